@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+# One function declares a room: its library and the tests, fuzz targets and benchmarks that stand beside the code.
+#
+#   vramscope_room(trace_format
+#     SOURCES writer.cc reader.cc            # the static library vramscope_trace_format; none = header-only
+#     DEPS    PkgConfig::zstd                # what it links; other rooms by name: vramscope_trace_format
+#     TESTS   writer_test.cc reader_test.cc  # one GoogleTest program, run by ctest case by case
+#     FUZZERS reader_fuzz.cc                 # one libFuzzer program each, when VRAMSCOPE_FUZZERS is on
+#     BENCHES codec_bench.cc)                # one Google Benchmark program each
+
+# What the sanitizer builds are for: `cmake --build --preset asan --target unit_tests fuzzers`.
+add_custom_target(unit_tests)
+add_custom_target(fuzzers)
+
+add_library(vramscope_options INTERFACE)
+target_include_directories(vramscope_options INTERFACE ${CMAKE_SOURCE_DIR})
+target_compile_options(vramscope_options INTERFACE -Wall -Wextra -Wshadow -Wno-missing-field-initializers)
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  target_compile_options(vramscope_options INTERFACE -Wno-restrict)  # false in GCC 12: std::string's operator+ (GCC bug 105651)
+endif()
+if(VRAMSCOPE_SANITIZE)
+  target_compile_options(vramscope_options INTERFACE -fsanitize=${VRAMSCOPE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=undefined)
+  target_link_options(vramscope_options INTERFACE -fsanitize=${VRAMSCOPE_SANITIZE})
+endif()
+if(VRAMSCOPE_FUZZERS)
+  target_compile_options(vramscope_options INTERFACE -fsanitize=fuzzer-no-link)
+endif()
+
+function(vramscope_room name)
+  cmake_parse_arguments(ROOM "" "" "SOURCES;DEPS;TESTS;TEST_DEPS;FUZZERS;BENCHES" ${ARGN})
+  set(library vramscope_${name})
+  if(ROOM_SOURCES)
+    add_library(${library} STATIC ${ROOM_SOURCES})
+    set_target_properties(${library} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+    target_link_libraries(${library} PUBLIC vramscope_options ${ROOM_DEPS})
+  else()
+    add_library(${library} INTERFACE)
+    target_link_libraries(${library} INTERFACE vramscope_options ${ROOM_DEPS})
+  endif()
+
+  if(ROOM_TESTS AND VRAMSCOPE_TESTS)
+    add_executable(${name}_test ${ROOM_TESTS})
+    target_link_libraries(${name}_test PRIVATE ${library} ${ROOM_TEST_DEPS} GTest::gtest GTest::gmock GTest::gtest_main)
+    target_compile_definitions(${name}_test PRIVATE
+      VRAMSCOPE_SOURCE_DIR="${CMAKE_SOURCE_DIR}" VRAMSCOPE_BINARY_DIR="${CMAKE_BINARY_DIR}")
+    add_test(NAME ${name} COMMAND ${name}_test)
+    set_tests_properties(${name} PROPERTIES LABELS unit TIMEOUT 300)
+    add_dependencies(unit_tests ${name}_test)
+  endif()
+  if(VRAMSCOPE_FUZZERS)
+    foreach(source ${ROOM_FUZZERS})
+      get_filename_component(fuzzer ${source} NAME_WE)
+      add_executable(${fuzzer} ${source})
+      target_link_libraries(${fuzzer} PRIVATE ${library})
+      target_link_options(${fuzzer} PRIVATE -fsanitize=fuzzer)
+      add_dependencies(fuzzers ${fuzzer})
+    endforeach()
+  endif()
+  if(VRAMSCOPE_BENCHMARKS)
+    foreach(source ${ROOM_BENCHES})
+      get_filename_component(bench ${source} NAME_WE)
+      add_executable(${bench} ${source})
+      target_link_libraries(${bench} PRIVATE ${library} ${ROOM_TEST_DEPS} benchmark::benchmark benchmark::benchmark_main)
+    endforeach()
+  endif()
+endfunction()
