@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Payloads in, blocks out: compresses, seals with checksums, and remembers where each block is for the index.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "trace_format/block_index.h"
+#include "trace_format/bytes.h"
+#include "trace_format/compression.h"
+#include "trace_format/file_sink.h"
+#include "trace_format/result.h"
+
+namespace vramscope::trace {
+
+class BlockWriter {
+ public:
+  BlockWriter(std::unique_ptr<ByteSink> sink, int zstd_level)
+      : sink_(std::move(sink)), compressor_(zstd_level) {}
+
+  // Sizes, compression and checksum of `header` are filled in here. On failure the file is as before.
+  Status Write(BlockHeader header, ByteView payload);
+  // The same, but the block is not listed: an index does not list itself.
+  Status WriteIndex(BlockHeader header, ByteView payload);
+  // Bytes that are no block: file header and trailer.
+  Status WriteBare(ByteView bytes);
+
+  std::span<const BlockEntry> entries() const { return entries_; }
+  uint64_t bytes_written() const { return bytes_written_; }
+
+ private:
+  Status Emit(BlockHeader* header, ByteView payload);
+
+  std::unique_ptr<ByteSink> sink_;
+  Compressor compressor_;
+  Bytes compressed_;
+  Bytes block_;
+  std::vector<BlockEntry> entries_;
+  uint64_t bytes_written_ = 0;
+};
+
+}  // namespace vramscope::trace

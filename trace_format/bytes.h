@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// Little-endian bytes: fixed-width fields, varints, and a cursor over foreign input that cannot run past its
+// end.
+//
+// Varint: seven bits per byte, least significant first, the high bit set on all but the last byte; at most
+// ten bytes. Zigzag: small numbers of either sign become small unsigned numbers: 0, -1, 1, -2 -> 0, 1, 2, 3.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace vramscope::trace {
+
+using Bytes = std::vector<std::byte>;
+using ByteView = std::span<const std::byte>;
+
+static_assert(std::endian::native == std::endian::little, "the codec copies integers as they are in memory");
+
+template <typename T>
+T LoadLe(const std::byte* from) {
+  T value;
+  std::memcpy(&value, from, sizeof(T));
+  return value;
+}
+
+template <typename T>
+void StoreLe(std::byte* to, T value) {
+  std::memcpy(to, &value, sizeof(T));
+}
+
+// Differences are taken modulo 2^64, so every pair of values has one.
+constexpr uint64_t Zigzag(uint64_t difference) {
+  return (difference << 1) ^ (uint64_t{0} - (difference >> 63));
+}
+constexpr uint64_t Unzigzag(uint64_t coded) { return (coded >> 1) ^ (uint64_t{0} - (coded & 1)); }
+
+inline void PutVarint(uint64_t value, Bytes* out) {
+  while (value >= 0x80) {
+    out->push_back(static_cast<std::byte>(value | 0x80));
+    value >>= 7;
+  }
+  out->push_back(static_cast<std::byte>(value));
+}
+
+inline void PutBytes(ByteView bytes, Bytes* out) { out->insert(out->end(), bytes.begin(), bytes.end()); }
+
+inline ByteView AsBytes(std::string_view text) { return std::as_bytes(std::span(text.data(), text.size())); }
+
+// A varint length, then the bytes.
+inline void PutText(std::string_view text, Bytes* out) {
+  PutVarint(text.size(), out);
+  PutBytes(AsBytes(text), out);
+}
+
+// Reads foreign bytes from front to back. The first read past the end (or a malformed varint) makes ok()
+// false for good; reads then give zeros and empty views, so a parser may read a whole record and ask ok()
+// once.
+class ByteCursor {
+ public:
+  explicit ByteCursor(ByteView bytes) : rest_(bytes) {}
+
+  bool ok() const { return ok_; }
+  size_t remaining() const { return rest_.size(); }
+
+  uint8_t Byte() {
+    if (rest_.empty()) return static_cast<uint8_t>(Fail());
+    const uint8_t value = static_cast<uint8_t>(rest_.front());
+    rest_ = rest_.subspan(1);
+    return value;
+  }
+
+  uint64_t Varint() {
+    uint64_t value = 0;
+    for (unsigned shift = 0; shift < 64; shift += 7) {
+      if (rest_.empty()) return Fail();
+      const uint64_t byte = static_cast<uint64_t>(rest_.front());
+      rest_ = rest_.subspan(1);
+      value |= (byte & 0x7f) << shift;
+      if (byte < 0x80) return value;
+    }
+    return Fail();
+  }
+
+  ByteView Take(uint64_t length) {
+    if (length > rest_.size()) {
+      Fail();
+      return {};
+    }
+    const ByteView taken = rest_.first(static_cast<size_t>(length));
+    rest_ = rest_.subspan(static_cast<size_t>(length));
+    return taken;
+  }
+
+  std::string_view Text() {
+    const ByteView taken = Take(Varint());
+    return {reinterpret_cast<const char*>(taken.data()), taken.size()};
+  }
+
+ private:
+  uint64_t Fail() {
+    ok_ = false;
+    rest_ = {};
+    return 0;
+  }
+
+  ByteView rest_;
+  bool ok_ = true;
+};
+
+}  // namespace vramscope::trace

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace_format/definitions.h"
+
+#include <algorithm>
+
+namespace vramscope::trace {
+namespace {
+
+// How many processes or threads one byte of a file may define: records of thousands of like threads compress
+// well.
+constexpr uint64_t kRecordsPerFileByte = 16;
+constexpr uint64_t kMaxRecords = 1u << 20;
+
+constexpr size_t kMaxStackDepth = 4096;
+
+void PutRecord(uint32_t number, ByteView record, Bytes* out) {
+  PutVarint(number, out);
+  PutVarint(record.size(), out);
+  PutBytes(record, out);
+}
+
+uint64_t CodeStatus(int32_t status) { return Zigzag(static_cast<uint64_t>(int64_t{status})); }
+int32_t StatusOf(uint64_t coded) { return static_cast<int32_t>(Unzigzag(coded)); }
+
+// The element `number` of `records`, which grows to hold it; nullptr when `number` is beyond belief.
+template <typename T>
+T* RecordAt(uint64_t number, uint64_t max_records, std::vector<T>& records) {
+  if (number >= max_records) return nullptr;
+  if (number >= records.size()) records.resize(static_cast<size_t>(number) + 1);
+  return &records[static_cast<size_t>(number)];
+}
+
+}  // namespace
+
+void PutString(std::string_view text, Bytes* out) { PutText(text, out); }
+
+void PutStackNode(StackId id, StackNode node, Bytes* out) {
+  PutVarint(node.parent == 0 ? 0 : id - node.parent, out);
+  PutVarint(node.frame, out);
+}
+
+void PutProcess(uint32_t number, const ProcessInfo& info, Bytes* out) {
+  Bytes record;
+  PutVarint(info.pid, &record);
+  PutVarint(info.parent_pid, &record);
+  PutVarint(info.start_ns, &record);
+  PutVarint(info.end_ns, &record);
+  PutVarint(CodeStatus(info.exit_status), &record);
+  PutText(std::string_view(info.executable).substr(0, kMaxTextBytes), &record);
+  PutText(std::string_view(info.command_line).substr(0, kMaxTextBytes), &record);
+  PutRecord(number, record, out);
+}
+
+void PutThread(uint32_t number, const ThreadInfo& info, Bytes* out) {
+  Bytes record;
+  PutVarint(info.process, &record);
+  PutVarint(info.os_thread, &record);
+  PutText(std::string_view(info.name).substr(0, kMaxTextBytes), &record);
+  PutRecord(number, record, out);
+}
+
+void PutMetadata(std::string_view key, std::string_view value, Bytes* out) {
+  PutText(key.substr(0, kMaxTextBytes), out);
+  PutText(value.substr(0, kMaxTextBytes), out);
+}
+
+Definitions::Definitions(uint64_t file_bytes)
+    : max_records_(std::min(kMaxRecords, file_bytes * kRecordsPerFileByte)) {}
+
+bool Definitions::Apply(BlockType type, uint32_t count, ByteView payload) {
+  const ByteCursor cursor(payload);
+  switch (type) {
+    case BlockType::kStrings:
+      return ApplyStrings(count, cursor);
+    case BlockType::kStacks:
+      return ApplyStacks(count, cursor);
+    case BlockType::kProcesses:
+      return ApplyProcesses(count, cursor);
+    case BlockType::kThreads:
+      return ApplyThreads(count, cursor);
+    case BlockType::kMetadata:
+      return ApplyMetadata(count, cursor);
+    default:
+      return true;
+  }
+}
+
+bool Definitions::ApplyStrings(uint32_t count, ByteCursor cursor) {
+  const uint64_t first = cursor.Varint();
+  std::vector<std::string_view> texts;
+  for (uint32_t i = 0; i < count; ++i) {
+    const std::string_view text = cursor.Text();
+    if (!cursor.ok()) break;
+    texts.push_back(text);
+  }
+  strings_.AddRun(first, std::move(texts));
+  return cursor.ok();
+}
+
+bool Definitions::ApplyStacks(uint32_t count, ByteCursor cursor) {
+  const uint64_t first = cursor.Varint();
+  std::vector<StackNode> nodes;
+  for (uint32_t i = 0; i < count; ++i) {
+    const uint64_t id = first + i;
+    const uint64_t distance = cursor.Varint();
+    const StringId frame = static_cast<StringId>(cursor.Varint());
+    if (!cursor.ok()) break;
+    const bool is_outermost = distance == 0 || distance > id;
+    nodes.push_back({is_outermost ? 0 : static_cast<StackId>(id - distance), frame});
+  }
+  stacks_.AddRun(first, std::move(nodes));
+  return cursor.ok();
+}
+
+bool Definitions::ApplyProcesses(uint32_t count, ByteCursor cursor) {
+  for (uint32_t i = 0; i < count; ++i) {
+    const uint64_t number = cursor.Varint();
+    ByteCursor record(cursor.Take(cursor.Varint()));
+    ProcessInfo info;
+    info.pid = static_cast<uint32_t>(record.Varint());
+    info.parent_pid = static_cast<uint32_t>(record.Varint());
+    info.start_ns = record.Varint();
+    info.end_ns = record.Varint();
+    info.exit_status = StatusOf(record.Varint());
+    info.executable = record.Text();
+    info.command_line = record.Text();
+    if (!record.ok() || !cursor.ok()) return false;
+    ProcessInfo* place = RecordAt(number, max_records_, processes_);
+    if (place == nullptr) return false;
+    *place = std::move(info);
+  }
+  return true;
+}
+
+bool Definitions::ApplyThreads(uint32_t count, ByteCursor cursor) {
+  for (uint32_t i = 0; i < count; ++i) {
+    const uint64_t number = cursor.Varint();
+    ByteCursor record(cursor.Take(cursor.Varint()));
+    ThreadInfo info;
+    info.process = static_cast<uint32_t>(record.Varint());
+    info.os_thread = static_cast<uint32_t>(record.Varint());
+    info.name = record.Text();
+    if (!record.ok() || !cursor.ok()) return false;
+    ThreadInfo* place = RecordAt(number, max_records_, threads_);
+    if (place == nullptr) return false;
+    *place = std::move(info);
+  }
+  return true;
+}
+
+bool Definitions::ApplyMetadata(uint32_t count, ByteCursor cursor) {
+  for (uint32_t i = 0; i < count; ++i) {
+    const std::string_view key = cursor.Text();
+    const std::string_view value = cursor.Text();
+    if (!cursor.ok()) return false;
+    metadata_.insert_or_assign(std::string(key), std::string(value));
+  }
+  return true;
+}
+
+std::vector<StringId> Definitions::Stack(StackId id) const {
+  std::vector<StringId> frames;
+  while (id != 0 && frames.size() < kMaxStackDepth) {
+    const StackNode node = stacks_.At(id);
+    if (node.frame == 0 && node.parent == 0) break;  // not defined
+    frames.push_back(node.frame);
+    id = node.parent;
+  }
+  std::ranges::reverse(frames);
+  return frames;
+}
+
+}  // namespace vramscope::trace

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// Definition blocks: what the ids and numbers in events stand for. The writer puts each before the first
+// event block that uses it.
+//
+//   strings    varint first id, then texts; their ids count up from the first
+//   stacks     varint first id, then nodes: varint (id - parent), or 0 when outermost │ varint frame (string
+//   id) processes  varint number │ varint length │ varint pid │ varint parent pid │ varint start │ varint end
+//                            │ varint zigzag(exit status) │ text executable │ text command line
+//   threads    varint number │ varint length │ varint process │ varint os thread │ text name
+//   metadata   text key │ text value; later values replace earlier ones
+//
+// text = varint length, bytes. `length` counts the bytes of a record after it: a newer writer may add to a
+// record's end, readers skip what they do not know. How many there are in a block, its header's count tells.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "trace_format/bytes.h"
+#include "trace_format/interner.h"
+#include "trace_format/sparse_table.h"
+#include "trace_format/wire.h"
+
+namespace vramscope::trace {
+
+struct ProcessInfo {
+  uint32_t pid = 0;
+  uint32_t parent_pid = 0;
+  uint64_t start_ns = 0;
+  uint64_t end_ns = 0;       // 0 = not known to have ended
+  int32_t exit_status = -1;  // as waitpid gives it; -1 = unknown
+  std::string executable;
+  std::string command_line;
+};
+
+struct ThreadInfo {
+  uint32_t process = 0;  // index into the trace's processes
+  uint32_t os_thread = 0;
+  std::string name;
+};
+
+using Metadata = std::map<std::string, std::string, std::less<>>;
+
+// Each appends one definition to the payload of a block.
+void PutString(std::string_view text, Bytes* out);
+void PutStackNode(StackId id, StackNode node, Bytes* out);
+void PutProcess(uint32_t number, const ProcessInfo& info, Bytes* out);
+void PutThread(uint32_t number, const ThreadInfo& info, Bytes* out);
+void PutMetadata(std::string_view key, std::string_view value, Bytes* out);
+
+// What a reader has learnt from the definition blocks.
+class Definitions {
+ public:
+  // `file_bytes` bounds how many processes and threads are believed.
+  explicit Definitions(uint64_t file_bytes);
+
+  // Takes a definition block in; false when its payload is malformed (what came before the fault is kept).
+  // Strings are views into `payload`, which must live as long as they are used.
+  [[nodiscard]] bool Apply(BlockType type, uint32_t count, ByteView payload);
+
+  std::string_view String(StringId id) const { return strings_.At(id); }
+  // Outermost first.
+  std::vector<StringId> Stack(StackId id) const;
+  const std::vector<ProcessInfo>& processes() const { return processes_; }
+  const std::vector<ThreadInfo>& threads() const { return threads_; }
+  const Metadata& metadata() const { return metadata_; }
+
+ private:
+  bool ApplyStrings(uint32_t count, ByteCursor cursor);
+  bool ApplyStacks(uint32_t count, ByteCursor cursor);
+  bool ApplyProcesses(uint32_t count, ByteCursor cursor);
+  bool ApplyThreads(uint32_t count, ByteCursor cursor);
+  bool ApplyMetadata(uint32_t count, ByteCursor cursor);
+
+  uint64_t max_records_;
+  SparseTable<std::string_view> strings_;
+  SparseTable<StackNode> stacks_;
+  std::vector<ProcessInfo> processes_;
+  std::vector<ThreadInfo> threads_;
+  Metadata metadata_;
+};
+
+}  // namespace vramscope::trace

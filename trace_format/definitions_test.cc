@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Definition blocks as a damaged or hostile file may have them; what whole files give is tested with the
+// writer.
+#include "trace_format/definitions.h"
+
+#include <gtest/gtest.h>
+
+namespace vramscope::trace {
+namespace {
+
+TEST(SparseTableTest, RunsMayLeaveGapsAndNeverOverlap) {
+  SparseTable<int> table;
+  table.AddRun(1, {10, 20});
+  table.AddRun(3, {30});
+  table.AddRun(10, {100});
+  table.AddRun(10, {999, 999});
+  table.AddRun(2, {999});
+  EXPECT_EQ(table.At(0), 0);
+  EXPECT_EQ(table.At(1), 10);
+  EXPECT_EQ(table.At(3), 30);
+  EXPECT_EQ(table.At(4), 0);
+  EXPECT_EQ(table.At(10), 100);
+  EXPECT_EQ(table.At(11), 0);
+  table.AddRun(~uint64_t{0}, {7});
+  table.AddRun(20, {200});
+  EXPECT_EQ(table.At(~uint64_t{0}), 0);
+  EXPECT_EQ(table.At(20), 200);
+}
+
+TEST(DefinitionsTest, StringsBeforeAFaultAreKept) {
+  Bytes payload;
+  PutVarint(1, &payload);
+  PutString("whole", &payload);
+  PutVarint(1000, &payload);
+  Definitions definitions(100);
+  EXPECT_FALSE(definitions.Apply(BlockType::kStrings, 2, payload));
+  EXPECT_EQ(definitions.String(1), "whole");
+  EXPECT_EQ(definitions.String(2), "");
+}
+
+TEST(DefinitionsTest, StacksThatPointNowhereEnd) {
+  Bytes payload;
+  PutVarint(5, &payload);
+  for (const uint64_t distance : {uint64_t{0}, uint64_t{1}, uint64_t{100}, uint64_t{4}}) {
+    PutVarint(distance, &payload);
+    PutVarint(distance + 50, &payload);
+  }
+  Definitions definitions(100);
+  EXPECT_TRUE(definitions.Apply(BlockType::kStacks, 4, payload));
+  EXPECT_EQ(definitions.Stack(6), (std::vector<StringId>{50, 51}));
+  EXPECT_EQ(definitions.Stack(7), (std::vector<StringId>{150}));
+  EXPECT_EQ(definitions.Stack(8), (std::vector<StringId>{54}));  // its parent, 4, was lost
+}
+
+TEST(DefinitionsTest, ANumberThatTheFileIsTooSmallForIsRefused) {
+  Bytes payload;
+  PutThread(1599, {}, &payload);
+  PutThread(4'000'000'000, {}, &payload);
+  Definitions definitions(100);
+  EXPECT_FALSE(definitions.Apply(BlockType::kThreads, 2, payload));
+  EXPECT_EQ(definitions.threads().size(), 1600u);
+}
+
+TEST(DefinitionsTest, MoreAtTheEndOfARecordIsSteppedOver) {
+  Bytes record;
+  PutVarint(3, &record);
+  PutVarint(44, &record);
+  PutText("main", &record);
+  PutVarint(77, &record);  // a field of the future
+  Bytes payload;
+  PutVarint(0, &payload);
+  PutVarint(record.size(), &payload);
+  PutBytes(record, &payload);
+  PutThread(1, {.process = 9}, &payload);
+  Definitions definitions(100);
+  EXPECT_TRUE(definitions.Apply(BlockType::kThreads, 2, payload));
+  ASSERT_EQ(definitions.threads().size(), 2u);
+  EXPECT_EQ(definitions.threads()[0].name, "main");
+  EXPECT_EQ(definitions.threads()[1].process, 9u);
+}
+
+}  // namespace
+}  // namespace vramscope::trace

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+// The events of a trace: every kind of fact that vramscope records, and the fields each one has.
+//
+// Why one table: the recorder's raw records, the encoder, the decoder, docs/trace-format.md and the Python reader in tests/ all follow
+// kEventSchema. A new fact is a new row (or a new field at the end of a row); old readers skip what they do not know, because on disk
+// every field is a column of its own that names its event type and field number.
+//
+//   Event    time_ns │ thread │ type │ field[0] field[1] ... field[7]        meaning of field[i]: kEventSchema[type].fields[i]
+//
+// Facts, not conclusions: categories, steps and phases are derived by profiler/.
+// This header is used inside the target process too: plain data, no includes beyond <cstdint> and <cstddef>.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace vramscope::trace {
+
+enum class EventType : uint8_t {
+  kNone = 0,
+  kAlloc = 1,             // a block was handed out by a framework allocator
+  kFree = 2,              // a block was given back (the request; a CUDA block may stay pending on other streams)
+  kOutOfMemory = 3,       // the framework allocator gave up
+  kLabel = 4,             // the storage at an address plays a role: parameter, gradient, ...
+  kSaved = 5,             // autograd keeps this storage for backward
+  kSavedReleased = 6,     // autograd lets go of a storage that it kept (once per kSaved, when it can be seen)
+  kRangeBegin = 7,        // a named interval on this thread: backward, optimizer step, module forward, ...
+  kRangeEnd = 8,
+  kMark = 9,              // a moment: see MarkKind
+  kOpBegin = 10,          // deep: an operator call (nesting gives the parent composite op)
+  kOpEnd = 11,
+  kOpTensor = 12,         // deep: an operand (before the op's inner events) or result (just before its kOpEnd) of the innermost open op
+  kOpScalar = 13,         // deep: a scalar argument that carries shapes, dims or dtypes
+  kNodeCreated = 14,      // deep: an autograd node was constructed inside the innermost open op
+  kNodeEdge = 15,         // deep: an edge of the autograd graph
+  kNodeBegin = 16,        // deep: the engine starts to run a node
+  kNodeEnd = 17,
+  kCounter = 18,          // a sampled quantity: RSS, pinned bytes, NVML used
+  kLost = 19,             // events of this thread were dropped by the recorder between two times
+  kCoverage = 20,         // a hook reports whether it works in this process
+  kDriverAlloc = 21,      // device memory taken from the driver
+  kDriverFree = 22,
+  kDriverMap = 23,        // virtual memory mapped (1) or unmapped (0)
+  kSegment = 24,          // caching allocator: a segment came (1) or went (0)
+  kFreeCompleted = 25,    // caching allocator: a pending free became reusable
+};
+inline constexpr size_t kEventTypeCount = 26;
+
+inline constexpr size_t kMaxEventFields = 8;
+
+struct Event {
+  uint64_t time_ns = 0;  // since the trace's start
+  uint32_t thread = 0;   // index into the trace's threads; a thread belongs to one process
+  EventType type = EventType::kNone;
+  uint64_t field[kMaxEventFields] = {};
+};
+
+// kMark
+enum class MarkKind : uint16_t {
+  kOptimizerStepDone = 1,  // value: how many steps of this optimizer; name: its class; tensor: its identity
+  kDeepBegin = 2,          // from here on this process records deep facts; value: the step that begins (1 = first)
+  kDeepEnd = 3,
+  kZeroGrad = 4,           // gradients were dropped or zeroed; value 1 = set to none
+  kBatchReady = 5,         // a data loader returned a batch
+  kFork = 6,               // value: pid of the child
+  kExec = 7,               // this process image ends by exec; the same pid goes on as a new process of the trace
+  kExit = 8,               // value: exit status as waitpid gives it
+  kUser = 9,               // name says what
+};
+
+// kLabel: what a storage is. Only what was observed; the fact behind each role is named by `source`.
+enum class Role : uint16_t {
+  kParameter = 1,
+  kBuffer = 2,
+  kGradient = 3,
+  kOptimizerState = 4,
+  kInput = 5,
+  kWorkspace = 6,
+  kCommunication = 7,
+};
+
+// kLabel: which hook saw it.
+enum class LabelSource : uint16_t {
+  kAccumulateGrad = 1,   // AccumulateGrad::apply or its constructor
+  kModuleRegistry = 2,   // names from nn.Module
+  kOptimizer = 3,        // optimizer.param_groups / optimizer.state
+  kDataLoader = 4,
+  kRegisterBuffer = 5,   // LibTorch Module::register_buffer / register_parameter
+};
+
+// kRangeBegin / kRangeEnd
+enum class RangeKind : uint16_t {
+  kBackward = 1,     // Engine::execute
+  kOptimizer = 2,    // optimizer.step(); name: class; id: identity of the optimizer object
+  kDataLoader = 3,   // next(iter(loader))
+  kModule = 4,       // module forward; name: dotted path
+  kScope = 5,        // torch.profiler.record_function and other user scopes
+  kAutocast = 6,     // name: dtype
+  kCheckpoint = 7,   // torch.utils.checkpoint region (forward) or its recomputation (id = 1)
+  kNvtx = 8,
+  kZeroGrad = 9,
+};
+
+// kCoverage
+enum class CoverageState : uint16_t {
+  kMissing = 0,   // the symbol does not exist here, or could not be reached
+  kHooked = 1,    // in place
+  kProven = 2,    // in place and seen to fire
+  kDisabled = 3,  // switched off by an option
+};
+
+// kSaved `is_output`: two facts about how autograd took the tensor
+inline constexpr uint64_t kSavedIsOutput = 1;
+inline constexpr uint64_t kSavedByHook = 2;  // a saved-tensor hook (checkpointing, offloading) took it: autograd itself holds nothing, no release follows
+
+// kOpTensor `flags`
+inline constexpr uint64_t kTensorIsOutput = 1;
+inline constexpr uint64_t kTensorRequiresGrad = 2;
+inline constexpr uint64_t kTensorIsView = 4;
+inline constexpr uint64_t kTensorIsLeaf = 8;
+
+// kOpTensor `position`: number of the argument (or result) in bits 0 to 15; for an element of a tensor list its index + 1 above them.
+constexpr uint64_t OperandPosition(uint32_t argument, uint32_t element_plus_one) {
+  return uint64_t{element_plus_one} << 16 | (argument & 0xffff);
+}
+
+// A device as one number: type in bits 8 to 15 (c10::DeviceType: 0 CPU, 1 CUDA, ...), index in bits 0 to 7 (0xff = the default one).
+constexpr uint64_t DeviceCode(uint8_t type, uint8_t index) { return uint64_t{type} << 8 | index; }
+constexpr uint8_t DeviceTypeOf(uint64_t device) { return static_cast<uint8_t>(device >> 8); }
+constexpr uint8_t DeviceIndexOf(uint64_t device) { return static_cast<uint8_t>(device); }
+
+// What a field holds; decides how it is remapped by the collector and printed by readers.
+enum class FieldKind : uint8_t {
+  kNumber,    // a plain count, size or enum
+  kAddress,   // an address in the process; neighbours are close, so deltas are small
+  kString,    // id of an interned string (0 = none)
+  kStack,     // id of an interned stack (0 = none)
+};
+
+struct FieldSpec {
+  const char* name;
+  FieldKind kind;
+};
+
+struct EventSpec {
+  const char* name;  // nullptr: not a known type
+  uint8_t field_count;
+  FieldSpec fields[kMaxEventFields];
+};
+
+inline constexpr EventSpec kEventSchema[kEventTypeCount] = {
+    /* kNone */ {nullptr, 0, {}},
+    /* kAlloc */
+    {"alloc", 8,
+     {{"address", FieldKind::kAddress}, {"size", FieldKind::kNumber}, {"device", FieldKind::kNumber},
+      {"stream", FieldKind::kNumber}, {"stack", FieldKind::kStack}, {"requested", FieldKind::kNumber},
+      {"total_allocated", FieldKind::kNumber}, {"total_reserved", FieldKind::kNumber}}},
+    /* kFree: size 0 = the hook was not told */
+    {"free", 6,
+     {{"address", FieldKind::kAddress}, {"size", FieldKind::kNumber}, {"device", FieldKind::kNumber},
+      {"stack", FieldKind::kStack}, {"total_allocated", FieldKind::kNumber},
+      {"total_reserved", FieldKind::kNumber}}},
+    /* kOutOfMemory */
+    {"out_of_memory", 5,
+     {{"requested", FieldKind::kNumber}, {"total_allocated", FieldKind::kNumber},
+      {"total_reserved", FieldKind::kNumber}, {"device", FieldKind::kNumber}, {"stack", FieldKind::kStack}}},
+    /* kLabel: bytes = size of the storage; tensor = TensorImpl address, stable while the tensor object lives */
+    {"label", 6,
+     {{"address", FieldKind::kAddress}, {"bytes", FieldKind::kNumber}, {"role", FieldKind::kNumber},
+      {"source", FieldKind::kNumber}, {"name", FieldKind::kString}, {"tensor", FieldKind::kAddress}}},
+    /* kSaved */
+    {"saved", 4,
+     {{"address", FieldKind::kAddress}, {"bytes", FieldKind::kNumber}, {"tensor", FieldKind::kAddress},
+      {"is_output", FieldKind::kNumber}}},
+    /* kSavedReleased */
+    {"saved_released", 2, {{"address", FieldKind::kAddress}, {"bytes", FieldKind::kNumber}}},
+    /* kRangeBegin */
+    {"range_begin", 3, {{"kind", FieldKind::kNumber}, {"name", FieldKind::kString}, {"id", FieldKind::kAddress}}},
+    /* kRangeEnd */
+    {"range_end", 3, {{"kind", FieldKind::kNumber}, {"name", FieldKind::kString}, {"id", FieldKind::kAddress}}},
+    /* kMark */
+    {"mark", 4,
+     {{"kind", FieldKind::kNumber}, {"value", FieldKind::kNumber}, {"name", FieldKind::kString},
+      {"tensor", FieldKind::kAddress}}},
+    /* kOpBegin: sequence = autograd sequence number (all ones = none); scope = at::RecordScope; stack only on outermost ops */
+    {"op_begin", 5,
+     {{"name", FieldKind::kString}, {"sequence", FieldKind::kNumber}, {"forward_thread", FieldKind::kNumber},
+      {"scope", FieldKind::kNumber}, {"stack", FieldKind::kStack}}},
+    /* kOpEnd */
+    {"op_end", 0, {}},
+    /* kOpTensor: shape and strides are text "8,128,256" ("" for a scalar, no string when it cannot be told); dtype = c10::ScalarType;
+       offset in elements; position = OperandPosition(). Results of an autograd node are the operands of the next ones */
+    {"op_tensor", 8,
+     {{"flags", FieldKind::kNumber}, {"position", FieldKind::kNumber}, {"tensor", FieldKind::kAddress},
+      {"storage", FieldKind::kAddress}, {"offset", FieldKind::kNumber}, {"shape", FieldKind::kString},
+      {"strides", FieldKind::kString}, {"dtype", FieldKind::kNumber}}},
+    /* kOpScalar: text = the argument as text ("[8,128,-1]", "True", "torch.bfloat16") */
+    {"op_scalar", 2, {{"position", FieldKind::kNumber}, {"text", FieldKind::kString}}},
+    /* kNodeCreated */
+    {"node_created", 1, {{"sequence", FieldKind::kNumber}}},
+    /* kNodeEdge: after each kNodeBegin, one per output of the node in order (next 0 = leads nowhere). node and next are Node addresses;
+       tensor = TensorImpl of the variable when next is an AccumulateGrad */
+    {"node_edge", 4,
+     {{"node", FieldKind::kAddress}, {"next", FieldKind::kAddress}, {"input", FieldKind::kNumber},
+      {"tensor", FieldKind::kAddress}}},
+    /* kNodeBegin */
+    {"node_begin", 3,
+     {{"node", FieldKind::kAddress}, {"name", FieldKind::kString}, {"sequence", FieldKind::kNumber}}},
+    /* kNodeEnd */
+    {"node_end", 1, {{"node", FieldKind::kAddress}}},
+    /* kCounter */
+    {"counter", 3, {{"name", FieldKind::kString}, {"value", FieldKind::kNumber}, {"device", FieldKind::kNumber}}},
+    /* kLost: times are since the trace's start */
+    {"lost", 3, {{"count", FieldKind::kNumber}, {"first_ns", FieldKind::kNumber}, {"last_ns", FieldKind::kNumber}}},
+    /* kCoverage */
+    {"coverage", 3, {{"hook", FieldKind::kString}, {"state", FieldKind::kNumber}, {"detail", FieldKind::kString}}},
+    /* kDriverAlloc: api = name of the driver call; library = who called it */
+    {"driver_alloc", 8,
+     {{"address", FieldKind::kAddress}, {"size", FieldKind::kNumber}, {"device", FieldKind::kNumber},
+      {"stream", FieldKind::kNumber}, {"api", FieldKind::kString}, {"library", FieldKind::kString},
+      {"flags", FieldKind::kNumber}, {"result", FieldKind::kNumber}}},
+    /* kDriverFree */
+    {"driver_free", 6,
+     {{"address", FieldKind::kAddress}, {"size", FieldKind::kNumber}, {"device", FieldKind::kNumber},
+      {"api", FieldKind::kString}, {"library", FieldKind::kString}, {"result", FieldKind::kNumber}}},
+    /* kDriverMap */
+    {"driver_map", 6,
+     {{"address", FieldKind::kAddress}, {"size", FieldKind::kNumber}, {"device", FieldKind::kNumber},
+      {"mapped", FieldKind::kNumber}, {"handle", FieldKind::kAddress}, {"result", FieldKind::kNumber}}},
+    /* kSegment */
+    {"segment", 6,
+     {{"address", FieldKind::kAddress}, {"size", FieldKind::kNumber}, {"device", FieldKind::kNumber},
+      {"stream", FieldKind::kNumber}, {"came", FieldKind::kNumber}, {"pool", FieldKind::kNumber}}},
+    /* kFreeCompleted */
+    {"free_completed", 2, {{"address", FieldKind::kAddress}, {"device", FieldKind::kNumber}}},
+};
+
+// Field numbers by name, so that code reads event.field[alloc::kSize].
+namespace alloc { enum : size_t { kAddress, kSize, kDevice, kStream, kStack, kRequested, kTotalAllocated, kTotalReserved }; }
+namespace free_ { enum : size_t { kAddress, kSize, kDevice, kStack, kTotalAllocated, kTotalReserved }; }
+namespace oom { enum : size_t { kRequested, kTotalAllocated, kTotalReserved, kDevice, kStack }; }
+namespace label { enum : size_t { kAddress, kBytes, kRole, kSource, kName, kTensor }; }
+namespace saved { enum : size_t { kAddress, kBytes, kTensor, kIsOutput }; }
+namespace range { enum : size_t { kKind, kName, kId }; }
+namespace mark { enum : size_t { kKind, kValue, kName, kTensor }; }
+namespace op { enum : size_t { kName, kSequence, kForwardThread, kScope, kStack }; }
+namespace op_tensor { enum : size_t { kFlags, kPosition, kTensor, kStorage, kOffset, kShape, kStrides, kDtype }; }
+namespace op_scalar { enum : size_t { kPosition, kText }; }
+namespace node { enum : size_t { kNode, kName, kSequence }; }
+namespace edge { enum : size_t { kNode, kNext, kInput, kTensor }; }
+namespace counter { enum : size_t { kName, kValue, kDevice }; }
+namespace lost { enum : size_t { kCount, kFirstNs, kLastNs }; }
+namespace coverage { enum : size_t { kHook, kState, kDetail }; }
+
+}  // namespace vramscope::trace

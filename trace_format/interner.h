@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Texts and stacks of a trace that is being written: the same text, or the same path of frames, has one id.
+//
+// A stack is a path in a prefix tree, so a stack that differs from another only in its last frame costs one
+// node:
+//
+//   1 main ── 2 train ── 3 forward ── 4 linear        stack 4 = main, train, forward, linear
+//                     └─ 5 backward                   stack 5 = main, train, backward
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace vramscope::trace {
+
+using StringId = uint32_t;  // 0 = none
+using StackId = uint32_t;   // 0 = none
+
+// Longer texts are cut there, so that a block of definitions keeps within the format's limits.
+inline constexpr size_t kMaxTextBytes = 1 << 20;
+
+struct StackNode {
+  StackId parent = 0;  // smaller than the node's own id; 0 = outermost
+  StringId frame = 0;
+};
+
+class StringInterner {
+ public:
+  StringId Intern(std::string_view text);
+  // Ids are 1 ... count().
+  uint32_t count() const { return static_cast<uint32_t>(texts_.size()); }
+  std::string_view at(StringId id) const { return texts_[id - 1]; }
+
+ private:
+  std::deque<std::string> texts_;  // a deque: the map's keys point into it
+  std::unordered_map<std::string_view, StringId> ids_;
+};
+
+class StackInterner {
+ public:
+  StackId Intern(StackNode node);
+  uint32_t count() const { return static_cast<uint32_t>(nodes_.size()); }
+  StackNode at(StackId id) const { return nodes_[id - 1]; }
+
+ private:
+  std::vector<StackNode> nodes_;
+  std::unordered_map<uint64_t, StackId> ids_;  // parent << 32 | frame
+};
+
+}  // namespace vramscope::trace

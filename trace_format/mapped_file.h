@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// A file as bytes in memory, read only.
+//
+// The file must not be cut shorter while it is mapped (growing is fine): the kernel answers a read behind its
+// end with SIGBUS. vramscope's own writer shortens a file only to take back a block that no reader has yet
+// seen whole.
+#pragma once
+
+#include <string>
+
+#include "trace_format/bytes.h"
+#include "trace_format/result.h"
+
+namespace vramscope::trace {
+
+class MappedFile {
+ public:
+  // Fails with a sentence that names the path. Maps the file as long as it is now; a trace that still grows
+  // is opened again to see more.
+  static Result<MappedFile> Open(const std::string& path);
+
+  MappedFile() = default;
+  MappedFile(MappedFile&& other) noexcept;
+  MappedFile& operator=(MappedFile&& other) noexcept;
+  ~MappedFile();
+
+  ByteView bytes() const { return bytes_; }
+
+ private:
+  explicit MappedFile(ByteView bytes) : bytes_(bytes) {}
+
+  ByteView bytes_;
+};
+
+}  // namespace vramscope::trace

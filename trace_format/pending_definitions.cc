@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace_format/pending_definitions.h"
+
+#include <algorithm>
+
+namespace vramscope::trace {
+namespace {
+
+// A block of definitions ends after this many bytes: far below the format's limit, also with one text of full
+// length on top.
+constexpr size_t kFullPayload = 4u << 20;
+constexpr uint32_t kMaxDefinitionsPerBlock = 1u << 18;
+
+bool HasRoom(const Bytes& payload, uint32_t count) {
+  return payload.size() < kFullPayload && count < kMaxDefinitionsPerBlock;
+}
+
+}  // namespace
+
+uint32_t PendingDefinitions::AddProcess(const ProcessInfo& info) {
+  processes_.push_back(info);
+  const uint32_t number = static_cast<uint32_t>(processes_.size() - 1);
+  changed_processes_.insert(number);
+  return number;
+}
+
+void PendingDefinitions::UpdateProcess(uint32_t process, const ProcessInfo& info) {
+  if (process >= processes_.size()) return;
+  processes_[process] = info;
+  changed_processes_.insert(process);
+}
+
+uint32_t PendingDefinitions::AddThread(const ThreadInfo& info) {
+  threads_.push_back(info);
+  return static_cast<uint32_t>(threads_.size() - 1);
+}
+
+void PendingDefinitions::SetMetadata(std::string_view key, std::string_view value) {
+  const auto known = metadata_.find(key);
+  if (known != metadata_.end() && known->second == value) return;
+  metadata_.insert_or_assign(std::string(key), std::string(value));
+  changed_keys_.emplace(key);
+}
+
+Status PendingDefinitions::Write(BlockWriter* blocks, const BlockHeader& position) {
+  using Step = Status (PendingDefinitions::*)(BlockWriter*, BlockHeader);
+  for (const Step step : {&PendingDefinitions::WriteMetadata, &PendingDefinitions::WriteProcesses,
+                          &PendingDefinitions::WriteThreads, &PendingDefinitions::WriteStrings,
+                          &PendingDefinitions::WriteStacks}) {
+    if (Status written = (this->*step)(blocks, position); !written.ok()) return written;
+  }
+  return {};
+}
+
+Status PendingDefinitions::WriteStrings(BlockWriter* blocks, BlockHeader header) {
+  header.type = BlockType::kStrings;
+  while (strings_written_ < strings.count()) {
+    Bytes payload;
+    PutVarint(strings_written_ + 1, &payload);
+    header.count = 0;
+    while (strings_written_ + header.count < strings.count() && HasRoom(payload, header.count)) {
+      PutString(strings.at(strings_written_ + ++header.count), &payload);
+    }
+    if (Status written = blocks->Write(header, payload); !written.ok()) return written;
+    strings_written_ += header.count;
+  }
+  return {};
+}
+
+Status PendingDefinitions::WriteStacks(BlockWriter* blocks, BlockHeader header) {
+  header.type = BlockType::kStacks;
+  while (stacks_written_ < stacks.count()) {
+    Bytes payload;
+    PutVarint(stacks_written_ + 1, &payload);
+    header.count = 0;
+    while (stacks_written_ + header.count < stacks.count() && HasRoom(payload, header.count)) {
+      const StackId id = stacks_written_ + ++header.count;
+      PutStackNode(id, stacks.at(id), &payload);
+    }
+    if (Status written = blocks->Write(header, payload); !written.ok()) return written;
+    stacks_written_ += header.count;
+  }
+  return {};
+}
+
+Status PendingDefinitions::WriteProcesses(BlockWriter* blocks, BlockHeader header) {
+  header.type = BlockType::kProcesses;
+  while (!changed_processes_.empty()) {
+    Bytes payload;
+    header.count = 0;
+    auto next = changed_processes_.begin();
+    for (; next != changed_processes_.end() && HasRoom(payload, header.count); ++next, ++header.count) {
+      PutProcess(*next, processes_[*next], &payload);
+    }
+    if (Status written = blocks->Write(header, payload); !written.ok()) return written;
+    changed_processes_.erase(changed_processes_.begin(), next);
+  }
+  return {};
+}
+
+Status PendingDefinitions::WriteThreads(BlockWriter* blocks, BlockHeader header) {
+  header.type = BlockType::kThreads;
+  while (threads_written_ < threads_.size()) {
+    Bytes payload;
+    header.count = 0;
+    while (threads_written_ + header.count < threads_.size() && HasRoom(payload, header.count)) {
+      const uint32_t number = threads_written_ + header.count++;
+      PutThread(number, threads_[number], &payload);
+    }
+    if (Status written = blocks->Write(header, payload); !written.ok()) return written;
+    threads_written_ += header.count;
+  }
+  return {};
+}
+
+Status PendingDefinitions::WriteMetadata(BlockWriter* blocks, BlockHeader header) {
+  header.type = BlockType::kMetadata;
+  while (!changed_keys_.empty()) {
+    Bytes payload;
+    header.count = 0;
+    auto next = changed_keys_.begin();
+    for (; next != changed_keys_.end() && HasRoom(payload, header.count); ++next, ++header.count) {
+      PutMetadata(*next, metadata_.find(*next)->second, &payload);
+    }
+    if (Status written = blocks->Write(header, payload); !written.ok()) return written;
+    changed_keys_.erase(changed_keys_.begin(), next);
+  }
+  return {};
+}
+
+}  // namespace vramscope::trace

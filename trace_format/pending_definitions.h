@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// The definitions of a trace that is being written, and which of them the file does not have yet.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "trace_format/block_writer.h"
+#include "trace_format/definitions.h"
+#include "trace_format/interner.h"
+
+namespace vramscope::trace {
+
+class PendingDefinitions {
+ public:
+  StringInterner strings;
+  StackInterner stacks;
+
+  uint32_t AddProcess(const ProcessInfo& info);
+  void UpdateProcess(uint32_t process, const ProcessInfo& info);
+  uint32_t AddThread(const ThreadInfo& info);
+  void SetMetadata(std::string_view key, std::string_view value);
+
+  // The process of a thread; 0 for threads that were not added.
+  uint32_t ProcessOf(uint32_t thread) const {
+    return thread < threads_.size() ? threads_[thread].process : 0;
+  }
+
+  // Writes what is new since the last success as blocks; `position` is a header with times and counts filled
+  // in. What a failing sink did not take stays pending.
+  Status Write(BlockWriter* blocks, const BlockHeader& position);
+
+ private:
+  Status WriteStrings(BlockWriter* blocks, BlockHeader header);
+  Status WriteStacks(BlockWriter* blocks, BlockHeader header);
+  Status WriteProcesses(BlockWriter* blocks, BlockHeader header);
+  Status WriteThreads(BlockWriter* blocks, BlockHeader header);
+  Status WriteMetadata(BlockWriter* blocks, BlockHeader header);
+
+  uint32_t strings_written_ = 0;
+  uint32_t stacks_written_ = 0;
+  uint32_t threads_written_ = 0;
+  std::vector<ProcessInfo> processes_;
+  std::vector<ThreadInfo> threads_;
+  Metadata metadata_;
+  std::set<uint32_t> changed_processes_;
+  std::set<std::string, std::less<>> changed_keys_;
+};
+
+}  // namespace vramscope::trace

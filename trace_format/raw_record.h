@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// The raw record: what a thread of the target process stores into its ring, and how it becomes an Event.
+//
+// Why raw: the target pays for a few stores and nothing else. Encoding, interning across processes and compression happen in the
+// collector. A record is one to 255 units of 32 bytes, so a ring never needs to split a field:
+//
+//   byte 0     1      2        4         8                16               24               32
+//   ├ type ────┼ units ┼ small ─┼ id ─────┼ ticks ─────────┼ word[0] ───────┼ word[1] ───────┤  first unit
+//   ├ word[2] ─────────────────┼ word[3] ─┼ word[4] ───────────────────────┼ word[5] ───────┤  each further unit: four words
+//
+// `small` and `id` save the second unit for the records that are written most. Which field goes where is kRawLayout, one row per event
+// type, used by both sides. Words that a record is too short for are 0.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "trace_format/event.h"
+
+namespace vramscope::trace {
+
+inline constexpr size_t kRawUnitBytes = 32;
+inline constexpr size_t kRawMaxUnits = 255;
+
+struct RawRecord {
+  uint8_t type;    // EventType, or one of the kRawDefine... below
+  uint8_t units;   // 1 to 255
+  uint16_t small;
+  uint32_t id;     // ids of strings and stacks are the process's own; the collector maps them to the trace's
+  uint64_t ticks;  // the process's clock (RingFileHeader::clock)
+  uint64_t word[2];  // more words follow when units > 1
+};
+static_assert(sizeof(RawRecord) == kRawUnitBytes);
+
+// Definitions, sent once per process before the first record that uses the id.
+inline constexpr uint8_t kRawDefineString = 0xF0;  // id; word[0] = length in bytes; the bytes start at word[1]. UTF-8 when it is text
+inline constexpr uint8_t kRawDefineStack = 0xF1;   // id; word[0] = number of frames; from word[1] on one string id per word, outermost first
+inline constexpr uint8_t kRawPadding = 0xFF;       // fills the end of the ring; skip `units`
+
+inline constexpr size_t kRawMaxStringBytes = (kRawMaxUnits - 1) * kRawUnitBytes;  // longer strings are cut there
+inline constexpr size_t kRawMaxFrames = 512;                                      // deeper stacks keep the innermost frames
+
+constexpr uint8_t RawUnitsForWords(size_t words) {
+  return static_cast<uint8_t>(words <= 2 ? 1 : 1 + (words - 2 + 3) / 4);
+}
+
+inline constexpr uint8_t kNoField = 0xFF;
+
+struct RawLayout {
+  uint8_t small_field;  // the Event field held in `small`
+  uint8_t id_field;     // the Event field held in `id`
+  uint8_t word_count;
+  uint8_t word_field[kMaxEventFields];
+};
+
+inline constexpr RawLayout kRawLayout[kEventTypeCount] = {
+    /* kNone */ {kNoField, kNoField, 0, {}},
+    /* kAlloc */
+    {alloc::kDevice, alloc::kStack, 6,
+     {alloc::kAddress, alloc::kSize, alloc::kStream, alloc::kRequested, alloc::kTotalAllocated, alloc::kTotalReserved}},
+    /* kFree */ {free_::kDevice, free_::kStack, 4, {free_::kAddress, free_::kSize, free_::kTotalAllocated, free_::kTotalReserved}},
+    /* kOutOfMemory */ {oom::kDevice, oom::kStack, 3, {oom::kRequested, oom::kTotalAllocated, oom::kTotalReserved}},
+    /* kLabel */ {label::kRole, label::kName, 4, {label::kAddress, label::kBytes, label::kTensor, label::kSource}},
+    /* kSaved */ {saved::kIsOutput, kNoField, 3, {saved::kAddress, saved::kBytes, saved::kTensor}},
+    /* kSavedReleased */ {kNoField, kNoField, 2, {0, 1}},
+    /* kRangeBegin */ {range::kKind, range::kName, 1, {range::kId}},
+    /* kRangeEnd */ {range::kKind, range::kName, 1, {range::kId}},
+    /* kMark */ {mark::kKind, mark::kName, 2, {mark::kValue, mark::kTensor}},
+    /* kOpBegin */ {op::kScope, op::kName, 3, {op::kSequence, op::kForwardThread, op::kStack}},
+    /* kOpEnd */ {kNoField, kNoField, 0, {}},
+    /* kOpTensor */
+    {op_tensor::kFlags, op_tensor::kShape, 6,
+     {op_tensor::kTensor, op_tensor::kStorage, op_tensor::kOffset, op_tensor::kStrides, op_tensor::kDtype, op_tensor::kPosition}},
+    /* kOpScalar */ {op_scalar::kPosition, op_scalar::kText, 0, {}},
+    /* kNodeCreated */ {kNoField, kNoField, 1, {0}},
+    /* kNodeEdge */ {edge::kInput, kNoField, 3, {edge::kNode, edge::kNext, edge::kTensor}},
+    /* kNodeBegin */ {kNoField, node::kName, 2, {node::kNode, node::kSequence}},
+    /* kNodeEnd */ {kNoField, kNoField, 1, {0}},
+    /* kCounter */ {counter::kDevice, counter::kName, 1, {counter::kValue}},
+    /* kLost: times in ticks here */ {kNoField, kNoField, 3, {lost::kCount, lost::kFirstNs, lost::kLastNs}},
+    /* kCoverage */ {coverage::kState, coverage::kHook, 1, {coverage::kDetail}},
+    /* kDriverAlloc: result in small, api in id */ {7, 4, 6, {0, 1, 2, 3, 5, 6}},
+    /* kDriverFree */ {5, 3, 4, {0, 1, 2, 4}},
+    /* kDriverMap */ {5, kNoField, 5, {0, 1, 2, 3, 4}},
+    /* kSegment */ {2, kNoField, 5, {0, 1, 3, 4, 5}},
+    /* kFreeCompleted */ {1, kNoField, 1, {0}},
+};
+
+}  // namespace vramscope::trace

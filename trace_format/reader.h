@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads a trace: whole, cut off, damaged, or still being written.
+//
+// The file is mapped, not loaded. Opening reads its index and its definitions; events are decoded when they
+// are asked for, block by block, so several passes are cheap and none needs memory in proportion to the
+// trace. A file without an index (the recorder was killed or still runs) is walked once. Every function is
+// const and may be called by several threads at once.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "trace_format/damage.h"
+#include "trace_format/definitions.h"
+#include "trace_format/event.h"
+#include "trace_format/live_set.h"
+#include "trace_format/result.h"
+#include "trace_format/writer.h"
+
+namespace vramscope::trace {
+
+class TraceReader {
+ public:
+  // Fails only when nothing can be read (not a trace, newer major, no header); damage after that is reported
+  // by damage().
+  static Result<std::unique_ptr<TraceReader>> Open(const std::string& path);
+  // `bytes` must outlive the reader.
+  static Result<std::unique_ptr<TraceReader>> OpenBytes(std::span<const std::byte> bytes,
+                                                        std::string name_for_messages);
+  ~TraceReader();
+
+  // All zeros when the file header is damaged.
+  const TraceClock& clock() const;
+  const std::vector<ProcessInfo>& processes() const;
+  const std::vector<ThreadInfo>& threads() const;
+  const Metadata& metadata() const;
+  // The first call checks every block's checksum (about 3 GB/s); later ones cost nothing.
+  const Damage& damage() const;
+
+  // As the block headers say: events in damaged blocks, and of types that this code does not know, are
+  // counted here and not delivered.
+  uint64_t event_count() const;
+  uint64_t first_time_ns() const;  // 0 when there are no events
+  uint64_t last_time_ns() const;
+  uint64_t file_bytes() const;
+
+  // "" for 0 and for ids that the trace does not define. Lives as long as the reader.
+  std::string_view String(StringId id) const;
+  // Frames from outermost to innermost; empty for 0 and unknown ids.
+  std::vector<StringId> Stack(StackId id) const;
+
+  // All events in file order, in batches; a batch is valid during the call. Return false from `visit` to stop
+  // early. Unreadable blocks are skipped (see damage()); a block whose checksum is right and whose content
+  // makes no sense is skipped too, and the result tells.
+  using Visit = std::function<bool(std::span<const Event>)>;
+  Status ForEachBatch(const Visit& visit) const;
+  // The same for the blocks that may hold events in [begin_ns, end_ns).
+  Status ForEachBatch(uint64_t begin_ns, uint64_t end_ns, const Visit& visit) const;
+
+  // Blocks alive after the last event with time <= time_ns, by allocation number; from the nearest
+  // checkpoint: O(log blocks + events per checkpoint).
+  Result<std::vector<LiveBlock>> LiveAt(uint64_t time_ns) const;
+
+ private:
+  class Impl;
+  explicit TraceReader(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace vramscope::trace

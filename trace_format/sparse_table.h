@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Values by id, where ids come in runs: 1, 2, 3, ... in a whole file; with gaps where a damaged file lost a
+// block of definitions.
+//
+// Why not a plain vector: an id is foreign input, and a vector as long as the largest id is an allocation
+// that the input does not pay for.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <utility>
+#include <vector>
+
+namespace vramscope::trace {
+
+template <typename T>
+class SparseTable {
+ public:
+  // Values for the ids `first`, `first` + 1, ... Ignored when they overlap earlier ids (a writer never defines
+  // an id twice) or lie beyond 32 bits.
+  void AddRun(uint64_t first, std::vector<T> values) {
+    if (values.empty() || first > std::numeric_limits<uint32_t>::max()) return;
+    if (runs_.empty() || first > runs_.back().end()) {
+      runs_.push_back({first, std::move(values)});
+    } else if (first == runs_.back().end()) {
+      std::vector<T>& last = runs_.back().values;
+      last.insert(last.end(), values.begin(), values.end());
+    }
+  }
+
+  // The value of `id`, or T() when it was not defined. O(log runs); a whole file has one run.
+  T At(uint64_t id) const {
+    const auto after = std::ranges::upper_bound(runs_, id, {}, &Run::first);
+    if (after == runs_.begin()) return T();
+    const Run& run = *std::prev(after);
+    return id < run.end() ? run.values[static_cast<size_t>(id - run.first)] : T();
+  }
+
+ private:
+  struct Run {
+    uint64_t first;
+    std::vector<T> values;
+    uint64_t end() const { return first + values.size(); }
+  };
+  std::vector<Run> runs_;  // ascending
+};
+
+}  // namespace vramscope::trace

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sinks for tests and benchmarks.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <span>
+
+#include "trace_format/bytes.h"
+#include "trace_format/file_sink.h"
+
+namespace vramscope::trace::testing {
+
+// Appends to a vector of the caller's.
+class MemorySink final : public ByteSink {
+ public:
+  explicit MemorySink(Bytes* bytes) : bytes_(bytes) {}
+
+  Status Write(std::span<const std::byte> bytes) override {
+    PutBytes(bytes, bytes_);
+    return {};
+  }
+
+ private:
+  Bytes* bytes_;
+};
+
+// A disk with `room` bytes left; more room may come.
+class SmallDisk final : public ByteSink {
+ public:
+  SmallDisk(Bytes* bytes, const uint64_t* room) : bytes_(bytes), room_(room) {}
+
+  Status Write(std::span<const std::byte> bytes) override {
+    if (bytes_->size() + bytes.size() > *room_)
+      return Error{"run.vms: cannot be written: No space left on device."};
+    PutBytes(bytes, bytes_);
+    return {};
+  }
+
+ private:
+  Bytes* bytes_;
+  const uint64_t* room_;
+};
+
+}  // namespace vramscope::trace::testing

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// A trace as text, one fact per line: what golden files are compared in, and what
+// tests/trace_reader/read_trace.py prints too.
+//
+//   clock 1700000000000000000 5000
+//   metadata "torch.version" "2.6.0"
+//   process 0 pid=10 parent=1 start=0 end=99 status=0 executable="python3" command="python3 train.py"
+//   thread 0 process=0 os_thread=10 name="main"
+//   string 1 "weight"
+//   stack 2 1 3
+//   event 1500 0 alloc address=4096 size=512 device=0 ...
+//   live 7 address=4096 size=512 device=0 time=1500 process=0
+//
+// Texts are in double quotes; bytes below space, from 0x7f on, quotes and backslashes are written \xNN.
+// Fields are decimal, in the order of kEventSchema; those that are 0 are left out, so that a field added
+// later does not change the text of old traces. `live` lines tell the blocks alive at the end.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "trace_format/event.h"
+#include "trace_format/reader.h"
+
+namespace vramscope::trace::testing {
+
+std::string Quoted(std::string_view text);
+std::string EventText(const Event& event);
+// Strings and stacks as far as their ids go without a gap from 1 on.
+std::string TraceText(const TraceReader& reader);
+
+}  // namespace vramscope::trace::testing

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Events as a training run makes them, for tests and benchmarks: the same every time for the same seed.
+//
+// Modelled on recordings of a small GPT on CPU tensors (PyTorch 2.15, AdamW): a step is the same sequence of
+// about 850 allocations and as many frees, with saved tensors, gradient labels and ranges between them. What
+// does not repeat is modelled too, because it decides the size: times jitter by some ten percent, one call in
+// fifty takes long, and one allocation in seven gets another address than the heap's newest free one of its
+// size.
+//
+//   step = data ─► forward:   layers x (allocations, kSaved)
+//               ─► backward:  layers x (allocations, kSavedReleased, kLabel gradient)
+//               ─► optimizer: parameters x temporaries ─► kMark
+#pragma once
+
+#include <cstdint>
+#include <random>
+#include <unordered_map>
+#include <vector>
+
+#include "trace_format/event.h"
+
+namespace vramscope::trace::testing {
+
+class TrainingStream {
+ public:
+  explicit TrainingStream(uint64_t seed) : random_(seed) {}
+
+  // Appends the events of the next training step.
+  void AppendStep(std::vector<Event>* events);
+
+ private:
+  struct Block {
+    uint64_t address;
+    uint64_t size;
+  };
+
+  Event& Emit(EventType type);
+  Block Alloc(uint64_t size);
+  void Free(Block block);
+  void Save(Block block);
+  void Release(Block block);
+  void Label(Role role, LabelSource source, Block block, uint64_t name, uint64_t tensor);
+  void Range(EventType type, RangeKind kind, uint64_t name);
+  void MakeParameters();
+  void Forward();
+  void Backward();
+  void Optimize();
+  uint64_t TakeAddress(uint64_t size);
+  uint64_t TensorAddress();
+
+  std::mt19937_64 random_;
+  std::vector<Event>* out_ = nullptr;
+  uint64_t time_ns_ = 0;
+  uint64_t total_ = 0;
+  uint64_t heap_end_ = 0x7f2a'4000'0040;
+  std::unordered_map<uint64_t, std::vector<uint64_t>> free_addresses_;  // by size
+  std::vector<Block> parameters_;
+  std::vector<uint64_t> parameter_tensors_;
+  std::vector<Block> gradients_;
+  std::vector<Block> saved_;
+  uint64_t step_ = 0;
+};
+
+}  // namespace vramscope::trace::testing

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// The frame of a trace file: file header, block headers, trailer. What is inside a block's payload is told by
+// the codec of that block.
+//
+//   ┌ file header (64) ┬ block ┬ block ┬ ... ┬ index block ┬ trailer (32) ┐     all integers little endian
+//   └──────────────────┴───────┴───────┴─────┴─────────────┴──────────────┘
+//   block = ┌ block header (64) ┬ payload (stored_bytes), a zstd frame or bare bytes ┐
+//           └───────────────────┴────────────────────────────────────────────────────┘
+//
+// A file without index and trailer (the recorder was killed, or still runs) is read by walking from header to
+// header; when a header is damaged, the next magic with a right header checksum is where reading goes on.
+// Every block can be decoded alone.
+//
+// docs/trace-format.md is the full description for readers in other languages.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+
+#include "trace_format/bytes.h"
+
+namespace vramscope::trace {
+
+// A newer major cannot be read by this code and is refused. A newer minor adds block types, event types,
+// fields or definition fields that this code skips.
+inline constexpr uint16_t kFormatMajor = 1;
+inline constexpr uint16_t kFormatMinor = 0;
+
+// As PNG's: the first byte is no text, CR LF and LF show a transfer that changed line ends, ^Z stops a DOS
+// `type`.
+inline constexpr std::array<uint8_t, 8> kFileMagic = {0x89, 'V', 'M', 'S', '\r', '\n', 0x1a, '\n'};
+inline constexpr std::array<uint8_t, 8> kTrailerMagic = {'V', 'M', 'S', '-', 'E', 'N', 'D', '\n'};
+inline constexpr std::array<uint8_t, 4> kBlockMagic = {0xb1, 'V', 'M', 'B'};
+
+inline constexpr size_t kFileHeaderBytes = 64;
+inline constexpr size_t kBlockHeaderBytes = 64;
+inline constexpr size_t kTrailerBytes = 32;
+
+// Limits that bound what a reader allocates. A payload that would shrink further than kMaxCompressionRatio is
+// stored uncompressed.
+inline constexpr uint32_t kMaxRawBytes = 64u << 20;
+inline constexpr uint32_t kMaxCompressionRatio = 1024;
+inline constexpr uint32_t kMaxEventsPerBlock = 1u << 20;
+
+enum class BlockType : uint16_t {
+  kStrings = 1,
+  kStacks = 2,
+  kProcesses = 3,
+  kThreads = 4,
+  kMetadata = 5,
+  kEvents = 6,
+  kCheckpoint = 7,
+  kIndex = 8,
+};
+
+// The version of every block type that this code writes, and the highest that it reads.
+inline constexpr uint16_t kBlockVersion = 1;
+
+enum class Compression : uint8_t { kNone = 0, kZstd = 1 };
+
+//   0       8       10      12            16     32         40          48     60    64
+//   ├ magic ┼ major ┼ minor ┼ header size ┼ uuid ┼ realtime ┼ monotonic ┼ zero ┼ crc ┤ of bytes 0..59
+//                                                  at time 0 of the trace, in ns
+struct FileHeader {
+  uint16_t major = kFormatMajor;
+  uint16_t minor = kFormatMinor;
+  std::array<uint8_t, 16> uuid = {};
+  uint64_t start_realtime_ns = 0;
+  uint64_t start_monotonic_ns = 0;
+};
+
+//   0       4      6         8              12          16            17     20      24
+//   ├ magic ┼ type ┼ version ┼ stored bytes ┼ raw bytes ┼ compression ┼ zero ┼ count ┤
+//
+//   24           32          40            48            56            60           64
+//   ├ first time ┼ last time ┼ first event ┼ first alloc ┼ payload crc ┼ header crc ┤ of bytes 0..59
+struct BlockHeader {
+  BlockType type{};
+  uint16_t version = kBlockVersion;
+  uint32_t stored_bytes = 0;  // of the payload in the file
+  uint32_t raw_bytes = 0;     // of the payload after decompression
+  Compression compression = Compression::kNone;
+  uint32_t count = 0;  // events, definitions, live blocks or index rows in it
+  // Event blocks: the smallest and the largest time in it. Others: the largest time of the events before it.
+  uint64_t first_time_ns = 0;
+  uint64_t last_time_ns = 0;
+  // How many events, and how many of them kAlloc, the trace has before this block. A gap shows what was lost.
+  uint64_t first_event = 0;
+  uint64_t first_alloc = 0;
+  uint32_t payload_crc = 0;  // of the stored bytes
+};
+
+//   0          8              16              24          28      32
+//   ├ magic ───┼ index offset ┼ event count ──┼ zero (4) ─┼ crc ──┤ of bytes 0..27
+struct Trailer {
+  uint64_t index_offset = 0;  // of the index block's header, from the start of the file
+  uint64_t event_count = 0;
+};
+
+std::array<std::byte, kFileHeaderBytes> EncodeFileHeader(const FileHeader& header);
+std::array<std::byte, kBlockHeaderBytes> EncodeBlockHeader(const BlockHeader& header);
+std::array<std::byte, kTrailerBytes> EncodeTrailer(const Trailer& trailer);
+
+// Each returns nothing when the bytes are too few, the magic is another, or the checksum is wrong.
+std::optional<FileHeader> ParseFileHeader(ByteView bytes);
+// Also nothing when its sizes break a limit above, so a parsed header may be used to allocate.
+std::optional<BlockHeader> ParseBlockHeader(ByteView bytes);
+std::optional<Trailer> ParseTrailer(ByteView bytes);
+
+bool StartsWithFileMagic(ByteView bytes);
+
+}  // namespace vramscope::trace

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes a trace: definitions and events in, blocks out.
+//
+// One thread uses a writer. Events are encoded as they come and leave as one compressed block per
+// Options::events_per_block; strings, stacks, processes, threads and metadata go out before the first event
+// block that may use them.
+//
+// When the sink fails (disk full), the events of that block are lost and counted, everything else stays:
+// definitions are written again with the next block, the numbering of events goes on (so readers see the
+// gap), and Close still writes the index of what is whole.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "trace_format/definitions.h"
+#include "trace_format/event.h"
+#include "trace_format/file_sink.h"
+#include "trace_format/interner.h"
+#include "trace_format/result.h"
+
+namespace vramscope::trace {
+
+struct TraceClock {
+  uint64_t start_realtime_ns = 0;   // CLOCK_REALTIME at time 0 of the trace
+  uint64_t start_monotonic_ns = 0;  // CLOCK_MONOTONIC at time 0 of the trace
+};
+
+class TraceWriter {
+ public:
+  struct Options {
+    int zstd_level = 3;
+    uint32_t events_per_block = 1 << 16;  // at most kMaxEventsPerWriterBlock
+    uint32_t blocks_per_checkpoint = 4;   // counted in full blocks; more when many blocks are alive
+  };
+  static constexpr uint32_t kMaxEventsPerWriterBlock = 1 << 18;
+
+  static Result<std::unique_ptr<TraceWriter>> Create(std::unique_ptr<ByteSink> sink, const TraceClock& clock,
+                                                     const Options& options);
+  static Result<std::unique_ptr<TraceWriter>> Create(std::unique_ptr<ByteSink> sink, const TraceClock& clock);
+  // Does not close: a writer that goes away without Close leaves what a killed recorder leaves.
+  ~TraceWriter();
+
+  // Interning: the same text gives the same id. 0 is never given out for text (also not for "").
+  StringId InternString(std::string_view text);
+  // A stack is a path in a prefix tree: parent (0 = none, outermost) plus one frame.
+  StackId InternFrame(StackId parent, StringId frame);
+
+  // Numbers count up from 0.
+  uint32_t AddProcess(const ProcessInfo& info);
+  void UpdateProcess(uint32_t process, const ProcessInfo& info);
+  uint32_t AddThread(const ThreadInfo& info);
+
+  // "vramscope.version", "command_line", "env.PYTORCH_CUDA_ALLOC_CONF", "torch.version", "option.depth", ...
+  // Later values replace earlier ones.
+  void SetMetadata(std::string_view key, std::string_view value);
+
+  // Events in the order in which they are to be read; times should not fall, but may (a late thread).
+  // Event::thread is a number that AddThread gave; an event of another thread counts as process 0. Events of
+  // unknown type are left out.
+  Status Append(std::span<const Event> events);
+  // Writes what is pending as a block, so that a reader of the file sees all events appended so far.
+  Status Flush();
+  // Flush, index, footer. The file is complete after it; the writer accepts nothing more.
+  Status Close();
+
+  uint64_t events_written() const;  // that reached the sink
+  uint64_t events_lost() const;     // that the sink did not take
+  uint64_t bytes_written() const;
+
+ private:
+  class Impl;
+  explicit TraceWriter(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace vramscope::trace
