@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What libvramscope_injector.so offers to the Python shim (through ctypes) and to the LibTorch bridge.
+ *
+ * Why C: the shim has no compiler and the bridge is built against headers of many torch releases; both see
+ * only this file. Every function may be called from any thread, never throws, never prints, and does nothing
+ * when the process is not recorded. Numbers are those of trace_format/event.h (EventType, Role, RangeKind,
+ * MarkKind, LabelSource).
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define VRAMSCOPE_API_VERSION 1
+
+/* 1 when this process is being recorded. */
+int vramscope_recording(void);
+
+/* The id of a text in this process, the same for the same text; 0 only when not recording. Takes a lock; not
+ * for hot paths. */
+uint32_t vramscope_intern(const char* text, size_t length);
+
+void vramscope_range_begin(uint32_t kind, uint32_t name, uint64_t id);
+void vramscope_range_end(uint32_t kind, uint32_t name, uint64_t id);
+void vramscope_mark(uint32_t kind, uint64_t value, uint32_t name, uint64_t tensor);
+void vramscope_label(uint32_t role, uint32_t source, uint64_t address, uint64_t bytes, uint32_t name,
+                     uint64_t tensor);
+void vramscope_coverage(const char* hook, uint32_t state, const char* detail);
+
+/* One raw record of any type; for the bridge. `words` as in kRawLayout (at most 8). */
+void vramscope_record(uint8_t type, uint16_t small, uint32_t id, const uint64_t* words, size_t word_count);
+/* Defines a stack, outermost frame first, frames as string ids; the same frames give the same id. */
+uint32_t vramscope_intern_stack(const uint32_t* frames, size_t count);
+
+/* The value of one option ("depth", "deep_steps", "stacks", ...) into `buffer`, 0-terminated; returns its
+ * length, 0 when absent. */
+size_t vramscope_option(const char* key, char* buffer, size_t capacity);
+
+/* The shim calls it once after `import torch`: checks that the hooks are reached, patches slots where they
+ * are not, loads the bridge. Returns a bit set: 1 = memory hooks reached, 2 = autograd hooks reached, 4 =
+ * bridge loaded. */
+uint32_t vramscope_torch_ready(const char* torch_version, const char* torch_directory);
+
+/* Tells that optimizer step `done` (1 = first) of the training loop has ended; returns 1 when the step that
+ * begins now is a deep one. Switches the bridge on and off and emits the kDeepBegin / kDeepEnd marks.
+ * LibTorch programs get the same from the C++ step hooks. */
+int vramscope_step_done(uint64_t done);
+/* 1 while inside a deep window. */
+int vramscope_deep(void);
+
+/* The bridge: a library built against the user's torch headers, loaded by vramscope_torch_ready. It exports
+ *     int vramscope_bridge_start(const struct VramscopeHost*);     0 = ready; anything else: the bridge does
+ * not fit void vramscope_bridge_enable(int on);                        deep facts on or off
+ */
+struct VramscopeHost {
+  uint32_t api_version;
+  uint32_t (*intern)(const char* text, size_t length);
+  void (*record)(uint8_t type, uint16_t small, uint32_t id, const uint64_t* words, size_t word_count);
+  uint32_t (*intern_stack)(const uint32_t* frames, size_t count);
+  size_t (*option)(const char* key, char* buffer, size_t capacity);
+};
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is hooked, what is not, and why: facts of the trace, so that no view claims more than was seen.
+#pragma once
+
+#include "trace_format/event.h"
+
+namespace vramscope::injector {
+
+// Records the state of `hook` in this process; a later record for the same name replaces it. `detail` may be
+// nullptr.
+void RecordCoverage(const char* hook, trace::CoverageState state, const char* detail);
+
+}  // namespace vramscope::injector

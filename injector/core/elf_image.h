@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// A loaded object of this process, read straight from its mapped ELF structures.
+//
+// Why not dlsym: a hook may have to find the real function while the program holds an allocator's mutex and
+// another thread holds the loader's lock, which dlopen and dlsym take. dl_iterate_phdr takes only the lock on
+// the list of objects, and everything else here is memory reads. RTLD_NEXT would not do in any case: Python
+// loads torch RTLD_LOCAL, and RTLD_NEXT finds nothing there.
+//
+// Layout: ELF gABI chapter 5 (dynamic section, relocations), GNU hash section as written by binutils.
+#pragma once
+
+#include <elf.h>
+#include <link.h>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace vramscope::injector {
+
+class ElfImage {
+ public:
+  // False when the object has no dynamic symbols (the kernel's vdso, for one).
+  bool Read(const dl_phdr_info& info);
+
+  const char* name() const { return name_; }
+  uintptr_t base() const { return base_; }
+  bool Contains(const void* address) const;
+  // The value of a symbol that this object itself defines (function or data), or nullptr.
+  // `bytes`, when given, becomes the size that the symbol table gives it.
+  void* Find(const char* symbol, size_t* bytes = nullptr) const;
+  // The exported function whose code is at this address, or nullptr. Linear in the number of symbols.
+  const char* FunctionAt(const void* address) const;
+  // True when one of its DT_NEEDED names begins with `prefix`.
+  bool Needs(const char* prefix) const;
+  // True when the loader made this address read-only after relocation.
+  bool IsReadOnlyAfterRelocation(const void* address) const;
+
+  // Calls visit(slot, symbol name) for every pointer-sized place that the loader fills with the plain address
+  // of a named symbol: JUMP_SLOT, GLOB_DAT and absolute 64-bit relocations without addend (vtables).
+  template <typename Visit>
+  void ForEachSlot(Visit visit) const {
+    VisitTable(plt_relocations_, plt_relocation_count_, visit);
+    VisitTable(relocations_, relocation_count_, visit);
+  }
+
+ private:
+  template <typename Visit>
+  void VisitTable(const ElfW(Rela) * table, size_t count, Visit& visit) const {
+    for (size_t i = 0; i < count; ++i) {
+      const uint32_t symbol = ELF64_R_SYM(table[i].r_info);
+      if (symbol == 0 || !FillsSlot(static_cast<uint32_t>(ELF64_R_TYPE(table[i].r_info))) ||
+          table[i].r_addend != 0)
+        continue;
+      visit(reinterpret_cast<void**>(base_ + table[i].r_offset), strings_ + symbols_[symbol].st_name);
+    }
+  }
+  static bool FillsSlot(uint32_t relocation_type);
+  uintptr_t Absolute(uintptr_t address) const { return address < base_ ? base_ + address : address; }
+  void ReadDynamic(const ElfW(Dyn) * dynamic);
+  const ElfW(Sym) * Lookup(const char* symbol) const;
+  size_t SymbolCount() const;
+
+  const char* name_ = "";
+  uintptr_t base_ = 0;
+  const ElfW(Phdr) * headers_ = nullptr;
+  size_t header_count_ = 0;
+  const ElfW(Dyn) * dynamic_ = nullptr;
+  const ElfW(Sym) * symbols_ = nullptr;
+  const char* strings_ = nullptr;
+  const uint32_t* gnu_hash_ = nullptr;
+  const ElfW(Rela) * relocations_ = nullptr;
+  size_t relocation_count_ = 0;
+  const ElfW(Rela) * plt_relocations_ = nullptr;
+  size_t plt_relocation_count_ = 0;
+  uintptr_t relro_begin_ = 0;
+  uintptr_t relro_end_ = 0;
+};
+
+// Calls visit(image) for every loaded object but this library, in load order, until it returns false. No
+// object can be unloaded meanwhile; visit must not load any.
+using VisitImage = bool (*)(const ElfImage& image, void* argument);
+void ForEachImage(VisitImage visit, void* argument);
+
+// True for addresses in this library's own code.
+bool IsOwnCode(const void* address);
+
+// The first definition of a symbol outside this library, or nullptr.
+void* FindSymbol(const char* symbol, size_t* bytes = nullptr);
+
+}  // namespace vramscope::injector

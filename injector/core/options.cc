@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "injector/core/options.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace_format/ring.h"
+
+namespace vramscope::injector {
+
+constinit Options options = {};
+
+namespace {
+
+// False when the variable is unset or too long to copy whole.
+bool CopyVariable(const char* name, char* to, size_t capacity) {
+  const char* value = secure_getenv(name);
+  if (value == nullptr) return false;
+  const size_t length = strlen(value);
+  if (length >= capacity) return false;
+  memcpy(to, value, length + 1);
+  return true;
+}
+
+}  // namespace
+
+void ReadOptions() {
+  if (!CopyVariable(trace::kSessionVariable, options.session, sizeof options.session)) return;
+  CopyVariable(trace::kOptionsVariable, options.text, sizeof options.text);
+  char collector[32];
+  if (CopyVariable(trace::kCollectorVariable, collector, sizeof collector))
+    options.collector = atoi(collector);
+}
+
+size_t Option(const char* key, char* buffer, size_t capacity) {
+  const size_t key_length = strlen(key);
+  for (const char* at = options.text; *at != 0;) {
+    const char* end = strchrnul(at, ';');
+    if (static_cast<size_t>(end - at) > key_length && memcmp(at, key, key_length) == 0 &&
+        at[key_length] == '=') {
+      const char* value = at + key_length + 1;
+      size_t length = static_cast<size_t>(end - value);
+      if (capacity == 0) return 0;
+      if (length >= capacity) length = capacity - 1;
+      memcpy(buffer, value, length);
+      buffer[length] = 0;
+      return length;
+    }
+    at = *end == ';' ? end + 1 : end;
+  }
+  if (capacity > 0) buffer[0] = 0;
+  return 0;
+}
+
+bool OptionIs(const char* key, const char* value) {
+  char buffer[64];
+  Option(key, buffer, sizeof buffer);
+  return strcmp(buffer, value) == 0;
+}
+
+uint64_t OptionNumber(const char* key, uint64_t absent) {
+  char buffer[32];
+  if (Option(key, buffer, sizeof buffer) == 0 || buffer[0] < '0' || buffer[0] > '9') return absent;
+  return strtoull(buffer, nullptr, 10);
+}
+
+}  // namespace vramscope::injector

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the collector asked of this process: a copy of its environment variables, made before the program can
+// change them.
+//
+//   VRAMSCOPE_OPTIONS="device=auto;depth=auto;deep_steps=2-4;stacks=none"
+//
+//   device=auto|cpu|cuda|all       depth=light|auto|deep|all    deep_steps=A-B
+//   stacks=none|python|native|all  bridge=PATH                  shim=FOLDER
+//   clock=auto|monotonic           ring_bytes=N (a power of two; for tests)
+#pragma once
+
+#include <stddef.h>
+
+#include <cstdint>
+
+namespace vramscope::injector {
+
+struct Options {
+  char session[4096];  // the session folder; empty = this process is not recorded
+  char text[8192];     // VRAMSCOPE_OPTIONS
+  int collector = 0;   // pid; 0 = unknown, treated as alive
+};
+
+extern Options options;
+
+// Reads the environment. A process with raised privileges (setuid) is never recorded.
+void ReadOptions();
+// Copies the value of `key` into `buffer`, cut to fit, always 0-terminated when capacity > 0. Returns the
+// length copied, 0 when absent.
+size_t Option(const char* key, char* buffer, size_t capacity);
+bool OptionIs(const char* key, const char* value);
+// The number that the option's value begins with; `absent` when there is none.
+uint64_t OptionNumber(const char* key, uint64_t absent);
+
+}  // namespace vramscope::injector

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "injector/core/session.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+#include <thread>
+
+#include "injector/core/intern.h"
+#include "injector/core/options.h"
+#include "injector/core/test_session.h"
+
+namespace vramscope::injector {
+namespace {
+
+TEST(SessionTest, TheFileIsPrivateAndDescribesTheProcess) {
+  TestCollector& collector = FreshCollector();
+  RecordCounter(1);
+  collector.Drain();
+  const trace::RingFileHeader* const header = collector.Header(getpid());
+  ASSERT_NE(header, nullptr);
+  EXPECT_EQ(header->version, trace::kRingVersion);
+  EXPECT_EQ(header->parent_pid, static_cast<uint32_t>(getppid()));
+  EXPECT_EQ(header->ring_bytes, kTestRingBytes);
+  EXPECT_EQ(header->forked_from, 0u);
+  EXPECT_EQ(header->first_own_string, 1u);
+  struct stat file;
+  const std::string path = collector.folder() + "/" + std::to_string(getpid()) + ".0.ring";
+  ASSERT_EQ(stat(path.c_str(), &file), 0);
+  EXPECT_EQ(file.st_mode & 0777, 0600u);
+}
+
+TEST(SessionTest, AForkedChildHasItsOwnFileAndItsParentsTexts) {
+  TestCollector& collector = FreshCollector();
+  const uint32_t ours = InternString("text of the parent");
+  const pid_t child = StartChild([ours] {
+    const bool same = InternString("text of the parent") == ours;
+    const uint32_t theirs = InternString("text of the child");
+    Record(trace::EventType::kMark, same ? 1 : 0, ours, theirs, 0);
+  });
+  EXPECT_EQ(WaitFor(child), 0);
+  const uint32_t later = InternString("text of the parent after the fork");
+  collector.Drain();
+
+  const trace::RingFileHeader* const header = collector.Header(child);
+  ASSERT_NE(header, nullptr);
+  EXPECT_EQ(header->forked_from, static_cast<uint32_t>(getpid()));
+  EXPECT_EQ(header->forked_from_image, 0u);
+  EXPECT_EQ(header->first_own_string, ours + 1);
+  const auto marks = collector.Of(trace::EventType::kMark);
+  ASSERT_EQ(marks.size(), 1u);
+  EXPECT_EQ(marks[0].process, child);
+  EXPECT_EQ(marks[0].field[trace::mark::kKind], 1u);
+  EXPECT_EQ(collector.Text(marks[0], marks[0].field[trace::mark::kName]), "text of the parent");
+  EXPECT_EQ(collector.Text(marks[0], marks[0].field[trace::mark::kValue]), "text of the child");
+  EXPECT_EQ(later, marks[0].field[trace::mark::kValue]);  // the same number in another process
+}
+
+TEST(SessionTest, AGrandchildOfASilentChildStillKnowsWhoseTextsItHas) {
+  TestCollector& collector = FreshCollector();
+  InternString("grandparent");
+  const pid_t child = StartChild([] {
+    const pid_t grandchild = StartChild([] { RecordCounter(42); });
+    WaitFor(grandchild);
+  });
+  WaitFor(child);
+  collector.Drain();
+  const auto marks = collector.Of(trace::EventType::kMark);
+  ASSERT_EQ(marks.size(), 1u);
+  EXPECT_EQ(collector.Header(marks[0].process)->forked_from, static_cast<uint32_t>(getpid()));
+  EXPECT_EQ(collector.Header(child), nullptr);
+}
+
+TEST(SessionTest, ABareCloneDoesNotWriteIntoItsParentsRing) {
+  TestCollector& collector = FreshCollector();
+  RecordCounter(1);
+  const pid_t child = static_cast<pid_t>(syscall(SYS_fork));
+  if (child == 0) {
+    RecordCounter(2);
+    syscall(SYS_exit_group, 0);
+  }
+  EXPECT_EQ(WaitFor(child), 0);
+  RecordCounter(3);
+  collector.Drain();
+  const auto marks = collector.Of(trace::EventType::kMark);
+  ASSERT_EQ(marks.size(), 3u);
+  EXPECT_EQ(marks[1].process, child);
+  EXPECT_EQ(marks[1].field[trace::mark::kValue], 2u);
+  EXPECT_EQ(collector.Header(child)->forked_from, static_cast<uint32_t>(getpid()));
+}
+
+TEST(SessionTest, ForksWhileOtherThreadsInternTextsLeaveWholeTables) {
+  TestCollector& collector = FreshCollector();
+  std::atomic<bool> stop = false;
+  std::jthread busy([&] {
+    for (int i = 0; !stop; ++i) InternString(("busy " + std::to_string(i % 50'000)).c_str());
+  });
+  for (int i = 0; i < 20; ++i) {
+    const pid_t child = StartChild([] { _exit(InternString("in the child") != 0 ? 0 : 1); });
+    EXPECT_EQ(WaitFor(child), 0);
+    collector.Drain();
+  }
+  stop = true;
+  busy.join();
+}
+
+TEST(SessionTest, ANewImageOfAPidTakesTheNextFileNumber) {
+  TestCollector& collector = FreshCollector();
+  const pid_t child = StartChild([] {
+    // What the image before an exec would have left behind.
+    const std::string first = std::string(options.session) + "/" + std::to_string(getpid()) + ".0.ring";
+    close(open(first.c_str(), O_CREAT | O_WRONLY, 0600));
+    RecordCounter(7);
+  });
+  EXPECT_EQ(WaitFor(child), 0);
+  collector.Drain();
+  const auto marks = collector.Of(trace::EventType::kMark);
+  ASSERT_EQ(marks.size(), 1u);
+  EXPECT_EQ(marks[0].image, 1u);
+}
+
+TEST(SessionTest, AFolderThatIsGoneMeansNoRecordingAndNoTrouble) {
+  FreshCollector();
+  const pid_t child = StartChild([] {
+    strcpy(options.session, "/nonexistent/folder");
+    errno = 5;
+    const bool recorded = RecordCounter(1) || RecordCounter(2);
+    _exit(!recorded && InternString("x") == 0 && errno == 5 ? 0 : 1);
+  });
+  EXPECT_EQ(WaitFor(child), 0);
+}
+
+}  // namespace
+}  // namespace vramscope::injector

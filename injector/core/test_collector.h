@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// The other end of the rings, for tests: makes a session folder and drains what processes put into it.
+// Follows trace_format/ring.h and raw_record.h, not the injector's code, so that it would notice if the
+// injector broke the layout.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "trace_format/event.h"
+#include "trace_format/ring.h"
+
+namespace vramscope::injector {
+
+struct TestRecord {
+  pid_t process = 0;
+  uint32_t image = 0;
+  uint32_t thread = 0;
+  uint8_t type = 0;
+  uint64_t ticks = 0;
+  uint64_t field[trace::kMaxEventFields] = {};
+
+  bool Is(trace::EventType wanted) const { return type == static_cast<uint8_t>(wanted); }
+};
+
+class TestCollector {
+ public:
+  // Makes a folder for the session and names it in this process's environment, with these options.
+  explicit TestCollector(const std::string& options);
+  ~TestCollector();  // removes the folder
+  TestCollector(const TestCollector&) = delete;
+  TestCollector& operator=(const TestCollector&) = delete;
+
+  const std::string& folder() const { return folder_; }
+  // Sets the environment again, for the processes that are started from now on.
+  void SetOptions(const std::string& options);
+
+  // Takes what is in the rings now and gives the room back; keeps it for Records().
+  void Drain();
+  // In order of time; records of a thread in the order in which it made them.
+  std::vector<TestRecord> Records() const;
+  std::vector<TestRecord> Of(trace::EventType type) const;
+  void Clear() { records_.clear(); }
+
+  // A text of a process: its own, or its parent's before the fork. "" when there is none.
+  std::string Text(const TestRecord& record, uint64_t id) const;
+  std::vector<uint32_t> Stack(const TestRecord& record, uint64_t id) const;
+
+  // Records that were dropped, over all rings and processes.
+  uint64_t Lost() const;
+  size_t FileCount() const { return files_.size(); }
+  // The header of a process's latest file, nullptr when it has none.
+  trace::RingFileHeader* Header(pid_t process) const;
+
+ private:
+  struct File {
+    trace::RingFileHeader* header = nullptr;
+    uint64_t bytes = 0;
+    std::map<uint32_t, std::string> texts;
+    std::map<uint32_t, std::vector<uint32_t>> stacks;
+  };
+  using Key = std::pair<pid_t, uint32_t>;
+
+  void OpenNewFiles();
+  void DrainRing(const Key& key, File& file, uint32_t index);
+  void Take(const Key& key, File& file, uint32_t thread, const trace::RawRecord* record);
+
+  std::string folder_;
+  std::map<Key, File> files_;
+  std::vector<TestRecord> records_;
+};
+
+}  // namespace vramscope::injector

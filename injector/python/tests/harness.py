@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs a program under the shim with a stand-in for the injector (recorder_stub.c) and reads back what it was told.
+
+VRAMSCOPE_TEST_PYTHON names the Python that has torch; tests that need one are skipped without it. VRAMSCOPE_SHIM_STUB is the stub's path.
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+import textwrap
+import unittest
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence
+
+SHIM = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+TORCH_PYTHON = os.environ.get("VRAMSCOPE_TEST_PYTHON", "")
+STUB = os.environ.get("VRAMSCOPE_SHIM_STUB", "")
+
+PARAMETER, BUFFER, GRADIENT, OPTIMIZER_STATE, INPUT = 1, 2, 3, 4, 5
+OPTIMIZER, DATA_LOADER, MODULE, SCOPE, AUTOCAST, CHECKPOINT, ZERO_GRAD = 2, 3, 4, 5, 6, 7, 9
+MARK_STEP_DONE, MARK_ZERO_GRAD, MARK_BATCH_READY, MARK_USER = 1, 4, 5, 9
+
+needs_torch = unittest.skipUnless(TORCH_PYTHON, "VRAMSCOPE_TEST_PYTHON is not set")
+
+
+class Event(NamedTuple):
+    what: str  # begin, end, mark, label, coverage, ready, step_done
+    process: int
+    number: List[int]
+    name: str  # of ranges, marks, labels, hooks
+    detail: str
+
+
+class Run(NamedTuple):
+    exit_code: int
+    stdout: str
+    stderr: str
+    events: List[Event]
+
+    def named(self, what: str, kind: int) -> List[Event]:
+        return [event for event in self.events if event.what == what and event.number[0] == kind]
+
+    def labels(self, role: int) -> Dict[str, List[Any]]:
+        """name -> [(address, bytes, tensor), ...] in the order of telling."""
+        found: Dict[str, List[Any]] = {}
+        for event in self.named("label", role):
+            found.setdefault(event.name, []).append((event.number[2], event.number[3], event.number[4]))
+        return found
+
+    def ranges(self, *kinds: int) -> List[str]:
+        """`<name` and `name>` in the order of telling."""
+        chosen = [event for event in self.events if event.what in ("begin", "end") and event.number[0] in kinds]
+        return ["<" + event.name if event.what == "begin" else event.name + ">" for event in chosen]
+
+    def coverage(self) -> Dict[str, List[Any]]:
+        found: Dict[str, List[Any]] = {}
+        for event in self.events:
+            if event.what == "coverage":
+                found.setdefault(event.name, []).append((event.number[0], event.detail))
+        return found
+
+
+def run(
+    program: Optional[str] = None,
+    before: str = "",
+    python: str = TORCH_PYTHON or sys.executable,
+    arguments: Sequence[str] = (),
+    recorded: bool = True,
+    environment: Optional[Dict[str, str]] = None,
+    folder: Optional[str] = None,
+) -> Run:
+    """`program` is run from a file named program.py, so that tracebacks look the same in every run."""
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = folder or temporary
+        log = os.path.join(temporary, "log")
+        settings = {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "LD_PRELOAD")}
+        settings.update(environment or {})
+        if recorded:
+            above = settings.get("PYTHONPATH")
+            settings["PYTHONPATH"] = SHIM + (os.pathsep + above if above else "")
+            settings["LD_PRELOAD"] = STUB
+            settings["VRAMSCOPE_SESSION"] = temporary
+            settings["VRAMSCOPE_STUB_LOG"] = log
+        command = [python, *arguments]
+        if program is not None:
+            with open(os.path.join(folder, "program.py"), "w", encoding="utf-8") as file:
+                file.write(textwrap.dedent(before) + textwrap.dedent(program))
+            command.append("program.py")
+        done = subprocess.run(command, cwd=folder, env=settings, capture_output=True, timeout=300)
+        return Run(done.returncode, done.stdout.decode(), done.stderr.decode(), _read(log))
+
+
+def _read(log: str) -> List[Event]:
+    if not os.path.exists(log):
+        return []
+    texts: Dict[Any, str] = {}
+    events = []
+    with open(log, encoding="utf-8") as lines:
+        for line in lines:
+            what, process_text, *fields = line.rstrip("\n").split("\t")
+            process = int(process_text)
+            if what == "string":
+                texts[process, int(fields[0])] = fields[1]
+            elif what == "coverage":
+                events.append(Event(what, process, [int(fields[1])], fields[0], fields[2]))
+            elif what == "ready":
+                events.append(Event(what, process, [], fields[0], fields[1]))
+            else:
+                numbers = [int(field) for field in fields]
+                position = {"begin": 1, "end": 1, "mark": 2, "label": 4}.get(what)
+                name = "" if position is None else texts[process, numbers.pop(position)]
+                events.append(Event(what, process, numbers, name, ""))
+    return events

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Names for what vramscope records: runs inside the training process and tells the injector what each tensor is.
+
+    sitecustomize ── import_hook ──┐   (python train.py)
+    injector, pending call ── start() ── torch_hook ─┬─ optimizers   parameters, gradients, optimizer state, steps
+                                                     ├─ modules      names of parameters and buffers
+                                                     ├─ scopes       record_function; data loader, zero_grad
+                                                     ├─ regions      autocast, checkpoint
+                                                     └─ deep         module ranges, in deep steps only
+    all of them say it through native, which is injector/core/api.h
+
+Rules of this package: standard library only, Python 3.8 syntax; no exception, output or warning of ours reaches the program; no frame of
+ours shows in its tracebacks; no tensor is made, changed or kept alive. Without the shim a trace loses names, not bytes.
+"""
+
+
+def start() -> bool:
+    """Begins to name things in this process; True when torch is here and is recorded.
+
+    Called by the import hook after `import torch`, and by the injector where sitecustomize cannot run (`python -I`, embedded
+    interpreters, attach). May be called at any time and as often as one likes; waits for torch when it is not imported yet.
+    """
+    import sys
+
+    from . import import_hook
+
+    try:
+        if import_hook.is_imported("torch"):
+            from . import torch_hook
+
+            return torch_hook.install(sys.modules["torch"])
+        import_hook.watch_for_torch()
+    except Exception:
+        pass
+    return False

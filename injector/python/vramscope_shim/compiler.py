@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Stays out of torch.compile's way.
+
+1. A hook of ours that dynamo meets while it traces the program's function must leave nothing in the graph: is_compiling().
+2. A hook that runs for real between two compiled parts must not be compiled itself: its code is marked to be skipped. (Otherwise dynamo
+   would compile it, with is_compiling() true: a hook that does nothing.)
+3. Who wants to know is told when torch.compile() is called.
+"""
+
+import sys
+import types
+from typing import Any, Callable, Iterator
+
+from . import import_hook, native, patches
+
+HOOK = "python.compiler"
+
+
+def _never() -> bool:
+    return False
+
+
+# torch's own question, which dynamo answers with True in what it traces. Hooks must ask it as compiler.is_compiling(): dynamo knows the
+# function by where it finds it, and does not look into our objects (2.2).
+is_compiling: Callable[[], bool] = _never
+
+
+class Compiler:
+    def __init__(self) -> None:
+        self.in_use = False
+        self._before_first: Callable[[], None] = lambda: None
+        self._after_each: Callable[[], None] = lambda: None
+
+    def install(self, torch: Any) -> None:
+        """torch._dynamo is imported by every optimizer: that alone does not mean that something is compiled."""
+        global is_compiling
+        public = getattr(getattr(torch, "compiler", None), "is_compiling", None)
+        is_compiling = public or getattr(torch._utils, "is_compiling", _never)
+        import_hook.when_imported("torch._dynamo", self._watch)
+
+    def when_used(self, before_first: Callable[[], None], after_each: Callable[[], None]) -> None:
+        """What to do before the first torch.compile(), and after each."""
+        self._before_first, self._after_each = before_first, after_each
+
+    def _watch(self) -> None:
+        try:
+            dynamo = sys.modules["torch._dynamo.eval_frame"]
+            for code in _own_code():
+                dynamo.skip_code(code)
+            dynamo.skip_code(around_optimizer_steps())
+            patches.wrap_method(dynamo.OptimizeContext, "__init__", self._making_compiled)
+            if _has_compiled(dynamo):
+                self._used(True)
+                self._used(False)
+        except Exception as error:
+            native.trouble(HOOK, error)
+
+    def _making_compiled(self, original: Callable[..., None]) -> Callable[..., None]:
+        def __init__(context: Any, *args: Any, **settings: Any) -> None:
+            self._used(True)
+            original(context, *args, **settings)
+            self._used(False)
+
+        return __init__
+
+    def _used(self, begins: bool) -> None:
+        try:
+            if not begins:
+                self._after_each()
+            elif not self.in_use:
+                self.in_use = True
+                self._before_first()
+        except Exception as error:
+            native.trouble(HOOK, error)
+
+
+def _has_compiled(dynamo: Any) -> bool:
+    """Whether torch.compile() was called before we came."""
+    holder = getattr(dynamo, "guarded_backend_cache", dynamo)  # 2.2 keeps it per thread, later ones in the module
+    # Its value is None for torch._dynamo.disable(), which is all that checkpoint and the optimizers want of it.
+    return any(backend is not None for backend in getattr(holder, "cached_backends", {}).values())
+
+
+def around_optimizer_steps() -> types.CodeType:
+    """The function in which torch calls optimizer hooks around step(). Compiled, it would call none, because tracing finds ours empty; what
+    it calls is still compiled. A step() that is traced as part of the caller always breaks out of that trace (_use_grad_for_differentiable),
+    so this runs for real in the end."""
+    optimizer = sys.modules["torch.optim.optimizer"].Optimizer
+    return optimizer.profile_hook_step(lambda: None).__code__
+
+
+def _own_code() -> Iterator[types.CodeType]:
+    for name, module in list(sys.modules.items()):
+        if name.split(".", 1)[0] == __package__:
+            for value in list(vars(module).values()):
+                members = vars(value).values() if isinstance(value, type) else (value,)
+                for member in members:
+                    code = getattr(getattr(member, "__func__", member), "__code__", None)
+                    if isinstance(code, types.CodeType) and code.co_filename == module.__file__:
+                        yield from _with_inner(code)
+
+
+def _with_inner(code: types.CodeType) -> Iterator[types.CodeType]:
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from _with_inner(constant)

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Calls us back right after a module was imported.
+
+Why not wrap the loader, as post-import hooks usually do: the wrapper's frame would stand in the traceback of an import that fails.
+Instead the spec tells us: importlib sets `spec._initializing = False` when a module's code has run, so the spec of a watched module
+gets, until then, a class in which `_initializing` is a property. Afterwards the spec is an ordinary ModuleSpec again. Source:
+importlib._bootstrap._load_unlocked, Python 3.8 to 3.14; where this fails one day, the injector's pending call starts the shim.
+"""
+
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing alone would cost more than everything here
+    from typing import Any, Callable, Dict, Optional
+
+ModuleSpec: "Any" = type(sys.__spec__)
+
+
+def _get_initializing(spec: "Any") -> bool:
+    return spec.__dict__.get("_initializing", False)
+
+
+def _set_initializing(spec: "Any", value: bool) -> None:
+    spec.__dict__["_initializing"] = value
+    if value:
+        return
+    spec.__class__ = ModuleSpec
+    # Not so when the import failed; then we keep waiting for another try.
+    if getattr(sys.modules.get(spec.name), "__spec__", None) is spec:
+        _finder.imported(spec.name)
+
+
+# Named like its base because repr() shows the class.
+_WatchedSpec: "Any" = type("ModuleSpec", (ModuleSpec,), {"_initializing": property(_get_initializing, _set_initializing)})
+
+
+class _Finder:
+    """Stands first in sys.meta_path while a module is waited for; finds nothing itself, asks the finders behind it."""
+
+    def __init__(self) -> None:
+        self.waiting: "Dict[str, Callable[[], object]]" = {}
+
+    def find_spec(self, name: str, path: "Any" = None, target: "Any" = None) -> "Optional[Any]":
+        # Also called by importlib.util.find_spec("torch"), which imports nothing: so finding it is no reason to stop waiting.
+        if name not in self.waiting:
+            return None
+        for finder in list(sys.meta_path):
+            find = getattr(finder, "find_spec", None)
+            spec = find(name, path, target) if find is not None and finder is not self else None
+            if spec is not None:
+                if type(spec) is ModuleSpec:
+                    spec.__class__ = _WatchedSpec
+                return spec
+        return None
+
+    def imported(self, name: str) -> None:
+        react = self.waiting.pop(name, None)
+        if not self.waiting and self in sys.meta_path:
+            sys.meta_path.remove(self)
+        try:
+            if react is not None:
+                react()
+        except Exception:
+            pass
+
+
+_finder = _Finder()
+
+
+def is_imported(name: str) -> bool:
+    module = sys.modules.get(name)
+    return module is not None and not getattr(getattr(module, "__spec__", None), "_initializing", False)
+
+
+def when_imported(name: str, react: "Callable[[], object]") -> None:
+    """Calls react() once: now when the module is imported already, else right after it will have been."""
+    if is_imported(name):
+        react()
+        return
+    module = sys.modules.get(name)
+    if module is not None and type(getattr(module, "__spec__", None)) is ModuleSpec:
+        module.__spec__.__class__ = _WatchedSpec  # being imported right now, by another thread or further up this one
+    _finder.waiting[name] = react
+    if _finder not in sys.meta_path:
+        sys.meta_path.insert(0, _finder)
+
+
+def watch_for_torch() -> None:
+    def react() -> None:
+        from . import start
+
+        start()
+
+    when_imported("torch", react)

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Names the weights of a program that does not train (yet): looks at its models when it enters no_grad or inference_mode.
+
+A program without optimizer and data loader has no moment of its own at which its models are sure to be complete and in place, but
+nearly all of them run under torch.no_grad() or torch.inference_mode(). Both are put back at the end of the first training step.
+"""
+
+import sys
+from typing import Any, Callable, List, Tuple
+
+from . import native, patches
+from .modules import Registry
+
+HOOK = "python.first_use"
+
+
+class FirstUse:
+    def __init__(self, registry: Registry) -> None:
+        self._registry = registry
+        self._originals: List[Tuple[type, Any]] = []
+
+    def install(self, torch: Any) -> None:
+        for owner in (torch.no_grad, torch.inference_mode):
+            self._originals.append((owner, owner.__dict__["__enter__"]))
+            patches.wrap_method(owner, "__enter__", self._entering)
+        native.coverage(HOOK, native.State.HOOKED)
+
+    def stop(self) -> None:
+        while self._originals:
+            owner, original = self._originals.pop()
+            owner.__enter__ = original  # type: ignore[attr-defined]
+
+    def _entering(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        def __enter__(context: Any) -> Any:
+            try:
+                if not _is_torch(sys._getframe(1)):
+                    self._registry.look()
+            except Exception as error:
+                native.trouble(HOOK, error)
+            return original(context)
+
+        return __enter__
+
+
+def _is_torch(frame: Any) -> bool:
+    """torch enters no_grad itself, to initialise weights and the like; but when as a decorator, it is for the caller."""
+    if frame.f_globals.get("__name__") in ("torch.utils._contextlib", "torch.autograd.grad_mode"):
+        frame = frame.f_back or frame
+    return str(frame.f_globals.get("__name__")).startswith("torch.")

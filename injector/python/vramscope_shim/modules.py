@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Knows the program's module trees: names of parameters and buffers, paths of modules.
+
+Trees are learnt from torch's global registration hooks (1 us per registration, nothing per step), plus one search through the garbage
+collector's objects, because copy.deepcopy, pickle and torch.load build modules without registering anything. A module that no other
+module holds is a root; names are those that root.named_parameters() gives. Roots are taken in the order of their making, and a shared
+tensor has its first name. When a later root has names that are taken (a GAN's two networks, an EMA copy), all its names are prefixed
+with its class: `Discriminator.net.0.weight`.
+"""
+
+import gc
+import weakref
+from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Set, Tuple
+
+from . import native, patches, storage
+from .pace import Pace
+from .told import Told
+
+
+class Slot(NamedTuple):
+    """A place in a module that holds a parameter or buffer; what it holds may be exchanged by the program."""
+
+    owner: Any  # weak reference to the module
+    key: str
+    name: str
+    role: int
+
+    def tensor(self) -> Optional[Any]:
+        module = self.owner()
+        if module is None:
+            return None
+        return (module._parameters if self.role == native.Role.PARAMETER else module._buffers).get(self.key)
+
+
+class Registry:
+    def __init__(self, torch: Any) -> None:
+        self._module_type = torch.nn.Module
+        self._optimizer_type = torch.optim.Optimizer
+        self._known: Dict[int, Any] = {}  # id -> weak reference, in the order of making
+        self._stale = True
+        self._searched = False
+        self._pace = Pace()
+        self._slots: List[Slot] = []
+        self._slot_of: Dict[int, Slot] = {}  # id of the tensor -> where it was found
+        self._slot_at: Dict[Tuple[int, str], Slot] = {}  # (id of the module, key)
+        self._paths: Dict[int, Tuple[Any, str]] = {}  # id of the module -> (weak reference, path)
+        self._told = Told(native.Source.MODULE_REGISTRY)
+        self.looks = 0
+
+    def install(self, torch: Any) -> None:
+        module = torch.nn.modules.module
+        kinds = ("parameter", "buffer", "module")
+        registrars = [getattr(module, f"register_module_{kind}_registration_hook", None) for kind in kinds]
+        if None in registrars:
+            native.coverage("python.names", native.State.HOOKED, "no registration hooks in this torch: modules are searched for")
+            return
+        for registrar, hook in zip(registrars, (self._registered, self._buffer_registered, self._registered)):
+            patches.register(torch, registrar, hook)
+        native.coverage("python.names", native.State.HOOKED)
+
+    # --- the registration hooks of torch.nn.Module; called before the value is stored
+
+    def _registered(self, module: Any, key: str, value: Any) -> None:
+        if value is None:
+            return
+        try:
+            self._stale = True
+            self._remember(module)
+        except Exception as error:
+            native.trouble("python.names", error)
+
+    def _buffer_registered(self, module: Any, key: str, value: Any) -> None:
+        """Also called when a buffer is assigned again (`self.mean = ...` in a forward): then its new storage is told at once."""
+        if value is None:
+            return
+        try:
+            slot = self._slot_at.get((id(module), key))
+            if slot is None or slot.owner() is not module:
+                self._registered(module, key, value)
+                return
+            with storage.untouched():
+                self._told.tell(slot.role, slot.name, value, slot.name)
+        except Exception as error:
+            native.trouble("python.names", error)
+
+    def _remember(self, module: Any) -> None:
+        key = id(module)
+        if key not in self._known:
+            known = self._known
+            known[key] = weakref.ref(module, lambda _: known.pop(key, None))
+
+    # --- what others ask
+
+    def name_of(self, parameter: Any) -> Optional[str]:
+        slot = self._slot_of.get(id(parameter))
+        return slot.name if slot is not None and slot.tensor() is parameter else None
+
+    def path_of(self, module: Any) -> str:
+        """The dotted path below the root; the class name for a root and for a module in no known tree."""
+        reference, path = self._paths.get(id(module), (None, ""))
+        return path if path and reference() is module else type(module).__name__
+
+    def refresh(self) -> None:
+        """Makes names and paths right again if modules were made since."""
+        if self._stale:
+            self._stale = False
+            self._name_everything()
+
+    def search(self) -> List[Any]:
+        """Looks for modules that were never registered. Returns the optimizers met on the way; 50 ms, so only when something is missing."""
+        kinds: Dict[int, int] = {}  # by id: a class may have an odd metaclass that cannot be hashed
+        optimizers = []
+        for thing in gc.get_objects():
+            kind = type(thing)
+            what = kinds.get(id(kind))
+            if what is None:
+                what = kinds[id(kind)] = 1 if issubclass(kind, self._module_type) else 2 if issubclass(kind, self._optimizer_type) else 0
+            if what == 1:
+                self._remember(thing)
+            elif what == 2:
+                optimizers.append(thing)
+        self._searched = self._stale = True
+        return optimizers
+
+    # --- telling the recorder
+
+    def look(self, only_if_due: bool = True) -> None:
+        """Labels parameters and buffers that are new or have moved."""
+        if only_if_due and not self._pace.due():
+            return
+        self._pace.start()
+        if not self._searched:
+            self.search()
+        self.refresh()
+        self._told.start()
+        with storage.untouched():
+            for slot in self._slots:
+                tensor = slot.tensor()
+                if tensor is not None:
+                    self._told.tell(slot.role, slot.name, tensor, slot.name)
+        self._told.finish()
+        self.looks += 1
+        self._pace.finish(changed=False)
+
+    # --- naming
+
+    def _name_everything(self) -> None:
+        modules = [module for module in (reference() for reference in list(self._known.values())) if module is not None]
+        held = {id(child) for module in modules for child in _children(module)}
+        self._slots, self._slot_of, self._slot_at, self._paths = [], {}, {}, {}
+        taken: Set[str] = set()
+        for root in modules:
+            if id(root) in held:
+                continue
+            slots = self._slots_below(root)
+            if any(slot.name in taken for slot in slots):
+                prefix = _free_prefix(type(root).__name__, taken)
+                slots = [slot._replace(name=prefix + "." + slot.name) for slot in slots]
+            for slot in slots:
+                taken.add(slot.name)
+                taken.add(slot.name.split(".", 1)[0] + ".")
+                self._slots.append(slot)
+                self._slot_of[id(slot.tensor())] = slot
+                self._slot_at[id(slot.owner()), slot.key] = slot
+
+    def _slots_below(self, root: Any) -> List[Slot]:
+        slots: List[Slot] = []
+        met = set(self._slot_of)
+        for path, module in _walk(root):
+            if id(module) in self._paths:
+                continue
+            owner = weakref.ref(module)
+            self._paths[id(module)] = (owner, path)
+            for role, tensors in ((native.Role.PARAMETER, module._parameters), (native.Role.BUFFER, module._buffers)):
+                for key, tensor in list(tensors.items()):
+                    if tensor is not None and id(tensor) not in met:
+                        met.add(id(tensor))
+                        slots.append(Slot(owner, key, path + "." + key if path else key, role))
+        return slots
+
+
+def _children(module: Any) -> List[Any]:
+    try:
+        return [child for child in module._modules.values() if child is not None]
+    except Exception:  # half-built, or a class of the user's that has its own idea of _modules
+        return []
+
+
+def _walk(root: Any) -> Iterator[Tuple[str, Any]]:
+    """(path, module) in the order of named_modules(), each module once."""
+    met = set()
+    waiting = [("", root)]
+    while waiting:
+        path, module = waiting.pop()
+        if id(module) in met:
+            continue
+        met.add(id(module))
+        yield path, module
+        try:
+            children = [(path + "." + key if path else key, child) for key, child in module._modules.items() if child is not None]
+        except Exception:
+            continue
+        waiting.extend(reversed(children))
+
+
+def _free_prefix(name: str, taken: Set[str]) -> str:
+    prefix, count = name, 1
+    while prefix + "." in taken:
+        count += 1
+        prefix = f"{name}#{count}"
+    return prefix

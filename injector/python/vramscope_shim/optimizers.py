@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Optimizer steps: their intervals, what their parameters, gradients and state tensors are, and where training steps end.
+
+torch calls our two global hooks before and after each step() of each optimizer (2.0 and later). In 1.13 the scope
+"Optimizer.step#Adam.step" that every step opens serves instead; in all releases that scope tells us of a step that raised.
+"""
+
+import importlib
+import weakref
+from typing import Any, Callable, Dict, Iterator, Tuple
+
+from . import compiler, native, patches, storage
+from .modules import Registry
+from .pace import Pace
+from .steps import TrainingLoop, Turn
+from .told import Told
+
+HOOK = "python.optimizer"
+MAX_DEPTH = 8
+
+
+class Track(Turn):
+    """One optimizer that has been seen to step."""
+
+    __slots__ = ("reference", "window", "done", "depth", "pace", "looking", "signs", "states", "others")
+
+    def __init__(self, optimizer: Any, reference: Any) -> None:
+        super().__init__()
+        name = type(optimizer).__name__
+        self.reference = reference
+        self.window = native.Range(native.Kind.OPTIMIZER, name, id(optimizer))
+        self.done = native.Moment(native.Mark.OPTIMIZER_STEP_DONE, name, id(optimizer))
+        self.depth = 0  # step() of a subclass may call step() of its base: both are hooked, the outer one counts
+        self.pace = Pace()
+        self.looking = False
+        self.signs: Tuple[Any, ...] = ()
+        self.states = Told(native.Source.OPTIMIZER)
+        self.others = Told(native.Source.OPTIMIZER)  # gradients, and parameters of no module
+
+
+class Optimizers:
+    def __init__(self, torch: Any, registry: Registry, loop: TrainingLoop, gradients_are_seen: bool) -> None:
+        """gradients_are_seen: the injector labels gradients itself, when autograd accumulates them."""
+        self._torch = torch
+        self._registry = registry
+        self._loop = loop
+        self._gradients_are_seen = gradients_are_seen
+        self._tracks: Dict[int, Track] = {}
+        self.hooked = False
+
+    def install(self, torch: Any) -> None:
+        optimizer = importlib.import_module("torch.optim.optimizer")  # torch.optim deletes the attribute
+        register_pre = getattr(optimizer, "register_optimizer_step_pre_hook", None)
+        register_post = getattr(optimizer, "register_optimizer_step_post_hook", None)
+        if register_pre is None or register_post is None:
+            native.coverage(HOOK, native.State.HOOKED, "by scope: this torch has no global optimizer hooks")
+            return
+        patches.register(torch, register_pre, self.before)
+        patches.register(torch, register_post, self.after)
+        self.hooked = True
+        native.coverage(HOOK, native.State.HOOKED)
+
+    def keep_hooks(self) -> None:
+        """torch.compile() takes the function that calls the hooks away from torch's own optimizers (2.0 to 2.2): put another one there,
+        the only one of ours that can stand in a traceback, of a step() that raises in such a program."""
+        calling_hooks = compiler.around_optimizer_steps()
+        for kind in list(vars(self._torch.optim).values()):
+            if not isinstance(kind, type) or not issubclass(kind, self._torch.optim.Optimizer) or "step" not in vars(kind):
+                continue
+            step = vars(kind)["step"]
+            if getattr(step, "hooked", False) and getattr(step, "__code__", None) not in (calling_hooks, self._stepping(len).__code__):
+                patches.wrap_method(kind, "step", self._stepping)
+
+    def _stepping(self, step: Callable[..., Any]) -> Callable[..., Any]:
+        def stepping(optimizer: Any, *args: Any, **settings: Any) -> Any:
+            if compiler.is_compiling():
+                return step(optimizer, *args, **settings)
+            self.before(optimizer)
+            try:
+                result = step(optimizer, *args, **settings)
+            except BaseException:
+                self.raised(optimizer)
+                raise
+            self.after(optimizer)
+            return result
+
+        return stepping
+
+    # --- around step()
+
+    def before(self, optimizer: Any, _args: Any = None, _kwargs: Any = None) -> None:
+        if compiler.is_compiling():
+            return  # dynamo traces step(): it must find nothing here
+        try:
+            track = self._tracks.get(id(optimizer)) or self._meet(optimizer)
+            track.depth += 1
+            if track.depth > 1:
+                return
+            if track.pace.due():
+                self._look_before(optimizer, track)
+            track.window.begin()
+        except Exception as error:
+            native.trouble(HOOK, error)
+
+    def after(self, optimizer: Any, _args: Any = None, _kwargs: Any = None) -> None:
+        if compiler.is_compiling():
+            return
+        try:
+            track = self._tracks[id(optimizer)]
+            track.depth -= 1
+            if track.depth > 0:
+                return
+            track.window.end()
+            track.count += 1
+            track.done.value.value = track.count
+            track.done.say()
+            state = optimizer.state
+            if track.looking or track.signs != (id(state), len(state), len(optimizer.param_groups)):
+                self._look_after(optimizer, track)
+            self._loop.stepped(track)
+        except Exception as error:
+            native.trouble(HOOK, error)
+
+    def raised(self, optimizer: Any) -> None:
+        """step() ended by an exception: close its window, count nothing."""
+        track = self._tracks.get(id(optimizer))
+        if track is not None and track.depth > 0:
+            track.depth -= 1
+            if track.depth == 0:
+                track.window.end()
+
+    def _meet(self, optimizer: Any) -> Track:
+        registry = self._registry
+        if not self._tracks:
+            native.proven(HOOK)
+            others = registry.search()
+            self._loop.expect({id(other) for other in others if getattr(type(other).step, "hooked", False)})
+            registry.look(only_if_due=False)
+        elif any(registry.name_of(parameter) is None for _, parameter in _parameters(optimizer)):
+            registry.search()
+            registry.look(only_if_due=False)
+        key = id(optimizer)
+        track = Track(optimizer, weakref.ref(optimizer, lambda _: self._gone(key)))
+        self._tracks[key] = track
+        self._loop.joined(key, track)
+        return track
+
+    def _gone(self, key: int) -> None:
+        try:
+            self._loop.left(self._tracks.pop(key))
+        except Exception as error:
+            native.trouble(HOOK, error)
+
+    # --- walks over tensors
+
+    def _look_before(self, optimizer: Any, track: Track) -> None:
+        self._registry.look()
+        track.looking = True
+        track.pace.start()
+        # Autograd is not the only one who sets .grad: reducers of a process group (FSDP shards, DDP buckets) do it behind its back. The
+        # new gradient may lie where the old one lay, so there, and where the injector sees no autograd, all are told in every step.
+        distributed = self._torch.distributed
+        track.pace.always = not self._gradients_are_seen or (distributed.is_available() and distributed.is_initialized())
+        track.others.start(everything_is_news=track.pace.always)
+        with storage.untouched():
+            for place, parameter in _parameters(optimizer):
+                name = self._registry.name_of(parameter)
+                if name is None:
+                    track.others.tell(native.Role.PARAMETER, (place, "parameter"), parameter, place)
+                if parameter.is_leaf and parameter.grad is not None:
+                    track.others.tell(native.Role.GRADIENT, (place, "gradient"), parameter.grad, name or place, parameter)
+        track.others.finish()
+        track.pace.pause()
+
+    def _look_after(self, optimizer: Any, track: Track) -> None:
+        track.looking = False
+        track.pace.start()
+        state = optimizer.state
+        track.signs = (id(state), len(state), len(optimizer.param_groups))
+        places = {id(parameter): place for place, parameter in _parameters(optimizer)}
+        # State that still moves (LBFGS makes its own anew in every step) may lie where other state lay before: all of it is told.
+        track.states.start(everything_is_news=track.pace.calm == 0)
+        with storage.untouched():
+            for owner, kept in list(state.items()):
+                if not isinstance(kept, dict):
+                    kept = {"state": kept}
+                name = self._owner_name(places, owner)
+                for key, value in list(kept.items()):
+                    for path, tensor in tensors_in(value, ()):
+                        told_as = f"{key} of {name}"
+                        track.states.tell(native.Role.OPTIMIZER_STATE, (id(owner), key, path), tensor, told_as)
+        track.states.finish()
+        track.pace.finish(track.states.changed)
+
+    def _owner_name(self, places: Dict[int, str], owner: Any) -> str:
+        if not storage.is_tensor(owner):
+            return str(owner)
+        return self._registry.name_of(owner) or places.get(id(owner), "a parameter of no group")
+
+
+def _parameters(optimizer: Any) -> Iterator[Tuple[str, Any]]:
+    for number, group in enumerate(optimizer.param_groups):
+        for position, parameter in enumerate(group["params"]):
+            yield f"param_groups[{number}].params[{position}]", parameter
+
+
+def tensors_in(value: Any, path: Tuple[Any, ...]) -> Iterator[Tuple[Tuple[Any, ...], Any]]:
+    """(where, tensor) for the tensors in nested dicts, lists and tuples."""
+    if storage.is_tensor(value):
+        yield path, value
+    elif len(path) < MAX_DEPTH and isinstance(value, dict):
+        for key, inner in list(value.items()):
+            yield from tensors_in(inner, path + (key,))
+    elif len(path) < MAX_DEPTH and isinstance(value, (list, tuple)):
+        for index, inner in enumerate(value):
+            yield from tensors_in(inner, path + (index,))

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The two ways in which we put ourselves into torch: registered hooks, and methods that are called before or after an interval.
+
+Both leave no trace in what users see: tracebacks, pickles, signatures. A method is only ever replaced when it returns before user code
+runs (__enter__, __exit__), so our frames never stand between the program and its exception.
+"""
+
+import functools
+from typing import Any, Callable
+
+_next_id = -1
+
+
+def register(torch: Any, register_hook: Callable[..., Any], hook: Callable[..., Any], **options: Any) -> Any:
+    """register_hook(hook), without using up one of torch's handle numbers: those stand in the pickles of modules that have hooks."""
+    global _next_id
+    handles = torch.utils.hooks.RemovableHandle
+    program_id = handles.next_id
+    handles.next_id = _next_id
+    try:
+        handle = register_hook(hook, **options)
+        _next_id -= 1
+    finally:
+        handles.next_id = program_id
+    return handle
+
+
+def wrap_method(owner: type, name: str, build: Callable[[Callable[..., Any]], Callable[..., Any]]) -> None:
+    """Replaces owner.name by build(original), which looks like the original to inspect, TorchScript and dynamo."""
+    original = getattr(owner, name)
+    setattr(owner, name, functools.wraps(original)(build(original)))

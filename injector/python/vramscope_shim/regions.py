@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Autocast, activation checkpointing and Module.zero_grad as intervals.
+
+Autocast: __enter__ and __exit__ of torch.autocast (torch.cuda.amp.autocast and the like are subclasses).
+Checkpoint, use_reentrant=False: the forward region and its recomputation run inside two context managers of torch.utils.checkpoint
+(2.1 and later). use_reentrant=True: the recomputation runs inside autocast contexts that CheckpointFunction.backward enters; its forward
+region has no edge that could be seen without standing in the program's tracebacks, and is left out.
+Module.zero_grad: the optimizers' own opens a scope (scopes.py), this one does not. No user code runs inside it.
+"""
+
+import sys
+import threading
+from typing import Any, Callable, Dict, List
+
+from . import compiler, import_hook, native, patches
+
+AUTOCAST_HOOK = "python.autocast"
+CHECKPOINT_HOOK = "python.checkpoint"
+
+
+class Regions:
+    def __init__(self) -> None:
+        self._autocasts: Dict[Any, native.Range] = {}
+        self._no_change = native.silent_range()
+        self._recomputation = native.Range(native.Kind.CHECKPOINT, "recomputation", 1)
+        self._reentrant_backward: Any = None  # code of CheckpointFunction.backward
+        self._thread = threading.local()
+
+    def install(self, torch: Any) -> None:
+        autocast = torch.amp.autocast_mode.autocast
+        patches.wrap_method(autocast, "__enter__", self._entering_autocast)
+        patches.wrap_method(autocast, "__exit__", self._leaving_autocast)
+        native.coverage(AUTOCAST_HOOK, native.State.HOOKED)
+        self._wrap_zero_grad(torch)
+        import_hook.when_imported("torch.utils.checkpoint", self._install_checkpoint)
+
+    # --- autocast
+
+    def _entering_autocast(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        def __enter__(autocast: Any) -> Any:
+            result = original(autocast)
+            try:
+                self._autocast_range(autocast).begin()
+                self._entered_from(sys._getframe(1))
+            except Exception as error:
+                native.trouble(AUTOCAST_HOOK, error)
+            return result
+
+        return __enter__
+
+    def _leaving_autocast(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        def __exit__(autocast: Any, exc_type: Any, exc_val: Any, exc_tb: Any) -> Any:
+            try:
+                self._left_from(sys._getframe(1))
+                self._autocast_range(autocast).end()
+            except Exception as error:
+                native.trouble(AUTOCAST_HOOK, error)
+            return original(autocast, exc_type, exc_val, exc_tb)
+
+        return __exit__
+
+    def _autocast_range(self, autocast: Any) -> native.Range:
+        if not autocast._enabled and not autocast.prev:
+            return self._no_change  # autocast(enabled=False) where it is off already, as every recomputation does
+        key = autocast.fast_dtype if autocast._enabled else None
+        found = self._autocasts.get(key)
+        if found is None:
+            name = "disabled" if key is None else str(key).replace("torch.", "")
+            found = self._autocasts[key] = native.Range(native.Kind.AUTOCAST, name)
+        return found
+
+    @staticmethod
+    def _wrap_zero_grad(torch: Any) -> None:
+        window = native.Range(native.Kind.ZERO_GRAD, "Module")
+        moment = native.Moment(native.Mark.ZERO_GRAD, "Module")
+
+        def build(original: Callable[..., Any]) -> Callable[..., Any]:
+            def zero_grad(self: Any, set_to_none: bool = original.__defaults__[0]) -> None:  # type: ignore[attr-defined]
+                if compiler.is_compiling():
+                    return original(self, set_to_none)
+                window.begin()
+                try:
+                    original(self, set_to_none)
+                finally:
+                    window.end()
+                moment.value.value = bool(set_to_none)
+                moment.say()
+
+            return zero_grad
+
+        patches.wrap_method(torch.nn.Module, "zero_grad", build)
+
+    # --- checkpoint
+
+    def _install_checkpoint(self) -> None:
+        checkpoint = sys.modules["torch.utils.checkpoint"]
+        self._reentrant_backward = checkpoint.CheckpointFunction.backward.__code__
+        forward = getattr(checkpoint, "_checkpoint_hook", None)
+        recomputation = getattr(checkpoint, "_recomputation_hook", None)
+        if forward is None or recomputation is None:
+            native.coverage(CHECKPOINT_HOOK, native.State.HOOKED, "recomputation with use_reentrant=True only, in this torch")
+            return
+        _wrap_context(forward, native.Range(native.Kind.CHECKPOINT, "checkpoint", 0))
+        _wrap_context(recomputation, self._recomputation)
+        native.coverage(CHECKPOINT_HOOK, native.State.HOOKED, "with use_reentrant=True the recomputation only")
+
+    def _entered_from(self, frame: Any) -> None:
+        """CheckpointFunction.backward enters up to two autocasts around the recomputation: the outer one counts."""
+        frame = _caller(frame)
+        if frame.f_code is self._reentrant_backward:
+            open_frames = self._open_frames()
+            if id(frame) not in open_frames:
+                self._recomputation.begin()
+            open_frames.append(id(frame))
+
+    def _left_from(self, frame: Any) -> None:
+        frame = _caller(frame)
+        if frame.f_code is self._reentrant_backward:
+            open_frames = self._open_frames()
+            open_frames.pop()
+            if id(frame) not in open_frames:
+                self._recomputation.end()
+
+    def _open_frames(self) -> List[int]:
+        return self._thread.__dict__.setdefault("open_frames", [])
+
+
+def _caller(frame: Any) -> Any:
+    """Whose `with` it is: torch.cpu.amp.autocast hands on to its base class."""
+    return frame.f_back if frame.f_code.co_name in ("__enter__", "__exit__") and frame.f_back is not None else frame
+
+
+def _wrap_context(owner: type, region: native.Range) -> None:
+    def entering(original: Callable[..., Any]) -> Callable[..., Any]:
+        def __enter__(self: Any) -> Any:
+            region.begin()
+            return original(self)
+
+        return __enter__
+
+    def leaving(original: Callable[..., Any]) -> Callable[..., Any]:
+        def __exit__(self: Any, *details: Any) -> Any:
+            region.end()
+            return original(self, *details)
+
+        return __exit__
+
+    patches.wrap_method(owner, "__enter__", entering)
+    patches.wrap_method(owner, "__exit__", leaving)

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which optimizer's step ends a step of the training loop, decided while the program runs.
+
+The rule is the profiler's: of several optimizers the one that steps least often, and of those the one that first stepped last (a GAN's
+second network; the last of one optimizer per parameter). What the profiler knows afterwards must be guessed here in two cases: an
+optimizer that exists but has not stepped yet is waited for until another one has stepped twice; and when the ending one is passed
+over for long (a warm-up phase is over), the others go on without it.
+"""
+
+from typing import Callable, List, Optional, Set
+
+DORMANT_AFTER = 64  # steps of each of the others
+
+
+class Turn:
+    """What this file needs to know of an optimizer."""
+
+    __slots__ = ("count", "order", "dormant")
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.order = 0
+        self.dormant = False
+
+
+class TrainingLoop:
+    def __init__(self, ended: Callable[[int], None]) -> None:
+        self._ended = ended
+        self._turns: List[Turn] = []
+        self._last: Optional[Turn] = None  # whose step ends a training step
+        self._joined = 0
+        self._passed_over = 0
+        self._awaited: Set[int] = set()
+        self.done = 0
+
+    def expect(self, identities: Set[int]) -> None:
+        """Optimizers that exist although they have not stepped."""
+        self._awaited = identities
+
+    def joined(self, identity: int, turn: Turn) -> None:
+        self._joined += 1
+        turn.order = self._joined
+        self._turns.append(turn)
+        self._awaited.discard(identity)
+        self._last = None
+
+    def left(self, turn: Turn) -> None:
+        """The optimizer is gone."""
+        if turn in self._turns:
+            self._turns.remove(turn)
+            self._last = None
+
+    def stepped(self, turn: Turn) -> None:
+        """After each step of each optimizer; turn.count is up to date. O(1) but for the one that ends the training step."""
+        if (len(self._turns) > 1 or self._awaited) and not self._ends_with(turn):
+            return
+        self._passed_over = 0
+        self.done += 1
+        self._ended(self.done)
+
+    def _ends_with(self, turn: Turn) -> bool:
+        if self._awaited:
+            if turn.count < 2:
+                return False
+            self._awaited = set()
+            self.done = turn.count - 1  # those were whole steps after all
+        turn.dormant = False
+        if self._last is not None and self._last is not turn:
+            self._passed_over += 1
+            if self._passed_over > DORMANT_AFTER * len(self._turns):
+                self._last.dormant = True
+                self._last = None
+            elif turn.count > self._last.count:
+                return False
+        self._last = min((each for each in self._turns if not each.dormant), key=lambda each: (each.count, -each.order))
+        return self._last is turn

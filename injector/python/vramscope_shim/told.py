@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the trace has been told about a group of tensors, so that only news is said again."""
+
+from typing import Any, Dict, Hashable, Tuple
+
+from . import native, storage
+
+
+class Told:
+    """Either tell() single tensors, or start(), tell() of everything, finish(): what was not told in between is forgotten.
+
+    A new storage at the address of the one before it is taken for the same, unless everything is news.
+    """
+
+    __slots__ = ("changed", "_source", "_before", "_now", "_everything")
+
+    def __init__(self, source: int) -> None:
+        self.changed = False  # something was news since start()
+        self._source = source
+        self._before: Dict[Tuple[Hashable, str], int] = {}  # (key, part) -> address
+        self._now = self._before
+        self._everything = False
+
+    def start(self, everything_is_news: bool = False) -> None:
+        self.changed = False
+        self._now = {}
+        self._everything = everything_is_news
+
+    def tell(self, role: int, key: Hashable, tensor: Any, name: str, identity: Any = None) -> None:
+        """`identity`: the tensor that the label is about when it is not `tensor`: a gradient is its parameter's."""
+        for suffix, part, address, size in storage.places(tensor):
+            place = (key, suffix)
+            moved = self._before.get(place) != address
+            self.changed = self.changed or moved
+            if moved or self._everything:
+                native.label(role, self._source, address, size, native.intern(name + suffix), (part if identity is None else identity)._cdata)
+            self._now[place] = address
+
+    def finish(self) -> None:
+        self._before = self._now

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Puts the parts together, once torch has been imported in a process that is recorded."""
+
+import atexit
+import os
+import platform
+from typing import Any, Callable, Dict
+
+from . import native, storage
+from .compiler import Compiler
+from .data import Batches
+from .deep import ModuleRanges
+from .inference import FirstUse
+from .modules import Registry
+from .optimizers import Optimizers
+from .regions import Regions
+from .scopes import Scopes
+from .steps import TrainingLoop
+
+_installed = False
+
+
+def install(torch: Any) -> bool:
+    """Idempotent. False when this process is not recorded."""
+    global _installed
+    if not _installed and native.connect():
+        _installed = True
+        try:
+            Recorder(torch).install()
+        except Exception as error:
+            native.missing("python", error)
+    return _installed
+
+
+class Recorder:
+    def __init__(self, torch: Any) -> None:
+        self._torch = torch
+        reached = native.torch_ready(torch.__version__, os.path.dirname(torch.__file__))
+        storage.connect(torch)
+        self._registry = Registry(torch)
+        compiler = Compiler()
+        self._module_ranges = ModuleRanges(torch, self._registry, compiler)
+        self._first_use = FirstUse(self._registry)
+        loop = TrainingLoop(self._step_ended)
+        optimizers = Optimizers(torch, self._registry, loop, bool(reached & native.AUTOGRAD_HOOKS_REACHED))
+        compiler.when_used(self._module_ranges.give_up, optimizers.keep_hooks)
+        self._parts = (
+            ("python.compiler", compiler.install),
+            ("python.names", self._registry.install),
+            ("python.optimizer", optimizers.install),
+            ("python.scopes", Scopes(optimizers, Batches(self._registry)).install),
+            ("python.autocast", Regions().install),
+            ("python.first_use", self._first_use.install),
+            ("python.modules", self._module_ranges.install),
+        )
+
+    def install(self) -> None:
+        for key, value in _facts(self._torch).items():
+            native.fact(key, value)
+        for hook, put_in in self._parts:
+            self._try(hook, put_in)
+        atexit.register(self._at_exit)
+
+    def _try(self, hook: str, put_in: Callable[[Any], None]) -> None:
+        """What one torch release lacks must not cost us the rest."""
+        try:
+            put_in(self._torch)
+        except Exception as error:
+            native.missing(hook, error)
+
+    def _step_ended(self, done: int) -> None:
+        if done == 1:
+            self._first_use.stop()
+        if native.step_done(done):
+            self._module_ranges.enter()
+        else:
+            self._module_ranges.leave()
+
+    def _at_exit(self) -> None:
+        """A program without optimizer, loader or no_grad: what still lives can be named now."""
+        try:
+            self._module_ranges.leave()
+            if not self._registry.looks:
+                self._registry.look()
+        except Exception as error:
+            native.trouble("python.names", error)
+
+
+def _facts(torch: Any) -> Dict[str, object]:
+    version = torch.version
+    facts = {
+        "python": platform.python_version(),
+        "torch.version": torch.__version__,
+        "torch.git": getattr(version, "git_version", None),
+        "torch.cuda": getattr(version, "cuda", None),
+        "torch.hip": getattr(version, "hip", None),
+    }
+    return {key: value for key, value in facts.items() if value is not None}

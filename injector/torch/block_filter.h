@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whose blocks are recorded (option device=auto|cpu|cuda|all).
+//
+// auto records CPU blocks until the process reports its first block of another device, and from then on only
+// those: a training run on a GPU allocates on the CPU only what nobody asked about, and a run on the CPU has
+// nothing else.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace vramscope::injector {
+
+struct BlockFilter {
+  std::atomic<uint8_t> ready;       // 0 = the options have not been looked at
+  std::atomic<uint8_t> cpu;         // record CPU blocks
+  std::atomic<uint8_t> others;      // record blocks of all other devices
+  std::atomic<uint8_t> leaves_cpu;  // auto: the first other block switches `cpu` off
+};
+extern BlockFilter block_filter;
+
+void ReadBlockFilter();
+void LeaveCpu();
+
+// `device_type` as in c10::DeviceType; 0 = CPU.
+inline bool WantsBlocksOf(int8_t device_type) {
+  if (__builtin_expect(block_filter.ready.load(std::memory_order_acquire) == 0, 0)) ReadBlockFilter();
+  if (device_type == 0) return block_filter.cpu.load(std::memory_order_relaxed) != 0;
+  if (__builtin_expect(block_filter.leaves_cpu.load(std::memory_order_relaxed) != 0, 0)) LeaveCpu();
+  return block_filter.others.load(std::memory_order_relaxed) != 0;
+}
+
+}  // namespace vramscope::injector

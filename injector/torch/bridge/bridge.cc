@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+// The deep recorder: what every operator and every autograd node of the process does, through
+// at::RecordFunction.
+//
+//   vramscope_bridge_start(host)     once, when the library is loaded: 0 = it fits this process
+//   vramscope_bridge_enable(1 | 0)   adds or removes one pair of callbacks; without it nothing of ours runs
+//
+//   an op              kOpBegin  kOpTensor (operands)  kOpScalar
+//                          ... its inner ops and allocations ...
+//                      kOpTensor (results)  kOpEnd
+//   a node of the      kNodeBegin  kNodeEdge
+//   autograd graph         ... the node's op and what follows from it ...
+//                      kNodeEnd
+//
+// Why RecordFunction and not a Python dispatch mode: a mode wraps gradients in Python objects, and the engine
+// then accumulates out of place: it changes the allocations it is to record. RecordFunction hands out copies
+// of the operands only while our begin callback runs and of the results only while the end callback runs; at
+// every other moment each tensor has the references it always has.
+// User scopes (record_function) are recorded as ranges by the injector, also in light steps, and not here.
+#include <ATen/record_function.h>
+#include <dlfcn.h>
+#include <sys/stat.h>
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+
+#include "injector/torch/bridge/host.h"
+#include "injector/torch/bridge/node_facts.h"
+#include "injector/torch/bridge/op_facts.h"
+#include "injector/torch/bridge/python_stack.h"
+#include "injector/torch/bridge/text_cache.h"
+
+// Release wheels are built with NDEBUG, and RecordFunction has one member more without it.
+#ifndef NDEBUG
+#error "compile the bridge with -DNDEBUG, as torch is"
+#endif
+// Given by the build: size of the libtorch_cpu.so beside the headers that this was compiled against.
+#ifndef VRAMSCOPE_TORCH_CPU_BYTES
+#error "VRAMSCOPE_TORCH_CPU_BYTES is the size of the libtorch_cpu.so that belongs to the headers"
+#endif
+
+namespace vramscope::bridge {
+namespace {
+
+std::atomic<bool> g_enabled{false};
+bool g_python_stacks = false;
+
+// What a thread knows and where it stands.
+struct ThreadState {
+  OpTable ops;
+  NameCache names;
+  TextCache texts;
+  int open_ops = 0;
+  int open_nodes = 0;
+};
+
+thread_local ThreadState* t_current = nullptr;
+thread_local bool t_ended = false;
+
+// The calling thread's state; nullptr once the thread is ending: objects destroyed later may still run ops.
+ThreadState* CurrentThread() {
+  struct Owner {
+    std::unique_ptr<ThreadState> state = std::make_unique<ThreadState>();
+    Owner() { t_current = state.get(); }
+    ~Owner() {
+      t_current = nullptr;
+      t_ended = true;
+    }
+  };
+  if (t_current == nullptr && !t_ended) {
+    static thread_local Owner owner;
+    static_cast<void>(owner);
+  }
+  return t_current;
+}
+
+// Goes with one call from begin to end. An op that ends on another thread than it began on (asynchronous
+// communication) is left open: kOpEnd closes the innermost op of its own thread.
+struct OpenScope : at::ObserverContext {
+  explicit OpenScope(ThreadState* thread) : owner(thread) {}
+  ThreadState* owner;
+  const torch::autograd::Node* node = nullptr;  // set: this is the engine's scope around a node
+};
+
+// Only outermost ops outside autograd nodes have a stack: inner ops share it, a node runs under a lock that
+// Python code may wait for with the GIL held, and its forward op (same sequence number) says where it comes
+// from.
+uint32_t StackOfOp(const ThreadState& thread) {
+  return g_python_stacks && thread.open_ops == 0 && thread.open_nodes == 0 ? CapturePythonStack() : 0;
+}
+
+void BeginOp(const at::RecordFunction& function, ThreadState& thread) {
+  const bool backward = function.scope() == at::RecordScope::BACKWARD_FUNCTION;
+  OpFacts node_op;
+  if (backward) node_op.name_id = thread.names.Id(function.name());
+  const OpFacts& facts = backward ? node_op : thread.ops.Find(function);
+  Emit<trace::EventType::kOpBegin>(facts.name_id, function.seqNr(), function.forwardThreadId(),
+                                   function.scope(), StackOfOp(thread));
+  ++thread.open_ops;
+  try {
+    ArgumentWriter(facts, thread.texts).Write(function.inputs());
+  } catch (...) {  // out of memory: the op is recorded without the rest of its operands
+  }
+}
+
+bool BeginNode(const char* name, OpenScope& scope) {
+  const auto node = torch::autograd::get_current_node();
+  if (node.get() == nullptr) return false;
+  EmitNodeBegin(*node, name, scope.owner->names);
+  scope.node = node.get();
+  ++scope.owner->open_nodes;
+  return true;
+}
+
+std::unique_ptr<at::ObserverContext> OnBegin(const at::RecordFunction& function) noexcept {
+  try {
+    if (!g_enabled.load(std::memory_order_relaxed) || function.isAsync()) return nullptr;
+    ThreadState* thread = CurrentThread();
+    if (thread == nullptr) return nullptr;
+    auto scope = std::make_unique<OpenScope>(thread);
+    const char* node_name = EvaluatedNodeName(function.name());
+    if (node_name == nullptr || !BeginNode(node_name, *scope)) BeginOp(function, *thread);
+    return scope;
+  } catch (...) {
+    return nullptr;
+  }
+}
+
+void EndOp(const at::RecordFunction& function, ThreadState& thread) {
+  const OpFacts no_facts;
+  ArgumentWriter writer(no_facts, thread.texts);
+  for (size_t i = 0; i < function.outputs().size(); ++i)
+    writer.WriteTensors(function.outputs()[i], i, trace::kTensorIsOutput);
+}
+
+void OnEnd(const at::RecordFunction& function, at::ObserverContext* context) noexcept {
+  auto* scope = static_cast<OpenScope*>(context);
+  if (scope == nullptr || scope->owner != CurrentThread()) return;
+  ThreadState& thread = *scope->owner;
+  if (scope->node != nullptr) {
+    --thread.open_nodes;
+    Emit<trace::EventType::kNodeEnd>(reinterpret_cast<uint64_t>(scope->node));
+    return;
+  }
+  try {
+    EndOp(function, thread);
+  } catch (...) {
+  }
+  --thread.open_ops;
+  Emit<trace::EventType::kOpEnd>();
+}
+
+// True when the libtorch_cpu.so of this process is the one whose headers we were compiled against. The size
+// tells: builds of the same version for other CUDA releases or with other flags differ in it.
+bool FitsThisTorch() {
+  Dl_info info;
+  struct stat file;
+  const auto add_callback = &at::addGlobalCallback;
+  if (dladdr(reinterpret_cast<const void*>(add_callback), &info) == 0 || info.dli_fname == nullptr)
+    return false;
+  return stat(info.dli_fname, &file) == 0 && file.st_size == VRAMSCOPE_TORCH_CPU_BYTES;
+}
+
+bool PythonStacksWanted() {
+  char value[16] = "";
+  g_host->option("stacks", value, sizeof value);
+  return std::strcmp(value, "python") == 0 || std::strcmp(value, "all") == 0;
+}
+
+void SetEnabled(bool on) {
+  static std::mutex* const mutex = new std::mutex;
+  static at::CallbackHandle handle = at::INVALID_CALLBACK_HANDLE;
+  const std::lock_guard<std::mutex> lock(*mutex);
+  g_enabled.store(on, std::memory_order_relaxed);
+  if (on && handle == at::INVALID_CALLBACK_HANDLE) {
+    handle =
+        at::addGlobalCallback(at::RecordFunctionCallback(OnBegin, OnEnd)
+                                  .needsInputs(true)
+                                  .needsOutputs(true)
+                                  .scopes({at::RecordScope::FUNCTION, at::RecordScope::BACKWARD_FUNCTION}));
+  } else if (!on && handle != at::INVALID_CALLBACK_HANDLE) {
+    at::removeCallback(handle);
+    handle = at::INVALID_CALLBACK_HANDLE;
+  }
+}
+
+}  // namespace
+}  // namespace vramscope::bridge
+
+extern "C" __attribute__((visibility("default"))) int vramscope_bridge_start(const VramscopeHost* host) {
+  using namespace vramscope::bridge;
+  if (host == nullptr || host->api_version != VRAMSCOPE_API_VERSION || !FitsThisTorch()) return 1;
+  g_host = host;
+  g_python_stacks = PythonStacksWanted() && PreparePythonStacks();
+  return 0;
+}
+
+extern "C" __attribute__((visibility("default"))) void vramscope_bridge_enable(int on) {
+  try {
+    if (vramscope::bridge::g_host != nullptr) vramscope::bridge::SetEnabled(on != 0);
+  } catch (...) {
+  }
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the trace says about one operand: identity, storage, shape, strides, dtype, flags, read without
+// touching the tensor.
+//
+// Why not Tensor's own accessors: sizes() of a subclass may call Python, storage() of a fake tensor throws,
+// mutable_data_ptr() of a copy-on-write tensor copies it, grad_fn() of a view may rebuild its node. All of
+// these would change the run. The *_default and unsafe_* readers below only load fields; what they cannot
+// tell (symbolic or nested shapes) is left out. Sources: c10/core/TensorImpl.h, c10/core/StorageImpl.h,
+// torch/csrc/autograd/variable.h of torch 2.2.2, 2.6.0 and 2.15.0.
+#pragma once
+
+#include <c10/core/StorageImpl.h>
+#include <c10/core/TensorImpl.h>
+#include <c10/core/UndefinedTensorImpl.h>
+#include <torch/csrc/autograd/variable.h>
+
+#include <cstdint>
+
+#include "injector/torch/bridge/host.h"
+#include "injector/torch/bridge/text_cache.h"
+
+namespace vramscope::bridge {
+
+// Address of the first byte of a storage; 0 for meta and fake tensors. The first form is for releases that
+// have copy-on-write storages (2.3 and later), where data_ptr() may throw.
+template <typename Storage>
+auto StorageBase(Storage* storage, int) -> decltype(storage->_mutable_data_ptr_no_checks(), uint64_t{}) {
+  return reinterpret_cast<uint64_t>(storage->_mutable_data_ptr_no_checks().get());
+}
+template <typename Storage>
+uint64_t StorageBase(Storage* storage, long) {
+  return reinterpret_cast<uint64_t>(static_cast<const Storage*>(storage)->data_ptr().get());
+}
+
+// TypeMeta::toScalarType throws for types that are not a ScalarType.
+inline c10::ScalarType ScalarTypeOf(const c10::TensorImpl& tensor) {
+  caffe2::TypeMeta type = tensor.dtype();  // a copy: toScalarType() is not const before 2.8
+  return type.isScalarType() ? type.toScalarType() : c10::ScalarType::Undefined;
+}
+
+inline uint64_t AutogradFlags(const c10::TensorImpl& tensor) {
+  const auto* meta = static_cast<const torch::autograd::AutogradMeta*>(tensor.autograd_meta());
+  if (meta == nullptr) return trace::kTensorIsLeaf;
+  uint64_t flags = 0;
+  if (meta->requires_grad()) flags |= trace::kTensorRequiresGrad;
+  if (meta->is_view_) flags |= trace::kTensorIsView;
+  if (!meta->grad_fn_) flags |= trace::kTensorIsLeaf;
+  return flags;
+}
+
+// Emits kOpTensor for an operand (`flags` 0) or a result (kTensorIsOutput). Nothing for tensors without a
+// storage: undefined, sparse, opaque, functorch wrappers; the plain tensors inside those appear as operands
+// of the inner ops.
+inline void EmitTensor(const c10::TensorImpl* tensor, uint64_t flags, uint64_t position, TextCache& texts) {
+  if (tensor == nullptr || tensor == c10::UndefinedTensorImpl::singleton() || !tensor->has_storage()) return;
+  uint32_t shape = 0;
+  uint32_t strides = 0;
+  uint64_t offset = 0;
+  if (!tensor->has_symbolic_sizes_strides() && !tensor->is_nested()) {
+    const c10::IntArrayRef sizes = tensor->sizes_default();
+    const c10::IntArrayRef steps = tensor->strides_default();
+    shape = texts.Id(TextKind::kDims, sizes.data(), sizes.size());
+    strides = texts.Id(TextKind::kDims, steps.data(), steps.size());
+    offset = static_cast<uint64_t>(tensor->storage_offset_default());
+  }
+  Emit<trace::EventType::kOpTensor>(flags | AutogradFlags(*tensor), position,
+                                    reinterpret_cast<uint64_t>(tensor),
+                                    StorageBase(tensor->unsafe_storage().unsafeGetStorageImpl(), 0), offset,
+                                    shape, strides, ScalarTypeOf(*tensor));
+}
+
+}  // namespace vramscope::bridge

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Texts that the bridge sends again and again, as ids of the host: shapes, scalar arguments, names.
+//
+// Why a cache: the host's intern() takes a lock and hashes the text. A training step asks for some thousands
+// of texts and a hundred different ones, so an answer comes from a table of the calling thread, looked up by
+// the numbers themselves: no text is even made.
+//
+//   hash(kind, numbers) % kSlots ─► │ kind │ count │ numbers[0..7] │ id │    of two that collide, the newest
+//   stays
+//
+// No torch headers: compiled once per torch release, so it should compile in no time.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace vramscope::bridge {
+
+// How a row of numbers is written as text.
+enum class TextKind : uint8_t {
+  kUnused = 0,
+  kDims,          // 8,128,256      (shapes and strides; "" for a scalar)
+  kIntList,       // [8,128,-1]
+  kBoolList,      // [True,False]
+  kDoubleList,    // [2,0.5]        (numbers are the bits of doubles)
+  kInt,           // -1
+  kBool,          // True
+  kDouble,        // 0.5
+  kDtype,         // torch.bfloat16 (c10::ScalarType)
+  kMemoryFormat,  // torch.channels_last
+  kLayout,        // torch.sparse_coo
+};
+
+// One thread's table of numbers; about 40 KiB. Not thread safe.
+class TextCache {
+ public:
+  // The host's id of `count` numbers written as `kind`. More than kMaxNumbers are formatted anew each time.
+  uint32_t Id(TextKind kind, const int64_t* numbers, size_t count);
+  uint32_t Id(TextKind kind, int64_t number) { return Id(kind, &number, 1); }
+
+ private:
+  static constexpr size_t kSlots = 512;
+  static constexpr size_t kMaxNumbers = 8;
+  struct Slot {
+    TextKind kind = TextKind::kUnused;
+    uint8_t count = 0;
+    uint32_t id = 0;
+    std::array<int64_t, kMaxNumbers> numbers{};
+  };
+  std::array<Slot, kSlots> slots_;
+};
+
+// One thread's table of texts that live in temporary strings, such as the names of autograd nodes. Not thread
+// safe.
+class NameCache {
+ public:
+  uint32_t Id(std::string_view name);
+
+ private:
+  static constexpr size_t kSlots = 256;
+  struct Slot {
+    std::string name;
+    uint32_t id = 0;
+  };
+  std::array<Slot, kSlots> slots_;
+};
+
+}  // namespace vramscope::bridge

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "injector/torch/deep_window.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "injector/core/api.h"
+#include "injector/core/coverage.h"
+#include "injector/core/native_stack.h"
+#include "injector/core/options.h"
+#include "injector/core/thread_ring.h"
+#include "trace_format/event.h"
+
+namespace vramscope::injector {
+namespace {
+
+constexpr char kBridgeName[] = "LibTorch bridge";
+constexpr uint64_t kDefaultFirst = 2;
+constexpr uint64_t kDefaultLast = 4;
+
+struct DeepWindow {
+  bool prepared;
+  bool open;
+  bool told;       // by StepDone
+  uint64_t first;  // deep steps; first > last = none
+  uint64_t last;
+  void (*enable_bridge)(int);
+};
+constinit DeepWindow window = {};
+constinit pthread_mutex_t window_lock = PTHREAD_MUTEX_INITIALIZER;
+
+const VramscopeHost kHost = {VRAMSCOPE_API_VERSION, vramscope_intern, vramscope_record,
+                             vramscope_intern_stack, vramscope_option};
+
+// deep_steps=A-B or deep_steps=A
+void ReadSteps() {
+  window.first = 1;
+  window.last = 0;
+  if (OptionIs("depth", "light")) return;
+  if (OptionIs("depth", "all")) {
+    window.last = UINT64_MAX;
+    return;
+  }
+  char text[64];
+  window.first = kDefaultFirst;
+  window.last = kDefaultLast;
+  if (Option("deep_steps", text, sizeof text) == 0) return;
+  char* end = nullptr;
+  window.first = strtoull(text, &end, 10);
+  window.last = *end == '-' ? strtoull(end + 1, nullptr, 10) : window.first;
+}
+
+void LoadBridge() {
+  char path[4096];
+  if (window.first > window.last) {
+    RecordCoverage(kBridgeName, trace::CoverageState::kDisabled, "no deep steps were asked for");
+    return;
+  }
+  if (Option("bridge", path, sizeof path) == 0) {
+    RecordCoverage(kBridgeName, trace::CoverageState::kMissing,
+                   "none was built for this torch; deep steps have no operators");
+    return;
+  }
+  void* const library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) {
+    RecordCoverage(kBridgeName, trace::CoverageState::kMissing, dlerror());
+    return;
+  }
+  const auto start =
+      reinterpret_cast<int (*)(const VramscopeHost*)>(dlsym(library, "vramscope_bridge_start"));
+  const auto enable = reinterpret_cast<void (*)(int)>(dlsym(library, "vramscope_bridge_enable"));
+  if (start == nullptr || enable == nullptr || start(&kHost) != 0) {
+    RecordCoverage(kBridgeName, trace::CoverageState::kMissing, "the bridge does not fit this torch");
+    return;
+  }
+  window.enable_bridge = enable;
+  RecordCoverage(kBridgeName, trace::CoverageState::kHooked, path);
+}
+
+// The mark comes first at the begin and last at the end, so that every deep fact lies between the two.
+void Open(trace::RingFileHeader* file, uint64_t step) {
+  Record(trace::EventType::kMark, static_cast<uint16_t>(trace::MarkKind::kDeepBegin), 0, step, 0);
+  file->deep.store(1, std::memory_order_relaxed);
+  SwitchNativeStacks(true);
+  if (window.enable_bridge != nullptr) window.enable_bridge(1);
+}
+
+void Close(trace::RingFileHeader* file, uint64_t step) {
+  if (window.enable_bridge != nullptr) window.enable_bridge(0);
+  SwitchNativeStacks(false);
+  file->deep.store(0, std::memory_order_relaxed);
+  Record(trace::EventType::kMark, static_cast<uint16_t>(trace::MarkKind::kDeepEnd), 0, step, 0);
+}
+
+void EnterStep(uint64_t step) {
+  trace::RingFileHeader* const file = RecordingFile();
+  const bool deep = step >= window.first && step <= window.last;
+  if (file == nullptr || window.open == deep) return;
+  window.open = deep;
+  deep ? Open(file, step) : Close(file, step);
+}
+
+// A child begins outside of the window; the lock may have been held by a thread that it does not have.
+void ForgetWindow() {
+  window_lock = PTHREAD_MUTEX_INITIALIZER;
+  window.open = false;
+  SwitchNativeStacks(false);
+}
+
+void PrepareLocked() {
+  if (window.prepared || (RecordingFile() == nullptr && !StartSession())) return;
+  window.prepared = true;
+  AtForkInChild(ForgetWindow);
+  ReadSteps();
+  LoadBridge();
+  EnterStep(1);
+}
+
+class WindowLock {
+ public:
+  WindowLock() { pthread_mutex_lock(&window_lock); }
+  ~WindowLock() { pthread_mutex_unlock(&window_lock); }
+  WindowLock(const WindowLock&) = delete;
+  WindowLock& operator=(const WindowLock&) = delete;
+};
+
+}  // namespace
+
+bool PrepareDeepWindows() {
+  WindowLock lock;
+  PrepareLocked();
+  return window.enable_bridge != nullptr;
+}
+
+bool StepDone(uint64_t done) {
+  WindowLock lock;
+  window.told = true;
+  PrepareLocked();
+  if (window.prepared) EnterStep(done + 1);
+  return window.open;
+}
+
+void StepDoneInCxx(uint64_t done) {
+  WindowLock lock;
+  if (window.told) return;
+  PrepareLocked();
+  if (window.prepared) EnterStep(done + 1);
+}
+
+}  // namespace vramscope::injector

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// When deep facts are recorded: whole steps, from the end of one optimizer step to the end of another.
+//
+//   depth=light  never                             depth=deep  deep_steps
+//   depth=auto   steps 2 to 4, or deep_steps       depth=all   the whole run
+//
+//   step          1             2             3             4             5
+//   ─────────────────┼─────────────┼─────────────┼─────────────┼──────────────
+//              StepDone(1)   StepDone(2)   StepDone(3)    StepDone(4)
+//                    ╰─ kDeepBegin, bridge on                  ╰─ bridge off, kDeepEnd
+#pragma once
+
+#include <cstdint>
+
+namespace vramscope::injector {
+
+// The program is about to train: loads the bridge that option bridge=PATH names, and opens the window if step
+// 1 is a deep one. Repeated calls do nothing. True when the bridge is loaded. Not from inside an allocator:
+// it calls dlopen.
+bool PrepareDeepWindows();
+
+// Step `done` (1 = first) has ended. Returns whether the one that begins now is deep.
+bool StepDone(uint64_t done);
+// The same from the hooks of torch::optim; ignored once the program itself (the shim) has told a step.
+void StepDoneInCxx(uint64_t done);
+
+}  // namespace vramscope::injector

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every function of PyTorch that the injector stands in for: one row each, and everything about a hook
+// follows from its row.
+//
+//   row(our function, as people write it, result, mangled name, parameters)
+//     -> our function's declaration, exported under the mangled name: the loader binds torch's calls to it
+//     -> HookId::k<our function> and its Hook (slots to patch, coverage)
+//     -> Real<our function>(): the function of torch, of the same type
+//
+// Names and manglings were read with `nm -D` from the wheels 1.13.1 to 2.15.0; a function with several
+// manglings has several rows, of which a process holds one. All of them are reached through PLT or vtable
+// relocations even inside torch's own libraries.
+//
+// Types: what we do not look into is a pointer; c10::Device is two bytes by value; what torch returns in
+// memory is Opaque.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "injector/core/hook.h"
+
+namespace vramscope::injector {
+
+// c10::Device: travels in one register.
+struct DeviceValue {
+  int8_t type;
+  int8_t index;
+};
+
+// A class type that the C++ ABI returns in memory of the caller (at::Tensor, std::vector<at::Tensor>,
+// torch::OrderedDict). We only pass it on: the copy constructor exists nowhere, the compiler must construct
+// the result in place.
+template <size_t kBytes>
+struct Opaque {
+  Opaque(const Opaque&);
+  Opaque& operator=(const Opaque&) = delete;
+  alignas(8) std::byte bytes[kBytes];
+};
+using TensorResult = Opaque<8>;
+using TensorVector = Opaque<24>;
+using TensorDictionary = Opaque<112>;
+
+// clang-format off
+#define VRAMSCOPE_TORCH_HOOKS(row)                                                                              \
+  /* c10: memory */                                                                                             \
+  row(CpuNew, "c10::ProfiledCPUMemoryReporter::New", void,                                                      \
+      "_ZN3c1025ProfiledCPUMemoryReporter3NewEPvm",                                                             \
+      (void* reporter, void* block, size_t bytes))                                                              \
+  row(CpuDelete, "c10::ProfiledCPUMemoryReporter::Delete", void,                                                \
+      "_ZN3c1025ProfiledCPUMemoryReporter6DeleteEPv",                                                           \
+      (void* reporter, void* block))                                                                            \
+  row(CpuOutOfMemory, "c10::ProfiledCPUMemoryReporter::OutOfMemory", void,                                      \
+      "_ZN3c1025ProfiledCPUMemoryReporter11OutOfMemoryEm",                                                      \
+      (void* reporter, size_t bytes))                                                                           \
+  row(ReportMemory, "c10::reportMemoryUsageToProfiler", void,                                                   \
+      "_ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE",                                                  \
+      (void* block, int64_t bytes, size_t total_allocated, size_t total_reserved, DeviceValue device))          \
+  row(ReportMemorySigned, "c10::reportMemoryUsageToProfiler", void,                                             \
+      "_ZN3c1027reportMemoryUsageToProfilerEPvlllNS_6DeviceE",                                                  \
+      (void* block, int64_t bytes, int64_t total_allocated, int64_t total_reserved, DeviceValue device))        \
+  row(ReportOutOfMemory, "c10::reportOutOfMemoryToProfiler", void,                                              \
+      "_ZN3c1027reportOutOfMemoryToProfilerElmmNS_6DeviceE",                                                    \
+      (int64_t bytes, size_t total_allocated, size_t total_reserved, DeviceValue device))                       \
+  row(ReportOutOfMemorySigned, "c10::reportOutOfMemoryToProfiler", void,                                        \
+      "_ZN3c1027reportOutOfMemoryToProfilerElllNS_6DeviceE",                                                    \
+      (int64_t bytes, int64_t total_allocated, int64_t total_reserved, DeviceValue device))                     \
+  /* autograd */                                                                                                \
+  row(SavedVariableConstruct, "torch::autograd::SavedVariable", void,                                           \
+      "_ZN5torch8autograd13SavedVariableC1ERKN2at6TensorEbb",                                                   \
+      (void* saved, const void* tensor, bool is_output, bool is_inplace_on_view))                               \
+  row(SavedVariableReset, "torch::autograd::SavedVariable::reset_data", void,                                   \
+      "_ZN5torch8autograd13SavedVariable10reset_dataEv",                                                        \
+      (void* saved))                                                                                            \
+  row(AccumulateGradConstruct, "torch::autograd::AccumulateGrad", void,                                         \
+      "_ZN5torch8autograd14AccumulateGradC1EN2at6TensorE",                                                      \
+      (void* node, void* tensor))                                                                               \
+  row(AccumulateGradApply, "torch::autograd::AccumulateGrad::apply", TensorVector,                              \
+      "_ZN5torch8autograd14AccumulateGrad5applyEOSt6vectorIN2at6TensorESaIS4_EE",                               \
+      (void* node, void* gradients))                                                                            \
+  row(EngineExecute, "torch::autograd::Engine::execute", TensorVector,                                          \
+      "_ZN5torch8autograd6Engine7executeERKSt6vectorINS0_4EdgeESaIS3_EERKS2_IN2at6TensorESaIS9_EEbbbS7_",       \
+      (void* engine, const void* roots, const void* inputs, bool keep_graph, bool create_graph, bool accumulate,\
+       const void* outputs))                                                                                    \
+  row(NextSequenceNumber, "at::sequence_number::get_and_increment", uint64_t,                                   \
+      "_ZN2at15sequence_number17get_and_incrementEv",                                                           \
+      ())                                                                                                       \
+  /* torch::optim of C++ programs */                                                                            \
+  row(SGDStep, "torch::optim::SGD::step", TensorResult,                                                         \
+      "_ZN5torch5optim3SGD4stepESt8functionIFN2at6TensorEvEE",                                                  \
+      (void* optimizer, void* closure))                                                                         \
+  row(AdamStep, "torch::optim::Adam::step", TensorResult,                                                       \
+      "_ZN5torch5optim4Adam4stepESt8functionIFN2at6TensorEvEE",                                                 \
+      (void* optimizer, void* closure))                                                                         \
+  row(AdamWStep, "torch::optim::AdamW::step", TensorResult,                                                     \
+      "_ZN5torch5optim5AdamW4stepESt8functionIFN2at6TensorEvEE",                                                \
+      (void* optimizer, void* closure))                                                                         \
+  row(LBFGSStep, "torch::optim::LBFGS::step", TensorResult,                                                     \
+      "_ZN5torch5optim5LBFGS4stepESt8functionIFN2at6TensorEvEE",                                                \
+      (void* optimizer, void* closure))                                                                         \
+  row(AdagradStep, "torch::optim::Adagrad::step", TensorResult,                                                 \
+      "_ZN5torch5optim7Adagrad4stepESt8functionIFN2at6TensorEvEE",                                              \
+      (void* optimizer, void* closure))                                                                         \
+  row(RMSpropStep, "torch::optim::RMSprop::step", TensorResult,                                                 \
+      "_ZN5torch5optim7RMSprop4stepESt8functionIFN2at6TensorEvEE",                                              \
+      (void* optimizer, void* closure))                                                                         \
+  row(OptimizerZeroGrad, "torch::optim::Optimizer::zero_grad", void,                                            \
+      "_ZN5torch5optim9Optimizer9zero_gradEb",                                                                  \
+      (void* optimizer, bool set_to_none))                                                                      \
+  /* torch::nn of C++ programs; Ss and no tag: the old std::string, to 2.6 */                                   \
+  row(RegisterParameter, "torch::nn::Module::register_parameter", void*,                                        \
+      "_ZN5torch2nn6Module18register_parameterENSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEEN2at6TensorEb",\
+      (void* module, void* name, void* tensor, bool requires_grad))                                             \
+  row(RegisterParameterOld, "torch::nn::Module::register_parameter", void*,                                     \
+      "_ZN5torch2nn6Module18register_parameterESsN2at6TensorEb",                                                \
+      (void* module, void* name, void* tensor, bool requires_grad))                                             \
+  row(RegisterBuffer, "torch::nn::Module::register_buffer", void*,                                              \
+      "_ZN5torch2nn6Module15register_bufferENSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEEN2at6TensorE",  \
+      (void* module, void* name, void* tensor))                                                                 \
+  row(RegisterBufferOld, "torch::nn::Module::register_buffer", void*,                                           \
+      "_ZN5torch2nn6Module15register_bufferESsN2at6TensorE",                                                    \
+      (void* module, void* name, void* tensor))                                                                 \
+  row(NamedParameters, "torch::nn::Module::named_parameters", TensorDictionary,                                 \
+      "_ZNK5torch2nn6Module16named_parametersB5cxx11Eb",                                                        \
+      (const void* module, bool recurse))                                                                       \
+  row(NamedParametersOld, "torch::nn::Module::named_parameters", TensorDictionary,                              \
+      "_ZNK5torch2nn6Module16named_parametersEb",                                                               \
+      (const void* module, bool recurse))
+// clang-format on
+
+#define VRAMSCOPE_DECLARE_HOOK(function, name, result, symbol, parameters) \
+  __attribute__((visibility("default"))) result function parameters __asm__(symbol);
+VRAMSCOPE_TORCH_HOOKS(VRAMSCOPE_DECLARE_HOOK)
+#undef VRAMSCOPE_DECLARE_HOOK
+
+enum class HookId : size_t {
+#define VRAMSCOPE_NAME_HOOK(function, name, result, symbol, parameters) k##function,
+  VRAMSCOPE_TORCH_HOOKS(VRAMSCOPE_NAME_HOOK)
+#undef VRAMSCOPE_NAME_HOOK
+      kCount,
+};
+inline constexpr size_t kHookCount = static_cast<size_t>(HookId::kCount);
+
+extern Hook torch_hooks[kHookCount];
+
+inline Hook& HookOf(HookId id) { return torch_hooks[static_cast<size_t>(id)]; }
+
+// The real functions of the hooks that have been called, by HookId; apart from torch_hooks because every
+// event reads one.
+extern std::atomic<void*> real_functions[kHookCount];
+
+void* FirstCallOf(HookId id);
+// nullptr when no loaded library has the function; then torch cannot have called us.
+inline void* RealOf(HookId id) {
+  void* const real = real_functions[static_cast<size_t>(id)].load(std::memory_order_relaxed);
+  return __builtin_expect(real != nullptr, 1) ? real : FirstCallOf(id);
+}
+
+#define VRAMSCOPE_REAL_FUNCTION(function, name, result, symbol, parameters) \
+  inline auto* Real##function() { return reinterpret_cast<decltype(&function)>(RealOf(HookId::k##function)); }
+VRAMSCOPE_TORCH_HOOKS(VRAMSCOPE_REAL_FUNCTION)
+#undef VRAMSCOPE_REAL_FUNCTION
+
+}  // namespace vramscope::injector

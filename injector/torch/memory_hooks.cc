@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// Allocations, frees and out-of-memory reports of every backend.
+//
+// CPU: the reporter's New and Delete are called for each block, right after the memory is had and right
+// before it is given back, whether a profiler runs or not. When one runs they report on to
+// reportMemoryUsageToProfiler, which must not count the block again; shared-memory and file-mapped storages
+// report there directly. CUDA and other backends: reportMemoryUsageToProfiler is called unconditionally, with
+// the allocator's mutex held: records only, nothing else.
+#include "injector/core/native_stack.h"
+#include "injector/core/thread_ring.h"
+#include "injector/torch/block_filter.h"
+#include "injector/torch/hook_table.h"
+#include "injector/torch/python_route.h"
+#include "injector/torch/tensor_layout.h"
+#include "trace_format/event.h"
+
+namespace vramscope::injector {
+namespace {
+
+constexpr int8_t kCpu = 0;
+constexpr DeviceValue kDefaultCpu = {kCpu, -1};
+
+// True while this thread is in the CPU reporter, whose report is about a block that New or Delete has
+// recorded.
+constinit thread_local bool in_cpu_reporter __attribute__((tls_model("initial-exec"))) = false;
+
+uint16_t Code(DeviceValue device) {
+  return static_cast<uint16_t>(
+      trace::DeviceCode(static_cast<uint8_t>(device.type), static_cast<uint8_t>(device.index)));
+}
+
+template <typename Call>
+void InsideCpuReporter(Call call) {
+  in_cpu_reporter = true;
+  call();
+  in_cpu_reporter = false;
+}
+
+void RecordAlloc(const void* block, uint64_t bytes, DeviceValue device, uint64_t allocated,
+                 uint64_t reserved) {
+  ConsiderShim();
+  NoteBlock(block, bytes);
+  RecordAfterAll(trace::EventType::kAlloc, Code(device), NativeStackId(), reinterpret_cast<uint64_t>(block),
+                 bytes, 0, 0, allocated, reserved);
+}
+
+void RecordReport(const void* block, int64_t bytes, uint64_t allocated, uint64_t reserved,
+                  DeviceValue device) {
+  if (block == nullptr || bytes == 0 || in_cpu_reporter || !WantsBlocksOf(device.type)) return;
+  if (bytes > 0) {
+    RecordAlloc(block, static_cast<uint64_t>(bytes), device, allocated, reserved);
+  } else {
+    Record(trace::EventType::kFree, Code(device), 0, reinterpret_cast<uint64_t>(block),
+           -static_cast<uint64_t>(bytes), allocated, reserved);
+  }
+}
+
+void RecordOutOfMemory(int64_t bytes, uint64_t allocated, uint64_t reserved, DeviceValue device) {
+  if (in_cpu_reporter || !WantsBlocksOf(device.type)) return;
+  Record(trace::EventType::kOutOfMemory, Code(device), NativeStackId(), bytes, allocated, reserved);
+}
+
+}  // namespace
+
+void CpuNew(void* reporter, void* block, size_t bytes) {
+  if (block != nullptr && bytes != 0 && WantsBlocksOf(kCpu)) {
+    ConsiderShim();
+    NoteBlock(block, bytes);
+    RecordAfterAll(trace::EventType::kAlloc, Code(kDefaultCpu), NativeStackId(),
+                   reinterpret_cast<uint64_t>(block), bytes);
+  }
+  if (auto* const real = RealCpuNew()) InsideCpuReporter([&] { real(reporter, block, bytes); });
+}
+
+void CpuDelete(void* reporter, void* block) {
+  if (block != nullptr && WantsBlocksOf(kCpu)) {
+    Record(trace::EventType::kFree, Code(kDefaultCpu), 0, reinterpret_cast<uint64_t>(block), 0);
+  }
+  if (auto* const real = RealCpuDelete()) InsideCpuReporter([&] { real(reporter, block); });
+}
+
+void CpuOutOfMemory(void* reporter, size_t bytes) {
+  RecordOutOfMemory(static_cast<int64_t>(bytes), 0, 0, kDefaultCpu);
+  if (auto* const real = RealCpuOutOfMemory()) InsideCpuReporter([&] { real(reporter, bytes); });
+}
+
+void ReportMemory(void* block, int64_t bytes, size_t total_allocated, size_t total_reserved,
+                  DeviceValue device) {
+  RecordReport(block, bytes, total_allocated, total_reserved, device);
+  if (auto* const real = RealReportMemory()) real(block, bytes, total_allocated, total_reserved, device);
+}
+
+void ReportMemorySigned(void* block, int64_t bytes, int64_t total_allocated, int64_t total_reserved,
+                        DeviceValue device) {
+  RecordReport(block, bytes, static_cast<uint64_t>(total_allocated), static_cast<uint64_t>(total_reserved),
+               device);
+  if (auto* const real = RealReportMemorySigned())
+    real(block, bytes, total_allocated, total_reserved, device);
+}
+
+void ReportOutOfMemory(int64_t bytes, size_t total_allocated, size_t total_reserved, DeviceValue device) {
+  RecordOutOfMemory(bytes, total_allocated, total_reserved, device);
+  if (auto* const real = RealReportOutOfMemory()) real(bytes, total_allocated, total_reserved, device);
+}
+
+void ReportOutOfMemorySigned(int64_t bytes, int64_t total_allocated, int64_t total_reserved,
+                             DeviceValue device) {
+  RecordOutOfMemory(bytes, static_cast<uint64_t>(total_allocated), static_cast<uint64_t>(total_reserved),
+                    device);
+  if (auto* const real = RealReportOutOfMemorySigned()) real(bytes, total_allocated, total_reserved, device);
+}
+
+}  // namespace vramscope::injector

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// A hook whose call is a range of the trace: its end is recorded also when the program's exception passes
+// through.
+//
+// Why not try or a destructor: both need the C++ runtime's unwinder in our frames, and ours (linked
+// statically) is not the one that the program's libraries unwind with. A personality routine is called by
+// whatever unwinder passes by; ours records the end and lets it pass on.
+//
+//   Engine::execute throws ──► unwinder ──► our hook's frame: its personality records kRangeEnd ──► handler
+#pragma once
+
+#include <cstdint>
+
+#include "trace_format/event.h"
+
+namespace vramscope::injector {
+
+// One open range of this thread, in the frame of the hook that opened it.
+struct OpenRange {
+  OpenRange* outer;
+  trace::RangeKind kind;
+  uint32_t name;
+  uint64_t id;
+};
+
+void BeginRange(OpenRange& range);
+// Ends the innermost open range of this thread.
+void EndRange();
+
+// Put this into the body of every function that calls BeginRange: it names RangePersonality as the function's
+// personality routine (encoding 0x1b: relative to the place, four bytes), which the compiler leaves free
+// because this code is built without exceptions.
+#define VRAMSCOPE_ENDS_RANGE_WHEN_UNWOUND() \
+  __asm__ volatile(".cfi_personality 0x1b, vramscope_range_personality")
+
+}  // namespace vramscope::injector

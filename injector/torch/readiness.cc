@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// The part of api.h that belongs to torch, and the self-test of the hooks.
+#include "injector/torch/readiness.h"
+
+#include <string.h>
+
+#include "injector/core/api.h"
+#include "injector/core/coverage.h"
+#include "injector/core/elf_image.h"
+#include "injector/core/session.h"
+#include "injector/core/slot_patcher.h"
+#include "injector/torch/deep_window.h"
+#include "injector/torch/hook_table.h"
+#include "injector/torch/python_route.h"
+
+#define VRAMSCOPE_API extern "C" __attribute__((visibility("default")))
+
+namespace vramscope::injector {
+namespace {
+
+constexpr uint32_t kMemoryReached = 1;
+constexpr uint32_t kAutogradReached = 2;
+constexpr uint32_t kBridgeLoaded = 4;
+
+// A vtable entry is filled when its library is loaded, from the same scope that later binds the library's
+// calls: it tells, before any call, whether torch reaches us.
+bool VtableReachesUs() {
+  size_t bytes = 0;
+  auto* const vtable = static_cast<void* const*>(FindSymbol("_ZTVN5torch8autograd14AccumulateGradE", &bytes));
+  if (vtable == nullptr) return false;
+  for (size_t i = 0; i < bytes / sizeof(void*); ++i) {
+    if (vtable[i] == HookOf(HookId::kAccumulateGradApply).ours) return true;
+  }
+  return false;
+}
+
+// A function with several manglings is one hook: the best that is known of any form.
+trace::CoverageState StateOf(const char* name) {
+  auto state = trace::CoverageState::kMissing;
+  for (const Hook& hook : torch_hooks) {
+    if (strcmp(hook.name, name) != 0) continue;
+    if (hook.proven.load(std::memory_order_relaxed)) return trace::CoverageState::kProven;
+    if (hook.found.load(std::memory_order_relaxed) != nullptr) state = trace::CoverageState::kHooked;
+  }
+  return state;
+}
+
+// Proven hooks have said so themselves.
+void RecordHookCoverage() {
+  const char* previous = "";
+  for (const Hook& hook : torch_hooks) {
+    if (strcmp(hook.name, previous) == 0) continue;
+    previous = hook.name;
+    const trace::CoverageState state = StateOf(hook.name);
+    if (state == trace::CoverageState::kProven) continue;
+    const bool missing = state == trace::CoverageState::kMissing;
+    RecordCoverage(hook.name, state, missing ? "no such function in this release of torch" : nullptr);
+  }
+}
+
+constinit std::atomic<bool> cxx_considered = false;
+
+}  // namespace
+
+uint32_t TorchReady() {
+  ShimIsDecided();
+  if (!StartSession()) return 0;
+  FindRealFunctions(torch_hooks, kHookCount);
+  const bool torch_is_here =
+      HookOf(HookId::kAccumulateGradApply).found.load(std::memory_order_relaxed) != nullptr;
+  if (torch_is_here && !VtableReachesUs()) {
+    PatchSlots(torch_hooks, kHookCount);
+    RecordCoverage("slot patching", trace::CoverageState::kHooked,
+                   "torch was loaded past the preloaded library");
+  }
+  RecordHookCoverage();
+  uint32_t reached = PrepareDeepWindows() ? kBridgeLoaded : 0;
+  if (VtableReachesUs()) reached |= kMemoryReached | kAutogradReached;
+  return reached;
+}
+
+bool PythonRuns() {
+  const auto is_initialized = reinterpret_cast<int (*)()>(FindSymbol("Py_IsInitialized"));
+  return is_initialized != nullptr && is_initialized() != 0;
+}
+
+void CxxProgramReady() {
+  if (cxx_considered.load(std::memory_order_relaxed) || cxx_considered.exchange(true)) return;
+  if (!PythonRuns()) TorchReady();
+}
+
+}  // namespace vramscope::injector
+
+VRAMSCOPE_API uint32_t vramscope_torch_ready(const char*, const char*) {
+  return vramscope::injector::TorchReady();
+}
+
+VRAMSCOPE_API int vramscope_step_done(uint64_t done) { return vramscope::injector::StepDone(done) ? 1 : 0; }

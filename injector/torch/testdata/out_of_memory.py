@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Asks for more than there is."""
+
+import torch
+
+try:
+    torch.empty(1 << 50, dtype=torch.uint8)
+except RuntimeError:
+    print("refused")
