@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/classify/block_rules.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace vramscope::classify {
+namespace {
+
+using model::Block;
+using model::BlockFacts;
+using model::EventIndex;
+using model::kNever;
+using timeline::Part;
+using trace::LabelSource;
+using trace::Role;
+
+constexpr size_t kRoleCount = static_cast<size_t>(Role::kCommunication) + 1;
+
+Proof ProofOf(LabelSource source) {
+  switch (source) {
+    case LabelSource::kAccumulateGrad:
+      return Proof::kAccumulateGrad;
+    case LabelSource::kModuleRegistry:
+      return Proof::kModuleRegistry;
+    case LabelSource::kOptimizer:
+      return Proof::kOptimizerLabel;
+    case LabelSource::kDataLoader:
+      return Proof::kDataLoaderLabel;
+    case LabelSource::kRegisterBuffer:
+      return Proof::kRegisterBuffer;
+  }
+  return Proof::kModuleRegistry;
+}
+
+// The first label of each role.
+struct Roles {
+  std::array<const model::Label*, kRoleCount> first = {};
+
+  Roles(const model::Run& run, const BlockFacts* facts) {
+    if (facts == nullptr) return;
+    for (uint32_t i = facts->first_label; i != model::kNone; i = run.labels[i].next) {
+      const model::Label*& label = first[static_cast<size_t>(run.labels[i].role)];
+      if (label == nullptr) label = &run.labels[i];
+    }
+  }
+  [[nodiscard]] const model::Label* operator[](Role role) const { return first[static_cast<size_t>(role)]; }
+};
+
+// The strongest of `choices` that the block is labelled as, for its whole life.
+template <size_t kChoices>
+std::optional<Stretch> ByLabel(const Roles& roles, EventIndex birth,
+                               const std::array<std::pair<Role, Category>, kChoices>& choices) {
+  for (const auto& [role, category] : choices) {
+    if (const model::Label* label = roles[role]; label != nullptr)
+      return Stretch{birth, category, ProofOf(label->source)};
+  }
+  return std::nullopt;
+}
+
+constexpr std::array<std::pair<Role, Category>, 3> kStrongRoles = {
+    {{Role::kParameter, Category::kParameter},
+     {Role::kBuffer, Category::kBuffer},
+     {Role::kOptimizerState, Category::kOptimizerState}}};
+constexpr std::array<std::pair<Role, Category>, 3> kWeakRoles = {
+    {{Role::kCommunication, Category::kCommunication},
+     {Role::kWorkspace, Category::kWorkspace},
+     {Role::kInput, Category::kInput}}};
+
+bool IsLastingOptimizerState(const Block& block, const Birth& birth) {
+  return birth.part == Part::kOptimizer && birth.next_step_end != kNever &&
+         block.free_event >= birth.next_step_end;
+}
+
+std::optional<Proof> ProofOfInput(const Block& block, const Birth& birth, bool saved) {
+  if (birth.part == Part::kData) return Proof::kBornInDataLoader;
+  // Before the first step a program also makes what is no batch; what autograd never met stays unattributed
+  // there.
+  if (birth.before_first_step) return saved ? std::optional(Proof::kSetUpAndSaved) : std::nullopt;
+  if (birth.part != Part::kPrepare) return std::nullopt;
+  if (saved) return Proof::kPreparedAndSaved;
+  const bool alive_in_backward = birth.backward != kNever && block.free_event > birth.backward;
+  return alive_in_backward ? std::optional(Proof::kPreparedAndAliveInBackward) : std::nullopt;
+}
+
+Stretch Temporary(EventIndex begin, const Birth& birth) {
+  switch (birth.part) {
+    case Part::kForward:
+      return {begin, Category::kTemporaryForward, Proof::kBornInForward};
+    case Part::kEvaluation:
+      return {begin, Category::kTemporaryForward, Proof::kBornInEvaluation};
+    case Part::kBackward:
+      return {begin, Category::kTemporaryBackward, Proof::kBornInBackward};
+    case Part::kUpdate:
+      return {begin, Category::kTemporaryOptimizer, Proof::kBornInUpdate};
+    case Part::kOptimizer:
+      return {begin, Category::kTemporaryOptimizer, Proof::kBornInOptimizer};
+    case Part::kData:
+    case Part::kPrepare:
+    case Part::kOther:
+      break;
+  }
+  const Proof proof = birth.before_first_step ? Proof::kBornBeforeFirstStep : Proof::kBornOutsidePhases;
+  return {begin, Category::kUnattributed, proof};
+}
+
+// What the block is apart from a gradient label.
+void AddUseBeforeGradient(Life& life, const Block& block, const Birth& birth, const BlockFacts* facts,
+                          const Roles& roles) {
+  const EventIndex born = block.alloc_event;
+  if (const auto labelled = ByLabel(roles, born, kWeakRoles)) return life.Add(*labelled);
+  const bool saved = facts != nullptr && facts->first_saved != kNever;
+  if (const auto proof = ProofOfInput(block, birth, saved)) return life.Add({born, Category::kInput, *proof});
+  if (!saved) return life.Add(Temporary(born, birth));
+  life.Add({born, Category::kActivation, Proof::kSaved});
+  if (facts->released != kNever) life.Add(Temporary(facts->released, birth));
+}
+
+}  // namespace
+
+Life Classify(const model::Run& run, const Block& block, const Birth& birth) {
+  Life life;
+  const BlockFacts* facts = run.FactsOf(block);
+  const Roles roles(run, facts);
+  if (const auto labelled = ByLabel(roles, block.alloc_event, kStrongRoles)) {
+    life.Add(*labelled);
+    return life;
+  }
+  const model::Label* gradient = roles[Role::kGradient];
+  if (gradient == nullptr && IsLastingOptimizerState(block, birth)) {
+    life.Add({block.alloc_event, Category::kOptimizerState, Proof::kOutlivedNextStep});
+    return life;
+  }
+  AddUseBeforeGradient(life, block, birth, facts, roles);
+  if (gradient != nullptr) life.Add({gradient->event, Category::kGradient, ProofOf(gradient->source)});
+  return life;
+}
+
+}  // namespace vramscope::classify

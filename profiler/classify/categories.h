@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// The category of every block at every moment of its life, with the fact that proves it.
+//
+// A block changes its category at most twice: an activation becomes a temporary when autograd lets go of it,
+// and what backward computed becomes a gradient when AccumulateGrad takes it.
+//
+//   birth                     released            labelled                 free
+//   ├──── activation ─────────┼──── temporary ────┼──── gradient ──────────┤
+//
+// Rules, strongest first (a label speaks for the whole life, also before it came; a gradient label from then
+// on):
+//   parameter, buffer, optimizer state   labels
+//   gradient                             label, from the first one on
+//   optimizer state                      without label: born in an optimizer's step and alive one full step
+//   later communication, workspace, input      labels input                                without label:
+//   born in a data loader, or while a batch is prepared and then saved or
+//                                        alive in backward
+//   activation                           saved by autograd, until the last reference is released
+//   temporary                            by the phase of the birth; unattributed outside of all phases
+//
+// Why intervals and not one answer per block: the peak lies between backward and optimizer in most runs,
+// where the same block was an activation a microsecond before.
+#pragma once
+
+#include <array>
+#include <span>
+#include <vector>
+
+#include "profiler/classify/category.h"
+#include "profiler/classify/proof.h"
+#include "profiler/model/run.h"
+#include "profiler/timeline/training.h"
+
+namespace vramscope::classify {
+
+struct Stretch {
+  model::EventIndex begin = 0;  // ends where the next one begins, the last one with the block
+  Category category = Category::kUnattributed;
+  Proof proof = Proof::kBornOutsidePhases;
+};
+
+// The stretches of one block: one to three.
+class Life {
+ public:
+  [[nodiscard]] const Stretch* begin() const { return stretches_.data(); }
+  [[nodiscard]] const Stretch* end() const { return stretches_.data() + size_; }
+  [[nodiscard]] size_t size() const { return size_; }
+  const Stretch& operator[](size_t i) const { return stretches_[i]; }
+  // The stretch that holds `at`.
+  [[nodiscard]] const Stretch& At(model::EventIndex at) const;
+
+  // Appends a stretch, or replaces the last one when it begins no later than that.
+  void Add(const Stretch& stretch);
+
+ private:
+  std::array<Stretch, 3> stretches_;
+  size_t size_ = 0;
+};
+
+class Categories {
+ public:
+  // `training`: one per process of the run. O(blocks).
+  Categories(const model::Run& run, std::span<const timeline::Training> training);
+
+  [[nodiscard]] Life Of(model::BlockId block) const;
+  [[nodiscard]] const Stretch At(model::BlockId block, model::EventIndex at) const {
+    return Of(block).At(at);
+  }
+
+ private:
+  struct Later {
+    model::BlockId block = 0;
+    Stretch stretch;
+  };
+  struct First {
+    Category category{};
+    Proof proof{};
+    bool goes_on = false;  // `later_` has more
+  };
+
+  const model::Run& run_;
+  std::vector<First> first_;  // by block
+  std::vector<Later> later_;  // the second and third stretches, by block
+};
+
+}  // namespace vramscope::classify

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// What memory is used for: the thirteen categories, their names and their colours.
+//
+// One table for the terminal, JSON, the HTML report and the viewer. The colours keep apart for normal,
+// protanopic and deuteranopic eyes (CIE76 distance of any two above 25 in each; category_test.cc computes
+// it).
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace vramscope::classify {
+
+enum class Category : uint8_t {
+  kParameter,
+  kBuffer,
+  kGradient,
+  kOptimizerState,
+  kActivation,  // kept for backward
+  kInput,
+  kTemporaryForward,
+  kTemporaryBackward,
+  kTemporaryOptimizer,
+  kWorkspace,      // cuBLAS, cuDNN
+  kCommunication,  // NCCL, DDP and FSDP buckets
+  kContext,        // the driver's context and code
+  kUnattributed,
+};
+inline constexpr size_t kCategoryCount = 13;
+
+struct CategoryInfo {
+  const char* key;     // in JSON: "optimizer_state"
+  const char* name;    // for people: "Optimizer state"
+  const char* plural;  // in a sentence: "optimizer state", "activations"
+  uint32_t rgb;        // 0xRRGGBB
+  uint8_t color_256;   // the nearest of xterm's 256 colours
+};
+
+[[nodiscard]] const CategoryInfo& Info(Category category);
+[[nodiscard]] std::optional<Category> CategoryFromKey(std::string_view key);
+
+// Bytes by category, indexed by Category.
+using CategoryBytes = std::array<uint64_t, kCategoryCount>;
+[[nodiscard]] uint64_t Sum(const CategoryBytes& bytes);
+
+}  // namespace vramscope::classify

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// The names of blocks: "layers.0.weight" for a parameter and its gradient, "exp_avg of layers.0.weight" for
+// optimizer state.
+//
+// Names come from labels. Autograd's own labels carry no name but say which tensor they are about, and the
+// tensor keeps its identity while it lives; so a gradient is named by whoever named the variable that it
+// belongs to.
+//
+//   label (shim)            block A, "layers.0.weight", tensor T
+//   label (AccumulateGrad)  block A, no name,           tensor T
+//   label (AccumulateGrad)  block B, gradient,          tensor T     -> B is called "layers.0.weight"
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "profiler/model/run.h"
+
+namespace vramscope::classify {
+
+class Names {
+ public:
+  explicit Names(const model::Run& run);
+
+  // "" when nobody named it. Lives as long as the run.
+  [[nodiscard]] std::string_view Of(model::BlockId block) const;
+
+ private:
+  // From `event` on, `tensor` of `process` is called `name`.
+  struct TensorName {
+    model::ProcessIndex process = 0;
+    uint64_t tensor = 0;
+    model::EventIndex event = 0;
+    uint32_t name = 0;
+  };
+  static constexpr uint64_t kAnyTensor = ~uint64_t{0};
+  // What the labels of the block call it, or only those about `tensor`; 0 = nothing.
+  [[nodiscard]] uint32_t NameInLabels(model::BlockId block, uint64_t tensor) const;
+  [[nodiscard]] uint32_t NameOfTensor(const model::Label& label) const;
+
+  const model::Run& run_;
+  std::vector<TensorName> tensors_;  // by process, tensor, event
+};
+
+// The module that a name belongs to: "layers.0" for "layers.0.weight" and for "exp_avg of layers.0.weight";
+// "" for a name at the top of the model.
+[[nodiscard]] std::string_view ModuleOfName(std::string_view name);
+// The parameter that a name is about: "layers.0.weight" for both.
+[[nodiscard]] std::string_view ParameterOfName(std::string_view name);
+
+}  // namespace vramscope::classify

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where in the program a block comes from, also in steps that were recorded without ops and modules.
+//
+// All steps of a loop allocate alike, so the n-th allocation of a light step is the n-th of a deep one, if
+// the two steps allocate the same sizes up to there. Steps are compared size by size from both ends; what
+// lies in the part that differs has no origin.
+//
+//   deep step 3    512 64 64 4096 ... 64 512        each with module and op
+//   light step 9   512 64 64 4096 ... 64 512        the same places, said to be "as in step 3"
+#pragma once
+
+#include <map>
+#include <span>
+#include <vector>
+
+#include "profiler/model/run.h"
+#include "profiler/timeline/training.h"
+
+namespace vramscope::classify {
+
+struct Origin {
+  model::ContextId context = 0;  // 0 = not known
+  uint32_t stack = 0;            // 0 = not known
+  uint32_t as_in_step = 0;       // the deep step that it was taken from; 0 = recorded with the block itself
+};
+
+class Origins {
+ public:
+  Origins(const model::Run& run, std::span<const timeline::Training> training)
+      : run_(run), training_(training) {}
+
+  // Compares steps when they are asked about and remembers the result, so one thread at a time.
+  [[nodiscard]] Origin Of(model::BlockId block);
+
+ private:
+  // The blocks that one process allocated on one device kind in one step, in order.
+  using StepBlocks = std::vector<model::BlockId>;
+  struct Key {
+    model::ProcessIndex process = 0;
+    uint16_t device_code = 0;
+    uint32_t step = 0;
+    auto operator<=>(const Key&) const = default;
+  };
+  // How a light step lies beside the deep step that it is most like.
+  struct Likeness {
+    uint32_t deep_step = 0;
+    size_t same_from_begin = 0;
+    size_t same_from_end = 0;
+  };
+
+  const StepBlocks& BlocksOf(const Key& step);
+  const Likeness& LikenessOf(const Key& step);
+
+  const model::Run& run_;
+  std::span<const timeline::Training> training_;
+  std::map<Key, StepBlocks> blocks_;
+  std::map<Key, Likeness> likeness_;
+};
+
+}  // namespace vramscope::classify

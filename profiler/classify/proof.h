@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Why a block is in its category: the recorded fact, as a value and as a sentence.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace vramscope::classify {
+
+enum class Proof : uint8_t {
+  // Labels.
+  kAccumulateGrad,
+  kModuleRegistry,
+  kOptimizerLabel,
+  kDataLoaderLabel,
+  kRegisterBuffer,
+  // Autograd.
+  kSaved,
+  // The time of the birth.
+  kBornInForward,
+  kBornInEvaluation,
+  kBornInBackward,
+  kBornInUpdate,
+  kBornInOptimizer,
+  kBornInDataLoader,
+  // The time of the birth and what came after.
+  kPreparedAndSaved,
+  kPreparedAndAliveInBackward,
+  kSetUpAndSaved,
+  kOutlivedNextStep,
+  // Nothing known.
+  kBornOutsidePhases,
+  kBornBeforeFirstStep,
+  kAllocationNotSeen,
+};
+inline constexpr size_t kProofCount = 19;
+
+// "saved_for_backward": for JSON.
+[[nodiscard]] const char* ProofKey(Proof proof);
+// "Autograd kept it for backward.": for people.
+[[nodiscard]] const char* ProofSentence(Proof proof);
+
+}  // namespace vramscope::classify

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bytes by category, and the live blocks themselves, at chosen moments.
+//
+// Each block is looked at once and finds the moments of its life by binary search, so the cost is O(blocks x
+// log moments + answer) whether one moment is asked for or five thousand; most blocks live between two
+// moments and cost one comparison.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "profiler/classify/categories.h"
+#include "profiler/timeline/curve.h"
+
+namespace vramscope::classify {
+
+// For each of `moments` (event positions, any order), what was allocated on the device after that event. The
+// sums equal DeviceCurve::AllocatedAfter; bytes whose allocation was not seen are unattributed.
+[[nodiscard]] std::vector<CategoryBytes> UsageAt(const model::Run& run, const Categories& categories,
+                                                 const timeline::DeviceCurve& curve,
+                                                 std::span<const model::EventIndex> moments);
+
+// For each of `moments`, the blocks alive on the device after that event, in order of allocation.
+[[nodiscard]] std::vector<std::vector<model::BlockId>> LiveAt(const model::Run& run,
+                                                              const model::Device& device,
+                                                              std::span<const model::EventIndex> moments);
+
+}  // namespace vramscope::classify

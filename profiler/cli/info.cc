@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "profiler/cli/arguments.h"
+#include "profiler/cli/terminal.h"
+#include "profiler/cli/trace_facts.h"
+#include "profiler/cli/verb.h"
+#include "profiler/model/run.h"
+#include "profiler/report/answer.h"
+#include "trace_format/reader.h"
+
+namespace vramscope::cli {
+namespace {
+
+using trace::CoverageState;
+
+constexpr int kSchemaVersion = 1;
+
+const VerbHelp& Help() {
+  static const VerbHelp help = {
+      "info",
+      "what is in a trace: processes, devices, coverage, losses",
+      "info [options] RUN",
+      {{"vramscope info run.vms", "at a glance"},
+       {"vramscope info run.vms --json | jq .coverage", "for scripts"}},
+      {{"json", '\0', nullptr, "Print one JSON document instead."},
+       {"color", '\0', "auto|always|never", "Colours; auto: on a terminal, unless NO_COLOR is set."}}};
+  return help;
+}
+
+nlohmann::json ProcessesJson(const TraceFacts& facts) {
+  nlohmann::json processes = nlohmann::json::array();
+  for (const ProcessFacts& process : facts.processes) {
+    const trace::ProcessInfo& info = process.info;
+    nlohmann::json one = {{"pid", info.pid},
+                          {"parent_pid", info.parent_pid},
+                          {"role", process.role},
+                          {"executable", info.executable},
+                          {"command_line", info.command_line},
+                          {"start_ns", info.start_ns},
+                          {"end_ns", nullptr},
+                          {"exit_status", nullptr},
+                          {"events", process.events}};
+    if (info.end_ns != 0) one["end_ns"] = info.end_ns;
+    if (info.exit_status != -1) one["exit_status"] = info.exit_status;
+    processes.push_back(std::move(one));
+  }
+  return processes;
+}
+
+nlohmann::json CoverageJson(const TraceFacts& facts) {
+  nlohmann::json coverage = nlohmann::json::array();
+  for (const HookFacts& hook : facts.hooks) {
+    coverage.push_back({{"hook", hook.hook},
+                        {"state", report::CoverageStateKey(hook.state)},
+                        {"detail", hook.detail},
+                        {"processes", hook.processes}});
+  }
+  return coverage;
+}
+
+std::string InfoJson(const trace::TraceReader& reader, const TraceFacts& facts) {
+  nlohmann::json devices = nlohmann::json::array();
+  for (const DeviceFacts& device : facts.devices) {
+    devices.push_back({{"device", model::DeviceName(device.code)},
+                       {"allocations", device.allocations},
+                       {"allocated_bytes", device.allocated_bytes}});
+  }
+  const trace::Damage& damage = reader.damage();
+  const nlohmann::json document = {{"schema_version", kSchemaVersion},
+                                   {"events", facts.events},
+                                   {"events_by_type", facts.by_type},
+                                   {"dropped_events", facts.dropped_events},
+                                   {"start_realtime_ns", reader.clock().start_realtime_ns},
+                                   {"start_monotonic_ns", reader.clock().start_monotonic_ns},
+                                   {"first_time_ns", reader.first_time_ns()},
+                                   {"last_time_ns", reader.last_time_ns()},
+                                   {"file_bytes", reader.file_bytes()},
+                                   {"steps", facts.steps},
+                                   {"processes", ProcessesJson(facts)},
+                                   {"devices", devices},
+                                   {"coverage", CoverageJson(facts)},
+                                   {"metadata", reader.metadata()},
+                                   {"damage",
+                                    {{"closed_cleanly", damage.closed_cleanly},
+                                     {"unreadable_bytes", damage.bytes_unreadable},
+                                     {"unreadable_blocks", damage.blocks_unreadable},
+                                     {"sentence", damage.sentence}}}};
+  // Names come from foreign programs and need not be UTF-8.
+  return document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+// The text form, part by part.
+class InfoText {
+ public:
+  InfoText(std::string path, const trace::TraceReader& reader, const TraceFacts& facts,
+           const Terminal& terminal)
+      : path_(std::move(path)), reader_(reader), facts_(facts), terminal_(terminal) {}
+
+  std::string Build() const {
+    return Headline() + Section("Run", RunTable()) + Section("Processes", ProcessTable()) +
+           Section("Devices", DeviceTable()) + Section(CoverageTitle(), CoverageTable()) +
+           Section("Events", EventTable());
+  }
+
+ private:
+  std::string Headline() const {
+    const uint64_t span = reader_.last_time_ns() - reader_.first_time_ns();
+    std::string text = fmt::format("{}: {} of {} over {}, {}", terminal_.Paint(Printable(path_), Ink::Bold()),
+                                   FormatCount(facts_.events, "event"),
+                                   FormatCount(facts_.processes.size(), "process", "processes"),
+                                   FormatDuration(span), FormatBytes(reader_.file_bytes()));
+    if (facts_.events != 0) {
+      const double per_event = static_cast<double>(reader_.file_bytes()) / static_cast<double>(facts_.events);
+      text += fmt::format(" ({:.1f} bytes per event)", per_event);
+    }
+    text += facts_.dropped_events == 0
+                ? ", nothing lost.\n"
+                : ", " + terminal_.Paint(FormatCount(facts_.dropped_events, "event") + " lost", Ink::Bad()) +
+                      ".\n";
+    for (const std::string& trouble : {reader_.damage().sentence, StopSentence()}) {
+      if (!trouble.empty()) text += terminal_.Paint(Printable(trouble), Ink::Warning()) + "\n";
+    }
+    return text;
+  }
+
+  std::string Section(std::string_view name, const std::string& table) const {
+    return table.empty() ? "" : fmt::format("\n{}\n{}", terminal_.Paint(name, Ink::Bold()), table);
+  }
+
+  std::string Metadata(std::string_view key) const {
+    const auto found = reader_.metadata().find(key);
+    return found == reader_.metadata().end() ? "" : Printable(found->second);
+  }
+
+  std::string StopSentence() const {
+    const std::string reason = Metadata("recording.stopped");
+    return reason.empty() ? "" : fmt::format("Recording stopped before the program did: {}", reason);
+  }
+
+  std::string StartTime() const {
+    const auto seconds = static_cast<time_t>(reader_.clock().start_realtime_ns / 1'000'000'000);
+    tm local{};
+    char text[64] = "";
+    if (seconds != 0 && localtime_r(&seconds, &local) != nullptr)
+      strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &local);
+    return text;
+  }
+
+  std::string RunTable() const {
+    Table table({Align::kLeft, Align::kLeft});
+    const auto add = [&](const char* name, const std::string& value) {
+      if (!value.empty()) table.AddRow({name, value});
+    };
+    add("command", Metadata("command_line"));
+    add("started", StartTime());
+    add("machine",
+        fmt::format("{}, {} CPUs, {}", Metadata("host.cpu"), Metadata("host.cpus"), Metadata("host.kernel")));
+    add("vramscope", Metadata("vramscope.version"));
+    add("options",
+        fmt::format("device {}, depth {} (steps {}), stacks {}", Metadata("option.device"),
+                    Metadata("option.depth"), Metadata("option.deep_steps"), Metadata("option.stacks")));
+    add("steps", facts_.steps == 0 ? "none seen" : FormatCount(facts_.steps));
+    add("left running", Metadata("recording.left_running"));
+    for (const auto& [key, value] : reader_.metadata()) {
+      if (key.starts_with("env.")) add(key.c_str() + 4, Printable(value));
+      if (!IsShownOrInternal(key)) add(key.c_str(), Printable(value));
+    }
+    return table.ToString();
+  }
+
+  static bool IsShownOrInternal(std::string_view key) {
+    static constexpr std::string_view kPrefixes[] = {"env.",       "host.",      "option.",  "command",
+                                                     "vramscope.", "recording.", "process.", "check."};
+    return std::any_of(std::begin(kPrefixes), std::end(kPrefixes),
+                       [&](std::string_view prefix) { return key.starts_with(prefix); });
+  }
+
+  std::string ProcessTable() const {
+    Table table({Align::kRight, Align::kLeft, Align::kRight, Align::kRight, Align::kLeft, Align::kLeft});
+    for (const ProcessFacts& process : facts_.processes) {
+      const trace::ProcessInfo& info = process.info;
+      const bool ended = info.end_ns > info.start_ns;
+      table.AddRow({std::to_string(info.pid), process.role, FormatCount(process.events, "event"),
+                    ended ? FormatDuration(info.end_ns - info.start_ns) : "", ExitText(info.exit_status),
+                    Shorten(Printable(info.command_line.empty() ? info.executable : info.command_line), 60,
+                            terminal_.unicode)});
+    }
+    return table.ToString();
+  }
+
+  std::string DeviceTable() const {
+    Table table({Align::kLeft, Align::kRight, Align::kRight});
+    for (const DeviceFacts& device : facts_.devices) {
+      table.AddRow({model::DeviceName(device.code), FormatCount(device.allocations, "allocation"),
+                    FormatBytes(device.allocated_bytes) + " handed out"});
+    }
+    return table.ToString();
+  }
+
+  std::string CoverageTitle() const {
+    const auto count = [&](CoverageState state) {
+      return std::count_if(facts_.hooks.begin(), facts_.hooks.end(),
+                           [&](const HookFacts& hook) { return hook.state == state; });
+    };
+    const auto proven = count(CoverageState::kProven);
+    return fmt::format("Coverage: {} of {} hooks in place, {} of them seen to work",
+                       proven + count(CoverageState::kHooked), facts_.hooks.size(), proven);
+  }
+
+  std::string CoverageTable() const {
+    Table table({Align::kLeft, Align::kLeft, Align::kLeft});
+    for (const HookFacts& hook : facts_.hooks) {
+      const Ink ink = hook.state == CoverageState::kMissing    ? Ink::Warning()
+                      : hook.state == CoverageState::kDisabled ? Ink::Dim()
+                                                               : Ink::Plain();
+      table.AddRow({Printable(hook.hook), terminal_.Paint(report::CoverageStateKey(hook.state), ink),
+                    Printable(hook.detail)});
+    }
+    return table.ToString();
+  }
+
+  std::string EventTable() const {
+    std::vector<std::pair<std::string, uint64_t>> rows(facts_.by_type.begin(), facts_.by_type.end());
+    std::stable_sort(rows.begin(), rows.end(),
+                     [](const auto& a, const auto& b) { return a.second > b.second; });
+    Table table({Align::kLeft, Align::kRight, Align::kRight, Align::kLeft});
+    for (const auto& [name, count] : rows) {
+      table.AddRow({name, FormatCount(count), FormatPercent(count, facts_.events),
+                    terminal_.Bar(count, facts_.events, 24)});
+    }
+    return table.ToString();
+  }
+
+  std::string path_;
+  const trace::TraceReader& reader_;
+  const TraceFacts& facts_;
+  const Terminal& terminal_;
+};
+
+}  // namespace
+
+int RunInfo(std::span<const std::string> words) {
+  const Result<Arguments> arguments = Arguments::Parse(Help(), words);
+  if (!arguments.ok()) return Fail(arguments.error().sentence);
+  const Result<ColorMode> color = ParseColorMode(arguments->Get("color", "auto"));
+  if (!color.ok()) return Fail(color.error().sentence);
+  const Terminal terminal = Terminal::For(STDOUT_FILENO, *color);
+  if (arguments->help_wanted()) {
+    fmt::print("{}", HelpText(Help(), terminal));
+    return kDone;
+  }
+  if (arguments->positionals().size() != 1) return Fail("info needs one trace: vramscope info run.vms");
+  const std::string& path = arguments->positionals().front();
+  const auto reader = trace::TraceReader::Open(path);
+  if (!reader.ok()) return Fail(reader.error().sentence);
+  const TraceFacts facts = GatherFacts(**reader);
+  if (arguments->Has("json")) {
+    fmt::print("{}\n", InfoJson(**reader, facts));
+  } else {
+    fmt::print("{}", InfoText(path, **reader, facts, terminal).Build());
+  }
+  return kDone;
+}
+
+}  // namespace vramscope::cli

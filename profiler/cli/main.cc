@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// The `vramscope` command: finds the verb and hands the rest to it.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <vector>
+
+#include "profiler/cli/arguments.h"
+#include "profiler/cli/terminal.h"
+#include "profiler/cli/verb.h"
+
+namespace vramscope::cli {
+namespace {
+
+// A file that we open must never become descriptor 0, 1 or 2 because the caller had closed it: a program that
+// we start would write into it. Closed again for that program (O_CLOEXEC).
+void OccupyClosedStandardDescriptors() {
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR | O_CLOEXEC) != fd) return;
+  }
+}
+
+std::string Overview(const Terminal& terminal) {
+  std::string text = fmt::format("{}: where the memory of a training run goes\n\n",
+                                 terminal.Paint("vramscope", Ink::Bold()));
+  Table examples({Align::kLeft, Align::kLeft});
+  examples.AddRow({terminal.Paint("vramscope record -- python train.py", Ink::Good()),
+                   terminal.Paint("record a run, with no change to it", Ink::Dim())});
+  examples.AddRow({terminal.Paint("vramscope report run.vms", Ink::Good()),
+                   terminal.Paint("say where its memory went", Ink::Dim())});
+  text += examples.ToString() + "\nVerbs:\n";
+  Table verbs({Align::kLeft, Align::kLeft});
+  for (const Verb& verb : Verbs()) verbs.AddRow({verb.name, verb.summary});
+  return text + verbs.ToString() +
+         "\nvramscope VERB --help says more about one; vramscope --version the version.\n";
+}
+
+int UnknownVerb(const std::string& word) {
+  std::vector<std::string> names;
+  for (const Verb& verb : Verbs()) names.emplace_back(verb.name);
+  const auto nearest = Nearest(word, names);
+  return Fail(nearest ? fmt::format("there is no verb '{}'. Did you mean '{}'?", Printable(word), *nearest)
+                      : fmt::format("there is no verb '{}'. See vramscope --help.", Printable(word)));
+}
+
+int Run(const std::vector<std::string>& words) {
+  const std::string first = words.empty() ? "" : words.front();
+  if (first.empty() || first == "--help" || first == "-h" || first == "help") {
+    std::FILE* stream = first.empty() ? stderr : stdout;
+    fmt::print(stream, "{}", Overview(Terminal::For(fileno(stream), ColorMode::kAuto)));
+    return first.empty() ? kBadInput : kDone;
+  }
+  if (first == "--version") {
+    fmt::print("vramscope {}\n", VRAMSCOPE_VERSION);
+    return kDone;
+  }
+  const auto verbs = Verbs();
+  const auto verb = std::find_if(verbs.begin(), verbs.end(), [&](const Verb& v) { return first == v.name; });
+  if (verb == verbs.end()) return UnknownVerb(first);
+  return verb->run(std::span(words).subspan(1));
+}
+
+}  // namespace
+}  // namespace vramscope::cli
+
+int main(int count, char** words) {
+  vramscope::cli::OccupyClosedStandardDescriptors();
+  try {
+    const int code = vramscope::cli::Run({words + 1, words + count});
+    // A full disk behind stdout must not pass for success.
+    if (std::fflush(stdout) != 0 && code == vramscope::cli::kDone) {
+      return vramscope::cli::Fail("the output could not be written.");
+    }
+    return code;
+  } catch (const std::exception& failure) {
+    return vramscope::cli::Fail(
+        fmt::format("{}. This is a fault of vramscope; please report it.", failure.what()),
+        vramscope::cli::kCannotJudge);
+  }
+}

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/collector/record.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdio>
+#include <initializer_list>
+#include <limits>
+
+#include "profiler/cli/arguments.h"
+#include "profiler/cli/terminal.h"
+#include "profiler/cli/verb.h"
+#include "profiler/collector/bridge_build.h"
+#include "profiler/collector/signal_relay.h"
+
+namespace vramscope::cli {
+namespace {
+
+const VerbHelp& Help() {
+  static const VerbHelp help = {
+      "record",
+      "record what a command allocates",
+      "record [options] [--] COMMAND...",
+      {{"vramscope record -- python train.py", "writes run.vms, or run-2.vms when that exists"},
+       {"vramscope record -o big.vms --depth all --stacks python -- torchrun --nproc-per-node 2 train.py",
+        "all processes in one trace"}},
+      {{"output", 'o', "FILE", "Write the trace there, also over an existing file."},
+       {"device", '\0', "auto|cpu|cuda|all",
+        "Whose memory. auto: CUDA where the program uses it, else the CPU."},
+       {"depth", '\0', "light|auto|deep|all",
+        "How much. light: allocations and what they are. auto: also operators, for a few steps.\n"
+        "deep: the same for the steps of --deep-steps. all: for the whole run."},
+       {"deep-steps", '\0', "2-4", "The steps, from 1, that are recorded with operators."},
+       {"stacks", '\0', "none|python|native|all", "Where in the code. Costs time in the program."},
+       {"max-size", '\0', "10GiB", "Stop recording when the trace is that large; the command runs on."},
+       {"quiet", 'q', nullptr, "No line at the end."}}};
+  return help;
+}
+
+Status CheckChoice(const char* option, const std::string& value,
+                   std::initializer_list<std::string_view> choices) {
+  if (std::find(choices.begin(), choices.end(), value) != choices.end()) return {};
+  std::string listed;
+  for (const std::string_view choice : choices)
+    listed += fmt::format("{}{}", listed.empty() ? "" : ", ", choice);
+  return Error{fmt::format("--{} is one of {}, not '{}'.", option, listed, Printable(value))};
+}
+
+// "2-4" or "3"; steps count from 1.
+Status CheckSteps(const std::string& text) {
+  uint32_t first = 0;
+  uint32_t last = 0;
+  const char* end = text.data() + text.size();
+  auto parsed = std::from_chars(text.data(), end, first);
+  last = first;
+  if (parsed.ec == std::errc() && parsed.ptr != end && *parsed.ptr == '-') {
+    parsed = std::from_chars(parsed.ptr + 1, end, last);
+  }
+  if (parsed.ec == std::errc() && parsed.ptr == end && first >= 1 && last >= first) return {};
+  return Error{
+      fmt::format("--deep-steps is a range of steps counted from 1, like 2-4, not '{}'.", Printable(text))};
+}
+
+// "10GiB", "500M", "4096": binary units, as everywhere here.
+Result<uint64_t> ParseSize(const std::string& text) {
+  const Error wrong{fmt::format("--max-size is a size like 10GiB or 500MiB, not '{}'.", Printable(text))};
+  uint64_t number = 0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (parsed.ec != std::errc() || number == 0) return wrong;
+  const std::string unit(parsed.ptr, static_cast<size_t>(text.data() + text.size() - parsed.ptr));
+  static constexpr std::array<std::string_view, 5> kLetters = {"", "K", "M", "G", "T"};
+  for (size_t power = 0; power < kLetters.size(); ++power) {
+    const std::string letter(kLetters[power]);
+    const bool fits = power == 0 ? unit.empty() || unit == "B"
+                                 : unit == letter || unit == letter + "B" || unit == letter + "iB";
+    if (!fits) continue;
+    if (number > std::numeric_limits<uint64_t>::max() >> (10 * power)) return wrong;
+    return number << (10 * power);
+  }
+  return wrong;
+}
+
+Result<collector::RecordOptions> OptionsFrom(const Arguments& arguments) {
+  collector::RecordOptions options;
+  options.command = arguments.positionals();
+  options.output = arguments.Get("output");
+  options.device = arguments.Get("device", options.device);
+  options.depth = arguments.Get("depth", options.depth);
+  options.deep_steps = arguments.Get("deep-steps", options.deep_steps);
+  options.stacks = arguments.Get("stacks", options.stacks);
+  options.version = VRAMSCOPE_VERSION;
+  options.release_stdio = true;
+  for (const Status& status : {CheckChoice("device", options.device, {"auto", "cpu", "cuda", "all"}),
+                               CheckChoice("depth", options.depth, {"light", "auto", "deep", "all"}),
+                               CheckChoice("stacks", options.stacks, {"none", "python", "native", "all"}),
+                               CheckSteps(options.deep_steps)}) {
+    if (!status.ok()) return status.error();
+  }
+  if (options.command.empty()) return Error{"record needs a command: vramscope record -- python train.py"};
+  if (arguments.Has("max-size")) {
+    const Result<uint64_t> size = ParseSize(arguments.Get("max-size"));
+    if (!size.ok()) return size.error();
+    options.max_bytes = *size;
+  }
+  return options;
+}
+
+// Before the command starts, so that its first deep step already has operators. Without a bridge the run is
+// recorded all the same.
+void FindBridge(collector::RecordOptions& options, bool quiet) {
+  if (options.depth == "light") return;
+  collector::BridgeOptions wishes;
+  if (!quiet) {
+    wishes.progress = Say;
+  }
+  const Result<collector::BridgeInfo> bridge = collector::EnsureBridge(options.command, wishes);
+  if (bridge.ok()) {
+    options.bridge = bridge->path;
+  } else {
+    options.bridge_missing = bridge.error().sentence;
+  }
+}
+
+std::string LossSentence(const collector::RecordOutcome& outcome) {
+  if (!outcome.stop_sentence.empty()) {
+    return fmt::format("recording stopped early, {} not recorded", FormatCount(outcome.lost_events, "event"));
+  }
+  return outcome.lost_events == 0 ? "nothing lost"
+                                  : fmt::format("{} lost", FormatCount(outcome.lost_events, "event"));
+}
+
+std::string LastLine(const collector::RecordOutcome& outcome) {
+  if (outcome.events == 0 && outcome.lost_events == 0) {
+    if (!outcome.unrecorded.empty()) return fmt::format("{}: no events. {}", outcome.path, outcome.unrecorded);
+    return fmt::format(
+        "{}: no events, the command did not use PyTorch in a way that can be seen. See: vramscope info {}",
+        outcome.path, outcome.path);
+  }
+  return fmt::format("{}: {} of {}, peak {}, {}, {}. See: vramscope report {}", outcome.path,
+                     FormatCount(outcome.events, "event"),
+                     FormatCount(outcome.processes, "process", "processes"), FormatBytes(outcome.peak_bytes),
+                     FormatBytes(outcome.file_bytes), LossSentence(outcome), outcome.path);
+}
+
+}  // namespace
+
+int RunRecord(std::span<const std::string> words) {
+  const Result<Arguments> arguments = Arguments::ParseWithCommand(Help(), words);
+  if (!arguments.ok()) return Fail(arguments.error().sentence);
+  if (arguments->help_wanted()) {
+    fmt::print("{}", HelpText(Help(), Terminal::For(STDOUT_FILENO, ColorMode::kAuto)));
+    return kDone;
+  }
+  Result<collector::RecordOptions> options = OptionsFrom(*arguments);
+  if (!options.ok()) return Fail(options.error().sentence);
+  Result<collector::Installation> installation = collector::FindInstallation();
+  if (!installation.ok()) return Fail(installation.error().sentence);
+  options->installation = *installation;
+  if (const auto command = collector::CheckCommand(options->command); !command.ok()) {
+    return Fail(command.error().sentence);
+  }
+  FindBridge(*options, arguments->Has("quiet"));
+
+  const Result<collector::RecordOutcome> outcome = collector::Record(*options);
+  if (!outcome.ok()) return Fail(outcome.error().sentence);
+  ::signal(SIGPIPE, SIG_IGN);  // the command's exit is what counts, not whether someone reads the last line
+  if (!arguments->Has("quiet")) std::fputs((LastLine(*outcome) + "\n").c_str(), stderr);
+  if (WIFSIGNALED(outcome->wait_status)) collector::DieBySignal(WTERMSIG(outcome->wait_status));
+  return WEXITSTATUS(outcome->wait_status);
+}
+
+}  // namespace vramscope::cli

@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/cli/report_screen.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace vramscope::cli {
+namespace {
+
+using classify::Category;
+using report::Answer;
+using report::Moment;
+using report::Owner;
+
+constexpr size_t kStepRows = 9;  // more are elided in the middle
+constexpr size_t kDeviceRows = 6;
+constexpr int kWidestBar = 32;
+
+// "step 3, backward"; "before the first step"
+std::string PlaceInTime(const Moment& moment, const Answer& answer) {
+  if (moment.step != 0) {
+    const bool says_phase = moment.phase != timeline::Phase::kOther;
+    return fmt::format("step {}{}{}", moment.step, says_phase ? ", " : "",
+                       says_phase ? timeline::PhaseName(moment.phase) : "");
+  }
+  if (answer.steps.empty()) return fmt::format("{} after the start", FormatDuration(moment.time_ns));
+  return moment.time_ns < answer.steps.front().begin_ns ? "the start, before the first step"
+                                                        : "the end, after the last step";
+}
+
+Category Largest(const classify::CategoryBytes& bytes) {
+  return static_cast<Category>(std::max_element(bytes.begin(), bytes.end()) - bytes.begin());
+}
+
+Ink InkOf(Category category) { return Ink::Rgb(classify::Info(category).rgb); }
+
+class Screen {
+ public:
+  Screen(const std::string& path, const Answer& answer, OwnersShown shown, const Terminal& terminal)
+      : path_(path), answer_(answer), shown_(shown), terminal_(terminal) {}
+
+  std::string Build() const {
+    if (answer_.device.empty()) return Nothing() + Recording();
+    std::string text = Headline() + "\n" + CategoryTable();
+    text += OwnerSection(Owner::Kind::kModulePattern, "By module");
+    if (shown_ == OwnersShown::kAll) {
+      text += OwnerSection(Owner::Kind::kModule, "By single module");
+      text += OwnerSection(Owner::Kind::kParameter, "By parameter, with its gradient and optimizer state");
+    }
+    text += OwnerSection(Owner::Kind::kOp, "By operator");
+    text += OwnerSection(Owner::Kind::kStack, "By line of code");
+    return text + StepSection() + MomentSection() + DeviceSection() + Recording();
+  }
+
+ private:
+  [[nodiscard]] std::string Heading(std::string_view text) const {
+    return "\n" + terminal_.Paint(text, Ink::Bold()) + "\n";
+  }
+  [[nodiscard]] std::string Dim(std::string_view text) const { return terminal_.Paint(text, Ink::Dim()); }
+
+  // --- the peak
+
+  [[nodiscard]] std::string Headline() const {
+    const report::Peak& peak = answer_.peak;
+    const Category largest = Largest(peak.categories);
+    const uint64_t bytes = peak.categories[static_cast<size_t>(largest)];
+    const std::string number = terminal_.Paint("Peak " + FormatBytes(peak.allocated_bytes), Ink::Bold());
+    std::string text = fmt::format("{} at {}: {} {} ({}).\n", number, PlaceInTime(peak, answer_),
+                                   classify::Info(largest).plural, FormatBytes(bytes),
+                                   FormatPercent(bytes, peak.allocated_bytes));
+    return text + Dim(Fit(About())) + "\n";
+  }
+
+  // "cuda:0 of process 4711 · reserved 14.0 GiB · in layers.3.attn, aten::softmax · python train.py"
+  [[nodiscard]] std::string About() const {
+    const std::string separator = terminal_.unicode ? " · " : " - ";
+    std::string text = answer_.processes.size() > 1
+                           ? fmt::format("{} of process {}", answer_.device, answer_.pid)
+                           : answer_.device;
+    if (answer_.step_range.has_value()) {
+      text +=
+          fmt::format("{}steps {} to {}", separator, answer_.step_range->first, answer_.step_range->second);
+    }
+    const report::Peak& peak = answer_.peak;
+    if (peak.reserved_bytes.has_value()) text += separator + FormatBytes(*peak.reserved_bytes) + " reserved";
+    if (const std::string origin = OriginOfPeak(); !origin.empty()) text += separator + "in " + origin;
+    if (!answer_.command_line.empty()) text += separator + Printable(answer_.command_line);
+    return text;
+  }
+
+  [[nodiscard]] std::string OriginOfPeak() const {
+    std::string origin;
+    for (const std::string& part : {answer_.peak.module, answer_.peak.node, answer_.peak.op}) {
+      if (!part.empty()) origin += (origin.empty() ? "" : ", ") + Printable(part);
+    }
+    return origin;
+  }
+
+  [[nodiscard]] std::string Fit(const std::string& line) const {
+    const auto width = static_cast<size_t>(std::max(terminal_.width, 20));
+    if (DisplayWidth(line) <= width) return line;
+    return Shorten(line, width, terminal_.unicode);
+  }
+
+  [[nodiscard]] int BarCells(int beside) const { return std::clamp(terminal_.width - beside, 0, kWidestBar); }
+
+  [[nodiscard]] std::string CategoryTable() const {
+    const classify::CategoryBytes& bytes = answer_.peak.categories;
+    std::vector<Category> order;
+    for (size_t i = 0; i < classify::kCategoryCount; ++i) {
+      if (bytes[i] != 0) order.push_back(static_cast<Category>(i));
+    }
+    std::stable_sort(order.begin(), order.end(), [&](Category a, Category b) {
+      return bytes[static_cast<size_t>(a)] > bytes[static_cast<size_t>(b)];
+    });
+    Table table({Align::kLeft, Align::kRight, Align::kRight, Align::kLeft});
+    for (const Category category : order) {
+      const uint64_t part = bytes[static_cast<size_t>(category)];
+      table.AddRow({classify::Info(category).name, FormatBytes(part),
+                    FormatPercent(part, answer_.peak.allocated_bytes),
+                    terminal_.Paint(terminal_.Bar(part, bytes[static_cast<size_t>(order[0])], BarCells(44)),
+                                    InkOf(category))});
+    }
+    return table.ToString();
+  }
+
+  // --- owners
+
+  [[nodiscard]] std::string OwnerSection(Owner::Kind kind, std::string_view heading) const {
+    std::vector<const Owner*> owners;
+    for (const Owner& owner : answer_.owners) {
+      if (owner.kind == kind) owners.push_back(&owner);
+    }
+    if (owners.empty()) return "";
+    const uint64_t whole = answer_.peak.allocated_bytes;
+    const auto name_width = static_cast<size_t>(std::clamp(terminal_.width - 56, 20, 60));
+    Table table({Align::kLeft, Align::kRight, Align::kRight, Align::kLeft, Align::kLeft});
+    uint64_t shown = 0;
+    for (const Owner* owner : owners) {
+      const Category mostly = Largest(owner->categories);
+      shown += owner->bytes;
+      table.AddRow({Shorten(NameOf(*owner), name_width, terminal_.unicode), FormatBytes(owner->bytes),
+                    FormatPercent(owner->bytes, whole),
+                    terminal_.Paint(terminal_.Bar(owner->bytes, owners[0]->bytes, 12), InkOf(mostly)),
+                    Dim(Mostly(*owner, mostly))});
+    }
+    const auto known = answer_.owned_bytes.find(kind);
+    const uint64_t owned = known == answer_.owned_bytes.end() ? shown : known->second;
+    if (owned > shown)
+      table.AddRow({Dim("others"), FormatBytes(owned - shown), FormatPercent(owned - shown, whole)});
+    if (whole > owned && kind != Owner::Kind::kParameter) {
+      table.AddRow({Dim("not known"), FormatBytes(whole - owned), FormatPercent(whole - owned, whole)});
+    }
+    return Heading(heading) + table.ToString();
+  }
+
+  // "layers.*.mlp (12)"
+  static std::string NameOf(const Owner& owner) {
+    const std::string name = Printable(owner.name);
+    return owner.members > 1 ? fmt::format("{} ({})", name, owner.members) : name;
+  }
+
+  // "activations"; "activations and more"
+  static std::string Mostly(const Owner& owner, Category mostly) {
+    const bool all = owner.categories[static_cast<size_t>(mostly)] == owner.bytes;
+    return std::string(classify::Info(mostly).plural) + (all ? "" : " and more");
+  }
+
+  // --- steps
+
+  [[nodiscard]] std::string StepSection() const {
+    if (answer_.steps.empty()) return "";
+    Table table({Align::kRight, Align::kRight, Align::kLeft, Align::kRight, Align::kRight, Align::kRight,
+                 Align::kLeft, Align::kLeft});
+    table.AddRow({Dim("step"), Dim("peak"), Dim("in"), Dim("at its end"), Dim("allocations"), Dim("time")});
+    for (const size_t i : RowsToShow()) {
+      if (i == kElided) {
+        table.AddRow({Dim("..."), Dim("...")});
+        continue;
+      }
+      AddStepRow(table, answer_.steps[i]);
+    }
+    return Heading("Steps") + table.ToString();
+  }
+
+  void AddStepRow(Table& table, const report::Step& step) const {
+    const bool is_peak = step.number == answer_.peak.step;
+    const std::string bar = terminal_.Bar(step.peak.allocated_bytes, answer_.peak.allocated_bytes, 12);
+    std::string remark = is_peak ? "peak" : step.deep ? "deep" : "";
+    if (is_peak && step.deep) remark = "peak, deep";
+    if (!step.complete) remark = "not finished";
+    table.AddRow({std::to_string(step.number), FormatBytes(step.peak.allocated_bytes),
+                  timeline::PhaseName(step.peak.phase), FormatBytes(step.end_bytes),
+                  FormatCount(step.allocations), FormatDuration(step.end_ns - step.begin_ns),
+                  terminal_.Paint(bar, InkOf(Largest(step.peak.categories))), Dim(remark)});
+  }
+
+  static constexpr size_t kElided = static_cast<size_t>(-1);
+
+  // The first ones, the one with the peak, the last ones; kElided stands for those between.
+  [[nodiscard]] std::vector<size_t> RowsToShow() const {
+    const size_t count = answer_.steps.size();
+    std::vector<size_t> rows;
+    size_t next = 0;
+    for (size_t i = 0; i < count; ++i) {
+      const bool at_an_end = i < kStepRows / 2 || i + kStepRows / 2 >= count;
+      const bool has_peak = answer_.steps[i].number == answer_.peak.step;
+      if (count > kStepRows && !at_an_end && !has_peak) continue;
+      if (i != next) rows.push_back(kElided);
+      rows.push_back(i);
+      next = i + 1;
+    }
+    return rows;
+  }
+
+  // --- moments, devices
+
+  [[nodiscard]] std::string MomentSection() const {
+    if (answer_.moments.empty()) return "";
+    Table table({Align::kLeft, Align::kRight, Align::kLeft, Align::kLeft});
+    for (const Moment& moment : answer_.moments) {
+      std::string parts;
+      for (size_t i = 0; i < classify::kCategoryCount; ++i) {
+        if (moment.categories[i] == 0) continue;
+        parts +=
+            fmt::format("{}{} {}", parts.empty() ? "" : ", ", classify::Info(static_cast<Category>(i)).plural,
+                        FormatBytes(moment.categories[i]));
+      }
+      const size_t room = static_cast<size_t>(std::max(terminal_.width - 50, 30));
+      table.AddRow({Printable(moment.asked), FormatBytes(moment.allocated_bytes),
+                    PlaceInTime(moment, answer_), Dim(Shorten(parts, room, terminal_.unicode))});
+    }
+    return Heading("Moments") + table.ToString();
+  }
+
+  [[nodiscard]] std::string DeviceSection() const {
+    if (answer_.devices.size() < 2) return "";
+    Table table({Align::kLeft, Align::kLeft, Align::kRight, Align::kLeft, Align::kRight, Align::kLeft});
+    size_t shown = 0;
+    for (const report::Device& device : answer_.devices) {
+      if (++shown > kDeviceRows) break;
+      table.AddRow({device.name, fmt::format("process {}", device.pid),
+                    FormatBytes(device.peak.allocated_bytes),
+                    terminal_.Bar(device.peak.allocated_bytes, answer_.devices[0].peak.allocated_bytes, 12),
+                    FormatCount(device.allocations, "allocation"), device.chosen ? Dim("shown above") : ""});
+    }
+    std::string text = Heading("Devices") + table.ToString();
+    if (answer_.devices.size() > kDeviceRows) {
+      text += Dim(fmt::format("  and {} more; --json lists all\n", answer_.devices.size() - kDeviceRows));
+    }
+    return text;
+  }
+
+  // --- how far to trust it
+
+  [[nodiscard]] std::string Nothing() const {
+    return fmt::format("{}: no allocation was recorded in {}.\n",
+                       terminal_.Paint(Printable(path_), Ink::Bold()), FormatCount(answer_.events, "event"));
+  }
+
+  [[nodiscard]] std::string Recording() const {
+    std::string text = "\n" + EventsSentence() + "\n";
+    if (!answer_.coverage.empty()) text += CoverageSentence() + "\n";
+    for (const report::OutOfMemory& oom : answer_.out_of_memory) text += OutOfMemorySentence(oom) + "\n";
+    if (!answer_.damage.sentence.empty()) {
+      text += terminal_.Paint(Printable(answer_.damage.sentence), Ink::Warning()) + "\n";
+    }
+    for (const std::string& note : answer_.notes) text += Dim(note) + "\n";
+    return text;
+  }
+
+  // "13,945 events of 1 process over 29.7 s, nothing lost."
+  [[nodiscard]] std::string EventsSentence() const {
+    const std::string lost =
+        answer_.dropped_events == 0
+            ? "nothing lost"
+            : terminal_.Paint(FormatCount(answer_.dropped_events, "event") + " lost", Ink::Bad());
+    return fmt::format("{} of {} over {}, {}.", FormatCount(answer_.events, "event"),
+                       FormatCount(answer_.processes.size(), "process", "processes"),
+                       FormatDuration(answer_.duration_ns), lost);
+  }
+
+  // "30 of 31 hooks in place; missing: LibTorch bridge."
+  [[nodiscard]] std::string CoverageSentence() const {
+    constexpr size_t kMostNamed = 3;
+    std::vector<std::string> missing;
+    for (const report::Hook& hook : answer_.coverage) {
+      if (hook.state == trace::CoverageState::kMissing) missing.push_back(Printable(hook.name));
+    }
+    const size_t hooks = answer_.coverage.size();
+    std::string text = fmt::format("{} of {} in place", hooks - missing.size(), FormatCount(hooks, "hook"));
+    if (missing.empty()) return text + ".";
+    for (size_t i = 0; i < std::min(missing.size(), kMostNamed); ++i)
+      text += (i == 0 ? "; missing: " : ", ") + missing[i];
+    if (missing.size() > kMostNamed) text += fmt::format(" and {} more", missing.size() - kMostNamed);
+    return text + ". Details: vramscope info " + Printable(path_);
+  }
+
+  [[nodiscard]] std::string OutOfMemorySentence(const report::OutOfMemory& oom) const {
+    const std::string when =
+        oom.step == 0 ? "" : fmt::format(" at step {}, {}", oom.step, timeline::PhaseName(oom.phase));
+    const std::string text = fmt::format("Out of memory on {}{}: {} were asked for.", oom.device, when,
+                                         FormatBytes(oom.requested_bytes));
+    return terminal_.Paint(text, Ink::Bad());
+  }
+
+  const std::string& path_;
+  const Answer& answer_;
+  OwnersShown shown_;
+  const Terminal& terminal_;
+};
+
+}  // namespace
+
+std::string ReportScreen(const std::string& path, const Answer& answer, OwnersShown shown,
+                         const Terminal& terminal) {
+  return Screen(path, answer, shown, terminal).Build();
+}
+
+}  // namespace vramscope::cli

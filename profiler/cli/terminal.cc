@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/cli/terminal.h"
+
+#include <fmt/format.h>
+#include <langinfo.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <clocale>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+
+namespace vramscope::cli {
+namespace {
+
+constexpr int kWidthOfFiles = 100;
+
+bool LocaleIsUtf8() {
+  // The program prints through fmt only, so the character type is the one part of the locale that it takes
+  // over.
+  static const bool utf8 = [] {
+    std::setlocale(LC_CTYPE, "");
+    return std::strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+  }();
+  return utf8;
+}
+
+bool EnvironmentSet(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr && *value != '\0';
+}
+
+bool TerminalWantsColor(int fd) {
+  const char* term = std::getenv("TERM");
+  return isatty(fd) == 1 && !EnvironmentSet("NO_COLOR") && term != nullptr && std::strcmp(term, "dumb") != 0;
+}
+
+int WidthOf(int fd) {
+  winsize size{};
+  if (isatty(fd) != 1) return kWidthOfFiles;
+  if (ioctl(fd, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return 80;
+  return std::max<int>(size.ws_col, 40);
+}
+
+// The colour cube of the 256-colour palette: levels 0, 95, 135, ... 255.
+int CubeLevel(uint32_t channel) {
+  if (channel < 48) return 0;
+  if (channel < 115) return 1;
+  return static_cast<int>((channel - 35) / 40);
+}
+
+std::string RgbSequence(uint32_t rgb, bool true_color) {
+  const uint32_t red = rgb >> 16 & 0xFF;
+  const uint32_t green = rgb >> 8 & 0xFF;
+  const uint32_t blue = rgb & 0xFF;
+  if (true_color) return fmt::format("38;2;{};{};{}", red, green, blue);
+  return fmt::format("38;5;{}", 16 + 36 * CubeLevel(red) + 6 * CubeLevel(green) + CubeLevel(blue));
+}
+
+std::string Sequence(Ink ink, bool true_color) {
+  switch (ink.kind) {
+    case Ink::Kind::kPlain:
+      return "";
+    case Ink::Kind::kBold:
+      return "1";
+    case Ink::Kind::kDim:
+      return "2";
+    case Ink::Kind::kGood:
+      return "34";
+    case Ink::Kind::kWarning:
+      return "33";
+    case Ink::Kind::kBad:
+      return "1;31";
+    case Ink::Kind::kRgb:
+      return RgbSequence(ink.rgb, true_color);
+  }
+  return "";
+}
+
+bool IsUtf8Continuation(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
+
+// Position after `columns` code points of `text`.
+size_t AdvanceCodePoints(std::string_view text, size_t columns) {
+  size_t at = 0;
+  for (; columns > 0 && at < text.size(); --columns) {
+    ++at;
+    while (at < text.size() && IsUtf8Continuation(text[at])) ++at;
+  }
+  return at;
+}
+
+std::string WithThousands(const std::string& digits) {
+  std::string grouped;
+  for (size_t i = 0; i < digits.size(); ++i) {
+    if (i != 0 && (digits.size() - i) % 3 == 0) grouped += ',';
+    grouped += digits[i];
+  }
+  return grouped;
+}
+
+}  // namespace
+
+Result<ColorMode> ParseColorMode(std::string_view text) {
+  if (text == "auto") return ColorMode::kAuto;
+  if (text == "always") return ColorMode::kAlways;
+  if (text == "never") return ColorMode::kNever;
+  return Error{fmt::format("--color is auto, always or never, not '{}'.", Printable(text))};
+}
+
+Terminal Terminal::For(int fd, ColorMode mode) {
+  Terminal terminal;
+  terminal.color = mode == ColorMode::kAlways || (mode == ColorMode::kAuto && TerminalWantsColor(fd));
+  const char* depth = std::getenv("COLORTERM");
+  terminal.true_color =
+      depth != nullptr && (std::strcmp(depth, "truecolor") == 0 || std::strcmp(depth, "24bit") == 0);
+  terminal.unicode = LocaleIsUtf8();
+  terminal.width = WidthOf(fd);
+  return terminal;
+}
+
+std::string Terminal::Paint(std::string_view text, Ink ink) const {
+  const std::string sequence = color ? Sequence(ink, true_color) : "";
+  if (sequence.empty() || text.empty()) return std::string(text);
+  return fmt::format("\x1b[{}m{}\x1b[0m", sequence, text);
+}
+
+std::string Terminal::Bar(uint64_t part, uint64_t whole, int cells) const {
+  if (whole == 0 || part == 0 || cells <= 0) return "";
+  const double fraction = std::min(1.0, static_cast<double>(part) / static_cast<double>(whole));
+  if (!unicode) {
+    const auto full = static_cast<size_t>(std::lround(fraction * cells));
+    return std::string(std::max<size_t>(full, 1), '#');
+  }
+  static constexpr std::array<const char*, 8> kEighths = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+  const long eighths = std::max(1L, std::lround(fraction * cells * 8));
+  std::string bar;
+  for (long i = 0; i < eighths / 8; ++i) bar += "█";
+  return bar + kEighths[static_cast<size_t>(eighths % 8)];
+}
+
+std::string FormatBytes(uint64_t bytes) {
+  static constexpr std::array<const char*, 5> kUnits = {"B", "KiB", "MiB", "GiB", "TiB"};
+  if (bytes < 1024) return fmt::format("{} B", bytes);
+  double value = static_cast<double>(bytes);
+  size_t unit = 0;
+  // 1023.95 would be printed as "1024.0": go up a unit as soon as rounding reaches it.
+  while (value >= 1023.95 && unit + 1 < kUnits.size()) {
+    value /= 1024;
+    ++unit;
+  }
+  if (value < 1023.95) return fmt::format("{:.1f} {}", value, kUnits[unit]);
+  return fmt::format("{} {}", FormatCount(static_cast<uint64_t>(value)), kUnits[unit]);
+}
+
+std::string FormatSignedBytes(int64_t bytes) {
+  if (bytes == 0) return "0 B";
+  const uint64_t magnitude =
+      bytes < 0 ? uint64_t{0} - static_cast<uint64_t>(bytes) : static_cast<uint64_t>(bytes);
+  return (bytes < 0 ? "-" : "+") + FormatBytes(magnitude);
+}
+
+std::string FormatCount(uint64_t count) { return WithThousands(std::to_string(count)); }
+
+std::string FormatCount(uint64_t count, std::string_view noun, std::string_view plural) {
+  if (count == 1) return fmt::format("1 {}", noun);
+  return plural.empty() ? fmt::format("{} {}s", FormatCount(count), noun)
+                        : fmt::format("{} {}", FormatCount(count), plural);
+}
+
+std::string FormatPercent(uint64_t part, uint64_t whole) {
+  if (part == 0 || whole == 0) return "0 %";
+  const double percent = 100.0 * static_cast<double>(part) / static_cast<double>(whole);
+  if (percent < 0.05) return "< 0.1 %";
+  if (percent < 0.95) return fmt::format("{:.1f} %", percent);
+  return fmt::format("{:.0f} %", percent);
+}
+
+std::string FormatDuration(uint64_t ns) {
+  const double value = static_cast<double>(ns);
+  if (ns < 1'000) return fmt::format("{} ns", ns);
+  if (ns < 1'000'000) return fmt::format("{:.1f} us", value / 1e3);
+  if (ns < 1'000'000'000) return fmt::format("{:.1f} ms", value / 1e6);
+  const uint64_t seconds = ns / 1'000'000'000;
+  if (seconds < 60) return fmt::format("{:.2f} s", value / 1e9);
+  if (seconds < 3600) return fmt::format("{} min {:02} s", seconds / 60, seconds % 60);
+  return fmt::format("{} h {:02} min", WithThousands(std::to_string(seconds / 3600)), seconds / 60 % 60);
+}
+
+size_t DisplayWidth(std::string_view text) {
+  size_t width = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '\x1b') {
+      while (i < text.size() && text[i] != 'm') ++i;
+    } else if (!IsUtf8Continuation(text[i])) {
+      ++width;
+    }
+  }
+  return width;
+}
+
+std::string Shorten(std::string_view text, size_t columns, bool unicode) {
+  const std::string_view ellipsis = unicode ? "…" : "...";
+  const size_t width = DisplayWidth(text);
+  const size_t dots = DisplayWidth(ellipsis);
+  if (width <= columns) return std::string(text);
+  if (columns <= dots) return std::string(text.substr(0, AdvanceCodePoints(text, columns)));
+  const size_t kept = columns - dots;
+  const size_t front = kept / 3;  // the end of a path or module name tells more than its beginning
+  const size_t tail_begin = AdvanceCodePoints(text, width - (kept - front));
+  return fmt::format("{}{}{}", text.substr(0, AdvanceCodePoints(text, front)), ellipsis,
+                     text.substr(tail_begin));
+}
+
+std::string Printable(std::string_view text) {
+  std::string shown;
+  shown.reserve(text.size());
+  for (size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    const auto next = static_cast<unsigned char>(i + 1 < text.size() ? text[i + 1] : 0);
+    if (byte == '\t' || byte == '\n' || byte == '\r') {
+      shown += ' ';
+    } else if (byte < 0x20 || byte == 0x7F) {
+      shown += '?';
+    } else if (byte == 0xC2 && next >= 0x80 &&
+               next < 0xA0) {  // U+0080 to U+009F: some terminals obey them as well
+      shown += '?';
+      ++i;
+    } else {
+      shown += text[i];
+    }
+  }
+  return shown;
+}
+
+void Table::AddRow(std::vector<std::string> cells) {
+  assert(cells.size() <= columns_.size());
+  cells.resize(columns_.size());
+  rows_.push_back(std::move(cells));
+}
+
+std::string Table::ToString(size_t indent) const {
+  std::vector<size_t> widths(columns_.size(), 0);
+  for (const auto& row : rows_) {
+    for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], DisplayWidth(row[i]));
+  }
+  std::string text;
+  for (const auto& row : rows_) {
+    std::string line(indent, ' ');
+    for (size_t i = 0; i < row.size(); ++i) {
+      if (widths[i] == 0) continue;
+      const std::string padding(widths[i] - DisplayWidth(row[i]), ' ');
+      line += columns_[i] == Align::kRight ? padding + row[i] : row[i] + padding;
+      line += "  ";
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += line + "\n";
+  }
+  return text;
+}
+
+}  // namespace vramscope::cli

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/cli/trace_facts.h"
+
+#include <fmt/format.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstring>
+#include <set>
+#include <utility>
+
+namespace vramscope::cli {
+namespace {
+
+using trace::CoverageState;
+using trace::Event;
+using trace::EventType;
+using trace::MarkKind;
+
+class Gatherer {
+ public:
+  explicit Gatherer(const trace::TraceReader& reader) : reader_(reader) {
+    for (const trace::ProcessInfo& info : reader.processes()) facts_.processes.push_back({info, "", 0});
+    for (size_t i = 0; i < facts_.processes.size(); ++i) {
+      facts_.processes[i].role = Metadata(fmt::format("process.{}.role", i));
+    }
+  }
+
+  void Add(const Event& event) {
+    ++counts_[static_cast<size_t>(event.type) % counts_.size()];
+    const uint32_t process = ProcessOf(event);
+    if (process < facts_.processes.size()) ++facts_.processes[process].events;
+    switch (event.type) {
+      case EventType::kAlloc:
+        AddAlloc(event);
+        break;
+      case EventType::kMark:
+        AddMark(event, process);
+        break;
+      case EventType::kCoverage:
+        AddCoverage(event, process);
+        break;
+      case EventType::kLost:
+        facts_.dropped_events += event.field[trace::lost::kCount];
+        break;
+      default:
+        break;
+    }
+  }
+
+  TraceFacts Finish() {
+    for (size_t i = 0; i < counts_.size(); ++i) {
+      facts_.events += counts_[i];
+      if (counts_[i] != 0) facts_.by_type[trace::kEventSchema[i].name] = counts_[i];
+    }
+    for (const auto& [code, device] : devices_) facts_.devices.push_back(device);
+    for (auto& [name, hook] : hooks_) {
+      hook.first.processes = hook.second.size();
+      facts_.hooks.push_back(hook.first);
+    }
+    facts_.steps = Steps();
+    facts_.dropped_events = std::max(facts_.dropped_events, Number(Metadata("recording.lost_events")));
+    return std::move(facts_);
+  }
+
+ private:
+  std::string Metadata(std::string_view key) const {
+    const auto found = reader_.metadata().find(key);
+    return found == reader_.metadata().end() ? "" : found->second;
+  }
+
+  static uint64_t Number(const std::string& text) {
+    uint64_t number = 0;
+    std::from_chars(text.data(), text.data() + text.size(), number);
+    return number;
+  }
+
+  uint32_t ProcessOf(const Event& event) const {
+    return event.thread < reader_.threads().size() ? reader_.threads()[event.thread].process : 0;
+  }
+
+  void AddAlloc(const Event& event) {
+    const uint64_t code = event.field[trace::alloc::kDevice];
+    DeviceFacts& device = devices_[code];
+    device.code = code;
+    ++device.allocations;
+    device.allocated_bytes += event.field[trace::alloc::kSize];
+  }
+
+  void AddMark(const Event& event, uint32_t process) {
+    if (event.field[trace::mark::kKind] != static_cast<uint64_t>(MarkKind::kOptimizerStepDone)) return;
+    ++optimizer_steps_[process][event.field[trace::mark::kTensor]];
+  }
+
+  void AddCoverage(const Event& event, uint32_t process) {
+    const std::string name(reader_.String(static_cast<trace::StringId>(event.field[trace::coverage::kHook])));
+    const auto state = static_cast<CoverageState>(event.field[trace::coverage::kState]);
+    auto& [hook, reporters] = hooks_[name];
+    const bool first = reporters.empty();
+    reporters.insert(process);
+    hook.hook = name;
+    if (!first && Rank(state) < Rank(hook.state)) return;
+    hook.state = state;
+    hook.detail = reader_.String(static_cast<trace::StringId>(event.field[trace::coverage::kDetail]));
+  }
+
+  static int Rank(CoverageState state) {
+    switch (state) {
+      case CoverageState::kProven:
+        return 3;
+      case CoverageState::kHooked:
+        return 2;
+      case CoverageState::kDisabled:
+        return 1;
+      default:
+        return 0;
+    }
+  }
+
+  uint64_t Steps() const {
+    uint64_t most = 0;
+    for (const auto& [process, optimizers] : optimizer_steps_) {
+      const auto least = std::min_element(optimizers.begin(), optimizers.end(),
+                                          [](const auto& a, const auto& b) { return a.second < b.second; });
+      most = std::max(most, least->second);
+    }
+    return most;
+  }
+
+  const trace::TraceReader& reader_;
+  TraceFacts facts_;
+  std::array<uint64_t, trace::kEventTypeCount> counts_{};
+  std::map<uint64_t, DeviceFacts> devices_;
+  std::map<std::string, std::pair<HookFacts, std::set<uint32_t>>> hooks_;
+  std::map<uint32_t, std::map<uint64_t, uint64_t>> optimizer_steps_;  // process -> optimizer -> steps
+};
+
+}  // namespace
+
+TraceFacts GatherFacts(const trace::TraceReader& reader) {
+  Gatherer gatherer(reader);
+  const Status status = reader.ForEachBatch([&](std::span<const Event> events) {
+    for (const Event& event : events) gatherer.Add(event);
+    return true;
+  });
+  // A block that makes no sense is said by damage(); the facts of all others stand.
+  (void)status;
+  return gatherer.Finish();
+}
+
+std::string ExitText(int32_t wait_status) {
+  if (wait_status == -1) return "";
+  if (WIFEXITED(wait_status)) return fmt::format("exit {}", WEXITSTATUS(wait_status));
+  if (!WIFSIGNALED(wait_status)) return "";
+  return fmt::format("killed by signal {} ({})", WTERMSIG(wait_status), strsignal(WTERMSIG(wait_status)));
+}
+
+}  // namespace vramscope::cli

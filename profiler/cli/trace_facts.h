@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `vramscope info` tells of a trace, gathered in one pass over its events and without an analysis.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "trace_format/reader.h"
+
+namespace vramscope::cli {
+
+struct ProcessFacts {
+  trace::ProcessInfo info;
+  std::string role;  // "main", "child" (exec'ed), "worker" (forked); empty = the trace does not say
+  uint64_t events = 0;
+};
+
+struct DeviceFacts {
+  uint64_t code = 0;
+  uint64_t allocations = 0;
+  uint64_t allocated_bytes = 0;  // all blocks that were ever handed out
+};
+
+// One hook over all processes: the best state that any of them reported, for a worker does not use
+// everything.
+struct HookFacts {
+  std::string hook;
+  trace::CoverageState state = trace::CoverageState::kMissing;
+  std::string detail;
+  uint64_t processes = 0;  // that reported it
+};
+
+struct TraceFacts {
+  std::vector<ProcessFacts> processes;
+  std::vector<DeviceFacts> devices;         // by code
+  std::vector<HookFacts> hooks;             // by name
+  std::map<std::string, uint64_t> by_type;  // events
+  uint64_t events = 0;
+  uint64_t dropped_events = 0;  // by the recorder, and those that came after it had stopped
+  // Optimizer steps of the optimizer that steps least often, in the process where there are most: a first
+  // guess without an analysis.
+  uint64_t steps = 0;
+};
+
+TraceFacts GatherFacts(const trace::TraceReader& reader);
+
+// "exit 3", "killed by signal 9 (Killed)"; "" for -1, which says that nobody knows.
+std::string ExitText(int32_t wait_status);
+
+}  // namespace vramscope::cli

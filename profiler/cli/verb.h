@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// A verb of the `vramscope` command: one file per verb, one row in kVerbs (verbs.cc), nothing else to touch.
+//
+// Conventions that every verb keeps: --help shows two examples before the options; --json prints one document
+// with "schema_version" and the keys of docs/json.md; exit 0 = done, 1 = the answer is no, 2 = bad usage or
+// bad input, 3 = could not judge; errors are one sentence on stderr, "vramscope: " in front.
+#pragma once
+
+#include <span>
+#include <string>
+
+namespace vramscope::cli {
+
+enum ExitCode : int { kDone = 0, kNo = 1, kBadInput = 2, kCannotJudge = 3 };
+
+// `arguments` are those after the verb. Returns the exit code.
+using RunVerb = int (*)(std::span<const std::string> arguments);
+
+struct Verb {
+  const char* name;
+  const char* summary;  // one line for `vramscope --help`
+  RunVerb run;
+};
+
+std::span<const Verb> Verbs();
+
+int RunRecord(std::span<const std::string> arguments);
+int RunInfo(std::span<const std::string> arguments);
+int RunReport(std::span<const std::string> arguments);
+
+// Prints "vramscope: <sentence>" to stderr. That nobody reads it is no error.
+void Say(const std::string& sentence);
+// The same, and returns `code`.
+int Fail(const std::string& sentence, int code = kBadInput);
+
+}  // namespace vramscope::cli

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <array>
+#include <cstdio>
+
+#include "profiler/cli/verb.h"
+
+namespace vramscope::cli {
+namespace {
+
+constexpr std::array kVerbs = {
+    Verb{"record", "record what a command allocates", RunRecord},
+    Verb{"info", "what is in a trace: processes, devices, coverage, losses", RunInfo},
+    Verb{"report", "where the memory of a run went", RunReport},
+};
+
+}  // namespace
+
+std::span<const Verb> Verbs() { return kVerbs; }
+
+int Fail(const std::string& sentence, int code) {
+  Say(sentence);
+  return code;
+}
+
+void Say(const std::string& sentence) {
+  std::fputs(fmt::format("vramscope: {}\n", sentence).c_str(), stderr);
+}
+
+}  // namespace vramscope::cli

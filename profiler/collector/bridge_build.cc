@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/collector/bridge_build.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <system_error>
+#include <vector>
+
+#include "profiler/collector/process_facts.h"
+#include "profiler/collector/target_program.h"
+#include "profiler/collector/tool_run.h"
+#include "profiler/collector/torch_location.h"
+
+namespace vramscope::collector {
+namespace {
+
+namespace fs = std::filesystem;
+using std::chrono::seconds;
+
+constexpr seconds kCompilerLimit{600};  // 8 s on an idle machine
+constexpr char kBridgeFolder[] = "injector/torch/bridge";
+// Headers that the bridge reads layouts from: they differ whenever a bridge for one torch would not do for
+// another.
+constexpr std::array kLayoutHeaders = {
+    "ATen/record_function.h",         "ATen/core/ivalue.h",
+    "ATen/core/function_schema.h",    "c10/core/TensorImpl.h",
+    "c10/core/StorageImpl.h",         "torch/csrc/autograd/variable.h",
+    "torch/csrc/autograd/function.h", "torch/csrc/autograd/functions/accumulate_grad.h",
+};
+
+bool Exists(const fs::path& path) {
+  std::error_code ignored;
+  return fs::exists(path, ignored);
+}
+
+std::string Contents(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+uint64_t SizeOf(const fs::path& path) {
+  std::error_code failed;
+  const uint64_t bytes = fs::file_size(path, failed);
+  return failed ? 0 : bytes;
+}
+
+// FNV-1a, 64 bits.
+uint64_t Hash(const std::string& text) {
+  uint64_t hash = 0xcbf29ce484222325;
+  for (const unsigned char byte : text) hash = (hash ^ byte) * 0x100000001b3;
+  return hash;
+}
+
+// Releases up to 2.6 were built with the old std::string, later ones with the new: the names of libc10's own
+// functions say which.
+bool UsesNewStringAbi(const fs::path& torch_root) {
+  const std::string library = Contents(torch_root / "lib/libc10.so");
+  return library.find("_ZN3c105ErrorC1ENS_14SourceLocationENSt7__cxx11") != std::string::npos;
+}
+
+// Recent headers refuse older standards with an #error that names the one they want.
+bool WantsCxx20(const fs::path& torch_root) {
+  return Contents(torch_root / "include/ATen/ATen.h").find("#error C++20") != std::string::npos;
+}
+
+struct Plan {
+  std::string compiler;
+  std::vector<std::string> flags;
+  std::vector<std::string> sources;
+  std::vector<std::string> libraries;
+  std::string key;
+};
+
+Result<std::string> FindCompiler() {
+  const char* chosen = std::getenv("CXX");
+  for (const char* name : {chosen, "c++", "g++", "clang++"}) {
+    if (name == nullptr || *name == '\0') continue;
+    if (Result<std::string> found = FindProgram(name); found.ok()) return found;
+  }
+  return Error{
+      "There is no C++ compiler (c++, g++ or clang++) on PATH: deep steps will have no operators. Install "
+      "one, e.g. the package g++."};
+}
+
+Status CheckTorch(const TorchLocation& torch) {
+  for (const char* file : {"include/ATen/record_function.h", "lib/libtorch_cpu.so", "lib/libc10.so"}) {
+    if (Exists(fs::path(torch.root) / file)) continue;
+    return Error{
+        fmt::format("The torch in {} has no {}: deep steps will have no operators. Install a complete torch.",
+                    torch.root, file)};
+  }
+  return {};
+}
+
+// The files of the bridge, sorted, so that every run makes the same key.
+Result<std::vector<fs::path>> BridgeFiles(const fs::path& source_root) {
+  std::vector<fs::path> files = {source_root / "injector/core/api.h", source_root / "trace_format/event.h",
+                                 source_root / "trace_format/raw_record.h"};
+  const size_t shared = files.size();
+  std::error_code failed;
+  for (fs::directory_iterator it(source_root / kBridgeFolder, failed), end; !failed && it != end;
+       it.increment(failed)) {
+    if (it->path().extension() == ".cc" || it->path().extension() == ".h") files.push_back(it->path());
+  }
+  std::ranges::sort(files);
+  if (files.size() > shared) return files;
+  return Error{
+      fmt::format("The source of the deep recorder is missing in {}: deep steps will have no operators. "
+                  "Install vramscope completely.",
+                  source_root.string())};
+}
+
+// Names the compiler's build, which a path does not.
+std::string CompilerIdentity(const std::string& compiler) {
+  const Result<std::string> version = RunTool({compiler, "--version"}, seconds(20));
+  return compiler + "\n" + (version.ok() ? version.value() : std::string());
+}
+
+Result<Plan> MakePlan(const TorchLocation& torch, const fs::path& source_root) {
+  if (Status complete = CheckTorch(torch); !complete.ok()) return complete.error();
+  Result<std::string> compiler = FindCompiler();
+  if (!compiler.ok()) return compiler.error();
+  Result<std::vector<fs::path>> files = BridgeFiles(source_root);
+  if (!files.ok()) return files.error();
+
+  const fs::path root = torch.root;
+  Plan plan;
+  plan.compiler = *compiler;
+  // NDEBUG: as torch itself, whose RecordFunction has a member more without it. -w: the warnings would be
+  // about torch's headers.
+  plan.flags = {WantsCxx20(root) ? "-std=c++20" : "-std=c++17",
+                "-O1",
+                "-g0",
+                "-DNDEBUG",
+                "-fPIC",
+                "-shared",
+                "-fvisibility=hidden",
+                "-w",
+                fmt::format("-D_GLIBCXX_USE_CXX11_ABI={}", UsesNewStringAbi(root) ? 1 : 0),
+                fmt::format("-DVRAMSCOPE_TORCH_CPU_BYTES={}", SizeOf(root / "lib/libtorch_cpu.so")),
+                "-isystem",
+                (root / "include").string(),
+                "-isystem",
+                (root / "include/torch/csrc/api/include").string(),
+                "-I",
+                source_root.string()};
+  // By soname the libraries are found already loaded, wherever they were loaded from and with RTLD_LOCAL too;
+  // their own dependencies (CUDA) are not ours to find.
+  plan.libraries = {"-Wl,--no-as-needed", "-Wl,--allow-shlib-undefined",
+                    (root / "lib/libtorch_cpu.so").string(), (root / "lib/libc10.so").string()};
+
+  std::string facts = CompilerIdentity(plan.compiler);
+  for (const std::string& flag : plan.flags) facts += flag + "\n";
+  for (const char* header : kLayoutHeaders) facts += Contents(root / "include" / header);
+  for (const fs::path& file : *files) {
+    if (file.extension() == ".cc") plan.sources.push_back(file.string());
+    facts += Contents(file);
+  }
+  plan.key = fmt::format("torch-{}-{:016x}", torch.version.substr(0, torch.version.find('+')), Hash(facts));
+  return plan;
+}
+
+Result<fs::path> CacheFolder(const BridgeOptions& options) {
+  fs::path folder = options.cache_folder;
+  if (folder.empty()) {
+    const char* cache = std::getenv("XDG_CACHE_HOME");
+    const char* home = std::getenv("HOME");
+    if (cache != nullptr && *cache == '/') {
+      folder = fs::path(cache) / "vramscope/bridge";
+    } else if (home != nullptr && *home == '/') {
+      folder = fs::path(home) / ".cache/vramscope/bridge";
+    } else {
+      return Error{
+          "Neither XDG_CACHE_HOME nor HOME is set, so the deep recorder has no place: deep steps will have "
+          "no operators."};
+    }
+  }
+  std::error_code failed;
+  fs::create_directories(folder, failed);
+  if (failed)
+    return Error{fmt::format("{} cannot be made: {}. Deep steps will have no operators.", folder.string(),
+                             failed.message())};
+  return folder;
+}
+
+fs::path SourceRoot(const BridgeOptions& options) {
+  if (!options.source_root.empty()) return options.source_root;
+  const fs::path program = ExecutableOf(static_cast<uint32_t>(getpid()));
+  return (program.parent_path() / "../share/vramscope/bridge").lexically_normal();
+}
+
+// One builder at a time for each bridge; the others wait here.
+class BuildLock {
+ public:
+  explicit BuildLock(const fs::path& path) : fd_(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644)) {
+    while (fd_ >= 0 && flock(fd_, LOCK_EX) != 0 && errno == EINTR) {
+    }
+  }
+  ~BuildLock() {
+    if (fd_ >= 0) close(fd_);
+  }
+  BuildLock(const BuildLock&) = delete;
+  BuildLock& operator=(const BuildLock&) = delete;
+
+ private:
+  int fd_;
+};
+
+Error BuildFailed(const std::string& torch_version, const fs::path& log) {
+  return Error{
+      fmt::format("The deep recorder cannot be built for torch {}: deep steps will have no operators. The "
+                  "compiler's words are in {}; remove that file to try again.",
+                  torch_version, log.string())};
+}
+
+// Compiles into `library`, or leaves the compiler's words in `log`. Each appears whole or not at all, so an
+// interrupted build is tried again.
+bool Compile(const Plan& plan, const fs::path& library, const fs::path& log) {
+  const std::string unfinished = library.string() + ".unfinished";
+  const std::string words = log.string() + ".unfinished";
+  std::vector<std::string> command = {plan.compiler};
+  for (const auto* part : {&plan.flags, &plan.sources, &plan.libraries}) {
+    command.insert(command.end(), part->begin(), part->end());
+  }
+  command.insert(command.end(), {"-o", unfinished});
+  const bool done = RunTool(command, kCompilerLimit, words).ok();
+  std::error_code ignored;
+  if (!done) fs::rename(words, log, ignored);
+  if (done) fs::rename(unfinished, library, ignored);
+  fs::remove(done ? words : unfinished, ignored);
+  return done && Exists(library);
+}
+
+}  // namespace
+
+Result<BridgeInfo> EnsureBridge(std::span<const std::string> command, const BridgeOptions& options) {
+  const Result<TorchLocation> torch = FindTorch(command);
+  if (!torch.ok()) return Error{torch.error().sentence + " Deep steps will have no operators."};
+  Result<Plan> plan = MakePlan(*torch, SourceRoot(options));
+  if (!plan.ok()) return plan.error();
+  Result<fs::path> folder = CacheFolder(options);
+  if (!folder.ok()) return folder.error();
+
+  const fs::path library = *folder / (plan->key + ".so");
+  const fs::path log = *folder / (plan->key + ".log");
+  BridgeInfo info{library.string(), torch->version, torch->root, false};
+  if (Exists(library)) return info;
+  if (Exists(log)) return BuildFailed(torch->version, log);
+
+  if (options.progress)
+    options.progress(
+        fmt::format("Building the deep recorder for torch {}, once, about 10 s.", torch->version));
+  const BuildLock lock(*folder / (plan->key + ".lock"));
+  if (Exists(library)) return info;  // another process has built it meanwhile
+  if (!Compile(*plan, library, log)) return BuildFailed(torch->version, log);
+  info.built = true;
+  return info;
+}
+
+}  // namespace vramscope::collector

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// From one process's own string and stack ids to the trace's.
+//
+// Why: a target numbers its texts by itself, without asking anyone. A forked child keeps what its parent had
+// defined up to the fork (first_own_string) and goes on counting by itself, so it looks into its own
+// definitions first and then into its parent's.
+//
+// Stacks are not inherited: a child defines its own.
+//
+//   parent   1 2 3 4 5 │ 6 7 8          child (forked at │)   ids 1 to 5 are the parent's, its own begin at 6
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "trace_format/event.h"
+#include "trace_format/writer.h"
+
+namespace vramscope::collector {
+
+// Texts that begin with it are not text of the trace but metadata: "meta:torch.version=2.15.0".
+inline constexpr std::string_view kMetadataPrefix = "meta:";
+
+class IdMap {
+ public:
+  // `parent` may be null. `writer` outlives the map.
+  IdMap(trace::TraceWriter& writer, std::shared_ptr<const IdMap> parent, uint32_t first_own_string);
+
+  void DefineString(uint32_t id, std::string_view text);
+  // `frames` are string ids of this process, outermost first.
+  void DefineStack(uint32_t id, std::span<const uint64_t> frames);
+
+  // 0 for 0; for an id that was never defined (its definition was lost) 0 too, and it is counted.
+  trace::StringId String(uint64_t id);
+  trace::StackId Stack(uint64_t id);
+
+  // Puts the trace's ids into the fields of `event` that hold strings and stacks.
+  void Map(trace::Event* event);
+
+  // "key=value" of a text that began with kMetadataPrefix; empty for others.
+  [[nodiscard]] std::string_view Metadata(uint64_t id) const;
+
+  [[nodiscard]] uint64_t unknown_ids() const { return unknown_ids_; }
+
+ private:
+  // Ids are dense counters, so they index a vector. Ids far above what was defined so far (a child goes on
+  // where its parent was, a broken ring has any) go to the hash table: memory stays in proportion to the
+  // definitions that came.
+  class Table {
+   public:
+    void Set(uint64_t id, uint32_t value);
+    [[nodiscard]] uint32_t Get(uint64_t id) const;  // 0 = not defined
+
+   private:
+    std::vector<uint32_t> dense_;
+    std::unordered_map<uint64_t, uint32_t> sparse_;
+    uint64_t defined_ = 0;
+  };
+  // Forks of forks of forks: further than this is not followed.
+  static constexpr int kMaxGenerations = 4096;
+
+  trace::TraceWriter& writer_;
+  std::shared_ptr<const IdMap> parent_;
+  uint32_t first_own_string_;
+  Table strings_;
+  Table stacks_;
+  std::unordered_map<uint64_t, std::string> metadata_;
+  uint64_t unknown_ids_ = 0;
+};
+
+}  // namespace vramscope::collector

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the parts lie that a recording needs: beside the program, in the same places after install and in the
+// build tree.
+//
+//   <prefix>/bin/vramscope                                     <build>/bin/vramscope
+//   <prefix>/lib/vramscope/libvramscope_injector.so            <build>/injector/libvramscope_injector.so
+//   <prefix>/share/vramscope/python/sitecustomize.py           <build>/share/vramscope/python -> the source
+//   folder
+#pragma once
+
+#include <string>
+
+#include "trace_format/result.h"
+
+namespace vramscope::collector {
+
+struct Installation {
+  std::string injector;     // the preload library
+  std::string python_shim;  // the folder for PYTHONPATH
+};
+
+// The parts that belong to this executable. An error names the missing one and where it was looked for.
+Result<Installation> FindInstallation();
+// The same for a program in `program_folder`.
+Result<Installation> FindInstallationFor(const std::string& program_folder);
+
+}  // namespace vramscope::collector

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// Running totals of what the recorded processes hold, for the last line of `record`, and the check of our
+// sums against PyTorch's own.
+//
+// Why a table of live blocks although the trace has one: frees on the CPU do not tell their size, and the
+// line should not wait for a second pass over the trace. One entry per live block, 24 bytes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "trace_format/event.h"
+
+namespace vramscope::collector {
+
+// Address -> size and device. Open addressing with linear probing; removal moves later entries back, so it
+// never fills up with markers.
+class LiveBlocks {
+ public:
+  struct Block {
+    uint64_t address;  // never 0
+    uint64_t size;
+    uint64_t device;
+  };
+  // Returns the block that was at this address, if its free was not seen.
+  std::optional<Block> Insert(const Block& block);
+  std::optional<Block> Remove(uint64_t address);
+  [[nodiscard]] size_t size() const { return size_; }
+  template <typename Visit>
+  void ForEach(const Visit& visit) const {
+    for (const Block& slot : slots_) {
+      if (slot.address != 0) visit(slot);
+    }
+  }
+
+ private:
+  [[nodiscard]] size_t Home(uint64_t address) const;
+  [[nodiscard]] size_t Find(uint64_t address) const;  // its slot, or the empty one where it would go
+  void Grow();
+
+  std::vector<Block> slots_;  // a power of two, at most 3/4 used
+  size_t size_ = 0;
+};
+
+// One process's live blocks, and per device the sum that PyTorch reported last, to compare with.
+class ProcessMemory {
+ public:
+  LiveBlocks blocks;
+
+  // Compares `reported` (total_allocated of an event) with `change` (modulo 2^64) added to the last report.
+  // The first report, which may come late in the process's life, is taken as it is. True: they differ; from
+  // here on the new one counts.
+  bool Disagrees(uint64_t device, uint64_t reported, uint64_t change);
+
+ private:
+  struct Report {
+    uint64_t device;
+    uint64_t total;
+  };
+  std::vector<Report> reports_;  // a handful of devices
+};
+
+class MemoryTotals {
+ public:
+  // `event` is a kAlloc or kFree of the process.
+  void Alloc(ProcessMemory& process, const trace::Event& event);
+  void Free(ProcessMemory& process, const trace::Event& event);
+  // What it held is gone with it.
+  void ProcessEnded(ProcessMemory& process);
+
+  // The highest total of any one CUDA device; of the CPU when no CUDA block was seen. Over all processes.
+  [[nodiscard]] uint64_t PeakBytes() const;
+  // Reports of a device's total that do not follow from the one before: events were missed, or two threads
+  // reported in another order.
+  [[nodiscard]] uint64_t mismatches() const { return mismatches_; }
+
+ private:
+  struct Device {
+    uint64_t code;
+    uint64_t bytes;
+    uint64_t peak;
+  };
+  Device& Of(uint64_t code);
+  void Add(uint64_t device, uint64_t bytes);
+  void Subtract(uint64_t device, uint64_t bytes);
+  void Check(ProcessMemory& process, uint64_t device, uint64_t reported, uint64_t change);
+
+  std::vector<Device> devices_;
+  uint64_t mismatches_ = 0;
+};
+
+}  // namespace vramscope::collector

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// What /proc tells about a process and this machine. All of it is best effort: a process may be gone, and
+// then the text is empty.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace vramscope::collector {
+
+std::string ExecutableOf(uint32_t pid);
+// Arguments joined by spaces, those with blanks or quotes in single quotes; at most 4 KiB.
+std::string CommandLineOf(uint32_t pid);
+std::string ThreadName(uint32_t pid, uint32_t thread);
+
+// `arguments` as CommandLineOf shows them.
+std::string JoinCommandLine(const std::vector<std::string>& arguments);
+
+// "host.kernel", "host.cpu", "host.cpus", "host.memory_bytes", and "env.NAME" for the variables of a fixed
+// list that change what PyTorch allocates. No other variable is looked at: environments hold secrets.
+std::map<std::string, std::string> MachineFacts();
+
+}  // namespace vramscope::collector

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Records one command: starts it, drains what it and its children record until they have ended, and closes
+// the trace.
+//
+// The training is the boss. Whatever goes wrong on our side after the start (disk full, no memory, broken
+// rings) ends the recording, is said once on stderr and in the trace, and leaves the command as it is.
+//
+// When the command has ended, processes of it that still record (a daemon, an orphaned worker) are drained
+// for two seconds more; then the trace is closed, they go on unrecorded, and the metadata
+// "recording.left_running" names them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "profiler/collector/installation.h"
+#include "trace_format/result.h"
+
+namespace vramscope::collector {
+
+struct RecordOptions {
+  std::vector<std::string> command;  // not empty
+  std::string output;                // empty: run.vms, or run-2.vms, ... when that exists
+  // As the injector reads them (injector/core/options.h).
+  std::string device = "auto";
+  std::string depth = "auto";
+  std::string deep_steps = "2-4";
+  std::string stacks = "none";
+  std::string bridge;  // the deep recorder's library (bridge_build.h); empty: deep steps without operators
+  std::string bridge_missing;  // why, as one sentence for the trace's metadata
+  std::string more_options;    // "key=value;key=value" as it is, for tests
+  uint64_t max_bytes = 0;      // 0 = no limit
+  std::string version;         // of vramscope, for the metadata
+  // Nothing is preloaded when it is absent: for programs that write rings by themselves.
+  std::optional<Installation> installation;
+  // Close this process's stdin and stdout once the command has them: their other ends must see when the
+  // command closes them.
+  bool release_stdio = false;
+};
+
+struct RecordOutcome {
+  int wait_status = 0;  // of the command, as waitpid gives it
+  std::string path;
+  uint64_t events = 0;      // in the trace
+  uint64_t processes = 0;   // that recorded
+  uint64_t peak_bytes = 0;  // of the fullest device
+  uint64_t file_bytes = 0;
+  uint64_t lost_events = 0;            // that a target dropped or that could not be written
+  std::string unrecorded;              // why the command itself could not be recorded; empty = it could
+  std::string stop_sentence;           // why recording ended before the command; empty = it did not
+  std::vector<uint32_t> left_running;  // pids that still recorded when the trace was closed
+};
+
+// An error when the command must not be started, before anything is done for it; what Record refuses by itself as well. A value that is
+// not empty is a sentence: it runs, but nothing of it can be recorded (target_program.h).
+Result<std::string> CheckCommand(const std::vector<std::string>& command);
+
+// An error means that the command was not started, and no trace was made.
+Result<RecordOutcome> Record(const RecordOptions& options);
+
+// run.vms, run-2.vms, run-3.vms, ...: the first that does not exist in `folder`, made empty.
+Result<std::string> ReserveOutput(const std::string& folder);
+
+}  // namespace vramscope::collector

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// The collector's loop: sleep a little, see who came and who went, drain, until the command has ended.
+//
+// How long to sleep: a wake-up costs the machine some 5 us, a full ring stalls the target. The sleep shortens
+// when a ring was over a quarter full and grows when all were nearly empty, between half a millisecond and 20
+// ms, so that one busy thread is drained every few milliseconds.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstdint>
+#include <vector>
+
+#include "profiler/collector/clock_map.h"
+#include "profiler/collector/drain.h"
+#include "profiler/collector/process_watch.h"
+#include "profiler/collector/ring_folder_watch.h"
+#include "profiler/collector/signal_relay.h"
+#include "profiler/collector/trace_output.h"
+
+namespace vramscope::collector {
+
+class Recorder {
+ public:
+  Recorder(TraceOutput& output, ClockAnchor start, RingFolderWatch& folder, SignalRelay& relay);
+
+  // Records until the command has ended, and shortly longer for what it left behind. Returns its wait status.
+  int Run(pid_t command);
+
+  // After Run: pids that still recorded.
+  [[nodiscard]] std::vector<uint32_t> LeftRunning() const;
+  [[nodiscard]] Drain& drain() { return drain_; }
+
+ private:
+  struct Watched {
+    TargetProcess* process;
+    ProcessWatch watch;
+  };
+
+  void Sleep() const;
+  // One turn: everything that was recorded before the call is in the output after it.
+  void Turn();
+  void NoteEnded();
+  void Welcome(uint64_t now_ns);
+  void DrainOnce(uint64_t watermark);
+  void FlushSometimes(uint64_t now_ns);
+  void AnnounceStop();
+
+  TraceOutput& output_;
+  ClockMap clock_;
+  Drain drain_;
+  RingFolderWatch& folder_;
+  SignalRelay& relay_;
+  std::vector<Watched> watched_;
+  std::chrono::nanoseconds sleep_;
+  uint64_t flushed_ns_;
+  bool stop_announced_ = false;
+  bool command_ended_ = false;  // nobody to pass signals on to
+  bool closing_ = false;        // nothing new is recorded any more
+};
+
+}  // namespace vramscope::collector

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// The reading end of one ring: takes the records that its thread has published, in order, and gives their
+// space back.
+//
+//   tail (given back) ≤ position (taken) ≤ head (as of Refresh) ≤ what the writer publishes meanwhile
+//
+// Nothing in the ring is trusted: each record is copied out before it is looked at, and one that cannot be
+// (no units, past the head, over the ring's end) makes the cursor skip to the head and count the bytes,
+// because there is no way to find the next record.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "trace_format/ring.h"
+
+namespace vramscope::collector {
+
+// Room for the longest record.
+struct alignas(64) RecordBuffer {
+  std::byte bytes[trace::kRawMaxUnits * trace::kRawUnitBytes];
+};
+
+class RingCursor {
+ public:
+  RingCursor(trace::RingHeader& ring, const std::byte* data, uint64_t ring_bytes);
+
+  // Looks at what the writer has published. Records that come later wait for the next Refresh.
+  void Refresh();
+
+  // Ticks of the next record. False: all are taken.
+  bool PeekTicks(uint64_t* ticks);
+  // The next record, copied into `buffer` with all its units; only after PeekTicks said there is one.
+  const trace::RawRecord* Take(RecordBuffer& buffer);
+  // Gives the space of taken records back to the writer.
+  void GiveBack();
+  // GiveBack when much of the ring has been taken, so that a waiting writer goes on before the pass ends.
+  void GiveBackSometimes();
+
+  // The thread that owned the ring when the last Refresh saw news.
+  [[nodiscard]] uint32_t os_thread() const { return os_thread_; }
+  // Changes when another thread has taken the ring.
+  [[nodiscard]] uint32_t generation() const { return generation_; }
+
+  // Records dropped by the writer since the last call; count 0 = none.
+  struct Loss {
+    uint64_t count = 0;
+    uint64_t first_ticks = 0;
+    uint64_t last_ticks = 0;
+  };
+  Loss TakeLoss();
+
+  // When the owner has ended and all it wrote is taken: hands the ring to the next thread that wants one.
+  // Call TakeLoss before.
+  void RecycleIfDone();
+
+  // Share of the ring, in percent, that was waiting at the last Refresh.
+  [[nodiscard]] uint32_t fill_percent() const { return fill_percent_; }
+  // Bytes that made no sense and were skipped.
+  [[nodiscard]] uint64_t broken_bytes() const { return broken_bytes_; }
+
+ private:
+  // Copies the first unit of the next record to next_, past padding. False: none left.
+  bool LoadNext();
+  void SkipToHead();
+
+  trace::RingHeader& ring_;
+  const std::byte* data_;
+  uint64_t ring_bytes_;
+  uint64_t position_;
+  uint64_t head_;
+  uint64_t given_back_;
+  bool closed_ = false;
+  bool next_loaded_ = false;
+  trace::RawRecord next_{};
+  uint32_t os_thread_ = 0;
+  uint32_t generation_ = 0;
+  uint32_t fill_percent_ = 0;
+  uint64_t reported_loss_ = 0;
+  uint64_t broken_bytes_ = 0;
+};
+
+}  // namespace vramscope::collector

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs a small program of the machine to its end (the user's Python, the dynamic loader, a compiler) and
+// gives what it printed.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "trace_format/result.h"
+
+namespace vramscope::collector {
+
+// The standard output of `arguments` (the first is a path), at most 1 MiB of it. stdin is /dev/null; stderr
+// goes to the file `log`, or nowhere when that is empty. An error when it cannot be started, does not exit
+// with 0, or is killed after `limit`.
+Result<std::string> RunTool(const std::vector<std::string>& arguments, std::chrono::milliseconds limit,
+                            const std::string& log = {});
+
+}  // namespace vramscope::collector

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/collector/trace_output.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace vramscope::collector {
+
+namespace {
+
+// A block is what a limit can overshoot by, so a small limit gets small blocks.
+trace::TraceWriter::Options WriterOptions(uint64_t max_bytes) {
+  trace::TraceWriter::Options options;
+  if (max_bytes != 0) {
+    options.events_per_block =
+        static_cast<uint32_t>(std::clamp<uint64_t>(max_bytes / 64, 1024, options.events_per_block));
+  }
+  return options;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<TraceOutput>> TraceOutput::Create(std::unique_ptr<trace::ByteSink> sink,
+                                                         const trace::TraceClock& clock, uint64_t max_bytes) {
+  auto writer = trace::TraceWriter::Create(std::move(sink), clock, WriterOptions(max_bytes));
+  if (!writer.ok()) return writer.error();
+  return std::unique_ptr<TraceOutput>(new TraceOutput(std::move(writer).value(), max_bytes));
+}
+
+TraceOutput::TraceOutput(std::unique_ptr<trace::TraceWriter> writer, uint64_t max_bytes)
+    : writer_(std::move(writer)), max_bytes_(max_bytes) {
+  batch_.reserve(kBatch);
+}
+
+void TraceOutput::Add(const trace::Event& event) {
+  if (stopped_) {
+    if (event.type != trace::EventType::kLost) ++events_after_stop_;  // our own note of a loss is none
+    return;
+  }
+  batch_.push_back(event);
+  last_time_ns_ = std::max(last_time_ns_, event.time_ns);
+  batch_.back().time_ns = last_time_ns_;
+  if (batch_.size() == kBatch) WriteBatch();
+}
+
+void TraceOutput::WriteBatch() {
+  if (batch_.empty()) return;
+  const Status status = writer_->Append(batch_);
+  batch_.clear();
+  const uint64_t room_for_the_end =
+      std::min<uint64_t>(max_bytes_ / 8, 1 << 20);  // what is pending, index, footer
+  if (!status.ok()) {
+    Stop(status.error().sentence);
+  } else if (max_bytes_ != 0 && writer_->bytes_written() + room_for_the_end >= max_bytes_) {
+    Stop(fmt::format("the trace has reached the {} bytes of --max-size", max_bytes_));
+  }
+}
+
+void TraceOutput::Flush() {
+  if (stopped_) return;
+  WriteBatch();
+  if (stopped_) return;
+  if (const Status status = writer_->Flush(); !status.ok()) Stop(status.error().sentence);
+}
+
+void TraceOutput::Close() {
+  Flush();
+  if (const Status status = writer_->Close(); !status.ok()) Stop(status.error().sentence);
+}
+
+void TraceOutput::Stop(std::string sentence) {
+  if (stopped_) return;
+  stopped_ = true;
+  stop_sentence_ = std::move(sentence);
+}
+
+}  // namespace vramscope::collector

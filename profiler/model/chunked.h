@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// An append-only array in chunks: elements never move and appending never copies.
+//
+// Why not std::vector: at ten million events the doubling copy of a vector costs as much memory again as the
+// blocks themselves, at the worst moment. Reading costs one more load than a vector.
+#pragma once
+
+#include <array>
+#include <cassert>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace vramscope::model {
+
+template <typename T, unsigned kChunkBits = 14>
+class Chunked {
+ public:
+  static constexpr size_t kChunk = size_t{1} << kChunkBits;
+
+  Chunked() = default;
+  Chunked(Chunked&&) noexcept = default;
+  Chunked& operator=(Chunked&&) noexcept = default;
+
+  [[nodiscard]] size_t size() const { return size_; }
+  [[nodiscard]] bool empty() const { return size_ == 0; }
+
+  T& operator[](size_t index) {
+    assert(index < size_);
+    return (*chunks_[index >> kChunkBits])[index & (kChunk - 1)];
+  }
+  const T& operator[](size_t index) const {
+    assert(index < size_);
+    return (*chunks_[index >> kChunkBits])[index & (kChunk - 1)];
+  }
+  T& back() { return (*this)[size_ - 1]; }
+  const T& back() const { return (*this)[size_ - 1]; }
+
+  T& push_back(const T& value) {
+    if ((size_ & (kChunk - 1)) == 0) chunks_.push_back(std::make_unique_for_overwrite<Chunk>());
+    T& place = (*chunks_.back())[size_++ & (kChunk - 1)];
+    place = value;
+    return place;
+  }
+
+  // Forward iteration; cheap enough for the passes over all blocks.
+  class Iterator {
+   public:
+    using value_type = T;
+    using difference_type = ptrdiff_t;
+    Iterator() = default;
+    Iterator(const Chunked* owner, size_t index) : owner_(owner), index_(index) {}
+    const T& operator*() const { return (*owner_)[index_]; }
+    const T* operator->() const { return &(*owner_)[index_]; }
+    Iterator& operator++() {
+      ++index_;
+      return *this;
+    }
+    Iterator operator++(int) {
+      Iterator before = *this;
+      ++index_;
+      return before;
+    }
+    bool operator==(const Iterator& other) const { return index_ == other.index_; }
+
+   private:
+    const Chunked* owner_ = nullptr;
+    size_t index_ = 0;
+  };
+  [[nodiscard]] Iterator begin() const { return {this, 0}; }
+  [[nodiscard]] Iterator end() const { return {this, size_}; }
+
+ private:
+  using Chunk = std::array<T, kChunk>;
+  std::vector<std::unique_ptr<Chunk>> chunks_;
+  size_t size_ = 0;
+};
+
+}  // namespace vramscope::model

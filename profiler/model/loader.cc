@@ -1,0 +1,449 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/model/loader.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace vramscope::model {
+namespace {
+
+using trace::Event;
+using trace::EventType;
+using trace::RangeKind;
+
+// The allocator's own total and ours are taken under different locks, so two threads may make them differ for
+// a moment. Only a difference that stays for this many reports in a row is believed.
+constexpr uint32_t kBelievedAfter = 16;
+// Labels of a block beyond this many are looked up in a map instead of one by one.
+constexpr int kFewLabels = 8;
+// How far an end looks for its begin; deeper nesting is taken for damage.
+constexpr size_t kDeepestNesting = 4096;
+constexpr uint8_t kCpu = 0;  // c10::DeviceType
+constexpr uint64_t kNoSequence = ~uint64_t{0};
+
+bool EndsForwardSearch(RangeKind kind) {
+  return kind == RangeKind::kBackward || kind == RangeKind::kOptimizer || kind == RangeKind::kDataLoader;
+}
+
+bool GivesContext(RangeKind kind) { return kind == RangeKind::kModule || kind == RangeKind::kScope; }
+
+ContextKind ContextOf(RangeKind kind) {
+  return kind == RangeKind::kModule ? ContextKind::kModule : ContextKind::kScope;
+}
+
+bool KnownRole(uint64_t role) {
+  return role >= static_cast<uint64_t>(trace::Role::kParameter) &&
+         role <= static_cast<uint64_t>(trace::Role::kCommunication);
+}
+
+}  // namespace
+
+Loader::Loader(std::shared_ptr<const Source> source) {
+  run_.source = std::move(source);
+  run_.streams = {0};
+  for (const trace::ProcessInfo& info : run_.source->processes()) {
+    run_.processes.emplace_back().info = info;
+    processes_.emplace_back();
+  }
+  for (const trace::ThreadInfo& info : run_.source->threads()) {
+    // A thread of a process that the trace does not define: its events are counted as bad.
+    run_.threads.push_back({info, info.process < run_.processes.size() ? info.process : kNone});
+  }
+  threads_.resize(run_.threads.size());
+  std::unordered_map<uint32_t, ProcessIndex> by_pid;
+  for (ProcessIndex i = 0; i < run_.processes.size(); ++i) by_pid[run_.processes[i].info.pid] = i;
+  for (ProcessIndex i = 0; i < run_.processes.size(); ++i) {
+    const auto parent = by_pid.find(run_.processes[i].info.parent_pid);
+    if (parent != by_pid.end() && parent->second != i) processes_[i].parent = parent->second;
+  }
+}
+
+void Loader::Add(std::span<const Event> events) {
+  for (const Event& event : events) AddOne(event);
+}
+
+Run Loader::Finish() && { return std::move(run_); }
+
+void Loader::AddOne(const Event& event) {
+  if (run_.times.size() >= kMaxEvents || run_.blocks.size() >= kMaxBlocks) {
+    ++run_.anomalies.not_loaded;
+    return;
+  }
+  now_ = run_.times.size();
+  if (!run_.times.Append(event.time_ns)) ++run_.anomalies.late_events;
+  const auto type = static_cast<size_t>(event.type);
+  if (type < trace::kEventTypeCount) ++run_.event_counts[type];
+  if (event.thread >= run_.threads.size() || run_.threads[event.thread].process == kNone) {
+    ++run_.anomalies.bad_events;
+    return;
+  }
+  const ProcessIndex process = run_.threads[event.thread].process;
+  ++run_.processes[process].events;
+  ThreadState& thread = threads_[event.thread];
+  const uint64_t* field = event.field;
+
+  switch (event.type) {
+    case EventType::kAlloc:
+      return AddAlloc(event, process);
+    case EventType::kFree:
+      return AddFree(event, process);
+    case EventType::kLabel:
+      return AddLabel(event, process);
+    case EventType::kSaved:
+      return AddSaved(event, process);
+    case EventType::kSavedReleased:
+      return AddReleased(event, process);
+    case EventType::kRangeBegin:
+      return BeginRange(event, process);
+    case EventType::kRangeEnd:
+      return EndRange(event, process);
+    case EventType::kNodeBegin:
+      return BeginNode(event, process);
+    case EventType::kCoverage:
+      return AddCoverage(event, process);
+    case EventType::kNodeEnd:
+      return CloseContextOn(thread, ContextKind::kNode, field[trace::node::kNode], 0);
+    case EventType::kOpBegin:
+      return OpenContextOn(thread, ContextKind::kOp, thread.context,
+                           static_cast<uint32_t>(field[trace::op::kName]), 0);
+    case EventType::kOpEnd:
+      return CloseContextOn(thread, ContextKind::kOp, 0, 0);
+    case EventType::kNodeCreated:
+      if (field[0] != kNoSequence) {
+        *processes_[process].created.Insert(field[0] + 1, 0).value = run_.contexts.ModulePath(thread.context);
+      }
+      return;
+    case EventType::kMark:
+      run_.marks.push_back({now_, event.thread, static_cast<trace::MarkKind>(field[trace::mark::kKind]),
+                            static_cast<uint32_t>(field[trace::mark::kName]), field[trace::mark::kValue],
+                            field[trace::mark::kTensor]});
+      return;
+    case EventType::kOutOfMemory:
+      run_.out_of_memory.push_back({now_, event.thread, static_cast<uint16_t>(field[trace::oom::kDevice]),
+                                    static_cast<uint32_t>(field[trace::oom::kStack]),
+                                    field[trace::oom::kRequested], field[trace::oom::kTotalAllocated],
+                                    field[trace::oom::kTotalReserved]});
+      return;
+    case EventType::kCounter:
+      run_.counters.push_back({now_, process, static_cast<uint32_t>(field[trace::counter::kName]),
+                               static_cast<uint32_t>(field[trace::counter::kDevice]),
+                               field[trace::counter::kValue]});
+      return;
+    case EventType::kLost:
+      run_.losses.push_back({event.thread, field[trace::lost::kCount], field[trace::lost::kFirstNs],
+                             field[trace::lost::kLastNs]});
+      return;
+    default:
+      return;  // facts that other readers of the trace use (op operands, graph edges, driver calls)
+  }
+}
+
+void Loader::AddAlloc(const Event& event, ProcessIndex process) {
+  const uint64_t* field = event.field;
+  const DeviceIndex device = FindDevice(process, field[trace::alloc::kDevice]);
+  const auto id = static_cast<BlockId>(run_.blocks.size());
+
+  const uint64_t address = field[trace::alloc::kAddress];
+  if (address == 0) {
+    ++run_.anomalies.bad_events;  // it can never be freed or labelled; its bytes count all the same
+  } else if (const auto [known, fresh] = processes_[process].live.Insert(address, id); !fresh) {
+    ++run_.anomalies.double_allocs;
+    const BlockId before = *known;
+    *known = id;
+    EndBlock(before, FindDevice(process, run_.blocks[before].device_code));
+  }
+
+  const uint64_t size = field[trace::alloc::kSize];
+  const uint64_t requested = field[trace::alloc::kRequested];
+  Block block;
+  block.address = address;
+  block.size = size;
+  block.alloc_event = now_;
+  block.thread = event.thread;
+  block.context = threads_[event.thread].context;
+  block.stack = static_cast<uint32_t>(field[trace::alloc::kStack]);
+  if (requested != 0 && requested <= size && size - requested < Block::kUnknownSlack) {
+    block.slack = static_cast<uint32_t>(size - requested);
+  }
+  block.device_code = run_.devices[device].code;
+  block.stream = FindStream(field[trace::alloc::kStream]);
+  run_.blocks.push_back(block);
+
+  run_.devices[device].changes.push_back(Change(now_, id, false));
+  devices_[device].allocated += size;
+  CheckTotal(device, true, field[trace::alloc::kTotalAllocated], field[trace::alloc::kTotalReserved]);
+}
+
+void Loader::AddFree(const Event& event, ProcessIndex process) {
+  const uint64_t* field = event.field;
+  const uint64_t address = field[trace::free_::kAddress];
+  const uint32_t* found = processes_[process].live.Find(address);
+  if (found == nullptr) {
+    ++run_.anomalies.unknown_frees;
+    if (InheritedFromParent(process, address)) ++run_.anomalies.inherited_frees;
+    return;
+  }
+  const BlockId id = *found;
+  const Block& block = run_.blocks[id];
+  const uint64_t size = field[trace::free_::kSize];
+  if (size != 0 && size != block.size) ++run_.anomalies.size_mismatches;
+  // By the block's device, not the event's: a free may not know it.
+  const DeviceIndex device = FindDevice(process, block.device_code);
+  processes_[process].live.Erase(address);
+  EndBlock(id, device);
+  CheckTotal(device, false, field[trace::free_::kTotalAllocated], field[trace::free_::kTotalReserved]);
+}
+
+void Loader::EndBlock(BlockId id, DeviceIndex device) {
+  run_.blocks[id].free_event = now_;
+  run_.devices[device].changes.push_back(Change(now_, id, true));
+  devices_[device].allocated -= run_.blocks[id].size;
+}
+
+void Loader::CheckTotal(DeviceIndex index, bool allocation, uint64_t total_allocated,
+                        uint64_t total_reserved) {
+  Device& device = run_.devices[index];
+  DeviceState& state = devices_[index];
+  // The CPU allocators count apart from each other and forget; their totals prove nothing.
+  if (trace::DeviceTypeOf(device.code) == kCpu) return;
+  const bool first = !state.reports_totals;
+  if (allocation && total_allocated != 0) state.reports_totals = true;
+  if (!state.reports_totals) return;
+
+  if (state.reserved != total_reserved) {
+    state.reserved = total_reserved;
+    device.reserved.push_back({now_, static_cast<int64_t>(total_reserved)});
+  }
+  const auto difference = static_cast<int64_t>(total_allocated - state.allocated);
+  if (difference == state.unseen) {
+    state.candidate_streak = 0;
+    return;
+  }
+  if (!first) ++run_.anomalies.total_mismatches;
+  state.candidate_streak = difference == state.unseen_candidate ? state.candidate_streak + 1 : 1;
+  state.unseen_candidate = difference;
+  // Less than our sum: frees were missed, and nobody knows of which blocks; the blocks are believed.
+  if ((!first && state.candidate_streak < kBelievedAfter) || difference < 0) return;
+  state.unseen = difference;
+  device.unseen.push_back({now_, difference});
+}
+
+BlockFacts& Loader::FactsOf(BlockId id) {
+  Block& block = run_.blocks[id];
+  if (block.facts == kNone) {
+    block.facts = static_cast<uint32_t>(run_.facts.size());
+    run_.facts.push_back({.block = id});
+  }
+  return run_.facts[block.facts];
+}
+
+void Loader::AddLabel(const Event& event, ProcessIndex process) {
+  const uint64_t* field = event.field;
+  if (!KnownRole(field[trace::label::kRole])) {
+    ++run_.anomalies.bad_events;
+    return;
+  }
+  Label label;
+  label.event = now_;
+  label.role = static_cast<trace::Role>(field[trace::label::kRole]);
+  label.source = static_cast<trace::LabelSource>(field[trace::label::kSource]);
+  label.name = static_cast<uint32_t>(field[trace::label::kName]);
+  label.tensor = field[trace::label::kTensor];
+  NoteVariable(threads_[event.thread], label);
+
+  const uint64_t address = field[trace::label::kAddress];
+  if (address == 0) return;  // an empty tensor
+  const uint32_t* found = processes_[process].live.Find(address);
+  if (found == nullptr) {
+    ++run_.anomalies.labels_without_block;
+    return;
+  }
+  label.block = *found;
+  BlockFacts& facts = FactsOf(label.block);
+  if (AlreadySaid(facts, label)) return;
+  const auto index = static_cast<uint32_t>(run_.labels.size());
+  run_.labels.push_back(label);
+  if (facts.last_label == kNone) {
+    facts.first_label = index;
+  } else {
+    run_.labels[facts.last_label].next = index;
+  }
+  facts.last_label = index;
+}
+
+// AccumulateGrad labels the variable, and then its gradient, on one thread. What the gradient is about is the
+// variable: it outlives the gradient's own tensor object and has the name.
+void Loader::NoteVariable(ThreadState& thread, Label& label) {
+  if (label.source != trace::LabelSource::kAccumulateGrad) return;
+  if (label.role == trace::Role::kParameter) thread.accumulating = label.tensor;
+  if (label.role != trace::Role::kGradient || thread.accumulating == 0) return;
+  label.tensor = thread.accumulating;
+  thread.accumulating = 0;
+}
+
+bool Loader::AlreadySaid(const BlockFacts& facts, const Label& label) {
+  uint32_t index = facts.first_label;
+  for (int i = 0; i < kFewLabels; ++i) {
+    if (index == kNone) return false;
+    const Label& said = run_.labels[index];
+    if (said.role == label.role && said.name == label.name && said.tensor == label.tensor) return true;
+    index = said.next;
+  }
+  const uint64_t what = MixBits(uint64_t{label.block} << 32 | label.name) ^
+                        MixBits(label.tensor * 8 + static_cast<uint64_t>(label.role));
+  return !said_.Insert(what == 0 ? 1 : what, 0).fresh;
+}
+
+void Loader::AddSaved(const Event& event, ProcessIndex process) {
+  const uint64_t address = event.field[trace::saved::kAddress];
+  const uint32_t* found = address == 0 ? nullptr : processes_[process].live.Find(address);
+  if (!processes_[process].save_noted) {
+    processes_[process].save_noted = true;
+    // A saved output was allocated by the op that saves it, so forward was on its way then.
+    const bool is_output = event.field[trace::saved::kIsOutput] != 0 && found != nullptr;
+    const EventIndex shown = is_output ? run_.blocks[*found].alloc_event : now_;
+    run_.processes[process].first_saves.push_back(std::max(shown, processes_[process].last_edge));
+  }
+  if (address == 0) return;
+  if (found == nullptr) {
+    ++run_.anomalies.saves_without_block;
+    return;
+  }
+  BlockFacts& facts = FactsOf(*found);
+  ++facts.saved_now;
+  facts.released = kNever;
+  facts.first_saved = std::min(facts.first_saved, now_);
+}
+
+void Loader::AddReleased(const Event& event, ProcessIndex process) {
+  const uint64_t address = event.field[trace::saved::kAddress];
+  if (address == 0) return;
+  const uint32_t* found = processes_[process].live.Find(address);
+  const uint32_t index = found == nullptr ? kNone : run_.blocks[*found].facts;
+  if (index == kNone || run_.facts[index].saved_now == 0) {
+    ++run_.anomalies.releases_without_save;
+    return;
+  }
+  if (--run_.facts[index].saved_now == 0) run_.facts[index].released = now_;
+}
+
+void Loader::BeginRange(const Event& event, ProcessIndex process) {
+  const uint64_t* field = event.field;
+  ThreadState& thread = threads_[event.thread];
+  Range range;
+  range.begin = now_;
+  range.thread = event.thread;
+  range.kind = static_cast<RangeKind>(field[trace::range::kKind]);
+  range.name = static_cast<uint32_t>(field[trace::range::kName]);
+  range.id = field[trace::range::kId];
+  if (!thread.open_ranges.empty()) range.parent = thread.open_ranges.back();
+  if (EndsForwardSearch(range.kind)) StartForwardSearch(process);
+  if (GivesContext(range.kind)) {
+    OpenContextOn(thread, ContextOf(range.kind), thread.context, range.name, range.id);
+  }
+  const auto index = static_cast<uint32_t>(run_.ranges.size());
+  thread.open_ranges.push_back(index);
+  run_.processes[process].ranges.push_back(index);
+  run_.ranges.push_back(range);
+}
+
+void Loader::StartForwardSearch(ProcessIndex process) {
+  processes_[process].save_noted = false;
+  processes_[process].last_edge = now_;
+}
+
+void Loader::EndRange(const Event& event, ProcessIndex process) {
+  const uint64_t* field = event.field;
+  const auto kind = static_cast<RangeKind>(field[trace::range::kKind]);
+  const auto name = static_cast<uint32_t>(field[trace::range::kName]);
+  const uint64_t id = field[trace::range::kId];
+  ThreadState& thread = threads_[event.thread];
+  if (EndsForwardSearch(kind)) StartForwardSearch(process);
+  if (GivesContext(kind)) CloseContextOn(thread, ContextOf(kind), id, name);
+
+  auto& open = thread.open_ranges;
+  const auto last = open.rbegin() + static_cast<ptrdiff_t>(std::min(open.size(), kDeepestNesting));
+  const auto match = std::find_if(open.rbegin(), last, [&](uint32_t index) {
+    const Range& range = run_.ranges[index];
+    return range.kind == kind && range.name == name && range.id == id;
+  });
+  if (match == last) {
+    ++run_.anomalies.unbalanced_ranges;
+    return;
+  }
+  // What was opened inside and not closed (an exception passed through) ends here too.
+  const auto keep = static_cast<size_t>(open.rend() - match) - 1;
+  run_.anomalies.unbalanced_ranges += open.size() - keep - 1;
+  for (size_t i = keep; i < open.size(); ++i) run_.ranges[open[i]].end = now_;
+  open.resize(keep);
+}
+
+void Loader::BeginNode(const Event& event, ProcessIndex process) {
+  ThreadState& thread = threads_[event.thread];
+  const uint64_t sequence = event.field[trace::node::kSequence];
+  // What a node allocates belongs to the module whose forward made the node.
+  const uint32_t* made_in =
+      sequence == kNoSequence ? nullptr : processes_[process].created.Find(sequence + 1);
+  const ContextId parent = made_in != nullptr ? *made_in : run_.contexts.ModulePath(thread.context);
+  OpenContextOn(thread, ContextKind::kNode, parent, static_cast<uint32_t>(event.field[trace::node::kName]),
+                event.field[trace::node::kNode]);
+}
+
+void Loader::AddCoverage(const Event& event, ProcessIndex process) {
+  const std::string_view hook = run_.Text(static_cast<uint32_t>(event.field[trace::coverage::kHook]));
+  const auto [place, fresh] = coverage_.try_emplace({process, hook}, run_.coverage.size());
+  if (fresh) run_.coverage.push_back({process, std::string(hook), {}, {}});
+  Coverage& coverage = run_.coverage[place->second];
+  coverage.state = static_cast<trace::CoverageState>(event.field[trace::coverage::kState]);
+  coverage.detail = run_.Text(static_cast<uint32_t>(event.field[trace::coverage::kDetail]));
+}
+
+void Loader::OpenContextOn(ThreadState& thread, ContextKind kind, ContextId parent, uint32_t name,
+                           uint64_t id) {
+  thread.open.push_back({kind, thread.context, id, name});
+  thread.context = run_.contexts.Child(parent, kind, name);
+}
+
+void Loader::CloseContextOn(ThreadState& thread, ContextKind kind, uint64_t id, uint32_t name) {
+  const bool named = kind == ContextKind::kModule || kind == ContextKind::kScope;
+  const size_t last = thread.open.size() - std::min(thread.open.size(), kDeepestNesting);
+  for (size_t i = thread.open.size(); i-- > last;) {
+    const OpenContext& open = thread.open[i];
+    if (open.kind != kind || open.id != id || (named && open.name != name)) continue;
+    thread.context = open.before;
+    thread.open.resize(i);
+    return;
+  }
+}
+
+DeviceIndex Loader::FindDevice(ProcessIndex process, uint64_t code) {
+  const auto wanted = static_cast<uint16_t>(code);
+  for (const DeviceIndex known : run_.processes[process].devices) {
+    if (run_.devices[known].code == wanted) return known;
+  }
+  const auto index = static_cast<DeviceIndex>(run_.devices.size());
+  Device& device = run_.devices.emplace_back();
+  device.process = process;
+  device.code = wanted;
+  device.name = DeviceName(wanted);
+  devices_.emplace_back();
+  run_.processes[process].devices.push_back(index);
+  return index;
+}
+
+uint16_t Loader::FindStream(uint64_t stream) {
+  if (stream == run_.streams.back()) return static_cast<uint16_t>(run_.streams.size() - 1);
+  const auto found = std::find(run_.streams.begin(), run_.streams.end(), stream);
+  if (found != run_.streams.end()) return static_cast<uint16_t>(found - run_.streams.begin());
+  constexpr size_t kMaxStreams =
+      1024;  // PyTorch's pools have 32 per device and priority; beyond, the last one stands for the rest
+  if (run_.streams.size() < kMaxStreams) run_.streams.push_back(stream);
+  return static_cast<uint16_t>(run_.streams.size() - 1);
+}
+
+bool Loader::InheritedFromParent(ProcessIndex process, uint64_t address) const {
+  const ProcessIndex parent = processes_[process].parent;
+  return parent != kNone && processes_[parent].live.Find(address) != nullptr;
+}
+
+}  // namespace vramscope::model

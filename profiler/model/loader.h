@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// Builds a Run from events, one at a time and in one pass.
+//
+// Why a class and not a loop in Load: a viewer that follows a file being written, and an importer of foreign
+// recordings, feed events from elsewhere. The loader holds what is needed only while events come: the live
+// addresses of each process, what each thread has open.
+#pragma once
+
+#include <map>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "profiler/model/flat_map.h"
+#include "profiler/model/run.h"
+
+namespace vramscope::model {
+
+class Loader {
+ public:
+  explicit Loader(std::shared_ptr<const Source> source);
+
+  void Add(std::span<const trace::Event> events);
+  // The run; the loader is empty afterwards.
+  [[nodiscard]] Run Finish() &&;
+
+ private:
+  struct OpenContext {
+    ContextKind kind;
+    ContextId before;  // what is on top again when it ends
+    uint64_t id;       // of a range: its id; of a node: its address
+    uint32_t name;
+  };
+  struct ThreadState {
+    ContextId context = 0;
+    std::vector<OpenContext> open;
+    std::vector<uint32_t> open_ranges;
+    uint64_t accumulating = 0;  // the variable whose gradient autograd is about to label on this thread
+  };
+  struct DeviceState {
+    uint64_t allocated = 0;  // sum of the live blocks
+    int64_t unseen = 0;
+    int64_t unseen_candidate = 0;
+    uint32_t candidate_streak = 0;
+    bool reports_totals = false;
+    uint64_t reserved = 0;
+  };
+  struct ProcessState {
+    FlatMap live;  // address -> BlockId
+    FlatMap
+        created;  // sequence number + 1 of an autograd node -> the module path that was open when it was made
+    ProcessIndex parent = kNone;
+    bool save_noted = false;   // since last_edge
+    EventIndex last_edge = 0;  // of a backward, optimizer or data range
+  };
+
+  void AddOne(const trace::Event& event);
+  void AddAlloc(const trace::Event& event, ProcessIndex process);
+  void AddFree(const trace::Event& event, ProcessIndex process);
+  void AddLabel(const trace::Event& event, ProcessIndex process);
+  void AddSaved(const trace::Event& event, ProcessIndex process);
+  void AddReleased(const trace::Event& event, ProcessIndex process);
+  void BeginRange(const trace::Event& event, ProcessIndex process);
+  void StartForwardSearch(ProcessIndex process);
+  void EndRange(const trace::Event& event, ProcessIndex process);
+  void BeginNode(const trace::Event& event, ProcessIndex process);
+  void AddCoverage(const trace::Event& event, ProcessIndex process);
+
+  DeviceIndex FindDevice(ProcessIndex process, uint64_t code);
+  void EndBlock(BlockId id, DeviceIndex device);
+  void CheckTotal(DeviceIndex device, bool allocation, uint64_t total_allocated, uint64_t total_reserved);
+  static void NoteVariable(ThreadState& thread, Label& label);
+  BlockFacts& FactsOf(BlockId id);
+  [[nodiscard]] bool AlreadySaid(const BlockFacts& facts, const Label& label);
+  uint16_t FindStream(uint64_t stream);
+  void OpenContextOn(ThreadState& thread, ContextKind kind, ContextId parent, uint32_t name, uint64_t id);
+  void CloseContextOn(ThreadState& thread, ContextKind kind, uint64_t id, uint32_t name);
+  [[nodiscard]] bool InheritedFromParent(ProcessIndex process, uint64_t address) const;
+
+  Run run_;
+  EventIndex now_ = 0;
+  std::vector<ThreadState> threads_;
+  std::vector<ProcessState> processes_;
+  std::vector<DeviceState> devices_;
+  std::map<std::pair<ProcessIndex, std::string_view>, size_t> coverage_;  // into Run::coverage
+  FlatMap said_;  // (block, role, name, tensor) of labels on blocks that have many
+};
+
+}  // namespace vramscope::model

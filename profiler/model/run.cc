@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/model/run.h"
+
+#include <array>
+
+#include "profiler/model/loader.h"
+
+namespace vramscope::model {
+
+DeviceIndex Run::DeviceOf(const Block& block) const {
+  for (const DeviceIndex device : processes[ProcessOf(block)].devices) {
+    if (devices[device].code == block.device_code) return device;
+  }
+  return kNone;  // cannot happen: the loader makes a device for every block
+}
+
+uint64_t Run::lost_events() const {
+  uint64_t sum = 0;
+  for (const Loss& loss : losses) sum += loss.count;
+  return sum;
+}
+
+std::string DeviceName(uint64_t device_code) {
+  // c10::DeviceType (c10/core/DeviceType.h); the numbers are part of PyTorch's serialized format and do not
+  // change.
+  static constexpr std::array<const char*, 21> kNames = {
+      "cpu",  "cuda", "mkldnn", "opengl", "opencl", "ideep", "hip",
+      "fpga", "maia", "xla",    "vulkan", "metal",  "xpu",   "mps",
+      "meta", "hpu",  "ve",     "lazy",   "ipu",    "mtia",  "privateuseone"};
+  constexpr uint8_t kDefaultIndex = 0xff;
+  const uint8_t type = trace::DeviceTypeOf(device_code);
+  const uint8_t index = trace::DeviceIndexOf(device_code);
+  std::string name = type < kNames.size() ? kNames[type] : "device " + std::to_string(type);
+  const bool numbered = type != 0 && index != kDefaultIndex;
+  return numbered ? name + ":" + std::to_string(index) : name;
+}
+
+Result<Run> Load(std::shared_ptr<const Source> source) {
+  return Load(std::move(source), [](uint64_t, uint64_t) { return true; });
+}
+
+Result<Run> Load(std::shared_ptr<const Source> source, const Progress& progress) {
+  Loader loader(source);
+  const uint64_t total = source->event_count();
+  uint64_t done = 0;
+  const Status read = source->ForEachBatch([&](std::span<const trace::Event> events) {
+    loader.Add(events);
+    done += events.size();
+    return progress(done, total);
+  });
+  if (!read.ok() && done == 0) return read.error();
+  return std::move(loader).Finish();
+}
+
+Result<Run> LoadFile(const std::string& path) {
+  auto reader = trace::TraceReader::Open(path);
+  if (!reader.ok()) return reader.error();
+  return Load(MakeSource(std::move(reader).value()));
+}
+
+}  // namespace vramscope::model

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+// A recorded run as the analysis sees it: who ran, which blocks lived when, and every fact that later says
+// what they were.
+//
+//   trace (events) ──Load──► Run ──► timeline (steps, phases, totals) ──► classify (categories, names) ──►
+//   report, viewer, ...
+//
+// Why one model: every view asks the same data, so every view gives the same numbers. It holds facts only;
+// what can be derived (steps, phases, categories) is derived elsewhere, and what contradicts itself in the
+// trace is counted in `anomalies` instead of being trusted or refused. Immutable after Load; any number of
+// threads may read it.
+#pragma once
+
+#include <array>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "profiler/model/block.h"
+#include "profiler/model/chunked.h"
+#include "profiler/model/context_tree.h"
+#include "profiler/model/ids.h"
+#include "profiler/model/source.h"
+#include "profiler/model/time_index.h"
+
+namespace vramscope::model {
+
+// What happened to a device's total at one event.
+struct Change {
+  static constexpr uint32_t kFreed = 1;
+
+  EventIndex event = 0;
+  uint32_t block_and_kind = 0;
+
+  Change() = default;
+  Change(EventIndex at, BlockId block, bool freed)
+      : event(at), block_and_kind(block << 1 | (freed ? kFreed : 0)) {}
+  [[nodiscard]] BlockId block() const { return block_and_kind >> 1; }
+  [[nodiscard]] bool freed() const { return (block_and_kind & kFreed) != 0; }
+};
+inline constexpr BlockId kMaxBlocks = 1u << 31;
+
+// A value that holds from an event on.
+struct Since {
+  EventIndex event = 0;
+  int64_t value = 0;
+};
+
+// A device as one process sees it: an allocator of its own.
+struct Device {
+  ProcessIndex process = 0;
+  uint16_t code = 0;  // trace::DeviceCode
+  std::string name;   // "cpu", "cuda:0"
+  Chunked<Change> changes;
+  // Bytes that the allocator counts but whose allocation was not seen: before recording began, or lost. From
+  // the totals that the device's allocator reports; empty when it agrees with the blocks all the time, or
+  // does not report (CPU).
+  std::vector<Since> unseen;
+  std::vector<Since> reserved;  // bytes that the allocator holds, where it says so
+};
+
+struct Process {
+  trace::ProcessInfo info;
+  std::vector<DeviceIndex> devices;
+  std::vector<uint32_t> ranges;  // into Run::ranges, in order of their begin
+  std::vector<EventIndex>
+      first_saves;  // the first kSaved after each end or begin of a backward, optimizer or data range
+  uint64_t events = 0;
+};
+
+struct Thread {
+  trace::ThreadInfo info;
+  ProcessIndex process = 0;
+};
+
+struct Range {
+  EventIndex begin = 0;
+  EventIndex end = kNever;  // kNever: never ended within the trace
+  ThreadIndex thread = 0;
+  trace::RangeKind kind{};
+  uint32_t name = 0;        // trace::StringId
+  uint32_t parent = kNone;  // the range around it on the same thread
+  uint64_t id = 0;
+};
+
+struct Mark {
+  EventIndex event = 0;
+  ThreadIndex thread = 0;
+  trace::MarkKind kind{};
+  uint32_t name = 0;
+  uint64_t value = 0;
+  uint64_t tensor = 0;
+};
+
+struct OutOfMemory {
+  EventIndex event = 0;
+  ThreadIndex thread = 0;
+  uint16_t device_code = 0;
+  uint32_t stack = 0;
+  uint64_t requested = 0;
+  uint64_t total_allocated = 0;
+  uint64_t total_reserved = 0;
+};
+
+struct CounterSample {
+  EventIndex event = 0;
+  ProcessIndex process = 0;
+  uint32_t name = 0;
+  uint32_t device = 0;
+  uint64_t value = 0;
+};
+
+struct Loss {
+  ThreadIndex thread = 0;
+  uint64_t count = 0;
+  uint64_t first_ns = 0;
+  uint64_t last_ns = 0;
+};
+
+struct Coverage {
+  ProcessIndex process = 0;
+  std::string hook;
+  trace::CoverageState state{};  // the last that was said
+  std::string detail;
+};
+
+// Contradictions in the trace, counted; none of them stops the analysis.
+struct Anomalies {
+  uint64_t double_allocs =
+      0;  // handed out while still alive: the free in between was not seen, and is assumed there
+  uint64_t unknown_frees = 0;    // of an address that is not alive
+  uint64_t inherited_frees = 0;  // of those: by a forked child, of memory that its parent allocated
+  uint64_t size_mismatches = 0;  // a free that names another size than the allocation
+  uint64_t labels_without_block =
+      0;  // about memory that no recorded allocator handed out (from_numpy, mapped files, before attach)
+  uint64_t saves_without_block = 0;
+  uint64_t releases_without_save = 0;  // autograd let go of what it was not seen to take
+  uint64_t unbalanced_ranges = 0;  // an end without a begin, or the other way round before the thread went on
+  uint64_t late_events = 0;        // times that fall back behind the event in front
+  uint64_t bad_events = 0;         // of a thread or type that the trace does not define
+  uint64_t total_mismatches = 0;   // the allocator's own total differs from the sum of the blocks
+  uint64_t not_loaded = 0;         // beyond kMaxEvents
+
+  friend bool operator==(const Anomalies&, const Anomalies&) = default;
+};
+
+struct Run {
+  std::shared_ptr<const Source> source;  // texts, stacks, metadata, damage
+
+  std::vector<Process> processes;
+  std::vector<Thread> threads;
+  std::vector<Device> devices;
+  std::vector<uint64_t> streams;  // raw stream handles; [0] is the default stream 0
+
+  TimeIndex times;
+  Chunked<Block> blocks;  // in order of allocation: BlockId
+  Chunked<BlockFacts> facts;
+  Chunked<Label> labels;
+  std::vector<Range> ranges;  // in order of their begin
+  std::vector<Mark> marks;
+  std::vector<OutOfMemory> out_of_memory;
+  std::vector<CounterSample> counters;
+  std::vector<Loss> losses;
+  std::vector<Coverage> coverage;
+  ContextTree contexts;
+  std::array<uint64_t, trace::kEventTypeCount> event_counts = {};
+  Anomalies anomalies;
+
+  [[nodiscard]] EventIndex event_count() const { return times.size(); }
+  [[nodiscard]] std::string_view Text(uint32_t id) const { return source->String(id); }
+  [[nodiscard]] ProcessIndex ProcessOf(const Block& block) const { return threads[block.thread].process; }
+  // The device that holds the block.
+  [[nodiscard]] DeviceIndex DeviceOf(const Block& block) const;
+  [[nodiscard]] const BlockFacts* FactsOf(const Block& block) const {
+    return block.facts == kNone ? nullptr : &facts[block.facts];
+  }
+  [[nodiscard]] uint64_t lost_events() const;
+};
+
+// "cpu", "cuda:0", "cuda" for the default index; "device 23:1" for types that are not known by name.
+[[nodiscard]] std::string DeviceName(uint64_t device_code);
+
+// Reads all events of `source`. Fails only when nothing can be read; damage is left to source->damage().
+[[nodiscard]] Result<Run> Load(std::shared_ptr<const Source> source);
+// Told now and then how many events of how many are loaded; returns false to stop.
+using Progress = std::function<bool(uint64_t done, uint64_t total)>;
+[[nodiscard]] Result<Run> Load(std::shared_ptr<const Source> source, const Progress& progress);
+// Opens and loads a file.
+[[nodiscard]] Result<Run> LoadFile(const std::string& path);
+
+}  // namespace vramscope::model

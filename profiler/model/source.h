@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where a run comes from: a trace file, a recording of another tool, a test. Everything above asks this
+// interface, never the file.
+//
+// Why: a PyTorch snapshot carries the same facts as a trace (allocations, frees, stacks) and must reach every
+// view by the same road.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "trace_format/reader.h"
+
+namespace vramscope::model {
+
+class Source {
+ public:
+  virtual ~Source() = default;
+
+  virtual const trace::TraceClock& clock() const = 0;
+  virtual const std::vector<trace::ProcessInfo>& processes() const = 0;
+  virtual const std::vector<trace::ThreadInfo>& threads() const = 0;
+  virtual const trace::Metadata& metadata() const = 0;
+  virtual const trace::Damage& damage() const = 0;
+  virtual uint64_t event_count() const = 0;  // for progress; what is readable may be less
+
+  // "" for 0 and for unknown ids. Lives as long as the source.
+  virtual std::string_view String(trace::StringId id) const = 0;
+  // Frames from outermost to innermost; empty for 0 and unknown ids.
+  virtual std::vector<trace::StringId> Stack(trace::StackId id) const = 0;
+
+  // All events in order, in batches. Return false from `visit` to stop early.
+  using Visit = std::function<bool(std::span<const trace::Event>)>;
+  virtual Status ForEachBatch(const Visit& visit) const = 0;
+};
+
+// A trace file.
+[[nodiscard]] std::shared_ptr<const Source> MakeSource(std::unique_ptr<trace::TraceReader> reader);
+
+}  // namespace vramscope::model

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// A training run written down in a test, as the recorder would have seen it:
+//
+//   Script s;
+//   s.Alloc("weight", 400).Parameter("weight", "fc.weight");
+//   for (int step = 1; step <= 3; ++step) {
+//     s.Data([&] { s.Alloc("batch", 64); });
+//     s.Alloc("hidden", 128).Saved("hidden");
+//     s.Backward([&] { s.Alloc("grad", 400).Gradient("grad", "weight").Released("hidden").Free("hidden"); });
+//     s.Optimizer("SGD", [&] {});
+//     s.Free("grad").Free("batch");
+//   }
+//   Run run = s.Load();
+//   run.blocks[s.Id("hidden", 2)]        // the block that was called "hidden" the second time
+//
+// Blocks are called by names that the test chooses; a name can be given again after Free. Each event comes 10
+// ns after the one before.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "profiler/model/run.h"
+#include "profiler/model/testing/memory_trace.h"
+
+namespace vramscope::model::testing {
+
+inline constexpr uint64_t kCpuDevice = trace::DeviceCode(0, 0xff);
+inline constexpr uint64_t kCuda0 = trace::DeviceCode(1, 0);
+inline constexpr uint64_t kCuda1 = trace::DeviceCode(1, 1);
+
+class Script {
+ public:
+  using Body = std::function<void()>;
+
+  Script();  // process 100 with one thread "main"; allocations on kCpuDevice
+
+  // What the following events belong to; made when it is named the first time.
+  Script& Process(uint32_t pid, uint32_t parent_pid = 1);
+  Script& Thread(const std::string& name);
+  Script& Device(uint64_t code);
+  // The time of the next event.
+  Script& At(uint64_t time_ns);
+  // The stack of the next allocation.
+  Script& Stack(const std::vector<std::string>& frames);
+  // The next allocation takes the address that `block` had when it was last alive.
+  Script& Reusing(const std::string& block);
+
+  Script& Alloc(const std::string& block, uint64_t size);
+  Script& Free(const std::string& block);
+  // What a CUDA allocator says beside the following allocations and frees: 0 = the sum of what the script has
+  // alive, plus this.
+  Script& TotalsAre(uint64_t extra, uint64_t reserved);
+
+  Script& Label(const std::string& block, trace::Role role, trace::LabelSource source,
+                const std::string& name = "", uint64_t tensor = 0);
+  // As the Python shim names a parameter.
+  Script& Parameter(const std::string& block, const std::string& name);
+  // As the AccumulateGrad hook sees it: the parameter without a name, then its gradient.
+  Script& Gradient(const std::string& block, const std::string& parameter);
+  Script& Saved(const std::string& block);        // an operand, before its op allocates
+  Script& SavedOutput(const std::string& block);  // a result, after its op allocated it
+  Script& Released(const std::string& block);
+
+  Script& Backward(const Body& body) { return Range(trace::RangeKind::kBackward, "", 0, body); }
+  Script& Optimizer(const std::string& name, const Body& body, uint64_t id = 1) {
+    return Range(trace::RangeKind::kOptimizer, name, id, body);
+  }
+  Script& Data(const Body& body) { return Range(trace::RangeKind::kDataLoader, "DataLoader", 0, body); }
+  Script& Module(const std::string& path, const Body& body) {
+    return Range(trace::RangeKind::kModule, path, 0, body);
+  }
+  Script& Autocast(const Body& body) { return Range(trace::RangeKind::kAutocast, "bfloat16", 0, body); }
+  Script& Range(trace::RangeKind kind, const std::string& name, uint64_t id, const Body& body);
+  Script& Op(const std::string& name, const Body& body);
+  // An autograd node made now in the open module, under this sequence number.
+  Script& NodeCreated(uint64_t sequence);
+  Script& Node(const std::string& name, uint64_t sequence, const Body& body);
+  Script& Mark(trace::MarkKind kind, uint64_t value = 0, const std::string& name = "");
+  Script& Lost(uint64_t count);
+  Script& Coverage(const std::string& hook, trace::CoverageState state, const std::string& detail = "");
+  // Any event; the fields as the schema has them.
+  Script& Event(trace::EventType type, const std::vector<uint64_t>& fields);
+
+  // The block that `name` meant the `occurrence`-th time (1 = first; 0 = the latest).
+  [[nodiscard]] BlockId Id(const std::string& name, size_t occurrence = 0) const;
+  [[nodiscard]] EventIndex last_event() const { return static_cast<EventIndex>(trace_->events().size() - 1); }
+  [[nodiscard]] MemoryTrace& trace() { return *trace_; }
+  [[nodiscard]] std::shared_ptr<const Source> source() const { return trace_; }
+  [[nodiscard]] Run Load() const;
+
+ private:
+  struct Known {
+    uint64_t address = 0;
+    uint64_t size = 0;
+    std::vector<BlockId> ids;
+  };
+  [[nodiscard]] const Known& Find(const std::string& block) const;
+
+  std::shared_ptr<MemoryTrace> trace_ = std::make_shared<MemoryTrace>();
+  std::map<std::string, Known> blocks_;
+  std::map<uint32_t, uint32_t> processes_;  // pid -> index
+  std::map<std::pair<uint32_t, std::string>, uint32_t> threads_;
+  uint32_t process_ = 0;
+  uint32_t thread_ = 0;
+  uint64_t device_ = kCpuDevice;
+  uint64_t time_ns_ = 0;
+  uint64_t next_address_ = 0x10000;
+  uint64_t reuse_address_ = 0;
+  uint32_t next_stack_ = 0;
+  BlockId next_id_ = 0;
+  bool totals_ = false;
+  uint64_t extra_total_ = 0;
+  uint64_t reserved_ = 0;
+  uint64_t alive_bytes_ = 0;
+};
+
+}  // namespace vramscope::model::testing

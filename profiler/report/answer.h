@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// The answer of `vramscope report`: where memory went, as plain data.
+//
+// Terminal, JSON, HTML and the viewer's summary print this and compute nothing, so a number that appears
+// twice is the same number. Texts are as recorded: whoever prints them makes them harmless. docs/json.md
+// describes the JSON form field by field.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "profiler/classify/category.h"
+#include "profiler/classify/proof.h"
+#include "profiler/model/run.h"
+#include "profiler/timeline/training.h"
+
+namespace vramscope::report {
+
+// A block as it is at a moment.
+struct LiveBlock {
+  uint64_t number = 0;  // the how-manieth allocation of the trace it is, from 1
+  uint64_t address = 0;
+  uint64_t bytes = 0;
+  classify::Category category{};
+  classify::Proof proof{};
+  std::string name;    // "" = nobody named it
+  std::string module;  // of its birth; "" = not known
+  std::string op;
+};
+
+// The state of the chosen device at one moment.
+struct Moment {
+  std::string asked;  // as it was asked for; "" for a moment that the report chose
+  uint64_t time_ns = 0;
+  uint64_t monotonic_ns = 0;  // CLOCK_MONOTONIC of the machine that recorded
+  uint64_t allocated_bytes = 0;
+  std::optional<uint64_t> reserved_bytes;
+  std::optional<uint64_t> device_used_bytes;
+  uint32_t step = 0;  // 0 = outside of all steps
+  timeline::Phase phase = timeline::Phase::kOther;
+  classify::CategoryBytes categories = {};  // sums to allocated_bytes
+  std::vector<LiveBlock> blocks;            // when they were asked for
+};
+
+struct Peak : Moment {
+  // What the allocation that made the peak was for; "" = not known.
+  std::string module;
+  std::string node;
+  std::string op;
+  uint32_t as_in_step =
+      0;  // the deep step that module and op are taken from; 0 = recorded at the peak itself
+};
+
+struct Step {
+  uint32_t number = 0;
+  uint64_t begin_ns = 0;
+  uint64_t end_ns = 0;
+  bool complete = true;
+  bool deep = false;
+  Moment peak;
+  uint64_t end_bytes = 0;  // allocated when it ended
+  uint64_t allocations = 0;
+  uint64_t handed_out_bytes = 0;  // of all these allocations
+};
+
+// What holds memory at the peak. Every kind of owner shares out the same bytes in its own way.
+struct Owner {
+  // A module pattern adds up the layers of a stack: "layers.*.mlp" is layers.0.mlp, layers.1.mlp, ...
+  enum class Kind : uint8_t { kModulePattern, kModule, kParameter, kOp, kStack } kind{};
+  std::string name;
+  uint32_t members = 1;  // how many modules a pattern stands for
+  uint64_t bytes = 0;
+  uint64_t blocks = 0;
+  classify::CategoryBytes categories = {};
+  std::vector<std::string> frames;  // of a stack, outermost first
+};
+[[nodiscard]] const char* OwnerKindKey(Owner::Kind kind);
+
+struct Device {
+  std::string name;  // "cuda:0"
+  uint32_t pid = 0;
+  bool chosen = false;  // the rest of the answer is about this one
+  uint64_t allocations = 0;
+  Moment peak;
+  std::optional<uint64_t> peak_reserved_bytes;
+  uint64_t end_bytes = 0;
+};
+
+struct Process {
+  uint32_t pid = 0;
+  uint32_t parent_pid = 0;
+  std::string role;  // "main", "worker", ...
+  std::string command_line;
+  int32_t exit_status = -1;  // as waitpid gives it; -1 = unknown
+  uint64_t events = 0;
+  uint64_t steps = 0;
+  uint64_t peak_bytes = 0;  // on the device where it was largest
+};
+
+struct Hook {
+  std::string name;
+  trace::CoverageState state{};  // the best that any process reported
+  std::string detail;
+  uint64_t processes = 0;  // that reported it
+};
+[[nodiscard]] const char* CoverageStateKey(trace::CoverageState state);
+
+struct OutOfMemory {
+  uint64_t time_ns = 0;
+  uint32_t pid = 0;
+  std::string device;
+  uint64_t requested_bytes = 0;
+  uint32_t step = 0;
+  timeline::Phase phase = timeline::Phase::kOther;
+};
+
+struct Answer {
+  std::string command_line;
+  std::string torch_version;
+  uint64_t duration_ns = 0;
+  uint64_t events = 0;
+
+  // The device and process that it is about; empty when nothing was allocated.
+  std::string device;
+  uint32_t pid = 0;
+  std::optional<std::pair<uint32_t, uint32_t>> step_range;  // when only these were asked for
+
+  Peak peak;
+  std::vector<Step> steps;
+  std::vector<Owner> owners;                    // by kind, largest first
+  std::map<Owner::Kind, uint64_t> owned_bytes;  // how much of the peak owners of a kind are known for
+  std::vector<Moment> moments;                  // as asked with --at
+  bool blocks_listed = false;                   // moments have their blocks
+  std::vector<Device> devices;                  // largest peak first
+  std::vector<Process> processes;               // in order of their start
+  std::vector<OutOfMemory> out_of_memory;
+  std::vector<Hook> coverage;  // by name
+  uint64_t dropped_events = 0;
+  trace::Damage damage;
+  model::Anomalies anomalies;
+  std::vector<std::string> notes;  // what a reader must know to read the figures right, one sentence each
+};
+
+}  // namespace vramscope::report

@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/report/build.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "profiler/classify/usage.h"
+#include "profiler/report/device_choice.h"
+#include "profiler/report/notes.h"
+#include "profiler/report/owners.h"
+#include "profiler/timeline/curve.h"
+
+namespace vramscope::report {
+namespace {
+
+using model::DeviceIndex;
+using model::EventIndex;
+using timeline::DeviceCurve;
+
+std::string Metadata(const model::Run& run, std::string_view key) {
+  const auto found = run.source->metadata().find(key);
+  return found == run.source->metadata().end() ? std::string() : found->second;
+}
+
+int Rank(trace::CoverageState state) {
+  switch (state) {
+    case trace::CoverageState::kProven:
+      return 3;
+    case trace::CoverageState::kHooked:
+      return 2;
+    case trace::CoverageState::kDisabled:
+      return 1;
+    case trace::CoverageState::kMissing:
+      return 0;
+  }
+  return 0;
+}
+
+class Builder {
+ public:
+  Builder(const classify::Analysis& analysis, const Request& request)
+      : analysis_(analysis), run_(analysis.run()), request_(request), origins_(run_, analysis.training()) {
+    for (DeviceIndex device = 0; device < run_.devices.size(); ++device) curves_.emplace_back(run_, device);
+  }
+
+  Result<Answer> Build() {
+    const Result<DeviceIndex> chosen = ChooseDevice(run_, curves_, request_);
+    if (!chosen.ok()) return chosen.error();
+    AddRun();
+    AddDevices(*chosen);
+    AddProcesses();
+    AddOutOfMemory();
+    AddCoverage();
+    if (*chosen != model::kNone) {
+      if (const Status device = AddChosen(*chosen); !device.ok()) return device.error();
+    } else if (const Status moments = AddEmptyMoments(); !moments.ok()) {
+      return moments.error();
+    }
+    answer_.blocks_listed = request_.blocks;
+    AddNotes(analysis_, *chosen, inferred_blocks_, answer_);
+    return std::move(answer_);
+  }
+
+ private:
+  void AddRun() {
+    answer_.command_line = Metadata(run_, "command_line");
+    if (answer_.command_line.empty() && !run_.processes.empty()) {
+      answer_.command_line = run_.processes.front().info.command_line;
+    }
+    answer_.torch_version = Metadata(run_, "torch.version");
+    answer_.duration_ns = run_.times.last_ns();
+    answer_.events = run_.event_count();
+    answer_.damage = run_.source->damage();
+    answer_.anomalies = run_.anomalies;
+    // The recorder's own count also has what it could not write after it had stopped.
+    uint64_t counted_by_recorder = 0;
+    const std::string text = Metadata(run_, "recording.lost_events");
+    std::from_chars(text.data(), text.data() + text.size(), counted_by_recorder);
+    answer_.dropped_events = std::max(run_.lost_events(), counted_by_recorder);
+  }
+
+  // --- moments
+
+  [[nodiscard]] const timeline::Training& TrainingOf(const DeviceCurve& curve) const {
+    return analysis_.training()[curve.device().process];
+  }
+
+  // All of a moment but the categories.
+  [[nodiscard]] Moment MomentAfter(const DeviceCurve& curve, EventIndex event, uint64_t time_ns) const {
+    Moment moment;
+    moment.time_ns = time_ns;
+    moment.monotonic_ns = run_.source->clock().start_monotonic_ns + time_ns;
+    if (event == model::kNever) return moment;  // before everything
+    moment.allocated_bytes = curve.AllocatedAfter(event);
+    moment.reserved_bytes = curve.ReservedAfter(event);
+    const timeline::Span& span = TrainingOf(curve).SpanAt(event);
+    moment.step = span.step;
+    moment.phase = timeline::PhaseOf(span.part);
+    return moment;
+  }
+  [[nodiscard]] Moment MomentAfter(const DeviceCurve& curve, EventIndex event) const {
+    return MomentAfter(curve, event, run_.times.TimeOf(event));
+  }
+
+  // --- devices, processes
+
+  void AddDevices(DeviceIndex chosen) {
+    for (DeviceIndex index = 0; index < curves_.size(); ++index) {
+      const DeviceCurve& curve = curves_[index];
+      Device device;
+      device.name = curve.device().name;
+      device.pid = run_.processes[curve.device().process].info.pid;
+      device.chosen = index == chosen;
+      for (const model::Change& change : curve.device().changes) device.allocations += change.freed() ? 0 : 1;
+      device.peak = MomentAfter(curve, curve.peak().event);
+      const EventIndex moment[] = {curve.peak().event};
+      device.peak.categories = classify::UsageAt(run_, analysis_.categories(), curve, moment)[0];
+      device.peak_reserved_bytes = curve.peak_reserved();
+      device.end_bytes = curve.AllocatedAfter(model::kNever);
+      answer_.devices.push_back(std::move(device));
+    }
+    std::stable_sort(answer_.devices.begin(), answer_.devices.end(), [](const Device& a, const Device& b) {
+      return a.peak.allocated_bytes > b.peak.allocated_bytes;
+    });
+  }
+
+  void AddProcesses() {
+    for (model::ProcessIndex index = 0; index < run_.processes.size(); ++index) {
+      const model::Process& from = run_.processes[index];
+      Process process;
+      process.pid = from.info.pid;
+      process.parent_pid = from.info.parent_pid;
+      process.role = Metadata(run_, "process." + std::to_string(index) + ".role");
+      process.command_line = from.info.command_line.empty() ? from.info.executable : from.info.command_line;
+      process.exit_status = from.info.exit_status;
+      process.events = from.events;
+      process.steps = analysis_.training()[index].steps().size();
+      for (const DeviceIndex device : from.devices) {
+        process.peak_bytes = std::max(process.peak_bytes, curves_[device].peak().bytes);
+      }
+      answer_.processes.push_back(std::move(process));
+    }
+  }
+
+  void AddOutOfMemory() {
+    for (const model::OutOfMemory& from : run_.out_of_memory) {
+      const model::ProcessIndex process = run_.threads[from.thread].process;
+      const timeline::Span& span = analysis_.training()[process].SpanAt(from.event);
+      answer_.out_of_memory.push_back({run_.times.TimeOf(from.event), run_.processes[process].info.pid,
+                                       model::DeviceName(from.device_code), from.requested, span.step,
+                                       timeline::PhaseOf(span.part)});
+    }
+  }
+
+  void AddCoverage() {
+    std::map<std::string, Hook> hooks;
+    for (const model::Coverage& coverage : run_.coverage) {
+      Hook& hook = hooks[coverage.hook];
+      if (hook.processes++ > 0 && Rank(coverage.state) < Rank(hook.state)) continue;
+      hook.name = coverage.hook;
+      hook.state = coverage.state;
+      hook.detail = coverage.detail;
+    }
+    for (auto& [name, hook] : hooks) answer_.coverage.push_back(std::move(hook));
+  }
+
+  // --- the chosen device
+
+  Status AddChosen(DeviceIndex device) {
+    const DeviceCurve& curve = curves_[device];
+    answer_.device = curve.device().name;
+    answer_.pid = run_.processes[curve.device().process].info.pid;
+    if (const Status steps = AddSteps(curve); !steps.ok()) return steps;
+    if (const Status moments = AddMoments(curve); !moments.ok()) return moments;
+    AddCategories(curve);
+    const EventIndex at[] = {peak_event_};
+    const auto live = classify::LiveAt(run_, curve.device(), at);
+    AddPeakOrigin(live[0]);
+    Owners owners = FindOwners(analysis_, origins_, live[0], peak_event_, request_.top);
+    answer_.owners = std::move(owners.owners);
+    answer_.owned_bytes = std::move(owners.known);
+    inferred_blocks_ = owners.inferred_blocks;
+    if (request_.blocks) AddBlocks(curve);
+    return {};
+  }
+
+  // The steps, and the peak of all of them or of those that were asked for.
+  Status AddSteps(const DeviceCurve& curve) {
+    const auto& steps = TrainingOf(curve).steps();
+    size_t first = 0;
+    size_t last = steps.size();
+    peak_event_ = curve.peak().event;
+    if (request_.steps.has_value()) {
+      if (request_.steps->first > steps.size()) return NoSuchStep(request_.steps->first, steps.size());
+      first = request_.steps->first - 1;
+      last = std::min<size_t>(request_.steps->second, steps.size());
+      answer_.step_range = {static_cast<uint32_t>(first + 1), static_cast<uint32_t>(last)};
+      peak_event_ = curve.PeakWithin(steps[first].begin, steps[last - 1].end).event;
+    }
+    static_cast<Moment&>(answer_.peak) = MomentAfter(curve, peak_event_);
+    for (size_t i = first; i < last; ++i) answer_.steps.push_back(StepOf(curve, steps[i]));
+    CountAllocations(curve);
+    return {};
+  }
+
+  [[nodiscard]] Step StepOf(const DeviceCurve& curve, const timeline::Step& from) {
+    Step step;
+    step.number = from.number;
+    step.begin_ns = run_.times.TimeOf(from.begin);
+    step.end_ns = run_.times.TimeOf(from.end);
+    step.complete = from.complete;
+    step.deep = from.deep;
+    const EventIndex peak = curve.PeakWithin(from.begin, std::max(from.end, from.begin + 1)).event;
+    step.peak = MomentAfter(curve, peak);
+    step.end_bytes = curve.AllocatedAfter(from.end - 1);
+    step_peaks_.push_back(peak);
+    return step;
+  }
+
+  void CountAllocations(const DeviceCurve& curve) {
+    if (answer_.steps.empty()) return;
+    const auto& steps = TrainingOf(curve).steps();
+    const size_t first = answer_.steps.front().number - 1;
+    size_t at = first;
+    for (const model::Change& change : curve.device().changes) {
+      if (change.freed() || change.event < steps[first].begin) continue;
+      while (at < steps.size() && change.event >= steps[at].end) ++at;
+      if (at - first >= answer_.steps.size()) return;
+      ++answer_.steps[at - first].allocations;
+      answer_.steps[at - first].handed_out_bytes += run_.blocks[change.block()].size;
+    }
+  }
+
+  static Error NoSuchStep(uint64_t number, uint64_t steps) {
+    const std::string there =
+        steps == 0 ? "no steps were seen" : "it has steps 1 to " + std::to_string(steps);
+    return Error{"this run has no step " + std::to_string(number) + ": " + there + " in this process."};
+  }
+
+  Status AddMoments(const DeviceCurve& curve) {
+    for (const MomentSpec& spec : request_.at) {
+      const Result<EventIndex> event = EventOf(curve, spec);
+      if (!event.ok()) return event.error();
+      moment_events_.push_back(*event);
+      const bool by_time = spec.kind == MomentSpec::Kind::kTime || spec.kind == MomentSpec::Kind::kMonotonic;
+      answer_.moments.push_back(
+          MomentAfter(curve, *event, by_time ? TimeOf(spec) : run_.times.TimeOf(*event)));
+      answer_.moments.back().asked = spec.text;
+    }
+    return {};
+  }
+
+  // A moment before the trace's start is its start.
+  [[nodiscard]] uint64_t TimeOf(const MomentSpec& spec) const {
+    if (spec.kind == MomentSpec::Kind::kTime) return spec.value;
+    const uint64_t start = run_.source->clock().start_monotonic_ns;
+    return spec.value > start ? spec.value - start : 0;
+  }
+
+  [[nodiscard]] Result<EventIndex> EventOf(const DeviceCurve& curve, const MomentSpec& spec) const {
+    const auto& steps = TrainingOf(curve).steps();
+    switch (spec.kind) {
+      case MomentSpec::Kind::kPeak:
+        return peak_event_;
+      case MomentSpec::Kind::kStep:
+        if (spec.value == 0 || spec.value > steps.size()) return NoSuchStep(spec.value, steps.size());
+        return curve.PeakWithin(steps[spec.value - 1].begin, steps[spec.value - 1].end).event;
+      case MomentSpec::Kind::kTime:
+      case MomentSpec::Kind::kMonotonic:
+        return run_.times.LastEventAt(TimeOf(spec));
+    }
+    return peak_event_;
+  }
+
+  // A run without allocations has moments all the same: of nothing. Only steps cannot be asked for.
+  Status AddEmptyMoments() {
+    for (const MomentSpec& spec : request_.at) {
+      if (spec.kind == MomentSpec::Kind::kStep)
+        return Error{"nothing was allocated in this run, so it has no steps to report."};
+      Moment moment;
+      moment.asked = spec.text;
+      moment.time_ns = TimeOf(spec);
+      moment.monotonic_ns = run_.source->clock().start_monotonic_ns + moment.time_ns;
+      answer_.moments.push_back(std::move(moment));
+    }
+    return {};
+  }
+
+  // One pass over the blocks for all moments of the answer.
+  void AddCategories(const DeviceCurve& curve) {
+    std::vector<EventIndex> events = {peak_event_};
+    std::vector<Moment*> moments = {&answer_.peak};
+    for (size_t i = 0; i < answer_.steps.size(); ++i) {
+      events.push_back(step_peaks_[i]);
+      moments.push_back(&answer_.steps[i].peak);
+    }
+    for (size_t i = 0; i < answer_.moments.size(); ++i) {
+      if (moment_events_[i] == model::kNever) continue;
+      events.push_back(moment_events_[i]);
+      moments.push_back(&answer_.moments[i]);
+    }
+    const auto usage = classify::UsageAt(run_, analysis_.categories(), curve, events);
+    for (size_t i = 0; i < moments.size(); ++i) moments[i]->categories = usage[i];
+  }
+
+  void AddPeakOrigin(const std::vector<model::BlockId>& live) {
+    const auto made_it = std::find_if(live.rbegin(), live.rend(), [this](model::BlockId block) {
+      return run_.blocks[block].alloc_event == peak_event_;
+    });
+    if (made_it == live.rend()) return;
+    const Place place = PlaceOf(analysis_, origins_, *made_it);
+    answer_.peak.module = place.module;
+    answer_.peak.node = place.node;
+    answer_.peak.op = place.op;
+    answer_.peak.as_in_step = place.as_in_step;
+  }
+
+  void AddBlocks(const DeviceCurve& curve) {
+    std::vector<EventIndex> events;
+    std::vector<Moment*> moments;
+    for (size_t i = 0; i < answer_.moments.size(); ++i) {
+      if (moment_events_[i] == model::kNever) continue;
+      events.push_back(moment_events_[i]);
+      moments.push_back(&answer_.moments[i]);
+    }
+    const auto live = classify::LiveAt(run_, curve.device(), events);
+    for (size_t i = 0; i < moments.size(); ++i) {
+      for (const model::BlockId block : live[i]) moments[i]->blocks.push_back(BlockAt(block, events[i]));
+    }
+  }
+
+  [[nodiscard]] LiveBlock BlockAt(model::BlockId id, EventIndex event) {
+    const classify::Stretch stretch = analysis_.categories().At(id, event);
+    const Place place = PlaceOf(analysis_, origins_, id);
+    LiveBlock block;
+    block.number = uint64_t{id} + 1;
+    block.address = run_.blocks[id].address;
+    block.bytes = run_.blocks[id].size;
+    block.category = stretch.category;
+    block.proof = stretch.proof;
+    block.name = analysis_.names().Of(id);
+    block.module = place.module;
+    block.op = place.node.empty() ? place.op : place.node;
+    return block;
+  }
+
+  const classify::Analysis& analysis_;
+  const model::Run& run_;
+  const Request& request_;
+  classify::Origins origins_;
+  std::vector<DeviceCurve> curves_;
+  Answer answer_;
+  EventIndex peak_event_ = 0;
+  std::vector<EventIndex> step_peaks_;     // of answer_.steps
+  std::vector<EventIndex> moment_events_;  // of answer_.moments
+  uint64_t inferred_blocks_ = 0;
+};
+
+}  // namespace
+
+Result<Answer> BuildAnswer(const classify::Analysis& analysis, const Request& request) {
+  return Builder(analysis, request).Build();
+}
+
+}  // namespace vramscope::report

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/report/json.h"
+
+#include <nlohmann/json.hpp>
+
+namespace vramscope::report {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+template <typename T>
+Json OrNull(const std::optional<T>& value) {
+  return value.has_value() ? Json(*value) : Json(nullptr);
+}
+
+Json TextOrNull(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
+
+Json StepOrNull(uint32_t step) { return step == 0 ? Json(nullptr) : Json(step); }
+
+Json CategoriesJson(const classify::CategoryBytes& bytes) {
+  Json categories = Json::object();
+  for (size_t i = 0; i < classify::kCategoryCount; ++i) {
+    categories[classify::Info(static_cast<classify::Category>(i)).key] = bytes[i];
+  }
+  return categories;
+}
+
+// Only what is there: an owner has one or two of the thirteen.
+Json NonZeroCategoriesJson(const classify::CategoryBytes& bytes) {
+  Json categories = Json::object();
+  for (size_t i = 0; i < classify::kCategoryCount; ++i) {
+    if (bytes[i] != 0) categories[classify::Info(static_cast<classify::Category>(i)).key] = bytes[i];
+  }
+  return categories;
+}
+
+Json MomentJson(const Moment& moment) {
+  return {{"allocated_bytes", moment.allocated_bytes},
+          {"reserved_bytes", OrNull(moment.reserved_bytes)},
+          {"device_used_bytes", OrNull(moment.device_used_bytes)},
+          {"time_ns", moment.time_ns},
+          {"monotonic_ns", moment.monotonic_ns},
+          {"step", StepOrNull(moment.step)},
+          {"phase", timeline::PhaseName(moment.phase)},
+          {"categories", CategoriesJson(moment.categories)}};
+}
+
+Json BlockJson(const LiveBlock& block, const Answer& answer) {
+  return {{"number", block.number},
+          {"address", block.address},
+          {"bytes", block.bytes},
+          {"category", classify::Info(block.category).key},
+          {"proof", classify::ProofKey(block.proof)},
+          {"name", block.name},
+          {"module", TextOrNull(block.module)},
+          {"op", TextOrNull(block.op)},
+          {"device", answer.device},
+          {"process", answer.pid}};
+}
+
+Json PeakJson(const Peak& peak) {
+  Json json = MomentJson(peak);
+  json["module"] = TextOrNull(peak.module);
+  json["node"] = TextOrNull(peak.node);
+  json["op"] = TextOrNull(peak.op);
+  json["as_in_step"] = StepOrNull(peak.as_in_step);
+  return json;
+}
+
+Json StepsJson(const Answer& answer) {
+  Json steps = Json::array();
+  for (const Step& step : answer.steps) {
+    steps.push_back({{"step", step.number},
+                     {"begin_ns", step.begin_ns},
+                     {"end_ns", step.end_ns},
+                     {"complete", step.complete},
+                     {"deep", step.deep},
+                     {"peak", MomentJson(step.peak)},
+                     {"end_allocated_bytes", step.end_bytes},
+                     {"allocations", step.allocations},
+                     {"handed_out_bytes", step.handed_out_bytes}});
+  }
+  return steps;
+}
+
+Json OwnersJson(const Answer& answer) {
+  Json owners = Json::array();
+  for (const Owner& owner : answer.owners) {
+    Json json = {{"kind", OwnerKindKey(owner.kind)},
+                 {"name", owner.name},
+                 {"bytes", owner.bytes},
+                 {"blocks", owner.blocks},
+                 {"categories", NonZeroCategoriesJson(owner.categories)}};
+    if (owner.kind == Owner::Kind::kModulePattern) json["members"] = owner.members;
+    if (!owner.frames.empty()) json["frames"] = owner.frames;
+    owners.push_back(std::move(json));
+  }
+  return owners;
+}
+
+Json OwnedJson(const Answer& answer) {
+  Json owned = Json::object();
+  for (const auto& [kind, bytes] : answer.owned_bytes) owned[OwnerKindKey(kind)] = bytes;
+  return owned;
+}
+
+Json MomentsJson(const Answer& answer) {
+  Json moments = Json::array();
+  for (const Moment& moment : answer.moments) {
+    Json json = MomentJson(moment);
+    json["at"] = moment.asked;
+    if (answer.blocks_listed) {
+      Json blocks = Json::array();
+      for (const LiveBlock& block : moment.blocks) blocks.push_back(BlockJson(block, answer));
+      json["blocks"] = std::move(blocks);
+    }
+    moments.push_back(std::move(json));
+  }
+  return moments;
+}
+
+Json DevicesJson(const Answer& answer) {
+  Json devices = Json::array();
+  for (const Device& device : answer.devices) {
+    devices.push_back({{"device", device.name},
+                       {"process", device.pid},
+                       {"chosen", device.chosen},
+                       {"allocations", device.allocations},
+                       {"peak", MomentJson(device.peak)},
+                       {"peak_reserved_bytes", OrNull(device.peak_reserved_bytes)},
+                       {"end_allocated_bytes", device.end_bytes}});
+  }
+  return devices;
+}
+
+Json ProcessesJson(const Answer& answer) {
+  Json processes = Json::array();
+  for (const Process& process : answer.processes) {
+    processes.push_back(
+        {{"pid", process.pid},
+         {"parent_pid", process.parent_pid},
+         {"role", process.role},
+         {"command_line", process.command_line},
+         {"exit_status", process.exit_status == -1 ? Json(nullptr) : Json(process.exit_status)},
+         {"events", process.events},
+         {"steps", process.steps},
+         {"peak_allocated_bytes", process.peak_bytes}});
+  }
+  return processes;
+}
+
+Json OutOfMemoryJson(const Answer& answer) {
+  Json all = Json::array();
+  for (const OutOfMemory& oom : answer.out_of_memory) {
+    all.push_back({{"time_ns", oom.time_ns},
+                   {"process", oom.pid},
+                   {"device", oom.device},
+                   {"requested_bytes", oom.requested_bytes},
+                   {"step", StepOrNull(oom.step)},
+                   {"phase", timeline::PhaseName(oom.phase)}});
+  }
+  return all;
+}
+
+Json CoverageJson(const Answer& answer) {
+  Json coverage = Json::array();
+  for (const Hook& hook : answer.coverage) {
+    coverage.push_back({{"hook", hook.name},
+                        {"state", CoverageStateKey(hook.state)},
+                        {"detail", hook.detail},
+                        {"processes", hook.processes}});
+  }
+  return coverage;
+}
+
+Json AnomaliesJson(const model::Anomalies& anomalies) {
+  return {{"double_allocs", anomalies.double_allocs},
+          {"unknown_frees", anomalies.unknown_frees},
+          {"inherited_frees", anomalies.inherited_frees},
+          {"size_mismatches", anomalies.size_mismatches},
+          {"labels_without_block", anomalies.labels_without_block},
+          {"saves_without_block", anomalies.saves_without_block},
+          {"releases_without_save", anomalies.releases_without_save},
+          {"unbalanced_ranges", anomalies.unbalanced_ranges},
+          {"late_events", anomalies.late_events},
+          {"bad_events", anomalies.bad_events},
+          {"total_mismatches", anomalies.total_mismatches},
+          {"not_loaded", anomalies.not_loaded}};
+}
+
+}  // namespace
+
+const char* OwnerKindKey(Owner::Kind kind) {
+  switch (kind) {
+    case Owner::Kind::kModulePattern:
+      return "module_pattern";
+    case Owner::Kind::kModule:
+      return "module";
+    case Owner::Kind::kParameter:
+      return "parameter";
+    case Owner::Kind::kOp:
+      return "op";
+    case Owner::Kind::kStack:
+      return "stack";
+  }
+  return "module";
+}
+
+const char* CoverageStateKey(trace::CoverageState state) {
+  switch (state) {
+    case trace::CoverageState::kMissing:
+      return "missing";
+    case trace::CoverageState::kHooked:
+      return "hooked";
+    case trace::CoverageState::kProven:
+      return "proven";
+    case trace::CoverageState::kDisabled:
+      return "disabled";
+  }
+  return "missing";
+}
+
+std::string ToJson(const Answer& answer, int indent) {
+  Json steps_asked = nullptr;
+  if (answer.step_range.has_value()) steps_asked = {answer.step_range->first, answer.step_range->second};
+  Json document = {
+      {"schema_version", kSchemaVersion},
+      {"command_line", answer.command_line},
+      {"torch_version", TextOrNull(answer.torch_version)},
+      {"duration_ns", answer.duration_ns},
+      {"events", answer.events},
+      {"dropped_events", answer.dropped_events},
+      {"selection",
+       {{"device", TextOrNull(answer.device)},
+        {"process", answer.device.empty() ? Json(nullptr) : Json(answer.pid)},
+        {"steps", std::move(steps_asked)}}},
+      {"peak", PeakJson(answer.peak)},
+      {"steps", StepsJson(answer)},
+      {"owners", OwnersJson(answer)},
+      {"owned_bytes", OwnedJson(answer)},
+  };
+  if (!answer.moments.empty()) document["moments"] = MomentsJson(answer);
+  document["devices"] = DevicesJson(answer);
+  document["processes"] = ProcessesJson(answer);
+  document["out_of_memory"] = OutOfMemoryJson(answer);
+  document["coverage"] = CoverageJson(answer);
+  document["damage"] = {{"closed_cleanly", answer.damage.closed_cleanly},
+                        {"unreadable_bytes", answer.damage.bytes_unreadable},
+                        {"unreadable_blocks", answer.damage.blocks_unreadable},
+                        {"sentence", answer.damage.sentence}};
+  document["anomalies"] = AnomaliesJson(answer.anomalies);
+  document["notes"] = answer.notes;
+  return document.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace vramscope::report

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/report/notes.h"
+
+#include <string>
+
+namespace vramscope::report {
+namespace {
+
+using timeline::StepEnds;
+
+std::string Count(uint64_t count, const char* singular, const char* plural) {
+  return std::to_string(count) + " " + (count == 1 ? singular : plural);
+}
+
+void AddStepNotes(const timeline::Training& training, Answer& answer) {
+  if (training.steps().empty()) {
+    answer.notes.emplace_back(
+        "No training step was seen in this process: no backward pass and no optimizer step.");
+  } else if (training.step_source() == StepEnds::Source::kBackwardWindows) {
+    answer.notes.emplace_back("No optimizer step was seen: each backward pass counts as a step.");
+  } else if (!training.steps().back().complete) {
+    answer.notes.push_back("The trace ends inside step " + std::to_string(training.steps().back().number) +
+                           ".");
+  }
+}
+
+void AddOriginNotes(const classify::Analysis& analysis, uint64_t inferred_blocks, Answer& answer) {
+  const bool knows_ops = analysis.run().contexts.size() > 1;
+  if (!knows_ops) {
+    answer.notes.emplace_back("No deep step was recorded, so modules and ops of activations are not known.");
+  } else if (inferred_blocks > 0) {
+    answer.notes.push_back("Modules and ops of " + Count(inferred_blocks, "block", "blocks") +
+                           " at the peak are taken from a deep step that allocates the same.");
+  }
+}
+
+void AddTrustNotes(Answer& answer) {
+  const model::Anomalies& anomalies = answer.anomalies;
+  if (answer.dropped_events > 0) {
+    answer.notes.push_back(Count(answer.dropped_events, "event was", "events were") +
+                           " lost while recording: totals may be off by what they allocated or freed.");
+  }
+  if (anomalies.double_allocs > 0) {
+    answer.notes.push_back(Count(anomalies.double_allocs, "free was", "frees were") +
+                           " not recorded and assumed where their address was handed out again.");
+  }
+  if (anomalies.total_mismatches > 0) {
+    answer.notes.push_back("The allocator's own total differed from the recorded blocks at " +
+                           Count(anomalies.total_mismatches, "event", "events") + ".");
+  }
+  if (anomalies.not_loaded > 0) {
+    answer.notes.push_back(Count(anomalies.not_loaded, "event is", "events are") +
+                           " beyond what one analysis holds and not counted here.");
+  }
+}
+
+void AddUnseenNote(const model::Device& device, Answer& answer) {
+  if (device.unseen.empty()) return;
+  answer.notes.push_back(std::to_string(device.unseen.back().value) +
+                         " bytes were allocated without being recorded (before recording began, or lost); "
+                         "they are unattributed.");
+}
+
+}  // namespace
+
+void AddNotes(const classify::Analysis& analysis, model::DeviceIndex device, uint64_t inferred_blocks,
+              Answer& answer) {
+  if (device != model::kNone) {
+    const model::Device& about = analysis.run().devices[device];
+    AddStepNotes(analysis.training()[about.process], answer);
+    AddOriginNotes(analysis, inferred_blocks, answer);
+    AddUnseenNote(about, answer);
+  }
+  AddTrustNotes(answer);
+}
+
+}  // namespace vramscope::report

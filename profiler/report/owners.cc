@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/report/owners.h"
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+#include <unordered_map>
+
+namespace vramscope::report {
+namespace {
+
+using classify::Category;
+using model::BlockId;
+
+// Adds up blocks under names.
+class Tally {
+ public:
+  explicit Tally(Owner::Kind kind) : kind_(kind) {}
+
+  void Add(std::string_view name, uint64_t bytes, Category category) {
+    if (name.empty()) return;
+    auto owner = by_name_.find(name);
+    if (owner == by_name_.end())
+      owner = by_name_.emplace(name, Owner{.kind = kind_, .name = std::string(name)}).first;
+    owner->second.bytes += bytes;
+    ++owner->second.blocks;
+    owner->second.categories[static_cast<size_t>(category)] += bytes;
+    known_ += bytes;
+  }
+
+  // The layers of stacks added up: "layers.3.mlp" counts as "layers.*.mlp" if there is another one that does.
+  [[nodiscard]] Tally Patterns() const {
+    std::map<std::string, std::vector<const Owner*>> groups;
+    for (const auto& [name, owner] : by_name_) groups[PatternOf(name)].push_back(&owner);
+    Tally patterns(Owner::Kind::kModulePattern);
+    patterns.known_ = known_;
+    for (const auto& [pattern, members] : groups) {
+      const std::string& name = members.size() > 1 ? pattern : members.front()->name;
+      Owner& sum = patterns.by_name_.emplace(name, Owner{.kind = patterns.kind_, .name = name}).first->second;
+      sum.members = static_cast<uint32_t>(members.size());
+      for (const Owner* member : members) {
+        sum.bytes += member->bytes;
+        sum.blocks += member->blocks;
+        for (size_t i = 0; i < classify::kCategoryCount; ++i) sum.categories[i] += member->categories[i];
+      }
+    }
+    return patterns;
+  }
+
+  void MoveTo(Owners& result, uint32_t top) && {
+    std::vector<Owner> owners;
+    for (auto& [name, owner] : by_name_) owners.push_back(std::move(owner));
+    std::sort(owners.begin(), owners.end(), [](const Owner& a, const Owner& b) {
+      return a.bytes != b.bytes ? a.bytes > b.bytes : a.name < b.name;
+    });
+    if (top != 0 && owners.size() > top) owners.resize(top);
+    std::move(owners.begin(), owners.end(), std::back_inserter(result.owners));
+    result.known[kind_] = known_;
+  }
+
+ private:
+  // The first part of the path that is a number is the place in a stack of layers; later ones (in an
+  // nn.Sequential) say what a layer is.
+  static std::string PatternOf(std::string_view path) {
+    for (size_t begin = 0; begin <= path.size();) {
+      const size_t end = std::min(path.find('.', begin), path.size());
+      const std::string_view part = path.substr(begin, end - begin);
+      const bool is_number = !part.empty() && part.find_first_not_of("0123456789") == std::string_view::npos;
+      if (is_number) return std::string(path.substr(0, begin)) + "*" + std::string(path.substr(end));
+      begin = end + 1;
+    }
+    return std::string(path);
+  }
+
+  Owner::Kind kind_;
+  std::map<std::string, Owner, std::less<>> by_name_;
+  uint64_t known_ = 0;
+};
+
+bool BelongsToParameter(Category category) {
+  return category == Category::kParameter || category == Category::kGradient ||
+         category == Category::kOptimizerState || category == Category::kBuffer;
+}
+
+// The frame that a user looks for: the innermost one that is not PyTorch's own.
+std::string_view FrameToShow(const model::Run& run, uint32_t stack) {
+  const auto frames = run.source->Stack(stack);
+  for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame) {
+    const std::string_view text = run.Text(*frame);
+    if (text.find("/torch/") == std::string_view::npos) return text;
+  }
+  return frames.empty() ? std::string_view() : run.Text(frames.back());
+}
+
+}  // namespace
+
+Place PlaceOf(const classify::Analysis& analysis, classify::Origins& origins, BlockId block) {
+  const model::Run& run = analysis.run();
+  const classify::Origin origin = origins.Of(block);
+  const model::Birthplace birth = model::Describe(run.contexts, origin.context);
+  Place place{run.Text(birth.module), run.Text(birth.node), run.Text(birth.op), origin.as_in_step};
+  const std::string_view module_by_name = classify::ModuleOfName(analysis.names().Of(block));
+  if (!module_by_name.empty()) place.module = module_by_name;
+  return place;
+}
+
+Owners FindOwners(const classify::Analysis& analysis, classify::Origins& origins,
+                  std::span<const BlockId> blocks, model::EventIndex at, uint32_t top) {
+  const model::Run& run = analysis.run();
+  Tally modules(Owner::Kind::kModule);
+  Tally parameters(Owner::Kind::kParameter);
+  Tally ops(Owner::Kind::kOp);
+  Tally stacks(Owner::Kind::kStack);
+  std::unordered_map<std::string_view, uint32_t> stack_of_frame;
+  Owners result;
+  for (const BlockId id : blocks) {
+    const uint64_t bytes = run.blocks[id].size;
+    const Category category = analysis.categories().At(id, at).category;
+    const Place place = PlaceOf(analysis, origins, id);
+    const bool at_the_top =
+        BelongsToParameter(category) && place.module.empty() && !analysis.names().Of(id).empty();
+    modules.Add(at_the_top ? "(model)" : place.module, bytes, category);
+    ops.Add(place.node.empty() ? place.op : place.node, bytes, category);
+    if (BelongsToParameter(category)) {
+      parameters.Add(classify::ParameterOfName(analysis.names().Of(id)), bytes, category);
+    }
+    const uint32_t stack = origins.Of(id).stack;
+    const std::string_view frame = FrameToShow(run, stack);
+    stacks.Add(frame, bytes, category);
+    if (!frame.empty()) stack_of_frame.try_emplace(frame, stack);
+    result.inferred_blocks += place.as_in_step != 0 ? 1 : 0;
+  }
+  modules.Patterns().MoveTo(result, top);
+  for (Tally* tally : {&modules, &parameters, &ops, &stacks}) std::move(*tally).MoveTo(result, top);
+  for (Owner& owner : result.owners) {
+    if (owner.kind != Owner::Kind::kStack) continue;
+    for (const uint32_t frame : run.source->Stack(stack_of_frame[owner.name])) {
+      owner.frames.emplace_back(run.Text(frame));
+    }
+  }
+  return result;
+}
+
+}  // namespace vramscope::report

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/report/request.h"
+
+#include <charconv>
+
+namespace vramscope::report {
+namespace {
+
+template <typename Number>
+std::optional<Number> WholeNumber(std::string_view text) {
+  Number number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool all = error == std::errc() && end == text.data() + text.size() && !text.empty();
+  return all ? std::optional(number) : std::nullopt;
+}
+
+}  // namespace
+
+Result<MomentSpec> ParseMoment(std::string_view text) {
+  using Kind = MomentSpec::Kind;
+  constexpr std::string_view kStep = "step:";
+  constexpr std::string_view kMonotonic = "mono:";
+  if (text == "peak") return MomentSpec{Kind::kPeak, 0, std::string(text)};
+  Kind kind = Kind::kTime;
+  std::string_view digits = text;
+  if (text.starts_with(kStep)) {
+    kind = Kind::kStep;
+    digits.remove_prefix(kStep.size());
+  } else if (text.starts_with(kMonotonic)) {
+    kind = Kind::kMonotonic;
+    digits.remove_prefix(kMonotonic.size());
+  }
+  const auto value = WholeNumber<uint64_t>(digits);
+  if (value.has_value()) return MomentSpec{kind, *value, std::string(text)};
+  return Error{"\"" + std::string(text) +
+               "\" is no moment; use peak, step:3, nanoseconds since the trace's start, or mono:NS."};
+}
+
+Result<std::pair<uint32_t, uint32_t>> ParseStepRange(std::string_view text) {
+  const size_t colon = text.find(':');
+  const auto first = WholeNumber<uint32_t>(text.substr(0, colon));
+  const auto last = colon == std::string_view::npos ? first : WholeNumber<uint32_t>(text.substr(colon + 1));
+  if (first.has_value() && last.has_value() && *first >= 1 && *first <= *last)
+    return std::pair(*first, *last);
+  return Error{"\"" + std::string(text) + "\" is no range of steps; use 3 or 2:5."};
+}
+
+}  // namespace vramscope::report

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bytes that a device's allocator has handed out, exact after every event.
+//
+// Why not an array of totals: it would repeat what the blocks say. A total is kept every 256 changes, with
+// the largest one in between, so any moment costs at most 256 additions and the peak of any interval skips
+// from one total to the next.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "profiler/model/run.h"
+
+namespace vramscope::timeline {
+
+struct Peak {
+  model::EventIndex event = 0;  // the first at which it was reached
+  uint64_t bytes = 0;
+};
+
+class DeviceCurve {
+ public:
+  // `run` must outlive the curve. O(changes).
+  DeviceCurve(const model::Run& run, model::DeviceIndex device);
+
+  // Allocated bytes in the state after event `at` (kNever: at the end of the trace).
+  [[nodiscard]] uint64_t AllocatedAfter(model::EventIndex at) const;
+  // The part of it whose blocks are not known (model::Device::unseen).
+  [[nodiscard]] uint64_t UnseenAfter(model::EventIndex at) const;
+  // Bytes that the allocator holds; unknown before it said so, and for allocators that never do.
+  [[nodiscard]] std::optional<uint64_t> ReservedAfter(model::EventIndex at) const;
+  [[nodiscard]] std::optional<uint64_t> peak_reserved() const;
+
+  [[nodiscard]] const Peak& peak() const { return peak_; }
+  // The highest state after any event in [begin, end); what was there before `begin` counts from `begin` on.
+  // begin < end.
+  [[nodiscard]] Peak PeakWithin(model::EventIndex begin, model::EventIndex end) const;
+
+  [[nodiscard]] const model::Device& device() const { return device_; }
+
+ private:
+  static constexpr size_t kStride = 256;
+  struct Chunk {
+    uint64_t before = 0;  // blocks' bytes before its first change
+    Peak highest;         // after one of its changes, unseen bytes included
+  };
+
+  // The number of changes with event <= at.
+  [[nodiscard]] size_t ChangesUntil(model::EventIndex at) const;
+  [[nodiscard]] uint64_t BlocksAfter(size_t changes) const;
+  void Apply(size_t change, uint64_t& bytes) const;
+
+  const model::Run& run_;
+  const model::Device& device_;
+  std::vector<Chunk> chunks_;
+  Peak peak_;
+};
+
+}  // namespace vramscope::timeline

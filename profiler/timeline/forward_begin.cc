@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/timeline/forward_begin.h"
+
+#include <algorithm>
+
+namespace vramscope::timeline {
+namespace {
+
+using model::BlockId;
+using model::EventIndex;
+
+// The first block that was allocated at or after `event`.
+BlockId FirstBlockFrom(const model::Run& run, EventIndex event) {
+  BlockId low = 0;
+  auto high = static_cast<BlockId>(run.blocks.size());
+  while (low < high) {
+    const BlockId middle = low + (high - low) / 2;
+    if (run.blocks[middle].alloc_event < event) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
+EventIndex FirstBegin(const std::vector<Interval>& intervals, EventIndex begin, EventIndex end) {
+  const auto within = ForwardBegin::Within(intervals, begin, end);
+  return within.empty() ? end : within.front().begin;
+}
+
+}  // namespace
+
+std::span<const Interval> ForwardBegin::Within(const std::vector<Interval>& intervals, EventIndex begin,
+                                               EventIndex end) {
+  const auto starts_before = [](const Interval& interval, EventIndex event) {
+    return interval.begin < event;
+  };
+  const auto first = std::lower_bound(intervals.begin(), intervals.end(), begin, starts_before);
+  const auto last = std::lower_bound(first, intervals.end(), end, starts_before);
+  return {first, last};
+}
+
+EventIndex ForwardBegin::FirstSave(EventIndex begin, EventIndex end) const {
+  const auto& saves = run_.processes[process_].first_saves;
+  const auto first = std::lower_bound(saves.begin(), saves.end(), begin);
+  return first == saves.end() || *first >= end ? end : *first;
+}
+
+void ForwardBegin::FindAnchor(const Gap& gap, ForwardEdges& edges) const {
+  const auto data = Within(windows_.data, gap.begin, gap.end);
+  edges.anchor = gap.begin;
+  edges.data_before = 0;
+  for (size_t i = data.size(); i-- > 0;) {
+    const EventIndex segment_end = i + 1 < data.size() ? data[i + 1].begin : gap.end;
+    if (FirstSave(data[i].end, segment_end) == segment_end) continue;
+    edges.anchor = data[i].end;
+    edges.data_before = i + 1;
+    return;
+  }
+  if (data.empty() || FirstSave(gap.begin, data.front().begin) != data.front().begin) return;
+  edges.anchor = data.back().end;  // nothing was saved anywhere: the last batch is the best guess
+  edges.data_before = data.size();
+}
+
+ForwardEdges ForwardBegin::Find(const Gap& gap) const {
+  ForwardEdges edges;
+  FindAnchor(gap, edges);
+  edges.forward = FirstBegin(windows_.modules, edges.anchor, gap.end);
+  if (edges.forward != gap.end) return edges;
+
+  const EventIndex first_save = FirstSave(edges.anchor, gap.end);
+  if (const auto learnt = learnt_.find(gap.micro_batch); gap.to_backward && learnt != learnt_.end()) {
+    const EventIndex counted = CountBack(gap, edges.anchor, learnt->second);
+    if (counted != model::kNever) {
+      edges.forward = std::min(counted, first_save);
+      return edges;
+    }
+  }
+  edges.forward = std::min(FirstBegin(windows_.autocast, edges.anchor, gap.end), first_save);
+  return edges;
+}
+
+void ForwardBegin::Learn(const Gap& gap) {
+  if (!gap.to_backward || windows_.modules.empty()) return;
+  ForwardEdges edges;
+  FindAnchor(gap, edges);
+  const EventIndex forward = FirstBegin(windows_.modules, edges.anchor, gap.end);
+  if (forward == gap.end) return;
+  // The last deep step teaches: the first ones may still warm up.
+  learnt_[gap.micro_batch] = CountAllocations(gap.thread, forward, gap.end);
+}
+
+uint32_t ForwardBegin::CountAllocations(model::ThreadIndex thread, EventIndex begin, EventIndex end) const {
+  uint32_t count = 0;
+  for (BlockId id = FirstBlockFrom(run_, begin); id < run_.blocks.size(); ++id) {
+    const model::Block& block = run_.blocks[id];
+    if (block.alloc_event >= end) break;
+    count += block.thread == thread ? 1 : 0;
+  }
+  return count;
+}
+
+EventIndex ForwardBegin::CountBack(const Gap& gap, EventIndex begin, uint32_t count) const {
+  if (count == 0) return model::kNever;
+  for (BlockId id = FirstBlockFrom(run_, gap.end); id-- > 0;) {
+    const model::Block& block = run_.blocks[id];
+    if (block.alloc_event < begin) break;
+    if (block.thread == gap.thread && --count == 0) return block.alloc_event;
+  }
+  return model::kNever;
+}
+
+}  // namespace vramscope::timeline

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where forward begins: the one edge of a step that no hook reports in the light depth.
+//
+// A gap is what lies between two windows of training; forward ends where the backward window begins, and
+// begins somewhere in the gap:
+//
+//   ...optimizer│ scheduler, logging │data│ prepare batch │ forward                │backward...
+//               └ gap                     └ anchor        └ found here             └ gap ends
+//
+// In order of trust: the first module call (deep steps); as many allocations before backward as in the deep
+// steps of this run, micro-batch by micro-batch (a step repeats itself, and what comes between the steps,
+// like an evaluation, does not move this count); the first autocast region; the first tensor that autograd
+// saves. The anchor is the end of the last data window that is followed by a save, so that batches of an
+// evaluation in the same gap are not taken for the training batch.
+#pragma once
+
+#include <unordered_map>
+#include <vector>
+
+#include "profiler/timeline/windows.h"
+
+namespace vramscope::timeline {
+
+struct Gap {
+  model::EventIndex begin = 0;
+  model::EventIndex end = 0;
+  model::ThreadIndex thread = 0;  // that ran the window at its end
+  uint32_t micro_batch = 0;       // the how-manieth backward pass of its step it leads to
+  bool to_backward = false;
+};
+
+// The parts of a gap that a search gives.
+struct ForwardEdges {
+  model::EventIndex anchor = 0;   // begin of the search: the gap's begin, or the end of a data window
+  size_t data_before = 0;         // data windows of the gap before the anchor
+  model::EventIndex forward = 0;  // begin of forward; the gap's end when there is none
+};
+
+class ForwardBegin {
+ public:
+  ForwardBegin(const model::Run& run, model::ProcessIndex process, const TrainingWindows& windows)
+      : run_(run), process_(process), windows_(windows) {}
+
+  // Remembers how long forward was, in allocations, if the gap lies in a deep step. To be told all gaps
+  // before Find.
+  void Learn(const Gap& gap);
+  [[nodiscard]] ForwardEdges Find(const Gap& gap) const;
+
+  // The first save in [begin, end), or `end`.
+  [[nodiscard]] model::EventIndex FirstSave(model::EventIndex begin, model::EventIndex end) const;
+  // Those of `intervals` that begin in [begin, end).
+  [[nodiscard]] static std::span<const Interval> Within(const std::vector<Interval>& intervals,
+                                                        model::EventIndex begin, model::EventIndex end);
+
+ private:
+  void FindAnchor(const Gap& gap, ForwardEdges& edges) const;
+  // Allocations on the gap's thread in [begin, end).
+  [[nodiscard]] uint32_t CountAllocations(model::ThreadIndex thread, model::EventIndex begin,
+                                          model::EventIndex end) const;
+  // The event of the `count`-th allocation before the gap's end; kNever if the gap's part behind `begin` has
+  // fewer.
+  [[nodiscard]] model::EventIndex CountBack(const Gap& gap, model::EventIndex begin, uint32_t count) const;
+
+  const model::Run& run_;
+  model::ProcessIndex process_;
+  const TrainingWindows& windows_;
+  std::unordered_map<uint32_t, uint32_t> learnt_;  // micro-batch -> allocations of its forward
+};
+
+}  // namespace vramscope::timeline

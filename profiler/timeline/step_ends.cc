@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/timeline/step_ends.h"
+
+#include <algorithm>
+#include <map>
+
+namespace vramscope::timeline {
+namespace {
+
+using model::EventIndex;
+
+// One finished optimizer step.
+struct OptimizerStep {
+  uint64_t optimizer = 0;
+  EventIndex begin = 0;
+  EventIndex end = 0;
+};
+
+struct Optimizer {
+  uint64_t id = 0;
+  EventIndex first = 0;  // begin of its first step
+  EventIndex last = 0;   // begin of its last one
+  size_t steps = 0;
+};
+
+// Steps of outermost optimizers (a wrapper's step contains the step of what it wraps), in order. A step
+// inside a backward pass (optimizer-in-backward) ends with that pass.
+void CollectSteps(const std::vector<Window>& windows, EventIndex end_around,
+                  std::vector<OptimizerStep>& steps) {
+  for (const Window& window : windows) {
+    const EventIndex end = std::max(window.end, end_around);
+    if (window.optimizer) {
+      steps.push_back({window.id, window.begin, end});
+    } else {
+      CollectSteps(window.inside, end, steps);
+    }
+  }
+}
+
+std::vector<OptimizerStep> StepsFromMarks(const model::Run& run, model::ProcessIndex process) {
+  std::vector<OptimizerStep> steps;
+  for (const model::Mark& mark : run.marks) {
+    const bool ours = run.threads[mark.thread].process == process;
+    if (ours && mark.kind == trace::MarkKind::kOptimizerStepDone) {
+      steps.push_back({mark.tensor, mark.event, mark.event + 1});
+    }
+  }
+  return steps;
+}
+
+std::vector<Optimizer> ByFirstStep(const std::vector<OptimizerStep>& steps) {
+  std::map<uint64_t, Optimizer> by_id;
+  for (const OptimizerStep& step : steps) {
+    Optimizer& optimizer = by_id[step.optimizer];
+    if (optimizer.steps++ == 0) optimizer = {step.optimizer, step.begin, step.begin, 1};
+    optimizer.last = step.begin;
+  }
+  std::vector<Optimizer> optimizers;
+  for (const auto& [id, optimizer] : by_id) optimizers.push_back(optimizer);
+  std::sort(optimizers.begin(), optimizers.end(),
+            [](const Optimizer& a, const Optimizer& b) { return a.first < b.first; });
+  return optimizers;
+}
+
+// The optimizer that ends the steps of each loop: a loop is a group of optimizers whose times overlap.
+std::vector<uint64_t> EndingOptimizers(const std::vector<Optimizer>& optimizers) {
+  std::vector<uint64_t> ending;
+  for (size_t i = 0; i < optimizers.size();) {
+    EventIndex loop_last = optimizers[i].last;
+    size_t rarest = i;
+    size_t next = i + 1;
+    for (; next < optimizers.size() && optimizers[next].first < loop_last; ++next) {
+      loop_last = std::max(loop_last, optimizers[next].last);
+      if (optimizers[next].steps <= optimizers[rarest].steps) rarest = next;
+    }
+    ending.push_back(optimizers[rarest].id);
+    i = next;
+  }
+  std::sort(ending.begin(), ending.end());
+  return ending;
+}
+
+std::vector<EventIndex> EndsOf(const std::vector<OptimizerStep>& steps) {
+  const std::vector<uint64_t> ending = EndingOptimizers(ByFirstStep(steps));
+  std::vector<EventIndex> ends;
+  for (const OptimizerStep& step : steps) {
+    if (std::binary_search(ending.begin(), ending.end(), step.optimizer)) ends.push_back(step.end);
+  }
+  ends.erase(std::unique(ends.begin(), ends.end()), ends.end());
+  return ends;
+}
+
+}  // namespace
+
+StepEnds FindStepEnds(const model::Run& run, model::ProcessIndex process, const TrainingWindows& windows) {
+  std::vector<OptimizerStep> steps;
+  CollectSteps(windows.outermost, 0, steps);
+  if (!steps.empty()) return {EndsOf(steps), StepEnds::Source::kOptimizerWindows};
+  steps = StepsFromMarks(run, process);
+  if (!steps.empty()) return {EndsOf(steps), StepEnds::Source::kOptimizerMarks};
+  StepEnds result;
+  for (const Window& backward : windows.outermost) result.ends.push_back(backward.end);
+  if (!result.ends.empty()) result.source = StepEnds::Source::kBackwardWindows;
+  return result;
+}
+
+}  // namespace vramscope::timeline

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the steps of a training loop end.
+//
+// A step ends with the optimizer that steps least often: a GAN's discriminator may step five times for one
+// step of the generator, and the people who wrote it call all of that one iteration. Optimizers that never
+// step by turns (pretraining, then fine-tuning) belong to loops of their own.
+//
+//   D G D G D G            ends after each G (a tie: the one that stepped last when both stepped first)
+//   D D D D D G D D ...    ends after each G
+//   A A A A B B B          two loops: ends after each A, then after each B
+//
+// Without optimizer windows: marks of finished optimizer steps; without those, each backward pass ends a
+// step.
+#pragma once
+
+#include <vector>
+
+#include "profiler/timeline/windows.h"
+
+namespace vramscope::timeline {
+
+struct StepEnds {
+  std::vector<model::EventIndex> ends;  // ascending; the first event behind each step
+  enum class Source : uint8_t { kNone, kOptimizerWindows, kOptimizerMarks, kBackwardWindows } source{};
+};
+
+[[nodiscard]] StepEnds FindStepEnds(const model::Run& run, model::ProcessIndex process,
+                                    const TrainingWindows& windows);
+
+}  // namespace vramscope::timeline

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// Steps and phases of a training process, found without any annotation.
+//
+//   ┌ setup ┬──────────────── step 1 ─────────────────┬───────────── step 2 ─────────────┬ after
+//   │       │ data  prepare  forward  backward  update │ data ... (evaluation) ... update │
+//
+// A span says what the process did between two events; spans cover the whole trace without gaps. Phases are
+// what people are told; parts tell a little more, because the categories need it (a block born between data
+// loading and forward is likely an input).
+//
+// Gradient accumulation, several optimizers, LBFGS (which runs forward and backward inside step()),
+// evaluation between steps, and an interrupted last step all come out of the same walk over the windows; see
+// training.cc for the rules and forward_begin.h for the one edge that no hook reports.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "profiler/model/run.h"
+#include "profiler/timeline/step_ends.h"
+#include "profiler/timeline/windows.h"
+
+namespace vramscope::timeline {
+
+enum class Phase : uint8_t { kOther, kData, kForward, kBackward, kOptimizer };
+inline constexpr size_t kPhaseCount = 5;
+// "other", "data", "forward", "backward", "optimizer"
+[[nodiscard]] const char* PhaseName(Phase phase);
+
+enum class Part : uint8_t {
+  kOther,    // outside of everything known: before the first step, after the last one, between loops
+  kData,     // inside a data loader's next()
+  kPrepare,  // from the end of the step or micro-batch before, or from the batch's arrival, to the begin of
+             // forward
+  kForward,  // forward that leads to a backward pass
+  kEvaluation,  // forward that does not
+  kBackward,
+  kUpdate,     // after the last backward pass, before the optimizer: clipping, unscaling
+  kOptimizer,  // inside optimizer.step()
+};
+[[nodiscard]] Phase PhaseOf(Part part);
+
+struct Span {
+  model::EventIndex begin = 0;  // ends where the next one begins
+  uint32_t step = 0;            // 0 = no step
+  Part part = Part::kOther;
+  model::EventIndex backward = model::kNever;  // where the backward pass begins that this leads to
+};
+
+struct Step {
+  uint32_t number = 0;  // from 1
+  model::EventIndex begin = 0;
+  model::EventIndex end = 0;  // the first event behind it
+  bool complete = true;       // false: the trace ends inside it
+  bool deep = false;          // with ops, modules and shapes
+};
+
+class Training {
+ public:
+  Training() = default;
+
+  [[nodiscard]] const std::vector<Step>& steps() const { return steps_; }
+  [[nodiscard]] const std::vector<Span>& spans() const { return spans_; }
+  [[nodiscard]] StepEnds::Source step_source() const { return step_source_; }
+
+  // The span that holds event `at`; the last one for kNever. O(log spans).
+  [[nodiscard]] const Span& SpanAt(model::EventIndex at) const;
+  // nullptr outside of all steps.
+  [[nodiscard]] const Step* StepAt(model::EventIndex at) const;
+  // Step `number`, or nullptr.
+  [[nodiscard]] const Step* StepNumber(uint32_t number) const;
+  // Whether `thread` loaded data beside the training at `at` (a prefetcher): then the span does not tell what
+  // it allocated.
+  [[nodiscard]] bool LoadsDataBeside(model::ThreadIndex thread, model::EventIndex at) const;
+  // The part of SpanAt, or kData for such a thread.
+  [[nodiscard]] Part PartOf(model::ThreadIndex thread, model::EventIndex at) const;
+
+ private:
+  friend class TrainingBuilder;
+
+  std::vector<Step> steps_;
+  std::vector<Span> spans_ = {{}};
+  std::vector<ThreadInterval> other_data_;
+  StepEnds::Source step_source_ = StepEnds::Source::kNone;
+};
+
+[[nodiscard]] Training FindTraining(const model::Run& run, model::ProcessIndex process);
+
+}  // namespace vramscope::timeline

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/timeline/windows.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace vramscope::timeline {
+namespace {
+
+using model::EventIndex;
+using model::Range;
+using model::ThreadIndex;
+using trace::RangeKind;
+
+bool Trains(RangeKind kind) { return kind == RangeKind::kBackward || kind == RangeKind::kOptimizer; }
+
+std::vector<ThreadIndex> FindTrainingThreads(const model::Run& run, model::ProcessIndex process) {
+  std::vector<ThreadIndex> threads;
+  for (const uint32_t index : run.processes[process].ranges) {
+    if (Trains(run.ranges[index].kind)) threads.push_back(run.ranges[index].thread);
+  }
+  std::sort(threads.begin(), threads.end());
+  threads.erase(std::unique(threads.begin(), threads.end()), threads.end());
+  return threads;
+}
+
+// Puts `window` into the innermost window that is still open at its begin. Two training threads may overlap
+// without nesting: the later one is cut where the one around it ends.
+void Place(std::vector<Window>& outermost, Window window) {
+  std::vector<Window>* level = &outermost;
+  while (!level->empty() && window.begin < level->back().end) {
+    window.end = std::min(window.end, level->back().end);
+    level = &level->back().inside;
+  }
+  level->push_back(std::move(window));
+}
+
+// Appends an interval unless it lies inside the last one.
+void PlaceOutermost(std::vector<Interval>& intervals, Interval interval) {
+  if (intervals.empty() || interval.begin >= intervals.back().end) {
+    intervals.push_back(interval);
+  } else {
+    intervals.back().end = std::max(intervals.back().end, interval.end);
+  }
+}
+
+}  // namespace
+
+TrainingWindows FindWindows(const model::Run& run, model::ProcessIndex process) {
+  TrainingWindows windows;
+  windows.threads = FindTrainingThreads(run, process);
+  for (const uint32_t index : run.processes[process].ranges) {
+    const Range& range = run.ranges[index];
+    const Interval interval{range.begin, std::min(range.end, run.event_count())};
+    const bool on_training_thread =
+        windows.threads.empty() ||
+        std::binary_search(windows.threads.begin(), windows.threads.end(), range.thread);
+    if (!on_training_thread) {
+      if (range.kind == RangeKind::kDataLoader) windows.other_data.push_back({range.thread, interval});
+      continue;
+    }
+    switch (range.kind) {
+      case RangeKind::kBackward:
+      case RangeKind::kOptimizer:
+        Place(
+            windows.outermost,
+            {interval.begin, interval.end, range.id, range.thread, {}, range.kind == RangeKind::kOptimizer});
+        break;
+      case RangeKind::kDataLoader:
+        PlaceOutermost(windows.data, interval);
+        break;
+      case RangeKind::kModule:
+        PlaceOutermost(windows.modules, interval);
+        break;
+      case RangeKind::kAutocast:
+        PlaceOutermost(windows.autocast, interval);
+        break;
+      default:
+        break;
+    }
+  }
+  std::sort(windows.other_data.begin(), windows.other_data.end(), [](const auto& a, const auto& b) {
+    return std::tie(a.thread, a.interval.begin) < std::tie(b.thread, b.interval.begin);
+  });
+  return windows;
+}
+
+}  // namespace vramscope::timeline

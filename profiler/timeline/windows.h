@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// The windows of a training process: when backward ran, an optimizer stepped, a data loader was asked, and
+// what ran around them.
+//
+// Ranges are facts of single threads; a process trains as a whole: autograd allocates on threads of its own
+// while the thread that called backward() waits. So the windows of the training threads (those that ever ran
+// a backward or an optimizer) are the windows of the process.
+//
+//   thread main   ──data──   ─────backward─────   ──optimizer──────────────
+//   autograd            allocates here ▲          backward inside (LBFGS) nests
+#pragma once
+
+#include <vector>
+
+#include "profiler/model/run.h"
+
+namespace vramscope::timeline {
+
+struct Window {
+  model::EventIndex begin = 0;  // of its kRangeBegin
+  model::EventIndex end = 0;    // of its kRangeEnd; the number of events when it never ended
+  uint64_t id = 0;
+  model::ThreadIndex thread = 0;
+  std::vector<Window> inside;  // backward and optimizer windows within, in order
+  bool optimizer = false;      // else: backward
+};
+
+struct Interval {
+  model::EventIndex begin = 0;
+  model::EventIndex end = 0;
+};
+
+struct ThreadInterval {
+  model::ThreadIndex thread = 0;
+  Interval interval;
+};
+
+struct TrainingWindows {
+  std::vector<Window> outermost;  // backward and optimizer, in order, not overlapping
+  // On the training threads (on all threads when nothing was trained), in order, not overlapping:
+  std::vector<Interval> data;               // a data loader was asked for the next batch
+  std::vector<Interval> modules;            // the outermost module calls (deep steps)
+  std::vector<Interval> autocast;           // the outermost autocast regions
+  std::vector<model::ThreadIndex> threads;  // the training threads, in order; empty when nothing was trained
+  std::vector<ThreadInterval>
+      other_data;  // data loading on other threads (prefetchers), by thread, then begin
+};
+
+[[nodiscard]] TrainingWindows FindWindows(const model::Run& run, model::ProcessIndex process);
+
+}  // namespace vramscope::timeline
