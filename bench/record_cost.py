@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What recording costs the program that is recorded, beside what other profilers cost.
+
+    VRAMSCOPE_TEST_PYTHON=.../python bench/record_cost.py [--pairs 10] [--only mlp] [--markdown]
+
+How: each variant runs as many times as there are pairs, each time beside an unrecorded run (before or after it, in turns), the program
+pinned to one core and the collector to the others. A run's figure is its median step; a pair's is the ratio of its two runs; a
+variant's is the median of its pairs, and the spread printed is that of the middle half. Ratios below 1 are noise.
+
+Prints a table; fails only on figures so bad that something is broken (LIMITS).
+"""
+import argparse
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Callable, Dict, List, NamedTuple, Optional, Tuple
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
+from recorded_run import SAMPLES, clean_environment, python, vramscope  # noqa: E402
+
+STEP_TIME = str(Path(__file__).resolve().parent / "step_time.py")
+
+Wrap = Callable[[List[str], Path], List[str]]  # (command of the program, scratch folder) -> command that measures it
+
+
+class Workload(NamedTuple):
+    title: str
+    arguments: List[str]  # of step_time.py
+    unit: float           # ns in the unit that is printed
+    unit_name: str
+
+
+WORKLOADS: Dict[str, Workload] = {
+    "loop": Workload("tight loop: torch.empty(256) and its free", ["loop"], 1, "ns"),
+    "mlp": Workload("small-op MLP, samples/mlp_small.py", [str(SAMPLES / "mlp_small.py"), "--steps", "2000"], 1e3, "us/step"),
+    "gpt": Workload("samples/gpt.py", [str(SAMPLES / "gpt.py"), "--steps", "50"], 1e6, "ms/step"),
+}
+
+
+def recorded(*options: str, names: bool = True) -> Wrap:
+    def wrap(command: List[str], scratch: Path) -> List[str]:
+        if not names:  # without the Python shim
+            command = ["env", "-u", "PYTHONPATH", "VRAMSCOPE_OPTIONS=device=auto;depth=light;deep_steps=2-4;stacks=none", *command]
+        return [vramscope(), "record", "--quiet", "-o", str(scratch / "run.vms"), *options, "--", *command]
+    return wrap
+
+
+def memray(*options: str) -> Wrap:
+    def wrap(command: List[str], scratch: Path) -> List[str]:
+        at = command.index(STEP_TIME)
+        return [*command[:at], "-m", "memray", "run", "-q", "-f", "-o", str(scratch / "memray.bin"), *options, *command[at:]]
+    return wrap
+
+
+def heaptrack(command: List[str], scratch: Path) -> List[str]:
+    return ["heaptrack", "--record-only", "-o", str(scratch / "heaptrack"), *command]
+
+
+def profiled(kind: str) -> Wrap:
+    def wrap(command: List[str], scratch: Path) -> List[str]:
+        at = command.index(STEP_TIME) + 1
+        return [*command[:at], "--profile", kind, *command[at:]]
+    return wrap
+
+
+VARIANTS: Dict[str, Wrap] = {
+    "vramscope, no names": recorded("--depth", "light", names=False),
+    "vramscope, light": recorded("--depth", "light"),
+    "vramscope, default": recorded(),
+    "vramscope, every step deep": recorded("--depth", "all"),
+    "vramscope, light, Python stacks": recorded("--depth", "light", "--stacks", "python"),
+    "vramscope, deep, all stacks": recorded("--depth", "all", "--stacks", "all"),
+    "torch.profiler(profile_memory)": profiled("memory"),
+    "torch.profiler(..., with_stack)": profiled("stack"),
+    "memray": memray(),
+    "memray --native": memray("--native"),
+    "heaptrack": heaptrack,
+}
+# Far beyond what was promised: only a broken build or a very busy machine is slower.
+LIMITS = {("mlp", "vramscope, light"): 1.25, ("gpt", "vramscope, light"): 1.15}
+
+
+def available(variant: str) -> bool:
+    if variant == "heaptrack":
+        return shutil.which("heaptrack") is not None
+    if variant.startswith("memray"):
+        return subprocess.run([python(), "-c", "import memray"], env=environment(), capture_output=True).returncode == 0
+    return True
+
+
+def environment() -> Dict[str, str]:
+    extra = os.environ.get("VRAMSCOPE_BENCH_PYTHONPATH")  # where memray is, if not beside PyTorch
+    return clean_environment(**({"PYTHONPATH": extra} if extra else {}))
+
+
+def cores() -> Tuple[str, str]:
+    """The core of the program, and those of everything else."""
+    usable = sorted(os.sched_getaffinity(0))
+    return str(usable[-1]), ",".join(map(str, usable[:-1] or usable))
+
+
+def measure(workload: Workload, wrap: Optional[Wrap]) -> float:
+    """ns of the median step of one run."""
+    program_core, other_cores = cores()
+    with tempfile.TemporaryDirectory(prefix="vramscope-bench-") as folder:
+        scratch = Path(folder)
+        result = scratch / "result.json"
+        command = ["taskset", "-c", program_core, python(), STEP_TIME, str(result), *workload.arguments]
+        if wrap:
+            command = wrap(command, scratch)
+        done = subprocess.run(["taskset", "-c", other_cores, *command], env=environment(), capture_output=True)
+        if done.returncode != 0:
+            raise RuntimeError(f"{' '.join(command)}: exit {done.returncode}: {done.stderr.decode()[-500:]}")
+        return json.loads(result.read_text())["median_ns"]
+
+
+class Cost(NamedTuple):
+    plain: float
+    with_recording: float
+    ratios: List[float]
+
+    @property
+    def ratio(self) -> float:
+        return statistics.median(self.ratios)
+
+    @property
+    def spread(self) -> Tuple[float, float]:
+        quarters = statistics.quantiles(self.ratios, n=4)
+        return quarters[0], quarters[2]
+
+
+def compare(workload: Workload, variants: List[str], pairs: int) -> Dict[str, Cost]:
+    plain: Dict[str, List[float]] = {variant: [] for variant in variants}
+    changed: Dict[str, List[float]] = {variant: [] for variant in variants}
+    for pair in range(pairs):
+        for variant in variants:
+            for wrap in (None, VARIANTS[variant]) if pair % 2 else (VARIANTS[variant], None):
+                (changed if wrap else plain)[variant].append(measure(workload, wrap))
+        print(f"{workload.title}: pair {pair + 1} of {pairs}", file=sys.stderr)
+    return {variant: Cost(statistics.median(plain[variant]), statistics.median(changed[variant]),
+                          [after / before for before, after in zip(plain[variant], changed[variant])]) for variant in variants}
+
+
+def show(workload: Workload, costs: Dict[str, Cost], loop: bool) -> None:
+    print(f"\n{workload.title}\n")
+    print(f"| variant | {workload.unit_name} without | with | ratio | middle half |{' ns per event |' if loop else ''}")
+    print(f"|---|---|---|---|---|{'---|' if loop else ''}")
+    for variant, cost in costs.items():
+        low, high = cost.spread
+        row = f"| {variant} | {cost.plain / workload.unit:.1f} | {cost.with_recording / workload.unit:.1f} | {cost.ratio:.3f} | {low:.3f} to {high:.3f} |"
+        print(row + (f" {(cost.ratio - 1) * cost.plain / 2:.1f} |" if loop else ""))
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--pairs", type=int, default=10)
+    parser.add_argument("--only", choices=WORKLOADS, action="append", help="one workload; may be given again")
+    parser.add_argument("--variant", action="append", help="variants whose name has this in it; may be given again")
+    options = parser.parse_args()
+    variants = [name for name in VARIANTS if available(name) and (not options.variant or any(part in name for part in options.variant))]
+    broken = []
+    for key in options.only or WORKLOADS:
+        costs = compare(WORKLOADS[key], variants, options.pairs)
+        show(WORKLOADS[key], costs, key == "loop")
+        broken += [f"{key}, {name}: {cost.ratio:.2f}" for name, cost in costs.items() if cost.ratio > LIMITS.get((key, name), float("inf"))]
+    for sentence in broken:
+        print(f"far too slow: {sentence}", file=sys.stderr)
+    return 1 if broken else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

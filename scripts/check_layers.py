@@ -1,0 +1,143 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Holds the source tree to its layout: which room may include which, and what every file must have.
+
+    trace_format <- profiler <- viewer          injector -> trace_format only          samples: on their own
+
+Also: PyTorch and CUDA headers only where a program is built against them; nothing heavy inside the recorded process; an SPDX line in
+every source file; no file too long to read in one sitting; no path of somebody's machine. Exit 0: all holds; 1: each line printed is
+one violation.
+"""
+
+import ast
+import os
+import re
+import sys
+from typing import Iterator, List, NamedTuple, Optional
+
+ROOMS = ("trace_format", "injector", "profiler", "viewer", "samples", "bench", "tests")
+MAY_INCLUDE = {
+    "trace_format": {"trace_format"},
+    "injector": {"injector", "trace_format"},
+    "profiler": {"profiler", "trace_format"},
+    "viewer": {"viewer", "profiler", "trace_format"},
+    "samples": {"samples"},
+    "bench": set(ROOMS),
+    "tests": set(ROOMS),
+}
+# Built against LibTorch: the sample, the optional bridge, and tests of both.
+TORCH_USERS = ("injector/torch/bridge/", "samples/", "tests/")
+TORCH_HEADER = re.compile(r"(torch|ATen|c10|caffe2)/|(cuda|cudnn|cublas|cupti|nccl|nvml|nvtx)\w*(\.h|/)")
+# Inside the recorded process: no exceptions, no streams, no libraries that the program might have in another version.
+HEAVY_HEADER = re.compile(r"(fmt|boost|nlohmann)/|(iostream|fstream|sstream|iomanip|regex|stdexcept|filesystem)$")
+# Linked into tests and benchmarks only.
+OUTSIDE_THE_PROCESS = re.compile(r"(_test|_bench|_fuzz|/recorded_program)\.(cc|h)$|/(testing|tests)/|/test_\w+\.(cc|h)$")
+
+SOURCE_FILE = re.compile(r"(\.(h|cc|cpp|c|py|sh|cmake)|CMakeLists\.txt)$")
+TEXT_FILE = re.compile(r"\.(h|cc|cpp|c|py|sh|cmake|txt|md|json|yml)$")
+CXX_FILE = re.compile(r"\.(h|cc|cpp|c)$")
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
+MACHINE_PATH = re.compile(r"/(?:work|root|home)/[a-z]|/tmp/[a-z]+[0-9]")
+MAX_LINES = 400
+MAY_BE_LONGER: "set[str]" = set()
+
+
+class Violation(NamedTuple):
+    path: str
+    line: int
+    what: str
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line}: {self.what}"
+
+
+def files(root: str) -> Iterator[str]:
+    """Paths below `root`, relative, without build folders and hidden ones."""
+    for folder, children, names in os.walk(root):
+        children[:] = sorted(name for name in children if not name.startswith((".", "build")) and name != "__pycache__")
+        for name in sorted(names):
+            yield os.path.relpath(os.path.join(folder, name), root)
+
+
+def room_of(path: str) -> Optional[str]:
+    first = path.split("/", 1)[0]
+    return first if first in ROOMS else None
+
+
+def included_room(root: str, path: str, header: str) -> Optional[str]:
+    """The room that `#include "header"` in `path` reaches: beside the file first, then from the root, as the compiler looks."""
+    beside = os.path.normpath(os.path.join(os.path.dirname(path), header))
+    is_beside = header.startswith(".") or os.path.exists(os.path.join(root, beside))
+    return room_of(beside if is_beside else header)
+
+
+def check_includes(root: str, path: str, text: str) -> Iterator[Violation]:
+    room = room_of(path)
+    if room is None or not CXX_FILE.search(path):
+        return
+    in_process = room == "injector" and not OUTSIDE_THE_PROCESS.search(path) and not path.startswith("injector/torch/bridge/")
+    for match in INCLUDE.finditer(text):
+        quote, header = match.groups()
+        line = text.count("\n", 0, match.start(1)) + 1
+        target = included_room(root, path, header) if quote == '"' else None
+        if target and target not in MAY_INCLUDE[room]:
+            yield Violation(path, line, f"{room} must not include {target} ({header})")
+        if target is None and TORCH_HEADER.match(header) and not path.startswith(TORCH_USERS):
+            yield Violation(path, line, f"PyTorch and CUDA headers are only for {', '.join(TORCH_USERS)} ({header})")
+        if in_process and HEAVY_HEADER.match(header):
+            yield Violation(path, line, f"not inside the recorded process: {header}")
+
+
+def check_shim_imports(root: str, path: str, text: str) -> Iterator[Violation]:
+    """The Python shim runs in every user's environment: the standard library, PyTorch when it is there, and itself."""
+    if not path.startswith("injector/python/") or not path.endswith(".py") or path.endswith("_test.py"):
+        return
+    own = {os.path.splitext(name)[0] for _, folders, names in os.walk(os.path.join(root, "injector/python")) for name in (*folders, *names)}
+    allowed = own | set(getattr(sys, "stdlib_module_names", ())) | {"torch"}
+    if not hasattr(sys, "stdlib_module_names"):  # Python before 3.10 cannot tell
+        return
+    for node in ast.walk(ast.parse(text)):
+        modules = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        if isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
+            modules = [node.module]
+        for module in modules:
+            if module.split(".")[0] not in allowed:
+                yield Violation(path, node.lineno, f"the shim must not import {module}")
+
+
+def check_text(path: str, text: str) -> Iterator[Violation]:
+    lines = text.splitlines()
+    if SOURCE_FILE.search(path):
+        if not any("SPDX-License-Identifier: Apache-2.0" in line for line in lines[:2]):
+            yield Violation(path, 1, "no SPDX-License-Identifier line")
+        if len(lines) > MAX_LINES and path not in MAY_BE_LONGER:
+            yield Violation(path, MAX_LINES, f"{len(lines)} lines; split it along a seam (at most {MAX_LINES})")
+    for number, line in enumerate(lines, 1):
+        match = MACHINE_PATH.search(line)
+        if match:
+            yield Violation(path, number, f"a path of one machine: {match.group()}")
+
+
+def check(root: str) -> List[Violation]:
+    found: List[Violation] = []
+    for path in files(root):
+        if not TEXT_FILE.search(path):
+            continue
+        with open(os.path.join(root, path), encoding="utf-8", errors="replace") as file:
+            text = file.read()
+        found += check_includes(root, path, text)
+        found += check_shim_imports(root, path, text)
+        found += check_text(path, text)
+    return found
+
+
+def main(argv: List[str]) -> int:
+    root = argv[0] if argv else os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    found = check(root)
+    for violation in found:
+        print(violation)
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,38 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: Apache-2.0
+# Sourced by the other scripts, from the repository root: how they speak, and which Python has PyTorch.
+
+say() { printf '%s: %s\n' "$(basename "$0")" "$*"; }
+die() { printf '%s: %s\n' "$(basename "$0")" "$*" >&2; exit 1; }
+
+# True if the interpreter knows where torch lies; importing it would take seconds.
+has_torch() { "$1" -c 'import importlib.util as u, sys; sys.exit(u.find_spec("torch") is None)' 2>/dev/null; }
+
+# The interpreter that runs PyTorch programs: the caller's choice, the environment that setup.sh made, or python3 itself.
+torch_python() {
+  if [[ -n ${VRAMSCOPE_PYTHON:-} ]]; then
+    command -v "$VRAMSCOPE_PYTHON" || die "VRAMSCOPE_PYTHON=$VRAMSCOPE_PYTHON cannot be run"
+  elif [[ -x build/venv/bin/python ]]; then
+    printf '%s\n' "$PWD/build/venv/bin/python"
+  else
+    command -v python3
+  fi
+}
+
+# configure PRESET [cmake options]: quiet unless it fails. The sanitizer builds are not for the processes of PyTorch.
+configure() {
+  local python=''
+  [[ $1 == release ]] && python=$(torch_python)
+  mkdir -p build
+  cmake --preset "$1" -DVRAMSCOPE_TORCH_PYTHON="$python" -DVRAMSCOPE_TEST_PYTHON="$python" "${@:2}" >"build/configure-$1.log" 2>&1 ||
+    { cat "build/configure-$1.log" >&2; say "configuring $1 failed"; return 1; }
+}
+
+# build PRESET [cmake --build options]: shows compiler output only when something fails, and then what failed first.
+build() {
+  local log="build/build-$1.log"
+  cmake --build --preset "$1" "${@:2}" >"$log" 2>&1 && return 0
+  { grep -A 40 -m 1 '^FAILED' "$log" || tail -n 40 "$log"; } >&2
+  say "building $1 failed; all of it is in $log"
+  return 1
+}

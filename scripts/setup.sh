@@ -1,0 +1,85 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Installs what is missing to build vramscope and to record the samples; with --tests also what the test suite needs.
+#
+#   scripts/setup.sh                   compiler, libraries, and a Python with PyTorch
+#   scripts/setup.sh --tests           also clang, for the sanitizers and the fuzz targets
+#   scripts/setup.sh --torch VERSION   also build/venv-VERSION with that release of PyTorch (repeatable)
+#
+# Packages come from apt (Debian 12, Ubuntu 24.04). PyTorch goes into build/venv unless python3 has it already; VRAMSCOPE_PYTHON names
+# another interpreter to use as it is. No root is needed when no package is missing. Safe to repeat; a second run takes no time.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+source scripts/environment.sh
+
+readonly newest_torch=2.15.0
+readonly build_packages=(g++ cmake ninja-build pkg-config git libzstd-dev libfmt-dev nlohmann-json3-dev libboost-program-options-dev
+  libgtest-dev libgmock-dev libbenchmark-dev python3)
+readonly test_packages=(clang libclang-rt-dev)
+# What PyTorch imports, without the nvidia-* packages that its own metadata asks for.
+readonly torch_dependencies=(filelock typing-extensions setuptools sympy networkx jinja2 fsspec)
+
+with_tests=no
+releases=()
+while (($#)); do
+  case $1 in
+    --tests) with_tests=yes ;;
+    --torch) releases+=("${2:?--torch wants a version}"); shift ;;
+    *) sed -n '3,10s/^# \{0,1\}//p' "$0"; exit 2 ;;
+  esac
+  shift
+done
+
+install_packages() {
+  local missing=() package
+  for package in "$@"; do
+    dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing+=("$package")
+  done
+  ((${#missing[@]})) || return 0
+  local as_root=()
+  if ((EUID != 0)); then
+    command -v sudo >/dev/null || die "these packages are missing: ${missing[*]}. Ask an administrator to run: apt-get install ${missing[*]}"
+    as_root=(sudo)
+  fi
+  say "installing ${missing[*]}"
+  "${as_root[@]}" apt-get update -qq || die "apt-get update failed: is there a network?"
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null ||
+    die "apt-get could not install ${missing[*]}"
+}
+
+# make_venv FOLDER TORCH NUMPY: a virtual environment with an unmodified PyTorch wheel and stand-ins for the CUDA libraries it lacks.
+make_venv() {
+  local folder=$1 torch=$2 numpy=$3
+  [[ -e $folder/complete-$torch ]] && return 0
+  say "PyTorch $torch goes into $folder (about 1.4 GB)"
+  # The marker allows cuda_stand_ins.py to write there.
+  rm -rf "$folder"
+  # Debian's python3 comes without what venv needs; other Pythons have it.
+  python3 -c 'import ensurepip, venv' 2>/dev/null || install_packages python3-venv
+  python3 -m venv "$folder"
+  touch "$folder/vramscope-venv"
+  "$folder/bin/pip" install --quiet --disable-pip-version-check "${torch_dependencies[@]}" "$numpy" ||
+    die "pip could not install what PyTorch imports: is there a network?"
+  "$folder/bin/pip" install --quiet --disable-pip-version-check --no-deps "torch==$torch" ||
+    die "pip could not install torch $torch for $(python3 --version): name a Python that has PyTorch in VRAMSCOPE_PYTHON"
+  python3 scripts/cuda_stand_ins.py "$folder/bin/python"
+  "$folder/bin/python" -c 'import torch' || die "PyTorch $torch in $folder does not import"
+  touch "$folder/complete-$torch"
+}
+
+if command -v dpkg-query >/dev/null; then
+  install_packages "${build_packages[@]}"
+  [[ $with_tests == no ]] || install_packages "${test_packages[@]}"
+else
+  for tool in g++ cmake ninja pkg-config python3; do
+    command -v "$tool" >/dev/null || die "$tool is missing, and this is not Debian or Ubuntu: install ${build_packages[*]} by their names here"
+  done
+fi
+
+if [[ -z ${VRAMSCOPE_PYTHON:-} ]] && ! has_torch python3; then
+  make_venv build/venv "$newest_torch" numpy
+fi
+for release in ${releases[@]+"${releases[@]}"}; do
+  make_venv "build/venv-$release" "$release" 'numpy<2'  # wheels before 2.3 were built against NumPy 1
+done
+say "ready: PyTorch of $(torch_python)"

@@ -1,0 +1,111 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Sets up, builds, and runs every test: the whole suite on the release build, unit tests under the sanitizers, fuzz targets for a minute.
+#
+#   scripts/test.sh                  about a quarter of an hour on two cores
+#   scripts/test.sh --quick          fuzz targets for 5 seconds, no thread sanitizer
+#   scripts/test.sh --wheels all     the end-to-end tests also on PyTorch 2.6.0 and 2.2.2
+#
+# The last line is "N passed, N failed"; exit 0 when nothing failed.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+source scripts/environment.sh
+
+readonly older_torch=(2.6.0 2.2.2)
+quick=no
+setup=(--tests)
+more_pythons=()
+while (($#)); do
+  case $1 in
+    --quick) quick=yes ;;
+    --wheels)
+      [[ ${2:-} == all ]] || die "--wheels wants: all"
+      for release in "${older_torch[@]}"; do
+        setup+=(--torch "$release")
+        more_pythons+=("$PWD/build/venv-$release/bin/python")
+      done
+      shift ;;
+    *) sed -n '3,9s/^# \{0,1\}//p' "$0"; exit 2 ;;
+  esac
+  shift
+done
+
+passed=0
+failed=0
+launcher=(env)  # what ctest runs under
+count() { passed=$((passed + $1)) failed=$((failed + $2)); }
+
+# stage NAME COMMAND...: says what begins and how long it took; a command that fails counts as one failed test, and the next stage begins.
+stage() {
+  local name=$1 begin=$SECONDS
+  shift
+  say "$name"
+  if "$@"; then say "$name: $((SECONDS - begin)) s"; else count 0 1; say "$name FAILED after $((SECONDS - begin)) s"; fi
+}
+
+# run_tests BUILD [ctest options]: adds what ctest counted. Skipped tests are neither passed nor failed.
+run_tests() {
+  local report="$PWD/build/$1/tests.xml"
+  rm -f "$report"
+  "${launcher[@]}" ctest --test-dir "build/$1" --output-on-failure --parallel "$(nproc)" --output-junit "$report" "${@:2}" || true
+  local tests failures skipped
+  read -r tests failures skipped < <(python3 scripts/junit_totals.py "$report") || return 1
+  count $((tests - failures - skipped)) "$failures"
+}
+
+# fuzz_one TARGET SECONDS: with a corpus that lasts between runs; the exit status goes into a file, for it runs beside others.
+fuzz_one() {
+  local name
+  name=$(basename "$1")
+  mkdir -p "build/fuzz/$name"
+  local status=0
+  "$1" -max_total_time="$2" -rss_limit_mb=2048 -timeout=20 -artifact_prefix="build/fuzz/$name-" "build/fuzz/$name" \
+    >"build/fuzz/$name.log" 2>&1 || status=$?
+  echo "$status" >"build/fuzz/$name.status"
+}
+export -f fuzz_one
+
+# fuzz SECONDS: all targets of the sanitizer build, as many at a time as there are cores.
+fuzz() {
+  local targets target name
+  mapfile -t targets < <(find build/asan -name '*_fuzz' -type f -perm -u+x | sort)
+  ((${#targets[@]})) || { say "no fuzz targets were built"; return 1; }
+  printf '%s\n' "${targets[@]}" | xargs -P "$(nproc)" -I{} bash -c "fuzz_one {} $1"
+  for target in "${targets[@]}"; do
+    name=$(basename "$target")
+    if [[ $(<"build/fuzz/$name.status") == 0 ]]; then
+      count 1 0
+      say "$name: $(grep -ao 'Done [0-9]* runs.*' "build/fuzz/$name.log" | tail -n 1)"
+    else
+      count 0 1
+      say "$name FAILED:"
+      tail -n 40 "build/fuzz/$name.log"
+    fi
+  done
+}
+
+build_release() {
+  local joined
+  joined=$(IFS=:; printf '%s' "${more_pythons[*]-}")
+  configure release -DVRAMSCOPE_TEST_PYTHONS="$joined" && build release
+}
+build_asan() { configure asan && build asan --target unit_tests fuzzers; }
+build_tsan() { configure tsan && build tsan --target injector_core_test collector_test trace_format_test; }
+
+scripts/setup.sh "${setup[@]}"
+stage "build release" build_release
+stage "test release" run_tests release
+stage "build with the address and undefined-behaviour sanitizers" build_asan
+stage "test with the address and undefined-behaviour sanitizers" run_tests asan -L unit
+if [[ $quick == yes ]]; then
+  stage "fuzz" fuzz 5
+else
+  stage "fuzz" fuzz 60
+  stage "build with the thread sanitizer" build_tsan
+  # ThreadSanitizer wants fixed addresses and dies at start where the kernel randomizes more bits than it expects.
+  if setarch -R true 2>/dev/null; then launcher=(setarch -R); fi
+  stage "test with the thread sanitizer" run_tests tsan -R '^(injector_core|collector|trace_format)$'
+fi
+
+echo "$passed passed, $failed failed"
+((failed == 0))

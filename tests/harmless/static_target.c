@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A program without a dynamic loader: prints a line and ends with the exit code of its argument. */
+#include <stdio.h>
+#include <stdlib.h>
+
+int main(int argc, char** argv) {
+  puts("static");
+  return argc > 1 ? atoi(argv[1]) : 0;
+}

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compares what `vramscope report` says about a moment with what PyTorch said at that moment (oracle.py).
+
+What must hold, and why it is stated so:
+    parameter, buffer, gradient, optimizer_state   the same set of (address, bytes), and the name is one that PyTorch gives
+    activation      the storages that autograd graphs hold, less those that are something else (a weight that matmul saves is a parameter)
+    input           every tensor of the batch is called so; in step 1, every one that a graph holds
+    visible         every tensor that Python can see is a living block of that size
+    sums            the categories add up to what is allocated, and so do the blocks
+
+A block has one category for its whole life where the role is the block's purpose: LBFGS makes next step's state in the middle of a step
+and stores it at the end. PyTorch's answer at the later point therefore also holds for the same block at an earlier one. And what an
+optimizer keeps in its state only while it steps (LBFGS: al) is no state but a temporary.
+"""
+from typing import Any, Dict, Iterable, List, NamedTuple, Set, Tuple
+
+Storage = Tuple[int, int]
+
+# Highest first: a storage with two roles counts as the first of them.
+NAMED = ("parameter", "buffer", "optimizer_state", "gradient")
+FOR_LIFE = ("parameter", "buffer", "optimizer_state", "input", "given")
+
+
+class Difference(NamedTuple):
+    where: str
+    what: str
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.what}"
+
+
+def compare(points: List[Dict[str, Any]], moments: List[Dict[str, Any]]) -> List[Difference]:
+    """`moments[i]` is the report's answer for the time of `points[i]`. Nothing = they agree."""
+    roles_for_life = _roles_for_life(points, moments)
+    differences: List[Difference] = []
+    for point, moment in zip(points, moments):
+        where = f"step {point['step']} {point['kind']}"
+        differences += [Difference(where, what) for what in _compare_moment(point, moment, roles_for_life)]
+    return differences
+
+
+def _roles_for_life(points: List[Dict[str, Any]], moments: List[Dict[str, Any]]) -> Dict[str, Dict[int, Set[str]]]:
+    """role -> number of a block that has it at some point -> its names."""
+    roles: Dict[str, Dict[int, Set[str]]] = {role: {} for role in FOR_LIFE}
+    for point, moment in zip(points, moments):
+        number_at = {block["address"]: block["number"] for block in moment["blocks"]}
+        for role in FOR_LIFE:
+            if role == "optimizer_state" and point["in_optimizer"]:
+                continue
+            for address, _, *names in point[role]:
+                if address in number_at:
+                    roles[role].setdefault(number_at[address], set()).update(*names)
+    return roles
+
+
+def _compare_moment(point: Dict[str, Any], moment: Dict[str, Any], for_life: Dict[str, Dict[int, Set[str]]]) -> List[str]:
+    blocks = moment["blocks"]
+    told = {role: _storages(point[role]) for role in (*NAMED, "saved", "input", "given", "visible")}
+    if point["in_optimizer"]:
+        told["optimizer_state"] = set()
+    for role, numbers in for_life.items():
+        told[role] |= {(block["address"], block["bytes"]) for block in blocks if block["number"] in numbers}
+    found: Dict[str, Set[Storage]] = {}
+    for block in blocks:
+        found.setdefault(block["category"], set()).add((block["address"], block["bytes"]))
+
+    problems: List[str] = []
+    claimed: Set[Storage] = set()
+    for role in NAMED:
+        expected = told[role] - claimed
+        claimed |= expected
+        problems += _sets(role, expected, found.get(role, set()), blocks)
+        problems += _names(role, point[role], expected, blocks, for_life.get(role, {}))
+
+    inputs = told["input"] - claimed
+    if point["step"] == 1:  # what autograd never met before the first step may be anything
+        inputs &= told["saved"] | found.get("input", set())
+    problems += _sets("input", inputs, found.get("input", set()) & inputs, blocks)
+    either = told["given"] & found.get("input", set())  # noise handed to a model: an input, or made on the way
+    problems += _sets("activation", told["saved"] - claimed - inputs - either, found.get("activation", set()), blocks)
+
+    alive = {(block["address"], block["bytes"]) for block in blocks}
+    problems += [f"PyTorch has a tensor of {size} bytes at {address:#x}, no such block" for address, size in sorted(told["visible"] - alive)]
+    if not moment["allocated_bytes"] == sum(moment["categories"].values()) == sum(block["bytes"] for block in blocks):
+        problems.append(f"{moment['allocated_bytes']} bytes allocated, categories {sum(moment['categories'].values())}, "
+                        f"blocks {sum(block['bytes'] for block in blocks)}")
+    return problems
+
+
+def _storages(rows: Iterable[Any]) -> Set[Storage]:
+    return {(row[0], row[1]) for row in rows}
+
+
+def _sets(role: str, expected: Set[Storage], found: Set[Storage], blocks: List[Dict[str, Any]]) -> List[str]:
+    category = {(block["address"], block["bytes"]): f"{block['category']} {block['name']!r}" for block in blocks}
+    missing = [f"{role} {size} bytes at {address:#x} is called {category.get((address, size), 'nothing: not alive')}"
+               for address, size in sorted(expected - found)]
+    extra = [f"{category[address, size]} {size} bytes at {address:#x} is no {role}" for address, size in sorted(found - expected)]
+    return missing + extra
+
+
+def _names(role: str, rows: List[Any], expected: Set[Storage], blocks: List[Dict[str, Any]], for_life: Dict[int, Set[str]]) -> List[str]:
+    names = {(address, size): set(known) for address, size, known in rows}
+    problems = []
+    for block in blocks:
+        storage = (block["address"], block["bytes"])
+        if block["category"] == role and storage in expected:
+            right = names.get(storage, set()) | for_life.get(block["number"], set())
+            if block["name"] not in right:
+                problems.append(f"{role} {block['bytes']} bytes at {block['address']:#x} is named {block['name']!r}, PyTorch says {sorted(right)}")
+    return problems

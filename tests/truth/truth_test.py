@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The report of a recorded run agrees with PyTorch's own introspection, for every sample, precision and optimizer.
+
+    python3 truth_test.py [Gpt Resnet Gan AutoencoderLbfgs]
+"""
+import json
+import sys
+import unittest
+from pathlib import Path
+from typing import Any, Dict, Iterable, Iterator, List, Sequence, Tuple
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+import recorded_run
+from compare import compare
+from recorded_run import SAMPLES, Event, RecordingTest, target
+
+ORACLE = Path(__file__).resolve().parent / "oracle.py"
+STEPS = "1,3,6"  # the one that makes optimizer state; a deep one (2 to 4 are); a light one after it
+MOST_SHOWN = 12
+
+VARIANTS: Dict[str, List[str]] = {
+    "plain": [],
+    "amp_bf16": ["--amp", "bf16"],
+    "checkpointing": ["--checkpoint"],
+    "accumulation_4": ["--accumulate", "4"],
+}
+OPTIMIZERS: Dict[str, List[str]] = {
+    f"{optimizer}_{implementation.replace('-', '_')}": ["--optimizer", optimizer, "--optimizer-impl", implementation]
+    for optimizer in ("sgd", "momentum", "adam", "adamw")
+    for implementation in ("foreach", "for-loop", "fused")
+}
+
+
+class TruthTest(RecordingTest):
+    """One sample; a method for each variant is added below."""
+
+    sample: str
+    size: Sequence[str]
+
+    def check(self, flags: Sequence[str], profiled: bool) -> None:
+        for interpreter in recorded_run.pythons() or [recorded_run.python()]:
+            with self.subTest(python=interpreter):
+                self._check(interpreter, [*self.size, *flags], profiled)
+
+    def _check(self, interpreter: str, flags: Sequence[str], profiled: bool) -> None:
+        points_file, events_file, trace = (self.folder / name for name in ("points.jsonl", "events.jsonl", "run.vms"))
+        oracle = [str(ORACLE), "--points", str(points_file), "--steps", STEPS]
+        if profiled:
+            oracle += ["--memory-events", str(events_file)]
+        command = [interpreter, *oracle, str(SAMPLES / f"{self.sample}.py"), "--device", "cpu", "--steps", "6", *flags]
+        done = recorded_run.record(trace, command)
+        if b"PyTorch" in done.stderr and b" has no " in done.stderr:
+            self.skipTest(done.stderr.decode().strip().splitlines()[-1])
+        self.assertEqual(done.code, 0, done.stderr.decode())
+
+        self.agree(read_points(points_file), trace)
+        if profiled:
+            self._agree_with_profiler(events_file, trace)
+
+    def _agree_with_profiler(self, events_file: Path, trace: Path) -> None:
+        """Every allocation and free of the trace is one of torch.profiler's, of the same size, with the same total after it."""
+        (begin, end), *expected = [tuple(json.loads(line)) for line in events_file.read_text().splitlines()]
+        found = list(profiled_totals(recorded_run.events(trace, "alloc", "free"), begin, end))
+        self.assertGreater(len(found), 1000)
+        for index, (ours, theirs) in enumerate(zip(found, expected)):
+            self.assertEqual(ours, theirs, f"(bytes, total) of memory event {index} of {len(expected)}")
+        self.assertEqual(len(found), len(expected))
+
+    def agree(self, points: List[Dict[str, Any]], trace: Path) -> None:
+        self.assertGreaterEqual(len(points), 15, "5 points of each of 3 steps")
+        at = [argument for point in points for argument in ("--at", f"mono:{(point['before_ns'] + point['after_ns']) // 2}")]
+        moments = recorded_run.ask("report", str(trace), "--blocks", *at)["moments"]
+        differences = compare(points, moments)
+        if differences:
+            more = f"\n... and {len(differences) - MOST_SHOWN} more" if len(differences) > MOST_SHOWN else ""
+            self.fail(f"{len(differences)} differences:\n" + "\n".join(map(str, differences[:MOST_SHOWN])) + more)
+
+
+def read_points(file: Path) -> List[Dict[str, Any]]:
+    return [json.loads(line) for line in file.read_text().splitlines()]
+
+
+def profiled_totals(events: Iterable[Event], begin: int, end: int) -> Iterator[Tuple[int, int]]:
+    """(bytes, total) as torch.profiler counts them: only blocks that were born while it ran."""
+    alive: Dict[int, int] = {}
+    total = 0
+    for event in events:
+        if begin <= event.monotonic_ns <= end:
+            address = event.number(0)
+            change = event.number(1) if event.type == "alloc" else -alive.pop(address, 0)
+            if event.type == "alloc":
+                alive[address] = change
+            if change:
+                total += change
+                yield change, total
+
+
+def add_tests(case: type, variants: Dict[str, List[str]]) -> None:
+    for name, flags in variants.items():
+        # torch.profiler runs along in every variant but the plain one, which must stand without it.
+        def test(self: TruthTest, flags: List[str] = flags, profiled: bool = name != "plain") -> None:
+            self.check(flags, profiled)
+
+        setattr(case, f"test_{name}_agrees_with_pytorch", test)
+
+
+class Gpt(TruthTest):
+    sample = "gpt"
+    size = ("--layers", "2", "--dim", "64", "--batch", "4")
+
+
+class Resnet(TruthTest):
+    sample = "resnet"
+    size = ("--layers", "1", "--dim", "8", "--batch", "4")
+
+
+class Gan(TruthTest):
+    sample = "gan"
+    size = ("--layers", "2", "--dim", "32", "--batch", "16")
+
+
+class AutoencoderLbfgs(TruthTest):
+    sample = "autoencoder_lbfgs"
+    size = ("--layers", "2", "--dim", "32", "--batch", "16")
+
+
+class GptCpp(TruthTest):
+    """LibTorch alone: no Python in the recorded process."""
+
+    size = ("--layers", "2", "--dim", "64", "--batch", "4")
+
+    def check(self, flags: Sequence[str], profiled: bool) -> None:
+        points_file, trace = self.folder / "points.jsonl", self.folder / "run.vms"
+        self.recorded([target("oracle_gpt"), str(points_file), STEPS, "--steps", "6", *self.size, *flags], trace=trace)
+        self.agree(read_points(points_file), trace)
+
+
+add_tests(Gpt, {**VARIANTS, **OPTIMIZERS})
+add_tests(Resnet, {**VARIANTS, **OPTIMIZERS})
+add_tests(Gan, {**VARIANTS, **OPTIMIZERS})
+add_tests(AutoencoderLbfgs, VARIANTS)
+add_tests(GptCpp, {
+    "plain": [],
+    "accumulation_4": VARIANTS["accumulation_4"],
+    **{optimizer: ["--optimizer", optimizer] for optimizer in ("sgd", "momentum", "adam", "adamw")},
+})
+del TruthTest  # it is no test of its own
+
+if __name__ == "__main__":
+    recorded_run.main()

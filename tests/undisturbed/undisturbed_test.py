@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A deep step allocates exactly what the light steps beside it allocate, and costs little of the trace.
+
+The oracle is the program itself: all steps of a training loop are alike, so steps recorded without operators tell what those recorded with
+them must do. Compared are the sizes of all allocations and frees between two optimizer steps, in order.
+"""
+import sys
+from pathlib import Path
+from typing import Dict, List, Sequence, Tuple
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+import recorded_run
+from recorded_run import SAMPLES, RecordingTest, python
+
+STEPS = 9
+DEEP = range(4, 7)
+DEEP_STEP_BYTES = 100_000
+MARK_OPTIMIZER_STEP_DONE, MARK_DEEP_BEGIN, MARK_DEEP_END = 1, 2, 3
+SAMPLE_SIZES: Dict[str, List[str]] = {
+    "gpt": ["--layers", "2", "--dim", "64", "--batch", "4"],
+    "resnet": ["--layers", "1", "--dim", "8", "--batch", "4"],
+    "gan": ["--layers", "2", "--dim", "32", "--batch", "16"],
+    "autoencoder_lbfgs": ["--layers", "2", "--dim", "32", "--batch", "16"],
+    "mlp_small": [],
+}
+VARIANTS: Dict[str, List[str]] = {
+    "plain": [],
+    "amp": ["--amp", "bf16"],
+    "checkpointing": ["--checkpoint"],
+    "accumulation": ["--accumulate", "4"],
+}
+
+
+class Undisturbed(RecordingTest):
+    def record_sample(self, sample: str, flags: Sequence[str], options: Sequence[str]) -> Path:
+        command = [python(), str(SAMPLES / f"{sample}.py"), "--device", "cpu", "--steps", str(STEPS), *flags]
+        return self.recorded(command, options)
+
+    def check(self, sample: str, variant: str) -> None:
+        options = ["--depth", "deep", "--deep-steps", f"{DEEP[0]}-{DEEP[-1]}"]
+        trace = self.record_sample(sample, [*SAMPLE_SIZES[sample], *VARIANTS[variant]], options)
+        steps, deep = _allocations_by_step(trace, optimizers=2 if sample == "gan" else 1)
+        self.assertEqual(deep, set(DEEP))
+        self.assertGreater(len(steps[DEEP[0]]), 20)
+        light = steps[DEEP[0] - 1]  # 2 and 3 are alike: 1 has made the optimizer's state
+        for step in (DEEP[0] - 2, *DEEP, DEEP[-1] + 1, DEEP[-1] + 2):
+            if sample == "autoencoder_lbfgs" and len(steps[step]) != len(light):
+                continue  # LBFGS ends a step early when it has converged
+            self.assertEqual(_first_difference(steps[step], light), None, f"step {step} against the light step {DEEP[0] - 1}")
+
+    def test_a_deep_gpt_step_costs_little_of_the_trace(self) -> None:
+        bytes_of = {}
+        for options in (["--depth", "light"], ["--depth", "deep", "--deep-steps", f"{DEEP[0]}-{DEEP[-1]}"]):
+            trace = self.record_sample("gpt", [], options)
+            bytes_of[options[1]] = trace.stat().st_size
+        per_step = (bytes_of["deep"] - bytes_of["light"]) / len(DEEP)
+        print(f"a deep GPT step costs {per_step:.0f} bytes of the trace", file=sys.stderr)
+        self.assertLessEqual(per_step, DEEP_STEP_BYTES)
+        self.assertGreater(per_step, 0)
+
+
+def _allocations_by_step(trace: Path, optimizers: int) -> Tuple[Dict[int, List[int]], set]:
+    """step -> sizes of its allocations (positive) and frees (negative), and the steps that were recorded deep."""
+    steps: Dict[int, List[int]] = {1: []}
+    deep = set()
+    size_of: Dict[str, int] = {}
+    done = 0
+    is_deep = False
+    for event in recorded_run.events(trace, "alloc", "free", "mark"):
+        step = done // optimizers + 1
+        if event.type == "mark":
+            kind = event.number(0)
+            done += kind == MARK_OPTIMIZER_STEP_DONE
+            is_deep = kind == MARK_DEEP_BEGIN or is_deep and kind != MARK_DEEP_END
+        else:
+            address = event.fields[0]
+            if event.type == "alloc":
+                size_of[address] = event.number(1)
+            size = size_of.get(address, 0)
+            steps.setdefault(step, []).append(size if event.type == "alloc" else -size)
+            if is_deep:
+                deep.add(step)
+    return steps, deep
+
+
+def _first_difference(found: List[int], expected: List[int]) -> "Tuple[int, int, int] | None":
+    for index, (one, other) in enumerate(zip(found, expected)):
+        if one != other:
+            return index, one, other
+    return None if len(found) == len(expected) else (min(len(found), len(expected)), len(found), len(expected))
+
+
+def _add_tests() -> None:
+    for sample in SAMPLE_SIZES:
+        for variant in VARIANTS:
+            def test(self: Undisturbed, sample: str = sample, variant: str = variant) -> None:
+                self.check(sample, variant)
+
+            setattr(Undisturbed, f"test_deep_steps_of_{sample}_{variant}_allocate_what_light_ones_do", test)
+
+
+_add_tests()
+
+if __name__ == "__main__":
+    recorded_run.main()
