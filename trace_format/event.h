@@ -66,6 +66,7 @@ enum class MarkKind : uint16_t {
   kExec = 7,               // this process image ends by exec; the same pid goes on as a new process of the trace
   kExit = 8,               // value: exit status as waitpid gives it
   kUser = 9,               // name says what
+  kCheckpointFreed = 10,   // nothing refers to the regions kCheckpoint with id = value any more: what hooks kept for them is released
 };
 
 // kLabel: what a storage is. Only what was observed; the fact behind each role is named by `source`.
@@ -96,7 +97,7 @@ enum class RangeKind : uint16_t {
   kModule = 4,       // module forward; name: dotted path
   kScope = 5,        // torch.profiler.record_function and other user scopes
   kAutocast = 6,     // name: dtype
-  kCheckpoint = 7,   // torch.utils.checkpoint region (forward) or its recomputation (id = 1)
+  kCheckpoint = 7,   // torch.utils.checkpoint; name: "checkpoint" (forward) or "recomputation"; id: joins the two, 0 = not known
   kNvtx = 8,
   kZeroGrad = 9,
 };
@@ -246,7 +247,10 @@ namespace mark { enum : size_t { kKind, kValue, kName, kTensor }; }
 namespace op { enum : size_t { kName, kSequence, kForwardThread, kScope, kStack }; }
 namespace op_tensor { enum : size_t { kFlags, kPosition, kTensor, kStorage, kOffset, kShape, kStrides, kDtype }; }
 namespace op_scalar { enum : size_t { kPosition, kText }; }
-namespace node { enum : size_t { kNode, kName, kSequence }; }
+namespace node {
+enum : size_t { kNode, kName, kSequence };
+inline constexpr uint64_t kNoSequence = ~uint64_t{0};  // the node got no sequence number
+}
 namespace edge { enum : size_t { kNode, kNext, kInput, kTensor }; }
 namespace counter { enum : size_t { kName, kValue, kDevice }; }
 namespace lost { enum : size_t { kCount, kFirstNs, kLastNs }; }

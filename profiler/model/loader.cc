@@ -16,20 +16,7 @@ using trace::RangeKind;
 constexpr uint32_t kBelievedAfter = 16;
 // Labels of a block beyond this many are looked up in a map instead of one by one.
 constexpr int kFewLabels = 8;
-// How far an end looks for its begin; deeper nesting is taken for damage.
-constexpr size_t kDeepestNesting = 4096;
 constexpr uint8_t kCpu = 0;  // c10::DeviceType
-constexpr uint64_t kNoSequence = ~uint64_t{0};
-
-bool EndsForwardSearch(RangeKind kind) {
-  return kind == RangeKind::kBackward || kind == RangeKind::kOptimizer || kind == RangeKind::kDataLoader;
-}
-
-bool GivesContext(RangeKind kind) { return kind == RangeKind::kModule || kind == RangeKind::kScope; }
-
-ContextKind ContextOf(RangeKind kind) {
-  return kind == RangeKind::kModule ? ContextKind::kModule : ContextKind::kScope;
-}
 
 bool KnownRole(uint64_t role) {
   return role >= static_cast<uint64_t>(trace::Role::kParameter) &&
@@ -109,7 +96,7 @@ void Loader::AddOne(const Event& event) {
     case EventType::kOpEnd:
       return CloseContextOn(thread, ContextKind::kOp, 0, 0);
     case EventType::kNodeCreated:
-      if (field[0] != kNoSequence) {
+      if (field[0] != trace::node::kNoSequence) {
         *processes_[process].created.Insert(field[0] + 1, 0).value = run_.contexts.ModulePath(thread.context);
       }
       return;
@@ -117,6 +104,9 @@ void Loader::AddOne(const Event& event) {
       run_.marks.push_back({now_, event.thread, static_cast<trace::MarkKind>(field[trace::mark::kKind]),
                             static_cast<uint32_t>(field[trace::mark::kName]), field[trace::mark::kValue],
                             field[trace::mark::kTensor]});
+      if (run_.marks.back().kind == trace::MarkKind::kCheckpointFreed) {
+        FreeCheckpoint(field[trace::mark::kValue], process);
+      }
       return;
     case EventType::kOutOfMemory:
       run_.out_of_memory.push_back({now_, event.thread, static_cast<uint16_t>(field[trace::oom::kDevice]),
@@ -313,6 +303,8 @@ void Loader::AddSaved(const Event& event, ProcessIndex process) {
   ++facts.saved_now;
   facts.released = kNever;
   facts.first_saved = std::min(facts.first_saved, now_);
+  const ThreadState& thread = threads_[event.thread];
+  if (!thread.checkpoints.empty()) processes_[process].checkpoints[thread.checkpoints.back()].push_back(*found);
 }
 
 void Loader::AddReleased(const Event& event, ProcessIndex process) {
@@ -324,69 +316,20 @@ void Loader::AddReleased(const Event& event, ProcessIndex process) {
     ++run_.anomalies.releases_without_save;
     return;
   }
-  if (--run_.facts[index].saved_now == 0) run_.facts[index].released = now_;
+  ReleaseOne(run_.facts[index]);
 }
 
-void Loader::BeginRange(const Event& event, ProcessIndex process) {
-  const uint64_t* field = event.field;
-  ThreadState& thread = threads_[event.thread];
-  Range range;
-  range.begin = now_;
-  range.thread = event.thread;
-  range.kind = static_cast<RangeKind>(field[trace::range::kKind]);
-  range.name = static_cast<uint32_t>(field[trace::range::kName]);
-  range.id = field[trace::range::kId];
-  if (!thread.open_ranges.empty()) range.parent = thread.open_ranges.back();
-  if (EndsForwardSearch(range.kind)) StartForwardSearch(process);
-  if (GivesContext(range.kind)) {
-    OpenContextOn(thread, ContextOf(range.kind), thread.context, range.name, range.id);
+void Loader::ReleaseOne(BlockFacts& facts) const {
+  if (facts.saved_now != 0 && --facts.saved_now == 0) facts.released = now_;
+}
+
+// A checkpoint keeps tensors in Python objects that end together; autograd reports no release for any of them.
+void Loader::FreeCheckpoint(uint64_t id, ProcessIndex process) {
+  const auto kept = processes_[process].checkpoints.extract(id);
+  if (kept.empty()) return;
+  for (const BlockId block : kept.mapped()) {
+    if (run_.blocks[block].free_event == kNever) ReleaseOne(run_.facts[run_.blocks[block].facts]);
   }
-  const auto index = static_cast<uint32_t>(run_.ranges.size());
-  thread.open_ranges.push_back(index);
-  run_.processes[process].ranges.push_back(index);
-  run_.ranges.push_back(range);
-}
-
-void Loader::StartForwardSearch(ProcessIndex process) {
-  processes_[process].save_noted = false;
-  processes_[process].last_edge = now_;
-}
-
-void Loader::EndRange(const Event& event, ProcessIndex process) {
-  const uint64_t* field = event.field;
-  const auto kind = static_cast<RangeKind>(field[trace::range::kKind]);
-  const auto name = static_cast<uint32_t>(field[trace::range::kName]);
-  const uint64_t id = field[trace::range::kId];
-  ThreadState& thread = threads_[event.thread];
-  if (EndsForwardSearch(kind)) StartForwardSearch(process);
-  if (GivesContext(kind)) CloseContextOn(thread, ContextOf(kind), id, name);
-
-  auto& open = thread.open_ranges;
-  const auto last = open.rbegin() + static_cast<ptrdiff_t>(std::min(open.size(), kDeepestNesting));
-  const auto match = std::find_if(open.rbegin(), last, [&](uint32_t index) {
-    const Range& range = run_.ranges[index];
-    return range.kind == kind && range.name == name && range.id == id;
-  });
-  if (match == last) {
-    ++run_.anomalies.unbalanced_ranges;
-    return;
-  }
-  // What was opened inside and not closed (an exception passed through) ends here too.
-  const auto keep = static_cast<size_t>(open.rend() - match) - 1;
-  run_.anomalies.unbalanced_ranges += open.size() - keep - 1;
-  for (size_t i = keep; i < open.size(); ++i) run_.ranges[open[i]].end = now_;
-  open.resize(keep);
-}
-
-void Loader::BeginNode(const Event& event, ProcessIndex process) {
-  ThreadState& thread = threads_[event.thread];
-  const uint64_t sequence = event.field[trace::node::kSequence];
-  // What a node allocates belongs to the module whose forward made the node.
-  const uint32_t* made_in =
-      sequence == kNoSequence ? nullptr : processes_[process].created.Find(sequence + 1);
-  const ContextId parent = made_in != nullptr ? *made_in : run_.contexts.ModulePath(thread.context);
-  OpenContextOn(thread, ContextKind::kNode, parent, static_cast<uint32_t>(event.field[trace::node::kName]),
-                event.field[trace::node::kNode]);
 }
 
 void Loader::AddCoverage(const Event& event, ProcessIndex process) {
@@ -396,24 +339,6 @@ void Loader::AddCoverage(const Event& event, ProcessIndex process) {
   Coverage& coverage = run_.coverage[place->second];
   coverage.state = static_cast<trace::CoverageState>(event.field[trace::coverage::kState]);
   coverage.detail = run_.Text(static_cast<uint32_t>(event.field[trace::coverage::kDetail]));
-}
-
-void Loader::OpenContextOn(ThreadState& thread, ContextKind kind, ContextId parent, uint32_t name,
-                           uint64_t id) {
-  thread.open.push_back({kind, thread.context, id, name});
-  thread.context = run_.contexts.Child(parent, kind, name);
-}
-
-void Loader::CloseContextOn(ThreadState& thread, ContextKind kind, uint64_t id, uint32_t name) {
-  const bool named = kind == ContextKind::kModule || kind == ContextKind::kScope;
-  const size_t last = thread.open.size() - std::min(thread.open.size(), kDeepestNesting);
-  for (size_t i = thread.open.size(); i-- > last;) {
-    const OpenContext& open = thread.open[i];
-    if (open.kind != kind || open.id != id || (named && open.name != name)) continue;
-    thread.context = open.before;
-    thread.open.resize(i);
-    return;
-  }
 }
 
 DeviceIndex Loader::FindDevice(ProcessIndex process, uint64_t code) {

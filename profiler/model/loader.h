@@ -9,6 +9,7 @@
 #include <map>
 #include <span>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -36,6 +37,7 @@ class Loader {
     ContextId context = 0;
     std::vector<OpenContext> open;
     std::vector<uint32_t> open_ranges;
+    std::vector<uint64_t> checkpoints;  // ids of the open kCheckpoint ranges
     uint64_t accumulating = 0;  // the variable whose gradient autograd is about to label on this thread
   };
   struct DeviceState {
@@ -51,6 +53,7 @@ class Loader {
     FlatMap
         created;  // sequence number + 1 of an autograd node -> the module path that was open when it was made
     ProcessIndex parent = kNone;
+    std::unordered_map<uint64_t, std::vector<BlockId>> checkpoints;  // id -> what was saved in its ranges
     bool save_noted = false;   // since last_edge
     EventIndex last_edge = 0;  // of a backward, optimizer or data range
   };
@@ -61,9 +64,12 @@ class Loader {
   void AddLabel(const trace::Event& event, ProcessIndex process);
   void AddSaved(const trace::Event& event, ProcessIndex process);
   void AddReleased(const trace::Event& event, ProcessIndex process);
+  void FreeCheckpoint(uint64_t id, ProcessIndex process);
+  void ReleaseOne(BlockFacts& facts) const;
   void BeginRange(const trace::Event& event, ProcessIndex process);
   void StartForwardSearch(ProcessIndex process);
   void EndRange(const trace::Event& event, ProcessIndex process);
+  static void CloseCheckpoint(ThreadState& thread, uint64_t id);
   void BeginNode(const trace::Event& event, ProcessIndex process);
   void AddCoverage(const trace::Event& event, ProcessIndex process);
 

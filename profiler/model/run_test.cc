@@ -16,6 +16,7 @@ using testing::kCuda0;
 using testing::Script;
 using trace::EventType;
 using trace::LabelSource;
+using trace::MarkKind;
 using trace::RangeKind;
 using trace::Role;
 
@@ -101,6 +102,18 @@ TEST(RunTest, ABlockThatIsSavedAgainIsReleasedLater) {
   s.Alloc("x", 8).Saved("x").Released("x").Saved("x");
   const auto run = s.Load();
   EXPECT_EQ(run.FactsOf(run.blocks[s.Id("x")])->released, kNever);
+}
+
+TEST(RunTest, WhatACheckpointKeptIsReleasedWhenTheCheckpointIsFreed) {
+  Script s;
+  s.Alloc("x", 8).Alloc("y", 8);
+  s.Range(RangeKind::kCheckpoint, "checkpoint", 7, [&] { s.Saved("x").Saved("y"); });
+  s.Range(RangeKind::kCheckpoint, "recomputation", 7, [&] { s.Saved("x"); });
+  s.Free("y").Reusing("y").Alloc("z", 8).Saved("z").Mark(MarkKind::kCheckpointFreed, 7);
+  const auto run = s.Load();
+  EXPECT_EQ(run.FactsOf(run.blocks[s.Id("x")])->released, s.last_event());
+  EXPECT_EQ(run.FactsOf(run.blocks[s.Id("y")])->released, kNever) << "it was gone before";
+  EXPECT_EQ(run.FactsOf(run.blocks[s.Id("z")])->released, kNever) << "saved by somebody else";
 }
 
 TEST(RunTest, TheSameLabelEveryStepIsKeptOnce) {

@@ -186,7 +186,23 @@ class RegionsTest(unittest.TestCase):
     def test_checkpoint_without_reentry(self) -> None:
         done = self.run_well("model.recompute = False\nstep()\n")
         self.assertEqual(done.ranges(CHECKPOINT), ["<checkpoint", "checkpoint>"] * 2 + ["<recomputation", "recomputation>"] * 2)
-        self.assertEqual([event.number[1] for event in done.named("begin", CHECKPOINT)], [0, 0, 1, 1])
+        self.assertEqual([event.number[1] for event in done.named("begin", CHECKPOINT)], [1, 2, 2, 1])
+        self.assertEqual([event.number[1] for event in done.named("mark", harness.MARK_CHECKPOINT_FREED)], [2, 1])
+
+    def test_a_checkpoint_that_keeps_nothing_or_fails_ends(self) -> None:
+        program = """
+            model.recompute = False
+            with torch.no_grad():
+                model(torch.ones(2, 4))
+            model.blocks[0].fails = True
+            try:
+                step()
+            except ValueError:
+                pass
+        """
+        done = self.run_well(program)
+        self.assertEqual(done.ranges(CHECKPOINT), ["<checkpoint", "checkpoint>"] * 3)
+        self.assertEqual([event.number[1] for event in done.named("mark", harness.MARK_CHECKPOINT_FREED)], [1, 2, 3])
 
     def test_checkpoint_with_reentry_shows_its_recomputation(self) -> None:
         for wrapped in ("step()", "with torch.autocast('cpu', dtype=torch.bfloat16): step()"):

@@ -27,7 +27,7 @@ class Kind:
 
 
 class Mark:
-    OPTIMIZER_STEP_DONE, ZERO_GRAD, BATCH_READY, USER = 1, 4, 5, 9
+    OPTIMIZER_STEP_DONE, ZERO_GRAD, BATCH_READY, USER, CHECKPOINT_FREED = 1, 4, 5, 9, 10
 
 
 class State:
@@ -102,6 +102,21 @@ class Range:
         arguments = (ctypes.c_uint32(kind), ctypes.c_uint32(intern(name)), ctypes.c_uint64(identity))
         self.begin = partial(_library.vramscope_range_begin, *arguments)
         self.end = partial(_library.vramscope_range_end, *arguments)
+
+
+class NumberedRange:
+    """Ranges that differ by their identity: 0.6 us to begin or end one."""
+
+    def __init__(self, kind: int, name: str) -> None:
+        arguments = (ctypes.c_uint32(kind), ctypes.c_uint32(intern(name)))
+        self._begin = partial(_library.vramscope_range_begin, *arguments)
+        self._end = partial(_library.vramscope_range_end, *arguments)
+
+    def begin(self, identity: int) -> None:
+        self._begin(ctypes.c_uint64(identity))
+
+    def end(self, identity: int) -> None:
+        self._end(ctypes.c_uint64(identity))
 
 
 def silent_range() -> Range:

@@ -2,8 +2,7 @@
 """Autocast, activation checkpointing and Module.zero_grad as intervals.
 
 Autocast: __enter__ and __exit__ of torch.autocast (torch.cuda.amp.autocast and the like are subclasses).
-Checkpoint, use_reentrant=False: the forward region and its recomputation run inside two context managers of torch.utils.checkpoint
-(2.1 and later). use_reentrant=True: the recomputation runs inside autocast contexts that CheckpointFunction.backward enters; its forward
+Checkpoint, use_reentrant=False: checkpoints.py. use_reentrant=True: the recomputation runs inside autocast contexts that CheckpointFunction.backward enters; its forward
 region has no edge that could be seen without standing in the program's tracebacks, and is left out.
 Module.zero_grad: the optimizers' own opens a scope (scopes.py), this one does not. No user code runs inside it.
 """
@@ -12,7 +11,7 @@ import sys
 import threading
 from typing import Any, Callable, Dict, List
 
-from . import compiler, import_hook, native, patches
+from . import checkpoints, compiler, import_hook, native, patches
 
 AUTOCAST_HOOK = "python.autocast"
 CHECKPOINT_HOOK = "python.checkpoint"
@@ -22,7 +21,7 @@ class Regions:
     def __init__(self) -> None:
         self._autocasts: Dict[Any, native.Range] = {}
         self._no_change = native.silent_range()
-        self._recomputation = native.Range(native.Kind.CHECKPOINT, "recomputation", 1)
+        self._recomputation = native.Range(native.Kind.CHECKPOINT, "recomputation")
         self._reentrant_backward: Any = None  # code of CheckpointFunction.backward
         self._thread = threading.local()
 
@@ -90,19 +89,15 @@ class Regions:
 
         patches.wrap_method(torch.nn.Module, "zero_grad", build)
 
-    # --- checkpoint
+    # --- checkpoint with use_reentrant=True
 
     def _install_checkpoint(self) -> None:
         checkpoint = sys.modules["torch.utils.checkpoint"]
         self._reentrant_backward = checkpoint.CheckpointFunction.backward.__code__
-        forward = getattr(checkpoint, "_checkpoint_hook", None)
-        recomputation = getattr(checkpoint, "_recomputation_hook", None)
-        if forward is None or recomputation is None:
+        if checkpoints.install(checkpoint):
+            native.coverage(CHECKPOINT_HOOK, native.State.HOOKED, "with use_reentrant=True the recomputation only")
+        else:
             native.coverage(CHECKPOINT_HOOK, native.State.HOOKED, "recomputation with use_reentrant=True only, in this torch")
-            return
-        _wrap_context(forward, native.Range(native.Kind.CHECKPOINT, "checkpoint", 0))
-        _wrap_context(recomputation, self._recomputation)
-        native.coverage(CHECKPOINT_HOOK, native.State.HOOKED, "with use_reentrant=True the recomputation only")
 
     def _entered_from(self, frame: Any) -> None:
         """CheckpointFunction.backward enters up to two autocasts around the recomputation: the outer one counts."""
@@ -129,21 +124,3 @@ def _caller(frame: Any) -> Any:
     """Whose `with` it is: torch.cpu.amp.autocast hands on to its base class."""
     return frame.f_back if frame.f_code.co_name in ("__enter__", "__exit__") and frame.f_back is not None else frame
 
-
-def _wrap_context(owner: type, region: native.Range) -> None:
-    def entering(original: Callable[..., Any]) -> Callable[..., Any]:
-        def __enter__(self: Any) -> Any:
-            region.begin()
-            return original(self)
-
-        return __enter__
-
-    def leaving(original: Callable[..., Any]) -> Callable[..., Any]:
-        def __exit__(self: Any, *details: Any) -> Any:
-            region.end()
-            return original(self, *details)
-
-        return __exit__
-
-    patches.wrap_method(owner, "__enter__", entering)
-    patches.wrap_method(owner, "__exit__", leaving)

@@ -15,7 +15,7 @@ namespace vramscope::bridge {
 // returns 0.
 bool PreparePythonStacks();
 
-// The stack of the calling thread, outermost frame first, frames as "GPT.forward (/home/me/model.py:42)"; 0
+// The stack of the calling thread, outermost frame first, frames as "GPT.forward (models/gpt.py:42)"; 0
 // when the thread runs no Python. Takes the GIL: never call it while a lock is held that Python code may want
 // (autograd nodes hold one while they run).
 uint32_t CapturePythonStack();

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""torch.utils.checkpoint with use_reentrant=False: its forward regions, their recomputations, and when it lets go of what it kept.
+
+Why the last: a checkpoint keeps its inputs and what it recomputed in Python objects, not in the autograd graph, so autograd's own releases
+say nothing of them. They live as long as the checkpoint's frame object (torch 2.1 and later):
+
+    frame made   inputs kept   forward   ...   recomputation   nodes run   frame freed
+    <checkpoint N                  checkpoint N>  <rec. N  rec. N>         mark: N freed
+"""
+
+import itertools
+import threading
+import weakref
+from functools import partial
+from typing import Any, Callable, Dict, List, Tuple
+
+from . import native, patches
+
+HOOK = "python.checkpoint"
+
+
+def install(checkpoint: Any) -> bool:
+    """Wraps the classes of the module torch.utils.checkpoint; False where it has none of them."""
+    wanted = ("_CheckpointFrame", "_checkpoint_hook", "_recomputation_hook")
+    if not all(hasattr(checkpoint, name) for name in wanted):
+        return False
+    Checkpoints().install(*(getattr(checkpoint, name) for name in wanted))
+    return True
+
+
+class Checkpoints:
+    def __init__(self) -> None:
+        self._forward = native.NumberedRange(native.Kind.CHECKPOINT, "checkpoint")
+        self._again = native.NumberedRange(native.Kind.CHECKPOINT, "recomputation")
+        self._freed = native.Moment(native.Mark.CHECKPOINT_FREED, "")
+        self._numbers = itertools.count(1)
+        self._frames: Dict[int, Tuple[int, Any]] = {}  # id of a living frame -> its number, and a reference that tells its end
+        self._thread = threading.local()
+
+    def install(self, frame: type, forward_hook: type, recomputation_hook: type) -> None:
+        patches.wrap_method(frame, "__init__", _then(self._frame_made))
+        patches.wrap_method(forward_hook, "__init__", _then(self._forward_of))
+        patches.wrap_method(forward_hook, "__exit__", _then(self._forward_done))
+        patches.wrap_method(recomputation_hook, "__init__", _then(self._recomputation_of))
+        patches.wrap_method(recomputation_hook, "__enter__", _then(self._recomputation_begins))
+        patches.wrap_method(recomputation_hook, "__exit__", _then(self._recomputation_done))
+
+    def _frame_made(self, frame: Any, *_: Any, **__: Any) -> None:
+        number = next(self._numbers)
+        identity = id(frame)
+        self._frames[identity] = (number, weakref.ref(frame, partial(self._frame_freed, identity, number)))
+        self._open_numbers().append(number)
+        self._forward.begin(number)
+
+    def _frame_freed(self, identity: int, number: int, _: Any) -> None:
+        try:
+            if self._frames.get(identity, (0,))[0] == number:
+                del self._frames[identity]
+            self._end_forward(number)  # without gradients there is no region, only the frame
+            self._freed.value.value = number
+            self._freed.say()
+        except Exception as error:
+            native.trouble(HOOK, error)
+
+    def _forward_of(self, hook: Any, frame: Any, *_: Any, **__: Any) -> None:
+        hook.vramscope_number = self._number_of(frame)
+
+    def _forward_done(self, hook: Any, *_: Any) -> None:
+        self._end_forward(hook.vramscope_number)
+
+    def _end_forward(self, number: int) -> None:
+        """Ends also the regions inside: an exception may have left them before they began in earnest."""
+        numbers = self._open_numbers()
+        while number in numbers:
+            self._forward.end(numbers.pop())
+
+    def _recomputation_of(self, hook: Any, frame_reference: Any, *_: Any, **__: Any) -> None:
+        hook.vramscope_number = self._number_of(frame_reference())
+
+    def _recomputation_begins(self, hook: Any) -> None:
+        self._again.begin(hook.vramscope_number)
+
+    def _recomputation_done(self, hook: Any, *_: Any) -> None:
+        self._again.end(hook.vramscope_number)
+
+    def _number_of(self, frame: Any) -> int:
+        return self._frames.get(id(frame), (0,))[0]
+
+    def _open_numbers(self) -> List[int]:
+        return self._thread.__dict__.setdefault("open_numbers", [])
+
+
+def _then(tell: Callable[..., None]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """The original method, and after it what we have to tell."""
+
+    def build(original: Callable[..., Any]) -> Callable[..., Any]:
+        def method(self: Any, *arguments: Any, **named: Any) -> Any:
+            result = original(self, *arguments, **named)
+            try:
+                tell(self, *arguments, **named)
+            except Exception as error:
+                native.trouble(HOOK, error)
+            return result
+
+        return method
+
+    return build
