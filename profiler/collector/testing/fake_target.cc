@@ -23,6 +23,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <random>
 #include <string>
 #include <thread>
@@ -96,6 +97,7 @@ int Counted(std::atomic<uint64_t>* counters, uint32_t threads, uint64_t events, 
 int Forks(uint32_t depth) {
   auto memory = std::make_unique<RingMemory>(Setup(1), Session(), 0);
   auto writer = std::make_unique<RingWriter>(*memory);
+  std::vector<std::unique_ptr<RingMemory>> inherited;  // the parents'
   for (uint32_t level = 1;; ++level) {
     writer->DefineString(Now(), level, "level " + std::to_string(level));
     for (uint32_t name = 1; name <= level; ++name) writer->Mark(Now(), MarkKind::kUser, level, name);
@@ -110,8 +112,7 @@ int Forks(uint32_t depth) {
     RingSetup setup = Setup(1);
     setup.forked_from = parent;
     setup.first_own_string = level + 1;
-    memory.release();  // the parent's; the pages stay mapped, as they do in a real fork until the injector
-                       // drops them
+    inherited.push_back(std::move(memory));  // stays mapped, as in a real fork until the injector drops it
     memory = std::make_unique<RingMemory>(setup, Session(), 0);
     writer = std::make_unique<RingWriter>(*memory);
   }
