@@ -1,115 +1,118 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Draws the output of a command as a picture of a terminal, for the documentation. Needs Pillow and the DejaVu Sans Mono fonts.
+"""Draws what a command prints on a colour terminal as a PNG, for the documentation. Needs Pillow and a monospaced TrueType font.
 
-    vramscope report run.vms --color always | scripts/terminal_picture.py --prompt "vramscope report run.vms" report.png
+    scripts/terminal_picture.py docs/images/report.png -- vramscope report run.vms --color always
 """
 
 import argparse
+import os
 import re
-import sys
-from typing import Iterator, List, NamedTuple, Tuple
+import subprocess
+import unicodedata
+from typing import List, NamedTuple, Tuple
 
 from PIL import Image, ImageDraw, ImageFont
 
 Color = Tuple[int, int, int]
-BACKGROUND, FRAME, TEXT, DIM, PROMPT = (22, 24, 29), (38, 41, 48), (214, 217, 224), (128, 134, 146), (110, 168, 254)
-BASIC = [(60, 64, 72), (224, 108, 117), (126, 190, 120), (229, 181, 103), (97, 160, 239), (198, 120, 221), (86, 182, 194), TEXT]
-FONT_FOLDER = "/usr/share/fonts/truetype/dejavu/"
-SCALE, SIZE, MARGIN, BAR = 2, 15, 20, 34  # drawn at twice the size: sharp on dense screens
-SGR = re.compile(r"\x1b\[([0-9;]*)m")
+BACKGROUND: Color = (17, 20, 26)
+TEXT: Color = (214, 219, 228)
+DIM: Color = (128, 137, 152)
+BASIC: List[Color] = [(40, 44, 52), (224, 108, 117), (152, 195, 121), (229, 192, 123), (97, 175, 239), (198, 120, 221), (86, 182, 194), (220, 223, 228)]
+FONTS = "/usr/share/fonts/truetype/dejavu/DejaVuSansMono{}.ttf"
+SIZE = 17
+MARGIN = 22
+ESCAPE = re.compile(r"\x1b\[([0-9;]*)m")
 
 
 class Style(NamedTuple):
     color: Color = TEXT
     bold: bool = False
-    dim: bool = False
 
 
-def xterm_color(index: int) -> Color:
-    """The 256-colour palette of xterm: 16 basic ones, a 6x6x6 cube, 24 greys."""
+def cube(index: int) -> Color:
+    """Colour `index` of the 256 that terminals have."""
     if index < 16:
         return BASIC[index % 8]
     if index >= 232:
-        return (8 + (index - 232) * 10,) * 3
-    levels = (0, 95, 135, 175, 215, 255)
+        level = 8 + 10 * (index - 232)
+        return level, level, level
+    steps = (0, 95, 135, 175, 215, 255)
     index -= 16
-    return levels[index // 36], levels[index // 6 % 6], levels[index % 6]
+    return steps[index // 36], steps[index // 6 % 6], steps[index % 6]
 
 
-def restyle(style: Style, codes: List[int]) -> Style:
+def changed(style: Style, codes: List[int]) -> Style:
     while codes:
         code = codes.pop(0)
         if code == 0:
             style = Style()
-        elif code in (1, 22):
-            style = style._replace(bold=code == 1, dim=False)
+        elif code == 1:
+            style = style._replace(bold=True)
         elif code == 2:
-            style = style._replace(dim=True)
+            style = style._replace(color=DIM)
+        elif code == 22:
+            style = style._replace(bold=False, color=TEXT)
         elif code == 39:
             style = style._replace(color=TEXT)
+        elif code == 38 and codes and codes[0] == 5:
+            style, codes = style._replace(color=cube(codes[1])), codes[2:]
+        elif code == 38 and codes and codes[0] == 2:
+            style, codes = style._replace(color=(codes[1], codes[2], codes[3])), codes[4:]
         elif 30 <= code <= 37 or 90 <= code <= 97:
             style = style._replace(color=BASIC[code % 10])
-        elif code == 38 and codes[:1] == [5]:
-            style, codes = style._replace(color=xterm_color(codes[1])), codes[2:]
-        elif code == 38 and codes[:1] == [2]:
-            style, codes = style._replace(color=(codes[1], codes[2], codes[3])), codes[4:]
     return style
 
 
-def spans(line: str) -> Iterator[Tuple[str, Style]]:
+def cells(text: str) -> List[List[Tuple[str, Style]]]:
+    """Lines of (character, style)."""
+    lines: List[List[Tuple[str, Style]]] = [[]]
     style = Style()
-    for index, part in enumerate(SGR.split(line)):
-        if index % 2:
-            style = restyle(style, [int(code or 0) for code in part.split(";")])
-        elif part:
-            yield part, style
+    position = 0
+    for match in [*ESCAPE.finditer(text), None]:
+        for character in text[position : match.start() if match else len(text)]:
+            if character == "\n":
+                lines.append([])
+            elif not unicodedata.combining(character):
+                lines[-1].append((character, style))
+        if match:
+            style = changed(style, [int(code or 0) for code in match[1].split(";")])
+            position = match.end()
+    while lines and not lines[-1]:
+        lines.pop()
+    return lines
 
 
-class Picture:
-    def __init__(self, columns: int, rows: int) -> None:
-        self.fonts = [ImageFont.truetype(FONT_FOLDER + name, SIZE * SCALE) for name in ("DejaVuSansMono.ttf", "DejaVuSansMono-Bold.ttf")]
-        self.cell = (round(self.fonts[0].getlength("M")), round(SIZE * SCALE * 1.32))
-        size = (columns * self.cell[0] + 2 * MARGIN * SCALE, rows * self.cell[1] + (2 * MARGIN + BAR) * SCALE)
-        self.image = Image.new("RGBA", size, (0, 0, 0, 0))
-        self.draw = ImageDraw.Draw(self.image)
-        self.draw.rounded_rectangle((0, 0, size[0] - 1, size[1] - 1), 10 * SCALE, BACKGROUND, FRAME, SCALE)
-        for index, color in enumerate(((236, 106, 94), (244, 191, 79), (97, 197, 84))):
-            left = (MARGIN + index * 20) * SCALE
-            self.draw.ellipse((left, 14 * SCALE, left + 12 * SCALE, 26 * SCALE), color)
-
-    def text(self, row: int, column: int, text: str, style: Style) -> None:
-        color = tuple((channel + base) // 2 for channel, base in zip(style.color, BACKGROUND)) if style.dim else style.color
-        for character in text:
-            left, top = MARGIN * SCALE + column * self.cell[0], (MARGIN + BAR) * SCALE + row * self.cell[1] - 4 * SCALE
-            column += 1
-            if 0x2588 <= ord(character) <= 0x258F:  # left blocks of 8/8 ... 1/8: drawn, so that neighbours touch
-                width = self.cell[0] * (0x2590 - ord(character)) / 8
-                self.draw.rectangle((left, top + 5 * SCALE, left + width - 1, top + self.cell[1] - 3 * SCALE), color)
-            elif character != " ":
-                self.draw.text((left, top), character, color, self.fonts[style.bold])
+def draw(lines: List[List[Tuple[str, Style]]]) -> Image.Image:
+    fonts = {bold: ImageFont.truetype(FONTS.format("-Bold" if bold else ""), SIZE) for bold in (False, True)}
+    width = fonts[False].getlength("M")
+    height = SIZE + 5
+    columns = max((len(line) for line in lines), default=1)
+    picture = Image.new("RGB", (int(columns * width) + 2 * MARGIN, len(lines) * height + 2 * MARGIN), BACKGROUND)
+    pen = ImageDraw.Draw(picture)
+    for row, line in enumerate(lines):
+        for column, (character, style) in enumerate(line):
+            left, top = MARGIN + column * width, MARGIN + row * height
+            eighths = ord(character) - 0x2587 if "\u2588" <= character <= "\u258f" else 0
+            if eighths:  # block characters as rectangles: fonts leave gaps between them
+                pen.rectangle((left, top + 2, left + width * (9 - eighths) / 8 - (eighths > 1), top + height - 4), fill=style.color)
+            else:
+                pen.text((left, top), character, font=fonts[style.bold], fill=style.color)
+    return picture
 
 
-def main(argv: List[str]) -> int:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
-    parser.add_argument("--prompt", help="the command shown above its output")
-    parser.add_argument("output", help="the PNG file")
-    arguments = parser.parse_args(argv)
-    lines = sys.stdin.read().rstrip("\n").split("\n")
-    first = 2 if arguments.prompt else 0
-    columns = max(len(SGR.sub("", line)) for line in [*lines, "$ " + (arguments.prompt or "")])
-    picture = Picture(columns, len(lines) + first)
-    if arguments.prompt:
-        picture.text(0, 0, "$ ", Style(PROMPT))
-        picture.text(0, 2, arguments.prompt, Style(bold=True))
-    for row, line in enumerate(lines, first):
-        column = 0
-        for text, style in spans(line):
-            picture.text(row, column, text, style)
-            column += len(text)
-    picture.image.save(arguments.output, optimize=True)
-    return 0
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("picture", help="the PNG file to write")
+    parser.add_argument("--columns", type=int, default=100)
+    parser.add_argument("--prompt", help="a line to show above the output, as if it had been typed")
+    parser.add_argument("command", nargs="+")
+    options = parser.parse_args()
+    environment = {**os.environ, "COLUMNS": str(options.columns), "TERM": "xterm-256color", "COLORTERM": "truecolor"}
+    text = subprocess.run(options.command, env=environment, stdout=subprocess.PIPE, check=True).stdout.decode()
+    prompt = f"\x1b[2m$\x1b[0m {options.prompt}\n" if options.prompt else ""
+    draw(cells(prompt + text)).save(options.picture)
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    main()

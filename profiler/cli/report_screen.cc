@@ -69,10 +69,12 @@ class Screen {
     std::string text = fmt::format("{} at {}: {} {} ({}).\n", number, PlaceInTime(peak, answer_),
                                    classify::Info(largest).plural, FormatBytes(bytes),
                                    FormatPercent(bytes, peak.allocated_bytes));
-    return text + Dim(Fit(About())) + "\n";
+    text += Dim(Fit(About())) + "\n";
+    if (!answer_.command_line.empty()) text += Dim(Fit(Printable(answer_.command_line))) + "\n";
+    return text;
   }
 
-  // "cuda:0 of process 4711 · reserved 14.0 GiB · in layers.3.attn, aten::softmax · python train.py"
+  // "cuda:0 of process 4711 · reserved 14.0 GiB · in layers.3.attn, aten::softmax"
   [[nodiscard]] std::string About() const {
     const std::string separator = terminal_.unicode ? " · " : " - ";
     std::string text = answer_.processes.size() > 1
@@ -85,13 +87,13 @@ class Screen {
     const report::Peak& peak = answer_.peak;
     if (peak.reserved_bytes.has_value()) text += separator + FormatBytes(*peak.reserved_bytes) + " reserved";
     if (const std::string origin = OriginOfPeak(); !origin.empty()) text += separator + "in " + origin;
-    if (!answer_.command_line.empty()) text += separator + Printable(answer_.command_line);
     return text;
   }
 
   [[nodiscard]] std::string OriginOfPeak() const {
+    const report::Peak& peak = answer_.peak;
     std::string origin;
-    for (const std::string& part : {answer_.peak.module, answer_.peak.node, answer_.peak.op}) {
+    for (const std::string& part : {peak.module, peak.node, peak.op == peak.node ? std::string() : peak.op}) {
       if (!part.empty()) origin += (origin.empty() ? "" : ", ") + Printable(part);
     }
     return origin;
