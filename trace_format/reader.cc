@@ -110,7 +110,8 @@ Status TraceReader::Impl::Load() {
   map_ = MapBlocks(file_);
   if (header_damaged_ && map_.blocks.empty()) {
     return Error{name_ +
-                 ": no readable trace: its header is damaged and no whole block follows. Record again."};
+                 ": not a vramscope trace, or one of which no block is whole. Give a file that `vramscope "
+                 "record` wrote."};
   }
   SortBlocks();
   return {};

@@ -119,8 +119,9 @@ class InfoText {
       const double per_event = static_cast<double>(reader_.file_bytes()) / static_cast<double>(facts_.events);
       text += fmt::format(" ({:.1f} bytes per event)", per_event);
     }
+    const bool whole = reader_.damage().sentence.empty();
     text += facts_.dropped_events == 0
-                ? ", nothing lost.\n"
+                ? (whole ? ", nothing lost.\n" : ".\n")
                 : ", " + terminal_.Paint(FormatCount(facts_.dropped_events, "event") + " lost", Ink::Bad()) +
                       ".\n";
     for (const std::string& trouble : {reader_.damage().sentence, StopSentence()}) {

@@ -37,7 +37,8 @@ const VerbHelp& Help() {
         "How much. light: allocations and what they are. auto: also operators, for a few steps.\n"
         "deep: the same for the steps of --deep-steps. all: for the whole run."},
        {"deep-steps", '\0', "2-4", "The steps, from 1, that are recorded with operators."},
-       {"stacks", '\0', "none|python|native|all", "Where in the code. Costs time in the program."},
+       {"stacks", '\0', "none|python|native|all",
+        "Where in the code, in deep steps. Costs time in the program."},
        {"max-size", '\0', "10GiB", "Stop recording when the trace is that large; the command runs on."},
        {"quiet", 'q', nullptr, "No line at the end."}}};
   return help;
@@ -102,6 +103,11 @@ Result<collector::RecordOptions> OptionsFrom(const Arguments& arguments) {
                                CheckSteps(options.deep_steps)}) {
     if (!status.ok()) return status.error();
   }
+  if (options.stacks != "none" && options.depth == "light") {
+    return Error{fmt::format(
+        "--stacks {} is recorded in deep steps, and --depth light has none. Leave out one of the two.",
+        options.stacks)};
+  }
   if (options.command.empty()) return Error{"record needs a command: vramscope record -- python train.py"};
   if (arguments.Has("max-size")) {
     const Result<uint64_t> size = ParseSize(arguments.Get("max-size"));
@@ -137,7 +143,8 @@ std::string LossSentence(const collector::RecordOutcome& outcome) {
 
 std::string LastLine(const collector::RecordOutcome& outcome) {
   if (outcome.events == 0 && outcome.lost_events == 0) {
-    if (!outcome.unrecorded.empty()) return fmt::format("{}: no events. {}", outcome.path, outcome.unrecorded);
+    if (!outcome.unrecorded.empty())
+      return fmt::format("{}: no events. {}", outcome.path, outcome.unrecorded);
     return fmt::format(
         "{}: no events, the command did not use PyTorch in a way that can be seen. See: vramscope info {}",
         outcome.path, outcome.path);

@@ -276,9 +276,9 @@ class Screen {
   [[nodiscard]] std::string EventsSentence() const {
     const std::string lost =
         answer_.dropped_events == 0
-            ? "nothing lost"
-            : terminal_.Paint(FormatCount(answer_.dropped_events, "event") + " lost", Ink::Bad());
-    return fmt::format("{} of {} over {}, {}.", FormatCount(answer_.events, "event"),
+            ? (answer_.damage.sentence.empty() ? ", nothing lost" : "")
+            : ", " + terminal_.Paint(FormatCount(answer_.dropped_events, "event") + " lost", Ink::Bad());
+    return fmt::format("{} of {} over {}{}.", FormatCount(answer_.events, "event"),
                        FormatCount(answer_.processes.size(), "process", "processes"),
                        FormatDuration(answer_.duration_ns), lost);
   }
