@@ -79,13 +79,17 @@ def abort() -> None:
     os.abort()
 
 
+def wait_for_ever() -> None:
+    while True:
+        time.sleep(0.05)  # a signal that another thread received is looked at afterwards
+
+
 @program
 def wait_for_a_signal() -> None:
     sys.tracebacklimit = 0  # which of the lines below is interrupted is chance
     train()
     os.write(1, b"ready\n")
-    while True:
-        time.sleep(60)
+    wait_for_ever()
 
 
 @program
@@ -98,8 +102,7 @@ def handle_a_signal() -> None:
     signal.signal(signal.SIGINT, stop)
     train()
     os.write(1, b"ready\n")
-    while True:
-        time.sleep(60)
+    wait_for_ever()
 
 
 class Squares:

@@ -21,12 +21,13 @@ ROW = struct.Struct("<QQ")
 
 
 def allocate(counters: mmap.mmap, index: int) -> None:
+    numbers = memoryview(counters).cast("Q")  # written whole; struct.pack_into writes zeros first
     k = 0
     while True:
         k += 1
-        struct.pack_into("<Q", counters, index * ROW.size, k)
+        numbers[2 * index] = k
         tensor = torch.empty(FIRST_BYTES + k, dtype=torch.uint8)
-        struct.pack_into("<Q", counters, index * ROW.size + 8, k)
+        numbers[2 * index + 1] = k
         del tensor
 
 

@@ -8,11 +8,10 @@ tensor has its first name. When a later root has names that are taken (a GAN's t
 with its class: `Discriminator.net.0.weight`.
 """
 
-import gc
 import weakref
 from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Set, Tuple
 
-from . import native, patches, storage
+from . import living, native, patches, storage
 from .pace import Pace
 from .told import Told
 
@@ -108,16 +107,11 @@ class Registry:
 
     def search(self) -> List[Any]:
         """Looks for modules that were never registered. Returns the optimizers met on the way; 50 ms, so only when something is missing."""
-        kinds: Dict[int, int] = {}  # by id: a class may have an odd metaclass that cannot be hashed
         optimizers = []
-        for thing in gc.get_objects():
-            kind = type(thing)
-            what = kinds.get(id(kind))
-            if what is None:
-                what = kinds[id(kind)] = 1 if issubclass(kind, self._module_type) else 2 if issubclass(kind, self._optimizer_type) else 0
-            if what == 1:
+        for thing in living.instances((self._module_type, self._optimizer_type)):
+            if issubclass(type(thing), self._module_type):
                 self._remember(thing)
-            elif what == 2:
+            else:
                 optimizers.append(thing)
         self._searched = self._stale = True
         return optimizers
