@@ -5,7 +5,8 @@
 
 How: each variant runs as many times as there are pairs, each time beside an unrecorded run (before or after it, in turns), the program
 pinned to one core and the collector to the others. A run's figure is its median step; a pair's is the ratio of its two runs; a
-variant's is the median of its pairs, and the spread printed is that of the middle half. Ratios below 1 are noise.
+variant's is the median of its pairs, and the spread printed is that of the middle half. Ratios below 1 are noise. "Quiet" is the same
+ratio for the fastest tenth of the steps, which neighbours on a shared machine disturb less.
 
 Prints a table; fails only on figures so bad that something is broken (LIMITS).
 """
@@ -58,7 +59,9 @@ def memray(*options: str) -> Wrap:
 
 
 def heaptrack(command: List[str], scratch: Path) -> List[str]:
-    return ["heaptrack", "--record-only", "-o", str(scratch / "heaptrack"), *command]
+    known = subprocess.run(["heaptrack", "--help"], capture_output=True).stdout
+    option = "--record-only" if b"--record-only" in known else "--raw"  # renamed in heaptrack 1.5
+    return ["heaptrack", option, "-o", str(scratch / "heaptrack"), *command]
 
 
 def profiled(kind: str) -> Wrap:
@@ -104,8 +107,8 @@ def cores() -> Tuple[str, str]:
     return str(usable[-1]), ",".join(map(str, usable[:-1] or usable))
 
 
-def measure(workload: Workload, wrap: Optional[Wrap]) -> float:
-    """ns of the median step of one run."""
+def measure(workload: Workload, wrap: Optional[Wrap]) -> Tuple[float, float]:
+    """ns of the median step of one run, and of the last of its fastest tenth."""
     program_core, other_cores = cores()
     with tempfile.TemporaryDirectory(prefix="vramscope-bench-") as folder:
         scratch = Path(folder)
@@ -116,17 +119,23 @@ def measure(workload: Workload, wrap: Optional[Wrap]) -> float:
         done = subprocess.run(["taskset", "-c", other_cores, *command], env=environment(), capture_output=True)
         if done.returncode != 0:
             raise RuntimeError(f"{' '.join(command)}: exit {done.returncode}: {done.stderr.decode()[-500:]}")
-        return json.loads(result.read_text())["median_ns"]
+        times = json.loads(result.read_text())
+        return times["median_ns"], times["p10_ns"]
 
 
 class Cost(NamedTuple):
     plain: float
     with_recording: float
     ratios: List[float]
+    quiet_ratios: List[float]
 
     @property
     def ratio(self) -> float:
         return statistics.median(self.ratios)
+
+    @property
+    def quiet(self) -> float:
+        return statistics.median(self.quiet_ratios)
 
     @property
     def spread(self) -> Tuple[float, float]:
@@ -135,24 +144,28 @@ class Cost(NamedTuple):
 
 
 def compare(workload: Workload, variants: List[str], pairs: int) -> Dict[str, Cost]:
-    plain: Dict[str, List[float]] = {variant: [] for variant in variants}
-    changed: Dict[str, List[float]] = {variant: [] for variant in variants}
+    plain: Dict[str, List[Tuple[float, float]]] = {variant: [] for variant in variants}
+    changed: Dict[str, List[Tuple[float, float]]] = {variant: [] for variant in variants}
     for pair in range(pairs):
         for variant in variants:
             for wrap in (None, VARIANTS[variant]) if pair % 2 else (VARIANTS[variant], None):
                 (changed if wrap else plain)[variant].append(measure(workload, wrap))
         print(f"{workload.title}: pair {pair + 1} of {pairs}", file=sys.stderr)
-    return {variant: Cost(statistics.median(plain[variant]), statistics.median(changed[variant]),
-                          [after / before for before, after in zip(plain[variant], changed[variant])]) for variant in variants}
+    return {variant: _cost(plain[variant], changed[variant]) for variant in variants}
+
+
+def _cost(plain: List[Tuple[float, float]], changed: List[Tuple[float, float]]) -> Cost:
+    ratios, quiet = ([after[i] / before[i] for before, after in zip(plain, changed)] for i in (0, 1))
+    return Cost(statistics.median(run[0] for run in plain), statistics.median(run[0] for run in changed), ratios, quiet)
 
 
 def show(workload: Workload, costs: Dict[str, Cost], loop: bool) -> None:
     print(f"\n{workload.title}\n")
-    print(f"| variant | {workload.unit_name} without | with | ratio | middle half |{' ns per event |' if loop else ''}")
-    print(f"|---|---|---|---|---|{'---|' if loop else ''}")
+    print(f"| variant | {workload.unit_name} without | with | ratio | middle half | quiet |{' ns per event |' if loop else ''}")
+    print(f"|---|---|---|---|---|---|{'---|' if loop else ''}")
     for variant, cost in costs.items():
         low, high = cost.spread
-        row = f"| {variant} | {cost.plain / workload.unit:.1f} | {cost.with_recording / workload.unit:.1f} | {cost.ratio:.3f} | {low:.3f} to {high:.3f} |"
+        row = f"| {variant} | {cost.plain / workload.unit:.1f} | {cost.with_recording / workload.unit:.1f} | {cost.ratio:.3f} | {low:.3f} to {high:.3f} | {cost.quiet:.3f} |"
         print(row + (f" {(cost.ratio - 1) * cost.plain / 2:.1f} |" if loop else ""))
 
 
