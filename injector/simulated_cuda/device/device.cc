@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "injector/simulated_cuda/device/device.h"
+
+#include <atomic>
+#include <iterator>
+
+#include "injector/simulated_cuda/abi.h"
+#include "injector/simulated_cuda/device/settings.h"
+
+namespace vramscope::simulated {
+namespace {
+
+std::atomic<Device*> devices[kMaxDevices];
+std::mutex making;
+
+Region ReservedRegion(int number) {
+  Region region;
+  region.Reserve(number);
+  return region;
+}
+
+}  // namespace
+
+Device::Device(int number, uint64_t capacity)
+    : region_(ReservedRegion(number)),
+      capacity_(capacity),
+      addresses_(region_.begin(), region_.bytes(), kGranule) {}
+
+int Device::Allocate(uint64_t bytes, const Origin& origin, uint64_t* address) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (bytes == 0) return kInvalidValue;
+  const uint64_t charged = addresses_.Rounded(bytes);
+  if (charged < bytes || charged > capacity_ - ledger_.live_bytes()) return kOutOfMemory;
+  *address = addresses_.Take(bytes);
+  if (*address == 0) return kOutOfMemory;
+  allocations_[*address] = {bytes, ledger_.Take(origin, charged)};
+  return kSuccess;
+}
+
+int Device::Free(uint64_t address) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto found = allocations_.find(address);
+  if (found == allocations_.end()) return kInvalidValue;
+  const uint64_t charged = addresses_.Rounded(found->second.bytes);
+  region_.Clear(address, charged);
+  ledger_.Give(found->second.row, charged);
+  addresses_.Give(address, charged);
+  allocations_.erase(found);
+  return kSuccess;
+}
+
+Allocation Device::Find(uint64_t address) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  auto found = allocations_.upper_bound(address);
+  if (found == allocations_.begin()) return {};
+  found = std::prev(found);
+  if (address - found->first >= found->second.bytes) return {};
+  return {found->first, found->second.bytes};
+}
+
+LedgerRow* Device::TakePhysical(uint64_t bytes, const Origin& origin) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (bytes > capacity_ - ledger_.live_bytes()) return nullptr;
+  return ledger_.Take(origin, bytes);
+}
+
+void Device::GivePhysical(LedgerRow* row, uint64_t bytes) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  ledger_.Give(row, bytes);
+}
+
+uint64_t Device::ReserveAddresses(uint64_t bytes, uint64_t alignment, uint64_t wanted) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (wanted != 0 && addresses_.TakeAt(wanted, bytes)) return wanted;
+  return addresses_.Take(bytes, alignment);
+}
+
+void Device::GiveAddresses(uint64_t address, uint64_t bytes) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  region_.Clear(address, bytes);
+  addresses_.Give(address, bytes);
+}
+
+uint64_t Device::free_bytes() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return capacity_ - ledger_.live_bytes();
+}
+
+Device& DeviceNumber(int number) {
+  Device* device = devices[number].load(std::memory_order_acquire);
+  if (device != nullptr) return *device;
+  const std::lock_guard<std::mutex> lock(making);
+  device = devices[number].load(std::memory_order_acquire);
+  if (device == nullptr) {
+    device = new Device(number, TheSettings().capacity);
+    devices[number].store(device, std::memory_order_release);
+  }
+  return *device;
+}
+
+int DeviceOf(uint64_t address) {
+  for (int i = 0; i < kMaxDevices; ++i) {
+    Device* const device = devices[i].load(std::memory_order_acquire);
+    if (device != nullptr && device->region().Contains(address)) return i;
+  }
+  return -1;
+}
+
+}  // namespace vramscope::simulated

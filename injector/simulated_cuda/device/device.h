@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// The memory of one simulated device: how much of it is taken, by whom, and at which addresses.
+//
+//   capacity ──┬── context           charged when the process first uses the device
+//              ├── allocations       cuMemAlloc: address and memory at once
+//              └── physical memory   cuMemCreate: memory without an address (virtual_memory.h gives it one)
+//
+// All functions may be called from any thread.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+
+#include "injector/simulated_cuda/device/address_space.h"
+#include "injector/simulated_cuda/device/ledger.h"
+#include "injector/simulated_cuda/device/region.h"
+
+namespace vramscope::simulated {
+
+struct Allocation {
+  uint64_t address = 0;  // 0 = none
+  uint64_t bytes = 0;    // as asked for
+};
+
+class Device {
+ public:
+  Device(int number, uint64_t capacity);
+
+  // kSuccess, kOutOfMemory, or kInvalidValue for nothing. Each allocation takes whole granules.
+  int Allocate(uint64_t bytes, const Origin& origin, uint64_t* address);
+  // kInvalidValue when no allocation begins there.
+  int Free(uint64_t address);
+  // The allocation that contains the address.
+  Allocation Find(uint64_t address);
+
+  // Memory without an address: the row to give back, nullptr when the device is full.
+  LedgerRow* TakePhysical(uint64_t bytes, const Origin& origin);
+  void GivePhysical(LedgerRow* row, uint64_t bytes);
+
+  // Addresses without memory.
+  uint64_t ReserveAddresses(uint64_t bytes, uint64_t alignment, uint64_t wanted);
+  void GiveAddresses(uint64_t address, uint64_t bytes);
+
+  [[nodiscard]] uint64_t capacity() const { return capacity_; }
+  [[nodiscard]] uint64_t free_bytes();
+  [[nodiscard]] Region& region() { return region_; }
+  // Calls `visit(ledger)` under the lock.
+  template <typename Visit>
+  void ReadLedger(Visit visit) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    visit(static_cast<const Ledger&>(ledger_));
+  }
+
+ private:
+  struct Taken {
+    uint64_t bytes;
+    LedgerRow* row;
+  };
+
+  Region region_;
+  uint64_t capacity_;
+  std::mutex mutex_;
+  AddressSpace addresses_;
+  std::map<uint64_t, Taken> allocations_;
+  Ledger ledger_;
+};
+
+// The devices of TheSettings(), made at the first call. Never destroyed: other libraries free memory while
+// the process exits.
+Device& DeviceNumber(int number);
+// Which device's memory an address is in; -1 = none, also before the first call of DeviceNumber.
+int DeviceOf(uint64_t address);
+
+}  // namespace vramscope::simulated

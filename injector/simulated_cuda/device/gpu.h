@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a program can ask a GPU about itself, by model (gpus.def).
+#pragma once
+
+#include <cstdint>
+
+namespace vramscope::simulated {
+
+struct Gpu {
+  const char* name;     // as users ask for it: "h100-80gb"
+  const char* product;  // as the driver calls it
+  int major, minor;     // compute capability
+  int multiprocessors;
+  uint64_t total_mib;
+  int l2_mib;
+  int shared_kib;  // of a multiprocessor
+  int threads_per_multiprocessor;
+  int blocks_per_multiprocessor;
+  int clock_mhz, memory_clock_mhz;
+  int bus_bits;
+  uint64_t context_mib;
+};
+
+// nullptr when there is no such model.
+const Gpu* FindGpu(const char* name);
+
+// cuDeviceGetAttribute of device number `device`; 0 for what the device cannot do or does not know.
+int AttributeOf(const Gpu& gpu, int device, int attribute);
+
+// Resident blocks of a kernel on one multiprocessor, at least 1: a launch that asks for more than the limits
+// is refused elsewhere.
+int ResidentBlocks(const Gpu& gpu, int block_size, uint64_t shared_bytes);
+
+}  // namespace vramscope::simulated

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Host memory that CUDA knows of: allocated by it, or registered with it. Known only to answer what a pointer
+// is.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+
+namespace vramscope::simulated {
+
+class HostMemory {
+ public:
+  // Page-aligned, zero, and not counted until touched; nullptr when the process may have no more.
+  void* Allocate(uint64_t bytes);
+  // False when it was not allocated here.
+  bool Free(void* memory);
+  // False when the range is known already, or was not registered.
+  bool Register(void* memory, uint64_t bytes);
+  bool Unregister(void* memory);
+  // The known range that contains the address; false when there is none.
+  bool Find(const void* memory, uint64_t* begin, uint64_t* bytes);
+
+ private:
+  struct Range {
+    uint64_t bytes;
+    bool allocated;
+  };
+
+  std::mutex mutex_;
+  std::map<uint64_t, Range> ranges_;
+};
+
+HostMemory& TheHostMemory();
+
+}  // namespace vramscope::simulated

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ledger of one device: every byte that was taken from it, by the library that asked and the call it
+// made.
+//
+// Why: it is the ground truth of the driver level. What a profiler says about the device has to add up to
+// this, and a test can ask for it in the process itself. A library here is the caller of the outermost CUDA
+// function: cudaMalloc called by libc10_cuda.so counts for libc10_cuda.so.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace vramscope::simulated {
+
+// Who took memory: the CUDA function as the program called it, and an address in the code that called it.
+struct Origin {
+  const char* call;  // a literal: "cudaMalloc"
+  const void* caller;
+};
+
+struct LedgerRow {
+  char library[64];  // file name without its folder; "" = unknown
+  const char* call;
+  uint64_t live_bytes;
+  uint64_t peak_bytes;
+  uint64_t taken_bytes;  // since the start
+  uint64_t takes;
+  uint64_t gives;
+};
+
+// Not thread-safe: the device's lock is held.
+class Ledger {
+ public:
+  // Rows live as long as the ledger, so that what was taken can keep its row. Never nullptr: when the table
+  // is full, the last row is shared.
+  LedgerRow* Take(const Origin& origin, uint64_t bytes);
+  void Give(LedgerRow* row, uint64_t bytes);
+
+  [[nodiscard]] uint64_t live_bytes() const { return live_; }
+  [[nodiscard]] uint64_t peak_bytes() const { return peak_; }
+  [[nodiscard]] const LedgerRow* begin() const { return rows_; }
+  [[nodiscard]] const LedgerRow* end() const { return rows_ + count_; }
+
+ private:
+  LedgerRow* RowOf(const Origin& origin);
+
+  static constexpr size_t kMaxRows = 256;
+  LedgerRow rows_[kMaxRows] = {};
+  size_t count_ = 0;
+  uint64_t live_ = 0;
+  uint64_t peak_ = 0;
+};
+
+}  // namespace vramscope::simulated

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// A pool of stream-ordered memory (cudaMallocAsync): takes large chunks from the device and cuts them up.
+//
+// Chunks are 32 MiB or, for larger requests, multiples of it; requests are rounded to 512 bytes. An empty
+// chunk goes back to the device while the pool keeps more than its release threshold. How NVIDIA's driver
+// cuts is not documented: what PyTorch sees of a pool, its counters, follows the documentation; the chunk
+// size is an assumption.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+
+#include "injector/simulated_cuda/device/address_space.h"
+#include "injector/simulated_cuda/device/ledger.h"
+
+namespace vramscope::simulated {
+
+// CUmemPool_attribute.
+enum class PoolAttribute : int {
+  kReleaseThreshold = 4,
+  kReserved = 5,
+  kReservedHigh = 6,
+  kUsed = 7,
+  kUsedHigh = 8,
+};
+
+class MemoryPool {
+ public:
+  explicit MemoryPool(int device) : device_(device) {}
+
+  int Allocate(uint64_t bytes, const Origin& origin, uint64_t* address);
+  // kInvalidValue when the address is not of this pool.
+  int Free(uint64_t address);
+  // Gives empty chunks back until no more than `keep` bytes are reserved.
+  void Trim(uint64_t keep);
+  // The allocation that contains the address; false when there is none.
+  bool Find(uint64_t address, uint64_t* begin, uint64_t* bytes);
+
+  uint64_t Get(PoolAttribute attribute);
+  void Set(PoolAttribute attribute, uint64_t value);
+  [[nodiscard]] int device() const { return device_; }
+
+ private:
+  struct Chunk {
+    uint64_t bytes;
+    AddressSpace free;
+  };
+
+  uint64_t TakeFromChunks(uint64_t bytes);
+  void TrimLocked(uint64_t keep);
+
+  int device_;
+  std::mutex mutex_;
+  std::map<uint64_t, Chunk> chunks_;
+  std::map<uint64_t, uint64_t> allocations_;  // address -> rounded bytes
+  uint64_t release_threshold_ = 0;
+  uint64_t reserved_ = 0, reserved_high_ = 0;
+  uint64_t used_ = 0, used_high_ = 0;
+};
+
+}  // namespace vramscope::simulated

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// The host memory that stands for the memory of one device: a range of addresses that costs nothing until
+// something is written to it.
+//
+// Why real memory at all: programs read back what they have uploaded, and a pointer that faults would end
+// them. Why it knows which parts were written: PyTorch hands the same addresses out again, no kernel fills
+// them, and what a program reads there must be zero and not what an earlier upload left (a count of
+// 1,034,228,774 rows for nonzero was such a leftover). Clearing what was never written costs one lookup.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace vramscope::simulated {
+
+inline constexpr uint64_t kGranule = uint64_t{2}
+                                     << 20;  // of cudaMalloc and cuMemCreate on every GPU of gpus.def
+
+class Region {
+ public:
+  // Reserves addresses, the same in every run when they are free. bytes() is 0 when the process may have no
+  // more (ulimit -v).
+  void Reserve(int device);
+
+  [[nodiscard]] bool Contains(uint64_t address) const { return address - begin_ < bytes_; }
+  // The whole range [address, address + bytes) is in the region.
+  [[nodiscard]] bool Contains(uint64_t address, uint64_t bytes) const {
+    return Contains(address) && bytes <= begin_ + bytes_ - address;
+  }
+  [[nodiscard]] uint64_t begin() const { return begin_; }
+  [[nodiscard]] uint64_t bytes() const { return bytes_; }
+
+  // To be called before something other than zeros is written there.
+  void MarkWritten(uint64_t address, uint64_t bytes);
+  // From now on the range reads as zeros. Gives back the host's pages that lie wholly in it.
+  void Clear(uint64_t address, uint64_t bytes);
+
+ private:
+  [[nodiscard]] bool WasWritten(uint64_t address, uint64_t bytes) const;
+  void ForgetWritten(uint64_t address, uint64_t bytes);
+
+  uint64_t begin_ = 0;
+  uint64_t bytes_ = 0;
+  uint8_t* written_ = nullptr;  // one byte per granule: racing writers set the same value
+};
+
+}  // namespace vramscope::simulated

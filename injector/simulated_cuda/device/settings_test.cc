@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "injector/simulated_cuda/device/settings.h"
+
+#include <gtest/gtest.h>
+
+namespace vramscope::simulated {
+namespace {
+
+Settings For(const char* gpu, const char* capacity = nullptr) {
+  return MakeSettings(gpu, capacity, nullptr, nullptr, nullptr, nullptr);
+}
+
+TEST(SettingsTest, ReadsSizesInBinaryUnits) {
+  EXPECT_EQ(ParseBytes("4096"), 4096u);
+  EXPECT_EQ(ParseBytes("24GiB"), uint64_t{24} << 30);
+  EXPECT_EQ(ParseBytes("512M"), uint64_t{512} << 20);
+  EXPECT_EQ(ParseBytes("8KB"), uint64_t{8} << 10);
+  EXPECT_EQ(ParseBytes("24 GiB"), 0u);
+  EXPECT_EQ(ParseBytes("GiB"), 0u);
+}
+
+TEST(SettingsTest, TakesTheModelsOwnCapacityUnlessAnotherIsAskedFor) {
+  EXPECT_EQ(For("t4").capacity, uint64_t{15095} << 20);
+  EXPECT_EQ(For("t4", "1GiB").capacity, uint64_t{1} << 30);
+  EXPECT_EQ(For("t4", "much").capacity, uint64_t{15095} << 20);
+}
+
+TEST(SettingsTest, CountsDevices) {
+  EXPECT_EQ(For("a100-40gb").devices, 1);
+  EXPECT_EQ(For("a100-40gb:4").devices, 4);
+  EXPECT_STREQ(For("a100-40gb:4").gpu->name, "a100-40gb");
+}
+
+TEST(SettingsTest, AnUnknownModelIsAMachineWithoutDevices) {
+  EXPECT_EQ(For("h100").devices, 0);
+  EXPECT_EQ(For("t4:0").devices, 0);
+  EXPECT_EQ(For("t4:99").devices, 0);
+}
+
+}  // namespace
+}  // namespace vramscope::simulated

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// Streams and events on a clock that counts launches instead of nanoseconds, so that two runs are alike.
+//
+// Why not let everything complete at once: PyTorch keeps a block that another stream has used until an event
+// on that stream has passed. On a GPU the event is late, for the host runs ahead; if it never were, such
+// blocks would be reused too early and the run would seem to need less.
+//
+//   launch n:  the host's clock becomes n; the work is done at  max(end of the work before it on its stream,
+//   n) + lag an event that is recorded takes the time of the last work of its stream; a stream that waits for
+//   an event goes on from that time who synchronizes moves the host's clock to the time waited for
+//
+// lag = 0: all is done at once. 1 (default): an event passes with the next launch. N: the host is N launches
+// ahead, as when kernels are long.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "injector/simulated_cuda/device/graph.h"
+
+namespace vramscope::simulated {
+
+struct Stream {
+  int device = 0;
+  unsigned flags = 0;
+  int priority = 0;
+  uint64_t id = 0;
+  uint64_t end = 0;                  // when all its work is done
+  std::shared_ptr<Capture> capture;  // null = not capturing
+  Frontier frontier;
+  bool began_capture = false;
+};
+
+struct Event {
+  unsigned flags = 0;
+  uint64_t time = 0;  // of the work before it; 0 = never recorded
+  uint64_t host_ns = 0;
+  std::shared_ptr<Capture> capture;  // recorded in a capture: can only be waited for there
+  Frontier frontier;
+};
+
+// All of CUDA's errors as int. Functions take streams as callers give them: a pointer, or 0, 1 or 2 for a
+// default stream.
+class Streams {
+ public:
+  explicit Streams(uint64_t lag) : lag_(lag) {}
+
+  Stream* Create(int device, unsigned flags, int priority);
+  int Destroy(Stream* stream);
+  // The stream behind a handle; default streams are one for each device.
+  Stream* Find(void* handle, int device);
+
+  // Work is put on the stream: one step of the clock, or a node of the capture.
+  int Issue(Stream* stream, NodeType type);
+  int Query(Stream* stream);
+  int Synchronize(Stream* stream);
+  void SynchronizeAll();
+
+  int Record(Event* event, Stream* stream);
+  int QueryEvent(Event* event);
+  int SynchronizeEvent(Event* event);
+  int Wait(Stream* stream, Event* event);
+  // kNotReady while one of the two has not passed.
+  int Elapsed(Event* start, Event* end, float* milliseconds);
+
+  int BeginCapture(Stream* stream, Graph* into, const Frontier& dependencies);
+  int EndCapture(Stream* stream, Graph** graph);
+  // A copy, consistent at one moment.
+  struct CaptureView {
+    CaptureStatus status = CaptureStatus::kNone;
+    uint64_t id = 0;
+    Graph* graph = nullptr;
+    const Frontier* frontier = nullptr;  // valid until the stream's next work
+  };
+  CaptureView CaptureOf(Stream* stream);
+  int SetFrontier(Stream* stream, const Frontier& nodes, bool add);
+
+ private:
+  [[nodiscard]] bool IsPast(uint64_t time) const { return time == 0 || now_ >= time + lag_; }
+  void WaitFor(uint64_t time);
+  int CannotWait(const Stream& stream) const;
+
+  std::mutex mutex_;
+  uint64_t lag_;
+  uint64_t now_ = 0;
+  uint64_t next_id_ = 1;
+  std::map<Stream*, std::unique_ptr<Stream>> streams_;
+  std::map<int, std::unique_ptr<Stream>> default_streams_;
+};
+
+Streams& TheStreams();
+
+}  // namespace vramscope::simulated

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// Physical memory, reserved addresses, and the mappings between them (cuMemCreate, cuMemAddressReserve,
+// cuMemMap).
+//
+//   handle  ◄── created once, counted again for every mapping; its memory is given back when neither is left
+//   address ◄── reserved; may hold any number of mappings, none of which overlap
+//
+// The contents belong to the address, not to the handle: two mappings of one handle do not show each other's
+// bytes.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+
+#include "injector/simulated_cuda/device/ledger.h"
+
+namespace vramscope::simulated {
+
+using PhysicalHandle = uint64_t;  // CUmemGenericAllocationHandle
+
+class VirtualMemory {
+ public:
+  // All return kSuccess or a CUDA error. Sizes and addresses are multiples of the granule, else
+  // kInvalidValue.
+  int Create(int device, uint64_t bytes, const Origin& origin, PhysicalHandle* handle);
+  int Release(PhysicalHandle handle);
+  // The handle that is mapped there, counted once more.
+  int Retain(uint64_t address, PhysicalHandle* handle);
+
+  int Reserve(int device, uint64_t bytes, uint64_t alignment, uint64_t wanted, uint64_t* address);
+  int FreeAddresses(uint64_t address, uint64_t bytes);
+
+  int Map(uint64_t address, uint64_t bytes, PhysicalHandle handle);
+  // All mappings in the range, which must begin and end with one.
+  int Unmap(uint64_t address, uint64_t bytes);
+
+  // -1 when there is no such handle.
+  int DeviceOfHandle(PhysicalHandle handle);
+  // The reservation that contains the address; false when there is none.
+  bool FindReservation(uint64_t address, uint64_t* begin, uint64_t* bytes);
+
+ private:
+  struct Physical {
+    int device;
+    uint64_t bytes;
+    LedgerRow* row;
+    uint32_t references;
+  };
+  struct Mapping {
+    uint64_t bytes;
+    PhysicalHandle handle;
+  };
+  struct Reservation {
+    uint64_t bytes;
+    int device;
+  };
+
+  int Drop(PhysicalHandle handle);
+
+  std::mutex mutex_;
+  PhysicalHandle next_ = 1;
+  std::map<PhysicalHandle, Physical> physical_;
+  std::map<uint64_t, Mapping> mappings_;
+  std::map<uint64_t, Reservation> reservations_;
+};
+
+VirtualMemory& TheVirtualMemory();
+
+}  // namespace vramscope::simulated

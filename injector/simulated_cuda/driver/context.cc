@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "injector/simulated_cuda/driver/context.h"
+
+#include <mutex>
+
+#include "injector/simulated_cuda/driver/private_calls.h"
+
+namespace vramscope::simulated {
+namespace {
+
+std::mutex activating;
+Context primary[kMaxDevices];
+bool active[kMaxDevices];
+thread_local Context* current = nullptr;
+thread_local Origin announced = {nullptr, nullptr};
+
+}  // namespace
+
+Context* CurrentContext() { return current; }
+void SetCurrentContext(Context* context) { current = context; }
+int CurrentDevice() { return current != nullptr ? current->device : -1; }
+bool IsDevice(int device) { return device >= 0 && device < TheSettings().devices; }
+
+int ActivateDevice(int device, Context** context) {
+  if (!IsDevice(device)) return kInvalidDevice;
+  const std::lock_guard<std::mutex> lock(activating);
+  *context = &primary[device];
+  if (active[device]) return kSuccess;
+  const uint64_t bytes = TheSettings().context;
+  if (bytes != 0 && DeviceNumber(device).TakePhysical(bytes, {"context", nullptr}) == nullptr)
+    return kOutOfMemory;
+  primary[device].device = device;
+  active[device] = true;
+  return kSuccess;
+}
+
+bool IsActive(int device) {
+  const std::lock_guard<std::mutex> lock(activating);
+  return active[device];
+}
+
+Origin OriginOf(const char* call, const void* caller) {
+  return announced.call != nullptr ? announced : Origin{call, caller};
+}
+
+Stream* StreamOf(void* handle) {
+  const int device = CurrentDevice();
+  return TheStreams().Find(handle, device < 0 ? 0 : device);
+}
+
+}  // namespace vramscope::simulated
+
+using namespace vramscope::simulated;
+
+SIMULATED_EXPORT void vramscope_simulated_origin(const char* call, const void* caller) {
+  announced = {call, caller};
+}
+
+SIMULATED_EXPORT int vramscope_simulated_clear(void* block, size_t bytes) {
+  const auto address = reinterpret_cast<uint64_t>(block);
+  const int device = DeviceOf(address);
+  if (device < 0) return 0;
+  Region& region = DeviceNumber(device).region();
+  if (region.Contains(address, bytes)) region.Clear(address, bytes);
+  return 1;
+}
+
+SIMULATED_EXPORT size_t vramscope_simulated_live_bytes(int device) {
+  return IsDevice(device) ? DeviceNumber(device).capacity() - DeviceNumber(device).free_bytes() : 0;
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// The current device of a thread, and what the functions of the driver share.
+#pragma once
+
+#include "injector/simulated_cuda/abi.h"
+#include "injector/simulated_cuda/device/device.h"
+#include "injector/simulated_cuda/device/settings.h"
+#include "injector/simulated_cuda/device/streams.h"
+
+namespace vramscope::simulated {
+
+// CUcontext. Each device has its primary one; contexts that a program creates are the same by another handle.
+struct Context {
+  int device;
+  unsigned flags;
+  int retained;  // cuDevicePrimaryCtxRetain minus Release
+};
+
+// -1 when the thread has no context.
+int CurrentDevice();
+Context* CurrentContext();
+void SetCurrentContext(Context* context);
+// The primary context, with the device's memory for it charged. kOutOfMemory when the device has not even
+// that.
+int ActivateDevice(int device, Context** context);
+// Its state without activating it.
+bool IsActive(int device);
+
+// How the program entered CUDA: through the runtime, which says so (private_calls.h), or through the driver
+// function `call` itself.
+Origin OriginOf(const char* call, const void* caller);
+#define SIMULATED_ORIGIN() OriginOf(__func__, __builtin_return_address(0))
+
+bool IsDevice(int device);
+
+// The stream behind a handle that the program gave.
+Stream* StreamOf(void* handle);
+
+}  // namespace vramscope::simulated

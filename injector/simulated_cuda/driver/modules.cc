@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// Modules, functions and launches. Code is never looked at: a function is a name, and a launch is a step of
+// the clock.
+#include <cstring>
+
+#include "injector/simulated_cuda/driver/context.h"
+
+using namespace vramscope::simulated;
+
+namespace {
+
+// What any handle of a module, library, function or linker points to.
+struct Code {
+  int unused;
+};
+Code code;
+
+template <typename Handle>
+int Give(Handle** handle) {
+  *handle = reinterpret_cast<Handle*>(&code);
+  return kSuccess;
+}
+
+// CU_FUNC_ATTRIBUTE_*
+int FunctionAttribute(int attribute) {
+  enum { kMaxThreads = 0, kRegisters = 4, kPtxVersion = 5, kBinaryVersion = 6, kMaxDynamicShared = 8 };
+  const Gpu& gpu = *TheSettings().gpu;
+  switch (attribute) {
+    case kMaxThreads:
+      return 1024;
+    case kRegisters:
+      return 32;
+    case kPtxVersion:
+    case kBinaryVersion:
+      return gpu.major * 10 + gpu.minor;
+    case kMaxDynamicShared:
+      return 48 * 1024;
+    default:
+      return 0;
+  }
+}
+
+// A module's variable: its size is in the code, which nobody reads. One granule holds any of those that
+// PyTorch and Triton ask for.
+int Variable(DevicePointer* pointer, size_t* bytes, const Origin& origin) {
+  static DevicePointer variables[kMaxDevices];
+  const int device = CurrentDevice();
+  if (device < 0) return kInvalidContext;
+  if (variables[device] == 0) {
+    const int error = DeviceNumber(device).Allocate(kGranule, origin, &variables[device]);
+    if (error != kSuccess) return error;
+  }
+  if (pointer != nullptr) *pointer = variables[device];
+  if (bytes != nullptr) *bytes = 4096;
+  return kSuccess;
+}
+
+int Launch(void* stream) { return TheStreams().Issue(StreamOf(stream), NodeType::kKernel); }
+
+// CUlaunchConfig as far as it is read.
+struct LaunchConfiguration {
+  unsigned grid[3], block[3], shared_bytes;
+  void* stream;
+};
+
+}  // namespace
+
+SIMULATED_EXPORT int cuModuleLoad(void** module, const char*) { return Give(module); }
+SIMULATED_EXPORT int cuModuleLoadData(void** module, const void*) { return Give(module); }
+SIMULATED_EXPORT int cuModuleLoadDataEx(void** module, const void*, unsigned, int*, void**) {
+  return Give(module);
+}
+SIMULATED_EXPORT int cuModuleLoadFatBinary(void** module, const void*) { return Give(module); }
+SIMULATED_EXPORT int cuModuleUnload(void*) { return kSuccess; }
+SIMULATED_EXPORT int cuModuleGetFunction(void** function, void*, const char*) { return Give(function); }
+SIMULATED_EXPORT int cuModuleGetGlobal_v2(DevicePointer* pointer, size_t* bytes, void*, const char*) {
+  return Variable(pointer, bytes, SIMULATED_ORIGIN());
+}
+SIMULATED_EXPORT int cuModuleGetLoadingMode(int* mode) {
+  *mode = 2;  // lazy
+  return kSuccess;
+}
+
+SIMULATED_EXPORT int cuLibraryLoadData(void** library, const void*, int*, void**, unsigned, int*, void**,
+                                       unsigned) {
+  return Give(library);
+}
+SIMULATED_EXPORT int cuLibraryLoadFromFile(void** library, const char*, int*, void**, unsigned, int*, void**,
+                                           unsigned) {
+  return Give(library);
+}
+SIMULATED_EXPORT int cuLibraryUnload(void*) { return kSuccess; }
+SIMULATED_EXPORT int cuLibraryGetKernel(void** kernel, void*, const char*) { return Give(kernel); }
+SIMULATED_EXPORT int cuLibraryGetModule(void** module, void*) { return Give(module); }
+SIMULATED_EXPORT int cuLibraryGetGlobal(DevicePointer* pointer, size_t* bytes, void*, const char*) {
+  return Variable(pointer, bytes, SIMULATED_ORIGIN());
+}
+SIMULATED_EXPORT int cuKernelGetFunction(void** function, void*) { return Give(function); }
+SIMULATED_EXPORT int cuKernelGetAttribute(int* value, int attribute, void*, int) {
+  *value = FunctionAttribute(attribute);
+  return kSuccess;
+}
+SIMULATED_EXPORT int cuKernelSetAttribute(int, int, void*, int) { return kSuccess; }
+
+SIMULATED_EXPORT int cuLinkCreate_v2(unsigned, int*, void**, void** linker) { return Give(linker); }
+SIMULATED_EXPORT int cuLinkAddData_v2(void*, int, void*, size_t, const char*, unsigned, int*, void**) {
+  return kSuccess;
+}
+SIMULATED_EXPORT int cuLinkAddFile_v2(void*, int, const char*, unsigned, int*, void**) { return kSuccess; }
+SIMULATED_EXPORT int cuLinkComplete(void*, void** image, size_t* bytes) {
+  *bytes = sizeof(code);
+  return Give(image);
+}
+SIMULATED_EXPORT int cuLinkDestroy(void*) { return kSuccess; }
+
+SIMULATED_EXPORT int cuFuncGetAttribute(int* value, int attribute, void*) {
+  *value = FunctionAttribute(attribute);
+  return kSuccess;
+}
+SIMULATED_EXPORT int cuFuncSetAttribute(void*, int, int) { return kSuccess; }
+SIMULATED_EXPORT int cuFuncSetCacheConfig(void*, int) { return kSuccess; }
+SIMULATED_EXPORT int cuFuncSetSharedMemConfig(void*, int) { return kSuccess; }
+SIMULATED_EXPORT int cuFuncGetModule(void** module, void*) { return Give(module); }
+
+SIMULATED_EXPORT int cuLaunchKernel(void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                                    unsigned, void* stream, void**, void**) {
+  return Launch(stream);
+}
+SIMULATED_EXPORT int cuLaunchCooperativeKernel(void*, unsigned, unsigned, unsigned, unsigned, unsigned,
+                                               unsigned, unsigned, void* stream, void**) {
+  return Launch(stream);
+}
+SIMULATED_EXPORT int cuLaunchKernelEx(const LaunchConfiguration* configuration, void*, void**, void**) {
+  return Launch(configuration->stream);
+}
+
+SIMULATED_EXPORT int cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, void*, int block_size,
+                                                                          size_t shared_bytes, unsigned) {
+  *blocks = ResidentBlocks(*TheSettings().gpu, block_size, shared_bytes);
+  return kSuccess;
+}
+SIMULATED_EXPORT int cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, void* function, int block_size,
+                                                                 size_t shared_bytes) {
+  return cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, block_size, shared_bytes, 0);
+}
+SIMULATED_EXPORT int cuOccupancyMaxActiveClusters(int* clusters, void*, const LaunchConfiguration*) {
+  *clusters = 1;
+  return kSuccess;
+}
+SIMULATED_EXPORT int cuOccupancyMaxPotentialBlockSize(int* grid, int* block, void*, size_t (*)(int), size_t,
+                                                      int) {
+  *grid = TheSettings().gpu->multiprocessors;
+  *block = 1024;
+  return kSuccess;
+}
+
+// A CUtensorMap is 128 opaque bytes that only kernels read.
+SIMULATED_EXPORT int cuTensorMapEncodeTiled(void* map) {
+  std::memset(map, 0, 128);
+  return kSuccess;
+}
+SIMULATED_EXPORT int cuTensorMapEncodeIm2col(void* map) { return cuTensorMapEncodeTiled(map); }
+
+SIMULATED_EXPORT int cuProfilerStart() { return kSuccess; }
+SIMULATED_EXPORT int cuProfilerStop() { return kSuccess; }

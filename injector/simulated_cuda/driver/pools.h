@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// The pools of all devices, for pointers of which nobody says where they are from.
+#pragma once
+
+#include <cstdint>
+
+namespace vramscope::simulated {
+
+bool FindInPools(uint64_t address, uint64_t* begin, uint64_t* bytes);
+bool FreeInPools(uint64_t address);
+
+}  // namespace vramscope::simulated

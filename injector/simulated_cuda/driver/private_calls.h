@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// What our own libraries tell and ask libcuda.so.1 beyond CUDA. Found by dlsym or cuGetProcAddress, so that
+// nothing has to be linked.
+#pragma once
+
+#include <cstddef>
+
+#include "injector/simulated_cuda/abi.h"
+
+extern "C" {
+// The runtime: the program has called `call` (a literal) from `caller`; nullptr when that call is over. For
+// the calling thread.
+void vramscope_simulated_origin(const char* call, const void* caller);
+// A framework hands out this block anew: it reads as zeros from now on. Returns 0 when it is no memory of a
+// simulated device.
+int vramscope_simulated_clear(void* block, size_t bytes);
+// Bytes that this process has taken from the device, its context included.
+size_t vramscope_simulated_live_bytes(int device);
+// The ledger of all devices as JSON. Returns the bytes needed with the final 0; writes no more than
+// `capacity`.
+size_t vramscope_simulated_ledger(char* text, size_t capacity);
+}

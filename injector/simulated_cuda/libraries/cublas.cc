@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// cuBLAS: a handle remembers its settings, because PyTorch sets them, runs a product and sets back what it
+// read before.
+#include "injector/simulated_cuda/abi.h"
+
+namespace {
+
+struct Handle {
+  void* stream = nullptr;
+  int pointer_mode = 0;
+  int atomics_mode = 0;
+  int math_mode = 0;
+};
+
+constexpr int kVersion = 130000;  // of CUDA 13.0's cuBLAS; wheels only print it
+constexpr int kOk = 0;
+
+}  // namespace
+
+SIMULATED_EXPORT int cublasCreate_v2(Handle** handle) {
+  *handle = new Handle;
+  return kOk;
+}
+SIMULATED_EXPORT int cublasDestroy_v2(Handle* handle) {
+  delete handle;
+  return kOk;
+}
+SIMULATED_EXPORT int cublasSetStream_v2(Handle* handle, void* stream) {
+  handle->stream = stream;
+  return kOk;
+}
+SIMULATED_EXPORT int cublasGetStream_v2(Handle* handle, void** stream) {
+  *stream = handle->stream;
+  return kOk;
+}
+SIMULATED_EXPORT int cublasSetPointerMode_v2(Handle* handle, int mode) {
+  handle->pointer_mode = mode;
+  return kOk;
+}
+SIMULATED_EXPORT int cublasGetPointerMode_v2(Handle* handle, int* mode) {
+  *mode = handle->pointer_mode;
+  return kOk;
+}
+SIMULATED_EXPORT int cublasSetAtomicsMode(Handle* handle, int mode) {
+  handle->atomics_mode = mode;
+  return kOk;
+}
+SIMULATED_EXPORT int cublasGetAtomicsMode(Handle* handle, int* mode) {
+  *mode = handle->atomics_mode;
+  return kOk;
+}
+SIMULATED_EXPORT int cublasSetMathMode(Handle* handle, int mode) {
+  handle->math_mode = mode;
+  return kOk;
+}
+SIMULATED_EXPORT int cublasGetMathMode(Handle* handle, int* mode) {
+  *mode = handle->math_mode;
+  return kOk;
+}
+// The workspace is memory of the caller, who has counted it.
+SIMULATED_EXPORT int cublasSetWorkspace_v2(Handle*, void*, size_t) { return kOk; }
+SIMULATED_EXPORT int cublasGetVersion_v2(Handle*, int* version) {
+  *version = kVersion;
+  return kOk;
+}
+SIMULATED_EXPORT const char* cublasGetStatusString(int) { return "CUBLAS_STATUS_SUCCESS"; }
+SIMULATED_EXPORT const char* cublasGetStatusName(int) { return "CUBLAS_STATUS_SUCCESS"; }

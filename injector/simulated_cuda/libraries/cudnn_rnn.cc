@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+// cuDNN's recurrent networks. PyTorch reads back where each matrix lies in the weights, so sizes and
+// addresses have to agree with each other.
+#include <cstdint>
+
+#include "injector/simulated_cuda/abi.h"
+
+namespace {
+
+struct Rnn {
+  int cell = 0;  // 0 ReLU, 1 tanh, 2 LSTM, 3 GRU
+  bool has_bias = true;
+  bool bidirectional = false;
+  int type = 0;
+  int input = 0, hidden = 0, projection = 0, layers = 1;
+};
+
+int Gates(const Rnn& rnn) { return rnn.cell == 2 ? 4 : rnn.cell == 3 ? 3 : 1; }
+int Directions(const Rnn& rnn) { return rnn.bidirectional ? 2 : 1; }
+bool IsProjected(const Rnn& rnn) { return rnn.projection != 0 && rnn.projection != rnn.hidden; }
+int Output(const Rnn& rnn) { return IsProjected(rnn) ? rnn.projection : rnn.hidden; }
+
+// cudnnDataType_t: float, double, half, int8, ..., bfloat16 = 9.
+uint64_t BytesOf(int type) { return type == 1 ? 8 : type == 0 ? 4 : 2; }
+
+struct Place {
+  uint64_t offset = 0;  // in elements
+  int rows = 0, columns = 0;
+};
+
+// The elements of one pseudo-layer's matrices: per gate one for the input and one for the state, then the
+// projection.
+uint64_t MatrixElements(const Rnn& rnn, int layer) {
+  const uint64_t input =
+      static_cast<uint64_t>(layer < Directions(rnn) ? rnn.input : Output(rnn) * Directions(rnn));
+  const uint64_t of_gate = static_cast<uint64_t>(rnn.hidden) * (input + static_cast<uint64_t>(Output(rnn)));
+  const uint64_t projection =
+      IsProjected(rnn) ? static_cast<uint64_t>(rnn.projection) * static_cast<uint64_t>(rnn.hidden) : 0;
+  return static_cast<uint64_t>(Gates(rnn)) * of_gate + projection;
+}
+
+uint64_t BiasElements(const Rnn& rnn) {
+  return rnn.has_bias ? uint64_t{2} * static_cast<uint64_t>(Gates(rnn)) * static_cast<uint64_t>(rnn.hidden)
+                      : 0;
+}
+
+int PseudoLayers(const Rnn& rnn) { return rnn.layers * Directions(rnn); }
+
+// `id`: gates of the input, gates of the state, then the projection.
+Place Matrix(const Rnn& rnn, int layer, int id) {
+  Place place;
+  for (int before = 0; before < layer; ++before) place.offset += MatrixElements(rnn, before);
+  const int gates = Gates(rnn);
+  const int input = layer < Directions(rnn) ? rnn.input : Output(rnn) * Directions(rnn);
+  const auto hidden = static_cast<uint64_t>(rnn.hidden);
+  place.rows = rnn.hidden;
+  place.columns = id < gates ? input : Output(rnn);
+  const auto earlier_inputs = static_cast<uint64_t>(id < gates ? id : gates);
+  const auto earlier_states = static_cast<uint64_t>(id < gates ? 0 : id - gates);
+  place.offset += hidden * (earlier_inputs * static_cast<uint64_t>(input) +
+                            earlier_states * static_cast<uint64_t>(Output(rnn)));
+  if (id == 2 * gates) {
+    place.rows = IsProjected(rnn) ? rnn.projection : 0;
+    place.columns = rnn.hidden;
+  }
+  return place;
+}
+
+Place Bias(const Rnn& rnn, int layer, int id) {
+  Place place;
+  if (!rnn.has_bias || id >= 2 * Gates(rnn)) return place;
+  for (int i = 0; i < PseudoLayers(rnn); ++i) place.offset += MatrixElements(rnn, i);
+  place.offset += BiasElements(rnn) * static_cast<uint64_t>(layer) +
+                  static_cast<uint64_t>(id) * static_cast<uint64_t>(rnn.hidden);
+  place.rows = rnn.hidden;
+  place.columns = 1;
+  return place;
+}
+
+uint64_t WeightElements(const Rnn& rnn) {
+  uint64_t elements = 0;
+  for (int layer = 0; layer < PseudoLayers(rnn); ++layer)
+    elements += MatrixElements(rnn, layer) + BiasElements(rnn);
+  return elements;
+}
+
+}  // namespace
+
+extern "C" int cudnnSetTensorNdDescriptor(void*, int, int, const int*, const int*);
+
+namespace {
+
+// Both the descriptor and the address may not be asked for.
+void Tell(const Rnn& rnn, const Place& place, char* weights, void* descriptor, void** address) {
+  if (address != nullptr) *address = place.rows != 0 ? weights + place.offset * BytesOf(rnn.type) : nullptr;
+  if (descriptor == nullptr) return;
+  const int sizes[3] = {1, place.rows, place.columns};
+  const int strides[3] = {place.rows * place.columns, place.columns, 1};
+  cudnnSetTensorNdDescriptor(descriptor, rnn.type, 3, sizes, strides);
+}
+
+}  // namespace
+
+SIMULATED_EXPORT int cudnnCreateRNNDescriptor(Rnn** rnn) {
+  *rnn = new Rnn;
+  return 0;
+}
+SIMULATED_EXPORT int cudnnDestroyRNNDescriptor(Rnn* rnn) {
+  delete rnn;
+  return 0;
+}
+SIMULATED_EXPORT int cudnnSetRNNDescriptor_v8(Rnn* rnn, int, int cell, int bias, int direction, int, int type,
+                                              int, int, int input, int hidden, int projection, int layers,
+                                              void*, unsigned) {
+  *rnn = {cell, bias != 0, direction == 1, type, input, hidden, projection, layers};
+  return 0;
+}
+
+SIMULATED_EXPORT int cudnnGetRNNWeightSpaceSize(void*, const Rnn* rnn, size_t* bytes) {
+  *bytes = WeightElements(*rnn) * BytesOf(rnn->type);
+  return 0;
+}
+
+SIMULATED_EXPORT int cudnnGetRNNWeightParams(void*, const Rnn* rnn, int layer, size_t, void* weights, int id,
+                                             void* matrix, void** matrix_address, void* bias,
+                                             void** bias_address) {
+  Tell(*rnn, Matrix(*rnn, layer, id), static_cast<char*>(weights), matrix, matrix_address);
+  Tell(*rnn, Bias(*rnn, layer, id), static_cast<char*>(weights), bias, bias_address);
+  return 0;
+}
+
+namespace {
+
+// cudnnRNNDataDescriptor_t as far as the sizes need it.
+struct RnnData {
+  int steps = 0, batch = 0;
+};
+
+}  // namespace
+
+SIMULATED_EXPORT int cudnnCreateRNNDataDescriptor(RnnData** data) {
+  *data = new RnnData;
+  return 0;
+}
+SIMULATED_EXPORT int cudnnDestroyRNNDataDescriptor(RnnData* data) {
+  delete data;
+  return 0;
+}
+SIMULATED_EXPORT int cudnnSetRNNDataDescriptor(RnnData* data, int, int, int steps, int batch, int, const int*,
+                                               void*) {
+  *data = {steps, batch};
+  return 0;
+}
+
+// A model, for cuDNN's own sizes are not documented: backward needs the gates of every step, and one step's
+// gates are worked on at a time.
+SIMULATED_EXPORT int cudnnGetRNNTempSpaceSizes(void*, const Rnn* rnn, int mode, const RnnData* data,
+                                               size_t* workspace, size_t* reserve) {
+  constexpr int kTraining = 1;
+  const uint64_t one_step = static_cast<uint64_t>(data->batch) * static_cast<uint64_t>(Gates(*rnn) + 1) *
+                            static_cast<uint64_t>(rnn->hidden) * static_cast<uint64_t>(PseudoLayers(*rnn)) *
+                            BytesOf(rnn->type);
+  if (workspace != nullptr) *workspace = one_step;
+  if (reserve != nullptr) *reserve = mode == kTraining ? one_step * static_cast<uint64_t>(data->steps) : 0;
+  return 0;
+}
+
+// One random generator state for each resident thread of a large GPU; cuDNN does not document the number.
+SIMULATED_EXPORT int cudnnDropoutGetStatesSize(void*, size_t* bytes) {
+  *bytes = 5 << 20;
+  return 0;
+}

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// NVML, as far as PyTorch, pynvml and monitoring scripts ask: the devices and their memory. Everything is
+// read from libcuda.so.1.
+#include <dlfcn.h>
+
+#include <cstdio>
+#include <cstring>
+
+#include "injector/simulated_cuda/abi.h"
+
+namespace {
+
+constexpr int kOk = 0;
+constexpr int kInvalidArgument = 2;
+constexpr int kNotSupportedByNvml = 3;
+constexpr int kNotFoundByNvml = 6;
+
+template <typename Function>
+Function OfDriver(const char* name) {
+  static void* const driver = dlopen("libcuda.so.1", RTLD_LAZY);
+  return reinterpret_cast<Function>(driver != nullptr ? dlsym(driver, name) : nullptr);
+}
+
+int Count() {
+  int count = 0;
+  if (const auto ask = OfDriver<int (*)(int*)>("cuDeviceGetCount")) ask(&count);
+  return count;
+}
+
+// A handle is the device's number plus one, so that none is null.
+void* HandleOf(int device) { return reinterpret_cast<void*>(static_cast<uintptr_t>(device) + 1); }
+int DeviceOf(void* handle) { return static_cast<int>(reinterpret_cast<uintptr_t>(handle)) - 1; }
+
+int Give(void** handle, int device) {
+  if (device < 0 || device >= Count()) return kInvalidArgument;
+  *handle = HandleOf(device);
+  return kOk;
+}
+
+struct Memory {
+  unsigned long long total, free, used;
+};
+
+struct MemoryV2 {
+  unsigned version;
+  unsigned long long total, reserved, free, used;
+};
+
+// What this process sees: each process has a device of its own.
+Memory MemoryOf(int device) {
+  size_t total = 0, live = 0;
+  if (const auto ask = OfDriver<int (*)(size_t*, int)>("cuDeviceTotalMem_v2")) ask(&total, device);
+  if (const auto ask = OfDriver<size_t (*)(int)>("vramscope_simulated_live_bytes")) live = ask(device);
+  return {total, total - live, live};
+}
+
+struct PciInfo {
+  char legacy_bus_id[16];
+  unsigned domain, bus, device, pci_device_id, pci_subsystem_id;
+  char bus_id[32];
+};
+
+void PutUuid(char* text, unsigned capacity, int device) {
+  std::snprintf(text, capacity, "GPU-7672616d-7363-6f70-652d-6770752d%04x", device + 1);
+}
+
+}  // namespace
+
+SIMULATED_EXPORT int nvmlInit_v2() { return kOk; }
+SIMULATED_EXPORT int nvmlInit() { return kOk; }
+SIMULATED_EXPORT int nvmlInitWithFlags(unsigned) { return kOk; }
+SIMULATED_EXPORT int nvmlShutdown() { return kOk; }
+SIMULATED_EXPORT const char* nvmlErrorString(int error) { return error == kOk ? "Success" : "Not Supported"; }
+
+SIMULATED_EXPORT int nvmlSystemGetDriverVersion(char* text, unsigned capacity) {
+  std::snprintf(text, capacity, "590.00.simulated");
+  return kOk;
+}
+SIMULATED_EXPORT int nvmlSystemGetCudaDriverVersion_v2(int* version) {
+  const auto ask = OfDriver<int (*)(int*)>("cuDriverGetVersion");
+  return ask != nullptr ? ask(version) : kNotFoundByNvml;
+}
+SIMULATED_EXPORT int nvmlSystemGetCudaDriverVersion(int* version) {
+  return nvmlSystemGetCudaDriverVersion_v2(version);
+}
+
+SIMULATED_EXPORT int nvmlDeviceGetCount_v2(unsigned* count) {
+  *count = static_cast<unsigned>(Count());
+  return kOk;
+}
+SIMULATED_EXPORT int nvmlDeviceGetHandleByIndex_v2(unsigned index, void** handle) {
+  return Give(handle, static_cast<int>(index));
+}
+SIMULATED_EXPORT int nvmlDeviceGetHandleByPciBusId_v2(const char* text, void** handle) {
+  unsigned domain = 0, bus = 0;
+  if (std::sscanf(text, "%x:%x", &domain, &bus) != 2) return kInvalidArgument;
+  return Give(handle, static_cast<int>(bus) - 1);
+}
+SIMULATED_EXPORT int nvmlDeviceGetHandleByUUID(const char* text, void** handle) {
+  for (int device = 0; device < Count(); ++device) {
+    char own[80];
+    PutUuid(own, sizeof(own), device);
+    if (std::strcmp(own, text) == 0) return Give(handle, device);
+  }
+  return kNotFoundByNvml;
+}
+SIMULATED_EXPORT int nvmlDeviceGetIndex(void* handle, unsigned* index) {
+  *index = static_cast<unsigned>(DeviceOf(handle));
+  return kOk;
+}
+SIMULATED_EXPORT int nvmlDeviceGetName(void* handle, char* text, unsigned capacity) {
+  const auto ask = OfDriver<int (*)(char*, int, int)>("cuDeviceGetName");
+  return ask != nullptr ? ask(text, static_cast<int>(capacity), DeviceOf(handle)) : kNotFoundByNvml;
+}
+SIMULATED_EXPORT int nvmlDeviceGetUUID(void* handle, char* text, unsigned capacity) {
+  PutUuid(text, capacity, DeviceOf(handle));
+  return kOk;
+}
+SIMULATED_EXPORT int nvmlDeviceGetPciInfo_v3(void* handle, PciInfo* info) {
+  *info = {};
+  info->bus = static_cast<unsigned>(DeviceOf(handle)) + 1;
+  std::snprintf(info->bus_id, sizeof(info->bus_id), "00000000:%02X:00.0", info->bus);
+  std::snprintf(info->legacy_bus_id, sizeof(info->legacy_bus_id), "0000:%02X:00.0", info->bus);
+  return kOk;
+}
+SIMULATED_EXPORT int nvmlDeviceGetMemoryInfo(void* handle, Memory* memory) {
+  *memory = MemoryOf(DeviceOf(handle));
+  return kOk;
+}
+SIMULATED_EXPORT int nvmlDeviceGetMemoryInfo_v2(void* handle, MemoryV2* memory) {
+  const Memory seen = MemoryOf(DeviceOf(handle));
+  *memory = {memory->version, seen.total, 0, seen.free, seen.used};
+  return kOk;
+}
+
+// ---- what a device that is not there cannot tell: idle, cool, and nobody else on it
+
+SIMULATED_EXPORT int nvmlDeviceGetUtilizationRates(void*, unsigned* rates) {
+  rates[0] = rates[1] = 0;
+  return kOk;
+}
+SIMULATED_EXPORT int nvmlDeviceGetTemperature(void*, int, unsigned* degrees) {
+  *degrees = 30;
+  return kOk;
+}
+SIMULATED_EXPORT int nvmlDeviceGetPowerUsage(void*, unsigned* milliwatts) {
+  *milliwatts = 0;
+  return kOk;
+}
+SIMULATED_EXPORT int nvmlDeviceGetClockInfo(void*, int, unsigned* megahertz) {
+  *megahertz = 0;
+  return kOk;
+}
+#define NO_PROCESSES(name)                                   \
+  SIMULATED_EXPORT int name(void*, unsigned* count, void*) { \
+    *count = 0;                                              \
+    return kOk;                                              \
+  }
+NO_PROCESSES(nvmlDeviceGetComputeRunningProcesses)
+NO_PROCESSES(nvmlDeviceGetComputeRunningProcesses_v2)
+NO_PROCESSES(nvmlDeviceGetComputeRunningProcesses_v3)
+NO_PROCESSES(nvmlDeviceGetGraphicsRunningProcesses_v3)
+
+SIMULATED_EXPORT int nvmlDeviceGetNvLinkRemoteDeviceType(void*, unsigned, int*) {
+  return kNotSupportedByNvml;
+}
+SIMULATED_EXPORT int nvmlDeviceGetNvLinkRemotePciInfo_v2(void*, unsigned, PciInfo*) {
+  return kNotSupportedByNvml;
+}
+SIMULATED_EXPORT int nvmlDeviceGetP2PStatus(void*, void*, int, int* status) {
+  *status = 0;  // fine
+  return kOk;
+}
+// "Not supported" would make PyTorch print a warning on devices of compute capability 9.0; state 0 says that
+// there is no fabric.
+SIMULATED_EXPORT int nvmlDeviceGetGpuFabricInfoV(void*, unsigned char* information) {
+  constexpr size_t kAfterVersion = 4, kClusterUuidAndStatus = 28;
+  std::memset(information + kAfterVersion, 0, kClusterUuidAndStatus);
+  return kOk;
+}

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+// What nvcc's generated code calls at start-up and for <<<...>>>, and what is asked about kernels. A kernel
+// is known by its host function.
+#include <cstring>
+#include <map>
+#include <mutex>
+
+#include "injector/simulated_cuda/runtime/call.h"
+
+using namespace vramscope::simulated;
+
+namespace {
+
+struct Dim3 {
+  unsigned x, y, z;
+};
+
+struct Configuration {
+  Dim3 grid, block;
+  size_t shared_bytes;
+  void* stream;
+};
+
+// <<<...>>> pushes and the kernel's stub pops at once; nested only by arguments that launch kernels
+// themselves.
+constexpr int kMostPushed = 16;
+thread_local Configuration pushed[kMostPushed];
+thread_local int pushed_count = 0;
+
+int Launch(const void* function, const Dim3& grid, const Dim3& block, size_t shared_bytes, void* stream) {
+  ON_DEVICE(cuLaunchKernel(const_cast<void*>(function), grid.x, grid.y, grid.z, block.x, block.y, block.z,
+                           static_cast<unsigned>(shared_bytes), stream, nullptr, nullptr));
+}
+
+// cudaLaunchConfig_t as far as it is read.
+struct LaunchConfiguration {
+  Dim3 grid, block;
+  size_t shared_bytes;
+  void* stream;
+};
+
+struct FunctionAttributes {
+  size_t shared_bytes, constant_bytes, local_bytes;
+  int max_threads, registers, ptx_version, binary_version, cache_mode, max_dynamic_shared_bytes,
+      shared_carveout;
+  int cluster[6];
+  int reserved[16];
+};
+static_assert(sizeof(FunctionAttributes) == 144);
+
+// A __device__ variable: memory that the device takes when its module is loaded, here when it is first asked
+// for.
+struct Variable {
+  size_t bytes;
+  uint64_t address;
+};
+
+std::mutex variables_mutex;
+std::map<const void*, Variable>& Variables() {
+  static auto* const variables = new std::map<const void*, Variable>;
+  return *variables;
+}
+
+int FindVariable(const void* symbol, uint64_t* address, size_t* bytes) {
+  const std::lock_guard<std::mutex> lock(variables_mutex);
+  const auto found = Variables().find(symbol);
+  if (found == Variables().end()) return kNotFound;
+  if (found->second.address == 0) {
+    if (const int error = UseDevice()) return error;
+    if (const int error = TheDriver()->cuMemAlloc(&found->second.address, found->second.bytes)) return error;
+  }
+  *address = found->second.address;
+  *bytes = found->second.bytes;
+  return kSuccess;
+}
+
+// Registration hands back a handle that nobody looks into.
+void* module_handle = nullptr;
+
+}  // namespace
+
+// ---- registration
+
+SIMULATED_EXPORT void** __cudaRegisterFatBinary(void*) { return &module_handle; }
+SIMULATED_EXPORT void __cudaRegisterFatBinaryEnd(void**) {}
+SIMULATED_EXPORT void __cudaUnregisterFatBinary(void**) {}
+SIMULATED_EXPORT char __cudaInitModule(void**) { return 1; }
+SIMULATED_EXPORT void __cudaRegisterFunction(void**, const char*, char*, const char*, int, void*, void*,
+                                             void*, void*, int*) {}
+SIMULATED_EXPORT void __cudaRegisterTexture() {}
+SIMULATED_EXPORT void __cudaRegisterSurface() {}
+
+SIMULATED_EXPORT void __cudaRegisterVar(void**, char* host, char*, const char*, int, size_t bytes, int, int) {
+  const std::lock_guard<std::mutex> lock(variables_mutex);
+  Variables()[host] = {bytes != 0 ? bytes : 1, 0};
+}
+
+// A managed variable is reached through a pointer that the runtime sets; the host's own copy serves both
+// sides here.
+SIMULATED_EXPORT void __cudaRegisterManagedVar(void**, void** pointer, char* host, const char*, int, size_t,
+                                               int, int) {
+  *pointer = host;
+}
+
+SIMULATED_EXPORT int cudaGetSymbolAddress(void** pointer, const void* symbol) {
+  SIMULATED_CALL();
+  size_t bytes = 0;
+  return Keep(FindVariable(symbol, reinterpret_cast<uint64_t*>(pointer), &bytes));
+}
+
+SIMULATED_EXPORT int cudaGetSymbolSize(size_t* bytes, const void* symbol) {
+  SIMULATED_CALL();
+  uint64_t address = 0;
+  return Keep(FindVariable(symbol, &address, bytes));
+}
+
+SIMULATED_EXPORT int cudaMemcpyToSymbolAsync(const void* symbol, const void* from, size_t bytes,
+                                             size_t offset, int, void* stream) {
+  SIMULATED_CALL();
+  uint64_t address = 0;
+  size_t size = 0;
+  if (const int error = FindVariable(symbol, &address, &size)) return Keep(error);
+  ON_DEVICE(cuMemcpyAsync(address + offset, Address(from), bytes, stream));
+}
+
+SIMULATED_EXPORT int cudaMemcpyToSymbol(const void* symbol, const void* from, size_t bytes, size_t offset,
+                                        int kind) {
+  return cudaMemcpyToSymbolAsync(symbol, from, bytes, offset, kind, nullptr);
+}
+
+// ---- launches
+
+SIMULATED_EXPORT unsigned __cudaPushCallConfiguration(Dim3 grid, Dim3 block, size_t shared_bytes,
+                                                      void* stream) {
+  if (pushed_count == kMostPushed) return 1;
+  pushed[pushed_count++] = {grid, block, shared_bytes, stream};
+  return 0;
+}
+
+SIMULATED_EXPORT int __cudaPopCallConfiguration(Dim3* grid, Dim3* block, size_t* shared_bytes,
+                                                void** stream) {
+  if (pushed_count == 0) return Keep(kInvalidValue);
+  const Configuration& last = pushed[--pushed_count];
+  *grid = last.grid;
+  *block = last.block;
+  *shared_bytes = last.shared_bytes;
+  *stream = last.stream;
+  return kSuccess;
+}
+
+SIMULATED_EXPORT int __cudaGetKernel(void** kernel, const void* function) {
+  *kernel = const_cast<void*>(function);
+  return kSuccess;
+}
+SIMULATED_EXPORT int cudaGetKernel(void** kernel, const void* function) {
+  return __cudaGetKernel(kernel, function);
+}
+SIMULATED_EXPORT int cudaGetFuncBySymbol(void** kernel, const void* function) {
+  return __cudaGetKernel(kernel, function);
+}
+
+SIMULATED_EXPORT int cudaLaunchKernel(const void* function, Dim3 grid, Dim3 block, void**,
+                                      size_t shared_bytes, void* stream) {
+  return Launch(function, grid, block, shared_bytes, stream);
+}
+SIMULATED_EXPORT int __cudaLaunchKernel(void* kernel, Dim3 grid, Dim3 block, void**, size_t shared_bytes,
+                                        void* stream) {
+  return Launch(kernel, grid, block, shared_bytes, stream);
+}
+SIMULATED_EXPORT int cudaLaunchCooperativeKernel(const void* function, Dim3 grid, Dim3 block, void**,
+                                                 size_t shared_bytes, void* stream) {
+  return Launch(function, grid, block, shared_bytes, stream);
+}
+SIMULATED_EXPORT int cudaLaunchKernelExC(const LaunchConfiguration* configuration, const void* function,
+                                         void**) {
+  return Launch(function, configuration->grid, configuration->block, configuration->shared_bytes,
+                configuration->stream);
+}
+
+// ---- questions
+
+SIMULATED_EXPORT int cudaFuncGetAttributes(FunctionAttributes* attributes, const void* function) {
+  constexpr int kMaxThreads = 0, kRegisters = 4, kPtxVersion = 5, kBinaryVersion = 6, kMaxDynamicShared = 8;
+  std::memset(attributes, 0, sizeof(*attributes));
+  if (TheDriver() == nullptr) return Keep(kNoDevice);
+  const auto ask = [&](int attribute, int* value) {
+    TheDriver()->cuFuncGetAttribute(value, attribute, const_cast<void*>(function));
+  };
+  ask(kMaxThreads, &attributes->max_threads);
+  ask(kRegisters, &attributes->registers);
+  ask(kPtxVersion, &attributes->ptx_version);
+  ask(kBinaryVersion, &attributes->binary_version);
+  ask(kMaxDynamicShared, &attributes->max_dynamic_shared_bytes);
+  return kSuccess;
+}
+SIMULATED_EXPORT int cudaFuncSetAttribute(const void*, int, int) { return kSuccess; }
+SIMULATED_EXPORT int cudaFuncSetCacheConfig(const void*, int) { return kSuccess; }
+SIMULATED_EXPORT int cudaKernelSetAttributeForDevice(void*, int, int, int) { return kSuccess; }
+
+SIMULATED_EXPORT int cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, const void* function,
+                                                                            int block_size,
+                                                                            size_t shared_bytes,
+                                                                            unsigned flags) {
+  ON_DEVICE(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, const_cast<void*>(function),
+                                                                 block_size, shared_bytes, flags));
+}
+SIMULATED_EXPORT int cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* function,
+                                                                   int block_size, size_t shared_bytes) {
+  return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, block_size, shared_bytes,
+                                                                0);
+}
+SIMULATED_EXPORT int cudaOccupancyMaxActiveClusters(int* clusters, const void* function,
+                                                    const void* configuration) {
+  ON_DEVICE(cuOccupancyMaxActiveClusters(clusters, const_cast<void*>(function), configuration));
+}
+SIMULATED_EXPORT int cudaOccupancyMaxPotentialClusterSize(int* size, const void*, const void*) {
+  *size = 8;  // the largest portable one
+  return kSuccess;
+}
+
+// ---- libraries of kernels: a kernel of one is as good as another
+
+SIMULATED_EXPORT int cudaLibraryLoadData(void** library) {
+  *library = &module_handle;
+  return kSuccess;
+}
+SIMULATED_EXPORT int cudaLibraryLoadFromFile(void** library) { return cudaLibraryLoadData(library); }
+SIMULATED_EXPORT int cudaLibraryGetKernel(void** kernel) { return cudaLibraryLoadData(kernel); }
+SIMULATED_EXPORT int cudaLibraryGetKernelCount(unsigned* count, void*) {
+  *count = 0;
+  return kSuccess;
+}
+SIMULATED_EXPORT int cudaLibraryGetGlobal() { return Keep(kNotFound); }
+SIMULATED_EXPORT int cudaLibraryGetManaged() { return Keep(kNotFound); }
+SIMULATED_EXPORT int cudaLibraryGetUnifiedFunction() { return Keep(kNotFound); }
+SIMULATED_EXPORT int cudaLibraryUnload(void*) { return kSuccess; }
