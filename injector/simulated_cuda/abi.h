@@ -25,6 +25,7 @@ enum Error : int {
   kNoDevice = 100,
   kInvalidDevice = 101,
   kInvalidContext = 201,
+  kNoKernelImage = 209,
   kPeerAccessAlreadyEnabled = 704,
   kPeerAccessNotEnabled = 705,
   kInvalidHandle = 400,

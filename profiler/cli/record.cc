@@ -7,13 +7,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cstdio>
 #include <initializer_list>
-#include <limits>
 
 #include "profiler/cli/arguments.h"
+#include "profiler/cli/size_text.h"
 #include "profiler/cli/terminal.h"
 #include "profiler/cli/verb.h"
 #include "profiler/collector/bridge_build.h"
@@ -68,25 +67,6 @@ Status CheckSteps(const std::string& text) {
       fmt::format("--deep-steps is a range of steps counted from 1, like 2-4, not '{}'.", Printable(text))};
 }
 
-// "10GiB", "500M", "4096": binary units, as everywhere here.
-Result<uint64_t> ParseSize(const std::string& text) {
-  const Error wrong{fmt::format("--max-size is a size like 10GiB or 500MiB, not '{}'.", Printable(text))};
-  uint64_t number = 0;
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (parsed.ec != std::errc() || number == 0) return wrong;
-  const std::string unit(parsed.ptr, static_cast<size_t>(text.data() + text.size() - parsed.ptr));
-  static constexpr std::array<std::string_view, 5> kLetters = {"", "K", "M", "G", "T"};
-  for (size_t power = 0; power < kLetters.size(); ++power) {
-    const std::string letter(kLetters[power]);
-    const bool fits = power == 0 ? unit.empty() || unit == "B"
-                                 : unit == letter || unit == letter + "B" || unit == letter + "iB";
-    if (!fits) continue;
-    if (number > std::numeric_limits<uint64_t>::max() >> (10 * power)) return wrong;
-    return number << (10 * power);
-  }
-  return wrong;
-}
-
 Result<collector::RecordOptions> OptionsFrom(const Arguments& arguments) {
   collector::RecordOptions options;
   options.command = arguments.positionals();
@@ -110,7 +90,7 @@ Result<collector::RecordOptions> OptionsFrom(const Arguments& arguments) {
   }
   if (options.command.empty()) return Error{"record needs a command: vramscope record -- python train.py"};
   if (arguments.Has("max-size")) {
-    const Result<uint64_t> size = ParseSize(arguments.Get("max-size"));
+    const Result<uint64_t> size = ParseSize("max-size", arguments.Get("max-size"));
     if (!size.ok()) return size.error();
     options.max_bytes = *size;
   }

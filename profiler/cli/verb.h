@@ -25,6 +25,7 @@ struct Verb {
 std::span<const Verb> Verbs();
 
 int RunRecord(std::span<const std::string> arguments);
+int RunDryrun(std::span<const std::string> arguments);
 int RunInfo(std::span<const std::string> arguments);
 int RunReport(std::span<const std::string> arguments);
 

@@ -39,11 +39,15 @@ std::map<std::string, std::string> RecordingEnvironment(const RecordOptions& opt
                                                         const std::string& session) {
   std::string text = fmt::format("device={};depth={};deep_steps={};stacks={}", options.device, options.depth,
                                  options.deep_steps, options.stacks);
-  std::map<std::string, std::string> changes = {{trace::kSessionVariable, session},
-                                                {trace::kCollectorVariable, std::to_string(getpid())}};
+  std::map<std::string, std::string> changes = options.environment;
+  changes[trace::kSessionVariable] = session;
+  changes[trace::kCollectorVariable] = std::to_string(getpid());
+  if (changes.contains("LD_PRELOAD")) changes["LD_PRELOAD"] = PrependToPathVariable("LD_PRELOAD", changes["LD_PRELOAD"]);
   if (options.installation) {
     text += fmt::format(";shim={}", options.installation->python_shim);
-    changes["LD_PRELOAD"] = PrependToPathVariable("LD_PRELOAD", options.installation->injector);
+    changes["LD_PRELOAD"] = changes.contains("LD_PRELOAD")
+                                ? options.installation->injector + ":" + changes["LD_PRELOAD"]
+                                : PrependToPathVariable("LD_PRELOAD", options.installation->injector);
     changes["PYTHONPATH"] = PrependToPathVariable("PYTHONPATH", options.installation->python_shim);
   }
   if (!options.bridge.empty()) text += ";bridge=" + options.bridge;
@@ -54,6 +58,7 @@ std::map<std::string, std::string> RecordingEnvironment(const RecordOptions& opt
 
 void WriteStartMetadata(const RecordOptions& options, trace::TraceWriter& writer) {
   std::map<std::string, std::string> facts = MachineFacts();
+  facts.insert(options.metadata.begin(), options.metadata.end());
   facts["vramscope.version"] = options.version;
   facts["command_line"] = JoinCommandLine(options.command);
   facts["option.device"] = options.device;

@@ -26,11 +26,17 @@ Device::Device(int number, uint64_t capacity)
       capacity_(capacity),
       addresses_(region_.begin(), region_.bytes(), kGranule) {}
 
+bool Device::HasLeft(uint64_t bytes) {
+  const uint64_t left = capacity_ - ledger_.live_bytes();
+  if (bytes > left) ledger_.Refuse(bytes - left);
+  return bytes <= left;
+}
+
 int Device::Allocate(uint64_t bytes, const Origin& origin, uint64_t* address) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (bytes == 0) return kInvalidValue;
   const uint64_t charged = addresses_.Rounded(bytes);
-  if (charged < bytes || charged > capacity_ - ledger_.live_bytes()) return kOutOfMemory;
+  if (charged < bytes || !HasLeft(charged)) return kOutOfMemory;
   *address = addresses_.Take(bytes);
   if (*address == 0) return kOutOfMemory;
   allocations_[*address] = {bytes, ledger_.Take(origin, charged)};
@@ -60,7 +66,7 @@ Allocation Device::Find(uint64_t address) {
 
 LedgerRow* Device::TakePhysical(uint64_t bytes, const Origin& origin) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (bytes > capacity_ - ledger_.live_bytes()) return nullptr;
+  if (!HasLeft(bytes)) return nullptr;
   return ledger_.Take(origin, bytes);
 }
 

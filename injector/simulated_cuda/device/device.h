@@ -58,6 +58,9 @@ class Device {
     LedgerRow* row;
   };
 
+  // Whether so much is left; the ledger notes what is missing. Under the lock.
+  bool HasLeft(uint64_t bytes);
+
   Region region_;
   uint64_t capacity_;
   std::mutex mutex_;

@@ -36,8 +36,16 @@ class Ledger {
   LedgerRow* Take(const Origin& origin, uint64_t bytes);
   void Give(LedgerRow* row, uint64_t bytes);
 
+  // A request was turned down because this many bytes were missing.
+  void Refuse(uint64_t missing) {
+    ++refusals_;
+    missing_ = missing;
+  }
+
   [[nodiscard]] uint64_t live_bytes() const { return live_; }
   [[nodiscard]] uint64_t peak_bytes() const { return peak_; }
+  [[nodiscard]] uint64_t refusals() const { return refusals_; }
+  [[nodiscard]] uint64_t missing_bytes() const { return missing_; }  // for the last refusal
   [[nodiscard]] const LedgerRow* begin() const { return rows_; }
   [[nodiscard]] const LedgerRow* end() const { return rows_ + count_; }
 
@@ -49,6 +57,8 @@ class Ledger {
   size_t count_ = 0;
   uint64_t live_ = 0;
   uint64_t peak_ = 0;
+  uint64_t refusals_ = 0;
+  uint64_t missing_ = 0;
 };
 
 }  // namespace vramscope::simulated

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The ledger as JSON: on request, and as a file when the process ends.
 //
-//   {"devices": [{"device": 0, "gpu": "h100-80gb", "capacity_bytes": ..., "live_bytes": ..., "peak_bytes":
-//   ..., "rows": [
-//     {"library": "libc10_cuda.so", "call": "cudaMalloc", "live_bytes": ..., "peak_bytes": ...,
-//     "taken_bytes": ..., "takes": ..., "gives": ...}]}]}
+//   {"process": 1, "devices": [
+//     {"device": 0, "gpu": "t4", "capacity_bytes": 2, "live_bytes": 1, "peak_bytes": 1,
+//      "refusals": 0, "missing_bytes": 0, "rows": [
+//       {"library": "libc10_cuda.so", "call": "cudaMalloc", "live_bytes": 1, "peak_bytes": 1,
+//        "taken_bytes": 1, "takes": 1, "gives": 0}]}]}
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -54,8 +55,10 @@ void AddDevice(Text& text, int number) {
   DeviceNumber(number).ReadLedger([&](const Ledger& ledger) {
     text.Add("%s\n  {\"device\": %d, \"gpu\": \"%s\", \"capacity_bytes\": %llu, ", number == 0 ? "" : ",",
              number, TheSettings().gpu->name, Wide(TheSettings().capacity));
-    text.Add("\"live_bytes\": %llu, \"peak_bytes\": %llu, \"rows\": [", Wide(ledger.live_bytes()),
+    text.Add("\"live_bytes\": %llu, \"peak_bytes\": %llu, ", Wide(ledger.live_bytes()),
              Wide(ledger.peak_bytes()));
+    text.Add("\"refusals\": %llu, \"missing_bytes\": %llu, \"rows\": [", Wide(ledger.refusals()),
+             Wide(ledger.missing_bytes()));
     for (const LedgerRow& row : ledger) AddRow(text, row, &row == ledger.begin());
     text.Add("]}");
   });

@@ -2,10 +2,10 @@
 // What nvcc's generated code calls at start-up and for <<<...>>>, and what is asked about kernels. A kernel
 // is known by its host function.
 #include <cstring>
-#include <map>
-#include <mutex>
 
 #include "injector/simulated_cuda/runtime/call.h"
+#include "injector/simulated_cuda/runtime/fat_binary.h"
+#include "injector/simulated_cuda/runtime/registry.h"
 
 using namespace vramscope::simulated;
 
@@ -48,51 +48,27 @@ struct FunctionAttributes {
 };
 static_assert(sizeof(FunctionAttributes) == 144);
 
-// A __device__ variable: memory that the device takes when its module is loaded, here when it is first asked
-// for.
-struct Variable {
-  size_t bytes;
-  uint64_t address;
-};
-
-std::mutex variables_mutex;
-std::map<const void*, Variable>& Variables() {
-  static auto* const variables = new std::map<const void*, Variable>;
-  return *variables;
-}
-
-int FindVariable(const void* symbol, uint64_t* address, size_t* bytes) {
-  const std::lock_guard<std::mutex> lock(variables_mutex);
-  const auto found = Variables().find(symbol);
-  if (found == Variables().end()) return kNotFound;
-  if (found->second.address == 0) {
-    if (const int error = UseDevice()) return error;
-    if (const int error = TheDriver()->cuMemAlloc(&found->second.address, found->second.bytes)) return error;
-  }
-  *address = found->second.address;
-  *bytes = found->second.bytes;
-  return kSuccess;
-}
-
-// Registration hands back a handle that nobody looks into.
-void* module_handle = nullptr;
+// What handles of libraries point to: nobody looks into them.
+int library_handle = 0;
 
 }  // namespace
 
 // ---- registration
 
-SIMULATED_EXPORT void** __cudaRegisterFatBinary(void*) { return &module_handle; }
+// The handle of a module is its fat binary's wrapper.
+SIMULATED_EXPORT void** __cudaRegisterFatBinary(void* wrapper) { return static_cast<void**>(wrapper); }
 SIMULATED_EXPORT void __cudaRegisterFatBinaryEnd(void**) {}
 SIMULATED_EXPORT void __cudaUnregisterFatBinary(void**) {}
 SIMULATED_EXPORT char __cudaInitModule(void**) { return 1; }
-SIMULATED_EXPORT void __cudaRegisterFunction(void**, const char*, char*, const char*, int, void*, void*,
-                                             void*, void*, int*) {}
+SIMULATED_EXPORT void __cudaRegisterFunction(void** module, const char* host, char*, const char*, int, void*,
+                                             void*, void*, void*, int*) {
+  NoteKernel(host, module);
+}
 SIMULATED_EXPORT void __cudaRegisterTexture() {}
 SIMULATED_EXPORT void __cudaRegisterSurface() {}
 
 SIMULATED_EXPORT void __cudaRegisterVar(void**, char* host, char*, const char*, int, size_t bytes, int, int) {
-  const std::lock_guard<std::mutex> lock(variables_mutex);
-  Variables()[host] = {bytes != 0 ? bytes : 1, 0};
+  NoteVariable(host, bytes);
 }
 
 // A managed variable is reached through a pointer that the runtime sets; the host's own copy serves both
@@ -180,7 +156,7 @@ SIMULATED_EXPORT int cudaLaunchKernelExC(const LaunchConfiguration* configuratio
 // ---- questions
 
 SIMULATED_EXPORT int cudaFuncGetAttributes(FunctionAttributes* attributes, const void* function) {
-  constexpr int kMaxThreads = 0, kRegisters = 4, kPtxVersion = 5, kBinaryVersion = 6, kMaxDynamicShared = 8;
+  constexpr int kMaxThreads = 0, kRegisters = 4, kMaxDynamicShared = 8;
   std::memset(attributes, 0, sizeof(*attributes));
   if (TheDriver() == nullptr) return Keep(kNoDevice);
   const auto ask = [&](int attribute, int* value) {
@@ -188,9 +164,14 @@ SIMULATED_EXPORT int cudaFuncGetAttributes(FunctionAttributes* attributes, const
   };
   ask(kMaxThreads, &attributes->max_threads);
   ask(kRegisters, &attributes->registers);
-  ask(kPtxVersion, &attributes->ptx_version);
-  ask(kBinaryVersion, &attributes->binary_version);
   ask(kMaxDynamicShared, &attributes->max_dynamic_shared_bytes);
+  int major = 0, minor = 0;
+  TheDriver()->cuDeviceGetAttribute(&major, kComputeCapabilityMajor, CurrentDevice());
+  TheDriver()->cuDeviceGetAttribute(&minor, kComputeCapabilityMinor, CurrentDevice());
+  const KernelVersion version = BestVersion(ModuleOf(function), major * 10 + minor);
+  if (version.ptx == 0) return Keep(kNoKernelImage);
+  attributes->ptx_version = version.ptx;
+  attributes->binary_version = version.binary;
   return kSuccess;
 }
 SIMULATED_EXPORT int cudaFuncSetAttribute(const void*, int, int) { return kSuccess; }
@@ -221,7 +202,7 @@ SIMULATED_EXPORT int cudaOccupancyMaxPotentialClusterSize(int* size, const void*
 // ---- libraries of kernels: a kernel of one is as good as another
 
 SIMULATED_EXPORT int cudaLibraryLoadData(void** library) {
-  *library = &module_handle;
+  *library = &library_handle;
   return kSuccess;
 }
 SIMULATED_EXPORT int cudaLibraryLoadFromFile(void** library) { return cudaLibraryLoadData(library); }

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// For which GPUs a module was compiled, from the headers of its fat binary.
+//
+// Why: CUB chooses how to sort and reduce by the ptxVersion of a kernel, and only knows the architectures it
+// was compiled for. On an RTX 4090 (8.9) PyTorch 2.15 runs its code for 8.6; told 8.9, CUB answers
+// cudaErrorInvalidDeviceFunction, which no GPU ever gives.
+//
+//   wrapper (.nvFatBinSegment)      magic 0x466243b1, version, pointer to ─► container  magic 0xba55ed50,
+//   header bytes, bytes
+//                                                                            entry      kind (1 PTX, 2
+//                                                                            machine code), header bytes,
+//                                                                            bytes, ..., entry architecture
+//                                                                            (86) at 28
+// The layout is what nvcc writes since CUDA 4; the compressed content is never looked at.
+#pragma once
+
+namespace vramscope::simulated {
+
+struct KernelVersion {
+  int ptx = 0;     // 86
+  int binary = 0;  // as cudaFuncAttributes has it
+};
+
+// What a GPU of `architecture` (89) would run of the module: machine code of its own major version, the
+// newest that is not newer than it, else the newest PTX. {0, 0} when nothing fits: PyTorch 2.15 has nothing
+// for a V100. {architecture, architecture} when the wrapper is not understood.
+KernelVersion BestVersion(const void* wrapper, int architecture);
+
+}  // namespace vramscope::simulated

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "injector/simulated_cuda/runtime/registry.h"
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <vector>
+
+#include "injector/simulated_cuda/runtime/call.h"
+
+namespace vramscope::simulated {
+namespace {
+
+struct Kernel {
+  const void* host;
+  const void* module;
+};
+
+struct Variable {
+  size_t bytes;
+  uint64_t address;
+};
+
+// Registration happens before main, in the order in which libraries are loaded: nothing here may depend on a
+// constructor having run.
+struct Registry {
+  std::mutex mutex;
+  std::vector<Kernel> kernels;
+  bool sorted = true;
+  std::map<const void*, Variable> variables;
+};
+
+Registry& The() {
+  static auto* const registry = new Registry;
+  return *registry;
+}
+
+bool Earlier(const Kernel& a, const Kernel& b) { return a.host < b.host; }
+
+}  // namespace
+
+void NoteKernel(const void* host, const void* module) {
+  Registry& registry = The();
+  const std::lock_guard<std::mutex> lock(registry.mutex);
+  registry.kernels.push_back({host, module});
+  registry.sorted = false;
+}
+
+const void* ModuleOf(const void* host) {
+  Registry& registry = The();
+  const std::lock_guard<std::mutex> lock(registry.mutex);
+  if (!registry.sorted) std::sort(registry.kernels.begin(), registry.kernels.end(), Earlier);
+  registry.sorted = true;
+  const auto found =
+      std::lower_bound(registry.kernels.begin(), registry.kernels.end(), Kernel{host, nullptr}, Earlier);
+  return found != registry.kernels.end() && found->host == host ? found->module : nullptr;
+}
+
+void NoteVariable(const void* host, size_t bytes) {
+  Registry& registry = The();
+  const std::lock_guard<std::mutex> lock(registry.mutex);
+  registry.variables[host] = {bytes != 0 ? bytes : 1, 0};
+}
+
+int FindVariable(const void* host, uint64_t* address, size_t* bytes) {
+  Registry& registry = The();
+  const std::lock_guard<std::mutex> lock(registry.mutex);
+  const auto found = registry.variables.find(host);
+  if (found == registry.variables.end()) return kNotFound;
+  Variable& variable = found->second;
+  if (variable.address == 0) {
+    if (const int error = UseDevice()) return error;
+    if (const int error = TheDriver()->cuMemAlloc(&variable.address, variable.bytes)) return error;
+  }
+  *address = variable.address;
+  *bytes = variable.bytes;
+  return kSuccess;
+}
+
+}  // namespace vramscope::simulated
