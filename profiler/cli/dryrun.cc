@@ -214,16 +214,17 @@ std::string VerdictJson(const Verdict& verdict, const report::Answer& answer,
 
 int Show(const collector::RecordOutcome& outcome, const Arguments& arguments,
          const collector::SimulatedDevice& device, const std::string& ledgers, const Terminal& terminal) {
+  DeviceLedger ledger = FullestDevice(ledgers);
+  if (ledger.capacity_bytes == 0)
+    return Fail(
+        "The command did not use the simulated GPU, so there is nothing to judge. Does it choose the CPU?",
+        kCannotJudge);
   const Result<model::Run> run = model::LoadFile(outcome.path);
   if (!run.ok()) return Fail(run.error().sentence);
   const classify::Analysis analysis(*run);
   const Result<report::Answer> answer = report::BuildAnswer(analysis, {});
   if (!answer.ok()) return Fail(answer.error().sentence, kCannotJudge);
-  const Verdict verdict = Judge(*answer, FullestDevice(ledgers));
-  if (verdict.device.capacity_bytes == 0)
-    return Fail(
-        "The command did not use the simulated GPU, so there is nothing to judge. Does it choose the CPU?",
-        kCannotJudge);
+  const Verdict verdict = Judge(*answer, std::move(ledger));
   if (arguments.Has("json")) {
     fmt::print("{}\n", VerdictJson(verdict, *answer, device));
   } else {

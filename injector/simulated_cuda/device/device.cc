@@ -104,6 +104,13 @@ Device& DeviceNumber(int number) {
   return *device;
 }
 
+bool AnyDevice() {
+  for (const std::atomic<Device*>& device : devices) {
+    if (device.load(std::memory_order_acquire) != nullptr) return true;
+  }
+  return false;
+}
+
 int DeviceOf(uint64_t address) {
   for (int i = 0; i < kMaxDevices; ++i) {
     Device* const device = devices[i].load(std::memory_order_acquire);

@@ -72,6 +72,8 @@ class Device {
 // The devices of TheSettings(), made at the first call. Never destroyed: other libraries free memory while
 // the process exits.
 Device& DeviceNumber(int number);
+// Whether any has been made: a process that never used CUDA has none.
+bool AnyDevice();
 // Which device's memory an address is in; -1 = none, also before the first call of DeviceNumber.
 int DeviceOf(uint64_t address);
 

@@ -84,7 +84,7 @@ void FileName(const char* pattern, char* name, size_t capacity) {
 }
 
 __attribute__((destructor)) void LeaveLedger() {
-  if (TheSettings().ledger == nullptr || DeviceOf(DeviceNumber(0).region().begin()) < 0) return;
+  if (TheSettings().ledger == nullptr || !AnyDevice()) return;
   const size_t size = WriteLedger(nullptr, 0);
   auto* const text = static_cast<char*>(std::malloc(size));
   if (text == nullptr) return;

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs programs on the simulated device without the recorder, and reads its ledger."""
+import json
+import os
+import re
+import subprocess
+import sys
+import unittest
+from pathlib import Path
+from typing import Any, Dict, List, Sequence
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+import recorded_run  # noqa: E402
+
+PROGRAMS = Path(__file__).resolve().parent / "programs.py"
+
+
+def libraries(python: str) -> List[str]:
+    """What is to be preloaded for that interpreter's PyTorch, the driver first; skips the test where it has no CUDA code."""
+    ask = "import importlib.util, os; print(os.path.dirname(importlib.util.find_spec('torch').origin))"
+    torch = Path(subprocess.run([python, "-c", ask], check=True, capture_output=True, text=True).stdout.strip())
+    if not (torch / "lib/libtorch_cuda.so").exists():
+        raise unittest.SkipTest(f"the PyTorch of {python} has no CUDA code")
+    major = re.search(r"cuda\s*(?::[^=\n]*)?=\s*'(\d+)\.", (torch / "version.py").read_text(encoding="utf-8"))
+    assert major, torch
+    folder = Path(recorded_run.vramscope()).resolve().parent.parent / "lib/vramscope/simulated_cuda" / f"cuda{major[1]}"
+    names = sorted(os.listdir(folder), key=lambda name: (name != "libcuda.so.1", name))
+    return [str(folder / name) for name in names]
+
+
+def run(python: str, command: Sequence[str], gpu: str = "h100-80gb", **variables: str) -> recorded_run.Finished:
+    """`python command...` on the device; `variables` are more of its environment."""
+    environment = recorded_run.clean_environment(LD_PRELOAD=":".join(libraries(python)), VRAMSCOPE_SIMULATED_GPU=gpu, **variables)
+    return recorded_run.run([python, *command], env=environment, timeout=300)
+
+
+class DeviceTest(recorded_run.RecordingTest):
+    """A test that runs programs of programs.py on every PyTorch that there is."""
+
+    def facts(self, python: str, program: str, *arguments: str, gpu: str = "h100-80gb", **variables: str) -> Dict[str, Any]:
+        """What the program wrote down. It must succeed and print nothing."""
+        output = self.folder / f"{program}.json"
+        done = run(python, [str(PROGRAMS), program, str(output), *arguments], gpu, **variables)
+        self.assertEqual(done.code, 0, done.stderr.decode())
+        self.assertEqual(done.stdout, b"", "the device has nothing to say on stdout")
+        return json.loads(output.read_text(encoding="utf-8"))
+
+    def for_each_python(self) -> Any:
+        """The interpreters, each in a sub-test."""
+        recorded_run.python()  # skips when there is none
+        for python in recorded_run.pythons():
+            with self.subTest(python=python):
+                yield python
+
+
+def row_bytes(facts: Dict[str, Any], library: str, key: str = "live_bytes", device: int = 0) -> int:
+    """What the ledger has under that library, all calls together."""
+    return sum(row[key] for row in facts["ledger"]["devices"][device]["rows"] if row["library"] == library)

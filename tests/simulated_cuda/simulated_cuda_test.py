@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Stock PyTorch on the simulated CUDA device: it trains, its memory adds up to the device's ledger, and it runs out of memory as on a GPU."""
+import json
+import os
+import pickle
+import sys
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+import recorded_run  # noqa: E402
+from device import DeviceTest, row_bytes, run  # noqa: E402
+
+MIB = 1 << 20
+HERE = Path(__file__).resolve().parent
+SCRIPTS = recorded_run.SOURCE / "scripts"
+# Real recordings lie beside the project, never in it.
+RECORDINGS = Path(os.environ.get("VRAMSCOPE_SHARED_DATA", recorded_run.SOURCE.parent / "shared" / "data")) / "snapshots"
+
+
+class Training(DeviceTest):
+    def test_models_train_in_every_precision(self) -> None:
+        for python in self.for_each_python():
+            self.assertGreater(self.facts(python, "training")["peak"], MIB)
+
+    def test_graphs_streams_and_events(self) -> None:
+        for python in self.for_each_python():
+            facts = self.facts(python, "graphs_and_streams")
+            self.assertGreaterEqual(facts["milliseconds"], 0)
+            self.assertEqual(facts["pools"], 2, "the graph has a private pool")
+
+    def test_one_process_plays_one_rank_of_many(self) -> None:
+        for python in self.for_each_python():
+            self.assertEqual(self.facts(python, "one_rank", "8")["peak"], self.facts(python, "one_rank", "64")["peak"])
+
+    def test_two_devices(self) -> None:
+        for python in self.for_each_python():
+            facts = self.facts(python, "two_devices", gpu="a100-40gb:2")
+            self.assertEqual((facts["count"], facts["moved"], facts["device"]), (2, [1.0, 2.0], "cuda:0"))
+
+
+class Memory(DeviceTest):
+    def test_what_pytorch_reserves_is_what_the_ledger_has(self) -> None:
+        for python in self.for_each_python():
+            for settings in ("", "expandable_segments:True", "max_split_size_mb:32", "roundup_power2_divisions:4"):
+                facts = self.facts(python, "segments", PYTORCH_CUDA_ALLOC_CONF=settings, PYTORCH_ALLOC_CONF=settings)
+                self.assertEqual(row_bytes(facts, "libc10_cuda.so"), facts["reserved"], settings)
+                self.assertEqual(facts["ledger"]["devices"][0]["live_bytes"], facts["used"], settings)
+
+    def test_cuda_malloc_async_is_accounted_for_too(self) -> None:
+        for python in self.for_each_python():
+            facts = self.facts(python, "segments", PYTORCH_CUDA_ALLOC_CONF="backend:cudaMallocAsync", PYTORCH_ALLOC_CONF="backend:cudaMallocAsync")
+            self.assertEqual(row_bytes(facts, "libc10_cuda.so"), facts["reserved"])
+
+    def test_what_is_read_back_was_uploaded_or_is_zero(self) -> None:
+        for python in self.for_each_python():
+            facts = self.facts(python, "read_back")
+            self.assertEqual(facts["uploaded"], [3, 1, 2])
+            self.assertEqual(facts["computed"], [0, 0, 0])
+            self.assertEqual(facts["reused"], 0)
+            self.assertLessEqual(max(facts["rows"]), 1000)
+
+    def test_blocks_of_other_streams_are_reused_later_the_farther_the_host_is_ahead(self) -> None:
+        for python in self.for_each_python():
+            reserved = [self.facts(python, "side_stream", lag, VRAMSCOPE_SIMULATED_LAG=lag)["reserved"] for lag in ("0", "5", "1000")]
+            self.assertEqual(reserved[0], 64 * MIB)
+            self.assertEqual(reserved[2], 20 * 64 * MIB)
+            self.assertTrue(reserved[0] < reserved[1] < reserved[2], reserved)
+
+
+class OutOfMemory(DeviceTest):
+    def test_it_is_pytorchs_own_error(self) -> None:
+        for python in self.for_each_python():
+            facts = self.facts(python, "out_of_memory", VRAMSCOPE_SIMULATED_CAPACITY="1GiB", VRAMSCOPE_SIMULATED_CONTEXT="0")
+            self.assertIn("CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 1024.00 MiB", facts["message"])
+            self.assertEqual((facts["left"], facts["retries"]), (0, 1))
+
+    def test_at_1_mib_under_the_need_and_not_at_1_mib_over(self) -> None:
+        for python in self.for_each_python():
+            for settings in ("", "expandable_segments:True"):
+                allocator = {"PYTORCH_CUDA_ALLOC_CONF": settings, "VRAMSCOPE_SIMULATED_CONTEXT": "0"}
+                need = self.facts(python, "needs", **allocator)["ledger"]["devices"][0]["peak_bytes"]
+                over = self.facts(python, "needs", VRAMSCOPE_SIMULATED_CAPACITY=str(need + MIB), **allocator)
+                self.assertTrue(over["fits"], settings)
+                # Under it, PyTorch first gives back what it keeps: the least that fits is found from below.
+                least = over["ledger"]["devices"][0]["peak_bytes"]
+                fits, fails = least, 0
+                while fits - fails > 2 * MIB:
+                    middle = (fits + fails) // 2 // MIB * MIB
+                    if self.facts(python, "needs", VRAMSCOPE_SIMULATED_CAPACITY=str(middle), **allocator)["fits"]:
+                        fits = middle
+                    else:
+                        fails = middle
+                self.assertLessEqual(fits, need)
+                self.assertGreater(fails, 0)
+
+
+class RealRecordings(DeviceTest):
+    def test_attention_allocates_as_it_did_on_an_a100(self) -> None:
+        """PyTorch 2.6 recorded 97 events; later releases allocate cuBLAS's workspace for each call."""
+        recording = RECORDINGS / "small_from_empty.pickle"
+        if not recording.exists():
+            self.skipTest(f"{recording} is not there")
+        old = [python for python in recorded_run.pythons() if "2.6" in python]
+        if not old:
+            self.skipTest("needs PyTorch 2.6 in VRAMSCOPE_TEST_PYTHONS")
+        with open(recording, "rb") as file:
+            traces = pickle.load(file)["device_traces"]  # of plain lists and dictionaries
+        expected = [[event["action"], event["size"]] for trace in traces for event in trace if event["action"] != "snapshot"]
+        output = self.folder / "history.json"
+        done = run(old[0], [str(HERE / "attention.py"), str(output)], gpu="a100-40gb")
+        self.assertEqual(done.code, 0, done.stderr.decode())
+        self.assertEqual(json.loads(output.read_text(encoding="utf-8")), expected)
+
+
+class Programs(DeviceTest):
+    def test_samples_run(self) -> None:
+        for python in self.for_each_python():
+            for sample in (["gpt.py", "--workers", "2"], ["resnet.py", "--amp", "fp16"], ["gan.py"], ["autoencoder_lbfgs.py"]):
+                with self.subTest(sample=sample):
+                    done = run(python, [str(recorded_run.SAMPLES / sample[0]), "--device", "cuda", "--steps", "2", *sample[1:]])
+                    self.assertEqual(done.code, 0, done.stderr.decode())
+
+    def test_a_program_that_ends_after_backward_is_not_aborted(self) -> None:
+        code = "import torch; torch.nn.Linear(4, 4).cuda()(torch.randn(2, 4).cuda()).sum().backward()"
+        for python in self.for_each_python():
+            for _ in range(5):
+                self.assertEqual(run(python, ["-c", code]).code, 0)
+
+    def test_two_runs_give_the_same_history(self) -> None:
+        for python in self.for_each_python():
+            histories = []
+            for _ in range(2):
+                output = self.folder / "history.json"
+                self.assertEqual(run(python, [str(HERE / "attention.py"), str(output)]).code, 0)
+                histories.append(output.read_text(encoding="utf-8"))
+            self.assertEqual(*histories)
+
+    def test_every_symbol_that_a_wheel_wants_is_there(self) -> None:
+        built = str(Path(recorded_run.vramscope()).resolve().parent.parent / "lib/vramscope/simulated_cuda")
+        for python in self.for_each_python():
+            ask = "import importlib.util, os; print(os.path.dirname(os.path.dirname(importlib.util.find_spec('torch').origin)))"
+            wheel = recorded_run.run([python, "-c", ask]).stdout.decode().strip()
+            done = recorded_run.run([sys.executable, str(SCRIPTS / "refresh_simulated_stubs.py"), "--check", built, wheel])
+            self.assertEqual(done.code, 0, done.stdout.decode())
+
+
+class Dryrun(DeviceTest):
+    GPT = [str(recorded_run.SAMPLES / "gpt.py"), "--device", "cuda", "--steps", "3"]
+
+    def dryrun(self, *options: str, command: "list[str]") -> recorded_run.Finished:
+        return recorded_run.run([recorded_run.vramscope(), "dryrun", "--depth", "light", *options, "--", *command], timeout=300)
+
+    def test_says_that_it_fits_and_what_it_takes(self) -> None:
+        for python in self.for_each_python():
+            done = self.dryrun("--gpu", "rtx-4090", "--json", command=[python, *self.GPT])
+            self.assertEqual(done.code, 0, done.stderr.decode())
+            answer = json.loads(done.stdout)
+            self.assertEqual((answer["fits"], answer["gpu"], answer["shortfall_bytes"]), (True, "rtx-4090", 0))
+            self.assertEqual(len(answer["steps"]), 3)
+            self.assertGreater(answer["peak"]["categories"]["optimizer_state"], 0)
+            self.assertGreater(answer["peak"]["device_used_bytes"], answer["peak"]["reserved_bytes"])
+            self.assertIn(b"step    3", done.stderr, "the command's own output")
+
+    def test_says_that_it_does_not_fit(self) -> None:
+        done = self.dryrun("--gpu", "t4", "--capacity", "330MiB", "--json", command=[recorded_run.python(), *self.GPT])
+        self.assertEqual(done.code, 1, done.stderr.decode())
+        answer = json.loads(done.stdout)
+        self.assertFalse(answer["fits"])
+        self.assertGreater(answer["shortfall_bytes"], 0)
+
+    def test_keeps_the_exit_code_of_a_command_that_fails_otherwise(self) -> None:
+        done = self.dryrun("--gpu", "t4", command=[recorded_run.python(), "-c", "import torch; torch.ones(1).cuda(); raise SystemExit(7)"])
+        self.assertEqual(done.code, 7, done.stderr.decode())
+
+    def test_says_what_is_wrong_in_one_sentence(self) -> None:
+        done = self.dryrun("--gpu", "h200x", command=[recorded_run.python(), "x.py"])
+        self.assertEqual((done.code, done.stderr.count(b"\n")), (2, 1))
+        self.assertIn(b"did you mean h200", done.stderr)
+        done = self.dryrun("--gpu", "t4", command=[recorded_run.python(), "-c", "pass"])
+        self.assertEqual(done.code, 3)
+        self.assertIn(b"did not use the simulated GPU", done.stderr)
+
+
+if __name__ == "__main__":
+    recorded_run.main()
