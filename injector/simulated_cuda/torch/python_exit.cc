@@ -7,6 +7,7 @@
 // programs were aborted. Python 3.14 lets the thread hang instead, and so do we, only while Python shuts
 // down.
 #include <dlfcn.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include <initializer_list>
@@ -26,6 +27,8 @@ bool PythonShutsDown() {
 }  // namespace
 
 SIMULATED_EXPORT void pthread_exit(void* result) {
+  // The autograd engine would wait 10 s for this thread when it is destroyed; it reads its limit only then.
+  if (PythonShutsDown()) setenv("TORCH_AUTOGRAD_SHUTDOWN_WAIT_LIMIT", "0", 0);
   while (PythonShutsDown()) pause();
   using Exit = void (*)(void*);
   reinterpret_cast<Exit>(dlsym(RTLD_NEXT, "pthread_exit"))(result);
