@@ -75,14 +75,14 @@ class OutOfMemory(DeviceTest):
             self.assertIn("CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 1024.00 MiB", facts["message"])
             self.assertEqual((facts["left"], facts["retries"]), (0, 1))
 
-    def test_at_1_mib_under_the_need_and_not_at_1_mib_over(self) -> None:
+    def test_a_granule_decides_between_fitting_and_not(self) -> None:
         for python in self.for_each_python():
             for settings in ("", "expandable_segments:True"):
                 allocator = {"PYTORCH_CUDA_ALLOC_CONF": settings, "VRAMSCOPE_SIMULATED_CONTEXT": "0"}
                 need = self.facts(python, "needs", **allocator)["ledger"]["devices"][0]["peak_bytes"]
                 over = self.facts(python, "needs", VRAMSCOPE_SIMULATED_CAPACITY=str(need + MIB), **allocator)
                 self.assertTrue(over["fits"], settings)
-                # Under it, PyTorch first gives back what it keeps: the least that fits is found from below.
+                # Under it, PyTorch first gives back what it keeps: the least that fits is found between nothing and that.
                 least = over["ledger"]["devices"][0]["peak_bytes"]
                 fits, fails = least, 0
                 while fits - fails > 2 * MIB:
