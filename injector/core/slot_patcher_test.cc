@@ -68,7 +68,8 @@ TEST_F(SlotPatcherTest, RealFunctionsAreFoundInTheLibraryThatDefinesThem) {
 
 TEST(ElfImageTest, FindSymbolAgreesWithTheLoader) {
   void* const libc = dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
-  for (const char* name : {"qsort", "pthread_create", "strtoull", "environ"}) {
+  // None that a sanitizer puts a function of its own before.
+  for (const char* name : {"lsearch", "hcreate_r", "l64a", "environ"}) {
     EXPECT_EQ(FindSymbol(name), dlsym(libc, name)) << name;
   }
 }
