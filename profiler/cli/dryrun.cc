@@ -17,7 +17,6 @@
 #include "profiler/cli/size_text.h"
 #include "profiler/cli/terminal.h"
 #include "profiler/cli/verb.h"
-#include "profiler/collector/bridge_build.h"
 #include "profiler/collector/record.h"
 #include "profiler/collector/signal_relay.h"
 #include "profiler/collector/simulated_device.h"
@@ -143,13 +142,7 @@ Result<collector::RecordOptions> OptionsFrom(const Arguments& arguments, const s
   options.environment = *environment;
   options.metadata["simulated.gpu"] = device.gpu.name;
   options.metadata["simulated.capacity_bytes"] = std::to_string(device.capacity_bytes);
-  if (options.depth == "light") return options;
-  const Result<collector::BridgeInfo> bridge = collector::EnsureBridge(options.command, {});
-  if (bridge.ok()) {
-    options.bridge = bridge->path;
-  } else {
-    options.bridge_missing = bridge.error().sentence;
-  }
+  collector::FindBridge(options, {});
   return options;
 }
 
@@ -264,16 +257,7 @@ int DryRun(const Arguments& arguments, const Terminal& terminal) {
 }  // namespace
 
 int RunDryrun(std::span<const std::string> words) {
-  const Result<Arguments> arguments = Arguments::ParseWithCommand(Help(), words);
-  if (!arguments.ok()) return Fail(arguments.error().sentence);
-  const Result<ColorMode> color = ParseColorMode(arguments->Get("color", "auto"));
-  if (!color.ok()) return Fail(color.error().sentence);
-  const Terminal terminal = Terminal::For(STDOUT_FILENO, *color);
-  if (arguments->help_wanted()) {
-    fmt::print("{}", HelpText(Help(), terminal));
-    return kDone;
-  }
-  return DryRun(*arguments, terminal);
+  return RunParsed(Help(), Arguments::ParseWithCommand(Help(), words), DryRun);
 }
 
 }  // namespace vramscope::cli

@@ -244,29 +244,24 @@ class InfoText {
   const Terminal& terminal_;
 };
 
-}  // namespace
-
-int RunInfo(std::span<const std::string> words) {
-  const Result<Arguments> arguments = Arguments::Parse(Help(), words);
-  if (!arguments.ok()) return Fail(arguments.error().sentence);
-  const Result<ColorMode> color = ParseColorMode(arguments->Get("color", "auto"));
-  if (!color.ok()) return Fail(color.error().sentence);
-  const Terminal terminal = Terminal::For(STDOUT_FILENO, *color);
-  if (arguments->help_wanted()) {
-    fmt::print("{}", HelpText(Help(), terminal));
-    return kDone;
-  }
-  if (arguments->positionals().size() != 1) return Fail("info needs one trace: vramscope info run.vms");
-  const std::string& path = arguments->positionals().front();
+int InfoVerb(const Arguments& arguments, const Terminal& terminal) {
+  if (arguments.positionals().size() != 1) return Fail("info needs one trace: vramscope info run.vms");
+  const std::string& path = arguments.positionals().front();
   const auto reader = trace::TraceReader::Open(path);
   if (!reader.ok()) return Fail(reader.error().sentence);
   const TraceFacts facts = GatherFacts(**reader);
-  if (arguments->Has("json")) {
+  if (arguments.Has("json")) {
     fmt::print("{}\n", InfoJson(**reader, facts));
   } else {
     fmt::print("{}", InfoText(path, **reader, facts, terminal).Build());
   }
   return kDone;
+}
+
+}  // namespace
+
+int RunInfo(std::span<const std::string> words) {
+  return RunParsed(Help(), Arguments::Parse(Help(), words), InfoVerb);
 }
 
 }  // namespace vramscope::cli

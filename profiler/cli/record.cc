@@ -15,7 +15,6 @@
 #include "profiler/cli/size_text.h"
 #include "profiler/cli/terminal.h"
 #include "profiler/cli/verb.h"
-#include "profiler/collector/bridge_build.h"
 #include "profiler/collector/signal_relay.h"
 
 namespace vramscope::cli {
@@ -97,22 +96,6 @@ Result<collector::RecordOptions> OptionsFrom(const Arguments& arguments) {
   return options;
 }
 
-// Before the command starts, so that its first deep step already has operators. Without a bridge the run is
-// recorded all the same.
-void FindBridge(collector::RecordOptions& options, bool quiet) {
-  if (options.depth == "light") return;
-  collector::BridgeOptions wishes;
-  if (!quiet) {
-    wishes.progress = Say;
-  }
-  const Result<collector::BridgeInfo> bridge = collector::EnsureBridge(options.command, wishes);
-  if (bridge.ok()) {
-    options.bridge = bridge->path;
-  } else {
-    options.bridge_missing = bridge.error().sentence;
-  }
-}
-
 std::string LossSentence(const collector::RecordOutcome& outcome) {
   if (!outcome.stop_sentence.empty()) {
     return fmt::format("recording stopped early, {} not recorded", FormatCount(outcome.lost_events, "event"));
@@ -135,16 +118,8 @@ std::string LastLine(const collector::RecordOutcome& outcome) {
                      FormatBytes(outcome.file_bytes), LossSentence(outcome), outcome.path);
 }
 
-}  // namespace
-
-int RunRecord(std::span<const std::string> words) {
-  const Result<Arguments> arguments = Arguments::ParseWithCommand(Help(), words);
-  if (!arguments.ok()) return Fail(arguments.error().sentence);
-  if (arguments->help_wanted()) {
-    fmt::print("{}", HelpText(Help(), Terminal::For(STDOUT_FILENO, ColorMode::kAuto)));
-    return kDone;
-  }
-  Result<collector::RecordOptions> options = OptionsFrom(*arguments);
+int RecordVerb(const Arguments& arguments, const Terminal&) {
+  Result<collector::RecordOptions> options = OptionsFrom(arguments);
   if (!options.ok()) return Fail(options.error().sentence);
   Result<collector::Installation> installation = collector::FindInstallation();
   if (!installation.ok()) return Fail(installation.error().sentence);
@@ -152,14 +127,22 @@ int RunRecord(std::span<const std::string> words) {
   if (const auto command = collector::CheckCommand(options->command); !command.ok()) {
     return Fail(command.error().sentence);
   }
-  FindBridge(*options, arguments->Has("quiet"));
+  collector::BridgeOptions wishes;
+  if (!arguments.Has("quiet")) wishes.progress = Say;
+  collector::FindBridge(*options, wishes);
 
   const Result<collector::RecordOutcome> outcome = collector::Record(*options);
   if (!outcome.ok()) return Fail(outcome.error().sentence);
   ::signal(SIGPIPE, SIG_IGN);  // the command's exit is what counts, not whether someone reads the last line
-  if (!arguments->Has("quiet")) std::fputs((LastLine(*outcome) + "\n").c_str(), stderr);
+  if (!arguments.Has("quiet")) std::fputs((LastLine(*outcome) + "\n").c_str(), stderr);
   if (WIFSIGNALED(outcome->wait_status)) collector::DieBySignal(WTERMSIG(outcome->wait_status));
   return WEXITSTATUS(outcome->wait_status);
+}
+
+}  // namespace
+
+int RunRecord(std::span<const std::string> words) {
+  return RunParsed(Help(), Arguments::ParseWithCommand(Help(), words), RecordVerb);
 }
 
 }  // namespace vramscope::cli

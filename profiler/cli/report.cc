@@ -89,22 +89,17 @@ int Report(const std::string& path, const report::Request& request, const Argume
   return kDone;
 }
 
+int ReportVerb(const Arguments& arguments, const Terminal& terminal) {
+  if (arguments.positionals().size() != 1) return Fail("report needs one trace: vramscope report run.vms");
+  const Result<report::Request> request = RequestFrom(arguments);
+  if (!request.ok()) return Fail(request.error().sentence);
+  return Report(arguments.positionals().front(), *request, arguments, terminal);
+}
+
 }  // namespace
 
 int RunReport(std::span<const std::string> words) {
-  const Result<Arguments> arguments = Arguments::Parse(Help(), words);
-  if (!arguments.ok()) return Fail(arguments.error().sentence);
-  const Result<ColorMode> color = ParseColorMode(arguments->Get("color", "auto"));
-  if (!color.ok()) return Fail(color.error().sentence);
-  const Terminal terminal = Terminal::For(STDOUT_FILENO, *color);
-  if (arguments->help_wanted()) {
-    fmt::print("{}", HelpText(Help(), terminal));
-    return kDone;
-  }
-  if (arguments->positionals().size() != 1) return Fail("report needs one trace: vramscope report run.vms");
-  const Result<report::Request> request = RequestFrom(*arguments);
-  if (!request.ok()) return Fail(request.error().sentence);
-  return Report(arguments->positionals().front(), *request, *arguments, terminal);
+  return RunParsed(Help(), Arguments::Parse(Help(), words), ReportVerb);
 }
 
 }  // namespace vramscope::cli

@@ -9,6 +9,9 @@
 #include <span>
 #include <string>
 
+#include "profiler/cli/arguments.h"
+#include "profiler/cli/terminal.h"
+
 namespace vramscope::cli {
 
 enum ExitCode : int { kDone = 0, kNo = 1, kBadInput = 2, kCannotJudge = 3 };
@@ -28,6 +31,11 @@ int RunRecord(std::span<const std::string> arguments);
 int RunDryrun(std::span<const std::string> arguments);
 int RunInfo(std::span<const std::string> arguments);
 int RunReport(std::span<const std::string> arguments);
+
+// What every verb begins with: an error among the arguments is said, --help is printed, and otherwise `run` gets both. Verbs without
+// --color have that of the terminal.
+int RunParsed(const VerbHelp& help, const Result<Arguments>& arguments,
+              int (*run)(const Arguments& arguments, const Terminal& terminal));
 
 // Prints "vramscope: <sentence>" to stderr. That nobody reads it is no error.
 void Say(const std::string& sentence);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <array>
 #include <cstdio>
@@ -19,6 +20,19 @@ constexpr std::array kVerbs = {
 }  // namespace
 
 std::span<const Verb> Verbs() { return kVerbs; }
+
+int RunParsed(const VerbHelp& help, const Result<Arguments>& arguments,
+              int (*run)(const Arguments& arguments, const Terminal& terminal)) {
+  if (!arguments.ok()) return Fail(arguments.error().sentence);
+  const Result<ColorMode> color = ParseColorMode(arguments->Get("color", "auto"));
+  if (!color.ok()) return Fail(color.error().sentence);
+  const Terminal terminal = Terminal::For(STDOUT_FILENO, *color);
+  if (arguments->help_wanted()) {
+    fmt::print("{}", HelpText(help, terminal));
+    return kDone;
+  }
+  return run(*arguments, terminal);
+}
 
 int Fail(const std::string& sentence, int code) {
   Say(sentence);

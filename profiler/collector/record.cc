@@ -169,6 +169,16 @@ Result<std::string> ReserveOutput(const std::string& folder) {
   return Error{fmt::format("run.vms to run-{}.vms all exist. Name the trace with -o.", kMaxOutputNumber - 1)};
 }
 
+void FindBridge(RecordOptions& options, const BridgeOptions& wishes) {
+  if (options.depth == "light") return;
+  const Result<BridgeInfo> bridge = EnsureBridge(options.command, wishes);
+  if (bridge.ok()) {
+    options.bridge = bridge->path;
+  } else {
+    options.bridge_missing = bridge.error().sentence;
+  }
+}
+
 Result<std::string> CheckCommand(const std::vector<std::string>& command) {
   const Result<std::string> program = FindProgram(command.front());
   if (!program.ok()) return program.error();

@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "profiler/collector/bridge_build.h"
 #include "profiler/collector/installation.h"
 #include "trace_format/result.h"
 
@@ -60,6 +61,10 @@ struct RecordOutcome {
 // An error when the command must not be started, before anything is done for it; what Record refuses by itself as well. A value that is
 // not empty is a sentence: it runs, but nothing of it can be recorded (target_program.h).
 Result<std::string> CheckCommand(const std::vector<std::string>& command);
+
+// Fills in `bridge`, or `bridge_missing`: before the command starts, so that its first deep step already has operators. Without a bridge the
+// run is recorded all the same. Does nothing for runs without deep steps.
+void FindBridge(RecordOptions& options, const BridgeOptions& wishes);
 
 // An error means that the command was not started, and no trace was made.
 Result<RecordOutcome> Record(const RecordOptions& options);
