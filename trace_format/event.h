@@ -60,7 +60,7 @@ enum class MarkKind : uint16_t {
   kOptimizerStepDone = 1,  // value: how many steps of this optimizer; name: its class; tensor: its identity
   kDeepBegin = 2,          // from here on this process records deep facts; value: the step that begins (1 = first)
   kDeepEnd = 3,
-  kZeroGrad = 4,           // gradients were dropped or zeroed; value 1 = set to none
+  kZeroGrad = 4,           // gradients were dropped or zeroed; value 1 = set to none; in Python a sample, its range is always there
   kBatchReady = 5,         // a data loader returned a batch
   kFork = 6,               // value: pid of the child
   kExec = 7,               // this process image ends by exec; the same pid goes on as a new process of the trace

@@ -31,6 +31,22 @@ void vramscope_label(uint32_t role, uint32_t source, uint64_t address, uint64_t 
                      uint64_t tensor);
 void vramscope_coverage(const char* hook, uint32_t state, const char* detail);
 
+/* What a callable of vramscope_python_call() records, and the arguments that Python gives it. */
+enum VramscopePythonCall {
+  VRAMSCOPE_CALL_RANGE_BEGIN = 0,    /* () */
+  VRAMSCOPE_CALL_RANGE_END = 1,      /* () */
+  VRAMSCOPE_CALL_NUMBERED_BEGIN = 2, /* (id): in place of the bound one */
+  VRAMSCOPE_CALL_NUMBERED_END = 3,   /* (id) */
+  VRAMSCOPE_CALL_MARK = 4,           /* (value): the bound id is the tensor */
+  VRAMSCOPE_CALL_LABEL = 5,          /* (role, source, address, bytes, name, tensor): nothing is bound */
+  VRAMSCOPE_CALL_OPTIMIZER_DONE = 6, /* (steps): ends the bound range and sets the mark kOptimizerStepDone */
+  VRAMSCOPE_CALL_STEP_DONE = 7,      /* (done) -> what vramscope_step_done() returns */
+};
+/* A new Python function (PyObject*, a new reference) that does one of the above with `kind`, `name` and `id`
+ * bound to it. To be called with the GIL. NULL when this process has no Python that we know, or no memory,
+ * then with a Python exception set. */
+void* vramscope_python_call(uint32_t call, uint32_t kind, uint32_t name, uint64_t id);
+
 /* One raw record of any type; for the bridge. `words` as in kRawLayout (at most 8). */
 void vramscope_record(uint8_t type, uint16_t small, uint32_t id, const uint64_t* words, size_t word_count);
 /* Defines a stack, outermost frame first, frames as string ids; the same frames give the same id. */

@@ -14,13 +14,14 @@ from vramscope_shim.steps import DORMANT_AFTER, TrainingLoop, Turn  # noqa: E402
 
 
 class Program:
-    """step("D") is a step of optimizer D; `ends` are the positions after which a training step ended."""
+    """step("D") is a step of optimizer D; `ends` are the positions after which a training step ended. Steps 2 and 3 are deep."""
 
     def __init__(self, awaited: str = "") -> None:
+        self.turns_to_deep: List[int] = []
         self.steps: List[str] = []
         self.ends: List[int] = []
         self.numbers: List[int] = []
-        self._loop = TrainingLoop(self._ended)
+        self._loop = TrainingLoop(self._ended, self.turns_to_deep.append)
         self._loop.expect({ord(name) for name in awaited})
         self._turns: Dict[str, Turn] = {}
 
@@ -35,9 +36,10 @@ class Program:
     def gone(self, name: str) -> None:
         self._loop.left(self._turns.pop(name))
 
-    def _ended(self, number: int) -> None:
+    def _ended(self, number: int) -> int:
         self.ends.append(len(self.steps))
         self.numbers.append(number)
+        return int(number + 1 in (2, 3))
 
     def run(self, order: str) -> "Program":
         for name in order:
@@ -46,6 +48,10 @@ class Program:
 
 
 class TrainingLoopTest(unittest.TestCase):
+    def test_deep_steps_are_told_when_they_begin_and_end(self) -> None:
+        self.assertEqual(Program().run("A").turns_to_deep, [1], "also after the first step")
+        self.assertEqual(Program().run("AAAAAA").turns_to_deep, [1, 0])
+
     def test_one_optimizer_ends_each_step(self) -> None:
         program = Program().run("AAAA")
         self.assertEqual(program.ends, [1, 2, 3, 4])

@@ -32,7 +32,7 @@ class Checkpoints:
     def __init__(self) -> None:
         self._forward = native.NumberedRange(native.Kind.CHECKPOINT, "checkpoint")
         self._again = native.NumberedRange(native.Kind.CHECKPOINT, "recomputation")
-        self._freed = native.Moment(native.Mark.CHECKPOINT_FREED, "")
+        self._freed = native.moment(native.Mark.CHECKPOINT_FREED, "")
         self._numbers = itertools.count(1)
         self._frames: Dict[int, Tuple[int, Any]] = {}  # id of a living frame -> its number, and a reference that tells its end
         self._thread = threading.local()
@@ -57,8 +57,7 @@ class Checkpoints:
             if self._frames.get(identity, (0,))[0] == number:
                 del self._frames[identity]
             self._end_forward(number)  # without gradients there is no region, only the frame
-            self._freed.value.value = number
-            self._freed.say()
+            self._freed(number)
         except Exception as error:
             native.trouble(HOOK, error)
 

@@ -16,6 +16,9 @@ from . import import_hook, native, patches
 HOOK = "python.compiler"
 
 
+in_use = False  # torch.compile() was called: until then nothing is compiled, and is_compiling() need not be asked
+
+
 def _never() -> bool:
     return False
 
@@ -27,7 +30,6 @@ is_compiling: Callable[[], bool] = _never
 
 class Compiler:
     def __init__(self) -> None:
-        self.in_use = False
         self._before_first: Callable[[], None] = lambda: None
         self._after_each: Callable[[], None] = lambda: None
 
@@ -64,11 +66,12 @@ class Compiler:
         return __init__
 
     def _used(self, begins: bool) -> None:
+        global in_use
         try:
             if not begins:
                 self._after_each()
-            elif not self.in_use:
-                self.in_use = True
+            elif not in_use:
+                in_use = True
                 self._before_first()
         except Exception as error:
             native.trouble(HOOK, error)

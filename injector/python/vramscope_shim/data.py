@@ -15,12 +15,13 @@ MAX_TENSORS = 1024
 class Batches:
     def __init__(self, registry: Registry) -> None:
         self._registry = registry
-        self._ready = native.Moment(native.Mark.BATCH_READY, "batch")
+        self._ready = native.moment(native.Mark.BATCH_READY, "batch")
+        self._count = 0
 
     def ready(self, batch: Any) -> None:
         """A loader is about to return `batch`."""
-        self._ready.value.value += 1
-        self._ready.say()
+        self._count += 1
+        self._ready(self._count)
         native.proven(HOOK)
         with storage.untouched():
             for count, (name, tensor) in enumerate(tensors_in(batch, "batch")):

@@ -16,14 +16,13 @@ HOOK = "python.modules"
 
 
 class ModuleRanges:
-    def __init__(self, torch: Any, registry: Registry, watch: compiler.Compiler) -> None:
+    def __init__(self, torch: Any, registry: Registry) -> None:
         self._torch = torch
         self._registry = registry
         self._handles: List[Any] = []
         self._ranges: Dict[str, native.Range] = {}
         self._thread = threading.local()
         self._window = 0  # counts windows, so that a thread does not go on with ranges of an earlier one
-        self._compiler = watch
 
     def install(self, _torch: Any) -> None:
         if native.deep():
@@ -31,7 +30,7 @@ class ModuleRanges:
 
     def enter(self) -> None:
         """The step that begins now is deep."""
-        if self._handles or self._compiler.in_use:
+        if self._handles or compiler.in_use:
             return
         self._window += 1
         module = self._torch.nn.modules.module
@@ -55,11 +54,9 @@ class ModuleRanges:
         self.leave()
         native.coverage(HOOK, native.State.DISABLED, "torch.compile is in use and would compile again for the hooks")
 
-    # --- the hooks
+    # --- the hooks; they need not ask whether dynamo is tracing: they are gone before it begins
 
     def _before(self, module: Any, _args: Any) -> None:
-        if compiler.is_compiling():
-            return
         try:
             open_ranges = self._open_ranges()
             if not open_ranges:  # a root: its tree may have been built since
@@ -74,8 +71,6 @@ class ModuleRanges:
             native.trouble(HOOK, error)
 
     def _after(self, module: Any, _args: Any, _result: Any) -> None:
-        if compiler.is_compiling():
-            return
         try:
             open_ranges = self._open_ranges()
             for depth in range(len(open_ranges) - 1, -1, -1):

@@ -9,6 +9,7 @@ with its class: `Discriminator.net.0.weight`.
 """
 
 import weakref
+from time import monotonic
 from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Set, Tuple
 
 from . import living, native, patches, storage
@@ -120,7 +121,7 @@ class Registry:
 
     def look(self, only_if_due: bool = True) -> None:
         """Labels parameters and buffers that are new or have moved."""
-        if only_if_due and not self._pace.due():
+        if only_if_due and monotonic() < self._pace.next_look:
             return
         self._pace.start()
         if not self._searched:

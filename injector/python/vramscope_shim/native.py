@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The injector's C functions (injector/core/api.h), bound with ctypes, and the numbers of trace_format/event.h.
+"""The injector's C functions (injector/core/api.h), and the numbers of trace_format/event.h.
 
-Cost: a ctypes call spends most of its time turning Python integers into C ones (460 ns for three, against 220 ns when they are C
-already). So what is said in every step is a Call: the arguments are converted once, when the optimizer or the scope is first met.
-PyDLL keeps the GIL; every function behind it is a few stores into a ring.
+Cost: what is said in every step is a built-in function that the injector makes, with its arguments bound: 0.05 us. The rest goes through
+ctypes, which costs ten times that, and more where the caches are cold. PyDLL keeps the GIL; every function is a few stores into a ring.
 """
 
 import ctypes
-from functools import partial
 from typing import Any, Callable, Dict, Optional, Set
 
 API_VERSION = 1
@@ -30,6 +28,10 @@ class Mark:
     OPTIMIZER_STEP_DONE, ZERO_GRAD, BATCH_READY, USER, CHECKPOINT_FREED = 1, 4, 5, 9, 10
 
 
+class Call:
+    RANGE_BEGIN, RANGE_END, NUMBERED_BEGIN, NUMBERED_END, MARK, LABEL, OPTIMIZER_DONE, STEP_DONE = range(8)
+
+
 class State:
     MISSING, HOOKED, PROVEN, DISABLED = 0, 1, 2, 3
 
@@ -38,7 +40,7 @@ _library: Any = None
 _ids: Dict[str, int] = {}
 _reported: Set[str] = set()
 
-# Set by connect(). label(role, source, address, bytes, name id, tensor)
+# Set by connect(). label(role, source, address, bytes, name id, tensor); step_done(done) tells whether the step that begins is deep.
 label: Callable[[int, int, int, int, int, int], None]
 deep: Callable[[], int]
 step_done: Callable[[int], int]
@@ -55,18 +57,15 @@ def connect() -> bool:
         for name, result, arguments in (
             ("recording", ctypes.c_int, []),
             ("intern", number, [text, ctypes.c_size_t]),
-            ("label", None, [number, number, wide, wide, number, wide]),
             ("coverage", None, [text, number, text]),
             ("torch_ready", number, [text, text]),
-            ("step_done", ctypes.c_int, [wide]),
             ("deep", ctypes.c_int, []),
+            ("python_call", ctypes.py_object, [number, number, number, wide]),
         ):
             function = getattr(_library, "vramscope_" + name)
             function.restype, function.argtypes = result, arguments
-        # Called through Call only, with C arguments: no argtypes, which would be checked again at each call.
-        for name in ("range_begin", "range_end", "mark"):
-            getattr(_library, "vramscope_" + name).restype = None
-        label, deep, step_done = _library.vramscope_label, _library.vramscope_deep, _library.vramscope_step_done
+        deep = _library.vramscope_deep
+        label, step_done = _call(Call.LABEL), _call(Call.STEP_DONE)
     return bool(_library.vramscope_recording())
 
 
@@ -93,30 +92,38 @@ def intern(text: str) -> int:
     return known
 
 
+def _call(call: int, kind: int = 0, name: str = "", identity: int = 0) -> Any:
+    return _library.vramscope_python_call(call, kind, intern(name), identity)
+
+
 class Range:
-    """begin() and end() of one interval: 0.25 us each."""
+    """begin() and end() of one interval."""
 
     __slots__ = ("begin", "end")
 
     def __init__(self, kind: int, name: str, identity: int = 0) -> None:
-        arguments = (ctypes.c_uint32(kind), ctypes.c_uint32(intern(name)), ctypes.c_uint64(identity))
-        self.begin = partial(_library.vramscope_range_begin, *arguments)
-        self.end = partial(_library.vramscope_range_end, *arguments)
+        self.begin: Callable[[], None] = _call(Call.RANGE_BEGIN, kind, name, identity)
+        self.end: Callable[[], None] = _call(Call.RANGE_END, kind, name, identity)
+
+
+class StepRange(Range):
+    """One optimizer's step(): begin(), then done(steps so far), which ends it and sets the mark, or end() when it raised."""
+
+    __slots__ = ("done",)
+
+    def __init__(self, name: str, identity: int) -> None:
+        super().__init__(Kind.OPTIMIZER, name, identity)
+        self.done: Callable[[int], None] = _call(Call.OPTIMIZER_DONE, Kind.OPTIMIZER, name, identity)
 
 
 class NumberedRange:
-    """Ranges that differ by their identity: 0.6 us to begin or end one."""
+    """begin(identity) and end(identity): intervals that differ by their identity."""
+
+    __slots__ = ("begin", "end")
 
     def __init__(self, kind: int, name: str) -> None:
-        arguments = (ctypes.c_uint32(kind), ctypes.c_uint32(intern(name)))
-        self._begin = partial(_library.vramscope_range_begin, *arguments)
-        self._end = partial(_library.vramscope_range_end, *arguments)
-
-    def begin(self, identity: int) -> None:
-        self._begin(ctypes.c_uint64(identity))
-
-    def end(self, identity: int) -> None:
-        self._end(ctypes.c_uint64(identity))
+        self.begin: Callable[[int], None] = _call(Call.NUMBERED_BEGIN, kind, name)
+        self.end: Callable[[int], None] = _call(Call.NUMBERED_END, kind, name)
 
 
 def silent_range() -> Range:
@@ -126,20 +133,14 @@ def silent_range() -> Range:
     return silent
 
 
-class Moment:
-    """A mark whose value changes: set `value.value`, then call say()."""
-
-    __slots__ = ("value", "say")
-
-    def __init__(self, kind: int, name: str, identity: int = 0) -> None:
-        self.value = ctypes.c_uint64(0)
-        arguments = (ctypes.c_uint32(kind), self.value, ctypes.c_uint32(intern(name)), ctypes.c_uint64(identity))
-        self.say = partial(_library.vramscope_mark, *arguments)
+def moment(kind: int, name: str, identity: int = 0) -> Callable[[int], None]:
+    """A function that sets a mark with the value that it is given."""
+    return _call(Call.MARK, kind, name, identity)
 
 
 def fact(key: str, value: object) -> None:
     """One line of metadata about this process."""
-    Moment(Mark.USER, f"meta:{key}={value}").say()
+    moment(Mark.USER, f"meta:{key}={value}")(0)
 
 
 def torch_ready(version: str, folder: str) -> int:

@@ -7,6 +7,7 @@ torch calls our two global hooks before and after each step() of each optimizer 
 
 import importlib
 import weakref
+from time import monotonic
 from typing import Any, Callable, Dict, Iterator, Tuple
 
 from . import compiler, native, patches, storage
@@ -22,14 +23,13 @@ MAX_DEPTH = 8
 class Track(Turn):
     """One optimizer that has been seen to step."""
 
-    __slots__ = ("reference", "window", "done", "depth", "pace", "looking", "signs", "states", "others")
+    __slots__ = ("reference", "window", "depth", "pace", "looking", "signs", "states", "others")
 
     def __init__(self, optimizer: Any, reference: Any) -> None:
         super().__init__()
         name = type(optimizer).__name__
         self.reference = reference
-        self.window = native.Range(native.Kind.OPTIMIZER, name, id(optimizer))
-        self.done = native.Moment(native.Mark.OPTIMIZER_STEP_DONE, name, id(optimizer))
+        self.window = native.StepRange(name, id(optimizer))
         self.depth = 0  # step() of a subclass may call step() of its base: both are hooked, the outer one counts
         self.pace = Pace()
         self.looking = False
@@ -89,31 +89,29 @@ class Optimizers:
     # --- around step()
 
     def before(self, optimizer: Any, _args: Any = None, _kwargs: Any = None) -> None:
-        if compiler.is_compiling():
+        if compiler.in_use and compiler.is_compiling():
             return  # dynamo traces step(): it must find nothing here
         try:
             track = self._tracks.get(id(optimizer)) or self._meet(optimizer)
             track.depth += 1
             if track.depth > 1:
                 return
-            if track.pace.due():
+            if monotonic() > track.pace.next_look:
                 self._look_before(optimizer, track)
             track.window.begin()
         except Exception as error:
             native.trouble(HOOK, error)
 
     def after(self, optimizer: Any, _args: Any = None, _kwargs: Any = None) -> None:
-        if compiler.is_compiling():
+        if compiler.in_use and compiler.is_compiling():
             return
         try:
             track = self._tracks[id(optimizer)]
             track.depth -= 1
             if track.depth > 0:
                 return
-            track.window.end()
             track.count += 1
-            track.done.value.value = track.count
-            track.done.say()
+            track.window.done(track.count)
             state = optimizer.state
             if track.looking or track.signs != (id(state), len(state), len(optimizer.param_groups)):
                 self._look_after(optimizer, track)

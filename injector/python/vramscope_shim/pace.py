@@ -13,17 +13,14 @@ SHARE = 1 / 400
 
 
 class Pace:
-    __slots__ = ("always", "calm", "_not_before", "_started", "_spent")
+    __slots__ = ("always", "calm", "next_look", "_started", "_spent")
 
-    def __init__(self, always: bool = False) -> None:
-        self.always = always
+    def __init__(self) -> None:
+        self.always = False
         self.calm = 0
-        self._not_before = 0.0
+        self.next_look = 0.0  # a look is due when monotonic() is later than this
         self._started = 0.0
         self._spent = 0.0
-
-    def due(self) -> bool:
-        return self.calm < CALM_LOOKS or self.always or monotonic() >= self._not_before
 
     def start(self) -> None:
         self._started = monotonic()
@@ -34,6 +31,8 @@ class Pace:
 
     def finish(self, changed: bool) -> None:
         now = monotonic()
-        self._not_before = now + (self._spent + now - self._started) / SHARE
-        self._spent = 0.0
         self.calm = 0 if changed else self.calm + 1
+        self.next_look = 0.0
+        if self.calm >= CALM_LOOKS and not self.always:
+            self.next_look = now + (self._spent + now - self._started) / SHARE
+        self._spent = 0.0

@@ -71,7 +71,7 @@ class Regions:
     @staticmethod
     def _wrap_zero_grad(torch: Any) -> None:
         window = native.Range(native.Kind.ZERO_GRAD, "Module")
-        moment = native.Moment(native.Mark.ZERO_GRAD, "Module")
+        zeroed = native.moment(native.Mark.ZERO_GRAD, "Module")
 
         def build(original: Callable[..., Any]) -> Callable[..., Any]:
             def zero_grad(self: Any, set_to_none: bool = original.__defaults__[0]) -> None:  # type: ignore[attr-defined]
@@ -82,8 +82,7 @@ class Regions:
                     original(self, set_to_none)
                 finally:
                     window.end()
-                moment.value.value = bool(set_to_none)
-                moment.say()
+                zeroed(bool(set_to_none))
 
             return zero_grad
 

@@ -11,71 +11,75 @@ around it, which would show in tracebacks; arguments and results are that frame'
 """
 
 import sys
-from typing import Any, Callable, Dict
+from time import monotonic
+from typing import Any, Callable, Dict, NamedTuple, Optional
 
 from . import data, native, patches
 from .optimizers import Optimizers
+from .pace import Pace
 
 HOOK = "python.scopes"
 MAX_NAMES = 4096  # names like "step 1234" never end, and each is kept
 
-
-class Scope:
-    """What happens when a scope of one name is entered and left; `frame` is the caller's."""
-
-    def __init__(self, kind: int, name: str) -> None:
-        window = native.Range(kind, name)
-        self.begin: Callable[[], None] = window.begin
-        self.end: Callable[[], None] = window.end
-
-    def entered(self, frame: Any) -> None:
-        self.begin()
-
-    def left(self, frame: Any, failed: bool) -> None:
-        self.end()
+Action = Optional[Callable[[], None]]  # None: nothing to do
 
 
-class ZeroGradScope(Scope):
-    def __init__(self, name: str) -> None:
-        super().__init__(native.Kind.ZERO_GRAD, name)
-        self._moment = native.Moment(native.Mark.ZERO_GRAD, name)
+class Scope(NamedTuple):
+    """What to do when a scope of one name is entered, left, and left by an exception. Mostly the injector's own functions: a step passes
+    several scopes, and every Python function on the way costs."""
 
-    def left(self, frame: Any, failed: bool) -> None:
-        self.end()
-        if not failed:
-            self._moment.value.value = bool(frame.f_locals.get("set_to_none"))
-            self._moment.say()
+    begin: Action
+    end: Action
+    failed: Action
 
 
-class BatchScope(Scope):
-    def __init__(self, name: str, batches: data.Batches) -> None:
-        super().__init__(native.Kind.DATA_LOADER, name)
-        self._batches = batches
-
-    def left(self, frame: Any, failed: bool) -> None:
-        self.end()
-        if not failed:
-            self._batches.ready(frame.f_locals.get("data"))
+def _caller() -> Any:
+    """For an action: the frame that the scope stands in."""
+    return sys._getframe(3)  # this function, the action, __enter__ or __exit__
 
 
-class StepScope(Scope):
-    def __init__(self, name: str, optimizers: Optimizers) -> None:
-        self._optimizers = optimizers
+def plain(kind: int, name: str) -> Scope:
+    window = native.Range(kind, name)
+    return Scope(window.begin, window.end, window.end)
 
-    def entered(self, frame: Any) -> None:
-        if not self._optimizers.hooked:
-            self._optimizers.before(self._optimizer(frame))
 
-    def left(self, frame: Any, failed: bool) -> None:
-        if failed:
-            self._optimizers.raised(self._optimizer(frame))
-        elif not self._optimizers.hooked:
-            self._optimizers.after(self._optimizer(frame))
+def zero_grad(name: str) -> Scope:
+    window = native.Range(native.Kind.ZERO_GRAD, name)
+    zeroed = native.moment(native.Mark.ZERO_GRAD, name)
+    pace = Pace()
 
-    @staticmethod
-    def _optimizer(frame: Any) -> Any:
+    def end() -> None:
+        """The mark comes only as often as looks at tensors do: what is asked for hardly ever changes, and a frame's variables are dear."""
+        window.end()
+        if monotonic() > pace.next_look:
+            pace.start()
+            zeroed(bool(_caller().f_locals.get("set_to_none")))
+            pace.finish(changed=False)
+
+    return Scope(window.begin, end, window.end)
+
+
+def batch(name: str, batches: data.Batches) -> Scope:
+    window = native.Range(native.Kind.DATA_LOADER, name)
+
+    def end() -> None:
+        window.end()
+        batches.ready(_caller().f_locals.get("data"))
+
+    return Scope(window.begin, end, window.end)
+
+
+def optimizer_step(optimizers: Optimizers) -> Scope:
+    def optimizer(frame: Any) -> Any:
         local = frame.f_locals
         return local["self"] if "self" in local else local["obj"]  # 1.13 calls it obj
+
+    def failed() -> None:
+        optimizers.raised(optimizer(_caller()))
+
+    if optimizers.hooked:
+        return Scope(None, None, failed)
+    return Scope(lambda: optimizers.before(optimizer(_caller())), lambda: optimizers.after(optimizer(_caller())), failed)
 
 
 class Scopes:
@@ -92,7 +96,9 @@ class Scopes:
             def __enter__(self: Any) -> Any:
                 result = original(self)
                 try:
-                    (scopes.get(self.name) or meet(self.name)).entered(sys._getframe(1))
+                    begin = (scopes.get(self.name) or meet(self.name)).begin
+                    if begin is not None:
+                        begin()
                 except Exception as error:
                     native.trouble(HOOK, error)
                 return result
@@ -102,7 +108,10 @@ class Scopes:
         def leaving(original: Callable[..., Any]) -> Callable[..., Any]:
             def __exit__(self: Any, exc_type: Any, exc_value: Any, traceback: Any) -> Any:
                 try:
-                    (scopes.get(self.name) or meet(self.name)).left(sys._getframe(1), exc_type is not None)
+                    scope = scopes.get(self.name) or meet(self.name)
+                    end = scope.end if exc_type is None else scope.failed
+                    if end is not None:
+                        end()
                 except Exception as error:
                     native.trouble(HOOK, error)
                 return original(self, exc_type, exc_value, traceback)
@@ -115,16 +124,15 @@ class Scopes:
 
     def _meet(self, name: str) -> Scope:
         kind, _, detail = name.partition("#")
-        scope: Scope
         if kind == "Optimizer.step":
-            scope = StepScope(name, self._optimizers)
+            scope = optimizer_step(self._optimizers)
         elif kind == "Optimizer.zero_grad":
-            scope = ZeroGradScope(detail.partition(".")[0])
+            scope = zero_grad(detail.partition(".")[0])
         elif kind == "enumerate(DataLoader)":
-            scope = BatchScope(detail.partition(".")[0], self._batches)
+            scope = batch(detail.partition(".")[0], self._batches)
         elif len(self._scopes) >= MAX_NAMES:
-            return self._scopes.setdefault("", Scope(native.Kind.SCOPE, "(one of many names)"))
+            return self._scopes.setdefault("", plain(native.Kind.SCOPE, "(one of many names)"))
         else:
-            scope = Scope(native.Kind.SCOPE, name)
+            scope = plain(native.Kind.SCOPE, name)
         self._scopes[name] = scope
         return scope

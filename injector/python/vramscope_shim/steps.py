@@ -24,8 +24,12 @@ class Turn:
 
 
 class TrainingLoop:
-    def __init__(self, ended: Callable[[int], None]) -> None:
-        self._ended = ended
+    def __init__(self, step_done: Callable[[int], int], turned: Callable[[int], None]) -> None:
+        """step_done(steps so far) is told of each end and says whether the step that begins is deep (1) or not (0); turned() is called with
+        that after the first step and whenever it is another than before."""
+        self._step_done = step_done
+        self._turned = turned
+        self._deep = -1
         self._turns: List[Turn] = []
         self._last: Optional[Turn] = None  # whose step ends a training step
         self._joined = 0
@@ -56,7 +60,10 @@ class TrainingLoop:
             return
         self._passed_over = 0
         self.done += 1
-        self._ended(self.done)
+        deep = self._step_done(self.done)
+        if deep != self._deep:
+            self._deep = deep
+            self._turned(deep)
 
     def _ends_with(self, turn: Turn) -> bool:
         if self._awaited:

@@ -39,9 +39,9 @@ class Recorder:
         storage.connect(torch)
         self._registry = Registry(torch)
         compiler = Compiler()
-        self._module_ranges = ModuleRanges(torch, self._registry, compiler)
+        self._module_ranges = ModuleRanges(torch, self._registry)
         self._first_use = FirstUse(self._registry)
-        loop = TrainingLoop(self._step_ended)
+        loop = TrainingLoop(native.step_done, self._step_turned)
         optimizers = Optimizers(torch, self._registry, loop, bool(reached & native.AUTOGRAD_HOOKS_REACHED))
         compiler.when_used(self._module_ranges.give_up, optimizers.keep_hooks)
         self._parts = (
@@ -68,10 +68,9 @@ class Recorder:
         except Exception as error:
             native.missing(hook, error)
 
-    def _step_ended(self, done: int) -> None:
-        if done == 1:
-            self._first_use.stop()
-        if native.step_done(done):
+    def _step_turned(self, deep: int) -> None:
+        self._first_use.stop()
+        if deep:
             self._module_ranges.enter()
         else:
             self._module_ranges.leave()
