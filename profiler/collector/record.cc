@@ -42,14 +42,15 @@ std::map<std::string, std::string> RecordingEnvironment(const RecordOptions& opt
   std::map<std::string, std::string> changes = options.environment;
   changes[trace::kSessionVariable] = session;
   changes[trace::kCollectorVariable] = std::to_string(getpid());
-  if (changes.contains("LD_PRELOAD")) changes["LD_PRELOAD"] = PrependToPathVariable("LD_PRELOAD", changes["LD_PRELOAD"]);
+  std::vector<std::string> preload;
   if (options.installation) {
     text += fmt::format(";shim={}", options.installation->python_shim);
-    changes["LD_PRELOAD"] = changes.contains("LD_PRELOAD")
-                                ? options.installation->injector + ":" + changes["LD_PRELOAD"]
-                                : PrependToPathVariable("LD_PRELOAD", options.installation->injector);
+    preload.push_back(options.installation->injector);
     changes["PYTHONPATH"] = PrependToPathVariable("PYTHONPATH", options.installation->python_shim);
   }
+  if (const auto more = changes.find("LD_PRELOAD"); more != changes.end()) preload.push_back(more->second);
+  if (!preload.empty())
+    changes["LD_PRELOAD"] = PrependToPathVariable("LD_PRELOAD", fmt::format("{}", fmt::join(preload, ":")));
   if (!options.bridge.empty()) text += ";bridge=" + options.bridge;
   if (!options.more_options.empty()) text += ";" + options.more_options;
   changes[trace::kOptionsVariable] = text;

@@ -48,25 +48,35 @@ step_done: Callable[[int], int]
 
 def connect() -> bool:
     """Finds the injector in this process and binds it; True when this process is being recorded."""
-    global _library, label, deep, step_done
+    global _library
     if _library is None:
         _library = _find_library()
         if _library is None:
             return False
-        number, wide, text = ctypes.c_uint32, ctypes.c_uint64, ctypes.c_char_p
-        for name, result, arguments in (
-            ("recording", ctypes.c_int, []),
-            ("intern", number, [text, ctypes.c_size_t]),
-            ("coverage", None, [text, number, text]),
-            ("torch_ready", number, [text, text]),
-            ("deep", ctypes.c_int, []),
-            ("python_call", ctypes.py_object, [number, number, number, wide]),
-        ):
-            function = getattr(_library, "vramscope_" + name)
-            function.restype, function.argtypes = result, arguments
-        deep = _library.vramscope_deep
-        label, step_done = _call(Call.LABEL), _call(Call.STEP_DONE)
+        try:
+            _bind()
+        except Exception as error:
+            missing("python", error)
+            _library = None
+            raise
     return bool(_library.vramscope_recording())
+
+
+def _bind() -> None:
+    global label, deep, step_done
+    number, wide, text = ctypes.c_uint32, ctypes.c_uint64, ctypes.c_char_p
+    for name, result, arguments in (
+        ("coverage", None, [text, number, text]),
+        ("recording", ctypes.c_int, []),
+        ("intern", number, [text, ctypes.c_size_t]),
+        ("torch_ready", number, [text, text]),
+        ("deep", ctypes.c_int, []),
+        ("python_call", ctypes.py_object, [number, number, number, wide]),
+    ):
+        function = getattr(_library, "vramscope_" + name)
+        function.restype, function.argtypes = result, arguments
+    deep = _library.vramscope_deep
+    label, step_done = _call(Call.LABEL), _call(Call.STEP_DONE)
 
 
 def _find_library() -> Optional[Any]:
@@ -92,8 +102,8 @@ def intern(text: str) -> int:
     return known
 
 
-def _call(call: int, kind: int = 0, name: str = "", identity: int = 0) -> Any:
-    return _library.vramscope_python_call(call, kind, intern(name), identity)
+def _call(call: int, kind: int = 0, name: int = 0, identity: int = 0) -> Any:
+    return _library.vramscope_python_call(call, kind, name, identity)
 
 
 class Range:
@@ -102,8 +112,8 @@ class Range:
     __slots__ = ("begin", "end")
 
     def __init__(self, kind: int, name: str, identity: int = 0) -> None:
-        self.begin: Callable[[], None] = _call(Call.RANGE_BEGIN, kind, name, identity)
-        self.end: Callable[[], None] = _call(Call.RANGE_END, kind, name, identity)
+        self.begin: Callable[[], None] = _call(Call.RANGE_BEGIN, kind, intern(name), identity)
+        self.end: Callable[[], None] = _call(Call.RANGE_END, kind, intern(name), identity)
 
 
 class StepRange(Range):
@@ -113,7 +123,7 @@ class StepRange(Range):
 
     def __init__(self, name: str, identity: int) -> None:
         super().__init__(Kind.OPTIMIZER, name, identity)
-        self.done: Callable[[int], None] = _call(Call.OPTIMIZER_DONE, Kind.OPTIMIZER, name, identity)
+        self.done: Callable[[int], None] = _call(Call.OPTIMIZER_DONE, Kind.OPTIMIZER, intern(name), identity)
 
 
 class NumberedRange:
@@ -122,8 +132,8 @@ class NumberedRange:
     __slots__ = ("begin", "end")
 
     def __init__(self, kind: int, name: str) -> None:
-        self.begin: Callable[[int], None] = _call(Call.NUMBERED_BEGIN, kind, name)
-        self.end: Callable[[int], None] = _call(Call.NUMBERED_END, kind, name)
+        self.begin: Callable[[int], None] = _call(Call.NUMBERED_BEGIN, kind, intern(name))
+        self.end: Callable[[int], None] = _call(Call.NUMBERED_END, kind, intern(name))
 
 
 def silent_range() -> Range:
@@ -135,7 +145,7 @@ def silent_range() -> Range:
 
 def moment(kind: int, name: str, identity: int = 0) -> Callable[[int], None]:
     """A function that sets a mark with the value that it is given."""
-    return _call(Call.MARK, kind, name, identity)
+    return _call(Call.MARK, kind, intern(name), identity)
 
 
 def fact(key: str, value: object) -> None:
