@@ -3,10 +3,10 @@
 
     VRAMSCOPE_TEST_PYTHON=.../python bench/record_cost.py [--pairs 10] [--only mlp] [--markdown]
 
-How: each variant runs as many times as there are pairs, each time beside an unrecorded run (before or after it, in turns), the program
-pinned to one core and the collector to the others. A run's figure is its median step; a pair's is the ratio of its two runs; a
-variant's is the median of its pairs, and the spread printed is that of the middle half. Ratios below 1 are noise. "Quiet" is the same
-ratio for the fastest tenth of the steps, which neighbours on a shared machine disturb less.
+How: each variant runs as many times as there are pairs, each time beside an unrecorded run. The two programs share one core and run in
+turns of some milliseconds, so that a busy neighbour or a slower clock hits both; the collector has the other cores. A run's figure is its
+median step; a pair's is the ratio of its two runs; a variant's is the median of its pairs, and the spread printed is that of the middle
+half. Ratios below 1 are noise. "Quiet" is the same ratio for the fastest tenth of the steps.
 
 Prints a table; fails only on figures so bad that something is broken (LIMITS).
 """
@@ -14,6 +14,7 @@ import argparse
 import json
 import os
 import shutil
+import socket
 import statistics
 import subprocess
 import sys
@@ -32,14 +33,15 @@ Wrap = Callable[[List[str], Path], List[str]]  # (command of the program, scratc
 class Workload(NamedTuple):
     title: str
     arguments: List[str]  # of step_time.py
+    turn: int             # steps in a turn: 5 ms or more, so that the caches are warm in most of them
     unit: float           # ns in the unit that is printed
     unit_name: str
 
 
 WORKLOADS: Dict[str, Workload] = {
-    "loop": Workload("tight loop: torch.empty(256) and its free", ["loop"], 1, "ns"),
-    "mlp": Workload("small-op MLP, samples/mlp_small.py", [str(SAMPLES / "mlp_small.py"), "--steps", "2000"], 1e3, "us/step"),
-    "gpt": Workload("samples/gpt.py", [str(SAMPLES / "gpt.py"), "--steps", "50"], 1e6, "ms/step"),
+    "loop": Workload("tight loop: torch.empty(256) and its free", ["loop"], 1, 1, "ns"),
+    "mlp": Workload("small-op MLP, samples/mlp_small.py", [str(SAMPLES / "mlp_small.py"), "--steps", "2000"], 50, 1e3, "us/step"),
+    "gpt": Workload("samples/gpt.py", [str(SAMPLES / "gpt.py"), "--steps", "60"], 1, 1e6, "ms/step"),
 }
 
 
@@ -96,9 +98,9 @@ def available(variant: str) -> bool:
     return True
 
 
-def environment() -> Dict[str, str]:
+def environment(**settings: str) -> Dict[str, str]:
     extra = os.environ.get("VRAMSCOPE_BENCH_PYTHONPATH")  # where memray is, if not beside PyTorch
-    return clean_environment(**({"PYTHONPATH": extra} if extra else {}))
+    return clean_environment(**settings, **({"PYTHONPATH": extra} if extra else {}))
 
 
 def cores() -> Tuple[str, str]:
@@ -107,20 +109,38 @@ def cores() -> Tuple[str, str]:
     return str(usable[-1]), ",".join(map(str, usable[:-1] or usable))
 
 
-def measure(workload: Workload, wrap: Optional[Wrap]) -> Tuple[float, float]:
-    """ns of the median step of one run, and of the last of its fastest tenth."""
+def start(
+    workload: Workload, wrap: Optional[Wrap], pair: int, scratch: Path, turns: socket.socket, begins: bool
+) -> "subprocess.Popen[bytes]":
     program_core, other_cores = cores()
+    taking_turns = ["--turns", str(turns.fileno()), "--turn-steps", str(workload.turn)] + ["--turn-begins"] * begins
+    command = ["taskset", "-c", program_core, python(), STEP_TIME, *taking_turns, str(scratch / "result.json"), *workload.arguments]
+    if wrap:
+        command = wrap(command, scratch)
+    command = ["taskset", "-c", other_cores, *command]
+    settings = environment(PYTHONHASHSEED=str(pair))  # how keys collide makes a per cent or two: the same for both
+    return subprocess.Popen(command, env=settings, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, pass_fds=[turns.fileno()])
+
+
+def measure(workload: Workload, wrap: Wrap, pair: int) -> List[Tuple[float, float]]:
+    """Of the unrecorded run and of the other: ns of the median step, and of the last of the fastest tenth."""
     with tempfile.TemporaryDirectory(prefix="vramscope-bench-") as folder:
-        scratch = Path(folder)
-        result = scratch / "result.json"
-        command = ["taskset", "-c", program_core, python(), STEP_TIME, str(result), *workload.arguments]
-        if wrap:
-            command = wrap(command, scratch)
-        done = subprocess.run(["taskset", "-c", other_cores, *command], env=environment(), capture_output=True)
-        if done.returncode != 0:
-            raise RuntimeError(f"{' '.join(command)}: exit {done.returncode}: {done.stderr.decode()[-500:]}")
-        times = json.loads(result.read_text())
-        return times["median_ns"], times["p10_ns"]
+        running = []
+        ends = socket.socketpair()
+        for end, changed, begins in zip(ends, (None, wrap), (pair % 2 == 0, pair % 2 == 1)):
+            scratch = Path(folder) / ("changed" if changed else "plain")
+            scratch.mkdir()
+            running.append((scratch, start(workload, changed, pair, scratch, end, begins)))
+        for end in ends:
+            end.close()  # who ends early must not leave the other waiting
+        results = []
+        for scratch, program in running:
+            _, errors = program.communicate()
+            if program.returncode != 0:
+                raise RuntimeError(f"{program.args}: exit {program.returncode}: {errors.decode()[-500:]}")
+            times = json.loads((scratch / "result.json").read_text())
+            results.append((times["median_ns"], times["p10_ns"]))
+        return results
 
 
 class Cost(NamedTuple):
@@ -148,8 +168,9 @@ def compare(workload: Workload, variants: List[str], pairs: int) -> Dict[str, Co
     changed: Dict[str, List[Tuple[float, float]]] = {variant: [] for variant in variants}
     for pair in range(pairs):
         for variant in variants:
-            for wrap in (None, VARIANTS[variant]) if pair % 2 else (VARIANTS[variant], None):
-                (changed if wrap else plain)[variant].append(measure(workload, wrap))
+            unrecorded, recorded_run = measure(workload, VARIANTS[variant], pair)
+            plain[variant].append(unrecorded)
+            changed[variant].append(recorded_run)
         print(f"{workload.title}: pair {pair + 1} of {pairs}", file=sys.stderr)
     return {variant: _cost(plain[variant], changed[variant]) for variant in variants}
 
