@@ -15,10 +15,15 @@ import recorded_run  # noqa: E402
 PROGRAMS = Path(__file__).resolve().parent / "programs.py"
 
 
+def torch_folder(python: str) -> Path:
+    """Where that interpreter's PyTorch lies."""
+    ask = "import importlib.util, os; print(os.path.dirname(importlib.util.find_spec('torch').origin))"
+    return Path(subprocess.run([python, "-c", ask], check=True, capture_output=True, text=True).stdout.strip())
+
+
 def libraries(python: str) -> List[str]:
     """What is to be preloaded for that interpreter's PyTorch, the driver first; skips the test where it has no CUDA code."""
-    ask = "import importlib.util, os; print(os.path.dirname(importlib.util.find_spec('torch').origin))"
-    torch = Path(subprocess.run([python, "-c", ask], check=True, capture_output=True, text=True).stdout.strip())
+    torch = torch_folder(python)
     if not (torch / "lib/libtorch_cuda.so").exists():
         raise unittest.SkipTest(f"the PyTorch of {python} has no CUDA code")
     major = re.search(r"cuda\s*(?::[^=\n]*)?=\s*'(\d+)\.", (torch / "version.py").read_text(encoding="utf-8"))
@@ -28,10 +33,14 @@ def libraries(python: str) -> List[str]:
     return [str(folder / name) for name in names]
 
 
+def environment(python: str, gpu: str = "h100-80gb", **variables: str) -> Dict[str, str]:
+    """Puts that interpreter's PyTorch on the device; `variables` are more of its environment."""
+    return recorded_run.clean_environment(LD_PRELOAD=":".join(libraries(python)), VRAMSCOPE_SIMULATED_GPU=gpu, **variables)
+
+
 def run(python: str, command: Sequence[str], gpu: str = "h100-80gb", **variables: str) -> recorded_run.Finished:
     """`python command...` on the device; `variables` are more of its environment."""
-    environment = recorded_run.clean_environment(LD_PRELOAD=":".join(libraries(python)), VRAMSCOPE_SIMULATED_GPU=gpu, **variables)
-    return recorded_run.run([python, *command], env=environment, timeout=300)
+    return recorded_run.run([python, *command], env=environment(python, gpu, **variables), timeout=300)
 
 
 class DeviceTest(recorded_run.RecordingTest):

@@ -6,11 +6,14 @@ What must hold, and why it is stated so:
     activation      the storages that autograd graphs hold, less those that are something else (a weight that matmul saves is a parameter)
     input           every tensor of the batch is called so; in step 1, every one that a graph holds
     visible         every tensor that Python can see is a living block of that size
+    blocks          on a GPU: the blocks of the report are those of the caching allocator, byte for byte, and so is their sum
     sums            the categories add up to what is allocated, and so do the blocks
 
 A block has one category for its whole life where the role is the block's purpose: LBFGS makes next step's state in the middle of a step
 and stores it at the end. PyTorch's answer at the later point therefore also holds for the same block at an earlier one. And what an
 optimizer keeps in its state only while it steps (LBFGS: al) is no state but a temporary.
+
+On a GPU a storage lies in a block that may be larger; the caching allocator says which, and the block stands for the storage.
 """
 from typing import Any, Dict, Iterable, List, NamedTuple, Set, Tuple
 
@@ -31,12 +34,24 @@ class Difference(NamedTuple):
 
 def compare(points: List[Dict[str, Any]], moments: List[Dict[str, Any]]) -> List[Difference]:
     """`moments[i]` is the report's answer for the time of `points[i]`. Nothing = they agree."""
+    points = [_on_blocks(point) for point in points]
     roles_for_life = _roles_for_life(points, moments)
     differences: List[Difference] = []
     for point, moment in zip(points, moments):
         where = f"step {point['step']} {point['kind']}"
         differences += [Difference(where, what) for what in _compare_moment(point, moment, roles_for_life)]
     return differences
+
+
+def _on_blocks(point: Dict[str, Any]) -> Dict[str, Any]:
+    """The point with each storage replaced by the block under it. What lies in no block of that requested size stays as it is, and is
+    reported as a tensor without a block."""
+    if "blocks" not in point:
+        return point
+    size_of = {(address, requested): size for address, size, requested in point["blocks"]}
+    changed = {role: [[row[0], size_of.get((row[0], row[1]), row[1]), *row[2:]] for row in point[role]]
+               for role in (*NAMED, "saved", "input", "given", "visible")}
+    return {**point, **changed}
 
 
 def _roles_for_life(points: List[Dict[str, Any]], moments: List[Dict[str, Any]]) -> Dict[str, Dict[int, Set[str]]]:
@@ -81,6 +96,12 @@ def _compare_moment(point: Dict[str, Any], moment: Dict[str, Any], for_life: Dic
 
     alive = {(block["address"], block["bytes"]) for block in blocks}
     problems += [f"PyTorch has a tensor of {size} bytes at {address:#x}, no such block" for address, size in sorted(told["visible"] - alive)]
+    if "blocks" in point:
+        told_blocks = {(address, size) for address, size, _ in point["blocks"]}
+        problems += [f"the caching allocator has {size} bytes at {address:#x}, the report does not" for address, size in sorted(told_blocks - alive)]
+        problems += [f"the report has {size} bytes at {address:#x}, the caching allocator does not" for address, size in sorted(alive - told_blocks)]
+    if point.get("allocated_bytes", moment["allocated_bytes"]) != moment["allocated_bytes"]:
+        problems.append(f"{moment['allocated_bytes']} bytes allocated, PyTorch says {point['allocated_bytes']}")
     if not moment["allocated_bytes"] == sum(moment["categories"].values()) == sum(block["bytes"] for block in blocks):
         problems.append(f"{moment['allocated_bytes']} bytes allocated, categories {sum(moment['categories'].values())}, "
                         f"blocks {sum(block['bytes'] for block in blocks)}")

@@ -5,7 +5,8 @@ Why not the recorder's own ways: this is the oracle that the recorder is judged 
 objects (modules, optimizers, tensors found by the garbage collector) and the autograd graph (grad_fn, next_functions, _saved_*), and
 never changes what it looks at: no tensor is made, no hook that recomputes is let run, no reference outlives the call.
 
-A storage is (address, bytes): untyped_storage().data_ptr() and nbytes(). Views share one.
+A storage is (address, bytes): untyped_storage().data_ptr() and nbytes(). Views share one. Only storages on `device_type` count: what a
+program keeps on the CPU beside its GPU is another memory.
 """
 import gc
 from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Set, Tuple
@@ -14,6 +15,8 @@ import torch
 
 Storage = Tuple[int, int]
 Names = Dict[Storage, Set[str]]
+
+device_type = "cpu"  # whose memory is looked at
 
 # True while the graph is walked: reading `_saved_x` of a node unpacks it, and an unpack hook may compute (a checkpoint recomputes its
 # whole segment). guard_unpack_hooks() makes such hooks refuse while this is set.
@@ -41,13 +44,27 @@ def guard_unpack_hooks() -> None:
 
 
 def storage_of(tensor: torch.Tensor) -> Optional[Storage]:
-    """The storage under a tensor, or None where there is none (meta, sparse, fake, functorch, empty)."""
+    """The storage under a tensor, or None where there is none (meta, sparse, fake, functorch, empty), or on another device."""
+    if tensor.device.type != device_type:
+        return None
     try:
         storage = tensor.untyped_storage()
         address, size = storage.data_ptr(), storage.nbytes()
     except (RuntimeError, NotImplementedError):
         return None
     return (address, size) if address and size else None
+
+
+def cuda_blocks() -> List[Tuple[int, int, int]]:
+    """[(address, bytes, requested bytes)] of all that the caching allocator has handed out, as it says itself."""
+    blocks = []
+    for segment in torch.cuda.memory_snapshot():
+        address = segment["address"]
+        for block in segment["blocks"]:
+            if block["state"] == "active_allocated":
+                blocks.append((address, block["size"], block["requested_size"]))
+            address += block["size"]
+    return sorted(blocks)
 
 
 def storages_of(tensors: Iterable[torch.Tensor]) -> Set[Storage]:

@@ -10,6 +10,7 @@ One JSON object per line:
     parameter, buffer, gradient, optimizer_state      [[address, bytes, [names]], ...]
     saved, input, given, visible  [[address, bytes], ...]: held by autograd graphs; the batch; tensors that the program hands to a model
                                   (the batch, and noise and the like); every tensor that Python can see
+    blocks, allocated_bytes       with --device-type cuda: [[address, bytes, requested bytes], ...] and their sum, from the caching allocator
 
 With --memory-events FILE the whole program runs under torch.profiler. Written there: first [begin, end], CLOCK_MONOTONIC of the profiled
 part, then the profiler's memory events in order of time, [bytes, total] per line.
@@ -17,6 +18,7 @@ The program is a sample: a Python file with main(argv) whose batches come from t
 """
 import argparse
 import importlib
+import itertools
 import json
 import sys
 import time
@@ -104,6 +106,8 @@ class Points:
             "given": sorted(introspection.storages_of(self._given.alive())),
             "visible": sorted(introspection.storages_of(live.tensors)),
         }
+        if introspection.device_type == "cuda":
+            facts.update(blocks=introspection.cuda_blocks(), allocated_bytes=torch.cuda.memory_allocated())
         del live
         return {"before_ns": before, "after_ns": time.monotonic_ns(), **facts}
 
@@ -187,21 +191,34 @@ def load_program(path: Path, watch: Watch) -> Any:
     return importlib.import_module(path.stem)
 
 
+def _cpu_events(results: Any) -> List[Tuple[int, int, int]]:
+    """(time, bytes, total) in order of time."""
+    events = []
+    waiting = list(results.experimental_event_tree())
+    while waiting:
+        event = waiting.pop()
+        waiting.extend(event.children)
+        if event.name == "[memory]" and event.extra_fields.device.type == "cpu":
+            events.append((event.start_time_ns, event.extra_fields.alloc_size, event.extra_fields.total_allocated))
+    return sorted(events, key=lambda event: event[0])
+
+
+def _cuda_events(results: Any) -> List[Tuple[int, int, int]]:
+    """The same; the tree lacks what CUDA frees outside of operators, and the list that has it does not tell totals."""
+    changes = [(event.start_ns(), event.nbytes()) for event in results.events()
+               if event.name() == "[memory]" and event.device_type() == torch.autograd.DeviceType.CUDA]
+    changes.sort(key=lambda change: change[0])
+    return [(time_ns, size, total) for (time_ns, size), total in zip(changes, itertools.accumulate(size for _, size in changes))]
+
+
 def run_profiled(run: Callable[[], None], file: Path) -> None:
     """Runs under torch.profiler and writes its memory events."""
     begin = time.monotonic_ns()
     with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU], profile_memory=True) as profiler:
         run()
         end = time.monotonic_ns()  # before the profiler stops, which takes a while
-    events = []
-    waiting = list(profiler.profiler.kineto_results.experimental_event_tree())
-    while waiting:
-        event = waiting.pop()
-        waiting.extend(event.children)
-        if event.name == "[memory]":
-            fields = event.extra_fields
-            events.append((event.start_time_ns, fields.alloc_size, fields.total_allocated))
-    events.sort(key=lambda event: event[0])
+    results = profiler.profiler.kineto_results
+    events = _cuda_events(results) if introspection.device_type == "cuda" else _cpu_events(results)
     file.write_text(f"[{begin}, {end}]\n" + "".join(f"[{size}, {total}]\n" for _, size, total in events))
 
 
@@ -210,10 +227,12 @@ def main() -> None:
     parser.add_argument("--points", type=Path, required=True)
     parser.add_argument("--steps", default="1,3,5", help="steps to look at, 1 = first")
     parser.add_argument("--memory-events", type=Path)
+    parser.add_argument("--device-type", default="cpu", help="whose memory: cpu or cuda")
     parser.add_argument("program", type=Path)
     parser.add_argument("arguments", nargs=argparse.REMAINDER)
     options = parser.parse_args()
 
+    introspection.device_type = options.device_type
     introspection.guard_unpack_hooks()
     with options.points.open("w") as file:
         watch = Watch(Points(file, {int(step) for step in options.steps.split(",")}))

@@ -4,6 +4,9 @@
 //
 //   oracle_gpt POINTS STEPS [--steps 6 --batch 4 ...]        STEPS: "1,3,6"; the rest is as for sample_gpt
 //
+// With --device cuda the storages on the GPU count, each with the bytes of its block: every tensor of this small
+// model comes from the caching allocator's small pool, which rounds up to 512.
+//
 // Five points of each step: batch, forward, the middle of backward (a hook on a parameter), backward,
 // optimizer step.
 #include <time.h>
@@ -31,9 +34,14 @@ struct Storage {
 using Storages = std::set<Storage>;
 using Names = std::map<Storage, std::set<std::string>>;
 
+torch::Device watched = torch::kCPU;
+constexpr uint64_t kCudaRounding = 512;
+
 Storage StorageOf(const torch::Tensor& tensor) {
-  if (!tensor.defined() || !tensor.has_storage()) return {};
-  return {reinterpret_cast<uint64_t>(tensor.storage().data()), tensor.storage().nbytes()};
+  if (!tensor.defined() || !tensor.has_storage() || tensor.device().type() != watched.type()) return {};
+  uint64_t bytes = tensor.storage().nbytes();
+  if (watched.is_cuda()) bytes = (bytes + kCudaRounding - 1) / kCudaRounding * kCudaRounding;
+  return {reinterpret_cast<uint64_t>(tensor.storage().data()), bytes};
 }
 
 void Add(Names& names, const torch::Tensor& tensor, const std::string& name) {
@@ -72,6 +80,7 @@ bool Read(Node& node, Graph& graph, std::initializer_list<SavedVariable Type::*>
 bool ReadSaved(Node& node, Graph& graph) {
   using namespace torch::autograd::generated;
   using Attention = ScaledDotProductFlashAttentionForCpuBackward0;
+  using CudaAttention = ScaledDotProductEfficientAttentionBackward0;
   return Read<AddmmBackward0>(node, graph, {&AddmmBackward0::mat1_, &AddmmBackward0::mat2_}) ||
          Read<MmBackward0>(node, graph, {&MmBackward0::self_, &MmBackward0::mat2_}) ||
          Read<EmbeddingBackward0>(node, graph, {&EmbeddingBackward0::indices_}) ||
@@ -88,7 +97,12 @@ bool ReadSaved(Node& node, Graph& graph) {
               &NativeLayerNormBackward0::result2_}) ||
          Read<Attention>(node, graph,
                          {&Attention::query_, &Attention::key_, &Attention::value_, &Attention::attn_mask_,
-                          &Attention::output_, &Attention::logsumexp_});
+                          &Attention::output_, &Attention::logsumexp_}) ||
+         Read<CudaAttention>(
+             node, graph,
+             {&CudaAttention::query_, &CudaAttention::key_, &CudaAttention::value_,
+              &CudaAttention::attn_bias_, &CudaAttention::output_, &CudaAttention::log_sumexp_,
+              &CudaAttention::philox_seed_, &CudaAttention::philox_offset_});
 }
 
 bool SavesNothing(const std::string& name) {
@@ -238,6 +252,7 @@ int main(int argc, char** argv) {
   sample::Options options;
   for (int index = 3; index + 1 < argc; index += 2) {
     const std::string name = argv[index];
+    if (name == "--device") options.device = torch::Device(argv[index + 1]);
     if (name == "--optimizer") options.optimizer = argv[index + 1];
     if (name == "--steps") options.steps = std::stoll(argv[index + 1]);
     if (name == "--batch") options.batch = std::stoll(argv[index + 1]);
@@ -245,8 +260,10 @@ int main(int argc, char** argv) {
     if (name == "--dim") options.dim = std::stoll(argv[index + 1]);
     if (name == "--accumulate") options.accumulate = std::stoll(argv[index + 1]);
   }
+  watched = options.device;
   torch::manual_seed(1);
   sample::Gpt model(options.layers, options.dim);
+  model->to(options.device);
   const auto optimizer = sample::MakeOptimizer(model, options);
   std::FILE* const file = std::fopen(argv[1], "w");
   Points points(file, Steps(argv[2]));

@@ -1,16 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """The report of a recorded run agrees with PyTorch's own introspection, for every sample, precision and optimizer.
 
-    python3 truth_test.py [Gpt Resnet Gan AutoencoderLbfgs]
+    python3 truth_test.py [Gpt Resnet Gan AutoencoderLbfgs]                      tensors on the CPU
+    python3 truth_test.py [GptOnCuda ResnetOnCuda GanOnCuda ...]                 on the simulated GPU: some of the variants
+    VRAMSCOPE_TEST_EVERY=1 python3 truth_test.py GptOnCuda                       all of them
 """
 import json
+import os
 import sys
 import unittest
 from pathlib import Path
 from typing import Any, Dict, Iterable, Iterator, List, Sequence, Tuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "simulated_cuda"))
 
+import device as simulated_device
 import recorded_run
 from compare import compare
 from recorded_run import SAMPLES, Event, RecordingTest, target
@@ -18,6 +23,7 @@ from recorded_run import SAMPLES, Event, RecordingTest, target
 ORACLE = Path(__file__).resolve().parent / "oracle.py"
 STEPS = "1,3,6"  # the one that makes optimizer state; a deep one (2 to 4 are); a light one after it
 MOST_SHOWN = 12
+CPU = 255  # the device of an event
 
 VARIANTS: Dict[str, List[str]] = {
     "plain": [],
@@ -30,6 +36,8 @@ OPTIMIZERS: Dict[str, List[str]] = {
     for optimizer in ("sgd", "momentum", "adam", "adamw")
     for implementation in ("foreach", "for-loop", "fused")
 }
+EXPANDABLE = {"expandable_segments": ["--batch", "16"]}
+AMP_FP16 = {"amp_fp16": ["--amp", "fp16"]}
 
 
 class TruthTest(RecordingTest):
@@ -37,6 +45,7 @@ class TruthTest(RecordingTest):
 
     sample: str
     size: Sequence[str]
+    device = "cpu"
 
     def check(self, flags: Sequence[str], profiled: bool) -> None:
         for interpreter in recorded_run.pythons() or [recorded_run.python()]:
@@ -45,11 +54,11 @@ class TruthTest(RecordingTest):
 
     def _check(self, interpreter: str, flags: Sequence[str], profiled: bool) -> None:
         points_file, events_file, trace = (self.folder / name for name in ("points.jsonl", "events.jsonl", "run.vms"))
-        oracle = [str(ORACLE), "--points", str(points_file), "--steps", STEPS]
+        oracle = [str(ORACLE), "--points", str(points_file), "--steps", STEPS, "--device-type", self.device]
         if profiled:
             oracle += ["--memory-events", str(events_file)]
-        command = [interpreter, *oracle, str(SAMPLES / f"{self.sample}.py"), "--device", "cpu", "--steps", "6", *flags]
-        done = recorded_run.record(trace, command)
+        command = [interpreter, *oracle, str(SAMPLES / f"{self.sample}.py"), "--device", self.device, "--steps", "6", *flags]
+        done = recorded_run.record(trace, command, env=self.environment(interpreter))
         if b"PyTorch" in done.stderr and b" has no " in done.stderr:
             self.skipTest(done.stderr.decode().strip().splitlines()[-1])
         self.assertEqual(done.code, 0, done.stderr.decode())
@@ -58,10 +67,14 @@ class TruthTest(RecordingTest):
         if profiled:
             self._agree_with_profiler(events_file, trace)
 
+    def environment(self, interpreter: str) -> Dict[str, str]:
+        """Of the recorded command."""
+        return recorded_run.clean_environment()
+
     def _agree_with_profiler(self, events_file: Path, trace: Path) -> None:
         """Every allocation and free of the trace is one of torch.profiler's, of the same size, with the same total after it."""
         (begin, end), *expected = [tuple(json.loads(line)) for line in events_file.read_text().splitlines()]
-        found = list(profiled_totals(recorded_run.events(trace, "alloc", "free"), begin, end))
+        found = list(profiled_totals(recorded_run.events(trace, "alloc", "free"), self.device, begin, end))
         self.assertGreater(len(found), 1000)
         for index, (ours, theirs) in enumerate(zip(found, expected)):
             self.assertEqual(ours, theirs, f"(bytes, total) of memory event {index} of {len(expected)}")
@@ -81,12 +94,12 @@ def read_points(file: Path) -> List[Dict[str, Any]]:
     return [json.loads(line) for line in file.read_text().splitlines()]
 
 
-def profiled_totals(events: Iterable[Event], begin: int, end: int) -> Iterator[Tuple[int, int]]:
-    """(bytes, total) as torch.profiler counts them: only blocks that were born while it ran."""
+def profiled_totals(events: Iterable[Event], device: str, begin: int, end: int) -> Iterator[Tuple[int, int]]:
+    """(bytes, total) of one device as torch.profiler counts them: only blocks that were born while it ran."""
     alive: Dict[int, int] = {}
     total = 0
     for event in events:
-        if begin <= event.monotonic_ns <= end:
+        if begin <= event.monotonic_ns <= end and (event.number(2) == CPU) == (device == "cpu"):
             address = event.number(0)
             change = event.number(1) if event.type == "alloc" else -alive.pop(address, 0)
             if event.type == "alloc":
@@ -96,8 +109,12 @@ def profiled_totals(events: Iterable[Event], begin: int, end: int) -> Iterator[T
                 yield change, total
 
 
-def add_tests(case: type, variants: Dict[str, List[str]]) -> None:
+def add_tests(case: type, variants: Dict[str, List[str]], usual: Sequence[str] = ()) -> None:
+    """With `usual`, the other variants run only with VRAMSCOPE_TEST_EVERY set."""
     for name, flags in variants.items():
+        if usual and name not in usual and not os.environ.get("VRAMSCOPE_TEST_EVERY"):
+            continue
+
         # torch.profiler runs along in every variant but the plain one, which must stand without it.
         def test(self: TruthTest, flags: List[str] = flags, profiled: bool = name != "plain") -> None:
             self.check(flags, profiled)
@@ -125,6 +142,32 @@ class AutoencoderLbfgs(TruthTest):
     size = ("--layers", "2", "--dim", "32", "--batch", "16")
 
 
+class OnCuda(TruthTest):
+    """The same on the simulated GPU, where PyTorch's own caching allocator says which blocks there are."""
+
+    device = "cuda"
+
+    def environment(self, interpreter: str) -> Dict[str, str]:
+        settings = "expandable_segments:True" if "expandable" in self.id() else ""
+        return simulated_device.environment(interpreter, "a100-40gb", PYTORCH_CUDA_ALLOC_CONF=settings, PYTORCH_ALLOC_CONF=settings)
+
+
+class GptOnCuda(OnCuda):
+    sample, size = Gpt.sample, Gpt.size
+
+
+class ResnetOnCuda(OnCuda):
+    sample, size = Resnet.sample, Resnet.size
+
+
+class GanOnCuda(OnCuda):
+    sample, size = Gan.sample, Gan.size
+
+
+class AutoencoderLbfgsOnCuda(OnCuda):
+    sample, size = AutoencoderLbfgs.sample, AutoencoderLbfgs.size
+
+
 class GptCpp(TruthTest):
     """LibTorch alone: no Python in the recorded process."""
 
@@ -132,20 +175,37 @@ class GptCpp(TruthTest):
 
     def check(self, flags: Sequence[str], profiled: bool) -> None:
         points_file, trace = self.folder / "points.jsonl", self.folder / "run.vms"
-        self.recorded([target("oracle_gpt"), str(points_file), STEPS, "--steps", "6", *self.size, *flags], trace=trace)
+        command = [target("oracle_gpt"), str(points_file), STEPS, "--device", self.device, "--steps", "6", *self.size, *flags]
+        self.recorded(command, trace=trace, env=self.environment(recorded_run.python()))
         self.agree(read_points(points_file), trace)
+
+
+class GptCppOnCuda(GptCpp):
+    device = "cuda"
+
+    def environment(self, interpreter: str) -> Dict[str, str]:
+        libtorch = simulated_device.torch_folder(interpreter) / "lib" / "libtorch_cuda.so"  # the sample is linked without it
+        environment = simulated_device.environment(interpreter, "a100-40gb")
+        return {**environment, "LD_PRELOAD": f"{environment['LD_PRELOAD']}:{libtorch}"}
 
 
 add_tests(Gpt, {**VARIANTS, **OPTIMIZERS})
 add_tests(Resnet, {**VARIANTS, **OPTIMIZERS})
 add_tests(Gan, {**VARIANTS, **OPTIMIZERS})
 add_tests(AutoencoderLbfgs, VARIANTS)
-add_tests(GptCpp, {
+ON_CUDA = {**VARIANTS, **AMP_FP16, **EXPANDABLE}
+add_tests(GptOnCuda, {**ON_CUDA, **OPTIMIZERS}, usual=(*ON_CUDA, "adamw_fused"))
+add_tests(ResnetOnCuda, {**ON_CUDA, **OPTIMIZERS}, usual=("plain", "amp_fp16"))
+add_tests(GanOnCuda, {**ON_CUDA, **OPTIMIZERS}, usual=("plain", "momentum_foreach"))
+add_tests(AutoencoderLbfgsOnCuda, {**VARIANTS, **EXPANDABLE}, usual=("plain",))
+CPP = {
     "plain": [],
     "accumulation_4": VARIANTS["accumulation_4"],
     **{optimizer: ["--optimizer", optimizer] for optimizer in ("sgd", "momentum", "adam", "adamw")},
-})
-del TruthTest  # it is no test of its own
+}
+add_tests(GptCpp, CPP)
+add_tests(GptCppOnCuda, CPP)
+del TruthTest, OnCuda  # they are no tests of their own
 
 if __name__ == "__main__":
     recorded_run.main()
