@@ -11,7 +11,8 @@ What must hold, and why it is stated so:
 
 A block has one category for its whole life where the role is the block's purpose: LBFGS makes next step's state in the middle of a step
 and stores it at the end. PyTorch's answer at the later point therefore also holds for the same block at an earlier one. And what an
-optimizer keeps in its state only while it steps (LBFGS: al) is no state but a temporary.
+optimizer keeps in its state only while it steps (LBFGS: al) is no state but a temporary. What autograd keeps again and again, a loss scale,
+may count as kept in between.
 
 On a GPU a storage lies in a block that may be larger; the caching allocator says which, and the block stands for the storage.
 """
@@ -36,11 +37,18 @@ def compare(points: List[Dict[str, Any]], moments: List[Dict[str, Any]]) -> List
     """`moments[i]` is the report's answer for the time of `points[i]`. Nothing = they agree."""
     points = [_on_blocks(point) for point in points]
     roles_for_life = _roles_for_life(points, moments)
+    saved = [_numbers(point["saved"], moment) for point, moment in zip(points, moments)]
     differences: List[Difference] = []
-    for point, moment in zip(points, moments):
+    for index, (point, moment) in enumerate(zip(points, moments)):
         where = f"step {point['step']} {point['kind']}"
-        differences += [Difference(where, what) for what in _compare_moment(point, moment, roles_for_life)]
+        again = set().union(*saved[:index]) & set().union(*saved[index + 1:])
+        differences += [Difference(where, what) for what in _compare_moment(point, moment, roles_for_life, again)]
     return differences
+
+
+def _numbers(rows: List[Any], moment: Dict[str, Any]) -> Set[int]:
+    storages = _storages(rows)
+    return {block["number"] for block in moment["blocks"] if (block["address"], block["bytes"]) in storages}
 
 
 def _on_blocks(point: Dict[str, Any]) -> Dict[str, Any]:
@@ -68,7 +76,8 @@ def _roles_for_life(points: List[Dict[str, Any]], moments: List[Dict[str, Any]])
     return roles
 
 
-def _compare_moment(point: Dict[str, Any], moment: Dict[str, Any], for_life: Dict[str, Dict[int, Set[str]]]) -> List[str]:
+def _compare_moment(point: Dict[str, Any], moment: Dict[str, Any], for_life: Dict[str, Dict[int, Set[str]]],
+                    saved_again: Set[int]) -> List[str]:
     blocks = moment["blocks"]
     told = {role: _storages(point[role]) for role in (*NAMED, "saved", "input", "given", "visible")}
     if point["in_optimizer"]:
@@ -92,7 +101,8 @@ def _compare_moment(point: Dict[str, Any], moment: Dict[str, Any], for_life: Dic
         inputs &= told["saved"] | found.get("input", set())
     problems += _sets("input", inputs, found.get("input", set()) & inputs, blocks)
     either = told["given"] & found.get("input", set())  # noise handed to a model: an input, or made on the way
-    problems += _sets("activation", told["saved"] - claimed - inputs - either, found.get("activation", set()), blocks)
+    between = {(block["address"], block["bytes"]) for block in blocks if block["number"] in saved_again} - told["saved"]
+    problems += _sets("activation", told["saved"] - claimed - inputs - either, found.get("activation", set()) - between, blocks)
 
     alive = {(block["address"], block["bytes"]) for block in blocks}
     problems += [f"PyTorch has a tensor of {size} bytes at {address:#x}, no such block" for address, size in sorted(told["visible"] - alive)]
