@@ -8,12 +8,15 @@
 //   the observer is called
 #pragma once
 
+#include <ATen/autocast_mode.h>
 #include <torch/torch.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -32,8 +35,82 @@ struct Options {
   int64_t steps = 30;
   int64_t seed = 1;
   int64_t accumulate = 1;
+  bool amp_bf16 = false;
+  bool checkpoint = false;
   std::string optimizer = "adamw";
   double learning_rate = 2e-3;
+};
+
+inline constexpr const char* kUsage =
+    "usage: sample_gpt [--device cpu|cuda] [--batch N] [--layers N] [--dim N] [--steps N] [--seed N]\n"
+    "                  [--accumulate N] [--amp none|bf16] [--checkpoint]\n"
+    "                  [--optimizer sgd|momentum|adam|adamw] [--lr RATE]\n";
+
+// Reads `arguments` into `options`; false when one is unknown, lacks its value, or has one that makes no
+// sense.
+inline bool Parse(const std::vector<std::string>& arguments, Options& options) {
+  const std::map<std::string, int64_t*> numbers = {
+      {"--batch", &options.batch}, {"--layers", &options.layers}, {"--dim", &options.dim},
+      {"--steps", &options.steps}, {"--seed", &options.seed},     {"--accumulate", &options.accumulate}};
+  for (size_t index = 0; index < arguments.size(); ++index) {
+    const std::string& name = arguments[index];
+    if (name == "--checkpoint") {
+      options.checkpoint = true;
+      continue;
+    }
+    if (++index == arguments.size()) return false;
+    const std::string& value = arguments[index];
+    if (const auto number = numbers.find(name); number != numbers.end()) {
+      *number->second = std::atoll(value.c_str());
+      if (*number->second < 1) return false;
+    } else if (name == "--device") {
+      options.device = torch::Device(value);
+    } else if (name == "--amp" && (value == "none" || value == "bf16")) {
+      options.amp_bf16 = value == "bf16";
+    } else if (name == "--optimizer") {
+      options.optimizer = value;
+    } else if (name == "--lr") {
+      options.learning_rate = std::atof(value.c_str());
+    } else {
+      return false;
+    }
+  }
+  return true;
+}
+
+// What `with torch.autocast(device, dtype=torch.bfloat16)` is in Python. The dtype is each device's default
+// on the CPU; on CUDA it has to be set.
+class Autocast {
+ public:
+  Autocast(bool wanted, torch::DeviceType device) : wanted_(wanted), device_(device) {
+    if (!wanted_) return;
+#if TORCH_VERSION_MAJOR * 100 + TORCH_VERSION_MINOR >= 204
+    at::autocast::set_autocast_dtype(device_, torch::kBFloat16);
+#else
+    at::autocast::set_autocast_cpu_dtype(torch::kBFloat16);
+    at::autocast::set_autocast_gpu_dtype(torch::kBFloat16);
+#endif
+    Enable(true);
+  }
+  ~Autocast() {
+    if (!wanted_) return;
+    Enable(false);
+    at::autocast::clear_cache();  // the weights in bf16
+  }
+  Autocast(const Autocast&) = delete;
+  Autocast& operator=(const Autocast&) = delete;
+
+ private:
+  void Enable(bool on) const {
+#if TORCH_VERSION_MAJOR * 100 + TORCH_VERSION_MINOR >= 204
+    at::autocast::set_autocast_enabled(device_, on);
+#else
+    device_ == torch::kCUDA ? at::autocast::set_enabled(on) : at::autocast::set_cpu_enabled(on);
+#endif
+  }
+
+  bool wanted_;
+  torch::DeviceType device_;
 };
 
 struct AttentionImpl : torch::nn::Module {
@@ -77,6 +154,41 @@ struct BlockImpl : torch::nn::Module {
 };
 TORCH_MODULE(Block);
 
+// What checkpoints have computed again and run backward through now: for who wants to look in from outside.
+inline std::vector<torch::Tensor>& Recomputed() {
+  static thread_local std::vector<torch::Tensor> results;
+  return results;
+}
+
+// Runs a block and keeps its input alone; backward computes the rest again. LibTorch has no checkpoint of its
+// own.
+struct Checkpoint : torch::autograd::Function<Checkpoint> {
+  static torch::Tensor forward(torch::autograd::AutogradContext* context, const torch::Tensor& x,
+                               BlockImpl* block, const Options* options) {
+    context->save_for_backward({x});
+    context->saved_data["block"] = reinterpret_cast<int64_t>(block);
+    context->saved_data["options"] = reinterpret_cast<int64_t>(options);
+    return block->forward(x);
+  }
+
+  static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
+                                                 torch::autograd::variable_list gradients) {
+    auto* const block = reinterpret_cast<BlockImpl*>(context->saved_data["block"].toInt());
+    const auto* const options = reinterpret_cast<const Options*>(context->saved_data["options"].toInt());
+    const torch::Tensor x = context->get_saved_variables()[0].detach().requires_grad_(true);
+    torch::Tensor result;
+    {
+      const torch::AutoGradMode with_gradients(true);
+      const Autocast autocast(options->amp_bf16, options->device.type());
+      result = block->forward(x);
+    }
+    Recomputed().push_back(result);
+    torch::autograd::backward({result}, gradients);
+    Recomputed().pop_back();
+    return {x.grad(), {}, {}};
+  }
+};
+
 struct GptImpl : torch::nn::Module {
   GptImpl(int64_t layers, int64_t dim)
       : tokens(register_module("tokens", torch::nn::Embedding(kVocabulary, dim))),
@@ -90,9 +202,12 @@ struct GptImpl : torch::nn::Module {
   }
 
   // Logits [batch, length, kVocabulary]; the output projection is the token embedding, as in GPT-2.
-  torch::Tensor forward(const torch::Tensor& text) {
+  torch::Tensor forward(const torch::Tensor& text, const Options& options) {
     torch::Tensor x = tokens(text) + positions(position_ids.slice(0, 0, text.size(1)));
-    for (const auto& block : *blocks) x = block->as<BlockImpl>()->forward(x);
+    for (const auto& each : *blocks) {
+      auto* const block = each->as<BlockImpl>();
+      x = options.checkpoint ? Checkpoint::apply(x, block, &options) : block->forward(x);
+    }
     return torch::linear(norm(x), tokens->weight);
   }
 
@@ -151,9 +266,12 @@ inline std::vector<double> Train(
           text.index_select(0, torch::randint(text.size(0), {options.batch})).to(options.device);
       loss = torch::Tensor();
       at("batch");
-      const torch::Tensor logits = model->forward(batch.slice(1, 0, kContext));
-      loss = torch::nn::functional::cross_entropy(logits.reshape({-1, kVocabulary}),
-                                                  batch.slice(1, 1).reshape(-1));
+      {
+        const Autocast autocast(options.amp_bf16, options.device.type());
+        const torch::Tensor logits = model->forward(batch.slice(1, 0, kContext), options);
+        loss = torch::nn::functional::cross_entropy(logits.reshape({-1, kVocabulary}),
+                                                    batch.slice(1, 1).reshape(-1));
+      }
       at("forward");
       (loss / options.accumulate).backward();
       at("backward");

@@ -33,13 +33,14 @@ Proof ProofOf(LabelSource source) {
   return Proof::kModuleRegistry;
 }
 
-// The first label of each role.
+// The first label of each role, without those that call a passing leaf a parameter.
 struct Roles {
   std::array<const model::Label*, kRoleCount> first = {};
 
-  Roles(const model::Run& run, const BlockFacts* facts) {
+  Roles(const model::Run& run, const BlockFacts* facts, const Leaves& leaves) {
     if (facts == nullptr) return;
     for (uint32_t i = facts->first_label; i != model::kNone; i = run.labels[i].next) {
+      if (leaves.Disprove(i)) continue;
       const model::Label*& label = first[static_cast<size_t>(run.labels[i].role)];
       if (label == nullptr) label = &run.labels[i];
     }
@@ -118,10 +119,10 @@ void AddUseBeforeGradient(Life& life, const Block& block, const Birth& birth, co
 
 }  // namespace
 
-Life Classify(const model::Run& run, const Block& block, const Birth& birth) {
+Life Classify(const model::Run& run, const Block& block, const Birth& birth, const Leaves& leaves) {
   Life life;
   const BlockFacts* facts = run.FactsOf(block);
-  const Roles roles(run, facts);
+  const Roles roles(run, facts, leaves);
   if (const auto labelled = ByLabel(roles, block.alloc_event, kStrongRoles)) {
     life.Add(*labelled);
     return life;

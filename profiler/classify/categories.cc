@@ -3,50 +3,14 @@
 
 #include <algorithm>
 
+#include "profiler/classify/births.h"
 #include "profiler/classify/block_rules.h"
+#include "profiler/classify/leaves.h"
 
 namespace vramscope::classify {
-namespace {
 
 using model::BlockId;
 using model::EventIndex;
-
-// The circumstances of births, asked in order of allocation: one position per process, moved forward.
-class Births {
- public:
-  Births(const model::Run& run, std::span<const timeline::Training> training)
-      : run_(run), training_(training), positions_(training.size(), 0) {}
-
-  Birth Of(const model::Block& block) {
-    const model::ProcessIndex process = run_.ProcessOf(block);
-    const timeline::Training& training = training_[process];
-    const auto& spans = training.spans();
-    size_t& at = positions_[process];
-    while (at + 1 < spans.size() && spans[at + 1].begin <= block.alloc_event) ++at;
-    const timeline::Span& span = spans[at];
-
-    Birth birth;
-    birth.part =
-        training.LoadsDataBeside(block.thread, block.alloc_event) ? timeline::Part::kData : span.part;
-    birth.step = span.step;
-    birth.backward = span.backward;
-    const auto& steps = training.steps();
-    birth.before_first_step = !steps.empty() && block.alloc_event < steps.front().begin &&
-                              birth.part != timeline::Part::kEvaluation;
-    if (const timeline::Step* next = training.StepNumber(span.step + 1);
-        span.step != 0 && next != nullptr && next->complete) {
-      birth.next_step_end = next->end;
-    }
-    return birth;
-  }
-
- private:
-  const model::Run& run_;
-  std::span<const timeline::Training> training_;
-  std::vector<size_t> positions_;
-};
-
-}  // namespace
 
 const Stretch& Life::At(EventIndex at) const {
   size_t i = size_ - 1;
@@ -60,10 +24,11 @@ void Life::Add(const Stretch& stretch) {
 }
 
 Categories::Categories(const model::Run& run, std::span<const timeline::Training> training) : run_(run) {
+  const Leaves leaves(run, training);
   Births births(run, training);
   first_.reserve(run.blocks.size());
   for (BlockId id = 0; id < run.blocks.size(); ++id) {
-    const Life life = Classify(run, run.blocks[id], births.Of(run.blocks[id]));
+    const Life life = Classify(run, run.blocks[id], births.Of(run.blocks[id]), leaves);
     first_.push_back({life[0].category, life[0].proof, life.size() > 1});
     for (size_t i = 1; i < life.size(); ++i) later_.push_back({id, life[i]});
   }

@@ -9,7 +9,7 @@
 //
 // Rules, strongest first (a label speaks for the whole life, also before it came; a gradient label from then
 // on):
-//   parameter, buffer, optimizer state   labels
+//   parameter, buffer, optimizer state   labels; not those of leaves made on the way (leaves.h)
 //   gradient                             label, from the first one on
 //   optimizer state                      without label: born in an optimizer's step and alive one full step
 //   later communication, workspace, input      labels input                                without label:

@@ -208,6 +208,48 @@ TEST(CategoriesTest, AGradientLabelEndsAnActivationThatIsStillSaved) {
   EXPECT_EQ(Judged(s)("x"), "activation > gradient");
 }
 
+// Three steps in which backward runs through a detached copy of `hidden`, as a checkpoint does. `name`: of
+// the weight.
+void TrainThroughALeaf(Script& s, const std::string& name) {
+  s.Alloc("weight", 400);
+  if (!name.empty()) s.Parameter("weight", name);
+  for (int step = 1; step <= 3; ++step) {
+    s.Alloc("hidden", 128).SavedOutput("hidden").Alloc("gathered", 400);
+    if (!name.empty()) s.Label("gathered", Role::kParameter, LabelSource::kAccumulateGrad, "", 77);
+    s.Backward([&] {
+      s.Label("hidden", Role::kParameter, LabelSource::kAccumulateGrad, "", 55).Alloc("hidden_grad", 128);
+      s.Label("hidden", Role::kParameter, LabelSource::kAccumulateGrad, "", 55);
+      s.Label("hidden_grad", Role::kGradient, LabelSource::kAccumulateGrad, "", 56);
+      s.Alloc("grad", 400).Gradient("grad", "weight");
+      s.Free("hidden_grad").Released("hidden").Free("hidden").Free("gathered");
+    });
+    s.Optimizer("SGD", [&] { s.Alloc("scratch", 4).Free("scratch"); });
+    s.Free("grad");
+  }
+}
+
+TEST(CategoriesTest, ALeafMadeOnTheWayIsNoParameter) {
+  for (const std::string name : {"", "w"}) {
+    Script s;
+    TrainThroughALeaf(s, name);
+    const Judged judged(s);
+    for (size_t step = 1; step <= 3; ++step) {
+      EXPECT_EQ(judged("hidden", step), "activation > temporary_forward") << name << step;
+      EXPECT_EQ(judged("hidden_grad", step), "temporary_backward") << name << step;
+      EXPECT_EQ(judged("grad", step), "temporary_backward > gradient") << name << step;
+    }
+    EXPECT_EQ(judged("weight"), "parameter") << name;
+  }
+}
+
+TEST(CategoriesTest, ALeafThatAModuleNamesIsAParameterHoweverShortItsMemoryLives) {
+  Script s;
+  s.Alloc("shard", 100).Label("shard", Role::kParameter, LabelSource::kModuleRegistry, "flat", 77);
+  TrainThroughALeaf(s, "w");
+  const Judged judged(s);
+  for (size_t step = 1; step <= 3; ++step) EXPECT_EQ(judged("gathered", step), "parameter") << step;
+}
+
 TEST(CategoriesTest, WithoutAnyTrainingNothingIsGuessed) {
   Script s;
   s.Alloc("a", 8).Alloc("w", 8).Label("w", Role::kParameter, LabelSource::kModuleRegistry, "w");

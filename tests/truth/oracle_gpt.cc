@@ -4,8 +4,8 @@
 //
 //   oracle_gpt POINTS STEPS [--steps 6 --batch 4 ...]        STEPS: "1,3,6"; the rest is as for sample_gpt
 //
-// With --device cuda the storages on the GPU count, each with the bytes of its block: every tensor of this small
-// model comes from the caching allocator's small pool, which rounds up to 512.
+// With --device cuda the storages on the GPU count, each with the bytes of its block: every tensor of this
+// small model comes from the caching allocator's small pool, which rounds up to 512.
 //
 // Five points of each step: batch, forward, the middle of backward (a hook on a parameter), backward,
 // optimizer step.
@@ -76,12 +76,25 @@ bool Read(Node& node, Graph& graph, std::initializer_list<SavedVariable Type::*>
   return true;
 }
 
+bool ReadCheckpoint(Node& node, Graph& graph) {
+  auto* const checkpoint = dynamic_cast<torch::autograd::CppNode<sample::Checkpoint>*>(&node);
+  if (checkpoint == nullptr) return false;
+  try {
+    for (const torch::Tensor& tensor : checkpoint->ctx_.get_saved_variables())
+      graph.saved.insert(StorageOf(tensor));
+  } catch (const c10::Error&) {
+    // Released: backward has passed this node.
+  }
+  return true;
+}
+
 // Every node type with saved tensors that this model has; C++ offers no list of them as Python does.
 bool ReadSaved(Node& node, Graph& graph) {
   using namespace torch::autograd::generated;
   using Attention = ScaledDotProductFlashAttentionForCpuBackward0;
   using CudaAttention = ScaledDotProductEfficientAttentionBackward0;
-  return Read<AddmmBackward0>(node, graph, {&AddmmBackward0::mat1_, &AddmmBackward0::mat2_}) ||
+  return ReadCheckpoint(node, graph) ||
+         Read<AddmmBackward0>(node, graph, {&AddmmBackward0::mat1_, &AddmmBackward0::mat2_}) ||
          Read<MmBackward0>(node, graph, {&MmBackward0::self_, &MmBackward0::mat2_}) ||
          Read<EmbeddingBackward0>(node, graph, {&EmbeddingBackward0::indices_}) ||
          Read<GeluBackward0>(node, graph, {&GeluBackward0::self_}) ||
@@ -109,14 +122,17 @@ bool SavesNothing(const std::string& name) {
   static const std::set<std::string> kNames = {
       "AddBackward0",       "ViewBackward0",         "PermuteBackward0", "UnbindBackward0",
       "TransposeBackward0", "UnsafeViewBackward0",   "CloneBackward0",   "TBackward0",
-      "SliceBackward0",     "ReshapeAliasBackward0", "SelectBackward0",  "ExpandBackward0"};
+      "SliceBackward0",     "ReshapeAliasBackward0", "SelectBackward0",  "ExpandBackward0",
+      "ToCopyBackward0"};
   return kNames.count(name) != 0;
 }
 
+// From the loss, and from what checkpoints run backward through at this moment.
 Graph Walk(const torch::Tensor& loss) {
   Graph graph;
   std::set<Node*> seen;
   std::vector<Node*> waiting = {loss.defined() ? loss.grad_fn().get() : nullptr};
+  for (const torch::Tensor& result : sample::Recomputed()) waiting.push_back(result.grad_fn().get());
   while (!waiting.empty()) {
     Node* const node = waiting.back();
     waiting.pop_back();
@@ -250,16 +266,7 @@ std::set<int64_t> Steps(const std::string& list) {
 int main(int argc, char** argv) {
   if (argc < 3) return 2;
   sample::Options options;
-  for (int index = 3; index + 1 < argc; index += 2) {
-    const std::string name = argv[index];
-    if (name == "--device") options.device = torch::Device(argv[index + 1]);
-    if (name == "--optimizer") options.optimizer = argv[index + 1];
-    if (name == "--steps") options.steps = std::stoll(argv[index + 1]);
-    if (name == "--batch") options.batch = std::stoll(argv[index + 1]);
-    if (name == "--layers") options.layers = std::stoll(argv[index + 1]);
-    if (name == "--dim") options.dim = std::stoll(argv[index + 1]);
-    if (name == "--accumulate") options.accumulate = std::stoll(argv[index + 1]);
-  }
+  if (!sample::Parse({argv + 3, argv + argc}, options)) return 2;
   watched = options.device;
   torch::manual_seed(1);
   sample::Gpt model(options.layers, options.dim);

@@ -199,8 +199,7 @@ add_tests(ResnetOnCuda, {**ON_CUDA, **OPTIMIZERS}, usual=("plain", "amp_fp16"))
 add_tests(GanOnCuda, {**ON_CUDA, **OPTIMIZERS}, usual=("plain", "momentum_foreach"))
 add_tests(AutoencoderLbfgsOnCuda, {**VARIANTS, **EXPANDABLE}, usual=("plain",))
 CPP = {
-    "plain": [],
-    "accumulation_4": VARIANTS["accumulation_4"],
+    **VARIANTS,
     **{optimizer: ["--optimizer", optimizer] for optimizer in ("sgd", "momentum", "adam", "adamw")},
 }
 add_tests(GptCpp, CPP)

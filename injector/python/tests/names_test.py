@@ -196,7 +196,8 @@ class NamesTest(unittest.TestCase):
 
     def test_storages_that_move_are_told_again(self) -> None:
         program = """
-            import time
+            import sys
+            sys.modules["vramscope_shim.pace"].SHARE = 1e9              # looks pay at once: how long one takes depends on the machine
             class Mean(nn.Module):
                 def __init__(self):
                     super().__init__()
@@ -212,7 +213,6 @@ class NamesTest(unittest.TestCase):
             optimizer.state.clear()
             for _ in range(4):
                 model(torch.randn(6, 4).double()).sum().backward()
-                time.sleep(0.05)                                    # gives the paced look its share of time
                 optimizer.step()
             tell_all(model, optimizers=[optimizer], gradients=False)
         """

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// The circumstances under which a block was born: what the rules of categories.h ask besides its labels.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "profiler/model/run.h"
+#include "profiler/timeline/training.h"
+
+namespace vramscope::classify {
+
+struct Birth {
+  timeline::Part part = timeline::Part::kOther;
+  uint32_t step = 0;
+  model::EventIndex backward = model::kNever;  // the backward pass that the preparation leads to
+  model::EventIndex next_step_end =
+      model::kNever;  // end of the step after the one of the birth; kNever: the trace has no such step
+  bool before_first_step = false;
+};
+
+// Asked in order of allocation: one position per process, moved forward.
+class Births {
+ public:
+  Births(const model::Run& run, std::span<const timeline::Training> training)
+      : run_(run), training_(training), positions_(training.size(), 0) {}
+
+  [[nodiscard]] Birth Of(const model::Block& block);
+
+ private:
+  const model::Run& run_;
+  std::span<const timeline::Training> training_;
+  std::vector<size_t> positions_;
+};
+
+}  // namespace vramscope::classify

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/classify/leaves.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "profiler/classify/births.h"
+
+namespace vramscope::classify {
+namespace {
+
+using model::Label;
+using trace::LabelSource;
+using trace::Role;
+using TensorOfProcess = std::pair<model::ProcessIndex, uint64_t>;
+
+// A leaf's block, found through the tensor that the label is about.
+struct Leaf {
+  TensorOfProcess tensor;
+  model::EventIndex event = 0;
+  uint32_t label = 0;
+  bool on_the_way = false;
+  auto Key() const { return std::tuple(tensor, event); }
+};
+
+// Whether the block's memory does not reach from one step into the one after the next.
+bool IsGoneSoon(const model::Block& block, const Birth& birth) {
+  if (birth.step == 0 || birth.before_first_step) return false;
+  return birth.next_step_end == model::kNever || block.free_event < birth.next_step_end;
+}
+
+class Search {
+ public:
+  Search(const model::Run& run, std::span<const timeline::Training> training)
+      : run_(run), births_(run, training) {
+    for (const Label& label : run.labels) {
+      if (label.role == Role::kParameter && label.source != LabelSource::kAccumulateGrad && label.tensor != 0)
+        named_.push_back(TensorOf(label));
+    }
+    std::sort(named_.begin(), named_.end());
+    CollectLeaves();
+  }
+
+  [[nodiscard]] std::vector<bool> Disproved() const {
+    std::vector<bool> disproved(run_.labels.size(), false);
+    for (const Leaf& leaf : leaves_) disproved[leaf.label] = leaf.on_the_way;
+    for (uint32_t i = 0; i < run_.labels.size(); ++i) {
+      const Label& label = run_.labels[i];
+      if (label.role != Role::kGradient || label.source != LabelSource::kAccumulateGrad) continue;
+      const Leaf* leaf = LeafBefore(label);
+      disproved[i] = leaf != nullptr && leaf->on_the_way;
+    }
+    return disproved;
+  }
+
+ private:
+  TensorOfProcess TensorOf(const Label& label) const {
+    return {run_.ProcessOf(run_.blocks[label.block]), label.tensor};
+  }
+
+  void CollectLeaves() {
+    for (uint32_t i = 0; i < run_.labels.size(); ++i) {
+      const Label& label = run_.labels[i];
+      if (label.role != Role::kParameter || label.source != LabelSource::kAccumulateGrad) continue;
+      const TensorOfProcess tensor = TensorOf(label);
+      if (!std::binary_search(named_.begin(), named_.end(), tensor))
+        leaves_.push_back({tensor, label.event, i});
+    }
+    std::sort(leaves_.begin(), leaves_.end(), [this](const Leaf& a, const Leaf& b) {
+      return run_.labels[a.label].block < run_.labels[b.label].block;
+    });
+    for (Leaf& leaf : leaves_) {
+      const model::Block& block = run_.blocks[run_.labels[leaf.label].block];
+      leaf.on_the_way = IsGoneSoon(block, births_.Of(block));
+    }
+    std::sort(leaves_.begin(), leaves_.end(), [](const Leaf& a, const Leaf& b) { return a.Key() < b.Key(); });
+  }
+
+  // The leaf that a gradient belongs to: the last one labelled with its tensor. nullptr for a named one.
+  const Leaf* LeafBefore(const Label& gradient) const {
+    const TensorOfProcess tensor = TensorOf(gradient);
+    const auto next =
+        std::upper_bound(leaves_.begin(), leaves_.end(), std::tuple(tensor, gradient.event),
+                         [](const auto& wanted, const Leaf& leaf) { return wanted < leaf.Key(); });
+    if (next == leaves_.begin() || std::prev(next)->tensor != tensor) return nullptr;
+    return &*std::prev(next);
+  }
+
+  const model::Run& run_;
+  Births births_;
+  std::vector<TensorOfProcess> named_;  // by a module or an optimizer; sorted
+  std::vector<Leaf> leaves_;            // the others, sorted by Key()
+};
+
+}  // namespace
+
+Leaves::Leaves(const model::Run& run, std::span<const timeline::Training> training)
+    : disproved_(Search(run, training).Disproved()) {}
+
+}  // namespace vramscope::classify
