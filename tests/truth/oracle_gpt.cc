@@ -88,10 +88,25 @@ bool ReadCheckpoint(Node& node, Graph& graph) {
   return true;
 }
 
+// On the CPU. It shared its node with CUDA's flash attention up to 2.2.
+bool ReadAttention(Node& node, Graph& graph) {
+#if TORCH_VERSION_MAJOR * 100 + TORCH_VERSION_MINOR >= 203
+  using Attention = torch::autograd::generated::ScaledDotProductFlashAttentionForCpuBackward0;
+  return Read<Attention>(node, graph,
+                         {&Attention::query_, &Attention::key_, &Attention::value_, &Attention::attn_mask_,
+                          &Attention::output_, &Attention::logsumexp_});
+#else
+  using Attention = torch::autograd::generated::ScaledDotProductFlashAttentionBackward0;
+  return Read<Attention>(
+      node, graph,
+      {&Attention::query_, &Attention::key_, &Attention::value_, &Attention::output_, &Attention::logsumexp_,
+       &Attention::cum_seq_k_, &Attention::cum_seq_q_, &Attention::philox_seed_, &Attention::philox_offset_});
+#endif
+}
+
 // Every node type with saved tensors that this model has; C++ offers no list of them as Python does.
 bool ReadSaved(Node& node, Graph& graph) {
   using namespace torch::autograd::generated;
-  using Attention = ScaledDotProductFlashAttentionForCpuBackward0;
   using CudaAttention = ScaledDotProductEfficientAttentionBackward0;
   return ReadCheckpoint(node, graph) ||
          Read<AddmmBackward0>(node, graph, {&AddmmBackward0::mat1_, &AddmmBackward0::mat2_}) ||
@@ -108,9 +123,7 @@ bool ReadSaved(Node& node, Graph& graph) {
              {&NativeLayerNormBackward0::input_, &NativeLayerNormBackward0::weight_,
               &NativeLayerNormBackward0::bias_, &NativeLayerNormBackward0::result1_,
               &NativeLayerNormBackward0::result2_}) ||
-         Read<Attention>(node, graph,
-                         {&Attention::query_, &Attention::key_, &Attention::value_, &Attention::attn_mask_,
-                          &Attention::output_, &Attention::logsumexp_}) ||
+         ReadAttention(node, graph) ||
          Read<CudaAttention>(
              node, graph,
              {&CudaAttention::query_, &CudaAttention::key_, &CudaAttention::value_,

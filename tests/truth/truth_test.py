@@ -174,10 +174,13 @@ class GptCpp(TruthTest):
     size = ("--layers", "2", "--dim", "64", "--batch", "4")
 
     def check(self, flags: Sequence[str], profiled: bool) -> None:
-        points_file, trace = self.folder / "points.jsonl", self.folder / "run.vms"
-        command = [target("oracle_gpt"), str(points_file), STEPS, "--device", self.device, "--steps", "6", *self.size, *flags]
-        self.recorded(command, trace=trace, env=self.environment(recorded_run.python()))
-        self.agree(read_points(points_file), trace)
+        for number, interpreter in enumerate(recorded_run.pythons() or [recorded_run.python()]):
+            program = target(f"oracle_gpt_{number}" if number else "oracle_gpt")
+            with self.subTest(program=program):
+                points_file, trace = self.folder / "points.jsonl", self.folder / "run.vms"
+                command = [program, str(points_file), STEPS, "--device", self.device, "--steps", "6", *self.size, *flags]
+                self.recorded(command, trace=trace, env=self.environment(interpreter))
+                self.agree(read_points(points_file), trace)
 
 
 class GptCppOnCuda(GptCpp):

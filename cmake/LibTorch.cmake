@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: Apache-2.0
+# The LibTorch inside a Python's torch package, as something to link.
+#
+# Why no find_package(Torch): it is a fatal error on a machine without a CUDA toolkit when the wheel is a CUDA build. The include folders,
+# the two libraries that a program calls, and tolerance for what those need in turn (--allow-shlib-undefined) work with and without one.
+
+# vramscope_libtorch(NAME PYTHON): makes the interface library NAME; nothing, and a message, when PYTHON has no torch.
+function(vramscope_libtorch name python)
+  execute_process(
+    COMMAND ${python} -c "import os, torch; print(os.path.dirname(torch.__file__), int(torch.compiled_with_cxx11_abi()), sep=';')"
+    OUTPUT_VARIABLE facts OUTPUT_STRIP_TRAILING_WHITESPACE RESULT_VARIABLE missing)
+  if(missing)
+    message(STATUS "LibTorch: ${python} cannot import torch, so no C++ sample is built with it")
+    return()
+  endif()
+  list(GET facts 0 folder)
+  list(GET facts 1 new_abi)
+  add_library(${name} INTERFACE)
+  target_include_directories(${name} SYSTEM INTERFACE ${folder}/include ${folder}/include/torch/csrc/api/include)
+  target_compile_definitions(${name} INTERFACE _GLIBCXX_USE_CXX11_ABI=${new_abi})
+  target_compile_options(${name} INTERFACE -Wall -Wextra)
+  target_link_libraries(${name} INTERFACE ${folder}/lib/libtorch_cpu.so ${folder}/lib/libc10.so)
+  target_link_options(${name} INTERFACE -Wl,--allow-shlib-undefined -Wl,-rpath,${folder}/lib)
+endfunction()
