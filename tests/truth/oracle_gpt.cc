@@ -88,19 +88,29 @@ bool ReadCheckpoint(Node& node, Graph& graph) {
   return true;
 }
 
-// On the CPU. It shared its node with CUDA's flash attention up to 2.2.
-bool ReadAttention(Node& node, Graph& graph) {
+// bf16 on CUDA; up to 2.2 also on the CPU. The state of the random numbers has another name since 2.7.
+template <class Flash = torch::autograd::generated::ScaledDotProductFlashAttentionBackward0>
+bool ReadFlashAttention(Node& node, Graph& graph) {
+  const auto read = [&](SavedVariable Flash::*random, SavedVariable Flash::*more_random) {
+    return Read<Flash>(node, graph,
+                       {&Flash::query_, &Flash::key_, &Flash::value_, &Flash::output_, &Flash::logsumexp_,
+                        &Flash::cum_seq_k_, &Flash::cum_seq_q_, random, more_random});
+  };
+  if constexpr (requires(Flash & flash) { flash.rng_state_; }) {
+    return read(&Flash::rng_state_, &Flash::unused_);
+  } else {
+    return read(&Flash::philox_seed_, &Flash::philox_offset_);
+  }
+}
+
+bool ReadCpuAttention([[maybe_unused]] Node& node, [[maybe_unused]] Graph& graph) {
 #if TORCH_VERSION_MAJOR * 100 + TORCH_VERSION_MINOR >= 203
   using Attention = torch::autograd::generated::ScaledDotProductFlashAttentionForCpuBackward0;
   return Read<Attention>(node, graph,
                          {&Attention::query_, &Attention::key_, &Attention::value_, &Attention::attn_mask_,
                           &Attention::output_, &Attention::logsumexp_});
 #else
-  using Attention = torch::autograd::generated::ScaledDotProductFlashAttentionBackward0;
-  return Read<Attention>(
-      node, graph,
-      {&Attention::query_, &Attention::key_, &Attention::value_, &Attention::output_, &Attention::logsumexp_,
-       &Attention::cum_seq_k_, &Attention::cum_seq_q_, &Attention::philox_seed_, &Attention::philox_offset_});
+  return false;
 #endif
 }
 
@@ -123,7 +133,7 @@ bool ReadSaved(Node& node, Graph& graph) {
              {&NativeLayerNormBackward0::input_, &NativeLayerNormBackward0::weight_,
               &NativeLayerNormBackward0::bias_, &NativeLayerNormBackward0::result1_,
               &NativeLayerNormBackward0::result2_}) ||
-         ReadAttention(node, graph) ||
+         ReadCpuAttention(node, graph) || ReadFlashAttention(node, graph) ||
          Read<CudaAttention>(
              node, graph,
              {&CudaAttention::query_, &CudaAttention::key_, &CudaAttention::value_,
