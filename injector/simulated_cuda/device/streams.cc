@@ -72,6 +72,15 @@ void Streams::WaitFor(uint64_t time) {
   if (time != 0) now_ = std::max(now_, time + lag_);
 }
 
+int Streams::Answer(uint64_t time) {
+  if (IsPast(time)) return kSuccess;
+  asked_times_ = time == asked_time_ ? asked_times_ + 1 : 1;
+  asked_time_ = time;
+  if (asked_times_ < kPatience) return kNotReady;
+  WaitFor(time);
+  return kSuccess;
+}
+
 // Waiting for a stream that only collects work would never end; CUDA refuses it and gives the capture up.
 int Streams::CannotWait(const Stream& stream) const {
   if (stream.capture == nullptr) return kSuccess;
@@ -82,7 +91,7 @@ int Streams::CannotWait(const Stream& stream) const {
 int Streams::Query(Stream* stream) {
   const Lock lock(mutex_);
   if (const int error = CannotWait(*stream)) return error;
-  return IsPast(stream->end) ? kSuccess : kNotReady;
+  return Answer(stream->end);
 }
 
 int Streams::Synchronize(Stream* stream) {
@@ -111,7 +120,7 @@ int Streams::QueryEvent(Event* event) {
   const Lock lock(mutex_);
   if (event->capture != nullptr && event->capture->status == CaptureStatus::kActive)
     return kCaptureUnsupported;
-  return IsPast(event->time) ? kSuccess : kNotReady;
+  return Answer(event->time);
 }
 
 int Streams::SynchronizeEvent(Event* event) {

@@ -10,7 +10,8 @@
 //   an event goes on from that time who synchronizes moves the host's clock to the time waited for
 //
 // lag = 0: all is done at once. 1 (default): an event passes with the next launch. N: the host is N launches
-// ahead, as when kernels are long.
+// ahead, as when kernels are long. Who asks for the same time again and again and launches nothing is waiting:
+// after kPatience questions it has waited long enough.
 #pragma once
 
 #include <cstdint>
@@ -41,6 +42,10 @@ struct Event {
   std::shared_ptr<Capture> capture;  // recorded in a capture: can only be waited for there
   Frontier frontier;
 };
+
+// PyTorch's allocator asks for the oldest event at each allocation, which may be hundreds between two launches; a
+// loop that waits for an event asks for ever.
+inline constexpr uint64_t kPatience = 10'000;
 
 // All of CUDA's errors as int. Functions take streams as callers give them: a pointer, or 0, 1 or 2 for a
 // default stream.
@@ -80,6 +85,7 @@ class Streams {
 
  private:
   [[nodiscard]] bool IsPast(uint64_t time) const { return time == 0 || now_ >= time + lag_; }
+  int Answer(uint64_t time);
   void WaitFor(uint64_t time);
   int CannotWait(const Stream& stream) const;
 
@@ -87,6 +93,8 @@ class Streams {
   uint64_t lag_;
   uint64_t now_ = 0;
   uint64_t next_id_ = 1;
+  uint64_t asked_time_ = 0;  // the last question that was answered with kNotReady, and how often in a row
+  uint64_t asked_times_ = 0;
   std::map<Stream*, std::unique_ptr<Stream>> streams_;
   std::map<int, std::unique_ptr<Stream>> default_streams_;
 };

@@ -49,6 +49,19 @@ TEST(StreamsTest, WhoSynchronizesHasWaited) {
   EXPECT_EQ(streams.Query(stream), kSuccess);
 }
 
+TEST(StreamsTest, WhoOnlyAsksHasWaitedInTheEnd) {
+  Streams streams(3);
+  Stream* const stream = streams.Create(0, 0, 0);
+  Event event;
+  Launch(streams, stream);
+  streams.Record(&event, stream);
+  uint64_t asked = 1;
+  while (streams.QueryEvent(&event) == kNotReady && asked < 2 * kPatience) ++asked;
+  EXPECT_EQ(asked, kPatience);
+  Launch(streams, stream);
+  EXPECT_EQ(streams.Query(stream), kNotReady) << "patience begins anew with other work";
+}
+
 TEST(StreamsTest, AStreamThatWaitsIsLateToo) {
   Streams streams(10);
   Stream* const first = streams.Create(0, 0, 0);
