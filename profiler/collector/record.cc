@@ -42,15 +42,15 @@ std::map<std::string, std::string> RecordingEnvironment(const RecordOptions& opt
   std::map<std::string, std::string> changes = options.environment;
   changes[trace::kSessionVariable] = session;
   changes[trace::kCollectorVariable] = std::to_string(getpid());
-  std::vector<std::string> preload;
-  if (options.installation) {
-    text += fmt::format(";shim={}", options.installation->python_shim);
-    preload.push_back(options.installation->injector);
-    changes["PYTHONPATH"] = PrependToPathVariable("PYTHONPATH", options.installation->python_shim);
-  }
-  if (const auto more = changes.find("LD_PRELOAD"); more != changes.end()) preload.push_back(more->second);
-  if (!preload.empty())
-    changes["LD_PRELOAD"] = PrependToPathVariable("LD_PRELOAD", fmt::format("{}", fmt::join(preload, ":")));
+  // The recorder's own, what the options add, what is there already.
+  const auto put_in_front = [&](const char* variable, std::string paths) {
+    if (const auto more = changes.find(variable); more != changes.end())
+      paths += paths.empty() ? more->second : ":" + more->second;
+    if (!paths.empty()) changes[variable] = PrependToPathVariable(variable, paths);
+  };
+  put_in_front("LD_PRELOAD", options.installation ? options.installation->injector : "");
+  put_in_front("PYTHONPATH", options.installation ? options.installation->python_shim : "");
+  if (options.installation) text += fmt::format(";shim={}", options.installation->python_shim);
   if (!options.bridge.empty()) text += ";bridge=" + options.bridge;
   if (!options.more_options.empty()) text += ";" + options.more_options;
   changes[trace::kOptionsVariable] = text;

@@ -35,7 +35,7 @@ struct RecordOptions {
   std::string more_options;    // "key=value;key=value" as it is, for tests
   uint64_t max_bytes = 0;      // 0 = no limit
   std::string version;         // of vramscope, for the metadata
-  // More variables for the command. Its LD_PRELOAD comes behind the recorder's own library and before what is there already.
+  // More variables for the command. Their LD_PRELOAD and PYTHONPATH come behind the recorder's own and before what is there already.
   std::map<std::string, std::string> environment;
   std::map<std::string, std::string> metadata;  // more facts for the trace
   // Nothing is preloaded when it is absent: for programs that write rings by themselves.

@@ -75,12 +75,12 @@ Result<std::string> FindSimulatedCuda() {
 Result<std::vector<GpuModel>> ListGpus(const std::string& folder) {
   std::vector<GpuModel> models;
   std::ifstream table(fs::path(folder) / "gpus.def");
-  // Name, product, then compute capability and multiprocessors before the capacity in MiB.
-  const std::regex row(R"x(^GPU\("([^"]+)",\s*"([^"]+)",\s*\d+,\s*\d+,\s*\d+,\s*(\d+),)x");
+  // Name, product, then compute capability and multiprocessors before the capacity in MiB; the context is last.
+  const std::regex row(R"x(^GPU\("([^"]+)",\s*"([^"]+)",\s*\d+,\s*\d+,\s*\d+,\s*(\d+),.*,\s*(\d+)\))x");
   for (std::string line; std::getline(table, line);) {
     std::smatch found;
     if (std::regex_search(line, found, row))
-      models.push_back({found[1], found[2], std::stoull(found[3]) << 20});
+      models.push_back({found[1], found[2], std::stoull(found[3]) << 20, std::stoull(found[4]) << 20});
   }
   if (models.empty()) return Error{fmt::format("{}/gpus.def lists no GPU. Install vramscope again.", folder)};
   return models;

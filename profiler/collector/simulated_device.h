@@ -24,6 +24,7 @@ struct GpuModel {
   std::string name;     // "h100-80gb"
   std::string product;  // "NVIDIA H100 80GB HBM3"
   uint64_t capacity_bytes = 0;
+  uint64_t context_bytes = 0;  // what a process takes before its first allocation
 };
 
 struct SimulatedDevice {

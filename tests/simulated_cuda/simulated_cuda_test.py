@@ -145,42 +145,5 @@ class Programs(DeviceTest):
             self.assertEqual(done.code, 0, done.stdout.decode())
 
 
-class Dryrun(DeviceTest):
-    GPT = [str(recorded_run.SAMPLES / "gpt.py"), "--device", "cuda", "--steps", "3"]
-
-    def dryrun(self, *options: str, command: "list[str]") -> recorded_run.Finished:
-        return recorded_run.run([recorded_run.vramscope(), "dryrun", "--depth", "light", *options, "--", *command], timeout=300)
-
-    def test_says_that_it_fits_and_what_it_takes(self) -> None:
-        for python in self.for_each_python():
-            done = self.dryrun("--gpu", "rtx-4090", "--json", command=[python, *self.GPT])
-            self.assertEqual(done.code, 0, done.stderr.decode())
-            answer = json.loads(done.stdout)
-            self.assertEqual((answer["fits"], answer["gpu"], answer["shortfall_bytes"]), (True, "rtx-4090", 0))
-            self.assertEqual(len(answer["steps"]), 3)
-            self.assertGreater(answer["peak"]["categories"]["optimizer_state"], 0)
-            self.assertGreater(answer["peak"]["device_used_bytes"], answer["peak"]["reserved_bytes"])
-            self.assertIn(b"step    3", done.stderr, "the command's own output")
-
-    def test_says_that_it_does_not_fit(self) -> None:
-        done = self.dryrun("--gpu", "t4", "--capacity", "330MiB", "--json", command=[recorded_run.python(), *self.GPT])
-        self.assertEqual(done.code, 1, done.stderr.decode())
-        answer = json.loads(done.stdout)
-        self.assertFalse(answer["fits"])
-        self.assertGreater(answer["shortfall_bytes"], 0)
-
-    def test_keeps_the_exit_code_of_a_command_that_fails_otherwise(self) -> None:
-        done = self.dryrun("--gpu", "t4", command=[recorded_run.python(), "-c", "import torch; torch.ones(1).cuda(); raise SystemExit(7)"])
-        self.assertEqual(done.code, 7, done.stderr.decode())
-
-    def test_says_what_is_wrong_in_one_sentence(self) -> None:
-        done = self.dryrun("--gpu", "h200x", command=[recorded_run.python(), "x.py"])
-        self.assertEqual((done.code, done.stderr.count(b"\n")), (2, 1))
-        self.assertIn(b"did you mean h200", done.stderr)
-        done = self.dryrun("--gpu", "t4", command=[recorded_run.python(), "-c", "pass"])
-        self.assertEqual(done.code, 3)
-        self.assertIn(b"did not use the simulated GPU", done.stderr)
-
-
 if __name__ == "__main__":
     recorded_run.main()

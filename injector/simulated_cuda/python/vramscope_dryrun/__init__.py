@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a dry run changes in the program: nothing that takes device memory.
+
+    stop         ends it after some optimizer steps
+    weights      random weights are not drawn on the CPU
+    objects      collectives of Python objects do not go through the device
+    lone_rank    one rank of a process group whose other ranks do not exist
+
+Arranged by `vramscope dryrun` through VRAMSCOPE_DRYRUN="key=value;key=value": steps=3|stable|all, init=skip|keep, world=64, rank=0,
+notes=FOLDER. Nothing but the standard library is imported, and nothing happens before torch is imported.
+"""
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Dict
+
+
+def arrange(text: str) -> None:
+    """Called by sitecustomize, before the program begins."""
+    from vramscope_shim.import_hook import when_imported  # the recorder's; it is always there in a dry run
+
+    settings: "Dict[str, str]" = dict(part.split("=", 1) for part in text.split(";") if "=" in part)
+
+    def weights() -> None:
+        from . import weights
+
+        weights.install()
+
+    def stop() -> None:
+        from . import stop
+
+        stop.install(settings["steps"], settings.get("notes", ""))
+
+    def ranks() -> None:
+        from . import lone_rank, objects
+
+        alone = "world" in settings
+        objects.install(alone)
+        if alone:
+            lone_rank.install(int(settings["world"]), int(settings.get("rank", "0")))
+
+    if settings.get("init") == "skip":
+        when_imported("torch.nn.init", weights)
+    if settings.get("steps", "all") != "all":
+        when_imported("torch.optim.optimizer", stop)
+    when_imported("torch.distributed.distributed_c10d", ranks)

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One rank of a process group whose other ranks do not exist.
+
+The rank has the environment that torchrun would give it (set by `vramscope dryrun`), and a store that answers for the others: what nobody has set reads as zeros,
+barriers count everyone as arrived. Collectives on the device go to the stand-in for NCCL, which needs no partner; those on the CPU to
+PyTorch's own "fake" backend.
+"""
+
+import importlib
+import os
+import sys
+from datetime import timedelta
+from typing import Any, Dict, List, Optional
+
+ID_BYTES = 128  # of an ncclUniqueId, the one value of which the length counts
+
+
+def install(world: int, rank: int) -> None:
+    # NCCL's own watchers ask the store from threads of theirs, and would wait for Python while a process group is destroyed.
+    os.environ.update(TORCH_NCCL_ENABLE_MONITORING="0", TORCH_NCCL_DUMP_ON_TIMEOUT="0", TORCH_NCCL_ASYNC_ERROR_HANDLING="0")
+    collectives = sys.modules["torch.distributed.distributed_c10d"]
+    init_process_group = collectives.init_process_group
+    store = _make_store(collectives.Store, world)
+
+    def init(backend: Optional[str] = None, *_: Any, **settings: Any) -> None:
+        importlib.import_module("torch.testing._internal.distributed.fake_pg")  # registers "fake"
+        kept = {key: settings[key] for key in ("timeout", "group_name", "pg_options", "device_id") if settings.get(key) is not None}
+        init_process_group(_without_partners(backend), store=store, rank=rank, world_size=world, **kept)
+
+    def new_group(*args: Any, **settings: Any) -> Any:
+        if len(args) > 2:
+            args = (*args[:2], _without_partners(args[2]) if args[2] else None, *args[3:])
+        elif settings.get("backend"):
+            settings["backend"] = _without_partners(settings["backend"])
+        return make_group(*args, **settings)
+
+    make_group = collectives.new_group
+    replaced: Dict[str, Any] = {
+        "init_process_group": init,
+        "new_group": new_group,
+        "barrier": lambda *_, **__: None,
+        "monitored_barrier": lambda *_, **__: None,
+    }
+    for module in (collectives, sys.modules.get("torch.distributed")):
+        for name, function in replaced.items():
+            if module is not None:
+                setattr(module, name, function)
+
+
+def _without_partners(backend: Optional[str]) -> str:
+    """The same with "fake" for every backend that would wait for the others."""
+    if backend is None:
+        return "cpu:fake,cuda:nccl"
+    name = str(backend).lower()
+    if ":" in name:
+        parts = [part.split(":") for part in name.split(",")]
+        return ",".join(f"{device}:{'nccl' if kind == 'nccl' else 'fake'}" for device, kind in parts)
+    return "cpu:fake,cuda:nccl" if name == "nccl" else "fake"
+
+
+def _make_store(kind: Any, world: int) -> Any:
+    class LoneStore(kind):
+        """Answers for all ranks at once."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self._values: Dict[str, bytes] = {}
+
+        def set(self, key: str, value: Any) -> None:
+            self._values[key] = value if isinstance(value, bytes) else str(value).encode()
+
+        def get(self, key: str) -> bytes:
+            return self._values.get(key, bytes(ID_BYTES))
+
+        def add(self, key: str, value: int) -> int:
+            total = int(self._values.get(key, b"0")) + value
+            self.set(key, str(total).encode())
+            return max(total, world)
+
+        def check(self, keys: List[str]) -> bool:
+            return True
+
+        def wait(self, keys: List[str], timeout: timedelta = timedelta()) -> None:
+            return None
+
+        def compare_set(self, key: str, expected: Any, desired: Any) -> bytes:
+            self.set(key, desired)
+            return self._values[key]
+
+        def delete_key(self, key: str) -> bool:
+            return self._values.pop(key, None) is not None
+
+        def num_keys(self) -> int:
+            return len(self._values)
+
+        def set_timeout(self, timeout: timedelta) -> None:
+            return None
+
+    return LoneStore()

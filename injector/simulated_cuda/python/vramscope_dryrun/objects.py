@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Collectives of Python objects go through the process group's store instead of the device.
+
+On the device the length of a pickle is the result of a kernel, and those read as zero ("Ran out of input"). The store is where ranks meet
+anyway; what is exchanged so takes no device memory on a GPU either, but for a few KiB for the moment of the call.
+"""
+
+import pickle
+import sys
+from typing import Any, Dict, List, Optional, Tuple
+
+_calls: Dict[Tuple[int, ...], int] = {}  # how many exchanges these ranks have had: every rank counts alike
+
+
+def install(alone: bool) -> None:
+    """`alone`: the other ranks do not exist, and would have said what this one says."""
+    collectives = sys.modules["torch.distributed.distributed_c10d"]
+    exchange = _repeat if alone else _through_store
+    for module in (collectives, sys.modules.get("torch.distributed")):
+        for name, function in _functions(collectives, exchange).items():
+            if module is not None:
+                setattr(module, name, function)
+
+
+def _ranks(collectives: Any, group: Any) -> List[int]:
+    return list(collectives.get_process_group_ranks(group if group is not None else collectives.group.WORLD))
+
+
+def _repeat(collectives: Any, group: Any, value: Any) -> Dict[int, Any]:
+    return {rank: value for rank in _ranks(collectives, group)}
+
+
+def _through_store(collectives: Any, group: Any, value: Any) -> Dict[int, Any]:
+    """What each rank of the group gave, by its global rank."""
+    ranks = _ranks(collectives, group)
+    number = _calls[tuple(ranks)] = _calls.get(tuple(ranks), 0) + 1
+    store = collectives._get_default_store()
+    key = f"vramscope/{'-'.join(map(str, ranks))}/{number}"
+    store.set(f"{key}/{collectives.get_rank()}", pickle.dumps(value))
+    return {rank: pickle.loads(store.get(f"{key}/{rank}")) for rank in ranks}
+
+
+def _functions(collectives: Any, exchange: Any) -> Dict[str, Any]:
+    def source(group: Any, src: Optional[int], group_src: Optional[int]) -> int:
+        return _ranks(collectives, group)[group_src] if group_src is not None else src or 0
+
+    def all_gather_object(object_list: List[Any], obj: Any, group: Any = None, **_: Any) -> None:
+        object_list[:] = exchange(collectives, group, obj).values()
+
+    def gather_object(obj: Any, object_gather_list: Optional[List[Any]] = None, dst: Optional[int] = None, group: Any = None, **_: Any) -> None:
+        given = exchange(collectives, group, obj)
+        if object_gather_list is not None:
+            object_gather_list[:] = given.values()
+
+    def broadcast_object_list(
+        object_list: List[Any], src: Optional[int] = None, group: Any = None, device: Any = None, group_src: Optional[int] = None, **_: Any
+    ) -> None:
+        object_list[:] = exchange(collectives, group, list(object_list))[source(group, src, group_src)]
+
+    def scatter_object_list(
+        scatter_object_output_list: List[Any], scatter_object_input_list: Optional[List[Any]] = None, src: Optional[int] = None,
+        group: Any = None, group_src: Optional[int] = None, **_: Any
+    ) -> None:
+        given = exchange(collectives, group, scatter_object_input_list)[source(group, src, group_src)]
+        if given:
+            scatter_object_output_list[0] = given[_ranks(collectives, group).index(collectives.get_rank())]
+
+    return {
+        "all_gather_object": all_gather_object, "gather_object": gather_object,
+        "broadcast_object_list": broadcast_object_list, "scatter_object_list": scatter_object_list,
+    }

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Random weights are not drawn on the CPU: for a model of billions of parameters that takes minutes, and the simulated device would drop them.
+
+What is skipped leaves its tensor as torch.empty() made it: pages that nobody touches, so that they take no host memory either. Small tensors
+and tensors on the device (where a kernel costs nothing, but may allocate) are treated as ever.
+"""
+
+import functools
+import sys
+from typing import Any, Callable
+
+LARGE_BYTES = 64 << 10
+
+
+def install() -> None:
+    torch = sys.modules["torch"]
+    init = sys.modules["torch.nn.init"]
+    for name in dir(init):
+        if name.endswith("_") and not name.startswith("_") and callable(getattr(init, name)):
+            setattr(init, name, _unless_large(torch, getattr(init, name)))
+    for name in ("normal_", "uniform_"):
+        setattr(torch.Tensor, name, _unless_large(torch, getattr(torch.Tensor, name)))
+
+
+def _unless_large(torch: Any, fill: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(fill)
+    def filled(*args: Any, **kwargs: Any) -> Any:
+        tensor = args[0] if args else kwargs.get("tensor")
+        if type(tensor) in (torch.Tensor, torch.nn.Parameter) and tensor.device.type == "cpu" and tensor.nbytes >= LARGE_BYTES:
+            return tensor
+        return fill(*args, **kwargs)
+
+    return filled

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/cli/dryrun_plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "profiler/cli/size_text.h"
+#include "profiler/cli/terminal.h"
+
+namespace vramscope::cli {
+namespace {
+
+constexpr uint64_t kMostDevices = 16;
+constexpr uint64_t kMostRanks = 1 << 20;
+constexpr uint64_t kMostSteps = 1'000'000;
+constexpr uint64_t kLargestBatch = 1 << 24;
+
+// A whole number of `text`, all of it; nullopt when it is none.
+std::optional<uint64_t> Number(std::string_view text) {
+  uint64_t number = 0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+Result<uint64_t> NumberOf(const Arguments& arguments, const char* option, uint64_t least, uint64_t most) {
+  const std::string text = arguments.Get(option);
+  const std::optional<uint64_t> number = Number(text);
+  if (!number || *number < least || *number > most)
+    return Error{fmt::format("--{} {}: a number from {} to {} is needed.", option, Printable(text), least, most)};
+  return *number;
+}
+
+Result<collector::GpuModel> ModelNamed(const std::string& name, const std::vector<collector::GpuModel>& models) {
+  const auto found = std::ranges::find(models, name, &collector::GpuModel::name);
+  if (found != models.end()) return *found;
+  std::vector<std::string> names;
+  for (const collector::GpuModel& model : models) names.push_back(model.name);
+  const auto near = Nearest(name, names);
+  return Error{fmt::format("--gpu {}: no such model{}. See: vramscope dryrun --gpu list", Printable(name),
+                           near ? fmt::format("; did you mean {}", *near) : "")};
+}
+
+Status ReadDevice(const Arguments& arguments, const std::vector<collector::GpuModel>& models, DryrunPlan& plan) {
+  const std::string asked = arguments.Get("gpu");
+  if (asked.empty()) return Error{"dryrun needs a GPU: vramscope dryrun --gpu h100-80gb -- python train.py"};
+  const size_t colon = asked.find(':');
+  const std::string name = asked.substr(0, colon);
+  if (colon != std::string::npos) {
+    const std::optional<uint64_t> devices = Number(std::string_view(asked).substr(colon + 1));
+    if (!devices || *devices < 1 || *devices > kMostDevices)
+      return Error{fmt::format("--gpu {}: after the colon comes a number of GPUs, 1 to {}.", Printable(asked),
+                               kMostDevices)};
+    plan.device.devices = static_cast<int>(*devices);
+  }
+  if (name == "all") {
+    plan.table = models;
+    plan.device.gpu = *std::ranges::max_element(models, {}, &collector::GpuModel::capacity_bytes);
+  } else {
+    const Result<collector::GpuModel> model = ModelNamed(name, models);
+    if (!model.ok()) return model.error();
+    plan.device.gpu = *model;
+  }
+  if (!arguments.Has("capacity")) return {};
+  if (name == "all") return Error{"--capacity is for one model; --gpu all has each model's own."};
+  const Result<uint64_t> capacity = ParseSize("capacity", arguments.Get("capacity"));
+  if (!capacity.ok()) return capacity.error();
+  plan.device.capacity_bytes = *capacity;
+  return {};
+}
+
+Status ReadSteps(const Arguments& arguments, DryrunPlan& plan) {
+  if (!arguments.Has("steps")) return {};
+  plan.steps = arguments.Get("steps");
+  if (plan.steps == "all") return {};
+  const Result<uint64_t> steps = NumberOf(arguments, "steps", 1, kMostSteps);
+  if (!steps.ok()) return Error{steps.error().sentence + " Or 'all', for the whole run."};
+  return {};
+}
+
+Status ReadRank(const Arguments& arguments, DryrunPlan& plan) {
+  if (!arguments.Has("world-size")) {
+    if (arguments.Has("rank")) return Error{"--rank goes with --world-size: --world-size 64 --rank 0"};
+    return {};
+  }
+  const Result<uint64_t> world = NumberOf(arguments, "world-size", 1, kMostRanks);
+  if (!world.ok()) return world.error();
+  plan.lone_rank = LoneRank{*world, 0};
+  if (!arguments.Has("rank")) return {};
+  const Result<uint64_t> rank = NumberOf(arguments, "rank", 0, *world - 1);
+  if (!rank.ok()) return rank.error();
+  plan.lone_rank->rank = *rank;
+  return {};
+}
+
+Status ReadBatches(const Arguments& arguments, DryrunPlan& plan) {
+  const bool named = std::ranges::any_of(plan.command, [](const std::string& word) {
+    return word.find(kBatchWord) != std::string::npos;
+  });
+  if (!arguments.Has("batch")) {
+    if (named) return Error{"The command has {batch}; say which sizes to try: --batch 1..64"};
+    return {};
+  }
+  const std::string text = arguments.Get("batch");
+  const size_t dots = text.find("..");
+  const auto first = Number(std::string_view(text).substr(0, dots));
+  const auto last = dots == std::string::npos ? first : Number(std::string_view(text).substr(dots + 2));
+  if (!first || !last || *first < 1 || *last < *first || *last > kLargestBatch)
+    return Error{fmt::format("--batch {}: a range like 1..64 is needed.", Printable(text))};
+  if (!named)
+    return Error{
+        "--batch needs {batch} in the command, where the size goes: -- python train.py --batch-size {batch}"};
+  if (!plan.table.empty()) return Error{"--batch is for one model, not for --gpu all."};
+  plan.batches = BatchRange{*first, *last};
+  return {};
+}
+
+}  // namespace
+
+const VerbHelp& DryrunHelp() {
+  static const VerbHelp help = {
+      "dryrun",
+      "does it fit on a GPU that is not there, and what will it take",
+      "dryrun --gpu MODEL[:N] [options] [--] COMMAND...",
+      {{"vramscope dryrun --gpu rtx-4090 -- python train.py", "PyTorch itself runs, nothing is computed"},
+       {"vramscope dryrun --gpu h100-80gb --batch 1..64 -- python train.py --batch-size {batch}",
+        "the largest batch that fits"}},
+      {{"gpu", '\0', "MODEL[:N]",
+        "The GPU, and how many of it. 'list' shows the models, 'all' tries every one."},
+       {"capacity", '\0', "24GiB", "Memory of each GPU; default: the model's own."},
+       {"steps", '\0', "N|all",
+        "End the command after N optimizer steps; default: when the peak has not grown\n"
+        "for two steps, after the third at the earliest."},
+       {"batch", '\0', "1..64", "Find the largest size that fits; {batch} in the command stands for it."},
+       {"world-size", '\0', "W", "Run one rank alone of a job of W ranks."},
+       {"rank", '\0', "R", "Which of them, from 0; default 0."},
+       {"keep-init", '\0', nullptr,
+        "Draw large random weights on the CPU as the command does; default: leave them empty."},
+       {"output", 'o', "FILE", "Keep the trace there."},
+       {"depth", '\0', "light|auto|deep|all", "How much is recorded, as for `vramscope record`."},
+       {"json", '\0', nullptr,
+        "Print one JSON document instead (docs/json.md); the command's own output goes to stderr."},
+       {"color", '\0', "auto|always|never", "Colours; auto: on a terminal, unless NO_COLOR is set."}}};
+  return help;
+}
+
+Result<DryrunPlan> PlanFrom(const Arguments& arguments, const std::vector<collector::GpuModel>& models) {
+  DryrunPlan plan;
+  plan.command = arguments.positionals();
+  plan.keep_init = arguments.Has("keep-init");
+  plan.output = arguments.Get("output");
+  plan.depth = arguments.Get("depth");
+  for (const Status& status : {ReadDevice(arguments, models, plan), ReadSteps(arguments, plan),
+                               ReadRank(arguments, plan), ReadBatches(arguments, plan)}) {
+    if (!status.ok()) return status.error();
+  }
+  if (plan.command.empty())
+    return Error{"dryrun needs a command: vramscope dryrun --gpu h100-80gb -- python train.py"};
+  if (!plan.output.empty() && (plan.batches || !plan.table.empty()))
+    return Error{"-o keeps the trace of one run; --batch and --gpu all make several."};
+  return plan;
+}
+
+std::vector<std::string> WithBatch(const std::vector<std::string>& command, uint64_t batch) {
+  std::vector<std::string> words = command;
+  for (std::string& word : words) {
+    for (size_t at = word.find(kBatchWord); at != std::string::npos; at = word.find(kBatchWord, at))
+      word.replace(at, sizeof(kBatchWord) - 1, std::to_string(batch));
+  }
+  return words;
+}
+
+}  // namespace vramscope::cli

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `vramscope dryrun` was asked: which GPUs, how long, which rank, which batch sizes.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "profiler/cli/arguments.h"
+#include "profiler/collector/simulated_device.h"
+#include "trace_format/result.h"
+
+namespace vramscope::cli {
+
+// The word in the command that stands for the batch size: python train.py --batch-size {batch}.
+inline constexpr char kBatchWord[] = "{batch}";
+
+struct BatchRange {
+  uint64_t first = 1;
+  uint64_t last = 1;
+};
+
+struct LoneRank {
+  uint64_t world = 1;
+  uint64_t rank = 0;
+};
+
+struct DryrunPlan {
+  std::vector<std::string> command;
+  collector::SimulatedDevice device;       // with --gpu all the largest model
+  std::vector<collector::GpuModel> table;  // --gpu all: every model; else empty
+  std::string steps = "stable";            // "stable", "all" or a number
+  bool keep_init = false;
+  std::optional<LoneRank> lone_rank;
+  std::optional<BatchRange> batches;
+  std::string output;  // of the trace; empty = not kept
+  std::string depth;   // empty = the recorder's own choice
+};
+
+const VerbHelp& DryrunHelp();
+
+// `models` are those of gpus.def. An error is bad usage.
+Result<DryrunPlan> PlanFrom(const Arguments& arguments, const std::vector<collector::GpuModel>& models);
+
+// The command with kBatchWord replaced.
+std::vector<std::string> WithBatch(const std::vector<std::string>& command, uint64_t batch);
+
+}  // namespace vramscope::cli

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/cli/dryrun_plan.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace vramscope::cli {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+Result<DryrunPlan> Plan(std::vector<std::string> words) {
+  const std::vector<collector::GpuModel> models = {{"small", "Small", 8ull << 30, 0}, {"large", "Large", 80ull << 30, 0}};
+  const Result<Arguments> arguments = Arguments::ParseWithCommand(DryrunHelp(), words);
+  if (!arguments.ok()) return arguments.error();
+  return PlanFrom(*arguments, models);
+}
+
+std::string Complaint(std::vector<std::string> words) {
+  const Result<DryrunPlan> plan = Plan(std::move(words));
+  return plan.ok() ? "" : plan.error().sentence;
+}
+
+TEST(DryrunPlanTest, StopsWhenThePeakIsStableUnlessToldOtherwise) {
+  EXPECT_EQ(Plan({"--gpu", "small", "--", "x"})->steps, "stable");
+  EXPECT_EQ(Plan({"--gpu", "small", "--steps", "5", "--", "x"})->steps, "5");
+  EXPECT_EQ(Plan({"--gpu", "small", "--steps", "all", "--", "x"})->steps, "all");
+  EXPECT_THAT(Complaint({"--gpu", "small", "--steps", "0", "--", "x"}), HasSubstr("a number from 1"));
+}
+
+TEST(DryrunPlanTest, AllGpusMeansARunOnTheLargest) {
+  const auto plan = Plan({"--gpu", "all:2", "--", "x"});
+  EXPECT_EQ(plan->device.gpu.name, "large");
+  EXPECT_EQ(plan->device.devices, 2);
+  EXPECT_EQ(plan->table.size(), 2u);
+  EXPECT_THAT(Complaint({"--gpu", "all", "--capacity", "1GiB", "--", "x"}), HasSubstr("one model"));
+}
+
+TEST(DryrunPlanTest, TheBatchGoesWhereTheCommandNamesIt) {
+  const auto plan = Plan({"--gpu", "small", "--batch", "2..9", "--", "train", "--size={batch}", "{batch}x{batch}"});
+  ASSERT_TRUE(plan.ok());
+  EXPECT_EQ(plan->batches->first, 2u);
+  EXPECT_EQ(plan->batches->last, 9u);
+  EXPECT_THAT(WithBatch(plan->command, 12), ElementsAre("train", "--size=12", "12x12"));
+  EXPECT_THAT(Complaint({"--gpu", "small", "--batch", "1..4", "--", "train"}), HasSubstr("{batch}"));
+  EXPECT_THAT(Complaint({"--gpu", "small", "--", "train", "{batch}"}), HasSubstr("--batch"));
+  EXPECT_THAT(Complaint({"--gpu", "small", "--batch", "9..2", "--", "{batch}"}), HasSubstr("a range"));
+}
+
+TEST(DryrunPlanTest, ARankIsOneOfTheWorld) {
+  const auto plan = Plan({"--gpu", "small", "--world-size", "64", "--rank", "63", "--", "x"});
+  EXPECT_EQ(plan->lone_rank->world, 64u);
+  EXPECT_EQ(plan->lone_rank->rank, 63u);
+  EXPECT_THAT(Complaint({"--gpu", "small", "--world-size", "64", "--rank", "64", "--", "x"}), HasSubstr("0 to 63"));
+  EXPECT_THAT(Complaint({"--gpu", "small", "--rank", "1", "--", "x"}), HasSubstr("--world-size"));
+}
+
+TEST(DryrunPlanTest, NamesTheNearestModel) {
+  EXPECT_THAT(Complaint({"--gpu", "smal", "--", "x"}), HasSubstr("did you mean small"));
+}
+
+}  // namespace
+}  // namespace vramscope::cli

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/cli/dryrun_run.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "profiler/classify/analysis.h"
+#include "profiler/cli/verb.h"
+#include "profiler/report/build.h"
+
+namespace vramscope::cli {
+namespace {
+
+// While it lives, standard output, and with a file also standard error, go elsewhere.
+class Redirected {
+ public:
+  Redirected(CommandOutput output, const std::string& file) {
+    if (output == CommandOutput::kAsItIs) return;
+    std::fflush(nullptr);
+    const int target = output == CommandOutput::kToStderr
+                           ? STDERR_FILENO
+                           : open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (target < 0) return;
+    saved_out_ = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+    dup2(target, STDOUT_FILENO);
+    if (output != CommandOutput::kToFile) return;
+    saved_err_ = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
+    dup2(target, STDERR_FILENO);
+    close(target);
+  }
+  ~Redirected() {
+    Restore(saved_out_, STDOUT_FILENO);
+    Restore(saved_err_, STDERR_FILENO);
+  }
+  Redirected(const Redirected&) = delete;
+  Redirected& operator=(const Redirected&) = delete;
+
+ private:
+  static void Restore(int saved, int descriptor) {
+    if (saved < 0) return;
+    dup2(saved, descriptor);
+    close(saved);
+  }
+  int saved_out_ = -1;
+  int saved_err_ = -1;
+};
+
+std::string Text(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+// What vramscope_dryrun/stop.py wrote down, in any of the processes.
+void ReadStop(const std::string& folder, DryrunResult& result) {
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
+    if (entry.path().extension() != ".stop") continue;
+    const auto document = nlohmann::json::parse(Text(entry.path().string()), nullptr, false);
+    if (!document.is_object()) continue;
+    result.stopped_after = document.value("steps", 0u);
+    result.stopped_by_calm = document.value("reason", "") == "stable";
+  }
+}
+
+std::string DryrunSettings(const DryrunPlan& plan, const std::string& scratch) {
+  std::string text = fmt::format("steps={};init={};notes={}", plan.steps, plan.keep_init ? "keep" : "skip", scratch);
+  if (plan.lone_rank) text += fmt::format(";world={};rank={}", plan.lone_rank->world, plan.lone_rank->rank);
+  return text;
+}
+
+// What torchrun would set for that rank.
+void AddRank(const LoneRank& lone, uint64_t devices, std::map<std::string, std::string>& environment) {
+  environment["WORLD_SIZE"] = std::to_string(lone.world);
+  environment["RANK"] = std::to_string(lone.rank);
+  environment["LOCAL_RANK"] = std::to_string(lone.rank % devices);
+  environment["LOCAL_WORLD_SIZE"] = std::to_string(std::min(lone.world, devices));
+  environment["GROUP_RANK"] = std::to_string(lone.rank / devices);
+  environment["MASTER_ADDR"] = "127.0.0.1";
+  environment["MASTER_PORT"] = "29500";
+}
+
+}  // namespace
+
+ScratchFolder::ScratchFolder() {
+  std::error_code ignored;
+  std::string pattern = (std::filesystem::temp_directory_path(ignored) / "vramscope-dryrun-XXXXXX").string();
+  if (mkdtemp(pattern.data()) != nullptr) path_ = pattern;
+}
+
+ScratchFolder::~ScratchFolder() {
+  std::error_code ignored;
+  if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
+}
+
+Result<collector::RecordOptions> DryrunRunner::OptionsFor(const std::vector<std::string>& command,
+                                                          const collector::SimulatedDevice& device,
+                                                          const std::string& scratch) const {
+  collector::RecordOptions options;
+  options.command = command;
+  options.output = plan_.output.empty() ? scratch + "/run.vms" : plan_.output;
+  options.device = "cuda";
+  if (!plan_.depth.empty()) options.depth = plan_.depth;
+  options.version = VRAMSCOPE_VERSION;
+  if (const auto checked = collector::CheckCommand(command); !checked.ok()) return checked.error();
+  Result<collector::Installation> installation = collector::FindInstallation();
+  if (!installation.ok()) return installation.error();
+  options.installation = *installation;
+  auto environment = collector::SimulatedEnvironment(simulated_folder_, command, device);
+  if (!environment.ok()) return environment.error();
+  options.environment = *environment;
+  options.environment["VRAMSCOPE_DRYRUN"] = DryrunSettings(plan_, scratch);
+  options.environment["PYTHONPATH"] =
+      (std::filesystem::path(installation->python_shim).parent_path() / "dryrun").string();
+  if (plan_.lone_rank) AddRank(*plan_.lone_rank, static_cast<uint64_t>(device.devices), options.environment);
+  options.metadata["simulated.gpu"] = device.gpu.name;
+  options.metadata["simulated.capacity_bytes"] = std::to_string(device.capacity_bytes);
+  collector::BridgeOptions wishes;
+  wishes.progress = Say;
+  collector::FindBridge(options, wishes);
+  return options;
+}
+
+Result<DryrunResult> DryrunRunner::Run(const std::vector<std::string>& command,
+                                       const collector::SimulatedDevice& asked, CommandOutput output,
+                                       std::string* log_text) {
+  const ScratchFolder scratch;
+  if (scratch.path().empty())
+    return Error{"No temporary folder can be made. Set TMPDIR to one that can be written."};
+  DryrunResult result;
+  result.device = asked;
+  result.device.ledger = scratch.path() + "/%p.json";
+  const Result<collector::RecordOptions> options = OptionsFor(command, result.device, scratch.path());
+  if (!options.ok()) return options.error();
+  const std::string log = scratch.path() + "/output.txt";
+  const Result<collector::RecordOutcome> outcome = [&] {
+    const Redirected redirected(output, log);
+    return collector::Record(*options);
+  }();
+  if (!outcome.ok()) return outcome.error();
+  if (log_text != nullptr) *log_text = Text(log);
+  result.trace = outcome->path;
+  result.wait_status = outcome->wait_status;
+  result.ledger = FullestDevice(scratch.path());
+  result.used_device = result.ledger.capacity_bytes != 0;
+  if (!result.used_device) return result;
+  ReadStop(scratch.path(), result);
+  const Result<model::Run> run = model::LoadFile(outcome->path);
+  if (!run.ok()) return run.error();
+  const classify::Analysis analysis(*run);
+  Result<report::Answer> answer = report::BuildAnswer(analysis, {});
+  if (!answer.ok()) return answer.error();
+  result.answer = std::move(*answer);
+  // An out-of-memory error that the program survives is one that it handles (it may halve its batch).
+  result.fits = result.answer.out_of_memory.empty();
+  if (!result.fits) result.shortfall_bytes = result.ledger.missing_bytes;
+  return result;
+}
+
+}  // namespace vramscope::cli

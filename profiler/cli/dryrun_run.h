@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// One run of a command on the simulated device, recorded and judged.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "profiler/cli/device_ledger.h"
+#include "profiler/cli/dryrun_plan.h"
+#include "profiler/collector/record.h"
+#include "profiler/report/answer.h"
+
+namespace vramscope::cli {
+
+// A folder of our own for one run, gone with it.
+class ScratchFolder {
+ public:
+  ScratchFolder();
+  ~ScratchFolder();
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+  [[nodiscard]] const std::string& path() const { return path_; }  // empty: none could be made
+
+ private:
+  std::string path_;
+};
+
+// Where the command's own output goes.
+enum class CommandOutput { kAsItIs, kToStderr, kToFile };
+
+struct DryrunResult {
+  collector::SimulatedDevice device;
+  std::string trace;
+  int wait_status = 0;  // of the command
+  bool used_device = false;  // false: nothing below is known
+  bool fits = true;
+  uint64_t shortfall_bytes = 0;  // at least so much more would be needed
+  DeviceLedger ledger;           // of the fullest device
+  report::Answer answer;
+  uint32_t stopped_after = 0;  // steps, when the run was ended early; else 0
+  bool stopped_by_calm = false;  // because the peak did not grow any more
+
+  // The command neither succeeded nor ran out of the device's memory.
+  [[nodiscard]] bool FailedOtherwise() const { return wait_status != 0 && fits; }
+};
+
+class DryrunRunner {
+ public:
+  DryrunRunner(const DryrunPlan& plan, std::string simulated_folder)
+      : plan_(plan), simulated_folder_(std::move(simulated_folder)) {}
+
+  // An error: the command was not started, or its trace cannot be read. With kToFile its output is in
+  // `log_text` afterwards.
+  Result<DryrunResult> Run(const std::vector<std::string>& command, const collector::SimulatedDevice& device,
+                           CommandOutput output, std::string* log_text = nullptr);
+
+ private:
+  [[nodiscard]] Result<collector::RecordOptions> OptionsFor(const std::vector<std::string>& command,
+                                                            const collector::SimulatedDevice& device,
+                                                            const std::string& scratch) const;
+
+  const DryrunPlan& plan_;
+  std::string simulated_folder_;
+};
+
+}  // namespace vramscope::cli

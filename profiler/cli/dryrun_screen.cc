@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/cli/dryrun_screen.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "profiler/report/json.h"
+
+namespace vramscope::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr char kSimulated[] =
+    "Simulated: memory is PyTorch's own, results are not computed, data-dependent sizes are lower bounds.";
+
+uint64_t Left(uint64_t capacity, uint64_t used) { return capacity - std::min(capacity, used); }
+
+std::string Sentence(const DryrunResult& result, const Terminal& terminal) {
+  const uint64_t capacity = result.ledger.capacity_bytes;
+  const std::string gpu = fmt::format("{} ({})", result.device.gpu.name, FormatBytes(capacity));
+  if (result.fits) {
+    return terminal.Paint(fmt::format("Fits on {}: {} used at most, {} left.", gpu,
+                                      FormatBytes(result.ledger.peak_bytes),
+                                      FormatBytes(Left(capacity, result.ledger.peak_bytes))),
+                          Ink::Good());
+  }
+  const report::OutOfMemory& failed = result.answer.out_of_memory.back();
+  const std::string step = failed.step != 0 ? fmt::format(" in step {}", failed.step) : "";
+  return terminal.Paint(
+      fmt::format("Does not fit on {}: out of memory{}, at least {} missing for a request of {}.", gpu, step,
+                  FormatBytes(result.shortfall_bytes), FormatBytes(failed.requested_bytes)),
+      Ink::Bad());
+}
+
+std::string StopSentence(const DryrunResult& result) {
+  if (result.stopped_after == 0) return "";
+  if (result.stopped_by_calm)
+    return fmt::format("Ended after step {}: the peak had not grown for two steps. --steps all runs on.\n",
+                       result.stopped_after);
+  return fmt::format("Ended after step {}, as asked.\n", result.stopped_after);
+}
+
+Json PeakOf(const DryrunResult& result) {
+  Json peak;
+  peak["allocated_bytes"] = result.answer.peak.allocated_bytes;
+  peak["reserved_bytes"] = result.answer.peak.reserved_bytes.value_or(0);
+  peak["device_used_bytes"] = result.ledger.peak_bytes;
+  return peak;
+}
+
+}  // namespace
+
+std::string VerdictText(const DryrunResult& result, const Terminal& terminal) {
+  Table table({Align::kLeft, Align::kRight});
+  table.AddRow({"Peak allocated", FormatBytes(result.answer.peak.allocated_bytes)});
+  if (result.answer.peak.reserved_bytes)
+    table.AddRow({"Peak reserved", FormatBytes(*result.answer.peak.reserved_bytes)});
+  table.AddRow({"Device used", FormatBytes(result.ledger.peak_bytes)});
+  for (const LedgerEntry& entry : result.ledger.entries) {
+    const std::string by =
+        entry.library.empty() ? entry.call : fmt::format("{} by {}", entry.call, entry.library);
+    table.AddRow({"  of these " + Printable(by), FormatBytes(entry.peak_bytes)});
+  }
+  return fmt::format("{}\n{}{}{}\n\n", Sentence(result, terminal), table.ToString(), StopSentence(result),
+                     kSimulated);
+}
+
+std::string VerdictJson(const DryrunResult& result) {
+  auto document = Json::parse(report::ToJson(result.answer));
+  document["fits"] = result.fits;
+  document["gpu"] = result.device.gpu.name;
+  document["capacity_bytes"] = result.ledger.capacity_bytes;
+  document["shortfall_bytes"] = result.shortfall_bytes;
+  document["stopped_after_step"] = result.stopped_after == 0 ? Json(nullptr) : Json(result.stopped_after);
+  document["peak"]["device_used_bytes"] = result.ledger.peak_bytes;
+  return document.dump(2);
+}
+
+std::string GpuTableText(const std::vector<GpuRow>& rows, const DryrunResult& measured,
+                         const Terminal& terminal) {
+  Table table({Align::kLeft, Align::kRight, Align::kRight, Align::kRight, Align::kLeft});
+  table.AddRow({"GPU", "memory", "used", "left", ""});
+  for (const GpuRow& row : rows) {
+    const double share = 100.0 * static_cast<double>(std::min(row.used_bytes, row.gpu.capacity_bytes)) /
+                         static_cast<double>(row.gpu.capacity_bytes);
+    table.AddRow({row.gpu.name, FormatBytes(row.gpu.capacity_bytes),
+                  row.fits ? fmt::format("{} ({:.0f} %)", FormatBytes(row.used_bytes), share) : "-",
+                  row.fits ? FormatBytes(Left(row.gpu.capacity_bytes, row.used_bytes)) : "-",
+                  (row.fits ? terminal.Paint("fits", Ink::Good()) : terminal.Paint("does not fit", Ink::Bad())) +
+                      (row.own_run ? ", run" : "")});
+  }
+  const auto fitting = std::ranges::count_if(rows, &GpuRow::fits);
+  return fmt::format(
+      "Fits on {} of {} GPUs.\n{}Run on {}; the others follow from it, those marked 'run' were near the limit "
+      "and had a run of their own.\n{}{}\n",
+      fitting, rows.size(), table.ToString(), measured.device.gpu.name, StopSentence(measured), kSimulated);
+}
+
+std::string GpuTableJson(const std::vector<GpuRow>& rows, const DryrunResult& measured) {
+  auto document = Json::parse(VerdictJson(measured));
+  document["gpus"] = Json::array();
+  for (const GpuRow& row : rows) {
+    document["gpus"].push_back({{"gpu", row.gpu.name},
+                                {"capacity_bytes", row.gpu.capacity_bytes},
+                                {"fits", row.fits},
+                                {"device_used_bytes", row.fits ? Json(row.used_bytes) : Json(nullptr)},
+                                {"headroom_bytes", row.fits ? Json(Left(row.gpu.capacity_bytes, row.used_bytes))
+                                                            : Json(nullptr)},
+                                {"answered_by", row.own_run ? "run" : "conclusion"}});
+  }
+  return document.dump(2);
+}
+
+uint64_t LargestThatFits(const std::vector<BatchRow>& rows) {
+  uint64_t largest = 0;
+  for (const BatchRow& row : rows)
+    if (row.result.fits) largest = std::max(largest, row.batch);
+  return largest;
+}
+
+std::string BatchTableText(const std::vector<BatchRow>& rows, const Terminal& terminal) {
+  const collector::SimulatedDevice& device = rows.front().result.device;
+  const uint64_t largest = LargestThatFits(rows);
+  const std::string gpu =
+      fmt::format("{} ({})", device.gpu.name, FormatBytes(rows.front().result.ledger.capacity_bytes));
+  Table table({Align::kRight, Align::kRight, Align::kRight, Align::kRight, Align::kLeft});
+  table.AddRow({"batch", "allocated", "reserved", "used", ""});
+  for (const BatchRow& row : rows) {
+    const report::Peak& peak = row.result.answer.peak;
+    table.AddRow({std::to_string(row.batch), FormatBytes(peak.allocated_bytes),
+                  FormatBytes(peak.reserved_bytes.value_or(0)), FormatBytes(row.result.ledger.peak_bytes),
+                  row.result.fits ? terminal.Paint("fits", Ink::Good())
+                                  : terminal.Paint("does not fit", Ink::Bad())});
+  }
+  const std::string sentence =
+      largest != 0 ? terminal.Paint(fmt::format("Batch {} is the largest that fits on {}.", largest, gpu), Ink::Good())
+                   : terminal.Paint(fmt::format("No batch of these fits on {}.", gpu), Ink::Bad());
+  return fmt::format("{}\n{}{}\n", sentence, table.ToString(), kSimulated);
+}
+
+std::string BatchTableJson(const std::vector<BatchRow>& rows) {
+  Json document = {{"schema_version", 1},
+                   {"gpu", rows.front().result.device.gpu.name},
+                   {"capacity_bytes", rows.front().result.ledger.capacity_bytes},
+                   {"fits", LargestThatFits(rows) != 0},
+                   {"largest_batch", LargestThatFits(rows)},
+                   {"batches", Json::array()}};
+  for (const BatchRow& row : rows) {
+    document["batches"].push_back({{"batch", row.batch},
+                                   {"fits", row.result.fits},
+                                   {"shortfall_bytes", row.result.shortfall_bytes},
+                                   {"peak", PeakOf(row.result)}});
+  }
+  return document.dump(2);
+}
+
+}  // namespace vramscope::cli

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `vramscope dryrun` answers, as text and as JSON.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "profiler/cli/dryrun_run.h"
+#include "profiler/cli/terminal.h"
+
+namespace vramscope::cli {
+
+// One run: the verdict, above the report.
+std::string VerdictText(const DryrunResult& result, const Terminal& terminal);
+std::string VerdictJson(const DryrunResult& result);
+
+// --gpu all: one row a model.
+struct GpuRow {
+  collector::GpuModel gpu;
+  bool fits = false;
+  bool own_run = false;  // else concluded from the run on the largest model
+  uint64_t used_bytes = 0;
+};
+std::string GpuTableText(const std::vector<GpuRow>& rows, const DryrunResult& measured, const Terminal& terminal);
+std::string GpuTableJson(const std::vector<GpuRow>& rows, const DryrunResult& measured);
+
+// --batch: one row a size that was tried, smallest first.
+struct BatchRow {
+  uint64_t batch = 0;
+  DryrunResult result;
+};
+std::string BatchTableText(const std::vector<BatchRow>& rows, const Terminal& terminal);
+std::string BatchTableJson(const std::vector<BatchRow>& rows);
+// The largest that fits; 0 = none.
+uint64_t LargestThatFits(const std::vector<BatchRow>& rows);
+
+}  // namespace vramscope::cli

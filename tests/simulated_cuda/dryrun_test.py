@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`vramscope dryrun`: what it answers, when it ends a run, and which runs it makes."""
+import json
+import sys
+import unittest
+from pathlib import Path
+from typing import Any, List
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+import recorded_run  # noqa: E402
+from device import DeviceTest  # noqa: E402
+
+RANKS = str(Path(__file__).resolve().parent / "ranks.py")
+
+
+class DryrunTest(DeviceTest):
+    GPT = [str(recorded_run.SAMPLES / "gpt.py"), "--device", "cuda", "--steps", "3"]
+
+    def dryrun(self, *options: str, command: List[str]) -> recorded_run.Finished:
+        return recorded_run.run([recorded_run.vramscope(), "dryrun", "--depth", "light", *options, "--", *command], timeout=600)
+
+    def answer(self, *options: str, command: List[str], code: int = 0) -> Any:
+        done = self.dryrun("--json", *options, command=command)
+        self.assertEqual(done.code, code, done.stderr.decode())
+        return json.loads(done.stdout)
+
+
+class Verdict(DryrunTest):
+    def test_says_that_it_fits_and_what_it_takes(self) -> None:
+        for python in self.for_each_python():
+            done = self.dryrun("--gpu", "rtx-4090", "--json", command=[python, *self.GPT])
+            self.assertEqual(done.code, 0, done.stderr.decode())
+            answer = json.loads(done.stdout)
+            self.assertEqual((answer["fits"], answer["gpu"], answer["shortfall_bytes"]), (True, "rtx-4090", 0))
+            self.assertEqual(len(answer["steps"]), 3)
+            self.assertGreater(answer["peak"]["categories"]["optimizer_state"], 0)
+            self.assertGreater(answer["peak"]["device_used_bytes"], answer["peak"]["reserved_bytes"])
+            self.assertIn(b"step    3", done.stderr, "the command's own output")
+
+    def test_says_that_it_does_not_fit(self) -> None:
+        done = self.dryrun("--gpu", "t4", "--capacity", "330MiB", "--json", command=[recorded_run.python(), *self.GPT])
+        self.assertEqual(done.code, 1, done.stderr.decode())
+        answer = json.loads(done.stdout)
+        self.assertFalse(answer["fits"])
+        self.assertGreater(answer["shortfall_bytes"], 0)
+
+    def test_keeps_the_exit_code_of_a_command_that_fails_otherwise(self) -> None:
+        done = self.dryrun("--gpu", "t4", command=[recorded_run.python(), "-c", "import torch; torch.ones(1).cuda(); raise SystemExit(7)"])
+        self.assertEqual(done.code, 7, done.stderr.decode())
+
+    def test_says_what_is_wrong_in_one_sentence(self) -> None:
+        done = self.dryrun("--gpu", "h200x", command=[recorded_run.python(), "x.py"])
+        self.assertEqual((done.code, done.stderr.count(b"\n")), (2, 1))
+        self.assertIn(b"did you mean h200", done.stderr)
+        done = self.dryrun("--gpu", "t4", command=[recorded_run.python(), "-c", "pass"])
+        self.assertEqual(done.code, 3)
+        self.assertIn(b"did not use the simulated GPU", done.stderr)
+
+
+class Ending(DryrunTest):
+    LONG = [str(recorded_run.SAMPLES / "gpt.py"), "--device", "cuda", "--steps", "40"]
+
+    def test_a_run_ends_when_its_peak_no_longer_grows(self) -> None:
+        python = recorded_run.python()
+        early = self.answer("--gpu", "t4", command=[python, *self.LONG])
+        whole = self.answer("--gpu", "t4", "--steps", "all", command=[python, *self.LONG[:-1], "8"])
+        self.assertIn(early["stopped_after_step"], range(3, 8))
+        self.assertEqual(len(early["steps"]), early["stopped_after_step"])
+        self.assertIsNone(whole["stopped_after_step"])
+        self.assertEqual(len(whole["steps"]), 8)
+        for key in ("allocated_bytes", "reserved_bytes", "device_used_bytes"):
+            self.assertEqual(early["peak"][key], whole["peak"][key], key)
+
+    def test_a_run_ends_after_the_steps_that_were_asked_for(self) -> None:
+        for sample in ("gpt.py", "gan.py"):
+            command = [recorded_run.python(), str(recorded_run.SAMPLES / sample), "--device", "cuda", "--steps", "40"]
+            answer = self.answer("--gpu", "t4", "--steps", "2", command=command)
+            self.assertEqual((answer["stopped_after_step"], len(answer["steps"])), (2, 2), sample)
+
+    def test_the_program_ends_as_by_sys_exit(self) -> None:
+        program = ("import atexit, torch; atexit.register(print, 'handler ran'); p = torch.nn.Linear(4, 4).cuda()\n"
+                   "o = torch.optim.SGD(p.parameters(), lr=0.1)\n"
+                   "try:\n  while True: p(torch.ones(1, 4).cuda()).sum().backward(); o.step()\n"
+                   "except Exception: print('caught')\nfinally: print('finally ran')")
+        done = self.dryrun("--gpu", "t4", command=[recorded_run.python(), "-c", program])
+        self.assertEqual(done.code, 0, done.stderr.decode())
+        self.assertEqual(done.stdout.splitlines()[:2], [b"finally ran", b"handler ran"], "and nothing was caught")
+
+
+class Weights(DryrunTest):
+    PROGRAM = ("import torch; layer = torch.nn.Linear(2048, 2048); small = torch.nn.Linear(4, 4)\n"
+               "print('large', bool(layer.weight.abs().sum()), 'small', bool(small.weight.abs().sum()), layer.cuda().weight.shape)")
+
+    def test_large_weights_are_not_drawn_on_the_cpu_unless_asked(self) -> None:
+        for python in self.for_each_python():
+            done = self.dryrun("--gpu", "t4", command=[python, "-c", self.PROGRAM])
+            self.assertIn(b"large False small True torch.Size([2048, 2048])", done.stdout, done.stderr.decode())
+            done = self.dryrun("--gpu", "t4", "--keep-init", command=[python, "-c", self.PROGRAM])
+            self.assertIn(b"large True small True", done.stdout, done.stderr.decode())
+
+
+class Ranks(DryrunTest):
+    """ranks.py asks torchrun's environment for its rank, as such programs do."""
+
+    def peak(self, kind: str, world: int, rank: int = 0) -> int:
+        options = ["--gpu", "h100-80gb", "--world-size", str(world), "--rank", str(rank)]
+        return self.answer(*options, command=[recorded_run.python(), RANKS, kind])["peak"]["allocated_bytes"]
+
+    def test_one_rank_of_many_runs_alone(self) -> None:
+        replicated = {self.peak("ddp", 2), self.peak("ddp", 64, 63)}
+        self.assertEqual(len(replicated), 1, "every rank of DDP has all of the model")
+        parameters = 4 * 4 * (1024 * 1024 + 1024)
+        saved = self.peak("fsdp2", 2) - self.peak("fsdp2", 64, 5)
+        self.assertGreater(saved, 1.5 * parameters, "nearly half of parameters, gradients and two states")
+
+    def test_other_ways_to_shard(self) -> None:
+        whole = self.peak("ddp", 8)
+        for kind in ("fsdp1", "zero1", "tensor_parallel"):
+            self.assertLess(self.peak(kind, 8, 3), whole, kind)
+
+    def test_a_rank_alone_takes_what_it_takes_among_others(self) -> None:
+        torchrun = [recorded_run.python(), "-m", "torch.distributed.run", "--nproc-per-node", "2", RANKS]
+        for kind in ("ddp", "fsdp2"):
+            together = self.answer("--gpu", "h100-80gb:2", command=[*torchrun, kind])["peak"]["allocated_bytes"]
+            self.assertEqual(together, self.peak(kind, 2), kind)
+
+
+class Series(DryrunTest):
+    def test_all_gpus_are_answered_by_few_runs(self) -> None:
+        answer = self.answer("--gpu", "all", command=[recorded_run.python(), *self.GPT])
+        self.assertTrue(all(row["fits"] for row in answer["gpus"]))
+        self.assertEqual([row["gpu"] for row in answer["gpus"] if row["answered_by"] == "run"], ["b200"])
+        t4 = self.answer("--gpu", "t4", command=[recorded_run.python(), *self.GPT])["peak"]["device_used_bytes"]
+        concluded = next(row["device_used_bytes"] for row in answer["gpus"] if row["gpu"] == "t4")
+        self.assertLess(abs(concluded - t4), 64 << 20, "other GPUs differ by cuBLAS's workspaces")
+
+    def test_the_largest_batch_is_the_last_that_fits(self) -> None:
+        command = [recorded_run.python(), *self.GPT, "--batch", "{batch}"]
+        limited = ["--gpu", "t4", "--capacity", "400MiB"]
+        answer = self.answer(*limited, "--batch", "1..200", command=command)
+        largest = answer["largest_batch"]
+        self.assertIn(largest, range(1, 200))
+        for batch, code in ((largest, 0), (largest + 1, 1)):
+            self.answer(*limited, command=[*command[:-1], str(batch)], code=code)
+
+    def test_a_command_that_fails_ends_the_series_with_its_exit_code(self) -> None:
+        program = "import torch; torch.ones(1).cuda(); print('bad news'); raise SystemExit(7)"
+        done = self.dryrun("--gpu", "all", command=[recorded_run.python(), "-c", program])
+        self.assertEqual(done.code, 7)
+        self.assertIn(b"bad news", done.stderr)
+
+
+if __name__ == "__main__":
+    recorded_run.main()
