@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compares what a program measured on the simulated device with what its author measured on a real one.
+
+Kinds:
+    snapshot                            two torch.cuda.memory._snapshot() pickles: events in order, peak allocated, reserved
+    csv:KEYS:VALUE                      two tables; VALUE is bytes, rows are known by KEYS
+    jsonl:FIELD=VALUE:KEYS:VALUE        the same in JSON lines of which only those with that field count; VALUE is MiB
+    phases                              the JSON of one public script: a peak in GiB for each rank and phase
+"""
+import csv
+import io
+import json
+import pickle
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple
+
+MIB, GIB = 1 << 20, 1 << 30
+Event = Tuple[str, int]
+
+
+class Row(NamedTuple):
+    """One line of the table; errors are simulated / recorded - 1."""
+
+    allocated: int
+    allocated_error: float  # of several figures the worst
+    reserved: Optional[int] = None
+    reserved_error: Optional[float] = None
+    events: Optional[int] = None  # recorded
+    same_events: Optional[int] = None  # equal to the simulated ones, in order, from the first
+    figures: int = 1
+
+
+class _Plain(pickle.Unpickler):
+    """Recordings are foreign input: nothing but dicts, lists, strings and numbers."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        raise pickle.UnpicklingError(f"a recording has no business with {module}.{name}")
+
+
+def load_snapshot(data: bytes) -> Dict[str, Any]:
+    return _Plain(io.BytesIO(data)).load()
+
+
+def history(snapshot: Dict[str, Any]) -> List[Event]:
+    """(action, bytes) of the device that has any."""
+    traces = [trace for trace in snapshot["device_traces"] if trace]
+    return [(event["action"], event["size"]) for event in (traces[0] if traces else []) if event["action"] != "snapshot"]
+
+
+def peak_allocated(snapshot: Dict[str, Any]) -> int:
+    """Walked back from what is alive at the end, because histories begin in the middle of a run."""
+    alive = sum(block["size"] for segment in snapshot["segments"] for block in segment["blocks"] if block["state"] == "active_allocated")
+    peak = alive
+    for action, size in reversed(history(snapshot)):
+        alive += {"alloc": -size, "free_requested": size}.get(action, 0)
+        peak = max(peak, alive)
+    return peak
+
+
+def reserved(snapshot: Dict[str, Any]) -> int:
+    return sum(segment["total_size"] for segment in snapshot["segments"])
+
+
+def compare(kind: str, recorded: bytes, simulated: bytes) -> Row:
+    if kind == "snapshot":
+        return _snapshots(load_snapshot(recorded), load_snapshot(simulated))
+    name, *rest = kind.split(":")
+    if name == "csv":
+        return _figures(_csv(recorded, *rest), _csv(simulated, *rest))
+    if name == "jsonl":
+        return _figures(_jsonl(recorded, *rest), _jsonl(simulated, *rest))
+    return _figures(_phases(recorded), _phases(simulated))
+
+
+def _snapshots(recorded: Dict[str, Any], simulated: Dict[str, Any]) -> Row:
+    theirs, ours = history(recorded), history(simulated)
+    same = next((index for index, pair in enumerate(zip(theirs, ours)) if pair[0] != pair[1]), min(len(theirs), len(ours)))
+    if same == len(theirs) and len(ours) != len(theirs):
+        same -= 1  # a longer history is another history
+    peak, taken = peak_allocated(recorded), reserved(recorded)
+    return Row(peak, peak_allocated(simulated) / peak - 1, taken, reserved(simulated) / taken - 1, len(theirs), same)
+
+
+def _figures(recorded: Dict[Any, float], simulated: Dict[Any, float]) -> Row:
+    errors = [simulated[key] / value - 1 for key, value in recorded.items() if key in simulated and value]
+    if not errors:
+        raise ValueError("the program left no figure that was recorded")
+    return Row(int(max(recorded.values())), max(errors, key=abs), figures=len(errors))
+
+
+def _csv(data: bytes, keys: str, value: str) -> Dict[Any, float]:
+    rows = csv.DictReader(io.StringIO(data.decode()))
+    return {tuple(row[key] for key in keys.split(",")): float(row[value]) for row in rows if row.get(value)}
+
+
+def _jsonl(data: bytes, chosen: str, keys: str, value: str) -> Dict[Any, float]:
+    field, wanted = chosen.split("=")
+    rows = [json.loads(line) for line in data.decode().splitlines()]
+    return {tuple(row[key] for key in keys.split(",")): row[value] * MIB
+            for row in rows if row[field] == wanted and isinstance(row.get(value), (int, float))}
+
+
+def _phases(data: bytes) -> Dict[Any, float]:
+    return {(rank["rank"], phase): facts["phase_peak_gib"] * GIB
+            for result in json.loads(data)["results"] for rank in result["memory"]["per_rank"] for phase, facts in rank["phases"].items()}
