@@ -5,11 +5,16 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <iterator>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <sstream>
+#include <tuple>
 
 #include "profiler/classify/analysis.h"
 #include "profiler/cli/verb.h"
@@ -69,6 +74,29 @@ void ReadStop(const std::string& folder, DryrunResult& result) {
   }
 }
 
+// "sizes\t3\ttrain.py\t41" in each line; all processes together. A line that is no such line is passed over.
+void ReadDataReads(const std::string& folder, std::vector<DataRead>& reads) {
+  std::map<std::tuple<bool, std::string, uint64_t>, uint64_t> counts;
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
+    if (entry.path().extension() != ".reads") continue;
+    std::istringstream lines(Text(entry.path().string()));
+    for (std::string line; std::getline(lines, line);) {
+      std::istringstream fields(line);
+      std::string kind, count, file, number;
+      if (!std::getline(fields, kind, '\t') || !std::getline(fields, count, '\t') ||
+          !std::getline(fields, file, '\t') || !std::getline(fields, number))
+        continue;
+      counts[{kind == "sizes", file, std::strtoull(number.c_str(), nullptr, 10)}] +=
+          std::strtoull(count.c_str(), nullptr, 10);
+    }
+  }
+  for (const auto& [place, count] : counts)
+    reads.push_back({std::get<0>(place), std::get<1>(place), std::get<2>(place), count});
+  std::ranges::stable_sort(reads, std::greater<>(),
+                           [](const DataRead& read) { return std::pair(read.sizes, read.count); });
+}
+
 std::string DryrunSettings(const DryrunPlan& plan, const std::string& scratch) {
   std::string text = fmt::format("steps={};init={};notes={}", plan.steps, plan.keep_init ? "keep" : "skip", scratch);
   if (plan.lone_rank) text += fmt::format(";world={};rank={}", plan.lone_rank->world, plan.lone_rank->rank);
@@ -115,6 +143,7 @@ Result<collector::RecordOptions> DryrunRunner::OptionsFor(const std::vector<std:
   auto environment = collector::SimulatedEnvironment(simulated_folder_, command, device);
   if (!environment.ok()) return environment.error();
   options.environment = *environment;
+  options.environment["VRAMSCOPE_SIMULATED_READS"] = scratch + "/%p.reads";
   options.environment["VRAMSCOPE_DRYRUN"] = DryrunSettings(plan_, scratch);
   options.environment["PYTHONPATH"] =
       (std::filesystem::path(installation->python_shim).parent_path() / "dryrun").string();
@@ -151,6 +180,7 @@ Result<DryrunResult> DryrunRunner::Run(const std::vector<std::string>& command,
   result.used_device = result.ledger.capacity_bytes != 0;
   if (!result.used_device) return result;
   ReadStop(scratch.path(), result);
+  ReadDataReads(scratch.path(), result.data_reads);
   const Result<model::Run> run = model::LoadFile(outcome->path);
   if (!run.ok()) return run.error();
   const classify::Analysis analysis(*run);

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "profiler/cli/device_ledger.h"
 #include "profiler/cli/dryrun_plan.h"
@@ -25,6 +26,14 @@ class ScratchFolder {
   std::string path_;
 };
 
+// Places where the program reads what a kernel would have computed (injector/simulated_cuda/runtime/host_reads.h).
+struct DataRead {
+  bool sizes = false;  // how many elements a result has: nonzero, masked_select, unique
+  std::string file;
+  uint64_t line = 0;
+  uint64_t count = 0;
+};
+
 // Where the command's own output goes.
 enum class CommandOutput { kAsItIs, kToStderr, kToFile };
 
@@ -39,6 +48,7 @@ struct DryrunResult {
   report::Answer answer;
   uint32_t stopped_after = 0;  // steps, when the run was ended early; else 0
   bool stopped_by_calm = false;  // because the peak did not grow any more
+  std::vector<DataRead> data_reads;  // sizes first, then by count
 
   // The command neither succeeded nor ran out of the device's memory.
   [[nodiscard]] bool FailedOtherwise() const { return wait_status != 0 && fits; }

@@ -43,6 +43,25 @@ std::string StopSentence(const DryrunResult& result) {
   return fmt::format("Ended after step {}, as asked.\n", result.stopped_after);
 }
 
+constexpr size_t kPlacesShown = 8;
+
+std::string Places(const char* heading, const std::vector<DataRead>& reads, bool sizes) {
+  std::string text;
+  size_t found = 0;
+  for (const DataRead& read : reads) {
+    if (read.sizes != sizes || ++found > kPlacesShown) continue;
+    text += fmt::format("  {}:{}  {}\n", Printable(read.file), read.line, FormatCount(read.count, "time"));
+  }
+  if (found > kPlacesShown) text += fmt::format("  and {} more\n", found - kPlacesShown);
+  return found == 0 ? "" : heading + text;
+}
+
+std::string DataSentence(const DryrunResult& result) {
+  return Places("The run's memory depends on data here, taken as empty:\n", result.data_reads, true) +
+         Places("Values read here are zeros; the run's memory depends on data if it decides by them:\n",
+                result.data_reads, false);
+}
+
 Json PeakOf(const DryrunResult& result) {
   Json peak;
   peak["allocated_bytes"] = result.answer.peak.allocated_bytes;
@@ -64,8 +83,8 @@ std::string VerdictText(const DryrunResult& result, const Terminal& terminal) {
         entry.library.empty() ? entry.call : fmt::format("{} by {}", entry.call, entry.library);
     table.AddRow({"  of these " + Printable(by), FormatBytes(entry.peak_bytes)});
   }
-  return fmt::format("{}\n{}{}{}\n\n", Sentence(result, terminal), table.ToString(), StopSentence(result),
-                     kSimulated);
+  return fmt::format("{}\n{}{}{}{}\n\n", Sentence(result, terminal), table.ToString(), StopSentence(result),
+                     DataSentence(result), kSimulated);
 }
 
 std::string VerdictJson(const DryrunResult& result) {
@@ -76,6 +95,13 @@ std::string VerdictJson(const DryrunResult& result) {
   document["shortfall_bytes"] = result.shortfall_bytes;
   document["stopped_after_step"] = result.stopped_after == 0 ? Json(nullptr) : Json(result.stopped_after);
   document["peak"]["device_used_bytes"] = result.ledger.peak_bytes;
+  document["data_reads"] = Json::array();
+  for (const DataRead& read : result.data_reads) {
+    document["data_reads"].push_back({{"decides", read.sizes ? "sizes" : "unknown"},
+                                      {"file", read.file},
+                                      {"line", read.line},
+                                      {"count", read.count}});
+  }
   return document.dump(2);
 }
 

@@ -125,6 +125,32 @@ class Ranks(DryrunTest):
             self.assertEqual(together, self.peak(kind, 2), kind)
 
 
+class Data(DryrunTest):
+    PROGRAM = """
+import torch
+x = torch.randn(8, 8).cuda()
+uploaded = torch.tensor(3).cuda()
+for _ in range(3):
+    torch.nonzero(x)
+assert torch.equal(x, x.clone()) and torch.allclose(x, x + 0) and bool((x == x).all()), "questions whether all are true"
+assert uploaded.item() == 3
+x.sum().item()
+"""
+
+    def test_the_lines_that_read_what_a_kernel_computes_are_named(self) -> None:
+        for python in self.for_each_python():
+            program = self.folder / "program.py"
+            program.write_text(self.PROGRAM, encoding="utf-8")
+            reads = self.answer("--gpu", "t4", command=[python, str(program)])["data_reads"]
+            found = {(read["decides"], read["line"]): read["count"] for read in reads if read["file"] == str(program)}
+            self.assertEqual(found.pop(("sizes", 6)), 3)
+            self.assertEqual(set(found), {("unknown", 7), ("unknown", 9)}, "and not line 8, which reads what was uploaded")
+
+    def test_the_text_says_it(self) -> None:
+        done = self.dryrun("--gpu", "t4", command=[recorded_run.python(), "-c", "import torch; torch.nonzero(torch.ones(4).cuda())"])
+        self.assertIn(b"The run's memory depends on data here, taken as empty:\n  <string>:1  1 time\n", done.stdout)
+
+
 class Series(DryrunTest):
     def test_all_gpus_are_answered_by_few_runs(self) -> None:
         answer = self.answer("--gpu", "all", command=[recorded_run.python(), *self.GPT])

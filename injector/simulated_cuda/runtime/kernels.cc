@@ -5,6 +5,7 @@
 
 #include "injector/simulated_cuda/runtime/call.h"
 #include "injector/simulated_cuda/runtime/fat_binary.h"
+#include "injector/simulated_cuda/runtime/host_reads.h"
 #include "injector/simulated_cuda/runtime/registry.h"
 
 using namespace vramscope::simulated;
@@ -28,6 +29,7 @@ thread_local Configuration pushed[kMostPushed];
 thread_local int pushed_count = 0;
 
 int Launch(const void* function, const Dim3& grid, const Dim3& block, size_t shared_bytes, void* stream) {
+  NoteLaunch(function);
   ON_DEVICE(cuLaunchKernel(const_cast<void*>(function), grid.x, grid.y, grid.z, block.x, block.y, block.z,
                            static_cast<unsigned>(shared_bytes), stream, nullptr, nullptr));
 }
@@ -60,9 +62,9 @@ SIMULATED_EXPORT void** __cudaRegisterFatBinary(void* wrapper) { return static_c
 SIMULATED_EXPORT void __cudaRegisterFatBinaryEnd(void**) {}
 SIMULATED_EXPORT void __cudaUnregisterFatBinary(void**) {}
 SIMULATED_EXPORT char __cudaInitModule(void**) { return 1; }
-SIMULATED_EXPORT void __cudaRegisterFunction(void** module, const char* host, char*, const char*, int, void*,
-                                             void*, void*, void*, int*) {
-  NoteKernel(host, module);
+SIMULATED_EXPORT void __cudaRegisterFunction(void** module, const char* host, char*, const char* name, int,
+                                             void*, void*, void*, void*, int*) {
+  NoteKernel(host, module, name);
 }
 SIMULATED_EXPORT void __cudaRegisterTexture() {}
 SIMULATED_EXPORT void __cudaRegisterSurface() {}

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "injector/simulated_cuda/runtime/call.h"
+#include "injector/simulated_cuda/runtime/host_reads.h"
 
 using namespace vramscope::simulated;
 
@@ -31,6 +32,13 @@ int CopyRows(void* to, size_t to_pitch, const void* from, size_t from_pitch, siz
     if (error != kSuccess) return error;
   }
   return kSuccess;
+}
+
+constexpr int kDeviceToHost = 2;
+
+int Copied(int error, void* to, size_t bytes, int kind) {
+  if (error == kSuccess && kind == kDeviceToHost) NoteHostRead(to, bytes);
+  return Keep(error);
 }
 
 }  // namespace
@@ -77,11 +85,13 @@ SIMULATED_EXPORT int cudaHostGetDevicePointer(void** pointer, void* memory, unsi
 
 // ---- copies: the direction is in the pointers
 
-SIMULATED_EXPORT int cudaMemcpy(void* to, const void* from, size_t bytes, int) {
-  ON_DEVICE(cuMemcpy(Address(to), Address(from), bytes));
+SIMULATED_EXPORT int cudaMemcpy(void* to, const void* from, size_t bytes, int kind) {
+  if (const int error = UseDevice()) return Keep(error);
+  return Copied(TheDriver()->cuMemcpy(Address(to), Address(from), bytes), to, bytes, kind);
 }
-SIMULATED_EXPORT int cudaMemcpyAsync(void* to, const void* from, size_t bytes, int, void* stream) {
-  ON_DEVICE(cuMemcpyAsync(Address(to), Address(from), bytes, stream));
+SIMULATED_EXPORT int cudaMemcpyAsync(void* to, const void* from, size_t bytes, int kind, void* stream) {
+  if (const int error = UseDevice()) return Keep(error);
+  return Copied(TheDriver()->cuMemcpyAsync(Address(to), Address(from), bytes, stream), to, bytes, kind);
 }
 SIMULATED_EXPORT int cudaMemcpyPeer(void* to, int, const void* from, int, size_t bytes) {
   ON_DEVICE(cuMemcpy(Address(to), Address(from), bytes));

@@ -14,6 +14,7 @@ namespace {
 struct Kernel {
   const void* host;
   const void* module;
+  const char* name;
 };
 
 struct Variable {
@@ -37,23 +38,31 @@ Registry& The() {
 
 bool Earlier(const Kernel& a, const Kernel& b) { return a.host < b.host; }
 
-}  // namespace
-
-void NoteKernel(const void* host, const void* module) {
-  Registry& registry = The();
-  const std::lock_guard<std::mutex> lock(registry.mutex);
-  registry.kernels.push_back({host, module});
-  registry.sorted = false;
-}
-
-const void* ModuleOf(const void* host) {
+// All empty when nobody registered it.
+Kernel Find(const void* host) {
   Registry& registry = The();
   const std::lock_guard<std::mutex> lock(registry.mutex);
   if (!registry.sorted) std::sort(registry.kernels.begin(), registry.kernels.end(), Earlier);
   registry.sorted = true;
-  const auto found =
-      std::lower_bound(registry.kernels.begin(), registry.kernels.end(), Kernel{host, nullptr}, Earlier);
-  return found != registry.kernels.end() && found->host == host ? found->module : nullptr;
+  const auto found = std::lower_bound(registry.kernels.begin(), registry.kernels.end(),
+                                      Kernel{host, nullptr, nullptr}, Earlier);
+  return found != registry.kernels.end() && found->host == host ? *found : Kernel{};
+}
+
+}  // namespace
+
+void NoteKernel(const void* host, const void* module, const char* name) {
+  Registry& registry = The();
+  const std::lock_guard<std::mutex> lock(registry.mutex);
+  registry.kernels.push_back({host, module, name});
+  registry.sorted = false;
+}
+
+const void* ModuleOf(const void* host) { return Find(host).module; }
+
+const char* KernelName(const void* host) {
+  const char* const name = Find(host).name;
+  return name != nullptr ? name : "";
 }
 
 void NoteVariable(const void* host, size_t bytes) {

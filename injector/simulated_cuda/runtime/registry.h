@@ -9,9 +9,11 @@
 namespace vramscope::simulated {
 
 // A wheel registers some 100,000 kernels at start and is asked about few of them.
-void NoteKernel(const void* host, const void* module);
+void NoteKernel(const void* host, const void* module, const char* name);
 // The fat binary's wrapper; nullptr when nobody registered the kernel.
 const void* ModuleOf(const void* host);
+// As its library registered it, mangled; "" when nobody did.
+const char* KernelName(const void* host);
 
 void NoteVariable(const void* host, size_t bytes);
 // Its memory on the device, taken when it is first asked for (a GPU takes it when the module is loaded).

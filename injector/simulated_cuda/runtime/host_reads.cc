@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "injector/simulated_cuda/runtime/host_reads.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <string>
+#include <tuple>
+
+#include "injector/simulated_cuda/runtime/registry.h"
+
+namespace vramscope::simulated {
+namespace {
+
+// Counts of rows are 8 bytes, GradScaler and isfinite read 4 or 1, unique three numbers. What is larger is data.
+constexpr size_t kLargestValue = 64;
+constexpr size_t kMostPlaces = 1000;
+
+thread_local const void* last_kernel = nullptr;
+
+bool Named(const char* kernel, const char* part) { return std::strstr(kernel, part) != nullptr; }
+
+// Kernels of operators that find out how large their result is: nonzero, masked_select, unique, ... As they stand
+// in mangled names.
+bool FindsSizes(const char* kernel) {
+  for (const char* const part : {"NonZeroOp", "nonzero", "unique", "Unique", "DeviceSelect", "DeviceRunLength",
+                                 "adjacent_difference", "repeat_interleave"}) {
+    if (Named(kernel, part)) return true;
+  }
+  return false;
+}
+
+// As much of Python's C interface as is needed, stable from 3.9 on. Empty in a program without Python.
+struct Python {
+  using Object = void*;
+  int (*is_initialized)();
+  Object (*this_thread)();
+  int (*ensure)();
+  void (*release)(int);
+  Object (*frame)();
+  Object (*back)(Object);
+  Object (*code)(Object);
+  int (*line)(Object);
+  Object (*attribute)(Object, const char*);
+  const char* (*utf8)(Object);
+  void (*forget)(Object);
+  void (*clear_error)();
+  bool complete = false;
+};
+
+template <typename Function>
+bool Find(Function& function, const char* name) {
+  function = reinterpret_cast<Function>(dlsym(RTLD_DEFAULT, name));
+  return function != nullptr;
+}
+
+Python FindPython() {
+  Python python = {};
+  python.complete =
+      Find(python.is_initialized, "Py_IsInitialized") &&
+      Find(python.this_thread, "PyGILState_GetThisThreadState") && Find(python.ensure, "PyGILState_Ensure") &&
+      Find(python.release, "PyGILState_Release") && Find(python.frame, "PyEval_GetFrame") &&
+      Find(python.back, "PyFrame_GetBack") && Find(python.code, "PyFrame_GetCode") &&
+      Find(python.line, "PyFrame_GetLineNumber") && Find(python.attribute, "PyObject_GetAttrString") &&
+      Find(python.utf8, "PyUnicode_AsUTF8") && Find(python.forget, "Py_DecRef") &&
+      Find(python.clear_error, "PyErr_Clear");
+  return python;
+}
+
+struct Place {
+  std::string file;
+  int line = 0;
+  bool of_scaler = false;  // GradScaler looks whether gradients are finite: memory does not depend on it
+};
+
+bool InTorch(const std::string& file) {
+  for (const char* const folder : {"/torch/", "/vramscope_shim/", "/vramscope_dryrun/"}) {
+    if (file.find(folder) != std::string::npos) return true;
+  }
+  return file.rfind("<frozen", 0) == 0;
+}
+
+// The innermost frame of the program itself, outside of PyTorch. The thread holds the GIL.
+Place PlaceInProgram(const Python& python) {
+  Place place;
+  Python::Object frame = python.frame();
+  bool borrowed = true;
+  while (frame != nullptr) {
+    const Python::Object code = python.code(frame);
+    const Python::Object name = code != nullptr ? python.attribute(code, "co_filename") : nullptr;
+    const char* const text = name != nullptr ? python.utf8(name) : nullptr;
+    const std::string file = text != nullptr ? text : "";
+    if (text == nullptr) python.clear_error();
+    if (name != nullptr) python.forget(name);
+    if (code != nullptr) python.forget(code);
+    if (file.find("grad_scaler.py") != std::string::npos) place.of_scaler = true;
+    const bool found = !InTorch(file);
+    if (found) {
+      place.file = file;
+      place.line = python.line(frame);
+    }
+    const Python::Object next = found ? nullptr : python.back(frame);
+    if (!borrowed) python.forget(frame);
+    borrowed = false;
+    frame = next;
+  }
+  return place;
+}
+
+// Nothing for threads that Python does not know, and while it shuts down.
+Place ProgramPlace() {
+  static const Python python = FindPython();
+  if (!python.complete || python.is_initialized() == 0 || python.this_thread() == nullptr) return {};
+  const int state = python.ensure();
+  const Place place = PlaceInProgram(python);
+  python.release(state);
+  return place;
+}
+
+struct Reads {
+  std::mutex mutex;
+  std::map<std::tuple<bool, std::string, int>, uint64_t> counts;  // (sizes, file, line)
+};
+
+Reads& TheReads() {
+  static auto* const reads = new Reads;
+  return *reads;
+}
+
+bool AllZero(const unsigned char* bytes, size_t count) {
+  for (size_t i = 0; i < count; ++i) {
+    if (bytes[i] != 0) return false;
+  }
+  return true;
+}
+
+bool Wanted() {
+  static const bool wanted = std::getenv("VRAMSCOPE_SIMULATED_READS") != nullptr;
+  return wanted;
+}
+
+__attribute__((destructor)) void LeaveReads() {
+  const char* const pattern = std::getenv("VRAMSCOPE_SIMULATED_READS");
+  Reads& reads = TheReads();
+  const std::lock_guard<std::mutex> lock(reads.mutex);
+  if (pattern == nullptr || reads.counts.empty()) return;
+  std::string name = pattern;
+  if (const size_t mark = name.find("%p"); mark != std::string::npos)
+    name.replace(mark, 2, std::to_string(getpid()));
+  std::FILE* const file = std::fopen(name.c_str(), "we");
+  if (file == nullptr) return;
+  for (const auto& [place, count] : reads.counts) {
+    std::fprintf(file, "%s\t%llu\t%s\t%d\n", std::get<0>(place) ? "sizes" : "value",
+                 static_cast<unsigned long long>(count), std::get<1>(place).c_str(), std::get<2>(place));
+  }
+  std::fclose(file);
+}
+
+}  // namespace
+
+void NoteLaunch(const void* kernel) { last_kernel = kernel; }
+
+void NoteHostRead(void* to, size_t bytes) {
+  auto* const value = static_cast<unsigned char*>(to);
+  // What was uploaded reads as it is; only a value that no kernel has computed is zero.
+  if (bytes == 0 || bytes > kLargestValue || last_kernel == nullptr || !AllZero(value, bytes)) return;
+  const char* const kernel = KernelName(last_kernel);
+  if (bytes == 1 && Named(kernel, "and_kernel")) *value = 1;
+  if (!Wanted()) return;
+  const Place place = ProgramPlace();
+  if (place.file.empty() || place.of_scaler) return;
+  Reads& reads = TheReads();
+  const std::lock_guard<std::mutex> lock(reads.mutex);
+  if (reads.counts.size() < kMostPlaces) ++reads.counts[{FindsSizes(kernel), place.file, place.line}];
+}
+
+}  // namespace vramscope::simulated
