@@ -5,6 +5,7 @@
 """
 import ctypes
 import json
+import os
 import sys
 from typing import Any, Callable, Dict
 
@@ -13,6 +14,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
+MIB = 1 << 20
 PROGRAMS: Dict[str, Callable[..., Dict[str, Any]]] = {}
 
 
@@ -158,14 +160,69 @@ def out_of_memory() -> Dict[str, Any]:
     return {"message": ""}
 
 
+def lstm() -> nn.Module:
+    class Last(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.cells, self.out = nn.LSTM(96, 256, 2, batch_first=True), nn.Linear(256, 10)
+
+        def forward(self, x: Tensor) -> Tensor:
+            return self.out(self.cells(x.flatten(1, 2))[0][:, -1])
+
+    return Last().cuda()
+
+
+MODELS: Dict[str, Callable[[], Any]] = {
+    "gpt": lambda: train(gpt(), tokens),
+    "gpt_recomputing": lambda: train(gpt(recompute=True), tokens, amp=torch.bfloat16),
+    "conv": lambda: train(conv(), lambda: torch.randn(32, 3, 64, 64).cuda()),
+    "lstm": lambda: train(lstm(), lambda: torch.randn(16, 3, 32, 96).cuda()),
+    "mlp": lambda: train(nn.Sequential(*[nn.Linear(700, 700) for _ in range(5)]).cuda(), lambda: torch.randn(999, 700).cuda(), amp=torch.float16),
+}
+
+
+def in_a_process_with(capacity: int, model: str) -> Dict[str, Any]:
+    """Trains it in a child that has a GPU of that size. Cheap: PyTorch is imported already, and this process has no GPU yet."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.environ["VRAMSCOPE_SIMULATED_CAPACITY"] = str(capacity)
+        facts = {"fits": True}
+        try:
+            MODELS[model]()
+        except torch.OutOfMemoryError:
+            facts["fits"] = False
+        facts.update(allocated=torch.cuda.max_memory_allocated(), taken=ledger()["devices"][0]["peak_bytes"])
+        os.write(writer, json.dumps(facts).encode())
+        os._exit(0)
+    os.close(writer)
+    with os.fdopen(reader, "rb") as answer:
+        facts = json.loads(answer.read())
+    os.waitpid(child, 0)
+    return facts
+
+
 @program
-def needs() -> Dict[str, Any]:
-    """Ends with PyTorch's own error when it does not fit."""
-    try:
-        train(gpt(), tokens)
-    except torch.OutOfMemoryError:
-        return {"fits": False}
-    return {"fits": True, "reserved": torch.cuda.max_memory_reserved()}
+def limits(*models: str) -> Dict[str, Any]:
+    return {model: limit(model) for model in models or MODELS}
+
+
+def limit(model: str) -> Dict[str, Any]:
+    """The least capacity, in MiB, with which it trains: found by halving; what lies one MiB below and above it."""
+    free = in_a_process_with(64 << 30, model)
+    # With what it took it behaves alike. With less PyTorch first gives back what it keeps; what is allocated it must have.
+    fits, fails = free["taken"] // MIB, free["allocated"] // MIB - 1
+    under_all = in_a_process_with(fails * MIB, model)["fits"]
+    while fits - fails > 1:
+        middle = (fits + fails) // 2
+        if in_a_process_with(middle * MIB, model)["fits"]:
+            fits = middle
+        else:
+            fails = middle
+    return {
+        "least": fits, "taken": free["taken"] // MIB, "under_all": under_all,
+        "below": in_a_process_with((fits - 1) * MIB, model)["fits"], "above": in_a_process_with((fits + 1) * MIB, model)["fits"],
+    }
 
 
 @program

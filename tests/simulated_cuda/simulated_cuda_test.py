@@ -75,24 +75,20 @@ class OutOfMemory(DeviceTest):
             self.assertIn("CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 1024.00 MiB", facts["message"])
             self.assertEqual((facts["left"], facts["retries"]), (0, 1))
 
-    def test_a_granule_decides_between_fitting_and_not(self) -> None:
-        for python in self.for_each_python():
-            for settings in ("", "expandable_segments:True"):
-                allocator = {"PYTORCH_CUDA_ALLOC_CONF": settings, "VRAMSCOPE_SIMULATED_CONTEXT": "0"}
-                need = self.facts(python, "needs", **allocator)["ledger"]["devices"][0]["peak_bytes"]
-                over = self.facts(python, "needs", VRAMSCOPE_SIMULATED_CAPACITY=str(need + MIB), **allocator)
-                self.assertTrue(over["fits"], settings)
-                # Under it, PyTorch first gives back what it keeps: the least that fits is found between nothing and that.
-                least = over["ledger"]["devices"][0]["peak_bytes"]
-                fits, fails = least, 0
-                while fits - fails > 2 * MIB:
-                    middle = (fits + fails) // 2 // MIB * MIB
-                    if self.facts(python, "needs", VRAMSCOPE_SIMULATED_CAPACITY=str(middle), **allocator)["fits"]:
-                        fits = middle
-                    else:
-                        fails = middle
-                self.assertLessEqual(fits, need)
-                self.assertGreater(fails, 0)
+    def check_limits(self, settings: str, *models: str) -> int:
+        facts = self.facts(recorded_run.python(), "limits", *models, PYTORCH_CUDA_ALLOC_CONF=settings, VRAMSCOPE_SIMULATED_CONTEXT="0")
+        facts.pop("ledger")
+        for model, found in facts.items():
+            with self.subTest(model=model):
+                self.assertEqual((found["under_all"], found["below"], found["above"]), (False, False, True), found)
+                self.assertLessEqual(found["least"], found["taken"])
+        return len(facts)
+
+    def test_a_mebibyte_decides_between_fitting_and_not(self) -> None:
+        self.assertGreaterEqual(self.check_limits(""), 5)
+
+    def test_a_mebibyte_decides_with_expandable_segments_too(self) -> None:
+        self.check_limits("expandable_segments:True", "gpt")
 
 
 class RealRecordings(DeviceTest):
