@@ -28,7 +28,7 @@ class Stop:
         self._limit = None if steps == "stable" else int(steps)
         self._notes = notes
         self._turns: Dict[int, Turn] = {}
-        self._loop = TrainingLoop(self._step_ended)
+        self._loop = TrainingLoop(self._step_ended, lambda _deep: None)
         self._peaks: List[Tuple[int, int]] = []
         self._due = ""
         self._handle: Any = None
@@ -61,12 +61,13 @@ class Stop:
             self._say()
             raise SystemExit(0)
 
-    def _step_ended(self, done: int) -> None:
+    def _step_ended(self, done: int) -> int:
         self._peaks.append(self._peak())
         if self._limit is not None:
             self._due = "steps" if done >= self._limit else ""
         elif done >= LEAST_STEPS and max(self._peaks[-CALM_STEPS:]) <= max(self._peaks[:-CALM_STEPS]):
             self._due = "stable"
+        return 0  # deep steps are the recorder's affair
 
     def _peak(self) -> Tuple[int, int]:
         """Of reserved and allocated memory so far; a program that resets them makes them smaller, never larger."""
