@@ -70,15 +70,20 @@ ForwardEdges ForwardBegin::Find(const Gap& gap) const {
   if (edges.forward != gap.end) return edges;
 
   const EventIndex first_save = FirstSave(edges.anchor, gap.end);
-  if (const auto learnt = learnt_.find(gap.micro_batch); gap.to_backward && learnt != learnt_.end()) {
-    const EventIndex counted = CountBack(gap, edges.anchor, learnt->second);
-    if (counted != model::kNever) {
-      edges.forward = std::min(counted, first_save);
-      return edges;
-    }
-  }
-  edges.forward = std::min(FirstBegin(windows_.autocast, edges.anchor, gap.end), first_save);
+  const EventIndex as_learnt = AsLearnt(gap, edges.anchor);
+  const EventIndex begin =
+      as_learnt != model::kNever ? as_learnt : FirstBegin(windows_.autocast, edges.anchor, gap.end);
+  edges.forward = std::min(begin, first_save);
   return edges;
+}
+
+EventIndex ForwardBegin::AsLearnt(const Gap& gap, EventIndex anchor) const {
+  const auto learnt = learnt_.find(gap.micro_batch);
+  if (!gap.to_backward || learnt == learnt_.end()) return model::kNever;
+  const auto autocast = Within(windows_.autocast, anchor, gap.end);
+  const uint32_t from_last = learnt->second.autocast_from_last;
+  if (from_last != 0 && from_last <= autocast.size()) return autocast[autocast.size() - from_last].begin;
+  return CountBack(gap, anchor, learnt->second.allocations);
 }
 
 void ForwardBegin::Learn(const Gap& gap) {
@@ -88,7 +93,13 @@ void ForwardBegin::Learn(const Gap& gap) {
   const EventIndex forward = FirstBegin(windows_.modules, edges.anchor, gap.end);
   if (forward == gap.end) return;
   // The last deep step teaches: the first ones may still warm up.
-  learnt_[gap.micro_batch] = CountAllocations(gap.thread, forward, gap.end);
+  Lesson& lesson = learnt_[gap.micro_batch];
+  lesson = {CountAllocations(gap.thread, forward, gap.end), 0};
+  const auto before = Within(windows_.autocast, edges.anchor, forward);
+  if (!before.empty() && CountAllocations(gap.thread, before.back().begin, forward) == 0) {
+    lesson.autocast_from_last =
+        static_cast<uint32_t>(Within(windows_.autocast, before.back().begin, gap.end).size());
+  }
 }
 
 uint32_t ForwardBegin::CountAllocations(model::ThreadIndex thread, EventIndex begin, EventIndex end) const {

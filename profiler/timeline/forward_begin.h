@@ -7,9 +7,10 @@
 //   ...optimizer│ scheduler, logging │data│ prepare batch │ forward                │backward...
 //               └ gap                     └ anchor        └ found here             └ gap ends
 //
-// In order of trust: the first module call (deep steps); as many allocations before backward as in the deep
-// steps of this run, micro-batch by micro-batch (a step repeats itself, and what comes between the steps,
-// like an evaluation, does not move this count); the first autocast region; the first tensor that autograd
+// In order of trust: the first module call (deep steps); the autocast region that enclosed just that call in
+// the deep steps of this run; as many allocations before backward as there, micro-batch by micro-batch (a
+// step repeats itself, and what comes between the steps, like an evaluation, does not move this count; but a
+// first step may make more, like a loss scale); the first autocast region; the first tensor that autograd
 // saves. The anchor is the end of the last data window that is followed by a save, so that batches of an
 // evaluation in the same gap are not taken for the training batch.
 #pragma once
@@ -53,6 +54,14 @@ class ForwardBegin {
                                                         model::EventIndex begin, model::EventIndex end);
 
  private:
+  // What a deep step says about the light ones.
+  struct Lesson {
+    uint32_t allocations = 0;         // of the forward
+    uint32_t autocast_from_last = 0;  // the how-manieth region from the gap's end began with it; 0 = none did
+  };
+
+  // Where forward begins if the gap is as the deep steps were; kNever if that does not fit.
+  [[nodiscard]] model::EventIndex AsLearnt(const Gap& gap, model::EventIndex anchor) const;
   void FindAnchor(const Gap& gap, ForwardEdges& edges) const;
   // Allocations on the gap's thread in [begin, end).
   [[nodiscard]] uint32_t CountAllocations(model::ThreadIndex thread, model::EventIndex begin,
@@ -64,7 +73,7 @@ class ForwardBegin {
   const model::Run& run_;
   model::ProcessIndex process_;
   const TrainingWindows& windows_;
-  std::unordered_map<uint32_t, uint32_t> learnt_;  // micro-batch -> allocations of its forward
+  std::unordered_map<uint32_t, Lesson> learnt_;  // by micro-batch
 };
 
 }  // namespace vramscope::timeline

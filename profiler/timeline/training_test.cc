@@ -292,6 +292,34 @@ TEST(TrainingTest, AutocastBeginsForwardBeforeTheFirstSave) {
   EXPECT_EQ(training.SpanAt(run.blocks[loop.s.Id("cast")].alloc_event).part, Part::kForward);
 }
 
+// The first step also makes the loss scale between forward and backward, so counting back from there falls
+// short.
+TEST(TrainingTest, AnAutocastRegionThatIsTheForwardInDeepStepsIsItInLightOnes) {
+  Loop loop;
+  for (int step = 1; step <= 3; ++step) {
+    const bool deep = step == 2;
+    const std::string number = std::to_string(step);
+    if (deep) loop.s.Mark(MarkKind::kDeepBegin, 2);
+    if (step == 3) loop.s.Mark(MarkKind::kDeepEnd);
+    loop.s.Alloc("batch" + number, 64);
+    const auto forward = [&] {
+      loop.s.Alloc("cast" + number, 8);
+      loop.Forward();
+    };
+    loop.s.Autocast([&] { deep ? (void)loop.s.Module("net", forward) : forward(); });
+    if (step == 1) loop.s.Alloc("scale", 4).Alloc("tracker", 4);
+    loop.Backward();
+    loop.Optimizer();
+  }
+  const auto run = loop.s.Load();
+  const Training training = FindTraining(run, 0);
+  for (const std::string step : {"1", "2", "3"}) {
+    EXPECT_EQ(training.SpanAt(run.blocks[loop.s.Id("batch" + step)].alloc_event).part, Part::kPrepare)
+        << step;
+    EXPECT_EQ(training.SpanAt(run.blocks[loop.s.Id("cast" + step)].alloc_event).part, Part::kForward) << step;
+  }
+}
+
 TEST(TrainingTest, ARunThatIsCutOffInBackwardHasAnUnfinishedLastStep) {
   Loop loop;
   loop.Forward();

@@ -198,8 +198,7 @@ add_tests(Gan, {**VARIANTS, **OPTIMIZERS})
 add_tests(AutoencoderLbfgs, VARIANTS)
 ON_CUDA = {**VARIANTS, **AMP_FP16, **EXPANDABLE}
 add_tests(GptOnCuda, {**ON_CUDA, **OPTIMIZERS}, usual=(*ON_CUDA, "adamw_fused"))
-# Not among the usual: amp_fp16, where the first convolution's casts of step 1 are called input and not activation.
-add_tests(ResnetOnCuda, {**ON_CUDA, **OPTIMIZERS}, usual=("plain", "amp_bf16"))
+add_tests(ResnetOnCuda, {**ON_CUDA, **OPTIMIZERS}, usual=("plain", "amp_fp16"))
 add_tests(GanOnCuda, {**ON_CUDA, **OPTIMIZERS}, usual=("plain", "momentum_foreach"))
 add_tests(AutoencoderLbfgsOnCuda, {**VARIANTS, **EXPANDABLE}, usual=("plain",))
 CPP = {
