@@ -7,7 +7,7 @@ import subprocess
 import sys
 import unittest
 from pathlib import Path
-from typing import Any, Dict, List, Sequence
+from typing import Any, Dict, List, Sequence, Tuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import recorded_run  # noqa: E402
@@ -19,6 +19,13 @@ def torch_folder(python: str) -> Path:
     """Where that interpreter's PyTorch lies."""
     ask = "import importlib.util, os; print(os.path.dirname(importlib.util.find_spec('torch').origin))"
     return Path(subprocess.run([python, "-c", ask], check=True, capture_output=True, text=True).stdout.strip())
+
+
+def release(python: str) -> Tuple[int, int]:
+    """Of that interpreter's PyTorch. The device is made for 2.4 and later (docs/dryrun.md)."""
+    found = re.search(r"__version__ = '(\d+)\.(\d+)", (torch_folder(python) / "version.py").read_text(encoding="utf-8"))
+    assert found, python
+    return int(found[1]), int(found[2])
 
 
 def libraries(python: str) -> List[str]:

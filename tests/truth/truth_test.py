@@ -47,8 +47,11 @@ class TruthTest(RecordingTest):
     size: Sequence[str]
     device = "cpu"
 
+    def serves(self, interpreter: str) -> bool:
+        return True
+
     def check(self, flags: Sequence[str], profiled: bool) -> None:
-        for interpreter in recorded_run.pythons() or [recorded_run.python()]:
+        for interpreter in filter(self.serves, recorded_run.pythons() or [recorded_run.python()]):
             with self.subTest(python=interpreter):
                 self._check(interpreter, [*self.size, *flags], profiled)
 
@@ -147,6 +150,9 @@ class OnCuda(TruthTest):
 
     device = "cuda"
 
+    def serves(self, interpreter: str) -> bool:
+        return simulated_device.release(interpreter) >= (2, 4)
+
     def environment(self, interpreter: str) -> Dict[str, str]:
         settings = "expandable_segments:True" if "expandable" in self.id() else ""
         return simulated_device.environment(interpreter, "a100-40gb", PYTORCH_CUDA_ALLOC_CONF=settings, PYTORCH_ALLOC_CONF=settings)
@@ -175,6 +181,8 @@ class GptCpp(TruthTest):
 
     def check(self, flags: Sequence[str], profiled: bool) -> None:
         for number, interpreter in enumerate(recorded_run.pythons() or [recorded_run.python()]):
+            if not self.serves(interpreter):
+                continue
             program = target(f"oracle_gpt_{number}" if number else "oracle_gpt")
             with self.subTest(program=program):
                 points_file, trace = self.folder / "points.jsonl", self.folder / "run.vms"
@@ -184,7 +192,7 @@ class GptCpp(TruthTest):
 
 
 class GptCppOnCuda(GptCpp):
-    device = "cuda"
+    device, serves = "cuda", OnCuda.serves
 
     def environment(self, interpreter: str) -> Dict[str, str]:
         libtorch = simulated_device.torch_folder(interpreter) / "lib" / "libtorch_cuda.so"  # the sample is linked without it
