@@ -7,7 +7,7 @@ import subprocess
 import sys
 import unittest
 from pathlib import Path
-from typing import Any, Dict, List, Sequence, Tuple
+from typing import Any, Dict, List, Sequence
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import recorded_run  # noqa: E402
@@ -21,11 +21,11 @@ def torch_folder(python: str) -> Path:
     return Path(subprocess.run([python, "-c", ask], check=True, capture_output=True, text=True).stdout.strip())
 
 
-def release(python: str) -> Tuple[int, int]:
-    """Of that interpreter's PyTorch. The device is made for 2.4 and later (docs/dryrun.md)."""
+def is_served(python: str) -> bool:
+    """The device is made for PyTorch 2.4 and later (docs/dryrun.md)."""
     found = re.search(r"__version__ = '(\d+)\.(\d+)", (torch_folder(python) / "version.py").read_text(encoding="utf-8"))
     assert found, python
-    return int(found[1]), int(found[2])
+    return (int(found[1]), int(found[2])) >= (2, 4)
 
 
 def libraries(python: str) -> List[str]:
@@ -64,7 +64,7 @@ class DeviceTest(recorded_run.RecordingTest):
     def for_each_python(self) -> Any:
         """The interpreters, each in a sub-test."""
         recorded_run.python()  # skips when there is none
-        for python in recorded_run.pythons():
+        for python in filter(is_served, recorded_run.pythons()):
             with self.subTest(python=python):
                 yield python
 

@@ -151,7 +151,7 @@ class OnCuda(TruthTest):
     device = "cuda"
 
     def serves(self, interpreter: str) -> bool:
-        return simulated_device.release(interpreter) >= (2, 4)
+        return simulated_device.is_served(interpreter)
 
     def environment(self, interpreter: str) -> Dict[str, str]:
         settings = "expandable_segments:True" if "expandable" in self.id() else ""
