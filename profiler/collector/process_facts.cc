@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/collector/process_facts.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -9,7 +10,6 @@
 #include <climits>
 #include <cstdlib>
 #include <fstream>
-#include <iterator>
 #include <sstream>
 
 namespace vramscope::collector {
@@ -41,11 +41,6 @@ constexpr std::array kVariables = {
     "WORLD_SIZE",
 };
 
-std::string ReadWhole(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
-
 std::string Quoted(const std::string& argument) {
   if (!argument.empty() && argument.find_first_of(" \t\n'\"\\$") == std::string::npos) return argument;
   std::string quoted = "'";
@@ -72,6 +67,17 @@ uint64_t MemoryBytes() {
 }
 
 }  // namespace
+
+std::string ReadWhole(const std::string& path) {
+  std::string text;
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return text;
+  std::array<char, 4096> part{};
+  for (ssize_t got = 0; (got = read(file, part.data(), part.size())) > 0;)
+    text.append(part.data(), static_cast<size_t>(got));
+  close(file);
+  return text;
+}
 
 std::string ExecutableOf(uint32_t pid) {
   std::array<char, PATH_MAX> path{};
