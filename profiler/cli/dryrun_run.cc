@@ -8,9 +8,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <functional>
-#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -19,6 +17,7 @@
 #include "profiler/classify/analysis.h"
 #include "profiler/cli/verb.h"
 #include "profiler/report/build.h"
+#include "profiler/collector/whole_file.h"
 
 namespace vramscope::cli {
 namespace {
@@ -57,17 +56,12 @@ class Redirected {
   int saved_err_ = -1;
 };
 
-std::string Text(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
-
 // What vramscope_dryrun/stop.py wrote down, in any of the processes.
 void ReadStop(const std::string& folder, DryrunResult& result) {
   std::error_code ignored;
   for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
     if (entry.path().extension() != ".stop") continue;
-    const auto document = nlohmann::json::parse(Text(entry.path().string()), nullptr, false);
+    const auto document = nlohmann::json::parse(collector::ReadWhole(entry.path().string()), nullptr, false);
     if (!document.is_object()) continue;
     result.stopped_after = document.value("steps", 0u);
     result.stopped_by_calm = document.value("reason", "") == "stable";
@@ -80,7 +74,7 @@ void ReadDataReads(const std::string& folder, std::vector<DataRead>& reads) {
   std::error_code ignored;
   for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
     if (entry.path().extension() != ".reads") continue;
-    std::istringstream lines(Text(entry.path().string()));
+    std::istringstream lines(collector::ReadWhole(entry.path().string()));
     for (std::string line; std::getline(lines, line);) {
       std::istringstream fields(line);
       std::string kind, count, file, number;
@@ -173,7 +167,7 @@ Result<DryrunResult> DryrunRunner::Run(const std::vector<std::string>& command,
     return collector::Record(*options);
   }();
   if (!outcome.ok()) return outcome.error();
-  if (log_text != nullptr) *log_text = Text(log);
+  if (log_text != nullptr) *log_text = collector::ReadWhole(log);
   result.trace = outcome->path;
   result.wait_status = outcome->wait_status;
   result.ledger = FullestDevice(scratch.path());

@@ -12,8 +12,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <system_error>
 #include <vector>
 
@@ -21,6 +19,7 @@
 #include "profiler/collector/target_program.h"
 #include "profiler/collector/tool_run.h"
 #include "profiler/collector/torch_location.h"
+#include "profiler/collector/whole_file.h"
 
 namespace vramscope::collector {
 namespace {
@@ -44,11 +43,6 @@ bool Exists(const fs::path& path) {
   return fs::exists(path, ignored);
 }
 
-std::string Contents(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
-
 uint64_t SizeOf(const fs::path& path) {
   std::error_code failed;
   const uint64_t bytes = fs::file_size(path, failed);
@@ -65,13 +59,13 @@ uint64_t Hash(const std::string& text) {
 // Releases up to 2.6 were built with the old std::string, later ones with the new: the names of libc10's own
 // functions say which.
 bool UsesNewStringAbi(const fs::path& torch_root) {
-  const std::string library = Contents(torch_root / "lib/libc10.so");
+  const std::string library = ReadWhole(torch_root / "lib/libc10.so");
   return library.find("_ZN3c105ErrorC1ENS_14SourceLocationENSt7__cxx11") != std::string::npos;
 }
 
 // Recent headers refuse older standards with an #error that names the one they want.
 bool WantsCxx20(const fs::path& torch_root) {
-  return Contents(torch_root / "include/ATen/ATen.h").find("#error C++20") != std::string::npos;
+  return ReadWhole(torch_root / "include/ATen/ATen.h").find("#error C++20") != std::string::npos;
 }
 
 struct Plan {
@@ -162,10 +156,10 @@ Result<Plan> MakePlan(const TorchLocation& torch, const fs::path& source_root) {
 
   std::string facts = CompilerIdentity(plan.compiler);
   for (const std::string& flag : plan.flags) facts += flag + "\n";
-  for (const char* header : kLayoutHeaders) facts += Contents(root / "include" / header);
+  for (const char* header : kLayoutHeaders) facts += ReadWhole(root / "include" / header);
   for (const fs::path& file : *files) {
     if (file.extension() == ".cc") plan.sources.push_back(file.string());
-    facts += Contents(file);
+    facts += ReadWhole(file);
   }
   plan.key = fmt::format("torch-{}-{:016x}", torch.version.substr(0, torch.version.find('+')), Hash(facts));
   return plan;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/collector/process_facts.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -11,6 +10,8 @@
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
+
+#include "profiler/collector/whole_file.h"
 
 namespace vramscope::collector {
 namespace {
@@ -67,17 +68,6 @@ uint64_t MemoryBytes() {
 }
 
 }  // namespace
-
-std::string ReadWhole(const std::string& path) {
-  std::string text;
-  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) return text;
-  std::array<char, 4096> part{};
-  for (ssize_t got = 0; (got = read(file, part.data(), part.size())) > 0;)
-    text.append(part.data(), static_cast<size_t>(got));
-  close(file);
-  return text;
-}
 
 std::string ExecutableOf(uint32_t pid) {
   std::array<char, PATH_MAX> path{};

@@ -10,10 +10,6 @@
 
 namespace vramscope::collector {
 
-// As much of a file as can be read; never throws. Not a stream: a process that dies between open and read
-// makes its files in /proc fail, and a stream buffer throws then.
-std::string ReadWhole(const std::string& path);
-
 std::string ExecutableOf(uint32_t pid);
 // Arguments joined by spaces, those with blanks or quotes in single quotes; at most 4 KiB.
 std::string CommandLineOf(uint32_t pid);

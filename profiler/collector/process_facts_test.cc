@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include "profiler/collector/whole_file.h"
+
 namespace vramscope::collector {
 namespace {
 

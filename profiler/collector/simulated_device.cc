@@ -8,11 +8,11 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <regex>
 
 #include "profiler/collector/process_facts.h"
 #include "profiler/collector/torch_location.h"
+#include "profiler/collector/whole_file.h"
 
 namespace vramscope::collector {
 namespace {
@@ -23,11 +23,6 @@ constexpr int kOldestCuda = 12;
 constexpr char kInstall[] =
     "Install one with CUDA, which needs neither a GPU nor the nvidia packages: pip install --no-deps torch";
 
-std::string Text(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
-
 bool Exists(const fs::path& path) {
   std::error_code ignored;
   return fs::exists(path, ignored);
@@ -37,10 +32,10 @@ bool Exists(const fs::path& path) {
 // archive; 0 = neither says.
 int MajorInFiles(const fs::path& root) {
   std::smatch found;
-  const std::string python = Text(root / "version.py");
+  const std::string python = ReadWhole(root / "version.py");
   if (std::regex_search(python, found, std::regex(R"(cuda\s*(?::[^=\n]*)?=\s*'(\d+)\.)")))
     return std::stoi(found[1]);
-  const std::string archive = Text(root / "build-version");
+  const std::string archive = ReadWhole(root / "build-version");
   if (std::regex_search(archive, found, std::regex(R"(\+cu(\d+)\d)"))) return std::stoi(found[1]);
   return 0;
 }

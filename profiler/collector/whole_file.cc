@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/collector/whole_file.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+
+namespace vramscope::collector {
+
+std::string ReadWhole(const std::string& path) {
+  std::string text;
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return text;
+  std::array<char, 4096> part{};
+  for (ssize_t got = 0; (got = read(file, part.data(), part.size())) > 0;)
+    text.append(part.data(), static_cast<size_t>(got));
+  close(file);
+  return text;
+}
+
+}  // namespace vramscope::collector

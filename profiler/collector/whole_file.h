@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// A file as one string.
+#pragma once
+
+#include <string>
+
+namespace vramscope::collector {
+
+// As much of a file as can be read; never throws for one that cannot. Not a stream: a process that dies
+// between open and read makes its files in /proc fail, as does a folder, and a stream buffer throws then.
+std::string ReadWhole(const std::string& path);
+
+}  // namespace vramscope::collector
