@@ -100,6 +100,7 @@ enum class RangeKind : uint16_t {
   kCheckpoint = 7,   // torch.utils.checkpoint; name: "checkpoint" (forward) or "recomputation"; id: joins the two, 0 = not known
   kNvtx = 8,
   kZeroGrad = 9,
+  kGraphReplay = 10,  // CUDAGraph::replay: what was captured runs again, in memory that it keeps; id: identity of the graph
 };
 
 // kCoverage

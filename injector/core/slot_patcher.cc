@@ -37,7 +37,6 @@ bool StoreSlot(const ElfImage& image, void** slot, void* value) {
 }
 
 void VisitSlot(const ElfImage& image, Patch& patch, void** slot, const char* symbol) {
-  if (symbol[0] != '_' || symbol[1] != 'Z') return;
   for (size_t i = 0; i < patch.count; ++i) {
     Hook& hook = patch.hooks[i];
     if (strcmp(symbol, hook.symbol) != 0) continue;
@@ -55,8 +54,11 @@ size_t Run(Patch patch) {
       [](const ElfImage& image, void* argument) {
         auto& running = *static_cast<Patch*>(argument);
         if (MayCallHooks(image, running)) {
-          image.ForEachSlot(
-              [&](void** slot, const char* symbol) { VisitSlot(image, running, slot, symbol); });
+          image.ForEachSlot([&](void** slot, const char* symbol) {
+            const bool mangled =
+                symbol[0] == '_' && symbol[1] == 'Z';  // as all of PyTorch's are; the others are many
+            if (mangled) VisitSlot(image, running, slot, symbol);
+          });
         }
         return true;
       },
@@ -67,6 +69,11 @@ size_t Run(Patch patch) {
 }  // namespace
 
 size_t PatchSlots(Hook* hooks, size_t count) { return Run({hooks, count, false, 0}); }
+size_t PatchSlotsOf(const ElfImage& image, Hook* hooks, size_t count) {
+  Patch patch = {hooks, count, false, 0};
+  image.ForEachSlot([&](void** slot, const char* symbol) { VisitSlot(image, patch, slot, symbol); });
+  return patch.changed;
+}
 size_t RestoreSlots(Hook* hooks, size_t count) { return Run({hooks, count, true, 0}); }
 
 }  // namespace vramscope::injector

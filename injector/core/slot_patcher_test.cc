@@ -54,6 +54,29 @@ TEST_F(SlotPatcherTest, CallsThroughPltAndVtableComeToUsAndBack) {
   EXPECT_EQ(ask_oracle_(1), 3);
 }
 
+TEST_F(SlotPatcherTest, OneObjectAloneCanBeRedirected) {
+  const auto patch = [this](const char* which) {
+    struct Wanted {
+      const char* name;
+      ElfImage image;
+    } wanted = {which, {}};
+    ForEachImage(
+        [](const ElfImage& image, void* argument) {
+          auto& search = *static_cast<Wanted*>(argument);
+          if (strstr(image.name(), search.name) != nullptr) search.image = image;
+          return true;
+        },
+        &wanted);
+    EXPECT_NE(wanted.image.base(), 0u) << which;
+    FindRealFunctions(hooks_, 2);
+    return PatchSlotsOf(wanted.image, hooks_, 2);
+  };
+  EXPECT_EQ(patch("libc.so"), 0u);
+  EXPECT_EQ(call_answer_(1), 2);
+  EXPECT_GE(patch("patched"), 2u);
+  EXPECT_EQ(call_answer_(1), 200);
+}
+
 TEST_F(SlotPatcherTest, AVtableIsReadOnlyAgainAfterwards) {
   PatchSlots(hooks_, 2);
   auto** const vtable = static_cast<void**>(FindSymbol("_ZTVN7patched6OracleE"));

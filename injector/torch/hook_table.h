@@ -85,6 +85,9 @@ using TensorDictionary = Opaque<112>;
   row(NextSequenceNumber, "at::sequence_number::get_and_increment", uint64_t,                                   \
       "_ZN2at15sequence_number17get_and_incrementEv",                                                           \
       ())                                                                                                       \
+  row(GraphReplay, "at::cuda::CUDAGraph::replay", void,                                                         \
+      "_ZN2at4cuda9CUDAGraph6replayEv",                                                                         \
+      (void* graph))                                                                                            \
   /* torch::optim of C++ programs */                                                                            \
   row(SGDStep, "torch::optim::SGD::step", TensorResult,                                                         \
       "_ZN5torch5optim3SGD4stepESt8functionIFN2at6TensorEvEE",                                                  \

@@ -6,13 +6,7 @@
 // reportMemoryUsageToProfiler, which must not count the block again; shared-memory and file-mapped storages
 // report there directly. CUDA and other backends: reportMemoryUsageToProfiler is called unconditionally, with
 // the allocator's mutex held: records only, nothing else.
-#include "injector/core/native_stack.h"
-#include "injector/core/thread_ring.h"
-#include "injector/torch/block_filter.h"
-#include "injector/torch/hook_table.h"
-#include "injector/torch/python_route.h"
-#include "injector/torch/tensor_layout.h"
-#include "trace_format/event.h"
+#include "injector/torch/block_records.h"
 
 namespace vramscope::injector {
 namespace {
@@ -24,11 +18,6 @@ constexpr DeviceValue kDefaultCpu = {kCpu, -1};
 // recorded.
 constinit thread_local bool in_cpu_reporter __attribute__((tls_model("initial-exec"))) = false;
 
-uint16_t Code(DeviceValue device) {
-  return static_cast<uint16_t>(
-      trace::DeviceCode(static_cast<uint8_t>(device.type), static_cast<uint8_t>(device.index)));
-}
-
 template <typename Call>
 void InsideCpuReporter(Call call) {
   in_cpu_reporter = true;
@@ -36,28 +25,19 @@ void InsideCpuReporter(Call call) {
   in_cpu_reporter = false;
 }
 
-void RecordAlloc(const void* block, uint64_t bytes, DeviceValue device, uint64_t allocated,
-                 uint64_t reserved) {
-  ConsiderShim();
-  NoteBlock(block, bytes);
-  RecordAfterAll(trace::EventType::kAlloc, Code(device), NativeStackId(), reinterpret_cast<uint64_t>(block),
-                 bytes, 0, 0, allocated, reserved);
-}
-
 void RecordReport(const void* block, int64_t bytes, uint64_t allocated, uint64_t reserved,
                   DeviceValue device) {
   if (block == nullptr || bytes == 0 || in_cpu_reporter || !WantsBlocksOf(device.type)) return;
   if (bytes > 0) {
-    RecordAlloc(block, static_cast<uint64_t>(bytes), device, allocated, reserved);
+    RecordBlock(block, static_cast<uint64_t>(bytes), device, allocated, reserved);
   } else {
-    Record(trace::EventType::kFree, Code(device), 0, reinterpret_cast<uint64_t>(block),
-           -static_cast<uint64_t>(bytes), allocated, reserved);
+    RecordFreedBlock(block, -static_cast<uint64_t>(bytes), device, allocated, reserved);
   }
 }
 
 void RecordOutOfMemory(int64_t bytes, uint64_t allocated, uint64_t reserved, DeviceValue device) {
   if (in_cpu_reporter || !WantsBlocksOf(device.type)) return;
-  Record(trace::EventType::kOutOfMemory, Code(device), NativeStackId(), bytes, allocated, reserved);
+  RecordNoBlock(bytes, device, allocated, reserved);
 }
 
 }  // namespace

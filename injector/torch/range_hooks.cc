@@ -44,4 +44,13 @@ TensorVector EngineExecute(void* engine, const void* roots, const void* inputs, 
   return result;
 }
 
+void GraphReplay(void* graph) {
+  VRAMSCOPE_ENDS_RANGE_WHEN_UNWOUND();
+  OpenRange range = {nullptr, trace::RangeKind::kGraphReplay, 0, reinterpret_cast<uint64_t>(graph)};
+  auto* const real = RealGraphReplay();
+  BeginRange(range);
+  real(graph);
+  EndRange();
+}
+
 }  // namespace vramscope::injector

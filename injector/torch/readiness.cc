@@ -9,6 +9,7 @@
 #include "injector/core/elf_image.h"
 #include "injector/core/session.h"
 #include "injector/core/slot_patcher.h"
+#include "injector/torch/async_allocator_hooks.h"
 #include "injector/torch/deep_window.h"
 #include "injector/torch/hook_table.h"
 #include "injector/torch/python_route.h"
@@ -74,6 +75,7 @@ uint32_t TorchReady() {
                    "torch was loaded past the preloaded library");
   }
   RecordHookCoverage();
+  WatchAsyncAllocator();
   uint32_t reached = PrepareDeepWindows() ? kBridgeLoaded : 0;
   if (VtableReachesUs()) reached |= kMemoryReached | kAutogradReached;
   return reached;

@@ -250,6 +250,26 @@ TEST(CategoriesTest, ALeafThatAModuleNamesIsAParameterHoweverShortItsMemoryLives
   for (size_t step = 1; step <= 3; ++step) EXPECT_EQ(judged("gathered", step), "parameter") << step;
 }
 
+TEST(CategoriesTest, ALeafThatNeverGetsAGradientWhileOthersDoIsNoParameter) {
+  Script s;
+  s.Alloc("still_input", 64).Label("still_input", Role::kParameter, LabelSource::kAccumulateGrad, "", 33);
+  s.Saved("still_input");
+  TrainThroughALeaf(s, "");
+  const Judged judged(s);
+  EXPECT_EQ(judged("still_input"), "input");
+  EXPECT_EQ(judged("weight"), "parameter");
+}
+
+TEST(CategoriesTest, ALeafThatBackwardHasNotReachedYetIsAParameter) {
+  Script s;
+  s.Alloc("first", 64).Alloc("last", 64).Alloc("hidden", 8).Saved("hidden");
+  s.Backward([&] {  // the run ends in it
+    s.Label("first", Role::kParameter, LabelSource::kAccumulateGrad, "", 33);
+    s.Alloc("grad", 64).Gradient("grad", "last");
+  });
+  EXPECT_EQ(Judged(s)("first"), "parameter");
+}
+
 TEST(CategoriesTest, WithoutAnyTrainingNothingIsGuessed) {
   Script s;
   s.Alloc("a", 8).Alloc("w", 8).Label("w", Role::kParameter, LabelSource::kModuleRegistry, "w");

@@ -33,12 +33,18 @@ bool IsGoneSoon(const model::Block& block, const Birth& birth) {
 class Search {
  public:
   Search(const model::Run& run, std::span<const timeline::Training> training)
-      : run_(run), births_(run, training) {
+      : run_(run), training_(training), births_(run, training), last_gradient_(training.size(), 0) {
     for (const Label& label : run.labels) {
-      if (label.role == Role::kParameter && label.source != LabelSource::kAccumulateGrad && label.tensor != 0)
+      const bool accumulated = label.source == LabelSource::kAccumulateGrad;
+      if (label.role == Role::kParameter && !accumulated && label.tensor != 0)
         named_.push_back(TensorOf(label));
+      if (label.role == Role::kGradient && accumulated) {
+        with_gradient_.push_back(TensorOf(label));
+        last_gradient_[with_gradient_.back().first] = label.event;
+      }
     }
     std::sort(named_.begin(), named_.end());
+    std::sort(with_gradient_.begin(), with_gradient_.end());
     CollectLeaves();
   }
 
@@ -72,9 +78,19 @@ class Search {
     });
     for (Leaf& leaf : leaves_) {
       const model::Block& block = run_.blocks[run_.labels[leaf.label].block];
-      leaf.on_the_way = IsGoneSoon(block, births_.Of(block));
+      leaf.on_the_way = IsGoneSoon(block, births_.Of(block)) || IsPassedOver(leaf);
     }
     std::sort(leaves_.begin(), leaves_.end(), [](const Leaf& a, const Leaf& b) { return a.Key() < b.Key(); });
+  }
+
+  // Whether it never got a gradient, though other leaves got one in a later step than that of its first use.
+  [[nodiscard]] bool IsPassedOver(const Leaf& leaf) const {
+    if (std::binary_search(with_gradient_.begin(), with_gradient_.end(), leaf.tensor)) return false;
+    const model::ProcessIndex process = leaf.tensor.first;
+    const auto& steps = training_[process].steps();
+    const auto used_in =
+        std::ranges::upper_bound(steps, leaf.event, {}, [](const timeline::Step& step) { return step.end; });
+    return used_in != steps.end() && used_in->end < last_gradient_[process];
   }
 
   // The leaf that a gradient belongs to: the last one labelled with its tensor. nullptr for a named one.
@@ -88,9 +104,12 @@ class Search {
   }
 
   const model::Run& run_;
+  std::span<const timeline::Training> training_;
   Births births_;
-  std::vector<TensorOfProcess> named_;  // by a module or an optimizer; sorted
-  std::vector<Leaf> leaves_;            // the others, sorted by Key()
+  std::vector<model::EventIndex> last_gradient_;  // by process: when something was accumulated last
+  std::vector<TensorOfProcess> with_gradient_;    // into which something was accumulated; sorted
+  std::vector<TensorOfProcess> named_;            // by a module or an optimizer; sorted
+  std::vector<Leaf> leaves_;                      // those without a name, sorted by Key()
 };
 
 }  // namespace

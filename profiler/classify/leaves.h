@@ -3,9 +3,14 @@
 //
 // Autograd accumulates into every leaf that requires a gradient. Most are parameters; some are made on the
 // way and are gone before the next step has ended:
-//   the input of a checkpoint that computes again (a detached copy: torch.utils.checkpoint with
-//   use_reentrant) points between real and made-up samples, for a gradient penalty inputs that are moved
-//   along their gradient, for adversarial training
+//
+//   - the input of a checkpoint that computes again: a detached copy (torch.utils.checkpoint, use_reentrant);
+//   - points between real and made-up samples, for a gradient penalty;
+//   - inputs that are moved along their gradient, for adversarial training.
+//
+// Others stay but never get a gradient, though every parameter does: the still input of a graphed layer
+// (torch.cuda.make_graphed_callables), whose gradient torch.autograd.grad hands to somebody else.
+//
 // A leaf that a module or an optimizer has named is a parameter however short its memory lives: FSDP puts the
 // gathered weights into a new block in every forward.
 #pragma once

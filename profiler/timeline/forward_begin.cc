@@ -92,9 +92,10 @@ void ForwardBegin::Learn(const Gap& gap) {
   FindAnchor(gap, edges);
   const EventIndex forward = FirstBegin(windows_.modules, edges.anchor, gap.end);
   if (forward == gap.end) return;
-  // The last deep step teaches: the first ones may still warm up.
-  Lesson& lesson = learnt_[gap.micro_batch];
-  lesson = {CountAllocations(gap.thread, forward, gap.end), 0};
+  // The shortest deep step teaches: others warm up, or capture a graph, and allocate what is made only once.
+  const uint32_t allocations = CountAllocations(gap.thread, forward, gap.end);
+  Lesson& lesson = learnt_.try_emplace(gap.micro_batch, Lesson{allocations, 0}).first->second;
+  lesson = {std::min(lesson.allocations, allocations), 0};
   const auto before = Within(windows_.autocast, edges.anchor, forward);
   if (!before.empty() && CountAllocations(gap.thread, before.back().begin, forward) == 0) {
     lesson.autocast_from_last =

@@ -44,10 +44,31 @@ void PlaceOutermost(std::vector<Interval>& intervals, Interval interval) {
   }
 }
 
+// Puts the replays that stand for a backward pass among the windows: those before an optimizer with no
+// backward window since the optimizer before.
+void PlaceReplays(std::vector<Window>& outermost, const std::vector<Window>& replays) {
+  if (replays.empty()) return;
+  std::vector<Window> placed;
+  auto replay = replays.begin();
+  bool backward = false;
+  EventIndex from = 0;  // the end of the optimizer before
+  for (Window& window : outermost) {
+    if (window.optimizer && !backward) {
+      while (replay != replays.end() && replay->begin < from) ++replay;
+      for (; replay != replays.end() && replay->begin < window.begin; ++replay) placed.push_back(*replay);
+    }
+    backward = !window.optimizer;
+    if (window.optimizer) from = window.end;
+    placed.push_back(std::move(window));
+  }
+  outermost = std::move(placed);
+}
+
 }  // namespace
 
 TrainingWindows FindWindows(const model::Run& run, model::ProcessIndex process) {
   TrainingWindows windows;
+  std::vector<Window> replays;
   windows.threads = FindTrainingThreads(run, process);
   for (const uint32_t index : run.processes[process].ranges) {
     const Range& range = run.ranges[index];
@@ -66,6 +87,9 @@ TrainingWindows FindWindows(const model::Run& run, model::ProcessIndex process) 
             windows.outermost,
             {interval.begin, interval.end, range.id, range.thread, {}, range.kind == RangeKind::kOptimizer});
         break;
+      case RangeKind::kGraphReplay:
+        replays.push_back({interval.begin, interval.end, range.id, range.thread, {}, false});
+        break;
       case RangeKind::kDataLoader:
         PlaceOutermost(windows.data, interval);
         break;
@@ -79,6 +103,7 @@ TrainingWindows FindWindows(const model::Run& run, model::ProcessIndex process) 
         break;
     }
   }
+  PlaceReplays(windows.outermost, replays);
   std::sort(windows.other_data.begin(), windows.other_data.end(), [](const auto& a, const auto& b) {
     return std::tie(a.thread, a.interval.begin) < std::tie(b.thread, b.interval.begin);
   });

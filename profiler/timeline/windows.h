@@ -8,6 +8,9 @@
 //
 //   thread main   ──data──   ─────backward─────   ──optimizer──────────────
 //   autograd            allocates here ▲          backward inside (LBFGS) nests
+//
+// A step that replays a CUDA graph and then calls the optimizer has no backward of its own: the graph is its
+// forward and its backward. Where backward ran since the last optimizer, graphs are parts of other windows.
 #pragma once
 
 #include <vector>
@@ -22,7 +25,7 @@ struct Window {
   uint64_t id = 0;
   model::ThreadIndex thread = 0;
   std::vector<Window> inside;  // backward and optimizer windows within, in order
-  bool optimizer = false;      // else: backward
+  bool optimizer = false;      // else: backward, or a graph replay that stands for forward and backward
 };
 
 struct Interval {

@@ -12,7 +12,7 @@ What must hold, and why it is stated so:
 A block has one category for its whole life where the role is the block's purpose: LBFGS makes next step's state in the middle of a step
 and stores it at the end. PyTorch's answer at the later point therefore also holds for the same block at an earlier one. And what an
 optimizer keeps in its state only while it steps (LBFGS: al) is no state but a temporary. What autograd keeps again and again, a loss scale,
-may count as kept in between.
+may count as kept in between; and so may the memory into which a CUDA graph writes the same gradients at every replay.
 
 On a GPU a storage lies in a block that may be larger; the caching allocator says which, and the block stands for the storage.
 """
@@ -37,11 +37,11 @@ def compare(points: List[Dict[str, Any]], moments: List[Dict[str, Any]]) -> List
     """`moments[i]` is the report's answer for the time of `points[i]`. Nothing = they agree."""
     points = [_on_blocks(point) for point in points]
     roles_for_life = _roles_for_life(points, moments)
-    saved = [_numbers(point["saved"], moment) for point, moment in zip(points, moments)]
+    passing = {role: [_numbers(point[role], moment) for point, moment in zip(points, moments)] for role in ("saved", "gradient")}
     differences: List[Difference] = []
     for index, (point, moment) in enumerate(zip(points, moments)):
         where = f"step {point['step']} {point['kind']}"
-        again = set().union(*saved[:index]) & set().union(*saved[index + 1:])
+        again = {role: set().union(*numbers[:index]) & set().union(*numbers[index + 1:]) for role, numbers in passing.items()}
         differences += [Difference(where, what) for what in _compare_moment(point, moment, roles_for_life, again)]
     return differences
 
@@ -77,7 +77,7 @@ def _roles_for_life(points: List[Dict[str, Any]], moments: List[Dict[str, Any]])
 
 
 def _compare_moment(point: Dict[str, Any], moment: Dict[str, Any], for_life: Dict[str, Dict[int, Set[str]]],
-                    saved_again: Set[int]) -> List[str]:
+                    again: Dict[str, Set[int]]) -> List[str]:
     blocks = moment["blocks"]
     told = {role: _storages(point[role]) for role in (*NAMED, "saved", "input", "given", "visible")}
     if point["in_optimizer"]:
@@ -88,12 +88,14 @@ def _compare_moment(point: Dict[str, Any], moment: Dict[str, Any], for_life: Dic
     for block in blocks:
         found.setdefault(block["category"], set()).add((block["address"], block["bytes"]))
 
+    between = {role: {(block["address"], block["bytes"]) for block in blocks if block["number"] in numbers} - told[role]
+               for role, numbers in again.items()}
     problems: List[str] = []
     claimed: Set[Storage] = set()
     for role in NAMED:
         expected = told[role] - claimed
         claimed |= expected
-        problems += _sets(role, expected, found.get(role, set()), blocks)
+        problems += _sets(role, expected, found.get(role, set()) - between.get(role, set()), blocks)
         problems += _names(role, point[role], expected, blocks, for_life.get(role, {}))
 
     inputs = told["input"] - claimed
@@ -101,8 +103,7 @@ def _compare_moment(point: Dict[str, Any], moment: Dict[str, Any], for_life: Dic
         inputs &= told["saved"] | found.get("input", set())
     problems += _sets("input", inputs, found.get("input", set()) & inputs, blocks)
     either = told["given"] & found.get("input", set())  # noise handed to a model: an input, or made on the way
-    between = {(block["address"], block["bytes"]) for block in blocks if block["number"] in saved_again} - told["saved"]
-    problems += _sets("activation", told["saved"] - claimed - inputs - either, found.get("activation", set()) - between, blocks)
+    problems += _sets("activation", told["saved"] - claimed - inputs - either, found.get("activation", set()) - between["saved"], blocks)
 
     alive = {(block["address"], block["bytes"]) for block in blocks}
     problems += [f"PyTorch has a tensor of {size} bytes at {address:#x}, no such block" for address, size in sorted(told["visible"] - alive)]

@@ -5,8 +5,8 @@ Why not the recorder's own ways: this is the oracle that the recorder is judged 
 objects (modules, optimizers, tensors found by the garbage collector) and the autograd graph (grad_fn, next_functions, _saved_*), and
 never changes what it looks at: no tensor is made, no hook that recomputes is let run, no reference outlives the call.
 
-A storage is (address, bytes): untyped_storage().data_ptr() and nbytes(). Views share one. Only storages on `device_type` count: what a
-program keeps on the CPU beside its GPU is another memory.
+A storage is (address, bytes): untyped_storage().data_ptr() and nbytes(). Views share one. Only storages on `device` count: what a
+program keeps on the CPU beside its GPU, or on another GPU, is another memory.
 """
 import gc
 from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Set, Tuple
@@ -16,7 +16,7 @@ import torch
 Storage = Tuple[int, int]
 Names = Dict[Storage, Set[str]]
 
-device_type = "cpu"  # whose memory is looked at
+device = torch.device("cpu")  # whose memory is looked at
 
 # True while the graph is walked: reading `_saved_x` of a node unpacks it, and an unpack hook may compute (a checkpoint recomputes its
 # whole segment). guard_unpack_hooks() makes such hooks refuse while this is set.
@@ -45,7 +45,7 @@ def guard_unpack_hooks() -> None:
 
 def storage_of(tensor: torch.Tensor) -> Optional[Storage]:
     """The storage under a tensor, or None where there is none (meta, sparse, fake, functorch, empty), or on another device."""
-    if tensor.device.type != device_type:
+    if tensor.device != device:
         return None
     try:
         storage = tensor.untyped_storage()
@@ -56,9 +56,9 @@ def storage_of(tensor: torch.Tensor) -> Optional[Storage]:
 
 
 def cuda_blocks() -> List[Tuple[int, int, int]]:
-    """[(address, bytes, requested bytes)] of all that the caching allocator has handed out, as it says itself."""
+    """[(address, bytes, requested bytes)] of all that the caching allocator of `device` has handed out, as it says itself."""
     blocks = []
-    for segment in torch.cuda.memory_snapshot():
+    for segment in filter(lambda segment: segment["device"] == device.index, torch.cuda.memory_snapshot()):
         address = segment["address"]
         for block in segment["blocks"]:
             if block["state"] == "active_allocated":
@@ -227,6 +227,7 @@ def leaves_in_backward_order(tensors: Iterable[torch.Tensor]) -> List[torch.Tens
 
 
 def handed_in(arguments: Any, live: Live) -> List[torch.Tensor]:
-    """Those tensors among a model's arguments that no autograd graph has computed, not even before a detach()."""
+    """Those tensors on `device` among a model's arguments that no autograd graph has computed, not even before a detach()."""
     computed = storages_of(tensor for tensor in live.tensors if tensor.grad_fn is not None)
-    return [tensor for tensor in tensors_in(arguments) if not tensor.requires_grad and storage_of(tensor) not in computed]
+    mine = [tensor for tensor in tensors_in(arguments) if tensor.device == device]
+    return [tensor for tensor in mine if not tensor.requires_grad and storage_of(tensor) not in computed]

@@ -3,14 +3,16 @@
 
     vramscope record -o run.vms -- python oracle.py --points points.jsonl --steps 1,3,5 samples/gpt.py --steps 5
 
-One JSON object per line:
+One JSON object per line, point and device:
+    device                        "cpu", "cuda:0"
     step, kind                    kind: batch_ready, forward_done, backward_middle, backward_done, optimizer_begin, optimizer_done
     in_optimizer                  an optimizer step is under way: LBFGS calls forward and backward from there
     before_ns, after_ns           CLOCK_MONOTONIC around the reading; no tensor memory comes or goes between the two
     parameter, buffer, gradient, optimizer_state      [[address, bytes, [names]], ...]
     saved, input, given, visible  [[address, bytes], ...]: held by autograd graphs; the batch; tensors that the program hands to a model
                                   (the batch, and noise and the like); every tensor that Python can see
-    blocks, allocated_bytes       with --device-type cuda: [[address, bytes, requested bytes], ...] and their sum, from the caching allocator
+    blocks, allocated_bytes       on a GPU: [[address, bytes, requested bytes], ...] and their sum, from the caching allocator; cudaMallocAsync
+                                  tells no blocks, and its sum is the driver's, which rounds
 
 With --memory-events FILE the whole program runs under torch.profiler. Written there: first [begin, end], CLOCK_MONOTONIC of the profiled
 part, then the profiler's memory events in order of time, [bytes, total] per line.
@@ -33,6 +35,7 @@ from torch.optim.optimizer import register_optimizer_step_post_hook, register_op
 import introspection
 from introspection import Live, Names, Storage
 
+SAMPLES = Path(__file__).resolve().parent.parent.parent / "samples"
 MOST_PER_STEP = 4  # points of one kind in one step: gradient accumulation and LBFGS run backward many times
 
 
@@ -53,9 +56,10 @@ class Followed:
 class Points:
     """Writes the points; knows which step the program is in by counting optimizer steps."""
 
-    def __init__(self, file: IO[str], steps: Set[int]) -> None:
+    def __init__(self, file: IO[str], steps: Set[int], devices: List[torch.device]) -> None:
         self._file = file
         self._steps = steps
+        self._devices = devices
         self._done: Dict[int, int] = {}  # optimizer -> its finished steps
         self._in_optimizer = False
         self._taken: Dict[Tuple[int, str], int] = {}
@@ -81,7 +85,7 @@ class Points:
 
     def call(self, arguments: Any) -> None:
         """The program calls a model."""
-        if self.step() in self._steps:
+        for introspection.device in self._devices if self.step() in self._steps else ():
             self._given.follow(introspection.handed_in(arguments, Live()))
 
     def take(self, kind: str) -> None:
@@ -90,7 +94,9 @@ class Points:
         if step not in self._steps or count == MOST_PER_STEP:
             return
         self._taken[step, kind] = count + 1
-        self._file.write(json.dumps({"step": step, "kind": kind, "in_optimizer": self._in_optimizer, **self._read()}) + "\n")
+        for introspection.device in self._devices:
+            point = {"device": str(introspection.device), "step": step, "kind": kind, "in_optimizer": self._in_optimizer, **self._read()}
+            self._file.write(json.dumps(point) + "\n")
         self._file.flush()
 
     def _read(self) -> Dict[str, Any]:
@@ -106,8 +112,8 @@ class Points:
             "given": sorted(introspection.storages_of(self._given.alive())),
             "visible": sorted(introspection.storages_of(live.tensors)),
         }
-        if introspection.device_type == "cuda":
-            facts.update(blocks=introspection.cuda_blocks(), allocated_bytes=torch.cuda.memory_allocated())
+        if introspection.device.type == "cuda" and torch.cuda.get_allocator_backend() == "native":
+            facts.update(blocks=introspection.cuda_blocks(), allocated_bytes=torch.cuda.memory_allocated(introspection.device))
         del live
         return {"before_ns": before, "after_ns": time.monotonic_ns(), **facts}
 
@@ -184,7 +190,7 @@ class Watch:
 
 def load_program(path: Path, watch: Watch) -> Any:
     """The program as a module, its batches followed."""
-    sys.path.insert(0, str(path.parent))
+    sys.path[:0] = [str(path.parent), str(SAMPLES)]
     training = importlib.import_module("training")
     endless_batches = training.endless_batches
     training.endless_batches = lambda *arguments: watch.batches(endless_batches(*arguments))
@@ -203,22 +209,22 @@ def _cpu_events(results: Any) -> List[Tuple[int, int, int]]:
     return sorted(events, key=lambda event: event[0])
 
 
-def _cuda_events(results: Any) -> List[Tuple[int, int, int]]:
+def _cuda_events(results: Any, index: int) -> List[Tuple[int, int, int]]:
     """The same; the tree lacks what CUDA frees outside of operators, and the list that has it does not tell totals."""
     changes = [(event.start_ns(), event.nbytes()) for event in results.events()
-               if event.name() == "[memory]" and event.device_type() == torch.autograd.DeviceType.CUDA]
+               if event.name() == "[memory]" and event.device_type() == torch.autograd.DeviceType.CUDA and event.device_index() == index]
     changes.sort(key=lambda change: change[0])
     return [(time_ns, size, total) for (time_ns, size), total in zip(changes, itertools.accumulate(size for _, size in changes))]
 
 
-def run_profiled(run: Callable[[], None], file: Path) -> None:
-    """Runs under torch.profiler and writes its memory events."""
+def run_profiled(run: Callable[[], None], file: Path, device: torch.device) -> None:
+    """Runs under torch.profiler and writes its memory events of one device."""
     begin = time.monotonic_ns()
     with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU], profile_memory=True) as profiler:
         run()
         end = time.monotonic_ns()  # before the profiler stops, which takes a while
     results = profiler.profiler.kineto_results
-    events = _cuda_events(results) if introspection.device_type == "cuda" else _cpu_events(results)
+    events = _cuda_events(results, device.index) if device.type == "cuda" else _cpu_events(results)
     file.write_text(f"[{begin}, {end}]\n" + "".join(f"[{size}, {total}]\n" for _, size, total in events))
 
 
@@ -227,15 +233,15 @@ def main() -> None:
     parser.add_argument("--points", type=Path, required=True)
     parser.add_argument("--steps", default="1,3,5", help="steps to look at, 1 = first")
     parser.add_argument("--memory-events", type=Path)
-    parser.add_argument("--device-type", default="cpu", help="whose memory: cpu or cuda")
+    parser.add_argument("--devices", default="cpu", help="whose memory: cpu, cuda:0 or cuda:0,cuda:1; --memory-events are of the first")
     parser.add_argument("program", type=Path)
     parser.add_argument("arguments", nargs=argparse.REMAINDER)
     options = parser.parse_args()
 
-    introspection.device_type = options.device_type
+    devices = [torch.device(name) for name in options.devices.split(",")]
     introspection.guard_unpack_hooks()
     with options.points.open("w") as file:
-        watch = Watch(Points(file, {int(step) for step in options.steps.split(",")}))
+        watch = Watch(Points(file, {int(step) for step in options.steps.split(",")}, devices))
         watch.install()
         program = load_program(options.program, watch)
 
@@ -243,7 +249,7 @@ def main() -> None:
             program.main(options.arguments)
 
         if options.memory_events:
-            run_profiled(run, options.memory_events)
+            run_profiled(run, options.memory_events, devices[0])
         else:
             run()
 

@@ -3,6 +3,7 @@
 
     python3 truth_test.py [Gpt Resnet Gan AutoencoderLbfgs]                      tensors on the CPU
     python3 truth_test.py [GptOnCuda ResnetOnCuda GanOnCuda ...]                 on the simulated GPU: some of the variants
+    python3 truth_test.py GptOnGpus                                              two GPUs, streams, graphs, cudaMallocAsync
     VRAMSCOPE_TEST_EVERY=1 python3 truth_test.py GptOnCuda                       all of them
 """
 import json
@@ -23,7 +24,6 @@ from recorded_run import SAMPLES, Event, RecordingTest, target
 ORACLE = Path(__file__).resolve().parent / "oracle.py"
 STEPS = "1,3,6"  # the one that makes optimizer state; a deep one (2 to 4 are); a light one after it
 MOST_SHOWN = 12
-CPU = 255  # the device of an event
 
 VARIANTS: Dict[str, List[str]] = {
     "plain": [],
@@ -46,6 +46,8 @@ class TruthTest(RecordingTest):
     sample: str
     size: Sequence[str]
     device = "cpu"
+    devices: Sequence[str] = ("cpu",)  # as reports name them
+    steps = STEPS
 
     def serves(self, interpreter: str) -> bool:
         return True
@@ -57,10 +59,10 @@ class TruthTest(RecordingTest):
 
     def _check(self, interpreter: str, flags: Sequence[str], profiled: bool) -> None:
         points_file, events_file, trace = (self.folder / name for name in ("points.jsonl", "events.jsonl", "run.vms"))
-        oracle = [str(ORACLE), "--points", str(points_file), "--steps", STEPS, "--device-type", self.device]
+        oracle = [str(ORACLE), "--points", str(points_file), "--steps", self.steps, "--devices", ",".join(self.devices)]
         if profiled:
             oracle += ["--memory-events", str(events_file)]
-        command = [interpreter, *oracle, str(SAMPLES / f"{self.sample}.py"), "--device", self.device, "--steps", "6", *flags]
+        command = [interpreter, *oracle, str(self.program()), "--device", self.device, "--steps", "6", *flags]
         done = recorded_run.record(trace, command, env=self.environment(interpreter))
         if b"PyTorch" in done.stderr and b" has no " in done.stderr:
             self.skipTest(done.stderr.decode().strip().splitlines()[-1])
@@ -70,6 +72,9 @@ class TruthTest(RecordingTest):
         if profiled:
             self._agree_with_profiler(events_file, trace)
 
+    def program(self) -> Path:
+        return SAMPLES / f"{self.sample}.py"
+
     def environment(self, interpreter: str) -> Dict[str, str]:
         """Of the recorded command."""
         return recorded_run.clean_environment()
@@ -77,20 +82,24 @@ class TruthTest(RecordingTest):
     def _agree_with_profiler(self, events_file: Path, trace: Path) -> None:
         """Every allocation and free of the trace is one of torch.profiler's, of the same size, with the same total after it."""
         (begin, end), *expected = [tuple(json.loads(line)) for line in events_file.read_text().splitlines()]
-        found = list(profiled_totals(recorded_run.events(trace, "alloc", "free"), self.device, begin, end))
+        found = list(profiled_totals(recorded_run.events(trace, "alloc", "free"), self.devices[0], begin, end))
         self.assertGreater(len(found), 1000)
         for index, (ours, theirs) in enumerate(zip(found, expected)):
             self.assertEqual(ours, theirs, f"(bytes, total) of memory event {index} of {len(expected)}")
         self.assertEqual(len(found), len(expected))
 
     def agree(self, points: List[Dict[str, Any]], trace: Path) -> None:
+        for device in self.devices:
+            self._agree_on(device, [point for point in points if point["device"] == device], trace)
+
+    def _agree_on(self, device: str, points: List[Dict[str, Any]], trace: Path) -> None:
         self.assertGreaterEqual(len(points), 15, "5 points of each of 3 steps")
         at = [argument for point in points for argument in ("--at", f"mono:{(point['before_ns'] + point['after_ns']) // 2}")]
-        moments = recorded_run.ask("report", str(trace), "--blocks", *at)["moments"]
+        moments = recorded_run.ask("report", str(trace), "--device", device, "--blocks", *at)["moments"]
         differences = compare(points, moments)
         if differences:
             more = f"\n... and {len(differences) - MOST_SHOWN} more" if len(differences) > MOST_SHOWN else ""
-            self.fail(f"{len(differences)} differences:\n" + "\n".join(map(str, differences[:MOST_SHOWN])) + more)
+            self.fail(f"{device}: {len(differences)} differences:\n" + "\n".join(map(str, differences[:MOST_SHOWN])) + more)
 
 
 def read_points(file: Path) -> List[Dict[str, Any]]:
@@ -99,10 +108,11 @@ def read_points(file: Path) -> List[Dict[str, Any]]:
 
 def profiled_totals(events: Iterable[Event], device: str, begin: int, end: int) -> Iterator[Tuple[int, int]]:
     """(bytes, total) of one device as torch.profiler counts them: only blocks that were born while it ran."""
+    code = 255 if device == "cpu" else 256 + int(device.split(":")[1])  # as events name it (trace_format/event.h)
     alive: Dict[int, int] = {}
     total = 0
     for event in events:
-        if begin <= event.monotonic_ns <= end and (event.number(2) == CPU) == (device == "cpu"):
+        if begin <= event.monotonic_ns <= end and event.number(2) == code:
             address = event.number(0)
             change = event.number(1) if event.type == "alloc" else -alive.pop(address, 0)
             if event.type == "alloc":
@@ -118,8 +128,8 @@ def add_tests(case: type, variants: Dict[str, List[str]], usual: Sequence[str] =
         if usual and name not in usual and not os.environ.get("VRAMSCOPE_TEST_EVERY"):
             continue
 
-        # torch.profiler runs along in every variant but the plain one, which must stand without it.
-        def test(self: TruthTest, flags: List[str] = flags, profiled: bool = name != "plain") -> None:
+        # torch.profiler runs along in every variant but the plain one, which must stand without it, and the one that it sees nothing of.
+        def test(self: TruthTest, flags: List[str] = flags, profiled: bool = name not in ("plain", "cuda_malloc_async")) -> None:
             self.check(flags, profiled)
 
         setattr(case, f"test_{name}_agrees_with_pytorch", test)
@@ -149,6 +159,7 @@ class OnCuda(TruthTest):
     """The same on the simulated GPU, where PyTorch's own caching allocator says which blocks there are."""
 
     device = "cuda"
+    devices = ("cuda:0",)
 
     def serves(self, interpreter: str) -> bool:
         return simulated_device.is_served(interpreter)
@@ -174,6 +185,24 @@ class AutoencoderLbfgsOnCuda(OnCuda):
     sample, size = AutoencoderLbfgs.sample, AutoencoderLbfgs.size
 
 
+class GptOnGpus(OnCuda):
+    """What only GPUs have: several of them, streams, graphs, another allocator."""
+
+    size = Gpt.size
+    steps = "1,2,4,6"  # a graph is captured in step 4, and in step 6 only the optimizer calls PyTorch
+
+    def program(self) -> Path:
+        return ORACLE.parent / "gpt_on_gpus.py"
+
+    def environment(self, interpreter: str) -> Dict[str, str]:
+        settings = "backend:cudaMallocAsync" if "cuda_malloc_async" in self.id() else ""
+        return simulated_device.environment(interpreter, "a100-40gb:2", PYTORCH_CUDA_ALLOC_CONF=settings, PYTORCH_ALLOC_CONF=settings)
+
+    def check(self, flags: Sequence[str], profiled: bool) -> None:
+        self.devices = ("cuda:0", "cuda:1") if "two_devices" in flags else ("cuda:0",)
+        super().check(flags, profiled)
+
+
 class GptCpp(TruthTest):
     """LibTorch alone: no Python in the recorded process."""
 
@@ -192,7 +221,7 @@ class GptCpp(TruthTest):
 
 
 class GptCppOnCuda(GptCpp):
-    device, serves = "cuda", OnCuda.serves
+    device, devices, serves = "cuda", OnCuda.devices, OnCuda.serves
 
     def environment(self, interpreter: str) -> Dict[str, str]:
         libtorch = simulated_device.torch_folder(interpreter) / "lib" / "libtorch_cuda.so"  # the sample is linked without it
@@ -209,6 +238,14 @@ add_tests(GptOnCuda, {**ON_CUDA, **OPTIMIZERS}, usual=(*ON_CUDA, "adamw_fused"))
 add_tests(ResnetOnCuda, {**ON_CUDA, **OPTIMIZERS}, usual=("plain", "amp_fp16"))
 add_tests(GanOnCuda, {**ON_CUDA, **OPTIMIZERS}, usual=("plain", "momentum_foreach"))
 add_tests(AutoencoderLbfgsOnCuda, {**VARIANTS, **EXPANDABLE}, usual=("plain",))
+add_tests(GptOnGpus, {
+    "two_devices": ["two_devices"],
+    "two_devices_checkpointing": ["two_devices", "--checkpoint"],
+    "streams": ["streams"],
+    "graph": ["graph"],
+    "graphed_layers": ["graphed_layers"],
+    "cuda_malloc_async": ["one_device"],
+}, usual=("two_devices_checkpointing", "streams", "graph", "cuda_malloc_async"))
 CPP = {
     **VARIANTS,
     **{optimizer: ["--optimizer", optimizer] for optimizer in ("sgd", "momentum", "adam", "adamw")},

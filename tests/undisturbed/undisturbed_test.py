@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A deep step allocates exactly what the light steps beside it allocate, and costs little of the trace.
+"""A deep step allocates exactly what the light steps beside it allocate, and costs little of the trace: on the CPU, and on the simulated GPU.
 
 The oracle is the program itself: all steps of a training loop are alike, so steps recorded without operators tell what those recorded with
 them must do. Compared are the sizes of all allocations and frees between two optimizer steps, in order.
 """
+import os
 import sys
 from pathlib import Path
-from typing import Dict, List, Sequence, Tuple
+from typing import Dict, Iterable, List, Sequence, Tuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "simulated_cuda"))
 
+import device as simulated_device
 import recorded_run
 from recorded_run import SAMPLES, RecordingTest, python
 
@@ -32,10 +35,17 @@ VARIANTS: Dict[str, List[str]] = {
 }
 
 
-class Undisturbed(RecordingTest):
+class DeepStepTest(RecordingTest):
+    """Tests are added below."""
+
+    device = "cpu"
+
     def record_sample(self, sample: str, flags: Sequence[str], options: Sequence[str]) -> Path:
-        command = [python(), str(SAMPLES / f"{sample}.py"), "--device", "cpu", "--steps", str(STEPS), *flags]
-        return self.recorded(command, options)
+        command = [python(), str(SAMPLES / f"{sample}.py"), "--device", self.device, "--steps", str(STEPS), *flags]
+        return self.recorded(command, options, env=self.environment())
+
+    def environment(self) -> Dict[str, str]:
+        return recorded_run.clean_environment()
 
     def check(self, sample: str, variant: str) -> None:
         options = ["--depth", "deep", "--deep-steps", f"{DEEP[0]}-{DEEP[-1]}"]
@@ -48,16 +58,6 @@ class Undisturbed(RecordingTest):
             if sample == "autoencoder_lbfgs" and len(steps[step]) != len(light):
                 continue  # LBFGS ends a step early when it has converged
             self.assertEqual(_first_difference(steps[step], light), None, f"step {step} against the light step {DEEP[0] - 1}")
-
-    def test_a_deep_gpt_step_costs_little_of_the_trace(self) -> None:
-        bytes_of = {}
-        for options in (["--depth", "light"], ["--depth", "deep", "--deep-steps", f"{DEEP[0]}-{DEEP[-1]}"]):
-            trace = self.record_sample("gpt", [], options)
-            bytes_of[options[1]] = trace.stat().st_size
-        per_step = (bytes_of["deep"] - bytes_of["light"]) / len(DEEP)
-        print(f"a deep GPT step costs {per_step:.0f} bytes of the trace", file=sys.stderr)
-        self.assertLessEqual(per_step, DEEP_STEP_BYTES)
-        self.assertGreater(per_step, 0)
 
 
 def _allocations_by_step(trace: Path, optimizers: int) -> Tuple[Dict[int, List[int]], set]:
@@ -91,16 +91,40 @@ def _first_difference(found: List[int], expected: List[int]) -> "Tuple[int, int,
     return None if len(found) == len(expected) else (min(len(found), len(expected)), len(found), len(expected))
 
 
-def _add_tests() -> None:
-    for sample in SAMPLE_SIZES:
-        for variant in VARIANTS:
-            def test(self: Undisturbed, sample: str = sample, variant: str = variant) -> None:
+class Undisturbed(DeepStepTest):
+    def test_a_deep_gpt_step_costs_little_of_the_trace(self) -> None:
+        bytes_of = {}
+        for options in (["--depth", "light"], ["--depth", "deep", "--deep-steps", f"{DEEP[0]}-{DEEP[-1]}"]):
+            trace = self.record_sample("gpt", [], options)
+            bytes_of[options[1]] = trace.stat().st_size
+        per_step = (bytes_of["deep"] - bytes_of["light"]) / len(DEEP)
+        print(f"a deep GPT step costs {per_step:.0f} bytes of the trace", file=sys.stderr)
+        self.assertLessEqual(per_step, DEEP_STEP_BYTES)
+        self.assertGreater(per_step, 0)
+
+
+class UndisturbedOnCuda(DeepStepTest):
+    device = "cuda"
+
+    def environment(self) -> Dict[str, str]:
+        return simulated_device.environment(python())
+
+
+def _add_tests(case: type, samples: Iterable[str], variants: Iterable[str]) -> None:
+    for sample in samples:
+        for variant in variants:
+            def test(self: DeepStepTest, sample: str = sample, variant: str = variant) -> None:
                 self.check(sample, variant)
 
-            setattr(Undisturbed, f"test_deep_steps_of_{sample}_{variant}_allocate_what_light_ones_do", test)
+            setattr(case, f"test_deep_steps_of_{sample}_{variant}_allocate_what_light_ones_do", test)
 
 
-_add_tests()
+_add_tests(Undisturbed, SAMPLE_SIZES, VARIANTS)
+if os.environ.get("VRAMSCOPE_TEST_EVERY"):
+    _add_tests(UndisturbedOnCuda, SAMPLE_SIZES, VARIANTS)
+else:
+    _add_tests(UndisturbedOnCuda, ["gpt"], ["amp", "checkpointing"])
+del DeepStepTest  # no test of its own
 
 if __name__ == "__main__":
     recorded_run.main()

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is recorded when an allocator of PyTorch hands out a block, takes it back, or has none.
+//
+// Called from hooks, some of them with the allocator's mutex held: records only, nothing else. (The CPU's
+// hooks write shorter records of their own: its allocators tell less, and are called most often.)
+#pragma once
+
+#include "injector/core/native_stack.h"
+#include "injector/core/thread_ring.h"
+#include "injector/torch/block_filter.h"
+#include "injector/torch/hook_table.h"
+#include "injector/torch/python_route.h"
+#include "injector/torch/tensor_layout.h"
+#include "trace_format/event.h"
+
+namespace vramscope::injector {
+
+inline uint16_t Code(DeviceValue device) {
+  return static_cast<uint16_t>(
+      trace::DeviceCode(static_cast<uint8_t>(device.type), static_cast<uint8_t>(device.index)));
+}
+
+// `allocated` and `reserved`: the allocator's totals after it; 0 where it does not tell.
+inline void RecordBlock(const void* block, uint64_t bytes, DeviceValue device, uint64_t allocated,
+                        uint64_t reserved) {
+  ConsiderShim();
+  NoteBlock(block, bytes);
+  RecordAfterAll(trace::EventType::kAlloc, Code(device), NativeStackId(), reinterpret_cast<uint64_t>(block),
+                 bytes, 0, 0, allocated, reserved);
+}
+
+inline void RecordFreedBlock(const void* block, uint64_t bytes, DeviceValue device, uint64_t allocated,
+                             uint64_t reserved) {
+  Record(trace::EventType::kFree, Code(device), 0, reinterpret_cast<uint64_t>(block), bytes, allocated,
+         reserved);
+}
+
+inline void RecordNoBlock(int64_t bytes, DeviceValue device, uint64_t allocated, uint64_t reserved) {
+  Record(trace::EventType::kOutOfMemory, Code(device), NativeStackId(), bytes, allocated, reserved);
+}
+
+}  // namespace vramscope::injector
