@@ -116,6 +116,11 @@ struct Uuid {
   unsigned char bytes[16];
 };
 
+// CUipcMemHandle, CUipcEventHandle: passed by value.
+struct IpcHandle {
+  char bytes[64];
+};
+
 // Streams that are no pointers: the default one of the process (also as 0) and of the calling thread.
 inline constexpr uintptr_t kLegacyStream = 1;
 inline constexpr uintptr_t kPerThreadStream = 2;

@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/cli/device_ledger.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <filesystem>
 #include <fstream>
+#include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <system_error>
+
+#include "trace_format/device_use.h"
 
 namespace vramscope::cli {
 namespace {
@@ -27,20 +33,45 @@ Json List(const Json& object, const char* key) {
   return found != object.end() && found->is_array() ? *found : Json::array();
 }
 
-DeviceLedger FromJson(const Json& device) {
-  DeviceLedger ledger{
-      Number(device, "capacity_bytes"), Number(device, "peak_bytes"), Number(device, "missing_bytes"), {}};
-  for (const Json& row : List(device, "rows")) {
-    if (row.is_object())
-      ledger.entries.push_back({Text(row, "library"), Text(row, "call"), Number(row, "peak_bytes")});
+void AddEntry(const Json& row, std::vector<LedgerEntry>& entries) {
+  const std::string library = Text(row, "library"), call = Text(row, "call");
+  const auto found = std::ranges::find_if(
+      entries, [&](const LedgerEntry& entry) { return entry.library == library && entry.call == call; });
+  LedgerEntry& entry = found != entries.end() ? *found : entries.emplace_back(LedgerEntry{library, call, 0});
+  entry.peak_bytes += Number(row, "peak_bytes");
+}
+
+// One process's view of one device.
+void AddProcess(const Json& device, DeviceLedger& ledger) {
+  ledger.capacity_bytes = std::max(ledger.capacity_bytes, Number(device, "capacity_bytes"));
+  ledger.peak_bytes = std::max(ledger.peak_bytes, Number(device, "peak_bytes"));
+  ledger.missing_bytes = std::max(ledger.missing_bytes, Number(device, "missing_bytes"));
+  for (const Json& row : List(device, "rows"))
+    if (row.is_object()) AddEntry(row, ledger.entries);
+}
+
+// What all processes together had, where their table says it.
+void AddTable(const std::string& file, uint64_t capacity_bytes, std::map<int, DeviceLedger>& ledgers) {
+  std::ifstream stream(file, std::ios::binary);
+  stream.seekg(offsetof(trace::DeviceUseTable, devices));
+  const auto use = std::make_unique<trace::DeviceUse>();
+  for (int number = 0; number < trace::kMostSharedDevices; ++number) {
+    if (!stream.read(reinterpret_cast<char*>(use.get()), sizeof(*use))) return;
+    if (use->peak_bytes == 0) continue;
+    DeviceLedger& ledger = ledgers[number];
+    ledger.device = number;
+    if (ledger.capacity_bytes == 0) ledger.capacity_bytes = capacity_bytes;
+    ledger.peak_bytes = std::max(ledger.peak_bytes, use->peak_bytes);
+    for (uint32_t i = 0; i < std::min(use->share_count, trace::kMostSharingProcesses); ++i)
+      ledger.processes.push_back({use->shares[i].process.pid, use->shares[i].bytes});
   }
-  return ledger;
 }
 
 }  // namespace
 
-DeviceLedger FullestDevice(const std::string& folder) {
-  DeviceLedger fullest;
+std::vector<DeviceLedger> ReadDeviceLedgers(const std::string& folder, const std::string& shared_file,
+                                            uint64_t capacity_bytes) {
+  std::map<int, DeviceLedger> found;
   std::error_code ignored;
   for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
     if (entry.path().extension() != ".json") continue;
@@ -48,11 +79,20 @@ DeviceLedger FullestDevice(const std::string& folder) {
     const Json document = Json::parse(file, nullptr, /*allow_exceptions=*/false);
     for (const Json& device : List(document, "devices")) {
       if (!device.is_object()) continue;
-      DeviceLedger ledger = FromJson(device);
-      if (ledger.peak_bytes >= fullest.peak_bytes) fullest = std::move(ledger);
+      const int number = static_cast<int>(Number(device, "device"));
+      found[number].device = number;
+      AddProcess(device, found[number]);
     }
   }
-  return fullest;
+  AddTable(shared_file, capacity_bytes, found);
+  std::vector<DeviceLedger> ledgers;
+  for (auto& [number, ledger] : found) ledgers.push_back(std::move(ledger));
+  return ledgers;
+}
+
+DeviceLedger Fullest(const std::vector<DeviceLedger>& ledgers) {
+  const auto fullest = std::ranges::max_element(ledgers, {}, &DeviceLedger::peak_bytes);
+  return fullest != ledgers.end() ? *fullest : DeviceLedger{};
 }
 
 }  // namespace vramscope::cli

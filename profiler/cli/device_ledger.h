@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the simulated device wrote down when the processes of a run ended: its ground truth of who took
-// memory.
+// What the simulated device wrote down about a run: its ground truth of who took memory.
 //
-// Every process has a device of its own, so several ledgers are several answers, and the fullest one counts.
+// Two sources: every process leaves the ledger of its own calls when it ends, and all together keep one table
+// of what each device had to hold at most at one time (trace_format/device_use.h), which also knows of
+// processes that were killed.
 #pragma once
 
 #include <cstdint>
@@ -17,15 +18,29 @@ struct LedgerEntry {
   uint64_t peak_bytes = 0;
 };
 
+// What one process had of a device when the device's use was at its peak.
+struct ProcessShare {
+  uint32_t pid = 0;
+  uint64_t bytes = 0;
+};
+
 struct DeviceLedger {
+  int device = 0;
   uint64_t capacity_bytes = 0;
-  uint64_t peak_bytes = 0;
-  uint64_t missing_bytes = 0;  // for the last request that was turned down; 0 = none was
+  uint64_t peak_bytes = 0;              // of all processes together, at one time
+  uint64_t missing_bytes = 0;           // for the last request that was turned down; 0 = none was
+  std::vector<ProcessShare> processes;  // at the peak; empty = unknown
+  // Each with its own peak: with several processes, the sum of theirs. Nothing of processes that were killed.
   std::vector<LedgerEntry> entries;
 };
 
-// The fullest device of all "*.json" in `folder`. A file that cannot be read counts as absent: its process
-// was killed while writing.
-DeviceLedger FullestDevice(const std::string& folder);
+// Every device that a process has used, by number: from all "*.json" in `folder` and the table in
+// `shared_file`. A file that cannot be read counts as absent: its process was killed while writing.
+// `capacity_bytes` is that of devices whose users left no ledger, for all were killed.
+std::vector<DeviceLedger> ReadDeviceLedgers(const std::string& folder, const std::string& shared_file,
+                                            uint64_t capacity_bytes);
+
+// The one with the highest peak; one without capacity when there is none.
+DeviceLedger Fullest(const std::vector<DeviceLedger>& ledgers);
 
 }  // namespace vramscope::cli

@@ -3,8 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <memory>
+
+#include "trace_format/device_use.h"
 
 namespace vramscope::cli {
 namespace {
@@ -17,28 +21,65 @@ class DeviceLedgerTest : public testing::Test {
     std::ofstream(folder_ + "/" + name) << text;
   }
 
+  [[nodiscard]] std::vector<DeviceLedger> Read() const {
+    return ReadDeviceLedgers(folder_, folder_ + "/devices", 100);
+  }
+  // As the processes of a run leave it.
+  void WriteTable(int device, uint64_t peak, std::vector<trace::PeakShare> shares) const {
+    const auto table = std::make_unique<trace::DeviceUseTable>();
+    trace::DeviceUse& use = table->devices[device];
+    use.peak_bytes = peak;
+    use.share_count = static_cast<uint32_t>(shares.size());
+    std::ranges::copy(shares, use.shares);
+    std::ofstream(folder_ + "/devices", std::ios::binary)
+        .write(reinterpret_cast<const char*>(table.get()), sizeof(*table));
+  }
+
   const std::string folder_ = testing::TempDir() + "device_ledger_test";
 };
 
 TEST_F(DeviceLedgerTest, TakesTheFullestDeviceOfAllProcesses) {
   Write(
       "1.json",
-      R"({"devices": [{"capacity_bytes": 100, "peak_bytes": 40, "rows": []}, {"capacity_bytes": 100, "peak_bytes": 70,
+      R"({"devices": [{"capacity_bytes": 100, "peak_bytes": 40, "rows": []}, {"device": 1, "capacity_bytes": 100, "peak_bytes": 70,
       "missing_bytes": 5, "rows": [{"library": "libc10_cuda.so", "call": "cudaMalloc", "peak_bytes": 60}]}]})");
   Write("2.json", R"({"devices": [{"capacity_bytes": 100, "peak_bytes": 50}]})");
-  const DeviceLedger ledger = FullestDevice(folder_);
+  const DeviceLedger ledger = Fullest(Read());
   EXPECT_EQ(ledger.peak_bytes, 70u);
   EXPECT_EQ(ledger.missing_bytes, 5u);
   ASSERT_EQ(ledger.entries.size(), 1u);
   EXPECT_EQ(ledger.entries[0].call, "cudaMalloc");
 }
 
+TEST_F(DeviceLedgerTest, ProcessesOfOneDeviceHaveWhatTheyHadTogetherAtOneTime) {
+  for (const char* name : {"7.json", "8.json"}) {
+    Write(name, R"({"devices": [{"device": 0, "capacity_bytes": 100, "peak_bytes": 50,
+        "rows": [{"library": "libc10_cuda.so", "call": "cudaMalloc", "peak_bytes": 45}]}]})");
+  }
+  WriteTable(0, 80, {{{7, 1}, 50}, {{8, 1}, 30}});
+  const DeviceLedger ledger = Fullest(Read());
+  EXPECT_EQ(ledger.peak_bytes, 80u) << "their peaks were not at one time, and neither is the other's";
+  ASSERT_EQ(ledger.processes.size(), 2u);
+  EXPECT_EQ(ledger.processes[1].bytes, 30u);
+  ASSERT_EQ(ledger.entries.size(), 1u);
+  EXPECT_EQ(ledger.entries[0].peak_bytes, 90u);
+}
+
+TEST_F(DeviceLedgerTest, ProcessesThatWereKilledAreInTheTableAlone) {
+  WriteTable(3, 60, {{{7, 1}, 60}});
+  const DeviceLedger ledger = Fullest(Read());
+  EXPECT_EQ(ledger.device, 3);
+  EXPECT_EQ(ledger.peak_bytes, 60u);
+  EXPECT_EQ(ledger.capacity_bytes, 100u);
+}
+
 TEST_F(DeviceLedgerTest, FilesThatAreCutOffOrForeignCountAsAbsent) {
   Write("1.json", R"({"devices": [{"capacity_by)");
   Write("2.json", "[1, 2]");
   Write("3.json", R"({"devices": [3, {"peak_bytes": "many"}]})");
-  EXPECT_EQ(FullestDevice(folder_).peak_bytes, 0u);
-  EXPECT_EQ(FullestDevice(folder_ + "/nowhere").capacity_bytes, 0u);
+  Write("devices", "too short");
+  EXPECT_EQ(Fullest(Read()).peak_bytes, 0u);
+  EXPECT_EQ(Fullest(ReadDeviceLedgers(folder_ + "/nowhere", folder_ + "/nothing", 100)).capacity_bytes, 0u);
 }
 
 }  // namespace

@@ -84,9 +84,11 @@ std::optional<DryrunResult> RunInSeries(DryrunRunner& runner, const std::vector<
 // What the run on one model says about another; nullopt when it is too near to the limit to say.
 std::optional<GpuRow> Conclude(const DryrunResult& measured, const collector::GpuModel& gpu) {
   if (!measured.fits) return GpuRow{gpu, false, false, 0};  // on the largest
-  const uint64_t beside_context =
-      measured.ledger.peak_bytes - std::min(measured.ledger.peak_bytes, measured.device.gpu.context_bytes);
-  const uint64_t used = beside_context + gpu.context_bytes;
+  const uint64_t processes = std::max<uint64_t>(measured.ledger.processes.size(), 1);  // each has a context
+  const uint64_t beside_contexts =
+      measured.ledger.peak_bytes -
+      std::min(measured.ledger.peak_bytes, processes * measured.device.gpu.context_bytes);
+  const uint64_t used = beside_contexts + processes * gpu.context_bytes;
   // At the limit PyTorch gives back what it keeps free; what is allocated it must have.
   const uint64_t reserved = measured.answer.peak.reserved_bytes.value_or(measured.answer.peak.allocated_bytes);
   const uint64_t least = used - std::min(used, reserved - std::min(reserved, measured.answer.peak.allocated_bytes));

@@ -16,11 +16,14 @@
 
 #include "profiler/classify/analysis.h"
 #include "profiler/cli/verb.h"
-#include "profiler/report/build.h"
 #include "profiler/collector/whole_file.h"
+#include "profiler/report/build.h"
+#include "trace_format/device_use.h"
 
 namespace vramscope::cli {
 namespace {
+
+constexpr char kSharedFile[] = "/devices";  // in the scratch folder
 
 // While it lives, standard output, and with a file also standard error, go elsewhere.
 class Redirected {
@@ -91,6 +94,12 @@ void ReadDataReads(const std::string& folder, std::vector<DataRead>& reads) {
                            [](const DataRead& read) { return std::pair(read.sizes, read.count); });
 }
 
+// The fullest device is the one that was too small, unless another one turned a request down.
+uint64_t Shortfall(const DeviceLedger& fullest, const std::vector<DeviceLedger>& all) {
+  if (fullest.missing_bytes != 0) return fullest.missing_bytes;
+  return std::ranges::max(all, {}, &DeviceLedger::missing_bytes).missing_bytes;
+}
+
 std::string DryrunSettings(const DryrunPlan& plan, const std::string& scratch) {
   std::string text = fmt::format("steps={};init={};notes={}", plan.steps, plan.keep_init ? "keep" : "skip", scratch);
   if (plan.lone_rank) text += fmt::format(";world={};rank={}", plan.lone_rank->world, plan.lone_rank->rank);
@@ -137,6 +146,7 @@ Result<collector::RecordOptions> DryrunRunner::OptionsFor(const std::vector<std:
   auto environment = collector::SimulatedEnvironment(simulated_folder_, command, device);
   if (!environment.ok()) return environment.error();
   options.environment = *environment;
+  options.environment[trace::kDeviceUseVariable] = scratch + kSharedFile;
   options.environment["VRAMSCOPE_SIMULATED_READS"] = scratch + "/%p.reads";
   options.environment["VRAMSCOPE_DRYRUN"] = DryrunSettings(plan_, scratch);
   options.environment["PYTHONPATH"] =
@@ -170,7 +180,10 @@ Result<DryrunResult> DryrunRunner::Run(const std::vector<std::string>& command,
   if (log_text != nullptr) *log_text = collector::ReadWhole(log);
   result.trace = outcome->path;
   result.wait_status = outcome->wait_status;
-  result.ledger = FullestDevice(scratch.path());
+  const std::vector<DeviceLedger> ledgers = ReadDeviceLedgers(
+      scratch.path(), scratch.path() + kSharedFile,
+      asked.capacity_bytes != 0 ? asked.capacity_bytes : asked.gpu.capacity_bytes);
+  result.ledger = Fullest(ledgers);
   result.used_device = result.ledger.capacity_bytes != 0;
   if (!result.used_device) return result;
   ReadStop(scratch.path(), result);
@@ -183,7 +196,7 @@ Result<DryrunResult> DryrunRunner::Run(const std::vector<std::string>& command,
   result.answer = std::move(*answer);
   // An out-of-memory error that the program survives is one that it handles (it may halve its batch).
   result.fits = result.answer.out_of_memory.empty();
-  if (!result.fits) result.shortfall_bytes = result.ledger.missing_bytes;
+  if (!result.fits) result.shortfall_bytes = Shortfall(result.ledger, ledgers);
   return result;
 }
 

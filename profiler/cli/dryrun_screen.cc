@@ -18,12 +18,17 @@ constexpr char kSimulated[] =
 
 uint64_t Left(uint64_t capacity, uint64_t used) { return capacity - std::min(capacity, used); }
 
+std::string BySeveral(const DeviceLedger& ledger) {
+  if (ledger.processes.size() < 2) return "";
+  return fmt::format(" by {} processes together", ledger.processes.size());
+}
+
 std::string Sentence(const DryrunResult& result, const Terminal& terminal) {
   const uint64_t capacity = result.ledger.capacity_bytes;
   const std::string gpu = fmt::format("{} ({})", result.device.gpu.name, FormatBytes(capacity));
   if (result.fits) {
-    return terminal.Paint(fmt::format("Fits on {}: {} used at most, {} left.", gpu,
-                                      FormatBytes(result.ledger.peak_bytes),
+    return terminal.Paint(fmt::format("Fits on {}: {} used at most{}, {} left.", gpu,
+                                      FormatBytes(result.ledger.peak_bytes), BySeveral(result.ledger),
                                       FormatBytes(Left(capacity, result.ledger.peak_bytes))),
                           Ink::Good());
   }
@@ -78,6 +83,10 @@ std::string VerdictText(const DryrunResult& result, const Terminal& terminal) {
   if (result.answer.peak.reserved_bytes)
     table.AddRow({"Peak reserved", FormatBytes(*result.answer.peak.reserved_bytes)});
   table.AddRow({"Device used", FormatBytes(result.ledger.peak_bytes)});
+  if (result.ledger.processes.size() > 1) {
+    for (const ProcessShare& share : result.ledger.processes)
+      table.AddRow({fmt::format("  of these process {}", share.pid), FormatBytes(share.bytes)});
+  }
   for (const LedgerEntry& entry : result.ledger.entries) {
     const std::string by =
         entry.library.empty() ? entry.call : fmt::format("{} by {}", entry.call, entry.library);
@@ -95,6 +104,9 @@ std::string VerdictJson(const DryrunResult& result) {
   document["shortfall_bytes"] = result.shortfall_bytes;
   document["stopped_after_step"] = result.stopped_after == 0 ? Json(nullptr) : Json(result.stopped_after);
   document["peak"]["device_used_bytes"] = result.ledger.peak_bytes;
+  document["device_processes"] = Json::array();
+  for (const ProcessShare& share : result.ledger.processes)
+    document["device_processes"].push_back({{"pid", share.pid}, {"used_bytes", share.bytes}});
   document["data_reads"] = Json::array();
   for (const DataRead& read : result.data_reads) {
     document["data_reads"].push_back({{"decides", read.sizes ? "sizes" : "unknown"},

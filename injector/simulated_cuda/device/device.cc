@@ -21,24 +21,31 @@ Region ReservedRegion(int number) {
 
 }  // namespace
 
-Device::Device(int number, uint64_t capacity)
-    : region_(ReservedRegion(number)),
+Device::Device(int number, uint64_t capacity, SharedUse& use)
+    : number_(number),
+      region_(ReservedRegion(number)),
       capacity_(capacity),
+      use_(use),
       addresses_(region_.begin(), region_.bytes(), kGranule) {}
 
-bool Device::HasLeft(uint64_t bytes) {
-  const uint64_t left = capacity_ - ledger_.live_bytes();
-  if (bytes > left) ledger_.Refuse(bytes - left);
-  return bytes <= left;
+bool Device::Count(uint64_t bytes) {
+  uint64_t missing = 0;
+  if (use_.Take(number_, bytes, capacity_, &missing)) return true;
+  ledger_.Refuse(missing);
+  return false;
 }
 
 int Device::Allocate(uint64_t bytes, const Origin& origin, uint64_t* address) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (bytes == 0) return kInvalidValue;
   const uint64_t charged = addresses_.Rounded(bytes);
-  if (charged < bytes || !HasLeft(charged)) return kOutOfMemory;
+  if (charged < bytes) return kOutOfMemory;
   *address = addresses_.Take(bytes);
   if (*address == 0) return kOutOfMemory;
+  if (!Count(charged)) {
+    addresses_.Give(*address, charged);
+    return kOutOfMemory;
+  }
   allocations_[*address] = {bytes, ledger_.Take(origin, charged)};
   return kSuccess;
 }
@@ -50,6 +57,7 @@ int Device::Free(uint64_t address) {
   const uint64_t charged = addresses_.Rounded(found->second.bytes);
   region_.Clear(address, charged);
   ledger_.Give(found->second.row, charged);
+  use_.Give(number_, charged);
   addresses_.Give(address, charged);
   allocations_.erase(found);
   return kSuccess;
@@ -66,13 +74,14 @@ Allocation Device::Find(uint64_t address) {
 
 LedgerRow* Device::TakePhysical(uint64_t bytes, const Origin& origin) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (!HasLeft(bytes)) return nullptr;
+  if (!Count(bytes)) return nullptr;
   return ledger_.Take(origin, bytes);
 }
 
 void Device::GivePhysical(LedgerRow* row, uint64_t bytes) {
   const std::lock_guard<std::mutex> lock(mutex_);
   ledger_.Give(row, bytes);
+  use_.Give(number_, bytes);
 }
 
 uint64_t Device::ReserveAddresses(uint64_t bytes, uint64_t alignment, uint64_t wanted) {
@@ -88,8 +97,8 @@ void Device::GiveAddresses(uint64_t address, uint64_t bytes) {
 }
 
 uint64_t Device::free_bytes() {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  return capacity_ - ledger_.live_bytes();
+  const uint64_t used = use_.UsedBytes(number_);
+  return used < capacity_ ? capacity_ - used : 0;
 }
 
 Device& DeviceNumber(int number) {
@@ -98,7 +107,7 @@ Device& DeviceNumber(int number) {
   const std::lock_guard<std::mutex> lock(making);
   device = devices[number].load(std::memory_order_acquire);
   if (device == nullptr) {
-    device = new Device(number, TheSettings().capacity);
+    device = new Device(PhysicalNumber(number), TheSettings().capacity, TheSharedUse());
     devices[number].store(device, std::memory_order_release);
   }
   return *device;

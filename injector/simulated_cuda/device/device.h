@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The memory of one simulated device: how much of it is taken, by whom, and at which addresses.
 //
-//   capacity ──┬── context           charged when the process first uses the device
+//   capacity ──┬── other processes   what they have taken (shared_use.h)
+//              ├── context           charged when the process first uses the device
 //              ├── allocations       cuMemAlloc: address and memory at once
 //              └── physical memory   cuMemCreate: memory without an address (virtual_memory.h gives it one)
 //
@@ -15,6 +16,7 @@
 #include "injector/simulated_cuda/device/address_space.h"
 #include "injector/simulated_cuda/device/ledger.h"
 #include "injector/simulated_cuda/device/region.h"
+#include "injector/simulated_cuda/device/shared_use.h"
 
 namespace vramscope::simulated {
 
@@ -25,7 +27,8 @@ struct Allocation {
 
 class Device {
  public:
-  Device(int number, uint64_t capacity);
+  // `use` knows what other processes have of the device; it must outlive this.
+  Device(int number, uint64_t capacity, SharedUse& use);
 
   // kSuccess, kOutOfMemory, or kInvalidValue for nothing. Each allocation takes whole granules.
   int Allocate(uint64_t bytes, const Origin& origin, uint64_t* address);
@@ -43,6 +46,7 @@ class Device {
   void GiveAddresses(uint64_t address, uint64_t bytes);
 
   [[nodiscard]] uint64_t capacity() const { return capacity_; }
+  // What neither this nor any other process has taken.
   [[nodiscard]] uint64_t free_bytes();
   [[nodiscard]] Region& region() { return region_; }
   // Calls `visit(ledger)` under the lock.
@@ -58,11 +62,13 @@ class Device {
     LedgerRow* row;
   };
 
-  // Whether so much is left; the ledger notes what is missing. Under the lock.
-  bool HasLeft(uint64_t bytes);
+  // Whether so much was left, which is counted from now on; the ledger notes what is missing. Under the lock.
+  bool Count(uint64_t bytes);
 
+  int number_;
   Region region_;
   uint64_t capacity_;
+  SharedUse& use_;
   std::mutex mutex_;
   AddressSpace addresses_;
   std::map<uint64_t, Taken> allocations_;

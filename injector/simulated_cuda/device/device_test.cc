@@ -14,7 +14,8 @@ constexpr uint64_t kMebibyte = 1 << 20;
 constexpr Origin kTest = {"cudaMalloc", nullptr};
 
 TEST(DeviceTest, FillsUpToItsCapacityAndNotOneGranuleMore) {
-  Device device(0, 6 * kMebibyte);
+  SharedUse use(nullptr);
+  Device device(0, 6 * kMebibyte, use);
   uint64_t first = 0, second = 0, third = 0;
   EXPECT_EQ(device.Allocate(1, kTest, &first), kSuccess);
   EXPECT_EQ(device.free_bytes(), 4 * kMebibyte) << "one byte takes a granule";
@@ -27,7 +28,8 @@ TEST(DeviceTest, FillsUpToItsCapacityAndNotOneGranuleMore) {
 }
 
 TEST(DeviceTest, RefusesWhatIsNoAllocation) {
-  Device device(0, 6 * kMebibyte);
+  SharedUse use(nullptr);
+  Device device(0, 6 * kMebibyte, use);
   uint64_t address = 0;
   EXPECT_EQ(device.Allocate(0, kTest, &address), kInvalidValue);
   ASSERT_EQ(device.Allocate(kMebibyte, kTest, &address), kSuccess);
@@ -37,7 +39,8 @@ TEST(DeviceTest, RefusesWhatIsNoAllocation) {
 }
 
 TEST(DeviceTest, FindsTheAllocationAroundAnAddress) {
-  Device device(0, 64 * kMebibyte);
+  SharedUse use(nullptr);
+  Device device(0, 64 * kMebibyte, use);
   uint64_t address = 0;
   ASSERT_EQ(device.Allocate(3 * kMebibyte, kTest, &address), kSuccess);
   EXPECT_EQ(device.Find(address + 3 * kMebibyte - 1).address, address);
@@ -45,7 +48,8 @@ TEST(DeviceTest, FindsTheAllocationAroundAnAddress) {
 }
 
 TEST(DeviceTest, MemoryThatIsHandedOutAgainIsZero) {
-  Device device(0, 64 * kMebibyte);
+  SharedUse use(nullptr);
+  Device device(0, 64 * kMebibyte, use);
   uint64_t address = 0;
   ASSERT_EQ(device.Allocate(kMebibyte, kTest, &address), kSuccess);
   device.region().MarkWritten(address, 8);
@@ -56,7 +60,8 @@ TEST(DeviceTest, MemoryThatIsHandedOutAgainIsZero) {
 }
 
 TEST(DeviceTest, TheLedgerAddsUpByCall) {
-  Device device(0, 64 * kMebibyte);
+  SharedUse use(nullptr);
+  Device device(0, 64 * kMebibyte, use);
   uint64_t first = 0, second = 0;
   device.Allocate(2 * kMebibyte, kTest, &first);
   device.Allocate(4 * kMebibyte, kTest, &second);

@@ -2,6 +2,7 @@
 #include "injector/simulated_cuda/device/region.h"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <cstring>
 
@@ -34,22 +35,26 @@ void Region::Reserve(int device) {
     begin_ = (address + kGranule - 1) / kGranule * kGranule;
     bytes_ = bytes - (begin_ - address);
     written_ = Anonymous(0, bytes / kGranule);
-    if (written_ == nullptr) bytes_ = 0;
+    shared_ = Anonymous(0, bytes / kGranule);
+    if (written_ == nullptr || shared_ == nullptr) bytes_ = 0;
     return;
   }
 }
 
+Region::Granules Region::GranulesOf(uint64_t address, uint64_t bytes) const {
+  const uint64_t first = (address - begin_) / kGranule;
+  return {first, (address + bytes - 1 - begin_) / kGranule - first + 1};
+}
+
 void Region::MarkWritten(uint64_t address, uint64_t bytes) {
   if (bytes == 0) return;
-  const uint64_t first = (address - begin_) / kGranule;
-  const uint64_t last = (address + bytes - 1 - begin_) / kGranule;
-  std::memset(written_ + first, 1, last - first + 1);
+  const Granules range = GranulesOf(address, bytes);
+  std::memset(written_ + range.first, 1, range.count);
 }
 
 bool Region::WasWritten(uint64_t address, uint64_t bytes) const {
-  const uint64_t first = (address - begin_) / kGranule;
-  const uint64_t last = (address + bytes - 1 - begin_) / kGranule;
-  return std::memchr(written_ + first, 1, last - first + 1) != nullptr;
+  const Granules range = GranulesOf(address, bytes);
+  return std::memchr(written_ + range.first, 1, range.count) != nullptr;
 }
 
 void Region::ForgetWritten(uint64_t address, uint64_t bytes) {
@@ -59,7 +64,24 @@ void Region::ForgetWritten(uint64_t address, uint64_t bytes) {
 }
 
 void Region::Clear(uint64_t address, uint64_t bytes) {
-  if (bytes == 0 || !WasWritten(address, bytes)) return;
+  if (bytes == 0) return;
+  const Granules range = GranulesOf(address, bytes);
+  if (std::memchr(shared_ + range.first, 1, range.count) == nullptr) {
+    if (WasWritten(address, bytes)) ClearPages(address, bytes);
+    return;
+  }
+  // Another process may have written to any of it.
+  for (const uint64_t end = address + bytes; address < end;) {
+    const uint64_t next = (address / kGranule + 1) * kGranule;
+    const uint64_t part = (next < end ? next : end) - address;
+    ClearPages(address, part);
+    address += part;
+  }
+}
+
+// Of granules that are all shared or all not. In a file a page is only zero again when a hole is made there.
+void Region::ClearPages(uint64_t address, uint64_t bytes) {
+  const bool shared = shared_[GranulesOf(address, bytes).first] != 0;
   const uint64_t first_page = (address + kPage - 1) / kPage * kPage;
   const uint64_t last_page = (address + bytes) / kPage * kPage;
   if (last_page <= first_page) {
@@ -67,9 +89,41 @@ void Region::Clear(uint64_t address, uint64_t bytes) {
     return;
   }
   std::memset(reinterpret_cast<void*>(address), 0, first_page - address);
-  madvise(reinterpret_cast<void*>(first_page), last_page - first_page, MADV_DONTNEED);
+  madvise(reinterpret_cast<void*>(first_page), last_page - first_page, shared ? MADV_REMOVE : MADV_DONTNEED);
   std::memset(reinterpret_cast<void*>(last_page), 0, address + bytes - last_page);
   ForgetWritten(address, bytes);
+}
+
+bool Region::Share(uint64_t address, uint64_t bytes, int file, bool keep) {
+  static constexpr uint8_t kZeros[kPage] = {};
+  const Granules range = GranulesOf(address, bytes);
+  for (uint64_t at = address; keep && at < address + bytes; at += kPage) {
+    if (written_[(at - begin_) / kGranule] == 0) {
+      at += kGranule - kPage;  // the ranges begin with a granule
+      continue;
+    }
+    const void* const page = reinterpret_cast<void*>(at);
+    if (std::memcmp(page, kZeros, kPage) == 0) continue;
+    if (pwrite(file, page, kPage, static_cast<off_t>(at - address)) != static_cast<ssize_t>(kPage))
+      return false;
+  }
+  void* const memory = mmap(reinterpret_cast<void*>(address), bytes, PROT_READ | PROT_WRITE,
+                            MAP_SHARED | MAP_FIXED | MAP_NORESERVE, file, 0);
+  if (memory == MAP_FAILED) return false;
+  madvise(memory, bytes, MADV_DONTDUMP);
+  std::memset(shared_ + range.first, 1, range.count);
+  return true;
+}
+
+void Region::Unshare(uint64_t address, uint64_t bytes) {
+  const Granules range = GranulesOf(address, bytes);
+  void* const memory = mmap(reinterpret_cast<void*>(address), bytes, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) return;
+  madvise(memory, bytes, MADV_NOHUGEPAGE);
+  madvise(memory, bytes, MADV_DONTDUMP);
+  std::memset(shared_ + range.first, 0, range.count);
+  std::memset(written_ + range.first, 0, range.count);
 }
 
 }  // namespace vramscope::simulated

@@ -35,13 +35,27 @@ class Region {
   // From now on the range reads as zeros. Gives back the host's pages that lie wholly in it.
   void Clear(uint64_t address, uint64_t bytes);
 
+  // Puts the first `bytes` of a file in place of whole granules, so that every process that does the same
+  // sees the same contents. With `keep` what was written there goes into the file first; what another thread
+  // writes meanwhile may be lost. False: nothing has changed.
+  bool Share(uint64_t address, uint64_t bytes, int file, bool keep);
+  // The granules are this process's own again, and zero.
+  void Unshare(uint64_t address, uint64_t bytes);
+
  private:
+  // The granules that the range lies in, as indices; bytes is not 0.
+  struct Granules {
+    uint64_t first, count;
+  };
+  [[nodiscard]] Granules GranulesOf(uint64_t address, uint64_t bytes) const;
+  void ClearPages(uint64_t address, uint64_t bytes);
   [[nodiscard]] bool WasWritten(uint64_t address, uint64_t bytes) const;
   void ForgetWritten(uint64_t address, uint64_t bytes);
 
   uint64_t begin_ = 0;
   uint64_t bytes_ = 0;
   uint8_t* written_ = nullptr;  // one byte per granule: racing writers set the same value
+  uint8_t* shared_ = nullptr;   // the same: the granule is a file's
 };
 
 }  // namespace vramscope::simulated

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "injector/simulated_cuda/device/settings.h"
 
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
+
+#include "trace_format/device_use.h"
+#include "trace_format/ring.h"
 
 namespace vramscope::simulated {
 namespace {
@@ -34,6 +38,31 @@ uint64_t BytesOr(const char* text, uint64_t absent) {
   return bytes != 0 ? bytes : absent;
 }
 
+// One word of CUDA_VISIBLE_DEVICES: "2", or a UUID's beginning; -1 = no such device.
+int DeviceNamed(const char* word, size_t length, int devices) {
+  char* end = nullptr;
+  const long number = std::strtol(word, &end, 10);
+  if (end == word + length && length != 0)
+    return number >= 0 && number < devices ? static_cast<int>(number) : -1;
+  for (int device = 0; length > 4 && device < devices; ++device) {
+    char uuid[64];
+    PutUuidText(device, uuid, sizeof(uuid));
+    if (length <= std::strlen(uuid) && std::strncmp(uuid, word, length) == 0) return device;
+  }
+  return -1;
+}
+
+// The file for the processes of one run: the one that is named, or one beside the recording's rings.
+const char* SharedFile() {
+  if (const char* const named = std::getenv(trace::kDeviceUseVariable))
+    return *named != '\0' ? named : nullptr;
+  const char* const session = std::getenv(trace::kSessionVariable);
+  static char path[4096];
+  if (session == nullptr || std::strlen(session) + 32 > sizeof(path)) return nullptr;
+  std::snprintf(path, sizeof(path), "%s/simulated_devices", session);
+  return path;
+}
+
 }  // namespace
 
 uint64_t ParseBytes(const char* text) {
@@ -52,12 +81,48 @@ uint64_t ParseBytes(const char* text) {
   return *unit == '\0' ? static_cast<uint64_t>(number) << (10 * power) : 0;
 }
 
+int PhysicalNumber(int device) {
+  const Settings& settings = TheSettings();
+  return device >= 0 && device < settings.devices ? settings.physical[device] : -1;
+}
+
+int VisibleNumber(int physical) {
+  const Settings& settings = TheSettings();
+  for (int device = 0; device < settings.devices; ++device)
+    if (settings.physical[device] == physical) return device;
+  return -1;
+}
+
+void PutUuidText(int physical, char* text, size_t capacity) {
+  std::snprintf(text, capacity, "GPU-7672616d-7363-6f70-652d-6770752d%04x", physical + 1);
+}
+
+void ChooseVisible(const char* text, Settings& settings) {
+  settings.devices = 0;
+  for (int device = 0; text == nullptr && device < settings.machine_devices; ++device)
+    settings.physical[settings.devices++] = device;
+  while (text != nullptr && *text != '\0') {
+    const size_t length = std::strcspn(text, ",");
+    const int device = DeviceNamed(text, length, settings.machine_devices);
+    if (device < 0) return;
+    for (int i = 0; i < settings.devices; ++i) {
+      if (settings.physical[i] != device) continue;
+      settings.devices = 0;
+      return;
+    }
+    settings.physical[settings.devices++] = device;
+    text += length;
+    if (*text == ',') ++text;
+  }
+}
+
 Settings MakeSettings(const char* gpu, const char* capacity, const char* context, const char* copy_limit,
                       const char* lag, const char* ledger) {
   const Model model = ParseModel(gpu != nullptr ? gpu : kDefaultGpu);
   Settings settings = {};
   settings.gpu = model.gpu;
-  settings.devices = model.devices;
+  settings.machine_devices = model.devices;
+  ChooseVisible(nullptr, settings);
   settings.capacity = BytesOr(capacity, model.gpu->total_mib * kMib);
   settings.context = BytesOr(context, model.gpu->context_mib * kMib);
   settings.copy_limit = BytesOr(copy_limit, kMib);
@@ -67,10 +132,15 @@ Settings MakeSettings(const char* gpu, const char* capacity, const char* context
 }
 
 const Settings& TheSettings() {
-  static const Settings settings =
-      MakeSettings(std::getenv("VRAMSCOPE_SIMULATED_GPU"), std::getenv("VRAMSCOPE_SIMULATED_CAPACITY"),
-                   std::getenv("VRAMSCOPE_SIMULATED_CONTEXT"), std::getenv("VRAMSCOPE_SIMULATED_COPY_LIMIT"),
-                   std::getenv("VRAMSCOPE_SIMULATED_LAG"), std::getenv("VRAMSCOPE_SIMULATED_LEDGER"));
+  static const Settings settings = [] {
+    Settings read = MakeSettings(
+        std::getenv("VRAMSCOPE_SIMULATED_GPU"), std::getenv("VRAMSCOPE_SIMULATED_CAPACITY"),
+        std::getenv("VRAMSCOPE_SIMULATED_CONTEXT"), std::getenv("VRAMSCOPE_SIMULATED_COPY_LIMIT"),
+        std::getenv("VRAMSCOPE_SIMULATED_LAG"), std::getenv("VRAMSCOPE_SIMULATED_LEDGER"));
+    read.shared = SharedFile();
+    ChooseVisible(std::getenv("CUDA_VISIBLE_DEVICES"), read);
+    return read;
+  }();
   return settings;
 }
 

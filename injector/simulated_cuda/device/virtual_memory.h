@@ -6,7 +6,8 @@
 //   address ◄── reserved; may hold any number of mappings, none of which overlap
 //
 // The contents belong to the address, not to the handle: two mappings of one handle do not show each other's
-// bytes.
+// bytes. A handle that is exported gets a file, and its contents are the file's from then on, in every
+// process that imports it. The memory is counted for the process that created it.
 #pragma once
 
 #include <cstdint>
@@ -35,6 +36,12 @@ class VirtualMemory {
   // All mappings in the range, which must begin and end with one.
   int Unmap(uint64_t address, uint64_t bytes);
 
+  // A new descriptor of the handle's file. kInvalidValue when there is no such handle.
+  int Export(PhysicalHandle handle, int* file);
+  // A handle for what another process has exported; kInvalidValue for another kind of descriptor,
+  // kInvalidDevice when its device is not visible here. The caller keeps its descriptor.
+  int Import(int file, PhysicalHandle* handle);
+
   // -1 when there is no such handle.
   int DeviceOfHandle(PhysicalHandle handle);
   // The reservation that contains the address; false when there is none.
@@ -44,8 +51,9 @@ class VirtualMemory {
   struct Physical {
     int device;
     uint64_t bytes;
-    LedgerRow* row;
+    LedgerRow* row;  // nullptr = another process's
     uint32_t references;
+    int file = -1;  // of the contents, once they are shared
   };
   struct Mapping {
     uint64_t bytes;

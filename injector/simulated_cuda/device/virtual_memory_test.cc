@@ -2,6 +2,7 @@
 #include "injector/simulated_cuda/device/virtual_memory.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "injector/simulated_cuda/abi.h"
 #include "injector/simulated_cuda/device/device.h"
@@ -63,6 +64,35 @@ TEST_F(VirtualMemoryTest, SeveralMappingsAreUnmappedAtOnce) {
   EXPECT_EQ(memory_.Unmap(address, 3 * kGranule), kSuccess);
   EXPECT_EQ(Taken(), 0u);
   memory_.FreeAddresses(address, 8 * kGranule);
+}
+
+TEST_F(VirtualMemoryTest, AnImportedHandleShowsTheContentsAndCostsNothing) {
+  PhysicalHandle handle = 0, imported = 0, none = 0;
+  uint64_t address = 0;
+  int file = -1;
+  ASSERT_EQ(memory_.Create(0, 2 * kGranule, kTest, &handle), kSuccess);
+  ASSERT_EQ(memory_.Reserve(0, 4 * kGranule, 0, 0, &address), kSuccess);
+  ASSERT_EQ(memory_.Map(address, 2 * kGranule, handle), kSuccess);
+  auto* const here = reinterpret_cast<volatile int*>(address + kGranule);
+  auto* const there = reinterpret_cast<volatile int*>(address + 3 * kGranule);
+  DeviceNumber(0).region().MarkWritten(address + kGranule, sizeof(int));
+  *here = 17;
+  ASSERT_EQ(memory_.Export(handle, &file), kSuccess);
+  EXPECT_EQ(*here, 17);
+  ASSERT_EQ(memory_.Import(file, &imported), kSuccess);
+  EXPECT_EQ(memory_.Import(0, &none), kInvalidValue);
+  close(file);
+  EXPECT_EQ(Taken(), 2 * kGranule);
+  ASSERT_EQ(memory_.Map(address + 2 * kGranule, 2 * kGranule, imported), kSuccess);
+  EXPECT_EQ(*there, 17);
+  *there = 18;
+  EXPECT_EQ(*here, 18);
+  EXPECT_EQ(memory_.Unmap(address, 4 * kGranule), kSuccess);
+  EXPECT_EQ(*here, 0);
+  memory_.Release(handle);
+  EXPECT_EQ(Taken(), 0u);
+  EXPECT_EQ(memory_.Release(imported), kSuccess);
+  memory_.FreeAddresses(address, 4 * kGranule);
 }
 
 TEST_F(VirtualMemoryTest, OddSizesAreRefused) {

@@ -52,6 +52,18 @@ Stream* StreamOf(void* handle) {
 
 using namespace vramscope::simulated;
 
+namespace {
+
+bool IsInMachine(int physical) { return physical >= 0 && physical < TheSettings().machine_devices; }
+
+}  // namespace
+
+SIMULATED_EXPORT int vramscope_simulated_machine(const char** product, size_t* capacity) {
+  *product = TheSettings().gpu->product;
+  *capacity = TheSettings().capacity;
+  return TheSettings().machine_devices;
+}
+
 SIMULATED_EXPORT void vramscope_simulated_origin(const char* call, const void* caller) {
   announced = {call, caller};
 }
@@ -65,6 +77,19 @@ SIMULATED_EXPORT int vramscope_simulated_clear(void* block, size_t bytes) {
   return 1;
 }
 
-SIMULATED_EXPORT size_t vramscope_simulated_live_bytes(int device) {
-  return IsDevice(device) ? DeviceNumber(device).capacity() - DeviceNumber(device).free_bytes() : 0;
+SIMULATED_EXPORT size_t vramscope_simulated_used_bytes(int device) {
+  return IsInMachine(device) ? TheSharedUse().UsedBytes(device) : 0;
+}
+
+SIMULATED_EXPORT size_t vramscope_simulated_processes(int device, unsigned* pids, size_t* bytes,
+                                                      size_t most) {
+  static constexpr size_t kMost = 128;
+  vramscope::trace::PeakShare shares[kMost];
+  const size_t count =
+      IsInMachine(device) ? TheSharedUse().Processes(device, shares, most < kMost ? most : kMost) : 0;
+  for (size_t i = 0; i < count; ++i) {
+    pids[i] = shares[i].process.pid;
+    bytes[i] = shares[i].bytes;
+  }
+  return count;
 }

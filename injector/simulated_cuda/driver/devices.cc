@@ -15,7 +15,7 @@ constexpr int kDriverVersion = 13020;  // at least that of any wheel: a driver r
 Uuid UuidOf(int device) {
   Uuid uuid = {};
   std::memcpy(uuid.bytes, "vramscope-gpu-", 14);
-  uuid.bytes[15] = static_cast<unsigned char>(device + 1);
+  uuid.bytes[15] = static_cast<unsigned char>(PhysicalNumber(device) + 1);
   return uuid;
 }
 
@@ -58,7 +58,7 @@ SIMULATED_EXPORT int cuDeviceTotalMem_v2(size_t* bytes, int device) {
 
 SIMULATED_EXPORT int cuDeviceGetAttribute(int* value, int attribute, int device) {
   if (!IsDevice(device)) return kInvalidDevice;
-  *value = AttributeOf(*TheSettings().gpu, device, attribute);
+  *value = AttributeOf(*TheSettings().gpu, PhysicalNumber(device), attribute);
   return kSuccess;
 }
 
@@ -70,14 +70,14 @@ SIMULATED_EXPORT int cuDeviceComputeCapability(int* major, int* minor, int devic
 
 SIMULATED_EXPORT int cuDeviceGetPCIBusId(char* text, int capacity, int device) {
   if (!IsDevice(device) || capacity <= 0) return kInvalidValue;
-  std::snprintf(text, static_cast<size_t>(capacity), "0000:%02X:00.0", device + 1);
+  std::snprintf(text, static_cast<size_t>(capacity), "0000:%02X:00.0", PhysicalNumber(device) + 1);
   return kSuccess;
 }
 
 SIMULATED_EXPORT int cuDeviceGetByPCIBusId(int* device, const char* text) {
   unsigned domain = 0, bus = 0;
   if (std::sscanf(text, "%x:%x", &domain, &bus) != 2) return kInvalidValue;
-  *device = static_cast<int>(bus) - 1;
+  *device = VisibleNumber(static_cast<int>(bus) - 1);
   return NotWithoutDevice(*device);
 }
 

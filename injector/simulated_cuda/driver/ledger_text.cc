@@ -54,7 +54,7 @@ void AddRow(Text& text, const LedgerRow& row, bool first) {
 void AddDevice(Text& text, int number) {
   DeviceNumber(number).ReadLedger([&](const Ledger& ledger) {
     text.Add("%s\n  {\"device\": %d, \"gpu\": \"%s\", \"capacity_bytes\": %llu, ", number == 0 ? "" : ",",
-             number, TheSettings().gpu->name, Wide(TheSettings().capacity));
+             PhysicalNumber(number), TheSettings().gpu->name, Wide(TheSettings().capacity));
     text.Add("\"live_bytes\": %llu, \"peak_bytes\": %llu, ", Wide(ledger.live_bytes()),
              Wide(ledger.peak_bytes()));
     text.Add("\"refusals\": %llu, \"missing_bytes\": %llu, \"rows\": [", Wide(ledger.refusals()),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // cuMemAlloc, host memory, and what a pointer is.
 #include "injector/simulated_cuda/device/host_memory.h"
+#include "injector/simulated_cuda/device/ipc_memory.h"
 #include "injector/simulated_cuda/device/virtual_memory.h"
 #include "injector/simulated_cuda/driver/context.h"
 #include "injector/simulated_cuda/driver/pools.h"
@@ -15,11 +16,12 @@ int Allocate(DevicePointer* pointer, size_t bytes, const Origin& origin) {
   return DeviceNumber(device).Allocate(bytes, origin, pointer);
 }
 
-// Whatever the address lies in: an allocation, a pool's, or a reservation.
+// Whatever the address lies in: an allocation, a pool's, a reservation, or another process's memory.
 bool FindRange(DevicePointer pointer, uint64_t* begin, uint64_t* bytes) {
   const int device = DeviceOf(pointer);
   if (device < 0) return TheHostMemory().Find(reinterpret_cast<void*>(pointer), begin, bytes);
-  if (FindInPools(pointer, begin, bytes) || TheVirtualMemory().FindReservation(pointer, begin, bytes))
+  if (FindInPools(pointer, begin, bytes) || TheVirtualMemory().FindReservation(pointer, begin, bytes) ||
+      TheIpcMemory().Find(pointer, begin, bytes))
     return true;
   const Allocation found = DeviceNumber(device).Find(pointer);
   *begin = found.address;
@@ -52,7 +54,9 @@ SIMULATED_EXPORT int cuMemFree_v2(DevicePointer pointer) {
   const int device = DeviceOf(pointer);
   if (device < 0) return kInvalidValue;
   TheStreams().SynchronizeAll();  // it waits for the device, as CUDA's does
-  return FreeInPools(pointer) ? kSuccess : DeviceNumber(device).Free(pointer);
+  if (FreeInPools(pointer)) return kSuccess;
+  TheIpcMemory().Forget(pointer);
+  return DeviceNumber(device).Free(pointer);
 }
 
 SIMULATED_EXPORT int cuMemGetInfo_v2(size_t* free_bytes, size_t* total) {
@@ -164,10 +168,19 @@ SIMULATED_EXPORT int cuPointerGetAttributes(unsigned count, const int* attribute
 
 SIMULATED_EXPORT int cuPointerSetAttribute(const void*, int, DevicePointer) { return kSuccess; }
 
-// ---- memory of another process: each process has its own device here
+// ---- memory of another process
 
-SIMULATED_EXPORT int cuIpcGetMemHandle(void*, DevicePointer) { return kNotSupported; }
-SIMULATED_EXPORT int cuIpcOpenMemHandle_v2(DevicePointer*, void*, unsigned) { return kNotSupported; }
-SIMULATED_EXPORT int cuIpcCloseMemHandle(DevicePointer) { return kNotSupported; }
-SIMULATED_EXPORT int cuIpcGetEventHandle(void*, void*) { return kNotSupported; }
-SIMULATED_EXPORT int cuIpcOpenEventHandle(void*, void*) { return kNotSupported; }
+// Only of cuMemAlloc: pools and reserved addresses are shared in their own ways.
+SIMULATED_EXPORT int cuIpcGetMemHandle(IpcHandle* handle, DevicePointer pointer) {
+  uint64_t begin = 0, bytes = 0;
+  if (FindInPools(pointer, &begin, &bytes) || TheVirtualMemory().FindReservation(pointer, &begin, &bytes))
+    return kInvalidValue;
+  return TheIpcMemory().Export(pointer, handle);
+}
+SIMULATED_EXPORT int cuIpcOpenMemHandle_v2(DevicePointer* pointer, IpcHandle handle, unsigned) {
+  return TheIpcMemory().Open(handle, pointer);
+}
+SIMULATED_EXPORT int cuIpcCloseMemHandle(DevicePointer pointer) {
+  TheStreams().SynchronizeAll();
+  return TheIpcMemory().Close(pointer);
+}

@@ -14,8 +14,13 @@ void vramscope_simulated_origin(const char* call, const void* caller);
 // A framework hands out this block anew: it reads as zeros from now on. Returns 0 when it is no memory of a
 // simulated device.
 int vramscope_simulated_clear(void* block, size_t bytes);
-// Bytes that this process has taken from the device, its context included.
-size_t vramscope_simulated_live_bytes(int device);
+// The devices of the machine, also those that CUDA_VISIBLE_DEVICES hides: how many, what they are called, and
+// the bytes of each. The next two functions know them by the machine's numbers.
+int vramscope_simulated_machine(const char** product, size_t* capacity);
+// Bytes that all processes of the run have taken from the device, contexts included.
+size_t vramscope_simulated_used_bytes(int device);
+// Those processes and what each has taken, `most` at most. Returns how many.
+size_t vramscope_simulated_processes(int device, unsigned* pids, size_t* bytes, size_t most);
 // The ledger of all devices as JSON. Returns the bytes needed with the final 0; writes no more than
 // `capacity`.
 size_t vramscope_simulated_ledger(char* text, size_t capacity);

@@ -2,6 +2,8 @@
 // cuStream*, cuEvent*, cuLaunchHostFunc.
 #include "injector/simulated_cuda/device/streams.h"
 
+#include <cstring>
+
 #include "injector/simulated_cuda/driver/context.h"
 
 using namespace vramscope::simulated;
@@ -77,6 +79,12 @@ SIMULATED_EXPORT int cuStreamWaitValue32_v2(void* stream, DevicePointer, uint32_
 
 // ---- events
 
+namespace {
+
+constexpr char kEventMark[] = "vramscope-simulated-event";
+
+}  // namespace
+
 SIMULATED_EXPORT int cuEventCreate(Event** event, unsigned flags) {
   *event = new Event;
   (*event)->flags = flags;
@@ -96,6 +104,21 @@ SIMULATED_EXPORT int cuEventRecordWithFlags(Event* event, void* stream, unsigned
 }
 SIMULATED_EXPORT int cuEventQuery(Event* event) { return TheStreams().QueryEvent(event); }
 SIMULATED_EXPORT int cuEventSynchronize(Event* event) { return TheStreams().SynchronizeEvent(event); }
+
+// An event of another process. Work is counted, not timed, and every process counts its own: what the other
+// had issued is taken to be done.
+SIMULATED_EXPORT int cuIpcGetEventHandle(IpcHandle* handle, const Event* event) {
+  constexpr unsigned kDisableTiming = 2, kInterprocess = 4;
+  if ((event->flags & kInterprocess) == 0 || (event->flags & kDisableTiming) == 0) return kInvalidHandle;
+  *handle = {};
+  std::memcpy(handle, kEventMark, sizeof(kEventMark));
+  return kSuccess;
+}
+SIMULATED_EXPORT int cuIpcOpenEventHandle(Event** event, IpcHandle handle) {
+  if (std::memcmp(&handle, kEventMark, sizeof(kEventMark)) != 0) return kInvalidHandle;
+  return cuEventCreate(event, 0);
+}
+
 SIMULATED_EXPORT int cuEventElapsedTime_v2(float* milliseconds, Event* start, Event* end) {
   return TheStreams().Elapsed(start, end, milliseconds);
 }

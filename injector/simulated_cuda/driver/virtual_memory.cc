@@ -9,6 +9,7 @@ using namespace vramscope::simulated;
 namespace {
 
 constexpr int kOnDevice = 1;
+constexpr int kPosixFileDescriptor = 1;  // CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR
 
 }  // namespace
 
@@ -68,8 +69,14 @@ SIMULATED_EXPORT int cuMemGetAllocationPropertiesFromHandle(AllocationProperties
   return kSuccess;
 }
 
-// Memory of another process: each process has its own device here.
-SIMULATED_EXPORT int cuMemExportToShareableHandle(void*, PhysicalHandle, int, unsigned long long) {
-  return kNotSupported;
+// ---- memory of another process, which hands over a file descriptor; there are no fabric handles here
+
+SIMULATED_EXPORT int cuMemExportToShareableHandle(void* shareable, PhysicalHandle handle, int type,
+                                                  unsigned long long) {
+  if (type != kPosixFileDescriptor) return kNotSupported;
+  return TheVirtualMemory().Export(handle, static_cast<int*>(shareable));
 }
-SIMULATED_EXPORT int cuMemImportFromShareableHandle(PhysicalHandle*, void*, int) { return kNotSupported; }
+SIMULATED_EXPORT int cuMemImportFromShareableHandle(PhysicalHandle* handle, void* shareable, int type) {
+  if (type != kPosixFileDescriptor) return kNotSupported;
+  return TheVirtualMemory().Import(static_cast<int>(reinterpret_cast<intptr_t>(shareable)), handle);
+}

@@ -21,11 +21,19 @@ Function OfDriver(const char* name) {
   return reinterpret_cast<Function>(driver != nullptr ? dlsym(driver, name) : nullptr);
 }
 
-int Count() {
-  int count = 0;
-  if (const auto ask = OfDriver<int (*)(int*)>("cuDeviceGetCount")) ask(&count);
-  return count;
+// NVML knows all devices of the machine, whatever CUDA_VISIBLE_DEVICES says.
+struct Machine {
+  int devices = 0;
+  const char* product = "";
+  size_t capacity = 0;
+};
+Machine TheMachine() {
+  Machine machine;
+  if (const auto ask = OfDriver<int (*)(const char**, size_t*)>("vramscope_simulated_machine"))
+    machine.devices = ask(&machine.product, &machine.capacity);
+  return machine;
 }
+int Count() { return TheMachine().devices; }
 
 // A handle is the device's number plus one, so that none is null.
 void* HandleOf(int device) { return reinterpret_cast<void*>(static_cast<uintptr_t>(device) + 1); }
@@ -46,12 +54,40 @@ struct MemoryV2 {
   unsigned long long total, reserved, free, used;
 };
 
-// What this process sees: each process has a device of its own.
+// What all processes of the run have taken together.
 Memory MemoryOf(int device) {
-  size_t total = 0, live = 0;
-  if (const auto ask = OfDriver<int (*)(size_t*, int)>("cuDeviceTotalMem_v2")) ask(&total, device);
-  if (const auto ask = OfDriver<size_t (*)(int)>("vramscope_simulated_live_bytes")) live = ask(device);
-  return {total, total - live, live};
+  const size_t total = TheMachine().capacity;
+  size_t used = 0;
+  if (const auto ask = OfDriver<size_t (*)(int)>("vramscope_simulated_used_bytes")) used = ask(device);
+  return {total, total - used, used};
+}
+
+// nvmlProcessInfo_v2_t, which _v3 of the function fills too, and the older one without instances.
+struct ProcessInfo {
+  unsigned pid;
+  unsigned long long used;
+  unsigned gpu_instance, compute_instance;
+};
+struct ProcessInfoV1 {
+  unsigned pid;
+  unsigned long long used;
+};
+
+constexpr size_t kMostProcesses = 128;
+constexpr unsigned kNoInstance = 0xffffffff;
+
+// `count` comes with the room that there is and leaves with what there is.
+template <typename Info, typename Put>
+int PutProcesses(void* handle, unsigned* count, Info* infos, Put put) {
+  constexpr int kInsufficientSize = 7;
+  unsigned pids[kMostProcesses];
+  size_t bytes[kMostProcesses];
+  const auto ask = OfDriver<size_t (*)(int, unsigned*, size_t*, size_t)>("vramscope_simulated_processes");
+  const size_t found = ask != nullptr ? ask(DeviceOf(handle), pids, bytes, kMostProcesses) : 0;
+  const bool fits = found == 0 || (infos != nullptr && found <= *count);
+  for (size_t i = 0; fits && i < found; ++i) infos[i] = put(pids[i], bytes[i]);
+  *count = static_cast<unsigned>(found);
+  return fits ? kOk : kInsufficientSize;
 }
 
 struct PciInfo {
@@ -109,8 +145,9 @@ SIMULATED_EXPORT int nvmlDeviceGetIndex(void* handle, unsigned* index) {
   return kOk;
 }
 SIMULATED_EXPORT int nvmlDeviceGetName(void* handle, char* text, unsigned capacity) {
-  const auto ask = OfDriver<int (*)(char*, int, int)>("cuDeviceGetName");
-  return ask != nullptr ? ask(text, static_cast<int>(capacity), DeviceOf(handle)) : kNotFoundByNvml;
+  if (DeviceOf(handle) < 0 || DeviceOf(handle) >= Count()) return kInvalidArgument;
+  std::snprintf(text, capacity, "%s", TheMachine().product);
+  return kOk;
 }
 SIMULATED_EXPORT int nvmlDeviceGetUUID(void* handle, char* text, unsigned capacity) {
   PutUuid(text, capacity, DeviceOf(handle));
@@ -133,7 +170,7 @@ SIMULATED_EXPORT int nvmlDeviceGetMemoryInfo_v2(void* handle, MemoryV2* memory) 
   return kOk;
 }
 
-// ---- what a device that is not there cannot tell: idle, cool, and nobody else on it
+// ---- what a device that is not there cannot tell: idle and cool
 
 SIMULATED_EXPORT int nvmlDeviceGetUtilizationRates(void*, unsigned* rates) {
   rates[0] = rates[1] = 0;
@@ -151,14 +188,28 @@ SIMULATED_EXPORT int nvmlDeviceGetClockInfo(void*, int, unsigned* megahertz) {
   *megahertz = 0;
   return kOk;
 }
+SIMULATED_EXPORT int nvmlDeviceGetComputeRunningProcesses(void* handle, unsigned* count,
+                                                          ProcessInfoV1* infos) {
+  return PutProcesses(handle, count, infos, [](unsigned pid, size_t bytes) {
+    return ProcessInfoV1{pid, bytes};
+  });
+}
+SIMULATED_EXPORT int nvmlDeviceGetComputeRunningProcesses_v2(void* handle, unsigned* count,
+                                                             ProcessInfo* infos) {
+  return PutProcesses(handle, count, infos, [](unsigned pid, size_t bytes) {
+    return ProcessInfo{pid, bytes, kNoInstance, kNoInstance};
+  });
+}
+SIMULATED_EXPORT int nvmlDeviceGetComputeRunningProcesses_v3(void* handle, unsigned* count,
+                                                             ProcessInfo* infos) {
+  return nvmlDeviceGetComputeRunningProcesses_v2(handle, count, infos);
+}
+
 #define NO_PROCESSES(name)                                   \
   SIMULATED_EXPORT int name(void*, unsigned* count, void*) { \
     *count = 0;                                              \
     return kOk;                                              \
   }
-NO_PROCESSES(nvmlDeviceGetComputeRunningProcesses)
-NO_PROCESSES(nvmlDeviceGetComputeRunningProcesses_v2)
-NO_PROCESSES(nvmlDeviceGetComputeRunningProcesses_v3)
 NO_PROCESSES(nvmlDeviceGetGraphicsRunningProcesses_v3)
 
 SIMULATED_EXPORT int nvmlDeviceGetNvLinkRemoteDeviceType(void*, unsigned, int*) {

@@ -138,14 +138,18 @@ SIMULATED_EXPORT int cudaPointerGetAttributes(PointerAttributes* attributes, con
   return kSuccess;
 }
 
-SIMULATED_EXPORT int cudaIpcGetMemHandle(void* handle, void* pointer) {
-  WITH_DRIVER(cuIpcGetMemHandle(handle, Address(pointer)));
+SIMULATED_EXPORT int cudaIpcGetMemHandle(IpcHandle* handle, void* pointer) {
+  ON_DEVICE(cuIpcGetMemHandle(handle, Address(pointer)));
+}
+SIMULATED_EXPORT int cudaIpcOpenMemHandle(void** pointer, IpcHandle handle, unsigned flags) {
+  ON_DEVICE(cuIpcOpenMemHandle(Out(pointer), handle, flags));
 }
 SIMULATED_EXPORT int cudaIpcCloseMemHandle(void* pointer) {
-  WITH_DRIVER(cuIpcCloseMemHandle(Address(pointer)));
+  ON_DEVICE(cuIpcCloseMemHandle(Address(pointer)));
 }
-SIMULATED_EXPORT int cudaIpcGetEventHandle(void* handle, void* event) {
-  WITH_DRIVER(cuIpcGetEventHandle(handle, event));
+SIMULATED_EXPORT int cudaIpcGetEventHandle(IpcHandle* handle, void* event) {
+  ON_DEVICE(cuIpcGetEventHandle(handle, event));
 }
-SIMULATED_EXPORT int cudaIpcOpenMemHandle() { return Keep(kNotSupported); }
-SIMULATED_EXPORT int cudaIpcOpenEventHandle() { return Keep(kNotSupported); }
+SIMULATED_EXPORT int cudaIpcOpenEventHandle(void** event, IpcHandle handle) {
+  ON_DEVICE(cuIpcOpenEventHandle(event, handle));
+}
