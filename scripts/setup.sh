@@ -4,6 +4,7 @@
 #
 #   scripts/setup.sh                   compiler, libraries, and a Python with PyTorch
 #   scripts/setup.sh --tests           also clang, for the sanitizers and the fuzz targets
+#   scripts/setup.sh --triton          also Triton, for the test of torch.compile (1 GB)
 #   scripts/setup.sh --torch VERSION   also build/venv-VERSION with that release of PyTorch (repeatable)
 #
 # Packages come from apt (Debian 12, Ubuntu 24.04). PyTorch goes into build/venv unless python3 has it already; VRAMSCOPE_PYTHON names
@@ -20,12 +21,14 @@ readonly test_packages=(clang libclang-rt-dev)
 readonly torch_dependencies=(filelock typing-extensions setuptools sympy networkx jinja2 fsspec)
 
 with_tests=no
+with_triton=no
 releases=()
 while (($#)); do
   case $1 in
     --tests) with_tests=yes ;;
+    --triton) with_triton=yes ;;
     --torch) releases+=("${2:?--torch wants a version}"); shift ;;
-    *) sed -n '3,10s/^# \{0,1\}//p' "$0"; exit 2 ;;
+    *) sed -n '3,11s/^# \{0,1\}//p' "$0"; exit 2 ;;
   esac
   shift
 done
@@ -78,6 +81,13 @@ fi
 
 if [[ -z ${VRAMSCOPE_PYTHON:-} ]] && ! has_torch python3; then
   make_venv build/venv "$newest_torch" numpy
+fi
+if [[ $with_triton == yes ]]; then
+  python=$(torch_python)
+  # The release that PyTorch's metadata asks for.
+  triton=$("$python" -c 'from importlib.metadata import requires; print(next(r.split(";")[0] for r in requires("torch") if r.startswith("triton")))') ||
+    die "the PyTorch of $python does not ask for Triton"
+  "$python" -m pip install --quiet --disable-pip-version-check --no-deps "$triton" || die "pip could not install $triton: is there a network?"
 fi
 for release in ${releases[@]+"${releases[@]}"}; do
   make_venv "build/venv-$release" "$release" 'numpy<2'  # wheels before 2.3 were built against NumPy 1

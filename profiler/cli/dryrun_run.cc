@@ -106,6 +106,15 @@ std::string DryrunSettings(const DryrunPlan& plan, const std::string& scratch) {
   return text;
 }
 
+// What inductor and Triton compile for the device has no machine code in it: it must not get into caches from
+// which a GPU would run it, whoever chose them.
+void KeepCompiledCode(const std::string& scratch, std::map<std::string, std::string>& environment) {
+  environment["TORCHINDUCTOR_CACHE_DIR"] = scratch + "/inductor";
+  environment["TRITON_CACHE_DIR"] = scratch + "/triton";
+  for (const char* cache : {"FX_GRAPH", "AUTOTUNE", "BUNDLED_AUTOTUNE"})
+    environment[fmt::format("TORCHINDUCTOR_{}_REMOTE_CACHE", cache)] = "0";
+}
+
 // What torchrun would set for that rank.
 void AddRank(const LoneRank& lone, uint64_t devices, std::map<std::string, std::string>& environment) {
   environment["WORLD_SIZE"] = std::to_string(lone.world);
@@ -151,6 +160,7 @@ Result<collector::RecordOptions> DryrunRunner::OptionsFor(const std::vector<std:
   options.environment["VRAMSCOPE_DRYRUN"] = DryrunSettings(plan_, scratch);
   options.environment["PYTHONPATH"] =
       (std::filesystem::path(installation->python_shim).parent_path() / "dryrun").string();
+  KeepCompiledCode(scratch, options.environment);
   if (plan_.lone_rank) AddRank(*plan_.lone_rank, static_cast<uint64_t>(device.devices), options.environment);
   options.metadata["simulated.gpu"] = device.gpu.name;
   options.metadata["simulated.capacity_bytes"] = std::to_string(device.capacity_bytes);

@@ -116,6 +116,8 @@ Result<std::map<std::string, std::string>> SimulatedEnvironment(const std::strin
       {"VRAMSCOPE_SIMULATED_GPU", fmt::format("{}:{}", device.gpu.name, device.devices)},
       // Triton looks for the driver with ldconfig unless it is told.
       {"TRITON_LIBCUDA_PATH", fs::path(libraries.front()).parent_path().string()},
+      // PyTorch keeps what NVRTC compiled in the user's home; what comes from here would not run on a GPU.
+      {"USE_PYTORCH_KERNEL_CACHE", "0"},
   };
   if (device.capacity_bytes != 0)
     environment["VRAMSCOPE_SIMULATED_CAPACITY"] = std::to_string(device.capacity_bytes);

@@ -5,6 +5,7 @@
     weights      random weights are not drawn on the CPU
     objects      collectives of Python objects do not go through the device
     lone_rank    one rank of a process group whose other ranks do not exist
+    compiler     torch.compile and Triton make no machine code
 
 Arranged by `vramscope dryrun` through VRAMSCOPE_DRYRUN="key=value;key=value": steps=3|stable|all, init=skip|keep, world=64, rank=0,
 notes=FOLDER. Nothing but the standard library is imported, and nothing happens before torch is imported.
@@ -12,7 +13,7 @@ notes=FOLDER. Nothing but the standard library is imported, and nothing happens 
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Dict
+    from typing import Callable, Dict
 
 
 def arrange(text: str) -> None:
@@ -39,6 +40,17 @@ def arrange(text: str) -> None:
         if alone:
             lone_rank.install(int(settings["world"]), int(settings.get("rank", "0")))
 
+    def in_compiler(name: str) -> "Callable[[], None]":
+        def react() -> None:
+            from . import compiler
+
+            getattr(compiler, name)()
+
+        return react
+
+    when_imported("triton.backends.nvidia.compiler", in_compiler("leave_out_ptxas"))
+    when_imported("triton.runtime.build", in_compiler("name_missing_compiler"))
+    when_imported("torch._inductor.fx_passes.joint_graph", in_compiler("compute_constants_on_the_host"))
     if settings.get("init") == "skip":
         when_imported("torch.nn.init", weights)
     if settings.get("steps", "all") != "all":
