@@ -6,22 +6,26 @@ Kinds:
     csv:KEYS:VALUE                      two tables; VALUE is bytes, rows are known by KEYS
     jsonl:FIELD=VALUE:KEYS:VALUE        the same in JSON lines of which only those with that field count; VALUE is MiB
     phases                              the JSON of one public script: a peak in GiB for each rank and phase
+    text                                what both printed, found by regular expressions (figures_in)
 """
 import csv
 import io
 import json
 import pickle
-from typing import Any, Dict, List, NamedTuple, Optional, Tuple
+import re
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 MIB, GIB = 1 << 20, 1 << 30
+UNITS = {"mib": MIB, "gib": GIB, "bytes": 1}
 Event = Tuple[str, int]
+Figures = Dict[Any, float]  # bytes by what the figure is of
 
 
 class Row(NamedTuple):
     """One line of the table; errors are simulated / recorded - 1."""
 
-    allocated: int
-    allocated_error: float  # of several figures the worst
+    allocated: Optional[int]
+    allocated_error: Optional[float]  # of several figures the worst
     reserved: Optional[int] = None
     reserved_error: Optional[float] = None
     events: Optional[int] = None  # recorded
@@ -60,7 +64,10 @@ def reserved(snapshot: Dict[str, Any]) -> int:
     return sum(segment["total_size"] for segment in snapshot["segments"])
 
 
-def compare(kind: str, recorded: bytes, simulated: bytes) -> Row:
+def compare(kind: str, recorded: bytes, simulated: bytes, recorded_patterns: Sequence[str] = (), simulated_patterns: Sequence[str] = ()) -> Row:
+    if kind == "text":
+        theirs, ours = figures_in(recorded, recorded_patterns), figures_in(simulated, simulated_patterns)
+        return _figures(theirs["allocated"], ours["allocated"], theirs["reserved"], ours["reserved"])
     if kind == "snapshot":
         return _snapshots(load_snapshot(recorded), load_snapshot(simulated))
     name, *rest = kind.split(":")
@@ -80,11 +87,32 @@ def _snapshots(recorded: Dict[str, Any], simulated: Dict[str, Any]) -> Row:
     return Row(peak, peak_allocated(simulated) / peak - 1, taken, reserved(simulated) / taken - 1, len(theirs), same)
 
 
-def _figures(recorded: Dict[Any, float], simulated: Dict[Any, float]) -> Row:
-    errors = [simulated[key] / value - 1 for key, value in recorded.items() if key in simulated and value]
-    if not errors:
+def figures_in(text: bytes, patterns: Sequence[str]) -> Dict[str, Figures]:
+    """What the patterns find, as "allocated" and "reserved". A group named allocated_mib is a figure in MiB, and so on (UNITS); all other
+    groups of the match, and the pattern's index, say what the figure is of. Of two that are of the same thing the later counts: programs
+    print their peak again and again."""
+    found: Dict[str, Figures] = {"allocated": {}, "reserved": {}}
+    for index, pattern in enumerate(patterns):
+        for match in re.finditer(pattern, text.decode(errors="replace"), re.MULTILINE):
+            values = {name: value for name, value in match.groupdict().items() if name.partition("_")[0] in found}
+            of = (index, *(value.lower() for name, value in match.groupdict().items() if name not in values))
+            for name, value in values.items():
+                which, _, unit = name.partition("_")
+                found[which][of] = float(value.replace(",", "")) * UNITS[unit]
+    return found
+
+
+def _errors(recorded: Figures, simulated: Figures) -> List[float]:
+    return [simulated[key] / value - 1 for key, value in recorded.items() if key in simulated and value]
+
+
+def _figures(allocated: Figures, simulated: Figures, reserved: Optional[Figures] = None, simulated_reserved: Optional[Figures] = None) -> Row:
+    errors, reserved_errors = _errors(allocated, simulated), _errors(reserved or {}, simulated_reserved or {})
+    if not errors and not reserved_errors:
         raise ValueError("the program left no figure that was recorded")
-    return Row(int(max(recorded.values())), max(errors, key=abs), figures=len(errors))
+    worst, worst_reserved = (max(some, key=abs) if some else None for some in (errors, reserved_errors))
+    return Row(int(max(allocated.values())) if errors else None, worst, int(max(reserved.values())) if reserved and reserved_errors else None,
+               worst_reserved, figures=max(len(errors), len(reserved_errors)))
 
 
 def _csv(data: bytes, keys: str, value: str) -> Dict[Any, float]:

@@ -16,6 +16,7 @@ from typing import Dict, List, Optional
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import recorded_run  # noqa: E402
+import stand_ins  # noqa: E402
 from compare import MIB, Row, compare  # noqa: E402
 from recordings import RECORDINGS, Recording, by_name  # noqa: E402
 
@@ -52,6 +53,9 @@ def check_out(repo: Path, recording: Recording, folder: Path) -> None:
             target = folder / path
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(file_at(repo, recording.commit, path))
+    if recording.script_of_log:
+        log = file_at(repo, recording.recorded_commit or recording.commit, recording.recorded)
+        (folder / recording.script_of_log).write_bytes(log[log.index(b'"""'):log.index(b"\n" + b"=" * 100)])
     for path, old, new in recording.edits:
         text = (folder / path).read_text(encoding="utf-8")
         if old not in text:
@@ -59,6 +63,8 @@ def check_out(repo: Path, recording: Recording, folder: Path) -> None:
         (folder / path).write_text(text.replace(old, new), encoding="utf-8")
     for place in (recording.folder, str(Path(recording.produced).parent)):
         (folder / place).mkdir(parents=True, exist_ok=True)
+    for name in recording.stand_ins:
+        getattr(stand_ins, name)(folder / recording.folder)
 
 
 def measure(recording: Recording, cache: Path, python: str, clone: bool = False) -> Row:
@@ -71,12 +77,14 @@ def measure(recording: Recording, cache: Path, python: str, clone: bool = False)
         path = ":".join(str(folder / place) for place in recording.python_path)
         command = [recorded_run.vramscope(), "dryrun", "--gpu", recording.gpu, "--steps", "all", "--depth", "light", "--json",
                    *recording.options, "--", python, *recording.command]
-        done = recorded_run.run(command, timeout=TIMEOUT_S, cwd=str(folder / recording.folder), env=recorded_run.clean_environment(PYTHONPATH=path))
+        environment = recorded_run.clean_environment(PYTHONPATH=path, **recording.environment)
+        done = recorded_run.run(command, timeout=TIMEOUT_S, cwd=str(folder / recording.folder), env=environment)
         produced = folder / recording.produced
-        if not produced.exists():
+        if recording.produced and not produced.exists():
             last = (done.stderr.decode().strip().splitlines() or ["nothing"])[-1]
             raise CannotMeasure(f"exit {done.code}, it said last: {last}")
-        return compare(recording.kind, recorded, produced.read_bytes())
+        return compare(recording.kind, recorded, produced.read_bytes() if recording.produced else done.stderr,
+                       recording.patterns, recording.produced_patterns or recording.patterns)
 
 
 def percent(error: Optional[float]) -> str:
@@ -87,8 +95,9 @@ def markdown(recording: Recording, row: Row) -> str:
     events = "" if row.events is None else f"{row.same_events:,} of {row.events:,}"
     reserved = "" if row.reserved is None else f"{row.reserved / MIB:,.0f}"
     figures = f", worst of {row.figures}" if row.figures > 1 else ""
-    cells = [recording.name, f"{recording.torch}, {recording.gpu}", recording.note, events, f"{row.allocated / MIB:,.1f}",
-             percent(row.allocated_error) + figures, reserved, percent(row.reserved_error)]
+    allocated = "" if row.allocated is None else f"{row.allocated / MIB:,.1f}"
+    cells = [recording.name, f"{recording.torch}, {recording.gpu}", recording.note, events, allocated,
+             percent(row.allocated_error) + (figures if row.allocated_error is not None else ""), reserved, percent(row.reserved_error)]
     return "| " + " | ".join(cells) + " |"
 
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Public programs that come with a measurement on a real GPU, and where both lie. None of it is part of this project.
 
-`edits` are what had to be changed in a script so that it does what its author
-recorded: a choice that the script has as a constant.
+`edits` are what had to be changed in a script: a choice that it has as a constant and its author recorded otherwise, fewer repetitions, and
+what a device that computes nothing cannot do, such as dividing by a count.
 """
-from typing import Any, Dict, List, NamedTuple, Sequence, Tuple
+from typing import Any, Dict, List, Mapping, NamedTuple, Sequence, Tuple
 
 Edit = Tuple[str, str, str]  # file, old text, new text
 
@@ -19,11 +19,16 @@ class Recording(NamedTuple):
     folder: str  # the working folder, in the checkout
     python_path: Sequence[str]
     recorded: str  # the file with the measurement, in the repository
-    produced: str  # what the command writes, in the checkout
+    produced: str  # what the command writes, in the checkout; empty: what it prints
     kind: str = "snapshot"  # how the two are compared: see compare.py
     recorded_commit: str = ""  # where it is not the commit of the script
     edits: Sequence[Edit] = ()
     options: Sequence[str] = ()  # more options of `vramscope dryrun`
+    patterns: Sequence[str] = ()  # kind "text": what to look for in what was recorded
+    produced_patterns: Sequence[str] = ()  # and in what the command prints, where that is another form
+    environment: Mapping[str, str] = {}
+    stand_ins: Sequence[str] = ()  # what cannot be downloaded: functions of stand_ins.py
+    script_of_log: str = ""  # this file is what the recording begins with, and not what the repository has
     note: str = ""
 
 
@@ -43,8 +48,103 @@ def _profiled_transformers() -> List[Recording]:
     return found
 
 
+def _snapshots_of_a_small_model() -> List[Recording]:
+    found = []
+    for mode, short in (("forward", "forward"), ("forward_and_backward", "training")):
+        for length, mixed in ((100, False), (150, False), (200, False), (200, True)):
+            command = ["profile_mixprecision_memory.py", "--use_mixed_precision"] if mixed else ["profile_memory.py"]
+            folder, name = "cs336_systems/profile_memory/", f"{mode}_memory_snapshot_{length}"
+            found.append(Recording(
+                name=f"small_batch10_ctx{length}_{short}{'_amp' if mixed else ''}", repository="NiuHuangxiaozi/assignment2-systems", commit="9d868b9",
+                torch="2.6", gpu="a100-40gb", command=[*command, "--mode", mode, "--context_length", str(length)],
+                folder=folder, python_path=(".",), recorded=f"{folder}{name}{'_mixed_precision' if mixed else ''}.pickle",
+                produced=f"{folder}{name}{'_mixed_precision' if mixed else ''}.pickle",
+                note="autocast, an optimizer of its own" if mixed else "fp32, an optimizer of its own"))
+    return found
+
+
+_LATER = r"(?=[\s\S]*{})"  # the text goes on with this
+_NO_LONGER = r"(?![\s\S]*{})"
+
+
+def _measured_by_suites() -> List[Recording]:
+    common: Dict[str, Any] = {"repository": "EnzoDing-rgb/cs336-assignment2-systems", "commit": "9cb4efb", "torch": "2.6", "gpu": "a100-80gb",
+                              "folder": ".", "python_path": ("cs336-basics", "."), "produced": "", "kind": "text"}
+    segment = r"segment_size=(?P<segment>\w+) …\n    peak (?P<allocated_gib>[\d.]+) GiB"
+    return [
+        Recording(
+            name="xl_forward_and_training", command=["-m", "cs336_systems.memory_profiling.suite"], recorded="reports/memory-profiling.md",
+            patterns=[r"^\| (?P<length>\d+) \| (?P<mode>\w+) \| (?P<allocated_gib>[\d.]+) \| [\d.]+ \|",
+                      r"^\| (?P<length>\d+) \| (?P<mode>\w+) \| [\d.]+ \| (?P<allocated_gib>[\d.]+) \|"],
+            produced_patterns=[rf"xl_ctx(?P<length>\d+)_(?P<mode>[a-z]+)_mp{precision} …\n  → peak=(?P<allocated_gib>[\d.]+)"
+                               for precision in ("off", "bf16")],
+            note="3.4 billion parameters, fp32 and autocast bf16, AdamW", **common),
+        Recording(
+            name="xl_checkpointed", command=["-m", "cs336_systems.gradient_checkpointing"], recorded="reports/gradient-checkpointing.md",
+            patterns=[r"^\| \**(?P<segment>\w+)\** \| \**(?P<allocated_gib>[\d.]+)\** \| no \|$",
+                      r"^\| \**(?P<segment>\w+)\** \| \**(?P<allocated_gib>[\d.]+)\** \|$"],
+            produced_patterns=[segment + _LATER.format("Appendix sweep"), segment + _NO_LONGER.format("Appendix sweep")],
+            note="activation checkpoints of 1 to 32 layers", **common),
+        Recording(
+            name="attention_d128_s16384", command=["-m", "cs336_systems.attention_operator"],
+            recorded="reports/benchmarking-scaled-dot-product-attention.md",
+            patterns=[r"^\| (?P<d>\d+) \| (?P<length>\d+) \| [\d.]+ \| [\d.]+ \| (?P<allocated_gib>[\d.]+) \| no \|$"],
+            produced_patterns=[r"\[eager\] d=(?P<d>\d+) S=(?P<length>\d+) …\n    fwd .* mem (?P<allocated_gib>[\d.]+) GiB"],
+            edits=[("cs336_systems/attention_operator/benchmark.py", "DEFAULT_ITERS = 100", "DEFAULT_ITERS = 2")],
+            note="memory_allocated before backward", **common),
+    ]
+
+
+def _speedruns() -> List[Recording]:
+    """Submissions to openai/parameter-golf: each is a script and the log of its run, by an author of its own. Five steps of 20,000."""
+    found = []
+    for name, folder, log, torch, gpu, settings in (
+            ("golf_fp16_embedding", "track_10min_16mb/2026-03-18_FP16Embed_WD3600", "train.log", "2.9", "h100-80gb", {"MLP_HIDDEN": "992"}),
+            ("golf_seq2048", "track_10min_16mb/2026-03-19_Seq2048_FP16Emb_TunedLR", "train_seed1337.log", "2.8", "h100-80gb", {"MLP_HIDDEN": "1344"}),
+            ("golf_random_adapter", "track_non_record_16mb/2026-04-30_Random_Linear_Adapter", "train_seed_42.txt", "2.11", "h100-80gb",
+             {"NUM_LAYERS": "12", "MLP_MULT": "3", "MLP_RANK": "160", "INT6_LAYERS": "5,6,7", "INT6_STEP": "4", "TRAIN_SEQ_LEN": "2048",
+              "STRIDE": "512"}),
+            ("golf_int5_mlp", "track_10min_16mb/2026-03-20_10L_Int5MLP_MuonWD04_SWA50", "train_seed42.log", "2.10", "h100-80gb", {}),
+            ("golf_seq4096", "track_10min_16mb/2026-03-19_TrainingOptSeq4096", "train.log", "2.8", "h100-80gb", {}),
+            ("golf_lower_rate", "track_10min_16mb/2026-03-18_LowerLR", "train.log", "2.8", "h200", {})):
+        place = f"records/{folder}"
+        script = f"{place}/train_gpt.py"
+        found.append(Recording(
+            name=name, repository="openai/parameter-golf", commit="4908dc4", torch=torch, gpu=gpu, command=["train_gpt.py"], folder=place,
+            python_path=(), recorded=f"{place}/{log}", produced="", kind="text",
+            patterns=[r"^peak memory allocated: (?P<allocated_mib>\d+) MiB reserved: (?P<reserved_mib>\d+) MiB"],
+            script_of_log=script if name in ("golf_seq4096", "golf_lower_rate") else "",
+            edits=[(script, '"nvidia-smi"', '"true"'), (script, " val_byte_count.item()", " (val_byte_count.item() or 1)")],
+            options=["--world-size", "8", "--rank", "0"], environment={"ITERATIONS": "5", **settings}, stand_ins=["fineweb"],
+            note="17 to 26 million parameters, torch.compile, DDP, 8 ranks"))
+    return found
+
+
+def _book_scripts() -> List[Recording]:
+    common: Dict[str, Any] = {"repository": "rasbt/LLMs-from-scratch", "commit": "908dd2f", "torch": "2.6", "gpu": "a100-40gb",
+                              "folder": "ch05/10_llm-training-speed", "python_path": (), "recorded": "ch05/10_llm-training-speed/README.md",
+                              "produced": "", "kind": "text", "stand_ins": ["middlemarch"]}
+    plain, fast = "ch05/10_llm-training-speed/00_orig.py", "ch05/10_llm-training-speed/01_opt_single_gpu.py"
+    reserved = r"Reserved memory: (?P<reserved_gib>[\d.]+) GB"
+    epochs = ('"num_epochs": 15', '"num_epochs": 2')
+    return [
+        Recording(
+            name="gpt2_from_scratch", command=["00_orig.py"], patterns=[r"^Allocated memory: (?P<allocated_gib>[\d.]+) GB\n" + reserved],
+            edits=[(plain, *epochs)], note="GPT-2 124M, fp32, 2 epochs of 15; memory_allocated at their end", **common),
+        Recording(
+            name="gpt2_flash_attention", command=["01_opt_single_gpu.py"], patterns=[r"### 7\.[\s\S]*?After:\n.*\n- `" + reserved],
+            produced_patterns=[reserved], edits=[(fast, *epochs), (fast, "model = torch.compile(model)", "pass"), (fast, "50304", "50257"),
+                                                 (fast, '"batch_size": 32', '"batch_size": 8')],
+            note="GPT-2 124M, bf16; as of the README's step 7", **common),
+    ]
+
+
 RECORDINGS: List[Recording] = [
     *_profiled_transformers(),
+    *_snapshots_of_a_small_model(),
+    *_measured_by_suites(),
+    *_speedruns(),
+    *_book_scripts(),
     Recording(
         name="small_bs32_ctx256", repository="MAGMA27/assignment2-systems", commit="15883f2", torch="2.11", gpu="rtx-4090",
         command=["cs336_systems/benchmarking_script.py"], folder=".", python_path=("cs336-basics", "."),
@@ -67,6 +167,25 @@ RECORDINGS: List[Recording] = [
         command=["cs336_systems/sharded_optimizer.py", "--mode", mode, "--warmup-steps", "1", "--steps", "1", "--output", "produced.json"],
         folder=".", python_path=("cs336-basics", "."), recorded=f"results/sharded_optimizer_{mode}.json", produced="produced.json",
         kind="phases", note="3.4 billion parameters, 2 ranks, peak of each phase") for mode in ("baseline", "sharded")],
+    Recording(
+        name="sharded_adamw", repository="kbjiang/cs336-assignment2-systems-mine", commit="79814e6", torch="2.6", gpu="h100-80gb:2",
+        command=["cs336_systems/sharded_optimizer_accounting.py", "--train-steps", "2"], folder=".", python_path=("cs336-basics", "."),
+        recorded="cs336_systems/sharded_optimizer_accounting_log.json", produced="", kind="text",
+        patterns=[r'"phase": "(?P<phase>[^"]+)",\s+"current_GB_mean": [\d.]+,\s+"peak_GB_mean": (?P<allocated_gib>[\d.]+)'
+                  + order.format('"scenario": "sharded"') for order in (_LATER, _NO_LONGER)],
+        edits=[("cs336_systems/__init__.py", 'importlib.metadata.version("cs336-systems")', '""'),
+               ("cs336_systems/sharded_optimizer_accounting.py", 'torch.device(get_device(rank, "nccl"))', 'get_device(rank, "nccl")')],
+        note="2 billion parameters, 2 ranks, peak of each phase"),
+    Recording(
+        name="attention_forward_backward", repository="damek/cs336-assignment2-systems", commit="749e968", torch="2.6", gpu="a100-80gb",
+        command=["attention_benchmarking_script.py"], folder="cs336_systems/benchmarking_scripts", python_path=("cs336-basics", "."),
+        recorded="cs336_systems/outputs/attention_benchmark.md", produced="", kind="text",
+        patterns=[r"^\| +(?P<d>\d+) \| +(?P<length>\d+) \|" + rf"(?: +[\d.]+ +\|){{{before}}}" + r" +(?P<allocated_mib>[\d.]+) +\|.* ok +\| False"
+                  for before in (2, 3, 5, 6)],
+        edits=[("cs336_systems/__init__.py", 'importlib.metadata.version("cs336-systems")', '""'),
+               ("cs336_systems/benchmarking_scripts/attention_benchmarking_script.py", "for compile in [False, True]", "for compile in [False]"),
+               ("cs336_systems/benchmarking_scripts/attention_benchmarking_script.py", "nb_forward_passes = 100", "nb_forward_passes = 2")],
+        note="before and after forward, peaks of forward and backward; without torch.compile"),
 ]
 
 

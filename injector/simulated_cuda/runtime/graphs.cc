@@ -58,6 +58,10 @@ SIMULATED_EXPORT int cudaGraphAddNode(void** node, void* graph, void* const* nod
 }
 #endif
 
+SIMULATED_EXPORT int cudaGraphAddEmptyNode(void** node, void* graph, void* const* nodes, size_t count) {
+  WITH_DRIVER(cuGraphAddNode(node, graph, nodes, nullptr, count, nullptr));
+}
+
 SIMULATED_EXPORT int cudaGraphCreate(void** graph, unsigned flags) {
   WITH_DRIVER(cuGraphCreate(graph, flags));
 }
