@@ -37,14 +37,18 @@ Release Parse(std::FILE* metadata, const char* package) {
 
 }  // namespace
 
-Release RequiredRelease(const char* package) {
+std::string SitePackages() {
   char folder[4096] = {};
   dl_iterate_phdr(NoteSitePackages, folder);
-  char pattern[4200];
-  std::snprintf(pattern, sizeof(pattern), "%s/torch-*.dist-info/METADATA", folder);
+  return folder;
+}
+
+Release RequiredRelease(const char* package) {
+  const std::string folder = SitePackages();
+  const std::string pattern = folder + "/torch-*.dist-info/METADATA";
   glob_t files = {};
   Release release;
-  if (folder[0] != '\0' && glob(pattern, 0, nullptr, &files) == 0) {
+  if (!folder.empty() && glob(pattern.c_str(), 0, nullptr, &files) == 0) {
     std::FILE* const metadata = std::fopen(files.gl_pathv[0], "re");
     if (metadata != nullptr) {
       release = Parse(metadata, package);

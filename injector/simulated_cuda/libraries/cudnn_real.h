@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// The real cuDNN, as far as it answers without a GPU.
+//
+// Since 9.8 cuDNN can be asked about a device that is not there: the device is described as JSON (deviceless
+// ahead-of-time compilation; docs.nvidia.com/deeplearning/cudnn, "Deviceless Ahead-of-time Compilation", and
+// CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION in cudnn_graph.h). Its heuristics then name the engines that they
+// would name on that GPU, and a finalized plan knows its workspace. Nothing of CUDA's driver is touched.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "injector/simulated_cuda/libraries/cudnn_descriptor.h"
+
+namespace vramscope::simulated::cudnn {
+
+inline constexpr size_t kFirstDeviceless = 90800;  // cudnnGetVersion
+
+class RealCudnn {
+ public:
+  // `library` is a file. `*version` is what it says it is, 0 when it cannot be loaded.
+  RealCudnn(const char* library, const char* device_json, size_t* version);
+  RealCudnn(const RealCudnn&) = delete;
+  RealCudnn& operator=(const RealCudnn&) = delete;
+
+  // Finalizes `question` (heuristics, an engine or an execution plan) with all that it names. Returns cuDNN's
+  // status; on success `answer`, of the same kind, gets what cuDNN sets in it.
+  int Finalize(const Descriptor& question, Descriptor& answer);
+
+ private:
+  using Backend = void*;  // cudnnBackendDescriptor_t
+
+  // Both note the first status that is not success in status_.
+  Backend Rebuild(const Descriptor& descriptor);
+  void SetAttributes(Backend backend, const Descriptor& descriptor);
+  Backend Make(int kind);
+  bool Read(Backend from, int name, int type, int64_t capacity, std::vector<unsigned char>* elements);
+  std::vector<Backend> ReadDescriptors(Backend from, int name, int kind, int64_t capacity);
+  void CopyAttribute(Backend from, int name, int type, int64_t capacity, Descriptor& to);
+
+  void DescribeEngine(Backend engine, Descriptor& answer);
+  void DescribeConfiguration(Backend configuration, Descriptor& answer);
+  void DescribeHeuristics(Backend heuristics, Descriptor& answer);
+
+  int (*create_)(int, Backend*) = nullptr;
+  int (*destroy_)(Backend) = nullptr;
+  int (*finalize_)(Backend) = nullptr;
+  int (*set_)(Backend, int, int, int64_t, const void*) = nullptr;
+  int (*get_)(Backend, int, int, int64_t, int64_t*, void*) = nullptr;
+  Backend device_ = nullptr;
+  int status_ = 0;
+  std::map<const Descriptor*, Backend> rebuilt_;
+  std::vector<Backend> made_;  // for this question
+};
+
+}  // namespace vramscope::simulated::cudnn
