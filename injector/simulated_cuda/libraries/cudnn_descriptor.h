@@ -42,6 +42,7 @@ enum Type : int {
 };
 
 enum Name : int {
+  kHeuristicsMode = 200,
   kHeuristicsGraph = 201,
   kHeuristicsResults = 202,
   kHeuristicsDevice = 204,

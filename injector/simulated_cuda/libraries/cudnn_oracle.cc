@@ -15,7 +15,7 @@
 #include <mutex>
 #include <string>
 
-#include "injector/simulated_cuda/abi.h"
+#include "injector/simulated_cuda/libraries/cudnn_device.h"
 #include "injector/simulated_cuda/libraries/cudnn_message.h"
 #include "injector/simulated_cuda/libraries/wheel_requirement.h"
 
@@ -49,58 +49,6 @@ std::string FindProgram() {
   Dl_info self = {};
   if (dladdr(reinterpret_cast<const void*>(&AskOracle), &self) == 0) return "";
   return FolderOf(FolderOf(self.dli_fname)) + "/vramscope-cudnn-oracle";
-}
-
-int DeviceAttribute(int attribute) {
-  using Ask = int (*)(int*, int, int);
-  static const auto ask = reinterpret_cast<Ask>(dlsym(RTLD_DEFAULT, "cuDeviceGetAttribute"));
-  int value = 0;
-  if (ask != nullptr) ask(&value, attribute, 0);
-  return value;
-}
-
-uint64_t DeviceMemory() {
-  using Ask = int (*)(size_t*, int);
-  const auto ask = reinterpret_cast<Ask>(dlsym(RTLD_DEFAULT, "cuDeviceTotalMem_v2"));
-  size_t bytes = 0;
-  if (ask != nullptr) ask(&bytes, 0);
-  return bytes;
-}
-
-// What cuDNN itself writes for a device (CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION), from the attributes that
-// it reads. All devices of a process are of one model.
-std::string DeviceJson() {
-  constexpr int kDriverOfCuda13 = 13000;
-  struct Field {
-    const char* name;
-    int attribute;
-  };
-  constexpr Field kFields[] = {{"multiProcessorCount", kMultiprocessorCount},
-                               {"warpSize", kWarpSize},
-                               {"maxSharedMemoryPerBlock", kMaxSharedMemoryPerBlock},
-                               {"maxSharedMemoryPerBlockOptin", kMaxSharedMemoryPerBlockOptin},
-                               {"reservedSharedMemoryPerBlock", kReservedSharedMemoryPerBlock},
-                               {"maxRegistersPerSM", kMaxRegistersPerMultiprocessor},
-                               {"maxCtasPerSM", kMaxBlocksPerMultiprocessor},
-                               {"maxThreadsPerBlock", kMaxThreadsPerBlock},
-                               {"maxThreadsPerSM", kMaxThreadsPerMultiprocessor},
-                               {"regsPerBlock", kMaxRegistersPerBlock},
-                               {"smClockRateKHz", kClockRate},
-                               {"memClockRateKHz", kMemoryClockRate},
-                               {"l2CacheSize", kL2CacheSize},
-                               {"supportCoopLaunch", kCooperativeLaunch}};
-  const int version =
-      DeviceAttribute(kComputeCapabilityMajor) * 100 + DeviceAttribute(kComputeCapabilityMinor) * 10;
-  std::string json = "{\"deviceVer\":" + std::to_string(version);
-  for (const Field& field : kFields)
-    json += ",\"" + std::string(field.name) + "\":" + std::to_string(DeviceAttribute(field.attribute));
-  for (const auto& [name, first] : {Field{"maxBlockSize", kMaxBlockDimX}, Field{"maxGridSize", kMaxGridDimX}})
-    json += ",\"" + std::string(name) + "\":[" + std::to_string(DeviceAttribute(first)) + "," +
-            std::to_string(DeviceAttribute(first + 1)) + "," + std::to_string(DeviceAttribute(first + 2)) +
-            "]";
-  json += ",\"totalGlobalMem\":" + std::to_string(DeviceMemory());
-  json += ",\"driverVer\":" + std::to_string(kDriverOfCuda13);
-  return json + R"(,"pciDeviceId":0,"isTccDriver":0,"cudaDeviceId":0,"deviceName":""})";
 }
 
 // cuDNN's own folder, and where the wheels of the libraries that it loads put them.

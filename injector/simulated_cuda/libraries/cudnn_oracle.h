@@ -2,8 +2,8 @@
 // The real cuDNN, asked in another process (cudnn_oracle_main.cc) which engines it would choose on this GPU
 // and how large their workspaces are.
 //
-//   PyTorch ── questions ──► simulated libcudnn ── socket ──► vramscope-cudnn-oracle ── dlopen ──► real libcudnn.so.9
-//   libcudnn.so.9, real
+//   PyTorch ── questions ──► simulated libcudnn ── socket ──► vramscope-cudnn-oracle ── dlopen ──► real
+//   libcudnn.so.9 libcudnn.so.9, real
 //
 // Which cuDNN: VRAMSCOPE_SIMULATED_CUDNN_LIBRARY (a file or its folder; "none": do not ask), else the one
 // that is installed beside PyTorch, nvidia/cudnn/lib/libcudnn.so.9. From 9.8 on it can be asked without a

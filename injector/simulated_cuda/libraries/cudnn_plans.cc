@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "injector/simulated_cuda/libraries/cudnn_plans.h"
 
+#include "injector/simulated_cuda/libraries/cudnn_device.h"
 #include "injector/simulated_cuda/libraries/cudnn_model.h"
 #include "injector/simulated_cuda/libraries/cudnn_oracle.h"
 
@@ -27,11 +28,12 @@ void TieToGraph(Descriptor& heuristics) {
 }
 
 void ModelAnswer(Descriptor& descriptor) {
-  if (descriptor.kind() == kEngineHeuristics) ProposeModelEngines(descriptor);
+  if (descriptor.kind() == kEngineHeuristics) ProposeModelEngines(descriptor, ComputeCapability());
   const Descriptor* const graph = descriptor.kind() == kExecutionPlan ? GraphOf(descriptor) : nullptr;
   if (graph == nullptr) return;
   const Descriptor* const engine = descriptor.Child(kPlanConfiguration)->Child(kConfigurationEngine);
-  descriptor.SetInt64(kPlanWorkspace, ModelWorkspace(*graph, engine->Int64(kEngineIndex, 0)));
+  descriptor.SetInt64(kPlanWorkspace,
+                      ModelWorkspace(*graph, engine->Int64(kEngineIndex, 0), ComputeCapability()));
 }
 
 }  // namespace
