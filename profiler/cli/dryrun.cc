@@ -31,8 +31,9 @@ int ListModels(const std::vector<collector::GpuModel>& models) {
 }
 
 int NotUsed() {
-  return Fail("The command did not use the simulated GPU, so there is nothing to judge. Does it choose the CPU?",
-              kCannotJudge);
+  return Fail(
+      "The command did not use the simulated GPU, so there is nothing to judge. Does it choose the CPU?",
+      kCannotJudge);
 }
 
 int ExitAsCommand(int wait_status) {
@@ -40,7 +41,8 @@ int ExitAsCommand(int wait_status) {
   return WEXITSTATUS(wait_status);
 }
 
-int OneRun(const DryrunPlan& plan, DryrunRunner& runner, const Arguments& arguments, const Terminal& terminal) {
+int OneRun(const DryrunPlan& plan, DryrunRunner& runner, const Arguments& arguments,
+           const Terminal& terminal) {
   const bool json = arguments.Has("json");
   const Result<DryrunResult> result =
       runner.Run(plan.command, plan.device, json ? CommandOutput::kToStderr : CommandOutput::kAsItIs);
@@ -57,12 +59,13 @@ int OneRun(const DryrunPlan& plan, DryrunRunner& runner, const Arguments& argume
   return result->wait_status != 0 ? ExitAsCommand(result->wait_status) : code;
 }
 
-// A run of a series: its output is shown only when it failed otherwise than by lack of memory. Nullopt: `code`
-// says how to end.
+// A run of a series: its output is shown only when it failed otherwise than by lack of memory. Nullopt:
+// `code` says how to end.
 std::optional<DryrunResult> RunInSeries(DryrunRunner& runner, const std::vector<std::string>& command,
-                                        const collector::SimulatedDevice& device, int& code) {
+                                        const collector::SimulatedDevice& device, int& code,
+                                        uint64_t order = 0) {
   std::string log;
-  Result<DryrunResult> result = runner.Run(command, device, CommandOutput::kToFile, &log);
+  Result<DryrunResult> result = runner.Run(command, device, CommandOutput::kToFile, &log, order);
   if (!result.ok()) {
     code = Fail(result.error().sentence);
     return std::nullopt;
@@ -83,21 +86,23 @@ std::optional<DryrunResult> RunInSeries(DryrunRunner& runner, const std::vector<
 
 // What the run on one model says about another; nullopt when it is too near to the limit to say.
 std::optional<GpuRow> Conclude(const DryrunResult& measured, const collector::GpuModel& gpu) {
-  if (!measured.fits) return GpuRow{gpu, false, false, 0};  // on the largest
+  if (!measured.fits) return GpuRow{gpu, false, false, 0};                             // on the largest
   const uint64_t processes = std::max<uint64_t>(measured.ledger.processes.size(), 1);  // each has a context
   const uint64_t beside_contexts =
       measured.ledger.peak_bytes -
       std::min(measured.ledger.peak_bytes, processes * measured.device.gpu.context_bytes);
   const uint64_t used = beside_contexts + processes * gpu.context_bytes;
   // At the limit PyTorch gives back what it keeps free; what is allocated it must have.
-  const uint64_t reserved = measured.answer.peak.reserved_bytes.value_or(measured.answer.peak.allocated_bytes);
-  const uint64_t least = used - std::min(used, reserved - std::min(reserved, measured.answer.peak.allocated_bytes));
+  const uint64_t reserved = std::max(measured.PeakReserved(), measured.answer.peak.allocated_bytes);
+  const uint64_t least =
+      used - std::min(used, reserved - std::min(reserved, measured.answer.peak.allocated_bytes));
   if (used + kOtherModelMargin <= gpu.capacity_bytes) return GpuRow{gpu, true, false, used};
   if (least > gpu.capacity_bytes + kOtherModelMargin) return GpuRow{gpu, false, false, 0};
   return std::nullopt;
 }
 
-int AllGpus(const DryrunPlan& plan, DryrunRunner& runner, const Arguments& arguments, const Terminal& terminal) {
+int AllGpus(const DryrunPlan& plan, DryrunRunner& runner, const Arguments& arguments,
+            const Terminal& terminal) {
   int code = kDone;
   const std::optional<DryrunResult> measured = RunInSeries(runner, plan.command, plan.device, code);
   if (!measured) return code;
@@ -124,7 +129,8 @@ int AllGpus(const DryrunPlan& plan, DryrunRunner& runner, const Arguments& argum
 }
 
 // Halves the range: a larger batch never takes less. The ends come first, for they often answer.
-int Batches(const DryrunPlan& plan, DryrunRunner& runner, const Arguments& arguments, const Terminal& terminal) {
+int Batches(const DryrunPlan& plan, DryrunRunner& runner, const Arguments& arguments,
+            const Terminal& terminal) {
   std::vector<BatchRow> rows;
   int code = kDone;
   const auto fits = [&](uint64_t batch) -> std::optional<bool> {
@@ -156,6 +162,22 @@ int Batches(const DryrunPlan& plan, DryrunRunner& runner, const Arguments& argum
   return LargestThatFits(rows) != 0 ? kDone : kNo;
 }
 
+int Shuffles(const DryrunPlan& plan, DryrunRunner& runner, const Arguments& arguments,
+             const Terminal& terminal) {
+  std::vector<DryrunResult> runs;
+  int code = kDone;
+  for (uint64_t order = 0; order < plan.shuffles; ++order) {
+    std::optional<DryrunResult> run = RunInSeries(runner, plan.command, plan.device, code, order);
+    if (!run) return code;
+    runs.push_back(std::move(*run));
+  }
+  if (arguments.Has("json"))
+    fmt::print("{}\n", ShuffleTableJson(runs));
+  else
+    fmt::print("{}", ShuffleTableText(runs, terminal));
+  return std::ranges::all_of(runs, &DryrunResult::fits) ? kDone : kNo;
+}
+
 int DryRun(const Arguments& arguments, const Terminal& terminal) {
   const Result<std::string> simulated = collector::FindSimulatedCuda();
   if (!simulated.ok()) return Fail(simulated.error().sentence);
@@ -166,6 +188,7 @@ int DryRun(const Arguments& arguments, const Terminal& terminal) {
   if (!plan.ok()) return Fail(plan.error().sentence);
   DryrunRunner runner(*plan, *simulated);
   if (!plan->table.empty()) return AllGpus(*plan, runner, arguments, terminal);
+  if (plan->shuffles != 0) return Shuffles(*plan, runner, arguments, terminal);
   if (plan->batches) return Batches(*plan, runner, arguments, terminal);
   return OneRun(*plan, runner, arguments, terminal);
 }

@@ -16,6 +16,7 @@ constexpr uint64_t kMostDevices = 16;
 constexpr uint64_t kMostRanks = 1 << 20;
 constexpr uint64_t kMostSteps = 1'000'000;
 constexpr uint64_t kLargestBatch = 1 << 24;
+constexpr uint64_t kMostShuffles = 1000;
 
 // A whole number of `text`, all of it; nullopt when it is none.
 std::optional<uint64_t> Number(std::string_view text) {
@@ -29,11 +30,13 @@ Result<uint64_t> NumberOf(const Arguments& arguments, const char* option, uint64
   const std::string text = arguments.Get(option);
   const std::optional<uint64_t> number = Number(text);
   if (!number || *number < least || *number > most)
-    return Error{fmt::format("--{} {}: a number from {} to {} is needed.", option, Printable(text), least, most)};
+    return Error{
+        fmt::format("--{} {}: a number from {} to {} is needed.", option, Printable(text), least, most)};
   return *number;
 }
 
-Result<collector::GpuModel> ModelNamed(const std::string& name, const std::vector<collector::GpuModel>& models) {
+Result<collector::GpuModel> ModelNamed(const std::string& name,
+                                       const std::vector<collector::GpuModel>& models) {
   const auto found = std::ranges::find(models, name, &collector::GpuModel::name);
   if (found != models.end()) return *found;
   std::vector<std::string> names;
@@ -43,7 +46,8 @@ Result<collector::GpuModel> ModelNamed(const std::string& name, const std::vecto
                            near ? fmt::format("; did you mean {}", *near) : "")};
 }
 
-Status ReadDevice(const Arguments& arguments, const std::vector<collector::GpuModel>& models, DryrunPlan& plan) {
+Status ReadDevice(const Arguments& arguments, const std::vector<collector::GpuModel>& models,
+                  DryrunPlan& plan) {
   const std::string asked = arguments.Get("gpu");
   if (asked.empty()) return Error{"dryrun needs a GPU: vramscope dryrun --gpu h100-80gb -- python train.py"};
   const size_t colon = asked.find(':');
@@ -96,9 +100,8 @@ Status ReadRank(const Arguments& arguments, DryrunPlan& plan) {
 }
 
 Status ReadBatches(const Arguments& arguments, DryrunPlan& plan) {
-  const bool named = std::ranges::any_of(plan.command, [](const std::string& word) {
-    return word.find(kBatchWord) != std::string::npos;
-  });
+  const bool named = std::ranges::any_of(
+      plan.command, [](const std::string& word) { return word.find(kBatchWord) != std::string::npos; });
   if (!arguments.Has("batch")) {
     if (named) return Error{"The command has {batch}; say which sizes to try: --batch 1..64"};
     return {};
@@ -114,6 +117,21 @@ Status ReadBatches(const Arguments& arguments, DryrunPlan& plan) {
         "--batch needs {batch} in the command, where the size goes: -- python train.py --batch-size {batch}"};
   if (!plan.table.empty()) return Error{"--batch is for one model, not for --gpu all."};
   plan.batches = BatchRange{*first, *last};
+  return {};
+}
+
+Status ReadShuffles(const Arguments& arguments, DryrunPlan& plan) {
+  if (!arguments.Has("shuffles")) return {};
+  const Result<uint64_t> shuffles = NumberOf(arguments, "shuffles", 2, kMostShuffles);
+  if (!shuffles.ok()) return shuffles.error();
+  if (plan.batches || !plan.table.empty())
+    return Error{"--shuffles is for one model and one batch size; it does not go with --gpu all or --batch."};
+  if (!arguments.Has("steps"))
+    return Error{
+        "--shuffles needs --steps, a number or 'all': where shapes vary, a peak that has not grown for two "
+        "steps "
+        "says little."};
+  plan.shuffles = *shuffles;
   return {};
 }
 
@@ -134,6 +152,8 @@ const VerbHelp& DryrunHelp() {
         "End the command after N optimizer steps; default: when the peak has not grown\n"
         "for two steps, after the third at the earliest."},
        {"batch", '\0', "1..64", "Find the largest size that fits; {batch} in the command stands for it."},
+       {"shuffles", '\0', "N",
+        "Run N times, each with another order of the data, and tell the range; with --steps."},
        {"world-size", '\0', "W", "Run one rank alone of a job of W ranks."},
        {"rank", '\0', "R", "Which of them, from 0; default 0."},
        {"keep-init", '\0', nullptr,
@@ -152,14 +172,15 @@ Result<DryrunPlan> PlanFrom(const Arguments& arguments, const std::vector<collec
   plan.keep_init = arguments.Has("keep-init");
   plan.output = arguments.Get("output");
   plan.depth = arguments.Get("depth");
-  for (const Status& status : {ReadDevice(arguments, models, plan), ReadSteps(arguments, plan),
-                               ReadRank(arguments, plan), ReadBatches(arguments, plan)}) {
+  for (const Status& status :
+       {ReadDevice(arguments, models, plan), ReadSteps(arguments, plan), ReadRank(arguments, plan),
+        ReadBatches(arguments, plan), ReadShuffles(arguments, plan)}) {
     if (!status.ok()) return status.error();
   }
   if (plan.command.empty())
     return Error{"dryrun needs a command: vramscope dryrun --gpu h100-80gb -- python train.py"};
-  if (!plan.output.empty() && (plan.batches || !plan.table.empty()))
-    return Error{"-o keeps the trace of one run; --batch and --gpu all make several."};
+  if (!plan.output.empty() && (plan.batches || plan.shuffles != 0 || !plan.table.empty()))
+    return Error{"-o keeps the trace of one run; --batch, --shuffles and --gpu all make several."};
   return plan;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `vramscope dryrun` was asked: which GPUs, how long, which rank, which batch sizes.
+// What `vramscope dryrun` was asked: which GPUs, how long, which rank, which batch sizes, how many orders of
+// the data.
 #pragma once
 
 #include <cstdint>
@@ -34,6 +35,8 @@ struct DryrunPlan {
   bool keep_init = false;
   std::optional<LoneRank> lone_rank;
   std::optional<BatchRange> batches;
+  uint64_t shuffles =
+      0;  // orders of the data to try, the program's own the first of them; 0 = --shuffles not given
   std::string output;  // of the trace; empty = not kept
   std::string depth;   // empty = the recorder's own choice
 };

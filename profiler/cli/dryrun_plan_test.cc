@@ -56,6 +56,14 @@ TEST(DryrunPlanTest, ARankIsOneOfTheWorld) {
   EXPECT_THAT(Complaint({"--gpu", "small", "--rank", "1", "--", "x"}), HasSubstr("--world-size"));
 }
 
+TEST(DryrunPlanTest, ShufflesAreRunsOfAStatedLength) {
+  EXPECT_EQ(Plan({"--gpu", "small", "--shuffles", "5", "--steps", "all", "--", "x"})->shuffles, 5u);
+  EXPECT_EQ(Plan({"--gpu", "small", "--", "x"})->shuffles, 0u);
+  EXPECT_THAT(Complaint({"--gpu", "small", "--shuffles", "5", "--", "x"}), HasSubstr("--steps"));
+  EXPECT_THAT(Complaint({"--gpu", "small", "--shuffles", "1", "--steps", "9", "--", "x"}), HasSubstr("2 to"));
+  EXPECT_THAT(Complaint({"--gpu", "all", "--shuffles", "5", "--steps", "9", "--", "x"}), HasSubstr("--gpu all"));
+}
+
 TEST(DryrunPlanTest, NamesTheNearestModel) {
   EXPECT_THAT(Complaint({"--gpu", "smal", "--", "x"}), HasSubstr("did you mean small"));
 }

@@ -100,9 +100,10 @@ uint64_t Shortfall(const DeviceLedger& fullest, const std::vector<DeviceLedger>&
   return std::ranges::max(all, {}, &DeviceLedger::missing_bytes).missing_bytes;
 }
 
-std::string DryrunSettings(const DryrunPlan& plan, const std::string& scratch) {
+std::string DryrunSettings(const DryrunPlan& plan, uint64_t order, const std::string& scratch) {
   std::string text = fmt::format("steps={};init={};notes={}", plan.steps, plan.keep_init ? "keep" : "skip", scratch);
   if (plan.lone_rank) text += fmt::format(";world={};rank={}", plan.lone_rank->world, plan.lone_rank->rank);
+  if (order != 0) text += fmt::format(";order={}", order);
   return text;
 }
 
@@ -128,6 +129,11 @@ void AddRank(const LoneRank& lone, uint64_t devices, std::map<std::string, std::
 
 }  // namespace
 
+uint64_t DryrunResult::PeakReserved() const {
+  const auto chosen = std::ranges::find_if(answer.devices, &report::Device::chosen);
+  return chosen == answer.devices.end() ? 0 : chosen->peak_reserved_bytes.value_or(0);
+}
+
 ScratchFolder::ScratchFolder() {
   std::error_code ignored;
   std::string pattern = (std::filesystem::temp_directory_path(ignored) / "vramscope-dryrun-XXXXXX").string();
@@ -141,7 +147,7 @@ ScratchFolder::~ScratchFolder() {
 
 Result<collector::RecordOptions> DryrunRunner::OptionsFor(const std::vector<std::string>& command,
                                                           const collector::SimulatedDevice& device,
-                                                          const std::string& scratch) const {
+                                                          uint64_t order, const std::string& scratch) const {
   collector::RecordOptions options;
   options.command = command;
   options.output = plan_.output.empty() ? scratch + "/run.vms" : plan_.output;
@@ -157,7 +163,7 @@ Result<collector::RecordOptions> DryrunRunner::OptionsFor(const std::vector<std:
   options.environment = *environment;
   options.environment[trace::kDeviceUseVariable] = scratch + kSharedFile;
   options.environment["VRAMSCOPE_SIMULATED_READS"] = scratch + "/%p.reads";
-  options.environment["VRAMSCOPE_DRYRUN"] = DryrunSettings(plan_, scratch);
+  options.environment["VRAMSCOPE_DRYRUN"] = DryrunSettings(plan_, order, scratch);
   options.environment["PYTHONPATH"] =
       (std::filesystem::path(installation->python_shim).parent_path() / "dryrun").string();
   KeepCompiledCode(scratch, options.environment);
@@ -172,14 +178,14 @@ Result<collector::RecordOptions> DryrunRunner::OptionsFor(const std::vector<std:
 
 Result<DryrunResult> DryrunRunner::Run(const std::vector<std::string>& command,
                                        const collector::SimulatedDevice& asked, CommandOutput output,
-                                       std::string* log_text) {
+                                       std::string* log_text, uint64_t order) {
   const ScratchFolder scratch;
   if (scratch.path().empty())
     return Error{"No temporary folder can be made. Set TMPDIR to one that can be written."};
   DryrunResult result;
   result.device = asked;
   result.device.ledger = scratch.path() + "/%p.json";
-  const Result<collector::RecordOptions> options = OptionsFor(command, result.device, scratch.path());
+  const Result<collector::RecordOptions> options = OptionsFor(command, result.device, order, scratch.path());
   if (!options.ok()) return options.error();
   const std::string log = scratch.path() + "/output.txt";
   const Result<collector::RecordOutcome> outcome = [&] {

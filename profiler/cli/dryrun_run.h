@@ -26,7 +26,8 @@ class ScratchFolder {
   std::string path_;
 };
 
-// Places where the program reads what a kernel would have computed (injector/simulated_cuda/runtime/host_reads.h).
+// Places where the program reads what a kernel would have computed
+// (injector/simulated_cuda/runtime/host_reads.h).
 struct DataRead {
   bool sizes = false;  // how many elements a result has: nonzero, masked_select, unique
   std::string file;
@@ -40,18 +41,20 @@ enum class CommandOutput { kAsItIs, kToStderr, kToFile };
 struct DryrunResult {
   collector::SimulatedDevice device;
   std::string trace;
-  int wait_status = 0;  // of the command
+  int wait_status = 0;       // of the command
   bool used_device = false;  // false: nothing below is known
   bool fits = true;
   uint64_t shortfall_bytes = 0;  // at least so much more would be needed
   DeviceLedger ledger;           // of the fullest device
   report::Answer answer;
-  uint32_t stopped_after = 0;  // steps, when the run was ended early; else 0
-  bool stopped_by_calm = false;  // because the peak did not grow any more
+  uint32_t stopped_after = 0;        // steps, when the run was ended early; else 0
+  bool stopped_by_calm = false;      // because the peak did not grow any more
   std::vector<DataRead> data_reads;  // sizes first, then by count
 
   // The command neither succeeded nor ran out of the device's memory.
   [[nodiscard]] bool FailedOtherwise() const { return wait_status != 0 && fits; }
+  // The most that the allocator held of the device that the answer is about; not always when most was allocated.
+  [[nodiscard]] uint64_t PeakReserved() const;
 };
 
 class DryrunRunner {
@@ -60,14 +63,14 @@ class DryrunRunner {
       : plan_(plan), simulated_folder_(std::move(simulated_folder)) {}
 
   // An error: the command was not started, or its trace cannot be read. With kToFile its output is in
-  // `log_text` afterwards.
+  // `log_text` afterwards. `order`: of the data; 0 = the program's own, others are other shuffles.
   Result<DryrunResult> Run(const std::vector<std::string>& command, const collector::SimulatedDevice& device,
-                           CommandOutput output, std::string* log_text = nullptr);
+                           CommandOutput output, std::string* log_text = nullptr, uint64_t order = 0);
 
  private:
   [[nodiscard]] Result<collector::RecordOptions> OptionsFor(const std::vector<std::string>& command,
                                                             const collector::SimulatedDevice& device,
-                                                            const std::string& scratch) const;
+                                                            uint64_t order, const std::string& scratch) const;
 
   const DryrunPlan& plan_;
   std::string simulated_folder_;

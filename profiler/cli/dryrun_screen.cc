@@ -27,10 +27,10 @@ std::string Sentence(const DryrunResult& result, const Terminal& terminal) {
   const uint64_t capacity = result.ledger.capacity_bytes;
   const std::string gpu = fmt::format("{} ({})", result.device.gpu.name, FormatBytes(capacity));
   if (result.fits) {
-    return terminal.Paint(fmt::format("Fits on {}: {} used at most{}, {} left.", gpu,
-                                      FormatBytes(result.ledger.peak_bytes), BySeveral(result.ledger),
-                                      FormatBytes(Left(capacity, result.ledger.peak_bytes))),
-                          Ink::Good());
+    return terminal.Paint(
+        fmt::format("Fits on {}: {} used at most{}, {} left.", gpu, FormatBytes(result.ledger.peak_bytes),
+                    BySeveral(result.ledger), FormatBytes(Left(capacity, result.ledger.peak_bytes))),
+        Ink::Good());
   }
   const report::OutOfMemory& failed = result.answer.out_of_memory.back();
   const std::string step = failed.step != 0 ? fmt::format(" in step {}", failed.step) : "";
@@ -70,7 +70,7 @@ std::string DataSentence(const DryrunResult& result) {
 Json PeakOf(const DryrunResult& result) {
   Json peak;
   peak["allocated_bytes"] = result.answer.peak.allocated_bytes;
-  peak["reserved_bytes"] = result.answer.peak.reserved_bytes.value_or(0);
+  peak["reserved_bytes"] = result.PeakReserved();
   peak["device_used_bytes"] = result.ledger.peak_bytes;
   return peak;
 }
@@ -80,8 +80,8 @@ Json PeakOf(const DryrunResult& result) {
 std::string VerdictText(const DryrunResult& result, const Terminal& terminal) {
   Table table({Align::kLeft, Align::kRight});
   table.AddRow({"Peak allocated", FormatBytes(result.answer.peak.allocated_bytes)});
-  if (result.answer.peak.reserved_bytes)
-    table.AddRow({"Peak reserved", FormatBytes(*result.answer.peak.reserved_bytes)});
+  if (const uint64_t reserved = result.PeakReserved(); reserved != 0)
+    table.AddRow({"Peak reserved", FormatBytes(reserved)});
   table.AddRow({"Device used", FormatBytes(result.ledger.peak_bytes)});
   if (result.ledger.processes.size() > 1) {
     for (const ProcessShare& share : result.ledger.processes)
@@ -103,7 +103,7 @@ std::string VerdictJson(const DryrunResult& result) {
   document["capacity_bytes"] = result.ledger.capacity_bytes;
   document["shortfall_bytes"] = result.shortfall_bytes;
   document["stopped_after_step"] = result.stopped_after == 0 ? Json(nullptr) : Json(result.stopped_after);
-  document["peak"]["device_used_bytes"] = result.ledger.peak_bytes;
+  document["peak"].update(PeakOf(result));
   document["device_processes"] = Json::array();
   for (const ProcessShare& share : result.ledger.processes)
     document["device_processes"].push_back({{"pid", share.pid}, {"used_bytes", share.bytes}});
@@ -124,15 +124,17 @@ std::string GpuTableText(const std::vector<GpuRow>& rows, const DryrunResult& me
   for (const GpuRow& row : rows) {
     const double share = 100.0 * static_cast<double>(std::min(row.used_bytes, row.gpu.capacity_bytes)) /
                          static_cast<double>(row.gpu.capacity_bytes);
-    table.AddRow({row.gpu.name, FormatBytes(row.gpu.capacity_bytes),
-                  row.fits ? fmt::format("{} ({:.0f} %)", FormatBytes(row.used_bytes), share) : "-",
-                  row.fits ? FormatBytes(Left(row.gpu.capacity_bytes, row.used_bytes)) : "-",
-                  (row.fits ? terminal.Paint("fits", Ink::Good()) : terminal.Paint("does not fit", Ink::Bad())) +
-                      (row.own_run ? ", run" : "")});
+    table.AddRow(
+        {row.gpu.name, FormatBytes(row.gpu.capacity_bytes),
+         row.fits ? fmt::format("{} ({:.0f} %)", FormatBytes(row.used_bytes), share) : "-",
+         row.fits ? FormatBytes(Left(row.gpu.capacity_bytes, row.used_bytes)) : "-",
+         (row.fits ? terminal.Paint("fits", Ink::Good()) : terminal.Paint("does not fit", Ink::Bad())) +
+             (row.own_run ? ", run" : "")});
   }
   const auto fitting = std::ranges::count_if(rows, &GpuRow::fits);
   return fmt::format(
-      "Fits on {} of {} GPUs.\n{}Run on {}; the others follow from it, those marked 'run' were near the limit "
+      "Fits on {} of {} GPUs.\n{}Run on {}; the others follow from it, those marked 'run' were near the "
+      "limit "
       "and had a run of their own.\n{}{}\n",
       fitting, rows.size(), table.ToString(), measured.device.gpu.name, StopSentence(measured), kSimulated);
 }
@@ -141,13 +143,13 @@ std::string GpuTableJson(const std::vector<GpuRow>& rows, const DryrunResult& me
   auto document = Json::parse(VerdictJson(measured));
   document["gpus"] = Json::array();
   for (const GpuRow& row : rows) {
-    document["gpus"].push_back({{"gpu", row.gpu.name},
-                                {"capacity_bytes", row.gpu.capacity_bytes},
-                                {"fits", row.fits},
-                                {"device_used_bytes", row.fits ? Json(row.used_bytes) : Json(nullptr)},
-                                {"headroom_bytes", row.fits ? Json(Left(row.gpu.capacity_bytes, row.used_bytes))
-                                                            : Json(nullptr)},
-                                {"answered_by", row.own_run ? "run" : "conclusion"}});
+    document["gpus"].push_back(
+        {{"gpu", row.gpu.name},
+         {"capacity_bytes", row.gpu.capacity_bytes},
+         {"fits", row.fits},
+         {"device_used_bytes", row.fits ? Json(row.used_bytes) : Json(nullptr)},
+         {"headroom_bytes", row.fits ? Json(Left(row.gpu.capacity_bytes, row.used_bytes)) : Json(nullptr)},
+         {"answered_by", row.own_run ? "run" : "conclusion"}});
   }
   return document.dump(2);
 }
@@ -168,14 +170,15 @@ std::string BatchTableText(const std::vector<BatchRow>& rows, const Terminal& te
   table.AddRow({"batch", "allocated", "reserved", "used", ""});
   for (const BatchRow& row : rows) {
     const report::Peak& peak = row.result.answer.peak;
-    table.AddRow({std::to_string(row.batch), FormatBytes(peak.allocated_bytes),
-                  FormatBytes(peak.reserved_bytes.value_or(0)), FormatBytes(row.result.ledger.peak_bytes),
-                  row.result.fits ? terminal.Paint("fits", Ink::Good())
-                                  : terminal.Paint("does not fit", Ink::Bad())});
+    table.AddRow(
+        {std::to_string(row.batch), FormatBytes(peak.allocated_bytes),
+         FormatBytes(row.result.PeakReserved()), FormatBytes(row.result.ledger.peak_bytes),
+         row.result.fits ? terminal.Paint("fits", Ink::Good()) : terminal.Paint("does not fit", Ink::Bad())});
   }
   const std::string sentence =
-      largest != 0 ? terminal.Paint(fmt::format("Batch {} is the largest that fits on {}.", largest, gpu), Ink::Good())
-                   : terminal.Paint(fmt::format("No batch of these fits on {}.", gpu), Ink::Bad());
+      largest != 0
+          ? terminal.Paint(fmt::format("Batch {} is the largest that fits on {}.", largest, gpu), Ink::Good())
+          : terminal.Paint(fmt::format("No batch of these fits on {}.", gpu), Ink::Bad());
   return fmt::format("{}\n{}{}\n", sentence, table.ToString(), kSimulated);
 }
 
@@ -191,6 +194,55 @@ std::string BatchTableJson(const std::vector<BatchRow>& rows) {
                                    {"fits", row.result.fits},
                                    {"shortfall_bytes", row.result.shortfall_bytes},
                                    {"peak", PeakOf(row.result)}});
+  }
+  return document.dump(2);
+}
+
+std::string ShuffleTableText(const std::vector<DryrunResult>& runs, const Terminal& terminal) {
+  Table table({Align::kLeft, Align::kRight, Align::kRight, Align::kRight, Align::kLeft});
+  table.AddRow({"order", "allocated", "reserved", "used", ""});
+  for (size_t order = 0; order < runs.size(); ++order) {
+    const DryrunResult& run = runs[order];
+    table.AddRow(
+        {order == 0 ? "the program's" : fmt::format("shuffle {}", order),
+         FormatBytes(run.answer.peak.allocated_bytes),
+         FormatBytes(run.PeakReserved()), FormatBytes(run.ledger.peak_bytes),
+         run.fits ? terminal.Paint("fits", Ink::Good()) : terminal.Paint("does not fit", Ink::Bad())});
+  }
+  const auto [least, most] =
+      std::ranges::minmax(runs, {}, [](const DryrunResult& run) { return run.ledger.peak_bytes; });
+  const auto fitting = static_cast<size_t>(std::ranges::count_if(runs, &DryrunResult::fits));
+  const std::string sentence =
+      fmt::format("{} of {} orders of the data fit on {} ({}); they use {}.",
+                  fitting == runs.size() ? "All" : std::to_string(fitting), runs.size(),
+                  runs.front().device.gpu.name, FormatBytes(runs.front().ledger.capacity_bytes),
+                  least.ledger.peak_bytes == most.ledger.peak_bytes
+                      ? FormatBytes(most.ledger.peak_bytes) + " each"
+                      : fmt::format("{} to {}", FormatBytes(least.ledger.peak_bytes),
+                                    FormatBytes(most.ledger.peak_bytes)));
+  const char* const same =
+      "No order moved the peak: the shapes do not vary, or the program orders its data otherwise than "
+      "by the ways that docs/dryrun.md names.\n";
+  const bool moved = std::ranges::any_of(runs, [&](const DryrunResult& run) {
+    return run.answer.peak.allocated_bytes != runs.front().answer.peak.allocated_bytes ||
+           run.ledger.peak_bytes != runs.front().ledger.peak_bytes;
+  });
+  return fmt::format("{}\n{}{}{}\n",
+                     terminal.Paint(sentence, fitting == runs.size() ? Ink::Good() : Ink::Bad()),
+                     table.ToString(), moved ? "" : same, kSimulated);
+}
+
+std::string ShuffleTableJson(const std::vector<DryrunResult>& runs) {
+  Json document = {{"schema_version", 1},
+                   {"gpu", runs.front().device.gpu.name},
+                   {"capacity_bytes", runs.front().ledger.capacity_bytes},
+                   {"fits", std::ranges::all_of(runs, &DryrunResult::fits)},
+                   {"shuffles", Json::array()}};
+  for (const DryrunResult& run : runs) {
+    document["shuffles"].push_back({{"order", document["shuffles"].size()},
+                                    {"fits", run.fits},
+                                    {"shortfall_bytes", run.shortfall_bytes},
+                                    {"peak", PeakOf(run)}});
   }
   return document.dump(2);
 }

@@ -21,7 +21,8 @@ struct GpuRow {
   bool own_run = false;  // else concluded from the run on the largest model
   uint64_t used_bytes = 0;
 };
-std::string GpuTableText(const std::vector<GpuRow>& rows, const DryrunResult& measured, const Terminal& terminal);
+std::string GpuTableText(const std::vector<GpuRow>& rows, const DryrunResult& measured,
+                         const Terminal& terminal);
 std::string GpuTableJson(const std::vector<GpuRow>& rows, const DryrunResult& measured);
 
 // --batch: one row a size that was tried, smallest first.
@@ -33,5 +34,9 @@ std::string BatchTableText(const std::vector<BatchRow>& rows, const Terminal& te
 std::string BatchTableJson(const std::vector<BatchRow>& rows);
 // The largest that fits; 0 = none.
 uint64_t LargestThatFits(const std::vector<BatchRow>& rows);
+
+// --shuffles: one run an order of the data, the program's own first; at least one.
+std::string ShuffleTableText(const std::vector<DryrunResult>& runs, const Terminal& terminal);
+std::string ShuffleTableJson(const std::vector<DryrunResult>& runs);
 
 }  // namespace vramscope::cli

@@ -10,6 +10,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import recorded_run  # noqa: E402
 from device import DeviceTest  # noqa: E402
 
+PACKED = Path(__file__).resolve().parent / "packed.py"
 RANKS = str(Path(__file__).resolve().parent / "ranks.py")
 
 
@@ -168,6 +169,21 @@ class Series(DryrunTest):
         self.assertIn(largest, range(1, 200))
         for batch, code in ((largest, 0), (largest + 1, 1)):
             self.answer(*limited, command=[*command[:-1], str(batch)], code=code)
+
+    def test_shuffles_tell_the_range_of_peaks(self) -> None:
+        for ordered_by in ("sampler", "seed"):
+            command = [recorded_run.python(), str(PACKED), ordered_by]
+            alone = self.answer("--gpu", "t4", "--steps", "all", command=command)["peak"]
+            runs = self.answer("--gpu", "t4", "--steps", "all", "--shuffles", "4", command=command)["shuffles"]
+            self.assertEqual([run["order"] for run in runs], [0, 1, 2, 3])
+            self.assertEqual(runs[0]["peak"]["allocated_bytes"], alone["allocated_bytes"], "the program's own order comes first")
+            self.assertGreater(len({run["peak"]["allocated_bytes"] for run in runs}), 1, "how long the sentences are that meet in a batch")
+
+    def test_where_shapes_do_not_vary_no_order_moves_the_peak(self) -> None:
+        command = [recorded_run.python(), str(PACKED), "sampler", "--same-length"]
+        done = self.dryrun("--gpu", "t4", "--steps", "4", "--shuffles", "2", command=command)
+        self.assertEqual(done.code, 0, done.stderr.decode())
+        self.assertIn(b"No order moved the peak", done.stdout)
 
     def test_a_command_that_fails_ends_the_series_with_its_exit_code(self) -> None:
         program = "import torch; torch.ones(1).cuda(); print('bad news'); raise SystemExit(7)"

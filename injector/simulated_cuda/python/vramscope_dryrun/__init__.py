@@ -4,11 +4,12 @@
     stop         ends it after some optimizer steps
     weights      random weights are not drawn on the CPU
     objects      collectives of Python objects do not go through the device
+    shuffle      another order of the data
     lone_rank    one rank of a process group whose other ranks do not exist
     compiler     torch.compile and Triton make no machine code
 
 Arranged by `vramscope dryrun` through VRAMSCOPE_DRYRUN="key=value;key=value": steps=3|stable|all, init=skip|keep, world=64, rank=0,
-notes=FOLDER. Nothing but the standard library is imported, and nothing happens before torch is imported.
+order=1, notes=FOLDER. Nothing but the standard library is imported, and nothing happens before torch is imported.
 """
 
 TYPE_CHECKING = False
@@ -51,6 +52,10 @@ def arrange(text: str) -> None:
     when_imported("triton.backends.nvidia.compiler", in_compiler("leave_out_ptxas"))
     when_imported("triton.runtime.build", in_compiler("name_missing_compiler"))
     when_imported("torch._inductor.fx_passes.joint_graph", in_compiler("compute_constants_on_the_host"))
+    if "order" in settings:
+        from . import shuffle
+
+        shuffle.arrange(int(settings["order"]), when_imported)
     if settings.get("init") == "skip":
         when_imported("torch.nn.init", weights)
     if settings.get("steps", "all") != "all":

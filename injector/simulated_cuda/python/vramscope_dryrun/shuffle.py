@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The same program with another order of its data: what a run would be that had been given another seed.
+
+Where batches differ in shape (padded to their longest, bucketed), the peak depends on which samples meet. Changed are the seeds that
+the program gives to PyTorch, NumPy and Python's random, the one that PyTorch begins with, and what PyTorch's samplers draw from a
+generator of their own. A program that orders its data by other means keeps its order.
+"""
+
+import functools
+import random
+import sys
+from typing import Any, Callable, Iterator
+
+_ODD = 0x9E3779B97F4A7C15  # 2^64 / golden ratio: neighbouring orders and seeds fall far apart
+_SAMPLERS = ("RandomSampler", "SubsetRandomSampler", "WeightedRandomSampler")
+
+
+def arrange(order: int, when_imported: Callable[[str, Callable[[], None]], None]) -> None:
+    random.seed = _reseeded(random.seed, order)
+    when_imported("numpy", lambda: _change_numpy(order))
+    when_imported("torch.random", lambda: _change_torch(order))
+    when_imported("torch.utils.data.sampler", lambda: _change_samplers(order))
+    when_imported("torch.utils.data.distributed", lambda: _change_distributed(order))
+
+
+def other(seed: int, order: int, bits: int) -> int:
+    return ((seed + order) * _ODD & (1 << 64) - 1) >> 64 - bits
+
+
+def _reseeded(function: Callable[..., Any], order: int, bits: int = 63) -> Callable[..., Any]:
+    """`function` with its seed changed; what is no number (None: from the clock) is left alone."""
+
+    @functools.wraps(function)
+    def seeded(*args: Any, **kwargs: Any) -> Any:
+        values = list(args)
+        if values and isinstance(values[0], int):
+            values[0] = other(values[0], order, bits)
+        elif isinstance(kwargs.get("seed"), int):
+            kwargs["seed"] = other(kwargs["seed"], order, bits)
+        return function(*values, **kwargs)
+
+    return seeded
+
+
+def _change_numpy(order: int) -> None:
+    numpy_random = sys.modules["numpy"].random
+    numpy_random.seed = _reseeded(numpy_random.seed, order, bits=32)
+    numpy_random.default_rng = _reseeded(numpy_random.default_rng, order)
+
+
+def _change_torch(order: int) -> None:
+    module = sys.modules["torch.random"]  # from which torch imports manual_seed afterwards
+    module.manual_seed = _reseeded(module.manual_seed, order)
+    module.default_generator.manual_seed(other(module.default_generator.initial_seed(), order, 63))
+
+
+def _change_samplers(order: int) -> None:
+    module = sys.modules["torch.utils.data.sampler"]
+    for name in _SAMPLERS:
+        sampler = getattr(module, name)
+        sampler.__iter__ = _with_other_generator(sampler.__iter__, order)
+
+
+def _with_other_generator(iterate: Callable[..., Iterator[Any]], order: int) -> Callable[..., Iterator[Any]]:
+    """A sampler without a generator asks PyTorch's own, whose seed is another one already."""
+
+    @functools.wraps(iterate)
+    def shuffled(self: Any) -> Iterator[Any]:
+        torch = sys.modules["torch"]
+        given = self.generator
+        if given is None:
+            yield from iterate(self)
+            return
+        drawn = int(torch.empty((), dtype=torch.int64).random_(generator=given))  # each epoch another one
+        self.generator = torch.Generator().manual_seed(other(drawn, order, 63))
+        try:
+            yield from iterate(self)
+        finally:
+            self.generator = given
+
+    return shuffled
+
+
+def _change_distributed(order: int) -> None:
+    sampler = sys.modules["torch.utils.data.distributed"].DistributedSampler
+    init = sampler.__init__
+
+    @functools.wraps(init)
+    def changed(self: Any, *args: Any, **kwargs: Any) -> None:
+        init(self, *args, **kwargs)
+        self.seed = other(self.seed, order, 31)  # the same for every rank
+
+    sampler.__init__ = changed
