@@ -1,149 +1,167 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What runs on the simulated device: a table of PyTorch's operators and of architectures, each row works or fails with a message.
+"""What runs on the simulated device: writes the tables of docs/compatibility.md, failing rows with their messages.
 
-    breadth.py operators [NAME...]         PyTorch's own list (op_db), forward, and backward where it has one
-    breadth.py architectures [NAME...]     transformers and torchvision, from configuration, one training step; no downloads
+    breadth.py                              all sections, through `vramscope dryrun`, with this Python's PyTorch; about half an hour
+    breadth.py --section trainers           one of them; the others stay as they are
+    breadth.py --section operators cov isin only these rows, to the screen
 
-To be run on the device: vramscope dryrun --gpu h100-80gb --steps all -- python breadth.py operators. Every row has a process of its own, so a
-crash is a row too.
+Sections: operators (PyTorch's own list, op_db), architectures (transformers, torchvision), trainers (trainers.py, ranks.py). They need expecttest,
+transformers, torchvision, triton, lightning, accelerate, peft, bitsandbytes, deepspeed; what is not installed fails with Python's own message.
+VRAMSCOPE_BIN names the vramscope to use.
 """
-import itertools
+import argparse
+import importlib.metadata
 import json
-import os
+import re
 import sys
-import warnings
-from typing import Any, Callable, Dict, Iterator, List, Tuple
+import tempfile
+from pathlib import Path
+from typing import Any, Callable, Dict, List, NamedTuple, Optional
 
-TRANSFORMERS = (
-    "Albert", "Bart", "Bert", "BigBird", "Bloom", "CamemBERT", "ConvBert", "Deberta", "DebertaV2", "DistilBert", "Electra", "Ernie", "Falcon",
-    "FNet", "Funnel", "Gemma", "GPT2", "GPTNeo", "GPTNeoX", "GPTJ", "Layoutlm", "Llama", "Longformer", "MBart", "Mistral", "Mixtral", "MobileBert",
-    "MPNet", "MT5", "Nystromformer", "Olmo", "OPT", "Pegasus", "Phi", "Qwen2", "Qwen3", "Reformer", "RemBert", "Roberta", "RoFormer",
-    "SqueezeBert", "StableLm", "T5", "XLMRoberta", "XLNet", "Xmod", "Yoso", "Mamba")
-TORCHVISION = (
-    "alexnet", "convnext_tiny", "densenet121", "efficientnet_b0", "googlenet", "mnasnet1_0", "mobilenet_v2", "mobilenet_v3_small", "regnet_y_400mf",
-    "resnet18", "resnet50", "resnext50_32x4d", "shufflenet_v2_x1_0", "squeezenet1_0", "swin_t", "vgg11", "vit_b_16", "wide_resnet50_2")
-SMALL = {"hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 128, "vocab_size": 100, "num_key_value_heads": 4}
-BATCH, LENGTH = 2, 64
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+import recorded_run  # noqa: E402
 
-Row = Tuple[str, Callable[[], str]]  # a name; what is to be done, returns a note
+DOCUMENT = HERE.parent.parent / "docs/compatibility.md"
+GPU = "h100-80gb"
+LONGEST_MESSAGE = 220
+PACKAGES = ("torch", "transformers", "torchvision", "triton", "lightning", "accelerate", "peft", "bitsandbytes", "deepspeed")
 
-
-def tensors_in(value: Any) -> Iterator[Any]:
-    import torch
-
-    if isinstance(value, torch.Tensor):
-        yield value
-    elif isinstance(value, dict):
-        yield from itertools.chain.from_iterable(map(tensors_in, value.values()))
-    elif isinstance(value, (list, tuple)):
-        yield from itertools.chain.from_iterable(map(tensors_in, value))
+# Programs of trainers.py, and of ranks.py after "ranks", each with the rank of a job that it plays.
+ALONE = (
+    "transformers_trainer", "transformers_trainer_compiled", "transformers_generate", "lightning_trainer", "accelerate_loop", "peft_lora",
+    "bitsandbytes_absent", "bitsandbytes_adamw_8bit", "bitsandbytes_linear_4bit", "torch_compile", "torch_compile_reduce_overhead",
+    "torch_compile_max_autotune", "torch_compile_dynamic", "deepspeed_zero_2")
+OF_MANY = (
+    ("ranks ddp", 8, 3), ("ranks zero1", 8, 3), ("ranks fsdp1", 8, 3), ("ranks fsdp2", 8, 3), ("ranks tensor_parallel", 8, 3),
+    ("deepspeed_zero_1", 8, 3), ("deepspeed_zero_2", 8, 3), ("deepspeed_zero_3", 8, 3), ("deepspeed_zero_3_offload", 8, 3),
+    ("transformers_trainer_fsdp", 8, 3), ("transformers_trainer_deepspeed", 8, 3), ("accelerate_loop_ddp", 8, 3),
+    ("pipeline_gpipe", 4, 0), ("pipeline_gpipe", 4, 1), ("pipeline_1f1b", 4, 1), ("pipeline_1f1b", 4, 3), ("pipeline_interleaved_1f1b", 4, 1))
 
 
-def operators() -> List[Row]:
-    import torch
-    from torch.testing._internal.common_methods_invocations import op_db
-
-    def run(operator: Any) -> str:
-        dtypes = operator.supported_dtypes("cuda")
-        dtype = next((kind for kind in (torch.float32, torch.complex64, torch.int64, torch.bool) if kind in dtypes), next(iter(dtypes)))
-        backward = dtype in operator.supported_backward_dtypes("cuda") and dtype.is_floating_point and operator.supports_autograd
-        done = 0
-        for sample in itertools.islice(operator.sample_inputs("cuda", dtype, requires_grad=backward), 3):
-            result = operator(sample.input, *sample.args, **sample.kwargs)
-            losses = [tensor.sum() for tensor in tensors_in(result) if backward and tensor.requires_grad and tensor.is_floating_point()]
-            if losses:
-                sum(losses).backward()
-            done += 1
-        return f"{done} samples, {'forward and backward' if backward else 'forward'}, {str(dtype).replace('torch.', '')}"
-
-    return [(f"{op.name}{'.' + op.variant_test_name if op.variant_test_name else ''}", lambda op=op: run(op)) for op in op_db]
+class Row(NamedTuple):
+    name: str
+    result: str  # works | works with note | fails | crashes
+    note: str
 
 
-def architectures() -> List[Row]:
-    import torch
-
-    def step(model: Any, inputs: Dict[str, Any]) -> str:
-        model = model.cuda().train()
-        optimizer = torch.optim.AdamW(model.parameters())
-        output = model(**{name: tensor.cuda() for name, tensor in inputs.items()})
-        loss = sum(tensor.float().sum() for tensor in tensors_in(output if isinstance(output, (dict, list, tuple)) else [output])
-                   if tensor.is_floating_point() and tensor.requires_grad)
-        loss.backward()
-        optimizer.step()
-        return f"{sum(parameter.numel() for parameter in model.parameters()):,} parameters"
-
-    def transformer(name: str) -> str:
-        import transformers
-
-        kind = next(candidate for candidate in dir(transformers) if candidate.lower() == f"{name}config".lower())
-        config = getattr(transformers, kind)()
-        for key, value in SMALL.items():
-            if hasattr(config, key) and isinstance(getattr(config, key), int):
-                setattr(config, key, value)
-        if hasattr(config, "head_dim"):
-            config.head_dim = SMALL["hidden_size"] // SMALL["num_attention_heads"]
-        for key in ("pad_token_id", "bos_token_id", "eos_token_id"):
-            if isinstance(getattr(config, key, None), int):
-                setattr(config, key, min(getattr(config, key), SMALL["vocab_size"] - 1))
-        text = torch.randint(3, 90, (BATCH, LENGTH))
-        model = transformers.AutoModel.from_config(config)
-        encoder_decoder = {"decoder_input_ids": text} if getattr(config, "is_encoder_decoder", False) else {}
-        return step(model, {"input_ids": text, **encoder_decoder})
-
-    def vision(name: str) -> str:
-        import torchvision
-
-        # torchvision names its first argument x or input or inputs
-        model = getattr(torchvision.models, name)(weights=None)
-        return step(_First(model), {"images": torch.randn(BATCH, 3, 224, 224)})
-
-    class _First(torch.nn.Module):
-        def __init__(self, inner: torch.nn.Module) -> None:
-            super().__init__()
-            self.inner = inner
-
-        def forward(self, images: Any) -> Any:
-            return self.inner(images)
-
-    return [*((f"transformers {name}", lambda name=name: transformer(name)) for name in TRANSFORMERS),
-            *((f"torchvision {name}", lambda name=name: vision(name)) for name in TORCHVISION)]
+def dryrun(command: List[str], *options: str, timeout: float = 300) -> recorded_run.Finished:
+    return recorded_run.run(
+        [recorded_run.vramscope(), "dryrun", "--gpu", GPU, "--steps", "all", "--depth", "light", "--json", *options, "--", sys.executable, *command],
+        timeout=timeout)
 
 
-def in_a_process(work: Callable[[], str]) -> Tuple[str, str]:
-    """("works" | "fails" | "crashes", a note)"""
-    reader, writer = os.pipe()
-    child = os.fork()
-    if child == 0:
-        import torch
-
-        warnings.simplefilter("ignore")
-        torch.cuda._is_in_bad_fork = bool  # a real driver does not survive a fork; the simulated one does
-        try:
-            answer = ("works", work())
-        except BaseException as error:  # noqa: B036  whatever it is, it becomes the row
-            answer = ("fails", f"{type(error).__name__}: {(str(error).strip().splitlines() or [''])[0][:160]}")
-        os.write(writer, json.dumps(answer).encode())
-        os._exit(0)
-    os.close(writer)
-    with os.fdopen(reader, "rb") as file:
-        text = file.read()
-    _, status = os.waitpid(child, 0)
-    return tuple(json.loads(text)) if text else ("crashes", f"wait status {status}")
+def forked_rows(section: str, names: List[str]) -> List[Row]:
+    with tempfile.NamedTemporaryFile("r", encoding="utf-8") as file:
+        done = dryrun([str(HERE / "breadth_rows.py"), section, file.name, *names], timeout=3600)
+        rows = [Row(*json.loads(line)) for line in file]
+    if done.code != 0:
+        raise SystemExit(f"{section}: {last_error(done.stderr.decode())}")
+    return rows
 
 
-def main(kind: str, names: List[str]) -> int:
-    rows = {"operators": operators, "architectures": architectures}[kind]()
-    counts: Dict[str, int] = {}
-    print(f"| {kind[:-1]} | | |\n|---|---|---|")
-    for name, work in rows:
-        if names and name not in names:
+def last_error(text: str) -> str:
+    """The exception that ended the program, as Python says it, without what torchrun puts in front."""
+    lines = [re.sub(r"^\[rank\d+\]: ", "", line).strip() for line in text.splitlines()]
+    errors = [line for line in lines if re.match(r"[A-Za-z_.]*(Error|Exception|Interrupt)\b", line)]
+    return (errors or [line for line in lines if line] or ["no message"])[-1][:LONGEST_MESSAGE]
+
+
+def trainer_row(program: str, world: int = 0, rank: int = 0) -> Row:
+    file, _, kind = program.rpartition(" ")
+    name = f"{'ranks.py ' if file else ''}{kind}" + (f", rank {rank} of {world}" if world else "")
+    options = ["--world-size", str(world), "--rank", str(rank)] if world else []
+    try:
+        done = dryrun([str(HERE / f"{file or 'trainers'}.py"), kind], *options)
+    except AssertionError as error:
+        return Row(name, "fails", str(error).splitlines()[0].split(": ")[-1])
+    if done.code != 0:
+        crashed = done.code < 0 or done.code > 128
+        return Row(name, "crashes" if crashed else "fails", f"exit code {done.code}" if crashed else last_error(done.stderr.decode()))
+    answer = json.loads(done.stdout)
+    peak = f"peak {answer['peak']['allocated_bytes'] / 2**20:.1f} MiB allocated"
+    sizes = sum(read["count"] for read in answer["data_reads"] if read["decides"] == "sizes")
+    return Row(name, "works with note" if sizes else "works", peak + (f"; {sizes} sizes depend on data" if sizes else ""))
+
+
+def trainers(names: List[str]) -> List[Row]:
+    jobs = [(program, 0, 0) for program in ALONE] + list(OF_MANY)
+    rows = []
+    for job in jobs:
+        if not names or job[0] in names:
+            rows.append(trainer_row(*job))
+            print("  ".join(rows[-1]), flush=True)
+    return rows
+
+
+def counted(rows: List[Row]) -> str:
+    return ", ".join(f"{sum(row.result == result for row in rows)} {text}" for result, text in (
+        ("works", "work"), ("works with note", "work with a note"), ("fails", "fail with a message"), ("crashes", "crash"))
+        if any(row.result == result for row in rows))
+
+
+def table(rows: List[Row]) -> List[str]:
+    cells = [[cell.replace("|", "/").replace("<", "&lt;") for cell in row] for row in rows]
+    return ["| | | |", "|---|---|---|", *(f"| {name} | {result} | {note} |" for name, result, note in cells)]
+
+
+def operators_text(rows: List[Row]) -> List[str]:
+    """Rows that work are many and alike: their names, by what was done."""
+    lines = [f"{len(rows)} rows: {counted(rows)}.", "", *table([row for row in rows if row.result != "works"])]
+    both = [row.name for row in rows if row.result == "works" and "backward" in row.note]
+    forward = [row.name for row in rows if row.result == "works" and "backward" not in row.note]
+    for title, names in (("Forward and backward", both), ("Forward, for these have no backward for their kind of number", forward)):
+        lines += ["", f"<details><summary>{title}: {len(names)} work</summary>", "", ", ".join(f"`{name}`" for name in names), "", "</details>"]
+    return lines
+
+
+def plain_text(rows: List[Row]) -> List[str]:
+    return [f"{len(rows)} rows: {counted(rows)}.", "", *table(rows)]
+
+
+SECTIONS: Dict[str, Callable[[List[str]], List[Row]]] = {
+    "operators": lambda names: forked_rows("operators", names),
+    "architectures": lambda names: forked_rows("architectures", names),
+    "trainers": trainers,
+}
+
+
+def version(package: str) -> Optional[str]:
+    try:
+        return f"{package} {importlib.metadata.version(package)}"
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def replace_section(text: str, section: str, lines: List[str]) -> str:
+    """What stands between the marks of that section."""
+    begin, end = f"<!-- {section}: written by breadth.py -->\n", f"<!-- end of {section} -->\n"
+    if begin not in text or end not in text:
+        raise SystemExit(f"{DOCUMENT} has no place for {section}: it wants the lines {begin.strip()} and {end.strip()}.")
+    return text[:text.index(begin) + len(begin)] + "\n" + "\n".join(lines) + "\n\n" + text[text.index(end):]
+
+
+def main(arguments: Any) -> int:
+    crashed = False
+    for section in [arguments.section] if arguments.section else list(SECTIONS):
+        rows = SECTIONS[section](arguments.names)
+        crashed |= any(row.result == "crashes" for row in rows)
+        if arguments.names:
+            print("\n".join(table(rows)))
             continue
-        result, note = in_a_process(work)
-        counts[result] = counts.get(result, 0) + 1
-        print(f"| {name} | {result} | {note.replace('|', '/')} |", flush=True)
-    print(f"\n{sum(counts.values())} rows: " + ", ".join(f"{count} {result}" for result, count in sorted(counts.items())))
-    return 1 if counts.get("crashes") else 0
+        lines = ["With " + ", ".join(filter(None, map(version, PACKAGES))) + f", on `{GPU}`. "]
+        body = operators_text(rows) if section == "operators" else plain_text(rows)
+        lines[0] += body[0]
+        DOCUMENT.write_text(replace_section(DOCUMENT.read_text(encoding="utf-8"), section, lines + body[1:]), encoding="utf-8")
+        print(f"{section}: {body[0]}", flush=True)
+    return 1 if crashed else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1], sys.argv[2:]))
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--section", choices=("operators", "architectures", "trainers"))
+    parser.add_argument("names", nargs="*", metavar="ROW")
+    parsed = parser.parse_args()
+    if parsed.names and not parsed.section:
+        parser.error("rows are named together with their --section")
+    sys.exit(main(parsed))

@@ -30,10 +30,16 @@ bool Named(const char* kernel, const char* part) { return std::strstr(kernel, pa
 // in mangled names.
 bool FindsSizes(const char* kernel) {
   for (const char* const part : {"NonZeroOp", "nonzero", "unique", "Unique", "DeviceSelect", "DeviceRunLength",
-                                 "adjacent_difference", "repeat_interleave"}) {
+                                 "adjacent_difference", "repeat_interleave", "3rle6encode"}) {
     if (Named(kernel, part)) return true;
   }
   return false;
+}
+
+// Kernels of unique() and its kin, which count runs of equal values. Values are zeros here, so there is one run: a
+// count of 0 is what no GPU would answer, and PyTorch indexes by what is counted.
+bool CountsRuns(const char* kernel) {
+  return (Named(kernel, "DeviceSelect") && Named(kernel, "equal_to")) || Named(kernel, "3rle6encode");
 }
 
 // As much of Python's C interface as is needed, stable from 3.9 on. Empty in a program without Python.
@@ -171,7 +177,8 @@ void NoteHostRead(void* to, size_t bytes) {
   // What was uploaded reads as it is; only a value that no kernel has computed is zero.
   if (bytes == 0 || bytes > kLargestValue || last_kernel == nullptr || !AllZero(value, bytes)) return;
   const char* const kernel = KernelName(last_kernel);
-  if (bytes == 1 && Named(kernel, "and_kernel")) *value = 1;
+  const bool one = bytes == 1 ? Named(kernel, "and_kernel") : bytes == sizeof(int64_t) && CountsRuns(kernel);
+  if (one) *value = 1;
   if (!Wanted()) return;
   const Place place = ProgramPlace();
   if (place.file.empty() || place.of_scaler) return;
