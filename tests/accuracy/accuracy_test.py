@@ -75,6 +75,18 @@ class Comparison(unittest.TestCase):
         row = compare._snapshots(one, other)
         self.assertLess(row.same_events, row.events)
 
+    def test_printed_figures_are_known_by_what_they_are_of(self) -> None:
+        patterns = [r"ctx (?P<length>\d+): (?P<allocated_mib>[\d.]+) of (?P<reserved_gib>[\d.]+)"]
+        row = compare.compare("text", b"ctx 128: 100 of 2\nctx 256: 200 of 4", b"ctx 256: 202 of 4\nctx 128: 1 of 1\nctx 128: 100 of 1.9",
+                              patterns, patterns)
+        self.assertEqual((row.allocated, row.reserved, row.figures), (200 << 20, 4 << 30, 2))
+        self.assertAlmostEqual(row.allocated_error, 0.01)
+        self.assertAlmostEqual(row.reserved_error, -0.05)
+
+    def test_a_program_that_prints_nothing_of_it_has_no_row(self) -> None:
+        with self.assertRaises(ValueError):
+            compare.compare("text", b"peak 5", b"killed", [r"peak (?P<allocated_mib>\d+)"], [r"peak (?P<allocated_mib>\d+)"])
+
     def test_a_recording_that_wants_to_run_code_is_refused(self) -> None:
         import pickle
 

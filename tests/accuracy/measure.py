@@ -45,8 +45,28 @@ def file_at(repo: Path, commit: str, path: str) -> bytes:
     return done.stdout
 
 
+def edit(recording: Recording, folder: Path) -> None:
+    for path, old, new in recording.edits:
+        text = (folder / path).read_text(encoding="utf-8")
+        if old not in text:
+            raise CannotMeasure(f"{path} has no {old!r}")
+        (folder / path).write_text(text.replace(old, new), encoding="utf-8")
+
+
+def thread(cache: Path, recording: Recording) -> Path:
+    """The folder with script.py and output.txt, which someone has to copy out of the thread."""
+    folder = cache / recording.repository.replace("/", "+") / "issues" / str(recording.thread)
+    if not (folder / "script.py").exists() or not (folder / "output.txt").exists():
+        raise CannotMeasure(f"copy script.py and output.txt from https://github.com/{recording.repository}/issues/{recording.thread} to {folder}")
+    return folder
+
+
 def check_out(repo: Path, recording: Recording, folder: Path) -> None:
     """The Python files of the recording's commit, with its edits; recordings and reports beside them stay away."""
+    if recording.thread:
+        (folder / "script.py").write_bytes((repo / "script.py").read_bytes())
+        edit(recording, folder)
+        return
     listed = subprocess.run(["git", "-C", str(repo), "ls-tree", "-r", "--name-only", recording.commit], capture_output=True, text=True, check=True)
     for path in listed.stdout.splitlines():
         if path.endswith(".py"):
@@ -56,11 +76,7 @@ def check_out(repo: Path, recording: Recording, folder: Path) -> None:
     if recording.script_of_log:
         log = file_at(repo, recording.recorded_commit or recording.commit, recording.recorded)
         (folder / recording.script_of_log).write_bytes(log[log.index(b'"""'):log.index(b"\n" + b"=" * 100)])
-    for path, old, new in recording.edits:
-        text = (folder / path).read_text(encoding="utf-8")
-        if old not in text:
-            raise CannotMeasure(f"{path} has no {old!r}")
-        (folder / path).write_text(text.replace(old, new), encoding="utf-8")
+    edit(recording, folder)
     for place in (recording.folder, str(Path(recording.produced).parent)):
         (folder / place).mkdir(parents=True, exist_ok=True)
     for name in recording.stand_ins:
@@ -69,8 +85,12 @@ def check_out(repo: Path, recording: Recording, folder: Path) -> None:
 
 def measure(recording: Recording, cache: Path, python: str, clone: bool = False) -> Row:
     """Runs the program, whole, and compares. Raises CannotMeasure."""
-    repo = repository(cache, recording.repository, clone)
-    recorded = file_at(repo, recording.recorded_commit or recording.commit, recording.recorded)
+    if recording.thread:
+        repo = thread(cache, recording)
+        recorded = (repo / "output.txt").read_bytes()
+    else:
+        repo = repository(cache, recording.repository, clone)
+        recorded = file_at(repo, recording.recorded_commit or recording.commit, recording.recorded)
     with tempfile.TemporaryDirectory(prefix="vramscope-accuracy-") as scratch:
         folder = Path(scratch)
         check_out(repo, recording, folder)

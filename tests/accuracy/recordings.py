@@ -28,6 +28,7 @@ class Recording(NamedTuple):
     produced_patterns: Sequence[str] = ()  # and in what the command prints, where that is another form
     environment: Mapping[str, str] = {}
     stand_ins: Sequence[str] = ()  # what cannot be downloaded: functions of stand_ins.py
+    thread: int = 0  # the script and the measurement are in this issue, and neither is in the repository
     script_of_log: str = ""  # this file is what the recording begins with, and not what the repository has
     note: str = ""
 
@@ -99,8 +100,10 @@ def _speedruns() -> List[Recording]:
     """Submissions to openai/parameter-golf: each is a script and the log of its run, by an author of its own. Five steps of 20,000."""
     found = []
     for name, folder, log, torch, gpu, settings in (
-            ("golf_fp16_embedding", "track_10min_16mb/2026-03-18_FP16Embed_WD3600", "train.log", "2.9", "h100-80gb", {"MLP_HIDDEN": "992"}),
-            ("golf_seq2048", "track_10min_16mb/2026-03-19_Seq2048_FP16Emb_TunedLR", "train_seed1337.log", "2.8", "h100-80gb", {"MLP_HIDDEN": "1344"}),
+            ("golf_fp16_embedding", "track_10min_16mb/2026-03-18_FP16Embed_WD3600", "train.log", "2.9", "h100-80gb",
+             {"MLP_HIDDEN": "992", "VAL_LOSS_EVERY": "0"}),  # no validation before the first step, as its log shows
+            ("golf_seq2048", "track_10min_16mb/2026-03-19_Seq2048_FP16Emb_TunedLR", "train_seed1337.log", "2.8", "h100-80gb",
+             {"MLP_HIDDEN": "1344", "VAL_LOSS_EVERY": "0"}),  # the same
             ("golf_random_adapter", "track_non_record_16mb/2026-04-30_Random_Linear_Adapter", "train_seed_42.txt", "2.11", "h100-80gb",
              {"NUM_LAYERS": "12", "MLP_MULT": "3", "MLP_RANK": "160", "INT6_LAYERS": "5,6,7", "INT6_STEP": "4", "TRAIN_SEQ_LEN": "2048",
               "STRIDE": "512"}),
@@ -114,10 +117,25 @@ def _speedruns() -> List[Recording]:
             python_path=(), recorded=f"{place}/{log}", produced="", kind="text",
             patterns=[r"^peak memory allocated: (?P<allocated_mib>\d+) MiB reserved: (?P<reserved_mib>\d+) MiB"],
             script_of_log=script if name in ("golf_seq4096", "golf_lower_rate") else "",
-            edits=[(script, '"nvidia-smi"', '"true"'), (script, " val_byte_count.item()", " (val_byte_count.item() or 1)")],
+            edits=[(script, '"nvidia-smi"', '"true"'), (script, " val_byte_count.item()", " (val_byte_count.item() or 1)"),
+                   (script, "    # SERIALIZATION", "    return\n    # SERIALIZATION")],
             options=["--world-size", "8", "--rank", "0"], environment={"ITERATIONS": "5", **settings}, stand_ins=["fineweb"],
             note="17 to 26 million parameters, torch.compile, DDP, 8 ranks"))
     return found
+
+
+def _issues() -> List[Recording]:
+    common: Dict[str, Any] = {"repository": "pytorch/pytorch", "commit": "", "torch": "2.4", "gpu": "a100-80gb", "command": ["script.py"],
+                              "folder": ".", "python_path": (), "recorded": "", "produced": "", "kind": "text"}
+    printed = [r"^(?P<allocated_bytes>\d+)$"]
+    return [
+        Recording(name="radam_eager", thread=125511, edits=[("script.py", '@torch.compile(backend="eager")', "")],
+                  patterns=[r"^eager: (?P<allocated_bytes>\d+)"], produced_patterns=printed, note="RAdam, foreach, capturable", **common),
+        Recording(name="radam_dynamo", thread=125511, patterns=[r"^compile: (?P<allocated_bytes>\d+)"], produced_patterns=printed,
+                  note="the same under torch.compile, backend eager", **common),
+        Recording(name="conv3d", thread=132300, patterns=[r"allocated is ~(?P<allocated_gib>[\d.]+) GB"],
+                  produced_patterns=[r"peak: (?P<allocated_gib>[\d.]+)"], note="one 3D convolution, bf16", **common),
+    ]
 
 
 def _book_scripts() -> List[Recording]:
@@ -145,6 +163,7 @@ RECORDINGS: List[Recording] = [
     *_measured_by_suites(),
     *_speedruns(),
     *_book_scripts(),
+    *_issues(),
     Recording(
         name="small_bs32_ctx256", repository="MAGMA27/assignment2-systems", commit="15883f2", torch="2.11", gpu="rtx-4090",
         command=["cs336_systems/benchmarking_script.py"], folder=".", python_path=("cs336-basics", "."),
