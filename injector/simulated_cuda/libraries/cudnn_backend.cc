@@ -72,6 +72,7 @@ SIMULATED_EXPORT int cudnnBackendSetAttribute(Descriptor* descriptor, int name, 
 
 SIMULATED_EXPORT int cudnnBackendGetAttribute(Descriptor* descriptor, int name, int type, int64_t capacity,
                                               int64_t* count, void* elements) {
+  if (name == kPlanJson) DescribeAsJson(*descriptor);
   if (descriptor->Find(name) == nullptr) {
     switch (name) {
       case kConfigurationWorkspace:

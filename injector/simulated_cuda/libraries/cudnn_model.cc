@@ -103,13 +103,14 @@ int64_t Tf32Workspace(const Convolution& convolution, int capability) {
   return kind == kConvolutionForward ? x + w : kind == kConvolutionBackwardData ? w + y : x + y;
 }
 
-OwnDescriptor MakeConfiguration(ModelEngine index) {
+OwnDescriptor MakeConfiguration(ModelEngine index, int64_t workspace) {
   OwnDescriptor configuration(new Descriptor(kEngineConfiguration));
   const OwnDescriptor engine(new Descriptor(kEngine));
   engine->SetInt64(kEngineIndex, index);
   if (index == kTensorCoreEngine) engine->Set(kEngineNumericalNotes, kNumericalNoteType, 1, &kTensorCoreNote);
   Descriptor* const named = engine.get();
   configuration->Set(kConfigurationEngine, kDescriptor, 1, &named);
+  configuration->SetInt64(kConfigurationWorkspace, workspace);
   return configuration;
 }
 
@@ -118,10 +119,13 @@ OwnDescriptor MakeConfiguration(ModelEngine index) {
 void ProposeModelEngines(Descriptor& heuristics, int capability) {
   const Descriptor* const graph = heuristics.Child(kHeuristicsGraph);
   const bool is_fallback = EnumOf(heuristics, kHeuristicsMode, 0) == kFallbackMode;
-  const OwnDescriptor fast = MakeConfiguration(kTensorCoreEngine), plain = MakeConfiguration(kPlainEngine);
+  const bool has_fast =
+      !is_fallback && graph != nullptr && UsesTensorCores(ConvolutionOf(*graph), capability);
+  const int64_t workspace = has_fast ? ModelWorkspace(*graph, kTensorCoreEngine, capability) : 0;
+  const OwnDescriptor fast = MakeConfiguration(kTensorCoreEngine, workspace);
+  const OwnDescriptor plain = MakeConfiguration(kPlainEngine, 0);
   std::vector<Descriptor*> results;
-  if (!is_fallback && graph != nullptr && UsesTensorCores(ConvolutionOf(*graph), capability))
-    results.push_back(fast.get());
+  if (has_fast) results.push_back(fast.get());
   results.push_back(plain.get());
   heuristics.Set(kHeuristicsResults, kDescriptor, static_cast<int64_t>(results.size()), results.data());
 }

@@ -26,7 +26,7 @@ enum ModelEngine : int64_t { kPlainEngine = 0, kTensorCoreEngine = 1 };
 
 // Sets the results of heuristics: for a convolution that tensor cores can do first an engine that uses them,
 // which says so in its numerical notes, so that PyTorch's allow_tf32 decides; then one that does not. The
-// fallback list has the latter alone. `capability` is 86 for 8.6.
+// fallback list has the latter alone. Each says its workspace. `capability` is 86 for 8.6.
 void ProposeModelEngines(Descriptor& heuristics, int capability);
 
 // Bytes that a plan needs; 0 for what is no convolution.

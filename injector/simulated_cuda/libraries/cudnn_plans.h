@@ -19,6 +19,10 @@ inline constexpr int kNotSupported = 3000;
 // What cudnnBackendFinalize does: sets in the descriptor what cuDNN knows of it. Returns cuDNN's status.
 int Finalize(Descriptor& descriptor);
 
+// Sets a finalized plan's kPlanJson where cuDNN can be asked for it. PyTorch reads it of few plans, so that
+// not each of them is worth a question.
+void DescribeAsJson(Descriptor& plan);
+
 // What cudnnBackendExecute does with a plan: nothing, but of all plans of one graph only the first that runs
 // succeeds. That makes benchmark mode keep the engine that the heuristics take for the fastest: the times
 // that it would compare are those of an idle host, and a choice by them would differ from run to run.
