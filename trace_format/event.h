@@ -87,6 +87,7 @@ enum class LabelSource : uint16_t {
   kOptimizer = 3,        // optimizer.param_groups / optimizer.state
   kDataLoader = 4,
   kRegisterBuffer = 5,   // LibTorch Module::register_buffer / register_parameter
+  kWorkspace = 6,        // the functions with which PyTorch allocates workspaces for a library
 };
 
 // kRangeBegin / kRangeEnd

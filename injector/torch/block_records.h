@@ -20,6 +20,10 @@ inline uint16_t Code(DeviceValue device) {
       trace::DeviceCode(static_cast<uint8_t>(device.type), static_cast<uint8_t>(device.index)));
 }
 
+// True while this thread makes a handle of cuBLAS: the next block is its workspace (workspace_hooks.cc).
+extern thread_local bool workspace_expected __attribute__((tls_model("initial-exec")));
+void WorkspaceIsHere(const void* block, uint64_t bytes);
+
 // `allocated` and `reserved`: the allocator's totals after it; 0 where it does not tell.
 inline void RecordBlock(const void* block, uint64_t bytes, DeviceValue device, uint64_t allocated,
                         uint64_t reserved) {
@@ -27,6 +31,7 @@ inline void RecordBlock(const void* block, uint64_t bytes, DeviceValue device, u
   NoteBlock(block, bytes);
   RecordAfterAll(trace::EventType::kAlloc, Code(device), NativeStackId(), reinterpret_cast<uint64_t>(block),
                  bytes, 0, 0, allocated, reserved);
+  if (__builtin_expect(workspace_expected, 0)) WorkspaceIsHere(block, bytes);
 }
 
 inline void RecordFreedBlock(const void* block, uint64_t bytes, DeviceValue device, uint64_t allocated,
@@ -36,6 +41,7 @@ inline void RecordFreedBlock(const void* block, uint64_t bytes, DeviceValue devi
 }
 
 inline void RecordNoBlock(int64_t bytes, DeviceValue device, uint64_t allocated, uint64_t reserved) {
+  workspace_expected = false;
   Record(trace::EventType::kOutOfMemory, Code(device), NativeStackId(), bytes, allocated, reserved);
 }
 

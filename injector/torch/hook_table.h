@@ -40,6 +40,7 @@ struct Opaque {
 using TensorResult = Opaque<8>;
 using TensorVector = Opaque<24>;
 using TensorDictionary = Opaque<112>;
+using DataPointer = Opaque<32>;  // c10::DataPtr
 
 // clang-format off
 #define VRAMSCOPE_TORCH_HOOKS(row)                                                                              \
@@ -85,6 +86,12 @@ using TensorDictionary = Opaque<112>;
   row(NextSequenceNumber, "at::sequence_number::get_and_increment", uint64_t,                                   \
       "_ZN2at15sequence_number17get_and_incrementEv",                                                           \
       ())                                                                                                       \
+  row(BlasHandle, "cuBLAS workspaces", void*,                                                                  \
+      "_ZN2at4cuda24getCurrentCUDABlasHandleEv",                                                                \
+      ())                                                                                                       \
+  row(AllocateBlasWorkspace, "cuBLAS workspaces", DataPointer,                                                 \
+      "_ZN2at4cuda25allocateCUDABlasWorkspaceEm",                                                               \
+      (size_t bytes))                                                                                           \
   row(GraphReplay, "at::cuda::CUDAGraph::replay", void,                                                         \
       "_ZN2at4cuda9CUDAGraph6replayEv",                                                                         \
       (void* graph))                                                                                            \

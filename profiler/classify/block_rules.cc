@@ -29,6 +29,8 @@ Proof ProofOf(LabelSource source) {
       return Proof::kDataLoaderLabel;
     case LabelSource::kRegisterBuffer:
       return Proof::kRegisterBuffer;
+    case LabelSource::kWorkspace:
+      return Proof::kWorkspaceLabel;
   }
   return Proof::kModuleRegistry;
 }

@@ -17,6 +17,7 @@ constexpr std::array<Text, kProofCount> kTexts = {{
     {"optimizer", "It stands in the optimizer's groups or state."},
     {"data_loader", "A data loader returned it."},
     {"register_buffer", "A LibTorch module registered it."},
+    {"workspace", "PyTorch allocated it as the workspace of a library."},
     {"saved_for_backward", "Autograd kept it for backward."},
     {"born_in_forward", "It was allocated during forward and not kept for backward."},
     {"born_in_evaluation", "It was allocated during a forward that no backward pass followed."},

@@ -14,6 +14,7 @@ enum class Proof : uint8_t {
   kOptimizerLabel,
   kDataLoaderLabel,
   kRegisterBuffer,
+  kWorkspaceLabel,
   // Autograd.
   kSaved,
   // The time of the birth.
@@ -33,7 +34,7 @@ enum class Proof : uint8_t {
   kBornBeforeFirstStep,
   kAllocationNotSeen,
 };
-inline constexpr size_t kProofCount = 19;
+inline constexpr size_t kProofCount = 20;
 
 // "saved_for_backward": for JSON.
 [[nodiscard]] const char* ProofKey(Proof proof);

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """`vramscope dryrun`: what it answers, when it ends a run, and which runs it makes."""
 import json
+import os
 import sys
 import unittest
 from pathlib import Path
 from typing import Any, List
+from unittest import mock
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import recorded_run  # noqa: E402
@@ -37,6 +39,12 @@ class Verdict(DryrunTest):
             self.assertGreater(answer["peak"]["categories"]["optimizer_state"], 0)
             self.assertGreater(answer["peak"]["device_used_bytes"], answer["peak"]["reserved_bytes"])
             self.assertIn(b"step    3", done.stderr, "the command's own output")
+
+    def test_workspaces_of_cublas_are_named_and_as_large_as_the_environment_says(self) -> None:
+        for python in self.for_each_python():
+            with mock.patch.dict(os.environ, CUBLAS_WORKSPACE_CONFIG=":4096:3"):
+                peak = self.answer("--gpu", "rtx-4090", command=[python, *self.GPT])["peak"]
+            self.assertIn(peak["categories"]["workspace"], (12 << 20, 24 << 20), "of one call, or of the threads of forward and backward")
 
     def test_says_that_it_does_not_fit(self) -> None:
         done = self.dryrun("--gpu", "t4", "--capacity", "330MiB", "--json", command=[recorded_run.python(), *self.GPT])
