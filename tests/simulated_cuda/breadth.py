@@ -15,6 +15,7 @@ import json
 import re
 import sys
 import tempfile
+import textwrap
 from pathlib import Path
 from typing import Any, Callable, Dict, List, NamedTuple, Optional
 
@@ -111,7 +112,7 @@ def operators_text(rows: List[Row]) -> List[str]:
     both = [row.name for row in rows if row.result == "works" and "backward" in row.note]
     forward = [row.name for row in rows if row.result == "works" and "backward" not in row.note]
     for title, names in (("Forward and backward", both), ("Forward, for these have no backward for their kind of number", forward)):
-        lines += ["", f"<details><summary>{title}: {len(names)} work</summary>", "", ", ".join(f"`{name}`" for name in names), "", "</details>"]
+        lines += ["", f"<details><summary>{title}: {len(names)} work</summary>", "", *textwrap.wrap(", ".join(f"`{name}`" for name in names), 150, break_long_words=False, break_on_hyphens=False), "", "</details>"]
     return lines
 
 
@@ -149,10 +150,9 @@ def main(arguments: Any) -> int:
         if arguments.names:
             print("\n".join(table(rows)))
             continue
-        lines = ["With " + ", ".join(filter(None, map(version, PACKAGES))) + f", on `{GPU}`. "]
+        lines = ["With " + ", ".join(filter(None, map(version, PACKAGES))) + f", on `{GPU}`.", ""]
         body = operators_text(rows) if section == "operators" else plain_text(rows)
-        lines[0] += body[0]
-        DOCUMENT.write_text(replace_section(DOCUMENT.read_text(encoding="utf-8"), section, lines + body[1:]), encoding="utf-8")
+        DOCUMENT.write_text(replace_section(DOCUMENT.read_text(encoding="utf-8"), section, lines + body), encoding="utf-8")
         print(f"{section}: {body[0]}", flush=True)
     return 1 if crashed else 0
 

@@ -20,6 +20,14 @@ TORCHVISION = (
     "alexnet", "convnext_tiny", "densenet121", "efficientnet_b0", "googlenet", "mnasnet1_0", "mobilenet_v2", "mobilenet_v3_small", "regnet_y_400mf",
     "resnet18", "resnet50", "resnext50_32x4d", "shufflenet_v2_x1_0", "squeezenet1_0", "swin_t", "vgg11", "vit_b_16", "wide_resnet50_2")
 SMALL = {"hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 128, "vocab_size": 100, "num_key_value_heads": 4}
+# Where sizes hang together otherwise.
+SMALL_TOO = {
+    "Funnel": {"block_sizes": [1, 1], "num_decoder_layers": 1, "d_model": 64, "n_head": 4, "d_head": 16, "d_inner": 128},
+    "GPTJ": {"rotary_dim": 16},
+    "Reformer": {"axial_pos_embds_dim": (16, 48), "axial_pos_shape": (8, 8), "attention_head_size": 16, "feed_forward_size": 128},
+    "SqueezeBert": {"embedding_size": 64},
+    "Xmod": {"default_language": "en_XX"},
+}
 BATCH, LENGTH = 2, 64
 
 Row = Tuple[str, Callable[[], str]]  # a name; what is to be done, returns a note
@@ -69,16 +77,25 @@ def architectures() -> List[Row]:
         optimizer.step()
         return f"{sum(parameter.numel() for parameter in model.parameters()):,} parameters"
 
+    def can_be_set(config: Any, key: str) -> bool:
+        """Some sizes follow from others."""
+        try:
+            setattr(config, key, getattr(config, key))
+        except (AttributeError, NotImplementedError):
+            return False
+        return True
+
     def transformer(name: str) -> str:
         import transformers
 
         kind = next(candidate for candidate in dir(transformers) if candidate.lower() == f"{name}config".lower())
         config = getattr(transformers, kind)()
-        for key, value in SMALL.items():
-            if hasattr(config, key) and isinstance(getattr(config, key), int):
-                setattr(config, key, value)
-        if hasattr(config, "head_dim"):
-            config.head_dim = SMALL["hidden_size"] // SMALL["num_attention_heads"]
+        sizes = {**SMALL, "head_dim": SMALL["hidden_size"] // SMALL["num_attention_heads"]}
+        for key in sizes:
+            if isinstance(getattr(config, key, None), int) and can_be_set(config, key):
+                setattr(config, key, sizes[key])
+        for key, value in SMALL_TOO.get(name, {}).items():
+            setattr(config, key, value)
         for key in ("pad_token_id", "bos_token_id", "eos_token_id"):
             if isinstance(getattr(config, key, None), int):
                 setattr(config, key, min(getattr(config, key), SMALL["vocab_size"] - 1))

@@ -222,7 +222,12 @@ def pipeline(schedule: str, stages_per_rank: int = 1) -> None:
     device = torch.device("cuda", torch.cuda.current_device())
     numbers = [rank + world * turn for turn in range(stages_per_rank)]
     modules = [layers(2).to(device) for _ in numbers]
-    stages = [pipelining.PipelineStage(module, number, world * stages_per_rank, device) for number, module in zip(numbers, modules)]
+    def shape(has_gradient: bool) -> torch.Tensor:
+        """What goes from stage to stage: a rank alone cannot ask its neighbours."""
+        return torch.empty(BATCH, WIDTH, device=device, requires_grad=has_gradient)
+
+    stages = [pipelining.PipelineStage(module, number, world * stages_per_rank, device, input_args=shape(number > 0), output_args=shape(True))
+              for number, module in zip(numbers, modules)]
     run = pipelining.schedules.get_schedule_class(schedule)(
         stages if stages_per_rank > 1 else stages[0], n_microbatches=2 * world, loss_fn=lambda output, target: (output - target).pow(2).mean())
     optimizer = torch.optim.AdamW([parameter for module in modules for parameter in module.parameters()])

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "injector/simulated_cuda/driver/context.h"
+#include "injector/simulated_cuda/driver/private_calls.h"
 
 namespace vramscope::simulated {
 namespace {
@@ -102,6 +103,10 @@ int CopyRows(const Copy2d& copy) {
 }  // namespace vramscope::simulated
 
 using namespace vramscope::simulated;
+
+SIMULATED_EXPORT int vramscope_simulated_write(void* to, const void* from, size_t bytes) {
+  return Copy(Address(to), Address(from), bytes);
+}
 
 // A copy that the host waits for also waits for the work before it.
 #define SYNCHRONOUS(work) \

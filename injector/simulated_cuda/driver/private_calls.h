@@ -14,6 +14,8 @@ void vramscope_simulated_origin(const char* call, const void* caller);
 // A framework hands out this block anew: it reads as zeros from now on. Returns 0 when it is no memory of a
 // simulated device.
 int vramscope_simulated_clear(void* block, size_t bytes);
+// What a kernel leaves in device memory, at once and without a step of the clock. 0 or an error of CUDA.
+int vramscope_simulated_write(void* to, const void* from, size_t bytes);
 // The devices of the machine, also those that CUDA_VISIBLE_DEVICES hides: how many, what they are called, and
 // the bytes of each. The next two functions know them by the machine's numbers.
 int vramscope_simulated_machine(const char** product, size_t* capacity);

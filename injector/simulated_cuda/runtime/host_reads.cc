@@ -13,6 +13,7 @@
 #include <string>
 #include <tuple>
 
+#include "injector/simulated_cuda/runtime/call.h"
 #include "injector/simulated_cuda/runtime/registry.h"
 
 namespace vramscope::simulated {
@@ -23,6 +24,7 @@ constexpr size_t kLargestValue = 64;
 constexpr size_t kMostPlaces = 1000;
 
 thread_local const void* last_kernel = nullptr;
+thread_local bool last_compared_true = false;
 
 bool Named(const char* kernel, const char* part) { return std::strstr(kernel, part) != nullptr; }
 
@@ -40,6 +42,42 @@ bool FindsSizes(const char* kernel) {
 // count of 0 is what no GPU would answer, and PyTorch indexes by what is counted.
 bool CountsRuns(const char* kernel) {
   return (Named(kernel, "DeviceSelect") && Named(kernel, "equal_to")) || Named(kernel, "3rle6encode");
+}
+
+// Kernels of `x == number`: the bytes of x, 4 or 8; 0 for every other kernel. PyTorch 2.4 to 2.15:
+// CompareEQKernel.cu and Loops.cuh in aten/src/ATen/native/cuda. Asked at every launch, so the answers are kept:
+// looking up a name takes as long as half a launch.
+size_t WidthOfCompared(const void* kernel) {
+  struct Known {
+    const void* kernel;
+    size_t width;
+  };
+  constexpr size_t kKnown = 256;
+  thread_local Known known[kKnown] = {};
+  Known& entry = known[reinterpret_cast<uintptr_t>(kernel) / 16 % kKnown];
+  if (entry.kernel == kernel) return entry.width;
+  const char* const name = KernelName(kernel);
+  size_t width = 0;
+  if (Named(name, "29vectorized_elementwise_kernel") && Named(name, "16CompareEqFunctorI")) {
+    if (Named(name, "13AUnaryFunctorIllb") || Named(name, "13AUnaryFunctorIddb")) width = 8;
+    if (Named(name, "13AUnaryFunctorIiib") || Named(name, "13AUnaryFunctorIffb")) width = 4;
+  }
+  entry = {kernel, width};
+  return entry.width;
+}
+
+// Carries out such a kernel for a single x; true when that wrote a 1. Its arguments: the count; the operator (0: ==,
+// 1: !=) and the number; the addresses of result and x. The operator has 4 bytes and the number is aligned to its
+// width, so the number lies at that offset.
+bool Compare(void* const* arguments, size_t width) {
+  if (*static_cast<const int*>(arguments[0]) != 1 || TheDriver() == nullptr) return false;
+  const auto* const comparison = static_cast<const char*>(arguments[1]);
+  int is_unequal = 0;
+  std::memcpy(&is_unequal, comparison, sizeof(is_unequal));
+  void* const* const addresses = static_cast<void* const*>(arguments[2]);
+  const bool answer = (std::memcmp(addresses[1], comparison + width, width) == 0) != (is_unequal != 0);
+  TheDriver()->vramscope_simulated_write(addresses[0], &answer, sizeof(answer));
+  return answer;
 }
 
 // As much of Python's C interface as is needed, stable from 3.9 on. Empty in a program without Python.
@@ -170,15 +208,19 @@ __attribute__((destructor)) void LeaveReads() {
 
 }  // namespace
 
-void NoteLaunch(const void* kernel) { last_kernel = kernel; }
+void NoteLaunch(const void* kernel, void* const* arguments) {
+  last_kernel = kernel;
+  const size_t width = arguments != nullptr ? WidthOfCompared(kernel) : 0;
+  last_compared_true = width != 0 && Compare(arguments, width);
+}
 
 void NoteHostRead(void* to, size_t bytes) {
   auto* const value = static_cast<unsigned char*>(to);
   // What was uploaded reads as it is; only a value that no kernel has computed is zero.
-  if (bytes == 0 || bytes > kLargestValue || last_kernel == nullptr || !AllZero(value, bytes)) return;
+  if (bytes == 0 || bytes > kLargestValue || last_kernel == nullptr) return;
+  if (!AllZero(value, bytes) && !(bytes == 1 && last_compared_true)) return;
   const char* const kernel = KernelName(last_kernel);
-  const bool one = bytes == 1 ? Named(kernel, "and_kernel") : bytes == sizeof(int64_t) && CountsRuns(kernel);
-  if (one) *value = 1;
+  if (bytes == 1 ? Named(kernel, "and_kernel") : bytes == sizeof(int64_t) && CountsRuns(kernel)) *value = 1;
   if (!Wanted()) return;
   const Place place = ProgramPlace();
   if (place.file.empty() || place.of_scaler) return;

@@ -28,8 +28,9 @@ constexpr int kMostPushed = 16;
 thread_local Configuration pushed[kMostPushed];
 thread_local int pushed_count = 0;
 
-int Launch(const void* function, const Dim3& grid, const Dim3& block, size_t shared_bytes, void* stream) {
-  NoteLaunch(function);
+int Launch(const void* function, const Dim3& grid, const Dim3& block, void** arguments, size_t shared_bytes,
+           void* stream) {
+  NoteLaunch(function, arguments);
   ON_DEVICE(cuLaunchKernel(const_cast<void*>(function), grid.x, grid.y, grid.z, block.x, block.y, block.z,
                            static_cast<unsigned>(shared_bytes), stream, nullptr, nullptr));
 }
@@ -137,21 +138,21 @@ SIMULATED_EXPORT int cudaGetFuncBySymbol(void** kernel, const void* function) {
   return __cudaGetKernel(kernel, function);
 }
 
-SIMULATED_EXPORT int cudaLaunchKernel(const void* function, Dim3 grid, Dim3 block, void**,
+SIMULATED_EXPORT int cudaLaunchKernel(const void* function, Dim3 grid, Dim3 block, void** arguments,
                                       size_t shared_bytes, void* stream) {
-  return Launch(function, grid, block, shared_bytes, stream);
+  return Launch(function, grid, block, arguments, shared_bytes, stream);
 }
-SIMULATED_EXPORT int __cudaLaunchKernel(void* kernel, Dim3 grid, Dim3 block, void**, size_t shared_bytes,
+SIMULATED_EXPORT int __cudaLaunchKernel(void* kernel, Dim3 grid, Dim3 block, void** arguments, size_t shared_bytes,
                                         void* stream) {
-  return Launch(kernel, grid, block, shared_bytes, stream);
+  return Launch(kernel, grid, block, arguments, shared_bytes, stream);
 }
-SIMULATED_EXPORT int cudaLaunchCooperativeKernel(const void* function, Dim3 grid, Dim3 block, void**,
+SIMULATED_EXPORT int cudaLaunchCooperativeKernel(const void* function, Dim3 grid, Dim3 block, void** arguments,
                                                  size_t shared_bytes, void* stream) {
-  return Launch(function, grid, block, shared_bytes, stream);
+  return Launch(function, grid, block, arguments, shared_bytes, stream);
 }
 SIMULATED_EXPORT int cudaLaunchKernelExC(const LaunchConfiguration* configuration, const void* function,
-                                         void**) {
-  return Launch(function, configuration->grid, configuration->block, configuration->shared_bytes,
+                                         void** arguments) {
+  return Launch(function, configuration->grid, configuration->block, arguments, configuration->shared_bytes,
                 configuration->stream);
 }
 

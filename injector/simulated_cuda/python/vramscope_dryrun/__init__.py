@@ -40,6 +40,7 @@ def arrange(text: str) -> None:
         objects.install(alone)
         if alone:
             lone_rank.install(int(settings["world"]), int(settings.get("rank", "0")))
+            when_imported("deepspeed.runtime.zero.utils", lone_rank.agree_in_deepspeed)
 
     def in_compiler(name: str) -> "Callable[[], None]":
         def react() -> None:

@@ -16,10 +16,24 @@ def install(alone: bool) -> None:
     """`alone`: the other ranks do not exist, and would have said what this one says."""
     collectives = sys.modules["torch.distributed.distributed_c10d"]
     exchange = _repeat if alone else _through_store
+    functions = {**_functions(collectives, exchange), **(_FROM_ONE_TO_ANOTHER if alone else {})}
     for module in (collectives, sys.modules.get("torch.distributed")):
-        for name, function in _functions(collectives, exchange).items():
+        for name, function in functions.items():
             if module is not None:
                 setattr(module, name, function)
+
+
+def _send_object_list(*_: Any, **__: Any) -> None:
+    """Nobody is there to take it."""
+
+
+def _recv_object_list(*_: Any, **__: Any) -> int:
+    raise RuntimeError(
+        "This rank runs alone and cannot receive an object that another rank makes up. For a pipeline, tell PipelineStage the shapes: "
+        "input_args=... and output_args=...")
+
+
+_FROM_ONE_TO_ANOTHER = {"send_object_list": _send_object_list, "recv_object_list": _recv_object_list}
 
 
 def _ranks(collectives: Any, group: Any) -> List[int]:
