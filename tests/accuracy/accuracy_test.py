@@ -75,6 +75,15 @@ class Comparison(unittest.TestCase):
         row = compare._snapshots(one, other)
         self.assertLess(row.same_events, row.events)
 
+    def test_frees_that_follow_one_another_may_swap(self) -> None:
+        allocated = (("alloc", 512), ("alloc", 1024))
+        one = self.snapshot(*allocated, ("free_requested", 512), ("free_requested", 1024), ("alloc", 512), alive=512)
+        swapped = self.snapshot(*allocated, ("free_requested", 1024), ("free_requested", 512), ("alloc", 512), alive=512)
+        other = self.snapshot(*allocated, ("free_requested", 1024), ("alloc", 512), ("free_requested", 512), alive=512)
+        self.assertTrue(compare._snapshots(one, swapped).frees_swapped)
+        self.assertFalse(compare._snapshots(one, one).frees_swapped)
+        self.assertFalse(compare._snapshots(one, other).frees_swapped)
+
     def test_printed_figures_are_known_by_what_they_are_of(self) -> None:
         patterns = [r"ctx (?P<length>\d+): (?P<allocated_mib>[\d.]+) of (?P<reserved_gib>[\d.]+)"]
         row = compare.compare("text", b"ctx 128: 100 of 2\nctx 256: 200 of 4", b"ctx 256: 202 of 4\nctx 128: 1 of 1\nctx 128: 100 of 1.9",

@@ -10,6 +10,7 @@ Kinds:
 """
 import csv
 import io
+import itertools
 import json
 import pickle
 import re
@@ -31,6 +32,7 @@ class Row(NamedTuple):
     events: Optional[int] = None  # recorded
     same_events: Optional[int] = None  # equal to the simulated ones, in order, from the first
     figures: int = 1
+    frees_swapped: bool = False  # the same events, but for the order of frees that directly follow one another
 
 
 class _Plain(pickle.Unpickler):
@@ -48,6 +50,14 @@ def history(snapshot: Dict[str, Any]) -> List[Event]:
     """(action, bytes) of the device that has any."""
     traces = [trace for trace in snapshot["device_traces"] if trace]
     return [(event["action"], event["size"]) for event in (traces[0] if traces else []) if event["action"] != "snapshot"]
+
+
+def frees_sorted(events: Sequence[Event]) -> List[Event]:
+    """With the frees between two allocations in the order of their sizes."""
+    found: List[Event] = []
+    for frees, run in itertools.groupby(events, key=lambda event: event[0].startswith("free")):
+        found += sorted(run) if frees else run
+    return found
 
 
 def peak_allocated(snapshot: Dict[str, Any]) -> int:
@@ -84,7 +94,8 @@ def _snapshots(recorded: Dict[str, Any], simulated: Dict[str, Any]) -> Row:
     if same == len(theirs) and len(ours) != len(theirs):
         same -= 1  # a longer history is another history
     peak, taken = peak_allocated(recorded), reserved(recorded)
-    return Row(peak, peak_allocated(simulated) / peak - 1, taken, reserved(simulated) / taken - 1, len(theirs), same)
+    return Row(peak, peak_allocated(simulated) / peak - 1, taken, reserved(simulated) / taken - 1, len(theirs), same,
+               frees_swapped=theirs != ours and frees_sorted(theirs) == frees_sorted(ours))
 
 
 def figures_in(text: bytes, patterns: Sequence[str]) -> Dict[str, Figures]:

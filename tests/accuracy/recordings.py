@@ -104,28 +104,23 @@ def _speedruns() -> List[Recording]:
              {"MLP_HIDDEN": "992", "VAL_LOSS_EVERY": "0"}),  # no validation before the first step, as its log shows
             ("golf_seq2048", "track_10min_16mb/2026-03-19_Seq2048_FP16Emb_TunedLR", "train_seed1337.log", "2.8", "h100-80gb",
              {"MLP_HIDDEN": "1344", "VAL_LOSS_EVERY": "0"}),  # the same
-            ("golf_random_adapter", "track_non_record_16mb/2026-04-30_Random_Linear_Adapter", "train_seed_42.txt", "2.11", "h100-80gb",
-             {"NUM_LAYERS": "12", "MLP_MULT": "3", "MLP_RANK": "160", "INT6_LAYERS": "5,6,7", "INT6_STEP": "4", "TRAIN_SEQ_LEN": "2048",
-              "STRIDE": "512"}),
-            ("golf_int5_mlp", "track_10min_16mb/2026-03-20_10L_Int5MLP_MuonWD04_SWA50", "train_seed42.log", "2.10", "h100-80gb", {}),
-            ("golf_seq4096", "track_10min_16mb/2026-03-19_TrainingOptSeq4096", "train.log", "2.8", "h100-80gb", {}),
-            ("golf_lower_rate", "track_10min_16mb/2026-03-18_LowerLR", "train.log", "2.8", "h200", {})):
+            ("golf_seq4096", "track_10min_16mb/2026-03-19_TrainingOptSeq4096", "train.log", "2.8", "h100-80gb", {})):
         place = f"records/{folder}"
         script = f"{place}/train_gpt.py"
         found.append(Recording(
             name=name, repository="openai/parameter-golf", commit="4908dc4", torch=torch, gpu=gpu, command=["train_gpt.py"], folder=place,
             python_path=(), recorded=f"{place}/{log}", produced="", kind="text",
             patterns=[r"^peak memory allocated: (?P<allocated_mib>\d+) MiB reserved: (?P<reserved_mib>\d+) MiB"],
-            script_of_log=script if name in ("golf_seq4096", "golf_lower_rate") else "",
+            script_of_log=script if name == "golf_seq4096" else "",
             edits=[(script, '"nvidia-smi"', '"true"'), (script, " val_byte_count.item()", " (val_byte_count.item() or 1)"),
                    (script, "    # SERIALIZATION", "    return\n    # SERIALIZATION")],
             options=["--world-size", "8", "--rank", "0"], environment={"ITERATIONS": "5", **settings}, stand_ins=["fineweb"],
-            note="17 to 26 million parameters, torch.compile, DDP, 8 ranks"))
+            note="17 to 22 million parameters, torch.compile, DDP, 8 ranks"))
     return found
 
 
 def _issues() -> List[Recording]:
-    common: Dict[str, Any] = {"repository": "pytorch/pytorch", "commit": "", "torch": "2.4", "gpu": "a100-80gb", "command": ["script.py"],
+    common: Dict[str, Any] = {"repository": "pytorch/pytorch", "commit": "", "torch": "2.4", "gpu": "h100-80gb", "command": ["script.py"],
                               "folder": ".", "python_path": (), "recorded": "", "produced": "", "kind": "text"}
     printed = [r"^(?P<allocated_bytes>\d+)$"]
     return [
