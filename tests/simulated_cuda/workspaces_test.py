@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Workspaces of cuDNN on the simulated device: the real cuDNN is asked where there is one, and a model answers where there is none."""
+import json
+import os
+import sys
+import time
+from pathlib import Path
+from typing import Dict, List
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+import recorded_run  # noqa: E402
+from device import DeviceTest, run  # noqa: E402
+
+CONVOLUTIONS = str(Path(__file__).resolve().parent / "convolutions.py")
+STAND_IN = os.path.join(os.environ["VRAMSCOPE_BINARY_DIR"], "libstand_in_cudnn.so")
+# Of convolutions.py: x, y and the weights of 64 channels.
+X = 8 * 64 * 32 * 32 * 4
+W = 64 * 64 * 3 * 3 * 4
+
+
+def is_running(word: str) -> bool:
+    """A process with that word in its command line."""
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if word in (process / "cmdline").read_text(errors="replace"):
+                return True
+        except OSError:
+            continue
+    return False
+
+
+class Workspaces(DeviceTest):
+    def workspaces(self, python: str, library: str, *cases: str, gpu: str = "rtx-3060") -> Dict[str, List[int]]:
+        output = self.folder / "workspaces.json"
+        done = run(python, [CONVOLUTIONS, str(output), *cases], gpu=gpu, VRAMSCOPE_SIMULATED_CUDNN_LIBRARY=library)
+        self.assertEqual((done.code, done.stdout), (0, b""), done.stderr.decode())
+        return json.loads(output.read_text(encoding="utf-8"))
+
+    def test_pytorch_chooses_among_the_engines_that_cudnn_proposes_for_this_gpu(self) -> None:
+        for python in self.for_each_python():
+            found = self.workspaces(python, STAND_IN, "64", "32:benchmark", "13", "16", gpu="rtx-3060")
+            needs = 860 * 4096
+            self.assertEqual(found["64"], [needs] * 2, "the first engine that PyTorch takes")
+            self.assertEqual(found["32:benchmark"], [2 * needs] + [needs] * 2, "the largest to try them all, then the same engine each time")
+            self.assertEqual(found["16"], [needs] * 2, "a cuDNN that was ended by a question answers the next ones")
+        deadline = time.monotonic() + 10
+        while is_running(STAND_IN) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        self.assertFalse(is_running(STAND_IN), "no process is left behind")
+
+    def test_without_cudnn_a_model_answers(self) -> None:
+        for python in self.for_each_python():
+            found = self.workspaces(python, "none", "64", "64:backward", "64:fp32", "64:half", "64:half:last")
+            self.assertEqual(found["64"], [X + W] * 2)
+            self.assertEqual(found["64:backward"], [X + W, X + W + X, X + W + X] * 2)
+            self.assertEqual(found["64:half"], [(X + W + X) // 2] * 2)
+            self.assertEqual((found["64:fp32"], found["64:half:last"]), ([], []))
+
+    def test_the_real_cudnn_is_near_the_model(self) -> None:
+        real = os.environ.get("VRAMSCOPE_TEST_CUDNN", "")
+        if not real:
+            self.skipTest("set VRAMSCOPE_TEST_CUDNN to the folder of a libcudnn.so.9 of 9.8 or later")
+        cases = ["64:backward", "64:half:backward"]
+        asked = self.workspaces(recorded_run.python(), real, *cases)
+        model = self.workspaces(recorded_run.python(), "none", *cases)
+        for case in cases:
+            self.assertNotEqual(asked[case], model[case], "cuDNN itself answered")
+            self.assertAlmostEqual(max(asked[case]) / max(model[case]), 1, delta=0.3)
+
+
+if __name__ == "__main__":
+    recorded_run.main()
