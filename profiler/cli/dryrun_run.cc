@@ -100,6 +100,20 @@ uint64_t Shortfall(const DeviceLedger& fullest, const std::vector<DeviceLedger>&
   return std::ranges::max(all, {}, &DeviceLedger::missing_bytes).missing_bytes;
 }
 
+// "model\t411041792" in each line; all processes together.
+void ReadWorkspaces(const std::string& folder, ConvolutionWorkspaces& workspaces) {
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
+    if (entry.path().extension() != ".cudnn") continue;
+    std::istringstream lines(collector::ReadWhole(entry.path().string()));
+    std::string source;
+    for (uint64_t bytes = 0; lines >> source >> bytes;) {
+      (source == "cudnn" ? workspaces.asked : workspaces.estimated) = true;
+      workspaces.largest_bytes = std::max(workspaces.largest_bytes, bytes);
+    }
+  }
+}
+
 std::string DryrunSettings(const DryrunPlan& plan, uint64_t order, const std::string& scratch) {
   std::string text = fmt::format("steps={};init={};notes={}", plan.steps, plan.keep_init ? "keep" : "skip", scratch);
   if (plan.lone_rank) text += fmt::format(";world={};rank={}", plan.lone_rank->world, plan.lone_rank->rank);
@@ -163,6 +177,7 @@ Result<collector::RecordOptions> DryrunRunner::OptionsFor(const std::vector<std:
   options.environment = *environment;
   options.environment[trace::kDeviceUseVariable] = scratch + kSharedFile;
   options.environment["VRAMSCOPE_SIMULATED_READS"] = scratch + "/%p.reads";
+  options.environment["VRAMSCOPE_SIMULATED_CUDNN_NOTES"] = scratch + "/%p.cudnn";
   options.environment["VRAMSCOPE_DRYRUN"] = DryrunSettings(plan_, order, scratch);
   options.environment["PYTHONPATH"] =
       (std::filesystem::path(installation->python_shim).parent_path() / "dryrun").string();
@@ -204,6 +219,7 @@ Result<DryrunResult> DryrunRunner::Run(const std::vector<std::string>& command,
   if (!result.used_device) return result;
   ReadStop(scratch.path(), result);
   ReadDataReads(scratch.path(), result.data_reads);
+  ReadWorkspaces(scratch.path(), result.workspaces);
   const Result<model::Run> run = model::LoadFile(outcome->path);
   if (!run.ok()) return run.error();
   const classify::Analysis analysis(*run);

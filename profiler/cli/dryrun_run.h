@@ -35,6 +35,13 @@ struct DataRead {
   uint64_t count = 0;
 };
 
+// The workspaces of convolutions (injector/simulated_cuda/libraries/cudnn_notes.h).
+struct ConvolutionWorkspaces {
+  bool asked = false;      // cuDNN, by one process at least
+  bool estimated = false;  // by one process at least
+  uint64_t largest_bytes = 0;
+};
+
 // Where the command's own output goes.
 enum class CommandOutput { kAsItIs, kToStderr, kToFile };
 
@@ -50,6 +57,7 @@ struct DryrunResult {
   uint32_t stopped_after = 0;        // steps, when the run was ended early; else 0
   bool stopped_by_calm = false;      // because the peak did not grow any more
   std::vector<DataRead> data_reads;  // sizes first, then by count
+  ConvolutionWorkspaces workspaces;
 
   // The command neither succeeded nor ran out of the device's memory.
   [[nodiscard]] bool FailedOtherwise() const { return wait_status != 0 && fits; }

@@ -67,6 +67,18 @@ std::string DataSentence(const DryrunResult& result) {
                 result.data_reads, false);
 }
 
+// docs/dryrun.md says how the range was measured.
+std::string WorkspaceSentence(const ConvolutionWorkspaces& workspaces) {
+  constexpr double kLow = 0.4, kHigh = 4;
+  if (!workspaces.estimated || workspaces.largest_bytes == 0) return "";
+  const auto bytes = static_cast<double>(workspaces.largest_bytes);
+  return fmt::format(
+      "Convolution workspaces are estimated: {} for the largest, in cuDNN between {} and {}. Install the wheel's "
+      "nvidia-cudnn package and it is asked.\n",
+      FormatBytes(workspaces.largest_bytes), FormatBytes(static_cast<uint64_t>(kLow * bytes)),
+      FormatBytes(static_cast<uint64_t>(kHigh * bytes)));
+}
+
 Json PeakOf(const DryrunResult& result) {
   Json peak;
   peak["allocated_bytes"] = result.answer.peak.allocated_bytes;
@@ -92,8 +104,8 @@ std::string VerdictText(const DryrunResult& result, const Terminal& terminal) {
         entry.library.empty() ? entry.call : fmt::format("{} by {}", entry.call, entry.library);
     table.AddRow({"  of these " + Printable(by), FormatBytes(entry.peak_bytes)});
   }
-  return fmt::format("{}\n{}{}{}{}\n\n", Sentence(result, terminal), table.ToString(), StopSentence(result),
-                     DataSentence(result), kSimulated);
+  return fmt::format("{}\n{}{}{}{}{}\n\n", Sentence(result, terminal), table.ToString(), StopSentence(result),
+                     DataSentence(result), WorkspaceSentence(result.workspaces), kSimulated);
 }
 
 std::string VerdictJson(const DryrunResult& result) {
@@ -107,6 +119,11 @@ std::string VerdictJson(const DryrunResult& result) {
   document["device_processes"] = Json::array();
   for (const ProcessShare& share : result.ledger.processes)
     document["device_processes"].push_back({{"pid", share.pid}, {"used_bytes", share.bytes}});
+  const ConvolutionWorkspaces& workspaces = result.workspaces;
+  document["convolution_workspaces"] = {{"answered_by", workspaces.estimated ? Json("model")
+                                                         : workspaces.asked ? Json("cudnn")
+                                                                            : Json(nullptr)},
+                                        {"largest_bytes", workspaces.largest_bytes}};
   document["data_reads"] = Json::array();
   for (const DataRead& read : result.data_reads) {
     document["data_reads"].push_back({{"decides", read.sizes ? "sizes" : "unknown"},

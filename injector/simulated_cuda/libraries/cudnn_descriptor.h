@@ -69,6 +69,7 @@ enum Name : int {
   kEngineDevice = 1307,
   kDeviceJson = 2702,
 
+  kIsEstimated = -2,    // not cuDNN's: in a configuration, that the model proposes it
   kFirstExecuted = -1,  // not cuDNN's: in a graph, the plan of it that ran first
 };
 

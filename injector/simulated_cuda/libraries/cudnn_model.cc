@@ -111,6 +111,7 @@ OwnDescriptor MakeConfiguration(ModelEngine index, int64_t workspace) {
   Descriptor* const named = engine.get();
   configuration->Set(kConfigurationEngine, kDescriptor, 1, &named);
   configuration->SetInt64(kConfigurationWorkspace, workspace);
+  configuration->SetInt64(kIsEstimated, 1);
   return configuration;
 }
 

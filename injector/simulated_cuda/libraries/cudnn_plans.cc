@@ -3,6 +3,7 @@
 
 #include "injector/simulated_cuda/libraries/cudnn_device.h"
 #include "injector/simulated_cuda/libraries/cudnn_model.h"
+#include "injector/simulated_cuda/libraries/cudnn_notes.h"
 #include "injector/simulated_cuda/libraries/cudnn_oracle.h"
 
 namespace vramscope::simulated::cudnn {
@@ -88,6 +89,10 @@ int Execute(Descriptor& plan) {
   const auto self = static_cast<int64_t>(reinterpret_cast<intptr_t>(&plan));
   const int64_t first = graph->Int64(kFirstExecuted, 0);
   if (first == 0) graph->SetInt64(kFirstExecuted, self);
+  if (first == 0 && IsConvolution(graph)) {
+    const bool is_estimated = plan.Child(kPlanConfiguration)->Find(kIsEstimated) != nullptr;
+    NoteWorkspace(is_estimated, plan.Int64(kPlanWorkspace, 0));
+  }
   return first == 0 || first == self ? kOk : kNotSupported;
 }
 
