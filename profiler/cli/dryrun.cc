@@ -9,6 +9,7 @@
 #include "profiler/cli/dryrun_plan.h"
 #include "profiler/cli/dryrun_run.h"
 #include "profiler/cli/dryrun_screen.h"
+#include "profiler/cli/gpu_file.h"
 #include "profiler/cli/report_screen.h"
 #include "profiler/cli/terminal.h"
 #include "profiler/cli/verb.h"
@@ -181,8 +182,13 @@ int Shuffles(const DryrunPlan& plan, DryrunRunner& runner, const Arguments& argu
 int DryRun(const Arguments& arguments, const Terminal& terminal) {
   const Result<std::string> simulated = collector::FindSimulatedCuda();
   if (!simulated.ok()) return Fail(simulated.error().sentence);
-  const Result<std::vector<collector::GpuModel>> models = collector::ListGpus(*simulated);
+  Result<std::vector<collector::GpuModel>> models = collector::ListGpus(*simulated);
   if (!models.ok()) return Fail(models.error().sentence);
+  if (arguments.Has("gpu-file")) {
+    const auto described = ReadGpuFile(arguments.Get("gpu-file"), *models);
+    if (!described.ok()) return Fail(described.error().sentence);
+    models->insert(models->end(), described->begin(), described->end());
+  }
   if (arguments.Get("gpu") == "list") return ListModels(*models);
   const Result<DryrunPlan> plan = PlanFrom(arguments, *models);
   if (!plan.ok()) return Fail(plan.error().sentence);

@@ -2,6 +2,7 @@
 #include "profiler/cli/dryrun_plan.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -46,10 +47,24 @@ Result<collector::GpuModel> ModelNamed(const std::string& name,
                            near ? fmt::format("; did you mean {}", *near) : "")};
 }
 
+// What --gpu says; without it the one GPU of --gpu-file.
+Result<std::string> GpuAsked(const Arguments& arguments, const std::vector<collector::GpuModel>& models) {
+  if (!arguments.Get("gpu").empty()) return arguments.Get("gpu");
+  if (!arguments.Has("gpu-file"))
+    return Error{"dryrun needs a GPU: vramscope dryrun --gpu h100-80gb -- python train.py"};
+  std::vector<std::string> described;
+  for (const collector::GpuModel& model : models)
+    if (!model.description.empty()) described.push_back(model.name);
+  if (described.size() == 1) return described.front();
+  return Error{fmt::format("--gpu-file describes several GPUs; say which with --gpu: {}.",
+                           fmt::join(described, ", "))};
+}
+
 Status ReadDevice(const Arguments& arguments, const std::vector<collector::GpuModel>& models,
                   DryrunPlan& plan) {
-  const std::string asked = arguments.Get("gpu");
-  if (asked.empty()) return Error{"dryrun needs a GPU: vramscope dryrun --gpu h100-80gb -- python train.py"};
+  const Result<std::string> wanted = GpuAsked(arguments, models);
+  if (!wanted.ok()) return wanted.error();
+  const std::string& asked = *wanted;
   const size_t colon = asked.find(':');
   const std::string name = asked.substr(0, colon);
   if (colon != std::string::npos) {
@@ -147,6 +162,7 @@ const VerbHelp& DryrunHelp() {
         "the largest batch that fits"}},
       {{"gpu", '\0', "MODEL[:N]",
         "The GPU, and how many of it. 'list' shows the models, 'all' tries every one."},
+       {"gpu-file", '\0', "FILE", "Describes a GPU that is not among the models (docs/dryrun.md)."},
        {"capacity", '\0', "24GiB", "Memory of each GPU; default: the model's own."},
        {"steps", '\0', "N|all",
         "End the command after N optimizer steps; default: when the peak has not grown\n"

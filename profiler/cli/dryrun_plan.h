@@ -43,7 +43,7 @@ struct DryrunPlan {
 
 const VerbHelp& DryrunHelp();
 
-// `models` are those of gpus.def. An error is bad usage.
+// `models` are those of gpus.def and of --gpu-file. An error is bad usage.
 Result<DryrunPlan> PlanFrom(const Arguments& arguments, const std::vector<collector::GpuModel>& models);
 
 // The command with kBatchWord replaced.

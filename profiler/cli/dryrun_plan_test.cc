@@ -11,7 +11,8 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 Result<DryrunPlan> Plan(std::vector<std::string> words) {
-  const std::vector<collector::GpuModel> models = {{"small", "Small", 8ull << 30, 0}, {"large", "Large", 80ull << 30, 0}};
+  const std::vector<collector::GpuModel> models = {
+      {"small", "Small", 8ull << 30, 0, ""}, {"large", "Large", 80ull << 30, 0, ""}, {"mine", "Mine", 1ull << 30, 0, "mine;..."}};
   const Result<Arguments> arguments = Arguments::ParseWithCommand(DryrunHelp(), words);
   if (!arguments.ok()) return arguments.error();
   return PlanFrom(*arguments, models);
@@ -33,7 +34,7 @@ TEST(DryrunPlanTest, AllGpusMeansARunOnTheLargest) {
   const auto plan = Plan({"--gpu", "all:2", "--", "x"});
   EXPECT_EQ(plan->device.gpu.name, "large");
   EXPECT_EQ(plan->device.devices, 2);
-  EXPECT_EQ(plan->table.size(), 2u);
+  EXPECT_EQ(plan->table.size(), 3u);
   EXPECT_THAT(Complaint({"--gpu", "all", "--capacity", "1GiB", "--", "x"}), HasSubstr("one model"));
 }
 
@@ -62,6 +63,12 @@ TEST(DryrunPlanTest, ShufflesAreRunsOfAStatedLength) {
   EXPECT_THAT(Complaint({"--gpu", "small", "--shuffles", "5", "--", "x"}), HasSubstr("--steps"));
   EXPECT_THAT(Complaint({"--gpu", "small", "--shuffles", "1", "--steps", "9", "--", "x"}), HasSubstr("2 to"));
   EXPECT_THAT(Complaint({"--gpu", "all", "--shuffles", "5", "--steps", "9", "--", "x"}), HasSubstr("--gpu all"));
+}
+
+TEST(DryrunPlanTest, TheOneGpuOfAFileNeedNotBeNamed) {
+  EXPECT_EQ(Plan({"--gpu-file", "my.json", "--", "x"})->device.gpu.name, "mine");
+  EXPECT_EQ(Plan({"--gpu-file", "my.json", "--gpu", "small:2", "--", "x"})->device.gpu.name, "small");
+  EXPECT_THAT(Complaint({"--", "x"}), HasSubstr("dryrun needs a GPU"));
 }
 
 TEST(DryrunPlanTest, NamesTheNearestModel) {

@@ -70,12 +70,13 @@ Result<std::string> FindSimulatedCuda() {
 Result<std::vector<GpuModel>> ListGpus(const std::string& folder) {
   std::vector<GpuModel> models;
   std::ifstream table(fs::path(folder) / "gpus.def");
-  // Name, product, then compute capability and multiprocessors before the capacity in MiB; the context is last.
+  // Name, product, then compute capability and multiprocessors before the capacity in MiB; the context is
+  // last.
   const std::regex row(R"x(^GPU\("([^"]+)",\s*"([^"]+)",\s*\d+,\s*\d+,\s*\d+,\s*(\d+),.*,\s*(\d+)\))x");
   for (std::string line; std::getline(table, line);) {
     std::smatch found;
     if (std::regex_search(line, found, row))
-      models.push_back({found[1], found[2], std::stoull(found[3]) << 20, std::stoull(found[4]) << 20});
+      models.push_back({found[1], found[2], std::stoull(found[3]) << 20, std::stoull(found[4]) << 20, ""});
   }
   if (models.empty()) return Error{fmt::format("{}/gpus.def lists no GPU. Install vramscope again.", folder)};
   return models;
@@ -119,6 +120,8 @@ Result<std::map<std::string, std::string>> SimulatedEnvironment(const std::strin
       // PyTorch keeps what NVRTC compiled in the user's home; what comes from here would not run on a GPU.
       {"USE_PYTORCH_KERNEL_CACHE", "0"},
   };
+  if (!device.gpu.description.empty())
+    environment["VRAMSCOPE_SIMULATED_GPU_DESCRIPTION"] = device.gpu.description;
   if (device.capacity_bytes != 0)
     environment["VRAMSCOPE_SIMULATED_CAPACITY"] = std::to_string(device.capacity_bytes);
   if (!device.ledger.empty()) environment["VRAMSCOPE_SIMULATED_LEDGER"] = device.ledger;

@@ -25,6 +25,8 @@ struct GpuModel {
   std::string product;  // "NVIDIA H100 80GB HBM3"
   uint64_t capacity_bytes = 0;
   uint64_t context_bytes = 0;  // what a process takes before its first allocation
+  // Of a GPU that is not in the table: its row, for the device, with ';' between the fields. Else empty.
+  std::string description;
 };
 
 struct SimulatedDevice {

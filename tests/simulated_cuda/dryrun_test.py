@@ -57,6 +57,19 @@ class Verdict(DryrunTest):
         done = self.dryrun("--gpu", "t4", command=[recorded_run.python(), "-c", "import torch; torch.ones(1).cuda(); raise SystemExit(7)"])
         self.assertEqual(done.code, 7, done.stderr.decode())
 
+    def test_a_gpu_can_be_described_in_a_file(self) -> None:
+        file = self.folder / "my.json"
+        gpu = {"name": "mine", "product": "NVIDIA Mine", "compute_capability": "8.6", "multiprocessors": 48, "memory_mib": 5000,
+               "l2_cache_mib": 4, "shared_memory_kib": 100, "threads_per_multiprocessor": 1536, "blocks_per_multiprocessor": 16,
+               "clock_mhz": 1560, "memory_clock_mhz": 7001, "bus_bits": 256, "context_mib": 200}
+        file.write_text(json.dumps(gpu), encoding="utf-8")
+        program = "import torch; p = torch.cuda.get_device_properties(0); print(p.name, p.multi_processor_count, *torch.cuda.mem_get_info())"
+        done = self.dryrun("--gpu-file", str(file), command=[recorded_run.python(), "-c", program])
+        self.assertIn(f"NVIDIA Mine 48 {4800 << 20} {5000 << 20}\nFits on mine (4.9 GiB): 200.0 MiB used".encode(), done.stdout, done.stderr.decode())
+        file.write_text(json.dumps({**gpu, "memory_mib": "5 GB"}), encoding="utf-8")
+        done = self.dryrun("--gpu-file", str(file), command=[recorded_run.python(), "-c", program])
+        self.assertEqual((done.code, done.stderr.count(b"\n")), (2, 1), done.stderr.decode())
+
     def test_says_what_is_wrong_in_one_sentence(self) -> None:
         done = self.dryrun("--gpu", "h200x", command=[recorded_run.python(), "x.py"])
         self.assertEqual((done.code, done.stderr.count(b"\n")), (2, 1))
@@ -111,9 +124,12 @@ class Weights(DryrunTest):
 class Ranks(DryrunTest):
     """ranks.py asks torchrun's environment for its rank, as such programs do."""
 
-    def peak(self, kind: str, world: int, rank: int = 0) -> int:
+    def peaks(self, kind: str, world: int, rank: int = 0) -> Any:
         options = ["--gpu", "h100-80gb", "--world-size", str(world), "--rank", str(rank)]
-        return self.answer(*options, command=[recorded_run.python(), RANKS, kind])["peak"]["allocated_bytes"]
+        return self.answer(*options, command=[recorded_run.python(), RANKS, kind])["peak"]
+
+    def peak(self, kind: str, world: int, rank: int = 0) -> int:
+        return self.peaks(kind, world, rank)["allocated_bytes"]
 
     def test_one_rank_of_many_runs_alone(self) -> None:
         replicated = {self.peak("ddp", 2), self.peak("ddp", 64, 63)}
@@ -130,8 +146,12 @@ class Ranks(DryrunTest):
     def test_a_rank_alone_takes_what_it_takes_among_others(self) -> None:
         torchrun = [recorded_run.python(), "-m", "torch.distributed.run", "--nproc-per-node", "2", RANKS]
         for kind in ("ddp", "fsdp2"):
-            together = self.answer("--gpu", "h100-80gb:2", command=[*torchrun, kind])["peak"]["allocated_bytes"]
-            self.assertEqual(together, self.peak(kind, 2), kind)
+            together = self.answer("--gpu", "h100-80gb:2", command=[*torchrun, kind])["peak"]
+            alone = self.peaks(kind, 2)
+            for key in ("allocated_bytes", "device_used_bytes"):
+                self.assertEqual(together[key], alone[key], kind)
+            context, nccl = 520 << 20, (256 + 288 + 64) << 20  # nccl_memory.h: its pool, the ring, NVLink SHARP
+            self.assertEqual(alone["device_used_bytes"] - alone["reserved_bytes"], context + nccl, kind)
 
 
 class Data(DryrunTest):

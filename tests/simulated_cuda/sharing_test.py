@@ -21,7 +21,7 @@ class Taker:
     """A process that tries to take so many GiB each time it is asked."""
 
     def __init__(self, python: str, gibibytes: int, **variables: str) -> None:
-        self.process = subprocess.Popen([python, PROGRAM, "take", str(gibibytes)], env=environment(python, **variables),
+        self.process = subprocess.Popen([python, PROGRAM, "take", str(gibibytes)], env=environment(python, "h100-80gb:2", **variables),
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.start: Dict[str, Any] = {}
 
@@ -46,7 +46,7 @@ class Capacity(DeviceTest):
     def test_what_one_process_has_another_cannot_take_until_it_is_gone(self) -> None:
         shared = self.folder / "devices"
         settings = {"VRAMSCOPE_SIMULATED_SHARED": str(shared), "VRAMSCOPE_SIMULATED_CAPACITY": "80GiB",
-                    "VRAMSCOPE_SIMULATED_CONTEXT": str(CONTEXT)}
+                    "VRAMSCOPE_SIMULATED_CONTEXT": str(CONTEXT), "CUDA_VISIBLE_DEVICES": "1"}
         first, second = (Taker(recorded_run.python(), gibibytes, **settings) for gibibytes in (60, 30))
         try:
             first.wait_for_start()

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "injector/simulated_cuda/device/gpu.h"
 
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 #include "injector/simulated_cuda/abi.h"
@@ -34,6 +36,26 @@ const Gpu* FindGpu(const char* name) {
     if (std::strcmp(gpu.name, name) == 0) return &gpu;
   }
   return nullptr;
+}
+
+bool ParseGpu(const char* text, Gpu* gpu) {
+  char* name = nullptr;
+  char* product = nullptr;
+  unsigned long long total = 0, context = 0;
+  const int fields =
+      std::sscanf(text, "%m[^;];%m[^;];%d;%d;%d;%llu;%d;%d;%d;%d;%d;%d;%d;%llu", &name, &product, &gpu->major,
+                  &gpu->minor, &gpu->multiprocessors, &total, &gpu->l2_mib, &gpu->shared_kib,
+                  &gpu->threads_per_multiprocessor, &gpu->blocks_per_multiprocessor, &gpu->clock_mhz,
+                  &gpu->memory_clock_mhz, &gpu->bus_bits, &context);
+  gpu->name = name;
+  gpu->product = product;
+  gpu->total_mib = total;
+  gpu->context_mib = context;
+  constexpr int kFields = 14;
+  if (fields == kFields) return true;
+  std::free(name);
+  std::free(product);
+  return false;
 }
 
 int AttributeOf(const Gpu& gpu, int device, int attribute) {

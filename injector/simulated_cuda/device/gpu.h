@@ -21,8 +21,11 @@ struct Gpu {
   uint64_t context_mib;
 };
 
-// nullptr when there is no such model.
+// nullptr when there is no such model in the table.
 const Gpu* FindGpu(const char* name);
+// A row of the table as text, with ';' between the fields: "my-gpu;NVIDIA My GPU;8;6;28;12042;3;...". False
+// when it is none. The names in `gpu` are copies that are never freed.
+bool ParseGpu(const char* text, Gpu* gpu);
 
 // cuDeviceGetAttribute of device number `device`; 0 for what the device cannot do or does not know.
 int AttributeOf(const Gpu& gpu, int device, int attribute);

@@ -21,6 +21,21 @@ TEST(GpuTest, SharedMemoryIsThatOfTheGuide) {
   EXPECT_EQ(optin_kib("h100-80gb"), 227);
 }
 
+TEST(GpuTest, ReadsADescriptionAsTheTableHasIt) {
+  Gpu gpu = {};
+  ASSERT_TRUE(ParseGpu("my-gpu;NVIDIA My GPU (x);8;6;28;12042;3;100;1536;16;1777;7501;192;250", &gpu));
+  EXPECT_STREQ(gpu.name, "my-gpu");
+  EXPECT_STREQ(gpu.product, "NVIDIA My GPU (x)");
+  const Gpu& table = *FindGpu("rtx-3060");
+  EXPECT_EQ(gpu.total_mib, table.total_mib);
+  EXPECT_EQ(gpu.bus_bits, table.bus_bits);
+  EXPECT_EQ(gpu.context_mib, 250u);
+  for (int attribute = 1; attribute < 128; ++attribute)
+    EXPECT_EQ(AttributeOf(gpu, 0, attribute), AttributeOf(table, 0, attribute)) << attribute;
+  EXPECT_FALSE(ParseGpu("my-gpu;NVIDIA My GPU;8;6;28", &gpu));
+  EXPECT_FALSE(ParseGpu("", &gpu));
+}
+
 TEST(GpuTest, WhatItDoesNotKnowIsNotThere) {
   constexpr int kMulticast = 132;
   EXPECT_EQ(AttributeOf(*FindGpu("h100-80gb"), 0, kMulticast), 0);

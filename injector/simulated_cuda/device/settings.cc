@@ -18,6 +18,16 @@ struct Model {
   int devices;
 };
 
+// The GPU that is described in the environment, when it has that name.
+const Gpu* DescribedGpu(const char* name) {
+  static Gpu described = {};
+  static const bool there = [] {
+    const char* const text = std::getenv("VRAMSCOPE_SIMULATED_GPU_DESCRIPTION");
+    return text != nullptr && ParseGpu(text, &described);
+  }();
+  return there && std::strcmp(described.name, name) == 0 ? &described : nullptr;
+}
+
 // "h100-80gb:2"
 Model ParseModel(const char* text) {
   char name[64] = {};
@@ -25,7 +35,8 @@ Model ParseModel(const char* text) {
   const size_t length = colon != nullptr ? static_cast<size_t>(colon - text) : std::strlen(text);
   if (length >= sizeof(name)) return {FindGpu(kDefaultGpu), 0};
   std::memcpy(name, text, length);
-  const Gpu* const gpu = FindGpu(name);
+  const Gpu* gpu = FindGpu(name);
+  if (gpu == nullptr) gpu = DescribedGpu(name);
   const long devices = colon != nullptr ? std::strtol(colon + 1, nullptr, 10) : 1;
   if (gpu == nullptr || devices < 1 || devices > kMaxDevices) return {FindGpu(kDefaultGpu), 0};
   return {gpu, static_cast<int>(devices)};
@@ -138,6 +149,9 @@ const Settings& TheSettings() {
         std::getenv("VRAMSCOPE_SIMULATED_CONTEXT"), std::getenv("VRAMSCOPE_SIMULATED_COPY_LIMIT"),
         std::getenv("VRAMSCOPE_SIMULATED_LAG"), std::getenv("VRAMSCOPE_SIMULATED_LEDGER"));
     read.shared = SharedFile();
+    const char* const nccl = std::getenv("VRAMSCOPE_SIMULATED_NCCL");
+    read.nccl_measured = BytesOr(nccl, UINT64_MAX) != UINT64_MAX;
+    read.nccl = BytesOr(nccl, 0);
     ChooseVisible(std::getenv("CUDA_VISIBLE_DEVICES"), read);
     return read;
   }();

@@ -4,6 +4,7 @@
 //
 // clang-format off
 //   VRAMSCOPE_SIMULATED_GPU=h100-80gb[:N]  the model (gpus.def) and how many of it; default h100-80gb
+//   VRAMSCOPE_SIMULATED_GPU_DESCRIPTION=   a row for a model that gpus.def lacks, as ParseGpu reads it (gpu.h)
 //   VRAMSCOPE_SIMULATED_CAPACITY=24GiB     instead of the model's own; of each device
 //   VRAMSCOPE_SIMULATED_CONTEXT=300MiB     what each process takes on a device before its first allocation
 //   VRAMSCOPE_SIMULATED_COPY_LIMIT=1MiB    larger copies into device memory are not carried out: a checkpoint of
@@ -13,6 +14,7 @@
 //                                          the process id
 //   VRAMSCOPE_SIMULATED_SHARED=FILE        where processes that share the devices see each other (shared_use.h); by
 //                                          default a file in the recording's folder; without one each is alone
+//   VRAMSCOPE_SIMULATED_NCCL=700MiB        what each NCCL communicator takes, instead of nccl_memory.h's figure
 //   VRAMSCOPE_SIMULATED_CUDNN=92600        the release that cuDNN says it is: PyTorch refuses one older than it was
 //                                          compiled against
 //   CUDA_VISIBLE_DEVICES=0,2               as for any CUDA program
@@ -41,6 +43,8 @@ struct Settings {
   uint64_t lag;               // launches
   const char* ledger;         // nullptr = nowhere
   const char* shared;         // nullptr = this process alone
+  bool nccl_measured;         // then the next is what a communicator takes, whatever its size
+  uint64_t nccl;              // bytes
 };
 
 // Read once; what cannot be understood is taken as absent, except an unknown GPU, which makes a machine
