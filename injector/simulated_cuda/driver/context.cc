@@ -64,6 +64,11 @@ SIMULATED_EXPORT int vramscope_simulated_machine(const char** product, size_t* c
   return TheSettings().machine_devices;
 }
 
+SIMULATED_EXPORT int vramscope_simulated_nccl(uint64_t* bytes) {
+  *bytes = TheSettings().nccl;
+  return TheSettings().nccl_measured;
+}
+
 SIMULATED_EXPORT void vramscope_simulated_origin(const char* call, const void* caller) {
   announced = {call, caller};
 }

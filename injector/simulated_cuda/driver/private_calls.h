@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "injector/simulated_cuda/abi.h"
 
@@ -23,6 +24,8 @@ int vramscope_simulated_machine(const char** product, size_t* capacity);
 size_t vramscope_simulated_used_bytes(int device);
 // Those processes and what each has taken, `most` at most. Returns how many.
 size_t vramscope_simulated_processes(int device, unsigned* pids, size_t* bytes, size_t most);
+// NCCL: whether the user has said what a communicator takes, and what.
+int vramscope_simulated_nccl(uint64_t* bytes);
 // The ledger of all devices as JSON. Returns the bytes needed with the final 0; writes no more than
 // `capacity`.
 size_t vramscope_simulated_ledger(char* text, size_t capacity);

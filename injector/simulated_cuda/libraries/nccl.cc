@@ -1,25 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // NCCL: a communicator knows its size and rank and waits for nobody, so that one process can play one rank of
 // any world.
+#include <dlfcn.h>
+
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 
 #include "injector/simulated_cuda/abi.h"
+#include "injector/simulated_cuda/libraries/nccl_communicator.h"
 #include "injector/simulated_cuda/libraries/nccl_data.h"
-#include "injector/simulated_cuda/libraries/wheel_requirement.h"
 
 using namespace vramscope::simulated;
 
 namespace {
 
-constexpr int kOk = 0;
-constexpr int kInvalidArgument = 4;
-
-struct Communicator {
-  int ranks;
-  int rank;
-};
+constexpr int kOk = kNcclOk;
 
 struct UniqueId {
   char bytes[128];
@@ -31,11 +26,38 @@ size_t BytesOf(int type) {
   return type >= 0 && type < 12 ? kBytes[type] : 1;
 }
 
-int Join(Communicator** communicator, int ranks, int rank) {
-  if (ranks < 1 || rank < 0 || rank >= ranks) return kInvalidArgument;
-  *communicator = new Communicator{ranks, rank};
-  return kOk;
+int Join(Communicator** communicator, int ranks, int rank, const NcclConfig* config,
+         const Communicator* parent = nullptr) {
+  if (ranks < 1 || rank < 0 || rank >= ranks) return kNcclInvalidArgument;
+  *communicator = new Communicator(ranks, rank, config, parent);
+  return (*communicator)->Begin();
 }
+
+// Makes a device current for a while.
+class OnDevice {
+ public:
+  explicit OnDevice(int device) {
+    void* context = nullptr;
+    const auto retain = Of<int (*)(void**, int)>("cuDevicePrimaryCtxRetain");
+    const auto push = Of<int (*)(void*)>("cuCtxPushCurrent_v2");
+    pushed_ = retain != nullptr && push != nullptr && retain(&context, device) == kSuccess &&
+              push(context) == kSuccess;
+  }
+  ~OnDevice() {
+    const auto pop = Of<int (*)(void**)>("cuCtxPopCurrent_v2");
+    void* context = nullptr;
+    if (pushed_ && pop != nullptr) pop(&context);
+  }
+  OnDevice(const OnDevice&) = delete;
+  OnDevice& operator=(const OnDevice&) = delete;
+
+ private:
+  template <typename Function>
+  static Function Of(const char* name) {
+    return reinterpret_cast<Function>(dlsym(dlopen("libcuda.so.1", RTLD_LAZY), name));
+  }
+  bool pushed_;
+};
 
 char* At(void* buffer, size_t offset) { return static_cast<char*>(buffer) + offset; }
 const char* At(const void* buffer, size_t offset) { return static_cast<const char*>(buffer) + offset; }
@@ -43,15 +65,15 @@ const char* At(const void* buffer, size_t offset) { return static_cast<const cha
 }  // namespace
 
 SIMULATED_EXPORT int ncclGetVersion(int* version) {
-  const Release release = RequiredRelease("nvidia-nccl-cu");
-  *version = release.major == 0 ? 22100 : release.major * 10000 + release.minor * 100 + release.patch;
+  *version = NcclRelease();
   return kOk;
 }
 
 SIMULATED_EXPORT const char* ncclGetErrorString(int error) {
+  if (error == kNcclUnhandledCudaError) return "unhandled cuda error (run with NCCL_DEBUG=INFO for details)";
   return error == kOk ? "no error" : "invalid argument";
 }
-SIMULATED_EXPORT const char* ncclGetLastError(void*) { return ""; }
+SIMULATED_EXPORT const char* ncclGetLastError(void*) { return LastNcclError(); }
 
 // ---- communicators
 
@@ -65,31 +87,37 @@ SIMULATED_EXPORT int ncclGetUniqueId(UniqueId* id) {
 SIMULATED_EXPORT int ncclCommGetUniqueId(void*, UniqueId* id) { return ncclGetUniqueId(id); }
 
 SIMULATED_EXPORT int ncclCommInitRank(Communicator** communicator, int ranks, UniqueId, int rank) {
-  return Join(communicator, ranks, rank);
+  return Join(communicator, ranks, rank, nullptr);
 }
 SIMULATED_EXPORT int ncclCommInitRankConfig(Communicator** communicator, int ranks, UniqueId, int rank,
-                                            void*) {
-  return Join(communicator, ranks, rank);
+                                            const NcclConfig* config) {
+  return Join(communicator, ranks, rank, config);
 }
 SIMULATED_EXPORT int ncclCommInitRankScalable(Communicator** communicator, int ranks, int rank, int,
-                                              UniqueId*, void*) {
-  return Join(communicator, ranks, rank);
+                                              UniqueId*, const NcclConfig* config) {
+  return Join(communicator, ranks, rank, config);
 }
-SIMULATED_EXPORT int ncclCommInitAll(Communicator** communicators, int devices, const int*) {
-  for (int i = 0; i < devices; ++i) communicators[i] = new Communicator{devices, i};
+SIMULATED_EXPORT int ncclCommInitAll(Communicator** communicators, int devices, const int* numbers) {
+  for (int i = 0; i < devices; ++i) {
+    const OnDevice on(numbers != nullptr ? numbers[i] : i);
+    if (const int error = Join(&communicators[i], devices, i, nullptr)) return error;
+  }
   return kOk;
 }
-// Who else has this color is not known here: the new group is as large as the old one.
-SIMULATED_EXPORT int ncclCommSplit(const Communicator* parent, int color, int, Communicator** communicator,
-                                   void*) {
+// Who else has this color is not known here: the new group counts as large as the old one, whose buffers are
+// at least those of a part of it. The rank is the key, as PyTorch gives it.
+SIMULATED_EXPORT int ncclCommSplit(const Communicator* parent, int color, int key,
+                                   Communicator** communicator, const NcclConfig* config) {
   constexpr int kNoColor = -1;
-  *communicator = color == kNoColor ? nullptr : new Communicator(*parent);
-  return kOk;
+  *communicator = nullptr;
+  if (color == kNoColor) return kOk;
+  const int rank = key >= 0 && key < parent->ranks() ? key : parent->rank();
+  return Join(communicator, parent->ranks(), rank, config, parent);
 }
 SIMULATED_EXPORT int ncclCommShrink(const Communicator* parent, int*, int excluded,
-                                    Communicator** communicator, void*, int) {
-  return Join(communicator, parent->ranks - excluded,
-              parent->rank < parent->ranks - excluded ? parent->rank : 0);
+                                    Communicator** communicator, const NcclConfig* config, int) {
+  const int ranks = parent->ranks() - excluded;
+  return Join(communicator, ranks, parent->rank() < ranks ? parent->rank() : 0, config, parent);
 }
 SIMULATED_EXPORT int ncclCommDestroy(Communicator* communicator) {
   delete communicator;
@@ -98,11 +126,11 @@ SIMULATED_EXPORT int ncclCommDestroy(Communicator* communicator) {
 SIMULATED_EXPORT int ncclCommAbort(Communicator* communicator) { return ncclCommDestroy(communicator); }
 SIMULATED_EXPORT int ncclCommFinalize(Communicator*) { return kOk; }
 SIMULATED_EXPORT int ncclCommCount(const Communicator* communicator, int* ranks) {
-  *ranks = communicator->ranks;
+  *ranks = communicator->ranks();
   return kOk;
 }
 SIMULATED_EXPORT int ncclCommUserRank(const Communicator* communicator, int* rank) {
-  *rank = communicator->rank;
+  *rank = communicator->rank();
   return kOk;
 }
 SIMULATED_EXPORT int ncclCommGetAsyncError(Communicator*, int* error) {
@@ -121,22 +149,25 @@ SIMULATED_EXPORT int ncclGroupEnd() {
 
 // ---- collectives
 
-SIMULATED_EXPORT int ncclAllReduce(const void* from, void* to, size_t count, int type, int, Communicator*,
-                                   void* stream) {
+SIMULATED_EXPORT int ncclAllReduce(const void* from, void* to, size_t count, int type, int,
+                                   Communicator* communicator, void* stream) {
+  if (const int error = communicator->Use(Collective::kReduceToAll, count * BytesOf(type))) return error;
   CopyOnDevice(to, from, count * BytesOf(type), stream);
   return kOk;
 }
 
 SIMULATED_EXPORT int ncclReduce(const void* from, void* to, size_t count, int type, int, int root,
                                 Communicator* communicator, void* stream) {
-  if (root == communicator->rank) CopyOnDevice(to, from, count * BytesOf(type), stream);
+  if (const int error = communicator->Use(Collective::kBroadcast, count * BytesOf(type))) return error;
+  if (root == communicator->rank()) CopyOnDevice(to, from, count * BytesOf(type), stream);
   return kOk;
 }
 
 SIMULATED_EXPORT int ncclBroadcast(const void* from, void* to, size_t count, int type, int root,
                                    Communicator* communicator, void* stream) {
   const size_t bytes = count * BytesOf(type);
-  if (root == communicator->rank) {
+  if (const int error = communicator->Use(Collective::kBroadcast, bytes)) return error;
+  if (root == communicator->rank()) {
     CopyOnDevice(to, from, bytes, stream);
     Sent(from, bytes, stream);
   } else {
@@ -152,7 +183,8 @@ SIMULATED_EXPORT int ncclBcast(void* buffer, size_t count, int type, int root, C
 SIMULATED_EXPORT int ncclAllGather(const void* from, void* to, size_t count, int type,
                                    Communicator* communicator, void* stream) {
   const size_t bytes = count * BytesOf(type);
-  for (int rank = 0; rank < communicator->ranks; ++rank)
+  if (const int error = communicator->Use(Collective::kGather, bytes)) return error;
+  for (int rank = 0; rank < communicator->ranks(); ++rank)
     CopyOnDevice(At(to, static_cast<size_t>(rank) * bytes), from, bytes, stream);
   return kOk;
 }
@@ -160,21 +192,30 @@ SIMULATED_EXPORT int ncclAllGather(const void* from, void* to, size_t count, int
 SIMULATED_EXPORT int ncclReduceScatter(const void* from, void* to, size_t count, int type, int,
                                        Communicator* communicator, void* stream) {
   const size_t bytes = count * BytesOf(type);
-  CopyOnDevice(to, At(from, static_cast<size_t>(communicator->rank) * bytes), bytes, stream);
+  if (const int error = communicator->Use(Collective::kGather, bytes)) return error;
+  CopyOnDevice(to, At(from, static_cast<size_t>(communicator->rank()) * bytes), bytes, stream);
   return kOk;
 }
 
 SIMULATED_EXPORT int ncclAlltoAll(const void* from, void* to, size_t count, int type,
                                   Communicator* communicator, void* stream) {
-  CopyOnDevice(to, from, static_cast<size_t>(communicator->ranks) * count * BytesOf(type), stream);
+  for (int peer = 0; peer < communicator->ranks(); ++peer) {
+    if (const int error = communicator->UseSend(peer)) return error;
+    if (const int error = communicator->UseReceive(peer)) return error;
+  }
+  CopyOnDevice(to, from, static_cast<size_t>(communicator->ranks()) * count * BytesOf(type), stream);
   return kOk;
 }
 
-SIMULATED_EXPORT int ncclSend(const void* from, size_t count, int type, int, Communicator*, void* stream) {
+SIMULATED_EXPORT int ncclSend(const void* from, size_t count, int type, int peer, Communicator* communicator,
+                              void* stream) {
+  if (const int error = communicator->UseSend(peer)) return error;
   Sent(from, count * BytesOf(type), stream);
   return kOk;
 }
-SIMULATED_EXPORT int ncclRecv(void* to, size_t count, int type, int, Communicator*, void* stream) {
+SIMULATED_EXPORT int ncclRecv(void* to, size_t count, int type, int peer, Communicator* communicator,
+                              void* stream) {
+  if (const int error = communicator->UseReceive(peer)) return error;
   Receive(to, count * BytesOf(type), stream);
   return kOk;
 }

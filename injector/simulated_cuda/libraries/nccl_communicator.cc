@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "injector/simulated_cuda/libraries/nccl_communicator.h"
+
+#include <dlfcn.h>
+
+#include <climits>
+#include <cstdio>
+#include <cstring>
+
+#include "injector/simulated_cuda/abi.h"
+#include "injector/simulated_cuda/libraries/wheel_requirement.h"
+
+namespace vramscope::simulated {
+namespace {
+
+constexpr int kConnectsWhenUsed = 22200;      // NCCL_RUNTIME_CONNECT; before, rings and trees at once
+constexpr size_t kSmallestForNvls = 1 << 20;  // smaller ones go by ring or tree
+
+thread_local char last_error[64];
+
+template <typename Function>
+Function OfDriver(const char* name) {
+  static void* const driver = dlopen("libcuda.so.1", RTLD_LAZY);
+  return reinterpret_cast<Function>(driver != nullptr ? dlsym(driver, name) : nullptr);
+}
+
+int Attribute(int device, DeviceAttribute attribute) {
+  static const auto ask = OfDriver<int (*)(int*, int, int)>("cuDeviceGetAttribute");
+  int value = 0;
+  if (ask != nullptr) ask(&value, attribute, device);
+  return value;
+}
+
+// GPUs with HBM come on boards with NVLink; GeForce cards cannot reach each other's memory.
+NcclGpu GpuOfThread() {
+  constexpr int kNarrowestHbm = 3072;
+  int device = 0;
+  char name[256] = "";
+  if (const auto ask = OfDriver<int (*)(int*)>("cuCtxGetDevice")) ask(&device);
+  if (const auto ask = OfDriver<int (*)(char*, int, int)>("cuDeviceGetName")) ask(name, sizeof(name), device);
+  return {10 * Attribute(device, kComputeCapabilityMajor) + Attribute(device, kComputeCapabilityMinor),
+          Attribute(device, kGlobalMemoryBusWidth) >= kNarrowestHbm, std::strstr(name, "GeForce") == nullptr};
+}
+
+bool Given(int value) { return value != INT_MIN && value > 0; }
+
+NcclSettings SettingsWith(const NcclConfig* config) {
+  NcclSettings settings = NcclSettingsOfProcess();
+  if (config == nullptr || config->size < sizeof(NcclConfig)) return settings;
+  if (Given(config->max_ctas)) settings.max_channels = settings.max_p2p_channels = config->max_ctas;
+  if (Given(config->min_ctas)) settings.min_channels = settings.min_p2p_channels = config->min_ctas;
+  return settings;
+}
+
+bool SharesWithParent(const NcclConfig* config) {
+  return config != nullptr && config->size >= sizeof(NcclConfig) && config->split_share == 1;
+}
+
+NcclMemory PlanFor(int ranks, int rank, const NcclConfig* config) {
+  uint64_t measured = 0;
+  const auto ask = OfDriver<int (*)(uint64_t*)>("vramscope_simulated_nccl");
+  if (ask != nullptr && ask(&measured) != 0) return {measured, 0, 0, 0, 0, 0};
+  return NcclMemoryFor(GpuOfThread(), SettingsWith(config), NcclRelease(), ranks, rank);
+}
+
+}  // namespace
+
+int NcclRelease() {
+  static const int number = [] {
+    const Release release = RequiredRelease("nvidia-nccl-cu");
+    return release.major == 0 ? 22100 : release.major * 10000 + release.minor * 100 + release.patch;
+  }();
+  return number;
+}
+
+const char* LastNcclError() { return last_error; }
+
+Communicator::Communicator(int ranks, int rank, const NcclConfig* config, const Communicator* parent)
+    : ranks_(ranks), rank_(rank), plan_(PlanFor(ranks, rank, config)) {
+  // Connections of the parent serve the child as far as neighbours are the same, which is not known here.
+  if (parent != nullptr && SharesWithParent(config)) plan_.shared = 0;
+}
+
+Communicator::~Communicator() {
+  static const auto give = OfDriver<int (*)(uint64_t)>("cuMemFree_v2");
+  for (const uint64_t address : taken_) give(address);
+}
+
+int Communicator::Take(uint64_t bytes, const char* call) {
+  static const auto announce = OfDriver<void (*)(const char*, const void*)>("vramscope_simulated_origin");
+  static const auto take = OfDriver<int (*)(uint64_t*, size_t)>("cuMemAlloc_v2");
+  if (bytes == 0 || take == nullptr || announce == nullptr) return kNcclOk;
+  uint64_t address = 0;
+  announce(call, reinterpret_cast<const void*>(&NcclRelease));  // code of this library
+  const int error = take(&address, bytes);
+  announce(nullptr, nullptr);
+  if (error == kSuccess) taken_.push_back(address);
+  if (error != kOutOfMemory) return kNcclOk;
+  std::snprintf(last_error, sizeof(last_error), "Failed to CUDA calloc %llu bytes",
+                static_cast<unsigned long long>(bytes));
+  return kNcclUnhandledCudaError;
+}
+
+int Communicator::TakeOnce(uint64_t& bytes, const char* call) {
+  if (const int error = Take(bytes, call)) return error;
+  bytes = 0;
+  return kNcclOk;
+}
+
+int Communicator::Begin() {
+  if (const int error = TakeOnce(plan_.shared, "ncclCommInitRank")) return error;
+  return NcclRelease() < kConnectsWhenUsed ? Use(Collective::kReduceToAll, kSmallestForNvls) : kNcclOk;
+}
+
+int Communicator::Use(Collective collective, size_t bytes) {
+  if (const int error = TakeOnce(plan_.ring, "ring")) return error;
+  if (collective == Collective::kReduceToAll) {
+    if (const int error = TakeOnce(plan_.tree, "tree")) return error;
+  }
+  if (collective == Collective::kBroadcast || bytes < kSmallestForNvls) return kNcclOk;
+  return TakeOnce(plan_.nvls, "NVLS");
+}
+
+int Communicator::UseSend(int peer) {
+  if (peer == rank_ || !OnOneBoard(rank_, peer) || !sends_.insert(peer).second) return kNcclOk;
+  return Take(plan_.send, "ncclSend");
+}
+
+int Communicator::UseReceive(int peer) {
+  if (peer == rank_ || !OnOneBoard(rank_, peer) || !receives_.insert(peer).second) return kNcclOk;
+  return Take(plan_.receive, "ncclRecv");
+}
+
+}  // namespace vramscope::simulated
