@@ -150,7 +150,7 @@ class Ranks(DryrunTest):
             alone = self.peaks(kind, 2)
             for key in ("allocated_bytes", "device_used_bytes"):
                 self.assertEqual(together[key], alone[key], kind)
-            context, nccl = 520 << 20, (256 + 288 + 64) << 20  # nccl_memory.h: its pool, the ring, NVLink SHARP
+            context, nccl = 520 << 20, (288 + 64) << 20  # nccl_memory.h: the ring, and NVLink SHARP
             self.assertEqual(alone["device_used_bytes"] - alone["reserved_bytes"], context + nccl, kind)
 
 

@@ -13,7 +13,6 @@
 namespace vramscope::simulated {
 namespace {
 
-constexpr int kConnectsWhenUsed = 22200;      // NCCL_RUNTIME_CONNECT; before, rings and trees at once
 constexpr size_t kSmallestForNvls = 1 << 20;  // smaller ones go by ring or tree
 
 thread_local char last_error[64];
@@ -56,11 +55,10 @@ bool SharesWithParent(const NcclConfig* config) {
   return config != nullptr && config->size >= sizeof(NcclConfig) && config->split_share == 1;
 }
 
-NcclMemory PlanFor(int ranks, int rank, const NcclConfig* config) {
-  uint64_t measured = 0;
+// Whether the user has said what a communicator takes.
+bool IsMeasured(uint64_t* bytes) {
   const auto ask = OfDriver<int (*)(uint64_t*)>("vramscope_simulated_nccl");
-  if (ask != nullptr && ask(&measured) != 0) return {measured, 0, 0, 0, 0, 0};
-  return NcclMemoryFor(GpuOfThread(), SettingsWith(config), NcclRelease(), ranks, rank);
+  return ask != nullptr && ask(bytes) != 0;
 }
 
 }  // namespace
@@ -76,9 +74,14 @@ int NcclRelease() {
 const char* LastNcclError() { return last_error; }
 
 Communicator::Communicator(int ranks, int rank, const NcclConfig* config, const Communicator* parent)
-    : ranks_(ranks), rank_(rank), plan_(PlanFor(ranks, rank, config)) {
+    : ranks_(ranks), rank_(rank) {
+  if (IsMeasured(&measured_)) return;
+  const NcclSettings settings = SettingsWith(config);
+  plan_ = NcclMemoryFor(GpuOfThread(), settings, NcclRelease(), ranks, rank);
+  connects_when_used_ = ConnectsWhenUsed(settings, NcclRelease());
   // Connections of the parent serve the child as far as neighbours are the same, which is not known here.
-  if (parent != nullptr && SharesWithParent(config)) plan_.shared = 0;
+  if (parent != nullptr && SharesWithParent(config)) plan_.pool = 0;
+  receive_pool_ = plan_.pool;
 }
 
 Communicator::~Communicator() {
@@ -108,8 +111,13 @@ int Communicator::TakeOnce(uint64_t& bytes, const char* call) {
 }
 
 int Communicator::Begin() {
-  if (const int error = TakeOnce(plan_.shared, "ncclCommInitRank")) return error;
-  return NcclRelease() < kConnectsWhenUsed ? Use(Collective::kReduceToAll, kSmallestForNvls) : kNcclOk;
+  if (const int error = TakeOnce(measured_, "ncclCommInitRank")) return error;
+  return connects_when_used_ ? kNcclOk : ConnectAtOnce();
+}
+
+int Communicator::ConnectAtOnce() {
+  if (const int error = TakeOnce(plan_.pool, "pool")) return error;
+  return Use(Collective::kReduceToAll, kSmallestForNvls);
 }
 
 int Communicator::Use(Collective collective, size_t bytes) {
@@ -122,13 +130,15 @@ int Communicator::Use(Collective collective, size_t bytes) {
 }
 
 int Communicator::UseSend(int peer) {
-  if (peer == rank_ || !OnOneBoard(rank_, peer) || !sends_.insert(peer).second) return kNcclOk;
-  return Take(plan_.send, "ncclSend");
+  if (peer == rank_) return kNcclOk;
+  if (!OnOneBoard(rank_, peer)) return TakeOnce(plan_.pool, "pool");
+  return sends_.insert(peer).second ? Take(plan_.send, "ncclSend") : kNcclOk;
 }
 
 int Communicator::UseReceive(int peer) {
-  if (peer == rank_ || !OnOneBoard(rank_, peer) || !receives_.insert(peer).second) return kNcclOk;
-  return Take(plan_.receive, "ncclRecv");
+  if (peer == rank_) return kNcclOk;
+  if (!OnOneBoard(rank_, peer)) return TakeOnce(receive_pool_, "pool");
+  return receives_.insert(peer).second ? Take(plan_.receive, "ncclRecv") : kNcclOk;
 }
 
 }  // namespace vramscope::simulated

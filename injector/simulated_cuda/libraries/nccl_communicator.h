@@ -51,11 +51,15 @@ class Communicator {
   int UseReceive(int peer);
 
  private:
+  int ConnectAtOnce();
   int Take(uint64_t bytes, const char* call);
   int TakeOnce(uint64_t& bytes, const char* call);
 
   int ranks_, rank_;
-  NcclMemory plan_;  // of what has not been taken yet
+  bool connects_when_used_ = true;
+  uint64_t measured_ = 0;  // what the user says that it takes, at once
+  NcclMemory plan_;        // of what has not been taken yet
+  uint64_t receive_pool_ = 0;
   std::set<int> sends_, receives_;
   std::vector<uint64_t> taken_;
 };

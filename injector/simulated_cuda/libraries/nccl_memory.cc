@@ -87,6 +87,10 @@ int Count(const char* name, const char* other) {
 
 }  // namespace
 
+bool ConnectsWhenUsed(const NcclSettings& settings, int release) {
+  return release >= 22200 && settings.runtime_connect;
+}
+
 bool OnOneBoard(int rank, int peer) { return rank / kBoard == peer / kBoard; }
 
 NcclSettings NcclSettingsOfProcess() {
@@ -104,6 +108,7 @@ NcclSettings NcclSettingsOfProcess() {
   settings.max_p2p_channels = Count("NCCL_MAX_P2P_NCHANNELS", "NCCL_MAX_CTAS");
   settings.nvls = Number("NCCL_NVLS_ENABLE", 1) != 0;
   settings.peer_access = Number("NCCL_P2P_DISABLE", 0) == 0;
+  settings.runtime_connect = Number("NCCL_RUNTIME_CONNECT", 1) != 0 && Number("NCCL_CUMEM_ENABLE", 1) != 0;
   return settings;
 }
 
@@ -121,7 +126,7 @@ NcclMemory NcclMemoryFor(const NcclGpu& gpu, const NcclSettings& settings, int r
                   : gpu.nvlink || ranks == 1 ? Or(settings.nvlink_chunk, 512 * kKib)
                                              : Or(settings.pci_chunk, 128 * kKib);
   chunk = std::min(chunk, Or(settings.buffer, kSimple) / kSteps);
-  memory.shared = Rounded(p2p_channels * kSharedSteps * chunk);
+  memory.pool = Rounded(p2p_channels * kSharedSteps * chunk);
   if (ranks == 1 || !gpu.peer_access || !settings.peer_access) return memory;
 
   const Connection one = ConnectionOf(gpu, settings);

@@ -2,19 +2,23 @@
 // What an NCCL communicator takes of the device: computed as NCCL computes it, from its source (2.18 to 2.30)
 // and the topology that boards with such a GPU have.
 //
-//   init           pool for send/recv through the network   p2p channels x 16 x chunk transport/net.cc first
-//   use of   ring     channels x (send + receive)     to and from the neighbours        transport/p2p.cc
-//                  tree     what the ring has not           the other direction graph/connect.cc NVLS
-//                  channels x 2 x 8 x chunk x GPUs NVLink SHARP, Hopper and later    transport/nvls.cc send,
-//                  receive: for each peer             p2p channels per peer             graph/paths.cc
+//   ring     channels x (send + receive)      to and from the neighbours             transport/p2p.cc
+//   tree     what the ring has not            the other direction                    graph/connect.cc
+//   NVLS     channels x 2 x 8 x chunk x GPUs  NVLink SHARP, Hopper and later         transport/nvls.cc
+//   peers    p2p channels x (send + receive)  messages on the board, for each peer   graph/paths.cc
+//   pool     p2p channels x 16 x chunk        messages through the network           transport/net.cc
 //
-//   send = 4 KiB, receive = 4 KiB + LL 512 KiB + LL128 4.69 MiB + Simple 4 MiB, each rounded to 2 MiB: 2 + 10
+//   send = 4 KiB, receive = 4 KiB + LL 512 KiB + LL128 4.69 MiB + Simple 4 MiB, each in whole 2 MiB: 2 + 10
 //   MiB. Between two A100s the Simple buffer lies on the sending side: 6 + 6 MiB.
 //
-// Held to what users have measured: 544 and 688 MiB in groups of 2 and 4 A100s (NVIDIA/nccl issue 964),
-// allocations of 10485760 and 2097152 bytes and 32 channels for each pair of H100s (issue 1685), 512 MiB for
-// a group of one (issue 2363). What it cannot know is the topology: boards with NVLink are taken to be full
-// HGX boards of eight.
+// Since 2.22 each is taken with its first use, before and with NCCL_RUNTIME_CONNECT=0 or NCCL_CUMEM_ENABLE=0
+// all but the peers' when the communicator is made (init.cc, runtimeConn).
+//
+// Held to what users have measured, by issue and pull request of NVIDIA/nccl: 544 and 688 MiB in groups of 2
+// and 4 A100s (964); buffers of 10485760 and 2097152 bytes, 32 channels for each pair of H100s (1685); a pool
+// of 512 MiB for a group of one (2363), and none by default (2366). What it cannot know is the topology:
+// boards with NVLink are taken to be full HGX boards of eight. Not in it: the code of NCCL's kernels, once a
+// process.
 #pragma once
 
 #include <cstdint>
@@ -38,19 +42,23 @@ struct NcclSettings {
   int min_p2p_channels = -1, max_p2p_channels = -1;  // NCCL_MIN_P2P_NCHANNELS, NCCL_MAX_P2P_NCHANNELS
   bool nvls = true;                                  // NCCL_NVLS_ENABLE
   bool peer_access = true;                           // NCCL_P2P_DISABLE
+  bool runtime_connect = true;                       // NCCL_RUNTIME_CONNECT and NCCL_CUMEM_ENABLE
 };
 // From the environment.
 NcclSettings NcclSettingsOfProcess();
 
-// All in bytes of this rank's device.
+// All in bytes of this rank's device; when each is first used.
 struct NcclMemory {
-  uint64_t shared = 0;   // when the communicator is made
-  uint64_t ring = 0;     // with the first collective
-  uint64_t tree = 0;     // with the first reduction to all
-  uint64_t nvls = 0;     // with the first collective that adds up or gathers
-  uint64_t send = 0;     // with the first message to a peer on the same board
-  uint64_t receive = 0;  // with the first message from one
+  uint64_t ring = 0;     // any collective
+  uint64_t tree = 0;     // a reduction to all
+  uint64_t nvls = 0;     // a collective that adds up or gathers
+  uint64_t send = 0;     // a message to a peer on the same board, for each of them
+  uint64_t receive = 0;  // a message from one, likewise
+  uint64_t pool = 0;     // a message to a peer on another board; as much again for messages from there
 };
+
+// Whether connections are made with their first use; else ring, tree, NVLS and the pool for sending at once.
+bool ConnectsWhenUsed(const NcclSettings& settings, int release);
 
 // `release` is NCCL's, 2.26.2 as 22602. `ranks` at least 1.
 NcclMemory NcclMemoryFor(const NcclGpu& gpu, const NcclSettings& settings, int release, int ranks, int rank);

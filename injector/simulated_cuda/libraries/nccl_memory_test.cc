@@ -22,8 +22,8 @@ NcclMemory For(const NcclGpu& gpu, int ranks, int rank, int release = 22602,
 // requires 688 MB", on rank 0 of 4 A100s with NVLink, in 2023.
 TEST(NcclMemoryTest, GroupsOfA100sTakeWhatWasMeasured) {
   const NcclMemory two = For(kA100, 2, 0, 21800), four = For(kA100, 4, 0, 21800);
-  EXPECT_EQ(two.shared + two.ring + two.tree, 544 * kMebibyte);
-  EXPECT_EQ(four.shared + four.ring + four.tree, 688 * kMebibyte);
+  EXPECT_EQ(two.pool + two.ring + two.tree, 544 * kMebibyte);
+  EXPECT_EQ(four.pool + four.ring + four.tree, 688 * kMebibyte);
 }
 
 // Issue 1685: buffers of 10485760 and 2097152 bytes, 32 channels for each pair of 8 H100s.
@@ -33,12 +33,20 @@ TEST(NcclMemoryTest, PairsOfH100sTakeWhatWasMeasured) {
   EXPECT_EQ(memory.send, 32u * 2097152);
 }
 
-// Issue 2363: "Failed to CUDA calloc 536870912 bytes" for a group of one, NCCL 2.28.9.
-TEST(NcclMemoryTest, AGroupOfOneTakesItsPoolToo) {
+// Issue 2363: "Failed to CUDA calloc 536870912 bytes" for a group of one, NCCL 2.28.9. Pull request 2366:
+// "One GPU, NCCL_RUNTIME_CONNECT=0: initialization memory decreased from 996 MiB to 484 MiB (-512 MiB)", an
+// RTX 3090; "default runtime connect: initialization memory remained 484 MiB".
+TEST(NcclMemoryTest, AGroupOfOneTakesItsPoolWhenConnectionsAreMadeAtOnce) {
+  NcclSettings at_once;
+  at_once.runtime_connect = false;
+  EXPECT_FALSE(ConnectsWhenUsed(at_once, 22809));
+  EXPECT_TRUE(ConnectsWhenUsed({}, 22809));
+  EXPECT_FALSE(ConnectsWhenUsed({}, 22105)) << "PyTorch 2.6";
+  EXPECT_EQ(For({86, false, false}, 1, 0, 23007).pool, 512 * kMebibyte);
   const NcclMemory memory = For({103, true, true}, 1, 0, 22809);
-  EXPECT_EQ(memory.shared, 536870912u);
+  EXPECT_EQ(memory.pool, 536870912u);
   EXPECT_EQ(memory.ring + memory.tree + memory.nvls, 0u);
-  EXPECT_EQ(For(kA100, 1, 0, 22105).shared, 536870912u / 2) << "half as many channels before 2.25";
+  EXPECT_EQ(For(kA100, 1, 0, 22105).pool, 536870912u / 2) << "half as many channels before 2.25";
 }
 
 TEST(NcclMemoryTest, WithoutPeerAccessBuffersAreInHostMemory) {
@@ -54,13 +62,13 @@ TEST(NcclMemoryTest, FewerChannelsAndSmallerBuffersTakeLess) {
   settings.max_channels = 8;
   settings.buffer = static_cast<int64_t>(kMebibyte);
   const NcclMemory memory = For(kH100, 8, 3, 22602, settings);
-  EXPECT_EQ(memory.shared, 8 * 16 * 128 * 1024u) << "no chunk is larger than an eighth of the buffer";
+  EXPECT_EQ(memory.pool, 8 * 16 * 128 * 1024u) << "no chunk is larger than an eighth of the buffer";
   EXPECT_EQ(memory.ring, 8 * (2 + 8) * kMebibyte) << "4 KiB, 512 KiB, 4.69 MiB and 1 MiB in whole 2 MiB";
 }
 
 TEST(NcclMemoryTest, AcrossBoardsThePoolHasSmallerChunks) {
-  EXPECT_EQ(For(kH100, 8, 0).shared, 256 * kMebibyte);
-  EXPECT_EQ(For(kH100, 16, 0).shared, 64 * kMebibyte);
+  EXPECT_EQ(For(kH100, 8, 0).pool, 256 * kMebibyte);
+  EXPECT_EQ(For(kH100, 16, 0).pool, 64 * kMebibyte);
   EXPECT_TRUE(OnOneBoard(8, 15));
   EXPECT_FALSE(OnOneBoard(7, 8));
 }
