@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Sets up, builds, and runs every test: the whole suite on the release build, unit tests under the sanitizers, fuzz targets for a minute.
 #
-#   scripts/test.sh                  about a quarter of an hour on two cores
+#   scripts/test.sh                  about 20 minutes on two cores
 #   scripts/test.sh --quick          fuzz targets for 5 seconds, no thread sanitizer
 #   scripts/test.sh --wheels all     the end-to-end tests also on PyTorch 2.6.0 and 2.2.2
 #
@@ -90,7 +90,7 @@ build_release() {
   configure release -DVRAMSCOPE_TEST_PYTHONS="$joined" && build release
 }
 build_asan() { configure asan && build asan --target unit_tests fuzzers; }
-build_tsan() { configure tsan && build tsan --target injector_core_test collector_test trace_format_test; }
+build_tsan() { configure tsan && build tsan --target injector_core_test collector_test; }
 
 scripts/setup.sh "${setup[@]}"
 stage "build release" build_release
@@ -104,7 +104,7 @@ else
   stage "build with the thread sanitizer" build_tsan
   # ThreadSanitizer wants fixed addresses and dies at start where the kernel randomizes more bits than it expects.
   if setarch -R true 2>/dev/null; then launcher=(setarch -R); fi
-  stage "test with the thread sanitizer" run_tests tsan -R '^(injector_core|collector|trace_format)$'
+  stage "test with the thread sanitizer" run_tests tsan -R '^(injector_core|collector)$'
 fi
 
 echo "$passed passed, $failed failed"
