@@ -22,7 +22,7 @@ TORCHVISION = (
 SMALL = {"hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 128, "vocab_size": 100, "num_key_value_heads": 4}
 # Where sizes hang together otherwise.
 SMALL_TOO = {
-    "Funnel": {"block_sizes": [1, 1], "num_decoder_layers": 1, "d_model": 64, "n_head": 4, "d_head": 16, "d_inner": 128},
+    "Funnel": {"block_sizes": [1, 1], "block_repeats": [1, 1], "num_decoder_layers": 1, "d_model": 64, "n_head": 4, "d_head": 16, "d_inner": 128},
     "GPTJ": {"rotary_dim": 16},
     "Reformer": {"axial_pos_embds_dim": (16, 48), "axial_pos_shape": (8, 8), "attention_head_size": 16, "feed_forward_size": 128},
     "SqueezeBert": {"embedding_size": 64},

@@ -14,6 +14,7 @@ from device import DeviceTest  # noqa: E402
 
 PACKED = Path(__file__).resolve().parent / "packed.py"
 RANKS = str(Path(__file__).resolve().parent / "ranks.py")
+TRAINERS = str(Path(__file__).resolve().parent / "trainers.py")
 
 
 class DryrunTest(DeviceTest):
@@ -143,6 +144,13 @@ class Ranks(DryrunTest):
         for kind in ("fsdp1", "zero1", "tensor_parallel"):
             self.assertLess(self.peak(kind, 8, 3), whole, kind)
 
+    def test_a_stage_of_a_pipeline_keeps_its_own_micro_batches(self) -> None:
+        """1F1B: the first of four stages has four micro-batches in flight, the last has one."""
+        python = recorded_run.python()
+        first, last = (self.answer("--gpu", "t4", "--world-size", "4", "--rank", str(rank), command=[python, TRAINERS, "pipeline_1f1b"])["peak"]
+                       for rank in (0, 3))
+        self.assertGreater(first["categories"]["activation"], 2 * last["categories"]["activation"])
+
     def test_a_rank_alone_takes_what_it_takes_among_others(self) -> None:
         torchrun = [recorded_run.python(), "-m", "torch.distributed.run", "--nproc-per-node", "2", RANKS]
         for kind in ("ddp", "fsdp2"):
@@ -164,6 +172,9 @@ for _ in range(3):
 assert torch.equal(x, x.clone()) and torch.allclose(x, x + 0) and bool((x == x).all()), "questions whether all are true"
 assert uploaded.item() == 3
 x.sum().item()
+assert len(torch.unique(x.flatten())) == 1, "one value at least"
+waits = x.sum() == 0, uploaded == 3, uploaded == 0, uploaded != 3, torch.isinf(x.sum())
+assert [bool(answer) for answer in waits] == [True, True, False, False, False], "what is compared with a number is known or zero"
 """
 
     def test_the_lines_that_read_what_a_kernel_computes_are_named(self) -> None:
@@ -173,6 +184,8 @@ x.sum().item()
             reads = self.answer("--gpu", "t4", command=[python, str(program)])["data_reads"]
             found = {(read["decides"], read["line"]): read["count"] for read in reads if read["file"] == str(program)}
             self.assertEqual(found.pop(("sizes", 6)), 3)
+            self.assertEqual(found.pop(("sizes", 10)), 1)
+            found.pop(("unknown", 12))
             self.assertEqual(set(found), {("unknown", 7), ("unknown", 9)}, "and not line 8, which reads what was uploaded")
 
     def test_the_text_says_it(self) -> None:

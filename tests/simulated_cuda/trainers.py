@@ -267,7 +267,8 @@ def transformers_trainer_fsdp() -> None:
 @program
 def transformers_trainer_deepspeed() -> None:
     hugging_face_trainer(bf16=True, deepspeed={
-        "train_micro_batch_size_per_gpu": "auto", "gradient_accumulation_steps": "auto", "bf16": {"enabled": "auto"}, "zero_optimization": {"stage": 3}})
+        "train_micro_batch_size_per_gpu": "auto", "gradient_accumulation_steps": "auto", "bf16": {"enabled": "auto"},
+        "zero_optimization": {"stage": 3}})
 
 
 if __name__ == "__main__":

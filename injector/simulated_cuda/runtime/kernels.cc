@@ -142,12 +142,12 @@ SIMULATED_EXPORT int cudaLaunchKernel(const void* function, Dim3 grid, Dim3 bloc
                                       size_t shared_bytes, void* stream) {
   return Launch(function, grid, block, arguments, shared_bytes, stream);
 }
-SIMULATED_EXPORT int __cudaLaunchKernel(void* kernel, Dim3 grid, Dim3 block, void** arguments, size_t shared_bytes,
-                                        void* stream) {
+SIMULATED_EXPORT int __cudaLaunchKernel(void* kernel, Dim3 grid, Dim3 block, void** arguments,
+                                        size_t shared_bytes, void* stream) {
   return Launch(kernel, grid, block, arguments, shared_bytes, stream);
 }
-SIMULATED_EXPORT int cudaLaunchCooperativeKernel(const void* function, Dim3 grid, Dim3 block, void** arguments,
-                                                 size_t shared_bytes, void* stream) {
+SIMULATED_EXPORT int cudaLaunchCooperativeKernel(const void* function, Dim3 grid, Dim3 block,
+                                                 void** arguments, size_t shared_bytes, void* stream) {
   return Launch(function, grid, block, arguments, shared_bytes, stream);
 }
 SIMULATED_EXPORT int cudaLaunchKernelExC(const LaunchConfiguration* configuration, const void* function,
