@@ -37,6 +37,7 @@ class Verdict(DryrunTest):
             answer = json.loads(done.stdout)
             self.assertEqual((answer["fits"], answer["gpu"], answer["shortfall_bytes"]), (True, "rtx-4090", 0))
             self.assertEqual(len(answer["steps"]), 3)
+            self.assertEqual(answer["convolution_workspaces"], {"answered_by": None, "largest_bytes": 0}, "a GPT has none")
             self.assertGreater(answer["peak"]["categories"]["optimizer_state"], 0)
             self.assertGreater(answer["peak"]["device_used_bytes"], answer["peak"]["reserved_bytes"])
             self.assertIn(b"step    3", done.stderr, "the command's own output")

@@ -32,14 +32,17 @@ def is_running(word: str) -> bool:
 class Workspaces(DeviceTest):
     def workspaces(self, python: str, library: str, *cases: str, gpu: str = "rtx-3060") -> Dict[str, List[int]]:
         output = self.folder / "workspaces.json"
-        done = run(python, [CONVOLUTIONS, str(output), *cases], gpu=gpu, VRAMSCOPE_SIMULATED_CUDNN_LIBRARY=library)
+        self.notes = self.folder / "notes"
+        variables = {"VRAMSCOPE_SIMULATED_CUDNN_LIBRARY": library, "VRAMSCOPE_SIMULATED_CUDNN_NOTES": str(self.notes)}
+        done = run(python, [CONVOLUTIONS, str(output), *cases], gpu=gpu, **variables)
         self.assertEqual((done.code, done.stdout), (0, b""), done.stderr.decode())
         return json.loads(output.read_text(encoding="utf-8"))
 
     def test_pytorch_chooses_among_the_engines_that_cudnn_proposes_for_this_gpu(self) -> None:
         for python in self.for_each_python():
-            found = self.workspaces(python, STAND_IN, "64", "32:benchmark", "13", "16", gpu="rtx-3060")
             needs = 860 * 4096
+            found = self.workspaces(python, STAND_IN, "64", "32:benchmark", "13", "16", gpu="rtx-3060")
+            self.assertIn(f"cudnn\t{needs}\nmodel\t", self.notes.read_text(encoding="utf-8"))
             self.assertEqual(found["64"], [needs] * 2, "the first engine that PyTorch takes")
             self.assertEqual(found["32:benchmark"], [2 * needs] + [needs] * 2, "the largest to try them all, then the same engine each time")
             self.assertEqual(found["16"], [needs] * 2, "a cuDNN that was ended by a question answers the next ones")
@@ -49,12 +52,13 @@ class Workspaces(DeviceTest):
         self.assertFalse(is_running(STAND_IN), "no process is left behind")
 
     def test_without_cudnn_a_model_answers(self) -> None:
-        for python in self.for_each_python():
-            found = self.workspaces(python, "none", "64", "64:backward", "64:fp32", "64:half", "64:half:last")
-            self.assertEqual(found["64"], [X + W] * 2)
-            self.assertEqual(found["64:backward"], [X + W, X + W + X, X + W + X] * 2)
-            self.assertEqual(found["64:half"], [(X + W + X) // 2] * 2)
-            self.assertEqual((found["64:fp32"], found["64:half:last"]), ([], []))
+        cases = ("64", "64:backward", "64:fp32", "64:half", "64:half:last")
+        found = self.workspaces(recorded_run.python(), "none", *cases)
+        self.assertEqual(found["64"], [X + W] * 2)
+        self.assertEqual(found["64:backward"], [X + W, X + W + X, X + W + X] * 2)
+        self.assertEqual(found["64:half"], [(X + W + X) // 2] * 2)
+        self.assertEqual((found["64:fp32"], found["64:half:last"]), ([], []))
+        self.assertEqual(self.notes.read_text(encoding="utf-8"), f"model\t{X + W + X}\n")
 
     def test_the_real_cudnn_is_near_the_model(self) -> None:
         real = os.environ.get("VRAMSCOPE_TEST_CUDNN", "")
