@@ -3,9 +3,9 @@
 // descriptors and entry points are those of the simulated cuDNN; what it answers is made up here, such that
 // it tells what has reached it:
 //
-//   engine  5   says that it converts its inputs down, which PyTorch does not take
-//   engine  9   needs 4096 bytes for each unit of the device's version: 860 on compute capability 8.6
-//   engine 11   needs twice as much
+//   engine 5         says that it converts its inputs down, which PyTorch does not take
+//   engine 9         needs 4096 bytes for each unit of the device's version: 860 on compute capability 8.6
+//   engines 10 to 29 need more, the last of them twice as much; of so many the first is not the fastest by luck
 //
 // The fallback list has engine 9 alone. A convolution of 13 channels is a bug that ends the process.
 #include <cstdlib>
@@ -22,6 +22,7 @@ constexpr int kDownConvertNote = 1;  // CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS
 constexpr int kNumericalNoteType = 11;
 constexpr int kFallbackMode = 2;
 constexpr int64_t kFatalChannels = 13;
+constexpr int64_t kMore = 20;
 
 // 0 where no device was set.
 int64_t VersionOf(const Descriptor& asked) {
@@ -65,10 +66,13 @@ int AnswerHeuristics(Descriptor& heuristics) {
   int mode = 0;
   if (const Attribute* const asked = heuristics.Find(kHeuristicsMode))
     std::memcpy(&mode, asked->bytes.data(), sizeof(mode));
-  const OwnDescriptor refused = Configuration(5, 1), first = Configuration(9, bytes);
-  const OwnDescriptor second = Configuration(11, 2 * bytes);
-  std::vector<Descriptor*> results = {refused.get(), first.get(), second.get()};
-  if (mode == kFallbackMode) results = {first.get()};
+  std::vector<OwnDescriptor> owned;
+  if (mode != kFallbackMode) owned.push_back(Configuration(5, 1));
+  owned.push_back(Configuration(9, bytes));
+  for (int64_t more = 1; more <= kMore && mode != kFallbackMode; ++more)
+    owned.push_back(Configuration(9 + more, bytes + bytes * more / kMore));
+  std::vector<Descriptor*> results;
+  for (const OwnDescriptor& configuration : owned) results.push_back(configuration.get());
   heuristics.Set(kHeuristicsResults, kDescriptor, static_cast<int64_t>(results.size()), results.data());
   return kOk;
 }
