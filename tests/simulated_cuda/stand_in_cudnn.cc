@@ -5,7 +5,7 @@
 //
 //   engine 5         says that it converts its inputs down, which PyTorch does not take
 //   engine 9         needs 4096 bytes for each unit of the device's version: 860 on compute capability 8.6
-//   engines 10 to 29 need more, the last of them twice as much; of so many the first is not the fastest by luck
+//   engines 10 to 29 need more, the last one twice as much; of so many, luck does not make engine 9 win
 //
 // The fallback list has engine 9 alone. A convolution of 13 channels is a bug that ends the process.
 #include <cstdlib>
