@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 #include "injector/simulated_cuda/abi.h"
 
 namespace vramscope::simulated {
@@ -32,6 +34,8 @@ TEST(GpuTest, ReadsADescriptionAsTheTableHasIt) {
   EXPECT_EQ(gpu.context_mib, 250u);
   for (int attribute = 1; attribute < 128; ++attribute)
     EXPECT_EQ(AttributeOf(gpu, 0, attribute), AttributeOf(table, 0, attribute)) << attribute;
+  std::free(const_cast<char*>(gpu.name));
+  std::free(const_cast<char*>(gpu.product));
   EXPECT_FALSE(ParseGpu("my-gpu;NVIDIA My GPU;8;6;28", &gpu));
   EXPECT_FALSE(ParseGpu("", &gpu));
 }
