@@ -73,9 +73,6 @@ def check_out(repo: Path, recording: Recording, folder: Path) -> None:
             target = folder / path
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(file_at(repo, recording.commit, path))
-    if recording.script_of_log:
-        log = file_at(repo, recording.recorded_commit or recording.commit, recording.recorded)
-        (folder / recording.script_of_log).write_bytes(log[log.index(b'"""'):log.index(b"\n" + b"=" * 100)])
     edit(recording, folder)
     for place in (recording.folder, str(Path(recording.produced).parent)):
         (folder / place).mkdir(parents=True, exist_ok=True)

@@ -29,7 +29,6 @@ class Recording(NamedTuple):
     environment: Mapping[str, str] = {}
     stand_ins: Sequence[str] = ()  # what cannot be downloaded: functions of stand_ins.py
     thread: int = 0  # the script and the measurement are in this issue, and neither is in the repository
-    script_of_log: str = ""  # this file is what the recording begins with, and not what the repository has
     note: str = ""
 
 
@@ -103,15 +102,13 @@ def _speedruns() -> List[Recording]:
             ("golf_fp16_embedding", "track_10min_16mb/2026-03-18_FP16Embed_WD3600", "train.log", "2.9", "h100-80gb",
              {"MLP_HIDDEN": "992", "VAL_LOSS_EVERY": "0"}),  # no validation before the first step, as its log shows
             ("golf_seq2048", "track_10min_16mb/2026-03-19_Seq2048_FP16Emb_TunedLR", "train_seed1337.log", "2.8", "h100-80gb",
-             {"MLP_HIDDEN": "1344", "VAL_LOSS_EVERY": "0"}),  # the same
-            ("golf_seq4096", "track_10min_16mb/2026-03-19_TrainingOptSeq4096", "train.log", "2.8", "h100-80gb", {})):
+             {"MLP_HIDDEN": "1344", "VAL_LOSS_EVERY": "0"})):  # the same
         place = f"records/{folder}"
         script = f"{place}/train_gpt.py"
         found.append(Recording(
             name=name, repository="openai/parameter-golf", commit="4908dc4", torch=torch, gpu=gpu, command=["train_gpt.py"], folder=place,
             python_path=(), recorded=f"{place}/{log}", produced="", kind="text",
             patterns=[r"^peak memory allocated: (?P<allocated_mib>\d+) MiB reserved: (?P<reserved_mib>\d+) MiB"],
-            script_of_log=script if name == "golf_seq4096" else "",
             edits=[(script, '"nvidia-smi"', '"true"'), (script, " val_byte_count.item()", " (val_byte_count.item() or 1)"),
                    (script, "    # SERIALIZATION", "    return\n    # SERIALIZATION")],
             options=["--world-size", "8", "--rank", "0"], environment={"ITERATIONS": "5", **settings}, stand_ins=["fineweb"],
