@@ -3,7 +3,7 @@
 
     breadth.py                              all sections, through `vramscope dryrun`, with this Python's PyTorch; about half an hour
     breadth.py --section trainers           one of them; the others stay as they are
-    breadth.py --section operators cov isin only these rows, to the screen
+    breadth.py --section trainers ROW...    these rows of it; the table keeps its others. Rows of operators go to the screen
 
 Sections: operators (PyTorch's own list, op_db), architectures (transformers, torchvision), trainers (trainers.py, ranks.py). They need expecttest,
 transformers, torchvision, triton, lightning, accelerate, peft, bitsandbytes, deepspeed; what is not installed fails with Python's own message.
@@ -17,7 +17,7 @@ import sys
 import tempfile
 import textwrap
 from pathlib import Path
-from typing import Any, Callable, Dict, List, NamedTuple, Optional
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
@@ -135,12 +135,19 @@ def version(package: str) -> Optional[str]:
         return None
 
 
-def replace_section(text: str, section: str, lines: List[str]) -> str:
-    """What stands between the marks of that section."""
+def place(text: str, section: str) -> Tuple[int, int]:
+    """Where the text between the marks of that section begins and ends."""
     begin, end = f"<!-- {section}: written by breadth.py -->\n", f"<!-- end of {section} -->\n"
     if begin not in text or end not in text:
         raise SystemExit(f"{DOCUMENT} has no place for {section}: it wants the lines {begin.strip()} and {end.strip()}.")
-    return text[:text.index(begin) + len(begin)] + "\n" + "\n".join(lines) + "\n\n" + text[text.index(end):]
+    return text.index(begin) + len(begin), text.index(end)
+
+
+def merged(written: str, rows: List[Row]) -> List[Row]:
+    """The rows of a table that was written before, with these in their places or behind."""
+    old = [Row(*re.split(r" \| ", line.strip("| "))) for line in written.splitlines() if re.match(r"\| [^|]+ \| [a-z ]+ \| .*\|$", line)]
+    new = {row.name: row for row in rows}
+    return [new.pop(row.name, row) for row in old] + list(new.values())
 
 
 def main(arguments: Any) -> int:
@@ -148,12 +155,16 @@ def main(arguments: Any) -> int:
     for section in [arguments.section] if arguments.section else list(SECTIONS):
         rows = SECTIONS[section](arguments.names)
         crashed |= any(row.result == "crashes" for row in rows)
+        text = DOCUMENT.read_text(encoding="utf-8")
+        begin, end = place(text, section)
         if arguments.names:
             print("\n".join(table(rows)))
-            continue
+            if section == "operators":
+                continue
+            rows = merged(text[begin:end], rows)
         lines = ["With " + ", ".join(filter(None, map(version, PACKAGES))) + f", on `{GPU}`.", ""]
         body = operators_text(rows) if section == "operators" else plain_text(rows)
-        DOCUMENT.write_text(replace_section(DOCUMENT.read_text(encoding="utf-8"), section, lines + body), encoding="utf-8")
+        DOCUMENT.write_text(text[:begin] + "\n" + "\n".join(lines + body) + "\n\n" + text[end:], encoding="utf-8")
         print(f"{section}: {body[0]}", flush=True)
     return 1 if crashed else 0
 

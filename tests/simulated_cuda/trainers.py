@@ -168,7 +168,14 @@ def torch_compile_reduce_overhead() -> None:
 
 @program
 def torch_compile_max_autotune() -> None:
-    compiled(mode="max-autotune")
+    """One layer: Triton lowers some twenty kernels for each of its products, and inductor times them."""
+    layer = nn.Linear(WIDTH, WIDTH).cuda()
+    optimizer = torch.optim.AdamW(layer.parameters())
+    model = torch.compile(layer, mode="max-autotune")
+    for batch in batches():
+        model(batch.cuda()).pow(2).mean().backward()
+        optimizer.step()
+        optimizer.zero_grad()
 
 
 @program
