@@ -68,6 +68,8 @@ void ReadStop(const std::string& folder, DryrunResult& result) {
     if (!document.is_object()) continue;
     result.stopped_after = document.value("steps", 0u);
     result.stopped_by_calm = document.value("reason", "") == "stable";
+    if (document.value("reason", "") == "waiting")
+      result.waits_at = fmt::format("{}:{}", document.value("file", ""), document.value("line", 0));
   }
 }
 

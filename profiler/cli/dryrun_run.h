@@ -55,6 +55,7 @@ struct DryrunResult {
   DeviceLedger ledger;           // of the fullest device
   report::Answer answer;
   uint32_t stopped_after = 0;        // steps, when the run was ended early; else 0
+  std::string waits_at;  // "train.py:41" when it was ended because it waited there for a value; else empty
   bool stopped_by_calm = false;      // because the peak did not grow any more
   std::vector<DataRead> data_reads;  // sizes first, then by count
   ConvolutionWorkspaces workspaces;

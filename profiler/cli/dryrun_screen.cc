@@ -41,6 +41,11 @@ std::string Sentence(const DryrunResult& result, const Terminal& terminal) {
 }
 
 std::string StopSentence(const DryrunResult& result) {
+  if (!result.waits_at.empty())
+    return fmt::format(
+        "Ended at {}, a loop that waits for a value: it read 100,000 of them and took no step. No kernel computes here, so "
+        "give the loop a limit.\n",
+        Printable(result.waits_at));
   if (result.stopped_after == 0) return "";
   if (result.stopped_by_calm)
     return fmt::format("Ended after step {}: the peak had not grown for two steps. --steps all runs on.\n",
@@ -115,6 +120,7 @@ std::string VerdictJson(const DryrunResult& result) {
   document["capacity_bytes"] = result.ledger.capacity_bytes;
   document["shortfall_bytes"] = result.shortfall_bytes;
   document["stopped_after_step"] = result.stopped_after == 0 ? Json(nullptr) : Json(result.stopped_after);
+  document["waits_at"] = result.waits_at.empty() ? Json(nullptr) : Json(result.waits_at);
   document["peak"].update(PeakOf(result));
   document["device_processes"] = Json::array();
   for (const ProcessShare& share : result.ledger.processes)

@@ -189,9 +189,21 @@ assert [bool(answer) for answer in waits] == [True, True, False, False, False], 
             found.pop(("unknown", 12))
             self.assertEqual(set(found), {("unknown", 7), ("unknown", 9)}, "and not line 8, which reads what was uploaded")
 
+    def test_a_loop_that_waits_for_convergence_is_ended_and_named(self) -> None:
+        program = self.folder / "waits.py"
+        program.write_text("import torch\nx = torch.randn(8, 8).cuda()\nwhile not torch.isnan(x.sum()):\n    pass\n", encoding="utf-8")
+        done = self.dryrun("--gpu", "t4", command=[recorded_run.python(), str(program)])
+        self.assertEqual(done.code, 0, done.stderr.decode())
+        self.assertIn(f"Ended at {program}:3, a loop that waits for a value".encode(), done.stdout)
+
     def test_the_text_says_it(self) -> None:
-        done = self.dryrun("--gpu", "t4", command=[recorded_run.python(), "-c", "import torch; torch.nonzero(torch.ones(4).cuda())"])
+        places = {"TMPDIR": self.folder / "tmp", "HOME": self.folder / "home"}
+        for place in places.values():
+            place.mkdir()
+        with mock.patch.dict(os.environ, {variable: str(place) for variable, place in places.items()}):
+            done = self.dryrun("--gpu", "t4", command=[recorded_run.python(), "-c", "import torch; torch.nonzero(torch.ones(4).cuda())"])
         self.assertIn(b"The run's memory depends on data here, taken as empty:\n  <string>:1  1 time\n", done.stdout)
+        self.assertEqual([*places["TMPDIR"].iterdir(), *places["HOME"].iterdir()], [], "nothing is left behind")
 
 
 class Series(DryrunTest):

@@ -22,6 +22,7 @@ namespace {
 // Counts of rows are 8 bytes, GradScaler and isfinite read 4 or 1, unique three numbers. What is larger is data.
 constexpr size_t kLargestValue = 64;
 constexpr size_t kMostPlaces = 1000;
+constexpr uint64_t kOften = 100'000;  // reads of one line; a loop that reads so much and takes no step waits for ever
 
 thread_local const void* last_kernel = nullptr;
 thread_local bool last_compared_true = false;
@@ -95,6 +96,9 @@ struct Python {
   const char* (*utf8)(Object);
   void (*forget)(Object);
   void (*clear_error)();
+  Object (*module)(const char*);
+  Object (*call_method)(Object, const char*, const char*, ...);
+  int (*call_later)(int (*)(void*), void*);
   bool complete = false;
 };
 
@@ -113,7 +117,13 @@ Python FindPython() {
       Find(python.back, "PyFrame_GetBack") && Find(python.code, "PyFrame_GetCode") &&
       Find(python.line, "PyFrame_GetLineNumber") && Find(python.attribute, "PyObject_GetAttrString") &&
       Find(python.utf8, "PyUnicode_AsUTF8") && Find(python.forget, "Py_DecRef") &&
-      Find(python.clear_error, "PyErr_Clear");
+      Find(python.clear_error, "PyErr_Clear") && Find(python.module, "PyImport_ImportModule") &&
+      Find(python.call_method, "PyObject_CallMethod") && Find(python.call_later, "Py_AddPendingCall");
+  return python;
+}
+
+const Python& ThePython() {
+  static const Python python = FindPython();
   return python;
 }
 
@@ -159,12 +169,30 @@ Place PlaceInProgram(const Python& python) {
 
 // Nothing for threads that Python does not know, and while it shuts down.
 Place ProgramPlace() {
-  static const Python python = FindPython();
+  const Python& python = ThePython();
   if (!python.complete || python.is_initialized() == 0 || python.this_thread() == nullptr) return {};
   const int state = python.ensure();
   const Place place = PlaceInProgram(python);
   python.release(state);
   return place;
+}
+
+// Tells vramscope_dryrun, which may end the program: an exception is raised from where the main thread is. Called
+// by Python between two of its instructions; takes over `place`.
+int TellOfReads(void* place) {
+  const auto* const told = static_cast<Place*>(place);
+  const Python& python = ThePython();
+  bool raised = false;
+  if (const Python::Object module = python.module("vramscope_dryrun.waiting"); module != nullptr) {
+    const Python::Object answer = python.call_method(module, "read_often", "si", told->file.c_str(), told->line);
+    raised = answer == nullptr;
+    if (!raised) python.forget(answer);
+    python.forget(module);
+  } else {
+    python.clear_error();  // no dry run
+  }
+  delete told;
+  return raised ? -1 : 0;
 }
 
 struct Reads {
@@ -226,7 +254,9 @@ void NoteHostRead(void* to, size_t bytes) {
   if (place.file.empty() || place.of_scaler) return;
   Reads& reads = TheReads();
   const std::lock_guard<std::mutex> lock(reads.mutex);
-  if (reads.counts.size() < kMostPlaces) ++reads.counts[{FindsSizes(kernel), place.file, place.line}];
+  if (reads.counts.size() >= kMostPlaces) return;
+  const uint64_t count = ++reads.counts[{FindsSizes(kernel), place.file, place.line}];
+  if (count % kOften == 0) ThePython().call_later(TellOfReads, new Place(place));
 }
 
 }  // namespace vramscope::simulated

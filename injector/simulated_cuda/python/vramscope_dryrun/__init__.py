@@ -2,6 +2,7 @@
 """What a dry run changes in the program: nothing that takes device memory.
 
     stop         ends it after some optimizer steps
+    waiting      ends it where it waits for a value that nobody computes
     weights      random weights are not drawn on the CPU
     objects      collectives of Python objects do not go through the device
     shuffle      another order of the data
@@ -53,6 +54,9 @@ def arrange(text: str) -> None:
     when_imported("triton.backends.nvidia.compiler", in_compiler("leave_out_ptxas"))
     when_imported("triton.runtime.build", in_compiler("name_missing_compiler"))
     when_imported("torch._inductor.fx_passes.joint_graph", in_compiler("compute_constants_on_the_host"))
+    from . import waiting
+
+    waiting.arrange(settings.get("notes", ""), when_imported)
     if "order" in settings:
         from . import shuffle
 
