@@ -41,7 +41,10 @@ def libraries(python: str) -> List[str]:
 
 
 def environment(python: str, gpu: str = "h100-80gb", **variables: str) -> Dict[str, str]:
-    """Puts that interpreter's PyTorch on the device; `variables` are more of its environment."""
+    """Puts that interpreter's PyTorch on the device; `variables` are more of its environment. With VRAMSCOPE_TEST_REAL_GPU set it
+    is left on the GPU that is there (tests/gpu)."""
+    if os.environ.get("VRAMSCOPE_TEST_REAL_GPU"):
+        return recorded_run.clean_environment(**variables)
     return recorded_run.clean_environment(LD_PRELOAD=":".join(libraries(python)), VRAMSCOPE_SIMULATED_GPU=gpu, **variables)
 
 
