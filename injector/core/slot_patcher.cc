@@ -69,11 +69,12 @@ size_t Run(Patch patch) {
 }  // namespace
 
 size_t PatchSlots(Hook* hooks, size_t count) { return Run({hooks, count, false, 0}); }
+size_t RestoreSlots(Hook* hooks, size_t count) { return Run({hooks, count, true, 0}); }
+
 size_t PatchSlotsOf(const ElfImage& image, Hook* hooks, size_t count) {
   Patch patch = {hooks, count, false, 0};
   image.ForEachSlot([&](void** slot, const char* symbol) { VisitSlot(image, patch, slot, symbol); });
   return patch.changed;
 }
-size_t RestoreSlots(Hook* hooks, size_t count) { return Run({hooks, count, true, 0}); }
 
 }  // namespace vramscope::injector

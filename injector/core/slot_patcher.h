@@ -21,9 +21,10 @@ namespace vramscope::injector {
 // Returns the number of slots that were changed; 0 when all of them hold our functions already. Makes
 // read-only slots writable and read-only again.
 size_t PatchSlots(Hook* hooks, size_t count);
-// Only in one object, and whatever the functions are called there.
-size_t PatchSlotsOf(const ElfImage& image, Hook* hooks, size_t count);
 // The reverse: every slot that holds one of our functions gets the real one, as far as it is known.
 size_t RestoreSlots(Hook* hooks, size_t count);
+
+// Changes the slots of one object alone, also for functions of C. The real functions must be known (`found`).
+size_t PatchSlotsOf(const ElfImage& image, Hook* hooks, size_t count);
 
 }  // namespace vramscope::injector

@@ -20,7 +20,7 @@ struct Leaf {
   TensorOfProcess tensor;
   model::EventIndex event = 0;
   uint32_t label = 0;
-  bool on_the_way = false;
+  bool disproved = false;
   auto Key() const { return std::tuple(tensor, event); }
 };
 
@@ -50,12 +50,12 @@ class Search {
 
   [[nodiscard]] std::vector<bool> Disproved() const {
     std::vector<bool> disproved(run_.labels.size(), false);
-    for (const Leaf& leaf : leaves_) disproved[leaf.label] = leaf.on_the_way;
+    for (const Leaf& leaf : leaves_) disproved[leaf.label] = leaf.disproved;
     for (uint32_t i = 0; i < run_.labels.size(); ++i) {
       const Label& label = run_.labels[i];
       if (label.role != Role::kGradient || label.source != LabelSource::kAccumulateGrad) continue;
       const Leaf* leaf = LeafBefore(label);
-      disproved[i] = leaf != nullptr && leaf->on_the_way;
+      disproved[i] = leaf != nullptr && leaf->disproved;
     }
     return disproved;
   }
@@ -78,7 +78,7 @@ class Search {
     });
     for (Leaf& leaf : leaves_) {
       const model::Block& block = run_.blocks[run_.labels[leaf.label].block];
-      leaf.on_the_way = IsGoneSoon(block, births_.Of(block)) || IsPassedOver(leaf);
+      leaf.disproved = IsGoneSoon(block, births_.Of(block)) || IsPassedOver(leaf);
     }
     std::sort(leaves_.begin(), leaves_.end(), [](const Leaf& a, const Leaf& b) { return a.Key() < b.Key(); });
   }

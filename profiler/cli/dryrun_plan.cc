@@ -144,8 +144,7 @@ Status ReadShuffles(const Arguments& arguments, DryrunPlan& plan) {
   if (!arguments.Has("steps"))
     return Error{
         "--shuffles needs --steps, a number or 'all': where shapes vary, a peak that has not grown for two "
-        "steps "
-        "says little."};
+        "steps says little."};
   plan.shuffles = *shuffles;
   return {};
 }

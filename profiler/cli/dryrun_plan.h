@@ -35,8 +35,7 @@ struct DryrunPlan {
   bool keep_init = false;
   std::optional<LoneRank> lone_rank;
   std::optional<BatchRange> batches;
-  uint64_t shuffles =
-      0;  // orders of the data to try, the program's own the first of them; 0 = --shuffles not given
+  uint64_t shuffles = 0;  // orders of the data to try, the program's own first; 0 = not asked for
   std::string output;  // of the trace; empty = not kept
   std::string depth;   // empty = the recorder's own choice
 };

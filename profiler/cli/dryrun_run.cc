@@ -59,12 +59,20 @@ class Redirected {
   int saved_err_ = -1;
 };
 
-// What vramscope_dryrun/stop.py wrote down, in any of the processes.
-void ReadStop(const std::string& folder, DryrunResult& result) {
+// The text of every file that a process of the run has left in `folder` under such a name.
+std::vector<std::string> Notes(const std::string& folder, const char* extension) {
+  std::vector<std::string> texts;
   std::error_code ignored;
   for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
-    if (entry.path().extension() != ".stop") continue;
-    const auto document = nlohmann::json::parse(collector::ReadWhole(entry.path().string()), nullptr, false);
+    if (entry.path().extension() == extension) texts.push_back(collector::ReadWhole(entry.path().string()));
+  }
+  return texts;
+}
+
+// What vramscope_dryrun/stop.py and waiting.py wrote down.
+void ReadStop(const std::string& folder, DryrunResult& result) {
+  for (const std::string& text : Notes(folder, ".stop")) {
+    const auto document = nlohmann::json::parse(text, nullptr, false);
     if (!document.is_object()) continue;
     result.stopped_after = document.value("steps", 0u);
     result.stopped_by_calm = document.value("reason", "") == "stable";
@@ -76,10 +84,8 @@ void ReadStop(const std::string& folder, DryrunResult& result) {
 // "sizes\t3\ttrain.py\t41" in each line; all processes together. A line that is no such line is passed over.
 void ReadDataReads(const std::string& folder, std::vector<DataRead>& reads) {
   std::map<std::tuple<bool, std::string, uint64_t>, uint64_t> counts;
-  std::error_code ignored;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
-    if (entry.path().extension() != ".reads") continue;
-    std::istringstream lines(collector::ReadWhole(entry.path().string()));
+  for (const std::string& text : Notes(folder, ".reads")) {
+    std::istringstream lines(text);
     for (std::string line; std::getline(lines, line);) {
       std::istringstream fields(line);
       std::string kind, count, file, number;
@@ -104,10 +110,8 @@ uint64_t Shortfall(const DeviceLedger& fullest, const std::vector<DeviceLedger>&
 
 // "model\t411041792" in each line; all processes together.
 void ReadWorkspaces(const std::string& folder, ConvolutionWorkspaces& workspaces) {
-  std::error_code ignored;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
-    if (entry.path().extension() != ".cudnn") continue;
-    std::istringstream lines(collector::ReadWhole(entry.path().string()));
+  for (const std::string& text : Notes(folder, ".cudnn")) {
+    std::istringstream lines(text);
     std::string source;
     for (uint64_t bytes = 0; lines >> source >> bytes;) {
       (source == "cudnn" ? workspaces.asked : workspaces.estimated) = true;

@@ -3,7 +3,7 @@
 
 #include <sys/mman.h>
 
-#include <iterator>
+#include "injector/simulated_cuda/device/ranges.h"
 
 namespace vramscope::simulated {
 
@@ -39,15 +39,8 @@ bool HostMemory::Unregister(void* memory) {
 }
 
 bool HostMemory::Find(const void* memory, uint64_t* begin, uint64_t* bytes) {
-  const auto address = reinterpret_cast<uint64_t>(memory);
   const std::lock_guard<std::mutex> lock(mutex_);
-  auto found = ranges_.upper_bound(address);
-  if (found == ranges_.begin()) return false;
-  found = std::prev(found);
-  if (address - found->first >= found->second.bytes) return false;
-  *begin = found->first;
-  *bytes = found->second.bytes;
-  return true;
+  return FindRange(ranges_, reinterpret_cast<uint64_t>(memory), begin, bytes);
 }
 
 HostMemory& TheHostMemory() {

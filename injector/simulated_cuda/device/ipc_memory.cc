@@ -8,10 +8,10 @@
 
 #include <cstdio>
 #include <cstring>
-#include <iterator>
 
 #include "injector/simulated_cuda/device/device.h"
 #include "injector/simulated_cuda/device/process_identity.h"
+#include "injector/simulated_cuda/device/ranges.h"
 #include "injector/simulated_cuda/device/settings.h"
 
 namespace vramscope::simulated {
@@ -128,13 +128,7 @@ void IpcMemory::Forget(uint64_t address) {
 
 bool IpcMemory::Find(uint64_t address, uint64_t* begin, uint64_t* bytes) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  auto found = opened_.upper_bound(address);
-  if (found == opened_.begin()) return false;
-  found = std::prev(found);
-  if (address - found->first >= found->second.bytes) return false;
-  *begin = found->first;
-  *bytes = found->second.bytes;
-  return true;
+  return FindRange(opened_, address, begin, bytes);
 }
 
 IpcMemory& TheIpcMemory() {

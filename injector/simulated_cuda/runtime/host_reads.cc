@@ -256,7 +256,9 @@ void NoteHostRead(void* to, size_t bytes) {
   const std::lock_guard<std::mutex> lock(reads.mutex);
   if (reads.counts.size() >= kMostPlaces) return;
   const uint64_t count = ++reads.counts[{FindsSizes(kernel), place.file, place.line}];
-  if (count % kOften == 0) ThePython().call_later(TellOfReads, new Place(place));
+  if (count % kOften != 0) return;
+  auto* const told = new Place(place);
+  if (ThePython().call_later(TellOfReads, told) != 0) delete told;  // Python's list is full
 }
 
 }  // namespace vramscope::simulated
