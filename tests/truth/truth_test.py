@@ -218,6 +218,9 @@ class GptCpp(TruthTest):
                 command = [program, str(points_file), STEPS, "--device", self.device, "--steps", "6", *self.size, *flags]
                 self.recorded(command, trace=trace, env=self.environment(interpreter))
                 self.agree(read_points(points_file), trace)
+                hooks = recorded_run.ask("report", str(trace))["coverage"]
+                missing = [hook["hook"] for hook in hooks if hook["state"] == "missing" and "cu" in hook["hook"].lower()]
+                self.assertEqual(missing, [], "a program without libtorch_cuda misses nothing of it")
 
 
 class GptCppOnCuda(GptCpp):
