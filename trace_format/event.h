@@ -43,8 +43,9 @@ enum class EventType : uint8_t {
   kDriverMap = 23,        // virtual memory mapped (1) or unmapped (0)
   kSegment = 24,          // caching allocator: a segment came (1) or went (0)
   kFreeCompleted = 25,    // caching allocator: a pending free became reusable
+  kDriverTotal = 26,      // what the driver itself says is in use at this moment
 };
-inline constexpr size_t kEventTypeCount = 26;
+inline constexpr size_t kEventTypeCount = 27;
 
 inline constexpr size_t kMaxEventFields = 8;
 
@@ -110,6 +111,37 @@ enum class CoverageState : uint16_t {
   kHooked = 1,    // in place
   kProven = 2,    // in place and seen to fire
   kDisabled = 3,  // switched off by an option
+};
+
+// kDriverAlloc and kDriverFree `flags`, low 8 bits: what kind of memory. "Takes nothing" = the device's used memory does not change by it.
+enum class DriverMemory : uint8_t {
+  kUnknown = 0,
+  kDevice = 1,        // cuMemAlloc, cuMemAllocPitch
+  kManaged = 2,       // cuMemAllocManaged: moves between host and device; the driver counts what is resident
+  kPoolBlock = 3,     // cuMemAllocAsync: lies in the pool that bits 8 to 63 name; takes nothing by itself, see DriverTotalSource::kPool
+  kPhysical = 4,      // cuMemCreate: address = the handle. Given back when all handles are released and all mappings gone
+  kReference = 5,     // cuMemRetainAllocationHandle, import: one more handle to memory that exists; takes nothing
+  kReservation = 6,   // cuMemAddressReserve: addresses; takes nothing
+  kArray = 7,         // cuArrayCreate and mipmapped arrays: size is computed from the format, 0 = not known
+  kGraph = 8,         // allocation nodes of graphs
+  kContext = 9,       // a context, by difference of free memory; address = CUcontext
+  kModule = 10,       // code and module globals, by difference of free memory; address = CUmodule or CUlibrary
+  kImported = 11,     // cuIpcOpenMemHandle, cuExternalMemoryGetMappedBuffer: another owner's memory; takes nothing
+  kMulticast = 12,    // cuMulticastCreate
+  kHostPinned = 13,   // cuMemHostAlloc, cuMemAllocHost: host memory
+  kHostRegistered = 14,  // cuMemHostRegister: host memory that was there before
+};
+constexpr uint64_t DriverFlags(DriverMemory kind, uint64_t pool) { return pool << 8 | static_cast<uint64_t>(kind); }
+constexpr DriverMemory DriverMemoryOf(uint64_t flags) { return static_cast<DriverMemory>(flags & 0xff); }
+constexpr uint64_t DriverPoolOf(uint64_t flags) { return flags >> 8; }
+
+// kDriverTotal
+enum class DriverTotalSource : uint16_t {
+  kMemGetInfo = 1,   // cuMemGetInfo: used = total - free, of all processes of the device
+  kPool = 2,         // CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT of the pool `id`; total = its USED_MEM_CURRENT
+  kGraphs = 3,       // CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT; total = USED_MEM_CURRENT
+  kDevice = 4,       // NVML: the device as a whole
+  kProcess = 5,      // NVML: the process `id` (its pid)
 };
 
 // kSaved `is_output`: two facts about how autograd took the tensor
@@ -217,25 +249,31 @@ inline constexpr EventSpec kEventSchema[kEventTypeCount] = {
     {"lost", 3, {{"count", FieldKind::kNumber}, {"first_ns", FieldKind::kNumber}, {"last_ns", FieldKind::kNumber}}},
     /* kCoverage */
     {"coverage", 3, {{"hook", FieldKind::kString}, {"state", FieldKind::kNumber}, {"detail", FieldKind::kString}}},
-    /* kDriverAlloc: api = name of the driver call; library = who called it */
+    /* kDriverAlloc: api = name of the driver call; library = who called it; result = CUresult, and when it is not 0 nothing was taken */
     {"driver_alloc", 8,
      {{"address", FieldKind::kAddress}, {"size", FieldKind::kNumber}, {"device", FieldKind::kNumber},
       {"stream", FieldKind::kNumber}, {"api", FieldKind::kString}, {"library", FieldKind::kString},
       {"flags", FieldKind::kNumber}, {"result", FieldKind::kNumber}}},
-    /* kDriverFree */
-    {"driver_free", 6,
+    /* kDriverFree: size 0 = the call was not told */
+    {"driver_free", 7,
      {{"address", FieldKind::kAddress}, {"size", FieldKind::kNumber}, {"device", FieldKind::kNumber},
-      {"api", FieldKind::kString}, {"library", FieldKind::kString}, {"result", FieldKind::kNumber}}},
-    /* kDriverMap */
-    {"driver_map", 6,
+      {"api", FieldKind::kString}, {"library", FieldKind::kString}, {"result", FieldKind::kNumber},
+      {"flags", FieldKind::kNumber}}},
+    /* kDriverMap: handle 0 when unmapped */
+    {"driver_map", 7,
      {{"address", FieldKind::kAddress}, {"size", FieldKind::kNumber}, {"device", FieldKind::kNumber},
-      {"mapped", FieldKind::kNumber}, {"handle", FieldKind::kAddress}, {"result", FieldKind::kNumber}}},
+      {"mapped", FieldKind::kNumber}, {"handle", FieldKind::kAddress}, {"result", FieldKind::kNumber},
+      {"library", FieldKind::kString}}},
     /* kSegment */
     {"segment", 6,
      {{"address", FieldKind::kAddress}, {"size", FieldKind::kNumber}, {"device", FieldKind::kNumber},
       {"stream", FieldKind::kNumber}, {"came", FieldKind::kNumber}, {"pool", FieldKind::kNumber}}},
     /* kFreeCompleted */
     {"free_completed", 2, {{"address", FieldKind::kAddress}, {"device", FieldKind::kNumber}}},
+    /* kDriverTotal */
+    {"driver_total", 5,
+     {{"device", FieldKind::kNumber}, {"source", FieldKind::kNumber}, {"used", FieldKind::kNumber},
+      {"total", FieldKind::kNumber}, {"id", FieldKind::kAddress}}},
 };
 
 // Field numbers by name, so that code reads event.field[alloc::kSize].
@@ -256,6 +294,10 @@ inline constexpr uint64_t kNoSequence = ~uint64_t{0};  // the node got no sequen
 namespace edge { enum : size_t { kNode, kNext, kInput, kTensor }; }
 namespace counter { enum : size_t { kName, kValue, kDevice }; }
 namespace lost { enum : size_t { kCount, kFirstNs, kLastNs }; }
+namespace driver_alloc { enum : size_t { kAddress, kSize, kDevice, kStream, kApi, kLibrary, kFlags, kResult }; }
+namespace driver_free { enum : size_t { kAddress, kSize, kDevice, kApi, kLibrary, kResult, kFlags }; }
+namespace driver_map { enum : size_t { kAddress, kSize, kDevice, kMapped, kHandle, kResult, kLibrary }; }
+namespace driver_total { enum : size_t { kDevice, kSource, kUsed, kTotal, kId }; }
 namespace coverage { enum : size_t { kHook, kState, kDetail }; }
 
 }  // namespace vramscope::trace

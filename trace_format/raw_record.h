@@ -80,10 +80,11 @@ inline constexpr RawLayout kRawLayout[kEventTypeCount] = {
     /* kLost: times in ticks here */ {kNoField, kNoField, 3, {lost::kCount, lost::kFirstNs, lost::kLastNs}},
     /* kCoverage */ {coverage::kState, coverage::kHook, 1, {coverage::kDetail}},
     /* kDriverAlloc: result in small, api in id */ {7, 4, 6, {0, 1, 2, 3, 5, 6}},
-    /* kDriverFree */ {5, 3, 4, {0, 1, 2, 4}},
-    /* kDriverMap */ {5, kNoField, 5, {0, 1, 2, 3, 4}},
+    /* kDriverFree */ {5, 3, 5, {0, 1, 2, 4, 6}},
+    /* kDriverMap */ {5, 6, 5, {0, 1, 2, 3, 4}},
     /* kSegment */ {2, kNoField, 5, {0, 1, 3, 4, 5}},
     /* kFreeCompleted */ {1, kNoField, 1, {0}},
+    /* kDriverTotal */ {0, kNoField, 4, {1, 2, 3, 4}},
 };
 
 }  // namespace vramscope::trace

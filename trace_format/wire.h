@@ -25,7 +25,7 @@ namespace vramscope::trace {
 // A newer major cannot be read by this code and is refused. A newer minor adds block types, event types,
 // fields or definition fields that this code skips.
 inline constexpr uint16_t kFormatMajor = 1;
-inline constexpr uint16_t kFormatMinor = 0;
+inline constexpr uint16_t kFormatMinor = 1;
 
 // As PNG's: the first byte is no text, CR LF and LF show a transfer that changed line ends, ^Z stops a DOS
 // `type`.

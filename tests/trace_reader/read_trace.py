@@ -38,10 +38,11 @@ SCHEMA: Dict[int, Tuple[str, Tuple[str, ...]]] = {
     19: ("lost", ("count", "first_ns", "last_ns")),
     20: ("coverage", ("hook", "state", "detail")),
     21: ("driver_alloc", ("address", "size", "device", "stream", "api", "library", "flags", "result")),
-    22: ("driver_free", ("address", "size", "device", "api", "library", "result")),
-    23: ("driver_map", ("address", "size", "device", "mapped", "handle", "result")),
+    22: ("driver_free", ("address", "size", "device", "api", "library", "result", "flags")),
+    23: ("driver_map", ("address", "size", "device", "mapped", "handle", "result", "library")),
     24: ("segment", ("address", "size", "device", "stream", "came", "pool")),
     25: ("free_completed", ("address", "device")),
+    26: ("driver_total", ("device", "source", "used", "total", "id")),
 }
 ALLOC, FREE = 1, 2
 
