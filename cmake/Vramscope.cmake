@@ -26,6 +26,18 @@ if(VRAMSCOPE_FUZZERS)
   target_compile_options(vramscope_options INTERFACE -fsanitize=fuzzer-no-link)
 endif()
 
+# GoogleTest and the containers that every test includes are read once for all test programs: a third of the time to build the tests.
+if(VRAMSCOPE_TESTS)
+  file(WRITE ${CMAKE_BINARY_DIR}/test_headers.cc "")
+  add_library(vramscope_test_headers OBJECT ${CMAKE_BINARY_DIR}/test_headers.cc)
+  target_link_libraries(vramscope_test_headers PRIVATE vramscope_options GTest::gtest GTest::gmock)
+  target_precompile_headers(vramscope_test_headers PRIVATE
+    <gmock/gmock.h> <gtest/gtest.h> <fstream> <functional> <map> <optional> <random> <sstream> <string> <vector>)
+  if(VRAMSCOPE_SANITIZE)
+    target_compile_options(vramscope_test_headers PRIVATE -O0)
+  endif()
+endif()
+
 function(vramscope_room name)
   cmake_parse_arguments(ROOM "" "" "SOURCES;DEPS;TESTS;TEST_DEPS;FUZZERS;BENCHES" ${ARGN})
   set(library vramscope_${name})
@@ -41,6 +53,7 @@ function(vramscope_room name)
   if(ROOM_TESTS AND VRAMSCOPE_TESTS)
     add_executable(${name}_test ${ROOM_TESTS})
     target_link_libraries(${name}_test PRIVATE ${library} ${ROOM_TEST_DEPS} GTest::gtest GTest::gmock GTest::gtest_main)
+    target_precompile_headers(${name}_test REUSE_FROM vramscope_test_headers)
     target_compile_definitions(${name}_test PRIVATE
       VRAMSCOPE_SOURCE_DIR="${CMAKE_SOURCE_DIR}" VRAMSCOPE_BINARY_DIR="${CMAKE_BINARY_DIR}")
     if(VRAMSCOPE_SANITIZE)  # optimizing GoogleTest's macros takes half of such a build, and the code under test is in the library
