@@ -67,6 +67,8 @@ uint32_t vramscope_torch_ready(const char* torch_version, const char* torch_dire
 int vramscope_step_done(uint64_t done);
 /* 1 while inside a deep window. */
 int vramscope_deep(void);
+/* 1 when an allocation of this process was recorded: without one there is nothing to name. */
+int vramscope_memory_seen(void);
 
 /* The bridge: a library built against the user's torch headers, loaded by vramscope_torch_ready. It exports
  *     int vramscope_bridge_start(const struct VramscopeHost*);     0 = ready; anything else: the bridge does

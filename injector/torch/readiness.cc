@@ -113,3 +113,11 @@ VRAMSCOPE_API uint32_t vramscope_torch_ready(const char*, const char*) {
 }
 
 VRAMSCOPE_API int vramscope_step_done(uint64_t done) { return vramscope::injector::StepDone(done) ? 1 : 0; }
+
+VRAMSCOPE_API int vramscope_memory_seen(void) {
+  using namespace vramscope::injector;
+  for (const HookId id : {HookId::kCpuNew, HookId::kReportMemory, HookId::kReportMemorySigned}) {
+    if (HookOf(id).proven.load(std::memory_order_relaxed)) return 1;
+  }
+  return 0;
+}

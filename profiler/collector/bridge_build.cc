@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "profiler/collector/process_facts.h"
+#include "profiler/collector/remembered.h"
 #include "profiler/collector/target_program.h"
 #include "profiler/collector/tool_run.h"
 #include "profiler/collector/torch_location.h"
@@ -47,13 +48,6 @@ uint64_t SizeOf(const fs::path& path) {
   std::error_code failed;
   const uint64_t bytes = fs::file_size(path, failed);
   return failed ? 0 : bytes;
-}
-
-// FNV-1a, 64 bits.
-uint64_t Hash(const std::string& text) {
-  uint64_t hash = 0xcbf29ce484222325;
-  for (const unsigned char byte : text) hash = (hash ^ byte) * 0x100000001b3;
-  return hash;
 }
 
 // Releases up to 2.6 were built with the old std::string, later ones with the new: the names of libc10's own
@@ -161,7 +155,7 @@ Result<Plan> MakePlan(const TorchLocation& torch, const fs::path& source_root) {
     if (file.extension() == ".cc") plan.sources.push_back(file.string());
     facts += ReadWhole(file);
   }
-  plan.key = fmt::format("torch-{}-{:016x}", torch.version.substr(0, torch.version.find('+')), Hash(facts));
+  plan.key = fmt::format("torch-{}-{:016x}", torch.version.substr(0, torch.version.find('+')), HashOf(facts));
   return plan;
 }
 
@@ -236,30 +230,62 @@ bool Compile(const Plan& plan, const fs::path& library, const fs::path& log) {
   return done && Exists(library);
 }
 
-}  // namespace
+// What the plan's key is made from, as far as it lies in files: while none of them changes, the plan need not
+// be made again, which reads torch's headers and starts the compiler.
+std::vector<std::string> WitnessesOf(const Plan& plan, const TorchLocation& torch, const fs::path& source_root,
+                                     const fs::path& library) {
+  const fs::path root = torch.root;
+  std::vector<std::string> witnesses = {plan.compiler, library.string()};
+  for (const char* file : {"version.py", "include/ATen/ATen.h", "lib/libtorch_cpu.so", "lib/libc10.so"}) {
+    witnesses.push_back((root / file).string());
+  }
+  for (const char* header : kLayoutHeaders) witnesses.push_back((root / "include" / header).string());
+  if (const Result<std::vector<fs::path>> files = BridgeFiles(source_root); files.ok()) {
+    for (const fs::path& file : *files) witnesses.push_back(file.string());
+  }
+  return witnesses;
+}
 
-Result<BridgeInfo> EnsureBridge(std::span<const std::string> command, const BridgeOptions& options) {
-  const Result<TorchLocation> torch = FindTorch(command);
-  if (!torch.ok()) return Error{torch.error().sentence + " Deep steps will have no operators."};
-  Result<Plan> plan = MakePlan(*torch, SourceRoot(options));
-  if (!plan.ok()) return plan.error();
-  Result<fs::path> folder = CacheFolder(options);
-  if (!folder.ok()) return folder.error();
-
-  const fs::path library = *folder / (plan->key + ".so");
-  const fs::path log = *folder / (plan->key + ".log");
-  BridgeInfo info{library.string(), torch->version, torch->root, false};
+// Finds or builds the library of a plan.
+Result<BridgeInfo> BuildPlan(const Plan& plan, const TorchLocation& torch, const fs::path& folder,
+                             const BridgeOptions& options) {
+  const fs::path library = folder / (plan.key + ".so");
+  const fs::path log = folder / (plan.key + ".log");
+  BridgeInfo info{library.string(), torch.version, torch.root, false};
   if (Exists(library)) return info;
-  if (Exists(log)) return BuildFailed(torch->version, log);
+  if (Exists(log)) return BuildFailed(torch.version, log);
 
   if (options.progress)
     options.progress(
-        fmt::format("Building the deep recorder for torch {}, once, about 10 s.", torch->version));
-  const BuildLock lock(*folder / (plan->key + ".lock"));
+        fmt::format("Building the deep recorder for torch {}, once, about 10 s.", torch.version));
+  const BuildLock lock(folder / (plan.key + ".lock"));
   if (Exists(library)) return info;  // another process has built it meanwhile
-  if (!Compile(*plan, library, log)) return BuildFailed(torch->version, log);
+  if (!Compile(plan, library, log)) return BuildFailed(torch.version, log);
   info.built = true;
   return info;
+}
+
+}  // namespace
+
+Result<BridgeInfo> EnsureBridge(std::span<const std::string> command, const BridgeOptions& options) {
+  const Result<fs::path> folder = CacheFolder(options);
+  const std::string memory = folder.ok() ? folder->string() : std::string();
+  const Result<TorchLocation> torch = FindTorch(command, memory);
+  if (!torch.ok()) return Error{torch.error().sentence + " Deep steps will have no operators."};
+
+  const Result<std::string> compiler = FindCompiler();
+  const fs::path source_root = SourceRoot(options);
+  const std::string question = fmt::format("which bridge fits {} by {} from {}", torch->root,
+                                           compiler.ok() ? *compiler : "", source_root.string());
+  if (const auto library = RecallAnswer(memory, question))
+    return BridgeInfo{*library, torch->version, torch->root, false};
+
+  const Result<Plan> plan = MakePlan(*torch, source_root);
+  if (!plan.ok()) return plan.error();
+  if (!folder.ok()) return folder.error();
+  Result<BridgeInfo> bridge = BuildPlan(*plan, *torch, *folder, options);
+  if (bridge.ok()) KeepAnswer(memory, question, bridge->path, WitnessesOf(*plan, *torch, source_root, bridge->path));
+  return bridge;
 }
 
 }  // namespace vramscope::collector

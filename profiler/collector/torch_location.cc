@@ -5,12 +5,15 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <sstream>
 #include <vector>
 
+#include "profiler/collector/remembered.h"
 #include "profiler/collector/target_program.h"
 #include "profiler/collector/tool_run.h"
 
@@ -31,10 +34,12 @@ constexpr char kLoader[] = "/lib64/ld-linux-x86-64.so.2";
 constexpr char kLoader[] = "/lib/ld-linux-aarch64.so.1";
 #endif
 
-// find_spec reads the folders of sys.path and runs nothing of torch.
+// find_spec reads the folders of sys.path and runs nothing of torch. The folders are the answer's witnesses:
+// whoever installs or removes a package changes one.
 constexpr char kAskPython[] =
-    "import importlib.util as u; s = u.find_spec('torch'); print('vramscope-torch:' + (s.origin or '') if s "
-    "else '')";
+    "import importlib.util as u, sys; s = u.find_spec('torch'); "
+    "[print('vramscope-path:' + p) for p in sys.path if p]; "
+    "print('vramscope-torch:' + (s.origin or '') if s else '')";
 
 bool IsPythonName(const std::string& path) {
   std::string name = fs::path(path).filename().string();
@@ -113,14 +118,49 @@ std::string VersionAt(const fs::path& root) {
 
 TorchLocation LocationAt(const fs::path& root) { return {root.lexically_normal().string(), VersionAt(root)}; }
 
-Result<TorchLocation> AskPython(const std::string& python) {
-  const Result<std::string> answer = RunTool({python, "-c", kAskPython}, kPythonLimit);
-  if (!answer.ok()) return answer.error();
-  static constexpr std::string_view kMark = "vramscope-torch:";
-  const size_t mark = answer->find(kMark);
-  if (mark == std::string::npos) return Error{fmt::format("{} has no torch.", python)};
-  const size_t begin = mark + kMark.size();
-  return LocationAt(fs::path(answer->substr(begin, answer->find('\n', begin) - begin)).parent_path());
+// The lines of `text` that begin with `mark`, without it.
+std::vector<std::string> MarkedLines(const std::string& text, std::string_view mark) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) {
+    if (line.starts_with(mark)) lines.push_back(line.substr(mark.size()));
+  }
+  return lines;
+}
+
+// What sys.path is made of besides the interpreter.
+std::string PathQuestion(const std::string& python) {
+  std::string question = "where is the torch of " + python;
+  for (const char* variable : {"PYTHONPATH", "PYTHONHOME", "PYTHONUSERBASE", "PYTHONNOUSERSITE", "HOME"}) {
+    const char* const value = std::getenv(variable);
+    question += fmt::format(" {}={}", variable, value == nullptr ? "" : value);
+  }
+  return question;
+}
+
+// Remembers an answer that the folders of sys.path account for: not a torch in the current folder.
+void Remember(const std::string& memory, const std::string& question, const std::string& python,
+              std::vector<std::string> folders, const std::string& origin) {
+  const fs::path package = fs::path(origin).parent_path();
+  if (!origin.empty() && std::ranges::find(folders, package.parent_path().string()) == folders.end()) return;
+  folders.push_back(python);
+  folders.push_back((fs::path(python).parent_path().parent_path() / "pyvenv.cfg").string());
+  if (!origin.empty()) folders.push_back((package / "version.py").string());
+  KeepAnswer(memory, question, origin, folders);
+}
+
+Result<TorchLocation> AskPython(const std::string& python, const std::string& memory) {
+  const std::string question = PathQuestion(python);
+  std::optional<std::string> origin = RecallAnswer(memory, question);
+  if (!origin) {
+    const Result<std::string> answer = RunTool({python, "-c", kAskPython}, kPythonLimit);
+    if (!answer.ok()) return answer.error();
+    const std::vector<std::string> found = MarkedLines(*answer, "vramscope-torch:");
+    origin = found.empty() ? std::string() : found.back();
+    Remember(memory, question, python, MarkedLines(*answer, "vramscope-path:"), *origin);
+  }
+  if (origin->empty()) return Error{fmt::format("{} has no torch.", python)};
+  return LocationAt(fs::path(*origin).parent_path());
 }
 
 // As the loader would resolve it now, with RUNPATH, LD_LIBRARY_PATH and libraries of libraries.
@@ -134,41 +174,42 @@ Result<TorchLocation> AskLoader(const std::string& program) {
   return LocationAt(library.parent_path().parent_path());
 }
 
-Result<TorchLocation> AskPythonOnPath(const std::string& shell) {
+Result<TorchLocation> AskPythonOnPath(const std::string& shell, const std::string& memory) {
   for (const char* name : {"python3", "python"}) {
     const Result<std::string> python = FindProgram(name);
     if (!python.ok()) continue;
-    if (Result<TorchLocation> found = AskPython(*python); found.ok()) return found;
+    if (Result<TorchLocation> found = AskPython(*python, memory); found.ok()) return found;
   }
   return Error{fmt::format("{} may start a Python, but the one on PATH has no torch.", shell)};
 }
 
 // What the first word of `command` is by itself: a Python, a script of one, a program linked to libtorch, or
 // env before one of these.
-Result<TorchLocation> FindInProgram(std::span<const std::string> command, int nesting = 0) {
+Result<TorchLocation> FindInProgram(std::span<const std::string> command, const std::string& memory,
+                                    int nesting = 0) {
   if (command.empty() || nesting > kMaxNesting) return Error{"The command starts no program."};
   const Result<std::string> program = FindProgram(command[0]);
   if (!program.ok()) return program.error();
-  if (IsPythonName(*program)) return AskPython(*program);
+  if (IsPythonName(*program)) return AskPython(*program, memory);
   if (fs::path(*program).filename() == "env")
-    return FindInProgram(command.subspan(CommandOfEnv(command)), nesting + 1);
+    return FindInProgram(command.subspan(CommandOfEnv(command)), memory, nesting + 1);
   const std::string head = FirstBytes(*program, 1024);
   if (IsElf(head)) return AskLoader(*program);
-  return FindInProgram(InterpreterLine(head), nesting + 1);
+  return FindInProgram(InterpreterLine(head), memory, nesting + 1);
 }
 
 }  // namespace
 
-Result<TorchLocation> FindTorch(std::span<const std::string> command) {
-  Result<TorchLocation> found = FindInProgram(command);
+Result<TorchLocation> FindTorch(std::span<const std::string> command, const std::string& memory) {
+  Result<TorchLocation> found = FindInProgram(command, memory);
   // A program that has no torch itself may start one that has.
   for (size_t i = 1; !found.ok() && i < std::min(command.size(), kMaxWordsLookedAt); ++i) {
-    if (Result<TorchLocation> in_argument = FindInProgram(command.subspan(i)); in_argument.ok())
+    if (Result<TorchLocation> in_argument = FindInProgram(command.subspan(i), memory); in_argument.ok())
       return in_argument;
   }
   if (found.ok() || command.empty()) return found;
   const Result<std::string> program = FindProgram(command[0]);
-  if (program.ok() && MayStartPython(*program)) return AskPythonOnPath(*program);
+  if (program.ok() && MayStartPython(*program)) return AskPythonOnPath(*program, memory);
   return found;
 }
 

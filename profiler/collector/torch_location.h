@@ -25,7 +25,8 @@ struct TorchLocation {
   std::string version;  // "2.15.0+cu132"; empty when no file tells
 };
 
-// An error says what was looked at. Takes the start-up time of a Python, some 50 ms; at most 20 s.
-Result<TorchLocation> FindTorch(std::span<const std::string> command);
+// An error says what was looked at. Takes the start-up time of a Python, some 20 ms, at most 20 s; next to
+// nothing when `memory`, a folder that exists, has the answer of an earlier call (remembered.h).
+Result<TorchLocation> FindTorch(std::span<const std::string> command, const std::string& memory = {});
 
 }  // namespace vramscope::collector

@@ -71,6 +71,7 @@ def _bind() -> None:
         ("intern", number, [text, ctypes.c_size_t]),
         ("torch_ready", number, [text, text]),
         ("deep", ctypes.c_int, []),
+        ("memory_seen", ctypes.c_int, []),
         ("python_call", ctypes.py_object, [number, number, number, wide]),
     ):
         function = getattr(_library, "vramscope_" + name)
@@ -151,6 +152,10 @@ def moment(kind: int, name: str, identity: int = 0) -> Callable[[int], None]:
 def fact(key: str, value: object) -> None:
     """One line of metadata about this process."""
     moment(Mark.USER, f"meta:{key}={value}")(0)
+
+
+def memory_seen() -> bool:
+    return bool(_library.vramscope_memory_seen())
 
 
 def torch_ready(version: str, folder: str) -> int:

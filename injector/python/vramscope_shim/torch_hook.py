@@ -79,7 +79,7 @@ class Recorder:
         """A program without optimizer, loader or no_grad: what still lives can be named now."""
         try:
             self._module_ranges.leave()
-            if not self._registry.looks:
+            if not self._registry.looks and native.memory_seen():  # a look takes 70 ms after a mere `import torch`
                 self._registry.look()
         except Exception as error:
             native.trouble("python.names", error)
