@@ -42,6 +42,14 @@ void PendingDefinitions::SetMetadata(std::string_view key, std::string_view valu
   changed_keys_.emplace(key);
 }
 
+void PendingDefinitions::CopyFrom(const PendingDefinitions& other) {
+  for (StringId id = 1; id <= other.strings.count(); ++id) strings.Intern(other.strings.at(id));
+  for (StackId id = 1; id <= other.stacks.count(); ++id) stacks.Intern(other.stacks.at(id));
+  for (const ProcessInfo& process : other.processes_) AddProcess(process);
+  for (const ThreadInfo& thread : other.threads_) AddThread(thread);
+  for (const auto& [key, value] : other.metadata_) SetMetadata(key, value);
+}
+
 Status PendingDefinitions::Write(BlockWriter* blocks, const BlockHeader& position) {
   using Step = Status (PendingDefinitions::*)(BlockWriter*, BlockHeader);
   for (const Step step : {&PendingDefinitions::WriteMetadata, &PendingDefinitions::WriteProcesses,

@@ -29,6 +29,10 @@ class PendingDefinitions {
     return thread < threads_.size() ? threads_[thread].process : 0;
   }
 
+  // Takes over what `other` defines, under the same numbers, all of it unwritten. Only while nothing is
+  // defined here.
+  void CopyFrom(const PendingDefinitions& other);
+
   // Writes what is new since the last success as blocks; `position` is a header with times and counts filled
   // in. What a failing sink did not take stays pending.
   Status Write(BlockWriter* blocks, const BlockHeader& position);

@@ -158,6 +158,14 @@ Result<std::unique_ptr<TraceWriter>> TraceWriter::Create(std::unique_ptr<ByteSin
   return Create(std::move(sink), clock, Options());
 }
 
+Result<std::unique_ptr<TraceWriter>> TraceWriter::CreateLike(const TraceWriter& other,
+                                                             std::unique_ptr<ByteSink> sink,
+                                                             const TraceClock& clock) {
+  auto writer = Create(std::move(sink), clock);
+  if (writer.ok()) (*writer)->impl_->definitions().CopyFrom(other.impl_->definitions());
+  return writer;
+}
+
 StringId TraceWriter::InternString(std::string_view text) {
   return impl_->definitions().strings.Intern(text);
 }
@@ -173,6 +181,8 @@ void TraceWriter::UpdateProcess(uint32_t process, const ProcessInfo& info) {
 }
 
 uint32_t TraceWriter::AddThread(const ThreadInfo& info) { return impl_->definitions().AddThread(info); }
+
+uint32_t TraceWriter::ProcessOf(uint32_t thread) const { return impl_->definitions().ProcessOf(thread); }
 
 void TraceWriter::SetMetadata(std::string_view key, std::string_view value) {
   impl_->definitions().SetMetadata(key, value);

@@ -41,6 +41,11 @@ class TraceWriter {
   static Result<std::unique_ptr<TraceWriter>> Create(std::unique_ptr<ByteSink> sink, const TraceClock& clock,
                                                      const Options& options);
   static Result<std::unique_ptr<TraceWriter>> Create(std::unique_ptr<ByteSink> sink, const TraceClock& clock);
+  // A trace with the definitions of `other` (texts, stacks, processes, threads, metadata) under the same
+  // numbers, and no events yet: events that were made for `other` can be appended to it.
+  static Result<std::unique_ptr<TraceWriter>> CreateLike(const TraceWriter& other,
+                                                         std::unique_ptr<ByteSink> sink,
+                                                         const TraceClock& clock);
   // Does not close: a writer that goes away without Close leaves what a killed recorder leaves.
   ~TraceWriter();
 
@@ -53,6 +58,8 @@ class TraceWriter {
   uint32_t AddProcess(const ProcessInfo& info);
   void UpdateProcess(uint32_t process, const ProcessInfo& info);
   uint32_t AddThread(const ThreadInfo& info);
+  // The process of a thread; 0 for threads that were not added.
+  uint32_t ProcessOf(uint32_t thread) const;
 
   // "vramscope.version", "command_line", "env.PYTORCH_CUDA_ALLOC_CONF", "torch.version", "option.depth", ...
   // Later values replace earlier ones.

@@ -2,6 +2,7 @@
 #include "profiler/collector/record.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -38,6 +39,9 @@ const VerbHelp& Help() {
        {"stacks", '\0', "none|python|native|all",
         "Where in the code, in deep steps. Costs time in the program."},
        {"max-size", '\0', "10GiB", "Stop recording when the trace is that large; the command runs on."},
+       {"black-box", '\0', "STEPS",
+        "Keep the last STEPS optimizer steps in memory. They are written when memory runs out, when the\n"
+        "command fails, and by vramscope dump; else nothing is."},
        {"quiet", 'q', nullptr, "No line at the end."}}};
   return help;
 }
@@ -66,6 +70,22 @@ Status CheckSteps(const std::string& text) {
       fmt::format("--deep-steps is a range of steps counted from 1, like 2-4, not '{}'.", Printable(text))};
 }
 
+constexpr uint32_t kMostBlackBoxSteps = 10'000;
+
+Result<uint32_t> ParseBlackBox(const Arguments& arguments) {
+  const std::string text = arguments.Get("black-box");
+  uint32_t steps = 0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), steps);
+  if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size() || steps == 0 ||
+      steps > kMostBlackBoxSteps) {
+    return Error{fmt::format("--black-box is a number of steps from 1 to {}, not '{}'.", kMostBlackBoxSteps,
+                             Printable(text))};
+  }
+  if (arguments.Has("max-size"))
+    return Error{"--black-box keeps the last steps, --max-size the first ones. Leave out one of the two."};
+  return steps;
+}
+
 Result<collector::RecordOptions> OptionsFrom(const Arguments& arguments) {
   collector::RecordOptions options;
   options.command = arguments.positionals();
@@ -88,6 +108,11 @@ Result<collector::RecordOptions> OptionsFrom(const Arguments& arguments) {
         options.stacks)};
   }
   if (options.command.empty()) return Error{"record needs a command: vramscope record -- python train.py"};
+  if (arguments.Has("black-box")) {
+    const Result<uint32_t> steps = ParseBlackBox(arguments);
+    if (!steps.ok()) return steps.error();
+    options.black_box_steps = *steps;
+  }
   if (arguments.Has("max-size")) {
     const Result<uint64_t> size = ParseSize("max-size", arguments.Get("max-size"));
     if (!size.ok()) return size.error();
@@ -104,7 +129,16 @@ std::string LossSentence(const collector::RecordOutcome& outcome) {
                                   : fmt::format("{} lost", FormatCount(outcome.lost_events, "event"));
 }
 
-std::string LastLine(const collector::RecordOutcome& outcome) {
+std::string BlackBoxLine(const collector::RecordOutcome& outcome) {
+  if (!outcome.stop_sentence.empty())
+    return fmt::format("The last steps could not be written: {}", outcome.stop_sentence);
+  if (outcome.black_boxes.empty()) return "Nothing was written: memory sufficed and the command ended well.";
+  return fmt::format("{}: the last steps, {}, {}. See: vramscope report {}", fmt::join(outcome.black_boxes, ", "),
+                     FormatCount(outcome.events, "event"), FormatBytes(outcome.file_bytes), outcome.path);
+}
+
+std::string LastLine(const collector::RecordOutcome& outcome, bool black_box) {
+  if (black_box) return BlackBoxLine(outcome);
   if (outcome.events == 0 && outcome.lost_events == 0) {
     if (!outcome.unrecorded.empty())
       return fmt::format("{}: no events. {}", outcome.path, outcome.unrecorded);
@@ -134,7 +168,7 @@ int RecordVerb(const Arguments& arguments, const Terminal&) {
   const Result<collector::RecordOutcome> outcome = collector::Record(*options);
   if (!outcome.ok()) return Fail(outcome.error().sentence);
   ::signal(SIGPIPE, SIG_IGN);  // the command's exit is what counts, not whether someone reads the last line
-  if (!arguments.Has("quiet")) std::fputs((LastLine(*outcome) + "\n").c_str(), stderr);
+  if (!arguments.Has("quiet")) std::fputs((LastLine(*outcome, options->black_box_steps != 0) + "\n").c_str(), stderr);
   if (WIFSIGNALED(outcome->wait_status)) collector::DieBySignal(WTERMSIG(outcome->wait_status));
   return WEXITSTATUS(outcome->wait_status);
 }

@@ -13,9 +13,12 @@
 #include <exception>
 #include <map>
 #include <memory>
+#include <optional>
 #include <utility>
 
+#include "profiler/collector/black_box_files.h"
 #include "profiler/collector/command.h"
+#include "profiler/collector/control_socket.h"
 #include "profiler/collector/process_facts.h"
 #include "profiler/collector/recorder.h"
 #include "profiler/collector/session_folder.h"
@@ -117,6 +120,40 @@ void Finish(pid_t command, Recorder& recorder, const RingFolderWatch& folder, Tr
   outcome.file_bytes = output.bytes();
 }
 
+Result<std::unique_ptr<TraceOutput>> OpenOutput(const RecordOptions& options, const std::string& path,
+                                                const ClockAnchor& start) {
+  if (options.black_box_steps != 0)
+    return TraceOutput::CreateBlackBox(StartOfTrace(start), options.black_box_steps);
+  auto sink = trace::CreateFileSink(path);
+  if (!sink.ok()) return sink.error();
+  return TraceOutput::Create(std::move(sink).value(), StartOfTrace(start), options.max_bytes);
+}
+
+// Out-of-memory errors and orders are answered between two turns, when everything up to them has been
+// drained.
+void TakeOrders(const std::string& session, BlackBoxFiles& files, Recorder& recorder,
+                std::optional<ControlSocket>& control) {
+  if (Result<ControlSocket> listening = ControlSocket::Listen(session); listening.ok())
+    control.emplace(std::move(listening).value());
+  recorder.AfterEachTurn(control ? control->descriptor() : -1, [&files, &control] {
+    files.WriteAfterOutOfMemory();
+    if (!control) return;
+    control->Serve([&](const std::string& order) -> Result<std::string> {
+      if (order == "dump") return files.WriteByOrder();
+      return Error{"This recording knows one order: dump."};
+    });
+  });
+}
+
+void FinishBlackBox(TraceOutput& output, BlackBoxFiles& files, RecordOutcome& outcome) {
+  if (outcome.wait_status != 0) files.WriteAtEnd();
+  outcome.black_boxes = files.paths();
+  outcome.path = files.paths().empty() ? "" : files.paths().back();
+  if (!files.trouble().empty()) outcome.stop_sentence = files.trouble();
+  outcome.events = output.events();
+  outcome.file_bytes = output.bytes();
+}
+
 // A pidfd for each process of a large launch: more than the soft limit of 1024 that many systems set. The
 // command keeps its own limit.
 void RaiseDescriptorLimit() {
@@ -142,6 +179,7 @@ struct Output {
 };
 
 Result<Output> ChooseOutput(const RecordOptions& options) {
+  if (options.black_box_steps != 0) return Output{"", false};  // named when it is written
   if (!options.output.empty()) {
     const bool new_file = access(options.output.c_str(), F_OK) != 0;
     return Output{options.output, new_file};
@@ -196,10 +234,8 @@ Result<RecordOutcome> Record(const RecordOptions& options) {
     return error;
   };
 
-  auto sink = trace::CreateFileSink(file->path);
-  if (!sink.ok()) return sink.error();
   const ClockAnchor start = TakeAnchor();
-  auto output = TraceOutput::Create(std::move(sink).value(), StartOfTrace(start), options.max_bytes);
+  auto output = OpenOutput(options, file->path, start);
   if (!output.ok()) return give_up(output.error());
   auto session = SessionFolder::Create();
   if (!session.ok()) return give_up(session.error());
@@ -219,9 +255,13 @@ Result<RecordOutcome> Record(const RecordOptions& options) {
   RecordOutcome outcome;
   outcome.path = file->path;
   outcome.unrecorded = *unrecorded;
+  BlackBoxFiles black_box(**output, options.output, [&] { recorder.drain().WriteSummary(); });
+  std::optional<ControlSocket> control;
+  if (options.black_box_steps != 0) TakeOrders((*session)->path(), black_box, recorder, control);
   outcome.wait_status = recorder.Run(*command);
   try {
     Finish(*command, recorder, folder, **output, outcome);
+    if (options.black_box_steps != 0) FinishBlackBox(**output, black_box, outcome);
   } catch (const std::exception&
                failure) {  // the command has ended well or badly; that is what the caller is told
     outcome.stop_sentence = fmt::format("the trace could not be closed ({})", failure.what());

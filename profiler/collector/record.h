@@ -34,6 +34,9 @@ struct RecordOptions {
   std::string bridge_missing;  // why, as one sentence for the trace's metadata
   std::string more_options;    // "key=value;key=value" as it is, for tests
   uint64_t max_bytes = 0;      // 0 = no limit
+  // Not 0: the last so many optimizer steps are kept in memory and written when the program runs out of
+  // memory, when the command fails, and by order (control_socket.h); else nothing is written.
+  uint32_t black_box_steps = 0;
   std::string version;         // of vramscope, for the metadata
   // More variables for the command. Their LD_PRELOAD and PYTHONPATH come behind the recorder's own and before what is there already.
   std::map<std::string, std::string> environment;
@@ -47,7 +50,8 @@ struct RecordOptions {
 
 struct RecordOutcome {
   int wait_status = 0;  // of the command, as waitpid gives it
-  std::string path;
+  std::string path;  // of the trace; of a black box the last that was written, empty when none was
+  std::vector<std::string> black_boxes;  // all that were written
   uint64_t events = 0;      // in the trace
   uint64_t processes = 0;   // that recorded
   uint64_t peak_bytes = 0;  // of the fullest device

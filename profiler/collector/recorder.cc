@@ -36,6 +36,11 @@ Recorder::Recorder(TraceOutput& output, ClockAnchor start, RingFolderWatch& fold
       sleep_(kLongestSleep),
       flushed_ns_(start.monotonic_ns) {}
 
+void Recorder::AfterEachTurn(int descriptor, std::function<void()> work) {
+  work_descriptor_ = descriptor;
+  work_ = std::move(work);
+}
+
 int Recorder::Run(pid_t command) {
   SignalRelay::CommandState state;
   while (!state.exited) {
@@ -58,6 +63,7 @@ int Recorder::Run(pid_t command) {
 void Recorder::Sleep() const {
   std::vector<pollfd> wake = {{folder_.descriptor(), POLLIN, 0}};
   if (!command_ended_) wake.push_back({relay_.descriptor(), POLLIN, 0});
+  if (work_descriptor_ >= 0) wake.push_back({work_descriptor_, POLLIN, 0});
   for (const Watched& watched : watched_) wake.push_back({watched.watch.descriptor(), POLLIN, 0});
   const nanoseconds sleep = output_.stopped() ? kSleepWhenStopped : sleep_;
   const timespec timeout{0, static_cast<long>(sleep.count())};
@@ -74,6 +80,7 @@ void Recorder::Turn() {
     Welcome(anchor.monotonic_ns);
     DrainOnce(anchor.monotonic_ns);
     FlushSometimes(anchor.monotonic_ns);
+    if (work_) work_();
   } catch (const std::exception& failure) {
     output_.Stop(fmt::format("the collector failed ({})", failure.what()));
   }

@@ -10,6 +10,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "profiler/collector/clock_map.h"
@@ -24,6 +25,9 @@ namespace vramscope::collector {
 class Recorder {
  public:
   Recorder(TraceOutput& output, ClockAnchor start, RingFolderWatch& folder, SignalRelay& relay);
+
+  // Called after each turn, and soon when `descriptor` becomes readable. Before Run.
+  void AfterEachTurn(int descriptor, std::function<void()> work);
 
   // Records until the command has ended, and shortly longer for what it left behind. Returns its wait status.
   int Run(pid_t command);
@@ -55,6 +59,8 @@ class Recorder {
   std::vector<Watched> watched_;
   std::chrono::nanoseconds sleep_;
   uint64_t flushed_ns_;
+  int work_descriptor_ = -1;
+  std::function<void()> work_;
   bool stop_announced_ = false;
   bool command_ended_ = false;  // nobody to pass signals on to
   bool closing_ = false;        // nothing new is recorded any more

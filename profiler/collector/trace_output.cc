@@ -2,13 +2,24 @@
 #include "profiler/collector/trace_output.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <utility>
 
+#include "trace_format/file_sink.h"
+
 namespace vramscope::collector {
 
 namespace {
+
+// 400 MB: a step of more events is kept in part.
+constexpr size_t kMostEventsOfABlackBox = 4'000'000;
+
+class NoSink final : public trace::ByteSink {
+ public:
+  Status Write(std::span<const std::byte>) override { return {}; }
+};
 
 // A block is what a limit can overshoot by, so a small limit gets small blocks.
 trace::TraceWriter::Options WriterOptions(uint64_t max_bytes) {
@@ -29,6 +40,36 @@ Result<std::unique_ptr<TraceOutput>> TraceOutput::Create(std::unique_ptr<trace::
   return std::unique_ptr<TraceOutput>(new TraceOutput(std::move(writer).value(), max_bytes));
 }
 
+Result<std::unique_ptr<TraceOutput>> TraceOutput::CreateBlackBox(const trace::TraceClock& clock,
+                                                                 uint32_t steps) {
+  auto output = Create(std::make_unique<NoSink>(), clock, 0);
+  if (!output.ok()) return output.error();
+  (*output)->box_ = std::make_unique<BlackBox>(steps, kMostEventsOfABlackBox);
+  (*output)->clock_ = clock;
+  return output;
+}
+
+Status TraceOutput::WriteBlackBox(const std::string& path) {
+  const bool new_file = access(path.c_str(), F_OK) != 0;
+  writer_->SetMetadata("black_box.steps_before", std::to_string(box_->steps_before()));
+  Status status;
+  if (auto sink = trace::CreateFileSink(path); !sink.ok()) {
+    status = sink.error();
+  } else if (auto writer = trace::TraceWriter::CreateLike(*writer_, std::move(sink).value(), clock_);
+             !writer.ok()) {
+    status = writer.error();
+  } else {
+    status = (*writer)->Append(box_->Events());
+    if (Status closed = (*writer)->Close(); status.ok()) status = closed;
+    box_events_ = (*writer)->events_written();
+    box_bytes_ = (*writer)->bytes_written();
+  }
+  if (!status.ok() && new_file) unlink(path.c_str());
+  return status;
+}
+
+bool TraceOutput::TakeOutOfMemory() { return std::exchange(out_of_memory_, false); }
+
 TraceOutput::TraceOutput(std::unique_ptr<trace::TraceWriter> writer, uint64_t max_bytes)
     : writer_(std::move(writer)), max_bytes_(max_bytes) {
   batch_.reserve(kBatch);
@@ -42,7 +83,13 @@ void TraceOutput::Add(const trace::Event& event) {
   batch_.push_back(event);
   last_time_ns_ = std::max(last_time_ns_, event.time_ns);
   batch_.back().time_ns = last_time_ns_;
-  if (batch_.size() == kBatch) WriteBatch();
+  if (event.type == trace::EventType::kOutOfMemory) out_of_memory_ = true;
+  if (box_) {
+    box_->Add(batch_.back(), writer_->ProcessOf(event.thread));
+    batch_.clear();
+  } else if (batch_.size() == kBatch) {
+    WriteBatch();
+  }
 }
 
 void TraceOutput::WriteBatch() {
@@ -59,13 +106,14 @@ void TraceOutput::WriteBatch() {
 }
 
 void TraceOutput::Flush() {
-  if (stopped_) return;
+  if (stopped_ || box_) return;
   WriteBatch();
   if (stopped_) return;
   if (const Status status = writer_->Flush(); !status.ok()) Stop(status.error().sentence);
 }
 
 void TraceOutput::Close() {
+  if (box_) return;
   Flush();
   if (const Status status = writer_->Close(); !status.ok()) Stop(status.error().sentence);
 }

@@ -2,6 +2,8 @@
 // Where the events go: batches them into the trace writer, keeps their times from falling, and stops for good
 // at the first failure or at the size limit. After that everything is counted as lost and nothing fails any
 // more: the training is the boss.
+//
+// Instead of into a file they may go into a black box (black_box.h), which is written when somebody wants it.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "profiler/collector/black_box.h"
 #include "trace_format/result.h"
 #include "trace_format/writer.h"
 
@@ -20,6 +23,17 @@ class TraceOutput {
   // Takes over `sink`. `max_bytes` 0 = no limit. An error when not even the header can be written.
   static Result<std::unique_ptr<TraceOutput>> Create(std::unique_ptr<trace::ByteSink> sink,
                                                      const trace::TraceClock& clock, uint64_t max_bytes);
+
+  // Keeps the last `steps` optimizer steps in memory and writes nothing by itself.
+  static Result<std::unique_ptr<TraceOutput>> CreateBlackBox(const trace::TraceClock& clock, uint32_t steps);
+
+  // The black box as a whole trace of its own; what is in it stays. Only for a black box. On failure nothing
+  // is left of a file that was not there before.
+  Status WriteBlackBox(const std::string& path);
+  // True once after each out-of-memory error that has gone into the black box.
+  bool TakeOutOfMemory();
+  // Steps that the black box does not have any more.
+  [[nodiscard]] uint64_t steps_before() const { return box_->steps_before(); }
 
   // The writer's interning and process tables; safe to use also after a stop.
   [[nodiscard]] trace::TraceWriter& writer() { return *writer_; }
@@ -38,11 +52,11 @@ class TraceOutput {
   [[nodiscard]] bool stopped() const { return stopped_; }
   [[nodiscard]] const std::string& stop_sentence() const { return stop_sentence_; }
 
-  // Events that are in the file, and those that came after the stop or could not be written. Exact after
+  // Events that are in the file (the last one that was written of a black box), and those that came after the stop or could not be written. Exact after
   // Flush or Close.
-  [[nodiscard]] uint64_t events() const { return writer_->events_written(); }
+  [[nodiscard]] uint64_t events() const { return box_ ? box_events_ : writer_->events_written(); }
   [[nodiscard]] uint64_t events_lost() const { return events_after_stop_ + writer_->events_lost(); }
-  [[nodiscard]] uint64_t bytes() const { return writer_->bytes_written(); }
+  [[nodiscard]] uint64_t bytes() const { return box_ ? box_bytes_ : writer_->bytes_written(); }
   [[nodiscard]] uint64_t last_time_ns() const { return last_time_ns_; }
 
  private:
@@ -51,7 +65,12 @@ class TraceOutput {
   TraceOutput(std::unique_ptr<trace::TraceWriter> writer, uint64_t max_bytes);
   void WriteBatch();
 
-  std::unique_ptr<trace::TraceWriter> writer_;
+  std::unique_ptr<trace::TraceWriter> writer_;  // of a black box: its definitions, never its events
+  std::unique_ptr<BlackBox> box_;
+  trace::TraceClock clock_;
+  bool out_of_memory_ = false;
+  uint64_t box_events_ = 0;
+  uint64_t box_bytes_ = 0;
   uint64_t max_bytes_;
   std::vector<trace::Event> batch_;
   uint64_t last_time_ns_ = 0;

@@ -34,6 +34,15 @@ void AddOriginNotes(const classify::Analysis& analysis, uint64_t inferred_blocks
   }
 }
 
+// A trace that begins in the middle of its run: step 1 here is a later one there.
+void AddBlackBoxNote(const model::Run& run, Answer& answer) {
+  const auto& metadata = run.source->metadata();
+  const auto before = metadata.find("black_box.steps_before");
+  if (before == metadata.end() || before->second == "0") return;
+  answer.notes.push_back("These are the last steps of a run: " + before->second +
+                         " were before them, and step 1 here is the next.");
+}
+
 void AddTrustNotes(Answer& answer) {
   const model::Anomalies& anomalies = answer.anomalies;
   if (answer.dropped_events > 0) {
@@ -71,6 +80,7 @@ void AddNotes(const classify::Analysis& analysis, model::DeviceIndex device, uin
     AddOriginNotes(analysis, inferred_blocks, answer);
     AddUnseenNote(about, answer);
   }
+  AddBlackBoxNote(analysis.run(), answer);
   AddTrustNotes(answer);
 }
 

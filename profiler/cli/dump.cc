@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <charconv>
+
+#include "profiler/cli/verb.h"
+#include "profiler/collector/control_socket.h"
+
+namespace vramscope::cli {
+namespace {
+
+const VerbHelp& Help() {
+  static const VerbHelp help = {
+      "dump",
+      "have the last steps of a running recording written",
+      "dump PID",
+      {{"vramscope record --black-box 5 -- python train.py", "keeps the last 5 steps in memory"},
+       {"vramscope dump 4711", "writes them now; 4711 is the process of train.py"}},
+      {}};
+  return help;
+}
+
+int DumpVerb(const Arguments& arguments, const Terminal&) {
+  const std::string text = arguments.positionals().size() == 1 ? arguments.positionals().front() : "";
+  uint32_t pid = 0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), pid);
+  if (text.empty() || parsed.ec != std::errc() || parsed.ptr != text.data() + text.size())
+    return Fail("dump needs the number of a process: vramscope dump 4711");
+  const Result<std::string> path = collector::AskRecordingOf(pid, "dump");
+  if (!path.ok()) return Fail(path.error().sentence);
+  fmt::print("{}\n", Printable(*path));
+  return kDone;
+}
+
+}  // namespace
+
+int RunDump(std::span<const std::string> words) {
+  return RunParsed(Help(), Arguments::Parse(Help(), words), DumpVerb);
+}
+
+}  // namespace vramscope::cli
