@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// What one device's caching allocator did, as PyTorch itself tells it: events in order, and the segments at the end.
+//
+// Why: a pickle of torch.cuda.memory._snapshot(), a trace and a test's random program all say the same things in different words.
+// Replay, fragmentation and autopsy read this form only; who reads a new kind of file fills it in and gets them all.
+// PyTorch: TraceEntry, SegmentInfo and BlockInfo in c10/core/CachingDeviceAllocator.h (same actions, same order, 2.1 to 2.15).
+//
+//   inside one malloc:  [free_completed ...] [segment_free | segment_unmap ...] [segment_alloc | segment_map ...]  alloc | oom
+//   inside one free:    free_requested [free_completed]                  the second comes later if another stream still used the block
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace vramscope::allocator {
+
+// A stream, as an index into History::streams. Index 0 is always the default stream (handle 0).
+using StreamIndex = uint32_t;
+// A memory pool, as an index into History::pools. Index 0 is always the default pool, {0, 0}.
+using PoolIndex = uint16_t;
+constexpr PoolIndex kDefaultPool = 0;
+// Snapshots before 2.8 do not say in which pool a block was allocated; the segment that holds the address does.
+constexpr PoolIndex kUnknownPool = 0xffff;
+
+// PyTorch's MempoolId_t: {capture id, 0} for the pool of a CUDA graph, {0, n} for torch.cuda.MemPool and graph_pool_handle().
+struct PoolId {
+  uint64_t capture = 0;
+  uint64_t user = 0;
+  friend bool operator==(const PoolId&, const PoolId&) = default;
+};
+
+// Numbered as PyTorch's TraceEntry::Action.
+enum class Action : uint8_t {
+  kAlloc,          // bytes = as requested, not rounded
+  kFreeRequested,  // bytes = the same number as at its alloc
+  kFreeCompleted,  // bytes = the same number as at its alloc
+  kSegmentAlloc,   // bytes = of the segment: cudaMalloc
+  kSegmentFree,    // bytes = of the segment: cudaFree
+  kSegmentMap,     // bytes = mapped, expandable segments only
+  kSegmentUnmap,   // bytes = unmapped, expandable segments only
+  kSnapshot,       // bytes = active bytes; address unused
+  kOutOfMemory,    // bytes = as rounded; address = bytes that the driver called free
+};
+
+struct Event {
+  uint64_t address = 0;
+  uint64_t bytes = 0;
+  uint64_t time_ns = 0;  // any clock that does not go back; 0 = unknown
+  StreamIndex stream = 0;
+  PoolIndex pool = kDefaultPool;
+  Action action = Action::kAlloc;
+
+  friend bool operator==(const Event&, const Event&) = default;
+};
+static_assert(sizeof(Event) == 32, "histories have millions of events");
+
+enum class BlockUse : uint8_t {
+  kFree,         // "inactive"
+  kAllocated,    // "active_allocated"
+  kPendingFree,  // "active_pending_free" or "active_awaiting_free": freed, but another stream may still use it
+};
+
+struct BlockState {
+  uint64_t address = 0;
+  uint64_t bytes = 0;            // of the block: rounded, with its slack
+  uint64_t requested_bytes = 0;  // what the program asked for; 0 = unknown (before 2.0) or free
+  BlockUse use = BlockUse::kFree;
+};
+
+// One cudaMalloc, or one run of mapped pages of an expandable segment. The blocks fill it without gap, in order of address.
+struct SegmentState {
+  uint64_t address = 0;
+  uint64_t bytes = 0;
+  StreamIndex stream = 0;
+  PoolIndex pool = kDefaultPool;
+  bool large = false;  // of the large pool: "segment_type"
+  bool expandable = false;
+  std::vector<BlockState> blocks;
+};
+
+struct History {
+  int device = 0;
+  std::string torch_version;  // "2.6.0+cu124"; "" = unknown
+  std::string settings;       // PYTORCH_CUDA_ALLOC_CONF as PyTorch parsed it; "" = defaults or unknown
+  uint64_t device_bytes = 0;  // memory of the device; 0 = unknown
+
+  std::vector<uint64_t> streams{0};   // handles
+  std::vector<PoolId> pools{PoolId{}};  // ids
+
+  std::vector<Event> events;
+
+  // The segments after the last event, in order of address, when the source has them (snapshots do). What was there before the first
+  // event follows by undoing the events, so a history may begin in the middle of a run.
+  std::vector<SegmentState> segments;
+  bool has_segments = false;
+  // Recorded from the first allocation on: before the first event the allocator was empty. Needed only without segments.
+  bool complete = false;
+};
+
+}  // namespace vramscope::allocator
