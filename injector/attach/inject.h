@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loads a library into a running process and calls one function of it, with ptrace.
+//
+//   our process                             target: all threads run on, but for one, for about 2 ms
+//   ─────────────────────────────────────────────────────────────────────────────────────────────────
+//   CheckTarget (refusal.h)                 untouched
+//   breakpoints on malloc, thread by thread 0.1 ms each
+//   first thread to arrive ──────────────►  stopped at the entry of malloc (safe_point.h)
+//   save registers, vector state, mask
+//   dlopen(library) ─────────────────────►  runs below its own stack, returns to address 0: SIGSEGV tells us
+//   entry(argument) ─────────────────────►  copies the argument, starts a thread of its own, returns
+//   restore all, detach ─────────────────►  malloc begins, as if nothing had been
+//
+// Everything slow belongs on the thread that `entry` starts.
+#pragma once
+
+#include <sys/types.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+#include "trace_format/result.h"
+
+namespace vramscope::attach {
+
+struct Injection {
+  std::string library;   // its path as the target sees it
+  std::string entry;     // exported function: int entry(const char* argument)
+  std::string argument;  // with the path at most kMostTextBytes
+  std::chrono::milliseconds patience = std::chrono::seconds(10);  // for a safe point
+  const std::atomic<bool>* cancelled = nullptr;  // set: give up, as long as nothing was called
+};
+inline constexpr size_t kMostTextBytes = 12 << 10;
+
+struct Injected {
+  int32_t result = 0;       // what `entry` returned
+  uint64_t stopped_ns = 0;  // how long its thread stood still
+  uint32_t watched = 0;     // threads that were given breakpoints
+};
+
+// Blocks the calling thread's signals meanwhile, and must not be called by two threads at once. An error
+// leaves the target as it was. CheckTarget must have been asked before.
+Result<Injected> Inject(pid_t pid, const Injection& injection);
+
+}  // namespace vramscope::attach

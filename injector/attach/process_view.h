@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// What /proc says of another process, read without stopping or touching it.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace vramscope::attach {
+
+struct Mapping {
+  uint64_t begin = 0;
+  uint64_t end = 0;
+  uint64_t offset = 0;  // in the file
+  bool writable = false;
+  bool executable = false;
+  std::string path;  // as the process sees it; " (deleted)" at the end when the file is gone
+
+  [[nodiscard]] bool Contains(uint64_t address) const { return address >= begin && address < end; }
+};
+
+// In the order of addresses; empty when the process is gone, is a thread of the kernel, or may not be read.
+std::vector<Mapping> MappingsOf(pid_t pid);
+// The file name of a mapping's path, without " (deleted)".
+std::string_view FileNameOf(const Mapping& mapping);
+
+// The value of one line of /proc/PID/status ("TracerPid"); nothing when there is no such line or process.
+std::optional<std::string> StatusOf(pid_t pid, std::string_view key);
+// The same of one thread.
+std::optional<std::string> ThreadStatusOf(pid_t pid, pid_t thread, std::string_view key);
+// The first number of such a value in the given base; `absent` when there is none.
+uint64_t NumberIn(const std::optional<std::string>& value, int base = 10, uint64_t absent = 0);
+
+std::vector<pid_t> ThreadsOf(pid_t pid);
+// The whole of a file of /proc; empty when it cannot be read.
+std::string ReadProcFile(const std::string& path);
+// "python (process 4711)", or "process 4711" when its name cannot be read.
+std::string Describe(pid_t pid);
+
+// Memory of the process; false when not all of it can be read. Needs the right to trace it.
+bool ReadMemory(pid_t pid, uint64_t address, void* to, size_t bytes);
+// At most `limit` bytes up to the next 0.
+std::string ReadText(pid_t pid, uint64_t address, size_t limit);
+
+}  // namespace vramscope::attach

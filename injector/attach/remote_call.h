@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Makes one stopped thread of another process call functions, and afterwards be what it was.
+//
+// Saved and put back: general registers, the full extended state (x87, SSE, AVX, AMX: as many bytes as the
+// kernel has; a debugger that thinks it knows the size fails on newer processors), the signal mask. While the
+// calls run all signals but those of faults are blocked in the thread, so that they stay pending and are
+// handled by the program itself later.
+//
+//   saved rsp ──► │ the thread's own stack   │
+//                 │ red zone, 128 bytes      │
+//                 │ texts                    │ PushText
+//                 │ return address 0         │ a return from the call faults at 0: that is how we know
+//   rsp of call ► │                          │
+#pragma once
+
+#include <sys/types.h>
+#include <sys/user.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "injector/attach/safe_point.h"
+#include "injector/attach/tracee.h"
+#include "trace_format/result.h"
+
+namespace vramscope::attach {
+
+// The general registers of a stopped thread.
+std::optional<user_regs_struct> ReadRegisters(pid_t thread);
+
+class RemoteCall {
+ public:
+  // `others_may_run` is called again and again while a call runs.
+  RemoteCall(pid_t pid, Tracee& tracee, const LoaderLocks& locks, std::function<void()> others_may_run)
+      : pid_(pid), tracee_(tracee), locks_(locks), others_may_run_(std::move(others_may_run)) {}
+
+  // Saves the thread's state. Nothing else works before it.
+  bool Prepare();
+  // Puts a text below the thread's stack; its address.
+  uint64_t PushText(const std::string& text);
+  // Calls `function` with up to three integer arguments; what it returned in rax. It may take as long as it
+  // likes, but a wait for the dynamic loader's lock is broken off after some seconds.
+  Result<uint64_t> Do(uint64_t function, std::initializer_list<uint64_t> arguments);
+  // As it was before Prepare().
+  void Restore();
+
+ private:
+  bool Begin(uint64_t function, std::initializer_list<uint64_t> arguments);
+  Result<uint64_t> WaitForReturn();
+  bool BreakOff();
+  void ForgetCatchPoints();
+  [[nodiscard]] Error Died() const;
+
+  pid_t pid_;
+  Tracee& tracee_;
+  const LoaderLocks& locks_;
+  std::function<void()> others_may_run_;
+  bool prepared_ = false;
+  user_regs_struct registers_ = {};
+  std::vector<std::byte> extended_;
+  uint64_t signals_ = 0;
+  uint64_t stack_ = 0;                  // below it nothing is ours yet
+  std::vector<uint64_t> thread_words_;  // the thread's control block and what lies before it
+};
+
+}  // namespace vramscope::attach

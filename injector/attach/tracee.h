@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// One thread of the target under ptrace, and how to let go of it without a trace.
+//
+// Why hardware breakpoints: they belong to one thread. An int3 in the code is hit by every thread, also by
+// one that was born after we came and that nobody traces: it kills the program (seen after 11 attaches to a
+// program that makes threads).
+//
+// Why Release() is not just PTRACE_DETACH: a breakpoint may have been hit in the very moment in which the
+// thread was interrupted. The kernel then reports the interruption first, and the SIGTRAP stays pending;
+// after a plain detach it would kill the program (seen after 20 attaches).
+//
+//   Seize ──► running ── Stop ──► stopped ── Arm, Continue ──► running ── Poll ──► stopped (kBreakpoint)
+//                                                                │
+//                     Release: interrupt, disarm, swallow a pending SIGTRAP, detach with any signal that is
+//                     due
+#pragma once
+
+#include <signal.h>
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstdint>
+#include <span>
+
+namespace vramscope::attach {
+
+inline constexpr size_t kMostBreakpoints = 4;  // debug registers of x86
+
+enum class StopReason : uint8_t {
+  kRunning,
+  kInterrupted,  // by us
+  kGroup,        // SIGSTOP and the like stopped the process
+  kSignal,       // a signal is about to be delivered: signal()
+  kBreakpoint,
+  kGone,
+};
+
+class Tracee {
+ public:
+  explicit Tracee(pid_t thread) : thread_(thread) {}
+
+  // False with errno set when it may not be traced or is gone.
+  bool Seize();
+  // Whether something has happened since: looks, and does not wait.
+  bool Poll();
+  // Interrupts it and waits until it has stopped. False when it is gone or does not stop within a second.
+  bool Stop();
+  // Waits for the next stop.
+  bool WaitForStop(std::chrono::milliseconds limit);
+  // Lets a stopped thread run on; a signal that is due is delivered. In a group stop it stays stopped as it
+  // would without us.
+  void Continue();
+  // The same, but runs also when the process is stopped as a group, and holds a due signal back until
+  // Release(). For the time of a call that we make it do.
+  void ContinueForUs();
+
+  // Sets breakpoints on the execution of up to four addresses. Stopped threads only.
+  bool Arm(std::span<const uint64_t> addresses);
+  void Disarm();
+  // Stops it if need be and lets go of it as it was. A thread that does not stop stays traced.
+  void Release();
+
+  [[nodiscard]] pid_t thread() const { return thread_; }
+  [[nodiscard]] StopReason reason() const { return reason_; }
+  [[nodiscard]] bool gone() const { return reason_ == StopReason::kGone; }
+  [[nodiscard]] bool stopped() const { return reason_ != StopReason::kRunning && !gone(); }
+  [[nodiscard]] bool armed() const { return armed_; }
+  [[nodiscard]] int signal() const { return signal_; }
+  // The signal was ours: it will not be delivered.
+  void DropSignal() { signal_ = 0; }
+
+ private:
+  bool SetDebugRegister(size_t number, uint64_t value) const;
+  [[nodiscard]] bool HasPendingTrap() const;
+  void Resume(int request, int signal);
+
+  pid_t thread_;
+  StopReason reason_ = StopReason::kRunning;
+  int signal_ = 0;     // due at the next Continue()
+  int held_back_ = 0;  // due at Release()
+  bool armed_ = false;
+};
+
+}  // namespace vramscope::attach
