@@ -79,6 +79,7 @@ enum class Role : uint16_t {
   kInput = 5,
   kWorkspace = 6,
   kCommunication = 7,
+  kNamed = 8,  // a name that the program gave this memory; name 0 takes it back. Says nothing about the category
 };
 
 // kLabel: which hook saw it.
@@ -89,6 +90,7 @@ enum class LabelSource : uint16_t {
   kDataLoader = 4,
   kRegisterBuffer = 5,   // LibTorch Module::register_buffer / register_parameter
   kWorkspace = 6,        // the functions with which PyTorch allocates workspaces for a library
+  kNvtx = 7,             // the memory extension of NVTX
 };
 
 // kRangeBegin / kRangeEnd
@@ -100,7 +102,7 @@ enum class RangeKind : uint16_t {
   kScope = 5,        // torch.profiler.record_function and other user scopes
   kAutocast = 6,     // name: dtype
   kCheckpoint = 7,   // torch.utils.checkpoint; name: "checkpoint" (forward) or "recomputation"; id: joins the two, 0 = not known
-  kNvtx = 8,
+  kNvtx = 8,         // NVTX; name: "domain:message". id 0 = pushed; else started: ends on any thread, its end has the id and no name
   kZeroGrad = 9,
   kGraphReplay = 10,  // CUDAGraph::replay: what was captured runs again, in memory that it keeps; id: identity of the graph
 };

@@ -89,6 +89,7 @@ constexpr uint64_t RingOffset(uint32_t index, uint64_t ring_bytes) {
 // The environment of a target process, set by the collector.
 inline constexpr char kSessionVariable[] = "VRAMSCOPE_SESSION";    // the session folder; unset = the injector does nothing
 inline constexpr char kOptionsVariable[] = "VRAMSCOPE_OPTIONS";    // "device=auto;depth=auto;deep_steps=2-4;stacks=none"
+inline constexpr char kNvtxNextVariable[] = "VRAMSCOPE_NVTX_NEXT";  // what NVTX_INJECTION64_PATH was before
 inline constexpr char kCollectorVariable[] = "VRAMSCOPE_COLLECTOR";  // pid of the collector, to see whether it is alive
 
 }  // namespace vramscope::trace

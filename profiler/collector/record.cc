@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <map>
@@ -30,12 +31,23 @@ namespace vramscope::collector {
 namespace {
 
 constexpr int kMaxOutputNumber = 10'000;
+constexpr char kNvtxVariable[] = "NVTX_INJECTION64_PATH";
 
 trace::TraceClock StartOfTrace(const ClockAnchor& start) {
   timespec now{};
   clock_gettime(CLOCK_REALTIME, &now);
   return {static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec),
           start.monotonic_ns};
+}
+
+// NVTX loads one library: ours, which calls through to the one that was asked for before.
+void PutInFrontOfNvtx(const std::string& injector, std::map<std::string, std::string>& changes) {
+  const auto asked = changes.find(kNvtxVariable);
+  const char* const inherited = getenv(kNvtxVariable);
+  const std::string before = asked != changes.end() ? asked->second : inherited == nullptr ? "" : inherited;
+  if (before == injector) return;  // a recording inside a recording
+  if (!before.empty()) changes[trace::kNvtxNextVariable] = before;
+  changes[kNvtxVariable] = injector;
 }
 
 std::map<std::string, std::string> RecordingEnvironment(const RecordOptions& options,
@@ -53,7 +65,10 @@ std::map<std::string, std::string> RecordingEnvironment(const RecordOptions& opt
   };
   put_in_front("LD_PRELOAD", options.installation ? options.installation->injector : "");
   put_in_front("PYTHONPATH", options.installation ? options.installation->python_shim : "");
-  if (options.installation) text += fmt::format(";shim={}", options.installation->python_shim);
+  if (options.installation) {
+    text += fmt::format(";shim={}", options.installation->python_shim);
+    PutInFrontOfNvtx(options.installation->injector, changes);
+  }
   if (!options.bridge.empty()) text += ";bridge=" + options.bridge;
   if (!options.more_options.empty()) text += ";" + options.more_options;
   changes[trace::kOptionsVariable] = text;

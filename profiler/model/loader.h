@@ -49,6 +49,7 @@ class Loader {
     uint64_t reserved = 0;
   };
   struct ProcessState {
+    std::vector<uint32_t> open_nvtx;  // of all threads, in order of their begins
     FlatMap live;  // address -> BlockId
     FlatMap
         created;  // sequence number + 1 of an autograd node -> the module path that was open when it was made
@@ -69,6 +70,7 @@ class Loader {
   void BeginRange(const trace::Event& event, ProcessIndex process);
   void StartForwardSearch(ProcessIndex process);
   void EndRange(const trace::Event& event, ProcessIndex process);
+  void EndNvtxRange(const trace::Event& event, ProcessIndex process);
   static void CloseCheckpoint(ThreadState& thread, uint64_t id);
   void BeginNode(const trace::Event& event, ProcessIndex process);
   void AddCoverage(const trace::Event& event, ProcessIndex process);

@@ -43,7 +43,11 @@ void Loader::BeginRange(const Event& event, ProcessIndex process) {
   }
   if (range.kind == RangeKind::kCheckpoint && range.id != 0) thread.checkpoints.push_back(range.id);
   const auto index = static_cast<uint32_t>(run_.ranges.size());
-  thread.open_ranges.push_back(index);
+  if (range.kind == RangeKind::kNvtx) {
+    processes_[process].open_nvtx.push_back(index);
+  } else {
+    thread.open_ranges.push_back(index);
+  }
   run_.processes[process].ranges.push_back(index);
   run_.ranges.push_back(range);
 }
@@ -58,6 +62,7 @@ void Loader::EndRange(const Event& event, ProcessIndex process) {
   const auto kind = static_cast<RangeKind>(field[trace::range::kKind]);
   const auto name = static_cast<uint32_t>(field[trace::range::kName]);
   const uint64_t id = field[trace::range::kId];
+  if (kind == RangeKind::kNvtx) return EndNvtxRange(event, process);
   ThreadState& thread = threads_[event.thread];
   if (EndsForwardSearch(kind)) StartForwardSearch(process);
   if (kind == RangeKind::kCheckpoint && id != 0) CloseCheckpoint(thread, id);
@@ -78,6 +83,25 @@ void Loader::EndRange(const Event& event, ProcessIndex process) {
   run_.anomalies.unbalanced_ranges += open.size() - keep - 1;
   for (size_t i = keep; i < open.size(); ++i) run_.ranges[open[i]].end = now_;
   open.resize(keep);
+}
+
+// The program's own ranges need not nest, neither in each other nor in those that hooks see: an end closes its range and nothing else. A
+// started range (id not 0) is known by its id and may end on another thread.
+void Loader::EndNvtxRange(const Event& event, ProcessIndex process) {
+  const auto name = static_cast<uint32_t>(event.field[trace::range::kName]);
+  const uint64_t id = event.field[trace::range::kId];
+  auto& open = processes_[process].open_nvtx;
+  const auto last = open.rbegin() + static_cast<ptrdiff_t>(std::min(open.size(), kDeepestNesting));
+  const auto match = std::find_if(open.rbegin(), last, [&](uint32_t index) {
+    const Range& range = run_.ranges[index];
+    return range.id == id && (id != 0 || (range.thread == event.thread && range.name == name));
+  });
+  if (match == last) {
+    ++run_.anomalies.unbalanced_ranges;
+    return;
+  }
+  run_.ranges[*match].end = now_;
+  open.erase(match.base() - 1);
 }
 
 void Loader::CloseCheckpoint(ThreadState& thread, uint64_t id) {

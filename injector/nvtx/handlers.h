@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// The functions that stand behind a program's NVTX calls: each records its fact and calls through to the
+// other injection.
+//
+//   push, start      kRangeBegin of RangeKind::kNvtx; id 0 for a pushed range, else the number that start
+//   returns pop, end         kRangeEnd; the end of a started range may come from any thread, carries the id
+//   and no name mark             kMark of MarkKind::kUser payload          of a mark its value. Of a range a
+//   kUser mark with the range's name right behind its begin. Numbers that are not whole
+//                    stand in the name: "loss = 0.125"
+//   colour, category ignored
+//
+// All of them may be called from any thread; a second use of a name costs no lock.
+#pragma once
+
+#include <span>
+
+#include "injector/nvtx/chain.h"
+
+namespace vramscope::injector::nvtx {
+
+// By position in the tables of kCore, of kCore2, and of the memory extension.
+std::span<Slot> CoreSlots();
+std::span<Slot> Core2Slots();
+std::span<Slot> MemorySlots();
+
+}  // namespace vramscope::injector::nvtx
