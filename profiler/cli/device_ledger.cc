@@ -22,6 +22,10 @@ uint64_t Number(const Json& object, const char* key) {
   return found != object.end() && found->is_number_unsigned() ? found->get<uint64_t>() : 0;
 }
 
+uint64_t NumberOr(const Json& object, const char* key, uint64_t absent) {
+  return object.contains(key) ? Number(object, key) : absent;
+}
+
 std::string Text(const Json& object, const char* key) {
   const auto found = object.find(key);
   return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
@@ -37,8 +41,12 @@ void AddEntry(const Json& row, std::vector<LedgerEntry>& entries) {
   const std::string library = Text(row, "library"), call = Text(row, "call");
   const auto found = std::ranges::find_if(
       entries, [&](const LedgerEntry& entry) { return entry.library == library && entry.call == call; });
-  LedgerEntry& entry = found != entries.end() ? *found : entries.emplace_back(LedgerEntry{library, call, 0});
-  entry.peak_bytes += Number(row, "peak_bytes");
+  LedgerEntry& entry = found != entries.end() ? *found : entries.emplace_back(LedgerEntry{library, call});
+  const uint64_t bytes = Number(row, "peak_bytes");
+  entry.peak_bytes += bytes;
+  entry.low_bytes += bytes * NumberOr(row, "low_percent", 100) / 100;
+  entry.high_bytes += bytes * NumberOr(row, "high_percent", 100) / 100;
+  if (const std::string basis = Text(row, "basis"); !basis.empty()) entry.basis = basis;
 }
 
 // One process's view of one device.

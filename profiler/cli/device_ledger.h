@@ -16,6 +16,9 @@ struct LedgerEntry {
   std::string library;  // "libc10_cuda.so"; "" = the driver itself
   std::string call;     // "cudaMalloc", "context"
   uint64_t peak_bytes = 0;
+  std::string basis = "exact";  // or how the figure is known: "measured", "derived", "given", "modelled"
+  uint64_t low_bytes = 0;       // what a GPU takes at least and at most where the device takes `peak_bytes`
+  uint64_t high_bytes = 0;
 };
 
 // What one process had of a device when the device's use was at its peak.

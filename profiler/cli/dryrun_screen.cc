@@ -40,10 +40,30 @@ std::string Sentence(const DryrunResult& result, const Terminal& terminal) {
       Ink::Bad());
 }
 
+// "derived: 166.5 to 203.5 MiB"; nothing for what is exact.
+std::string Range(const LedgerEntry& entry) {
+  if (entry.basis == "exact" || entry.basis == "given") return entry.basis == "exact" ? "" : "given";
+  return fmt::format("{}: {} to {}", Printable(entry.basis), FormatBytes(entry.low_bytes),
+                     FormatBytes(entry.high_bytes));
+}
+
+Json EntriesOf(const DeviceLedger& ledger) {
+  Json rows = Json::array();
+  for (const LedgerEntry& entry : ledger.entries)
+    rows.push_back({{"library", entry.library.empty() ? Json(nullptr) : Json(entry.library)},
+                    {"call", entry.call},
+                    {"peak_bytes", entry.peak_bytes},
+                    {"basis", entry.basis},
+                    {"low_bytes", entry.low_bytes},
+                    {"high_bytes", entry.high_bytes}});
+  return rows;
+}
+
 std::string StopSentence(const DryrunResult& result) {
   if (!result.waits_at.empty())
     return fmt::format(
-        "Ended at {}, a loop that waits for a value: it read 100,000 of them and took no step. No kernel computes here, so "
+        "Ended at {}, a loop that waits for a value: it read 100,000 of them and took no step. No kernel "
+        "computes here, so "
         "give the loop a limit.\n",
         Printable(result.waits_at));
   if (result.stopped_after == 0) return "";
@@ -78,7 +98,8 @@ std::string WorkspaceSentence(const ConvolutionWorkspaces& workspaces) {
   if (!workspaces.estimated || workspaces.largest_bytes == 0) return "";
   const auto bytes = static_cast<double>(workspaces.largest_bytes);
   return fmt::format(
-      "Convolution workspaces are estimated: {} for the largest, in cuDNN between {} and {}. Install the wheel's "
+      "Convolution workspaces are estimated: {} for the largest, in cuDNN between {} and {}. Install the "
+      "wheel's "
       "nvidia-cudnn package and it is asked.\n",
       FormatBytes(workspaces.largest_bytes), FormatBytes(static_cast<uint64_t>(kLow * bytes)),
       FormatBytes(static_cast<uint64_t>(kHigh * bytes)));
@@ -95,19 +116,19 @@ Json PeakOf(const DryrunResult& result) {
 }  // namespace
 
 std::string VerdictText(const DryrunResult& result, const Terminal& terminal) {
-  Table table({Align::kLeft, Align::kRight});
-  table.AddRow({"Peak allocated", FormatBytes(result.answer.peak.allocated_bytes)});
+  Table table({Align::kLeft, Align::kRight, Align::kLeft});
+  table.AddRow({"Peak allocated", FormatBytes(result.answer.peak.allocated_bytes), ""});
   if (const uint64_t reserved = result.PeakReserved(); reserved != 0)
-    table.AddRow({"Peak reserved", FormatBytes(reserved)});
-  table.AddRow({"Device used", FormatBytes(result.ledger.peak_bytes)});
+    table.AddRow({"Peak reserved", FormatBytes(reserved), ""});
+  table.AddRow({"Device used", FormatBytes(result.ledger.peak_bytes), ""});
   if (result.ledger.processes.size() > 1) {
     for (const ProcessShare& share : result.ledger.processes)
-      table.AddRow({fmt::format("  of these process {}", share.pid), FormatBytes(share.bytes)});
+      table.AddRow({fmt::format("  of these process {}", share.pid), FormatBytes(share.bytes), ""});
   }
   for (const LedgerEntry& entry : result.ledger.entries) {
     const std::string by =
         entry.library.empty() ? entry.call : fmt::format("{} by {}", entry.call, entry.library);
-    table.AddRow({"  of these " + Printable(by), FormatBytes(entry.peak_bytes)});
+    table.AddRow({"  of these " + Printable(by), FormatBytes(entry.peak_bytes), Range(entry)});
   }
   return fmt::format("{}\n{}{}{}{}{}\n\n", Sentence(result, terminal), table.ToString(), StopSentence(result),
                      DataSentence(result), WorkspaceSentence(result.workspaces), kSimulated);
@@ -122,13 +143,14 @@ std::string VerdictJson(const DryrunResult& result) {
   document["stopped_after_step"] = result.stopped_after == 0 ? Json(nullptr) : Json(result.stopped_after);
   document["waits_at"] = result.waits_at.empty() ? Json(nullptr) : Json(result.waits_at);
   document["peak"].update(PeakOf(result));
+  document["device_memory"] = EntriesOf(result.ledger);
   document["device_processes"] = Json::array();
   for (const ProcessShare& share : result.ledger.processes)
     document["device_processes"].push_back({{"pid", share.pid}, {"used_bytes", share.bytes}});
   const ConvolutionWorkspaces& workspaces = result.workspaces;
   document["convolution_workspaces"] = {{"answered_by", workspaces.estimated ? Json("model")
-                                                         : workspaces.asked ? Json("cudnn")
-                                                                            : Json(nullptr)},
+                                                        : workspaces.asked   ? Json("cudnn")
+                                                                             : Json(nullptr)},
                                         {"largest_bytes", workspaces.largest_bytes}};
   document["data_reads"] = Json::array();
   for (const DataRead& read : result.data_reads) {
@@ -194,8 +216,8 @@ std::string BatchTableText(const std::vector<BatchRow>& rows, const Terminal& te
   for (const BatchRow& row : rows) {
     const report::Peak& peak = row.result.answer.peak;
     table.AddRow(
-        {std::to_string(row.batch), FormatBytes(peak.allocated_bytes),
-         FormatBytes(row.result.PeakReserved()), FormatBytes(row.result.ledger.peak_bytes),
+        {std::to_string(row.batch), FormatBytes(peak.allocated_bytes), FormatBytes(row.result.PeakReserved()),
+         FormatBytes(row.result.ledger.peak_bytes),
          row.result.fits ? terminal.Paint("fits", Ink::Good()) : terminal.Paint("does not fit", Ink::Bad())});
   }
   const std::string sentence =
@@ -228,8 +250,8 @@ std::string ShuffleTableText(const std::vector<DryrunResult>& runs, const Termin
     const DryrunResult& run = runs[order];
     table.AddRow(
         {order == 0 ? "the program's" : fmt::format("shuffle {}", order),
-         FormatBytes(run.answer.peak.allocated_bytes),
-         FormatBytes(run.PeakReserved()), FormatBytes(run.ledger.peak_bytes),
+         FormatBytes(run.answer.peak.allocated_bytes), FormatBytes(run.PeakReserved()),
+         FormatBytes(run.ledger.peak_bytes),
          run.fits ? terminal.Paint("fits", Ink::Good()) : terminal.Paint("does not fit", Ink::Bad())});
   }
   const auto [least, most] =

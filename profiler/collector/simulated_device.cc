@@ -70,9 +70,10 @@ Result<std::string> FindSimulatedCuda() {
 Result<std::vector<GpuModel>> ListGpus(const std::string& folder) {
   std::vector<GpuModel> models;
   std::ifstream table(fs::path(folder) / "gpus.def");
-  // Name, product, then compute capability and multiprocessors before the capacity in MiB; the context is
-  // last.
-  const std::regex row(R"x(^GPU\("([^"]+)",\s*"([^"]+)",\s*\d+,\s*\d+,\s*\d+,\s*(\d+),.*,\s*(\d+)\))x");
+  // Name, product, then compute capability and multiprocessors before the capacity in MiB; the context and
+  // how it is known are last.
+  const std::regex row(
+      R"x(^GPU\("([^"]+)",\s*"([^"]+)",\s*\d+,\s*\d+,\s*\d+,\s*(\d+),.*,\s*(\d+),\s*k\w+\))x");
   for (std::string line; std::getline(table, line);) {
     std::smatch found;
     if (std::regex_search(line, found, row))

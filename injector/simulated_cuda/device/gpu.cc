@@ -51,6 +51,7 @@ bool ParseGpu(const char* text, Gpu* gpu) {
   gpu->product = product;
   gpu->total_mib = total;
   gpu->context_mib = context;
+  gpu->context_basis = kGiven;
   constexpr int kFields = 14;
   if (fields == kFields) return true;
   std::free(name);

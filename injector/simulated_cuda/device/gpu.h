@@ -6,6 +6,13 @@
 
 namespace vramscope::simulated {
 
+// How the size of a context is known (gpus.def).
+enum ContextBasis {
+  kMeasured,  // on a GPU with this chip and as many multiprocessors
+  kDerived,   // from the others, by the threads that can be resident
+  kGiven,     // by the user
+};
+
 struct Gpu {
   const char* name;     // as users ask for it: "h100-80gb"
   const char* product;  // as the driver calls it
@@ -19,12 +26,13 @@ struct Gpu {
   int clock_mhz, memory_clock_mhz;
   int bus_bits;
   uint64_t context_mib;
+  ContextBasis context_basis;
 };
 
 // nullptr when there is no such model in the table.
 const Gpu* FindGpu(const char* name);
-// A row of the table as text, with ';' between the fields: "my-gpu;NVIDIA My GPU;8;6;28;12042;3;...". False
-// when it is none. The names in `gpu` are copies that are never freed.
+// A row of the table as text but for how the context is known, with ';' between the fields: "my-gpu;NVIDIA My
+// GPU;8;6;28;12042;3;...". False when it is none. The names in `gpu` are copies that are never freed.
 bool ParseGpu(const char* text, Gpu* gpu);
 
 // cuDeviceGetAttribute of device number `device`; 0 for what the device cannot do or does not know.

@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "injector/simulated_cuda/abi.h"
+#include "injector/simulated_cuda/device/overheads.h"
 
 namespace vramscope::simulated {
 namespace {
@@ -32,12 +33,42 @@ TEST(GpuTest, ReadsADescriptionAsTheTableHasIt) {
   EXPECT_EQ(gpu.total_mib, table.total_mib);
   EXPECT_EQ(gpu.bus_bits, table.bus_bits);
   EXPECT_EQ(gpu.context_mib, 250u);
+  EXPECT_EQ(gpu.context_basis, kGiven);
   for (int attribute = 1; attribute < 128; ++attribute)
     EXPECT_EQ(AttributeOf(gpu, 0, attribute), AttributeOf(table, 0, attribute)) << attribute;
   std::free(const_cast<char*>(gpu.name));
   std::free(const_cast<char*>(gpu.product));
   EXPECT_FALSE(ParseGpu("my-gpu;NVIDIA My GPU;8;6;28", &gpu));
   EXPECT_FALSE(ParseGpu("", &gpu));
+}
+
+// The seven measurements in gpus.def and the straight line through them.
+TEST(GpuTest, ContextsFollowTheThreadsThatCanBeResident) {
+  const auto by_line = [](const Gpu& gpu) {
+    return 24.3 + 1.885 * gpu.multiprocessors * gpu.threads_per_multiprocessor / 1024;
+  };
+  for (const char* name :
+       {"t4", "v100", "rtx-3090", "a100-40gb", "a100-80gb", "rtx-4090", "l40s", "h100-80gb", "h200"}) {
+    const Gpu& gpu = *FindGpu(name);
+    EXPECT_EQ(gpu.context_basis, kMeasured) << name;
+    EXPECT_NEAR(static_cast<double>(gpu.context_mib) / by_line(gpu), 1.01, 0.065) << name;
+  }
+  for (const char* name : {"rtx-3060", "rtx-4060", "rtx-5090", "a10g", "l4", "b200"}) {
+    const Gpu& gpu = *FindGpu(name);
+    EXPECT_EQ(gpu.context_basis, kDerived) << name;
+    EXPECT_NEAR(static_cast<double>(gpu.context_mib), by_line(gpu), 1) << name;
+  }
+}
+
+TEST(GpuTest, WhatTheProgramAskedForIsExactAndAContextHasARange) {
+  EXPECT_STREQ(CertaintyOf("cudaMalloc", kMeasured).basis, "exact");
+  EXPECT_EQ(CertaintyOf("cudaMalloc", kMeasured).high_percent, 100u);
+  EXPECT_STREQ(CertaintyOf("context", kDerived).basis, "derived");
+  const Certainty measured = CertaintyOf("context", kMeasured);
+  EXPECT_LT(measured.low_percent, 100u);
+  EXPECT_GT(measured.high_percent, 100u);
+  EXPECT_LT(measured.high_percent, CertaintyOf("context", kDerived).high_percent);
+  EXPECT_EQ(CertaintyOf("context", kGiven).low_percent, 100u);
 }
 
 TEST(GpuTest, WhatItDoesNotKnowIsNotThere) {

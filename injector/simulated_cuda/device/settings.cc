@@ -135,7 +135,9 @@ Settings MakeSettings(const char* gpu, const char* capacity, const char* context
   settings.machine_devices = model.devices;
   ChooseVisible(nullptr, settings);
   settings.capacity = BytesOr(capacity, model.gpu->total_mib * kMib);
-  settings.context = BytesOr(context, model.gpu->context_mib * kMib);
+  settings.context = BytesOr(context, UINT64_MAX);
+  settings.context_basis = settings.context != UINT64_MAX ? kGiven : model.gpu->context_basis;
+  if (settings.context == UINT64_MAX) settings.context = model.gpu->context_mib * kMib;
   settings.copy_limit = BytesOr(copy_limit, kMib);
   settings.lag = lag != nullptr ? std::strtoull(lag, nullptr, 10) : 1;
   settings.ledger = ledger;

@@ -39,12 +39,13 @@ struct Settings {
   int physical[kMaxDevices];  // of those, the machine's numbers
   uint64_t capacity;          // bytes of each device
   uint64_t context;           // bytes
-  uint64_t copy_limit;        // bytes
-  uint64_t lag;               // launches
-  const char* ledger;         // nullptr = nowhere
-  const char* shared;         // nullptr = this process alone
-  bool nccl_measured;         // then the next is what a communicator takes, whatever its size
-  uint64_t nccl;              // bytes
+  ContextBasis context_basis;
+  uint64_t copy_limit;  // bytes
+  uint64_t lag;         // launches
+  const char* ledger;   // nullptr = nowhere
+  const char* shared;   // nullptr = this process alone
+  bool nccl_measured;   // then the next is what a communicator takes, whatever its size
+  uint64_t nccl;        // bytes
 };
 
 // Read once; what cannot be understood is taken as absent, except an unknown GPU, which makes a machine

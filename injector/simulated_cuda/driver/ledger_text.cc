@@ -5,7 +5,8 @@
 //     {"device": 0, "gpu": "t4", "capacity_bytes": 2, "live_bytes": 1, "peak_bytes": 1,
 //      "refusals": 0, "missing_bytes": 0, "rows": [
 //       {"library": "libc10_cuda.so", "call": "cudaMalloc", "live_bytes": 1, "peak_bytes": 1,
-//        "taken_bytes": 1, "takes": 1, "gives": 0}]}]}
+//        "taken_bytes": 1, "takes": 1, "gives": 0, "basis": "exact", "low_percent": 100, "high_percent":
+//        100}]}]}
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -14,6 +15,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "injector/simulated_cuda/device/overheads.h"
 #include "injector/simulated_cuda/driver/context.h"
 #include "injector/simulated_cuda/driver/private_calls.h"
 
@@ -47,8 +49,11 @@ unsigned long long Wide(uint64_t value) { return value; }
 void AddRow(Text& text, const LedgerRow& row, bool first) {
   text.Add("%s\n    {\"library\": \"%s\", \"call\": \"%s\", \"live_bytes\": %llu, \"peak_bytes\": %llu, ",
            first ? "" : ",", row.library, row.call, Wide(row.live_bytes), Wide(row.peak_bytes));
-  text.Add("\"taken_bytes\": %llu, \"takes\": %llu, \"gives\": %llu}", Wide(row.taken_bytes), Wide(row.takes),
-           Wide(row.gives));
+  text.Add("\"taken_bytes\": %llu, \"takes\": %llu, \"gives\": %llu, ", Wide(row.taken_bytes),
+           Wide(row.takes), Wide(row.gives));
+  const Certainty certainty = CertaintyOf(row.call, TheSettings().context_basis);
+  text.Add("\"basis\": \"%s\", \"low_percent\": %u, \"high_percent\": %u}", certainty.basis,
+           certainty.low_percent, certainty.high_percent);
 }
 
 void AddDevice(Text& text, int number) {
