@@ -30,8 +30,11 @@ struct ProcessShare {
 struct DeviceLedger {
   int device = 0;
   uint64_t capacity_bytes = 0;
-  uint64_t peak_bytes = 0;              // of all processes together, at one time
-  uint64_t missing_bytes = 0;           // for the last request that was turned down; 0 = none was
+  uint64_t peak_bytes = 0;     // of all processes together, at one time
+  uint64_t missing_bytes = 0;  // for the last request that was turned down; 0 = none was
+  // The call of that request where it was not PyTorch's allocator that asked, which would have said so
+  // itself: "ring" of NCCL, "kernels". Else empty.
+  std::string refused_beside;
   std::vector<ProcessShare> processes;  // at the peak; empty = unknown
   // Each with its own peak: with several processes, the sum of theirs. Nothing of processes that were killed.
   std::vector<LedgerEntry> entries;

@@ -42,14 +42,17 @@ TEST_F(DeviceLedgerTest, TakesTheFullestDeviceOfAllProcesses) {
   Write(
       "1.json",
       R"({"devices": [{"capacity_bytes": 100, "peak_bytes": 40, "rows": []}, {"device": 1, "capacity_bytes": 100, "peak_bytes": 70,
-      "missing_bytes": 5, "rows": [{"library": "libc10_cuda.so", "call": "cudaMalloc", "peak_bytes": 60},
+      "missing_bytes": 5, "refused_call": "ring", "refused_basis": "modelled", "rows": [{"library": "libc10_cuda.so", "call": "cudaMalloc", "peak_bytes": 60},
       {"library": "", "call": "context", "peak_bytes": 1000, "basis": "derived", "low_percent": 90, "high_percent": 110}]}]})");
-  Write("2.json", R"({"devices": [{"capacity_bytes": 100, "peak_bytes": 50}]})");
+  Write(
+      "2.json",
+      R"({"devices": [{"capacity_bytes": 100, "peak_bytes": 50, "missing_bytes": 1, "refused_call": "cudaMalloc", "refused_basis": "exact"}]})");
   const DeviceLedger ledger = Fullest(Read());
   EXPECT_EQ(ledger.peak_bytes, 70u);
   EXPECT_EQ(ledger.missing_bytes, 5u);
   ASSERT_EQ(ledger.entries.size(), 2u);
   EXPECT_EQ(ledger.entries[0].call, "cudaMalloc");
+  EXPECT_EQ(ledger.refused_beside, "ring") << "PyTorch's own refusals are in its recording";
   EXPECT_EQ(ledger.entries[0].basis, "exact");
   EXPECT_EQ(ledger.entries[1].basis, "derived");
   EXPECT_EQ(ledger.entries[1].low_bytes, 900u);

@@ -121,7 +121,8 @@ void ReadWorkspaces(const std::string& folder, ConvolutionWorkspaces& workspaces
 }
 
 std::string DryrunSettings(const DryrunPlan& plan, uint64_t order, const std::string& scratch) {
-  std::string text = fmt::format("steps={};init={};notes={}", plan.steps, plan.keep_init ? "keep" : "skip", scratch);
+  std::string text =
+      fmt::format("steps={};init={};notes={}", plan.steps, plan.keep_init ? "keep" : "skip", scratch);
   if (plan.lone_rank) text += fmt::format(";world={};rank={}", plan.lone_rank->world, plan.lone_rank->rank);
   if (order != 0) text += fmt::format(";order={}", order);
   return text;
@@ -217,13 +218,18 @@ Result<DryrunResult> DryrunRunner::Run(const std::vector<std::string>& command,
   if (log_text != nullptr) *log_text = collector::ReadWhole(log);
   result.trace = outcome->path;
   result.wait_status = outcome->wait_status;
-  const std::vector<DeviceLedger> ledgers = ReadDeviceLedgers(
-      scratch.path(), scratch.path() + kSharedFile,
-      asked.capacity_bytes != 0 ? asked.capacity_bytes : asked.gpu.capacity_bytes);
+  const std::vector<DeviceLedger> ledgers =
+      ReadDeviceLedgers(scratch.path(), scratch.path() + kSharedFile,
+                        asked.capacity_bytes != 0 ? asked.capacity_bytes : asked.gpu.capacity_bytes);
   result.ledger = Fullest(ledgers);
   result.used_device = result.ledger.capacity_bytes != 0;
   if (!result.used_device) return result;
   ReadStop(scratch.path(), result);
+  if (result.fits && result.wait_status != 0) {
+    for (const DeviceLedger& ledger : ledgers)
+      if (!ledger.refused_beside.empty()) result.refused_beside = ledger.refused_beside;
+    result.fits = result.refused_beside.empty();
+  }
   ReadDataReads(scratch.path(), result.data_reads);
   ReadWorkspaces(scratch.path(), result.workspaces);
   const Result<model::Run> run = model::LoadFile(outcome->path);

@@ -39,6 +39,7 @@ struct DataRead {
 struct ConvolutionWorkspaces {
   bool asked = false;      // cuDNN, by one process at least
   bool estimated = false;  // by one process at least
+  std::string refused_beside;    // device_ledger.h, when that ended the run; else empty
   uint64_t largest_bytes = 0;
 };
 
@@ -54,7 +55,7 @@ struct DryrunResult {
   uint64_t shortfall_bytes = 0;  // at least so much more would be needed
   DeviceLedger ledger;           // of the fullest device
   report::Answer answer;
-  uint32_t stopped_after = 0;        // steps, when the run was ended early; else 0
+  uint32_t stopped_after = 0;  // steps, when the run was ended early; else 0
   std::string waits_at;  // "train.py:41" when it was ended because it waited there for a value; else empty
   bool stopped_by_calm = false;      // because the peak did not grow any more
   std::vector<DataRead> data_reads;  // sizes first, then by count
@@ -62,7 +63,8 @@ struct DryrunResult {
 
   // The command neither succeeded nor ran out of the device's memory.
   [[nodiscard]] bool FailedOtherwise() const { return wait_status != 0 && fits; }
-  // The most that the allocator held of the device that the answer is about; not always when most was allocated.
+  // The most that the allocator held of the device that the answer is about; not always when most was
+  // allocated.
   [[nodiscard]] uint64_t PeakReserved() const;
 };
 

@@ -23,15 +23,30 @@ std::string BySeveral(const DeviceLedger& ledger) {
   return fmt::format(" by {} processes together", ledger.processes.size());
 }
 
+// What the upper ends of all ranges come to, above what the device took.
+uint64_t Uncertain(const DeviceLedger& ledger) {
+  uint64_t bytes = 0;
+  for (const LedgerEntry& entry : ledger.entries)
+    bytes += entry.high_bytes - std::min(entry.high_bytes, entry.peak_bytes);
+  return bytes;
+}
+
 std::string Sentence(const DryrunResult& result, const Terminal& terminal) {
   const uint64_t capacity = result.ledger.capacity_bytes;
   const std::string gpu = fmt::format("{} ({})", result.device.gpu.name, FormatBytes(capacity));
   if (result.fits) {
     return terminal.Paint(
-        fmt::format("Fits on {}: {} used at most{}, {} left.", gpu, FormatBytes(result.ledger.peak_bytes),
-                    BySeveral(result.ledger), FormatBytes(Left(capacity, result.ledger.peak_bytes))),
+        fmt::format("Fits on {}: {} used at most{}, {} left{}.", gpu, FormatBytes(result.ledger.peak_bytes),
+                    BySeveral(result.ledger), FormatBytes(Left(capacity, result.ledger.peak_bytes)),
+                    Uncertain(result.ledger) > Left(capacity, result.ledger.peak_bytes)
+                        ? ", but the ranges below reach beyond it"
+                        : ""),
         Ink::Good());
   }
+  if (!result.refused_beside.empty())
+    return terminal.Paint(fmt::format("Does not fit on {}: no room for {}, at least {} missing.", gpu,
+                                      Printable(result.refused_beside), FormatBytes(result.shortfall_bytes)),
+                          Ink::Bad());
   const report::OutOfMemory& failed = result.answer.out_of_memory.back();
   const std::string step = failed.step != 0 ? fmt::format(" in step {}", failed.step) : "";
   return terminal.Paint(
@@ -140,6 +155,7 @@ std::string VerdictJson(const DryrunResult& result) {
   document["gpu"] = result.device.gpu.name;
   document["capacity_bytes"] = result.ledger.capacity_bytes;
   document["shortfall_bytes"] = result.shortfall_bytes;
+  document["no_room_for"] = result.refused_beside.empty() ? Json(nullptr) : Json(result.refused_beside);
   document["stopped_after_step"] = result.stopped_after == 0 ? Json(nullptr) : Json(result.stopped_after);
   document["waits_at"] = result.waits_at.empty() ? Json(nullptr) : Json(result.waits_at);
   document["peak"].update(PeakOf(result));

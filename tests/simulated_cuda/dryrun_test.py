@@ -43,6 +43,8 @@ class Verdict(DryrunTest):
             self.assertEqual((rows["cudaMalloc"]["basis"], rows["context"]["basis"]), ("exact", "measured"))
             self.assertEqual((rows["context"]["peak_bytes"], rows["cudaMalloc"]["low_bytes"]), (412 << 20, rows["cudaMalloc"]["peak_bytes"]))
             self.assertLess(rows["context"]["low_bytes"], rows["context"]["peak_bytes"])
+            self.assertEqual((rows["kernels"]["library"], rows["kernels"]["basis"]), ("libtorch_cuda.so", "modelled"))
+            self.assertIn(rows["kernels"]["peak_bytes"], range(1 << 20, 64 << 20), "a few of 600 MiB")
             self.assertGreater(answer["peak"]["device_used_bytes"], answer["peak"]["reserved_bytes"])
             self.assertIn(b"step    3", done.stderr, "the command's own output")
 
@@ -53,11 +55,15 @@ class Verdict(DryrunTest):
             self.assertIn(peak["categories"]["workspace"], (12 << 20, 24 << 20), "of one call, or of the threads of forward and backward")
 
     def test_says_that_it_does_not_fit(self) -> None:
-        done = self.dryrun("--gpu", "t4", "--capacity", "133MiB", "--json", command=[recorded_run.python(), *self.GPT])
-        self.assertEqual(done.code, 1, done.stderr.decode())
-        answer = json.loads(done.stdout)
-        self.assertFalse(answer["fits"])
+        answer = self.answer("--gpu", "t4", "--capacity", "190MiB", command=[recorded_run.python(), *self.GPT], code=1)
+        self.assertEqual((answer["fits"], answer["no_room_for"]), (False, None))
         self.assertGreater(answer["shortfall_bytes"], 0)
+
+    def test_what_libraries_take_beside_pytorch_may_not_fit_either(self) -> None:
+        for python in self.for_each_python():
+            answer = self.answer("--gpu", "t4", "--capacity", "150MiB", command=[python, *self.GPT], code=1)
+            self.assertEqual((answer["fits"], answer["no_room_for"], answer["out_of_memory"]), (False, "cublasCreate", []))
+            self.assertGreater(answer["shortfall_bytes"], 0)
 
     def test_keeps_the_exit_code_of_a_command_that_fails_otherwise(self) -> None:
         done = self.dryrun("--gpu", "t4", command=[recorded_run.python(), "-c", "import torch; torch.ones(1).cuda(); raise SystemExit(7)"])
@@ -221,7 +227,7 @@ class Series(DryrunTest):
 
     def test_the_largest_batch_is_the_last_that_fits(self) -> None:
         command = [recorded_run.python(), *self.GPT, "--batch", "{batch}"]
-        limited = ["--gpu", "t4", "--capacity", "203MiB"]
+        limited = ["--gpu", "t4", "--capacity", "264MiB"]
         answer = self.answer(*limited, "--batch", "28..34", command=command)
         largest = answer["largest_batch"]
         self.assertIn(largest, range(28, 34))

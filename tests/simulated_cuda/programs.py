@@ -225,6 +225,35 @@ def limit(model: str) -> Dict[str, Any]:
     }
 
 
+def beside() -> Dict[str, int]:
+    """What the device holds beside PyTorch's memory, by call."""
+    found: Dict[str, int] = {}
+    for row in ledger()["devices"][0]["rows"]:
+        if row["basis"] != "exact":
+            found[row["call"]] = found.get(row["call"], 0) + row["live_bytes"]
+    return found
+
+
+@program
+def growth() -> Dict[str, Any]:
+    """beside(): at first, after a kernel, after a product, after limits were set."""
+    torch.cuda.init()
+    x = torch.empty(64, 64, device="cuda")
+    rows = [beside()]
+    x.add_(1)
+    rows.append(beside())
+    x @ x
+    rows.append(beside())
+    driver = ctypes.CDLL("libcuda.so.1")
+    driver.cuCtxSetLimit(0, ctypes.c_size_t(4096))
+    driver.cuCtxSetLimit(2, ctypes.c_size_t(64 * MIB))
+    refused = driver.cuCtxSetLimit(1, ctypes.c_size_t(2 * MIB))
+    stack = ctypes.c_size_t()
+    driver.cuCtxGetLimit(ctypes.byref(stack), 0)
+    rows.append(beside())
+    return {"rows": rows, "stack": stack.value, "printf_after_a_kernel": refused}
+
+
 @program
 def one_rank(world: str) -> Dict[str, Any]:
     import torch.distributed as dist

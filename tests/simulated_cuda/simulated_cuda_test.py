@@ -68,15 +68,32 @@ class Memory(DeviceTest):
             self.assertTrue(reserved[0] < reserved[1] < reserved[2], reserved)
 
 
+    def test_what_is_beside_pytorchs_memory_is_taken_when_cuda_takes_it(self) -> None:
+        stack = 2048 * 132 * (4096 - 1024)  # of every thread that an H100 can hold
+        for python in self.for_each_python():
+            facts = self.facts(python, "growth")
+            at_start, with_kernel, with_product, with_limits = facts["rows"]
+            self.assertEqual(at_start, {"context": 527 * MIB}, "kernels are loaded when they are launched")
+            self.assertEqual((with_kernel["printf"], with_kernel["kernels"]), (MIB, 2 * MIB))
+            self.assertNotIn("cublasCreate", with_kernel)
+            self.assertEqual(with_product["cublasCreate"], 56 * MIB)
+            self.assertEqual((with_limits["local memory"], with_limits["malloc heap"]), (stack, 64 * MIB))
+            self.assertEqual((facts["stack"], facts["printf_after_a_kernel"]), (4096, 1))
+            eager = self.facts(python, "growth", CUDA_MODULE_LOADING="EAGER")["rows"][1]
+            self.assertGreater(eager["kernels"], 300 * MIB, "all of the wheel's code")
+
+
 class OutOfMemory(DeviceTest):
     def test_it_is_pytorchs_own_error(self) -> None:
         for python in self.for_each_python():
-            facts = self.facts(python, "out_of_memory", VRAMSCOPE_SIMULATED_CAPACITY="1GiB", VRAMSCOPE_SIMULATED_CONTEXT="0")
+            facts = self.facts(python, "out_of_memory", VRAMSCOPE_SIMULATED_CAPACITY="1GiB", VRAMSCOPE_SIMULATED_CONTEXT="0",
+                               VRAMSCOPE_SIMULATED_KERNELS="0")
             self.assertIn("CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 1024.00 MiB", facts["message"])
             self.assertEqual((facts["left"], facts["retries"]), (0, 1))
 
     def check_limits(self, settings: str, *models: str) -> int:
-        facts = self.facts(recorded_run.python(), "limits", *models, PYTORCH_CUDA_ALLOC_CONF=settings, VRAMSCOPE_SIMULATED_CONTEXT="0")
+        facts = self.facts(recorded_run.python(), "limits", *models, PYTORCH_CUDA_ALLOC_CONF=settings, VRAMSCOPE_SIMULATED_CONTEXT="0",
+                           VRAMSCOPE_SIMULATED_KERNELS="0")
         facts.pop("ledger")
         for model, found in facts.items():
             with self.subTest(model=model):

@@ -28,10 +28,10 @@ Device::Device(int number, uint64_t capacity, SharedUse& use)
       use_(use),
       addresses_(region_.begin(), region_.bytes(), kGranule) {}
 
-bool Device::Count(uint64_t bytes) {
+bool Device::Count(uint64_t bytes, const Origin& origin) {
   uint64_t missing = 0;
   if (use_.Take(number_, bytes, capacity_, &missing)) return true;
-  ledger_.Refuse(missing);
+  ledger_.Refuse(missing, origin.call);
   return false;
 }
 
@@ -42,7 +42,7 @@ int Device::Allocate(uint64_t bytes, const Origin& origin, uint64_t* address) {
   if (charged < bytes) return kOutOfMemory;
   *address = addresses_.Take(bytes);
   if (*address == 0) return kOutOfMemory;
-  if (!Count(charged)) {
+  if (!Count(charged, origin)) {
     addresses_.Give(*address, charged);
     return kOutOfMemory;
   }
@@ -74,7 +74,7 @@ Allocation Device::Find(uint64_t address) {
 
 LedgerRow* Device::TakePhysical(uint64_t bytes, const Origin& origin) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (!Count(bytes)) return nullptr;
+  if (!Count(bytes, origin)) return nullptr;
   return ledger_.Take(origin, bytes);
 }
 

@@ -63,7 +63,7 @@ class Device {
   };
 
   // Whether so much was left, which is counted from now on; the ledger notes what is missing. Under the lock.
-  bool Count(uint64_t bytes);
+  bool Count(uint64_t bytes, const Origin& origin);
 
   int number_;
   Region region_;

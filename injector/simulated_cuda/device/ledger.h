@@ -36,16 +36,18 @@ class Ledger {
   LedgerRow* Take(const Origin& origin, uint64_t bytes);
   void Give(LedgerRow* row, uint64_t bytes);
 
-  // A request was turned down because this many bytes were missing.
-  void Refuse(uint64_t missing) {
+  // A request under that call was turned down because this many bytes were missing.
+  void Refuse(uint64_t missing, const char* call) {
     ++refusals_;
     missing_ = missing;
+    refused_ = call;
   }
 
   [[nodiscard]] uint64_t live_bytes() const { return live_; }
   [[nodiscard]] uint64_t peak_bytes() const { return peak_; }
   [[nodiscard]] uint64_t refusals() const { return refusals_; }
-  [[nodiscard]] uint64_t missing_bytes() const { return missing_; }  // for the last refusal
+  [[nodiscard]] uint64_t missing_bytes() const { return missing_; }    // for the last refusal
+  [[nodiscard]] const char* refused_call() const { return refused_; }  // the last one; "" = none
   [[nodiscard]] const LedgerRow* begin() const { return rows_; }
   [[nodiscard]] const LedgerRow* end() const { return rows_ + count_; }
 
@@ -59,6 +61,7 @@ class Ledger {
   uint64_t peak_ = 0;
   uint64_t refusals_ = 0;
   uint64_t missing_ = 0;
+  const char* refused_ = "";
 };
 
 }  // namespace vramscope::simulated

@@ -14,7 +14,6 @@ struct Overhead {
 constexpr Overhead kOverheads[] = {
 #define OVERHEAD(call, ...) {call, {__VA_ARGS__}},
 #include "injector/simulated_cuda/overheads.def"
-#undef OVERHEAD
 };
 
 const char* NameOf(ContextBasis basis) {

@@ -6,6 +6,9 @@
 
 namespace vramscope::simulated {
 
+#define OVERHEAD_CONSTANT(name, value) inline constexpr uint64_t name = value;
+#include "injector/simulated_cuda/overheads.def"
+
 struct Certainty {
   const char* basis;      // "exact", "measured", "derived", "given" by the user, "modelled"
   unsigned low_percent;   // of the row's bytes, what a GPU takes at least

@@ -14,6 +14,7 @@
 //                                          the process id
 //   VRAMSCOPE_SIMULATED_SHARED=FILE        where processes that share the devices see each other (shared_use.h); by
 //                                          default a file in the recording's folder; without one each is alone
+//   VRAMSCOPE_SIMULATED_KERNELS=0          the code of kernels takes nothing, for tests that need to the byte what PyTorch takes
 //   VRAMSCOPE_SIMULATED_NCCL=700MiB        what each NCCL communicator takes, instead of nccl_memory.h's figure
 //   VRAMSCOPE_SIMULATED_CUDNN=92600        the release that cuDNN says it is: PyTorch refuses one older than it was
 //                                          compiled against
@@ -44,6 +45,7 @@ struct Settings {
   uint64_t lag;         // launches
   const char* ledger;   // nullptr = nowhere
   const char* shared;   // nullptr = this process alone
+  bool count_kernels;   // false: code and printf take nothing
   bool nccl_measured;   // then the next is what a communicator takes, whatever its size
   uint64_t nccl;        // bytes
 };

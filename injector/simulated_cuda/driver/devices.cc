@@ -181,12 +181,3 @@ SIMULATED_EXPORT int cuCtxGetStreamPriorityRange(int* least, int* greatest) {
 SIMULATED_EXPORT int cuCtxEnablePeerAccess(Context*, unsigned) { return kSuccess; }
 SIMULATED_EXPORT int cuCtxDisablePeerAccess(Context*) { return kSuccess; }
 
-// The sizes of the printf buffer, the stack and the malloc heap on the device: CUDA's defaults, which a
-// program may change without effect.
-SIMULATED_EXPORT int cuCtxGetLimit(size_t* value, int limit) {
-  static constexpr size_t kDefaults[] = {1024, 1 << 20, 8 << 20};
-  *value = limit >= 0 && limit < 3 ? kDefaults[limit] : 0;
-  return kSuccess;
-}
-
-SIMULATED_EXPORT int cuCtxSetLimit(int, size_t) { return kSuccess; }

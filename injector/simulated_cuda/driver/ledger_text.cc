@@ -3,7 +3,7 @@
 //
 //   {"process": 1, "devices": [
 //     {"device": 0, "gpu": "t4", "capacity_bytes": 2, "live_bytes": 1, "peak_bytes": 1,
-//      "refusals": 0, "missing_bytes": 0, "rows": [
+//      "refusals": 0, "missing_bytes": 0, "refused_call": "", "refused_basis": "exact", "rows": [
 //       {"library": "libc10_cuda.so", "call": "cudaMalloc", "live_bytes": 1, "peak_bytes": 1,
 //        "taken_bytes": 1, "takes": 1, "gives": 0, "basis": "exact", "low_percent": 100, "high_percent":
 //        100}]}]}
@@ -62,8 +62,10 @@ void AddDevice(Text& text, int number) {
              PhysicalNumber(number), TheSettings().gpu->name, Wide(TheSettings().capacity));
     text.Add("\"live_bytes\": %llu, \"peak_bytes\": %llu, ", Wide(ledger.live_bytes()),
              Wide(ledger.peak_bytes()));
-    text.Add("\"refusals\": %llu, \"missing_bytes\": %llu, \"rows\": [", Wide(ledger.refusals()),
+    text.Add("\"refusals\": %llu, \"missing_bytes\": %llu, ", Wide(ledger.refusals()),
              Wide(ledger.missing_bytes()));
+    text.Add("\"refused_call\": \"%s\", \"refused_basis\": \"%s\", \"rows\": [", ledger.refused_call(),
+             CertaintyOf(ledger.refused_call(), TheSettings().context_basis).basis);
     for (const LedgerRow& row : ledger) AddRow(text, row, &row == ledger.begin());
     text.Add("]}");
   });

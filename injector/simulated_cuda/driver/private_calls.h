@@ -26,6 +26,12 @@ size_t vramscope_simulated_used_bytes(int device);
 size_t vramscope_simulated_processes(int device, unsigned* pids, size_t* bytes, size_t most);
 // NCCL: whether the user has said what a communicator takes, and what.
 int vramscope_simulated_nccl(uint64_t* bytes);
+// `bytes` of machine code go to the calling thread's device, in blocks that all code of the process shares. `owner`: an
+// address in the library that the code is of. 0 or an error of CUDA.
+int vramscope_simulated_kernel(size_t bytes, const void* owner);
+// A library takes so much of the calling thread's device, once in this process; `call` (a literal) names it in the
+// ledger. 0 or an error of CUDA.
+int vramscope_simulated_once(const char* call, size_t bytes, const void* owner);
 // The ledger of all devices as JSON. Returns the bytes needed with the final 0; writes no more than
 // `capacity`.
 size_t vramscope_simulated_ledger(char* text, size_t capacity);

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // cuBLAS: a handle remembers its settings, because PyTorch sets them, runs a product and sets back what it
 // read before.
+#include <dlfcn.h>
+
+#include <cstddef>
+
 #include "injector/simulated_cuda/abi.h"
+#include "injector/simulated_cuda/device/overheads.h"
 
 namespace {
 
@@ -14,10 +19,22 @@ struct Handle {
 
 constexpr int kVersion = 130000;  // of CUDA 13.0's cuBLAS; wheels only print it
 constexpr int kOk = 0;
+constexpr int kAllocationFailed = 3;
+
+// What the kernels of cuBLAS and cuDNN that a program uses take of the device (overheads.def).
+bool LoadKernels() {
+  using Once = int (*)(const char*, size_t, const void*);
+  static const auto once =
+      reinterpret_cast<Once>(dlsym(dlopen("libcuda.so.1", RTLD_LAZY), "vramscope_simulated_once"));
+  constexpr size_t kBytes = vramscope::simulated::kLibraryCodeMib << 20;
+  return once == nullptr || once("cublasCreate", kBytes, reinterpret_cast<const void*>(&LoadKernels)) ==
+                                vramscope::simulated::kSuccess;
+}
 
 }  // namespace
 
 SIMULATED_EXPORT int cublasCreate_v2(Handle** handle) {
+  if (!LoadKernels()) return kAllocationFailed;
   *handle = new Handle;
   return kOk;
 }

@@ -120,7 +120,7 @@ SIMULATED_EXPORT int cudaGetDeviceFlags(unsigned* flags) {
 }
 SIMULATED_EXPORT int cudaDeviceReset() { return kSuccess; }
 SIMULATED_EXPORT int cudaDeviceSetCacheConfig(int) { return kSuccess; }
-SIMULATED_EXPORT int cudaDeviceSetLimit(int, size_t) { return kSuccess; }
+SIMULATED_EXPORT int cudaDeviceSetLimit(int limit, size_t value) { ON_DEVICE(cuCtxSetLimit(limit, value)); }
 SIMULATED_EXPORT int cudaDeviceGetLimit(size_t* value, int limit) {
   WITH_DRIVER(cuCtxGetLimit(value, limit));
 }

@@ -10,9 +10,13 @@
 //                                                                            entry      kind (1 PTX, 2
 //                                                                            machine code), header bytes,
 //                                                                            bytes, ..., entry architecture
-//                                                                            (86) at 28
-// The layout is what nvcc writes since CUDA 4; the compressed content is never looked at.
+//                                                                            (86) at 28, flags at 40, bytes
+//                                                                            when unpacked at 56
+// The layout is what nvcc writes since CUDA 4; the compressed content (LZ4, since CUDA 13 Zstandard) is never
+// looked at.
 #pragma once
+
+#include <cstdint>
 
 namespace vramscope::simulated {
 
@@ -25,5 +29,9 @@ struct KernelVersion {
 // newest that is not newer than it, else the newest PTX. {0, 0} when nothing fits: PyTorch 2.15 has nothing
 // for a V100. {architecture, architecture} when the wrapper is not understood.
 KernelVersion BestVersion(const void* wrapper, int architecture);
+
+// The bytes of machine code in the module for that GPU, unpacked: an ELF file with code, constants and
+// tables. 0 when there is none, or the wrapper is not understood.
+uint64_t MachineCodeBytes(const void* wrapper, int architecture);
 
 }  // namespace vramscope::simulated

@@ -34,6 +34,13 @@ class FatBinary {
     wrapper_ = {0x466243b1, 1, bytes_.data(), nullptr};
   }
   KernelVersion For(int architecture) const { return BestVersion(&wrapper_, architecture); }
+  uint64_t BytesFor(int architecture) const { return MachineCodeBytes(&wrapper_, architecture); }
+  // Entry `index` was packed in this way (0x2000 LZ4, 0x8000 Zstandard) and has so many bytes when unpacked.
+  void Pack(size_t index, uint64_t flags, uint64_t unpacked) {
+    unsigned char* const header = bytes_.data() + 16 + index * 104;
+    std::memcpy(header + 40, &flags, sizeof(flags));
+    std::memcpy(header + 56, &unpacked, sizeof(unpacked));
+  }
 
  private:
   template <typename Value>
@@ -63,12 +70,23 @@ TEST(FatBinaryTest, CompilesPtxWhereNoMachineCodeFits) {
   EXPECT_EQ(wheel.For(120).binary, 120);
 }
 
+TEST(FatBinaryTest, KnowsHowLargeTheMachineCodeIsWhenUnpacked) {
+  FatBinary wheel({{kCode, 75}, {kCode, 80}, {kCode, 86}, {kPtx, 90}});
+  EXPECT_EQ(wheel.BytesFor(80), 40u) << "as it stands";
+  wheel.Pack(1, 0x2011, 126336);
+  wheel.Pack(2, 0x8011, 535776);
+  EXPECT_EQ(wheel.BytesFor(80), 126336u);
+  EXPECT_EQ(wheel.BytesFor(89), 535776u) << "of the code that it runs";
+  EXPECT_EQ(wheel.BytesFor(90), 0u) << "PTX: the driver makes the code";
+}
+
 TEST(FatBinaryTest, SaysThatNothingFits) { EXPECT_EQ(FatBinary({{kCode, 75}, {kCode, 80}}).For(70).ptx, 0); }
 
 TEST(FatBinaryTest, TakesWhatItDoesNotUnderstandAsFitting) {
   const uint64_t foreign[4] = {};
   EXPECT_EQ(BestVersion(foreign, 89).ptx, 89);
   EXPECT_EQ(BestVersion(nullptr, 89).ptx, 89);
+  EXPECT_EQ(MachineCodeBytes(nullptr, 89), 0u);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "injector/simulated_cuda/runtime/call.h"
 #include "injector/simulated_cuda/runtime/fat_binary.h"
 #include "injector/simulated_cuda/runtime/host_reads.h"
+#include "injector/simulated_cuda/runtime/kernel_code.h"
 #include "injector/simulated_cuda/runtime/registry.h"
 
 using namespace vramscope::simulated;
@@ -31,6 +32,7 @@ thread_local int pushed_count = 0;
 int Launch(const void* function, const Dim3& grid, const Dim3& block, void** arguments, size_t shared_bytes,
            void* stream) {
   NoteLaunch(function, arguments);
+  if (const int error = LoadKernel(function)) return Keep(error);
   ON_DEVICE(cuLaunchKernel(const_cast<void*>(function), grid.x, grid.y, grid.z, block.x, block.y, block.z,
                            static_cast<unsigned>(shared_bytes), stream, nullptr, nullptr));
 }
@@ -173,6 +175,7 @@ SIMULATED_EXPORT int cudaFuncGetAttributes(FunctionAttributes* attributes, const
   TheDriver()->cuDeviceGetAttribute(&minor, kComputeCapabilityMinor, CurrentDevice());
   const KernelVersion version = BestVersion(ModuleOf(function), major * 10 + minor);
   if (version.ptx == 0) return Keep(kNoKernelImage);
+  if (const int error = LoadKernel(function)) return Keep(error);
   attributes->ptx_version = version.ptx;
   attributes->binary_version = version.binary;
   return kSuccess;

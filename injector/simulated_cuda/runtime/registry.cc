@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <mutex>
+#include <unordered_map>
 #include <vector>
 
 #include "injector/simulated_cuda/runtime/call.h"
@@ -28,6 +29,7 @@ struct Registry {
   std::mutex mutex;
   std::vector<Kernel> kernels;
   bool sorted = true;
+  std::unordered_map<const void*, size_t> modules;  // and how many kernels each has
   std::map<const void*, Variable> variables;
 };
 
@@ -55,10 +57,26 @@ void NoteKernel(const void* host, const void* module, const char* name) {
   Registry& registry = The();
   const std::lock_guard<std::mutex> lock(registry.mutex);
   registry.kernels.push_back({host, module, name});
+  registry.modules[module]++;
   registry.sorted = false;
 }
 
 const void* ModuleOf(const void* host) { return Find(host).module; }
+
+size_t KernelsOf(const void* module) {
+  Registry& registry = The();
+  const std::lock_guard<std::mutex> lock(registry.mutex);
+  const auto found = registry.modules.find(module);
+  return found != registry.modules.end() ? found->second : 1;
+}
+
+std::vector<const void*> Modules() {
+  Registry& registry = The();
+  const std::lock_guard<std::mutex> lock(registry.mutex);
+  std::vector<const void*> modules;
+  for (const auto& [module, kernels] : registry.modules) modules.push_back(module);
+  return modules;
+}
 
 const char* KernelName(const void* host) {
   const char* const name = Find(host).name;

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace vramscope::simulated {
 
@@ -12,6 +13,10 @@ namespace vramscope::simulated {
 void NoteKernel(const void* host, const void* module, const char* name);
 // The fat binary's wrapper; nullptr when nobody registered the kernel.
 const void* ModuleOf(const void* host);
+// How many kernels the module has; at least 1.
+size_t KernelsOf(const void* module);
+// The modules that have kernels, once each.
+std::vector<const void*> Modules();
 // As its library registered it, mangled; "" when nobody did.
 const char* KernelName(const void* host);
 
