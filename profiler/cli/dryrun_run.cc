@@ -15,6 +15,7 @@
 #include <tuple>
 
 #include "profiler/classify/analysis.h"
+#include "profiler/cli/scratch_folder.h"
 #include "profiler/cli/verb.h"
 #include "profiler/collector/whole_file.h"
 #include "profiler/report/build.h"
@@ -155,17 +156,6 @@ uint64_t DryrunResult::PeakReserved() const {
   return chosen == answer.devices.end() ? 0 : chosen->peak_reserved_bytes.value_or(0);
 }
 
-ScratchFolder::ScratchFolder() {
-  std::error_code ignored;
-  std::string pattern = (std::filesystem::temp_directory_path(ignored) / "vramscope-dryrun-XXXXXX").string();
-  if (mkdtemp(pattern.data()) != nullptr) path_ = pattern;
-}
-
-ScratchFolder::~ScratchFolder() {
-  std::error_code ignored;
-  if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
-}
-
 Result<collector::RecordOptions> DryrunRunner::OptionsFor(const std::vector<std::string>& command,
                                                           const collector::SimulatedDevice& device,
                                                           uint64_t order, const std::string& scratch) const {
@@ -225,11 +215,6 @@ Result<DryrunResult> DryrunRunner::Run(const std::vector<std::string>& command,
   result.used_device = result.ledger.capacity_bytes != 0;
   if (!result.used_device) return result;
   ReadStop(scratch.path(), result);
-  if (result.fits && result.wait_status != 0) {
-    for (const DeviceLedger& ledger : ledgers)
-      if (!ledger.refused_beside.empty()) result.refused_beside = ledger.refused_beside;
-    result.fits = result.refused_beside.empty();
-  }
   ReadDataReads(scratch.path(), result.data_reads);
   ReadWorkspaces(scratch.path(), result.workspaces);
   const Result<model::Run> run = model::LoadFile(outcome->path);
@@ -240,6 +225,11 @@ Result<DryrunResult> DryrunRunner::Run(const std::vector<std::string>& command,
   result.answer = std::move(*answer);
   // An out-of-memory error that the program survives is one that it handles (it may halve its batch).
   result.fits = result.answer.out_of_memory.empty();
+  if (result.fits && result.wait_status != 0) {
+    for (const DeviceLedger& ledger : ledgers)
+      if (!ledger.refused_beside.empty()) result.refused_beside = ledger.refused_beside;
+    result.fits = result.refused_beside.empty();
+  }
   if (!result.fits) result.shortfall_bytes = Shortfall(result.ledger, ledgers);
   return result;
 }

@@ -13,19 +13,6 @@
 
 namespace vramscope::cli {
 
-// A folder of our own for one run, gone with it.
-class ScratchFolder {
- public:
-  ScratchFolder();
-  ~ScratchFolder();
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-  [[nodiscard]] const std::string& path() const { return path_; }  // empty: none could be made
-
- private:
-  std::string path_;
-};
-
 // Places where the program reads what a kernel would have computed
 // (injector/simulated_cuda/runtime/host_reads.h).
 struct DataRead {
@@ -39,7 +26,6 @@ struct DataRead {
 struct ConvolutionWorkspaces {
   bool asked = false;      // cuDNN, by one process at least
   bool estimated = false;  // by one process at least
-  std::string refused_beside;    // device_ledger.h, when that ended the run; else empty
   uint64_t largest_bytes = 0;
 };
 
@@ -53,6 +39,7 @@ struct DryrunResult {
   bool used_device = false;  // false: nothing below is known
   bool fits = true;
   uint64_t shortfall_bytes = 0;  // at least so much more would be needed
+  std::string refused_beside;    // device_ledger.h, when that ended the run; else empty
   DeviceLedger ledger;           // of the fullest device
   report::Answer answer;
   uint32_t stopped_after = 0;  // steps, when the run was ended early; else 0
