@@ -27,4 +27,10 @@ inline constexpr uint32_t kNone = 0xffffffff;         // no such thing
 inline constexpr EventIndex kNever = 0xffffffff;      // has not happened within the trace
 inline constexpr EventIndex kMaxEvents = 0xfffffff0;  // events beyond are not loaded
 
+// A value that holds from an event on.
+struct Since {
+  EventIndex event = 0;
+  int64_t value = 0;
+};
+
 }  // namespace vramscope::model

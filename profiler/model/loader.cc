@@ -25,7 +25,7 @@ bool KnownRole(uint64_t role) {
 
 }  // namespace
 
-Loader::Loader(std::shared_ptr<const Source> source) {
+Loader::Loader(std::shared_ptr<const Source> source) : driver_(*source) {
   run_.source = std::move(source);
   run_.streams = {0};
   for (const trace::ProcessInfo& info : run_.source->processes()) {
@@ -49,7 +49,10 @@ void Loader::Add(std::span<const Event> events) {
   for (const Event& event : events) AddOne(event);
 }
 
-Run Loader::Finish() && { return std::move(run_); }
+Run Loader::Finish() && {
+  run_.driver = std::move(driver_).Finish(run_.source->processes(), run_.times, run_.anomalies);
+  return std::move(run_);
+}
 
 void Loader::AddOne(const Event& event) {
   if (run_.times.size() >= kMaxEvents || run_.blocks.size() >= kMaxBlocks) {
@@ -123,8 +126,13 @@ void Loader::AddOne(const Event& event) {
       run_.losses.push_back({event.thread, field[trace::lost::kCount], field[trace::lost::kFirstNs],
                              field[trace::lost::kLastNs]});
       return;
+    case EventType::kDriverAlloc:
+    case EventType::kDriverFree:
+    case EventType::kDriverMap:
+    case EventType::kDriverTotal:
+      return driver_.Add(event, now_, process, run_.anomalies);
     default:
-      return;  // facts that other readers of the trace use (op operands, graph edges, driver calls)
+      return;  // facts that other readers of the trace use (op operands, graph edges)
   }
 }
 
@@ -161,6 +169,8 @@ void Loader::AddAlloc(const Event& event, ProcessIndex process) {
 
   run_.devices[device].changes.push_back(Change(now_, id, false));
   devices_[device].allocated += size;
+  driver_.JoinBlock(id, process, block.device_code, address, field[trace::alloc::kTotalReserved],
+                    run_.anomalies);
   CheckTotal(device, true, field[trace::alloc::kTotalAllocated], field[trace::alloc::kTotalReserved]);
 }
 
@@ -304,7 +314,8 @@ void Loader::AddSaved(const Event& event, ProcessIndex process) {
   facts.released = kNever;
   facts.first_saved = std::min(facts.first_saved, now_);
   const ThreadState& thread = threads_[event.thread];
-  if (!thread.checkpoints.empty()) processes_[process].checkpoints[thread.checkpoints.back()].push_back(*found);
+  if (!thread.checkpoints.empty())
+    processes_[process].checkpoints[thread.checkpoints.back()].push_back(*found);
 }
 
 void Loader::AddReleased(const Event& event, ProcessIndex process) {
@@ -323,7 +334,8 @@ void Loader::ReleaseOne(BlockFacts& facts) const {
   if (facts.saved_now != 0 && --facts.saved_now == 0) facts.released = now_;
 }
 
-// A checkpoint keeps tensors in Python objects that end together; autograd reports no release for any of them.
+// A checkpoint keeps tensors in Python objects that end together; autograd reports no release for any of
+// them.
 void Loader::FreeCheckpoint(uint64_t id, ProcessIndex process) {
   const auto kept = processes_[process].checkpoints.extract(id);
   if (kept.empty()) return;

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "profiler/model/driver_loader.h"
 #include "profiler/model/flat_map.h"
 #include "profiler/model/run.h"
 
@@ -55,8 +56,8 @@ class Loader {
         created;  // sequence number + 1 of an autograd node -> the module path that was open when it was made
     ProcessIndex parent = kNone;
     std::unordered_map<uint64_t, std::vector<BlockId>> checkpoints;  // id -> what was saved in its ranges
-    bool save_noted = false;   // since last_edge
-    EventIndex last_edge = 0;  // of a backward, optimizer or data range
+    bool save_noted = false;                                         // since last_edge
+    EventIndex last_edge = 0;                                        // of a backward, optimizer or data range
   };
 
   void AddOne(const trace::Event& event);
@@ -87,6 +88,7 @@ class Loader {
   [[nodiscard]] bool InheritedFromParent(ProcessIndex process, uint64_t address) const;
 
   Run run_;
+  DriverLoader driver_;
   EventIndex now_ = 0;
   std::vector<ThreadState> threads_;
   std::vector<ProcessState> processes_;

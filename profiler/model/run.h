@@ -22,6 +22,7 @@
 #include "profiler/model/block.h"
 #include "profiler/model/chunked.h"
 #include "profiler/model/context_tree.h"
+#include "profiler/model/driver_level.h"
 #include "profiler/model/ids.h"
 #include "profiler/model/source.h"
 #include "profiler/model/time_index.h"
@@ -42,12 +43,6 @@ struct Change {
   [[nodiscard]] bool freed() const { return (block_and_kind & kFreed) != 0; }
 };
 inline constexpr BlockId kMaxBlocks = 1u << 31;
-
-// A value that holds from an event on.
-struct Since {
-  EventIndex event = 0;
-  int64_t value = 0;
-};
 
 // A device as one process sees it: an allocator of its own.
 struct Device {
@@ -143,6 +138,12 @@ struct Anomalies {
   uint64_t bad_events = 0;         // of a thread or type that the trace does not define
   uint64_t total_mismatches = 0;   // the allocator's own total differs from the sum of the blocks
   uint64_t not_loaded = 0;         // beyond kMaxEvents
+  uint64_t driver_double_allocs = 0;     // the driver gave an address that was not seen to be given back
+  uint64_t driver_unknown_frees = 0;     // given back to the driver without having been seen to be taken
+  uint64_t blocks_outside_segments = 0;  // of the caching allocator, in no segment that was seen to come
+  uint64_t segment_mismatches = 0;       // the caching allocator's reserved total differs from its segments
+  uint64_t driver_mismatches = 0;  // samples of used memory that do not follow from the calls since the last
+  uint64_t driver_below_rows = 0;  // samples that are less than what is known to be taken
 
   friend bool operator==(const Anomalies&, const Anomalies&) = default;
 };
@@ -166,6 +167,7 @@ struct Run {
   std::vector<Loss> losses;
   std::vector<Coverage> coverage;
   ContextTree contexts;
+  DriverLevel driver;
   std::array<uint64_t, trace::kEventTypeCount> event_counts = {};
   Anomalies anomalies;
 

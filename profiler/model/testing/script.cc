@@ -10,12 +10,13 @@ using trace::EventType;
 
 Script::Script() { Process(100); }
 
-Script& Script::Process(uint32_t pid, uint32_t parent_pid) {
+Script& Script::Process(uint32_t pid, uint32_t parent_pid, uint64_t end_ns) {
   const auto [entry, fresh] = processes_.emplace(pid, 0);
   if (fresh) {
     trace::ProcessInfo info;
     info.pid = pid;
     info.parent_pid = parent_pid;
+    info.end_ns = end_ns;
     info.executable = "/usr/bin/python3";
     info.command_line = "python train.py";
     entry->second = trace_->AddProcess(info);

@@ -39,7 +39,7 @@ class Script {
   Script();  // process 100 with one thread "main"; allocations on kCpuDevice
 
   // What the following events belong to; made when it is named the first time.
-  Script& Process(uint32_t pid, uint32_t parent_pid = 1);
+  Script& Process(uint32_t pid, uint32_t parent_pid = 1, uint64_t end_ns = 0);
   Script& Thread(const std::string& name);
   Script& Device(uint64_t code);
   // The time of the next event.

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which row of a device an allocation of the driver counts in, and for how much.
+#include <algorithm>
+
+#include "profiler/model/driver_loader.h"
+
+namespace vramscope::model {
+namespace {
+
+using trace::DriverMemory;
+
+// What cuMemAlloc's memory is made of: the smallest granularity that cuMemGetAllocationGranularity gives on
+// every device so far. Smaller requests share a page; a page is in use while any of them is.
+constexpr uint64_t kPage = uint64_t{2} << 20;
+
+}  // namespace
+
+void DriverLoader::Count(const DriverAllocation& made, int64_t sign) {
+  const int64_t bytes = sign * Signed(made.size);
+  const uint32_t named = made.owner == DriverOwner::kUser ? made.library : 0;
+  switch (made.kind) {
+    case DriverMemory::kUnknown:
+    case DriverMemory::kDevice: {
+      ProcessDevice& device = DeviceOf(made.process, made.device_code);
+      if (sign > 0) CountPages(device, made, true);
+      Change(made.process, made.device_code, made.owner, named, bytes);
+      if (sign < 0) CountPages(device, made, false);
+      return;
+    }
+    case DriverMemory::kManaged:
+      return Change(made.process, made.device_code, DriverOwner::kManaged, made.library, bytes);
+    case DriverMemory::kPhysical:
+    case DriverMemory::kArray:
+      return Change(made.process, made.device_code, made.owner, named, bytes);
+    case DriverMemory::kContext:
+    case DriverMemory::kModule:
+      return Change(made.process, made.device_code, DriverOwner::kContext, 0, bytes);
+    case DriverMemory::kPoolBlock: {
+      ProcessDevice& device = DeviceOf(made.process, made.device_code);
+      const Pool pool = device.pools[made.pool];
+      if (sign > 0) SetPool(device, made.process, made.pool, pool.reserved, pool.blocks + made.size);
+      Change(made.process, made.device_code, made.owner, named, bytes);
+      if (sign < 0) SetPool(device, made.process, made.pool, pool.reserved, pool.blocks - made.size);
+      return;
+    }
+    case DriverMemory::kHostPinned:
+    case DriverMemory::kHostRegistered:
+      return CountPinned(made, sign);
+    case DriverMemory::kReference:
+    case DriverMemory::kReservation:
+    case DriverMemory::kGraph:  // DriverTotalSource::kGraphs says what is taken
+    case DriverMemory::kImported:
+    case DriverMemory::kMulticast:  // binds memory that cuMemCreate made
+      return;
+  }
+}
+
+void DriverLoader::Change(ProcessIndex process, uint16_t code, DriverOwner owner, uint32_t library,
+                          int64_t bytes) {
+  if (bytes == 0) return;
+  DeviceOf(process, code);
+  changes_.push_back({now_, RowOf({code, {process, owner, library}}), bytes});
+}
+
+// A handful: processes x owners.
+uint32_t DriverLoader::RowOf(const RawRow& wanted) {
+  for (uint32_t i = 0; i < rows_.size(); ++i) {
+    const RawRow& known = rows_[i];
+    if (known.code == wanted.code && known.row.process == wanted.row.process &&
+        known.row.owner == wanted.row.owner && known.row.library == wanted.row.library)
+      return i;
+  }
+  rows_.push_back(wanted);
+  return static_cast<uint32_t>(rows_.size() - 1);
+}
+
+// Only the first and the last page of an allocation can be shared with others.
+void DriverLoader::CountPages(ProcessDevice& device, const DriverAllocation& made, bool taken) {
+  if (made.address == 0 || made.size == 0) return;
+  const uint64_t first = made.address / kPage;
+  const uint64_t last = (made.address + made.size - 1) / kPage;
+  const uint64_t in_first = std::min(made.size, (first + 1) * kPage - made.address);
+  if (in_first != kPage) CountPage(device, made, first, in_first, taken);
+  if (last == first) return;
+  const uint64_t in_last = made.address + made.size - last * kPage;
+  if (in_last != kPage) CountPage(device, made, last, in_last, taken);
+}
+
+void DriverLoader::CountPage(ProcessDevice& device, const DriverAllocation& made, uint64_t page,
+                             uint64_t bytes, bool taken) {
+  uint64_t& asked = device.pages[page];
+  const auto unasked = [](uint64_t of) { return of == 0 ? 0 : Signed(kPage) - Signed(of); };
+  const int64_t before = unasked(asked);
+  asked = taken ? asked + bytes : asked - std::min(asked, bytes);
+  Change(made.process, made.device_code, DriverOwner::kRounding, 0, unasked(asked) - before);
+  if (asked == 0) device.pages.erase(page);
+}
+
+void DriverLoader::SetPool(ProcessDevice& device, ProcessIndex process, uint64_t id, uint64_t reserved,
+                           uint64_t blocks) {
+  Pool& pool = device.pools[id];
+  const Pool before = pool;
+  pool.blocks = blocks;
+  pool.reserved = std::max(reserved, blocks);  // the driver is asked later; it holds no less than its blocks
+  const auto unused = [](const Pool& of) { return Signed(of.reserved) - Signed(of.blocks); };
+  Change(process, device.code, DriverOwner::kPools, 0, unused(pool) - unused(before));
+}
+
+void DriverLoader::CountPinned(const DriverAllocation& made, int64_t sign) {
+  ProcessState& state = processes_[made.process];
+  if (state.pinned_index == kNone) {
+    state.pinned_index = static_cast<uint32_t>(level_.pinned.size());
+    level_.pinned.push_back({made.process, {}, {}});
+  }
+  const uint64_t bytes = sign > 0 ? made.size : 0 - made.size;
+  state.pinned += bytes;
+  level_.pinned[state.pinned_index].bytes.push_back({now_, Signed(state.pinned)});
+  if (made.owner != DriverOwner::kPyTorch && made.owner != DriverOwner::kPyTorchBeside) return;
+  state.pinned_by_pytorch += bytes;
+  level_.pinned[state.pinned_index].by_pytorch.push_back({now_, Signed(state.pinned_by_pytorch)});
+}
+
+}  // namespace vramscope::model

@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/model/driver_loader.h"
+
+#include <algorithm>
+
+#include "profiler/model/run.h"
+
+namespace vramscope::model {
+namespace {
+
+using trace::DriverMemory;
+using trace::Event;
+using trace::EventType;
+
+constexpr uint8_t kCuda = 1;  // c10::DeviceType
+
+// Handles, pointers and host addresses are numbers of their own: one may equal another.
+enum class Space : uint8_t { kPointer, kHandle, kReservation, kArray, kContext, kModule, kMulticast, kHost };
+
+Space SpaceOf(DriverMemory kind) {
+  switch (kind) {
+    case DriverMemory::kPhysical:
+    case DriverMemory::kReference:
+      return Space::kHandle;
+    case DriverMemory::kReservation:
+      return Space::kReservation;
+    case DriverMemory::kArray:
+      return Space::kArray;
+    case DriverMemory::kContext:
+      return Space::kContext;
+    case DriverMemory::kModule:
+      return Space::kModule;
+    case DriverMemory::kMulticast:
+      return Space::kMulticast;
+    case DriverMemory::kHostPinned:
+    case DriverMemory::kHostRegistered:
+      return Space::kHost;
+    default:
+      return Space::kPointer;
+  }
+}
+
+// User addresses and handles are below 2^57 on all machines that CUDA runs on; 0 stays 0.
+uint64_t KeyOf(DriverMemory kind, uint64_t address) {
+  return address == 0 ? 0 : address ^ static_cast<uint64_t>(SpaceOf(kind)) << 58;
+}
+
+bool IsHost(DriverMemory kind) { return SpaceOf(kind) == Space::kHost; }
+
+// "cuda:1" also where a writer gave the bare index.
+uint16_t DeviceCodeOf(uint64_t device) {
+  return static_cast<uint16_t>(device <= 0xff ? trace::DeviceCode(kCuda, static_cast<uint8_t>(device))
+                                              : device);
+}
+
+}  // namespace
+
+DriverLoader::DriverLoader(const Source& source) : source_(source) {}
+
+void DriverLoader::Add(const Event& event, EventIndex now, ProcessIndex process, Anomalies& anomalies) {
+  now_ = now;
+  anomalies_ = &anomalies;
+  if (process >= processes_.size()) processes_.resize(process + 1);
+  switch (event.type) {
+    case EventType::kDriverAlloc:
+      return AddAlloc(event, process);
+    case EventType::kDriverFree:
+      return AddFree(event, process);
+    case EventType::kDriverMap:
+      return AddMap(event, process);
+    default:
+      return AddTotal(event, process);
+  }
+}
+
+DriverOwner DriverLoader::OwnerOf(uint32_t library) {
+  const auto [known, fresh] = owners_.try_emplace(library, DriverOwner::kUser);
+  if (fresh) known->second = OwnerOfLibrary(source_.String(library));
+  return known->second;
+}
+
+DriverLoader::ProcessDevice& DriverLoader::DeviceOf(ProcessIndex process, uint16_t code) {
+  std::vector<ProcessDevice>& devices = processes_[process].devices;
+  const auto found =
+      std::find_if(devices.begin(), devices.end(), [&](const ProcessDevice& d) { return d.code == code; });
+  if (found != devices.end()) return *found;
+  devices.emplace_back().code = code;
+  return devices.back();
+}
+
+// --- taking and giving back
+
+void DriverLoader::AddAlloc(const Event& event, ProcessIndex process) {
+  const uint64_t* field = event.field;
+  ++level_.calls;
+  if (field[trace::driver_alloc::kResult] != 0) {
+    ++level_.failed;
+    return;
+  }
+  DriverAllocation made;
+  made.address = field[trace::driver_alloc::kAddress];
+  made.size = field[trace::driver_alloc::kSize];
+  made.stream = field[trace::driver_alloc::kStream];
+  made.kind = trace::DriverMemoryOf(field[trace::driver_alloc::kFlags]);
+  made.pool = trace::DriverPoolOf(field[trace::driver_alloc::kFlags]);
+  made.begin = now_;
+  made.process = process;
+  made.api = static_cast<uint32_t>(field[trace::driver_alloc::kApi]);
+  made.library = static_cast<uint32_t>(field[trace::driver_alloc::kLibrary]);
+  made.owner = OwnerOf(made.library);
+  made.device_code =
+      IsHost(made.kind) ? trace::DeviceCode(0, 0xff) : DeviceCodeOf(field[trace::driver_alloc::kDevice]);
+
+  ProcessState& state = processes_[process];
+  const uint64_t key = KeyOf(made.kind, made.address);
+  if (made.kind == DriverMemory::kReference) {
+    if (const uint32_t* known = state.handles.Find(key)) {
+      ++state.physical[*known].handles;
+      return;
+    }
+  }
+  const auto index = static_cast<uint32_t>(level_.allocations.size());
+  if (key != 0) {
+    if (const uint32_t* before = state.live.Find(key)) {
+      ++anomalies_->driver_double_allocs;
+      GiveBack(*before);
+      state.live.Erase(key);
+    }
+    *state.live.Insert(key, index).value = index;
+  }
+  level_.allocations.push_back(made);
+  Take(index);
+}
+
+void DriverLoader::Take(uint32_t index) {
+  const DriverAllocation& made = level_.allocations[index];
+  ProcessState& state = processes_[made.process];
+  if (SpaceOf(made.kind) == Space::kHandle) {
+    const auto physical = static_cast<uint32_t>(state.physical.size());
+    state.physical.push_back({index, 1, 0});
+    if (made.address != 0) *state.handles.Insert(KeyOf(made.kind, made.address), physical).value = physical;
+  }
+  Count(made, +1);
+  if (made.owner == DriverOwner::kPyTorch &&
+      (made.kind == DriverMemory::kDevice || made.kind == DriverMemory::kUnknown))
+    BeginSegment(made, made.address, made.size, index, false);
+}
+
+void DriverLoader::AddFree(const Event& event, ProcessIndex process) {
+  const uint64_t* field = event.field;
+  ++level_.calls;
+  if (field[trace::driver_free::kResult] != 0) {
+    ++level_.failed;
+    return;
+  }
+  const uint64_t address = field[trace::driver_free::kAddress];
+  if (address == 0) return;  // cuMemFree(0) succeeds and does nothing
+  const DriverMemory kind = trace::DriverMemoryOf(field[trace::driver_free::kFlags]);
+  ProcessState& state = processes_[process];
+  const uint64_t key = KeyOf(kind, address);
+  if (SpaceOf(kind) == Space::kHandle) {
+    if (const uint32_t* physical = state.handles.Find(key)) return ReleaseHandle(state, *physical);
+  } else if (const uint32_t* found = state.live.Find(key)) {
+    const uint32_t allocation = *found;
+    state.live.Erase(key);
+    return GiveBack(allocation);
+  }
+  ++anomalies_->driver_unknown_frees;
+}
+
+void DriverLoader::GiveBack(uint32_t index) {
+  DriverAllocation& made = level_.allocations[index];
+  if (made.end != kNever) return;
+  made.end = now_;
+  const auto segment = processes_[made.process].segments.find(made.address);
+  if (segment != processes_[made.process].segments.end() &&
+      level_.segments[segment->second].allocation == index)
+    EndSegment(segment->second);
+  Count(made, -1);
+}
+
+// --- virtual memory: physical memory goes back when no handle and no mapping is left
+
+void DriverLoader::ReleaseHandle(ProcessState& state, uint32_t index) {
+  Physical& physical = state.physical[index];
+  if (--physical.handles != 0) return;
+  const DriverAllocation& made = level_.allocations[physical.allocation];
+  // The driver may give the number to new memory from here on.
+  state.handles.Erase(KeyOf(made.kind, made.address));
+  state.live.Erase(KeyOf(made.kind, made.address));
+  GiveBackIfUnused(physical);
+}
+
+void DriverLoader::GiveBackIfUnused(const Physical& physical) {
+  if (physical.handles == 0 && physical.mappings == 0) GiveBack(physical.allocation);
+}
+
+void DriverLoader::AddMap(const Event& event, ProcessIndex process) {
+  const uint64_t* field = event.field;
+  ++level_.calls;
+  if (field[trace::driver_map::kResult] != 0) {
+    ++level_.failed;
+    return;
+  }
+  const uint64_t address = field[trace::driver_map::kAddress];
+  const uint64_t size = field[trace::driver_map::kSize];
+  ProcessState& state = processes_[process];
+  if (field[trace::driver_map::kMapped] == 0) return Unmap(state, address, size);
+
+  Mapping mapping;
+  mapping.size = size;
+  DriverAllocation from;  // what is known when the handle was not seen to be made
+  from.kind = DriverMemory::kPhysical;
+  from.process = process;
+  from.device_code = DeviceCodeOf(field[trace::driver_map::kDevice]);
+  from.owner = OwnerOf(static_cast<uint32_t>(field[trace::driver_map::kLibrary]));
+  uint32_t allocation = kNone;
+  const uint64_t handle = KeyOf(DriverMemory::kPhysical, field[trace::driver_map::kHandle]);
+  if (const uint32_t* physical = handle == 0 ? nullptr : state.handles.Find(handle)) {
+    mapping.physical = *physical;
+    ++state.physical[*physical].mappings;
+    allocation = state.physical[*physical].allocation;
+    from = level_.allocations[allocation];
+  }
+  // Memory of another process is mapped here, not held.
+  if (from.owner == DriverOwner::kPyTorch && from.kind == DriverMemory::kPhysical)
+    mapping.segment = BeginSegment(from, address, size, allocation, true);
+  state.mappings[address] = mapping;
+}
+
+void DriverLoader::Unmap(ProcessState& state, uint64_t address, uint64_t size) {
+  const auto first = state.mappings.lower_bound(address);
+  auto last = first;
+  for (; last != state.mappings.end() && last->first < address + size; ++last) {
+    const Mapping& mapping = last->second;
+    if (mapping.segment != kNone) EndSegment(mapping.segment);
+    if (mapping.physical == kNone) continue;
+    --state.physical[mapping.physical].mappings;
+    GiveBackIfUnused(state.physical[mapping.physical]);
+  }
+  if (first == last) ++anomalies_->driver_unknown_frees;
+  state.mappings.erase(first, last);
+}
+
+// --- what the driver says
+
+void DriverLoader::AddTotal(const Event& event, ProcessIndex process) {
+  const uint64_t* field = event.field;
+  const uint16_t code = DeviceCodeOf(field[trace::driver_total::kDevice]);
+  const uint64_t used = field[trace::driver_total::kUsed];
+  const uint64_t id = field[trace::driver_total::kId];
+  ProcessDevice& device = DeviceOf(process, code);
+  switch (static_cast<trace::DriverTotalSource>(field[trace::driver_total::kSource])) {
+    case trace::DriverTotalSource::kMemGetInfo:
+    case trace::DriverTotalSource::kDevice:
+      samples_.push_back({code, {now_, process, used, field[trace::driver_total::kTotal]}});
+      return;
+    case trace::DriverTotalSource::kPool:
+      return SetPool(device, process, id, used, device.pools[id].blocks);
+    case trace::DriverTotalSource::kGraphs:
+      Change(process, code, DriverOwner::kGraphs, 0, Signed(used) - Signed(device.graphs_reserved));
+      device.graphs_reserved = used;
+      return;
+    case trace::DriverTotalSource::kProcess:
+      return AddOtherProcess(code, id, used);
+  }
+}
+
+// Recorded processes are known better by their calls.
+void DriverLoader::AddOtherProcess(uint16_t code, uint64_t pid, uint64_t used) {
+  const auto& recorded = source_.processes();
+  if (std::any_of(recorded.begin(), recorded.end(), [&](const auto& info) { return info.pid == pid; }))
+    return;
+  uint64_t& last = others_[{code, pid}];
+  const int64_t change = Signed(used) - Signed(last);
+  last = used;
+  if (change == 0) return;
+  changes_.push_back({now_, RowOf({code, {kNone, DriverOwner::kUser, 0}}), change});
+}
+
+// --- segments and the blocks in them
+
+uint32_t DriverLoader::BeginSegment(const DriverAllocation& from, uint64_t address, uint64_t size,
+                                    uint32_t allocation, bool mapped) {
+  const auto index = static_cast<uint32_t>(level_.segments.size());
+  level_.segments.push_back(
+      {address, size, now_, kNever, allocation, from.process, from.device_code, mapped});
+  processes_[from.process].segments[address] = index;
+  ProcessDevice& device = DeviceOf(from.process, from.device_code);
+  device.segment_bytes += size;
+  device.had_segments = true;
+  return index;
+}
+
+void DriverLoader::EndSegment(uint32_t index) {
+  Segment& segment = level_.segments[index];
+  segment.end = now_;
+  auto& alive = processes_[segment.process].segments;
+  const auto found = alive.find(segment.address);
+  if (found != alive.end() && found->second == index) alive.erase(found);
+  DeviceOf(segment.process, segment.device_code).segment_bytes -= segment.size;
+}
+
+void DriverLoader::JoinBlockOf(const ProcessState& state, BlockId block, uint16_t device_code,
+                               uint64_t address, uint64_t reserved, Anomalies& anomalies) {
+  const auto device = std::find_if(state.devices.begin(), state.devices.end(),
+                                   [&](const ProcessDevice& d) { return d.code == device_code; });
+  if (device == state.devices.end() || !device->had_segments) return;
+  if (reserved != 0 && reserved != device->segment_bytes) ++anomalies.segment_mismatches;
+  auto after = state.segments.upper_bound(address);
+  uint32_t segment = kNone;
+  if (after != state.segments.begin()) {
+    --after;
+    if (address - after->first < level_.segments[after->second].size) segment = after->second;
+  }
+  if (segment == kNone) ++anomalies.blocks_outside_segments;
+  while (level_.segment_of_block.size() < block) level_.segment_of_block.push_back(kNone);
+  level_.segment_of_block.push_back(segment);
+}
+
+}  // namespace vramscope::model
