@@ -84,6 +84,11 @@ std::string InfoJson(const trace::TraceReader& reader, const TraceFacts& facts) 
                                    {"steps", facts.steps},
                                    {"processes", ProcessesJson(facts)},
                                    {"devices", devices},
+                                   {"driver",
+                                    {{"calls", facts.driver.calls},
+                                     {"failed", facts.driver.failed},
+                                     {"samples", facts.driver.samples},
+                                     {"allocations_by_library", facts.driver.by_library}}},
                                    {"coverage", CoverageJson(facts)},
                                    {"metadata", reader.metadata()},
                                    {"damage",
@@ -104,8 +109,8 @@ class InfoText {
 
   std::string Build() const {
     return Headline() + Section("Run", RunTable()) + Section("Processes", ProcessTable()) +
-           Section("Devices", DeviceTable()) + Section(CoverageTitle(), CoverageTable()) +
-           Section("Events", EventTable());
+           Section("Devices", DeviceTable()) + Section("CUDA driver", DriverTable()) +
+           Section(CoverageTitle(), CoverageTable()) + Section("Events", EventTable());
   }
 
  private:
@@ -201,6 +206,18 @@ class InfoText {
       table.AddRow({model::DeviceName(device.code), FormatCount(device.allocations, "allocation"),
                     FormatBytes(device.allocated_bytes) + " handed out"});
     }
+    return table.ToString();
+  }
+
+  std::string DriverTable() const {
+    const DriverFacts& driver = facts_.driver;
+    if (driver.calls == 0) return "";
+    Table table({Align::kLeft, Align::kRight, Align::kLeft});
+    table.AddRow({"calls", FormatCount(driver.calls),
+                  fmt::format("{} failed, {}", FormatCount(driver.failed),
+                              FormatCount(driver.samples, "sample") + " of used memory")});
+    for (const auto& [library, calls] : driver.by_library)
+      table.AddRow({library.empty() ? "(driver)" : Printable(library), FormatCount(calls), "took memory"});
     return table.ToString();
   }
 

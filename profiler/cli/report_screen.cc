@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "profiler/cli/device_memory_text.h"
+
 namespace vramscope::cli {
 namespace {
 
@@ -42,7 +44,7 @@ class Screen {
 
   std::string Build() const {
     if (answer_.device.empty()) return Nothing() + Recording();
-    std::string text = Headline() + "\n" + CategoryTable();
+    std::string text = Headline() + "\n" + CategoryTable() + DriverSection();
     text += OwnerSection(Owner::Kind::kModulePattern, "By module");
     if (shown_ == OwnersShown::kAll) {
       text += OwnerSection(Owner::Kind::kModule, "By single module");
@@ -125,6 +127,13 @@ class Screen {
                                     InkOf(category))});
     }
     return table.ToString();
+  }
+
+  // What nvidia-smi shows, where the tensors above are one row.
+  [[nodiscard]] std::string DriverSection() const {
+    if (!answer_.peak.driver.has_value()) return "";
+    return Heading(DeviceMemoryHeading(*answer_.peak.driver, "then")) +
+           DeviceMemoryTable(*answer_.peak.driver, terminal_);
   }
 
   // --- owners

@@ -42,6 +42,19 @@ class Gatherer {
       case EventType::kCoverage:
         AddCoverage(event, process);
         break;
+      case EventType::kDriverAlloc:
+        AddDriverCall(event.field[trace::driver_alloc::kResult]);
+        ++driver_calls_[event.field[trace::driver_alloc::kLibrary]];
+        break;
+      case EventType::kDriverFree:
+        AddDriverCall(event.field[trace::driver_free::kResult]);
+        break;
+      case EventType::kDriverMap:
+        AddDriverCall(event.field[trace::driver_map::kResult]);
+        break;
+      case EventType::kDriverTotal:
+        ++facts_.driver.samples;
+        break;
       case EventType::kLost:
         facts_.dropped_events += event.field[trace::lost::kCount];
         break;
@@ -59,6 +72,10 @@ class Gatherer {
     for (auto& [name, hook] : hooks_) {
       hook.first.processes = hook.second.size();
       facts_.hooks.push_back(hook.first);
+    }
+    for (const auto& [library, calls] : driver_calls_) {
+      const std::string_view path = reader_.String(static_cast<trace::StringId>(library));
+      facts_.driver.by_library[std::string(path.substr(path.rfind('/') + 1))] += calls;
     }
     facts_.steps = Steps();
     facts_.dropped_events = std::max(facts_.dropped_events, Number(Metadata("recording.lost_events")));
@@ -87,6 +104,11 @@ class Gatherer {
     device.code = code;
     ++device.allocations;
     device.allocated_bytes += event.field[trace::alloc::kSize];
+  }
+
+  void AddDriverCall(uint64_t result) {
+    ++facts_.driver.calls;
+    if (result != 0) ++facts_.driver.failed;
   }
 
   void AddMark(const Event& event, uint32_t process) {
@@ -133,6 +155,7 @@ class Gatherer {
   TraceFacts facts_;
   std::array<uint64_t, trace::kEventTypeCount> counts_{};
   std::map<uint64_t, DeviceFacts> devices_;
+  std::map<uint64_t, uint64_t> driver_calls_;  // that took memory, by library
   std::map<std::string, std::pair<HookFacts, std::set<uint32_t>>> hooks_;
   std::map<uint32_t, std::map<uint64_t, uint64_t>> optimizer_steps_;  // process -> optimizer -> steps
 };

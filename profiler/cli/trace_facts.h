@@ -33,9 +33,18 @@ struct HookFacts {
   uint64_t processes = 0;  // that reported it
 };
 
+// Calls of the CUDA driver that give or take memory.
+struct DriverFacts {
+  uint64_t calls = 0;
+  uint64_t failed = 0;                         // of those
+  uint64_t samples = 0;                        // of what the driver says is in use
+  std::map<std::string, uint64_t> by_library;  // calls that took memory, by the caller's file name
+};
+
 struct TraceFacts {
   std::vector<ProcessFacts> processes;
-  std::vector<DeviceFacts> devices;         // by code
+  std::vector<DeviceFacts> devices;  // by code
+  DriverFacts driver;
   std::vector<HookFacts> hooks;             // by name
   std::map<std::string, uint64_t> by_type;  // events
   uint64_t events = 0;

@@ -15,6 +15,7 @@
 #include "profiler/classify/category.h"
 #include "profiler/classify/proof.h"
 #include "profiler/model/run.h"
+#include "profiler/report/device_memory.h"
 #include "profiler/timeline/training.h"
 
 namespace vramscope::report {
@@ -38,8 +39,9 @@ struct Moment {
   uint64_t monotonic_ns = 0;  // CLOCK_MONOTONIC of the machine that recorded
   uint64_t allocated_bytes = 0;
   std::optional<uint64_t> reserved_bytes;
-  std::optional<uint64_t> device_used_bytes;
-  uint32_t step = 0;  // 0 = outside of all steps
+  std::optional<uint64_t> device_used_bytes;  // by all processes, as the driver says
+  std::optional<DeviceMemory> driver;         // when calls of the driver were recorded
+  uint32_t step = 0;                          // 0 = outside of all steps
   timeline::Phase phase = timeline::Phase::kOther;
   classify::CategoryBytes categories = {};  // sums to allocated_bytes
   std::vector<LiveBlock> blocks;            // when they were asked for
@@ -86,6 +88,7 @@ struct Device {
   uint64_t allocations = 0;
   Moment peak;
   std::optional<uint64_t> peak_reserved_bytes;
+  std::optional<uint64_t> peak_used_bytes;  // of the whole device, which need not be when most was allocated
   uint64_t end_bytes = 0;
 };
 

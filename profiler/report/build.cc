@@ -93,6 +93,9 @@ class Builder {
     if (event == model::kNever) return moment;  // before everything
     moment.allocated_bytes = curve.AllocatedAfter(event);
     moment.reserved_bytes = curve.ReservedAfter(event);
+    moment.driver =
+        DeviceMemoryAfter(run_, curve.device().process, curve.device().code, event, moment.allocated_bytes);
+    if (moment.driver.has_value()) moment.device_used_bytes = moment.driver->used;
     const timeline::Span& span = TrainingOf(curve).SpanAt(event);
     moment.step = span.step;
     moment.phase = timeline::PhaseOf(span.part);
@@ -116,6 +119,8 @@ class Builder {
       const EventIndex moment[] = {curve.peak().event};
       device.peak.categories = classify::UsageAt(run_, analysis_.categories(), curve, moment)[0];
       device.peak_reserved_bytes = curve.peak_reserved();
+      const model::DriverDevice* driver = run_.driver.Find(curve.device().process, curve.device().code);
+      if (driver != nullptr && !driver->samples.empty()) device.peak_used_bytes = driver->peak_used();
       device.end_bytes = curve.AllocatedAfter(model::kNever);
       answer_.devices.push_back(std::move(device));
     }

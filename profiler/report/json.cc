@@ -3,6 +3,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "profiler/report/device_json.h"
+
 namespace vramscope::report {
 namespace {
 
@@ -60,6 +62,7 @@ Json BlockJson(const LiveBlock& block, const Answer& answer) {
 
 Json PeakJson(const Peak& peak) {
   Json json = MomentJson(peak);
+  json["driver"] = DriverJson(peak.driver);
   json["module"] = TextOrNull(peak.module);
   json["node"] = TextOrNull(peak.node);
   json["op"] = TextOrNull(peak.op);
@@ -109,6 +112,7 @@ Json MomentsJson(const Answer& answer) {
   for (const Moment& moment : answer.moments) {
     Json json = MomentJson(moment);
     json["at"] = moment.asked;
+    json["driver"] = DriverJson(moment.driver);
     if (answer.blocks_listed) {
       Json blocks = Json::array();
       for (const LiveBlock& block : moment.blocks) blocks.push_back(BlockJson(block, answer));
@@ -128,6 +132,9 @@ Json DevicesJson(const Answer& answer) {
                        {"allocations", device.allocations},
                        {"peak", MomentJson(device.peak)},
                        {"peak_reserved_bytes", OrNull(device.peak_reserved_bytes)},
+                       {"peak_device_used_bytes", OrNull(device.peak_used_bytes)},
+                       {"driver", DriverJson(device.peak.driver)},
+                       {"driver_libraries", DriverLibrariesJson(device.peak.driver)},
                        {"end_allocated_bytes", device.end_bytes}});
   }
   return devices;
@@ -185,7 +192,13 @@ Json AnomaliesJson(const model::Anomalies& anomalies) {
           {"late_events", anomalies.late_events},
           {"bad_events", anomalies.bad_events},
           {"total_mismatches", anomalies.total_mismatches},
-          {"not_loaded", anomalies.not_loaded}};
+          {"not_loaded", anomalies.not_loaded},
+          {"driver_double_allocs", anomalies.driver_double_allocs},
+          {"driver_unknown_frees", anomalies.driver_unknown_frees},
+          {"blocks_outside_segments", anomalies.blocks_outside_segments},
+          {"segment_mismatches", anomalies.segment_mismatches},
+          {"driver_mismatches", anomalies.driver_mismatches},
+          {"driver_below_rows", anomalies.driver_below_rows}};
 }
 
 }  // namespace

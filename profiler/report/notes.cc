@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/report/notes.h"
 
+#include <algorithm>
+#include <cstdlib>
 #include <string>
 
 namespace vramscope::report {
@@ -70,6 +72,41 @@ void AddUnseenNote(const model::Device& device, Answer& answer) {
                          "they are unattributed.");
 }
 
+// Where the driver's own figure and the recorded calls part.
+void AddDriverNotes(const model::Run& run, const model::Device& about, Answer& answer) {
+  const model::DriverDevice* device = run.driver.Find(about.process, about.code);
+  if (device == nullptr) return;
+  if (device->mismatches() > 0) {
+    int64_t largest = 0;
+    for (size_t i = 1; i < device->samples.size(); ++i) {
+      const int64_t step = device->samples[i].unattributed - device->samples[i - 1].unattributed;
+      largest = std::max(largest, std::abs(step));
+    }
+    answer.notes.push_back("The driver's used memory differed from the recorded calls at " +
+                           std::to_string(device->mismatches()) + " of " +
+                           Count(device->samples.size(), "sample", "samples") + ", by " +
+                           std::to_string(largest) + " bytes at most; the row unattributed takes it up.");
+  }
+  if (device->below_rows() > 0) {
+    answer.notes.push_back("The driver counted less than what was seen to be taken at " +
+                           Count(device->below_rows(), "sample", "samples") +
+                           ": unattributed is negative there. Managed memory need not be on the device.");
+  }
+}
+
+void AddSegmentNotes(Answer& answer) {
+  const model::Anomalies& anomalies = answer.anomalies;
+  if (anomalies.blocks_outside_segments > 0) {
+    answer.notes.push_back(
+        Count(anomalies.blocks_outside_segments, "block lies", "blocks lie") +
+        " in segments that were not seen to come, so the row pytorch_cached is too small.");
+  }
+  if (anomalies.segment_mismatches > 0) {
+    answer.notes.push_back("The caching allocator's reserved total differed from its segments at " +
+                           Count(anomalies.segment_mismatches, "event", "events") + ".");
+  }
+}
+
 }  // namespace
 
 void AddNotes(const classify::Analysis& analysis, model::DeviceIndex device, uint64_t inferred_blocks,
@@ -79,8 +116,9 @@ void AddNotes(const classify::Analysis& analysis, model::DeviceIndex device, uin
     AddStepNotes(analysis.training()[about.process], answer);
     AddOriginNotes(analysis, inferred_blocks, answer);
     AddUnseenNote(about, answer);
+    AddDriverNotes(analysis.run(), about, answer);
   }
-  AddBlackBoxNote(analysis.run(), answer);
+  AddBlackBoxNote(analysis.run(), answer); AddSegmentNotes(answer);
   AddTrustNotes(answer);
 }
 

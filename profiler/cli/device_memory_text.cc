@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/cli/device_memory_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace vramscope::cli {
+namespace {
+
+using report::DeviceMemory;
+using report::DeviceRow;
+
+constexpr int kWidestBar = 32;
+constexpr int kBesideBar = 52;  // columns that the rest of a row takes
+constexpr size_t kMostLibraries = 5;
+
+std::vector<DeviceRow> RowsToShow(const DeviceMemory& memory) {
+  std::vector<DeviceRow> rows;
+  for (size_t i = 0; i < report::kDeviceRowCount; ++i) {
+    if (memory.rows[i] != 0) rows.push_back(static_cast<DeviceRow>(i));
+  }
+  std::stable_sort(rows.begin(), rows.end(), [&](DeviceRow a, DeviceRow b) {
+    const auto last = [](DeviceRow row) { return row == DeviceRow::kUnattributed; };
+    return last(a) != last(b) ? last(b) : memory.Of(a) > memory.Of(b);
+  });
+  return rows;
+}
+
+uint64_t AtLeastZero(int64_t bytes) { return static_cast<uint64_t>(std::max<int64_t>(bytes, 0)); }
+
+std::string Bytes(int64_t bytes) {
+  return bytes < 0 ? FormatSignedBytes(bytes) : FormatBytes(AtLeastZero(bytes));
+}
+
+}  // namespace
+
+std::string DeviceMemoryTable(const DeviceMemory& memory, const Terminal& terminal) {
+  const std::vector<DeviceRow> rows = RowsToShow(memory);
+  const uint64_t whole = memory.used.value_or(AtLeastZero(memory.Sum()));
+  int64_t widest = 0;
+  for (const DeviceRow row : rows) widest = std::max(widest, memory.Of(row));
+  const int cells = std::clamp(terminal.width - kBesideBar, 0, kWidestBar);
+  Table table({Align::kLeft, Align::kRight, Align::kRight, Align::kLeft});
+  for (const DeviceRow row : rows) {
+    const int64_t bytes = memory.Of(row);
+    const Ink ink = Ink::Rgb(classify::Info(report::Info(row).color_like).rgb);
+    table.AddRow({report::Info(row).name, Bytes(bytes), FormatPercent(AtLeastZero(bytes), whole),
+                  terminal.Paint(terminal.Bar(AtLeastZero(bytes), AtLeastZero(widest), cells), ink)});
+    size_t shown = 0;
+    for (const report::LibraryBytes& of : memory.libraries) {
+      if (of.row != row || ++shown > kMostLibraries) continue;
+      table.AddRow({terminal.Paint("  " + Shorten(Printable(of.library), 26, terminal.unicode), Ink::Dim()),
+                    terminal.Paint(Bytes(of.bytes), Ink::Dim())});
+    }
+  }
+  return table.ToString();
+}
+
+std::string DeviceMemoryHeading(const DeviceMemory& memory, std::string_view when) {
+  const std::string capacity =
+      memory.capacity.value_or(0) == 0 ? "" : fmt::format(" of {}", FormatBytes(*memory.capacity));
+  if (memory.used.has_value())
+    return fmt::format("Device memory {}: {}{} in use", when, FormatBytes(*memory.used), capacity);
+  return fmt::format("Device memory {}: {} seen to be taken", when, FormatBytes(AtLeastZero(memory.Sum())));
+}
+
+}  // namespace vramscope::cli

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// The JSON form of a device's rows, the same in every answer that has them.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "profiler/report/device_memory.h"
+
+namespace vramscope::report {
+
+// Bytes by row, all rows; null when nothing is known.
+[[nodiscard]] nlohmann::ordered_json DriverJson(const std::optional<DeviceMemory>& memory);
+// Whose the rows `user` and `managed` are.
+[[nodiscard]] nlohmann::ordered_json DriverLibrariesJson(const std::optional<DeviceMemory>& memory);
+
+}  // namespace vramscope::report
