@@ -14,7 +14,7 @@ cd "$(dirname "$0")/.."
 source scripts/environment.sh
 
 readonly newest_torch=2.15.0
-readonly build_packages=(g++ cmake ninja-build pkg-config git libzstd-dev libfmt-dev nlohmann-json3-dev libboost-program-options-dev
+readonly build_packages=(g++ cmake ninja-build pkg-config git libzstd-dev zlib1g-dev libfmt-dev nlohmann-json3-dev libboost-program-options-dev
   libgtest-dev libgmock-dev libbenchmark-dev python3)
 readonly test_packages=(clang libclang-rt-dev)
 # What PyTorch imports, without the nvidia-* packages that its own metadata asks for.

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/snapshot/json_reader.h"
+
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+namespace vramscope::snapshot {
+namespace {
+
+// The bytes of a stream, one after the other. Copies share the place.
+class Bytes {
+ public:
+  explicit Bytes(ByteStream* in) : in_(*in), p_(in->begin()) {}
+
+  bool AtEnd() {
+    if (p_ != in_.end()) return false;
+    Refill();
+    return p_ == in_.end();
+  }
+  [[nodiscard]] char Current() const { return static_cast<char>(*p_); }
+  void Next() { ++p_; }
+  void CountInto(Budget* budget) { budget_ = budget; }
+  [[nodiscard]] const std::string& problem() const { return problem_; }
+
+ private:
+  void Refill() {
+    const Status read = in_.Fill(p_, ByteStream::kWindow);
+    if (!read.ok()) problem_ = read.error().sentence;
+    p_ = read.ok() ? in_.begin() : in_.end();
+    budget_->Read(static_cast<size_t>(in_.end() - p_));
+  }
+
+  ByteStream& in_;
+  const uint8_t* p_;
+  Budget* budget_ = nullptr;
+  std::string problem_;
+};
+
+class Iterator {
+ public:
+  using iterator_category = std::input_iterator_tag;
+  using value_type = char;
+  using difference_type = std::ptrdiff_t;
+  using pointer = const char*;
+  using reference = char;
+
+  explicit Iterator(Bytes* bytes) : bytes_(bytes) {}  // nullptr: the end
+  char operator*() const { return bytes_->Current(); }
+  Iterator& operator++() {
+    bytes_->Next();
+    return *this;
+  }
+  bool operator==(const Iterator& other) const { return Ended() == other.Ended(); }
+  bool operator!=(const Iterator& other) const { return !(*this == other); }
+
+ private:
+  [[nodiscard]] bool Ended() const { return bytes_ == nullptr || bytes_->AtEnd(); }
+  Bytes* bytes_;
+};
+
+// What the parser meets, as instructions of the pickle machine.
+class Events {
+ public:
+  using number_integer_t = nlohmann::json::number_integer_t;
+  using number_unsigned_t = nlohmann::json::number_unsigned_t;
+  using number_float_t = nlohmann::json::number_float_t;
+  using string_t = nlohmann::json::string_t;
+  using binary_t = nlohmann::json::binary_t;
+
+  explicit Events(Objects* objects) : objects_(*objects) {}
+  [[nodiscard]] const std::string& problem() const { return problem_; }
+
+  bool null() { return objects_.Push(Value()); }
+  bool boolean(bool value) { return objects_.Push(Value(Kind::kBool, value ? 1 : 0)); }
+  bool number_integer(number_integer_t value) { return objects_.PushInt(value); }
+  bool number_unsigned(number_unsigned_t value) { return objects_.PushUnsigned(value); }
+  bool number_float(number_float_t value, const string_t&) { return objects_.PushFloat(value); }
+  bool string(string_t& value) { return objects_.PushText(value); }
+  bool key(string_t& value) { return objects_.PushText(value); }
+  bool binary(binary_t&) { return false; }
+  bool start_object(std::size_t) { return objects_.OpenDict() && objects_.Mark(); }
+  bool end_object() { return objects_.SetItems(); }
+  bool start_array(std::size_t) { return objects_.OpenList() && objects_.Mark(); }
+  bool end_array() { return objects_.Appends(); }
+  bool parse_error(std::size_t position, const std::string&, const nlohmann::json::exception&) {
+    problem_ = "it is no JSON, or cut off, at byte " + std::to_string(position);
+    return false;
+  }
+
+ private:
+  Objects& objects_;
+  std::string problem_;
+};
+
+}  // namespace
+
+Status ReadJson(ByteStream* in, Objects* objects) {
+  Bytes bytes(in);
+  bytes.CountInto(&objects->budget());
+  objects->budget().Read(static_cast<size_t>(in->end() - in->begin()));
+  Events events(objects);
+  if (nlohmann::json::sax_parse(Iterator(&bytes), Iterator(nullptr), &events)) return {};
+  if (!bytes.problem().empty()) return Error{bytes.problem()};
+  return Error{events.problem().empty() ? objects->problem() : events.problem()};
+}
+
+}  // namespace vramscope::snapshot

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// A snapshot as JSON: the same dicts and lists, which PyTorch's viewer takes as well as pickles.
+#pragma once
+
+#include "profiler/snapshot/byte_stream.h"
+#include "profiler/snapshot/objects.h"
+#include "trace_format/result.h"
+
+namespace vramscope::snapshot {
+
+[[nodiscard]] Status ReadJson(ByteStream* in, Objects* objects);
+
+}  // namespace vramscope::snapshot

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is built while a snapshot is read: the stack, the memo and the containers of a pickle machine that
+// knows what it is reading.
+//
+// Why not a tree of dicts first: a dict that gets the keys of an event becomes an Event as soon as it has
+// them, a list of frames becomes a number, and the dict and the list are forgotten. What remains is what is
+// wanted.
+//
+//   { "action": "alloc", "addr": ..., "frames": [f, g, h] }   SetItems ─►  Value(kEvent, 17)       into
+//   Snapshot::events
+//               [f, g, h]                                     Appends  ─►  Value(kStack, 5)        into
+//               Snapshot::stacks
+//
+// The instructions are those of a pickle; a reader of JSON uses the same. Each returns false when the input
+// makes no sense or asks for too much; `problem()` says why, and nothing more may be called. No recursion
+// anywhere.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "profiler/model/chunked.h"
+#include "profiler/snapshot/budget.h"
+#include "profiler/snapshot/snapshot.h"
+#include "profiler/snapshot/value.h"
+
+namespace vramscope::snapshot {
+
+class Objects {
+ public:
+  static constexpr size_t kMaxMarks = 256;  // nested open lists and dicts; a snapshot has 7
+  static constexpr uint32_t kMaxEvents = 0xfffffff0;
+
+  explicit Objects(Snapshot* into) : out_(*into) {}
+
+  Budget& budget() { return budget_; }
+  [[nodiscard]] const std::string& problem() const { return problem_; }
+
+  // --- values
+  [[nodiscard]] bool Push(Value value) {
+    if (stack_.size() == stack_.capacity() && !GrowStack()) return false;
+    stack_.push_back(value);
+    return true;
+  }
+  [[nodiscard]] bool PushInt(int64_t number);
+  [[nodiscard]] bool PushUnsigned(uint64_t number);
+  // A number of more than 64 bits, as its nearest double.
+  [[nodiscard]] bool PushFloat(double number);
+  [[nodiscard]] bool PushText(std::string_view text);
+  [[nodiscard]] bool OpenList();
+  [[nodiscard]] bool OpenDict();
+  [[nodiscard]] bool Mark();
+
+  // --- containers: of what was pushed since the last mark, or of the last few values
+  [[nodiscard]] bool Append();   // last value -> the list below it
+  [[nodiscard]] bool Appends();  // values since the mark -> the list below it
+  [[nodiscard]] bool SetItem();
+  [[nodiscard]] bool SetItems();
+  [[nodiscard]] bool ListSinceMark();  // also of tuples
+  [[nodiscard]] bool DictSinceMark();
+  [[nodiscard]] bool Tuple(size_t length);
+
+  // --- memo
+  [[nodiscard]] bool Memoize() { return Put(memo_.size()); }
+  [[nodiscard]] bool Put(uint64_t index);
+  [[nodiscard]] bool Get(uint64_t index) {
+    if (index >= memo_.size() || memo_[index] == kUnset) return NoMemo(index);
+    const Value value = memo_[index];
+    if (value.Is(Kind::kList) || value.Is(Kind::kDict)) containers_[value.index()].shared = true;
+    return Push(value);
+  }
+  // The frame that memo entry `index` is, or false.
+  [[nodiscard]] bool FrameAt(uint64_t index, FrameId* frame) const {
+    if (index >= memo_.size() || !memo_[index].Is(Kind::kFrame)) return false;
+    *frame = memo_[index].index();
+    return true;
+  }
+  // A list of frames at once: the value, and its memo entry if it has one.
+  [[nodiscard]] bool AddStack(std::span<const FrameId> frames, StackId* stack);
+  static constexpr uint64_t kNoMemo = ~uint64_t{0};
+  [[nodiscard]] bool PushStack(StackId stack, uint64_t memo_index);
+
+  // The one value that is left at the end. False when there is none or more.
+  [[nodiscard]] bool Finish(Value* root);
+  // What a refused STACK_GLOBAL names.
+  [[nodiscard]] std::string_view TextFromTop(size_t depth) const;
+  [[nodiscard]] uint64_t memo_size() const { return memo_.size(); }
+
+  // --- reading what was built (after Finish)
+  // Calls visit(value) for each element of a list or tuple; nothing for others.
+  template <typename Visit>
+  void ForEach(Value list, const Visit& visit) const;
+  [[nodiscard]] uint64_t LengthOf(Value list) const;
+  [[nodiscard]] uint64_t Number(Value value) const;        // 0 for what is no number; negative ones as 0
+  [[nodiscard]] std::string_view Text(Value value) const;  // "" for what is no text
+  [[nodiscard]] double Float(Value value) const { return floats_[value.index()]; }
+  [[nodiscard]] int64_t BigInt(Value value) const { return static_cast<int64_t>(big_ints_[value.index()]); }
+  struct SegmentRecord {
+    Segment segment;
+    Value blocks;
+  };
+  [[nodiscard]] const SegmentRecord& segment(Value value) const { return segments_[value.index()]; }
+  [[nodiscard]] const Block& block(Value value) const { return blocks_[value.index()]; }
+  [[nodiscard]] const Annotation& annotation(Value value) const { return annotations_[value.index()]; }
+
+ private:
+  static constexpr Value kUnset{Kind::kNone, 1};
+  static constexpr uint32_t kNone = 0xffffffff;
+
+  // A list, or the keys and values of a dict. What has become a record is no longer one.
+  struct Container {
+    uint32_t first = kNone;  // into extents_
+    uint32_t last = kNone;
+    uint32_t memo = kNone;
+    bool shared = false;  // somebody else refers to it, so it must stay what it is
+  };
+  // Neighbours in a list: records by their consecutive indices, everything else as values.
+  struct Extent {
+    uint32_t first = 0;
+    uint32_t count = 0;
+    uint32_t next = kNone;
+    Kind kind = Kind::kNone;  // kNone: into values_
+  };
+  struct HistoryRecord {
+    uint64_t requested_bytes = kUnknown;
+    StackId stack = 0;
+  };
+
+  bool Fail(std::string problem);
+  bool NoMemo(uint64_t index);
+  bool TooMuch();
+  bool Charge(uint64_t bytes) { return budget_.Charge(bytes) || TooMuch(); }
+  bool GrowStack();
+  bool Open(Kind kind);
+  bool MemoizeValue(Value value, uint64_t index);
+
+  [[nodiscard]] bool TopMark(size_t* first, size_t below);
+  bool AppendValues(size_t target, size_t first);
+  bool SetPairs(size_t target, size_t first);
+  bool AddToContainer(uint32_t container, std::span<const Value> values);
+  bool AllFrames(size_t first);
+  bool ListOfFrames(size_t target, size_t first);
+  // The container at stack_[target] is `value` from now on, here and in the memo.
+  void Become(size_t target, Value value);
+
+  // records.cc: a dict with these keys is a record.
+  [[nodiscard]] Kind KindOf(std::span<const Value> pairs) const;
+  bool NewRecord(Kind kind, Value* record);
+  void SetKeys(Value record, std::span<const Value> pairs);
+  bool AddFrame(std::span<const Value> pairs, Value* frame);
+  bool AddEvent(std::span<const Value> pairs, Value* event);
+  void SetSegmentKey(SegmentRecord* record, Word key, Value value);
+  void SetBlockKey(Block* block, Word key, Value value);
+  uint32_t OriginOf(Value stream, Value context, Value metadata, Value pool);
+  [[nodiscard]] Word WordAt(Value text) const {
+    return text.Is(Kind::kString) ? out_.texts.word(text.index()) : Word::kOther;
+  }
+  [[nodiscard]] static StackId StackOf(Value frames) { return frames.Is(Kind::kStack) ? frames.index() : 0; }
+  [[nodiscard]] bool PoolOf(Value value, PoolId* pool) const;
+
+  Snapshot& out_;
+  Budget budget_;
+  std::string problem_;
+
+  std::vector<Value> stack_;
+  std::vector<uint32_t> marks_;
+  model::Chunked<Value> memo_;
+  std::vector<Container> containers_;
+  model::Chunked<Extent> extents_;
+  model::Chunked<Value> values_;
+  std::vector<double> floats_;
+  std::vector<uint64_t> big_ints_;
+  std::vector<SegmentRecord> segments_;
+  model::Chunked<Block> blocks_;
+  std::vector<HistoryRecord> histories_;
+  model::Chunked<Annotation> annotations_;
+
+  std::vector<FrameId> frames_;       // of the list that is being read
+  uint32_t last_stack_memo_ = kNone;  // memo entry of the last list that became a stack
+  Value last_origin_[4];              // the values that made the last origin
+  uint32_t last_origin_id_ = 0;
+};
+
+template <typename Visit>
+void Objects::ForEach(Value list, const Visit& visit) const {
+  if (list.Is(Kind::kPair)) {
+    visit(Value::Int(list.first()));
+    visit(Value::Int(list.second()));
+  }
+  if (!list.Is(Kind::kList) && !list.Is(Kind::kDict)) return;
+  for (uint32_t at = containers_[list.index()].first; at != kNone; at = extents_[at].next) {
+    const Extent& extent = extents_[at];
+    for (uint32_t i = 0; i < extent.count; ++i) {
+      visit(extent.kind == Kind::kNone ? values_[extent.first + i] : Value(extent.kind, extent.first + i));
+    }
+  }
+}
+
+}  // namespace vramscope::snapshot

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/snapshot/read.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "profiler/snapshot/byte_stream.h"
+#include "profiler/snapshot/json_reader.h"
+#include "profiler/snapshot/objects.h"
+#include "profiler/snapshot/unpickler.h"
+
+namespace vramscope::snapshot {
+namespace {
+
+constexpr uint32_t kMaxDevices = 256;  // c10::DeviceIndex has 8 bits
+
+// From the values that were read to the snapshot: which list is what.
+class Interpreter {
+ public:
+  Interpreter(const Objects& objects, Snapshot* out) : objects_(objects), out_(*out) {}
+
+  Status Run(Value root) {
+    if (root.Is(Kind::kDict)) {
+      TakeKeys(root);
+    } else {  // releases up to 1.13: the segments alone
+      TakeSegments(root);
+      found_ = !out_.segments.empty();
+    }
+    if (!found_)
+      return Error{"it holds no memory snapshot: there are neither segments nor device_traces in it"};
+    std::stable_sort(out_.segments.begin(), out_.segments.end(),
+                     [](const Segment& a, const Segment& b) { return a.address < b.address; });
+    return {};
+  }
+
+ private:
+  void TakeKeys(Value root) {
+    Value key;
+    bool is_key = false;
+    objects_.ForEach(root, [&](Value value) {
+      is_key = !is_key;
+      if (is_key) {
+        key = value;
+      } else {
+        TakeKey(key.Is(Kind::kString) ? out_.texts.word(key.index()) : Word::kOther, value);
+      }
+    });
+  }
+
+  void TakeKey(Word key, Value value) {
+    switch (key) {
+      case Word::kSegments:
+        found_ = true;
+        return TakeSegments(value);
+      case Word::kDeviceTraces:
+        found_ = true;
+        return TakeTraces(value);
+      case Word::kAllocatorSettings:
+        out_.has_settings = value.Is(Kind::kDict);
+        return TakeSettings("", value, 0);
+      case Word::kExternalAnnotations:
+        objects_.ForEach(value, [this](Value annotation) {
+          if (Expect(annotation, Kind::kAnnotation))
+            out_.annotations.push_back(objects_.annotation(annotation));
+        });
+        return;
+      case Word::kHostSegments:
+        out_.host_records += objects_.LengthOf(value);
+        return;
+      case Word::kHostTraces:
+        objects_.ForEach(value, [this](Value item) {
+          out_.host_records += item.Is(Kind::kEvent) ? 1 : objects_.LengthOf(item);
+        });
+        return;
+      default:
+        return;
+    }
+  }
+
+  bool Expect(Value value, Kind kind) {
+    if (!value.Is(kind)) ++out_.odd_records;
+    return value.Is(kind);
+  }
+
+  void TakeSegments(Value list) {
+    objects_.ForEach(list, [this](Value value) {
+      if (!Expect(value, Kind::kSegment)) return;
+      const Objects::SegmentRecord& record = objects_.segment(value);
+      if (blocks_taken_ > kMaxBlocks) return;
+      Segment segment = record.segment;
+      uint64_t address = segment.address;
+      objects_.ForEach(record.blocks, [&](Value item) {
+        if (!Expect(item, Kind::kBlock) || ++blocks_taken_ > kMaxBlocks) return;
+        Block block = objects_.block(item);
+        if (block.address == kUnknown) block.address = address;
+        address = block.address + block.bytes;
+        segment.blocks.push_back(block);
+      });
+      out_.segments.push_back(std::move(segment));
+    });
+  }
+
+  void TakeTraces(Value list) {
+    objects_.ForEach(list, [this](Value trace) {
+      if (out_.device_traces.size() == kMaxDevices) return;
+      auto& ranges = out_.device_traces.emplace_back();
+      objects_.ForEach(trace, [&](Value value) {
+        if (!Expect(value, Kind::kEvent)) return;
+        if (!ranges.empty() && ranges.back().first + ranges.back().count == value.index()) {
+          ++ranges.back().count;
+        } else if (++ranges_taken_ <= kMaxRanges) {
+          ranges.push_back({value.index(), 1});
+        }
+      });
+    });
+  }
+
+  // A dict inside the dict becomes "outer.inner". A file may name one dict many times, so depth and number
+  // are limited.
+  void TakeSettings(const std::string& path, Value dict, int depth) {
+    constexpr int kMaxDepth = 4;
+    constexpr size_t kMaxSettings = 1000;
+    if (depth == kMaxDepth) return;
+    Value key;
+    bool is_key = false;
+    objects_.ForEach(dict, [&](Value value) {
+      is_key = !is_key;
+      if (is_key) {
+        key = value;
+        return;
+      }
+      if (out_.settings.size() >= kMaxSettings || ++settings_seen_ > 10 * kMaxSettings) return;
+      const std::string name = path + (path.empty() ? "" : ".") + std::string(objects_.Text(key));
+      if (value.Is(Kind::kDict)) return TakeSettings(name, value, depth + 1);
+      out_.settings.push_back({name, TextOf(value), value.Is(Kind::kString)});
+    });
+  }
+
+  [[nodiscard]] std::string TextOf(Value value) const {
+    switch (value.kind()) {
+      case Kind::kString:
+        return std::string(objects_.Text(value));
+      case Kind::kInt:
+        return std::to_string(value.AsInt());
+      case Kind::kBigInt:
+        return std::to_string(objects_.Number(value));
+      case Kind::kBool:
+        return value.index() != 0 ? "True" : "False";
+      case Kind::kFloat:
+        return std::to_string(objects_.Float(value));
+      default:
+        return "None";
+    }
+  }
+
+  static constexpr uint64_t kMaxBlocks = uint64_t{1} << 28;
+  static constexpr uint64_t kMaxRanges = uint64_t{1} << 20;
+
+  const Objects& objects_;
+  Snapshot& out_;
+  bool found_ = false;
+  uint64_t blocks_taken_ = 0;
+  uint64_t ranges_taken_ = 0;
+  size_t settings_seen_ = 0;
+};
+
+Result<std::shared_ptr<const Snapshot>> ReadSource(std::unique_ptr<ByteSource> source,
+                                                   const std::string& name) {
+  auto unpacked = Unpacked(std::move(source));
+  if (!unpacked.ok()) return unpacked.error();
+  ByteStream stream(std::move(unpacked).value());
+  auto snapshot = std::make_shared<Snapshot>();
+  Objects objects(snapshot.get());
+  Value root;
+
+  Status status = stream.Fill(stream.begin(), 1);
+  if (status.ok()) {
+    const bool json = stream.begin() != stream.end() && std::strchr("{[ \t\r\n", *stream.begin()) != nullptr;
+    status = json ? ReadJson(&stream, &objects) : Unpickle(&stream, &objects);
+  }
+  if (status.ok() && !objects.Finish(&root)) status = Error{objects.problem()};
+  if (status.ok()) status = Interpreter(objects, snapshot.get()).Run(root);
+  if (!status.ok()) return Error{name + ": " + status.error().sentence + "."};
+  snapshot->bytes_read = objects.budget().bytes_read();
+  return std::shared_ptr<const Snapshot>(std::move(snapshot));
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const Snapshot>> Read(const std::string& path) {
+  auto source = OpenFile(path);
+  if (!source.ok()) return source.error();
+  return ReadSource(std::move(source).value(), path);
+}
+
+Result<std::shared_ptr<const Snapshot>> ReadBytes(std::span<const uint8_t> bytes, const std::string& name) {
+  return ReadSource(MemorySource(bytes), name);
+}
+
+bool LooksLikeSnapshot(const std::string& path) {
+  auto source = OpenFile(path);
+  if (!source.ok()) return false;
+  uint8_t head[4] = {};
+  const Result<size_t> got = (*source)->Read(head);
+  if (!got.ok() || *got < sizeof(head)) return false;
+  constexpr uint8_t kGzip[] = {0x1f, 0x8b};
+  constexpr uint8_t kZstd[] = {0x28, 0xb5, 0x2f, 0xfd};
+  if (std::memcmp(head, kGzip, sizeof(kGzip)) == 0 || std::memcmp(head, kZstd, sizeof(kZstd)) == 0)
+    return true;
+  const bool binary_pickle = head[0] == 0x80 && head[1] >= 2 && head[1] <= 5;
+  const bool text_pickle = head[0] == '(' || head[0] == '}' || head[0] == ']';
+  return binary_pickle || text_pickle || std::strchr("{[ \t\r\n", head[0]) != nullptr;
+}
+
+}  // namespace vramscope::snapshot

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which dicts are records, and what their keys mean. Keys that no release has are skipped.
+#include <algorithm>
+
+#include "profiler/snapshot/objects.h"
+
+namespace vramscope::snapshot {
+
+Kind Objects::KindOf(std::span<const Value> pairs) const {
+  for (size_t i = 0; i < pairs.size(); i += 2) {
+    switch (WordAt(pairs[i])) {
+      case Word::kAction:
+        return Kind::kEvent;
+      case Word::kFilename:
+        return Kind::kFrame;
+      case Word::kState:
+        return Kind::kBlock;
+      case Word::kTotalSize:
+        return Kind::kSegment;
+      case Word::kRealSize:
+        return Kind::kHistory;
+      case Word::kStage:
+        return Kind::kAnnotation;
+      default:
+        break;
+    }
+  }
+  return Kind::kDict;
+}
+
+bool Objects::NewRecord(Kind kind, Value* record) {
+  uint64_t index = 0;
+  switch (kind) {
+    case Kind::kBlock:
+      if (!Charge(sizeof(Block))) return false;
+      index = blocks_.size();
+      blocks_.push_back({});
+      break;
+    case Kind::kSegment:
+      if (!Charge(2 * sizeof(SegmentRecord))) return false;
+      index = segments_.size();
+      segments_.emplace_back();
+      break;
+    case Kind::kHistory:
+      if (!Charge(2 * sizeof(HistoryRecord))) return false;
+      index = histories_.size();
+      histories_.emplace_back();
+      break;
+    default:
+      if (!Charge(sizeof(Annotation))) return false;
+      index = annotations_.size();
+      annotations_.push_back({});
+      break;
+  }
+  if (index >= kMaxEvents) return TooMuch();
+  *record = Value(kind, index);
+  return true;
+}
+
+bool Objects::AddFrame(std::span<const Value> pairs, Value* record) {
+  Frame frame;
+  for (size_t i = 0; i < pairs.size(); i += 2) {
+    const Value value = pairs[i + 1];
+    switch (WordAt(pairs[i])) {
+      case Word::kFilename:
+        frame.file = value.Is(Kind::kString) ? value.index() : 0;
+        break;
+      case Word::kName:
+        frame.function = value.Is(Kind::kString) ? value.index() : 0;
+        break;
+      case Word::kLine:
+        frame.line = value.Is(Kind::kInt) ? value.AsInt() : 0;
+        break;
+      default:
+        break;
+    }
+  }
+  const uint32_t before = out_.stacks.frame_count();
+  const FrameId id = out_.stacks.AddFrame(frame);
+  if (out_.stacks.frame_count() != before && !Charge(StackTable::kFrameCost)) return false;
+  *record = Value(Kind::kFrame, id);
+  return true;
+}
+
+bool Objects::AddEvent(std::span<const Value> pairs, Value* record) {
+  Event event;
+  Value stream;
+  Value context;
+  Value metadata;
+  Value pool;
+  for (size_t i = 0; i < pairs.size(); i += 2) {
+    const Value value = pairs[i + 1];
+    switch (WordAt(pairs[i])) {
+      case Word::kAction: {
+        const Word action = WordAt(value);
+        if (action >= Word::kAlloc && action <= Word::kOom) {
+          event.action = static_cast<Action>(static_cast<int>(action) - static_cast<int>(Word::kAlloc));
+        }
+        break;
+      }
+      case Word::kAddr:
+      case Word::kDeviceFree:
+        event.address = Number(value);
+        break;
+      case Word::kSize:
+        event.bytes = Number(value);
+        break;
+      case Word::kTimeUs:
+        event.time_us = Number(value);
+        break;
+      case Word::kFrames:
+        event.stack = StackOf(value);
+        break;
+      case Word::kStream:
+        stream = value;
+        break;
+      case Word::kCompileContext:
+        context = value;
+        break;
+      case Word::kUserMetadata:
+        metadata = value;
+        break;
+      case Word::kPoolId:
+        pool = value;
+        break;
+      default:
+        break;
+    }
+  }
+  event.origin = OriginOf(stream, context, metadata, pool);
+  if (out_.events.size() >= kMaxEvents || !Charge(sizeof(Event))) return TooMuch();
+  *record = Value(Kind::kEvent, out_.events.size());
+  out_.events.push_back(event);
+  return true;
+}
+
+uint32_t Objects::OriginOf(Value stream, Value context, Value metadata, Value pool) {
+  if (stream == last_origin_[0] && context == last_origin_[1] && metadata == last_origin_[2] &&
+      pool == last_origin_[3]) {
+    return last_origin_id_;
+  }
+  Origin origin;
+  origin.stream = Number(stream);
+  origin.compile_context = context.Is(Kind::kString) ? context.index() : 0;
+  origin.user_metadata = metadata.Is(Kind::kString) ? metadata.index() : 0;
+  origin.has_pool = PoolOf(pool, &origin.pool);
+  // A handful in practice; a program that names each event differently gets an entry for each.
+  constexpr size_t kSearched = 64;
+  const size_t from = out_.origins.size() > kSearched ? out_.origins.size() - kSearched : 0;
+  auto found = std::find(out_.origins.begin() + static_cast<ptrdiff_t>(from), out_.origins.end(), origin);
+  if (found == out_.origins.end()) {
+    if (!budget_.Charge(2 * sizeof(Origin))) return 0;  // the next charge says so
+    found = out_.origins.insert(found, origin);
+  }
+  last_origin_[0] = stream;
+  last_origin_[1] = context;
+  last_origin_[2] = metadata;
+  last_origin_[3] = pool;
+  last_origin_id_ = static_cast<uint32_t>(found - out_.origins.begin());
+  return last_origin_id_;
+}
+
+bool Objects::PoolOf(Value value, PoolId* pool) const {
+  if (value.Is(Kind::kPair)) {
+    *pool = {value.first(), value.second()};
+    return true;
+  }
+  if (!value.Is(Kind::kList) || containers_[value.index()].first == kNone) return false;
+  const Extent& extent = extents_[containers_[value.index()].first];
+  if (extent.count != 2 || extent.kind != Kind::kNone) return false;
+  *pool = {Number(values_[extent.first]), Number(values_[extent.first + 1])};
+  return true;
+}
+
+void Objects::SetKeys(Value record, std::span<const Value> pairs) {
+  for (size_t i = 0; i < pairs.size(); i += 2) {
+    const Word key = WordAt(pairs[i]);
+    const Value value = pairs[i + 1];
+    if (record.Is(Kind::kSegment)) {
+      SetSegmentKey(&segments_[record.index()], key, value);
+    } else if (record.Is(Kind::kBlock)) {
+      SetBlockKey(&blocks_[record.index()], key, value);
+    } else if (record.Is(Kind::kHistory)) {
+      HistoryRecord& history = histories_[record.index()];
+      if (key == Word::kRealSize) history.requested_bytes = Number(value);
+      if (key == Word::kFrames) history.stack = StackOf(value);
+    } else if (record.Is(Kind::kAnnotation)) {
+      Annotation& annotation = annotations_[record.index()];
+      if (key == Word::kName && value.Is(Kind::kString)) annotation.name = value.index();
+      if (key == Word::kDevice) annotation.device = static_cast<uint32_t>(Number(value));
+      if (key == Word::kTimeUs) annotation.time_us = Number(value);
+      if (key == Word::kStage) annotation.start = WordAt(value) == Word::kStart;
+    }
+  }
+}
+
+void Objects::SetSegmentKey(SegmentRecord* record, Word key, Value value) {
+  Segment& segment = record->segment;
+  switch (key) {
+    case Word::kDevice:
+      segment.device = static_cast<uint32_t>(Number(value));
+      break;
+    case Word::kAddress:
+      segment.address = Number(value);
+      break;
+    case Word::kTotalSize:
+      segment.bytes = Number(value);
+      break;
+    case Word::kAllocatedSize:
+      segment.allocated_bytes = Number(value);
+      break;
+    case Word::kActiveSize:
+      segment.active_bytes = Number(value);
+      break;
+    case Word::kRequestedSize:
+      segment.requested_bytes = Number(value);
+      break;
+    case Word::kStream:
+      segment.stream = Number(value);
+      break;
+    case Word::kSegmentType:
+      segment.large = WordAt(value) != Word::kSmall;
+      break;
+    case Word::kSegmentPoolId:
+      segment.has_pool = PoolOf(value, &segment.pool);
+      break;
+    case Word::kIsExpandable:
+      segment.expandable = Number(value) != 0;
+      break;
+    case Word::kFrames:
+      segment.stack = StackOf(value);
+      break;
+    case Word::kBlocks:
+      record->blocks = value;
+      break;
+    default:
+      break;
+  }
+}
+
+void Objects::SetBlockKey(Block* block, Word key, Value value) {
+  switch (key) {
+    case Word::kAddress:
+      block->address = Number(value);
+      break;
+    case Word::kSize:
+      block->bytes = Number(value);
+      break;
+    case Word::kRequestedSize:
+      block->requested_bytes = Number(value);
+      break;
+    case Word::kFrames:
+      block->stack = StackOf(value);
+      break;
+    case Word::kState: {
+      const Word state = WordAt(value);
+      block->state = state == Word::kActiveAllocated ? BlockState::kAllocated
+                     : state == Word::kInactive      ? BlockState::kInactive
+                                                     : BlockState::kPendingFree;
+      break;
+    }
+    case Word::kHistory: {  // the newest first; it says more than the block's own keys where both are
+      if (!value.Is(Kind::kList) || containers_[value.index()].first == kNone) break;
+      const Extent& extent = extents_[containers_[value.index()].first];
+      if (extent.kind != Kind::kHistory) break;
+      const HistoryRecord& history = histories_[extent.first];
+      if (block->requested_bytes == kUnknown) block->requested_bytes = history.requested_bytes;
+      if (block->stack == 0) block->stack = history.stack;
+      break;
+    }
+    default:
+      break;
+  }
+}
+
+}  // namespace vramscope::snapshot

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// A memory snapshot of PyTorch, as torch.cuda.memory._snapshot() gives it: what the caching allocator holds,
+// and how it came to it.
+//
+// Why a form of its own: events of one kind, 40 bytes each, instead of a tree of dicts. Texts and stacks are
+// numbers into tables. What a file does not say is marked as not known (kUnknown and the has_ members), never
+// guessed.
+//
+//   pickle, .gz, .zst, JSON ──Read──► Snapshot ──► model::Source (report, info, viewer), allocator::History
+//   (replay), Write ──► pickle
+//
+// Key sets of all releases since 1.13: frames moved from blocks[].history[] to the blocks (2.1), time_us
+// (2.3), allocator_settings (2.4), external_annotations (2.5), pool_id of events and host_* (2026). Immutable
+// once read; any number of threads may use it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "profiler/model/chunked.h"
+#include "profiler/snapshot/stack_table.h"
+#include "profiler/snapshot/text_table.h"
+#include "trace_format/result.h"
+
+namespace vramscope::snapshot {
+
+inline constexpr uint64_t kUnknown = ~uint64_t{0};
+
+// TraceEntry::Action of PyTorch, in its order.
+enum class Action : uint8_t {
+  kAlloc,
+  kFreeRequested,
+  kFreeCompleted,
+  kSegmentAlloc,
+  kSegmentFree,
+  kSegmentMap,
+  kSegmentUnmap,
+  kSnapshot,
+  kOom,
+  kOther
+};
+
+struct PoolId {
+  uint64_t first = 0;
+  uint64_t second = 0;
+  friend bool operator==(const PoolId&, const PoolId&) = default;
+};
+
+// What an event has in common with most others.
+struct Origin {
+  uint64_t stream = 0;           // the handle; 0 = default stream
+  uint32_t compile_context = 0;  // into Snapshot::texts
+  uint32_t user_metadata = 0;
+  bool has_pool = false;
+  PoolId pool;
+  friend bool operator==(const Origin&, const Origin&) = default;
+};
+
+struct Event {
+  uint64_t address = 0;  // of kOom: the bytes that the driver said are free
+  uint64_t bytes =
+      0;  // allocations and frees: as requested; segments: of the segment; kSnapshot: active bytes
+  uint64_t time_us = kUnknown;
+  StackId stack = 0;
+  uint32_t origin = 0;  // into Snapshot::origins
+  Action action = Action::kOther;
+};
+
+enum class BlockState : uint8_t { kInactive, kAllocated, kPendingFree };
+
+struct Block {
+  uint64_t address = kUnknown;  // as in the file; Read fills in what follows from the blocks in front
+  uint64_t bytes = 0;
+  uint64_t requested_bytes = kUnknown;
+  StackId stack = 0;
+  BlockState state = BlockState::kInactive;
+};
+
+struct Segment {
+  uint64_t address = 0;
+  uint64_t bytes = 0;
+  uint64_t allocated_bytes = 0;
+  uint64_t active_bytes = 0;
+  uint64_t requested_bytes = kUnknown;
+  uint64_t stream = 0;
+  PoolId pool;
+  uint32_t device = 0;
+  StackId stack = 0;
+  bool has_pool = false;
+  bool large = true;
+  bool expandable = false;
+  std::vector<Block> blocks;  // by address
+};
+
+struct Annotation {
+  uint32_t name = 0;  // into Snapshot::texts
+  uint32_t device = 0;
+  uint64_t time_us = kUnknown;
+  bool start = true;
+};
+
+// A stretch of Snapshot::events: one device's history is one stretch unless its writer split it.
+struct EventRange {
+  uint32_t first = 0;
+  uint32_t count = 0;
+};
+
+// A value of allocator_settings: its path ("roundup_power2_divisions.256"), and how Python writes it.
+struct Setting {
+  std::string key;
+  std::string value;
+  bool is_text = false;  // a string in the file
+};
+
+struct Snapshot {
+  TextTable texts;
+  StackTable stacks;
+  std::vector<Origin> origins{Origin{}};
+  model::Chunked<Event> events;
+
+  std::vector<std::vector<EventRange>> device_traces;  // by device
+  std::vector<Segment> segments;                       // by address
+  std::vector<Annotation> annotations;
+  std::vector<Setting> settings;
+  bool has_settings = false;
+
+  uint64_t bytes_read = 0;    // of the pickle or JSON itself
+  uint64_t host_records = 0;  // events and segments of pinned host memory, which are not kept
+  uint64_t odd_records = 0;   // things in the lists that are no events, segments or blocks
+
+  [[nodiscard]] std::string_view Text(uint32_t id) const { return texts[id]; }
+  [[nodiscard]] uint64_t event_count(size_t device) const {
+    uint64_t sum = 0;
+    for (const EventRange& range : device_traces[device]) sum += range.count;
+    return sum;
+  }
+};
+
+// Calls visit(event) for each event of a device in order.
+template <typename Visit>
+void ForEachEvent(const Snapshot& snapshot, size_t device, const Visit& visit) {
+  for (const EventRange& range : snapshot.device_traces[device]) {
+    for (uint32_t i = 0; i < range.count; ++i) visit(snapshot.events[range.first + i]);
+  }
+}
+
+}  // namespace vramscope::snapshot

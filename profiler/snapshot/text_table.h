@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// The texts of a snapshot, each kept once.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "profiler/snapshot/words.h"
+
+namespace vramscope::snapshot {
+
+class TextTable {
+ public:
+  TextTable();
+
+  // The number of a text; the same text has the same number. 0 is "".
+  uint32_t Add(std::string_view text);
+  // Bytes that Add(text) may take at most.
+  static uint64_t CostOf(std::string_view text) { return 2 * text.size() + 48; }
+
+  [[nodiscard]] uint32_t size() const { return static_cast<uint32_t>(words_.size()); }
+  [[nodiscard]] std::string_view operator[](uint32_t id) const {
+    return std::string_view(bytes_).substr(ends_[id], ends_[id + 1] - ends_[id]);
+  }
+  [[nodiscard]] Word word(uint32_t id) const { return words_[id]; }
+
+ private:
+  void Grow();
+
+  std::string bytes_;
+  std::vector<uint64_t> ends_;  // where text i begins; its end is where the next one begins
+  std::vector<Word> words_;
+  std::vector<uint32_t> slots_;  // open addressing: number + 1, 0 = empty
+};
+
+}  // namespace vramscope::snapshot

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// One value while a snapshot is read, in eight bytes: what it is in the low four bits, the rest says which.
+//
+// Why so small: a million events come as eight million values and thirty million references to stack frames.
+// Numbers that fit 60 bits (every address, size and time) lie in the value itself; everything else is an
+// index into a table of Objects.
+#pragma once
+
+#include <cstdint>
+
+namespace vramscope::snapshot {
+
+enum class Kind : uint8_t {
+  kNone,
+  kInt,  // signed, 60 bits, in the value
+  kBool,
+  kFloat,   // into Objects::floats
+  kString,  // into the TextTable
+  kList,    // a list or tuple: into Objects::containers
+  kDict,    // a dict that is no record: keys and values in turn, into Objects::containers
+  kFrame,   // the records, once they have their keys
+  kStack,   // a list of frames
+  kEvent,
+  kSegment,
+  kBlock,
+  kHistory,  // how old releases told of a block's requested size and stack
+  kAnnotation,
+  kBigInt,  // into Objects::big_ints
+  kPair,    // a tuple of two numbers of 30 bits: pool ids
+};
+
+class Value {
+ public:
+  constexpr Value() = default;
+  constexpr Value(Kind kind, uint64_t index) : bits_(index << 4 | static_cast<uint64_t>(kind)) {}
+
+  static constexpr int64_t kMaxInt = (int64_t{1} << 59) - 1;
+  static constexpr bool FitsInt(int64_t number) { return number >= -kMaxInt - 1 && number <= kMaxInt; }
+  static constexpr Value Int(int64_t number) { return {Kind::kInt, static_cast<uint64_t>(number)}; }
+  static constexpr bool FitsPair(Value a, Value b) { return a.FitsHalf() && b.FitsHalf(); }
+  static constexpr Value Pair(Value a, Value b) {
+    return {Kind::kPair, static_cast<uint64_t>(a.AsInt()) << 30 | static_cast<uint64_t>(b.AsInt())};
+  }
+
+  [[nodiscard]] constexpr Kind kind() const { return static_cast<Kind>(bits_ & 15); }
+  [[nodiscard]] constexpr bool Is(Kind kind_wanted) const { return kind() == kind_wanted; }
+  [[nodiscard]] constexpr int64_t AsInt() const { return static_cast<int64_t>(bits_) >> 4; }
+  [[nodiscard]] constexpr uint32_t index() const { return static_cast<uint32_t>(bits_ >> 4); }
+  [[nodiscard]] constexpr uint32_t first() const { return static_cast<uint32_t>(bits_ >> 34); }
+  [[nodiscard]] constexpr uint32_t second() const { return static_cast<uint32_t>(bits_ >> 4) & 0x3fffffff; }
+  [[nodiscard]] constexpr uint64_t bits() const { return bits_; }
+  friend constexpr bool operator==(Value, Value) = default;
+
+ private:
+  [[nodiscard]] constexpr bool FitsHalf() const { return Is(Kind::kInt) && bits_ >> 34 == 0; }
+
+  uint64_t bits_ = 0;
+};
+static_assert(sizeof(Value) == 8);
+
+}  // namespace vramscope::snapshot
