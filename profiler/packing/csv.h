@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Instances as text: the columns id, lower, upper and size of MiniMalloc's benchmarks, in any order, with a
+// heading line. Times are half-open: an item lives from `lower` to in front of `upper`.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "profiler/packing/instance.h"
+#include "trace_format/result.h"
+
+namespace vramscope::packing {
+
+struct NamedItems {
+  std::vector<Item> items;
+  std::vector<std::string> names;  // by item
+};
+
+// An error names the line. The sentence has no file name in front.
+[[nodiscard]] Result<NamedItems> ParseCsv(std::string_view text);
+// The same columns, and `offset`.
+[[nodiscard]] std::string OffsetsCsv(const NamedItems& named, const Packing& packing);
+
+}  // namespace vramscope::packing

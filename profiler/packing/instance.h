@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Offline packing ("dynamic storage allocation"): blocks whose times are fixed, offsets to choose so that
+// blocks that live at the same time do not overlap and the highest end is as low as possible. NP-complete
+// (Garey and Johnson, SR2).
+//
+//   offset ▲   ┌──────┐┌────┐
+//          │ ┌─┴──┐ C ││ D  │        height = the highest end of all
+//          │ │ A  │ ┌─┴┴──┐ │        lower bound = most bytes alive at one time: no allocator can do with
+//          less └─┴────┴─┴──B──┴─┴─► time
+//
+// A block lives from `begin` to in front of `end`: one that ends at 5 and one that begins at 5 may lie in the
+// same place.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace vramscope::packing {
+
+struct Item {
+  int64_t begin = 0;
+  int64_t end = 0;  // > begin
+  uint64_t bytes = 0;
+};
+
+// One offset for each item.
+struct Packing {
+  std::vector<uint64_t> offsets;
+  uint64_t height = 0;
+};
+
+// The most bytes alive at one time. O(n log n).
+[[nodiscard]] uint64_t LowerBound(std::span<const Item> items);
+
+// The maximal sets of items alive at one time, in order of time: each item is in the sections [first, last].
+// Two items overlap in time exactly when they share a section. Items of no bytes are in none (first > last).
+struct Sections {
+  struct Span {
+    uint32_t first = 1;
+    uint32_t last = 0;
+  };
+  std::vector<Span> spans;  // by item
+  uint32_t count = 0;
+};
+[[nodiscard]] Sections FindSections(std::span<const Item> items);
+
+}  // namespace vramscope::packing
