@@ -51,6 +51,12 @@ class IdTable {
 
   uint32_t next_id() const { return next_id_; }
 
+  // The bytes of an id from 1 to below next_id(), in a table that was never cleared.
+  const void* At(uint32_t id, size_t& length) const {
+    length = entries()[id].bytes;
+    return contents() + entries()[id].offset;
+  }
+
   // Forgets the contents; ids are not given twice.
   void Clear() {
     if (memory_ != nullptr) munmap(memory_, Bytes());

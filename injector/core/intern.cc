@@ -99,6 +99,17 @@ uint32_t InternStack(const uint32_t* frames, size_t count) {
   return id;
 }
 
+void DefineNamesAgain() {
+  stacks.Clear();
+  RecordScope scope;
+  if (!scope.entered()) return;
+  for (uint32_t id = 1; id < strings.next_id(); ++id) {
+    size_t length = 0;
+    const void* const text = strings.At(id, length);
+    Define(scope, trace::kRawDefineString, id, length, text, length);
+  }
+}
+
 uint32_t NextStringId() { return strings.next_id(); }
 uint32_t NextStackId() { return stacks.next_id(); }
 

@@ -32,6 +32,17 @@ void ReadOptions() {
     options.collector = atoi(collector);
 }
 
+bool SetOptions(const char* session, const char* text, int collector) {
+  const size_t session_length = strlen(session);
+  const size_t text_length = strlen(text);
+  if (session_length >= sizeof options.session || text_length >= sizeof options.text) return false;
+  options.session[0] = 0;  // last in, first out: others look at it to see whether there is a session
+  options.collector = collector;
+  memcpy(options.text, text, text_length + 1);
+  memcpy(options.session, session, session_length + 1);
+  return true;
+}
+
 size_t Option(const char* key, char* buffer, size_t capacity) {
   const size_t key_length = strlen(key);
   for (const char* at = options.text; *at != 0;) {

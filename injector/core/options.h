@@ -25,6 +25,9 @@ extern Options options;
 
 // Reads the environment. A process with raised privileges (setuid) is never recorded.
 void ReadOptions();
+// The same from arguments, for a session on demand; false, and nothing changed, when one is too long. An empty
+// session: not recorded any more.
+bool SetOptions(const char* session, const char* text, int collector);
 // Copies the value of `key` into `buffer`, cut to fit, always 0-terminated when capacity > 0. Returns the
 // length copied, 0 when absent.
 size_t Option(const char* key, char* buffer, size_t capacity);

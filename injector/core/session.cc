@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "injector/core/clock.h"
@@ -41,13 +42,29 @@ struct Session {
   pthread_key_t key;   // its destructor closes the ring of an ending thread
   uint64_t ring_bytes;
   trace::RingFileHeader* file;
+  void* header_page;  // where every session maps its file's header: who has read the pointer may still use it
+  uint32_t number;    // of this session
   trace::RingHeader* rings[trace::kMaxRings];
-  pid_t forked_from;  // nearest recorded ancestor by fork
+  ThreadRing* owners[trace::kMaxRings];  // of the rings that are in use
+  pid_t forked_from;                     // nearest recorded ancestor by fork
   uint32_t forked_from_image;
   std::atomic<void (*)()> child_handlers[4];
 };
 constinit Session session = {};
 constinit pthread_mutex_t session_lock = PTHREAD_MUTEX_INITIALIZER;
+
+void ForgetRings() {
+  for (trace::RingHeader*& ring : session.rings) ring = nullptr;
+  for (ThreadRing*& owner : session.owners) owner = nullptr;
+  session.no_more_rings = false;
+}
+
+// Takes the file out of its place; the place stays, and says that nothing is recorded.
+void EmptyHeaderPage() {
+  if (session.header_page == nullptr) return;
+  mmap(session.header_page, trace::kRingHeaderBytes, PROT_READ | PROT_WRITE,
+       MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+}
 
 // Drops everything that belongs to `parent`, which forked this process. Runs in the child's only thread.
 void ForgetParent(pid_t parent) {
@@ -55,13 +72,12 @@ void ForgetParent(pid_t parent) {
     for (trace::RingHeader* ring : session.rings) {
       if (ring != nullptr) munmap(ring, trace::kRingHeaderBytes + session.ring_bytes);
     }
-    munmap(session.file, trace::kRingHeaderBytes);
     session.forked_from = parent;
     session.forked_from_image = session.image;
   }
   session.file = nullptr;
-  for (trace::RingHeader*& ring : session.rings) ring = nullptr;
-  session.no_more_rings = false;
+  EmptyHeaderPage();
+  ForgetRings();
   session.failed = false;
   session.pid.store(0, std::memory_order_relaxed);
   process_page.file.store(nullptr, std::memory_order_relaxed);
@@ -130,10 +146,11 @@ uint32_t RingsWithinFileLimit(uint64_t ring_bytes) {
 // Maps [offset, offset + length) of the open file with its space reserved first, so that a full tmpfs is an
 // error here and never a SIGBUS at some later store. File systems that cannot reserve are refused the same
 // way.
-void* MapReserved(int file, uint64_t offset, uint64_t length) {
+void* MapReserved(int file, uint64_t offset, uint64_t length, void* place = nullptr) {
   if (fallocate(file, 0, static_cast<off_t>(offset), static_cast<off_t>(length)) != 0) return nullptr;
   void* const memory =
-      mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_SHARED, file, static_cast<off_t>(offset));
+      mmap(place, length, PROT_READ | PROT_WRITE, MAP_SHARED | (place != nullptr ? MAP_FIXED : 0), file,
+           static_cast<off_t>(offset));
   return memory == MAP_FAILED ? nullptr : memory;
 }
 
@@ -181,27 +198,96 @@ bool MakeFile() {
   if (file < 0) return false;
   void* header = nullptr;
   if (ftruncate(file, static_cast<off_t>(trace::RingOffset(capacity, session.ring_bytes))) == 0) {
-    header = MapReserved(file, 0, trace::kRingHeaderBytes);
+    header = MapReserved(file, 0, trace::kRingHeaderBytes, session.header_page);
   }
   close(file);
   if (header == nullptr) return false;
+  session.header_page = header;
   session.file = static_cast<trace::RingFileHeader*>(header);
   FillHeader(session.file, capacity);
   return true;
 }
 
+// The end of a thread that has, or had, a ring.
+void ThreadEnds(void* argument) {
+  auto& ring = *static_cast<ThreadRing*>(argument);
+  pthread_mutex_lock(&session_lock);
+  for (ThreadRing*& owner : session.owners) {
+    if (owner == &ring) owner = nullptr;
+  }
+  if (ring.session == session.number && session.file != nullptr) {
+    CloseRing(ring);
+  } else {
+    ring = ThreadRing{.inside = ring.inside};
+  }
+  pthread_mutex_unlock(&session_lock);
+}
+
 bool PrepareProcess() {
   if (session.atfork_registered) return true;
-  if (pthread_key_create(&session.key, [](void* ring) { CloseRing(*static_cast<ThreadRing*>(ring)); }) != 0)
-    return false;
+  if (pthread_key_create(&session.key, ThreadEnds) != 0) return false;
   if (pthread_atfork(BeforeFork, AfterFork, AfterForkInChild) != 0) return false;
   madvise(&process_page, sizeof process_page, MADV_WIPEONFORK);
   session.atfork_registered = true;
   return true;
 }
 
+// Every thread may record from here on.
+void Publish() {
+  session.pid.store(getpid(), std::memory_order_relaxed);
+  process_page.session.store(session.number, std::memory_order_relaxed);
+  process_page.file.store(session.file, std::memory_order_release);
+}
+
+// Waits until what every thread did before is seen here, and what was done here is seen by every thread.
+void WaitForAllProcessors() {
+  constexpr int kGlobal = 1;  // MEMBARRIER_CMD_GLOBAL
+  if (syscall(SYS_membarrier, kGlobal, 0, 0) == 0) return;
+  constexpr timespec kLongerThanAnyStoreBuffer = {0, 20'000'000};
+  nanosleep(&kLongerThanAnyStoreBuffer, nullptr);
+}
+
+// Strikes out the threads that cannot touch their ring of this session any more: they were seen outside of the
+// recorder, and on their next way in they notice that the session is another; or they have let go of the ring.
+bool NobodyIsInside() {
+  bool nobody = true;
+  for (ThreadRing*& owner : session.owners) {
+    if (owner == nullptr) continue;
+    const bool inside = std::atomic_ref(owner->inside).load(std::memory_order_acquire) != 0;
+    if (inside && std::atomic_ref(owner->header).load(std::memory_order_acquire) != nullptr) {
+      nobody = false;
+    } else {
+      owner = nullptr;
+    }
+  }
+  return nobody;
+}
+
+// With the lock held at the begin and at the end, not in between.
+bool WaitUntilNobodyIsInside() {
+  constexpr int kTurns = 20'000;
+  constexpr timespec kNap = {0, 50'000};
+  for (int turn = 0; turn < kTurns; ++turn) {
+    if (NobodyIsInside()) return true;
+    pthread_mutex_unlock(&session_lock);
+    nanosleep(&kNap, nullptr);
+    pthread_mutex_lock(&session_lock);
+  }
+  return false;
+}
+
+void CloseAndUnmapRings(bool unmap) {
+  for (trace::RingHeader* const ring : session.rings) {
+    if (ring == nullptr) continue;
+    uint32_t live = static_cast<uint32_t>(trace::RingState::kLive);
+    ring->state.compare_exchange_strong(live, static_cast<uint32_t>(trace::RingState::kClosed));
+    if (unmap) munmap(ring, trace::kRingHeaderBytes + session.ring_bytes);
+  }
+}
+
 trace::RingHeader* MapNewRing(uint32_t index) {
-  if (session.no_more_rings || index >= session.file->ring_capacity) return nullptr;
+  if (session.file == nullptr || session.no_more_rings || index >= session.file->ring_capacity)
+    return nullptr;
   char path[kPathBytes];
   WritePath(path, session.image);
   // Opened anew each time: a descriptor kept open could be closed by the program and its number be given to
@@ -219,18 +305,20 @@ trace::RingHeader* MapNewRing(uint32_t index) {
   return static_cast<trace::RingHeader*>(memory);
 }
 
-trace::RingHeader* TakeFreeRing(uint32_t count) {
+// The index of a ring that is now ours, or `count`.
+uint32_t TakeFreeRing(uint32_t count) {
   for (uint32_t i = 0; i < count; ++i) {
     uint32_t expected = static_cast<uint32_t>(trace::RingState::kFree);
     if (session.rings[i]->state.compare_exchange_strong(
             expected, static_cast<uint32_t>(trace::RingState::kLive), std::memory_order_acquire)) {
-      return session.rings[i];
+      return i;
     }
   }
-  return nullptr;
+  return count;
 }
 
-void OwnRing(trace::RingHeader* ring) {
+void OwnRing(trace::RingHeader* ring, uint32_t index) {
+  session.owners[index] = &thread_ring;
   ring->os_thread = static_cast<uint32_t>(syscall(SYS_gettid));
   ring->lost_count.store(0, std::memory_order_relaxed);
   ring->lost_first_ticks.store(0, std::memory_order_relaxed);
@@ -261,8 +349,7 @@ bool StartSession() {
   pthread_mutex_lock(&session_lock);
   if (session.file == nullptr && !session.failed) {
     if (PrepareProcess() && MakeFile()) {
-      session.pid.store(getpid(), std::memory_order_relaxed);
-      process_page.file.store(session.file, std::memory_order_release);
+      Publish();
     } else {
       session.failed = true;
     }
@@ -273,15 +360,60 @@ bool StartSession() {
   return started;
 }
 
+bool StartSessionIn(const char* folder, const char* text, int collector) {
+  if (!session.initialized.load(std::memory_order_acquire)) Initialize();
+  ForgetParentAfterBareClone();
+  LockNames();  // nobody gives a name between the file's appearance and the old names in it
+  pthread_mutex_lock(&session_lock);
+  bool started = false;
+  if (session.file == nullptr && SetOptions(folder, text, collector)) {
+    if (session.number == 0) ChooseClock(OptionIs("clock", "monotonic"));
+    session.forked_from = 0;  // it is a session of its own: all names are defined in it
+    session.forked_from_image = 0;
+    ++session.number;
+    started = PrepareProcess() && MakeFile();
+    if (started) {
+      session.file->first_own_string = 1;
+      Publish();
+    } else {
+      SetOptions("", "", 0);
+    }
+  }
+  pthread_mutex_unlock(&session_lock);
+  if (started) DefineNamesAgain();
+  UnlockNames();
+  return started;
+}
+
+void StopSession() {
+  pthread_mutex_lock(&session_lock);
+  SetOptions("", "", 0);
+  if (session.file != nullptr) {
+    session.file->mode.store(0, std::memory_order_relaxed);
+    process_page.file.store(nullptr, std::memory_order_relaxed);
+    process_page.session.store(++session.number, std::memory_order_relaxed);
+    WaitForAllProcessors();
+    CloseAndUnmapRings(WaitUntilNobodyIsInside());
+    ForgetRings();
+    session.file = nullptr;
+    session.pid.store(0, std::memory_order_relaxed);
+    session.failed = false;
+    EmptyHeaderPage();
+  }
+  pthread_mutex_unlock(&session_lock);
+}
+
 trace::RingHeader* TakeRing() {
   const int error = errno;
   pthread_mutex_lock(&session_lock);
-  const uint32_t count = session.file->ring_count.load(std::memory_order_relaxed);
-  trace::RingHeader* ring = TakeFreeRing(count);
+  const uint32_t count =
+      session.file == nullptr ? 0 : session.file->ring_count.load(std::memory_order_relaxed);
+  const uint32_t free = TakeFreeRing(count);
+  trace::RingHeader* ring = free < count ? session.rings[free] : nullptr;
   if (ring != nullptr) {
-    OwnRing(ring);
+    OwnRing(ring, free);
   } else if ((ring = MapNewRing(count)) != nullptr) {
-    OwnRing(ring);
+    OwnRing(ring, count);
     ring->state.store(static_cast<uint32_t>(trace::RingState::kLive), std::memory_order_release);
     session.rings[count] = ring;
     session.file->ring_count.store(count + 1, std::memory_order_release);

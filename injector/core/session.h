@@ -6,8 +6,14 @@
 // touches a tensor makes no file and pays for three getenv calls.
 //
 //   no session ── Initialize ──► idle ── first event ──► recording ── collector gone ──► detached
-//                                 ▲                          │
+//      │  ▲                       ▲                          │
+//      │  └──── StopSession ──────┼──────────────────────────┤
+//      └─ StartSessionIn ─────────┼────────────────────────► │
 //                                 └────── fork (child) ──────┘
+//
+// On demand (attach, dormant) a session may be started and stopped any number of times in one process. What
+// makes that safe without a lock in the hot path: each session has a number, every thread's ring carries the
+// number of its session, and a session's memory is given back only when no thread is inside the recorder.
 //
 // Trouble (no space, no permission, file size limit) is final for the process: it runs on unrecorded.
 #pragma once
@@ -27,6 +33,7 @@ inline constexpr size_t kPageBytes = 4096;
 // parent's rings either.
 struct alignas(kPageBytes) ProcessPage {
   std::atomic<trace::RingFileHeader*> file;  // nullptr: not recording, or not yet
+  std::atomic<uint32_t> session;             // the number of the session that `file` belongs to
 };
 extern ProcessPage process_page;
 
@@ -53,6 +60,16 @@ void Initialize();
 // Makes the file if that was not done; false when this process is not recorded. Any thread; keeps errno; not
 // from signal handlers.
 bool StartSession();
+
+// Starts a session now, in `folder`, whatever the environment said. `text` is what VRAMSCOPE_OPTIONS would
+// be; `collector` 0 = unknown. Names that earlier sessions gave keep their ids and are defined anew. False
+// when a session runs already or none can be had.
+bool StartSessionIn(const char* folder, const char* text, int collector);
+// Ends the session of this process, if it has one: nothing is recorded from here on, also not in its later
+// children, and what was mapped is given back. Waits until no thread is inside the recorder, some
+// milliseconds; when one does not leave it within two seconds, its memory stays. Not from inside the
+// recorder. Neither of the two may be called by two threads at once.
+void StopSession();
 
 // A ring for the calling thread, all pages present and warm, its header filled in; nullptr when none can be
 // had (no space, 512 in use).

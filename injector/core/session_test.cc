@@ -6,7 +6,11 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
+#include <algorithm>
+#include <fstream>
+#include <iterator>
 #include <thread>
+#include <vector>
 
 #include "injector/core/intern.h"
 #include "injector/core/options.h"
@@ -119,6 +123,54 @@ TEST(SessionTest, ANewImageOfAPidTakesTheNextFileNumber) {
   const auto marks = collector.Of(trace::EventType::kMark);
   ASSERT_EQ(marks.size(), 1u);
   EXPECT_EQ(marks[0].image, 1u);
+}
+
+size_t Mappings() {
+  std::ifstream maps("/proc/self/maps");
+  return static_cast<size_t>(
+      std::count(std::istreambuf_iterator<char>(maps), std::istreambuf_iterator<char>(), '\n'));
+}
+
+TEST(SessionTest, SessionsOnDemandComeAndGoUnderThreadsThatRecordAndLeaveNothing) {
+  constexpr size_t kCycles = 10;
+  TestCollector& collector = FreshCollector();
+  const pid_t child = StartChild([&collector] {
+    StopSession();
+    std::atomic<bool> stop = false;
+    std::vector<std::jthread> busy;
+    for (int i = 0; i < 4; ++i) {
+      busy.emplace_back([&stop] {
+        while (!stop) RecordCounter(1);
+      });
+    }
+    const uint32_t name = InternString("never recorded");
+    size_t after_first = 0;
+    for (size_t cycle = 0; cycle < kCycles; ++cycle) {
+      if (!StartSessionIn(collector.folder().c_str(), "ring_bytes=65536", 0)) _exit(2);
+      if (StartSessionIn(collector.folder().c_str(), "", 0)) _exit(3);
+      Record(trace::EventType::kMark, static_cast<uint16_t>(trace::MarkKind::kUser),
+             InternString("same name"), 1, 0);
+      while (process_page.file.load()->ring_count.load() < 5) std::this_thread::yield();
+      StopSession();
+      if (RecordCounter(2)) _exit(4);
+      if (cycle == 1) after_first = Mappings();
+    }
+    const bool same = Mappings() <= after_first;
+    stop = true;
+    busy.clear();
+    _exit(name == 0 && same ? 0 : 5);
+  });
+  {
+    DrainingThread draining(collector);  // this program has names enough by now to fill a ring
+    EXPECT_EQ(WEXITSTATUS(WaitFor(child)), 0);
+  }
+  collector.Drain();
+  size_t named = 0;
+  for (const auto& mark : collector.Of(trace::EventType::kMark)) {
+    if (mark.process == child && mark.field[trace::mark::kName] != 0)
+      named += collector.Text(mark, mark.field[trace::mark::kName]) == "same name" ? 1 : 0;
+  }
+  EXPECT_EQ(named, kCycles) << "a name is defined again in each session";
 }
 
 TEST(SessionTest, AFolderThatIsGoneMeansNoRecordingAndNoTrouble) {

@@ -66,15 +66,22 @@ size_t Run(Patch patch) {
   return patch.changed;
 }
 
+size_t RunOn(const ElfImage& image, Patch patch) {
+  image.ForEachSlot([&](void** slot, const char* symbol) { VisitSlot(image, patch, slot, symbol); });
+  return patch.changed;
+}
+
 }  // namespace
 
 size_t PatchSlots(Hook* hooks, size_t count) { return Run({hooks, count, false, 0}); }
 size_t RestoreSlots(Hook* hooks, size_t count) { return Run({hooks, count, true, 0}); }
 
 size_t PatchSlotsOf(const ElfImage& image, Hook* hooks, size_t count) {
-  Patch patch = {hooks, count, false, 0};
-  image.ForEachSlot([&](void** slot, const char* symbol) { VisitSlot(image, patch, slot, symbol); });
-  return patch.changed;
+  return RunOn(image, {hooks, count, false, 0});
+}
+
+size_t RestoreSlotsOf(const ElfImage& image, Hook* hooks, size_t count) {
+  return RunOn(image, {hooks, count, true, 0});
 }
 
 }  // namespace vramscope::injector

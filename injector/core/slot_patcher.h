@@ -26,5 +26,7 @@ size_t RestoreSlots(Hook* hooks, size_t count);
 
 // Changes the slots of one object alone, also for functions of C. The real functions must be known (`found`).
 size_t PatchSlotsOf(const ElfImage& image, Hook* hooks, size_t count);
+// The reverse.
+size_t RestoreSlotsOf(const ElfImage& image, Hook* hooks, size_t count);
 
 }  // namespace vramscope::injector

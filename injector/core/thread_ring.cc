@@ -58,6 +58,7 @@ bool AttachRing(ThreadRing& ring) {
   ring.head = header->head.load(std::memory_order_relaxed);
   ring.room_end = 0;
   ring.stalled = false;
+  ring.session = process_page.session.load(std::memory_order_relaxed);
   return true;
 }
 
@@ -132,6 +133,9 @@ trace::RawRecord* FindRoom(ThreadRing& ring, size_t bytes) {
   if (process_page.file.load(std::memory_order_acquire) == nullptr) {
     ring = ThreadRing{.inside = ring.inside};  // what this thread has, it inherited over a bare clone
     if (!StartSession()) return nullptr;
+  }
+  if (ring.session != process_page.session.load(std::memory_order_relaxed)) {
+    ring = ThreadRing{.inside = ring.inside};  // it belonged to an earlier session
   }
   if (RecordingFile() == nullptr) return nullptr;
   if (ring.header == nullptr && !AttachRing(ring)) return nullptr;

@@ -26,6 +26,7 @@ struct alignas(64) ThreadRing {
   trace::RingHeader* header = nullptr;
   uint32_t inside = 0;   // 1 while this thread is in the recorder
   bool stalled = false;  // the collector did not drain for kGiveUpNs: drop until it does
+  uint32_t session = 0;  // ProcessPage::session of the file that the ring lies in
 };
 
 // Initial-exec: one instruction to reach, no allocation at a thread's first use, safe in signal handlers.
@@ -43,12 +44,12 @@ class RecordScope {
 
  public:
   RecordScope() : ring_(thread_ring), entered_(ring_.inside == 0) {
-    if (__builtin_expect(entered_, 1)) ring_.inside = 1;
+    if (__builtin_expect(entered_, 1)) std::atomic_ref(ring_.inside).store(1, std::memory_order_relaxed);
     std::atomic_signal_fence(std::memory_order_seq_cst);
   }
   ~RecordScope() {
     std::atomic_signal_fence(std::memory_order_seq_cst);
-    if (__builtin_expect(entered_, 1)) ring_.inside = 0;
+    if (__builtin_expect(entered_, 1)) std::atomic_ref(ring_.inside).store(0, std::memory_order_release);
   }
   RecordScope(const RecordScope&) = delete;
   RecordScope& operator=(const RecordScope&) = delete;
@@ -64,7 +65,9 @@ class RecordScope {
       CountLost(ring_);
       return nullptr;
     }
-    if (__builtin_expect(ring_.head + bytes <= ring_.room_end && RecordingFile() != nullptr, 1)) {
+    if (__builtin_expect(ring_.head + bytes <= ring_.room_end && RecordingFile() != nullptr &&
+                             ring_.session == process_page.session.load(std::memory_order_relaxed),
+                         1)) {
       return reinterpret_cast<trace::RawRecord*>(ring_.data + (ring_.head & ring_.mask));
     }
     return MakeRoom(ring_, bytes);

@@ -94,9 +94,8 @@ bool FindFunctions(const ElfImage& user) {
   return true;
 }
 
-}  // namespace
-
-void WatchAsyncAllocator() {
+// base() is 0 when it is not loaded.
+ElfImage C10Cuda() {
   ElfImage c10_cuda;
   ForEachImage(
       [](const ElfImage& image, void* found) {
@@ -105,10 +104,24 @@ void WatchAsyncAllocator() {
         return false;
       },
       &c10_cuda);
+  return c10_cuda;
+}
+
+}  // namespace
+
+void WatchAsyncAllocator() {
+  const ElfImage c10_cuda = C10Cuda();
   if (c10_cuda.base() == 0 || watched.exchange(true, std::memory_order_relaxed)) return;
   if (!FindFunctions(c10_cuda)) return;
   if (PatchSlotsOf(c10_cuda, functions, kGetDevice) != 0)
     RecordCoverage(kHookName, trace::CoverageState::kHooked, nullptr);
+}
+
+void StopWatchingAsyncAllocator() {
+  const ElfImage c10_cuda = C10Cuda();
+  if (c10_cuda.base() == 0 || !watched.exchange(false, std::memory_order_relaxed)) return;
+  RestoreSlotsOf(c10_cuda, functions, kGetDevice);
+  for (Hook& function : functions) function.proven.store(false, std::memory_order_relaxed);
 }
 
 }  // namespace vramscope::injector

@@ -9,4 +9,7 @@ namespace vramscope::injector {
 // have another runtime. Does nothing where libc10_cuda is not loaded. Any thread; may be called again.
 void WatchAsyncAllocator();
 
+// The reverse.
+void StopWatchingAsyncAllocator();
+
 }  // namespace vramscope::injector

@@ -53,6 +53,10 @@ void ReadSteps() {
 
 void LoadBridge() {
   char path[4096];
+  if (window.enable_bridge != nullptr) {  // by an earlier recording of this process
+    RecordCoverage(kBridgeName, trace::CoverageState::kHooked, nullptr);
+    return;
+  }
   if (window.first > window.last) {
     RecordCoverage(kBridgeName, trace::CoverageState::kDisabled, "no deep steps were asked for");
     return;
@@ -131,6 +135,19 @@ bool PrepareDeepWindows() {
   WindowLock lock;
   PrepareLocked();
   return window.enable_bridge != nullptr;
+}
+
+void CloseDeepWindow() {
+  WindowLock lock;
+  if (!window.open) return;
+  window.open = false;
+  if (window.enable_bridge != nullptr) window.enable_bridge(0);
+  SwitchNativeStacks(false);
+}
+
+void ForgetDeepWindows() {
+  WindowLock lock;
+  window.prepared = window.open = window.told = false;
 }
 
 bool StepDone(uint64_t done) {

@@ -24,4 +24,9 @@ bool StepDone(uint64_t done);
 // The same from the hooks of torch::optim; ignored once the program itself (the shim) has told a step.
 void StepDoneInCxx(uint64_t done);
 
+// Ends a deep step that is going on, because recording ends.
+void CloseDeepWindow();
+// Another recording begins: steps are counted anew. The bridge, once loaded, stays.
+void ForgetDeepWindows();
+
 }  // namespace vramscope::injector

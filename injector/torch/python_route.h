@@ -18,6 +18,12 @@ extern std::atomic<bool> shim_undecided;
 void ShimIsDecided();
 
 void AskPythonForShim();
+
+// On demand: asks the main thread of the interpreter to start the shim, and to take it out again. The second
+// waits until that is done, at most so long: a main thread that is busy in native code does it later.
+void StartShimInPython();
+void StopShimInPython(int patience_ms);
+
 // Called at block events: one load when all is decided.
 inline void ConsiderShim() {
   if (__builtin_expect(shim_undecided.load(std::memory_order_relaxed), 0)) AskPythonForShim();

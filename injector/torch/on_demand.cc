@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "injector/torch/on_demand.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <link.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <atomic>
+
+#include "injector/core/api.h"
+#include "injector/core/options.h"
+#include "injector/core/session.h"
+#include "injector/core/slot_patcher.h"
+#include "injector/torch/async_allocator_hooks.h"
+#include "injector/torch/block_filter.h"
+#include "injector/torch/deep_window.h"
+#include "injector/torch/hook_table.h"
+#include "injector/torch/python_route.h"
+#include "injector/torch/readiness.h"
+
+namespace vramscope::injector {
+namespace {
+
+constexpr timespec kLookEvery = {0, 20'000'000};
+constexpr int kLooksBetweenSearches = 25;  // a search of all objects for slots takes tens of milliseconds
+constexpr int kPythonPatienceMs = 3000;
+constexpr size_t kStackBytes = 512 << 10;
+
+struct Request {
+  char folder[sizeof(Options::session)];
+  char text[sizeof(Options::text)];
+  int collector;
+};
+constinit Request request = {};
+constinit std::atomic<pid_t> recording_pid =
+    0;  // of the process whose thread serves; a forked child has none
+constinit std::atomic<bool> end_wanted = false;
+
+// Loaded so far in this process; grows when a library comes.
+unsigned long long LoadedObjects() {
+  unsigned long long count = 0;
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, size_t, void* argument) {
+        *static_cast<unsigned long long*>(argument) = info->dlpi_adds;
+        return 1;
+      },
+      &count);
+  return count;
+}
+
+// What is remembered of an earlier recording and would be wrong in this one.
+void ForgetEarlierRecording() {
+  for (Hook& hook : torch_hooks) hook.proven.store(false, std::memory_order_relaxed);
+  for (std::atomic<void*>& real : real_functions) real.store(nullptr, std::memory_order_relaxed);
+  block_filter.ready.store(0, std::memory_order_release);
+  ForgetDeepWindows();
+}
+
+bool Ended() {
+  if (end_wanted.load(std::memory_order_relaxed) || RecordingFile() == nullptr) return true;
+  return CollectorGone();
+}
+
+// Objects that are loaded later call torch past us until their slots are patched too.
+void PatchWhatComes(unsigned long long& known, int& looks) {
+  if (++looks % kLooksBetweenSearches != 0) return;
+  const unsigned long long loaded = LoadedObjects();
+  if (loaded == known) return;
+  known = loaded;
+  PatchSlots(torch_hooks, kHookCount);
+  WatchAsyncAllocator();
+}
+
+void Record() {
+  ForgetEarlierRecording();
+  unsigned long long known = LoadedObjects();
+  TorchReady();
+  if (PythonRuns()) StartShimInPython();
+  int looks = 0;
+  while (!Ended()) {
+    nanosleep(&kLookEvery, nullptr);
+    PatchWhatComes(known, looks);
+  }
+}
+
+void StepAside() {
+  CloseDeepWindow();
+  RestoreSlots(torch_hooks, kHookCount);
+  StopWatchingAsyncAllocator();
+  StopShimInPython(kPythonPatienceMs);
+  StopSession();
+}
+
+void* Serve(void*) {
+  prctl(PR_SET_NAME, "vramscope");
+  StopSession();  // one whose collector has gone, if there is any
+  if (StartSessionIn(request.folder, request.text, request.collector)) {
+    Record();
+    StepAside();
+  }
+  recording_pid.store(0, std::memory_order_release);
+  return nullptr;
+}
+
+// A thread that handles no signal of the program.
+bool StartThread() {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_attr_t attributes;
+  if (pthread_attr_init(&attributes) != 0) return false;
+  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  pthread_attr_setstacksize(&attributes, kStackBytes);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  pthread_t thread;
+  int failed = pthread_create(&thread, &attributes, Serve, nullptr);
+  if (failed == EINVAL) {  // the program has more thread-local memory than fits into that stack
+    pthread_attr_setstacksize(&attributes, kStackBytes + (64 << 20));
+    failed = pthread_create(&thread, &attributes, Serve, nullptr);
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  pthread_attr_destroy(&attributes);
+  return failed == 0;
+}
+
+// Copies up to the next line's end; where the next line begins, or nullptr when there is none or no room.
+const char* TakeLine(const char* from, char* to, size_t capacity) {
+  const char* const end = strchr(from, '\n');
+  if (end == nullptr || static_cast<size_t>(end - from) >= capacity) return nullptr;
+  memcpy(to, from, static_cast<size_t>(end - from));
+  to[end - from] = 0;
+  return end + 1;
+}
+
+}  // namespace
+
+BeginResult BeginRecording(const char* folder, const char* text, int collector) {
+  if (strlen(folder) >= sizeof request.folder || strlen(text) >= sizeof request.text || folder[0] == 0)
+    return BeginResult::kBadRequest;
+  const pid_t own = getpid();
+  pid_t before = recording_pid.load(std::memory_order_acquire);
+  if (before == own || !recording_pid.compare_exchange_strong(before, own)) return BeginResult::kBusy;
+  if (RecordingFile() != nullptr) {
+    recording_pid.store(0, std::memory_order_release);
+    return BeginResult::kBusy;
+  }
+  memcpy(request.folder, folder, strlen(folder) + 1);
+  memcpy(request.text, text, strlen(text) + 1);
+  request.collector = collector;
+  end_wanted.store(false, std::memory_order_relaxed);
+  const int error = errno;
+  const bool started = StartThread();
+  errno = error;
+  if (started) return BeginResult::kBegun;
+  recording_pid.store(0, std::memory_order_release);
+  return BeginResult::kNoThread;
+}
+
+void EndRecording() { end_wanted.store(true, std::memory_order_relaxed); }
+
+}  // namespace vramscope::injector
+
+// What `vramscope attach` calls: three lines, the session folder, the options, the collector's pid.
+extern "C" __attribute__((visibility("default"))) int vramscope_attach(const char* request) {
+  using namespace vramscope::injector;
+  char folder[sizeof(Options::session)];
+  char text[sizeof(Options::text)];
+  const char* const second = TakeLine(request, folder, sizeof folder);
+  const char* const third = second == nullptr ? nullptr : TakeLine(second, text, sizeof text);
+  if (third == nullptr) return static_cast<int>(BeginResult::kBadRequest);
+  return static_cast<int>(BeginRecording(folder, text, atoi(third)));
+}
