@@ -31,6 +31,8 @@ Proof ProofOf(LabelSource source) {
       return Proof::kRegisterBuffer;
     case LabelSource::kWorkspace:
       return Proof::kWorkspaceLabel;
+    case LabelSource::kNvtx:  // a name, no role
+      break;
   }
   return Proof::kModuleRegistry;
 }

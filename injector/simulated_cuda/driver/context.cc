@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "injector/simulated_cuda/driver/private_calls.h"
+#include "injector/simulated_cuda/driver/recorder_frames.h"
 
 namespace vramscope::simulated {
 namespace {
@@ -40,7 +41,9 @@ bool IsActive(int device) {
 }
 
 Origin OriginOf(const char* call, const void* caller) {
-  return announced.call != nullptr ? announced : Origin{call, caller};
+  Origin origin = announced.call != nullptr ? announced : Origin{call, caller};
+  if (IsOfRecorder(origin.caller)) origin.caller = CallerBeyondRecorder();
+  return origin;
 }
 
 Stream* StreamOf(void* handle) {

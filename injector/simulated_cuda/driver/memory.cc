@@ -121,7 +121,8 @@ SIMULATED_EXPORT int cuPointerGetAttribute(void* value, int attribute, DevicePoi
     kIsManaged = 8,
     kOrdinal = 9,
     kRangeStart = 11,
-    kRangeSize = 12
+    kRangeSize = 12,
+    kPool = 17,
   };
   uint64_t begin = 0, bytes = 0;
   const int device = DeviceOf(pointer);
@@ -151,6 +152,9 @@ SIMULATED_EXPORT int cuPointerGetAttribute(void* value, int attribute, DevicePoi
       return kSuccess;
     case kRangeSize:
       *static_cast<size_t*>(value) = bytes;
+      return kSuccess;
+    case kPool:
+      *static_cast<void**>(value) = PoolOf(pointer);
       return kSuccess;
     default:
       return kNotSupported;

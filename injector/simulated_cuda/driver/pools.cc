@@ -69,6 +69,16 @@ bool FreeInPools(uint64_t address) {
   return AnyPool([&](MemoryPool& pool) { return pool.Free(address) == kSuccess; });
 }
 
+void* PoolOf(uint64_t address) {
+  MemoryPool* found = nullptr;
+  AnyPool([&](MemoryPool& pool) {
+    uint64_t begin = 0, bytes = 0;
+    if (pool.Find(address, &begin, &bytes)) found = &pool;
+    return found != nullptr;
+  });
+  return found;
+}
+
 }  // namespace vramscope::simulated
 
 SIMULATED_EXPORT int cuDeviceGetDefaultMemPool(MemoryPool** pool, int device) {

@@ -8,5 +8,7 @@ namespace vramscope::simulated {
 
 bool FindInPools(uint64_t address, uint64_t* begin, uint64_t* bytes);
 bool FreeInPools(uint64_t address);
+// CUmemoryPool of the allocation that contains the address; nullptr = none.
+void* PoolOf(uint64_t address);
 
 }  // namespace vramscope::simulated

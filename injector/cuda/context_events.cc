@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// Contexts, code, and the way to the functions: what has no size of its own, or no memory at all.
+//
+// A context's size is the growth of the device's used memory while it is made. There is no context yet that
+// the driver could be asked in, so NVML is, where it is installed; without it the size is 0: not known. Code
+// is measured in the current context. Other threads and processes that allocate meanwhile disturb both.
+#include <atomic>
+
+#include "injector/cuda/device_use.h"
+#include "injector/cuda/driver_events.h"
+#include "injector/cuda/driver_questions.h"
+#include "injector/cuda/driver_records.h"
+#include "injector/cuda/driver_totals.h"
+#include "injector/cuda/function_lookup.h"
+
+namespace vramscope::injector::driver {
+namespace {
+
+using trace::DriverMemory;
+
+constexpr int kMostDevices = 64;
+// The primary context of each device, while it is alive.
+constinit std::atomic<Handle> primary_contexts[kMostDevices] = {};
+
+uint64_t Number(const void* handle) { return reinterpret_cast<uint64_t>(handle); }
+uint64_t Growth(uint64_t before, uint64_t after) { return after > before ? after - before : 0; }
+
+constexpr uint64_t kNotKnown = ~uint64_t{0};
+
+uint64_t UsedOf(int device) {
+  uint64_t used = 0;
+  return DeviceUse(device, &used) ? used : kNotKnown;
+}
+
+// `before`: what the device had in use, or kNotKnown.
+void RecordContext(const DriverCall& call, Handle context, int device, uint64_t before) {
+  const uint64_t after = before == kNotKnown ? kNotKnown : UsedOf(device);
+  RecordTaken(call, {.kind = DriverMemory::kContext,
+                     .address = Number(context),
+                     .bytes = after == kNotKnown ? 0 : Growth(before, after),
+                     .device = CodeOfDevice(device)});
+  uint64_t used = 0, total = 0;
+  if (call.result == kSuccess && MemoryInUseOf(context, &used, &total))
+    RecordDeviceTotal(CodeOfDevice(device), used, total);
+}
+
+}  // namespace
+
+// The runtime asks for the primary context again and again; it is made once.
+void MakesPrimaryContext::Before(DriverCall& call, const Handle*, int device) {
+  call.note[0] = IsPrimaryContextActive(device);
+  if (!call.note[0]) call.note[1] = UsedOf(device);
+}
+
+void MakesPrimaryContext::After(DriverCall& call, const Handle* context, int device) {
+  if (call.note[0]) return;
+  RecordContext(call, *context, device, call.note[1]);
+  if (call.result == kSuccess && device >= 0 && device < kMostDevices)
+    primary_contexts[device].store(*context, std::memory_order_relaxed);
+}
+
+void EndsPrimaryContext::Before(DriverCall& call, int device) {
+  call.note[0] = IsPrimaryContextActive(device);
+}
+
+void EndsPrimaryContext::After(DriverCall& call, int device) {
+  if (!call.note[0] || device < 0 || device >= kMostDevices || IsPrimaryContextActive(device)) return;
+  Handle const context = primary_contexts[device].exchange(nullptr, std::memory_order_relaxed);
+  if (context != nullptr) RecordGiven(call, DriverMemory::kContext, Number(context));
+}
+
+void MakesContext::Before(DriverCall& call, const Handle*, unsigned, int device) {
+  call.note[1] = UsedOf(device);
+}
+void MakesContext::Before(DriverCall& call, const Handle*, const void*, int, unsigned, int device) {
+  call.note[1] = UsedOf(device);
+}
+void MakesContext::Before(DriverCall& call, const Handle*, const void*, unsigned, int device) {
+  call.note[1] = UsedOf(device);
+}
+void MakesContext::Before(DriverCall& call, const Handle*, const void*, int device, unsigned) {
+  call.note[1] = UsedOf(device);
+}
+
+void MakesContext::After(DriverCall& call, const Handle* context, unsigned, int device) {
+  RecordContext(call, *context, device, call.note[1]);
+}
+void MakesContext::After(DriverCall& call, const Handle* context, const void*, int, unsigned, int device) {
+  RecordContext(call, *context, device, call.note[1]);
+}
+void MakesContext::After(DriverCall& call, const Handle* context, const void*, unsigned, int device) {
+  RecordContext(call, *context, device, call.note[1]);
+}
+void MakesContext::After(DriverCall& call, const Handle* context, const void*, int device, unsigned) {
+  RecordContext(call, *context, device, call.note[1]);
+}
+
+void EndsContext::Before(DriverCall& call, Handle context) {
+  Note(call, DriverMemory::kContext, Number(context));
+}
+
+void EndsContext::After(DriverCall& call, Handle context) {
+  Finish(call, DriverMemory::kContext, Number(context));
+}
+
+void LoadsCode::NoteUse(DriverCall& call) {
+  uint64_t total = 0;
+  if (!MemoryInUse(&call.note[0], &total)) call.note[0] = kNotKnown;
+}
+
+void LoadsCode::RecordUse(const DriverCall& call, Handle module) {
+  uint64_t used = 0, total = 0;
+  const bool known = call.note[0] != kNotKnown && MemoryInUse(&used, &total);
+  RecordTaken(call, {.kind = DriverMemory::kModule,
+                     .address = Number(module),
+                     .bytes = known ? Growth(call.note[0], used) : 0,
+                     .device = CurrentDeviceCode()});
+  if (known && used != call.note[0]) RecordDeviceTotal(CurrentDeviceCode(), used, total);
+}
+
+// Code that is loaded lazily may be loaded by the question for its variable. Where that takes memory, it is
+// recorded under the variable's address.
+void FindsVariable::After(DriverCall& call, const DevicePtr* pointer, const size_t*, Handle, const char*) {
+  uint64_t used = 0, total = 0;
+  if (call.result != kSuccess || call.note[0] == kNotKnown || !MemoryInUse(&used, &total)) return;
+  if (used <= call.note[0]) return;
+  const uint64_t address = pointer != nullptr ? *pointer : 0;
+  RecordUse(call, reinterpret_cast<Handle>(address));
+}
+
+void UnloadsCode::Before(DriverCall& call, Handle module) {
+  Note(call, DriverMemory::kModule, Number(module));
+}
+
+void UnloadsCode::After(DriverCall& call, Handle module) {
+  Finish(call, DriverMemory::kModule, Number(module));
+}
+
+void FindsFunction::After(DriverCall& call, const char* name, void** function, int version, uint64_t flags,
+                          int*) {
+  if (call.result == kSuccess) StandInForAnswer(call.caller(), name, function, version, flags);
+}
+
+}  // namespace vramscope::injector::driver

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// One call of the driver by the program: whether it is recorded, who made it, and how it ended.
+//
+// The driver calls itself, and what the recorder asks of it comes through here too: only the outermost call
+// of a thread is the program's.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "injector/core/session.h"
+#include "injector/core/thread_ring.h"
+#include "injector/cuda/driver_abi.h"
+#include "injector/cuda/driver_table.h"
+
+namespace vramscope::injector {
+
+enum class DriverHooks : uint8_t {
+  kUndecided,  // the library's constructor has not run
+  kOff,        // not recorded, or VRAMSCOPE_NO_DRIVER_HOOKS
+  kOn,
+};
+extern std::atomic<DriverHooks> driver_hooks;
+// Once, by the library's constructor.
+void DecideDriverHooks();
+
+// The function behind ours. When it was not looked up through us (a program that is linked to libcuda), the
+// loaded objects are searched; nullptr when none has it.
+void* FindRealDriver(DriverFunction function);
+inline void* RealDriver(DriverFunction function) {
+  void* const real = real_driver[static_cast<size_t>(function)].load(std::memory_order_acquire);
+  return __builtin_expect(real != nullptr, 1) ? real : FindRealDriver(function);
+}
+
+class DriverCall {
+ public:
+  DriverCall(DriverFunction function, const void* caller)
+      : function_(function), caller_(caller), recorded_(depth_++ == 0 && IsWanted()) {}
+  ~DriverCall() { --depth_; }
+  DriverCall(const DriverCall&) = delete;
+  DriverCall& operator=(const DriverCall&) = delete;
+
+  [[nodiscard]] bool is_recorded() const { return recorded_; }
+  [[nodiscard]] DriverFunction function() const { return function_; }
+  [[nodiscard]] const void* caller() const { return caller_; }
+  // Ids of texts; 0 when they cannot be had. Records that the hook works, the first time.
+  uint32_t api() const;
+  [[nodiscard]] uint32_t library() const;
+
+  int result = driver::kSuccess;
+  uint64_t note[2] = {};  // from Before to After
+
+ private:
+  static bool IsWanted();
+
+  static constinit thread_local uint32_t depth_ __attribute__((tls_model("initial-exec")));
+  DriverFunction function_;
+  const void* caller_;
+  bool recorded_;
+};
+
+}  // namespace vramscope::injector

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// What runs in the place of each function of the driver: the event's note before, the driver, the event's
+// record after.
+#include "injector/cuda/driver_entries.h"
+
+#include "injector/cuda/driver_call.h"
+#include "injector/cuda/driver_events.h"
+
+namespace vramscope::injector::driver {
+namespace {
+
+template <typename Event, DriverFunction function, typename... Parameters>
+inline int Through(const void* caller, Parameters... parameters) {
+  void* const found = RealDriver(function);
+  if (__builtin_expect(found == nullptr, 0)) return kSymbolNotFound;
+  auto* const real = reinterpret_cast<int (*)(Parameters...)>(found);
+  DriverCall call(function, caller);
+  if (!call.is_recorded()) return real(parameters...);
+  Event::Before(call, parameters...);
+  call.result = real(parameters...);
+  Event::After(call, parameters...);
+  return call.result;
+}
+
+}  // namespace
+
+#define VRAMSCOPE_UNPACK(...) __VA_ARGS__
+#define DRIVER_FUNCTION(symbol, base, since, stream, event, parameters, arguments)                          \
+  extern "C" int symbol parameters {                                                                        \
+    return Through<event, DriverFunction::symbol>(__builtin_return_address(0), VRAMSCOPE_UNPACK arguments); \
+  }
+#include "injector/cuda/driver_functions.def"
+#undef DRIVER_FUNCTION
+
+}  // namespace vramscope::injector::driver

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Our function for each row of driver_functions.def, of the same name and type as the driver's.
+//
+// The names are exported: a program that is linked to libcuda calls ours. When there is no driver, or it
+// lacks the function, they return CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND.
+#pragma once
+
+#include "injector/cuda/driver_abi.h"
+
+namespace vramscope::injector::driver {
+
+#define DRIVER_FUNCTION(symbol, base, since, stream, event, parameters, arguments) \
+  extern "C" __attribute__((visibility("default"))) int symbol parameters;
+#include "injector/cuda/driver_functions.def"
+#undef DRIVER_FUNCTION
+
+}  // namespace vramscope::injector::driver

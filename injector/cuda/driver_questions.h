@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the recorder asks the driver itself: on whose device, from which pool, how much is in use.
+//
+// The functions are those that libcuda exports, found once and called past our own. None is ever called from
+// inside dlsym; each may fail, and then the answer is "not known".
+#pragma once
+
+#include <cstdint>
+
+#include "injector/cuda/driver_abi.h"
+
+namespace vramscope::injector {
+
+// CUmemPool_attribute and CUgraphMem_attribute
+inline constexpr int kPoolReserved = 5, kPoolUsed = 7;
+inline constexpr int kGraphsUsed = 0, kGraphsReserved = 2;
+
+// The device of the thread's context, as trace::DeviceCode; index 0xff when it has none.
+uint64_t CurrentDeviceCode();
+int CurrentDevice();  // -1 = none
+uint64_t CodeOfDevice(int device);
+
+// Of the current context's device; false when there is none.
+bool MemoryInUse(uint64_t* used, uint64_t* total);
+// The same with `context` made current for the question.
+bool MemoryInUseOf(driver::Handle context, uint64_t* used, uint64_t* total);
+
+driver::Handle CurrentPoolOf(int device);                 // nullptr = not known
+driver::Handle PoolOfPointer(driver::DevicePtr pointer);  // nullptr = of no pool
+bool PoolAttribute(driver::Handle pool, int attribute, uint64_t* value);
+bool GraphAttribute(int device, int attribute, uint64_t* value);
+bool IsPrimaryContextActive(int device);
+
+}  // namespace vramscope::injector

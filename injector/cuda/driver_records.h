@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// The records of the driver level (trace_format/event.h: driver_alloc, driver_free, driver_map).
+//
+// Times: what was taken is recorded after the call, what is given back before it, so that memory that another
+// thread gets while the call returns never seems to be taken twice. A give-back that then fails is recorded
+// once more, with its error.
+#pragma once
+
+#include <cstdint>
+
+#include "injector/cuda/driver_call.h"
+#include "trace_format/event.h"
+
+namespace vramscope::injector {
+
+struct DriverMemoryFacts {
+  trace::DriverMemory kind;
+  uint64_t address;
+  uint64_t bytes;
+  uint64_t device;  // trace::DeviceCode
+  uint64_t stream = 0;
+  uint64_t pool = 0;
+};
+
+void RecordTaken(const DriverCall& call, const DriverMemoryFacts& facts);
+// Before the call; `call.result` is still kSuccess then.
+void RecordGiven(const DriverCall& call, trace::DriverMemory kind, uint64_t address, uint64_t bytes = 0);
+void RecordMapping(const DriverCall& call, uint64_t address, uint64_t bytes, bool mapped, uint64_t handle);
+
+}  // namespace vramscope::injector

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// The functions of driver_functions.def at run time: by name, by what cuGetProcAddress was asked for, and the
+// real function behind each.
+//
+// Everything here may be called from inside dlsym: no locks, no allocation, no CUDA. Names are compared
+// whole; a function that the table does not have is never guessed at.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace vramscope::injector {
+
+enum class DriverFunction : uint16_t {
+#define DRIVER_FUNCTION(symbol, base, since, stream, event, parameters, arguments) symbol,
+#include "injector/cuda/driver_functions.def"
+#undef DRIVER_FUNCTION
+  kCount,
+};
+inline constexpr size_t kDriverFunctions = static_cast<size_t>(DriverFunction::kCount);
+
+enum class StreamForm : uint8_t { kLegacy, kPerThread };
+
+struct DriverForm {
+  const char* symbol;
+  const char* base;
+  int since;
+  StreamForm stream;
+  void* ours;
+};
+extern const DriverForm driver_forms[kDriverFunctions];
+inline const DriverForm& FormOf(DriverFunction function) {
+  return driver_forms[static_cast<size_t>(function)];
+}
+
+// The newest CUDA release whose headers the table was compared with.
+inline constexpr int kNewestKnownCuda = 13000;
+
+// kCount when the table has no such symbol.
+DriverFunction FindBySymbol(const char* symbol);
+// The form that cuGetProcAddress gives for this name, version and flags; kCount when it is none of ours.
+DriverFunction FindByBase(const char* base, int cuda_version, uint64_t flags);
+
+// The real functions, by DriverFunction. Set when a function is looked up, or when it is first called.
+extern std::atomic<void*> real_driver[kDriverFunctions];
+
+// Our function in the place of `real`, which is then what ours calls; `real` itself when ours already stands
+// for a function of another library (two drivers in one process: only the first is recorded).
+void* StandInFor(DriverFunction function, void* real);
+
+// How often a function of the table was asked for, and how.
+struct DriverLookups {
+  std::atomic<uint64_t> by_dlsym, by_driver, refused;
+};
+extern DriverLookups driver_lookups;
+
+}  // namespace vramscope::injector

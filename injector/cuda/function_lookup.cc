@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "injector/cuda/function_lookup.h"
+
+#include <dlfcn.h>
+
+#include "injector/cuda/driver_call.h"
+#include "injector/cuda/loaded_object.h"
+#include "injector/cuda/real_dlsym.h"
+
+namespace vramscope::injector {
+namespace {
+
+constexpr char kNoSuchVersion[] = "VRAMSCOPE_NONE";
+
+bool IsCalledByDriver(const void* caller) {
+  LoadedObject object;
+  return FindObject(caller, &object) && IsDriver(object);
+}
+
+void* RealLookup(void* handle, const char* name, const char* version) {
+  if (version == nullptr) return RealDlsym()(handle, name);
+  return RealDlvsym()(handle, name, version);
+}
+
+using GetProcAddress = int (*)(const char*, void**, int, uint64_t);
+using GetProcAddress2 = int (*)(const char*, void**, int, uint64_t, int*);
+
+// The answer for a release that the table knows; nullptr when the driver has none.
+void* AnswerForKnownCuda(const char* name, uint64_t flags) {
+  void* answer = nullptr;
+  if (void* const ask = real_driver[static_cast<size_t>(DriverFunction::cuGetProcAddress_v2)].load()) {
+    reinterpret_cast<GetProcAddress2>(ask)(name, &answer, kNewestKnownCuda, flags, nullptr);
+  } else if (void* const old = real_driver[static_cast<size_t>(DriverFunction::cuGetProcAddress)].load()) {
+    reinterpret_cast<GetProcAddress>(old)(name, &answer, kNewestKnownCuda, flags);
+  }
+  return answer;
+}
+
+}  // namespace
+
+extern "C" Answer vramscope_driver_function_for(void* handle, const char* name, const char* version,
+                                                const void* caller) {
+  constexpr Answer kJumpOn = {nullptr, 0};
+  const DriverFunction function = FindBySymbol(name);
+  if (function == DriverFunction::kCount || handle == RTLD_NEXT || IsCalledByDriver(caller)) return kJumpOn;
+  // Not found: the real function says so itself, or finds it in the caller's own scope (RTLD_DEFAULT).
+  void* real = RealLookup(handle, name, version);
+  if (real == nullptr) return kJumpOn;
+  if (real == FormOf(function).ours) {
+    // Our own export: the program searched everything that is loaded, not the driver.
+    real = FindRealDriver(function);
+    if (real == nullptr) return {RealDlvsym()(handle, name, kNoSuchVersion), 1};  // for its message
+  }
+  if (driver_hooks.load(std::memory_order_relaxed) == DriverHooks::kOff) return {real, 1};
+  driver_lookups.by_dlsym.fetch_add(1, std::memory_order_relaxed);
+  return {StandInFor(function, real), 1};
+}
+
+void StandInForAnswer(const void* caller, const char* name, void** function, int cuda_version,
+                      uint64_t flags) {
+  if (name == nullptr || function == nullptr || *function == nullptr || IsCalledByDriver(caller)) return;
+  const DriverFunction form = FindByBase(name, cuda_version, flags);
+  if (form == DriverFunction::kCount) return;
+  // A newer release may have changed the function: then its answer is another one than for what we know.
+  if (cuda_version > kNewestKnownCuda && AnswerForKnownCuda(name, flags) != *function) return;
+  driver_lookups.by_driver.fetch_add(1, std::memory_order_relaxed);
+  *function = StandInFor(form, *function);
+}
+
+}  // namespace vramscope::injector

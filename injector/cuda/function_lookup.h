@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the program asks for the driver's functions: what it gets instead.
+//
+//   dlsym(handle, "cuMemAlloc_v2") ──► assembly: another name? on to the real dlsym, nothing changed
+//                                  └─► DriverFunctionFor: the real function from the real dlsym, ours
+//                                  returned
+//   cuGetProcAddress("cuMemAlloc", &f, 12000, flags) ──► the driver answers ──► StandInForAnswer: ours in f
+//
+// Rules that other tools' failures taught: decide by the whole name; never search with another handle than
+// the caller's; what is not ours is jumped to, so that RTLD_NEXT and RTLD_DEFAULT see the real caller; leave
+// the driver's own lookups alone; no locks, no allocation and no CUDA in here.
+#pragma once
+
+#include <cstdint>
+
+namespace vramscope::injector {
+
+struct Answer {
+  void* function;
+  uint64_t is_final;  // 0 = jump on to the real dlsym
+};
+// For dlsym and dlvsym, from assembly. `version` may be nullptr.
+extern "C" Answer vramscope_driver_function_for(void* handle, const char* name, const char* version,
+                                                const void* caller);
+
+// After cuGetProcAddress has answered `caller`.
+void StandInForAnswer(const void* caller, const char* name, void** function, int cuda_version,
+                      uint64_t flags);
+
+}  // namespace vramscope::injector
