@@ -90,6 +90,8 @@ constexpr uint64_t RingOffset(uint32_t index, uint64_t ring_bytes) {
 inline constexpr char kSessionVariable[] = "VRAMSCOPE_SESSION";    // the session folder; unset = the injector does nothing
 inline constexpr char kOptionsVariable[] = "VRAMSCOPE_OPTIONS";    // "device=auto;depth=auto;deep_steps=2-4;stacks=none"
 inline constexpr char kNvtxNextVariable[] = "VRAMSCOPE_NVTX_NEXT";  // what NVTX_INJECTION64_PATH was before
+inline constexpr char kDormantVariable[] = "VRAMSCOPE";             // "dormant": record nothing until somebody asks for it
+inline constexpr char kDoorPath[] = "/dev/shm/vramscope-door-";     // where: a socket, with the pid behind it
 inline constexpr char kCollectorVariable[] = "VRAMSCOPE_COLLECTOR";  // pid of the collector, to see whether it is alive
 
 }  // namespace vramscope::trace

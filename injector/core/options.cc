@@ -25,6 +25,8 @@ bool CopyVariable(const char* name, char* to, size_t capacity) {
 }  // namespace
 
 void ReadOptions() {
+  char mode[16];
+  options.dormant = CopyVariable(trace::kDormantVariable, mode, sizeof mode) && strcmp(mode, "dormant") == 0;
   if (!CopyVariable(trace::kSessionVariable, options.session, sizeof options.session)) return;
   CopyVariable(trace::kOptionsVariable, options.text, sizeof options.text);
   char collector[32];

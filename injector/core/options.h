@@ -19,6 +19,7 @@ struct Options {
   char session[4096];  // the session folder; empty = this process is not recorded
   char text[8192];     // VRAMSCOPE_OPTIONS
   int collector = 0;   // pid; 0 = unknown, treated as alive
+  bool dormant;        // VRAMSCOPE=dormant: without a session, wait for somebody who starts one (dormant.h)
 };
 
 extern Options options;

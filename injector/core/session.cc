@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "injector/core/clock.h"
+#include "injector/core/dormant.h"
 #include "injector/core/intern.h"
 #include "injector/core/options.h"
 #include "injector/core/thread_ring.h"
@@ -48,7 +49,7 @@ struct Session {
   ThreadRing* owners[trace::kMaxRings];  // of the rings that are in use
   pid_t forked_from;                     // nearest recorded ancestor by fork
   uint32_t forked_from_image;
-  std::atomic<void (*)()> child_handlers[4];
+  std::atomic<void (*)()> child_handlers[8];
 };
 constinit Session session = {};
 constinit pthread_mutex_t session_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -343,7 +344,10 @@ void Initialize() {
 
 bool StartSession() {
   if (!session.initialized.load(std::memory_order_acquire)) Initialize();
-  if (options.session[0] == 0) return false;
+  if (options.session[0] == 0) {
+    if (options.dormant) OpenDoor();
+    return false;
+  }
   const int error = errno;
   ForgetParentAfterBareClone();
   pthread_mutex_lock(&session_lock);

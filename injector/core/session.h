@@ -81,7 +81,7 @@ inline std::byte* RingData(trace::RingHeader* ring) {
 // True when the collector is known to have gone; then marks the session detached.
 bool CollectorGone();
 
-// Calls `handler` in a forked child before it records anything. At most 4, each once; any further one is
+// Calls `handler` in a forked child before it records anything. At most 8, each once; any further one is
 // ignored.
 void AtForkInChild(void (*handler)());
 
