@@ -169,8 +169,23 @@ class Ranks(DryrunTest):
             alone = self.peaks(kind, 2)
             for key in ("allocated_bytes", "device_used_bytes"):
                 self.assertEqual(together[key], alone[key], kind)
-            context, nccl = 527 << 20, (288 + 64) << 20  # nccl_memory.h: the ring, and NVLink SHARP
-            self.assertEqual(alone["device_used_bytes"] - alone["reserved_bytes"], context + nccl, kind)
+            self.assertGreater(alone["device_used_bytes"] - alone["reserved_bytes"], (527 + 96 + 288 + 64) << 20, kind)
+
+    def test_groups_that_are_split_off_are_as_large_as_pytorch_knows_them(self) -> None:
+        program = ("import sys, torch, torch.distributed as dist\ndist.init_process_group('nccl', device_id=torch.device('cuda:0'))\n"
+                   "if sys.argv[1] == 'new': group = dist.new_group([0, 1])\nelse: group = dist.split_group(split_ranks=[[0, 1], [2, 3, 4, 5]])\n"
+                   "dist.all_reduce(torch.ones(1 << 20, device='cuda'), group=group)\ndist.destroy_process_group()")
+        options = ["--gpu", "h100-80gb", "--world-size", "8", "--rank", "0"]
+        for how in ("new", "split"):
+            answer = self.answer(*options, command=[recorded_run.python(), "-c", program, how])
+            rows = {row["call"]: row["peak_bytes"] >> 20 for row in answer["device_memory"]}
+            self.assertEqual((rows["ring"], rows["NVLS"], rows["ncclKernels"]), (288, 64, 96), "nccl_memory.h: of two ranks, not of eight")
+            self.assertNotIn("tree", rows, "two ranks have none")
+
+    def test_buffers_of_nccl_may_be_what_does_not_fit(self) -> None:
+        answer = self.answer("--gpu", "h100-80gb", "--capacity", "900MiB", "--world-size", "8", command=[recorded_run.python(), RANKS, "ddp"], code=1)
+        self.assertEqual((answer["fits"], answer["no_room_for"], answer["out_of_memory"]), (False, "ring", []))
+        self.assertGreater(answer["shortfall_bytes"], 0)
 
 
 class Data(DryrunTest):

@@ -104,15 +104,19 @@ SIMULATED_EXPORT int ncclCommInitAll(Communicator** communicators, int devices, 
   }
   return kOk;
 }
-// Who else has this color is not known here: the new group counts as large as the old one, whose buffers are
-// at least those of a part of it. The rank is the key, as PyTorch gives it.
+// Who else has this color NCCL asks the others. A dry run is told how many they are when PyTorch names the
+// color (vramscope_dryrun/groups.py); else the new group counts as large as the old one, whose buffers are at
+// least those of a part of it. The rank is the key, as PyTorch gives it.
 SIMULATED_EXPORT int ncclCommSplit(const Communicator* parent, int color, int key,
                                    Communicator** communicator, const NcclConfig* config) {
   constexpr int kNoColor = -1;
   *communicator = nullptr;
   if (color == kNoColor) return kOk;
-  const int rank = key >= 0 && key < parent->ranks() ? key : parent->rank();
-  return Join(communicator, parent->ranks(), rank, config, parent);
+  static const auto told = reinterpret_cast<int (*)(int)>(
+      dlsym(dlopen("libcuda.so.1", RTLD_LAZY), "vramscope_simulated_split_size"));
+  const int size = told != nullptr ? told(color) : 0;
+  const int ranks = size > 0 && size <= parent->ranks() ? size : parent->ranks();
+  return Join(communicator, ranks, key >= 0 && key < ranks ? key : parent->rank() % ranks, config, parent);
 }
 SIMULATED_EXPORT int ncclCommShrink(const Communicator* parent, int*, int excluded,
                                     Communicator** communicator, const NcclConfig* config, int) {

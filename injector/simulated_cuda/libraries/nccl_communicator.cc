@@ -41,6 +41,12 @@ NcclGpu GpuOfThread() {
           Attribute(device, kGlobalMemoryBusWidth) >= kNarrowestHbm, std::strstr(name, "GeForce") == nullptr};
 }
 
+int OutOfMemory(uint64_t bytes) {
+  std::snprintf(last_error, sizeof(last_error), "Failed to CUDA calloc %llu bytes",
+                static_cast<unsigned long long>(bytes));
+  return kNcclUnhandledCudaError;
+}
+
 bool Given(int value) { return value != INT_MIN && value > 0; }
 
 NcclSettings SettingsWith(const NcclConfig* config) {
@@ -51,7 +57,8 @@ NcclSettings SettingsWith(const NcclConfig* config) {
   return settings;
 }
 
-bool SharesWithParent(const NcclConfig* config) {
+bool SharesWithParent(const NcclSettings& settings, const NcclConfig* config) {
+  if (settings.split_share >= 0) return settings.split_share == 1;
   return config != nullptr && config->size >= sizeof(NcclConfig) && config->split_share == 1;
 }
 
@@ -79,8 +86,8 @@ Communicator::Communicator(int ranks, int rank, const NcclConfig* config, const 
   const NcclSettings settings = SettingsWith(config);
   plan_ = NcclMemoryFor(GpuOfThread(), settings, NcclRelease(), ranks, rank);
   connects_when_used_ = ConnectsWhenUsed(settings, NcclRelease());
-  // Connections of the parent serve the child as far as neighbours are the same, which is not known here.
-  if (parent != nullptr && SharesWithParent(config)) plan_.pool = 0;
+  if (parent != nullptr && SharesWithParent(settings, config))
+    ShareWithParent(parent->ranks(), ranks, &plan_);
   receive_pool_ = plan_.pool;
 }
 
@@ -98,10 +105,7 @@ int Communicator::Take(uint64_t bytes, const char* call) {
   const int error = take(&address, bytes);
   announce(nullptr, nullptr);
   if (error == kSuccess) taken_.push_back(address);
-  if (error != kOutOfMemory) return kNcclOk;
-  std::snprintf(last_error, sizeof(last_error), "Failed to CUDA calloc %llu bytes",
-                static_cast<unsigned long long>(bytes));
-  return kNcclUnhandledCudaError;
+  return error == kOutOfMemory ? OutOfMemory(bytes) : kNcclOk;
 }
 
 int Communicator::TakeOnce(uint64_t& bytes, const char* call) {
@@ -110,7 +114,22 @@ int Communicator::TakeOnce(uint64_t& bytes, const char* call) {
   return kNcclOk;
 }
 
+// The kernels' code, with the first communicator of the process. What the user has measured has it in it.
+int Communicator::LoadKernels() {
+  static const auto once = OfDriver<int (*)(const char*, size_t, const void*)>("vramscope_simulated_once");
+  if (once == nullptr) return kNcclOk;
+  const uint64_t bytes = NcclCodeBytes(GpuOfThread().compute_capability);
+  const int error = once("ncclKernels", bytes, reinterpret_cast<const void*>(&NcclRelease));
+  return error == kOutOfMemory ? OutOfMemory(bytes) : kNcclOk;
+}
+
 int Communicator::Begin() {
+  if (measured_ == 0) {
+    uint64_t measured = 0;
+    if (!IsMeasured(&measured)) {
+      if (const int error = LoadKernels()) return error;
+    }
+  }
   if (const int error = TakeOnce(measured_, "ncclCommInitRank")) return error;
   return connects_when_used_ ? kNcclOk : ConnectAtOnce();
 }

@@ -51,6 +51,7 @@ class Communicator {
   int UseReceive(int peer);
 
  private:
+  static int LoadKernels();
   int ConnectAtOnce();
   int Take(uint64_t bytes, const char* call);
   int TakeOnce(uint64_t& bytes, const char* call);

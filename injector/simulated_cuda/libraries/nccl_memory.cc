@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "injector/simulated_cuda/device/overheads.h"
+
 namespace vramscope::simulated {
 namespace {
 
@@ -91,6 +93,19 @@ bool ConnectsWhenUsed(const NcclSettings& settings, int release) {
   return release >= 22200 && settings.runtime_connect;
 }
 
+uint64_t NcclCodeBytes(int compute_capability) {
+  const uint64_t mib = compute_capability >= 120   ? kNcclCodeMibGeForceBlackwell
+                       : compute_capability >= 100 ? kNcclCodeMibBlackwell
+                       : compute_capability >= 90  ? kNcclCodeMibHopper
+                                                   : kNcclCodeMib;
+  return mib << 20;
+}
+
+void ShareWithParent(int parent_ranks, int ranks, NcclMemory* memory) {
+  memory->pool = 0;
+  if (std::min(parent_ranks, kBoard) == std::min(ranks, kBoard)) memory->nvls = 0;
+}
+
 bool OnOneBoard(int rank, int peer) { return rank / kBoard == peer / kBoard; }
 
 NcclSettings NcclSettingsOfProcess() {
@@ -108,6 +123,8 @@ NcclSettings NcclSettingsOfProcess() {
   settings.max_p2p_channels = Count("NCCL_MAX_P2P_NCHANNELS", "NCCL_MAX_CTAS");
   settings.nvls = Number("NCCL_NVLS_ENABLE", 1) != 0;
   settings.peer_access = Number("NCCL_P2P_DISABLE", 0) == 0;
+  settings.split_share =
+      static_cast<int>(std::min<int64_t>(Number("NCCL_COMM_SPLIT_SHARE_RESOURCES", -1), 1));
   settings.runtime_connect = Number("NCCL_RUNTIME_CONNECT", 1) != 0 && Number("NCCL_CUMEM_ENABLE", 1) != 0;
   return settings;
 }

@@ -17,8 +17,7 @@
 // Held to what users have measured, by issue and pull request of NVIDIA/nccl: 544 and 688 MiB in groups of 2
 // and 4 A100s (964); buffers of 10485760 and 2097152 bytes, 32 channels for each pair of H100s (1685); a pool
 // of 512 MiB for a group of one (2363), and none by default (2366). What it cannot know is the topology:
-// boards with NVLink are taken to be full HGX boards of eight. Not in it: the code of NCCL's kernels, once a
-// process.
+// boards with NVLink are taken to be full HGX boards of eight.
 #pragma once
 
 #include <cstdint>
@@ -43,6 +42,7 @@ struct NcclSettings {
   bool nvls = true;                                  // NCCL_NVLS_ENABLE
   bool peer_access = true;                           // NCCL_P2P_DISABLE
   bool runtime_connect = true;                       // NCCL_RUNTIME_CONNECT and NCCL_CUMEM_ENABLE
+  int split_share = -1;                              // NCCL_COMM_SPLIT_SHARE_RESOURCES
 };
 // From the environment.
 NcclSettings NcclSettingsOfProcess();
@@ -60,8 +60,16 @@ struct NcclMemory {
 // Whether connections are made with their first use; else ring, tree, NVLS and the pool for sending at once.
 bool ConnectsWhenUsed(const NcclSettings& settings, int release);
 
+// What a communicator that is split off one of `parent_ranks` and shares its resources has not to take
+// itself: the pool, and NVLink SHARP's buffers where it has as many ranks on the board (init.cc, nvls.cc).
+// Its rings count whole: which of the parent's connections it can use depends on who is in it.
+void ShareWithParent(int parent_ranks, int ranks, NcclMemory* memory);
+
 // `release` is NCCL's, 2.26.2 as 22602. `ranks` at least 1.
 NcclMemory NcclMemoryFor(const NcclGpu& gpu, const NcclSettings& settings, int release, int ranks, int rank);
+
+// All code of NCCL's kernels for that GPU, once in a process (overheads.def).
+uint64_t NcclCodeBytes(int compute_capability);
 
 // Whether two ranks are on one board, when boards have as many GPUs as NcclMemoryFor takes them to have.
 bool OnOneBoard(int rank, int peer);

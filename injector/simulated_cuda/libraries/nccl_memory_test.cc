@@ -33,6 +33,25 @@ TEST(NcclMemoryTest, PairsOfH100sTakeWhatWasMeasured) {
   EXPECT_EQ(memory.send, 32u * 2097152);
 }
 
+// The kernels' code in libnccl 2.21.5, 2.26.2 and 2.32.3, unpacked: 44, 42 and 48 MiB for compute
+// capability 8.6; 82, 95 and 109 for 9.0.
+TEST(NcclMemoryTest, CodeOfKernelsIsAsLargeAsInTheWheels) {
+  EXPECT_NEAR(static_cast<double>(NcclCodeBytes(86) / kMebibyte), 45, 5);
+  EXPECT_NEAR(static_cast<double>(NcclCodeBytes(90) / kMebibyte), 95, 14);
+}
+
+// src/init.cc and transport/nvls.cc: commAlloc and ncclNvlsSetup with a parent that shares its resources.
+TEST(NcclMemoryTest, AGroupThatSharesTakesNoPoolAndNoSecondNvlinkSharp) {
+  NcclMemory whole = For(kH100, 8, 0), part = For(kH100, 4, 0);
+  const NcclMemory alone = part;
+  ShareWithParent(8, 8, &whole);
+  ShareWithParent(8, 4, &part);
+  EXPECT_EQ(whole.pool + whole.nvls, 0u);
+  EXPECT_EQ(part.pool, 0u);
+  EXPECT_EQ(part.nvls, alone.nvls) << "of other ranks";
+  EXPECT_EQ(part.ring, alone.ring);
+}
+
 // Issue 2363: "Failed to CUDA calloc 536870912 bytes" for a group of one, NCCL 2.28.9. Pull request 2366:
 // "One GPU, NCCL_RUNTIME_CONNECT=0: initialization memory decreased from 996 MiB to 484 MiB (-512 MiB)", an
 // RTX 3090; "default runtime connect: initialization memory remained 484 MiB".

@@ -6,6 +6,7 @@
     weights      random weights are not drawn on the CPU
     objects      collectives of Python objects do not go through the device
     shuffle      another order of the data
+    groups       the simulated NCCL is told how large groups are
     lone_rank    one rank of a process group whose other ranks do not exist
     compiler     torch.compile and Triton make no machine code
 
@@ -35,11 +36,12 @@ def arrange(text: str) -> None:
         stop.install(settings["steps"], settings.get("notes", ""))
 
     def ranks() -> None:
-        from . import lone_rank, objects
+        from . import groups, lone_rank, objects
 
         alone = "world" in settings
         objects.install(alone)
         if alone:
+            groups.install()
             lone_rank.install(int(settings["world"]), int(settings.get("rank", "0")))
             when_imported("deepspeed.runtime.zero.utils", lone_rank.agree_in_deepspeed)
 

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How large a process group is that NCCL splits off another one: a rank alone cannot ask the others, and PyTorch knows their list.
+
+A group is split off while it is made where the world was bound to a device, and then by a color that need not tell groups apart (PyTorch
+2.15 gives 0); else when it is first used, by the color that was made of its ranks.
+"""
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Callable, Iterable, List
+
+NEXT = -1  # instead of a color: whichever is split off next
+
+
+def _tell(color: int, ranks: int) -> None:
+    import ctypes
+
+    ctypes.CDLL("libcuda.so.1").vramscope_simulated_split(color, ranks)
+
+
+def _telling(make: "Callable[..., Any]", name: str, position: int, size: "Callable[[Any], int]") -> "Callable[..., Any]":
+    """`make`, whose argument of that name and position says how large the group will be."""
+
+    def made(*arguments: "Any", **named: "Any") -> "Any":
+        _tell(NEXT, size(arguments[position] if len(arguments) > position else named.get(name)))
+        try:
+            return make(*arguments, **named)
+        finally:
+            _tell(NEXT, 0)
+
+    return made
+
+
+def install() -> None:
+    """distributed_c10d is loaded; torch.distributed takes its names from there afterwards."""
+    from torch.distributed import distributed_c10d as collectives
+
+    def mine(lists: "Iterable[List[int]]") -> int:
+        return next((len(ranks) for ranks in lists or () if collectives.get_rank() in ranks), 0)
+
+    def color_of(ranks: "List[int]") -> int:
+        color = make_color(ranks)
+        _tell(color, len(ranks))
+        return color
+
+    make_color = getattr(collectives, "_process_group_color", None)
+    if make_color is not None:
+        collectives._process_group_color = color_of
+    collectives.new_group = _telling(collectives.new_group, "ranks", 0, lambda ranks: len(ranks or ()))
+    if hasattr(collectives, "split_group"):
+        collectives.split_group = _telling(collectives.split_group, "split_ranks", 1, mine)
