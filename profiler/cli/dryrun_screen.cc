@@ -78,8 +78,7 @@ std::string StopSentence(const DryrunResult& result) {
   if (!result.waits_at.empty())
     return fmt::format(
         "Ended at {}, a loop that waits for a value: it read 100,000 of them and took no step. No kernel "
-        "computes here, so "
-        "give the loop a limit.\n",
+        "computes here, so give the loop a limit.\n",
         Printable(result.waits_at));
   if (result.stopped_after == 0) return "";
   if (result.stopped_by_calm)
@@ -113,9 +112,8 @@ std::string WorkspaceSentence(const ConvolutionWorkspaces& workspaces) {
   if (!workspaces.estimated || workspaces.largest_bytes == 0) return "";
   const auto bytes = static_cast<double>(workspaces.largest_bytes);
   return fmt::format(
-      "Convolution workspaces are estimated: {} for the largest, in cuDNN between {} and {}. Install the "
-      "wheel's "
-      "nvidia-cudnn package and it is asked.\n",
+      "Convolution workspaces are estimated: {} for the largest,\n"
+      "  in cuDNN {} to {}. Install the wheel's nvidia-cudnn to ask it.\n",
       FormatBytes(workspaces.largest_bytes), FormatBytes(static_cast<uint64_t>(kLow * bytes)),
       FormatBytes(static_cast<uint64_t>(kHigh * bytes)));
 }

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/cli/dryrun_screen.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+namespace vramscope::cli {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+DryrunResult Fitting() {
+  DryrunResult result;
+  result.device.gpu.name = "a100-40gb";
+  result.ledger.capacity_bytes = uint64_t{1} << 30;
+  result.ledger.peak_bytes = uint64_t{900} << 20;
+  result.ledger.entries = {{"libc10_cuda.so", "cudaMalloc", 400 << 20, "exact", 400 << 20, 400 << 20},
+                           {"", "context", 500 << 20, "derived", 450 << 20, 550 << 20}};
+  return result;
+}
+
+TEST(DryrunScreenTest, SaysHowAFigureIsKnownThatPyTorchDidNotAskFor) {
+  const std::string text = VerdictText(Fitting(), Terminal{});
+  EXPECT_THAT(text, HasSubstr("derived: 450.0 MiB to 550.0 MiB"));
+  EXPECT_THAT(text, Not(HasSubstr("exact")));
+  EXPECT_THAT(text, HasSubstr("124.0 MiB left.\n"));
+}
+
+TEST(DryrunScreenTest, SaysThatARangeReachesBeyondTheGpu) {
+  DryrunResult result = Fitting();
+  result.ledger.entries.back().high_bytes = 700 << 20;
+  EXPECT_THAT(VerdictText(result, Terminal{}), HasSubstr("left, but the ranges below reach beyond it."));
+}
+
+TEST(DryrunScreenTest, NamesWhatDidNotFitBesidePyTorch) {
+  DryrunResult result = Fitting();
+  result.fits = false;
+  result.refused_beside = "ring";
+  result.shortfall_bytes = 12 << 20;
+  EXPECT_THAT(VerdictText(result, Terminal{}),
+              HasSubstr("Does not fit on a100-40gb (1.0 GiB): no room for ring, at least 12.0 MiB missing."));
+}
+
+TEST(DryrunScreenTest, TheWorkspacesFitANarrowTerminal) {
+  DryrunResult result = Fitting();
+  result.workspaces = {false, true, (uint64_t{1000} << 30) - 1};
+  std::istringstream lines(VerdictText(result, Terminal{}));
+  size_t found = 0;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find("workspaces") == std::string::npos && line.find("cuDNN") == std::string::npos) continue;
+    EXPECT_LE(line.size(), 80u) << line;
+    ++found;
+  }
+  EXPECT_EQ(found, 2u);
+}
+
+}  // namespace
+}  // namespace vramscope::cli
