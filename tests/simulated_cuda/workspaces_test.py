@@ -60,6 +60,23 @@ class Workspaces(DeviceTest):
         self.assertEqual((found["64:fp32"], found["64:half:last"]), ([], []))
         self.assertEqual(self.notes.read_text(encoding="utf-8"), f"model\t{X + W + X}\n")
 
+    def test_recurrent_networks_need_what_was_measured(self) -> None:
+        """pytorch/pytorch issue 2895: reserve and workspace that cuDNN asked for on a P100."""
+        program = ("import ctypes, json, sys\ncudnn = ctypes.CDLL('libcudnn.so.9')\nfound = []\n"
+                   "for cell in (2, 3):\n"
+                   "  rnn, data = ctypes.c_void_p(), ctypes.c_void_p()\n"
+                   "  cudnn.cudnnCreateRNNDescriptor(ctypes.byref(rnn)), cudnn.cudnnCreateRNNDataDescriptor(ctypes.byref(data))\n"
+                   "  cudnn.cudnnSetRNNDescriptor_v8(rnn, 0, cell, 1, 0, 0, 0, 0, 0, 123, 320, 320, 4, None, 0)\n"
+                   "  cudnn.cudnnSetRNNDataDescriptor(data, 0, 0, 250, 100, 123, None, None)\n"
+                   "  workspace, reserve = ctypes.c_size_t(), ctypes.c_size_t()\n"
+                   "  cudnn.cudnnGetRNNTempSpaceSizes(None, rnn, 1, data, ctypes.byref(workspace), ctypes.byref(reserve))\n"
+                   "  found.append([reserve.value, workspace.value])\n"
+                   "json.dump(found, open(sys.argv[1], 'w'))")
+        output = self.folder / "rnn.json"
+        done = run(recorded_run.python(), ["-c", program, str(output)])
+        self.assertEqual(done.code, 0, done.stderr.decode())
+        self.assertEqual(json.loads(output.read_text(encoding="utf-8")), [[736_000_000, 17_730_560], [864_000_000, 13_169_920]])
+
     def test_the_real_cudnn_is_near_the_model(self) -> None:
         real = os.environ.get("VRAMSCOPE_TEST_CUDNN", "")
         if not real:
