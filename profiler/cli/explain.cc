@@ -9,11 +9,11 @@
 #include <nlohmann/json.hpp>
 
 #include "profiler/cli/arguments.h"
-#include "profiler/cli/device_memory_text.h"
+#include "profiler/cli/memory_text.h"
 #include "profiler/cli/terminal.h"
 #include "profiler/cli/verb.h"
-#include "profiler/report/device_json.h"
 #include "profiler/report/json.h"
+#include "profiler/report/memory_json.h"
 
 namespace vramscope::cli {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "profiler/cli/device_memory_text.h"
+#include "profiler/cli/memory_text.h"
 
 namespace vramscope::cli {
 namespace {
@@ -52,7 +52,7 @@ class Screen {
     }
     text += OwnerSection(Owner::Kind::kOp, "By operator");
     text += OwnerSection(Owner::Kind::kStack, "By line of code");
-    return text + StepSection() + MomentSection() + DeviceSection() + Recording();
+    return text + StepSection() + MomentSection() + DeviceSection() + HostSection() + Recording();
   }
 
  private:
@@ -261,6 +261,11 @@ class Screen {
       text += Dim(fmt::format("  and {} more; --json lists all\n", answer_.devices.size() - kDeviceRows));
     }
     return text;
+  }
+
+  [[nodiscard]] std::string HostSection() const {
+    if (!answer_.host_memory.has_value()) return "";
+    return Heading("Host memory") + HostMemoryText(*answer_.host_memory, terminal_);
   }
 
   // --- how far to trust it

@@ -33,6 +33,8 @@ Recorder::Recorder(TraceOutput& output, ClockAnchor start, RingFolderWatch& fold
       drain_(output, clock_, start.monotonic_ns),
       folder_(folder),
       relay_(relay),
+      host_counters_(output),
+      start_monotonic_ns_(start.monotonic_ns),
       sleep_(kLongestSleep),
       flushed_ns_(start.monotonic_ns) {}
 
@@ -79,6 +81,7 @@ void Recorder::Turn() {
   try {
     Welcome(anchor.monotonic_ns);
     DrainOnce(anchor.monotonic_ns);
+    AddHostMemory();
     FlushSometimes(anchor.monotonic_ns);
     if (work_) work_();
   } catch (const std::exception& failure) {
@@ -90,8 +93,10 @@ void Recorder::Turn() {
 void Recorder::NoteEnded() {
   const uint64_t now = drain_.ToTraceNs(MonotonicNs());
   std::erase_if(watched_, [&](const Watched& watched) {
-    if (watched.process->retired()) return true;
-    if (!watched.watch.HasEnded()) return false;
+    const bool retired = watched.process->retired();
+    if (!retired && !watched.watch.HasEnded()) return false;
+    host_.Forget(watched.process->trace_process);
+    if (retired) return true;
     watched.process->SetEnded(now, -1);
     return true;
   });
@@ -108,6 +113,7 @@ void Recorder::Welcome(uint64_t now_ns) {
     TargetProcess& process =
         drain_.AddProcess(std::move(found.file), found.path, ExecutableOf(pid), CommandLineOf(pid));
     watched_.push_back({&process, ProcessWatch(pid)});
+    host_.Watch(pid, process.trace_process);
   }
 }
 
@@ -118,6 +124,12 @@ void Recorder::DrainOnce(uint64_t watermark) {
   } else if (result.fullest_percent <= kQuietPercent) {
     sleep_ = std::min(sleep_ * 3 / 2, kLongestSleep);
   }
+}
+
+// After the records of the same time, see HostCounters::Add.
+void Recorder::AddHostMemory() {
+  const std::vector<HostSample> samples = host_.Take();
+  if (!output_.stopped()) host_counters_.Add(samples, start_monotonic_ns_);
 }
 
 void Recorder::FlushSometimes(uint64_t now_ns) {

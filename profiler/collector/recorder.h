@@ -15,6 +15,8 @@
 
 #include "profiler/collector/clock_map.h"
 #include "profiler/collector/drain.h"
+#include "profiler/collector/host_counters.h"
+#include "profiler/collector/host_sampler.h"
 #include "profiler/collector/process_watch.h"
 #include "profiler/collector/ring_folder_watch.h"
 #include "profiler/collector/signal_relay.h"
@@ -48,6 +50,7 @@ class Recorder {
   void NoteEnded();
   void Welcome(uint64_t now_ns);
   void DrainOnce(uint64_t watermark);
+  void AddHostMemory();
   void FlushSometimes(uint64_t now_ns);
   void AnnounceStop();
 
@@ -57,6 +60,9 @@ class Recorder {
   RingFolderWatch& folder_;
   SignalRelay& relay_;
   std::vector<Watched> watched_;
+  HostSampler host_;
+  HostCounters host_counters_;
+  uint64_t start_monotonic_ns_;
   std::chrono::nanoseconds sleep_;
   uint64_t flushed_ns_;
   int work_descriptor_ = -1;

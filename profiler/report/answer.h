@@ -16,6 +16,7 @@
 #include "profiler/classify/proof.h"
 #include "profiler/model/run.h"
 #include "profiler/report/device_memory.h"
+#include "profiler/report/host_memory.h"
 #include "profiler/timeline/training.h"
 
 namespace vramscope::report {
@@ -139,6 +140,7 @@ struct Answer {
   bool blocks_listed = false;                   // moments have their blocks
   std::vector<Device> devices;                  // largest peak first
   std::vector<Process> processes;               // in order of their start
+  std::optional<HostMemory> host_memory;        // of the process that it is about, and its workers
   std::vector<OutOfMemory> out_of_memory;
   std::vector<Hook> coverage;  // by name
   uint64_t dropped_events = 0;

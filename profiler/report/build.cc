@@ -49,6 +49,7 @@ class Builder {
     AddRun();
     AddDevices(*chosen);
     AddProcesses();
+    AddHostMemory(*chosen);
     AddOutOfMemory();
     AddCoverage();
     if (*chosen != model::kNone) {
@@ -145,6 +146,12 @@ class Builder {
       }
       answer_.processes.push_back(std::move(process));
     }
+  }
+
+  void AddHostMemory(DeviceIndex chosen) {
+    const model::ProcessIndex process = chosen == model::kNone ? 0 : curves_[chosen].device().process;
+    if (process < analysis_.training().size())
+      answer_.host_memory = FindHostMemory(run_, process, analysis_.training()[process]);
   }
 
   void AddOutOfMemory() {

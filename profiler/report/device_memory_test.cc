@@ -30,7 +30,7 @@ DriverScript Training() {
   s.Context(300 * kMiB).Total(300 * kMiB);
   s.Take(kTorch, kHeap, 20 * kMiB).Block("weight", kHeap, 10 * kMiB, 20 * kMiB);
   s.Take("/opt/libnccl.so.2", kHeap + 100 * kMiB, 64 * kMiB);
-  s.Take("/home/me/fused.so", kHeap + 200 * kMiB, 6 * kMiB);
+  s.Take("/opt/mine/fused.so", kHeap + 200 * kMiB, 6 * kMiB);
   s.Take(kTorch, kHeap + 20 * kMiB, 20 * kMiB).Block("activation", kHeap + 20 * kMiB, 20 * kMiB, 40 * kMiB);
   s.Total(415 * kMiB);
   s.Unblock("activation");

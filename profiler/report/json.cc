@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "profiler/report/device_json.h"
+#include "profiler/report/memory_json.h"
 
 namespace vramscope::report {
 namespace {
@@ -255,6 +255,7 @@ std::string ToJson(const Answer& answer, int indent) {
   if (!answer.moments.empty()) document["moments"] = MomentsJson(answer);
   document["devices"] = DevicesJson(answer);
   document["processes"] = ProcessesJson(answer);
+  document["host_memory"] = HostMemoryJson(answer.host_memory);
   document["out_of_memory"] = OutOfMemoryJson(answer);
   document["coverage"] = CoverageJson(answer);
   document["damage"] = {{"closed_cleanly", answer.damage.closed_cleanly},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/cli/device_memory_text.h"
+#include "profiler/cli/memory_text.h"
 
 #include <fmt/format.h>
 
@@ -29,6 +29,18 @@ std::vector<DeviceRow> RowsToShow(const DeviceMemory& memory) {
 }
 
 uint64_t AtLeastZero(int64_t bytes) { return static_cast<uint64_t>(std::max<int64_t>(bytes, 0)); }
+
+// "The workers grow by 12.3 MiB a step, 1.2 GiB in all."
+std::string GrowthSentence(std::string_view who, const std::optional<report::Growth>& growth,
+                           const Terminal& terminal) {
+  if (!growth.has_value()) return "";
+  const std::string in_all = FormatBytes(growth->bytes);
+  const std::string sentence = growth->bytes_per_step == 0
+                                   ? fmt::format("{} by {} over the run.", who, in_all)
+                                   : fmt::format("{} by {} per step, {} over the steps seen.", who,
+                                                 FormatBytes(growth->bytes_per_step), in_all);
+  return "  " + terminal.Paint(sentence, Ink::Warning()) + "\n";
+}
 
 std::string Bytes(int64_t bytes) {
   return bytes < 0 ? FormatSignedBytes(bytes) : FormatBytes(AtLeastZero(bytes));
@@ -64,6 +76,30 @@ std::string DeviceMemoryHeading(const DeviceMemory& memory, std::string_view whe
   if (memory.used.has_value())
     return fmt::format("Device memory {}: {}{} in use", when, FormatBytes(*memory.used), capacity);
   return fmt::format("Device memory {}: {} seen to be taken", when, FormatBytes(AtLeastZero(memory.Sum())));
+}
+
+std::string HostMemoryText(const report::HostMemory& memory, const Terminal& terminal) {
+  Table table({Align::kLeft, Align::kRight, Align::kLeft});
+  const auto dim = [&](const std::string& text) { return terminal.Paint(text, Ink::Dim()); };
+  if (memory.main.peak_rss_bytes != 0)
+    table.AddRow({"Main process", FormatBytes(memory.main.peak_rss_bytes), dim("resident at its peak")});
+  if (memory.workers_peak_rss_bytes != 0) {
+    const std::string share =
+        memory.workers_peak_pss_bytes.has_value()
+            ? fmt::format("; {} with shared pages counted once", FormatBytes(*memory.workers_peak_pss_bytes))
+            : "";
+    table.AddRow({FormatCount(memory.workers.size(), "worker"), FormatBytes(memory.workers_peak_rss_bytes),
+                  dim("resident together at their peak" + share)});
+  }
+  if (memory.shm_peak_bytes != 0)
+    table.AddRow({"/dev/shm", FormatBytes(memory.shm_peak_bytes),
+                  dim(fmt::format("of {}", FormatBytes(memory.shm_size_bytes)))});
+  if (memory.pinned.has_value())
+    table.AddRow({"Pinned", FormatBytes(memory.pinned->peak_bytes),
+                  dim(fmt::format("page-locked; {} of it by PyTorch's host allocator",
+                                  FormatBytes(memory.pinned->peak_pytorch_bytes)))});
+  return table.ToString() + GrowthSentence("The main process grows", memory.main.growth, terminal) +
+         GrowthSentence("The workers grow", memory.workers_growth, terminal);
 }
 
 }  // namespace vramscope::cli

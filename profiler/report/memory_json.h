@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The JSON form of a device's rows, the same in every answer that has them.
+// The JSON form of a device's rows, the same in every answer that has them, and of host memory.
 #pragma once
 
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "profiler/report/device_memory.h"
+#include "profiler/report/host_memory.h"
 
 namespace vramscope::report {
 
@@ -13,5 +14,8 @@ namespace vramscope::report {
 [[nodiscard]] nlohmann::ordered_json DriverJson(const std::optional<DeviceMemory>& memory);
 // Whose the rows `user` and `managed` are.
 [[nodiscard]] nlohmann::ordered_json DriverLibrariesJson(const std::optional<DeviceMemory>& memory);
+
+// null when nothing is known.
+[[nodiscard]] nlohmann::ordered_json HostMemoryJson(const std::optional<HostMemory>& memory);
 
 }  // namespace vramscope::report
