@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// `vramscope frag`: what is reserved and was not asked for, by cause, and who pins it.
+#include <fmt/format.h>
+
+#include <charconv>
+
+#include "profiler/cli/arguments.h"
+#include "profiler/cli/frag_screen.h"
+#include "profiler/cli/subject_file.h"
+#include "profiler/cli/terminal.h"
+#include "profiler/cli/verb.h"
+#include "profiler/fragmentation/answer.h"
+#include "profiler/fragmentation/json.h"
+
+namespace vramscope::cli {
+namespace {
+
+const VerbHelp& Help() {
+  static const VerbHelp help = {
+      "frag",
+      "what is reserved and not used, why, and which tensors pin it",
+      "frag [options] FILE",
+      {{"vramscope frag run.vms", "fragmentation by cause at the peak, and the segments that are held back"},
+       {"vramscope frag snapshot.pickle --at oom --json",
+        "the same of a snapshot of PyTorch, at its first OOM"}},
+      {{"json", '\0', nullptr, "Print one JSON document instead (docs/json.md)."},
+       {"at", '\0', "T",
+        "The moment: peak (most reserved), worst (most reserved and not asked for), end,\n"
+        "oom, oom:2, step:3, or nanoseconds since the start. May be given again."},
+       {"segments", '\0', "N", "How many segments to show, 0 = all; default 5, with --json all."},
+       {"pins", '\0', "N", "How many blocks of each, 0 = all; default 3, with --json all."},
+       {"points", '\0', "N", "Points of the series in --json; default 256, 0 = none."},
+       {"device", '\0', "NAME", "cuda:0, ...; default: the one with the most memory."},
+       {"process", '\0', "PID", "Of a trace; default: the one with the most memory."},
+       {"color", '\0', "auto|always|never", "Colours; auto: on a terminal, unless NO_COLOR is set."}}};
+  return help;
+}
+
+Status ReadCount(const Arguments& arguments, const char* option, size_t& into) {
+  if (!arguments.Has(option)) return {};
+  const std::string text = arguments.Get(option);
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), into);
+  if (error == std::errc() && end == text.data() + text.size()) return {};
+  return Error{fmt::format("--{} needs a number, not \"{}\".", option, Printable(text))};
+}
+
+int FragVerb(const Arguments& arguments, const Terminal& terminal) {
+  if (arguments.positionals().size() != 1) return Fail("frag needs one file: vramscope frag run.vms");
+  const bool json = arguments.Has("json");
+  fragmentation::Question question;
+  question.at = arguments.All("at");
+  question.segments = json ? 0 : 5;
+  question.pins = json ? 0 : 3;
+  question.points = json ? 256 : 0;
+  for (const auto& [option, value] :
+       {std::pair{"segments", &question.segments}, std::pair{"pins", &question.pins},
+        std::pair{"points", &question.points}}) {
+    const Status read = ReadCount(arguments, option, *value);
+    if (!read.ok()) return Fail(read.error().sentence);
+  }
+  const std::string& path = arguments.positionals().front();
+  const auto file = OpenSubject(path, arguments);
+  if (!file.ok()) return Fail(file.error().sentence);
+  const fragmentation::Subject& subject = (*file)->subject;
+  const fragmentation::LayoutWalk walk(subject.history, subject.rules);
+  const auto answer = fragmentation::BuildAnswer(subject, walk, question);
+  if (!answer.ok()) return Fail(path + ": " + answer.error().sentence);
+  fmt::print("{}", json ? fragmentation::ToJson(subject, *answer) + "\n"
+                        : FragScreen(path, subject, *answer, terminal));
+  return kDone;
+}
+
+}  // namespace
+
+int RunFrag(std::span<const std::string> words) {
+  return RunParsed(Help(), Arguments::Parse(Help(), words), FragVerb);
+}
+
+}  // namespace vramscope::cli

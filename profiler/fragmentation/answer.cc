@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/fragmentation/answer.h"
+
+#include <algorithm>
+#include <charconv>
+#include <string_view>
+#include <tuple>
+
+namespace vramscope::fragmentation {
+namespace {
+
+std::optional<uint64_t> Number(std::string_view text) {
+  uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (text.empty() || error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+// The fullest moment of a step.
+Moment FullestIn(const LayoutWalk& walk, const StepSpan& step) {
+  LayoutCursor cursor(walk);
+  Moment best = step.begin;
+  std::tuple<uint64_t, uint64_t> most{0, 0};
+  for (Moment moment = step.begin; moment <= step.end; ++moment) {
+    const Domain total = cursor.Seek(moment).Total();
+    const std::tuple now(total.reserved, total.allocated);
+    if (now <= most) continue;
+    most = now;
+    best = moment;
+  }
+  return best;
+}
+
+Result<Moment> StepMoment(const Subject& subject, const LayoutWalk& walk, const std::string& text) {
+  const auto number = Number(std::string_view(text).substr(5));
+  if (!number.has_value()) return Error{"--at step:N needs a number, not \"" + text + "\"."};
+  for (const StepSpan& step : subject.steps) {
+    if (step.number == *number) return FullestIn(walk, step);
+  }
+  if (subject.steps.empty())
+    return Error{"no training step is known in this " + subject.source + ", so there is no " + text + "."};
+  return Error{"there is no " + text + "; the steps are " + std::to_string(subject.steps.front().number) +
+               " to " + std::to_string(subject.steps.back().number) + "."};
+}
+
+Result<Moment> FailureMoment(const Subject& subject, const std::string& text) {
+  const auto number = text == "oom" ? 1 : Number(std::string_view(text).substr(4));
+  if (!number.has_value() || *number == 0)
+    return Error{"--at oom:N needs a number from 1 on, not \"" + text + "\"."};
+  if (*number > subject.failures.size()) {
+    return Error{"there is no " + text + ": this " + subject.source + " has " +
+                 std::to_string(subject.failures.size()) + " out-of-memory events."};
+  }
+  return subject.failures[*number - 1].moment;
+}
+
+std::vector<SeriesPoint> SeriesOf(const Subject& subject, const LayoutWalk& walk, size_t points) {
+  std::vector<Moment> moments = {walk.fullest(), walk.worst()};
+  const size_t steps = std::min<size_t>(points, walk.end() + size_t{1});
+  for (size_t i = 0; i < steps; ++i) {
+    moments.push_back(steps == 1 ? walk.end() : static_cast<Moment>(uint64_t{walk.end()} * i / (steps - 1)));
+  }
+  std::sort(moments.begin(), moments.end());
+  moments.erase(std::unique(moments.begin(), moments.end()), moments.end());
+  std::vector<SeriesPoint> series;
+  LayoutCursor cursor(walk);
+  for (const Moment moment : moments) {
+    const Metrics metrics = Measure(cursor.Seek(moment));
+    series.push_back({moment, subject.TimeOf(moment), metrics.total.reserved, metrics.total.requested,
+                      metrics.total.allocated, metrics.space.largest, metrics.space.External(),
+                      metrics.space.RootSumSquare(), metrics.causes});
+  }
+  return series;
+}
+
+std::vector<std::string> NotesOf(const Subject& subject, const Troubles& troubles) {
+  std::vector<std::string> notes = subject.notes;
+  if (troubles.total() != 0) {
+    std::string where = "its own segments at the end";
+    if (troubles.first.has_value() && *troubles.first != kBeforeHistory) {
+      where = "event " + std::to_string(*troubles.first);
+    }
+    notes.push_back("The history contradicts itself in " + std::to_string(troubles.total()) +
+                    " places, first at " + where + "; the figures follow the segments as far as they go.");
+  }
+  return notes;
+}
+
+}  // namespace
+
+Result<Moment> FindMoment(const Subject& subject, const LayoutWalk& walk, const std::string& text) {
+  if (text == "peak") return walk.fullest();
+  if (text == "worst") return walk.worst();
+  if (text == "end") return walk.end();
+  if (text == "oom" || text.starts_with("oom:")) return FailureMoment(subject, text);
+  if (text.starts_with("step:")) return StepMoment(subject, walk, text);
+  if (const auto time = Number(text); time.has_value()) return subject.MomentAt(*time);
+  return Error{"--at takes peak, worst, end, oom, oom:N, step:N or nanoseconds, not \"" + text + "\"."};
+}
+
+MomentAnswer AnswerFor(const Subject& subject, const Layout& layout, Moment moment,
+                       const std::string& asked) {
+  MomentAnswer answer;
+  answer.asked = asked;
+  answer.moment = moment;
+  answer.time_ns = subject.TimeOf(moment);
+  answer.place = subject.place(moment);
+  answer.metrics = Measure(layout);
+  answer.driver_free = subject.DriverFree(moment, answer.metrics.total.reserved);
+  answer.largest_requests = LargestRequests(layout, answer.driver_free);
+  return answer;
+}
+
+std::vector<SegmentAnswer> SegmentsOf(const Subject& subject, const Layout& layout, Moment moment,
+                                      size_t most_segments, size_t most_pins) {
+  std::vector<SegmentAnswer> answers;
+  for (PinnedSegment& pinned : PinnedSegments(layout)) {
+    if (most_segments != 0 && answers.size() == most_segments) break;
+    SegmentAnswer answer;
+    answer.segment = layout.segment(pinned.segment);
+    answer.domain = layout.DomainOf(answer.segment);
+    for (const BlockIndex index : pinned.pins) {
+      if (most_pins != 0 && answer.pinned_by.size() == most_pins) break;
+      const Block& block = layout.block(index);
+      answer.pinned_by.push_back({block, subject.describe(block, moment)});
+    }
+    answer.pinned = std::move(pinned);
+    answers.push_back(std::move(answer));
+  }
+  return answers;
+}
+
+Result<Answer> BuildAnswer(const Subject& subject, const LayoutWalk& walk, const Question& question) {
+  if (!subject.has_layout) {
+    return Error{"this " + subject.source +
+                 " does not say where PyTorch's segments lie, so its fragmentation is not known. " +
+                 "Record the driver's calls too (the default), or take a snapshot of PyTorch."};
+  }
+  Answer answer;
+  std::vector<std::string> asked = question.at;
+  if (asked.empty()) asked.emplace_back("peak");
+  const size_t by_user = asked.size();
+  asked.insert(asked.end(), {"peak", "worst", "end"});
+  for (size_t i = 0; i < subject.failures.size() && i < 16; ++i)
+    asked.push_back("oom:" + std::to_string(i + 1));
+  LayoutCursor cursor(walk);
+  for (size_t i = 0; i < asked.size(); ++i) {
+    if (i >= by_user && std::find(asked.begin(), asked.begin() + static_cast<ptrdiff_t>(i), asked[i]) !=
+                            asked.begin() + static_cast<ptrdiff_t>(i)) {
+      continue;
+    }
+    const Result<Moment> moment = FindMoment(subject, walk, asked[i]);
+    if (!moment.ok()) return moment.error();
+    const Layout& layout = cursor.Seek(*moment);
+    answer.moments.push_back(AnswerFor(subject, layout, *moment, asked[i]));
+    if (i != 0) continue;
+    answer.segments = SegmentsOf(subject, layout, *moment, question.segments, question.pins);
+    answer.segment_count = PinnedSegments(layout).size();
+  }
+  for (const StepSpan& step : subject.steps) {
+    answer.moments.push_back(
+        AnswerFor(subject, cursor.Seek(step.end), step.end, "end of step " + std::to_string(step.number)));
+  }
+  answer.chosen = answer.moments.front();
+  if (question.points != 0) answer.series = SeriesOf(subject, walk, question.points);
+  answer.events = subject.history.events.size();
+  answer.peak_reserved = walk.peak_reserved();
+  answer.peak_allocated = walk.peak_allocated();
+  answer.peak_requested = walk.peak_requested();
+  answer.troubles = walk.troubles();
+  answer.notes = NotesOf(subject, walk.troubles());
+  return answer;
+}
+
+}  // namespace vramscope::fragmentation

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// The causes of a decomposition as rows: key, name, what one can do about it, colour. One table for terminal,
+// JSON and pictures.
+//
+// Colours: from Okabe and Ito's palette for colour-blind readers (jfly.uni-koeln.de/color), and greys for
+// what is small on real runs.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "profiler/fragmentation/measure.h"
+
+namespace vramscope::fragmentation {
+
+struct Cause {
+  const char* key;      // in JSON
+  const char* name;     // for people
+  const char* meaning;  // in half a line
+  uint32_t rgb;
+  uint64_t Decomposition::*bytes;
+};
+
+inline constexpr std::array kCauses = {
+    Cause{"pinned_bytes", "pinned", "free, in segments of live blocks", 0xD55E00, &Decomposition::pinned},
+    Cause{"releasable_bytes", "releasable", "free segments and pages: empty_cache returns them", 0x009E73,
+          &Decomposition::releasable},
+    Cause{"small_pool_stranding_bytes", "small pool", "free, serves requests up to 1 MiB only", 0xE69F00,
+          &Decomposition::small_pool_stranding},
+    Cause{"stream_isolation_bytes", "other streams", "free, serves requests of another stream only", 0x0072B2,
+          &Decomposition::stream_isolation},
+    Cause{"pool_isolation_bytes", "private pools", "free, serves a CUDA graph or MemPool only", 0x56B4E9,
+          &Decomposition::pool_isolation},
+    Cause{"pending_free_bytes", "pending frees", "freed, in use by another stream", 0xCC79A7,
+          &Decomposition::pending_frees},
+    Cause{"slack_bytes", "slack", "rest of a block not worth a split", 0xF0E442, &Decomposition::slack},
+    Cause{"rounding_power2_bytes", "power-of-two rounding", "by roundup_power2_divisions", 0xB0B7C3,
+          &Decomposition::rounding_power2},
+    Cause{"rounding_512_bytes", "rounding", "up to a multiple of 512 bytes", 0x808A99,
+          &Decomposition::rounding_512},
+};
+
+}  // namespace vramscope::fragmentation

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+// The blocks of a layout: what each event does to them and to the sums.
+#include "profiler/fragmentation/layout.h"
+
+#include <algorithm>
+#include <cassert>
+
+namespace vramscope::fragmentation {
+
+using allocator::Action;
+using allocator::BlockState;
+using allocator::BlockUse;
+
+void Layout::AddSegment(const allocator::SegmentState& state) {
+  if (state.bytes == 0 || state.address == 0) return;
+  RemoveRange(state.address, state.bytes, kNoIndex);
+  const uint32_t domain = DomainFor(state.pool, state.stream, state.large);
+  const SegmentIndex index =
+      NewSegment(state.address, state.bytes, state.expandable ? rules_.PageBytes(state.large) : 0, domain);
+  for (const BlockState& block : state.blocks) {
+    if (block.use == BlockUse::kFree || block.bytes == 0) continue;
+    BlockIndex place = FindBlock(block.address);
+    if (place == kNoIndex || !blocks_[place].free()) {
+      // Cut it out of the free block around it.
+      place = segments_[index].first;
+      while (place != kNoIndex && blocks_[place].end() <= block.address) place = blocks_[place].next;
+      if (place == kNoIndex || !blocks_[place].free() || blocks_[place].address > block.address) {
+        Trouble(&Troubles::overlaps, kBeforeHistory);
+        continue;
+      }
+      place = SplitFree(place, block.address - blocks_[place].address);
+    }
+    const uint64_t bytes = std::min(block.bytes, blocks_[place].bytes);
+    if (bytes < block.bytes) Trouble(&Troubles::too_small, kBeforeHistory);
+    if (bytes < blocks_[place].bytes) SplitFree(place, bytes);
+    Block& placed = blocks_[place];
+    Count(placed, -1);
+    placed.use = block.use;
+    placed.requested_bytes = std::min(block.requested_bytes == 0 ? bytes : block.requested_bytes, bytes);
+    Count(placed, +1);
+    ++segments_[index].live_blocks;
+  }
+}
+
+void Layout::Apply(const allocator::Event& event, uint32_t index) {
+  switch (event.action) {
+    case Action::kAlloc:
+      return Allocate(event, index);
+    case Action::kFreeRequested:
+      return RequestFree(event, index);
+    case Action::kFreeCompleted:
+      return CompleteFree(event, index);
+    case Action::kSegmentAlloc:
+      if (event.bytes == 0 || event.address == 0) return;
+      RemoveRange(event.address, event.bytes, kNoIndex);  // whose free was not recorded
+      NewSegment(event.address, event.bytes, 0,
+                 DomainFor(event.pool, event.stream, event.bytes > kSmallSegmentBytes));
+      return;
+    case Action::kSegmentMap:
+      if (event.bytes == 0 || event.address == 0) return;
+      return Map(event);
+    case Action::kSegmentFree:
+    case Action::kSegmentUnmap:
+      return RemoveRange(event.address, event.bytes, index);
+    case Action::kSnapshot:
+    case Action::kOutOfMemory:
+      return;
+  }
+}
+
+void Layout::Allocate(const allocator::Event& event, uint32_t index) {
+  const BlockIndex place = FreeBlockAt(event, index);
+  if (place == kNoIndex) return;
+  const Segment& segment = segments_[blocks_[place].segment];
+  const uint64_t gap = blocks_[place].bytes;
+  const uint64_t rounded = rules_.Rounded(event.bytes);
+  if (rounded > gap && event.bytes > gap) Trouble(&Troubles::too_small, index);
+  const uint64_t bytes =
+      rounded >= gap ? gap
+                     : rules_.BlockBytes(rounded, gap, domains_[segment.domain].large, segment.expandable());
+  if (bytes < gap) SplitFree(place, bytes);
+  Block& block = blocks_[place];
+  Count(block, -1);
+  block.use = BlockUse::kAllocated;
+  block.requested_bytes = std::min(event.bytes, bytes);
+  block.born = index;
+  Count(block, +1);
+  ++segments_[block.segment].live_blocks;
+}
+
+// The free block that begins at the event's address: what is in the way is moved, and counted as trouble.
+BlockIndex Layout::FreeBlockAt(const allocator::Event& event, uint32_t index) {
+  const BlockIndex exact = FindBlock(event.address);
+  if (exact != kNoIndex && blocks_[exact].free()) return exact;
+  const SegmentIndex segment = SegmentAt(event.address);
+  if (segment == kNoIndex) {
+    Trouble(&Troubles::outside_segments, index);
+    return kNoIndex;
+  }
+  BlockIndex around = segments_[segment].first;
+  while (blocks_[around].end() <= event.address) around = blocks_[around].next;
+  if (!blocks_[around].free()) {
+    Trouble(&Troubles::overlaps, index);
+    around = Free(around);
+  }
+  const uint64_t before = event.address - blocks_[around].address;
+  if (before == 0) return around;
+  // Free space in front of a block: PyTorch hands out the low end of a free block, so this part was not free.
+  // If a block from before the history ends there, it is its slack.
+  const BlockIndex owner = blocks_[around].previous;
+  const BlockIndex place = SplitFree(around, before);
+  const bool is_slack = owner != kNoIndex && blocks_[owner].born == kBeforeHistory &&
+                        !blocks_[owner].free() && before <= kMaxSlackBytes;
+  if (!is_slack) {
+    Trouble(&Troubles::not_at_begin, index);
+    return place;
+  }
+  Count(blocks_[owner], -1);
+  Count(blocks_[around], -1);
+  blocks_[owner].bytes += before;
+  blocks_[owner].next = place;
+  blocks_[place].previous = owner;
+  Count(blocks_[owner], +1);
+  learned_.emplace_back(blocks_[owner].address, blocks_[owner].bytes);
+  DeleteBlock(around);
+  return place;
+}
+
+void Layout::RequestFree(const allocator::Event& event, uint32_t index) {
+  const BlockIndex place = FindBlock(event.address);
+  if (place == kNoIndex || blocks_[place].use != BlockUse::kAllocated) {
+    return Trouble(&Troubles::unknown_frees, index);
+  }
+  Count(blocks_[place], -1);
+  blocks_[place].use = BlockUse::kPendingFree;
+  Count(blocks_[place], +1);
+}
+
+void Layout::CompleteFree(const allocator::Event& event, uint32_t index) {
+  const BlockIndex place = FindBlock(event.address);
+  if (place == kNoIndex || blocks_[place].free()) return Trouble(&Troubles::unknown_frees, index);
+  (void)Free(place);
+}
+
+// Makes a block free and merges it with its free neighbours. Returns the block that has its bytes now.
+BlockIndex Layout::Free(BlockIndex index) {
+  Block& block = blocks_[index];
+  Count(block, -1);
+  block.use = BlockUse::kFree;
+  block.requested_bytes = 0;
+  block.born = kBeforeHistory;
+  --segments_[block.segment].live_blocks;
+  Count(block, +1);
+  if (block.next != kNoIndex && blocks_[block.next].free()) MergeWithNext(index);
+  const BlockIndex previous = blocks_[index].previous;
+  return previous != kNoIndex && blocks_[previous].free() ? MergeWithNext(previous) : index;
+}
+
+// Cuts a free block after `bytes`; returns the new one behind the cut.
+BlockIndex Layout::SplitFree(BlockIndex index, uint64_t bytes) {
+  assert(bytes > 0 && bytes < blocks_[index].bytes);
+  Count(blocks_[index], -1);
+  Block rest = blocks_[index];
+  rest.address += bytes;
+  rest.bytes -= bytes;
+  rest.previous = index;
+  const BlockIndex behind = NewBlock(rest);
+  Block& block = blocks_[index];
+  if (block.next != kNoIndex) blocks_[block.next].previous = behind;
+  block.next = behind;
+  block.bytes = bytes;
+  Count(block, +1);
+  Count(blocks_[behind], +1);
+  return behind;
+}
+
+BlockIndex Layout::MergeWithNext(BlockIndex index) {
+  Block& block = blocks_[index];
+  const BlockIndex gone = block.next;
+  Count(block, -1);
+  Count(blocks_[gone], -1);
+  block.bytes += blocks_[gone].bytes;
+  block.next = blocks_[gone].next;
+  if (block.next != kNoIndex) blocks_[block.next].previous = index;
+  Count(block, +1);
+  DeleteBlock(gone);
+  return index;
+}
+
+BlockIndex Layout::NewBlock(const Block& block) {
+  BlockIndex index = static_cast<BlockIndex>(blocks_.size());
+  if (spare_blocks_.empty()) {
+    blocks_.push_back(block);
+  } else {
+    index = spare_blocks_.back();
+    spare_blocks_.pop_back();
+    blocks_[index] = block;
+  }
+  *begins_.Insert(block.address, index).value = index;
+  return index;
+}
+
+void Layout::DeleteBlock(BlockIndex index) {
+  begins_.Erase(blocks_[index].address);
+  blocks_[index] = Block{};
+  spare_blocks_.push_back(index);
+}
+
+BlockIndex Layout::FindBlock(uint64_t address) const {
+  if (address == 0) return kNoIndex;
+  const uint32_t* found = begins_.Find(address);
+  return found == nullptr ? kNoIndex : *found;
+}
+
+uint64_t Layout::WholeBytes(const Block& block) const {
+  const Segment& segment = segments_[block.segment];
+  if (!segment.expandable()) return block.bytes == segment.bytes ? block.bytes : 0;
+  // Pages are counted from the segment's begin, which lies on the border of one.
+  const uint64_t page = segment.page_bytes;
+  const uint64_t first = (block.address - segment.address + page - 1) / page;
+  const uint64_t last = (block.end() - segment.address) / page;
+  return last > first ? (last - first) * page : 0;
+}
+
+void Layout::Count(const Block& block, int sign) {
+  Domain& domain = domains_[segments_[block.segment].domain];
+  const auto add = [sign](uint64_t& sum, uint64_t bytes) { sum += sign > 0 ? bytes : ~bytes + 1; };
+  switch (block.use) {
+    case BlockUse::kFree:
+      add(domain.free, block.bytes);
+      add(domain.whole, WholeBytes(block));
+      return;
+    case BlockUse::kPendingFree:
+      add(domain.pending, block.bytes);
+      add(domain.pending_requested, block.requested_bytes);
+      return;
+    case BlockUse::kAllocated:
+      break;
+  }
+  const uint64_t plain = std::min(Rules::Plain(block.requested_bytes), block.bytes);
+  const uint64_t rounded = std::min(std::max(rules_.Rounded(block.requested_bytes), plain), block.bytes);
+  add(domain.allocated, block.bytes);
+  add(domain.requested, block.requested_bytes);
+  add(domain.rounding_512, plain - block.requested_bytes);
+  add(domain.rounding_power2, rounded - plain);
+  add(domain.slack, block.bytes - rounded);
+}
+
+void Layout::Trouble(uint64_t Troubles::*kind, uint32_t index) {
+  ++(troubles_.*kind);
+  if (!troubles_.first.has_value()) troubles_.first = index;
+}
+
+}  // namespace vramscope::fragmentation

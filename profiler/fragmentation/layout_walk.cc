@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/fragmentation/layout_walk.h"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <utility>
+
+#include "profiler/fragmentation/initial_layout.h"
+
+namespace vramscope::fragmentation {
+namespace {
+
+// Events between two checkpoints: at least these, and so many that copying takes less time than walking. A
+// block of a copy costs about as much as an eighth of an event.
+constexpr uint64_t kMinStride = 4096;
+constexpr uint64_t kEventsPerBlock = 4;
+// What is learned in one walk can show more in the next one; a second is enough for real histories.
+constexpr int kMaxWalks = 3;
+
+}  // namespace
+
+LayoutWalk::LayoutWalk(const allocator::History& history, const Rules& rules) : history_(history) {
+  std::map<uint64_t, uint64_t> block_bytes;
+  for (int i = 0; i < kMaxWalks; ++i) {
+    Layout begin(rules);
+    for (const allocator::SegmentState& segment : InitialSegments(history, rules, block_bytes)) {
+      begin.AddSegment(segment);
+    }
+    const auto learned = Walk(std::move(begin));
+    if (learned.empty()) break;
+    for (const auto& [address, bytes] : learned) block_bytes[address] = bytes;
+  }
+}
+
+std::vector<std::pair<uint64_t, uint64_t>> LayoutWalk::Walk(Layout layout) {
+  checkpoints_.clear();
+  peak_reserved_ = peak_allocated_ = peak_requested_ = allocated_when_fullest_ = most_waste_ = 0;
+  fullest_ = worst_ = 0;
+  checkpoints_.push_back({0, layout});
+  Note(0, layout);
+  const auto& events = history_.events;
+  uint64_t stride = std::max(kMinStride, kEventsPerBlock * layout.block_count());
+  for (Moment i = 0; i < events.size(); ++i) {
+    layout.Apply(events[i], i);
+    Note(i + 1, layout);
+    if (i + 1 - checkpoints_.back().moment < stride) continue;
+    checkpoints_.push_back({i + 1, layout});
+    stride = std::max(kMinStride, kEventsPerBlock * layout.block_count());
+  }
+  troubles_ = layout.troubles();
+  return layout.learned();
+}
+
+void LayoutWalk::Note(Moment moment, const Layout& layout) {
+  uint64_t reserved = 0;
+  uint64_t allocated = 0;
+  uint64_t requested = 0;
+  for (const Domain& domain : layout.domains()) {
+    reserved += domain.reserved;
+    allocated += domain.allocated;
+    requested += domain.requested;
+  }
+  const bool fuller = reserved > peak_reserved_;
+  if (fuller || (reserved == peak_reserved_ && allocated > allocated_when_fullest_)) {
+    peak_reserved_ = reserved;
+    allocated_when_fullest_ = allocated;
+    fullest_ = moment;
+  }
+  if (reserved - requested > most_waste_) {
+    most_waste_ = reserved - requested;
+    worst_ = moment;
+  }
+  peak_allocated_ = std::max(peak_allocated_, allocated);
+  peak_requested_ = std::max(peak_requested_, requested);
+}
+
+const LayoutWalk::Checkpoint& LayoutWalk::Before(Moment moment) const {
+  const auto after = std::upper_bound(checkpoints_.begin(), checkpoints_.end(), moment,
+                                      [](Moment wanted, const Checkpoint& at) { return wanted < at.moment; });
+  return *std::prev(after);
+}
+
+Layout LayoutWalk::At(Moment moment) const {
+  LayoutCursor cursor(*this);
+  return cursor.Seek(moment);
+}
+
+const Layout& LayoutCursor::Seek(Moment moment) {
+  moment = std::min(moment, walk_.end());
+  const LayoutWalk::Checkpoint& checkpoint = walk_.Before(moment);
+  if (moment < moment_ || checkpoint.moment > moment_) {
+    layout_ = checkpoint.layout;
+    moment_ = checkpoint.moment;
+  }
+  for (; moment_ < moment; ++moment_) layout_.Apply(walk_.history().events[moment_], moment_);
+  return layout_;
+}
+
+}  // namespace vramscope::fragmentation

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// The layouts of a whole history: any moment in a few milliseconds.
+//
+// Why checkpoints: a layout is the sum of all events before it, and a viewer asks for one wherever the mouse
+// is. A copy of the layout is kept each time when as many events have gone by as copying it costs; a moment
+// is the last copy before it and the events since.
+//
+//   events  ──────┬───────────────┬───────────────┬─────────►       A moment n is the state after the first n
+//   copies        0              16 Ki           40 Ki               events; 0 is before the first.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "profiler/allocator/history.h"
+#include "profiler/fragmentation/layout.h"
+
+namespace vramscope::fragmentation {
+
+// The state after the first `n` events of a history.
+using Moment = uint32_t;
+
+class LayoutWalk {
+ public:
+  // Walks the whole history once, twice where a block's slack shows only later. `history` must outlive it.
+  LayoutWalk(const allocator::History& history, const Rules& rules);
+
+  [[nodiscard]] const allocator::History& history() const { return history_; }
+  [[nodiscard]] Moment end() const { return static_cast<Moment>(history_.events.size()); }
+
+  // The layout at a moment, at most end(). Any thread.
+  [[nodiscard]] Layout At(Moment moment) const;
+
+  // The moment with the most reserved memory; of several the one with the most allocated.
+  [[nodiscard]] Moment fullest() const { return fullest_; }
+  // The moment with the most memory reserved and not asked for.
+  [[nodiscard]] Moment worst() const { return worst_; }
+  [[nodiscard]] uint64_t peak_reserved() const { return peak_reserved_; }
+  [[nodiscard]] uint64_t peak_allocated() const { return peak_allocated_; }
+  // The most that live blocks asked for at one moment: no allocator could do with less.
+  [[nodiscard]] uint64_t peak_requested() const { return peak_requested_; }
+  // Of the whole walk.
+  [[nodiscard]] const Troubles& troubles() const { return troubles_; }
+
+ private:
+  struct Checkpoint {
+    Moment moment = 0;
+    Layout layout;
+  };
+  // Returns the sizes of blocks that were learned on the way.
+  std::vector<std::pair<uint64_t, uint64_t>> Walk(Layout layout);
+  void Note(Moment moment, const Layout& layout);
+  [[nodiscard]] const Checkpoint& Before(Moment moment) const;
+
+  friend class LayoutCursor;
+
+  const allocator::History& history_;
+  std::vector<Checkpoint> checkpoints_;
+  Moment fullest_ = 0;
+  Moment worst_ = 0;
+  uint64_t peak_reserved_ = 0;
+  uint64_t allocated_when_fullest_ = 0;
+  uint64_t peak_allocated_ = 0;
+  uint64_t peak_requested_ = 0;
+  uint64_t most_waste_ = 0;
+  Troubles troubles_;
+};
+
+// Moves through a walk; going on by a little costs only what lies between. One thread each.
+class LayoutCursor {
+ public:
+  explicit LayoutCursor(const LayoutWalk& walk) : walk_(walk), layout_(walk.checkpoints_.front().layout) {}
+
+  // Valid until the next call.
+  const Layout& Seek(Moment moment);
+  [[nodiscard]] Moment moment() const { return moment_; }
+
+ private:
+  const LayoutWalk& walk_;
+  Layout layout_;
+  Moment moment_ = 0;
+};
+
+}  // namespace vramscope::fragmentation

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is fragmented at one moment, how badly, and why: the decomposition of reserved minus requested into
+// causes, the metrics of the literature, free runs by size, and who pins what.
+//
+// Why causes and not one number: of 17 GiB "reserved but unallocated" two thirds may go back to the driver at
+// the next call, and a percentage says the same of both. Each byte that is reserved and was not asked for has
+// exactly one cause here, so the causes add up to it, to the byte.
+//
+//   reserved ─┬─ requested
+//             ├─ rounding to 512, rounding by roundup_power2_divisions, slack       inside allocated blocks
+//             ├─ pending frees                                                      blocks other streams may
+//             use └─ free ─┬─ in a private pool                                         pool isolation
+//                      ├─ wholly free segments and pages of the default pool        releasable
+//                      ├─ small pool                                                small-pool stranding
+//                      ├─ large pool of another stream                              stream isolation
+//                      └─ large pool of the stream with the most memory             pinned
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "profiler/fragmentation/layout.h"
+
+namespace vramscope::fragmentation {
+
+struct Decomposition {
+  uint64_t rounding_512 = 0;
+  uint64_t rounding_power2 = 0;
+  uint64_t slack = 0;
+  uint64_t small_pool_stranding = 0;
+  uint64_t stream_isolation = 0;
+  uint64_t pool_isolation = 0;
+  uint64_t pending_frees = 0;
+  uint64_t pinned = 0;
+  uint64_t releasable = 0;
+
+  // Reserved minus requested.
+  [[nodiscard]] uint64_t Sum() const {
+    return rounding_512 + rounding_power2 + slack + small_pool_stranding + stream_isolation + pool_isolation +
+           pending_frees + pinned + releasable;
+  }
+};
+
+// O(domains).
+[[nodiscard]] Decomposition Decompose(const Layout& layout);
+// The stream of the default pool with the most reserved memory: the one whose free memory is not isolated.
+[[nodiscard]] allocator::StreamIndex MainStream(const Layout& layout);
+
+// Free blocks of one size class: [at_least, 2 * at_least).
+struct FreeRuns {
+  uint64_t at_least = 0;  // a power of two
+  uint64_t runs = 0;
+  uint64_t bytes = 0;
+};
+
+// The free blocks of one domain, or of all together.
+struct FreeSpace {
+  uint64_t bytes = 0;
+  uint64_t runs = 0;
+  uint64_t largest = 0;
+  double sum_of_squares = 0;
+
+  void Add(uint64_t run) {
+    bytes += run;
+    ++runs;
+    largest = run > largest ? run : largest;
+    sum_of_squares += static_cast<double>(run) * static_cast<double>(run);
+  }
+  // 1 - largest / all: 0 when it is one piece, near 1 when it is many. 0 when nothing is free.
+  [[nodiscard]] double External() const;
+  // 1 - sqrt(sum of squares) / all: as above, but sees more than the largest piece.
+  [[nodiscard]] double RootSumSquare() const;
+};
+
+struct DomainMetrics {
+  Domain sums;
+  FreeSpace space;
+};
+
+struct Metrics {
+  Domain total;
+  Decomposition causes;
+  FreeSpace space;
+  std::vector<DomainMetrics> domains;
+  std::vector<FreeRuns> histogram;  // by size, only classes that occur
+
+  [[nodiscard]] uint64_t active() const { return total.allocated + total.pending; }
+  // Free bytes that a live block keeps from going back to the driver.
+  [[nodiscard]] uint64_t stranded() const { return total.free - total.whole; }
+  // 1 - allocated / reserved.
+  [[nodiscard]] double Instantaneous() const;
+  // 1 - requested / allocated: rounding and slack.
+  [[nodiscard]] double Internal() const;
+  // Pending frees / reserved.
+  [[nodiscard]] double PendingShare() const;
+};
+
+// O(blocks).
+[[nodiscard]] Metrics Measure(const Layout& layout);
+
+// The largest request of one stream (in one pool) that would be served now.
+struct LargestRequest {
+  allocator::PoolIndex pool = allocator::kDefaultPool;
+  allocator::StreamIndex stream = 0;
+  uint64_t from_free_blocks = 0;        // from memory that the allocator holds
+  std::optional<uint64_t> from_driver;  // from a new segment, or more pages; nullopt = not known
+};
+// `driver_free`: bytes that the driver could still give, where known. What a wholly free segment of another
+// stream would bring after it was given back is not counted.
+[[nodiscard]] std::vector<LargestRequest> LargestRequests(const Layout& layout,
+                                                          std::optional<uint64_t> driver_free);
+// The largest request that a new segment can serve.
+[[nodiscard]] uint64_t LargestFromDriver(uint64_t driver_free);
+
+// A segment with free memory that cannot go back to the driver, and the blocks that are the reason.
+struct PinnedSegment {
+  SegmentIndex segment = kNoIndex;
+  uint64_t held_back = 0;  // free bytes in it that are not a whole segment or page
+  uint64_t free = 0;
+  uint64_t largest_free = 0;
+  uint64_t live = 0;  // bytes of allocated and pending blocks
+  std::vector<BlockIndex>
+      pins;  // largest first; in expandable memory those that share a page with free bytes
+};
+// Those with anything held back, most first.
+[[nodiscard]] std::vector<PinnedSegment> PinnedSegments(const Layout& layout);
+
+}  // namespace vramscope::fragmentation

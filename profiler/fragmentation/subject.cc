@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/fragmentation/subject.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace vramscope::fragmentation {
+
+Moment Subject::MomentAt(uint64_t time_ns) const {
+  const auto after = std::upper_bound(
+      history.events.begin(), history.events.end(), time_ns,
+      [&](uint64_t wanted, const allocator::Event& event) { return wanted < event.time_ns - start_ns; });
+  return static_cast<Moment>(after - history.events.begin());
+}
+
+uint64_t Subject::TimeOf(Moment moment) const {
+  if (moment == 0 || history.events.empty()) return 0;
+  return history.events[moment - 1].time_ns - start_ns;
+}
+
+std::optional<uint64_t> Subject::DriverFree(Moment moment, uint64_t reserved) const {
+  const auto after = std::upper_bound(room.begin(), room.end(), moment,
+                                      [](Moment wanted, const Room& known) { return wanted < known.from; });
+  if (after == room.begin()) return std::nullopt;
+  const uint64_t bytes = std::prev(after)->bytes;
+  return bytes > reserved ? bytes - reserved : 0;
+}
+
+}  // namespace vramscope::fragmentation

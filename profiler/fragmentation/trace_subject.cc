@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/fragmentation/trace_subject.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+namespace vramscope::fragmentation {
+namespace {
+
+using allocator::Action;
+using classify::Analysis;
+using model::EventIndex;
+using model::Run;
+
+// What the history keeps of the run: for each of its events the one that it is made of, and for an allocation
+// its block.
+struct Origins {
+  std::vector<EventIndex> event;
+  std::vector<model::BlockId> block;
+
+  // The history's state after event `at` of the run.
+  [[nodiscard]] Moment MomentAfter(EventIndex at) const {
+    return static_cast<Moment>(std::upper_bound(event.begin(), event.end(), at) - event.begin());
+  }
+  [[nodiscard]] EventIndex EventOf(Moment moment) const { return moment == 0 ? 0 : event[moment - 1]; }
+};
+
+struct Made {
+  allocator::Event event;
+  EventIndex origin = 0;
+  model::BlockId block = model::kNone;
+};
+
+class TraceReading {
+ public:
+  TraceReading(const Analysis& analysis, model::DeviceIndex device)
+      : analysis_(analysis), run_(analysis.run()), device_(run_.devices[device]) {}
+
+  Subject Take() && {
+    subject_.source = "trace";
+    subject_.device = device_.name;
+    subject_.pid = run_.processes[device_.process].info.pid;
+    subject_.history.device = trace::DeviceIndexOf(device_.code);
+    subject_.history.complete = true;
+    subject_.history.torch_version = Metadata("torch.version");
+    for (const char* name : {"env.PYTORCH_ALLOC_CONF", "env.PYTORCH_CUDA_ALLOC_CONF"}) {
+      if (const std::string text = Metadata(name); !text.empty()) subject_.history.settings = text;
+    }
+    AddSegments();
+    AddBlocks();
+    AddFailures();
+    Sort();
+    AddRoom();
+    AddSteps();
+    AddTexts();
+    AddNotes();
+    return std::move(subject_);
+  }
+
+ private:
+  std::string Metadata(const std::string& key) const {
+    const auto& all = run_.source->metadata();
+    const auto found = all.find(key);
+    return found == all.end() ? "" : found->second;
+  }
+
+  void Add(Action action, EventIndex at, uint64_t address, uint64_t bytes,
+           model::BlockId block = model::kNone) {
+    Made made;
+    made.event.action = action;
+    made.event.address = address;
+    made.event.bytes = bytes;
+    made.event.time_ns = run_.times.TimeOf(at);
+    made.origin = at;
+    made.block = block;
+    made_.push_back(made);
+  }
+
+  void AddSegments() {
+    for (const model::Segment& segment : run_.driver.segments) {
+      if (segment.process != device_.process || segment.device_code != device_.code) continue;
+      subject_.has_layout = true;
+      Add(segment.mapped ? Action::kSegmentMap : Action::kSegmentAlloc, segment.begin, segment.address,
+          segment.size);
+      if (segment.mapped) subject_.rules.expandable_segments = true;
+      if (segment.end == model::kNever) continue;
+      Add(segment.mapped ? Action::kSegmentUnmap : Action::kSegmentFree, segment.end, segment.address,
+          segment.size);
+    }
+  }
+
+  // A free is complete when it is asked for: the hooks do not see what other streams still do.
+  void AddBlocks() {
+    for (const model::Change& change : device_.changes) {
+      const model::Block& block = run_.blocks[change.block()];
+      const bool known = block.slack != model::Block::kUnknownSlack;
+      const uint64_t bytes = known ? block.size - block.slack : block.size;
+      subject_.requests_known = subject_.requests_known && known;
+      if (!change.freed()) {
+        Add(Action::kAlloc, change.event, block.address, bytes, change.block());
+      } else {
+        Add(Action::kFreeRequested, change.event, block.address, bytes);
+        Add(Action::kFreeCompleted, change.event, block.address, bytes);
+      }
+    }
+  }
+
+  void AddFailures() {
+    for (const model::OutOfMemory& oom : run_.out_of_memory) {
+      const bool here =
+          oom.device_code == device_.code && run_.threads[oom.thread].process == device_.process;
+      if (!here) continue;
+      Add(Action::kOutOfMemory, oom.event, 0, oom.requested);
+      Failure failure;
+      failure.requested = oom.requested;
+      failure.rounded = true;
+      failure.total_allocated = oom.total_allocated;
+      failure.total_reserved = oom.total_reserved;
+      failure.frames = Frames(oom.stack);
+      failures_at_.push_back(oom.event);
+      subject_.failures.push_back(std::move(failure));
+    }
+  }
+
+  void Sort() {
+    // Segments were added first: one that comes at the same event as a block is there before the block.
+    std::stable_sort(made_.begin(), made_.end(),
+                     [](const Made& a, const Made& b) { return a.origin < b.origin; });
+    for (const Made& made : made_) {
+      subject_.history.events.push_back(made.event);
+      origins_->event.push_back(made.origin);
+      origins_->block.push_back(made.block);
+    }
+    made_.clear();
+    for (size_t i = 0; i < failures_at_.size(); ++i) {
+      const EventIndex at = failures_at_[i];
+      subject_.failures[i].moment = at == 0 ? 0 : origins_->MomentAfter(at - 1);
+    }
+  }
+
+  // Where the driver told what it had left, or what it had follows from its calls.
+  void AddRoom() {
+    const model::DriverDevice* driver = run_.driver.Find(device_.process, device_.code);
+    if (driver == nullptr) return;
+    std::vector<EventIndex> asked = failures_at_;
+    uint64_t capacity = 0;
+    for (const model::DriverSample& sample : driver->samples) {
+      asked.push_back(sample.event);
+      capacity = std::max(capacity, sample.capacity);
+    }
+    if (capacity == 0) return;
+    subject_.history.device_bytes = capacity;
+    std::sort(asked.begin(), asked.end());
+    uint64_t reserved = 0;
+    Moment moment = 0;
+    for (const EventIndex at : asked) {
+      for (const Moment until = origins_->MomentAfter(at); moment < until; ++moment) {
+        const allocator::Event& event = subject_.history.events[moment];
+        const bool grows = event.action == Action::kSegmentAlloc || event.action == Action::kSegmentMap;
+        const bool shrinks = event.action == Action::kSegmentFree || event.action == Action::kSegmentUnmap;
+        reserved += grows ? event.bytes : 0;
+        reserved -= shrinks ? std::min(reserved, event.bytes) : 0;
+      }
+      const auto used = driver->UsedAfter(at);
+      if (!used.has_value()) continue;
+      const uint64_t left = capacity > *used ? capacity - *used : 0;
+      subject_.room.push_back({moment, left + reserved});
+    }
+    for (size_t i = 0; i < failures_at_.size(); ++i) {
+      const auto used = driver->UsedAfter(failures_at_[i]);
+      if (used.has_value()) subject_.failures[i].driver_free = capacity > *used ? capacity - *used : 0;
+    }
+  }
+
+  void AddSteps() {
+    for (const timeline::Step& step : analysis_.training()[device_.process].steps()) {
+      const Moment begin = step.begin == 0 ? 0 : origins_->MomentAfter(step.begin - 1);
+      const Moment end = step.end == 0 ? 0 : origins_->MomentAfter(step.end - 1);
+      subject_.steps.push_back({step.number, begin, end});
+    }
+  }
+
+  void AddTexts() {
+    const Analysis& analysis = analysis_;
+    const std::shared_ptr<Origins> origins = origins_;
+    const model::ProcessIndex process = device_.process;
+    subject_.place = [&analysis, origins, process](Moment moment) {
+      const timeline::Span& span = analysis.training()[process].SpanAt(origins->EventOf(moment));
+      return Place{span.step, timeline::PhaseName(timeline::PhaseOf(span.part))};
+    };
+    subject_.describe = [&analysis, origins](const Block& block, Moment moment) {
+      BlockText text;
+      if (block.born == kBeforeHistory) return text;
+      const model::BlockId id = origins->block[block.born];
+      const Run& run = analysis.run();
+      text.number = id + uint64_t{1};
+      text.name = analysis.names().Of(id);
+      text.category = classify::Info(analysis.categories().At(id, origins->EventOf(moment)).category).key;
+      text.frames = FramesOf(run, run.blocks[id].stack);
+      return text;
+    };
+  }
+
+  std::vector<std::string> Frames(uint32_t stack) const { return FramesOf(run_, stack); }
+  static std::vector<std::string> FramesOf(const Run& run, uint32_t stack) {
+    std::vector<std::string> frames;
+    for (const trace::StringId frame : run.source->Stack(stack)) frames.emplace_back(run.Text(frame));
+    std::reverse(frames.begin(), frames.end());
+    return frames;
+  }
+
+  void AddNotes() {
+    subject_.streams_known = run_.streams.size() > 1;
+    if (!subject_.requests_known) {
+      subject_.notes.emplace_back(
+          "The trace has the sizes of blocks, not what was asked for: rounding and slack are in the "
+          "requested bytes.");
+    }
+    if (run_.lost_events() != 0) {
+      subject_.notes.push_back(std::to_string(run_.lost_events()) +
+                               " events were lost while recording: the layout may lack blocks and segments.");
+    }
+  }
+
+  const Analysis& analysis_;
+  const Run& run_;
+  const model::Device& device_;
+  Subject subject_;
+  std::shared_ptr<Origins> origins_ = std::make_shared<Origins>();
+  std::vector<Made> made_;
+  std::vector<EventIndex> failures_at_;
+};
+
+uint64_t SegmentBytes(const Run& run, const model::Device& device) {
+  uint64_t bytes = 0;
+  for (const model::Segment& segment : run.driver.segments) {
+    if (segment.process == device.process && segment.device_code == device.code) bytes += segment.size;
+  }
+  return bytes;
+}
+
+}  // namespace
+
+Result<Subject> SubjectOf(const Analysis& analysis, const std::optional<std::string>& name,
+                          std::optional<uint32_t> pid) {
+  const Run& run = analysis.run();
+  model::DeviceIndex best = model::kNone;
+  uint64_t most = 0;
+  for (model::DeviceIndex i = 0; i < run.devices.size(); ++i) {
+    const model::Device& device = run.devices[i];
+    if (trace::DeviceTypeOf(device.code) == 0) continue;
+    if (name.has_value() && device.name != *name) continue;
+    if (pid.has_value() && run.processes[device.process].info.pid != *pid) continue;
+    const uint64_t bytes = SegmentBytes(run, device) + device.changes.size();
+    if (best != model::kNone && bytes <= most) continue;
+    best = i;
+    most = bytes;
+  }
+  if (best == model::kNone) {
+    std::string what = name.value_or("a GPU");
+    if (pid.has_value()) what += " in process " + std::to_string(*pid);
+    return Error{"this trace has no allocations on " + what + "."};
+  }
+  return TraceReading(analysis, best).Take();
+}
+
+}  // namespace vramscope::fragmentation

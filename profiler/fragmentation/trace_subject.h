@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// A device of a trace as a subject: the history of its caching allocator, pieced together from what the hooks
+// saw of PyTorch (blocks) and of the driver (segments), with names, categories, steps and failures.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "profiler/classify/analysis.h"
+#include "profiler/fragmentation/subject.h"
+#include "trace_format/result.h"
+
+namespace vramscope::fragmentation {
+
+// Of the CUDA device with this name ("cuda:0") in the process with this id; those that are not given: the one
+// with the most segments' bytes. `analysis` and its run must outlive the subject.
+[[nodiscard]] Result<Subject> SubjectOf(const classify::Analysis& analysis,
+                                        const std::optional<std::string>& device,
+                                        std::optional<uint32_t> pid);
+
+}  // namespace vramscope::fragmentation
