@@ -180,4 +180,3 @@ SIMULATED_EXPORT int cuCtxGetStreamPriorityRange(int* least, int* greatest) {
 
 SIMULATED_EXPORT int cuCtxEnablePeerAccess(Context*, unsigned) { return kSuccess; }
 SIMULATED_EXPORT int cuCtxDisablePeerAccess(Context*) { return kSuccess; }
-
