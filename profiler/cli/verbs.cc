@@ -16,7 +16,8 @@ constexpr std::array kVerbs = {
     Verb{"dryrun", "the same on a simulated GPU: does it fit, what will it take", RunDryrun},
     Verb{"info", "what is in a trace: processes, devices, coverage, losses", RunInfo},
     Verb{"report", "where the memory of a run went", RunReport},
-    Verb{"explain", "why nvidia-smi shows more than PyTorch", RunExplain}, Verb{"frag", "what is reserved and not used, why, and which tensors pin it", RunFrag},
+    Verb{"explain", "why nvidia-smi shows more than PyTorch", RunExplain},
+    Verb{"frag", "what is reserved and not used, why, and which tensors pin it", RunFrag},
 };
 
 }  // namespace

@@ -40,7 +40,8 @@ bool Kilobytes(const std::string& text, std::string_view key, uint64_t& bytes) {
 
 void ReadSharedFolder(uint32_t pid, HostFigures& figures) {
   struct statvfs folder {};
-  if (statvfs(fmt::format("/proc/{}/root/dev/shm", pid).c_str(), &folder) != 0) return;
+  constexpr char kSharedFolder[] = "/dev/shm";  // as the process sees it
+  if (statvfs(fmt::format("/proc/{}/root{}", pid, kSharedFolder).c_str(), &folder) != 0) return;
   figures.shm_size = uint64_t{folder.f_blocks} * folder.f_frsize;
   figures.shm_used = uint64_t{folder.f_blocks - folder.f_bfree} * folder.f_frsize;
 }

@@ -8,7 +8,7 @@ using trace::DriverTotalSource;
 using trace::EventType;
 
 DriverScript& DriverScript::EndingProcess(uint32_t pid, uint64_t end_ns) {
-  Script::Process(pid, 1, end_ns);
+  Script::Process(pid, 100, end_ns);
   return *this;
 }
 
