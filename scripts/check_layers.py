@@ -3,6 +3,7 @@
 """Holds the source tree to its layout: which room may include which, and what every file must have.
 
     trace_format <- profiler <- viewer          injector -> trace_format only          samples: on their own
+    injector/attach, which runs in the `vramscope` command: profiler may include it, it includes trace_format only
 
 Also: PyTorch and CUDA headers only where a program is built against them; nothing heavy inside the recorded process; an SPDX line in
 every source file; no file too long to read in one sitting; no path of somebody's machine. Exit 0: all holds; 1: each line printed is
@@ -15,15 +16,17 @@ import re
 import sys
 from typing import Iterator, List, NamedTuple, Optional
 
+ATTACH = "injector/attach"  # the part of the injector that runs in the `vramscope` command, not in the target
 ROOMS = ("trace_format", "injector", "profiler", "viewer", "samples", "bench", "tests")
 MAY_INCLUDE = {
     "trace_format": {"trace_format"},
     "injector": {"injector", "trace_format"},
-    "profiler": {"profiler", "trace_format"},
+    ATTACH: {ATTACH, "trace_format"},
+    "profiler": {"profiler", "trace_format", ATTACH},
     "viewer": {"viewer", "profiler", "trace_format"},
     "samples": {"samples"},
-    "bench": set(ROOMS),
-    "tests": set(ROOMS),
+    "bench": {*ROOMS, ATTACH},
+    "tests": {*ROOMS, ATTACH},
 }
 # Built against LibTorch: the sample, the optional bridge, and tests of both.
 TORCH_USERS = ("injector/torch/bridge/", "samples/", "tests/")
@@ -60,6 +63,8 @@ def files(root: str) -> Iterator[str]:
 
 
 def room_of(path: str) -> Optional[str]:
+    if path.startswith(ATTACH + "/"):
+        return ATTACH
     first = path.split("/", 1)[0]
     return first if first in ROOMS else None
 

@@ -150,6 +150,10 @@ enum class DriverTotalSource : uint16_t {
 inline constexpr uint64_t kSavedIsOutput = 1;
 inline constexpr uint64_t kSavedByHook = 2;  // a saved-tensor hook (checkpointing, offloading) took it: autograd itself holds nothing, no release follows
 
+// The only frame of the stack of a kAlloc that stands for a block which was there before recording began (attach): its time is the one at
+// which it was found.
+inline constexpr char kHeldFrame[] = "before attach";
+
 // kOpTensor `flags`
 inline constexpr uint64_t kTensorIsOutput = 1;
 inline constexpr uint64_t kTensorRequiresGrad = 2;

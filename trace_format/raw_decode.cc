@@ -45,9 +45,10 @@ std::span<const uint64_t> RawFrames(const RawRecord& record) {
 
 void DecodeRaw(const RawRecord* record, Event* event) {
   *event = {};
-  if (record->type >= kEventTypeCount || kEventSchema[record->type].name == nullptr) return;
-  event->type = static_cast<EventType>(record->type);
-  const RawLayout& layout = kRawLayout[record->type];
+  const uint8_t type = record->type == kRawHeldBlock ? static_cast<uint8_t>(EventType::kAlloc) : record->type;
+  if (type >= kEventTypeCount || kEventSchema[type].name == nullptr) return;
+  event->type = static_cast<EventType>(type);
+  const RawLayout& layout = kRawLayout[type];
   if (layout.small_field != kNoField) event->field[layout.small_field] = record->small;
   if (layout.id_field != kNoField) event->field[layout.id_field] = record->id;
   const auto words = RawWords(*record);

@@ -35,6 +35,8 @@ static_assert(sizeof(RawRecord) == kRawUnitBytes);
 // Definitions, sent once per process before the first record that uses the id.
 inline constexpr uint8_t kRawDefineString = 0xF0;  // id; word[0] = length in bytes; the bytes start at word[1]. UTF-8 when it is text
 inline constexpr uint8_t kRawDefineStack = 0xF1;   // id; word[0] = number of frames; from word[1] on one string id per word, outermost first
+inline constexpr uint8_t kRawHeldBlock = 0xF2;    // a block that was there before recording began; the layout is that of kAlloc, which it becomes
+                                                  // unless its address is known to be in use. Its stack is then the one frame kHeldFrame
 inline constexpr uint8_t kRawPadding = 0xFF;       // fills the end of the ring; skip `units`
 
 inline constexpr size_t kRawMaxStringBytes = (kRawMaxUnits - 1) * kRawUnitBytes;  // longer strings are cut there

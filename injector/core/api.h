@@ -56,6 +56,17 @@ uint32_t vramscope_intern_stack(const uint32_t* frames, size_t count);
  * length, 0 when absent. */
 size_t vramscope_option(const char* key, char* buffer, size_t capacity);
 
+/* What the process held before recording began (attach). A block: `device` as in trace_format/event.h; it is
+ * no news when the block is known. And that it was freed since it was found. */
+void vramscope_held_block(uint32_t device, uint64_t address, uint64_t bytes, uint64_t stream, uint64_t requested);
+void vramscope_held_gone(uint32_t device, uint64_t address);
+/* A living tensor (its TensorImpl) and its storage: told as a block when PyTorch's CPU allocator handed it out.
+ * 1 = so it was. Needs the layout of tensors, and helps to find it. */
+uint32_t vramscope_held_tensor(uint64_t tensor, uint64_t address, uint64_t bytes);
+/* A Python object of torch._C._autograd.SavedTensor: the tensor that autograd keeps in it for backward. 0 when
+ * it keeps none, or a hook has it. */
+uint32_t vramscope_held_saved(uint64_t object);
+
 /* The shim calls it once after `import torch`: checks that the hooks are reached, patches slots where they
  * are not, loads the bridge. Returns a bit set: 1 = memory hooks reached, 2 = autograd hooks reached, 4 =
  * bridge loaded. */

@@ -3,6 +3,16 @@
 
 namespace vramscope::classify {
 
+bool Births::WasHeld(const model::Block& block) {
+  if (block.stack == 0 || run_.source == nullptr) return false;
+  const auto [known, fresh] = held_stacks_.try_emplace(block.stack, false);
+  if (fresh) {
+    const auto frames = run_.source->Stack(block.stack);
+    known->second = frames.size() == 1 && run_.Text(frames.front()) == trace::kHeldFrame;
+  }
+  return known->second;
+}
+
 Birth Births::Of(const model::Block& block) {
   const model::ProcessIndex process = run_.ProcessOf(block);
   const timeline::Training& training = training_[process];
@@ -12,6 +22,8 @@ Birth Births::Of(const model::Block& block) {
   const timeline::Span& span = spans[at];
 
   Birth birth;
+  birth.held = WasHeld(block);
+  if (birth.held) return birth;
   birth.part = training.LoadsDataBeside(block.thread, block.alloc_event) ? timeline::Part::kData : span.part;
   birth.step = span.step;
   birth.backward = span.backward;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "profiler/model/run.h"
@@ -17,6 +18,8 @@ struct Birth {
   model::EventIndex next_step_end =
       model::kNever;  // end of the step after the one of the birth; kNever: the trace has no such step
   bool before_first_step = false;
+  bool held =
+      false;  // the process was attached to when the block was there already: nothing is known of its birth
 };
 
 // Asked in order of allocation: one position per process, moved forward.
@@ -28,7 +31,10 @@ class Births {
   [[nodiscard]] Birth Of(const model::Block& block);
 
  private:
+  [[nodiscard]] bool WasHeld(const model::Block& block);
+
   const model::Run& run_;
+  std::unordered_map<uint32_t, bool> held_stacks_;  // by stack: is it the one of trace::kHeldFrame?
   std::span<const timeline::Training> training_;
   std::vector<size_t> positions_;
 };

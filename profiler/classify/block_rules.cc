@@ -105,6 +105,7 @@ Stretch Temporary(EventIndex begin, const Birth& birth) {
     case Part::kOther:
       break;
   }
+  if (birth.held) return {begin, Category::kUnattributed, Proof::kHeldBeforeAttach};
   const Proof proof = birth.before_first_step ? Proof::kBornBeforeFirstStep : Proof::kBornOutsidePhases;
   return {begin, Category::kUnattributed, proof};
 }

@@ -32,6 +32,7 @@ constexpr std::array<Text, kProofCount> kTexts = {{
      "It was allocated during an optimizer's step and still alive one full step later."},
     {"born_outside_phases", "It was allocated outside of data loading, forward, backward and optimizer."},
     {"born_before_first_step", "It was allocated before the first step, and nothing named it."},
+    {"before_attach", "The process held it before it was attached to, and nothing named it."},
     {"allocation_not_seen", "Its allocation was not recorded; only the allocator's total tells of it."},
 }};
 

@@ -32,9 +32,10 @@ enum class Proof : uint8_t {
   // Nothing known.
   kBornOutsidePhases,
   kBornBeforeFirstStep,
+  kHeldBeforeAttach,
   kAllocationNotSeen,
 };
-inline constexpr size_t kProofCount = 20;
+inline constexpr size_t kProofCount = 21;
 
 // "saved_for_backward": for JSON.
 [[nodiscard]] const char* ProofKey(Proof proof);

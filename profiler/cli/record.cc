@@ -2,7 +2,6 @@
 #include "profiler/collector/record.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -13,6 +12,7 @@
 #include <initializer_list>
 
 #include "profiler/cli/arguments.h"
+#include "profiler/cli/recording_line.h"
 #include "profiler/cli/size_text.h"
 #include "profiler/cli/terminal.h"
 #include "profiler/cli/verb.h"
@@ -121,37 +121,6 @@ Result<collector::RecordOptions> OptionsFrom(const Arguments& arguments) {
   return options;
 }
 
-std::string LossSentence(const collector::RecordOutcome& outcome) {
-  if (!outcome.stop_sentence.empty()) {
-    return fmt::format("recording stopped early, {} not recorded", FormatCount(outcome.lost_events, "event"));
-  }
-  return outcome.lost_events == 0 ? "nothing lost"
-                                  : fmt::format("{} lost", FormatCount(outcome.lost_events, "event"));
-}
-
-std::string BlackBoxLine(const collector::RecordOutcome& outcome) {
-  if (!outcome.stop_sentence.empty())
-    return fmt::format("The last steps could not be written: {}", outcome.stop_sentence);
-  if (outcome.black_boxes.empty()) return "Nothing was written: memory sufficed and the command ended well.";
-  return fmt::format("{}: the last steps, {}, {}. See: vramscope report {}", fmt::join(outcome.black_boxes, ", "),
-                     FormatCount(outcome.events, "event"), FormatBytes(outcome.file_bytes), outcome.path);
-}
-
-std::string LastLine(const collector::RecordOutcome& outcome, bool black_box) {
-  if (black_box) return BlackBoxLine(outcome);
-  if (outcome.events == 0 && outcome.lost_events == 0) {
-    if (!outcome.unrecorded.empty())
-      return fmt::format("{}: no events. {}", outcome.path, outcome.unrecorded);
-    return fmt::format(
-        "{}: no events, the command did not use PyTorch in a way that can be seen. See: vramscope info {}",
-        outcome.path, outcome.path);
-  }
-  return fmt::format("{}: {} of {}, peak {}, {}, {}. See: vramscope report {}", outcome.path,
-                     FormatCount(outcome.events, "event"),
-                     FormatCount(outcome.processes, "process", "processes"), FormatBytes(outcome.peak_bytes),
-                     FormatBytes(outcome.file_bytes), LossSentence(outcome), outcome.path);
-}
-
 int RecordVerb(const Arguments& arguments, const Terminal&) {
   Result<collector::RecordOptions> options = OptionsFrom(arguments);
   if (!options.ok()) return Fail(options.error().sentence);
@@ -168,7 +137,7 @@ int RecordVerb(const Arguments& arguments, const Terminal&) {
   const Result<collector::RecordOutcome> outcome = collector::Record(*options);
   if (!outcome.ok()) return Fail(outcome.error().sentence);
   ::signal(SIGPIPE, SIG_IGN);  // the command's exit is what counts, not whether someone reads the last line
-  if (!arguments.Has("quiet")) std::fputs((LastLine(*outcome, options->black_box_steps != 0) + "\n").c_str(), stderr);
+  if (!arguments.Has("quiet")) std::fputs((RecordingLine(*outcome) + "\n").c_str(), stderr);
   if (WIFSIGNALED(outcome->wait_status)) collector::DieBySignal(WTERMSIG(outcome->wait_status));
   return WEXITSTATUS(outcome->wait_status);
 }

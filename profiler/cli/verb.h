@@ -29,6 +29,7 @@ std::span<const Verb> Verbs();
 
 int RunRecord(std::span<const std::string> arguments);
 int RunDump(std::span<const std::string> arguments);
+int RunAttach(std::span<const std::string> arguments);
 int RunDryrun(std::span<const std::string> arguments);
 int RunInfo(std::span<const std::string> arguments);
 int RunReport(std::span<const std::string> arguments);

@@ -144,6 +144,12 @@ void Drain::Deliver(TargetProcess& process, RingSource& ring, const trace::RawRe
     return;
   }
   process.ids->Map(&event);
+  if (record.type == trace::kRawHeldBlock) {
+    // Found in the process after its hooks were in: it may have been born in between, and told of itself.
+    if (process.memory.blocks.Contains(event.field[trace::alloc::kAddress])) return;
+    trace::TraceWriter& writer = output_.writer();
+    event.field[trace::alloc::kStack] = writer.InternFrame(0, writer.InternString(trace::kHeldFrame));
+  }
   event.time_ns = ToTraceNs(ns);
   event.thread = ThreadOf(process, ring);
   Observe(process, event);
@@ -204,6 +210,8 @@ void Drain::ObserveMark(TargetProcess& process, const Event& event) {
     process.info.end_ns = event.time_ns;
   } else if (kind == static_cast<uint64_t>(MarkKind::kExit)) {
     process.info.exit_status = static_cast<int32_t>(event.field[trace::mark::kValue]);
+  } else if (kind == static_cast<uint64_t>(MarkKind::kOptimizerStepDone)) {
+    ++process.optimizer_steps[event.field[trace::mark::kTensor]];
   }
 }
 
@@ -262,6 +270,10 @@ void Drain::RetireEnded() {
 
 void Drain::DetachAll() {
   for (const TargetProcess* process : active_) process->file().Detach();
+}
+
+void Drain::PauseAll() {
+  for (const TargetProcess* process : active_) process->file().Pause();
 }
 
 void Drain::WriteSummary() {

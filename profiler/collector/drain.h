@@ -46,6 +46,8 @@ class Drain {
 
   // No target records any more from now on.
   void DetachAll();
+  // The same, and what they do not record from now on is no loss.
+  void PauseAll();
 
   // Writes what is known about processes and the checks into the trace. Call after the last pass.
   void WriteSummary();

@@ -27,6 +27,10 @@ size_t LiveBlocks::Find(uint64_t address) const {
   return at;
 }
 
+bool LiveBlocks::Contains(uint64_t address) const {
+  return address != 0 && !slots_.empty() && slots_[Find(address)].address != 0;
+}
+
 void LiveBlocks::Grow() {
   std::vector<Block> old(slots_.empty() ? 1024 : slots_.size() * 2, Block{});
   old.swap(slots_);

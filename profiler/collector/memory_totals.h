@@ -27,6 +27,7 @@ class LiveBlocks {
   // Returns the block that was at this address, if its free was not seen.
   std::optional<Block> Insert(const Block& block);
   std::optional<Block> Remove(uint64_t address);
+  [[nodiscard]] bool Contains(uint64_t address) const;
   [[nodiscard]] size_t size() const { return size_; }
   template <typename Visit>
   void ForEach(const Visit& visit) const {

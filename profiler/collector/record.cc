@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <map>
@@ -22,6 +21,7 @@
 #include "profiler/collector/control_socket.h"
 #include "profiler/collector/process_facts.h"
 #include "profiler/collector/recorder.h"
+#include "profiler/collector/recording_trace.h"
 #include "profiler/collector/session_folder.h"
 #include "profiler/collector/target_program.h"
 #include "trace_format/file_sink.h"
@@ -30,15 +30,7 @@
 namespace vramscope::collector {
 namespace {
 
-constexpr int kMaxOutputNumber = 10'000;
 constexpr char kNvtxVariable[] = "NVTX_INJECTION64_PATH";
-
-trace::TraceClock StartOfTrace(const ClockAnchor& start) {
-  timespec now{};
-  clock_gettime(CLOCK_REALTIME, &now);
-  return {static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec),
-          start.monotonic_ns};
-}
 
 // NVTX loads one library: ours, which calls through to the one that was asked for before.
 void PutInFrontOfNvtx(const std::string& injector, std::map<std::string, std::string>& changes) {
@@ -52,8 +44,6 @@ void PutInFrontOfNvtx(const std::string& injector, std::map<std::string, std::st
 
 std::map<std::string, std::string> RecordingEnvironment(const RecordOptions& options,
                                                         const std::string& session) {
-  std::string text = fmt::format("device={};depth={};deep_steps={};stacks={}", options.device, options.depth,
-                                 options.deep_steps, options.stacks);
   std::map<std::string, std::string> changes = options.environment;
   changes[trace::kSessionVariable] = session;
   changes[trace::kCollectorVariable] = std::to_string(getpid());
@@ -65,83 +55,9 @@ std::map<std::string, std::string> RecordingEnvironment(const RecordOptions& opt
   };
   put_in_front("LD_PRELOAD", options.installation ? options.installation->injector : "");
   put_in_front("PYTHONPATH", options.installation ? options.installation->python_shim : "");
-  if (options.installation) {
-    text += fmt::format(";shim={}", options.installation->python_shim);
-    PutInFrontOfNvtx(options.installation->injector, changes);
-  }
-  if (!options.bridge.empty()) text += ";bridge=" + options.bridge;
-  if (!options.more_options.empty()) text += ";" + options.more_options;
-  changes[trace::kOptionsVariable] = text;
+  if (options.installation) PutInFrontOfNvtx(options.installation->injector, changes);
+  changes[trace::kOptionsVariable] = OptionsText(options);
   return changes;
-}
-
-void WriteStartMetadata(const RecordOptions& options, trace::TraceWriter& writer) {
-  std::map<std::string, std::string> facts = MachineFacts();
-  facts.insert(options.metadata.begin(), options.metadata.end());
-  facts["vramscope.version"] = options.version;
-  facts["command_line"] = JoinCommandLine(options.command);
-  facts["option.device"] = options.device;
-  facts["option.depth"] = options.depth;
-  facts["option.deep_steps"] = options.deep_steps;
-  facts["option.stacks"] = options.stacks;
-  if (!options.bridge_missing.empty()) facts["bridge.missing"] = options.bridge_missing;
-  if (options.max_bytes != 0) facts["option.max_size_bytes"] = std::to_string(options.max_bytes);
-  for (const auto& [key, value] : facts) writer.SetMetadata(key, value);
-}
-
-// "main": the command itself; "worker": forked from a recorded process; "child": started anew by exec.
-const char* RoleOf(const TargetProcess& process, pid_t command) {
-  if (process.facts().pid == static_cast<uint32_t>(command)) return "main";
-  return process.facts().forked_from != 0 ? "worker" : "child";
-}
-
-void WriteEndMetadata(const RecordOutcome& outcome, pid_t command, const RingFolderWatch& folder,
-                      Drain& drain, trace::TraceWriter& writer) {
-  TargetProcess* last_image_of_command = nullptr;
-  for (const auto& process : drain.processes()) {
-    writer.SetMetadata(fmt::format("process.{}.role", process->trace_process), RoleOf(*process, command));
-    if (process->facts().pid == static_cast<uint32_t>(command)) last_image_of_command = process.get();
-  }
-  if (last_image_of_command != nullptr) last_image_of_command->info.exit_status = outcome.wait_status;
-  drain.WriteSummary();
-  writer.SetMetadata("command.pid", std::to_string(command));
-  writer.SetMetadata("command.wait_status", std::to_string(outcome.wait_status));
-  if (!outcome.stop_sentence.empty()) writer.SetMetadata("recording.stopped", outcome.stop_sentence);
-  if (!outcome.left_running.empty()) {
-    writer.SetMetadata("recording.left_running", fmt::format("{}", fmt::join(outcome.left_running, " ")));
-  }
-  if (outcome.lost_events != 0)
-    writer.SetMetadata("recording.lost_events", std::to_string(outcome.lost_events));
-  if (!folder.refused().empty()) {
-    writer.SetMetadata("recording.refused_rings", fmt::format("{}", fmt::join(folder.refused(), " ")));
-  }
-}
-
-// Closes the trace and says in `outcome` what became of it.
-void Finish(pid_t command, Recorder& recorder, const RingFolderWatch& folder, TraceOutput& output,
-            RecordOutcome& outcome) {
-  Drain& drain = recorder.drain();
-  output.Flush();
-  outcome.left_running = recorder.LeftRunning();
-  outcome.stop_sentence = output.stop_sentence();
-  outcome.lost_events = drain.lost() + output.events_lost();
-  outcome.processes = drain.processes().size();
-  outcome.peak_bytes = drain.totals().PeakBytes();
-  WriteEndMetadata(outcome, command, folder, drain, output.writer());
-  output.Close();
-  outcome.stop_sentence = output.stop_sentence();
-  outcome.events = output.events();
-  outcome.lost_events = drain.lost() + output.events_lost();
-  outcome.file_bytes = output.bytes();
-}
-
-Result<std::unique_ptr<TraceOutput>> OpenOutput(const RecordOptions& options, const std::string& path,
-                                                const ClockAnchor& start) {
-  if (options.black_box_steps != 0)
-    return TraceOutput::CreateBlackBox(StartOfTrace(start), options.black_box_steps);
-  auto sink = trace::CreateFileSink(path);
-  if (!sink.ok()) return sink.error();
-  return TraceOutput::Create(std::move(sink).value(), StartOfTrace(start), options.max_bytes);
 }
 
 // Out-of-memory errors and orders are answered between two turns, when everything up to them has been
@@ -161,6 +77,7 @@ void TakeOrders(const std::string& session, BlackBoxFiles& files, Recorder& reco
 }
 
 void FinishBlackBox(TraceOutput& output, BlackBoxFiles& files, RecordOutcome& outcome) {
+  outcome.is_black_box = true;
   if (outcome.wait_status != 0) files.WriteAtEnd();
   outcome.black_boxes = files.paths();
   outcome.path = files.paths().empty() ? "" : files.paths().back();
@@ -186,42 +103,7 @@ void ReleaseStdio() {
   close(null);
 }
 
-// The trace's file, and whether it was made for this recording and may be removed when the command cannot be
-// started.
-struct Output {
-  std::string path;
-  bool new_file = true;
-};
-
-Result<Output> ChooseOutput(const RecordOptions& options) {
-  if (options.black_box_steps != 0) return Output{"", false};  // named when it is written
-  if (!options.output.empty()) {
-    const bool new_file = access(options.output.c_str(), F_OK) != 0;
-    return Output{options.output, new_file};
-  }
-  Result<std::string> reserved = ReserveOutput(".");
-  if (!reserved.ok()) return reserved.error();
-  return Output{*reserved, true};
-}
-
 }  // namespace
-
-Result<std::string> ReserveOutput(const std::string& folder) {
-  for (int number = 1; number < kMaxOutputNumber; ++number) {
-    const std::string name = number == 1 ? "run.vms" : fmt::format("run-{}.vms", number);
-    const std::string path = folder == "." ? name : fmt::format("{}/{}", folder, name);
-    const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-    if (fd >= 0) {
-      close(fd);
-      return path;
-    }
-    if (errno != EEXIST) {
-      return Error{
-          fmt::format("{}: cannot be created: {}. Name another place with -o.", path, std::strerror(errno))};
-    }
-  }
-  return Error{fmt::format("run.vms to run-{}.vms all exist. Name the trace with -o.", kMaxOutputNumber - 1)};
-}
 
 void FindBridge(RecordOptions& options, const BridgeOptions& wishes) {
   if (options.depth == "light") return;
@@ -242,20 +124,18 @@ Result<std::string> CheckCommand(const std::vector<std::string>& command) {
 Result<RecordOutcome> Record(const RecordOptions& options) {
   const Result<std::string> unrecorded = CheckCommand(options.command);
   if (!unrecorded.ok()) return unrecorded.error();
-  const Result<Output> file = ChooseOutput(options);
-  if (!file.ok()) return file.error();
+  auto trace_file = OpenTrace(options);
+  if (!trace_file.ok()) return trace_file.error();
+  TraceOutput& output = *trace_file->output;
   const auto give_up = [&](const Error& error) -> Result<RecordOutcome> {
-    if (file->new_file) unlink(file->path.c_str());
+    trace_file->Discard();
     return error;
   };
-
-  const ClockAnchor start = TakeAnchor();
-  auto output = OpenOutput(options, file->path, start);
-  if (!output.ok()) return give_up(output.error());
   auto session = SessionFolder::Create();
   if (!session.ok()) return give_up(session.error());
-  WriteStartMetadata(options, (*output)->writer());
-  if (!unrecorded->empty()) (*output)->writer().SetMetadata("command.unrecorded", *unrecorded);
+  WriteStartFacts(options, output.writer());
+  output.writer().SetMetadata("command_line", JoinCommandLine(options.command));
+  if (!unrecorded->empty()) output.writer().SetMetadata("command.unrecorded", *unrecorded);
 
   RingFolderWatch folder((*session)->path());
   SignalRelay relay;
@@ -266,17 +146,18 @@ Result<RecordOutcome> Record(const RecordOptions& options) {
   RaiseDescriptorLimit();
   if (options.release_stdio) ReleaseStdio();
 
-  Recorder recorder(**output, start, folder, relay);
+  Recorder recorder(output, trace_file->start, folder, &relay);
   RecordOutcome outcome;
-  outcome.path = file->path;
+  outcome.path = trace_file->path;
   outcome.unrecorded = *unrecorded;
-  BlackBoxFiles black_box(**output, options.output, [&] { recorder.drain().WriteSummary(); });
+  BlackBoxFiles black_box(output, options.output, [&] { recorder.drain().WriteSummary(); });
   std::optional<ControlSocket> control;
   if (options.black_box_steps != 0) TakeOrders((*session)->path(), black_box, recorder, control);
   outcome.wait_status = recorder.Run(*command);
   try {
-    Finish(*command, recorder, folder, **output, outcome);
-    if (options.black_box_steps != 0) FinishBlackBox(**output, black_box, outcome);
+    output.writer().SetMetadata("command.wait_status", std::to_string(outcome.wait_status));
+    CloseTrace(*command, outcome.wait_status, recorder, folder, output, outcome);
+    if (options.black_box_steps != 0) FinishBlackBox(output, black_box, outcome);
   } catch (const std::exception&
                failure) {  // the command has ended well or badly; that is what the caller is told
     outcome.stop_sentence = fmt::format("the trace could not be closed ({})", failure.what());

@@ -51,6 +51,7 @@ struct RecordOptions {
 struct RecordOutcome {
   int wait_status = 0;  // of the command, as waitpid gives it
   std::string path;  // of the trace; of a black box the last that was written, empty when none was
+  bool is_black_box = false;
   std::vector<std::string> black_boxes;  // all that were written
   uint64_t events = 0;      // in the trace
   uint64_t processes = 0;   // that recorded

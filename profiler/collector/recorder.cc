@@ -27,7 +27,7 @@ constexpr uint64_t kPatienceAfterCommandNs = 2'000'000'000;
 
 }  // namespace
 
-Recorder::Recorder(TraceOutput& output, ClockAnchor start, RingFolderWatch& folder, SignalRelay& relay)
+Recorder::Recorder(TraceOutput& output, ClockAnchor start, RingFolderWatch& folder, SignalRelay* relay)
     : output_(output),
       clock_(start),
       drain_(output, clock_, start.monotonic_ns),
@@ -47,7 +47,7 @@ int Recorder::Run(pid_t command) {
   SignalRelay::CommandState state;
   while (!state.exited) {
     Sleep();
-    state = relay_.Relay(command);
+    state = relay_->Relay(command);
     Turn();
   }
   command_ended_ = true;
@@ -62,9 +62,20 @@ int Recorder::Run(pid_t command) {
   return state.wait_status;
 }
 
+void Recorder::RunUntil(const std::function<bool()>& done) {
+  do {
+    Sleep();
+    Turn();
+  } while (!done());
+  closing_ = true;
+  drain_.PauseAll();  // first: what is not recorded from here on is not lost
+  drain_.DetachAll();
+  Turn();
+}
+
 void Recorder::Sleep() const {
   std::vector<pollfd> wake = {{folder_.descriptor(), POLLIN, 0}};
-  if (!command_ended_) wake.push_back({relay_.descriptor(), POLLIN, 0});
+  if (relay_ != nullptr && !command_ended_) wake.push_back({relay_->descriptor(), POLLIN, 0});
   if (work_descriptor_ >= 0) wake.push_back({work_descriptor_, POLLIN, 0});
   for (const Watched& watched : watched_) wake.push_back({watched.watch.descriptor(), POLLIN, 0});
   const nanoseconds sleep = output_.stopped() ? kSleepWhenStopped : sleep_;

@@ -26,13 +26,18 @@ namespace vramscope::collector {
 
 class Recorder {
  public:
-  Recorder(TraceOutput& output, ClockAnchor start, RingFolderWatch& folder, SignalRelay& relay);
+  // `relay` may be null for RunUntil.
+  Recorder(TraceOutput& output, ClockAnchor start, RingFolderWatch& folder, SignalRelay* relay);
 
   // Called after each turn, and soon when `descriptor` becomes readable. Before Run.
   void AfterEachTurn(int descriptor, std::function<void()> work);
 
   // Records until the command has ended, and shortly longer for what it left behind. Returns its wait status.
   int Run(pid_t command);
+
+  // Records what is in the session folder until `done`, asked after every turn, says true. Then lets the
+  // processes go and drains what they recorded until they noticed.
+  void RunUntil(const std::function<bool()>& done);
 
   // After Run: pids that still recorded.
   [[nodiscard]] std::vector<uint32_t> LeftRunning() const;
@@ -58,7 +63,7 @@ class Recorder {
   ClockMap clock_;
   Drain drain_;
   RingFolderWatch& folder_;
-  SignalRelay& relay_;
+  SignalRelay* relay_;
   std::vector<Watched> watched_;
   HostSampler host_;
   HostCounters host_counters_;

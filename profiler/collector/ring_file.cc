@@ -127,6 +127,8 @@ uint64_t RingFile::lost_without_ring() const {
   return header().lost_without_ring.load(std::memory_order_relaxed);
 }
 
+void RingFile::Pause() const { header().mode.store(0, std::memory_order_relaxed); }
+
 void RingFile::Detach() const { header().detached.store(1, std::memory_order_release); }
 
 std::optional<RingFileName> ParseRingFileName(const std::string& name) {

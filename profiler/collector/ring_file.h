@@ -54,6 +54,8 @@ class RingFile {
   [[nodiscard]] uint64_t lost_without_ring() const;
   // Tells the target that nobody drains any more: it records nothing from now on and runs freely.
   void Detach() const;
+  // Tells the target that nothing is wanted any more: what it does not record from now on is not lost.
+  void Pause() const;
 
  private:
   RingFile(std::byte* memory, size_t bytes, bool mapped);

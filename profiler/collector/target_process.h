@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -56,6 +57,7 @@ class TargetProcess {
   trace::ProcessInfo info;
   uint32_t trace_process = 0;
   std::optional<uint32_t> ringless_thread;  // of the trace: stands for all threads that could not have a ring
+  std::map<uint64_t, uint64_t> optimizer_steps;  // by the optimizer's identity, since recording began
   // An exec may fail and the image go on: it has ended by exec when nothing follows that mark.
   bool last_event_was_exec = false;
 

@@ -14,11 +14,12 @@ ours shows in its tracebacks; no tensor is made, changed or kept alive. Without 
 """
 
 
-def start() -> bool:
+def start(attached: bool = False) -> bool:
     """Begins to name things in this process; True when torch is here and is recorded.
 
     Called by the import hook after `import torch`, and by the injector where sitecustomize cannot run (`python -I`, embedded
     interpreters, attach). May be called at any time and as often as one likes; waits for torch when it is not imported yet.
+    attached: the program has been running for a while; what it holds already is told first (held.py).
     """
     import sys
 
@@ -28,8 +29,23 @@ def start() -> bool:
         if import_hook.is_imported("torch"):
             from . import torch_hook
 
-            return torch_hook.install(sys.modules["torch"])
+            return torch_hook.install(sys.modules["torch"], attached)
         import_hook.watch_for_torch()
     except Exception:
         pass
     return False
+
+
+def stop() -> None:
+    """Recording has ended, the program goes on: takes out all that start() put in. start() may be called again."""
+    import sys
+
+    from . import import_hook
+
+    try:
+        import_hook.forget()
+        torch_hook = sys.modules.get(__name__ + ".torch_hook")
+        if torch_hook is not None:
+            torch_hook.uninstall()
+    except Exception:
+        pass

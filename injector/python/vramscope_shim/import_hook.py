@@ -85,6 +85,13 @@ def when_imported(name: str, react: "Callable[[], object]") -> None:
         sys.meta_path.insert(0, _finder)
 
 
+def forget() -> None:
+    """Waits for no module any more."""
+    _finder.waiting.clear()
+    if _finder in sys.meta_path:
+        sys.meta_path.remove(_finder)
+
+
 def watch_for_torch() -> None:
     def react() -> None:
         from . import start

@@ -72,6 +72,10 @@ def _bind() -> None:
         ("torch_ready", number, [text, text]),
         ("deep", ctypes.c_int, []),
         ("memory_seen", ctypes.c_int, []),
+        ("held_block", None, [number, wide, wide, wide, wide]),
+        ("held_gone", None, [number, wide]),
+        ("held_tensor", number, [wide, wide, wide]),
+        ("held_saved", number, [wide]),
         ("python_call", ctypes.py_object, [number, number, number, wide]),
     ):
         function = getattr(_library, "vramscope_" + name)
@@ -92,6 +96,31 @@ def _find_library() -> Optional[Any]:
         if hasattr(library, "vramscope_recording"):
             return library
     return None
+
+
+def forget() -> None:
+    """The next recording of this process is told everything again."""
+    _reported.clear()
+
+
+def held_block(device: int, address: int, size: int, stream: int, requested: int) -> None:
+    """A block that was there before recording began; `device` as the trace codes it."""
+    _library.vramscope_held_block(device, address, size, stream, requested)
+
+
+def held_gone(device: int, address: int) -> None:
+    """It was freed since it was found."""
+    _library.vramscope_held_gone(device, address)
+
+
+def held_tensor(tensor: int, address: int, size: int) -> None:
+    """A living tensor (its _cdata) and its storage: the block under it, when it is one of the CPU's allocator."""
+    _library.vramscope_held_tensor(tensor, address, size)
+
+
+def held_saved(saved: Any) -> None:
+    """A torch._C._autograd.SavedTensor: what autograd keeps in it, read without unpacking it."""
+    _library.vramscope_held_saved(id(saved))
 
 
 def intern(text: str) -> int:

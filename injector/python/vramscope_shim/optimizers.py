@@ -127,6 +127,12 @@ class Optimizers:
             if track.depth == 0:
                 track.window.end()
 
+    def tell_held(self, optimizer: Any) -> None:
+        """What an optimizer holds already; it takes part in the counting of steps from its next step on."""
+        track = Track(optimizer, None)
+        self._look_before(optimizer, track)
+        self._look_after(optimizer, track)
+
     def _meet(self, optimizer: Any) -> Track:
         registry = self._registry
         if not self._tracks:

@@ -6,9 +6,10 @@ runs (__enter__, __exit__), so our frames never stand between the program and it
 """
 
 import functools
-from typing import Any, Callable
+from typing import Any, Callable, List
 
 _next_id = -1
+_undo: List[Callable[[], None]] = []  # what takes out each patch that is in
 
 
 def register(torch: Any, register_hook: Callable[..., Any], hook: Callable[..., Any], **options: Any) -> Any:
@@ -22,10 +23,29 @@ def register(torch: Any, register_hook: Callable[..., Any], hook: Callable[..., 
         _next_id -= 1
     finally:
         handles.next_id = program_id
+    _undo.append(handle.remove)
     return handle
 
 
 def wrap_method(owner: type, name: str, build: Callable[[Callable[..., Any]], Callable[..., Any]]) -> None:
     """Replaces owner.name by build(original), which looks like the original to inspect, TorchScript and dynamo."""
     original = getattr(owner, name)
-    setattr(owner, name, functools.wraps(original)(build(original)))
+    before = vars(owner).get(name)
+    ours = functools.wraps(original)(build(original))
+    setattr(owner, name, ours)
+
+    def put_back() -> None:
+        if vars(owner).get(name) is not ours:
+            return  # it is out already, or the program has put something around it
+        if before is None:
+            delattr(owner, name)
+        else:
+            setattr(owner, name, before)
+
+    _undo.append(put_back)
+
+
+def undo() -> None:
+    """Takes out everything that was put in, the last first."""
+    while _undo:
+        _undo.pop()()

@@ -4,9 +4,9 @@
 import atexit
 import os
 import platform
-from typing import Any, Callable, Dict
+from typing import Any, Callable, Dict, Optional
 
-from . import native, storage
+from . import held, native, patches, storage
 from .compiler import Compiler
 from .data import Batches
 from .deep import ModuleRanges
@@ -17,19 +17,30 @@ from .regions import Regions
 from .scopes import Scopes
 from .steps import TrainingLoop
 
-_installed = False
+_installed: Optional["Recorder"] = None
 
 
-def install(torch: Any) -> bool:
+def install(torch: Any, attached: bool = False) -> bool:
     """Idempotent. False when this process is not recorded."""
     global _installed
-    if not _installed and native.connect():
-        _installed = True
+    if _installed is None and native.connect():
         try:
-            Recorder(torch).install()
+            _installed = Recorder(torch)
+            _installed.install()
+            if attached:
+                _installed.tell_what_is_held()
         except Exception as error:
             native.missing("python", error)
-    return _installed
+    return _installed is not None
+
+
+def uninstall() -> None:
+    global _installed
+    recorder, _installed = _installed, None
+    patches.undo()
+    if recorder is not None:
+        recorder.forget()
+    native.forget()
 
 
 class Recorder:
@@ -43,6 +54,7 @@ class Recorder:
         self._first_use = FirstUse(self._registry)
         loop = TrainingLoop(native.step_done, self._step_turned)
         optimizers = Optimizers(torch, self._registry, loop, bool(reached & native.AUTOGRAD_HOOKS_REACHED))
+        self._optimizers = optimizers
         compiler.when_used(self._module_ranges.give_up, optimizers.keep_hooks)
         self._parts = (
             ("python.compiler", compiler.install),
@@ -60,6 +72,13 @@ class Recorder:
         for hook, put_in in self._parts:
             self._try(hook, put_in)
         atexit.register(self._at_exit)
+
+    def tell_what_is_held(self) -> None:
+        """The program was here before us."""
+        held.tell(self._torch, self._registry, self._optimizers)
+
+    def forget(self) -> None:
+        atexit.unregister(self._at_exit)
 
     def _try(self, hook: str, put_in: Callable[[Any], None]) -> None:
         """What one torch release lacks must not cost us the rest."""

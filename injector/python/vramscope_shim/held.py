@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a program that is attached to holds already: blocks, what they are, and what autograd keeps for backward.
+
+    GPU   every block, from the caching allocator's own snapshot
+    CPU   the storages under all tensors that Python knows, and under what their graphs keep (_raw_saved_...)
+    both  labels of parameters, buffers, gradients and optimizer state, as in a step
+
+Blocks that only C++ code knows are missing on the CPU; those that nothing here names are "before attach". Nothing is unpacked, computed,
+changed or kept: a saved tensor behind an unpack hook (checkpoint, offloading) is left alone.
+
+Only this thread runs Python meanwhile: a tensor that C++ code lets go of must not have a reference of ours (living.py).
+"""
+
+import gc
+import sys
+from typing import Any, Dict, Iterator, List, Set, Tuple
+
+from . import native, storage
+
+HOOK = "python.held"
+CUDA = 1  # c10::DeviceType
+ALONE_SECONDS = 60.0
+
+Block = Tuple[int, int, int, int, int]  # device, address, size, stream, requested size
+
+
+def tell(torch: Any, registry: Any, optimizers: Any) -> None:
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(ALONE_SECONDS)
+    try:
+        with storage.untouched():
+            on_gpu = _tell_gpu_blocks(torch)
+            _tell_tensors(torch)
+            for optimizer in registry.search():
+                optimizers.tell_held(optimizer)
+            registry.look(only_if_due=False)
+        native.coverage(HOOK, native.State.PROVEN, "" if on_gpu else "blocks of the CPU that Python does not know are missing")
+    except Exception as error:
+        native.trouble(HOOK, error)
+    finally:
+        sys.setswitchinterval(interval)
+
+
+def _tell_gpu_blocks(torch: Any) -> bool:
+    if not torch.cuda.is_initialized():
+        return False
+    found = list(_gpu_blocks(torch))
+    for block in found:
+        native.held_block(*block)
+    # Another thread may have freed one between the snapshot and our telling of it.
+    still = {block[:3] for block in _gpu_blocks(torch)}
+    for device, address, size, _, _ in found:
+        if (device, address, size) not in still:
+            native.held_gone(device, address)
+    return bool(found)
+
+
+def _gpu_blocks(torch: Any) -> Iterator[Block]:
+    for segment in torch.cuda.memory_snapshot():
+        address = segment["address"]
+        for block in segment["blocks"]:
+            if block["state"] == "active_allocated":
+                yield CUDA << 8 | segment["device"], address, block["size"], segment["stream"], block.get("requested_size", 0)
+            address += block["size"]
+
+
+def _tell_tensors(torch: Any) -> None:
+    told: Set[int] = set()
+    nodes: List[Any] = []
+    tensors = [thing for thing in gc.get_objects() if issubclass(type(thing), torch.Tensor)]
+    for tensor in tensors:
+        _tell_tensor(tensor, told)
+        try:
+            if tensor.is_leaf:
+                if tensor.grad is not None:
+                    _tell_tensor(tensor.grad, told)
+            elif tensor.grad_fn is not None:
+                nodes.append(tensor.grad_fn)
+        except Exception:  # a class of the user's that has its own idea of being a tensor
+            continue
+    tensors.clear()
+    _tell_graph(nodes)
+
+
+def _tell_tensor(tensor: Any, told: Set[int]) -> None:
+    for _, part, address, size in storage.places(tensor):
+        if address not in told:
+            told.add(address)
+            native.held_tensor(part._cdata, address, size)
+
+
+def _tell_graph(waiting: List[Any]) -> None:
+    saved_names: Dict[type, List[str]] = {}
+    met: Set[Any] = set()
+    while waiting:
+        node = waiting.pop()
+        if node in met:
+            continue
+        met.add(node)
+        kind = type(node)
+        if kind not in saved_names:
+            saved_names[kind] = [name for name in dir(kind) if name.startswith("_raw_saved_")]
+        for name in saved_names[kind]:
+            try:
+                saved = getattr(node, name)
+            except RuntimeError:  # this graph was gone through backward: it keeps nothing any more
+                continue
+            for each in saved if isinstance(saved, (list, tuple)) else (saved,):
+                if type(each).__name__ == "SavedTensor":
+                    native.held_saved(each)
+        waiting.extend(next_node for next_node, _ in node.next_functions if next_node is not None)

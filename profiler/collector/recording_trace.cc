@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/collector/recording_trace.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <map>
+#include <utility>
+
+#include "profiler/collector/process_facts.h"
+#include "trace_format/file_sink.h"
+
+namespace vramscope::collector {
+namespace {
+
+constexpr int kMaxOutputNumber = 10'000;
+
+trace::TraceClock StartOfTrace(const ClockAnchor& start) {
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  return {static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec),
+          start.monotonic_ns};
+}
+
+// "main": the command itself; "worker": forked from a recorded process; "child": started anew by exec.
+const char* RoleOf(const TargetProcess& process, pid_t command) {
+  if (process.facts().pid == static_cast<uint32_t>(command)) return "main";
+  return process.facts().forked_from != 0 ? "worker" : "child";
+}
+
+void WriteEndFacts(const RecordOutcome& outcome, pid_t command, std::optional<int> wait_status,
+                   const RingFolderWatch& folder, Drain& drain, trace::TraceWriter& writer) {
+  TargetProcess* last_image_of_command = nullptr;
+  for (const auto& process : drain.processes()) {
+    writer.SetMetadata(fmt::format("process.{}.role", process->trace_process), RoleOf(*process, command));
+    if (process->facts().pid == static_cast<uint32_t>(command)) last_image_of_command = process.get();
+  }
+  if (last_image_of_command != nullptr && wait_status) last_image_of_command->info.exit_status = *wait_status;
+  drain.WriteSummary();
+  writer.SetMetadata("command.pid", std::to_string(command));
+  if (!outcome.stop_sentence.empty()) writer.SetMetadata("recording.stopped", outcome.stop_sentence);
+  if (!outcome.left_running.empty()) {
+    writer.SetMetadata("recording.left_running", fmt::format("{}", fmt::join(outcome.left_running, " ")));
+  }
+  if (outcome.lost_events != 0)
+    writer.SetMetadata("recording.lost_events", std::to_string(outcome.lost_events));
+  if (!folder.refused().empty()) {
+    writer.SetMetadata("recording.refused_rings", fmt::format("{}", fmt::join(folder.refused(), " ")));
+  }
+}
+
+// The trace's file, and whether it was made for this recording and may be removed when the command cannot be
+// started.
+struct OutputPlace {
+  std::string path;
+  bool new_file = true;
+};
+
+Result<OutputPlace> ChooseOutput(const RecordOptions& options) {
+  if (options.black_box_steps != 0) return OutputPlace{"", false};  // named when it is written
+  if (!options.output.empty()) {
+    const bool new_file = access(options.output.c_str(), F_OK) != 0;
+    return OutputPlace{options.output, new_file};
+  }
+  Result<std::string> reserved = ReserveOutput(".");
+  if (!reserved.ok()) return reserved.error();
+  return OutputPlace{*reserved, true};
+}
+
+Result<std::unique_ptr<TraceOutput>> OpenOutput(const RecordOptions& options, const std::string& path,
+                                                const ClockAnchor& start) {
+  if (options.black_box_steps != 0)
+    return TraceOutput::CreateBlackBox(StartOfTrace(start), options.black_box_steps);
+  auto sink = trace::CreateFileSink(path);
+  if (!sink.ok()) return sink.error();
+  return TraceOutput::Create(std::move(sink).value(), StartOfTrace(start), options.max_bytes);
+}
+
+}  // namespace
+
+Result<std::string> ReserveOutput(const std::string& folder) {
+  for (int number = 1; number < kMaxOutputNumber; ++number) {
+    const std::string name = number == 1 ? "run.vms" : fmt::format("run-{}.vms", number);
+    const std::string path = folder == "." ? name : fmt::format("{}/{}", folder, name);
+    const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    if (fd >= 0) {
+      close(fd);
+      return path;
+    }
+    if (errno != EEXIST) {
+      return Error{
+          fmt::format("{}: cannot be created: {}. Name another place with -o.", path, std::strerror(errno))};
+    }
+  }
+  return Error{fmt::format("run.vms to run-{}.vms all exist. Name the trace with -o.", kMaxOutputNumber - 1)};
+}
+
+std::string OptionsText(const RecordOptions& options) {
+  std::string text = fmt::format("device={};depth={};deep_steps={};stacks={}", options.device, options.depth,
+                                 options.deep_steps, options.stacks);
+  if (options.installation) text += fmt::format(";shim={}", options.installation->python_shim);
+  if (!options.bridge.empty()) text += ";bridge=" + options.bridge;
+  if (!options.more_options.empty()) text += ";" + options.more_options;
+  return text;
+}
+
+void RecordingTrace::Discard() const {
+  if (new_file) unlink(path.c_str());
+}
+
+Result<RecordingTrace> OpenTrace(const RecordOptions& options) {
+  const Result<OutputPlace> place = ChooseOutput(options);
+  if (!place.ok()) return place.error();
+  RecordingTrace trace = {place->path, place->new_file, TakeAnchor(), nullptr};
+  auto output = OpenOutput(options, place->path, trace.start);
+  if (!output.ok()) {
+    trace.Discard();
+    return output.error();
+  }
+  trace.output = std::move(output).value();
+  return trace;
+}
+
+void WriteStartFacts(const RecordOptions& options, trace::TraceWriter& writer) {
+  std::map<std::string, std::string> facts = MachineFacts();
+  facts.insert(options.metadata.begin(), options.metadata.end());
+  facts["vramscope.version"] = options.version;
+  facts["option.device"] = options.device;
+  facts["option.depth"] = options.depth;
+  facts["option.deep_steps"] = options.deep_steps;
+  facts["option.stacks"] = options.stacks;
+  if (!options.bridge_missing.empty()) facts["bridge.missing"] = options.bridge_missing;
+  if (options.max_bytes != 0) facts["option.max_size_bytes"] = std::to_string(options.max_bytes);
+  for (const auto& [key, value] : facts) writer.SetMetadata(key, value);
+}
+
+void CloseTrace(pid_t command, std::optional<int> wait_status, Recorder& recorder,
+                const RingFolderWatch& folder, TraceOutput& output, RecordOutcome& outcome) {
+  Drain& drain = recorder.drain();
+  output.Flush();
+  outcome.left_running = recorder.LeftRunning();
+  outcome.stop_sentence = output.stop_sentence();
+  outcome.lost_events = drain.lost() + output.events_lost();
+  outcome.processes = drain.processes().size();
+  outcome.peak_bytes = drain.totals().PeakBytes();
+  WriteEndFacts(outcome, command, wait_status, folder, drain, output.writer());
+  output.Close();
+  outcome.stop_sentence = output.stop_sentence();
+  outcome.events = output.events();
+  outcome.lost_events = drain.lost() + output.events_lost();
+  outcome.file_bytes = output.bytes();
+}
+
+}  // namespace vramscope::collector
