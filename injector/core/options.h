@@ -6,6 +6,7 @@
 //
 //   device=auto|cpu|cuda|all       depth=light|auto|deep|all    deep_steps=A-B
 //   stacks=none|python|native|all  bridge=PATH                  shim=FOLDER
+//   cupti=off|auto|on              emit_nvtx_mem=on
 //   clock=auto|monotonic           ring_bytes=N (a power of two; for tests)
 #pragma once
 

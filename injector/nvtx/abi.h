@@ -4,7 +4,7 @@
 //
 // Why declared here: the headers need not be on the machine that builds us. The numbers and layouts are ABI,
 // frozen since NVTX 3.0 (nvtxDetail/nvtxTypes.h, nvtxDetail/nvtxExtTypes.h, nvToolsExt.h and nvToolsExtMem.h
-// of CUDA 10.0 to 13.x; libnvToolsExt.so.1 of CUDA 11 and 12 speaks the same). injector/nvtx/abi_test.cc
+// of CUDA 10.0 to 13.x; libnvToolsExt.so.1 of CUDA 11 and 12 speaks the same). tests/nvtx/client.cc
 // holds them against the real headers where those are installed.
 #pragma once
 

@@ -9,6 +9,7 @@
 #include "injector/core/elf_image.h"
 #include "injector/core/session.h"
 #include "injector/core/slot_patcher.h"
+#include "injector/cupti/client.h"
 #include "injector/torch/async_allocator_hooks.h"
 #include "injector/torch/deep_window.h"
 #include "injector/torch/hook_table.h"
@@ -91,6 +92,7 @@ uint32_t TorchReady() {
   }
   RecordHookCoverage();
   WatchAsyncAllocator();
+  cupti::ConsiderCupti();
   uint32_t reached = PrepareDeepWindows() ? kBridgeLoaded : 0;
   if (VtableReachesUs()) reached |= kMemoryReached | kAutogradReached;
   return reached;
@@ -112,7 +114,10 @@ VRAMSCOPE_API uint32_t vramscope_torch_ready(const char*, const char*) {
   return vramscope::injector::TorchReady();
 }
 
-VRAMSCOPE_API int vramscope_step_done(uint64_t done) { return vramscope::injector::StepDone(done) ? 1 : 0; }
+VRAMSCOPE_API int vramscope_step_done(uint64_t done) {
+  vramscope::injector::cupti::ConsiderCupti();
+  return vramscope::injector::StepDone(done) ? 1 : 0;
+}
 
 VRAMSCOPE_API int vramscope_memory_seen(void) {
   using namespace vramscope::injector;

@@ -38,6 +38,9 @@ const VerbHelp& Help() {
        {"deep-steps", '\0', "2-4", "The steps, from 1, that are recorded with operators."},
        {"stacks", '\0', "none|python|native|all",
         "Where in the code, in deep steps. Costs time in the program."},
+       {"cupti", '\0', "auto|off|on",
+        "Watch the CUDA driver through CUPTI too. auto: only where the hooks are passed by.\n"
+        "on: always, to compare the two; torch.profiler then shares CUPTI with the recorder."},
        {"max-size", '\0', "10GiB", "Stop recording when the trace is that large; the command runs on."},
        {"black-box", '\0', "STEPS",
         "Keep the last STEPS optimizer steps in memory. They are written when memory runs out, when the\n"
@@ -94,10 +97,12 @@ Result<collector::RecordOptions> OptionsFrom(const Arguments& arguments) {
   options.depth = arguments.Get("depth", options.depth);
   options.deep_steps = arguments.Get("deep-steps", options.deep_steps);
   options.stacks = arguments.Get("stacks", options.stacks);
+  options.cupti = arguments.Get("cupti", options.cupti);
   options.version = VRAMSCOPE_VERSION;
   options.release_stdio = true;
   for (const Status& status : {CheckChoice("device", options.device, {"auto", "cpu", "cuda", "all"}),
                                CheckChoice("depth", options.depth, {"light", "auto", "deep", "all"}),
+                               CheckChoice("cupti", options.cupti, {"auto", "off", "on"}),
                                CheckChoice("stacks", options.stacks, {"none", "python", "native", "all"}),
                                CheckSteps(options.deep_steps)}) {
     if (!status.ok()) return status.error();

@@ -30,6 +30,7 @@
 namespace vramscope::collector {
 namespace {
 
+constexpr char kDriverVariable[] = "CUDA_INJECTION64_PATH";
 constexpr char kNvtxVariable[] = "NVTX_INJECTION64_PATH";
 
 // NVTX loads one library: ours, which calls through to the one that was asked for before.
@@ -40,6 +41,12 @@ void PutInFrontOfNvtx(const std::string& injector, std::map<std::string, std::st
   if (before == injector) return;  // a recording inside a recording
   if (!before.empty()) changes[trace::kNvtxNextVariable] = before;
   changes[kNvtxVariable] = injector;
+}
+
+// The driver loads one library. PyTorch's profiler leaves its own start to whoever set this variable, so it is set only where CUPTI was asked
+// for, and never over another tool's.
+void StartWithDriver(const std::string& injector, std::map<std::string, std::string>& changes) {
+  if (getenv(kDriverVariable) == nullptr) changes.emplace(kDriverVariable, injector);
 }
 
 std::map<std::string, std::string> RecordingEnvironment(const RecordOptions& options,
@@ -55,7 +62,10 @@ std::map<std::string, std::string> RecordingEnvironment(const RecordOptions& opt
   };
   put_in_front("LD_PRELOAD", options.installation ? options.installation->injector : "");
   put_in_front("PYTHONPATH", options.installation ? options.installation->python_shim : "");
-  if (options.installation) PutInFrontOfNvtx(options.installation->injector, changes);
+  if (options.installation) {
+    PutInFrontOfNvtx(options.installation->injector, changes);
+    if (options.cupti == "on") StartWithDriver(options.installation->injector, changes);
+  }
   changes[trace::kOptionsVariable] = OptionsText(options);
   return changes;
 }

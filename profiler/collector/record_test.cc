@@ -237,7 +237,7 @@ TEST_F(RecordTest, TheEnvironmentKeepsWhatWasThereBehindWhatWeAdd) {
   const int fd = open((folder_ + "/env").c_str(), O_RDONLY | O_CLOEXEC);
   text.resize(static_cast<size_t>(read(fd, text.data(), text.size())));
   close(fd);
-  EXPECT_EQ(text, "/shim:/users|device=auto;depth=auto;deep_steps=2-4;stacks=none;shim=/shim|kept\n");
+  EXPECT_EQ(text, "/shim:/users|device=auto;depth=auto;deep_steps=2-4;stacks=none;shim=/shim;cupti=auto|kept\n");
 }
 
 // The collector in a process group of its own, as a shell starts a job.

@@ -103,7 +103,8 @@ Result<std::string> ReserveOutput(const std::string& folder) {
 std::string OptionsText(const RecordOptions& options) {
   std::string text = fmt::format("device={};depth={};deep_steps={};stacks={}", options.device, options.depth,
                                  options.deep_steps, options.stacks);
-  if (options.installation) text += fmt::format(";shim={}", options.installation->python_shim);
+  if (options.installation)
+    text += fmt::format(";shim={};cupti={}", options.installation->python_shim, options.cupti);
   if (!options.bridge.empty()) text += ";bridge=" + options.bridge;
   if (!options.more_options.empty()) text += ";" + options.more_options;
   return text;
@@ -134,6 +135,7 @@ void WriteStartFacts(const RecordOptions& options, trace::TraceWriter& writer) {
   facts["option.depth"] = options.depth;
   facts["option.deep_steps"] = options.deep_steps;
   facts["option.stacks"] = options.stacks;
+  facts["option.cupti"] = options.cupti;
   if (!options.bridge_missing.empty()) facts["bridge.missing"] = options.bridge_missing;
   if (options.max_bytes != 0) facts["option.max_size_bytes"] = std::to_string(options.max_bytes);
   for (const auto& [key, value] : facts) writer.SetMetadata(key, value);

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the driver's functions do to memory, as CUPTI's callbacks tell it: the records that the hooks would
+// make, without the calling library, which CUPTI does not know.
+#pragma once
+
+#include <span>
+
+#include "injector/cupti/abi.h"
+
+namespace vramscope::injector::cupti {
+
+// The functions to ask callbacks for.
+std::span<const Function> WatchedFunctions();
+
+// CUPTI's callback; `user_data` is the Functions to ask with. Called on the thread that calls the driver,
+// before and after the call. Counts what it sees, and records it as long as the driver's hooks have seen no
+// look-up: from then on they record.
+void OnDriverCall(void* user_data, int domain, uint32_t function, const void* data);
+
+}  // namespace vramscope::injector::cupti
