@@ -76,22 +76,6 @@ void SayRefused(Result result) {
   Say(trace::CoverageState::kMissing, detail);
 }
 
-void Subscribe() {
-  if (!client.wanted || client.subscribed || client.others != 0) return;
-  const Functions& cupti = *client.cupti;
-  const Result result = cupti.subscribe(&client.subscriber, OnDriverCall, const_cast<Functions*>(&cupti));
-  if (result != kSuccess) return SayRefused(result);
-  client.subscribed = true;
-  unsigned enabled = 0;
-  for (const Function function : WatchedFunctions()) {
-    enabled += cupti.enable_callback(1, client.subscriber, kDriverApi, function) == kSuccess;
-  }
-  const uint32_t version = CuptiVersion(cupti);
-  const bool readable = version >= kFirstVersion && version <= kLastVersion;
-  client.activity_runs = client.with_activity && readable && !client.foreign_buffers && StartActivity(cupti);
-  SayWhatRuns(version, enabled);
-}
-
 void StopOwnActivity() {
   if (client.activity_runs) StopActivity(*client.cupti);
   client.activity_runs = false;
@@ -130,6 +114,23 @@ void CompareAtExit() {
   RecordCoverage(kComparison, trace::CoverageState::kProven, text);
 }
 
+void Subscribe() {
+  if (!client.wanted || client.subscribed || client.others != 0) return;
+  const Functions& cupti = *client.cupti;
+  const Result result = cupti.subscribe(&client.subscriber, OnDriverCall, const_cast<Functions*>(&cupti));
+  if (result != kSuccess) return SayRefused(result);
+  client.subscribed = true;
+  if (client.yielded == 0) atexit(CompareAtExit);
+  unsigned enabled = 0;
+  for (const Function function : WatchedFunctions()) {
+    enabled += cupti.enable_callback(1, client.subscriber, kDriverApi, function) == kSuccess;
+  }
+  const uint32_t version = CuptiVersion(cupti);
+  const bool readable = version >= kFirstVersion && version <= kLastVersion;
+  client.activity_runs = client.with_activity && readable && !client.foreign_buffers && StartActivity(cupti);
+  SayWhatRuns(version, enabled);
+}
+
 void Start(bool with_activity) {
   if (client.wanted) return;
   client.cupti = OpenCupti();
@@ -137,7 +138,6 @@ void Start(bool with_activity) {
   client.wanted = true;
   client.with_activity = with_activity;
   Subscribe();
-  if (client.subscribed) atexit(CompareAtExit);
 }
 
 bool DriverIsLoaded() { return dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD) != nullptr; }

@@ -7,6 +7,7 @@
 
 #include "injector/core/native_stack.h"
 #include "injector/core/thread_ring.h"
+#include "injector/nvtx/describe_blocks.h"
 #include "injector/torch/block_filter.h"
 #include "injector/torch/hook_table.h"
 #include "injector/torch/python_route.h"
@@ -32,12 +33,16 @@ inline void RecordBlock(const void* block, uint64_t bytes, DeviceValue device, u
   RecordAfterAll(trace::EventType::kAlloc, Code(device), NativeStackId(), reinterpret_cast<uint64_t>(block),
                  bytes, 0, 0, allocated, reserved);
   if (__builtin_expect(workspace_expected, 0)) WorkspaceIsHere(block, bytes);
+  if (__builtin_expect(nvtx::describing_blocks.load(std::memory_order_relaxed), 0))
+    nvtx::DescribeBlock(block, bytes);
 }
 
 inline void RecordFreedBlock(const void* block, uint64_t bytes, DeviceValue device, uint64_t allocated,
                              uint64_t reserved) {
   Record(trace::EventType::kFree, Code(device), 0, reinterpret_cast<uint64_t>(block), bytes, allocated,
          reserved);
+  if (__builtin_expect(nvtx::describing_blocks.load(std::memory_order_relaxed), 0))
+    nvtx::DescribeFreedBlock(block);
 }
 
 inline void RecordNoBlock(int64_t bytes, DeviceValue device, uint64_t allocated, uint64_t reserved) {

@@ -10,6 +10,7 @@
 #include "injector/core/session.h"
 #include "injector/core/slot_patcher.h"
 #include "injector/cupti/client.h"
+#include "injector/nvtx/describe_blocks.h"
 #include "injector/torch/async_allocator_hooks.h"
 #include "injector/torch/deep_window.h"
 #include "injector/torch/hook_table.h"
@@ -93,6 +94,7 @@ uint32_t TorchReady() {
   RecordHookCoverage();
   WatchAsyncAllocator();
   cupti::ConsiderCupti();
+  nvtx::StartDescribingBlocks();
   uint32_t reached = PrepareDeepWindows() ? kBridgeLoaded : 0;
   if (VtableReachesUs()) reached |= kMemoryReached | kAutogradReached;
   return reached;

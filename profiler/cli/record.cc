@@ -41,6 +41,8 @@ const VerbHelp& Help() {
        {"cupti", '\0', "auto|off|on",
         "Watch the CUDA driver through CUPTI too. auto: only where the hooks are passed by.\n"
         "on: always, to compare the two; torch.profiler then shares CUPTI with the recorder."},
+       {"emit-nvtx-mem", '\0', nullptr,
+        "Describe PyTorch's memory to the tool that NVTX_INJECTION64_PATH names."},
        {"max-size", '\0', "10GiB", "Stop recording when the trace is that large; the command runs on."},
        {"black-box", '\0', "STEPS",
         "Keep the last STEPS optimizer steps in memory. They are written when memory runs out, when the\n"
@@ -97,6 +99,7 @@ Result<collector::RecordOptions> OptionsFrom(const Arguments& arguments) {
   options.depth = arguments.Get("depth", options.depth);
   options.deep_steps = arguments.Get("deep-steps", options.deep_steps);
   options.stacks = arguments.Get("stacks", options.stacks);
+  options.emit_nvtx_mem = arguments.Has("emit-nvtx-mem");
   options.cupti = arguments.Get("cupti", options.cupti);
   options.version = VRAMSCOPE_VERSION;
   options.release_stdio = true;

@@ -31,6 +31,7 @@ struct RecordOptions {
   std::string deep_steps = "2-4";
   std::string stacks = "none";
   std::string cupti = "auto";
+  bool emit_nvtx_mem = false;
   std::string bridge;  // the deep recorder's library (bridge_build.h); empty: deep steps without operators
   std::string bridge_missing;  // why, as one sentence for the trace's metadata
   std::string more_options;    // "key=value;key=value" as it is, for tests

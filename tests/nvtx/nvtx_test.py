@@ -3,13 +3,16 @@
 
 The oracle is the program itself: it prints what NVTX answered, and a stand-in for another tool counts what reaches it.
 """
+import json
 import sys
 from collections import Counter
 from pathlib import Path
 from typing import Dict, List, Tuple
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+TESTS = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(TESTS), str(TESTS / "simulated_cuda")]
 
+import device
 import recorded_run
 from recorded_run import RecordingTest, clean_environment, python, run, target
 
@@ -35,6 +38,22 @@ with torch.cuda.nvtx.range("number {}", 7):
 """
 
 
+# Blocks of both pools, small and large segments, a segment that goes, and some that stay.
+BLOCKS = """
+import json, torch
+kept = [torch.empty(size, device="cuda") for size in (10, 1000, 300_000, 5_000_000)]
+for size in (7, 70_000, 700_000, 30_000_000):
+    gone = torch.empty(size, device="cuda")
+del gone
+torch.cuda.empty_cache()
+kept.append(torch.empty(20_000_000, device="cuda"))
+stats = torch.cuda.memory_stats()
+print(json.dumps({key: stats[key] for key in ("allocation.all.allocated", "allocation.all.current", "allocated_bytes.all.current",
+                                              "segment.all.allocated", "segment.all.freed")}), flush=True)
+torch.cuda.nvtx.mark("now")
+"""
+
+
 class NvtxTest(RecordingTest):
     def environment(self, **changes: str) -> Dict[str, str]:
         environment = clean_environment(**changes)
@@ -48,7 +67,7 @@ class NvtxTest(RecordingTest):
 
     def seen_by_tool(self) -> Dict[str, str]:
         lines = (self.folder / "tool").read_text().splitlines()
-        return dict(line.split(": ") for line in lines)
+        return dict(line.rsplit(": ", 1) for line in lines)
 
     def begins(self, trace: Path) -> Counter:
         return Counter(event.fields[1] for event in recorded_run.events(trace, "range_begin") if event.number(0) == NVTX)
@@ -137,6 +156,27 @@ class Torch(NvtxTest):
                          {"outer": 1, "step_1": 1, "across_threads": 1, "number_7": 1})
         self.assertIn(("a_mark", 0), self.marks(trace))
         self.assert_balanced(trace)
+
+
+class Emitted(NvtxTest):
+    """PyTorch's memory, told to another tool. The oracle is the allocator's own statistics."""
+
+    def test_segments_and_blocks_are_described_to_the_other_tool(self) -> None:
+        on_device = device.environment(python(), "a100-40gb", NVTX_INJECTION64_PATH=target("libstand_in_nvtx_tool.so"),
+                                       STAND_IN_TOOL_OUTPUT=str(self.folder / "tool"))
+        trace = self.folder / "run.vms"
+        done = recorded_run.record(trace, [python(), "-c", BLOCKS], ["--emit-nvtx-mem"], env=on_device)
+        self.assertEqual(done.code, 0, done.stderr.decode())
+        stats = json.loads(done.stdout)
+        seen = {key: int(value) for key, value in self.seen_by_tool().items()}
+        self.assertEqual(seen["errors"], 0, done.stderr.decode())
+        self.assertEqual(seen["region"], stats["allocation.all.allocated"])
+        self.assertEqual(seen["at mark: regions"], stats["allocation.all.current"])
+        self.assertEqual(seen["at mark: bytes"], stats["allocated_bytes.all.current"])
+        self.assertEqual(seen["heap"], stats["segment.all.allocated"])
+        self.assertEqual(seen["at mark: heaps"], stats["segment.all.allocated"] - stats["segment.all.freed"])
+        self.assertNotIn("region outside of heaps", seen)
+        self.assertEqual(self.coverage(trace)["NVTX_memory_for_another_tool"], ("1", "segments_and_blocks"))
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ namespace {
 using namespace vramscope::injector::nvtx;
 
 std::mutex lock;
-std::map<std::string, int> calls;
+std::map<std::string, long> calls;
 std::map<const void*, size_t> heaps, regions;
 std::map<Handle, const void*> heap_of_handle;
 int errors = 0;
@@ -38,7 +38,19 @@ void End(RangeId id) {
   Count("end");
   Check(id == 0 || id >> 12 == 5, "the end of a range that was not started here");
 }
-void MarkA(const char*) { Count("mark"); }
+size_t BytesOf(const std::map<const void*, size_t>& pieces) {
+  size_t bytes = 0;
+  for (const auto& [address, size] : pieces) bytes += size;
+  return bytes;
+}
+
+void MarkA(const char*) {
+  Count("mark");
+  const std::lock_guard locked(lock);
+  calls["at mark: heaps"] = static_cast<long>(heaps.size());
+  calls["at mark: regions"] = static_cast<long>(regions.size());
+  calls["at mark: bytes"] = static_cast<long>(BytesOf(regions));
+}
 Domain CreateDomain(const char*) { return Count("domain"), &domain_handle; }
 Handle RegisterString(Domain domain, const char*) {
   Check(domain == &domain_handle, "a string of a foreign domain");
@@ -102,10 +114,8 @@ struct AtExit {
     const char* const path = getenv("STAND_IN_TOOL_OUTPUT");
     std::FILE* const file = path == nullptr ? nullptr : std::fopen(path, "w");
     if (file == nullptr) return;
-    for (const auto& [call, count] : calls) std::fprintf(file, "%s: %d\n", call.c_str(), count);
-    size_t bytes = 0;
-    for (const auto& [address, size] : regions) bytes += size;
-    std::fprintf(file, "errors: %d\nregions left: %zu\nbytes left: %zu\n", errors, regions.size(), bytes);
+    for (const auto& [call, count] : calls) std::fprintf(file, "%s: %ld\n", call.c_str(), count);
+    std::fprintf(file, "errors: %d\n", errors);
     std::fclose(file);
   }
 } at_exit;

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// The other direction: PyTorch's memory told to another tool (a memory checker, another profiler) through
+// NVTX's memory extension, where PyTorch itself says nothing.
+//
+//   segment of the caching allocator (cudaMalloc)  ──► heap, "PyTorch segment"
+//   block handed out and taken back                ──► region in its heap; of memory that is no such segment,
+//   in the process-wide heap
+//
+// Only with --emit-nvtx-mem and another injection (chain.h). The tool's functions are called on the thread
+// that allocates, inside the allocator's lock: a tool that allocates from PyTorch there waits for itself,
+// with or without us.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace vramscope::injector::nvtx {
+
+extern std::atomic<bool> describing_blocks;
+
+// Loads the other injection and asks it to listen; once torch is loaded and before it has blocks. Does
+// nothing without the option.
+void StartDescribingBlocks();
+
+void DescribeBlock(const void* block, uint64_t bytes);
+void DescribeFreedBlock(const void* block);
+
+}  // namespace vramscope::injector::nvtx
