@@ -35,7 +35,7 @@ inline const DriverForm& FormOf(DriverFunction function) {
 }
 
 // The newest CUDA release whose headers the table was compared with.
-inline constexpr int kNewestKnownCuda = 13000;
+inline constexpr int kNewestKnownCuda = 13050;
 
 // kCount when the table has no such symbol.
 DriverFunction FindBySymbol(const char* symbol);

@@ -2,7 +2,8 @@
 // Calls the functions of CUDA's driver one after the other, as a program without the runtime does, and says
 // after each what the simulated device has given out.
 //
-//   driver_calls dlsym|address        how the functions are found: dlsym, or one dlsym and cuGetProcAddress
+//   driver_calls dlsym|address|per-thread    how the functions are found: dlsym; one dlsym and cuGetProcAddress; the
+//                                            same for the forms whose default stream is the thread's own
 //
 // stdout: a line of JSON for each call: {"step": 1, "call": "cuMemAlloc", "result": 0, "ledger": {...}}. The
 // recorder gets a mark with the number of the step, so that a test can tell which records were before it.
@@ -18,6 +19,7 @@ namespace {
 
 void* library = nullptr;
 bool by_address = false;
+uint64_t stream_flags = 0;
 int step = 0;
 
 using GetProcAddress = int (*)(const char*, void**, int, uint64_t, int*);
@@ -26,7 +28,7 @@ void* Find(const char* base, const char* symbol) {
   if (!by_address) return dlsym(library, symbol);
   static const auto get = reinterpret_cast<GetProcAddress>(dlsym(library, "cuGetProcAddress_v2"));
   void* found = nullptr;
-  get(base, &found, 12030, 0, nullptr);
+  get(base, &found, 12030, stream_flags, nullptr);
   return found;
 }
 
@@ -111,6 +113,8 @@ void Host() {
   CALL_V2(cuMemHostRegister, static_cast<void*>(page), sizeof page, 0u);
   CALL(cuMemHostUnregister, static_cast<void*>(page));
   CALL(cuMemFreeHost, pinned);
+  CALL_V2(cuMemAllocHost, &pinned, 1 * kMib);
+  CALL(cuMemFreeHost, pinned);
 }
 
 void Pools() {
@@ -134,10 +138,137 @@ void Pools() {
   CALL_V2(cuMemFree, current);
 }
 
+void Arrays() {
+  struct {
+    size_t width, height;
+    int format;
+    unsigned channels;
+  } flat = {1000, 3000, 0x20, 1};  // float
+  struct {
+    size_t width, height, depth;
+    int format;
+    unsigned channels, flags;
+  } deep = {256, 256, 64, 0x02, 4, 0};  // uint16_t
+  void *first = nullptr, *second = nullptr, *levels = nullptr;
+  CALL_V2(cuArrayCreate, &first, static_cast<const void*>(&flat));
+  CALL_V2(cuArray3DCreate, &second, static_cast<const void*>(&deep));
+  CALL(cuMipmappedArrayCreate, &levels, static_cast<const void*>(&deep), 5u);
+  CALL(cuArrayDestroy, first);
+  CALL(cuMipmappedArrayDestroy, levels);
+  CALL(cuArrayDestroy, second);
+}
+
+void OtherOwners() {
+  struct {
+    int type;
+    void* handle[2];
+    unsigned long long bytes;
+    unsigned flags[17];
+  } external = {1, {}, 8 * kMib, {}};
+  struct {
+    unsigned long long offset, bytes;
+    unsigned flags[17];
+  } buffer = {0, 4 * kMib, {}};
+  void* memory = nullptr;
+  DevicePtr mapped = 0;
+  CALL(cuImportExternalMemory, &memory, static_cast<const void*>(&external));
+  CALL(cuExternalMemoryGetMappedBuffer, &mapped, memory, static_cast<const void*>(&buffer));
+  CALL_V2(cuMemFree, mapped);
+  CALL(cuDestroyExternalMemory, memory);
+
+  struct Ipc {
+    char bytes[64];
+  } shared = {}, nonsense = {};
+  DevicePtr own = 0, foreign = 0;
+  CALL_V2(cuMemAlloc, &own, 2 * kMib);
+  CALL(cuIpcGetMemHandle, &shared, own);
+  CALL_V2(cuIpcOpenMemHandle, &foreign, nonsense, 1u);
+  CALL(cuIpcCloseMemHandle, DevicePtr{12345});
+  CALL_V2(cuMemFree, own);
+  void* pool = nullptr;
+  CALL(cuMemPoolImportPointer, &foreign, pool, static_cast<void*>(&nonsense));
+
+  const AllocationProperties shareable = {1, 1, {1, 0}, nullptr, {}};
+  uint64_t made = 0, imported = 0, multicast = 0;
+  int file = -1;
+  CALL(cuMemCreate, &made, 2 * kMib, &shareable, 0ull);
+  CALL(cuMemExportToShareableHandle, static_cast<void*>(&file), made, 1, 0ull);
+  CALL(cuMemImportFromShareableHandle, &imported, reinterpret_cast<void*>(static_cast<intptr_t>(file)), 1);
+  CALL(cuMemRelease, imported);
+  CALL(cuMemRelease, made);
+  const size_t team[4] = {2, 2 * kMib, 0, 0};
+  CALL(cuMulticastCreate, &multicast, static_cast<const void*>(team));  // the simulated device has none
+}
+
+struct AllocationNode {
+  int type, handle_types;
+  Location location;
+  unsigned char rest[72];
+  const void* access;
+  size_t access_count, bytes;
+  DevicePtr pointer;
+};
+
+void Graphs() {
+  struct {
+    int type, reserved[3];
+    AllocationNode allocation;
+    long long rest[40];
+  } parameters = {10, {}, {1, 0, {1, 0}, {}, nullptr, 0, 3 * kMib, 0}, {}};
+  AllocationNode large = {1, 0, {1, 0}, {}, nullptr, 0, 20 * kMib, 0};
+  void *graph = nullptr, *node = nullptr, *executable = nullptr;
+  void* const none = nullptr;
+  const void* const* const no_nodes = nullptr;
+  CALL(cuGraphCreate, &graph, 0u);
+  CALL(cuGraphAddMemAllocNode, &node, graph, no_nodes, size_t{0}, &large);
+  CALL_V2(cuGraphAddNode, &node, graph, no_nodes, static_cast<const void*>(nullptr), size_t{0}, static_cast<void*>(&parameters));
+  CALL(cuGraphAddMemFreeNode, &node, graph, no_nodes, size_t{0}, large.pointer);
+  CALL(cuGraphInstantiateWithFlags, &executable, graph, 0ull);
+  CALL(cuGraphLaunch, executable, none);
+  CALL(cuDeviceGraphMemTrim, 0);
+  CALL(cuGraphLaunch, executable, none);
+  parameters.type = 11;
+  std::memcpy(&parameters.allocation, &parameters.allocation.pointer, sizeof(DevicePtr));
+  Call("cuGraphAddNode", "cuGraphAddNode_v2", &node, graph, no_nodes, static_cast<const void*>(nullptr), size_t{0}, static_cast<void*>(&parameters));
+  CALL(cuGraphInstantiateWithFlags, &executable, graph, 0ull);
+  CALL(cuGraphLaunch, executable, none);
+  CALL(cuDeviceGraphMemTrim, 0);
+}
+
+void Code() {
+  void *modules[4] = {}, *libraries[2] = {};
+  const char image[] = "code";
+  void* const none = nullptr;
+  DevicePtr variable = 0;
+  size_t bytes = 0;
+  CALL(cuModuleLoad, &modules[0], image);
+  CALL(cuModuleLoadData, &modules[1], static_cast<const void*>(image));
+  CALL(cuModuleLoadDataEx, &modules[2], static_cast<const void*>(image), 0u, none, none);
+  CALL(cuModuleLoadFatBinary, &modules[3], static_cast<const void*>(image));
+  CALL_V2(cuModuleGetGlobal, &variable, &bytes, modules[0], image);
+  CALL(cuLibraryLoadData, &libraries[0], static_cast<const void*>(image), none, none, 0u, none, none, 0u);
+  CALL(cuLibraryLoadFromFile, &libraries[1], image, none, none, 0u, none, none, 0u);
+  CALL(cuLibraryGetGlobal, &variable, &bytes, libraries[0], image);
+  for (void* const module : modules) CALL(cuModuleUnload, module);
+  for (void* const library_of_code : libraries) CALL(cuLibraryUnload, library_of_code);
+}
+
+void Contexts() {
+  void* context = nullptr;
+  void* const none = nullptr;
+  Call("cuCtxCreate", by_address ? "" : "cuCtxCreate_v3", &context, none, 0, 0u, 0);
+  Call("cuCtxDestroy", "cuCtxDestroy_v2", context);
+  CALL(cuGreenCtxCreate, &context, none, 0, 0u);
+  CALL(cuGreenCtxDestroy, none);
+  CALL_V2(cuDevicePrimaryCtxRelease, 0);
+  CALL_V2(cuDevicePrimaryCtxReset, 0);
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
-  by_address = count > 1 && std::strcmp(arguments[1], "address") == 0;
+  by_address = count > 1 && std::strcmp(arguments[1], "dlsym") != 0;
+  stream_flags = count > 1 && std::strcmp(arguments[1], "per-thread") == 0 ? 2 : 0;
   library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     std::fprintf(stderr, "%s\n", dlerror());
@@ -152,4 +283,9 @@ int main(int count, char** arguments) {
   VirtualMemory();
   Host();
   Pools();
+  Arrays();
+  OtherOwners();
+  Graphs();
+  Code();
+  Contexts();
 }

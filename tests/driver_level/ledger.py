@@ -107,8 +107,9 @@ class DriverSum:
         for taken in self.live.values():
             if taken.kind in IN_PAGES:
                 rows[taken.library] = rows.get(taken.library, 0) + -(-taken.size // PAGE) * PAGE
-            elif taken.kind in (CONTEXT, MODULE):
-                rows[""] = rows.get("", 0) + taken.size
+            elif taken.kind in (CONTEXT, MODULE):  # a context is nobody's in the ledger
+                library = taken.library if taken.kind == MODULE else ""
+                rows[library] = rows.get(library, 0) + taken.size
         for physical in self.physical:
             if physical.taken.kind == PHYSICAL and (physical.handles or physical.mappings):
                 rows[physical.taken.library] = rows.get(physical.taken.library, 0) + physical.taken.size

@@ -4,7 +4,7 @@
 namespace vramscope::simulated {
 
 GraphNode* Graph::Add(NodeType type, const Frontier& dependencies) {
-  nodes.push_back(std::make_unique<GraphNode>(GraphNode{type, dependencies}));
+  nodes.push_back(std::make_unique<GraphNode>(GraphNode{type, dependencies, 0}));
   return nodes.back().get();
 }
 

@@ -17,12 +17,15 @@ enum class NodeType : int {
   kHost = 3,
   kChild = 4,
   kEmpty = 5,
+  kAllocation = 10,
+  kFree = 11,
   kConditional = 13
 };
 
 struct GraphNode {
   NodeType type;
   std::vector<GraphNode*> dependencies;
+  uint64_t address = 0;  // of kAllocation and kFree
 };
 
 // Nodes that the next node of a stream depends on.
@@ -34,8 +37,15 @@ struct Graph {
   GraphNode* Add(NodeType type, const Frontier& dependencies);
 };
 
+// What a launch does to memory, in the order of the graph's nodes.
+struct MemoryStep {
+  NodeType type;
+  uint64_t address;
+};
+
 struct ExecutableGraph {
   uint64_t nodes;
+  std::vector<MemoryStep> memory;
 };
 
 // CUstreamCaptureStatus.

@@ -151,6 +151,7 @@ const Settings& TheSettings() {
         std::getenv("VRAMSCOPE_SIMULATED_CONTEXT"), std::getenv("VRAMSCOPE_SIMULATED_COPY_LIMIT"),
         std::getenv("VRAMSCOPE_SIMULATED_LAG"), std::getenv("VRAMSCOPE_SIMULATED_LEDGER"));
     read.shared = SharedFile();
+    read.module = BytesOr(std::getenv("VRAMSCOPE_SIMULATED_MODULE"), 0);
     const char* const nccl = std::getenv("VRAMSCOPE_SIMULATED_NCCL");
     read.nccl_measured = BytesOr(nccl, UINT64_MAX) != UINT64_MAX;
     read.nccl = BytesOr(nccl, 0);

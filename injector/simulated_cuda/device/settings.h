@@ -7,6 +7,7 @@
 //   VRAMSCOPE_SIMULATED_GPU_DESCRIPTION=   a row for a model that gpus.def lacks, as ParseGpu reads it (gpu.h)
 //   VRAMSCOPE_SIMULATED_CAPACITY=24GiB     instead of the model's own; of each device
 //   VRAMSCOPE_SIMULATED_CONTEXT=300MiB     what each process takes on a device before its first allocation
+//   VRAMSCOPE_SIMULATED_MODULE=2MiB        what each loaded module takes; default nothing: the context has it all
 //   VRAMSCOPE_SIMULATED_COPY_LIMIT=1MiB    larger copies into device memory are not carried out: a checkpoint of
 //                                          140 GB needs no host memory
 //   VRAMSCOPE_SIMULATED_LAG=1              launches that the host is ahead of the device (streams.h)
@@ -41,6 +42,7 @@ struct Settings {
   uint64_t capacity;          // bytes of each device
   uint64_t context;           // bytes
   ContextBasis context_basis;
+  uint64_t module;      // bytes
   uint64_t copy_limit;  // bytes
   uint64_t lag;         // launches
   const char* ledger;   // nullptr = nowhere

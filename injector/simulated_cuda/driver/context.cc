@@ -35,6 +35,21 @@ int ActivateDevice(int device, Context** context) {
   return kSuccess;
 }
 
+int CreateContext(int device, Context** context) {
+  if (!IsDevice(device)) return kInvalidDevice;
+  LedgerRow* const row = DeviceNumber(device).TakePhysical(TheSettings().context, {"context", nullptr});
+  if (row == nullptr) return kOutOfMemory;
+  *context = new Context{device, 0, 0, row};
+  return kSuccess;
+}
+
+void DestroyContext(Context* context) {
+  if (context->row == nullptr) return;  // a primary one, which only a reset ends
+  DeviceNumber(context->device).GivePhysical(context->row, TheSettings().context);
+  if (current == context) current = nullptr;
+  delete context;
+}
+
 bool IsActive(int device) {
   const std::lock_guard<std::mutex> lock(activating);
   return active[device];

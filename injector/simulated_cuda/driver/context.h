@@ -9,11 +9,12 @@
 
 namespace vramscope::simulated {
 
-// CUcontext. Each device has its primary one; contexts that a program creates are the same by another handle.
+// CUcontext. Each device has its primary one, and those that a program creates.
 struct Context {
   int device;
   unsigned flags;
-  int retained;  // cuDevicePrimaryCtxRetain minus Release
+  int retained;    // cuDevicePrimaryCtxRetain minus Release
+  LedgerRow* row;  // of one that a program created
 };
 
 // -1 when the thread has no context.
@@ -23,6 +24,9 @@ void SetCurrentContext(Context* context);
 // The primary context, with the device's memory for it charged. kOutOfMemory when the device has not even
 // that.
 int ActivateDevice(int device, Context** context);
+// A context of the program's own, which takes as much.
+int CreateContext(int device, Context** context);
+void DestroyContext(Context* context);
 // Its state without activating it.
 bool IsActive(int device);
 

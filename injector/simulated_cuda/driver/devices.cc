@@ -112,13 +112,22 @@ SIMULATED_EXPORT int cuDevicePrimaryCtxGetState(int device, unsigned* flags, int
 }
 
 SIMULATED_EXPORT int cuCtxCreate_v2(Context** context, unsigned, int device) {
-  if (const int error = ActivateDevice(device, context)) return error;
+  if (const int error = CreateContext(device, context)) return error;
   SetCurrentContext(*context);
   return kSuccess;
 }
 
+SIMULATED_EXPORT int cuCtxCreate_v3(Context** context, void*, int, unsigned flags, int device) {
+  return cuCtxCreate_v2(context, flags, device);
+}
+SIMULATED_EXPORT int cuCtxCreate_v4(Context** context, void*, unsigned flags, int device) {
+  return cuCtxCreate_v2(context, flags, device);
+}
+
 SIMULATED_EXPORT int cuCtxDestroy_v2(Context* context) {
-  return context != nullptr ? kSuccess : kInvalidContext;
+  if (context == nullptr) return kInvalidContext;
+  DestroyContext(context);
+  return kSuccess;
 }
 
 SIMULATED_EXPORT int cuCtxGetCurrent(Context** context) {

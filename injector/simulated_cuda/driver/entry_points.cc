@@ -32,6 +32,9 @@ void* OwnSymbol(const char* name, const char* suffix) {
 void* Newest(const char* name, int cuda_version) {
   const bool knows_edges = cuda_version >= 12030;
   if (knows_edges && std::strcmp(name, "cuStreamGetCaptureInfo") == 0) return OwnSymbol(name, "_v3");
+  if (!knows_edges && std::strcmp(name, "cuGraphAddNode") == 0) return OwnSymbol(name, "");
+  if (std::strcmp(name, "cuCtxCreate") == 0 && cuda_version >= 11040)
+    return OwnSymbol(name, cuda_version >= 12050 ? "_v4" : "_v3");
   if (!knows_edges && std::strcmp(name, "cuStreamUpdateCaptureDependencies") == 0) return OwnSymbol(name, "");
   if (void* const found = OwnSymbol(name, "_v2")) return found;
   return OwnSymbol(name, "");
@@ -39,9 +42,11 @@ void* Newest(const char* name, int cuda_version) {
 
 }  // namespace
 
-SIMULATED_EXPORT int cuGetProcAddress_v2(const char* symbol, void** function, int cuda_version, uint64_t,
-                                         int* status) {
-  *function = Newest(symbol, cuda_version);
+SIMULATED_EXPORT int cuGetProcAddress_v2(const char* symbol, void** function, int cuda_version,
+                                         uint64_t flags, int* status) {
+  constexpr uint64_t kPerThreadStream = 2;
+  *function = (flags & kPerThreadStream) != 0 ? OwnSymbol(symbol, "_ptsz") : nullptr;
+  if (*function == nullptr) *function = Newest(symbol, cuda_version);
   if (status != nullptr) *status = *function != nullptr ? kFound : kSymbolNotFound;
   return *function != nullptr ? kSuccess : kNotFound;
 }
@@ -77,4 +82,5 @@ NOT_SUPPORTED(cuLogsUnregisterCallback)
 NOT_SUPPORTED(cuStreamBatchMemOp)
 NOT_SUPPORTED(cuMemPoolExportToShareableHandle)
 NOT_SUPPORTED(cuMemPoolImportFromShareableHandle)
+NOT_SUPPORTED(cuMemPoolImportPointer)
 NOT_SUPPORTED(cuMemGetHandleForAddressRange)

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "injector/simulated_cuda/device/graph.h"
+#include "injector/simulated_cuda/device/graph_memory.h"
 #include "injector/simulated_cuda/driver/context.h"
 
 using namespace vramscope::simulated;
@@ -24,7 +25,10 @@ int CaptureInfo(void* stream, int* status, uint64_t* id, Graph** graph, GraphNod
 }
 
 int Instantiate(ExecutableGraph** executable, const Graph* graph) {
-  *executable = new ExecutableGraph{graph->nodes.size()};
+  *executable = new ExecutableGraph{graph->nodes.size(), {}};
+  for (const auto& node : graph->nodes) {
+    if (node->address != 0) (*executable)->memory.push_back({node->type, node->address});
+  }
   return kSuccess;
 }
 
@@ -105,10 +109,61 @@ SIMULATED_EXPORT int cuGraphNodeGetDependencies_v2(GraphNode* node, GraphNode** 
   return kSuccess;
 }
 
-SIMULATED_EXPORT int cuGraphAddNode_v2(GraphNode** node, Graph* graph, GraphNode* const* nodes, const void*,
-                                       size_t count, void*) {
-  *node = graph->Add(NodeType::kEmpty, Frontier(nodes, nodes + count));
+// CUDA_MEM_ALLOC_NODE_PARAMS: the pool's properties, of which the location is read, then these.
+struct AllocationNode {
+  int type, handle_types;
+  MemoryLocation location;
+  unsigned char rest[72];
+  const void* access;
+  size_t access_count, bytes;
+  DevicePointer pointer;
+};
+// CUgraphNodeParams
+struct NodeParameters {
+  NodeType type;
+  int reserved[3];
+  union {
+    AllocationNode allocation;
+    DevicePointer freed;
+  };
+};
+
+SIMULATED_EXPORT int cuGraphAddMemAllocNode(GraphNode** node, Graph* graph, GraphNode* const* nodes,
+                                            size_t count, AllocationNode* allocation) {
+  if (!IsDevice(allocation->location.id)) return kInvalidValue;
+  const int error = TheGraphMemory().Add(allocation->location.id, allocation->bytes, &allocation->pointer);
+  if (error != kSuccess) return error;
+  *node = graph->Add(NodeType::kAllocation, Frontier(nodes, nodes + count));
+  (*node)->address = allocation->pointer;
   return kSuccess;
+}
+
+SIMULATED_EXPORT int cuGraphAddMemFreeNode(GraphNode** node, Graph* graph, GraphNode* const* nodes,
+                                           size_t count, DevicePointer pointer) {
+  *node = graph->Add(NodeType::kFree, Frontier(nodes, nodes + count));
+  (*node)->address = pointer;
+  return kSuccess;
+}
+
+SIMULATED_EXPORT int cuGraphAddNode_v2(GraphNode** node, Graph* graph, GraphNode* const* nodes, const void*,
+                                       size_t count, NodeParameters* parameters) {
+  switch (parameters != nullptr ? parameters->type : NodeType::kEmpty) {
+    case NodeType::kAllocation:
+      return cuGraphAddMemAllocNode(node, graph, nodes, count, &parameters->allocation);
+    case NodeType::kFree:
+      return cuGraphAddMemFreeNode(node, graph, nodes, count, parameters->freed);
+    default:
+      *node = graph->Add(NodeType::kEmpty, Frontier(nodes, nodes + count));
+      return kSuccess;
+  }
+}
+SIMULATED_EXPORT int cuGraphAddNode_v3(GraphNode** node, Graph* graph, GraphNode* const* nodes,
+                                       const void* edges, size_t count, NodeParameters* parameters) {
+  return cuGraphAddNode_v2(node, graph, nodes, edges, count, parameters);
+}
+SIMULATED_EXPORT int cuGraphAddNode(GraphNode** node, Graph* graph, GraphNode* const* nodes, size_t count,
+                                    NodeParameters* parameters) {
+  return cuGraphAddNode_v2(node, graph, nodes, nullptr, count, parameters);
 }
 
 SIMULATED_EXPORT int cuGraphInstantiateWithFlags(ExecutableGraph** executable, Graph* graph,
@@ -116,7 +171,13 @@ SIMULATED_EXPORT int cuGraphInstantiateWithFlags(ExecutableGraph** executable, G
   return Instantiate(executable, graph);
 }
 SIMULATED_EXPORT int cuGraphUpload(ExecutableGraph*, void*) { return kSuccess; }
-SIMULATED_EXPORT int cuGraphLaunch(ExecutableGraph*, void* stream) {
+SIMULATED_EXPORT int cuGraphLaunch(ExecutableGraph* graph, void* stream) {
+  for (const MemoryStep& step : graph->memory) {
+    const int error = step.type == NodeType::kAllocation
+                          ? TheGraphMemory().Use(step.address, SIMULATED_ORIGIN())
+                          : TheGraphMemory().Unuse(step.address);
+    if (error != kSuccess) return error;
+  }
   return TheStreams().Issue(StreamOf(stream), NodeType::kChild);
 }
 
@@ -157,12 +218,16 @@ SIMULATED_EXPORT int cuGraphRetainUserObject(Graph*, UserObject* object, unsigne
   return kSuccess;
 }
 
-SIMULATED_EXPORT int cuDeviceGetGraphMemAttribute(int, int, void* value) {
-  *static_cast<uint64_t*>(value) = 0;
+SIMULATED_EXPORT int cuDeviceGetGraphMemAttribute(int device, int attribute, void* value) {
+  *static_cast<uint64_t*>(value) =
+      TheGraphMemory().Get(device, static_cast<GraphMemoryAttribute>(attribute));
   return kSuccess;
 }
 SIMULATED_EXPORT int cuDeviceSetGraphMemAttribute(int, int, void*) { return kSuccess; }
-SIMULATED_EXPORT int cuDeviceGraphMemTrim(int) { return kSuccess; }
+SIMULATED_EXPORT int cuDeviceGraphMemTrim(int device) {
+  TheGraphMemory().Trim(device);
+  return kSuccess;
+}
 SIMULATED_EXPORT int cuGraphConditionalHandleCreate(uint64_t* handle, Graph*, Context*, unsigned, unsigned) {
   *handle = 1;
   return kSuccess;

@@ -3,6 +3,7 @@
 #include "injector/simulated_cuda/device/host_memory.h"
 #include "injector/simulated_cuda/device/ipc_memory.h"
 #include "injector/simulated_cuda/device/virtual_memory.h"
+#include "injector/simulated_cuda/driver/arrays.h"
 #include "injector/simulated_cuda/driver/context.h"
 #include "injector/simulated_cuda/driver/pools.h"
 
@@ -54,7 +55,7 @@ SIMULATED_EXPORT int cuMemFree_v2(DevicePointer pointer) {
   const int device = DeviceOf(pointer);
   if (device < 0) return kInvalidValue;
   TheStreams().SynchronizeAll();  // it waits for the device, as CUDA's does
-  if (FreeInPools(pointer)) return kSuccess;
+  if (FreeInPools(pointer) || UnmapExternal(pointer)) return kSuccess;
   TheIpcMemory().Forget(pointer);
   return DeviceNumber(device).Free(pointer);
 }

@@ -9,15 +9,37 @@ using namespace vramscope::simulated;
 
 namespace {
 
-// What any handle of a module, library, function or linker points to.
+// What any handle of a module, library, function or linker points to. One serves them all, unless modules
+// take memory.
 struct Code {
-  int unused;
+  LedgerRow* row;
+  int device;
 };
 Code code;
 
 template <typename Handle>
 int Give(Handle** handle) {
   *handle = reinterpret_cast<Handle*>(&code);
+  return kSuccess;
+}
+
+template <typename Handle>
+int Load(Handle** handle, const Origin& origin) {
+  const uint64_t bytes = TheSettings().module;
+  if (bytes == 0) return Give(handle);
+  const int device = CurrentDevice();
+  if (device < 0) return kInvalidContext;
+  LedgerRow* const row = DeviceNumber(device).TakePhysical(bytes, {"module", origin.caller});
+  if (row == nullptr) return kOutOfMemory;
+  *handle = reinterpret_cast<Handle*>(new Code{row, device});
+  return kSuccess;
+}
+
+int Unload(void* handle) {
+  auto* const loaded = static_cast<Code*>(handle);
+  if (loaded == &code) return kSuccess;
+  DeviceNumber(loaded->device).GivePhysical(loaded->row, TheSettings().module);
+  delete loaded;
   return kSuccess;
 }
 
@@ -65,13 +87,13 @@ struct LaunchConfiguration {
 
 }  // namespace
 
-SIMULATED_EXPORT int cuModuleLoad(void** module, const char*) { return Give(module); }
-SIMULATED_EXPORT int cuModuleLoadData(void** module, const void*) { return Give(module); }
+SIMULATED_EXPORT int cuModuleLoad(void** module, const char*) { return Load(module, SIMULATED_ORIGIN()); }
+SIMULATED_EXPORT int cuModuleLoadData(void** module, const void*) { return Load(module, SIMULATED_ORIGIN()); }
 SIMULATED_EXPORT int cuModuleLoadDataEx(void** module, const void*, unsigned, int*, void**) {
-  return Give(module);
+  return Load(module, SIMULATED_ORIGIN());
 }
-SIMULATED_EXPORT int cuModuleLoadFatBinary(void** module, const void*) { return Give(module); }
-SIMULATED_EXPORT int cuModuleUnload(void*) { return kSuccess; }
+SIMULATED_EXPORT int cuModuleLoadFatBinary(void** module, const void*) { return Load(module, SIMULATED_ORIGIN()); }
+SIMULATED_EXPORT int cuModuleUnload(void* module) { return Unload(module); }
 SIMULATED_EXPORT int cuModuleGetFunction(void** function, void*, const char*) { return Give(function); }
 SIMULATED_EXPORT int cuModuleGetGlobal_v2(DevicePointer* pointer, size_t* bytes, void*, const char*) {
   return Variable(pointer, bytes, SIMULATED_ORIGIN());
@@ -83,13 +105,13 @@ SIMULATED_EXPORT int cuModuleGetLoadingMode(int* mode) {
 
 SIMULATED_EXPORT int cuLibraryLoadData(void** library, const void*, int*, void**, unsigned, int*, void**,
                                        unsigned) {
-  return Give(library);
+  return Load(library, SIMULATED_ORIGIN());
 }
 SIMULATED_EXPORT int cuLibraryLoadFromFile(void** library, const char*, int*, void**, unsigned, int*, void**,
                                            unsigned) {
-  return Give(library);
+  return Load(library, SIMULATED_ORIGIN());
 }
-SIMULATED_EXPORT int cuLibraryUnload(void*) { return kSuccess; }
+SIMULATED_EXPORT int cuLibraryUnload(void* library) { return Unload(library); }
 SIMULATED_EXPORT int cuLibraryGetKernel(void** kernel, void*, const char*) { return Give(kernel); }
 SIMULATED_EXPORT int cuLibraryGetModule(void** module, void*) { return Give(module); }
 SIMULATED_EXPORT int cuLibraryGetGlobal(DevicePointer* pointer, size_t* bytes, void*, const char*) {

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// The memory of allocation nodes in graphs: an address when the node is made, memory when it is first
+// launched, given back only by a trim, as CUDA documents it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+
+#include "injector/simulated_cuda/device/ledger.h"
+
+namespace vramscope::simulated {
+
+// CUgraphMem_attribute, the ones that change.
+enum class GraphMemoryAttribute : int { kUsed = 0, kUsedHigh = 1, kReserved = 2, kReservedHigh = 3 };
+
+class GraphMemory {
+ public:
+  int Add(int device, uint64_t bytes, uint64_t* address);
+  // A launch comes to the node that allocates it, or frees it.
+  int Use(uint64_t address, const Origin& origin);
+  int Unuse(uint64_t address);
+  void Trim(int device);
+  uint64_t Get(int device, GraphMemoryAttribute attribute);
+
+ private:
+  struct Block {
+    int device;
+    uint64_t bytes;
+    LedgerRow* row = nullptr;  // nullptr = has no memory
+    bool used = false;
+  };
+
+  std::mutex mutex_;
+  std::map<uint64_t, Block> blocks_;
+};
+
+GraphMemory& TheGraphMemory();
+
+}  // namespace vramscope::simulated
