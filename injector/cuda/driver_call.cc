@@ -8,7 +8,6 @@
 #include "injector/core/hot.h"
 #include "injector/core/intern.h"
 #include "injector/core/options.h"
-#include "injector/cuda/caller.h"
 #include "injector/cuda/driver_coverage.h"
 
 namespace vramscope::injector {
@@ -54,7 +53,5 @@ uint32_t DriverCall::api() const {
   if (name != 0) ProveDriverFunction(function_);
   return name;
 }
-
-uint32_t DriverCall::library() const { return CallingLibrary(caller_); }
 
 }  // namespace vramscope::injector

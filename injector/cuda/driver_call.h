@@ -10,6 +10,7 @@
 
 #include "injector/core/session.h"
 #include "injector/core/thread_ring.h"
+#include "injector/cuda/caller.h"
 #include "injector/cuda/driver_abi.h"
 #include "injector/cuda/driver_table.h"
 
@@ -34,18 +35,18 @@ inline void* RealDriver(DriverFunction function) {
 
 class DriverCall {
  public:
-  DriverCall(DriverFunction function, const void* caller)
-      : function_(function), caller_(caller), recorded_(depth_++ == 0 && IsWanted()) {}
+  DriverCall(DriverFunction function, const CallSite& site)
+      : function_(function), site_(site), recorded_(depth_++ == 0 && IsWanted()) {}
   ~DriverCall() { --depth_; }
   DriverCall(const DriverCall&) = delete;
   DriverCall& operator=(const DriverCall&) = delete;
 
   [[nodiscard]] bool is_recorded() const { return recorded_; }
   [[nodiscard]] DriverFunction function() const { return function_; }
-  [[nodiscard]] const void* caller() const { return caller_; }
+  [[nodiscard]] const void* caller() const { return site_.return_address; }
   // Ids of texts; 0 when they cannot be had. Records that the hook works, the first time.
   uint32_t api() const;
-  [[nodiscard]] uint32_t library() const;
+  [[nodiscard]] uint32_t library() const { return CallingLibrary(site_); }
 
   int result = driver::kSuccess;
   uint64_t note[2] = {};  // from Before to After
@@ -55,7 +56,7 @@ class DriverCall {
 
   static constinit thread_local uint32_t depth_ __attribute__((tls_model("initial-exec")));
   DriverFunction function_;
-  const void* caller_;
+  CallSite site_;
   bool recorded_;
 };
 

@@ -10,11 +10,11 @@ namespace vramscope::injector::driver {
 namespace {
 
 template <typename Event, DriverFunction function, typename... Parameters>
-inline int Through(const void* caller, Parameters... parameters) {
+inline int Through(const CallSite& site, Parameters... parameters) {
   void* const found = RealDriver(function);
   if (__builtin_expect(found == nullptr, 0)) return kSymbolNotFound;
   auto* const real = reinterpret_cast<int (*)(Parameters...)>(found);
-  DriverCall call(function, caller);
+  DriverCall call(function, site);
   if (!call.is_recorded()) return real(parameters...);
   Event::Before(call, parameters...);
   call.result = real(parameters...);
@@ -25,9 +25,10 @@ inline int Through(const void* caller, Parameters... parameters) {
 }  // namespace
 
 #define VRAMSCOPE_UNPACK(...) __VA_ARGS__
-#define DRIVER_FUNCTION(symbol, base, since, stream, event, parameters, arguments)                          \
-  extern "C" int symbol parameters {                                                                        \
-    return Through<event, DriverFunction::symbol>(__builtin_return_address(0), VRAMSCOPE_UNPACK arguments); \
+#define DRIVER_FUNCTION(symbol, base, since, stream, event, parameters, arguments)                      \
+  extern "C" int symbol parameters {                                                                    \
+    return Through<event, DriverFunction::symbol>({__builtin_return_address(0), __builtin_dwarf_cfa()}, \
+                                                  VRAMSCOPE_UNPACK arguments);                          \
   }
 #include "injector/cuda/driver_functions.def"
 #undef DRIVER_FUNCTION

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "injector/cuda/driver_totals.h"
 
+#include <time.h>
+
 #include <atomic>
 
-#include "injector/core/clock.h"
 #include "injector/core/thread_ring.h"
 #include "injector/cuda/driver_questions.h"
 #include "trace_format/event.h"
@@ -39,6 +40,13 @@ void RecordTotal(uint64_t device, trace::DriverTotalSource source, uint64_t used
                  uint64_t id) {
   RecordAfterAll(trace::EventType::kDriverTotal, static_cast<uint16_t>(device), 0,
                  static_cast<uint64_t>(source), used, total, id);
+}
+
+// A few milliseconds exact, and a few nanoseconds cheap.
+uint64_t CoarseNs() {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
 }
 
 bool Changes(std::atomic<uint64_t>& known_plus_one, uint64_t value) {
@@ -86,7 +94,7 @@ void RecordDeviceTotal(uint64_t device, uint64_t used, uint64_t total) {
 
 void RecordDeviceTotalSometimes() {
   uint64_t last = last_sample_ns.load(std::memory_order_relaxed);
-  const uint64_t now = MonotonicNs();
+  const uint64_t now = CoarseNs();
   if (now - last < kBetweenSamplesNs || !last_sample_ns.compare_exchange_strong(last, now)) return;
   uint64_t used = 0, total = 0;
   if (MemoryInUse(&used, &total)) RecordDeviceTotal(CurrentDeviceCode(), used, total);

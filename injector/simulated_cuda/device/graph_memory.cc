@@ -53,7 +53,7 @@ uint64_t GraphMemory::Get(int device, GraphMemoryAttribute attribute) {
     if (block.row != nullptr) reserved += block.bytes;
   }
   return attribute == GraphMemoryAttribute::kUsed || attribute == GraphMemoryAttribute::kUsedHigh ? used
-                                                                                                 : reserved;
+                                                                                                  : reserved;
 }
 
 GraphMemory& TheGraphMemory() {

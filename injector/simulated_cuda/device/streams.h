@@ -10,8 +10,8 @@
 //   an event goes on from that time who synchronizes moves the host's clock to the time waited for
 //
 // lag = 0: all is done at once. 1 (default): an event passes with the next launch. N: the host is N launches
-// ahead, as when kernels are long. Who asks for the same time again and again and launches nothing is waiting:
-// after kPatience questions it has waited long enough.
+// ahead, as when kernels are long. Who asks for the same time again and again and launches nothing is
+// waiting: after kPatience questions it has waited long enough.
 #pragma once
 
 #include <cstdint>
@@ -43,8 +43,8 @@ struct Event {
   Frontier frontier;
 };
 
-// PyTorch's allocator asks for the oldest event at each allocation, which may be hundreds between two launches; a
-// loop that waits for an event asks for ever.
+// PyTorch's allocator asks for the oldest event at each allocation, which may be hundreds between two
+// launches; a loop that waits for an event asks for ever.
 inline constexpr uint64_t kPatience = 10'000;
 
 // All of CUDA's errors as int. Functions take streams as callers give them: a pointer, or 0, 1 or 2 for a

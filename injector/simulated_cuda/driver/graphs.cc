@@ -219,8 +219,7 @@ SIMULATED_EXPORT int cuGraphRetainUserObject(Graph*, UserObject* object, unsigne
 }
 
 SIMULATED_EXPORT int cuDeviceGetGraphMemAttribute(int device, int attribute, void* value) {
-  *static_cast<uint64_t*>(value) =
-      TheGraphMemory().Get(device, static_cast<GraphMemoryAttribute>(attribute));
+  *static_cast<uint64_t*>(value) = TheGraphMemory().Get(device, static_cast<GraphMemoryAttribute>(attribute));
   return kSuccess;
 }
 SIMULATED_EXPORT int cuDeviceSetGraphMemAttribute(int, int, void*) { return kSuccess; }

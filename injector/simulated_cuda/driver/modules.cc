@@ -92,7 +92,9 @@ SIMULATED_EXPORT int cuModuleLoadData(void** module, const void*) { return Load(
 SIMULATED_EXPORT int cuModuleLoadDataEx(void** module, const void*, unsigned, int*, void**) {
   return Load(module, SIMULATED_ORIGIN());
 }
-SIMULATED_EXPORT int cuModuleLoadFatBinary(void** module, const void*) { return Load(module, SIMULATED_ORIGIN()); }
+SIMULATED_EXPORT int cuModuleLoadFatBinary(void** module, const void*) {
+  return Load(module, SIMULATED_ORIGIN());
+}
 SIMULATED_EXPORT int cuModuleUnload(void* module) { return Unload(module); }
 SIMULATED_EXPORT int cuModuleGetFunction(void** function, void*, const char*) { return Give(function); }
 SIMULATED_EXPORT int cuModuleGetGlobal_v2(DevicePointer* pointer, size_t* bytes, void*, const char*) {
