@@ -116,6 +116,25 @@ TEST(RunTest, WhatACheckpointKeptIsReleasedWhenTheCheckpointIsFreed) {
   EXPECT_EQ(run.FactsOf(run.blocks[s.Id("z")])->released, kNever) << "saved by somebody else";
 }
 
+TEST(RunTest, RangesOfTheProgramNeedNotNestAndEndAlone) {
+  Script s;
+  s.RangeBegin(RangeKind::kNvtx, "a").RangeBegin(RangeKind::kNvtx, "b").RangeBegin(RangeKind::kBackward, "");
+  s.RangeEnd(RangeKind::kNvtx, "a").RangeBegin(RangeKind::kNvtx, "started", 5).RangeEnd(RangeKind::kBackward, "");
+  s.RangeEnd(RangeKind::kNvtx, "b");
+  s.Thread("another").RangeEnd(RangeKind::kNvtx, "b").RangeEnd(RangeKind::kNvtx, "", 5);
+  const auto run = s.Load();
+  ASSERT_EQ(run.ranges.size(), 4u);
+  const auto& a = run.ranges[0];
+  const auto& b = run.ranges[1];
+  const auto& backward = run.ranges[2];
+  const auto& started = run.ranges[3];
+  EXPECT_LT(a.end, started.begin);
+  EXPECT_LT(started.begin, backward.end);
+  EXPECT_LT(backward.end, b.end);
+  EXPECT_EQ(started.end, s.last_event());
+  EXPECT_EQ(run.anomalies.unbalanced_ranges, 1u) << "b was not open on the other thread";
+}
+
 TEST(RunTest, TheSameLabelEveryStepIsKeptOnce) {
   Script s;
   s.Alloc("w", 8);

@@ -136,12 +136,19 @@ Script& Script::Released(const std::string& block) {
 }
 
 Script& Script::Range(trace::RangeKind kind, const std::string& name, uint64_t id, const Body& body) {
-  const std::vector<uint64_t> fields = {static_cast<uint64_t>(kind), trace_->Intern(name), id};
   const uint32_t thread = thread_;
-  Event(EventType::kRangeBegin, fields);
+  RangeBegin(kind, name, id);
   body();
   thread_ = thread;  // the body may have spoken for other threads
-  return Event(EventType::kRangeEnd, fields);
+  return RangeEnd(kind, name, id);
+}
+
+Script& Script::RangeBegin(trace::RangeKind kind, const std::string& name, uint64_t id) {
+  return Event(EventType::kRangeBegin, {static_cast<uint64_t>(kind), trace_->Intern(name), id});
+}
+
+Script& Script::RangeEnd(trace::RangeKind kind, const std::string& name, uint64_t id) {
+  return Event(EventType::kRangeEnd, {static_cast<uint64_t>(kind), trace_->Intern(name), id});
 }
 
 Script& Script::Op(const std::string& name, const Body& body) {

@@ -75,6 +75,9 @@ class Script {
   }
   Script& Autocast(const Body& body) { return Range(trace::RangeKind::kAutocast, "bfloat16", 0, body); }
   Script& Range(trace::RangeKind kind, const std::string& name, uint64_t id, const Body& body);
+  // Ranges that do not nest.
+  Script& RangeBegin(trace::RangeKind kind, const std::string& name, uint64_t id = 0);
+  Script& RangeEnd(trace::RangeKind kind, const std::string& name, uint64_t id = 0);
   Script& Op(const std::string& name, const Body& body);
   // An autograd node made now in the open module, under this sequence number.
   Script& NodeCreated(uint64_t sequence);
