@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "injector/core/coverage.h"
+#include "injector/core/driver_sight.h"
 #include "injector/core/elf_image.h"
 #include "injector/core/hot.h"
 #include "injector/core/intern.h"
@@ -26,8 +27,9 @@ VRAMSCOPE_HOT constinit std::atomic<uint32_t> api_names[kDriverFunctions] = {};
 
 void DecideDriverHooks() {
   Initialize();
-  const bool off = options.session[0] == 0 || secure_getenv(kSwitch) != nullptr;
+  const bool off = (options.session[0] == 0 && !options.dormant) || secure_getenv(kSwitch) != nullptr;
   driver_hooks.store(off ? DriverHooks::kOff : DriverHooks::kOn, std::memory_order_release);
+  seen_by_hooks.installed.store(!off, std::memory_order_relaxed);
 }
 
 void* FindRealDriver(DriverFunction function) {

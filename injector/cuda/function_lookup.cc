@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 
+#include "injector/core/driver_sight.h"
 #include "injector/cuda/driver_call.h"
 #include "injector/cuda/loaded_object.h"
 #include "injector/cuda/real_dlsym.h"
@@ -53,6 +54,7 @@ extern "C" Answer vramscope_driver_function_for(void* handle, const char* name, 
   }
   if (driver_hooks.load(std::memory_order_relaxed) == DriverHooks::kOff) return {real, 1};
   driver_lookups.by_dlsym.fetch_add(1, std::memory_order_relaxed);
+  seen_by_hooks.lookups.fetch_add(1, std::memory_order_relaxed);
   return {StandInFor(function, real), 1};
 }
 
@@ -64,6 +66,7 @@ void StandInForAnswer(const void* caller, const char* name, void** function, int
   // A newer release may have changed the function: then its answer is another one than for what we know.
   if (cuda_version > kNewestKnownCuda && AnswerForKnownCuda(name, flags) != *function) return;
   driver_lookups.by_driver.fetch_add(1, std::memory_order_relaxed);
+  seen_by_hooks.lookups.fetch_add(1, std::memory_order_relaxed);
   *function = StandInFor(form, *function);
 }
 

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The driver's records against the simulated device's own ledger: after every call, to the byte, by library."""
 import json
+import os
 import random
 import re
+import shutil
 import sys
 from pathlib import Path
-from typing import Any, Dict, List
+from typing import Any, Dict, List, Sequence, Tuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import recorded_run  # noqa: E402
@@ -70,6 +72,76 @@ class Calls(RecordingTest):
         called = {step["call"] for step in self.steps("dlsym")} | {"cuGetProcAddress"}
         table = (recorded_run.SOURCE / "injector/cuda/driver_functions.def").read_text(encoding="utf-8")
         self.assertEqual(set(re.findall(r"^DRIVER_FUNCTION\(\w+, (\w+)", table, re.MULTILINE)) - called, set())
+
+
+class Clients(RecordingTest):
+    """Libraries that reach the driver in different ways, in one process."""
+
+    def compare(self, *clients: str, preload: str = "", program: str = "clients", under: Sequence[str] = ()) -> None:
+        """Same answers with and without the recorder; and every library has in the trace what it has in the ledger."""
+        libraries = []
+        for client in clients:
+            deep, colon, name = client.rpartition(":")
+            libraries.append(deep + colon + target(f"lib{name}.so"))
+        folders = f"{simulated_folder('cuda13')}:{simulated_folder('cuda12')}"
+        run_environment = clean_environment(LD_LIBRARY_PATH=folders, **({"LD_PRELOAD": preload} if preload else {}))
+        trace = self.folder / "run.vms"
+        command = [*under, target(program), *libraries]
+        alone = recorded_run.run(command, env=run_environment)
+        done = record(trace, command, env=run_environment)
+        self.assertEqual((alone.code, alone.stderr), (0, b""))
+        self.assertEqual((done.code, done.stderr), (0, b""))
+        alone_ledger, alone_loader = self.parts(alone.stdout.decode())
+        ledger, loader = self.parts(done.stdout.decode())
+        self.assertEqual(ledger_rows(ledger), ledger_rows(alone_ledger), "the ledger is the same without us")
+        self.assertEqual(alone_loader.split()[0], loader.split()[0], "the loader answers the same")
+        self.assertEqual((alone_loader.split()[1], loader.split()[1]), ("0", "1"), "and sees who asks")
+        records = DriverSum()
+        for event in events(trace, *DRIVER_EVENTS):
+            records.add(event)
+        self.assertEqual(records.rows(), ledger_rows(ledger))
+        self.assertEqual(len(records.rows()), 1 + len(clients), "the context and each library")
+
+    @staticmethod
+    def parts(stdout: str) -> Tuple[Any, str]:
+        """The ledger, and what the program says of the loader."""
+        text = stdout[stdout.index('{"process"'):]
+        end = text.rindex("}\n") + 1
+        return json.loads(text[:end]), text[end:]
+
+    def test_shared_runtime(self) -> None:
+        self.compare("client_of_13")
+
+    def test_static_runtime(self) -> None:
+        self.compare("client_of_static")
+
+    def test_two_runtimes_shared_and_one_static(self) -> None:
+        self.compare("client_of_12", "client_of_static", "client_of_13")
+
+    def test_linked_to_the_driver(self) -> None:
+        self.compare("client_of_driver", "deep:client_of_12")
+
+    def test_deep_binding(self) -> None:
+        self.compare("deep:client_of_13", "deep:client_of_static")
+        self.compare("deep:client_of_driver")
+
+    def test_sanitizers(self) -> None:
+        for program in ("clients_address", "clients_thread"):
+            with self.subTest(program=program):
+                self.compare("client_of_13", "client_of_static", program=program)
+
+    def test_debugger(self) -> None:
+        if shutil.which("gdb") is None:
+            self.skipTest("there is no gdb")
+        self.compare("client_of_12", "client_of_static", under=["gdb", "-q", "-nx", "-readnever", "-batch", "-ex", "run", "--args"])
+
+    def test_other_allocators(self) -> None:
+        for name in ("libjemalloc.so.2", "libtcmalloc_minimal.so.4"):
+            with self.subTest(allocator=name):
+                path = os.environ.get("VRAMSCOPE_TEST_ALLOCATORS", "/usr/lib/x86_64-linux-gnu") + "/" + name
+                if not Path(path).exists():
+                    self.skipTest(f"{name} is not installed")
+                self.compare("client_of_13", "client_of_static", preload=path)
 
 
 class Torch(DeviceTest):
