@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// dlsym and dlvsym as the program sees them, and the library's start and end.
+// dlsym, dlvsym and dlopen as the program sees them, and the library's start and end.
 //
 // Why assembly: the real functions look at their return address (RTLD_NEXT, RTLD_DEFAULT). They are jumped to
 // with the stack and the arguments as they came, so they see the program and not us. Only a name that begins
@@ -76,6 +76,58 @@
           "3:  mov x0, xzr\n  ret\n"                                                                         \
           "  .cfi_endproc\n.size " name ", .-" name "\n")
 #define VRAMSCOPE_NO_VERSION "  mov x2, xzr\n"
+#endif
+
+// dlopen: only with RTLD_DEEPBIND (8) is anything done (deep_binding.cc).
+#if defined(__x86_64__)
+__asm__(
+    ".text\n.globl dlopen\n.type dlopen, @function\n.p2align 4\ndlopen:\n"
+    "  .cfi_startproc\n"
+    "  endbr64\n"
+    "  testb $8, %sil\n  jz 1f\n"
+    "  pushq %rdi\n  .cfi_adjust_cfa_offset 8\n"
+    "  pushq %rsi\n  .cfi_adjust_cfa_offset 8\n"
+    "  subq $8, %rsp\n  .cfi_adjust_cfa_offset 8\n"
+    "  call vramscope_open_deep\n"
+    "  addq $8, %rsp\n  .cfi_adjust_cfa_offset -8\n"
+    "  popq %rsi\n  .cfi_adjust_cfa_offset -8\n"
+    "  popq %rdi\n  .cfi_adjust_cfa_offset -8\n"
+    "  testq %rdx, %rdx\n  jz 1f\n  ret\n"
+    "1:  movq vramscope_real_dlopen(%rip), %rax\n"
+    "  testq %rax, %rax\n  jz 2f\n  jmp *%rax\n"
+    "2:  pushq %rdi\n  .cfi_adjust_cfa_offset 8\n"
+    "  pushq %rsi\n  .cfi_adjust_cfa_offset 8\n"
+    "  subq $8, %rsp\n  .cfi_adjust_cfa_offset 8\n"
+    "  call vramscope_find_dlopen\n"
+    "  addq $8, %rsp\n  .cfi_adjust_cfa_offset -8\n"
+    "  popq %rsi\n  .cfi_adjust_cfa_offset -8\n"
+    "  popq %rdi\n  .cfi_adjust_cfa_offset -8\n"
+    "  testq %rax, %rax\n  jz 3f\n  jmp *%rax\n"
+    "3:  ret\n"
+    "  .cfi_endproc\n.size dlopen, .-dlopen\n");
+#elif defined(__aarch64__)
+__asm__(
+    ".text\n.globl dlopen\n.type dlopen, %function\n.p2align 4\ndlopen:\n"
+    "  .cfi_startproc\n"
+    "  hint #34\n"
+    "  tbz w1, #3, 1f\n"
+    "  stp x29, x30, [sp, #-32]!\n  .cfi_def_cfa_offset 32\n  .cfi_offset 29, -32\n  .cfi_offset 30, -24\n"
+    "  stp x0, x1, [sp, #16]\n"
+    "  bl vramscope_open_deep\n"
+    "  mov x9, x0\n  mov x10, x1\n"
+    "  ldp x0, x1, [sp, #16]\n"
+    "  ldp x29, x30, [sp], #32\n  .cfi_def_cfa_offset 0\n  .cfi_restore 29\n  .cfi_restore 30\n"
+    "  cbz x10, 1f\n  mov x0, x9\n  ret\n"
+    "1:  adrp x16, vramscope_real_dlopen\n  ldr x16, [x16, #:lo12:vramscope_real_dlopen]\n"
+    "  cbz x16, 2f\n  br x16\n"
+    "2:  stp x29, x30, [sp, #-32]!\n  .cfi_def_cfa_offset 32\n  .cfi_offset 29, -32\n  .cfi_offset 30, -24\n"
+    "  stp x0, x1, [sp, #16]\n"
+    "  bl vramscope_find_dlopen\n  mov x16, x0\n"
+    "  ldp x0, x1, [sp, #16]\n"
+    "  ldp x29, x30, [sp], #32\n  .cfi_def_cfa_offset 0\n  .cfi_restore 29\n  .cfi_restore 30\n"
+    "  cbz x16, 3f\n  br x16\n"
+    "3:  mov x0, xzr\n  ret\n"
+    "  .cfi_endproc\n.size dlopen, .-dlopen\n");
 #endif
 
 #ifdef VRAMSCOPE_LOOKUP_ENTRY

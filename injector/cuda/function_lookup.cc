@@ -4,14 +4,13 @@
 #include <dlfcn.h>
 
 #include "injector/core/driver_sight.h"
+#include "injector/core/elf_image.h"
 #include "injector/cuda/driver_call.h"
 #include "injector/cuda/loaded_object.h"
 #include "injector/cuda/real_dlsym.h"
 
 namespace vramscope::injector {
 namespace {
-
-constexpr char kNoSuchVersion[] = "VRAMSCOPE_NONE";
 
 bool IsCalledByDriver(const void* caller) {
   LoadedObject object;
@@ -37,6 +36,27 @@ void* AnswerForKnownCuda(const char* name, uint64_t flags) {
   return answer;
 }
 
+// The program searched everything that is loaded and found our export. What it would have found without it:
+// the next one in the global scope, else the driver that the calling object itself is linked to.
+void* BehindOurExport(DriverFunction function, const void* caller) {
+  if (void* const next = RealDlsym()(RTLD_NEXT, FormOf(function).symbol)) return next;
+  struct Search {
+    const void* caller;
+    bool is_linked;
+  } search = {caller, false};
+  ForEachImage(
+      [](const ElfImage& image, void* argument) {
+        auto& wanted = *static_cast<Search*>(argument);
+        if (!image.Contains(wanted.caller)) return true;
+        wanted.is_linked = image.Needs("libcuda.so");
+        return false;
+      },
+      &search);
+  if (!search.is_linked) return nullptr;
+  dlerror();  // there is no error any more
+  return FindRealDriver(function);
+}
+
 }  // namespace
 
 extern "C" Answer vramscope_driver_function_for(void* handle, const char* name, const char* version,
@@ -47,11 +67,8 @@ extern "C" Answer vramscope_driver_function_for(void* handle, const char* name, 
   // Not found: the real function says so itself, or finds it in the caller's own scope (RTLD_DEFAULT).
   void* real = RealLookup(handle, name, version);
   if (real == nullptr) return kJumpOn;
-  if (real == FormOf(function).ours) {
-    // Our own export: the program searched everything that is loaded, not the driver.
-    real = FindRealDriver(function);
-    if (real == nullptr) return {RealDlvsym()(handle, name, kNoSuchVersion), 1};  // for its message
-  }
+  if (real == FormOf(function).ours) real = BehindOurExport(function, caller);
+  if (real == nullptr) return {nullptr, 1};  // the lookup in there has left its message
   if (driver_hooks.load(std::memory_order_relaxed) == DriverHooks::kOff) return {real, 1};
   driver_lookups.by_dlsym.fetch_add(1, std::memory_order_relaxed);
   seen_by_hooks.lookups.fetch_add(1, std::memory_order_relaxed);

@@ -12,6 +12,8 @@
 extern "C" {
 __attribute__((visibility("hidden"))) void* vramscope_real_dlsym = nullptr;
 __attribute__((visibility("hidden"))) void* vramscope_real_dlvsym = nullptr;
+__attribute__((visibility("hidden"))) void* vramscope_real_dlopen = nullptr;
+__attribute__((visibility("hidden"))) void* vramscope_find_dlopen();
 __attribute__((visibility("hidden"))) void* vramscope_find_dlsym();
 __attribute__((visibility("hidden"))) void* vramscope_find_dlvsym();
 }
@@ -60,6 +62,7 @@ void* FindBehind(const char* symbol) {
 }
 
 Dlsym RealDlsym() { return reinterpret_cast<Dlsym>(vramscope_find_dlsym()); }
+Dlopen RealDlopen() { return reinterpret_cast<Dlopen>(vramscope_find_dlopen()); }
 Dlvsym RealDlvsym() { return reinterpret_cast<Dlvsym>(vramscope_find_dlvsym()); }
 
 }  // namespace vramscope::injector
@@ -69,4 +72,7 @@ extern "C" void* vramscope_find_dlsym() {
 }
 extern "C" void* vramscope_find_dlvsym() {
   return vramscope::injector::Cached(&vramscope_real_dlvsym, "dlvsym");
+}
+extern "C" void* vramscope_find_dlopen() {
+  return vramscope::injector::Cached(&vramscope_real_dlopen, "dlopen");
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The dlsym and dlvsym that would be called if this library were not there.
+// The dlsym, dlvsym and dlopen that would be called if this library were not there.
 #pragma once
 
 namespace vramscope::injector {
 
 using Dlsym = void* (*)(void* handle, const char* name);
+using Dlopen = void* (*)(const char* path, int flags);
 using Dlvsym = void* (*)(void* handle, const char* name, const char* version);
 
 // The next definition behind this library in the order of loading, as RTLD_NEXT would find it; nullptr when
@@ -13,5 +14,6 @@ using Dlvsym = void* (*)(void* handle, const char* name, const char* version);
 void* FindBehind(const char* symbol);
 Dlsym RealDlsym();
 Dlvsym RealDlvsym();
+Dlopen RealDlopen();
 
 }  // namespace vramscope::injector
