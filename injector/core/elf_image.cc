@@ -7,6 +7,19 @@
 
 namespace vramscope::injector {
 
+namespace {
+
+// strcmp is a sanitizer's in a program that has one, and cannot be called before that is set up; symbols are
+// looked up earlier.
+bool SameText(const char* first, const char* second) {
+  for (; *first == *second; ++first, ++second) {
+    if (*first == 0) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 bool ElfImage::Read(const dl_phdr_info& info) {
   *this = ElfImage{};
   name_ = info.dlpi_name != nullptr ? info.dlpi_name : "";
@@ -89,7 +102,7 @@ const ElfW(Sym) * ElfImage::Lookup(const char* symbol) const {
   if (index < first) return nullptr;
   for (;; ++index) {
     const uint32_t entry = chains[index - first];
-    if ((entry | 1) == (hash | 1) && strcmp(strings_ + symbols_[index].st_name, symbol) == 0)
+    if ((entry | 1) == (hash | 1) && SameText(strings_ + symbols_[index].st_name, symbol))
       return &symbols_[index];
     if ((entry & 1) != 0) return nullptr;
   }
