@@ -26,7 +26,7 @@ constexpr size_t kStackBytes = 256 << 10;
 constexpr size_t kLongestOrder = sizeof(Options::session) + sizeof(Options::text) + 64;
 constexpr timeval kGuestPatience = {1, 0};
 constexpr char kStart[] = "start\n";
-constexpr char kStop[] = "stop";
+constexpr char kWho[] = "who";
 
 struct Door {
   std::atomic<bool> opened;
@@ -93,7 +93,7 @@ bool ReadOrder(int guest, char* order, size_t capacity) {
 }
 
 int Obey(const char* order) {
-  if (strcmp(order, kStop) == 0) return options.session[0] != 0 ? options.collector : 0;
+  if (strcmp(order, kWho) == 0) return options.session[0] != 0 ? options.collector : 0;
   if (strncmp(order, kStart, sizeof kStart - 1) == 0 && vramscope_attach != nullptr)
     return vramscope_attach(order + sizeof kStart - 1);
   return -1;

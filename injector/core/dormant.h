@@ -8,7 +8,7 @@
 //
 //   guest (vramscope start, stop)                 door
 //   "start\n<folder>\n<options>\n<collector>" ──► vramscope_attach()   its answer as a number: 0 = begun
-//   "stop"                                    ──► the collector's pid, 0 = not recorded
+//   "who"                                     ──► the pid of the collector that records it, 0 = nobody
 //
 // Guests of another user than this process's or root are sent away unheard. A forked child opens a door of
 // its own at its first event.

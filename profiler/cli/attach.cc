@@ -37,6 +37,17 @@ const VerbHelp& Help() {
   return help;
 }
 
+const VerbHelp& StartHelp() {
+  static const VerbHelp help = {
+      "start",
+      "record a process that waits for it, for a while",
+      "start [options] PID",
+      {{"vramscope record --dormant -- python train.py", "runs as without us, and can be recorded at any time"},
+       {"vramscope start 4711 --steps 5", "or until Ctrl-C or vramscope stop 4711"}},
+      Help().options};
+  return help;
+}
+
 Result<uint64_t> ParseCount(const std::string& text, const std::string& sentence) {
   uint64_t number = 0;
   const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -57,10 +68,10 @@ Result<std::chrono::nanoseconds> ParseDuration(const std::string& text) {
   return Error{fmt::format("--duration is a time like 500ms, 30s, 5m or 1h, not '{}'.", Printable(text))};
 }
 
-Result<collector::AttachOptions> OptionsFrom(const Arguments& arguments) {
+Result<collector::AttachOptions> OptionsFrom(const Arguments& arguments, const char* verb) {
   collector::AttachOptions options;
   if (arguments.positionals().size() != 1)
-    return Error{"attach needs the id of one process: vramscope attach 4711 --steps 5"};
+    return Error{fmt::format("{0} needs the id of one process: vramscope {0} 4711 --steps 5", verb)};
   const std::string& pid = arguments.positionals().front();
   const auto number = ParseCount(
       pid, fmt::format("'{}' is not a process id. Find it with: pgrep -af python", Printable(pid)));
@@ -114,8 +125,16 @@ void SayWhatHappened(const collector::AttachOptions& options, const collector::A
   }
 }
 
+int RecordUntilEnough(const collector::AttachOptions& options, bool quiet) {
+  EndOnSignals();
+  const Result<collector::AttachOutcome> outcome = collector::RecordAttached(options);
+  if (!outcome.ok()) return Fail(outcome.error().sentence);
+  if (!quiet) SayWhatHappened(options, *outcome);
+  return kDone;
+}
+
 int AttachVerb(const Arguments& arguments, const Terminal&) {
-  Result<collector::AttachOptions> options = OptionsFrom(arguments);
+  Result<collector::AttachOptions> options = OptionsFrom(arguments, "attach");
   if (!options.ok()) return Fail(options.error().sentence);
   Result<collector::Installation> installation = collector::FindInstallation();
   if (!installation.ok()) return Fail(installation.error().sentence);
@@ -125,17 +144,27 @@ int AttachVerb(const Arguments& arguments, const Terminal&) {
   const bool quiet = arguments.Has("quiet");
   if (!quiet && !attach::HasPyTorch(options->pid))
     Say(fmt::format("Process {} has not loaded PyTorch; it is recorded from when it does.", options->pid));
-  EndOnSignals();
-  const Result<collector::AttachOutcome> outcome = collector::RecordAttached(*options);
-  if (!outcome.ok()) return Fail(outcome.error().sentence);
-  if (!quiet) SayWhatHappened(*options, *outcome);
-  return kDone;
+  return RecordUntilEnough(*options, quiet);
+}
+
+int StartVerb(const Arguments& arguments, const Terminal&) {
+  Result<collector::AttachOptions> options = OptionsFrom(arguments, "start");
+  if (!options.ok()) return Fail(options.error().sentence);
+  Result<collector::Installation> installation = collector::FindInstallation();
+  if (!installation.ok()) return Fail(installation.error().sentence);
+  options->recording.installation = *installation;
+  options->through_door = true;
+  return RecordUntilEnough(*options, arguments.Has("quiet"));
 }
 
 }  // namespace
 
 int RunAttach(std::span<const std::string> words) {
   return RunParsed(Help(), Arguments::Parse(Help(), words), AttachVerb);
+}
+
+int RunStart(std::span<const std::string> words) {
+  return RunParsed(StartHelp(), Arguments::Parse(StartHelp(), words), StartVerb);
 }
 
 }  // namespace vramscope::cli

@@ -7,8 +7,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
 #include <initializer_list>
 
 #include "profiler/cli/arguments.h"
@@ -16,7 +19,10 @@
 #include "profiler/cli/size_text.h"
 #include "profiler/cli/terminal.h"
 #include "profiler/cli/verb.h"
+#include "profiler/collector/command.h"
 #include "profiler/collector/signal_relay.h"
+#include "profiler/collector/target_program.h"
+#include "trace_format/ring.h"
 
 namespace vramscope::cli {
 namespace {
@@ -47,6 +53,8 @@ const VerbHelp& Help() {
        {"black-box", '\0', "STEPS",
         "Keep the last STEPS optimizer steps in memory. They are written when memory runs out, when the\n"
         "command fails, and by vramscope dump; else nothing is."},
+       {"dormant", '\0', nullptr,
+        "Record nothing until vramscope start asks for it. Costs nothing that can be measured."},
        {"quiet", 'q', nullptr, "No line at the end."}}};
   return help;
 }
@@ -129,6 +137,21 @@ Result<collector::RecordOptions> OptionsFrom(const Arguments& arguments) {
   return options;
 }
 
+// Becomes the command, with a recorder that sleeps in it.
+int RunDormant(const collector::RecordOptions& options, const collector::Installation& installation) {
+  const Result<std::string> program = collector::FindProgram(options.command.front());
+  if (!program.ok()) return Fail(program.error().sentence);
+  const std::string preload = collector::PrependToPathVariable("LD_PRELOAD", installation.injector);
+  setenv("LD_PRELOAD", preload.c_str(), 1);
+  setenv(trace::kDormantVariable, "dormant", 1);
+  std::vector<std::string> words = options.command;
+  std::vector<char*> pointers;
+  for (std::string& word : words) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  execv(program->c_str(), pointers.data());
+  return Fail(fmt::format("{}: cannot be started: {}.", *program, std::strerror(errno)));
+}
+
 int RecordVerb(const Arguments& arguments, const Terminal&) {
   Result<collector::RecordOptions> options = OptionsFrom(arguments);
   if (!options.ok()) return Fail(options.error().sentence);
@@ -138,6 +161,7 @@ int RecordVerb(const Arguments& arguments, const Terminal&) {
   if (const auto command = collector::CheckCommand(options->command); !command.ok()) {
     return Fail(command.error().sentence);
   }
+  if (arguments.Has("dormant")) return RunDormant(*options, *installation);
   collector::BridgeOptions wishes;
   if (!arguments.Has("quiet")) wishes.progress = Say;
   collector::FindBridge(*options, wishes);

@@ -29,6 +29,8 @@ std::span<const Verb> Verbs();
 
 int RunRecord(std::span<const std::string> arguments);
 int RunDump(std::span<const std::string> arguments);
+int RunStart(std::span<const std::string> arguments);
+int RunStop(std::span<const std::string> arguments);
 int RunAttach(std::span<const std::string> arguments);
 int RunDryrun(std::span<const std::string> arguments);
 int RunInfo(std::span<const std::string> arguments);

@@ -12,8 +12,10 @@ namespace {
 
 constexpr std::array kVerbs = {
     Verb{"record", "record what a command allocates", RunRecord},
-    Verb{"dump", "have the last steps of a running recording written", RunDump},
     Verb{"attach", "record a process that is running already, for a while", RunAttach},
+    Verb{"start", "the same for one that waits for it (record --dormant)", RunStart},
+    Verb{"stop", "end that", RunStop},
+    Verb{"dump", "have the last steps of a running recording written", RunDump},
     Verb{"dryrun", "the same on a simulated GPU: does it fit, what will it take", RunDryrun},
     Verb{"info", "what is in a trace: processes, devices, coverage, losses", RunInfo},
     Verb{"report", "where the memory of a run went", RunReport},

@@ -16,6 +16,7 @@
 #include "injector/attach/inject.h"
 #include "injector/attach/process_view.h"
 #include "injector/attach/refusal.h"
+#include "profiler/collector/dormant_door.h"
 #include "profiler/collector/recorder.h"
 #include "profiler/collector/recording_trace.h"
 #include "profiler/collector/session_folder.h"
@@ -59,6 +60,12 @@ Status GiveTo(pid_t pid, const std::string& folder) {
       fmt::format("{}: cannot be given to the user of process {}: {}.", folder, pid, std::strerror(errno))};
 }
 
+Result<attach::Injected> AskAtDoor(pid_t pid, const std::string& request) {
+  const Result<int> answer = SayAtDoor(pid, "start\n" + request);
+  if (!answer.ok()) return answer.error();
+  return attach::Injected{*answer, 0, 0};
+}
+
 Result<attach::Injected> Enter(const AttachOptions& options, const std::string& session) {
   const RecordOptions& recording = options.recording;
   attach::Injection injection;
@@ -66,7 +73,8 @@ Result<attach::Injected> Enter(const AttachOptions& options, const std::string& 
   injection.entry = kEntry;
   injection.argument = fmt::format("{}\n{}\n{}", session, OptionsText(recording), getpid());
   injection.cancelled = options.interrupted;
-  auto entered = attach::Inject(options.pid, injection);
+  auto entered = options.through_door ? AskAtDoor(options.pid, injection.argument)
+                                      : attach::Inject(options.pid, injection);
   if (!entered.ok() || entered->result == kBegun) return entered;
   if (entered->result == kBusy)
     return Error{fmt::format("{} is being recorded by vramscope already.", attach::Describe(options.pid))};
@@ -148,7 +156,11 @@ void WriteFacts(const AttachOptions& options, trace::TraceWriter& writer) {
 }  // namespace
 
 Result<AttachOutcome> RecordAttached(const AttachOptions& options) {
-  if (const Status target = attach::CheckTarget(options.pid); !target.ok()) return target.error();
+  if (options.through_door) {
+    if (const auto there = SayAtDoor(options.pid, "who"); !there.ok()) return there.error();
+  } else if (const Status target = attach::CheckTarget(options.pid); !target.ok()) {
+    return target.error();
+  }
   if (const Status place = CheckSurroundings(options.pid); !place.ok()) return place.error();
   auto trace_file = OpenTrace(options.recording);
   if (!trace_file.ok()) return trace_file.error();
