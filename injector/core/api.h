@@ -66,6 +66,8 @@ uint32_t vramscope_held_tensor(uint64_t tensor, uint64_t address, uint64_t bytes
 /* A Python object of torch._C._autograd.SavedTensor: the tensor that autograd keeps in it for backward. 0 when
  * it keeps none, or a hook has it. */
 uint32_t vramscope_held_saved(uint64_t object);
+/* A Python object of an AccumulateGrad node, and the TensorImpl of its variable: shows where such nodes keep it. */
+void vramscope_held_leaf(uint64_t object, uint64_t tensor);
 
 /* The shim calls it once after `import torch`: checks that the hooks are reached, patches slots where they
  * are not, loads the bridge. Returns a bit set: 1 = memory hooks reached, 2 = autograd hooks reached, 4 =

@@ -16,22 +16,14 @@
 #include "injector/core/dormant.h"
 #include "injector/core/intern.h"
 #include "injector/core/options.h"
+#include "injector/core/session_file.h"
 #include "injector/core/thread_ring.h"
-
-#ifndef MADV_POPULATE_WRITE
-#define MADV_POPULATE_WRITE 23
-#endif
 
 namespace vramscope::injector {
 
 constinit ProcessPage process_page = {};
 
 namespace {
-
-constexpr uint64_t kSmallestRing = 16 * kPageBytes;
-constexpr uint64_t kLargestRing = 1 << 26;
-constexpr size_t kPathBytes = sizeof(Options::session) + 64;
-constexpr uint32_t kMostImages = 100'000;  // of one pid
 
 struct Session {
   std::atomic<bool> initialized;
@@ -124,55 +116,6 @@ void ForgetParentAfterBareClone() {
   ForgetParent(recorded);
 }
 
-void WritePath(char (&path)[kPathBytes], uint32_t image) {
-  snprintf(path, sizeof path, "%s/%d.%u.ring", options.session, static_cast<int>(getpid()), image);
-}
-
-uint64_t ChosenRingBytes() {
-  const uint64_t wanted = OptionNumber("ring_bytes", trace::kDefaultRingBytes);
-  const bool usable = wanted >= kSmallestRing && wanted <= kLargestRing && (wanted & (wanted - 1)) == 0;
-  return usable ? wanted : trace::kDefaultRingBytes;
-}
-
-// How many rings the process's file size limit has room for. To grow a file past the limit is answered with
-// the signal SIGXFSZ.
-uint32_t RingsWithinFileLimit(uint64_t ring_bytes) {
-  rlimit limit;
-  if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return trace::kMaxRings;
-  uint32_t rings = trace::kMaxRings;
-  while (rings > 0 && trace::RingOffset(rings, ring_bytes) > limit.rlim_cur) --rings;
-  return rings;
-}
-
-// Maps [offset, offset + length) of the open file with its space reserved first, so that a full tmpfs is an
-// error here and never a SIGBUS at some later store. File systems that cannot reserve are refused the same
-// way.
-void* MapReserved(int file, uint64_t offset, uint64_t length, void* place = nullptr) {
-  if (fallocate(file, 0, static_cast<off_t>(offset), static_cast<off_t>(length)) != 0) return nullptr;
-  void* const memory =
-      mmap(place, length, PROT_READ | PROT_WRITE, MAP_SHARED | (place != nullptr ? MAP_FIXED : 0), file,
-           static_cast<off_t>(offset));
-  return memory == MAP_FAILED ? nullptr : memory;
-}
-
-// Page faults of a cold ring cost 4 to 7 % of a small training step, the records themselves 1 %.
-void Warm(void* memory, uint64_t length) {
-  if (madvise(memory, length, MADV_POPULATE_WRITE) == 0) return;
-  auto* const bytes = static_cast<volatile std::byte*>(memory);  // Linux before 5.14
-  for (uint64_t at = 0; at < length; at += kPageBytes) bytes[at] = bytes[at];
-}
-
-// Opens a file that no other image of this pid has used.
-int CreateFile(uint32_t& image) {
-  char path[kPathBytes];
-  for (image = 0; image < kMostImages; ++image) {
-    WritePath(path, image);
-    const int file = open(path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (file >= 0 || errno != EEXIST) return file;
-  }
-  return -1;
-}
-
 void FillHeader(trace::RingFileHeader* header, uint32_t capacity) {
   header->version = trace::kRingVersion;
   header->pid = static_cast<uint32_t>(getpid());
@@ -240,16 +183,9 @@ void Publish() {
   process_page.file.store(session.file, std::memory_order_release);
 }
 
-// Waits until what every thread did before is seen here, and what was done here is seen by every thread.
-void WaitForAllProcessors() {
-  constexpr int kGlobal = 1;  // MEMBARRIER_CMD_GLOBAL
-  if (syscall(SYS_membarrier, kGlobal, 0, 0) == 0) return;
-  constexpr timespec kLongerThanAnyStoreBuffer = {0, 20'000'000};
-  nanosleep(&kLongerThanAnyStoreBuffer, nullptr);
-}
-
-// Strikes out the threads that cannot touch their ring of this session any more: they were seen outside of the
-// recorder, and on their next way in they notice that the session is another; or they have let go of the ring.
+// Strikes out the threads that cannot touch their ring of this session any more: they were seen outside of
+// the recorder, and on their next way in they notice that the session is another; or they have let go of the
+// ring.
 bool NobodyIsInside() {
   bool nobody = true;
   for (ThreadRing*& owner : session.owners) {

@@ -4,6 +4,7 @@
 // Why apply and not only the constructor: a program that keeps its loss keeps the nodes, and then the
 // constructor runs once per run and not once per step. The member `variable` of a node is found once, as the
 // word that equals the tensor the constructor was given: offset 0x1d0 in 2.15, 0x1d8 in 2.6, 0x188 in 1.13.
+#include "injector/core/api.h"
 #include "injector/core/coverage.h"
 #include "injector/core/elf_image.h"
 #include "injector/core/thread_ring.h"
@@ -20,12 +21,18 @@ constexpr uint32_t kNotFound = 1;  // no member is at an odd offset
 
 constinit std::atomic<uint32_t> variable_offset = 0;  // 0 = not searched for yet
 
-uint32_t SearchVariable(const std::byte* node, const void* impl) {
+// kNotFound when it is none of the node's members.
+uint32_t OffsetOfVariable(const std::byte* node, const void* impl) {
   for (uint32_t offset = kFirstMember; offset <= kLastMember; offset += 8) {
     const std::byte* const member = node + offset;
     if (!CanRead(member)) break;
     if (*reinterpret_cast<const void* const*>(member) == impl) return offset;
   }
+  return kNotFound;
+}
+
+uint32_t SearchVariable(const std::byte* node, const void* impl) {
+  if (const uint32_t offset = OffsetOfVariable(node, impl); offset != kNotFound) return offset;
   RecordCoverage("torch::autograd::AccumulateGrad::variable", trace::CoverageState::kMissing,
                  "parameters are known from their first use only, gradients from the Python shim only");
   return kNotFound;
@@ -83,3 +90,14 @@ TensorVector AccumulateGradApply(void* node, void* gradients) {
 }
 
 }  // namespace vramscope::injector
+
+// Attach: nodes may live that were made before, and the constructor of none may ever be seen.
+extern "C" __attribute__((visibility("default"))) void vramscope_held_leaf(uint64_t object, uint64_t tensor) {
+  using namespace vramscope::injector;
+  constexpr uint64_t kNodeInWrapper =
+      16;  // torch/csrc/autograd/python_cpp_function.h: behind the object's header
+  const auto* const place = reinterpret_cast<const std::byte* const*>(object + kNodeInWrapper);
+  if (variable_offset.load(std::memory_order_relaxed) != 0 || !CanRead(place)) return;
+  const uint32_t offset = OffsetOfVariable(*place, reinterpret_cast<const void*>(tensor));
+  if (offset != kNotFound) variable_offset.store(offset, std::memory_order_relaxed);
+}

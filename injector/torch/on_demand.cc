@@ -86,6 +86,7 @@ void Record() {
   int looks = 0;
   while (!Ended()) {
     nanosleep(&kLookEvery, nullptr);
+    StartShimInPythonIfItWasNoMoment();
     PatchWhatComes(known, looks);
   }
 }

@@ -28,10 +28,13 @@ struct Python {
   void* (*new_dictionary)();
   void* (*run)(const char* source, int start, void* globals, void* locals);
   void (*drop)(void* object);
+  void* (*item)(void* dictionary, const char* key);
 };
 constinit Python python = {};
 
-constinit std::atomic<bool> shim_is_out = true;
+enum class ShimState : uint8_t { kOut, kAsked, kLater };
+constinit std::atomic<ShimState> shim_state = ShimState::kOut;  // of the wish to take it out
+constinit std::atomic<bool> shim_wants_later = false;           // of the wish to put it in
 
 template <typename Function>
 bool Bind(Function& function, const char* name) {
@@ -41,7 +44,8 @@ bool Bind(Function& function, const char* name) {
 
 bool BindPython() {
   return Bind(python.new_dictionary, "PyDict_New") && Bind(python.run, "PyRun_String") &&
-         Bind(python.drop, "Py_DecRef") && Bind(python.add_pending_call, "Py_AddPendingCall");
+         Bind(python.drop, "Py_DecRef") && Bind(python.item, "PyDict_GetItemString") &&
+         Bind(python.add_pending_call, "Py_AddPendingCall");
 }
 
 // Writes the source that imports the shim and does `what` with it; its folder travels as hexadecimal digits,
@@ -59,7 +63,7 @@ bool WriteSource(char* source, size_t capacity, const char* what) {
                                "sys.path.insert(0, folder)\n"
                                "try:\n"
                                "    import vramscope_shim\n"
-                               "    vramscope_shim.%s\n"
+                               "    %s\n"
                                "except Exception:\n"
                                "    pass\n"
                                "finally:\n"
@@ -68,42 +72,50 @@ bool WriteSource(char* source, size_t capacity, const char* what) {
   return length > 0 && written > 0 && static_cast<size_t>(written) < capacity;
 }
 
-// Runs in the interpreter's main thread. What is raised here for the program (KeyboardInterrupt) goes on to
-// it: false says that there is an error.
-bool RunSource(const char* source) {
+// What came of running a source in the interpreter's main thread.
+enum class Ran { kDone, kLater, kRaised };
+
+// What is raised here for the program (KeyboardInterrupt) goes on to it: kRaised says that there is an error.
+// kLater: the source has set the variable `later`, because this is not the moment.
+Ran RunSource(const char* source) {
   void* const globals = python.new_dictionary();
-  if (globals == nullptr) return false;
+  if (globals == nullptr) return Ran::kRaised;
   void* const result = python.run(source, kFileInput, globals, globals);
+  const bool later = result != nullptr && python.item(globals, "later") != nullptr;
   python.drop(globals);
-  if (result == nullptr) return false;
+  if (result == nullptr) return Ran::kRaised;
   python.drop(result);
-  return true;
+  return later ? Ran::kLater : Ran::kDone;
 }
 
-int StartShim(void*) {
+int StartShimWith(const char* what) {
   char source[8192];
-  if (!WriteSource(source, sizeof source, "start()")) return 0;
-  if (!RunSource(source)) return -1;
-  RecordCoverage(kRouteName, trace::CoverageState::kProven, nullptr);
+  if (!WriteSource(source, sizeof source, what)) return 0;
+  const Ran ran = RunSource(source);
+  if (ran == Ran::kRaised) return -1;
+  shim_wants_later.store(ran == Ran::kLater, std::memory_order_release);
+  if (ran == Ran::kDone) RecordCoverage(kRouteName, trace::CoverageState::kProven, nullptr);
   return 0;
 }
+
+int StartShim(void*) { return StartShimWith("vramscope_shim.start()"); }
 
 int StartShimInRunningProgram(void*) {
-  char source[8192];
-  if (!WriteSource(source, sizeof source, "start(attached=True)")) return 0;
-  if (!RunSource(source)) return -1;
-  RecordCoverage(kRouteName, trace::CoverageState::kProven, nullptr);
-  return 0;
+  return StartShimWith(
+      "if vramscope_shim.is_safe(): vramscope_shim.start(attached=True)\n"
+      "    else: later = True");
 }
 
 // Not by the option: the session may have ended when this runs at last.
 int StopShim(void*) {
-  const bool done = RunSource(
+  const Ran ran = RunSource(
       "import sys\n"
       "shim = sys.modules.get('vramscope_shim')\n"
-      "if shim is not None: shim.stop()\n");
-  shim_is_out.store(true, std::memory_order_release);
-  return done ? 0 : -1;
+      "if shim is not None:\n"
+      "    if shim.is_safe(): shim.stop()\n"
+      "    else: later = True\n");
+  shim_state.store(ran == Ran::kLater ? ShimState::kLater : ShimState::kOut, std::memory_order_release);
+  return ran == Ran::kRaised ? -1 : 0;
 }
 
 }  // namespace
@@ -127,12 +139,24 @@ void StartShimInPython() {
     nanosleep(&kNap, nullptr);
 }
 
+void StartShimInPythonIfItWasNoMoment() {
+  if (shim_wants_later.exchange(false, std::memory_order_acq_rel)) StartShimInPython();
+}
+
 void StopShimInPython(int patience_ms) {
   if (python.add_pending_call == nullptr || !PythonRuns()) return;
-  shim_is_out.store(false, std::memory_order_relaxed);
-  if (python.add_pending_call(StopShim, nullptr) != 0) return;
-  for (int waited = 0; waited < patience_ms && !shim_is_out.load(std::memory_order_acquire); ++waited)
+  shim_wants_later.store(false, std::memory_order_relaxed);
+  shim_state.store(ShimState::kLater, std::memory_order_relaxed);
+  for (int waited = 0; waited < patience_ms; ++waited) {
+    const ShimState state = shim_state.load(std::memory_order_acquire);
+    if (state == ShimState::kOut) return;
+    if (state == ShimState::kLater) {
+      shim_state.store(ShimState::kAsked, std::memory_order_relaxed);
+      if (python.add_pending_call(StopShim, nullptr) != 0)
+        shim_state.store(ShimState::kLater, std::memory_order_relaxed);
+    }
     nanosleep(&kNap, nullptr);
+  }
 }
 
 }  // namespace vramscope::injector

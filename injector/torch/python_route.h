@@ -23,6 +23,8 @@ void AskPythonForShim();
 // waits until that is done, at most so long: a main thread that is busy in native code does it later.
 void StartShimInPython();
 void StopShimInPython(int patience_ms);
+// The program may have been in the middle of something that must not be disturbed: asks once more. Cheap.
+void StartShimInPythonIfItWasNoMoment();
 
 // Called at block events: one load when all is decided.
 inline void ConsiderShim() {

@@ -36,6 +36,16 @@ def start(attached: bool = False) -> bool:
     return False
 
 
+def is_safe() -> bool:
+    """Whether start(attached=True) and stop() may be called at this moment, in whatever the program is doing."""
+    try:
+        from . import patches
+
+        return patches.may_be_changed_now()
+    except Exception:
+        return True
+
+
 def stop() -> None:
     """Recording has ended, the program goes on: takes out all that start() put in. start() may be called again."""
     import sys

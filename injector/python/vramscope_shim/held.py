@@ -100,6 +100,8 @@ def _tell_graph(waiting: List[Any]) -> None:
         kind = type(node)
         if kind not in saved_names:
             saved_names[kind] = [name for name in dir(kind) if name.startswith("_raw_saved_")]
+        if kind.__name__ == "AccumulateGrad":
+            native.held_leaf(node, node.variable._cdata)
         for name in saved_names[kind]:
             try:
                 saved = getattr(node, name)

@@ -76,6 +76,7 @@ def _bind() -> None:
         ("held_gone", None, [number, wide]),
         ("held_tensor", number, [wide, wide, wide]),
         ("held_saved", number, [wide]),
+        ("held_leaf", None, [wide, wide]),
         ("python_call", ctypes.py_object, [number, number, number, wide]),
     ):
         function = getattr(_library, "vramscope_" + name)
@@ -121,6 +122,11 @@ def held_tensor(tensor: int, address: int, size: int) -> None:
 def held_saved(saved: Any) -> None:
     """A torch._C._autograd.SavedTensor: what autograd keeps in it, read without unpacking it."""
     _library.vramscope_held_saved(id(saved))
+
+
+def held_leaf(node: Any, variable: int) -> None:
+    """An AccumulateGrad node, and the _cdata of its variable."""
+    _library.vramscope_held_leaf(id(node), variable)
 
 
 def intern(text: str) -> int:

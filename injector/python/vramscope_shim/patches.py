@@ -6,9 +6,14 @@ runs (__enter__, __exit__), so our frames never stand between the program and it
 """
 
 import functools
+import sys
 from typing import Any, Callable, List
 
 _next_id = -1
+# Functions of torch that loop over global hooks, and the file that they stand in.
+_MODULE, _OPTIMIZER = "torch/nn/modules/module.py", "torch/optim/optimizer.py"
+_LOOPS = {"wrapper": _OPTIMIZER, "register_parameter": _MODULE, "register_buffer": _MODULE, "register_module": _MODULE,
+          "add_module": _MODULE, "__setattr__": _MODULE}
 _undo: List[Callable[[], None]] = []  # what takes out each patch that is in
 
 
@@ -43,6 +48,18 @@ def wrap_method(owner: type, name: str, build: Callable[[Callable[..., Any]], Ca
             setattr(owner, name, before)
 
     _undo.append(put_back)
+
+
+def may_be_changed_now() -> bool:
+    """False while some thread may be in one of torch's loops over the hooks that register() adds to and undo() takes from: a dictionary
+    that changes under such a loop raises RuntimeError in the program. Asked where we come in at an arbitrary moment."""
+    for frame in sys._current_frames().values():
+        while frame is not None:
+            code = frame.f_code
+            if code.co_name in _LOOPS and code.co_filename.endswith(_LOOPS[code.co_name]):
+                return False
+            frame = frame.f_back  # type: ignore[assignment]
+    return True
 
 
 def undo() -> None:
