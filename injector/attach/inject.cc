@@ -71,6 +71,7 @@ class Attempt {
   [[nodiscard]] Error Gone() const {
     return Error{"Process " + std::to_string(pid_) + " ended before vramscope was in it."};
   }
+  [[nodiscard]] bool Cancelled() const;
   [[nodiscard]] Error NoSafePoint() const;
   [[nodiscard]] uint64_t FunctionOfLoader(const char* name) const {
     return FindIn(pid_, mappings_, {"libc.so", "libc-2", "libdl.so", "libdl-2"}, name);
@@ -93,6 +94,15 @@ class Attempt {
   uint32_t watched_ = 0;
   bool loader_was_busy_ = false;
 };
+
+// Signals are blocked: what the user wants is seen by what is pending.
+bool Attempt::Cancelled() const {
+  sigset_t pending;
+  sigpending(&pending);
+  const bool wanted = sigismember(&pending, SIGINT) == 1 || sigismember(&pending, SIGTERM) == 1 ||
+                      sigismember(&pending, SIGHUP) == 1;
+  return wanted || (injection_.cancelled != nullptr && injection_.cancelled->load());
+}
 
 // Breakpoints for the threads that do not have them yet.
 Status Attempt::WatchMoreThreads() {
@@ -139,7 +149,7 @@ bool Attempt::IsSafe(Tracee& tracee) {
 
 Error Attempt::NoSafePoint() const {
   const std::string process = "Process " + std::to_string(pid_);
-  if (injection_.cancelled != nullptr && injection_.cancelled->load()) {
+  if (Cancelled()) {
     return Error{process + ": not attached, as you asked. It runs on untouched."};
   }
   const std::string seconds =
@@ -155,7 +165,7 @@ Error Attempt::NoSafePoint() const {
 Result<Tracee*> Attempt::WaitForSafePoint() {
   const auto deadline = Clock::now() + injection_.patience;
   auto next_round = Clock::now();
-  while (Clock::now() < deadline && (injection_.cancelled == nullptr || !injection_.cancelled->load())) {
+  while (Clock::now() < deadline && !Cancelled()) {
     if (Clock::now() >= next_round) {
       if (const Status watched = WatchMoreThreads(); !watched.ok()) return watched.error();
       next_round = Clock::now() + kNextRound;

@@ -67,6 +67,31 @@ void vramscope_coverage(const char* hook, uint32_t state, const char* detail) {
   Say("coverage\t%d\t%s\t%u\t%s", getpid(), hook, state, detail);
 }
 
+void vramscope_held_block(uint32_t device, uint64_t address, uint64_t bytes, uint64_t stream, uint64_t requested) {
+  (void)stream;
+  Say("held_block\t%d\t%u\t%llu\t%llu\t%llu", getpid(), device, (unsigned long long)address, (unsigned long long)bytes,
+      (unsigned long long)requested);
+}
+
+void vramscope_held_gone(uint32_t device, uint64_t address) {
+  Say("held_gone\t%d\t%u\t%llu", getpid(), device, (unsigned long long)address);
+}
+
+uint32_t vramscope_held_tensor(uint64_t tensor, uint64_t address, uint64_t bytes) {
+  Say("held_tensor\t%d\t%llu\t%llu\t%llu", getpid(), (unsigned long long)tensor, (unsigned long long)address,
+      (unsigned long long)bytes);
+  return 1;
+}
+
+uint32_t vramscope_held_saved(uint64_t object) {
+  Say("held_saved\t%d\t%llu", getpid(), (unsigned long long)object);
+  return 1;
+}
+
+void vramscope_held_leaf(uint64_t object, uint64_t tensor) {
+  Say("held_leaf\t%d\t%llu\t%llu", getpid(), (unsigned long long)object, (unsigned long long)tensor);
+}
+
 void vramscope_record(uint8_t type, uint16_t small, uint32_t id, const uint64_t* words, size_t word_count) {
   (void)type, (void)small, (void)id, (void)words, (void)word_count;
 }

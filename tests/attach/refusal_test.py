@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What cannot be attached to is refused with a sentence that says why, and is as it was."""
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+import time
+import unittest
+from pathlib import Path
+from typing import Any, List
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+import recorded_run
+from attach_test import attach
+from recorded_run import RecordingTest, target
+
+BAD_INPUT = 2
+SEIZE, DETACH = 0x4206, 17  # PTRACE_SEIZE, PTRACE_DETACH
+NOBODY = 65534
+IGNORES_SEGV = "import signal, time; signal.signal(signal.SIGSEGV, signal.SIG_IGN); print(flush=True); time.sleep(60)"
+HOLDS_LOADER = """
+import ctypes, sys, threading, time
+library = ctypes.CDLL(sys.argv[1])
+threading.Thread(target=library.hold_loader_lock, args=(int(sys.argv[2]),), daemon=True).start()
+while not library.holding(): time.sleep(0.01)
+print(flush=True)
+end = time.monotonic() + 60
+while time.monotonic() < end: bytearray(100_000)
+"""
+
+
+class Refusal(RecordingTest):
+    def run_target(self, *command: str, **options: Any) -> "subprocess.Popen[bytes]":
+        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, **options)
+        self.addCleanup(lambda: (process.kill(), process.communicate()))
+        return process
+
+    def sleeper(self, **options: Any) -> "subprocess.Popen[bytes]":
+        process = self.run_target("/bin/cat", **options)
+        time.sleep(0.1)
+        return process
+
+    def refused(self, pid: Any, *words: str, options: List[str] = []) -> None:
+        trace = self.folder / "refused.vms"
+        done = attach(pid, "--quiet", "-o", str(trace), *options)
+        text = done.stderr.decode()
+        self.assertEqual(done.code, BAD_INPUT, text)
+        self.assertEqual(text.count("\n"), 1, text)
+        for word in words:
+            self.assertIn(word, text)
+        self.assertFalse(trace.exists(), "no trace was made")
+
+    def unharmed(self, process: "subprocess.Popen[bytes]") -> None:
+        output, _ = process.communicate(b"still here", timeout=20)
+        self.assertEqual((process.returncode, output), (0, b"still here"))
+
+    def test_what_is_no_process(self) -> None:
+        self.refused(2**22 + 1, "There is no process")
+        self.refused("abc", "'abc' is not a process id")
+        self.refused(1, "is the first process")
+
+    def test_bad_options(self) -> None:
+        for option, value, word in (("--steps", "0", "--steps"), ("--duration", "soon", "500ms, 30s"), ("--device", "tpu", "auto, cpu")):
+            self.refused(os.getpid(), word, options=[option, value])
+
+    def test_a_zombie(self) -> None:
+        process = subprocess.Popen(["/bin/true"])
+        time.sleep(0.2)
+        self.refused(process.pid, "has ended")
+        process.wait()
+
+    def test_a_stopped_one(self) -> None:
+        process = self.sleeper()
+        process.send_signal(signal.SIGSTOP)
+        time.sleep(0.1)
+        self.refused(process.pid, "is stopped by a signal", "kill -CONT")
+        process.send_signal(signal.SIGCONT)
+        self.unharmed(process)
+
+    def test_one_that_is_traced(self) -> None:
+        process = self.sleeper()
+        ptrace = ctypes.CDLL(None).ptrace
+        ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
+        if ptrace(SEIZE, process.pid, None, None) != 0:
+            self.skipTest("this system lets nobody trace")
+        self.refused(process.pid, "is being traced by", str(os.getpid()))
+        process.kill()
+
+    @unittest.skipIf(os.geteuid() != 0, "only root can become other users")
+    def test_another_users(self) -> None:
+        process = self.sleeper()
+        command = ["setpriv", "--reuid", str(NOBODY), "--regid", str(NOBODY), "--clear-groups", recorded_run.vramscope(), "attach",
+                   str(process.pid)]
+        done = recorded_run.run(command, cwd="/")
+        if b"vramscope:" not in done.stderr:
+            self.skipTest("that user may not run vramscope here")
+        self.assertEqual(done.code, BAD_INPUT)
+        self.assertIn(b"belongs to user root", done.stderr)
+        self.unharmed(process)
+
+    @unittest.skipIf(os.geteuid() != 0, "only root can make such a program")
+    def test_a_setuid_program(self) -> None:
+        program = self.folder / "cat"
+        program.write_bytes(Path("/bin/cat").read_bytes())
+        program.chmod(0o4755)
+        self.folder.chmod(0o755)
+        process = self.sleeper_of(program)
+        self.refused(process.pid, "raised privileges")
+        self.unharmed(process)
+
+    def sleeper_of(self, program: Path) -> "subprocess.Popen[bytes]":
+        process = self.run_target("setpriv", "--reuid", str(NOBODY), "--regid", str(NOBODY), "--clear-groups", str(program))
+        time.sleep(0.3)
+        return process
+
+    def test_a_static_program(self) -> None:
+        process = self.run_target(target("static_target"), "0", "wait")
+        time.sleep(0.1)
+        if process.poll() is not None:
+            self.skipTest("it has ended by itself")
+        self.refused(process.pid, "statically linked")
+
+    def test_one_that_ignores_a_signal_that_is_needed(self) -> None:
+        process = self.run_target(sys.executable, "-c", IGNORES_SEGV)
+        process.stdout.readline()
+        self.refused(process.pid, "ignores SIGTRAP or SIGSEGV")
+
+    def test_one_that_never_comes_to_a_safe_point(self) -> None:
+        process = self.sleeper()
+        self.refused(process.pid, "did not allocate memory within", "Nothing was changed")
+        self.unharmed(process)
+
+    def test_one_that_holds_the_loaders_lock(self) -> None:
+        process = self.run_target(sys.executable, "-c", HOLDS_LOADER, target("libattach_guest.so"), "60")
+        process.stdout.readline()
+        self.refused(process.pid, "loading a library", "Nothing was changed")
+        self.assertIsNone(process.poll())
+
+    def test_one_that_ends_meanwhile(self) -> None:
+        process = self.sleeper()
+        attaching = subprocess.Popen([recorded_run.vramscope(), "attach", str(process.pid)], stderr=subprocess.PIPE)
+        time.sleep(0.5)
+        process.kill()
+        process.wait()
+        _, errors = attaching.communicate(timeout=20)
+        self.assertEqual(attaching.returncode, BAD_INPUT)
+        self.assertIn(b"ended before vramscope was in it", errors)
+
+    def test_ctrl_c_while_it_waits(self) -> None:
+        process = self.sleeper()
+        attaching = subprocess.Popen([recorded_run.vramscope(), "attach", str(process.pid)], stderr=subprocess.PIPE)
+        time.sleep(0.5)
+        attaching.send_signal(signal.SIGINT)
+        _, errors = attaching.communicate(timeout=20)
+        self.assertIn(b"as you asked", errors)
+        self.unharmed(process)
+
+
+if __name__ == "__main__":
+    recorded_run.main()
