@@ -17,7 +17,7 @@ LIMIT_SECONDS = 20
 
 def recorded() -> bool:
     shim = sys.modules.get("vramscope_shim.torch_hook")
-    return shim is not None and shim._installed is not None
+    return shim is not None and shim._installed
 
 
 def wait_after(step: int) -> None:

@@ -17,26 +17,29 @@ from .regions import Regions
 from .scopes import Scopes
 from .steps import TrainingLoop
 
-_installed: Optional["Recorder"] = None
+_installed = False
+_recorder: Optional["Recorder"] = None
 
 
 def install(torch: Any, attached: bool = False) -> bool:
     """Idempotent. False when this process is not recorded."""
-    global _installed
-    if _installed is None and native.connect():
+    global _installed, _recorder
+    if not _installed and native.connect():
+        _installed = True
         try:
-            _installed = Recorder(torch)
-            _installed.install()
+            _recorder = Recorder(torch)
+            _recorder.install()
             if attached:
-                _installed.tell_what_is_held()
+                _recorder.tell_what_is_held()
         except Exception as error:
             native.missing("python", error)
-    return _installed is not None
+    return _installed
 
 
 def uninstall() -> None:
-    global _installed
-    recorder, _installed = _installed, None
+    global _installed, _recorder
+    recorder, _recorder = _recorder, None
+    _installed = False
     patches.undo()
     if recorder is not None:
         recorder.forget()
