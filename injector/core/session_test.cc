@@ -133,7 +133,8 @@ size_t Mappings() {
 
 TEST(SessionTest, SessionsOnDemandComeAndGoUnderThreadsThatRecordAndLeaveNothing) {
   constexpr size_t kCycles = 10;
-  TestCollector& collector = FreshCollector();
+  FreshCollector();
+  TestCollector collector("");  // of these sessions alone
   const pid_t child = StartChild([&collector] {
     StopSession();
     std::atomic<bool> stop = false;

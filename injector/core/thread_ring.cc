@@ -51,10 +51,11 @@ bool Words(uint8_t type, uint16_t small, uint32_t id, const uint64_t* words, siz
 
 bool AttachRing(ThreadRing& ring) {
   trace::RingHeader* const header = TakeRing();
-  if (header == nullptr) return false;
+  const trace::RingFileHeader* const file = process_page.file.load(std::memory_order_acquire);
+  if (header == nullptr || file == nullptr) return false;  // the session may have ended meanwhile
   ring.header = header;
   ring.data = RingData(header);
-  ring.mask = process_page.file.load(std::memory_order_relaxed)->ring_bytes - 1;
+  ring.mask = file->ring_bytes - 1;
   ring.head = header->head.load(std::memory_order_relaxed);
   ring.room_end = 0;
   ring.stalled = false;
@@ -123,10 +124,10 @@ trace::RawRecord* WaitForRoom(ThreadRing& ring, size_t bytes) {
   return nullptr;
 }
 
-// The collector asked for silence: what is not recorded then is not lost.
+// The collector asked for silence, or the session has ended: what is not recorded then is not lost.
 bool Paused() {
   const trace::RingFileHeader* const file = process_page.file.load(std::memory_order_acquire);
-  return file != nullptr && (file->mode.load(std::memory_order_relaxed) & trace::kModeRecord) == 0;
+  return file == nullptr || (file->mode.load(std::memory_order_relaxed) & trace::kModeRecord) == 0;
 }
 
 trace::RawRecord* FindRoom(ThreadRing& ring, size_t bytes) {

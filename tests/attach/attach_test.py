@@ -46,7 +46,7 @@ class Held:
         links = [link_of(f"/proc/{pid}/fd/{number}") for number in os.listdir(f"/proc/{pid}/fd")]
         passing = ("socket:", "/dev/shm/torch", "/memfd:torch")
         self.descriptors = sum(bool(link) and not link.startswith(passing) for link in links)
-        self.ours = [link for link in links if "vramscope" in link]
+        self.ours = [link for link in links if ".ring" in link or "vramscope_injector" in link]
         self.threads = len(os.listdir(f"/proc/{pid}/task"))
         self.rings = sum(".ring" in line for line in maps)
         status = Path(f"/proc/{pid}/status").read_text()
