@@ -112,7 +112,10 @@ class Refusal(RecordingTest):
 
     def sleeper_of(self, program: Path) -> "subprocess.Popen[bytes]":
         process = self.run_target("setpriv", "--reuid", str(NOBODY), "--regid", str(NOBODY), "--clear-groups", str(program))
-        time.sleep(0.3)
+        for _ in range(500):
+            if Path(f"/proc/{process.pid}/comm").read_text().strip() == program.name:
+                break
+            time.sleep(0.01)
         return process
 
     def test_a_static_program(self) -> None:
