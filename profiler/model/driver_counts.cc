@@ -20,17 +20,15 @@ void DriverLoader::Count(const DriverAllocation& made, int64_t sign) {
   const uint32_t named = made.owner == DriverOwner::kUser ? made.library : 0;
   switch (made.kind) {
     case DriverMemory::kUnknown:
-    case DriverMemory::kDevice: {
-      ProcessDevice& device = DeviceOf(made.process, made.device_code);
-      if (sign > 0) CountPages(device, made, true);
-      Change(made.process, made.device_code, made.owner, named, bytes);
-      if (sign < 0) CountPages(device, made, false);
-      return;
-    }
+    case DriverMemory::kDevice:
+      return CountInPages(made, sign, made.owner, named);
     case DriverMemory::kManaged:
-      return Change(made.process, made.device_code, DriverOwner::kManaged, made.library, bytes);
+      return CountInPages(made, sign, DriverOwner::kManaged, made.library);
+    case DriverMemory::kArray:  // has no address, so nothing else lies in its pages
+      Change(made.process, made.device_code, DriverOwner::kRounding, 0,
+             sign * Signed((kPage - made.size % kPage) % kPage));
+      return Change(made.process, made.device_code, made.owner, named, bytes);
     case DriverMemory::kPhysical:
-    case DriverMemory::kArray:
       return Change(made.process, made.device_code, made.owner, named, bytes);
     case DriverMemory::kContext:
     case DriverMemory::kModule:
@@ -53,6 +51,16 @@ void DriverLoader::Count(const DriverAllocation& made, int64_t sign) {
     case DriverMemory::kMulticast:  // binds memory that cuMemCreate made
       return;
   }
+}
+
+// The page goes first when it is taken and last when it is given back, so that no moment has more than there
+// is.
+void DriverLoader::CountInPages(const DriverAllocation& made, int64_t sign, DriverOwner owner,
+                                uint32_t library) {
+  ProcessDevice& device = DeviceOf(made.process, made.device_code);
+  if (sign > 0) CountPages(device, made, true);
+  Change(made.process, made.device_code, owner, library, sign * Signed(made.size));
+  if (sign < 0) CountPages(device, made, false);
 }
 
 void DriverLoader::Change(ProcessIndex process, uint16_t code, DriverOwner owner, uint32_t library,

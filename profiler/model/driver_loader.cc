@@ -15,12 +15,13 @@ using trace::EventType;
 constexpr uint8_t kCuda = 1;  // c10::DeviceType
 
 // Handles, pointers and host addresses are numbers of their own: one may equal another.
-enum class Space : uint8_t { kPointer, kHandle, kReservation, kArray, kContext, kModule, kMulticast, kHost };
+enum class Space : uint8_t { kPointer, kHandle, kReservation, kArray, kContext, kModule, kHost };
 
 Space SpaceOf(DriverMemory kind) {
   switch (kind) {
     case DriverMemory::kPhysical:
     case DriverMemory::kReference:
+    case DriverMemory::kMulticast:  // released as physical memory is
       return Space::kHandle;
     case DriverMemory::kReservation:
       return Space::kReservation;
@@ -30,8 +31,6 @@ Space SpaceOf(DriverMemory kind) {
       return Space::kContext;
     case DriverMemory::kModule:
       return Space::kModule;
-    case DriverMemory::kMulticast:
-      return Space::kMulticast;
     case DriverMemory::kHostPinned:
     case DriverMemory::kHostRegistered:
       return Space::kHost;

@@ -96,6 +96,7 @@ class DriverLoader {
   void GiveBackIfUnused(const Physical& physical);
   void Unmap(ProcessState& state, uint64_t address, uint64_t size);
   void Count(const DriverAllocation& allocation, int64_t sign);
+  void CountInPages(const DriverAllocation& allocation, int64_t sign, DriverOwner owner, uint32_t library);
   void CountPages(ProcessDevice& device, const DriverAllocation& allocation, bool taken);
   void CountPage(ProcessDevice& device, const DriverAllocation& allocation, uint64_t page, uint64_t bytes,
                  bool taken);

@@ -26,7 +26,7 @@ void Sample(DriverScript& s, const std::string& name, uint64_t value) {
 // A trainer and two workers over ten steps of a second; `leak` bytes more in each worker at each step.
 DriverScript Pipeline(uint64_t leak) {
   DriverScript s;
-  s.EndingProcess(201, 12 * kSecond).EndingProcess(202, 12 * kSecond);
+  s.EndingProcess(201, 12 * kSecond, 100).EndingProcess(202, 12 * kSecond, 100);
   for (uint64_t step = 1; step <= 10; ++step) {
     s.Process(100).At(step * kSecond);
     s.Alloc("x", 512).Saved("x");
@@ -60,7 +60,7 @@ TEST(HostMemoryTest, AddsUpTheWorkersAtOneTime) {
   const HostMemory memory = HostMemoryOf(s).value();
   EXPECT_EQ(memory.main.pid, 100u);
   EXPECT_EQ(memory.main.peak_rss_bytes, 700 * kMiB) << "the kernel's own peak, between two samples";
-  EXPECT_EQ(memory.workers.size(), 2u);
+  ASSERT_EQ(memory.workers.size(), 2u);
   EXPECT_EQ(memory.workers_peak_rss_bytes, 600 * kMiB);
   EXPECT_EQ(memory.workers_peak_pss_bytes, 200 * kMiB);
   EXPECT_EQ(memory.workers[0].peak_shared_bytes, 50 * kMiB);
@@ -82,7 +82,7 @@ TEST(HostMemoryTest, WorkersThatLeakAreToldWithTheirRate) {
 TEST(HostMemoryTest, WorkersOfAnEpochMakeRoomForThoseOfTheNext) {
   DriverScript s;
   s.Alloc("x", 512);
-  s.EndingProcess(201, 2 * kSecond);
+  s.EndingProcess(201, 2 * kSecond, 100).EndingProcess(202, 4 * kSecond, 100);
   s.Process(201).At(kSecond);
   Sample(s, "host.rss", 300 * kMiB);
   s.Process(202).At(3 * kSecond);

@@ -7,8 +7,8 @@ using trace::DriverMemory;
 using trace::DriverTotalSource;
 using trace::EventType;
 
-DriverScript& DriverScript::EndingProcess(uint32_t pid, uint64_t end_ns) {
-  Script::Process(pid, 100, end_ns);
+DriverScript& DriverScript::EndingProcess(uint32_t pid, uint64_t end_ns, uint32_t parent_pid) {
+  Script::Process(pid, parent_pid, end_ns);
   return *this;
 }
 

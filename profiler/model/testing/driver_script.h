@@ -16,8 +16,8 @@ namespace vramscope::model::testing {
 class DriverScript : public Script {
  public:
   DriverScript& Process(uint32_t pid) { return Script::Process(pid), *this; }
-  // A process whose end is known; to be named so before Process(pid).
-  DriverScript& EndingProcess(uint32_t pid, uint64_t end_ns);
+  // A process whose end is known, or its parent; to be named so before Process(pid).
+  DriverScript& EndingProcess(uint32_t pid, uint64_t end_ns, uint32_t parent_pid = 1);
   DriverScript& At(uint64_t time_ns) { return Script::At(time_ns), *this; }
   // The device of the following calls; cuda:0 at first.
   DriverScript& OnDevice(uint64_t code) { return driver_device_ = code, *this; }
