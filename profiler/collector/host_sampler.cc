@@ -25,6 +25,7 @@ constexpr nanoseconds kIntervalForEach = std::chrono::milliseconds(2);
 // The proportional share: at most every two seconds, and at most half a percent of a core.
 constexpr nanoseconds kShareInterval = std::chrono::seconds(2);
 constexpr int kShareRest = 200;
+constexpr const char* kSharedFolder = "/dev/shm";  // behind the root that the process sees
 
 // "VmRSS:     1234 kB"; false when there is no such line.
 bool Kilobytes(const std::string& text, std::string_view key, uint64_t& bytes) {
@@ -40,7 +41,6 @@ bool Kilobytes(const std::string& text, std::string_view key, uint64_t& bytes) {
 
 void ReadSharedFolder(uint32_t pid, HostFigures& figures) {
   struct statvfs folder {};
-  constexpr char kSharedFolder[] = "/dev/shm";  // as the process sees it
   if (statvfs(fmt::format("/proc/{}/root{}", pid, kSharedFolder).c_str(), &folder) != 0) return;
   figures.shm_size = uint64_t{folder.f_blocks} * folder.f_frsize;
   figures.shm_used = uint64_t{folder.f_blocks - folder.f_bfree} * folder.f_frsize;
