@@ -142,17 +142,17 @@ class Finder {
     return std::nullopt;
   }
 
-  // From the end of the first step, when everything is made that is made once, to the end of the last.
+  // From the end of the first step, when everything is made that is made once, to the end of the last. A
+  // process that does not train grows while it starts, and nobody can say when it has.
   [[nodiscard]] std::optional<Growth> GrowthOf(const Series& series) const {
-    if (series.empty()) return std::nullopt;
-    const bool has_steps = steps_.size() >= 2;
-    const uint64_t begin_ns = has_steps ? run_.times.TimeOf(steps_.front().end) : series.front().time_ns;
-    const uint64_t end_ns = has_steps ? run_.times.TimeOf(steps_.back().end) : series.back().time_ns;
+    if (steps_.size() < 2) return std::nullopt;
+    const uint64_t begin_ns = run_.times.TimeOf(steps_.front().end);
+    const uint64_t end_ns = run_.times.TimeOf(steps_.back().end);
     const std::optional<uint64_t> bytes = FindGrowth(series, begin_ns, end_ns);
     if (!bytes.has_value()) return std::nullopt;
     // The medians of the first and the last part are three quarters of the time apart.
-    const double steps = has_steps ? static_cast<double>(steps_.size() - 1) * (kParts - 1) / kParts : 0;
-    return Growth{*bytes, steps == 0 ? 0 : static_cast<uint64_t>(static_cast<double>(*bytes) / steps)};
+    const double steps = static_cast<double>(steps_.size() - 1) * (kParts - 1) / kParts;
+    return Growth{*bytes, static_cast<uint64_t>(static_cast<double>(*bytes) / steps)};
   }
 
   const model::Run& run_;

@@ -15,10 +15,10 @@
 
 namespace vramscope::report {
 
-// Memory that only rises: see FindGrowth.
+// Memory that only rises over the steps: see FindGrowth.
 struct Growth {
-  uint64_t bytes = 0;           // over the part of the run that was looked at
-  uint64_t bytes_per_step = 0;  // 0 = no steps were seen
+  uint64_t bytes = 0;
+  uint64_t bytes_per_step = 0;
 };
 
 struct HostProcess {

@@ -14,8 +14,7 @@ Json OrNull(const std::optional<T>& value) {
 
 Json GrowthJson(const std::optional<Growth>& growth) {
   if (!growth.has_value()) return nullptr;
-  return {{"bytes", growth->bytes},
-          {"bytes_per_step", growth->bytes_per_step == 0 ? Json(nullptr) : Json(growth->bytes_per_step)}};
+  return {{"bytes", growth->bytes}, {"bytes_per_step", growth->bytes_per_step}};
 }
 
 Json ProcessJson(const HostProcess& process) {
