@@ -19,66 +19,95 @@
 namespace vramscope::simulated {
 namespace {
 
-// Counts of rows are 8 bytes, GradScaler and isfinite read 4 or 1, unique three numbers. What is larger is data.
+// Counts of rows are 8 bytes, GradScaler and isfinite read 4 or 1, unique three numbers. What is larger is
+// data.
 constexpr size_t kLargestValue = 64;
 constexpr size_t kMostPlaces = 1000;
-constexpr uint64_t kOften = 100'000;  // reads of one line; a loop that reads so much and takes no step waits for ever
+constexpr uint64_t kOften =
+    100'000;  // reads of one line; a loop that reads so much and takes no step waits for ever
 
 thread_local const void* last_kernel = nullptr;
 thread_local bool last_compared_true = false;
 
 bool Named(const char* kernel, const char* part) { return std::strstr(kernel, part) != nullptr; }
 
-// Kernels of operators that find out how large their result is: nonzero, masked_select, unique, ... As they stand
-// in mangled names.
+// Kernels of operators that find out how large their result is: nonzero, masked_select, unique, ... As they
+// stand in mangled names.
 bool FindsSizes(const char* kernel) {
-  for (const char* const part : {"NonZeroOp", "nonzero", "unique", "Unique", "DeviceSelect", "DeviceRunLength",
-                                 "adjacent_difference", "repeat_interleave", "3rle6encode"}) {
+  for (const char* const part :
+       {"NonZeroOp", "nonzero", "unique", "Unique", "DeviceSelect", "DeviceRunLength", "adjacent_difference",
+        "repeat_interleave", "3rle6encode"}) {
     if (Named(kernel, part)) return true;
   }
   return false;
 }
 
-// Kernels of unique() and its kin, which count runs of equal values. Values are zeros here, so there is one run: a
-// count of 0 is what no GPU would answer, and PyTorch indexes by what is counted.
+// Kernels of unique() and its kin, which count runs of equal values. Values are zeros here, so there is one
+// run: a count of 0 is what no GPU would answer, and PyTorch indexes by what is counted.
 bool CountsRuns(const char* kernel) {
   return (Named(kernel, "DeviceSelect") && Named(kernel, "equal_to")) || Named(kernel, "3rle6encode");
 }
 
-// Kernels of `x == number`: the bytes of x, 4 or 8; 0 for every other kernel. PyTorch 2.4 to 2.15:
-// CompareEQKernel.cu and Loops.cuh in aten/src/ATen/native/cuda. Asked at every launch, so the answers are kept:
-// looking up a name takes as long as half a launch.
-size_t WidthOfCompared(const void* kernel) {
+// Kernels of `x == number` and `x == y`: the bytes of an element, and what x is compared with. A width of 0:
+// any other kernel. PyTorch 2.4 to 2.15: CompareEQKernel.cu, Loops.cuh and CUDALoops.cuh in
+// aten/src/ATen/native/cuda.
+struct Comparison {
+  size_t width = 0;
+  bool with_number = false;
+};
+
+// `type`: the element's in a mangled name; 0 for what is not compared byte by byte.
+size_t WidthOfType(const char* type) {
+  if (std::strncmp(type, "N3c104HalfE", 11) == 0 || std::strncmp(type, "N3c108BFloat16E", 15) == 0) return 2;
+  if (*type != 0 && std::strchr("bah", *type) != nullptr) return 1;
+  if (*type != 0 && std::strchr("st", *type) != nullptr) return 2;
+  if (*type != 0 && std::strchr("ijf", *type) != nullptr) return 4;
+  return *type != 0 && std::strchr("lmd", *type) != nullptr ? 8 : 0;
+}
+
+Comparison ComparisonOf(const char* kernel) {
+  if (!Named(kernel, "29vectorized_elementwise_kernel") || !Named(kernel, "16CompareEqFunctorI")) return {};
+  constexpr char kWithNumber[] = "13AUnaryFunctorI", kWithTensor[] = "13BinaryFunctorI";
+  if (const char* const found = std::strstr(kernel, kWithNumber))
+    return {WidthOfType(found + sizeof(kWithNumber) - 1), true};
+  const char* const found = std::strstr(kernel, kWithTensor);
+  return {found != nullptr ? WidthOfType(found + sizeof(kWithTensor) - 1) : 0, false};
+}
+
+// Asked at every launch, so the answers are kept: looking up a name takes as long as half a launch.
+Comparison KnownComparison(const void* kernel) {
   struct Known {
     const void* kernel;
-    size_t width;
+    Comparison comparison;
   };
   constexpr size_t kKnown = 256;
   thread_local Known known[kKnown] = {};
   Known& entry = known[reinterpret_cast<uintptr_t>(kernel) / 16 % kKnown];
-  if (entry.kernel == kernel) return entry.width;
-  const char* const name = KernelName(kernel);
-  size_t width = 0;
-  if (Named(name, "29vectorized_elementwise_kernel") && Named(name, "16CompareEqFunctorI")) {
-    if (Named(name, "13AUnaryFunctorIllb") || Named(name, "13AUnaryFunctorIddb")) width = 8;
-    if (Named(name, "13AUnaryFunctorIiib") || Named(name, "13AUnaryFunctorIffb")) width = 4;
-  }
-  entry = {kernel, width};
-  return entry.width;
+  if (entry.kernel != kernel) entry = {kernel, ComparisonOf(KernelName(kernel))};
+  return entry.comparison;
 }
 
-// Carries out such a kernel for a single x; true when that wrote a 1. Its arguments: the count; the operator (0: ==,
-// 1: !=) and the number; the addresses of result and x. The operator has 4 bytes and the number is aligned to its
-// width, so the number lies at that offset.
-bool Compare(void* const* arguments, size_t width) {
+// Carries out such a kernel for a single element; true when that wrote a 1. Its arguments: the count; the
+// operator (0: ==, 1: !=) and the number, if it is one; the addresses of the result, x and y. The operator
+// has 4 bytes and the number is aligned to its width, so that it lies 4 or 8 bytes behind.
+bool Compare(void* const* arguments, Comparison comparison) {
   if (*static_cast<const int*>(arguments[0]) != 1 || TheDriver() == nullptr) return false;
-  const auto* const comparison = static_cast<const char*>(arguments[1]);
+  const auto* const functor = static_cast<const char*>(arguments[1]);
   int is_unequal = 0;
-  std::memcpy(&is_unequal, comparison, sizeof(is_unequal));
+  std::memcpy(&is_unequal, functor, sizeof(is_unequal));
   void* const* const addresses = static_cast<void* const*>(arguments[2]);
-  const bool answer = (std::memcmp(addresses[1], comparison + width, width) == 0) != (is_unequal != 0);
+  const size_t number_at = comparison.width > sizeof(is_unequal) ? comparison.width : sizeof(is_unequal);
+  const void* const other = comparison.with_number ? functor + number_at : addresses[2];
+  const bool answer = (std::memcmp(addresses[1], other, comparison.width) == 0) != (is_unequal != 0);
   TheDriver()->vramscope_simulated_write(addresses[0], &answer, sizeof(answer));
   return answer;
+}
+
+// Kernels that ask whether something holds of all elements: all(), and the product of two comparisons, by
+// which PyTorch finds out whether a value is finite (isfinite in aten/src/ATen/native/TensorCompare.cpp); for
+// one value there is nothing to reduce after it.
+bool AsksWhetherAll(const char* kernel) {
+  return Named(kernel, "and_kernel") || Named(kernel, "10MulFunctorIbE");
 }
 
 // As much of Python's C interface as is needed, stable from 3.9 on. Empty in a program without Python.
@@ -177,14 +206,15 @@ Place ProgramPlace() {
   return place;
 }
 
-// Tells vramscope_dryrun, which may end the program: an exception is raised from where the main thread is. Called
-// by Python between two of its instructions; takes over `place`.
+// Tells vramscope_dryrun, which may end the program: an exception is raised from where the main thread is.
+// Called by Python between two of its instructions; takes over `place`.
 int TellOfReads(void* place) {
   const auto* const told = static_cast<Place*>(place);
   const Python& python = ThePython();
   bool raised = false;
   if (const Python::Object module = python.module("vramscope_dryrun.waiting"); module != nullptr) {
-    const Python::Object answer = python.call_method(module, "read_often", "si", told->file.c_str(), told->line);
+    const Python::Object answer =
+        python.call_method(module, "read_often", "si", told->file.c_str(), told->line);
     raised = answer == nullptr;
     if (!raised) python.forget(answer);
     python.forget(module);
@@ -238,8 +268,8 @@ __attribute__((destructor)) void LeaveReads() {
 
 void NoteLaunch(const void* kernel, void* const* arguments) {
   last_kernel = kernel;
-  const size_t width = arguments != nullptr ? WidthOfCompared(kernel) : 0;
-  last_compared_true = width != 0 && Compare(arguments, width);
+  const Comparison comparison = arguments != nullptr ? KnownComparison(kernel) : Comparison{};
+  last_compared_true = comparison.width != 0 && Compare(arguments, comparison);
 }
 
 void NoteHostRead(void* to, size_t bytes) {
@@ -248,7 +278,7 @@ void NoteHostRead(void* to, size_t bytes) {
   if (bytes == 0 || bytes > kLargestValue || last_kernel == nullptr) return;
   if (!AllZero(value, bytes) && !(bytes == 1 && last_compared_true)) return;
   const char* const kernel = KernelName(last_kernel);
-  if (bytes == 1 ? Named(kernel, "and_kernel") : bytes == sizeof(int64_t) && CountsRuns(kernel)) *value = 1;
+  if (bytes == 1 ? AsksWhetherAll(kernel) : bytes == sizeof(int64_t) && CountsRuns(kernel)) *value = 1;
   if (!Wanted()) return;
   const Place place = ProgramPlace();
   if (place.file.empty() || place.of_scaler) return;
