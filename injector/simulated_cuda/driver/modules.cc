@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Modules, functions and launches. Code is never looked at: a function is a name, and a launch is a step of
-// the clock.
+// Modules, functions and launches. Of code only the size is looked at: a function is a name, and a launch is
+// a step of the clock.
 #include <cstring>
 
+#include "injector/simulated_cuda/device/code_image.h"
 #include "injector/simulated_cuda/driver/context.h"
+#include "injector/simulated_cuda/driver/private_calls.h"
 
 using namespace vramscope::simulated;
 
@@ -23,17 +25,28 @@ int Give(Handle** handle) {
   return kSuccess;
 }
 
-template <typename Handle>
-int Load(Handle** handle, const Origin& origin) {
-  const uint64_t bytes = TheSettings().module;
-  if (bytes == 0) return Give(handle);
+// A module of the size that the settings name, for tests: given back when it is unloaded.
+int LoadFixed(void** module, uint64_t bytes, const Origin& origin) {
   const int device = CurrentDevice();
   if (device < 0) return kInvalidContext;
   LedgerRow* const row = DeviceNumber(device).TakePhysical(bytes, {"module", origin.caller});
   if (row == nullptr) return kOutOfMemory;
-  *handle = reinterpret_cast<Handle*>(new Code{row, device});
+  *module = new Code{row, device};
   return kSuccess;
 }
+
+// A module takes its code when it is loaded and keeps it: the blocks are shared with other code, so that none
+// is given back by unloading one module.
+int Load(void** module, const void* image, const Origin& origin) {
+  if (const uint64_t bytes = TheSettings().module; bytes != 0) return LoadFixed(module, bytes, origin);
+  const Gpu& gpu = *TheSettings().gpu;
+  const uint64_t bytes = image == nullptr ? 0 : LoadedBytes(image, gpu.major * 10 + gpu.minor);
+  if (bytes != 0 && CurrentDevice() >= 0) {
+    if (const int error = vramscope_simulated_kernel(bytes, origin.caller)) return error;
+  }
+  return Give(module);
+}
+#define SIMULATED_LOAD(module, image) Load(module, image, SIMULATED_ORIGIN())
 
 int Unload(void* handle) {
   auto* const loaded = static_cast<Code*>(handle);
@@ -87,13 +100,15 @@ struct LaunchConfiguration {
 
 }  // namespace
 
-SIMULATED_EXPORT int cuModuleLoad(void** module, const char*) { return Load(module, SIMULATED_ORIGIN()); }
-SIMULATED_EXPORT int cuModuleLoadData(void** module, const void*) { return Load(module, SIMULATED_ORIGIN()); }
-SIMULATED_EXPORT int cuModuleLoadDataEx(void** module, const void*, unsigned, int*, void**) {
-  return Load(module, SIMULATED_ORIGIN());
+SIMULATED_EXPORT int cuModuleLoad(void** module, const char*) { return SIMULATED_LOAD(module, nullptr); }
+SIMULATED_EXPORT int cuModuleLoadData(void** module, const void* image) {
+  return SIMULATED_LOAD(module, image);
 }
-SIMULATED_EXPORT int cuModuleLoadFatBinary(void** module, const void*) {
-  return Load(module, SIMULATED_ORIGIN());
+SIMULATED_EXPORT int cuModuleLoadDataEx(void** module, const void* image, unsigned, int*, void**) {
+  return SIMULATED_LOAD(module, image);
+}
+SIMULATED_EXPORT int cuModuleLoadFatBinary(void** module, const void* image) {
+  return SIMULATED_LOAD(module, image);
 }
 SIMULATED_EXPORT int cuModuleUnload(void* module) { return Unload(module); }
 SIMULATED_EXPORT int cuModuleGetFunction(void** function, void*, const char*) { return Give(function); }
@@ -105,13 +120,13 @@ SIMULATED_EXPORT int cuModuleGetLoadingMode(int* mode) {
   return kSuccess;
 }
 
-SIMULATED_EXPORT int cuLibraryLoadData(void** library, const void*, int*, void**, unsigned, int*, void**,
-                                       unsigned) {
-  return Load(library, SIMULATED_ORIGIN());
+SIMULATED_EXPORT int cuLibraryLoadData(void** library, const void* image, int*, void**, unsigned, int*,
+                                       void**, unsigned) {
+  return SIMULATED_LOAD(library, image);
 }
 SIMULATED_EXPORT int cuLibraryLoadFromFile(void** library, const char*, int*, void**, unsigned, int*, void**,
                                            unsigned) {
-  return Load(library, SIMULATED_ORIGIN());
+  return SIMULATED_LOAD(library, nullptr);
 }
 SIMULATED_EXPORT int cuLibraryUnload(void* library) { return Unload(library); }
 SIMULATED_EXPORT int cuLibraryGetKernel(void** kernel, void*, const char*) { return Give(kernel); }

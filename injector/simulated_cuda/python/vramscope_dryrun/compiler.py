@@ -17,9 +17,9 @@ from typing import Any, Callable
 
 
 def leave_out_ptxas() -> None:
-    """make_cubin() of Triton 3, a method in some releases and a static function in others."""
+    """make_cubin() of Triton 3, a method in some releases and a static function in others. The text goes on, for the device counts code by it."""
     backend = sys.modules["triton.backends.nvidia.compiler"].CUDABackend
-    backend.make_cubin = staticmethod(lambda *_args, **_settings: b"\0")
+    backend.make_cubin = staticmethod(lambda *args, **_settings: next(text for text in args if isinstance(text, str)).encode())
 
 
 def name_missing_compiler() -> None:
