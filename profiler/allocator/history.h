@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one device's caching allocator did, as PyTorch itself tells it: events in order, and the segments at the end.
+// What one device's caching allocator did, as PyTorch itself tells it: events in order, and the segments at
+// the end.
 //
-// Why: a pickle of torch.cuda.memory._snapshot(), a trace and a test's random program all say the same things in different words.
-// Replay, fragmentation and autopsy read this form only; who reads a new kind of file fills it in and gets them all.
-// PyTorch: TraceEntry, SegmentInfo and BlockInfo in c10/core/CachingDeviceAllocator.h (same actions, same order, 2.1 to 2.15).
+// Why: a pickle of torch.cuda.memory._snapshot(), a trace and a test's random program all say the same things
+// in different words. Replay, fragmentation and autopsy read this form only; who reads a new kind of file
+// fills it in and gets them all. PyTorch: TraceEntry, SegmentInfo and BlockInfo in
+// c10/core/CachingDeviceAllocator.h (same actions, same order, 2.1 to 2.15).
 //
-//   inside one malloc:  [free_completed ...] [segment_free | segment_unmap ...] [segment_alloc | segment_map ...]  alloc | oom
-//   inside one free:    free_requested [free_completed]                  the second comes later if another stream still used the block
+//   inside one malloc:  [free_completed ...] [segment_free | segment_unmap ...] [segment_alloc | segment_map
+//   ...]  alloc | oom inside one free:    free_requested [free_completed]                  the second comes
+//   later if another stream still used the block
 #pragma once
 
 #include <cstdint>
@@ -20,10 +23,12 @@ using StreamIndex = uint32_t;
 // A memory pool, as an index into History::pools. Index 0 is always the default pool, {0, 0}.
 using PoolIndex = uint16_t;
 constexpr PoolIndex kDefaultPool = 0;
-// Snapshots before 2.8 do not say in which pool a block was allocated; the segment that holds the address does.
+// Snapshots before 2.8 do not say in which pool a block was allocated; the segment that holds the address
+// does.
 constexpr PoolIndex kUnknownPool = 0xffff;
 
-// PyTorch's MempoolId_t: {capture id, 0} for the pool of a CUDA graph, {0, n} for torch.cuda.MemPool and graph_pool_handle().
+// PyTorch's MempoolId_t: {capture id, 0} for the pool of a CUDA graph, {0, n} for torch.cuda.MemPool and
+// graph_pool_handle().
 struct PoolId {
   uint64_t capture = 0;
   uint64_t user = 0;
@@ -58,7 +63,8 @@ static_assert(sizeof(Event) == 32, "histories have millions of events");
 enum class BlockUse : uint8_t {
   kFree,         // "inactive"
   kAllocated,    // "active_allocated"
-  kPendingFree,  // "active_pending_free" or "active_awaiting_free": freed, but another stream may still use it
+  kPendingFree,  // "active_pending_free" or "active_awaiting_free": freed, but another stream may still use
+                 // it
 };
 
 struct BlockState {
@@ -68,7 +74,8 @@ struct BlockState {
   BlockUse use = BlockUse::kFree;
 };
 
-// One cudaMalloc, or one run of mapped pages of an expandable segment. The blocks fill it without gap, in order of address.
+// One cudaMalloc, or one run of mapped pages of an expandable segment. The blocks fill it without gap, in
+// order of address.
 struct SegmentState {
   uint64_t address = 0;
   uint64_t bytes = 0;
@@ -85,16 +92,18 @@ struct History {
   std::string settings;       // PYTORCH_CUDA_ALLOC_CONF as PyTorch parsed it; "" = defaults or unknown
   uint64_t device_bytes = 0;  // memory of the device; 0 = unknown
 
-  std::vector<uint64_t> streams{0};   // handles
+  std::vector<uint64_t> streams{0};     // handles
   std::vector<PoolId> pools{PoolId{}};  // ids
 
   std::vector<Event> events;
 
-  // The segments after the last event, in order of address, when the source has them (snapshots do). What was there before the first
-  // event follows by undoing the events, so a history may begin in the middle of a run.
+  // The segments after the last event, in order of address, when the source has them (snapshots do). What was
+  // there before the first event follows by undoing the events, so a history may begin in the middle of a
+  // run.
   std::vector<SegmentState> segments;
   bool has_segments = false;
-  // Recorded from the first allocation on: before the first event the allocator was empty. Needed only without segments.
+  // Recorded from the first allocation on: before the first event the allocator was empty. Needed only
+  // without segments.
   bool complete = false;
 };
 

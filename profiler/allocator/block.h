@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// The blocks of a device and where they are kept: one array, links by number.
+//
+// Why numbers and not pointers: the whole state of the allocator is then a handful of vectors, and copying it
+// is how replay tries two readings of an ambiguous record, and how an autopsy asks "and with this setting?"
+// at the moment of the failure. It also halves the links.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "profiler/allocator/history.h"
+
+namespace vramscope::allocator {
+
+using BlockNumber = uint32_t;
+constexpr BlockNumber kNoBlock = 0xffffffff;
+constexpr uint32_t kNotExpandable = 0xffffffff;
+
+enum class BlockStatus : uint8_t {
+  kFree,         // in a free list
+  kAllocated,    // the program has it
+  kPendingFree,  // freed, but another stream has not come past it
+  kUnmapped,     // addresses of an expandable segment without memory
+};
+
+struct Block {
+  uint64_t address = 0;
+  uint64_t bytes = 0;
+  uint64_t requested_bytes = 0;
+  int64_t searches_before = 0;  // of its pool, when it became free: what garbage collection counts as its age
+  BlockNumber previous = kNoBlock;  // neighbours in the segment
+  BlockNumber next = kNoBlock;
+  StreamIndex stream = 0;
+  uint32_t expandable = kNotExpandable;  // the expandable segment that it lies in
+  PoolIndex pool = kDefaultPool;
+  bool small = false;
+  BlockStatus status = BlockStatus::kFree;
+
+  [[nodiscard]] bool mapped() const { return status != BlockStatus::kUnmapped; }
+  [[nodiscard]] bool in_use() const {
+    return status == BlockStatus::kAllocated || status == BlockStatus::kPendingFree;
+  }
+  [[nodiscard]] bool split() const { return previous != kNoBlock || next != kNoBlock; }
+  [[nodiscard]] bool is_expandable() const { return expandable != kNotExpandable; }
+};
+
+// Blocks by number; numbers of deleted ones are given again.
+class BlockTable {
+ public:
+  Block& operator[](BlockNumber number) { return blocks_[number]; }
+  const Block& operator[](BlockNumber number) const { return blocks_[number]; }
+
+  // Invalidates references to blocks.
+  [[nodiscard]] BlockNumber Add(const Block& block) {
+    if (spare_.empty()) {
+      blocks_.push_back(block);
+      return static_cast<BlockNumber>(blocks_.size() - 1);
+    }
+    const BlockNumber number = spare_.back();
+    spare_.pop_back();
+    blocks_[number] = block;
+    return number;
+  }
+  void Delete(BlockNumber number) {
+    blocks_[number] = Block{};
+    spare_.push_back(number);
+  }
+
+  // All places, in order of number; deleted ones have 0 bytes.
+  [[nodiscard]] const std::vector<Block>& places() const { return blocks_; }
+
+ private:
+  std::vector<Block> blocks_;
+  std::vector<BlockNumber> spare_;
+};
+
+}  // namespace vramscope::allocator

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// The free blocks of one stream in one pool, ordered as PyTorch orders them: by size, then by address.
+//
+// Why its own class: every placement that the allocator decides is "the first block not smaller than the
+// request in this order", so the exactness of a replay rests on this comparison, and its speed on this
+// lookup. PyTorch keeps all streams of a pool in one std::set with the stream as first key and never lets a
+// search leave its stream; a list for each stream is the same order. PyTorch: BlockComparatorSize in
+// c10/cuda/CUDACachingAllocator.cpp, the same from 1.13 to 2.15.
+//
+//   chunks   [512 512 2048 4096] [1 MiB 1 MiB 3 MiB ...] [...]     at most kChunk entries each, so that a
+//   change moves at most 3 KiB;
+//                                                                   lookup = binary search over the last
+//                                                                   keys, then inside one chunk
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <tuple>
+#include <vector>
+
+#include "profiler/allocator/block.h"
+
+namespace vramscope::allocator {
+
+class FreeList {
+ public:
+  struct Entry {
+    uint64_t bytes;
+    uint64_t address;
+    BlockNumber block;
+  };
+  // A place in the list; valid until the list changes.
+  struct Position {
+    size_t chunk;
+    size_t slot;
+    friend bool operator==(const Position&, const Position&) = default;
+  };
+
+  [[nodiscard]] bool empty() const { return chunks_.front().empty(); }
+  [[nodiscard]] Position begin() const { return {0, 0}; }
+  [[nodiscard]] Position end() const { return empty() ? Position{0, 0} : Position{chunks_.size(), 0}; }
+  [[nodiscard]] const Entry& At(Position at) const { return chunks_[at.chunk][at.slot]; }
+  [[nodiscard]] Position After(Position at) const {
+    if (at.slot + 1 < chunks_[at.chunk].size()) return {at.chunk, at.slot + 1};
+    return {at.chunk + 1, 0};
+  }
+  // Not for begin().
+  [[nodiscard]] Position Before(Position at) const {
+    if (at.slot > 0) return {at.chunk, at.slot - 1};
+    return {at.chunk - 1, chunks_[at.chunk - 1].size() - 1};
+  }
+
+  // The first entry with at least `bytes` bytes; end() when there is none. O(log n).
+  [[nodiscard]] Position FirstFit(uint64_t bytes) const { return LowerBound(bytes, 0); }
+
+  void Insert(const Entry& entry);
+  void Erase(Position at);
+  // The entry of the block with this size and address, which must be in the list.
+  void Erase(uint64_t bytes, uint64_t address) { Erase(LowerBound(bytes, address)); }
+
+  template <typename Visit>
+  void ForEach(Visit visit) const {
+    for (const auto& chunk : chunks_) {
+      for (const Entry& entry : chunk) visit(entry);
+    }
+  }
+
+ private:
+  static constexpr size_t kChunk = 128;
+
+  static bool Less(const Entry& entry, const std::tuple<uint64_t, uint64_t>& key) {
+    return std::tie(entry.bytes, entry.address) < key;
+  }
+  [[nodiscard]] Position LowerBound(uint64_t bytes, uint64_t address) const;
+
+  // Never without a chunk, and none but the only one is empty.
+  std::vector<std::vector<Entry>> chunks_ = std::vector<std::vector<Entry>>(1);
+};
+
+}  // namespace vramscope::allocator

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/allocator/release.h"
+
+#include <array>
+#include <charconv>
+
+namespace vramscope::allocator {
+namespace {
+
+constexpr auto kOverwrites = OpenEndedRounding::kOverwritesLastKey;
+constexpr auto kAfter = OpenEndedRounding::kAfterLastKey;
+
+//  name    release  rounding expand. +pools -own  >20    `>`          limit  fall.  block  reset
+constexpr std::array kReleases = {
+    Release{"1.13", 1, 13, true, false, false, false, true, kOverwrites, true, false, true, false},
+    Release{"2.0", 2, 0, false, false, false, false, true, kOverwrites, true, false, true, false},
+    Release{"2.1", 2, 1, false, true, false, false, true, kOverwrites, true, false, true, false},
+    Release{"2.5", 2, 5, false, true, true, false, true, kOverwrites, true, false, true, false},
+    Release{"2.8", 2, 8, false, true, true, true, true, kOverwrites, true, true, true, false},
+    Release{"2.9", 2, 9, false, true, true, true, false, kAfter, false, true, true, false},
+    Release{"2.11", 2, 11, false, true, true, true, false, kAfter, false, true, true, true},
+    Release{"2.13", 2, 13, false, true, true, true, false, kAfter, false, true, false, true},
+};
+
+// The number at the front of `text`, which is shortened by it; -1 when there is none.
+int TakeNumber(std::string_view* text) {
+  int number = -1;
+  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), number);
+  if (error != std::errc()) return -1;
+  text->remove_prefix(static_cast<size_t>(end - text->data()));
+  return number;
+}
+
+}  // namespace
+
+std::span<const Release> Releases() { return kReleases; }
+
+const Release& ReleaseOf(std::string_view torch_version) {
+  const int major = TakeNumber(&torch_version);
+  if (major < 0 || torch_version.empty() || torch_version.front() != '.') return kReleases.back();
+  torch_version.remove_prefix(1);
+  const int minor = TakeNumber(&torch_version);
+  if (minor < 0) return kReleases.back();
+  const Release* found = &kReleases.front();
+  for (const Release& release : kReleases) {
+    if (release.major < major || (release.major == major && release.minor <= minor)) found = &release;
+  }
+  return *found;
+}
+
+}  // namespace vramscope::allocator

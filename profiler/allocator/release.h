@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// What PyTorch's caching allocator did differently from release to release: one named set of rules for each.
+//
+// Why: a recording is replayed by the rules of the release that made it. The algorithm itself is written
+// once, in DeviceAllocator; every place where two releases decide differently asks a field of this table.
+// Sources: c10/cuda/CUDACachingAllocator.cpp and the parsers CUDAAllocatorConfig.cpp and
+// c10/core/AllocatorConfig.cpp of the releases named; 2.2, 2.6 and 2.15 also by experiment.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace vramscope::allocator {
+
+// How far a `>` entry of roundup_power2_divisions fills: up to 2.8 it overwrote the bucket of the last key
+// before it.
+enum class OpenEndedRounding : uint8_t { kOverwritesLastKey, kAfterLastKey };
+
+struct Release {
+  std::string_view name;  // of the first release with these rules
+  int major;
+  int minor;
+
+  // One divisor for all sizes, and roundup_bypass_threshold_mb (1.12, 1.13).
+  bool single_rounding;
+  // Expandable segments for the default pool (2.1); for private pools (2.5), but not those with an allocator of
+  // their own (2.8).
+  bool expandable;
+  bool expandable_pools;
+  bool own_allocator_excluded;
+  // max_split_size_mb must be above 20; later 20 will do.
+  bool small_split_refused;
+  OpenEndedRounding open_ended_rounding;
+  // A memory fraction of 1 is a limit too, so that garbage collection counts ages.
+  bool fraction_always_limits;
+  // Pools made with use_on_oom serve requests of the default pool that would fail.
+  bool pool_fallback;
+  // torch.cuda.use_mem_pool counts as a capture: no waiting for streams inside, and frees are put off.
+  bool mem_pools_defer;
+  // New settings put max_non_split_rounding_mb back to the size of the large segment.
+  bool parsing_resets_rounding;
+};
+
+// The rules of "2.6.0+cu124"; those of the newest known release for "" and for what is newer or unreadable.
+[[nodiscard]] const Release& ReleaseOf(std::string_view torch_version);
+// All of them, oldest first.
+[[nodiscard]] std::span<const Release> Releases();
+
+}  // namespace vramscope::allocator

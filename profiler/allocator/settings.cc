@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/allocator/settings.h"
+
+#include <algorithm>
+#include <bit>
+#include <charconv>
+#include <cmath>
+#include <span>
+
+namespace vramscope::allocator {
+namespace {
+
+constexpr uint64_t kLeastLargeSegmentMiB = 10;  // kMinLargeAlloc: a larger request has a segment of its own
+
+Error Refused(std::string_view key, std::string_view why) {
+  return Error{"allocator setting " + std::string(key) + ": " + std::string(why) + "."};
+}
+
+// The tokens of one value: "8", or the words between brackets with their colons and commas.
+using Value = std::span<const std::string>;
+
+std::vector<std::string> Tokens(std::string_view text) {
+  std::vector<std::string> tokens;
+  std::string word;
+  const auto flush = [&] {
+    if (!word.empty()) tokens.push_back(std::move(word));
+    word.clear();
+  };
+  for (const char c : text) {
+    if (c == ',' || c == ':' || c == '[' || c == ']') {
+      flush();
+      tokens.emplace_back(1, c);
+    } else if (c != ' ' && c != '\t' && c != '\n') {
+      word += c;
+    }
+  }
+  flush();
+  return tokens;
+}
+
+Result<uint64_t> Number(std::string_view key, std::string_view word) {
+  uint64_t number = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
+  if (error != std::errc() || end != word.data() + word.size())
+    return Refused(key, "needs a whole number, not \"" + std::string(word) + "\"");
+  return number;
+}
+
+Result<double> Fraction(std::string_view key, std::string_view word) {
+  double number = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
+  if (error != std::errc() || end != word.data() + word.size() || !std::isfinite(number))
+    return Refused(key, "needs a number, not \"" + std::string(word) + "\"");
+  return number;
+}
+
+Result<bool> Truth(std::string_view key, std::string_view word) {
+  if (word == "True" || word == "False") return word == "True";
+  return Refused(key, "needs True or False, not \"" + std::string(word) + "\"");
+}
+
+uint64_t Bytes(uint64_t mib) { return std::min(mib, kUnlimited / kMiB) * kMiB; }
+
+// One parse of one string. Each Read... takes one key's value into the settings.
+class Parser {
+ public:
+  Parser(Settings settings, const Release& release) : settings_(std::move(settings)), release_(release) {}
+
+  Result<Settings> Parse(std::string_view text);
+
+ private:
+  using Read = Status (Parser::*)(std::string_view key, Value value);
+  struct Key {
+    std::string_view name;
+    int since;  // release as 100 * major + minor
+    int until;  // the first release without it
+    Read read;
+    bool first = false;  // read before the others, which are checked against it
+  };
+  static std::span<const Key> Keys();
+
+  Status ReadMaxSplit(std::string_view key, Value value);
+  Status ReadNonSplitRounding(std::string_view key, Value value);
+  Status ReadLargeSegment(std::string_view key, Value value);
+  Status ReadDivisions(std::string_view key, Value value);
+  Status ReadDivisionList(std::string_view key, Value list);
+  Status ReadBypass(std::string_view key, Value value);
+  Status ReadThreshold(std::string_view key, Value value);
+  Status ReadMemoryFraction(std::string_view key, Value value);
+  Status ReadReserve(std::string_view key, Value value);
+  Status ReadReserveByClass(std::string_view key, Value value);
+  Status ReadBackend(std::string_view key, Value value);
+  Status ReadHostOption(std::string_view key, Value value);
+  template <bool Settings::*field>
+  Status ReadTruth(std::string_view key, Value value);
+  Result<uint64_t> SplitLimit(std::string_view key, Value value);
+
+  const Key* Find(std::string_view name) const;
+  Status ReadAll(const std::vector<std::string>& tokens, bool first_keys);
+
+  Settings settings_;
+  const Release& release_;
+};
+
+std::span<const Parser::Key> Parser::Keys() {
+  constexpr int kAlways = 0, kNever = 9999;
+  static constexpr std::array kKeys = {
+      Key{"max_split_size_mb", kAlways, kNever, &Parser::ReadMaxSplit},
+      Key{"garbage_collection_threshold", kAlways, kNever, &Parser::ReadThreshold},
+      Key{"roundup_power2_divisions", kAlways, kNever, &Parser::ReadDivisions},
+      Key{"roundup_bypass_threshold_mb", kAlways, 200, &Parser::ReadBypass},
+      Key{"backend", 200, kNever, &Parser::ReadBackend},
+      Key{"expandable_segments", 201, kNever, &Parser::ReadTruth<&Settings::expandable_segments>},
+      Key{"release_lock_on_cudamalloc", 201, kNever,
+          &Parser::ReadTruth<&Settings::release_lock_on_cudamalloc>},
+      Key{"release_lock_on_hipmalloc", 201, kNever,
+          &Parser::ReadTruth<&Settings::release_lock_on_cudamalloc>},
+      Key{"pinned_use_cuda_host_register", 201, kNever, &Parser::ReadHostOption},
+      Key{"pinned_use_hip_host_register", 201, kNever, &Parser::ReadHostOption},
+      Key{"pinned_num_register_threads", 201, kNever, &Parser::ReadHostOption},
+      Key{"pinned_use_background_threads", 206, kNever, &Parser::ReadHostOption},
+      Key{"max_non_split_rounding_mb", 206, kNever, &Parser::ReadNonSplitRounding},
+      Key{"pinned_reserve_segment_size_mb", 209, kNever, &Parser::ReadHostOption},
+      Key{"per_process_memory_fraction", 209, kNever, &Parser::ReadMemoryFraction},
+      Key{"graph_capture_record_stream_reuse", 210, kNever,
+          &Parser::ReadTruth<&Settings::graph_capture_record_stream_reuse>},
+      Key{"large_segment_size_mb", 211, kNever, &Parser::ReadLargeSegment, true},
+      Key{"throw_on_cudamalloc_oom", 212, kNever, &Parser::ReadTruth<&Settings::throw_on_cudamalloc_oom>},
+      Key{"pinned_max_round_threshold_mb", 213, kNever, &Parser::ReadHostOption},
+      Key{"pinned_max_cached_size_mb", 213, kNever, &Parser::ReadHostOption},
+      Key{"pinned_free_catch_all", 213, kNever, &Parser::ReadHostOption},
+      Key{"expandable_segments_reserve", 214, kNever, &Parser::ReadReserve},
+      Key{"expandable_segments_reserve_by_class", 214, kNever, &Parser::ReadReserveByClass},
+  };
+  return kKeys;
+}
+
+const Parser::Key* Parser::Find(std::string_view name) const {
+  const int release = release_.major * 100 + release_.minor;
+  for (const Key& key : Keys()) {
+    // A set of rules serves the releases up to the next one; a key is known if one of them has it.
+    const auto next = std::find_if(Releases().begin(), Releases().end(), [&](const Release& other) {
+      return other.major * 100 + other.minor > release;
+    });
+    const int last = next == Releases().end() ? 9998 : next->major * 100 + next->minor - 1;
+    if (key.name == name && key.since <= last && release < key.until) return &key;
+  }
+  return nullptr;
+}
+
+Result<Settings> Parser::Parse(std::string_view text) {
+  settings_.max_split_bytes = kUnlimited;
+  settings_.roundup_power2_divisions.fill(0);
+  settings_.garbage_collection_threshold = 0;
+  settings_.notes.clear();
+  const std::vector<std::string> tokens = Tokens(text);
+  if (const Status status = ReadAll(tokens, true); !status.ok()) return status.error();
+  if (release_.parsing_resets_rounding)
+    settings_.max_non_split_rounding_bytes = settings_.large_segment_bytes;
+  if (const Status status = ReadAll(tokens, false); !status.ok()) return status.error();
+  return std::move(settings_);
+}
+
+Status Parser::ReadAll(const std::vector<std::string>& tokens, bool first_keys) {
+  for (size_t i = 0; i < tokens.size();) {
+    const std::string& name = tokens[i];
+    const Key* const key = Find(name);
+    if (key == nullptr) {
+      return Refused(name, "PyTorch " + std::string(release_.name) +
+                               " knows no such key; see its page on memory management for those it has");
+    }
+    if (i + 2 >= tokens.size() || tokens[i + 1] != ":")
+      return Refused(name, "a value is missing; write " + name + ":VALUE");
+    size_t begin = i + 2, end = begin + 1;
+    if (tokens[begin] == "[") {
+      end = static_cast<size_t>(std::find(tokens.begin() + static_cast<ptrdiff_t>(begin), tokens.end(), "]") -
+                                tokens.begin());
+      if (end == tokens.size()) return Refused(name, "the closing bracket is missing");
+      ++end;
+    }
+    const Value value(tokens.data() + begin, end - begin);
+    if (key->first == first_keys) {
+      if (const Status status = (this->*key->read)(name, value); !status.ok()) return status;
+    }
+    if (end < tokens.size() && tokens[end] != ",")
+      return Refused(name, "expected a comma after its value, found \"" + tokens[end] + "\"");
+    i = end + 1;
+  }
+  return {};
+}
+
+Result<uint64_t> Parser::SplitLimit(std::string_view key, Value value) {
+  const Result<uint64_t> mib = Number(key, value.front());
+  if (!mib.ok()) return mib.error();
+  const uint64_t least = settings_.large_segment_bytes / kMiB + (release_.small_split_refused ? 1 : 0);
+  if (*mib < least) return Refused(key, "is too small, it must be at least " + std::to_string(least));
+  return Bytes(*mib);
+}
+
+Status Parser::ReadMaxSplit(std::string_view key, Value value) {
+  const Result<uint64_t> bytes = SplitLimit(key, value);
+  if (!bytes.ok()) return bytes.error();
+  settings_.max_split_bytes = *bytes;
+  return {};
+}
+
+Status Parser::ReadNonSplitRounding(std::string_view key, Value value) {
+  const Result<uint64_t> bytes = SplitLimit(key, value);
+  if (!bytes.ok()) return bytes.error();
+  settings_.max_non_split_rounding_bytes = *bytes;
+  return {};
+}
+
+Status Parser::ReadLargeSegment(std::string_view key, Value value) {
+  const Result<uint64_t> mib = Number(key, value.front());
+  if (!mib.ok()) return mib.error();
+  if (*mib <= kLeastLargeSegmentMiB)
+    return Refused(key, "must be above " + std::to_string(kLeastLargeSegmentMiB));
+  settings_.large_segment_bytes = Bytes(*mib);
+  return {};
+}
+
+Status Parser::ReadDivisions(std::string_view key, Value value) {
+  if (value.front() == "[") {
+    if (release_.single_rounding) return Refused(key, "is one number for all sizes in PyTorch 1.13");
+    return ReadDivisionList(key, value.subspan(1, value.size() - 2));
+  }
+  const Result<uint64_t> divisions = Number(key, value.front());
+  if (!divisions.ok()) return divisions.error();
+  if (!std::has_single_bit(*divisions)) return Refused(key, "needs a power of two");
+  settings_.roundup_power2_divisions.fill(*divisions);
+  return {};
+}
+
+Status Parser::ReadDivisionList(std::string_view key, Value list) {
+  auto& divisions = settings_.roundup_power2_divisions;
+  size_t last = 0;
+  bool first = true;
+  for (size_t i = 0; i < list.size(); i += 4) {
+    if (i + 2 >= list.size() || list[i + 1] != ":" || (i + 3 < list.size() && list[i + 3] != ","))
+      return Refused(key, "needs a list like [256:1,512:2,>:8]");
+    const Result<uint64_t> divisor = Number(key, list[i + 2]);
+    if (!divisor.ok()) return divisor.error();
+    if (*divisor != 0 && !std::has_single_bit(*divisor))
+      return Refused(key, "divisions are 0 or a power of two");
+    if (list[i] == ">") {
+      const size_t from = last + (release_.open_ended_rounding == OpenEndedRounding::kAfterLastKey ? 1 : 0);
+      std::fill(divisions.begin() + static_cast<ptrdiff_t>(std::min(from, kRoundingBuckets)), divisions.end(),
+                *divisor);
+      continue;
+    }
+    const Result<uint64_t> mib = Number(key, list[i]);
+    if (!mib.ok()) return mib.error();
+    if (!std::has_single_bit(*mib)) return Refused(key, "sizes are powers of two, in MB");
+    last = std::min<size_t>(std::bit_width(*mib) - 1, kRoundingBuckets - 1);
+    if (first) std::fill(divisions.begin(), divisions.begin() + static_cast<ptrdiff_t>(last), *divisor);
+    first = false;
+    divisions[last] = *divisor;
+  }
+  return {};
+}
+
+Status Parser::ReadBypass(std::string_view key, Value value) {
+  const Result<uint64_t> mib = Number(key, value.front());
+  if (!mib.ok()) return mib.error();
+  settings_.roundup_bypass_bytes = Bytes(*mib);
+  return {};
+}
+
+Status Parser::ReadThreshold(std::string_view key, Value value) {
+  const Result<double> threshold = Fraction(key, value.front());
+  if (!threshold.ok()) return threshold.error();
+  if (*threshold <= 0 || *threshold >= 1) return Refused(key, "must lie between 0 and 1");
+  settings_.garbage_collection_threshold = *threshold;
+  return {};
+}
+
+Status Parser::ReadMemoryFraction(std::string_view key, Value value) {
+  const Result<double> fraction = Fraction(key, value.front());
+  if (!fraction.ok()) return fraction.error();
+  if (*fraction < 0 || *fraction > 1) return Refused(key, "must lie between 0 and 1");
+  settings_.per_process_memory_fraction = *fraction;
+  return {};
+}
+
+// "0.5" or "40G". PyTorch ignores what it cannot read, with a warning; so do we, with a note.
+Status Parser::ReadReserve(std::string_view key, Value value) {
+  std::string_view word = value.front();
+  const bool gib = !word.empty() && (word.back() == 'G' || word.back() == 'g');
+  if (gib) word.remove_suffix(1);
+  const Result<double> number = Fraction(key, word);
+  if (number.ok() && *number > 0) {
+    settings_.expandable_reserve = AddressReserve{!gib, *number};
+  } else {
+    settings_.notes.push_back(std::string(key) + ": \"" + value.front() + "\" is not readable, ignored");
+  }
+  return {};
+}
+
+Status Parser::ReadReserveByClass(std::string_view key, Value value) {
+  if (value.front() != "[") return Refused(key, "needs a list like [capture:0.25,workspace:40G]");
+  settings_.notes.push_back(std::string(key) +
+                            ": classes of streams are set by the program and not recorded, ignored");
+  return {};
+}
+
+Status Parser::ReadBackend(std::string_view key, Value value) {
+  if (value.front() != "native" && value.front() != "cudaMallocAsync")
+    return Refused(key, "is native or cudaMallocAsync, not \"" + value.front() + "\"");
+  settings_.cuda_malloc_async = value.front() == "cudaMallocAsync";
+  return {};
+}
+
+Status Parser::ReadHostOption(std::string_view key, Value value) {
+  const bool truth = key.find("_use_") != std::string_view::npos || key == "pinned_free_catch_all";
+  if (truth) {
+    if (const Result<bool> read = Truth(key, value.front()); !read.ok()) return read.error();
+  } else {
+    const Result<uint64_t> read = Number(key, value.front());
+    if (!read.ok()) return read.error();
+    if (key == "pinned_num_register_threads" && (!std::has_single_bit(*read) || *read > 128))
+      return Refused(key, "must be a power of two, at most 128");
+  }
+  settings_.notes.push_back(std::string(key) + ": of pinned host memory, ignored");
+  return {};
+}
+
+template <bool Settings::*field>
+Status Parser::ReadTruth(std::string_view key, Value value) {
+  const Result<bool> truth = Truth(key, value.front());
+  if (!truth.ok()) return truth.error();
+  settings_.*field = *truth;
+  return {};
+}
+
+}  // namespace
+
+Result<Settings> ParseSettings(std::string_view text, const Release& release) {
+  return Parser(Settings{}, release).Parse(text);
+}
+
+Result<Settings> ChangeSettings(const Settings& old, std::string_view text, const Release& release) {
+  Result<Settings> changed = Parser(old, release).Parse(text);
+  if (changed.ok()) changed->per_process_memory_fraction = old.per_process_memory_fraction;
+  return changed;
+}
+
+}  // namespace vramscope::allocator

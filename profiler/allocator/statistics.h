@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// The statistics of a device's allocator, with the names and definitions of torch.cuda.memory_stats().
+// PyTorch: DeviceStats in c10/core/CachingDeviceAllocator.h.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+namespace vramscope::allocator {
+
+// In bytes or in pieces.
+struct Counter {
+  uint64_t current = 0;
+  uint64_t peak = 0;
+
+  void Add(uint64_t amount) {
+    current += amount;
+    peak = std::max(peak, current);
+  }
+  void Subtract(uint64_t amount) { current -= amount; }
+};
+
+// Of all pools, or of the small or large ones.
+struct PoolStatistics {
+  Counter allocated_bytes;       // blocks that the program has, with rounding and slack; falls when a free is
+                                 // asked for
+  Counter active_bytes;          // and those that another stream may still use; falls when the free completes
+  Counter requested_bytes;       // what the program asked for, of active blocks
+  Counter reserved_bytes;        // segments and mapped pages
+  Counter inactive_split_bytes;  // free blocks with a neighbour, expandable memory excluded
+  Counter allocation;            // pieces of the same
+  Counter active;
+  Counter inactive_split;
+  Counter segment;  // of cudaMalloc
+};
+
+struct Statistics {
+  PoolStatistics all;
+  PoolStatistics small_pool;
+  PoolStatistics large_pool;
+  Counter oversize_allocations;  // blocks of max_split_size_mb and above
+  Counter oversize_segments;
+  uint64_t num_alloc_retries = 0;  // requests that the driver refused until the cache was given back
+  uint64_t num_ooms = 0;
+  uint64_t num_oom_rejections = 0;  // by throw_on_cudamalloc_oom
+  uint64_t num_sync_all_streams = 0;
+  uint64_t num_device_alloc = 0;  // cudaMalloc and mapped ranges
+  uint64_t num_device_free = 0;
+};
+
+}  // namespace vramscope::allocator

@@ -1,0 +1,303 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Feeds PyTorch's own caching allocator random requests on the simulated device, and writes down all that it answers.
+
+Usage: random_program.py LOG SEED OPERATIONS
+
+LOG is 64-bit words, read by allocator_differential.cc (the codes are those of its enum Code):
+    the version of torch, bytes of the device, the lowest address taken, bytes free, the streams, then operations, each
+    [code, three operands, result, statistics after it...]
+    and after every few thousand of them [kEvents, count, then action, address, bytes for each] of PyTorch's own history.
+"""
+import array
+import contextlib
+import ctypes
+import random
+import sys
+from typing import Any, BinaryIO, Dict, List, Optional, Tuple
+
+import torch
+
+(ALLOC, FREE, RECORD_STREAM, EMPTY_CACHE, SET_FRACTION, LAUNCH, SYNCHRONIZE, MAKE_POOL, DROP_POOL, BEGIN_POOL, END_POOL, BALLAST,
+ DROP_BALLAST, PHASE, EVENTS, END) = range(16)
+ACTIONS = {name: number for number, name in enumerate(
+    ("alloc", "free_requested", "free_completed", "segment_alloc", "segment_free", "segment_map", "segment_unmap", "snapshot", "oom"))}
+GROUPS = ("all", "small_pool", "large_pool")
+COUNTERS = ("allocated_bytes", "active_bytes", "requested_bytes", "reserved_bytes", "inactive_split_bytes", "allocation", "active",
+            "inactive_split", "segment")
+SCALARS = ("num_alloc_retries", "num_ooms", "num_oom_rejections", "num_sync_all_streams", "num_device_alloc", "num_device_free")
+MIB = 1 << 20
+GIB = 1 << 30
+STREAMS = 4
+POOLS = 3
+CHUNK = 4000
+
+VERSION = tuple(int(part) for part in torch.__version__.split("+")[0].split(".")[:2])
+# Every string says all that outlives a change of settings, for one process runs them all.
+SETTINGS = [
+    "expandable_segments:False",
+    "expandable_segments:True",
+    "expandable_segments:False,max_split_size_mb:32",
+    "expandable_segments:False,max_split_size_mb:128,max_non_split_rounding_mb:64",
+    "expandable_segments:False,roundup_power2_divisions:4",
+    "expandable_segments:False,roundup_power2_divisions:[1:8,64:4,256:0,1024:2,>:1]",
+    "expandable_segments:True,roundup_power2_divisions:[256:1,512:2,1024:4,>:8]",
+    "expandable_segments:False,garbage_collection_threshold:0.6",
+    "expandable_segments:False,garbage_collection_threshold:0.3,max_split_size_mb:64,roundup_power2_divisions:8",
+    "expandable_segments:True,garbage_collection_threshold:0.5",
+    "expandable_segments:True,max_split_size_mb:200",
+    "expandable_segments:False,pinned_use_background_threads:True,roundup_power2_divisions:16",
+    "expandable_segments:False,max_split_size_mb:21,garbage_collection_threshold:0.9",
+]
+if VERSION >= (2, 12):
+    SETTINGS += [
+        "expandable_segments:False,large_segment_size_mb:48",
+        "expandable_segments:True,large_segment_size_mb:12",
+        "expandable_segments:False,throw_on_cudamalloc_oom:True",
+        "expandable_segments:True,expandable_segments_reserve:0.25,throw_on_cudamalloc_oom:False",
+    ]
+    SETTINGS = [text if "large_segment" in text else text + ",large_segment_size_mb:20" for text in SETTINGS]
+    SETTINGS = [text if "throw_on" in text else text + ",throw_on_cudamalloc_oom:False" for text in SETTINGS]
+    SETTINGS = [text if "reserve" in text else text + ",expandable_segments_reserve:1.125" for text in SETTINGS]
+
+
+def change_settings(text: str) -> None:
+    if hasattr(torch._C, "_accelerator_setAllocatorSettings"):
+        torch._C._accelerator_setAllocatorSettings(text)
+    else:
+        torch._C._cuda_cudaCachingAllocator_set_allocator_settings(text)
+
+
+class Program:
+    """One process's random life."""
+
+    def __init__(self, log: BinaryIO, seed: int) -> None:
+        self.log = log
+        self.words = array.array("Q")
+        self.random = random.Random(seed)
+        self.streams = [torch.cuda.default_stream()] + [torch.cuda.Stream() for _ in range(STREAMS - 1)]
+        self.blocks: Dict[int, Any] = {}  # address -> tensor, or None for a raw block
+        self.tensors: List[int] = []
+        self.sizes: List[int] = []
+        self.pools: List[Optional[torch.cuda.MemPool]] = [None] * POOLS
+        self.inside: Optional[Tuple[int, Any]] = None
+        self.cudart = ctypes.CDLL(None)
+        self.own = self.cuda_malloc(1)  # never freed; what launch() writes to
+        self.ballast: List[int] = []
+        self.counts = [0] * 16
+        self.operations = 0
+
+    def statistics(self) -> List[int]:
+        found = torch._C._cuda_memoryStats(0)
+        values = []
+        for counter in COUNTERS:
+            of = found[counter]
+            for group in GROUPS:
+                one = of[group]
+                values.append(one["current"])
+                values.append(one["peak"])
+        values += [found.get(name, 0) for name in SCALARS]
+        values += [found["oversize_allocations"]["current"], found["oversize_segments"]["current"]]
+        return values
+
+    def note(self, code: int, a: int = 0, b: int = 0, c: int = 0, result: int = 0) -> None:
+        self.words.extend((code, a, b, c, result, *self.statistics()))
+        self.counts[code] += 1
+        self.operations += 1
+        if self.operations % CHUNK == 0:
+            self.note_events()
+
+    def note_events(self) -> None:
+        snapshot = torch._C._cuda_memorySnapshot(None) if VERSION >= (2, 9) else torch._C._cuda_memorySnapshot()
+        events = [event for event in snapshot["device_traces"][0] if event["action"] != "snapshot"]
+        self.words.extend((EVENTS, len(events)))
+        for event in events:
+            address = 0 if event["action"] == "oom" else event["addr"]
+            self.words.extend((ACTIONS[event["action"]], address, event["size"]))
+        self.words.tofile(self.log)
+        self.words = array.array("Q")
+        self.record_history()
+
+    def record_history(self) -> None:
+        torch.cuda.memory._record_memory_history(enabled=None)
+        torch.cuda.memory._record_memory_history(context=None, max_entries=1_000_000)
+
+    def size(self) -> int:
+        r = self.random
+        kind = r.random()
+        if kind < 0.25 and self.sizes:
+            return r.choice(self.sizes)
+        if kind < 0.33:
+            edge = r.choice((512, MIB, 2 * MIB, 10 * MIB, 20 * MIB, 32 * MIB, 64 * MIB, 128 * MIB, 256 * MIB, GIB))
+            return max(1, edge + r.choice((-512, -1, 0, 1, 512)))
+        low, high = r.choices(((0, 20), (20, 23.3), (23.3, 27), (27, 30), (30, 33), (33, 35.32)), (40, 25, 18, 8, 1.2, 0.15))[0]
+        size = min(int(2 ** r.uniform(low, high)), 40 * GIB)
+        if len(self.sizes) < 200:
+            self.sizes.append(size)
+        elif r.random() < 0.05:
+            self.sizes[r.randrange(200)] = size
+        return size
+
+    def alloc(self) -> None:
+        r = self.random
+        size, stream = self.size(), r.choices(range(STREAMS), (6, 2, 1, 1))[0]
+        address, tensor = 0, None
+        try:
+            if r.random() < 0.4:
+                with torch.cuda.stream(self.streams[stream]):
+                    tensor = torch.empty(size, dtype=torch.uint8, device="cuda")
+                address = tensor.data_ptr()
+            else:
+                address = torch._C._cuda_cudaCachingAllocator_raw_alloc(size, self.streams[stream].cuda_stream)
+        except torch.OutOfMemoryError:
+            pass
+        if address:
+            self.blocks[address] = tensor
+        self.note(ALLOC, size, stream, self.inside[0] + 1 if self.inside else 0, address)
+
+    def free(self, address: Optional[int] = None) -> None:
+        if address is None:
+            address = self.random.choice(list(self.blocks))
+        tensor = self.blocks.pop(address)
+        if tensor is None:
+            torch._C._cuda_cudaCachingAllocator_raw_delete(address)
+        del tensor
+        self.note(FREE, address)
+
+    def record_stream(self) -> None:
+        tensors = [address for address, tensor in self.blocks.items() if tensor is not None]
+        if tensors:
+            address, stream = self.random.choice(tensors), self.random.randrange(STREAMS)
+            self.blocks[address].record_stream(self.streams[stream])
+            self.note(RECORD_STREAM, address, stream)
+
+    def launch(self) -> None:
+        stream = self.random.randrange(STREAMS)
+        self.cudart.cudaMemsetAsync(ctypes.c_void_p(self.own), 0, ctypes.c_size_t(1), ctypes.c_void_p(self.streams[stream].cuda_stream))
+        self.note(LAUNCH, stream)
+
+    def synchronize(self) -> None:
+        torch.cuda.synchronize()
+        self.note(SYNCHRONIZE)
+
+    def empty_cache(self) -> None:
+        torch.cuda.empty_cache()
+        self.note(EMPTY_CACHE)
+
+    def set_fraction(self, fraction: float) -> None:
+        torch.cuda.set_per_process_memory_fraction(fraction)
+        self.note(SET_FRACTION, int(fraction * 1000))
+
+    def change_pool(self) -> None:
+        r = self.random
+        if self.inside:
+            pool, context = self.inside
+            context.__exit__(None, None, None)
+            self.inside = None
+            self.note(END_POOL, pool + 1)
+            return
+        pool = r.randrange(POOLS)
+        if self.pools[pool] is None:
+            options = {}
+            if VERSION >= (2, 9):
+                options = {"use_on_oom": r.random() < 0.3, "no_split": r.random() < 0.2}
+            self.pools[pool] = torch.cuda.MemPool(**options)
+            self.note(MAKE_POOL, pool + 1, int(options.get("use_on_oom", False)), int(options.get("no_split", False)))
+        elif r.random() < 0.1:
+            self.pools[pool] = None
+            self.note(DROP_POOL, pool + 1)
+        else:
+            context = torch.cuda.use_mem_pool(self.pools[pool])
+            context.__enter__()
+            self.inside = (pool, context)
+            self.note(BEGIN_POOL, pool + 1)
+
+    def cuda_malloc(self, size: int) -> int:
+        pointer = ctypes.c_void_p()
+        error = self.cudart.cudaMalloc(ctypes.byref(pointer), ctypes.c_size_t(size))
+        assert error == 0 and pointer.value, error
+        return pointer.value
+
+    def add_ballast(self, size: int) -> None:
+        address = self.cuda_malloc(size)
+        self.ballast.append(address)
+        self.note(BALLAST, size, 0, 0, address)
+
+    def begin_phase(self, text: str) -> None:
+        change_settings(text)
+        torch._C._cuda_resetAccumulatedMemoryStats(0)
+        torch._C._cuda_resetPeakMemoryStats(0)
+        raw = text.encode()
+        raw += b" " * (-len(raw) % 8)
+        self.words.extend((PHASE, len(raw) // 8))
+        self.words.frombytes(raw)
+
+    def end_phase(self) -> None:
+        if self.inside:
+            self.change_pool()
+        for address in list(self.blocks):
+            self.free(address)
+        self.synchronize()
+        for pool in range(POOLS):
+            if self.pools[pool] is not None:
+                self.pools[pool] = None
+                self.note(DROP_POOL, pool + 1)
+        self.empty_cache()
+        for address in self.ballast:
+            self.cudart.cudaFree(ctypes.c_void_p(address))
+            self.note(DROP_BALLAST, address)
+        self.ballast.clear()
+
+    def phase(self, text: str, operations: int) -> None:
+        r = self.random
+        self.begin_phase(text)
+        self.sizes.clear()
+        self.set_fraction(r.choice((1.0, 1.0, 0.8, 0.5)) if "garbage" not in text else r.choice((0.9, 0.6, 0.3)))
+        total = torch.cuda.mem_get_info()[0]
+        self.add_ballast(int(total * r.choice((0.0, 0.4, 0.7, 0.9, 0.97))) + 1)
+        with_pools = r.random() < 0.6
+        target = r.choice((20, 100, 400))
+        end = self.operations + operations
+        while self.operations < end:
+            kind = r.random()
+            if kind < 0.86:
+                grow = r.random() < (0.5 if len(self.blocks) > target else 0.7)
+                if grow or not self.blocks:
+                    self.alloc()
+                else:
+                    self.free()
+            elif kind < 0.92:
+                self.record_stream()
+            elif kind < 0.96:
+                self.launch()
+            elif kind < 0.965:
+                self.synchronize()
+            elif kind < 0.967:
+                self.empty_cache() if self.inside is None or VERSION >= (2, 8) else None
+            elif kind < 0.968 and "garbage" in text:
+                self.set_fraction(r.choice((0.9, 0.7, 0.4)))
+            elif kind < 0.985 and with_pools:
+                self.change_pool()
+            elif kind < 0.9855:
+                for address in r.sample(list(self.blocks), len(self.blocks) * 3 // 4):
+                    self.free(address)
+        self.end_phase()
+
+
+def main() -> None:
+    path, seed, operations = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+    torch.cuda.init()
+    with open(path, "wb") as log:
+        program = Program(log, seed)
+        free, total = torch.cuda.mem_get_info()
+        program.words.extend((VERSION[0], VERSION[1], total, program.own, free, STREAMS))
+        program.words.extend(stream.cuda_stream for stream in program.streams)
+        program.record_history()
+        for text in SETTINGS:
+            program.phase(text, operations // len(SETTINGS))
+        program.note_events()
+        program.words.append(END)
+        program.words.tofile(log)
+        print(" ".join(str(count) for count in program.counts))
+
+
+main()
