@@ -188,6 +188,7 @@ BlockNumber DeviceAllocator::AllocateSegment(const Request& request) {
   block.stream = request.stream;
   block.pool = request.pool->owner;
   block.small = small;
+  if (release_->prefers_older_segments) block.registration = ++registrations_;
   return blocks_.Add(block);
 }
 
@@ -347,10 +348,12 @@ void DeviceAllocator::InsertFree(BlockNumber number) {
   BlockPool& pool = PoolOf(block);
   block.status = BlockStatus::kFree;
   block.searches_before = pool.searches;
-  FreeListFor(pool, block.stream).Insert({block.bytes, block.address, number});
+  FreeListFor(pool, block.stream).Insert({block.bytes, block.address, number, block.registration});
 }
 
-void DeviceAllocator::EraseFree(const Block& block) { FreeListOf(block).Erase(block.bytes, block.address); }
+void DeviceAllocator::EraseFree(const Block& block) {
+  FreeListOf(block).Erase(block.bytes, block.registration, block.address);
+}
 
 // Free blocks with neighbours; those of expandable segments are not counted, as PyTorch does not.
 void DeviceAllocator::CountSplitFree(const Block& block, int64_t blocks, int64_t bytes) {

@@ -227,6 +227,7 @@ class DeviceAllocator {
   std::vector<uint64_t> stream_handles_;
   std::vector<ExpandableSegment> expandable_;
   std::vector<Underway> underway_;
+  uint32_t registrations_ = 0;
   uint64_t pending_frees_ = 0;
   Statistics statistics_;
 };

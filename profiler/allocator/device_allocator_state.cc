@@ -70,6 +70,10 @@ void DeviceAllocator::Adopt(const SegmentState& segment) {
   like.stream = segment.stream;
   like.pool = segment.pool;
   like.small = !segment.large;
+  if (release_->prefers_older_segments && segment.registration >= 0) {
+    like.registration = static_cast<uint32_t>(segment.registration + 1);
+    registrations_ = std::max(registrations_, like.registration);
+  }
   BlockNumber first = kNoBlock, previous = kNoBlock;
   for (const BlockState& state : segment.blocks) {
     previous = AdoptBlock(like, state, previous);
@@ -127,6 +131,7 @@ std::vector<SegmentState> DeviceAllocator::Segments() const {
     segment.pool = head.pool;
     segment.large = !head.small;
     segment.expandable = head.is_expandable();
+    segment.registration = static_cast<int64_t>(head.registration) - 1;
     for (const Block* block = &head; block->mapped(); block = &blocks_[block->next]) {
       segment.blocks.push_back({block->address, block->bytes, block->requested_bytes, UseOf(block->status)});
       segment.bytes += block->bytes;

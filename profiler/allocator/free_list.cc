@@ -3,9 +3,8 @@
 
 namespace vramscope::allocator {
 
-FreeList::Position FreeList::LowerBound(uint64_t bytes, uint64_t address) const {
+FreeList::Position FreeList::LowerBound(const Key& key) const {
   if (empty()) return end();
-  const std::tuple key(bytes, address);
   size_t chunk = 0;
   if (chunks_.size() > 1) {
     const auto found =
@@ -21,7 +20,7 @@ FreeList::Position FreeList::LowerBound(uint64_t bytes, uint64_t address) const 
 }
 
 void FreeList::Insert(const Entry& entry) {
-  Position at = LowerBound(entry.bytes, entry.address);
+  Position at = LowerBound({entry.bytes, entry.registration, entry.address});
   if (at == end()) at = {chunks_.size() - 1, chunks_.back().size()};
   auto& entries = chunks_[at.chunk];
   if (entries.capacity() == 0) entries.reserve(kChunk);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The free blocks of one stream in one pool, ordered as PyTorch orders them: by size, then by address.
+// The free blocks of one stream in one pool, ordered as PyTorch orders them: by size, then by address;
+// from 2.11 on the age of the segment comes before the address.
 //
 // Why its own class: every placement that the allocator decides is "the first block not smaller than the
 // request in this order", so the exactness of a replay rests on this comparison, and its speed on this
@@ -29,6 +30,7 @@ class FreeList {
     uint64_t bytes;
     uint64_t address;
     BlockNumber block;
+    uint32_t registration = 0;
   };
   // A place in the list; valid until the list changes.
   struct Position {
@@ -52,12 +54,14 @@ class FreeList {
   }
 
   // The first entry with at least `bytes` bytes; end() when there is none. O(log n).
-  [[nodiscard]] Position FirstFit(uint64_t bytes) const { return LowerBound(bytes, 0); }
+  [[nodiscard]] Position FirstFit(uint64_t bytes) const { return LowerBound({bytes, 0, 0}); }
 
   void Insert(const Entry& entry);
   void Erase(Position at);
-  // The entry of the block with this size and address, which must be in the list.
-  void Erase(uint64_t bytes, uint64_t address) { Erase(LowerBound(bytes, address)); }
+  // The entry of the block with these keys, which must be in the list.
+  void Erase(uint64_t bytes, uint32_t registration, uint64_t address) {
+    Erase(LowerBound({bytes, registration, address}));
+  }
 
   template <typename Visit>
   void ForEach(Visit visit) const {
@@ -69,10 +73,12 @@ class FreeList {
  private:
   static constexpr size_t kChunk = 128;
 
-  static bool Less(const Entry& entry, const std::tuple<uint64_t, uint64_t>& key) {
-    return std::tie(entry.bytes, entry.address) < key;
+  using Key = std::tuple<uint64_t, uint32_t, uint64_t>;
+
+  static bool Less(const Entry& entry, const Key& key) {
+    return std::tie(entry.bytes, entry.registration, entry.address) < key;
   }
-  [[nodiscard]] Position LowerBound(uint64_t bytes, uint64_t address) const;
+  [[nodiscard]] Position LowerBound(const Key& key) const;
 
   // Never without a chunk, and none but the only one is empty.
   std::vector<std::vector<Entry>> chunks_ = std::vector<std::vector<Entry>>(1);

@@ -83,6 +83,7 @@ struct SegmentState {
   PoolIndex pool = kDefaultPool;
   bool large = false;  // of the large pool: "segment_type"
   bool expandable = false;
+  int64_t registration = -1;  // "registration_counter", 2.11 and later: the order in which segments were made
   std::vector<BlockState> blocks;
 };
 

@@ -10,16 +10,16 @@ namespace {
 constexpr auto kOverwrites = OpenEndedRounding::kOverwritesLastKey;
 constexpr auto kAfter = OpenEndedRounding::kAfterLastKey;
 
-//  name    release  rounding expand. +pools -own  >20    `>`          limit  fall.  block  reset
+//  name    release  rounding expand. +pools -own  >20    `>`          limit  fall.  defer  older  reset
 constexpr std::array kReleases = {
-    Release{"1.13", 1, 13, true, false, false, false, true, kOverwrites, true, false, true, false},
-    Release{"2.0", 2, 0, false, false, false, false, true, kOverwrites, true, false, true, false},
-    Release{"2.1", 2, 1, false, true, false, false, true, kOverwrites, true, false, true, false},
-    Release{"2.5", 2, 5, false, true, true, false, true, kOverwrites, true, false, true, false},
-    Release{"2.8", 2, 8, false, true, true, true, true, kOverwrites, true, true, true, false},
-    Release{"2.9", 2, 9, false, true, true, true, false, kAfter, false, true, true, false},
-    Release{"2.11", 2, 11, false, true, true, true, false, kAfter, false, true, true, true},
-    Release{"2.13", 2, 13, false, true, true, true, false, kAfter, false, true, false, true},
+    Release{"1.13", 1, 13, true, false, false, false, true, kOverwrites, true, false, true, false, false},
+    Release{"2.0", 2, 0, false, false, false, false, true, kOverwrites, true, false, true, false, false},
+    Release{"2.1", 2, 1, false, true, false, false, true, kOverwrites, true, false, true, false, false},
+    Release{"2.5", 2, 5, false, true, true, false, true, kOverwrites, true, false, true, false, false},
+    Release{"2.8", 2, 8, false, true, true, true, true, kOverwrites, true, true, true, false, false},
+    Release{"2.9", 2, 9, false, true, true, true, false, kAfter, false, true, true, false, false},
+    Release{"2.11", 2, 11, false, true, true, true, false, kAfter, false, true, true, true, true},
+    Release{"2.13", 2, 13, false, true, true, true, false, kAfter, false, true, false, true, true},
 };
 
 // The number at the front of `text`, which is shortened by it; -1 when there is none.

@@ -24,8 +24,8 @@ struct Release {
 
   // One divisor for all sizes, and roundup_bypass_threshold_mb (1.12, 1.13).
   bool single_rounding;
-  // Expandable segments for the default pool (2.1); for private pools (2.5), but not those with an allocator of
-  // their own (2.8).
+  // Expandable segments for the default pool (2.1); for private pools (2.5), but not those with an allocator
+  // of their own (2.8).
   bool expandable;
   bool expandable_pools;
   bool own_allocator_excluded;
@@ -38,6 +38,9 @@ struct Release {
   bool pool_fallback;
   // torch.cuda.use_mem_pool counts as a capture: no waiting for streams inside, and frees are put off.
   bool mem_pools_defer;
+  // Among free blocks of one size the one whose segment is oldest is taken, not the one with the lowest
+  // address.
+  bool prefers_older_segments;
   // New settings put max_non_split_rounding_mb back to the size of the large segment.
   bool parsing_resets_rounding;
 };
