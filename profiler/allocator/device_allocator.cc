@@ -192,7 +192,8 @@ BlockNumber DeviceAllocator::AllocateSegment(const Request& request) {
   return blocks_.Add(block);
 }
 
-// Searches the pools that were made for this, and never grows them.
+// Searches the pools that were made for this, and never grows them. PyTorch asks several in the order of a
+// hash table, here the oldest comes first.
 BlockNumber DeviceAllocator::TakeFromFallbackPools(Request* request) {
   if (request->pool->owner != kDefaultPool) return kNoBlock;
   for (size_t i = 1; i < pools_.size(); ++i) {

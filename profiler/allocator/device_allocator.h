@@ -109,6 +109,7 @@ class DeviceAllocator {
   [[nodiscard]] const Statistics& statistics() const { return statistics_; }
   [[nodiscard]] const Settings& settings() const { return settings_; }
   [[nodiscard]] const Release& release() const { return *release_; }
+  [[nodiscard]] uint64_t device_bytes() const { return device_bytes_; }
   // The segments as torch.cuda.memory_snapshot() would list them. O(blocks).
   [[nodiscard]] std::vector<SegmentState> Segments() const;
   // The block that the program has at `address`, or that is pending there; nullptr when there is none.

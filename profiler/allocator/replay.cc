@@ -1,0 +1,386 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/allocator/replay.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <functional>
+
+#include "profiler/allocator/device_allocator.h"
+#include "profiler/allocator/initial_state.h"
+
+namespace vramscope::allocator {
+namespace {
+
+constexpr uint64_t kUnknownDeviceBytes = 80 * kGiB;  // only the reach of expandable segments depends on it
+
+std::string Hex(uint64_t value) {
+  char text[24];
+  std::snprintf(text, sizeof(text), "0x%llx", static_cast<unsigned long long>(value));
+  return text;
+}
+
+bool IsRelease(Action action) { return action == Action::kSegmentFree || action == Action::kSegmentUnmap; }
+bool IsOutcome(Action action) { return action == Action::kAlloc || action == Action::kOutOfMemory; }
+
+class Replayer : private Listener, private Driver {
+ public:
+  Replayer(const History& history, const Release& release, const Settings& settings)
+      : history_(history),
+        events_(history.events),
+        model_(release, settings, history.device_bytes != 0 ? history.device_bytes : kUnknownDeviceBytes,
+               *this) {
+    for (size_t i = 1; i < history.streams.size(); ++i) (void)model_.AddStream(history.streams[i]);
+    for (size_t i = 1; i < history.pools.size(); ++i) (void)model_.AddPool();
+  }
+
+  ReplayResult Run() {
+    result_.events_total = events_.size();
+    Begin();
+    model_.SetListener(this);
+    while (!result_.first_divergence && cursor_ < events_.size()) Step();
+    result_.events_exact = result_.first_divergence ? result_.first_divergence->event : events_.size();
+    result_.statistics = model_.statistics();
+    result_.peak.reserved_bytes = result_.statistics.all.reserved_bytes.peak;
+    if (!result_.first_divergence && history_.has_segments) CompareFinalState();
+    return std::move(result_);
+  }
+
+ private:
+  void Begin() {
+    if (!history_.complete) {
+      initial_ = InitialStateOf(history_, model_);
+      result_.initial_segments = initial_.segments.size();
+      result_.initial_blocks = initial_.blocks;
+    }
+    if (initial_.contradiction) {
+      const uint64_t event = initial_.contradiction->event;
+      Diverge(event, initial_.contradiction->sentence);
+      result_.first_divergence->contradiction = true;
+      return;
+    }
+    Adopt(initial_, &model_);
+    NotePeak(0);
+  }
+
+  // One event, or as many as belong to one call of the program.
+  void Step() {
+    const Event& event = events_[cursor_];
+    switch (event.action) {
+      case Action::kAlloc:
+        return Try({[&] { Request(event); }}, cursor_ + 1);
+      case Action::kFreeRequested:
+        return StepFree(event);
+      case Action::kSnapshot:
+        return StepSnapshot(event);
+      default:
+        return StepGroup();
+    }
+  }
+
+  void StepFree(const Event& event) {
+    const size_t next = cursor_ + 1;
+    const bool at_once = next < events_.size() && events_[next].action == Action::kFreeCompleted &&
+                         events_[next].address == event.address;
+    Try({[&] {
+          const bool known = at_once ? model_.Free(event.address) : model_.FreeLater(event.address);
+          if (!known) mismatch_ = "no block in use there";
+        }},
+        cursor_ + (at_once ? 2 : 1));
+  }
+
+  void StepSnapshot(const Event& event) {
+    const uint64_t active = model_.statistics().all.active_bytes.current;
+    if (event.bytes != 0 && event.bytes != active)
+      return Diverge(cursor_, std::to_string(active) + " active bytes");
+    ++cursor_;
+  }
+
+  // Completions, segments given back and taken, up to the request that they belong to, if they belong to one.
+  void StepGroup() {
+    size_t end = cursor_, completions = 0;
+    bool releases = false;
+    while (end < events_.size() && events_[end].action == Action::kFreeCompleted) ++end, ++completions;
+    while (end < events_.size() && !IsOutcome(events_[end].action) &&
+           events_[end].action != Action::kFreeRequested && events_[end].action != Action::kSnapshot) {
+      releases |= IsRelease(events_[end].action);
+      ++end;
+    }
+    const bool has_outcome = end < events_.size() && IsOutcome(events_[end].action);
+    const Event* const outcome = has_outcome ? &events_[end] : nullptr;
+    const bool plain = !releases && (outcome == nullptr || outcome->action == Action::kAlloc);
+    if (plain && completions > 0) return StepCompletion();
+    if (plain && outcome != nullptr) return Try({[&] { Request(*outcome); }}, end + 1);
+    MakePoolsReleasable(end);
+    if (outcome == nullptr) return Try(Releases(completions), end);
+    Try(Readings(*outcome, completions), end + 1);
+  }
+
+  void StepCompletion() {
+    const uint64_t address = events_[cursor_].address;
+    Try({[&] {
+          if (!model_.CompleteFree(address)) mismatch_ = "no pending block there";
+        }},
+        cursor_ + 1);
+  }
+
+  using Reading = std::function<void()>;
+
+  // What may have happened when a request ends a group with releases.
+  std::vector<Reading> Readings(const Event& outcome, size_t completions) {
+    std::vector<Reading> readings;
+    const size_t first = cursor_;
+    const PoolIndex pool = PoolOf(outcome);
+    readings.push_back(
+        [this, &outcome, first, completions] { Complete(first, completions), Request(outcome); });
+    readings.push_back([this, &outcome] { Request(outcome); });
+    readings.push_back([this, &outcome] { model_.EmptyCache(), Request(outcome); });
+    readings.push_back([this, &outcome, first, completions] {
+      Complete(first, completions), model_.EmptyCache(), Request(outcome);
+    });
+    readings.push_back([this, &outcome, first, completions, pool] {
+      Complete(first, completions);
+      model_.BeginPool(pool, PoolUse::kGraphCapture);
+      Request(outcome);
+      model_.EndPool(pool);
+    });
+    for (PoolIndex i = 1; i < history_.pools.size(); ++i) {
+      readings.push_back([this, &outcome, i] { model_.EmptyCache(i), Request(outcome); });
+    }
+    return readings;
+  }
+
+  // And when none does.
+  std::vector<Reading> Releases(size_t completions) {
+    std::vector<Reading> readings;
+    const size_t first = cursor_;
+    readings.push_back([this] { model_.EmptyCache(); });
+    readings.push_back([this, first, completions] { Complete(first, completions), model_.EmptyCache(); });
+    for (PoolIndex i = 1; i < history_.pools.size(); ++i)
+      readings.push_back([this, i] { model_.EmptyCache(i); });
+    return readings;
+  }
+
+  void Complete(size_t first, size_t count) {
+    for (size_t i = first; i < first + count; ++i) {
+      if (!model_.CompleteFree(events_[i].address)) mismatch_ = "no pending block there";
+    }
+  }
+
+  void Request(const Event& event) {
+    // An event of a failed request tells the rounded size; rounding it again changes nothing.
+    const auto address = model_.Malloc(event.bytes, event.stream, PoolOf(event));
+    if (!address && event.action == Action::kAlloc && mismatch_.empty()) mismatch_ = "out of memory";
+  }
+
+  // The first reading that makes exactly the events up to `end`; with one reading no copy is made.
+  void Try(const std::vector<Reading>& readings, size_t end) {
+    const size_t begin = cursor_;
+    std::optional<DeviceAllocator> before;
+    if (readings.size() > 1) before = model_;
+    std::string first_mismatch;
+    size_t furthest = begin;
+    for (const Reading& reading : readings) {
+      reading();
+      if (mismatch_.empty() && cursor_ == end) return NotePeak(end - 1);
+      if (first_mismatch.empty() || cursor_ > furthest) {
+        first_mismatch = mismatch_.empty() ? "nothing more" : mismatch_;
+        furthest = std::max(furthest, cursor_);
+      }
+      mismatch_.clear();
+      early_.clear();
+      if (!before) break;
+      model_ = *before;
+      cursor_ = begin;
+    }
+    Diverge(furthest, first_mismatch);
+  }
+
+  // --- what the model decides, against what was recorded
+  void OnEvent(const Event& event) override {
+    if (!mismatch_.empty()) return;
+    if (cursor_ < events_.size() && Same(events_[cursor_], event)) return Advance();
+    // Within one wait or one release PyTorch's order is that of its hash tables.
+    if (event.action == Action::kFreeCompleted || IsRelease(event.action)) {
+      for (size_t i = cursor_ + 1; i < events_.size() && OneRun(events_[i].action, event.action); ++i) {
+        if (!Same(events_[i], event) || std::find(early_.begin(), early_.end(), i) != early_.end()) continue;
+        early_.push_back(i);
+        return;
+      }
+    }
+    mismatch_ = Describe(event);
+  }
+
+  static bool OneRun(Action a, Action b) { return a == b || (IsRelease(a) && IsRelease(b)); }
+
+  static bool Same(const Event& recorded, const Event& event) {
+    const bool address = recorded.address == event.address || event.action == Action::kOutOfMemory;
+    return recorded.action == event.action && address && recorded.bytes == event.bytes &&
+           recorded.stream == event.stream;
+  }
+
+  void Advance() {
+    ++cursor_;
+    while (!early_.empty()) {
+      const auto found = std::find(early_.begin(), early_.end(), cursor_);
+      if (found == early_.end()) return;
+      early_.erase(found);
+      ++cursor_;
+    }
+  }
+
+  // --- the driver, as it was
+  [[nodiscard]] const Event* Next(Action action) const {
+    const bool expected = cursor_ < events_.size() && events_[cursor_].action == action;
+    return expected ? &events_[cursor_] : nullptr;
+  }
+  uint64_t AllocateSegment(uint64_t bytes) override {
+    const Event* const next = Next(Action::kSegmentAlloc);
+    return next != nullptr && next->bytes == bytes ? next->address : 0;
+  }
+  uint64_t ReserveAddresses(uint64_t) override {
+    const Event* const next = Next(Action::kSegmentMap);
+    return next != nullptr ? next->address : 0;
+  }
+  bool MapPages(uint64_t address, uint64_t bytes, uint64_t) override {
+    const Event* const next = Next(Action::kSegmentMap);
+    return next != nullptr && next->address == address && next->bytes == bytes;
+  }
+  void FreeSegment(uint64_t, uint64_t) override {}
+  void ReleaseAddresses(uint64_t, uint64_t) override {}
+  void UnmapPages(uint64_t, uint64_t) override {}
+  uint64_t FreeBytes() override { return 0; }
+
+  // The pool of a request: as recorded, or that of the segment in which its block was placed.
+  [[nodiscard]] PoolIndex PoolOf(const Event& event) const {
+    if (event.pool != kUnknownPool) return event.pool;
+    if (history_.pools.size() == 1) return kDefaultPool;
+    for (const auto* segments : {&history_.segments, &initial_.segments}) {
+      const auto after = std::upper_bound(segments->begin(), segments->end(), event.address,
+                                          [](uint64_t a, const SegmentState& s) { return a < s.address; });
+      if (after == segments->begin()) continue;
+      const SegmentState& segment = *std::prev(after);
+      if (event.address < segment.address + segment.bytes) return segment.pool;
+    }
+    return kDefaultPool;
+  }
+
+  void MakePoolsReleasable(size_t end) {
+    for (size_t i = cursor_; i < end; ++i) {
+      if (IsRelease(events_[i].action) && PoolOf(events_[i]) != kDefaultPool)
+        model_.MakePoolReleasable(PoolOf(events_[i]));
+    }
+  }
+
+  void NotePeak(uint64_t event) {
+    const uint64_t allocated = model_.statistics().all.allocated_bytes.current;
+    if (allocated > result_.peak.allocated_bytes)
+      result_.peak.allocated_bytes = allocated, result_.peak.event = event;
+  }
+
+  void Diverge(uint64_t event, const std::string& model) {
+    Divergence divergence;
+    divergence.event = event;
+    divergence.model = model;
+    if (event < events_.size()) {
+      divergence.recorded = Describe(events_[event]);
+      divergence.model_at_address = DescribePlace(events_[event].address);
+    } else {
+      divergence.recorded = "the end of the record";
+    }
+    divergence.allocated_bytes = model_.statistics().all.allocated_bytes.current;
+    divergence.reserved_bytes = model_.statistics().all.reserved_bytes.current;
+    result_.first_divergence = std::move(divergence);
+  }
+
+  [[nodiscard]] std::string DescribePlace(uint64_t address) const {
+    for (const SegmentState& segment : model_.Segments()) {
+      if (address < segment.address || address >= segment.address + segment.bytes) continue;
+      for (const BlockState& block : segment.blocks) {
+        if (address >= block.address + block.bytes) continue;
+        const char* const use = block.use == BlockUse::kFree        ? "free"
+                                : block.use == BlockUse::kAllocated ? "in use"
+                                                                    : "pending";
+        return std::string(use) + ", " + std::to_string(block.bytes) + " bytes from " + Hex(block.address);
+      }
+    }
+    return "in no segment";
+  }
+
+  void CompareFinalState() {
+    result_.final_state_compared = true;
+    const std::vector<SegmentState> ours = model_.Segments();
+    result_.final_state_difference = FirstDifference(ours);
+    result_.final_state_exact = result_.final_state_difference.empty();
+  }
+
+  [[nodiscard]] std::string FirstDifference(const std::vector<SegmentState>& ours) const {
+    const auto& theirs = history_.segments;
+    for (size_t i = 0; i < std::max(ours.size(), theirs.size()); ++i) {
+      if (i >= ours.size() || i >= theirs.size() || ours[i].address != theirs[i].address ||
+          ours[i].bytes != theirs[i].bytes)
+        return "segment " + std::to_string(i) + " of " + std::to_string(theirs.size()) + " differs";
+      for (size_t j = 0; j < std::max(ours[i].blocks.size(), theirs[i].blocks.size()); ++j) {
+        const bool both = j < ours[i].blocks.size() && j < theirs[i].blocks.size();
+        if (both && ours[i].blocks[j].bytes == theirs[i].blocks[j].bytes &&
+            ours[i].blocks[j].use == theirs[i].blocks[j].use)
+          continue;
+        return "block " + std::to_string(j) + " of the segment at " + Hex(ours[i].address) + " differs";
+      }
+    }
+    return "";
+  }
+
+  const History& history_;
+  const std::vector<Event>& events_;
+  InitialState initial_;
+  DeviceAllocator model_;
+  ReplayResult result_;
+  size_t cursor_ = 0;          // the next recorded event that the model must make
+  std::vector<size_t> early_;  // behind it, already made
+  std::string mismatch_;       // what the model did instead
+};
+
+Result<ReplayResult> ReplayBy(const Release& release, const History& history) {
+  const Result<Settings> settings = ParseSettings(history.settings, release);
+  if (!settings.ok()) return settings.error();
+  if (settings->cuda_malloc_async)
+    return Error{
+        "the run used backend:cudaMallocAsync, which keeps no segments: there is nothing to replay."};
+  ReplayResult result = Replayer(history, release, *settings).Run();
+  result.release = release.name;
+  result.notes.insert(result.notes.end(), settings->notes.begin(), settings->notes.end());
+  return result;
+}
+
+}  // namespace
+
+Result<ReplayResult> Replay(const History& history) {
+  if (!history.torch_version.empty()) return ReplayBy(ReleaseOf(history.torch_version), history);
+  // The newest rules that explain the record; or those that explain most of it.
+  std::optional<Result<ReplayResult>> best;
+  const std::span<const Release> releases = Releases();
+  for (auto release = releases.rbegin(); release != releases.rend(); ++release) {
+    Result<ReplayResult> result = ReplayBy(*release, history);
+    const bool better = result.ok() && (!best || !best->ok() || result->events_exact > (*best)->events_exact);
+    const bool exact = result.ok() && result->exact();
+    const bool contradiction =
+        result.ok() && result->first_divergence && result->first_divergence->contradiction;
+    if (better || exact || !best) best = std::move(result);
+    if (exact || contradiction) break;
+  }
+  return std::move(*best);
+}
+
+std::string Describe(const Event& event) {
+  static constexpr const char* kActions[] = {"alloc",         "free requested", "free completed",
+                                             "segment alloc", "segment free",   "segment map",
+                                             "segment unmap", "snapshot",       "out of memory"};
+  std::string text = std::string(kActions[static_cast<size_t>(event.action)]) + ", " +
+                     std::to_string(event.bytes) + " bytes";
+  if (event.action != Action::kOutOfMemory && event.action != Action::kSnapshot)
+    text += " at " + Hex(event.address);
+  if (event.stream != 0) text += ", stream " + std::to_string(event.stream);
+  return text;
+}
+
+}  // namespace vramscope::allocator
