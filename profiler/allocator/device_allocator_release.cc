@@ -172,7 +172,9 @@ void DeviceAllocator::EndPool(PoolIndex pool) {
 }
 
 void DeviceAllocator::ReleasePool(PoolIndex pool) {
-  if (pools_[pool].uses > 0 && --pools_[pool].uses == 0) pools_[pool].releasable = true;
+  if (pools_[pool].uses == 0 || --pools_[pool].uses > 0) return;
+  pools_[pool].releasable = true;
+  pools_[pool].options.use_on_oom = false;  // nobody may fall back on a pool whose owner is gone
 }
 
 void DeviceAllocator::MakePoolReleasable(PoolIndex pool) {

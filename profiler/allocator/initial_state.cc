@@ -199,7 +199,8 @@ class Undo {
       return false;
     }
     const bool may_have_slack = !known && segment->large && !segment->expandable;
-    if (may_have_slack && room - block.bytes <= kMaxSlack) block.bytes = room;
+    const bool oversize = block.bytes >= model_.settings().max_split_bytes;  // never split
+    if (may_have_slack && (oversize || room - block.bytes <= kMaxSlack)) block.bytes = room;
     segment->blocks.push_back(block);
     ++placed_;
     if (may_have_slack && block.bytes < room)

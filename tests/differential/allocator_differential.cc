@@ -1,37 +1,56 @@
 // SPDX-License-Identifier: Apache-2.0
-// Does our allocator do what PyTorch's own did? Reads the log of random_program.py, gives the model the same requests, and compares
-// the address of every block, all statistics after every operation, and every event in PyTorch's history.
+// Does our allocator do what PyTorch's own did? Reads the log of random_program.py, gives the model the same
+// requests, and compares the address of every block, all statistics after every operation, and every event in
+// PyTorch's history.
 //
-// Usage: allocator_differential LOG. Exit 0: no difference; 1: the first one is told, with what came before it.
+// Usage: allocator_differential LOG. Exit 0: no difference; 1: the first one is told, with what came before
+// it.
 #include <cinttypes>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <deque>
 #include <fstream>
 #include <memory>
-#include <set>
 #include <string>
 
 #include "profiler/allocator/device_allocator.h"
 #include "tests/differential/device_model.h"
+#include "tests/differential/stream_events.h"
 
 namespace vramscope::allocator {
 namespace {
 
 enum Code : uint64_t {
-  kAlloc, kFree, kRecordStream, kEmptyCache, kSetFraction, kLaunch, kSynchronize, kMakePool, kDropPool, kBeginPool, kEndPool,
-  kBallast, kDropBallast, kPhase, kEvents, kEnd
+  kAlloc,
+  kFree,
+  kRecordStream,
+  kEmptyCache,
+  kSetFraction,
+  kLaunch,
+  kSynchronize,
+  kMakePool,
+  kDropPool,
+  kBeginPool,
+  kEndPool,
+  kBallast,
+  kDropBallast,
+  kPhase,
+  kEvents,
+  kEnd
 };
-constexpr const char* kNames[] = {"alloc", "free", "record_stream", "empty_cache", "set_fraction", "launch", "synchronize", "make_pool",
-                                  "drop_pool", "begin_pool", "end_pool", "ballast", "drop_ballast"};
-constexpr const char* kActions[] = {"alloc", "free_requested", "free_completed", "segment_alloc", "segment_free", "segment_map",
-                                    "segment_unmap", "snapshot", "oom"};
-constexpr const char* kCounters[] = {"allocated_bytes", "active_bytes", "requested_bytes", "reserved_bytes", "inactive_split_bytes",
-                                     "allocation", "active", "inactive_split", "segment"};
+constexpr const char* kNames[] = {"alloc",    "free",        "record_stream", "empty_cache", "set_fraction",
+                                  "launch",   "synchronize", "make_pool",     "drop_pool",   "begin_pool",
+                                  "end_pool", "ballast",     "drop_ballast"};
+constexpr const char* kActions[] = {"alloc",         "free_requested", "free_completed",
+                                    "segment_alloc", "segment_free",   "segment_map",
+                                    "segment_unmap", "snapshot",       "oom"};
+constexpr const char* kCounters[] = {"allocated_bytes", "active_bytes",         "requested_bytes",
+                                     "reserved_bytes",  "inactive_split_bytes", "allocation",
+                                     "active",          "inactive_split",       "segment"};
 constexpr const char* kGroups[] = {"all", "small_pool", "large_pool"};
-constexpr const char* kScalars[] = {"num_alloc_retries", "num_ooms", "num_oom_rejections", "num_sync_all_streams", "num_device_alloc",
-                                    "num_device_free", "oversize_allocations", "oversize_segments"};
+constexpr const char* kScalars[] = {"num_alloc_retries",    "num_ooms",         "num_oom_rejections",
+                                    "num_sync_all_streams", "num_device_alloc", "num_device_free",
+                                    "oversize_allocations", "oversize_segments"};
 constexpr size_t kStatistics = 9 * 3 * 2 + 8;
 
 [[noreturn]] void Die(const std::string& sentence) {
@@ -65,84 +84,6 @@ class Log {
   size_t at_ = 0;
 };
 
-// The events of streams that a freed block waits for, which PyTorch keeps in front of its free lists: one queue for each stream,
-// asked before each request outside of pools; inside, the events are recorded later.
-class StreamEvents {
- public:
-  StreamEvents(Clock& clock, size_t streams) : clock_(clock), queues_(streams) {}
-
-  void RecordUse(uint64_t address, size_t stream, bool inside) {
-    uses_[address].insert(stream);
-    if (inside) inside_uses_[address].insert(stream);
-  }
-  // Whether the block is free at once.
-  [[nodiscard]] bool IsUnused(uint64_t address) const { return !uses_.contains(address); }
-  void Free(uint64_t address, bool inside) {
-    if (inside) {
-      deferred_.push_back(address);
-    } else {
-      Insert(address);
-    }
-  }
-  void Process(DeviceAllocator& model) {
-    InsertDeferred(model);
-    for (auto& queue : queues_) {
-      while (!queue.empty() && clock_.Passed(queue.front().time)) {
-        Drop(queue.front().address, model);
-        queue.pop_front();
-      }
-    }
-  }
-  // PyTorch waits for the events of each block that the model has made free meanwhile.
-  void Wait(DeviceAllocator& model) {
-    InsertDeferred(model);
-    for (auto& queue : queues_) {
-      std::erase_if(queue, [&](const Waiting& waiting) {
-        const Block* const block = model.Find(waiting.address);
-        if (block != nullptr && block->status == BlockStatus::kPendingFree) return false;
-        clock_.WaitFor(waiting.time);
-        counts_.erase(waiting.address);
-        return true;
-      });
-    }
-  }
-
-  // What was put off during a capture: its events are recorded now, and a block that only the capture used is free.
-  void InsertDeferred(DeviceAllocator& model) {
-    for (const uint64_t address : deferred_) {
-      for (const size_t stream : inside_uses_[address]) uses_[address].erase(stream);
-      Insert(address);
-      if (counts_[address] == 0) model.CompleteFree(address);
-    }
-    deferred_.clear();
-  }
- private:
-  struct Waiting {
-    uint64_t time;
-    uint64_t address;
-  };
-
-  void Insert(uint64_t address) {
-    for (const size_t stream : uses_[address]) {
-      queues_[stream].push_back({clock_.Record(stream), address});
-      ++counts_[address];
-    }
-    uses_.erase(address);
-    inside_uses_.erase(address);
-  }
-  void Drop(uint64_t address, DeviceAllocator& model) {
-    if (--counts_[address] > 0) return;
-    counts_.erase(address);
-    if (!model.CompleteFree(address)) Die("the model has no pending block there");
-  }
-
-  Clock& clock_;
-  std::vector<std::deque<Waiting>> queues_;
-  std::map<uint64_t, std::set<size_t>> uses_, inside_uses_;
-  std::map<uint64_t, size_t> counts_;
-  std::vector<uint64_t> deferred_;
-};
-
 class Comparison : private Listener {
  public:
   explicit Comparison(const char* path) : log_(path) {
@@ -166,9 +107,10 @@ class Comparison : private Listener {
         Operate(code);
       }
     }
-    std::printf("PyTorch %s rules: %" PRIu64 " operations, %" PRIu64 " allocations (%" PRIu64 " out of memory), %" PRIu64
-                " events, %zu settings: no difference\n",
-                std::string(release_->name).c_str(), operations_, allocations_, ooms_, events_seen_, phases_.size());
+    std::printf("PyTorch %s rules: %" PRIu64 " operations, %" PRIu64 " allocations (%" PRIu64
+                " out of memory), %" PRIu64 " events, %zu settings: no difference\n",
+                std::string(release_->name).c_str(), operations_, allocations_, ooms_, events_seen_,
+                phases_.size());
     return 0;
   }
 
@@ -193,18 +135,31 @@ class Comparison : private Listener {
   void Operate(uint64_t code) {
     const uint64_t a = log_.Take(), b = log_.Take(), c = log_.Take(), result = log_.Take();
     ++operations_;
-    operation_ = std::string(kNames[code]) + "(" + std::to_string(a) + ", " + std::to_string(b) + ", " + std::to_string(c) + ")";
+    operation_ = std::string(kNames[code]) + "(" + std::to_string(a) + ", " + std::to_string(b) + ", " +
+                 std::to_string(c) + ")";
     switch (code) {
-      case kAlloc: Allocate(a, b, c, result); break;
-      case kFree: Deallocate(a); break;
+      case kAlloc:
+        Allocate(a, b, c, result);
+        break;
+      case kFree:
+        Deallocate(a);
+        break;
       case kRecordStream:
         if (model_->Find(a) == nullptr) Fail("no block at " + Hex(a));
         if (model_->Find(a)->stream != b) events_->RecordUse(a, b, model_->DefersFrees());
         break;
-      case kEmptyCache: Waiting([&] { model_->EmptyCache(); }); break;
-      case kSetFraction: model_->SetMemoryFraction(static_cast<double>(a) / 1000); break;
-      case kLaunch: clock_->Launch(a); break;
-      case kSynchronize: clock_->SynchronizeAll(); break;
+      case kEmptyCache:
+        Waiting([&] { model_->EmptyCache(); });
+        break;
+      case kSetFraction:
+        model_->SetMemoryFraction(static_cast<double>(a) / 1000);
+        break;
+      case kLaunch:
+        clock_->Launch(a);
+        break;
+      case kSynchronize:
+        clock_->SynchronizeAll();
+        break;
       case kMakePool:  // a new one each time: what is left of its predecessor lives on under its own id
         pools_[a] = model_->AddPool();
         model_->RetainPool(pools_[a], {false, b != 0, c != 0});
@@ -214,7 +169,9 @@ class Comparison : private Listener {
         events_->InsertDeferred(*model_);
         Waiting([&] { model_->EmptyCache(pools_[a]); });
         break;
-      case kBeginPool: model_->BeginPool(pools_[a], PoolUse::kMemPool); break;
+      case kBeginPool:
+        model_->BeginPool(pools_[a], PoolUse::kMemPool);
+        break;
       case kEndPool:
         model_->EndPool(pools_[a]);
         model_->ReleasePool(pools_[a]);
@@ -222,8 +179,11 @@ class Comparison : private Listener {
       case kBallast:
         if (driver_->AllocateSegment(a) != result) Fail("the device gave another address: " + Hex(result));
         break;
-      case kDropBallast: driver_->FreeSegment(a, ballast_[a]); break;
-      default: Die("unknown operation " + std::to_string(code));
+      case kDropBallast:
+        driver_->FreeSegment(a, ballast_[a]);
+        break;
+      default:
+        Die("unknown operation " + std::to_string(code));
     }
     if (code == kBallast) ballast_[result] = a;
     CompareStatistics();
@@ -243,7 +203,8 @@ class Comparison : private Listener {
     Waiting([&] { address = model_->Malloc(bytes, static_cast<StreamIndex>(stream), pools_[pool]); });
     ++allocations_;
     ooms_ += expected == 0 ? 1 : 0;
-    if (address.value_or(0) != expected) Fail("address " + Hex(address.value_or(0)) + ", PyTorch " + Hex(expected));
+    if (address.value_or(0) != expected)
+      Fail("address " + Hex(address.value_or(0)) + ", PyTorch " + Hex(expected));
   }
 
   void Deallocate(uint64_t address) {
@@ -255,20 +216,22 @@ class Comparison : private Listener {
   void CompareStatistics() {
     const Statistics& s = model_->statistics();
     size_t index = 0;
-    for (Counter PoolStatistics::* counter :
-         {&PoolStatistics::allocated_bytes, &PoolStatistics::active_bytes, &PoolStatistics::requested_bytes, &PoolStatistics::reserved_bytes,
-          &PoolStatistics::inactive_split_bytes, &PoolStatistics::allocation, &PoolStatistics::active, &PoolStatistics::inactive_split,
-          &PoolStatistics::segment}) {
+    for (Counter PoolStatistics::*counter :
+         {&PoolStatistics::allocated_bytes, &PoolStatistics::active_bytes, &PoolStatistics::requested_bytes,
+          &PoolStatistics::reserved_bytes, &PoolStatistics::inactive_split_bytes, &PoolStatistics::allocation,
+          &PoolStatistics::active, &PoolStatistics::inactive_split, &PoolStatistics::segment}) {
       for (const PoolStatistics* group : {&s.all, &s.small_pool, &s.large_pool}) {
         Compare(index++, (group->*counter).current);
         // In which order blocks become free after a wait is that of PyTorch's hash tables, and with it the
         // highest point that their fragments reach.
-        const bool by_order = counter == &PoolStatistics::inactive_split_bytes || counter == &PoolStatistics::inactive_split;
+        const bool by_order =
+            counter == &PoolStatistics::inactive_split_bytes || counter == &PoolStatistics::inactive_split;
         Compare(index++, (group->*counter).peak, by_order);
       }
     }
-    for (const uint64_t value : {s.num_alloc_retries, s.num_ooms, s.num_oom_rejections, s.num_sync_all_streams, s.num_device_alloc,
-                                 s.num_device_free, s.oversize_allocations.current, s.oversize_segments.current}) {
+    for (const uint64_t value :
+         {s.num_alloc_retries, s.num_ooms, s.num_oom_rejections, s.num_sync_all_streams, s.num_device_alloc,
+          s.num_device_free, s.oversize_allocations.current, s.oversize_segments.current}) {
       Compare(index++, value);
     }
     static_assert(kStatistics == 62);
@@ -279,14 +242,16 @@ class Comparison : private Listener {
     if (value == expected || any) return;
     std::string name;
     if (index < 54) {
-      name = std::string(kCounters[index / 6]) + "." + kGroups[index / 2 % 3] + (index % 2 == 0 ? ".current" : ".peak");
+      name = std::string(kCounters[index / 6]) + "." + kGroups[index / 2 % 3] +
+             (index % 2 == 0 ? ".current" : ".peak");
     } else {
       name = kScalars[index - 54];
     }
     Fail(name + " " + std::to_string(value) + ", PyTorch " + std::to_string(expected));
   }
 
-  // Within one wait or one release PyTorch's order is that of its hash tables: runs of the same kind are compared as sets.
+  // Within one wait or one release PyTorch's order is that of its hash tables: runs of the same kind are
+  // compared as sets.
   void CompareEvents() {
     std::vector<Event> expected(log_.Take());
     for (Event& event : expected) {
@@ -299,8 +264,10 @@ class Comparison : private Listener {
       for (auto run = events->begin(); run != events->end();) {
         auto end = run;
         while (end != events->end() && end->action == run->action) ++end;
-        const bool any_order = run->action == Action::kFreeCompleted || run->action == Action::kSegmentFree || run->action == Action::kSegmentUnmap;
-        if (any_order) std::sort(run, end, [](const Event& x, const Event& y) { return x.address < y.address; });
+        const bool any_order = run->action == Action::kFreeCompleted || run->action == Action::kSegmentFree ||
+                               run->action == Action::kSegmentUnmap;
+        if (any_order)
+          std::sort(run, end, [](const Event& x, const Event& y) { return x.address < y.address; });
         run = end;
       }
     };
@@ -311,7 +278,8 @@ class Comparison : private Listener {
       const std::string theirs = i < expected.size() ? Text(expected[i]) : "nothing";
       if (ours == theirs) continue;
       for (size_t j = i > 5 ? i - 5 : 0; j < i + 15; ++j)
-        std::fprintf(stderr, "%60s   %60s\n", j < told_.size() ? Text(told_[j]).c_str() : "", j < expected.size() ? Text(expected[j]).c_str() : "");
+        std::fprintf(stderr, "%60s   %60s\n", j < told_.size() ? Text(told_[j]).c_str() : "",
+                     j < expected.size() ? Text(expected[j]).c_str() : "");
       Fail("event " + ours + ", PyTorch " + theirs);
     }
     events_seen_ += expected.size();
@@ -324,13 +292,16 @@ class Comparison : private Listener {
     return text;
   }
   static std::string Text(const Event& event) {
-    return std::string(kActions[static_cast<size_t>(event.action)]) + " " + Hex(event.address) + " " + std::to_string(event.bytes);
+    return std::string(kActions[static_cast<size_t>(event.action)]) + " " + Hex(event.address) + " " +
+           std::to_string(event.bytes);
   }
 
   [[noreturn]] void Fail(const std::string& what) {
-    std::string text = "operation " + std::to_string(operations_) + " " + operation_ + " under " + phases_.back() + ": " + what;
+    std::string text = "operation " + std::to_string(operations_) + " " + operation_ + " under " +
+                       phases_.back() + ": " + what;
     text += "\nlast events of the model:\n";
-    for (size_t i = told_.size() > 12 ? told_.size() - 12 : 0; i < told_.size(); ++i) text += "  " + Text(told_[i]) + "\n";
+    for (size_t i = told_.size() > 12 ? told_.size() - 12 : 0; i < told_.size(); ++i)
+      text += "  " + Text(told_[i]) + "\n";
     Die(text);
   }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the differential test needs to know of the simulated device, so that nothing but the seed decides: which addresses it gives, when it
-// is full, and when an event on a stream has passed. The same rules as injector/simulated_cuda/device, on their own state.
+// What the differential test needs to know of the simulated device, so that nothing but the seed decides:
+// which addresses it gives, when it is full, and when an event on a stream has passed. The same rules as
+// injector/simulated_cuda/device, on their own state.
 #pragma once
 
 #include <algorithm>
@@ -41,7 +42,9 @@ class Clock {
 class SimulatedDriver : public Driver {
  public:
   SimulatedDriver(uint64_t lowest_taken, uint64_t free_bytes, Clock& clock)
-      : addresses_(lowest_taken + kGranule, kAddresses - kGranule, kGranule), free_bytes_(free_bytes), clock_(clock) {}
+      : addresses_(lowest_taken + kGranule, kAddresses - kGranule, kGranule),
+        free_bytes_(free_bytes),
+        clock_(clock) {}
 
   uint64_t AllocateSegment(uint64_t bytes) override {
     const uint64_t charged = addresses_.Rounded(bytes);

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// Oracle: histories that the model itself wrote, cut and bent. That real ones replay exactly is shown by
+// tests/differential and tests/replay.
+#include "profiler/allocator/replay.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+#include "profiler/allocator/device_allocator.h"
+#include "profiler/allocator/modelled_driver.h"
+#include "profiler/allocator/rerun.h"
+
+namespace vramscope::allocator {
+namespace {
+
+using testing::HasSubstr;
+
+// Random requests, written down as PyTorch would.
+class Writer : private Listener {
+ public:
+  Writer(const std::string& settings, uint64_t capacity, uint32_t seed, double doublings = 27)
+      : driver_(capacity),
+        model_(ReleaseOf("2.6.0"), *ParseSettings(settings, ReleaseOf("2.6.0")), 80 * kGiB, driver_),
+        random_(seed),
+        doublings_(doublings) {
+    history_.torch_version = "2.6.0";
+    history_.settings = settings;
+    history_.device_bytes = 80 * kGiB;
+    history_.streams.push_back(0x5600);
+    (void)model_.AddStream(0x5600);
+    model_.SetListener(this);
+  }
+
+  // The history from event `from` on.
+  History Run(int requests, size_t from = 0) {
+    for (int i = 0; i < requests; ++i) Step();
+    History cut = history_;
+    cut.events.erase(cut.events.begin(),
+                     cut.events.begin() + static_cast<ptrdiff_t>(std::min(from, cut.events.size())));
+    cut.segments = model_.Segments();
+    cut.has_segments = true;
+    return cut;
+  }
+  void NeverEmptyTheCache() { empties_cache_ = false; }
+  [[nodiscard]] const Statistics& statistics() const { return model_.statistics(); }
+
+ private:
+  void OnEvent(const Event& event) override { history_.events.push_back(event); }
+
+  void Step() {
+    const auto kind = random_() % 100;
+    if (kind < 55 || live_.empty()) {
+      const auto bytes =
+          static_cast<uint64_t>(std::exp2(std::uniform_real_distribution(0.0, doublings_)(random_)));
+      if (const auto address = model_.Malloc(bytes, random_() % 4 == 0 ? 1 : 0)) live_.push_back(*address);
+    } else if (kind < 98) {
+      std::swap(live_[random_() % live_.size()], live_.back());
+      if (random_() % 8 == 0) {
+        model_.FreeLater(live_.back());
+        pending_.push_back(live_.back());
+      } else {
+        model_.Free(live_.back());
+      }
+      live_.pop_back();
+    } else if (kind == 98) {
+      for (const uint64_t address : pending_) model_.CompleteFree(address);
+      pending_.clear();
+    } else if (empties_cache_) {
+      model_.EmptyCache();
+      pending_.clear();
+    }
+    std::erase_if(pending_, [&](uint64_t a) {
+      return model_.Find(a) == nullptr || model_.Find(a)->status != BlockStatus::kPendingFree;
+    });
+  }
+
+  ModelledDriver driver_;
+  DeviceAllocator model_;
+  History history_;
+  std::mt19937 random_;
+  double doublings_;  // of the largest request
+  bool empties_cache_ = true;
+  std::vector<uint64_t> live_, pending_;
+};
+
+class ReplayTest : public testing::TestWithParam<std::string> {
+ protected:
+  const uint32_t seed_ = std::random_device()();
+  testing::ScopedTrace trace_{__FILE__, __LINE__, "seed " + std::to_string(seed_)};
+};
+
+INSTANTIATE_TEST_SUITE_P(Settings, ReplayTest,
+                         testing::Values("", "expandable_segments:True", "max_split_size_mb:32"));
+
+TEST_P(ReplayTest, IsExactFromTheStartThroughFailuresAndEmptiedCaches) {
+  Writer writer(GetParam(), 600 * kMiB, seed_);
+  const History history = writer.Run(4000);
+  ASSERT_GT(writer.statistics().num_alloc_retries, 0u);
+  const Result<ReplayResult> result = Replay(history);
+  ASSERT_TRUE(result.ok());
+  EXPECT_EQ(result->events_exact, history.events.size())
+      << result->first_divergence->recorded << " / " << result->first_divergence->model;
+  EXPECT_TRUE(result->final_state_exact) << result->final_state_difference;
+  EXPECT_EQ(result->statistics.all.reserved_bytes.current, writer.statistics().all.reserved_bytes.current);
+}
+
+TEST_P(ReplayTest, IsExactWhenTheRecordBeginsInTheMiddle) {
+  // Large blocks of plain segments may have slack that the record does not tell (README.md); small ones and
+  // expandable ones have none.
+  const bool without_slack = GetParam().starts_with("expandable");
+  Writer writer(GetParam(), 8 * kGiB, seed_, without_slack ? 27 : 20);
+  const History history = writer.Run(4000, 3000);
+  const Result<ReplayResult> result = Replay(history);
+  ASSERT_TRUE(result.ok());
+  EXPECT_GT(result->initial_blocks, 0u);
+  EXPECT_EQ(result->events_exact, history.events.size())
+      << result->first_divergence->recorded << " / " << result->first_divergence->model;
+  EXPECT_TRUE(result->final_state_exact) << result->final_state_difference;
+}
+
+TEST_P(ReplayTest, TellsTheFirstEventThatIsNotAsPyTorchWouldHaveDoneIt) {
+  History history = Writer(GetParam(), 8 * kGiB, seed_).Run(500);
+  size_t at = 0;
+  for (size_t i = 0; i < history.events.size(); ++i) {
+    if (history.events[i].action == Action::kSegmentAlloc || history.events[i].action == Action::kSegmentMap)
+      at = i;
+  }
+  history.events[at].bytes += kMiB;
+  const Result<ReplayResult> result = Replay(history);
+  ASSERT_TRUE(result.ok());
+  ASSERT_TRUE(result->first_divergence.has_value());
+  EXPECT_EQ(result->first_divergence->event, at);
+  EXPECT_EQ(result->events_exact, at);
+}
+
+TEST(ReplayTest, CallsAHistoryThatContradictsItselfThat) {
+  History history;
+  history.events.push_back({0x7000, 512, 0, 0, 0, Action::kAlloc});
+  history.events.push_back({0x7000, 512, 0, 0, 0, Action::kFreeCompleted});
+  const Result<ReplayResult> result = Replay(history);
+  ASSERT_TRUE(result.ok() && result->first_divergence.has_value());
+  EXPECT_TRUE(result->first_divergence->contradiction);
+  EXPECT_EQ(result->first_divergence->event, 1u);
+  EXPECT_THAT(result->first_divergence->model, HasSubstr("without having been requested"));
+}
+
+TEST(RerunTest, UnderItsOwnSettingsTakesWhatTheRunTook) {
+  Writer writer("", 80 * kGiB, 7);
+  writer.NeverEmptyTheCache();
+  History history = writer.Run(3000);
+  history.complete = true;
+  const Result<RerunResult> same = Rerun(history, {"", 80 * kGiB});
+  ASSERT_TRUE(same.ok());
+  EXPECT_EQ(same->peak.allocated_bytes, writer.statistics().all.allocated_bytes.peak);
+  EXPECT_EQ(same->failed_requests, 0u);
+  const Result<RerunResult> small = Rerun(history, {"", 200 * kMiB});
+  ASSERT_TRUE(small.ok());
+  EXPECT_TRUE(small->first_failure.has_value());
+  EXPECT_LE(small->peak.reserved_bytes, 200 * kMiB);
+  EXPECT_FALSE(Rerun(history, {"max_split_mb:1"}).ok());
+}
+
+}  // namespace
+}  // namespace vramscope::allocator

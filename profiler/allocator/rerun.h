@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// The same requests under other settings, another release or another capacity: what the run would have taken.
+//
+// Why: "would expandable_segments have fitted?" has an exact answer once a history is understood (replay.h):
+// every request, free and completion is known, and only the allocator's decisions change. Frees that wait for
+// streams keep their recorded place, except where the model has to wait for all of them. What was in use
+// before the first event is asked for again, in order of address, into an empty allocator: the order in which
+// the program asked for it is not known.
+//
+// Not asked again: torch.cuda.empty_cache(), which no record tells from a cache that a failing request gave
+// back.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "profiler/allocator/history.h"
+#include "profiler/allocator/modelled_driver.h"
+#include "profiler/allocator/replay.h"
+#include "profiler/allocator/settings.h"
+
+namespace vramscope::allocator {
+
+struct RerunRequest {
+  std::string settings;
+  uint64_t capacity = ModelledDriver::kUnlimited;  // bytes that PyTorch can have
+};
+
+struct RerunResult {
+  uint64_t requests = 0;
+  uint64_t failed_requests = 0;           // their blocks are missing from then on
+  std::optional<uint64_t> first_failure;  // event whose request ran out of memory
+  PeakUse peak;                           // before and after it
+  Statistics statistics;
+  std::string_view release;
+  std::vector<std::string> notes;
+};
+
+// An error is one sentence: settings that the release refuses, a history that contradicts itself.
+[[nodiscard]] Result<RerunResult> Rerun(const History& history, const RerunRequest& request);
+
+}  // namespace vramscope::allocator

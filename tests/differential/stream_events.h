@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// When a freed block that other streams used becomes free: what PyTorch does in front of its free lists, and
+// the model is told.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <set>
+#include <vector>
+
+#include "profiler/allocator/device_allocator.h"
+#include "tests/differential/device_model.h"
+
+namespace vramscope::allocator {
+
+// The events of streams that a freed block waits for, which PyTorch keeps in front of its free lists: one
+// queue for each stream, asked before each request outside of pools; inside, the events are recorded later.
+class StreamEvents {
+ public:
+  StreamEvents(Clock& clock, size_t streams) : clock_(clock), queues_(streams) {}
+
+  void RecordUse(uint64_t address, size_t stream, bool inside) {
+    uses_[address].insert(stream);
+    if (inside) inside_uses_[address].insert(stream);
+  }
+  // Whether the block is free at once.
+  [[nodiscard]] bool IsUnused(uint64_t address) const { return !uses_.contains(address); }
+  void Free(uint64_t address, bool inside) {
+    if (inside) {
+      deferred_.push_back(address);
+    } else {
+      Insert(address);
+    }
+  }
+  void Process(DeviceAllocator& model) {
+    InsertDeferred(model);
+    for (auto& queue : queues_) {
+      while (!queue.empty() && clock_.Passed(queue.front().time)) {
+        Drop(queue.front().address, model);
+        queue.pop_front();
+      }
+    }
+  }
+  // PyTorch waits for the events of each block that the model has made free meanwhile.
+  void Wait(DeviceAllocator& model) {
+    InsertDeferred(model);
+    for (auto& queue : queues_) {
+      std::erase_if(queue, [&](const Waiting& waiting) {
+        const Block* const block = model.Find(waiting.address);
+        if (block != nullptr && block->status == BlockStatus::kPendingFree) return false;
+        clock_.WaitFor(waiting.time);
+        counts_.erase(waiting.address);
+        return true;
+      });
+    }
+  }
+
+  // What was put off during a capture: its events are recorded now, and a block that only the capture used is
+  // free.
+  void InsertDeferred(DeviceAllocator& model) {
+    for (const uint64_t address : deferred_) {
+      for (const size_t stream : inside_uses_[address]) uses_[address].erase(stream);
+      Insert(address);
+      if (counts_[address] == 0) model.CompleteFree(address);
+    }
+    deferred_.clear();
+  }
+
+ private:
+  struct Waiting {
+    uint64_t time;
+    uint64_t address;
+  };
+
+  void Insert(uint64_t address) {
+    for (const size_t stream : uses_[address]) {
+      queues_[stream].push_back({clock_.Record(stream), address});
+      ++counts_[address];
+    }
+    uses_.erase(address);
+    inside_uses_.erase(address);
+  }
+  void Drop(uint64_t address, DeviceAllocator& model) {
+    if (--counts_[address] > 0) return;
+    counts_.erase(address);
+    (void)model.CompleteFree(address);  // if it cannot, the statistics will differ
+  }
+
+  Clock& clock_;
+  std::vector<std::deque<Waiting>> queues_;
+  std::map<uint64_t, std::set<size_t>> uses_, inside_uses_;
+  std::map<uint64_t, size_t> counts_;
+  std::vector<uint64_t> deferred_;
+};
+
+}  // namespace vramscope::allocator
