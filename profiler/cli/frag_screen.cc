@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "profiler/classify/category.h"
+#include "profiler/fragmentation/autopsy_words.h"
 #include "profiler/fragmentation/cause.h"
 
 namespace vramscope::cli {
@@ -110,21 +111,11 @@ std::string Moments(const Subject& subject, const Answer& answer) {
   return text;
 }
 
-bool IsLibraryFrame(std::string_view frame) {
-  // C++ frames, and those of PyTorch itself: the reader knows the first line of their own code best.
-  return frame.find("::") != std::string_view::npos || frame.find("/torch/") != std::string_view::npos ||
-         frame.find("site-packages") != std::string_view::npos ||
-         frame.find(".py:") == std::string_view::npos;
-}
-
 }  // namespace
 
 std::string BlockTitle(const fragmentation::Block& block, const fragmentation::BlockText& text) {
   if (!text.name.empty()) return Printable(text.name);
-  for (const std::string& frame : text.frames) {
-    if (!IsLibraryFrame(frame)) return Printable(frame);
-  }
-  if (!text.frames.empty()) return Printable(text.frames.front());
+  if (!text.frames.empty()) return Printable(fragmentation::TellingFrame(text.frames));
   if (text.number.has_value()) return fmt::format("allocation {}", FormatCount(*text.number));
   return fmt::format("{:#x}", block.address);
 }

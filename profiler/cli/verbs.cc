@@ -21,6 +21,7 @@ constexpr std::array kVerbs = {
     Verb{"report", "where the memory of a run went", RunReport},
     Verb{"explain", "why nvidia-smi shows more than PyTorch", RunExplain},
     Verb{"frag", "what is reserved and not used, why, and which tensors pin it", RunFrag},
+    Verb{"oom", "why a request ran out of memory, with proof, and what to change", RunOom},
 };
 
 }  // namespace

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+// `vramscope oom`: why a request failed, proved, and what to change.
+#include <fmt/format.h>
+
+#include <charconv>
+
+#include "profiler/classify/category.h"
+#include "profiler/cli/arguments.h"
+#include "profiler/cli/frag_screen.h"
+#include "profiler/cli/subject_file.h"
+#include "profiler/cli/terminal.h"
+#include "profiler/cli/verb.h"
+#include "profiler/fragmentation/autopsy.h"
+#include "profiler/fragmentation/autopsy_words.h"
+
+namespace vramscope::cli {
+namespace {
+
+using fragmentation::Autopsy;
+using fragmentation::Subject;
+using fragmentation::Trial;
+using fragmentation::TrialEnd;
+
+const VerbHelp& Help() {
+  static const VerbHelp help = {
+      "oom",
+      "why a request ran out of memory, with proof, and what to change",
+      "oom [options] FILE",
+      {{"vramscope oom run.vms", "the last out-of-memory error of a recorded run, killed or not"},
+       {"vramscope oom snapshot.pickle --json", "the same of a snapshot of PyTorch"}},
+      {{"json", '\0', nullptr, "Print one JSON document instead (docs/json.md)."},
+       {"number", '\0', "N", "Which of several, from 1; default: the last."},
+       {"device", '\0', "NAME", "cuda:0, ...; default: the one with the most memory."},
+       {"process", '\0', "PID", "Of a trace; default: the one with the most memory."},
+       {"color", '\0', "auto|always|never", "Colours; auto: on a terminal, unless NO_COLOR is set."}}};
+  return help;
+}
+
+class OomScreen {
+ public:
+  OomScreen(const std::string& path, const Subject& subject, const Autopsy& autopsy, const Terminal& terminal)
+      : path_(path), subject_(subject), autopsy_(autopsy), terminal_(terminal) {}
+
+  std::string Build() const {
+    std::string text = Headline();
+    text += terminal_.Paint(fmt::format("{}, {} of {}", subject_.device, subject_.source, Printable(path_)),
+                            Ink::Dim()) +
+            "\n";
+    text += Lines("Why nothing served it", autopsy_.reasons);
+    if (autopsy_.state.has_value()) text += State();
+    text += Trials();
+    if (!autopsy_.blockers.empty()) {
+      text +=
+          Heading("What lies between the free bytes") + SegmentTable(subject_, autopsy_.blockers, terminal_);
+    }
+    text +=
+        Holders() + Lines("What to change", autopsy_.advice) + Lines("What is not known", autopsy_.unknown);
+    for (const std::string& note : subject_.notes) text += terminal_.Paint("\n" + note, Ink::Dim()) + "\n";
+    return text;
+  }
+
+ private:
+  [[nodiscard]] std::string Heading(std::string_view text) const {
+    return "\n" + terminal_.Paint(text, Ink::Bold()) + "\n";
+  }
+
+  [[nodiscard]] std::string Lines(std::string_view title, const std::vector<std::string>& lines) const {
+    if (lines.empty()) return "";
+    std::string text = Heading(title);
+    for (const std::string& line : lines) text += "  " + Printable(line) + "\n";
+    return text;
+  }
+
+  [[nodiscard]] std::string Headline() const {
+    const std::string verdict = terminal_.Paint(VerdictSentence(autopsy_), Ink::Bold());
+    if (!autopsy_.failure.has_value()) return verdict + "\n";
+    std::string where;
+    if (autopsy_.state.has_value() && autopsy_.state->place.step != 0) {
+      where = fmt::format(" in step {}, {}", autopsy_.state->place.step, autopsy_.state->place.phase);
+    }
+    const std::string frame = fragmentation::TellingFrame(autopsy_.failure->frames);
+    return fmt::format("{} failed{}{}{}. {}\n", terminal_.Paint(FormatBytes(autopsy_.rounded), Ink::Bad()),
+                       where, frame.empty() ? "" : " at ", Printable(frame), verdict);
+  }
+
+  [[nodiscard]] std::string State() const {
+    const auto& total = autopsy_.state->metrics.total;
+    std::string text = Heading(fmt::format("{} reserved, {} allocated; the difference by cause",
+                                           FormatBytes(total.reserved), FormatBytes(total.allocated)));
+    text += CauseTable(autopsy_.state->metrics.causes, terminal_);
+    if (autopsy_.failure.has_value()) return text;
+    const uint64_t largest = autopsy_.free.largest_block;
+    text += Heading("What would have happened to a request");
+    Table table({Align::kLeft, Align::kLeft});
+    table.AddRow({"up to " + FormatBytes(largest), "served from a free block"});
+    table.AddRow(
+        {"up to " + FormatBytes(autopsy_.free.all()), "served only if the free bytes were in one piece"});
+    table.AddRow({"more", "depends on what the driver had left"});
+    return text + table.ToString();
+  }
+
+  [[nodiscard]] std::string Trials() const {
+    if (autopsy_.trials.empty() || !autopsy_.reproduced.value_or(false)) return "";
+    Table table({Align::kLeft, Align::kLeft, Align::kRight});
+    for (const Trial& trial : autopsy_.trials) {
+      const std::string end = trial.end == TrialEnd::kFits    ? terminal_.Paint("fits", Ink::Good())
+                              : trial.end == TrialEnd::kFails ? terminal_.Paint("fails", Ink::Bad())
+                                                              : terminal_.Paint("fails before", Ink::Bad());
+      table.AddRow({trial.settings, end, FormatBytes(trial.reserved) + " reserved"});
+    }
+    return Heading("Replayed under other settings (the recorded ones fail here, as recorded)") +
+           table.ToString();
+  }
+
+  [[nodiscard]] std::string Holders() const {
+    Table table({Align::kRight, Align::kRight, Align::kLeft, Align::kLeft});
+    const uint64_t all = autopsy_.state.has_value() ? autopsy_.state->metrics.active() : 0;
+    for (const auto& holder : autopsy_.holders) {
+      const auto category = classify::CategoryFromKey(holder.category);
+      table.AddRow({FormatBytes(holder.bytes), FormatPercent(holder.bytes, all),
+                    category.has_value() ? terminal_.Paint(classify::Info(*category).name,
+                                                           Ink::Rgb(classify::Info(*category).rgb))
+                                         : "",
+                    fmt::format("{} ({})", Shorten(Printable(holder.title), 70, terminal_.unicode),
+                                FormatCount(holder.blocks, "block"))});
+    }
+    return autopsy_.holders.empty() ? "" : Heading("Who has the memory") + table.ToString();
+  }
+
+  const std::string& path_;
+  const Subject& subject_;
+  const Autopsy& autopsy_;
+  const Terminal& terminal_;
+};
+
+int OomVerb(const Arguments& arguments, const Terminal& terminal) {
+  if (arguments.positionals().size() != 1) return Fail("oom needs one file: vramscope oom run.vms");
+  size_t number = 0;
+  if (arguments.Has("number")) {
+    const std::string text = arguments.Get("number");
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc() || end != text.data() + text.size() || number == 0) {
+      return Fail(fmt::format("--number needs a number from 1 on, not \"{}\".", Printable(text)));
+    }
+  }
+  const std::string& path = arguments.positionals().front();
+  const auto file = OpenSubject(path, arguments);
+  if (!file.ok()) return Fail(file.error().sentence);
+  const Subject& subject = (*file)->subject;
+  const fragmentation::LayoutWalk walk(subject.history, subject.rules);
+  const auto autopsy = fragmentation::Examine(subject, walk, number);
+  if (!autopsy.ok()) return Fail(path + ": " + autopsy.error().sentence);
+  fmt::print("{}", arguments.Has("json") ? fragmentation::ToJson(subject, *autopsy) + "\n"
+                                         : OomScreen(path, subject, *autopsy, terminal).Build());
+  return autopsy->verdict == fragmentation::Verdict::kUnknown ? kCannotJudge : kDone;
+}
+
+}  // namespace
+
+int RunOom(std::span<const std::string> words) {
+  return RunParsed(Help(), Arguments::Parse(Help(), words), OomVerb);
+}
+
+}  // namespace vramscope::cli

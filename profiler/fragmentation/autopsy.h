@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// Why a request failed: what was asked for, what was free and why it did not serve, the verdict with its
+// proof in bytes and by replay, the tensors at fault, and what to change, in that order.
+//
+//   could have served it        verdict
+//   a free block                fits_free_block       PyTorch searched too early
+//   driver + what empty_cache   empty_cache
+//   another setting             setting               proved: the model under it serves the request
+//   all free bytes in one piece stitchable
+//   nothing                     true_shortage         by so many bytes
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "profiler/fragmentation/answer.h"
+#include "profiler/fragmentation/trial.h"
+
+namespace vramscope::fragmentation {
+
+enum class Verdict : uint8_t { kUnknown, kFitsFreeBlock, kEmptyCache, kSetting, kStitchable, kTrueShortage };
+[[nodiscard]] const char* VerdictKey(Verdict verdict);
+
+// Where free bytes were that did not serve the request. They add up to all free bytes and those of the
+// driver.
+struct FreeBytes {
+  uint64_t same_domain = 0;    // in segments of its own pool, stream and size class
+  uint64_t largest_block = 0;  // of those
+  uint64_t releasable = 0;     // wholly free segments and pages elsewhere: empty_cache returns them
+  uint64_t other_stream = 0;
+  uint64_t other_pool = 0;
+  uint64_t other_size_class = 0;  // the small pool for a large request, the large one for a small
+  uint64_t pending = 0;           // freed, but in use by another stream; not free
+  std::optional<uint64_t> driver;
+
+  [[nodiscard]] uint64_t all() const {
+    return same_domain + releasable + other_stream + other_pool + other_size_class;
+  }
+};
+
+// Blocks that belong together: of one name, or born at one line.
+struct Holder {
+  std::string title;
+  std::string category;  // a key; "" = not known
+  uint64_t bytes = 0;
+  uint64_t blocks = 0;
+};
+
+struct Autopsy {
+  std::optional<Failure> failure;     // none: the state at the end, of which nothing says what failed
+  size_t number = 0;                  // of the failure, from 1
+  uint64_t rounded = 0;               // what a free block must have
+  uint64_t segment_bytes = 0;         // what the driver was asked for
+  std::optional<MomentAnswer> state;  // none: the segments are not known
+  FreeBytes free;
+  Verdict verdict = Verdict::kUnknown;
+  uint64_t shortfall = 0;          // of a true shortage: at least so much more was needed
+  std::optional<bool> reproduced;  // the model under the recorded settings fails there too; none: not tried
+  std::vector<Trial> trials;       // of other settings
+  std::vector<SegmentAnswer> blockers;  // segments of the request's domain with free bytes
+  std::vector<Holder> holders;          // of all live memory, largest first
+  std::vector<std::string> reasons;     // why each kind of free memory did not serve, one sentence each
+  std::vector<std::string> advice;      // what to change, best first
+  std::vector<std::string> unknown;     // what the file does not say
+};
+
+// Of failure `number` (from 1), 0 = the last one. Fails when there is no such failure.
+[[nodiscard]] Result<Autopsy> Examine(const Subject& subject, const LayoutWalk& walk, size_t number);
+
+[[nodiscard]] std::string ToJson(const Subject& subject, const Autopsy& autopsy, int indent = 2);
+
+}  // namespace vramscope::fragmentation

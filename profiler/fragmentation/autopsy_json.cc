@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <nlohmann/json.hpp>
+
+#include "profiler/fragmentation/autopsy.h"
+#include "profiler/fragmentation/autopsy_words.h"
+#include "profiler/fragmentation/json.h"
+
+namespace vramscope::fragmentation {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+template <typename T>
+Json OrNull(const std::optional<T>& value) {
+  return value.has_value() ? Json(*value) : Json(nullptr);
+}
+
+Json RequestJson(const Subject& subject, const Autopsy& autopsy) {
+  if (!autopsy.failure.has_value()) return nullptr;
+  const Failure& failure = *autopsy.failure;
+  const allocator::PoolId pool = subject.history.pools[failure.pool];
+  return {{"number", autopsy.number},
+          {"event", failure.moment},
+          {"rounded_bytes", autopsy.rounded},
+          {"segment_bytes", autopsy.segment_bytes},
+          {"stream", subject.streams_known ? Json(subject.history.streams[failure.stream]) : Json(nullptr)},
+          {"pool", Json::array({pool.capture, pool.user})},
+          {"frames", failure.frames}};
+}
+
+Json FreeJson(const FreeBytes& free) {
+  return {{"driver_bytes", OrNull(free.driver)},
+          {"same_domain_bytes", free.same_domain},
+          {"largest_block_bytes", free.largest_block},
+          {"releasable_bytes", free.releasable},
+          {"other_size_class_bytes", free.other_size_class},
+          {"other_stream_bytes", free.other_stream},
+          {"other_pool_bytes", free.other_pool},
+          {"pending_bytes", free.pending}};
+}
+
+const char* EndKey(TrialEnd end) {
+  return end == TrialEnd::kFits ? "fits" : end == TrialEnd::kFails ? "fails" : "fails_before";
+}
+
+Json TrialsJson(const std::vector<Trial>& trials) {
+  Json all = Json::array();
+  for (const Trial& trial : trials) {
+    const bool before = trial.end == TrialEnd::kFailsBefore;
+    all.push_back({{"settings", trial.settings},
+                   {"result", EndKey(trial.end)},
+                   {"failed_at_event", before ? Json(trial.failed_at) : Json(nullptr)},
+                   {"reserved_bytes", trial.reserved},
+                   {"driver_free_bytes", trial.driver_free}});
+  }
+  return all;
+}
+
+Json HoldersJson(const std::vector<Holder>& holders) {
+  Json all = Json::array();
+  for (const Holder& holder : holders) {
+    all.push_back({{"title", holder.title},
+                   {"category", holder.category.empty() ? Json(nullptr) : Json(holder.category)},
+                   {"bytes", holder.bytes},
+                   {"blocks", holder.blocks}});
+  }
+  return all;
+}
+
+}  // namespace
+
+std::string ToJson(const Subject& subject, const Autopsy& autopsy, int indent) {
+  Json document = {{"schema_version", 1},
+                   {"source", subject.source},
+                   {"device", subject.device},
+                   {"process", OrNull(subject.pid)},
+                   {"settings", subject.history.settings},
+                   {"failures", subject.failures.size()},
+                   {"request", RequestJson(subject, autopsy)},
+                   {"verdict", VerdictKey(autopsy.verdict)},
+                   {"verdict_sentence", VerdictSentence(autopsy)},
+                   {"shortfall_bytes", autopsy.shortfall},
+                   {"free", autopsy.state.has_value() ? FreeJson(autopsy.free) : Json(nullptr)},
+                   {"reasons", autopsy.reasons},
+                   {"reproduced", OrNull(autopsy.reproduced)},
+                   {"trials", TrialsJson(autopsy.trials)},
+                   {"state", autopsy.state.has_value() ? MomentJson(subject, *autopsy.state) : Json(nullptr)},
+                   {"segments", SegmentsJson(subject, autopsy.blockers)},
+                   {"holders", HoldersJson(autopsy.holders)},
+                   {"advice", autopsy.advice},
+                   {"unknown", autopsy.unknown}};
+  return document.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace vramscope::fragmentation

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/fragmentation/autopsy_words.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <string_view>
+
+namespace vramscope::fragmentation {
+namespace {
+
+std::string Bytes(uint64_t bytes) {
+  constexpr std::array kUnits = {"B", "KiB", "MiB", "GiB", "TiB"};
+  double value = static_cast<double>(bytes);
+  size_t unit = 0;
+  while (value >= 1024 && unit + 1 < kUnits.size()) {
+    value /= 1024;
+    ++unit;
+  }
+  char text[32];
+  std::snprintf(text, sizeof(text), unit == 0 ? "%.0f %s" : "%.1f %s", value, kUnits[unit]);
+  return text;
+}
+
+bool IsPythonOf(std::string_view frame, std::string_view part) {
+  return frame.find(".py:") != std::string_view::npos && frame.find(part) != std::string_view::npos;
+}
+
+bool IsOwnPython(std::string_view frame) {
+  return frame.find(".py:") != std::string_view::npos && !IsPythonOf(frame, "/torch/") &&
+         !IsPythonOf(frame, "site-packages") && !IsPythonOf(frame, "dist-packages");
+}
+
+bool IsMachinery(std::string_view frame) {
+  static constexpr std::string_view kParts[] = {
+      "unwind",        "CapturedTraceback", "gather_with_cpp", "CachingAllocator",  "Allocator",
+      "StorageImpl",   "::allocate",        "malloc",          "at::detail::empty", "empty_cuda",
+      "empty_strided", "gatherContext",     "resize_",         "structured_",       "wrapper_CUDA",
+      "c10::"};
+  return std::any_of(std::begin(kParts), std::end(kParts),
+                     [&](std::string_view part) { return frame.find(part) != std::string_view::npos; });
+}
+
+void AddReasons(Autopsy& autopsy) {
+  const FreeBytes& free = autopsy.free;
+  auto& reasons = autopsy.reasons;
+  if (free.driver.has_value()) {
+    reasons.push_back("The driver had " + Bytes(*free.driver) + " left; a new segment takes " +
+                      Bytes(autopsy.segment_bytes) + ".");
+  }
+  if (free.same_domain != 0) {
+    reasons.push_back(Bytes(free.same_domain) +
+                      " are free in segments of the same pool and stream, but the largest "
+                      "piece is " +
+                      Bytes(free.largest_block) + ": live blocks lie between.");
+  }
+  if (free.releasable != 0)
+    reasons.push_back(Bytes(free.releasable) + " are wholly free segments or pages elsewhere.");
+  if (free.other_size_class != 0) {
+    const bool small = autopsy.rounded <= kSmallRequestBytes;
+    reasons.push_back(Bytes(free.other_size_class) +
+                      (small ? " are free in the large pool; requests up to 1 MiB come from the small one."
+                             : " are free in the small pool, which serves requests up to 1 MiB."));
+  }
+  if (free.other_stream != 0)
+    reasons.push_back(Bytes(free.other_stream) + " are free, but belong to other streams.");
+  if (free.other_pool != 0)
+    reasons.push_back(Bytes(free.other_pool) + " are free, but in another memory pool.");
+  if (free.pending != 0) {
+    reasons.push_back(Bytes(free.pending) +
+                      " were freed and still in use by another stream (record_stream).");
+  }
+}
+
+void AddUnknowns(const Subject& subject, Autopsy& autopsy) {
+  auto& unknown = autopsy.unknown;
+  if (!autopsy.failure.has_value()) {
+    unknown.emplace_back("Which request failed, and whether one did: no out-of-memory event is in the file.");
+  }
+  if (!subject.has_layout)
+    unknown.emplace_back("Where the segments lie: the driver's calls were not recorded.");
+  if (!autopsy.free.driver.has_value() &&
+      !(autopsy.failure.has_value() && autopsy.failure->driver_free.has_value())) {
+    unknown.emplace_back("What the driver had left.");
+  }
+  if (subject.history.events.size() <= 1 && subject.source == "snapshot") {
+    unknown.emplace_back(
+        "How it came to this: the snapshot has no history, so no other setting can be tried.");
+  } else if (autopsy.failure.has_value() && !autopsy.reproduced.has_value()) {
+    unknown.emplace_back("Whether another setting would have fitted it: that was not tried.");
+  } else if (autopsy.reproduced.has_value() && !*autopsy.reproduced) {
+    unknown.emplace_back(
+        "Whether another setting would have fitted it: under the recorded settings the model does not fail "
+        "at the same "
+        "request, so its answers prove nothing here.");
+  }
+  if (!subject.streams_known) unknown.emplace_back("On which streams blocks lie: all count as one.");
+}
+
+void AddShortageAdvice(const Autopsy& autopsy, std::vector<std::string>& advice) {
+  advice.push_back("Need " + Bytes(autopsy.shortfall) +
+                   " less at this moment: no allocator setting gives it.");
+  if (autopsy.holders.empty()) return;
+  const Holder& largest = autopsy.holders.front();
+  advice.push_back("The largest holder is " + largest.title +
+                   (largest.category.empty() ? "" : " (" + largest.category + ")") + " with " +
+                   Bytes(largest.bytes) + " in " + std::to_string(largest.blocks) + " blocks.");
+  uint64_t activations = 0;
+  for (const Holder& holder : autopsy.holders)
+    activations += holder.category == "activation" ? holder.bytes : 0;
+  if (activations > autopsy.shortfall) {
+    advice.push_back("Activations hold " + Bytes(activations) +
+                     ": a smaller batch, checkpointing or lower precision takes it from there.");
+  }
+}
+
+void AddAdvice(Autopsy& autopsy) {
+  auto& advice = autopsy.advice;
+  switch (autopsy.verdict) {
+    case Verdict::kFitsFreeBlock:
+      advice.emplace_back(
+          "Make the same request again: a free block became large enough while PyTorch gave back its cache, "
+          "and it "
+          "did not look again. Newer releases do.");
+      return;
+    case Verdict::kEmptyCache:
+      advice.emplace_back(
+          "Call torch.cuda.empty_cache() before this request. PyTorch does so by itself, except while a "
+          "graph is captured or "
+          "inside torch.cuda.use_mem_pool.");
+      return;
+    case Verdict::kTrueShortage:
+      return AddShortageAdvice(autopsy, advice);
+    case Verdict::kUnknown:
+      return;
+    case Verdict::kSetting:
+    case Verdict::kStitchable:
+      break;
+  }
+  if (autopsy.reproduced.value_or(false)) {
+    for (const Trial& trial : autopsy.trials) {
+      if (trial.end != TrialEnd::kFits) continue;
+      advice.push_back("Set PYTORCH_CUDA_ALLOC_CONF=" + trial.settings +
+                       ": replayed under it the request is served, with " + Bytes(trial.reserved) +
+                       " reserved and " + Bytes(trial.driver_free) + " left.");
+    }
+  }
+  if (!autopsy.blockers.empty() && !autopsy.blockers.front().pinned_by.empty()) {
+    const SegmentAnswer& worst = autopsy.blockers.front();
+    advice.push_back(
+        "Allocate what lives long before what does not: " + GroupTitle(worst.pinned_by.front().text) + " (" +
+        Bytes(worst.pinned_by.front().block.bytes) + ") is one of " +
+        std::to_string(worst.pinned.pins.size()) + " blocks that hold " + Bytes(worst.pinned.held_back) +
+        " of a segment back.");
+  }
+}
+
+}  // namespace
+
+void AddWords(const Subject& subject, Autopsy& autopsy) {
+  if (autopsy.failure.has_value() && autopsy.state.has_value()) AddReasons(autopsy);
+  AddAdvice(autopsy);
+  AddUnknowns(subject, autopsy);
+}
+
+std::string VerdictSentence(const Autopsy& autopsy) {
+  const FreeBytes& free = autopsy.free;
+  const std::string request = Bytes(autopsy.rounded);
+  switch (autopsy.verdict) {
+    case Verdict::kFitsFreeBlock:
+      return "It would have fitted: a free block of " + Bytes(free.largest_block) +
+             " was there for a request of " + request + ".";
+    case Verdict::kEmptyCache:
+      return "empty_cache would do: given back, the cache leaves the driver enough for " +
+             Bytes(autopsy.segment_bytes) + ".";
+    case Verdict::kSetting:
+      return "Fragmentation, and another setting would have fitted it.";
+    case Verdict::kStitchable:
+      return "Fragmentation: enough was free for " + request +
+             ", in pieces that no request can have together.";
+    case Verdict::kTrueShortage:
+      return "A true shortage: with all free memory in one piece, " + Bytes(autopsy.shortfall) +
+             " were missing.";
+    case Verdict::kUnknown:
+      return "What failed and why is not known.";
+  }
+  return "";
+}
+
+std::string TellingFrame(const std::vector<std::string>& frames) {
+  const auto own = std::find_if(frames.begin(), frames.end(), IsOwnPython);
+  if (own != frames.end()) return *own;
+  const auto telling = std::find_if_not(frames.begin(), frames.end(), IsMachinery);
+  return telling != frames.end() ? *telling : frames.empty() ? "" : frames.front();
+}
+
+std::string GroupTitle(const BlockText& text) {
+  if (!text.name.empty()) return text.name;
+  const std::string frame = TellingFrame(text.frames);
+  return frame.empty() ? "(nothing known)" : frame;
+}
+
+}  // namespace vramscope::fragmentation

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// An autopsy in sentences: why the free memory did not serve, what to change, what the file does not say.
+#pragma once
+
+#include <string>
+
+#include "profiler/fragmentation/autopsy.h"
+
+namespace vramscope::fragmentation {
+
+// Fills in `reasons`, `advice` and `unknown` from the rest.
+void AddWords(const Subject& subject, Autopsy& autopsy);
+
+// The verdict as one sentence with its numbers.
+[[nodiscard]] std::string VerdictSentence(const Autopsy& autopsy);
+
+// What blocks are told apart by when they are added up: the name without its number, else the line that
+// allocated them.
+[[nodiscard]] std::string GroupTitle(const BlockText& text);
+
+// The frame that says most to the program's author: the innermost of their own Python code, else the
+// innermost that is not PyTorch's machinery. "" when there are no frames.
+[[nodiscard]] std::string TellingFrame(const std::vector<std::string>& frames);
+
+}  // namespace vramscope::fragmentation
