@@ -2,7 +2,10 @@
 // `vramscope frag`: what is reserved and was not asked for, by cause, and who pins it.
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <charconv>
+#include <cstdio>
+#include <cstring>
 
 #include "profiler/cli/arguments.h"
 #include "profiler/cli/frag_screen.h"
@@ -11,6 +14,7 @@
 #include "profiler/cli/verb.h"
 #include "profiler/fragmentation/answer.h"
 #include "profiler/fragmentation/json.h"
+#include "profiler/fragmentation/picture.h"
 
 namespace vramscope::cli {
 namespace {
@@ -30,6 +34,10 @@ const VerbHelp& Help() {
        {"segments", '\0', "N", "How many segments to show, 0 = all; default 5, with --json all."},
        {"pins", '\0', "N", "How many blocks of each, 0 = all; default 3, with --json all."},
        {"points", '\0', "N", "Points of the series in --json; default 256, 0 = none."},
+       {"svg", '\0', "OUT", "Draw a picture into this file instead."},
+       {"picture", '\0', "NAME",
+        "Which: causes (over the events; default), shares (the metrics, over the events),\n"
+        "map (the segments at the moment), sizes (the free blocks at the moment)."},
        {"device", '\0', "NAME", "cuda:0, ...; default: the one with the most memory."},
        {"process", '\0', "PID", "Of a trace; default: the one with the most memory."},
        {"color", '\0', "auto|always|never", "Colours; auto: on a terminal, unless NO_COLOR is set."}}};
@@ -44,6 +52,19 @@ Status ReadCount(const Arguments& arguments, const char* option, size_t& into) {
   return Error{fmt::format("--{} needs a number, not \"{}\".", option, Printable(text))};
 }
 
+int WriteSvg(const Arguments& arguments, const fragmentation::Subject& subject,
+             const fragmentation::LayoutWalk& walk, const fragmentation::Answer& answer,
+             fragmentation::Picture picture) {
+  const std::string path = arguments.Get("svg");
+  const std::string text = fragmentation::DrawSvg(subject, answer, walk.At(answer.chosen.moment), picture);
+  std::FILE* file = std::fopen(path.c_str(), "we");
+  const bool written = file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  const bool closed = file != nullptr && std::fclose(file) == 0;
+  if (written && closed) return kDone;
+  return Fail(
+      fmt::format("{}: the picture could not be written: {}.", Printable(path), std::strerror(errno)));
+}
+
 int FragVerb(const Arguments& arguments, const Terminal& terminal) {
   if (arguments.positionals().size() != 1) return Fail("frag needs one file: vramscope frag run.vms");
   const bool json = arguments.Has("json");
@@ -51,7 +72,12 @@ int FragVerb(const Arguments& arguments, const Terminal& terminal) {
   question.at = arguments.All("at");
   question.segments = json ? 0 : 5;
   question.pins = json ? 0 : 3;
-  question.points = json ? 256 : 0;
+  const auto picture = fragmentation::PictureFromName(arguments.Get("picture", "causes"));
+  if (!picture.has_value()) {
+    return Fail(fmt::format("--picture is causes, shares, map or sizes, not \"{}\".",
+                            Printable(arguments.Get("picture"))));
+  }
+  question.points = json ? 256 : arguments.Has("svg") ? 800 : 0;
   for (const auto& [option, value] :
        {std::pair{"segments", &question.segments}, std::pair{"pins", &question.pins},
         std::pair{"points", &question.points}}) {
@@ -65,6 +91,7 @@ int FragVerb(const Arguments& arguments, const Terminal& terminal) {
   const fragmentation::LayoutWalk walk(subject.history, subject.rules);
   const auto answer = fragmentation::BuildAnswer(subject, walk, question);
   if (!answer.ok()) return Fail(path + ": " + answer.error().sentence);
+  if (arguments.Has("svg")) return WriteSvg(arguments, subject, walk, *answer, *picture);
   fmt::print("{}", json ? fragmentation::ToJson(subject, *answer) + "\n"
                         : FragScreen(path, subject, *answer, terminal));
   return kDone;

@@ -9,19 +9,6 @@
 namespace vramscope::fragmentation {
 namespace {
 
-std::string Bytes(uint64_t bytes) {
-  constexpr std::array kUnits = {"B", "KiB", "MiB", "GiB", "TiB"};
-  double value = static_cast<double>(bytes);
-  size_t unit = 0;
-  while (value >= 1024 && unit + 1 < kUnits.size()) {
-    value /= 1024;
-    ++unit;
-  }
-  char text[32];
-  std::snprintf(text, sizeof(text), unit == 0 ? "%.0f %s" : "%.1f %s", value, kUnits[unit]);
-  return text;
-}
-
 bool IsPythonOf(std::string_view frame, std::string_view part) {
   return frame.find(".py:") != std::string_view::npos && frame.find(part) != std::string_view::npos;
 }
@@ -45,29 +32,29 @@ void AddReasons(Autopsy& autopsy) {
   const FreeBytes& free = autopsy.free;
   auto& reasons = autopsy.reasons;
   if (free.driver.has_value()) {
-    reasons.push_back("The driver had " + Bytes(*free.driver) + " left; a new segment takes " +
-                      Bytes(autopsy.segment_bytes) + ".");
+    reasons.push_back("The driver had " + BytesText(*free.driver) + " left; a new segment takes " +
+                      BytesText(autopsy.segment_bytes) + ".");
   }
   if (free.same_domain != 0) {
-    reasons.push_back(Bytes(free.same_domain) +
+    reasons.push_back(BytesText(free.same_domain) +
                       " are free in segments of the same pool and stream, but the largest "
                       "piece is " +
-                      Bytes(free.largest_block) + ": live blocks lie between.");
+                      BytesText(free.largest_block) + ": live blocks lie between.");
   }
   if (free.releasable != 0)
-    reasons.push_back(Bytes(free.releasable) + " are wholly free segments or pages elsewhere.");
+    reasons.push_back(BytesText(free.releasable) + " are wholly free segments or pages elsewhere.");
   if (free.other_size_class != 0) {
     const bool small = autopsy.rounded <= kSmallRequestBytes;
-    reasons.push_back(Bytes(free.other_size_class) +
+    reasons.push_back(BytesText(free.other_size_class) +
                       (small ? " are free in the large pool; requests up to 1 MiB come from the small one."
                              : " are free in the small pool, which serves requests up to 1 MiB."));
   }
   if (free.other_stream != 0)
-    reasons.push_back(Bytes(free.other_stream) + " are free, but belong to other streams.");
+    reasons.push_back(BytesText(free.other_stream) + " are free, but belong to other streams.");
   if (free.other_pool != 0)
-    reasons.push_back(Bytes(free.other_pool) + " are free, but in another memory pool.");
+    reasons.push_back(BytesText(free.other_pool) + " are free, but in another memory pool.");
   if (free.pending != 0) {
-    reasons.push_back(Bytes(free.pending) +
+    reasons.push_back(BytesText(free.pending) +
                       " were freed and still in use by another stream (record_stream).");
   }
 }
@@ -98,18 +85,18 @@ void AddUnknowns(const Subject& subject, Autopsy& autopsy) {
 }
 
 void AddShortageAdvice(const Autopsy& autopsy, std::vector<std::string>& advice) {
-  advice.push_back("Need " + Bytes(autopsy.shortfall) +
+  advice.push_back("Need " + BytesText(autopsy.shortfall) +
                    " less at this moment: no allocator setting gives it.");
   if (autopsy.holders.empty()) return;
   const Holder& largest = autopsy.holders.front();
   advice.push_back("The largest holder is " + largest.title +
                    (largest.category.empty() ? "" : " (" + largest.category + ")") + " with " +
-                   Bytes(largest.bytes) + " in " + std::to_string(largest.blocks) + " blocks.");
+                   BytesText(largest.bytes) + " in " + std::to_string(largest.blocks) + " blocks.");
   uint64_t activations = 0;
   for (const Holder& holder : autopsy.holders)
     activations += holder.category == "activation" ? holder.bytes : 0;
   if (activations > autopsy.shortfall) {
-    advice.push_back("Activations hold " + Bytes(activations) +
+    advice.push_back("Activations hold " + BytesText(activations) +
                      ": a smaller batch, checkpointing or lower precision takes it from there.");
   }
 }
@@ -141,16 +128,16 @@ void AddAdvice(Autopsy& autopsy) {
     for (const Trial& trial : autopsy.trials) {
       if (trial.end != TrialEnd::kFits) continue;
       advice.push_back("Set PYTORCH_CUDA_ALLOC_CONF=" + trial.settings +
-                       ": replayed under it the request is served, with " + Bytes(trial.reserved) +
-                       " reserved and " + Bytes(trial.driver_free) + " left.");
+                       ": replayed under it the request is served, with " + BytesText(trial.reserved) +
+                       " reserved and " + BytesText(trial.driver_free) + " left.");
     }
   }
   if (!autopsy.blockers.empty() && !autopsy.blockers.front().pinned_by.empty()) {
     const SegmentAnswer& worst = autopsy.blockers.front();
     advice.push_back(
         "Allocate what lives long before what does not: " + GroupTitle(worst.pinned_by.front().text) + " (" +
-        Bytes(worst.pinned_by.front().block.bytes) + ") is one of " +
-        std::to_string(worst.pinned.pins.size()) + " blocks that hold " + Bytes(worst.pinned.held_back) +
+        BytesText(worst.pinned_by.front().block.bytes) + ") is one of " +
+        std::to_string(worst.pinned.pins.size()) + " blocks that hold " + BytesText(worst.pinned.held_back) +
         " of a segment back.");
   }
 }
@@ -165,26 +152,39 @@ void AddWords(const Subject& subject, Autopsy& autopsy) {
 
 std::string VerdictSentence(const Autopsy& autopsy) {
   const FreeBytes& free = autopsy.free;
-  const std::string request = Bytes(autopsy.rounded);
+  const std::string request = BytesText(autopsy.rounded);
   switch (autopsy.verdict) {
     case Verdict::kFitsFreeBlock:
-      return "It would have fitted: a free block of " + Bytes(free.largest_block) +
+      return "It would have fitted: a free block of " + BytesText(free.largest_block) +
              " was there for a request of " + request + ".";
     case Verdict::kEmptyCache:
       return "empty_cache would do: given back, the cache leaves the driver enough for " +
-             Bytes(autopsy.segment_bytes) + ".";
+             BytesText(autopsy.segment_bytes) + ".";
     case Verdict::kSetting:
       return "Fragmentation, and another setting would have fitted it.";
     case Verdict::kStitchable:
       return "Fragmentation: enough was free for " + request +
              ", in pieces that no request can have together.";
     case Verdict::kTrueShortage:
-      return "A true shortage: with all free memory in one piece, " + Bytes(autopsy.shortfall) +
+      return "A true shortage: with all free memory in one piece, " + BytesText(autopsy.shortfall) +
              " were missing.";
     case Verdict::kUnknown:
       return "What failed and why is not known.";
   }
   return "";
+}
+
+std::string BytesText(uint64_t bytes) {
+  constexpr std::array kUnits = {"B", "KiB", "MiB", "GiB", "TiB"};
+  double value = static_cast<double>(bytes);
+  size_t unit = 0;
+  while (value >= 1024 && unit + 1 < kUnits.size()) {
+    value /= 1024;
+    ++unit;
+  }
+  char text[32];
+  std::snprintf(text, sizeof(text), unit == 0 ? "%.0f %s" : "%.1f %s", value, kUnits[unit]);
+  return text;
 }
 
 std::string TellingFrame(const std::vector<std::string>& frames) {

@@ -2,7 +2,9 @@
 // An autopsy in sentences: why the free memory did not serve, what to change, what the file does not say.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "profiler/fragmentation/autopsy.h"
 
@@ -13,6 +15,9 @@ void AddWords(const Subject& subject, Autopsy& autopsy);
 
 // The verdict as one sentence with its numbers.
 [[nodiscard]] std::string VerdictSentence(const Autopsy& autopsy);
+
+// "11.6 GiB": one decimal, binary units.
+[[nodiscard]] std::string BytesText(uint64_t bytes);
 
 // What blocks are told apart by when they are added up: the name without its number, else the line that
 // allocated them.

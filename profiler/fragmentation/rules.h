@@ -21,7 +21,7 @@ constexpr uint64_t kSmallSegmentBytes = 2 * kMiB;    // and from segments or pag
 constexpr uint64_t kMadeToMeasureBytes = 10 * kMiB;  // from here on a large segment fits its request
 constexpr uint64_t kMadeToMeasureRounding = 2 * kMiB;
 constexpr uint64_t kMaxSlackBytes = kMiB;  // what a block of the large pool may keep beyond its request
-constexpr size_t kRoundingBuckets = 16;
+constexpr size_t kRoundingBuckets = 16;    // allocator::kRoundingBuckets
 
 struct Rules {
   uint64_t max_split_bytes = std::numeric_limits<uint64_t>::max();

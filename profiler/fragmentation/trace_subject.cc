@@ -5,6 +5,8 @@
 #include <memory>
 #include <utility>
 
+#include "profiler/allocator/settings.h"
+
 namespace vramscope::fragmentation {
 namespace {
 
@@ -32,6 +34,19 @@ struct Made {
   model::BlockId block = model::kNone;
 };
 
+// By the settings that the program began with; those that it could not have had change nothing.
+Rules RulesOf(const allocator::History& history) {
+  Rules rules;
+  const auto settings =
+      allocator::ParseSettings(history.settings, allocator::ReleaseOf(history.torch_version));
+  if (!settings.ok()) return rules;
+  rules.max_split_bytes = settings->max_split_bytes;
+  rules.large_segment_bytes = settings->large_segment_bytes;
+  rules.roundup_power2_divisions = settings->roundup_power2_divisions;
+  rules.expandable_segments = settings->expandable_segments;
+  return rules;
+}
+
 class TraceReading {
  public:
   TraceReading(const Analysis& analysis, model::DeviceIndex device)
@@ -47,6 +62,7 @@ class TraceReading {
     for (const char* name : {"env.PYTORCH_ALLOC_CONF", "env.PYTORCH_CUDA_ALLOC_CONF"}) {
       if (const std::string text = Metadata(name); !text.empty()) subject_.history.settings = text;
     }
+    subject_.rules = RulesOf(subject_.history);
     AddSegments();
     AddBlocks();
     AddFailures();

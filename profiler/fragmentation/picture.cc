@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/fragmentation/picture.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdarg>
+#include <cstdio>
+#include <utility>
+
+#include "profiler/classify/category.h"
+#include "profiler/fragmentation/autopsy_words.h"
+#include "profiler/fragmentation/cause.h"
+
+namespace vramscope::fragmentation {
+namespace {
+
+constexpr double kWidth = 960;
+constexpr double kLeft = 84;
+constexpr double kRight = 940;
+constexpr double kTop = 56;
+constexpr uint32_t kUsed = 0x3d4656;  // memory that was asked for
+constexpr uint32_t kText = 0xd6dbe4;
+constexpr uint32_t kDim = 0x808998;
+constexpr size_t kMapRows = 28;
+
+class Svg {
+ public:
+  explicit Svg(double height) : height_(height) {
+    Print(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\" "
+        "font-family=\"Inter, 'DejaVu Sans', sans-serif\" font-size=\"12\">\n",
+        kWidth, height, kWidth, height);
+    Box(0, 0, kWidth, height, 0x11141a);
+  }
+
+  void Box(double x, double y, double width, double height, uint32_t rgb) {
+    Print("<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" fill=\"#%06x\"/>\n", x, y, width,
+          height, rgb);
+  }
+  void Text(double x, double y, const std::string& text, uint32_t rgb = kText, const char* anchor = "start") {
+    Print("<text x=\"%.1f\" y=\"%.1f\" fill=\"#%06x\" text-anchor=\"%s\">", x, y, rgb, anchor);
+    for (const char c : text) {
+      const auto byte = static_cast<unsigned char>(c);
+      text_ += c == '<' ? "&lt;" : c == '&' ? "&amp;" : byte < 0x20 ? "?" : std::string(1, c);
+    }
+    text_ += "</text>\n";
+  }
+  void Line(double x1, double y1, double x2, double y2, uint32_t rgb) {
+    Print("<line x1=\"%.2f\" y1=\"%.2f\" x2=\"%.2f\" y2=\"%.2f\" stroke=\"#%06x\" stroke-width=\"1\"/>\n", x1,
+          y1, x2, y2, rgb);
+  }
+  // Through the points, filled when `fill`.
+  void Path(const std::vector<std::pair<double, double>>& points, uint32_t rgb, bool fill) {
+    text_ += fill ? "<polygon points=\"" : "<polyline fill=\"none\" points=\"";
+    for (const auto& [x, y] : points) Print("%.2f,%.2f ", x, y);
+    Print(fill ? "\" fill=\"#%06x\"/>\n" : "\" stroke=\"#%06x\" stroke-width=\"1.6\"/>\n", rgb);
+  }
+  std::string Finish() && { return std::move(text_) + "</svg>\n"; }
+  [[nodiscard]] double height() const { return height_; }
+
+ private:
+  [[gnu::format(printf, 2, 3)]] void Print(const char* format, ...) {
+    char buffer[400];
+    va_list values;
+    va_start(values, format);
+    std::vsnprintf(buffer, sizeof(buffer), format, values);
+    va_end(values);
+    text_ += buffer;
+  }
+
+  double height_;
+  std::string text_;
+};
+
+// A square of the colour, and what it means; returns where the next one begins.
+double Legend(Svg& svg, double x, double y, uint32_t rgb, const std::string& text) {
+  svg.Box(x, y - 9, 10, 10, rgb);
+  svg.Text(x + 15, y, text, kDim);
+  return x + 30 + 6.6 * static_cast<double>(text.size());
+}
+
+std::string WhenText(const Answer& answer) {
+  std::string text = answer.chosen.asked;
+  if (answer.chosen.place.step != 0) text += ", step " + std::to_string(answer.chosen.place.step);
+  if (!answer.chosen.place.phase.empty() && answer.chosen.place.phase != "other")
+    text += ", " + answer.chosen.place.phase;
+  return text;
+}
+
+// Points of the series lie by event, not by time: what happens in a microsecond is as wide as a wait.
+class Axes {
+ public:
+  Axes(Svg& svg, const Answer& answer, double bottom)
+      : bottom_(bottom), events_(std::max<uint64_t>(answer.events, 1)) {
+    for (int i = 0; i <= 4; ++i) {
+      const double y = bottom - (bottom - kTop) * i / 4;
+      svg.Line(kLeft, y, kRight, y, 0x232833);
+    }
+    svg.Text((kLeft + kRight) / 2, bottom + 20, "events of the allocator: " + std::to_string(answer.events),
+             kDim, "middle");
+    const double x = X(answer.chosen.moment);
+    svg.Line(x, kTop, x, bottom, kText);
+    svg.Text(std::min(x, kRight - 60), kTop - 6, WhenText(answer), kText, "middle");
+  }
+  [[nodiscard]] double X(Moment moment) const {
+    return kLeft + (kRight - kLeft) * static_cast<double>(moment) / static_cast<double>(events_);
+  }
+  // `share` from 0 at the bottom to 1 at the top.
+  [[nodiscard]] double Y(double share) const { return bottom_ - (bottom_ - kTop) * share; }
+
+ private:
+  double bottom_;
+  uint64_t events_;
+};
+
+std::string Causes(const Subject& subject, const Answer& answer) {
+  Svg svg(420);
+  svg.Text(kLeft, 24, "Reserved memory by cause, " + subject.device);
+  const Axes axes(svg, answer, 340);
+  const auto whole = static_cast<double>(std::max<uint64_t>(answer.peak_reserved, 1));
+  for (int i = 0; i <= 4; i += 2) {
+    svg.Text(kLeft - 8, axes.Y(i / 4.0) + 4, BytesText(answer.peak_reserved * static_cast<uint64_t>(i) / 4),
+             kDim, "end");
+  }
+  std::vector<uint64_t> below(answer.series.size(), 0);
+  const auto band = [&](uint32_t rgb, auto bytes_of) {
+    std::vector<std::pair<double, double>> points;
+    for (size_t i = 0; i < answer.series.size(); ++i) {
+      points.emplace_back(axes.X(answer.series[i].moment), axes.Y(static_cast<double>(below[i]) / whole));
+    }
+    std::reverse(points.begin(), points.end());
+    for (size_t i = 0; i < answer.series.size(); ++i) {
+      below[i] += bytes_of(answer.series[i]);
+      points.emplace_back(axes.X(answer.series[i].moment), axes.Y(static_cast<double>(below[i]) / whole));
+    }
+    if (!points.empty()) svg.Path(points, rgb, true);
+  };
+  band(kUsed, [](const SeriesPoint& point) { return point.requested; });
+  double x = Legend(svg, kLeft, 385, kUsed, subject.requests_known ? "asked for" : "in blocks");
+  double y = 385;
+  for (const Cause& cause : kCauses) {
+    band(cause.rgb, [&](const SeriesPoint& point) { return point.causes.*cause.bytes; });
+    const bool ever = std::any_of(answer.series.begin(), answer.series.end(),
+                                  [&](const SeriesPoint& point) { return point.causes.*cause.bytes != 0; });
+    if (!ever) continue;
+    if (x > 800) x = kLeft, y += 20;
+    x = Legend(svg, x, y, cause.rgb, cause.name);
+  }
+  return std::move(svg).Finish();
+}
+
+std::string Shares(const Subject& subject, const Answer& answer) {
+  Svg svg(400);
+  svg.Text(kLeft, 24, "Metrics of fragmentation, " + subject.device);
+  const Axes axes(svg, answer, 340);
+  for (int i = 0; i <= 4; ++i)
+    svg.Text(kLeft - 8, axes.Y(i / 4.0) + 4, std::to_string(i * 25) + " %", kDim, "end");
+  const auto part = [](uint64_t bytes, uint64_t whole) {
+    return whole == 0 ? 0.0 : static_cast<double>(bytes) / static_cast<double>(whole);
+  };
+  const auto curve = [&](double x, uint32_t rgb, const char* name, auto share_of) {
+    std::vector<std::pair<double, double>> points;
+    for (const SeriesPoint& point : answer.series)
+      points.emplace_back(axes.X(point.moment), axes.Y(share_of(point)));
+    svg.Path(points, rgb, false);
+    return Legend(svg, x, 385, rgb, name);
+  };
+  double x = curve(kLeft, 0xD55E00, "instantaneous", [&](const SeriesPoint& p) {
+    return 1 - part(p.allocated, std::max(p.reserved, uint64_t{1}));
+  });
+  x = curve(x, 0x56B4E9, "external", [](const SeriesPoint& p) { return p.external; });
+  x = curve(x, 0x009E73, "root sum square", [](const SeriesPoint& p) { return p.root_sum_square; });
+  x = curve(x, 0xF0E442, "internal",
+            [&](const SeriesPoint& p) { return p.allocated == 0 ? 0 : 1 - part(p.requested, p.allocated); });
+  curve(x, 0xCC79A7, "pending",
+        [&](const SeriesPoint& p) { return part(p.causes.pending_frees, p.reserved); });
+  return std::move(svg).Finish();
+}
+
+uint32_t ColorOf(const Subject& subject, const Layout& layout, const Block& block, Moment moment) {
+  if (block.use == allocator::BlockUse::kPendingFree) return 0xCC79A7;
+  if (block.free()) return layout.WholeBytes(block) == block.bytes ? 0x009E73 : 0xD55E00;
+  const auto category = classify::CategoryFromKey(subject.describe(block, moment).category);
+  return category.has_value() && *category != classify::Category::kUnattributed
+             ? classify::Info(*category).rgb
+             : kUsed;
+}
+
+// Segments that are held back first, as in the table; the longest row is the widest segment.
+std::string Map(const Subject& subject, const Answer& answer, const Layout& layout) {
+  std::vector<SegmentIndex> rows;
+  for (const PinnedSegment& pinned : PinnedSegments(layout)) rows.push_back(pinned.segment);
+  if (rows.size() > kMapRows) rows.resize(kMapRows);
+  uint64_t widest = 1;
+  for (const SegmentIndex row : rows) widest = std::max(widest, layout.segment(row).bytes);
+  Svg svg(96 + 18 * static_cast<double>(rows.size()));
+  svg.Text(kLeft, 24, "Segments that live blocks hold back at " + WhenText(answer) + ", " + subject.device);
+  double x = Legend(svg, kLeft, 44, 0xD55E00, "free, pinned");
+  x = Legend(svg, x, 44, 0x009E73, "free pages");
+  x = Legend(svg, x, 44, 0xCC79A7, "pending free");
+  Legend(svg, x, 44, kUsed, "live, or the colour of its category");
+  double y = kTop + 4;
+  for (const SegmentIndex row : rows) {
+    const Segment& segment = layout.segment(row);
+    svg.Text(kLeft - 8, y + 11, BytesText(segment.bytes), kDim, "end");
+    for (BlockIndex at = segment.first; at != kNoIndex; at = layout.block(at).next) {
+      const Block& block = layout.block(at);
+      const double scale = (kRight - kLeft) / static_cast<double>(widest);
+      const double width = static_cast<double>(block.bytes) * scale;
+      svg.Box(kLeft + static_cast<double>(block.address - segment.address) * scale, y,
+              std::max(width - 0.6, 0.4), 13, ColorOf(subject, layout, block, answer.chosen.moment));
+    }
+    y += 18;
+  }
+  return std::move(svg).Finish();
+}
+
+std::string Sizes(const Subject& subject, const Answer& answer) {
+  const auto& classes = answer.chosen.metrics.histogram;
+  Svg svg(72 + 20 * static_cast<double>(classes.size()));
+  svg.Text(kLeft, 24, "Free blocks by size at " + WhenText(answer) + ", " + subject.device);
+  uint64_t most = 1;
+  for (const FreeRuns& runs : classes) most = std::max(most, runs.bytes);
+  double y = 44;
+  for (const FreeRuns& runs : classes) {
+    svg.Text(kLeft - 8, y + 11, BytesText(runs.at_least), kDim, "end");
+    const double width = (kRight - kLeft - 210) * static_cast<double>(runs.bytes) / static_cast<double>(most);
+    svg.Box(kLeft, y, std::max(width, 1.0), 14, 0x56B4E9);
+    svg.Text(
+        kLeft + width + 8, y + 11,
+        BytesText(runs.bytes) + " in " + std::to_string(runs.runs) + (runs.runs == 1 ? " block" : " blocks"));
+    y += 20;
+  }
+  return std::move(svg).Finish();
+}
+
+}  // namespace
+
+std::optional<Picture> PictureFromName(std::string_view name) {
+  static constexpr std::array<std::pair<std::string_view, Picture>, 4> kNames = {
+      {{"causes", Picture::kCauses},
+       {"shares", Picture::kShares},
+       {"map", Picture::kMap},
+       {"sizes", Picture::kSizes}}};
+  for (const auto& [known, picture] : kNames) {
+    if (known == name) return picture;
+  }
+  return std::nullopt;
+}
+
+std::string DrawSvg(const Subject& subject, const Answer& answer, const Layout& layout, Picture picture) {
+  switch (picture) {
+    case Picture::kCauses:
+      return Causes(subject, answer);
+    case Picture::kShares:
+      return Shares(subject, answer);
+    case Picture::kMap:
+      return Map(subject, answer, layout);
+    case Picture::kSizes:
+      return Sizes(subject, answer);
+  }
+  return "";
+}
+
+}  // namespace vramscope::fragmentation
