@@ -77,7 +77,7 @@ int FragVerb(const Arguments& arguments, const Terminal& terminal) {
     return Fail(fmt::format("--picture is causes, shares, map or sizes, not \"{}\".",
                             Printable(arguments.Get("picture"))));
   }
-  question.points = json ? 256 : arguments.Has("svg") ? 800 : 0;
+  question.points = json ? 256 : arguments.Has("svg") ? 400 : 0;
   for (const auto& [option, value] :
        {std::pair{"segments", &question.segments}, std::pair{"pins", &question.pins},
         std::pair{"points", &question.points}}) {

@@ -54,12 +54,23 @@ Result<Moment> FailureMoment(const Subject& subject, const std::string& text) {
   return subject.failures[*number - 1].moment;
 }
 
+// A free that is complete at once is two events; between them the block would pass for pending.
+Moment AfterWholeFree(const allocator::History& history, Moment moment) {
+  if (moment == 0 || moment >= history.events.size()) return moment;
+  const allocator::Event& last = history.events[moment - 1];
+  const allocator::Event& next = history.events[moment];
+  const bool inside = last.action == allocator::Action::kFreeRequested &&
+                      next.action == allocator::Action::kFreeCompleted && last.address == next.address;
+  return inside ? moment + 1 : moment;
+}
+
 std::vector<SeriesPoint> SeriesOf(const Subject& subject, const LayoutWalk& walk, size_t points) {
   std::vector<Moment> moments = {walk.fullest(), walk.worst()};
   const size_t steps = std::min<size_t>(points, walk.end() + size_t{1});
   for (size_t i = 0; i < steps; ++i) {
     moments.push_back(steps == 1 ? walk.end() : static_cast<Moment>(uint64_t{walk.end()} * i / (steps - 1)));
   }
+  for (Moment& moment : moments) moment = AfterWholeFree(walk.history(), moment);
   std::sort(moments.begin(), moments.end());
   moments.erase(std::unique(moments.begin(), moments.end()), moments.end());
   std::vector<SeriesPoint> series;

@@ -12,7 +12,7 @@ namespace {
 
 using allocator::kDefaultPool;
 
-constexpr size_t kBlockers = 10;
+constexpr size_t kBlockers = 5;
 constexpr size_t kPins = 5;
 constexpr size_t kHolders = 12;
 

@@ -125,8 +125,11 @@ void AddAdvice(Autopsy& autopsy) {
       break;
   }
   if (autopsy.reproduced.value_or(false)) {
+    std::string told;  // of several values that fit the first will do
     for (const Trial& trial : autopsy.trials) {
-      if (trial.end != TrialEnd::kFits) continue;
+      const std::string key = trial.settings.substr(0, trial.settings.rfind(':'));
+      if (trial.end != TrialEnd::kFits || key == told) continue;
+      told = key;
       advice.push_back("Set PYTORCH_CUDA_ALLOC_CONF=" + trial.settings +
                        ": replayed under it the request is served, with " + BytesText(trial.reserved) +
                        " reserved and " + BytesText(trial.driver_free) + " left.");
@@ -134,11 +137,12 @@ void AddAdvice(Autopsy& autopsy) {
   }
   if (!autopsy.blockers.empty() && !autopsy.blockers.front().pinned_by.empty()) {
     const SegmentAnswer& worst = autopsy.blockers.front();
+    const size_t others = worst.pinned.pins.size() - 1;
     advice.push_back(
         "Allocate what lives long before what does not: " + GroupTitle(worst.pinned_by.front().text) + " (" +
-        BytesText(worst.pinned_by.front().block.bytes) + ") is one of " +
-        std::to_string(worst.pinned.pins.size()) + " blocks that hold " + BytesText(worst.pinned.held_back) +
-        " of a segment back.");
+        BytesText(worst.pinned_by.front().block.bytes) + ")" +
+        (others == 0 ? "" : " and " + std::to_string(others) + " more") + " hold" +
+        (others == 0 ? "s " : " ") + BytesText(worst.pinned.held_back) + " of one segment back.");
   }
 }
 
@@ -197,7 +201,7 @@ std::string TellingFrame(const std::vector<std::string>& frames) {
 std::string GroupTitle(const BlockText& text) {
   if (!text.name.empty()) return text.name;
   const std::string frame = TellingFrame(text.frames);
-  return frame.empty() ? "(nothing known)" : frame;
+  return frame.empty() ? "a block without a name" : frame;
 }
 
 }  // namespace vramscope::fragmentation

@@ -21,6 +21,10 @@ constexpr double kTop = 56;
 constexpr uint32_t kUsed = 0x3d4656;  // memory that was asked for
 constexpr uint32_t kText = 0xd6dbe4;
 constexpr uint32_t kDim = 0x808998;
+// In the map, blocks have the colours of their categories; free memory is what has none.
+constexpr uint32_t kMapFree = 0xf4f6fa;
+constexpr uint32_t kMapFreePages = 0x98a2b3;
+constexpr uint32_t kMapPending = 0xff4fa3;
 constexpr size_t kMapRows = 28;
 
 class Svg {
@@ -52,7 +56,7 @@ class Svg {
   // Through the points, filled when `fill`.
   void Path(const std::vector<std::pair<double, double>>& points, uint32_t rgb, bool fill) {
     text_ += fill ? "<polygon points=\"" : "<polyline fill=\"none\" points=\"";
-    for (const auto& [x, y] : points) Print("%.2f,%.2f ", x, y);
+    for (const auto& [x, y] : points) Print("%.1f,%.1f ", x, y);
     Print(fill ? "\" fill=\"#%06x\"/>\n" : "\" stroke=\"#%06x\" stroke-width=\"1.6\"/>\n", rgb);
   }
   std::string Finish() && { return std::move(text_) + "</svg>\n"; }
@@ -139,10 +143,10 @@ std::string Causes(const Subject& subject, const Answer& answer) {
   double x = Legend(svg, kLeft, 385, kUsed, subject.requests_known ? "asked for" : "in blocks");
   double y = 385;
   for (const Cause& cause : kCauses) {
-    band(cause.rgb, [&](const SeriesPoint& point) { return point.causes.*cause.bytes; });
     const bool ever = std::any_of(answer.series.begin(), answer.series.end(),
                                   [&](const SeriesPoint& point) { return point.causes.*cause.bytes != 0; });
     if (!ever) continue;
+    band(cause.rgb, [&](const SeriesPoint& point) { return point.causes.*cause.bytes; });
     if (x > 800) x = kLeft, y += 20;
     x = Legend(svg, x, y, cause.rgb, cause.name);
   }
@@ -178,8 +182,8 @@ std::string Shares(const Subject& subject, const Answer& answer) {
 }
 
 uint32_t ColorOf(const Subject& subject, const Layout& layout, const Block& block, Moment moment) {
-  if (block.use == allocator::BlockUse::kPendingFree) return 0xCC79A7;
-  if (block.free()) return layout.WholeBytes(block) == block.bytes ? 0x009E73 : 0xD55E00;
+  if (block.use == allocator::BlockUse::kPendingFree) return kMapPending;
+  if (block.free()) return layout.WholeBytes(block) == block.bytes ? kMapFreePages : kMapFree;
   const auto category = classify::CategoryFromKey(subject.describe(block, moment).category);
   return category.has_value() && *category != classify::Category::kUnattributed
              ? classify::Info(*category).rgb
@@ -195,9 +199,9 @@ std::string Map(const Subject& subject, const Answer& answer, const Layout& layo
   for (const SegmentIndex row : rows) widest = std::max(widest, layout.segment(row).bytes);
   Svg svg(96 + 18 * static_cast<double>(rows.size()));
   svg.Text(kLeft, 24, "Segments that live blocks hold back at " + WhenText(answer) + ", " + subject.device);
-  double x = Legend(svg, kLeft, 44, 0xD55E00, "free, pinned");
-  x = Legend(svg, x, 44, 0x009E73, "free pages");
-  x = Legend(svg, x, 44, 0xCC79A7, "pending free");
+  double x = Legend(svg, kLeft, 44, kMapFree, "free, pinned");
+  x = Legend(svg, x, 44, kMapFreePages, "free pages");
+  x = Legend(svg, x, 44, kMapPending, "pending free");
   Legend(svg, x, 44, kUsed, "live, or the colour of its category");
   double y = kTop + 4;
   for (const SegmentIndex row : rows) {
