@@ -173,7 +173,8 @@ std::string VerdictSentence(const Autopsy& autopsy) {
       return "A true shortage: with all free memory in one piece, " + BytesText(autopsy.shortfall) +
              " were missing.";
     case Verdict::kUnknown:
-      return "What failed and why is not known.";
+      return autopsy.failure.has_value() ? "Why it failed is not known."
+                                         : "No request is seen to fail; this is the state at the end.";
   }
   return "";
 }

@@ -165,7 +165,7 @@ std::vector<SegmentState> InitialSegments(const History& history, const Rules& r
       if (known != block_bytes.end()) {
         block.bytes = std::min(known->second, room);
       } else if (block.bytes == 0) {
-        const uint64_t rounded = rules.Rounded(block.requested_bytes);
+        const uint64_t rounded = rules.Rounded(std::min(block.requested_bytes, room));
         block.bytes =
             rounded >= room ? room : rules.BlockBytes(rounded, room, segment.large, segment.expandable);
       }

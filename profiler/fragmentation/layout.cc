@@ -11,14 +11,29 @@ using allocator::Action;
 using allocator::BlockState;
 using allocator::BlockUse;
 
+namespace {
+
+// Addresses are 48 to 57 bits wide; what is beyond is no memory, and its end could not be computed.
+constexpr uint64_t kMaxAddress = uint64_t{1} << 60;
+
+bool IsRange(uint64_t address, uint64_t bytes) {
+  return address != 0 && bytes != 0 && address < kMaxAddress && bytes < kMaxAddress;
+}
+
+}  // namespace
+
 void Layout::AddSegment(const allocator::SegmentState& state) {
-  if (state.bytes == 0 || state.address == 0) return;
+  if (!IsRange(state.address, state.bytes)) return;
   RemoveRange(state.address, state.bytes, kNoIndex);
   const uint32_t domain = DomainFor(state.pool, state.stream, state.large);
   const SegmentIndex index =
       NewSegment(state.address, state.bytes, state.expandable ? rules_.PageBytes(state.large) : 0, domain);
   for (const BlockState& block : state.blocks) {
     if (block.use == BlockUse::kFree || block.bytes == 0) continue;
+    if (block.address < state.address || block.address - state.address >= state.bytes) {
+      Trouble(&Troubles::outside_segments, kBeforeHistory);
+      continue;
+    }
     BlockIndex place = FindBlock(block.address);
     if (place == kNoIndex || !blocks_[place].free()) {
       // Cut it out of the free block around it.
@@ -51,16 +66,17 @@ void Layout::Apply(const allocator::Event& event, uint32_t index) {
     case Action::kFreeCompleted:
       return CompleteFree(event, index);
     case Action::kSegmentAlloc:
-      if (event.bytes == 0 || event.address == 0) return;
+      if (!IsRange(event.address, event.bytes)) return;
       RemoveRange(event.address, event.bytes, kNoIndex);  // whose free was not recorded
       NewSegment(event.address, event.bytes, 0,
                  DomainFor(event.pool, event.stream, event.bytes > kSmallSegmentBytes));
       return;
     case Action::kSegmentMap:
-      if (event.bytes == 0 || event.address == 0) return;
+      if (!IsRange(event.address, event.bytes)) return;
       return Map(event);
     case Action::kSegmentFree:
     case Action::kSegmentUnmap:
+      if (!IsRange(event.address, event.bytes)) return;
       return RemoveRange(event.address, event.bytes, index);
     case Action::kSnapshot:
     case Action::kOutOfMemory:
@@ -73,8 +89,9 @@ void Layout::Allocate(const allocator::Event& event, uint32_t index) {
   if (place == kNoIndex) return;
   const Segment& segment = segments_[blocks_[place].segment];
   const uint64_t gap = blocks_[place].bytes;
-  const uint64_t rounded = rules_.Rounded(event.bytes);
-  if (rounded > gap && event.bytes > gap) Trouble(&Troubles::too_small, index);
+  const uint64_t asked = std::min(event.bytes, gap);
+  if (asked < event.bytes) Trouble(&Troubles::too_small, index);
+  const uint64_t rounded = rules_.Rounded(asked);
   const uint64_t bytes =
       rounded >= gap ? gap
                      : rules_.BlockBytes(rounded, gap, domains_[segment.domain].large, segment.expandable());
@@ -82,7 +99,7 @@ void Layout::Allocate(const allocator::Event& event, uint32_t index) {
   Block& block = blocks_[place];
   Count(block, -1);
   block.use = BlockUse::kAllocated;
-  block.requested_bytes = std::min(event.bytes, bytes);
+  block.requested_bytes = std::min(asked, bytes);
   block.born = index;
   Count(block, +1);
   ++segments_[block.segment].live_blocks;

@@ -253,5 +253,49 @@ TEST(LayoutTroubleTest, WhatContradictsItselfIsCountedAndTheSumsHold) {
   EXPECT_EQ(layout.troubles().segments_in_use, 1U);
 }
 
+TEST(LayoutTroubleTest, NoHistoryHoweverWrongBreaksTheSums) {
+  const uint32_t seed = std::random_device()();
+  std::mt19937 chance(seed);
+  const auto below = [&](uint64_t limit) {
+    return std::uniform_int_distribution<uint64_t>(0, limit - 1)(chance);
+  };
+  for (int round = 0; round < 200; ++round) {
+    History history;
+    history.has_segments = round % 2 == 0;
+    for (uint64_t i = 0; i < below(4); ++i) {
+      SegmentState segment{.address = below(100) * kMiB,
+                           .bytes = below(30) * kMiB,
+                           .large = below(2) == 0,
+                           .expandable = below(2) == 0};
+      for (uint64_t k = 0; k < below(4); ++k) {
+        segment.blocks.push_back({below(100) * kMiB, below(8 * kMiB), below(8 * kMiB),
+                                  static_cast<allocator::BlockUse>(below(3))});
+      }
+      history.segments.push_back(segment);
+    }
+    for (int i = 0; i < 300; ++i) {
+      Event event;
+      event.action = static_cast<allocator::Action>(below(9));
+      event.address = below(50) == 0 ? ~uint64_t{0} - below(9) : below(200) * kMiB / 2;
+      event.bytes = below(50) == 0 ? ~uint64_t{0} - below(9) : below(24 * kMiB);
+      event.stream = static_cast<allocator::StreamIndex>(below(2));
+      history.events.push_back(event);
+    }
+    const LayoutWalk walk(history, RulesFor(round % 3 == 0 ? "expandable" : ""));
+    LayoutCursor cursor(walk);
+    for (Moment moment = 0; moment <= walk.end(); moment += 10) {
+      const Layout& layout = cursor.Seek(moment);
+      const Metrics metrics = Measure(layout);
+      uint64_t bytes = 0;
+      for (const auto& [address, index] : layout.segments()) bytes += layout.segment(index).bytes;
+      ASSERT_EQ(metrics.total.reserved, bytes) << "seed " << seed << ", round " << round;
+      ASSERT_EQ(metrics.total.free, metrics.space.bytes);
+      ASSERT_EQ(metrics.total.free + metrics.active(), bytes) << "seed " << seed << ", round " << round;
+      ASSERT_EQ(metrics.causes.Sum(), bytes - metrics.total.requested);
+      (void)PinnedSegments(layout);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace vramscope::fragmentation

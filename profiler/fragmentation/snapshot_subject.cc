@@ -15,10 +15,14 @@ namespace {
 using allocator::History;
 using snapshot::Snapshot;
 
+// Streams and pools are few; what a file names beyond so many counts as the default one.
+constexpr size_t kMostNames = 1024;
+
 template <typename Id, typename Key>
 Id IndexOf(std::vector<Key>& known, const Key& key) {
   const auto found = std::find(known.begin(), known.end(), key);
   if (found != known.end()) return static_cast<Id>(found - known.begin());
+  if (known.size() >= kMostNames) return 0;
   known.push_back(key);
   return static_cast<Id>(known.size() - 1);
 }
