@@ -19,7 +19,7 @@ using allocator::SegmentState;
 // Segments by address, without blocks.
 class SegmentsBackwards {
  public:
-  explicit SegmentsBackwards(const History& history) {
+  SegmentsBackwards(const History& history, const Rules& rules) : rules_(rules) {
     for (const SegmentState& segment : history.segments) {
       SegmentState shape = segment;
       shape.blocks.clear();
@@ -46,11 +46,18 @@ class SegmentsBackwards {
                        .bytes = event.bytes,
                        .stream = event.stream,
                        .pool = event.pool,
-                       .large = event.bytes != kSmallSegmentBytes,
+                       .large = IsLarge(event),
                        .expandable = event.action == Action::kSegmentUnmap});
       default:
         return;
     }
+  }
+
+  // Segments of cudaMalloc are 2 MiB in the small pool and more in the large one. Of expandable memory
+  // several pages may go at once: of 2 MiB each, or of 20.
+  bool IsLarge(const Event& event) const {
+    if (event.action == Action::kSegmentFree) return event.bytes != kSmallSegmentBytes;
+    return event.bytes % rules_.large_segment_bytes == 0;
   }
 
   void Insert(SegmentState segment) {
@@ -60,11 +67,14 @@ class SegmentsBackwards {
     if (!segment.expandable) return;
     const auto joined = [](const SegmentState& low, const SegmentState& high) {
       return high.expandable && low.expandable && low.address + low.bytes == high.address &&
-             low.stream == high.stream && low.pool == high.pool && low.large == high.large;
+             low.stream == high.stream && SamePool(low.pool, high.pool);
     };
+    // Two pools never touch, each has more addresses than the device has memory: what is known of the
+    // neighbour holds for this one.
     const auto next = std::next(place);
     if (next != segments_.end() && joined(place->second, next->second)) {
       place->second.bytes += next->second.bytes;
+      place->second.large = next->second.large;
       segments_.erase(next);
     }
     if (place == segments_.begin()) return;
@@ -100,6 +110,11 @@ class SegmentsBackwards {
     }
   }
 
+  static bool SamePool(allocator::PoolIndex a, allocator::PoolIndex b) {
+    return a == b || a == allocator::kUnknownPool || b == allocator::kUnknownPool;
+  }
+
+  const Rules& rules_;
   std::map<uint64_t, SegmentState> segments_;
 };
 
@@ -146,7 +161,7 @@ bool TellsRequests(const History& history) {
 std::vector<SegmentState> InitialSegments(const History& history, const Rules& rules,
                                           const std::map<uint64_t, uint64_t>& block_bytes) {
   if (!history.has_segments) return {};
-  std::vector<SegmentState> segments = SegmentsBackwards(history).Take();
+  std::vector<SegmentState> segments = SegmentsBackwards(history, rules).Take();
   std::vector<BlockState> blocks = BlocksBefore(history);
   if (!TellsRequests(history)) {
     for (BlockState& block : blocks) {
