@@ -104,7 +104,8 @@ Json TroublesJson(const Troubles& troubles) {
           {"not_at_begin", troubles.not_at_begin},
           {"unknown_frees", troubles.unknown_frees},
           {"segments_in_use", troubles.segments_in_use},
-          {"unknown_segments", troubles.unknown_segments}};
+          {"unknown_segments", troubles.unknown_segments},
+          {"other_end", troubles.other_end}};
 }
 
 double Ratio(uint64_t part, uint64_t whole) {

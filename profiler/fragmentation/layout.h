@@ -84,11 +84,12 @@ struct Troubles {
   uint64_t unknown_frees = 0;     // of what is not allocated
   uint64_t segments_in_use = 0;   // given back, or unmapped, with blocks in it
   uint64_t unknown_segments = 0;  // given back without having come
+  uint64_t other_end = 0;         // 1: the events lead to other blocks than the history has at its end
   std::optional<uint32_t> first;  // the first event that does not fit
 
   [[nodiscard]] uint64_t total() const {
     return outside_segments + overlaps + too_small + not_at_begin + unknown_frees + segments_in_use +
-           unknown_segments;
+           unknown_segments + other_end;
   }
 };
 

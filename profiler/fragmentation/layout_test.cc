@@ -253,6 +253,20 @@ TEST(LayoutTroubleTest, WhatContradictsItselfIsCountedAndTheSumsHold) {
   EXPECT_EQ(layout.troubles().segments_in_use, 1U);
 }
 
+TEST(LayoutTroubleTest, TheSegmentsAtTheEndAreBelievedAndNotTheEventsBeforeThem) {
+  History history;
+  history.has_segments = true;
+  history.segments.push_back({.address = 20 * kMiB, .bytes = 20 * kMiB, .large = true});
+  Event event;
+  event.address = 20 * kMiB;
+  event.bytes = 4 * kMiB;
+  history.events.push_back(event);  // never freed, and not there at the end
+  const LayoutWalk walk(history, Rules());
+  EXPECT_EQ(walk.troubles().other_end, 1U);
+  EXPECT_EQ(walk.At(walk.end()).Total().allocated, 0U);
+  EXPECT_EQ(walk.At(0).Total().free, 20 * kMiB);
+}
+
 TEST(LayoutTroubleTest, NoHistoryHoweverWrongBreaksTheSums) {
   const uint32_t seed = std::random_device()();
   std::mt19937 chance(seed);

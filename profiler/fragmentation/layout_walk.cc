@@ -31,6 +31,24 @@ LayoutWalk::LayoutWalk(const allocator::History& history, const Rules& rules) : 
     if (learned.empty()) break;
     for (const auto& [address, bytes] : learned) block_bytes[address] = bytes;
   }
+  TrustTheEnd(rules);
+}
+
+// Where the events do not lead to the segments that the file has at the end, the segments are believed.
+void LayoutWalk::TrustTheEnd(const Rules& rules) {
+  if (!history_.has_segments) return;
+  Layout written(rules);
+  for (const allocator::SegmentState& segment : history_.segments) written.AddSegment(segment);
+  const Domain ours = At(end()).Total();
+  const Domain theirs = written.Total();
+  const bool same = ours.reserved == theirs.reserved && ours.allocated == theirs.allocated &&
+                    ours.requested == theirs.requested && ours.pending == theirs.pending &&
+                    ours.whole == theirs.whole;
+  if (same) return;
+  ++troubles_.other_end;
+  if (!troubles_.first.has_value()) troubles_.first = end();
+  if (checkpoints_.back().moment == end()) checkpoints_.pop_back();
+  checkpoints_.push_back({end(), std::move(written)});
 }
 
 std::vector<std::pair<uint64_t, uint64_t>> LayoutWalk::Walk(Layout layout) {

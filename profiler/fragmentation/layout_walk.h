@@ -29,7 +29,8 @@ class LayoutWalk {
   [[nodiscard]] const allocator::History& history() const { return history_; }
   [[nodiscard]] Moment end() const { return static_cast<Moment>(history_.events.size()); }
 
-  // The layout at a moment, at most end(). Any thread.
+  // The layout at a moment, at most end(). Any thread. At the end it is that of the segments that the history
+  // has.
   [[nodiscard]] Layout At(Moment moment) const;
 
   // The moment with the most reserved memory; of several the one with the most allocated.
@@ -51,6 +52,7 @@ class LayoutWalk {
   // Returns the sizes of blocks that were learned on the way.
   std::vector<std::pair<uint64_t, uint64_t>> Walk(Layout layout);
   void Note(Moment moment, const Layout& layout);
+  void TrustTheEnd(const Rules& rules);
   [[nodiscard]] const Checkpoint& Before(Moment moment) const;
 
   friend class LayoutCursor;
