@@ -110,11 +110,16 @@ uint64_t Shortfall(const DeviceLedger& fullest, const std::vector<DeviceLedger>&
 }
 
 // "model\t411041792" in each line; all processes together.
-void ReadWorkspaces(const std::string& folder, ConvolutionWorkspaces& workspaces) {
+void ReadWorkspaces(const std::string& folder, ConvolutionWorkspaces& workspaces,
+                    UncountedWorkspaces& uncounted) {
   for (const std::string& text : Notes(folder, ".cudnn")) {
     std::istringstream lines(text);
     std::string source;
     for (uint64_t bytes = 0; lines >> source >> bytes;) {
+      if (source == "attention" || source == "batch_norm") {
+        (source == "attention" ? uncounted.attention : uncounted.batch_norm) = true;
+        continue;
+      }
       (source == "cudnn" ? workspaces.asked : workspaces.estimated) = true;
       workspaces.largest_bytes = std::max(workspaces.largest_bytes, bytes);
     }
@@ -216,7 +221,7 @@ Result<DryrunResult> DryrunRunner::Run(const std::vector<std::string>& command,
   if (!result.used_device) return result;
   ReadStop(scratch.path(), result);
   ReadDataReads(scratch.path(), result.data_reads);
-  ReadWorkspaces(scratch.path(), result.workspaces);
+  ReadWorkspaces(scratch.path(), result.workspaces, result.uncounted);
   const Result<model::Run> run = model::LoadFile(outcome->path);
   if (!run.ok()) return run.error();
   const classify::Analysis analysis(*run);

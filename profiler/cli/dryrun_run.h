@@ -29,6 +29,12 @@ struct ConvolutionWorkspaces {
   uint64_t largest_bytes = 0;
 };
 
+// Operations of cuDNN that ran and whose workspaces nobody knows; they count as nothing.
+struct UncountedWorkspaces {
+  bool attention = false;
+  bool batch_norm = false;
+};
+
 // Where the command's own output goes.
 enum class CommandOutput { kAsItIs, kToStderr, kToFile };
 
@@ -47,6 +53,7 @@ struct DryrunResult {
   bool stopped_by_calm = false;      // because the peak did not grow any more
   std::vector<DataRead> data_reads;  // sizes first, then by count
   ConvolutionWorkspaces workspaces;
+  UncountedWorkspaces uncounted;
 
   // The command neither succeeded nor ran out of the device's memory.
   [[nodiscard]] bool FailedOtherwise() const { return wait_status != 0 && fits; }

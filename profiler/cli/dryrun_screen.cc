@@ -118,6 +118,14 @@ std::string WorkspaceSentence(const ConvolutionWorkspaces& workspaces) {
       FormatBytes(static_cast<uint64_t>(kHigh * bytes)));
 }
 
+std::string UncountedSentence(const UncountedWorkspaces& uncounted) {
+  if (!uncounted.attention && !uncounted.batch_norm) return "";
+  return fmt::format("Workspaces of {} in cuDNN are not known and count as 0.\n",
+                     !uncounted.batch_norm ? "attention"
+                     : uncounted.attention ? "attention and batch normalization"
+                                           : "batch normalization");
+}
+
 Json PeakOf(const DryrunResult& result) {
   Json peak;
   peak["allocated_bytes"] = result.answer.peak.allocated_bytes;
@@ -143,8 +151,9 @@ std::string VerdictText(const DryrunResult& result, const Terminal& terminal) {
         entry.library.empty() ? entry.call : fmt::format("{} by {}", entry.call, entry.library);
     table.AddRow({"  of these " + Printable(by), FormatBytes(entry.peak_bytes), Range(entry)});
   }
-  return fmt::format("{}\n{}{}{}{}{}\n\n", Sentence(result, terminal), table.ToString(), StopSentence(result),
-                     DataSentence(result), WorkspaceSentence(result.workspaces), kSimulated);
+  return fmt::format("{}\n{}{}{}{}{}{}\n\n", Sentence(result, terminal), table.ToString(), StopSentence(result),
+                     DataSentence(result), WorkspaceSentence(result.workspaces),
+                     UncountedSentence(result.uncounted), kSimulated);
 }
 
 std::string VerdictJson(const DryrunResult& result) {
@@ -166,6 +175,8 @@ std::string VerdictJson(const DryrunResult& result) {
                                                         : workspaces.asked   ? Json("cudnn")
                                                                              : Json(nullptr)},
                                         {"largest_bytes", workspaces.largest_bytes}};
+  document["uncounted_workspaces"] = {{"attention", result.uncounted.attention},
+                                      {"batch_norm", result.uncounted.batch_norm}};
   document["data_reads"] = Json::array();
   for (const DataRead& read : result.data_reads) {
     document["data_reads"].push_back({{"decides", read.sizes ? "sizes" : "unknown"},

@@ -236,7 +236,7 @@ def beside() -> Dict[str, int]:
 
 @program
 def growth() -> Dict[str, Any]:
-    """beside(): at first, after a kernel, after a product, after limits were set."""
+    """beside(): at first, after a kernel, after a product, after limits were set, after a module was loaded."""
     torch.cuda.init()
     x = torch.empty(64, 64, device="cuda")
     rows = [beside()]
@@ -250,6 +250,9 @@ def growth() -> Dict[str, Any]:
     refused = driver.cuCtxSetLimit(1, ctypes.c_size_t(2 * MIB))
     stack = ctypes.c_size_t()
     driver.cuCtxGetLimit(ctypes.byref(stack), 0)
+    rows.append(beside())
+    module = ctypes.c_void_p()
+    driver.cuModuleLoadData(ctypes.byref(module), b".version 8.7\n.target sm_90a\n" + b"x" * (10 * MIB))  # PTX
     rows.append(beside())
     return {"rows": rows, "stack": stack.value, "printf_after_a_kernel": refused}
 

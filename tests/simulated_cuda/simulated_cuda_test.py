@@ -72,12 +72,13 @@ class Memory(DeviceTest):
         stack = 2048 * 132 * (4096 - 1024)  # of every thread that an H100 can hold
         for python in self.for_each_python():
             facts = self.facts(python, "growth")
-            at_start, with_kernel, with_product, with_limits = facts["rows"]
+            at_start, with_kernel, with_product, with_limits, with_module = facts["rows"]
             self.assertEqual(at_start, {"context": 527 * MIB}, "kernels are loaded when they are launched")
             self.assertEqual((with_kernel["printf"], with_kernel["kernels"]), (MIB, 2 * MIB))
             self.assertNotIn("cublasCreate", with_kernel)
             self.assertEqual(with_product["cublasCreate"], 56 * MIB)
             self.assertEqual((with_limits["local memory"], with_limits["malloc heap"]), (stack, 64 * MIB))
+            self.assertEqual(with_module["kernels"] - with_limits["kernels"], 6 * MIB, "six tenths of the text")
             self.assertEqual((facts["stack"], facts["printf_after_a_kernel"]), (4096, 1))
             eager = self.facts(python, "growth", CUDA_MODULE_LOADING="EAGER")["rows"][1]
             self.assertGreater(eager["kernels"], 300 * MIB, "all of the wheel's code")

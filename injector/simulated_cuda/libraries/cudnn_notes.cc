@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdio>
@@ -18,11 +19,17 @@ struct Source {
   const char* name;
   std::atomic<int64_t> largest{kNone};
 };
-std::array<Source, 2> sources = {Source{"cudnn"}, Source{"model"}};
+std::array<Source, 4> sources = {Source{"cudnn"}, Source{"model"}, Source{"attention"}, Source{"batch_norm"}};
+constexpr size_t kFirstOperation = 2;
+
+bool IsEmpty() {
+  return std::all_of(sources.begin(), sources.end(),
+                     [](const Source& source) { return source.largest == kNone; });
+}
 
 __attribute__((destructor)) void LeaveNotes() {
   const char* const pattern = std::getenv("VRAMSCOPE_SIMULATED_CUDNN_NOTES");
-  if (pattern == nullptr || (sources[0].largest == kNone && sources[1].largest == kNone)) return;
+  if (pattern == nullptr || IsEmpty()) return;
   std::string name = pattern;
   if (const size_t mark = name.find("%p"); mark != std::string::npos)
     name.replace(mark, 2, std::to_string(getpid()));
@@ -42,6 +49,10 @@ void NoteWorkspace(bool is_estimated, int64_t bytes) {
   int64_t known = largest.load(std::memory_order_relaxed);
   while (known < bytes && !largest.compare_exchange_weak(known, bytes, std::memory_order_relaxed)) {
   }
+}
+
+void NoteUncounted(Operation operation) {
+  sources[kFirstOperation + static_cast<size_t>(operation)].largest.store(0, std::memory_order_relaxed);
 }
 
 }  // namespace vramscope::simulated::cudnn
