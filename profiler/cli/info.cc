@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "profiler/cli/arguments.h"
@@ -12,7 +13,7 @@
 #include "profiler/cli/verb.h"
 #include "profiler/model/run.h"
 #include "profiler/report/answer.h"
-#include "trace_format/reader.h"
+#include "profiler/snapshot/source.h"
 
 namespace vramscope::cli {
 namespace {
@@ -24,8 +25,8 @@ constexpr int kSchemaVersion = 1;
 const VerbHelp& Help() {
   static const VerbHelp help = {
       "info",
-      "what is in a trace: processes, devices, coverage, losses",
-      "info [options] RUN",
+      "what is in a trace or snapshot: processes, devices, coverage, losses",
+      "info [options] FILE",
       {{"vramscope info run.vms", "at a glance"},
        {"vramscope info run.vms --json | jq .coverage", "for scripts"}},
       {{"json", '\0', nullptr, "Print one JSON document instead."},
@@ -64,23 +65,23 @@ nlohmann::json CoverageJson(const TraceFacts& facts) {
   return coverage;
 }
 
-std::string InfoJson(const trace::TraceReader& reader, const TraceFacts& facts) {
+std::string InfoJson(const model::Source& source, uint64_t file_bytes, const TraceFacts& facts) {
   nlohmann::json devices = nlohmann::json::array();
   for (const DeviceFacts& device : facts.devices) {
     devices.push_back({{"device", model::DeviceName(device.code)},
                        {"allocations", device.allocations},
                        {"allocated_bytes", device.allocated_bytes}});
   }
-  const trace::Damage& damage = reader.damage();
+  const trace::Damage& damage = source.damage();
   const nlohmann::json document = {{"schema_version", kSchemaVersion},
                                    {"events", facts.events},
                                    {"events_by_type", facts.by_type},
                                    {"dropped_events", facts.dropped_events},
-                                   {"start_realtime_ns", reader.clock().start_realtime_ns},
-                                   {"start_monotonic_ns", reader.clock().start_monotonic_ns},
-                                   {"first_time_ns", reader.first_time_ns()},
-                                   {"last_time_ns", reader.last_time_ns()},
-                                   {"file_bytes", reader.file_bytes()},
+                                   {"start_realtime_ns", source.clock().start_realtime_ns},
+                                   {"start_monotonic_ns", source.clock().start_monotonic_ns},
+                                   {"first_time_ns", facts.first_time_ns},
+                                   {"last_time_ns", facts.last_time_ns},
+                                   {"file_bytes", file_bytes},
                                    {"steps", facts.steps},
                                    {"processes", ProcessesJson(facts)},
                                    {"devices", devices},
@@ -90,7 +91,7 @@ std::string InfoJson(const trace::TraceReader& reader, const TraceFacts& facts) 
                                      {"samples", facts.driver.samples},
                                      {"allocations_by_library", facts.driver.by_library}}},
                                    {"coverage", CoverageJson(facts)},
-                                   {"metadata", reader.metadata()},
+                                   {"metadata", source.metadata()},
                                    {"damage",
                                     {{"closed_cleanly", damage.closed_cleanly},
                                      {"unreadable_bytes", damage.bytes_unreadable},
@@ -103,33 +104,38 @@ std::string InfoJson(const trace::TraceReader& reader, const TraceFacts& facts) 
 // The text form, part by part.
 class InfoText {
  public:
-  InfoText(std::string path, const trace::TraceReader& reader, const TraceFacts& facts,
+  InfoText(std::string path, const model::Source& source, uint64_t file_bytes, const TraceFacts& facts,
            const Terminal& terminal)
-      : path_(std::move(path)), reader_(reader), facts_(facts), terminal_(terminal) {}
+      : path_(std::move(path)),
+        source_(source),
+        file_bytes_(file_bytes),
+        facts_(facts),
+        terminal_(terminal) {}
 
   std::string Build() const {
     return Headline() + Section("Run", RunTable()) + Section("Processes", ProcessTable()) +
            Section("Devices", DeviceTable()) + Section("CUDA driver", DriverTable()) +
-           Section(CoverageTitle(), CoverageTable()) + Section("Events", EventTable());
+           (facts_.hooks.empty() ? "" : Section(CoverageTitle(), CoverageTable())) +
+           Section("Events", EventTable());
   }
 
  private:
   std::string Headline() const {
-    const uint64_t span = reader_.last_time_ns() - reader_.first_time_ns();
+    const uint64_t span = facts_.last_time_ns - facts_.first_time_ns;
     std::string text = fmt::format("{}: {} of {} over {}, {}", terminal_.Paint(Printable(path_), Ink::Bold()),
                                    FormatCount(facts_.events, "event"),
                                    FormatCount(facts_.processes.size(), "process", "processes"),
-                                   FormatDuration(span), FormatBytes(reader_.file_bytes()));
+                                   FormatDuration(span), FormatBytes(file_bytes_));
     if (facts_.events != 0) {
-      const double per_event = static_cast<double>(reader_.file_bytes()) / static_cast<double>(facts_.events);
+      const double per_event = static_cast<double>(file_bytes_) / static_cast<double>(facts_.events);
       text += fmt::format(" ({:.1f} bytes per event)", per_event);
     }
-    const bool whole = reader_.damage().sentence.empty();
+    const bool whole = source_.damage().sentence.empty();
     text += facts_.dropped_events == 0
                 ? (whole ? ", nothing lost.\n" : ".\n")
                 : ", " + terminal_.Paint(FormatCount(facts_.dropped_events, "event") + " lost", Ink::Bad()) +
                       ".\n";
-    for (const std::string& trouble : {reader_.damage().sentence, StopSentence()}) {
+    for (const std::string& trouble : {source_.damage().sentence, StopSentence()}) {
       if (!trouble.empty()) text += terminal_.Paint(Printable(trouble), Ink::Warning()) + "\n";
     }
     return text;
@@ -140,8 +146,8 @@ class InfoText {
   }
 
   std::string Metadata(std::string_view key) const {
-    const auto found = reader_.metadata().find(key);
-    return found == reader_.metadata().end() ? "" : Printable(found->second);
+    const auto found = source_.metadata().find(key);
+    return found == source_.metadata().end() ? "" : Printable(found->second);
   }
 
   std::string StopSentence() const {
@@ -150,7 +156,7 @@ class InfoText {
   }
 
   std::string StartTime() const {
-    const auto seconds = static_cast<time_t>(reader_.clock().start_realtime_ns / 1'000'000'000);
+    const auto seconds = static_cast<time_t>(source_.clock().start_realtime_ns / 1'000'000'000);
     tm local{};
     char text[64] = "";
     if (seconds != 0 && localtime_r(&seconds, &local) != nullptr)
@@ -165,15 +171,20 @@ class InfoText {
     };
     add("command", Metadata("command_line"));
     add("started", StartTime());
-    add("machine",
-        fmt::format("{}, {} CPUs, {}", Metadata("host.cpu"), Metadata("host.cpus"), Metadata("host.kernel")));
+    add("source", Metadata("source"));
+    add("allocator", Metadata("allocator.PYTORCH_CUDA_ALLOC_CONF"));
+    const bool recorded = !Metadata("vramscope.version").empty();
+    if (recorded)
+      add("machine", fmt::format("{}, {} CPUs, {}", Metadata("host.cpu"), Metadata("host.cpus"),
+                                 Metadata("host.kernel")));
     add("vramscope", Metadata("vramscope.version"));
-    add("options",
-        fmt::format("device {}, depth {} (steps {}), stacks {}", Metadata("option.device"),
-                    Metadata("option.depth"), Metadata("option.deep_steps"), Metadata("option.stacks")));
+    if (recorded)
+      add("options",
+          fmt::format("device {}, depth {} (steps {}), stacks {}", Metadata("option.device"),
+                      Metadata("option.depth"), Metadata("option.deep_steps"), Metadata("option.stacks")));
     add("steps", facts_.steps == 0 ? "none seen" : FormatCount(facts_.steps));
     add("left running", Metadata("recording.left_running"));
-    for (const auto& [key, value] : reader_.metadata()) {
+    for (const auto& [key, value] : source_.metadata()) {
       if (key.starts_with("env.")) add(key.c_str() + 4, Printable(value));
       if (!IsShownOrInternal(key)) add(key.c_str(), Printable(value));
     }
@@ -182,7 +193,8 @@ class InfoText {
 
   static bool IsShownOrInternal(std::string_view key) {
     static constexpr std::string_view kPrefixes[] = {"env.",       "host.",      "option.",  "command",
-                                                     "vramscope.", "recording.", "process.", "check."};
+                                                     "vramscope.", "recording.", "process.", "check.",
+                                                     "source",     "allocator."};
     return std::any_of(std::begin(kPrefixes), std::end(kPrefixes),
                        [&](std::string_view prefix) { return key.starts_with(prefix); });
   }
@@ -256,21 +268,25 @@ class InfoText {
   }
 
   std::string path_;
-  const trace::TraceReader& reader_;
+  const model::Source& source_;
+  uint64_t file_bytes_;
   const TraceFacts& facts_;
   const Terminal& terminal_;
 };
 
 int InfoVerb(const Arguments& arguments, const Terminal& terminal) {
-  if (arguments.positionals().size() != 1) return Fail("info needs one trace: vramscope info run.vms");
+  if (arguments.positionals().size() != 1)
+    return Fail("info needs one trace or snapshot: vramscope info run.vms");
   const std::string& path = arguments.positionals().front();
-  const auto reader = trace::TraceReader::Open(path);
-  if (!reader.ok()) return Fail(reader.error().sentence);
-  const TraceFacts facts = GatherFacts(**reader);
+  const auto source = snapshot::OpenSource(path);
+  if (!source.ok()) return Fail(source.error().sentence);
+  const TraceFacts facts = GatherFacts(**source);
+  std::error_code ignored;
+  const uint64_t file_bytes = std::filesystem::file_size(path, ignored);
   if (arguments.Has("json")) {
-    fmt::print("{}\n", InfoJson(**reader, facts));
+    fmt::print("{}\n", InfoJson(**source, file_bytes, facts));
   } else {
-    fmt::print("{}", InfoText(path, **reader, facts, terminal).Build());
+    fmt::print("{}", InfoText(path, **source, file_bytes, facts, terminal).Build());
   }
   return kDone;
 }

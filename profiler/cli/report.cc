@@ -13,6 +13,7 @@
 #include "profiler/cli/verb.h"
 #include "profiler/report/build.h"
 #include "profiler/report/json.h"
+#include "profiler/snapshot/source.h"
 
 namespace vramscope::cli {
 namespace {
@@ -21,7 +22,7 @@ const VerbHelp& Help() {
   static const VerbHelp help = {
       "report",
       "where the memory of a run went",
-      "report [options] RUN",
+      "report [options] FILE",
       {{"vramscope report run.vms", "the peak, what it is made of, who owns it, step by step"},
        {"vramscope report run.vms --at step:3 --blocks --json", "every block alive at the peak of step 3"}},
       {{"json", '\0', nullptr, "Print one JSON document instead (docs/json.md)."},
@@ -75,7 +76,7 @@ Result<report::Request> RequestFrom(const Arguments& arguments) {
 
 int Report(const std::string& path, const report::Request& request, const Arguments& arguments,
            const Terminal& terminal) {
-  const Result<model::Run> run = model::LoadFile(path);
+  const Result<model::Run> run = snapshot::LoadFile(path);
   if (!run.ok()) return Fail(run.error().sentence);
   const classify::Analysis analysis(*run);
   const Result<report::Answer> answer = report::BuildAnswer(analysis, request);
@@ -90,7 +91,7 @@ int Report(const std::string& path, const report::Request& request, const Argume
 }
 
 int ReportVerb(const Arguments& arguments, const Terminal& terminal) {
-  if (arguments.positionals().size() != 1) return Fail("report needs one trace: vramscope report run.vms");
+  if (arguments.positionals().size() != 1) return Fail("report needs one trace or snapshot: vramscope report run.vms");
   const Result<report::Request> request = RequestFrom(arguments);
   if (!request.ok()) return Fail(request.error().sentence);
   return Report(arguments.positionals().front(), *request, arguments, terminal);

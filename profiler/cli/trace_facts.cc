@@ -21,14 +21,17 @@ using trace::MarkKind;
 
 class Gatherer {
  public:
-  explicit Gatherer(const trace::TraceReader& reader) : reader_(reader) {
-    for (const trace::ProcessInfo& info : reader.processes()) facts_.processes.push_back({info, "", 0});
+  explicit Gatherer(const model::Source& source) : source_(source) {
+    for (const trace::ProcessInfo& info : source.processes()) facts_.processes.push_back({info, "", 0});
     for (size_t i = 0; i < facts_.processes.size(); ++i) {
       facts_.processes[i].role = Metadata(fmt::format("process.{}.role", i));
     }
   }
 
   void Add(const Event& event) {
+    if (!any_) facts_.first_time_ns = event.time_ns;
+    any_ = true;
+    facts_.last_time_ns = std::max(facts_.last_time_ns, event.time_ns);
     ++counts_[static_cast<size_t>(event.type) % counts_.size()];
     const uint32_t process = ProcessOf(event);
     if (process < facts_.processes.size()) ++facts_.processes[process].events;
@@ -84,8 +87,8 @@ class Gatherer {
 
  private:
   std::string Metadata(std::string_view key) const {
-    const auto found = reader_.metadata().find(key);
-    return found == reader_.metadata().end() ? "" : found->second;
+    const auto found = source_.metadata().find(key);
+    return found == source_.metadata().end() ? "" : found->second;
   }
 
   static uint64_t Number(const std::string& text) {
@@ -95,7 +98,7 @@ class Gatherer {
   }
 
   uint32_t ProcessOf(const Event& event) const {
-    return event.thread < reader_.threads().size() ? reader_.threads()[event.thread].process : 0;
+    return event.thread < source_.threads().size() ? source_.threads()[event.thread].process : 0;
   }
 
   void AddAlloc(const Event& event) {
@@ -117,7 +120,7 @@ class Gatherer {
   }
 
   void AddCoverage(const Event& event, uint32_t process) {
-    const std::string name(reader_.String(static_cast<trace::StringId>(event.field[trace::coverage::kHook])));
+    const std::string name(source_.String(static_cast<trace::StringId>(event.field[trace::coverage::kHook])));
     const auto state = static_cast<CoverageState>(event.field[trace::coverage::kState]);
     auto& [hook, reporters] = hooks_[name];
     const bool first = reporters.empty();
@@ -125,7 +128,7 @@ class Gatherer {
     hook.hook = name;
     if (!first && Rank(state) < Rank(hook.state)) return;
     hook.state = state;
-    hook.detail = reader_.String(static_cast<trace::StringId>(event.field[trace::coverage::kDetail]));
+    hook.detail = source_.String(static_cast<trace::StringId>(event.field[trace::coverage::kDetail]));
   }
 
   static int Rank(CoverageState state) {
@@ -151,8 +154,9 @@ class Gatherer {
     return most;
   }
 
-  const trace::TraceReader& reader_;
+  const model::Source& source_;
   TraceFacts facts_;
+  bool any_ = false;
   std::array<uint64_t, trace::kEventTypeCount> counts_{};
   std::map<uint64_t, DeviceFacts> devices_;
   std::map<uint64_t, uint64_t> driver_calls_;  // that took memory, by library
@@ -162,9 +166,9 @@ class Gatherer {
 
 }  // namespace
 
-TraceFacts GatherFacts(const trace::TraceReader& reader) {
-  Gatherer gatherer(reader);
-  const Status status = reader.ForEachBatch([&](std::span<const Event> events) {
+TraceFacts GatherFacts(const model::Source& source) {
+  Gatherer gatherer(source);
+  const Status status = source.ForEachBatch([&](std::span<const Event> events) {
     for (const Event& event : events) gatherer.Add(event);
     return true;
   });

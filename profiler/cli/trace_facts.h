@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "trace_format/reader.h"
+#include "profiler/model/source.h"
 
 namespace vramscope::cli {
 
@@ -48,13 +48,15 @@ struct TraceFacts {
   std::vector<HookFacts> hooks;             // by name
   std::map<std::string, uint64_t> by_type;  // events
   uint64_t events = 0;
+  uint64_t first_time_ns = 0;   // of the events
+  uint64_t last_time_ns = 0;
   uint64_t dropped_events = 0;  // by the recorder, and those that came after it had stopped
   // Optimizer steps of the optimizer that steps least often, in the process where there are most: a first
   // guess without an analysis.
   uint64_t steps = 0;
 };
 
-TraceFacts GatherFacts(const trace::TraceReader& reader);
+TraceFacts GatherFacts(const model::Source& source);
 
 // "exit 3", "killed by signal 9 (Killed)"; "" for -1, which says that nobody knows.
 std::string ExitText(int32_t wait_status);

@@ -38,6 +38,8 @@ int RunReport(std::span<const std::string> arguments);
 int RunExplain(std::span<const std::string> arguments);
 int RunFrag(std::span<const std::string> arguments);
 int RunOom(std::span<const std::string> arguments);
+int RunPack(std::span<const std::string> arguments);
+int RunConvert(std::span<const std::string> arguments);
 
 // What every verb begins with: an error among the arguments is said, --help is printed, and otherwise `run` gets both. Verbs without
 // --color have that of the terminal.

@@ -17,11 +17,13 @@ constexpr std::array kVerbs = {
     Verb{"stop", "end that", RunStop},
     Verb{"dump", "have the last steps of a running recording written", RunDump},
     Verb{"dryrun", "the same on a simulated GPU: does it fit, what will it take", RunDryrun},
-    Verb{"info", "what is in a trace: processes, devices, coverage, losses", RunInfo},
+    Verb{"info", "what is in a trace or snapshot: processes, devices, coverage, losses", RunInfo},
     Verb{"report", "where the memory of a run went", RunReport},
     Verb{"explain", "why nvidia-smi shows more than PyTorch", RunExplain},
     Verb{"frag", "what is reserved and not used, why, and which tensors pin it", RunFrag},
     Verb{"oom", "why a request ran out of memory, with proof, and what to change", RunOom},
+    Verb{"pack", "the least memory that any allocator could do with", RunPack},
+    Verb{"convert", "a PyTorch memory snapshot to a trace, or back", RunConvert},
 };
 
 }  // namespace

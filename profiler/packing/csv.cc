@@ -9,7 +9,8 @@ namespace {
 
 constexpr std::array<std::string_view, 4> kColumns = {"id", "lower", "upper", "size"};
 constexpr size_t kNotThere = ~size_t{0};
-constexpr uint64_t kMaxBytes = uint64_t{1} << 48;  // sums of 10,000 such items still fit 64 bits
+constexpr uint64_t kMaxBytes = uint64_t{1} << 48;
+constexpr uint64_t kMaxSum = uint64_t{1} << 62;
 
 std::string_view NextLine(std::string_view* text) {
   const size_t end = text->find('\n');
@@ -50,6 +51,7 @@ Result<NamedItems> ParseCsv(std::string_view text) {
                    "\"; the heading must be id,lower,upper,size"};
   }
   NamedItems named;
+  uint64_t sum = 0;
   for (size_t number = 2; !text.empty(); ++number) {
     const std::string_view line = NextLine(&text);
     if (line.empty()) continue;
@@ -61,6 +63,8 @@ Result<NamedItems> ParseCsv(std::string_view text) {
       return Error{"line " + std::to_string(number) +
                    " is no item: it needs whole numbers, lower < upper, and a size of at most 2^48"};
     }
+    sum += item.bytes;
+    if (sum > kMaxSum) return Error{"its sizes add up to more than 2^62 bytes"};
     named.items.push_back(item);
     named.names.emplace_back(fields[column[0]]);
   }

@@ -82,13 +82,21 @@ bool BelongsToParameter(Category category) {
          category == Category::kOptimizerState || category == Category::kBuffer;
 }
 
-// The frame that a user looks for: the innermost one that is not PyTorch's own.
+// The frame that a user looks for: the innermost one that is not PyTorch's own. A snapshot has Python's and
+// C++'s frames in one stack, and those of C++ have no file; the program is in Python then.
 std::string_view FrameToShow(const model::Run& run, uint32_t stack) {
   const auto frames = run.source->Stack(stack);
+  std::string_view innermost;
+  std::string_view node;
   for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame) {
     const std::string_view text = run.Text(*frame);
-    if (text.find("/torch/") == std::string_view::npos) return text;
+    if (text.find("/torch/") != std::string_view::npos) continue;
+    if (text.find(".py:") != std::string_view::npos) return text;
+    if (innermost.empty()) innermost = text;
+    if (node.empty() && text.find("torch::autograd::generated::") != std::string_view::npos) node = text;
   }
+  if (!node.empty()) return node;
+  if (!innermost.empty()) return innermost;
   return frames.empty() ? std::string_view() : run.Text(frames.back());
 }
 

@@ -223,6 +223,7 @@ bool Objects::SetPairs(size_t target, size_t first) {
 }
 
 bool Objects::AddToContainer(uint32_t container, std::span<const Value> values) {
+  containers_[container].length += static_cast<uint32_t>(values.size());
   for (const Value value : values) {
     const Kind kind = IsRecord(value.kind()) ? value.kind() : Kind::kNone;
     auto place = kind == Kind::kNone ? static_cast<uint32_t>(values_.size()) : value.index();
@@ -281,11 +282,7 @@ std::string_view Objects::TextFromTop(size_t depth) const {
 }
 
 uint64_t Objects::LengthOf(Value list) const {
-  if (!list.Is(Kind::kList)) return 0;
-  uint64_t length = 0;
-  for (uint32_t at = containers_[list.index()].first; at != kNone; at = extents_[at].next)
-    length += extents_[at].count;
-  return length;
+  return list.Is(Kind::kList) ? containers_[list.index()].length : 0;
 }
 
 uint64_t Objects::Number(Value value) const {

@@ -37,6 +37,7 @@ class Objects {
   explicit Objects(Snapshot* into) : out_(*into) {}
 
   Budget& budget() { return budget_; }
+  [[nodiscard]] uint64_t bytes_read() const { return budget_.bytes_read(); }
   [[nodiscard]] const std::string& problem() const { return problem_; }
 
   // --- values
@@ -114,6 +115,7 @@ class Objects {
   struct Container {
     uint32_t first = kNone;  // into extents_
     uint32_t last = kNone;
+    uint32_t length = 0;
     uint32_t memo = kNone;
     bool shared = false;  // somebody else refers to it, so it must stay what it is
   };

@@ -12,6 +12,11 @@
 namespace vramscope::snapshot {
 namespace {
 
+// JSON may begin with blanks; no opcode of a pickle is one of these.
+bool BeginsJson(uint8_t byte) {
+  return std::string_view("{[ \t\r\n").find(static_cast<char>(byte)) != std::string_view::npos;
+}
+
 constexpr uint32_t kMaxDevices = 256;  // c10::DeviceIndex has 8 bits
 
 // From the values that were read to the snapshot: which list is what.
@@ -48,6 +53,9 @@ class Interpreter {
   }
 
   void TakeKey(Word key, Value value) {
+    const uint64_t bit = uint64_t{1} << static_cast<unsigned>(key);
+    if ((keys_ & bit) != 0) return;
+    keys_ |= bit;
     switch (key) {
       case Word::kSegments:
         found_ = true;
@@ -69,12 +77,18 @@ class Interpreter {
         return;
       case Word::kHostTraces:
         objects_.ForEach(value, [this](Value item) {
-          out_.host_records += item.Is(Kind::kEvent) ? 1 : objects_.LengthOf(item);
+          out_.host_records += item.Is(Kind::kEvent) || !MayVisit(item) ? 1 : objects_.LengthOf(item);
         });
         return;
       default:
         return;
     }
+  }
+
+  // A file may name one list many times; no more is looked at than it has bytes.
+  bool MayVisit(Value list) {
+    visited_ += objects_.LengthOf(list) + 1;
+    return visited_ <= objects_.bytes_read();
   }
 
   bool Expect(Value value, Kind kind) {
@@ -86,11 +100,14 @@ class Interpreter {
     objects_.ForEach(list, [this](Value value) {
       if (!Expect(value, Kind::kSegment)) return;
       const Objects::SegmentRecord& record = objects_.segment(value);
-      if (blocks_taken_ > kMaxBlocks) return;
       Segment segment = record.segment;
       uint64_t address = segment.address;
+      if (!MayVisit(record.blocks)) return;
+      size_t blocks = 0;
+      objects_.ForEach(record.blocks, [&](Value item) { blocks += item.Is(Kind::kBlock) ? 1 : 0; });
+      segment.blocks.reserve(blocks);
       objects_.ForEach(record.blocks, [&](Value item) {
-        if (!Expect(item, Kind::kBlock) || ++blocks_taken_ > kMaxBlocks) return;
+        if (!Expect(item, Kind::kBlock)) return;
         Block block = objects_.block(item);
         if (block.address == kUnknown) block.address = address;
         address = block.address + block.bytes;
@@ -102,13 +119,13 @@ class Interpreter {
 
   void TakeTraces(Value list) {
     objects_.ForEach(list, [this](Value trace) {
-      if (out_.device_traces.size() == kMaxDevices) return;
+      if (out_.device_traces.size() == kMaxDevices || !MayVisit(trace)) return;
       auto& ranges = out_.device_traces.emplace_back();
       objects_.ForEach(trace, [&](Value value) {
         if (!Expect(value, Kind::kEvent)) return;
         if (!ranges.empty() && ranges.back().first + ranges.back().count == value.index()) {
           ++ranges.back().count;
-        } else if (++ranges_taken_ <= kMaxRanges) {
+        } else {
           ranges.push_back({value.index(), 1});
         }
       });
@@ -120,7 +137,7 @@ class Interpreter {
   void TakeSettings(const std::string& path, Value dict, int depth) {
     constexpr int kMaxDepth = 4;
     constexpr size_t kMaxSettings = 1000;
-    if (depth == kMaxDepth) return;
+    if (depth == kMaxDepth || settings_seen_ > 10 * kMaxSettings) return;
     Value key;
     bool is_key = false;
     objects_.ForEach(dict, [&](Value value) {
@@ -153,14 +170,11 @@ class Interpreter {
     }
   }
 
-  static constexpr uint64_t kMaxBlocks = uint64_t{1} << 28;
-  static constexpr uint64_t kMaxRanges = uint64_t{1} << 20;
-
   const Objects& objects_;
   Snapshot& out_;
   bool found_ = false;
-  uint64_t blocks_taken_ = 0;
-  uint64_t ranges_taken_ = 0;
+  uint64_t keys_ = 0;  // that were there, as bits of Word
+  uint64_t visited_ = 0;
   size_t settings_seen_ = 0;
 };
 
@@ -175,7 +189,7 @@ Result<std::shared_ptr<const Snapshot>> ReadSource(std::unique_ptr<ByteSource> s
 
   Status status = stream.Fill(stream.begin(), 1);
   if (status.ok()) {
-    const bool json = stream.begin() != stream.end() && std::strchr("{[ \t\r\n", *stream.begin()) != nullptr;
+    const bool json = stream.begin() != stream.end() && BeginsJson(*stream.begin());
     status = json ? ReadJson(&stream, &objects) : Unpickle(&stream, &objects);
   }
   if (status.ok() && !objects.Finish(&root)) status = Error{objects.problem()};
@@ -209,7 +223,7 @@ bool LooksLikeSnapshot(const std::string& path) {
     return true;
   const bool binary_pickle = head[0] == 0x80 && head[1] >= 2 && head[1] <= 5;
   const bool text_pickle = head[0] == '(' || head[0] == '}' || head[0] == ']';
-  return binary_pickle || text_pickle || std::strchr("{[ \t\r\n", head[0]) != nullptr;
+  return binary_pickle || text_pickle || BeginsJson(head[0]);
 }
 
 }  // namespace vramscope::snapshot

@@ -143,6 +143,8 @@ uint32_t Objects::OriginOf(Value stream, Value context, Value metadata, Value po
   origin.stream = Number(stream);
   origin.compile_context = context.Is(Kind::kString) ? context.index() : 0;
   origin.user_metadata = metadata.Is(Kind::kString) ? metadata.index() : 0;
+  origin.has_context = context.Is(Kind::kString);
+  origin.has_metadata = metadata.Is(Kind::kString);
   origin.has_pool = PoolOf(pool, &origin.pool);
   // A handful in practice; a program that names each event differently gets an entry for each.
   constexpr size_t kSearched = 64;

@@ -52,6 +52,8 @@ struct Origin {
   uint64_t stream = 0;           // the handle; 0 = default stream
   uint32_t compile_context = 0;  // into Snapshot::texts
   uint32_t user_metadata = 0;
+  bool has_context = false;
+  bool has_metadata = false;
   bool has_pool = false;
   PoolId pool;
   friend bool operator==(const Origin&, const Origin&) = default;

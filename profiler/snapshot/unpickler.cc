@@ -31,6 +31,7 @@ class Machine {
   Machine(ByteStream* in, Objects* objects) : in_(*in), objects_(*objects), lists_(objects) {}
 
   Status Run() {
+    objects_.budget().Read(static_cast<size_t>(in_.end() - in_.begin()));
     if (const Status read = Refill(in_.begin(), ByteStream::kWindow); !read.ok()) return read;
     for (;;) {
       if (end_ - p_ < kLowWater && !in_.at_end()) {
@@ -177,9 +178,12 @@ class Machine {
       case 'L':
       case 'F':
       case 'V':
+        return Line(opcode);
       case 'g':
       case 'p':
-        return Line(opcode);
+        return Fail(
+            "it is a pickle of protocol 0, which no release of PyTorch writes; write it again with protocol "
+            "2 or later");
       default:
         return Refuse(opcode);
     }
@@ -193,7 +197,7 @@ class Machine {
     return On(objects_.PushText({reinterpret_cast<const char*>(p_) - length, length}));
   }
 
-  // Protocol 0: arguments are lines of text.
+  // Protocol 1 writes large numbers as lines of text.
   Next Line(uint8_t opcode) {
     std::string_view text;
     if (!TakeLine(&text)) return Next::kCut;
@@ -219,8 +223,6 @@ class Machine {
         (opcode == 'g' || opcode == 'p' || std::from_chars(text.data(), last, large).ec != std::errc())) {
       return Fail("it has a line that should be a number and is none");
     }
-    if (opcode == 'g') return On(objects_.Get(static_cast<uint64_t>(number)));
-    if (opcode == 'p') return On(objects_.Put(static_cast<uint64_t>(number)));
     return On(small ? objects_.PushInt(number) : objects_.PushUnsigned(large));
   }
 

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+// `vramscope pack`: the least memory that any allocator could do with, and a packing that shows how much is
+// enough.
+#include "profiler/packing/pack.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "profiler/cli/arguments.h"
+#include "profiler/cli/new_file.h"
+#include "profiler/cli/terminal.h"
+#include "profiler/cli/verb.h"
+#include "profiler/packing/csv.h"
+#include "profiler/packing/run_items.h"
+#include "profiler/report/device_choice.h"
+#include "profiler/snapshot/source.h"
+
+namespace vramscope::cli {
+namespace {
+
+constexpr int kSchemaVersion = 1;
+
+const VerbHelp& Help() {
+  static const VerbHelp help = {
+      "pack",
+      "the least memory that any allocator could do with",
+      "pack [options] FILE",
+      {{"vramscope pack run.vms", "what the blocks of a run need at least, and what its allocator took"},
+       {"vramscope pack blocks.csv --budget 60s --offsets out.csv", "any blocks: id,lower,upper,size"}},
+      {{"budget", '\0', "TIME", "How long to look for a better packing: 5s, 500ms; default 5s."},
+       {"offsets", '\0', "OUT.csv", "Write the packing found: one offset for each block."},
+       {"good-enough", '\0', "PERCENT",
+        "Stop this close to the lower bound; default: 0 for a CSV file, 1 for a trace\nor snapshot."},
+       {"device", '\0', "NAME", "Of a trace: cpu, cuda:0, ...; default: the one with the largest peak."},
+       {"process", '\0', "PID", "Of a trace; default: the process with the largest peak."},
+       {"json", '\0', nullptr, "Print one JSON document instead (docs/json.md)."},
+       {"color", '\0', "auto|always|never", "Colours; auto: on a terminal, unless NO_COLOR is set."}}};
+  return help;
+}
+
+// What is to be packed, and what the allocator of the run took for it.
+struct Subject {
+  packing::NamedItems blocks;
+  std::string device;  // "" of a CSV file
+  uint32_t pid = 0;
+  std::optional<uint64_t> peak_allocated;
+  std::optional<uint64_t> peak_reserved;
+};
+
+Result<std::chrono::nanoseconds> Budget(const std::string& text) {
+  double number = 0;
+  const char* const last = text.data() + text.size();
+  const auto [end, error] = std::from_chars(text.data(), last, number);
+  const std::string_view unit(end, static_cast<size_t>(last - end));
+  const double seconds = unit == "s" || unit.empty() ? number
+                         : unit == "ms"              ? number / 1000
+                         : unit == "m"               ? number * 60
+                                                     : -1;
+  constexpr double kDay = 86400;
+  if (error != std::errc() || !(seconds >= 0 && seconds <= kDay)) {
+    return Error{fmt::format("--budget needs a time such as 5s or 500ms, not \"{}\".", text)};
+  }
+  return std::chrono::nanoseconds(static_cast<int64_t>(seconds * 1e9));
+}
+
+Result<double> GoodEnough(const Arguments& arguments, bool csv) {
+  if (!arguments.Has("good-enough")) return csv ? 0.0 : 0.01;
+  const std::string text = arguments.Get("good-enough");
+  double percent = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), percent);
+  if (error == std::errc() && end == text.data() + text.size() && percent >= 0 && percent <= 100)
+    return percent / 100;
+  return Error{fmt::format("--good-enough needs a percentage, not \"{}\".", text)};
+}
+
+// A CSV file begins with its heading.
+bool IsCsv(const std::string& path) {
+  std::ifstream file(path);
+  std::string line(256, '\0');
+  file.read(line.data(), static_cast<std::streamsize>(line.size()));
+  line.resize(static_cast<size_t>(file.gcount()));
+  line.resize(std::min(line.find('\n'), line.size()));
+  return line.find("lower") != std::string::npos && line.find("upper") != std::string::npos;
+}
+
+Result<Subject> FromCsv(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  Result<packing::NamedItems> blocks = packing::ParseCsv(text);
+  if (!blocks.ok()) return Error{path + ": " + blocks.error().sentence + "."};
+  Subject subject;
+  subject.blocks = std::move(blocks).value();
+  return subject;
+}
+
+Result<Subject> FromRun(const std::string& path, const Arguments& arguments) {
+  const Result<model::Run> run = snapshot::LoadFile(path);
+  if (!run.ok()) return run.error();
+  report::Request request;
+  if (arguments.Has("device")) request.device = arguments.Get("device");
+  if (arguments.Has("process")) {
+    const std::string text = arguments.Get("process");
+    uint32_t pid = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), pid);
+    if (error != std::errc() || end != text.data() + text.size()) {
+      return Error{fmt::format("--process needs a number, not \"{}\".", text)};
+    }
+    request.pid = pid;
+  }
+  std::vector<timeline::DeviceCurve> curves;
+  for (model::DeviceIndex device = 0; device < run->devices.size(); ++device)
+    curves.emplace_back(*run, device);
+  const Result<model::DeviceIndex> chosen = report::ChooseDevice(*run, curves, request);
+  if (!chosen.ok()) return Error{path + ": " + chosen.error().sentence};
+  if (*chosen == model::kNone) return Error{path + ": nothing was allocated, so there is nothing to pack."};
+  Subject subject;
+  subject.blocks = packing::ItemsOf(*run, *chosen);
+  subject.device = run->devices[*chosen].name;
+  subject.pid = run->processes[run->devices[*chosen].process].info.pid;
+  subject.peak_allocated = curves[*chosen].peak().bytes;
+  subject.peak_reserved = curves[*chosen].peak_reserved();
+  return subject;
+}
+
+nlohmann::json OrNull(const std::optional<uint64_t>& value) {
+  return value.has_value() ? nlohmann::json(*value) : nlohmann::json(nullptr);
+}
+
+std::string PackJson(const Subject& subject, const packing::Answer& answer) {
+  const bool of_run = !subject.device.empty();
+  const nlohmann::json document = {
+      {"schema_version", kSchemaVersion},
+      {"blocks", subject.blocks.items.size()},
+      {"lower_bound_bytes", answer.lower_bound},
+      {"achieved_bytes", answer.packing.height},
+      {"first_fit_bytes", answer.first_fit_height},
+      {"optimal", answer.optimal()},
+      {"search_ns", static_cast<uint64_t>(answer.seconds * 1e9)},
+      {"device", of_run ? nlohmann::json(subject.device) : nlohmann::json(nullptr)},
+      {"process", of_run ? nlohmann::json(subject.pid) : nlohmann::json(nullptr)},
+      {"peak_allocated_bytes", OrNull(subject.peak_allocated)},
+      {"peak_reserved_bytes", OrNull(subject.peak_reserved)}};
+  return document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+std::string Above(uint64_t bytes, uint64_t bound) {
+  if (bytes == bound || bound == 0) return "";
+  return fmt::format("  {:.2f} % above", 100 * (static_cast<double>(bytes) / static_cast<double>(bound) - 1));
+}
+
+std::string PackText(const std::string& path, const Subject& subject, const packing::Answer& answer,
+                     const Terminal& terminal) {
+  std::string text = terminal.Paint(Printable(path), Ink::Bold());
+  if (!subject.device.empty()) text += fmt::format(", {} of process {}", subject.device, subject.pid);
+  text += fmt::format(": {}.\n\n", FormatCount(subject.blocks.items.size(), "block"));
+  Table table({Align::kLeft, Align::kRight, Align::kLeft});
+  table.AddRow({"no allocator could do with less than", FormatBytes(answer.lower_bound)});
+  table.AddRow(
+      {answer.optimal() ? "a packing that takes just that was found" : "a packing was found that takes",
+       FormatBytes(answer.packing.height), Above(answer.packing.height, answer.lower_bound)});
+  if (subject.peak_reserved.has_value()) {
+    table.AddRow({"the allocator of this run held", FormatBytes(*subject.peak_reserved),
+                  Above(*subject.peak_reserved, answer.lower_bound)});
+  }
+  return text + table.ToString();
+}
+
+int Pack(const std::string& path, const Arguments& arguments, const Terminal& terminal) {
+  const bool csv = IsCsv(path);
+  const auto budget = Budget(arguments.Get("budget", "5s"));
+  if (!budget.ok()) return Fail(budget.error().sentence);
+  const auto good_enough = GoodEnough(arguments, csv);
+  if (!good_enough.ok()) return Fail(good_enough.error().sentence);
+  const Result<Subject> subject = csv ? FromCsv(path) : FromRun(path, arguments);
+  if (!subject.ok()) return Fail(subject.error().sentence);
+
+  const packing::Answer answer =
+      packing::Pack(subject->blocks.items, {.budget = *budget, .good_enough = *good_enough});
+  if (arguments.Has("offsets")) {
+    Result<NewFile> file = NewFile::Create(arguments.Get("offsets"));
+    if (!file.ok()) return Fail(file.error().sentence);
+    const Status written = file->Write(packing::OffsetsCsv(subject->blocks, answer.packing));
+    if (!written.ok()) return Fail(written.error().sentence);
+    if (const Status named = file->Commit(); !named.ok()) return Fail(named.error().sentence);
+  }
+  if (arguments.Has("json")) {
+    fmt::print("{}\n", PackJson(*subject, answer));
+  } else {
+    fmt::print("{}", PackText(path, *subject, answer, terminal));
+  }
+  return kDone;
+}
+
+int PackVerb(const Arguments& arguments, const Terminal& terminal) {
+  if (arguments.positionals().size() != 1)
+    return Fail("pack needs one trace, snapshot or CSV file: vramscope pack run.vms");
+  return Pack(arguments.positionals().front(), arguments, terminal);
+}
+
+}  // namespace
+
+int RunPack(std::span<const std::string> words) {
+  return RunParsed(Help(), Arguments::Parse(Help(), words), PackVerb);
+}
+
+}  // namespace vramscope::cli

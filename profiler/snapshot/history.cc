@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/snapshot/history.h"
+
+#include <algorithm>
+
+namespace vramscope::snapshot {
+namespace {
+
+static_assert(static_cast<int>(Action::kAlloc) == static_cast<int>(allocator::Action::kAlloc));
+static_assert(static_cast<int>(Action::kOom) == static_cast<int>(allocator::Action::kOutOfMemory));
+
+// The index of a value in a list that has few; it is added if it is new.
+template <typename T>
+uint32_t IndexIn(std::vector<T>* known, const T& value, size_t most) {
+  const auto found = std::find(known->begin(), known->end(), value);
+  if (found != known->end()) return static_cast<uint32_t>(found - known->begin());
+  if (known->size() < most) known->push_back(value);
+  return static_cast<uint32_t>(known->size() - 1);
+}
+
+allocator::BlockUse UseOf(BlockState state) {
+  switch (state) {
+    case BlockState::kAllocated:
+      return allocator::BlockUse::kAllocated;
+    case BlockState::kPendingFree:
+      return allocator::BlockUse::kPendingFree;
+    case BlockState::kInactive:
+      break;
+  }
+  return allocator::BlockUse::kFree;
+}
+
+class Filling {
+ public:
+  Filling(const Snapshot& snapshot, uint32_t device) : snapshot_(snapshot) {
+    history_.device = static_cast<int>(device);
+  }
+
+  allocator::History Run() {
+    FindOrigins();
+    const auto device = static_cast<uint32_t>(history_.device);
+    if (device < snapshot_.device_traces.size()) {
+      history_.events.reserve(snapshot_.event_count(device));
+      ForEachEvent(snapshot_, device, [this](const Event& event) { Add(event); });
+    }
+    for (const Segment& segment : snapshot_.segments) {
+      if (segment.device == device) Add(segment);
+    }
+    history_.has_segments = !history_.segments.empty();
+    for (const Setting& setting : snapshot_.settings) {
+      if (setting.key == "PYTORCH_CUDA_ALLOC_CONF" && setting.is_text) history_.settings = setting.value;
+    }
+    return std::move(history_);
+  }
+
+ private:
+  static constexpr size_t kMaxStreams = size_t{1} << 20;
+  static constexpr size_t kMaxPools = allocator::kUnknownPool;
+
+  struct Place {
+    allocator::StreamIndex stream = 0;
+    allocator::PoolIndex pool = allocator::kUnknownPool;
+  };
+
+  allocator::PoolIndex PoolOf(bool known, const PoolId& pool) {
+    if (!known) return allocator::kUnknownPool;
+    return static_cast<allocator::PoolIndex>(IndexIn(&history_.pools, {pool.first, pool.second}, kMaxPools));
+  }
+
+  void FindOrigins() {
+    places_.reserve(snapshot_.origins.size());
+    for (const Origin& origin : snapshot_.origins) {
+      places_.push_back(
+          {IndexIn(&history_.streams, origin.stream, kMaxStreams), PoolOf(origin.has_pool, origin.pool)});
+    }
+  }
+
+  void Add(const Event& from) {
+    if (from.action == Action::kOther) return;
+    allocator::Event event;
+    event.address = from.address;
+    event.bytes = from.bytes;
+    event.time_ns = from.time_us == kUnknown ? 0 : from.time_us * 1000;
+    event.stream = places_[from.origin].stream;
+    event.pool = places_[from.origin].pool;
+    event.action = static_cast<allocator::Action>(from.action);
+    history_.events.push_back(event);
+  }
+
+  void Add(const Segment& from) {
+    allocator::SegmentState segment;
+    segment.address = from.address;
+    segment.bytes = from.bytes;
+    segment.stream = IndexIn(&history_.streams, from.stream, kMaxStreams);
+    segment.pool = from.has_pool ? PoolOf(true, from.pool) : allocator::kDefaultPool;
+    segment.large = from.large;
+    segment.expandable = from.expandable;
+    segment.blocks.reserve(from.blocks.size());
+    for (const Block& block : from.blocks) {
+      const uint64_t requested = block.requested_bytes == kUnknown ? 0 : block.requested_bytes;
+      segment.blocks.push_back({block.address, block.bytes, requested, UseOf(block.state)});
+    }
+    history_.segments.push_back(std::move(segment));
+  }
+
+  const Snapshot& snapshot_;
+  allocator::History history_;
+  std::vector<Place> places_;
+};
+
+}  // namespace
+
+allocator::History HistoryOf(const Snapshot& snapshot, uint32_t device) {
+  return Filling(snapshot, device).Run();
+}
+
+}  // namespace vramscope::snapshot

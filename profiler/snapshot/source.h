@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// A snapshot in the words of a trace, so that every view takes one.
+//
+//   blocks and segments that were there before  ─► alloc and segment events at time 0
+//   alloc, free_requested, free_completed, oom  ─► alloc, free, free_completed, out_of_memory
+//   segment_alloc / _free / _map / _unmap       ─► segment
+//   record_function("Optimizer.step#...")       ─► an optimizer's range and its step; other annotations:
+//   scopes
+//
+// A snapshot knows neither the process nor what a block is for; nothing is put in the place of what it does
+// not know. Events carry requested bytes: a block counts with its own size where the file has it, else with
+// the request rounded to 512 bytes.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "profiler/model/run.h"
+#include "profiler/model/source.h"
+#include "profiler/snapshot/snapshot.h"
+#include "trace_format/result.h"
+
+namespace vramscope::snapshot {
+
+// `name`: of the file, for messages.
+[[nodiscard]] std::shared_ptr<const model::Source> MakeSource(std::shared_ptr<const Snapshot> snapshot,
+                                                              const std::string& name);
+
+// Opens a trace or a snapshot, told apart by their first bytes.
+[[nodiscard]] Result<std::shared_ptr<const model::Source>> OpenSource(const std::string& path);
+// The same, loaded.
+[[nodiscard]] Result<model::Run> LoadFile(const std::string& path);
+
+}  // namespace vramscope::snapshot

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes a snapshot as the pickle that torch.cuda.memory._dump_snapshot writes: PyTorch's own viewer and
+// scripts take it.
+#pragma once
+
+#include "profiler/snapshot/snapshot.h"
+#include "trace_format/file_sink.h"
+#include "trace_format/result.h"
+
+namespace vramscope::snapshot {
+
+// What the snapshot does not know has no key, except frames, without which PyTorch's scripts fail.
+[[nodiscard]] Status WritePickle(const Snapshot& snapshot, trace::ByteSink* sink);
+
+}  // namespace vramscope::snapshot
