@@ -145,7 +145,7 @@ BlockNumber DeviceAllocator::TakeFree(const Request& request) {
 
 BlockNumber DeviceAllocator::Grow(Request* request, bool* rejected) {
   if (CountsAges()) CollectGarbage();
-  if (settings_.throw_on_cudamalloc_oom && OverLimit(*request)) {
+  if (settings_.throw_on_cudamalloc_oom && OverConfiguredFraction(*request)) {
     *rejected = true;
     return kNoBlock;
   }
@@ -162,6 +162,13 @@ BlockNumber DeviceAllocator::Grow(Request* request, bool* rejected) {
 
 bool DeviceAllocator::OverLimit(const Request& request) const {
   return limit_bytes_.has_value() && reserved_bytes_ + request.segment_bytes > *limit_bytes_;
+}
+
+// The fraction of the settings; one that the program set plays no part in this.
+bool DeviceAllocator::OverConfiguredFraction(const Request& request) const {
+  const double fraction = settings_.per_process_memory_fraction;
+  return fraction < 1 && reserved_bytes_ + request.segment_bytes >
+                             static_cast<uint64_t>(fraction * static_cast<double>(device_bytes_));
 }
 
 BlockNumber DeviceAllocator::AllocateBlock(const Request& request, bool retry) {

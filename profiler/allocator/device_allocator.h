@@ -173,6 +173,7 @@ class DeviceAllocator {
   BlockNumber AllocateExpandable(const Request& request);
   BlockNumber TakeFromFallbackPools(Request* request);
   bool OverLimit(const Request& request) const;
+  bool OverConfiguredFraction(const Request& request) const;
   bool ShouldSplit(const Block& block, const Request& request) const;
   uint64_t HandOut(BlockNumber number, const Request& request, uint64_t requested_bytes);
   BlockNumber SplitOff(BlockNumber number, uint64_t bytes);

@@ -340,9 +340,7 @@ Result<Settings> ParseSettings(std::string_view text, const Release& release) {
 }
 
 Result<Settings> ChangeSettings(const Settings& old, std::string_view text, const Release& release) {
-  Result<Settings> changed = Parser(old, release).Parse(text);
-  if (changed.ok()) changed->per_process_memory_fraction = old.per_process_memory_fraction;
-  return changed;
+  return Parser(old, release).Parse(text);
 }
 
 }  // namespace vramscope::allocator
