@@ -77,7 +77,7 @@ class Gatherer {
       facts_.hooks.push_back(hook.first);
     }
     for (const auto& [library, calls] : driver_calls_) {
-      const std::string_view path = reader_.String(static_cast<trace::StringId>(library));
+      const std::string_view path = source_.String(static_cast<trace::StringId>(library));
       facts_.driver.by_library[std::string(path.substr(path.rfind('/') + 1))] += calls;
     }
     facts_.steps = Steps();
