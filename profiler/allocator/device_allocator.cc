@@ -7,14 +7,12 @@
 
 namespace vramscope::allocator {
 namespace {
-
 // The same from 1.13 to 2.15: kMinBlockSize and its fellows in c10/core/AllocatorConfig.h.
 constexpr uint64_t kMinBlock = 512;
 constexpr uint64_t kSmallSize = kMiB;               // a rounded size up to this is small
 constexpr uint64_t kSmallSegment = 2 * kMiB;        // and shares segments of this size
 constexpr uint64_t kMinOwnSegment = 10 * kMiB;      // from here on a segment is made to measure,
 constexpr uint64_t kOwnSegmentRounding = 2 * kMiB;  // rounded to this
-
 constexpr uint64_t RoundUp(uint64_t bytes, uint64_t step) { return (bytes + step - 1) / step * step; }
 
 // `bytes` at the next of the `divisions` equal steps between two powers of two.

@@ -120,10 +120,10 @@ std::string WorkspaceSentence(const ConvolutionWorkspaces& workspaces) {
 
 std::string UncountedSentence(const UncountedWorkspaces& uncounted) {
   if (!uncounted.attention && !uncounted.batch_norm) return "";
-  return fmt::format("Workspaces of {} in cuDNN are not known and count as 0.\n",
+  return fmt::format("cuDNN's workspaces of {} are not known: counted as 0.\n",
                      !uncounted.batch_norm ? "attention"
-                     : uncounted.attention ? "attention and batch normalization"
-                                           : "batch normalization");
+                     : uncounted.attention ? "attention and batch norm"
+                                           : "batch norm");
 }
 
 Json PeakOf(const DryrunResult& result) {
