@@ -120,7 +120,7 @@ std::string WorkspaceSentence(const ConvolutionWorkspaces& workspaces) {
 
 std::string UncountedSentence(const UncountedWorkspaces& uncounted) {
   if (!uncounted.attention && !uncounted.batch_norm) return "";
-  return fmt::format("cuDNN's workspaces of {} are not known: counted as 0.\n",
+  return fmt::format("Workspaces of {} in cuDNN\n  are not known and count as 0.\n",
                      !uncounted.batch_norm ? "attention"
                      : uncounted.attention ? "attention and batch norm"
                                            : "batch norm");
