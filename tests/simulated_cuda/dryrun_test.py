@@ -204,7 +204,7 @@ assert [bool(answer) for answer in waits] == [True, True, False, False, False], 
 assert torch.equal(x.sum(), x.mean()) and torch.equal(x.half().sum(), x.half().mean()), "two values that kernels computed are equal"
 assert not torch.equal(uploaded, torch.tensor(2).cuda()), "uploaded values are compared by what they are"
 assert torch.isfinite(x.sum()) and torch.linalg.eig(x[:1, :1])[0].numel() == 1, "a computed value is finite"
-assert torch.cov(x, aweights=torch.rand(8).cuda()).shape == (8, 8), "what an operator asks of its weights holds"
+assert torch.istft(torch.stft(torch.randn(64).cuda(), 16, return_complex=True), 16).numel() == 64, "no condition for refusing holds"
 """
 
     def test_the_lines_that_read_what_a_kernel_computes_are_named(self) -> None:

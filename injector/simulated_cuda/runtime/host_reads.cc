@@ -71,7 +71,10 @@ Comparison ComparisonOf(const char* kernel) {
   if (const char* const found = std::strstr(kernel, kWithNumber))
     return {WidthOfType(found + sizeof(kWithNumber) - 1), true};
   const char* const found = std::strstr(kernel, kWithTensor);
-  return {found != nullptr ? WidthOfType(found + sizeof(kWithTensor) - 1) : 0, false};
+  // By two booleans PyTorch asks whether what it computed is true, as much to accept it (cov) as to refuse it
+  // (istft), so neither answer is the right one: it stays false.
+  if (found == nullptr || found[sizeof(kWithTensor) - 1] == 'b') return {};
+  return {WidthOfType(found + sizeof(kWithTensor) - 1), false};
 }
 
 // Asked at every launch, so the answers are kept: looking up a name takes as long as half a launch.
