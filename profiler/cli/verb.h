@@ -38,6 +38,7 @@ int RunReport(std::span<const std::string> arguments);
 int RunExplain(std::span<const std::string> arguments);
 int RunFrag(std::span<const std::string> arguments);
 int RunOom(std::span<const std::string> arguments);
+int RunReplay(std::span<const std::string> arguments);
 int RunPack(std::span<const std::string> arguments);
 int RunConvert(std::span<const std::string> arguments);
 

@@ -22,6 +22,7 @@ constexpr std::array kVerbs = {
     Verb{"explain", "why nvidia-smi shows more than PyTorch", RunExplain},
     Verb{"frag", "what is reserved and not used, why, and which tensors pin it", RunFrag},
     Verb{"oom", "why a request ran out of memory, with proof, and what to change", RunOom},
+    Verb{"replay", "a history through PyTorch's allocator, under other settings too", RunReplay},
     Verb{"pack", "the least memory that any allocator could do with", RunPack},
     Verb{"convert", "a PyTorch memory snapshot to a trace, or back", RunConvert},
 };

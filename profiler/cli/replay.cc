@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// `vramscope replay`: a recorded history through the exact model of PyTorch's allocator, as it was or under
+// other settings.
+#include "profiler/allocator/replay.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "profiler/allocator/rerun.h"
+#include "profiler/cli/arguments.h"
+#include "profiler/cli/size_text.h"
+#include "profiler/cli/subject_file.h"
+#include "profiler/cli/terminal.h"
+#include "profiler/cli/verb.h"
+
+namespace vramscope::cli {
+namespace {
+
+using allocator::History;
+using allocator::PeakUse;
+using allocator::ReplayResult;
+using allocator::RerunResult;
+using Json = nlohmann::ordered_json;
+
+const VerbHelp& Help() {
+  static const VerbHelp help = {
+      "replay",
+      "run a history again through PyTorch's allocator, under other settings too",
+      "replay [options] FILE",
+      {{"vramscope replay snapshot.pickle", "is the model exact for what was recorded? event by event"},
+       {"vramscope replay run.vms --settings expandable_segments:True --capacity 24GiB",
+        "what the same requests take then, and whether they fit"}},
+      {{"settings", '\0', "TEXT", "As in PYTORCH_CUDA_ALLOC_CONF; \"\" = PyTorch's defaults."},
+       {"capacity", '\0', "80GiB", "What PyTorch can have of the device; default: no limit."},
+       {"json", '\0', nullptr, "Print one JSON document instead (docs/json.md)."},
+       {"device", '\0', "NAME", "cuda:0, ...; default: the one with the most memory."},
+       {"process", '\0', "PID", "Of a trace; default: the one with the most memory."},
+       {"color", '\0', "auto|always|never", "Colours; auto: on a terminal, unless NO_COLOR is set."}}};
+  return help;
+}
+
+Json PeakJson(const History& history, const PeakUse& peak) {
+  const uint64_t time = peak.event < history.events.size() ? history.events[peak.event].time_ns : 0;
+  return {{"allocated_bytes", peak.allocated_bytes},
+          {"reserved_bytes", peak.reserved_bytes},
+          {"device_used_bytes", nullptr},
+          {"time_ns", time},
+          {"step", nullptr},
+          {"phase", nullptr}};
+}
+
+Json ReplayJson(const History& history, const ReplayResult& result) {
+  Json divergence;
+  if (const auto& first = result.first_divergence) {
+    divergence = {{"event", first->event},
+                  {"recorded", first->recorded},
+                  {"model", first->model},
+                  {"contradiction", first->contradiction},
+                  {"allocated_bytes", first->allocated_bytes},
+                  {"reserved_bytes", first->reserved_bytes},
+                  {"model_at_address", first->model_at_address}};
+  }
+  return {{"schema_version", 1},
+          {"release", result.release},
+          {"events_total", result.events_total},
+          {"events_exact", result.events_exact},
+          {"first_divergence", divergence},
+          {"final_state_exact", result.final_state_compared ? Json(result.final_state_exact) : Json()},
+          {"peak", PeakJson(history, result.peak)},
+          {"notes", result.notes}};
+}
+
+Json RerunJson(const History& history, const allocator::RerunRequest& request, const RerunResult& result) {
+  return {{"schema_version", 1},
+          {"release", result.release},
+          {"settings", request.settings},
+          {"capacity_bytes", request.capacity == allocator::ModelledDriver::kUnlimited ? Json() : Json(request.capacity)},
+          {"requests", result.requests},
+          {"failed_requests", result.failed_requests},
+          {"first_failure", result.first_failure ? Json(*result.first_failure) : Json()},
+          {"peak", PeakJson(history, result.peak)},
+          {"notes", result.notes}};
+}
+
+std::string Notes(const std::vector<std::string>& notes, const Terminal& terminal) {
+  std::string text;
+  for (const std::string& note : notes) text += terminal.Paint(Printable(note), Ink::Dim()) + "\n";
+  return text;
+}
+
+std::string ReplayText(const ReplayResult& result, const Terminal& terminal) {
+  const bool exact = result.exact();
+  const std::string headline =
+      fmt::format("{} for {} of {}.", exact ? "Exact" : "Not exact: as recorded",
+                  FormatCount(result.events_exact, "event"), FormatCount(result.events_total, "event"));
+  std::string text = terminal.Paint(headline, Ink::Bold()) +
+                     fmt::format(" Peak {} allocated, {} reserved, by the rules of PyTorch {}.\n",
+                                 FormatBytes(result.peak.allocated_bytes), FormatBytes(result.peak.reserved_bytes),
+                                 result.release);
+  if (const auto& first = result.first_divergence) {
+    text += fmt::format("\nEvent {}{}\n  recorded   {}\n  the model  {}\n", first->event,
+                        first->contradiction ? ", at which the record contradicts itself" : "",
+                        Printable(first->recorded), Printable(first->model));
+    if (!first->model_at_address.empty())
+      text += fmt::format("  there      {}\n", Printable(first->model_at_address));
+    text += fmt::format("  before it  {} allocated, {} reserved\n", FormatBytes(first->allocated_bytes),
+                        FormatBytes(first->reserved_bytes));
+  }
+  if (result.final_state_compared) {
+    text += result.final_state_exact
+                ? "The segments at the end are those of the record, block by block.\n"
+                : fmt::format("The segments at the end differ: {}\n", Printable(result.final_state_difference));
+  }
+  return text + Notes(result.notes, terminal);
+}
+
+std::string RerunText(const RerunResult& result, const Terminal& terminal) {
+  const std::string headline =
+      result.failed_requests == 0
+          ? fmt::format("All {} succeed.", FormatCount(result.requests, "request"))
+          : fmt::format("{} of {} run out of memory, the first at event {}.",
+                        FormatCount(result.failed_requests, "request"), FormatCount(result.requests, "request"),
+                        result.first_failure.value_or(0));
+  return terminal.Paint(headline, Ink::Bold()) +
+         fmt::format(" Peak {} allocated, {} reserved, by the rules of PyTorch {}.\n",
+                     FormatBytes(result.peak.allocated_bytes), FormatBytes(result.peak.reserved_bytes),
+                     result.release) +
+         Notes(result.notes, terminal);
+}
+
+int RunAgain(const std::string& path, const History& history, const Arguments& arguments,
+             const Terminal& terminal) {
+  allocator::RerunRequest request;
+  request.settings = arguments.Has("settings") ? arguments.Get("settings") : history.settings;
+  if (arguments.Has("capacity")) {
+    const Result<uint64_t> capacity = ParseSize("capacity", arguments.Get("capacity"));
+    if (!capacity.ok()) return Fail(capacity.error().sentence);
+    request.capacity = *capacity;
+  }
+  const auto result = allocator::Rerun(history, request);
+  if (!result.ok()) return Fail(path + ": " + result.error().sentence);
+  fmt::print("{}", arguments.Has("json") ? RerunJson(history, request, *result).dump(2) + "\n"
+                                         : RerunText(*result, terminal));
+  return result->failed_requests == 0 ? kDone : kNo;
+}
+
+int ReplayVerb(const Arguments& arguments, const Terminal& terminal) {
+  if (arguments.positionals().size() != 1) return Fail("replay needs one file: vramscope replay run.vms");
+  const std::string& path = arguments.positionals().front();
+  const auto file = OpenSubject(path, arguments);
+  if (!file.ok()) return Fail(file.error().sentence);
+  const History& history = (*file)->subject.history;
+  if (arguments.Has("settings") || arguments.Has("capacity")) return RunAgain(path, history, arguments, terminal);
+  const auto result = allocator::Replay(history);
+  if (!result.ok()) return Fail(path + ": " + result.error().sentence);
+  fmt::print("{}", arguments.Has("json") ? ReplayJson(history, *result).dump(2) + "\n"
+                                         : ReplayText(*result, terminal));
+  return result->exact() ? kDone : kNo;
+}
+
+}  // namespace
+
+int RunReplay(std::span<const std::string> words) {
+  return RunParsed(Help(), Arguments::Parse(Help(), words), ReplayVerb);
+}
+
+}  // namespace vramscope::cli
