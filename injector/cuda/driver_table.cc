@@ -60,7 +60,7 @@ const DriverForm driver_forms[kDriverFunctions] = {
 };
 #undef DRIVER_FUNCTION
 
-VRAMSCOPE_HOT alignas(64) constinit std::atomic<void*> real_driver[kDriverFunctions] = {};
+alignas(64) VRAMSCOPE_HOT constinit std::atomic<void*> real_driver[kDriverFunctions] = {};
 constinit DriverLookups driver_lookups = {};
 
 DriverFunction FindBySymbol(const char* symbol) {
