@@ -16,7 +16,11 @@
 
 extern "C" void* vramscope_real_dlsym;
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if !defined(__has_feature)  // of clang; GCC defines the other two
+#define __has_feature(feature) 0
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || __has_feature(address_sanitizer) || \
+    __has_feature(thread_sanitizer)
 #define VRAMSCOPE_COUNTS_CALLS 0  // the sanitizer has these functions
 #else
 #define VRAMSCOPE_COUNTS_CALLS 1

@@ -20,7 +20,8 @@ class DeviceRows(RecordingTest):
         trace, notes = self.folder / "run.vms", self.folder / "notes.jsonl"
         command = [vramscope(), "dryrun", "--gpu", "a100-40gb", "--steps", "all", "--depth", "light", "-o", str(trace), "--json", "--",
                    recorded_run.python(), str(PROGRAM), str(notes)]
-        done = run(command, env=clean_environment(**variables), timeout=300)
+        # What the driver takes by itself when a kernel is first launched is seen in its total alone, here and on a GPU.
+        done = run(command, env=clean_environment(VRAMSCOPE_SIMULATED_KERNELS="0", **variables), timeout=300)
         if done.code == 2 and b"PyTorch" in done.stderr:
             self.skipTest(done.stderr.decode())
         self.assertEqual(done.code, 1, "the last allocation does not fit\n" + done.stderr.decode())

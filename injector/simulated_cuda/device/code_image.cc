@@ -61,9 +61,11 @@ uint64_t LoadedBytes(const void* image, int architecture) {
   // A byte at a time: a text may be shorter than a magic number.
   if (std::strncmp(bytes, ELFMAG, SELFMAG) == 0) return BytesOfElf(bytes);
   if (bytes[0] == '/' || bytes[0] == '.' || bytes[0] == '\n') return IsPtx(bytes) ? BytesOfPtx(bytes) : 0;
-  if (bytes[0] == '\0') return 0;
-  uint32_t magic = 0;
-  std::memcpy(&magic, bytes, sizeof(magic));
+  uint32_t magic = 0;  // neither of the two that are known has a zero in it
+  for (unsigned i = 0; i < sizeof(magic); ++i) {
+    if (bytes[i] == '\0') return 0;
+    magic |= static_cast<uint32_t>(static_cast<unsigned char>(bytes[i])) << (8 * i);
+  }
   if (magic == kWrapperMagic) return MachineCodeBytes(image, architecture);
   const Wrapper wrapper = {kWrapperMagic, 1, image, nullptr};
   return magic == kContainerMagic ? MachineCodeBytes(&wrapper, architecture) : 0;
