@@ -93,7 +93,7 @@ bool ReadOrder(int guest, char* order, size_t capacity) {
 }
 
 int Obey(const char* order) {
-  if (strcmp(order, kWho) == 0) return options.session[0] != 0 ? options.collector : 0;
+  if (strcmp(order, kWho) == 0) return SessionIsWanted() ? CollectorPid() : 0;
   if (strncmp(order, kStart, sizeof kStart - 1) == 0 && vramscope_attach != nullptr)
     return vramscope_attach(order + sizeof kStart - 1);
   return -1;

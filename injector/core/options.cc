@@ -38,10 +38,12 @@ bool SetOptions(const char* session, const char* text, int collector) {
   const size_t session_length = strlen(session);
   const size_t text_length = strlen(text);
   if (session_length >= sizeof options.session || text_length >= sizeof options.text) return false;
-  options.session[0] = 0;  // last in, first out: others look at it to see whether there is a session
-  options.collector = collector;
+  // Its first byte is first out and last in: others look at it to see whether there is a session.
+  __atomic_store_n(&options.session[0], 0, __ATOMIC_RELAXED);
+  __atomic_store_n(&options.collector, collector, __ATOMIC_RELAXED);
   memcpy(options.text, text, text_length + 1);
-  memcpy(options.session, session, session_length + 1);
+  if (session_length > 0) memcpy(options.session + 1, session + 1, session_length);
+  __atomic_store_n(&options.session[0], session[0], __ATOMIC_RELEASE);
   return true;
 }
 

@@ -25,6 +25,10 @@ struct Options {
 
 extern Options options;
 
+// A session may begin and end while other threads look (SetOptions).
+inline bool SessionIsWanted() { return __atomic_load_n(&options.session[0], __ATOMIC_ACQUIRE) != 0; }
+inline int CollectorPid() { return __atomic_load_n(&options.collector, __ATOMIC_RELAXED); }
+
 // Reads the environment. A process with raised privileges (setuid) is never recorded.
 void ReadOptions();
 // The same from arguments, for a session on demand; false, and nothing changed, when one is too long. An empty

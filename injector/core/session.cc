@@ -74,7 +74,7 @@ void ForgetParent(pid_t parent) {
   session.failed = false;
   session.pid.store(0, std::memory_order_relaxed);
   process_page.file.store(nullptr, std::memory_order_relaxed);
-  thread_ring = ThreadRing{.inside = thread_ring.inside};
+  ForgetRing(thread_ring);
   for (const auto& slot : session.child_handlers) {
     if (void (*const handler)() = slot.load(std::memory_order_relaxed)) handler();
   }
@@ -162,7 +162,7 @@ void ThreadEnds(void* argument) {
   if (ring.session == session.number && session.file != nullptr) {
     CloseRing(ring);
   } else {
-    ring = ThreadRing{.inside = ring.inside};
+    ForgetRing(ring);
   }
   pthread_mutex_unlock(&session_lock);
 }
@@ -270,7 +270,7 @@ void Initialize() {
   pthread_mutex_lock(&session_lock);
   if (!session.initialized.load(std::memory_order_relaxed)) {
     ReadOptions();
-    if (options.session[0] != 0) ChooseClock(OptionIs("clock", "monotonic"));
+    if (SessionIsWanted()) ChooseClock(OptionIs("clock", "monotonic"));
     AtForkInChild(ForgetStacks);
     session.initialized.store(true, std::memory_order_release);
   }
@@ -280,7 +280,7 @@ void Initialize() {
 
 bool StartSession() {
   if (!session.initialized.load(std::memory_order_acquire)) Initialize();
-  if (options.session[0] == 0) {
+  if (!SessionIsWanted()) {
     if (options.dormant) OpenDoor();
     return false;
   }
@@ -365,9 +365,10 @@ trace::RingHeader* TakeRing() {
 }
 
 bool CollectorGone() {
-  if (options.collector <= 0) return false;
+  const pid_t collector = CollectorPid();
+  if (collector <= 0) return false;
   const int error = errno;
-  const bool gone = kill(options.collector, 0) != 0 && errno == ESRCH;
+  const bool gone = kill(collector, 0) != 0 && errno == ESRCH;
   errno = error;
   trace::RingFileHeader* const file = process_page.file.load(std::memory_order_relaxed);
   if (gone && file != nullptr) file->detached.store(1, std::memory_order_relaxed);

@@ -53,7 +53,7 @@ bool AttachRing(ThreadRing& ring) {
   trace::RingHeader* const header = TakeRing();
   const trace::RingFileHeader* const file = process_page.file.load(std::memory_order_acquire);
   if (header == nullptr || file == nullptr) return false;  // the session may have ended meanwhile
-  ring.header = header;
+  std::atomic_ref(ring.header).store(header, std::memory_order_relaxed);
   ring.data = RingData(header);
   ring.mask = file->ring_bytes - 1;
   ring.head = header->head.load(std::memory_order_relaxed);
@@ -132,11 +132,11 @@ bool Paused() {
 
 trace::RawRecord* FindRoom(ThreadRing& ring, size_t bytes) {
   if (process_page.file.load(std::memory_order_acquire) == nullptr) {
-    ring = ThreadRing{.inside = ring.inside};  // what this thread has, it inherited over a bare clone
+    ForgetRing(ring);  // what this thread has, it inherited over a bare clone
     if (!StartSession()) return nullptr;
   }
   if (ring.session != process_page.session.load(std::memory_order_relaxed)) {
-    ring = ThreadRing{.inside = ring.inside};  // it belonged to an earlier session
+    ForgetRing(ring);  // it belonged to an earlier session
   }
   if (RecordingFile() == nullptr) return nullptr;
   if (ring.header == nullptr && !AttachRing(ring)) return nullptr;
@@ -187,7 +187,7 @@ void CountLost(ThreadRing& ring) {
 
 void CloseRing(ThreadRing& ring) {
   trace::RingHeader* const header = ring.header;
-  ring = ThreadRing{.inside = ring.inside};
+  ForgetRing(ring);
   if (header != nullptr) {
     header->state.store(static_cast<uint32_t>(trace::RingState::kClosed), std::memory_order_release);
   }

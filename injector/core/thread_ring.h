@@ -29,6 +29,15 @@ struct alignas(64) ThreadRing {
   uint32_t session = 0;  // ProcessPage::session of the file that the ring lies in
 };
 
+// Forgets the ring; `inside` stays as it is. The thread that ends a session looks at both.
+inline void ForgetRing(ThreadRing& ring) {
+  ring.data = nullptr;
+  ring.mask = ring.head = ring.room_end = 0;
+  std::atomic_ref(ring.header).store(nullptr, std::memory_order_release);
+  ring.stalled = false;
+  ring.session = 0;
+}
+
 // Initial-exec: one instruction to reach, no allocation at a thread's first use, safe in signal handlers.
 extern constinit thread_local ThreadRing thread_ring __attribute__((tls_model("initial-exec")));
 

@@ -27,7 +27,7 @@ VRAMSCOPE_HOT constinit std::atomic<uint32_t> api_names[kDriverFunctions] = {};
 
 void DecideDriverHooks() {
   Initialize();
-  const bool off = (options.session[0] == 0 && !options.dormant) || secure_getenv(kSwitch) != nullptr;
+  const bool off = (!SessionIsWanted() && !options.dormant) || secure_getenv(kSwitch) != nullptr;
   driver_hooks.store(off ? DriverHooks::kOff : DriverHooks::kOn, std::memory_order_release);
   seen_by_hooks.installed.store(!off, std::memory_order_relaxed);
 }
