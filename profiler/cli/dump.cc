@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include <charconv>
-
 #include "profiler/cli/verb.h"
 #include "profiler/collector/control_socket.h"
 
@@ -21,12 +19,9 @@ const VerbHelp& Help() {
 }
 
 int DumpVerb(const Arguments& arguments, const Terminal&) {
-  const std::string text = arguments.positionals().size() == 1 ? arguments.positionals().front() : "";
-  uint32_t pid = 0;
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), pid);
-  if (text.empty() || parsed.ec != std::errc() || parsed.ptr != text.data() + text.size())
-    return Fail("dump needs the number of a process: vramscope dump 4711");
-  const Result<std::string> path = collector::AskRecordingOf(pid, "dump");
+  const std::optional<uint32_t> pid = PidFrom(arguments);
+  if (!pid) return Fail("dump needs the number of a process: vramscope dump 4711");
+  const Result<std::string> path = collector::AskRecordingOf(*pid, "dump");
   if (!path.ok()) return Fail(path.error().sentence);
   fmt::print("{}\n", Printable(*path));
   return kDone;

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 #include <signal.h>
 
-#include <charconv>
 #include <chrono>
 #include <thread>
 
@@ -35,11 +34,9 @@ bool WaitForEnd(const collector::ProcessWatch& collector) {
 }
 
 int StopVerb(const Arguments& arguments, const Terminal&) {
-  const std::string text = arguments.positionals().size() == 1 ? arguments.positionals().front() : "";
-  pid_t pid = 0;
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), pid);
-  if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size() || pid <= 0)
-    return Fail("stop needs the id of one process: vramscope stop 4711");
+  const std::optional<uint32_t> named = PidFrom(arguments);
+  if (!named || *named == 0 || *named > INT32_MAX) return Fail("stop needs the id of one process: vramscope stop 4711");
+  const auto pid = static_cast<pid_t>(*named);
   const Result<int> collector = collector::SayAtDoor(pid, "who");
   if (!collector.ok()) return Fail(collector.error().sentence);
   if (*collector <= 0) return Fail(fmt::format("Process {} is not being recorded.", pid));

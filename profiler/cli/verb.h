@@ -6,6 +6,8 @@
 // bad input, 3 = could not judge; errors are one sentence on stderr, "vramscope: " in front.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -46,6 +48,9 @@ int RunConvert(std::span<const std::string> arguments);
 // --color have that of the terminal.
 int RunParsed(const VerbHelp& help, const Result<Arguments>& arguments,
               int (*run)(const Arguments& arguments, const Terminal& terminal));
+
+// The one process that a verb like stop or dump is about; nothing when the words are not one number.
+std::optional<uint32_t> PidFrom(const Arguments& arguments);
 
 // Prints "vramscope: <sentence>" to stderr. That nobody reads it is no error.
 void Say(const std::string& sentence);

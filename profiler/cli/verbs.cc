@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <charconv>
 #include <cstdio>
 
 #include "profiler/cli/verb.h"
@@ -42,6 +43,15 @@ int RunParsed(const VerbHelp& help, const Result<Arguments>& arguments,
     return kDone;
   }
   return run(*arguments, terminal);
+}
+
+std::optional<uint32_t> PidFrom(const Arguments& arguments) {
+  if (arguments.positionals().size() != 1) return {};
+  const std::string& text = arguments.positionals().front();
+  uint32_t pid = 0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), pid);
+  if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size()) return {};
+  return pid;
 }
 
 int Fail(const std::string& sentence, int code) {
