@@ -60,6 +60,9 @@ struct Answer {
   uint64_t peak_requested = 0;
   Troubles troubles;
   std::vector<std::string> notes;
+
+  // 1 - peak allocated / peak reserved, of the whole run; 0 when nothing was reserved.
+  [[nodiscard]] double Fragmentation() const;
 };
 
 struct Question {

@@ -182,8 +182,7 @@ std::string ToJson(const Subject& subject, const Answer& answer, int indent) {
   document["peak_reserved_bytes"] = answer.peak_reserved;
   document["peak_allocated_bytes"] = answer.peak_allocated;
   document["lower_bound_bytes"] = answer.peak_requested;
-  document["fragmentation"] =
-      answer.peak_reserved == 0 ? 0 : 1 - Ratio(answer.peak_allocated, answer.peak_reserved);
+  document["fragmentation"] = answer.Fragmentation();
   document["overhead"] = answer.peak_requested == 0
                              ? Json(nullptr)
                              : Json(Ratio(answer.peak_reserved, answer.peak_requested) - 1);

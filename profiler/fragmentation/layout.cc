@@ -11,40 +11,28 @@ using allocator::Action;
 using allocator::BlockState;
 using allocator::BlockUse;
 
-namespace {
-
-// Addresses are 48 to 57 bits wide; what is beyond is no memory, and its end could not be computed.
-constexpr uint64_t kMaxAddress = uint64_t{1} << 60;
-
-bool IsRange(uint64_t address, uint64_t bytes) {
-  return address != 0 && bytes != 0 && address < kMaxAddress && bytes < kMaxAddress;
-}
-
-}  // namespace
-
 void Layout::AddSegment(const allocator::SegmentState& state) {
-  if (!IsRange(state.address, state.bytes)) return;
+  if (!allocator::IsMemory(state.address, state.bytes)) return;
   RemoveRange(state.address, state.bytes, kNoIndex);
   const uint32_t domain = DomainFor(state.pool, state.stream, state.large);
   const SegmentIndex index =
       NewSegment(state.address, state.bytes, state.expandable ? rules_.PageBytes(state.large) : 0, domain);
+  BlockIndex near = segments_[index].first;  // blocks come in order of address
   for (const BlockState& block : state.blocks) {
     if (block.use == BlockUse::kFree || block.bytes == 0) continue;
     if (block.address < state.address || block.address - state.address >= state.bytes) {
       Trouble(&Troubles::outside_segments, kBeforeHistory);
       continue;
     }
-    BlockIndex place = FindBlock(block.address);
-    if (place == kNoIndex || !blocks_[place].free()) {
-      // Cut it out of the free block around it.
-      place = segments_[index].first;
-      while (place != kNoIndex && blocks_[place].end() <= block.address) place = blocks_[place].next;
-      if (place == kNoIndex || !blocks_[place].free() || blocks_[place].address > block.address) {
-        Trouble(&Troubles::overlaps, kBeforeHistory);
-        continue;
-      }
-      place = SplitFree(place, block.address - blocks_[place].address);
+    BlockIndex place = block.address < blocks_[near].address ? segments_[index].first : near;
+    while (blocks_[place].end() <= block.address) place = blocks_[place].next;
+    if (!blocks_[place].free()) {
+      Trouble(&Troubles::overlaps, kBeforeHistory);
+      continue;
     }
+    if (blocks_[place].address < block.address)
+      place = SplitFree(place, block.address - blocks_[place].address);
+    near = place;
     const uint64_t bytes = std::min(block.bytes, blocks_[place].bytes);
     if (bytes < block.bytes) Trouble(&Troubles::too_small, kBeforeHistory);
     if (bytes < blocks_[place].bytes) SplitFree(place, bytes);
@@ -66,17 +54,17 @@ void Layout::Apply(const allocator::Event& event, uint32_t index) {
     case Action::kFreeCompleted:
       return CompleteFree(event, index);
     case Action::kSegmentAlloc:
-      if (!IsRange(event.address, event.bytes)) return;
+      if (!allocator::IsMemory(event.address, event.bytes)) return;
       RemoveRange(event.address, event.bytes, kNoIndex);  // whose free was not recorded
       NewSegment(event.address, event.bytes, 0,
                  DomainFor(event.pool, event.stream, event.bytes > kSmallSegmentBytes));
       return;
     case Action::kSegmentMap:
-      if (!IsRange(event.address, event.bytes)) return;
+      if (!allocator::IsMemory(event.address, event.bytes)) return;
       return Map(event);
     case Action::kSegmentFree:
     case Action::kSegmentUnmap:
-      if (!IsRange(event.address, event.bytes)) return;
+      if (!allocator::IsMemory(event.address, event.bytes)) return;
       return RemoveRange(event.address, event.bytes, index);
     case Action::kSnapshot:
     case Action::kOutOfMemory:
@@ -93,8 +81,7 @@ void Layout::Allocate(const allocator::Event& event, uint32_t index) {
   if (asked < event.bytes) Trouble(&Troubles::too_small, index);
   const uint64_t rounded = rules_.Rounded(asked);
   const uint64_t bytes =
-      rounded >= gap ? gap
-                     : rules_.BlockBytes(rounded, gap, domains_[segment.domain].large, segment.expandable());
+      rules_.BlockBytes(rounded, gap, domains_[segment.domain].large, segment.expandable());
   if (bytes < gap) SplitFree(place, bytes);
   Block& block = blocks_[place];
   Count(block, -1);
@@ -122,25 +109,8 @@ BlockIndex Layout::FreeBlockAt(const allocator::Event& event, uint32_t index) {
   }
   const uint64_t before = event.address - blocks_[around].address;
   if (before == 0) return around;
-  // Free space in front of a block: PyTorch hands out the low end of a free block, so this part was not free.
-  // If a block from before the history ends there, it is its slack.
-  const BlockIndex owner = blocks_[around].previous;
-  const BlockIndex place = SplitFree(around, before);
-  const bool is_slack = owner != kNoIndex && blocks_[owner].born == kBeforeHistory &&
-                        !blocks_[owner].free() && before <= kMaxSlackBytes;
-  if (!is_slack) {
-    Trouble(&Troubles::not_at_begin, index);
-    return place;
-  }
-  Count(blocks_[owner], -1);
-  Count(blocks_[around], -1);
-  blocks_[owner].bytes += before;
-  blocks_[owner].next = place;
-  blocks_[place].previous = owner;
-  Count(blocks_[owner], +1);
-  learned_.emplace_back(blocks_[owner].address, blocks_[owner].bytes);
-  DeleteBlock(around);
-  return place;
+  Trouble(&Troubles::not_at_begin, index);  // PyTorch hands out the low end of a free block
+  return SplitFree(around, before);
 }
 
 void Layout::RequestFree(const allocator::Event& event, uint32_t index) {
@@ -254,7 +224,7 @@ void Layout::Count(const Block& block, int sign) {
     case BlockUse::kAllocated:
       break;
   }
-  const uint64_t plain = std::min(Rules::Plain(block.requested_bytes), block.bytes);
+  const uint64_t plain = std::min(allocator::PlainlyRounded(block.requested_bytes), block.bytes);
   const uint64_t rounded = std::min(std::max(rules_.Rounded(block.requested_bytes), plain), block.bytes);
   add(domain.allocated, block.bytes);
   add(domain.requested, block.requested_bytes);

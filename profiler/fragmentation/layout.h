@@ -115,9 +115,6 @@ class Layout {
   [[nodiscard]] const Troubles& troubles() const { return troubles_; }
   // Of a free block: bytes that the allocator could give back to the driver.
   [[nodiscard]] uint64_t WholeBytes(const Block& block) const;
-  // Blocks whose slack was not known before they showed it (initial_layout.h): address and bytes, oldest
-  // first.
-  [[nodiscard]] const std::vector<std::pair<uint64_t, uint64_t>>& learned() const { return learned_; }
 
   // All domains added up.
   [[nodiscard]] Domain Total() const;
@@ -158,7 +155,6 @@ class Layout {
   std::vector<Domain> domains_;
   model::FlatMap begins_;  // address -> BlockIndex, all blocks
   Troubles troubles_;
-  std::vector<std::pair<uint64_t, uint64_t>> learned_;
 };
 
 }  // namespace vramscope::fragmentation

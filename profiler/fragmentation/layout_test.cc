@@ -108,9 +108,9 @@ class RandomProgram : public allocator::Listener {
 
 Rules RulesFor(const std::string& settings) {
   Rules rules;
-  rules.expandable_segments = settings.starts_with("expandable");
-  if (settings.starts_with("max_split")) rules.max_split_bytes = 64 * kMiB;
-  if (settings.starts_with("roundup")) rules.roundup_power2_divisions.fill(8);
+  rules.settings.expandable_segments = settings.starts_with("expandable");
+  if (settings.starts_with("max_split")) rules.settings.max_split_bytes = 64 * kMiB;
+  if (settings.starts_with("roundup")) rules.settings.roundup_power2_divisions.fill(8);
   return rules;
 }
 

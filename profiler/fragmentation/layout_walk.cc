@@ -3,10 +3,9 @@
 
 #include <algorithm>
 #include <iterator>
-#include <map>
 #include <utility>
 
-#include "profiler/fragmentation/initial_layout.h"
+#include "profiler/allocator/initial_state.h"
 
 namespace vramscope::fragmentation {
 namespace {
@@ -15,22 +14,17 @@ namespace {
 // block of a copy costs about as much as an eighth of an event.
 constexpr uint64_t kMinStride = 4096;
 constexpr uint64_t kEventsPerBlock = 4;
-// What is learned in one walk can show more in the next one; a second is enough for real histories.
-constexpr int kMaxWalks = 3;
 
 }  // namespace
 
 LayoutWalk::LayoutWalk(const allocator::History& history, const Rules& rules) : history_(history) {
-  std::map<uint64_t, uint64_t> block_bytes;
-  for (int i = 0; i < kMaxWalks; ++i) {
-    Layout begin(rules);
-    for (const allocator::SegmentState& segment : InitialSegments(history, rules, block_bytes)) {
-      begin.AddSegment(segment);
-    }
-    const auto learned = Walk(std::move(begin));
-    if (learned.empty()) break;
-    for (const auto& [address, bytes] : learned) block_bytes[address] = bytes;
+  Layout begin(rules);
+  if (history.has_segments && !history.complete) {
+    const allocator::InitialState state =
+        allocator::InitialStateOf(history, rules.settings, *rules.release, history.device_bytes);
+    for (const allocator::SegmentState& segment : state.segments) begin.AddSegment(segment);
   }
+  Walk(std::move(begin));
   TrustTheEnd(rules);
 }
 
@@ -51,10 +45,7 @@ void LayoutWalk::TrustTheEnd(const Rules& rules) {
   checkpoints_.push_back({end(), std::move(written)});
 }
 
-std::vector<std::pair<uint64_t, uint64_t>> LayoutWalk::Walk(Layout layout) {
-  checkpoints_.clear();
-  peak_reserved_ = peak_allocated_ = peak_requested_ = allocated_when_fullest_ = most_waste_ = 0;
-  fullest_ = worst_ = 0;
+void LayoutWalk::Walk(Layout layout) {
   checkpoints_.push_back({0, layout});
   Note(0, layout);
   const auto& events = history_.events;
@@ -67,7 +58,6 @@ std::vector<std::pair<uint64_t, uint64_t>> LayoutWalk::Walk(Layout layout) {
     stride = std::max(kMinStride, kEventsPerBlock * layout.block_count());
   }
   troubles_ = layout.troubles();
-  return layout.learned();
 }
 
 void LayoutWalk::Note(Moment moment, const Layout& layout) {

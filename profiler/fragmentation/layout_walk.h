@@ -23,7 +23,7 @@ using Moment = uint32_t;
 
 class LayoutWalk {
  public:
-  // Walks the whole history once, twice where a block's slack shows only later. `history` must outlive it.
+  // Walks the whole history once. `history` must outlive it.
   LayoutWalk(const allocator::History& history, const Rules& rules);
 
   [[nodiscard]] const allocator::History& history() const { return history_; }
@@ -49,8 +49,7 @@ class LayoutWalk {
     Moment moment = 0;
     Layout layout;
   };
-  // Returns the sizes of blocks that were learned on the way.
-  std::vector<std::pair<uint64_t, uint64_t>> Walk(Layout layout);
+  void Walk(Layout layout);
   void Note(Moment moment, const Layout& layout);
   void TrustTheEnd(const Rules& rules);
   [[nodiscard]] const Checkpoint& Before(Moment moment) const;

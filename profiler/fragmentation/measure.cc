@@ -142,13 +142,13 @@ Metrics Measure(const Layout& layout) {
 }
 
 uint64_t LargestFromDriver(uint64_t driver_free) {
-  const uint64_t fitted = driver_free / kMadeToMeasureRounding * kMadeToMeasureRounding;
-  if (fitted >= kMadeToMeasureBytes) return fitted;
+  const uint64_t fitted = driver_free / allocator::kMadeToMeasureRounding * allocator::kMadeToMeasureRounding;
+  if (fitted >= allocator::kMadeToMeasureBytes) return fitted;
   return driver_free >= kSmallSegmentBytes ? kSmallRequestBytes : 0;
 }
 
 std::vector<LargestRequest> LargestRequests(const Layout& layout, std::optional<uint64_t> driver_free) {
-  const Rules& rules = layout.rules();
+  const allocator::Settings& settings = layout.rules().settings;
   std::map<std::pair<allocator::PoolIndex, StreamIndex>, LargestRequest> requests;
   std::map<std::pair<allocator::PoolIndex, StreamIndex>, uint64_t> tails;  // free at the end of a run
   ForEachBlock(layout, [&](const Block& block, const Segment& segment) {
@@ -166,8 +166,8 @@ std::vector<LargestRequest> LargestRequests(const Layout& layout, std::optional<
   });
   std::vector<LargestRequest> all;
   for (auto& [key, request] : requests) {
-    if (driver_free.has_value() && rules.expandable_segments) {
-      const uint64_t pages = *driver_free / rules.large_segment_bytes * rules.large_segment_bytes;
+    if (driver_free.has_value() && settings.expandable_segments) {
+      const uint64_t pages = *driver_free / settings.large_segment_bytes * settings.large_segment_bytes;
       const uint64_t small = *driver_free >= kSmallSegmentBytes ? kSmallRequestBytes : 0;
       request.from_driver = pages == 0 ? small : tails[key] + pages;
     } else if (driver_free.has_value()) {

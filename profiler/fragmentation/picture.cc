@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdarg>
 #include <cstdio>
+#include <string_view>
 #include <utility>
 
 #include "profiler/classify/category.h"
@@ -76,6 +77,12 @@ class Svg {
   std::string text_;
 };
 
+std::string Count(uint64_t count) {
+  std::string text = std::to_string(count);
+  for (size_t at = text.size(); at > 3; at -= 3) text.insert(at - 3, ",");
+  return text;
+}
+
 // A square of the colour, and what it means; returns where the next one begins.
 double Legend(Svg& svg, double x, double y, uint32_t rgb, const std::string& text) {
   svg.Box(x, y - 9, 10, 10, rgb);
@@ -100,11 +107,14 @@ class Axes {
       const double y = bottom - (bottom - kTop) * i / 4;
       svg.Line(kLeft, y, kRight, y, 0x232833);
     }
-    svg.Text((kLeft + kRight) / 2, bottom + 20, "events of the allocator: " + std::to_string(answer.events),
-             kDim, "middle");
+    svg.Text((kLeft + kRight) / 2, bottom + 20, "events of the allocator: " + Count(answer.events), kDim,
+             "middle");
+  }
+  // The chosen moment, above all that was drawn.
+  void Mark(Svg& svg, const Answer& answer) const {
     const double x = X(answer.chosen.moment);
-    svg.Line(x, kTop, x, bottom, kText);
-    svg.Text(std::min(x, kRight - 60), kTop - 6, WhenText(answer), kText, "middle");
+    svg.Line(x, kTop, x, bottom_, kText);
+    svg.Text(std::clamp(x, kLeft + 60, kRight - 60), kTop - 6, WhenText(answer), kText, "middle");
   }
   [[nodiscard]] double X(Moment moment) const {
     return kLeft + (kRight - kLeft) * static_cast<double>(moment) / static_cast<double>(events_);
@@ -150,6 +160,11 @@ std::string Causes(const Subject& subject, const Answer& answer) {
     if (x > 800) x = kLeft, y += 20;
     x = Legend(svg, x, y, cause.rgb, cause.name);
   }
+  const double floor = axes.Y(static_cast<double>(answer.peak_requested) / whole);
+  svg.Line(kLeft, floor, kRight, floor, kText);
+  svg.Text(kRight - 4, floor + 14, "floor: the most asked for at once, " + BytesText(answer.peak_requested),
+           kText, "end");
+  axes.Mark(svg, answer);
   return std::move(svg).Finish();
 }
 
@@ -162,32 +177,48 @@ std::string Shares(const Subject& subject, const Answer& answer) {
   const auto part = [](uint64_t bytes, uint64_t whole) {
     return whole == 0 ? 0.0 : static_cast<double>(bytes) / static_cast<double>(whole);
   };
+  // A curve that is 0 throughout is left out, with its name.
   const auto curve = [&](double x, uint32_t rgb, const char* name, auto share_of) {
     std::vector<std::pair<double, double>> points;
-    for (const SeriesPoint& point : answer.series)
-      points.emplace_back(axes.X(point.moment), axes.Y(share_of(point)));
+    bool ever = false;
+    for (const SeriesPoint& point : answer.series) {
+      const double share = share_of(point);
+      ever |= share > 0;
+      points.emplace_back(axes.X(point.moment), axes.Y(share));
+    }
+    if (!ever) return x;
     svg.Path(points, rgb, false);
     return Legend(svg, x, 385, rgb, name);
   };
   double x = curve(kLeft, 0xD55E00, "instantaneous", [&](const SeriesPoint& p) {
-    return 1 - part(p.allocated, std::max(p.reserved, uint64_t{1}));
+    return p.reserved == 0 ? 0 : 1 - part(p.allocated, p.reserved);
   });
   x = curve(x, 0x56B4E9, "external", [](const SeriesPoint& p) { return p.external; });
   x = curve(x, 0x009E73, "root sum square", [](const SeriesPoint& p) { return p.root_sum_square; });
   x = curve(x, 0xF0E442, "internal",
             [&](const SeriesPoint& p) { return p.allocated == 0 ? 0 : 1 - part(p.requested, p.allocated); });
-  curve(x, 0xCC79A7, "pending",
-        [&](const SeriesPoint& p) { return part(p.causes.pending_frees, p.reserved); });
+  x = curve(x, 0xCC79A7, "pending",
+            [&](const SeriesPoint& p) { return part(p.causes.pending_frees, p.reserved); });
+  curve(x, 0xE69F00, "stranded / reserved", [&](const SeriesPoint& p) {
+    const Decomposition& causes = p.causes;
+    return part(causes.pinned + causes.small_pool_stranding + causes.stream_isolation, p.reserved);
+  });
+  axes.Mark(svg, answer);
   return std::move(svg).Finish();
 }
 
-uint32_t ColorOf(const Subject& subject, const Layout& layout, const Block& block, Moment moment) {
-  if (block.use == allocator::BlockUse::kPendingFree) return kMapPending;
-  if (block.free()) return layout.WholeBytes(block) == block.bytes ? kMapFreePages : kMapFree;
+struct Shade {
+  uint32_t rgb;
+  const char* name;
+};
+
+Shade ShadeOf(const Subject& subject, const Layout& layout, const Block& block, Moment moment) {
+  if (block.use == allocator::BlockUse::kPendingFree) return {kMapPending, "pending free"};
+  if (block.free() && layout.WholeBytes(block) == block.bytes) return {kMapFreePages, "free pages"};
+  if (block.free()) return {kMapFree, "free, pinned"};
   const auto category = classify::CategoryFromKey(subject.describe(block, moment).category);
-  return category.has_value() && *category != classify::Category::kUnattributed
-             ? classify::Info(*category).rgb
-             : kUsed;
+  if (!category.has_value() || *category == classify::Category::kUnattributed) return {kUsed, "in use"};
+  return {classify::Info(*category).rgb, classify::Info(*category).name};
 }
 
 // Segments that are held back first, as in the table; the longest row is the widest segment.
@@ -197,13 +228,11 @@ std::string Map(const Subject& subject, const Answer& answer, const Layout& layo
   if (rows.size() > kMapRows) rows.resize(kMapRows);
   uint64_t widest = 1;
   for (const SegmentIndex row : rows) widest = std::max(widest, layout.segment(row).bytes);
-  Svg svg(96 + 18 * static_cast<double>(rows.size()));
+  Svg svg(108 + 18 * static_cast<double>(rows.size()));
   svg.Text(kLeft, 24, "Segments that live blocks hold back at " + WhenText(answer) + ", " + subject.device);
-  double x = Legend(svg, kLeft, 44, kMapFree, "free, pinned");
-  x = Legend(svg, x, 44, kMapFreePages, "free pages");
-  x = Legend(svg, x, 44, kMapPending, "pending free");
-  Legend(svg, x, 44, kUsed, "live, or the colour of its category");
-  double y = kTop + 4;
+  std::vector<const char*> named;
+  double x = kLeft;
+  double y = kTop + 16;
   for (const SegmentIndex row : rows) {
     const Segment& segment = layout.segment(row);
     svg.Text(kLeft - 8, y + 11, BytesText(segment.bytes), kDim, "end");
@@ -211,8 +240,15 @@ std::string Map(const Subject& subject, const Answer& answer, const Layout& layo
       const Block& block = layout.block(at);
       const double scale = (kRight - kLeft) / static_cast<double>(widest);
       const double width = static_cast<double>(block.bytes) * scale;
+      const Shade shade = ShadeOf(subject, layout, block, answer.chosen.moment);
       svg.Box(kLeft + static_cast<double>(block.address - segment.address) * scale, y,
-              std::max(width - 0.6, 0.4), 13, ColorOf(subject, layout, block, answer.chosen.moment));
+              std::max(width - 0.6, 0.4), 13, shade.rgb);
+      const bool fresh =
+          std::none_of(named.begin(), named.end(), [&](std::string_view name) { return name == shade.name; });
+      if (!fresh) continue;
+      named.push_back(shade.name);
+      if (x > 800) continue;  // the rarest
+      x = Legend(svg, x, 48, shade.rgb, shade.name);
     }
     y += 18;
   }
@@ -222,7 +258,8 @@ std::string Map(const Subject& subject, const Answer& answer, const Layout& layo
 std::string Sizes(const Subject& subject, const Answer& answer) {
   const auto& classes = answer.chosen.metrics.histogram;
   Svg svg(72 + 20 * static_cast<double>(classes.size()));
-  svg.Text(kLeft, 24, "Free blocks by size at " + WhenText(answer) + ", " + subject.device);
+  svg.Text(kLeft, 24,
+           "Free blocks of this size or up to twice of it, at " + WhenText(answer) + ", " + subject.device);
   uint64_t most = 1;
   for (const FreeRuns& runs : classes) most = std::max(most, runs.bytes);
   double y = 44;
@@ -230,9 +267,8 @@ std::string Sizes(const Subject& subject, const Answer& answer) {
     svg.Text(kLeft - 8, y + 11, BytesText(runs.at_least), kDim, "end");
     const double width = (kRight - kLeft - 210) * static_cast<double>(runs.bytes) / static_cast<double>(most);
     svg.Box(kLeft, y, std::max(width, 1.0), 14, 0x56B4E9);
-    svg.Text(
-        kLeft + width + 8, y + 11,
-        BytesText(runs.bytes) + " in " + std::to_string(runs.runs) + (runs.runs == 1 ? " block" : " blocks"));
+    svg.Text(kLeft + width + 8, y + 11,
+             BytesText(runs.bytes) + " in " + Count(runs.runs) + (runs.runs == 1 ? " block" : " blocks"));
     y += 20;
   }
   return std::move(svg).Finish();

@@ -2,10 +2,10 @@
 #include "profiler/fragmentation/trace_subject.h"
 
 #include <algorithm>
+#include <iterator>
+#include <map>
 #include <memory>
 #include <utility>
-
-#include "profiler/allocator/settings.h"
 
 namespace vramscope::fragmentation {
 namespace {
@@ -34,19 +34,6 @@ struct Made {
   model::BlockId block = model::kNone;
 };
 
-// By the settings that the program began with; those that it could not have had change nothing.
-Rules RulesOf(const allocator::History& history) {
-  Rules rules;
-  const auto settings =
-      allocator::ParseSettings(history.settings, allocator::ReleaseOf(history.torch_version));
-  if (!settings.ok()) return rules;
-  rules.max_split_bytes = settings->max_split_bytes;
-  rules.large_segment_bytes = settings->large_segment_bytes;
-  rules.roundup_power2_divisions = settings->roundup_power2_divisions;
-  rules.expandable_segments = settings->expandable_segments;
-  return rules;
-}
-
 class TraceReading {
  public:
   TraceReading(const Analysis& analysis, model::DeviceIndex device)
@@ -67,6 +54,7 @@ class TraceReading {
     AddBlocks();
     AddFailures();
     Sort();
+    FindStreamsOfSegments();
     AddRoom();
     AddSteps();
     AddTexts();
@@ -99,7 +87,7 @@ class TraceReading {
       subject_.has_layout = true;
       Add(segment.mapped ? Action::kSegmentMap : Action::kSegmentAlloc, segment.begin, segment.address,
           segment.size);
-      if (segment.mapped) subject_.rules.expandable_segments = true;
+      if (segment.mapped) subject_.rules.settings.expandable_segments = true;
       if (segment.end == model::kNever) continue;
       Add(segment.mapped ? Action::kSegmentUnmap : Action::kSegmentFree, segment.end, segment.address,
           segment.size);
@@ -112,14 +100,30 @@ class TraceReading {
       const model::Block& block = run_.blocks[change.block()];
       const bool known = block.slack != model::Block::kUnknownSlack;
       const uint64_t bytes = known ? block.size - block.slack : block.size;
-      subject_.requests_known = subject_.requests_known && known;
       if (!change.freed()) {
         Add(Action::kAlloc, change.event, block.address, bytes, change.block());
+        made_.back().event.stream = StreamOf(block);
+        ++blocks_;
+        unknown_requests_ += known ? 0 : 1;
       } else {
         Add(Action::kFreeRequested, change.event, block.address, bytes);
+        made_.back().event.stream = StreamOf(block);
         Add(Action::kFreeCompleted, change.event, block.address, bytes);
+        made_.back().event.stream = StreamOf(block);
       }
     }
+    subject_.requests_known = unknown_requests_ == 0;
+    subject_.streams_known = unknown_requests_ == 0 || subject_.history.streams.size() > 1;
+  }
+
+  // The history's number of the stream: streams of this device only, the default one first.
+  allocator::StreamIndex StreamOf(const model::Block& block) {
+    auto& streams = subject_.history.streams;
+    const uint64_t handle = run_.streams[block.stream];
+    const auto known = std::find(streams.begin(), streams.end(), handle);
+    const auto index = static_cast<allocator::StreamIndex>(known - streams.begin());
+    if (known == streams.end()) streams.push_back(handle);
+    return index;
   }
 
   void AddFailures() {
@@ -144,6 +148,11 @@ class TraceReading {
     std::stable_sort(made_.begin(), made_.end(),
                      [](const Made& a, const Made& b) { return a.origin < b.origin; });
     for (const Made& made : made_) {
+      if (Continues(made.event)) {
+        subject_.history.events.back().bytes += made.event.bytes;
+        origins_->event.back() = made.origin;
+        continue;
+      }
       subject_.history.events.push_back(made.event);
       origins_->event.push_back(made.origin);
       origins_->block.push_back(made.block);
@@ -153,6 +162,52 @@ class TraceReading {
       const EventIndex at = failures_at_[i];
       subject_.failures[i].moment = at == 0 ? 0 : origins_->MomentAfter(at - 1);
     }
+  }
+
+  // Pages are mapped one by one, and PyTorch counts those of one request as one.
+  [[nodiscard]] bool Continues(const allocator::Event& event) const {
+    if (event.action != Action::kSegmentMap && event.action != Action::kSegmentUnmap) return false;
+    const auto& events = subject_.history.events;
+    return !events.empty() && events.back().action == event.action &&
+           events.back().address + events.back().bytes == event.address;
+  }
+
+  // The driver knows no streams; but memory is taken for a request, whose block is then the first in it.
+  void FindStreamsOfSegments() {
+    std::map<uint64_t, Taken> taken;
+    auto& events = subject_.history.events;
+    for (size_t i = 0; i < events.size(); ++i) {
+      allocator::Event& event = events[i];
+      const uint64_t end = event.address + event.bytes;
+      const auto first = FirstAt(taken, event.address);
+      if (event.action == Action::kSegmentAlloc || event.action == Action::kSegmentMap) {
+        taken[event.address] = {end, i, false};
+      } else if (event.action == Action::kAlloc) {
+        for (auto at = first; at != taken.end() && at->first < end; ++at) {
+          if (at->second.claimed) continue;
+          at->second.claimed = true;
+          events[at->second.event].stream = event.stream;
+        }
+      } else if (event.action == Action::kSegmentFree || event.action == Action::kSegmentUnmap) {
+        if (first == taken.end() || first->first >= end) continue;
+        event.stream = events[first->second.event].stream;
+        for (auto at = first; at != taken.end() && at->first < end;) {
+          at = at->second.end <= end ? taken.erase(at) : std::next(at);
+        }
+      }
+    }
+  }
+
+  // Memory that was taken from the driver, by its begin.
+  struct Taken {
+    uint64_t end = 0;
+    size_t event = 0;
+    bool claimed = false;  // a block was placed in it
+  };
+  static std::map<uint64_t, Taken>::iterator FirstAt(std::map<uint64_t, Taken>& taken, uint64_t address) {
+    const auto after = taken.upper_bound(address);
+    if (after == taken.begin()) return after;
+    return std::prev(after)->second.end > address ? std::prev(after) : after;
   }
 
   // Where the driver told what it had left, or what it had follows from its calls.
@@ -227,12 +282,16 @@ class TraceReading {
   }
 
   void AddNotes() {
-    subject_.streams_known = run_.streams.size() > 1;
-    if (!subject_.requests_known) {
-      subject_.notes.emplace_back(
-          "The trace has the sizes of blocks, not what was asked for: rounding and slack are in the "
-          "requested bytes.");
+    if (unknown_requests_ != 0) {
+      const bool all = unknown_requests_ == blocks_;
+      subject_.notes.push_back((all ? "The trace has"
+                                    : "Of " + std::to_string(unknown_requests_) + " of " +
+                                          std::to_string(blocks_) + " blocks the trace has") +
+                               std::string(" the size and not what was asked for: rounding and slack are "
+                                           "in the requested bytes."));
     }
+    if (const std::string& damage = run_.source->damage().sentence; !damage.empty())
+      subject_.notes.push_back(damage);
     if (run_.lost_events() != 0) {
       subject_.notes.push_back(std::to_string(run_.lost_events()) +
                                " events were lost while recording: the layout may lack blocks and segments.");
@@ -246,6 +305,8 @@ class TraceReading {
   std::shared_ptr<Origins> origins_ = std::make_shared<Origins>();
   std::vector<Made> made_;
   std::vector<EventIndex> failures_at_;
+  size_t blocks_ = 0;
+  size_t unknown_requests_ = 0;
 };
 
 uint64_t SegmentBytes(const Run& run, const model::Device& device) {

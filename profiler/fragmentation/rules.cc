@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/fragmentation/rules.h"
+
+namespace vramscope::fragmentation {
+
+Rules RulesOf(const allocator::History& history) {
+  const bool named = !history.torch_version.empty();
+  const auto releases = allocator::Releases();
+  // Of a history that names no release: the newest that takes the settings.
+  for (auto release = releases.rbegin(); release != releases.rend(); ++release) {
+    const allocator::Release& by = named ? allocator::ReleaseOf(history.torch_version) : *release;
+    auto settings = allocator::ParseSettings(history.settings, by);
+    if (settings.ok()) return {std::move(settings).value(), &by};
+    if (named) return {{}, &by};
+  }
+  return {};
+}
+
+}  // namespace vramscope::fragmentation

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Dicts of plain values, read at once: an event is a dict of numbers, known texts and one list of frames.
+//
+//   }  \x94  (  h 05 h 10  h 07 8a 06 ...  h 0b [frames]  u       EMPTY_DICT MEMOIZE MARK (key value)...
+//   SETITEMS
+//
+// Why: a million events are twenty million opcodes, and the pickle machine moves each value through its
+// stack. Here they go into a small array, and from there into the event. Whatever is not as expected is
+// handed over to the machine in the middle: the dict, the mark and the values so far, as if it had read them
+// itself.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+
+#include "profiler/snapshot/frame_lists.h"
+#include "profiler/snapshot/objects.h"
+
+namespace vramscope::snapshot {
+
+class FlatDicts {
+ public:
+  FlatDicts(Objects* objects, FrameLists* lists) : objects_(*objects), lists_(*lists) {}
+
+  struct Answer {
+    const uint8_t* next;  // where the machine goes on
+    bool ok = true;       // false: see Objects::problem()
+  };
+  // What follows EMPTY_DICT at `p`. The dict, or what it has become, is on the stack then.
+  Answer Read(const uint8_t* p, const uint8_t* end);
+
+ private:
+  enum class Step : uint8_t { kTaken, kNotTaken, kFailed };
+
+  Step ReadValue(const uint8_t*& p, const uint8_t* end);
+  Step ReadList(const uint8_t*& p, const uint8_t* end);
+  Step Add(Value value);
+
+  Objects& objects_;
+  FrameLists& lists_;
+  std::array<Value, 32> values_;  // keys and values in turn; an event has nine of each
+  size_t count_ = 0;
+};
+
+}  // namespace vramscope::snapshot

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Does our parser read PYTORCH_CUDA_ALLOC_CONF as PyTorch's own compiled one? Random strings, good and bad,
+// which random_settings.py gave to PyTorch: each must be taken or refused by both, and taken with the same
+// values.
+#pragma once
+
+#include <fstream>
+#include <iomanip>
+#include <sstream>
+#include <string>
+
+#include "profiler/allocator/settings.h"
+
+namespace vramscope::allocator {
+
+// The values that PyTorch's snapshots tell, in the words of random_settings.py.
+inline std::string Told(const Settings& settings) {
+  std::ostringstream text;
+  text << std::setprecision(17);
+  if (settings.max_split_bytes == kUnlimited) {
+    text << -1;
+  } else {
+    text << static_cast<int64_t>(settings.max_split_bytes);
+  }
+  text << ' ' << settings.garbage_collection_threshold << ' ' << settings.expandable_segments << ' '
+       << settings.release_lock_on_cudamalloc;
+  for (const uint64_t divisions : settings.roundup_power2_divisions) text << ' ' << divisions;
+  return text.str();
+}
+
+// Lines of "refused|values TAB string"; the settings of a line build on those of the last one that was taken.
+// What is wrong with the first line that is, "" if none; `lines` counts them.
+inline std::string CompareSettings(const char* path, const Release& release, size_t* lines) {
+  std::ifstream file(path);
+  if (!file) return std::string("cannot read ") + path;
+  Settings settings;
+  for (std::string line; std::getline(file, line); ++*lines) {
+    const size_t tab = line.find('\t');
+    const std::string theirs = line.substr(0, tab), text = line.substr(tab + 1);
+    const Result<Settings> changed = ChangeSettings(settings, text, release);
+    const std::string ours = changed.ok() ? Told(*changed) : "refused";
+    if (ours != theirs) {
+      return "settings \"" + text + "\": " + ours +
+             (changed.ok() ? "" : " (" + changed.error().sentence + ")") + ", PyTorch " + theirs;
+    }
+    if (changed.ok()) settings = *changed;
+  }
+  return "";
+}
+
+}  // namespace vramscope::allocator
