@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Applies a change to a training program from outside: what `vramscope try` asks for, in a program whose code stays as it is.
+
+    outermost   calls of a whole model           ──┬─ precision     --amp
+    backward    the beginning of a backward pass ──┼─ scaling       --amp fp16
+    steps       the steps of optimizers          ──┴─ accumulation  --accumulate
+    blocks      which modules repeat             ──── checkpointing --checkpoint
+                                                      batches       --batch
+                                                      optimizers    --optimizer
+                                                      zero_grad     --zero-grad-to-none
+    each says what it did, or why it could not, through notes
+
+Arranged through VRAMSCOPE_TRY, a JSON object: amp, checkpoint, batch, optimizer, implementation, zero_grad_to_none, alloc_conf, accumulate and
+notes, the folder for what is to be told. Without that variable nothing of this package is imported. Rules: standard library only, Python 3.8 syntax;
+whatever goes wrong here leaves the program as it is, and is told; nothing is printed. docs/try.md tells users what is done and why there.
+"""
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Callable, Dict
+
+
+def arrange(text: str) -> None:
+    """Called by sitecustomize, before the program begins."""
+    import json
+
+    from vramscope_shim.import_hook import when_imported
+
+    from .notes import Notes
+
+    plan: "Dict[str, Any]" = json.loads(text)
+    notes = Notes(plan["notes"])
+
+    def when(name: str, lever: str, install: "Callable[[], None]") -> None:
+        def react() -> None:
+            try:
+                install()
+            except Exception as error:
+                notes.refused(lever, f"this PyTorch has no place for it ({type(error).__name__}: {error})")
+
+        when_imported(name, react)
+
+    when("torch", "alloc-conf", lambda: _check_settings(plan, notes))
+    if "amp" in plan:
+        when("torch", "amp", lambda: _install("precision", plan["amp"], notes))
+    if "checkpoint" in plan:
+        when("torch", "checkpoint", lambda: _install("checkpointing", plan["checkpoint"], notes))
+    if "batch" in plan or "accumulate" in plan:
+        when("torch.utils.data.dataloader", "batch", lambda: _install("batches", plan.get("batch"), plan.get("accumulate", 1), notes))
+    if "accumulate" in plan:
+        when("torch", "accumulate", lambda: _install("accumulation", plan["accumulate"], notes))
+    if "optimizer" in plan:
+        when("torch", "optimizer", lambda: _install("optimizers", plan["optimizer"], plan.get("implementation"), notes))
+    if "zero_grad_to_none" in plan:
+        when("torch", "zero-grad-to-none", lambda: _install("zero_grad", plan["zero_grad_to_none"], notes))
+
+
+def _install(name: str, *wishes: "Any") -> None:
+    import importlib
+
+    importlib.import_module("." + name, __name__).install(*wishes)
+
+
+def _check_settings(plan: "Dict[str, Any]", notes: "Any") -> None:
+    """The allocator reads its variable when it is first used: a program may have set another one before."""
+    import os
+
+    wanted = plan.get("alloc_conf")
+    if wanted is None:
+        return
+    found = {os.environ.get(name, "") for name in ("PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF")}
+    if found == {wanted}:
+        notes.applied("alloc-conf", wanted or "no settings")
+    else:
+        others = " and ".join(sorted(found - {wanted, ""}))
+        notes.refused("alloc-conf", f"the program sets the allocator's variable itself, to '{others}'")

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Stands at the two doors to a backward pass: torch.autograd.backward, which Tensor.backward calls too, and torch.autograd.grad."""
+
+import functools
+import sys
+from typing import Any, Callable, List, Optional
+
+
+def _compiles() -> bool:
+    """Whether torch.compile is tracing: it asks autograd for gradients of stand-ins then."""
+    context = getattr(sys.modules.get("torch._guards"), "TracingContext", None)
+    return context is not None and context.try_get() is not None
+
+
+class Backward:
+    _instance: Optional["Backward"] = None
+
+    @classmethod
+    def of(cls, torch: Any) -> "Backward":
+        if cls._instance is None:
+            cls._instance = cls(torch)
+        return cls._instance
+
+    def __init__(self, torch: Any) -> None:
+        self._torch = torch
+        self.running = 0  # passes that are running, in whatever thread
+        self.before: List[Callable[[], None]] = []
+        self.after_grad: List[Callable[[], None]] = []  # of one whose gradients go on being differentiated
+        self.scale: Optional[Callable[[Any], Any]] = None  # of the tensors that a pass begins with
+        self.weight: Optional[Callable[[], Optional[float]]] = None  # of their gradients, which begin as 1
+        autograd = torch.autograd
+        autograd.backward = self._backward(autograd.backward)
+        autograd.grad = self._grad(autograd.grad)
+
+    def begins(self) -> bool:
+        """Tells those who wait for a pass; False in the middle of one."""
+        if self.running or _compiles():
+            return False  # within another one (a re-entrant checkpoint), or a trace of one and nothing that runs
+        for tell in self.before:
+            tell()
+        return True
+
+    def _backward(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(original)
+        def backward(tensors: Any, grad_tensors: Any = None, *args: Any, **settings: Any) -> Any:
+            if self.begins():
+                if self.scale is not None:
+                    tensors = self.scale(tensors)
+                if self.weight is not None and grad_tensors is None:
+                    grad_tensors = self._weighted(tensors, self.weight())
+            self.running += 1
+            try:
+                return original(tensors, grad_tensors, *args, **settings)
+            finally:
+                self.running -= 1
+
+        return backward
+
+    def _weighted(self, tensors: Any, weight: Optional[float]) -> Any:
+        """The gradients that autograd would make for losses, of another value; None where they are no losses."""
+        torch = self._torch
+        losses = (tensors,) if isinstance(tensors, torch.Tensor) else tuple(tensors)
+        if weight is None or not all(loss.numel() == 1 for loss in losses):
+            return None
+        return tuple(torch.full_like(loss, weight, requires_grad=False) for loss in losses)
+
+    def _grad(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(original)
+        def grad(*args: Any, **settings: Any) -> Any:
+            outer = self.begins()
+            self.running += 1
+            try:
+                return original(*args, **settings)
+            finally:
+                self.running -= 1
+                if outer and (settings.get("create_graph") or (len(args) > 4 and args[4])):
+                    for tell in self.after_grad:
+                        tell()
+
+        return grad

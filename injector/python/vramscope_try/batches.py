@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Another batch size: that of torch's DataLoader and BatchSampler, as if the program had passed it.
+
+A factor is applied to each of them. A number is what the first one gets; the others keep their ratio to it, so that a validation loader with
+twice the batch still has twice the batch.
+"""
+
+import functools
+import inspect
+import sys
+from typing import Any, Callable, Dict, Optional, Tuple
+
+from .notes import Notes, place
+
+
+_instance: Optional["Batches"] = None
+
+
+def install(wish: Optional[Dict[str, Any]], parts: int, notes: Notes) -> None:
+    """wish: factor or size; None: only what `parts`, the micro-batches in a batch, make of it."""
+    global _instance
+    _instance = Batches(wish or {"factor": 1.0}, parts, "batch" if wish else "accumulate", notes)
+    _instance.install()
+
+
+def are_changed() -> bool:
+    """Whether there is a loader or sampler whose batch size is ours."""
+    return _instance is not None and bool(_instance.changed)
+
+
+class Batches:
+    def __init__(self, wish: Dict[str, Any], parts: int, lever: str, notes: Notes) -> None:
+        self._factor: Optional[float] = wish.get("factor")
+        self._size: Optional[int] = wish.get("size")
+        self._parts = parts
+        self._lever = lever
+        self._notes = notes
+        self._within = 0  # a DataLoader makes a BatchSampler of its own, of the size that it was given
+        self.changed: Dict[Tuple[int, int], Any] = {}  # (id of the data, size that we gave): kept alive, so that the id stays its own
+
+    def install(self) -> None:
+        loader = sys.modules["torch.utils.data.dataloader"].DataLoader
+        sampler = sys.modules["torch.utils.data.sampler"].BatchSampler
+        loader.__init__ = self._loading(loader.__init__)
+        sampler.__init__ = self._sampling(sampler.__init__)
+
+    def _loading(self, original: Callable[..., None]) -> Callable[..., None]:
+        signature = inspect.signature(original)
+
+        @functools.wraps(original)
+        def __init__(loader: Any, *args: Any, **settings: Any) -> None:
+            try:
+                given = signature.bind(loader, *args, **settings)
+            except TypeError:
+                original(loader, *args, **settings)
+                return
+            arguments = given.arguments
+            if arguments.get("batch_sampler") is not None:
+                if not self.changed:
+                    self._notes.refused(self._lever, f"{_kind(arguments['batch_sampler'])} makes the batches at {place(sys._getframe(1))}")
+            elif arguments.get("batch_size", 1) is None:
+                self._notes.refused(self._lever, f"the data set of the DataLoader at {place(sys._getframe(1))} makes batches itself")
+            elif isinstance(arguments.get("batch_size", 1), int):
+                arguments["batch_size"] = self._resized(arguments["dataset"], arguments.get("batch_size", 1), "DataLoader")
+            self._within += 1
+            try:
+                original(*given.args, **given.kwargs)
+            finally:
+                self._within -= 1
+
+        return __init__
+
+    def _sampling(self, original: Callable[..., None]) -> Callable[..., None]:
+        signature = inspect.signature(original)
+
+        @functools.wraps(original)
+        def __init__(*args: Any, **settings: Any) -> None:
+            try:
+                given = signature.bind(*args, **settings)
+            except TypeError:
+                original(*args, **settings)
+                return
+            arguments = given.arguments
+            if not self._within and isinstance(arguments["batch_size"], int):
+                arguments["batch_size"] = self._resized(arguments["sampler"], arguments["batch_size"], "BatchSampler")
+            original(*given.args, **given.kwargs)
+
+        return __init__
+
+    def _resized(self, source: Any, size: int, kind: str) -> int:
+        if (id(source), size) in self.changed:
+            return size  # a loader that a library makes from one of the program's (Lightning, accelerate)
+        if self._factor is None:
+            self._factor = (self._size or size) / size
+        changed = max(1, int(size * self._factor / self._parts + 0.5))
+        self.changed[id(source), changed] = source
+        self._notes.applied(self._lever, f"{size} -> {changed} in the {kind} at {place(sys._getframe(2))}")
+        return changed
+
+
+def _kind(thing: Any) -> str:
+    return f"{type(thing).__module__}.{type(thing).__name__}"

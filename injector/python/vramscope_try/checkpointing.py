@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Activation checkpointing of chosen modules: their forward becomes checkpoint(forward, ..., use_reentrant=False).
+
+The class gets a forward that asks the module whether it is chosen. Not the module itself: a function kept in it would hold the module in a
+circle, so that it is freed later than in the unchanged program, and a copy of the model would call the original's forward. Modules are
+chosen when the whole model is first called, because only then all of it is there.
+"""
+
+import functools
+import sys
+import weakref
+from typing import Any, Callable, Dict, List, Sequence, Tuple
+
+from . import blocks, outermost
+from .notes import Notes
+
+_MARK = "_vramscope_checkpointed"  # an attribute of the chosen modules: a deep copy has it too
+# Arguments of checkpoint() itself, which a forward may have too.
+_OWN_NAMES = frozenset(("function", "use_reentrant", "preserve_rng_state", "context_fn", "determinism_check", "debug", "early_stop"))
+
+
+def install(wishes: List[str], notes: Notes) -> None:
+    Checkpointing(sys.modules["torch"], wishes, notes).install()
+
+
+class Checkpointing:
+    def __init__(self, torch: Any, wishes: Sequence[str], notes: Notes) -> None:
+        self._torch = torch
+        self._wishes = wishes
+        self._notes = notes
+        self._seen: Dict[int, Any] = {}
+
+    def install(self) -> None:
+        outermost.watch(self._torch, "checkpoint", self._notes, self._model_called)
+
+    def _model_called(self, module: Any) -> None:
+        key = id(module)
+        if key in self._seen:
+            return
+        self._seen[key] = weakref.ref(module, lambda _: self._seen.pop(key, None))
+        switch = _own_switch(module) if self._wishes == ["all"] else None
+        if switch is not None:
+            switch(gradient_checkpointing_kwargs={"use_reentrant": False})
+            self._notes.applied("checkpoint", f"{blocks.name_of(module)}.gradient_checkpointing_enable()")
+            return
+        _leave_out_cache(module)
+        taken = [path for path, block in blocks.chosen(module, list(self._wishes)) if self._checkpoint(path, block)]
+        if taken:
+            listed = taken[0] if len(taken) == 1 else f"{taken[0]} to {taken[-1]}, {len(taken)} modules"
+            self._notes.applied("checkpoint", f"{listed} of {blocks.name_of(module)}")
+            return
+        there = [path for path, _ in blocks.chosen(module, ["all"])]
+        which = f"the blocks {there[0]} to {there[-1]}" if there else "no blocks that repeat"
+        self._notes.unmatched("checkpoint", f"{blocks.name_of(module)} has no module {', '.join(self._wishes)}; it has {which}")
+
+    def _checkpoint(self, path: str, module: Any) -> bool:
+        if isinstance(module, self._torch.jit.ScriptModule):
+            self._notes.refused("checkpoint", f"{path} is compiled by TorchScript")
+            return False
+        if not module._parameters and not module._modules:
+            return False  # an activation function: it would save nothing
+        if getattr(module, _MARK, False):
+            return True
+        setattr(module, _MARK, True)
+        own = vars(module).get("forward")
+        if own is not None:  # put there by a library that hooks models (accelerate)
+            module.forward = functools.wraps(own)(lambda *args, **named: _checkpointed(own, args, named))
+            return True
+        kind = type(module)
+        forward = kind.forward
+        if not getattr(forward, "vramscope_checkpoints", False):
+            kind.forward = self._asking(forward)
+        return True
+
+    def _asking(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(original)
+        def forward(self: Any, *args: Any, **named: Any) -> Any:
+            if _MARK in vars(self):
+                return _checkpointed(original.__get__(self), args, named)
+            return original(self, *args, **named)
+
+        forward.vramscope_checkpoints = True  # type: ignore[attr-defined]
+        return forward
+
+
+def _checkpointed(function: Callable[..., Any], args: Tuple[Any, ...], named: Dict[str, Any]) -> Any:
+    from torch.utils.checkpoint import checkpoint
+
+    if not _OWN_NAMES.isdisjoint(named):
+        function, named = functools.partial(function, **named), {}
+    return checkpoint(function, *args, use_reentrant=False, **named)
+
+
+def _leave_out_cache(module: Any) -> None:
+    """As gradient_checkpointing_enable() has it: a layer that adds to a cache of keys and values must not do so twice."""
+    if hasattr(module, "gradient_checkpointing_enable") and getattr(getattr(module, "config", None), "use_cache", False):
+        module.config.use_cache = False
+
+
+def _own_switch(module: Any) -> Any:
+    """Models of transformers checkpoint their own blocks, and know what must not be recomputed (the cache of keys and values)."""
+    while not hasattr(module, "gradient_checkpointing_enable") and len(module._modules) == 1:
+        (module,) = module._modules.values()  # DistributedDataParallel and the like
+    return module.gradient_checkpointing_enable if getattr(module, "supports_gradient_checkpointing", False) else None

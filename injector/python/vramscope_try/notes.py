@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What was changed in this process, and what could not be: written to <folder>/<pid>.try, anew for each thing that is new.
+
+At once and not at exit, because a program may be killed, or run out of memory in C++. A process that was asked for nothing writes nothing.
+"""
+
+import json
+import os
+import sys
+from typing import Any, Callable, Dict, List
+
+
+class Notes:
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+        self._process = os.getpid()
+        self._facts: List[Dict[str, str]] = []
+
+    def applied(self, lever: str, what: str) -> None:
+        self._add(lever, "applied", what)
+
+    def refused(self, lever: str, why: str) -> None:
+        self._add(lever, "refused", why)
+
+    def unmatched(self, lever: str, why: str) -> None:
+        """Said only where nothing in the whole run was changed."""
+        self._add(lever, "unmatched", why)
+
+    def guarded(self, lever: str, function: Callable[..., None]) -> Callable[..., None]:
+        """`function`, whose exceptions are told and nothing else."""
+
+        def told(*args: Any) -> None:
+            try:
+                function(*args)
+            except Exception as error:
+                self.refused(lever, f"it failed here ({type(error).__name__}: {error})")
+
+        return told
+
+    def _add(self, lever: str, state: str, text: str) -> None:
+        if self._process != os.getpid():  # a forked child tells its own
+            self._process, self._facts = os.getpid(), []
+        fact = {"lever": lever, "state": state, "text": text}
+        if fact in self._facts:
+            return
+        self._facts.append(fact)
+        try:
+            path = os.path.join(self._folder, f"{self._process}.try")
+            with open(path + ".new", "w", encoding="utf-8") as file:
+                json.dump(self._facts, file)
+            os.replace(path + ".new", path)
+        except OSError:
+            pass  # the answer then says that nothing was seen to be applied
+
+
+def place(frame: Any) -> str:
+    """FILE:LINE of the program's own code: the first frame from `frame` on that is neither ours nor PyTorch's."""
+    torch = os.path.dirname(getattr(sys.modules.get("torch"), "__file__", None) or __file__) + os.sep
+    ours = os.path.dirname(os.path.abspath(__file__)) + os.sep
+    while frame is not None and frame.f_code.co_filename.startswith((torch, ours)):
+        frame = frame.f_back
+    return f"{os.path.basename(frame.f_code.co_filename)}:{frame.f_lineno}" if frame is not None else "?"

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Another optimizer in the place of the program's: AdamW(parameters, lr=...) gives an SGD, with the hyperparameters that it takes.
+
+Optimizer gets a __new__ that makes the other class. So names, isinstance and subclasses stay as they are, wherever the program has
+its class from. Only what the program passes is handed on, and only what the other one has: defaults are the other one's own.
+"""
+
+import functools
+import inspect
+import sys
+from typing import Any, Callable, Dict, Optional, Set
+
+from .notes import Notes, place
+
+_IMPLEMENTATIONS = {
+    "foreach": {"foreach": True, "fused": False},
+    "fused": {"fused": True, "foreach": False},
+    "loop": {"foreach": False, "fused": False},
+}
+
+
+def install(kind: str, implementation: Optional[str], notes: Notes) -> None:
+    torch = sys.modules["torch"]
+    classes = {"sgd": torch.optim.SGD, "momentum": torch.optim.SGD, "adam": torch.optim.Adam, "adamw": torch.optim.AdamW}
+    Replacement(torch, classes[kind], 0.9 if kind == "momentum" else None, implementation, notes).install()
+
+
+class Replacement:
+    def __init__(self, torch: Any, kind: type, momentum: Optional[float], implementation: Optional[str], notes: Notes) -> None:
+        self._base = torch.optim.Optimizer
+        self._kind: Any = kind
+        self._momentum = momentum
+        self._implementation = implementation
+        self._notes = notes
+        self._making = False
+        self._ready: Set[int] = set()  # made, and about to be initialised by Python once more
+
+    def install(self) -> None:
+        self._base.__new__ = self._new
+        self._kind.__init__ = self._once(self._kind.__init__)
+
+    def _once(self, original: Callable[..., None]) -> Callable[..., None]:
+        """Python calls __init__ on what __new__ returns when it is of the class that was asked for: AdamW is an Adam."""
+
+        @functools.wraps(original)
+        def __init__(optimizer: Any, *args: Any, **settings: Any) -> None:
+            if id(optimizer) in self._ready:
+                self._ready.discard(id(optimizer))
+                return
+            original(optimizer, *args, **settings)
+
+        return __init__
+
+    def _new(self, cls: Any, *args: Any, **settings: Any) -> Any:
+        if self._making or not _is_given_parameters(args, settings):
+            return object.__new__(cls)
+        parameters = list(args[0] if args else settings["params"])
+        try:
+            self._making = True
+            mapped = self._mapped(cls, args[1:], settings)
+            optimizer = object.__new__(self._kind)
+            self._kind.__init__(optimizer, parameters, **mapped)
+        except Exception as error:
+            self._notes.refused("optimizer", f"{self._kind.__name__} cannot be made of these parameters ({error})")
+            return self._unchanged(cls, parameters, args, settings)
+        finally:
+            self._making = False
+        self._notes.applied("optimizer", f"{cls.__name__} -> {self._described(mapped)} at {place(sys._getframe(1))}")
+        if issubclass(self._kind, cls):
+            self._ready.add(id(optimizer))
+        return optimizer
+
+    def _unchanged(self, cls: Any, parameters: Any, args: Any, settings: Dict[str, Any]) -> Any:
+        """`parameters` were taken out of what may be a generator, so this one is initialised here, and not by Python."""
+        optimizer = object.__new__(cls)
+        if args:
+            cls.__init__(optimizer, parameters, *args[1:], **settings)
+        else:
+            cls.__init__(optimizer, **{**settings, "params": parameters})
+        if cls is not self._kind:
+            cls.__init__ = self._once(cls.__init__)
+        self._ready.add(id(optimizer))
+        return optimizer
+
+    def _mapped(self, cls: Any, positional: Any, settings: Dict[str, Any]) -> Dict[str, Any]:
+        given = dict(settings)
+        given.pop("params", None)
+        names = list(inspect.signature(cls.__init__).parameters)[2:]
+        given.update(zip(names, positional))
+        taken = inspect.signature(self._kind.__init__).parameters
+        mapped = {name: value for name, value in given.items() if name in taken}
+        if self._momentum is not None:
+            mapped["momentum"] = mapped.get("momentum") or self._momentum
+        elif "momentum" in taken:
+            mapped.pop("momentum", None)
+            mapped.pop("nesterov", None)
+        if self._implementation is not None:
+            mapped.update({name: value for name, value in _IMPLEMENTATIONS[self._implementation].items() if name in taken})
+        return mapped
+
+    def _described(self, mapped: Dict[str, Any]) -> str:
+        shown = ", ".join(f"{name}={value!r}" for name, value in mapped.items() if isinstance(value, (int, float, tuple)))
+        return f"{self._kind.__name__}({shown})"
+
+
+def _is_given_parameters(args: Any, settings: Dict[str, Any]) -> bool:
+    """Not so for a class that wraps an optimizer or makes one, and for a copy that pickle makes without arguments."""
+    first = args[0] if args else settings.get("params")
+    if first is None or hasattr(first, "param_groups") or "optimizer_class" in settings or "optimizer" in settings:
+        return False
+    return hasattr(first, "__iter__")

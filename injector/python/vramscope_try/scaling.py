@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Loss scaling for float16, in a program that has none.
+
+    loss.backward()      becomes   scaler.scale(loss).backward()
+    clip_grad_norm_()    ...       scaler.unscale_(optimizer) first
+    optimizer.step()     ...       scaler.step(optimizer); scaler.update() once all optimizers of the step have stepped
+
+A program that makes a GradScaler and switches it off gets it switched on, and where it scales a loss itself ours stays out.
+"""
+
+import functools
+import sys
+from typing import Any, Callable, Set
+
+from .backward import Backward
+from .notes import Notes
+from .steps import Closure, Steps
+
+
+class Scaling:
+    def __init__(self, torch: Any, is_wanted: Callable[[], bool], notes: Notes) -> None:
+        """is_wanted(): something was computed in float16 because of us."""
+        self._torch = torch
+        self._is_wanted = is_wanted
+        self._notes = notes
+        self._backward = Backward.of(torch)
+        self._steps = Steps.of(torch)
+        amp = torch.amp if hasattr(torch.amp, "GradScaler") else torch.cuda.amp
+        self._kind = amp.GradScaler
+        self._scaler: Any = None
+        self._making = False
+        self._scaled_by_program = False
+        self._pending = False  # our scaler has scaled a loss since its last update
+        self._stepped: Set[int] = set()  # optimizers, since the last update
+        self._unscaled: Set[int] = set()
+
+    def install(self) -> None:
+        base = next(kind for kind in reversed(self._kind.__mro__) if "scale" in vars(kind))
+        base.__init__ = self._switching_on(base.__init__)
+        base.scale = self._noticing(base.scale)
+        self._backward.scale = self._scale
+        self._steps.layers.append(self._step)
+        for name in ("clip_grad_norm_", "clip_grad_value_"):
+            for module in ("torch.nn.utils.clip_grad", "torch.nn.utils"):
+                owner = sys.modules[module]
+                setattr(owner, name, self._unscaling(getattr(owner, name)))
+
+    # --- the program's own scaler
+
+    def _switching_on(self, original: Callable[..., None]) -> Callable[..., None]:
+        @functools.wraps(original)
+        def __init__(scaler: Any, *args: Any, **settings: Any) -> None:
+            if not self._making and settings.get("enabled") is False:
+                settings["enabled"] = True
+                self._notes.applied("amp", "the program's GradScaler switched on")
+            original(scaler, *args, **settings)
+
+        return __init__
+
+    def _noticing(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(original)
+        def scale(scaler: Any, outputs: Any) -> Any:
+            if scaler is not self._scaler and scaler.is_enabled():
+                self._scaled_by_program = True
+                self._backward.begins()  # as good as: `with torch.autocast(...)` ends before it in code
+            return original(scaler, outputs)
+
+        return scale
+
+    # --- ours
+
+    def _scale(self, tensors: Any) -> Any:
+        if self._scaled_by_program or not self._is_wanted():
+            self._scaled_by_program = False
+            return tensors
+        if self._scaler is None:
+            first = tensors if isinstance(tensors, self._torch.Tensor) else next(iter(tensors))
+            self._scaler = self._make(first.device.type)
+            self._notes.applied("amp", "a GradScaler around backward() and the optimizers' step()")
+        self._pending = True
+        return self._scaler.scale(tensors)
+
+    def _make(self, device: str) -> Any:
+        self._making = True
+        try:
+            return self._kind() if self._kind.__module__.startswith("torch.cuda") else self._kind(device)
+        finally:
+            self._making = False
+
+    def _step(self, optimizer: Any, proceed: Callable[[Closure], Any], closure: Closure) -> Any:
+        if closure is not None and isinstance(optimizer, self._torch.optim.LBFGS):
+            self._notes.refused("amp", "an optimizer that calls its closure several times cannot have its loss scaled; bf16 needs no scaling")
+            return proceed(closure)
+        if closure is not None:
+            with self._torch.enable_grad():
+                loss = closure()  # first, as Lightning does it: loss scaling must look between the two
+            self._step(optimizer, proceed, None)
+            return loss
+        if not self._pending or not _has_gradients(optimizer):
+            return proceed(None)
+        if id(optimizer) in self._stepped:  # a step of the loop in which another optimizer had no turn
+            self._update()
+        self._stepped.add(id(optimizer))
+        result = self._scaler.step(optimizer)
+        if self._stepped >= set(self._steps.optimizers):
+            self._update()
+        return result
+
+    def _update(self) -> None:
+        self._scaler.update()
+        self._stepped.clear()
+        self._unscaled.clear()
+        self._pending = False
+
+    def _unscaling(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(original)
+        def clip(*args: Any, **settings: Any) -> Any:
+            for optimizer in self._steps.living() if self._pending else ():
+                if id(optimizer) not in self._stepped | self._unscaled and _has_gradients(optimizer):
+                    self._unscaled.add(id(optimizer))
+                    self._scaler.unscale_(optimizer)
+            return original(*args, **settings)
+
+        return clip
+
+
+def _has_gradients(optimizer: Any) -> bool:
+    return any(parameter.grad is not None for group in optimizer.param_groups for parameter in group["params"])

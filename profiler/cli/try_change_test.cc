@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/cli/try_change.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "profiler/cli/scratch_folder.h"
+#include "profiler/cli/try_run.h"
+
+namespace vramscope::cli {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+Result<Change> Read(std::vector<std::string> words) {
+  VerbHelp help = {"try", "", "", {}, {ChangeOptions().begin(), ChangeOptions().end()}};
+  words.insert(words.end(), {"--", "python", "train.py"});
+  const Result<Arguments> arguments = Arguments::ParseWithCommand(help, words);
+  if (!arguments.ok()) return arguments.error();
+  return ChangeFrom(*arguments);
+}
+
+std::string Complaint(std::vector<std::string> words) {
+  const Result<Change> change = Read(std::move(words));
+  return change.ok() ? "" : change.error().sentence;
+}
+
+nlohmann::json Plan(std::vector<std::string> words) {
+  return nlohmann::json::parse(PlanFor(*Read(std::move(words)), "/notes"));
+}
+
+TEST(TryChangeTest, SaysEverythingThatWasAskedForAndNothingElse) {
+  EXPECT_EQ(Plan({"--amp", "bf16"}), nlohmann::json::parse(R"({"notes": "/notes", "amp": "bf16"})"));
+  EXPECT_EQ(Plan({"--checkpoint", "layers.*,head", "--checkpoint", "x", "--batch", "0.5x", "--optimizer",
+                  "adamw:fused", "--zero-grad-to-none", "no", "--alloc-conf", "expandable_segments:True"}),
+            nlohmann::json::parse(
+                R"({"notes": "/notes", "checkpoint": ["layers.*", "head", "x"], "batch": {"factor": 0.5},
+                                      "optimizer": "adamw", "implementation": "fused", "zero_grad_to_none": false,
+                                      "alloc_conf": "expandable_segments:True"})"));
+  EXPECT_EQ(Plan({"--accumulate", "4"})["accumulate"], 4);
+  EXPECT_EQ(Plan({"--batch", "16"})["batch"], nlohmann::json::parse(R"({"size": 16})"));
+}
+
+TEST(TryChangeTest, IsWrittenAsItIsAskedFor) {
+  const std::vector<std::string> words = {
+      "--amp",        "fp16",     "--checkpoint",        "every:2", "--batch",      "1.5x",
+      "--optimizer",  "sgd:loop", "--zero-grad-to-none", "yes",     "--alloc-conf", "",
+      "--accumulate", "4"};
+  const auto change = Read(words);
+  ASSERT_TRUE(change.ok()) << change.error().sentence;
+  EXPECT_EQ(change->Text(),
+            "--amp fp16 --checkpoint every:2 --batch 1.5x --optimizer sgd:loop --zero-grad-to-none yes "
+            "--alloc-conf  --accumulate 4");
+  EXPECT_THAT(change->Levers(), ElementsAre("amp", "checkpoint", "batch", "optimizer", "zero-grad-to-none",
+                                            "alloc-conf", "accumulate"));
+}
+
+TEST(TryChangeTest, SaysWhatIsWrongWithAnOption) {
+  EXPECT_THAT(Complaint({}), HasSubstr("needs a change"));
+  EXPECT_THAT(Complaint({"--amp", "int8"}), HasSubstr("bf16 or fp16"));
+  EXPECT_THAT(Complaint({"--checkpoint", ","}), HasSubstr("names no modules"));
+  EXPECT_THAT(Complaint({"--checkpoint", "every:0"}), HasSubstr("a number from 1"));
+  EXPECT_THAT(Complaint({"--checkpoint", "all", "--checkpoint", "head"}), HasSubstr("stands alone"));
+  for (const char* batch : {"x", "0x", "-1x", "nanx", "infx", "0", "1.5", "2y", ""})
+    EXPECT_THAT(Complaint({"--batch", batch}), HasSubstr("a factor like 0.5x")) << batch;
+  for (const char* optimizer : {"lion", "adamw:", "adamw:quick", ":fused"})
+    EXPECT_THAT(Complaint({"--optimizer", optimizer}), HasSubstr("sgd, momentum, adam or adamw"))
+        << optimizer;
+  EXPECT_THAT(Complaint({"--zero-grad-to-none", "maybe"}), HasSubstr("yes or no"));
+  EXPECT_THAT(Complaint({"--accumulate", "1"}), HasSubstr("from 2"));
+}
+
+TEST(TryChangeTest, TheLineForABatchIsTheCommandsOwnOptionWhereItHasOne) {
+  const Change half = *Read({"--batch", "0.5x"});
+  const auto line = [&](std::vector<std::string> command) {
+    return LinesToWrite(half, "batch", command).front();
+  };
+  EXPECT_THAT(line({"python", "train.py", "--batch-size", "7"}), HasSubstr("--batch-size 4 "));
+  EXPECT_THAT(line({"python", "train.py", "--per_device_train_batch_size=32"}),
+              HasSubstr("--per_device_train_batch_size=16 "));
+  EXPECT_THAT(line({"python", "train.py", "--batches", "many"}), HasSubstr("batch_size * 0.5"));
+  EXPECT_THAT(
+      LinesToWrite(*Read({"--batch", "16"}), "batch", std::vector<std::string>{"x", "--batch", "1"}).front(),
+      HasSubstr("--batch 16"));
+}
+
+TEST(TryChangeTest, EveryOptionHasLinesToWrite) {
+  const Change change =
+      *Read({"--amp", "fp16", "--checkpoint", "all", "--batch", "8", "--optimizer", "momentum:fused",
+             "--zero-grad-to-none", "no", "--alloc-conf", "x:1", "--accumulate", "4"});
+  for (const std::string& lever : change.Levers())
+    EXPECT_THAT(LinesToWrite(change, lever, {}), testing::Not(IsEmpty())) << lever;
+  EXPECT_THAT(
+      LinesToWrite(change, "optimizer", {}),
+      ElementsAre("optimizer = torch.optim.SGD(model.parameters(), lr=..., momentum=0.9, fused=True)"));
+}
+
+TEST(TryChangeTest, WhatEachProcessSaidBecomesOneOutcomeForEachOption) {
+  const ScratchFolder folder;
+  std::ofstream(folder.path() + "/1.try")
+      << R"([{"lever": "amp", "state": "applied", "text": "around Gpt"}, {"lever": "checkpoint", "state": "unmatched", "text": "no such module"}])";
+  std::ofstream(folder.path() + "/2.try")
+      << R"([{"lever": "amp", "state": "applied", "text": "around Gpt"}, {"lever": "amp", "state": "refused", "text": "but"}, 7, {"lever": "other"}])";
+  std::ofstream(folder.path() + "/3.try") << "[{\"lever\":";
+  const std::vector<Outcome> outcomes =
+      ReadOutcomes(folder.path(), {"amp", "checkpoint", "batch", "accumulate"});
+  ASSERT_EQ(outcomes.size(), 4u);
+  EXPECT_THAT(outcomes[0].applied, ElementsAre("around Gpt"));
+  EXPECT_THAT(outcomes[0].refused, ElementsAre("but"));
+  EXPECT_THAT(outcomes[1].refused, ElementsAre("no such module"));
+  EXPECT_THAT(outcomes[2].refused, ElementsAre(HasSubstr("without a DataLoader")));
+  EXPECT_THAT(outcomes[3].refused, ElementsAre(HasSubstr("without a DataLoader")));
+}
+
+}  // namespace
+}  // namespace vramscope::cli

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `vramscope try` answers, as text and as JSON: the command without and with the change, side by side.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "profiler/cli/terminal.h"
+#include "profiler/cli/try_run.h"
+
+namespace vramscope::cli {
+
+// Everything that was asked for was done, at least in part of the program.
+bool AllApplied(const std::vector<Outcome>& outcomes);
+
+std::string TryText(const TryPlan& plan, const Measured& before, const Measured& after,
+                    const std::vector<Outcome>& outcomes, const Terminal& terminal);
+std::string TryJson(const TryPlan& plan, const Measured& before, const Measured& after,
+                    const std::vector<Outcome>& outcomes);
+
+// What was not applied, why, and the lines to write; "" when there is nothing to say. For runs that were not
+// made as well.
+std::string NotAppliedText(const TryPlan& plan, const std::vector<Outcome>& outcomes);
+
+}  // namespace vramscope::cli

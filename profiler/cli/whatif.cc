@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// `vramscope whatif`: what a recorded program would take if it were changed.
+#include <fmt/format.h>
+
+#include <charconv>
+
+#include "profiler/cli/arguments.h"
+#include "profiler/cli/device_request.h"
+#include "profiler/cli/terminal.h"
+#include "profiler/cli/verb.h"
+#include "profiler/cli/whatif_screen.h"
+#include "profiler/report/device_choice.h"
+
+namespace vramscope::cli {
+namespace {
+
+constexpr uint64_t kMostPoints = 4096;
+
+const VerbHelp& Help() {
+  static const VerbHelp help = {
+      "whatif",
+      "what a recorded program would take if it were changed",
+      "whatif [options] RUN",
+      {{"vramscope whatif run.vms --batch 0.5x --checkpoint all", "both changes together"},
+       {"vramscope whatif run.vms --sweep batch=8..64:8", "a table of batch sizes"}},
+      {{"list", '\0', nullptr, "Show the changes that can be asked for, and what each needs recorded."},
+       {"amp", '\0', "bf16|fp16", "torch.autocast around the model and its loss; fp16 with a GradScaler."},
+       {"batch", '\0', "N|FACTORx", "Samples in a batch: 16, 0.5x."},
+       {"accumulate", '\0', "K", "The batch in K parts, one optimizer step for all of them."},
+       {"checkpoint", '\0', "all|every:K|PATTERN",
+        "Modules whose activations backward computes again: all blocks,\nevery K-th, or paths such as "
+        "'layers.*'."},
+       {"optimizer", '\0', "NAME[:WAY]", "sgd, momentum, adam or adamw; :foreach, :for-loop or :fused."},
+       {"zero-grad", '\0', "keep", "zero_grad(set_to_none=False)."},
+       {"alloc-conf", '\0', "SETTINGS", "PYTORCH_CUDA_ALLOC_CONF."},
+       {"empty-cache", '\0', "WHEN",
+        "torch.cuda.empty_cache() before-backward, before-optimizer or after-step."},
+       {"sweep", '\0', "LEVER=A..B[:STEP]", "One line for each number; with the other changes."},
+       {"compare", '\0', "CHANGES",
+        "A line for these changes: 'batch=0.5x optimizer=sgd'; may be given\nseveral times."},
+       {"device", '\0', "NAME", "cuda:0, ...; default: the one with the largest peak."},
+       {"process", '\0', "PID", "Default: the process with the largest peak."},
+       {"json", '\0', nullptr, "Print one JSON document instead (docs/json.md)."},
+       {"color", '\0', "auto|always|never", "Colours; auto: on a terminal, unless NO_COLOR is set."}}};
+  return help;
+}
+
+struct Case {
+  std::string title;
+  std::vector<whatif::Asked> asked;
+};
+
+std::vector<whatif::Asked> AskedByOptions(const Arguments& arguments) {
+  std::vector<whatif::Asked> asked;
+  for (const whatif::Lever* lever : whatif::Levers()) {
+    if (arguments.Has(lever->info().name))
+      asked.push_back({lever->info().name, arguments.Get(lever->info().name)});
+  }
+  return asked;
+}
+
+// "batch=8..64:8"
+Result<std::vector<Case>> Sweep(const std::string& text, const std::vector<whatif::Asked>& others) {
+  const Error error{
+      fmt::format("--sweep needs a lever and numbers such as batch=8..64:8, not \"{}\".", text)};
+  const size_t equals = text.find('=');
+  const size_t dots = text.find("..");
+  if (equals == std::string::npos || dots == std::string::npos || dots < equals) return error;
+  const auto number = [&](size_t from, uint64_t* value, size_t* behind) {
+    const auto [end, failed] = std::from_chars(text.data() + from, text.data() + text.size(), *value);
+    *behind = static_cast<size_t>(end - text.data());
+    return failed == std::errc();
+  };
+  uint64_t first = 0, last = 0, stride = 1;
+  size_t behind = 0;
+  if (!number(equals + 1, &first, &behind) || behind != dots || !number(dots + 2, &last, &behind))
+    return error;
+  if (behind < text.size() && (text[behind] != ':' || !number(behind + 1, &stride, &behind))) return error;
+  if (behind != text.size() || stride == 0 || first > last || (last - first) / stride >= kMostPoints)
+    return error;
+  std::vector<Case> cases;
+  for (uint64_t value = first; value <= last; value += stride) {
+    Case one{fmt::format("{} {}", text.substr(0, equals), value), others};
+    one.asked.push_back({text.substr(0, equals), std::to_string(value)});
+    cases.push_back(std::move(one));
+  }
+  return cases;
+}
+
+// "batch=0.5x optimizer=sgd"
+Result<Case> Comparison(const std::string& text, const std::vector<whatif::Asked>& others) {
+  Case one{text, others};
+  for (size_t from = 0; from < text.size();) {
+    const size_t space = std::min(text.find(' ', from), text.size());
+    const std::string word = text.substr(from, space - from);
+    from = space + 1;
+    if (word.empty()) continue;
+    const size_t equals = word.find('=');
+    if (equals == std::string::npos)
+      return Error{fmt::format("--compare needs changes such as batch=0.5x, not \"{}\".", word)};
+    one.asked.push_back({word.substr(0, equals), word.substr(equals + 1)});
+  }
+  return one;
+}
+
+Result<std::vector<Case>> CasesOf(const Arguments& arguments) {
+  const std::vector<whatif::Asked> asked = AskedByOptions(arguments);
+  if (arguments.Has("sweep")) return Sweep(arguments.Get("sweep"), asked);
+  std::vector<Case> cases;
+  for (const std::string& text : arguments.All("compare")) {
+    Result<Case> one = Comparison(text, asked);
+    if (!one.ok()) return one.error();
+    cases.push_back(std::move(one).value());
+  }
+  if (cases.empty()) cases.push_back({"", asked});
+  return cases;
+}
+
+int List() {
+  Table table({Align::kLeft, Align::kLeft});
+  for (const whatif::Lever* lever : whatif::Levers()) {
+    const whatif::LeverInfo& info = lever->info();
+    table.AddRow({fmt::format("--{} {}", info.name, info.values), info.summary});
+    table.AddRow({"", fmt::format("needs {}", info.facts)});
+  }
+  fmt::print("{}", table.ToString());
+  return kDone;
+}
+
+int Answer(const std::string& path, const Arguments& arguments, const Terminal& terminal) {
+  const Result<std::vector<Case>> cases = CasesOf(arguments);
+  if (!cases.ok()) return Fail(cases.error().sentence);
+  const Result<model::Run> run = model::LoadFile(path);
+  if (!run.ok()) return Fail(run.error().sentence);
+  const Result<report::Request> request = DeviceRequest(arguments);
+  if (!request.ok()) return Fail(request.error().sentence);
+  std::vector<timeline::DeviceCurve> curves;
+  for (model::DeviceIndex device = 0; device < run->devices.size(); ++device)
+    curves.emplace_back(*run, device);
+  const Result<model::DeviceIndex> device = report::ChooseDevice(*run, curves, *request);
+  if (!device.ok()) return Fail(path + ": " + device.error().sentence);
+  if (*device == model::kNone || trace::DeviceTypeOf(run->devices[*device].code) == 0)
+    return Fail(path + ": nothing was allocated on a GPU; record on one, or with vramscope dryrun.",
+                kCannotJudge);
+
+  const classify::Analysis analysis(*run);
+  const Result<whatif::Step> step = whatif::ReadStep(analysis, *device);
+  if (!step.ok()) return Fail(path + ": " + step.error().sentence, kCannotJudge);
+  const Result<whatif::Baseline> baseline = whatif::MakeBaseline(*step, analysis);
+  if (!baseline.ok()) return Fail(path + ": " + baseline.error().sentence, kCannotJudge);
+
+  WhatifAnswer answer{path, &*step, &*baseline, {}, arguments.Has("sweep") || arguments.Has("compare")};
+  bool refused = false;
+  for (const Case& one : *cases) {
+    Result<whatif::Prediction> prediction = whatif::Predict(*step, *baseline, one.asked);
+    if (!prediction.ok()) return Fail(path + ": " + prediction.error().sentence, kCannotJudge);
+    refused |= !prediction->refused.empty();
+    answer.cases.push_back({one.title, std::move(prediction).value()});
+  }
+  fmt::print("{}", arguments.Has("json") ? WhatifJson(answer) : WhatifText(answer, terminal));
+  return refused ? kCannotJudge : kDone;
+}
+
+int WhatifVerb(const Arguments& arguments, const Terminal& terminal) {
+  if (arguments.Has("list")) return List();
+  if (arguments.positionals().size() != 1)
+    return Fail("whatif needs one trace: vramscope whatif run.vms --batch 0.5x");
+  return Answer(arguments.positionals().front(), arguments, terminal);
+}
+
+}  // namespace
+
+int RunWhatif(std::span<const std::string> words) {
+  return RunParsed(Help(), Arguments::Parse(Help(), words), WhatifVerb);
+}
+
+}  // namespace vramscope::cli

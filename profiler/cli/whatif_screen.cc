@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/cli/whatif_screen.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+namespace vramscope::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using whatif::Prediction;
+using whatif::Use;
+
+constexpr int kSchemaVersion = 1;
+
+std::string Change(uint64_t before, uint64_t after) {
+  if (before == 0) return "";
+  const double percent = 100 * (static_cast<double>(after) / static_cast<double>(before) - 1);
+  return before == after ? "no change" : fmt::format("{:+.1f} %", percent);
+}
+
+// The category that has most of the peak.
+const classify::CategoryInfo& LargestOf(const Use& use) {
+  const auto largest = std::max_element(use.peak.categories.begin(), use.peak.categories.end());
+  return classify::Info(static_cast<classify::Category>(largest - use.peak.categories.begin()));
+}
+
+std::string PlaceOf(const Use& use) {
+  const uint64_t largest = *std::max_element(use.peak.categories.begin(), use.peak.categories.end());
+  return fmt::format("in {}, {} are {} of it", use.peak.phase, LargestOf(use).plural,
+                     FormatPercent(largest, use.peak.bytes));
+}
+
+// What the published errors of these levers leave open.
+std::string BandText(const Prediction& prediction) {
+  const whatif::ErrorBand& band = prediction.band;
+  const whatif::Replayed& after = prediction.after.allocator;
+  std::string text = fmt::format(
+      "\n  In 99 of 100 runs at most {} allocated and {} reserved, as the published errors of {} go.\n",
+      FormatBytes(band.AllocatedAtMost(after.allocated_peak)),
+      FormatBytes(band.ReservedAtMost(after.reserved_peak)),
+      prediction.levers.size() == 1 ? "this change" : "these changes");
+  for (const std::string& lever : band.not_measured)
+    text += fmt::format("  Nothing is published for {} alone: the worst of all changes was taken.\n", lever);
+  return text;
+}
+
+std::string OneCase(const Prediction& prediction, const Terminal& terminal) {
+  const Use& before = prediction.before;
+  const Use& after = prediction.after;
+  Table table({Align::kLeft, Align::kRight, Align::kRight, Align::kRight});
+  table.AddRow({"", "before", "after", ""});
+  table.AddRow({"peak allocated", FormatBytes(before.allocator.allocated_peak),
+                FormatBytes(after.allocator.allocated_peak),
+                Change(before.allocator.allocated_peak, after.allocator.allocated_peak)});
+  table.AddRow({"peak reserved", FormatBytes(before.allocator.reserved_peak),
+                FormatBytes(after.allocator.reserved_peak),
+                Change(before.allocator.reserved_peak, after.allocator.reserved_peak)});
+  std::string text = table.ToString();
+  if (!prediction.levers.empty()) text += BandText(prediction);
+  text += fmt::format("\n  The peak was {}.\n", PlaceOf(before));
+  if (!prediction.levers.empty()) text += fmt::format("  It would be {}.\n", PlaceOf(after));
+  for (const whatif::Applied& applied : prediction.levers) {
+    text += fmt::format("\n  {} {}\n", terminal.Paint("--" + applied.asked.lever, Ink::Bold()),
+                        Printable(applied.asked.value));
+    std::string code = "    " + applied.outcome.code;
+    for (size_t at = 0; (at = code.find('\n', at)) != std::string::npos; at += 5)
+      code.replace(at, 1, "\n    ");
+    text += code + "\n";
+    if (!applied.outcome.time_basis.empty()) {
+      text += fmt::format("    {} more a step: {}\n",
+                          FormatDuration(static_cast<uint64_t>(applied.outcome.extra_ns)),
+                          applied.outcome.time_basis);
+    }
+    for (const std::string& note : applied.outcome.notes) text += "    " + note + "\n";
+  }
+  return text;
+}
+
+std::string RefusedText(const Prediction& prediction) {
+  std::string text;
+  for (const whatif::Refused& refused : prediction.refused)
+    text += fmt::format("\n  not applied: --{} {}: {}\n", refused.asked.lever, Printable(refused.asked.value),
+                        refused.reason);
+  return text;
+}
+
+std::string CaseTable(const WhatifAnswer& answer) {
+  Table table({Align::kLeft, Align::kRight, Align::kRight, Align::kRight, Align::kRight, Align::kLeft});
+  table.AddRow({"", "allocated", "", "reserved", "", "peak in"});
+  const Use& before = answer.baseline->use;
+  table.AddRow({"as recorded", FormatBytes(before.allocator.allocated_peak), "",
+                FormatBytes(before.allocator.reserved_peak), "", before.peak.phase});
+  for (const WhatifCase& one : answer.cases) {
+    const Use& after = one.prediction.after;
+    if (!one.prediction.refused.empty()) {
+      table.AddRow({Printable(one.title), "not applied"});
+      continue;
+    }
+    table.AddRow({Printable(one.title), FormatBytes(after.allocator.allocated_peak),
+                  Change(before.allocator.allocated_peak, after.allocator.allocated_peak),
+                  FormatBytes(after.allocator.reserved_peak),
+                  Change(before.allocator.reserved_peak, after.allocator.reserved_peak), after.peak.phase});
+  }
+  return table.ToString();
+}
+
+Json UseJson(const Use& use) {
+  Json categories = Json::object();
+  for (size_t i = 0; i < classify::kCategoryCount; ++i) {
+    if (use.peak.categories[i] != 0)
+      categories[classify::Info(static_cast<classify::Category>(i)).key] = use.peak.categories[i];
+  }
+  return {{"peak",
+           {{"allocated_bytes", use.allocator.allocated_peak},
+            {"reserved_bytes", use.allocator.reserved_peak},
+            {"requested_bytes", use.peak.bytes},
+            {"phase", use.peak.phase},
+            {"category", LargestOf(use).key},
+            {"categories", categories}}}};
+}
+
+Json BandJson(const Prediction& prediction) {
+  const whatif::ErrorBand& band = prediction.band;
+  const whatif::Replayed& after = prediction.after.allocator;
+  return {{"confidence", whatif::kBandConfidence},
+          {"allocated_at_least_bytes", band.AllocatedAtLeast(after.allocated_peak)},
+          {"allocated_at_most_bytes", band.AllocatedAtMost(after.allocated_peak)},
+          {"reserved_at_least_bytes", band.ReservedAtLeast(after.reserved_peak)},
+          {"reserved_at_most_bytes", band.ReservedAtMost(after.reserved_peak)},
+          {"cells", band.cells},
+          {"not_measured", band.not_measured}};
+}
+
+Json LeversJson(const Prediction& prediction) {
+  Json all = Json::array();
+  for (const whatif::Applied& applied : prediction.levers) {
+    const bool timed = !applied.outcome.time_basis.empty();
+    all.push_back(
+        {{"lever", applied.asked.lever},
+         {"value", applied.asked.value},
+         {"code", applied.outcome.code},
+         {"extra_ns", timed ? Json(static_cast<uint64_t>(applied.outcome.extra_ns)) : Json(nullptr)},
+         {"time_basis", timed ? Json(applied.outcome.time_basis) : Json(nullptr)},
+         {"notes", applied.outcome.notes}});
+  }
+  return all;
+}
+
+Json RefusedJson(const Prediction& prediction) {
+  Json all = Json::array();
+  for (const whatif::Refused& refused : prediction.refused)
+    all.push_back(
+        {{"lever", refused.asked.lever}, {"value", refused.asked.value}, {"reason", refused.reason}});
+  return all;
+}
+
+}  // namespace
+
+std::string WhatifText(const WhatifAnswer& answer, const Terminal& terminal) {
+  const model::Device& device = answer.step->run->devices[answer.step->device];
+  std::string text =
+      fmt::format("{}: step {} on {}.\n\n", terminal.Paint(Printable(answer.path), Ink::Bold()),
+                  answer.step->number, device.name);
+  if (answer.table) {
+    text += CaseTable(answer);
+  } else {
+    text += OneCase(answer.cases.front().prediction, terminal);
+  }
+  for (const WhatifCase& one : answer.cases) text += RefusedText(one.prediction);
+  return text;
+}
+
+std::string WhatifJson(const WhatifAnswer& answer) {
+  const whatif::Step& step = *answer.step;
+  const model::Device& device = step.run->devices[step.device];
+  const Prediction& first = answer.cases.front().prediction;
+  Json document = {{"schema_version", kSchemaVersion},
+                   {"device", device.name},
+                   {"process", step.run->processes[device.process].info.pid},
+                   {"step", step.number},
+                   {"recorded_allocated_bytes", answer.baseline->recorded_allocated},
+                   {"before", UseJson(answer.baseline->use)}};
+  if (!answer.table) {
+    document["after"] = UseJson(first.after);
+    document["error_band"] = BandJson(first);
+    document["levers"] = LeversJson(first);
+    document["refused"] = RefusedJson(first);
+  } else {
+    Json cases = Json::array();
+    for (const WhatifCase& one : answer.cases) {
+      cases.push_back({{"title", one.title},
+                       {"after", UseJson(one.prediction.after)},
+                       {"error_band", BandJson(one.prediction)},
+                       {"levers", LeversJson(one.prediction)},
+                       {"refused", RefusedJson(one.prediction)}});
+    }
+    document["cases"] = cases;
+  }
+  return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace vramscope::cli

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// What torch.autocast on CUDA does with an operator, and which results keep single precision whatever goes
+// in.
+//
+// Source: the lists AT_FORALL_LOWER_PRECISION_FP, AT_FORALL_FP32, AT_FORALL_FP32_SET_OPT_DTYPE and
+// AT_FORALL_PROMOTE of aten/src/ATen/autocast_mode.h, which are the same from 2.2 to 2.15 but for rms_norm.
+#pragma once
+
+#include <string_view>
+
+namespace vramscope::whatif {
+
+enum class CastRule {
+  kNone,        // works on what it is given
+  kLow,         // floats are cast to the low type
+  kSingle,      // low ones are cast to float
+  kIntoSingle,  // reads what it is given, and returns float: the conversion is inside its kernel
+  kPromote,     // the widest type of what goes in; conversions are made
+};
+
+// `op` as the dispatcher names it: "aten::linear". `torch` is a release, "2.15.0".
+[[nodiscard]] CastRule AutocastRuleOf(std::string_view op, std::string_view torch);
+
+// Results behind the first stay float: means, inverse deviations, logarithms of sums, gradients of norms'
+// weights.
+[[nodiscard]] bool KeepsStatistics(std::string_view op);
+// The result has the type of the first operand, whatever the others are.
+[[nodiscard]] bool FollowsFirst(std::string_view op);
+
+}  // namespace vramscope::whatif

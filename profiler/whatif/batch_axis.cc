@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/whatif/batch_axis.h"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <unordered_map>
+
+namespace vramscope::whatif {
+namespace {
+
+using model::kNone;
+
+// How the batch passes through an operator.
+enum class Kind : uint8_t {
+  kElementwise,  // dimensions keep their places, or are aligned at the right when ranks differ
+  kLeading,      // indices: the dimensions of the index come first in the result
+  kMatrix,       // mm, addmm, bmm, baddbmm: rows of the first, columns of the second, the inner dimension is
+                 // summed
+  kReduction,    // dimensions of argument 1 are summed
+  kJoin,         // cat and repeat: as elementwise, and a dimension may have become longer
+  kFirstResult,  // only the first result can have it: gradients of weights and statistics do not
+  kRecurrent,    // cuDNN's recurrent networks: what they keep for backward is one row of bytes
+  kNever,        // no result has it
+  kFactory,      // no operand says anything: a first dimension of the batch's size is taken for it
+};
+
+constexpr std::pair<std::string_view, Kind> kKinds[] = {
+    {"aten::mm", Kind::kMatrix},
+    {"aten::addmm", Kind::kMatrix},
+    {"aten::_addmm_activation", Kind::kMatrix},
+    {"aten::bmm", Kind::kMatrix},
+    {"aten::baddbmm", Kind::kMatrix},
+    {"aten::sum", Kind::kReduction},
+    {"aten::mean", Kind::kReduction},
+    {"aten::amax", Kind::kReduction},
+    {"aten::amin", Kind::kReduction},
+    {"aten::var", Kind::kReduction},
+    {"aten::var_mean", Kind::kReduction},
+    {"aten::std", Kind::kReduction},
+    {"aten::all", Kind::kReduction},
+    {"aten::any", Kind::kReduction},
+    {"aten::argmax", Kind::kReduction},
+    {"aten::prod", Kind::kReduction},
+    {"aten::logsumexp", Kind::kReduction},
+    {"aten::linalg_vector_norm", Kind::kReduction},
+    {"aten::embedding", Kind::kLeading},
+    {"aten::index_select", Kind::kLeading},
+    {"aten::index", Kind::kLeading},
+    {"aten::cat", Kind::kJoin},
+    {"aten::stack", Kind::kJoin},
+    {"aten::repeat", Kind::kJoin},
+    {"aten::convolution_backward", Kind::kFirstResult},
+    {"aten::native_layer_norm_backward", Kind::kFirstResult},
+    {"aten::_fused_rms_norm_backward", Kind::kFirstResult},
+    {"aten::native_group_norm_backward", Kind::kFirstResult},
+    {"aten::native_batch_norm", Kind::kFirstResult},
+    {"aten::_native_batch_norm_legit", Kind::kFirstResult},
+    {"aten::cudnn_batch_norm", Kind::kFirstResult},
+    {"aten::native_batch_norm_backward", Kind::kFirstResult},
+    {"aten::cudnn_batch_norm_backward", Kind::kFirstResult},
+    {"aten::batch_norm_backward", Kind::kFirstResult},
+    {"aten::_batch_norm_with_update", Kind::kFirstResult},
+    {"aten::_cudnn_rnn", Kind::kRecurrent},
+    {"aten::embedding_dense_backward", Kind::kNever},
+    {"aten::nll_loss_forward", Kind::kNever},
+    {"aten::nll_loss2d_forward", Kind::kNever},
+    {"aten::item", Kind::kNever},
+};
+
+constexpr uint16_t kReserve = 3;  // the result of _cudnn_rnn that backward reads
+
+// Memory that an operator asks for before it knows what goes in: the operator around it decides.
+constexpr std::string_view kFactories[] = {
+    "aten::empty",         "aten::empty_strided", "aten::zeros",     "aten::ones",
+    "aten::full",          "aten::new_empty",     "aten::new_zeros", "aten::new_ones",
+    "aten::new_full",      "aten::arange",        "aten::rand",      "aten::randn",
+    "aten::resize_",       "aten::zero_",         "aten::fill_",     "aten::new_empty_strided",
+    "aten::scalar_tensor", "aten::randint"};
+
+class Follower {
+ public:
+  explicit Follower(const Step& step) : step_(step) { axis_.stride.resize(step.blocks.size(), 0); }
+
+  Result<BatchAxis> Follow() && {
+    if (!FindInputs()) {
+      return Error{
+          "which tensors are the batch was not seen: read batches through a DataLoader, or make them inside "
+          "the loop."};
+    }
+    if (axis_.batch <= 1)
+      return Error{
+          "the recorded batch has one sample, so no dimension of a tensor shows which one is the batch: "
+          "record with 2 or more."};
+    decided_.resize(step_.blocks.size(), false);
+    for (uint32_t i = 0; i < step_.blocks.size(); ++i)
+      decided_[i] = axis_.stride[i] != 0 || step_.blocks[i].begin == kBefore;
+    for (const uint32_t op : step_.op_ends) Pass(step_.ops[op]);
+    for (uint32_t i = 0; i < step_.blocks.size(); ++i) Settle(i);
+    for (uint32_t i = 0; i < step_.blocks.size(); ++i) {
+      if (step_.blocks[i].copy_of != kNone) axis_.stride[i] = axis_.stride[step_.blocks[i].copy_of];
+    }
+    FindReductions(step_, axis_);
+    return std::move(axis_);
+  }
+
+ private:
+  [[nodiscard]] Kind KindOf(const Op& op) {
+    const auto [place, fresh] = kinds_.try_emplace(op.name, Kind::kElementwise);
+    if (!fresh) return place->second;
+    const std::string_view name = step_.NameOf(op);
+    for (const auto& [known, kind] : kKinds) {
+      if (name == known) return place->second = kind;
+    }
+    if (std::find(std::begin(kFactories), std::end(kFactories), name) != std::end(kFactories))
+      place->second = Kind::kFactory;
+    return place->second;
+  }
+
+  // The inputs, and their first dimension: the one that most of them have.
+  bool FindInputs() {
+    std::map<int64_t, uint32_t> votes;
+    std::vector<std::pair<uint32_t, const Operand*>> inputs;
+    std::vector<bool> seen(step_.blocks.size(), false);
+    for (const Operand& operand : step_.operands) {
+      if (operand.block == kNone || seen[operand.block] || !IsInput(operand.block)) continue;
+      if (step_.Rank(operand.shape) == 0 || !step_.shapes[operand.strides].known) continue;
+      seen[operand.block] = true;
+      ++votes[step_.Dims(operand.shape)[0]];
+      inputs.emplace_back(operand.block, &operand);
+    }
+    for (const auto& [size, count] : votes) {
+      if (axis_.batch == 0 || count > votes[axis_.batch] ||
+          (count == votes[axis_.batch] && size > 1 && axis_.batch <= 1))
+        axis_.batch = size;
+    }
+    for (const auto& [block, operand] : inputs) {
+      if (step_.Dims(operand->shape)[0] == axis_.batch)
+        axis_.stride[block] = static_cast<uint64_t>(step_.Dims(operand->strides)[0]);
+    }
+    return axis_.batch != 0;
+  }
+
+  [[nodiscard]] bool IsInput(uint32_t block) const {
+    return step_.blocks[block].category == classify::Category::kInput;
+  }
+
+  [[nodiscard]] uint64_t InnerOf(const Operand& operand, uint32_t d) const {
+    return ElementsOfSample(step_, axis_, operand, d);
+  }
+
+  // The dimension of the operand that holds the batch.
+  struct Place {
+    uint32_t dimension = 0;
+    uint64_t inner = 0;
+  };
+  [[nodiscard]] std::optional<Place> PlaceIn(const Operand& operand) const {
+    for (uint32_t d = 0; d < step_.Rank(operand.shape); ++d) {
+      if (const uint64_t inner = InnerOf(operand, d); inner != 0) return Place{d, inner};
+    }
+    return {};
+  }
+
+  [[nodiscard]] bool Reached(const Op& op) const {
+    for (uint32_t i = 0; i < op.input_count; ++i) {
+      const Operand& operand = step_.operands[op.first_input + i];
+      if (operand.block != kNone && axis_.stride[operand.block] != 0) return true;
+    }
+    return false;
+  }
+
+  void Pass(const Op& op) {
+    const Kind kind = KindOf(op);
+    for (uint32_t i = 0; i < op.output_count; ++i) {
+      const Operand& result = step_.operands[op.first_output + i];
+      if (result.block == kNone || decided_[result.block]) continue;
+      const StepBlock& block = step_.blocks[result.block];
+      if (block.begin < op.begin) continue;  // older than the call: another one decides
+      if (kind == Kind::kFactory) {
+        PassFactory(result);
+        continue;
+      }
+      decided_[result.block] = op.input_count != 0;
+      axis_.stride[result.block] = StrideOf(op, kind, result);
+    }
+  }
+
+  // Until the operator around it says otherwise.
+  void PassFactory(const Operand& result) {
+    const bool of_batch = step_.Rank(result.shape) > 1 && step_.Dims(result.shape)[0] == axis_.batch;
+    axis_.stride[result.block] = of_batch ? static_cast<uint64_t>(step_.Dims(result.strides)[0]) : 0;
+  }
+
+  [[nodiscard]] uint64_t StrideOf(const Op& op, Kind kind, const Operand& result) const {
+    if (!step_.shapes[result.strides].known || kind == Kind::kNever) return 0;
+    if (kind == Kind::kFirstResult && result.argument != 0) return 0;
+    if (kind == Kind::kRecurrent && result.argument == kReserve) return Reached(op) ? 1 : 0;
+    if (kind == Kind::kMatrix) return OfMatrix(op, result);
+    for (uint32_t i = 0; i < op.input_count; ++i) {
+      const Operand& operand = step_.operands[op.first_input + i];
+      const auto place = operand.block == kNone ? std::nullopt : PlaceIn(operand);
+      if (!place) continue;
+      if (const uint64_t stride = Carry(op, kind, operand, *place, result); stride != 0) return stride;
+    }
+    return 0;
+  }
+
+  // Where a dimension of an operand is in the result; 0 when it is not there.
+  [[nodiscard]] uint64_t Carry(const Op& op, Kind kind, const Operand& operand, Place place,
+                               const Operand& result) const {
+    const uint32_t in = step_.Rank(operand.shape);
+    const uint32_t out = step_.Rank(result.shape);
+    const int64_t size = step_.Dims(operand.shape)[place.dimension];
+    const auto stride_at = [&](int64_t d) -> uint64_t {
+      if (d < 0 || d >= out) return 0;
+      const int64_t now = step_.Dims(result.shape)[d];
+      if (now != size && !(kind == Kind::kJoin && now > size)) return 0;
+      return static_cast<uint64_t>(step_.Dims(result.strides)[d]) * place.inner;
+    };
+    if (kind == Kind::kReduction && out < in) return stride_at(AfterReduction(op, in, place.dimension));
+    const int64_t left = place.dimension;
+    const int64_t right = static_cast<int64_t>(place.dimension) + out - in;
+    const int64_t first = kind == Kind::kLeading ? left : right;
+    if (const uint64_t stride = stride_at(first); stride != 0) return stride;
+    return stride_at(first == left ? right : left);
+  }
+
+  // The place of dimension `d` when those of "[0, 2]" or "1" are gone; -1 when it is one of them.
+  [[nodiscard]] int64_t AfterReduction(const Op& op, uint32_t rank, uint32_t d) const {
+    const std::string_view text = step_.Text(op.dims);
+    int64_t place = d;
+    bool any = false;
+    for (size_t i = 0; i < text.size(); ++i) {
+      int64_t gone = 0;
+      const auto [next, error] = std::from_chars(text.data() + i, text.data() + text.size(), gone);
+      if (error != std::errc()) continue;
+      any = true;
+      i = static_cast<size_t>(next - text.data());
+      if (gone < 0) gone += rank;
+      if (gone == d) return -1;
+      if (gone < d) --place;
+    }
+    return any ? place : -1;  // without dimensions everything is summed
+  }
+
+  [[nodiscard]] uint64_t OfMatrix(const Op& op, const Operand& result) const {
+    const Operand* factors[2] = {};
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < op.input_count; ++i) {
+      const Operand& operand = step_.operands[op.first_input + i];
+      // addmm and baddbmm begin with what is added, which the matrices follow.
+      if (step_.Rank(operand.shape) >= 2) {
+        if (found == 2) factors[0] = factors[1], found = 1;
+        factors[found++] = &operand;
+      }
+    }
+    if (found != 2) return 0;
+    const uint32_t rank = step_.Rank(result.shape);
+    const auto of = [&](const Operand& factor, uint32_t d) -> uint64_t {
+      if (factor.block == kNone || step_.Rank(factor.shape) != rank || d >= rank) return 0;
+      return InnerOf(factor, d) * static_cast<uint64_t>(step_.Dims(result.strides)[d]);
+    };
+    for (uint32_t d = 0; d + 2 < rank; ++d) {
+      if (const uint64_t stride = std::max(of(*factors[0], d), of(*factors[1], d)); stride != 0)
+        return stride;
+    }
+    if (const uint64_t rows = of(*factors[0], rank - 2); rows != 0) return rows;
+    return of(*factors[1], rank - 1);
+  }
+
+  // Gradients of parameters never grow; what an operator keeps to itself grows with what it works on, but for
+  // a library's workspace and for the partial sums of reductions, whose size depends on how the device is
+  // divided.
+  void Settle(uint32_t i) {
+    const StepBlock& block = step_.blocks[i];
+    if (block.accumulated < kForever) axis_.stride[i] = 0;
+    if (decided_[i] || block.workspace || block.op == kNone || axis_.stride[i] != 0) return;
+    const Op& op = step_.ops[block.op];
+    const Kind kind = KindOf(op);
+    if (kind == Kind::kMatrix || kind == Kind::kReduction || kind == Kind::kFactory || !Reached(op)) return;
+    if (block.requested < static_cast<uint64_t>(axis_.batch) * 512) return;
+    axis_.stride[i] = 1;
+    ++axis_.internal;
+  }
+
+  const Step& step_;
+  BatchAxis axis_;
+  std::vector<bool> decided_;
+  std::unordered_map<uint32_t, Kind> kinds_;
+};
+
+}  // namespace
+
+uint64_t ElementsOfSample(const Step& step, const BatchAxis& axis, const Operand& operand, uint32_t d) {
+  const uint64_t batch = operand.block == kNone ? 0 : axis.stride[operand.block];
+  if (batch == 0 || !step.shapes[operand.strides].known) return 0;
+  const auto size = static_cast<uint64_t>(step.Dims(operand.shape)[d]);
+  const auto stride = static_cast<uint64_t>(step.Dims(operand.strides)[d]);
+  if (size <= 1 || stride == 0 || stride > batch || batch % stride != 0 || batch >= stride * size) return 0;
+  return batch / stride;
+}
+
+Result<BatchAxis> FollowBatch(const Step& step) { return Follower(step).Follow(); }
+
+}  // namespace vramscope::whatif

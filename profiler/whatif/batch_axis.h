@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which blocks of a step grow with the batch: followed through every operator from the step's inputs.
+//
+// Why not by shape: a weight gradient of 512 x 512 looks like an activation of 512 tokens, and a batch may be
+// the second dimension. So each block that the batch reaches has the batch's place in its memory, and
+// operands are asked through their strides:
+//
+//   input  [64, 128]        stride of the batch 128
+//   view   [8192]           that one dimension holds the batch, with 128 elements of each sample
+//   embed  [64, 128, 256]   first dimension again: stride 32,768
+//   mm     [256, 8192] x [8192, 256] -> [256, 256]      the batch is summed away: a weight gradient
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "profiler/whatif/reduction.h"
+#include "profiler/whatif/scene.h"
+
+namespace vramscope::whatif {
+
+// A reduction that the batch goes into, and the partial sums that it was seen to take.
+struct BatchReduction {
+  uint32_t op = 0;
+  uint32_t block = model::kNone;  // kNone: it took none
+  Reduction reduction;
+};
+
+struct BatchAxis {
+  int64_t batch = 0;  // samples in a batch
+  std::vector<uint64_t>
+      stride;  // by block of the step: elements from one sample to the next; 0 = does not grow
+  uint32_t internal =
+      0;  // blocks that no operator handed out and whose operator the batch reaches: taken to grow
+  std::vector<BatchReduction> reductions;
+  Multiprocessors device;  // a device whose division of work explains the reductions
+  std::vector<std::string> notes;
+};
+
+// Fails with a sentence when the batch cannot be told from the step's inputs. O(operands).
+[[nodiscard]] Result<BatchAxis> FollowBatch(const Step& step);
+
+// How many of its elements belong to one sample in dimension `d` of the operand; 0 when the batch is not in
+// it.
+[[nodiscard]] uint64_t ElementsOfSample(const Step& step, const BatchAxis& axis, const Operand& operand,
+                                        uint32_t d);
+// Fills BatchAxis::reductions and its device; part of FollowBatch.
+void FindReductions(const Step& step, BatchAxis& axis);
+
+// Gives the blocks of `scene` the sizes that they have with `wanted` samples; partial sums may vanish or
+// come.
+void ScaleBatch(const Step& step, const BatchAxis& axis, int64_t wanted, Scene& scene);
+
+}  // namespace vramscope::whatif

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// A lever: one change to a training program, as a transform of its scene.
+//
+// Why one interface: levers compose. Each one takes the scene that those before it left and gives the scene
+// of the program with its change made; only at the end is a peak looked for. What a lever must know of
+// operators and tensors it asks the step, which never changes.
+//
+//   step ──MakeScene──► scene ──lever──► scene ──lever──► scene ──► peak, replay
+//
+// A lever that lacks a fact, or that would have to guess, refuses with one sentence.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "profiler/whatif/scene.h"
+
+namespace vramscope::whatif {
+
+struct LeverInfo {
+  const char* name;     // "batch": the option without dashes
+  const char* values;   // "16, 0.5x"
+  const char* summary;  // one line
+  const char* facts;    // what must be recorded
+};
+
+// What a lever says beside the scene.
+struct Outcome {
+  double extra_ns = 0;     // time that it adds to a step, as far as it is known
+  std::string time_basis;  // where that comes from; "" = no statement about time
+  std::string code;        // the lines to write, for PyTorch
+  std::vector<std::string> notes;
+};
+
+class Lever {
+ public:
+  virtual ~Lever() = default;
+  [[nodiscard]] virtual const LeverInfo& info() const = 0;
+  // For a change of what operators compute with: the step as it would have been recorded. Predict makes the
+  // scene anew from it, and asks it in the place of the recorded one from then on. Nothing: the lever changes
+  // the scene.
+  [[nodiscard]] virtual std::optional<Result<Step>> Rewrite(const Step&, std::string_view /*value*/) const {
+    return {};
+  }
+  // Changes `scene`, which is unchanged or to be thrown away after an error.
+  [[nodiscard]] virtual Result<Outcome> Apply(const Step& step, std::string_view value,
+                                              Scene& scene) const = 0;
+};
+
+// All levers, in the order in which they are applied, whatever the order on the command line: what changes
+// operators comes before what changes their sizes, and that before what repeats them.
+[[nodiscard]] std::span<const Lever* const> Levers();
+[[nodiscard]] const Lever* FindLever(std::string_view name);
+
+// One each, defined in lever_*.cc.
+const Lever& AmpLever();
+const Lever& CheckpointLever();
+const Lever& BatchLever();
+const Lever& AccumulateLever();
+const Lever& OptimizerLever();
+const Lever& ZeroGradLever();
+const Lever& AllocatorSettingsLever();
+const Lever& EmptyCacheLever();
+
+}  // namespace vramscope::whatif

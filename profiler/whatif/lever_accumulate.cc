@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gradient accumulation: the batch of a step in k parts, one after the other, with one optimizer step behind
+// them.
+//
+//   recorded        zero │ forward  backward │ update  optimizer
+//   accumulating    zero │ forward  backward │ forward  backward │ update  optimizer
+//                          gradients are kept  ──────────────────▶
+//                                              new ones end where autograd has added them
+//
+// Two parts are written out: the third is like the second. What a part leaves behind (batch, logits, loss)
+// ends in the next one where it ended in the next step.
+#include <charconv>
+
+#include "profiler/whatif/batch_axis.h"
+#include "profiler/whatif/lever.h"
+
+namespace vramscope::whatif {
+namespace {
+
+constexpr Position kHair = 1e-6;
+constexpr int64_t kMost = 1 << 20;
+
+// The part of a step that is repeated, and where things lie when it is there twice.
+struct Repeat {
+  Position from, to, old_length;
+
+  [[nodiscard]] Position more() const { return to - from; }
+  [[nodiscard]] Position new_length() const { return old_length + more(); }
+  [[nodiscard]] bool Holds(Position at) const { return from <= at && at < to; }
+  // Where an end lies that is not repeated: behind the second part, or in the next step.
+  [[nodiscard]] Position Moved(Position at) const {
+    if (at >= kForever || at < from) return at;
+    return at < old_length ? at + more() : at - old_length + new_length();
+  }
+};
+
+class Accumulate final : public Lever {
+ public:
+  const LeverInfo& info() const override {
+    static constexpr LeverInfo kInfo = {"accumulate", "K",
+                                        "the batch in K parts, one optimizer step for all of them",
+                                        "as for batch, and one backward pass in a step"};
+    return kInfo;
+  }
+
+  Result<Outcome> Apply(const Step& step, std::string_view value, Scene& scene) const override {
+    int64_t parts = 0;
+    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), parts);
+    if (error != std::errc() || end != value.data() + value.size() || parts < 1 || parts > kMost)
+      return Error{"--accumulate needs a number of parts, not \"" + std::string(value) + "\"."};
+    if (step.backward.size() != 1 || step.optimizer.empty()) {
+      return Error{"the recorded step has " + std::to_string(step.backward.size()) +
+                   " backward passes: gradients are accumulated already, or several networks are trained."};
+    }
+    const Result<BatchAxis> axis = FollowBatch(step);
+    if (!axis.ok()) return axis.error();
+    if (axis->batch % parts != 0) {
+      return Error{"the recorded batch of " + std::to_string(axis->batch) + " samples has no " +
+                   std::to_string(parts) + " equal parts."};
+    }
+    ScaleBatch(step, *axis, axis->batch / parts, scene);
+    if (parts > 1) Write(step, scene);
+    scene.micro_batches = static_cast<uint32_t>(parts);
+    const std::string k = std::to_string(parts);
+    Outcome outcome;
+    outcome.code = "for part in batch.chunk(" + k + "):\n    (loss_of(part) / " + k +
+                   ").backward()\noptimizer.step()\noptimizer.zero_grad()";
+    return outcome;
+  }
+
+ private:
+  static void Write(const Step& step, Scene& scene) {
+    const Repeat repeat{scene.forward_begin, scene.backward_end, scene.length};
+    std::vector<Block> blocks;
+    blocks.reserve(scene.blocks.size() * 2);
+    for (const Block& block : scene.blocks) {
+      const bool repeated = block.birth == Birth::kEachStep && repeat.Holds(block.begin);
+      if (!repeated) {
+        blocks.push_back(block);
+        Block& moved = blocks.back();
+        if (block.birth != Birth::kSetup) moved.begin = repeat.Moved(block.begin);
+        // It came before the parts (a batch that is fetched ahead): its end is that of the last part.
+        moved.end = repeat.Moved(block.end);
+        continue;
+      }
+      const Position accumulated =
+          block.origin == model::kNone ? kForever : step.blocks[block.origin].accumulated;
+      if (accumulated < kForever)
+        AddGradient(block, accumulated, repeat, blocks);
+      else
+        AddActivation(block, repeat, blocks);
+    }
+    scene.blocks = std::move(blocks);
+    scene.length = repeat.new_length();
+    scene.backward_end += repeat.more();
+    scene.optimizer_begin += repeat.more();
+    scene.optimizer_end += repeat.more();
+    for (Position& at : scene.empty_cache) at = repeat.Moved(at);
+  }
+
+  static void AddGradient(const Block& block, Position accumulated, const Repeat& repeat,
+                          std::vector<Block>& blocks) {
+    Block kept = block;
+    kept.end = repeat.Moved(block.end);
+    Block added = block;
+    added.begin += repeat.more();
+    added.end = accumulated + repeat.more() + kHair;
+    blocks.push_back(kept);
+    blocks.push_back(added);
+  }
+
+  static void AddActivation(const Block& block, const Repeat& repeat, std::vector<Block>& blocks) {
+    Block first = block;
+    Block second = block;
+    second.begin += repeat.more();
+    second.end = repeat.Moved(block.end);
+    if (repeat.Holds(block.end)) {
+      second.end = block.end + repeat.more();
+    } else if (block.end >= repeat.old_length) {
+      // Until the next part overwrites it; what the next step's begin ended is gone before the next part.
+      const Position next = block.end - repeat.old_length;
+      first.end = repeat.Holds(next) ? next + repeat.more() : repeat.to - kHair;
+    } else {
+      first.end = repeat.to - kHair;
+    }
+    blocks.push_back(first);
+    blocks.push_back(second);
+  }
+};
+
+}  // namespace
+
+const Lever& AccumulateLever() {
+  static const Accumulate lever;
+  return lever;
+}
+
+}  // namespace vramscope::whatif

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// Automatic mixed precision: torch.autocast around forward and loss, in float16 with a GradScaler.
+#include "profiler/whatif/lever.h"
+#include "profiler/whatif/precision.h"
+
+namespace vramscope::whatif {
+namespace {
+
+using classify::Category;
+using model::kNone;
+
+constexpr Position kHair = 1e-6;
+constexpr uint64_t kScalar = 4;
+
+class Amp final : public Lever {
+ public:
+  const LeverInfo& info() const override {
+    static constexpr LeverInfo kInfo = {
+        "amp", "bf16 | fp16", "torch.autocast around the model and its loss",
+        "operators with shapes and types, autograd's nodes and what they keep (a deep step)"};
+    return kInfo;
+  }
+
+  std::optional<Result<Step>> Rewrite(const Step& step, std::string_view value) const override {
+    if (value != "bf16" && value != "fp16")
+      return Error{"--amp is bf16 or fp16, not \"" + std::string(value) + "\"."};
+    if (step.backward.size() != 1) {
+      return Error{"the recorded step has " + std::to_string(step.backward.size()) +
+                   " backward passes; mixed precision is predicted for steps with one."};
+    }
+    if (!step.autocast.empty()) return Error{"the recorded program runs under autocast already."};
+    if (const auto reason = Unfit(step); !reason.empty()) return Error{reason};
+    return UnderAutocast(step, value == "bf16" ? kBfloat16Type : kHalfType);
+  }
+
+  Result<Outcome> Apply(const Step& step, std::string_view value, Scene& scene) const override {
+    const bool scaled = value == "fp16";
+    if (scaled) AddScaler(step, scene);
+    Outcome outcome;
+    outcome.code = std::string("with torch.autocast(\"cuda\", dtype=torch.") +
+                   (scaled ? "float16" : "bfloat16") + "):\n    loss = loss_of(model(x))\n";
+    outcome.code += scaled ? "scaler.scale(loss).backward()\nscaler.step(optimizer)\nscaler.update()    # "
+                             "scaler = torch.amp.GradScaler(\"cuda\")"
+                           : "loss.backward()";
+    return outcome;
+  }
+
+ private:
+  // Why the step's facts do not suffice; "" when they do.
+  static std::string Unfit(const Step& step) {
+    if (step.trained.empty() || step.nodes.empty())
+      return "autograd was not seen: record with its hooks (vramscope info shows which are in place).";
+    bool single = false;
+    for (const Operand& operand : step.operands) {
+      single |= operand.block != kNone && operand.dtype == kFloatType && step.shapes[operand.shape].known;
+    }
+    if (!single)
+      return "no operator of the recorded step works on float32 tensors, or their shapes were not recorded.";
+    for (const Node& node : step.nodes) {
+      if (node.op != kNone && node.made > step.backward.front().begin && node.made < step.backward.back().end)
+        return "backward of the recorded step computes activations again or builds a graph: record it "
+               "without checkpoints.";
+    }
+    return "";
+  }
+
+  // torch/amp/grad_scaler.py: the scale and its growth counter for good, the scaled loss until backward is
+  // done, and while gradients are unscaled, one flag and the inverse of the scale.
+  static void AddScaler(const Step& step, Scene& scene) {
+    const auto add = [&](Position begin, Position end, Birth birth) {
+      Block block;
+      block.begin = begin;
+      block.end = end;
+      block.bytes = kScalar;
+      block.birth = birth;
+      block.category = birth == Birth::kOnce ? Category::kOptimizerState : Category::kTemporaryOptimizer;
+      if (!step.trained.empty()) block.stream = step.blocks[step.trained.front()].stream;
+      scene.blocks.push_back(block);
+    };
+    const Position scaled = scene.backward_begin - kHair;
+    add(scaled - 2 * kHair, kForever, Birth::kOnce);
+    add(scaled - kHair, kForever, Birth::kOnce);
+    add(scaled, scene.backward_end + kHair, Birth::kEachStep);
+    const Position unscaled = (scene.backward_end + scene.optimizer_begin) / 2;
+    add(unscaled, scene.optimizer_end + kHair, Birth::kEachStep);
+    add(unscaled + kHair, unscaled + 2 * kHair, Birth::kEachStep);
+  }
+};
+
+}  // namespace
+
+const Lever& AmpLever() {
+  static const Amp lever;
+  return lever;
+}
+
+}  // namespace vramscope::whatif

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+// Activation checkpointing, torch.utils.checkpoint(use_reentrant=False): what a segment's nodes would keep is
+// thrown away and computed again when backward first asks for it.
+//
+//   recorded     │ segment's forward ├──kept────────────────────────────────────│ its nodes ├ released
+//   checkpointed │ segment's forward ├ freed at its last use          recompute │ its nodes ├ released
+//                  input ├──kept──────────────────────────────────────────────────────────┤
+//
+// The recomputation stops at the last tensor that the segment's nodes kept (early stop); what it computed
+// beside those is freed there. PyTorch: torch/utils/checkpoint.py,
+// _checkpoint_without_reentrant_generator, 2.1 to 2.15.
+#include <algorithm>
+
+#include "profiler/whatif/lever.h"
+#include "profiler/whatif/segments.h"
+
+namespace vramscope::whatif {
+namespace {
+
+using model::kNone;
+
+constexpr Position kHair = 1e-6;
+constexpr Position kRecomputed = 0.8;  // between the begin of a node and its first event
+constexpr Position kUnwound = 0.9;
+constexpr Position kAtOnce = 1.5;  // a free that follows a release directly
+
+// One checkpointed call.
+struct Segment {
+  Position begin = 0;
+  Position end = 0;
+  Position last_save = kBefore;
+  Position recompute = kForever;  // begin of the first of its nodes that keeps something
+  Position released = kBefore;    // when the last of them let go
+
+  [[nodiscard]] bool Holds(Position at) const { return begin <= at && at < end; }
+  // Where a moment of the forward is in the recomputation.
+  [[nodiscard]] Position Again(Position at) const {
+    return recompute + kHair + kRecomputed * (at - begin) / (end - begin);
+  }
+};
+
+// What is known of one block's references.
+struct Kept {
+  Position inside = kBefore;    // last release of what segments' nodes kept of it
+  Position unpacked = kBefore;  // the end of the last of these nodes' own work: then what was made again goes
+  Position outside = kBefore;   // last release of other nodes'
+  uint32_t segment = kNone;     // a segment whose node kept it
+};
+
+class Checkpointer {
+ public:
+  Checkpointer(const Step& step, const std::vector<uint32_t>& calls) : step_(step) {
+    for (const uint32_t call : calls) segments_.push_back({step.modules[call].begin, step.modules[call].end});
+    FindWork();
+    FindSaves();
+    FindLastUses();
+  }
+
+  [[nodiscard]] bool any() const {
+    return std::any_of(segments_.begin(), segments_.end(),
+                       [](const Segment& s) { return s.recompute < kForever; });
+  }
+
+  void Change(Scene& scene) const {
+    std::vector<Block> copies;
+    for (Block& block : scene.blocks) {
+      if (block.birth != Birth::kEachStep || block.origin == kNone) continue;
+      const uint32_t home = SegmentAt(step_.blocks[block.origin].begin);
+      if (home != kNone && segments_[home].recompute < kForever)
+        Recompute(block, segments_[home], home, copies);
+      Drop(block, home);
+    }
+    scene.blocks.insert(scene.blocks.end(), copies.begin(), copies.end());
+  }
+
+  // Host time of what is computed again.
+  [[nodiscard]] double RecomputedNs() const {
+    const model::TimeIndex& times = step_.run->times;
+    const auto event = [&](Position at) { return static_cast<model::EventIndex>(step_.first_event + at); };
+    double ns = 0;
+    for (const Segment& segment : segments_) {
+      if (segment.recompute >= kForever) continue;
+      ns += static_cast<double>(times.TimeOf(event(segment.last_save)) - times.TimeOf(event(segment.begin)));
+    }
+    return ns;
+  }
+
+ private:
+  [[nodiscard]] uint32_t SegmentAt(Position at) const {
+    const auto behind =
+        std::upper_bound(segments_.begin(), segments_.end(), at,
+                         [](Position p, const Segment& segment) { return p < segment.begin; });
+    if (behind == segments_.begin()) return kNone;
+    const auto place = static_cast<uint32_t>(behind - segments_.begin() - 1);
+    return segments_[place].Holds(at) ? place : kNone;
+  }
+
+  // A node's own work ends before the engine checks and adds up what came out of it, and lets the node go.
+  void FindWork() {
+    work_end_.resize(step_.nodes.size(), kBefore);
+    for (const Op& op : step_.ops) {
+      if (op.node != kNone && op.parent == kNone && op.end < kForever && op.name == step_.nodes[op.node].name)
+        work_end_[op.node] = op.end;
+    }
+  }
+  [[nodiscard]] Position WorkEnd(const Saved& saved) const {
+    const Position end = work_end_[saved.node];
+    return end == kBefore ? saved.released : std::min(end, saved.released);
+  }
+
+  void FindSaves() {
+    kept_.resize(step_.blocks.size());
+    for (const Saved& saved : step_.saved) {
+      Kept& kept = kept_[saved.block];
+      const uint32_t place = SegmentAt(saved.at);
+      if (place == kNone || saved.released >= kForever) {
+        kept.outside = std::max(kept.outside, saved.released);
+        continue;
+      }
+      Segment& segment = segments_[place];
+      kept.inside = std::max(kept.inside, saved.released);
+      kept.unpacked = std::max(kept.unpacked, saved.node == kNone ? saved.released : WorkEnd(saved));
+      kept.segment = place;
+      kept_in_.emplace_back(saved.block, place);
+      segment.last_save = std::max(segment.last_save, saved.at);
+      segment.released = std::max(segment.released, saved.released);
+      if (saved.node != kNone) segment.recompute = std::min(segment.recompute, step_.nodes[saved.node].begin);
+    }
+    std::sort(kept_in_.begin(), kept_in_.end());
+  }
+
+  // The end of the last operator of forward that had the block as operand or result.
+  void FindLastUses() {
+    for (const StepBlock& block : step_.blocks) used_.push_back(block.last_use);
+    for (const Operand& operand : step_.operands) {
+      const Op& op = step_.ops[operand.op];
+      if (operand.block == kNone || op.node != kNone || op.end >= kForever) continue;
+      used_[operand.block] = std::max(used_[operand.block], op.end);
+    }
+  }
+
+  // The block as it is made again.
+  void Recompute(const Block& block, const Segment& segment, uint32_t place,
+                 std::vector<Block>& copies) const {
+    const StepBlock& recorded = step_.blocks[block.origin];
+    if (recorded.begin > segment.last_save) return;
+    const Kept& kept = kept_[block.origin];
+    Block copy = block;
+    copy.begin = segment.Again(recorded.begin);
+    const Position unwound = segment.recompute + kUnwound;
+    if (kept.inside > kBefore && kept.segment == place)
+      copy.end = std::max(kept.unpacked - kHair, unwound);
+    else if (recorded.end < segment.last_save)
+      copy.end = segment.Again(recorded.end);
+    else
+      copy.end = unwound;
+    copies.push_back(copy);
+  }
+
+  // The block itself: no longer kept by the nodes of segments, but by the segments that it goes into.
+  void Drop(Block& block, uint32_t home) const {
+    const StepBlock& recorded = step_.blocks[block.origin];
+    const Kept& kept = kept_[block.origin];
+    if (kept.inside == kBefore) return;
+    if (recorded.end > kept.inside + kAtOnce && recorded.end > kept.outside + kAtOnce)
+      return;  // somebody else held it longer
+    Position end = std::max({used_[block.origin] + kHair, kept.outside + kHair, block.begin + kHair});
+    for (uint32_t i = 0; i < segments_.size(); ++i) {
+      // An input: made before the segment, and kept by one of its nodes.
+      if (i != home && recorded.begin < segments_[i].begin && KeptIn(block.origin, i))
+        end = std::max(end, segments_[i].released + kHair);
+    }
+    block.end = std::min(block.end, end);
+  }
+
+  [[nodiscard]] bool KeptIn(uint32_t block, uint32_t segment) const {
+    return std::binary_search(kept_in_.begin(), kept_in_.end(), std::pair(block, segment));
+  }
+
+  const Step& step_;
+  std::vector<Segment> segments_;
+  std::vector<Kept> kept_;
+  std::vector<Position> used_;
+  std::vector<Position> work_end_;                      // by node
+  std::vector<std::pair<uint32_t, uint32_t>> kept_in_;  // (block, segment), sorted
+};
+
+class Checkpoint final : public Lever {
+ public:
+  const LeverInfo& info() const override {
+    static constexpr LeverInfo kInfo = {
+        "checkpoint", "all | every:K | PATTERN",
+        "activations of these modules are computed again in backward",
+        "modules, operators and saved tensors (a deep step of a Python program)"};
+    return kInfo;
+  }
+
+  Result<Outcome> Apply(const Step& step, std::string_view value, Scene& scene) const override {
+    if (step.backward.size() != 1) {
+      return Error{"the recorded step has " + std::to_string(step.backward.size()) +
+                   " backward passes; checkpointing is predicted for steps with one."};
+    }
+    const auto calls = ChooseSegments(step, value);
+    if (!calls.ok()) return calls.error();
+    const Checkpointer checkpointer(step, *calls);
+    if (!checkpointer.any())
+      return Error{"autograd keeps nothing of these modules that could be computed again."};
+    checkpointer.Change(scene);
+    Outcome outcome;
+    outcome.extra_ns = checkpointer.RecomputedNs();
+    outcome.time_basis = "host time of the recomputed calls in the recorded step; kernels are not timed";
+    outcome.code =
+        "x = torch.utils.checkpoint.checkpoint(block, x, use_reentrant=False)    # instead of x = "
+        "block(x), " +
+        std::to_string(calls->size()) + " calls a step";
+    return outcome;
+  }
+};
+
+}  // namespace
+
+const Lever& CheckpointLever() {
+  static const Checkpoint lever;
+  return lever;
+}
+
+}  // namespace vramscope::whatif

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the allocator is told: its settings, and where the program empties its cache. Nothing that is
+// allocated changes.
+#include "profiler/allocator/settings.h"
+#include "profiler/whatif/lever.h"
+
+namespace vramscope::whatif {
+namespace {
+
+class AllocatorSettings final : public Lever {
+ public:
+  const LeverInfo& info() const override {
+    static constexpr LeverInfo kInfo = {"alloc-conf", "SETTINGS", "other settings of the caching allocator",
+                                        "a deep step; only reserved memory changes"};
+    return kInfo;
+  }
+
+  Result<Outcome> Apply(const Step& step, std::string_view value, Scene& scene) const override {
+    const auto settings = allocator::ParseSettings(value, allocator::ReleaseOf(step.torch_version));
+    if (!settings.ok()) return settings.error();
+    scene.settings = value;
+    Outcome outcome;
+    outcome.code = "PYTORCH_CUDA_ALLOC_CONF=" + std::string(value) + " python ...";
+    outcome.notes = settings->notes;
+    return outcome;
+  }
+};
+
+class EmptyCache final : public Lever {
+ public:
+  const LeverInfo& info() const override {
+    static constexpr LeverInfo kInfo = {"empty-cache", "before-backward | before-optimizer | after-step",
+                                        "torch.cuda.empty_cache() once a step",
+                                        "a deep step; only reserved memory changes"};
+    return kInfo;
+  }
+
+  Result<Outcome> Apply(const Step&, std::string_view value, Scene& scene) const override {
+    constexpr Position kAhead = 0.25;
+    if (value == "before-backward")
+      scene.empty_cache.push_back(scene.backward_begin - kAhead);
+    else if (value == "before-optimizer")
+      scene.empty_cache.push_back(scene.optimizer_begin - kAhead);
+    else if (value == "after-step")
+      scene.empty_cache.push_back(scene.optimizer_end + kAhead);
+    else
+      return Error{"--empty-cache is before-backward, before-optimizer or after-step, not \"" +
+                   std::string(value) + "\"."};
+    Outcome outcome;
+    outcome.code = "torch.cuda.empty_cache()";
+    outcome.notes.push_back(
+        "each call waits for the device and gives segments back that the next step asks the driver for "
+        "again");
+    return outcome;
+  }
+};
+
+}  // namespace
+
+const Lever& AllocatorSettingsLever() {
+  static const AllocatorSettings lever;
+  return lever;
+}
+
+const Lever& EmptyCacheLever() {
+  static const EmptyCache lever;
+  return lever;
+}
+
+}  // namespace vramscope::whatif

@@ -1,0 +1,392 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/whatif/precision.h"
+
+#include <algorithm>
+#include <map>
+#include <span>
+
+#include "profiler/whatif/autocast_rules.h"
+#include "profiler/whatif/precision_moments.h"
+#include "profiler/whatif/precision_versions.h"
+
+namespace vramscope::whatif {
+namespace {
+
+using model::kNone;
+
+constexpr Position kStride = 0.05;     // between copies that are made one after the other
+constexpr Position kBeforeNode = 0.4;  // what is converted for a node is there
+
+class Autocast {
+ public:
+  Autocast(const Step& step, uint8_t low) : step_(step), low_(low), versions_(step) {
+    const size_t ops = step.ops.size();
+    rules_.resize(ops, CastRule::kNone);
+    covered_.resize(ops, false);
+    expected_.resize(step.nodes.size(), kFloatType);
+    read_type_.resize(step.nodes.size(), kFloatType);
+    kept_.resize(step.nodes.size());
+    saved_version_.resize(step.saved.size(), kNone);
+    backward_begin_ = step.backward.front().begin;
+    FindConsumers();
+  }
+
+  Step Run() && {
+    for (const Moment& moment : MomentsOf(step_)) Play(moment);
+    std::vector<bool> low(step_.blocks.size());
+    for (uint32_t i = 0; i < low.size(); ++i) low[i] = versions_.IsLow(i);
+    Step changed = std::move(versions_).Finish(saved_version_, backward_begin_);
+    ChangeKernels(step_, low, changed);
+    changed.autocast.push_back({0, backward_begin_});
+    return changed;
+  }
+
+ private:
+  void Play(const Moment& moment) {
+    switch (moment.what) {
+      case What::kNodeBegin:
+        return BeginNode(moment.index);
+      case What::kOpBegin:
+        return step_.ops[moment.index].node == kNone ? BeginForward(moment.index)
+                                                     : BeginBackward(moment.index);
+      case What::kSaved:
+        return Save(moment.index);
+      case What::kOpEnd:
+        return EndOp(moment.index);
+      case What::kNodeEnd:
+        return EndNode();
+    }
+  }
+
+  [[nodiscard]] static bool IsFloat(const Operand& operand) {
+    return operand.block != kNone && operand.dtype == kFloatType;
+  }
+  [[nodiscard]] std::span<const Operand> Inputs(const Op& op) const {
+    return {step_.operands.data() + op.first_input, op.input_count};
+  }
+  [[nodiscard]] std::span<const Operand> Outputs(const Op& op) const {
+    return {step_.operands.data() + op.first_output, op.output_count};
+  }
+
+  // Forward: the outermost operator of the list converts, what is inside it works on what it is given.
+  void BeginForward(uint32_t index) {
+    const Op& op = step_.ops[index];
+    covered_[index] = op.parent != kNone && (covered_[op.parent] || rules_[op.parent] != CastRule::kNone);
+    if (covered_[index] || op.begin >= backward_begin_) return;
+    const CastRule rule = AutocastRuleOf(step_.NameOf(op), step_.torch_version);
+    // cross_entropy asks for the type that it was given, and autocast leaves that alone.
+    if (rule == CastRule::kIntoSingle && op.parent != kNone &&
+        step_.NameOf(step_.ops[op.parent]) == "aten::cross_entropy_loss")
+      return;
+    rules_[index] = rule;
+    if (rule == CastRule::kLow || rule == CastRule::kSingle || rule == CastRule::kPromote)
+      CastInputs(index, rule);
+  }
+
+  void CastInputs(uint32_t index, CastRule rule) {
+    const Op& op = step_.ops[index];
+    uint8_t wanted = rule == CastRule::kLow ? low_ : kFloatType;
+    if (rule == CastRule::kPromote) wanted = Promoted(op);
+    Position at = op.begin;
+    // cuDNN's recurrent networks work in float16, whatever is asked for, on a new copy of all weights
+    // together (aten/src/ATen/cudnn/AutocastRNN.cpp).
+    const bool recurrent = step_.NameOf(op) == "aten::_cudnn_rnn";
+    if (recurrent) wanted = kHalfType, at = CastWeights(index);
+    const std::span<const Operand> inputs = Inputs(op);
+    // Arguments are converted from the last to the first: C++ leaves the order to the compiler, and GCC does
+    // that.
+    for (size_t i = inputs.size(); i-- > 0;) {
+      const Operand& operand = inputs[i];
+      if (!IsFloat(operand) || versions_.TypeOf(operand.block) == wanted || !versions_.Known(operand.block))
+        continue;
+      at += kStride;
+      uncast_.push_back({index, operand.block, versions_.Current(operand.block)});
+      const bool weight = versions_.IsTrained(operand.block);
+      if (weight && wanted == low_)
+        versions_.UseCached(operand.block, low_, at, index, operand);
+      else
+        versions_.Cast(operand.block, wanted, at, index, operand);
+    }
+  }
+
+  Position CastWeights(uint32_t index) {
+    const Op& op = step_.ops[index];
+    Position at = op.begin;
+    for (const Operand& operand : Inputs(op)) {
+      if (!IsFloat(operand) || !versions_.IsTrained(operand.block) ||
+          versions_.TypeOf(operand.block) == kHalfType)
+        continue;
+      uncast_.push_back({index, operand.block, versions_.Current(operand.block)});
+      versions_.CastWhole(operand.block, kHalfType, at += kStride, index);
+    }
+    return at;
+  }
+
+  void BeginBackward(uint32_t index) {
+    const Op& op = step_.ops[index];
+    covered_[index] = true;
+    if (op.parent != kNone) return;
+    const Node& node = step_.nodes[op.node];
+    if (op.name == node.name) {
+      for (const Operand& gradient : Inputs(op)) {
+        if (IsFloat(gradient)) TakeGradient(gradient, op, op.node);
+      }
+      return;
+    }
+    const std::string_view name = step_.NameOf(op);
+    if (name == "aten::add_" || name == "aten::add") Accumulate(op, name == "aten::add");
+  }
+
+  // What a node is given has the type of what it computed in forward.
+  void TakeGradient(const Operand& gradient, const Op& op, uint32_t node) {
+    const uint32_t block = gradient.block;
+    const uint8_t wanted = expected_[node];
+    if (!versions_.Known(block) || step_.blocks[block].begin == kBefore) return;
+    const bool leaf = step_.nodes[node].op == kNone;
+    if (leaf) {
+      if (versions_.TypeOf(block) != kFloatType && step_.blocks[block].accumulated < kForever)
+        versions_.CastGradient(block, LeafMoment(gradient, op.begin), gradient);
+      return;
+    }
+    if (versions_.TypeOf(block) == wanted) return;
+    const Position before = step_.nodes[node].begin;
+    versions_.Cast(block, wanted, ByANode(block) ? before - kBeforeNode : ProducedBefore(block, before),
+                   kNone, gradient);
+  }
+
+  // A gradient of a parameter is converted behind all nodes of the operator that converted the parameter, and
+  // behind the gradient of what that operator was given: weights before biases.
+  [[nodiscard]] Position LeafMoment(const Operand& gradient, Position recorded) const {
+    const uint32_t call = CallOf(gradient.block);
+    if (call == kNone) return recorded;
+    Position done = recorded;
+    for (const Node& other : step_.nodes) {
+      if (other.made > step_.ops[call].begin && other.made < step_.ops[call].end && other.end < kForever)
+        done = std::max(done, other.end);
+    }
+    Position next = kForever;
+    for (const Node& other : step_.nodes) {
+      if (other.op != kNone && other.begin > done) next = std::min(next, other.begin);
+    }
+    const Position share = step_.Rank(gradient.shape) > 1 ? 0.5 : 0.25;
+    return next >= kForever ? recorded : next - kBeforeNode * share;
+  }
+
+  // The call of forward that autocast has a rule for, whose node made the gradient; kNone when there is none.
+  [[nodiscard]] uint32_t CallOf(uint32_t block) const {
+    const uint32_t op = step_.blocks[block].op;
+    const uint32_t node = op == kNone ? kNone : step_.ops[op].node;
+    uint32_t call = node == kNone ? kNone : step_.nodes[node].op;
+    while (call != kNone && rules_[call] == CastRule::kNone) call = step_.ops[call].parent;
+    return call;
+  }
+  // Whether what went into that call was converted, so that a node of autograd converts the gradient.
+  [[nodiscard]] bool ByANode(uint32_t block) const {
+    const uint32_t call = CallOf(block);
+    return call != kNone && rules_[call] != CastRule::kIntoSingle;
+  }
+
+  // The engine checks what a node returns at once: behind the node's own operator, the last that ended before
+  // `add`.
+  [[nodiscard]] Position ProducedBefore(uint32_t block, Position add) const {
+    uint32_t op = step_.blocks[block].op;
+    while (op != kNone && step_.ops[op].parent != kNone) op = step_.ops[op].parent;
+    if (op == kNone || step_.ops[op].end >= add) return add - kStride;
+    return step_.ops[op].end + kStride;
+  }
+
+  // A parameter that is used twice: its gradients are converted where each of them is ready.
+  [[nodiscard]] Position AddedMoment(const Operand& gradient, const Op& add, uint32_t node) const {
+    if (step_.nodes[node].op != kNone) return ProducedBefore(gradient.block, add.begin);
+    return std::min(LeafMoment(gradient, step_.blocks[gradient.block].begin), add.begin - kStride);
+  }
+
+  // The engine adds two gradients of one tensor: both have its type by then.
+  void Accumulate(const Op& op, bool out_of_place) {
+    if (op.output_count == 0 || !IsFloat(Outputs(op)[0])) return;
+    const uint32_t result = Outputs(op)[0].block;
+    const uint32_t node = NextConsumer(result, op.end);
+    if (node == kNone) return;
+    for (const Operand& operand : Inputs(op)) {
+      if (IsFloat(operand) && versions_.Known(operand.block) &&
+          versions_.TypeOf(operand.block) != expected_[node])
+        versions_.Cast(operand.block, expected_[node], AddedMoment(operand, op, node), kNone, operand);
+    }
+    if (!out_of_place) versions_.Written(result, op.end);
+    // A copy that nobody shares is added to where it is.
+    const Operand& buffered = Inputs(op)[0];
+    if (out_of_place && IsFloat(buffered) && versions_.IsCopy(buffered.block) &&
+        NextConsumer(buffered.block, op.end) == kNone)
+      versions_.Alias(result, buffered.block);
+  }
+
+  void FindConsumers() {
+    for (const Op& op : step_.ops) {
+      if (op.node == kNone || op.parent != kNone || op.name != step_.nodes[op.node].name) continue;
+      for (const Operand& operand : Inputs(op)) {
+        if (IsFloat(operand)) consumers_[operand.block].emplace_back(op.begin, op.node);
+      }
+    }
+  }
+
+  [[nodiscard]] uint32_t NextConsumer(uint32_t block, Position behind) const {
+    const auto found = consumers_.find(block);
+    if (found == consumers_.end()) return kNone;
+    for (const auto& [at, node] : found->second) {
+      if (at > behind) return node;
+    }
+    return kNone;
+  }
+
+  void Save(uint32_t index) {
+    const Saved& saved = step_.saved[index];
+    saved_version_[index] = versions_.Current(saved.block);
+    if (saved.node != kNone) kept_[saved.node].emplace_back(saved.block, index);
+  }
+
+  // A node sees what it kept.
+  void BeginNode(uint32_t node) {
+    for (const auto& [block, saved] : kept_[node]) {
+      hidden_.emplace_back(block, versions_.Current(block));
+      versions_.SetCurrent(block, saved_version_[saved]);
+    }
+  }
+  void EndNode() {
+    for (; !hidden_.empty(); hidden_.pop_back())
+      versions_.SetCurrent(hidden_.back().first, hidden_.back().second);
+  }
+
+  void EndOp(uint32_t index) {
+    const Op& op = step_.ops[index];
+    for (const Operand& operand : Inputs(op)) {
+      if (operand.block != kNone) versions_.Used(operand.block, op.end);
+    }
+    Decide(index);
+    if (step_.NameOf(op) == "aten::to" && op.node == kNone && op.parent == kNone) Convert(op);
+    NoteNodes(index);
+    for (; !uncast_.empty() && uncast_.back().op == index; uncast_.pop_back()) {
+      versions_.SetCurrent(uncast_.back().block, uncast_.back().version);
+      versions_.Used(uncast_.back().block, op.end);
+    }
+  }
+
+  [[nodiscard]] uint8_t Promoted(const Op& op) const {
+    uint8_t scalar = 0, dimensioned = 0;
+    for (const Operand& operand : Inputs(op)) {
+      if (!IsFloat(operand) || !versions_.Known(operand.block)) continue;
+      uint8_t& type = step_.Rank(operand.shape) == 0 ? scalar : dimensioned;
+      const uint8_t own = versions_.TypeOf(operand.block);
+      if (type == 0 || own == kFloatType) type = own;
+    }
+    return dimensioned != 0 ? dimensioned : scalar;
+  }
+
+  [[nodiscard]] bool Forced(uint32_t index) const {
+    for (uint32_t i = index; i != kNone; i = step_.ops[i].parent) {
+      if (rules_[i] == CastRule::kIntoSingle) return true;
+    }
+    return false;
+  }
+
+  // The types of results that no operator inside has decided.
+  void Decide(uint32_t index) {
+    const Op& op = step_.ops[index];
+    const std::string_view name = step_.NameOf(op);
+    const uint8_t promoted = Promoted(op);
+    for (const Operand& result : Outputs(op)) {
+      if (!IsFloat(result) || versions_.Known(result.block) || step_.blocks[result.block].begin < op.begin)
+        continue;
+      if (promoted == 0 && op.parent != kNone)
+        continue;  // memory without operands: the operator around it says
+      uint8_t type = promoted == 0 ? kFloatType : promoted;
+      if (result.argument > 0 && KeepsStatistics(name))
+        type = kFloatType;
+      else if (Forced(index))
+        type = kFloatType;
+      else if (name == "aten::_to_copy" && op.dtype != 0)
+        type = kFloatType;
+      else if (IsSoftmaxBackward(name))
+        type = read_type_[op.node];
+      else if (FollowsFirst(name))
+        type = FirstType(op, type);
+      versions_.Decide(result.block, type);
+      if (type == kFloatType) MarkWidened(op, result.block);
+    }
+  }
+
+  [[nodiscard]] static bool IsSoftmaxBackward(std::string_view name) {
+    return name == "aten::_softmax_backward_data" || name == "aten::_log_softmax_backward_data";
+  }
+
+  [[nodiscard]] uint8_t FirstType(const Op& op, uint8_t otherwise) const {
+    for (const Operand& operand : Inputs(op)) {
+      if (IsFloat(operand) && versions_.Known(operand.block)) return versions_.TypeOf(operand.block);
+    }
+    return otherwise;
+  }
+
+  // What is computed from a tensor that the program itself made wider, as norms do that compute in float.
+  void MarkWidened(const Op& op, uint32_t result) {
+    bool widened = op.dtype != 0 && op.node == kNone;
+    for (const Operand& operand : Inputs(op))
+      widened |= operand.block != kNone && versions_.Widened(operand.block);
+    if (widened && op.node == kNone) versions_.Widen(result);
+  }
+
+  // x.float() of a float tensor allocates nothing, but does when x has become low; and what a program made
+  // wider it takes back with .to(x.dtype).
+  void Convert(const Op& op) {
+    if (op.dtype == 0 || op.input_count == 0 || op.output_count == 0) return;
+    const Operand& from = Inputs(op)[0];
+    if (!IsFloat(from) || Outputs(op)[0].block != from.block || !versions_.Known(from.block)) return;
+    if (versions_.TypeOf(from.block) == low_) {
+      versions_.Cast(from.block, kFloatType, op.begin + kStride, kNone, from);
+      versions_.Widen(from.block);
+    } else if (versions_.Widened(from.block)) {
+      versions_.Cast(from.block, low_, op.begin + kStride, kNone, from);
+    }
+  }
+
+  // Nodes that were made in this operator: what they will be given, and what they read.
+  void NoteNodes(uint32_t index) {
+    if (nodes_of_.empty()) {
+      nodes_of_.resize(step_.ops.size());
+      for (uint32_t i = 0; i < step_.nodes.size(); ++i) {
+        if (step_.nodes[i].op != kNone) nodes_of_[step_.nodes[i].op].push_back(i);
+      }
+    }
+    for (const uint32_t node : nodes_of_[index]) {
+      const Op& op = step_.ops[index];
+      for (const Operand& result : Outputs(op)) {
+        if (!IsFloat(result) || !versions_.Known(result.block)) continue;
+        expected_[node] = versions_.TypeOf(result.block);
+        break;
+      }
+      read_type_[node] = FirstType(op, kFloatType);
+    }
+  }
+
+  struct Uncast {
+    uint32_t op, block, version;
+  };
+
+  const Step& step_;
+  const uint8_t low_;
+  Versions versions_;
+  Position backward_begin_ = 0;
+  std::vector<CastRule> rules_;                                   // by operator of forward
+  std::vector<bool> covered_;                                     // inside one that has a rule
+  std::vector<uint8_t> expected_, read_type_;                     // by node
+  std::vector<std::vector<std::pair<uint32_t, uint32_t>>> kept_;  // by node: block, index of the reference
+  std::vector<uint32_t> saved_version_;
+  std::vector<Uncast> uncast_;
+  std::vector<std::pair<uint32_t, uint32_t>> hidden_;
+  std::vector<std::vector<uint32_t>> nodes_of_;
+  std::map<uint32_t, std::vector<std::pair<Position, uint32_t>>> consumers_;
+};
+
+}  // namespace
+
+Step UnderAutocast(const Step& step, uint8_t low) { return Autocast(step, low).Run(); }
+
+}  // namespace vramscope::whatif

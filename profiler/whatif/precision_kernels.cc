@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "profiler/whatif/precision.h"
+
+namespace vramscope::whatif {
+namespace {
+
+using classify::Category;
+using model::kNone;
+
+constexpr uint64_t kFloatBytes = 4;
+constexpr uint64_t kFlashRows = 128;  // backward of flash attention works on this many rows at a time
+constexpr uint64_t kFlashWidth = 32;
+constexpr uint16_t kForwardBias = 3, kBackwardBias = 4;  // arguments: a mask that is added
+constexpr uint8_t kByteType = 0;
+
+uint64_t UpTo(uint64_t value, uint64_t unit) { return (value + unit - 1) / unit * unit; }
+
+class Kernels {
+ public:
+  Kernels(const Step& step, const std::vector<bool>& low, Step& changed)
+      : step_(step), low_(low), changed_(changed) {
+    born_.resize(step.ops.size());
+    handed_.resize(step.blocks.size(), false);
+    for (const Op& op : step.ops) {
+      for (uint32_t i = 0; i < op.output_count; ++i) {
+        const uint32_t block = step.operands[op.first_output + i].block;
+        if (block != kNone && step.blocks[block].begin > op.begin && op.parent == kNone)
+          handed_[block] = true;
+        if (block != kNone && step.operands[op.first_output + i].dtype == kFloatType) handed_[block] = true;
+      }
+    }
+    for (uint32_t i = 0; i < step.blocks.size(); ++i) {
+      if (step.blocks[i].op != kNone) born_[step.blocks[i].op].push_back(i);
+    }
+  }
+
+  void Change() {
+    for (uint32_t i = 0; i < step_.ops.size(); ++i) {
+      const std::string_view name = step_.NameOf(step_.ops[i]);
+      if (name == "aten::_efficient_attention_forward") FlashForward(step_.ops[i]);
+      if (name == "aten::_efficient_attention_backward") Flash(i);
+      if (name == "aten::cudnn_convolution" || name == "aten::cudnn_convolution_transpose" ||
+          name == "aten::convolution_backward" || name == "aten::_cudnn_rnn" ||
+          name == "aten::_cudnn_rnn_backward")
+        Halve(i);
+    }
+  }
+
+ private:
+  [[nodiscard]] bool IsLow(const Op& op) const {
+    for (uint32_t i = 0; i < op.output_count; ++i) {
+      const uint32_t block = step_.operands[op.first_output + i].block;
+      if (block != kNone && low_[block]) return true;
+    }
+    return false;
+  }
+
+  [[nodiscard]] bool IsResult(const Op& op, uint32_t block) const {
+    for (uint32_t i = 0; i < op.output_count; ++i) {
+      if (step_.operands[op.first_output + i].block == block) return true;
+    }
+    return false;
+  }
+
+  // Blocks that were made in a call of an operator.
+  [[nodiscard]] std::vector<uint32_t> Inside(uint32_t index) const {
+    std::vector<uint32_t> blocks;
+    for (uint32_t i = index; i < step_.ops.size() && step_.ops[i].begin < step_.ops[index].end; ++i)
+      blocks.insert(blocks.end(), born_[i].begin(), born_[i].end());
+    return blocks;
+  }
+
+  // The first operand that is argument `place`.
+  [[nodiscard]] const Operand* Argument(const Op& op, uint16_t place) const {
+    for (uint32_t i = 0; i < op.input_count; ++i) {
+      const Operand& operand = step_.operands[op.first_input + i];
+      if (operand.argument == place) return &operand;
+    }
+    return nullptr;
+  }
+
+  // Work space and reserves of cuDNN are bytes; they hold elements of the type that it works on.
+  void Halve(uint32_t index) {
+    const Op& op = step_.ops[index];
+    if (!IsLow(op)) return;
+    for (const uint32_t block : Inside(index)) {
+      if (!handed_[block]) HalveBlock(block);
+    }
+    for (uint32_t i = 0; i < op.output_count; ++i) {
+      const Operand& result = step_.operands[op.first_output + i];
+      if (result.block != kNone && result.dtype == kByteType) HalveBlock(result.block);
+    }
+  }
+
+  void HalveBlock(uint32_t block) {
+    if (!low_[block] && changed_.blocks[block].requested == step_.blocks[block].requested)
+      changed_.blocks[block].requested = (step_.blocks[block].requested + 1) / 2;
+  }
+
+  // Flash attention keeps the logarithm of each row's sum, without the padding of memory-efficient attention.
+  void FlashForward(const Op& op) {
+    const Operand* const query = Argument(op, 0);
+    if (query == nullptr || step_.Rank(query->shape) != 4 || !IsLow(op) ||
+        Argument(op, kForwardBias) != nullptr)
+      return;
+    const int64_t* const dims = step_.Dims(query->shape);  // batch, rows, heads, width
+    for (uint32_t i = 0; i < op.output_count; ++i) {
+      const Operand& result = step_.operands[op.first_output + i];
+      if (result.argument == 1 && result.block != kNone)
+        changed_.blocks[result.block].requested =
+            static_cast<uint64_t>(dims[0] * dims[1] * dims[2]) * kFloatBytes;
+    }
+  }
+
+  // Memory-efficient attention without a mask is flash attention in 16 bits: backward keeps the sums of rows
+  // and the gradient of the queries, both in float.
+  void Flash(uint32_t index) {
+    const Op& op = step_.ops[index];
+    const Operand* const query = Argument(op, 1);
+    if (!IsLow(op) || Argument(op, kBackwardBias) != nullptr || query == nullptr ||
+        step_.Rank(query->shape) != 4)
+      return;
+    for (const uint32_t block : Inside(index)) {
+      if (IsResult(op, block)) continue;
+      changed_.blocks[block].requested = 0;
+      changed_.blocks[block].end = changed_.blocks[block].begin;
+    }
+    const int64_t* const dims = step_.Dims(query->shape);  // batch, rows, heads, width
+    const uint64_t heads = static_cast<uint64_t>(dims[0]) * static_cast<uint64_t>(dims[2]);
+    const uint64_t rows = UpTo(static_cast<uint64_t>(dims[1]), kFlashRows);
+    const uint64_t width = UpTo(static_cast<uint64_t>(dims[3]), kFlashWidth);
+    Add(query->block, index, op.end - 0.8, op.end - 0.2, heads * rows * kFloatBytes);
+    Add(query->block, index, op.end - 0.7, op.end - 0.3, heads * rows * width * kFloatBytes);
+  }
+
+  void Add(uint32_t like, uint32_t op, Position begin, Position end, uint64_t bytes) {
+    StepBlock block = step_.blocks[like];
+    block.id = kNone;
+    block.requested = bytes;
+    block.begin = begin;
+    block.end = end;
+    block.accumulated = kForever;
+    block.op = op;
+    block.copy_of = like;
+    block.category = step_.ops[op].node == kNone ? Category::kTemporaryForward : Category::kTemporaryBackward;
+    changed_.blocks.push_back(block);
+  }
+
+  const Step& step_;
+  const std::vector<bool>& low_;
+  Step& changed_;
+  std::vector<std::vector<uint32_t>> born_;  // by operator: blocks that it made itself
+  std::vector<bool> handed_;
+};
+
+}  // namespace
+
+void ChangeKernels(const Step& step, const std::vector<bool>& low, Step& changed) {
+  Kernels(step, low, changed).Change();
+}
+
+}  // namespace vramscope::whatif

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/whatif/precision_versions.h"
+
+#include <algorithm>
+
+#include "profiler/whatif/precision.h"
+
+namespace vramscope::whatif {
+namespace {
+
+using classify::Category;
+using model::kNone;
+
+constexpr Position kHair = 1e-6;
+constexpr Position kAtOnce = 2.5;        // a free that follows a release directly
+constexpr Position kWithOperator = 0.3;  // before its end: what it converted for itself is gone
+constexpr Position kLeft = 0.5;          // before backward: autocast is left
+
+// Elements that are there: those of an expanded dimension are one.
+uint64_t ElementsOf(const Step& step, const Operand& operand) {
+  const uint32_t rank = step.Rank(operand.shape);
+  const bool strided = step.shapes[operand.strides].known && step.Rank(operand.strides) == rank;
+  uint64_t elements = 1;
+  for (uint32_t d = 0; d < rank; ++d) {
+    if (strided && step.Dims(operand.strides)[d] == 0) continue;
+    elements *= static_cast<uint64_t>(std::max<int64_t>(step.Dims(operand.shape)[d], 0));
+  }
+  return elements;
+}
+
+}  // namespace
+
+Versions::Versions(const Step& step) : step_(step), changed_(step), recorded_(step.blocks.size()) {
+  current_.resize(recorded_);
+  for (uint32_t i = 0; i < recorded_; ++i) current_[i] = i;
+  types_.resize(recorded_, 0);
+  widened_.resize(recorded_, false);
+  used_.resize(recorded_, kBefore);
+  written_.resize(recorded_, step.backward.front().begin);
+  cached_.resize(recorded_, kNone);
+  copies_.resize(recorded_);
+  settled_.resize(recorded_, false);
+  backward_begin_ = step.backward.front().begin;
+  for (uint32_t i = 0; i < recorded_; ++i) {
+    // What no operator made: there before the step, or handed over by a library.
+    if (step.blocks[i].begin == kBefore || step.blocks[i].op == kNone) types_[i] = kFloatType;
+  }
+}
+
+bool Versions::IsLow(uint32_t block) const {
+  return types_[block] == kHalfType || types_[block] == kBfloat16Type;
+}
+
+bool Versions::IsTrained(uint32_t block) const {
+  return std::binary_search(step_.trained.begin(), step_.trained.end(), block);
+}
+
+void Versions::Used(uint32_t block, Position at) {
+  const uint32_t version = current_[block];
+  used_[version] = std::max(used_[version], at);
+  if (at < backward_begin_) UsedInForward(version, at);
+}
+
+void Versions::UsedInForward(uint32_t version, Position at) {
+  if (version >= recorded_)
+    changed_.blocks[version].last_use = std::max(changed_.blocks[version].last_use, at);
+}
+
+uint32_t Versions::Add(uint32_t block, uint8_t type, Position at, uint32_t op, uint64_t bytes) {
+  const auto version = static_cast<uint32_t>(changed_.blocks.size());
+  StepBlock copy = step_.blocks[block];
+  copy.id = kNone;
+  copy.requested = bytes;
+  copy.begin = at;
+  copy.end = kForever;
+  copy.accumulated = kForever;
+  copy.op = op;
+  copy.copy_of = block;
+  copy.workspace = false;
+  copy.category = at < backward_begin_ ? Category::kTemporaryForward : Category::kTemporaryBackward;
+  changed_.blocks.push_back(copy);
+  types_.push_back(type);
+  widened_.push_back(false);
+  used_.push_back(at);
+  settled_.push_back(false);
+  copies_[block].push_back(version);
+  current_[block] = version;
+  return version;
+}
+
+void Versions::Cast(uint32_t block, uint8_t type, Position at, uint32_t op, const Operand& operand) {
+  if (at >= backward_begin_) {
+    if (types_[block] == type) return SetCurrent(block, block);
+    for (const uint32_t copy : copies_[block]) {
+      if (types_[copy] == type && changed_.blocks[copy].begin >= written_[block])
+        return SetCurrent(block, copy);
+    }
+  }
+  const uint32_t from = current_[block];
+  Used(block, at);
+  const uint32_t copy = Add(block, type, at, op, ElementsOf(step_, operand) * BytesOf(type));
+  widened_[copy] = widened_[from];
+  if (op == kNone) return;
+  used_[copy] = step_.ops[op].end - kWithOperator;
+  UsedInForward(copy, used_[copy]);
+}
+
+void Versions::CastWhole(uint32_t block, uint8_t type, Position at, uint32_t op) {
+  const uint64_t elements = step_.blocks[block].requested / BytesOf(kFloatType);
+  const uint32_t copy = Add(block, type, at, op, elements * BytesOf(type));
+  used_[copy] = step_.ops[op].end - kWithOperator;
+  UsedInForward(copy, used_[copy]);
+}
+
+void Versions::UseCached(uint32_t block, uint8_t type, Position at, uint32_t op, const Operand& operand) {
+  if (cached_[block] == kNone)
+    cached_[block] = Add(block, type, at, op, ElementsOf(step_, operand) * BytesOf(type));
+  current_[block] = cached_[block];
+}
+
+void Versions::CastGradient(uint32_t block, Position at, const Operand& operand) {
+  const uint32_t from = current_[block];
+  const uint32_t copy = Add(block, kFloatType, at, kNone, ElementsOf(step_, operand) * BytesOf(kFloatType));
+  current_[block] = from;
+  StepBlock& handed = changed_.blocks[copy];
+  StepBlock& computed = changed_.blocks[from];
+  handed.accumulated = at + kHair;
+  handed.category = step_.blocks[block].category;
+  handed.end = step_.blocks[block].end;
+  computed.accumulated = kForever;
+  computed.category = Category::kTemporaryBackward;
+  computed.end = at + 2 * kHair;
+  settled_[copy] = settled_[from] = true;
+}
+
+void Versions::Alias(uint32_t result, uint32_t block) {
+  const uint32_t version = current_[block];
+  current_[result] = version;
+  types_[result] = types_[version];
+  changed_.blocks[version].end = step_.blocks[result].end;
+  changed_.blocks[version].accumulated = step_.blocks[result].accumulated;
+  changed_.blocks[version].category = step_.blocks[result].category;
+  settled_[version] = true;
+  StepBlock& gone = changed_.blocks[result];
+  gone.requested = 0;
+  gone.accumulated = kForever;
+  gone.end = gone.begin + kHair;
+  settled_[result] = true;
+}
+
+// Whoever had the block last in the record has the version that it works on.
+void Versions::Deal(uint32_t block, const std::vector<uint32_t>& versions,
+                    const std::vector<Position>& held) {
+  const StepBlock& recorded = step_.blocks[block];
+  const auto longest = *std::max_element(versions.begin(), versions.end(),
+                                         [&](uint32_t a, uint32_t b) { return held[a] < held[b]; });
+  const bool forward = recorded.begin < backward_begin_;
+  // A variable of the program kept it beyond all that operators and nodes did.
+  const uint32_t last = forward && recorded.end > held[longest] + kAtOnce ? block : longest;
+  for (const uint32_t version : versions) {
+    if (settled_[version]) continue;
+    StepBlock& made = changed_.blocks[version];
+    made.end = version == last ? recorded.end : std::max(held[version], made.begin) + kHair;
+  }
+}
+
+Step Versions::Finish(const std::vector<uint32_t>& saved_version, Position backward_begin) && {
+  std::vector<Position> held = used_;
+  for (size_t i = 0; i < saved_version.size(); ++i) {
+    Saved& saved = changed_.saved[i];
+    saved.block = saved_version[i];
+    // Of several references of one node only one may have been seen to go.
+    const Position ran = saved.node == kNone ? kForever : changed_.nodes[saved.node].end;
+    held[saved.block] = std::max(held[saved.block], std::min(saved.released, ran));
+    if (saved.block >= recorded_) changed_.blocks[saved.block].category = Category::kActivation;
+  }
+  for (uint32_t block = 0; block < recorded_; ++block) {
+    StepBlock& recorded = changed_.blocks[block];
+    if (IsLow(block)) recorded.requested /= BytesOf(kFloatType) / BytesOf(kHalfType);
+    if (copies_[block].empty()) continue;
+    if (const uint32_t weight = cached_[block]; weight != kNone) {
+      const Position left = backward_begin - kLeft;
+      changed_.blocks[weight].end = std::max(left, held[weight] + kHair);
+      changed_.blocks[weight].last_use = left;
+      settled_[weight] = true;
+    }
+    if (step_.blocks[block].begin == kBefore) settled_[block] = true;
+    std::vector<uint32_t> versions = copies_[block];
+    versions.push_back(block);
+    Deal(block, versions, held);
+  }
+  return std::move(changed_);
+}
+
+}  // namespace vramscope::whatif

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// The element types that blocks of a step get, and the copies of another type that stand beside them.
+//
+// Each block of the recorded step has a current version: itself, or the copy that operators work on now. At
+// the end the lives are dealt out: whoever held the block longest in the record holds the version that it
+// saw, and the others end with their last use.
+#pragma once
+
+#include <vector>
+
+#include "profiler/whatif/step.h"
+
+namespace vramscope::whatif {
+
+class Versions {
+ public:
+  explicit Versions(const Step& step);
+
+  // Whether the type of the block is decided.
+  [[nodiscard]] bool Known(uint32_t block) const { return types_[current_[block]] != 0; }
+  [[nodiscard]] uint8_t TypeOf(uint32_t block) const { return types_[current_[block]]; }
+  [[nodiscard]] uint32_t Current(uint32_t block) const { return current_[block]; }
+  [[nodiscard]] bool IsCopy(uint32_t block) const { return current_[block] >= recorded_; }
+  // Whether the block itself, not a copy, has become low.
+  [[nodiscard]] bool IsLow(uint32_t block) const;
+  [[nodiscard]] bool IsTrained(uint32_t block) const;
+  // Whether the program itself made it, or what it is computed from, wider than the low type.
+  [[nodiscard]] bool Widened(uint32_t block) const { return widened_[current_[block]]; }
+
+  void SetCurrent(uint32_t block, uint32_t version) { current_[block] = version; }
+  void Decide(uint32_t block, uint8_t type) { types_[block] = type; }
+  void Widen(uint32_t block) { widened_[current_[block]] = true; }
+  void Used(uint32_t block, Position at);
+
+  // A new copy that is the block's current version from now on; in backward one that is there already is
+  // taken. `op`: the operator of forward that converts; its copy ends with it unless a node keeps it.
+  void Cast(uint32_t block, uint8_t type, Position at, uint32_t op, const Operand& operand);
+  // The same of all that is in the block, of which operands are parts.
+  void CastWhole(uint32_t block, uint8_t type, Position at, uint32_t op);
+  // The copy of a weight that autocast keeps until it is left; the first use makes it.
+  void UseCached(uint32_t block, uint8_t type, Position at, uint32_t op, const Operand& operand);
+  // A parameter's gradient, or its part of one that several share, is converted to float and handed over.
+  void CastGradient(uint32_t block, Position at, const Operand& operand);
+  // The block was written to: copies that were made before `at` are not it any more.
+  void Written(uint32_t block, Position at) { written_[block] = at; }
+  // `result` is not computed: what `block` stands for now is changed in place.
+  void Alias(uint32_t result, uint32_t block);
+
+  // The step with these versions; `saved_version` is what each reference of autograd is to.
+  [[nodiscard]] Step Finish(const std::vector<uint32_t>& saved_version, Position backward_begin) &&;
+
+ private:
+  void UsedInForward(uint32_t version, Position at);
+  uint32_t Add(uint32_t block, uint8_t type, Position at, uint32_t op, uint64_t bytes);
+  void Deal(uint32_t block, const std::vector<uint32_t>& versions, const std::vector<Position>& held);
+
+  const Step& step_;
+  Step changed_;
+  size_t recorded_;  // blocks of the recorded step
+  Position backward_begin_ = 0;
+  std::vector<uint32_t> current_;  // by recorded block
+  std::vector<uint8_t> types_;     // by version: a recorded block or a copy; 0 = not decided
+  std::vector<bool> widened_;
+  std::vector<Position> used_;
+  std::vector<Position> written_;              // by recorded block: the last time in backward
+  std::vector<uint32_t> cached_;               // by recorded block: autocast's copy
+  std::vector<std::vector<uint32_t>> copies_;  // by recorded block
+  std::vector<bool> settled_;                  // by version: its end is said
+};
+
+}  // namespace vramscope::whatif

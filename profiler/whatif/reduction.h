@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a reduction on a CUDA device needs beside its result: partial sums of thread blocks that share one
+// output.
+//
+// Why a formula and not a share of the input: it depends on how the work is divided among the
+// multiprocessors, stays where it is, halves, doubles or vanishes when the batch changes, and is larger than
+// the input for the bias gradients of wide layers (32 MiB of a [4096, 1024] one on an A100). PyTorch:
+// setReduceConfig and ReduceConfig::global_memory_size in aten/src/ATen/native/cuda/Reduce.cuh, the same
+// from 1.13 to 2.15.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace vramscope::whatif {
+
+struct ReducedDimension {
+  int64_t size = 1;
+  int64_t stride = 0;  // elements
+  bool reduced = false;
+  int64_t batch = 0;  // of `size`, how many belong to one sample; 0 = the batch is elsewhere
+};
+
+struct Reduction {
+  std::vector<ReducedDimension> dimensions;  // of the input
+  uint32_t accumulated_bytes = 4;            // of one partial sum: floats for 16-bit types
+};
+
+// The two figures of a device that decide.
+struct Multiprocessors {
+  int count = 108;
+  int threads = 2048;  // resident on one
+};
+
+// Bytes of the partial sums; 0 when one thread block sums each output.
+[[nodiscard]] uint64_t ScratchOf(const Reduction& reduction, Multiprocessors device);
+// The reduction with another number of samples.
+[[nodiscard]] Reduction WithBatch(Reduction reduction, int64_t samples);
+
+// Devices that PyTorch runs on, by how they divide work.
+[[nodiscard]] std::span<const Multiprocessors> KnownMultiprocessors();
+
+}  // namespace vramscope::whatif

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// Scenes through the exact model of PyTorch's allocator.
+//
+// Why four steps from empty: what an allocator reserves depends on the order in which it was first asked. The
+// first step meets an empty cache, the optimizer state comes in the middle of it, and later steps find the
+// holes that this left.
+#include <algorithm>
+#include <vector>
+
+#include "profiler/allocator/device_allocator.h"
+#include "profiler/allocator/modelled_driver.h"
+#include "profiler/whatif/scene.h"
+
+namespace vramscope::whatif {
+namespace {
+
+constexpr int kSteps = 4;
+constexpr uint64_t kDeviceBytes =
+    80 * allocator::kGiB;  // only the address range of expandable segments depends on it
+
+enum class What : uint8_t { kFree, kEmptyCache, kAlloc };
+
+struct Action {
+  Position at;
+  uint32_t block;  // into Scene::blocks
+  uint32_t slot;   // which address it is: one for each block and parity of the step
+  What what;
+};
+
+std::vector<Action> WriteOut(const Scene& scene) {
+  std::vector<Action> actions;
+  actions.reserve(scene.blocks.size() * 2 * kSteps);
+  for (uint32_t i = 0; i < scene.blocks.size(); ++i) {
+    const Block& block = scene.blocks[i];
+    if (block.bytes == 0 || block.birth == Birth::kSetup) continue;
+    if (block.birth == Birth::kOnce) {
+      actions.push_back({block.begin, i, 2 * i, What::kAlloc});
+      continue;
+    }
+    for (int step = 0; step < kSteps; ++step) {
+      const Position start = step * scene.length;
+      const uint32_t slot = 2 * i + (step & 1);
+      actions.push_back({start + block.begin, i, slot, What::kAlloc});
+      actions.push_back({start + block.end, i, slot, What::kFree});
+    }
+  }
+  for (const Position at : scene.empty_cache) {
+    for (int step = 0; step < kSteps; ++step)
+      actions.push_back({step * scene.length + at, 0, 0, What::kEmptyCache});
+  }
+  std::stable_sort(actions.begin(), actions.end(), [](const Action& a, const Action& b) {
+    return a.at != b.at ? a.at < b.at : a.what < b.what;
+  });
+  return actions;
+}
+
+}  // namespace
+
+Result<Replayed> ReplayScene(const Scene& scene, const Step& step) {
+  const allocator::Release& release = allocator::ReleaseOf(step.torch_version);
+  const Result<allocator::Settings> settings = allocator::ParseSettings(scene.settings, release);
+  if (!settings.ok()) return settings.error();
+  if (settings->cuda_malloc_async)
+    return Error{
+        "backend:cudaMallocAsync keeps no segments; its memory is the driver's own, which is not modelled."};
+  allocator::ModelledDriver driver;
+  allocator::DeviceAllocator model(release, *settings, kDeviceBytes, driver);
+  for (size_t i = 1; i < step.run->streams.size(); ++i) (void)model.AddStream(step.run->streams[i]);
+
+  for (const Block& block : scene.blocks) {
+    if (block.birth == Birth::kSetup && block.bytes != 0) (void)model.Malloc(block.bytes, block.stream);
+  }
+  std::vector<uint64_t> addresses(scene.blocks.size() * 2, 0);
+  const Position end = kSteps * scene.length;
+  for (const Action& action : WriteOut(scene)) {
+    if (action.at >= end) break;
+    const Block& block = scene.blocks[action.block];
+    switch (action.what) {
+      case What::kAlloc:
+        addresses[action.slot] = model.Malloc(block.bytes, block.stream).value_or(0);
+        break;
+      case What::kFree:
+        (void)model.Free(addresses[action.slot]);
+        break;
+      case What::kEmptyCache:
+        model.EmptyCache();
+        break;
+    }
+  }
+  return Replayed{model.statistics().all.reserved_bytes.peak, model.statistics().all.allocated_bytes.peak};
+}
+
+}  // namespace vramscope::whatif

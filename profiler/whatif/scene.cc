@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/whatif/scene.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace vramscope::whatif {
+namespace {
+
+using classify::Category;
+
+constexpr uint64_t kRounding = 512;  // kMinBlockSize of PyTorch's allocator
+constexpr Position kHalf = 0.5;
+constexpr Position kHair = 1e-6;
+
+uint64_t Rounded(uint64_t bytes) { return (bytes + kRounding - 1) / kRounding * kRounding; }
+
+// Where in the step the blocks belong that the first step made for good: behind as many of the step's own
+// allocations as there were in the first step before them, apart from those made for good.
+class FirstStep {
+ public:
+  FirstStep(const Step& step, const timeline::Training& training) : step_(step) {
+    const timeline::Step* const first = training.StepNumber(1);
+    if (first == nullptr || first->number == step.number) return;
+    begin_ = first->begin;
+    end_ = first->end;
+    std::vector<model::BlockId> kept;
+    for (const StepBlock& block : step.blocks) {
+      if (block.begin == kBefore && block.end >= kForever) kept.push_back(block.id);
+    }
+    for (const model::Change& change : step.run->devices[step.device].changes) {
+      if (change.event >= end_) break;
+      if (change.freed() || change.event < begin_) continue;
+      if (!std::binary_search(kept.begin(), kept.end(), change.block())) ordinary_.push_back(change.event);
+    }
+    for (const StepBlock& block : step.blocks) {
+      if (block.begin != kBefore && block.copy_of == model::kNone) own_.push_back(block.begin);
+    }
+  }
+
+  // Whether the block was made in the first step.
+  [[nodiscard]] bool Made(model::EventIndex alloc) const { return begin_ <= alloc && alloc < end_; }
+
+  [[nodiscard]] Position PlaceOf(model::EventIndex alloc) const {
+    const auto before =
+        static_cast<size_t>(std::lower_bound(ordinary_.begin(), ordinary_.end(), alloc) - ordinary_.begin());
+    const Position next = before < own_.size() ? own_[before] : step_.length;
+    // In the order of their allocation.
+    return next - kHalf +
+           kHair * static_cast<Position>(alloc - begin_) / (1 + static_cast<Position>(end_ - begin_));
+  }
+
+ private:
+  const Step& step_;
+  model::EventIndex begin_ = 0;
+  model::EventIndex end_ = 0;
+  std::vector<model::EventIndex> ordinary_;  // allocations of the first step that are not for good
+  std::vector<Position> own_;                // the step's own allocations
+};
+
+// Joins what the step leaves behind with what the step before it left: blocks of equal size, in order of
+// their allocation.
+void CarryOver(const Step& step, Scene& scene, std::vector<uint32_t>& carried_in) {
+  const auto size_of = [&](uint32_t block) {
+    const StepBlock& one = step.blocks[block];
+    return one.copy_of != model::kNone ? one.requested : step.run->blocks[one.id].size;
+  };
+  std::map<std::pair<uint64_t, uint16_t>, std::vector<uint32_t>>
+      left;  // by size: blocks of the step before, in order
+  for (const uint32_t block : carried_in) left[{size_of(block), step.blocks[block].stream}].push_back(block);
+  for (auto& [size, blocks] : left) std::reverse(blocks.begin(), blocks.end());
+  for (Block& block : scene.blocks) {
+    if (block.birth != Birth::kEachStep || block.end < kForever) continue;
+    const auto found = left.find({size_of(block.origin), block.stream});
+    if (found == left.end() || found->second.empty()) {
+      block.end = scene.length - kHair;  // nothing like it was there a step ago: it does not pile up
+      continue;
+    }
+    block.end = scene.length + step.blocks[found->second.back()].end;
+    found->second.pop_back();
+  }
+}
+
+}  // namespace
+
+Scene MakeScene(const Step& step, const timeline::Training& training) {
+  Scene scene;
+  scene.length = step.length;
+  scene.settings = step.settings;
+  if (!step.backward.empty()) {
+    scene.backward_begin = step.backward.front().begin;
+    scene.backward_end = step.backward.back().end;
+  }
+  if (!step.optimizer.empty()) {
+    scene.optimizer_begin = step.optimizer.front().begin;
+    scene.optimizer_end = step.optimizer.back().end;
+  }
+  // What zero_grad frees at the begin belongs to the step before.
+  if (!step.zero_grad.empty() && step.zero_grad.front().end < scene.backward_begin)
+    scene.forward_begin = step.zero_grad.front().end;
+
+  const FirstStep first(step, training);
+  std::vector<uint32_t> carried_in;
+  for (uint32_t i = 0; i < step.blocks.size(); ++i) {
+    const StepBlock& recorded = step.blocks[i];
+    if (recorded.begin == kBefore && recorded.end < kForever) {
+      carried_in.push_back(i);
+      continue;
+    }
+    Block made{recorded.begin, recorded.end, recorded.requested, i};
+    made.category = recorded.category;
+    made.stream = recorded.stream;
+    if (recorded.begin == kBefore) {
+      const model::EventIndex alloc = step.run->blocks[recorded.id].alloc_event;
+      made.birth = first.Made(alloc) ? Birth::kOnce : Birth::kSetup;
+      made.begin = made.birth == Birth::kOnce ? first.PlaceOf(alloc) : kBefore;
+      if (made.category == Category::kOptimizerState && made.birth == Birth::kOnce)
+        made.begin = std::max(made.begin, scene.optimizer_begin + kHair);
+    }
+    scene.blocks.push_back(made);
+  }
+  CarryOver(step, scene, carried_in);
+  return scene;
+}
+
+Peak PeakOf(const Scene& scene) {
+  struct Edge {
+    Position at;
+    int64_t bytes;
+  };
+  std::vector<Edge> edges;
+  edges.reserve(scene.blocks.size() * 2);
+  int64_t now = 0;
+  for (const Block& block : scene.blocks) {
+    const auto bytes = static_cast<int64_t>(Rounded(block.bytes));
+    if (block.birth != Birth::kEachStep) {
+      now += bytes;
+      continue;
+    }
+    edges.push_back({block.begin, bytes});
+    if (block.end >= scene.length) now += bytes;  // the one of the step before
+    edges.push_back({std::fmod(block.end, scene.length), -bytes});
+  }
+  // What ends at a moment makes room for what begins then.
+  std::sort(edges.begin(), edges.end(),
+            [](const Edge& a, const Edge& b) { return a.at != b.at ? a.at < b.at : a.bytes < b.bytes; });
+  Peak peak;
+  int64_t highest = now;
+  for (const Edge& edge : edges) {
+    now += edge.bytes;
+    if (now > highest) highest = now, peak.at = edge.at;
+  }
+  peak.bytes = static_cast<uint64_t>(highest);
+  for (const Block& block : scene.blocks) {
+    const bool each = block.birth == Birth::kEachStep;
+    const bool alive =
+        !each || (block.begin <= peak.at && peak.at < block.end) || peak.at + scene.length < block.end;
+    if (alive) peak.categories[static_cast<size_t>(block.category)] += Rounded(block.bytes);
+  }
+  peak.phase = peak.at >= scene.optimizer_begin && peak.at < scene.optimizer_end  ? "optimizer"
+               : peak.at >= scene.backward_begin && peak.at < scene.backward_end  ? "backward"
+               : peak.at >= scene.forward_begin && peak.at < scene.backward_begin ? "forward"
+                                                                                  : "other";
+  return peak;
+}
+
+}  // namespace vramscope::whatif

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// A training loop as blocks with a place in time: what levers change, and what the answers are computed from.
+//
+// Why one step stands for all: the steps of a loop repeat, so a block that one step makes and the next one
+// frees is one block whose end lies beyond the step's length. Nothing then has to be said about a step's
+// begin, and the loop can be written out as often as an answer needs it, from an empty allocator on.
+//
+//   position 0                      length                     2 x length
+//   setup   ━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━▶   parameters: there before the first
+//   step once             ┏━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━▶   optimizer state: born in the
+//   first step each step    ├─activation─┤           ├─activation─┤
+//                        ├─gradient──┼─┤          ├─gradient──┼─┤        freed by the next step's zero_grad
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "profiler/whatif/step.h"
+
+namespace vramscope::whatif {
+
+enum class Birth : uint8_t { kSetup, kOnce, kEachStep };
+
+struct Block {
+  Position begin = 0;              // of kSetup: any order before 0
+  Position end = kForever;         // of kEachStep: at most one length behind the step that made it
+  uint64_t bytes = 0;              // as requested, not rounded
+  uint32_t origin = model::kNone;  // the block of the step that it is, or is a copy of
+  Birth birth = Birth::kEachStep;
+  classify::Category category = classify::Category::kUnattributed;
+  uint16_t stream = 0;
+};
+
+struct Scene {
+  std::vector<Block> blocks;
+  Position length = 0;
+  // Where the phases lie now: a lever that inserts time moves them.
+  Position forward_begin = 0;
+  Position backward_begin = 0;
+  Position backward_end = 0;
+  Position optimizer_begin = 0;
+  Position optimizer_end = 0;
+  std::string settings;  // of the allocator
+  std::vector<Position> empty_cache;
+  uint32_t micro_batches =
+      1;  // of them, at most two are written out: the second stands for all behind the first
+};
+
+// The recorded step as it was. `step` must outlive nothing: the scene is a copy.
+[[nodiscard]] Scene MakeScene(const Step& step, const timeline::Training& training);
+
+// The most bytes that live blocks ask for at one moment of a step behind the first, each rounded up to the
+// allocator's 512.
+struct Peak {
+  uint64_t bytes = 0;
+  Position at = 0;
+  std::string phase;  // "forward", "backward", "optimizer" or "other"
+  classify::CategoryBytes categories{};
+};
+[[nodiscard]] Peak PeakOf(const Scene& scene);
+
+// Four steps of the loop through PyTorch's caching allocator, from an empty one on.
+struct Replayed {
+  uint64_t reserved_peak = 0;
+  uint64_t allocated_peak =
+      0;  // as torch.cuda.max_memory_allocated counts it: with what was not worth splitting off
+};
+// An error is one sentence: settings that the release refuses.
+[[nodiscard]] Result<Replayed> ReplayScene(const Scene& scene, const Step& step);
+
+}  // namespace vramscope::whatif

@@ -1,0 +1,396 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/whatif/step.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace vramscope::whatif {
+namespace {
+
+using classify::Category;
+using model::BlockId;
+using model::EventIndex;
+using model::kNone;
+using trace::Event;
+using trace::EventType;
+
+// What the reader has open on one thread.
+struct OpenThread {
+  std::vector<uint32_t> ops;      // into Step::ops
+  std::vector<uint32_t> made;     // for each of them, the last node that was made directly in it
+  std::vector<uint32_t> modules;  // into Step::modules
+  uint32_t node = kNone;          // that the engine runs
+};
+
+class Reader {
+ public:
+  Reader(const classify::Analysis& analysis, model::DeviceIndex device, const timeline::Step& recorded)
+      : run_(analysis.run()), analysis_(analysis), device_(run_.devices[device]), recorded_(recorded) {
+    step_.run = &run_;
+    step_.device = device;
+    step_.number = recorded.number;
+    step_.first_event = recorded.begin;
+    step_.length = recorded.end - recorded.begin;
+    step_.shapes.push_back({});
+    threads_.resize(run_.threads.size());
+    const auto& metadata = run_.source->metadata();
+    if (const auto found = metadata.find("torch.version"); found != metadata.end())
+      step_.torch_version = found->second;
+    for (const char* name : {"env.PYTORCH_ALLOC_CONF", "env.PYTORCH_CUDA_ALLOC_CONF"}) {
+      if (const auto found = metadata.find(name); found != metadata.end()) step_.settings = found->second;
+    }
+  }
+
+  Result<Step> Read() && {
+    AddBlocks();
+    EventIndex at = 0;
+    const Status read = run_.source->ForEachBatch([&](std::span<const Event> events) {
+      for (const Event& event : events) {
+        if (at >= recorded_.end) return false;
+        now_ = at++;
+        if (event.thread < run_.threads.size() && run_.threads[event.thread].process == device_.process)
+          AddEvent(event);
+      }
+      return true;
+    });
+    if (!read.ok()) return read.error();
+    AddWindows();
+    for (StepBlock& block : step_.blocks) Classify(block);
+    return std::move(step_);
+  }
+
+ private:
+  [[nodiscard]] Position Now() const { return static_cast<Position>(now_) - recorded_.begin; }
+  [[nodiscard]] bool Inside() const { return now_ >= recorded_.begin; }
+
+  // All blocks of the device that are alive at some time in the step.
+  void AddBlocks() {
+    for (const model::Change& change : device_.changes) {
+      if (change.freed()) continue;
+      const model::Block& block = run_.blocks[change.block()];
+      if (block.alloc_event >= recorded_.end) break;
+      if (block.free_event <= recorded_.begin) continue;
+      StepBlock made;
+      made.id = change.block();
+      made.stream = block.stream;
+      if (block.alloc_event >= recorded_.begin) made.begin = Position(block.alloc_event) - recorded_.begin;
+      if (block.free_event < recorded_.end) made.end = Position(block.free_event) - recorded_.begin;
+      index_.emplace(made.id, step_.blocks.size());
+      step_.blocks.push_back(made);
+    }
+  }
+
+  void AddEvent(const Event& event) {
+    switch (event.type) {
+      case EventType::kAlloc:
+        return AddAlloc(event);
+      case EventType::kFree:
+        live_.erase(event.field[trace::free_::kAddress]);
+        return;
+      case EventType::kLabel:
+        return AddLabel(event);
+      case EventType::kSaved:
+        NoteBytes(BlockAt(event.field[trace::saved::kAddress]), event.field[trace::saved::kBytes]);
+        break;
+      default:
+        break;
+    }
+    if (Inside()) AddDeepEvent(event);
+  }
+
+  // Which block of the step lies at an address now.
+  [[nodiscard]] uint32_t BlockAt(uint64_t address) const {
+    const auto found = live_.find(address);
+    return found == live_.end() ? kNone : found->second;
+  }
+
+  void AddAlloc(const Event& event) {
+    const BlockId id = next_block_ < run_.blocks.size() ? FindBlock() : kNone;
+    const auto found = index_.find(id);
+    const uint64_t address = event.field[trace::alloc::kAddress];
+    if (found == index_.end()) {
+      live_.erase(address);
+      return;
+    }
+    live_[address] = found->second;
+    StepBlock& block = step_.blocks[found->second];
+    if (!Inside()) return;
+    const OpenThread& thread = threads_[event.thread];
+    if (!thread.ops.empty()) block.op = thread.ops.back();
+  }
+
+  // The block that this event allocates.
+  BlockId FindBlock() {
+    while (next_block_ < run_.blocks.size() && run_.blocks[next_block_].alloc_event < now_) ++next_block_;
+    return next_block_ < run_.blocks.size() && run_.blocks[next_block_].alloc_event == now_ ? next_block_
+                                                                                            : kNone;
+  }
+
+  void NoteBytes(uint32_t block, uint64_t bytes) {
+    if (block == kNone) return;
+    StepBlock& noted = step_.blocks[block];
+    if (bytes <= run_.blocks[noted.id].size) noted.requested = std::max(noted.requested, bytes);
+  }
+
+  void AddLabel(const Event& event) {
+    const uint32_t block = BlockAt(event.field[trace::label::kAddress]);
+    if (block == kNone) return;
+    NoteBytes(block, event.field[trace::label::kBytes]);
+    const auto role = static_cast<trace::Role>(event.field[trace::label::kRole]);
+    if (role == trace::Role::kWorkspace) step_.blocks[block].workspace = true;
+    const auto source = static_cast<trace::LabelSource>(event.field[trace::label::kSource]);
+    if (!Inside() || source != trace::LabelSource::kAccumulateGrad) return;
+    if (role == trace::Role::kGradient)
+      step_.blocks[block].accumulated = std::min(step_.blocks[block].accumulated, Now());
+    if (role == trace::Role::kParameter) step_.trained.push_back(block);
+  }
+
+  void AddDeepEvent(const Event& event) {
+    const uint64_t* const field = event.field;
+    OpenThread& thread = threads_[event.thread];
+    switch (event.type) {
+      case EventType::kOpBegin:
+        return BeginOp(thread, static_cast<uint32_t>(field[trace::op::kName]));
+      case EventType::kOpEnd:
+        return EndOp(thread);
+      case EventType::kOpTensor:
+        return AddOperand(thread, field);
+      case EventType::kOpScalar:
+        return AddScalar(thread, field);
+      case EventType::kNodeCreated:
+        return MakeNode(thread, field[0]);
+      case EventType::kNodeBegin:
+        return BeginNode(thread, field);
+      case EventType::kNodeEnd:
+        if (thread.node != kNone) step_.nodes[thread.node].end = Now();
+        thread.node = kNone;
+        return;
+      case EventType::kSaved:
+        return AddSaved(thread, field);
+      case EventType::kSavedReleased:
+        return AddReleased(field);
+      case EventType::kRangeBegin:
+        if (static_cast<trace::RangeKind>(field[trace::range::kKind]) == trace::RangeKind::kModule) {
+          const uint32_t parent = thread.modules.empty() ? kNone : thread.modules.back();
+          thread.modules.push_back(static_cast<uint32_t>(step_.modules.size()));
+          step_.modules.push_back({static_cast<uint32_t>(field[trace::range::kName]), parent, Now()});
+        }
+        return;
+      case EventType::kRangeEnd:
+        if (static_cast<trace::RangeKind>(field[trace::range::kKind]) == trace::RangeKind::kModule &&
+            !thread.modules.empty()) {
+          step_.modules[thread.modules.back()].end = Now();
+          thread.modules.pop_back();
+        }
+        return;
+      default:
+        return;
+    }
+  }
+
+  void BeginOp(OpenThread& thread, uint32_t name) {
+    Op op;
+    op.name = name;
+    op.parent = thread.ops.empty() ? kNone : thread.ops.back();
+    op.node = thread.node;
+    op.begin = Now();
+    op.first_input = op.first_output = static_cast<uint32_t>(step_.operands.size());
+    thread.ops.push_back(static_cast<uint32_t>(step_.ops.size()));
+    thread.made.push_back(kNone);
+    step_.ops.push_back(op);
+  }
+
+  void EndOp(OpenThread& thread) {
+    if (thread.ops.empty()) return;
+    step_.ops[thread.ops.back()].end = Now();
+    step_.op_ends.push_back(thread.ops.back());
+    thread.ops.pop_back();
+    thread.made.pop_back();
+  }
+
+  void AddScalar(const OpenThread& thread, const uint64_t* field) {
+    if (thread.ops.empty()) return;
+    Op& op = step_.ops[thread.ops.back()];
+    const auto text = static_cast<uint32_t>(field[trace::op_scalar::kText]);
+    if (field[trace::op_scalar::kPosition] == 1) op.dims = text;
+    constexpr std::string_view kTypes[] = {"torch.float", "torch.bfloat", "torch.half", "torch.double"};
+    for (const std::string_view type : kTypes) {
+      if (run_.Text(text).substr(0, type.size()) == type) op.dtype = text;
+    }
+  }
+
+  void AddOperand(OpenThread& thread, const uint64_t* field) {
+    if (thread.ops.empty()) return;
+    Op& op = step_.ops[thread.ops.back()];
+    const uint64_t flags = field[trace::op_tensor::kFlags];
+    const bool output = (flags & trace::kTensorIsOutput) != 0;
+    uint32_t& first = output ? op.first_output : op.first_input;
+    uint32_t& count = output ? op.output_count : op.input_count;
+    const auto place = static_cast<uint32_t>(step_.operands.size());
+    // Should another thread's operand have come in between, what came before it is given up.
+    if (count == 0 || first + count != place) first = place, count = 0;
+    ++count;
+    Operand operand;
+    operand.op = thread.ops.back();
+    operand.block = BlockAt(field[trace::op_tensor::kStorage]);
+    operand.shape = ShapeOf(static_cast<uint32_t>(field[trace::op_tensor::kShape]));
+    operand.strides = ShapeOf(static_cast<uint32_t>(field[trace::op_tensor::kStrides]));
+    operand.offset = field[trace::op_tensor::kOffset];
+    operand.argument = static_cast<uint16_t>(field[trace::op_tensor::kPosition]);
+    operand.element = static_cast<uint16_t>(field[trace::op_tensor::kPosition] >> 16);
+    operand.dtype = static_cast<uint8_t>(field[trace::op_tensor::kDtype]);
+    operand.flags = static_cast<uint8_t>(flags);
+    step_.operands.push_back(operand);
+    NoteBytes(operand.block, ExtentOf(operand));
+  }
+
+  // Bytes from the begin of the storage to the end of the tensor.
+  [[nodiscard]] uint64_t ExtentOf(const Operand& operand) const {
+    const Shape& shape = step_.shapes[operand.shape];
+    const Shape& strides = step_.shapes[operand.strides];
+    if (!shape.known || !strides.known || shape.count != strides.count) return 0;
+    uint64_t last = operand.offset;
+    for (uint32_t i = 0; i < shape.count; ++i) {
+      const int64_t size = step_.dims[shape.first + i];
+      if (size <= 0) return 0;
+      last += static_cast<uint64_t>(size - 1) * static_cast<uint64_t>(step_.dims[strides.first + i]);
+    }
+    return (last + 1) * BytesOf(operand.dtype);
+  }
+
+  // "8,128,256", parsed once for each text; 0 for a text that is not known.
+  uint32_t ShapeOf(uint32_t text_id) {
+    if (text_id == 0) return 0;
+    const auto [place, fresh] = shapes_.try_emplace(text_id, static_cast<uint32_t>(step_.shapes.size()));
+    if (!fresh) return place->second;
+    step_.shapes.push_back(ParseShape(run_.Text(text_id), step_.dims));
+    return place->second;
+  }
+
+  void MakeNode(OpenThread& thread, uint64_t sequence) {
+    if (sequence == trace::node::kNoSequence) return;
+    const auto node = static_cast<uint32_t>(step_.nodes.size());
+    nodes_[sequence] = node;
+    step_.nodes.push_back({0, thread.ops.empty() ? kNone : thread.ops.back(), Now()});
+    if (!thread.made.empty()) thread.made.back() = node;
+  }
+
+  void BeginNode(OpenThread& thread, const uint64_t* field) {
+    const uint64_t sequence = field[trace::node::kSequence];
+    const auto found = sequence == trace::node::kNoSequence ? nodes_.end() : nodes_.find(sequence);
+    thread.node = found != nodes_.end() ? found->second : static_cast<uint32_t>(step_.nodes.size());
+    if (found == nodes_.end()) step_.nodes.push_back({});
+    Node& node = step_.nodes[thread.node];
+    node.name = static_cast<uint32_t>(field[trace::node::kName]);
+    node.begin = Now();
+  }
+
+  // A node is made in the frame of the operator that it belongs to, before or after what it keeps; a frame
+  // makes at most one.
+  void AddSaved(const OpenThread& thread, const uint64_t* field) {
+    Saved saved;
+    saved.block = BlockAt(field[trace::saved::kAddress]);
+    saved.at = Now();
+    if (!thread.made.empty()) saved.node = thread.made.back();
+    if (saved.block == kNone) return;
+    open_saves_[saved.block].push_back(static_cast<uint32_t>(step_.saved.size()));
+    step_.saved.push_back(saved);
+  }
+
+  // Of several references to a block, the one is released whose node runs or ran last.
+  void AddReleased(const uint64_t* field) {
+    const auto found = open_saves_.find(BlockAt(field[trace::saved::kAddress]));
+    if (found == open_saves_.end() || found->second.empty()) return;
+    std::vector<uint32_t>& open = found->second;
+    const auto started = [&](uint32_t saved) {
+      const uint32_t node = step_.saved[saved].node;
+      return node == kNone                         ? kBefore
+             : step_.nodes[node].begin >= kForever ? kBefore
+                                                   : step_.nodes[node].begin;
+    };
+    const auto latest = std::max_element(open.begin(), open.end(),
+                                         [&](uint32_t a, uint32_t b) { return started(a) < started(b); });
+    step_.saved[*latest].released = Now();
+    open.erase(latest);
+  }
+
+  void AddWindows() {
+    const auto within = [&](const model::Range& range) {
+      return range.begin >= recorded_.begin && range.begin < recorded_.end && range.end != model::kNever;
+    };
+    for (const uint32_t index : run_.processes[device_.process].ranges) {
+      const model::Range& range = run_.ranges[index];
+      if (!within(range)) continue;
+      const Window window{Position(range.begin) - recorded_.begin, Position(range.end) - recorded_.begin};
+      switch (range.kind) {
+        case trace::RangeKind::kBackward:
+          step_.backward.push_back(window);
+          break;
+        case trace::RangeKind::kOptimizer:
+          step_.optimizer.push_back(window);
+          step_.optimizer_class = run_.Text(range.name);
+          break;
+        case trace::RangeKind::kZeroGrad:
+          step_.zero_grad.push_back(window);
+          break;
+        case trace::RangeKind::kAutocast:
+          step_.autocast.push_back(window);
+          break;
+        default:
+          break;
+      }
+    }
+    std::sort(step_.trained.begin(), step_.trained.end());
+    step_.trained.erase(std::unique(step_.trained.begin(), step_.trained.end()), step_.trained.end());
+  }
+
+  void Classify(StepBlock& block) {
+    if (block.requested == 0) block.requested = run_.blocks[block.id].size;
+    // What it is for the longest: an activation that autograd has let go of is called a temporary for the
+    // moment that it still lives.
+    const classify::Life life = analysis_.categories().Of(block.id);
+    block.category = life[life.size() - 1].category;
+    for (const classify::Stretch& stretch : life) {
+      if (stretch.category == Category::kActivation) block.category = Category::kActivation;
+    }
+  }
+
+  const model::Run& run_;
+  const classify::Analysis& analysis_;
+  const model::Device& device_;
+  const timeline::Step& recorded_;
+  Step step_;
+  EventIndex now_ = 0;
+  BlockId next_block_ = 0;
+  std::vector<OpenThread> threads_;
+  std::unordered_map<BlockId, uint32_t> index_;
+  std::unordered_map<uint64_t, uint32_t> live_;  // address -> into Step::blocks
+  std::unordered_map<uint32_t, uint32_t> shapes_;
+  std::unordered_map<uint64_t, uint32_t> nodes_;  // by sequence number
+  std::unordered_map<uint32_t, std::vector<uint32_t>> open_saves_;
+};
+
+}  // namespace
+
+Result<Step> ReadStep(const classify::Analysis& analysis, model::DeviceIndex device) {
+  const model::Run& run = analysis.run();
+  const timeline::Training& training = analysis.training()[run.devices[device].process];
+  const timeline::Step* chosen = nullptr;
+  bool any_deep = false;
+  for (const timeline::Step& step : training.steps()) {
+    any_deep |= step.deep;
+    if (step.deep && step.complete && step.number >= 2) chosen = &step;
+  }
+  if (training.steps().empty())
+    return Error{
+        "no training step was seen in this run, so there is none to change: what-if needs a run that calls "
+        "an optimizer."};
+  if (chosen == nullptr) {
+    return Error{any_deep ? "no deep step behind the first one is complete: let the run go on for 4 steps."
+                          : "no step was recorded with its operators: record again with --depth auto, and "
+                            "let the run go on for 4 steps."};
+  }
+  return Reader(analysis, device, *chosen).Read();
+}
+
+}  // namespace vramscope::whatif

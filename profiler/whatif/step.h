@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// One recorded deep step as flat arrays: everything that a lever may ask about it.
+//
+// Why its own form: the run (profiler/model) answers questions about whole recordings and joins what belongs
+// to a block; a lever asks about operators, operands and autograd nodes of one step, many times over. All
+// references are indices, all times are positions:
+//
+//   position  -1          0                              length
+//             │ was there │ events of the step, in order │      the same step again ...
+//
+// A position is the number of an event within the step; a lever that inserts something puts it at a fraction.
+// Only CUDA-like devices matter here; operands on other devices have no block.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "profiler/classify/analysis.h"
+#include "trace_format/result.h"
+
+namespace vramscope::whatif {
+
+using Position = double;
+inline constexpr Position kBefore = -1;     // of a begin: before the step
+inline constexpr Position kForever = 1e18;  // of an end: not within what was recorded
+
+// A block of the device that was alive at some time in the step.
+struct StepBlock {
+  model::BlockId id = 0;
+  uint64_t requested =
+      0;  // bytes that the program asked for, as far as tensors in it tell; else what the allocator counts
+  Position begin = kBefore;
+  Position end = kForever;
+  Position accumulated = kForever;  // autograd took it as a gradient here
+  uint32_t op = model::kNone;       // innermost operator open at its birth
+  uint32_t copy_of = model::kNone;  // a block with the same elements in another type, which a lever put in
+  Position last_use = kBefore;      // of a copy that forward made: no operand names it
+  uint16_t stream = 0;
+  classify::Category category = classify::Category::kUnattributed;  // what it is for most of its life
+  bool workspace = false;
+};
+
+// An operand or a result of an operator.
+struct Operand {
+  uint32_t op = 0;
+  uint32_t block = model::kNone;  // into Step::blocks
+  uint32_t shape = 0;             // into Step::shapes; 0 = not known
+  uint32_t strides = 0;
+  uint64_t offset = 0;  // elements
+  uint16_t argument = 0;
+  uint16_t element = 0;  // of a list: number + 1
+  uint8_t dtype = 0;     // c10::ScalarType
+  uint8_t flags = 0;     // trace::kTensor...
+};
+
+struct Op {
+  uint32_t name = 0;               // trace::StringId
+  uint32_t parent = model::kNone;  // the operator around it, on the same thread
+  uint32_t node = model::kNone;    // the autograd node that the engine ran then
+  Position begin = 0;
+  Position end = kForever;
+  uint32_t first_input = 0, input_count = 0;  // into Step::operands
+  uint32_t first_output = 0, output_count = 0;
+  uint32_t dims = 0;   // text of the scalar argument 1: the dimensions of a reduction
+  uint32_t dtype = 0;  // text of the scalar argument that names an element type: "torch.float32"
+};
+
+// An autograd node: made in forward, run in backward.
+struct Node {
+  uint32_t name = 0;
+  uint32_t op = model::kNone;  // the operator that it was made in, in forward
+  Position made = kBefore;
+  Position begin = kForever;
+  Position end = kForever;
+};
+
+// A tensor that a node keeps.
+struct Saved {
+  uint32_t block = model::kNone;
+  uint32_t node = model::kNone;  // the owner, where it could be told
+  Position at = 0;
+  Position released = kForever;
+};
+
+// A call of a module's forward.
+struct ModuleCall {
+  uint32_t name = 0;  // dotted path
+  uint32_t parent = model::kNone;
+  Position begin = 0;
+  Position end = kForever;
+};
+
+struct Window {
+  Position begin = 0;
+  Position end = 0;
+};
+
+struct Shape {
+  uint32_t first = 0, count = 0;  // into Step::dims
+  bool known = false;
+};
+
+class Step {
+ public:
+  const model::Run* run = nullptr;
+  model::DeviceIndex device = 0;
+  uint32_t number = 0;
+  model::EventIndex first_event = 0;  // of the run: position 0
+  Position length = 0;
+  std::string torch_version;
+  std::string settings;  // of the allocator, as the program began with them
+
+  std::vector<StepBlock> blocks;  // in order of their allocation
+  std::vector<Op> ops;            // in order of their begin
+  std::vector<uint32_t> op_ends;  // ops in order of their end: inner ones first
+  std::vector<Operand> operands;
+  std::vector<Node> nodes;
+  std::vector<Saved> saved;
+  std::vector<ModuleCall> modules;
+  std::vector<Window> backward;
+  std::vector<Window> optimizer;
+  std::vector<Window> zero_grad;
+  std::vector<Window> autocast;
+  std::string optimizer_class;  // of the last window
+  std::vector<Shape> shapes;
+  std::vector<int64_t> dims;
+
+  [[nodiscard]] std::string_view Text(uint32_t id) const { return run->Text(id); }
+  [[nodiscard]] std::string_view NameOf(const Op& op) const { return run->Text(op.name); }
+  [[nodiscard]] const int64_t* Dims(uint32_t shape) const { return dims.data() + shapes[shape].first; }
+  [[nodiscard]] uint32_t Rank(uint32_t shape) const { return shapes[shape].count; }
+  // Of parameters that got a gradient in this step: their blocks, in the order of their allocation.
+  std::vector<uint32_t> trained;
+};
+
+// "8,128,256"; its dimensions are put behind those in `dims`.
+[[nodiscard]] Shape ParseShape(std::string_view text, std::vector<int64_t>& dims);
+
+// Bytes of one element; 0 for types that are not known.
+[[nodiscard]] uint32_t BytesOf(uint8_t dtype);
+
+// The last complete deep step behind the first step of the device's process, whose allocations were all seen.
+// An error is a sentence that says what to record. O(events of the trace): decodes it once more.
+[[nodiscard]] Result<Step> ReadStep(const classify::Analysis& analysis, model::DeviceIndex device);
+
+}  // namespace vramscope::whatif

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+// A loop of three steps, written down as PyTorch would run it, and what its author knows of changed ones.
+//
+//   setup    weight 64 x 64
+//   step     batch [8, 64] ─ mm ─► hidden [8, 64] ─ gelu ─► out [8, 64]     backward: gradient of out, of
+//   hidden, of weight
+//            the optimizer keeps one state of the weight's size
+//
+// All are float32, so the batch's blocks have 2,048 bytes and the weight's 16,384.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "profiler/model/testing/script.h"
+#include "profiler/timeline/curve.h"
+#include "profiler/whatif/autocast_rules.h"
+#include "profiler/whatif/batch_axis.h"
+#include "profiler/whatif/predict.h"
+#include "profiler/whatif/reduction.h"
+#include "profiler/whatif/segments.h"
+
+namespace vramscope::whatif {
+namespace {
+
+using classify::Category;
+using model::testing::Script;
+using trace::EventType;
+
+constexpr uint64_t kBatchBytes = 8 * 64 * 4;
+constexpr uint64_t kWeightBytes = 64 * 64 * 4;
+
+class Loop {
+ public:
+  Loop() {
+    s.Device(model::testing::kCuda0).TotalsAre(0, 2 << 20);
+    s.Alloc("weight", kWeightBytes).Parameter("weight", "blocks.0.linear.weight");
+    for (int step = 1; step <= 3; ++step) Step(step);
+    run = s.Load();
+    analysis.emplace(run);
+  }
+
+  [[nodiscard]] whatif::Step Read() const { return ReadStep(*analysis, 0).value(); }
+
+  Script s;
+  model::Run run;
+  std::optional<classify::Analysis> analysis;
+
+ private:
+  void Tensor(const std::string& block, const std::string& shape, const std::string& strides, bool output,
+              uint64_t position) {
+    const model::Run now = s.Load();
+    const uint64_t address = now.blocks[s.Id(block)].address;
+    s.Event(EventType::kOpTensor, {output ? trace::kTensorIsOutput : 0, position, address + 7, address, 0,
+                                   s.trace().Intern(shape), s.trace().Intern(strides), 6});
+  }
+  void In(const std::string& block, const char* shape, const char* strides, uint64_t position = 0) {
+    Tensor(block, shape, strides, false, position);
+  }
+  void Out(const std::string& block, const char* shape, const char* strides) {
+    Tensor(block, shape, strides, true, 0);
+  }
+
+  void Step(int step) {
+    if (step == 2) s.Mark(trace::MarkKind::kDeepBegin, 2);
+    const uint64_t first = static_cast<uint64_t>(step) * 10;
+    s.Data([&] { s.Alloc("batch", kBatchBytes); });
+    s.Label("batch", trace::Role::kInput, trace::LabelSource::kDataLoader);
+    if (step > 1)
+      s.Free("out");  // the name `out` is given to the new one: here, for simplicity, when its batch is there
+    s.Module("blocks.0", [&] {
+      s.Module("blocks.0.linear", [&] {
+        s.Op("aten::mm", [&] {
+          s.NodeCreated(first).Saved("batch").Saved("weight");
+          In("batch", "8,64", "64,1");
+          In("weight", "64,64", "1,64", 1);
+          s.Alloc("hidden", kBatchBytes);
+          Out("hidden", "8,64", "64,1");
+        });
+      });
+    });
+    s.Module("blocks.1", [&] {
+      s.Module("blocks.1.act", [&] {
+        s.Op("aten::gelu", [&] {
+          s.NodeCreated(first + 1).Saved("hidden");
+          In("hidden", "8,64", "64,1");
+          s.Alloc("out", kBatchBytes);
+          Out("out", "8,64", "64,1");
+        });
+      });
+    });
+    s.Backward([&] { Backward(first); });
+    s.Optimizer("SGD", [&] {
+      if (step == 1)
+        s.Alloc("state", kWeightBytes)
+            .Label("state", trace::Role::kOptimizerState, trace::LabelSource::kOptimizer,
+                   "momentum_buffer of weight");
+      s.Alloc("root", kWeightBytes).Free("root");
+    });
+    s.Mark(trace::MarkKind::kOptimizerStepDone, static_cast<uint64_t>(step), "SGD");
+    s.Free("gradient").Free("batch");
+  }
+
+  void Backward(uint64_t first) {
+    s.Alloc("seed", kBatchBytes);
+    s.Node("GeluBackward0", first + 1, [&] {
+      s.Op("GeluBackward0", [&] {
+        In("seed", "8,64", "64,1");
+        s.Op("aten::gelu_backward", [&] {
+          In("seed", "8,64", "64,1");
+          In("hidden", "8,64", "64,1", 1);
+          s.Alloc("between", kBatchBytes);
+          Out("between", "8,64", "64,1");
+        });
+      });
+      s.Free("seed").Released("hidden").Free("hidden");
+    });
+    s.Node("MmBackward0", first, [&] {
+      s.Op("MmBackward0", [&] {
+        In("between", "8,64", "64,1");
+        s.Op("aten::mm", [&] {
+          In("batch", "64,8", "1,64");
+          In("between", "8,64", "64,1", 1);
+          s.Alloc("gradient", kWeightBytes);
+          Out("gradient", "64,64", "64,1");
+        });
+      });
+      s.Free("between").Released("batch").Released("weight");
+    });
+    s.Node("torch::autograd::AccumulateGrad", trace::node::kNoSequence, [&] {
+      s.Op("torch::autograd::AccumulateGrad", [&] { In("gradient", "64,64", "64,1"); });
+      s.Gradient("gradient", "weight");
+    });
+  }
+};
+
+const Loop& TheLoop() {
+  static const Loop loop;
+  return loop;
+}
+
+Use After(const std::vector<Asked>& asked) {
+  static const whatif::Step step = TheLoop().Read();
+  static const Baseline baseline = MakeBaseline(step, *TheLoop().analysis).value();
+  const Prediction prediction = Predict(step, baseline, asked).value();
+  EXPECT_TRUE(prediction.refused.empty()) << prediction.refused.front().reason;
+  return prediction.after;
+}
+
+TEST(WhatifTest, WithoutAChangeThePeakIsTheRecordedOne) {
+  // While the optimizer steps: weight, state, gradient, what it computes; the batch, and what the model
+  // returned.
+  EXPECT_EQ(After({}).peak.bytes, 4 * kWeightBytes + 2 * kBatchBytes);
+  EXPECT_EQ(After({}).peak.phase, "optimizer");
+  EXPECT_EQ(After({}).peak.bytes, timeline::DeviceCurve(TheLoop().run, 0).peak().bytes);
+}
+
+TEST(WhatifTest, TheBatchReachesActivationsAndNotTheGradientOfAWeight) {
+  const whatif::Step step = TheLoop().Read();
+  const BatchAxis axis = FollowBatch(step).value();
+  EXPECT_EQ(axis.batch, 8);
+  std::map<std::string, bool> grows;
+  for (uint32_t i = 0; i < step.blocks.size(); ++i) {
+    for (const char* name : {"batch", "hidden", "out", "between", "gradient", "weight", "state"}) {
+      if (TheLoop().s.Id(name) == step.blocks[i].id) grows[name] = axis.stride[i] != 0;
+    }
+  }
+  EXPECT_THAT(grows,
+              testing::UnorderedElementsAre(testing::Pair("batch", true), testing::Pair("hidden", true),
+                                            testing::Pair("out", true), testing::Pair("between", true),
+                                            testing::Pair("gradient", false), testing::Pair("weight", false),
+                                            testing::Pair("state", false)));
+}
+
+TEST(WhatifTest, TwiceTheBatchTakesTwiceItsBlocks) {
+  EXPECT_EQ(After({{"batch", "2x"}}).peak.bytes, 4 * kWeightBytes + 2 * 2 * kBatchBytes);
+  EXPECT_EQ(After({{"batch", "4"}}).peak.bytes, After({{"batch", "0.5x"}}).peak.bytes);
+}
+
+TEST(WhatifTest, SgdHasNoStateAndNothingWhileItSteps) {
+  EXPECT_EQ(After({{"optimizer", "sgd"}}).peak.bytes, 2 * kWeightBytes + 3 * kBatchBytes);
+}
+
+TEST(WhatifTest, AdamWithForeachPeaksWhileItStepsAndFusedDoesNot) {
+  const Use foreach_way = After({{"optimizer", "adamw"}});
+  // Weight, gradient, two states and the square roots; the batch and what the step returned are alive too.
+  EXPECT_EQ(foreach_way.peak.bytes, 5 * kWeightBytes + 2 * kBatchBytes);
+  EXPECT_EQ(foreach_way.peak.phase, "optimizer");
+  const Use fused = After({{"optimizer", "adamw:fused"}});
+  EXPECT_EQ(fused.peak.bytes, 4 * kWeightBytes + 3 * kBatchBytes + 512);
+  EXPECT_EQ(fused.peak.phase, "backward");
+}
+
+TEST(WhatifTest, AccumulatingKeepsTheFirstGradientBesideTheSecond) {
+  // Batches of 4; the second part computes a gradient beside the kept one.
+  EXPECT_EQ(After({{"accumulate", "2"}}).peak.bytes, 4 * kWeightBytes + 3 * kBatchBytes / 2);
+}
+
+TEST(WhatifTest, GradientsThatAreKeptLieBesideTheNewOnes) {
+  EXPECT_EQ(After({{"zero-grad", "keep"}}).peak.bytes, 4 * kWeightBytes + 3 * kBatchBytes);
+}
+
+TEST(WhatifTest, UnderAutocastWhatAMatrixProductReachesIsHalfAndTheOptimizerIsNot) {
+  // The peak stays in the optimizer: only what the step returned is half.
+  EXPECT_EQ(After({{"amp", "bf16"}}).peak.bytes, 4 * kWeightBytes + kBatchBytes + kBatchBytes / 2);
+  // Without its memory it is where the weight's gradient is converted: the 16-bit one lies beside the float
+  // one.
+  const Use sgd = After({{"amp", "bf16"}, {"optimizer", "sgd"}});
+  EXPECT_EQ(sgd.peak.bytes, 2 * kWeightBytes + kWeightBytes / 2 + kBatchBytes + kBatchBytes / 2);
+  EXPECT_EQ(sgd.peak.phase, "backward");
+  // With 8 times the batch it is before that: the cast weight is kept and the cast batch, `hidden`, `out` and
+  // `between` are half, and so is what backward begins with, which no operand says to be of the batch.
+  const Use large = After({{"amp", "bf16"}, {"optimizer", "sgd"}, {"batch", "8x"}});
+  EXPECT_EQ(large.peak.bytes,
+            3 * kWeightBytes / 2 + kBatchBytes / 2 + 8 * (kBatchBytes + 4 * kBatchBytes / 2));
+}
+
+TEST(WhatifTest, AGradScalerKeepsItsScaleAndItsCounter) {
+  EXPECT_EQ(After({{"amp", "fp16"}}).peak.bytes, After({{"amp", "bf16"}}).peak.bytes + 3 * 512);
+}
+
+TEST(WhatifTest, AutocastRulesAreThoseOfTheRelease) {
+  EXPECT_EQ(AutocastRuleOf("aten::linear", "2.15.0"), CastRule::kLow);
+  EXPECT_EQ(AutocastRuleOf("aten::layer_norm", "2.2.2"), CastRule::kSingle);
+  EXPECT_EQ(AutocastRuleOf("aten::softmax", "2.15.0"), CastRule::kIntoSingle);
+  EXPECT_EQ(AutocastRuleOf("aten::rms_norm", "2.6.0"), CastRule::kNone);
+  EXPECT_EQ(AutocastRuleOf("aten::rms_norm", "2.15.0"), CastRule::kSingle);
+  EXPECT_EQ(AutocastRuleOf("aten::gelu", "2.15.0"), CastRule::kNone);
+  EXPECT_EQ(AutocastRuleOf("linear", "2.15.0"), CastRule::kNone);
+}
+
+TEST(WhatifTest, CheckpointingDropsWhatOnlySegmentsKept) {
+  const whatif::Step step = TheLoop().Read();
+  const Baseline baseline = MakeBaseline(step, *TheLoop().analysis).value();
+  Scene scene = baseline.scene;
+  ASSERT_TRUE(CheckpointLever().Apply(step, "all", scene).ok());
+  // `hidden` is the input of the second block, which keeps it; and it is made again when the first one is.
+  size_t copies = 0;
+  for (const Block& block : scene.blocks)
+    copies += block.origin != model::kNone && step.blocks[block.origin].id == TheLoop().s.Id("hidden");
+  EXPECT_EQ(copies, 1u) << "the first block saves nothing behind its begin: there is nothing to make again";
+}
+
+TEST(WhatifTest, WhatCannotBeAnsweredIsRefusedWithAReason) {
+  const whatif::Step step = TheLoop().Read();
+  const Baseline baseline = MakeBaseline(step, *TheLoop().analysis).value();
+  const Prediction prediction = Predict(step, baseline,
+                                        {{"batch", "0.3x"},
+                                         {"optimizer", "lion"},
+                                         {"accumulate", "3"},
+                                         {"checkpoint", "encoder.*"},
+                                         {"amp", "int8"}})
+                                    .value();
+  EXPECT_EQ(prediction.refused.size(), 5u);
+  EXPECT_EQ(prediction.after.peak.bytes, prediction.before.peak.bytes);
+  for (const Refused& refused : prediction.refused) EXPECT_THAT(refused.reason, testing::EndsWith("."));
+}
+
+TEST(WhatifTest, ARunWithoutDeepStepsIsRefused) {
+  Script s;
+  s.Alloc("weight", 512);
+  const model::Run run = s.Load();
+  const classify::Analysis analysis(run);
+  EXPECT_FALSE(ReadStep(analysis, 0).ok());
+}
+
+// Recorded by PyTorch 2.15 on the simulated A100: bias gradients of linear layers with 4,096 tokens.
+TEST(ReductionTest, PartialSumsAreThoseThatPyTorchAsksFor) {
+  const auto bias_gradient = [](int64_t tokens, int64_t features) {
+    return Reduction{{{tokens, features, true, tokens / 64}, {features, 1, false, 0}}};
+  };
+  EXPECT_EQ(ScratchOf(bias_gradient(4096, 1024), {108, 2048}), 33'554'432u);
+  EXPECT_EQ(ScratchOf(bias_gradient(4096, 768), {108, 2048}), 25'165'824u);
+  EXPECT_EQ(ScratchOf(bias_gradient(4096, 256), {108, 2048}), 8'388'608u);
+  EXPECT_EQ(ScratchOf(WithBatch(bias_gradient(4096, 1024), 32), {108, 2048}), 16'777'216u);
+  EXPECT_EQ(ScratchOf(bias_gradient(64, 1024), {108, 2048}), 0u);
+}
+
+TEST(SegmentsTest, AStarStandsForOneName) {
+  EXPECT_TRUE(PathMatches("layers.*", "layers.3"));
+  EXPECT_TRUE(PathMatches("layers.*.mlp", "layers.3.mlp"));
+  EXPECT_FALSE(PathMatches("layers.*", "layers.3.mlp"));
+  EXPECT_FALSE(PathMatches("layers.*.mlp", "layers.3"));
+}
+
+}  // namespace
+}  // namespace vramscope::whatif

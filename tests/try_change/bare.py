@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Training loops as people write them, with none of the switches of the samples in them: nothing here knows of mixed precision, loss scaling
+or checkpointing, unless its flag asks for the change in code. What `vramscope try` must do alone, it must do here.
+
+    --shape loop       one model, clipping of gradients, evaluation between the steps
+            evaluates  the same, and the evaluation keeps gradients on
+            penalty    a gradient penalty: torch.autograd.grad(create_graph=True) inside the loss
+            raises     a forward that fails once and is tried again
+            closure    an optimizer that is given its closure, as Lightning does it
+            compiled   torch.compile
+            two        an optimizer for each half of the model
+"""
+import argparse
+import contextlib
+import sys
+from typing import Any, Callable, Iterator, List, Optional
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+from torch.utils.checkpoint import checkpoint
+from torch.utils.data import BatchSampler, DataLoader, RandomSampler, TensorDataset
+
+
+class Layer(nn.Module):
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.norm = nn.LayerNorm(width)
+        self.wide = nn.Linear(width, 4 * width)
+        self.narrow = nn.Linear(4 * width, width)
+
+    def forward(self, x: Tensor, scale: float = 1.0) -> Tensor:
+        return x + scale * self.narrow(F.gelu(self.wide(self.norm(x))))
+
+
+class Rate(float):
+    """A learning rate that only an AdamW takes."""
+
+    def __lt__(self, other: float) -> bool:
+        if type(sys._getframe(1).f_locals["self"]) is not torch.optim.AdamW:
+            raise ValueError("not for this optimizer")
+        return float(self) < other
+
+
+class Pairs:
+    """A sampler of batches that is none of PyTorch's."""
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+
+    def __len__(self) -> int:
+        return self.count // 2
+
+    def __iter__(self) -> Iterator[List[int]]:
+        return iter([[2 * pair, 2 * pair + 1] for pair in range(len(self))])
+
+
+class Model(nn.Module):
+    def __init__(self, options: argparse.Namespace) -> None:
+        super().__init__()
+        self.options = options
+        self.trunk = nn.Sequential(*(Layer(32) for _ in range(4)))
+        self.head = nn.Linear(32, 4)
+        self.fails = options.shape == "raises"
+
+    def forward(self, x: Tensor) -> Tensor:
+        for position, layer in enumerate(self.trunk):
+            recompute = self.options.checkpoint == "all" or (self.options.checkpoint == "every:2" and position % 2 == 0)
+            x = checkpoint(layer, x, scale=0.5, use_reentrant=False) if recompute else layer(x, scale=0.5)
+            if self.fails:
+                self.fails = False
+                raise ValueError("once")
+        return self.head(x)
+
+
+KEPT: List[Any] = []  # to the end of the process, as the scaler that is made from outside
+
+
+class Changed:
+    """The changes in code, each where PyTorch's documentation puts it."""
+
+    def __init__(self, options: argparse.Namespace) -> None:
+        self.dtype = {"none": None, "bf16": torch.bfloat16, "fp16": torch.float16}[options.amp]
+        self.scaler: Any = torch.amp.GradScaler("cuda") if options.amp == "fp16" else None
+        self.weight = None if options.accumulate == 1 else 1 / options.accumulate
+        KEPT.append(self.scaler)
+
+    def autocast(self) -> Any:
+        return torch.autocast("cuda", dtype=self.dtype) if self.dtype else contextlib.nullcontext()
+
+    def backward(self, loss: Tensor) -> None:
+        scaled = self.scaler.scale(loss) if self.scaler else loss
+        scaled.backward(gradient=torch.full_like(scaled, self.weight) if self.weight else None)
+
+    def clip(self, optimizer: torch.optim.Optimizer, model: nn.Module) -> None:
+        if self.scaler:
+            self.scaler.unscale_(optimizer)
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+
+    def step(self, *optimizers: torch.optim.Optimizer) -> None:
+        for optimizer in optimizers:
+            if self.scaler:
+                self.scaler.step(optimizer)
+            else:
+                optimizer.step()
+        if self.scaler:
+            self.scaler.update()
+
+
+def loader(options: argparse.Namespace) -> Any:
+    data = TensorDataset(torch.randn(256, 32), torch.randint(4, (256,)))
+    if options.own and options.sampler:
+        return DataLoader(data, batch_sampler=Pairs(256))
+    if options.sampler:
+        return DataLoader(data, batch_sampler=BatchSampler(sampler=RandomSampler(data), batch_size=options.batch, drop_last=True))
+    return DataLoader(data, options.batch, shuffle=True, drop_last=True)
+
+
+def make_optimizer(options: argparse.Namespace, model: Any) -> torch.optim.Optimizer:
+    if options.optimizer == "momentum":
+        return torch.optim.SGD(model.parameters(), lr=1e-3, weight_decay=0.1, momentum=0.9)
+    if options.optimizer == "adam":
+        return torch.optim.Adam(model.parameters(), lr=1e-3, weight_decay=0.1)
+    if options.own:
+        return torch.optim.AdamW((parameter for parameter in model.parameters()), lr=Rate(1e-3))
+    return torch.optim.AdamW((parameter for parameter in model.parameters()), 1e-3, weight_decay=0.1)
+
+
+def evaluate(model: nn.Module, x: Tensor, changed: Changed, gradients: bool) -> None:
+    model.eval()
+    with contextlib.nullcontext() if gradients else torch.no_grad():
+        with changed.autocast():
+            result = model(x)
+    model.train()
+    del result
+
+
+def step_by_closure(optimizer: torch.optim.Optimizer, changed: Changed, closure: Callable[[], Any]) -> None:
+    if not changed.scaler:
+        optimizer.step(closure)
+        return
+    loss = closure()
+    changed.step(optimizer)
+    del loss
+
+
+def train(options: argparse.Namespace) -> None:
+    torch.manual_seed(1)
+    model: Any = Model(options).to(options.device)
+    if options.shape == "compiled":
+        model = torch.compile(model, backend="aot_eager")
+    parts = [model] if options.shape != "two" else [model.trunk, model.head]
+    optimizers, changed = [make_optimizer(options, part) for part in parts], Changed(options)
+    optimizer = optimizers[0]
+    settings = {} if options.zero_grad_to_none is None else {"set_to_none": options.zero_grad_to_none == "yes"}
+    for number, (x, y) in zip(range(1, options.steps + 1), loader(options)):
+        x, y = x.to(options.device), y.to(options.device)
+        if options.shape == "closure":
+
+            def closure(x: Tensor = x, y: Tensor = y) -> Any:
+                with changed.autocast():
+                    loss = F.cross_entropy(model(x), y)
+                optimizer.zero_grad()
+                changed.backward(loss)
+                return loss.detach()
+
+            step_by_closure(optimizer, changed, closure)
+            continue
+        if options.shape == "raises" and model.fails:
+            with contextlib.suppress(ValueError), changed.autocast():
+                model(x)
+        if options.shape == "penalty":
+            x.requires_grad_()
+        with changed.autocast():
+            loss = F.cross_entropy(model(x), y)
+        if options.shape == "penalty":
+            (slope,) = torch.autograd.grad(loss, x, create_graph=True)
+            with changed.autocast():
+                loss = loss + slope.square().mean()
+        changed.backward(loss)
+        if number % options.accumulate == 0:
+            if options.shape == "loop":
+                changed.clip(optimizer, model)
+            changed.step(*optimizers)
+            for each in optimizers:
+                each.zero_grad(**settings)
+        if options.shape in ("loop", "evaluates"):
+            evaluate(model, x, changed, options.shape == "evaluates")
+        print("loss", loss.item())
+
+
+def main(argv: Optional[List[str]] = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--device", default="cuda")
+    parser.add_argument("--shape", default="loop")
+    parser.add_argument("--steps", type=int, default=3)
+    parser.add_argument("--batch", type=int, default=16)
+    parser.add_argument("--accumulate", type=int, default=1)
+    parser.add_argument("--sampler", action="store_true")
+    parser.add_argument("--own", action="store_true", help="with --sampler: one of its own")
+    parser.add_argument("--amp", default="none")
+    parser.add_argument("--checkpoint", default="none")
+    parser.add_argument("--optimizer", default="adamw")
+    parser.add_argument("--zero-grad-to-none", default=None)
+    train(parser.parse_args(argv))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Predictions of whatif against PyTorch's own counters, for two small models.
+
+Oracle: the same program really run with the change, on the simulated device. measure.py does it for all models.
+"""
+
+import os
+import statistics
+import sys
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+import measure  # noqa: E402
+
+LEVERS = {
+    "transformer": ["accumulate 4", "amp bf16", "amp, checkpoint"],
+    "convolutional": ["amp, batch x2"],
+}
+MOST_ALLOCATED = 0.001  # of the truth
+MOST_RESERVED = 0.1  # one 2 MiB segment of these small models is 5 %
+
+
+class SmallModels(unittest.TestCase):
+    def check(self, model: str) -> None:
+        python = os.environ.get("VRAMSCOPE_TEST_PYTHON")
+        if not python:
+            self.skipTest("VRAMSCOPE_TEST_PYTHON is not set")
+        rows = measure.cells(python, model, "small", measure.DEVELOPMENT[model]["small"], LEVERS[model])
+        self.assertEqual([row.lever for row in rows], LEVERS[model])
+        for row in rows:
+            with self.subTest(lever=row.lever):
+                self.assertFalse(row.sign_wrong)
+                self.assertLessEqual(abs(row.allocated), MOST_ALLOCATED)
+                self.assertLessEqual(abs(row.reserved), MOST_RESERVED)
+        self.assertLessEqual(statistics.median(abs(row.reserved) for row in rows), 0.005)
+
+    def test_a_transformer(self) -> None:
+        self.check("transformer")
+
+    def test_a_convolutional_network(self) -> None:
+        self.check("convolutional")
+
+
+if __name__ == "__main__":
+    unittest.main()
