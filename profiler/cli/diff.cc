@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// `vramscope diff`: what differs between two runs, and what was changed in the program.
+#include <fmt/format.h>
+
+#include "profiler/classify/analysis.h"
+#include "profiler/cli/arguments.h"
+#include "profiler/cli/diff_screen.h"
+#include "profiler/cli/terminal.h"
+#include "profiler/cli/verb.h"
+#include "profiler/diff/compare.h"
+#include "profiler/snapshot/source.h"
+
+namespace vramscope::cli {
+namespace {
+
+const VerbHelp& Help() {
+  static const VerbHelp help = {
+      "diff",
+      "what differs between two runs",
+      "diff [options] BEFORE AFTER",
+      {{"vramscope diff before.vms after.vms", "what was changed, and what it did to the peak"},
+       {"vramscope diff main.vms branch.vms --markdown", "the same for a pull request"}},
+      {{"json", '\0', nullptr, "Print one JSON document instead (docs/json.md)."},
+       {"markdown", '\0', nullptr, "Print Markdown instead."},
+       {"device", '\0', "NAME", "cpu, cuda:0, ...; default: the one with the largest peak, CUDA before CPU."},
+       {"top", '\0', "N", "Rows of every kind; default: 8. --json has all of them."},
+       {"color", '\0', "auto|always|never", "Colours; auto: on a terminal, unless NO_COLOR is set."}}};
+  return help;
+}
+
+Result<diff::Side> ReadSide(const std::string& path, const Arguments& arguments) {
+  const Result<model::Run> run = snapshot::LoadFile(path);
+  if (!run.ok()) return run.error();
+  const classify::Analysis analysis(*run);
+  report::Request request;
+  if (arguments.Has("device")) request.device = arguments.Get("device");
+  Result<diff::Side> side = diff::SideOf(path, analysis, request);
+  if (!side.ok()) return side;
+  if (const Status comparable = diff::IsComparable(*side); !comparable.ok()) return comparable.error();
+  return side;
+}
+
+int DiffVerb(const Arguments& arguments, const Terminal& terminal) {
+  if (arguments.positionals().size() != 2)
+    return Fail("diff needs two traces or snapshots: vramscope diff before.vms after.vms");
+  if (arguments.Has("json") && arguments.Has("markdown"))
+    return Fail("--json and --markdown are two forms of the same answer. Leave out one.");
+  size_t top = 8;
+  if (arguments.Has("top")) {
+    const auto number = NumberOf(arguments, "top");
+    if (!number.ok()) return Fail(number.error().sentence);
+    top = *number;
+  }
+  const Result<diff::Side> before = ReadSide(arguments.positionals()[0], arguments);
+  if (!before.ok()) return Fail(before.error().sentence);
+  const Result<diff::Side> after = ReadSide(arguments.positionals()[1], arguments);
+  if (!after.ok()) return Fail(after.error().sentence);
+  const diff::Diff diff = diff::Compare(*before, *after);
+  if (arguments.Has("json")) {
+    fmt::print("{}\n", diff::ToJson(*before, *after, diff));
+  } else if (arguments.Has("markdown")) {
+    fmt::print("{}", DiffMarkdown(*before, *after, diff, top));
+  } else {
+    fmt::print("{}", DiffScreen(*before, *after, diff, top, terminal));
+  }
+  return kDone;
+}
+
+}  // namespace
+
+int RunDiff(std::span<const std::string> words) {
+  return RunParsed(Help(), Arguments::Parse(Help(), words), DiffVerb);
+}
+
+}  // namespace vramscope::cli

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/cli/diff_screen.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+#include "profiler/text/harmless.h"
+
+namespace vramscope::cli {
+namespace {
+
+using diff::Cause;
+using diff::Diff;
+using diff::OwnerRow;
+using diff::Row;
+using diff::Side;
+using report::Owner;
+
+constexpr int kWidestBar = 24;
+
+struct OwnerKind {
+  Owner::Kind kind;
+  const char* heading;
+};
+constexpr OwnerKind kOwnerKinds[] = {{Owner::Kind::kModulePattern, "module"},
+                                     {Owner::Kind::kOp, "operator"},
+                                     {Owner::Kind::kStack, "line of code"}};
+
+std::vector<const OwnerRow*> RowsOf(const Diff& diff, Owner::Kind kind, size_t top) {
+  std::vector<const OwnerRow*> rows;
+  for (const OwnerRow& row : diff.owners) {
+    if (row.kind == kind && rows.size() < top) rows.push_back(&row);
+  }
+  return rows;
+}
+
+class Screen {
+ public:
+  Screen(const Side& before, const Side& after, const Diff& diff, size_t top, const Terminal& terminal)
+      : before_(before), after_(after), diff_(diff), top_(top), terminal_(terminal) {}
+
+  std::string Build() const {
+    std::string text = terminal_.Paint(DiffHeadline(diff_), Ink::Bold()) + "\n";
+    text += Dim(fmt::format("{} against {}", About(before_), About(after_))) + "\n";
+    text += Causes();
+    std::vector<const Row*> categories;
+    for (const Row& row : diff_.categories) {
+      if (row.change() != 0) categories.push_back(&row);
+    }
+    if (categories.empty()) return text + Heading("By category") + "  no difference\n" + Steps();
+    text += Heading("By category") + Rows(categories, [](const Row& row) { return DiffCategoryName(row); });
+    for (const OwnerKind& kind : kOwnerKinds) {
+      const auto owners = RowsOf(diff_, kind.kind, top_);
+      if (owners.empty()) continue;
+      const std::vector<const Row*> rows(owners.begin(), owners.end());
+      text += Heading(fmt::format("By {}", kind.heading)) +
+              Rows(rows, [](const Row& row) { return DiffOwnerName(static_cast<const OwnerRow&>(row)); });
+    }
+    return text + Steps();
+  }
+
+ private:
+  // "run.vms (step 3, backward)"
+  static std::string About(const Side& side) {
+    const report::Peak& peak = side.answer.peak;
+    if (peak.step == 0) return Printable(side.path);
+    return fmt::format("{} (step {}, {})", Printable(side.path), peak.step, timeline::PhaseName(peak.phase));
+  }
+  [[nodiscard]] std::string Heading(std::string_view text) const {
+    return "\n" + terminal_.Paint(text, Ink::Bold()) + "\n";
+  }
+  [[nodiscard]] std::string Dim(std::string_view text) const { return terminal_.Paint(text, Ink::Dim()); }
+  [[nodiscard]] Ink InkOf(int64_t change) const { return change > 0 ? Ink::Warning() : Ink::Good(); }
+
+  [[nodiscard]] std::string Causes() const {
+    if (diff_.causes.size() < 2) return "";
+    Table table({Align::kRight, Align::kLeft});
+    for (const Cause& cause : diff_.causes) {
+      table.AddRow({cause.bytes == 0 ? "" : FormatSignedBytes(cause.bytes), Printable(cause.what)});
+    }
+    return Heading("What was changed") + table.ToString();
+  }
+
+  template <typename NameOf>
+  [[nodiscard]] std::string Rows(const std::vector<const Row*>& rows, NameOf name_of) const {
+    uint64_t largest = 0;
+    for (const Row* row : rows) largest = std::max(largest, static_cast<uint64_t>(std::abs(row->change())));
+    const auto name_width = static_cast<size_t>(std::clamp(terminal_.width - 64, 20, 60));
+    const int cells = std::clamp(terminal_.width - static_cast<int>(name_width) - 48, 0, kWidestBar);
+    Table table({Align::kLeft, Align::kRight, Align::kRight, Align::kRight, Align::kRight, Align::kLeft});
+    for (const Row* row : rows) {
+      const auto size = static_cast<uint64_t>(std::abs(row->change()));
+      table.AddRow({Shorten(name_of(*row), name_width, terminal_.unicode), FormatBytes(row->before),
+                    FormatBytes(row->after), FormatSignedBytes(row->change()),
+                    row->change() == 0 ? "" : DiffPercent(*row),
+                    terminal_.Paint(terminal_.Bar(size, largest, cells), InkOf(row->change()))});
+    }
+    return table.ToString();
+  }
+
+  [[nodiscard]] std::string Steps() const {
+    if (diff_.steps.empty()) return "";
+    int64_t least = INT64_MAX;
+    int64_t most = INT64_MIN;
+    for (const diff::StepRow& row : diff_.steps) {
+      const int64_t change = static_cast<int64_t>(row.after) - static_cast<int64_t>(row.before);
+      least = std::min(least, change);
+      most = std::max(most, change);
+    }
+    std::string text = fmt::format("\nStep by step, {}: ", FormatCount(diff_.steps.size(), "step"));
+    text += least == most ? fmt::format("{} in each.", FormatSignedBytes(most))
+                          : fmt::format("from {} to {}.", FormatSignedBytes(least), FormatSignedBytes(most));
+    if (diff_.steps_before != diff_.steps_after) {
+      text += fmt::format(" The runs have {} and {}.", FormatCount(diff_.steps_before, "step"),
+                          FormatCount(diff_.steps_after, "step"));
+    }
+    return text + "\n";
+  }
+
+  const Side& before_;
+  const Side& after_;
+  const Diff& diff_;
+  size_t top_;
+  const Terminal& terminal_;
+};
+
+void AddMarkdownRow(std::string& text, const std::string& name, const Row& row) {
+  text += fmt::format("| {} | {} | {} | {} | {} |\n", text::Markdown(name), FormatBytes(row.before),
+                      FormatBytes(row.after), FormatSignedBytes(row.change()),
+                      row.change() == 0 ? "" : DiffPercent(row));
+}
+
+}  // namespace
+
+std::string DiffHeadline(const Diff& diff) {
+  const std::string peaks =
+      fmt::format("({} -> {})", FormatBytes(diff.peak.before), FormatBytes(diff.peak.after));
+  std::string text = diff.peak.change() == 0
+                         ? "Peak unchanged " + peaks
+                         : fmt::format("Peak {} {}", FormatSignedBytes(diff.peak.change()), peaks);
+  if (!diff.causes.empty()) {
+    const Cause& cause = diff.causes.front();
+    text += ": " + Printable(cause.what);
+    if (cause.bytes != 0) text += ", " + FormatSignedBytes(cause.bytes);
+  } else if (diff.peak.change() != 0) {
+    text += ": nothing that was recorded says what was changed";
+  }
+  return text + ".";
+}
+
+std::string DiffPercent(const Row& row) {
+  if (row.before == 0) return "new";
+  if (row.after == 0) return "gone";
+  const double percent = 100.0 * static_cast<double>(row.change()) / static_cast<double>(row.before);
+  return fmt::format("{:+.{}f} %", percent, std::abs(percent) < 10 ? 1 : 0);
+}
+
+std::string DiffCategoryName(const Row& row) {
+  const auto category = classify::CategoryFromKey(row.name);
+  return category.has_value() ? classify::Info(*category).name : row.name;
+}
+
+std::string DiffOwnerName(const OwnerRow& row) {
+  std::string name = Printable(row.name);
+  const bool several = row.members_before > 1 || row.members_after > 1;
+  if (row.kind == Owner::Kind::kModulePattern && several) {
+    name += row.members_before == row.members_after
+                ? fmt::format(" ({})", row.members_after)
+                : fmt::format(" ({} -> {})", row.members_before, row.members_after);
+  }
+  return name;
+}
+
+std::string DiffScreen(const Side& before, const Side& after, const Diff& diff, size_t top,
+                       const Terminal& terminal) {
+  return Screen(before, after, diff, top, terminal).Build();
+}
+
+std::string DiffMarkdown(const Side& before, const Side& after, const Diff& diff, size_t top) {
+  std::string text = fmt::format("**{}**\n\n`{}` against `{}`\n\n", text::Markdown(DiffHeadline(diff)),
+                                 Printable(before.path), Printable(after.path));
+  if (diff.causes.size() > 1) {
+    for (const Cause& cause : diff.causes) {
+      text += fmt::format("- {}{}\n", text::Markdown(cause.what),
+                          cause.bytes == 0 ? "" : ": " + FormatSignedBytes(cause.bytes));
+    }
+    text += "\n";
+  }
+  const std::string columns = " | before | after | change | |\n|---|---:|---:|---:|---:|\n";
+  text += "| category" + columns;
+  for (const Row& row : diff.categories) {
+    if (row.change() != 0) AddMarkdownRow(text, DiffCategoryName(row), row);
+  }
+  for (const OwnerKind& kind : kOwnerKinds) {
+    const auto owners = RowsOf(diff, kind.kind, top);
+    if (owners.empty()) continue;
+    text += fmt::format("\n| {}{}", kind.heading, columns);
+    for (const OwnerRow* row : owners) AddMarkdownRow(text, DiffOwnerName(*row), *row);
+  }
+  return text;
+}
+
+}  // namespace vramscope::cli

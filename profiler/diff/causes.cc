@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which change of the program the facts of two runs show, and how much of the peak's change lies in the rows
+// that it concerns.
+//
+// A change of the model explains what belongs to the modules that only one side has; a change of the
+// optimizer explains optimizer state and the optimizer's temporaries; of the batch, everything that is made
+// of it; each counts what the ones before it have left.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <optional>
+#include <utility>
+
+#include "profiler/diff/compare.h"
+
+namespace vramscope::diff {
+namespace {
+
+using classify::Category;
+using report::LiveBlock;
+
+using CategoryChange = std::array<int64_t, classify::kCategoryCount>;
+
+constexpr size_t kMostNamed = 3;  // modules in one sentence
+constexpr double kSameBatch = 0.01;
+
+std::string Joined(const std::set<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text.empty() ? "none" : text;
+}
+
+// The layer of a stack that a parameter belongs to, or its outermost module: "blocks.2" of
+// "blocks.2.mlp.0.weight", "head" of "head.weight".
+std::string UnitOf(const std::string& name) {
+  for (size_t begin = 0;;) {
+    const size_t end = name.find('.', begin);
+    if (end == std::string::npos) return name.substr(0, name.find('.'));
+    const std::string part = name.substr(begin, end - begin);
+    if (!part.empty() && part.find_first_not_of("0123456789") == std::string::npos)
+      return name.substr(0, end);
+    begin = end + 1;
+  }
+}
+
+bool IsBelow(const std::string& name, const std::string& unit) {
+  return name == unit || (name.starts_with(unit) && name.size() > unit.size() && name[unit.size()] == '.');
+}
+
+// Units of which `ones` has parameters and `others` has none -> how many.
+std::map<std::string, size_t> UnitsOnlyIn(const std::map<std::string, uint64_t>& ones,
+                                          const std::map<std::string, uint64_t>& others) {
+  std::set<std::string> there;
+  for (const auto& [name, bytes] : others) there.insert(UnitOf(name));
+  std::map<std::string, size_t> only;
+  for (const auto& [name, bytes] : ones) {
+    if (!there.contains(UnitOf(name))) ++only[UnitOf(name)];
+  }
+  return only;
+}
+
+bool OutlivesItsOperator(Category category) {
+  return category == Category::kParameter || category == Category::kBuffer ||
+         category == Category::kGradient || category == Category::kOptimizerState ||
+         category == Category::kActivation;
+}
+
+class Finder {
+ public:
+  Finder(const Side& before, const Side& after) : before_(before), after_(after) {
+    for (size_t i = 0; i < left_.size(); ++i) {
+      left_[i] = static_cast<int64_t>(after.answer.peak.categories[i]) -
+                 static_cast<int64_t>(before.answer.peak.categories[i]);
+    }
+  }
+
+  std::vector<Cause> Find() {
+    Model();
+    ParameterType();
+    Optimizer();
+    Batch();
+    Precision();
+    Checkpointing();
+    Program();
+    // Where one thing alone was changed, all that differs is its doing, also what lies elsewhere: a layer
+    // behind the added one keeps more.
+    if (causes_.size() == 1) causes_.front().bytes += Rest();
+    std::stable_sort(causes_.begin(), causes_.end(),
+                     [](const Cause& a, const Cause& b) { return std::abs(a.bytes) > std::abs(b.bytes); });
+    return std::move(causes_);
+  }
+
+ private:
+  // The change of these categories that no cause has claimed yet.
+  int64_t Claim(std::initializer_list<Category> categories) {
+    int64_t bytes = 0;
+    for (const Category category : categories)
+      bytes += std::exchange(left_[static_cast<size_t>(category)], 0);
+    return bytes;
+  }
+
+  // The change that no cause has claimed.
+  int64_t Rest() {
+    int64_t bytes = 0;
+    for (int64_t& left : left_) bytes += std::exchange(left, 0);
+    return bytes;
+  }
+
+  // What the modules hold for longer than a moment, at the peak of that side; by category taken out of what
+  // is left, with that sign. Temporaries are wherever the peak happens to be.
+  int64_t ClaimModules(const Side& side, const std::map<std::string, size_t>& units, int sign) {
+    int64_t bytes = 0;
+    for (const LiveBlock& block : side.answer.moments.front().blocks) {
+      const bool concerned = std::any_of(units.begin(), units.end(), [&](const auto& unit) {
+        return IsBelow(block.module, unit.first) ||
+               IsBelow(std::string(classify::ParameterOfName(block.name)), unit.first);
+      });
+      if (!concerned || !OutlivesItsOperator(block.category)) continue;
+      const int64_t change = sign * static_cast<int64_t>(block.bytes);
+      bytes += change;
+      left_[static_cast<size_t>(block.category)] -= change;
+    }
+    return bytes;
+  }
+
+  void Model() {
+    const auto& old_parameters = before_.facts.parameters;
+    const auto& new_parameters = after_.facts.parameters;
+    if (old_parameters.empty() || new_parameters.empty()) return;
+    const auto added = UnitsOnlyIn(new_parameters, old_parameters);
+    const auto removed = UnitsOnlyIn(old_parameters, new_parameters);
+    if (!added.empty())
+      causes_.push_back({Cause::Kind::kModel, ModulesText(added, "more"), ClaimModules(after_, added, 1)});
+    if (!removed.empty())
+      causes_.push_back(
+          {Cause::Kind::kModel, ModulesText(removed, "fewer"), ClaimModules(before_, removed, -1)});
+    size_t resized = 0;
+    for (const auto& [name, bytes] : new_parameters) {
+      const auto old = old_parameters.find(name);
+      resized += old != old_parameters.end() && old->second != bytes ? 1 : 0;
+    }
+    if (resized != 0 && !HalvedOrDoubled()) {
+      causes_.push_back({Cause::Kind::kModel,
+                         fmt::format("{} parameter{} of another size", resized, resized == 1 ? "" : "s"),
+                         Claim({Category::kParameter, Category::kGradient})});
+    }
+  }
+
+  static std::string ModulesText(const std::map<std::string, size_t>& units, const char* word) {
+    std::string names;
+    size_t parameters = 0;
+    size_t named = 0;
+    for (const auto& [unit, count] : units) {
+      parameters += count;
+      if (++named <= kMostNamed) names += (names.empty() ? "" : ", ") + unit;
+    }
+    if (units.size() > kMostNamed) names += ", ...";
+    return fmt::format("{} {} module{}: {} ({} parameter{})", units.size(), word,
+                       units.size() == 1 ? "" : "s", names, parameters, parameters == 1 ? "" : "s");
+  }
+
+  // Every parameter that both have is half or twice as large: another type. 0.5 or 2.
+  [[nodiscard]] std::optional<double> HalvedOrDoubled() const {
+    std::optional<double> ratio;
+    for (const auto& [name, bytes] : after_.facts.parameters) {
+      const auto old = before_.facts.parameters.find(name);
+      if (old == before_.facts.parameters.end()) continue;
+      const double factor = static_cast<double>(bytes) / static_cast<double>(old->second);
+      if ((factor != 0.5 && factor != 2.0) || (ratio.has_value() && *ratio != factor)) return {};
+      ratio = factor;
+    }
+    return ratio;
+  }
+
+  // Everything that is computed of them is of the other type too.
+  void ParameterType() {
+    const auto ratio = HalvedOrDoubled();
+    if (!ratio.has_value()) return;
+    causes_.push_back({Cause::Kind::kParameterType,
+                       *ratio < 1 ? "Parameters of half the size, as in 16-bit types"
+                                  : "Parameters of twice the size, as in 32-bit types",
+                       Claim({Category::kParameter, Category::kGradient}) + ClaimForward()});
+  }
+
+  void Optimizer() {
+    const Facts& a = before_.facts;
+    const Facts& b = after_.facts;
+    if (a.optimizers == b.optimizers && a.optimizer_state == b.optimizer_state) return;
+    std::string what = a.optimizers != b.optimizers
+                           ? fmt::format("Optimizer {} -> {}", Joined(a.optimizers), Joined(b.optimizers))
+                           : fmt::format("Optimizer {} with other state", Joined(b.optimizers));
+    what += fmt::format(" (state: {} -> {})", Joined(a.optimizer_state), Joined(b.optimizer_state));
+    causes_.push_back({Cause::Kind::kOptimizer, std::move(what),
+                       Claim({Category::kOptimizerState, Category::kTemporaryOptimizer})});
+  }
+
+  void Batch() {
+    const auto old_bytes = static_cast<double>(before_.facts.input_bytes);
+    const auto new_bytes = static_cast<double>(after_.facts.input_bytes);
+    if (old_bytes == 0 || new_bytes == 0 || std::abs(new_bytes / old_bytes - 1) < kSameBatch) return;
+    causes_.push_back({Cause::Kind::kBatch,
+                       fmt::format("Input of a step {:.2f} times as large", new_bytes / old_bytes),
+                       Claim({Category::kInput, Category::kActivation, Category::kTemporaryForward,
+                              Category::kTemporaryBackward})});
+  }
+
+  void Precision() {
+    if (before_.facts.autocast == after_.facts.autocast) return;
+    causes_.push_back(
+        {Cause::Kind::kPrecision,
+         fmt::format("Autocast {} -> {}", Joined(before_.facts.autocast), Joined(after_.facts.autocast)),
+         ClaimForward()});
+  }
+
+  void Checkpointing() {
+    if (before_.facts.checkpoints == after_.facts.checkpoints) return;
+    causes_.push_back({Cause::Kind::kCheckpointing,
+                       after_.facts.checkpoints ? "Activation checkpointing is new"
+                                                : "No activation checkpointing any more",
+                       ClaimForward()});
+  }
+
+  int64_t ClaimForward() {
+    return Claim({Category::kActivation, Category::kTemporaryForward, Category::kTemporaryBackward});
+  }
+
+  void Program() {
+    if (before_.facts.allocator_settings != after_.facts.allocator_settings) {
+      const auto shown = [](const std::string& settings) {
+        return settings.empty() ? std::string("none") : settings;
+      };
+      causes_.push_back({Cause::Kind::kSettings,
+                         fmt::format("Allocator settings {} -> {}", shown(before_.facts.allocator_settings),
+                                     shown(after_.facts.allocator_settings)),
+                         0});
+    }
+    if (before_.facts.torch_version != after_.facts.torch_version && !before_.facts.torch_version.empty()) {
+      causes_.push_back(
+          {Cause::Kind::kTorch,
+           fmt::format("PyTorch {} -> {}", before_.facts.torch_version, after_.facts.torch_version), 0});
+    }
+  }
+
+  const Side& before_;
+  const Side& after_;
+  CategoryChange left_ = {};
+  std::vector<Cause> causes_;
+};
+
+}  // namespace
+
+std::vector<Cause> FindCauses(const Side& before, const Side& after) {
+  if (before.answer.moments.empty() || after.answer.moments.empty()) return {};
+  return Finder(before, after).Find();
+}
+
+}  // namespace vramscope::diff

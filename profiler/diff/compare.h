@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// What differs between two runs: at their peaks by category, module, operator and line of code, and step by
+// step.
+//
+// Steps are aligned by their number and not by time: a slower machine is no difference of memory.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "profiler/diff/facts.h"
+#include "profiler/report/request.h"
+#include "trace_format/result.h"
+
+namespace vramscope::diff {
+
+struct Side {
+  std::string path;
+  report::Answer answer;  // owners complete (Request::top = 0), the peak's blocks in moments[0]
+  Facts facts;
+};
+
+// The run of `analysis`, from the file `path`; `request` says which device and process. Fails as BuildAnswer
+// does, with the path in front. A run without any allocation has an answer without device.
+[[nodiscard]] Result<Side> SideOf(const std::string& path, const classify::Analysis& analysis,
+                                  report::Request request);
+
+// An Error for a run without any allocation, with its path.
+[[nodiscard]] Status IsComparable(const Side& side);
+
+// Bytes on both sides under one name.
+struct Row {
+  std::string name;
+  uint64_t before = 0;
+  uint64_t after = 0;
+
+  [[nodiscard]] int64_t change() const { return static_cast<int64_t>(after) - static_cast<int64_t>(before); }
+};
+
+struct OwnerRow : Row {
+  report::Owner::Kind kind{};
+  uint32_t members_before = 0;  // modules that a pattern stands for
+  uint32_t members_after = 0;
+};
+
+struct StepRow {
+  uint32_t step = 0;
+  uint64_t before = 0;  // peak of the step, allocated bytes
+  uint64_t after = 0;
+};
+
+// Something that was changed in the program, and what it did to the peak.
+struct Cause {
+  enum class Kind : uint8_t {
+    kOptimizer,
+    kModel,
+    kParameterType,
+    kBatch,
+    kPrecision,
+    kCheckpointing,
+    kSettings,
+    kTorch
+  } kind{};
+  std::string what;   // "1 more module: blocks.2 (12 parameters)"
+  int64_t bytes = 0;  // of the peak's change that the rows concerned explain; 0 where none can be told apart
+};
+[[nodiscard]] const char* CauseKey(Cause::Kind kind);
+
+struct Diff {
+  Row peak;                      // allocated bytes
+  std::vector<Row> categories;   // largest change first; those that are 0 on both sides are left out
+  std::vector<OwnerRow> owners;  // by kind, largest change first; equal ones are left out
+  std::vector<StepRow> steps;    // that both runs have
+  uint32_t steps_before = 0;
+  uint32_t steps_after = 0;
+  std::vector<Cause> causes;  // what explains most first
+};
+
+[[nodiscard]] Diff Compare(const Side& before, const Side& after);
+
+// What the facts say was changed; in causes.cc.
+[[nodiscard]] std::vector<Cause> FindCauses(const Side& before, const Side& after);
+
+// One JSON document; docs/json.md describes it.
+[[nodiscard]] std::string ToJson(const Side& before, const Side& after, const Diff& diff);
+
+}  // namespace vramscope::diff

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// Oracle: each pair of runs differs by one change that the test made.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "profiler/diff/compare.h"
+#include "profiler/model/testing/script.h"
+#include "profiler/report/build.h"
+
+namespace vramscope::diff {
+namespace {
+
+using model::testing::Script;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+struct Program {
+  int layers = 2;
+  uint64_t batch = 64;
+  std::string optimizer = "SGD";
+  uint64_t element = 4;  // bytes of a parameter's element
+};
+
+Script Train(const Program& program) {
+  Script s;
+  const uint64_t weight = 100 * program.element;
+  const auto layer = [](int number) { return "blocks." + std::to_string(number); };
+  for (int i = 0; i < program.layers; ++i)
+    s.Alloc(layer(i), weight).Parameter(layer(i), layer(i) + ".weight");
+  for (int step = 1; step <= 2; ++step) {
+    const std::string batch = "batch" + std::to_string(step);
+    s.Data([&] { s.Alloc(batch, program.batch); });
+    s.Label(batch, trace::Role::kInput, trace::LabelSource::kDataLoader);
+    for (int i = 0; i < program.layers; ++i) {
+      s.Module(layer(i), [&] { s.Alloc("act" + layer(i), 2 * program.batch).Saved("act" + layer(i)); });
+    }
+    s.Backward([&] {
+      for (int i = 0; i < program.layers; ++i) {
+        if (step == 1) s.Alloc("grad" + layer(i), weight).Gradient("grad" + layer(i), layer(i));
+      }
+    });
+    s.Optimizer(program.optimizer, [&] {
+      for (int i = 0; step == 1 && program.optimizer == "Adam" && i < program.layers; ++i) {
+        for (const std::string key : {"exp_avg", "exp_avg_sq"}) {
+          s.Alloc(key + layer(i), weight);
+          s.Label(key + layer(i), trace::Role::kOptimizerState, trace::LabelSource::kOptimizer,
+                  key + " of " + layer(i) + ".weight");
+        }
+      }
+    });
+    for (int i = 0; i < program.layers; ++i) s.Released("act" + layer(i)).Free("act" + layer(i));
+    s.Free(batch);
+  }
+  return s;
+}
+
+Side SideOf(const Program& program) {
+  const Script script = Train(program);
+  const model::Run run = script.Load();
+  const classify::Analysis analysis(run);
+  return *diff::SideOf("run.vms", analysis, {});
+}
+
+int64_t ChangeOf(const Diff& diff, const std::string& category) {
+  for (const Row& row : diff.categories) {
+    if (row.name == category) return row.change();
+  }
+  return 0;
+}
+
+TEST(DiffTest, ARunDoesNotDifferFromItself) {
+  const Side side = SideOf({});
+  const Diff diff = Compare(side, side);
+  EXPECT_EQ(diff.peak.change(), 0);
+  EXPECT_TRUE(diff.causes.empty());
+  EXPECT_TRUE(diff.owners.empty());
+}
+
+TEST(DiffTest, ALayerMoreIsNamedWithAllThatItHolds) {
+  const Diff diff = Compare(SideOf({}), SideOf({.layers = 3}));
+  ASSERT_EQ(diff.causes.size(), 1u);
+  EXPECT_EQ(diff.causes[0].what, "1 more module: blocks.2 (1 parameter)");
+  EXPECT_EQ(diff.causes[0].bytes, diff.peak.change());
+  EXPECT_EQ(diff.peak.change(), 400 + 400 + 128) << "parameter, gradient, activation";
+}
+
+TEST(DiffTest, AndALayerLess) {
+  const Diff diff = Compare(SideOf({.layers = 3}), SideOf({}));
+  ASSERT_EQ(diff.causes.size(), 1u);
+  EXPECT_EQ(diff.causes[0].what, "1 fewer module: blocks.2 (1 parameter)");
+  EXPECT_EQ(diff.causes[0].bytes, diff.peak.change());
+}
+
+TEST(DiffTest, AnotherOptimizerIsNamedWithItsState) {
+  const Diff diff = Compare(SideOf({}), SideOf({.optimizer = "Adam"}));
+  ASSERT_EQ(diff.causes.size(), 1u);
+  EXPECT_EQ(diff.causes[0].what, "Optimizer SGD -> Adam (state: none -> exp_avg, exp_avg_sq)");
+  EXPECT_EQ(diff.causes[0].bytes, 2 * 2 * 400);
+  EXPECT_EQ(ChangeOf(diff, "optimizer_state"), 2 * 2 * 400);
+}
+
+TEST(DiffTest, ALargerBatchIsNamedWithWhatIsMadeOfIt) {
+  const Diff diff = Compare(SideOf({}), SideOf({.batch = 128}));
+  ASSERT_EQ(diff.causes.size(), 1u);
+  EXPECT_THAT(diff.causes[0].what, HasSubstr("2.00 times"));
+  EXPECT_EQ(diff.causes[0].bytes, 64 + 2 * 128);
+}
+
+TEST(DiffTest, ParametersOfHalfTheSizeAreAnotherType) {
+  const Diff diff = Compare(SideOf({}), SideOf({.element = 2}));
+  ASSERT_EQ(diff.causes.size(), 1u);
+  EXPECT_THAT(diff.causes[0].what, StartsWith("Parameters of half the size"));
+  EXPECT_EQ(diff.causes[0].bytes, -2 * (200 + 200));
+}
+
+TEST(DiffTest, TwoChangesShareWhatDiffers) {
+  const Diff diff = Compare(SideOf({}), SideOf({.layers = 3, .optimizer = "Adam"}));
+  ASSERT_EQ(diff.causes.size(), 2u);
+  EXPECT_EQ(diff.causes[0].bytes + diff.causes[1].bytes, diff.peak.change());
+}
+
+TEST(DiffTest, TheJsonFormHasTheSameNumbers) {
+  const Side before = SideOf({}), after = SideOf({.batch = 128});
+  const Diff diff = Compare(before, after);
+  const auto json = nlohmann::json::parse(ToJson(before, after, diff));
+  EXPECT_EQ(json["change_bytes"], diff.peak.change());
+  EXPECT_EQ(json["causes"][0]["kind"], "batch");
+  EXPECT_EQ(json["steps"].size(), 2u);
+  int64_t sum = 0;
+  for (const auto& row : json["categories"]) sum += row["change_bytes"].get<int64_t>();
+  EXPECT_EQ(sum, diff.peak.change()) << "the categories add up";
+}
+
+}  // namespace
+}  // namespace vramscope::diff

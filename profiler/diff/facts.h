@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a run says about the program that made it, as far as memory depends on it: the optimizer, the model's
+// parameters, what a step is fed with, precision, checkpointing.
+//
+// Why: two runs differ by what somebody changed in the program. Bytes by category say how much, these facts
+// say what it was.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+
+#include "profiler/classify/analysis.h"
+#include "profiler/report/answer.h"
+
+namespace vramscope::diff {
+
+struct Facts {
+  std::set<std::string> optimizers;            // classes whose step() ran: "AdamW"
+  std::set<std::string> optimizer_state;       // what they keep for a parameter: "exp_avg", "exp_avg_sq"
+  std::set<std::string> autocast;              // types of autocast regions: "bfloat16"
+  bool checkpoints = false;                    // torch.utils.checkpoint ran
+  std::map<std::string, uint64_t> parameters;  // name -> bytes, those alive at the peak
+  uint64_t input_bytes = 0;                    // of category input, at the peak
+  std::string torch_version;
+  std::string allocator_settings;  // PYTORCH_CUDA_ALLOC_CONF and the like; "" = none or not known
+};
+
+// `answer` is about the run of `analysis` and has the blocks of its peak in moments[0].
+[[nodiscard]] Facts FactsOf(const classify::Analysis& analysis, const report::Answer& answer);
+
+}  // namespace vramscope::diff

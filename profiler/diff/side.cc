@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/diff/compare.h"
+#include "profiler/report/build.h"
+
+namespace vramscope::diff {
+
+Result<Side> SideOf(const std::string& path, const classify::Analysis& analysis, report::Request request) {
+  request.top = 0;
+  request.blocks = true;
+  request.at = {{}};
+  Result<report::Answer> answer = report::BuildAnswer(analysis, request);
+  if (!answer.ok()) return Error{path + ": " + answer.error().sentence};
+  Side side;
+  side.path = path;
+  side.facts = FactsOf(analysis, *answer);
+  side.answer = std::move(*answer);
+  return side;
+}
+
+Status IsComparable(const Side& side) {
+  if (!side.answer.device.empty()) return {};
+  return Error{side.path + ": nothing was allocated in this run, so there is nothing to compare."};
+}
+
+}  // namespace vramscope::diff

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// Oracle: each loop keeps what the test says, and nothing else.
+#include "profiler/leaks/growth.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "profiler/model/testing/script.h"
+
+namespace vramscope::leaks {
+namespace {
+
+using model::testing::Script;
+using ::testing::HasSubstr;
+
+constexpr int kSteps = 12;
+
+// A training loop of `steps`; `in_step` allocates what it wants in the forward of each.
+Script Loop(const std::function<void(Script&, int)>& in_step, int steps = kSteps) {
+  Script s;
+  s.Alloc("weight", 400).Parameter("weight", "fc.weight");
+  for (int step = 1; step <= steps; ++step) {
+    const std::string number = std::to_string(step);
+    s.Data([&] { s.Alloc("batch" + number, 64); });
+    in_step(s, step);
+    s.Alloc("hidden", 128).Saved("hidden");
+    s.Backward([&] { s.Alloc("grad", 400).Gradient("grad", "weight").Released("hidden").Free("hidden"); });
+    s.Optimizer("SGD", [&] {});
+    s.Free("grad").Free("batch" + number);
+  }
+  return s;
+}
+
+Answer Judge(const Script& script) {
+  const model::Run run = script.Load();
+  const classify::Analysis analysis(run);
+  return *FindGrowth(analysis, {});
+}
+
+TEST(GrowthTest, ALoopThatFreesEverythingDoesNotGrow) {
+  const Answer answer = Judge(Loop([](Script&, int) {}));
+  EXPECT_TRUE(answer.leaks.empty());
+  EXPECT_TRUE(answer.settled.empty());
+  EXPECT_EQ(answer.bytes_per_step, 0);
+  EXPECT_EQ(answer.first_judged, 3u);
+  EXPECT_EQ(answer.last_judged, 10u);
+}
+
+TEST(GrowthTest, WhatEachStepKeepsIsALeakWithItsLine) {
+  const Answer answer = Judge(Loop([](Script& s, int step) {
+    s.Stack({"main (train.py:3)", "train (train.py:42)"}).Alloc("kept" + std::to_string(step), 96);
+  }));
+  ASSERT_EQ(answer.leaks.size(), 1u);
+  const Growth& leak = answer.leaks[0];
+  EXPECT_EQ(leak.line, "train (train.py:42)");
+  EXPECT_EQ(leak.bytes_per_step, 96u);
+  EXPECT_EQ(leak.first_step, 1u);
+  EXPECT_EQ(leak.keeper, Keeper::kProgram);
+  EXPECT_EQ(answer.bytes_per_step, 96);
+}
+
+TEST(GrowthTest, AGraphThatIsKeptIsOneLeakOfAllItsTensors) {
+  const Answer answer = Judge(Loop([](Script& s, int step) {
+    for (const std::string tensor : {"a", "b", "c"}) {
+      const std::string name = tensor + std::to_string(step);
+      s.Stack({"forward (model.py:" + std::to_string(tensor[0]) + ")"}).Alloc(name, 32).Saved(name);
+    }
+  }));
+  ASSERT_EQ(answer.leaks.size(), 1u);
+  EXPECT_EQ(answer.leaks[0].keeper, Keeper::kGraph);
+  EXPECT_EQ(answer.leaks[0].places, 3u);
+  EXPECT_EQ(answer.leaks[0].bytes_per_step, 96u);
+}
+
+TEST(GrowthTest, WhatIsMadeOnceIsNoGrowth) {
+  const Answer answer = Judge(Loop([](Script& s, int step) {
+    if (step == 1) s.Alloc("state", 400);
+  }));
+  EXPECT_TRUE(answer.leaks.empty());
+  EXPECT_TRUE(answer.settled.empty());
+}
+
+TEST(GrowthTest, ACacheThatFillsAndStopsHasSettled) {
+  const Answer answer = Judge(Loop([](Script& s, int step) {
+    if (step <= 5) s.Alloc("cached" + std::to_string(step), 400);
+  }));
+  EXPECT_TRUE(answer.leaks.empty());
+  ASSERT_EQ(answer.settled.size(), 1u);
+  EXPECT_EQ(answer.settled[0].last_step, 5u);
+}
+
+TEST(GrowthTest, WhatIsFetchedAheadIsOnItsWay) {
+  const Answer answer = Judge(Loop([](Script& s, int step) {
+    s.Alloc("ahead" + std::to_string(step), 64);
+    if (step > 1) s.Free("ahead" + std::to_string(step - 1));
+  }));
+  EXPECT_TRUE(answer.leaks.empty());
+}
+
+TEST(GrowthTest, ALeakAtEveryThirdStepIsSeen) {
+  const Answer answer = Judge(Loop(
+      [](Script& s, int step) {
+        if (step % 3 == 0) s.Alloc("logged" + std::to_string(step), 90);
+      },
+      24));
+  ASSERT_EQ(answer.leaks.size(), 1u);
+  EXPECT_EQ(answer.leaks[0].steps, 7u) << "steps 3 to 21";
+}
+
+TEST(GrowthTest, FewStepsCannotBeJudged) {
+  const Script script = Loop([](Script&, int) {}, 4);
+  const model::Run run = script.Load();
+  const classify::Analysis analysis(run);
+  const auto answer = FindGrowth(analysis, {});
+  ASSERT_FALSE(answer.ok());
+  EXPECT_THAT(answer.error().sentence, HasSubstr("4 finished steps"));
+}
+
+TEST(GrowthTest, TheJsonFormHasTheSameNumbers) {
+  const Answer answer = Judge(Loop([](Script& s, int step) { s.Alloc("kept" + std::to_string(step), 96); }));
+  const auto json = nlohmann::json::parse(ToJson(answer));
+  EXPECT_EQ(json["leaks"][0]["bytes_per_step"], 96);
+  EXPECT_EQ(json["leaks"][0]["line"], nullptr);
+  EXPECT_EQ(json["leaks"][0]["kept_by"], "program");
+}
+
+}  // namespace
+}  // namespace vramscope::leaks
