@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/check/judge.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace vramscope::check {
+namespace {
+
+// Why figures of this run may be too low; "" when they are not.
+std::string LossesOf(const report::Answer& run) {
+  if (run.dropped_events != 0)
+    return std::to_string(run.dropped_events) + " events were lost, so the true figure may be higher.";
+  return run.damage.sentence;
+}
+
+const report::Device* ChosenDevice(const report::Answer& run) {
+  const auto found = std::find_if(run.devices.begin(), run.devices.end(),
+                                  [](const report::Device& device) { return device.chosen; });
+  return found == run.devices.end() ? nullptr : &*found;
+}
+
+// "layers.3.attn" or "train.py:42", whatever says most.
+std::string PlaceOf(const leaks::Growth& growth) {
+  for (const std::string& text : {growth.line, growth.module, growth.op}) {
+    if (!text.empty()) return text;
+  }
+  return std::string("in ") + timeline::PhaseName(growth.phase);
+}
+
+class Judgement {
+ public:
+  Judgement(const Rule& rule, const Evidence& evidence) : rule_(rule), evidence_(evidence) {
+    verdict_.rule = rule;
+  }
+
+  Verdict Give() {
+    if (evidence_.run->device.empty()) return NotJudged("Nothing was allocated in this run.");
+    switch (rule_.kind) {
+      case Rule::Kind::kPeak:
+        return Below(evidence_.run->peak.allocated_bytes, "");
+      case Rule::Kind::kReserved:
+        return Below(ChosenDevice(*evidence_.run)->peak_reserved_bytes,
+                     "What the allocator of this device reserves was not recorded.");
+      case Rule::Kind::kDeviceUsed:
+        return Below(ChosenDevice(*evidence_.run)->peak_used_bytes,
+                     "The driver was not seen to say how much of this device is in use.");
+      case Rule::Kind::kCategory:
+        return Below(evidence_.run->peak.categories[static_cast<size_t>(rule_.category)], "");
+      case Rule::Kind::kFragmentation:
+        return Fragmentation();
+      case Rule::Kind::kNoLeak:
+        return NoLeak();
+      case Rule::Kind::kBaseline:
+        return Baseline();
+    }
+    return verdict_;
+  }
+
+ private:
+  Verdict NotJudged(const std::string& why) {
+    verdict_.outcome = Outcome::kNotJudged;
+    verdict_.detail = why;
+    return verdict_;
+  }
+
+  Verdict Decided(bool holds) {
+    verdict_.outcome = holds ? Outcome::kPass : Outcome::kFail;
+    const std::string losses = LossesOf(*evidence_.run);
+    return holds && !losses.empty() ? NotJudged(losses) : verdict_;
+  }
+
+  Verdict Below(std::optional<uint64_t> bytes, const char* not_known) {
+    verdict_.measured_bytes = bytes;
+    verdict_.limit_bytes = rule_.bytes;
+    return bytes.has_value() ? Decided(*bytes < rule_.bytes) : NotJudged(not_known);
+  }
+
+  Verdict Fragmentation() {
+    verdict_.limit_share = rule_.share;
+    if (!evidence_.fragmentation->ok()) return NotJudged(evidence_.fragmentation->error().sentence);
+    verdict_.measured_share = (*evidence_.fragmentation)->Fragmentation();
+    return Decided(*verdict_.measured_share < rule_.share);
+  }
+
+  Verdict NoLeak() {
+    verdict_.limit_bytes = 0;
+    if (!evidence_.leaks->ok()) return NotJudged(evidence_.leaks->error().sentence);
+    const std::vector<leaks::Growth>& found = (*evidence_.leaks)->leaks;
+    uint64_t bytes = 0;
+    for (const leaks::Growth& growth : found) bytes += growth.bytes_per_step;
+    verdict_.measured_bytes = bytes;
+    verdict_.places = found.size();
+    if (!found.empty()) verdict_.detail = PlaceOf(found.front());
+    return Decided(found.empty());
+  }
+
+  Verdict Baseline() {
+    const diff::Row& peak = evidence_.diff->peak;
+    verdict_.measured_bytes = peak.after;
+    verdict_.limit_bytes =
+        peak.before + static_cast<uint64_t>(std::floor(static_cast<double>(peak.before) * rule_.share));
+    if (evidence_.baseline->device.empty()) return NotJudged("Nothing was allocated in the baseline.");
+    if (const std::string losses = LossesOf(*evidence_.baseline); !losses.empty())
+      return NotJudged("Of the baseline: " + losses);
+    if (peak.change() != 0 && !evidence_.diff->causes.empty())
+      verdict_.detail = evidence_.diff->causes.front().what;
+    return Decided(peak.after <= *verdict_.limit_bytes);
+  }
+
+  const Rule& rule_;
+  const Evidence& evidence_;
+  Verdict verdict_;
+};
+
+}  // namespace
+
+const char* RuleKey(Rule::Kind kind) {
+  switch (kind) {
+    case Rule::Kind::kPeak:
+      return "peak_below";
+    case Rule::Kind::kReserved:
+      return "reserved_below";
+    case Rule::Kind::kDeviceUsed:
+      return "device_used_below";
+    case Rule::Kind::kCategory:
+      return "category";
+    case Rule::Kind::kFragmentation:
+      return "frag_below";
+    case Rule::Kind::kNoLeak:
+      return "no_leak_per_step";
+    case Rule::Kind::kBaseline:
+      return "baseline";
+  }
+  return "";
+}
+
+const char* OutcomeKey(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::kPass:
+      return "pass";
+    case Outcome::kFail:
+      return "fail";
+    case Outcome::kNotJudged:
+      return "not_judged";
+  }
+  return "";
+}
+
+std::vector<Verdict> Judge(const std::vector<Rule>& rules, const Evidence& evidence) {
+  std::vector<Verdict> verdicts;
+  for (const Rule& rule : rules) verdicts.push_back(Judgement(rule, evidence).Give());
+  return verdicts;
+}
+
+Outcome Overall(const std::vector<Verdict>& verdicts) {
+  const auto has = [&](Outcome outcome) {
+    return std::any_of(verdicts.begin(), verdicts.end(),
+                       [&](const Verdict& verdict) { return verdict.outcome == outcome; });
+  };
+  if (has(Outcome::kFail)) return Outcome::kFail;
+  return has(Outcome::kNotJudged) ? Outcome::kNotJudged : Outcome::kPass;
+}
+
+}  // namespace vramscope::check

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// A block as a row of a table: what CSV and SQLite say about it, found in one place.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <unordered_map>
+
+#include "profiler/export/content.h"
+
+namespace vramscope::exporting {
+
+struct BlockRow {
+  uint64_t number = 0;  // the how-manieth allocation of the trace it is, from 1
+  model::DeviceIndex device = 0;
+  uint32_t pid = 0;
+  const model::Block* block = nullptr;
+  std::optional<uint64_t> requested;
+  uint64_t alloc_ns = 0;
+  std::optional<uint64_t> free_ns;  // none: alive at the end
+  uint32_t step = 0;                // of the birth; 0 = outside of all steps
+  timeline::Phase phase{};
+  classify::Category first{};
+  classify::Category last{};
+  std::optional<classify::Category> at_peak;  // none: of another device, or not alive then
+  std::string_view name;
+  std::string_view module;  // recorded at the birth: only in deep steps
+  std::string_view op;
+  uint32_t stack = 0;
+};
+
+class BlockRows {
+ public:
+  explicit BlockRows(const Content& content) : content_(content) {
+    const model::Run& run = content.run();
+    for (model::DeviceIndex device = 0; device < run.devices.size(); ++device)
+      devices_[Key(run.devices[device].process, run.devices[device].code)] = device;
+    places_.resize(run.contexts.size());
+  }
+
+  // In order of allocation: one block after the other, each once.
+  [[nodiscard]] BlockRow Of(model::BlockId id) {
+    const model::Run& run = content_.run();
+    const model::Block& block = run.blocks[id];
+    BlockRow row;
+    row.number = uint64_t{id} + 1;
+    row.block = &block;
+    const model::ProcessIndex process = run.ProcessOf(block);
+    row.device = devices_[Key(process, block.device_code)];
+    row.pid = run.processes[process].info.pid;
+    if (block.slack != model::Block::kUnknownSlack) row.requested = block.size - block.slack;
+    row.alloc_ns = run.times.TimeOf(block.alloc_event);
+    if (block.free_event != model::kNever) row.free_ns = run.times.TimeOf(block.free_event);
+    const timeline::Span& span = content_.TrainingOf(process).SpanAt(block.alloc_event);
+    row.step = span.step;
+    row.phase = timeline::PhaseOf(span.part);
+    const classify::Life life = content_.analysis().categories().Of(id);
+    row.first = life[0].category;
+    row.last = block.free_event == model::kNever ? life[life.size() - 1].category
+                                                 : life.At(block.free_event - 1).category;
+    if (row.device == content_.device() && block.AliveAfter(content_.peak_event()))
+      row.at_peak = life.At(content_.peak_event()).category;
+    row.name = content_.analysis().names().Of(id);
+    const model::Birthplace& place = PlaceOf(block.context);
+    row.module = run.Text(place.module);
+    row.op = run.Text(place.op);
+    row.stack = block.stack;
+    return row;
+  }
+
+ private:
+  static uint64_t Key(model::ProcessIndex process, uint16_t code) { return uint64_t{process} << 16 | code; }
+  const model::Birthplace& PlaceOf(model::ContextId context) {
+    auto& place = places_[context];
+    if (!place.has_value()) place = model::Describe(content_.run().contexts, context);
+    return *place;
+  }
+
+  const Content& content_;
+  std::unordered_map<uint64_t, model::DeviceIndex> devices_;
+  std::vector<std::optional<model::Birthplace>> places_;  // by context
+};
+
+}  // namespace vramscope::exporting

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Collapsed stacks: one line for each, "outermost;...;innermost BYTES", as flamegraph.pl reads them
+// (https://github.com/brendangregg/FlameGraph).
+#include <algorithm>
+
+#include "profiler/export/export.h"
+#include "profiler/export/live_stacks.h"
+#include "profiler/export/output.h"
+
+namespace vramscope::exporting {
+
+Status WriteCollapsed(const Content& content, const Options&, const std::string& path) {
+  Result<Output> out = Output::Create(path);
+  if (!out.ok()) return out.error();
+  for (const LiveStack& stack : FindLiveStacks(content)) {
+    for (size_t i = 0; i < stack.frames.size(); ++i) {
+      std::string frame = stack.frames[i];
+      std::replace(frame.begin(), frame.end(), ';', ':');  // would begin another frame
+      if (i != 0) out->Char(';');
+      out->Text(frame);
+    }
+    out->Char(' ');
+    out->Number(stack.bytes);
+    out->Char('\n');
+  }
+  return out->Finish();
+}
+
+}  // namespace vramscope::exporting

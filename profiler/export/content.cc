@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/export/content.h"
+
+#include "profiler/report/build.h"
+#include "profiler/report/device_choice.h"
+
+namespace vramscope::exporting {
+
+Result<Content> Content::Of(const classify::Analysis& analysis, report::Request request) {
+  Content content(analysis);
+  const model::Run& run = analysis.run();
+  for (model::DeviceIndex device = 0; device < run.devices.size(); ++device)
+    content.curves_.emplace_back(run, device);
+  const Result<model::DeviceIndex> device = report::ChooseDevice(run, content.curves_, request);
+  if (!device.ok()) return device.error();
+  if (*device == model::kNone)
+    return Error{"nothing was allocated in this run, so there is nothing to write."};
+  content.device_ = *device;
+  content.peak_event_ = content.curve().peak().event;
+  request.top = 0;
+  request.blocks = true;
+  request.at = {{}};
+  Result<report::Answer> answer = report::BuildAnswer(analysis, request);
+  if (!answer.ok()) return answer.error();
+  content.answer_ = std::move(*answer);
+  return content;
+}
+
+}  // namespace vramscope::exporting

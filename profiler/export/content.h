@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is exported: an analysed run, and the report's answer about it.
+//
+// Why the answer too: a figure that a report prints is never computed again for a file. What a file has
+// beyond it (rows for blocks, points of a curve) comes from the same analysis, so that sums over rows give
+// the same figures; tests/export holds every format to that.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "profiler/classify/analysis.h"
+#include "profiler/report/answer.h"
+#include "profiler/report/request.h"
+#include "profiler/timeline/curve.h"
+
+namespace vramscope::exporting {
+
+class Content {
+ public:
+  // `analysis` must outlive it. Fails as report::BuildAnswer does, and when nothing was allocated.
+  static Result<Content> Of(const classify::Analysis& analysis, report::Request request);
+
+  [[nodiscard]] const classify::Analysis& analysis() const { return *analysis_; }
+  [[nodiscard]] const model::Run& run() const { return analysis_->run(); }
+  // Owners complete; the blocks of the peak are in moments[0].
+  [[nodiscard]] const report::Answer& answer() const { return answer_; }
+  [[nodiscard]] const std::vector<timeline::DeviceCurve>& curves() const { return curves_; }
+  [[nodiscard]] model::DeviceIndex device() const { return device_; }  // the chosen one
+  [[nodiscard]] const timeline::DeviceCurve& curve() const { return curves_[device_]; }
+  [[nodiscard]] model::EventIndex peak_event() const { return peak_event_; }
+  [[nodiscard]] const timeline::Training& TrainingOf(model::ProcessIndex process) const {
+    return analysis_->training()[process];
+  }
+
+ private:
+  explicit Content(const classify::Analysis& analysis) : analysis_(&analysis) {}
+
+  const classify::Analysis* analysis_;
+  report::Answer answer_;
+  std::vector<timeline::DeviceCurve> curves_;
+  model::DeviceIndex device_ = model::kNone;
+  model::EventIndex peak_event_ = model::kNever;
+};
+
+}  // namespace vramscope::exporting

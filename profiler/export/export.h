@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// A run in the formats of other tools. One file for each format, one function for all of them.
+//
+//   Content (analysis + report's answer) ─┬─ series, slices, live stacks ─┬─ csv  sqlite  chrome  perfetto
+//                                         │                              └─ speedscope  collapsed  pprof
+//                                         └─ every name through profiler/text
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "profiler/export/content.h"
+#include "trace_format/result.h"
+
+namespace vramscope::exporting {
+
+enum class Table : uint8_t { kEvents, kBlocks, kSeries, kSteps };
+
+struct Options {
+  Table table = Table::kBlocks;  // of CSV
+};
+
+struct Format {
+  const char* name;     // as --to takes it
+  const char* endings;  // of files, separated by spaces; the longest one that fits decides
+  const char* help;
+  // Writes a new file at `path`; what is there is replaced. Not for two threads with one path.
+  Status (*write)(const Content& content, const Options& options, const std::string& path);
+};
+[[nodiscard]] std::span<const Format> Formats();
+[[nodiscard]] const Format* FormatNamed(std::string_view name);
+[[nodiscard]] const Format* FormatOfPath(std::string_view path);  // nullptr when no ending fits
+
+[[nodiscard]] Result<Table> ParseTable(std::string_view name);
+
+Status WriteCsv(const Content& content, const Options& options, const std::string& path);
+Status WriteSqlite(const Content& content, const Options& options, const std::string& path);
+Status WriteChrome(const Content& content, const Options& options, const std::string& path);
+Status WritePerfetto(const Content& content, const Options& options, const std::string& path);
+Status WriteSpeedscope(const Content& content, const Options& options, const std::string& path);
+Status WriteCollapsed(const Content& content, const Options& options, const std::string& path);
+Status WritePprof(const Content& content, const Options& options, const std::string& path);
+
+}  // namespace vramscope::exporting

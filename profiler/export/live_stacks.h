@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// The bytes that are alive at the peak, by where in the program they come from: what flame graphs draw.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "profiler/export/content.h"
+
+namespace vramscope::exporting {
+
+struct LiveStack {
+  std::vector<std::string> frames;  // cleaned, outermost first; the last one is the category
+  uint64_t bytes = 0;
+  uint64_t blocks = 0;
+};
+
+// By frames. Frames are those of the recorded stack; where there is none the module, the autograd node and
+// the operator as far as they are known; the sum of bytes is the peak's. Bytes whose allocation was not seen
+// have the frame "not seen".
+[[nodiscard]] std::vector<LiveStack> FindLiveStacks(const Content& content);
+
+}  // namespace vramscope::exporting

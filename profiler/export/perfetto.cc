@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// Perfetto's native trace: track events, as ui.perfetto.dev and trace_processor read them. Field numbers from
+// https://github.com/google/perfetto/tree/main/protos/perfetto/trace
+#include "profiler/export/export.h"
+#include "profiler/export/output.h"
+#include "profiler/export/protobuf.h"
+#include "profiler/export/series.h"
+#include "profiler/export/slices.h"
+#include "profiler/text/harmless.h"
+
+namespace vramscope::exporting {
+namespace {
+
+// Trace, TracePacket
+constexpr uint32_t kPacket = 1;
+constexpr uint32_t kTimestamp = 8, kSequence = 10, kTrackEvent = 11, kSequenceFlags = 13,
+                   kTrackDescriptor = 60;
+// TrackDescriptor
+constexpr uint32_t kUuid = 1, kTrackName = 2, kProcess = 3, kThread = 4, kParent = 5, kCounter = 8;
+// ProcessDescriptor and ThreadDescriptor; CounterDescriptor
+constexpr uint32_t kPid = 1, kTid = 2, kThreadName = 5, kProcessName = 6, kUnit = 3, kUnitBytes = 3;
+// TrackEvent and its types; DebugAnnotation
+constexpr uint32_t kAnnotation = 4, kType = 9, kTrackOfEvent = 11, kCategory = 22, kName = 23,
+                   kCounterValue = 30;
+constexpr uint32_t kSliceBegin = 1, kSliceEnd = 2, kInstant = 3, kCounterType = 4;
+constexpr uint32_t kAnnotationName = 10, kAnnotationNumber = 3, kAnnotationText = 6;
+
+constexpr uint64_t kStateCleared = 1;  // SEQ_INCREMENTAL_STATE_CLEARED
+
+class Perfetto {
+ public:
+  Perfetto(const Content& content, Output& out) : content_(content), run_(content.run()), out_(out) {}
+
+  void Write() {
+    for (model::ProcessIndex process = 0; process < run_.processes.size(); ++process) ProcessTrack(process);
+    const Slices slices = FindSlices(content_);
+    WriteSlices(slices);
+    for (model::DeviceIndex device = 0; device < run_.devices.size(); ++device) Counters(device);
+    for (const report::OutOfMemory& oom : content_.answer().out_of_memory) OutOfMemory(oom);
+  }
+
+ private:
+  [[nodiscard]] uint32_t Pid(model::ProcessIndex process) const { return run_.processes[process].info.pid; }
+  static uint64_t ProcessUuid(model::ProcessIndex process) { return 1 + process; }
+  uint64_t NewUuid() { return next_uuid_++; }
+
+  void Packet(Message packet) {
+    packet.Number(kSequence, 1);
+    if (first_) packet.Number(kSequenceFlags, kStateCleared);
+    first_ = false;
+    out_.Text(Message().Sub(kPacket, packet).bytes());
+  }
+  void Descriptor(const Message& descriptor) { Packet(Message().Sub(kTrackDescriptor, descriptor)); }
+  void Event(uint64_t time_ns, const Message& event) {
+    Packet(Message().Number(kTimestamp, time_ns).Sub(kTrackEvent, event));
+  }
+
+  void ProcessTrack(model::ProcessIndex process) {
+    const Message of = Message()
+                           .Number(kPid, Pid(process))
+                           .Bytes(kProcessName, text::Clean(run_.processes[process].info.command_line));
+    Descriptor(Message().Number(kUuid, ProcessUuid(process)).Sub(kProcess, of));
+  }
+
+  uint64_t SliceTrack(const Track& track) {
+    const uint64_t uuid = NewUuid();
+    Message descriptor;
+    descriptor.Number(kUuid, uuid).Number(kParent, ProcessUuid(track.process));
+    if (track.kind == Track::Kind::kThread) {
+      descriptor.Sub(kThread, Message()
+                                  .Number(kPid, Pid(track.process))
+                                  .Number(kTid, run_.threads[track.thread].info.os_thread)
+                                  .Bytes(kThreadName, track.name));
+    } else {
+      descriptor.Bytes(kTrackName, track.name);
+    }
+    Descriptor(descriptor);
+    return uuid;
+  }
+
+  void WriteSlices(const Slices& slices) {
+    std::vector<uint64_t> uuids;
+    for (const Track& track : slices.tracks) uuids.push_back(SliceTrack(track));
+    for (const Edge& edge : slices.edges) {
+      Message event;
+      event.Number(kType, edge.begin ? kSliceBegin : kSliceEnd).Number(kTrackOfEvent, uuids[edge.track]);
+      if (edge.begin) event.Bytes(kCategory, edge.kind).Bytes(kName, edge.name);
+      Event(edge.time_ns, event);
+    }
+  }
+
+  uint64_t CounterTrack(const model::Device& device, std::string_view figure) {
+    const uint64_t uuid = NewUuid();
+    Descriptor(Message()
+                   .Number(kUuid, uuid)
+                   .Number(kParent, ProcessUuid(device.process))
+                   .Bytes(kTrackName, text::Clean(device.name + " " + std::string(figure)))
+                   .Sub(kCounter, Message().Number(kUnit, kUnitBytes)));
+    return uuid;
+  }
+  void Count(uint64_t time_ns, uint64_t uuid, uint64_t value) {
+    Event(time_ns,
+          Message().Number(kType, kCounterType).Number(kTrackOfEvent, uuid).Number(kCounterValue, value));
+  }
+
+  // A counter says its value when it changes; categories that never occur have none.
+  void Counters(model::DeviceIndex device) {
+    const model::Device& of = run_.devices[device];
+    const uint64_t allocated = CounterTrack(of, "allocated");
+    std::optional<uint64_t> reserved;
+    std::array<std::optional<uint64_t>, classify::kCategoryCount> categories;
+    SeriesPoint last;
+    const Series series(content_, device);
+    series.ForEach([&](const SeriesPoint& point) {
+      const uint64_t time_ns = run_.times.TimeOf(point.event);
+      if (point.allocated != last.allocated) Count(time_ns, allocated, point.allocated);
+      if (point.reserved != last.reserved) {
+        if (!reserved.has_value()) reserved = CounterTrack(of, "reserved");
+        Count(time_ns, *reserved, *point.reserved);
+      }
+      for (size_t i = 0; i < classify::kCategoryCount; ++i) {
+        if (point.categories[i] == last.categories[i]) continue;
+        if (!categories[i].has_value())
+          categories[i] = CounterTrack(of, classify::Info(static_cast<classify::Category>(i)).key);
+        Count(time_ns, *categories[i], point.categories[i]);
+      }
+      last = point;
+    });
+  }
+
+  void OutOfMemory(const report::OutOfMemory& oom) {
+    uint64_t uuid = 0;
+    for (model::ProcessIndex process = 0; process < run_.processes.size(); ++process) {
+      if (Pid(process) == oom.pid) uuid = ProcessUuid(process);
+    }
+    Event(
+        oom.time_ns,
+        Message()
+            .Number(kType, kInstant)
+            .Number(kTrackOfEvent, uuid)
+            .Bytes(kCategory, "memory")
+            .Bytes(kName, "out of memory")
+            .Sub(kAnnotation, Message()
+                                  .Bytes(kAnnotationName, "requested_bytes")
+                                  .Number(kAnnotationNumber, oom.requested_bytes))
+            .Sub(kAnnotation,
+                 Message().Bytes(kAnnotationName, "device").Bytes(kAnnotationText, text::Clean(oom.device))));
+  }
+
+  const Content& content_;
+  const model::Run& run_;
+  Output& out_;
+  bool first_ = true;
+  uint64_t next_uuid_ = uint64_t{1} << 32;  // processes have those below
+};
+
+}  // namespace
+
+Status WritePerfetto(const Content& content, const Options&, const std::string& path) {
+  Result<Output> out = Output::Create(path);
+  if (!out.ok()) return out.error();
+  Perfetto(content, *out).Write();
+  return out->Finish();
+}
+
+}  // namespace vramscope::exporting

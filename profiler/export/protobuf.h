@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Protocol Buffers' wire format, the writing half: varints, strings, messages in messages.
+//
+// Why not the library: two formats with a dozen fields each do not pay for a code generator in the build and
+// a shared library on every machine. https://protobuf.dev/programming-guides/encoding
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace vramscope::exporting {
+
+class Message {
+ public:
+  Message& Number(uint32_t field, uint64_t value) {
+    Varint(uint64_t{field} << 3);
+    Varint(value);
+    return *this;
+  }
+  // Also for packed numbers and for messages, whose wire type is the same.
+  Message& Bytes(uint32_t field, std::string_view bytes) {
+    Varint(uint64_t{field} << 3 | 2);
+    Varint(bytes.size());
+    bytes_ += bytes;
+    return *this;
+  }
+  Message& Sub(uint32_t field, const Message& message) { return Bytes(field, message.bytes_); }
+  // Part of a packed field, without a tag.
+  Message& Varint(uint64_t value) {
+    for (; value >= 0x80; value >>= 7) bytes_ += static_cast<char>(value | 0x80);
+    bytes_ += static_cast<char>(value);
+    return *this;
+  }
+
+  [[nodiscard]] const std::string& bytes() const { return bytes_; }
+
+ private:
+  std::string bytes_;
+};
+
+}  // namespace vramscope::exporting

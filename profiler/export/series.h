@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// A device's memory by category after every event that changed it: what report says about one moment, for all
+// of them, in one pass.
+#pragma once
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "profiler/export/content.h"
+
+namespace vramscope::exporting {
+
+struct SeriesPoint {
+  model::EventIndex event = 0;
+  uint64_t allocated = 0;
+  std::optional<uint64_t> reserved;         // unknown before the allocator said so
+  classify::CategoryBytes categories = {};  // sums to allocated
+  uint32_t step = 0;                        // 0 = outside of all steps
+  timeline::Phase phase = timeline::Phase::kOther;
+};
+
+class Series {
+ public:
+  // `content` must outlive it. O(n log n) in the changes of category.
+  Series(const Content& content, model::DeviceIndex device);
+
+  // Calls visit(const SeriesPoint&) for each event that changed anything, in order. O(changes).
+  template <typename Visit>
+  void ForEach(const Visit& visit) const {
+    Cursor cursor;
+    SeriesPoint point;
+    while (Next(cursor, point)) visit(static_cast<const SeriesPoint&>(point));
+  }
+
+ private:
+  // A block that lives on under another category.
+  struct Turn {
+    model::EventIndex event = 0;
+    uint64_t bytes = 0;
+    classify::Category from{};
+    classify::Category to{};
+  };
+  struct Cursor {
+    size_t change = 0;
+    size_t turn = 0;
+    size_t unseen = 0;
+    size_t reserved = 0;
+    size_t span = 0;
+    uint64_t unseen_bytes = 0;
+  };
+
+  [[nodiscard]] bool Next(Cursor& cursor, SeriesPoint& point) const;
+  [[nodiscard]] model::EventIndex NextEvent(const Cursor& cursor) const;
+
+  const Content& content_;
+  const model::Device& device_;
+  std::vector<Turn> turns_;
+};
+
+}  // namespace vramscope::exporting

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// The page's style sheet and script, the files of assets/ as the build embedded them, and their hashes as a
+// Content-Security-Policy names them ("sha256-...").
+#pragma once
+
+#include <string_view>
+
+namespace vramscope::html {
+
+extern const std::string_view kStyle;
+extern const std::string_view kStyleHash;
+extern const std::string_view kScript;
+extern const std::string_view kScriptHash;
+
+}  // namespace vramscope::html

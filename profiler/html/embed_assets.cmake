@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+# Writes OUTPUT, a C++ source, from the style sheets STYLES and the scripts SCRIPTS: their texts in this order, and the SHA-256 of each in
+# the base64 form of a Content-Security-Policy. Run by the build whenever one of them changes.
+
+# The policy names a hash in base64, CMake computes it in hex.
+function(base64_of_hex hex result)
+  set(digits "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
+  set(text "")
+  string(LENGTH "${hex}" length)
+  set(at 0)
+  while(at LESS length)
+    string(SUBSTRING "${hex}" ${at} 6 part)
+    string(LENGTH "${part}" part_length)
+    string(SUBSTRING "${part}00000" 0 6 part)
+    math(EXPR bits "0x${part}")
+    math(EXPR characters "${part_length} / 2 + 1")
+    foreach(shift 18 12 6 0)
+      if(characters GREATER 0)
+        math(EXPR digit "(${bits} >> ${shift}) & 63")
+        string(SUBSTRING "${digits}" ${digit} 1 character)
+        math(EXPR characters "${characters} - 1")
+      else()
+        set(character "=")
+      endif()
+      string(APPEND text "${character}")
+    endforeach()
+    math(EXPR at "${at} + 6")
+  endwhile()
+  set(${result} "${text}" PARENT_SCOPE)
+endfunction()
+
+# The files one after the other as the C++ constant NAME, and their hash as NAME_hash.
+function(append_constant name)
+  set(text "")
+  foreach(file ${ARGN})
+    file(READ "${file}" content)
+    string(APPEND text "${content}")
+  endforeach()
+  string(SHA256 hex "${text}")
+  base64_of_hex("${hex}" hash)
+  file(APPEND "${OUTPUT}" "const std::string_view k${name}Hash = \"sha256-${hash}\";\nconst std::string_view k${name} = R\"asset(${text})asset\";\n")
+endfunction()
+
+file(WRITE "${OUTPUT}" "// Made by embed_assets.cmake.\n#include \"profiler/html/assets.h\"\n\nnamespace vramscope::html {\n\n")
+append_constant(Style ${STYLES})
+append_constant(Script ${SCRIPTS})
+file(APPEND "${OUTPUT}" "\n}  // namespace vramscope::html\n")

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/html/page.h"
+
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "profiler/classify/usage.h"
+#include "profiler/fragmentation/answer.h"
+#include "profiler/fragmentation/cause.h"
+#include "profiler/fragmentation/json.h"
+#include "profiler/html/address_map.h"
+#include "profiler/html/assets.h"
+#include "profiler/html/fit.h"
+#include "profiler/html/memory_columns.h"
+#include "profiler/html/owner_tree.h"
+#include "profiler/html/savings.h"
+#include "profiler/report/json.h"
+#include "profiler/timeline/curve.h"
+
+namespace vramscope::html {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using model::DeviceIndex;
+using model::EventIndex;
+
+constexpr size_t kReportBudget = 600'000;
+constexpr size_t kFragmentationBudget = 100'000;
+constexpr size_t kSegmentsShown = 8;
+constexpr size_t kPinsShown = 4;
+
+std::string HexColor(uint32_t rgb) {
+  static constexpr char kDigits[] = "0123456789abcdef";
+  std::string text = "#";
+  for (int shift = 20; shift >= 0; shift -= 4) text += kDigits[rgb >> shift & 15];
+  return text;
+}
+
+// The tables of names and colours that all views of the product share.
+void AddLegends(Json& picture) {
+  Json categories = Json::array();
+  for (size_t i = 0; i < classify::kCategoryCount; ++i) {
+    const classify::CategoryInfo& info = classify::Info(static_cast<classify::Category>(i));
+    categories.push_back(
+        {{"key", info.key}, {"name", info.name}, {"plural", info.plural}, {"color", HexColor(info.rgb)}});
+  }
+  picture["categories"] = std::move(categories);
+  Json rows = Json::array();
+  for (size_t i = 0; i < report::kDeviceRowCount; ++i) {
+    const report::DeviceRowInfo& info = report::Info(static_cast<report::DeviceRow>(i));
+    rows.push_back(
+        {{"key", info.key}, {"name", info.name}, {"color", HexColor(classify::Info(info.color_like).rgb)}});
+  }
+  picture["device_rows"] = std::move(rows);
+  Json causes = Json::array();
+  for (const fragmentation::Cause& cause : fragmentation::kCauses) {
+    causes.push_back({{"key", cause.key},
+                      {"name", cause.name},
+                      {"meaning", cause.meaning},
+                      {"color", HexColor(cause.rgb)}});
+  }
+  picture["causes"] = std::move(causes);
+  Json phases = Json::array();
+  for (size_t i = 0; i < timeline::kPhaseCount; ++i)
+    phases.push_back(timeline::PhaseName(static_cast<timeline::Phase>(i)));
+  picture["phases"] = std::move(phases);
+}
+
+std::optional<DeviceIndex> DeviceOf(const model::Run& run, const report::Answer& answer) {
+  for (DeviceIndex i = 0; i < run.devices.size(); ++i) {
+    if (run.devices[i].name == answer.device && run.processes[run.devices[i].process].info.pid == answer.pid)
+      return i;
+  }
+  return std::nullopt;
+}
+
+// The event of the answer's peak, as the report chose it.
+EventIndex PeakEvent(const Content& content, const timeline::DeviceCurve& curve) {
+  if (!content.answer.step_range.has_value()) return curve.peak().event;
+  const timeline::Training& training = content.analysis.training()[curve.device().process];
+  return curve
+      .PeakWithin(training.StepNumber(content.answer.step_range->first)->begin,
+                  training.StepNumber(content.answer.step_range->second)->end)
+      .event;
+}
+
+void AddLayout(const Content& content, classify::Origins& origins, EventIndex peak, Json& picture) {
+  const fragmentation::Subject& subject = *content.subject;
+  const fragmentation::LayoutWalk walk(subject.history, subject.rules);
+  const fragmentation::Moment moment = subject.MomentAt(content.analysis.run().times.TimeOf(peak));
+  const fragmentation::Layout layout = walk.At(moment);
+  if (layout.segments().empty()) return;
+  picture["map"] = AddressMap(content.analysis, origins, subject, layout, moment, peak);
+  Json fragmentation = fragmentation::MomentJson(subject, AnswerFor(subject, layout, moment, "peak"));
+  fragmentation["segments"] =
+      fragmentation::SegmentsJson(subject, SegmentsOf(subject, layout, moment, kSegmentsShown, kPinsShown));
+  Fit(fragmentation, kFragmentationBudget);
+  picture["fragmentation"] = std::move(fragmentation);
+}
+
+void AddPictures(const Content& content, DeviceIndex device, Json& picture) {
+  const model::Run& run = content.analysis.run();
+  const timeline::DeviceCurve curve(run, device);
+  const EventIndex peak = PeakEvent(content, curve);
+  classify::Origins origins(run, content.analysis.training());
+  const EventIndex at[] = {peak};
+  const auto live = classify::LiveAt(run, curve.device(), at);
+  picture["columns"] = MemoryColumns(content.analysis, device, peak);
+  picture["owners"] = OwnerTrees(content.analysis, origins, live[0], peak);
+  if (content.subject != nullptr) AddLayout(content, origins, peak, picture);
+  picture["whatif"] = Savings(content.analysis, device);
+}
+
+Json PictureOf(const Content& content, const Json& left_out) {
+  Json picture = {
+      {"file", CutText(content.title, 200)}, {"version", content.version}, {"left_out", left_out}};
+  const auto& driver = content.answer.peak.driver;
+  picture["capacity_bytes"] =
+      driver.has_value() && driver->capacity.value_or(0) != 0 ? Json(*driver->capacity) : Json(nullptr);
+  AddLegends(picture);
+  const std::optional<DeviceIndex> device = DeviceOf(content.analysis.run(), content.answer);
+  if (device.has_value()) AddPictures(content, *device, picture);
+  return picture;
+}
+
+std::string Policy() {
+  return "default-src 'none'; style-src '" + std::string(kStyleHash) + "'; script-src '" +
+         std::string(kScriptHash) +
+         "'; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
+}
+
+std::string Data(const char* id, const Json& json) {
+  return "<script type=\"application/json\" id=\"" + std::string(id) + "\">" + ScriptSafe(json) +
+         "</script>\n";
+}
+
+}  // namespace
+
+std::string MakePage(const Content& content) {
+  Json report = Json::parse(report::ToJson(content.answer, -1));
+  const Json left_out = Fit(report, kReportBudget);
+  const std::string title = EscapeText(CutText(content.title, 200));
+  std::string page =
+      "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+      "<meta http-equiv=\"Content-Security-Policy\" content=\"" +
+      Policy() +
+      "\">\n"
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+      "<meta name=\"color-scheme\" content=\"light dark\">\n<meta name=\"generator\" content=\"vramscope " +
+      EscapeText(content.version) + "\">\n<title>" + title + " \u00b7 vramscope</title>\n<style>";
+  page += kStyle;
+  page +=
+      "</style>\n</head>\n<body>\n<noscript>This report is drawn by its own script, which is turned off "
+      "here. The numbers are in this file as "
+      "JSON.</noscript>\n<main id=\"page\"></main>\n";
+  page += Data("report", report);
+  page += Data("picture", PictureOf(content, left_out));
+  page += "<script>";
+  page += kScript;
+  page += "</script>\n</body>\n</html>\n";
+  return page;
+}
+
+}  // namespace vramscope::html
