@@ -1,0 +1,241 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The viewer without a display: scripts that use it by the names of its elements, pictures, and files that it must refuse."""
+import json
+import os
+import struct
+import subprocess
+import tempfile
+import unittest
+import zlib
+from typing import Any, Dict, List, Tuple
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+VRAMSCOPE = os.environ["VRAMSCOPE_BIN"]
+TRAINING = os.path.join(HERE, "..", "..", "trace_format", "testdata", "v1_training.vms")
+MIB = 1 << 20
+
+
+def view(*arguments: str) -> subprocess.CompletedProcess:
+    return subprocess.run([VRAMSCOPE, "view", "--renderer", "software", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          text=True, timeout=120)
+
+
+def picture(path: str) -> Tuple[int, int, bytes]:
+    """Width, height and the filtered rows of a PNG."""
+    with open(path, "rb") as file:
+        data = file.read()
+    assert data[:8] == b"\x89PNG\r\n\x1a\n", "not a PNG"
+    width, height = struct.unpack(">II", data[16:24])
+    at, packed = 8, b""
+    while at < len(data):
+        length, kind = struct.unpack(">I4s", data[at:at + 8])
+        if kind == b"IDAT":
+            packed += data[at + 8:at + 8 + length]
+        at += 12 + length
+    return width, height, zlib.decompress(packed)
+
+
+def failed_run() -> Dict[str, Any]:
+    """A snapshot of PyTorch: 20 MiB with 4 free in the middle, and a request for 6 that nobody could serve."""
+    at = 0x7F0000000000
+    frames = [{"name": "forward", "filename": "train.py", "line": 7}]
+
+    def event(action: str, address: int, size: int, time: int, **more: int) -> Dict[str, Any]:
+        return {"action": action, "addr": at + address * MIB, "size": size * MIB, "stream": 0, "time_us": time, "frames": frames, **more}
+
+    events = [event("segment_alloc", 0, 20, 1), event("alloc", 0, 8, 2), event("alloc", 8, 4, 3), event("alloc", 12, 8, 4),
+              event("free_requested", 8, 4, 5), event("free_completed", 8, 4, 6), event("oom", 0, 6, 7, device_free=1 * MIB)]
+    blocks = [{"address": at + start * MIB, "size": size * MIB, "requested_size": size * MIB, "state": state, "frames": frames}
+              for start, size, state in ((0, 8, "active_allocated"), (8, 4, "inactive"), (12, 8, "active_allocated"))]
+    segment = {"device": 0, "address": at, "total_size": 20 * MIB, "allocated_size": 16 * MIB, "active_size": 16 * MIB, "stream": 0,
+               "segment_type": "large", "segment_pool_id": [0, 0], "is_expandable": False, "frames": [], "blocks": blocks}
+    return {"segments": [segment], "device_traces": [events], "allocator_settings": {}}
+
+
+class ViewerTest(unittest.TestCase):
+    def setUp(self) -> None:
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+
+    def path(self, name: str) -> str:
+        return os.path.join(self.folder.name, name)
+
+    def run_script(self, lines: List[str], *arguments: str) -> None:
+        script = self.path("script.txt")
+        with open(script, "w", encoding="utf-8") as file:
+            file.write("\n".join(lines))
+        done = view("--script", script, *arguments)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+
+class Script(ViewerTest):
+    def test_a_session_over_the_timeline(self) -> None:
+        self.run_script([
+            "expect files.0.loaded = true",
+            "expect moment_text = step 1, backward",  # it opens at the peak
+            "state " + self.path("peak.json"),
+            "expect begin_ns = 0",
+            "wheel timeline 0.5 0.5 4",
+            "expect begin_ns > 1000000",
+            "key a",
+            "key d",
+            "key w",
+            "key home",
+            "expect begin_ns = 0",
+            "click timeline 0.1 0.5",
+            "expect moment_ns < 700000",
+            "key ]",
+            "expect moment_text = step 1, backward",
+            "drag timeline 0.3 0.5 0.6 0.5",
+            "expect range.begin_ns > 1500000",
+            "expect range.end_ns < 3600000",
+            "key z",
+            "expect begin_ns > 1500000",
+            "key backspace",
+            "expect begin_ns = 0",
+            "key alt+right",
+            "expect begin_ns > 1500000",
+            "key alt+left",
+            "expect begin_ns = 0",
+            "key escape",
+            "expect range = null",
+            "click category.activation",
+            "expect shown_categories.0 = activation",
+            "click category.activation",
+            "expect shown_categories.0 = parameter",
+            "key ctrl+f",
+            "text category:parameter size>1KiB",
+            "expect filter = category:parameter size>1KiB",
+            "expect live_rows > 0",
+            "expect live_rows < 100",
+            "text  size>many",
+            "expect live_error ~ size>many",
+            "key escape",
+            "key f1",
+            "wait 2",
+            "expect help = true",
+            "shot " + self.path("help.png"),
+            "key f1",
+            "expect help = false",
+            "click timeline 0.1 0.5",
+            "key space",
+            "expect playing = true",
+            "click speed",
+            "expect speed = 1.0",
+            "wait 20",  # a third of a second: more than the run has left
+            "expect playing = false",
+            "expect moment_text = step 1, backward",
+            "click theme",
+            "expect dark = false",
+            "move timeline 0.4 0.5",
+            "expect hover_ns > 2000000",
+            "shot " + self.path("light.png"),
+            "dragright timeline 0.5 0.5 0.9 0.5",
+            "drag overview 0.5 0.5 0.6 0.5",
+        ], TRAINING)
+        with open(self.path("peak.json"), encoding="utf-8") as file:
+            state = json.load(file)
+        report = json.loads(subprocess.run([VRAMSCOPE, "report", "--json", TRAINING], stdout=subprocess.PIPE, check=True).stdout)
+        self.assertEqual(state["allocated_bytes"], report["peak"]["allocated_bytes"])
+        self.assertEqual(state["moment_ns"], report["peak"]["time_ns"])
+        self.assertEqual(state["live_bytes"], report["peak"]["allocated_bytes"])
+        self.assertNotEqual(picture(self.path("help.png"))[2], picture(self.path("light.png"))[2])
+
+    def test_addresses_fragmentation_and_a_request_that_failed(self) -> None:
+        snapshot = self.path("failed.json")
+        with open(snapshot, "w", encoding="utf-8") as file:
+            json.dump(failed_run(), file)
+        self.run_script([
+            "expect tab = oom",  # it ended so: that is what it opens with
+            "expect layout = true",
+            "shot " + self.path("oom.png"),
+            "click tab.map",
+            "expect tab = map",
+            "click map 0.2 0.5",
+            "shot " + self.path("map.png"),
+            "click tab.fragmentation",
+            "shot " + self.path("fragmentation.png"),
+            "click tab.timeline",
+            "expect tab = timeline",
+            "click back",
+            "expect tab = fragmentation",
+            "click forward",
+            "expect tab = timeline",
+            "goto end",
+            "expect allocated_bytes = " + str(16 * MIB),
+            "expect live_rows = 2",
+            "open " + TRAINING,
+            "wait loaded",
+            "expect files.1.loaded = true",
+            "expect device ~ cpu",
+            "click file.0",
+            "expect device = cuda:0",
+            "click tab.compare",
+            "wait answered",
+            "expect compare ~ Peak +",
+            "shot " + self.path("compare.png"),
+            "click compare.swap",
+            "expect device ~ cpu",
+            "wait answered",
+            "state " + self.path("compared.json"),
+            "click compare.table",
+            "open " + TRAINING,
+            "open " + TRAINING,
+            "wait loaded",
+            "click file.2",
+            "click compare.swap",  # now file 2 stands for before
+            "click file.3",
+            "wait answered",
+            "expect compare ~ Peak unchanged",
+            "move compare.steps 0.5 0.5",
+        ], snapshot)
+        with open(self.path("compared.json"), encoding="utf-8") as file:
+            compared = json.load(file)["compare"]
+        diff = subprocess.run([VRAMSCOPE, "diff", snapshot, TRAINING], stdout=subprocess.PIPE, check=True, text=True).stdout
+        self.assertEqual(compared, diff.splitlines()[0])
+        pictures = [picture(self.path(name + ".png"))[2] for name in ("oom", "map", "fragmentation", "compare")]
+        self.assertEqual(len(set(pictures)), 4)
+
+    def test_a_script_that_is_wrong_says_where(self) -> None:
+        script = self.path("wrong.txt")
+        for line, sentence in [("click nowhere", '"nowhere" is not on the screen'), ("expect dark = false", "dark is true"), ("jump", "no command")]:
+            with open(script, "w", encoding="utf-8") as file:
+                file.write("# a comment\n\n" + line + "\n")
+            done = view("--script", script, TRAINING)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(script + ":3: ", done.stderr)
+            self.assertIn(sentence, done.stderr)
+
+
+class Pictures(ViewerTest):
+    def test_size_and_scale(self) -> None:
+        for scale, theme in (("1", "dark"), ("2", "light")):
+            path = self.path(f"{theme}.png")
+            done = view("--screenshot", path, "--size", "640x400", "--scale", scale, "--theme", theme, "--goto", "step:1,peak", TRAINING)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            width, height, rows = picture(path)
+            self.assertEqual((width, height), (640 * int(scale), 400 * int(scale)))
+            self.assertGreater(len(set(rows)), 30, "nothing is drawn")
+
+    def test_bad_input_is_one_sentence(self) -> None:
+        broken = self.path("broken.vms")
+        with open(broken, "wb") as file:
+            file.write(b"not a trace at all")
+        cases = [
+            (["--screenshot", self.path("x.png"), broken], "broken.vms"),
+            (["--screenshot", self.path("x.png"), self.path("absent.vms")], "absent.vms"),
+            (["--screenshot", "/nowhere/x.png", TRAINING], "/nowhere/x.png"),
+            (["--screenshot", self.path("x.png"), "--goto", "step:77", TRAINING], "no step 77"),
+            (["--screenshot", self.path("x.png"), "--size", "big", TRAINING], "--size"),
+            (["--screenshot", self.path("x.png"), "--view", "nothing", TRAINING], "--view"),
+        ]
+        for arguments, expected in cases:
+            done = view(*arguments)
+            self.assertEqual(done.returncode, 2, arguments)
+            self.assertIn(expected, done.stderr)
+            self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

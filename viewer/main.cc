@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+// vramscope-viewer: the desktop program; `vramscope view` starts it.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+
+#include "profiler/cli/arguments.h"
+#include "profiler/cli/terminal.h"
+#include "viewer/panels/app.h"
+#include "viewer/platform/window.h"
+#include "viewer/script/headless.h"
+#include "viewer/script/script.h"
+
+namespace vramscope::viewer {
+namespace {
+
+constexpr int kBadInput = 2;
+
+const cli::VerbHelp& Help() {
+  static const cli::VerbHelp help = {
+      "view",
+      "see a run: memory over time, every block at every moment",
+      "view [options] FILE...",
+      {{"vramscope view run.vms", "opens a window; F1 there lists the keys"},
+       {"vramscope view --screenshot peak.png --goto step:3,peak run.vms", "a picture, without a display"}},
+      {{"view", '\0', "NAME", "Which view: timeline, map, fragmentation, oom or compare."},
+       {"goto", '\0', "PLACE",
+        "peak, oom, end, step:3, step:3,peak, or nanoseconds from the start; also behind a file: "
+        "run.vms@peak."},
+       {"theme", '\0', "dark|light", "Default: dark."},
+       {"scale", '\0', "2", "Size of everything; default: what the display says, 1 without one."},
+       {"size", '\0', "1600x1000", "Of the window, or of the picture before it is scaled."},
+       {"font", '\0', "FILE", "A .ttf or .otf to use instead of the installed ones."},
+       {"screenshot", '\0', "FILE", "Write a PNG and end; needs no display and no GPU."},
+       {"script", '\0', "FILE", "Run commands without a display (docs/viewer.md)."},
+       {"renderer", '\0', "auto|egl|software", "What draws without a display; auto: EGL where it works."}}};
+  return help;
+}
+
+int Fail(const std::string& sentence) {
+  std::fputs(fmt::format("vramscope: {}\n", sentence).c_str(), stderr);
+  return kBadInput;
+}
+
+// "run.vms@step:3,peak": the file, and the place behind the last @ where there is no file of the whole name.
+void SplitLocator(std::string& path, std::string& place) {
+  const size_t at = path.rfind('@');
+  if (at == std::string::npos || access(path.c_str(), F_OK) == 0) return;
+  place = path.substr(at + 1);
+  path.resize(at);
+}
+
+struct Start {
+  std::vector<std::string> paths;
+  std::string place;
+  std::optional<Tab> tab;
+  HeadlessOptions look;
+};
+
+Result<Start> StartFrom(const cli::Arguments& arguments) {
+  Start start;
+  for (std::string path : arguments.positionals()) {
+    SplitLocator(path, start.place);
+    start.paths.push_back(path);
+  }
+  start.place = arguments.Get("goto", start.place);
+  if (arguments.Has("view")) {
+    start.tab = TabFromKey(arguments.Get("view"));
+    if (!start.tab)
+      return Error{fmt::format("--view is timeline, map, fragmentation, oom or compare, not \"{}\".",
+                               cli::Printable(arguments.Get("view")))};
+  }
+  const std::string theme = arguments.Get("theme", "dark");
+  if (theme != "dark" && theme != "light") return Error{"--theme is dark or light."};
+  start.look.dark = theme == "dark";
+  start.look.font = arguments.Get("font");
+  if (arguments.Has("scale")) {
+    start.look.scale = std::strtof(arguments.Get("scale").c_str(), nullptr);
+    if (!(start.look.scale >= 0.5f && start.look.scale <= 4))
+      return Error{"--scale is a number from 0.5 to 4."};
+  }
+  if (arguments.Has("size") &&
+      (std::sscanf(arguments.Get("size").c_str(), "%dx%d", &start.look.width, &start.look.height) != 2 ||
+       start.look.width < 200 || start.look.height < 150 || start.look.width > 16384 ||
+       start.look.height > 16384)) {
+    return Error{"--size is like 1600x1000, from 200x150 to 16384x16384."};
+  }
+  const std::string renderer = arguments.Get("renderer", "auto");
+  if (renderer != "auto" && renderer != "egl" && renderer != "software")
+    return Error{"--renderer is auto, egl or software."};
+  start.look.renderer = renderer == "egl"        ? Renderer::kEgl
+                        : renderer == "software" ? Renderer::kSoftware
+                                                 : Renderer::kAuto;
+  return start;
+}
+
+void OpenAll(Session& session, const Start& start) {
+  for (const std::string& path : start.paths) session.Open(path);
+  if (start.tab) session.place.tab = *start.tab;
+  session.tab_chosen = start.tab.has_value();
+  if (!start.paths.empty()) session.ShowFile(0);
+}
+
+int RunWithoutWindow(const Start& start, const cli::Arguments& arguments) {
+  Headless viewer(start.look);
+  const Status began = viewer.Begin();
+  if (!began.ok()) return Fail(began.error().sentence);
+  Session& session = viewer.app().session;
+  OpenAll(session, start);
+  viewer.WaitUntilLoaded();
+  if (!arguments.Has("script")) {
+    for (const auto& file : session.files()) {
+      if (const std::string error = file->job->error(); !error.empty()) return Fail(cli::Printable(error));
+    }
+  }
+  if (!start.place.empty()) {
+    const Status went = session.GoTo(start.place);
+    if (!went.ok()) return Fail(went.error().sentence);
+  }
+  Status done;
+  if (arguments.Has("script")) done = RunScript(arguments.Get("script"), viewer);
+  if (done.ok() && arguments.Has("screenshot")) done = viewer.Shot(arguments.Get("screenshot"));
+  return done.ok() ? EXIT_SUCCESS : Fail(done.error().sentence);
+}
+
+// "run.vms · step 3, backward, event 4711 · vramscope"
+std::string Title(const Session& session) {
+  if (session.file() == nullptr) return "vramscope";
+  std::string where;
+  if (session.device() != nullptr) {
+    where = fmt::format(" · {}, event {}", session.MomentText(), session.place.moment);
+  }
+  return cli::Printable(session.file()->name()) + where + " · vramscope";
+}
+
+int RunWindow(const Start& start, const cli::Arguments& arguments) {
+  ImGui::CreateContext();
+  ImGui::GetIO().IniFilename = nullptr;
+  int code = EXIT_SUCCESS;
+  {
+    App app([] { Window::Wake(); });
+    auto opened = Window::Open(start.look.width, start.look.height, app.keys);
+    if (!opened.ok()) {
+      code = Fail(opened.error().sentence);
+    } else {
+      Window& window = **opened;
+      app.dark = start.look.dark;
+      app.scale = arguments.Has("scale") ? start.look.scale : window.display_scale();
+      app.renderer = window.renderer();
+      UseLook(LoadFonts(app.scale, start.look.font), app.dark, app.scale);
+      OpenAll(app.session, start);
+      std::string place = start.place;
+      std::string title;
+      while (!window.closing() && !app.quit) {
+        // What moves by itself (a tooltip's delay, the end of a drag) settles in a few frames; else it
+        // sleeps.
+        window.Wait(app.session.playing() ? 0.005 : app.session.loading() ? 0.03 : 0.25);
+        if (app.look_changed) UseLook(look().fonts, app.dark, app.scale);
+        app.look_changed = false;
+        for (const std::string& path : window.TakeDroppedFiles()) app.session.Open(path);
+        window.BeginFrame();
+        ImGui::NewFrame();
+        ShowFrame(app);
+        ImGui::Render();
+        window.EndFrame();
+        if (const std::string now = Title(app.session); now != title) window.SetTitle(title = now);
+        if (!place.empty() && app.session.device() != nullptr) {
+          const Status went = app.session.GoTo(place);
+          app.session.message = went.ok() ? "" : went.error().sentence;
+          place.clear();
+        }
+      }
+    }
+  }  // the window goes before ImGui's context does
+  ImGui::DestroyContext();
+  return code;
+}
+
+int Run(const std::vector<std::string>& words) {
+  const auto arguments = cli::Arguments::Parse(Help(), words);
+  if (!arguments.ok()) return Fail(arguments.error().sentence);
+  if (arguments->help_wanted()) {
+    fmt::print("{}", cli::HelpText(Help(), cli::Terminal::For(STDOUT_FILENO, cli::ColorMode::kAuto)));
+    return EXIT_SUCCESS;
+  }
+  const Result<Start> start = StartFrom(*arguments);
+  if (!start.ok()) return Fail(start.error().sentence);
+  const bool headless = arguments->Has("screenshot") || arguments->Has("script");
+  return headless ? RunWithoutWindow(*start, *arguments) : RunWindow(*start, *arguments);
+}
+
+}  // namespace
+}  // namespace vramscope::viewer
+
+int main(int count, char** words) {
+  try {
+    return vramscope::viewer::Run({words + 1, words + count});
+  } catch (const std::exception& failure) {
+    return vramscope::viewer::Fail(
+        fmt::format("{}. This is a fault of vramscope; please report it.", failure.what()));
+  }
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where every byte of the caching allocator is at a moment, laid out as a page of strips: segments in order
+// of their addresses, written like text from left to right and from row to row, all to one scale.
+//
+//   row 0   ▐weight▐grad▐▒▒▒▒▐act▐  ▐act▐act▐▒▒      a gap between segments; ▒ is free
+//   row 1   ▒▒▒▒▐act▐                                a segment goes on in the next row
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "viewer/model/document.h"
+
+namespace vramscope::viewer {
+
+struct MapBlock {
+  enum class Use : uint8_t { kFree, kLive, kPending } use = Use::kFree;
+  uint64_t offset = 0;  // in its segment
+  uint64_t bytes = 0;
+  uint64_t requested = 0;
+  classify::Category category = classify::Category::kUnattributed;
+  model::BlockId block = model::kNone;  // of the run, where it is known
+  std::string title;                    // the name, else where it was born; "" = not known
+
+  [[nodiscard]] uint64_t end() const { return offset + bytes; }
+};
+
+struct MapSegment {
+  uint64_t address = 0;
+  uint64_t bytes = 0;
+  uint64_t free = 0;
+  bool large = false;
+  bool expandable = false;
+  std::string domain;            // "stream 7"; "" for the default stream and pool
+  std::vector<MapBlock> blocks;  // fill it, in order
+};
+
+// A part of a segment in one row.
+struct MapStrip {
+  size_t segment = 0;
+  uint64_t begin = 0;  // offset in the segment
+  uint64_t end = 0;
+  size_t row = 0;
+  double x = 0;  // of its left edge
+};
+
+class AddressMap {
+ public:
+  // The state at that time; works only when something changed. `layout.walk` must be there.
+  void Update(const Document& document, const LayoutView& layout, model::EventIndex moment);
+
+  [[nodiscard]] const std::vector<MapSegment>& segments() const { return segments_; }
+  [[nodiscard]] uint64_t bytes() const { return bytes_; }
+  [[nodiscard]] uint64_t free_bytes() const { return free_; }
+  [[nodiscard]] size_t live_blocks() const { return live_; }
+
+ private:
+  const LayoutView* layout_ = nullptr;
+  model::EventIndex moment_ = model::kNever;
+  std::unique_ptr<fragmentation::LayoutCursor> cursor_;
+  std::unique_ptr<classify::Origins> origins_;
+  std::vector<MapSegment> segments_;
+  uint64_t bytes_ = 0;
+  uint64_t free_ = 0;
+  size_t live_ = 0;
+};
+
+struct MapPage {
+  std::vector<MapStrip> strips;
+  double bytes_per_pixel = 1;
+};
+// The largest scale at which all segments fit into `rows` rows of `width` pixels; `gap` pixels between
+// segments.
+[[nodiscard]] MapPage LayOut(const std::vector<MapSegment>& segments, double width, size_t rows, double gap);
+// The block of a segment that holds this offset, or nullptr.
+[[nodiscard]] const MapBlock* BlockAt(const MapSegment& segment, uint64_t offset);
+
+// The moment of a layout's history for an event of the run.
+[[nodiscard]] fragmentation::Moment LayoutMoment(const Document& document, const LayoutView& layout,
+                                                 model::EventIndex event);
+
+}  // namespace vramscope::viewer

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "viewer/model/comparison.h"
+
+#include <chrono>
+#include <utility>
+
+namespace vramscope::viewer {
+namespace {
+
+Result<Comparison> Make(const Document& before, const Document& after) {
+  auto first = diff::SideOf(before.path, *before.analysis, {});
+  if (!first.ok()) return first.error();
+  auto second = diff::SideOf(after.path, *after.analysis, {});
+  if (!second.ok()) return second.error();
+  for (const diff::Side* side : {&*first, &*second}) {
+    if (const Status comparable = diff::IsComparable(*side); !comparable.ok()) return comparable.error();
+  }
+  Comparison made{std::move(first).value(), std::move(second).value(), {}};
+  made.diff = diff::Compare(made.before, made.after);
+  return made;
+}
+
+}  // namespace
+
+void ComparisonView::Update(const Document& before, const Document& after,
+                            const std::function<void()>& wake) {
+  if (before_ != &before || after_ != &after) {
+    if (running_.valid()) running_.wait();  // it reads the documents that it was given
+    before_ = &before;
+    after_ = &after;
+    comparison_.reset();
+    running_ = std::async(std::launch::async, [&before, &after, wake] {
+      auto made = Make(before, after);
+      wake();
+      return made;
+    });
+  }
+  if (!running_.valid() || running_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return;
+  comparison_.emplace(running_.get());
+}
+
+}  // namespace vramscope::viewer

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "viewer/model/document.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "profiler/cli/terminal.h"
+#include "profiler/fragmentation/snapshot_subject.h"
+#include "profiler/fragmentation/trace_subject.h"
+
+namespace vramscope::viewer {
+namespace {
+
+using model::DeviceIndex;
+using model::Run;
+
+std::vector<TimelineMark> MarksOf(const Run& run, const model::Device& device,
+                                  const timeline::DeviceCurve& curve) {
+  std::vector<TimelineMark> marks;
+  marks.push_back(
+      {TimelineMark::Kind::kPeak, curve.peak().event, "Peak " + cli::FormatBytes(curve.peak().bytes)});
+  for (const model::OutOfMemory& oom : run.out_of_memory) {
+    if (oom.device_code != device.code || run.threads[oom.thread].process != device.process) continue;
+    marks.push_back({TimelineMark::Kind::kOutOfMemory, oom.event,
+                     fmt::format("Out of memory: {} were asked for", cli::FormatBytes(oom.requested))});
+  }
+  for (const model::Mark& mark : run.marks) {
+    if (mark.kind != trace::MarkKind::kUser || run.threads[mark.thread].process != device.process) continue;
+    marks.push_back({TimelineMark::Kind::kUser, mark.event, cli::Printable(run.Text(mark.name))});
+  }
+  return marks;
+}
+
+std::unique_ptr<DeviceView> MakeDevice(const Run& run, const classify::Analysis& analysis,
+                                       DeviceIndex index) {
+  const model::Device& device = run.devices[index];
+  const model::DriverDevice* driver = run.driver.Find(device.process, device.code);
+  auto view = std::make_unique<DeviceView>(DeviceView{index,
+                                                      device.name,
+                                                      timeline::DeviceCurve(run, index),
+                                                      MemorySeries(run, analysis.categories(), index),
+                                                      StepLine(device.reserved),
+                                                      driver == nullptr ? StepLine() : UsedLine(*driver),
+                                                      {}});
+  view->marks = MarksOf(run, device, view->curve);
+  return view;
+}
+
+}  // namespace
+
+std::string Document::name() const { return path.substr(path.find_last_of('/') + 1); }
+
+std::unique_ptr<Document> MakeDocument(std::string path, Run run,
+                                       std::shared_ptr<const snapshot::Snapshot> snapshot) {
+  auto document = std::make_unique<Document>();
+  document->path = std::move(path);
+  document->snapshot = std::move(snapshot);
+  document->run = std::make_unique<Run>(std::move(run));
+  document->analysis = std::make_unique<classify::Analysis>(*document->run);
+  const Run& all = *document->run;
+  for (DeviceIndex i = 0; i < all.devices.size(); ++i) {
+    if (!all.devices[i].changes.empty()) document->devices.push_back(MakeDevice(all, *document->analysis, i));
+  }
+  std::stable_sort(document->devices.begin(), document->devices.end(), [&](const auto& a, const auto& b) {
+    const auto rank = [&](const DeviceView& device) {
+      return std::tuple(trace::DeviceTypeOf(all.devices[device.index].code) != 0, device.curve.peak().bytes);
+    };
+    return rank(*a) > rank(*b);
+  });
+  for (const auto& device : document->devices) {
+    const uint32_t pid = all.processes[all.devices[device->index].process].info.pid;
+    if (all.processes.size() > 1) device->title += fmt::format(" of process {}", pid);
+  }
+  return document;
+}
+
+std::unique_ptr<LayoutView> MakeLayout(const Document& document, const DeviceView& device) {
+  auto view = std::make_unique<LayoutView>();
+  const model::Device& of = document.run->devices[device.index];
+  if (trace::DeviceTypeOf(of.code) == 0) {
+    view->why_not = "This is host memory: it has no caching allocator, so there are no segments to show.";
+    return view;
+  }
+  Result<fragmentation::Subject> subject =
+      document.snapshot ? fragmentation::SubjectOf(document.snapshot, trace::DeviceIndexOf(of.code))
+                        : fragmentation::SubjectOf(*document.analysis, of.name,
+                                                   document.run->processes[of.process].info.pid);
+  if (!subject.ok()) {
+    view->why_not = cli::Printable(subject.error().sentence);
+    return view;
+  }
+  view->subject = std::move(subject).value();
+  if (!view->subject.has_layout) {
+    view->why_not =
+        "This file does not say which segments PyTorch's allocator held, so blocks cannot be placed at their "
+        "addresses. vramscope info says what was hooked.";
+    return view;
+  }
+  view->walk = std::make_unique<fragmentation::LayoutWalk>(view->subject.history, view->subject.rules);
+  return view;
+}
+
+}  // namespace vramscope::viewer

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "viewer/model/load_job.h"
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+#include "profiler/snapshot/read.h"
+#include "profiler/snapshot/source.h"
+#include "trace_format/reader.h"
+
+namespace vramscope::viewer {
+
+// The source that it is given, and a look at the allocator's totals as they go by.
+class LoadJob::Watched final : public model::Source {
+ public:
+  Watched(LoadJob& job, std::shared_ptr<const model::Source> source)
+      : job_(job), source_(std::move(source)) {}
+
+  const trace::TraceClock& clock() const override { return source_->clock(); }
+  const std::vector<trace::ProcessInfo>& processes() const override { return source_->processes(); }
+  const std::vector<trace::ThreadInfo>& threads() const override { return source_->threads(); }
+  const trace::Metadata& metadata() const override { return source_->metadata(); }
+  const trace::Damage& damage() const override { return source_->damage(); }
+  uint64_t event_count() const override { return source_->event_count(); }
+  std::string_view String(trace::StringId id) const override { return source_->String(id); }
+  std::vector<trace::StringId> Stack(trace::StackId id) const override { return source_->Stack(id); }
+
+  Status ForEachBatch(const Visit& visit) const override {
+    PreviewPoint point;
+    uint64_t device = 0;  // the CPU, which reports no totals
+    return source_->ForEachBatch([&](std::span<const trace::Event> events) {
+      for (const trace::Event& event : events) Look(event, device, point);
+      return visit(events);
+    });
+  }
+
+ private:
+  static constexpr double kPoints = 2000;
+
+  void Look(const trace::Event& event, uint64_t& device, PreviewPoint& point) const {
+    uint64_t total = 0;
+    uint64_t on = 0;
+    if (event.type == trace::EventType::kAlloc) {
+      total = event.field[trace::alloc::kTotalAllocated];
+      on = event.field[trace::alloc::kDevice];
+    } else if (event.type == trace::EventType::kFree) {
+      total = event.field[trace::free_::kTotalAllocated];
+      on = event.field[trace::free_::kDevice];
+    }
+    if (trace::DeviceTypeOf(on) == 0 || (device != 0 && on != device)) return;
+    device = on;
+    point.bytes = std::max(point.bytes, total);
+    const auto time = static_cast<double>(event.time_ns);
+    if (time < point.time_ns + job_.duration_ns_ / kPoints) return;
+    point.time_ns = time;
+    const std::lock_guard lock(job_.mutex_);
+    job_.preview_.push_back(point);
+    point.bytes = 0;
+  }
+
+  LoadJob& job_;  // only while the run is read
+  std::shared_ptr<const model::Source> source_;
+};
+
+LoadJob::LoadJob(std::string path, std::function<void()> wake)
+    : path_(std::move(path)), wake_(std::move(wake)) {
+  thread_ = std::thread([this] {
+    try {
+      Work();
+    } catch (const std::exception& failure) {  // memory that is not there, above all
+      Fail(path_ + ": " + failure.what() + ".");
+    }
+    finished_ = true;
+    wake_();
+  });
+}
+
+LoadJob::~LoadJob() {
+  cancelled_ = true;
+  thread_.join();
+}
+
+void LoadJob::Enter(const char* stage) {
+  stage_ = stage;
+  wake_();
+}
+
+void LoadJob::Fail(const std::string& sentence) {
+  const std::lock_guard lock(mutex_);
+  error_ = sentence;
+}
+
+Result<model::Run> LoadJob::Read(std::shared_ptr<const snapshot::Snapshot>& snapshot) {
+  std::shared_ptr<const model::Source> source;
+  if (snapshot::LooksLikeSnapshot(path_)) {
+    auto read = snapshot::Read(path_);
+    if (!read.ok()) return read.error();
+    snapshot = *read;
+    source = snapshot::MakeSource(snapshot, path_);
+  } else {
+    auto reader = trace::TraceReader::Open(path_);
+    if (!reader.ok()) return reader.error();
+    duration_ns_ = static_cast<double>((*reader)->last_time_ns());
+    source = model::MakeSource(std::move(reader).value());
+  }
+  double told = 0;
+  return model::Load(std::make_shared<Watched>(*this, source), [&](uint64_t done, uint64_t total) {
+    share_ = total == 0 ? 1.0 : static_cast<double>(done) / static_cast<double>(total);
+    if (share_ - told > 0.01) {
+      told = share_;
+      wake_();
+    }
+    return !cancelled_;
+  });
+}
+
+void LoadJob::Work() {
+  std::shared_ptr<const snapshot::Snapshot> snapshot;
+  Result<model::Run> run = Read(snapshot);
+  if (!run.ok()) return Fail(run.error().sentence);
+  if (cancelled_) return;
+  Enter("analysing");
+  std::unique_ptr<Document> made = MakeDocument(path_, std::move(run).value(), snapshot);
+  const Document& document = *made;
+  if (cancelled_) return;
+  {
+    const std::lock_guard lock(mutex_);
+    document_ = std::move(made);
+  }
+  Enter("placing addresses");
+  for (size_t device = 0; device < document.devices.size() && !cancelled_; ++device) {
+    std::unique_ptr<LayoutView> layout = MakeLayout(document, *document.devices[device]);
+    const std::lock_guard lock(mutex_);
+    layouts_.emplace_back(device, std::move(layout));
+  }
+}
+
+std::vector<PreviewPoint> LoadJob::preview() const {
+  const std::lock_guard lock(mutex_);
+  return preview_;
+}
+
+std::string LoadJob::error() const {
+  const std::lock_guard lock(mutex_);
+  return error_;
+}
+
+std::unique_ptr<Document> LoadJob::TakeDocument() {
+  const std::lock_guard lock(mutex_);
+  return std::move(document_);
+}
+
+std::unique_ptr<LayoutView> LoadJob::TakeLayout(size_t& device) {
+  const std::lock_guard lock(mutex_);
+  if (layouts_.empty()) return nullptr;
+  device = layouts_.front().first;
+  auto layout = std::move(layouts_.front().second);
+  layouts_.erase(layouts_.begin());
+  return layout;
+}
+
+}  // namespace vramscope::viewer

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Opens a file on a thread of its own: progress, a first picture while it is read, cancel.
+//
+//   reading ──► analysing ──► document (timeline) ──► layouts (address map, fragmentation), device by device
+//
+// The document is handed over as soon as the timeline can be drawn; the layouts come after it. Whoever holds
+// the document must keep the job until it has finished or been destroyed.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "viewer/model/document.h"
+
+namespace vramscope::viewer {
+
+// Allocated bytes of the first GPU while the file is read, as its allocator reported them.
+struct PreviewPoint {
+  double time_ns = 0;
+  uint64_t bytes = 0;  // the most since the point before
+};
+
+class LoadJob {
+ public:
+  // `wake` is called from the thread whenever there is something new to see.
+  LoadJob(std::string path, std::function<void()> wake);
+  // Cancels what is not done. Reading stops at once, analysing when it is through.
+  ~LoadJob();
+  LoadJob(const LoadJob&) = delete;
+  LoadJob& operator=(const LoadJob&) = delete;
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+  [[nodiscard]] bool finished() const { return finished_; }
+  // "reading", "analysing", "placing addresses"
+  [[nodiscard]] const char* stage() const { return stage_; }
+  [[nodiscard]] double share() const { return share_; }  // of the reading, 0 to 1
+  void Cancel() { cancelled_ = true; }
+
+  [[nodiscard]] std::vector<PreviewPoint> preview() const;
+  [[nodiscard]] double preview_duration_ns() const { return duration_ns_; }  // 0 = not known
+  // One sentence; "" while there is none.
+  [[nodiscard]] std::string error() const;
+  // The document, once, as soon as it is there.
+  [[nodiscard]] std::unique_ptr<Document> TakeDocument();
+  // One layout after another, with the number of its device in Document::devices.
+  [[nodiscard]] std::unique_ptr<LayoutView> TakeLayout(size_t& device);
+
+ private:
+  class Watched;
+
+  void Work();
+  Result<model::Run> Read(std::shared_ptr<const snapshot::Snapshot>& snapshot);
+  void Enter(const char* stage);
+  void Fail(const std::string& sentence);
+
+  const std::string path_;
+  const std::function<void()> wake_;
+  std::atomic<bool> cancelled_ = false;
+  std::atomic<bool> finished_ = false;
+  std::atomic<const char*> stage_ = "reading";
+  std::atomic<double> share_ = 0;
+  std::atomic<double> duration_ns_ = 0;
+
+  mutable std::mutex mutex_;  // of all below
+  std::vector<PreviewPoint> preview_;
+  std::string error_;
+  std::unique_ptr<Document> document_;
+  std::vector<std::pair<size_t, std::unique_ptr<LayoutView>>> layouts_;
+
+  std::thread thread_;
+};
+
+}  // namespace vramscope::viewer

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "viewer/model/session.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <string_view>
+#include <utility>
+
+#include "profiler/cli/terminal.h"
+#include "profiler/report/request.h"
+
+namespace vramscope::viewer {
+namespace {
+
+using model::EventIndex;
+
+constexpr std::array<const char*, kTabCount> kTabKeys = {"timeline", "map", "fragmentation", "oom",
+                                                         "compare"};
+constexpr size_t kMostPlaces = 200;
+
+}  // namespace
+
+const char* TabKey(Tab tab) { return kTabKeys[static_cast<size_t>(tab)]; }
+
+std::optional<Tab> TabFromKey(std::string_view key) {
+  for (size_t i = 0; i < kTabCount; ++i) {
+    if (key == kTabKeys[i]) return static_cast<Tab>(i);
+  }
+  return std::nullopt;
+}
+
+std::string OpenFile::name() const { return job->path().substr(job->path().find_last_of('/') + 1); }
+
+void Session::Open(const std::string& path) {
+  auto file = std::make_unique<OpenFile>();
+  file->job = std::make_unique<LoadJob>(path, wake_);
+  files_.push_back(std::move(file));
+  place = Place{.file = files_.size() - 1, .tab = place.tab, .window = TimeView(TimeView::kShortest)};
+}
+
+void Session::Close(size_t file) {
+  if (file >= files_.size()) return;
+  files_.erase(files_.begin() + static_cast<ptrdiff_t>(file));
+  back_.clear();  // their places may be in it
+  forward_.clear();
+  const Tab tab = place.tab;
+  place = Place{};
+  place.tab = tab;
+  if (!files_.empty()) ShowFile(std::min(file, files_.size() - 1));
+}
+
+bool Session::loading() const {
+  return std::any_of(files_.begin(), files_.end(), [](const auto& file) { return !file->job->finished(); });
+}
+
+void Session::Update() {
+  for (const auto& file : files_) {
+    if (!file->document) {
+      file->document = file->job->TakeDocument();
+      if (file->document) Arrive(*file);
+    }
+    size_t device = 0;
+    while (auto layout = file->job->TakeLayout(device)) file->layouts[device] = std::move(layout);
+  }
+}
+
+void Session::Arrive(OpenFile& arrived) {
+  arrived.layouts.resize(arrived.document->devices.size());
+  if (&arrived == file()) ShowFile(place.file);
+}
+
+void Session::ShowFile(size_t index) {
+  const Tab tab = place.tab;
+  place = Place{.file = index, .tab = tab, .window = TimeView(TimeView::kShortest)};
+  if (document() == nullptr) return;
+  place.window = TimeView(static_cast<double>(document()->run->times.last_ns()));
+  if (device() == nullptr) return;
+  SetMoment(device()->curve.peak().event);
+  ShowBusyPart();
+  const auto& marks = device()->marks;
+  const auto failed = std::find_if(marks.rbegin(), marks.rend(), [](const TimelineMark& mark) {
+    return mark.kind == TimelineMark::Kind::kOutOfMemory;
+  });
+  if (failed == marks.rend()) return;
+  SetMoment(failed->event);  // what people come for
+  if (!tab_chosen) place.tab = Tab::kOutOfMemory;
+}
+
+void Session::ShowBusyPart() {
+  const model::TimeIndex& times = document()->run->times;
+  const auto& changes = document()->run->devices[device()->index].changes;
+  const auto begin = static_cast<double>(times.TimeOf(changes[0].event));
+  const auto end = static_cast<double>(times.TimeOf(changes.back().event));
+  const double room = (end - begin) * 0.03;
+  if (end - begin < place.window.whole() * 0.8) place.window.Show(begin - room, end + room);
+}
+
+void Session::ShowDevice(size_t index) {
+  if (document() == nullptr || index >= document()->devices.size()) return;
+  place.device = index;
+  place.block = model::kNone;
+}
+
+DeviceView* Session::device() const {
+  const Document* open = document();
+  return open == nullptr || place.device >= open->devices.size() ? nullptr
+                                                                 : open->devices[place.device].get();
+}
+
+const LayoutView* Session::layout() const {
+  return device() == nullptr ? nullptr : file()->layouts[place.device].get();
+}
+
+double Session::MomentTime() const {
+  return document() == nullptr ? 0 : static_cast<double>(document()->run->times.TimeOf(place.moment));
+}
+
+std::string Session::MomentText() const {
+  if (device() == nullptr) return "";
+  const timeline::Training& training = document()->training(*device());
+  const timeline::Step* step = training.StepAt(place.moment);
+  const timeline::Phase phase = timeline::PhaseOf(training.SpanAt(place.moment).part);
+  const std::string where = step == nullptr ? "outside of all steps" : fmt::format("step {}", step->number);
+  return phase == timeline::Phase::kOther ? where : where + ", " + timeline::PhaseName(phase);
+}
+
+void Session::SetMoment(EventIndex event) {
+  if (document() == nullptr || document()->run->event_count() == 0) return;
+  place.moment = std::min(event, document()->run->event_count() - 1);
+}
+
+void Session::SetMomentAt(double time_ns) {
+  if (document() == nullptr) return;
+  const EventIndex event =
+      document()->run->times.LastEventAt(time_ns <= 0 ? 0 : static_cast<uint64_t>(time_ns));
+  SetMoment(event == model::kNever ? 0 : event);
+}
+
+void Session::StepMoment(int events) {
+  if (events < 0 && place.moment < static_cast<EventIndex>(-events)) return SetMoment(0);
+  SetMoment(place.moment + static_cast<EventIndex>(events));
+  place.window.Reveal(MomentTime());
+}
+
+void Session::StepTraining(int by) {
+  if (device() == nullptr) return;
+  const std::vector<timeline::Step>& steps = document()->training(*device()).steps();
+  if (steps.empty()) return;
+  // The step that holds the moment, or the last one before it.
+  auto next = std::upper_bound(steps.begin(), steps.end(), place.moment,
+                               [](EventIndex at, const timeline::Step& step) { return at < step.begin; });
+  const ptrdiff_t here = next - steps.begin() - 1;
+  const ptrdiff_t there = std::clamp<ptrdiff_t>(here + by, 0, static_cast<ptrdiff_t>(steps.size()) - 1);
+  const timeline::Step& step = steps[static_cast<size_t>(there)];
+  SetMoment(device()->curve.PeakWithin(step.begin, std::max(step.end, step.begin + 1)).event);
+  place.window.Reveal(MomentTime());
+}
+
+void Session::SelectBlock(model::BlockId block) { place.block = block; }
+
+void Session::Play() {
+  if (document() == nullptr) return;
+  playing_ = true;
+  played_to_ns_ = MomentTime();
+  if (place.moment + 1 >= document()->run->event_count()) played_to_ns_ = place.window.begin();
+}
+
+void Session::ChangeSpeed(int tens) { speed_ = std::clamp(speed_ * std::pow(10.0, tens), 0.001, 1000.0); }
+
+void Session::Advance(double seconds) {
+  if (!playing_ || document() == nullptr) return;
+  played_to_ns_ += seconds * 1e9 * speed_;
+  if (played_to_ns_ >= place.window.whole()) playing_ = false;
+  SetMomentAt(std::min(played_to_ns_, place.window.whole()));
+  place.window.Reveal(played_to_ns_);
+}
+
+Status Session::GoTo(const std::string& text) {
+  if (device() == nullptr) return Error{"There is no run to go to a place in."};
+  Remember();
+  std::string_view rest = text;
+  const timeline::Step* step = nullptr;
+  while (!rest.empty()) {
+    const size_t comma = rest.find(',');
+    const Status went = GoToOne(std::string(rest.substr(0, comma)), step);
+    if (!went.ok()) return went;
+    rest = comma == std::string_view::npos ? std::string_view() : rest.substr(comma + 1);
+  }
+  return {};
+}
+
+Status Session::GoToOne(const std::string& word, const timeline::Step*& step) {
+  const DeviceView& of = *device();
+  const timeline::Training& training = document()->training(of);
+  if (word == "end") {
+    SetMoment(model::kNever - 1);
+    return {};
+  }
+  if (word == "oom") {
+    for (const TimelineMark& mark : of.marks) {
+      if (mark.kind != TimelineMark::Kind::kOutOfMemory) continue;
+      SetMoment(mark.event);
+      return {};
+    }
+    return Error{"Nothing ran out of memory on this device."};
+  }
+  const Result<report::MomentSpec> spec = report::ParseMoment(word);
+  if (!spec.ok()) return Error{spec.error().sentence};
+  using Kind = report::MomentSpec::Kind;
+  if (spec->kind == Kind::kTime) {
+    SetMomentAt(static_cast<double>(spec->value));
+  } else if (spec->kind == Kind::kMonotonic) {
+    const uint64_t start = document()->run->source->clock().start_monotonic_ns;
+    SetMomentAt(spec->value < start ? 0 : static_cast<double>(spec->value - start));
+  } else if (spec->kind == Kind::kStep) {
+    step = training.StepNumber(static_cast<uint32_t>(spec->value));
+    if (step == nullptr)
+      return Error{fmt::format("There is no step {}; the run has {}.", spec->value, training.steps().size())};
+    const auto begin = static_cast<double>(document()->run->times.TimeOf(step->begin));
+    const auto end = static_cast<double>(document()->run->times.TimeOf(step->end));
+    place.window.Show(begin - (end - begin) * 0.05, end + (end - begin) * 0.05);
+    SetMoment(of.curve.PeakWithin(step->begin, std::max(step->end, step->begin + 1)).event);
+  } else {  // of the step where one was named before, else of the run
+    SetMoment(step != nullptr ? of.curve.PeakWithin(step->begin, std::max(step->end, step->begin + 1)).event
+                              : of.curve.peak().event);
+  }
+  place.window.Reveal(MomentTime());
+  return {};
+}
+
+std::string Session::Locator() const {
+  return document() == nullptr ? "" : fmt::format("{}@{:.0f}", document()->path, MomentTime());
+}
+
+void Session::Remember() {
+  if (!back_.empty() && back_.back() == place) return;
+  back_.push_back(place);
+  if (back_.size() > kMostPlaces) back_.erase(back_.begin());
+  forward_.clear();
+}
+
+void Session::Restore(std::vector<Place>& from, std::vector<Place>& to) {
+  if (from.empty()) return;
+  to.push_back(place);
+  place = from.back();
+  from.pop_back();
+}
+
+void Session::Back() { Restore(back_, forward_); }
+void Session::Forward() { Restore(forward_, back_); }
+
+std::string Session::ToJson() const {
+  nlohmann::ordered_json json = {{"files", nlohmann::json::array()}, {"tab", TabKey(place.tab)}};
+  for (const auto& each : files_) {
+    json["files"].push_back(
+        {{"name", each->name()}, {"loaded", each->document != nullptr}, {"error", each->job->error()}});
+  }
+  json["filter"] = filter;
+  json["playing"] = playing_;
+  json["speed"] = speed_;
+  json["message"] = message;
+  if (device() == nullptr) return json.dump(2);
+  json["device"] = device()->title;
+  json["begin_ns"] = static_cast<uint64_t>(place.window.begin());
+  json["end_ns"] = static_cast<uint64_t>(place.window.end());
+  json["moment"] = place.moment;
+  json["moment_ns"] = static_cast<uint64_t>(MomentTime());
+  json["moment_text"] = MomentText();
+  json["allocated_bytes"] = device()->curve.AllocatedAfter(place.moment);
+  json["layout"] = layout() != nullptr && layout()->walk != nullptr;
+  json["block"] = place.block == model::kNone ? nlohmann::json() : nlohmann::json(place.block + 1);
+  json["range"] = nullptr;
+  if (place.range) json["range"] = {{"begin_ns", place.range->begin_ns}, {"end_ns", place.range->end_ns}};
+  nlohmann::ordered_json& shown = json["shown_categories"] = nlohmann::json::array();
+  for (size_t i = 0; i < classify::kCategoryCount; ++i) {
+    const auto category = static_cast<classify::Category>(i);
+    if ((device()->series.shown() & MaskOf(category)) != 0) shown.push_back(classify::Info(category).key);
+  }
+  return json.dump(2);
+}
+
+}  // namespace vramscope::viewer

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "viewer/model/time_view.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+namespace vramscope::viewer {
+
+using model::EventIndex;
+
+void TimeView::Show(double begin_ns, double end_ns) {
+  if (begin_ns > end_ns) std::swap(begin_ns, end_ns);
+  const double width = std::clamp(end_ns - begin_ns, kShortest, whole_);
+  const double middle = (begin_ns + end_ns) / 2;
+  begin_ = std::clamp(middle - width / 2, 0.0, whole_ - width);
+  end_ = begin_ + width;
+}
+
+void TimeView::Zoom(double factor, double time_ns) {
+  const double width = std::clamp(this->width() / factor, kShortest, whole_);
+  const double begin = time_ns - PlaceOf(time_ns) * width;
+  Show(begin, begin + width);
+}
+
+void TimeView::Reveal(double time_ns) {
+  const double room = width() * 0.05;
+  if (time_ns < begin_ + room && begin_ > 0) Pan(time_ns - room - begin_);
+  if (time_ns > end_ - room && end_ < whole_) Pan(time_ns + room - end_);
+}
+
+std::vector<EventColumn> ColumnsOf(const model::TimeIndex& times, const TimeView& view, size_t columns) {
+  std::vector<EventColumn> result(columns);
+  if (times.size() == 0) return result;
+  const auto state_at = [&](double time_ns) -> EventIndex {
+    const EventIndex event = times.LastEventAt(time_ns <= 0 ? 0 : static_cast<uint64_t>(time_ns));
+    return event == model::kNever ? 0 : std::min(event, times.size() - 1);
+  };
+  EventIndex first = state_at(view.begin());
+  for (size_t i = 0; i < columns; ++i) {
+    const double end = view.TimeAt(static_cast<double>(i + 1) / static_cast<double>(columns));
+    // A column ends before its end: the event exactly there belongs to the next one.
+    const bool is_last = i + 1 == columns;
+    const EventIndex last = std::max(first, state_at(is_last ? view.end() : std::ceil(end) - 1));
+    result[i] = {first, last};
+    // The state in which the next one begins: this one's last, unless the next event comes exactly there.
+    const bool changes_there = last + 1 < times.size() && static_cast<double>(times.TimeOf(last + 1)) <= end;
+    first = changes_there ? last + 1 : last;
+  }
+  return result;
+}
+
+std::vector<TimeTick> TimeTicks(const TimeView& view, int most) {
+  struct Unit {
+    const char* name;
+    double ns;
+  };
+  static constexpr std::array<Unit, 5> kUnits = {
+      {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"min", 60e9}}};
+  const double at_least = view.width() / std::max(most, 1);
+  double distance = 0;
+  for (double power = 1; distance == 0; power *= 10) {
+    for (const double factor : {1.0, 2.0, 5.0}) {
+      if (factor * power >= at_least && distance == 0) distance = factor * power;
+    }
+  }
+  const Unit* unit = &kUnits[0];
+  for (const Unit& candidate : kUnits) {
+    const bool minutes = candidate.ns > 1e9;  // only where they are whole: 16.67 min tells nobody anything
+    if (view.end() >= candidate.ns * (minutes ? 10 : 1) && (!minutes || distance >= candidate.ns))
+      unit = &candidate;
+  }
+  const double step = distance / unit->ns;
+  const int digits = step >= 1 ? 0 : static_cast<int>(std::ceil(-std::log10(step) - 1e-9));
+  std::vector<TimeTick> ticks;
+  for (double time = std::ceil(view.begin() / distance) * distance; time <= view.end(); time += distance) {
+    ticks.push_back({time, fmt::format("{:.{}f} {}", time / unit->ns, digits, unit->name)});
+  }
+  return ticks;
+}
+
+std::vector<ByteTick> ByteTicks(uint64_t top, int most) {
+  uint64_t distance = 1;
+  // Powers of two: 0.5 GiB and 256 MiB are places that people know.
+  while (top / distance > static_cast<uint64_t>(std::max(most, 1)) && distance < uint64_t{1} << 62)
+    distance *= 2;
+  static constexpr std::array<const char*, 6> kUnits = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
+  std::vector<ByteTick> ticks;
+  size_t unit = 0;
+  while (unit + 1 < kUnits.size() && top >> (10 * (unit + 1)) != 0) ++unit;
+  for (uint64_t bytes = 0; bytes <= top; bytes += distance) {
+    const double value = static_cast<double>(bytes) / static_cast<double>(uint64_t{1} << (10 * unit));
+    ticks.push_back({bytes, bytes == 0 ? "0" : fmt::format("{:g} {}", value, kUnits[unit])});
+    if (bytes > top - std::min(distance, top)) break;
+  }
+  return ticks;
+}
+
+}  // namespace vramscope::viewer

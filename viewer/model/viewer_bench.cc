@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the viewer does between a file and a picture, on a training loop of a million events
+// (VRAMSCOPE_BENCH_EVENTS for another number): taking the run apart, and the timeline's columns while one
+// zooms and pans.
+#include <benchmark/benchmark.h>
+
+#include <cstdlib>
+
+#include "profiler/model/testing/training_loop.h"
+#include "viewer/model/live_table.h"
+#include "viewer/model/timeline_picture.h"
+
+namespace vramscope::viewer {
+namespace {
+
+constexpr size_t kColumns = 1900;
+
+model::Run LoadRun() {
+  const char* events = std::getenv("VRAMSCOPE_BENCH_EVENTS");
+  model::testing::TrainingShape shape;
+  shape.events = events == nullptr ? 1'000'000 : std::strtoull(events, nullptr, 10);
+  return model::Load(model::testing::MakeTrainingTrace(shape)).value();
+}
+
+const Document& Opened() {
+  static const std::unique_ptr<Document> document = MakeDocument("bench.vms", LoadRun(), nullptr);
+  return *document;
+}
+
+void Open(benchmark::State& state) {
+  for (auto _ : state) {
+    state.PauseTiming();
+    model::Run run = LoadRun();
+    state.ResumeTiming();
+    benchmark::DoNotOptimize(MakeDocument("bench.vms", std::move(run), nullptr));
+  }
+}
+BENCHMARK(Open)->Unit(benchmark::kMillisecond)->Iterations(1);
+
+// A view of 1/range of the run, moved on by a tenth of itself each time.
+void Timeline(benchmark::State& state) {
+  const Document& document = Opened();
+  TimeView view(static_cast<double>(document.run->times.last_ns()));
+  view.Zoom(static_cast<double>(state.range(0)), 0);
+  for (auto _ : state) {
+    view.Pan(view.end() >= view.whole() ? -view.whole() : view.width() / 10);
+    benchmark::DoNotOptimize(DrawTimeline(document, *document.devices[0], view, kColumns));
+  }
+}
+BENCHMARK(Timeline)->Arg(1)->Arg(10)->Arg(1000)->Unit(benchmark::kMillisecond);
+
+void ShowOneCategory(benchmark::State& state) {
+  const Document& document = Opened();
+  CategoryMask mask = kAllCategories;
+  for (auto _ : state) document.devices[0]->series.Show(mask ^= 1);
+}
+BENCHMARK(ShowOneCategory)->Unit(benchmark::kMillisecond);
+
+void LiveBlocksAtAMoment(benchmark::State& state) {
+  const Document& document = Opened();
+  LiveTable table;
+  model::EventIndex moment = document.run->event_count() / 2;
+  for (auto _ : state) table.Update(document, *document.devices[0], ++moment, "");
+  state.counters["blocks"] = static_cast<double>(table.live_count());
+}
+BENCHMARK(LiveBlocksAtAMoment)->Unit(benchmark::kMillisecond);
+
+}  // namespace
+}  // namespace vramscope::viewer

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// What all panels share: the session, the keys of this frame, the names of what is on the screen.
+//
+// One panel is one file and one function that gets the App and the size it has. Panels read the session and
+// call its verbs; they compute nothing that a test without a window would want to check.
+#pragma once
+
+#include <imgui.h>
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "viewer/model/address_map.h"
+#include "viewer/model/comparison.h"
+#include "viewer/model/fragmentation_view.h"
+#include "viewer/model/live_table.h"
+#include "viewer/model/session.h"
+#include "viewer/model/timeline_picture.h"
+#include "viewer/platform/keyboard_and_fonts.h"
+#include "viewer/platform/theme.h"
+
+namespace vramscope::viewer {
+
+struct Rectangle {
+  ImVec2 min;
+  ImVec2 max;
+};
+
+// The timeline's columns, made again only when what they show has changed.
+struct TimelineCache {
+  const DeviceView* device = nullptr;
+  TimeView window;
+  size_t columns = 0;
+  CategoryMask shown = 0;
+  TimelinePicture picture;
+
+  const TimelinePicture& Get(const Document& document, const DeviceView& of, const TimeView& view,
+                             size_t columns_wanted);
+};
+
+struct App {
+  explicit App(std::function<void()> wake) : session(std::move(wake)) {}
+
+  Session session;
+  KeyQueue keys;
+  LiveTable live;
+  TimelineCache timeline;
+  TimelineCache overview;
+  AddressMap map;
+  FragmentationView fragmentation;
+  AutopsyView autopsy;        // behind the session, whose layouts it reads on a thread
+  ComparisonView comparison;  // and this its documents
+  size_t compare_with = 0;    // the file that stands for before
+
+  bool show_help = false;
+  bool dark = true;
+  bool look_changed = false;  // the theme or the scale: whoever owns the window loads fonts and style again
+  float scale = 1;
+  bool focus_filter = false;
+  model::BlockId block_in_table = model::kNone;  // the selection that the table has scrolled to
+  bool quit = false;
+  std::string renderer;       // for the help
+  float table_share = 0.34f;  // of the height
+  float details_width = 20;   // in Em
+  std::optional<double> drag_from_ns;
+  std::optional<double> hover_ns;
+
+  // With everything that was made from it.
+  void CloseFile(size_t file);
+
+  // Where the elements of this frame are, by name: for scripts.
+  std::map<std::string, Rectangle> elements;
+  void Name(const std::string& name, ImVec2 min, ImVec2 max) { elements[name] = {min, max}; }
+  void NameLastItem(const std::string& name) { Name(name, ImGui::GetItemRectMin(), ImGui::GetItemRectMax()); }
+};
+
+// All of one frame, between ImGui::NewFrame and ImGui::Render.
+void ShowFrame(App& app);
+
+// Panels.
+void ShowTopBar(App& app);
+void ShowTimeline(App& app, ImVec2 size);
+void ShowOverview(App& app, ImVec2 size);
+void ShowDetails(App& app, ImVec2 size);
+void ShowLiveBlocks(App& app, ImVec2 size);
+void ShowAddressMap(App& app, ImVec2 size);
+void ShowFragmentation(App& app, ImVec2 size);
+void ShowOutOfMemory(App& app, ImVec2 size);
+void ShowCompare(App& app, ImVec2 size);
+void ShowLoading(App& app, ImVec2 size);
+void ShowHelp(App& app);
+
+// What the keyboard does wherever the focus is, but for text fields.
+void HandleKeys(App& app);
+
+// --- words and strokes that panels share
+
+// Text at a place, in one of the fonts; nothing is pushed, so it is cheap.
+void DrawText(ImDrawList& list, ImFont* font, ImVec2 at, ImU32 color, const std::string& text,
+              float wrap = 0);
+[[nodiscard]] ImVec2 TextSize(ImFont* font, const std::string& text);
+// The same, cut with an ellipsis so that it is at most `width` wide.
+[[nodiscard]] std::string FitText(ImFont* font, const std::string& text, float width);
+// One sentence in the middle of `size`, for what is not there and why.
+void ShowWhyEmpty(ImVec2 size, const std::string& sentence);
+// "Name      value" in the details.
+void ShowFact(const char* label, const std::string& value);
+void ShowHeading(const std::string& text);
+// A panel with a border and the panel colour; EndPanel after its content.
+bool BeginPanel(const char* name, ImVec2 size);
+void EndPanel();
+// Slanted lines over a rectangle, inside it.
+void Hatch(ImDrawList& list, ImVec2 min, ImVec2 max, ImU32 color);
+
+}  // namespace vramscope::viewer

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+// Two open files against each other: what was changed, the peak of each step in both, and what grew by
+// category, module, operator and line of code.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <vector>
+
+#include "profiler/cli/diff_screen.h"
+#include "profiler/cli/terminal.h"
+#include "viewer/panels/app.h"
+
+namespace vramscope::viewer {
+namespace {
+
+using diff::OwnerRow;
+using diff::Row;
+using report::Owner;
+
+constexpr size_t kMostRows = 200;  // of each kind
+
+// Which file is before; the one that is shown is after.
+void ShowChoice(App& app, size_t& before) {
+  const Session& session = app.session;
+  const auto name = [&](size_t file) { return cli::Printable(session.files()[file]->name()); };
+  ImGui::AlignTextToFramePadding();
+  ImGui::TextDisabled("before");
+  ImGui::SameLine();
+  ImGui::SetNextItemWidth(Em(13));
+  if (ImGui::BeginCombo("##before", name(before).c_str())) {
+    for (size_t i = 0; i < session.files().size(); ++i) {
+      if (i == session.place.file) continue;
+      if (ImGui::Selectable(fmt::format("{}##{}", name(i), i).c_str(), i == before)) before = i;
+    }
+    ImGui::EndCombo();
+  }
+  app.NameLastItem("compare.before");
+  ImGui::SameLine(0, Em(1));
+  ImGui::TextDisabled("after");
+  ImGui::SameLine();
+  ImGui::TextUnformatted(FitText(look().fonts.text, name(session.place.file), Em(16)).c_str());
+  ImGui::SameLine(0, Em(1));
+  if (ImGui::Button("Swap")) {
+    const size_t shown = session.place.file;
+    app.session.ShowFile(before);
+    before = shown;
+  }
+  app.NameLastItem("compare.swap");
+}
+
+// The peak of every step that both have: two lines over the steps' numbers, from 0 bytes up.
+void ShowStepPeaks(App& app, const Comparison& comparison, float height) {
+  const auto& steps = comparison.diff.steps;
+  if (steps.empty()) return;
+  ShowHeading("Peak of each step");
+  ImGui::SameLine(0, Em(1));
+  ImGui::TextDisabled("before in grey");
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float width = ImGui::GetContentRegionAvail().x;
+  uint64_t most = 1;
+  for (const diff::StepRow& row : steps) most = std::max({most, row.before, row.after});
+  const float label = TextSize(look().fonts.small, cli::FormatBytes(most)).x + Em(0.6f);
+  const float left = at.x + label;
+  const float right = at.x + width - Em(0.5f);
+  const float bottom = at.y + height - Em(1.3f);
+  const float top = at.y + Em(0.4f);
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  list.AddLine({left, top}, {right, top}, look().colors.line);
+  list.AddLine({left, bottom}, {right, bottom}, look().colors.line);
+  DrawText(list, look().fonts.small, {at.x, top - Em(0.4f)}, look().colors.dim, cli::FormatBytes(most));
+  DrawText(list, look().fonts.small, {at.x, bottom - Em(0.5f)}, look().colors.dim, "0 B");
+  const auto x_of = [&](size_t i) {
+    return steps.size() == 1
+               ? (left + right) / 2
+               : left + (right - left) * static_cast<float>(i) / static_cast<float>(steps.size() - 1);
+  };
+  const auto y_of = [&](uint64_t bytes) {
+    return bottom -
+           (bottom - top) * static_cast<float>(static_cast<double>(bytes) / static_cast<double>(most));
+  };
+  for (const bool after : {false, true}) {
+    const ImU32 color = after ? look().colors.accent : look().colors.dim;
+    for (size_t i = 0; i < steps.size(); ++i) {
+      const ImVec2 here = {x_of(i), y_of(after ? steps[i].after : steps[i].before)};
+      if (i > 0) {
+        const ImVec2 last = {x_of(i - 1), y_of(after ? steps[i - 1].after : steps[i - 1].before)};
+        list.AddLine(last, here, color, Em(0.12f));
+      }
+      if (steps.size() <= 40) list.AddCircleFilled(here, Em(0.2f), color);
+    }
+  }
+  DrawText(list, look().fonts.small, {left, bottom + Em(0.2f)}, look().colors.dim,
+           fmt::format("step {}", steps.front().step));
+  const std::string last = fmt::format("step {}", steps.back().step);
+  if (steps.size() > 1) {
+    DrawText(list, look().fonts.small, {right - TextSize(look().fonts.small, last).x, bottom + Em(0.2f)},
+             look().colors.dim, last);
+  }
+  ImGui::InvisibleButton("steps", {width, height});
+  app.NameLastItem("compare.steps");
+  if (!ImGui::IsItemHovered() || right <= left) return;
+  const float share = std::clamp((ImGui::GetIO().MousePos.x - left) / (right - left), 0.0f, 1.0f);
+  const auto i = static_cast<size_t>(share * static_cast<float>(steps.size() - 1) + 0.5f);
+  list.AddLine({x_of(i), top}, {x_of(i), bottom}, look().colors.line);
+  ImGui::SetTooltip("step %u\nbefore  %s\nafter   %s", steps[i].step,
+                    cli::FormatBytes(steps[i].before).c_str(), cli::FormatBytes(steps[i].after).c_str());
+}
+
+void ShowCauses(const Comparison& comparison) {
+  ImGui::PushTextWrapPos(0);
+  ShowHeading(cli::DiffHeadline(comparison.diff));
+  if (comparison.diff.causes.size() > 1) {
+    for (const diff::Cause& cause : comparison.diff.causes) {
+      ImGui::PushFont(look().fonts.mono);
+      ImGui::TextUnformatted(cause.bytes == 0 ? "" : cli::FormatSignedBytes(cause.bytes).c_str());
+      ImGui::PopFont();
+      ImGui::SameLine(Em(6));
+      ImGui::TextUnformatted(cli::Printable(cause.what).c_str());
+    }
+  }
+  ImGui::PopTextWrapPos();
+}
+
+void Cell(const std::string& text) {
+  ImGui::TableNextColumn();
+  const float room = ImGui::GetContentRegionAvail().x - TextSize(look().fonts.mono, text).x;
+  if (room > 0) ImGui::SetCursorPosX(ImGui::GetCursorPosX() + room);
+  ImGui::PushFont(look().fonts.mono);
+  ImGui::TextUnformatted(text.c_str());
+  ImGui::PopFont();
+}
+
+// A bar to the right of the middle for what grew, to the left for what shrank.
+void ShowChangeBar(int64_t change, int64_t largest) {
+  ImGui::TableNextColumn();
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float half = ImGui::GetContentRegionAvail().x / 2;
+  const float bar =
+      largest == 0 ? 0
+                   : half * static_cast<float>(static_cast<double>(change) / static_cast<double>(largest));
+  const float middle = at.x + half;
+  const float top = at.y + Em(0.2f);
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  if (change != 0)
+    list.AddRectFilled({std::min(middle, middle + bar), top},
+                       {std::max(middle, middle + bar), top + Em(0.65f)},
+                       change > 0 ? look().colors.warning : look().colors.accent, 2);
+  list.AddLine({middle, at.y}, {middle, at.y + Em(1)}, look().colors.line);
+}
+
+struct Line {
+  std::string name;
+  const Row* row;
+  ImU32 color;  // of a square before the name; 0 = none
+};
+
+void ShowRows(const char* heading, const std::vector<Line>& lines) {
+  if (lines.empty()) return;
+  ImGui::TableNextRow();
+  ImGui::TableNextColumn();
+  ImGui::PushFont(look().fonts.strong);
+  ImGui::TextUnformatted(heading);
+  ImGui::PopFont();
+  int64_t largest = 0;
+  for (const Line& line : lines) largest = std::max<int64_t>(largest, std::abs(line.row->change()));
+  for (const Line& line : lines) {
+    ImGui::TableNextRow();
+    ImGui::TableNextColumn();
+    if (line.color != 0) {
+      const ImVec2 at = ImGui::GetCursorScreenPos();
+      ImGui::GetWindowDrawList()->AddRectFilled({at.x, at.y + Em(0.2f)}, {at.x + Em(0.65f), at.y + Em(0.85f)},
+                                                line.color, 2);
+    }
+    ImGui::SetCursorPosX(ImGui::GetCursorPosX() + Em(1));
+    const std::string fitted = FitText(look().fonts.text, line.name, ImGui::GetContentRegionAvail().x);
+    ImGui::TextUnformatted(fitted.c_str());
+    if (fitted != line.name && ImGui::IsItemHovered()) ImGui::SetTooltip("%s", line.name.c_str());
+    Cell(cli::FormatBytes(line.row->before));
+    Cell(cli::FormatBytes(line.row->after));
+    Cell(cli::FormatSignedBytes(line.row->change()));
+    Cell(line.row->change() == 0 ? "" : cli::DiffPercent(*line.row));
+    ShowChangeBar(line.row->change(), largest);
+  }
+}
+
+void ShowTable(App& app, const diff::Diff& diff, ImVec2 size) {
+  constexpr ImGuiTableFlags kFlags =
+      ImGuiTableFlags_RowBg | ImGuiTableFlags_ScrollY | ImGuiTableFlags_NoSavedSettings;
+  if (!ImGui::BeginTable("changes", 6, kFlags, size)) return;
+  ImGui::TableSetupScrollFreeze(0, 1);
+  ImGui::TableSetupColumn("At the peak", ImGuiTableColumnFlags_WidthStretch, 2);
+  for (const char* name : {"Before", "After", "Change"})
+    ImGui::TableSetupColumn(name, ImGuiTableColumnFlags_WidthFixed, Em(5.5f));
+  ImGui::TableSetupColumn("", ImGuiTableColumnFlags_WidthFixed, Em(4.5f));
+  ImGui::TableSetupColumn("", ImGuiTableColumnFlags_WidthStretch, 1);
+  ImGui::TableHeadersRow();
+  std::vector<Line> lines;
+  for (const Row& row : diff.categories) {
+    const auto category = classify::CategoryFromKey(row.name);
+    lines.push_back(
+        {cli::DiffCategoryName(row), &row, ColorOf(category.value_or(classify::Category::kUnattributed))});
+  }
+  ShowRows("Category", lines);
+  for (const auto& [kind, heading] :
+       {std::pair{Owner::Kind::kModulePattern, "Module"}, std::pair{Owner::Kind::kOp, "Operator"},
+        std::pair{Owner::Kind::kStack, "Line of code"}}) {
+    lines.clear();
+    for (const OwnerRow& row : diff.owners) {
+      if (row.kind == kind && lines.size() < kMostRows) lines.push_back({cli::DiffOwnerName(row), &row, 0});
+    }
+    ShowRows(heading, lines);
+  }
+  ImGui::EndTable();
+  app.NameLastItem("compare.table");
+}
+
+}  // namespace
+
+void ShowCompare(App& app, ImVec2 size) {
+  Session& session = app.session;
+  if (session.files().size() < 2) {
+    return ShowWhyEmpty(size,
+                        "Only one file is open. Drop a second one on the window, or start with both: "
+                        "vramscope view before.vms after.vms");
+  }
+  size_t& before = app.compare_with;
+  if (before >= session.files().size() || before == session.place.file)
+    before = session.place.file == 0 ? 1 : 0;
+  ImGui::BeginChild("compare", size);
+  ShowChoice(app, before);
+  const Document* first = session.files()[before]->document.get();
+  const Document* second = session.document();
+  const ImVec2 rest = ImGui::GetContentRegionAvail();
+  if (first == nullptr || second == nullptr) {
+    ShowWhyEmpty(rest, "The other file is still read, or could not be.");
+  } else {
+    app.comparison.Update(*first, *second, session.wake());
+    const auto& made = app.comparison.comparison();
+    if (!made) {
+      ShowWhyEmpty(rest, "Comparing ...");
+    } else if (!made->ok()) {
+      ShowWhyEmpty(rest, cli::Printable(made->error().sentence));
+    } else {
+      const Comparison& comparison = made->value();
+      ShowCauses(comparison);
+      ShowStepPeaks(app, comparison, Em(7));
+      ShowTable(app, comparison.diff, ImGui::GetContentRegionAvail());
+    }
+  }
+  ImGui::EndChild();
+}
+
+}  // namespace vramscope::viewer

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// Beside the views: the state at the moment, with the categories as a legend to switch; the range or the
+// block that is selected.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "profiler/cli/terminal.h"
+#include "profiler/report/owners.h"
+#include "viewer/model/range_summary.h"
+#include "viewer/panels/app.h"
+
+namespace vramscope::viewer {
+namespace {
+
+using classify::Category;
+
+void ShowCategory(App& app, DeviceView& device, Category category, uint64_t bytes, uint64_t whole) {
+  const Look& l = look();
+  const CategoryMask mask = MaskOf(category);
+  const bool shown = (device.series.shown() & mask) != 0;
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float width = ImGui::GetContentRegionAvail().x;
+  const float height = Em(1.35f);
+  ImGui::PushID(classify::Info(category).key);
+  const bool clicked = ImGui::InvisibleButton("category", {width, height});
+  app.NameLastItem(std::string("category.") + classify::Info(category).key);
+  if (clicked && ImGui::GetIO().KeyCtrl) {
+    device.series.Show(device.series.shown() ^ mask);
+  } else if (clicked) {
+    device.series.Show(device.series.shown() == mask ? kAllCategories : mask);
+  }
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  if (ImGui::IsItemHovered()) {
+    list.AddRectFilled(at, {at.x + width, at.y + height}, l.colors.raised, Em(0.2f));
+    ImGui::SetTooltip("Click: only this one. Ctrl+click: with or without it.");
+  }
+  const float share =
+      whole == 0 ? 0 : static_cast<float>(static_cast<double>(bytes) / static_cast<double>(whole));
+  const float box = Em(0.75f);
+  const float middle = at.y + height / 2;
+  const ImU32 color = ColorOf(category);
+  const ImVec2 box_min = {at.x, middle - box / 2};
+  const ImVec2 box_max = {at.x + box, middle + box / 2};
+  if (shown) {
+    list.AddRectFilled(box_min, box_max, color, 2);
+  } else {
+    list.AddRect(box_min, box_max, color, 2);
+  }
+  const float text_y = middle - l.fonts.text->FontSize / 2;
+  DrawText(list, l.fonts.text, {at.x + Em(1.2f), text_y}, shown ? l.colors.text : l.colors.dim,
+           classify::Info(category).name);
+  const std::string size = cli::FormatBytes(bytes);
+  const std::string percent = cli::FormatPercent(bytes, whole);
+  const float mono_y = middle - l.fonts.mono->FontSize / 2;
+  DrawText(list, l.fonts.mono, {at.x + width - TextSize(l.fonts.mono, percent).x, mono_y}, l.colors.dim,
+           percent);
+  DrawText(list, l.fonts.mono, {at.x + width - Em(3.6f) - TextSize(l.fonts.mono, size).x, mono_y},
+           l.colors.text, size);
+  list.AddRectFilled({at.x, at.y + height - 2}, {at.x + width * share, at.y + height - 1},
+                     WithAlpha(color, 0.8f));
+  ImGui::PopID();
+}
+
+void ShowMoment(App& app, DeviceView& device) {
+  const Session& session = app.session;
+  const model::EventIndex moment = session.place.moment;
+  ShowHeading("At " + cli::FormatDuration(static_cast<uint64_t>(session.MomentTime())));
+  ImGui::TextDisabled("%s", session.MomentText().c_str());
+  const uint64_t allocated = device.curve.AllocatedAfter(moment);
+  ShowFact("Allocated", cli::FormatBytes(allocated));
+  // As the lines over the stack are drawn.
+  const auto line = [](const char* label, ImU32 color, const std::optional<uint64_t>& bytes) {
+    ShowFact(label, bytes ? cli::FormatBytes(*bytes) : "not recorded");
+    if (!bytes) return;
+    const ImVec2 min = ImGui::GetItemRectMin();
+    const float y = (min.y + ImGui::GetItemRectMax().y) / 2;
+    ImGui::GetWindowDrawList()->AddRectFilled({min.x - Em(1.3f), y - 1}, {min.x - Em(0.4f), y + 1}, color);
+  };
+  line("Reserved", look().colors.reserved, device.reserved.After(moment));
+  line("Device used", look().colors.used, device.used.After(moment));
+  ImGui::Dummy({0, Em(0.2f)});
+  const classify::CategoryBytes bytes = device.series.After(moment);
+  const classify::CategoryBytes at_peak = device.series.After(device.curve.peak().event);
+  for (auto category = StackOrder().rbegin(); category != StackOrder().rend(); ++category) {
+    const auto i = static_cast<size_t>(*category);
+    const bool hidden = (device.series.shown() & MaskOf(*category)) == 0;
+    // What is there now or at the peak keeps its row, so that the list does not jump while one looks around.
+    if (bytes[i] != 0 || at_peak[i] != 0 || (hidden && bytes[i] != 0))
+      ShowCategory(app, device, *category, bytes[i], allocated);
+  }
+}
+
+void ShowRange(const Session& session, const DeviceView& device) {
+  const TimeRange& range = *session.place.range;
+  const RangeSummary summary = Summarize(*session.document(), device, range);
+  ImGui::Dummy({0, Em(0.4f)});
+  ShowHeading("Selected " + cli::FormatDuration(static_cast<uint64_t>(range.end_ns - range.begin_ns)));
+  ShowFact("Peak", cli::FormatBytes(summary.peak.bytes));
+  ShowFact("Live before", cli::FormatBytes(summary.live_before));
+  ShowFact("Live after", cli::FormatBytes(summary.live_after));
+  ShowFact("Allocated", fmt::format("{} in {}", cli::FormatBytes(summary.allocated),
+                                    cli::FormatCount(summary.allocations)));
+  ShowFact("Freed",
+           fmt::format("{} in {}", cli::FormatBytes(summary.freed), cli::FormatCount(summary.frees)));
+  ShowFact("Stayed", cli::FormatBytes(summary.stayed));
+}
+
+void ShowBlock(const Session& session) {
+  const Document& document = *session.document();
+  const model::Run& run = *document.run;
+  const model::BlockId id = session.place.block;
+  const model::Block& block = run.blocks[id];
+  const model::EventIndex seen =
+      block.AliveAfter(session.place.moment) ? session.place.moment : block.alloc_event;
+  const classify::Stretch stretch = document.analysis->categories().At(id, seen);
+  const std::string name(document.analysis->names().Of(id));
+  classify::Origins origins(run, document.analysis->training());
+  const report::Place place = report::PlaceOf(*document.analysis, origins, id);
+  ImGui::Dummy({0, Em(0.4f)});
+  ShowHeading(name.empty() ? fmt::format("Block {}", cli::FormatCount(id + 1)) : cli::Printable(name));
+  ShowFact("Size", fmt::format("{} ({} B)", cli::FormatBytes(block.size), cli::FormatCount(block.size)));
+  if (block.slack != model::Block::kUnknownSlack) {
+    ShowFact("Requested", fmt::format("{} B, waste {}", cli::FormatCount(block.size - block.slack),
+                                      cli::FormatPercent(block.slack, block.size)));
+  }
+  ShowFact("Address", fmt::format("{:#x}", block.address));
+  const uint64_t born = run.times.TimeOf(block.alloc_event);
+  const bool ends = block.free_event != model::kNever;
+  ShowFact("Lifetime",
+           fmt::format("{} to {}", cli::FormatDuration(born),
+                       ends ? cli::FormatDuration(run.times.TimeOf(block.free_event)) : "the end"));
+  ShowFact("Category", classify::Info(stretch.category).name);
+  if (!place.module.empty()) ShowFact("Module", cli::Printable(place.module));
+  const std::string_view op = place.node.empty() ? place.op : place.node;
+  if (!op.empty()) ShowFact("Op", cli::Printable(op));
+  if (place.as_in_step != 0) ShowFact("", fmt::format("as in step {}", place.as_in_step));
+  ImGui::PushTextWrapPos(0);
+  ImGui::TextDisabled("%s", classify::ProofSentence(stretch.proof));
+  ImGui::PopTextWrapPos();
+  const std::vector<trace::StringId> frames = run.source->Stack(block.stack);
+  if (frames.empty()) return;
+  ImGui::Dummy({0, Em(0.2f)});
+  ImGui::TextDisabled("ALLOCATED AT");
+  ImGui::PushFont(look().fonts.mono);
+  for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame) {
+    const std::string text = cli::Printable(run.Text(static_cast<uint32_t>(*frame)));
+    ImGui::TextUnformatted(FitText(look().fonts.mono, text, ImGui::GetContentRegionAvail().x).c_str());
+    if (ImGui::IsItemHovered()) ImGui::SetTooltip("%s", text.c_str());
+  }
+  ImGui::PopFont();
+}
+
+}  // namespace
+
+void ShowDetails(App& app, ImVec2 size) {
+  BeginPanel("details", size);
+  ImGui::BeginChild("scrolled", {0, 0});
+  if (DeviceView* device = app.session.device(); device != nullptr) {
+    ShowMoment(app, *device);
+    if (app.session.place.range) ShowRange(app.session, *device);
+    if (app.session.place.block != model::kNone) ShowBlock(app.session);
+  }
+  ImGui::EndChild();
+  EndPanel();
+}
+
+}  // namespace vramscope::viewer

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reserved memory at the moment by what keeps it: asked for, and each cause of the rest; what the largest
+// request could be; the segments that hold free memory back, with the blocks that pin them.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "profiler/cli/frag_screen.h"
+#include "profiler/cli/terminal.h"
+#include "profiler/fragmentation/cause.h"
+#include "viewer/panels/app.h"
+
+namespace vramscope::viewer {
+namespace {
+
+using fragmentation::MomentAnswer;
+using fragmentation::SegmentAnswer;
+
+// One row of the waterfall: what is above ends where this one begins.
+void WaterfallRow(const char* name, const char* meaning, uint64_t bytes, uint64_t before, uint64_t whole,
+                  ImU32 color) {
+  const Look& l = look();
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float width = ImGui::GetContentRegionAvail().x;
+  const float height = Em(1.45f);
+  ImGui::Dummy({width, height});
+  if (ImGui::IsItemHovered()) ImGui::SetTooltip("%s", meaning);
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  const float text_y = at.y + (height - l.fonts.text->FontSize) / 2;
+  DrawText(list, l.fonts.text, {at.x, text_y}, l.colors.text, FitText(l.fonts.text, name, Em(9.5f)));
+  const std::string size = cli::FormatBytes(bytes);
+  DrawText(list, l.fonts.mono, {at.x + Em(15) - TextSize(l.fonts.mono, size).x, text_y + Em(0.08f)},
+           l.colors.text, size);
+  const float left = at.x + Em(16);
+  const float room = width - Em(16);
+  if (room < Em(2) || whole == 0) return;
+  const auto place = [&](uint64_t value) {
+    return left + room * static_cast<float>(static_cast<double>(value) / static_cast<double>(whole));
+  };
+  list.AddRectFilled({left, at.y + Em(0.3f)}, {left + room, at.y + height - Em(0.3f)}, l.colors.free, 2);
+  list.AddRectFilled({place(before), at.y + Em(0.3f)},
+                     {std::max(place(before + bytes), place(before) + 1), at.y + height - Em(0.3f)}, color,
+                     2);
+}
+
+void ShowCauses(const MomentAnswer& answer) {
+  const fragmentation::Domain& total = answer.metrics.total;
+  const uint64_t rest = answer.metrics.causes.Sum();
+  ShowHeading(fmt::format("{} reserved, {} of it not asked for ({})", cli::FormatBytes(total.reserved),
+                          cli::FormatBytes(rest), cli::FormatPercent(rest, total.reserved)));
+  WaterfallRow("asked for", "what the program requested, of live blocks", total.requested, 0, total.reserved,
+               look().colors.accent);
+  uint64_t before = total.requested;
+  for (const fragmentation::Cause& cause : fragmentation::kCauses) {
+    const uint64_t bytes = answer.metrics.causes.*cause.bytes;
+    if (bytes != 0)
+      WaterfallRow(cause.name, cause.meaning, bytes, before, total.reserved, FromRgb(cause.rgb));
+    before += bytes;
+  }
+}
+
+void ShowRequests(const fragmentation::Subject& subject, const MomentAnswer& answer) {
+  ImGui::Dummy({0, Em(0.3f)});
+  ShowHeading("Largest request that would be served");
+  size_t shown = 0;
+  for (const fragmentation::LargestRequest& request : answer.largest_requests) {
+    if (++shown > 3) break;
+    const std::string domain = cli::DomainTitle(subject, request.pool, request.stream);
+    std::string text = cli::FormatBytes(request.from_free_blocks) + " from free blocks";
+    if (request.from_driver)
+      text += fmt::format(", {} from the driver", cli::FormatBytes(*request.from_driver));
+    if (!domain.empty()) text = domain + ": " + text;
+    ImGui::TextUnformatted(FitText(look().fonts.text, text, ImGui::GetContentRegionAvail().x).c_str());
+  }
+}
+
+void ShowHistogram(const MomentAnswer& answer, float height) {
+  const Look& l = look();
+  ImGui::Dummy({0, Em(0.3f)});
+  ShowHeading(fmt::format("Free runs by size: {} in {}", cli::FormatBytes(answer.metrics.space.bytes),
+                          cli::FormatCount(answer.metrics.space.runs)));
+  const auto& classes = answer.metrics.histogram;
+  if (classes.empty()) return ImGui::TextDisabled("Nothing is free.");
+  uint64_t most = 1;
+  for (const fragmentation::FreeRuns& runs : classes) most = std::max(most, runs.bytes);
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float step = std::min(Em(5), ImGui::GetContentRegionAvail().x / static_cast<float>(classes.size()));
+  const float bottom = at.y + height - Em(1.4f);
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  for (size_t i = 0; i < classes.size(); ++i) {
+    const float x = at.x + step * static_cast<float>(i);
+    const float bar = (bottom - at.y - Em(1.2f)) *
+                      static_cast<float>(static_cast<double>(classes[i].bytes) / static_cast<double>(most));
+    list.AddRectFilled({x, bottom - std::max(bar, 1.0f)}, {x + step - Em(0.3f), bottom}, l.colors.accent, 2);
+    const std::string label = FitText(l.fonts.small, cli::FormatBytes(classes[i].at_least), step - Em(0.3f));
+    DrawText(list, l.fonts.small, {x, bottom + Em(0.2f)}, l.colors.dim, label);
+    DrawText(list, l.fonts.small, {x, bottom - bar - Em(1.05f)}, l.colors.text,
+             cli::FormatCount(classes[i].runs));
+  }
+  ImGui::Dummy({step * static_cast<float>(classes.size()), height});
+}
+
+void ShowSegment(App& app, const fragmentation::Subject& subject, const SegmentAnswer& segment) {
+  ImGui::TableNextRow();
+  ImGui::TableNextColumn();
+  ImGui::PushFont(look().fonts.mono);
+  ImGui::TextUnformatted(cli::FormatBytes(segment.pinned.held_back).c_str());
+  ImGui::TableNextColumn();
+  ImGui::TextUnformatted(cli::FormatBytes(segment.segment.bytes).c_str());
+  ImGui::PopFont();
+  const std::string domain = cli::DomainTitle(subject, segment.domain.pool, segment.domain.stream);
+  if (!domain.empty() && ImGui::IsItemHovered()) ImGui::SetTooltip("%s", domain.c_str());
+  ImGui::TableNextColumn();
+  for (const fragmentation::PinAnswer& pin : segment.pinned_by) {
+    const auto category = classify::CategoryFromKey(pin.text.category);
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const ImU32 color = ColorOf(category.value_or(classify::Category::kUnattributed));
+    ImGui::GetWindowDrawList()->AddRectFilled({at.x, at.y + Em(0.2f)}, {at.x + Em(0.65f), at.y + Em(0.85f)},
+                                              color, 2);
+    ImGui::SetCursorPosX(ImGui::GetCursorPosX() + Em(1));
+    const std::string text =
+        fmt::format("{}  {}", cli::BlockTitle(pin.block, pin.text), cli::FormatBytes(pin.block.bytes));
+    ImGui::PushID(static_cast<int>(pin.block.address >> 9));
+    const std::string fitted = FitText(look().fonts.text, text, ImGui::GetContentRegionAvail().x);
+    if (ImGui::Selectable(fitted.c_str()) && pin.text.number) {
+      app.session.Remember();
+      app.session.SelectBlock(static_cast<model::BlockId>(*pin.text.number - 1));
+    }
+    ImGui::PopID();
+  }
+  const size_t more =
+      segment.pinned.pins.size() - std::min(segment.pinned.pins.size(), segment.pinned_by.size());
+  if (more != 0) ImGui::TextDisabled("and %s more", cli::FormatCount(more).c_str());
+}
+
+void ShowSegments(App& app, const fragmentation::Subject& subject,
+                  const std::vector<SegmentAnswer>& segments) {
+  ShowHeading("Segments that hold free memory back, and who pins them");
+  if (segments.empty()) return ImGui::TextDisabled("None: all free memory could go back to the driver.");
+  constexpr ImGuiTableFlags kFlags =
+      ImGuiTableFlags_RowBg | ImGuiTableFlags_ScrollY | ImGuiTableFlags_NoSavedSettings;
+  if (!ImGui::BeginTable("segments", 3, kFlags)) return;
+  ImGui::TableSetupScrollFreeze(0, 1);
+  ImGui::TableSetupColumn("Held back", ImGuiTableColumnFlags_WidthFixed, Em(5));
+  ImGui::TableSetupColumn("Segment", ImGuiTableColumnFlags_WidthFixed, Em(5));
+  ImGui::TableSetupColumn("Pinned by", ImGuiTableColumnFlags_WidthStretch);
+  ImGui::TableHeadersRow();
+  for (const SegmentAnswer& segment : segments) ShowSegment(app, subject, segment);
+  ImGui::EndTable();
+}
+
+}  // namespace
+
+void ShowFragmentation(App& app, ImVec2 size) {
+  Session& session = app.session;
+  const LayoutView* layout = session.layout();
+  if (layout == nullptr) return ShowWhyEmpty(size, "Placing every block at its address ...");
+  if (layout->walk == nullptr) return ShowWhyEmpty(size, layout->why_not);
+  app.fragmentation.Update(*layout, LayoutMoment(*session.document(), *layout, session.place.moment));
+  const MomentAnswer& answer = app.fragmentation.answer();
+  if (answer.metrics.total.reserved == 0)
+    return ShowWhyEmpty(size, "The caching allocator holds no memory at this moment.");
+  const float left = size.x * 0.52f;
+  ImGui::BeginChild("causes", {left, size.y});
+  ShowCauses(answer);
+  ShowRequests(layout->subject, answer);
+  ShowHistogram(answer, std::clamp(ImGui::GetContentRegionAvail().y - Em(2), Em(5), Em(11)));
+  ImGui::EndChild();
+  ImGui::SameLine(0, Em(1));
+  ImGui::BeginChild("pins", {size.x - left - Em(1), size.y});
+  ShowSegments(app, layout->subject, app.fragmentation.segments());
+  ImGui::EndChild();
+}
+
+}  // namespace vramscope::viewer

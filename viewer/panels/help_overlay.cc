@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every key and what it does: one table, from which the help is shown and the keys are handled. Versions
+// below it.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "profiler/cli/terminal.h"
+#include "viewer/panels/app.h"
+
+namespace vramscope::viewer {
+namespace {
+
+struct Binding {
+  const char* keys;  // as scripts and people write them, separated by spaces; the first two are shown
+  const char* meaning;
+  void (*act)(App& app);
+};
+
+void PanBy(App& app, double widths) {
+  app.session.place.window.Pan(app.session.place.window.width() * widths);
+}
+void ZoomBy(App& app, double factor) {
+  TimeView& view = app.session.place.window;
+  const double moment = app.session.MomentTime();
+  const bool visible = moment >= view.begin() && moment <= view.end();
+  view.Zoom(factor, app.hover_ns.value_or(visible ? moment : (view.begin() + view.end()) / 2));
+}
+void GoTo(App& app, const char* text) {
+  const Status went = app.session.GoTo(text);
+  app.session.message = went.ok() ? "" : went.error().sentence;
+}
+
+const Binding kBindings[] = {
+    {"a left", "earlier", [](App& app) { PanBy(app, -0.2); }},
+    {"d right", "later", [](App& app) { PanBy(app, 0.2); }},
+    {"w + up =", "zoom in at the mouse, or at the moment", [](App& app) { ZoomBy(app, 1.5); }},
+    {"s - down", "zoom out", [](App& app) { ZoomBy(app, 1 / 1.5); }},
+    {"home 0", "the whole run",
+     [](App& app) {
+       app.session.Remember();
+       app.session.place.window.Fit();
+     }},
+    {"z", "zoom into what is selected",
+     [](App& app) {
+       const auto& range = app.session.place.range;
+       if (!range) return;
+       app.session.Remember();
+       app.session.place.window.Show(range->begin_ns, range->end_ns);
+     }},
+    {", <", "one event back", [](App& app) { app.session.StepMoment(-1); }},
+    {". >", "one event on", [](App& app) { app.session.StepMoment(1); }},
+    {"[ pageup", "peak of the training step before", [](App& app) { app.session.StepTraining(-1); }},
+    {"] pagedown", "peak of the next training step", [](App& app) { app.session.StepTraining(1); }},
+    {"space", "play or pause",
+     [](App& app) { app.session.playing() ? app.session.Pause() : app.session.Play(); }},
+    {"{ shift+[", "play ten times slower", [](App& app) { app.session.ChangeSpeed(-1); }},
+    {"} shift+]", "play ten times faster", [](App& app) { app.session.ChangeSpeed(1); }},
+    {"p", "to the peak", [](App& app) { GoTo(app, "peak"); }},
+    {"o", "to where it ran out of memory", [](App& app) { GoTo(app, "oom"); }},
+    {"end", "to the end", [](App& app) { GoTo(app, "end"); }},
+    {"backspace alt+left", "back to where you were", [](App& app) { app.session.Back(); }},
+    {"shift+backspace alt+right", "forward again", [](App& app) { app.session.Forward(); }},
+    {"ctrl+f /", "filter the live blocks", [](App& app) { app.focus_filter = true; }},
+    {"ctrl+l", "copy a link to this moment (--goto opens it)",
+     [](App& app) { ImGui::SetClipboardText(app.session.Locator().c_str()); }},
+    {"ctrl+q", "close the window", [](App& app) { app.quit = true; }},
+    {"t", "dark or light",
+     [](App& app) {
+       app.dark = !app.dark;
+       app.look_changed = true;
+     }},
+    {"escape", "clear the selection, close this",
+     [](App& app) {
+       if (app.show_help) {
+         app.show_help = false;
+         return;
+       }
+       app.session.place.range.reset();
+       app.session.place.block = model::kNone;
+     }},
+    {"f1 ?", "this help", [](App& app) { app.show_help = !app.show_help; }},
+};
+
+std::vector<std::string> Words(std::string_view text) {
+  std::vector<std::string> words;
+  while (!text.empty()) {
+    const size_t space = text.find(' ');
+    words.emplace_back(text.substr(0, space));
+    text = space == std::string_view::npos ? std::string_view() : text.substr(space + 1);
+  }
+  return words;
+}
+
+bool BeginOverlay(const char* title, bool& open) {
+  const ImGuiIO& io = ImGui::GetIO();
+  ImGui::SetNextWindowPos({io.DisplaySize.x / 2, io.DisplaySize.y / 2}, ImGuiCond_Always, {0.5f, 0.5f});
+  ImGui::PushStyleColor(ImGuiCol_WindowBg, look().colors.raised);
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {Em(1.2f), Em(1)});
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, Em(0.4f));
+  const bool shown = ImGui::Begin(title, &open,
+                                  ImGuiWindowFlags_NoTitleBar | ImGuiWindowFlags_AlwaysAutoResize |
+                                      ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoMove);
+  ImGui::PopStyleVar(2);
+  ImGui::PopStyleColor();
+  return shown;
+}
+
+// Versions, what draws, and how much of the program the recorder saw.
+void ShowAbout(const App& app) {
+  ImGui::Dummy({0, Em(0.3f)});
+  ShowHeading("vramscope " VRAMSCOPE_VERSION);
+  const auto fact = [](const char* label, const std::string& text) {
+    ImGui::TextDisabled("%s", label);
+    ImGui::SameLine(Em(7.2f));
+    ImGui::TextUnformatted(text.c_str());
+  };
+  fact("Drawn by", fmt::format("Dear ImGui {}, {}", IMGUI_VERSION, app.renderer));
+  fact("Fonts", look().fonts.names.empty() ? "those inside Dear ImGui" : look().fonts.names);
+  if (app.session.document() == nullptr) return;
+  const auto& coverage = app.session.document()->run->coverage;
+  const auto missing = std::count_if(coverage.begin(), coverage.end(), [](const model::Coverage& hook) {
+    return hook.state == trace::CoverageState::kMissing;
+  });
+  if (coverage.empty()) return fact("Recorded", "this file does not say what was hooked");
+  fact("Recorded", fmt::format("{} of {} in place; vramscope info lists them",
+                               coverage.size() - static_cast<size_t>(missing),
+                               cli::FormatCount(coverage.size(), "hook")));
+}
+
+}  // namespace
+
+void HandleKeys(App& app) {
+  const bool typing = ImGui::GetIO().WantTextInput;
+  for (const Binding& binding : kBindings) {
+    for (const std::string& name : Words(binding.keys)) {
+      KeyPress press;
+      if (!KeyFromName(name, press)) continue;
+      const bool plain = !press.ctrl && press.key < Key::kEscape;
+      if (typing && (plain || press.key != Key::kEscape)) continue;
+      // Characters that are typed with Shift on most keyboards.
+      const bool with_shift =
+          name == "{" || name == "}" || name == "?" || name == "+" || name == "<" || name == ">";
+      // Each press acts, also where several came within one frame.
+      while (app.keys.Take(press.key, press.ctrl, press.shift, press.alt) ||
+             (with_shift && app.keys.Take(press.key, false, true))) {
+        binding.act(app);
+      }
+    }
+  }
+  if (!typing && (app.keys.Take('/', false, true)))
+    app.show_help = !app.show_help;                                    // '?' on an American keyboard
+  if (!typing && (app.keys.Take('=', false, true))) ZoomBy(app, 1.5);  // '+' there
+  app.keys.Clear();
+}
+
+void ShowHelp(App& app) {
+  if (BeginOverlay("Help", app.show_help)) {
+    ShowHeading("Keys");
+    if (ImGui::BeginTable("keys", 2, ImGuiTableFlags_SizingFixedFit)) {
+      const auto row = [](const std::string& keys, const char* meaning) {
+        ImGui::TableNextRow();
+        ImGui::TableNextColumn();
+        ImGui::PushFont(look().fonts.mono);
+        ImGui::TextUnformatted(keys.c_str());
+        ImGui::PopFont();
+        ImGui::TableNextColumn();
+        ImGui::TextUnformatted(meaning);
+      };
+      for (const Binding& binding : kBindings) {
+        const std::vector<std::string> words = Words(binding.keys);
+        row(words.size() > 1 ? words[0] + "  " + words[1] : words[0], binding.meaning);
+      }
+      row("wheel", "zoom at the mouse; with shift: earlier, later");
+      row("drag", "select a range; with the right button: move");
+      row("click", "set the moment that everything follows");
+      row("double click", "the whole run");
+      ImGui::EndTable();
+    }
+    ShowAbout(app);
+  }
+  ImGui::End();
+}
+
+}  // namespace vramscope::viewer

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// The blocks that are alive at the moment, as a table.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "profiler/cli/terminal.h"
+#include "viewer/panels/app.h"
+
+namespace vramscope::viewer {
+namespace {
+
+void TextCell(std::string_view text, ImU32 color) {
+  ImGui::TableNextColumn();
+  if (text.empty()) return;
+  const std::string whole = cli::Printable(text);
+  const std::string fitted = FitText(look().fonts.text, whole, ImGui::GetContentRegionAvail().x);
+  ImGui::PushStyleColor(ImGuiCol_Text, color);
+  ImGui::TextUnformatted(fitted.c_str());
+  ImGui::PopStyleColor();
+  if (fitted != whole && ImGui::IsItemHovered()) ImGui::SetTooltip("%s", whole.c_str());
+}
+
+void NumberCell(const std::string& text, ImU32 color) {
+  ImGui::TableNextColumn();
+  ImFont* font = look().fonts.mono;
+  const float indent = ImGui::GetContentRegionAvail().x - TextSize(font, text).x;
+  if (indent > 0) ImGui::SetCursorPosX(ImGui::GetCursorPosX() + indent);
+  ImGui::PushFont(font);
+  ImGui::PushStyleColor(ImGuiCol_Text, color);
+  ImGui::TextUnformatted(text.c_str());
+  ImGui::PopStyleColor();
+  ImGui::PopFont();
+}
+
+void ShowRow(App& app, const LiveRow& row) {
+  const Look& l = look();
+  ImGui::TableNextRow();
+  ImGui::TableNextColumn();
+  const bool selected = app.session.place.block == row.block;
+  ImGui::PushFont(l.fonts.mono);
+  if (ImGui::Selectable(fmt::format("{}##{}", cli::FormatCount(row.block + 1), row.block).c_str(), selected,
+                        ImGuiSelectableFlags_SpanAllColumns)) {
+    app.session.Remember();
+    app.session.SelectBlock(selected ? model::kNone : row.block);
+  }
+  ImGui::PopFont();
+  NumberCell(cli::FormatBytes(row.bytes), l.colors.text);
+  ImGui::TableNextColumn();
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  ImGui::GetWindowDrawList()->AddRectFilled({at.x, at.y + Em(0.2f)}, {at.x + Em(0.65f), at.y + Em(0.85f)},
+                                            ColorOf(row.category), 2);
+  ImGui::SetCursorPosX(ImGui::GetCursorPosX() + Em(1));
+  ImGui::TextUnformatted(classify::Info(row.category).name);
+  TextCell(row.name, l.colors.text);
+  TextCell(row.module, l.colors.text);
+  TextCell(row.op, l.colors.dim);
+  NumberCell(row.step == 0 ? cli::FormatDuration(row.born_ns)
+                           : fmt::format("{}, step {}", cli::FormatDuration(row.born_ns), row.step),
+             l.colors.dim);
+  NumberCell(fmt::format("{:#x}", row.address), l.colors.dim);
+}
+
+// What was selected elsewhere is brought into sight, once.
+void ScrollToSelection(App& app) {
+  const model::BlockId selected = app.session.place.block;
+  if (app.block_in_table == selected) return;
+  app.block_in_table = selected;
+  const auto& rows = app.live.rows();
+  const auto row =
+      std::find_if(rows.begin(), rows.end(), [&](const LiveRow& r) { return r.block == selected; });
+  if (row == rows.end()) return;
+  const float height = ImGui::GetTextLineHeight() + 2 * ImGui::GetStyle().CellPadding.y;
+  const float top = static_cast<float>(row - rows.begin()) * height;
+  const float seen = ImGui::GetWindowHeight() - 3 * height;
+  if (top < ImGui::GetScrollY() || top > ImGui::GetScrollY() + seen)
+    ImGui::SetScrollY(std::max(0.0f, top - seen / 2));
+}
+
+void ShowTable(App& app) {
+  constexpr ImGuiTableFlags kFlags = ImGuiTableFlags_Sortable | ImGuiTableFlags_Resizable |
+                                     ImGuiTableFlags_Reorderable | ImGuiTableFlags_Hideable |
+                                     ImGuiTableFlags_RowBg | ImGuiTableFlags_ScrollY |
+                                     ImGuiTableFlags_BordersInnerV | ImGuiTableFlags_NoSavedSettings;
+  if (!ImGui::BeginTable("live", 8, kFlags)) return;
+  constexpr ImGuiTableColumnFlags kDescending = ImGuiTableColumnFlags_PreferSortDescending;
+  ImGui::TableSetupScrollFreeze(0, 1);
+  ImGui::TableSetupColumn("#", ImGuiTableColumnFlags_WidthFixed, Em(4.4f));
+  ImGui::TableSetupColumn(
+      "Size", ImGuiTableColumnFlags_WidthFixed | kDescending | ImGuiTableColumnFlags_DefaultSort, Em(5.2f));
+  ImGui::TableSetupColumn("Category", ImGuiTableColumnFlags_WidthFixed, Em(10));
+  ImGui::TableSetupColumn("Name", ImGuiTableColumnFlags_WidthStretch, 3);
+  ImGui::TableSetupColumn("Module", ImGuiTableColumnFlags_WidthStretch, 2);
+  ImGui::TableSetupColumn("Op", ImGuiTableColumnFlags_WidthStretch, 2);
+  ImGui::TableSetupColumn("Born", ImGuiTableColumnFlags_WidthFixed, Em(8));
+  ImGui::TableSetupColumn("Address", ImGuiTableColumnFlags_WidthFixed, Em(8.2f));
+  ImGui::TableHeadersRow();
+  if (const ImGuiTableSortSpecs* sort = ImGui::TableGetSortSpecs(); sort != nullptr && sort->SpecsCount > 0) {
+    app.live.Sort(static_cast<LiveColumn>(sort->Specs[0].ColumnIndex),
+                  sort->Specs[0].SortDirection == ImGuiSortDirection_Descending);
+  }
+  ScrollToSelection(app);
+  ImGuiListClipper clipper;
+  clipper.Begin(static_cast<int>(app.live.rows().size()));
+  while (clipper.Step()) {
+    for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i)
+      ShowRow(app, app.live.rows()[static_cast<size_t>(i)]);
+  }
+  ImGui::EndTable();
+}
+
+}  // namespace
+
+void ShowLiveBlocks(App& app, ImVec2 size) {
+  BeginPanel("live blocks", size);
+  Session& session = app.session;
+  if (session.device() == nullptr) {
+    ShowWhyEmpty(ImGui::GetContentRegionAvail(),
+                 session.document() == nullptr ? "" : "Nothing was allocated.");
+    return EndPanel();
+  }
+  app.live.Update(*session.document(), *session.device(), session.place.moment, session.filter);
+  const LiveTable& live = app.live;
+  ImGui::AlignTextToFramePadding();
+  ShowHeading("Live blocks");
+  ImGui::SameLine();
+  std::string count =
+      fmt::format("{}, {}", cli::FormatCount(live.rows().size(), "block"), cli::FormatBytes(live.bytes()));
+  if (live.rows().size() != live.live_count())
+    count += fmt::format(" of {}", cli::FormatCount(live.live_count()));
+  ImGui::TextDisabled("%s", count.c_str());
+  if (!live.filter_error().empty()) {
+    ImGui::SameLine();
+    ImGui::PushStyleColor(ImGuiCol_Text, look().colors.warning);
+    ImGui::TextUnformatted(live.filter_error().c_str());
+    ImGui::PopStyleColor();
+  }
+  const float box = std::min(Em(24), ImGui::GetContentRegionAvail().x * 0.5f);
+  const float button = Em(5.6f);
+  ImGui::SameLine(ImGui::GetWindowContentRegionMax().x - box - button - ImGui::GetStyle().ItemSpacing.x);
+  ImGui::SetNextItemWidth(box);
+  if (app.focus_filter) ImGui::SetKeyboardFocusHere();
+  app.focus_filter = false;
+  char text[256];
+  std::strncpy(text, session.filter.c_str(), sizeof(text) - 1);
+  text[sizeof(text) - 1] = '\0';
+  if (ImGui::InputTextWithHint("##filter", "category:activation size>1MiB   (Ctrl+F)", text, sizeof(text))) {
+    session.filter = text;
+  }
+  app.NameLastItem("filter");
+  ImGui::SameLine();
+  if (ImGui::Button("Copy CSV", {button, 0})) ImGui::SetClipboardText(live.ToCsv().c_str());
+  app.NameLastItem("copy");
+  if (live.rows().empty()) {
+    ShowWhyEmpty(ImGui::GetContentRegionAvail(), live.live_count() == 0
+                                                     ? "Nothing is allocated at this moment."
+                                                     : "The filter hides all live blocks.");
+  } else {
+    ShowTable(app);
+  }
+  app.Name("live", ImGui::GetWindowPos(),
+           {ImGui::GetWindowPos().x + size.x, ImGui::GetWindowPos().y + size.y});
+  EndPanel();
+}
+
+}  // namespace vramscope::viewer

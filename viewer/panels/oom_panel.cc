@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// Why a request ran out of memory: the verdict, where the free bytes were, what was tried, what to change.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "profiler/cli/terminal.h"
+#include "profiler/fragmentation/autopsy_words.h"
+#include "viewer/panels/app.h"
+
+namespace vramscope::viewer {
+namespace {
+
+using fragmentation::Autopsy;
+
+void Paragraphs(const char* heading, const std::vector<std::string>& sentences) {
+  if (sentences.empty()) return;
+  ImGui::Dummy({0, Em(0.3f)});
+  ShowHeading(heading);
+  ImGui::PushTextWrapPos(0);
+  for (const std::string& sentence : sentences) ImGui::TextUnformatted(cli::Printable(sentence).c_str());
+  ImGui::PopTextWrapPos();
+}
+
+const char* EndText(fragmentation::TrialEnd end) {
+  switch (end) {
+    case fragmentation::TrialEnd::kFits:
+      return "would have fitted";
+    case fragmentation::TrialEnd::kFails:
+      return "fails too";
+    case fragmentation::TrialEnd::kFailsBefore:
+      return "fails even earlier";
+  }
+  return "";
+}
+
+void ShowHolders(const Autopsy& autopsy) {
+  ShowHeading("Who holds the memory");
+  constexpr ImGuiTableFlags kFlags =
+      ImGuiTableFlags_RowBg | ImGuiTableFlags_ScrollY | ImGuiTableFlags_NoSavedSettings;
+  if (!ImGui::BeginTable("holders", 3, kFlags)) return;
+  ImGui::TableSetupScrollFreeze(0, 1);
+  ImGui::TableSetupColumn("Size", ImGuiTableColumnFlags_WidthFixed, Em(5));
+  ImGui::TableSetupColumn("Blocks", ImGuiTableColumnFlags_WidthFixed, Em(4));
+  ImGui::TableSetupColumn("What", ImGuiTableColumnFlags_WidthStretch);
+  ImGui::TableHeadersRow();
+  for (const fragmentation::Holder& holder : autopsy.holders) {
+    ImGui::TableNextRow();
+    ImGui::TableNextColumn();
+    ImGui::PushFont(look().fonts.mono);
+    ImGui::TextUnformatted(cli::FormatBytes(holder.bytes).c_str());
+    ImGui::TableNextColumn();
+    ImGui::TextUnformatted(cli::FormatCount(holder.blocks).c_str());
+    ImGui::PopFont();
+    ImGui::TableNextColumn();
+    const auto category = classify::CategoryFromKey(holder.category);
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const ImU32 color = ColorOf(category.value_or(classify::Category::kUnattributed));
+    ImGui::GetWindowDrawList()->AddRectFilled({at.x, at.y + Em(0.2f)}, {at.x + Em(0.65f), at.y + Em(0.85f)},
+                                              color, 2);
+    ImGui::SetCursorPosX(ImGui::GetCursorPosX() + Em(1));
+    const std::string title =
+        holder.title.empty() && category ? classify::Info(*category).plural : cli::Printable(holder.title);
+    ImGui::TextUnformatted(FitText(look().fonts.text, title, ImGui::GetContentRegionAvail().x).c_str());
+  }
+  ImGui::EndTable();
+}
+
+void ShowAutopsy(App& app, const Autopsy& autopsy, ImVec2 size) {
+  const float left = size.x * 0.55f;
+  ImGui::BeginChild("verdict", {left, size.y});
+  ImGui::PushTextWrapPos(0);
+  if (autopsy.failure) {
+    ImGui::PushStyleColor(ImGuiCol_Text, look().colors.bad);
+    ShowHeading(fmt::format("Out of memory: {} {} asked for", cli::FormatBytes(autopsy.failure->requested),
+                            autopsy.failure->requested == 1 ? "was" : "were"));
+    ImGui::PopStyleColor();
+  }
+  ImGui::TextUnformatted(cli::Printable(fragmentation::VerdictSentence(autopsy)).c_str());
+  ImGui::PopTextWrapPos();
+  Paragraphs("Why what was free did not serve", autopsy.reasons);
+  Paragraphs("What to change", autopsy.advice);
+  if (!autopsy.trials.empty()) {
+    ImGui::Dummy({0, Em(0.3f)});
+    ShowHeading("The same run under other settings");
+    for (const fragmentation::Trial& trial : autopsy.trials) {
+      ImGui::TextUnformatted(cli::Printable(trial.settings).c_str());
+      ImGui::SameLine();
+      ImGui::TextDisabled("%s", EndText(trial.end));
+    }
+  }
+  Paragraphs("Not known", autopsy.unknown);
+  if (autopsy.failure && ImGui::Button("Show this moment")) {
+    const Status went = app.session.GoTo("oom");
+    app.session.message = went.ok() ? "" : went.error().sentence;
+    app.session.place.tab = Tab::kMap;
+  }
+  app.NameLastItem("oom.show");
+  ImGui::EndChild();
+  ImGui::SameLine(0, Em(1));
+  ImGui::BeginChild("holders", {size.x - left - Em(1), size.y});
+  ShowHolders(autopsy);
+  ImGui::EndChild();
+}
+
+}  // namespace
+
+void ShowOutOfMemory(App& app, ImVec2 size) {
+  const LayoutView* layout = app.session.layout();
+  if (layout == nullptr) return ShowWhyEmpty(size, "Placing every block at its address ...");
+  if (layout->subject.failures.empty()) {
+    return ShowWhyEmpty(size, layout->why_not.empty()
+                                  ? "Nothing ran out of memory on this device in the recorded time."
+                                  : layout->why_not);
+  }
+  if (layout->walk == nullptr) return ShowWhyEmpty(size, layout->why_not);
+  app.autopsy.Update(*layout, app.session.wake());
+  const auto& autopsy = app.autopsy.autopsy();
+  if (!autopsy) return ShowWhyEmpty(size, "Trying the same run under other settings ...");
+  if (!autopsy->ok()) return ShowWhyEmpty(size, cli::Printable(autopsy->error().sentence));
+  ShowAutopsy(app, autopsy->value(), size);
+}
+
+}  // namespace vramscope::viewer

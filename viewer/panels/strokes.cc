@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+
+#include "profiler/cli/terminal.h"
+#include "viewer/panels/app.h"
+
+namespace vramscope::viewer {
+
+void DrawText(ImDrawList& list, ImFont* font, ImVec2 at, ImU32 color, const std::string& text, float wrap) {
+  list.AddText(font, font->FontSize, at, color, text.data(), text.data() + text.size(), wrap);
+}
+
+ImVec2 TextSize(ImFont* font, const std::string& text) {
+  return font->CalcTextSizeA(font->FontSize, 1e9f, 0, text.data(), text.data() + text.size());
+}
+
+std::string FitText(ImFont* font, const std::string& text, float width) {
+  if (TextSize(font, text).x <= width) return text;
+  size_t low = 0;
+  size_t high = cli::DisplayWidth(text);
+  while (low < high) {  // the most characters that fit
+    const size_t middle = (low + high + 1) / 2;
+    if (TextSize(font, cli::Shorten(text, middle, true)).x <= width) {
+      low = middle;
+    } else {
+      high = middle - 1;
+    }
+  }
+  return low < 2 ? std::string() : cli::Shorten(text, low, true);
+}
+
+void ShowWhyEmpty(ImVec2 size, const std::string& sentence) {
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  ImFont* font = look().fonts.text;
+  const float width = std::min(size.x - Em(4), Em(34));
+  const ImVec2 extent =
+      font->CalcTextSizeA(font->FontSize, 1e9f, width, sentence.data(), sentence.data() + sentence.size());
+  DrawText(*ImGui::GetWindowDrawList(), font,
+           {at.x + (size.x - extent.x) / 2, at.y + (size.y - extent.y) / 2}, look().colors.dim, sentence,
+           width);
+  ImGui::Dummy(size);
+}
+
+void ShowHeading(const std::string& text) {
+  ImGui::PushFont(look().fonts.strong);
+  ImGui::TextUnformatted(text.c_str());
+  ImGui::PopFont();
+}
+
+void ShowFact(const char* label, const std::string& value) {
+  ImGui::PushStyleColor(ImGuiCol_Text, look().colors.dim);
+  ImGui::TextUnformatted(label);
+  ImGui::PopStyleColor();
+  ImGui::SameLine(Em(7.2f));
+  ImGui::PushFont(look().fonts.mono);
+  const std::string fitted = FitText(look().fonts.mono, value, ImGui::GetContentRegionAvail().x);
+  ImGui::TextUnformatted(fitted.c_str());
+  ImGui::PopFont();
+  if (fitted != value && ImGui::IsItemHovered()) ImGui::SetTooltip("%s", value.c_str());
+}
+
+bool BeginPanel(const char* name, ImVec2 size) {
+  ImGui::PushStyleColor(ImGuiCol_ChildBg, look().colors.panel);
+  const bool open =
+      ImGui::BeginChild(name, size, true, ImGuiWindowFlags_NoScrollWithMouse | ImGuiWindowFlags_NoScrollbar);
+  ImGui::PopStyleColor();
+  return open;
+}
+
+void EndPanel() { ImGui::EndChild(); }
+
+void Hatch(ImDrawList& list, ImVec2 min, ImVec2 max, ImU32 color) {
+  const float distance = Em(0.45f);
+  const float height = max.y - min.y;
+  // Lines rise to the right; the whole plane has one pattern, so neighbours fit together.
+  const float first = min.x - height - std::fmod(min.x + max.y, distance);
+  for (float x = first; x < max.x; x += distance) {
+    const float left = std::max(x, min.x);
+    const float right = std::min(x + height, max.x);
+    if (left < right) list.AddLine({left, max.y - (left - x)}, {right, max.y - (right - x)}, color, 1);
+  }
+}
+
+}  // namespace vramscope::viewer

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "viewer/platform/keyboard_and_fonts.h"
+
+#include <imgui_freetype.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <filesystem>
+#include <string_view>
+#include <utility>
+
+namespace vramscope::viewer {
+namespace {
+
+struct NamedKey {
+  const char* name;
+  Key key;
+  ImGuiKey imgui;
+};
+
+// What ImGui's text fields understand, and what scripts call it.
+constexpr std::array<NamedKey, 13> kNamedKeys = {{{"escape", Key::kEscape, ImGuiKey_Escape},
+                                                  {"enter", Key::kEnter, ImGuiKey_Enter},
+                                                  {"tab", Key::kTab, ImGuiKey_Tab},
+                                                  {"backspace", Key::kBackspace, ImGuiKey_Backspace},
+                                                  {"delete", Key::kDelete, ImGuiKey_Delete},
+                                                  {"right", Key::kRight, ImGuiKey_RightArrow},
+                                                  {"left", Key::kLeft, ImGuiKey_LeftArrow},
+                                                  {"down", Key::kDown, ImGuiKey_DownArrow},
+                                                  {"up", Key::kUp, ImGuiKey_UpArrow},
+                                                  {"pageup", Key::kPageUp, ImGuiKey_PageUp},
+                                                  {"pagedown", Key::kPageDown, ImGuiKey_PageDown},
+                                                  {"home", Key::kHome, ImGuiKey_Home},
+                                                  {"end", Key::kEnd, ImGuiKey_End}}};
+
+// Letters that text fields take with Ctrl: select all, copy, paste, cut, redo, undo.
+constexpr std::array<std::pair<char, ImGuiKey>, 6> kEditingLetters = {{{'A', ImGuiKey_A},
+                                                                       {'C', ImGuiKey_C},
+                                                                       {'V', ImGuiKey_V},
+                                                                       {'X', ImGuiKey_X},
+                                                                       {'Y', ImGuiKey_Y},
+                                                                       {'Z', ImGuiKey_Z}}};
+
+ImFont* AddFont(const std::vector<std::string>& files, float size, const ImWchar* ranges,
+                std::string& names) {
+  ImFontAtlas* atlas = ImGui::GetIO().Fonts;
+  ImFontConfig config;
+  config.OversampleH = 1;
+  config.PixelSnapH = true;
+  for (const std::string& file : files) {
+    std::error_code ignored;
+    if (file.empty() || !std::filesystem::is_regular_file(file, ignored)) continue;
+    ImFont* font = atlas->AddFontFromFileTTF(file.c_str(), size, &config, ranges);
+    if (font == nullptr) continue;
+    const std::string name = file.substr(file.find_last_of('/') + 1);
+    if (names.find(name) == std::string::npos) names += (names.empty() ? "" : ", ") + name;
+    return font;
+  }
+  ImFontConfig built_in;
+  built_in.SizePixels = size;
+  return atlas->AddFontDefault(&built_in);
+}
+
+}  // namespace
+
+bool KeyQueue::Take(Key key, bool ctrl, bool shift, bool alt) {
+  const auto found = std::find_if(presses_.begin(), presses_.end(), [&](const KeyPress& press) {
+    return press.key == key && press.ctrl == ctrl && press.shift == shift && press.alt == alt;
+  });
+  if (found == presses_.end()) return false;
+  presses_.erase(found);
+  return true;
+}
+
+void PrepareKeyboardWithoutWindow() {
+#if IMGUI_VERSION_NUM < 18700
+  ImGuiIO& io = ImGui::GetIO();
+  for (const NamedKey& named : kNamedKeys) io.KeyMap[named.imgui] = static_cast<int>(named.key);
+  for (const auto& [letter, key] : kEditingLetters) io.KeyMap[key] = letter;
+#endif
+}
+
+void FeedKey(const KeyPress& press, bool down) {
+  ImGuiIO& io = ImGui::GetIO();
+#if IMGUI_VERSION_NUM < 18700
+  const auto code = static_cast<size_t>(press.key);
+  if (code < std::size(io.KeysDown)) io.KeysDown[code] = down;
+  io.KeyCtrl = press.ctrl && down;
+  io.KeyShift = press.shift && down;
+  io.KeyAlt = press.alt && down;
+#else
+  io.AddKeyEvent(ImGuiMod_Ctrl, press.ctrl && down);
+  io.AddKeyEvent(ImGuiMod_Shift, press.shift && down);
+  io.AddKeyEvent(ImGuiMod_Alt, press.alt && down);
+  for (const NamedKey& named : kNamedKeys) {
+    if (named.key == press.key) io.AddKeyEvent(named.imgui, down);
+  }
+  for (const auto& [letter, key] : kEditingLetters) {
+    if (static_cast<Key>(letter) == press.key) io.AddKeyEvent(key, down);
+  }
+#endif
+}
+
+bool KeyFromName(const std::string& name, KeyPress& press) {
+  press = {};
+  std::string_view rest = name;
+  for (const auto& [prefix, flag] : {std::pair{std::string_view("ctrl+"), &KeyPress::ctrl},
+                                     {std::string_view("shift+"), &KeyPress::shift},
+                                     {std::string_view("alt+"), &KeyPress::alt}}) {
+    if (!rest.starts_with(prefix)) continue;
+    press.*flag = true;
+    rest.remove_prefix(prefix.size());
+  }
+  if (rest == "space") rest = " ";
+  if (rest == "f1") {
+    press.key = Key::kF1;
+    return true;
+  }
+  if (rest.size() == 1) {
+    press.key = static_cast<Key>(std::toupper(static_cast<unsigned char>(rest[0])));
+    return true;
+  }
+  for (const NamedKey& named : kNamedKeys) {
+    if (rest != named.name) continue;
+    press.key = named.key;
+    return true;
+  }
+  return false;
+}
+
+Fonts LoadFonts(float scale, const std::string& preferred) {
+  // Latin with its extension, punctuation, arrows, shapes: what paths, units and our own texts use.
+  static constexpr ImWchar kRanges[] = {0x0020, 0x017F, 0x2010, 0x205E, 0x2190, 0x21FF, 0x2212,
+                                        0x2212, 0x2248, 0x2265, 0x2500, 0x25FF, 0};
+  const std::string fonts = "/usr/share/fonts/";
+  const std::vector<std::string> text = {preferred,
+                                         fonts + "opentype/inter/Inter-Regular.otf",
+                                         fonts + "truetype/inter/Inter-Regular.ttf",
+                                         fonts + "truetype/roboto/unhinted/RobotoTTF/Roboto-Regular.ttf",
+                                         fonts + "truetype/noto/NotoSans-Regular.ttf",
+                                         fonts + "truetype/dejavu/DejaVuSans.ttf"};
+  const std::vector<std::string> strong = {preferred,
+                                           fonts + "opentype/inter/Inter-SemiBold.otf",
+                                           fonts + "truetype/inter/Inter-SemiBold.ttf",
+                                           fonts + "truetype/roboto/unhinted/RobotoTTF/Roboto-Medium.ttf",
+                                           fonts + "truetype/noto/NotoSans-Bold.ttf",
+                                           fonts + "truetype/dejavu/DejaVuSans-Bold.ttf"};
+  const std::vector<std::string> mono = {fonts + "truetype/jetbrains-mono/JetBrainsMono-Regular.ttf",
+                                         fonts + "truetype/firacode/FiraCode-Regular.ttf",
+                                         fonts + "truetype/noto/NotoSansMono-Regular.ttf",
+                                         fonts + "truetype/dejavu/DejaVuSansMono.ttf"};
+  ImFontAtlas* atlas = ImGui::GetIO().Fonts;
+  atlas->Clear();
+#if IMGUI_VERSION_NUM < 19200
+  atlas->FontBuilderIO = ImGuiFreeType::GetBuilderForFreeType();
+  atlas->FontBuilderFlags = ImGuiFreeTypeBuilderFlags_LightHinting;
+#endif
+  Fonts loaded;
+  loaded.text = AddFont(text, 15 * scale, kRanges, loaded.names);
+  loaded.strong = AddFont(strong, 15 * scale, kRanges, loaded.names);
+  loaded.mono = AddFont(mono, 13.5f * scale, kRanges, loaded.names);
+  loaded.small = AddFont(text, 13 * scale, kRanges, loaded.names);
+  ImGui::GetIO().FontDefault = loaded.text;
+  return loaded;
+}
+
+}  // namespace vramscope::viewer

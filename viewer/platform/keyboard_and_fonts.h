@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Keys and fonts: the two things that differ between the releases of Dear ImGui that distributions carry
+// (1.86 in Debian 12, 1.89 and 1.90 in Ubuntu 24.04 and Debian 13). All that depends on the release is in
+// keyboard_and_fonts.cc.
+//
+// Why an event queue of our own: before 1.87 a key that goes down and up within one frame is lost, one tap in
+// three at 60 frames a second.
+#pragma once
+
+#include <imgui.h>
+
+#include <string>
+#include <vector>
+
+namespace vramscope::viewer {
+
+// Printable keys are their ASCII character, letters in upper case; all are numbered as in GLFW 3.
+enum class Key : int {
+  kSpace = 32,
+  kEscape = 256,
+  kEnter = 257,
+  kTab = 258,
+  kBackspace = 259,
+  kDelete = 261,
+  kRight = 262,
+  kLeft = 263,
+  kDown = 264,
+  kUp = 265,
+  kPageUp = 266,
+  kPageDown = 267,
+  kHome = 268,
+  kEnd = 269,
+  kF1 = 290,
+};
+
+struct KeyPress {
+  Key key{};
+  bool ctrl = false;
+  bool shift = false;
+  bool alt = false;
+};
+
+// What was pressed since the frame before, in order; filled by the window or by a script, emptied by the
+// frame.
+class KeyQueue {
+ public:
+  void Push(const KeyPress& press) { presses_.push_back(press); }
+  // Whether it was pressed; takes it out.
+  bool Take(Key key, bool ctrl = false, bool shift = false, bool alt = false);
+  bool Take(char key, bool ctrl = false, bool shift = false) {
+    return Take(static_cast<Key>(key), ctrl, shift);
+  }
+  void Clear() { presses_.clear(); }
+
+ private:
+  std::vector<KeyPress> presses_;
+};
+
+// Without a window: tells ImGui's text fields that a key went down or up.
+void PrepareKeyboardWithoutWindow();
+void FeedKey(const KeyPress& press, bool down);
+// "ctrl+f", "left", "+", "w". Nothing for what is no key.
+[[nodiscard]] bool KeyFromName(const std::string& name, KeyPress& press);
+
+struct Fonts {
+  ImFont* text = nullptr;
+  ImFont* strong = nullptr;  // headings
+  ImFont* mono = nullptr;    // numbers, addresses
+  ImFont* small = nullptr;   // axes
+  std::string names;         // of the files, for About
+};
+
+// Loads them at `scale` times their size, from the first of a list of files that is there; ImGui's own font
+// where none is. `preferred`: a file to try first.
+Fonts LoadFonts(float scale, const std::string& preferred);
+
+}  // namespace vramscope::viewer

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where a frame of the viewer goes when there is no window: a picture in memory. Same code above it as for a
+// window.
+//
+//   EGL without a surface (Mesa: no display, no GPU, no rights needed)   what a GPU draws, to the pixel
+//   our own rasteriser                                                   where there is no OpenGL at all
+#pragma once
+
+#include <imgui.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "trace_format/result.h"
+
+namespace vramscope::viewer {
+
+struct Image {
+  int width = 0;
+  int height = 0;
+  std::vector<uint32_t> pixels;  // RGBA in memory order, from the top
+};
+
+// An error names the file and why.
+[[nodiscard]] Status WritePng(const Image& image, const std::string& path);
+
+class Surface {
+ public:
+  virtual ~Surface() = default;
+  virtual const char* name() const = 0;
+  virtual Image Draw(const ImDrawData& frame) = 0;
+};
+
+enum class Renderer : uint8_t { kAuto, kEgl, kSoftware };
+
+// `width` and `height` in pixels; after the fonts are loaded. Fails only when kEgl was asked for and is not
+// there.
+[[nodiscard]] Result<std::unique_ptr<Surface>> MakeSurface(Renderer renderer, int width, int height);
+
+// The two kinds. nullptr, with the reason, when this machine has no EGL that can do it.
+[[nodiscard]] std::unique_ptr<Surface> MakeEglSurface(int width, int height, std::string& why_not);
+[[nodiscard]] std::unique_ptr<Surface> MakeSoftwareSurface(int width, int height);
+
+}  // namespace vramscope::viewer

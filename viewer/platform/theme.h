@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// The two looks of the viewer, and the colours that mean something. Categories have the colours of the
+// terminal and of the reports (classify/category.h) in both.
+#pragma once
+
+#include <imgui.h>
+
+#include "profiler/classify/category.h"
+#include "profiler/timeline/training.h"
+#include "viewer/platform/keyboard_and_fonts.h"
+
+namespace vramscope::viewer {
+
+struct Colors {
+  ImU32 background;  // of the window
+  ImU32 panel;       // of plots and tables
+  ImU32 raised;      // buttons, tooltips, headers
+  ImU32 line;        // borders, grid
+  ImU32 text;
+  ImU32 dim;  // labels, what is said beside
+  ImU32 accent;
+  ImU32 selected;  // background of what is selected
+  ImU32 warning;
+  ImU32 bad;
+  ImU32 free;  // memory that is free
+  ImU32 hatch;
+  ImU32 reserved;  // the lines over the stack
+  ImU32 used;
+};
+
+struct Look {
+  Fonts fonts;
+  Colors colors{};
+  bool dark = true;
+  float scale = 1;
+};
+
+// The one in use; set once for each window.
+[[nodiscard]] const Look& look();
+// Sets ImGui's style too.
+void UseLook(const Fonts& fonts, bool dark, float scale);
+
+[[nodiscard]] ImU32 ColorOf(classify::Category category);
+[[nodiscard]] ImU32 ColorOf(timeline::Phase phase);
+// Black or white, whichever is read better on `background`.
+[[nodiscard]] ImU32 InkOn(ImU32 background);
+[[nodiscard]] ImU32 WithAlpha(ImU32 color, float alpha);
+// 0xRRGGBB
+[[nodiscard]] ImU32 FromRgb(uint32_t rgb);
+
+// All lengths are in heights of the text font, so that they follow scale and font.
+[[nodiscard]] inline float Em(float ems = 1) { return ems * look().fonts.text->FontSize; }
+
+}  // namespace vramscope::viewer

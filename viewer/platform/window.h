@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// The window of the desktop program: GLFW and OpenGL 3. Draws when something happened, and sleeps else.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "trace_format/result.h"
+#include "viewer/platform/keyboard_and_fonts.h"
+
+struct GLFWwindow;
+
+namespace vramscope::viewer {
+
+class Window {
+ public:
+  // `width` and `height` in points; they grow with the scale of the display. After ImGui's context is made.
+  [[nodiscard]] static Result<std::unique_ptr<Window>> Open(int width, int height, KeyQueue& keys);
+  ~Window();
+  Window(const Window&) = delete;
+  Window& operator=(const Window&) = delete;
+
+  // 2 on a display that is set to 200 %.
+  [[nodiscard]] float display_scale() const;
+  [[nodiscard]] bool closing() const;
+  // Sleeps until there is input, Wake, or `seconds` have gone by.
+  void Wait(double seconds);
+  // From any thread.
+  static void Wake();
+  void BeginFrame();
+  void EndFrame();
+  void SetTitle(const std::string& title);
+  // Files that were dropped on the window since the last call.
+  [[nodiscard]] std::vector<std::string> TakeDroppedFiles();
+  // What draws: "NVIDIA GeForce ...", "llvmpipe ...".
+  [[nodiscard]] std::string renderer() const;
+
+ private:
+  Window(GLFWwindow* window, KeyQueue& keys);
+
+  GLFWwindow* window_;
+  KeyQueue& keys_;
+  std::vector<std::string> dropped_;
+};
+
+}  // namespace vramscope::viewer

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "viewer/script/headless.h"
+
+#include <chrono>
+#include <cmath>
+#include <thread>
+
+namespace vramscope::viewer {
+namespace {
+
+// Windows that size themselves by their content need two frames, tables one more.
+constexpr int kFramesToSettle = 4;
+
+}  // namespace
+
+Headless::Headless(const HeadlessOptions& options) : options_(options), app_(std::make_unique<App>([] {})) {
+  ImGui::CreateContext();
+  ImGuiIO& io = ImGui::GetIO();
+  io.IniFilename = nullptr;
+  io.DisplaySize = {std::round(static_cast<float>(options.width) * options.scale),
+                    std::round(static_cast<float>(options.height) * options.scale)};
+  io.DeltaTime = 1.0f / 60;
+  io.ConfigInputTextCursorBlink = false;
+  io.MousePos = {-1e6f, -1e6f};
+  PrepareKeyboardWithoutWindow();
+  app_->dark = options.dark;
+  app_->scale = options.scale;
+  UseLook(LoadFonts(options.scale, options.font), options.dark, options.scale);
+}
+
+Headless::~Headless() {
+  app_.reset();
+  surface_.reset();
+  ImGui::DestroyContext();
+}
+
+Status Headless::Begin() {
+  const ImVec2 size = ImGui::GetIO().DisplaySize;
+  auto surface = MakeSurface(options_.renderer, static_cast<int>(size.x), static_cast<int>(size.y));
+  if (!surface.ok()) return surface.error();
+  surface_ = std::move(surface).value();
+  app_->renderer = surface_->name();
+  return {};
+}
+
+void Headless::Frame() {
+  if (app_->look_changed) UseLook(look().fonts, app_->dark, app_->scale);
+  app_->look_changed = false;
+  ImGui::NewFrame();
+  ShowFrame(*app_);
+  ImGui::Render();
+}
+
+void Headless::WaitUntilLoaded() {
+  while (app_->session.loading()) {
+    app_->session.Update();
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  for (int i = 0; i < kFramesToSettle; ++i) Frame();
+}
+
+void Headless::WaitForAnswers() {
+  for (int i = 0; i < kFramesToSettle; ++i) Frame();
+  while (app_->autopsy.busy() || app_->comparison.busy()) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    Frame();
+  }
+  for (int i = 0; i < kFramesToSettle; ++i) Frame();
+}
+
+Status Headless::Shot(const std::string& path) {
+  WaitForAnswers();
+  return WritePng(surface_->Draw(*ImGui::GetDrawData()), path);
+}
+
+}  // namespace vramscope::viewer

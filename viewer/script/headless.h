@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// The viewer without a window: frames when they are asked for, pictures into files.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "viewer/panels/app.h"
+#include "viewer/platform/surface.h"
+
+namespace vramscope::viewer {
+
+struct HeadlessOptions {
+  int width = 1600;  // in points; the picture has scale times as many pixels
+  int height = 1000;
+  float scale = 1;
+  bool dark = true;
+  std::string font;
+  Renderer renderer = Renderer::kAuto;
+};
+
+class Headless {
+ public:
+  explicit Headless(const HeadlessOptions& options);
+  ~Headless();
+  Headless(const Headless&) = delete;
+  Headless& operator=(const Headless&) = delete;
+
+  // Makes what draws; before the first frame.
+  [[nodiscard]] Status Begin();
+  void Frame();
+  // Frames until every file is open or refused, and placed.
+  void WaitUntilLoaded();
+  // Until what the view asks for on a thread (an autopsy, a comparison) is on the screen.
+  void WaitForAnswers();
+  // Draws the frame as it is now into a file.
+  [[nodiscard]] Status Shot(const std::string& path);
+
+  [[nodiscard]] App& app() { return *app_; }
+
+ private:
+  HeadlessOptions options_;
+  std::unique_ptr<App> app_;
+  std::unique_ptr<Surface> surface_;
+};
+
+}  // namespace vramscope::viewer

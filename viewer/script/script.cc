@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "viewer/script/script.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <functional>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string_view>
+
+#include "profiler/cli/diff_screen.h"
+
+namespace vramscope::viewer {
+namespace {
+
+using Json = nlohmann::json;
+
+struct Line {
+  std::vector<std::string> words;
+  std::string rest;  // all behind the first word
+};
+
+Line Split(const std::string& text) {
+  Line line;
+  std::istringstream stream(text);
+  std::string word;
+  while (stream >> word) line.words.push_back(word);
+  if (line.words.size() > 1)
+    line.rest = text.substr(text.find(line.words[1], text.find(line.words[0]) + line.words[0].size()));
+  return line;
+}
+
+class Runner {
+ public:
+  explicit Runner(Headless& viewer) : viewer_(viewer), app_(viewer.app()) {}
+
+  Status Run(const Line& line) {
+    using Command = Status (Runner::*)(const Line&);
+    static const std::map<std::string, Command> kCommands = {
+        {"wait", &Runner::Wait},        {"move", &Runner::Move},
+        {"click", &Runner::Click},      {"doubleclick", &Runner::DoubleClick},
+        {"drag", &Runner::DragLeft},    {"dragright", &Runner::DragRight},
+        {"wheel", &Runner::Wheel},      {"key", &Runner::Press},
+        {"text", &Runner::Type},        {"goto", &Runner::GoTo},
+        {"shot", &Runner::Shot},        {"expect", &Runner::Expect},
+        {"state", &Runner::WriteState}, {"open", &Runner::Open}};
+    const auto command = kCommands.find(line.words[0]);
+    if (command == kCommands.end()) return Error{fmt::format("there is no command \"{}\".", line.words[0])};
+    return (this->*command->second)(line);
+  }
+
+ private:
+  ImGuiIO& io() { return ImGui::GetIO(); }
+
+  Status Wait(const Line& line) {
+    if (line.rest == "loaded") {
+      viewer_.WaitUntilLoaded();
+      return {};
+    }
+    if (line.rest == "answered") {
+      viewer_.WaitForAnswers();
+      return {};
+    }
+    for (int i = std::atoi(line.rest.c_str()); i > 0; --i) viewer_.Frame();
+    return {};
+  }
+
+  // The mouse to a place in the element; the words at [at] and [at + 1] are shares of its size, where there
+  // are any.
+  Status MoveTo(const Line& line, size_t at) {
+    if (line.words.size() < 2) return Error{"the name of an element is missing."};
+    viewer_.Frame();  // where things are now
+    const auto element = app_.elements.find(line.words[1]);
+    if (element == app_.elements.end()) {
+      std::string names;
+      for (const auto& [name, rectangle] : app_.elements) names += (names.empty() ? "" : ", ") + name;
+      return Error{fmt::format("\"{}\" is not on the screen; there are: {}.", line.words[1], names)};
+    }
+    const bool given = line.words.size() > at + 1;
+    const float x = given ? std::strtof(line.words[at].c_str(), nullptr) : 0.5f;
+    const float y = given ? std::strtof(line.words[at + 1].c_str(), nullptr) : 0.5f;
+    const Rectangle& where = element->second;
+    io().MousePos = {where.min.x + (where.max.x - where.min.x) * x,
+                     where.min.y + (where.max.y - where.min.y) * y};
+    viewer_.Frame();
+    return {};
+  }
+
+  void Button(int button, bool down) {
+    io().MouseDown[button] = down;
+    viewer_.Frame();
+  }
+
+  Status Move(const Line& line) { return MoveTo(line, 2); }
+  Status Click(const Line& line) {
+    // Long enough after the last one not to be a double click.
+    for (int i = 0; i < 20; ++i) viewer_.Frame();
+    const Status moved = MoveTo(line, 2);
+    if (!moved.ok()) return moved;
+    Button(0, true);
+    Button(0, false);
+    viewer_.Frame();
+    return {};
+  }
+  Status DoubleClick(const Line& line) {
+    const Status clicked = Click(line);
+    if (!clicked.ok()) return clicked;
+    Button(0, true);
+    Button(0, false);
+    viewer_.Frame();
+    return {};
+  }
+  Status Drag(const Line& line, int button) {
+    if (line.words.size() != 6) return Error{"a drag is from a place to a place: drag NAME X Y X Y."};
+    const Status there = MoveTo(line, 2);
+    if (!there.ok()) return there;
+    const ImVec2 from = io().MousePos;
+    const Rectangle where = app_.elements[line.words[1]];
+    const ImVec2 to = {
+        where.min.x + (where.max.x - where.min.x) * std::strtof(line.words[4].c_str(), nullptr),
+        where.min.y + (where.max.y - where.min.y) * std::strtof(line.words[5].c_str(), nullptr)};
+    Button(button, true);
+    for (int i = 1; i <= 4; ++i) {
+      const float share = static_cast<float>(i) / 4;
+      io().MousePos = {from.x + (to.x - from.x) * share, from.y + (to.y - from.y) * share};
+      viewer_.Frame();
+    }
+    Button(button, false);
+    viewer_.Frame();
+    return {};
+  }
+  Status DragLeft(const Line& line) { return Drag(line, 0); }
+  Status DragRight(const Line& line) { return Drag(line, 1); }
+  Status Wheel(const Line& line) {
+    if (line.words.size() != 5) return Error{"wheel wants a place and a number: wheel NAME X Y NOTCHES."};
+    const Status there = MoveTo(line, 2);
+    if (!there.ok()) return there;
+    io().MouseWheel = std::strtof(line.words[4].c_str(), nullptr);
+    viewer_.Frame();
+    viewer_.Frame();
+    return {};
+  }
+  Status Press(const Line& line) {
+    KeyPress press;
+    if (!KeyFromName(line.rest, press)) return Error{fmt::format("there is no key \"{}\".", line.rest)};
+    app_.keys.Push(press);
+    FeedKey(press, true);
+    viewer_.Frame();
+    FeedKey(press, false);
+    viewer_.Frame();
+    return {};
+  }
+  Status Type(const Line& line) {
+    for (const char c : line.rest) {
+      io().AddInputCharacter(static_cast<unsigned char>(c));
+      viewer_.Frame();
+    }
+    viewer_.Frame();
+    return {};
+  }
+  Status GoTo(const Line& line) {
+    const Status went = app_.session.GoTo(line.rest);
+    viewer_.Frame();
+    return went;
+  }
+  Status Shot(const Line& line) { return viewer_.Shot(line.rest); }
+  Status Open(const Line& line) {
+    app_.session.Open(line.rest);
+    viewer_.Frame();
+    return {};
+  }
+  Status WriteState(const Line& line) {
+    viewer_.Frame();
+    std::ofstream file(line.rest);
+    file << StateJson(app_) << "\n";
+    return file.good() ? Status() : Error{line.rest + ": cannot be written."};
+  }
+
+  Status Expect(const Line& line) {
+    if (line.words.size() < 3) return Error{"expect wants a name, a sign and a value."};
+    viewer_.Frame();
+    Json json = Json::parse(StateJson(app_));
+    std::istringstream path(line.words[1]);
+    std::string part;
+    while (std::getline(path, part, '.')) {
+      const bool number = json.is_array();
+      const size_t index = number ? static_cast<size_t>(std::atoi(part.c_str())) : 0;
+      if (number ? index >= json.size() : !json.is_object() || !json.contains(part)) {
+        return Error{fmt::format("the state has no {}.", line.words[1])};
+      }
+      json = number ? Json(json[index]) : Json(json[part]);
+    }
+    const std::string found = json.is_string() ? json.get<std::string>() : json.dump();
+    const std::string& sign = line.words[2];
+    const size_t sign_at = line.rest.find(" " + sign);
+    const size_t begin = line.rest.find_first_not_of(' ', sign_at + 1 + sign.size());
+    const std::string wanted = begin == std::string::npos ? "" : line.rest.substr(begin);
+    const double a = json.is_number() ? json.get<double>() : std::strtod(found.c_str(), nullptr);
+    const double b = std::strtod(wanted.c_str(), nullptr);
+    const bool holds = sign == "="    ? found == wanted
+                       : sign == "!=" ? found != wanted
+                       : sign == "<"  ? a < b
+                       : sign == ">"  ? a > b
+                       : sign == "~"  ? found.find(wanted) != std::string::npos
+                                      : false;
+    return holds ? Status() : Error{fmt::format("{} is {}, not {} {}.", line.words[1], found, sign, wanted)};
+  }
+
+  Headless& viewer_;
+  App& app_;
+};
+
+}  // namespace
+
+std::string StateJson(const App& app) {
+  Json json = Json::parse(app.session.ToJson());
+  json["dark"] = app.dark;
+  json["help"] = app.show_help;
+  json["live_rows"] = app.live.rows().size();
+  json["live_bytes"] = app.live.bytes();
+  json["live_error"] = app.live.filter_error();
+  json["first_row"] = app.live.rows().empty() ? Json() : Json(app.live.rows()[0].block + 1);
+  json["hover_ns"] = app.hover_ns ? Json(*app.hover_ns) : Json();
+  const auto& comparison = app.comparison.comparison();
+  json["compare"] =
+      comparison && comparison->ok() ? Json(cli::DiffHeadline(comparison->value().diff)) : Json();
+  json["vertices"] = ImGui::GetIO().MetricsRenderVertices;
+  return json.dump(2);
+}
+
+Status RunScript(const std::string& path, Headless& viewer) {
+  std::ifstream file(path);
+  if (!file) return Error{path + ": cannot be read."};
+  Runner runner(viewer);
+  std::string text;
+  for (int number = 1; std::getline(file, text); ++number) {
+    const Line line = Split(text);
+    if (line.words.empty() || line.words[0][0] == '#') continue;
+    const Status done = runner.Run(line);
+    if (!done.ok()) return Error{fmt::format("{}:{}: {}", path, number, done.error().sentence)};
+  }
+  return {};
+}
+
+}  // namespace vramscope::viewer

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Scripts that use the viewer as a person would, without a display: one command a line, elements by their
+// names.
+//
+//   wait loaded                      until all files are open and placed
+//   wait 5                           frames
+//   move timeline 0.5 0.3            the mouse, to a place in an element as shares of its width and height
+//   click tab.map                    in its middle; or: click timeline 0.2 0.5
+//   doubleclick NAME [X Y]
+//   drag timeline 0.2 0.5 0.6 0.5    with the left button; dragright with the right one
+//   wheel timeline 0.5 0.5 3         notches up
+//   key ctrl+f
+//   text category:activation
+//   goto step:3
+//   shot step3.png                   beside the current folder, or a whole path
+//   expect moment_text = step 3, backward     "=", "!=", "<", ">", "~" (contains) on the state; a.b, a.0 go
+//   down state state.json                 writes all of it open FILE
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "trace_format/result.h"
+#include "viewer/script/headless.h"
+
+namespace vramscope::viewer {
+
+// Runs to the end or to the first command that fails; the error names file, line and why.
+[[nodiscard]] Status RunScript(const std::string& path, Headless& viewer);
+
+// The state that `expect` looks at: the session, and what panels show.
+[[nodiscard]] std::string StateJson(const App& app);
+
+}  // namespace vramscope::viewer
