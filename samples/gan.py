@@ -97,9 +97,9 @@ def train(job: training.Job, options: argparse.Namespace, observe: training.Obse
             observe("batch", step, ())
             with job.precision.autocast():
                 fake = job.model.generate(real)
-                loss = job.loss(real, fake.detach())
+                loss = job.loss(real, fake.detach()) / options.accumulate
             observe("forward", step, (loss, fake))
-            scaler.scale(loss / options.accumulate).backward()
+            scaler.scale(loss).backward()
             observe("backward", step, (loss, fake))
         scaler.step(discriminator_optimizer)
         observe("step", step, (loss, fake))
@@ -109,16 +109,16 @@ def train(job: training.Job, options: argparse.Namespace, observe: training.Obse
         for _ in range(options.accumulate):
             with job.precision.autocast():
                 fake = job.model.generate(real)
-                generator_loss = F.softplus(-job.model.discriminator(fake)).mean()
+                generator_loss = F.softplus(-job.model.discriminator(fake)).mean() / options.accumulate
             observe("forward", step, (loss, generator_loss))
-            scaler.scale(generator_loss / options.accumulate).backward()
+            scaler.scale(generator_loss).backward()
             observe("backward", step, (loss, generator_loss))
         scaler.step(generator_optimizer)
         scaler.update()
         observe("step", step, (loss, generator_loss))
 
         distance = distance_to_ring(fake)
-        training.report(step, distance, options, f"  (discriminator {loss.item():.4f}, generator {generator_loss.item():.4f})")
+        training.report(step, distance, options, f"  (discriminator {loss.item() * options.accumulate:.4f}, generator {generator_loss.item() * options.accumulate:.4f})")
         history.append(distance)
     return history
 

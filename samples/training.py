@@ -179,11 +179,11 @@ def train(job: Job, options: argparse.Namespace, observe: Observer = ignore) -> 
             batch = next(job.batches)
             observe("batch", step, ())
             with job.precision.autocast():
-                loss = job.loss(*batch)
+                loss = job.loss(*batch) / options.accumulate
             observe("forward", step, (loss,))
-            scaler.scale(loss / options.accumulate).backward()
+            scaler.scale(loss).backward()
             observe("backward", step, (loss,))
-            mean_loss += loss.item() / options.accumulate
+            mean_loss += loss.item()
         scaler.step(optimizer)
         scaler.update()
         observe("step", step, (loss,))

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares the table of driver hooks (injector/cuda/driver_functions.def, driver_abi.h) with NVIDIA's headers.
 
-    scripts/check_driver_table.py [FOLDER_WITH_CUDA_H...]      default: where the CUDA toolkit is installed
+    scripts/check_driver_table.py [FOLDER_WITH_CUDA_H...]
 
-The headers of each CUDA release are in the wheels nvidia-cuda-runtime-cu11, nvidia-cuda-runtime-cu12 and nvidia-cuda-runtime of the Python
-package index. For each folder: every row is a function of that release, by its name, version, default stream and types; no form that the
+Without folders: those that `scripts/setup.sh --tests` has fetched, and where the CUDA toolkit is installed. The headers of each CUDA release are
+in the wheels nvidia-cuda-runtime-cu11, nvidia-cuda-runtime-cu12 and nvidia-cuda-runtime of the Python package index. For each folder: every row is a function of that release, by its name, version, default stream and types; no form that the
 release has is left out; every struct has the layout that is read. Exit 0: all holds, 1: each line printed is one difference, 77: no header.
 """
 import re
@@ -18,11 +18,11 @@ from typing import Dict, Iterator, List, NamedTuple, Optional, Tuple
 ROOT = Path(__file__).resolve().parent.parent
 TABLE = ROOT / "injector/cuda/driver_functions.def"
 TABLE_HEADER = ROOT / "injector/cuda/driver_table.h"
-INSTALLED = ("/usr/local/cuda/include", "/usr/include")
+INSTALLED = (*sorted((ROOT / "build/cuda-headers").glob("*")), "/usr/local/cuda/include", "/usr/include")
 SKIPPED = 77
 
 HANDLES = {"CUcontext", "CUmodule", "CUarray", "CUmipmappedArray", "CUstream", "CUmemoryPool", "CUgraph", "CUgraphNode", "CUgraphExec",
-           "CUlibrary", "CUexternalMemory", "CUgreenCtx", "CUdevResourceDesc", "Handle"}
+           "CUlibrary", "CUfunction", "CUkernel", "CUexternalMemory", "CUgreenCtx", "CUdevResourceDesc", "Handle"}
 WIDE = {"CUdeviceptr", "CUdeviceptr_v2", "size_t", "unsigned long long", "cuuint64_t", "CUmemGenericAllocationHandle",
         "CUmemGenericAllocationHandle_v1", "uint64_t", "DevicePtr", "PhysicalHandle"}
 BY_VALUE = {"CUipcMemHandle", "CUipcMemHandle_v1", "IpcHandle"}

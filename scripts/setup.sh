@@ -3,7 +3,7 @@
 # Installs what is missing to build vramscope and to record the samples; with --tests also what the test suite needs.
 #
 #   scripts/setup.sh                   compiler, libraries, and a Python with PyTorch
-#   scripts/setup.sh --tests           also clang, for the sanitizers and the fuzz targets
+#   scripts/setup.sh --tests           also clang, for the sanitizers and the fuzz targets, and CUDA's headers (4 MB)
 #   scripts/setup.sh --triton          also Triton, for the test of torch.compile (1 GB)
 #   scripts/setup.sh --torch VERSION   also build/venv-VERSION with that release of PyTorch (repeatable)
 #
@@ -14,11 +14,16 @@ cd "$(dirname "$0")/.."
 source scripts/environment.sh
 
 readonly newest_torch=2.15.0
-readonly build_packages=(g++ cmake ninja-build pkg-config git libzstd-dev zlib1g-dev libfmt-dev nlohmann-json3-dev libboost-program-options-dev
+readonly build_packages=(g++ cmake ninja-build pkg-config git libzstd-dev zlib1g-dev libsqlite3-dev libfmt-dev nlohmann-json3-dev libboost-program-options-dev
   libgtest-dev libgmock-dev libbenchmark-dev python3)
+# The desktop viewer's; without them everything else is built.
+readonly viewer_packages=(libimgui-dev libglfw3-dev libstb-dev libfreetype-dev libegl-dev libopengl-dev libgl-dev fonts-inter fonts-jetbrains-mono)
 readonly test_packages=(clang libclang-rt-dev)
 # What PyTorch imports, without the nvidia-* packages that its own metadata asks for.
 readonly torch_dependencies=(filelock typing-extensions setuptools sympy networkx jinja2 fsspec)
+
+# Headers of old and new releases, which the tables of driver functions are compared with; the wheels hold them and little else.
+readonly cuda_headers=(nvidia-cuda-runtime-cu11==11.8.89 nvidia-cuda-runtime-cu12==12.4.127 nvidia-cuda-runtime==13.0.96)
 
 with_tests=no
 with_triton=no
@@ -70,8 +75,32 @@ make_venv() {
   touch "$folder/complete-$torch"
 }
 
+# fetch_cuda_headers PYTHON: into build/cuda-headers/RELEASE. Without them a test is skipped, so it is no failure to have no network.
+fetch_cuda_headers() {
+  local wheel folder
+  for wheel in "${cuda_headers[@]}"; do
+    folder=build/cuda-headers/${wheel##*==}
+    [[ -e $folder/cudaTypedefs.h ]] && continue
+    mkdir -p "$folder"
+    "$1" -m pip download --quiet --disable-pip-version-check --no-deps --only-binary :all: -d "$folder" "$wheel" ||
+      { say "pip could not get $wheel, so its headers are not compared with the table of driver functions"; return 0; }
+    "$1" - "$folder" <<'PYTHON'
+import pathlib, sys, zipfile
+folder = pathlib.Path(sys.argv[1])
+for wheel in folder.glob("*.whl"):
+    with zipfile.ZipFile(wheel) as archive:
+        for name in archive.namelist():
+            if name.endswith(".h") and "/include/" in name:
+                target = folder / name.split("/include/", 1)[1]
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_bytes(archive.read(name))
+    wheel.unlink()
+PYTHON
+  done
+}
+
 if command -v dpkg-query >/dev/null; then
-  install_packages "${build_packages[@]}"
+  install_packages "${build_packages[@]}" "${viewer_packages[@]}"
   [[ $with_tests == no ]] || install_packages "${test_packages[@]}"
 else
   for tool in g++ cmake ninja pkg-config python3; do
@@ -92,4 +121,5 @@ fi
 for release in ${releases[@]+"${releases[@]}"}; do
   make_venv "build/venv-$release" "$release" 'numpy<2'  # wheels before 2.3 were built against NumPy 1
 done
+if [[ $with_tests == yes ]]; then fetch_cuda_headers "$(torch_python)"; fi
 say "ready: PyTorch of $(torch_python)"

@@ -4,8 +4,9 @@
 
     scripts/snapshot_speed.py SNAPSHOT.pickle [ROUNDS]
 
-Each reading is a process of its own; its time is that of the reading alone, its memory the most that the process held.
-vramscope's is the benchmark program build/release/profiler/snapshot/snapshot_bench.
+Each reading is a process of its own; its time is the processor time of the reading alone (both use one core; other programs on
+the machine do not count), its memory the most that the process held. vramscope's is the benchmark program
+build/release/profiler/snapshot/snapshot_bench.
 """
 import json
 import os
@@ -18,10 +19,10 @@ from typing import Tuple
 READ_WITH_PYTHON = """
 import gc, os, pickle, resource, sys, time
 gc.disable()
-begin = time.perf_counter()
+begin = time.process_time()
 with open(sys.argv[1], "rb") as file:
     snapshot = pickle.load(file)
-print(time.perf_counter() - begin, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, flush=True)
+print(time.process_time() - begin, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, flush=True)
 os._exit(0)
 """
 BENCH = os.path.join("build", "release", "profiler", "snapshot", "snapshot_bench")
@@ -40,7 +41,7 @@ def with_vramscope(path: str) -> Tuple[float, float]:
     if first.get("error_occurred"):
         sys.exit(first["error_message"])
     after = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
-    return first["real_time"] / 1000, after / 1024
+    return first["cpu_time"] / 1000, after / 1024
 
 
 def main() -> None:

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Sets up, builds, and runs every test: the whole suite on the release build, unit tests under the sanitizers, fuzz targets for a minute.
 #
-#   scripts/test.sh                  about 20 minutes on two cores
+#   scripts/test.sh                  about 35 minutes on two cores
 #   scripts/test.sh --quick          fuzz targets for 5 seconds, no thread sanitizer
 #   scripts/test.sh --wheels all     the end-to-end tests also on PyTorch 2.6.0 and 2.2.2
 #

@@ -28,8 +28,9 @@ std::string Text(const TraceReader& trace, uint64_t id) {
 void Print(const TraceReader& trace, const Event& event) {
   const auto& spec = kEventSchema[static_cast<size_t>(event.type)];
   const uint32_t process = trace.threads()[event.thread].process;
-  std::printf("%llu %u %u %s", static_cast<unsigned long long>(trace.clock().start_monotonic_ns + event.time_ns), trace.processes()[process].pid,
-              event.thread, spec.name);
+  std::printf("%llu %u %u %s",
+              static_cast<unsigned long long>(trace.clock().start_monotonic_ns + event.time_ns),
+              trace.processes()[process].pid, event.thread, spec.name);
   for (size_t index = 0; index < spec.field_count; ++index) {
     if (spec.fields[index].kind == FieldKind::kString)
       std::printf(" %s", Text(trace, event.field[index]).c_str());

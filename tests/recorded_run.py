@@ -135,4 +135,4 @@ def main() -> None:
     result = unittest.main(module="__main__", exit=False, verbosity=2).result
     if not result.wasSuccessful():
         sys.exit(1)
-    sys.exit(SKIPPED if result.testsRun and len(result.skipped) == result.testsRun else 0)
+    sys.exit(SKIPPED if result.skipped and len(result.skipped) >= result.testsRun else 0)  # a class that skips runs no test

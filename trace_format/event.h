@@ -127,7 +127,7 @@ enum class DriverMemory : uint8_t {
   kArray = 7,         // cuArrayCreate and mipmapped arrays: size is computed from the format, 0 = not known
   kGraph = 8,         // allocation nodes of graphs
   kContext = 9,       // a context, by difference of free memory; address = CUcontext
-  kModule = 10,       // code and module globals, by difference of free memory; address = CUmodule or CUlibrary
+  kModule = 10,       // code, its globals, limits: by difference of used memory, given back too; address = CUmodule, CUlibrary, or 0: of kernels at first use
   kImported = 11,     // cuIpcOpenMemHandle, cuExternalMemoryGetMappedBuffer: another owner's memory; takes nothing
   kMulticast = 12,    // cuMulticastCreate
   kHostPinned = 13,   // cuMemHostAlloc, cuMemAllocHost: host memory

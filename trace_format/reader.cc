@@ -109,9 +109,10 @@ Status TraceReader::Impl::Load() {
   if (Status header = LoadFileHeader(); !header.ok()) return header;
   map_ = MapBlocks(file_);
   if (header_damaged_ && map_.blocks.empty()) {
-    return Error{name_ +
-                 ": not a vramscope trace, or one of which no block is whole. Give a file that `vramscope "
-                 "record` wrote."};
+    return Error{
+        name_ +
+        ": neither a trace nor a snapshot of PyTorch, or a trace of which no block is whole. Give a file "
+        "that `vramscope record` or torch.cuda.memory._dump_snapshot wrote."};
   }
   SortBlocks();
   return {};
@@ -120,7 +121,9 @@ Status TraceReader::Impl::Load() {
 Status TraceReader::Impl::LoadFileHeader() {
   const auto header = ParseFileHeader(file_);
   if (!header && !StartsWithFileMagic(file_) && file_.size() < kFileHeaderBytes + kBlockHeaderBytes) {
-    return Error{name_ + ": not a vramscope trace. Give a file that `vramscope record` wrote."};
+    const char* const what = file_.empty() ? ": empty" : ": neither a trace nor a snapshot of PyTorch";
+    return Error{name_ + what +
+                 ". Give a file that `vramscope record` or torch.cuda.memory._dump_snapshot wrote."};
   }
   if (header && header->major != kFormatMajor) {
     return Error{name_ + ": written in trace format " + Version(header->major, header->minor) +

@@ -52,9 +52,9 @@ TraceWriter::Options SmallBlocks(uint32_t events_per_block) {
 }
 
 TEST(ReaderTest, RefusesWhatIsNoTrace) {
-  EXPECT_EQ(RefusalOf({}), "run.vms: not a vramscope trace. Give a file that `vramscope record` wrote.");
-  EXPECT_EQ(RefusalOf(AsBytes("hello")),
-            "run.vms: not a vramscope trace. Give a file that `vramscope record` wrote.");
+  const std::string give = ". Give a file that `vramscope record` or torch.cuda.memory._dump_snapshot wrote.";
+  EXPECT_EQ(RefusalOf({}), "run.vms: empty" + give);
+  EXPECT_EQ(RefusalOf(AsBytes("hello")), "run.vms: neither a trace nor a snapshot of PyTorch" + give);
   const std::string long_text(10'000, 'x');
   EXPECT_NE(RefusalOf(AsBytes(long_text)), "opened");
   const auto missing = TraceReader::Open("/no/such/run.vms");

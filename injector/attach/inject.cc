@@ -229,6 +229,7 @@ Result<Injected> Attempt::CallIn(Tracee& tracee) {
 }
 
 Result<Injected> Attempt::Run() {
+  if (mappings_.empty()) return Gone();
   if (entries_.empty() || open_ == 0 || find_ == 0 || why_ == 0) {
     return Error{"Process " + std::to_string(pid_) +
                  " has no malloc or dlopen that can be found, so it cannot be entered. Start it under "

@@ -94,16 +94,10 @@ Status CheckPrivileges(pid_t pid, const std::string& process) {
 }
 
 Status CheckPtraceScope(pid_t, const std::string& process) {
-  const std::string scope = ReadProcFile("/proc/sys/kernel/yama/ptrace_scope");
-  if (scope.empty() || scope[0] == '0' || (MayTraceAnything() && scope[0] != '3')) return {};
-  if (scope[0] == '3')
-    return Refused(process,
-                   "cannot be attached to: this system forbids it until it is started again "
-                   "(kernel.yama.ptrace_scope is 3). Start the program under vramscope record.");
-  return Refused(process, std::string("cannot be attached to: this system lets only ") +
-                              (scope[0] == '1' ? "parents" : "administrators") +
-                              " do that (kernel.yama.ptrace_scope is " + scope[0] +
-                              "). Use sudo, or set it to 0: sudo sysctl kernel.yama.ptrace_scope=0");
+  const std::string why =
+      ForbiddenByPtraceScope(ReadProcFile("/proc/sys/kernel/yama/ptrace_scope"), MayTraceAnything());
+  if (!why.empty()) return Refused(process, "cannot be attached to: " + why);
+  return {};
 }
 
 // The filters that came with the container or service: those of its outermost process. More than that are the
@@ -147,7 +141,8 @@ Status CheckMappings(pid_t pid, const std::string& process) {
     const std::string_view name = FileNameOf(mapping);
     if (name.starts_with("ld-musl") || name.starts_with("libc.musl"))
       return Refused(process, "uses the musl C library; PyTorch and vramscope use glibc.");
-    if (name.ends_with(".ring") && mapping.path.find("/vramscope-") != std::string::npos)
+    // The file of a recording that is over is deleted; the process lets go of it when it next can.
+    if (mapping.path.ends_with(".ring") && mapping.path.find("/vramscope-") != std::string::npos)
       return Refused(process, "is being recorded by vramscope already.");
     loader = loader || name.starts_with("ld-");
     c_library = c_library || name.starts_with("libc.so") || name.starts_with("libc-2");
@@ -184,10 +179,22 @@ Status CheckSignals(pid_t pid, const std::string& process) {
   return {};
 }
 
-constexpr Check kChecks[] = {CheckItIsAProcess, CheckItRuns, CheckUser,     CheckPrivileges, CheckPtraceScope,
-                             CheckSeccomp,      CheckBits,   CheckMappings, CheckSignals};
+// The bits come first of what is read of it: the others are laid out for 64.
+constexpr Check kChecks[] = {CheckItIsAProcess, CheckItRuns,  CheckUser,     CheckBits,   CheckPrivileges,
+                             CheckPtraceScope,  CheckSeccomp, CheckMappings, CheckSignals};
 
 }  // namespace
+
+std::string ForbiddenByPtraceScope(const std::string& scope, bool may_trace_anything) {
+  const char level = scope.empty() ? '0' : scope[0];
+  if (level == '0' || (may_trace_anything && level != '3')) return {};
+  if (level == '3')
+    return "this system forbids it until it is started again (kernel.yama.ptrace_scope is 3). Start the "
+           "program under vramscope record.";
+  return std::string("this system lets only ") + (level == '1' ? "parents" : "administrators") +
+         " do that (kernel.yama.ptrace_scope is " + level +
+         "). Use sudo, or set it to 0: sudo sysctl kernel.yama.ptrace_scope=0";
+}
 
 Status CheckTarget(pid_t pid) {
   std::string process = Describe(pid);

@@ -5,6 +5,8 @@
 
 #include <sys/types.h>
 
+#include <string>
+
 #include "trace_format/result.h"
 
 namespace vramscope::attach {
@@ -14,6 +16,10 @@ namespace vramscope::attach {
 // static and musl programs, shadow stacks, signals that we need and it ignores, and one that is recorded
 // already.
 Status CheckTarget(pid_t pid);
+
+// Why Yama forbids the attach, and what to do; empty when it does not. `scope`: the text of
+// /proc/sys/kernel/yama/ptrace_scope (Documentation/admin-guide/LSM/Yama.rst), empty on kernels without it.
+std::string ForbiddenByPtraceScope(const std::string& scope, bool may_trace_anything);
 
 // True when a library of PyTorch is loaded in it.
 bool HasPyTorch(pid_t pid);

@@ -58,15 +58,29 @@ size_t vramscope_option(const char* key, char* buffer, size_t capacity);
 
 /* What the process held before recording began (attach). A block: `device` as in trace_format/event.h; it is
  * no news when the block is known. And that it was freed since it was found. */
-void vramscope_held_block(uint32_t device, uint64_t address, uint64_t bytes, uint64_t stream, uint64_t requested);
+void vramscope_held_block(uint32_t device, uint64_t address, uint64_t bytes, uint64_t stream,
+                          uint64_t requested);
 void vramscope_held_gone(uint32_t device, uint64_t address);
-/* A living tensor (its TensorImpl) and its storage: told as a block when PyTorch's CPU allocator handed it out.
- * 1 = so it was. Needs the layout of tensors, and helps to find it. */
+
+/* The same of the driver's level. 1 when the hooks of the driver work here: else segments must not be told,
+ * because nobody would see them go. */
+uint32_t vramscope_driver_seen(void);
+/* A segment of PyTorch's caching allocator. part_bytes: of the pieces that it is mapped in (expandable), or 0
+ * for one cudaMalloc. */
+void vramscope_held_segment(uint32_t device, uint64_t address, uint64_t bytes, uint64_t stream,
+                            uint64_t part_bytes);
+void vramscope_held_segment_gone(uint32_t device, uint64_t address, uint64_t bytes, uint64_t part_bytes);
+/* What the driver says is in use on the calling thread's current device. */
+void vramscope_held_driver_total(void);
+
+/* A living tensor (its TensorImpl) and its storage: told as a block when PyTorch's CPU allocator handed it
+ * out. 1 = so it was. Needs the layout of tensors, and helps to find it. */
 uint32_t vramscope_held_tensor(uint64_t tensor, uint64_t address, uint64_t bytes);
-/* A Python object of torch._C._autograd.SavedTensor: the tensor that autograd keeps in it for backward. 0 when
- * it keeps none, or a hook has it. */
+/* A Python object of torch._C._autograd.SavedTensor: the tensor that autograd keeps in it for backward. 0
+ * when it keeps none, or a hook has it. */
 uint32_t vramscope_held_saved(uint64_t object);
-/* A Python object of an AccumulateGrad node, and the TensorImpl of its variable: shows where such nodes keep it. */
+/* A Python object of an AccumulateGrad node, and the TensorImpl of its variable: shows where such nodes keep
+ * it. */
 void vramscope_held_leaf(uint64_t object, uint64_t tensor);
 
 /* The shim calls it once after `import torch`: checks that the hooks are reached, patches slots where they

@@ -32,8 +32,8 @@ uint32_t InternStack(const uint32_t* frames, size_t count);
 uint32_t NextStringId();
 uint32_t NextStackId();
 
-// Defines all texts of this process once more, under the ids that they have, in a session that has just begun;
-// stacks it forgets. Between LockNames and UnlockNames.
+// Defines all texts of this process once more, under the ids that they have, in a session that has just
+// begun; stacks it forgets. Between LockNames and UnlockNames.
 void DefineNamesAgain();
 
 // For fork: nobody is inside the tables between the two calls.

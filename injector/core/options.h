@@ -4,7 +4,7 @@
 //
 //   VRAMSCOPE_OPTIONS="device=auto;depth=auto;deep_steps=2-4;stacks=none"
 //
-//   device=auto|cpu|cuda|all       depth=light|auto|deep|all    deep_steps=A-B
+//   device=auto|cpu|cuda|all       depth=light|auto|deep|all    deep_steps=A-B,C,...
 //   stacks=none|python|native|all  bridge=PATH                  shim=FOLDER
 //   cupti=off|auto|on              emit_nvtx_mem=on
 //   clock=auto|monotonic           ring_bytes=N (a power of two; for tests)
@@ -31,8 +31,8 @@ inline int CollectorPid() { return __atomic_load_n(&options.collector, __ATOMIC_
 
 // Reads the environment. A process with raised privileges (setuid) is never recorded.
 void ReadOptions();
-// The same from arguments, for a session on demand; false, and nothing changed, when one is too long. An empty
-// session: not recorded any more.
+// The same from arguments, for a session on demand; false, and nothing changed, when one is too long. An
+// empty session: not recorded any more.
 bool SetOptions(const char* session, const char* text, int collector);
 // Copies the value of `key` into `buffer`, cut to fit, always 0-terminated when capacity > 0. Returns the
 // length copied, 0 when absent.

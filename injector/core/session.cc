@@ -201,24 +201,33 @@ bool NobodyIsInside() {
 }
 
 // With the lock held at the begin and at the end, not in between.
-bool WaitUntilNobodyIsInside() {
-  constexpr int kTurns = 20'000;
+void WaitUntilNobodyIsInside() {
+  constexpr uint64_t kPatienceNs = 2'000'000'000;
   constexpr timespec kNap = {0, 50'000};
-  for (int turn = 0; turn < kTurns; ++turn) {
-    if (NobodyIsInside()) return true;
+  const uint64_t deadline = MonotonicNs() + kPatienceNs;
+  while (!NobodyIsInside() && MonotonicNs() < deadline) {
     pthread_mutex_unlock(&session_lock);
     nanosleep(&kNap, nullptr);
     pthread_mutex_lock(&session_lock);
   }
-  return false;
 }
 
-void CloseAndUnmapRings(bool unmap) {
-  for (trace::RingHeader* const ring : session.rings) {
+// A thread that was not given the processor for all that time, or jumped out of the recorder by a signal
+// handler, may still write into its ring: it gets empty memory in its place, of which only what is touched
+// costs anything. Everything else is given back.
+void CloseAndUnmapRings() {
+  const uint64_t bytes = trace::kRingHeaderBytes + session.ring_bytes;
+  for (uint32_t i = 0; i < trace::kMaxRings; ++i) {
+    trace::RingHeader* const ring = session.rings[i];
     if (ring == nullptr) continue;
     uint32_t live = static_cast<uint32_t>(trace::RingState::kLive);
     ring->state.compare_exchange_strong(live, static_cast<uint32_t>(trace::RingState::kClosed));
-    if (unmap) munmap(ring, trace::kRingHeaderBytes + session.ring_bytes);
+    if (session.owners[i] == nullptr) {
+      munmap(ring, bytes);
+    } else {
+      mmap(ring, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1,
+           0);
+    }
   }
 }
 
@@ -254,8 +263,12 @@ uint32_t TakeFreeRing(uint32_t count) {
   return count;
 }
 
+// The thread holds its ring from here on: who ends the session sees that before it takes the lock again.
 void OwnRing(trace::RingHeader* ring, uint32_t index) {
   session.owners[index] = &thread_ring;
+  thread_ring.session = session.number;
+  thread_ring.mask = session.ring_bytes - 1;
+  std::atomic_ref(thread_ring.header).store(ring, std::memory_order_release);
   ring->os_thread = static_cast<uint32_t>(syscall(SYS_gettid));
   ring->lost_count.store(0, std::memory_order_relaxed);
   ring->lost_first_ticks.store(0, std::memory_order_relaxed);
@@ -287,7 +300,8 @@ bool StartSession() {
   const int error = errno;
   ForgetParentAfterBareClone();
   pthread_mutex_lock(&session_lock);
-  if (session.file == nullptr && !session.failed) {
+  // Asked again under the lock: whoever waited here while a session ended must not begin one in no folder.
+  if (session.file == nullptr && !session.failed && SessionIsWanted()) {
     if (PrepareProcess() && MakeFile()) {
       Publish();
     } else {
@@ -333,7 +347,8 @@ void StopSession() {
     process_page.file.store(nullptr, std::memory_order_relaxed);
     process_page.session.store(++session.number, std::memory_order_relaxed);
     WaitForAllProcessors();
-    CloseAndUnmapRings(WaitUntilNobodyIsInside());
+    WaitUntilNobodyIsInside();
+    CloseAndUnmapRings();
     ForgetRings();
     session.file = nullptr;
     session.pid.store(0, std::memory_order_relaxed);

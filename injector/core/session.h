@@ -67,12 +67,12 @@ bool StartSession();
 bool StartSessionIn(const char* folder, const char* text, int collector);
 // Ends the session of this process, if it has one: nothing is recorded from here on, also not in its later
 // children, and what was mapped is given back. Waits until no thread is inside the recorder, some
-// milliseconds; when one does not leave it within two seconds, its memory stays. Not from inside the
-// recorder. Neither of the two may be called by two threads at once.
+// milliseconds; when one does not leave it within two seconds, the addresses of its ring stay mapped, empty.
+// Not from inside the recorder. Neither of the two may be called by two threads at once.
 void StopSession();
 
-// A ring for the calling thread, all pages present and warm, its header filled in; nullptr when none can be
-// had (no space, 512 in use).
+// A ring for the calling thread, all pages present and warm, its header filled in, and in thread_ring with
+// its size and session; nullptr when none can be had (no space, 512 in use). From inside the recorder only.
 trace::RingHeader* TakeRing();
 inline std::byte* RingData(trace::RingHeader* ring) {
   return reinterpret_cast<std::byte*>(ring) + trace::kRingHeaderBytes;

@@ -25,17 +25,6 @@ bool MayCallHooks(const ElfImage& image, const Patch& patch) {
   return false;
 }
 
-// False when the page could not be made writable; the slot is then as it was.
-bool StoreSlot(const ElfImage& image, void** slot, void* value) {
-  const bool read_only = image.IsReadOnlyAfterRelocation(slot);
-  const auto page_bytes = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
-  void* const page = reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(slot) & ~(page_bytes - 1));
-  if (read_only && mprotect(page, page_bytes, PROT_READ | PROT_WRITE) != 0) return false;
-  __atomic_store_n(slot, value, __ATOMIC_RELEASE);
-  if (read_only) mprotect(page, page_bytes, PROT_READ);
-  return true;
-}
-
 void VisitSlot(const ElfImage& image, Patch& patch, void** slot, const char* symbol) {
   for (size_t i = 0; i < patch.count; ++i) {
     Hook& hook = patch.hooks[i];
@@ -43,7 +32,7 @@ void VisitSlot(const ElfImage& image, Patch& patch, void** slot, const char* sym
     void* const wanted = patch.restore ? hook.found.load(std::memory_order_relaxed) : hook.ours;
     void* const current = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
     const bool change = patch.restore ? current == hook.ours && wanted != nullptr : current != wanted;
-    if (change && StoreSlot(image, slot, wanted)) ++patch.changed;
+    if (change && StoreInSlot(image, slot, wanted)) ++patch.changed;
     return;
   }
 }
@@ -72,6 +61,16 @@ size_t RunOn(const ElfImage& image, Patch patch) {
 }
 
 }  // namespace
+
+bool StoreInSlot(const ElfImage& image, void** slot, void* value) {
+  const bool read_only = image.IsReadOnlyAfterRelocation(slot);
+  const auto page_bytes = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+  void* const page = reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(slot) & ~(page_bytes - 1));
+  if (read_only && mprotect(page, page_bytes, PROT_READ | PROT_WRITE) != 0) return false;
+  __atomic_store_n(slot, value, __ATOMIC_RELEASE);
+  if (read_only) mprotect(page, page_bytes, PROT_READ);
+  return true;
+}
 
 size_t PatchSlots(Hook* hooks, size_t count) { return Run({hooks, count, false, 0}); }
 size_t RestoreSlots(Hook* hooks, size_t count) { return Run({hooks, count, true, 0}); }

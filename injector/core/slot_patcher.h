@@ -29,4 +29,8 @@ size_t PatchSlotsOf(const ElfImage& image, Hook* hooks, size_t count);
 // The reverse.
 size_t RestoreSlotsOf(const ElfImage& image, Hook* hooks, size_t count);
 
+// Fills one slot of `image`, of a vtable whose entries have no names. False when its page could not be made
+// writable; the slot is then as it was.
+bool StoreInSlot(const ElfImage& image, void** slot, void* value);
+
 }  // namespace vramscope::injector

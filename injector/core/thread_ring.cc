@@ -50,16 +50,16 @@ bool Words(uint8_t type, uint16_t small, uint32_t id, const uint64_t* words, siz
 }
 
 bool AttachRing(ThreadRing& ring) {
-  trace::RingHeader* const header = TakeRing();
-  const trace::RingFileHeader* const file = process_page.file.load(std::memory_order_acquire);
-  if (header == nullptr || file == nullptr) return false;  // the session may have ended meanwhile
-  std::atomic_ref(ring.header).store(header, std::memory_order_relaxed);
-  ring.data = RingData(header);
-  ring.mask = file->ring_bytes - 1;
+  const trace::RingHeader* const header = TakeRing();
+  if (header == nullptr) return false;
+  if (ring.session != process_page.session.load(std::memory_order_acquire)) {
+    ForgetRing(ring);  // the session has ended meanwhile
+    return false;
+  }
+  ring.data = RingData(ring.header);
   ring.head = header->head.load(std::memory_order_relaxed);
   ring.room_end = 0;
   ring.stalled = false;
-  ring.session = process_page.session.load(std::memory_order_relaxed);
   return true;
 }
 

@@ -3,7 +3,9 @@
 //
 // A context's size is the growth of the device's used memory while it is made. There is no context yet that
 // the driver could be asked in, so NVML is, where it is installed; without it the size is 0: not known. Code
-// is measured in the current context. Other threads and processes that allocate meanwhile disturb both.
+// is measured in the current context: when it is loaded, when one of its functions is first looked up or used
+// (loaded_functions.h), and when it is unloaded. Other threads and processes that allocate meanwhile disturb
+// both.
 #include <atomic>
 
 #include "injector/cuda/device_use.h"
@@ -40,6 +42,7 @@ void RecordContext(const DriverCall& call, Handle context, int device, uint64_t 
                      .bytes = after == kNotKnown ? 0 : Growth(before, after),
                      .device = CodeOfDevice(device)});
   uint64_t used = 0, total = 0;
+  if (call.result == kSuccess) NoteContextOn(device);
   if (call.result == kSuccess && MemoryInUseOf(context, &used, &total))
     RecordDeviceTotal(CodeOfDevice(device), used, total);
 }
@@ -103,6 +106,15 @@ void EndsContext::After(DriverCall& call, Handle context) {
   Finish(call, DriverMemory::kContext, Number(context));
 }
 
+void LoadsCode::RecordShrinkage(const DriverCall& call, Handle module) {
+  uint64_t used = 0, total = 0;
+  const bool known = call.result == kSuccess && call.note[0] != kNotKnown && MemoryInUse(&used, &total);
+  const uint64_t bytes = known ? Growth(used, call.note[0]) : 0;
+  if (bytes == 0 && module == nullptr) return;
+  RecordGiven(call, DriverMemory::kModule, Number(module), bytes);
+  if (bytes != 0) RecordDeviceTotal(CurrentDeviceCode(), used, total);
+}
+
 void LoadsCode::NoteUse(DriverCall& call) {
   uint64_t total = 0;
   if (!MemoryInUse(&call.note[0], &total)) call.note[0] = kNotKnown;
@@ -118,22 +130,31 @@ void LoadsCode::RecordUse(const DriverCall& call, Handle module) {
   if (known && used != call.note[0]) RecordDeviceTotal(CurrentDeviceCode(), used, total);
 }
 
-// Code that is loaded lazily may be loaded by the question for its variable. Where that takes memory, it is
-// recorded under the variable's address.
-void FindsVariable::After(DriverCall& call, const DevicePtr* pointer, const size_t*, Handle, const char*) {
+// Of no handle of its own: code comes in blocks that all kernels share.
+bool LoadsCode::RecordGrowth(const DriverCall& call) {
   uint64_t used = 0, total = 0;
-  if (call.result != kSuccess || call.note[0] == kNotKnown || !MemoryInUse(&used, &total)) return;
-  if (used <= call.note[0]) return;
-  const uint64_t address = pointer != nullptr ? *pointer : 0;
-  RecordUse(call, reinterpret_cast<Handle>(address));
+  if (call.result != kSuccess || call.note[0] == kNotKnown || !MemoryInUse(&used, &total)) return false;
+  if (used <= call.note[0]) return false;
+  RecordUse(call, nullptr);
+  return true;
 }
 
-void UnloadsCode::Before(DriverCall& call, Handle module) {
-  Note(call, DriverMemory::kModule, Number(module));
-}
-
+// How much of it the driver gives back only the device's used memory tells.
 void UnloadsCode::After(DriverCall& call, Handle module) {
-  Finish(call, DriverMemory::kModule, Number(module));
+  ForgetLoaded();
+  RecordShrinkage(call, module);
+}
+
+void SetsLimit::After(DriverCall& call, int, size_t) {
+  ForgetLoaded();
+  RecordGrowth(call);
+  RecordShrinkage(call, nullptr);
+}
+
+void TellsUse::After(DriverCall& call, const size_t* free_bytes, const size_t* total) {
+  call.api();
+  if (call.result != kSuccess || free_bytes == nullptr || total == nullptr) return;
+  RecordDeviceTotal(CurrentDeviceCode(), *total - *free_bytes, *total);
 }
 
 void FindsFunction::After(DriverCall& call, const char* name, void** function, int version, uint64_t flags,

@@ -28,9 +28,12 @@ constinit DeepHooks deep = {};
 void Fill() {
   deep.hooks[0].symbol = "dlsym";
   deep.hooks[0].ours = reinterpret_cast<void*>(&dlsym);
+  deep.hooks[0].found = reinterpret_cast<void*>(RealDlsym());
   deep.hooks[1].symbol = "dlvsym";
   deep.hooks[1].ours = reinterpret_cast<void*>(&dlvsym);
+  deep.hooks[1].found = reinterpret_cast<void*>(RealDlvsym());
   for (size_t i = 0; i < kDriverFunctions; ++i) {
+    deep.hooks[kLookups + i].found = real_driver[i].load(std::memory_order_relaxed);
     deep.hooks[kLookups + i].symbol = driver_forms[i].symbol;
     deep.hooks[kLookups + i].ours = driver_forms[i].ours;
   }
@@ -47,6 +50,10 @@ size_t CountImages() {
   return count;
 }
 
+size_t HooksFor(const ElfImage& image) {
+  return image.Needs("libcuda.so") ? kLookups + kDriverFunctions : kLookups;
+}
+
 // New objects are at the end of the list.
 void PatchBehind(size_t known) {
   Fill();
@@ -57,13 +64,24 @@ void PatchBehind(size_t known) {
       [](const ElfImage& image, void* argument) {
         auto& now = *static_cast<Visit*>(argument);
         if (now.at++ < now.known || image.Find("cuInit") != nullptr) return true;
-        PatchSlotsOf(image, deep.hooks, image.Needs("libcuda.so") ? kLookups + kDriverFunctions : kLookups);
+        PatchSlotsOf(image, deep.hooks, HooksFor(image));
         return true;
       },
       &visit);
 }
 
 }  // namespace
+
+void PatchLookupsOf(const ElfImage& image) {
+  Fill();
+  if (deep.hooks[0].found.load(std::memory_order_relaxed) != nullptr)
+    PatchSlotsOf(image, deep.hooks, HooksFor(image));
+}
+
+void RestoreLookupsOf(const ElfImage& image) {
+  Fill();
+  RestoreSlotsOf(image, deep.hooks, HooksFor(image));
+}
 
 extern "C" OpenAnswer vramscope_open_deep(const char* path, int flags) {
   if (driver_hooks.load(std::memory_order_relaxed) != DriverHooks::kOn || path == nullptr)

@@ -1,11 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// For dlopen with RTLD_DEEPBIND, from assembly.
+// Objects whose calls go past us because of how, or when, they were loaded: their slots of dlsym and dlvsym,
+// and of the driver's functions where they are linked to it.
 #pragma once
 
 #include <cstdint>
 
+#include "injector/core/elf_image.h"
+
 namespace vramscope::injector {
 
+// The slots of one object become ours, and what they were. One thread at a time.
+void PatchLookupsOf(const ElfImage& image);
+void RestoreLookupsOf(const ElfImage& image);
+
+// For dlopen with RTLD_DEEPBIND, from assembly.
 struct OpenAnswer {
   void* handle;
   uint64_t is_final;  // 0 = jump on to the real dlopen

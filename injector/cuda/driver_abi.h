@@ -86,6 +86,8 @@ struct GraphNode {  // CUgraphNodeParams
 };
 inline constexpr int kAllocationNode = 10, kFreeNode = 11;  // CUgraphNodeType
 
+struct LaunchConfiguration;  // CUlaunchConfig: not read
+
 struct IpcHandle {  // CUipcMemHandle, passed by value
   char bytes[64];
 };

@@ -27,9 +27,15 @@ VRAMSCOPE_HOT constinit std::atomic<uint32_t> api_names[kDriverFunctions] = {};
 
 void DecideDriverHooks() {
   Initialize();
-  const bool off = (!SessionIsWanted() && !options.dormant) || secure_getenv(kSwitch) != nullptr;
+  const bool off = (!SessionIsWanted() && !options.dormant) || DriverHooksAreForbidden();
   driver_hooks.store(off ? DriverHooks::kOff : DriverHooks::kOn, std::memory_order_release);
   seen_by_hooks.installed.store(!off, std::memory_order_relaxed);
+}
+
+bool DriverHooksAreForbidden() { return secure_getenv(kSwitch) != nullptr; }
+
+void ForgetDriverNames() {
+  for (std::atomic<uint32_t>& name : api_names) name.store(0, std::memory_order_relaxed);
 }
 
 void* FindRealDriver(DriverFunction function) {

@@ -24,6 +24,9 @@ enum class DriverHooks : uint8_t {
 extern std::atomic<DriverHooks> driver_hooks;
 // Once, by the library's constructor.
 void DecideDriverHooks();
+bool DriverHooksAreForbidden();  // by the environment
+// The next call of each function proves it again.
+void ForgetDriverNames();
 
 // The function behind ours. When it was not looked up through us (a program that is linked to libcuda), the
 // loaded objects are searched; nullptr when none has it.

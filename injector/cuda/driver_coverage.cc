@@ -33,6 +33,15 @@ void ProveDriverFunction(DriverFunction function) {
   RecordCoverage(FormOf(function).symbol, trace::CoverageState::kProven, nullptr);
 }
 
+void ForgetDriverCoverage() {
+  listed.store(false, std::memory_order_relaxed);
+  any_proven.store(false, std::memory_order_relaxed);
+  for (std::atomic<uint64_t>* const count :
+       {&driver_lookups.by_dlsym, &driver_lookups.by_driver, &driver_lookups.refused})
+    count->store(0, std::memory_order_relaxed);
+  ForgetDriverNames();
+}
+
 void RecordDriverLookups() {
   if (driver_hooks.load(std::memory_order_relaxed) != DriverHooks::kOn) return;
   ElfImage driver;

@@ -13,4 +13,7 @@ void ProveDriverFunction(DriverFunction function);
 // How the driver was reached; also when it was not, but is loaded. At the end of the process.
 void RecordDriverLookups();
 
+// The next recording of this process is told everything again.
+void ForgetDriverCoverage();
+
 }  // namespace vramscope::injector

@@ -14,6 +14,9 @@ inline int Through(const CallSite& site, Parameters... parameters) {
   void* const found = RealDriver(function);
   if (__builtin_expect(found == nullptr, 0)) return kSymbolNotFound;
   auto* const real = reinterpret_cast<int (*)(Parameters...)>(found);
+  if constexpr (requires { Event::IsUsual(parameters...); }) {
+    if (__builtin_expect(Event::IsUsual(parameters...), 1)) return real(parameters...);
+  }
   DriverCall call(function, site);
   if (!call.is_recorded()) return real(parameters...);
   Event::Before(call, parameters...);

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "injector/cuda/driver_call.h"
+#include "injector/cuda/loaded_functions.h"
 #include "trace_format/event.h"
 
 namespace vramscope::injector::driver {
@@ -171,6 +172,12 @@ struct EndsContext : GivesBack {
 struct LoadsCode : DriverEvent {
   static void NoteUse(DriverCall& call);
   static void RecordUse(const DriverCall& call, Handle module);
+  // Where the device has more in use than before the call: code that belongs to no handle of its own.
+  // True when it has.
+  static bool RecordGrowth(const DriverCall& call);
+  // Where it has less. Of `module`, or of nobody; with a module it is recorded in any case, for its handle
+  // may come again.
+  static void RecordShrinkage(const DriverCall& call, Handle module);
   template <typename... Parameters>
   static void Before(DriverCall& call, Parameters...) {
     NoteUse(call);
@@ -180,13 +187,62 @@ struct LoadsCode : DriverEvent {
     RecordUse(call, *module);
   }
 };
-struct FindsVariable : LoadsCode {
-  static void After(DriverCall& call, const DevicePtr* pointer, const size_t* bytes, Handle module,
-                    const char* name);
+struct FindsCode : LoadsCode {
+  template <typename... Parameters>
+  static bool IsUsual(Parameters...) {
+    return LookupsLoadNothing();
+  }
+  template <typename... Parameters>
+  static void After(DriverCall& call, Parameters...) {
+    NoteLookup(RecordGrowth(call));
+  }
 };
-struct UnloadsCode : GivesBack {
-  static void Before(DriverCall& call, Handle module);
+struct FindsVariable : FindsCode {};
+// Each function once: IsUsual lets all later calls pass (driver_entries.cc).
+struct UsesCode : LoadsCode {
+  template <typename... Parameters>
+  static bool IsUsual(Parameters... parameters) {
+    return IsLoaded(FunctionOf(parameters...));
+  }
+  template <typename... Parameters>
+  static void After(DriverCall& call, Parameters... parameters) {
+    RecordGrowth(call);
+    if (call.result == kSuccess) NoteLoaded(FunctionOf(parameters...));
+  }
+
+ private:
+  // cuLaunchKernel, cuFuncLoad, ...
+  template <typename... Rest>
+  static Handle FunctionOf(Handle function, Rest...) {
+    return function;
+  }
+  template <typename... Rest>
+  static Handle FunctionOf(const LaunchConfiguration*, Handle function, Rest...) {
+    return function;
+  }
+  // cuOccupancy...
+  template <typename... Rest>
+  static Handle FunctionOf(const int*, Handle function, Rest...) {
+    return function;
+  }
+  // cuFuncGetAttribute, cuKernelGetAttribute, cuKernelSetAttribute
+  template <typename Value, typename... Rest>
+  static Handle FunctionOf(Value, int, Handle function, Rest...) {
+    return function;
+  }
+  static Handle FunctionOf(const Handle*, Handle kernel) { return kernel; }
+};
+struct UnloadsCode : LoadsCode {
   static void After(DriverCall& call, Handle module);
+};
+// What a limit reserves is taken at once or with the next launch.
+struct SetsLimit : LoadsCode {
+  static void After(DriverCall& call, int limit, size_t value);
+};
+
+// The driver's answer to the program is as good as one to the recorder.
+struct TellsUse : DriverEvent {
+  static void After(DriverCall& call, const size_t* free_bytes, const size_t* total);
 };
 
 struct FindsFunction : DriverEvent {

@@ -18,6 +18,7 @@ using driver::kSuccess;
 
 constexpr uint8_t kCuda = 1;  // c10::DeviceType
 constexpr uint8_t kNoDevice = 0xff;
+constexpr int kCaptureRelaxed = 2;  // CU_STREAM_CAPTURE_MODE_RELAXED
 constexpr int kPoolOfPointer = 17;  // CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE
 
 // clang-format off
@@ -30,7 +31,8 @@ constexpr int kPoolOfPointer = 17;  // CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE
   row(cuPointerGetAttribute, (void*, int, DevicePtr))                    \
   row(cuMemPoolGetAttribute, (Handle, int, void*))                       \
   row(cuDeviceGetGraphMemAttribute, (int, int, void*))                   \
-  row(cuDevicePrimaryCtxGetState, (int, unsigned*, int*))
+  row(cuDevicePrimaryCtxGetState, (int, unsigned*, int*))                \
+  row(cuThreadExchangeStreamCaptureMode, (int*))
 // clang-format on
 
 struct Questions {
@@ -73,9 +75,15 @@ uint64_t CodeOfDevice(int device) {
 
 uint64_t CurrentDeviceCode() { return CodeOfDevice(CurrentDevice()); }
 
+// A question that a stream's capture may not contain would end the capture, unless the thread is in the
+// relaxed mode meanwhile (CUDA Driver API, cuThreadExchangeStreamCaptureMode).
 bool MemoryInUse(uint64_t* used, uint64_t* total) {
   size_t free_bytes = 0, all = 0;
-  if (!Ask(Driver().cuMemGetInfo_v2, &free_bytes, &all)) return false;
+  int mode = kCaptureRelaxed;
+  const bool exchanged = Ask(Driver().cuThreadExchangeStreamCaptureMode, &mode);
+  const bool known = Ask(Driver().cuMemGetInfo_v2, &free_bytes, &all);
+  if (exchanged) Ask(Driver().cuThreadExchangeStreamCaptureMode, &mode);
+  if (!known) return false;
   *used = all - free_bytes;
   *total = all;
   return true;

@@ -14,6 +14,7 @@
 #include "injector/core/test_session.h"
 #include "injector/cuda/driver_call.h"
 #include "injector/cuda/driver_entries.h"
+#include "injector/cuda/loaded_functions.h"
 
 extern "C" void* vramscope_real_dlsym;
 
@@ -34,6 +35,16 @@ extern "C" void* malloc(size_t bytes) {
   allocations.fetch_add(1, std::memory_order_relaxed);
   return __libc_malloc(bytes);
 }
+extern "C" void* __libc_calloc(size_t count, size_t bytes);
+extern "C" void* calloc(size_t count, size_t bytes) {
+  allocations.fetch_add(1, std::memory_order_relaxed);
+  return __libc_calloc(count, bytes);
+}
+extern "C" void* __libc_realloc(void* memory, size_t bytes);
+extern "C" void* realloc(void* memory, size_t bytes) {
+  allocations.fetch_add(1, std::memory_order_relaxed);
+  return __libc_realloc(memory, bytes);
+}
 extern "C" int pthread_mutex_lock(pthread_mutex_t* mutex) {
   locks.fetch_add(1, std::memory_order_relaxed);
   static const auto real =
@@ -45,7 +56,11 @@ extern "C" int pthread_mutex_lock(pthread_mutex_t* mutex) {
 namespace vramscope::injector {
 namespace {
 
-int Driver() { return driver::kSuccess; }
+int driver_calls = 0;
+int Driver() {
+  ++driver_calls;
+  return driver::kSuccess;
+}
 int SecondDriver() { return driver::kSuccess; }
 void* const kReal = reinterpret_cast<void*>(&Driver);
 
@@ -104,9 +119,19 @@ TEST_F(FunctionLookupTest, GivesTheFormOfTheVersionAndStream) {
 TEST_F(FunctionLookupTest, StandsForOneLibraryOnly) {
   EXPECT_NE(StandInFor(DriverFunction::cuMemMap, kReal), kReal);
   EXPECT_NE(StandInFor(DriverFunction::cuMemMap, reinterpret_cast<void*>(&SecondDriver)),
-            reinterpret_cast<void*>(&SecondDriver));  // of the same library
+            reinterpret_cast<void*>(&SecondDriver));                       // of the same library
   void* const elsewhere = reinterpret_cast<void*>(&gnu_get_libc_version);  // no sanitizer has one of its own
   EXPECT_EQ(StandInFor(DriverFunction::cuMemMap, elsewhere), elsewhere);
+}
+
+TEST_F(FunctionLookupTest, LookupsThatLoadNothingAreNotLookedAtForEver) {
+  ForgetLoaded();
+  for (int i = 0; i < 1023; ++i) NoteLookup(false);
+  EXPECT_FALSE(LookupsLoadNothing());
+  NoteLookup(false);
+  EXPECT_TRUE(LookupsLoadNothing());
+  ForgetLoaded();
+  EXPECT_FALSE(LookupsLoadNothing());
 }
 
 #if VRAMSCOPE_COUNTS_CALLS
@@ -120,7 +145,7 @@ TEST_F(FunctionLookupTest, TakesNoLockAndAllocatesNothing) {
   ASSERT_GT(allocations, 0) << "the test does not count allocations";
   ASSERT_GT(locks, 0) << "the test does not count locks";
 
-  const int locks_before = locks, allocations_before = allocations;
+  const int locks_before = locks, allocations_before = allocations, calls_before = driver_calls;
   void* function = kReal;
   for (int i = 0; i < 1000; ++i) {
     Ask("cuMemCreate");
@@ -130,6 +155,7 @@ TEST_F(FunctionLookupTest, TakesNoLockAndAllocatesNothing) {
   }
   EXPECT_EQ(locks, locks_before);
   EXPECT_EQ(allocations, allocations_before);
+  EXPECT_EQ(driver_calls, calls_before) << "the driver is called while its functions are looked up";
   EXPECT_EQ(function, reinterpret_cast<void*>(&driver::cuMemMap));
 }
 
@@ -146,6 +172,35 @@ TEST_F(FunctionLookupTest, RecordsCallsWithoutLockOrAllocation) {
   EXPECT_EQ(allocations, allocations_before);
   collector.Drain();
   EXPECT_EQ(collector.Of(trace::EventType::kDriverFree).size(), 101u);
+}
+
+int launches = 0;
+int Launch(driver::Handle, unsigned grid_x, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+           driver::Handle stream, void**, void** extra) {
+  launches += grid_x == 7 && stream == kReal && extra == nullptr;
+  return driver::kSuccess;
+}
+
+TEST_F(FunctionLookupTest, LaunchesOfALoadedKernelCostALookAndNothingElse) {
+  real_driver[static_cast<size_t>(DriverFunction::cuLaunchKernel)] = reinterpret_cast<void*>(&Launch);
+  static int kernels[2] = {};
+  const auto launch = [](int kernel) {
+    return driver::cuLaunchKernel(&kernels[kernel], 7, 1, 1, 32, 1, 1, 0, kReal, nullptr, nullptr);
+  };
+  TestCollector& collector = FreshCollector();
+  EXPECT_FALSE(IsLoaded(&kernels[0]));
+  launch(0);
+  EXPECT_TRUE(IsLoaded(&kernels[0]));
+  EXPECT_FALSE(IsLoaded(&kernels[1]));
+  const int locks_before = locks, allocations_before = allocations;
+  for (int i = 0; i < 1000; ++i) launch(0);
+  EXPECT_EQ(locks, locks_before);
+  EXPECT_EQ(allocations, allocations_before);
+  EXPECT_EQ(launches, 1001) << "each reaches the driver with its arguments";
+  collector.Drain();
+  EXPECT_EQ(collector.Of(trace::EventType::kDriverAlloc).size(), 0u);
+  ForgetLoaded();
+  EXPECT_FALSE(IsLoaded(&kernels[0]));
 }
 #endif
 

@@ -45,20 +45,27 @@ void* Cached(void** slot, const char* symbol) {
 
 }  // namespace
 
-// The loader's list, as debuggers read it. Only objects behind our own are looked at: those are there as long
-// as we are, because they were loaded with us.
+// The loader's list, as debuggers read it. Objects behind our own are there as long as we are, because they
+// were loaded with us. Loaded into a running process we are the last: then it is the first definition of all,
+// which is what the program's own calls of dlsym find; those libraries were loaded with the program.
 void* FindBehind(const char* symbol) {
   bool behind = false;
+  void* before = nullptr;
   for (const link_map* object = _r_debug.r_map; object != nullptr; object = object->l_next) {
     ElfImage image;
     if (!ReadImage(object, &image)) continue;
-    if (!behind) {
-      behind = image.Contains(&own_byte);
+    if (!behind && image.Contains(&own_byte)) {
+      behind = true;
       continue;
     }
-    if (void* const found = image.Find(symbol)) return found;
+    void* const found = behind || before == nullptr ? image.Find(symbol) : nullptr;
+    if (!behind) {
+      if (before == nullptr) before = found;
+    } else if (found != nullptr) {
+      return found;
+    }
   }
-  return nullptr;
+  return before;
 }
 
 Dlsym RealDlsym() { return reinterpret_cast<Dlsym>(vramscope_find_dlsym()); }

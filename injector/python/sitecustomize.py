@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The first thing Python runs in a recorded process: arranges that vramscope_shim starts once torch has been imported, and steps aside.
+"""The first thing Python runs in a recorded process: arranges that vramscope_shim starts once torch has been imported, and vramscope_try
+where a change is to be tried, and steps aside.
 
 The collector puts this folder first on PYTHONPATH, so `site` imports this file instead of the user's own sitecustomize. We then
   1. take the folder off sys.path again (children still get it: PYTHONPATH itself stays),
@@ -20,6 +21,10 @@ def _step_aside() -> None:
             from vramscope_shim import import_hook
 
             import_hook.watch_for_torch()
+        if os.environ.get("VRAMSCOPE_TRY"):
+            import vramscope_try
+
+            vramscope_try.arrange(os.environ["VRAMSCOPE_TRY"])
     except Exception:
         # There is no recorder to tell yet: the trace will miss the coverage facts of the shim, which says it.
         pass

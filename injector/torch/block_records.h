@@ -9,6 +9,7 @@
 #include "injector/core/thread_ring.h"
 #include "injector/nvtx/describe_blocks.h"
 #include "injector/torch/block_filter.h"
+#include "injector/torch/cuda_allocator_hooks.h"
 #include "injector/torch/hook_table.h"
 #include "injector/torch/python_route.h"
 #include "injector/torch/tensor_layout.h"
@@ -30,8 +31,11 @@ inline void RecordBlock(const void* block, uint64_t bytes, DeviceValue device, u
                         uint64_t reserved) {
   ConsiderShim();
   NoteBlock(block, bytes);
+  const bool of_request = cuda_request.bytes != 0 && cuda_request.bytes <= bytes;
   RecordAfterAll(trace::EventType::kAlloc, Code(device), NativeStackId(), reinterpret_cast<uint64_t>(block),
-                 bytes, 0, 0, allocated, reserved);
+                 bytes, of_request ? cuda_request.stream : 0, of_request ? cuda_request.bytes : 0, allocated,
+                 reserved);
+  cuda_request.bytes = 0;
   if (__builtin_expect(workspace_expected, 0)) WorkspaceIsHere(block, bytes);
   if (__builtin_expect(nvtx::describing_blocks.load(std::memory_order_relaxed), 0))
     nvtx::DescribeBlock(block, bytes);
@@ -47,6 +51,7 @@ inline void RecordFreedBlock(const void* block, uint64_t bytes, DeviceValue devi
 
 inline void RecordNoBlock(int64_t bytes, DeviceValue device, uint64_t allocated, uint64_t reserved) {
   workspace_expected = false;
+  cuda_request.bytes = 0;
   Record(trace::EventType::kOutOfMemory, Code(device), NativeStackId(), bytes, allocated, reserved);
 }
 

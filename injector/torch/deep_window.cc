@@ -18,13 +18,19 @@ namespace {
 constexpr char kBridgeName[] = "LibTorch bridge";
 constexpr uint64_t kDefaultFirst = 2;
 constexpr uint64_t kDefaultLast = 4;
+constexpr uint32_t kMostRanges = 16;  // the command refuses more
+
+struct StepRange {
+  uint64_t first;
+  uint64_t last;
+};
 
 struct DeepWindow {
   bool prepared;
   bool open;
-  bool told;       // by StepDone
-  uint64_t first;  // deep steps; first > last = none
-  uint64_t last;
+  bool told;             // by StepDone
+  uint32_t range_count;  // of deep steps; 0 = none is deep
+  StepRange ranges[kMostRanges];
   void (*enable_bridge)(int);
 };
 constinit DeepWindow window = {};
@@ -33,22 +39,32 @@ constinit pthread_mutex_t window_lock = PTHREAD_MUTEX_INITIALIZER;
 const VramscopeHost kHost = {VRAMSCOPE_API_VERSION, vramscope_intern, vramscope_record,
                              vramscope_intern_stack, vramscope_option};
 
-// deep_steps=A-B or deep_steps=A
+void AddRange(uint64_t first, uint64_t last) {
+  if (window.range_count < kMostRanges) window.ranges[window.range_count++] = {first, last};
+}
+
+// deep_steps=A-B or deep_steps=A, or several of them with commas between.
 void ReadSteps() {
-  window.first = 1;
-  window.last = 0;
+  window.range_count = 0;
   if (OptionIs("depth", "light")) return;
-  if (OptionIs("depth", "all")) {
-    window.last = UINT64_MAX;
-    return;
+  if (OptionIs("depth", "all")) return AddRange(1, UINT64_MAX);
+  char text[512];
+  if (Option("deep_steps", text, sizeof text) == 0) return AddRange(kDefaultFirst, kDefaultLast);
+  for (char* next = text; *next != '\0'; next += *next == ',') {
+    char* end = nullptr;
+    const uint64_t first = strtoull(next, &end, 10);
+    const uint64_t last = *end == '-' ? strtoull(end + 1, &end, 10) : first;
+    if (end == next) return;
+    AddRange(first, last);
+    next = end;
   }
-  char text[64];
-  window.first = kDefaultFirst;
-  window.last = kDefaultLast;
-  if (Option("deep_steps", text, sizeof text) == 0) return;
-  char* end = nullptr;
-  window.first = strtoull(text, &end, 10);
-  window.last = *end == '-' ? strtoull(end + 1, nullptr, 10) : window.first;
+}
+
+bool IsDeep(uint64_t step) {
+  for (uint32_t i = 0; i < window.range_count; ++i) {
+    if (step >= window.ranges[i].first && step <= window.ranges[i].last) return true;
+  }
+  return false;
 }
 
 void LoadBridge() {
@@ -57,7 +73,7 @@ void LoadBridge() {
     RecordCoverage(kBridgeName, trace::CoverageState::kHooked, nullptr);
     return;
   }
-  if (window.first > window.last) {
+  if (window.range_count == 0) {
     RecordCoverage(kBridgeName, trace::CoverageState::kDisabled, "no deep steps were asked for");
     return;
   }
@@ -99,7 +115,7 @@ void Close(trace::RingFileHeader* file, uint64_t step) {
 
 void EnterStep(uint64_t step) {
   trace::RingFileHeader* const file = RecordingFile();
-  const bool deep = step >= window.first && step <= window.last;
+  const bool deep = IsDeep(step);
   if (file == nullptr || window.open == deep) return;
   window.open = deep;
   deep ? Open(file, step) : Close(file, step);

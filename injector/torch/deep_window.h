@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // When deep facts are recorded: whole steps, from the end of one optimizer step to the end of another.
 //
-//   depth=light  never                             depth=deep  deep_steps
+//   depth=light  never                             depth=deep  deep_steps: "2-4", "3", "2-4,100-101"
 //   depth=auto   steps 2 to 4, or deep_steps       depth=all   the whole run
 //
 //   step          1             2             3             4             5

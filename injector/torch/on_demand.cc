@@ -18,8 +18,10 @@
 #include "injector/core/options.h"
 #include "injector/core/session.h"
 #include "injector/core/slot_patcher.h"
+#include "injector/cuda/late_hooks.h"
 #include "injector/torch/async_allocator_hooks.h"
 #include "injector/torch/block_filter.h"
+#include "injector/torch/cuda_allocator_hooks.h"
 #include "injector/torch/deep_window.h"
 #include "injector/torch/hook_table.h"
 #include "injector/torch/python_route.h"
@@ -33,15 +35,36 @@ constexpr int kLooksBetweenSearches = 25;  // a search of all objects for slots 
 constexpr int kPythonPatienceMs = 3000;
 constexpr size_t kStackBytes = 512 << 10;
 
+constexpr int kPythonTurnMs = 100;
+
 struct Request {
   char folder[sizeof(Options::session)];
   char text[sizeof(Options::text)];
   int collector;
 };
 constinit Request request = {};
-constinit std::atomic<pid_t> recording_pid =
-    0;  // of the process whose thread serves; a forked child has none
 constinit std::atomic<bool> end_wanted = false;
+
+//   kIdle ──► kRequested ──► kWaiting ──► kStarting ──► kRecording ──► kLeaving ──► kIdle
+//                  ▲                                        │              │
+//                  └────────────────────────────────────────┴──────────────┘
+//                    a request that comes when the recording before it is over, but not yet all taken out
+//
+// kRequested: somebody writes `request`; from kWaiting on the serving thread reads it. In one word with the
+// pid of the process, for a forked child has no such thread.
+enum class Phase : uint8_t { kIdle, kRequested, kWaiting, kStarting, kRecording, kLeaving };
+constinit std::atomic<uint64_t> phase_word = 0;
+
+uint64_t WordOf(Phase phase) { return static_cast<uint64_t>(getpid()) << 8 | static_cast<uint8_t>(phase); }
+Phase PhaseOf(uint64_t word) {
+  return word >> 8 == static_cast<uint64_t>(getpid()) ? static_cast<Phase>(word & 0xFF) : Phase::kIdle;
+}
+void Enter(Phase phase) { phase_word.store(WordOf(phase), std::memory_order_release); }
+// False when it was in another phase.
+bool Advance(Phase from, Phase to) {
+  uint64_t word = WordOf(from);
+  return phase_word.compare_exchange_strong(word, WordOf(to), std::memory_order_acq_rel);
+}
 
 // Loaded so far in this process; grows when a library comes.
 unsigned long long LoadedObjects() {
@@ -76,11 +99,14 @@ void PatchWhatComes(unsigned long long& known, int& looks) {
   known = loaded;
   PatchSlots(torch_hooks, kHookCount);
   WatchAsyncAllocator();
+  WatchCudaAllocator();
+  PatchDriverLate();
 }
 
 void Record() {
   ForgetEarlierRecording();
   unsigned long long known = LoadedObjects();
+  PatchDriverLate();
   TorchReady();
   if (PythonRuns()) StartShimInPython();
   int looks = 0;
@@ -95,18 +121,37 @@ void StepAside() {
   CloseDeepWindow();
   RestoreSlots(torch_hooks, kHookCount);
   StopWatchingAsyncAllocator();
+  StopWatchingCudaAllocator();
+  RestoreDriverLate();
   StopShimInPython(kPythonPatienceMs);
   StopSession();
 }
 
-void* Serve(void*) {
-  prctl(PR_SET_NAME, "vramscope");
+// Until all is out, or somebody wants the next recording. True: the thread may end.
+bool Leave() {
+  const auto wanted = [] { return PhaseOf(phase_word.load(std::memory_order_acquire)) != Phase::kLeaving; };
+  while (!wanted() && !StopShimInPython(kPythonTurnMs)) continue;
+  return Advance(Phase::kLeaving, Phase::kIdle);
+}
+
+void RecordOnce() {
+  while (!Advance(Phase::kWaiting, Phase::kStarting)) nanosleep(&kLookEvery, nullptr);
+  end_wanted.store(false, std::memory_order_relaxed);
   StopSession();  // one whose collector has gone, if there is any
-  if (StartSessionIn(request.folder, request.text, request.collector)) {
+  const bool started = StartSessionIn(request.folder, request.text, request.collector);
+  Enter(Phase::kRecording);
+  if (started) {
     Record();
     StepAside();
   }
-  recording_pid.store(0, std::memory_order_release);
+  Advance(Phase::kRecording, Phase::kLeaving);
+}
+
+void* Serve(void*) {
+  prctl(PR_SET_NAME, "vramscope");
+  do {
+    RecordOnce();
+  } while (!Leave());
   return nullptr;
 }
 
@@ -130,6 +175,16 @@ bool StartThread() {
   return failed == 0;
 }
 
+// True: `request` is the caller's to write.
+bool TakeRequest(Phase& before) {
+  uint64_t word = phase_word.load(std::memory_order_acquire);
+  do {
+    before = PhaseOf(word);
+    if (before != Phase::kIdle && before != Phase::kRecording && before != Phase::kLeaving) return false;
+  } while (!phase_word.compare_exchange_weak(word, WordOf(Phase::kRequested), std::memory_order_acq_rel));
+  return true;
+}
+
 // Copies up to the next line's end; where the next line begins, or nullptr when there is none or no room.
 const char* TakeLine(const char* from, char* to, size_t capacity) {
   const char* const end = strchr(from, '\n');
@@ -144,22 +199,18 @@ const char* TakeLine(const char* from, char* to, size_t capacity) {
 BeginResult BeginRecording(const char* folder, const char* text, int collector) {
   if (strlen(folder) >= sizeof request.folder || strlen(text) >= sizeof request.text || folder[0] == 0)
     return BeginResult::kBadRequest;
-  const pid_t own = getpid();
-  pid_t before = recording_pid.load(std::memory_order_acquire);
-  if (before == own || !recording_pid.compare_exchange_strong(before, own)) return BeginResult::kBusy;
-  if (RecordingFile() != nullptr) {
-    recording_pid.store(0, std::memory_order_release);
-    return BeginResult::kBusy;
-  }
+  Phase before = Phase::kIdle;
+  if (RecordingFile() != nullptr || !TakeRequest(before)) return BeginResult::kBusy;
   memcpy(request.folder, folder, strlen(folder) + 1);
   memcpy(request.text, text, strlen(text) + 1);
   request.collector = collector;
-  end_wanted.store(false, std::memory_order_relaxed);
+  Enter(Phase::kWaiting);
+  if (before != Phase::kIdle) return BeginResult::kBegun;  // by the thread that is here
   const int error = errno;
   const bool started = StartThread();
   errno = error;
   if (started) return BeginResult::kBegun;
-  recording_pid.store(0, std::memory_order_release);
+  Enter(Phase::kIdle);
   return BeginResult::kNoThread;
 }
 

@@ -32,9 +32,10 @@ struct Python {
 };
 constinit Python python = {};
 
-enum class ShimState : uint8_t { kOut, kAsked, kLater };
-constinit std::atomic<ShimState> shim_state = ShimState::kOut;  // of the wish to take it out
-constinit std::atomic<bool> shim_wants_later = false;           // of the wish to put it in
+// On demand. kIn: it was asked to come; kAsked: it was asked to go; kLater: that was no moment for it.
+enum class ShimState : uint8_t { kOut, kIn, kAsked, kLater };
+constinit std::atomic<ShimState> shim_state = ShimState::kOut;
+constinit std::atomic<bool> shim_wants_later = false;  // it was asked to come, and that was no moment
 
 template <typename Function>
 bool Bind(Function& function, const char* name) {
@@ -100,9 +101,10 @@ int StartShimWith(const char* what) {
 
 int StartShim(void*) { return StartShimWith("vramscope_shim.start()"); }
 
+// What an earlier recording could not take out in time goes first.
 int StartShimInRunningProgram(void*) {
   return StartShimWith(
-      "if vramscope_shim.is_safe(): vramscope_shim.start(attached=True)\n"
+      "if vramscope_shim.is_safe(): vramscope_shim.stop(), vramscope_shim.start(attached=True)\n"
       "    else: later = True");
 }
 
@@ -114,7 +116,9 @@ int StopShim(void*) {
       "if shim is not None:\n"
       "    if shim.is_safe(): shim.stop()\n"
       "    else: later = True\n");
-  shim_state.store(ran == Ran::kLater ? ShimState::kLater : ShimState::kOut, std::memory_order_release);
+  ShimState asked = ShimState::kAsked;  // else the next recording has asked it to come meanwhile
+  shim_state.compare_exchange_strong(asked, ran == Ran::kLater ? ShimState::kLater : ShimState::kOut,
+                                     std::memory_order_release);
   return ran == Ran::kRaised ? -1 : 0;
 }
 
@@ -134,6 +138,7 @@ void StartShimInPython() {
   char folder[2];
   ShimIsDecided();
   if (Option("shim", folder, sizeof folder) == 0 || !BindPython()) return;
+  shim_state.store(ShimState::kIn, std::memory_order_relaxed);
   for (int tries = 0; tries < kTries && python.add_pending_call(StartShimInRunningProgram, nullptr) != 0;
        ++tries)
     nanosleep(&kNap, nullptr);
@@ -143,18 +148,17 @@ void StartShimInPythonIfItWasNoMoment() {
   if (shim_wants_later.exchange(false, std::memory_order_acq_rel)) StartShimInPython();
 }
 
-void StopShimInPython(int patience_ms) {
-  if (python.add_pending_call == nullptr || !PythonRuns()) return;
+bool StopShimInPython(int patience_ms) {
   shim_wants_later.store(false, std::memory_order_relaxed);
-  shim_state.store(ShimState::kLater, std::memory_order_relaxed);
-  for (int waited = 0; waited < patience_ms; ++waited) {
+  for (int waited = 0;; ++waited) {
     const ShimState state = shim_state.load(std::memory_order_acquire);
-    if (state == ShimState::kOut) return;
-    if (state == ShimState::kLater) {
+    if (state == ShimState::kOut || !PythonRuns()) return true;
+    if (state != ShimState::kAsked) {
       shim_state.store(ShimState::kAsked, std::memory_order_relaxed);
       if (python.add_pending_call(StopShim, nullptr) != 0)
         shim_state.store(ShimState::kLater, std::memory_order_relaxed);
     }
+    if (waited == patience_ms) return false;
     nanosleep(&kNap, nullptr);
   }
 }

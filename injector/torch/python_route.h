@@ -20,9 +20,10 @@ void ShimIsDecided();
 void AskPythonForShim();
 
 // On demand: asks the main thread of the interpreter to start the shim, and to take it out again. The second
-// waits until that is done, at most so long: a main thread that is busy in native code does it later.
+// waits until that is done, at most so long, and says whether it is: a main thread that is busy in native
+// code, or in the middle of something, does it later. Then ask again.
 void StartShimInPython();
-void StopShimInPython(int patience_ms);
+bool StopShimInPython(int patience_ms);
 // The program may have been in the middle of something that must not be disturbed: asks once more. Cheap.
 void StartShimInPythonIfItWasNoMoment();
 

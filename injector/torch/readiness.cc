@@ -12,6 +12,7 @@
 #include "injector/cupti/client.h"
 #include "injector/nvtx/describe_blocks.h"
 #include "injector/torch/async_allocator_hooks.h"
+#include "injector/torch/cuda_allocator_hooks.h"
 #include "injector/torch/deep_window.h"
 #include "injector/torch/hook_table.h"
 #include "injector/torch/python_route.h"
@@ -93,6 +94,7 @@ uint32_t TorchReady() {
   }
   RecordHookCoverage();
   WatchAsyncAllocator();
+  WatchCudaAllocator();
   cupti::ConsiderCupti();
   nvtx::StartDescribingBlocks();
   uint32_t reached = PrepareDeepWindows() ? kBridgeLoaded : 0;

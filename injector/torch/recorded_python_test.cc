@@ -127,9 +127,9 @@ TEST_F(RecordedPythonTest, ABackwardWindowEndsAlsoByAnException) {
 }
 
 TEST_F(RecordedPythonTest, DeepFactsAreThereInTheDeepStepsOnly) {
-  const Outcome outcome = Record("deep_window.py", "depth=auto;deep_steps=3-4");
+  const Outcome outcome = Record("deep_window.py", "depth=auto;deep_steps=3-4,6");
   EXPECT_EQ(outcome.Facts("deep"),
-            (std::vector<std::vector<uint64_t>>{{2, 0}, {3, 1}, {4, 1}, {5, 0}, {6, 0}, {7, 0}}));
+            (std::vector<std::vector<uint64_t>>{{2, 0}, {3, 1}, {4, 1}, {5, 0}, {6, 1}, {7, 0}}));
   std::vector<std::pair<uint64_t, uint64_t>> marks;  // kind, step
   uint64_t inside = 0, outside = 0;
   bool deep = false;
@@ -139,8 +139,8 @@ TEST_F(RecordedPythonTest, DeepFactsAreThereInTheDeepStepsOnly) {
     deep = record.field[trace::mark::kKind] == static_cast<uint64_t>(trace::MarkKind::kDeepBegin);
     marks.push_back({record.field[trace::mark::kKind], record.field[trace::mark::kValue]});
   }
-  EXPECT_THAT(marks, ElementsAre(std::pair(2u, 3u), std::pair(3u, 5u)));
-  EXPECT_EQ(inside, 4u);  // two steps of mm and sum
+  EXPECT_THAT(marks, ElementsAre(std::pair(2u, 3u), std::pair(3u, 5u), std::pair(2u, 6u), std::pair(3u, 7u)));
+  EXPECT_EQ(inside, 6u);  // three steps of mm and sum
   EXPECT_EQ(outside, 0u);
 }
 

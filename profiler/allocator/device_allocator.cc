@@ -2,29 +2,11 @@
 // A request and a free, as long as the memory that PyTorch already has will do.
 #include "profiler/allocator/device_allocator.h"
 
-#include <bit>
 #include <cassert>
 
+#include "profiler/allocator/sizing.h"
+
 namespace vramscope::allocator {
-namespace {
-// The same from 1.13 to 2.15: kMinBlockSize and its fellows in c10/core/AllocatorConfig.h.
-constexpr uint64_t kMinBlock = 512;
-constexpr uint64_t kSmallSize = kMiB;               // a rounded size up to this is small
-constexpr uint64_t kSmallSegment = 2 * kMiB;        // and shares segments of this size
-constexpr uint64_t kMinOwnSegment = 10 * kMiB;      // from here on a segment is made to measure,
-constexpr uint64_t kOwnSegmentRounding = 2 * kMiB;  // rounded to this
-constexpr uint64_t RoundUp(uint64_t bytes, uint64_t step) { return (bytes + step - 1) / step * step; }
-
-// `bytes` at the next of the `divisions` equal steps between two powers of two.
-uint64_t NextDivision(uint64_t bytes, uint64_t divisions) {
-  if (std::has_single_bit(bytes)) return bytes;
-  const uint64_t floor = std::bit_floor(bytes);
-  const uint64_t step = floor >> (std::bit_width(divisions) - 1);
-  return step == 0 ? floor << 1 : RoundUp(bytes, step);
-}
-
-}  // namespace
-
 DeviceAllocator::DeviceAllocator(const Release& release, const Settings& settings, uint64_t device_bytes,
                                  Driver& driver)
     : release_(&release),
@@ -57,20 +39,11 @@ PoolIndex DeviceAllocator::AddPool() {
 }
 
 uint64_t DeviceAllocator::RoundedSize(uint64_t bytes) const {
-  if (bytes < kMinBlock) return kMinBlock;
-  const int doubling = std::clamp<int>(std::bit_width(bytes) - 21, 0, kRoundingBuckets - 1);
-  const uint64_t divisions = settings_.roundup_power2_divisions[static_cast<size_t>(doubling)];
-  // 1.13 asks for any divisions at all; one division would round to the next power of two.
-  const bool wanted =
-      release_->single_rounding ? divisions > 0 && bytes <= settings_.roundup_bypass_bytes : divisions > 1;
-  if (wanted && bytes > kMinBlock * divisions) return NextDivision(bytes, divisions);
-  return RoundUp(bytes, kMinBlock);
+  return allocator::RoundedSize(bytes, settings_, *release_);
 }
 
 uint64_t DeviceAllocator::SegmentBytes(uint64_t rounded_bytes) const {
-  if (rounded_bytes <= kSmallSize) return kSmallSegment;
-  if (rounded_bytes < kMinOwnSegment) return settings_.large_segment_bytes;
-  return RoundUp(rounded_bytes, kOwnSegmentRounding);
+  return allocator::SegmentBytes(rounded_bytes, settings_);
 }
 
 bool DeviceAllocator::UsesExpandable(PoolIndex pool) const {
@@ -91,7 +64,7 @@ FreeList& DeviceAllocator::FreeListFor(BlockPool& pool, StreamIndex stream) {
 
 std::optional<uint64_t> DeviceAllocator::Malloc(uint64_t bytes, StreamIndex stream, PoolIndex pool) {
   const uint64_t rounded = RoundedSize(bytes);
-  Request request{rounded, SegmentBytes(rounded), stream, &PoolFor(pool, rounded <= kSmallSize),
+  Request request{rounded, SegmentBytes(rounded), stream, &PoolFor(pool, rounded <= kSmallRequestBytes),
                   UsesExpandable(pool)};
   BlockNumber number = TakeFree(request);
   bool rejected = false;
@@ -143,17 +116,14 @@ BlockNumber DeviceAllocator::TakeFree(const Request& request) {
 
 BlockNumber DeviceAllocator::Grow(Request* request, bool* rejected) {
   if (CountsAges()) CollectGarbage();
-  if (settings_.throw_on_cudamalloc_oom && OverConfiguredFraction(*request)) {
-    *rejected = true;
-    return kNoBlock;
-  }
-  BlockNumber number = AllocateBlock(*request, false);
-  if (number == kNoBlock && release_->pool_fallback) number = TakeFromFallbackPools(request);
-  if (number == kNoBlock && ReleaseAvailable(*request)) number = AllocateBlock(*request, false);
-  if (number == kNoBlock && !DefersFrees()) {
+  BlockNumber number = AllocateBlock(*request, false, rejected);
+  const auto failed = [&] { return number == kNoBlock && !*rejected; };
+  if (failed() && release_->pool_fallback) number = TakeFromFallbackPools(request);
+  if (failed() && ReleaseAvailable(*request)) number = AllocateBlock(*request, false, rejected);
+  if (failed() && !DefersFrees()) {
     ReleaseCached(kDefaultPool);
     // PyTorch does not search again what the wait has made free (#189504); only the driver is asked.
-    number = AllocateBlock(*request, true);
+    number = AllocateBlock(*request, true, rejected);
   }
   return number;
 }
@@ -165,13 +135,15 @@ bool DeviceAllocator::OverLimit(const Request& request) const {
 // The fraction of the settings; one that the program set plays no part in this.
 bool DeviceAllocator::OverConfiguredFraction(const Request& request) const {
   const double fraction = settings_.per_process_memory_fraction;
-  return fraction < 1 && reserved_bytes_ + request.segment_bytes >
-                             static_cast<uint64_t>(fraction * static_cast<double>(device_bytes_));
+  return reserved_bytes_ + request.segment_bytes >
+         static_cast<uint64_t>(fraction * static_cast<double>(device_bytes_));
 }
 
-BlockNumber DeviceAllocator::AllocateBlock(const Request& request, bool retry) {
+BlockNumber DeviceAllocator::AllocateBlock(const Request& request, bool retry, bool* rejected) {
   if (retry) ++statistics_.num_alloc_retries;
   if (OverLimit(request)) return kNoBlock;
+  *rejected = settings_.throw_on_cudamalloc_oom && OverConfiguredFraction(request);
+  if (*rejected) return kNoBlock;
   const BlockNumber number = request.expandable ? AllocateExpandable(request) : AllocateSegment(request);
   if (number != kNoBlock && request.pool->owner != kDefaultPool)
     ++pools_[request.pool->owner].device_allocations;
@@ -216,9 +188,7 @@ BlockNumber DeviceAllocator::TakeFromFallbackPools(Request* request) {
 
 bool DeviceAllocator::ShouldSplit(const Block& block, const Request& request) const {
   if (pools_[block.pool].options.no_split) return false;
-  const uint64_t rest = block.bytes - request.bytes;
-  if (block.small || request.expandable) return rest >= kMinBlock;
-  return request.bytes < settings_.max_split_bytes && rest > kSmallSize;
+  return IsSplit(block.bytes, request.bytes, block.small, request.expandable, settings_);
 }
 
 // The low `bytes` of a block that is in no list; the rest becomes its free neighbour.

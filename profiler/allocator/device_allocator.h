@@ -72,6 +72,7 @@ class DeviceAllocator {
   void SetDriver(Driver& driver) { driver_ = &driver; }
   void SetListener(Listener* listener) { listener_ = listener; }
   void SetSettings(const Settings& settings) { settings_ = settings; }
+  void ResetStatistics() { statistics_.Reset(); }
   // torch.cuda.set_per_process_memory_fraction.
   void SetMemoryFraction(double fraction);
 
@@ -168,7 +169,7 @@ class DeviceAllocator {
   // A request's way: each returns kNoBlock when it has nothing. The block is in no free list then.
   BlockNumber TakeFree(const Request& request);
   BlockNumber Grow(Request* request, bool* rejected);
-  BlockNumber AllocateBlock(const Request& request, bool retry);
+  BlockNumber AllocateBlock(const Request& request, bool retry, bool* rejected);
   BlockNumber AllocateSegment(const Request& request);
   BlockNumber AllocateExpandable(const Request& request);
   BlockNumber TakeFromFallbackPools(Request* request);

@@ -9,12 +9,11 @@
 #include <cassert>
 
 #include "profiler/allocator/device_allocator.h"
+#include "profiler/allocator/sizing.h"
 
 namespace vramscope::allocator {
 
-uint64_t DeviceAllocator::PageBytes(bool small) const {
-  return small ? 2 * kMiB : settings_.large_segment_bytes;
-}
+uint64_t DeviceAllocator::PageBytes(bool small) const { return allocator::PageBytes(small, settings_); }
 
 BlockNumber DeviceAllocator::AllocateExpandable(const Request& request) {
   BlockNumber number = FindExpandable(request);

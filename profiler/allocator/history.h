@@ -35,6 +35,13 @@ struct PoolId {
   friend bool operator==(const PoolId&, const PoolId&) = default;
 };
 
+// Addresses are 48 to 57 bits wide; a file that says other things does not mean memory, and its end could not
+// be computed.
+constexpr bool IsMemory(uint64_t address, uint64_t bytes) {
+  constexpr uint64_t kBeyond = uint64_t{1} << 60;
+  return address != 0 && bytes != 0 && address < kBeyond && bytes < kBeyond;
+}
+
 // Numbered as PyTorch's TraceEntry::Action.
 enum class Action : uint8_t {
   kAlloc,          // bytes = as requested, not rounded
@@ -107,5 +114,9 @@ struct History {
   // without segments.
   bool complete = false;
 };
+
+// "alloc, 512 bytes at 0x7f00, stream 1": for people.
+[[nodiscard]] std::string Describe(const Event& event);
+[[nodiscard]] std::string Hex(uint64_t address);
 
 }  // namespace vramscope::allocator

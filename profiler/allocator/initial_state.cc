@@ -2,34 +2,31 @@
 #include "profiler/allocator/initial_state.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <map>
+#include <tuple>
 #include <unordered_set>
 
+#include "profiler/allocator/sizing.h"
 #include "profiler/model/flat_map.h"
 
 namespace vramscope::allocator {
 namespace {
 
-constexpr uint64_t kSmallSegment = 2 * kMiB;
-constexpr uint64_t kMaxSlack = kMiB;  // a rest of more than this is split off
-
-std::string Hex(uint64_t value) {
-  char text[24];
-  std::snprintf(text, sizeof(text), "0x%llx", static_cast<unsigned long long>(value));
-  return text;
-}
+// Runs of one expandable segment agree in these.
+auto OwnerOf(const SegmentState& run) { return std::tuple(run.stream, run.pool, run.large); }
+auto OwnerOf(const ExpandableRange& range) { return std::tuple(range.stream, range.pool, range.large); }
 
 class Undo {
  public:
-  Undo(const History& history, const DeviceAllocator& model) : history_(history), model_(model) {}
+  Undo(const History& history, const Settings& settings, const Release& release, uint64_t device_bytes)
+      : history_(history), settings_(settings), release_(release), device_bytes_(device_bytes) {}
 
   InitialState Run() {
     FindSegments();
     FindMappedRuns();
     FindBlocks();
-    if (!state_.contradiction) PlaceBlocks();
-    if (!state_.contradiction) FindSlack();
+    PlaceBlocks();
+    FindSlack();
     FillGaps();
     FindRanges();
     state_.blocks = placed_;
@@ -61,16 +58,18 @@ class Undo {
     for (const Event& event : history_.events) {
       if (event.action == Action::kSegmentAlloc) taken.insert(event.address);
       if (event.action != Action::kSegmentFree || taken.erase(event.address) != 0) continue;
+      if (!IsMemory(event.address, event.bytes)) continue;
       SegmentState segment;
       segment.address = event.address;
       segment.bytes = event.bytes;
       segment.stream = event.stream;
       segment.pool = event.pool == kUnknownPool ? kDefaultPool : event.pool;
-      segment.large = event.bytes != kSmallSegment;
+      segment.large = event.bytes != kSmallSegmentBytes;
       state_.segments.push_back(std::move(segment));
     }
     for (const SegmentState& segment : history_.segments) {
       if (segment.expandable || taken.contains(segment.address)) continue;
+      if (!IsMemory(segment.address, segment.bytes)) continue;
       state_.segments.push_back(segment);
       state_.segments.back().blocks.clear();
     }
@@ -80,10 +79,11 @@ class Undo {
   void FindMappedRuns() {
     std::map<uint64_t, SegmentState> runs;
     for (const SegmentState& segment : history_.segments) {
-      if (segment.expandable) runs[segment.address] = segment;
+      if (segment.expandable && IsMemory(segment.address, segment.bytes)) runs[segment.address] = segment;
     }
     for (size_t i = history_.events.size(); i-- > 0;) {
       const Event& event = history_.events[i];
+      if (!IsMemory(event.address, event.bytes)) continue;
       if (event.action == Action::kSegmentUnmap) AddRun(&runs, event);
       if (event.action == Action::kSegmentMap) CutRun(&runs, event, i);
     }
@@ -102,7 +102,8 @@ class Undo {
     run.stream = event.stream;
     run.pool = event.pool == kUnknownPool ? kDefaultPool : event.pool;
     run.expandable = true;
-    run.large = event.bytes % model_.settings().large_segment_bytes == 0;
+    // Several pages may go at once: of 2 MiB each, or of the large segment's size.
+    run.large = event.bytes % settings_.large_segment_bytes == 0;
     auto next = runs->lower_bound(event.address);
     if (next != runs->end() && next->first == event.address + event.bytes) {
       run.bytes += next->second.bytes;
@@ -166,47 +167,57 @@ class Undo {
         found_.push_back({block, segment.stream, history_.events.size()});
       }
     }
+    if (!TellsRequests()) {
+      for (Found& found : found_) {
+        if (found.block.bytes == 0) found.block.use = BlockUse::kAllocated;
+      }
+    }
     std::sort(found_.begin(), found_.end(),
               [](const Found& a, const Found& b) { return a.block.address < b.block.address; });
+  }
+
+  // Early releases tell only of completed frees. Then nothing is known to have been pending.
+  [[nodiscard]] bool TellsRequests() const {
+    return std::any_of(history_.events.begin(), history_.events.end(),
+                       [](const Event& event) { return event.action == Action::kFreeRequested; });
   }
 
   void PlaceBlocks() {
     auto found = found_.begin();
     for (SegmentState& segment : state_.segments) {
-      if (found != found_.end() && found->block.address < segment.address) return Homeless(*found);
+      for (; found != found_.end() && found->block.address < segment.address; ++found) Homeless(*found);
       const uint64_t end = segment.address + segment.bytes;
       for (; found != found_.end() && found->block.address < end; ++found) {
         const auto next = std::next(found);
         const uint64_t room =
             std::min(end, next == found_.end() ? end : next->block.address) - found->block.address;
-        if (!Place(*found, room, &segment)) return;
+        Place(*found, room, &segment);
       }
     }
-    if (found != found_.end()) Homeless(*found);
+    for (; found != found_.end(); ++found) Homeless(*found);
   }
 
   void Homeless(const Found& found) {
     Contradict(found.event, "the block at " + Hex(found.block.address) + " lies in no segment");
   }
 
-  bool Place(const Found& found, uint64_t room, SegmentState* segment) {
+  void Place(const Found& found, uint64_t room, SegmentState* segment) {
     BlockState block = found.block;
     const bool known = block.bytes != 0;
-    if (!known) block.bytes = model_.RoundedSize(block.requested_bytes);
+    if (!known) block.bytes = RoundedSize(block.requested_bytes, settings_, release_);
     if (block.bytes > room) {
       Contradict(found.event, "the block of " + std::to_string(block.bytes) + " bytes at " +
                                   Hex(block.address) + " has room for " + std::to_string(room));
-      return false;
+      block.bytes = room;
+      if (room == 0) return;
     }
     const bool may_have_slack = !known && segment->large && !segment->expandable;
-    const bool oversize = block.bytes >= model_.settings().max_split_bytes;  // never split
-    if (may_have_slack && (oversize || room - block.bytes <= kMaxSlack)) block.bytes = room;
+    if (may_have_slack && !IsSplit(room, block.bytes, false, false, settings_)) block.bytes = room;
     segment->blocks.push_back(block);
     ++placed_;
     if (may_have_slack && block.bytes < room)
       unsure_.push_back({static_cast<size_t>(segment - state_.segments.data()), segment->blocks.size() - 1,
                          block.address, block.address + room});
-    return true;
   }
 
   // The first block that is placed in the free space behind a block begins where that block ends.
@@ -248,30 +259,33 @@ class Undo {
   // Runs of one stream, pool and size that lie as near to each other as one reservation is large are in one;
   // it begins with the lowest page that is ever mapped there.
   void FindRanges() {
-    const uint64_t page_round = model_.settings().large_segment_bytes;
-    const uint64_t device = model_.device_bytes();
-    const uint64_t bytes = (device + device / 8 + page_round - 1) / page_round * page_round;
+    const uint64_t page = settings_.large_segment_bytes;
+    const uint64_t bytes = RoundUp(device_bytes_ + device_bytes_ / 8, page);
+    std::vector<std::pair<StreamIndex, uint64_t>> mapped;
+    for (const Event& event : history_.events) {
+      const bool maps = event.action == Action::kSegmentMap && IsMemory(event.address, event.bytes);
+      if (maps) mapped.emplace_back(event.stream, event.address);
+    }
+    std::sort(mapped.begin(), mapped.end());
+    std::map<std::tuple<StreamIndex, PoolIndex, bool>, size_t> newest;  // range of an owner: the highest
     for (const SegmentState& run : state_.segments) {
       if (!run.expandable) continue;
-      const bool inside =
-          std::any_of(state_.ranges.begin(), state_.ranges.end(), [&](const ExpandableRange& range) {
-            return range.stream == run.stream && range.pool == run.pool && range.large == run.large &&
-                   run.address - range.address < bytes;
-          });
-      if (inside) continue;
-      uint64_t begin = run.address;
-      for (const Event& event : history_.events) {
-        const bool below =
-            event.action == Action::kSegmentMap && event.stream == run.stream && event.address < begin;
-        if (below && run.address + run.bytes - event.address <= bytes && !state_.contradiction)
-          begin = event.address;
-      }
-      state_.ranges.push_back({begin, bytes, run.stream, run.pool, run.large});
+      const auto [known, fresh] = newest.try_emplace(OwnerOf(run), state_.ranges.size());
+      if (!fresh && run.address - state_.ranges[known->second].address < bytes) continue;
+      known->second = state_.ranges.size();
+      const uint64_t end = run.address + run.bytes;
+      const uint64_t lowest = end > bytes ? end - bytes : 0;
+      const auto below = std::lower_bound(mapped.begin(), mapped.end(), std::pair(run.stream, lowest));
+      const bool found = below != mapped.end() && below->first == run.stream && below->second < run.address;
+      state_.ranges.push_back({found && !state_.contradiction ? below->second : run.address, bytes,
+                               run.stream, run.pool, run.large});
     }
   }
 
   const History& history_;
-  const DeviceAllocator& model_;
+  const Settings& settings_;
+  const Release& release_;
+  uint64_t device_bytes_;
   InitialState state_;
   std::vector<Found> found_;
   std::vector<Unsure> unsure_;
@@ -280,23 +294,30 @@ class Undo {
 
 }  // namespace
 
+InitialState InitialStateOf(const History& history, const Settings& settings, const Release& release,
+                            uint64_t device_bytes) {
+  return Undo(history, settings, release, device_bytes).Run();
+}
+
 InitialState InitialStateOf(const History& history, const DeviceAllocator& model) {
-  return Undo(history, model).Run();
+  return InitialStateOf(history, model.settings(), model.release(), model.device_bytes());
 }
 
 void Adopt(const InitialState& state, DeviceAllocator* model) {
+  std::map<std::tuple<StreamIndex, PoolIndex, bool>, std::vector<const SegmentState*>> runs;
   for (const SegmentState& segment : state.segments) {
-    if (!segment.expandable) model->Adopt(segment);
+    if (segment.expandable) {
+      runs[OwnerOf(segment)].push_back(&segment);
+    } else {
+      model->Adopt(segment);
+    }
   }
   for (const ExpandableRange& range : state.ranges) {
-    std::vector<const SegmentState*> runs;
-    for (const SegmentState& run : state.segments) {
-      const bool inside =
-          run.expandable && run.stream == range.stream && run.pool == range.pool && run.large == range.large;
-      if (inside && run.address >= range.address && run.address < range.address + range.bytes)
-        runs.push_back(&run);
-    }
-    model->AdoptExpandable(range, runs);
+    const auto& all = runs[OwnerOf(range)];  // in order of address
+    const auto below = [](const SegmentState* run, uint64_t address) { return run->address < address; };
+    const auto first = std::lower_bound(all.begin(), all.end(), range.address, below);
+    const auto last = std::lower_bound(first, all.end(), range.address + range.bytes, below);
+    model->AdoptExpandable(range, {first, last});
   }
 }
 

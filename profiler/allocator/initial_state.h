@@ -6,7 +6,8 @@
 // there before; so was a segment that is given back without having been taken, and what is left at the end
 // and was not taken either. Only one thing does not follow from that: the slack of a block that was freed
 // (large blocks may carry up to 1 MiB that is not split off), which is found from the first block that is
-// placed behind it.
+// placed behind it. Behind the first contradiction the state is a best guess: every block lies in a segment,
+// and none reaches into the next.
 #pragma once
 
 #include <optional>
@@ -34,7 +35,10 @@ struct InitialState {
   [[nodiscard]] bool empty() const { return segments.empty(); }
 };
 
-// `model` rounds as the recorded run did; it is not changed.
+// By the settings of the recorded run; `device_bytes` decides how far expandable segments reach. O(n log n).
+[[nodiscard]] InitialState InitialStateOf(const History& history, const Settings& settings,
+                                          const Release& release, uint64_t device_bytes);
+// By those of a model.
 [[nodiscard]] InitialState InitialStateOf(const History& history, const DeviceAllocator& model);
 
 // Puts the state into a model that is still empty.

@@ -6,6 +6,7 @@
 // is the fairest guess, and the rule from 2.11 on.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "profiler/allocator/driver.h"
@@ -18,8 +19,13 @@ class ModelledDriver : public Driver {
   // cudaMalloc and cuMemCreate take whole granules of 2 MiB on every GPU since Volta.
   static constexpr uint64_t kGranule = uint64_t{2} << 20;
 
-  // `capacity` is what PyTorch can have: the device without its context and what others hold.
-  explicit ModelledDriver(uint64_t capacity = kUnlimited) : free_(capacity) {}
+  // `capacity` is what PyTorch can have: the device without its context and what others hold. Addresses begin
+  // at `first_address`.
+  explicit ModelledDriver(uint64_t capacity = kUnlimited, uint64_t first_address = uint64_t{1} << 40)
+      : free_(capacity), next_(first_address) {}
+
+  // A segment of before is held from now on, at an address below the first.
+  void Hold(uint64_t bytes) { free_ -= std::min(free_, Whole(bytes)); }
 
   uint64_t AllocateSegment(uint64_t bytes) override { return Take(bytes) ? TakeAddresses(bytes) : 0; }
   void FreeSegment(uint64_t, uint64_t bytes) override { free_ += Whole(bytes); }
@@ -44,7 +50,7 @@ class ModelledDriver : public Driver {
   }
 
   uint64_t free_;
-  uint64_t next_ = uint64_t{1} << 40;
+  uint64_t next_;
 };
 
 }  // namespace vramscope::allocator

@@ -10,17 +10,21 @@ namespace {
 constexpr auto kOverwrites = OpenEndedRounding::kOverwritesLastKey;
 constexpr auto kAfter = OpenEndedRounding::kAfterLastKey;
 
-//  name    release  rounding expand. +pools -own  >20    `>`          limit  fall.  defer  older  reset
+constexpr bool yes = true, no = false;
+
+// clang-format off
+//          name    release single  expandable  pools  own  split  int  punct  `>`          limits  fallback  defer  older  resets
 constexpr std::array kReleases = {
-    Release{"1.13", 1, 13, true, false, false, false, true, kOverwrites, true, false, true, false, false},
-    Release{"2.0", 2, 0, false, false, false, false, true, kOverwrites, true, false, true, false, false},
-    Release{"2.1", 2, 1, false, true, false, false, true, kOverwrites, true, false, true, false, false},
-    Release{"2.5", 2, 5, false, true, true, false, true, kOverwrites, true, false, true, false, false},
-    Release{"2.8", 2, 8, false, true, true, true, true, kOverwrites, true, true, true, false, false},
-    Release{"2.9", 2, 9, false, true, true, true, false, kAfter, false, true, true, false, false},
-    Release{"2.11", 2, 11, false, true, true, true, false, kAfter, false, true, true, true, true},
-    Release{"2.13", 2, 13, false, true, true, true, false, kAfter, false, true, false, true, true},
+    Release{"1.13", 1, 13,  yes,    no,         no,    no,  yes,   yes, no,    kOverwrites, yes,    no,       yes,   no,    no},
+    Release{"2.0",  2, 0,   no,     no,         no,    no,  yes,   yes, no,    kOverwrites, yes,    no,       yes,   no,    no},
+    Release{"2.1",  2, 1,   no,     yes,        no,    no,  yes,   yes, no,    kOverwrites, yes,    no,       yes,   no,    no},
+    Release{"2.5",  2, 5,   no,     yes,        yes,   no,  yes,   yes, no,    kOverwrites, yes,    no,       yes,   no,    no},
+    Release{"2.8",  2, 8,   no,     yes,        yes,   yes, yes,   yes, no,    kOverwrites, yes,    yes,      yes,   no,    no},
+    Release{"2.9",  2, 9,   no,     yes,        yes,   yes, no,    no,  yes,   kAfter,      no,     yes,      yes,   no,    no},
+    Release{"2.11", 2, 11,  no,     yes,        yes,   yes, no,    no,  yes,   kAfter,      no,     yes,      yes,   yes,   yes},
+    Release{"2.13", 2, 13,  no,     yes,        yes,   yes, no,    no,  yes,   kAfter,      no,     yes,      no,    yes,   yes},
 };
+// clang-format on
 
 // The number at the front of `text`, which is shortened by it; -1 when there is none.
 int TakeNumber(std::string_view* text) {

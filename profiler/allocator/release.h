@@ -31,6 +31,11 @@ struct Release {
   bool own_allocator_excluded;
   // max_split_size_mb must be above 20; later 20 will do.
   bool small_split_refused;
+  // Numbers in settings are ints: 2147483648 is refused.
+  bool reads_int;
+  // Whatever stands in a setting where a colon or a comma belongs is read over; before, it was
+  // refused.
+  bool reads_over_punctuation;
   OpenEndedRounding open_ended_rounding;
   // A memory fraction of 1 is a limit too, so that garbage collection counts ages.
   bool fraction_always_limits;

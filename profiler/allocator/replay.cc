@@ -2,8 +2,9 @@
 #include "profiler/allocator/replay.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <functional>
+#include <initializer_list>
+#include <span>
 
 #include "profiler/allocator/device_allocator.h"
 #include "profiler/allocator/initial_state.h"
@@ -11,13 +12,8 @@
 namespace vramscope::allocator {
 namespace {
 
+constexpr size_t kMostSplits = 64;  // of the completions before a request; each is a copy of the model
 constexpr uint64_t kUnknownDeviceBytes = 80 * kGiB;  // only the reach of expandable segments depends on it
-
-std::string Hex(uint64_t value) {
-  char text[24];
-  std::snprintf(text, sizeof(text), "0x%llx", static_cast<unsigned long long>(value));
-  return text;
-}
 
 bool IsRelease(Action action) { return action == Action::kSegmentFree || action == Action::kSegmentUnmap; }
 bool IsOutcome(Action action) { return action == Action::kAlloc || action == Action::kOutOfMemory; }
@@ -77,10 +73,13 @@ class Replayer : private Listener, private Driver {
     }
   }
 
+  // A completion behind its request is that of a block that no other stream used, or, before a request that
+  // had to wait, perhaps what that wait completed: then it counts as one of the completions of the group
+  // behind.
   void StepFree(const Event& event) {
     const size_t next = cursor_ + 1;
     const bool at_once = next < events_.size() && events_[next].action == Action::kFreeCompleted &&
-                         events_[next].address == event.address;
+                         events_[next].address == event.address && GroupAt(next + 1).plain();
     Try({[&] {
           const bool known = at_once ? model_.Free(event.address) : model_.FreeLater(event.address);
           if (!known) mismatch_ = "no block in use there";
@@ -96,23 +95,41 @@ class Replayer : private Listener, private Driver {
   }
 
   // Completions, segments given back and taken, up to the request that they belong to, if they belong to one.
-  void StepGroup() {
-    size_t end = cursor_, completions = 0;
+  struct Group {
+    size_t completions = 0;  // at its front
+    size_t end = 0;          // of the outcome's event, or behind the last one without
+    const Event* outcome = nullptr;
     bool releases = false;
-    while (end < events_.size() && events_[end].action == Action::kFreeCompleted) ++end, ++completions;
-    while (end < events_.size() && !IsOutcome(events_[end].action) &&
-           events_[end].action != Action::kFreeRequested && events_[end].action != Action::kSnapshot) {
-      releases |= IsRelease(events_[end].action);
-      ++end;
+
+    // Nothing in it that a wait for all streams may have done.
+    [[nodiscard]] bool plain() const {
+      return !releases && (outcome == nullptr || outcome->action == Action::kAlloc);
     }
-    const bool has_outcome = end < events_.size() && IsOutcome(events_[end].action);
-    const Event* const outcome = has_outcome ? &events_[end] : nullptr;
-    const bool plain = !releases && (outcome == nullptr || outcome->action == Action::kAlloc);
-    if (plain && completions > 0) return StepCompletion();
-    if (plain && outcome != nullptr) return Try({[&] { Request(*outcome); }}, end + 1);
-    MakePoolsReleasable(end);
-    if (outcome == nullptr) return Try(Releases(completions), end);
-    Try(Readings(*outcome, completions), end + 1);
+  };
+
+  [[nodiscard]] Group GroupAt(size_t begin) const {
+    Group group;
+    size_t at = begin;
+    while (at < events_.size() && events_[at].action == Action::kFreeCompleted) ++at;
+    group.completions = at - begin;
+    while (at < events_.size() && !IsOutcome(events_[at].action) &&
+           events_[at].action != Action::kFreeRequested && events_[at].action != Action::kSnapshot) {
+      group.releases |= IsRelease(events_[at].action);
+      ++at;
+    }
+    group.end = at;
+    if (at < events_.size() && IsOutcome(events_[at].action)) group.outcome = &events_[at];
+    return group;
+  }
+
+  void StepGroup() {
+    const Group group = GroupAt(cursor_);
+    if (group.plain() && group.completions > 0) return StepCompletion();
+    if (group.plain() && group.outcome != nullptr)
+      return Try({[&] { Request(*group.outcome); }}, group.end + 1);
+    MakePoolsReleasable(group.end);
+    if (group.outcome == nullptr) return Try(Releases(group.completions), group.end);
+    Try(Readings(*group.outcome, group.completions), group.end + 1);
   }
 
   void StepCompletion() {
@@ -146,6 +163,10 @@ class Replayer : private Listener, private Driver {
     for (PoolIndex i = 1; i < history_.pools.size(); ++i) {
       readings.push_back([this, &outcome, i] { model_.EmptyCache(i), Request(outcome); });
     }
+    // Some were complete before the request searched, the others when it had waited.
+    for (size_t i = 1; i < std::min(completions, kMostSplits); ++i) {
+      readings.push_back([this, &outcome, first, i] { Complete(first, i), Request(outcome); });
+    }
     return readings;
   }
 
@@ -173,7 +194,10 @@ class Replayer : private Listener, private Driver {
   }
 
   // The first reading that makes exactly the events up to `end`; with one reading no copy is made.
-  void Try(const std::vector<Reading>& readings, size_t end) {
+  void Try(std::initializer_list<Reading> only, size_t end) {
+    Try(std::span(only.begin(), only.size()), end);
+  }
+  void Try(std::span<const Reading> readings, size_t end) {
     const size_t begin = cursor_;
     std::optional<DeviceAllocator> before;
     if (readings.size() > 1) before = model_;
@@ -369,18 +393,6 @@ Result<ReplayResult> Replay(const History& history) {
     if (exact || contradiction) break;
   }
   return std::move(*best);
-}
-
-std::string Describe(const Event& event) {
-  static constexpr const char* kActions[] = {"alloc",         "free requested", "free completed",
-                                             "segment alloc", "segment free",   "segment map",
-                                             "segment unmap", "snapshot",       "out of memory"};
-  std::string text = std::string(kActions[static_cast<size_t>(event.action)]) + ", " +
-                     std::to_string(event.bytes) + " bytes";
-  if (event.action != Action::kOutOfMemory && event.action != Action::kSnapshot)
-    text += " at " + Hex(event.address);
-  if (event.stream != 0) text += ", stream " + std::to_string(event.stream);
-  return text;
 }
 
 }  // namespace vramscope::allocator

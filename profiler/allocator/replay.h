@@ -7,8 +7,8 @@
 // order. The driver of a replay answers as the driver of the record did.
 //
 // What the record does not say is tried: whether a cache was emptied by the program or by a failing request,
-// and whether frees completed before a request searched or when it had to wait. One reading that gives
-// exactly the recorded events is enough.
+// and which frees completed before a request searched and which when it had to wait, the one asked for
+// directly before it included. One reading that gives exactly the recorded events is enough.
 #pragma once
 
 #include <cstdint>
@@ -63,8 +63,5 @@ struct ReplayResult {
 
 // An error only when nothing can be run: settings that the release refuses, a backend without segments.
 [[nodiscard]] Result<ReplayResult> Replay(const History& history);
-
-// "alloc of 512 bytes at 0x7f00 on stream 0": for people.
-[[nodiscard]] std::string Describe(const Event& event);
 
 }  // namespace vramscope::allocator

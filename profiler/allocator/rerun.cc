@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/allocator/rerun.h"
 
-#include <unordered_map>
+#include <algorithm>
+#include <vector>
 
 #include "profiler/allocator/device_allocator.h"
 #include "profiler/allocator/initial_state.h"
+#include "profiler/allocator/sizing.h"
+#include "profiler/model/flat_map.h"
 
 namespace vramscope::allocator {
 namespace {
@@ -22,13 +25,58 @@ class Rerunner {
   Rerunner(const History& history, const Release& release, const Settings& settings,
            const RerunRequest& request)
       : history_(history),
-        driver_(request.capacity),
+        request_(request),
+        driver_(request.capacity, BehindAll(history)),
         model_(release, settings, DeviceBytes(history, request), driver_) {
     for (size_t i = 1; i < history.streams.size(); ++i) (void)model_.AddStream(history.streams[i]);
     for (size_t i = 1; i < history.pools.size(); ++i) (void)model_.AddPool();
   }
 
   RerunResult Run(const InitialState& initial) {
+    if (request_.keep_earlier_segments) {
+      Keep(initial);
+    } else {
+      AskAgain(initial);
+    }
+    const bool to_the_end = !request_.last_event.has_value();
+    for (size_t i = 0; i < history_.events.size(); ++i) {
+      Step(i);
+      if (!to_the_end && (i == *request_.last_event || result_.first_failure)) break;
+    }
+    result_.statistics = model_.statistics();
+    result_.peak.reserved_bytes = result_.statistics.all.reserved_bytes.peak;
+    result_.driver_free = driver_.FreeBytes();
+    return std::move(result_);
+  }
+
+ private:
+  // The first address behind everything that the history names.
+  static uint64_t BehindAll(const History& history) {
+    constexpr uint64_t kFirst = uint64_t{1} << 40;
+    uint64_t end = kFirst;
+    const auto note = [&end](uint64_t address, uint64_t bytes) {
+      if (IsMemory(address, bytes)) end = std::max(end, address + bytes);
+    };
+    for (const Event& event : history.events) {
+      const bool segment = event.action == Action::kSegmentAlloc || event.action == Action::kSegmentMap;
+      if (segment) note(event.address, event.bytes);
+    }
+    for (const SegmentState& segment : history.segments) note(segment.address, segment.bytes);
+    return RoundUp(end, ModelledDriver::kGranule) + ModelledDriver::kGranule;
+  }
+
+  void Keep(const InitialState& initial) {
+    for (const SegmentState& segment : initial.segments) {
+      driver_.Hold(segment.bytes);
+      for (const BlockState& block : segment.blocks) {
+        if (block.use == BlockUse::kAllocated) placed_.Set(block.address, block.address);
+        if (block.use == BlockUse::kPendingFree) pending_.Set(block.address, block.address);
+      }
+    }
+    Adopt(initial, &model_);
+  }
+
+  void AskAgain(const InitialState& initial) {
     for (const SegmentState& segment : initial.segments) {
       for (const BlockState& block : segment.blocks) {
         if (block.use == BlockUse::kFree) continue;
@@ -37,16 +85,14 @@ class Rerunner {
         if (block.use == BlockUse::kPendingFree) Free(block.address, true);
       }
     }
-    for (size_t i = 0; i < history_.events.size(); ++i) Step(i);
-    result_.statistics = model_.statistics();
-    result_.peak.reserved_bytes = result_.statistics.all.reserved_bytes.peak;
-    return std::move(result_);
   }
 
- private:
   void Step(size_t i) {
     const Event& event = history_.events[i];
     switch (event.action) {
+      case Action::kOutOfMemory:
+        if (i != request_.last_event) return;  // failures are the model's own
+        [[fallthrough]];
       case Action::kAlloc:
         return Allocate(event.address, event.bytes, event.stream,
                         event.pool == kUnknownPool ? kDefaultPool : event.pool, i);
@@ -59,11 +105,12 @@ class Rerunner {
       case Action::kFreeCompleted:
         return Complete(event.address);
       default:
-        return;  // segments and failures are the model's own
+        return;  // segments are the model's own
     }
   }
 
   void Allocate(uint64_t recorded, uint64_t bytes, StreamIndex stream, PoolIndex pool, uint64_t event) {
+    if (bytes == 0) return;  // takes no block
     ++result_.requests;
     const auto address = model_.Malloc(bytes, stream, pool);
     if (!address) {
@@ -71,39 +118,65 @@ class Rerunner {
       if (!result_.first_failure) result_.first_failure = event;
       return;
     }
-    placed_[recorded] = *address;
+    placed_.Set(recorded, *address);
     const uint64_t allocated = model_.statistics().all.allocated_bytes.current;
     if (allocated > result_.peak.allocated_bytes)
       result_.peak.allocated_bytes = allocated, result_.peak.event = event;
   }
 
   void Free(uint64_t recorded, bool later) {
-    const auto placed = placed_.find(recorded);
-    if (placed == placed_.end()) return;
+    const std::optional<uint64_t> placed = placed_.Take(recorded);
+    if (!placed) return;
     if (later) {
-      (void)model_.FreeLater(placed->second);
-      pending_[recorded] = placed->second;
+      (void)model_.FreeLater(*placed);
+      pending_.Set(recorded, *placed);
     } else {
-      (void)model_.Free(placed->second);
+      (void)model_.Free(*placed);
     }
-    placed_.erase(placed);
   }
 
   // A wait of the model may have completed it already.
   void Complete(uint64_t recorded) {
-    const auto pending = pending_.find(recorded);
-    if (pending == pending_.end()) return;
-    const Block* const block = model_.Find(pending->second);
-    if (block != nullptr && block->status == BlockStatus::kPendingFree)
-      (void)model_.CompleteFree(pending->second);
-    pending_.erase(pending);
+    const std::optional<uint64_t> pending = pending_.Take(recorded);
+    if (pending) (void)model_.CompleteFree(*pending);
   }
 
+  // The model's addresses by the recorded ones.
+  class Addresses {
+   public:
+    void Set(uint64_t recorded, uint64_t modelled) {
+      if (recorded == 0) return;
+      const auto place = numbers_.Insert(recorded, static_cast<uint32_t>(modelled_.size()));
+      if (!place.fresh) {
+        modelled_[*place.value] = modelled;
+      } else if (spare_.empty()) {
+        modelled_.push_back(modelled);
+      } else {
+        *place.value = spare_.back();
+        spare_.pop_back();
+        modelled_[*place.value] = modelled;
+      }
+    }
+    std::optional<uint64_t> Take(uint64_t recorded) {
+      const uint32_t* const number = recorded == 0 ? nullptr : numbers_.Find(recorded);
+      if (number == nullptr) return std::nullopt;
+      spare_.push_back(*number);
+      numbers_.Erase(recorded);
+      return modelled_[spare_.back()];
+    }
+
+   private:
+    model::FlatMap numbers_;
+    std::vector<uint64_t> modelled_;
+    std::vector<uint32_t> spare_;
+  };
+
   const History& history_;
+  const RerunRequest& request_;
   ModelledDriver driver_;
   DeviceAllocator model_;
-  std::unordered_map<uint64_t, uint64_t> placed_;   // recorded address -> the model's
-  std::unordered_map<uint64_t, uint64_t> pending_;  // the same, of blocks whose free has not completed
+  Addresses placed_;   // of blocks that the program has
+  Addresses pending_;  // of those whose free has not completed
   RerunResult result_;
 };
 
@@ -119,10 +192,8 @@ Result<RerunResult> Rerun(const History& history, const RerunRequest& request) {
   const Result<Settings> recorded = ParseSettings(history.settings, release);
   InitialState initial;
   if (!history.complete) {
-    ModelledDriver none;
-    const DeviceAllocator as_recorded(release, recorded.ok() ? *recorded : Settings{},
-                                      DeviceBytes(history, request), none);
-    initial = InitialStateOf(history, as_recorded);
+    initial = InitialStateOf(history, recorded.ok() ? *recorded : Settings{}, release,
+                             DeviceBytes(history, request));
   }
   if (initial.contradiction) {
     return Error{"the history contradicts itself at event " + std::to_string(initial.contradiction->event) +
@@ -131,7 +202,7 @@ Result<RerunResult> Rerun(const History& history, const RerunRequest& request) {
   RerunResult result = Rerunner(history, release, *settings, request).Run(initial);
   result.release = release.name;
   result.notes = settings->notes;
-  if (initial.blocks != 0)
+  if (initial.blocks != 0 && !request.keep_earlier_segments)
     result.notes.push_back("the record begins in the middle of a run: the " + std::to_string(initial.blocks) +
                            " blocks in use then were asked for again in order of address");
   return result;

@@ -3,8 +3,9 @@
 
 #include <algorithm>
 #include <bit>
-#include <charconv>
+#include <cerrno>
 #include <cmath>
+#include <cstdlib>
 #include <span>
 
 namespace vramscope::allocator {
@@ -36,22 +37,6 @@ std::vector<std::string> Tokens(std::string_view text) {
   }
   flush();
   return tokens;
-}
-
-Result<uint64_t> Number(std::string_view key, std::string_view word) {
-  uint64_t number = 0;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
-  if (error != std::errc() || end != word.data() + word.size())
-    return Refused(key, "needs a whole number, not \"" + std::string(word) + "\"");
-  return number;
-}
-
-Result<double> Fraction(std::string_view key, std::string_view word) {
-  double number = 0;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
-  if (error != std::errc() || end != word.data() + word.size() || !std::isfinite(number))
-    return Refused(key, "needs a number, not \"" + std::string(word) + "\"");
-  return number;
 }
 
 Result<bool> Truth(std::string_view key, std::string_view word) {
@@ -94,6 +79,10 @@ class Parser {
   template <bool Settings::*field>
   Status ReadTruth(std::string_view key, Value value);
   Result<uint64_t> SplitLimit(std::string_view key, Value value);
+  Result<uint64_t> Number(std::string_view key, const std::string& word);
+  Result<double> Fraction(std::string_view key, const std::string& word);
+  bool Takes(std::string_view key, const std::string& token, std::string_view mark, bool notes_it);
+  void NoteRest(std::string_view key, const std::string& word, const char* end);
 
   const Key* Find(std::string_view name) const;
   Status ReadAll(const std::vector<std::string>& tokens, bool first_keys);
@@ -166,10 +155,11 @@ Status Parser::ReadAll(const std::vector<std::string>& tokens, bool first_keys) 
     const std::string& name = tokens[i];
     const Key* const key = Find(name);
     if (key == nullptr) {
+      if (first_keys) return {};  // the second reading says what is wrong, where it is wrong first
       return Refused(name, "PyTorch " + std::string(release_.name) +
                                " knows no such key; see its page on memory management for those it has");
     }
-    if (i + 2 >= tokens.size() || tokens[i + 1] != ":")
+    if (i + 2 >= tokens.size() || !Takes(name, tokens[i + 1], ":", !first_keys))
       return Refused(name, "a value is missing; write " + name + ":VALUE");
     size_t begin = i + 2, end = begin + 1;
     if (tokens[begin] == "[") {
@@ -182,11 +172,54 @@ Status Parser::ReadAll(const std::vector<std::string>& tokens, bool first_keys) 
     if (key->first == first_keys) {
       if (const Status status = (this->*key->read)(name, value); !status.ok()) return status;
     }
-    if (end < tokens.size() && tokens[end] != ",")
+    if (end < tokens.size() && !Takes(name, tokens[end], ",", !first_keys))
       return Refused(name, "expected a comma after its value, found \"" + tokens[end] + "\"");
     i = end + 1;
   }
   return {};
+}
+
+// Whether PyTorch takes `token` where `mark` belongs.
+bool Parser::Takes(std::string_view key, const std::string& token, std::string_view mark, bool notes_it) {
+  if (token == mark) return true;
+  if (!release_.reads_over_punctuation) return false;
+  if (!notes_it) return true;
+  std::string note = std::string(key) + ": PyTorch reads over \"" + token + "\", where a \"";
+  settings_.notes.push_back(note.append(mark) + "\" belongs");
+  return true;
+}
+
+// As std::stoull reads, which PyTorch uses (std::stoi up to 2.8): "64x" is 64 and "-1" the largest number
+// there is.
+Result<uint64_t> Parser::Number(std::string_view key, const std::string& word) {
+  errno = 0;
+  char* end = nullptr;
+  const unsigned long long number = std::strtoull(word.c_str(), &end, 10);
+  if (end == word.c_str()) return Refused(key, "needs a whole number, not \"" + word + "\"");
+  const auto as_int = static_cast<int64_t>(number);
+  const bool fits_int =
+      as_int >= std::numeric_limits<int>::min() && as_int <= std::numeric_limits<int>::max();
+  if (errno == ERANGE || (release_.reads_int && !fits_int))
+    return Refused(key, "\"" + word + "\" is too large a number");
+  NoteRest(key, word, end);
+  return uint64_t{number};
+}
+
+// As std::stod reads.
+Result<double> Parser::Fraction(std::string_view key, const std::string& word) {
+  errno = 0;
+  char* end = nullptr;
+  const double number = std::strtod(word.c_str(), &end);
+  if (end == word.c_str() || errno == ERANGE) return Refused(key, "needs a number, not \"" + word + "\"");
+  NoteRest(key, word, end);
+  return number;
+}
+
+void Parser::NoteRest(std::string_view key, const std::string& word, const char* end) {
+  const size_t read = static_cast<size_t>(end - word.c_str());
+  if (read < word.size())
+    settings_.notes.push_back(std::string(key) + ": of \"" + word + "\" PyTorch reads \"" +
+                              word.substr(0, read) + "\" and ignores the rest");
 }
 
 Result<uint64_t> Parser::SplitLimit(std::string_view key, Value value) {
@@ -270,7 +303,7 @@ Status Parser::ReadBypass(std::string_view key, Value value) {
 Status Parser::ReadThreshold(std::string_view key, Value value) {
   const Result<double> threshold = Fraction(key, value.front());
   if (!threshold.ok()) return threshold.error();
-  if (*threshold <= 0 || *threshold >= 1) return Refused(key, "must lie between 0 and 1");
+  if (!(*threshold > 0 && *threshold < 1)) return Refused(key, "must lie between 0 and 1");
   settings_.garbage_collection_threshold = *threshold;
   return {};
 }
@@ -278,19 +311,20 @@ Status Parser::ReadThreshold(std::string_view key, Value value) {
 Status Parser::ReadMemoryFraction(std::string_view key, Value value) {
   const Result<double> fraction = Fraction(key, value.front());
   if (!fraction.ok()) return fraction.error();
-  if (*fraction < 0 || *fraction > 1) return Refused(key, "must lie between 0 and 1");
+  if (!(*fraction >= 0 && *fraction <= 1)) return Refused(key, "must lie between 0 and 1");
   settings_.per_process_memory_fraction = *fraction;
   return {};
 }
 
 // "0.5" or "40G". PyTorch ignores what it cannot read, with a warning; so do we, with a note.
 Status Parser::ReadReserve(std::string_view key, Value value) {
-  std::string_view word = value.front();
-  const bool gib = !word.empty() && (word.back() == 'G' || word.back() == 'g');
-  if (gib) word.remove_suffix(1);
-  const Result<double> number = Fraction(key, word);
-  if (number.ok() && *number > 0) {
-    settings_.expandable_reserve = AddressReserve{!gib, *number};
+  std::string word = value.front();
+  const bool gib = word.back() == 'G' || word.back() == 'g';
+  if (gib) word.pop_back();
+  char* end = nullptr;
+  const double number = std::strtod(word.c_str(), &end);
+  if (end == word.c_str() + word.size() && std::isfinite(number) && number > 0) {
+    settings_.expandable_reserve = AddressReserve{!gib, number};
   } else {
     settings_.notes.push_back(std::string(key) + ": \"" + value.front() + "\" is not readable, ignored");
   }
@@ -298,7 +332,10 @@ Status Parser::ReadReserve(std::string_view key, Value value) {
 }
 
 Status Parser::ReadReserveByClass(std::string_view key, Value value) {
-  if (value.front() != "[") return Refused(key, "needs a list like [capture:0.25,workspace:40G]");
+  bool is_list = value.front() == "[";
+  for (size_t i = 1; is_list && i + 1 < value.size(); i += 4)
+    is_list = i + 3 < value.size() && value[i + 1] == ":" && (value[i + 3] == "," || i + 4 == value.size());
+  if (!is_list) return Refused(key, "needs a list like [capture:0.25,workspace:40G]");
   settings_.notes.push_back(std::string(key) +
                             ": classes of streams are set by the program and not recorded, ignored");
   return {};
@@ -320,6 +357,7 @@ Status Parser::ReadHostOption(std::string_view key, Value value) {
     if (!read.ok()) return read.error();
     if (key == "pinned_num_register_threads" && (!std::has_single_bit(*read) || *read > 128))
       return Refused(key, "must be a power of two, at most 128");
+    if (key == "pinned_reserve_segment_size_mb" && *read == 0) return Refused(key, "must be above 0");
   }
   settings_.notes.push_back(std::string(key) + ": of pinned host memory, ignored");
   return {};

@@ -62,7 +62,32 @@ TEST(SettingsTest, RefusesWhatPyTorchRefuses) {
   EXPECT_THAT(Refusal("roundup_power2_divisions:3"), HasSubstr("power of two"));
   EXPECT_THAT(Refusal("roundup_power2_divisions:[256:1"), HasSubstr("bracket"));
   EXPECT_THAT(Refusal("expandable_segments"), HasSubstr("value is missing"));
+  EXPECT_THAT(Refusal("pinned_reserve_segment_size_mb:0"), HasSubstr("above 0"));
+  EXPECT_THAT(Refusal("expandable_segments_reserve_by_class:[capture]"), HasSubstr("needs a list"));
   EXPECT_THAT(Refusal("expandable_segments:True max_split_size_mb:64"), HasSubstr("expandable_segments"));
+}
+
+TEST(SettingsTest, ReadsOverWrongPunctuationAsPyTorchDoesAndSaysSo) {
+  constexpr std::string_view kText = "max_split_size_mb:64:garbage_collection_threshold,0.5";
+  const Settings settings = Parsed(kText);
+  EXPECT_EQ(settings.max_split_bytes, 64 * kMiB);
+  EXPECT_EQ(settings.garbage_collection_threshold, 0.5);
+  EXPECT_THAT(settings.notes,
+              ElementsAre(HasSubstr("where a \",\" belongs"), HasSubstr("where a \":\" belongs")));
+  EXPECT_THAT(Refusal(kText, "2.6.0"), HasSubstr("expected a comma"));
+}
+
+// PyTorch reads numbers with std::stoull and std::stod, which stop at the first character that is none.
+TEST(SettingsTest, ReadsNumbersAsPyTorchDoesAndSaysSo) {
+  const Settings settings = Parsed("max_split_size_mb:64MB,garbage_collection_threshold:.5x");
+  EXPECT_EQ(settings.max_split_bytes, 64 * kMiB);
+  EXPECT_EQ(settings.garbage_collection_threshold, 0.5);
+  EXPECT_THAT(settings.notes,
+              ElementsAre(HasSubstr("PyTorch reads \"64\""), HasSubstr("PyTorch reads \".5\"")));
+  EXPECT_GT(Parsed("max_split_size_mb:-1").max_split_bytes, uint64_t{1} << 60);
+  EXPECT_THAT(Refusal("max_split_size_mb:99999999999999999999"), HasSubstr("too large"));
+  EXPECT_THAT(Refusal("max_split_size_mb:2147483648", "2.6.0"), HasSubstr("too large"));
+  EXPECT_THAT(Refusal("garbage_collection_threshold:nan"), HasSubstr("between 0 and 1"));
 }
 
 TEST(SettingsTest, FillsTheBucketsOfAListAsTheReleaseDoes) {

@@ -18,6 +18,7 @@ struct Counter {
     peak = std::max(peak, current);
   }
   void Subtract(uint64_t amount) { current -= amount; }
+  void ResetPeak() { peak = current; }
 };
 
 // Of all pools, or of the small or large ones.
@@ -32,6 +33,12 @@ struct PoolStatistics {
   Counter active;
   Counter inactive_split;
   Counter segment;  // of cudaMalloc
+
+  void ResetPeaks() {
+    for (Counter* counter : {&allocated_bytes, &active_bytes, &requested_bytes, &reserved_bytes,
+                             &inactive_split_bytes, &allocation, &active, &inactive_split, &segment})
+      counter->ResetPeak();
+  }
 };
 
 struct Statistics {
@@ -46,6 +53,15 @@ struct Statistics {
   uint64_t num_sync_all_streams = 0;
   uint64_t num_device_alloc = 0;  // cudaMalloc and mapped ranges
   uint64_t num_device_free = 0;
+
+  // torch.cuda.reset_peak_memory_stats() and reset_accumulated_memory_stats().
+  void Reset() {
+    for (PoolStatistics* group : {&all, &small_pool, &large_pool}) group->ResetPeaks();
+    oversize_allocations.ResetPeak();
+    oversize_segments.ResetPeak();
+    num_alloc_retries = num_ooms = num_oom_rejections = 0;
+    num_sync_all_streams = num_device_alloc = num_device_free = 0;
+  }
 };
 
 }  // namespace vramscope::allocator

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <boost/program_options.hpp>
+#include <charconv>
 #include <numeric>
 
 namespace vramscope::cli {
@@ -125,6 +126,14 @@ std::string Arguments::Get(std::string_view option, std::string_view fallback) c
 std::vector<std::string> Arguments::All(std::string_view option) const {
   const auto found = values_.find(option);
   return found == values_.end() ? std::vector<std::string>{} : found->second;
+}
+
+Result<uint32_t> NumberOf(const Arguments& arguments, std::string_view option) {
+  const std::string text = arguments.Get(option);
+  uint32_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error == std::errc() && end == text.data() + text.size()) return number;
+  return Error{fmt::format("--{} needs a number, not \"{}\".", option, Printable(text))};
 }
 
 std::string HelpText(const VerbHelp& help, const Terminal& terminal) {

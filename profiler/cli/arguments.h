@@ -10,6 +10,7 @@
 //     -o, --output FILE   ...
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <span>
@@ -62,6 +63,9 @@ class Arguments {
   std::map<std::string, std::vector<std::string>, std::less<>> values_;
   std::vector<std::string> positionals_;
 };
+
+// The value of an option that was given, as a number; an error names the option.
+Result<uint32_t> NumberOf(const Arguments& arguments, std::string_view option);
 
 std::string HelpText(const VerbHelp& help, const Terminal& terminal);
 

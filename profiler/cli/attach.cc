@@ -42,7 +42,8 @@ const VerbHelp& StartHelp() {
       "start",
       "record a process that waits for it, for a while",
       "start [options] PID",
-      {{"vramscope record --dormant -- python train.py", "runs as without us, and can be recorded at any time"},
+      {{"vramscope record --dormant -- python train.py",
+        "runs as without us, and can be recorded at any time"},
        {"vramscope start 4711 --steps 5", "or until Ctrl-C or vramscope stop 4711"}},
       Help().options};
   return help;
@@ -70,14 +71,9 @@ Result<std::chrono::nanoseconds> ParseDuration(const std::string& text) {
 
 Result<collector::AttachOptions> OptionsFrom(const Arguments& arguments, const char* verb) {
   collector::AttachOptions options;
-  if (arguments.positionals().size() != 1)
-    return Error{fmt::format("{0} needs the id of one process: vramscope {0} 4711 --steps 5", verb)};
-  const std::string& pid = arguments.positionals().front();
-  const auto number = ParseCount(
-      pid, fmt::format("'{}' is not a process id. Find it with: pgrep -af python", Printable(pid)));
-  if (!number.ok()) return number.error();
-  if (*number > INT32_MAX) return Error{fmt::format("There is no process {}.", *number)};
-  options.pid = static_cast<pid_t>(*number);
+  const Result<pid_t> pid = PidFrom(arguments, fmt::format("{} 4711 --steps 5", verb));
+  if (!pid.ok()) return pid.error();
+  options.pid = *pid;
   options.recording.output = arguments.Get("output");
   options.recording.device = arguments.Get("device", options.recording.device);
   options.recording.depth = "light";

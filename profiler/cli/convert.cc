@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// `vramscope convert`: a PyTorch snapshot as a trace, a trace as a PyTorch snapshot.
+// `vramscope convert`: a PyTorch snapshot as a trace, a trace as a PyTorch snapshot, and both in the formats
+// of other tools.
 #include <fmt/format.h>
 
-#include <charconv>
+#include <cstdio>
 #include <optional>
 
 #include "profiler/cli/arguments.h"
+#include "profiler/cli/device_request.h"
 #include "profiler/cli/new_file.h"
 #include "profiler/cli/terminal.h"
 #include "profiler/cli/verb.h"
+#include "profiler/export/export.h"
 #include "profiler/report/device_choice.h"
 #include "profiler/snapshot/from_source.h"
 #include "profiler/snapshot/read.h"
@@ -22,31 +25,57 @@ namespace {
 const VerbHelp& Help() {
   static const VerbHelp help = {
       "convert",
-      "a PyTorch memory snapshot to a trace, or back",
+      "a trace or snapshot in the format of another tool",
       "convert [options] FROM TO",
-      {{"vramscope convert snapshot.pickle run.vms", "a snapshot as a trace"},
-       {"vramscope convert run.vms peak.pickle --at peak", "the peak of a run, for PyTorch's memory_viz"}},
-      {{"at", '\0', "T", "Only what was until then: peak, or nanoseconds since the trace's start."},
-       {"process", '\0', "PID", "Which process a snapshot is about; default: the one with the largest peak."},
+      {{"vramscope convert run.vms peak.pickle --at peak", "the peak of a run, for PyTorch's memory_viz"},
+       {"vramscope convert run.vms run.perfetto-trace", "the whole run, for ui.perfetto.dev"},
+       {"vramscope convert run.vms series.csv --table series", "memory by category at every event"}},
+      {{"to", '\0', "FORMAT",
+        "Default: by the ending of TO. vms, pickle (.pkl), csv, sqlite (.db), chrome (.json),\n"
+        "perfetto (.perfetto-trace, .pftrace), speedscope (.speedscope.json),\n"
+        "collapsed (.folded), pprof (.pb.gz). See docs/exports.md."},
+       {"table", '\0', "NAME", "Of CSV: events, blocks (default), series or steps."},
+       {"device", '\0', "NAME", "Of exports: what peak, steps and stacks are about; default: as in report."},
+       {"at", '\0', "T", "Only what was until then: peak, or nanoseconds since the trace's start."},
+       {"process", '\0', "PID",
+        "Which process a snapshot or an export is about; default: the one with the largest peak."},
        {"color", '\0', "auto|always|never", "Colours; auto: on a terminal, unless NO_COLOR is set."}}};
   return help;
 }
 
-enum class Form : uint8_t { kTrace, kPickle };
+enum class Form : uint8_t { kTrace, kPickle, kExport };
 
-Result<Form> FormOf(const std::string& path) {
-  if (path.ends_with(".vms")) return Form::kTrace;
-  if (path.ends_with(".pickle") || path.ends_with(".pkl")) return Form::kPickle;
-  return Error{path + ": its name must say what to write: .vms for a trace, .pickle for a PyTorch snapshot."};
+struct Target {
+  Form form{};
+  const exporting::Format* format = nullptr;  // of kExport
+};
+
+Error UnknownTarget(const std::string& of, const char* what) {
+  std::string names = "vms, pickle";
+  for (const exporting::Format& format : exporting::Formats()) names += std::string(", ") + format.name;
+  return Error{fmt::format("{}: {} The formats are {}; --to names one.", Printable(of), what, names)};
+}
+
+Result<Target> TargetOf(const std::string& path, const Arguments& arguments) {
+  if (arguments.Has("to")) {
+    const std::string name = arguments.Get("to");
+    if (name == "vms") return Target{Form::kTrace};
+    if (name == "pickle") return Target{Form::kPickle};
+    const exporting::Format* format = exporting::FormatNamed(name);
+    if (format == nullptr) return UnknownTarget(name, "no such format.");
+    return Target{Form::kExport, format};
+  }
+  if (path.ends_with(".vms")) return Target{Form::kTrace};
+  if (path.ends_with(".pickle") || path.ends_with(".pkl")) return Target{Form::kPickle};
+  const exporting::Format* format = exporting::FormatOfPath(path);
+  if (format == nullptr) return UnknownTarget(path, "its name does not say what to write.");
+  return Target{Form::kExport, format};
 }
 
 Result<std::optional<uint32_t>> Pid(const Arguments& arguments) {
   if (!arguments.Has("process")) return std::optional<uint32_t>();
-  const std::string text = arguments.Get("process");
-  uint32_t pid = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), pid);
-  if (error == std::errc() && end == text.data() + text.size()) return std::optional(pid);
-  return Error{fmt::format("--process needs a number, not \"{}\".", text)};
+  const auto pid = NumberOf(arguments, "process");
+  return pid.ok() ? Result<std::optional<uint32_t>>(*pid) : pid.error();
 }
 
 // Which process, and until which event.
@@ -95,19 +124,61 @@ Status WriteSnapshot(const std::string& from, const Arguments& arguments, trace:
   return made.ok() ? snapshot::WritePickle(*made, sink) : Status(made.error());
 }
 
-Status Convert(const std::string& from, const std::string& to, Form form, const Arguments& arguments) {
+Status WriteExport(const std::string& from, const exporting::Format& format, const Arguments& arguments,
+                   const std::string& path) {
+  const Result<report::Request> request = DeviceRequest(arguments);
+  if (!request.ok()) return request.error();
+  const auto table = exporting::ParseTable(arguments.Get("table", "blocks"));
+  if (!table.ok()) return table.error();
+  const Result<model::Run> run = snapshot::LoadFile(from);
+  if (!run.ok()) return run.error();
+  const classify::Analysis analysis(*run);
+  const auto content = exporting::Content::Of(analysis, *request);
+  if (!content.ok()) return Error{from + ": " + content.error().sentence};
+  return format.write(*content, {*table}, path);
+}
+
+Status Convert(const std::string& from, const std::string& to, const Target& target,
+               const Arguments& arguments) {
   Result<NewFile> file = NewFile::Create(to);
   if (!file.ok()) return file.error();
   auto sink = file->TakeSink();
-  if (form == Form::kTrace) {
+  if (target.form == Form::kTrace) {
     const auto source = snapshot::OpenSource(from);
     if (!source.ok()) return source.error();
     if (const Status status = snapshot::WriteTrace(**source, std::move(sink)); !status.ok()) return status;
-  } else {
+  } else if (target.form == Form::kPickle) {
     if (const Status status = WriteSnapshot(from, arguments, sink.get()); !status.ok()) return status;
     sink.reset();
+  } else {
+    sink.reset();
+    const Status status = WriteExport(from, *target.format, arguments, file->part());
+    if (!status.ok()) return status;
   }
   return file->Commit();
+}
+
+// An option that would have no effect is refused.
+Status CheckOptions(const Target& target, const Arguments& arguments) {
+  if (target.form == Form::kTrace &&
+      (arguments.Has("at") || arguments.Has("process") || arguments.Has("device")))
+    return Error{
+        "--at, --process and --device choose what a snapshot or an export shows; a trace has everything."};
+  if (target.form == Form::kPickle && arguments.Has("device"))
+    return Error{"--device is for exports; a snapshot has all devices of a process."};
+  if (target.form == Form::kExport && arguments.Has("at"))
+    return Error{"--at is for snapshots; an export has the whole run."};
+  const bool csv = target.form == Form::kExport && target.format->write == exporting::WriteCsv;
+  if (arguments.Has("table") && !csv) return Error{"--table chooses what a CSV file has."};
+  return {};
+}
+
+// The copy has what was readable, and nothing in it says that there was more.
+void WarnOfDamage(const std::string& from) {
+  if (snapshot::LooksLikeSnapshot(from)) return;
+  const auto source = snapshot::OpenSource(from);
+  if (source.ok() && !(*source)->damage().sentence.empty())
+    fmt::print(stderr, "vramscope: {}\n", Printable((*source)->damage().sentence));
 }
 
 int ConvertVerb(const Arguments& arguments, const Terminal&) {
@@ -116,12 +187,12 @@ int ConvertVerb(const Arguments& arguments, const Terminal&) {
   }
   const std::string& from = arguments.positionals()[0];
   const std::string& to = arguments.positionals()[1];
-  const Result<Form> form = FormOf(to);
-  if (!form.ok()) return Fail(form.error().sentence);
-  if (*form == Form::kTrace && (arguments.Has("at") || arguments.Has("process"))) {
-    return Fail("--at and --process choose what a snapshot shows; a trace has everything.");
-  }
-  const Status status = Convert(from, to, *form, arguments);
+  const Result<Target> target = TargetOf(to, arguments);
+  if (!target.ok()) return Fail(target.error().sentence);
+  if (const Status options = CheckOptions(*target, arguments); !options.ok())
+    return Fail(options.error().sentence);
+  const Status status = Convert(from, to, *target, arguments);
+  if (status.ok()) WarnOfDamage(from);
   return status.ok() ? kDone : Fail(status.error().sentence);
 }
 

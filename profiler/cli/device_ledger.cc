@@ -54,6 +54,7 @@ void AddProcess(const Json& device, DeviceLedger& ledger) {
   ledger.capacity_bytes = std::max(ledger.capacity_bytes, Number(device, "capacity_bytes"));
   ledger.peak_bytes = std::max(ledger.peak_bytes, Number(device, "peak_bytes"));
   ledger.missing_bytes = std::max(ledger.missing_bytes, Number(device, "missing_bytes"));
+  ledger.refusals += Number(device, "refusals");
   if (Number(device, "missing_bytes") != 0 && Text(device, "refused_basis") != "exact")
     ledger.refused_beside = Text(device, "refused_call");
   for (const Json& row : List(device, "rows"))

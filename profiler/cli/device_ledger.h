@@ -32,6 +32,7 @@ struct DeviceLedger {
   uint64_t capacity_bytes = 0;
   uint64_t peak_bytes = 0;     // of all processes together, at one time
   uint64_t missing_bytes = 0;  // for the last request that was turned down; 0 = none was
+  uint64_t refusals = 0;       // requests that were turned down, by all processes
   // The call of that request where it was not PyTorch's allocator that asked, which would have said so
   // itself: "ring" of NCCL, "kernels". Else empty.
   std::string refused_beside;

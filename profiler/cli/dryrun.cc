@@ -4,6 +4,8 @@
 #include <sys/wait.h>
 
 #include <algorithm>
+#include <deque>
+#include <functional>
 
 #include "profiler/cli/arguments.h"
 #include "profiler/cli/dryrun_plan.h"
@@ -18,9 +20,6 @@
 namespace vramscope::cli {
 namespace {
 
-// What PyTorch takes of its own accord differs between kinds of GPU by cuBLAS's workspaces, 8 or 32 MiB for
-// each handle and stream. A model nearer to its limit than this is not judged from another model's run.
-constexpr uint64_t kOtherModelMargin = 256ull << 20;
 constexpr size_t kLogShown = 2000;
 
 int ListModels(const std::vector<collector::GpuModel>& models) {
@@ -85,48 +84,78 @@ std::optional<DryrunResult> RunInSeries(DryrunRunner& runner, const std::vector<
   return std::move(*result);
 }
 
-// What the run on one model says about another; nullopt when it is too near to the limit to say.
-std::optional<GpuRow> Conclude(const DryrunResult& measured, const collector::GpuModel& gpu) {
-  if (!measured.fits) return GpuRow{gpu, false, false, 0};                             // on the largest
-  const uint64_t processes = std::max<uint64_t>(measured.ledger.processes.size(), 1);  // each has a context
-  const uint64_t beside_contexts =
-      measured.ledger.peak_bytes -
-      std::min(measured.ledger.peak_bytes, processes * measured.device.gpu.context_bytes);
-  const uint64_t used = beside_contexts + processes * gpu.context_bytes;
-  // At the limit PyTorch gives back what it keeps free; what is allocated it must have.
-  const uint64_t reserved = std::max(measured.PeakReserved(), measured.answer.peak.allocated_bytes);
-  const uint64_t least =
-      used - std::min(used, reserved - std::min(reserved, measured.answer.peak.allocated_bytes));
-  if (used + kOtherModelMargin <= gpu.capacity_bytes) return GpuRow{gpu, true, false, used};
-  if (least > gpu.capacity_bytes + kOtherModelMargin) return GpuRow{gpu, false, false, 0};
-  return std::nullopt;
-}
+// One row a model, by as few runs as say enough: one on the largest of each kind of GPU where what the
+// program takes depends on the kind, else one on the largest of all; and one on each that is too near to its
+// limit.
+class GpuTable {
+ public:
+  GpuTable(const DryrunPlan& plan, DryrunRunner& runner) : plan_(plan), runner_(runner) {}
+
+  // False: `code` says how to end.
+  bool Fill(int& code) {
+    std::vector<collector::GpuModel> models = plan_.table;
+    std::ranges::stable_sort(models, std::greater<>(), &collector::GpuModel::capacity_bytes);
+    for (const collector::GpuModel& gpu : models) {
+      const DryrunResult* const near = Near(gpu);
+      std::optional<GpuRow> row = near != nullptr ? RowFrom(*near, gpu) : std::nullopt;
+      if (!row) row = RowOfRun(gpu, code);
+      if (!row) return false;
+      rows_.push_back(*row);
+    }
+    std::ranges::reverse(rows_);
+    return true;
+  }
+  [[nodiscard]] const std::vector<GpuRow>& rows() const { return rows_; }
+  [[nodiscard]] const DryrunResult& first() const { return runs_.front(); }
+
+ private:
+  // The run that speaks of this GPU: of the same compute capability, or else of its kind; nullptr when none
+  // does.
+  const DryrunResult* Near(const collector::GpuModel& gpu) const {
+    const bool one_kind = !runs_.empty() && !runs_.front().elsewhere.fused_attention;
+    const DryrunResult* of_kind = nullptr;
+    for (const DryrunResult& run : runs_) {
+      const int capability = run.device.gpu.compute_capability;
+      if (capability == gpu.compute_capability) return &run;
+      const bool alike = one_kind || AttentionKind(capability) == AttentionKind(gpu.compute_capability);
+      if (of_kind == nullptr && alike) of_kind = &run;
+    }
+    return of_kind;
+  }
+
+  static std::optional<GpuRow> RowFrom(const DryrunResult& run, const collector::GpuModel& gpu) {
+    if (!run.fits) return GpuRow{gpu, false, false, AnsweredBy::kConclusion, 0};  // nor on a larger one
+    return Conclude({run.device.gpu, run.ledger, run.elsewhere, run.history ? &*run.history : nullptr,
+                     run.answer.peak.allocated_bytes, run.PeakReserved()},
+                    gpu);
+  }
+
+  std::optional<GpuRow> RowOfRun(const collector::GpuModel& gpu, int& code) {
+    collector::SimulatedDevice device = plan_.device;
+    device.gpu = gpu;
+    std::optional<DryrunResult> run = RunInSeries(runner_, plan_.command, device, code);
+    if (!run) return std::nullopt;
+    const GpuRow row{gpu, run->fits, run->Retried(), AnsweredBy::kRun, run->ledger.peak_bytes};
+    runs_.push_back(std::move(*run));
+    return row;
+  }
+
+  const DryrunPlan& plan_;
+  DryrunRunner& runner_;
+  std::deque<DryrunResult> runs_;  // that were made, the largest GPU first
+  std::vector<GpuRow> rows_;       // the smallest first
+};
 
 int AllGpus(const DryrunPlan& plan, DryrunRunner& runner, const Arguments& arguments,
             const Terminal& terminal) {
   int code = kDone;
-  const std::optional<DryrunResult> measured = RunInSeries(runner, plan.command, plan.device, code);
-  if (!measured) return code;
-  std::vector<GpuRow> rows;
-  for (const collector::GpuModel& gpu : plan.table) {
-    std::optional<GpuRow> row = Conclude(*measured, gpu);
-    if (gpu.name == measured->device.gpu.name)
-      row = GpuRow{gpu, measured->fits, true, measured->ledger.peak_bytes};
-    if (!row) {
-      collector::SimulatedDevice device = plan.device;
-      device.gpu = gpu;
-      const std::optional<DryrunResult> own = RunInSeries(runner, plan.command, device, code);
-      if (!own) return code;
-      row = GpuRow{gpu, own->fits, true, own->ledger.peak_bytes};
-    }
-    rows.push_back(*row);
-  }
-  std::ranges::stable_sort(rows, {}, [](const GpuRow& row) { return row.gpu.capacity_bytes; });
+  GpuTable table(plan, runner);
+  if (!table.Fill(code)) return code;
   if (arguments.Has("json"))
-    fmt::print("{}\n", GpuTableJson(rows, *measured));
+    fmt::print("{}\n", GpuTableJson(table.rows(), table.first()));
   else
-    fmt::print("{}", GpuTableText(rows, *measured, terminal));
-  return std::ranges::any_of(rows, &GpuRow::fits) ? kDone : kNo;
+    fmt::print("{}", GpuTableText(table.rows(), table.first(), terminal));
+  return std::ranges::any_of(table.rows(), &GpuRow::fits) ? kDone : kNo;
 }
 
 // Halves the range: a larger batch never takes less. The ends come first, for they often answer.

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -36,8 +37,9 @@ struct DryrunPlan {
   std::optional<LoneRank> lone_rank;
   std::optional<BatchRange> batches;
   uint64_t shuffles = 0;  // orders of the data to try, the program's own first; 0 = not asked for
-  std::string output;  // of the trace; empty = not kept
-  std::string depth;   // empty = the recorder's own choice
+  std::string output;     // of the trace; empty = not kept
+  std::string depth;      // empty = the recorder's own choice
+  std::map<std::string, std::string> environment;  // more variables for the command
 };
 
 const VerbHelp& DryrunHelp();

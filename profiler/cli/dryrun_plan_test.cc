@@ -11,8 +11,9 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 Result<DryrunPlan> Plan(std::vector<std::string> words) {
-  const std::vector<collector::GpuModel> models = {
-      {"small", "Small", 8ull << 30, 0, ""}, {"large", "Large", 80ull << 30, 0, ""}, {"mine", "Mine", 1ull << 30, 0, "mine;..."}};
+  const std::vector<collector::GpuModel> models = {{"small", "Small", 8ull << 30, 0, ""},
+                                                   {"large", "Large", 80ull << 30, 0, ""},
+                                                   {"mine", "Mine", 1ull << 30, 0, "mine;..."}};
   const Result<Arguments> arguments = Arguments::ParseWithCommand(DryrunHelp(), words);
   if (!arguments.ok()) return arguments.error();
   return PlanFrom(*arguments, models);
@@ -39,7 +40,8 @@ TEST(DryrunPlanTest, AllGpusMeansARunOnTheLargest) {
 }
 
 TEST(DryrunPlanTest, TheBatchGoesWhereTheCommandNamesIt) {
-  const auto plan = Plan({"--gpu", "small", "--batch", "2..9", "--", "train", "--size={batch}", "{batch}x{batch}"});
+  const auto plan =
+      Plan({"--gpu", "small", "--batch", "2..9", "--", "train", "--size={batch}", "{batch}x{batch}"});
   ASSERT_TRUE(plan.ok());
   EXPECT_EQ(plan->batches->first, 2u);
   EXPECT_EQ(plan->batches->last, 9u);
@@ -53,7 +55,8 @@ TEST(DryrunPlanTest, ARankIsOneOfTheWorld) {
   const auto plan = Plan({"--gpu", "small", "--world-size", "64", "--rank", "63", "--", "x"});
   EXPECT_EQ(plan->lone_rank->world, 64u);
   EXPECT_EQ(plan->lone_rank->rank, 63u);
-  EXPECT_THAT(Complaint({"--gpu", "small", "--world-size", "64", "--rank", "64", "--", "x"}), HasSubstr("0 to 63"));
+  EXPECT_THAT(Complaint({"--gpu", "small", "--world-size", "64", "--rank", "64", "--", "x"}),
+              HasSubstr("0 to 63"));
   EXPECT_THAT(Complaint({"--gpu", "small", "--rank", "1", "--", "x"}), HasSubstr("--world-size"));
 }
 
@@ -62,7 +65,8 @@ TEST(DryrunPlanTest, ShufflesAreRunsOfAStatedLength) {
   EXPECT_EQ(Plan({"--gpu", "small", "--", "x"})->shuffles, 0u);
   EXPECT_THAT(Complaint({"--gpu", "small", "--shuffles", "5", "--", "x"}), HasSubstr("--steps"));
   EXPECT_THAT(Complaint({"--gpu", "small", "--shuffles", "1", "--steps", "9", "--", "x"}), HasSubstr("2 to"));
-  EXPECT_THAT(Complaint({"--gpu", "all", "--shuffles", "5", "--steps", "9", "--", "x"}), HasSubstr("--gpu all"));
+  EXPECT_THAT(Complaint({"--gpu", "all", "--shuffles", "5", "--steps", "9", "--", "x"}),
+              HasSubstr("--gpu all"));
 }
 
 TEST(DryrunPlanTest, TheOneGpuOfAFileNeedNotBeNamed) {

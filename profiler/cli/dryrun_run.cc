@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/cli/dryrun_run.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -15,9 +13,11 @@
 #include <tuple>
 
 #include "profiler/classify/analysis.h"
+#include "profiler/cli/command_output.h"
 #include "profiler/cli/scratch_folder.h"
 #include "profiler/cli/verb.h"
 #include "profiler/collector/whole_file.h"
+#include "profiler/fragmentation/trace_subject.h"
 #include "profiler/report/build.h"
 #include "trace_format/device_use.h"
 
@@ -25,40 +25,6 @@ namespace vramscope::cli {
 namespace {
 
 constexpr char kSharedFile[] = "/devices";  // in the scratch folder
-
-// While it lives, standard output, and with a file also standard error, go elsewhere.
-class Redirected {
- public:
-  Redirected(CommandOutput output, const std::string& file) {
-    if (output == CommandOutput::kAsItIs) return;
-    std::fflush(nullptr);
-    const int target = output == CommandOutput::kToStderr
-                           ? STDERR_FILENO
-                           : open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    if (target < 0) return;
-    saved_out_ = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
-    dup2(target, STDOUT_FILENO);
-    if (output != CommandOutput::kToFile) return;
-    saved_err_ = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
-    dup2(target, STDERR_FILENO);
-    close(target);
-  }
-  ~Redirected() {
-    Restore(saved_out_, STDOUT_FILENO);
-    Restore(saved_err_, STDERR_FILENO);
-  }
-  Redirected(const Redirected&) = delete;
-  Redirected& operator=(const Redirected&) = delete;
-
- private:
-  static void Restore(int saved, int descriptor) {
-    if (saved < 0) return;
-    dup2(saved, descriptor);
-    close(saved);
-  }
-  int saved_out_ = -1;
-  int saved_err_ = -1;
-};
 
 // The text of every file that a process of the run has left in `folder` under such a name.
 std::vector<std::string> Notes(const std::string& folder, const char* extension) {
@@ -68,18 +34,6 @@ std::vector<std::string> Notes(const std::string& folder, const char* extension)
     if (entry.path().extension() == extension) texts.push_back(collector::ReadWhole(entry.path().string()));
   }
   return texts;
-}
-
-// What vramscope_dryrun/stop.py and waiting.py wrote down.
-void ReadStop(const std::string& folder, DryrunResult& result) {
-  for (const std::string& text : Notes(folder, ".stop")) {
-    const auto document = nlohmann::json::parse(text, nullptr, false);
-    if (!document.is_object()) continue;
-    result.stopped_after = document.value("steps", 0u);
-    result.stopped_by_calm = document.value("reason", "") == "stable";
-    if (document.value("reason", "") == "waiting")
-      result.waits_at = fmt::format("{}:{}", document.value("file", ""), document.value("line", 0));
-  }
 }
 
 // "sizes\t3\ttrain.py\t41" in each line; all processes together. A line that is no such line is passed over.
@@ -126,6 +80,15 @@ void ReadWorkspaces(const std::string& folder, ConvolutionWorkspaces& workspaces
   }
 }
 
+// What is needed to judge other GPUs by this run.
+void ReadOtherGpus(const std::string& folder, const classify::Analysis& analysis, DryrunResult& result) {
+  result.elsewhere = ReadElsewhere(folder, result.ledger.processes);
+  if (result.uncounted.attention) result.elsewhere.fused_attention = true;  // cuDNN's
+  if (result.ledger.processes.size() > 1) return;
+  auto subject = fragmentation::SubjectOf(analysis, std::nullopt, std::nullopt);
+  if (subject.ok()) result.history = std::move(subject->history);
+}
+
 std::string DryrunSettings(const DryrunPlan& plan, uint64_t order, const std::string& scratch) {
   std::string text =
       fmt::format("steps={};init={};notes={}", plan.steps, plan.keep_init ? "keep" : "skip", scratch);
@@ -156,6 +119,17 @@ void AddRank(const LoneRank& lone, uint64_t devices, std::map<std::string, std::
 
 }  // namespace
 
+void ReadStop(const std::string& folder, DryrunResult& result) {
+  for (const std::string& text : Notes(folder, ".stop")) {
+    const auto document = nlohmann::json::parse(text, nullptr, false);
+    if (!document.is_object()) continue;
+    result.stopped_after = document.value("steps", 0u);
+    result.stopped_by_calm = document.value("reason", "") == "stable";
+    if (document.value("reason", "") == "waiting")
+      result.waits_at = fmt::format("{}:{}", document.value("file", ""), document.value("line", 0));
+  }
+}
+
 uint64_t DryrunResult::PeakReserved() const {
   const auto chosen = std::ranges::find_if(answer.devices, &report::Device::chosen);
   return chosen == answer.devices.end() ? 0 : chosen->peak_reserved_bytes.value_or(0);
@@ -180,10 +154,12 @@ Result<collector::RecordOptions> DryrunRunner::OptionsFor(const std::vector<std:
   options.environment[trace::kDeviceUseVariable] = scratch + kSharedFile;
   options.environment["VRAMSCOPE_SIMULATED_READS"] = scratch + "/%p.reads";
   options.environment["VRAMSCOPE_SIMULATED_CUDNN_NOTES"] = scratch + "/%p.cudnn";
+  if (!plan_.table.empty()) options.environment["VRAMSCOPE_SIMULATED_ELSEWHERE"] = scratch + "/%p.elsewhere";
   options.environment["VRAMSCOPE_DRYRUN"] = DryrunSettings(plan_, order, scratch);
   options.environment["PYTHONPATH"] =
       (std::filesystem::path(installation->python_shim).parent_path() / "dryrun").string();
   KeepCompiledCode(scratch, options.environment);
+  for (const auto& [name, value] : plan_.environment) options.environment[name] = value;
   if (plan_.lone_rank) AddRank(*plan_.lone_rank, static_cast<uint64_t>(device.devices), options.environment);
   options.metadata["simulated.gpu"] = device.gpu.name;
   options.metadata["simulated.capacity_bytes"] = std::to_string(device.capacity_bytes);
@@ -236,6 +212,7 @@ Result<DryrunResult> DryrunRunner::Run(const std::vector<std::string>& command,
     result.fits = result.refused_beside.empty();
   }
   if (!result.fits) result.shortfall_bytes = Shortfall(result.ledger, ledgers);
+  if (result.fits && !plan_.table.empty()) ReadOtherGpus(scratch.path(), analysis, result);
   return result;
 }
 

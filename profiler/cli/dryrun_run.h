@@ -3,10 +3,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "profiler/allocator/history.h"
+#include "profiler/cli/command_output.h"
 #include "profiler/cli/device_ledger.h"
+#include "profiler/cli/dryrun_gpus.h"
 #include "profiler/cli/dryrun_plan.h"
 #include "profiler/collector/record.h"
 #include "profiler/report/answer.h"
@@ -35,9 +39,6 @@ struct UncountedWorkspaces {
   bool batch_norm = false;
 };
 
-// Where the command's own output goes.
-enum class CommandOutput { kAsItIs, kToStderr, kToFile };
-
 struct DryrunResult {
   collector::SimulatedDevice device;
   std::string trace;
@@ -54,13 +55,21 @@ struct DryrunResult {
   std::vector<DataRead> data_reads;  // sizes first, then by count
   ConvolutionWorkspaces workspaces;
   UncountedWorkspaces uncounted;
+  // With --gpu all, of a run that fits: what it says about others.
+  Elsewhere elsewhere;
+  std::optional<allocator::History> history;  // of the only process on the fullest device
 
   // The command neither succeeded nor ran out of the device's memory.
   [[nodiscard]] bool FailedOtherwise() const { return wait_status != 0 && fits; }
+  // It fitted because PyTorch gave back what it kept free, and asked again.
+  [[nodiscard]] bool Retried() const { return fits && ledger.refusals != 0; }
   // The most that the allocator held of the device that the answer is about; not always when most was
   // allocated.
   [[nodiscard]] uint64_t PeakReserved() const;
 };
+
+// What vramscope_dryrun/stop.py and waiting.py wrote down in `folder`.
+void ReadStop(const std::string& folder, DryrunResult& result);
 
 class DryrunRunner {
  public:

@@ -87,6 +87,12 @@ std::string StopSentence(const DryrunResult& result) {
   return fmt::format("Ended after step {}, as asked.\n", result.stopped_after);
 }
 
+std::string RetrySentence(const DryrunResult& result) {
+  return result.Retried() ? "The device was full at times; PyTorch gave back memory that it kept free, and "
+                            "went on, slower.\n"
+                          : "";
+}
+
 constexpr size_t kPlacesShown = 8;
 
 std::string Places(const char* heading, const std::vector<DataRead>& reads, bool sizes) {
@@ -126,6 +132,24 @@ std::string UncountedSentence(const UncountedWorkspaces& uncounted) {
                                            : "batch norm");
 }
 
+std::string GpuVerdict(const GpuRow& row, const Terminal& terminal) {
+  const std::string run = row.answered_by == AnsweredBy::kRun ? ", run" : "";
+  if (!row.fits) return terminal.Paint("does not fit", Ink::Bad()) + run;
+  return terminal.Paint("fits", Ink::Good()) + (row.retries ? ", by emptying PyTorch's cache" : "") + run;
+}
+
+const char* NameOf(AnsweredBy answered_by) {
+  switch (answered_by) {
+    case AnsweredBy::kRun:
+      return "run";
+    case AnsweredBy::kReplay:
+      return "replay";
+    case AnsweredBy::kConclusion:
+      break;
+  }
+  return "conclusion";
+}
+
 Json PeakOf(const DryrunResult& result) {
   Json peak;
   peak["allocated_bytes"] = result.answer.peak.allocated_bytes;
@@ -151,9 +175,9 @@ std::string VerdictText(const DryrunResult& result, const Terminal& terminal) {
         entry.library.empty() ? entry.call : fmt::format("{} by {}", entry.call, entry.library);
     table.AddRow({"  of these " + Printable(by), FormatBytes(entry.peak_bytes), Range(entry)});
   }
-  return fmt::format("{}\n{}{}{}{}{}{}\n\n", Sentence(result, terminal), table.ToString(), StopSentence(result),
-                     DataSentence(result), WorkspaceSentence(result.workspaces),
-                     UncountedSentence(result.uncounted), kSimulated);
+  return fmt::format("{}\n{}{}{}{}{}{}{}\n\n", Sentence(result, terminal), table.ToString(),
+                     StopSentence(result), RetrySentence(result), DataSentence(result),
+                     WorkspaceSentence(result.workspaces), UncountedSentence(result.uncounted), kSimulated);
 }
 
 std::string VerdictJson(const DryrunResult& result) {
@@ -162,6 +186,7 @@ std::string VerdictJson(const DryrunResult& result) {
   document["gpu"] = result.device.gpu.name;
   document["capacity_bytes"] = result.ledger.capacity_bytes;
   document["shortfall_bytes"] = result.shortfall_bytes;
+  document["retries"] = result.Retried();
   document["no_room_for"] = result.refused_beside.empty() ? Json(nullptr) : Json(result.refused_beside);
   document["stopped_after_step"] = result.stopped_after == 0 ? Json(nullptr) : Json(result.stopped_after);
   document["waits_at"] = result.waits_at.empty() ? Json(nullptr) : Json(result.waits_at);
@@ -194,19 +219,18 @@ std::string GpuTableText(const std::vector<GpuRow>& rows, const DryrunResult& me
   for (const GpuRow& row : rows) {
     const double share = 100.0 * static_cast<double>(std::min(row.used_bytes, row.gpu.capacity_bytes)) /
                          static_cast<double>(row.gpu.capacity_bytes);
-    table.AddRow(
-        {row.gpu.name, FormatBytes(row.gpu.capacity_bytes),
-         row.fits ? fmt::format("{} ({:.0f} %)", FormatBytes(row.used_bytes), share) : "-",
-         row.fits ? FormatBytes(Left(row.gpu.capacity_bytes, row.used_bytes)) : "-",
-         (row.fits ? terminal.Paint("fits", Ink::Good()) : terminal.Paint("does not fit", Ink::Bad())) +
-             (row.own_run ? ", run" : "")});
+    table.AddRow({row.gpu.name, FormatBytes(row.gpu.capacity_bytes),
+                  row.fits ? fmt::format("{} ({:.0f} %)", FormatBytes(row.used_bytes), share) : "-",
+                  row.fits ? FormatBytes(Left(row.gpu.capacity_bytes, row.used_bytes)) : "-",
+                  GpuVerdict(row, terminal)});
   }
   const auto fitting = std::ranges::count_if(rows, &GpuRow::fits);
-  return fmt::format(
-      "Fits on {} of {} GPUs.\n{}Run on {}; the others follow from it, those marked 'run' were near the "
-      "limit "
-      "and had a run of their own.\n{}{}\n",
-      fitting, rows.size(), table.ToString(), measured.device.gpu.name, StopSentence(measured), kSimulated);
+  const auto runs = std::ranges::count(rows, AnsweredBy::kRun, &GpuRow::answered_by);
+  return fmt::format("Fits on {} of {} GPUs.\n{}{}{}{}\n", fitting, rows.size(), table.ToString(),
+                     runs == 1
+                         ? fmt::format("Run on {}; the others follow from it.\n", measured.device.gpu.name)
+                         : "Those marked 'run' had a run of their own; the others follow from one of them.\n",
+                     StopSentence(measured), kSimulated);
 }
 
 std::string GpuTableJson(const std::vector<GpuRow>& rows, const DryrunResult& measured) {
@@ -219,7 +243,8 @@ std::string GpuTableJson(const std::vector<GpuRow>& rows, const DryrunResult& me
          {"fits", row.fits},
          {"device_used_bytes", row.fits ? Json(row.used_bytes) : Json(nullptr)},
          {"headroom_bytes", row.fits ? Json(Left(row.gpu.capacity_bytes, row.used_bytes)) : Json(nullptr)},
-         {"answered_by", row.own_run ? "run" : "conclusion"}});
+         {"retries", row.retries},
+         {"answered_by", NameOf(row.answered_by)}});
   }
   return document.dump(2);
 }

@@ -14,13 +14,7 @@ namespace vramscope::cli {
 std::string VerdictText(const DryrunResult& result, const Terminal& terminal);
 std::string VerdictJson(const DryrunResult& result);
 
-// --gpu all: one row a model.
-struct GpuRow {
-  collector::GpuModel gpu;
-  bool fits = false;
-  bool own_run = false;  // else concluded from the run on the largest model
-  uint64_t used_bytes = 0;
-};
+// --gpu all: one row a model. `measured`: the run on the largest.
 std::string GpuTableText(const std::vector<GpuRow>& rows, const DryrunResult& measured,
                          const Terminal& terminal);
 std::string GpuTableJson(const std::vector<GpuRow>& rows, const DryrunResult& measured);

@@ -19,9 +19,9 @@ const VerbHelp& Help() {
 }
 
 int DumpVerb(const Arguments& arguments, const Terminal&) {
-  const std::optional<uint32_t> pid = PidFrom(arguments);
-  if (!pid) return Fail("dump needs the number of a process: vramscope dump 4711");
-  const Result<std::string> path = collector::AskRecordingOf(*pid, "dump");
+  const Result<pid_t> pid = PidFrom(arguments, "dump 4711");
+  if (!pid.ok()) return Fail(pid.error().sentence);
+  const Result<std::string> path = collector::AskRecordingOf(static_cast<uint32_t>(*pid), "dump");
   if (!path.ok()) return Fail(path.error().sentence);
   fmt::print("{}\n", Printable(*path));
   return kDone;

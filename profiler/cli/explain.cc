@@ -5,10 +5,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <nlohmann/json.hpp>
 
 #include "profiler/cli/arguments.h"
+#include "profiler/cli/device_request.h"
 #include "profiler/cli/memory_text.h"
 #include "profiler/cli/terminal.h"
 #include "profiler/cli/verb.h"
@@ -153,20 +153,12 @@ std::string ExplainJson(const Explanation& explanation) {
 }
 
 Result<report::Request> RequestFrom(const Arguments& arguments) {
-  report::Request request;
-  if (arguments.Has("device")) request.device = arguments.Get("device");
-  if (arguments.Has("process")) {
-    const std::string text = arguments.Get("process");
-    uint32_t pid = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), pid);
-    if (error != std::errc() || end != text.data() + text.size())
-      return Error{fmt::format("--process needs a number, not \"{}\".", text)};
-    request.pid = pid;
-  }
+  Result<report::Request> request = DeviceRequest(arguments);
+  if (!request.ok()) return request.error();
   if (arguments.Has("at")) {
     const auto moment = report::ParseMoment(arguments.Get("at"));
     if (!moment.ok()) return moment.error();
-    request.at.push_back(*moment);
+    request->at.push_back(*moment);
   }
   return request;
 }

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <cerrno>
-#include <charconv>
 #include <cstdio>
 #include <cstring>
 
@@ -44,14 +43,6 @@ const VerbHelp& Help() {
   return help;
 }
 
-Status ReadCount(const Arguments& arguments, const char* option, size_t& into) {
-  if (!arguments.Has(option)) return {};
-  const std::string text = arguments.Get(option);
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), into);
-  if (error == std::errc() && end == text.data() + text.size()) return {};
-  return Error{fmt::format("--{} needs a number, not \"{}\".", option, Printable(text))};
-}
-
 int WriteSvg(const Arguments& arguments, const fragmentation::Subject& subject,
              const fragmentation::LayoutWalk& walk, const fragmentation::Answer& answer,
              fragmentation::Picture picture) {
@@ -81,8 +72,10 @@ int FragVerb(const Arguments& arguments, const Terminal& terminal) {
   for (const auto& [option, value] :
        {std::pair{"segments", &question.segments}, std::pair{"pins", &question.pins},
         std::pair{"points", &question.points}}) {
-    const Status read = ReadCount(arguments, option, *value);
-    if (!read.ok()) return Fail(read.error().sentence);
+    if (!arguments.Has(option)) continue;
+    const auto number = NumberOf(arguments, option);
+    if (!number.ok()) return Fail(number.error().sentence);
+    *value = *number;
   }
   const std::string& path = arguments.positionals().front();
   const auto file = OpenSubject(path, arguments);

@@ -55,10 +55,8 @@ std::string Figures(const Answer& answer, const Terminal& terminal) {
   const auto add = [&](const char* name, const std::string& value, const char* meaning) {
     table.AddRow({name, value, terminal.Paint(meaning, Ink::Dim())});
   };
-  const double peaks = answer.peak_reserved == 0 ? 0
-                                                 : 1 - static_cast<double>(answer.peak_allocated) /
-                                                           static_cast<double>(answer.peak_reserved);
-  add("fragmentation", percent(peaks), "1 - peak allocated / peak reserved, of the whole run");
+  add("fragmentation", percent(answer.Fragmentation()),
+      "1 - peak allocated / peak reserved, of the whole run");
   add("instantaneous", percent(metrics.Instantaneous()), "1 - allocated / reserved, at this moment");
   add("external", percent(metrics.space.External()), "1 - largest free block / all free");
   add("root sum square", percent(metrics.space.RootSumSquare()),

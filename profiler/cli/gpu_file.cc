@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -123,6 +124,8 @@ Result<collector::GpuModel> ReadGpu(const Json& gpu, const std::string& path, co
       reader.Text("product", product_shape, "the GPU's name in plain letters, like \"NVIDIA RTX A4000\"");
   std::string capability =
       reader.Text("compute_capability", capability_shape, "a text of two numbers, like \"8.6\"");
+  model.compute_capability =
+      std::atoi(capability.c_str()) * 10 + (capability.empty() ? 0 : capability.back() - '0');
   std::ranges::replace(capability, '.', ';');
   model.description = fmt::format("{};{};{}", model.name, model.product, capability);
   uint64_t memory = 0, context = 0;

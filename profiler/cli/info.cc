@@ -90,6 +90,10 @@ std::string InfoJson(const model::Source& source, uint64_t file_bytes, const Tra
                                      {"failed", facts.driver.failed},
                                      {"samples", facts.driver.samples},
                                      {"allocations_by_library", facts.driver.by_library}}},
+                                   {"nvtx",
+                                    {{"ranges", facts.nvtx.ranges},
+                                     {"ranges_by_name", facts.nvtx.by_name},
+                                     {"named_memory", facts.nvtx.memory_names}}},
                                    {"coverage", CoverageJson(facts)},
                                    {"metadata", source.metadata()},
                                    {"damage",
@@ -115,6 +119,7 @@ class InfoText {
   std::string Build() const {
     return Headline() + Section("Run", RunTable()) + Section("Processes", ProcessTable()) +
            Section("Devices", DeviceTable()) + Section("CUDA driver", DriverTable()) +
+           Section("NVTX", NvtxTable()) +
            (facts_.hooks.empty() ? "" : Section(CoverageTitle(), CoverageTable())) +
            Section("Events", EventTable());
   }
@@ -230,6 +235,25 @@ class InfoText {
                               FormatCount(driver.samples, "sample") + " of used memory")});
     for (const auto& [library, calls] : driver.by_library)
       table.AddRow({library.empty() ? "(driver)" : Printable(library), FormatCount(calls), "took memory"});
+    return table.ToString();
+  }
+
+  // The most frequent names; --json has all.
+  std::string NvtxTable() const {
+    constexpr size_t kMostRows = 12;
+    Table table({Align::kLeft, Align::kRight, Align::kLeft});
+    const auto add = [&](const std::map<std::string, uint64_t>& names, const char* one, const char* what) {
+      std::vector<std::pair<std::string, uint64_t>> rows(names.begin(), names.end());
+      std::stable_sort(rows.begin(), rows.end(),
+                       [](const auto& a, const auto& b) { return a.second > b.second; });
+      for (size_t i = 0; i < std::min(rows.size(), kMostRows); ++i)
+        table.AddRow({Shorten(Printable(rows[i].first), 60, terminal_.unicode),
+                      FormatCount(rows[i].second, one), i == 0 ? what : ""});
+      if (rows.size() > kMostRows)
+        table.AddRow({fmt::format("and {} more names", rows.size() - kMostRows), "", ""});
+    };
+    add(facts_.nvtx.by_name, "range", "");
+    add(facts_.nvtx.memory_names, "name", "of memory");
     return table.ToString();
   }
 

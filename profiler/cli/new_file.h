@@ -23,6 +23,8 @@ class NewFile {
   // Takes the sink: what is written to it goes into the file. Only once.
   [[nodiscard]] std::unique_ptr<trace::ByteSink> TakeSink() { return std::move(sink_); }
   [[nodiscard]] Status Write(std::string_view text);
+  // Where it is until then, for what opens files by itself. The sink must be gone.
+  [[nodiscard]] const std::string& part() const { return part_; }
   // Gives the file its name. The sink must be gone.
   [[nodiscard]] Status Commit();
 

@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "profiler/cli/arguments.h"
+#include "profiler/cli/device_request.h"
 #include "profiler/cli/new_file.h"
 #include "profiler/cli/terminal.h"
 #include "profiler/cli/verb.h"
@@ -49,6 +50,7 @@ struct Subject {
   uint32_t pid = 0;
   std::optional<uint64_t> peak_allocated;
   std::optional<uint64_t> peak_reserved;
+  std::string damage;  // of the file; "" = none
 };
 
 Result<std::chrono::nanoseconds> Budget(const std::string& text) {
@@ -100,21 +102,12 @@ Result<Subject> FromCsv(const std::string& path) {
 Result<Subject> FromRun(const std::string& path, const Arguments& arguments) {
   const Result<model::Run> run = snapshot::LoadFile(path);
   if (!run.ok()) return run.error();
-  report::Request request;
-  if (arguments.Has("device")) request.device = arguments.Get("device");
-  if (arguments.Has("process")) {
-    const std::string text = arguments.Get("process");
-    uint32_t pid = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), pid);
-    if (error != std::errc() || end != text.data() + text.size()) {
-      return Error{fmt::format("--process needs a number, not \"{}\".", text)};
-    }
-    request.pid = pid;
-  }
+  const Result<report::Request> request = DeviceRequest(arguments);
+  if (!request.ok()) return request.error();
   std::vector<timeline::DeviceCurve> curves;
   for (model::DeviceIndex device = 0; device < run->devices.size(); ++device)
     curves.emplace_back(*run, device);
-  const Result<model::DeviceIndex> chosen = report::ChooseDevice(*run, curves, request);
+  const Result<model::DeviceIndex> chosen = report::ChooseDevice(*run, curves, *request);
   if (!chosen.ok()) return Error{path + ": " + chosen.error().sentence};
   if (*chosen == model::kNone) return Error{path + ": nothing was allocated, so there is nothing to pack."};
   Subject subject;
@@ -123,6 +116,7 @@ Result<Subject> FromRun(const std::string& path, const Arguments& arguments) {
   subject.pid = run->processes[run->devices[*chosen].process].info.pid;
   subject.peak_allocated = curves[*chosen].peak().bytes;
   subject.peak_reserved = curves[*chosen].peak_reserved();
+  subject.damage = run->source->damage().sentence;
   return subject;
 }
 
@@ -166,7 +160,9 @@ std::string PackText(const std::string& path, const Subject& subject, const pack
     table.AddRow({"the allocator of this run held", FormatBytes(*subject.peak_reserved),
                   Above(*subject.peak_reserved, answer.lower_bound)});
   }
-  return text + table.ToString();
+  text += table.ToString();
+  return subject.damage.empty() ? text
+                                : text + "\n" + terminal.Paint(Printable(subject.damage), Ink::Dim()) + "\n";
 }
 
 int Pack(const std::string& path, const Arguments& arguments, const Terminal& terminal) {

@@ -41,7 +41,8 @@ const VerbHelp& Help() {
        {"depth", '\0', "light|auto|deep|all",
         "How much. light: allocations and what they are. auto: also operators, for a few steps.\n"
         "deep: the same for the steps of --deep-steps. all: for the whole run."},
-       {"deep-steps", '\0', "2-4", "The steps, from 1, that are recorded with operators."},
+       {"deep-steps", '\0', "2-4",
+        "The steps, from 1, that are recorded with operators: 3, 2-4, or 2-4,100-101."},
        {"stacks", '\0', "none|python|native|all",
         "Where in the code, in deep steps. Costs time in the program."},
        {"cupti", '\0', "auto|off|on",
@@ -68,8 +69,8 @@ Status CheckChoice(const char* option, const std::string& value,
   return Error{fmt::format("--{} is one of {}, not '{}'.", option, listed, Printable(value))};
 }
 
-// "2-4" or "3"; steps count from 1.
-Status CheckSteps(const std::string& text) {
+// Whether `text` is "2-4" or "3"; steps count from 1.
+bool IsStepRange(std::string_view text) {
   uint32_t first = 0;
   uint32_t last = 0;
   const char* end = text.data() + text.size();
@@ -78,9 +79,23 @@ Status CheckSteps(const std::string& text) {
   if (parsed.ec == std::errc() && parsed.ptr != end && *parsed.ptr == '-') {
     parsed = std::from_chars(parsed.ptr + 1, end, last);
   }
-  if (parsed.ec == std::errc() && parsed.ptr == end && first >= 1 && last >= first) return {};
+  return parsed.ec == std::errc() && parsed.ptr == end && first >= 1 && last >= first;
+}
+
+constexpr size_t kMostStepRanges = 16;  // as many as the injector keeps
+
+Status CheckSteps(const std::string& text) {
+  std::string_view rest = text;
+  for (size_t count = 1; count <= kMostStepRanges; ++count) {
+    const size_t comma = rest.find(',');
+    if (!IsStepRange(rest.substr(0, comma))) break;
+    if (comma == std::string_view::npos) return {};
+    rest.remove_prefix(comma + 1);
+  }
   return Error{
-      fmt::format("--deep-steps is a range of steps counted from 1, like 2-4, not '{}'.", Printable(text))};
+      fmt::format("--deep-steps is a range of steps counted from 1, like 2-4, or up to {} of them, like "
+                  "2-4,100; not '{}'.",
+                  kMostStepRanges, Printable(text))};
 }
 
 constexpr uint32_t kMostBlackBoxSteps = 10'000;

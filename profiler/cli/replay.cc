@@ -75,7 +75,8 @@ Json RerunJson(const History& history, const allocator::RerunRequest& request, c
   return {{"schema_version", 1},
           {"release", result.release},
           {"settings", request.settings},
-          {"capacity_bytes", request.capacity == allocator::ModelledDriver::kUnlimited ? Json() : Json(request.capacity)},
+          {"capacity_bytes",
+           request.capacity == allocator::ModelledDriver::kUnlimited ? Json() : Json(request.capacity)},
           {"requests", result.requests},
           {"failed_requests", result.failed_requests},
           {"first_failure", result.first_failure ? Json(*result.first_failure) : Json()},
@@ -93,11 +94,11 @@ std::string ReplayText(const ReplayResult& result, const Terminal& terminal) {
   const bool exact = result.exact();
   const std::string headline =
       fmt::format("{} for {} of {}.", exact ? "Exact" : "Not exact: as recorded",
-                  FormatCount(result.events_exact, "event"), FormatCount(result.events_total, "event"));
+                  FormatCount(result.events_exact), FormatCount(result.events_total, "event"));
   std::string text = terminal.Paint(headline, Ink::Bold()) +
                      fmt::format(" Peak {} allocated, {} reserved, by the rules of PyTorch {}.\n",
-                                 FormatBytes(result.peak.allocated_bytes), FormatBytes(result.peak.reserved_bytes),
-                                 result.release);
+                                 FormatBytes(result.peak.allocated_bytes),
+                                 FormatBytes(result.peak.reserved_bytes), result.release);
   if (const auto& first = result.first_divergence) {
     text += fmt::format("\nEvent {}{}\n  recorded   {}\n  the model  {}\n", first->event,
                         first->contradiction ? ", at which the record contradicts itself" : "",
@@ -108,9 +109,9 @@ std::string ReplayText(const ReplayResult& result, const Terminal& terminal) {
                         FormatBytes(first->reserved_bytes));
   }
   if (result.final_state_compared) {
-    text += result.final_state_exact
-                ? "The segments at the end are those of the record, block by block.\n"
-                : fmt::format("The segments at the end differ: {}\n", Printable(result.final_state_difference));
+    text += result.final_state_exact ? "The segments at the end are those of the record, block by block.\n"
+                                     : fmt::format("The segments at the end differ: {}\n",
+                                                   Printable(result.final_state_difference));
   }
   return text + Notes(result.notes, terminal);
 }
@@ -120,7 +121,7 @@ std::string RerunText(const RerunResult& result, const Terminal& terminal) {
       result.failed_requests == 0
           ? fmt::format("All {} succeed.", FormatCount(result.requests, "request"))
           : fmt::format("{} of {} run out of memory, the first at event {}.",
-                        FormatCount(result.failed_requests, "request"), FormatCount(result.requests, "request"),
+                        FormatCount(result.failed_requests), FormatCount(result.requests, "request"),
                         result.first_failure.value_or(0));
   return terminal.Paint(headline, Ink::Bold()) +
          fmt::format(" Peak {} allocated, {} reserved, by the rules of PyTorch {}.\n",
@@ -129,8 +130,9 @@ std::string RerunText(const RerunResult& result, const Terminal& terminal) {
          Notes(result.notes, terminal);
 }
 
-int RunAgain(const std::string& path, const History& history, const Arguments& arguments,
+int RunAgain(const std::string& path, const fragmentation::Subject& subject, const Arguments& arguments,
              const Terminal& terminal) {
+  const History& history = subject.history;
   allocator::RerunRequest request;
   request.settings = arguments.Has("settings") ? arguments.Get("settings") : history.settings;
   if (arguments.Has("capacity")) {
@@ -138,8 +140,9 @@ int RunAgain(const std::string& path, const History& history, const Arguments& a
     if (!capacity.ok()) return Fail(capacity.error().sentence);
     request.capacity = *capacity;
   }
-  const auto result = allocator::Rerun(history, request);
+  auto result = allocator::Rerun(history, request);
   if (!result.ok()) return Fail(path + ": " + result.error().sentence);
+  result->notes.insert(result->notes.end(), subject.notes.begin(), subject.notes.end());
   fmt::print("{}", arguments.Has("json") ? RerunJson(history, request, *result).dump(2) + "\n"
                                          : RerunText(*result, terminal));
   return result->failed_requests == 0 ? kDone : kNo;
@@ -150,10 +153,13 @@ int ReplayVerb(const Arguments& arguments, const Terminal& terminal) {
   const std::string& path = arguments.positionals().front();
   const auto file = OpenSubject(path, arguments);
   if (!file.ok()) return Fail(file.error().sentence);
-  const History& history = (*file)->subject.history;
-  if (arguments.Has("settings") || arguments.Has("capacity")) return RunAgain(path, history, arguments, terminal);
-  const auto result = allocator::Replay(history);
+  const fragmentation::Subject& subject = (*file)->subject;
+  const History& history = subject.history;
+  if (arguments.Has("settings") || arguments.Has("capacity"))
+    return RunAgain(path, subject, arguments, terminal);
+  auto result = allocator::Replay(history);
   if (!result.ok()) return Fail(path + ": " + result.error().sentence);
+  result->notes.insert(result->notes.end(), subject.notes.begin(), subject.notes.end());
   fmt::print("{}", arguments.Has("json") ? ReplayJson(history, *result).dump(2) + "\n"
                                          : ReplayText(*result, terminal));
   return result->exact() ? kDone : kNo;

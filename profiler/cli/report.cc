@@ -3,16 +3,21 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <charconv>
 #include <optional>
 
 #include "profiler/classify/analysis.h"
 #include "profiler/cli/arguments.h"
+#include "profiler/cli/device_request.h"
+#include "profiler/cli/new_file.h"
 #include "profiler/cli/report_screen.h"
 #include "profiler/cli/terminal.h"
 #include "profiler/cli/verb.h"
+#include "profiler/fragmentation/snapshot_subject.h"
+#include "profiler/fragmentation/trace_subject.h"
+#include "profiler/html/page.h"
 #include "profiler/report/build.h"
 #include "profiler/report/json.h"
+#include "profiler/snapshot/read.h"
 #include "profiler/snapshot/source.h"
 
 namespace vramscope::cli {
@@ -24,8 +29,11 @@ const VerbHelp& Help() {
       "where the memory of a run went",
       "report [options] FILE",
       {{"vramscope report run.vms", "the peak, what it is made of, who owns it, step by step"},
+       {"vramscope report run.vms --html run.html",
+        "the same as one file for a browser, to look into and to send"},
        {"vramscope report run.vms --at step:3 --blocks --json", "every block alive at the peak of step 3"}},
       {{"json", '\0', nullptr, "Print one JSON document instead (docs/json.md)."},
+       {"html", '\0', "OUT", "Write one HTML file instead, with timeline, address map and flame graph."},
        {"at", '\0', "T",
         "Also tell of this moment: peak, step:3 (the peak of step 3), nanoseconds since\n"
         "the trace's start, or mono:NS (CLOCK_MONOTONIC). May be given again."},
@@ -38,26 +46,14 @@ const VerbHelp& Help() {
   return help;
 }
 
-Result<uint32_t> Number(const Arguments& arguments, const char* option) {
-  const std::string text = arguments.Get(option);
-  uint32_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error == std::errc() && end == text.data() + text.size()) return number;
-  return Error{fmt::format("--{} needs a number, not \"{}\".", option, text)};
-}
-
 Result<report::Request> RequestFrom(const Arguments& arguments) {
-  report::Request request;
+  Result<report::Request> chosen = DeviceRequest(arguments);
+  if (!chosen.ok()) return chosen.error();
+  report::Request request = std::move(*chosen);
   request.blocks = arguments.Has("blocks");
-  request.top = arguments.Has("json") ? 10 : 5;
-  if (arguments.Has("device")) request.device = arguments.Get("device");
-  if (arguments.Has("process")) {
-    const auto pid = Number(arguments, "process");
-    if (!pid.ok()) return pid.error();
-    request.pid = *pid;
-  }
+  request.top = arguments.Has("json") || arguments.Has("html") ? 10 : 5;
   if (arguments.Has("top")) {
-    const auto top = Number(arguments, "top");
+    const auto top = NumberOf(arguments, "top");
     if (!top.ok()) return top.error();
     request.top = *top;
   }
@@ -74,6 +70,41 @@ Result<report::Request> RequestFrom(const Arguments& arguments) {
   return request;
 }
 
+// Of the answer's device. Nothing where the file does not tell segments: then there is no map to draw.
+std::optional<fragmentation::Subject> LayoutOf(const std::string& path, const classify::Analysis& analysis,
+                                               const report::Answer& answer) {
+  if (!answer.device.starts_with("cuda")) return std::nullopt;
+  Result<fragmentation::Subject> subject = Error{};
+  if (snapshot::LooksLikeSnapshot(path)) {
+    auto snapshot = snapshot::Read(path);
+    if (!snapshot.ok()) return std::nullopt;
+    const size_t colon = answer.device.find(':');
+    const auto index =
+        colon == std::string::npos ? 0 : std::strtoul(answer.device.c_str() + colon + 1, nullptr, 10);
+    subject = fragmentation::SubjectOf(*snapshot, static_cast<uint32_t>(index));
+  } else {
+    subject = fragmentation::SubjectOf(analysis, answer.device, answer.pid);
+  }
+  if (!subject.ok() || !subject->has_layout) return std::nullopt;
+  return std::move(subject).value();
+}
+
+int WriteHtml(const std::string& path, const std::string& out, const classify::Analysis& analysis,
+              const report::Answer& answer) {
+  if (answer.device.empty()) return Fail(path + ": no allocation was recorded, so there is nothing to draw.");
+  Result<NewFile> file = NewFile::Create(out);
+  if (!file.ok()) return Fail(file.error().sentence);
+  const std::optional<fragmentation::Subject> layout = LayoutOf(path, analysis, answer);
+  const std::string page = html::MakePage({.analysis = analysis,
+                                           .answer = answer,
+                                           .subject = layout.has_value() ? &*layout : nullptr,
+                                           .title = Printable(path.substr(path.find_last_of('/') + 1)),
+                                           .version = VRAMSCOPE_VERSION});
+  if (const Status written = file->Write(page); !written.ok()) return Fail(written.error().sentence);
+  if (const Status committed = file->Commit(); !committed.ok()) return Fail(committed.error().sentence);
+  return kDone;
+}
+
 int Report(const std::string& path, const report::Request& request, const Arguments& arguments,
            const Terminal& terminal) {
   const Result<model::Run> run = snapshot::LoadFile(path);
@@ -81,6 +112,7 @@ int Report(const std::string& path, const report::Request& request, const Argume
   const classify::Analysis analysis(*run);
   const Result<report::Answer> answer = report::BuildAnswer(analysis, request);
   if (!answer.ok()) return Fail(path + ": " + answer.error().sentence);
+  if (arguments.Has("html")) return WriteHtml(path, arguments.Get("html"), analysis, *answer);
   if (arguments.Has("json")) {
     fmt::print("{}\n", report::ToJson(*answer));
   } else {
@@ -91,7 +123,10 @@ int Report(const std::string& path, const report::Request& request, const Argume
 }
 
 int ReportVerb(const Arguments& arguments, const Terminal& terminal) {
-  if (arguments.positionals().size() != 1) return Fail("report needs one trace or snapshot: vramscope report run.vms");
+  if (arguments.positionals().size() != 1)
+    return Fail("report needs one trace or snapshot: vramscope report run.vms");
+  if (arguments.Has("json") && arguments.Has("html"))
+    return Fail("report writes --json or --html, not both at once.");
   const Result<report::Request> request = RequestFrom(arguments);
   if (!request.ok()) return Fail(request.error().sentence);
   return Report(arguments.positionals().front(), *request, arguments, terminal);

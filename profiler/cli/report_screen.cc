@@ -52,7 +52,8 @@ class Screen {
     }
     text += OwnerSection(Owner::Kind::kOp, "By operator");
     text += OwnerSection(Owner::Kind::kStack, "By line of code");
-    return text + StepSection() + MomentSection() + DeviceSection() + HostSection() + Recording();
+    return text + StepSection() + NvtxSection() + MomentSection() + DeviceSection() + HostSection() +
+           Recording();
   }
 
  private:
@@ -223,6 +224,21 @@ class Screen {
       next = i + 1;
     }
     return rows;
+  }
+
+  // --- NVTX ranges
+
+  [[nodiscard]] std::string NvtxSection() const {
+    if (answer_.nvtx_ranges.empty()) return "";
+    Table table({Align::kLeft, Align::kRight, Align::kRight, Align::kRight, Align::kRight});
+    const size_t room = static_cast<size_t>(std::max(terminal_.width - 60, 20));
+    for (const report::NamedRange& range : answer_.nvtx_ranges) {
+      const auto grown = static_cast<uint64_t>(std::max<int64_t>(range.most_growth, 0));
+      table.AddRow({Shorten(Printable(range.name), room, terminal_.unicode), FormatCount(range.times, "time"),
+                    FormatDuration(range.total_ns), "peak " + FormatBytes(range.peak_bytes),
+                    grown == 0 ? "" : Dim("keeps up to " + FormatBytes(grown))});
+    }
+    return Heading("NVTX ranges") + table.ToString();
   }
 
   // --- moments, devices

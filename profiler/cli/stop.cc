@@ -15,12 +15,13 @@ namespace {
 constexpr auto kPatience = std::chrono::seconds(30);  // for the end of a large trace
 
 const VerbHelp& Help() {
-  static const VerbHelp help = {"stop",
-                                "end the recording that vramscope start began",
-                                "stop PID",
-                                {{"vramscope start 4711 -o live.vms", "records the process 4711 until it is stopped"},
-                                 {"vramscope stop 4711", "the trace is closed, the process runs on"}},
-                                {}};
+  static const VerbHelp help = {
+      "stop",
+      "end the recording that vramscope start began",
+      "stop PID",
+      {{"vramscope start 4711 -o live.vms", "records the process 4711 until it is stopped"},
+       {"vramscope stop 4711", "the trace is closed, the process runs on"}},
+      {}};
   return help;
 }
 
@@ -34,15 +35,16 @@ bool WaitForEnd(const collector::ProcessWatch& collector) {
 }
 
 int StopVerb(const Arguments& arguments, const Terminal&) {
-  const std::optional<uint32_t> named = PidFrom(arguments);
-  if (!named || *named == 0 || *named > INT32_MAX) return Fail("stop needs the id of one process: vramscope stop 4711");
-  const auto pid = static_cast<pid_t>(*named);
+  const Result<pid_t> named = PidFrom(arguments, "stop 4711");
+  if (!named.ok()) return Fail(named.error().sentence);
+  const pid_t pid = *named;
   const Result<int> collector = collector::SayAtDoor(pid, "who");
   if (!collector.ok()) return Fail(collector.error().sentence);
   if (*collector <= 0) return Fail(fmt::format("Process {} is not being recorded.", pid));
   const collector::ProcessWatch watch(static_cast<uint32_t>(*collector));
   if (kill(*collector, SIGINT) != 0)
-    return Fail(fmt::format("The vramscope that records process {} cannot be told: it belongs to another user.", pid));
+    return Fail(fmt::format(
+        "The vramscope that records process {} cannot be told: it belongs to another user.", pid));
   if (!WaitForEnd(watch))
     return Fail(fmt::format("The vramscope that records process {} still writes its trace.", pid));
   return kDone;

@@ -13,10 +13,13 @@
 namespace vramscope::cli {
 namespace {
 
-std::optional<uint32_t> Number(std::string_view text) {
+// The number of "cuda:0".
+std::optional<uint32_t> NumberOfDevice(std::string_view name) {
   uint32_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (text.empty() || error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  if (!name.starts_with("cuda:")) return std::nullopt;
+  name.remove_prefix(5);
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
+  if (error != std::errc() || end != name.data() + name.size()) return std::nullopt;
   return number;
 }
 
@@ -27,7 +30,7 @@ Result<fragmentation::Subject> FromSnapshot(const std::string& path, const Argum
   if (arguments.Has("process")) return Error{"--process is for traces; a snapshot is of one process."};
   if (arguments.Has("device")) {
     const std::string name = arguments.Get("device");
-    device = name.starts_with("cuda:") ? Number(std::string_view(name).substr(5)) : std::nullopt;
+    device = NumberOfDevice(name);
     if (!device.has_value()) return Error{"--device is a name like cuda:0, not \"" + Printable(name) + "\"."};
   }
   auto snapshot = snapshot::Read(path);
@@ -49,9 +52,9 @@ Result<std::unique_ptr<SubjectFile>> OpenSubject(const std::string& path, const 
   }
   std::optional<uint32_t> pid;
   if (arguments.Has("process")) {
-    pid = Number(arguments.Get("process"));
-    if (!pid.has_value())
-      return Error{"--process needs a number, not \"" + Printable(arguments.Get("process")) + "\"."};
+    const auto number = NumberOf(arguments, "process");
+    if (!number.ok()) return number.error();
+    pid = *number;
   }
   std::optional<std::string> device;
   if (arguments.Has("device")) device = arguments.Get("device");

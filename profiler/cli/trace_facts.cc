@@ -58,6 +58,15 @@ class Gatherer {
       case EventType::kDriverTotal:
         ++facts_.driver.samples;
         break;
+      case EventType::kRangeBegin:
+        if (event.field[trace::range::kKind] != static_cast<uint64_t>(trace::RangeKind::kNvtx)) break;
+        ++facts_.nvtx.ranges;
+        ++nvtx_ranges_[event.field[trace::range::kName]];
+        break;
+      case EventType::kLabel:
+        if (event.field[trace::label::kRole] == static_cast<uint64_t>(trace::Role::kNamed))
+          ++named_memory_[event.field[trace::label::kName]];
+        break;
       case EventType::kLost:
         facts_.dropped_events += event.field[trace::lost::kCount];
         break;
@@ -79,6 +88,12 @@ class Gatherer {
     for (const auto& [library, calls] : driver_calls_) {
       const std::string_view path = source_.String(static_cast<trace::StringId>(library));
       facts_.driver.by_library[std::string(path.substr(path.rfind('/') + 1))] += calls;
+    }
+    for (const auto& [name, ranges] : nvtx_ranges_)
+      facts_.nvtx.by_name[std::string(source_.String(static_cast<trace::StringId>(name)))] += ranges;
+    for (const auto& [name, times] : named_memory_) {
+      const std::string_view text = source_.String(static_cast<trace::StringId>(name));
+      if (!text.empty()) facts_.nvtx.memory_names[std::string(text)] += times;
     }
     facts_.steps = Steps();
     facts_.dropped_events = std::max(facts_.dropped_events, Number(Metadata("recording.lost_events")));
@@ -159,7 +174,8 @@ class Gatherer {
   bool any_ = false;
   std::array<uint64_t, trace::kEventTypeCount> counts_{};
   std::map<uint64_t, DeviceFacts> devices_;
-  std::map<uint64_t, uint64_t> driver_calls_;  // that took memory, by library
+  std::map<uint64_t, uint64_t> driver_calls_;                // that took memory, by library
+  std::map<uint64_t, uint64_t> nvtx_ranges_, named_memory_;  // by name
   std::map<std::string, std::pair<HookFacts, std::set<uint32_t>>> hooks_;
   std::map<uint32_t, std::map<uint64_t, uint64_t>> optimizer_steps_;  // process -> optimizer -> steps
 };

@@ -41,14 +41,22 @@ struct DriverFacts {
   std::map<std::string, uint64_t> by_library;  // calls that took memory, by the caller's file name
 };
 
+// What the program named through NVTX.
+struct NvtxFacts {
+  uint64_t ranges = 0;
+  std::map<std::string, uint64_t> by_name;       // "domain:message" -> ranges
+  std::map<std::string, uint64_t> memory_names;  // of heaps and regions -> how often given
+};
+
 struct TraceFacts {
   std::vector<ProcessFacts> processes;
   std::vector<DeviceFacts> devices;  // by code
   DriverFacts driver;
+  NvtxFacts nvtx;
   std::vector<HookFacts> hooks;             // by name
   std::map<std::string, uint64_t> by_type;  // events
   uint64_t events = 0;
-  uint64_t first_time_ns = 0;   // of the events
+  uint64_t first_time_ns = 0;  // of the events
   uint64_t last_time_ns = 0;
   uint64_t dropped_events = 0;  // by the recorder, and those that came after it had stopped
   // Optimizer steps of the optimizer that steps least often, in the process where there are most: a first

@@ -6,8 +6,8 @@
 // bad input, 3 = could not judge; errors are one sentence on stderr, "vramscope: " in front.
 #pragma once
 
-#include <cstdint>
-#include <optional>
+#include <sys/types.h>
+
 #include <span>
 #include <string>
 
@@ -35,22 +35,30 @@ int RunStart(std::span<const std::string> arguments);
 int RunStop(std::span<const std::string> arguments);
 int RunAttach(std::span<const std::string> arguments);
 int RunDryrun(std::span<const std::string> arguments);
+int RunTry(std::span<const std::string> arguments);
 int RunInfo(std::span<const std::string> arguments);
 int RunReport(std::span<const std::string> arguments);
 int RunExplain(std::span<const std::string> arguments);
 int RunFrag(std::span<const std::string> arguments);
 int RunOom(std::span<const std::string> arguments);
 int RunReplay(std::span<const std::string> arguments);
+int RunWhatif(std::span<const std::string> arguments);
 int RunPack(std::span<const std::string> arguments);
+int RunLeaks(std::span<const std::string> arguments);
+int RunDiff(std::span<const std::string> arguments);
+int RunCheck(std::span<const std::string> arguments);
 int RunConvert(std::span<const std::string> arguments);
+int RunView(std::span<const std::string> arguments);
 
-// What every verb begins with: an error among the arguments is said, --help is printed, and otherwise `run` gets both. Verbs without
+// What every verb begins with: an error among the arguments is said, --help is printed, and otherwise `run`
+// gets both. Verbs without
 // --color have that of the terminal.
 int RunParsed(const VerbHelp& help, const Result<Arguments>& arguments,
               int (*run)(const Arguments& arguments, const Terminal& terminal));
 
-// The one process that a verb like stop or dump is about; nothing when the words are not one number.
-std::optional<uint32_t> PidFrom(const Arguments& arguments);
+// The one process that a verb like attach or stop is about. `example` is such a command for the sentence that
+// says what is wrong.
+Result<pid_t> PidFrom(const Arguments& arguments, const std::string& example);
 
 // Prints "vramscope: <sentence>" to stderr. That nobody reads it is no error.
 void Say(const std::string& sentence);

@@ -77,7 +77,9 @@ Result<attach::Injected> Enter(const AttachOptions& options, const std::string& 
                                       : attach::Inject(options.pid, injection);
   if (!entered.ok() || entered->result == kBegun) return entered;
   if (entered->result == kBusy)
-    return Error{fmt::format("{} is being recorded by vramscope already.", attach::Describe(options.pid))};
+    return Error{fmt::format(
+        "{} is being recorded by vramscope already, or takes out its last recorder just now: try again.",
+        attach::Describe(options.pid))};
   return Error{fmt::format("{} could not start the recorder's thread{}.", attach::Describe(options.pid),
                            entered->result == kNoThread ? ": it may have no more threads" : "")};
 }

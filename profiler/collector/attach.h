@@ -28,7 +28,8 @@ struct AttachOptions {
   uint64_t steps = 0;                                // whole training steps to record; 0 = no limit
   std::optional<std::chrono::nanoseconds> duration;  // from when the first events come
   const std::atomic<bool>* interrupted = nullptr;    // set: enough
-  bool through_door = false;  // a recorder sleeps there (injector/core/dormant.h): it is asked, ptrace is not used
+  bool through_door =
+      false;  // a recorder sleeps there (injector/core/dormant.h): it is asked, ptrace is not used
 };
 
 struct AttachOutcome {

@@ -22,9 +22,7 @@ bool SameLabel(const Event& a, const Event& b) {
          a.field[trace::label::kSource] == b.field[trace::label::kSource];
 }
 
-bool IsPoolBlock(uint64_t flags) {
-  return trace::DriverMemoryOf(flags) == trace::DriverMemory::kPoolBlock;
-}
+bool IsPoolBlock(uint64_t flags) { return trace::DriverMemoryOf(flags) == trace::DriverMemory::kPoolBlock; }
 
 }  // namespace
 
@@ -139,7 +137,8 @@ void BlackBox::FoldRelease(const Item& item) {
 void BlackBox::FoldDriver(const Item& item) {
   const Event& event = item.event;
   const bool alloc = event.type == EventType::kDriverAlloc;
-  const uint64_t flags = event.field[alloc ? size_t{trace::driver_alloc::kFlags} : size_t{trace::driver_free::kFlags}];
+  const uint64_t flags =
+      event.field[alloc ? size_t{trace::driver_alloc::kFlags} : size_t{trace::driver_free::kFlags}];
   if (!IsPoolBlock(flags)) {
     always_.push_back(item);  // segments, contexts, handles: few
   } else if (alloc) {
@@ -161,8 +160,8 @@ void BlackBox::End(const Item& item, EventType begin) {
   const auto thread = open_.find(item.event.thread);
   if (thread == open_.end()) return;
   std::vector<Item>& open = thread->second;
-  const auto last = std::find_if(open.rbegin(), open.rend(),
-                                 [&](const Item& begun) { return begun.event.type == begin; });
+  const auto last =
+      std::find_if(open.rbegin(), open.rend(), [&](const Item& begun) { return begun.event.type == begin; });
   if (last != open.rend()) open.erase(std::next(last).base());
 }
 

@@ -82,8 +82,8 @@ class BlackBox {
   uint64_t leader_ = 0;  // identity of the optimizer that counts
 
   std::unordered_map<Place, Block, PlaceHash> blocks_;
-  std::unordered_map<Place, Item, PlaceHash> pool_blocks_;      // cudaMallocAsync: as many as there are tensors
-  std::unordered_map<uint32_t, std::vector<Item>> open_;        // by thread: begun and not ended
+  std::unordered_map<Place, Item, PlaceHash> pool_blocks_;  // cudaMallocAsync: as many as there are tensors
+  std::unordered_map<uint32_t, std::vector<Item>> open_;    // by thread: begun and not ended
   std::map<std::pair<uint32_t, uint64_t>, Item> last_of_kind_;  // coverage of a hook, a driver's total
   std::map<uint32_t, Item> deep_;                               // by process: the deep window that is open
   std::vector<Item> always_;

@@ -25,7 +25,8 @@ Event Make(EventType type, std::initializer_list<uint64_t> fields, uint32_t thre
 Event Alloc(uint64_t address) { return Make(EventType::kAlloc, {address, 512, 0, 0, 0, 500, 4096, 8192}); }
 Event Free(uint64_t address) { return Make(EventType::kFree, {address, 512}); }
 Event Label(uint64_t address, uint64_t source, uint64_t tensor) {
-  return Make(EventType::kLabel, {address, 512, static_cast<uint64_t>(trace::Role::kParameter), source, 7, tensor});
+  return Make(EventType::kLabel,
+              {address, 512, static_cast<uint64_t>(trace::Role::kParameter), source, 7, tensor});
 }
 Event StepDone(uint64_t optimizer) {
   return Make(EventType::kMark, {static_cast<uint64_t>(MarkKind::kOptimizerStepDone), 1, 0, optimizer});

@@ -232,8 +232,8 @@ bool Compile(const Plan& plan, const fs::path& library, const fs::path& log) {
 
 // What the plan's key is made from, as far as it lies in files: while none of them changes, the plan need not
 // be made again, which reads torch's headers and starts the compiler.
-std::vector<std::string> WitnessesOf(const Plan& plan, const TorchLocation& torch, const fs::path& source_root,
-                                     const fs::path& library) {
+std::vector<std::string> WitnessesOf(const Plan& plan, const TorchLocation& torch,
+                                     const fs::path& source_root, const fs::path& library) {
   const fs::path root = torch.root;
   std::vector<std::string> witnesses = {plan.compiler, library.string()};
   for (const char* file : {"version.py", "include/ATen/ATen.h", "lib/libtorch_cpu.so", "lib/libc10.so"}) {
@@ -284,7 +284,8 @@ Result<BridgeInfo> EnsureBridge(std::span<const std::string> command, const Brid
   if (!plan.ok()) return plan.error();
   if (!folder.ok()) return folder.error();
   Result<BridgeInfo> bridge = BuildPlan(*plan, *torch, *folder, options);
-  if (bridge.ok()) KeepAnswer(memory, question, bridge->path, WitnessesOf(*plan, *torch, source_root, bridge->path));
+  if (bridge.ok())
+    KeepAnswer(memory, question, bridge->path, WitnessesOf(*plan, *torch, source_root, bridge->path));
   return bridge;
 }
 

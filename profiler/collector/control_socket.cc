@@ -109,16 +109,15 @@ ControlSocket::~ControlSocket() {
   if (listener_ >= 0) close(listener_);
 }
 
-void ControlSocket::Serve(
-    const std::function<Result<std::string>(const std::string& order)>& answer) const {
+void ControlSocket::Serve(const std::function<Result<std::string>(const std::string& order)>& answer) const {
   while (true) {
     const Descriptor guest(accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC));
     if (guest.get() < 0) return;
     const std::string order = ReadLine(guest.get(), kLongestOrder, kGuestPatienceMs);
     if (order.empty()) continue;
     const Result<std::string> given = answer(order);
-    Send(guest.get(), given.ok() ? fmt::format("ok {}\n", *given)
-                                 : fmt::format("no {}\n", given.error().sentence));
+    Send(guest.get(),
+         given.ok() ? fmt::format("ok {}\n", *given) : fmt::format("no {}\n", given.error().sentence));
   }
 }
 
@@ -127,16 +126,18 @@ Result<std::string> AskRecordingOf(uint32_t pid, const std::string& order) {
     return Error{fmt::format("There is no process {}.", pid)};
   const std::string folder = VariableOf(pid, trace::kSessionVariable);
   if (folder.empty()) {
-    return Error{fmt::format("Process {} is not recorded, or belongs to another user. See: vramscope record "
-                             "--help",
-                             pid)};
+    return Error{
+        fmt::format("Process {} is not recorded, or belongs to another user. See: vramscope record "
+                    "--help",
+                    pid)};
   }
   const Descriptor place(open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   const Descriptor connection(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   const sockaddr_un address = AddressIn(place.get());
   if (connect(connection.get(), Generic(address), sizeof address) != 0) {
-    return Error{fmt::format("The recording of process {} takes no orders: {}. Only one with --black-box does.",
-                             pid, std::strerror(errno))};
+    return Error{
+        fmt::format("The recording of process {} takes no orders: {}. Only one with --black-box does.", pid,
+                    std::strerror(errno))};
   }
   Send(connection.get(), order + "\n");
   const std::string answer = ReadLine(connection.get(), kLongestAnswer, kAnswerPatienceMs);

@@ -27,7 +27,8 @@ void RemoveDeadDoors() {
   const fs::path door = trace::kDoorPath;
   const std::string prefix = door.filename().string();
   std::error_code failed;
-  for (fs::directory_iterator it(door.parent_path(), failed), end; !failed && it != end; it.increment(failed)) {
+  for (fs::directory_iterator it(door.parent_path(), failed), end; !failed && it != end;
+       it.increment(failed)) {
     const std::string name = it->path().filename().string();
     pid_t pid = 0;
     if (!name.starts_with(prefix)) continue;
@@ -42,7 +43,7 @@ void RemoveDeadDoors() {
 bool BelongsToOwner(int connection, pid_t pid) {
   ucred behind{};
   socklen_t length = sizeof behind;
-  struct stat owner{};
+  struct stat owner {};
   return getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &behind, &length) == 0 &&
          stat(fmt::format("/proc/{}", pid).c_str(), &owner) == 0 && behind.uid == owner.st_uid;
 }
@@ -61,8 +62,9 @@ Result<int> Converse(int connection, pid_t pid, const std::string& order) {
   setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &kPatience, sizeof kPatience);
   char answer[16] = {};
   int number = 0;
-  const bool asked = send(connection, order.data(), order.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(order.size()) &&
-                     shutdown(connection, SHUT_WR) == 0;
+  const bool asked =
+      send(connection, order.data(), order.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(order.size()) &&
+      shutdown(connection, SHUT_WR) == 0;
   const ssize_t count = asked ? read(connection, answer, sizeof answer - 1) : 0;
   if (count <= 0 || std::from_chars(answer, answer + count, number).ec != std::errc())
     return Error{fmt::format("Process {} gave no answer. It may be stopped; try again when it runs.", pid)};
@@ -77,7 +79,8 @@ Result<int> SayAtDoor(pid_t pid, const std::string& order) {
   address.sun_family = AF_UNIX;
   fmt::format_to_n(address.sun_path, sizeof address.sun_path - 1, "{}{}", trace::kDoorPath, pid);
   const int connection = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (connection < 0 || connect(connection, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
+  if (connection < 0 ||
+      connect(connection, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
     if (connection >= 0) close(connection);
     return NoDoor(pid);
   }

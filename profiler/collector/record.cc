@@ -43,8 +43,8 @@ void PutInFrontOfNvtx(const std::string& injector, std::map<std::string, std::st
   changes[kNvtxVariable] = injector;
 }
 
-// The driver loads one library. PyTorch's profiler leaves its own start to whoever set this variable, so it is set only where CUPTI was asked
-// for, and never over another tool's.
+// The driver loads one library. PyTorch's profiler leaves its own start to whoever set this variable, so it
+// is set only where CUPTI was asked for, and never over another tool's.
 void StartWithDriver(const std::string& injector, std::map<std::string, std::string>& changes) {
   if (getenv(kDriverVariable) == nullptr) changes.emplace(kDriverVariable, injector);
 }

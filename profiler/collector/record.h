@@ -39,8 +39,9 @@ struct RecordOptions {
   // Not 0: the last so many optimizer steps are kept in memory and written when the program runs out of
   // memory, when the command fails, and by order (control_socket.h); else nothing is written.
   uint32_t black_box_steps = 0;
-  std::string version;         // of vramscope, for the metadata
-  // More variables for the command. Their LD_PRELOAD and PYTHONPATH come behind the recorder's own and before what is there already.
+  std::string version;  // of vramscope, for the metadata
+  // More variables for the command. Their LD_PRELOAD and PYTHONPATH come behind the recorder's own and before
+  // what is there already.
   std::map<std::string, std::string> environment;
   std::map<std::string, std::string> metadata;  // more facts for the trace
   // Nothing is preloaded when it is absent: for programs that write rings by themselves.
@@ -52,12 +53,12 @@ struct RecordOptions {
 
 struct RecordOutcome {
   int wait_status = 0;  // of the command, as waitpid gives it
-  std::string path;  // of the trace; of a black box the last that was written, empty when none was
+  std::string path;     // of the trace; of a black box the last that was written, empty when none was
   bool is_black_box = false;
   std::vector<std::string> black_boxes;  // all that were written
-  uint64_t events = 0;      // in the trace
-  uint64_t processes = 0;   // that recorded
-  uint64_t peak_bytes = 0;  // of the fullest device
+  uint64_t events = 0;                   // in the trace
+  uint64_t processes = 0;                // that recorded
+  uint64_t peak_bytes = 0;               // of the fullest device
   uint64_t file_bytes = 0;
   uint64_t lost_events = 0;            // that a target dropped or that could not be written
   std::string unrecorded;              // why the command itself could not be recorded; empty = it could
@@ -65,12 +66,13 @@ struct RecordOutcome {
   std::vector<uint32_t> left_running;  // pids that still recorded when the trace was closed
 };
 
-// An error when the command must not be started, before anything is done for it; what Record refuses by itself as well. A value that is
-// not empty is a sentence: it runs, but nothing of it can be recorded (target_program.h).
+// An error when the command must not be started, before anything is done for it; what Record refuses by
+// itself as well. A value that is not empty is a sentence: it runs, but nothing of it can be recorded
+// (target_program.h).
 Result<std::string> CheckCommand(const std::vector<std::string>& command);
 
-// Fills in `bridge`, or `bridge_missing`: before the command starts, so that its first deep step already has operators. Without a bridge the
-// run is recorded all the same. Does nothing for runs without deep steps.
+// Fills in `bridge`, or `bridge_missing`: before the command starts, so that its first deep step already has
+// operators. Without a bridge the run is recorded all the same. Does nothing for runs without deep steps.
 void FindBridge(RecordOptions& options, const BridgeOptions& wishes);
 
 // An error means that the command was not started, and no trace was made.

@@ -18,7 +18,7 @@ constexpr std::string_view kFirstLine = "vramscope-answer 1";
 
 // One line that changes whenever the file does; files that are absent have one too.
 std::string WitnessLine(const std::string& path) {
-  struct stat facts{};
+  struct stat facts {};
   if (stat(path.c_str(), &facts) != 0) return fmt::format("- - {}", path);
   return fmt::format("{}.{:09} {} {}", facts.st_mtim.tv_sec, facts.st_mtim.tv_nsec, facts.st_size, path);
 }

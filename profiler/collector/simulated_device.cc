@@ -73,11 +73,12 @@ Result<std::vector<GpuModel>> ListGpus(const std::string& folder) {
   // Name, product, then compute capability and multiprocessors before the capacity in MiB; the context and
   // how it is known are last.
   const std::regex row(
-      R"x(^GPU\("([^"]+)",\s*"([^"]+)",\s*\d+,\s*\d+,\s*\d+,\s*(\d+),.*,\s*(\d+),\s*k\w+\))x");
+      R"x(^GPU\("([^"]+)",\s*"([^"]+)",\s*(\d+),\s*(\d+),\s*\d+,\s*(\d+),.*,\s*(\d+),\s*k\w+\))x");
   for (std::string line; std::getline(table, line);) {
     std::smatch found;
     if (std::regex_search(line, found, row))
-      models.push_back({found[1], found[2], std::stoull(found[3]) << 20, std::stoull(found[4]) << 20, ""});
+      models.push_back({found[1], found[2], std::stoull(found[5]) << 20, std::stoull(found[6]) << 20, "",
+                        10 * std::stoi(found[3]) + std::stoi(found[4])});
   }
   if (models.empty()) return Error{fmt::format("{}/gpus.def lists no GPU. Install vramscope again.", folder)};
   return models;

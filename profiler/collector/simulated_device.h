@@ -27,6 +27,7 @@ struct GpuModel {
   uint64_t context_bytes = 0;  // what a process takes before its first allocation
   // Of a GPU that is not in the table: its row, for the device, with ';' between the fields. Else empty.
   std::string description;
+  int compute_capability = 0;  // 89
 };
 
 struct SimulatedDevice {

@@ -110,7 +110,8 @@ Result<std::string> CheckElf(const std::string& path, const File& file, const st
         path)};
   }
   return fmt::format(
-      "{} is statically linked: nothing can be loaded into it, so only the programs that it starts are recorded. "
+      "{} is statically linked: nothing can be loaded into it, so only the programs that it starts are "
+      "recorded. "
       "Link it dynamically.",
       path);
 }

@@ -14,9 +14,10 @@ namespace vramscope::collector {
 // The file that execvp would start for `command`: through PATH when there is no '/' in it.
 Result<std::string> FindProgram(const std::string& command);
 
-// An error when the program at `path` cannot be started with the recorder: setuid, setgid or with file capabilities, for another
-// architecture or C library. A value that is not empty is a sentence for the user: a statically linked program runs, unrecorded itself, but
-// what it starts is recorded (launchers are often static). A script is judged by its interpreter.
+// An error when the program at `path` cannot be started with the recorder: setuid, setgid or with file
+// capabilities, for another architecture or C library. A value that is not empty is a sentence for the user:
+// a statically linked program runs, unrecorded itself, but what it starts is recorded (launchers are often
+// static). A script is judged by its interpreter.
 Result<std::string> CheckRecordable(const std::string& path);
 
 }  // namespace vramscope::collector

@@ -91,7 +91,8 @@ TEST_F(TargetProgramTest, AStaticProgramRunsWithANoticeAlsoBehindAScript) {
     if (segment.p_type == PT_INTERP) Patch(program, offset, std::string(4, '\0'));
   }
   EXPECT_THAT(SentenceFor(program), AllOf(StartsWith("runs: "), HasSubstr("statically linked")));
-  EXPECT_THAT(SentenceFor(Script("#!" + program)), AllOf(StartsWith("runs: "), HasSubstr("statically linked")));
+  EXPECT_THAT(SentenceFor(Script("#!" + program)),
+              AllOf(StartsWith("runs: "), HasSubstr("statically linked")));
 }
 
 TEST_F(TargetProgramTest, OtherArchitecturesAreRefused) {

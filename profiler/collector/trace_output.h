@@ -52,8 +52,8 @@ class TraceOutput {
   [[nodiscard]] bool stopped() const { return stopped_; }
   [[nodiscard]] const std::string& stop_sentence() const { return stop_sentence_; }
 
-  // Events that are in the file (the last one that was written of a black box), and those that came after the stop or could not be written. Exact after
-  // Flush or Close.
+  // Events that are in the file (the last one that was written of a black box), and those that came after the
+  // stop or could not be written. Exact after Flush or Close.
   [[nodiscard]] uint64_t events() const { return box_ ? box_events_ : writer_->events_written(); }
   [[nodiscard]] uint64_t events_lost() const { return events_after_stop_ + writer_->events_lost(); }
   [[nodiscard]] uint64_t bytes() const { return box_ ? box_bytes_ : writer_->bytes_written(); }

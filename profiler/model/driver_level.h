@@ -60,6 +60,7 @@ struct DriverAllocation {
   ProcessIndex process = 0;
   uint32_t api = 0;      // trace::StringId
   uint32_t library = 0;  // trace::StringId of the caller
+  uint32_t stack = 0;    // trace::StackId of the line of Python that called; 0 = not known
   uint16_t device_code = 0;
   trace::DriverMemory kind{};
   DriverOwner owner{};

@@ -255,6 +255,21 @@ TEST(DriverLevelTest, UnrecordedProcessesAreNamedOnlyByTheDriver) {
   EXPECT_EQ(UseOf(s.Load()).unattributed, 0);
 }
 
+TEST(DriverLevelTest, CodeGoesBackAsTheDriverSaysAndNotAsItWasLoaded) {
+  DriverScript s;
+  constexpr uint64_t kModule = 0xc0de10;
+  s.Context(300 * kMiB).Total(300 * kMiB);
+  s.Take("libtorch_cuda.so", 0, 2 * kMiB, DriverMemory::kModule);  // a kernel's first launch
+  s.Take("libtorch_cuda.so", 0, 4 * kMiB, DriverMemory::kModule);
+  s.Take("triton.so", kModule, 6 * kMiB, DriverMemory::kModule).Total(312 * kMiB);
+  s.GiveBack(kModule, DriverMemory::kModule, 0, 2 * kMiB).Total(310 * kMiB);
+  const auto run = s.Load();
+  EXPECT_EQ(UseOf(run).Of(DriverOwner::kContext), static_cast<int64_t>(310 * kMiB));
+  EXPECT_EQ(UseOf(run).unattributed, 0);
+  EXPECT_EQ(run.anomalies.driver_mismatches, 0u);
+  EXPECT_EQ(run.anomalies.driver_double_allocs, 0u);
+}
+
 TEST(DriverLevelTest, ManyCallsAtEveryMomentSumToASimpleDevice) {
   constexpr unsigned kSeed = 20260;
   SCOPED_TRACE(kSeed);

@@ -56,8 +56,10 @@ uint16_t DeviceCodeOf(uint64_t device) {
 
 DriverLoader::DriverLoader(const Source& source) : source_(source) {}
 
-void DriverLoader::Add(const Event& event, EventIndex now, ProcessIndex process, Anomalies& anomalies) {
+void DriverLoader::Add(const Event& event, EventIndex now, ProcessIndex process, uint32_t stack,
+                       Anomalies& anomalies) {
   now_ = now;
+  stack_ = stack;
   anomalies_ = &anomalies;
   if (process >= processes_.size()) processes_.resize(process + 1);
   switch (event.type) {
@@ -106,6 +108,7 @@ void DriverLoader::AddAlloc(const Event& event, ProcessIndex process) {
   made.process = process;
   made.api = static_cast<uint32_t>(field[trace::driver_alloc::kApi]);
   made.library = static_cast<uint32_t>(field[trace::driver_alloc::kLibrary]);
+  made.stack = stack_;
   made.owner = OwnerOf(made.library);
   made.device_code =
       IsHost(made.kind) ? trace::DeviceCode(0, 0xff) : DeviceCodeOf(field[trace::driver_alloc::kDevice]);
@@ -153,8 +156,9 @@ void DriverLoader::AddFree(const Event& event, ProcessIndex process) {
     return;
   }
   const uint64_t address = field[trace::driver_free::kAddress];
-  if (address == 0) return;  // cuMemFree(0) succeeds and does nothing
   const DriverMemory kind = trace::DriverMemoryOf(field[trace::driver_free::kFlags]);
+  if (kind == DriverMemory::kModule) return UnloadCode(event, process);
+  if (address == 0) return;  // cuMemFree(0) succeeds and does nothing
   ProcessState& state = processes_[process];
   const uint64_t key = KeyOf(kind, address);
   if (SpaceOf(kind) == Space::kHandle) {
@@ -165,6 +169,20 @@ void DriverLoader::AddFree(const Event& event, ProcessIndex process) {
     return GiveBack(allocation);
   }
   ++anomalies_->driver_unknown_frees;
+}
+
+// Code lies in blocks that others share: what went back with it is what the event says, and not what loading
+// it took.
+void DriverLoader::UnloadCode(const Event& event, ProcessIndex process) {
+  const uint64_t* field = event.field;
+  ProcessState& state = processes_[process];
+  const uint64_t key = KeyOf(DriverMemory::kModule, field[trace::driver_free::kAddress]);
+  if (const uint32_t* found = key == 0 ? nullptr : state.live.Find(key)) {
+    level_.allocations[*found].end = now_;
+    state.live.Erase(key);
+  }
+  Change(process, DeviceCodeOf(field[trace::driver_free::kDevice]), DriverOwner::kContext, 0,
+         -Signed(field[trace::driver_free::kSize]));
 }
 
 void DriverLoader::GiveBack(uint32_t index) {

@@ -26,7 +26,9 @@ class DriverLoader {
   explicit DriverLoader(const Source& source);
 
   // One of kDriverAlloc, kDriverFree, kDriverMap, kDriverTotal. Contradictions are counted in `anomalies`.
-  void Add(const trace::Event& event, EventIndex now, ProcessIndex process, Anomalies& anomalies);
+  // `stack`: what Python was doing on the event's thread.
+  void Add(const trace::Event& event, EventIndex now, ProcessIndex process, uint32_t stack,
+           Anomalies& anomalies);
 
   // A block was handed out, `reserved`: what its allocator says that it holds (0: it does not say).
   void JoinBlock(BlockId block, ProcessIndex process, uint16_t device_code, uint64_t address,
@@ -87,6 +89,7 @@ class DriverLoader {
 
   void AddAlloc(const trace::Event& event, ProcessIndex process);
   void AddFree(const trace::Event& event, ProcessIndex process);
+  void UnloadCode(const trace::Event& event, ProcessIndex process);
   void AddMap(const trace::Event& event, ProcessIndex process);
   void AddTotal(const trace::Event& event, ProcessIndex process);
   void AddOtherProcess(uint16_t code, uint64_t pid, uint64_t used);
@@ -131,6 +134,7 @@ class DriverLoader {
   std::map<std::pair<uint16_t, uint64_t>, uint64_t>
       others_;  // (device, pid) -> bytes of processes that are not recorded
   EventIndex now_ = 0;
+  uint32_t stack_ = 0;              // of the event
   Anomalies* anomalies_ = nullptr;  // of the event in work
 };
 

@@ -95,7 +95,8 @@ void Loader::AddOne(const Event& event) {
       return CloseContextOn(thread, ContextKind::kNode, field[trace::node::kNode], 0);
     case EventType::kOpBegin:
       return OpenContextOn(thread, ContextKind::kOp, thread.context,
-                           static_cast<uint32_t>(field[trace::op::kName]), 0);
+                           static_cast<uint32_t>(field[trace::op::kName]), 0,
+                           static_cast<uint32_t>(field[trace::op::kStack]));
     case EventType::kOpEnd:
       return CloseContextOn(thread, ContextKind::kOp, 0, 0);
     case EventType::kNodeCreated:
@@ -130,7 +131,7 @@ void Loader::AddOne(const Event& event) {
     case EventType::kDriverFree:
     case EventType::kDriverMap:
     case EventType::kDriverTotal:
-      return driver_.Add(event, now_, process, run_.anomalies);
+      return driver_.Add(event, now_, process, threads_[event.thread].stack, run_.anomalies);
     default:
       return;  // facts that other readers of the trace use (op operands, graph edges)
   }
@@ -159,7 +160,9 @@ void Loader::AddAlloc(const Event& event, ProcessIndex process) {
   block.alloc_event = now_;
   block.thread = event.thread;
   block.context = threads_[event.thread].context;
-  block.stack = static_cast<uint32_t>(field[trace::alloc::kStack]);
+  // The line of Python that called says more than the frames of C++ below it.
+  const uint32_t python = threads_[event.thread].stack;
+  block.stack = python != 0 ? python : static_cast<uint32_t>(field[trace::alloc::kStack]);
   if (requested != 0 && requested <= size && size - requested < Block::kUnknownSlack) {
     block.slack = static_cast<uint32_t>(size - requested);
   }

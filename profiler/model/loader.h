@@ -30,12 +30,15 @@ class Loader {
  private:
   struct OpenContext {
     ContextKind kind;
-    ContextId before;  // what is on top again when it ends
-    uint64_t id;       // of a range: its id; of a node: its address
+    ContextId before;       // what is on top again when it ends
+    uint32_t stack_before;  // of ThreadState::stack
+    uint64_t id;            // of a range: its id; of a node: its address
     uint32_t name;
   };
   struct ThreadState {
     ContextId context = 0;
+    uint32_t stack =
+        0;  // trace::StackId of the program's call that is open: Python's, of the outermost operator
     std::vector<OpenContext> open;
     std::vector<uint32_t> open_ranges;
     std::vector<uint64_t> checkpoints;  // ids of the open kCheckpoint ranges
@@ -51,7 +54,7 @@ class Loader {
   };
   struct ProcessState {
     std::vector<uint32_t> open_nvtx;  // of all threads, in order of their begins
-    FlatMap live;  // address -> BlockId
+    FlatMap live;                     // address -> BlockId
     FlatMap
         created;  // sequence number + 1 of an autograd node -> the module path that was open when it was made
     ProcessIndex parent = kNone;
@@ -83,7 +86,8 @@ class Loader {
   BlockFacts& FactsOf(BlockId id);
   [[nodiscard]] bool AlreadySaid(const BlockFacts& facts, const Label& label);
   uint16_t FindStream(uint64_t stream);
-  void OpenContextOn(ThreadState& thread, ContextKind kind, ContextId parent, uint32_t name, uint64_t id);
+  void OpenContextOn(ThreadState& thread, ContextKind kind, ContextId parent, uint32_t name, uint64_t id,
+                     uint32_t stack = 0);
   void CloseContextOn(ThreadState& thread, ContextKind kind, uint64_t id, uint32_t name);
   [[nodiscard]] bool InheritedFromParent(ProcessIndex process, uint64_t address) const;
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The half of the loader that follows where each thread is: ranges, and the modules, operators and graph nodes that a block is allocated in.
+// The half of the loader that follows where each thread is: ranges, and the modules, operators and graph
+// nodes that a block is allocated in.
 //
-// Begins and ends come from different hooks and an exception may pass through any of them, so an end closes what was opened inside it too.
+// Begins and ends come from different hooks and an exception may pass through any of them, so an end closes
+// what was opened inside it too.
 #include <algorithm>
 
 #include "profiler/model/loader.h"
@@ -85,8 +87,8 @@ void Loader::EndRange(const Event& event, ProcessIndex process) {
   open.resize(keep);
 }
 
-// The program's own ranges need not nest, neither in each other nor in those that hooks see: an end closes its range and nothing else. A
-// started range (id not 0) is known by its id and may end on another thread.
+// The program's own ranges need not nest, neither in each other nor in those that hooks see: an end closes
+// its range and nothing else. A started range (id not 0) is known by its id and may end on another thread.
 void Loader::EndNvtxRange(const Event& event, ProcessIndex process) {
   const auto name = static_cast<uint32_t>(event.field[trace::range::kName]);
   const uint64_t id = event.field[trace::range::kId];
@@ -106,7 +108,8 @@ void Loader::EndNvtxRange(const Event& event, ProcessIndex process) {
 
 void Loader::CloseCheckpoint(ThreadState& thread, uint64_t id) {
   const auto match = std::find(thread.checkpoints.rbegin(), thread.checkpoints.rend(), id);
-  if (match != thread.checkpoints.rend()) thread.checkpoints.erase(match.base() - 1, thread.checkpoints.end());
+  if (match != thread.checkpoints.rend())
+    thread.checkpoints.erase(match.base() - 1, thread.checkpoints.end());
 }
 
 void Loader::BeginNode(const Event& event, ProcessIndex process) {
@@ -121,8 +124,9 @@ void Loader::BeginNode(const Event& event, ProcessIndex process) {
 }
 
 void Loader::OpenContextOn(ThreadState& thread, ContextKind kind, ContextId parent, uint32_t name,
-                           uint64_t id) {
-  thread.open.push_back({kind, thread.context, id, name});
+                           uint64_t id, uint32_t stack) {
+  thread.open.push_back({kind, thread.context, thread.stack, id, name});
+  if (stack != 0) thread.stack = stack;
   thread.context = run_.contexts.Child(parent, kind, name);
 }
 
@@ -133,6 +137,7 @@ void Loader::CloseContextOn(ThreadState& thread, ContextKind kind, uint64_t id, 
     const OpenContext& open = thread.open[i];
     if (open.kind != kind || open.id != id || (named && open.name != name)) continue;
     thread.context = open.before;
+    thread.stack = open.stack_before;
     thread.open.resize(i);
     return;
   }

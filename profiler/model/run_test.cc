@@ -119,7 +119,9 @@ TEST(RunTest, WhatACheckpointKeptIsReleasedWhenTheCheckpointIsFreed) {
 TEST(RunTest, RangesOfTheProgramNeedNotNestAndEndAlone) {
   Script s;
   s.RangeBegin(RangeKind::kNvtx, "a").RangeBegin(RangeKind::kNvtx, "b").RangeBegin(RangeKind::kBackward, "");
-  s.RangeEnd(RangeKind::kNvtx, "a").RangeBegin(RangeKind::kNvtx, "started", 5).RangeEnd(RangeKind::kBackward, "");
+  s.RangeEnd(RangeKind::kNvtx, "a")
+      .RangeBegin(RangeKind::kNvtx, "started", 5)
+      .RangeEnd(RangeKind::kBackward, "");
   s.RangeEnd(RangeKind::kNvtx, "b");
   s.Thread("another").RangeEnd(RangeKind::kNvtx, "b").RangeEnd(RangeKind::kNvtx, "", 5);
   const auto run = s.Load();

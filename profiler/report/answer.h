@@ -17,6 +17,7 @@
 #include "profiler/model/run.h"
 #include "profiler/report/device_memory.h"
 #include "profiler/report/host_memory.h"
+#include "profiler/report/named_ranges.h"
 #include "profiler/timeline/training.h"
 
 namespace vramscope::report {
@@ -136,6 +137,7 @@ struct Answer {
   std::vector<Step> steps;
   std::vector<Owner> owners;                    // by kind, largest first
   std::map<Owner::Kind, uint64_t> owned_bytes;  // how much of the peak owners of a kind are known for
+  std::vector<NamedRange> nvtx_ranges;          // of the process, on the device
   std::vector<Moment> moments;                  // as asked with --at
   bool blocks_listed = false;                   // moments have their blocks
   std::vector<Device> devices;                  // largest peak first

@@ -136,7 +136,7 @@ class Builder {
       Process process;
       process.pid = from.info.pid;
       process.parent_pid = from.info.parent_pid;
-      process.role = Metadata(run_, "process." + std::to_string(index) + ".role");
+      process.role = RoleOf(index);
       process.command_line = from.info.command_line.empty() ? from.info.executable : from.info.command_line;
       process.exit_status = from.info.exit_status;
       process.events = from.events;
@@ -148,8 +148,20 @@ class Builder {
     }
   }
 
+  [[nodiscard]] std::string RoleOf(model::ProcessIndex process) const {
+    return Metadata(run_, "process." + std::to_string(process) + ".role");
+  }
+
+  // The process that trains, when it is a worker that holds most: its parent, which a trace has before it.
+  [[nodiscard]] model::ProcessIndex TrainerOf(model::ProcessIndex process) const {
+    for (model::ProcessIndex parent = process; parent-- > 0 && RoleOf(process) == "worker";)
+      if (run_.processes[parent].info.pid == run_.processes[process].info.parent_pid) process = parent;
+    return process;
+  }
+
   void AddHostMemory(DeviceIndex chosen) {
-    const model::ProcessIndex process = chosen == model::kNone ? 0 : curves_[chosen].device().process;
+    const model::ProcessIndex process =
+        TrainerOf(chosen == model::kNone ? 0 : curves_[chosen].device().process);
     if (process < analysis_.training().size())
       answer_.host_memory = FindHostMemory(run_, process, analysis_.training()[process]);
   }
@@ -192,6 +204,7 @@ class Builder {
     answer_.owners = std::move(owners.owners);
     answer_.owned_bytes = std::move(owners.known);
     inferred_blocks_ = owners.inferred_blocks;
+    answer_.nvtx_ranges = FindNamedRanges(run_, curve, request_.top);
     if (request_.blocks) AddBlocks(curve);
     return {};
   }

@@ -107,6 +107,18 @@ Json OwnedJson(const Answer& answer) {
   return owned;
 }
 
+Json NvtxRangesJson(const Answer& answer) {
+  Json ranges = Json::array();
+  for (const NamedRange& range : answer.nvtx_ranges) {
+    ranges.push_back({{"name", range.name},
+                      {"times", range.times},
+                      {"total_ns", range.total_ns},
+                      {"peak_allocated_bytes", range.peak_bytes},
+                      {"most_growth_bytes", range.most_growth}});
+  }
+  return ranges;
+}
+
 Json MomentsJson(const Answer& answer) {
   Json moments = Json::array();
   for (const Moment& moment : answer.moments) {
@@ -251,6 +263,7 @@ std::string ToJson(const Answer& answer, int indent) {
       {"steps", StepsJson(answer)},
       {"owners", OwnersJson(answer)},
       {"owned_bytes", OwnedJson(answer)},
+      {"nvtx_ranges", NvtxRangesJson(answer)},
   };
   if (!answer.moments.empty()) document["moments"] = MomentsJson(answer);
   document["devices"] = DevicesJson(answer);

@@ -118,7 +118,8 @@ void AddNotes(const classify::Analysis& analysis, model::DeviceIndex device, uin
     AddUnseenNote(about, answer);
     AddDriverNotes(analysis.run(), about, answer);
   }
-  AddBlackBoxNote(analysis.run(), answer); AddSegmentNotes(answer);
+  AddBlackBoxNote(analysis.run(), answer);
+  AddSegmentNotes(answer);
   AddTrustNotes(answer);
 }
 

@@ -82,8 +82,10 @@ bool BelongsToParameter(Category category) {
          category == Category::kOptimizerState || category == Category::kBuffer;
 }
 
-// The frame that a user looks for: the innermost one that is not PyTorch's own. A snapshot has Python's and
-// C++'s frames in one stack, and those of C++ have no file; the program is in Python then.
+}  // namespace
+
+// A snapshot has Python's and C++'s frames in one stack, and those of C++ have no file; the program is in
+// Python then.
 std::string_view FrameToShow(const model::Run& run, uint32_t stack) {
   const auto frames = run.source->Stack(stack);
   std::string_view innermost;
@@ -99,8 +101,6 @@ std::string_view FrameToShow(const model::Run& run, uint32_t stack) {
   if (!innermost.empty()) return innermost;
   return frames.empty() ? std::string_view() : run.Text(frames.back());
 }
-
-}  // namespace
 
 Place PlaceOf(const classify::Analysis& analysis, classify::Origins& origins, BlockId block) {
   const model::Run& run = analysis.run();

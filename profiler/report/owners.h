@@ -24,6 +24,10 @@ struct Place {
 [[nodiscard]] Place PlaceOf(const classify::Analysis& analysis, classify::Origins& origins,
                             model::BlockId block);
 
+// The frame of a stack that a user looks for: the innermost one that is not PyTorch's own; "" for an unknown
+// stack.
+[[nodiscard]] std::string_view FrameToShow(const model::Run& run, uint32_t stack);
+
 struct Owners {
   std::vector<Owner> owners;              // by kind, largest first
   std::map<Owner::Kind, uint64_t> known;  // bytes whose owner of that kind is known

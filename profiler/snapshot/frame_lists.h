@@ -6,12 +6,15 @@
 //   ... APPENDS
 //               └── the same bytes mean the same frames: a memo entry never changes ──┘
 //
-// A training step allocates what the step before allocated, so the list that followed the last list the time
-// before is tried first, and comparing 100 bytes is all that is done; else the references are followed one by
-// one. Measured on a million events: 33 million opcodes less.
+// A training step allocates what the step before allocated, so the lists come in the order of a step ago: a
+// cursor runs along beside them, and comparing 100 bytes is all that is done. Where it is wrong, the
+// references are followed one by one, and the cursor goes to where this list was last. Measured on a million
+// events: 33 million opcodes less, and 98 of 100 lists as expected.
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "profiler/snapshot/objects.h"
@@ -32,23 +35,34 @@ class FrameLists {
 
  private:
   static constexpr size_t kMaxBytes = size_t{8} << 20;  // that are kept for comparing
+  static constexpr size_t kMaxRuns = size_t{1} << 17;
+  static constexpr size_t kMaxOrder = size_t{1} << 20;  // lists whose order is kept
   static constexpr uint32_t kNone = 0xffffffff;
+  // One way to write a list. A list has several where frames are written that say the same.
   struct Run {
-    uint32_t begin = 0;    // into bytes_
-    uint32_t length = 0;   // 0 = not kept
-    StackId next = kNone;  // the list that followed it
+    uint32_t begin = 0;  // into bytes_
+    uint32_t length = 0;
+    StackId stack = 0;
+    uint32_t last = kNone;  // where it stood last, in order_
   };
 
-  // The stack whose references stand at `p`, followed by APPENDS; kNone if it is another one than expected.
-  [[nodiscard]] StackId Expected(const uint8_t* p, const uint8_t* end) const;
-  bool Follow(const uint8_t* p, const uint8_t* end, const uint8_t** after);
-  void Keep(StackId stack, const uint8_t* begin, const uint8_t* end);
+  // The run that is expected at `p`, followed by APPENDS; kNone if another one stands there.
+  [[nodiscard]] uint32_t Expected(const uint8_t* p, const uint8_t* end) const;
+  // The APPENDS behind the references at `p`; nullptr if something else stands among them.
+  [[nodiscard]] static const uint8_t* EndOf(const uint8_t* p, const uint8_t* end);
+  // The run of these bytes; kNone if they are new and cannot be kept or name no frames.
+  [[nodiscard]] uint32_t RunOf(std::string_view bytes);
+  bool Decode(std::string_view bytes);
+  void Note(uint32_t run);
+  void GrowSlots();
 
   Objects& objects_;
-  std::vector<Run> runs_;  // by StackId
-  std::vector<uint8_t> bytes_;
+  std::vector<Run> runs_;
+  std::vector<uint32_t> slots_ = std::vector<uint32_t>(1024, kNone);  // into runs_, by the hash of the bytes
+  std::string bytes_;
   std::vector<FrameId> frames_;
-  StackId last_ = kNone;
+  std::vector<uint32_t> order_;  // runs, as the lists came
+  size_t expected_ = kNone;      // into order_: the next list will be this one again
 };
 
 }  // namespace vramscope::snapshot

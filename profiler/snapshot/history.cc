@@ -2,6 +2,7 @@
 #include "profiler/snapshot/history.h"
 
 #include <algorithm>
+#include <string_view>
 
 namespace vramscope::snapshot {
 namespace {
@@ -30,6 +31,51 @@ allocator::BlockUse UseOf(BlockState state) {
   return allocator::BlockUse::kFree;
 }
 
+bool HasKey(std::string_view settings, std::string_view key) {
+  for (size_t at = settings.find(key); at != std::string_view::npos; at = settings.find(key, at + 1)) {
+    const std::string_view before = settings.substr(0, at), after = settings.substr(at + key.size());
+    const bool begins = before.empty() || before.back() == ',' || before.back() == ' ';
+    if (begins && after.find_first_not_of(' ') < after.size() && after[after.find_first_not_of(' ')] == ':')
+      return true;
+  }
+  return false;
+}
+
+// What PYTORCH_CUDA_ALLOC_CONF says, and what PyTorch has kept of earlier settings: the text is only that of
+// the last call of _set_allocator_settings, the parsed values are those in force.
+std::string SettingsOf(const Snapshot& snapshot) {
+  std::string text;
+  for (const Setting& setting : snapshot.settings) {
+    if (setting.key == "PYTORCH_CUDA_ALLOC_CONF" && setting.is_text) text = setting.value;
+  }
+  std::string kept;
+  const auto keep = [&](std::string_view key, const std::string& value) {
+    if (HasKey(text, key)) return;
+    kept += kept.empty() ? "" : ",";
+    kept.append(key).append(":").append(value);
+  };
+  std::string divisions;
+  bool divided = false;
+  constexpr std::string_view kDivisions = "roundup_power2_divisions.";
+  for (const Setting& setting : snapshot.settings) {
+    if (setting.key == "expandable_segments" && setting.value == "True") keep(setting.key, "True");
+    const bool is_number = !setting.value.empty() && setting.value.size() < 19 &&
+                           setting.value.find_first_not_of("0123456789") == std::string::npos;
+    if (!is_number) continue;
+    const uint64_t number = std::stoull(setting.value);
+    const uint64_t mib = number >> 20;
+    if (setting.key == "max_split_size" && mib > 0) keep("max_split_size_mb", std::to_string(mib));
+    if (setting.key == "large_segment_size" && mib > 0 && mib != 20)
+      keep("large_segment_size_mb", std::to_string(mib));
+    if (!setting.key.starts_with(kDivisions)) continue;
+    divided |= number > 1;
+    divisions += (divisions.empty() ? "" : ",") + setting.key.substr(kDivisions.size()) + ":" + setting.value;
+  }
+  if (divided) keep("roundup_power2_divisions", "[" + divisions + "]");
+  if (text.empty() || kept.empty()) return text + kept;
+  return kept + "," + text;
+}
+
 class Filling {
  public:
   Filling(const Snapshot& snapshot, uint32_t device) : snapshot_(snapshot) {
@@ -46,16 +92,14 @@ class Filling {
     for (const Segment& segment : snapshot_.segments) {
       if (segment.device == device) Add(segment);
     }
-    history_.has_segments = !history_.segments.empty();
-    for (const Setting& setting : snapshot_.settings) {
-      if (setting.key == "PYTORCH_CUDA_ALLOC_CONF" && setting.is_text) history_.settings = setting.value;
-    }
+    history_.has_segments = snapshot_.has_segments;
+    history_.settings = SettingsOf(snapshot_);
     return std::move(history_);
   }
 
  private:
-  static constexpr size_t kMaxStreams = size_t{1} << 20;
-  static constexpr size_t kMaxPools = allocator::kUnknownPool;
+  // Streams and pools are few; what a file names beyond so many counts as the last.
+  static constexpr size_t kMostNames = 1024;
 
   struct Place {
     allocator::StreamIndex stream = 0;
@@ -64,19 +108,19 @@ class Filling {
 
   allocator::PoolIndex PoolOf(bool known, const PoolId& pool) {
     if (!known) return allocator::kUnknownPool;
-    return static_cast<allocator::PoolIndex>(IndexIn(&history_.pools, {pool.first, pool.second}, kMaxPools));
+    return static_cast<allocator::PoolIndex>(IndexIn(&history_.pools, {pool.first, pool.second}, kMostNames));
   }
 
   void FindOrigins() {
     places_.reserve(snapshot_.origins.size());
     for (const Origin& origin : snapshot_.origins) {
       places_.push_back(
-          {IndexIn(&history_.streams, origin.stream, kMaxStreams), PoolOf(origin.has_pool, origin.pool)});
+          {IndexIn(&history_.streams, origin.stream, kMostNames), PoolOf(origin.has_pool, origin.pool)});
     }
   }
 
   void Add(const Event& from) {
-    if (from.action == Action::kOther) return;
+    if (!IsKnown(from)) return;
     allocator::Event event;
     event.address = from.address;
     event.bytes = from.bytes;
@@ -91,7 +135,7 @@ class Filling {
     allocator::SegmentState segment;
     segment.address = from.address;
     segment.bytes = from.bytes;
-    segment.stream = IndexIn(&history_.streams, from.stream, kMaxStreams);
+    segment.stream = IndexIn(&history_.streams, from.stream, kMostNames);
     segment.pool = from.has_pool ? PoolOf(true, from.pool) : allocator::kDefaultPool;
     segment.large = from.large;
     segment.expandable = from.expandable;

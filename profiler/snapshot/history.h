@@ -8,8 +8,9 @@
 namespace vramscope::snapshot {
 
 // Events and segments of `device` as the file has them: requested bytes, addresses, order. Events without a
-// time have time 0; the pool of an event is unknown in files that do not say it. Events of a kind that this
-// program does not know are left out.
+// time have time 0; the pool of an event is unknown in files that do not say it. Left out are events of a
+// kind that this program does not know (IsKnown).
+[[nodiscard]] inline bool IsKnown(const Event& event) { return event.action != Action::kOther; }
 [[nodiscard]] allocator::History HistoryOf(const Snapshot& snapshot, uint32_t device);
 
 }  // namespace vramscope::snapshot

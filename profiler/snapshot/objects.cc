@@ -185,6 +185,16 @@ bool Objects::PushStack(StackId stack, uint64_t memo_index) {
   return Push(value) && (memo_index == kNoMemo || MemoizeValue(value, memo_index));
 }
 
+bool Objects::PushEvent(std::span<const Value> pairs, uint64_t memo_index) {
+  Value event;
+  return AddEvent(pairs, &event) && Push(event) && FillMemo(event, memo_index);
+}
+
+bool Objects::PushOpenDict(std::span<const Value> values, uint64_t memo_index) {
+  if (!OpenDict() || (memo_index != kNoMemo && !Put(memo_index)) || !Mark()) return false;
+  return std::all_of(values.begin(), values.end(), [this](Value value) { return Push(value); });
+}
+
 void Objects::Become(size_t target, Value value) {
   const uint32_t container = stack_[target].index();
   if (containers_[container].memo != kNone) memo_[containers_[container].memo] = value;

@@ -84,6 +84,32 @@ class Objects {
   static constexpr uint64_t kNoMemo = ~uint64_t{0};
   [[nodiscard]] bool PushStack(StackId stack, uint64_t memo_index);
 
+  // --- a dict at once (flat_dicts.h)
+  // Makes the entry, empty; nothing for kNoMemo.
+  [[nodiscard]] bool ReserveMemo(uint64_t index) { return index == kNoMemo || MemoizeValue(kUnset, index); }
+  [[nodiscard]] bool FillMemo(Value value, uint64_t index) {
+    return index == kNoMemo || MemoizeValue(value, index);
+  }
+  // The memo entry, if it is a value that nobody can change any more.
+  [[nodiscard]] bool PlainMemo(uint64_t index, Value* value) const {
+    if (index >= memo_.size() || memo_[index] == kUnset) return false;
+    *value = memo_[index];
+    return value->Is(Kind::kString) || value->Is(Kind::kStack) || value->Is(Kind::kPair);
+  }
+  [[nodiscard]] bool IsEvent(std::span<const Value> pairs) const {
+    return pairs.size() % 2 == 0 && KindOf(pairs) == Kind::kEvent;
+  }
+  // A whole event, and one value and its memo entry.
+  [[nodiscard]] bool PushEvent(std::span<const Value> pairs, uint64_t memo_index);
+  // A dict whose keys and values are still being read: itself, a mark, the values so far.
+  [[nodiscard]] bool PushOpenDict(std::span<const Value> values, uint64_t memo_index);
+  // The last value. There must be one.
+  [[nodiscard]] Value Pop() {
+    const Value value = stack_.back();
+    stack_.pop_back();
+    return value;
+  }
+
   // The one value that is left at the end. False when there is none or more.
   [[nodiscard]] bool Finish(Value* root);
   // What a refused STACK_GLOBAL names.

@@ -8,6 +8,7 @@
 #include "profiler/snapshot/json_reader.h"
 #include "profiler/snapshot/objects.h"
 #include "profiler/snapshot/unpickler.h"
+#include "trace_format/wire.h"
 
 namespace vramscope::snapshot {
 namespace {
@@ -15,6 +16,12 @@ namespace {
 // JSON may begin with blanks; no opcode of a pickle is one of these.
 bool BeginsJson(uint8_t byte) {
   return std::string_view("{[ \t\r\n").find(static_cast<char>(byte)) != std::string_view::npos;
+}
+
+bool BeginsTrace(const ByteStream& stream) {
+  const auto& magic = trace::kFileMagic;
+  return stream.end() - stream.begin() >= static_cast<ptrdiff_t>(magic.size()) &&
+         std::equal(magic.begin(), magic.end(), stream.begin());
 }
 
 constexpr uint32_t kMaxDevices = 256;  // c10::DeviceIndex has 8 bits
@@ -29,7 +36,7 @@ class Interpreter {
       TakeKeys(root);
     } else {  // releases up to 1.13: the segments alone
       TakeSegments(root);
-      found_ = !out_.segments.empty();
+      found_ = out_.has_segments = !out_.segments.empty();
     }
     if (!found_)
       return Error{"it holds no memory snapshot: there are neither segments nor device_traces in it"};
@@ -58,7 +65,7 @@ class Interpreter {
     keys_ |= bit;
     switch (key) {
       case Word::kSegments:
-        found_ = true;
+        found_ = out_.has_segments = true;
         return TakeSegments(value);
       case Word::kDeviceTraces:
         found_ = true;
@@ -187,7 +194,9 @@ Result<std::shared_ptr<const Snapshot>> ReadSource(std::unique_ptr<ByteSource> s
   Objects objects(snapshot.get());
   Value root;
 
-  Status status = stream.Fill(stream.begin(), 1);
+  Status status = stream.Fill(stream.begin(), trace::kFileMagic.size());
+  if (status.ok() && BeginsTrace(stream))
+    return Error{name + ": it is a packed vramscope trace; unpack it first (gunzip or zstd -d)."};
   if (status.ok()) {
     const bool json = stream.begin() != stream.end() && BeginsJson(*stream.begin());
     status = json ? ReadJson(&stream, &objects) : Unpickle(&stream, &objects);

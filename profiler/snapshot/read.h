@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads memory snapshots of PyTorch: pickles of protocols 1 to 5, and the JSON that its viewer takes; also as .gz
-// and .zst.
+// Reads memory snapshots of PyTorch: pickles of protocols 1 to 5, and the JSON that its viewer takes; also as
+// .gz and .zst.
 #pragma once
 
 #include <memory>

@@ -126,6 +126,7 @@ struct Snapshot {
   std::vector<Annotation> annotations;
   std::vector<Setting> settings;
   bool has_settings = false;
+  bool has_segments = false;  // the file lists them, be it none
 
   uint64_t bytes_read = 0;    // of the pickle or JSON itself
   uint64_t host_records = 0;  // events and segments of pinned host memory, which are not kept

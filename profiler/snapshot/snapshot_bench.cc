@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How fast a snapshot is read: VRAMSCOPE_BENCH_SNAPSHOT names a pickle (bench/snapshot_import.py makes one of
-// a million events, and reads it with Python in the same run). Without it, a small one made here.
+// How fast a snapshot is read: VRAMSCOPE_BENCH_SNAPSHOT names a pickle. scripts/snapshot_speed.py runs this
+// and Python's pickle.load in turns.
 #include <benchmark/benchmark.h>
 
 #include <cstdlib>

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "profiler/allocator/sizing.h"
 #include "profiler/snapshot/read.h"
 #include "profiler/snapshot/timeline.h"
 
@@ -197,7 +198,7 @@ class SnapshotSource final : public model::Source {
         case Action::kAlloc: {
           const auto& exact = source_.timelines_[device].block_bytes;
           const auto found = exact.find(number);
-          const uint64_t bytes = found == exact.end() ? RoundedRequest(from.bytes) : found->second;
+          const uint64_t bytes = found == exact.end() ? allocator::PlainlyRounded(from.bytes) : found->second;
           return TellAlloc(device, from.address, bytes, from.bytes, stream, from.stack, from.time_us);
         }
         case Action::kFreeRequested:

@@ -127,5 +127,23 @@ TEST(HistoryTest, HasTheEventsAndTheSegmentsOfTheFile) {
   EXPECT_EQ(history.segments[1].blocks[1].use, allocator::BlockUse::kFree);
 }
 
+// PyTorch: the text is that of the last call of _set_allocator_settings, the values beside it are in force.
+TEST(HistoryTest, SettingsOfEarlierCallsAreKeptBesideTheLastText) {
+  const auto settings = [](const std::string& values) {
+    const std::string text = R"({"segments": [], "allocator_settings": {)" + values + "}}";
+    return HistoryOf(*FromJson(text), 0).settings;
+  };
+  EXPECT_EQ(settings(R"("PYTORCH_CUDA_ALLOC_CONF": "max_split_size_mb:128", "max_split_size": 134217728,
+                        "expandable_segments": true)"),
+            "expandable_segments:True,max_split_size_mb:128");
+  EXPECT_EQ(
+      settings(R"("PYTORCH_CUDA_ALLOC_CONF": "expandable_segments : True", "expandable_segments": true)"),
+      "expandable_segments : True");
+  EXPECT_EQ(settings(R"("max_split_size": -1, "expandable_segments": false,
+                        "roundup_power2_divisions": {"256": 1, "512": 4})"),
+            "roundup_power2_divisions:[256:1,512:4]");
+  EXPECT_EQ(settings(R"("max_split_size": -1)"), "");
+}
+
 }  // namespace
 }  // namespace vramscope::snapshot

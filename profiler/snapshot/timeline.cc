@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "profiler/allocator/sizing.h"
 #include "profiler/model/flat_map.h"
 
 namespace vramscope::snapshot {
@@ -127,7 +128,7 @@ class Undoing {
       case Action::kFreeCompleted:
         // Both halves of one free name the same block; the later one is undone first.
         if (event.address != 0 && live_.Find(event.address) == nullptr) {
-          Insert({event.address, RoundedRequest(event.bytes), event.bytes, stream, 0}, false);
+          Insert({event.address, allocator::PlainlyRounded(event.bytes), event.bytes, stream, 0}, false);
         } else if (event.action == Action::kFreeCompleted) {
           ++timeline_.contradictions;
         }
@@ -153,7 +154,7 @@ class Undoing {
     LiveBlock& block = blocks_[index];
     if (block.block.requested_bytes != 0 && block.block.requested_bytes != event.bytes)
       ++timeline_.contradictions;
-    if (block.size_known && block.block.bytes != RoundedRequest(event.bytes))
+    if (block.size_known && block.block.bytes != allocator::PlainlyRounded(event.bytes))
       timeline_.block_bytes[number] = block.block.bytes;
     if (timeline_.knows_segments && !memory_.Holds(event.address, event.bytes)) ++timeline_.contradictions;
     block.live = false;

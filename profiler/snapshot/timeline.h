@@ -60,7 +60,4 @@ struct DeviceTimeline {
 
 [[nodiscard]] DeviceTimeline FindTimeline(const Snapshot& snapshot, uint32_t device);
 
-// The bytes that PyTorch takes for a request where nothing else is known: a multiple of 512 (kMinBlockSize).
-constexpr uint64_t RoundedRequest(uint64_t bytes) { return bytes == 0 ? 512 : (bytes + 511) / 512 * 512; }
-
 }  // namespace vramscope::snapshot

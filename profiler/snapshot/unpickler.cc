@@ -8,7 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "profiler/snapshot/flat_dicts.h"
 #include "profiler/snapshot/frame_lists.h"
+#include "profiler/snapshot/opcode_bytes.h"
 #include "profiler/snapshot/refused_opcodes.h"
 
 namespace vramscope::snapshot {
@@ -19,16 +21,10 @@ constexpr ptrdiff_t kLowWater = 8192;
 constexpr uint64_t kMaxLine = 4096;
 constexpr uint64_t kMaxLongBytes = 4096;
 
-template <typename T>
-T Load(const uint8_t* from) {
-  T value;
-  std::memcpy(&value, from, sizeof(value));
-  return value;
-}
-
 class Machine {
  public:
-  Machine(ByteStream* in, Objects* objects) : in_(*in), objects_(*objects), lists_(objects) {}
+  Machine(ByteStream* in, Objects* objects)
+      : in_(*in), objects_(*objects), lists_(objects), dicts_(objects, &lists_) {}
 
   Status Run() {
     objects_.budget().Read(static_cast<size_t>(in_.end() - in_.begin()));
@@ -76,8 +72,11 @@ class Machine {
         if (list.taken) return On(list.ok);
         return On(objects_.OpenList());
       }
-      case '}':
-        return On(objects_.OpenDict());
+      case '}': {
+        const FlatDicts::Answer dict = dicts_.Read(p_, end_);
+        p_ = dict.next;
+        return On(dict.ok);
+      }
       case '(':
         return On(objects_.Mark());
       case 'e':
@@ -151,7 +150,8 @@ class Machine {
     if (!Available(length)) return Next::kCut;
     const uint8_t* bytes = p_;
     p_ += length;
-    if (length == 0) return On(objects_.Push(Value::Int(0)));
+    if (length <= kMaxShortLong)
+      return On(objects_.Push(Value::Int(ShortLong(bytes, static_cast<uint8_t>(length)))));
     const bool negative = (bytes[length - 1] & 0x80) != 0;
     uint64_t low = negative ? ~uint64_t{0} : 0;
     std::memcpy(&low, bytes, std::min<uint64_t>(length, 8));
@@ -294,6 +294,7 @@ class Machine {
   ByteStream& in_;
   Objects& objects_;
   FrameLists lists_;
+  FlatDicts dicts_;
   const uint8_t* p_ = nullptr;
   const uint8_t* end_ = nullptr;
   const uint8_t* opcode_at_ = nullptr;

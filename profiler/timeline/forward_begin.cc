@@ -78,12 +78,25 @@ ForwardEdges ForwardBegin::Find(const Gap& gap) const {
 }
 
 EventIndex ForwardBegin::AsLearnt(const Gap& gap, EventIndex anchor) const {
-  const auto learnt = learnt_.find(gap.micro_batch);
-  if (!gap.to_backward || learnt == learnt_.end()) return model::kNever;
+  const Lesson* const lesson = gap.to_backward ? LessonFor(gap) : nullptr;
+  if (lesson == nullptr) return model::kNever;
   const auto autocast = Within(windows_.autocast, anchor, gap.end);
-  const uint32_t from_last = learnt->second.autocast_from_last;
+  const uint32_t from_last = lesson->autocast_from_last;
   if (from_last != 0 && from_last <= autocast.size()) return autocast[autocast.size() - from_last].begin;
-  return CountBack(gap, anchor, learnt->second.allocations);
+  return CountBack(gap, anchor, lesson->allocations);
+}
+
+const ForwardBegin::Lesson* ForwardBegin::LessonFor(const Gap& gap) const {
+  const auto learnt = learnt_.find(gap.micro_batch);
+  if (learnt == learnt_.end()) return nullptr;
+  const auto after = std::find_if(learnt->second.begin(), learnt->second.end(),
+                                  [&](const Lesson& lesson) { return lesson.last_step >= gap.step; });
+  if (after == learnt->second.begin()) return &*after;
+  const auto before = std::prev(after);
+  const bool nearer =
+      after != learnt->second.end() &&
+      (after->first_step <= gap.step || after->first_step - gap.step < gap.step - before->last_step);
+  return nearer ? &*after : &*before;
 }
 
 void ForwardBegin::Learn(const Gap& gap) {
@@ -94,8 +107,14 @@ void ForwardBegin::Learn(const Gap& gap) {
   if (forward == gap.end) return;
   // The shortest deep step teaches: others warm up, or capture a graph, and allocate what is made only once.
   const uint32_t allocations = CountAllocations(gap.thread, forward, gap.end);
-  Lesson& lesson = learnt_.try_emplace(gap.micro_batch, Lesson{allocations, 0}).first->second;
-  lesson = {std::min(lesson.allocations, allocations), 0};
+  std::vector<Lesson>& lessons = learnt_[gap.micro_batch];
+  if (lessons.empty() || lessons.back().last_step + 1 < gap.step) {
+    lessons.push_back({.first_step = gap.step, .allocations = allocations});
+  }
+  Lesson& lesson = lessons.back();
+  lesson.last_step = gap.step;
+  lesson.allocations = std::min(lesson.allocations, allocations);
+  lesson.autocast_from_last = 0;
   const auto before = Within(windows_.autocast, edges.anchor, forward);
   if (!before.empty() && CountAllocations(gap.thread, before.back().begin, forward) == 0) {
     lesson.autocast_from_last =

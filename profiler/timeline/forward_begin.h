@@ -11,8 +11,9 @@
 // the deep steps of this run; as many allocations before backward as there, micro-batch by micro-batch (a
 // step repeats itself, and what comes between the steps, like an evaluation, does not move this count; but a
 // first step may make more, like a loss scale); the first autocast region; the first tensor that autograd
-// saves. The anchor is the end of the last data window that is followed by a save, so that batches of an
-// evaluation in the same gap are not taken for the training batch.
+// saves. A program may train several models in turn, so the deep steps nearest to a light one teach it. The
+// anchor is the end of the last data window that is followed by a save, so that batches of an evaluation in
+// the same gap are not taken for the training batch.
 #pragma once
 
 #include <unordered_map>
@@ -26,6 +27,7 @@ struct Gap {
   model::EventIndex begin = 0;
   model::EventIndex end = 0;
   model::ThreadIndex thread = 0;  // that ran the window at its end
+  uint32_t step = 0;              // 0 = the run's first
   uint32_t micro_batch = 0;       // the how-manieth backward pass of its step it leads to
   bool to_backward = false;
 };
@@ -54,12 +56,16 @@ class ForwardBegin {
                                                         model::EventIndex begin, model::EventIndex end);
 
  private:
-  // What a deep step says about the light ones.
+  // What a row of deep steps says about the light ones.
   struct Lesson {
+    uint32_t first_step = 0;
+    uint32_t last_step = 0;
     uint32_t allocations = 0;         // of the forward
     uint32_t autocast_from_last = 0;  // the how-manieth region from the gap's end began with it; 0 = none did
   };
 
+  // That of the deep steps nearest to the gap, the earlier ones of two; nullptr if there are none.
+  [[nodiscard]] const Lesson* LessonFor(const Gap& gap) const;
   // Where forward begins if the gap is as the deep steps were; kNever if that does not fit.
   [[nodiscard]] model::EventIndex AsLearnt(const Gap& gap, model::EventIndex anchor) const;
   void FindAnchor(const Gap& gap, ForwardEdges& edges) const;
@@ -73,7 +79,7 @@ class ForwardBegin {
   const model::Run& run_;
   model::ProcessIndex process_;
   const TrainingWindows& windows_;
-  std::unordered_map<uint32_t, Lesson> learnt_;  // by micro-batch
+  std::unordered_map<uint32_t, std::vector<Lesson>> learnt_;  // by micro-batch, in the order of steps
 };
 
 }  // namespace vramscope::timeline

@@ -106,7 +106,7 @@ class TrainingBuilder {
       ++next_end_;
       micro_batch_ = 0;
     }
-    return {begin, window.begin, window.thread, micro_batch_++, true};
+    return {begin, window.begin, window.thread, static_cast<uint32_t>(next_end_), micro_batch_++, true};
   }
 
   void FillProcess() {
@@ -214,7 +214,7 @@ class TrainingBuilder {
 
   void FillForward(EventIndex begin, EventIndex end) {
     Emit(begin, Part::kPrepare);
-    Emit(forward_.Find({begin, end, 0, 0, false}).forward, Part::kForward);
+    Emit(forward_.Find({.begin = begin, .end = end}).forward, Part::kForward);
   }
 
   // Time without batches: module calls and autocast regions are forward, the rest is not known.

@@ -6,12 +6,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "profiler/model/testing/script.h"
+#include "profiler/timeline/testing/loop.h"
 
 namespace vramscope::timeline {
 namespace {
 
 using model::testing::Script;
+using testing::Loop;
 using trace::MarkKind;
 using trace::RangeKind;
 
@@ -31,37 +32,6 @@ std::string StoryOf(const Script& script) {
   const auto run = script.Load();
   return Story(FindTraining(run, 0));
 }
-
-// Pieces of loops. Each allocates something, so that no span is empty.
-struct Loop {
-  Script s;
-  int made = 0;
-
-  std::string Fresh() { return "t" + std::to_string(++made); }
-  void Work() {
-    const std::string temporary = Fresh();
-    s.Alloc(temporary, 8).Free(temporary);
-  }
-  void Data() {
-    s.Data([&] { Work(); });
-  }
-  void Forward() {
-    const std::string activation = Fresh();
-    s.Alloc(activation, 8).Saved(activation);
-    Work();
-  }
-  void Backward() {
-    s.Backward([&] { Work(); });
-  }
-  void Optimizer(uint64_t id = 1) {
-    s.Optimizer(
-        "Adam", [&] { Work(); }, id);
-  }
-  void Evaluate() {
-    Data();
-    Work();
-  }
-};
 
 TEST(TrainingTest, ASimpleLoopIsFoundWithoutAnyAnnotation) {
   Loop loop;
@@ -247,77 +217,6 @@ TEST(TrainingTest, AnOptimizerThatRunsInsideBackwardEndsItsStepWithThatPass) {
   EXPECT_EQ(StoryOf(loop.s),
             "0:prepare 1:forward 1:backward 1:optimizer 1:backward 1:optimizer 1:backward "
             "2:prepare 2:forward 2:backward 2:optimizer 2:backward 2:optimizer 2:backward 0:other");
-}
-
-TEST(TrainingTest, DeepStepsTeachTheLightOnesWhereForwardBegins) {
-  Loop loop;
-  for (int step = 1; step <= 4; ++step) {
-    const bool deep = step == 2;
-    if (deep) loop.s.Mark(MarkKind::kDeepBegin, 2);
-    if (step == 3) loop.s.Mark(MarkKind::kDeepEnd);
-    loop.s.Alloc("batch" + std::to_string(step), 64);
-    if (step == 4) loop.Work();  // an evaluation that other steps do not have
-    const auto forward = [&] {
-      loop.s.Alloc("first" + std::to_string(step), 8);  // before anything is saved
-      loop.Forward();
-    };
-    deep ? (void)loop.s.Module("net", forward) : forward();
-    loop.Backward();
-    loop.Optimizer();
-  }
-  const auto run = loop.s.Load();
-  const Training training = FindTraining(run, 0);
-  for (int step = 1; step <= 4; ++step) {
-    const std::string number = std::to_string(step);
-    const auto part = [&](const std::string& block) {
-      return training.SpanAt(run.blocks[loop.s.Id(block)].alloc_event).part;
-    };
-    EXPECT_EQ(part("batch" + number), Part::kPrepare) << step;
-    EXPECT_EQ(part("first" + number), Part::kForward) << step;
-    EXPECT_EQ(training.steps()[step - 1].deep, step == 2) << step;
-  }
-}
-
-TEST(TrainingTest, AutocastBeginsForwardBeforeTheFirstSave) {
-  Loop loop;
-  loop.s.Alloc("batch", 8).Autocast([&] {
-    loop.s.Alloc("cast", 8);
-    loop.Forward();
-  });
-  loop.Backward();
-  loop.Optimizer();
-  const auto run = loop.s.Load();
-  const Training training = FindTraining(run, 0);
-  EXPECT_EQ(training.SpanAt(run.blocks[loop.s.Id("batch")].alloc_event).part, Part::kPrepare);
-  EXPECT_EQ(training.SpanAt(run.blocks[loop.s.Id("cast")].alloc_event).part, Part::kForward);
-}
-
-// The first step also makes the loss scale between forward and backward, so counting back from there falls
-// short.
-TEST(TrainingTest, AnAutocastRegionThatIsTheForwardInDeepStepsIsItInLightOnes) {
-  Loop loop;
-  for (int step = 1; step <= 3; ++step) {
-    const bool deep = step == 2;
-    const std::string number = std::to_string(step);
-    if (deep) loop.s.Mark(MarkKind::kDeepBegin, 2);
-    if (step == 3) loop.s.Mark(MarkKind::kDeepEnd);
-    loop.s.Alloc("batch" + number, 64);
-    const auto forward = [&] {
-      loop.s.Alloc("cast" + number, 8);
-      loop.Forward();
-    };
-    loop.s.Autocast([&] { deep ? (void)loop.s.Module("net", forward) : forward(); });
-    if (step == 1) loop.s.Alloc("scale", 4).Alloc("tracker", 4);
-    loop.Backward();
-    loop.Optimizer();
-  }
-  const auto run = loop.s.Load();
-  const Training training = FindTraining(run, 0);
-  for (const std::string step : {"1", "2", "3"}) {
-    EXPECT_EQ(training.SpanAt(run.blocks[loop.s.Id("batch" + step)].alloc_event).part, Part::kPrepare)
-        << step;
-    EXPECT_EQ(training.SpanAt(run.blocks[loop.s.Id("cast" + step)].alloc_event).part, Part::kForward) << step;
-  }
 }
 
 TEST(TrainingTest, ARunThatIsCutOffInBackwardHasAnUnfinishedLastStep) {

@@ -23,10 +23,11 @@ CYCLES = int(os.environ.get("VRAMSCOPE_TEST_ATTACH_CYCLES", "10"))
 TRAINER_EXIT = 5
 WORKERS = 4
 STOP_LIMIT_NS = 20_000_000
+BATCHES = ("/dev/shm/torch", "/memfd:torch")
 SETTLED = 5  # cycles after which nothing may grow any more
 
 
-def attach(pid: int, *options: str, timeout: float = 60) -> Finished:
+def attach(pid: int, *options: str, timeout: float = 180) -> Finished:
     return recorded_run.run([vramscope(), "attach", *options, str(pid)], timeout=timeout)
 
 
@@ -41,12 +42,11 @@ class Held:
     """What a process holds of the system."""
 
     def __init__(self, pid: int) -> None:
-        maps = Path(f"/proc/{pid}/maps").read_text().splitlines()
-        self.mappings = len(maps)
         # Without those through which the loader's workers hand over batches: they come and go.
+        maps = [line for line in Path(f"/proc/{pid}/maps").read_text().splitlines() if not any(name in line for name in BATCHES)]
+        self.mappings = len(maps)
         links = [link_of(f"/proc/{pid}/fd/{number}") for number in os.listdir(f"/proc/{pid}/fd")]
-        passing = ("socket:", "/dev/shm/torch", "/memfd:torch")
-        self.descriptors = sum(bool(link) and not link.startswith(passing) for link in links)
+        self.descriptors = sum(bool(link) and not link.startswith(("socket:", *BATCHES)) for link in links)
         self.ours = [link for link in links if ".ring" in link or "vramscope_injector" in link]
         self.threads = len(os.listdir(f"/proc/{pid}/task"))
         self.rings = sum(".ring" in line for line in maps)
@@ -101,13 +101,16 @@ class Trainer(Training):
             facts = recorded_run.ask("info", str(trace))
             stops.append(int(facts["metadata"]["attach.stopped_ns"]))
             held.append(self.settled(process.pid, before.threads))
+            if cycle % 50 == 49:
+                print(f"{cycle + 1} cycles: {held[-1]}", file=sys.stderr, flush=True)
         report = recorded_run.ask("report", str(trace))
-        _, errors = process.communicate("", timeout=60)
+        output, errors = process.communicate("", timeout=60 + CYCLES)
 
-        self.assertEqual(errors, "")
+        self.assertEqual((errors, output), ("", "left 0\n"), "no Python object of the recorder's")
         self.assertEqual(process.returncode, TRAINER_EXIT)
         steps = len(losses[0].read_text().splitlines())
-        undisturbed = recorded_run.run([recorded_run.python(), "-W", "ignore", str(HERE / "trainer.py"), str(losses[1]), str(WORKERS), str(steps)])
+        again = [recorded_run.python(), "-W", "ignore", str(HERE / "trainer.py"), str(losses[1]), str(WORKERS), str(steps)]
+        undisturbed = recorded_run.run(again, timeout=60 + CYCLES)
         self.assertEqual(undisturbed.code, TRAINER_EXIT)
         self.assertEqual(losses[0].read_text(), losses[1].read_text(), "the loss curve, to the bit")
 
@@ -117,7 +120,10 @@ class Trainer(Training):
         self.assertGreaterEqual(len(report["steps"]), 1)
         first, last = held[min(SETTLED, len(held) - 1)], held[-1]
         self.assertEqual((last.rings, last.ours, last.threads, last.descriptors), (0, [], before.threads, before.descriptors))
-        self.assertLessEqual(last.mappings, first.mappings + 2)
+        # The C library's heap and the system's splitting of a mapping come now and then; what is left of each cycle would be ours.
+        grew = [later.mappings - earlier.mappings for earlier, later in zip(held[SETTLED:], held[SETTLED + 1:])]
+        self.assertLessEqual(min(grew), 0, held)
+        self.assertLess(last.mappings - first.mappings, max(8, CYCLES // 10))
         self.assertLess(last.resident_kib - first.resident_kib, 8 << 10)
 
 

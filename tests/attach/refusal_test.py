@@ -3,12 +3,13 @@
 import ctypes
 import os
 import signal
+import struct
 import subprocess
 import sys
 import time
 import unittest
 from pathlib import Path
-from typing import Any, List
+from typing import Any, List, Optional
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
@@ -19,7 +20,20 @@ from recorded_run import RecordingTest, target
 BAD_INPUT = 2
 SEIZE, DETACH = 0x4206, 17  # PTRACE_SEIZE, PTRACE_DETACH
 NOBODY = 65534
+INTERPRETER = "/lib64/ld-linux-x86-64.so.2"
 IGNORES_SEGV = "import signal, time; signal.signal(signal.SIGSEGV, signal.SIG_IGN); print(flush=True); time.sleep(60)"
+# A filter of one instruction that allows everything: struct sock_fprog behind struct sock_filter.
+UNDER_SECCOMP = """
+import ctypes, struct, sys
+allow = ctypes.create_string_buffer(struct.pack("HBBI", 0x06, 0, 0, 0x7FFF0000))
+program = ctypes.create_string_buffer(struct.pack("H6xQ", 1, ctypes.addressof(allow)))
+prctl = ctypes.CDLL(None).prctl
+assert prctl(38, 1, 0, 0, 0) == 0 and prctl(22, 2, program, 0, 0) == 0
+print(flush=True)
+sys.stdout.write(sys.stdin.read())
+"""
+# pause(), again and again.
+CODE_32_BIT = bytes.fromhex("b81d000000 cd80 ebf7")
 HOLDS_LOADER = """
 import ctypes, sys, threading, time
 library = ctypes.CDLL(sys.argv[1])
@@ -41,6 +55,16 @@ class Refusal(RecordingTest):
         process = self.run_target("/bin/cat", **options)
         time.sleep(0.1)
         return process
+
+    @staticmethod
+    def wait_for(pid: int, line: str, value: str) -> None:
+        """Until that line of its status begins so, or "!x": does not begin with x."""
+        end = time.monotonic() + 30
+        while time.monotonic() < end:
+            now = Path(f"/proc/{pid}/status").read_text().split(line + ":")[1].strip()
+            if now.startswith(value.lstrip("!")) != value.startswith("!"):
+                return
+            time.sleep(0.005)
 
     def refused(self, pid: Any, *words: str, options: List[str] = []) -> None:
         trace = self.folder / "refused.vms"
@@ -74,7 +98,7 @@ class Refusal(RecordingTest):
     def test_a_stopped_one(self) -> None:
         process = self.sleeper()
         process.send_signal(signal.SIGSTOP)
-        time.sleep(0.1)
+        self.wait_for(process.pid, "State", "T")
         self.refused(process.pid, "is stopped by a signal", "kill -CONT")
         process.send_signal(signal.SIGCONT)
         self.unharmed(process)
@@ -118,6 +142,64 @@ class Refusal(RecordingTest):
             time.sleep(0.01)
         return process
 
+    def test_one_under_a_seccomp_filter_of_its_own(self) -> None:
+        process = self.run_target(sys.executable, "-c", UNDER_SECCOMP)
+        self.assertEqual(process.stdout.readline(), b"\n")
+        self.refused(process.pid, "has put itself under a seccomp filter", "vramscope record")
+        self.unharmed(process)
+
+    def test_a_32_bit_program(self) -> None:
+        program = self.folder / "small"
+        begin, headers = 0x08048000, 52 + 32
+        header = b"\x7fELF\x01\x01\x01" + bytes(9) + struct.pack("<HHIIIIIHHHHHH", 2, 3, 1, begin + headers, 52, 0, 0, 52, 32, 1, 0, 0, 0)
+        size = headers + len(CODE_32_BIT)
+        program.write_bytes(header + struct.pack("<IIIIIIII", 1, 0, begin, begin, size, size, 5, 0x1000) + CODE_32_BIT)
+        program.chmod(0o755)
+        try:
+            process = self.run_target(str(program))
+        except OSError:
+            self.skipTest("this kernel runs no 32-bit programs")
+        self.refused(process.pid, "is a 32-bit program")
+        self.assertIsNone(process.poll())
+
+    def test_a_program_of_another_c_library(self) -> None:
+        loader = self.folder / "ld-musl-x86_64.so.1"  # the name is what counts; musl itself is not needed
+        loader.write_bytes(Path(INTERPRETER).read_bytes())
+        loader.chmod(0o755)
+        process = self.run_target(str(loader), "/bin/cat")
+        time.sleep(0.1)
+        self.refused(process.pid, "uses the musl C library")
+        self.unharmed(process)
+
+    def test_one_in_another_container(self) -> None:
+        for option in ("--mount", "--pid"):
+            process = self.run_target("unshare", option, "--fork", "/bin/cat", stderr=subprocess.DEVNULL)
+            inside = self.child_of(process)
+            if inside is None:
+                self.skipTest("this system lets nobody make namespaces")
+            self.refused(inside, "runs in another container", "docker exec")
+            self.unharmed(process)
+
+    def child_of(self, process: "subprocess.Popen[bytes]") -> Optional[int]:
+        """Once it runs cat; nothing when it has ended."""
+        while process.poll() is None:
+            children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+            if children and Path(f"/proc/{children[0]}/comm").read_text() == "cat\n":
+                return int(children[0])
+            time.sleep(0.01)
+        return None
+
+    def test_a_thread(self) -> None:
+        process = self.run_target(sys.executable, "-c", HOLDS_LOADER, target("libattach_guest.so"), "60")
+        process.stdout.readline()
+        thread = max(map(int, os.listdir(f"/proc/{process.pid}/task")))
+        self.refused(thread, f"is a thread of process {process.pid}")
+
+    def test_a_part_of_the_kernel(self) -> None:
+        if not Path("/proc/2/exe").is_symlink() or Path("/proc/2/maps").read_text():
+            self.skipTest("process 2 is none here")
+        self.refused(2, "is a part of the kernel")
+
     def test_a_static_program(self) -> None:
         process = self.run_target(target("static_target"), "0", "wait")
         time.sleep(0.1)
@@ -144,7 +226,7 @@ class Refusal(RecordingTest):
     def test_one_that_ends_meanwhile(self) -> None:
         process = self.sleeper()
         attaching = subprocess.Popen([recorded_run.vramscope(), "attach", str(process.pid)], stderr=subprocess.PIPE)
-        time.sleep(0.5)
+        self.wait_for(process.pid, "TracerPid", "!0")
         process.kill()
         process.wait()
         _, errors = attaching.communicate(timeout=20)
@@ -154,7 +236,7 @@ class Refusal(RecordingTest):
     def test_ctrl_c_while_it_waits(self) -> None:
         process = self.sleeper()
         attaching = subprocess.Popen([recorded_run.vramscope(), "attach", str(process.pid)], stderr=subprocess.PIPE)
-        time.sleep(0.5)
+        self.wait_for(process.pid, "TracerPid", "!0")
         attaching.send_signal(signal.SIGINT)
         _, errors = attaching.communicate(timeout=20)
         self.assertIn(b"as you asked", errors)

@@ -74,7 +74,7 @@ class BlackBoxTest(unittest.TestCase):
 
     def test_orders_to_others_are_refused_with_a_sentence(self) -> None:
         with subprocess.Popen(["sleep", "60"]) as other:
-            for words, sentence in (((str(other.pid),), "is not recorded"), (("999999999",), "no process"), ((), "needs the number")):
+            for words, sentence in (((str(other.pid),), "is not recorded"), (("999999999",), "no process"), ((), "needs the id of one process")):
                 refused = run([vramscope(), "dump", *words])
                 self.assertEqual(refused.code, 2)
                 self.assertIn(sentence, refused.stderr.decode())

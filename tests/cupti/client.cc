@@ -72,7 +72,7 @@ void EveryShape() {
   stand_in_call(kMemHostUnregister, "cuMemHostUnregister", &registered, 0);
   const Words unknown = {{0xdead}};
   stand_in_call(kMemFree, "cuMemFree_v2", &unknown, 1);  // fails
-  stand_in_call(5, "cuDeviceGet", &unknown, 0);           // nobody asked for it
+  stand_in_call(5, "cuDeviceGet", &unknown, 0);          // nobody asked for it
 }
 
 void Alone() {
@@ -98,7 +98,8 @@ void BesideAClient(bool finalizes) {
   const Result result = cuptiSubscribe(&subscriber, Own, nullptr);
   cuptiEnableCallback(1, subscriber, kDriverApi, kMemAlloc);
   Take(0x20000, 2);
-  std::printf("subscribe %d, second %d, callbacks %u\n", result, cuptiSubscribe(&subscriber, Own, nullptr), own_callbacks);
+  std::printf("subscribe %d, second %d, callbacks %u\n", result, cuptiSubscribe(&subscriber, Own, nullptr),
+              own_callbacks);
   std::printf("end %d\n", finalizes ? cuptiFinalize() : cuptiUnsubscribe(subscriber));
   Take(0x30000, 4);
   std::printf("callbacks %u\n", own_callbacks);

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stands in for libcupti.so and for the driver behind it: one subscriber (a second one gets error 39), callbacks around driver calls that a test
-// program makes with stand_in_*, and activity records of them in CUPTI's layout. scripts/check_cupti_layout.py holds the layout against CUPTI's
-// own headers.
+// Stands in for libcupti.so and for the driver behind it: one subscriber (a second one gets error 39),
+// callbacks around driver calls that a test program makes with stand_in_*, and activity records of them in
+// CUPTI's layout. scripts/check_cupti_layout.py holds the layout against CUPTI's own headers.
 //
 // STAND_IN_CUPTI_VERSION, STAND_IN_CUPTI_RESULT: what cuptiGetVersion and cuptiSubscribe answer.
+#include "tests/cupti/stand_in_cupti.h"
+
 #include <dlfcn.h>
 
 #include <cstdlib>
 #include <cstring>
 #include <set>
-
-#include "tests/cupti/stand_in_cupti.h"
 
 namespace {
 
@@ -116,7 +116,8 @@ SHOWN Result cuptiActivityDisable(int kind) {
   return kSuccess;
 }
 SHOWN Result cuptiActivityGetNextRecord(uint8_t* begin, size_t valid, void** record) {
-  uint8_t* const next = *record == nullptr ? begin : static_cast<uint8_t*>(*record) + BytesOf(static_cast<uint8_t*>(*record));
+  uint8_t* const next =
+      *record == nullptr ? begin : static_cast<uint8_t*>(*record) + BytesOf(static_cast<uint8_t*>(*record));
   if (next >= begin + valid) return 12;  // CUPTI_ERROR_MAX_LIMIT_REACHED
   *record = next;
   return kSuccess;
@@ -131,7 +132,8 @@ SHOWN Result cuptiActivityFlushPeriod(uint32_t) { return kSuccess; }
 SHOWN void stand_in_init() {
   const char* const path = getenv("CUDA_INJECTION64_PATH");
   void* const library = path == nullptr ? nullptr : dlopen(path, RTLD_NOW);
-  auto* const initialize = library == nullptr ? nullptr : reinterpret_cast<int (*)()>(dlsym(library, "InitializeInjection"));
+  auto* const initialize =
+      library == nullptr ? nullptr : reinterpret_cast<int (*)()>(dlsym(library, "InitializeInjection"));
   if (initialize != nullptr) initialize();
 }
 
@@ -148,5 +150,9 @@ SHOWN void stand_in_call(uint32_t function, const char* name, const void* parame
   callback(user_data, kDriverApi, function, &data);
 }
 
-SHOWN void stand_in_memory(const MemoryRecord* record) { Append(kMemoryActivity, record, kMemoryRecordBytes, sizeof *record); }
-SHOWN void stand_in_pool(const PoolRecord* record) { Append(kPoolActivity, record, kPoolRecordBytes, sizeof *record); }
+SHOWN void stand_in_memory(const MemoryRecord* record) {
+  Append(kMemoryActivity, record, kMemoryRecordBytes, sizeof *record);
+}
+SHOWN void stand_in_pool(const PoolRecord* record) {
+  Append(kPoolActivity, record, kPoolRecordBytes, sizeof *record);
+}

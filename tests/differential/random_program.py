@@ -3,6 +3,8 @@
 
 Usage: random_program.py LOG SEED OPERATIONS     (OPERATIONS is about how many)
 
+LOG.pickle becomes PyTorch's own snapshot of the first few thousand operations, LOG.settings what random_settings.py writes.
+
 LOG is 64-bit words, read by allocator_differential.cc (the codes are those of its enum Code):
     the version of torch, bytes of the device, the lowest address taken, bytes free, the streams, then operations, each
     [code, three operands, result, statistics after it...]
@@ -17,8 +19,11 @@ from typing import Any, BinaryIO, Dict, List, Optional, Tuple
 
 import torch
 
-(ALLOC, FREE, RECORD_STREAM, EMPTY_CACHE, SET_FRACTION, LAUNCH, SYNCHRONIZE, MAKE_POOL, DROP_POOL, BEGIN_POOL, END_POOL, BALLAST,
- DROP_BALLAST, PHASE, EVENTS, END) = range(16)
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import random_settings  # noqa: E402
+
+(ALLOC, FREE, RECORD_STREAM, EMPTY_CACHE, SET_FRACTION, LAUNCH, SYNCHRONIZE, MAKE_POOL, DROP_POOL, BEGIN_POOL, END_POOL, BEGIN_CAPTURE,
+ END_CAPTURE, DROP_GRAPH, BALLAST, DROP_BALLAST, PHASE, EVENTS, END) = range(19)
 ACTIONS = {name: number for number, name in enumerate(
     ("alloc", "free_requested", "free_completed", "segment_alloc", "segment_free", "segment_map", "segment_unmap", "snapshot", "oom"))}
 GROUPS = ("all", "small_pool", "large_pool")
@@ -29,9 +34,12 @@ MIB = 1 << 20
 GIB = 1 << 30
 STREAMS = 4
 POOLS = 3
+GRAPHS = 4
 CHUNK = 4000
 
 VERSION = tuple(int(part) for part in torch.__version__.split("+")[0].split(".")[:2])
+# Before, a capture makes blocks of its own for the random generators, and a graph cannot be kept from taking memory of the device.
+CAPTURES = VERSION >= (2, 12)
 # Every string says all that outlives a change of settings, for one process runs them all.
 SETTINGS = [
     "expandable_segments:False",
@@ -54,10 +62,14 @@ if VERSION >= (2, 12):
         "expandable_segments:True,large_segment_size_mb:12",
         "expandable_segments:False,throw_on_cudamalloc_oom:True",
         "expandable_segments:True,expandable_segments_reserve:0.25,throw_on_cudamalloc_oom:False",
+        "expandable_segments:False,throw_on_cudamalloc_oom:True,per_process_memory_fraction:0.5",
+        "expandable_segments:False,graph_capture_record_stream_reuse:True,large_segment_size_mb:32,max_split_size_mb:64",
     ]
     SETTINGS = [text if "large_segment" in text else text + ",large_segment_size_mb:20" for text in SETTINGS]
     SETTINGS = [text if "throw_on" in text else text + ",throw_on_cudamalloc_oom:False" for text in SETTINGS]
     SETTINGS = [text if "reserve" in text else text + ",expandable_segments_reserve:1.125" for text in SETTINGS]
+    SETTINGS = [text if "per_process" in text else text + ",per_process_memory_fraction:1.0" for text in SETTINGS]
+    SETTINGS = [text if "reuse" in text else text + ",graph_capture_record_stream_reuse:False" for text in SETTINGS]
 
 
 def change_settings(text: str) -> None:
@@ -65,6 +77,10 @@ def change_settings(text: str) -> None:
         torch._C._accelerator_setAllocatorSettings(text)
     else:
         torch._C._cuda_cudaCachingAllocator_set_allocator_settings(text)
+
+
+def snapshot() -> Dict[str, Any]:
+    return torch._C._cuda_memorySnapshot(None) if VERSION >= (2, 9) else torch._C._cuda_memorySnapshot()
 
 
 class Program:
@@ -76,14 +92,19 @@ class Program:
         self.random = random.Random(seed)
         self.streams = [torch.cuda.default_stream()] + [torch.cuda.Stream() for _ in range(STREAMS - 1)]
         self.blocks: Dict[int, Any] = {}  # address -> tensor, or None for a raw block
-        self.tensors: List[int] = []
+        self.recorded_inside: List[int] = []
         self.sizes: List[int] = []
         self.pools: List[Optional[torch.cuda.MemPool]] = [None] * POOLS
-        self.inside: Optional[Tuple[int, Any]] = None
+        self.inside: Optional[Tuple[int, Any]] = None  # the memory pool that is used now, and how to leave it
+        self.graphs: List[Optional[torch.cuda.CUDAGraph]] = [None] * GRAPHS
+        self.capture: Optional[Tuple[int, int, Any]] = None  # the graph that is captured now, its stream, and how to leave it
         self.cudart = ctypes.CDLL(None)
         self.own = self.cuda_malloc(1)  # never freed; what launch() writes to
         self.ballast: List[int] = []
         self.operations = 0
+        self.stream_count = STREAMS
+        self.plain = False
+        self.may_drop = True
 
     def statistics(self) -> List[int]:
         found = torch._C._cuda_memoryStats(0)
@@ -105,8 +126,7 @@ class Program:
             self.note_events()
 
     def note_events(self) -> None:
-        snapshot = torch._C._cuda_memorySnapshot(None) if VERSION >= (2, 9) else torch._C._cuda_memorySnapshot()
-        events = [event for event in snapshot["device_traces"][0] if event["action"] != "snapshot"]
+        events = [event for event in snapshot()["device_traces"][0] if event["action"] != "snapshot"]
         self.words.extend((EVENTS, len(events)))
         for event in events:
             address = 0 if event["action"] == "oom" else event["addr"]
@@ -137,10 +157,11 @@ class Program:
 
     def alloc(self) -> None:
         r = self.random
-        size, stream = self.size(), r.choices(range(STREAMS), (6, 2, 1, 1))[0]
+        size, stream = self.size(), r.choices(range(self.stream_count), (6, 2, 1, 1)[:self.stream_count])[0]
         address, tensor = 0, None
         try:
-            if r.random() < 0.4:
+            # Inside a capture its stream stays the current one: PyTorch defers frees as long as the current stream is captured.
+            if r.random() < 0.4 and (self.capture is None or stream == self.capture[1]):
                 with torch.cuda.stream(self.streams[stream]):
                     tensor = torch.empty(size, dtype=torch.uint8, device="cuda")
                 address = tensor.data_ptr()
@@ -150,7 +171,10 @@ class Program:
             pass
         if address:
             self.blocks[address] = tensor
-        self.note(ALLOC, size, stream, self.inside[0] + 1 if self.inside else 0, address)
+        pool = self.inside[0] + 1 if self.inside else 0
+        if self.capture and stream == self.capture[1]:
+            pool = POOLS + 1 + self.capture[0]
+        self.note(ALLOC, size, stream, pool, address)
 
     def free(self, address: Optional[int] = None) -> None:
         if address is None:
@@ -164,16 +188,31 @@ class Program:
     def record_stream(self) -> None:
         tensors = [address for address, tensor in self.blocks.items() if tensor is not None]
         if tensors:
-            address, stream = self.random.choice(tensors), self.random.randrange(STREAMS)
+            address, stream = self.random.choice(tensors), self.random.randrange(self.stream_count)
             self.blocks[address].record_stream(self.streams[stream])
             self.note(RECORD_STREAM, address, stream)
+            if self.capture or (self.inside and VERSION < (2, 13)):
+                self.recorded_inside.append(address)
+
+    def free_recorded_inside(self) -> None:
+        """PyTorch notes uses recorded inside a capture (up to 2.12 also: inside a memory pool) under the address of its own Block, and forgets
+        them only when that block is freed inside, too: otherwise the next block that takes the address inherits them, and which one does
+        is up to the host's heap."""
+        for address in self.recorded_inside:
+            if address in self.blocks:
+                self.free(address)
+        self.recorded_inside.clear()
 
     def launch(self) -> None:
-        stream = self.random.randrange(STREAMS)
+        stream = self.random.randrange(self.stream_count)
+        if self.capture and stream == self.capture[1]:
+            return  # would become a node of the graph
         self.cudart.cudaMemsetAsync(ctypes.c_void_p(self.own), 0, ctypes.c_size_t(1), ctypes.c_void_p(self.streams[stream].cuda_stream))
         self.note(LAUNCH, stream)
 
     def synchronize(self) -> None:
+        if self.capture:
+            return
         torch.cuda.synchronize()
         self.note(SYNCHRONIZE)
 
@@ -185,9 +224,38 @@ class Program:
         torch.cuda.set_per_process_memory_fraction(fraction)
         self.note(SET_FRACTION, int(fraction * 1000))
 
+    def change_capture(self) -> None:
+        """Begins or ends the capture of a graph, whose stream allocates from the graph's pool meanwhile, or drops a graph."""
+        r = self.random
+        if self.capture:
+            self.free_recorded_inside()
+            graph, _, context = self.capture
+            self.graphs[graph].capture_end()
+            context.__exit__(None, None, None)
+            self.capture = None
+            self.note(END_CAPTURE, POOLS + 1 + graph)
+            return
+        graph = r.randrange(GRAPHS)
+        if self.graphs[graph] is not None:
+            if self.may_drop:
+                self.drop_graph(graph)
+            return
+        self.graphs[graph] = torch.cuda.CUDAGraph(keep_graph=True)
+        stream = r.randrange(1, self.stream_count)
+        context = torch.cuda.stream(self.streams[stream])
+        context.__enter__()
+        self.graphs[graph].capture_begin(capture_error_mode="relaxed")
+        self.capture = (graph, stream, context)
+        self.note(BEGIN_CAPTURE, POOLS + 1 + graph)
+
+    def drop_graph(self, graph: int) -> None:
+        self.graphs[graph] = None
+        self.note(DROP_GRAPH, POOLS + 1 + graph)
+
     def change_pool(self) -> None:
         r = self.random
         if self.inside:
+            self.free_recorded_inside()
             pool, context = self.inside
             context.__exit__(None, None, None)
             self.inside = None
@@ -196,7 +264,7 @@ class Program:
         pool = r.randrange(POOLS)
         if self.pools[pool] is None:
             options = {}
-            if VERSION >= (2, 9):
+            if VERSION >= (2, 9) and not self.plain:
                 # One at a time: which of several PyTorch asks first is the order of a hash table.
                 options = {"use_on_oom": pool == 0 and r.random() < 0.6, "no_split": r.random() < 0.2}
             self.pools[pool] = torch.cuda.MemPool(**options)
@@ -233,6 +301,8 @@ class Program:
     def end_phase(self) -> None:
         if self.inside:
             self.change_pool()
+        if self.capture:
+            self.change_capture()
         for address in list(self.blocks):
             self.free(address)
         self.synchronize()
@@ -240,21 +310,30 @@ class Program:
             if self.pools[pool] is not None:
                 self.pools[pool] = None
                 self.note(DROP_POOL, pool + 1)
+        for graph in range(GRAPHS):
+            if self.graphs[graph] is not None:
+                self.drop_graph(graph)
         self.empty_cache()
         for address in self.ballast:
             self.cudart.cudaFree(ctypes.c_void_p(address))
             self.note(DROP_BALLAST, address)
         self.ballast.clear()
 
-    def phase(self, text: str, operations: int, is_last: bool) -> None:
+    def phase(self, text: str, operations: int, is_first: bool = False, is_last: bool = False) -> None:
         r = self.random
         self.begin_phase(text)
         self.sizes.clear()
-        self.set_fraction(r.choice((1.0, 1.0, 0.8, 0.5)) if "garbage" not in text else r.choice((0.9, 0.6, 0.3)))
+        # The first phase does only what a snapshot tells of, so that it can be replayed: no fractions, no options of pools, and up to 2.7,
+        # whose events do not name pools, no pools.
+        self.plain = is_first
+        if not is_first:
+            self.set_fraction(r.choice((1.0, 1.0, 0.8, 0.5)) if "garbage" not in text else r.choice((0.9, 0.6, 0.3)))
         total = torch.cuda.mem_get_info()[0]
         self.add_ballast(int(total * r.choice((0.0, 0.4, 0.7, 0.9, 0.97))) + 1)
         # PyTorch 2.15 counts the ranges that it maps for a private pool wrongly and stops at an assertion when it gives them back.
+        self.stream_count = r.choice((1, 2, 3, STREAMS, STREAMS))
         with_pools = r.random() < 0.6 if "expandable_segments:False" in text else is_last
+        with_pools = with_pools and (VERSION >= (2, 8) or not is_first)
         self.may_drop = not is_last
         target = r.choice((20, 100, 400))
         end = self.operations + operations
@@ -274,13 +353,17 @@ class Program:
                 self.synchronize()
             elif kind < 0.967:
                 self.empty_cache() if self.inside is None or VERSION >= (2, 8) else None
-            elif kind < 0.968 and "garbage" in text:
+            elif kind < 0.968 and "garbage" in text and not is_first:
                 self.set_fraction(r.choice((0.9, 0.7, 0.4)))
-            elif kind < 0.985 and with_pools:
+            elif kind < 0.98 and with_pools and not self.capture:
                 self.change_pool()
+            elif kind < 0.985 and with_pools and not self.inside and self.stream_count > 1 and CAPTURES:
+                self.change_capture()
             elif kind < 0.9855:
                 for address in r.sample(list(self.blocks), len(self.blocks) * 3 // 4):
                     self.free(address)
+        if is_first:
+            torch.cuda.memory._dump_snapshot(self.log.name + ".pickle")
         if not is_last:
             self.end_phase()
 
@@ -294,11 +377,21 @@ def main() -> None:
         program.words.extend((VERSION[0], VERSION[1], total, program.own, free, STREAMS))
         program.words.extend(stream.cuda_stream for stream in program.streams)
         program.record_history()
-        for text in [*SETTINGS[2:], *SETTINGS[:2]]:
-            program.phase(text, operations // len(SETTINGS), text == SETTINGS[1])
+        share = operations // len(SETTINGS)
+        others = [SETTINGS[0], *SETTINGS[2:]]
+        program.random.shuffle(others)
+        # A snapshot does not tell of how much memory a fraction is one, nor more than the events of one CHUNK.
+        first = next(text for text in others if "per_process_memory_fraction:0" not in text)
+        others.remove(first)
+        program.phase(first, min(share, CHUNK - 1000), is_first=True)
+        for text in others:
+            program.phase(text, share)
+        program.phase(SETTINGS[1], share, is_last=True)
         program.note_events()
         program.words.append(END)
         program.words.tofile(log)
+    torch.cuda.memory._record_memory_history(enabled=None)
+    random_settings.write(path + ".settings", seed, 300, VERSION >= (2, 9), change_settings, lambda: snapshot()["allocator_settings"])
     # The last phase leaves its pools as they are; PyTorch would stop at an assertion while Python takes them down.
     os._exit(0)
 

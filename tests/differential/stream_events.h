@@ -56,6 +56,16 @@ class StreamEvents {
     }
   }
 
+  // With graph_capture_record_stream_reuse the end of a capture frees the blocks of its own pool at once.
+  void EndCapture(DeviceAllocator& model, PoolIndex pool) {
+    std::erase_if(deferred_, [&](uint64_t address) {
+      if (model.Find(address)->pool != pool) return false;
+      uses_.erase(address);
+      inside_uses_.erase(address);
+      return model.CompleteFree(address);
+    });
+  }
+
   // What was put off during a capture: its events are recorded now, and a block that only the capture used is
   // free.
   void InsertDeferred(DeviceAllocator& model) {

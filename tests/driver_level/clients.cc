@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loads libraries that use CUDA in different ways, as a large program does, and says what the device has given
-// out.
+// Loads libraries that use CUDA in different ways, as a large program does, and says what the device has
+// given out.
 //
 //   clients [deep:]LIBRARY...      each takes 2 MiB, 4 MiB, ...; "deep:" loads it with RTLD_DEEPBIND
 //
@@ -45,7 +45,8 @@ int main(int count, char** arguments) {
 
   // What a program may see of the loader.
   std::printf("%d", dlsym(RTLD_NEXT, "malloc") != nullptr);
-  std::printf("%d", dlsym(driver, "cuNoSuchFunction") == nullptr && std::strstr(dlerror(), "cuNoSuchFunction") != nullptr);
+  std::printf("%d", dlsym(driver, "cuNoSuchFunction") == nullptr &&
+                        std::strstr(dlerror(), "cuNoSuchFunction") != nullptr);
   std::printf("%d", dlsym(RTLD_DEFAULT, "cuMemAlloc_v2") == nullptr);  // no driver in the global scope
   std::printf("%d\n", dlvsym(RTLD_DEFAULT, "dlopen", "GLIBC_2.2.5") != nullptr);
   // Behind the program, but not behind the recorder: found only when dlsym sees who asks.

@@ -2,7 +2,8 @@
 // Calls the functions of CUDA's driver one after the other, as a program without the runtime does, and says
 // after each what the simulated device has given out.
 //
-//   driver_calls dlsym|address|per-thread    how the functions are found: dlsym; one dlsym and cuGetProcAddress; the
+//   driver_calls dlsym|address|per-thread    how the functions are found: dlsym; one dlsym and
+//   cuGetProcAddress; the
 //                                            same for the forms whose default stream is the thread's own
 //
 // stdout: a line of JSON for each call: {"step": 1, "call": "cuMemAlloc", "result": 0, "ledger": {...}}. The
@@ -28,7 +29,7 @@ void* Find(const char* base, const char* symbol) {
   if (!by_address) return dlsym(library, symbol);
   static const auto get = reinterpret_cast<GetProcAddress>(dlsym(library, "cuGetProcAddress_v2"));
   void* found = nullptr;
-  get(base, &found, 12030, stream_flags, nullptr);
+  get(base, &found, 12040, stream_flags, nullptr);
   return found;
 }
 
@@ -40,7 +41,8 @@ void Mark(int number) {
 }
 
 std::string Ledger() {
-  static const auto ask = reinterpret_cast<size_t (*)(char*, size_t)>(dlsym(library, "vramscope_simulated_ledger"));
+  static const auto ask =
+      reinterpret_cast<size_t (*)(char*, size_t)>(dlsym(library, "vramscope_simulated_ledger"));
   std::string text(ask(nullptr, 0), '\0');
   ask(text.data(), text.size());
   text.resize(std::strlen(text.c_str()));
@@ -58,7 +60,8 @@ int Call(const char* base, const char* symbol, Parameters... parameters) {
   }
   const int result = function(parameters...);
   Mark(++step);
-  std::printf("{\"step\": %d, \"call\": \"%s\", \"result\": %d, \"ledger\": %s}\n", step, base, result, Ledger().c_str());
+  std::printf("{\"step\": %d, \"call\": \"%s\", \"result\": %d, \"ledger\": %s}\n", step, base, result,
+              Ledger().c_str());
   return result;
 }
 #define CALL(base, ...) Call(#base, #base, __VA_ARGS__)
@@ -79,11 +82,12 @@ struct AllocationProperties {
 
 void Device() {
   DevicePtr first = 0, odd = 0, managed = 0, pitched = 0, none = 0;
-  size_t pitch = 0;
+  size_t pitch = 0, free_bytes = 0, total = 0;
   CALL_V2(cuMemAlloc, &first, 4 * kMib);
   CALL_V2(cuMemAlloc, &odd, size_t{4097});
   CALL(cuMemAllocManaged, &managed, 6 * kMib, 1u);
   CALL_V2(cuMemAllocPitch, &pitched, &pitch, size_t{1000}, size_t{5000}, 4u);
+  CALL_V2(cuMemGetInfo, &free_bytes, &total);
   CALL_V2(cuMemAlloc, &none, size_t{1} << 50);  // more than there is
   for (const DevicePtr pointer : {odd, first, pitched, managed}) CALL_V2(cuMemFree, pointer);
   CALL_V2(cuMemFree, DevicePtr{12345});  // not ours
@@ -221,7 +225,8 @@ void Graphs() {
   const void* const* const no_nodes = nullptr;
   CALL(cuGraphCreate, &graph, 0u);
   CALL(cuGraphAddMemAllocNode, &node, graph, no_nodes, size_t{0}, &large);
-  CALL_V2(cuGraphAddNode, &node, graph, no_nodes, static_cast<const void*>(nullptr), size_t{0}, static_cast<void*>(&parameters));
+  CALL_V2(cuGraphAddNode, &node, graph, no_nodes, static_cast<const void*>(nullptr), size_t{0},
+          static_cast<void*>(&parameters));
   CALL(cuGraphAddMemFreeNode, &node, graph, no_nodes, size_t{0}, large.pointer);
   CALL(cuGraphInstantiateWithFlags, &executable, graph, 0ull);
   CALL(cuGraphLaunch, executable, none);
@@ -229,7 +234,8 @@ void Graphs() {
   CALL(cuGraphLaunch, executable, none);
   parameters.type = 11;
   std::memcpy(&parameters.allocation, &parameters.allocation.pointer, sizeof(DevicePtr));
-  Call("cuGraphAddNode", "cuGraphAddNode_v2", &node, graph, no_nodes, static_cast<const void*>(nullptr), size_t{0}, static_cast<void*>(&parameters));
+  Call("cuGraphAddNode", "cuGraphAddNode_v2", &node, graph, no_nodes, static_cast<const void*>(nullptr),
+       size_t{0}, static_cast<void*>(&parameters));
   CALL(cuGraphInstantiateWithFlags, &executable, graph, 0ull);
   CALL(cuGraphLaunch, executable, none);
   CALL(cuDeviceGraphMemTrim, 0);
@@ -251,6 +257,49 @@ void Code() {
   CALL(cuLibraryGetGlobal, &variable, &bytes, libraries[0], image);
   for (void* const module : modules) CALL(cuModuleUnload, module);
   for (void* const library_of_code : libraries) CALL(cuLibraryUnload, library_of_code);
+}
+
+// Code that is loaded when it is first used: by a launch, a question, or cuFuncLoad, and by nothing after
+// that.
+void Kernels() {
+  using Announce = void (*)(const void*, const char*, size_t, const void*);
+  const auto announce = reinterpret_cast<Announce>(dlsym(library, "vramscope_simulated_code"));
+  static char kernels[16] = {};
+  for (char& kernel : kernels)
+    announce(&kernel, nullptr, 3 * kMib / 2, reinterpret_cast<const void*>(&Kernels));
+  const auto kernel = [](int number) { return static_cast<void*>(&kernels[number]); };
+  struct {
+    unsigned grid[3], block[3], shared_bytes;
+    void* stream;
+    void* attributes;
+    unsigned attribute_count;
+  } configuration = {{1, 1, 1}, {32, 1, 1}, 0, nullptr, nullptr, 0};
+  const auto* const launch = static_cast<const void*>(&configuration);
+  void* const none = nullptr;
+  void** const no_arguments = nullptr;
+  void* found = nullptr;
+  int value = 0;
+  for (int again = 0; again < 2; ++again) {
+    CALL(cuLaunchKernel, kernel(0), 1u, 1u, 1u, 32u, 1u, 1u, 0u, none, no_arguments, no_arguments);
+    CALL(cuLaunchKernelEx, launch, kernel(1), no_arguments, no_arguments);
+    CALL(cuLaunchCooperativeKernel, kernel(2), 1u, 1u, 1u, 32u, 1u, 1u, 0u, none, no_arguments);
+    CALL(cuFuncGetAttribute, &value, 0, kernel(3));
+    CALL(cuFuncSetAttribute, kernel(4), 8, 65536);
+    CALL(cuFuncLoad, kernel(5));
+    CALL(cuKernelGetAttribute, &value, 0, kernel(6), 0);
+    CALL(cuKernelSetAttribute, 8, 65536, kernel(7), 0);
+    CALL(cuKernelGetFunction, &found, kernel(8));
+    CALL(cuOccupancyMaxActiveBlocksPerMultiprocessor, &value, kernel(9), 32, size_t{0});
+    CALL(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags, &value, kernel(10), 32, size_t{0}, 0u);
+    CALL(cuOccupancyMaxActiveClusters, &value, kernel(11), launch);
+  }
+  CALL(cuModuleGetFunction, &found, none, "kernel");
+  CALL(cuLibraryGetKernel, &found, none, "kernel");
+  CALL(cuLibraryGetModule, &found, none);
+  CALL(cuCtxSetLimit, 0, size_t{4096});
+  CALL(cuLaunchKernel, kernel(12), 1u, 1u, 1u, 32u, 1u, 1u, 0u, none, no_arguments, no_arguments);
+  CALL(cuCtxSetLimit, 0, size_t{1024});
+  CALL(cuCtxSetLimit, 99, size_t{0});
 }
 
 void Contexts() {
@@ -287,5 +336,6 @@ int main(int count, char** arguments) {
   OtherOwners();
   Graphs();
   Code();
+  Kernels();
   Contexts();
 }

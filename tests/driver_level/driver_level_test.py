@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The driver's records against the simulated device's own ledger: after every call, to the byte, by library."""
+import ctypes.util
 import json
 import os
 import random
@@ -13,8 +14,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import recorded_run  # noqa: E402
 from recorded_run import RecordingTest, clean_environment, events, record, target  # noqa: E402
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "simulated_cuda"))
-from device import DeviceTest, environment  # noqa: E402
-from ledger import DriverSum, ledger_rows  # noqa: E402
+from device import DeviceTest, environment, torch_folder  # noqa: E402
+from ledger import DriverSum, ledger_changes, ledger_rows  # noqa: E402
 
 HERE = Path(__file__).resolve().parent
 DRIVER_EVENTS = ("driver_alloc", "driver_free", "driver_map", "driver_total")
@@ -50,7 +51,7 @@ class Calls(RecordingTest):
     def assert_equal_at_every_step(self, steps: List[Dict[str, Any]]) -> None:
         for step in steps:
             self.assertEqual(step["rows"], ledger_rows(step["ledger"]), f'after step {step["step"]}, {step["call"]}')
-        self.assertGreater(len(steps), 90)
+        self.assertGreater(len(steps), 120)
         self.assertGreater(self.sum.samples, 0)
         self.assertFalse(self.sum.host)
 
@@ -135,6 +136,15 @@ class Clients(RecordingTest):
             self.skipTest("there is no gdb")
         self.compare("client_of_12", "client_of_static", under=["gdb", "-q", "-nx", "-readnever", "-batch", "-ex", "run", "--args"])
 
+    def test_openmp(self) -> None:
+        """Threads of the compiler's OpenMP, of LLVM's, which answers its calls when it comes first and looks functions up itself, and of both."""
+        self.compare("client_with_openmp", "client_of_static")
+        llvm = ctypes.util.find_library("omp") or ctypes.util.find_library("omp5")
+        if llvm is None:
+            self.skipTest("LLVM's OpenMP is not installed")
+        self.compare("client_with_openmp", "client_of_12", preload=llvm)
+        self.compare("client_with_openmp", "client_of_static", preload=f"libgomp.so.1:{llvm}")
+
     def test_other_allocators(self) -> None:
         for name in ("libjemalloc.so.2", "libtcmalloc_minimal.so.4"):
             with self.subTest(allocator=name):
@@ -142,6 +152,56 @@ class Clients(RecordingTest):
                 if not Path(path).exists():
                     self.skipTest(f"{name} is not installed")
                 self.compare("client_of_13", "client_of_static", preload=path)
+
+
+class Samples(DeviceTest):
+    """All sample programs: after every change of the device's ledger and every record of the driver, the same rows to the byte."""
+
+    def compare(self, python: str, command: Sequence[str], preload: str = "", **variables: str) -> None:
+        """A call is recorded after it took memory and before it gave some back. So a ledger equals what the records say before or after
+        one of those between this change and the next, and the records after each equal the ledger before or after that moment."""
+        trace, journal = self.folder / "run.vms", self.folder / "journal"
+        run_environment = environment(python, VRAMSCOPE_SIMULATED_JOURNAL=str(journal), **variables)
+        run_environment["LD_PRELOAD"] += f":{preload}" if preload else ""
+        trace.unlink(missing_ok=True)
+        done = record(trace, command, env=run_environment, timeout=300)
+        self.assertEqual(done.code, 0, done.stderr.decode())
+        changes = ledger_changes(journal)
+        records, around, compared, at = DriverSum(), [{}], 0, 0
+        ledger: Dict[str, int] = {}
+        for event in events(trace, *DRIVER_EVENTS):
+            begin = at
+            while at < len(changes) and changes[at].monotonic_ns < event.monotonic_ns:
+                at += 1
+            if at != begin:
+                self.assertIn(ledger, around, f"before change {begin}, {changes[begin].what}")
+                around, ledger = [around[-1]], changes[at - 1].rows
+            records.add(event)
+            around.append(records.rows())
+            coming = changes[at].rows if at < len(changes) else ledger
+            self.assertIn(around[-1], (ledger, coming), f"after record {compared}, {event}")
+            compared += 1
+        self.assertEqual(around[-1], changes[-1].rows)
+        self.assertGreater(compared, 10)
+        self.assertTrue(any(change.what.startswith("kernels") for change in changes), "code is loaded at first launches")
+
+    def test_python_samples(self) -> None:
+        python = recorded_run.python()
+        self.compare(python, [python, str(HERE / "samples.py")])
+
+    def test_python_samples_in_expandable_segments(self) -> None:
+        settings = "expandable_segments:True"
+        python = recorded_run.python()
+        self.compare(python, [python, str(HERE / "samples.py")], PYTORCH_CUDA_ALLOC_CONF=settings, PYTORCH_ALLOC_CONF=settings)
+
+    def test_libtorch_sample(self) -> None:
+        command = [str(Path(target("list_events")).parent.parent / "samples/sample_gpt"), "--device", "cuda", "--steps", "2", "--layers", "2", "--dim", "64"]
+        if not Path(command[0]).exists():
+            self.skipTest("the LibTorch sample was not built")
+        python, settings = recorded_run.python(), "expandable_segments:True"
+        kernels = str(torch_folder(python) / "lib/libtorch_cuda.so")  # the sample is linked without it
+        self.compare(python, command, kernels)
+        self.compare(python, command, kernels, PYTORCH_CUDA_ALLOC_CONF=settings, PYTORCH_ALLOC_CONF=settings)
 
 
 class Torch(DeviceTest):
@@ -152,8 +212,7 @@ class Torch(DeviceTest):
             output, trace = self.folder / "ledgers.json", self.folder / "run.vms"
             trace.unlink(missing_ok=True)
             seed = str(random.randrange(1 << 30))
-            # What the driver takes by itself when a kernel is first launched is seen in its total alone, here and on a GPU.
-            run_environment = environment(python, VRAMSCOPE_SIMULATED_NCCL="100MiB", VRAMSCOPE_SIMULATED_KERNELS="0", **variables)
+            run_environment = environment(python, VRAMSCOPE_SIMULATED_NCCL="100MiB", **variables)
             done = record(trace, [python, str(HERE / "torch_program.py"), str(output), seed], env=run_environment)
             self.assertEqual(done.code, 0, f"seed {seed}: {done.stderr.decode()}")
             ledgers = json.loads(output.read_text(encoding="utf-8"))

@@ -2,7 +2,7 @@
 """Sums the driver's records of a trace, by the rules of trace_format/event.h alone, to compare them with the simulated device's ledger."""
 import sys
 from pathlib import Path
-from typing import Any, Dict, List, NamedTuple
+from typing import Any, Dict, List, NamedTuple, Tuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import recorded_run  # noqa: E402
@@ -41,6 +41,8 @@ class DriverSum:
         self.mappings: Dict[int, Any] = {}
         self.pools: Dict[int, int] = {}
         self.graphs: Dict[int, int] = {}
+        self.code: Dict[str, int] = {}  # by library
+        self.modules: Dict[int, str] = {}  # whose they are
         self.host: Dict[int, int] = {}
         self.samples = 0
 
@@ -55,6 +57,9 @@ class DriverSum:
         taken = Taken(library, kind, int(size))
         if kind in (PINNED, REGISTERED):
             self.host[int(address)] = int(size)
+        elif kind == MODULE:
+            self.code[library] = self.code.get(library, 0) + int(size)
+            self.modules[int(address)] = library
         elif kind == REFERENCE and int(address) in self.handles:
             self.handles[int(address)].handles += 1
         elif kind in HANDLES:
@@ -64,11 +69,13 @@ class DriverSum:
             assert kind == RESERVATION or int(address) not in self.live, f"{address} was taken twice"
             self.live[self.key(kind, address)] = taken
 
-    def driver_free(self, address: str, _size: str, _device: str, _api: str, _library: str, result: str, flags: str) -> None:
+    def driver_free(self, address: str, size: str, _device: str, _api: str, library: str, result: str, flags: str) -> None:
         kind = int(flags) & 0xff
-        if result != "0" or address == "0":
-            return
-        if kind in (PINNED, REGISTERED):
+        if kind == MODULE:
+            self.code[self.modules.get(int(address), library)] -= int(size)
+        elif result != "0" or address == "0":
+            pass
+        elif kind in (PINNED, REGISTERED):
             del self.host[int(address)]
         elif kind in HANDLES:
             handle = self.handles[int(address)]
@@ -107,9 +114,10 @@ class DriverSum:
         for taken in self.live.values():
             if taken.kind in IN_PAGES:
                 rows[taken.library] = rows.get(taken.library, 0) + -(-taken.size // PAGE) * PAGE
-            elif taken.kind in (CONTEXT, MODULE):  # a context is nobody's in the ledger
-                library = taken.library if taken.kind == MODULE else ""
-                rows[library] = rows.get(library, 0) + taken.size
+            elif taken.kind == CONTEXT:  # nobody's in the ledger
+                rows[""] = rows.get("", 0) + taken.size
+        for library, size in self.code.items():
+            rows[library] = rows.get(library, 0) + size
         for physical in self.physical:
             if physical.taken.kind == PHYSICAL and (physical.handles or physical.mappings):
                 rows[physical.taken.library] = rows.get(physical.taken.library, 0) + physical.taken.size
@@ -117,6 +125,27 @@ class DriverSum:
 
     def total(self) -> int:
         return sum(self.rows().values())
+
+
+class LedgerChange(NamedTuple):
+    monotonic_ns: int
+    what: str
+    rows: Dict[str, int]  # after it, as DriverSum.rows has them
+
+
+def ledger_changes(journal: Path) -> List[LedgerChange]:
+    """The device's own account of one process, change by change (injector/simulated_cuda/device/journal.h)."""
+    live: Dict[Tuple[str, str], int] = {}
+    changes = []
+    for line in journal.read_text(encoding="utf-8").splitlines():
+        monotonic_ns, _device, now, rest = line.split(" ", 3)
+        call, _, library = rest.rpartition(" ")
+        live[library, call] = int(now)
+        rows: Dict[str, int] = {}
+        for (owner, _), size in live.items():
+            rows[owner] = rows.get(owner, 0) + size
+        changes.append(LedgerChange(int(monotonic_ns), rest, {library: size for library, size in rows.items() if size}))
+    return changes
 
 
 def ledger_rows(ledger: Dict[str, Any], pool_calls: Any = ("Async", "MemAllocNode", "cuGraph")) -> Dict[str, int]:

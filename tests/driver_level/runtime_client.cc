@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A library that takes device memory through CUDA's runtime, whichever it was linked to, or through the driver.
+// A library that takes device memory through CUDA's runtime, whichever it was linked to, or through the
+// driver; with OpenMP from all threads of a parallel region at once.
 #include <cstddef>
 #include <cstdint>
 
@@ -26,8 +27,10 @@ extern "C" int cudaFree(void* pointer);
 extern "C" __attribute__((visibility("default"))) int client_takes(size_t bytes) {
   void *kept = nullptr, *other = nullptr;
   if (cudaMalloc(&kept, bytes) != 0) return 1;
-  for (int i = 0; i < 10; ++i) {
-    if (cudaMalloc(&other, bytes) != 0 || cudaFree(other) != 0) return 2;
-  }
-  return 0;
+  int failed = 0;
+#ifdef _OPENMP
+#pragma omp parallel for num_threads(4) private(other) reduction(+ : failed)
+#endif
+  for (int i = 0; i < 10; ++i) failed += cudaMalloc(&other, bytes) != 0 || cudaFree(other) != 0;
+  return failed == 0 ? 0 : 2;
 }

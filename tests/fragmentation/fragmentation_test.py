@@ -172,8 +172,10 @@ class AProgramThatFails(unittest.TestCase):
             self.assertEqual(of_trace["request"][key], of_snapshot["request"][key])
         for key in ("driver_bytes", "largest_block_bytes"):
             self.assertEqual(of_trace["free"][key], of_snapshot["free"][key])
-        for key in ("reserved_bytes", "allocated_bytes"):
+        for key in ("reserved_bytes", "allocated_bytes", "requested_bytes", "decomposition"):
             self.assertEqual(of_trace["state"][key], of_snapshot["state"][key])
+        self.assertGreater(of_trace["state"]["decomposition"]["rounding_512_bytes"], 0)
+        self.assertGreater(len({domain["stream"] for domain in of_trace["state"]["domains"]}), 1, "streams are recorded")
         self.assertEqual([segment["held_back_bytes"] for segment in of_trace["segments"]], [segment["held_back_bytes"] for segment in of_snapshot["segments"]])
 
     def test_pytorch_under_each_setting_ends_as_the_replay_says(self) -> None:
@@ -206,6 +208,7 @@ class ARecordedSample(unittest.TestCase):
             asked = [word for time in times for word in ("--at", time)]
             layout = frag(trace, "--at", "peak", *asked)
             report = ask("report", trace, *asked)
+            replayed = ask("replay", trace)
         moments = {moment["at"]: moment for moment in layout["moments"]}
         for expected in report["moments"]:
             found = moments[expected["at"]]
@@ -214,6 +217,8 @@ class ARecordedSample(unittest.TestCase):
                 self.assertEqual(found["reserved_bytes"], expected["reserved_bytes"] or 0)
                 self.assertTrue(sums_up(found))
         self.assertEqual(sum(count for key, count in layout["troubles"].items() if key != "first_event"), 0)
+        self.assertEqual(replayed["events_exact"], replayed["events_total"], replayed["first_divergence"])
+        self.assertGreater(layout["decomposition"]["rounding_512_bytes"], 0, "requests are recorded")
         self.assertTrue(any(pin["name"] for segment in layout["segments"] for pin in segment["pinned_by"]), "tensors have names")
 
 

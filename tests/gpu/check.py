@@ -1,129 +1,142 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What check.sh measures: the GPU's facts; real recordings against dry runs, event for event; the oracle on real CUDA tensors."""
+"""Checks a build on a machine with a GPU, row by row, and writes a Markdown table. Each row passes or fails by itself.
+
+    check.py BUILD --python PYTHON --out FOLDER [--only WORD...] [--again] [--minutes N] [--simulated MODEL]
+
+A row is measured once: what FOLDER/results.json has is not measured again, so that a check which was cut off goes on where it was. The table is written
+after every row. Exit 0: no row failed.
+"""
 import argparse
 import datetime
+import functools
 import json
 import os
 import subprocess
 import sys
-import tempfile
+import time
+import traceback
 from pathlib import Path
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Callable, Dict, List, NamedTuple, Optional
 
-TESTS = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(TESTS))
+from machine import TESTS, CannotRun, Failed, Machine, Outcome, mib
+import program_rows
+import recorded_rows
 
-import recorded_run  # noqa: E402
-
-STEPS = ("--steps", "4")
-PROGRAMS: Dict[str, List[str]] = {
-    "GPT": ["gpt.py"],
-    "GPT, bf16": ["gpt.py", "--amp", "bf16"],
-    "GPT, checkpointing": ["gpt.py", "--checkpoint"],
-    "GPT, AdamW fused, 4 micro-batches": ["gpt.py", "--optimizer-impl", "fused", "--accumulate", "4"],
-    "ResNet": ["resnet.py"],
-    "ResNet, bf16": ["resnet.py", "--amp", "bf16"],
-    "GAN": ["gan.py"],
-}
-ORACLES = ("GptOnCuda", "ResnetOnCuda", "GanOnCuda", "AutoencoderLbfgsOnCuda", "GptOnGpus")
-MIB = 1 << 20
+SKIPPED = "not here"
+LATE = "no time"
 
 
-def facts(python: str, what: str) -> Dict[str, Any]:
-    done = subprocess.run([python, str(Path(__file__).with_name("facts.py")), what], check=True, capture_output=True, text=True)
-    return json.loads(done.stdout.splitlines()[-1])
+class Row(NamedTuple):
+    name: str
+    what: str
+    measure: Callable[[], Outcome]
 
 
-def model_named(product: str) -> Optional[str]:
-    """The model that `vramscope dryrun --gpu list` has for what the driver calls the GPU."""
-    listing = subprocess.run([recorded_run.vramscope(), "dryrun", "--gpu", "list"], check=True, capture_output=True, text=True).stdout
-    for line in listing.splitlines():
-        if line.rstrip().endswith(product):
-            return line.split()[0]
-    return None
+def facts(machine: Machine, what: str) -> Dict[str, Any]:
+    """Asked once; `facts.py` says what."""
+    kept = machine.work / f"facts-{what}.json"
+    if not kept.exists():
+        lines = machine.run([machine.python, str(Path(__file__).with_name("facts.py")), what], 120).splitlines()
+        kept.write_text(lines[-1], encoding="utf-8")
+    return json.loads(kept.read_text(encoding="utf-8"))
 
 
-def history(trace: Path) -> List[int]:
-    """Sizes of the allocations (positive) and frees (negative) on the first GPU, in order."""
-    sizes: Dict[int, int] = {}
-    changes = []
-    for event in recorded_run.events(trace, "alloc", "free"):
-        if event.number(2) == 256:  # cuda:0
-            address = event.number(0)
-            if event.type == "alloc":
-                sizes[address] = event.number(1)
-            changes.append(sizes.get(address, 0) if event.type == "alloc" else -sizes.pop(address, 0))
-    return changes
+def context(machine: Machine) -> Outcome:
+    first, kernels = facts(machine, "context"), facts(machine, "kernels")
+    return Outcome(first["used_bytes"] > 0, f"context {mib(first['used_bytes'])}, with the first kernels {mib(kernels['used_bytes'])}, if nobody else uses the GPU")
 
 
-def peak(trace: Path) -> Tuple[int, int]:
-    """(allocated, reserved) bytes."""
-    device = next(device for device in recorded_run.ask("report", str(trace))["devices"] if device["chosen"])
-    return device["peak"]["allocated_bytes"], device["peak_reserved_bytes"]
-
-
-def equal_events(real: List[int], predicted: List[int]) -> str:
-    same = next((index for index, (one, other) in enumerate(zip(real, predicted)) if one != other), min(len(real), len(predicted)))
-    return f"{same:,} of {len(real):,}" if same == len(real) == len(predicted) else f"first {same:,} of {len(real):,}, predicted {len(predicted):,}"
-
-
-def error(real: int, predicted: int) -> str:
-    return "0" if real == predicted else f"{100 * (predicted / real - 1):+.3f} %"
-
-
-def compare_programs(python: str, model: str, programs: Dict[str, List[str]]) -> List[str]:
-    rows = ["| program | events identical, in order | peak allocated, MiB | error | peak reserved, MiB | error |", "|---|---|---|---|---|---|"]
-    with tempfile.TemporaryDirectory(prefix="vramscope-gpu-") as folder:
-        for name, words in programs.items():
-            real, predicted = Path(folder) / "real.vms", Path(folder) / "predicted.vms"
-            command = [python, str(recorded_run.SAMPLES / words[0]), "--device", "cuda", *STEPS, *words[1:]]
-            recorded = recorded_run.record(real, command, timeout=600, env=dict(os.environ))
-            options = ["--gpu", model, "--steps", "all", "--keep-init", "-o", str(predicted)]
-            dry = recorded_run.run([recorded_run.vramscope(), "dryrun", *options, "--", *command], timeout=600)
-            if recorded.code or dry.code:
-                rows.append(f"| {name} | failed: {(recorded.stderr if recorded.code else dry.stderr).decode().strip().splitlines()[-1:]} | | | | |")
-                continue
-            (allocated, reserved), (allocated_too, reserved_too) = peak(real), peak(predicted)
-            rows.append(f"| {name} | {equal_events(history(real), history(predicted))} | {allocated / MIB:,.1f} | {error(allocated, allocated_too)} "
-                        f"| {reserved / MIB:,.0f} | {error(reserved, reserved_too)} |")
+def rows_of(machine: Machine) -> List[Row]:
+    """The surest and cheapest first: time may run out."""
+    bind = functools.partial
+    rows = [Row("context", "what a process takes before its first tensor", bind(context, machine))]
+    for way in recorded_rows.WAYS:
+        for check, measure in recorded_rows.CHECKS.items():
+            rows.append(Row(f"{way} {check}", recorded_rows.TITLES[check], bind(measure, machine, way)))
+    for way, row, library in recorded_rows.LIBRARIES:
+        rows.append(Row(f"{way} {library}", "what this library takes is known to be its own", bind(recorded_rows.told_apart, machine, way, row, library)))
+    rows.append(Row("attach", "attach to a running job", bind(program_rows.attach, machine)))
+    rows.append(Row("slowdown", "milliseconds a step, at most 3 % more", bind(program_rows.slowdown, machine)))
+    for name in program_rows.PROGRAMS:
+        rows.append(Row(f"dryrun {name}", "dry run = recording: allocated 1 %, reserved 3 %, device 5 %", lambda name=name: program_rows.dryrun(machine, name, facts(machine, "context"))))
+    rows.append(Row("cupti", "--cupti on counts what the hooks count", bind(recorded_rows.cupti, machine)))
+    rows.append(Row("profiler", "torch.profiler works beside the recorder", bind(recorded_rows.profiler_beside, machine)))
+    for name in program_rows.ORACLES:
+        rows.append(Row(f"oracle {name}", "tests/truth on real tensors", bind(program_rows.oracle, machine, name)))
     return rows
 
 
-def ask_oracle(python: str) -> List[str]:
-    """Each class of tests/truth on real tensors."""
-    lines = []
-    for name in ORACLES:
-        environment = {**os.environ, "VRAMSCOPE_TEST_PYTHON": python, "VRAMSCOPE_TEST_REAL_GPU": "1"}
-        done = subprocess.run([sys.executable, str(TESTS / "truth/truth_test.py"), name], env=environment, capture_output=True, text=True)
-        lines.append(f"- oracle {name}: {done.stderr.strip().splitlines()[-1]}")
-    return lines
+def measure(row: Row) -> Dict[str, Any]:
+    begin = time.monotonic()
+    try:
+        outcome = row.measure()
+        result = "pass" if outcome.passed else "FAIL" if outcome.passed is not None else SKIPPED
+        measured = outcome.measured
+    except CannotRun as reason:
+        result, measured = SKIPPED, str(reason)
+    except (Failed, subprocess.TimeoutExpired) as reason:
+        result, measured = "FAIL", str(reason)
+    except Exception as error:  # a row that breaks must not take the others with it
+        traceback.print_exc()
+        result, measured = "FAIL", f"{type(error).__name__}: {error}"
+    return {"result": result, "measured": measured, "seconds": round(time.monotonic() - begin, 1)}
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--python", required=True, help="an interpreter with PyTorch that finds the GPU")
-    parser.add_argument("--out", type=Path, default=TESTS.parent / "docs/gpu-results.md")
-    parser.add_argument("--quick", action="store_true", help="one program, no oracle")
+def table(machine: Machine, rows: List[Row], results: Dict[str, Any], headline: str) -> str:
+    counts = {kind: sum(results.get(row.name, {}).get("result") == kind for row in rows) for kind in ("pass", "FAIL", SKIPPED, LATE)}
+    lines = [f"# {headline}", "", f"{counts['pass']} passed, {counts['FAIL']} failed, {counts[SKIPPED]} cannot run here, {counts[LATE]} not run for lack of time. Written by `tests/gpu/check.sh`.", ""]
+    if machine.simulated:
+        lines += ["**On the simulated device**: this shows that the check works, and nothing about a GPU.", ""]
+    lines += ["| row | what | result | measured | s |", "|---|---|---|---|---|"]
+    for row in rows:
+        result = results.get(row.name)
+        if result is not None:
+            measured = result["measured"].replace("|", "/").replace("\n", " ")
+            lines.append(f"| {row.name} | {row.what} | {result['result']} | {measured} | {result['seconds']} |")
+    return "\n".join(lines) + "\n"
+
+
+def headline_of(machine: Machine) -> str:
+    try:
+        known = facts(machine, "context")
+        return f"{known['gpu']}, driver {known['driver']}, PyTorch {known['torch']}, {datetime.date.today()}"
+    except (Failed, json.JSONDecodeError, OSError) as reason:
+        return f"unknown GPU ({reason}), {datetime.date.today()}"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("build", type=Path, help="has bin/vramscope: a build folder, an installation or an unpacked package")
+    parser.add_argument("--python", required=True, help="an interpreter with PyTorch")
+    parser.add_argument("--out", type=Path, required=True, help="for the table, the results and the recordings")
+    parser.add_argument("--only", nargs="+", metavar="WORD", help="rows whose name has one of these words")
+    parser.add_argument("--again", action="store_true", help="also rows that have been measured")
+    parser.add_argument("--minutes", type=float, default=25, help="rows that have not begun by then are left out (default 25)")
+    parser.add_argument("--simulated", metavar="MODEL", help="with the simulated device in the GPU's place: tests the check itself")
     options = parser.parse_args()
-
-    context, kernels = facts(options.python, "context"), facts(options.python, "kernels")
-    model = model_named(context["gpu"])
-    lines = [f"## {context['gpu']}, driver {context['driver']}, PyTorch {context['torch']}, {datetime.date.today()}", "",
-             f"- {context['capacity_bytes'] / MIB:,.0f} MiB, {context['multiprocessors']} multiprocessors, cuDNN {context['cudnn']}",
-             f"- context {context['used_bytes'] / MIB:,.0f} MiB, with the first kernels {kernels['used_bytes'] / MIB:,.0f} MiB, if nobody else uses the GPU", ""]
-    if model is None:
-        lines += [f"No model of `vramscope dryrun --gpu list` is called {context['gpu']}: nothing to compare dry runs with.", ""]
-    else:
-        chosen = dict(list(PROGRAMS.items())[:1]) if options.quick else PROGRAMS
-        lines += [f"Dry runs on `{model}` against recordings of this GPU:", "", *compare_programs(options.python, model, chosen), ""]
-    if not options.quick:
-        lines += [*ask_oracle(options.python), ""]
-    if not options.out.exists():
-        options.out.write_text("# Results on real GPUs\n\nWritten by `tests/gpu/check.sh`, newest last.\n\n", encoding="utf-8")
-    with options.out.open("a", encoding="utf-8") as out:
-        out.write("\n".join(lines) + "\n")
-    print("\n".join(lines))
+    build = options.build.resolve()
+    if not (build / "bin/vramscope").exists():
+        parser.error(f"there is no {build}/bin/vramscope: name a build folder or an unpacked package")
+    end = time.monotonic() + 60 * options.minutes
+    machine = Machine(build, options.python, options.out.resolve(), options.simulated)
+    kept, written = machine.work.parent / "results.json", machine.work.parent / "gpu-check.md"
+    results: Dict[str, Any] = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else {}
+    rows = rows_of(machine)
+    asked = [row for row in rows if options.only is None or any(word in row.name for word in options.only)]
+    headline = headline_of(machine)
+    for row in asked:
+        if results.get(row.name, {}).get("result") in ("pass", "FAIL", SKIPPED) and not options.again:
+            continue
+        if time.monotonic() > end:
+            results[row.name] = {"result": LATE, "measured": f"{options.minutes:.0f} minutes were over", "seconds": 0}
+        else:
+            results[row.name] = measure(row)
+        print(f"{results[row.name]['result']:>8}  {row.name}: {results[row.name]['measured']}", flush=True)
+        kept.write_text(json.dumps(results, indent=1), encoding="utf-8")
+        written.write_text(table(machine, rows, results, headline), encoding="utf-8")
+    print(f"{written}")
+    return 1 if any(results.get(row.name, {}).get("result") in ("FAIL", LATE) for row in asked) else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

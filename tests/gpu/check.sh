@@ -1,21 +1,25 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# On a machine with an NVIDIA GPU: are recordings of real CUDA tensors true, and what do dry runs predict wrongly? Results are appended to
-# docs/gpu-results.md.
+# On a machine with an NVIDIA GPU: is what vramscope records true, does a dry run foretell it, what does recording cost? Writes a Markdown table.
 #
-#   tests/gpu/check.sh              with the python3 that has PyTorch, or VRAMSCOPE_PYTHON
-#   tests/gpu/check.sh --quick      one program, no oracle
+#   tests/gpu/check.sh BUILD_DIR --out FOLDER            BUILD_DIR has bin/vramscope: a build, or what scripts/package.sh packs
+#   tests/gpu/check.sh BUILD_DIR --out FOLDER --only eager attach
+#   tests/gpu/check.sh BUILD_DIR --out FOLDER --simulated h100-80gb      with no GPU: tries the check itself
 #
-# Needs no network: builds with what is there, or takes the build in build/release.
+# Needs a Python with PyTorch (VRAMSCOPE_PYTHON, build/venv or python3) and no network. Can be broken off and started again with the same FOLDER.
+# Ends by itself after 25 minutes (--minutes N).
 set -euo pipefail
+cd_from=$PWD
 cd "$(dirname "$0")/../.."
 source scripts/environment.sh
 
+[[ ${1:-} == /* || ${1:-} == -* || -z ${1:-} ]] || set -- "$cd_from/$1" "${@:2}"
 python=$(torch_python)
 has_torch "$python" || die "$python has no PyTorch; set VRAMSCOPE_PYTHON to an interpreter that has it"
-"$python" -c 'import sys, torch; sys.exit(not torch.cuda.is_available())' || die "PyTorch of $python finds no GPU here"
-if [[ ! -x build/release/bin/vramscope ]]; then
-  configure release
-  build release
+words=" $* "
+if [[ $words != *" --simulated "* ]]; then
+  "$python" -c 'import sys, torch; sys.exit(not torch.cuda.is_available())' || die "PyTorch of $python finds no GPU here"
 fi
-exec python3 tests/gpu/check.py --python "$python" "$@"
+root=$PWD
+cd "$cd_from"
+exec python3 "$root/tests/gpu/check.py" --python "$python" "$@"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A program without a dynamic loader: prints a line and ends with the exit code of its argument; with a second one, only when its input
- * ends. */
+ * A program without a dynamic loader: prints a line and ends with the exit code of its argument; with a
+ * second one, only when its input ends. */
 #include <stdio.h>
 #include <stdlib.h>
 

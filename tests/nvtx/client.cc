@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program that uses all of NVTX that we listen to, through NVIDIA's own headers, and prints what it was answered. It is also where our
-// declarations of the ABI are held against those headers.
+// A program that uses all of NVTX that we listen to, through NVIDIA's own headers, and prints what it was
+// answered. It is also where our declarations of the ABI are held against those headers.
 #include <nvtx3/nvToolsExt.h>
 #include <nvtx3/nvToolsExtMem.h>
 
@@ -12,7 +12,7 @@
 
 namespace abi = vramscope::injector::nvtx;
 
-#define SAME_FIELD(ours, our_field, theirs, their_field) \
+#define SAME_FIELD(ours, our_field, theirs, their_field)                      \
   static_assert(offsetof(ours, our_field) == offsetof(theirs, their_field) && \
                 sizeof(ours::our_field) == sizeof(theirs::their_field))
 #define SAME_VALUE(ours, theirs) static_assert(static_cast<int64_t>(ours) == static_cast<int64_t>(theirs))
@@ -56,9 +56,11 @@ SAME_VALUE(abi::kHeapUnregister, NVTX3EXT_CBID_nvtxMemHeapUnregister);
 SAME_VALUE(abi::kRegionsRegister, NVTX3EXT_CBID_nvtxMemRegionsRegister);
 SAME_VALUE(abi::kRegionsUnregister, NVTX3EXT_CBID_nvtxMemRegionsUnregister);
 SAME_VALUE(abi::kRegionsName, NVTX3EXT_CBID_nvtxMemRegionsName);
-static_assert(sizeof(abi::HeapDescription) == sizeof(nvtxMemHeapDesc_t) && sizeof(abi::RegionsRegister) == sizeof(nvtxMemRegionsRegisterBatch_t) &&
+static_assert(sizeof(abi::HeapDescription) == sizeof(nvtxMemHeapDesc_t) &&
+              sizeof(abi::RegionsRegister) == sizeof(nvtxMemRegionsRegisterBatch_t) &&
               sizeof(abi::RegionsUnregister) == sizeof(nvtxMemRegionsUnregisterBatch_t) &&
-              sizeof(abi::RegionName) == sizeof(nvtxMemRegionNameDesc_t) && sizeof(abi::RegionsName) == sizeof(nvtxMemRegionsNameBatch_t) &&
+              sizeof(abi::RegionName) == sizeof(nvtxMemRegionNameDesc_t) &&
+              sizeof(abi::RegionsName) == sizeof(nvtxMemRegionsNameBatch_t) &&
               sizeof(abi::VirtualRange) == sizeof(nvtxMemVirtualRangeDesc_t));
 SAME_FIELD(abi::HeapDescription, type_specific, nvtxMemHeapDesc_t, typeSpecificDesc);
 SAME_FIELD(abi::HeapDescription, message, nvtxMemHeapDesc_t, message);

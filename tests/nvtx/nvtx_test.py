@@ -14,7 +14,7 @@ sys.path[:0] = [str(TESTS), str(TESTS / "simulated_cuda")]
 
 import device
 import recorded_run
-from recorded_run import RecordingTest, clean_environment, python, run, target
+from recorded_run import RecordingTest, ask, clean_environment, python, run, target
 
 NVTX = 8  # RangeKind
 USER = 9  # MarkKind
@@ -107,6 +107,9 @@ class Client(NvtxTest):
             ("payload_range", 2**64 - 7), ("payload_mark", 2**40), ("loss_=_0.125", 0), ("plain_mark", 0), ("wide_mark", 0),
             ("MyDomain:registered", 0)])
         self.assertEqual(self.coverage(trace)["NVTX"], ("2", "-"))
+        info = ask("info", str(trace))["nvtx"]
+        self.assertEqual({name.replace(" ", "_"): count for name, count in info["ranges_by_name"].items()}, self.expected_ranges)
+        self.assertEqual(info["named_memory"], {"my heap": 3, "second piece": 1})
 
     def test_named_memory_is_in_the_trace(self) -> None:
         trace = self.recorded([target("nvtx_client")], env=self.environment())
@@ -155,6 +158,14 @@ class Torch(NvtxTest):
         self.assertEqual({name: begins[name] for name in ("outer", "step_1", "across_threads", "number_7")},
                          {"outer": 1, "step_1": 1, "across_threads": 1, "number_7": 1})
         self.assertIn(("a_mark", 0), self.marks(trace))
+        ranges = {held["name"]: held for held in ask("report", str(trace))["nvtx_ranges"]}
+        self.assertEqual({name: ranges[name]["times"] for name in ("outer", "step 1", "number 7")}, {"outer": 1, "step 1": 1, "number 7": 1})
+        # A thousand floats come and go in each; the outer one has them all.
+        self.assertGreaterEqual(ranges["step 1"]["peak_allocated_bytes"], 4000)
+        self.assertGreaterEqual(ranges["outer"]["peak_allocated_bytes"], ranges["step 1"]["peak_allocated_bytes"])
+        self.assertGreaterEqual(ranges["outer"]["total_ns"], ranges["step 1"]["total_ns"])
+        self.assertEqual(ranges["number 7"]["most_growth_bytes"], 0)
+        self.assertIn("NVTX ranges", run([recorded_run.vramscope(), "report", str(trace)]).stdout.decode())
         self.assert_balanced(trace)
 
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Another profiler's NVTX injection, for tests: counts the calls that reach it, answers with handles and levels of its own, checks that handles
-// come back to it, and writes what it saw to the file STAND_IN_TOOL_OUTPUT at exit. Our declarations of the ABI serve it; client.cc checks them.
+// Another profiler's NVTX injection, for tests: counts the calls that reach it, answers with handles and
+// levels of its own, checks that handles come back to it, and writes what it saw to the file
+// STAND_IN_TOOL_OUTPUT at exit. Our declarations of the ABI serve it; client.cc checks them.
 #include <cstdio>
 #include <cstdlib>
 #include <map>
@@ -78,9 +79,11 @@ void UnregisterHeap(Domain, Handle heap) {
 }
 void RegisterRegions(Domain, const RegionsRegister* batch) {
   for (size_t i = 0; i < batch->count; ++i) {
-    const auto& range = *reinterpret_cast<const VirtualRange*>(static_cast<const char*>(batch->elements) + i * batch->element_size);
+    const auto& range = *reinterpret_cast<const VirtualRange*>(static_cast<const char*>(batch->elements) +
+                                                               i * batch->element_size);
     Count("region");
-    if (batch->handles != nullptr) batch->handles[i] = static_cast<const char*>(range.address) + 1;  // not the address
+    if (batch->handles != nullptr)
+      batch->handles[i] = static_cast<const char*>(range.address) + 1;  // not the address
     Check(regions.count(range.address) == 0, "a region that is there already");
     regions[range.address] = range.size;
     if (batch->heap == kProcessWideHeap) {
@@ -96,7 +99,8 @@ void RegisterRegions(Domain, const RegionsRegister* batch) {
 void UnregisterRegions(Domain, const RegionsUnregister* batch) {
   for (size_t i = 0; i < batch->count; ++i) {
     Count("region gone");
-    if (batch->reference_type == kByPointer) Check(regions.erase(batch->elements[i]) == 1, "an unknown region goes");
+    if (batch->reference_type == kByPointer)
+      Check(regions.erase(batch->elements[i]) == 1, "an unknown region goes");
   }
 }
 
@@ -122,7 +126,8 @@ struct AtExit {
 
 }  // namespace
 
-extern "C" __attribute__((visibility("default"))) int InitializeInjectionNvtx2(GetExportTable get_export_table) {
+extern "C" __attribute__((visibility("default"))) int InitializeInjectionNvtx2(
+    GetExportTable get_export_table) {
   if (getenv("STAND_IN_TOOL_FAILS") != nullptr) return 0;
   const auto* const tables = static_cast<const CallbackTables*>(get_export_table(kCallbacks));
   AnyFunction** table = nullptr;
@@ -141,7 +146,8 @@ extern "C" __attribute__((visibility("default"))) int InitializeInjectionNvtx2(G
   return 1;
 }
 
-extern "C" __attribute__((visibility("default"))) int InitializeInjectionNvtxExtension(ExtensionModule* module) {
+extern "C" __attribute__((visibility("default"))) int InitializeInjectionNvtxExtension(
+    ExtensionModule* module) {
   if (module->module != kMemoryModule) return 0;
   intptr_t* const slots = module->segments[0].slots;
   Put(slots, kHeapRegister, RegisterHeap);

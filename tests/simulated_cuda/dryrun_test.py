@@ -5,7 +5,7 @@ import os
 import sys
 import unittest
 from pathlib import Path
-from typing import Any, List
+from typing import Any, List, Sequence
 from unittest import mock
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
@@ -15,6 +15,13 @@ from device import DeviceTest  # noqa: E402
 PACKED = Path(__file__).resolve().parent / "packed.py"
 RANKS = str(Path(__file__).resolve().parent / "ranks.py")
 TRAINERS = str(Path(__file__).resolve().parent / "trainers.py")
+
+
+EVERY = ("above", "between", "below") if os.environ.get("VRAMSCOPE_TEST_EVERY") else ()
+# gpus.def, as --gpu-file wants it.
+B200 = {"product": "NVIDIA B200", "compute_capability": "10.0", "multiprocessors": 148, "l2_cache_mib": 126, "shared_memory_kib": 228,
+        "threads_per_multiprocessor": 2048, "blocks_per_multiprocessor": 32, "clock_mhz": 1965, "memory_clock_mhz": 3996, "bus_bits": 8192,
+        "context_mib": 582}
 
 
 class DryrunTest(DeviceTest):
@@ -205,6 +212,12 @@ assert torch.equal(x.sum(), x.mean()) and torch.equal(x.half().sum(), x.half().m
 assert not torch.equal(uploaded, torch.tensor(2).cuda()), "uploaded values are compared by what they are"
 assert torch.isfinite(x.sum()) and torch.linalg.eig(x[:1, :1])[0].numel() == 1, "a computed value is finite"
 assert torch.istft(torch.stft(torch.randn(64).cuda(), 16, return_complex=True), 16).numel() == 64, "no condition for refusing holds"
+weights, lengths = torch.rand(8).cuda(), torch.tensor([3, 5]).cuda()
+if tuple(map(int, torch.__version__.split('.')[:2])) >= (2, 15):  # seen with this release
+    assert torch.cov(x, aweights=weights).numel() == 64, "computed weights are not negative, and do not sum to 0"
+    assert torch.segment_reduce(x[0], "sum", lengths=lengths).numel() == 2, "computed lengths sum to what they have to"
+    assert torch.linalg.eig(x[:0, :0])[0].numel() == 0, "all of nothing are finite"
+    assert not bool(torch.tensor([4.0]).cuda().eq(3).all()), "what was uploaded is compared by what it is"
 """
 
     def test_the_lines_that_read_what_a_kernel_computes_are_named(self) -> None:
@@ -243,6 +256,29 @@ class Series(DryrunTest):
         t4 = self.answer("--gpu", "t4", command=[recorded_run.python(), *self.GPT])["peak"]["device_used_bytes"]
         concluded = next(row["device_used_bytes"] for row in answer["gpus"] if row["gpu"] == "t4")
         self.assertLess(abs(concluded - t4), 64 << 20, "other GPUs differ by cuBLAS's workspaces")
+        self.says_what_runs_say(self.GPT, answer["peak"], EVERY or ("between", "below"))
+
+    @unittest.skipUnless(EVERY, "only with VRAMSCOPE_TEST_EVERY")
+    def test_another_history_says_what_runs_say(self) -> None:
+        command = [str(recorded_run.SAMPLES / "gan.py"), "--device", "cuda", "--steps", "3"]
+        self.says_what_runs_say(command, self.answer("--gpu", "b200", command=[recorded_run.python(), *command])["peak"], EVERY)
+
+    def says_what_runs_say(self, program: List[str], peak: Any, names: Sequence[str]) -> None:
+        """Described GPUs that differ from the largest by their memory alone: the answer of one run against a run on each. Above the peak, between
+        what is allocated and reserved, below what is allocated."""
+        beside = peak["device_used_bytes"] - peak["reserved_bytes"]
+        sizes = {"above": peak["device_used_bytes"] >> 20, "between": beside + (peak["reserved_bytes"] + peak["allocated_bytes"]) // 2 >> 20,
+                 "below": (beside + peak["allocated_bytes"] >> 20) - 1}
+        file = self.folder / "sizes.json"
+        file.write_text(json.dumps([{**B200, "name": name, "memory_mib": sizes[name]} for name in names]), encoding="utf-8")
+        command = [recorded_run.python(), *program]
+        rows = {row["gpu"]: row for row in self.answer("--gpu", "all", "--gpu-file", str(file), command=command)["gpus"]}
+        for name in names:
+            self.assertNotEqual(rows[name]["answered_by"], "run", name)
+            own = json.loads(self.dryrun("--gpu", name, "--gpu-file", str(file), "--json", command=command).stdout)
+            self.assertEqual((rows[name]["fits"], rows[name]["retries"]), (own["fits"], own["retries"]), name)
+            if own["fits"]:
+                self.assertEqual(rows[name]["device_used_bytes"], own["peak"]["device_used_bytes"], name)
 
     def test_the_largest_batch_is_the_last_that_fits(self) -> None:
         command = [recorded_run.python(), *self.GPT, "--batch", "{batch}"]

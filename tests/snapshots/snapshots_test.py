@@ -107,6 +107,16 @@ class RealSnapshots(unittest.TestCase):
         self.assertEqual(content(kept), b"as it was")
         self.assertEqual(glob.glob(kept + ".*"), [])
 
+    def test_a_packed_trace_is_named_as_such(self) -> None:
+        trace = self.out("whole.vms")
+        self.assertEqual(run("convert", os.path.join(SNAPSHOTS, "medium_ctx128_training.pickle"), trace).stderr, "")
+        with open(self.out("packed.vms.gz"), "wb") as file:
+            file.write(gzip.compress(content(trace)))
+        for verb in ("frag", "pack", "replay"):
+            refused = run(verb, self.out("packed.vms.gz"))
+            self.assertEqual(refused.returncode, 2)
+            self.assertIn("packed vramscope trace; unpack it first", refused.stderr)
+
     def test_what_a_hostile_pickle_names_is_refused_by_name_and_does_not_run(self) -> None:
         class Hostile:
             def __reduce__(self):

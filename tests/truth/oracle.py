@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs a training program and writes, at several points of chosen steps, what PyTorch says about its own memory.
 
-    vramscope record -o run.vms -- python oracle.py --points points.jsonl --steps 1,3,5 samples/gpt.py --steps 5
+    vramscope record -o run.vms -- python oracle.py --points points.jsonl --steps 1,3,5 samples/gpt.py --steps 5 [--then --steps 5 --amp bf16]
 
 One JSON object per line, point and device:
+    training                      0 = first; --then begins another one, with other arguments, in the same process
     device                        "cpu", "cuda:0"
     step, kind                    kind: batch_ready, forward_done, backward_middle, backward_done, optimizer_begin, optimizer_done
     in_optimizer                  an optimizer step is under way: LBFGS calls forward and backward from there
@@ -19,6 +20,7 @@ part, then the profiler's memory events in order of time, [bytes, total] per lin
 The program is a sample: a Python file with main(argv) whose batches come from training.endless_batches.
 """
 import argparse
+import gc
 import importlib
 import itertools
 import json
@@ -32,7 +34,9 @@ import torch
 from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
 from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import introspection
+from in_turn import trainings
 from introspection import Live, Names, Storage
 
 SAMPLES = Path(__file__).resolve().parent.parent.parent / "samples"
@@ -60,6 +64,11 @@ class Points:
         self._file = file
         self._steps = steps
         self._devices = devices
+        self._training = -1
+        self.begin_training()
+
+    def begin_training(self) -> None:
+        self._training += 1
         self._done: Dict[int, int] = {}  # optimizer -> its finished steps
         self._in_optimizer = False
         self._taken: Dict[Tuple[int, str], int] = {}
@@ -95,7 +104,7 @@ class Points:
             return
         self._taken[step, kind] = count + 1
         for introspection.device in self._devices:
-            point = {"device": str(introspection.device), "step": step, "kind": kind, "in_optimizer": self._in_optimizer, **self._read()}
+            point = {"training": self._training, "device": str(introspection.device), "step": step, "kind": kind, "in_optimizer": self._in_optimizer, **self._read()}
             self._file.write(json.dumps(point) + "\n")
         self._file.flush()
 
@@ -137,6 +146,10 @@ class Watch:
         register_optimizer_step_pre_hook(lambda optimizer, *_: self._points.optimizer_begin(optimizer))
         register_optimizer_step_post_hook(self._after_optimizer)
         torch.autograd.backward = self._wrap_backward(torch.autograd.backward)
+
+    def begin_training(self) -> None:
+        self._module_depth, self._forward_next = 0, True
+        self._points.begin_training()
 
     def batches(self, batches: Iterator[Any]) -> Iterator[Any]:
         """The same batches, seen by the oracle."""
@@ -228,6 +241,17 @@ def run_profiled(run: Callable[[], None], file: Path, device: torch.device) -> N
     file.write_text(f"[{begin}, {end}]\n" + "".join(f"[{size}, {total}]\n" for _, size, total in events))
 
 
+def train_in_turn(program: Any, arguments: List[str], watch: Watch) -> None:
+    """A training for each part of the arguments between --then; one that this PyTorch cannot do says so, and the next begins."""
+    for part in trainings(arguments):
+        try:
+            program.main(part)
+        except SystemExit as exit:
+            print(exit, file=sys.stderr)
+        gc.collect()  # a model in a cycle would live on into the next training
+        watch.begin_training()
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--points", type=Path, required=True)
@@ -246,7 +270,7 @@ def main() -> None:
         program = load_program(options.program, watch)
 
         def run() -> None:
-            program.main(options.arguments)
+            train_in_turn(program, options.arguments, watch)
 
         if options.memory_events:
             run_profiled(run, options.memory_events, devices[0])

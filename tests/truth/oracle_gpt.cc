@@ -239,14 +239,16 @@ class Points {
       for (const auto& [storage, name] : names) visible.insert(storage);
 
     std::fprintf(file_,
-                 "{\"device\": \"%s\", \"step\": %lld, \"kind\": \"%s\", \"in_optimizer\": false, \"before_ns\": %llu, "
+                 "{\"device\": \"%s\", \"step\": %lld, \"kind\": \"%s\", \"in_optimizer\": false, "
+                 "\"before_ns\": %llu, "
                  "\"after_ns\": %llu, \"parameter\": %s, "
                  "\"buffer\": %s, \"gradient\": %s, \"optimizer_state\": %s, \"saved\": %s, \"input\": %s, "
                  "\"given\": [], \"visible\": %s}\n",
-                 watched.is_cpu() ? "cpu" : "cuda:0", static_cast<long long>(moment.step), kind, static_cast<unsigned long long>(before),
-                 static_cast<unsigned long long>(Now()), Json(parameters).c_str(), Json(buffers).c_str(),
-                 Json(gradients).c_str(), Json(state).c_str(), Json(graph.saved).c_str(),
-                 Json(graph.batch).c_str(), Json(visible).c_str());
+                 watched.is_cpu() ? "cpu" : "cuda:0", static_cast<long long>(moment.step), kind,
+                 static_cast<unsigned long long>(before), static_cast<unsigned long long>(Now()),
+                 Json(parameters).c_str(), Json(buffers).c_str(), Json(gradients).c_str(),
+                 Json(state).c_str(), Json(graph.saved).c_str(), Json(graph.batch).c_str(),
+                 Json(visible).c_str());
   }
 
   void Observe(const sample::Moment& moment) {

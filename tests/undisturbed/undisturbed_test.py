@@ -16,7 +16,8 @@ import device as simulated_device
 import recorded_run
 from recorded_run import SAMPLES, RecordingTest, python
 
-STEPS = 9
+IN_TURN = Path(__file__).resolve().parent.parent / "in_turn.py"
+STEPS = 9  # of each training
 DEEP = range(4, 7)
 DEEP_STEP_BYTES = 100_000
 MARK_OPTIMIZER_STEP_DONE, MARK_DEEP_BEGIN, MARK_DEEP_END = 1, 2, 3
@@ -28,7 +29,6 @@ SAMPLE_SIZES: Dict[str, List[str]] = {
     "mlp_small": [],
 }
 VARIANTS: Dict[str, List[str]] = {
-    "plain": [],
     "amp": ["--amp", "bf16"],
     "checkpointing": ["--checkpoint"],
     "accumulation": ["--accumulate", "4"],
@@ -40,24 +40,33 @@ class DeepStepTest(RecordingTest):
 
     device = "cpu"
 
-    def record_sample(self, sample: str, flags: Sequence[str], options: Sequence[str]) -> Path:
-        command = [python(), str(SAMPLES / f"{sample}.py"), "--device", self.device, "--steps", str(STEPS), *flags]
-        return self.recorded(command, options, env=self.environment())
+    def record_sample(self, sample: str, flags: Sequence[str], variants: Sequence[str], options: Sequence[str]) -> Path:
+        others = [argument for variant in variants for argument in ("--then", *VARIANTS[variant])]
+        program = [str(IN_TURN), str(SAMPLES / f"{sample}.py"), "--device", self.device, "--steps", str(STEPS), *flags, *others]
+        return self.recorded([python(), *program], options, env=self.environment())
 
     def environment(self) -> Dict[str, str]:
         return recorded_run.clean_environment()
 
-    def check(self, sample: str, variant: str) -> None:
-        options = ["--depth", "deep", "--deep-steps", f"{DEEP[0]}-{DEEP[-1]}"]
-        trace = self.record_sample(sample, [*SAMPLE_SIZES[sample], *VARIANTS[variant]], options)
+    def check(self, sample: str, variants: Sequence[str]) -> None:
+        """One process trains the sample plainly, then with the flags of each variant."""
+        trainings = ["plain", *variants]
+        deep_steps = [range(STEPS * turn + DEEP[0], STEPS * turn + DEEP[-1] + 1) for turn in range(len(trainings))]
+        options = ["--depth", "deep", "--deep-steps", ",".join(f"{steps[0]}-{steps[-1]}" for steps in deep_steps)]
+        trace = self.record_sample(sample, SAMPLE_SIZES[sample], variants, options)
         steps, deep = _allocations_by_step(trace, optimizers=2 if sample == "gan" else 1)
-        self.assertEqual(deep, set(DEEP))
-        self.assertGreater(len(steps[DEEP[0]]), 20)
-        light = steps[DEEP[0] - 1]  # 2 and 3 are alike: 1 has made the optimizer's state
-        for step in (DEEP[0] - 2, *DEEP, DEEP[-1] + 1, DEEP[-1] + 2):
-            if sample == "autoencoder_lbfgs" and len(steps[step]) != len(light):
+        self.assertEqual(deep, {step for group in deep_steps for step in group})
+        for variant, group in zip(trainings, deep_steps):
+            with self.subTest(variant):
+                self._check_one(steps, group, may_end_early=sample == "autoencoder_lbfgs")
+
+    def _check_one(self, steps: Dict[int, List[int]], deep: range, may_end_early: bool) -> None:
+        self.assertGreater(len(steps[deep[0]]), 20)
+        light = steps[deep[0] - 1]  # 2 and 3 are alike: 1 has made the optimizer's state
+        for step in (deep[0] - 2, *deep, deep[-1] + 1, deep[-1] + 2):
+            if may_end_early and len(steps[step]) != len(light):
                 continue  # LBFGS ends a step early when it has converged
-            self.assertEqual(_first_difference(steps[step], light), None, f"step {step} against the light step {DEEP[0] - 1}")
+            self.assertEqual(_first_difference(steps[step], light), None, f"step {step} against the light step {deep[0] - 1}")
 
 
 def _allocations_by_step(trace: Path, optimizers: int) -> Tuple[Dict[int, List[int]], set]:
@@ -95,7 +104,7 @@ class Undisturbed(DeepStepTest):
     def test_a_deep_gpt_step_costs_little_of_the_trace(self) -> None:
         bytes_of = {}
         for options in (["--depth", "light"], ["--depth", "deep", "--deep-steps", f"{DEEP[0]}-{DEEP[-1]}"]):
-            trace = self.record_sample("gpt", [], options)
+            trace = self.record_sample("gpt", [], [], options)
             bytes_of[options[1]] = trace.stat().st_size
         per_step = (bytes_of["deep"] - bytes_of["light"]) / len(DEEP)
         print(f"a deep GPT step costs {per_step:.0f} bytes of the trace", file=sys.stderr)
@@ -112,11 +121,10 @@ class UndisturbedOnCuda(DeepStepTest):
 
 def _add_tests(case: type, samples: Iterable[str], variants: Iterable[str]) -> None:
     for sample in samples:
-        for variant in variants:
-            def test(self: DeepStepTest, sample: str = sample, variant: str = variant) -> None:
-                self.check(sample, variant)
+        def test(self: DeepStepTest, sample: str = sample) -> None:
+            self.check(sample, list(variants))
 
-            setattr(case, f"test_deep_steps_of_{sample}_{variant}_allocate_what_light_ones_do", test)
+        setattr(case, f"test_deep_steps_of_{sample}_allocate_what_light_ones_do", test)
 
 
 _add_tests(Undisturbed, SAMPLE_SIZES, VARIANTS)

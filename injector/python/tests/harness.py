@@ -101,6 +101,9 @@ def _read(log: str) -> List[Event]:
             process = int(process_text)
             if what == "string":
                 texts[process, int(fields[0])] = fields[1]
+            elif what == "forked":
+                parent = int(fields[0])
+                texts.update({(process, number): text for (owner, number), text in texts.items() if owner == parent})
             elif what == "coverage":
                 events.append(Event(what, process, [int(fields[1])], fields[0], fields[2]))
             elif what == "ready":

@@ -166,6 +166,21 @@ class NamesTest(unittest.TestCase):
         """
         self.assert_all_told(harness.run(program, ORACLE))
 
+    def test_models_that_follow_each_other_are_all_named(self) -> None:
+        program = """
+            import gc
+            same_memory = torch.zeros(8, 4)
+            for _ in range(3):
+                model = Net()
+                model.first.weight = nn.Parameter(same_memory)
+                train(model, torch.optim.SGD(model.parameters(), lr=0.1))
+                model = None
+                gc.collect()
+        """
+        told = harness.run(program, ORACLE).labels(PARAMETER)["first.weight"]
+        self.assertEqual(len(told), 3)
+        self.assertEqual(len({address for address, _, _ in told}), 1)
+
     def test_a_second_root_is_told_apart_when_names_collide(self) -> None:
         program = """
             class Generator(Net): pass

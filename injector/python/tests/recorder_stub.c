@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Stands in for the injector in the shim's tests: offers injector/core/api.h and writes each call as one line of text.
+ * Stands in for the injector in the shim's tests: offers injector/core/api.h and writes each call as one line
+ * of text.
  *
  *   VRAMSCOPE_STUB_LOG      the file; without it calls cost what a call costs and nothing is written
  *   VRAMSCOPE_STUB_DEEP     "2-3": steps 2 and 3 are deep; "1-9" begins deep
  *   VRAMSCOPE_STUB_REACHED  what vramscope_torch_ready answers; default 3
  */
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,13 +19,6 @@
 static int log_file = -1;
 static long first_deep = 0, last_deep = -1, step = 1;
 
-__attribute__((constructor)) static void Open(void) {
-  const char* path = getenv("VRAMSCOPE_STUB_LOG");
-  const char* deep = getenv("VRAMSCOPE_STUB_DEEP");
-  if (path) log_file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-  if (deep) sscanf(deep, "%ld-%ld", &first_deep, &last_deep);
-}
-
 __attribute__((format(printf, 1, 2))) static void Say(const char* format, ...) {
   char line[4096];
   va_list arguments;
@@ -34,6 +29,17 @@ __attribute__((format(printf, 1, 2))) static void Say(const char* format, ...) {
   if (length > (int)sizeof line - 2) length = sizeof line - 2;
   line[length] = '\n';
   if (write(log_file, line, (size_t)length + 1) < 0) _exit(99);
+}
+
+/* A child knows the texts of its parent by their ids. */
+static void SayForked(void) { Say("forked\t%d\t%d", getpid(), getppid()); }
+
+__attribute__((constructor)) static void Open(void) {
+  const char* path = getenv("VRAMSCOPE_STUB_LOG");
+  const char* deep = getenv("VRAMSCOPE_STUB_DEEP");
+  if (path) log_file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+  if (deep) sscanf(deep, "%ld-%ld", &first_deep, &last_deep);
+  pthread_atfork(NULL, NULL, SayForked);
 }
 
 int vramscope_recording(void) { return 1; }
@@ -55,27 +61,45 @@ void vramscope_range_end(uint32_t kind, uint32_t name, uint64_t id) {
 }
 
 void vramscope_mark(uint32_t kind, uint64_t value, uint32_t name, uint64_t tensor) {
-  Say("mark\t%d\t%u\t%llu\t%u\t%llu", getpid(), kind, (unsigned long long)value, name, (unsigned long long)tensor);
+  Say("mark\t%d\t%u\t%llu\t%u\t%llu", getpid(), kind, (unsigned long long)value, name,
+      (unsigned long long)tensor);
 }
 
-void vramscope_label(uint32_t role, uint32_t source, uint64_t address, uint64_t bytes, uint32_t name, uint64_t tensor) {
-  Say("label\t%d\t%u\t%u\t%llu\t%llu\t%u\t%llu", getpid(), role, source, (unsigned long long)address, (unsigned long long)bytes,
-      name, (unsigned long long)tensor);
+void vramscope_label(uint32_t role, uint32_t source, uint64_t address, uint64_t bytes, uint32_t name,
+                     uint64_t tensor) {
+  Say("label\t%d\t%u\t%u\t%llu\t%llu\t%u\t%llu", getpid(), role, source, (unsigned long long)address,
+      (unsigned long long)bytes, name, (unsigned long long)tensor);
 }
 
 void vramscope_coverage(const char* hook, uint32_t state, const char* detail) {
   Say("coverage\t%d\t%s\t%u\t%s", getpid(), hook, state, detail);
 }
 
-void vramscope_held_block(uint32_t device, uint64_t address, uint64_t bytes, uint64_t stream, uint64_t requested) {
+void vramscope_held_block(uint32_t device, uint64_t address, uint64_t bytes, uint64_t stream,
+                          uint64_t requested) {
   (void)stream;
-  Say("held_block\t%d\t%u\t%llu\t%llu\t%llu", getpid(), device, (unsigned long long)address, (unsigned long long)bytes,
-      (unsigned long long)requested);
+  Say("held_block\t%d\t%u\t%llu\t%llu\t%llu", getpid(), device, (unsigned long long)address,
+      (unsigned long long)bytes, (unsigned long long)requested);
 }
 
 void vramscope_held_gone(uint32_t device, uint64_t address) {
   Say("held_gone\t%d\t%u\t%llu", getpid(), device, (unsigned long long)address);
 }
+
+uint32_t vramscope_driver_seen(void) { return 1; }
+
+void vramscope_held_segment(uint32_t device, uint64_t address, uint64_t bytes, uint64_t stream,
+                            uint64_t part_bytes) {
+  Say("held_segment\t%d\t%u\t%llu\t%llu\t%llu\t%llu", getpid(), device, (unsigned long long)address,
+      (unsigned long long)bytes, (unsigned long long)stream, (unsigned long long)part_bytes);
+}
+
+void vramscope_held_segment_gone(uint32_t device, uint64_t address, uint64_t bytes, uint64_t part_bytes) {
+  Say("held_segment_gone\t%d\t%u\t%llu\t%llu\t%llu", getpid(), device, (unsigned long long)address,
+      (unsigned long long)bytes, (unsigned long long)part_bytes);
+}
+
+void vramscope_held_driver_total(void) { Say("held_driver_total\t%d", getpid()); }
 
 uint32_t vramscope_held_tensor(uint64_t tensor, uint64_t address, uint64_t bytes) {
   Say("held_tensor\t%d\t%llu\t%llu\t%llu", getpid(), (unsigned long long)tensor, (unsigned long long)address,

@@ -160,6 +160,32 @@ class StartTest(unittest.TestCase):
         self.assertEqual((done.stdout, done.stderr), ("False\n", ""))
         self.assertEqual([event.name for event in done.events if event.what == "ready"], ["whole"])
 
+    def test_several_may_wait_for_one_module(self) -> None:
+        program = f"""
+            import sys
+            sys.path.append({harness.SHIM!r})
+            from vramscope_shim.import_hook import when_imported
+            for react in (lambda: print("first"), lambda: 1 / 0, lambda: print("third")):
+                when_imported("colorsys", react)
+            import colorsys
+        """
+        done = harness.run(program, recorded=False)
+        self.assertEqual((done.stdout, done.stderr), ("first\nthird\n", ""))
+
+    def test_what_tries_a_change_is_imported_only_where_one_is_asked_for(self) -> None:
+        self.write("torch/__init__.py", "__version__ = '0'\n")
+        program = "import sys, os, torch; print('vramscope_try' in sys.modules, sorted(os.listdir('notes')))"
+        os.mkdir(os.path.join(self.folder, "notes"))
+        settings: Dict[str, Any] = {"python": sys.executable, "folder": self.folder}
+        self.assertEqual(harness.run(program, **settings).stdout, "False []\n")
+        plan = '{"notes": "notes", "amp": "bf16", "checkpoint": ["all"]}'
+        done = harness.run(program, environment={"VRAMSCOPE_TRY": plan}, **settings)
+        self.assertEqual((done.exit_code, done.stderr), (0, ""), "this torch has nothing that could be changed")
+        self.assertRegex(done.stdout, r"True \['[0-9]+\.try'\]", "and it is told")
+        for broken in ("{", "[]", '{"amp": "bf16"}'):
+            done = harness.run(program, environment={"VRAMSCOPE_TRY": broken}, **settings)
+            self.assertEqual((done.exit_code, done.stderr), (0, ""), broken)
+
     def test_without_the_injector_nothing_happens(self) -> None:
         self.write("torch/__init__.py", "__version__ = '0'\n")
         done = harness.run("import torch", environment={"PYTHONPATH": harness.SHIM + ":" + self.folder, "VRAMSCOPE_SESSION": "x"}, recorded=False)

@@ -2,61 +2,75 @@
 # SPDX-License-Identifier: Apache-2.0
 """A program cannot tell that it is named: the oracle is the same program without the shim, in light and in deep steps."""
 
+import os
 import re
 import tempfile
+import textwrap
 import unittest
-from typing import Any, Dict, List
+from typing import Any, Dict, List, NamedTuple
 
 import harness
 from harness import Run, needs_torch
+from undisturbed_programs import IN_FORKS, MODEL, PROGRAMS
 
-MODEL = """
-    import copy, gc, io, pickle, sys, traceback, warnings, weakref
-    import torch
-    from torch import nn
-    torch.manual_seed(0)
-    warnings.simplefilter("error" if sys.version_info < (3, 15) else "default")
-    warnings.filterwarnings("ignore", message=".*prototype.*|.*sparse.*|.*deprecat.*|.*lr_scheduler.*")
-    warnings.simplefilter("ignore", ResourceWarning)
 
-    class Net(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.first, self.norm, self.last = nn.Linear(4, 8), nn.BatchNorm1d(8), nn.Linear(8, 4)
-
-        def forward(self, x):
-            return self.last(self.norm(self.first(x)).relu())
-
-    def train(model, optimizer, steps=4):
-        for _ in range(steps):
-            optimizer.zero_grad()
-            loss = model(torch.randn(6, 4)).pow(2).mean()
-            loss.backward()
-            optimizer.step()
-        return loss.item()
-
-    def show(*what):
-        print(*what)
-"""
+class Ended(NamedTuple):
+    stdout: str
+    stderr: str
 
 
 @needs_torch
 class UndisturbedTest(unittest.TestCase):
-    def same(self, program: str, *steps: str, **settings: Any) -> List[Run]:
+    in_forks: Dict[str, Dict[str, Ended]]  # steps that are deep -> program -> what it wrote
+    statuses: Dict[str, str]               # steps that are deep -> how all programs ended
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        cls.in_forks, cls.statuses = {}, {}
+        with tempfile.TemporaryDirectory() as folder:
+            for name, program in PROGRAMS.items():
+                with open(os.path.join(folder, f"{name}.py"), "w", encoding="utf-8") as file:
+                    file.write(textwrap.dedent(program))
+            for mode in ("bare", "", "1-99"):
+                before = textwrap.dedent(MODEL) + f"programs = {list(PROGRAMS)}\n"
+                environment = {} if mode in ("bare", "") else {"VRAMSCOPE_STUB_DEEP": mode}
+                done = harness.run(IN_FORKS, before, recorded=mode != "bare", environment=environment, folder=folder)
+                assert done.exit_code == 0 and not _hooks_that_raised(done), (_hooks_that_raised(done), done.stderr)
+                cls.statuses[mode] = done.stdout
+                cls.in_forks[mode] = {name: Ended(_read(folder, f"{name}.out"), _read(folder, f"{name}.err")) for name in PROGRAMS}
+
+    def same_in_fork(self, name: str) -> Ended:
+        """The program of that name looks the same bare, light and deep. Returns what it wrote."""
+        bare = self.in_forks["bare"][name]
+        for mode in ("", "1-99"):
+            recorded = self.in_forks[mode][name]
+            self.assertEqual(recorded.stdout, bare.stdout, mode)
+            self.assertEqual(_without_clock(recorded.stderr), _without_clock(bare.stderr), mode)
+        return bare
+
+    def test_programs_end_as_they_would(self) -> None:
+        for mode in ("", "1-99"):
+            self.assertEqual(self.statuses[mode], self.statuses["bare"], mode)
+        statuses = dict(line.split() for line in self.statuses["bare"].splitlines())
+        self.assertEqual({name: status for name, status in statuses.items() if not name.startswith("ends_")},
+                         {name: "0" for name in PROGRAMS if not name.startswith("ends_")}, self.in_forks["bare"])
+        self.assertEqual([statuses[f"ends_by_{end}"] for end in ("exit", "exit_with_text", "exception", "signal")],
+                         [str(3 << 8), str(1 << 8), str(1 << 8), "9"])
+
+    def same(self, program: str, *steps: str, light: bool = True, **settings: Any) -> List[Run]:
         """Runs it bare, light, and with the given steps deep ("1-99"); all must look the same. Returns the recorded runs."""
         holder = tempfile.TemporaryDirectory()
         self.addCleanup(holder.cleanup)
         settings["folder"] = holder.name  # the same in every run: it stands in tracebacks
         bare = harness.run(program, MODEL, recorded=False, **settings)
         runs = []
-        for deep in ("", *(steps or ("1-99",))):
+        for deep in (*([""] if light else []), *(steps or ("1-99",))):
             environment: Dict[str, str] = {"VRAMSCOPE_STUB_DEEP": deep} if deep else {}
             done = harness.run(program, MODEL, environment=environment, **settings)
             self.assertEqual(done.stdout, bare.stdout, deep)
             self.assertEqual(_without_clock(done.stderr), _without_clock(bare.stderr), deep)
             self.assertEqual(done.exit_code, bare.exit_code)
-            wrong = {hook: told for hook, told in done.coverage().items() if any("Error" in detail for _, detail in told)}
-            self.assertEqual(wrong, {}, deep)
+            self.assertEqual(_hooks_that_raised(done), {}, deep)
             runs.append(done)
         return runs
 
@@ -88,94 +102,25 @@ class UndisturbedTest(unittest.TestCase):
         self.same(program)
 
     def test_nothing_is_kept_alive(self) -> None:
-        program = """
-            from torch.utils.data import DataLoader, TensorDataset
-            gc.disable()
-            model = Net()
-            optimizer = torch.optim.AdamW(model.parameters())
-            train(model, optimizer)
-            for batch in DataLoader(TensorDataset(torch.randn(4, 4)), batch_size=2):
-                pass
-            watched = [weakref.ref(thing) for thing in (model, model.first, model.first.weight, model.norm.running_mean, optimizer,
-                                                        optimizer.state[model.first.weight]["exp_avg"], batch[0])]
-            del model, optimizer, batch
-            show([reference() is None for reference in watched])
-        """
-        for done in self.same(program):
-            self.assertEqual(done.stdout.count("True"), 7)
+        self.assertEqual(self.same_in_fork("nothing_is_kept_alive").stdout.count("True"), 7)
 
     def test_user_code_sees_none_of_our_reads(self) -> None:
-        program = """
-            from torch.overrides import TorchFunctionMode
-            seen = []
-            class Mode(TorchFunctionMode):
-                def __torch_function__(self, function, types, args=(), kwargs=None):
-                    seen.append(getattr(function, "__name__", str(function)))
-                    return function(*args, **(kwargs or {}))
-            class Sub(torch.Tensor):
-                @classmethod
-                def __torch_function__(cls, function, types, args=(), kwargs=None):
-                    seen.append("sub " + getattr(function, "__name__", str(function)))
-                    return super().__torch_function__(function, types, args, kwargs or {})
-            from torch.utils.data import DataLoader
-            model, data = Net(), [torch.randn(4).as_subclass(Sub) for _ in range(8)]
-            model.odd = nn.Parameter(torch.randn(3))
-            optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
-            with Mode():
-                for batch in DataLoader(data, batch_size=4, collate_fn=torch.stack):
-                    optimizer.zero_grad()
-                    model(batch).sum().backward()
-                    optimizer.step()
-            show(len(seen), seen)
-        """
-        self.same(program)
+        self.same_in_fork("user_code_sees_none_of_our_reads")
 
     def test_unusual_tensors(self) -> None:
-        program = """
-            from torch.utils.data import DataLoader
-            x = torch.randn(6, 4)
-            if hasattr(torch._C, "_is_cow_tensor"):
-                class Lazy(nn.Module):
-                    def __init__(self):
-                        super().__init__()
-                        self.weight = nn.Parameter(torch._lazy_clone(x))
-                        self.register_buffer("kept", torch._lazy_clone(x))
-                lazy = Lazy()
-                with torch.no_grad():
-                    pass
-                optimizer = torch.optim.SGD([torch.randn(2, requires_grad=True)], lr=0.1)
-                optimizer.step()
-                for batch in DataLoader([1, 2], collate_fn=lambda _: torch._lazy_clone(x)):
-                    show(torch._C._is_cow_tensor(batch))
-                show(torch._C._is_cow_tensor(lazy.weight), torch._C._is_cow_tensor(lazy.kept))
-            table = nn.Embedding(10, 4, sparse=True)
-            optimizer = torch.optim.SparseAdam(list(table.parameters()))
-            for _ in range(4):
-                table(torch.tensor([1, 2])).sum().backward()
-                optimizer.step()
-            show(table.weight.sum().item())
-            with torch.device("meta"):
-                nowhere = nn.Linear(3, 3)
-            optimizer = torch.optim.SGD(nowhere.parameters(), lr=0.1)
-            nowhere(torch.ones(1, 3, device="meta")).sum().backward()
-            optimizer.step()
-            from torch._subclasses.fake_tensor import FakeTensorMode
-            with FakeTensorMode():
-                fake = nn.Linear(3, 3)
-                optimizer = torch.optim.Adam(fake.parameters())
-                fake(torch.ones(1, 3)).sum().backward()
-                optimizer.step()
-                show(type(fake.weight.data).__name__)
-            lazy = nn.LazyLinear(3)
-            with torch.no_grad():
-                lazy(torch.ones(1, 5))
-            from torch.func import functional_call, grad, vmap
-            show(grad(lambda t: functional_call(lazy, {"weight": t}, torch.ones(1, 5)).sum())(lazy.weight).sum().item())
-            show(vmap(lambda t: lazy(t).sum())(torch.ones(2, 5)).shape)
-            for batch in DataLoader([1, 2], collate_fn=lambda _: [torch.nested.nested_tensor([torch.ones(2), torch.ones(3)]), x.to_sparse()]):
-                show(len(batch))
-        """
-        self.same(program)
+        self.same_in_fork("unusual_tensors")
+
+    def test_scripted_scopes(self) -> None:
+        self.same_in_fork("scripted_scopes")
+
+    def test_what_can_be_seen_of_replaced_methods(self) -> None:
+        self.same_in_fork("what_can_be_seen_of_replaced_methods")
+
+    def test_ends_of_programs(self) -> None:
+        for name in PROGRAMS:
+            if name.startswith("ends_"):
+                with self.subTest(name):
+                    self.assertNotEqual(self.same_in_fork(name).stdout, "", "it has trained")
 
     def test_tracebacks_of_light_steps(self) -> None:
         program = """
@@ -222,11 +167,6 @@ class UndisturbedTest(unittest.TestCase):
         light = self.same(program, "2-3")[0]
         self.assertNotIn("went well", light.stdout)
         self.assertNotIn("vramscope", light.stdout + light.stderr)
-
-    def test_ends_of_programs(self) -> None:
-        for end in ("sys.exit(3)", "raise KeyboardInterrupt", "1 / 0", "import os, signal; os.kill(os.getpid(), signal.SIGKILL)", "sys.exit('text')"):
-            with self.subTest(end):
-                self.same("model = Net()\nshow(train(model, torch.optim.SGD(model.parameters(), lr=0.1)))\n" + end, "2-3")
 
     def test_compiled_and_scripted_programs(self) -> None:
         program = """
@@ -290,35 +230,9 @@ class UndisturbedTest(unittest.TestCase):
             from torch._dynamo.utils import counters
             show(counters["stats"])
         """
-        for done in self.same(program, "2-3"):
+        for done in self.same(program, "2-3", light=False):
             self.assertEqual(done.exit_code, 0, done.stderr)
             self.assertEqual([event.number[1] for event in done.named("mark", harness.MARK_STEP_DONE)], [1, 2, 3, 4])
-
-    def test_scripted_scopes(self) -> None:
-        program = """
-            warnings.simplefilter("default")
-            @torch.jit.script
-            def scope(x: torch.Tensor):
-                with torch.profiler.record_function("scope"):
-                    y = x + 1
-                return y
-            @torch.jit.script
-            def no_grad(x: torch.Tensor):
-                with torch.no_grad():
-                    y = x + 1
-                return y
-            show(scope(torch.ones(1)).item(), no_grad(torch.ones(1)).item())
-        """
-        self.same(program)
-
-    def test_what_can_be_seen_of_replaced_methods(self) -> None:
-        program = """
-            import inspect
-            for method in (torch.autocast.__enter__, torch.autocast.__exit__, torch.profiler.record_function.__enter__,
-                           torch.profiler.record_function.__exit__, torch.no_grad.__enter__, nn.Module.zero_grad):
-                show(method.__qualname__, method.__module__, inspect.signature(method), method.__doc__, inspect.getsource(method))
-        """
-        self.same(program)
 
     def test_processes_of_every_kind(self) -> None:
         program = """
@@ -345,8 +259,17 @@ class UndisturbedTest(unittest.TestCase):
                 for batch in DataLoader(TensorDataset(torch.arange(8.0)), batch_size=4, num_workers=2):
                     show(batch)
         """
-        for done in self.same(program, "2-3"):
+        for done in self.same(program, "2-3", light=False):
             self.assertEqual(len({event.process for event in done.named("label", harness.PARAMETER)}), 4, "2 spawned, 2 forked")
+
+
+def _hooks_that_raised(done: Run) -> Dict[str, Any]:
+    return {hook: told for hook, told in done.coverage().items() if any("Error" in detail for _, detail in told)}
+
+
+def _read(folder: str, name: str) -> str:
+    with open(os.path.join(folder, name), encoding="utf-8") as file:
+        return file.read()
 
 
 def _without_clock(text: str) -> str:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a program that is attached to holds already: blocks, what they are, and what autograd keeps for backward.
 
-    GPU   every block, from the caching allocator's own snapshot
+    GPU   every block, and the segments that they lie in, from the caching allocator's own snapshot
     CPU   the storages under all tensors that Python knows, and under what their graphs keep (_raw_saved_...)
     both  labels of parameters, buffers, gradients and optimizer state, as in a step
 
@@ -21,7 +21,10 @@ HOOK = "python.held"
 CUDA = 1  # c10::DeviceType
 ALONE_SECONDS = 60.0
 
+SMALL_PART, LARGE_PART = 2 << 20, 20 << 20  # in which expandable segments are mapped (c10/cuda/CUDACachingAllocator.cpp)
+
 Block = Tuple[int, int, int, int, int]  # device, address, size, stream, requested size
+Segment = Tuple[int, int, int, int, int]  # device, address, size, stream, bytes of the parts it is mapped in
 
 
 def tell(torch: Any, registry: Any, optimizers: Any) -> None:
@@ -44,6 +47,8 @@ def tell(torch: Any, registry: Any, optimizers: Any) -> None:
 def _tell_gpu_blocks(torch: Any) -> bool:
     if not torch.cuda.is_initialized():
         return False
+    if native.driver_seen():
+        _tell_segments(torch)
     found = list(_gpu_blocks(torch))
     for block in found:
         native.held_block(*block)
@@ -53,6 +58,28 @@ def _tell_gpu_blocks(torch: Any) -> bool:
         if (device, address, size) not in still:
             native.held_gone(device, address)
     return bool(found)
+
+
+def _tell_segments(torch: Any) -> None:
+    """At the driver's level; what else is in use there, of contexts and libraries, is known as a sum only."""
+    found = list(_segments(torch))
+    for segment in found:
+        native.held_segment(*segment)
+    still = set(_segments(torch))
+    for device, address, size, stream, part in found:
+        if (device, address, size, stream, part) not in still:
+            native.held_segment_gone(device, address, size, part)
+    native.held_driver_total()
+
+
+def _segments(torch: Any) -> Iterator[Segment]:
+    if getattr(torch.cuda, "get_allocator_backend", lambda: "native")() != "native":
+        return
+    for segment in torch.cuda.memory_snapshot():
+        size, part = segment["total_size"], 0
+        if segment.get("is_expandable"):
+            part = LARGE_PART if segment["segment_type"] == "large" and size % LARGE_PART == 0 else SMALL_PART
+        yield CUDA << 8 | segment["device"], segment["address"], size, segment["stream"], part
 
 
 def _gpu_blocks(torch: Any) -> Iterator[Block]:

@@ -11,7 +11,7 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing alone would cost more than everything here
-    from typing import Any, Callable, Dict, Optional
+    from typing import Any, Callable, Dict, List, Optional
 
 ModuleSpec: "Any" = type(sys.__spec__)
 
@@ -38,7 +38,7 @@ class _Finder:
     """Stands first in sys.meta_path while a module is waited for; finds nothing itself, asks the finders behind it."""
 
     def __init__(self) -> None:
-        self.waiting: "Dict[str, Callable[[], object]]" = {}
+        self.waiting: "Dict[str, List[Callable[[], object]]]" = {}
 
     def find_spec(self, name: str, path: "Any" = None, target: "Any" = None) -> "Optional[Any]":
         # Also called by importlib.util.find_spec("torch"), which imports nothing: so finding it is no reason to stop waiting.
@@ -54,14 +54,14 @@ class _Finder:
         return None
 
     def imported(self, name: str) -> None:
-        react = self.waiting.pop(name, None)
+        reactions = self.waiting.pop(name, [])
         if not self.waiting and self in sys.meta_path:
             sys.meta_path.remove(self)
-        try:
-            if react is not None:
+        for react in reactions:
+            try:
                 react()
-        except Exception:
-            pass
+            except Exception:
+                pass
 
 
 _finder = _Finder()
@@ -73,14 +73,14 @@ def is_imported(name: str) -> bool:
 
 
 def when_imported(name: str, react: "Callable[[], object]") -> None:
-    """Calls react() once: now when the module is imported already, else right after it will have been."""
+    """Calls react() once: now when the module is imported already, else right after it will have been, after those who asked before."""
     if is_imported(name):
         react()
         return
     module = sys.modules.get(name)
     if module is not None and type(getattr(module, "__spec__", None)) is ModuleSpec:
         module.__spec__.__class__ = _WatchedSpec  # being imported right now, by another thread or further up this one
-    _finder.waiting[name] = react
+    _finder.waiting.setdefault(name, []).append(react)
     if _finder not in sys.meta_path:
         sys.meta_path.insert(0, _finder)
 

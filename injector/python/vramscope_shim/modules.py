@@ -45,6 +45,7 @@ class Registry:
         self._slot_at: Dict[Tuple[int, str], Slot] = {}  # (id of the module, key)
         self._paths: Dict[int, Tuple[Any, str]] = {}  # id of the module -> (weak reference, path)
         self._told = Told(native.Source.MODULE_REGISTRY)
+        self._renamed = False  # since the last look
         self.looks = 0
 
     def install(self, torch: Any) -> None:
@@ -57,6 +58,9 @@ class Registry:
         for registrar, hook in zip(registrars, (self._registered, self._buffer_registered, self._registered)):
             patches.register(torch, registrar, hook)
         native.coverage("python.names", native.State.HOOKED)
+
+    def forget(self) -> None:
+        self._known.clear()
 
     # --- the registration hooks of torch.nn.Module; called before the value is stored
 
@@ -127,7 +131,9 @@ class Registry:
         if not self._searched:
             self.search()
         self.refresh()
-        self._told.start()
+        # A model that is made after another one is gone may lie where that one lay, under the same names (every fold of a cross-validation).
+        self._told.start(everything_is_news=self._renamed)
+        self._renamed = False
         with storage.untouched():
             for slot in self._slots:
                 tensor = slot.tensor()
@@ -140,6 +146,7 @@ class Registry:
     # --- naming
 
     def _name_everything(self) -> None:
+        self._renamed = True
         modules = [module for module in (reference() for reference in list(self._known.values())) if module is not None]
         held = {id(child) for module in modules for child in _children(module)}
         self._slots, self._slot_of, self._slot_at, self._paths = [], {}, {}, {}

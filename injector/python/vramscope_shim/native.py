@@ -74,6 +74,10 @@ def _bind() -> None:
         ("memory_seen", ctypes.c_int, []),
         ("held_block", None, [number, wide, wide, wide, wide]),
         ("held_gone", None, [number, wide]),
+        ("driver_seen", number, []),
+        ("held_segment", None, [number, wide, wide, wide, wide]),
+        ("held_segment_gone", None, [number, wide, wide, wide]),
+        ("held_driver_total", None, []),
         ("held_tensor", number, [wide, wide, wide]),
         ("held_saved", number, [wide]),
         ("held_leaf", None, [wide, wide]),
@@ -112,6 +116,26 @@ def held_block(device: int, address: int, size: int, stream: int, requested: int
 def held_gone(device: int, address: int) -> None:
     """It was freed since it was found."""
     _library.vramscope_held_gone(device, address)
+
+
+def driver_seen() -> bool:
+    """Whether the hooks of CUDA's driver work here."""
+    return bool(_library.vramscope_driver_seen())
+
+
+def held_segment(device: int, address: int, size: int, stream: int, part: int) -> None:
+    """A segment of the caching allocator; part: bytes of the pieces that an expandable one is mapped in, else 0."""
+    _library.vramscope_held_segment(device, address, size, stream, part)
+
+
+def held_segment_gone(device: int, address: int, size: int, part: int) -> None:
+    """It was given back since it was found."""
+    _library.vramscope_held_segment_gone(device, address, size, part)
+
+
+def held_driver_total() -> None:
+    """What the driver says is in use on the current device."""
+    _library.vramscope_held_driver_total()
 
 
 def held_tensor(tensor: int, address: int, size: int) -> None:

@@ -60,6 +60,9 @@ class Optimizers:
         self.hooked = True
         native.coverage(HOOK, native.State.HOOKED)
 
+    def forget(self) -> None:
+        self._tracks.clear()
+
     def keep_hooks(self) -> None:
         """torch.compile() takes the function that calls the hooks away from torch's own optimizers (2.0 to 2.2): put another one there,
         the only one of ours that can stand in a traceback, of a step() that raises in such a program."""

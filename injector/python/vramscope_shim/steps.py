@@ -37,6 +37,11 @@ class TrainingLoop:
         self._awaited: Set[int] = set()
         self.done = 0
 
+    def forget(self) -> None:
+        self._turns.clear()
+        self._last = None
+        self._turned = lambda deep: None
+
     def expect(self, identities: Set[int]) -> None:
         """Optimizers that exist although they have not stepped."""
         self._awaited = identities

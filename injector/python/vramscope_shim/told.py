@@ -38,3 +38,4 @@ class Told:
 
     def finish(self) -> None:
         self._before = self._now
+        self._everything = False

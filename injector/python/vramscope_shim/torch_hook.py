@@ -4,7 +4,7 @@
 import atexit
 import os
 import platform
-from typing import Any, Callable, Dict, Optional
+from typing import Any, Callable, Dict, Optional, Tuple
 
 from . import held, native, patches, storage
 from .compiler import Compiler
@@ -55,11 +55,11 @@ class Recorder:
         compiler = Compiler()
         self._module_ranges = ModuleRanges(torch, self._registry)
         self._first_use = FirstUse(self._registry)
-        loop = TrainingLoop(native.step_done, self._step_turned)
+        self._loop = loop = TrainingLoop(native.step_done, self._step_turned)
         optimizers = Optimizers(torch, self._registry, loop, bool(reached & native.AUTOGRAD_HOOKS_REACHED))
         self._optimizers = optimizers
         compiler.when_used(self._module_ranges.give_up, optimizers.keep_hooks)
-        self._parts = (
+        self._parts: Tuple[Tuple[str, Callable[[Any], None]], ...] = (
             ("python.compiler", compiler.install),
             ("python.names", self._registry.install),
             ("python.optimizer", optimizers.install),
@@ -81,7 +81,12 @@ class Recorder:
         held.tell(self._torch, self._registry, self._optimizers)
 
     def forget(self) -> None:
+        """Takes apart what refers to each other in circles: it would lie there until the next full garbage collection, which a program with
+        many objects does not have for a long time. A hook that is running meets an empty part, and that is caught like any error of ours."""
         atexit.unregister(self._at_exit)
+        self._parts = ()
+        for part in (self._loop, self._registry, self._optimizers):
+            part.forget()
 
     def _try(self, hook: str, put_in: Callable[[Any], None]) -> None:
         """What one torch release lacks must not cost us the rest."""

@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "injector/simulated_cuda/abi.h"
+#include "injector/simulated_cuda/device/journal.h"
 #include "injector/simulated_cuda/device/settings.h"
 
 namespace vramscope::simulated {
@@ -46,7 +47,9 @@ int Device::Allocate(uint64_t bytes, const Origin& origin, uint64_t* address) {
     addresses_.Give(*address, charged);
     return kOutOfMemory;
   }
-  allocations_[*address] = {bytes, ledger_.Take(origin, charged)};
+  LedgerRow* const row = ledger_.Take(origin, charged);
+  NoteInJournal(number_, *row);
+  allocations_[*address] = {bytes, row};
   return kSuccess;
 }
 
@@ -57,6 +60,7 @@ int Device::Free(uint64_t address) {
   const uint64_t charged = addresses_.Rounded(found->second.bytes);
   region_.Clear(address, charged);
   ledger_.Give(found->second.row, charged);
+  NoteInJournal(number_, *found->second.row);
   use_.Give(number_, charged);
   addresses_.Give(address, charged);
   allocations_.erase(found);
@@ -75,12 +79,15 @@ Allocation Device::Find(uint64_t address) {
 LedgerRow* Device::TakePhysical(uint64_t bytes, const Origin& origin) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (!Count(bytes, origin)) return nullptr;
-  return ledger_.Take(origin, bytes);
+  LedgerRow* const row = ledger_.Take(origin, bytes);
+  NoteInJournal(number_, *row);
+  return row;
 }
 
 void Device::GivePhysical(LedgerRow* row, uint64_t bytes) {
   const std::lock_guard<std::mutex> lock(mutex_);
   ledger_.Give(row, bytes);
+  NoteInJournal(number_, *row);
   use_.Give(number_, bytes);
 }
 

@@ -150,6 +150,7 @@ const Settings& TheSettings() {
         std::getenv("VRAMSCOPE_SIMULATED_GPU"), std::getenv("VRAMSCOPE_SIMULATED_CAPACITY"),
         std::getenv("VRAMSCOPE_SIMULATED_CONTEXT"), std::getenv("VRAMSCOPE_SIMULATED_COPY_LIMIT"),
         std::getenv("VRAMSCOPE_SIMULATED_LAG"), std::getenv("VRAMSCOPE_SIMULATED_LEDGER"));
+    read.journal = std::getenv("VRAMSCOPE_SIMULATED_JOURNAL");
     read.shared = SharedFile();
     read.module = BytesOr(std::getenv("VRAMSCOPE_SIMULATED_MODULE"), 0);
     const char* const nccl = std::getenv("VRAMSCOPE_SIMULATED_NCCL");

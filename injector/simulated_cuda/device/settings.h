@@ -13,6 +13,7 @@
 //   VRAMSCOPE_SIMULATED_LAG=1              launches that the host is ahead of the device (streams.h)
 //   VRAMSCOPE_SIMULATED_LEDGER=FILE        where the ledger is written when a process ends (ledger.h); "%p" becomes
 //                                          the process id
+//   VRAMSCOPE_SIMULATED_JOURNAL=FILE       every change of the ledger, as it happens (journal.h); of one process
 //   VRAMSCOPE_SIMULATED_SHARED=FILE        where processes that share the devices see each other (shared_use.h); by
 //                                          default a file in the recording's folder; without one each is alone
 //   VRAMSCOPE_SIMULATED_KERNELS=0          the code of kernels takes nothing, for tests that need to the byte what PyTorch takes
@@ -46,6 +47,7 @@ struct Settings {
   uint64_t copy_limit;  // bytes
   uint64_t lag;         // launches
   const char* ledger;   // nullptr = nowhere
+  const char* journal;  // the same
   const char* shared;   // nullptr = this process alone
   bool count_kernels;   // false: code and printf take nothing
   bool nccl_measured;   // then the next is what a communicator takes, whatever its size

@@ -4,19 +4,19 @@
 #include <cstring>
 
 #include "injector/simulated_cuda/device/code_image.h"
+#include "injector/simulated_cuda/driver/code.h"
 #include "injector/simulated_cuda/driver/context.h"
-#include "injector/simulated_cuda/driver/private_calls.h"
 
 using namespace vramscope::simulated;
 
 namespace {
 
-// What any handle of a module, library, function or linker points to. One serves them all, unless modules
-// take memory.
+// What the handle of a module or library points to.
 struct Code {
-  LedgerRow* row;
+  LedgerRow* row;  // nullptr: it lies in blocks shared with other code
   int device;
 };
+// What any handle of a function or linker points to: one serves them all.
 Code code;
 
 template <typename Handle>
@@ -42,16 +42,17 @@ int Load(void** module, const void* image, const Origin& origin) {
   const Gpu& gpu = *TheSettings().gpu;
   const uint64_t bytes = image == nullptr ? 0 : LoadedBytes(image, gpu.major * 10 + gpu.minor);
   if (bytes != 0 && CurrentDevice() >= 0) {
-    if (const int error = vramscope_simulated_kernel(bytes, origin.caller)) return error;
+    if (const int error = LoadCode(bytes, origin.caller)) return error;
   }
-  return Give(module);
+  *module = new Code{nullptr, 0};
+  return kSuccess;
 }
 #define SIMULATED_LOAD(module, image) Load(module, image, SIMULATED_ORIGIN())
 
 int Unload(void* handle) {
   auto* const loaded = static_cast<Code*>(handle);
-  if (loaded == &code) return kSuccess;
-  DeviceNumber(loaded->device).GivePhysical(loaded->row, TheSettings().module);
+  if (loaded == &code || loaded == nullptr) return kSuccess;
+  if (loaded->row != nullptr) DeviceNumber(loaded->device).GivePhysical(loaded->row, TheSettings().module);
   delete loaded;
   return kSuccess;
 }
@@ -90,7 +91,10 @@ int Variable(DevicePointer* pointer, size_t* bytes, const Origin& origin) {
   return kSuccess;
 }
 
-int Launch(void* stream) { return TheStreams().Issue(StreamOf(stream), NodeType::kKernel); }
+int Launch(const void* function, void* stream) {
+  if (const int error = LoadFunction(function)) return error;
+  return TheStreams().Issue(StreamOf(stream), NodeType::kKernel);
+}
 
 // CUlaunchConfig as far as it is read.
 struct LaunchConfiguration {
@@ -134,12 +138,15 @@ SIMULATED_EXPORT int cuLibraryGetModule(void** module, void*) { return Give(modu
 SIMULATED_EXPORT int cuLibraryGetGlobal(DevicePointer* pointer, size_t* bytes, void*, const char*) {
   return Variable(pointer, bytes, SIMULATED_ORIGIN());
 }
-SIMULATED_EXPORT int cuKernelGetFunction(void** function, void*) { return Give(function); }
-SIMULATED_EXPORT int cuKernelGetAttribute(int* value, int attribute, void*, int) {
-  *value = FunctionAttribute(attribute);
-  return kSuccess;
+SIMULATED_EXPORT int cuKernelGetFunction(void** function, void* kernel) {
+  *function = kernel;
+  return LoadFunction(kernel);
 }
-SIMULATED_EXPORT int cuKernelSetAttribute(int, int, void*, int) { return kSuccess; }
+SIMULATED_EXPORT int cuKernelGetAttribute(int* value, int attribute, void* kernel, int) {
+  *value = FunctionAttribute(attribute);
+  return LoadFunction(kernel);
+}
+SIMULATED_EXPORT int cuKernelSetAttribute(int, int, void* kernel, int) { return LoadFunction(kernel); }
 
 SIMULATED_EXPORT int cuLinkCreate_v2(unsigned, int*, void**, void** linker) { return Give(linker); }
 SIMULATED_EXPORT int cuLinkAddData_v2(void*, int, void*, size_t, const char*, unsigned, int*, void**) {
@@ -152,39 +159,42 @@ SIMULATED_EXPORT int cuLinkComplete(void*, void** image, size_t* bytes) {
 }
 SIMULATED_EXPORT int cuLinkDestroy(void*) { return kSuccess; }
 
-SIMULATED_EXPORT int cuFuncGetAttribute(int* value, int attribute, void*) {
+SIMULATED_EXPORT int cuFuncGetAttribute(int* value, int attribute, void* function) {
   *value = FunctionAttribute(attribute);
-  return kSuccess;
+  return LoadFunction(function);
 }
-SIMULATED_EXPORT int cuFuncSetAttribute(void*, int, int) { return kSuccess; }
+SIMULATED_EXPORT int cuFuncLoad(void* function) { return LoadFunction(function); }
+SIMULATED_EXPORT int cuFuncSetAttribute(void* function, int, int) { return LoadFunction(function); }
 SIMULATED_EXPORT int cuFuncSetCacheConfig(void*, int) { return kSuccess; }
 SIMULATED_EXPORT int cuFuncSetSharedMemConfig(void*, int) { return kSuccess; }
 SIMULATED_EXPORT int cuFuncGetModule(void** module, void*) { return Give(module); }
 
-SIMULATED_EXPORT int cuLaunchKernel(void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
-                                    unsigned, void* stream, void**, void**) {
-  return Launch(stream);
+SIMULATED_EXPORT int cuLaunchKernel(void* function, unsigned, unsigned, unsigned, unsigned, unsigned,
+                                    unsigned, unsigned, void* stream, void**, void**) {
+  return Launch(function, stream);
 }
-SIMULATED_EXPORT int cuLaunchCooperativeKernel(void*, unsigned, unsigned, unsigned, unsigned, unsigned,
-                                               unsigned, unsigned, void* stream, void**) {
-  return Launch(stream);
+SIMULATED_EXPORT int cuLaunchCooperativeKernel(void* function, unsigned, unsigned, unsigned, unsigned,
+                                               unsigned, unsigned, unsigned, void* stream, void**) {
+  return Launch(function, stream);
 }
-SIMULATED_EXPORT int cuLaunchKernelEx(const LaunchConfiguration* configuration, void*, void**, void**) {
-  return Launch(configuration->stream);
+SIMULATED_EXPORT int cuLaunchKernelEx(const LaunchConfiguration* configuration, void* function, void**,
+                                      void**) {
+  return Launch(function, configuration->stream);
 }
 
-SIMULATED_EXPORT int cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, void*, int block_size,
-                                                                          size_t shared_bytes, unsigned) {
+SIMULATED_EXPORT int cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, void* function,
+                                                                          int block_size, size_t shared_bytes,
+                                                                          unsigned) {
   *blocks = ResidentBlocks(*TheSettings().gpu, block_size, shared_bytes);
-  return kSuccess;
+  return LoadFunction(function);
 }
 SIMULATED_EXPORT int cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, void* function, int block_size,
                                                                  size_t shared_bytes) {
   return cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, block_size, shared_bytes, 0);
 }
-SIMULATED_EXPORT int cuOccupancyMaxActiveClusters(int* clusters, void*, const LaunchConfiguration*) {
+SIMULATED_EXPORT int cuOccupancyMaxActiveClusters(int* clusters, void* function, const LaunchConfiguration*) {
   *clusters = 1;
-  return kSuccess;
+  return LoadFunction(function);
 }
 SIMULATED_EXPORT int cuOccupancyMaxPotentialBlockSize(int* grid, int* block, void*, size_t (*)(int), size_t,
                                                       int) {

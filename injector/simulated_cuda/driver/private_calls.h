@@ -26,12 +26,11 @@ size_t vramscope_simulated_used_bytes(int device);
 size_t vramscope_simulated_processes(int device, unsigned* pids, size_t* bytes, size_t most);
 // NCCL: whether the user has said what a communicator takes, and what.
 int vramscope_simulated_nccl(uint64_t* bytes);
-// `bytes` of machine code go to the calling thread's device, in blocks that all code of the process shares.
-// `owner`: an address in the library that the code is of. 0 or an error of CUDA.
-int vramscope_simulated_kernel(size_t bytes, const void* owner);
-// A library takes so much of the calling thread's device, once in this process; `call` (a literal) names it
-// in the ledger. 0 or an error of CUDA.
-int vramscope_simulated_once(const char* call, size_t bytes, const void* owner);
+// The code of this function is so large, and of the library that `owner` is an address in. A device loads it
+// at the function's first launch there, or at the first question about it; cuFuncLoad does nothing else. With
+// a `call` (a literal) the ledger has it under that name; with nullptr in blocks that all code of the process
+// shares. What is said last before that holds.
+void vramscope_simulated_code(const void* function, const char* call, size_t bytes, const void* owner);
 // A process group of so many ranks is split off by this color, or, with color -1, by the next ncclCommSplit;
 // what was told of a color, 0 = nothing.
 void vramscope_simulated_split(int color, int ranks);

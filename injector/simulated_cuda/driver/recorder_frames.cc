@@ -5,6 +5,7 @@
 #include <link.h>
 #include <unwind.h>
 
+#include <atomic>
 #include <cstdint>
 #include <cstring>
 
@@ -18,19 +19,22 @@ const char* FileName(const char* path) {
   return slash != nullptr ? slash + 1 : path;
 }
 
-struct Range {
-  uintptr_t begin = 0, end = 0;
-};
+// It may come late (attach): as long as it is not there, it is looked for after each object that was loaded.
+constinit std::atomic<uintptr_t> recorder_begin = 0, recorder_end = 0;
+constinit std::atomic<unsigned long long> objects_searched = 0;
 
-int FindRecorder(dl_phdr_info* info, size_t, void* found) {
+int FindRecorder(dl_phdr_info* info, size_t, void* objects) {
+  *static_cast<unsigned long long*>(objects) = info->dlpi_adds;
+  if (info->dlpi_adds == objects_searched.load(std::memory_order_relaxed)) return 1;
   if (std::strcmp(FileName(info->dlpi_name), kRecorder) != 0) return 0;
-  auto& range = *static_cast<Range*>(found);
+  uintptr_t end = 0;
   for (size_t i = 0; i < info->dlpi_phnum; ++i) {
     const ElfW(Phdr)& header = info->dlpi_phdr[i];
-    const uintptr_t end = info->dlpi_addr + header.p_vaddr + header.p_memsz;
-    if (header.p_type == PT_LOAD && end > range.end) range.end = end;
+    const uintptr_t part_end = info->dlpi_addr + header.p_vaddr + header.p_memsz;
+    if (header.p_type == PT_LOAD && part_end > end) end = part_end;
   }
-  range.begin = info->dlpi_addr;
+  recorder_begin.store(info->dlpi_addr, std::memory_order_relaxed);
+  recorder_end.store(end, std::memory_order_release);
   return 1;
 }
 
@@ -52,13 +56,14 @@ _Unwind_Reason_Code Visit(_Unwind_Context* context, void* found) {
 }  // namespace
 
 bool IsOfRecorder(const void* address) {
-  static const Range recorder = [] {
-    Range range;
-    dl_iterate_phdr(FindRecorder, &range);
-    return range;
-  }();
+  if (recorder_end.load(std::memory_order_acquire) == 0) {
+    unsigned long long objects = 0;
+    dl_iterate_phdr(FindRecorder, &objects);
+    objects_searched.store(objects, std::memory_order_relaxed);
+  }
   const auto wanted = reinterpret_cast<uintptr_t>(address);
-  return wanted >= recorder.begin && wanted < recorder.end;
+  return wanted < recorder_end.load(std::memory_order_acquire) &&
+         wanted >= recorder_begin.load(std::memory_order_relaxed);
 }
 
 const void* CallerBeyondRecorder() {

@@ -21,14 +21,19 @@ constexpr int kVersion = 130000;  // of CUDA 13.0's cuBLAS; wheels only print it
 constexpr int kOk = 0;
 constexpr int kAllocationFailed = 3;
 
-// What the kernels of cuBLAS and cuDNN that a program uses take of the device (overheads.def).
+// What the kernels of cuBLAS and cuDNN that a program uses take of the device (overheads.def): one function
+// stands for them all.
 bool LoadKernels() {
-  using Once = int (*)(const char*, size_t, const void*);
-  static const auto once =
-      reinterpret_cast<Once>(dlsym(dlopen("libcuda.so.1", RTLD_LAZY), "vramscope_simulated_once"));
+  using Announce = void (*)(const void*, const char*, size_t, const void*);
+  using Load = int (*)(void*);
+  static void* const driver = dlopen("libcuda.so.1", RTLD_LAZY);
+  static const auto announce = reinterpret_cast<Announce>(dlsym(driver, "vramscope_simulated_code"));
+  static const auto load = reinterpret_cast<Load>(dlsym(driver, "cuFuncLoad"));
   constexpr size_t kBytes = vramscope::simulated::kLibraryCodeMib << 20;
-  return once == nullptr || once("cublasCreate", kBytes, reinterpret_cast<const void*>(&LoadKernels)) ==
-                                vramscope::simulated::kSuccess;
+  static int kernels = 0;
+  if (announce == nullptr || load == nullptr) return true;
+  announce(&kernels, "cublasCreate", kBytes, reinterpret_cast<const void*>(&LoadKernels));
+  return load(&kernels) == vramscope::simulated::kSuccess;
 }
 
 }  // namespace

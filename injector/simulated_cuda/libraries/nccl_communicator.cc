@@ -30,15 +30,16 @@ int Attribute(int device, DeviceAttribute attribute) {
   return value;
 }
 
-// GPUs with HBM come on boards with NVLink; GeForce cards cannot reach each other's memory.
 NcclGpu GpuOfThread() {
-  constexpr int kNarrowestHbm = 3072;
   int device = 0;
   char name[256] = "";
-  if (const auto ask = OfDriver<int (*)(int*)>("cuCtxGetDevice")) ask(&device);
+  const auto ask_device = OfDriver<int (*)(int*)>("cuCtxGetDevice");
+  // Without a context yet, as when a group is the first to use the GPU: all of a machine's GPUs are alike.
+  if (ask_device == nullptr || ask_device(&device) != kSuccess) device = 0;
   if (const auto ask = OfDriver<int (*)(char*, int, int)>("cuDeviceGetName")) ask(name, sizeof(name), device);
-  return {10 * Attribute(device, kComputeCapabilityMajor) + Attribute(device, kComputeCapabilityMinor),
-          Attribute(device, kGlobalMemoryBusWidth) >= kNarrowestHbm, std::strstr(name, "GeForce") == nullptr};
+  return NcclGpuOf(
+      10 * Attribute(device, kComputeCapabilityMajor) + Attribute(device, kComputeCapabilityMinor),
+      Attribute(device, kGlobalMemoryBusWidth), name);
 }
 
 int OutOfMemory(uint64_t bytes) {
@@ -86,9 +87,10 @@ Communicator::Communicator(int ranks, int rank, const NcclConfig* config, const 
   const NcclSettings settings = SettingsWith(config);
   plan_ = NcclMemoryFor(GpuOfThread(), settings, NcclRelease(), ranks, rank);
   connects_when_used_ = ConnectsWhenUsed(settings, NcclRelease());
-  if (parent != nullptr && SharesWithParent(settings, config))
-    ShareWithParent(parent->ranks(), ranks, &plan_);
+  const bool shares = parent != nullptr && SharesWithParent(settings, config);
+  if (shares) ShareWithParent(parent->ranks(), ranks, &plan_);
   receive_pool_ = plan_.pool;
+  elsewhere_.Plan(settings, NcclRelease(), ranks, rank, shares ? parent->ranks() : 0);
 }
 
 Communicator::~Communicator() {
@@ -116,10 +118,15 @@ int Communicator::TakeOnce(uint64_t& bytes, const char* call) {
 
 // The kernels' code, with the first communicator of the process. What the user has measured has it in it.
 int Communicator::LoadKernels() {
-  static const auto once = OfDriver<int (*)(const char*, size_t, const void*)>("vramscope_simulated_once");
-  if (once == nullptr) return kNcclOk;
+  static const auto announce =
+      OfDriver<void (*)(const void*, const char*, size_t, const void*)>("vramscope_simulated_code");
+  static const auto load = OfDriver<int (*)(void*)>("cuFuncLoad");
+  static int kernels = 0;  // one function stands for them all
+  if (announce == nullptr || load == nullptr) return kNcclOk;
+  NcclElsewhere::CountCode();
   const uint64_t bytes = NcclCodeBytes(GpuOfThread().compute_capability);
-  const int error = once("ncclKernels", bytes, reinterpret_cast<const void*>(&NcclRelease));
+  announce(&kernels, "ncclKernels", bytes, reinterpret_cast<const void*>(&NcclRelease));
+  const int error = load(&kernels);
   return error == kOutOfMemory ? OutOfMemory(bytes) : kNcclOk;
 }
 
@@ -136,28 +143,42 @@ int Communicator::Begin() {
 
 int Communicator::ConnectAtOnce() {
   if (const int error = TakeOnce(plan_.pool, "pool")) return error;
+  elsewhere_.TakeOnce(&NcclMemory::pool);
   return Use(Collective::kReduceToAll, kSmallestForNvls);
 }
 
 int Communicator::Use(Collective collective, size_t bytes) {
+  elsewhere_.TakeOnce(&NcclMemory::ring);
   if (const int error = TakeOnce(plan_.ring, "ring")) return error;
   if (collective == Collective::kReduceToAll) {
+    elsewhere_.TakeOnce(&NcclMemory::tree);
     if (const int error = TakeOnce(plan_.tree, "tree")) return error;
   }
   if (collective == Collective::kBroadcast || bytes < kSmallestForNvls) return kNcclOk;
+  elsewhere_.TakeOnce(&NcclMemory::nvls);
   return TakeOnce(plan_.nvls, "NVLS");
 }
 
 int Communicator::UseSend(int peer) {
   if (peer == rank_) return kNcclOk;
-  if (!OnOneBoard(rank_, peer)) return TakeOnce(plan_.pool, "pool");
-  return sends_.insert(peer).second ? Take(plan_.send, "ncclSend") : kNcclOk;
+  if (!OnOneBoard(rank_, peer)) {
+    elsewhere_.TakeOnce(&NcclMemory::pool);
+    return TakeOnce(plan_.pool, "pool");
+  }
+  if (!sends_.insert(peer).second) return kNcclOk;
+  elsewhere_.Take(&NcclMemory::send);
+  return Take(plan_.send, "ncclSend");
 }
 
 int Communicator::UseReceive(int peer) {
   if (peer == rank_) return kNcclOk;
-  if (!OnOneBoard(rank_, peer)) return TakeOnce(receive_pool_, "pool");
-  return receives_.insert(peer).second ? Take(plan_.receive, "ncclRecv") : kNcclOk;
+  if (!OnOneBoard(rank_, peer)) {
+    elsewhere_.TakeReceivePool();
+    return TakeOnce(receive_pool_, "pool");
+  }
+  if (!receives_.insert(peer).second) return kNcclOk;
+  elsewhere_.Take(&NcclMemory::receive);
+  return Take(plan_.receive, "ncclRecv");
 }
 
 }  // namespace vramscope::simulated

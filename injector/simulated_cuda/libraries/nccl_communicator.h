@@ -8,6 +8,7 @@
 #include <set>
 #include <vector>
 
+#include "injector/simulated_cuda/libraries/nccl_elsewhere.h"
 #include "injector/simulated_cuda/libraries/nccl_memory.h"
 
 namespace vramscope::simulated {
@@ -63,6 +64,7 @@ class Communicator {
   uint64_t receive_pool_ = 0;
   std::set<int> sends_, receives_;
   std::vector<uint64_t> taken_;
+  NcclElsewhere elsewhere_;
 };
 
 }  // namespace vramscope::simulated

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 
 #include "injector/simulated_cuda/device/overheads.h"
 
@@ -88,6 +89,11 @@ int Count(const char* name, const char* other) {
 }
 
 }  // namespace
+
+NcclGpu NcclGpuOf(int compute_capability, int bus_bits, const char* product) {
+  constexpr int kNarrowestHbm = 3072;
+  return {compute_capability, bus_bits >= kNarrowestHbm, std::strstr(product, "GeForce") == nullptr};
+}
 
 bool ConnectsWhenUsed(const NcclSettings& settings, int release) {
   return release >= 22200 && settings.runtime_connect;

@@ -31,6 +31,10 @@ struct NcclGpu {
   bool peer_access;        // without it buffers lie in host memory
 };
 
+// By what the driver says of the GPU: those with HBM come on boards with NVLink; GeForce cards cannot reach
+// each other's memory.
+NcclGpu NcclGpuOf(int compute_capability, int bus_bits, const char* product);
+
 // -1 = NCCL's own.
 struct NcclSettings {
   int64_t buffer = -1, ll_buffer = -1,

@@ -14,6 +14,7 @@
 #include <tuple>
 
 #include "injector/simulated_cuda/runtime/call.h"
+#include "injector/simulated_cuda/runtime/comparisons.h"
 #include "injector/simulated_cuda/runtime/registry.h"
 
 namespace vramscope::simulated {
@@ -27,7 +28,6 @@ constexpr uint64_t kOften =
     100'000;  // reads of one line; a loop that reads so much and takes no step waits for ever
 
 thread_local const void* last_kernel = nullptr;
-thread_local bool last_compared_true = false;
 
 bool Named(const char* kernel, const char* part) { return std::strstr(kernel, part) != nullptr; }
 
@@ -46,64 +46,6 @@ bool FindsSizes(const char* kernel) {
 // run: a count of 0 is what no GPU would answer, and PyTorch indexes by what is counted.
 bool CountsRuns(const char* kernel) {
   return (Named(kernel, "DeviceSelect") && Named(kernel, "equal_to")) || Named(kernel, "3rle6encode");
-}
-
-// Kernels of `x == number` and `x == y`: the bytes of an element, and what x is compared with. A width of 0:
-// any other kernel. PyTorch 2.4 to 2.15: CompareEQKernel.cu, Loops.cuh and CUDALoops.cuh in
-// aten/src/ATen/native/cuda.
-struct Comparison {
-  size_t width = 0;
-  bool with_number = false;
-};
-
-// `type`: the element's in a mangled name; 0 for what is not compared byte by byte.
-size_t WidthOfType(const char* type) {
-  if (std::strncmp(type, "N3c104HalfE", 11) == 0 || std::strncmp(type, "N3c108BFloat16E", 15) == 0) return 2;
-  if (*type != 0 && std::strchr("bah", *type) != nullptr) return 1;
-  if (*type != 0 && std::strchr("st", *type) != nullptr) return 2;
-  if (*type != 0 && std::strchr("ijf", *type) != nullptr) return 4;
-  return *type != 0 && std::strchr("lmd", *type) != nullptr ? 8 : 0;
-}
-
-Comparison ComparisonOf(const char* kernel) {
-  if (!Named(kernel, "29vectorized_elementwise_kernel") || !Named(kernel, "16CompareEqFunctorI")) return {};
-  constexpr char kWithNumber[] = "13AUnaryFunctorI", kWithTensor[] = "13BinaryFunctorI";
-  if (const char* const found = std::strstr(kernel, kWithNumber))
-    return {WidthOfType(found + sizeof(kWithNumber) - 1), true};
-  const char* const found = std::strstr(kernel, kWithTensor);
-  // By two booleans PyTorch asks whether what it computed is true, as much to accept it (cov) as to refuse it
-  // (istft), so neither answer is the right one: it stays false.
-  if (found == nullptr || found[sizeof(kWithTensor) - 1] == 'b') return {};
-  return {WidthOfType(found + sizeof(kWithTensor) - 1), false};
-}
-
-// Asked at every launch, so the answers are kept: looking up a name takes as long as half a launch.
-Comparison KnownComparison(const void* kernel) {
-  struct Known {
-    const void* kernel;
-    Comparison comparison;
-  };
-  constexpr size_t kKnown = 256;
-  thread_local Known known[kKnown] = {};
-  Known& entry = known[reinterpret_cast<uintptr_t>(kernel) / 16 % kKnown];
-  if (entry.kernel != kernel) entry = {kernel, ComparisonOf(KernelName(kernel))};
-  return entry.comparison;
-}
-
-// Carries out such a kernel for a single element; true when that wrote a 1. Its arguments: the count; the
-// operator (0: ==, 1: !=) and the number, if it is one; the addresses of the result, x and y. The operator
-// has 4 bytes and the number is aligned to its width, so that it lies 4 or 8 bytes behind.
-bool Compare(void* const* arguments, Comparison comparison) {
-  if (*static_cast<const int*>(arguments[0]) != 1 || TheDriver() == nullptr) return false;
-  const auto* const functor = static_cast<const char*>(arguments[1]);
-  int is_unequal = 0;
-  std::memcpy(&is_unequal, functor, sizeof(is_unequal));
-  void* const* const addresses = static_cast<void* const*>(arguments[2]);
-  const size_t number_at = comparison.width > sizeof(is_unequal) ? comparison.width : sizeof(is_unequal);
-  const void* const other = comparison.with_number ? functor + number_at : addresses[2];
-  const bool answer = (std::memcmp(addresses[1], other, comparison.width) == 0) != (is_unequal != 0);
-  TheDriver()->vramscope_simulated_write(addresses[0], &answer, sizeof(answer));
-  return answer;
 }
 
 // Kernels that ask whether something holds of all elements: all(), and the product of two comparisons, by
@@ -271,15 +213,15 @@ __attribute__((destructor)) void LeaveReads() {
 
 void NoteLaunch(const void* kernel, void* const* arguments) {
   last_kernel = kernel;
-  const Comparison comparison = arguments != nullptr ? KnownComparison(kernel) : Comparison{};
-  last_compared_true = comparison.width != 0 && Compare(arguments, comparison);
+  NoteComparison(kernel, arguments);
 }
 
 void NoteHostRead(void* to, size_t bytes) {
   auto* const value = static_cast<unsigned char*>(to);
   // What was uploaded reads as it is; only a value that no kernel has computed is zero.
   if (bytes == 0 || bytes > kLargestValue || last_kernel == nullptr) return;
-  if (!AllZero(value, bytes) && !(bytes == 1 && last_compared_true)) return;
+  if (!AllZero(value, bytes) && !(bytes == 1 && LastLaunchComparedTrue())) return;
+  if (bytes == 1 && LastLaunchFilledTrue()) *value = 1;
   const char* const kernel = KernelName(last_kernel);
   if (bytes == 1 ? AsksWhetherAll(kernel) : bytes == sizeof(int64_t) && CountsRuns(kernel)) *value = 1;
   if (!Wanted()) return;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the host reads of values that a kernel would have computed: counted, with the line of Python that did it.
+// What the host reads of values that a kernel would have computed: counted, with the line of Python that did
+// it.
 //
-// Why: those values are zeros here. Where a program takes a size or a decision from one, the memory of a real run
-// depends on its data, and the answer of a dry run is one of several. By rule "are all true?" is answered with yes:
-// checks such as torch.equal hold, and loops that wait for every element to be done end. "Is it 0?" is answered from
-// the value, which is 0 unless it was uploaded.
+// Why: those values are zeros here. Where a program takes a size or a decision from one, the memory of a real
+// run depends on its data, and the answer of a dry run is one of several. By rule "are all true?" is answered
+// with yes: checks such as torch.equal hold, and loops that wait for every element to be done end. "Is it 0?"
+// is answered from the value, which is 0 unless it was uploaded.
 //
 //   VRAMSCOPE_SIMULATED_READS=FILE     written when the process ends, "%p" = its number; one line each, tabs
 //                                      between: sizes|value  count  file  line

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "injector/simulated_cuda/runtime/kernel_code.h"
 
+#include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 #include <mutex>
 #include <set>
+#include <string>
 #include <utility>
 
 #include "injector/simulated_cuda/device/overheads.h"
+#include "injector/simulated_cuda/elsewhere.h"
 #include "injector/simulated_cuda/runtime/call.h"
 #include "injector/simulated_cuda/runtime/fat_binary.h"
 #include "injector/simulated_cuda/runtime/registry.h"
@@ -23,6 +28,12 @@ struct Loaded {
 Loaded& The() {
   static auto* const loaded = new Loaded;
   return *loaded;
+}
+
+void NoteLoaded(int device, const void* kernel) {
+  Loaded& loaded = The();
+  const std::lock_guard<std::mutex> lock(loaded.mutex);
+  loaded.kernels.insert({device, kernel});
 }
 
 bool IsEager() {
@@ -42,44 +53,84 @@ uint64_t CodeOfKernel(const void* module, int architecture) {
   return MachineCodeBytes(module, architecture) * kCodePercent / 100 / KernelsOf(module);
 }
 
-int LoadAll(int architecture) {
+void AnnounceCode(const void* function, uint64_t bytes, const void* owner) {
+  TheDriver()->vramscope_simulated_code(function, nullptr, bytes, owner);
+}
+
+// A module stands for all its kernels.
+int LoadModulesOn(int device) {
+  static std::atomic<unsigned> loaded_on = 0;
+  if ((loaded_on.load() >> device & 1) != 0) return kSuccess;
+  const int architecture = Architecture(device);
   for (const void* const module : Modules()) {
-    const uint64_t bytes = CodeOfKernel(module, architecture) * KernelsOf(module);
-    if (const int error = TheDriver()->vramscope_simulated_kernel(bytes, module)) return error;
+    AnnounceCode(module, CodeOfKernel(module, architecture) * KernelsOf(module), module);
+    int value = 0;
+    if (const int error = TheDriver()->cuFuncGetAttribute(&value, 0, const_cast<void*>(module))) return error;
   }
+  loaded_on.fetch_or(1u << device);
+  NoteLoaded(device, nullptr);
   return kSuccess;
 }
 
-int LoadOn(int device, const void* kernel) {
-  static const bool eager = IsEager();
+// Attention that PyTorch has for some GPUs alone: its copies of FlashAttention want 8.0 or more, and so do
+// the memory-efficient kernels for bfloat16. Elsewhere it takes others, with other buffers.
+bool AttendsAsNotEveryGpuCan(const char* kernel) {
+  for (const char* const part : {"flash_fwd", "flash_bwd", "fmha_cutlassF_bf16", "fmha_cutlassB_bf16"}) {
+    if (std::strstr(kernel, part) != nullptr) return true;
+  }
+  return false;
+}
+
+// The code on the fullest device, if it were of `architecture`.
+uint64_t CodeOn(int architecture, const std::set<std::pair<int, const void*>>& kernels) {
+  std::map<int, uint64_t> devices;
+  for (const auto& [device, kernel] : kernels) {
+    if (kernel != nullptr) {
+      devices[device] += CodeOfKernel(ModuleOf(kernel), architecture);
+      continue;
+    }
+    for (const void* const module : Modules())
+      devices[device] += CodeOfKernel(module, architecture) * KernelsOf(module);
+  }
+  uint64_t most = 0;
+  for (const auto& [device, bytes] : devices) most = std::max(most, bytes);
+  return most;
+}
+
+__attribute__((destructor)) void TellOfOtherGpus() {
+  if (std::getenv("VRAMSCOPE_SIMULATED_ELSEWHERE") == nullptr) return;
+  constexpr int kArchitectures[] = {70, 75, 80, 86, 87, 89, 90, 100, 103, 110, 120, 121};
   Loaded& loaded = The();
   const std::lock_guard<std::mutex> lock(loaded.mutex);
-  const std::pair<int, const void*> key = {device, eager ? nullptr : kernel};
-  if (loaded.kernels.count(key) != 0) return kSuccess;
-  const int architecture = Architecture(device);
-  const int error =
-      eager ? LoadAll(architecture)
-            : TheDriver()->vramscope_simulated_kernel(CodeOfKernel(ModuleOf(kernel), architecture), kernel);
-  if (error == kSuccess) loaded.kernels.insert(key);
-  return error;
+  std::string lines;
+  for (const int architecture : kArchitectures)
+    lines += "kernels\t" + std::to_string(architecture) + "\t" +
+             std::to_string(CodeOn(architecture, loaded.kernels)) + "\n";
+  const bool fused = std::any_of(loaded.kernels.begin(), loaded.kernels.end(), [](const auto& of) {
+    return of.second != nullptr && AttendsAsNotEveryGpuCan(KernelName(of.second));
+  });
+  TellElsewhere(fused ? lines + "attention\tfused\t1\n" : lines);
 }
 
 }  // namespace
 
-int LoadKernel(const void* kernel) {
+int AnnounceKernel(const void* kernel) {
   struct Known {
     const void* kernel;
     int device;
   };
+  static const bool eager = IsEager();
   constexpr size_t kKnown = 512;
   thread_local Known known[kKnown] = {};
   if (const int error = UseDevice()) return error;
   const int device = CurrentDevice();
+  if (eager) return LoadModulesOn(device);
   Known& entry = known[reinterpret_cast<uintptr_t>(kernel) / 16 % kKnown];
   if (entry.kernel == kernel && entry.device == device) return kSuccess;
-  const int error = LoadOn(device, kernel);
-  if (error == kSuccess) entry = {kernel, device};
-  return error;
+  AnnounceCode(kernel, CodeOfKernel(ModuleOf(kernel), Architecture(device)), kernel);
+  NoteLoaded(device, kernel);
+  entry = {kernel, device};
+  return kSuccess;
 }
 
 }  // namespace vramscope::simulated

@@ -32,7 +32,7 @@ thread_local int pushed_count = 0;
 int Launch(const void* function, const Dim3& grid, const Dim3& block, void** arguments, size_t shared_bytes,
            void* stream) {
   NoteLaunch(function, arguments);
-  if (const int error = LoadKernel(function)) return Keep(error);
+  if (const int error = AnnounceKernel(function)) return Keep(error);
   ON_DEVICE(cuLaunchKernel(const_cast<void*>(function), grid.x, grid.y, grid.z, block.x, block.y, block.z,
                            static_cast<unsigned>(shared_bytes), stream, nullptr, nullptr));
 }
@@ -164,18 +164,20 @@ SIMULATED_EXPORT int cudaFuncGetAttributes(FunctionAttributes* attributes, const
   constexpr int kMaxThreads = 0, kRegisters = 4, kMaxDynamicShared = 8;
   std::memset(attributes, 0, sizeof(*attributes));
   if (TheDriver() == nullptr) return Keep(kNoDevice);
-  const auto ask = [&](int attribute, int* value) {
-    TheDriver()->cuFuncGetAttribute(value, attribute, const_cast<void*>(function));
-  };
-  ask(kMaxThreads, &attributes->max_threads);
-  ask(kRegisters, &attributes->registers);
-  ask(kMaxDynamicShared, &attributes->max_dynamic_shared_bytes);
   int major = 0, minor = 0;
   TheDriver()->cuDeviceGetAttribute(&major, kComputeCapabilityMajor, CurrentDevice());
   TheDriver()->cuDeviceGetAttribute(&minor, kComputeCapabilityMinor, CurrentDevice());
   const KernelVersion version = BestVersion(ModuleOf(function), major * 10 + minor);
   if (version.ptx == 0) return Keep(kNoKernelImage);
-  if (const int error = LoadKernel(function)) return Keep(error);
+  int error = AnnounceKernel(function);
+  const auto ask = [&](int attribute, int* value) {
+    if (error != kSuccess) return;
+    error = TheDriver()->cuFuncGetAttribute(value, attribute, const_cast<void*>(function));
+  };
+  ask(kMaxThreads, &attributes->max_threads);
+  ask(kRegisters, &attributes->registers);
+  ask(kMaxDynamicShared, &attributes->max_dynamic_shared_bytes);
+  if (error != kSuccess) return Keep(error);
   attributes->ptx_version = version.ptx;
   attributes->binary_version = version.binary;
   return kSuccess;

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "injector/simulated_cuda/runtime/call.h"
+#include "injector/simulated_cuda/runtime/comparisons.h"
 #include "injector/simulated_cuda/runtime/host_reads.h"
 
 using namespace vramscope::simulated;
@@ -34,10 +35,11 @@ int CopyRows(void* to, size_t to_pitch, const void* from, size_t from_pitch, siz
   return kSuccess;
 }
 
-constexpr int kDeviceToHost = 2;
+constexpr int kDeviceToHost = 2, kDeviceToDevice = 3;
 
-int Copied(int error, void* to, size_t bytes, int kind) {
+int Copied(int error, void* to, const void* from, size_t bytes, int kind) {
   if (error == kSuccess && kind == kDeviceToHost) NoteHostRead(to, bytes);
+  if (error == kSuccess && kind == kDeviceToDevice) NoteDeviceCopy(to, from, bytes);
   return Keep(error);
 }
 
@@ -87,11 +89,11 @@ SIMULATED_EXPORT int cudaHostGetDevicePointer(void** pointer, void* memory, unsi
 
 SIMULATED_EXPORT int cudaMemcpy(void* to, const void* from, size_t bytes, int kind) {
   if (const int error = UseDevice()) return Keep(error);
-  return Copied(TheDriver()->cuMemcpy(Address(to), Address(from), bytes), to, bytes, kind);
+  return Copied(TheDriver()->cuMemcpy(Address(to), Address(from), bytes), to, from, bytes, kind);
 }
 SIMULATED_EXPORT int cudaMemcpyAsync(void* to, const void* from, size_t bytes, int kind, void* stream) {
   if (const int error = UseDevice()) return Keep(error);
-  return Copied(TheDriver()->cuMemcpyAsync(Address(to), Address(from), bytes, stream), to, bytes, kind);
+  return Copied(TheDriver()->cuMemcpyAsync(Address(to), Address(from), bytes, stream), to, from, bytes, kind);
 }
 SIMULATED_EXPORT int cudaMemcpyPeer(void* to, int, const void* from, int, size_t bytes) {
   ON_DEVICE(cuMemcpy(Address(to), Address(from), bytes));

@@ -18,8 +18,9 @@ DriverScript& DriverScript::Take(const std::string& library, uint64_t address, u
                                        trace().Intern(library), trace::DriverFlags(kind, pool), result});
 }
 
-DriverScript& DriverScript::GiveBack(uint64_t address, DriverMemory kind, uint64_t result) {
-  return Say(EventType::kDriverFree, {address, 0, driver_device_, 0, 0, result, trace::DriverFlags(kind, 0)});
+DriverScript& DriverScript::GiveBack(uint64_t address, DriverMemory kind, uint64_t result, uint64_t size) {
+  return Say(EventType::kDriverFree,
+             {address, size, driver_device_, 0, 0, result, trace::DriverFlags(kind, 0)});
 }
 
 DriverScript& DriverScript::Map(uint64_t address, uint64_t size, uint64_t handle, uint64_t result) {

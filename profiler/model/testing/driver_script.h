@@ -26,7 +26,7 @@ class DriverScript : public Script {
                      trace::DriverMemory kind = trace::DriverMemory::kDevice, uint64_t result = 0,
                      uint64_t pool = 0);
   DriverScript& GiveBack(uint64_t address, trace::DriverMemory kind = trace::DriverMemory::kDevice,
-                         uint64_t result = 0);
+                         uint64_t result = 0, uint64_t size = 0);
   DriverScript& Map(uint64_t address, uint64_t size, uint64_t handle, uint64_t result = 0);
   DriverScript& Unmap(uint64_t address, uint64_t size);
   DriverScript& Context(uint64_t size) {

@@ -11,7 +11,7 @@
     compiler     torch.compile and Triton make no machine code
 
 Arranged by `vramscope dryrun` through VRAMSCOPE_DRYRUN="key=value;key=value": steps=3|stable|all, init=skip|keep, world=64, rank=0,
-order=1, notes=FOLDER. Nothing but the standard library is imported, and nothing happens before torch is imported.
+order=1, notes=FOLDER, device=real: `vramscope try` wants a run on a real device ended likewise, and nothing else. Nothing but the standard library is imported, and nothing happens before torch is imported.
 """
 
 TYPE_CHECKING = False
@@ -53,6 +53,10 @@ def arrange(text: str) -> None:
 
         return react
 
+    if settings.get("steps", "all") != "all":
+        when_imported("torch.optim.optimizer", stop)
+    if settings.get("device") == "real":
+        return
     when_imported("triton.backends.nvidia.compiler", in_compiler("leave_out_ptxas"))
     when_imported("triton.runtime.build", in_compiler("name_missing_compiler"))
     when_imported("torch._inductor.fx_passes.joint_graph", in_compiler("compute_constants_on_the_host"))
@@ -65,6 +69,4 @@ def arrange(text: str) -> None:
         shuffle.arrange(int(settings["order"]), when_imported)
     if settings.get("init") == "skip":
         when_imported("torch.nn.init", weights)
-    if settings.get("steps", "all") != "all":
-        when_imported("torch.optim.optimizer", stop)
     when_imported("torch.distributed.distributed_c10d", ranks)

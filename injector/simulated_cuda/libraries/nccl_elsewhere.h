@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a communicator would take on the other models of gpus.def (elsewhere.h): the same uses, each by that
+// model's plan.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "injector/simulated_cuda/libraries/nccl_memory.h"
+
+namespace vramscope::simulated {
+
+// Of one communicator; its end gives back what it took. One process's are added up, and the highest sum of
+// each model is told when the process ends. Does nothing when nobody asks.
+class NcclElsewhere {
+ public:
+  using Part = uint64_t NcclMemory::*;
+
+  NcclElsewhere() = default;
+  ~NcclElsewhere();
+  NcclElsewhere(const NcclElsewhere&) = delete;
+  NcclElsewhere& operator=(const NcclElsewhere&) = delete;
+
+  // The code of NCCL's kernels; counts once in a process.
+  static void CountCode();
+  // `sharing_parent`: the ranks of the parent whose resources it shares; 0 = of none.
+  void Plan(const NcclSettings& settings, int release, int ranks, int rank, int sharing_parent);
+  void Take(Part part);
+  void TakeOnce(Part part);
+  void TakeReceivePool();
+
+ private:
+  struct Model {
+    NcclMemory plan;
+    uint64_t receive_pool = 0;
+    uint64_t taken = 0;
+  };
+  void Add(size_t model, uint64_t bytes);
+
+  std::vector<Model> models_;  // in the order of gpus.def; empty when nobody asks
+};
+
+}  // namespace vramscope::simulated

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// Oracle: the loops are written down in the order in which PyTorch runs them; a batch is prepared, what is
+// made of it is forward.
+#include "profiler/timeline/forward_begin.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "profiler/timeline/testing/loop.h"
+#include "profiler/timeline/training.h"
+
+namespace vramscope::timeline {
+namespace {
+
+using testing::Loop;
+using trace::MarkKind;
+
+TEST(ForwardBeginTest, DeepStepsTeachTheLightOnesWhereForwardBegins) {
+  Loop loop;
+  for (int step = 1; step <= 4; ++step) {
+    const bool deep = step == 2;
+    if (deep) loop.s.Mark(MarkKind::kDeepBegin, 2);
+    if (step == 3) loop.s.Mark(MarkKind::kDeepEnd);
+    loop.s.Alloc("batch" + std::to_string(step), 64);
+    if (step == 4) loop.Work();  // an evaluation that other steps do not have
+    const auto forward = [&] {
+      loop.s.Alloc("first" + std::to_string(step), 8);  // before anything is saved
+      loop.Forward();
+    };
+    deep ? (void)loop.s.Module("net", forward) : forward();
+    loop.Backward();
+    loop.Optimizer();
+  }
+  const auto run = loop.s.Load();
+  const Training training = FindTraining(run, 0);
+  for (int step = 1; step <= 4; ++step) {
+    const std::string number = std::to_string(step);
+    const auto part = [&](const std::string& block) {
+      return training.SpanAt(run.blocks[loop.s.Id(block)].alloc_event).part;
+    };
+    EXPECT_EQ(part("batch" + number), Part::kPrepare) << step;
+    EXPECT_EQ(part("first" + number), Part::kForward) << step;
+    EXPECT_EQ(training.steps()[step - 1].deep, step == 2) << step;
+  }
+}
+
+// Two models in turn, as in a cross-validation: the second one's forward is longer.
+TEST(ForwardBeginTest, TheNearestDeepStepsTeach) {
+  Loop loop;
+  for (int step = 1; step <= 8; ++step) {
+    const bool deep = step == 2 || step == 6;
+    if (deep) loop.s.Mark(MarkKind::kDeepBegin, step);
+    if (step == 3 || step == 7) loop.s.Mark(MarkKind::kDeepEnd);
+    const std::string number = std::to_string(step);
+    loop.s.Alloc("batch" + number, 64);
+    const auto forward = [&] {
+      loop.s.Alloc("first" + number, 8);
+      for (int more = 0; step > 4 && more < 3; ++more)
+        loop.s.Alloc("more" + number + "." + std::to_string(more), 8);
+      loop.Forward();
+    };
+    deep ? (void)loop.s.Module("net", forward) : forward();
+    loop.Backward();
+    loop.Optimizer();
+  }
+  const auto run = loop.s.Load();
+  const Training training = FindTraining(run, 0);
+  for (int step = 1; step <= 8; ++step) {
+    const auto part = [&](const std::string& block) {
+      return training.SpanAt(run.blocks[loop.s.Id(block + std::to_string(step))].alloc_event).part;
+    };
+    EXPECT_EQ(part("batch"), Part::kPrepare) << step;
+    EXPECT_EQ(part("first"), Part::kForward) << step;
+  }
+}
+
+TEST(ForwardBeginTest, AutocastBeginsForwardBeforeTheFirstSave) {
+  Loop loop;
+  loop.s.Alloc("batch", 8).Autocast([&] {
+    loop.s.Alloc("cast", 8);
+    loop.Forward();
+  });
+  loop.Backward();
+  loop.Optimizer();
+  const auto run = loop.s.Load();
+  const Training training = FindTraining(run, 0);
+  EXPECT_EQ(training.SpanAt(run.blocks[loop.s.Id("batch")].alloc_event).part, Part::kPrepare);
+  EXPECT_EQ(training.SpanAt(run.blocks[loop.s.Id("cast")].alloc_event).part, Part::kForward);
+}
+
+// The first step also makes the loss scale between forward and backward, so counting back from there falls
+// short.
+TEST(ForwardBeginTest, AnAutocastRegionThatIsTheForwardInDeepStepsIsItInLightOnes) {
+  Loop loop;
+  for (int step = 1; step <= 3; ++step) {
+    const bool deep = step == 2;
+    const std::string number = std::to_string(step);
+    if (deep) loop.s.Mark(MarkKind::kDeepBegin, 2);
+    if (step == 3) loop.s.Mark(MarkKind::kDeepEnd);
+    loop.s.Alloc("batch" + number, 64);
+    const auto forward = [&] {
+      loop.s.Alloc("cast" + number, 8);
+      loop.Forward();
+    };
+    loop.s.Autocast([&] { deep ? (void)loop.s.Module("net", forward) : forward(); });
+    if (step == 1) loop.s.Alloc("scale", 4).Alloc("tracker", 4);
+    loop.Backward();
+    loop.Optimizer();
+  }
+  const auto run = loop.s.Load();
+  const Training training = FindTraining(run, 0);
+  for (const std::string step : {"1", "2", "3"}) {
+    EXPECT_EQ(training.SpanAt(run.blocks[loop.s.Id("batch" + step)].alloc_event).part, Part::kPrepare)
+        << step;
+    EXPECT_EQ(training.SpanAt(run.blocks[loop.s.Id("cast" + step)].alloc_event).part, Part::kForward) << step;
+  }
+}
+
+}  // namespace
+}  // namespace vramscope::timeline
