@@ -118,5 +118,10 @@ struct History {
 // "alloc, 512 bytes at 0x7f00, stream 1": for people.
 [[nodiscard]] std::string Describe(const Event& event);
 [[nodiscard]] std::string Hex(uint64_t address);
+// "free, 4096 bytes from 0x7e00": what lies at an address, for people.
+[[nodiscard]] std::string DescribePlace(const std::vector<SegmentState>& segments, uint64_t address);
+// The first place at which two states of one device are not the same; "" = they are.
+[[nodiscard]] std::string FirstDifference(const std::vector<SegmentState>& ours,
+                                          const std::vector<SegmentState>& theirs);
 
 }  // namespace vramscope::allocator

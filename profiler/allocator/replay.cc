@@ -20,11 +20,12 @@ bool IsOutcome(Action action) { return action == Action::kAlloc || action == Act
 
 class Replayer : private Listener, private Driver {
  public:
-  Replayer(const History& history, const Release& release, const Settings& settings)
+  Replayer(const History& history, const Release& release, const Settings& settings, BlockSizes* sizes)
       : history_(history),
         events_(history.events),
         model_(release, settings, history.device_bytes != 0 ? history.device_bytes : kUnknownDeviceBytes,
-               *this) {
+               *this),
+        sizes_(sizes) {
     for (size_t i = 1; i < history.streams.size(); ++i) (void)model_.AddStream(history.streams[i]);
     for (size_t i = 1; i < history.pools.size(); ++i) (void)model_.AddPool();
   }
@@ -55,6 +56,7 @@ class Replayer : private Listener, private Driver {
       return;
     }
     Adopt(initial_, &model_);
+    if (sizes_ != nullptr) *sizes_ = {std::vector<uint64_t>(events_.size()), initial_.segments};
     NotePeak(0);
   }
 
@@ -205,7 +207,7 @@ class Replayer : private Listener, private Driver {
     size_t furthest = begin;
     for (const Reading& reading : readings) {
       reading();
-      if (mismatch_.empty() && cursor_ == end) return NotePeak(end - 1);
+      if (mismatch_.empty() && cursor_ == end) return NoteStep(end - 1);
       if (first_mismatch.empty() || cursor_ > furthest) {
         first_mismatch = mismatch_.empty() ? "nothing more" : mismatch_;
         furthest = std::max(furthest, cursor_);
@@ -295,6 +297,13 @@ class Replayer : private Listener, private Driver {
     }
   }
 
+  // All events up to `event`, its last, are as recorded.
+  void NoteStep(uint64_t event) {
+    NotePeak(event);
+    if (sizes_ == nullptr || events_[event].action != Action::kAlloc) return;
+    if (const Block* const block = model_.Find(events_[event].address)) sizes_->by_event[event] = block->bytes;
+  }
+
   void NotePeak(uint64_t event) {
     const uint64_t allocated = model_.statistics().all.allocated_bytes.current;
     if (allocated > result_.peak.allocated_bytes)
@@ -307,7 +316,7 @@ class Replayer : private Listener, private Driver {
     divergence.model = model;
     if (event < events_.size()) {
       divergence.recorded = Describe(events_[event]);
-      divergence.model_at_address = DescribePlace(events_[event].address);
+      divergence.model_at_address = DescribePlace(model_.Segments(), events_[event].address);
     } else {
       divergence.recorded = "the end of the record";
     }
@@ -316,42 +325,10 @@ class Replayer : private Listener, private Driver {
     result_.first_divergence = std::move(divergence);
   }
 
-  [[nodiscard]] std::string DescribePlace(uint64_t address) const {
-    for (const SegmentState& segment : model_.Segments()) {
-      if (address < segment.address || address >= segment.address + segment.bytes) continue;
-      for (const BlockState& block : segment.blocks) {
-        if (address >= block.address + block.bytes) continue;
-        const char* const use = block.use == BlockUse::kFree        ? "free"
-                                : block.use == BlockUse::kAllocated ? "in use"
-                                                                    : "pending";
-        return std::string(use) + ", " + std::to_string(block.bytes) + " bytes from " + Hex(block.address);
-      }
-    }
-    return "in no segment";
-  }
-
   void CompareFinalState() {
     result_.final_state_compared = true;
-    const std::vector<SegmentState> ours = model_.Segments();
-    result_.final_state_difference = FirstDifference(ours);
+    result_.final_state_difference = FirstDifference(model_.Segments(), history_.segments);
     result_.final_state_exact = result_.final_state_difference.empty();
-  }
-
-  [[nodiscard]] std::string FirstDifference(const std::vector<SegmentState>& ours) const {
-    const auto& theirs = history_.segments;
-    for (size_t i = 0; i < std::max(ours.size(), theirs.size()); ++i) {
-      if (i >= ours.size() || i >= theirs.size() || ours[i].address != theirs[i].address ||
-          ours[i].bytes != theirs[i].bytes)
-        return "segment " + std::to_string(i) + " of " + std::to_string(theirs.size()) + " differs";
-      for (size_t j = 0; j < std::max(ours[i].blocks.size(), theirs[i].blocks.size()); ++j) {
-        const bool both = j < ours[i].blocks.size() && j < theirs[i].blocks.size();
-        if (both && ours[i].blocks[j].bytes == theirs[i].blocks[j].bytes &&
-            ours[i].blocks[j].use == theirs[i].blocks[j].use)
-          continue;
-        return "block " + std::to_string(j) + " of the segment at " + Hex(ours[i].address) + " differs";
-      }
-    }
-    return "";
   }
 
   const History& history_;
@@ -362,15 +339,16 @@ class Replayer : private Listener, private Driver {
   size_t cursor_ = 0;          // the next recorded event that the model must make
   std::vector<size_t> early_;  // behind it, already made
   std::string mismatch_;       // what the model did instead
+  BlockSizes* sizes_;          // or nullptr
 };
 
-Result<ReplayResult> ReplayBy(const Release& release, const History& history) {
+Result<ReplayResult> ReplayBy(const Release& release, const History& history, BlockSizes* sizes) {
   const Result<Settings> settings = ParseSettings(history.settings, release);
   if (!settings.ok()) return settings.error();
   if (settings->cuda_malloc_async)
     return Error{
         "the run used backend:cudaMallocAsync, which keeps no segments: there is nothing to replay."};
-  ReplayResult result = Replayer(history, release, *settings).Run();
+  ReplayResult result = Replayer(history, release, *settings, sizes).Run();
   result.release = release.name;
   result.notes.insert(result.notes.end(), settings->notes.begin(), settings->notes.end());
   return result;
@@ -378,18 +356,22 @@ Result<ReplayResult> ReplayBy(const Release& release, const History& history) {
 
 }  // namespace
 
-Result<ReplayResult> Replay(const History& history) {
-  if (!history.torch_version.empty()) return ReplayBy(ReleaseOf(history.torch_version), history);
+Result<ReplayResult> Replay(const History& history, BlockSizes* sizes) {
+  if (!history.torch_version.empty()) return ReplayBy(ReleaseOf(history.torch_version), history, sizes);
   // The newest rules that explain the record; or those that explain most of it.
   std::optional<Result<ReplayResult>> best;
+  BlockSizes these;
   const std::span<const Release> releases = Releases();
   for (auto release = releases.rbegin(); release != releases.rend(); ++release) {
-    Result<ReplayResult> result = ReplayBy(*release, history);
+    Result<ReplayResult> result = ReplayBy(*release, history, sizes == nullptr ? nullptr : &these);
     const bool better = result.ok() && (!best || !best->ok() || result->events_exact > (*best)->events_exact);
     const bool exact = result.ok() && result->exact();
     const bool contradiction =
         result.ok() && result->first_divergence && result->first_divergence->contradiction;
-    if (better || exact || !best) best = std::move(result);
+    if (better || exact || !best) {
+      best = std::move(result);
+      if (sizes != nullptr) *sizes = std::move(these);
+    }
     if (exact || contradiction) break;
   }
   return std::move(*best);

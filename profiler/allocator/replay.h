@@ -61,7 +61,15 @@ struct ReplayResult {
   }
 };
 
+// What the history does not say of blocks that are gone, and the model does: how many bytes they took.
+struct BlockSizes {
+  std::vector<uint64_t> by_event;     // of an allocation's block, in the order of History::events; 0 = another
+                                      // event, or behind the first divergence
+  std::vector<SegmentState> initial;  // before the first event
+};
+
 // An error only when nothing can be run: settings that the release refuses, a backend without segments.
-[[nodiscard]] Result<ReplayResult> Replay(const History& history);
+// `sizes`, when it is asked for, is that of the release in the result.
+[[nodiscard]] Result<ReplayResult> Replay(const History& history, BlockSizes* sizes = nullptr);
 
 }  // namespace vramscope::allocator

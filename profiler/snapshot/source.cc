@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "profiler/allocator/sizing.h"
+#include "profiler/snapshot/block_sizes.h"
 #include "profiler/snapshot/read.h"
 #include "profiler/snapshot/timeline.h"
 
@@ -267,7 +268,7 @@ class SnapshotSource final : public model::Source {
     for (const Segment& segment : snapshot_->segments)
       devices = std::max(devices, std::min(segment.device, kMaxDevices - 1) + 1);
     for (uint32_t device = 0; device < devices; ++device)
-      timelines_.push_back(FindTimeline(*snapshot_, device));
+      AddBlockSizes(*snapshot_, device, &timelines_.emplace_back(FindTimeline(*snapshot_, device)));
   }
 
   void FindStart() {

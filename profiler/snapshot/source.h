@@ -8,8 +8,8 @@
 //   scopes
 //
 // A snapshot knows neither the process nor what a block is for; nothing is put in the place of what it does
-// not know. Events carry requested bytes: a block counts with its own size where the file has it, else with
-// the request rounded to 512 bytes.
+// not know. Events carry requested bytes: a block counts with its own size where the file has it or a replay
+// tells it (block_sizes.h), else with the request rounded to 512 bytes.
 #pragma once
 
 #include <memory>

@@ -140,6 +140,17 @@ class RealSnapshots(unittest.TestCase):
         inconsistent = run("report", os.path.join(SNAPSHOTS, "inconsistent.pickle"))
         self.assertIn("contradicts itself", inconsistent.stdout)
 
+    def test_report_counts_a_blocks_bytes_as_the_replay_does(self) -> None:
+        for path in self.paths:
+            replay = run("replay", "--json", path)
+            if replay.returncode != 0:  # no history, or one that contradicts itself
+                continue
+            with self.subTest(snapshot=os.path.basename(path)):
+                replayed = json.loads(replay.stdout)
+                report = json.loads(run("report", "--json", path).stdout)
+                self.assertEqual(report["peak"]["allocated_bytes"], replayed["peak"]["allocated_bytes"])
+                self.assertEqual(report["devices"][0]["peak_reserved_bytes"], replayed["peak"]["reserved_bytes"])
+
     def test_pytorchs_own_viewer_opens_what_was_written(self) -> None:
         python = os.environ.get("VRAMSCOPE_TEST_PYTHON", "")
         if not python or subprocess.run([python, "-c", "import torch"], stderr=subprocess.DEVNULL).returncode != 0:

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/snapshot/block_sizes.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "profiler/allocator/replay.h"
+#include "profiler/allocator/sizing.h"
+#include "profiler/snapshot/history.h"
+
+namespace vramscope::snapshot {
+namespace {
+
+// The block at `address` that is not free; nullptr when there is none. Segments are in order of address, and
+// so are their blocks.
+const allocator::BlockState* BlockAt(const std::vector<allocator::SegmentState>& segments, uint64_t address) {
+  const auto starts_behind = [](uint64_t at, const auto& range) { return at < range.address; };
+  const auto segment = std::upper_bound(segments.begin(), segments.end(), address, starts_behind);
+  if (segment == segments.begin()) return nullptr;
+  const auto& blocks = std::prev(segment)->blocks;
+  const auto block = std::upper_bound(blocks.begin(), blocks.end(), address, starts_behind);
+  if (block == blocks.begin()) return nullptr;
+  const allocator::BlockState& found = *std::prev(block);
+  return found.address == address && found.use != allocator::BlockUse::kFree ? &found : nullptr;
+}
+
+}  // namespace
+
+void AddBlockSizes(const Snapshot& snapshot, uint32_t device, DeviceTimeline* timeline) {
+  if (!timeline->knows_segments || timeline->contradictions != 0) return;
+  if (device >= snapshot.device_traces.size() || snapshot.event_count(device) == 0) return;
+  allocator::BlockSizes sizes;
+  if (!allocator::Replay(HistoryOf(snapshot, device), &sizes).ok() || sizes.by_event.empty()) return;
+
+  uint32_t number = 0;  // of the device's events, those that no history has included
+  size_t known = 0;
+  ForEachEvent(snapshot, device, [&](const Event& event) {
+    const uint32_t this_one = number++;
+    if (!IsKnown(event)) return;
+    const uint64_t bytes = sizes.by_event[known++];
+    if (bytes != 0 && bytes != allocator::PlainlyRounded(event.bytes))
+      timeline->block_bytes[this_one] = bytes;
+  });
+  for (EarlierBlock& block : timeline->earlier_blocks) {
+    if (const allocator::BlockState* const found = BlockAt(sizes.initial, block.address))
+      block.bytes = found->bytes;
+  }
+}
+
+}  // namespace vramscope::snapshot
