@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any bytes as a snapshot: a sentence or a snapshot whose numbers lie in their tables; never a crash, more
-// than a second, or more memory than twice the input and 64 MiB. Seeds: real pickles, cut to some kilobytes.
+// than a second, or more memory than twice the input and 64 MiB. What is read is then told as a trace, for which
+// the allocator's model is asked: that must end too. Seeds: real pickles, cut to some kilobytes.
 #include <malloc.h>
 
 #include <cstddef>
@@ -11,6 +12,7 @@
 #include <new>
 
 #include "profiler/snapshot/read.h"
+#include "profiler/snapshot/source.h"
 
 namespace {
 
@@ -72,18 +74,21 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const size_t before = live_bytes;
   most_bytes = before;
   uint64_t unpacked = size;
-  {
-    const auto snapshot = ReadBytes({data, size}, "fuzz.pickle");
-    if (snapshot.ok()) {
-      Check(**snapshot);
-      unpacked = std::max<uint64_t>(unpacked, (*snapshot)->bytes_read);
-    } else if (snapshot.error().sentence.empty()) {
-      std::abort();
-    }
+  const auto snapshot = ReadBytes({data, size}, "fuzz.pickle");
+  if (snapshot.ok()) {
+    Check(**snapshot);
+    unpacked = std::max<uint64_t>(unpacked, (*snapshot)->bytes_read);
+  } else if (snapshot.error().sentence.empty()) {
+    std::abort();
   }
   const bool packed = size > 2 && (data[0] == 0x1f || data[0] == 0x28);
   const uint64_t allowed = 2 * unpacked + (uint64_t{64} << 20);
   if (!packed && most_bytes - before > allowed) Die("memory", most_bytes - before);
   if (std::clock() - begin > CLOCKS_PER_SEC) Die("milliseconds", 1000);
+  if (!snapshot.ok()) return 0;
+  const auto source = MakeSource(*snapshot, "fuzz.pickle");
+  uint64_t told = 0;
+  const auto status = source->ForEachBatch([&](const auto& batch) { return told += batch.size(), true; });
+  if (!status.ok() || std::clock() - begin > 5 * CLOCKS_PER_SEC) Die("telling it failed or took too long; events", told);
   return 0;
 }
