@@ -63,7 +63,7 @@ class Finished(NamedTuple):
     stderr: bytes
 
 
-def run(command: Command, timeout: float = 120, **options: Any) -> Finished:
+def run(command: Command, timeout: float = 600, **options: Any) -> Finished:
     """Runs to the end, in a session of its own: whatever hangs is killed with everything that it started."""
     options = {"env": clean_environment(), "stdin": subprocess.DEVNULL, **options}
     with subprocess.Popen(list(command), stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True, **options) as process:
@@ -84,7 +84,7 @@ def record(trace: Path, command: Command, options: Command = (), **run_options: 
     return run(record_command(trace, command, options), **run_options)
 
 
-def ask(*arguments: str, timeout: float = 300) -> Any:
+def ask(*arguments: str, timeout: float = 900) -> Any:
     """The JSON answer of `vramscope <arguments> --json`."""
     done = run([vramscope(), *arguments, "--json"], timeout=timeout)
     if done.code != 0:

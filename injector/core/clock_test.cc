@@ -21,11 +21,20 @@ TEST(ClockTest, TicksNeverGoBackOnAThread) {
 
 TEST(ClockTest, TicksRunAtOneRateAgainstTheMonotonicClock) {
   ChooseClock(false);
-  const auto rate = [] {
-    const uint64_t ns = MonotonicNs(), ticks = Ticks();
+  struct Instant {
+    uint64_t ns, ticks;
+  };
+  const auto now = [] {  // both at once: a busy machine may let time pass between two lines
+    for (;;) {
+      const uint64_t before = MonotonicNs(), ticks = Ticks(), after = MonotonicNs();
+      if (after - before < 20'000) return Instant{before + (after - before) / 2, ticks};
+    }
+  };
+  const auto rate = [&] {
+    const Instant begin = now();
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
-    const uint64_t ticks_after = Ticks(), ns_after = MonotonicNs();
-    return static_cast<double>(ticks_after - ticks) / static_cast<double>(ns_after - ns);
+    const Instant end = now();
+    return static_cast<double>(end.ticks - begin.ticks) / static_cast<double>(end.ns - begin.ns);
   };
   const double first = rate(), second = rate();
   EXPECT_NEAR(first / second, 1.0, 0.01);

@@ -126,9 +126,8 @@ TEST(ThreadRingTest, ACollectorThatSleepsIsWaitedForOnceAndThenRecordingResumes)
   EXPECT_FALSE(RecordCounter(1));
   const auto waited = std::chrono::steady_clock::now() - begin;
   EXPECT_GE(waited, std::chrono::nanoseconds(trace::kGiveUpNs));
-  EXPECT_LT(waited, std::chrono::nanoseconds(5 * trace::kGiveUpNs));
-  EXPECT_FALSE(RecordCounter(2));  // at once
-  EXPECT_LT(std::chrono::steady_clock::now() - begin - waited, std::chrono::milliseconds(500));
+  EXPECT_FALSE(RecordCounter(2));  // does not wait again
+  EXPECT_LT(std::chrono::steady_clock::now() - begin - waited, std::chrono::nanoseconds(trace::kGiveUpNs));
   collector.Drain();
   EXPECT_TRUE(RecordCounter(3));
   EXPECT_GE(collector.Lost(), 2u);

@@ -27,7 +27,7 @@ class Agreement(Training):
                              "--devices", device, *program, **options)
         done = attach(process.pid, "-o", str(trace))
         self.assertEqual(done.code, 0, done.stderr.decode())
-        _, errors = process.communicate("", timeout=60)
+        _, errors = process.communicate("", timeout=900)
         self.assertEqual(process.returncode, 0, errors)
         points = [point for point in truth_test.read_points(points_file) if point["device"] == device]
         self.assertGreaterEqual(len(points), 10, "5 points of each of 2 steps")

@@ -12,7 +12,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "truth"))
 
 import oracle
 
-LIMIT_SECONDS = 20
+LIMIT_SECONDS = 300
 
 
 def recorded() -> bool:

@@ -46,7 +46,7 @@ class DriverLevel(Training):
         process = self.start(str(HERE / "driver_target.py"), str(output), env=environment)
         done = attach(process.pid, "-o", str(trace))
         self.assertEqual(done.code, 0, done.stderr.decode())
-        _, errors = process.communicate("", timeout=60)
+        _, errors = process.communicate("", timeout=900)
         self.assertEqual((process.returncode, errors), (0, ""))
 
         ledgers = [ledger_rows(ledger) for ledger in json.loads(output.read_text())]

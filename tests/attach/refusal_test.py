@@ -40,7 +40,7 @@ library = ctypes.CDLL(sys.argv[1])
 threading.Thread(target=library.hold_loader_lock, args=(int(sys.argv[2]),), daemon=True).start()
 while not library.holding(): time.sleep(0.01)
 print(flush=True)
-end = time.monotonic() + 60
+end = time.monotonic() + 600
 while time.monotonic() < end: bytearray(100_000)
 """
 
@@ -59,7 +59,7 @@ class Refusal(RecordingTest):
     @staticmethod
     def wait_for(pid: int, line: str, value: str) -> None:
         """Until that line of its status begins so, or "!x": does not begin with x."""
-        end = time.monotonic() + 30
+        end = time.monotonic() + 300
         while time.monotonic() < end:
             now = Path(f"/proc/{pid}/status").read_text().split(line + ":")[1].strip()
             if now.startswith(value.lstrip("!")) != value.startswith("!"):
@@ -77,7 +77,7 @@ class Refusal(RecordingTest):
         self.assertFalse(trace.exists(), "no trace was made")
 
     def unharmed(self, process: "subprocess.Popen[bytes]") -> None:
-        output, _ = process.communicate(b"still here", timeout=20)
+        output, _ = process.communicate(b"still here", timeout=900)
         self.assertEqual((process.returncode, output), (0, b"still here"))
 
     def test_what_is_no_process(self) -> None:
@@ -229,7 +229,7 @@ class Refusal(RecordingTest):
         self.wait_for(process.pid, "TracerPid", "!0")
         process.kill()
         process.wait()
-        _, errors = attaching.communicate(timeout=20)
+        _, errors = attaching.communicate(timeout=900)
         self.assertEqual(attaching.returncode, BAD_INPUT)
         self.assertIn(b"ended before vramscope was in it", errors)
 
@@ -238,7 +238,7 @@ class Refusal(RecordingTest):
         attaching = subprocess.Popen([recorded_run.vramscope(), "attach", str(process.pid)], stderr=subprocess.PIPE)
         self.wait_for(process.pid, "TracerPid", "!0")
         attaching.send_signal(signal.SIGINT)
-        _, errors = attaching.communicate(timeout=20)
+        _, errors = attaching.communicate(timeout=900)
         self.assertIn(b"as you asked", errors)
         self.unharmed(process)
 

@@ -21,7 +21,7 @@ class DeviceRows(RecordingTest):
         trace, notes = self.folder / "run.vms", self.folder / "notes.jsonl"
         command = [vramscope(), "dryrun", "--gpu", "a100-40gb", "--steps", "all", "--depth", "light", "-o", str(trace), "--json", "--",
                    recorded_run.python(), str(PROGRAM), str(notes)]
-        done = run(command, env=clean_environment(**variables), timeout=300)
+        done = run(command, env=clean_environment(**variables), timeout=900)
         if done.code == 2 and b"PyTorch" in done.stderr:
             self.skipTest(done.stderr.decode())
         self.assertEqual(done.code, 1, "the last allocation does not fit\n" + done.stderr.decode())

@@ -164,7 +164,7 @@ class Samples(DeviceTest):
         run_environment = environment(python, VRAMSCOPE_SIMULATED_JOURNAL=str(journal), **variables)
         run_environment["LD_PRELOAD"] += f":{preload}" if preload else ""
         trace.unlink(missing_ok=True)
-        done = record(trace, command, env=run_environment, timeout=300)
+        done = record(trace, command, env=run_environment, timeout=900)
         self.assertEqual(done.code, 0, done.stderr.decode())
         changes = ledger_changes(journal)
         records, around, compared, at = DriverSum(), [{}], 0, 0

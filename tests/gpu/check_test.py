@@ -16,7 +16,7 @@ class Check(RecordingTest):
     def check(self, *options: str) -> Finished:
         build = Path(recorded_run.vramscope()).resolve().parent.parent
         command = [str(CHECK), str(build), "--out", str(self.folder), "--simulated", "h100-80gb", "--only", *ROWS, *options]
-        return run(command, timeout=300, env=clean_environment(VRAMSCOPE_PYTHON=recorded_run.python()))
+        return run(command, timeout=900, env=clean_environment(VRAMSCOPE_PYTHON=recorded_run.python()))
 
     def test_rows_pass_and_fail_by_themselves(self) -> None:
         done = self.check()

@@ -83,7 +83,7 @@ class Signals(HarmlessTest):
         assert process.stdout is not None
         first = process.stdout.readline()
         send(process.pid)
-        stdout, stderr = process.communicate(timeout=60)
+        stdout, stderr = process.communicate(timeout=900)
         return Finished(process.returncode, first + stdout, stderr)
 
     def same_when_signalled(self, name: str, send: Callable[[int], None]) -> None:

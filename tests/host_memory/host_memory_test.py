@@ -18,7 +18,7 @@ class HostMemory(RecordingTest):
         # A batch goes back to the system when it is freed: on the heap, glibc finds no place for an aligned block of
         # the same size in the last one's, and a worker that keeps nothing grows all the same.
         environment = {**clean_environment(), "MALLOC_MMAP_THRESHOLD_": str(MIB)}
-        self.trace = self.recorded(command, options=["--depth", "light"], timeout=300, env=environment)
+        self.trace = self.recorded(command, options=["--depth", "light"], timeout=900, env=environment)
         self.report = ask("report", str(self.trace))
         return self.report["host_memory"]
 

@@ -21,7 +21,7 @@ from types import TracebackType
 from typing import Any, Dict, List, Optional, Type
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-PATIENCE_S = 120.0  # for one answer: the machine may be busy
+PATIENCE_S = 600.0  # for one answer: the machine may be busy
 
 
 def executable() -> str:

@@ -44,11 +44,11 @@ class Imports(RecordingTest):
             self.skipTest(f"{module} is not installed")
         quiet = clean_environment(TF_CPP_MIN_LOG_LEVEL="3", JAX_PLATFORMS="cpu")
         command = [python, "-W", "ignore", "-c", PROGRAMS[module]]
-        alone = run(command, env=quiet, timeout=300)
+        alone = run(command, env=quiet, timeout=900)
         if alone.code != 0:
             self.skipTest(f"{module} cannot be imported here: {alone.stderr.decode()[-200:]}")
         trace = self.folder / "run.vms"
-        done = record(trace, command, env=quiet, timeout=300)
+        done = record(trace, command, env=quiet, timeout=900)
         self.assertEqual((done.code, done.stdout), (alone.code, alone.stdout), done.stderr.decode())
         self.assertEqual(ask("info", str(trace))["dropped_events"], 0)
 

@@ -46,7 +46,7 @@ class Row(NamedTuple):
     note: str
 
 
-def dryrun(command: List[str], *options: str, timeout: float = 300) -> recorded_run.Finished:
+def dryrun(command: List[str], *options: str, timeout: float = 900) -> recorded_run.Finished:
     return recorded_run.run(
         [recorded_run.vramscope(), "dryrun", "--gpu", GPU, "--steps", "all", "--depth", "light", "--json", *options, "--", sys.executable, *command],
         timeout=timeout)

@@ -50,7 +50,7 @@ def environment(python: str, gpu: str = "h100-80gb", **variables: str) -> Dict[s
 
 def run(python: str, command: Sequence[str], gpu: str = "h100-80gb", **variables: str) -> recorded_run.Finished:
     """`python command...` on the device; `variables` are more of its environment."""
-    return recorded_run.run([python, *command], env=environment(python, gpu, **variables), timeout=300)
+    return recorded_run.run([python, *command], env=environment(python, gpu, **variables), timeout=900)
 
 
 class DeviceTest(recorded_run.RecordingTest):

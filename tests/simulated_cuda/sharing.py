@@ -55,7 +55,7 @@ def queues() -> None:
     found = []
     for kind, tensor in (("read", small), ("read", large), ("read", parameter), ("write", small)):
         queue.put((kind, tensor))
-        found.append(answers.get(timeout=120))
+        found.append(answers.get(timeout=600))
     free, total = torch.cuda.mem_get_info()
     written = small.tolist()
     queue.put(("end", None))

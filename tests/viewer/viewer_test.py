@@ -18,7 +18,7 @@ MIB = 1 << 20
 
 def view(*arguments: str) -> subprocess.CompletedProcess:
     return subprocess.run([VRAMSCOPE, "view", "--renderer", "software", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          text=True, timeout=120)
+                          text=True, timeout=600)
 
 
 def picture(path: str) -> Tuple[int, int, bytes]:

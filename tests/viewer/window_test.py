@@ -16,7 +16,7 @@ VRAMSCOPE = os.environ["VRAMSCOPE_BIN"]
 TRAINING = os.path.join(HERE, "..", "..", "trace_format", "testdata", "v1_training.vms")
 
 
-def until(what: Callable[[], Optional[str]], seconds: float = 30) -> str:
+def until(what: Callable[[], Optional[str]], seconds: float = 300) -> str:
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         found = what()
@@ -61,7 +61,7 @@ class Window(unittest.TestCase):
         self.xdotool("key", "--delay", "60", *["comma"] * 30)
         until(lambda: "1" if f"event {event - 30} " in name() else "")
         self.xdotool("key", "--delay", "80", "ctrl+q")
-        self.assertEqual(viewer.wait(timeout=30), 0)
+        self.assertEqual(viewer.wait(timeout=900), 0)
 
 
 if __name__ == "__main__":

@@ -86,7 +86,7 @@ def run(
             with open(os.path.join(folder, "program.py"), "w", encoding="utf-8") as file:
                 file.write(textwrap.dedent(before) + textwrap.dedent(program))
             command.append("program.py")
-        done = subprocess.run(command, cwd=folder, env=settings, capture_output=True, timeout=300)
+        done = subprocess.run(command, cwd=folder, env=settings, capture_output=True, timeout=900)
         return Run(done.returncode, done.stdout.decode(), done.stderr.decode(), _read(log))
 
 
