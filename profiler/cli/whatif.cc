@@ -25,6 +25,7 @@ const VerbHelp& Help() {
        {"vramscope whatif run.vms --sweep batch=8..64:8", "a table of batch sizes"}},
       {{"list", '\0', nullptr, "Show the changes that can be asked for, and what each needs recorded."},
        {"amp", '\0', "bf16|fp16", "torch.autocast around the model and its loss; fp16 with a GradScaler."},
+       {"precision", '\0', "bf16|fp16", "Model, gradients, optimizer state and batch in 16 bits."},
        {"batch", '\0', "N|FACTORx", "Samples in a batch: 16, 0.5x."},
        {"accumulate", '\0', "K", "The batch in K parts, one optimizer step for all of them."},
        {"checkpoint", '\0', "all|every:K|PATTERN",

@@ -57,6 +57,7 @@ class Lever {
 
 // One each, defined in lever_*.cc.
 const Lever& AmpLever();
+const Lever& PrecisionLever();
 const Lever& CheckpointLever();
 const Lever& BatchLever();
 const Lever& AccumulateLever();

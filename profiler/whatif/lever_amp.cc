@@ -7,7 +7,6 @@ namespace vramscope::whatif {
 namespace {
 
 using classify::Category;
-using model::kNone;
 
 constexpr Position kHair = 1e-6;
 constexpr uint64_t kScalar = 4;
@@ -24,12 +23,7 @@ class Amp final : public Lever {
   std::optional<Result<Step>> Rewrite(const Step& step, std::string_view value) const override {
     if (value != "bf16" && value != "fp16")
       return Error{"--amp is bf16 or fp16, not \"" + std::string(value) + "\"."};
-    if (step.backward.size() != 1) {
-      return Error{"the recorded step has " + std::to_string(step.backward.size()) +
-                   " backward passes; mixed precision is predicted for steps with one."};
-    }
-    if (!step.autocast.empty()) return Error{"the recorded program runs under autocast already."};
-    if (const auto reason = Unfit(step); !reason.empty()) return Error{reason};
+    if (const auto reason = WhyNotRetyped(step, "mixed precision"); !reason.empty()) return Error{reason};
     return UnderAutocast(step, value == "bf16" ? kBfloat16Type : kHalfType);
   }
 
@@ -46,24 +40,6 @@ class Amp final : public Lever {
   }
 
  private:
-  // Why the step's facts do not suffice; "" when they do.
-  static std::string Unfit(const Step& step) {
-    if (step.trained.empty() || step.nodes.empty())
-      return "autograd was not seen: record with its hooks (vramscope info shows which are in place).";
-    bool single = false;
-    for (const Operand& operand : step.operands) {
-      single |= operand.block != kNone && operand.dtype == kFloatType && step.shapes[operand.shape].known;
-    }
-    if (!single)
-      return "no operator of the recorded step works on float32 tensors, or their shapes were not recorded.";
-    for (const Node& node : step.nodes) {
-      if (node.op != kNone && node.made > step.backward.front().begin && node.made < step.backward.back().end)
-        return "backward of the recorded step computes activations again or builds a graph: record it "
-               "without checkpoints.";
-    }
-    return "";
-  }
-
   // torch/amp/grad_scaler.py: the scale and its growth counter for good, the scaled loss until backward is
   // done, and while gradients are unscaled, one flag and the inverse of the scale.
   static void AddScaler(const Step& step, Scene& scene) {

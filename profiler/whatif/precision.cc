@@ -2,7 +2,6 @@
 #include "profiler/whatif/precision.h"
 
 #include <algorithm>
-#include <map>
 #include <span>
 
 #include "profiler/whatif/autocast_rules.h"
@@ -17,18 +16,25 @@ using model::kNone;
 constexpr Position kStride = 0.05;     // between copies that are made one after the other
 constexpr Position kBeforeNode = 0.4;  // what is converted for a node is there
 
-class Autocast {
+enum class Way : uint8_t { kAutocast, kAllLow };
+
+class Retyped {
  public:
-  Autocast(const Step& step, uint8_t low) : step_(step), low_(low), versions_(step) {
+  Retyped(const Step& step, Way way, uint8_t low)
+      : step_(step),
+        way_(way),
+        low_(low),
+        leaf_(way == Way::kAllLow ? low : kFloatType),
+        versions_(step, leaf_),
+        consumers_(step) {
     const size_t ops = step.ops.size();
     rules_.resize(ops, CastRule::kNone);
     covered_.resize(ops, false);
-    expected_.resize(step.nodes.size(), kFloatType);
+    expected_.resize(step.nodes.size(), leaf_);
     read_type_.resize(step.nodes.size(), kFloatType);
     kept_.resize(step.nodes.size());
     saved_version_.resize(step.saved.size(), kNone);
     backward_begin_ = step.backward.front().begin;
-    FindConsumers();
   }
 
   Step Run() && {
@@ -37,7 +43,7 @@ class Autocast {
     for (uint32_t i = 0; i < low.size(); ++i) low[i] = versions_.IsLow(i);
     Step changed = std::move(versions_).Finish(saved_version_, backward_begin_);
     ChangeKernels(step_, low, changed);
-    changed.autocast.push_back({0, backward_begin_});
+    if (way_ == Way::kAutocast) changed.autocast.push_back({0, backward_begin_});
     return changed;
   }
 
@@ -58,9 +64,6 @@ class Autocast {
     }
   }
 
-  [[nodiscard]] static bool IsFloat(const Operand& operand) {
-    return operand.block != kNone && operand.dtype == kFloatType;
-  }
   [[nodiscard]] std::span<const Operand> Inputs(const Op& op) const {
     return {step_.operands.data() + op.first_input, op.input_count};
   }
@@ -72,7 +75,7 @@ class Autocast {
   void BeginForward(uint32_t index) {
     const Op& op = step_.ops[index];
     covered_[index] = op.parent != kNone && (covered_[op.parent] || rules_[op.parent] != CastRule::kNone);
-    if (covered_[index] || op.begin >= backward_begin_) return;
+    if (way_ == Way::kAllLow || covered_[index] || op.begin >= backward_begin_) return;
     const CastRule rule = AutocastRuleOf(step_.NameOf(op), step_.torch_version);
     // cross_entropy asks for the type that it was given, and autocast leaves that alone.
     if (rule == CastRule::kIntoSingle && op.parent != kNone &&
@@ -144,8 +147,8 @@ class Autocast {
     if (!versions_.Known(block) || step_.blocks[block].begin == kBefore) return;
     const bool leaf = step_.nodes[node].op == kNone;
     if (leaf) {
-      if (versions_.TypeOf(block) != kFloatType && step_.blocks[block].accumulated < kForever)
-        versions_.CastGradient(block, LeafMoment(gradient, op.begin), gradient);
+      if (versions_.TypeOf(block) != leaf_ && step_.blocks[block].accumulated < kForever)
+        versions_.CastGradient(block, leaf_, LeafMoment(gradient, op.begin), gradient);
       return;
     }
     if (versions_.TypeOf(block) == wanted) return;
@@ -205,7 +208,7 @@ class Autocast {
   void Accumulate(const Op& op, bool out_of_place) {
     if (op.output_count == 0 || !IsFloat(Outputs(op)[0])) return;
     const uint32_t result = Outputs(op)[0].block;
-    const uint32_t node = NextConsumer(result, op.end);
+    const uint32_t node = consumers_.Next(result, op.end);
     if (node == kNone) return;
     for (const Operand& operand : Inputs(op)) {
       if (IsFloat(operand) && versions_.Known(operand.block) &&
@@ -216,26 +219,8 @@ class Autocast {
     // A copy that nobody shares is added to where it is.
     const Operand& buffered = Inputs(op)[0];
     if (out_of_place && IsFloat(buffered) && versions_.IsCopy(buffered.block) &&
-        NextConsumer(buffered.block, op.end) == kNone)
+        consumers_.Next(buffered.block, op.end) == kNone)
       versions_.Alias(result, buffered.block);
-  }
-
-  void FindConsumers() {
-    for (const Op& op : step_.ops) {
-      if (op.node == kNone || op.parent != kNone || op.name != step_.nodes[op.node].name) continue;
-      for (const Operand& operand : Inputs(op)) {
-        if (IsFloat(operand)) consumers_[operand.block].emplace_back(op.begin, op.node);
-      }
-    }
-  }
-
-  [[nodiscard]] uint32_t NextConsumer(uint32_t block, Position behind) const {
-    const auto found = consumers_.find(block);
-    if (found == consumers_.end()) return kNone;
-    for (const auto& [at, node] : found->second) {
-      if (at > behind) return node;
-    }
-    return kNone;
   }
 
   void Save(uint32_t index) {
@@ -298,13 +283,13 @@ class Autocast {
         continue;
       if (promoted == 0 && op.parent != kNone)
         continue;  // memory without operands: the operator around it says
-      uint8_t type = promoted == 0 ? kFloatType : promoted;
-      if (result.argument > 0 && KeepsStatistics(name))
+      uint8_t type = promoted == 0 ? MadeType(op) : promoted;
+      if (result.argument > 0 && IsStatistic(op, name))
         type = kFloatType;
       else if (Forced(index))
         type = kFloatType;
       else if (name == "aten::_to_copy" && op.dtype != 0)
-        type = kFloatType;
+        type = leaf_;
       else if (IsSoftmaxBackward(name))
         type = read_type_[op.node];
       else if (FollowsFirst(name))
@@ -312,6 +297,19 @@ class Autocast {
       versions_.Decide(result.block, type);
       if (type == kFloatType) MarkWidened(op, result.block);
     }
+  }
+
+  // Of what is made from nothing or from integers: the loop hands over a batch in the type of the model, and
+  // a program that names a type names that of a tensor beside it.
+  [[nodiscard]] uint8_t MadeType(const Op& op) const {
+    const bool copied = step_.NameOf(op) == "aten::_to_copy";
+    return copied || op.dtype != 0 ? leaf_ : kFloatType;
+  }
+  // Gradients of a norm's weights are kept in the weights' type, and group norm's means and deviations too
+  // when the weights have that of the input (aten/src/ATen/native/group_norm.cpp).
+  [[nodiscard]] bool IsStatistic(const Op& op, std::string_view name) const {
+    if (way_ == Way::kAllLow && (op.node != kNone || name == "aten::native_group_norm")) return false;
+    return KeepsStatistics(name);
   }
 
   [[nodiscard]] static bool IsSoftmaxBackward(std::string_view name) {
@@ -371,8 +369,11 @@ class Autocast {
   };
 
   const Step& step_;
+  const Way way_;
   const uint8_t low_;
+  const uint8_t leaf_;  // of parameters and what belongs to them
   Versions versions_;
+  const Consumers consumers_;
   Position backward_begin_ = 0;
   std::vector<CastRule> rules_;                                   // by operator of forward
   std::vector<bool> covered_;                                     // inside one that has a rule
@@ -382,11 +383,11 @@ class Autocast {
   std::vector<Uncast> uncast_;
   std::vector<std::pair<uint32_t, uint32_t>> hidden_;
   std::vector<std::vector<uint32_t>> nodes_of_;
-  std::map<uint32_t, std::vector<std::pair<Position, uint32_t>>> consumers_;
 };
 
 }  // namespace
 
-Step UnderAutocast(const Step& step, uint8_t low) { return Autocast(step, low).Run(); }
+Step UnderAutocast(const Step& step, uint8_t low) { return Retyped(step, Way::kAutocast, low).Run(); }
+Step AllInLow(const Step& step, uint8_t low) { return Retyped(step, Way::kAllLow, low).Run(); }
 
 }  // namespace vramscope::whatif

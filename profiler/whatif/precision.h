@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A recorded step as it would be under torch.autocast: element types are followed through every operator of
-// forward and backward, and the copies that conversions make are put in.
+// A recorded step as it would be under torch.autocast, or with the whole model in 16 bits: element types are
+// followed through every operator of forward and backward, and the copies that conversions make are put in.
 //
 // Why a step and not a scene: what comes after (checkpoints, batch, accumulation) asks the step which node
 // keeps which block, and under autocast that is often a copy.
@@ -28,5 +28,14 @@ void ChangeKernels(const Step& step, const std::vector<bool>& low, Step& changed
 
 // The step under autocast to `low` around its forward and its loss. O(events of the step).
 [[nodiscard]] Step UnderAutocast(const Step& step, uint8_t low);
+
+// The step of a model that was converted to `low`, with its buffers, before its optimizer was made, and whose
+// loop hands it floats in that type. Where the program itself computes in float32, as norms written in Python
+// do, it still does. O(events of the step).
+[[nodiscard]] Step AllInLow(const Step& step, uint8_t low);
+
+// Why element types of the step cannot be followed, as one sentence; "" when they can. `what` is to be
+// predicted: "mixed precision".
+[[nodiscard]] std::string WhyNotRetyped(const Step& step, std::string_view what);
 
 }  // namespace vramscope::whatif

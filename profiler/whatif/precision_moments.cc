@@ -3,7 +3,32 @@
 
 #include <algorithm>
 
+#include "profiler/whatif/precision.h"
+
 namespace vramscope::whatif {
+
+using model::kNone;
+
+bool IsFloat(const Operand& operand) { return operand.block != kNone && operand.dtype == kFloatType; }
+
+Consumers::Consumers(const Step& step) {
+  for (const Op& op : step.ops) {
+    if (op.node == kNone || op.parent != kNone || op.name != step.nodes[op.node].name) continue;
+    for (uint32_t i = 0; i < op.input_count; ++i) {
+      const Operand& operand = step.operands[op.first_input + i];
+      if (IsFloat(operand)) nodes_[operand.block].emplace_back(op.begin, op.node);
+    }
+  }
+}
+
+uint32_t Consumers::Next(uint32_t block, Position behind) const {
+  const auto found = nodes_.find(block);
+  if (found == nodes_.end()) return kNone;
+  for (const auto& [at, node] : found->second) {
+    if (at > behind) return node;
+  }
+  return kNone;
+}
 
 std::vector<Moment> MomentsOf(const Step& step) {
   std::vector<Moment> moments;

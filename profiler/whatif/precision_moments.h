@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What happens in a step, in the order of its time: operators and nodes begin and end, autograd keeps
-// tensors.
+// tensors; and which node is given a gradient next.
 #pragma once
 
+#include <unordered_map>
 #include <vector>
 
 #include "profiler/whatif/step.h"
@@ -19,5 +20,19 @@ struct Moment {
 
 // O(n log n).
 [[nodiscard]] std::vector<Moment> MomentsOf(const Step& step);
+
+// Whether it is a tensor on the device that was recorded with float elements.
+[[nodiscard]] bool IsFloat(const Operand& operand);
+
+// The nodes of backward that are given a float tensor of a block.
+class Consumers {
+ public:
+  explicit Consumers(const Step& step);
+  // The first that begins after `behind`; kNone when there is none.
+  [[nodiscard]] uint32_t Next(uint32_t block, Position behind) const;
+
+ private:
+  std::unordered_map<uint32_t, std::vector<std::pair<Position, uint32_t>>> nodes_;
+};
 
 }  // namespace vramscope::whatif

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "profiler/whatif/precision.h"
+#include "profiler/whatif/precision_moments.h"
 
 namespace vramscope::whatif {
 namespace {
@@ -30,7 +31,8 @@ uint64_t ElementsOf(const Step& step, const Operand& operand) {
 
 }  // namespace
 
-Versions::Versions(const Step& step) : step_(step), changed_(step), recorded_(step.blocks.size()) {
+Versions::Versions(const Step& step, uint8_t first)
+    : step_(step), changed_(step), recorded_(step.blocks.size()) {
   current_.resize(recorded_);
   for (uint32_t i = 0; i < recorded_; ++i) current_[i] = i;
   types_.resize(recorded_, 0);
@@ -41,9 +43,18 @@ Versions::Versions(const Step& step) : step_(step), changed_(step), recorded_(st
   copies_.resize(recorded_);
   settled_.resize(recorded_, false);
   backward_begin_ = step.backward.front().begin;
+  std::vector<bool> floats(recorded_, first == kFloatType);
+  for (const Operand& operand : step.operands) {
+    if (IsFloat(operand)) floats[operand.block] = true;
+  }
+  for (const uint32_t parameter : step.trained) floats[parameter] = true;
+  for (uint32_t i = 0; i < recorded_; ++i) {
+    if (step.blocks[i].category == Category::kOptimizerState) floats[i] = true;
+  }
   for (uint32_t i = 0; i < recorded_; ++i) {
     // What no operator made: there before the step, or handed over by a library.
-    if (step.blocks[i].begin == kBefore || step.blocks[i].op == kNone) types_[i] = kFloatType;
+    if (step.blocks[i].begin == kBefore || step.blocks[i].op == kNone)
+      types_[i] = floats[i] ? first : kFloatType;
   }
 }
 
@@ -118,9 +129,9 @@ void Versions::UseCached(uint32_t block, uint8_t type, Position at, uint32_t op,
   current_[block] = cached_[block];
 }
 
-void Versions::CastGradient(uint32_t block, Position at, const Operand& operand) {
+void Versions::CastGradient(uint32_t block, uint8_t type, Position at, const Operand& operand) {
   const uint32_t from = current_[block];
-  const uint32_t copy = Add(block, kFloatType, at, kNone, ElementsOf(step_, operand) * BytesOf(kFloatType));
+  const uint32_t copy = Add(block, type, at, kNone, ElementsOf(step_, operand) * BytesOf(type));
   current_[block] = from;
   StepBlock& handed = changed_.blocks[copy];
   StepBlock& computed = changed_.blocks[from];

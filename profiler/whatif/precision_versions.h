@@ -14,7 +14,8 @@ namespace vramscope::whatif {
 
 class Versions {
  public:
-  explicit Versions(const Step& step);
+  // `first`: the type of parameters, and of all floats that no operator made.
+  Versions(const Step& step, uint8_t first);
 
   // Whether the type of the block is decided.
   [[nodiscard]] bool Known(uint32_t block) const { return types_[current_[block]] != 0; }
@@ -39,8 +40,8 @@ class Versions {
   void CastWhole(uint32_t block, uint8_t type, Position at, uint32_t op);
   // The copy of a weight that autocast keeps until it is left; the first use makes it.
   void UseCached(uint32_t block, uint8_t type, Position at, uint32_t op, const Operand& operand);
-  // A parameter's gradient, or its part of one that several share, is converted to float and handed over.
-  void CastGradient(uint32_t block, Position at, const Operand& operand);
+  // A parameter's gradient, or its part of one that several share, is converted and handed over.
+  void CastGradient(uint32_t block, uint8_t type, Position at, const Operand& operand);
   // The block was written to: copies that were made before `at` are not it any more.
   void Written(uint32_t block, Position at) { written_[block] = at; }
   // `result` is not computed: what `block` stands for now is changed in place.

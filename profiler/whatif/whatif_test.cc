@@ -217,6 +217,27 @@ TEST(WhatifTest, AGradScalerKeepsItsScaleAndItsCounter) {
   EXPECT_EQ(After({{"amp", "fp16"}}).peak.bytes, After({{"amp", "bf16"}}).peak.bytes + 3 * 512);
 }
 
+TEST(WhatifTest, InSixteenBitsWeightStateGradientAndActivationsAreHalf) {
+  // What the optimizer computes is known to no operator here, and stays as it is.
+  const Use half = After({{"precision", "bf16"}});
+  EXPECT_EQ(half.peak.bytes, 3 * kWeightBytes / 2 + kWeightBytes + 2 * kBatchBytes / 2);
+  EXPECT_EQ(After({{"precision", "fp16"}}).peak.bytes, half.peak.bytes);
+  // Unlike autocast no copy of the weight is made, and its gradient is not converted.
+  EXPECT_EQ(After({{"precision", "bf16"}, {"optimizer", "sgd"}}).peak.bytes,
+            2 * kWeightBytes / 2 + 3 * kBatchBytes / 2);
+  EXPECT_EQ(After({{"precision", "bf16"}, {"optimizer", "adamw"}}).peak.bytes,
+            5 * kWeightBytes / 2 + 2 * kBatchBytes / 2);
+}
+
+TEST(WhatifTest, AutocastAndSixteenBitsExcludeEachOther) {
+  const whatif::Step step = TheLoop().Read();
+  const Baseline baseline = MakeBaseline(step, *TheLoop().analysis).value();
+  const Prediction both = Predict(step, baseline, {{"precision", "bf16"}, {"amp", "bf16"}}).value();
+  ASSERT_EQ(both.refused.size(), 1u);
+  EXPECT_EQ(both.refused.front().asked.lever, "precision");
+  EXPECT_THAT(both.refused.front().reason, testing::HasSubstr("exclude each other"));
+}
+
 TEST(WhatifTest, AutocastRulesAreThoseOfTheRelease) {
   EXPECT_EQ(AutocastRuleOf("aten::linear", "2.15.0"), CastRule::kLow);
   EXPECT_EQ(AutocastRuleOf("aten::layer_norm", "2.2.2"), CastRule::kSingle);

@@ -36,6 +36,13 @@ LEVERS: Dict[str, Tuple[List[str], List[str]]] = {
     "keep gradients": (["--zero-grad", "keep"], ["--keep-gradients"]),
     "amp bf16": (["--amp", "bf16"], ["--amp", "bf16"]),
     "amp fp16": (["--amp", "fp16"], ["--amp", "fp16"]),
+    "precision bf16": (["--precision", "bf16"], ["--precision", "bf16"]),
+    "precision fp16": (["--precision", "fp16"], ["--precision", "fp16"]),
+    "precision, checkpoint": (["--precision", "bf16", "--checkpoint", "all"], ["--precision", "bf16", "--checkpoint"]),
+    "precision, batch x2": (["--precision", "bf16", "--batch", "2x"], ["--precision", "bf16", "--batch", "{double}"]),
+    "precision, accumulate 4": (["--precision", "bf16", "--accumulate", "4"], ["--precision", "bf16", "--accumulate", "4"]),
+    "precision, sgd": (["--precision", "bf16", "--optimizer", "sgd"], ["--precision", "bf16", "--optimizer", "sgd"]),
+    "precision, adamw fused": (["--precision", "bf16", "--optimizer", "adamw:fused"], ["--precision", "bf16", "--optimizer", "adamw:fused"]),
     "amp, checkpoint": (["--amp", "bf16", "--checkpoint", "all"], ["--amp", "bf16", "--checkpoint"]),
     "amp, batch x2": (["--amp", "bf16", "--batch", "2x"], ["--amp", "bf16", "--batch", "{double}"]),
     "amp, accumulate 4": (["--amp", "bf16", "--accumulate", "4"], ["--amp", "bf16", "--accumulate", "4"]),
@@ -137,11 +144,12 @@ def main() -> None:
     parser.add_argument("--python", required=True, help="an interpreter with torch, and transformers and torchvision for their models")
     parser.add_argument("--model", action="append", choices=sorted(DEVELOPMENT), help="only this one; may be given several times")
     parser.add_argument("--size", action="append", choices=("small", "large"))
+    parser.add_argument("--lever", action="append", choices=list(LEVERS), help="only this one; may be given several times")
     options = parser.parse_args()
     rows: List[Cell] = []
     for model in options.model or DEVELOPMENT:
         for size in options.size or DEVELOPMENT[model]:
-            names = [name for name in LEVERS if "checkpoint" not in name or model not in UNCHECKPOINTED]
+            names = [name for name in options.lever or LEVERS if "checkpoint" not in name or model not in UNCHECKPOINTED]
             rows += cells(options.python, model, size, DEVELOPMENT[model][size], names)
     print(table(rows))
 

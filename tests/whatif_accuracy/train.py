@@ -224,6 +224,7 @@ def arguments() -> argparse.ArgumentParser:
     parser.add_argument("--optimizer", default="adamw")
     parser.add_argument("--keep-gradients", action="store_true")
     parser.add_argument("--amp", choices=sorted(TYPES), help="autocast around the model and its loss; fp16 with a GradScaler")
+    parser.add_argument("--precision", choices=sorted(TYPES), help="the whole model, and float inputs, in 16 bits")
     parser.add_argument("--steps", type=int, default=4)
     parser.add_argument("--variants", metavar="JSON", help="a list of lists of switches: each is trained in a process of its own, forked before anything is on the device")
     return parser
@@ -234,14 +235,15 @@ def train(options: argparse.Namespace) -> None:
     subject = MODELS[options.model](options.size)
     if hasattr(subject.model, "config"):
         subject.model.config.use_cache = False  # as checkpointing does of itself: one change at a time
-    model = subject.model.to("cuda").train()
+    low = TYPES.get(options.precision)
+    model = subject.model.to("cuda", low).train()
     if options.checkpoint:
         checkpoint_blocks(model)
     optimizer = make_optimizer(model, options.optimizer)
     scaler = torch.amp.GradScaler("cuda", enabled=options.amp == "fp16")
     for _ in range(options.steps):
         for _ in range(options.accumulate):
-            batch = [tensor.to("cuda") for tensor in subject.batch(options.batch // options.accumulate)]
+            batch = [tensor.to("cuda", low if tensor.is_floating_point() else None) for tensor in subject.batch(options.batch // options.accumulate)]
             with torch.autocast("cuda", TYPES.get(options.amp), enabled=options.amp is not None):
                 loss = subject.loss(*batch)
             scaler.scale(loss / options.accumulate).backward()

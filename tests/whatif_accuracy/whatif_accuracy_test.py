@@ -14,8 +14,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import measure  # noqa: E402
 
 LEVERS = {
-    "transformer": ["accumulate 4", "amp bf16", "amp, checkpoint"],
-    "convolutional": ["amp, batch x2"],
+    "transformer": ["accumulate 4", "amp bf16", "amp, checkpoint", "precision bf16", "precision, checkpoint"],
+    "convolutional": ["amp, batch x2", "precision bf16"],
 }
 MOST_ALLOCATED = 0.001  # of the truth
 MOST_RESERVED = 0.1  # one 2 MiB segment of these small models is 5 %

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Training in 16 bits alone: parameters, gradients, optimizer state and activations, with no float32 copy.
+//
+// What stays float32 is what PyTorch keeps so whatever the model's type is (means and deviations of layer and
+// batch norms, sums of attention's rows, counts of steps), and what the program converts itself. Integers
+// stay.
+#include "profiler/whatif/lever.h"
+#include "profiler/whatif/precision.h"
+
+namespace vramscope::whatif {
+namespace {
+
+using model::kNone;
+
+class Precision final : public Lever {
+ public:
+  const LeverInfo& info() const override {
+    static constexpr LeverInfo kInfo = {
+        "precision", "bf16 | fp16", "model, gradients, optimizer state and batch in 16 bits",
+        "operators with shapes and types, autograd's nodes and what they keep (a deep step)"};
+    return kInfo;
+  }
+
+  std::optional<Result<Step>> Rewrite(const Step& step, std::string_view value) const override {
+    if (value != "bf16" && value != "fp16")
+      return Error{"--precision is bf16 or fp16, not \"" + std::string(value) + "\"."};
+    if (const auto reason = WhyNotRetyped(step, "training in 16 bits"); !reason.empty()) return Error{reason};
+    return AllInLow(step, value == "bf16" ? kBfloat16Type : kHalfType);
+  }
+
+  Result<Outcome> Apply(const Step&, std::string_view value, Scene&) const override {
+    const std::string type = value == "bf16" ? "torch.bfloat16" : "torch.float16";
+    Outcome outcome;
+    outcome.code = "model.to(\"cuda\", " + type + ")    # before its optimizer is made\nx = x.to(\"cuda\", " +
+                   type + ")    # float inputs";
+    outcome.notes.push_back(value == "bf16"
+                                ? "bfloat16 has 8 bits of precision: small updates of weights round away"
+                                : "float16 holds up to 65,504, and GradScaler refuses gradients in it");
+    return outcome;
+  }
+};
+
+}  // namespace
+
+std::string WhyNotRetyped(const Step& step, std::string_view what) {
+  if (step.backward.size() != 1) {
+    return "the recorded step has " + std::to_string(step.backward.size()) + " backward passes; " +
+           std::string(what) + " is predicted for steps with one.";
+  }
+  if (!step.autocast.empty())
+    return "the program runs under autocast: --amp and --precision exclude each other.";
+  if (step.trained.empty() || step.nodes.empty())
+    return "autograd was not seen: record with its hooks (vramscope info shows which are in place).";
+  bool single = false;
+  for (const Operand& operand : step.operands) {
+    single |= operand.block != kNone && operand.dtype == kFloatType && step.shapes[operand.shape].known;
+  }
+  if (!single)
+    return "no operator of the recorded step works on float32 tensors, or their shapes were not recorded.";
+  for (const Node& node : step.nodes) {
+    if (node.op != kNone && node.made > step.backward.front().begin && node.made < step.backward.back().end)
+      return "backward of the recorded step computes activations again or builds a graph: record it "
+             "without checkpoints.";
+  }
+  return "";
+}
+
+const Lever& PrecisionLever() {
+  static const Precision lever;
+  return lever;
+}
+
+}  // namespace vramscope::whatif
