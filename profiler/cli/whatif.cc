@@ -33,6 +33,9 @@ const VerbHelp& Help() {
         "'layers.*'."},
        {"optimizer", '\0', "NAME[:WAY]", "sgd, momentum, adam or adamw; :foreach, :for-loop or :fused."},
        {"zero-grad", '\0', "keep", "zero_grad(set_to_none=False)."},
+       {"shard", '\0', "KIND:N",
+        "One rank of N: ddp:8, zero1:8, zero2:8, zero3:8, fsdp:8; ddp:8:view with\ngradients as views, fsdp:8:'layers.*' with "
+        "these units."},
        {"alloc-conf", '\0', "SETTINGS", "PYTORCH_CUDA_ALLOC_CONF."},
        {"empty-cache", '\0', "WHEN",
         "torch.cuda.empty_cache() before-backward, before-optimizer or after-step."},

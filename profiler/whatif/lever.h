@@ -59,6 +59,7 @@ class Lever {
 const Lever& AmpLever();
 const Lever& PrecisionLever();
 const Lever& CheckpointLever();
+const Lever& ShardLever();
 const Lever& BatchLever();
 const Lever& AccumulateLever();
 const Lever& OptimizerLever();

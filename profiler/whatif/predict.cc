@@ -26,9 +26,9 @@ size_t PlaceOf(const std::string& name) {
 }  // namespace
 
 std::span<const Lever* const> Levers() {
-  static const std::array kLevers = {&AmpLever(),      &PrecisionLever(),         &CheckpointLever(),
-                                     &BatchLever(),    &AccumulateLever(),        &OptimizerLever(),
-                                     &ZeroGradLever(), &AllocatorSettingsLever(), &EmptyCacheLever()};
+  static const std::array kLevers = {
+      &AmpLever(),        &PrecisionLever(), &ShardLever(),    &CheckpointLever(),        &BatchLever(),
+      &AccumulateLever(), &OptimizerLever(), &ZeroGradLever(), &AllocatorSettingsLever(), &EmptyCacheLever()};
   return kLevers;
 }
 

@@ -66,6 +66,7 @@ Result<Replayed> ReplayScene(const Scene& scene, const Step& step) {
   allocator::ModelledDriver driver;
   allocator::DeviceAllocator model(release, *settings, kDeviceBytes, driver);
   for (size_t i = 1; i < step.run->streams.size(); ++i) (void)model.AddStream(step.run->streams[i]);
+  for (uint64_t i = 0; i < step.added_streams; ++i) (void)model.AddStream(~i);
 
   for (const Block& block : scene.blocks) {
     if (block.birth == Birth::kSetup && block.bytes != 0) (void)model.Malloc(block.bytes, block.stream);

@@ -112,8 +112,9 @@ Scene MakeScene(const Step& step, const timeline::Training& training) {
     made.category = recorded.category;
     made.stream = recorded.stream;
     if (recorded.begin == kBefore) {
-      const model::EventIndex alloc = step.run->blocks[recorded.id].alloc_event;
-      made.birth = first.Made(alloc) ? Birth::kOnce : Birth::kSetup;
+      const bool seen = recorded.id != model::kNone;  // else a lever put it in
+      const model::EventIndex alloc = seen ? step.run->blocks[recorded.id].alloc_event : 0;
+      made.birth = seen && first.Made(alloc) ? Birth::kOnce : Birth::kSetup;
       made.begin = made.birth == Birth::kOnce ? first.PlaceOf(alloc) : kBefore;
       if (made.category == Category::kOptimizerState && made.birth == Birth::kOnce)
         made.begin = std::max(made.begin, scene.optimizer_begin + kHair);

@@ -348,6 +348,7 @@ class Reader {
     if (block.requested == 0) block.requested = run_.blocks[block.id].size;
     // What it is for the longest: an activation that autograd has let go of is called a temporary for the
     // moment that it still lives.
+    block.name = analysis_.names().Of(block.id);
     const classify::Life life = analysis_.categories().Of(block.id);
     block.category = life[life.size() - 1].category;
     for (const classify::Stretch& stretch : life) {

@@ -35,8 +35,10 @@ struct StepBlock {
   Position end = kForever;
   Position accumulated = kForever;  // autograd took it as a gradient here
   uint32_t op = model::kNone;       // innermost operator open at its birth
-  uint32_t copy_of = model::kNone;  // a block with the same elements in another type, which a lever put in
+  uint32_t copy_of = model::kNone;  // put in by a lever: the block whose elements, or some of them, it holds
   Position last_use = kBefore;      // of a copy that forward made: no operand names it
+  std::string_view
+      name;  // what labels call it: "layers.0.weight", also of its gradient; lives as long as the run
   uint16_t stream = 0;
   classify::Category category = classify::Category::kUnattributed;  // what it is for most of its life
   bool workspace = false;
@@ -133,6 +135,7 @@ class Step {
   [[nodiscard]] uint32_t Rank(uint32_t shape) const { return shapes[shape].count; }
   // Of parameters that got a gradient in this step: their blocks, in the order of their allocation.
   std::vector<uint32_t> trained;
+  uint16_t added_streams = 0;  // behind those of the run, for blocks that a lever put in
 };
 
 // "8,128,256"; its dimensions are put behind those in `dims`.

@@ -22,6 +22,7 @@ from typing import Dict, List, NamedTuple, Optional, Tuple
 
 HERE = Path(__file__).resolve().parent
 TIMEOUT_S = 3600
+RANKS = 4  # of which the first is run, alone
 
 # name: what whatif is asked for, and the switches of train.py that do the same. {half} and {double} are of the batch.
 LEVERS: Dict[str, Tuple[List[str], List[str]]] = {
@@ -43,6 +44,11 @@ LEVERS: Dict[str, Tuple[List[str], List[str]]] = {
     "precision, accumulate 4": (["--precision", "bf16", "--accumulate", "4"], ["--precision", "bf16", "--accumulate", "4"]),
     "precision, sgd": (["--precision", "bf16", "--optimizer", "sgd"], ["--precision", "bf16", "--optimizer", "sgd"]),
     "precision, adamw fused": (["--precision", "bf16", "--optimizer", "adamw:fused"], ["--precision", "bf16", "--optimizer", "adamw:fused"]),
+    **{f"shard {kind}": (["--shard", kind.replace(":", f":{RANKS}:") if ":" in kind else f"{kind}:{RANKS}"], ["--shard", kind]) for kind in ("ddp", "ddp:view", "zero1", "zero2", "fsdp")},
+    "fsdp, sgd": (["--shard", f"fsdp:{RANKS}", "--optimizer", "sgd"], ["--shard", "fsdp", "--optimizer", "sgd"]),
+    "fsdp, precision": (["--shard", f"fsdp:{RANKS}", "--precision", "bf16"], ["--shard", "fsdp", "--precision", "bf16"]),
+    "fsdp, checkpoint": (["--shard", f"fsdp:{RANKS}", "--checkpoint", "all"], ["--shard", "fsdp", "--checkpoint"]),
+    "ddp, batch x2": (["--shard", f"ddp:{RANKS}", "--batch", "2x"], ["--shard", "ddp", "--batch", "{double}"]),
     "amp, checkpoint": (["--amp", "bf16", "--checkpoint", "all"], ["--amp", "bf16", "--checkpoint"]),
     "amp, batch x2": (["--amp", "bf16", "--batch", "2x"], ["--amp", "bf16", "--batch", "{double}"]),
     "amp, accumulate 4": (["--amp", "bf16", "--accumulate", "4"], ["--amp", "bf16", "--accumulate", "4"]),
@@ -81,7 +87,7 @@ def vramscope(*arguments: str) -> "subprocess.CompletedProcess[str]":
 def train(python: str, model: str, size: str, batch: int, variants: List[List[str]], trace: Path) -> List[Tuple[int, int, int]]:
     """(pid, allocated, reserved) of the program as it is and of each variant; zeros for what could not be run."""
     command = [python, str(HERE / "train.py"), "--model", model, "--size", size, "--batch", str(batch), "--variants", json.dumps([[]] + variants)]
-    done = vramscope("dryrun", "--steps", "all", "--gpu", "a100-40gb", "-o", str(trace), "--", *command)
+    done = vramscope("dryrun", "--steps", "all", "--world-size", str(RANKS), "--gpu", "a100-40gb", "-o", str(trace), "--", *command)
     counters = [tuple(int(word) for word in line.split()) for line in done.stdout.splitlines() if re.fullmatch(r"\d+ \d+ \d+", line)]
     if len(counters) != len(variants) + 1:
         raise SystemExit(f"{model} {size} did not run:\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}")

@@ -16,8 +16,11 @@ import traceback
 from typing import Any, Callable, Dict, NamedTuple, Tuple
 
 import torch
+import torch.distributed as dist
 import torch.utils.checkpoint
 from torch import Tensor, nn
+from torch.distributed.fsdp import fully_shard
+from torch.distributed.optim import ZeroRedundancyOptimizer
 from torch.nn import functional as F
 
 SIZES = ("small", "large")
@@ -40,12 +43,12 @@ def images(pixels: int, classes: int) -> Callable[[int], Tuple[Tensor, ...]]:
     return lambda count: (torch.randn(count, 3, pixels, pixels), torch.randint(classes, (count,)))
 
 
-def causal(model: nn.Module) -> Callable[..., Tensor]:
-    return lambda ids: model(input_ids=ids, labels=ids).loss
+def causal(model: nn.Module, ids: Tensor) -> Tensor:
+    return model(input_ids=ids, labels=ids).loss
 
 
-def classified(model: nn.Module) -> Callable[..., Tensor]:
-    return lambda pixels, labels: F.cross_entropy(model(pixel_values=pixels).logits, labels)
+def classified(model: nn.Module, pixels: Tensor, labels: Tensor) -> Tensor:
+    return F.cross_entropy(model(pixel_values=pixels).logits, labels)
 
 
 def scaled(size: str, small: int, large: int) -> int:
@@ -57,7 +60,7 @@ def gpt2(size: str) -> Subject:
 
     config = GPT2Config(vocab_size=1000, n_positions=256, n_embd=scaled(size, 256, 384), n_layer=4, n_head=4)
     model = GPT2LMHeadModel(config)
-    return Subject(model, tokens(1000, scaled(size, 32, 256)), causal(model))
+    return Subject(model, tokens(1000, scaled(size, 32, 256)), causal)
 
 
 def llama(size: str) -> Subject:
@@ -65,7 +68,7 @@ def llama(size: str) -> Subject:
 
     config = LlamaConfig(vocab_size=1000, hidden_size=scaled(size, 256, 384), intermediate_size=1024, num_hidden_layers=4, num_attention_heads=4, num_key_value_heads=2)
     model = LlamaForCausalLM(config)
-    return Subject(model, tokens(1000, scaled(size, 32, 256)), causal(model))
+    return Subject(model, tokens(1000, scaled(size, 32, 256)), causal)
 
 
 def bert(size: str) -> Subject:
@@ -73,7 +76,7 @@ def bert(size: str) -> Subject:
 
     config = BertConfig(vocab_size=1000, hidden_size=scaled(size, 256, 384), num_hidden_layers=4, num_attention_heads=4, intermediate_size=1024, attn_implementation="eager")
     model = BertForMaskedLM(config)
-    return Subject(model, tokens(1000, scaled(size, 32, 256)), causal(model))
+    return Subject(model, tokens(1000, scaled(size, 32, 256)), causal)
 
 
 def t5(size: str) -> Subject:
@@ -81,7 +84,7 @@ def t5(size: str) -> Subject:
 
     config = T5Config(vocab_size=1000, d_model=scaled(size, 256, 384), d_kv=64, d_ff=1024, num_layers=3, num_heads=4, decoder_start_token_id=0)
     model = T5ForConditionalGeneration(config)
-    return Subject(model, tokens(1000, scaled(size, 32, 128)), causal(model))
+    return Subject(model, tokens(1000, scaled(size, 32, 128)), causal)
 
 
 def vit(size: str) -> Subject:
@@ -89,14 +92,14 @@ def vit(size: str) -> Subject:
 
     config = ViTConfig(hidden_size=scaled(size, 192, 384), num_hidden_layers=4, num_attention_heads=4, intermediate_size=768, image_size=scaled(size, 64, 128), num_labels=100)
     model = ViTForImageClassification(config)
-    return Subject(model, images(scaled(size, 64, 128), 100), classified(model))
+    return Subject(model, images(scaled(size, 64, 128), 100), classified)
 
 
 def resnet50(size: str) -> Subject:
     from torchvision.models import resnet50 as make
 
     model = make(num_classes=100)
-    return Subject(model, images(scaled(size, 64, 96), 100), lambda pixels, labels: F.cross_entropy(model(pixels), labels))
+    return Subject(model, images(scaled(size, 64, 96), 100), lambda module, pixels, labels: F.cross_entropy(module(pixels), labels))
 
 
 class Layer(nn.Module):
@@ -159,12 +162,12 @@ class Convolutional(nn.Module):
 def own_transformer(size: str) -> Subject:
     length = scaled(size, 16, 128)
     model = Transformer(scaled(size, 128, 256), length)
-    return Subject(model, tokens(500, length), lambda ids: F.cross_entropy(model(ids).flatten(0, 1), ids.flatten()))
+    return Subject(model, tokens(500, length), lambda module, ids: F.cross_entropy(module(ids).flatten(0, 1), ids.flatten()))
 
 
 def own_convolutional(size: str) -> Subject:
     model = Convolutional(scaled(size, 16, 64))
-    return Subject(model, images(32, 10), lambda pixels, labels: F.cross_entropy(model(pixels), labels))
+    return Subject(model, images(32, 10), lambda module, pixels, labels: F.cross_entropy(module(pixels), labels))
 
 
 class Recurrent(nn.Module):
@@ -180,7 +183,7 @@ class Recurrent(nn.Module):
 
 def own_recurrent(size: str) -> Subject:
     model = Recurrent(scaled(size, 128, 512))
-    return Subject(model, tokens(500, scaled(size, 16, 64)), lambda ids: F.cross_entropy(model(ids).flatten(0, 1), ids.flatten()))
+    return Subject(model, tokens(500, scaled(size, 16, 64)), lambda module, ids: F.cross_entropy(module(ids).flatten(0, 1), ids.flatten()))
 
 
 MODELS: Dict[str, Callable[[str], Subject]] = {
@@ -205,10 +208,26 @@ def checkpoint_blocks(model: nn.Module) -> None:
         raise SystemExit("this model has no switch for checkpointing")
 
 
-def make_optimizer(model: nn.Module, name: str) -> torch.optim.Optimizer:
+def shard(model: nn.Module, kind: str) -> nn.Module:
+    """The model as one rank of those that WORLD_SIZE says."""
+    dist.init_process_group("nccl")
+    if kind.startswith(("ddp", "zero1")):
+        return nn.parallel.DistributedDataParallel(model.to("cuda"), gradient_as_bucket_view=kind.endswith(":view"))
+    lists = {path: module for path, module in model.named_modules() if isinstance(module, nn.ModuleList)}
+    for path, blocks in lists.items():
+        if not any(path.startswith(other + ".") for other in lists):
+            for block in blocks:
+                fully_shard(block, reshard_after_forward=kind != "zero2")
+    fully_shard(model, reshard_after_forward=False if kind == "zero2" else None)
+    return model
+
+
+def make_optimizer(model: nn.Module, name: str, sharded: bool) -> torch.optim.Optimizer:
     family, _, way = name.partition(":")
     options: Dict[str, Any] = {"": {}, "foreach": {"foreach": True}, "for-loop": {"foreach": False}, "fused": {"fused": True}}[way]
     parameters = model.parameters()
+    if sharded:
+        return ZeroRedundancyOptimizer(parameters, optimizer_class=torch.optim.AdamW, lr=1e-3)
     if family in ("sgd", "momentum"):
         return torch.optim.SGD(parameters, lr=1e-3, momentum=0.9 if family == "momentum" else 0.0, **options)
     return {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[family](parameters, lr=1e-3, **options)
@@ -225,6 +244,7 @@ def arguments() -> argparse.ArgumentParser:
     parser.add_argument("--keep-gradients", action="store_true")
     parser.add_argument("--amp", choices=sorted(TYPES), help="autocast around the model and its loss; fp16 with a GradScaler")
     parser.add_argument("--precision", choices=sorted(TYPES), help="the whole model, and float inputs, in 16 bits")
+    parser.add_argument("--shard", choices=("ddp", "ddp:view", "zero1", "zero2", "fsdp"), default="", help="as one rank of those that torchrun's environment says")
     parser.add_argument("--steps", type=int, default=4)
     parser.add_argument("--variants", metavar="JSON", help="a list of lists of switches: each is trained in a process of its own, forked before anything is on the device")
     return parser
@@ -236,16 +256,17 @@ def train(options: argparse.Namespace) -> None:
     if hasattr(subject.model, "config"):
         subject.model.config.use_cache = False  # as checkpointing does of itself: one change at a time
     low = TYPES.get(options.precision)
-    model = subject.model.to("cuda", low).train()
+    model = subject.model.to(dtype=low).train()
+    model = shard(model, options.shard) if options.shard else model.to("cuda")
     if options.checkpoint:
         checkpoint_blocks(model)
-    optimizer = make_optimizer(model, options.optimizer)
+    optimizer = make_optimizer(model, options.optimizer, options.shard.startswith("zero1"))
     scaler = torch.amp.GradScaler("cuda", enabled=options.amp == "fp16")
     for _ in range(options.steps):
         for _ in range(options.accumulate):
             batch = [tensor.to("cuda", low if tensor.is_floating_point() else None) for tensor in subject.batch(options.batch // options.accumulate)]
             with torch.autocast("cuda", TYPES.get(options.amp), enabled=options.amp is not None):
-                loss = subject.loss(*batch)
+                loss = subject.loss(model, *batch)
             scaler.scale(loss / options.accumulate).backward()
         scaler.step(optimizer)
         scaler.update()

@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import measure  # noqa: E402
 
 LEVERS = {
-    "transformer": ["accumulate 4", "amp bf16", "amp, checkpoint", "precision bf16", "precision, checkpoint"],
+    "transformer": ["accumulate 4", "amp bf16", "amp, checkpoint", "precision bf16", "precision, checkpoint", "shard zero1", "shard fsdp", "fsdp, checkpoint"],
     "convolutional": ["amp, batch x2", "precision bf16"],
 }
 MOST_ALLOCATED = 0.001  # of the truth

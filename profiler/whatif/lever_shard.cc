@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// One GPU's program as one rank of N: replicated (DDP), with the optimizer's state dealt out (ZeRO-1), with
+// gradients sharded too (ZeRO-2), and with parameters (ZeRO-3, FSDP). Each rank keeps the recorded batch.
+#include <charconv>
+
+#include "profiler/whatif/lever.h"
+#include "profiler/whatif/segments.h"
+#include "profiler/whatif/shard.h"
+
+namespace vramscope::whatif {
+namespace {
+
+constexpr uint32_t kMostRanks = 1 << 20;
+
+enum class Kind : uint8_t { kDdp, kZero1, kZero2, kZero3 };
+
+struct Question {
+  Kind kind = Kind::kDdp;
+  uint32_t ranks = 0;
+  std::string_view option;  // "view", or units
+};
+
+Result<Question> Parse(std::string_view value) {
+  const Error error{
+      "--shard is ddp, zero1, zero2, zero3 or fsdp with a number of ranks, as in fsdp:8, not \"" +
+      std::string(value) + "\"."};
+  const size_t colon = value.find(':');
+  if (colon == std::string_view::npos) return error;
+  const std::string_view kind = value.substr(0, colon);
+  Question question;
+  if (kind == "zero1")
+    question.kind = Kind::kZero1;
+  else if (kind == "zero2")
+    question.kind = Kind::kZero2;
+  else if (kind == "zero3" || kind == "fsdp")
+    question.kind = Kind::kZero3;
+  else if (kind != "ddp")
+    return error;
+  const char* const end = value.data() + value.size();
+  const auto [behind, failed] = std::from_chars(value.data() + colon + 1, end, question.ranks);
+  if (failed != std::errc() || question.ranks < 2 || question.ranks > kMostRanks) return error;
+  if (behind == end) return question;
+  if (*behind != ':' || behind + 1 == end) return error;
+  question.option = {behind + 1, static_cast<size_t>(end - behind - 1)};
+  const bool replicated = question.kind == Kind::kDdp || question.kind == Kind::kZero1;
+  if (replicated && question.option != "view")
+    return Error{
+        "behind the ranks of ddp and zero1 stands :view (gradient_as_bucket_view=True) or nothing, not \"" +
+        std::string(question.option) + "\"."};
+  return question;
+}
+
+std::string Mebibytes(uint64_t bytes) { return std::to_string(bytes >> 20) + " MiB"; }
+
+class Shard final : public Lever {
+ public:
+  const LeverInfo& info() const override {
+    static constexpr LeverInfo kInfo = {
+        "shard", "ddp:N[:view] | zero1:N[:view] | zero2:N[:UNITS] | zero3:N[:UNITS] | fsdp:N[:UNITS]",
+        "one rank of N, with the recorded batch for itself",
+        "labels of parameters, autograd's nodes, and modules for zero2, zero3 and fsdp (a deep step)"};
+    return kInfo;
+  }
+
+  std::optional<Result<Step>> Rewrite(const Step& step, std::string_view value) const override {
+    const Result<Question> question = Parse(value);
+    if (!question.ok()) return question.error();
+    if (step.backward.size() != 1 || step.optimizer.size() != 1) {
+      return Error{"the recorded step has " + std::to_string(step.backward.size()) + " backward passes and " +
+                   std::to_string(step.optimizer.size()) +
+                   " optimizer steps; sharding is predicted for one of each."};
+    }
+    if (step.trained.empty())
+      return Error{
+          "no parameter was seen to get a gradient: record with the hooks of autograd (vramscope info shows "
+          "which are in place)."};
+    for (const StepBlock& block : step.blocks) {
+      if (block.category == classify::Category::kCommunication)
+        return Error{"the recorded program exchanges gradients with other ranks already."};
+    }
+    const bool views = question->option == "view";
+    if (question->kind == Kind::kDdp) return Replicated(step, views);
+    if (question->kind == Kind::kZero1) return WithOwnState(Replicated(step, views), question->ranks);
+    const auto calls = ChooseSegments(step, question->option.empty() ? "all" : question->option);
+    if (!calls.ok())
+      return Error{
+          "the model has no such list of blocks to be sharded one by one; name modules: --shard "
+          "fsdp:8:'encoder.*'."};
+    return FullySharded(step, UnitsOf(step, *calls), question->ranks, question->kind == Kind::kZero3);
+  }
+
+  Result<Outcome> Apply(const Step& step, std::string_view value, Scene&) const override {
+    const Result<Question> question = Parse(value);
+    if (!question.ok()) return question.error();
+    Outcome outcome;
+    const std::string views = question->option == "view" ? ", gradient_as_bucket_view=True" : "";
+    if (question->kind == Kind::kDdp || question->kind == Kind::kZero1)
+      outcome.code = "model = torch.nn.parallel.DistributedDataParallel(model" + views + ")";
+    if (question->kind == Kind::kZero1) {
+      outcome.code +=
+          "\noptimizer = torch.distributed.optim.ZeroRedundancyOptimizer(model.parameters(), "
+          "optimizer_class=torch.optim.AdamW, lr=...)";
+      uint64_t bytes = 0;
+      for (const uint32_t parameter : step.trained) bytes += step.blocks[parameter].requested;
+      outcome.notes.push_back("whole parameters are dealt out: this is the rank with the most of them, " +
+                              Mebibytes(bytes));
+    }
+    if (question->kind == Kind::kZero2 || question->kind == Kind::kZero3) {
+      const std::string reshard = question->kind == Kind::kZero2 ? ", reshard_after_forward=False" : "";
+      outcome.code = "for block in model.layers: fully_shard(block" + reshard + ")\nfully_shard(model" +
+                     reshard + ")    # torch.distributed.fsdp, before the optimizer is made";
+    }
+    outcome.notes.push_back(
+        "each rank has the recorded batch for itself; what NCCL takes from the driver is not in these "
+        "figures");
+    return outcome;
+  }
+};
+
+}  // namespace
+
+const Lever& ShardLever() {
+  static const Shard lever;
+  return lever;
+}
+
+}  // namespace vramscope::whatif

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// The oracles: the figures of the ZeRO paper (Rajbhandari et al., 2020, table 1), and PyTorch's rules for
+// buckets. What the levers change is a step of one network, written down by hand; tests/whatif_accuracy has
+// real ones.
+#include "profiler/whatif/shard.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "profiler/whatif/lever.h"
+
+namespace vramscope::whatif {
+namespace {
+
+using classify::Category;
+
+constexpr double kGiga = 1e9;
+
+// 64 equal parameters, all in the model itself: forward from 0 to 100, backward to 200, optimizer to 300.
+// Gradients come in the order of their numbers.
+class Network {
+ public:
+  Network(uint64_t parameter, uint64_t gradient, uint64_t state) {
+    run.streams.push_back(0);
+    step.run = &run;
+    step.length = 300;
+    step.shapes.push_back({});
+    step.backward.push_back({100, 200});
+    step.optimizer.push_back({200, 300});
+    step.modules.push_back({0, model::kNone, 0, 90});
+    for (int i = 0; i < 64; ++i) names.push_back("p" + std::to_string(i));
+    for (int i = 0; i < 64; ++i) names.push_back("exp_avg of p" + std::to_string(i));
+    for (size_t i = 0; i < 64; ++i) {
+      step.trained.push_back(static_cast<uint32_t>(step.blocks.size()));
+      Add(names[i], parameter, Category::kParameter);
+    }
+    for (size_t i = 0; i < 64; ++i) {
+      StepBlock& made = Add(names[i], gradient, Category::kGradient);
+      made.begin = 110 + static_cast<Position>(i);
+      made.accumulated = made.begin + 0.5;
+      made.end = 299;
+    }
+    for (size_t i = 0; i < 64; ++i) Add(names[64 + i], state, Category::kOptimizerState);
+  }
+
+  [[nodiscard]] Step Sharded(std::string_view value) const {
+    return ShardLever().Rewrite(step, value)->value();
+  }
+
+  std::vector<std::string> names;
+  model::Run run;
+  Step step;
+
+ private:
+  StepBlock& Add(std::string_view name, uint64_t bytes, Category category) {
+    StepBlock block;
+    block.id = static_cast<model::BlockId>(step.blocks.size());
+    block.requested = bytes;
+    block.name = name;
+    block.category = category;
+    step.blocks.push_back(block);
+    return step.blocks.back();
+  }
+};
+
+// Bytes of a category that are alive at a moment.
+uint64_t Alive(const Step& step, Category category, Position at) {
+  uint64_t bytes = 0;
+  for (const StepBlock& block : step.blocks) {
+    if (block.category == category && block.begin <= at && at < block.end) bytes += block.requested;
+  }
+  return bytes;
+}
+
+double States(const Step& step, Position at) {
+  return static_cast<double>(Alive(step, Category::kParameter, at) + Alive(step, Category::kGradient, at) +
+                             Alive(step, Category::kOptimizerState, at)) /
+         kGiga;
+}
+
+constexpr Position kComputing = 105, kStepping = 205;
+
+// 7.5 billion parameters in mixed precision with Adam on 64 GPUs: 2 + 2 + 12 bytes each.
+TEST(ShardTest, ModelStatesAreThoseOfTheZeroPaper) {
+  const Network network(15'000'000'000 / 64, 15'000'000'000 / 64, 90'000'000'000 / 64);
+  EXPECT_NEAR(States(network.step, kStepping), 120, 0.05);
+  EXPECT_NEAR(States(network.Sharded("zero1:64"), kStepping), 31.4, 0.05);
+  const Step third = FullySharded(network.step, UnitsOf(network.step, {}), 64, true);
+  EXPECT_NEAR(States(third, kStepping), 1.88, 0.01);
+  // Stage 2 keeps whole parameters to compute with; fully_shard has its shard of them beside those.
+  const Step second = FullySharded(network.step, UnitsOf(network.step, {}), 64, false);
+  const double whole = static_cast<double>(Alive(second, Category::kCommunication, kComputing)) / kGiga;
+  const double shard = static_cast<double>(Alive(second, Category::kParameter, kComputing)) / kGiga;
+  EXPECT_NEAR(whole + States(second, kStepping) - shard, 16.6, 0.05);
+  EXPECT_NEAR(shard, 15.0 / 64, 0.001);
+}
+
+// 64 gradients of 3 MiB: one fills the first bucket, then nine each, as none is cut.
+TEST(ShardTest, BucketsAreFilledInTheOrderOfGradients) {
+  constexpr uint64_t kEach = 3 << 20;
+  const Network network(kEach, kEach, kEach);
+  const Step replicated = network.Sharded("ddp:8");
+  std::vector<uint64_t> buckets;
+  for (const StepBlock& block : replicated.blocks) {
+    if (block.category == Category::kCommunication) buckets.push_back(block.requested / kEach);
+  }
+  EXPECT_THAT(buckets, testing::ElementsAre(1, 9, 9, 9, 9, 9, 9, 9));
+  EXPECT_EQ(Alive(replicated, Category::kGradient, kStepping), 64 * kEach);
+  EXPECT_EQ(Alive(network.Sharded("ddp:8:view"), Category::kGradient, kStepping), 0u);
+}
+
+TEST(ShardTest, WholeParametersAreDealtOutEvenly) {
+  const Network network(512, 512, 1024);
+  EXPECT_EQ(network.Sharded("zero1:4").trained.size(), 16u);
+  EXPECT_EQ(Alive(network.Sharded("zero1:4"), Category::kOptimizerState, kStepping), 16u * 1024);
+  EXPECT_EQ(network.Sharded("zero1:48").trained.size(), 2u) << "the rank that has most";
+}
+
+TEST(ShardTest, WhatIsNoWayToShardIsRefused) {
+  Network network(512, 512, 512);
+  network.step.modules.clear();  // so there are no units either
+  for (const char* value : {"ddp", "ddp:1", "ddp:8:layers", "zero4:8", "fsdp:x", "fsdp:8:", "fsdp:8"}) {
+    const auto answer = ShardLever().Rewrite(network.step, value);
+    ASSERT_TRUE(answer && !answer->ok()) << value;
+    EXPECT_THAT(answer->error().sentence, testing::EndsWith(".")) << value;
+  }
+}
+
+}  // namespace
+}  // namespace vramscope::whatif
