@@ -26,6 +26,8 @@ const VerbHelp& Help() {
       {{"list", '\0', nullptr, "Show the changes that can be asked for, and what each needs recorded."},
        {"amp", '\0', "bf16|fp16", "torch.autocast around the model and its loss; fp16 with a GradScaler."},
        {"precision", '\0', "bf16|fp16", "Model, gradients, optimizer state and batch in 16 bits."},
+       {"freeze", '\0', "PATTERN",
+        "These parameters are not trained: 'layers.*', or several with commas."},
        {"batch", '\0', "N|FACTORx", "Samples in a batch: 16, 0.5x."},
        {"accumulate", '\0', "K", "The batch in K parts, one optimizer step for all of them."},
        {"checkpoint", '\0', "all|every:K|PATTERN",

@@ -56,6 +56,7 @@ class Lever {
 [[nodiscard]] const Lever* FindLever(std::string_view name);
 
 // One each, defined in lever_*.cc.
+const Lever& FreezeLever();
 const Lever& AmpLever();
 const Lever& PrecisionLever();
 const Lever& CheckpointLever();

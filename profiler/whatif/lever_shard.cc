@@ -56,7 +56,7 @@ class Shard final : public Lever {
  public:
   const LeverInfo& info() const override {
     static constexpr LeverInfo kInfo = {
-        "shard", "ddp:N[:view] | zero1:N[:view] | zero2:N[:UNITS] | zero3:N[:UNITS] | fsdp:N[:UNITS]",
+        "shard", "ddp:N | zero1:N | zero2:N | zero3:N | fsdp:N",
         "one rank of N, with the recorded batch for itself",
         "labels of parameters, autograd's nodes, and modules for zero2, zero3 and fsdp (a deep step)"};
     return kInfo;

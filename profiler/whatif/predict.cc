@@ -27,8 +27,9 @@ size_t PlaceOf(const std::string& name) {
 
 std::span<const Lever* const> Levers() {
   static const std::array kLevers = {
-      &AmpLever(),        &PrecisionLever(), &ShardLever(),    &CheckpointLever(),        &BatchLever(),
-      &AccumulateLever(), &OptimizerLever(), &ZeroGradLever(), &AllocatorSettingsLever(), &EmptyCacheLever()};
+      &FreezeLever(),    &AmpLever(),        &PrecisionLever(), &ShardLever(),    &CheckpointLever(),
+      &BatchLever(),     &AccumulateLever(), &OptimizerLever(), &ZeroGradLever(), &AllocatorSettingsLever(),
+      &EmptyCacheLever()};
   return kLevers;
 }
 

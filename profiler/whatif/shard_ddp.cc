@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <map>
 
-#include "profiler/classify/names.h"
+#include "profiler/whatif/parameters.h"
 #include "profiler/whatif/shard.h"
 
 namespace vramscope::whatif {
@@ -36,33 +36,6 @@ void AddBucket(uint64_t bytes, uint32_t like, Step& changed) {
   bucket.stream = changed.blocks[like].stream;
   bucket.category = Category::kCommunication;
   changed.blocks.push_back(bucket);
-}
-
-// Of blocks of one size, made one after the other for each parameter of that size: which parameter each is
-// for.
-class Turns {
- public:
-  explicit Turns(const Step& step) : step_(step) {
-    for (const uint32_t parameter : step.trained)
-      of_size_[step.blocks[parameter].requested].push_back(parameter);
-  }
-  // kNone: no parameter has that size.
-  uint32_t Next(uint64_t bytes) {
-    const auto found = of_size_.find(bytes);
-    if (found == of_size_.end()) return kNone;
-    return found->second[turn_[bytes]++ % found->second.size()];
-  }
-
- private:
-  const Step& step_;
-  std::map<uint64_t, std::vector<uint32_t>> of_size_;
-  std::map<uint64_t, size_t> turn_;
-};
-
-void Drop(StepBlock& block) {
-  block.requested = 0;
-  block.begin = 0;
-  block.end = kHair;
 }
 
 }  // namespace
@@ -102,21 +75,8 @@ Step WithOwnState(const Step& step, uint32_t ranks) {
   }
   const auto most = std::max_element(load.begin(), load.end());
   const auto rank = static_cast<size_t>(most - load.begin());
-  std::map<std::string_view, uint32_t> by_name;
-  for (const uint32_t parameter : step.trained) by_name[step.blocks[parameter].name] = parameter;
-  Turns turns(step);
   Step changed = step;
-  for (uint32_t i = 0; i < step.blocks.size(); ++i) {
-    const StepBlock& block = step.blocks[i];
-    const bool state = block.category == Category::kOptimizerState;
-    const bool temporary = !step.optimizer.empty() && block.begin >= step.optimizer.front().begin &&
-                           block.begin < step.optimizer.back().end;
-    if (!state && !temporary) continue;
-    const auto named = by_name.find(classify::ParameterOfName(block.name));
-    const uint32_t parameter = state && named != by_name.end() ? named->second : turns.Next(block.requested);
-    if (parameter != kNone && owner[parameter] != rank) Drop(changed.blocks[i]);
-  }
-  std::erase_if(changed.trained, [&](uint32_t parameter) { return owner[parameter] != rank; });
+  StepOnly([&](uint32_t parameter) { return owner[parameter] == rank; }, changed);
   return changed;
 }
 

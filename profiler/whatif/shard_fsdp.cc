@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <map>
 
-#include "profiler/classify/names.h"
+#include "profiler/whatif/parameters.h"
 #include "profiler/whatif/shard.h"
 
 namespace vramscope::whatif {
@@ -185,9 +185,9 @@ class Sharder {
     for (const auto& [parameter, shard] : shards_) shard_of_size[step_.blocks[parameter].requested] = shard;
     for (uint32_t i = 0; i < step_.blocks.size(); ++i) {
       const StepBlock& block = step_.blocks[i];
-      const bool stepping = !step_.optimizer.empty() && block.begin >= step_.optimizer.front().begin &&
-                            block.begin < step_.optimizer.back().end;
-      if ((block.category != Category::kOptimizerState && !stepping) || block.requested <= kScalar) continue;
+      if ((block.category != Category::kOptimizerState && !MadeByOptimizer(step_, block)) ||
+          block.requested <= kScalar)
+        continue;
       const auto found = shard_of_size.find(block.requested);
       changed_.blocks[i].requested =
           found != shard_of_size.end() ? found->second : (block.requested + ranks_ - 1) / ranks_;

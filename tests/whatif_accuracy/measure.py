@@ -49,6 +49,13 @@ LEVERS: Dict[str, Tuple[List[str], List[str]]] = {
     "fsdp, precision": (["--shard", f"fsdp:{RANKS}", "--precision", "bf16"], ["--shard", "fsdp", "--precision", "bf16"]),
     "fsdp, checkpoint": (["--shard", f"fsdp:{RANKS}", "--checkpoint", "all"], ["--shard", "fsdp", "--checkpoint"]),
     "ddp, batch x2": (["--shard", f"ddp:{RANKS}", "--batch", "2x"], ["--shard", "ddp", "--batch", "{double}"]),
+    "freeze blocks": (["--freeze", "{blocks}"], ["--freeze", "{blocks}"]),
+    "freeze all but the head": (["--freeze", "{body}"], ["--freeze", "{body}"]),
+    "freeze, amp": (["--freeze", "{body}", "--amp", "bf16"], ["--freeze", "{body}", "--amp", "bf16"]),
+    "freeze, precision": (["--freeze", "{blocks}", "--precision", "bf16"], ["--freeze", "{blocks}", "--precision", "bf16"]),
+    "freeze, checkpoint": (["--freeze", "{blocks}", "--checkpoint", "all"], ["--freeze", "{blocks}", "--checkpoint"]),
+    "freeze, batch x2": (["--freeze", "{body}", "--batch", "2x"], ["--freeze", "{body}", "--batch", "{double}"]),
+    "freeze, sgd": (["--freeze", "{blocks}", "--optimizer", "sgd"], ["--freeze", "{blocks}", "--optimizer", "sgd"]),
     "amp, checkpoint": (["--amp", "bf16", "--checkpoint", "all"], ["--amp", "bf16", "--checkpoint"]),
     "amp, batch x2": (["--amp", "bf16", "--batch", "2x"], ["--amp", "bf16", "--batch", "{double}"]),
     "amp, accumulate 4": (["--amp", "bf16", "--accumulate", "4"], ["--amp", "bf16", "--accumulate", "4"]),
@@ -65,6 +72,18 @@ DEVELOPMENT = {
     "llama": {"small": 4, "large": 8},
     "vit": {"small": 8, "large": 16},
     "t5": {"small": 4, "large": 8},
+}
+# What "freeze" is asked for: the blocks, and all but the head.
+FREEZE = {
+    "transformer": ("layers.*", "layers.*,table,places"),
+    "convolutional": ("blocks.*", "stem,blocks.*"),
+    "recurrent": ("lstm", "table,lstm"),
+    "resnet50": ("layer1,layer2", "conv1,bn1,layer1,layer2,layer3,layer4"),
+    "bert": ("bert.encoder.layer.*", "bert"),
+    "gpt2": ("transformer.h.*", "transformer.h.*"),
+    "llama": ("model.layers.*", "model"),
+    "vit": ("vit.encoder.layer.*,vit.layers.*", "vit"),
+    "t5": ("encoder", "encoder"),
 }
 UNCHECKPOINTED = ("resnet50", "recurrent")  # no blocks, or no switch for them
 HELD_OUT = ("convnext", "unet", "lstm", "gan", "moe", "whisper", "opt", "mobilenet", "swin", "mamba")  # to be written, not to be tuned on
@@ -105,14 +124,15 @@ def predict(trace: Path, pid: int, levers: List[str]) -> Optional[Dict[str, int]
 
 
 def cells(python: str, model: str, size: str, batch: int, names: List[str]) -> List[Cell]:
-    numbers = {"half": str(batch // 2), "double": str(batch * 2)}
-    variants = [[word.format(**numbers) for word in LEVERS[name][1]] for name in names]
+    blocks, body = FREEZE[model]
+    words = {"half": str(batch // 2), "double": str(batch * 2), "blocks": blocks, "body": body}
+    variants = [[word.format(**words) for word in LEVERS[name][1]] for name in names]
     with tempfile.TemporaryDirectory() as folder:
         trace = Path(folder) / "run.vms"
         (base_pid, base_allocated, _), *truths = train(python, model, size, batch, variants, trace)
         rows = []
         for name, (_, allocated, reserved) in zip(names, truths):
-            peak = predict(trace, base_pid, LEVERS[name][0]) if allocated else None
+            peak = predict(trace, base_pid, [word.format(**words) for word in LEVERS[name][0]]) if allocated else None
             if peak is None:
                 print(f"{model} {size} {name}: no answer", flush=True)
                 continue
@@ -122,6 +142,11 @@ def cells(python: str, model: str, size: str, batch: int, names: List[str]) -> L
             rows.append(Cell(model, size, name, change, peak["allocated_bytes"] / allocated - 1, peak["reserved_bytes"] / reserved - 1, wrong))
             print(f"{model} {size} {name}: change {change:+.2%}, allocated {rows[-1].allocated:+.3%}, reserved {rows[-1].reserved:+.3%}", flush=True)
         return rows
+
+
+def unfit(model: str, lever: str) -> bool:
+    """Whether the model has no blocks for it, or no switch."""
+    return (model in UNCHECKPOINTED and "checkpoint" in lever) or (model == "recurrent" and ("fsdp" in lever or "zero2" in lever))
 
 
 def percentile(values: List[float], share: float) -> float:
@@ -155,7 +180,7 @@ def main() -> None:
     rows: List[Cell] = []
     for model in options.model or DEVELOPMENT:
         for size in options.size or DEVELOPMENT[model]:
-            names = [name for name in options.lever or LEVERS if "checkpoint" not in name or model not in UNCHECKPOINTED]
+            names = [name for name in options.lever or LEVERS if not unfit(model, name)]
             rows += cells(options.python, model, size, DEVELOPMENT[model][size], names)
     print(table(rows))
 

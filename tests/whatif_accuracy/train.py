@@ -11,6 +11,7 @@ and without data: batches are random numbers. Hugging Face models need the packa
 import argparse
 import json
 import os
+import re
 import sys
 import traceback
 from typing import Any, Callable, Dict, NamedTuple, Tuple
@@ -213,7 +214,7 @@ def shard(model: nn.Module, kind: str) -> nn.Module:
     dist.init_process_group("nccl")
     if kind.startswith(("ddp", "zero1")):
         return nn.parallel.DistributedDataParallel(model.to("cuda"), gradient_as_bucket_view=kind.endswith(":view"))
-    lists = {path: module for path, module in model.named_modules() if isinstance(module, nn.ModuleList)}
+    lists = {path: module for path, module in model.named_modules() if isinstance(module, (nn.ModuleList, nn.Sequential)) and any(next(child.children(), None) for child in module)}
     for path, blocks in lists.items():
         if not any(path.startswith(other + ".") for other in lists):
             for block in blocks:
@@ -245,6 +246,7 @@ def arguments() -> argparse.ArgumentParser:
     parser.add_argument("--amp", choices=sorted(TYPES), help="autocast around the model and its loss; fp16 with a GradScaler")
     parser.add_argument("--precision", choices=sorted(TYPES), help="the whole model, and float inputs, in 16 bits")
     parser.add_argument("--shard", choices=("ddp", "ddp:view", "zero1", "zero2", "fsdp"), default="", help="as one rank of those that torchrun's environment says")
+    parser.add_argument("--freeze", default="", help="paths of modules and parameters, with commas, in which * stands for one name")
     parser.add_argument("--steps", type=int, default=4)
     parser.add_argument("--variants", metavar="JSON", help="a list of lists of switches: each is trained in a process of its own, forked before anything is on the device")
     return parser
@@ -257,6 +259,8 @@ def train(options: argparse.Namespace) -> None:
         subject.model.config.use_cache = False  # as checkpointing does of itself: one change at a time
     low = TYPES.get(options.precision)
     model = subject.model.to(dtype=low).train()
+    for name, parameter in model.named_parameters():
+        parameter.requires_grad_(not any(re.match(pattern.replace(".", r"\.").replace("*", "[^.]+") + r"(\.|$)", name) for pattern in options.freeze.split(",") if pattern))
     model = shard(model, options.shard) if options.shard else model.to("cuda")
     if options.checkpoint:
         checkpoint_blocks(model)

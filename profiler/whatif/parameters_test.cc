@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The oracles: the figures of the ZeRO paper (Rajbhandari et al., 2020, table 1), and PyTorch's rules for
-// buckets. What the levers change is a step of one network, written down by hand; tests/whatif_accuracy has
-// real ones.
-#include "profiler/whatif/shard.h"
+// Levers that take parameters, or parts of them, away. The oracles: the figures of the ZeRO paper
+// (Rajbhandari et al., 2020, table 1), and PyTorch's rules for buckets. What the levers change is a step of
+// one network, written down by hand; tests/whatif_accuracy has real ones.
+#include "profiler/whatif/parameters.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "profiler/whatif/freeze.h"
 #include "profiler/whatif/lever.h"
+#include "profiler/whatif/shard.h"
 
 namespace vramscope::whatif {
 namespace {
@@ -114,6 +116,17 @@ TEST(ShardTest, WholeParametersAreDealtOutEvenly) {
   EXPECT_EQ(network.Sharded("zero1:4").trained.size(), 16u);
   EXPECT_EQ(Alive(network.Sharded("zero1:4"), Category::kOptimizerState, kStepping), 16u * 1024);
   EXPECT_EQ(network.Sharded("zero1:48").trained.size(), 2u) << "the rank that has most";
+}
+
+// What is not trained has neither gradient nor state, and nothing of it is computed while the optimizer
+// steps.
+TEST(FreezeTest, FrozenParametersHaveNoGradientAndNoState) {
+  const Network network(512, 1024, 2048);
+  const Step frozen = Frozen(network.step, [](uint32_t parameter) { return parameter < 48; });
+  EXPECT_EQ(frozen.trained.size(), 16u);
+  EXPECT_EQ(Alive(frozen, Category::kParameter, kStepping), 64u * 512);
+  EXPECT_EQ(Alive(frozen, Category::kGradient, kStepping), 16u * 1024);
+  EXPECT_EQ(Alive(frozen, Category::kOptimizerState, kStepping), 16u * 2048);
 }
 
 TEST(ShardTest, WhatIsNoWayToShardIsRefused) {

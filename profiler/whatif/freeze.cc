@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/whatif/freeze.h"
+
+#include <algorithm>
+#include <set>
+#include <span>
+
+#include "profiler/whatif/parameters.h"
+
+namespace vramscope::whatif {
+namespace {
+
+using model::kNone;
+
+constexpr Position kHair = 1e-6;
+constexpr Position kAtOnce = 2.5;  // a free that follows a release directly
+
+class Freezer {
+ public:
+  Freezer(const Step& step, const std::function<bool(uint32_t)>& frozen) : step_(step), changed_(step) {
+    for (const uint32_t parameter : step.trained) {
+      if (frozen(parameter)) names_.insert(step.blocks[parameter].name);
+    }
+    FindNodes();
+    FindWork();
+    StepOnly([&](uint32_t parameter) { return !frozen(parameter); }, changed_);
+  }
+
+  Step Run() && {
+    DropWork();
+    DropSaves();
+    return std::move(changed_);
+  }
+
+ private:
+  [[nodiscard]] std::span<const Operand> Inputs(const Op& op) const {
+    return {step_.operands.data() + op.first_input, op.input_count};
+  }
+  [[nodiscard]] std::span<const Operand> Outputs(const Op& op) const {
+    return {step_.operands.data() + op.first_output, op.output_count};
+  }
+  [[nodiscard]] bool IsFrozen(uint32_t block) const {
+    return !step_.blocks[block].name.empty() && names_.contains(step_.blocks[block].name);
+  }
+
+  // Forward, in the order of time: which nodes are still made.
+  void FindNodes() {
+    std::vector<bool> trains(step_.blocks.size(), true);  // what is in it depends on something trained
+    for (const uint32_t parameter : step_.trained) trains[parameter] = !IsFrozen(parameter);
+    made_.resize(step_.nodes.size(), true);
+    std::vector<uint32_t> order;
+    for (uint32_t i = 0; i < step_.nodes.size(); ++i) {
+      if (step_.nodes[i].op != kNone) order.push_back(i);
+    }
+    std::sort(order.begin(), order.end(),
+              [&](uint32_t a, uint32_t b) { return step_.nodes[a].made < step_.nodes[b].made; });
+    for (const uint32_t node : order) {
+      const Op& op = step_.ops[step_.nodes[node].op];
+      bool asked = false, any = false;
+      for (const Operand& input : Inputs(op)) {
+        if (input.block == kNone || (input.flags & trace::kTensorRequiresGrad) == 0) continue;
+        asked = true;
+        any |= trains[input.block];
+      }
+      made_[node] = any || !asked;
+      for (const Operand& output : Outputs(op)) {
+        if (output.block != kNone) trains[output.block] = made_[node];
+      }
+    }
+  }
+
+  [[nodiscard]] bool IsLeaf(const Op& op) const {
+    return op.node != kNone && op.parent == kNone && step_.nodes[op.node].op == kNone;
+  }
+
+  // Backward, from its end: which operators are still run, as something needs their result.
+  void FindWork() {
+    run_.resize(step_.ops.size(), true);
+    std::vector<bool> needed(step_.blocks.size(), false);
+    for (const StepBlock& block : step_.blocks) {
+      if (block.accumulated < kForever && !IsFrozen(Number(block))) needed[Number(block)] = true;
+    }
+    for (auto it = step_.op_ends.rbegin(); it != step_.op_ends.rend(); ++it) {
+      const Op& op = step_.ops[*it];
+      if (op.node == kNone) continue;
+      run_[*it] = Runs(*it, needed);
+      if (!run_[*it]) continue;
+      for (const Operand& input : Inputs(op)) {
+        if (input.block != kNone) needed[input.block] = true;
+      }
+    }
+    needed_ = std::move(needed);
+  }
+
+  [[nodiscard]] uint32_t Number(const StepBlock& block) const {
+    return static_cast<uint32_t>(&block - step_.blocks.data());
+  }
+
+  [[nodiscard]] bool Runs(uint32_t index, const std::vector<bool>& needed) const {
+    const Op& op = step_.ops[index];
+    if (op.parent != kNone && !run_[op.parent]) return false;
+    if (!made_[op.node]) return false;
+    if (IsLeaf(op)) {
+      return std::none_of(Inputs(op).begin(), Inputs(op).end(), [&](const Operand& input) {
+        return input.block != kNone && step_.blocks[input.block].accumulated < kForever &&
+               IsFrozen(input.block);
+      });
+    }
+    if (op.parent == kNone && op.name == step_.nodes[op.node].name) return true;
+    bool asked = false;
+    for (const Operand& output : Outputs(op)) {
+      if (output.block == kNone) continue;
+      asked = true;
+      if (needed[output.block]) return true;
+    }
+    return !asked;
+  }
+
+  // What operators that do not run would have made, and results that nothing needs of those that do.
+  void DropWork() {
+    std::vector<bool> gone(step_.blocks.size(), false);
+    for (uint32_t i = 0; i < step_.blocks.size(); ++i) {
+      const StepBlock& block = step_.blocks[i];
+      if (block.begin != kBefore && block.op != kNone && step_.ops[block.op].node != kNone && !run_[block.op])
+        gone[i] = true;
+      if (block.accumulated < kForever && IsFrozen(i)) gone[i] = true;
+    }
+    for (const Op& op : step_.ops) {
+      if (op.node == kNone) continue;
+      for (const Operand& output : Outputs(op)) {
+        if (output.block != kNone && step_.blocks[output.block].begin > op.begin && !needed_[output.block] &&
+            output.argument > 0)
+          gone[output.block] = true;
+      }
+    }
+    for (uint32_t i = 0; i < gone.size(); ++i) {
+      if (gone[i]) Drop(changed_.blocks[i]);
+    }
+    for (uint32_t i = 0; i < step_.ops.size(); ++i) {
+      if (!run_[i]) changed_.ops[i].input_count = changed_.ops[i].output_count = 0;
+    }
+    for (uint32_t i = 0; i < made_.size(); ++i) {
+      if (!made_[i]) changed_.nodes[i].begin = changed_.nodes[i].end = kForever;
+    }
+  }
+
+  // A node keeps what one of its operators works on that still runs, and what none was seen to work on.
+  [[nodiscard]] std::vector<bool> KeptSaves() const {
+    std::set<std::pair<uint32_t, uint32_t>> worked, works;  // (node, block)
+    for (uint32_t i = 0; i < step_.ops.size(); ++i) {
+      const Op& op = step_.ops[i];
+      if (op.node == kNone) continue;
+      const bool views = std::any_of(Outputs(op).begin(), Outputs(op).end(), [&](const Operand& output) {
+        return output.block != kNone && step_.blocks[output.block].begin < op.begin;
+      });
+      for (const Operand& input : Inputs(op)) {
+        if (input.block == kNone || views) continue;  // a view is no work
+        worked.emplace(op.node, input.block);
+        if (run_[i]) works.emplace(op.node, input.block);
+      }
+    }
+    std::vector<bool> kept;
+    for (const Saved& saved : step_.saved) {
+      const std::pair<uint32_t, uint32_t> key{saved.node, saved.block};
+      kept.push_back(saved.node == kNone ||
+                     (made_[saved.node] && (!worked.contains(key) || works.contains(key))));
+    }
+    return kept;
+  }
+
+  void DropSaves() {
+    const std::vector<bool> kept = KeptSaves();
+    std::vector<Position> before(step_.blocks.size(), kBefore), now = before;
+    std::vector<bool> changes(step_.blocks.size(), false);
+    for (size_t i = 0; i < step_.saved.size(); ++i) {
+      const Saved& saved = step_.saved[i];
+      before[saved.block] = std::max(before[saved.block], saved.released);
+      if (kept[i])
+        now[saved.block] = std::max(now[saved.block], saved.released);
+      else
+        changes[saved.block] = true;
+    }
+    for (const Operand& operand : step_.operands) {
+      const Op& op = step_.ops[operand.op];
+      if (operand.block != kNone && op.end < kForever && run_[operand.op])
+        now[operand.block] = std::max(now[operand.block], op.end);
+    }
+    for (uint32_t i = 0; i < step_.blocks.size(); ++i) {
+      StepBlock& block = changed_.blocks[i];
+      // Somebody else held it longer.
+      if (!changes[i] || block.begin == kBefore || block.end > before[i] + kAtOnce) continue;
+      block.end = std::min(block.end, std::max(now[i], block.begin) + kHair);
+    }
+    std::vector<Saved> left;
+    for (size_t i = 0; i < kept.size(); ++i) {
+      if (kept[i]) left.push_back(step_.saved[i]);
+    }
+    changed_.saved = std::move(left);
+  }
+
+  const Step& step_;
+  Step changed_;
+  std::set<std::string_view> names_;  // of frozen parameters
+  std::vector<bool> made_;            // by node
+  std::vector<bool> run_;             // by operator of backward
+  std::vector<bool> needed_;          // by block: of backward
+};
+
+}  // namespace
+
+Step Frozen(const Step& step, const std::function<bool(uint32_t)>& frozen) {
+  return Freezer(step, frozen).Run();
+}
+
+}  // namespace vramscope::whatif

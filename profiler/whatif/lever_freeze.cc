@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Frozen parameters: no gradient, no optimizer state, and no activations that only they needed.
+#include "profiler/whatif/freeze.h"
+#include "profiler/whatif/lever.h"
+#include "profiler/whatif/segments.h"
+
+namespace vramscope::whatif {
+namespace {
+
+// Whether a module on the way to the parameter, or it itself, has a path of the pattern.
+bool Belongs(std::string_view name, std::string_view pattern) {
+  for (size_t dot = name.find('.'); dot != std::string_view::npos; dot = name.find('.', dot + 1)) {
+    if (PathMatches(pattern, name.substr(0, dot))) return true;
+  }
+  return PathMatches(pattern, name);
+}
+
+// "embed,layers.*"
+bool BelongsToOne(std::string_view name, std::string_view patterns) {
+  while (!patterns.empty()) {
+    const size_t comma = patterns.find(',');
+    if (Belongs(name, patterns.substr(0, comma))) return true;
+    patterns = comma == std::string_view::npos ? std::string_view{} : patterns.substr(comma + 1);
+  }
+  return false;
+}
+
+class Freeze final : public Lever {
+ public:
+  const LeverInfo& info() const override {
+    static constexpr LeverInfo kInfo = {
+        "freeze", "PATTERN[,PATTERN...]", "parameters of these modules are not trained",
+        "labels of parameters, operators, autograd's nodes and what they keep (a deep step)"};
+    return kInfo;
+  }
+
+  std::optional<Result<Step>> Rewrite(const Step& step, std::string_view value) const override {
+    if (step.backward.size() != 1 || step.optimizer.size() != 1) {
+      return Error{"the recorded step has " + std::to_string(step.backward.size()) + " backward passes and " +
+                   std::to_string(step.optimizer.size()) +
+                   " optimizer steps; freezing is predicted for one of each."};
+    }
+    if (step.trained.empty() || step.nodes.empty())
+      return Error{"autograd was not seen: record with its hooks (vramscope info shows which are in place)."};
+    const auto frozen = [&](uint32_t parameter) { return BelongsToOne(step.blocks[parameter].name, value); };
+    size_t count = 0;
+    for (const uint32_t parameter : step.trained) {
+      if (step.blocks[parameter].name.empty())
+        return Error{"parameters of the recorded step have no names: record a Python program."};
+      count += frozen(parameter);
+    }
+    if (count == 0)
+      return Error{"no parameter that is trained in the recorded step is in " + std::string(value) + "."};
+    if (count == step.trained.size())
+      return Error{"nothing would be trained: all parameters are in " + std::string(value) + "."};
+    return Frozen(step, frozen);
+  }
+
+  Result<Outcome> Apply(const Step& step, std::string_view value, Scene&) const override {
+    Outcome outcome;
+    outcome.code = "for name, parameter in model.named_parameters():\n    if <in " + std::string(value) +
+                   ">: parameter.requires_grad_(False)    # before the optimizer is made";
+    outcome.notes.push_back(
+        "where forward needs no autograd any more, what variables of the program still hold there is not "
+        "recorded: a peak in forward may be higher");
+    outcome.notes.push_back(std::to_string(step.trained.size()) + " parameters are still trained");
+    return outcome;
+  }
+};
+
+}  // namespace
+
+const Lever& FreezeLever() {
+  static const Freeze lever;
+  return lever;
+}
+
+}  // namespace vramscope::whatif

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/whatif/parameters.h"
+
+#include <map>
+
+#include "profiler/classify/names.h"
+
+namespace vramscope::whatif {
+namespace {
+
+using model::kNone;
+
+constexpr Position kHair = 1e-6;
+
+class Turns {
+ public:
+  explicit Turns(const Step& step) {
+    for (const uint32_t parameter : step.trained)
+      of_size_[step.blocks[parameter].requested].push_back(parameter);
+  }
+  // kNone: no parameter has that size.
+  uint32_t Next(uint64_t bytes) {
+    const auto found = of_size_.find(bytes);
+    if (found == of_size_.end()) return kNone;
+    return found->second[turn_[bytes]++ % found->second.size()];
+  }
+
+ private:
+  std::map<uint64_t, std::vector<uint32_t>> of_size_;
+  std::map<uint64_t, size_t> turn_;
+};
+
+}  // namespace
+
+bool MadeByOptimizer(const Step& step, const StepBlock& block) {
+  return !step.optimizer.empty() && block.begin >= step.optimizer.front().begin &&
+         block.begin < step.optimizer.back().end;
+}
+
+void Drop(StepBlock& block) {
+  block.requested = 0;
+  block.begin = block.begin == kBefore ? 0 : block.begin;
+  block.end = block.begin + kHair;
+  block.accumulated = kForever;
+}
+
+void StepOnly(const std::function<bool(uint32_t)>& kept, Step& step) {
+  std::map<std::string_view, uint32_t> by_name;
+  for (const uint32_t parameter : step.trained) by_name[step.blocks[parameter].name] = parameter;
+  Turns turns(step);
+  for (StepBlock& block : step.blocks) {
+    const bool state = block.category == classify::Category::kOptimizerState;
+    if (!state && !MadeByOptimizer(step, block)) continue;
+    const auto named = by_name.find(classify::ParameterOfName(block.name));
+    const uint32_t parameter = state && named != by_name.end() ? named->second : turns.Next(block.requested);
+    if (parameter != kNone && !kept(parameter)) Drop(block);
+  }
+  std::erase_if(step.trained, [&](uint32_t parameter) { return !kept(parameter); });
+}
+
+}  // namespace vramscope::whatif

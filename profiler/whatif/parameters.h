@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which blocks belong to which parameter of a step, for levers that take parameters away.
+#pragma once
+
+#include <functional>
+
+#include "profiler/whatif/step.h"
+
+namespace vramscope::whatif {
+
+// Whether the block was made while an optimizer stepped.
+[[nodiscard]] bool MadeByOptimizer(const Step& step, const StepBlock& block);
+
+// Takes away the block from the step, which keeps its number.
+void Drop(StepBlock& block);
+
+// The optimizer steps those parameters alone that `kept` says: state and temporaries of the others go, and
+// they leave Step::trained. State is told by its name, temporaries by their size: of blocks of one size each
+// is for the next parameter of that size.
+void StepOnly(const std::function<bool(uint32_t parameter)>& kept, Step& step);
+
+}  // namespace vramscope::whatif
