@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every number that appears in more than one output is the same in all: terminal, JSON, CSV, SQLite, Perfetto, Chrome, speedscope, collapsed
-stacks, pprof. Over two recorded runs and, where they lie beside the checkout, two snapshots of real trainings. Databases and tables are read
-by SQLite and Python, and figures are added up from their rows."""
+"""Every number that appears in more than one output is the same in all: terminal, JSON, HTML, viewer, CSV, SQLite, Perfetto, Chrome, speedscope,
+collapsed stacks, pprof. Over three recorded runs and, where they lie beside the checkout, two snapshots of real trainings. Databases and tables
+are read by SQLite and Python, and figures are added up from their rows."""
 import csv
 import json
 import re
@@ -16,6 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "simulated_cuda"
 
 import device as simulated_device
 import recorded_run
+import shown as seen
 import wire
 from recorded_run import SAMPLES, SOURCE, RecordingTest, python
 
@@ -41,9 +42,9 @@ for step in range(5):
 def shown(count: int) -> str:
     """Bytes as the terminal shows them."""
     value, unit = float(count), 0
-    while unit < 4 and value >= 1024:
+    while unit < 4 and value >= (1024 if unit == 0 else 1023.95):
         value, unit = value / 1024, unit + 1
-    return f"{count} B" if unit == 0 else f"{value:,.1f} {('KiB', 'MiB', 'GiB', 'TiB')[unit - 1]}"
+    return f"{count} B" if unit == 0 else f"{value:.1f} {('KiB', 'MiB', 'GiB', 'TiB')[unit - 1]}"
 
 
 class Exports(RecordingTest):
@@ -62,6 +63,8 @@ class Exports(RecordingTest):
         answer["unseen"] = answer["peak"]["allocated_bytes"] - sum(block["bytes"] for block in answer["moments"][0]["blocks"])
         answer["chosen"] = next(device for device in answer["devices"] if device["chosen"])
         self.check_terminal(source, answer)
+        self.check_page(source, answer)
+        self.check_viewer(source, answer)
         self.check_csv(source, answer)
         self.check_sqlite(source, answer)
         self.check_timelines(source, answer)
@@ -69,12 +72,68 @@ class Exports(RecordingTest):
         return answer
 
     def check_terminal(self, source: Path, answer: Dict[str, Any]) -> None:
-        done = recorded_run.run([recorded_run.vramscope(), "report", str(source)])
+        done = recorded_run.run([recorded_run.vramscope(), "report", str(source), "--top", "3"])
         text = done.stdout.decode()
-        self.assertTrue(text.startswith(f"Peak {shown(answer['peak']['allocated_bytes'])} at "), text[:80])
-        for category, count in answer["peak"]["categories"].items():
+        peak = answer["peak"]
+        self.assertTrue(text.startswith(f"Peak {shown(peak['allocated_bytes'])} at "), text[:80])
+        if peak["step"] is not None:
+            self.assertIn(f" at step {peak['step']}, {peak['phase']}: " if peak["phase"] != "other" else f" at step {peak['step']}: ", text.splitlines()[0])
+        if peak["reserved_bytes"] is not None:
+            self.assertIn(f"{shown(peak['reserved_bytes'])} reserved", text.splitlines()[1])
+        for category, count in peak["categories"].items():
             if count:
                 self.assertRegex(text, rf"(?mi)^ *{category.replace('_', '[, ]+')}[^\n]* {re.escape(shown(count))} ")
+        for step in answer["steps"]:
+            if len(answer["steps"]) <= 6:
+                self.assertRegex(text, rf"(?m)^ +{step['step']}  +{re.escape(shown(step['peak']['allocated_bytes']))}  .*"
+                                       rf"{re.escape(shown(step['end_allocated_bytes']))}  +{step['allocations']:,}  ")
+        for kind in ("module_pattern", "op", "stack"):
+            for owner in [owner for owner in answer["owners"] if owner["kind"] == kind][:3]:
+                self.assertRegex(text, rf"(?m)^  \S.* {re.escape(shown(owner['bytes']))}  +[\d.<]", owner["name"])
+        for oom in answer["out_of_memory"]:
+            self.assertIn(f"{shown(oom['requested_bytes'])} were asked for", text)
+        self.assertRegex(text, rf"(?m)^{answer['events']:,} events? of {len(answer['processes'])} process")
+
+    def check_page(self, source: Path, answer: Dict[str, Any]) -> None:
+        page = self.folder / "page.html"
+        page.unlink(missing_ok=True)
+        done = recorded_run.run([recorded_run.vramscope(), "report", str(source), "--html", str(page)])
+        self.assertEqual((done.code, done.stderr), (0, b""))
+        report, picture = seen.embedded(page)
+        printed = recorded_run.ask("report", str(source))
+        self.assertEqual(picture["left_out"], {})
+        self.assertEqual(dict(seen.numbers(report)), dict(seen.numbers(printed)))
+        for key in ("peak", "steps", "devices", "processes", "owned_bytes", "out_of_memory"):
+            self.assertEqual(dict(seen.numbers(report[key])), dict(seen.numbers(answer[key])), key)
+        time_ns, categories = seen.columns_at_peak(picture)
+        self.assertEqual(time_ns, answer["peak"]["time_ns"])
+        self.assertEqual(categories, {key: answer["peak"]["categories"][key] for key in categories})
+        self.assertEqual(sum(categories.values()), answer["peak"]["allocated_bytes"])
+        for tree in ("modules", "ops", "stacks"):
+            if picture["owners"].get(tree):
+                self.assertEqual(picture["owners"][tree][1], answer["peak"]["allocated_bytes"], tree)
+        if "fragmentation" in picture:
+            there = picture["fragmentation"]
+            frag = recorded_run.ask("frag", str(source), "--at", str(answer["peak"]["time_ns"]))["moments"][0]
+            for key in ("time_ns", "reserved_bytes", "allocated_bytes", "requested_bytes", "free_bytes", "largest_free_bytes", "decomposition", "metrics"):
+                self.assertEqual(there[key], frag[key], key)
+            if source.suffix == ".vms":  # a snapshot's blocks and segments need not agree (docs/snapshots.md)
+                self.assertEqual((there["allocated_bytes"], there["reserved_bytes"]), (answer["peak"]["allocated_bytes"], answer["peak"]["reserved_bytes"]))
+
+    def check_viewer(self, source: Path, answer: Dict[str, Any]) -> None:
+        if seen.viewer() is None:
+            return
+        moments = [answer["peak"], *[step["peak"] for step in answer["steps"][:6]]]
+        states = seen.viewer_states(source, self.folder, ["peak", *[f"step:{step['step']},peak" for step in answer["steps"][:6]]])
+        self.assertTrue(states[0]["device"].startswith(answer["selection"]["device"]), states[0]["device"])
+        self.assertEqual(states[0]["live_bytes"] + answer["unseen"], answer["peak"]["allocated_bytes"])
+        self.assertEqual(states[0]["live_rows"], len(answer["moments"][0]["blocks"]))
+        for state, moment in zip(states, moments):
+            for key in ("allocated_bytes", "reserved_bytes", "device_used_bytes", "categories"):
+                self.assertEqual(state[key], moment[key], key)
+            self.assertEqual(state["moment_ns"], moment["time_ns"])
+            where = "outside of all steps" if moment["step"] is None else f"step {moment['step']}"
+            self.assertEqual(state["moment_text"], where if moment["phase"] == "other" else f"{where}, {moment['phase']}")
 
     def check_csv(self, source: Path, answer: Dict[str, Any]) -> None:
         device, pid = answer["selection"]["device"], str(answer["selection"]["process"])
@@ -216,6 +275,12 @@ class Exports(RecordingTest):
         command = [python(), str(SAMPLES / "gpt.py"), "--device", "cuda", "--layers", "1", "--dim", "32", "--batch", "2", "--steps", "3"]
         answer = self.check(self.recorded(command, env=simulated_device.environment(python())))
         self.assertEqual(len(answer["steps"]), 3)
+
+    def test_a_training_on_the_cpu_with_a_worker(self) -> None:
+        command = [python(), str(SAMPLES / "gpt.py"), "--device", "cpu", "--layers", "1", "--dim", "32", "--batch", "2", "--steps", "3", "--workers", "1",
+                   "--optimizer", "sgd"]
+        answer = self.check(self.recorded(command))
+        self.assertGreater(len(answer["processes"]), 1)
 
     def test_a_training_that_runs_out_of_memory(self) -> None:
         answer = self.check(self.recorded([python(), "-c", FAILING], ["--stacks", "python"], env=simulated_device.environment(python())))

@@ -22,6 +22,10 @@ constexpr std::array<const char*, kTabCount> kTabKeys = {"timeline", "map", "fra
                                                          "compare"};
 constexpr size_t kMostPlaces = 200;
 
+nlohmann::json BytesOrNull(const std::optional<uint64_t>& bytes) {
+  return bytes.has_value() ? nlohmann::json(*bytes) : nlohmann::json();
+}
+
 }  // namespace
 
 const char* TabKey(Tab tab) { return kTabKeys[static_cast<size_t>(tab)]; }
@@ -271,6 +275,11 @@ std::string Session::ToJson() const {
   json["moment_ns"] = static_cast<uint64_t>(MomentTime());
   json["moment_text"] = MomentText();
   json["allocated_bytes"] = device()->curve.AllocatedAfter(place.moment);
+  json["reserved_bytes"] = BytesOrNull(device()->reserved.After(place.moment));
+  json["device_used_bytes"] = BytesOrNull(device()->used.After(place.moment));
+  const classify::CategoryBytes bytes = device()->series.After(place.moment);
+  for (size_t i = 0; i < classify::kCategoryCount; ++i)
+    json["categories"][classify::Info(static_cast<classify::Category>(i)).key] = bytes[i];
   json["layout"] = layout() != nullptr && layout()->walk != nullptr;
   json["block"] = place.block == model::kNone ? nlohmann::json() : nlohmann::json(place.block + 1);
   json["range"] = nullptr;
