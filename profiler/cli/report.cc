@@ -51,6 +51,7 @@ Result<report::Request> RequestFrom(const Arguments& arguments) {
   if (!chosen.ok()) return chosen.error();
   report::Request request = std::move(*chosen);
   request.blocks = arguments.Has("blocks");
+  request.savings = true;
   request.top = arguments.Has("json") || arguments.Has("html") ? 10 : 5;
   if (arguments.Has("top")) {
     const auto top = NumberOf(arguments, "top");

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "profiler/cli/memory_text.h"
+#include "profiler/report/savings_json.h"
 
 namespace vramscope::cli {
 namespace {
@@ -44,7 +45,7 @@ class Screen {
 
   std::string Build() const {
     if (answer_.device.empty()) return Nothing() + Recording();
-    std::string text = Headline() + "\n" + CategoryTable() + DriverSection();
+    std::string text = Headline() + "\n" + CategoryTable() + DriverSection() + AdviceSection();
     text += OwnerSection(Owner::Kind::kModulePattern, "By module");
     if (shown_ == OwnersShown::kAll) {
       text += OwnerSection(Owner::Kind::kModule, "By single module");
@@ -135,6 +136,33 @@ class Screen {
     if (!answer_.peak.driver.has_value()) return "";
     return Heading(DeviceMemoryHeading(*answer_.peak.driver, "then")) +
            DeviceMemoryTable(*answer_.peak.driver, terminal_);
+  }
+
+  // --- what would save
+
+  // "-3.1 GiB  41 %  checkpoint=all  blocks are computed again in backward, 12.3 ms more a step"
+  [[nodiscard]] std::string AdviceSection() const {
+    if (!answer_.savings.has_value()) return "";
+    const whatif::Savings& savings = *answer_.savings;
+    const auto changes = savings.Worthwhile(report::kChangesAdvised);
+    if (changes.empty()) {
+      return fmt::format("\nNothing worth changing: no usual change saves 1 % of the {} reserved.\n",
+                         FormatBytes(savings.reserved));
+    }
+    Table table({Align::kRight, Align::kRight, Align::kLeft, Align::kLeft});
+    for (const whatif::Saving* change : changes) {
+      const uint64_t saved = savings.reserved - change->reserved;
+      std::string cost = change->cost;
+      if (change->extra_ns.has_value())
+        cost += fmt::format(", {} more a step", FormatDuration(*change->extra_ns));
+      table.AddRow(
+          {"-" + FormatBytes(saved), FormatPercent(saved, savings.reserved), change->title, Dim(cost)});
+    }
+    return Heading(fmt::format("What would save most, of {} reserved", FormatBytes(savings.reserved))) +
+           table.ToString() +
+           Dim(Fit("  Estimates from step " + std::to_string(savings.step) +
+                   "; the lines to write: vramscope whatif " + Printable(path_) + " --compare CHANGE")) +
+           "\n";
   }
 
   // --- owners

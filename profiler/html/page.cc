@@ -10,11 +10,12 @@
 #include "profiler/fragmentation/json.h"
 #include "profiler/html/address_map.h"
 #include "profiler/html/assets.h"
+#include "profiler/html/document.h"
 #include "profiler/html/fit.h"
 #include "profiler/html/memory_columns.h"
 #include "profiler/html/owner_tree.h"
-#include "profiler/html/savings.h"
 #include "profiler/report/json.h"
+#include "profiler/report/savings_json.h"
 #include "profiler/timeline/curve.h"
 
 namespace vramscope::html {
@@ -29,22 +30,9 @@ constexpr size_t kFragmentationBudget = 100'000;
 constexpr size_t kSegmentsShown = 8;
 constexpr size_t kPinsShown = 4;
 
-std::string HexColor(uint32_t rgb) {
-  static constexpr char kDigits[] = "0123456789abcdef";
-  std::string text = "#";
-  for (int shift = 20; shift >= 0; shift -= 4) text += kDigits[rgb >> shift & 15];
-  return text;
-}
-
 // The tables of names and colours that all views of the product share.
 void AddLegends(Json& picture) {
-  Json categories = Json::array();
-  for (size_t i = 0; i < classify::kCategoryCount; ++i) {
-    const classify::CategoryInfo& info = classify::Info(static_cast<classify::Category>(i));
-    categories.push_back(
-        {{"key", info.key}, {"name", info.name}, {"plural", info.plural}, {"color", HexColor(info.rgb)}});
-  }
-  picture["categories"] = std::move(categories);
+  picture["categories"] = CategoryLegend();
   Json rows = Json::array();
   for (size_t i = 0; i < report::kDeviceRowCount; ++i) {
     const report::DeviceRowInfo& info = report::Info(static_cast<report::DeviceRow>(i));
@@ -108,7 +96,7 @@ void AddPictures(const Content& content, DeviceIndex device, Json& picture) {
   picture["columns"] = MemoryColumns(content.analysis, device, peak);
   picture["owners"] = OwnerTrees(content.analysis, origins, live[0], peak);
   if (content.subject != nullptr) AddLayout(content, origins, peak, picture);
-  picture["whatif"] = Savings(content.analysis, device);
+  picture["whatif"] = report::SavingsJson(content.answer.savings);
 }
 
 Json PictureOf(const Content& content, const Json& left_out) {
@@ -123,42 +111,18 @@ Json PictureOf(const Content& content, const Json& left_out) {
   return picture;
 }
 
-std::string Policy() {
-  return "default-src 'none'; style-src '" + std::string(kStyleHash) + "'; script-src '" +
-         std::string(kScriptHash) +
-         "'; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
-}
-
-std::string Data(const char* id, const Json& json) {
-  return "<script type=\"application/json\" id=\"" + std::string(id) + "\">" + ScriptSafe(json) +
-         "</script>\n";
-}
-
 }  // namespace
 
 std::string MakePage(const Content& content) {
   Json report = Json::parse(report::ToJson(content.answer, -1));
   const Json left_out = Fit(report, kReportBudget);
-  const std::string title = EscapeText(CutText(content.title, 200));
-  std::string page =
-      "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-      "<meta http-equiv=\"Content-Security-Policy\" content=\"" +
-      Policy() +
-      "\">\n"
-      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-      "<meta name=\"color-scheme\" content=\"light dark\">\n<meta name=\"generator\" content=\"vramscope " +
-      EscapeText(content.version) + "\">\n<title>" + title + " \u00b7 vramscope</title>\n<style>";
-  page += kStyle;
-  page +=
-      "</style>\n</head>\n<body>\n<noscript>This report is drawn by its own script, which is turned off "
-      "here. The numbers are in this file as "
-      "JSON.</noscript>\n<main id=\"page\"></main>\n";
-  page += Data("report", report);
-  page += Data("picture", PictureOf(content, left_out));
-  page += "<script>";
-  page += kScript;
-  page += "</script>\n</body>\n</html>\n";
-  return page;
+  return MakeDocument({.title = content.title,
+                       .version = content.version,
+                       .noscript = "This report is drawn by its own script, which is turned off here. The "
+                                   "numbers are in this file as JSON.",
+                       .script = kScript,
+                       .script_hash = kScriptHash},
+                      report, PictureOf(content, left_out));
 }
 
 }  // namespace vramscope::html

@@ -22,7 +22,7 @@ void BM_Page(benchmark::State& state) {
   for (auto _ : state) {
     const auto run = model::LoadFile(TraceOnDisk());
     const classify::Analysis analysis(*run);
-    const report::Answer answer = report::BuildAnswer(analysis, {}).value();
+    const report::Answer answer = report::BuildAnswer(analysis, {.savings = true}).value();
     bytes = MakePage({.analysis = analysis, .answer = answer, .title = "run.vms", .version = "1"}).size();
     events += run->event_count();
   }

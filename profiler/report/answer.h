@@ -19,6 +19,7 @@
 #include "profiler/report/host_memory.h"
 #include "profiler/report/named_ranges.h"
 #include "profiler/timeline/training.h"
+#include "profiler/whatif/savings.h"
 
 namespace vramscope::report {
 
@@ -148,6 +149,7 @@ struct Answer {
   uint64_t dropped_events = 0;
   trace::Damage damage;
   model::Anomalies anomalies;
+  std::optional<whatif::Savings> savings;  // when asked for, and the run tells
   std::vector<std::string> notes;  // what a reader must know to read the figures right, one sentence each
 };
 

@@ -57,6 +57,8 @@ class Builder {
     } else if (const Status moments = AddEmptyMoments(); !moments.ok()) {
       return moments.error();
     }
+    if (request_.savings && *chosen != model::kNone)
+      answer_.savings = whatif::FindSavings(analysis_, *chosen);
     answer_.blocks_listed = request_.blocks;
     AddNotes(analysis_, *chosen, inferred_blocks_, answer_);
     return std::move(answer_);

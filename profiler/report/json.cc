@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "profiler/report/memory_json.h"
+#include "profiler/report/savings_json.h"
 
 namespace vramscope::report {
 namespace {
@@ -275,6 +276,7 @@ std::string ToJson(const Answer& answer, int indent) {
                         {"unreadable_bytes", answer.damage.bytes_unreadable},
                         {"unreadable_blocks", answer.damage.blocks_unreadable},
                         {"sentence", answer.damage.sentence}};
+  document["advice"] = AdviceJson(answer.savings);
   document["anomalies"] = AnomaliesJson(answer.anomalies);
   document["notes"] = answer.notes;
   return document.dump(indent, ' ', false, Json::error_handler_t::replace);

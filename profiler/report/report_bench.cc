@@ -23,7 +23,7 @@ void BM_Report(benchmark::State& state) {
   for (auto _ : state) {
     const auto run = model::LoadFile(TraceOnDisk());
     const classify::Analysis analysis(*run);
-    const Answer answer = BuildAnswer(analysis, {}).value();
+    const Answer answer = BuildAnswer(analysis, {.savings = true}).value();
     benchmark::DoNotOptimize(ToJson(answer).size());
     events += run->event_count();
   }

@@ -30,8 +30,9 @@ struct Request {
   std::optional<uint32_t> pid;        // default: the process with the largest peak on the device
   std::optional<std::pair<uint32_t, uint32_t>> steps;
   std::vector<MomentSpec> at;
-  bool blocks = false;  // list the live blocks of each moment
-  uint32_t top = 10;    // owners of each kind; 0 = all
+  bool blocks = false;   // list the live blocks of each moment
+  uint32_t top = 10;     // owners of each kind; 0 = all
+  bool savings = false;  // ask what changes to the program would save
 };
 
 }  // namespace vramscope::report

@@ -83,6 +83,24 @@ class HtmlReport(unittest.TestCase):
         for name, size, part in rows:
             self.assertIn(f"{name} {size} {part}", shown)
 
+    def test_what_would_save_is_what_whatif_answers(self) -> None:
+        advice = ask("report", str(self.trace))["advice"]
+        self.assertGreater(len(advice["changes"]), 0)
+        self.assertLessEqual(len(advice["changes"]), 3)
+        shown = " ".join(self.browser.evaluate("document.getElementById('advice').innerText").split())
+        for one in advice["changes"]:
+            answer = ask("whatif", str(self.trace), "--compare", one["change"])
+            self.assertEqual(answer["step"], advice["step"])
+            before, after = answer["before"]["peak"], answer["cases"][0]["after"]["peak"]
+            for key in ("allocated_bytes", "reserved_bytes"):
+                self.assertEqual((before[key], after[key]), (advice[key], one[key]), one["change"])
+            self.assertEqual(one["saved_reserved_bytes"], before["reserved_bytes"] - after["reserved_bytes"])
+            line = re.search(rf"(?m)^ +-(\S+ \S+)  +(\S+ %)  {re.escape(one['change'])}  +(.*)$", self.terminal)
+            assert line, one["change"]
+            self.assertIn(f"-{line[1]} {line[2]} {one['change']} {line[3].strip()}", shown)
+        saved = [one["saved_reserved_bytes"] for one in advice["changes"]]
+        self.assertEqual(saved, sorted(saved, reverse=True))
+
     def test_it_loads_nothing_and_names_stay_names(self) -> None:
         self.assertEqual(self.browser.requests, [self.page.as_uri()])
         self.assertEqual(self.browser.evaluate("typeof owned"), "undefined")

@@ -13,6 +13,7 @@
     makeHeader(),
     picture.columns ? put(makeTimeline()) : null,
     pair(makeCategories(), makeDeviceMemory()),
+    makeAdvice(),
     put(makeFlame()),
     makeOwners(),
     put(makeMap()),

@@ -3,26 +3,6 @@
 
 const peak = report.peak;
 
-function section(id, title, note, ...children) {
-  return element("section", {id: id}, element("h2", {}, title), note ? element("p", {class: "note"}, note) : null, ...children);
-}
-function pair(left, right) {
-  if (left && right) return element("div", {class: "pair"}, left, right);
-  return left || right;
-}
-// columns: [["Name"], ["Bytes", "number"], ...]; a cell is a text or an element.
-function table(columns, rows) {
-  const classes = columns.map(([, kind]) => kind);
-  const head = columns.some(([title]) => title)
-    ? element("thead", {}, element("tr", {}, columns.map(([title, kind]) => element("th", {class: kind === "number" ? kind : null, scope: "col"}, title))))
-    : null;
-  const body = rows.map((row) => element("tr", {class: row.emphasis || null}, row.map((cell, i) => element("td", {class: classes[i]}, cell))));
-  return element("div", {class: "scroll"}, element("table", {}, head, element("tbody", {}, body)));
-}
-function fill(part, most, color) {
-  if (part <= 0 || most <= 0) return "";
-  return element("span", {class: "fill", color: color, width: Math.max(0.3, Math.min(100, (100 * part) / most)) + "%"});
-}
 function leftOut(key, what) {
   const lost = picture.left_out[key];
   return lost ? counted(lost, what) + " more are in vramscope report --json." : "";
@@ -172,6 +152,19 @@ function makeFragmentation() {
       held.map((segment) => ["0x" + segment.address.toString(16), bytes(segment.held_back_bytes), bytes(segment.bytes),
         segment.pinned_by.map((pin) => (pin.name || nameInMap(segment.address, pin.address) || (pin.frames || [])[0] || "a block") + " (" + bytes(pin.bytes) + ")").join(", ") +
           (segment.pinning_blocks > segment.pinned_by.length ? " and " + counted(segment.pinning_blocks - segment.pinned_by.length, "block") + " more" : "")])) : null);
+}
+
+// What a report advises, in the terminal's words.
+function makeAdvice() {
+  const advice = report.advice;
+  if (!advice) return null;
+  if (advice.changes.length === 0) {
+    return section("advice", "What would save most", null,
+      element("p", {}, "Nothing worth changing: no usual change saves 1 % of the " + bytes(advice.reserved_bytes) + " reserved."));
+  }
+  return section("advice", "What would save most, of " + bytes(advice.reserved_bytes) + " reserved", "Estimates from step " + advice.step + "; the lines to write are below.",
+    table([["Saved", "number"], ["Part", "number"], ["Change", "name code"], ["Cost", "dim"]], advice.changes.map((one) => ["-" + bytes(one.saved_reserved_bytes),
+      percent(one.saved_reserved_bytes, advice.reserved_bytes), one.change, one.cost + (one.extra_ns === null ? "" : ", " + duration(one.extra_ns) + " more a step")])));
 }
 
 function makeSavings() {

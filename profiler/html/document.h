@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// The frame of every page: a policy that lets nothing run but the page's own script, the embedded documents,
+// the style and the script. Pages differ in what they embed and in their script.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <string_view>
+
+namespace vramscope::html {
+
+struct Document {
+  std::string title;     // any text
+  std::string version;   // of vramscope
+  std::string noscript;  // one sentence for readers whose browser runs no script; markup-free
+  std::string_view script;
+  std::string_view script_hash;
+};
+
+// `report` and `picture` are embedded under these names.
+[[nodiscard]] std::string MakeDocument(const Document& document, const nlohmann::ordered_json& report,
+                                       const nlohmann::ordered_json& picture);
+
+// "#1a2b3c"
+[[nodiscard]] std::string HexColor(uint32_t rgb);
+// Keys, names and colours of all categories.
+[[nodiscard]] nlohmann::ordered_json CategoryLegend();
+
+}  // namespace vramscope::html
