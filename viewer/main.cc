@@ -9,6 +9,7 @@
 
 #include "profiler/cli/arguments.h"
 #include "profiler/cli/terminal.h"
+#include "profiler/cli/verb.h"
 #include "viewer/panels/app.h"
 #include "viewer/platform/window.h"
 #include "viewer/script/headless.h"
@@ -18,27 +19,6 @@ namespace vramscope::viewer {
 namespace {
 
 constexpr int kBadInput = 2;
-
-const cli::VerbHelp& Help() {
-  static const cli::VerbHelp help = {
-      "view",
-      "see a run: memory over time, every block at every moment",
-      "view [options] FILE...",
-      {{"vramscope view run.vms", "opens a window; F1 there lists the keys"},
-       {"vramscope view --screenshot peak.png --goto step:3,peak run.vms", "a picture, without a display"}},
-      {{"view", '\0', "NAME", "Which view: timeline, map, fragmentation, oom or compare."},
-       {"goto", '\0', "PLACE",
-        "peak, oom, end, step:3, step:3,peak, or nanoseconds from the start; also behind a file: "
-        "run.vms@peak."},
-       {"theme", '\0', "dark|light", "Default: dark."},
-       {"scale", '\0', "2", "Size of everything; default: what the display says, 1 without one."},
-       {"size", '\0', "1600x1000", "Of the window, or of the picture before it is scaled."},
-       {"font", '\0', "FILE", "A .ttf or .otf to use instead of the installed ones."},
-       {"screenshot", '\0', "FILE", "Write a PNG and end; needs no display and no GPU."},
-       {"script", '\0', "FILE", "Run commands without a display (docs/viewer.md)."},
-       {"renderer", '\0', "auto|egl|software", "What draws without a display; auto: EGL where it works."}}};
-  return help;
-}
 
 int Fail(const std::string& sentence) {
   std::fputs(fmt::format("vramscope: {}\n", sentence).c_str(), stderr);
@@ -180,10 +160,12 @@ int RunWindow(const Start& start, const cli::Arguments& arguments) {
 }
 
 int Run(const std::vector<std::string>& words) {
-  const auto arguments = cli::Arguments::Parse(Help(), words);
+  const auto arguments = cli::Arguments::Parse(cli::ViewHelp(), words);
   if (!arguments.ok()) return Fail(arguments.error().sentence);
+  const auto color = cli::ParseColorMode(arguments->Get("color", "auto"));
+  if (!color.ok()) return Fail(color.error().sentence);
   if (arguments->help_wanted()) {
-    fmt::print("{}", cli::HelpText(Help(), cli::Terminal::For(STDOUT_FILENO, cli::ColorMode::kAuto)));
+    fmt::print("{}", cli::HelpText(cli::ViewHelp(), cli::Terminal::For(STDOUT_FILENO, *color)));
     return EXIT_SUCCESS;
   }
   const Result<Start> start = StartFrom(*arguments);

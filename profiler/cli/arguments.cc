@@ -13,13 +13,12 @@ namespace {
 
 namespace po = boost::program_options;
 
-constexpr Option kHelp = {"help", 'h', nullptr, "Show this."};
-
-std::vector<Option> AllOptions(const VerbHelp& help) {
-  std::vector<Option> options = help.options;
-  options.push_back(kHelp);
-  return options;
-}
+// A verb whose own table has one of them says what it means there.
+constexpr Option kCommon[] = {
+    {"color", '\0', "auto|always|never", "Colours; auto: on a terminal, unless NO_COLOR is set."},
+    {"quiet", 'q', nullptr, "Only the answer and errors: no progress, no remarks."},
+    {"help", 'h', nullptr, "Show this."},
+};
 
 po::options_description Describe(const VerbHelp& help) {
   po::options_description description;
@@ -47,7 +46,8 @@ std::string UnknownOption(const VerbHelp& help, const std::string& given) {
 // The option that `word` gives ("--name", "--name=value", "-x"), when it is one with a value in the next
 // word.
 bool TakesNextWord(const VerbHelp& help, std::string_view word) {
-  return std::any_of(help.options.begin(), help.options.end(), [&](const Option& option) {
+  const std::vector<Option> options = AllOptions(help);
+  return std::any_of(options.begin(), options.end(), [&](const Option& option) {
     if (option.value == nullptr) return false;
     return word == fmt::format("--{}", option.name) ||
            (option.letter != '\0' && word == fmt::format("-{}", option.letter));
@@ -78,6 +78,17 @@ size_t EditDistance(std::string_view a, std::string_view b) {
 }
 
 }  // namespace
+
+std::vector<Option> AllOptions(const VerbHelp& help) {
+  std::vector<Option> options = help.options;
+  for (const Option& common : kCommon) {
+    const bool own = std::any_of(help.options.begin(), help.options.end(), [&](const Option& option) {
+      return std::string_view(option.name) == common.name;
+    });
+    if (!own) options.push_back(common);
+  }
+  return options;
+}
 
 Result<Arguments> Arguments::Parse(const VerbHelp& help, std::span<const std::string> given) {
   const po::options_description description = Describe(help);

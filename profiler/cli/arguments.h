@@ -40,8 +40,11 @@ struct VerbHelp {
   const char* summary;
   const char* usage;  // after "vramscope "
   std::vector<Example> examples;
-  std::vector<Option> options;  // --help is added
+  std::vector<Option> options;  // --color, --quiet and --help are added
 };
+
+// What the verb understands: its own options, then those that every verb has.
+std::vector<Option> AllOptions(const VerbHelp& help);
 
 class Arguments {
  public:

@@ -15,11 +15,8 @@
 #include "profiler/cli/verb.h"
 
 namespace vramscope::cli {
-namespace {
 
-std::atomic<bool> interrupted = false;
-
-const VerbHelp& Help() {
+const VerbHelp& AttachHelp() {
   static const VerbHelp help = {
       "attach",
       "record a process that is running already, for a while",
@@ -45,9 +42,13 @@ const VerbHelp& StartHelp() {
       {{"vramscope record --dormant -- python train.py",
         "runs as without us, and can be recorded at any time"},
        {"vramscope start 4711 --steps 5", "or until Ctrl-C or vramscope stop 4711"}},
-      Help().options};
+      AttachHelp().options};
   return help;
 }
+
+namespace {
+
+std::atomic<bool> interrupted = false;
 
 Result<uint64_t> ParseCount(const std::string& text, const std::string& sentence) {
   uint64_t number = 0;
@@ -156,7 +157,7 @@ int StartVerb(const Arguments& arguments, const Terminal&) {
 }  // namespace
 
 int RunAttach(std::span<const std::string> words) {
-  return RunParsed(Help(), Arguments::Parse(Help(), words), AttachVerb);
+  return RunParsed(AttachHelp(), Arguments::Parse(AttachHelp(), words), AttachVerb);
 }
 
 int RunStart(std::span<const std::string> words) {

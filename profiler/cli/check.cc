@@ -14,20 +14,17 @@
 #include "profiler/cli/check_text.h"
 #include "profiler/cli/device_request.h"
 #include "profiler/cli/new_file.h"
+#include "profiler/cli/progress.h"
 #include "profiler/cli/size_text.h"
 #include "profiler/cli/verb.h"
 #include "profiler/fragmentation/snapshot_subject.h"
 #include "profiler/fragmentation/trace_subject.h"
 #include "profiler/report/build.h"
 #include "profiler/snapshot/read.h"
-#include "profiler/snapshot/source.h"
 
 namespace vramscope::cli {
-namespace {
 
-using check::Rule;
-
-const VerbHelp& Help() {
+const VerbHelp& CheckHelp() {
   static const VerbHelp help = {
       "check",
       "rules about the memory of a run, for a build server",
@@ -48,10 +45,13 @@ const VerbHelp& Help() {
        {"markdown", '\0', "OUT", "Also write a comment for a pull request."},
        {"json", '\0', nullptr, "Print one JSON document instead (docs/json.md)."},
        {"device", '\0', "NAME", "cpu, cuda:0, ...; default: the one with the largest peak, CUDA before CPU."},
-       {"process", '\0', "PID", "Default: the process with the largest peak."},
-       {"color", '\0', "auto|always|never", "Colours; auto: on a terminal, unless NO_COLOR is set."}}};
+       {"process", '\0', "PID", "Default: the process with the largest peak."}}};
   return help;
 }
+
+namespace {
+
+using check::Rule;
 
 // "15%" as 0.15
 Result<double> ParseShare(const std::string& option, const std::string& text) {
@@ -145,8 +145,9 @@ Result<fragmentation::Answer> FragmentationOf(const std::string& path, const cla
   return answered(fragmentation::SubjectOf(*snapshot, device));
 }
 
-Result<diff::Side> ReadBaseline(const std::string& path, const report::Answer& run) {
-  const Result<model::Run> loaded = snapshot::LoadFile(path);
+Result<diff::Side> ReadBaseline(const std::string& path, const report::Answer& run,
+                                const Arguments& arguments) {
+  const Result<model::Run> loaded = LoadRun(path, arguments);
   if (!loaded.ok()) return loaded.error();
   report::Request request;
   if (!run.device.empty()) request.device = run.device;
@@ -160,7 +161,7 @@ bool Has(const std::vector<Rule>& rules, Rule::Kind kind) {
 Result<Checked> Check(const std::string& path, const std::vector<Rule>& rules, const Arguments& arguments) {
   const Result<report::Request> request = DeviceRequest(arguments);
   if (!request.ok()) return request.error();
-  const Result<model::Run> run = snapshot::LoadFile(path);
+  const Result<model::Run> run = LoadRun(path, arguments);
   if (!run.ok()) return run.error();
   const classify::Analysis analysis(*run);
   Result<diff::Side> side = diff::SideOf(path, analysis, *request);
@@ -176,7 +177,7 @@ Result<Checked> Check(const std::string& path, const std::vector<Rule>& rules, c
   std::optional<Result<diff::Side>> baseline;
   std::optional<diff::Diff> diff;
   if (Has(rules, Rule::Kind::kBaseline)) {
-    baseline.emplace(ReadBaseline(arguments.Get("baseline"), side->answer));
+    baseline.emplace(ReadBaseline(arguments.Get("baseline"), side->answer, arguments));
     if (!baseline->ok()) return baseline->error();
     evidence.baseline = &(*baseline)->answer;
     evidence.diff = &diff.emplace(diff::Compare(**baseline, *side));
@@ -221,7 +222,7 @@ int CheckVerb(const Arguments& arguments, const Terminal& terminal) {
 }  // namespace
 
 int RunCheck(std::span<const std::string> words) {
-  return RunParsed(Help(), Arguments::Parse(Help(), words), CheckVerb);
+  return RunParsed(CheckHelp(), Arguments::Parse(CheckHelp(), words), CheckVerb);
 }
 
 }  // namespace vramscope::cli

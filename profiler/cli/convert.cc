@@ -9,6 +9,7 @@
 #include "profiler/cli/arguments.h"
 #include "profiler/cli/device_request.h"
 #include "profiler/cli/new_file.h"
+#include "profiler/cli/progress.h"
 #include "profiler/cli/terminal.h"
 #include "profiler/cli/verb.h"
 #include "profiler/export/export.h"
@@ -20,9 +21,8 @@
 #include "profiler/snapshot/write.h"
 
 namespace vramscope::cli {
-namespace {
 
-const VerbHelp& Help() {
+const VerbHelp& ConvertHelp() {
   static const VerbHelp help = {
       "convert",
       "a trace or snapshot in the format of another tool",
@@ -38,10 +38,11 @@ const VerbHelp& Help() {
        {"device", '\0', "NAME", "Of exports: what peak, steps and stacks are about; default: as in report."},
        {"at", '\0', "T", "Only what was until then: peak, or nanoseconds since the trace's start."},
        {"process", '\0', "PID",
-        "Which process a snapshot or an export is about; default: the one with the largest peak."},
-       {"color", '\0', "auto|always|never", "Colours; auto: on a terminal, unless NO_COLOR is set."}}};
+        "Which process a snapshot or an export is about; default: the one with the largest peak."}}};
   return help;
 }
+
+namespace {
 
 enum class Form : uint8_t { kTrace, kPickle, kExport };
 
@@ -110,7 +111,12 @@ Result<snapshot::Cut> FindCut(const std::shared_ptr<const model::Source>& source
   return cut;
 }
 
-Status WriteSnapshot(const std::string& from, const Arguments& arguments, trace::ByteSink* sink) {
+std::string WritingName(const std::string& to) {
+  return "Writing " + Printable(to.substr(to.find_last_of('/') + 1));
+}
+
+Status WriteSnapshot(const std::string& from, const std::string& to, const Arguments& arguments,
+                     trace::ByteSink* sink) {
   const bool as_it_is = snapshot::LooksLikeSnapshot(from) && !arguments.Has("at");
   if (as_it_is) {
     const auto read = snapshot::Read(from);
@@ -120,21 +126,28 @@ Status WriteSnapshot(const std::string& from, const Arguments& arguments, trace:
   if (!source.ok()) return source.error();
   const Result<snapshot::Cut> cut = FindCut(*source, arguments);
   if (!cut.ok()) return Error{from + ": " + cut.error().sentence};
-  const auto made = snapshot::FromSource(**source, *cut);
+  ProgressLine line(arguments, (*source)->event_count());
+  const auto made = snapshot::FromSource(*Watched(*source, WritingName(to), line), *cut);
   return made.ok() ? snapshot::WritePickle(*made, sink) : Status(made.error());
 }
 
-Status WriteExport(const std::string& from, const exporting::Format& format, const Arguments& arguments,
-                   const std::string& path) {
+// `path`: of the file that becomes `to`.
+Status WriteExport(const std::string& from, const std::string& to, const exporting::Format& format,
+                   const Arguments& arguments, const std::string& path) {
   const Result<report::Request> request = DeviceRequest(arguments);
   if (!request.ok()) return request.error();
   const auto table = exporting::ParseTable(arguments.Get("table", "blocks"));
   if (!table.ok()) return table.error();
-  const Result<model::Run> run = snapshot::LoadFile(from);
+  const Result<model::Run> run = LoadRun(from, arguments);
   if (!run.ok()) return run.error();
   const classify::Analysis analysis(*run);
-  const auto content = exporting::Content::Of(analysis, *request);
+  auto content = exporting::Content::Of(analysis, *request);
   if (!content.ok()) return Error{from + ": " + content.error().sentence};
+  ProgressLine line(arguments, run->event_count());
+  const std::string what = WritingName(to);
+  content->Watch([&](std::string_view things, uint64_t done, uint64_t total) {
+    line.Show(what + ", " + std::string(things), things, done, total);
+  });
   return format.write(*content, {*table}, path);
 }
 
@@ -146,13 +159,15 @@ Status Convert(const std::string& from, const std::string& to, const Target& tar
   if (target.form == Form::kTrace) {
     const auto source = snapshot::OpenSource(from);
     if (!source.ok()) return source.error();
-    if (const Status status = snapshot::WriteTrace(**source, std::move(sink)); !status.ok()) return status;
+    ProgressLine line(arguments, (*source)->event_count());
+    const Status status = snapshot::WriteTrace(*Watched(*source, WritingName(to), line), std::move(sink));
+    if (!status.ok()) return status;
   } else if (target.form == Form::kPickle) {
-    if (const Status status = WriteSnapshot(from, arguments, sink.get()); !status.ok()) return status;
+    if (const Status status = WriteSnapshot(from, to, arguments, sink.get()); !status.ok()) return status;
     sink.reset();
   } else {
     sink.reset();
-    const Status status = WriteExport(from, *target.format, arguments, file->part());
+    const Status status = WriteExport(from, to, *target.format, arguments, file->part());
     if (!status.ok()) return status;
   }
   return file->Commit();
@@ -199,7 +214,7 @@ int ConvertVerb(const Arguments& arguments, const Terminal&) {
 }  // namespace
 
 int RunConvert(std::span<const std::string> words) {
-  return RunParsed(Help(), Arguments::Parse(Help(), words), ConvertVerb);
+  return RunParsed(ConvertHelp(), Arguments::Parse(ConvertHelp(), words), ConvertVerb);
 }
 
 }  // namespace vramscope::cli

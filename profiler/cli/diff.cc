@@ -5,15 +5,14 @@
 #include "profiler/classify/analysis.h"
 #include "profiler/cli/arguments.h"
 #include "profiler/cli/diff_screen.h"
+#include "profiler/cli/progress.h"
 #include "profiler/cli/terminal.h"
 #include "profiler/cli/verb.h"
 #include "profiler/diff/compare.h"
-#include "profiler/snapshot/source.h"
 
 namespace vramscope::cli {
-namespace {
 
-const VerbHelp& Help() {
+const VerbHelp& DiffHelp() {
   static const VerbHelp help = {
       "diff",
       "what differs between two runs",
@@ -23,13 +22,14 @@ const VerbHelp& Help() {
       {{"json", '\0', nullptr, "Print one JSON document instead (docs/json.md)."},
        {"markdown", '\0', nullptr, "Print Markdown instead."},
        {"device", '\0', "NAME", "cpu, cuda:0, ...; default: the one with the largest peak, CUDA before CPU."},
-       {"top", '\0', "N", "Rows of every kind; default: 8. --json has all of them."},
-       {"color", '\0', "auto|always|never", "Colours; auto: on a terminal, unless NO_COLOR is set."}}};
+       {"top", '\0', "N", "Rows of every kind; default: 8. --json has all of them."}}};
   return help;
 }
 
+namespace {
+
 Result<diff::Side> ReadSide(const std::string& path, const Arguments& arguments) {
-  const Result<model::Run> run = snapshot::LoadFile(path);
+  const Result<model::Run> run = LoadRun(path, arguments);
   if (!run.ok()) return run.error();
   const classify::Analysis analysis(*run);
   report::Request request;
@@ -69,7 +69,7 @@ int DiffVerb(const Arguments& arguments, const Terminal& terminal) {
 }  // namespace
 
 int RunDiff(std::span<const std::string> words) {
-  return RunParsed(Help(), Arguments::Parse(Help(), words), DiffVerb);
+  return RunParsed(DiffHelp(), Arguments::Parse(DiffHelp(), words), DiffVerb);
 }
 
 }  // namespace vramscope::cli

@@ -9,6 +9,7 @@
 
 #include "profiler/cli/size_text.h"
 #include "profiler/cli/terminal.h"
+#include "profiler/cli/verb.h"
 
 namespace vramscope::cli {
 namespace {
@@ -176,8 +177,7 @@ const VerbHelp& DryrunHelp() {
        {"output", 'o', "FILE", "Keep the trace there."},
        {"depth", '\0', "light|auto|deep|all", "How much is recorded, as for `vramscope record`."},
        {"json", '\0', nullptr,
-        "Print one JSON document instead (docs/json.md); the command's own output goes to stderr."},
-       {"color", '\0', "auto|always|never", "Colours; auto: on a terminal, unless NO_COLOR is set."}}};
+        "Print one JSON document instead (docs/json.md); the command's own output goes to stderr."}}};
   return help;
 }
 

@@ -42,8 +42,6 @@ struct DryrunPlan {
   std::map<std::string, std::string> environment;  // more variables for the command
 };
 
-const VerbHelp& DryrunHelp();
-
 // `models` are those of gpus.def and of --gpu-file. An error is bad usage.
 Result<DryrunPlan> PlanFrom(const Arguments& arguments, const std::vector<collector::GpuModel>& models);
 

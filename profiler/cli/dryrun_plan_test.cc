@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "profiler/cli/verb.h"
+
 namespace vramscope::cli {
 namespace {
 

@@ -5,9 +5,8 @@
 #include "profiler/collector/control_socket.h"
 
 namespace vramscope::cli {
-namespace {
 
-const VerbHelp& Help() {
+const VerbHelp& DumpHelp() {
   static const VerbHelp help = {
       "dump",
       "have the last steps of a running recording written",
@@ -17,6 +16,8 @@ const VerbHelp& Help() {
       {}};
   return help;
 }
+
+namespace {
 
 int DumpVerb(const Arguments& arguments, const Terminal&) {
   const Result<pid_t> pid = PidFrom(arguments, "dump 4711");
@@ -30,7 +31,7 @@ int DumpVerb(const Arguments& arguments, const Terminal&) {
 }  // namespace
 
 int RunDump(std::span<const std::string> words) {
-  return RunParsed(Help(), Arguments::Parse(Help(), words), DumpVerb);
+  return RunParsed(DumpHelp(), Arguments::Parse(DumpHelp(), words), DumpVerb);
 }
 
 }  // namespace vramscope::cli

@@ -10,20 +10,15 @@
 #include "profiler/cli/arguments.h"
 #include "profiler/cli/device_request.h"
 #include "profiler/cli/memory_text.h"
+#include "profiler/cli/progress.h"
 #include "profiler/cli/terminal.h"
 #include "profiler/cli/verb.h"
 #include "profiler/report/json.h"
 #include "profiler/report/memory_json.h"
 
 namespace vramscope::cli {
-namespace {
 
-using report::DeviceMemory;
-using report::DeviceRow;
-using report::Explanation;
-using report::Moment;
-
-const VerbHelp& Help() {
+const VerbHelp& ExplainHelp() {
   static const VerbHelp help = {
       "explain",
       "why nvidia-smi shows more than PyTorch",
@@ -35,10 +30,16 @@ const VerbHelp& Help() {
         "The moment: peak, step:3 (the peak of step 3), nanoseconds since the trace's start, or\n"
         "mono:NS (CLOCK_MONOTONIC)."},
        {"device", '\0', "NAME", "cuda:0, ...; default: the one with the largest peak."},
-       {"process", '\0', "PID", "Default: the process with the largest peak."},
-       {"color", '\0', "auto|always|never", "Colours; auto: on a terminal, unless NO_COLOR is set."}}};
+       {"process", '\0', "PID", "Default: the process with the largest peak."}}};
   return help;
 }
+
+namespace {
+
+using report::DeviceMemory;
+using report::DeviceRow;
+using report::Explanation;
+using report::Moment;
 
 // "At the peak (step 3, backward)"
 std::string When(const Moment& moment) {
@@ -168,7 +169,7 @@ int ExplainVerb(const Arguments& arguments, const Terminal& terminal) {
   const Result<report::Request> request = RequestFrom(arguments);
   if (!request.ok()) return Fail(request.error().sentence);
   const std::string& path = arguments.positionals().front();
-  const Result<model::Run> run = model::LoadFile(path);
+  const Result<model::Run> run = LoadTrace(path, arguments);
   if (!run.ok()) return Fail(run.error().sentence);
   if (const std::string why_not = report::WhyNotExplained(*run); !why_not.empty())
     return Fail(path + ": " + why_not, kCannotJudge);
@@ -189,7 +190,7 @@ int ExplainVerb(const Arguments& arguments, const Terminal& terminal) {
 }  // namespace
 
 int RunExplain(std::span<const std::string> words) {
-  return RunParsed(Help(), Arguments::Parse(Help(), words), ExplainVerb);
+  return RunParsed(ExplainHelp(), Arguments::Parse(ExplainHelp(), words), ExplainVerb);
 }
 
 }  // namespace vramscope::cli

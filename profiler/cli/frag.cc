@@ -16,9 +16,8 @@
 #include "profiler/fragmentation/picture.h"
 
 namespace vramscope::cli {
-namespace {
 
-const VerbHelp& Help() {
+const VerbHelp& FragHelp() {
   static const VerbHelp help = {
       "frag",
       "what is reserved and not used, why, and which tensors pin it",
@@ -38,10 +37,11 @@ const VerbHelp& Help() {
         "Which: causes (over the events; default), shares (the metrics, over the events),\n"
         "map (the segments at the moment), sizes (the free blocks at the moment)."},
        {"device", '\0', "NAME", "cuda:0, ...; default: the one with the most memory."},
-       {"process", '\0', "PID", "Of a trace; default: the one with the most memory."},
-       {"color", '\0', "auto|always|never", "Colours; auto: on a terminal, unless NO_COLOR is set."}}};
+       {"process", '\0', "PID", "Of a trace; default: the one with the most memory."}}};
   return help;
 }
+
+namespace {
 
 int WriteSvg(const Arguments& arguments, const fragmentation::Subject& subject,
              const fragmentation::LayoutWalk& walk, const fragmentation::Answer& answer,
@@ -93,7 +93,7 @@ int FragVerb(const Arguments& arguments, const Terminal& terminal) {
 }  // namespace
 
 int RunFrag(std::span<const std::string> words) {
-  return RunParsed(Help(), Arguments::Parse(Help(), words), FragVerb);
+  return RunParsed(FragHelp(), Arguments::Parse(FragHelp(), words), FragVerb);
 }
 
 }  // namespace vramscope::cli

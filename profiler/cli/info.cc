@@ -16,23 +16,22 @@
 #include "profiler/snapshot/source.h"
 
 namespace vramscope::cli {
+
+const VerbHelp& InfoHelp() {
+  static const VerbHelp help = {"info",
+                                "what is in a trace or snapshot: processes, devices, coverage, losses",
+                                "info [options] FILE",
+                                {{"vramscope info run.vms", "at a glance"},
+                                 {"vramscope info run.vms --json | jq .coverage", "for scripts"}},
+                                {{"json", '\0', nullptr, "Print one JSON document instead."}}};
+  return help;
+}
+
 namespace {
 
 using trace::CoverageState;
 
 constexpr int kSchemaVersion = 1;
-
-const VerbHelp& Help() {
-  static const VerbHelp help = {
-      "info",
-      "what is in a trace or snapshot: processes, devices, coverage, losses",
-      "info [options] FILE",
-      {{"vramscope info run.vms", "at a glance"},
-       {"vramscope info run.vms --json | jq .coverage", "for scripts"}},
-      {{"json", '\0', nullptr, "Print one JSON document instead."},
-       {"color", '\0', "auto|always|never", "Colours; auto: on a terminal, unless NO_COLOR is set."}}};
-  return help;
-}
 
 nlohmann::json ProcessesJson(const TraceFacts& facts) {
   nlohmann::json processes = nlohmann::json::array();
@@ -318,7 +317,7 @@ int InfoVerb(const Arguments& arguments, const Terminal& terminal) {
 }  // namespace
 
 int RunInfo(std::span<const std::string> words) {
-  return RunParsed(Help(), Arguments::Parse(Help(), words), InfoVerb);
+  return RunParsed(InfoHelp(), Arguments::Parse(InfoHelp(), words), InfoVerb);
 }
 
 }  // namespace vramscope::cli

@@ -7,20 +7,14 @@
 #include "profiler/classify/analysis.h"
 #include "profiler/cli/arguments.h"
 #include "profiler/cli/device_request.h"
+#include "profiler/cli/progress.h"
 #include "profiler/cli/terminal.h"
 #include "profiler/cli/verb.h"
 #include "profiler/leaks/growth.h"
-#include "profiler/snapshot/source.h"
 
 namespace vramscope::cli {
-namespace {
 
-using leaks::Answer;
-using leaks::Growth;
-
-constexpr size_t kMostShown = 12;
-
-const VerbHelp& Help() {
+const VerbHelp& LeaksHelp() {
   static const VerbHelp help = {
       "leaks",
       "what grows from step to step",
@@ -29,10 +23,16 @@ const VerbHelp& Help() {
        {"vramscope leaks run.vms", "what grows, since when, and what keeps it"}},
       {{"json", '\0', nullptr, "Print one JSON document instead (docs/json.md)."},
        {"device", '\0', "NAME", "cpu, cuda:0, ...; default: the one with the largest peak, CUDA before CPU."},
-       {"process", '\0', "PID", "Default: the process with the largest peak."},
-       {"color", '\0', "auto|always|never", "Colours; auto: on a terminal, unless NO_COLOR is set."}}};
+       {"process", '\0', "PID", "Default: the process with the largest peak."}}};
   return help;
 }
+
+namespace {
+
+using leaks::Answer;
+using leaks::Growth;
+
+constexpr size_t kMostShown = 12;
 
 // "step 3", "steps 3 to 18", "9 of steps 3 to 18"
 std::string StepsText(const Growth& growth) {
@@ -114,7 +114,7 @@ int LeaksVerb(const Arguments& arguments, const Terminal& terminal) {
   const Result<report::Request> request = DeviceRequest(arguments);
   if (!request.ok()) return Fail(request.error().sentence);
   const std::string& path = arguments.positionals().front();
-  const Result<model::Run> run = snapshot::LoadFile(path);
+  const Result<model::Run> run = LoadRun(path, arguments);
   if (!run.ok()) return Fail(run.error().sentence);
   const classify::Analysis analysis(*run);
   const Result<Answer> answer = leaks::FindGrowth(analysis, *request);
@@ -126,7 +126,7 @@ int LeaksVerb(const Arguments& arguments, const Terminal& terminal) {
 }  // namespace
 
 int RunLeaks(std::span<const std::string> words) {
-  return RunParsed(Help(), Arguments::Parse(Help(), words), LeaksVerb);
+  return RunParsed(LeaksHelp(), Arguments::Parse(LeaksHelp(), words), LeaksVerb);
 }
 
 }  // namespace vramscope::cli

@@ -14,14 +14,8 @@
 #include "profiler/fragmentation/autopsy_words.h"
 
 namespace vramscope::cli {
-namespace {
 
-using fragmentation::Autopsy;
-using fragmentation::Subject;
-using fragmentation::Trial;
-using fragmentation::TrialEnd;
-
-const VerbHelp& Help() {
+const VerbHelp& OomHelp() {
   static const VerbHelp help = {
       "oom",
       "why a request ran out of memory, with proof, and what to change",
@@ -31,10 +25,16 @@ const VerbHelp& Help() {
       {{"json", '\0', nullptr, "Print one JSON document instead (docs/json.md)."},
        {"number", '\0', "N", "Which of several, from 1; default: the last."},
        {"device", '\0', "NAME", "cuda:0, ...; default: the one with the most memory."},
-       {"process", '\0', "PID", "Of a trace; default: the one with the most memory."},
-       {"color", '\0', "auto|always|never", "Colours; auto: on a terminal, unless NO_COLOR is set."}}};
+       {"process", '\0', "PID", "Of a trace; default: the one with the most memory."}}};
   return help;
 }
+
+namespace {
+
+using fragmentation::Autopsy;
+using fragmentation::Subject;
+using fragmentation::Trial;
+using fragmentation::TrialEnd;
 
 class OomScreen {
  public:
@@ -159,7 +159,7 @@ int OomVerb(const Arguments& arguments, const Terminal& terminal) {
 }  // namespace
 
 int RunOom(std::span<const std::string> words) {
-  return RunParsed(Help(), Arguments::Parse(Help(), words), OomVerb);
+  return RunParsed(OomHelp(), Arguments::Parse(OomHelp(), words), OomVerb);
 }
 
 }  // namespace vramscope::cli

@@ -13,19 +13,16 @@
 #include "profiler/cli/arguments.h"
 #include "profiler/cli/device_request.h"
 #include "profiler/cli/new_file.h"
+#include "profiler/cli/progress.h"
 #include "profiler/cli/terminal.h"
 #include "profiler/cli/verb.h"
 #include "profiler/packing/csv.h"
 #include "profiler/packing/run_items.h"
 #include "profiler/report/device_choice.h"
-#include "profiler/snapshot/source.h"
 
 namespace vramscope::cli {
-namespace {
 
-constexpr int kSchemaVersion = 1;
-
-const VerbHelp& Help() {
+const VerbHelp& PackHelp() {
   static const VerbHelp help = {
       "pack",
       "the least memory that any allocator could do with",
@@ -38,10 +35,13 @@ const VerbHelp& Help() {
         "Stop this close to the lower bound; default: 0 for a CSV file, 1 for a trace\nor snapshot."},
        {"device", '\0', "NAME", "Of a trace: cpu, cuda:0, ...; default: the one with the largest peak."},
        {"process", '\0', "PID", "Of a trace; default: the process with the largest peak."},
-       {"json", '\0', nullptr, "Print one JSON document instead (docs/json.md)."},
-       {"color", '\0', "auto|always|never", "Colours; auto: on a terminal, unless NO_COLOR is set."}}};
+       {"json", '\0', nullptr, "Print one JSON document instead (docs/json.md)."}}};
   return help;
 }
+
+namespace {
+
+constexpr int kSchemaVersion = 1;
 
 // What is to be packed, and what the allocator of the run took for it.
 struct Subject {
@@ -100,7 +100,7 @@ Result<Subject> FromCsv(const std::string& path) {
 }
 
 Result<Subject> FromRun(const std::string& path, const Arguments& arguments) {
-  const Result<model::Run> run = snapshot::LoadFile(path);
+  const Result<model::Run> run = LoadRun(path, arguments);
   if (!run.ok()) return run.error();
   const Result<report::Request> request = DeviceRequest(arguments);
   if (!request.ok()) return request.error();
@@ -200,7 +200,7 @@ int PackVerb(const Arguments& arguments, const Terminal& terminal) {
 }  // namespace
 
 int RunPack(std::span<const std::string> words) {
-  return RunParsed(Help(), Arguments::Parse(Help(), words), PackVerb);
+  return RunParsed(PackHelp(), Arguments::Parse(PackHelp(), words), PackVerb);
 }
 
 }  // namespace vramscope::cli

@@ -25,9 +25,8 @@
 #include "trace_format/ring.h"
 
 namespace vramscope::cli {
-namespace {
 
-const VerbHelp& Help() {
+const VerbHelp& RecordHelp() {
   static const VerbHelp help = {
       "record",
       "record what a command allocates",
@@ -59,6 +58,8 @@ const VerbHelp& Help() {
        {"quiet", 'q', nullptr, "No line at the end."}}};
   return help;
 }
+
+namespace {
 
 Status CheckChoice(const char* option, const std::string& value,
                    std::initializer_list<std::string_view> choices) {
@@ -192,7 +193,7 @@ int RecordVerb(const Arguments& arguments, const Terminal&) {
 }  // namespace
 
 int RunRecord(std::span<const std::string> words) {
-  return RunParsed(Help(), Arguments::ParseWithCommand(Help(), words), RecordVerb);
+  return RunParsed(RecordHelp(), Arguments::ParseWithCommand(RecordHelp(), words), RecordVerb);
 }
 
 }  // namespace vramscope::cli

@@ -15,15 +15,8 @@
 #include "profiler/cli/verb.h"
 
 namespace vramscope::cli {
-namespace {
 
-using allocator::History;
-using allocator::PeakUse;
-using allocator::ReplayResult;
-using allocator::RerunResult;
-using Json = nlohmann::ordered_json;
-
-const VerbHelp& Help() {
+const VerbHelp& ReplayHelp() {
   static const VerbHelp help = {
       "replay",
       "run a history again through PyTorch's allocator, under other settings too",
@@ -35,10 +28,17 @@ const VerbHelp& Help() {
        {"capacity", '\0', "80GiB", "What PyTorch can have of the device; default: no limit."},
        {"json", '\0', nullptr, "Print one JSON document instead (docs/json.md)."},
        {"device", '\0', "NAME", "cuda:0, ...; default: the one with the most memory."},
-       {"process", '\0', "PID", "Of a trace; default: the one with the most memory."},
-       {"color", '\0', "auto|always|never", "Colours; auto: on a terminal, unless NO_COLOR is set."}}};
+       {"process", '\0', "PID", "Of a trace; default: the one with the most memory."}}};
   return help;
 }
+
+namespace {
+
+using allocator::History;
+using allocator::PeakUse;
+using allocator::ReplayResult;
+using allocator::RerunResult;
+using Json = nlohmann::ordered_json;
 
 Json PeakJson(const History& history, const PeakUse& peak) {
   const uint64_t time = peak.event < history.events.size() ? history.events[peak.event].time_ns : 0;
@@ -168,7 +168,7 @@ int ReplayVerb(const Arguments& arguments, const Terminal& terminal) {
 }  // namespace
 
 int RunReplay(std::span<const std::string> words) {
-  return RunParsed(Help(), Arguments::Parse(Help(), words), ReplayVerb);
+  return RunParsed(ReplayHelp(), Arguments::Parse(ReplayHelp(), words), ReplayVerb);
 }
 
 }  // namespace vramscope::cli

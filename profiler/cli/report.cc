@@ -9,6 +9,7 @@
 #include "profiler/cli/arguments.h"
 #include "profiler/cli/device_request.h"
 #include "profiler/cli/new_file.h"
+#include "profiler/cli/progress.h"
 #include "profiler/cli/report_screen.h"
 #include "profiler/cli/terminal.h"
 #include "profiler/cli/verb.h"
@@ -18,12 +19,10 @@
 #include "profiler/report/build.h"
 #include "profiler/report/json.h"
 #include "profiler/snapshot/read.h"
-#include "profiler/snapshot/source.h"
 
 namespace vramscope::cli {
-namespace {
 
-const VerbHelp& Help() {
+const VerbHelp& ReportHelp() {
   static const VerbHelp help = {
       "report",
       "where the memory of a run went",
@@ -41,10 +40,11 @@ const VerbHelp& Help() {
        {"device", '\0', "NAME", "cpu, cuda:0, ...; default: the one with the largest peak, CUDA before CPU."},
        {"process", '\0', "PID", "Default: the process with the largest peak."},
        {"steps", '\0', "A:B", "Only these steps (both included)."},
-       {"top", '\0', "N", "Owners of every kind, 0 = all; default: 5 of the main ones, 10 with --json."},
-       {"color", '\0', "auto|always|never", "Colours; auto: on a terminal, unless NO_COLOR is set."}}};
+       {"top", '\0', "N", "Owners of every kind, 0 = all; default: 5 of the main ones, 10 with --json."}}};
   return help;
 }
+
+namespace {
 
 Result<report::Request> RequestFrom(const Arguments& arguments) {
   Result<report::Request> chosen = DeviceRequest(arguments);
@@ -90,11 +90,14 @@ std::optional<fragmentation::Subject> LayoutOf(const std::string& path, const cl
   return std::move(subject).value();
 }
 
-int WriteHtml(const std::string& path, const std::string& out, const classify::Analysis& analysis,
+int WriteHtml(const std::string& path, const Arguments& arguments, const classify::Analysis& analysis,
               const report::Answer& answer) {
   if (answer.device.empty()) return Fail(path + ": no allocation was recorded, so there is nothing to draw.");
+  const std::string out = arguments.Get("html");
   Result<NewFile> file = NewFile::Create(out);
   if (!file.ok()) return Fail(file.error().sentence);
+  ProgressLine line(arguments, answer.events);
+  line.Show("Drawing " + Printable(out));
   const std::optional<fragmentation::Subject> layout = LayoutOf(path, analysis, answer);
   const std::string page = html::MakePage({.analysis = analysis,
                                            .answer = answer,
@@ -108,12 +111,12 @@ int WriteHtml(const std::string& path, const std::string& out, const classify::A
 
 int Report(const std::string& path, const report::Request& request, const Arguments& arguments,
            const Terminal& terminal) {
-  const Result<model::Run> run = snapshot::LoadFile(path);
+  const Result<model::Run> run = LoadRun(path, arguments);
   if (!run.ok()) return Fail(run.error().sentence);
   const classify::Analysis analysis(*run);
   const Result<report::Answer> answer = report::BuildAnswer(analysis, request);
   if (!answer.ok()) return Fail(path + ": " + answer.error().sentence);
-  if (arguments.Has("html")) return WriteHtml(path, arguments.Get("html"), analysis, *answer);
+  if (arguments.Has("html")) return WriteHtml(path, arguments, analysis, *answer);
   if (arguments.Has("json")) {
     fmt::print("{}\n", report::ToJson(*answer));
   } else {
@@ -136,7 +139,7 @@ int ReportVerb(const Arguments& arguments, const Terminal& terminal) {
 }  // namespace
 
 int RunReport(std::span<const std::string> words) {
-  return RunParsed(Help(), Arguments::Parse(Help(), words), ReportVerb);
+  return RunParsed(ReportHelp(), Arguments::Parse(ReportHelp(), words), ReportVerb);
 }
 
 }  // namespace vramscope::cli

@@ -10,11 +10,8 @@
 #include "profiler/collector/process_watch.h"
 
 namespace vramscope::cli {
-namespace {
 
-constexpr auto kPatience = std::chrono::seconds(30);  // for the end of a large trace
-
-const VerbHelp& Help() {
+const VerbHelp& StopHelp() {
   static const VerbHelp help = {
       "stop",
       "end the recording that vramscope start began",
@@ -24,6 +21,10 @@ const VerbHelp& Help() {
       {}};
   return help;
 }
+
+namespace {
+
+constexpr auto kPatience = std::chrono::seconds(30);  // for the end of a large trace
 
 bool WaitForEnd(const collector::ProcessWatch& collector) {
   const auto deadline = std::chrono::steady_clock::now() + kPatience;
@@ -53,7 +54,7 @@ int StopVerb(const Arguments& arguments, const Terminal&) {
 }  // namespace
 
 int RunStop(std::span<const std::string> words) {
-  return RunParsed(Help(), Arguments::Parse(Help(), words), StopVerb);
+  return RunParsed(StopHelp(), Arguments::Parse(StopHelp(), words), StopVerb);
 }
 
 }  // namespace vramscope::cli

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "profiler/cli/progress.h"
 #include "profiler/cli/terminal.h"
 #include "profiler/fragmentation/snapshot_subject.h"
 #include "profiler/fragmentation/trace_subject.h"
@@ -58,7 +59,7 @@ Result<std::unique_ptr<SubjectFile>> OpenSubject(const std::string& path, const 
   }
   std::optional<std::string> device;
   if (arguments.Has("device")) device = arguments.Get("device");
-  auto run = model::LoadFile(path);
+  auto run = LoadTrace(path, arguments);
   if (!run.ok()) return run.error();
   file->run = std::make_unique<model::Run>(std::move(run).value());
   file->analysis = std::make_unique<classify::Analysis>(*file->run);

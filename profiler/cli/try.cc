@@ -13,11 +13,8 @@
 #include "profiler/collector/torch_location.h"
 
 namespace vramscope::cli {
-namespace {
 
-constexpr size_t kLogShown = 2000;
-
-const VerbHelp& Help() {
+const VerbHelp& TryHelp() {
   static const VerbHelp help = [] {
     VerbHelp made = {
         "try",
@@ -43,13 +40,16 @@ const VerbHelp& Help() {
          "Compare with this trace of the unchanged command, in the place of running it."},
         {"keep", '\0', "FOLDER", "Keep the traces there, before.vms and after.vms."},
         {"json", '\0', nullptr,
-         "Print one JSON document instead (docs/json.md); the command's own output goes to stderr."},
-        {"color", '\0', "auto|always|never", "Colours; auto: on a terminal, unless NO_COLOR is set."}};
+         "Print one JSON document instead (docs/json.md); the command's own output goes to stderr."}};
     made.options.insert(made.options.end(), others.begin(), others.end());
     return made;
   }();
   return help;
 }
+
+namespace {
+
+constexpr size_t kLogShown = 2000;
 
 // Command, steps and device as `vramscope dryrun` reads them; without --dry no device is asked for.
 Result<DryrunPlan> RunPlanFrom(const Arguments& arguments, const std::vector<collector::GpuModel>& models) {
@@ -131,7 +131,8 @@ int Try(const Arguments& arguments, const Terminal& terminal) {
   if (!plan.ok()) return Fail(plan.error().sentence);
   TryRunner runner(*plan);
   std::string log;
-  if (plan->before.empty()) Say("Running the command as it is first; its output is not shown.");
+  if (plan->before.empty() && !arguments.Has("quiet"))
+    Say("Running the command as it is first; its output is not shown.");
   const Result<Measured> before = runner.Before(&log);
   if (!before.ok()) return Fail(before.error().sentence);
   if (before->FailedOtherwise()) {
@@ -161,7 +162,7 @@ int Try(const Arguments& arguments, const Terminal& terminal) {
 }  // namespace
 
 int RunTry(std::span<const std::string> words) {
-  return RunParsed(Help(), Arguments::ParseWithCommand(Help(), words), Try);
+  return RunParsed(TryHelp(), Arguments::ParseWithCommand(TryHelp(), words), Try);
 }
 
 }  // namespace vramscope::cli

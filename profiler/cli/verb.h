@@ -25,6 +25,7 @@ struct Verb {
   const char* name;
   const char* summary;  // one line for `vramscope --help`
   RunVerb run;
+  const VerbHelp& (*help)();
 };
 
 std::span<const Verb> Verbs();
@@ -49,10 +50,35 @@ int RunDiff(std::span<const std::string> arguments);
 int RunCheck(std::span<const std::string> arguments);
 int RunConvert(std::span<const std::string> arguments);
 int RunView(std::span<const std::string> arguments);
+int RunCompletion(std::span<const std::string> arguments);
+int RunMan(std::span<const std::string> arguments);
+
+// The options of each: what --help, the completion of shells and the manual pages are made from.
+const VerbHelp& RecordHelp();
+const VerbHelp& DumpHelp();
+const VerbHelp& StartHelp();
+const VerbHelp& StopHelp();
+const VerbHelp& AttachHelp();
+const VerbHelp& DryrunHelp();
+const VerbHelp& TryHelp();
+const VerbHelp& InfoHelp();
+const VerbHelp& ReportHelp();
+const VerbHelp& ExplainHelp();
+const VerbHelp& FragHelp();
+const VerbHelp& OomHelp();
+const VerbHelp& ReplayHelp();
+const VerbHelp& WhatifHelp();
+const VerbHelp& PackHelp();
+const VerbHelp& LeaksHelp();
+const VerbHelp& DiffHelp();
+const VerbHelp& CheckHelp();
+const VerbHelp& ConvertHelp();
+const VerbHelp& ViewHelp();
+const VerbHelp& CompletionHelp();
+const VerbHelp& ManHelp();
 
 // What every verb begins with: an error among the arguments is said, --help is printed, and otherwise `run`
-// gets both. Verbs without
-// --color have that of the terminal.
+// gets both.
 int RunParsed(const VerbHelp& help, const Result<Arguments>& arguments,
               int (*run)(const Arguments& arguments, const Terminal& terminal));
 

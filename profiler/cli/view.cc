@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -11,6 +12,28 @@
 #include "profiler/cli/verb.h"
 
 namespace vramscope::cli {
+
+const VerbHelp& ViewHelp() {
+  static const VerbHelp help = {
+      "view",
+      "see a run: memory over time, every block at every moment",
+      "view [options] FILE...",
+      {{"vramscope view run.vms", "opens a window; F1 there lists the keys"},
+       {"vramscope view --screenshot peak.png --goto step:3,peak run.vms", "a picture, without a display"}},
+      {{"view", '\0', "NAME", "Which view: timeline, map, fragmentation, oom or compare."},
+       {"goto", '\0', "PLACE",
+        "peak, oom, end, step:3, step:3,peak, or nanoseconds from the start; also behind a file: "
+        "run.vms@peak."},
+       {"theme", '\0', "dark|light", "Default: dark."},
+       {"scale", '\0', "2", "Size of everything; default: what the display says, 1 without one."},
+       {"size", '\0', "1600x1000", "Of the window, or of the picture before it is scaled."},
+       {"font", '\0', "FILE", "A .ttf or .otf to use instead of the installed ones."},
+       {"screenshot", '\0', "FILE", "Write a PNG and end; needs no display and no GPU."},
+       {"script", '\0', "FILE", "Run commands without a display (docs/viewer.md)."},
+       {"renderer", '\0', "auto|egl|software", "What draws without a display; auto: EGL where it works."}}};
+  return help;
+}
+
 namespace {
 
 // The folder of this executable, with '/' at its end; "" when it cannot be told, so that PATH decides.
@@ -25,6 +48,10 @@ std::string ProgramFolder() {
 }  // namespace
 
 int RunView(std::span<const std::string> words) {
+  // Also where the viewer is not installed.
+  if (std::find(words.begin(), words.end(), "--help") != words.end())
+    return RunParsed(ViewHelp(), Arguments::Parse(ViewHelp(), words),
+                     [](const Arguments&, const Terminal&) -> int { return kDone; });
   const std::string viewer = ProgramFolder() + "vramscope-viewer";
   std::vector<char*> arguments = {const_cast<char*>(viewer.c_str())};
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));

@@ -6,17 +6,15 @@
 
 #include "profiler/cli/arguments.h"
 #include "profiler/cli/device_request.h"
+#include "profiler/cli/progress.h"
 #include "profiler/cli/terminal.h"
 #include "profiler/cli/verb.h"
 #include "profiler/cli/whatif_screen.h"
 #include "profiler/report/device_choice.h"
 
 namespace vramscope::cli {
-namespace {
 
-constexpr uint64_t kMostPoints = 4096;
-
-const VerbHelp& Help() {
+const VerbHelp& WhatifHelp() {
   static const VerbHelp help = {
       "whatif",
       "what a recorded program would take if it were changed",
@@ -46,10 +44,13 @@ const VerbHelp& Help() {
         "A line for these changes: 'batch=0.5x optimizer=sgd'; may be given\nseveral times."},
        {"device", '\0', "NAME", "cuda:0, ...; default: the one with the largest peak."},
        {"process", '\0', "PID", "Default: the process with the largest peak."},
-       {"json", '\0', nullptr, "Print one JSON document instead (docs/json.md)."},
-       {"color", '\0', "auto|always|never", "Colours; auto: on a terminal, unless NO_COLOR is set."}}};
+       {"json", '\0', nullptr, "Print one JSON document instead (docs/json.md)."}}};
   return help;
 }
+
+namespace {
+
+constexpr uint64_t kMostPoints = 4096;
 
 struct Case {
   std::string title;
@@ -136,7 +137,7 @@ int List() {
 int Answer(const std::string& path, const Arguments& arguments, const Terminal& terminal) {
   const Result<std::vector<Case>> cases = CasesOf(arguments);
   if (!cases.ok()) return Fail(cases.error().sentence);
-  const Result<model::Run> run = model::LoadFile(path);
+  const Result<model::Run> run = LoadTrace(path, arguments);
   if (!run.ok()) return Fail(run.error().sentence);
   const Result<report::Request> request = DeviceRequest(arguments);
   if (!request.ok()) return Fail(request.error().sentence);
@@ -177,7 +178,7 @@ int WhatifVerb(const Arguments& arguments, const Terminal& terminal) {
 }  // namespace
 
 int RunWhatif(std::span<const std::string> words) {
-  return RunParsed(Help(), Arguments::Parse(Help(), words), WhatifVerb);
+  return RunParsed(WhatifHelp(), Arguments::Parse(WhatifHelp(), words), WhatifVerb);
 }
 
 }  // namespace vramscope::cli

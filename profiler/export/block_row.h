@@ -41,6 +41,7 @@ class BlockRows {
   // In order of allocation: one block after the other, each once.
   [[nodiscard]] BlockRow Of(model::BlockId id) {
     const model::Run& run = content_.run();
+    if (id % kBetweenTellings == 0) content_.Tell("blocks", id, run.blocks.size());
     const model::Block& block = run.blocks[id];
     BlockRow row;
     row.number = uint64_t{id} + 1;

@@ -6,6 +6,7 @@
 // the same figures; tests/export holds every format to that.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,10 +18,20 @@
 
 namespace vramscope::exporting {
 
+// Rows between two tellings of Content::Tell.
+inline constexpr uint64_t kBetweenTellings = 4096;
+
 class Content {
  public:
   // `analysis` must outlive it. Fails as report::BuildAnswer does, and when nothing was allocated.
   static Result<Content> Of(const classify::Analysis& analysis, report::Request request);
+
+  // Told now and then how many of the things of a table are written.
+  using Progress = std::function<void(std::string_view things, uint64_t done, uint64_t total)>;
+  void Watch(Progress progress) { progress_ = std::move(progress); }
+  void Tell(std::string_view things, uint64_t done, uint64_t total) const {
+    if (progress_) progress_(things, done, total);
+  }
 
   [[nodiscard]] const classify::Analysis& analysis() const { return *analysis_; }
   [[nodiscard]] const model::Run& run() const { return analysis_->run(); }
@@ -38,6 +49,7 @@ class Content {
   explicit Content(const classify::Analysis& analysis) : analysis_(&analysis) {}
 
   const classify::Analysis* analysis_;
+  Progress progress_;
   report::Answer answer_;
   std::vector<timeline::DeviceCurve> curves_;
   model::DeviceIndex device_ = model::kNone;

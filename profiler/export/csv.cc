@@ -24,6 +24,7 @@ class Csv {
     uint64_t number = 0;
     const Status read = run_.source->ForEachBatch([&](std::span<const trace::Event> batch) {
       for (const trace::Event& event : batch) EventRow(++number, event);
+      content_.Tell("events", number, run_.event_count());
       return true;
     });
     (void)read;  // what cannot be read is the damage that the reader reports

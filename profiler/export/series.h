@@ -30,7 +30,10 @@ class Series {
   void ForEach(const Visit& visit) const {
     Cursor cursor;
     SeriesPoint point;
-    while (Next(cursor, point)) visit(static_cast<const SeriesPoint&>(point));
+    for (uint64_t i = 0; Next(cursor, point); ++i) {
+      if (i % kBetweenTellings == 0) content_.Tell("events", point.event, content_.run().event_count());
+      visit(static_cast<const SeriesPoint&>(point));
+    }
   }
 
  private:
