@@ -5,10 +5,12 @@
 #include "profiler/classify/analysis.h"
 #include "profiler/cli/arguments.h"
 #include "profiler/cli/diff_screen.h"
+#include "profiler/cli/new_file.h"
 #include "profiler/cli/progress.h"
 #include "profiler/cli/terminal.h"
 #include "profiler/cli/verb.h"
 #include "profiler/diff/compare.h"
+#include "profiler/html/diff_page.h"
 
 namespace vramscope::cli {
 
@@ -18,8 +20,10 @@ const VerbHelp& DiffHelp() {
       "what differs between two runs",
       "diff [options] BEFORE AFTER",
       {{"vramscope diff before.vms after.vms", "what was changed, and what it did to the peak"},
-       {"vramscope diff main.vms branch.vms --markdown", "the same for a pull request"}},
+       {"vramscope diff main.vms branch.vms --markdown", "the same for a pull request"},
+       {"vramscope diff main.vms branch.vms --html diff.html", "the same as one file for a browser"}},
       {{"json", '\0', nullptr, "Print one JSON document instead (docs/json.md)."},
+       {"html", '\0', "OUT", "Write one HTML file instead."},
        {"markdown", '\0', nullptr, "Print Markdown instead."},
        {"device", '\0', "NAME", "cpu, cuda:0, ...; default: the one with the largest peak, CUDA before CPU."},
        {"top", '\0', "N", "Rows of every kind; default: 8. --json has all of them."}}};
@@ -40,11 +44,25 @@ Result<diff::Side> ReadSide(const std::string& path, const Arguments& arguments)
   return side;
 }
 
+int WriteHtml(const diff::Side& before, const diff::Side& after, const diff::Diff& diff,
+              const std::string& out) {
+  const auto name = [](const diff::Side& side) { return side.path.substr(side.path.find_last_of('/') + 1); };
+  const std::string page = html::MakeDiffPage({.document = diff::ToJson(before, after, diff),
+                                               .headline = DiffHeadline(diff),
+                                               .title = Printable(name(before) + " against " + name(after)),
+                                               .version = VRAMSCOPE_VERSION});
+  Result<NewFile> file = NewFile::Create(out);
+  if (!file.ok()) return Fail(file.error().sentence);
+  if (const Status written = file->Write(page); !written.ok()) return Fail(written.error().sentence);
+  if (const Status committed = file->Commit(); !committed.ok()) return Fail(committed.error().sentence);
+  return kDone;
+}
+
 int DiffVerb(const Arguments& arguments, const Terminal& terminal) {
   if (arguments.positionals().size() != 2)
     return Fail("diff needs two traces or snapshots: vramscope diff before.vms after.vms");
-  if (arguments.Has("json") && arguments.Has("markdown"))
-    return Fail("--json and --markdown are two forms of the same answer. Leave out one.");
+  if (arguments.Has("json") + arguments.Has("markdown") + arguments.Has("html") > 1)
+    return Fail("--json, --markdown and --html are forms of the same answer. Keep one.");
   size_t top = 8;
   if (arguments.Has("top")) {
     const auto number = NumberOf(arguments, "top");
@@ -56,6 +74,7 @@ int DiffVerb(const Arguments& arguments, const Terminal& terminal) {
   const Result<diff::Side> after = ReadSide(arguments.positionals()[1], arguments);
   if (!after.ok()) return Fail(after.error().sentence);
   const diff::Diff diff = diff::Compare(*before, *after);
+  if (arguments.Has("html")) return WriteHtml(*before, *after, diff, arguments.Get("html"));
   if (arguments.Has("json")) {
     fmt::print("{}\n", diff::ToJson(*before, *after, diff));
   } else if (arguments.Has("markdown")) {

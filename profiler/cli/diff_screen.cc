@@ -20,6 +20,7 @@ using diff::Side;
 using report::Owner;
 
 constexpr int kWidestBar = 24;
+constexpr size_t kLongestCause = 200;  // columns; names of modules may be a megabyte
 
 struct OwnerKind {
   Owner::Kind kind;
@@ -79,7 +80,7 @@ class Screen {
     if (diff_.causes.size() < 2) return "";
     Table table({Align::kRight, Align::kLeft});
     for (const Cause& cause : diff_.causes) {
-      table.AddRow({cause.bytes == 0 ? "" : FormatSignedBytes(cause.bytes), Printable(cause.what)});
+      table.AddRow({cause.bytes == 0 ? "" : FormatSignedBytes(cause.bytes), Shorten(Printable(cause.what), kLongestCause, terminal_.unicode)});
     }
     return Heading("What was changed") + table.ToString();
   }
@@ -143,7 +144,7 @@ std::string DiffHeadline(const Diff& diff) {
                          : fmt::format("Peak {} {}", FormatSignedBytes(diff.peak.change()), peaks);
   if (!diff.causes.empty()) {
     const Cause& cause = diff.causes.front();
-    text += ": " + Printable(cause.what);
+    text += ": " + Shorten(Printable(cause.what), kLongestCause, false);
     if (cause.bytes != 0) text += ", " + FormatSignedBytes(cause.bytes);
   } else if (diff.peak.change() != 0) {
     text += ": nothing that was recorded says what was changed";
@@ -180,8 +181,8 @@ std::string DiffScreen(const Side& before, const Side& after, const Diff& diff, 
 }
 
 std::string DiffMarkdown(const Side& before, const Side& after, const Diff& diff, size_t top) {
-  std::string text = fmt::format("**{}**\n\n`{}` against `{}`\n\n", text::Markdown(DiffHeadline(diff)),
-                                 Printable(before.path), Printable(after.path));
+  std::string text = fmt::format("**{}**\n\n{} against {}\n\n", text::Markdown(DiffHeadline(diff)),
+                                 text::Markdown(before.path), text::Markdown(after.path));
   if (diff.causes.size() > 1) {
     for (const Cause& cause : diff.causes) {
       text += fmt::format("- {}{}\n", text::Markdown(cause.what),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page's style sheet and script, the files of assets/ as the build embedded them, and their hashes as a
+// The page's style sheet and scripts, the files of assets/ as the build embedded them, and their hashes as a
 // Content-Security-Policy names them ("sha256-...").
 #pragma once
 
@@ -11,5 +11,7 @@ extern const std::string_view kStyle;
 extern const std::string_view kStyleHash;
 extern const std::string_view kScript;
 extern const std::string_view kScriptHash;
+extern const std::string_view kDiffScript;
+extern const std::string_view kDiffScriptHash;
 
 }  // namespace vramscope::html

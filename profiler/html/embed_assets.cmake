@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Writes OUTPUT, a C++ source, from the style sheets STYLES and the scripts SCRIPTS: their texts in this order, and the SHA-256 of each in
+# Writes OUTPUT, a C++ source, from the style sheets STYLES, the scripts SCRIPTS of the report and DIFF_SCRIPTS of a comparison: their texts in this order, and the SHA-256 of each in
 # the base64 form of a Content-Security-Policy. Run by the build whenever one of them changes.
 
 # The policy names a hash in base64, CMake computes it in hex.
@@ -44,4 +44,5 @@ endfunction()
 file(WRITE "${OUTPUT}" "// Made by embed_assets.cmake.\n#include \"profiler/html/assets.h\"\n\nnamespace vramscope::html {\n\n")
 append_constant(Style ${STYLES})
 append_constant(Script ${SCRIPTS})
+append_constant(DiffScript ${DIFF_SCRIPTS})
 file(APPEND "${OUTPUT}" "\n}  // namespace vramscope::html\n")

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """`vramscope diff` names the one change between two real runs. The oracle of its bytes is PyTorch: max_memory_allocated, and the tensors
 that the optimizer holds."""
+import html
 import json
+import re
 import sys
 from pathlib import Path
-from typing import Any, Dict, List
+from typing import Any, Dict, Tuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "simulated_cuda"))
@@ -40,19 +42,23 @@ class Diff(RecordingTest):
         self.assertLessEqual(abs(ours - theirs), abs(theirs) / 100, f"{ours} against {theirs}")
 
     def test_the_one_change_is_named_first(self) -> None:
-        plain = ["--layers", "2", "--optimizer", "sgd", "--batch", "16"]
+        plain = ["--layers", "2", "--optimizer", "sgd", "--batch", "8"]
         before = self.trained("before", *plain)
         for name, flags, kind, words in (
             ("layer", ["--layers", "3"], "model", "1 more module: blocks.2 (12 parameters)"),
             ("optimizer", ["--optimizer", "adam"], "optimizer", "SGD -> Adam"),
-            ("batch", ["--batch", "32"], "batch", "2.00 times"),
+            ("batch", ["--batch", "16"], "batch", "2.00 times"),
         ):
             with self.subTest(name):
                 after = self.trained(name, *plain, *flags)
                 answer = recorded_run.ask("diff", before["trace"], after["trace"])
                 cause = answer["causes"][0]
                 self.assertEqual(cause["kind"], kind)
-                self.assertIn(words, self.first_line(before["trace"], after["trace"]))
+                first = self.first_line(before["trace"], after["trace"])
+                self.assertIn(words, first)
+                markdown = html.unescape(re.sub(r"\\(.)", r"\1", self.first_line(before["trace"], after["trace"], "--markdown")))
+                self.assertEqual(markdown, f"**{first}**")
+                self.assertEqual(self.page(before["trace"], after["trace"]), (first, answer))
                 self.assertEqual(answer["change_bytes"], after["peak"] - before["peak"])
                 self.assertEqual(sum(row["change_bytes"] for row in answer["categories"]), answer["change_bytes"])
                 self.assert_near(cause["change_bytes"], after["peak"] - before["peak"])
@@ -60,8 +66,16 @@ class Diff(RecordingTest):
                     state = {row["name"]: row["change_bytes"] for row in answer["categories"]}["optimizer_state"]
                     self.assert_near(state, after["state"] - before["state"])
 
-    def first_line(self, before: str, after: str) -> str:
-        done = recorded_run.run([recorded_run.vramscope(), "diff", before, after])
+    def page(self, before: str, after: str) -> Tuple[str, Any]:
+        """The headline and the document of the HTML page."""
+        page = self.folder / "diff.html"
+        done = recorded_run.run([recorded_run.vramscope(), "diff", before, after, "--html", str(page)])
+        self.assertEqual((done.code, done.stdout, done.stderr), (0, b"", b""))
+        data = dict(re.findall(r'<script type="application/json" id="(\w+)">(.*?)</script>', page.read_text(encoding="utf-8"), re.DOTALL))
+        return json.loads(data["picture"])["headline"], json.loads(data["report"])
+
+    def first_line(self, before: str, after: str, *options: str) -> str:
+        done = recorded_run.run([recorded_run.vramscope(), "diff", before, after, *options])
         self.assertEqual(done.code, 0, done.stderr.decode())
         return done.stdout.decode().splitlines()[0]
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, List
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from recorded_run import ask, clean_environment, main, python, run, vramscope  # noqa: E402
+from recorded_run import SOURCE, ask, clean_environment, main, python, run, vramscope  # noqa: E402
 
 from browser import Browser, executable  # noqa: E402
 
@@ -110,6 +110,47 @@ class HtmlReport(unittest.TestCase):
         self.assertIn("?[31mred", shown)  # the escape itself is gone
         self.assertNotIn("long" * 200, shown)
         self.assertLess(self.page.stat().st_size, 3_000_000)
+
+    def test_a_comparison_is_a_page_like_it(self) -> None:
+        before = SOURCE / "trace_format/testdata/v1_training.vms"
+        page = self.folder / "diff.html"
+        self.succeed([vramscope(), "diff", str(before), str(self.trace), "--html", str(page)])
+        with Browser() as browser:
+            browser.open(page)
+            browser.settle()
+            embedded = browser.evaluate("JSON.parse(document.getElementById('report').textContent)")
+            printed = ask("diff", str(before), str(self.trace))
+            for key in ("change_bytes", "categories", "steps"):
+                self.assertEqual(embedded[key], printed[key], key)
+            self.assertEqual([owner["change_bytes"] for owner in embedded["owners"]], [owner["change_bytes"] for owner in printed["owners"]])
+            terminal = self.succeed([vramscope(), "diff", str(before), str(self.trace)])
+            self.assertEqual(browser.evaluate("document.querySelector('h1').innerText"), terminal.splitlines()[0])
+            self.assertEqual(browser.evaluate("typeof owned"), "undefined")
+            self.assertEqual(browser.evaluate("document.querySelectorAll('img').length"), 0)
+            shown = browser.evaluate("document.body.innerText")
+            self.assertIn("</script><script>owned=1</script>", shown)
+            self.assertNotIn("long" * 200, shown)
+            box = browser.evaluate("(() => { const one = document.getElementById('steps-canvas'); one.scrollIntoView({block: 'center'});"
+                                   "const box = one.getBoundingClientRect(); return {x: box.x, y: box.y}; })()")
+            browser.mouse("mouseMoved", box["x"] + 10, box["y"] + 20)
+            first = printed["steps"][0]
+            self.assertIn(f"({first['after_bytes']:,} bytes)", browser.evaluate("document.getElementById('tooltip').innerText"))
+            self.assertEqual((browser.requests, browser.complaints), ([page.as_uri()], []))
+            self.assertLess(page.stat().st_size, 3_000_000)
+            pictures = os.environ.get("VRAMSCOPE_TEST_PICTURES")
+            for scheme in ("light", "dark") if pictures else ():
+                browser.call("Emulation.setEmulatedMedia", media="screen", features=[{"name": "prefers-color-scheme", "value": scheme}])
+                browser.settle()
+                browser.screenshot(Path(pictures or "") / f"diff-{scheme}.png")
+
+    def test_a_comparison_in_markdown_keeps_to_its_cells(self) -> None:
+        before = SOURCE / "trace_format/testdata/v1_training.vms"
+        text = self.succeed([vramscope(), "diff", str(before), str(self.trace), "--markdown"])
+        self.assertNotRegex(text, r"<|[\x00-\x09\x0b-\x1f]")
+        for line in text.splitlines():
+            if line.startswith("|"):
+                self.assertEqual(len(re.findall(r"(?<!\\)\|", line)), 6, line[:200])
+            self.assertLess(len(line), 2_000)
 
     def test_hovering_tells_of_the_moment(self) -> None:
         box = self.box("#timeline")

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// A comparison of two runs as one HTML file, with the look and the safety of the report's page (page.h).
+//
+// Why from the JSON text of `vramscope diff --json`: a number in the page is then the terminal's by
+// construction, and this room need not know how runs are compared.
+#pragma once
+
+#include <string>
+
+namespace vramscope::html {
+
+struct DiffContent {
+  std::string document;  // of `vramscope diff --json`
+  std::string headline;  // the terminal's first line
+  std::string title;
+  std::string version;  // of vramscope
+};
+
+// At most kMostBytes (page.h), whatever the runs hold.
+[[nodiscard]] std::string MakeDiffPage(const DiffContent& content);
+
+}  // namespace vramscope::html
