@@ -28,9 +28,9 @@ const VerbHelp& WhatifHelp() {
         "These parameters are not trained: 'layers.*', or several with commas."},
        {"batch", '\0', "N|FACTORx", "Samples in a batch: 16, 0.5x."},
        {"accumulate", '\0', "K", "The batch in K parts, one optimizer step for all of them."},
-       {"checkpoint", '\0', "all|every:K|PATTERN",
+       {"checkpoint", '\0', "all|every:K|PATHS",
         "Modules whose activations backward computes again: all blocks,\nevery K-th, or paths such as "
-        "'layers.*'."},
+        "'layers.*,head'."},
        {"optimizer", '\0', "NAME[:WAY]", "sgd, momentum, adam or adamw; :foreach, :for-loop or :fused."},
        {"zero-grad", '\0', "keep", "zero_grad(set_to_none=False)."},
        {"shard", '\0', "KIND:N",

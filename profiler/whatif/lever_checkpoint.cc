@@ -189,7 +189,7 @@ class Checkpoint final : public Lever {
  public:
   const LeverInfo& info() const override {
     static constexpr LeverInfo kInfo = {
-        "checkpoint", "all | every:K | PATTERN",
+        "checkpoint", "all | every:K | PATHS",
         "activations of these modules are computed again in backward",
         "modules, operators and saved tensors (a deep step of a Python program)"};
     return kInfo;

@@ -9,8 +9,8 @@
 namespace vramscope::whatif {
 namespace {
 
-Result<Use> UseOf(const Step& step, const Scene& scene) {
-  const Result<Replayed> replayed = ReplayScene(scene, step);
+Result<Use> UseOf(const Step& step, const Scene& scene, UseOverStep* over_step = nullptr) {
+  const Result<Replayed> replayed = ReplayScene(scene, step, over_step);
   if (!replayed.ok()) return replayed.error();
   return Use{PeakOf(scene), *replayed};
 }
@@ -55,7 +55,8 @@ Result<Baseline> MakeBaseline(const Step& step, const classify::Analysis& analys
   return baseline;
 }
 
-Result<Prediction> Predict(const Step& step, const Baseline& baseline, std::vector<Asked> asked) {
+Result<Prediction> Predict(const Step& step, const Baseline& baseline, std::vector<Asked> asked,
+                           UseOverStep* over_step) {
   Prediction prediction;
   prediction.before = baseline.use;
   std::stable_sort(asked.begin(), asked.end(),
@@ -88,7 +89,7 @@ Result<Prediction> Predict(const Step& step, const Baseline& baseline, std::vect
     scene = std::move(changed);
     prediction.levers.push_back({std::move(question), std::move(outcome).value()});
   }
-  const Result<Use> after = UseOf(*current, scene);
+  const Result<Use> after = UseOf(*current, scene, over_step);
   if (!after.ok()) return after.error();
   prediction.after = *after;
   std::vector<std::string_view> applied;

@@ -49,8 +49,8 @@ struct Baseline {
 // The analysis must outlive the baseline.
 [[nodiscard]] Result<Baseline> MakeBaseline(const Step& step, const classify::Analysis& analysis);
 // Levers are applied in the order of Levers(). An error only when the baseline's own settings cannot be
-// modelled.
-[[nodiscard]] Result<Prediction> Predict(const Step& step, const Baseline& baseline,
-                                         std::vector<Asked> asked);
+// modelled. `over_step`: as ReplayScene fills it, of the changed program.
+[[nodiscard]] Result<Prediction> Predict(const Step& step, const Baseline& baseline, std::vector<Asked> asked,
+                                         UseOverStep* over_step = nullptr);
 
 }  // namespace vramscope::whatif

@@ -5,6 +5,7 @@
 // first step meets an empty cache, the optimizer state comes in the middle of it, and later steps find the
 // holes that this left.
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "profiler/allocator/device_allocator.h"
@@ -54,9 +55,76 @@ std::vector<Action> WriteOut(const Scene& scene) {
   return actions;
 }
 
+// Writes down what each step of the replay does, and keeps the one with the highest peak.
+class StepWriter {
+ public:
+  StepWriter(const Scene& scene, const allocator::DeviceAllocator& model, UseOverStep* into)
+      : length_(scene.length), model_(model), into_(into) {
+    if (into_ == nullptr) return;
+    *into_ = {{},
+              scene.length,
+              scene.forward_begin,
+              scene.backward_begin,
+              scene.backward_end,
+              scene.optimizer_begin,
+              scene.optimizer_end};
+  }
+
+  // `block` was made before the first step.
+  void Before(const Block& block) { Count(block); }
+  void Start() {
+    if (into_ != nullptr) Write(0);
+  }
+  // `block` was allocated or freed at that position of the loop, or nothing but the cache was emptied.
+  void Changed(Position at, const Block& block) {
+    if (into_ == nullptr) return;
+    while (at >= begin_ + length_) NextStep();
+    Count(block);
+    Write(at);
+  }
+  void End() {
+    if (into_ != nullptr) NextStep();
+  }
+
+ private:
+  void Count(const Block& block) {
+    const uint64_t now = model_.statistics().all.allocated_bytes.current;
+    categories_[static_cast<size_t>(block.category)] += now - last_;  // wraps around where it is less
+    last_ = now;
+    reserved_ = model_.statistics().all.reserved_bytes.current;
+    peak_ = std::max(peak_, now);
+  }
+  void Write(Position at) {
+    const Position within = std::clamp<Position>(at - begin_, 0, length_);
+    points_.push_back({within, last_, reserved_, categories_});
+  }
+  // O(events of a step).
+  void NextStep() {
+    if (peak_ >= best_) {
+      best_ = peak_;
+      into_->points = std::move(points_);
+    }
+    points_.clear();
+    begin_ += length_;
+    peak_ = last_;
+    Write(begin_);
+  }
+
+  Position length_;
+  const allocator::DeviceAllocator& model_;
+  UseOverStep* into_;
+  Position begin_ = 0;
+  uint64_t last_ = 0;  // allocated
+  uint64_t reserved_ = 0;
+  uint64_t peak_ = 0;  // of the step that is written
+  uint64_t best_ = 0;
+  classify::CategoryBytes categories_{};
+  std::vector<UseAt> points_;
+};
+
 }  // namespace
 
-Result<Replayed> ReplayScene(const Scene& scene, const Step& step) {
+Result<Replayed> ReplayScene(const Scene& scene, const Step& step, UseOverStep* over_step) {
   const allocator::Release& release = allocator::ReleaseOf(step.torch_version);
   const Result<allocator::Settings> settings = allocator::ParseSettings(scene.settings, release);
   if (!settings.ok()) return settings.error();
@@ -68,9 +136,13 @@ Result<Replayed> ReplayScene(const Scene& scene, const Step& step) {
   for (size_t i = 1; i < step.run->streams.size(); ++i) (void)model.AddStream(step.run->streams[i]);
   for (uint64_t i = 0; i < step.added_streams; ++i) (void)model.AddStream(~i);
 
+  StepWriter writer(scene, model, over_step);
   for (const Block& block : scene.blocks) {
-    if (block.birth == Birth::kSetup && block.bytes != 0) (void)model.Malloc(block.bytes, block.stream);
+    if (block.birth != Birth::kSetup || block.bytes == 0) continue;
+    (void)model.Malloc(block.bytes, block.stream);
+    writer.Before(block);
   }
+  writer.Start();
   std::vector<uint64_t> addresses(scene.blocks.size() * 2, 0);
   const Position end = kSteps * scene.length;
   for (const Action& action : WriteOut(scene)) {
@@ -87,7 +159,9 @@ Result<Replayed> ReplayScene(const Scene& scene, const Step& step) {
         model.EmptyCache();
         break;
     }
+    writer.Changed(action.at, block);
   }
+  writer.End();
   return Replayed{model.statistics().all.reserved_bytes.peak, model.statistics().all.allocated_bytes.peak};
 }
 

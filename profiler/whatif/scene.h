@@ -66,7 +66,30 @@ struct Replayed {
   uint64_t allocated_peak =
       0;  // as torch.cuda.max_memory_allocated counts it: with what was not worth splitting off
 };
-// An error is one sentence: settings that the release refuses.
-[[nodiscard]] Result<Replayed> ReplayScene(const Scene& scene, const Step& step);
+
+// What the allocator shows from one of its events to the next.
+struct UseAt {
+  Position at = 0;  // within the step
+  uint64_t allocated = 0;
+  uint64_t reserved = 0;
+  classify::CategoryBytes categories{};  // of `allocated`; they add up to it
+};
+// The replayed step in which most is allocated, the last of equals: its highest `allocated` is
+// Replayed::allocated_peak, but where that is of what was there before the first step.
+struct UseOverStep {
+  std::vector<UseAt> points;  // in order; the first one is the step's begin
+  Position length = 0;
+  // Of the scene.
+  Position forward_begin = 0;
+  Position backward_begin = 0;
+  Position backward_end = 0;
+  Position optimizer_begin = 0;
+  Position optimizer_end = 0;
+};
+
+// `over_step` is filled where it is given: some 100 bytes for each event of the step. An error is one
+// sentence: settings that the release refuses.
+[[nodiscard]] Result<Replayed> ReplayScene(const Scene& scene, const Step& step,
+                                           UseOverStep* over_step = nullptr);
 
 }  // namespace vramscope::whatif

@@ -60,6 +60,66 @@ std::vector<uint32_t> BlocksOf(const Step& step) {
   });
 }
 
+// The innermost call that was open then.
+uint32_t CallAt(const Step& step, Position at) {
+  const auto behind =
+      std::upper_bound(step.modules.begin(), step.modules.end(), at,
+                       [](Position moment, const ModuleCall& call) { return moment < call.begin; });
+  if (behind == step.modules.begin()) return kNone;
+  auto call = static_cast<uint32_t>(behind - step.modules.begin() - 1);
+  while (call != kNone && step.modules[call].end <= at) call = step.modules[call].parent;
+  return call;
+}
+
+// Nodes by their paths; those between are made with the first one below them.
+class TreeBuilder {
+ public:
+  ModuleNode& At(std::string_view path) { return nodes_[Index(path)]; }
+  void AddKept(std::string_view path, uint64_t bytes) {
+    for (uint32_t i = Index(path); i != kNone; i = nodes_[i].parent) nodes_[i].kept += bytes;
+  }
+
+  [[nodiscard]] std::vector<ModuleNode> InOrder() const {
+    std::vector<std::vector<uint32_t>> below(nodes_.size());
+    std::vector<uint32_t> open;
+    for (uint32_t i = static_cast<uint32_t>(nodes_.size()); i-- > 0;) {
+      if (nodes_[i].parent == kNone)
+        open.push_back(i);
+      else
+        below[nodes_[i].parent].push_back(i);
+    }
+    std::vector<ModuleNode> ordered;
+    std::vector<uint32_t> place(nodes_.size(), kNone);
+    while (!open.empty()) {
+      const uint32_t next = open.back();
+      open.pop_back();
+      place[next] = static_cast<uint32_t>(ordered.size());
+      ordered.push_back(nodes_[next]);
+      if (nodes_[next].parent != kNone) ordered.back().parent = place[nodes_[next].parent];
+      open.insert(open.end(), below[next].begin(), below[next].end());
+    }
+    return ordered;
+  }
+
+ private:
+  uint32_t Index(std::string_view path) {
+    const auto found = places_.find(path);
+    if (found != places_.end()) return found->second;
+    ModuleNode node;
+    node.path = path;
+    if (const std::string_view above = ParentPath(path); !above.empty()) {
+      node.parent = Index(above);
+      node.depth = nodes_[node.parent].depth + 1;
+    }
+    const auto index = static_cast<uint32_t>(nodes_.size());
+    nodes_.push_back(std::move(node));
+    return places_.emplace(path, index).first->second;
+  }
+
+  std::vector<ModuleNode> nodes_;  // parents first
+  std::map<std::string, uint32_t, std::less<>> places_;
+};
+
 }  // namespace
 
 bool PathMatches(std::string_view pattern, std::string_view path) {
@@ -92,11 +152,44 @@ Result<std::vector<uint32_t>> ChooseSegments(const Step& step, std::string_view 
     for (size_t i = 0; i < blocks.size(); i += every) chosen.push_back(blocks[i]);
     return chosen;
   }
-  std::vector<uint32_t> chosen =
-      Outermost(step, [&](uint32_t i) { return PathMatches(value, step.Text(step.modules[i].name)); });
+  std::vector<std::string_view> patterns;
+  for (std::string_view rest = value; !rest.empty();) {
+    const size_t comma = rest.find(',');
+    patterns.push_back(rest.substr(0, comma));
+    rest = comma == std::string_view::npos ? std::string_view{} : rest.substr(comma + 1);
+  }
+  for (const std::string_view pattern : patterns) {
+    if (Outermost(step, [&](uint32_t i) {
+          return PathMatches(pattern, step.Text(step.modules[i].name));
+        }).empty())
+      return Error{"no module that ran in the recorded step is called " + std::string(pattern) + "."};
+  }
+  std::vector<uint32_t> chosen = Outermost(step, [&](uint32_t i) {
+    const std::string_view path = step.Text(step.modules[i].name);
+    return std::any_of(patterns.begin(), patterns.end(),
+                       [&](std::string_view pattern) { return PathMatches(pattern, path); });
+  });
   if (chosen.empty())
-    return Error{"no module that ran in the recorded step is called " + std::string(value) + "."};
+    return Error{"--checkpoint needs all, every:K or the paths of modules, not \"" + std::string(value) +
+                 "\"."};
   return chosen;
+}
+
+std::vector<ModuleNode> ModuleTree(const Step& step) {
+  const Position forward_end = step.backward.empty() ? step.length : step.backward.front().begin;
+  TreeBuilder tree;
+  for (const ModuleCall& call : step.modules) {
+    if (call.begin < forward_end) ++tree.At(step.Text(call.name)).calls;
+  }
+  std::vector<bool> counted(step.blocks.size(), false);
+  for (const Saved& saved : step.saved) {
+    if (saved.block == kNone || counted[saved.block] || step.blocks[saved.block].begin == kBefore) continue;
+    const uint32_t call = CallAt(step, step.blocks[saved.block].begin);
+    if (call == kNone || step.modules[call].begin >= forward_end) continue;
+    counted[saved.block] = true;
+    tree.AddKept(step.Text(step.modules[call].name), step.blocks[saved.block].requested);
+  }
+  return tree.InOrder();
 }
 
 }  // namespace vramscope::whatif

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which module calls of a step are meant by "all", "every:2" or "layers.*".
+// Which module calls of a step are meant by "all", "every:2" or "layers.*,head", and which there are.
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -11,11 +12,22 @@ namespace vramscope::whatif {
 
 // Indices into Step::modules, in order, none inside another. "all": the blocks of the model, which are the
 // outermost modules that have a number for a name, have siblings that do too, and consist of other modules.
-// "every:K": of these the first of every K. Else a pattern of paths, in which * stands for one name. Fails
-// with a sentence when there is none.
+// "every:K": of these the first of every K. Else patterns of paths with commas between them, in which *
+// stands for one name. Fails with a sentence when there is none, also for one of several patterns.
 [[nodiscard]] Result<std::vector<uint32_t>> ChooseSegments(const Step& step, std::string_view value);
 
 // "layers.*.mlp" against "layers.3.mlp".
 [[nodiscard]] bool PathMatches(std::string_view pattern, std::string_view path);
+
+// A module that ran in forward, or a name in the paths of such modules: a list of layers does not run itself.
+struct ModuleNode {
+  std::string path;
+  uint32_t parent = model::kNone;  // into the same list, which has every node behind its parent
+  uint32_t depth = 0;
+  uint32_t calls = 0;  // 0: only a name
+  uint64_t kept = 0;   // bytes that autograd keeps of what it and the modules below it made
+};
+// In the order of their first calls, each followed by those below it.
+[[nodiscard]] std::vector<ModuleNode> ModuleTree(const Step& step);
 
 }  // namespace vramscope::whatif

@@ -260,6 +260,53 @@ TEST(WhatifTest, CheckpointingDropsWhatOnlySegmentsKept) {
   EXPECT_EQ(copies, 1u) << "the first block saves nothing behind its begin: there is nothing to make again";
 }
 
+TEST(WhatifTest, TheStepOverTimeHasThePeakOfTheReplayAndCategoriesThatAddUp) {
+  const whatif::Step step = TheLoop().Read();
+  const Baseline baseline = MakeBaseline(step, *TheLoop().analysis).value();
+  for (const std::vector<Asked>& asked : {std::vector<Asked>{},
+                                          {{"batch", "4x"}},
+                                          {{"accumulate", "2"}},
+                                          {{"optimizer", "adamw"}, {"empty-cache", "after-step"}}}) {
+    UseOverStep use;
+    const Prediction prediction = Predict(step, baseline, asked, &use).value();
+    ASSERT_TRUE(prediction.refused.empty());
+    uint64_t allocated = 0, reserved = 0;
+    Position last = 0;
+    for (const UseAt& point : use.points) {
+      EXPECT_EQ(classify::Sum(point.categories), point.allocated);
+      EXPECT_LE(point.allocated, point.reserved);
+      EXPECT_GE(point.at, last);
+      last = point.at;
+      allocated = std::max(allocated, point.allocated);
+      reserved = std::max(reserved, point.reserved);
+    }
+    EXPECT_EQ(use.points.front().at, 0);
+    EXPECT_LE(last, use.length);
+    EXPECT_EQ(allocated, prediction.after.allocator.allocated_peak);
+    EXPECT_LE(reserved, prediction.after.allocator.reserved_peak);
+    EXPECT_EQ(use.length, asked.empty() ? step.length : use.length);
+  }
+}
+
+TEST(WhatifTest, PatternsWithCommasAreAllMeantAndEachMustFitSomething) {
+  const whatif::Step step = TheLoop().Read();
+  EXPECT_EQ(ChooseSegments(step, "blocks.0,blocks.1").value(), ChooseSegments(step, "all").value());
+  EXPECT_EQ(ChooseSegments(step, "blocks.1.act,blocks.*").value(), ChooseSegments(step, "blocks.*").value());
+  EXPECT_THAT(ChooseSegments(step, "blocks.0,encoder.*").error().sentence, testing::HasSubstr("encoder.*"));
+  EXPECT_FALSE(ChooseSegments(step, ",").ok());
+}
+
+TEST(WhatifTest, TheTreeOfModulesHasNamesBetweenAndWhatAutogradKeepsOfEach) {
+  std::vector<std::string> lines;
+  for (const ModuleNode& node : ModuleTree(TheLoop().Read())) {
+    lines.push_back(std::string(node.depth, ' ') + node.path + " " + std::to_string(node.calls) + " " +
+                    std::to_string(node.kept));
+  }
+  // `hidden` is what the first block makes and gelu's node keeps; the batch was there before any module.
+  EXPECT_THAT(lines, testing::ElementsAre("blocks 0 2048", " blocks.0 1 2048", "  blocks.0.linear 1 2048",
+                                          " blocks.1 1 0", "  blocks.1.act 1 0"));
+}
+
 TEST(WhatifTest, WhatCannotBeAnsweredIsRefusedWithAReason) {
   const whatif::Step step = TheLoop().Read();
   const Baseline baseline = MakeBaseline(step, *TheLoop().analysis).value();

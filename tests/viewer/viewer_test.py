@@ -53,6 +53,32 @@ def failed_run() -> Dict[str, Any]:
     return {"segments": [segment], "device_traces": [events], "allocator_settings": {}}
 
 
+# Three blocks that autograd keeps something of, and a list that keeps 1 MiB of every step.
+GROWING = """
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList(nn.Sequential(nn.Linear(256, 1024), nn.GELU(), nn.Linear(1024, 256)) for _ in range(3))
+    def forward(self, x):
+        for layer in self.layers:
+            x = x + layer(x)
+        return x
+
+model = Net().cuda()
+optimizer = torch.optim.AdamW(model.parameters())
+kept = []
+for step in range(9):
+    x = torch.randn(512, 256).cuda()
+    kept.append(torch.zeros(1 << 18, device="cuda"))
+    optimizer.zero_grad()
+    model(x).square().mean().backward()
+    optimizer.step()
+"""
+
+
 class ViewerTest(unittest.TestCase):
     def setUp(self) -> None:
         self.folder = tempfile.TemporaryDirectory()
@@ -206,6 +232,88 @@ class Script(ViewerTest):
             self.assertEqual(done.returncode, 2)
             self.assertIn(script + ":3: ", done.stderr)
             self.assertIn(sentence, done.stderr)
+
+
+class TrainingOnAGpu(ViewerTest):
+    """Views that ask the library about operators and steps: a program on the simulated GPU."""
+
+    trace = ""
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        python = os.environ.get("VRAMSCOPE_TEST_PYTHON")
+        if not python:
+            raise unittest.SkipTest("set VRAMSCOPE_TEST_PYTHON to a Python that has PyTorch")
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.trace = os.path.join(folder.name, "grows.vms")
+        program = os.path.join(folder.name, "grows.py")
+        with open(program, "w", encoding="utf-8") as file:
+            file.write(GROWING)
+        done = subprocess.run([VRAMSCOPE, "dryrun", "--gpu", "rtx-4090", "-o", cls.trace, "--", python, program], stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True, timeout=300)
+        assert done.returncode == 0, done.stdout
+
+    def test_what_if_answers_as_the_command_line_does(self) -> None:
+        self.run_script([
+            "click tab.whatif",
+            "wait answered",
+            "expect whatif.subject = true",
+            "expect whatif.asked = []",
+            "state " + self.path("before.json"),
+            "click whatif.checkpoint.all",
+            "wait answered",
+            "expect whatif.asked.0 = checkpoint=all",
+            "click whatif.amp",
+            "click whatif.amp.bf16",
+            "click whatif.zero-grad",
+            "wait answered",
+            "expect whatif.asked.0 = amp=bf16",
+            "expect whatif.asked.2 = zero-grad=keep",
+            "state " + self.path("three.json"),
+            "shot " + self.path("whatif.png"),
+            "click whatif.reset",
+            "click whatif.module.layers.1",
+            "wait answered",
+            "expect whatif.asked = [\"checkpoint=layers.1\"]",
+            "click whatif.module.layers",  # some are ticked: now all are
+            "wait answered",
+            "expect whatif.asked = [\"checkpoint=all\"]",
+            "click whatif.checkpoint.none",
+            "drag whatif.batch 0.5 0.5 0.98 0.5",
+            "wait answered",
+            "expect whatif.after.allocated_bytes > 60000000",
+            "click whatif.reset",
+            "click whatif.settings",
+            "text no_such_key:1",
+            "wait answered",
+            "expect whatif.refused.0 ~ no_such_key",
+            "move whatif.step 0.5 0.5",
+            "click whatif.reset",
+            "wait answered",
+            "expect whatif.asked = []",
+            "click theme",
+            "shot " + self.path("light.png"),
+        ], self.trace)
+        states = {}
+        for name, levers in (("before", []), ("three", ["--amp", "bf16", "--checkpoint", "all", "--zero-grad", "keep"])):
+            with open(self.path(name + ".json"), encoding="utf-8") as file:
+                states[name] = json.load(file)["whatif"]
+            told = subprocess.run([VRAMSCOPE, "whatif", "--json", *levers, self.trace], stdout=subprocess.PIPE, check=True, text=True).stdout
+            after = json.loads(told)["after"]["peak"]
+            self.assertEqual(states[name]["after"], {key: after[key] for key in ("allocated_bytes", "reserved_bytes")})
+        self.assertEqual(states["before"]["before"], states["before"]["after"])
+        self.assertEqual(len(states["three"]["code"]), 3)
+
+
+class WithoutADeepStep(ViewerTest):
+    def test_each_view_says_why_it_is_empty(self) -> None:
+        self.run_script([
+            "click tab.whatif",
+            "wait answered",
+            "expect whatif.subject = false",
+            "expect whatif.why_not ~ host memory",
+        ], TRAINING)
 
 
 class Pictures(ViewerTest):

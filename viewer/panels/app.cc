@@ -18,7 +18,8 @@ constexpr TabSpec kTabs[] = {{Tab::kTimeline, "Timeline", ShowTimeline},
                              {Tab::kMap, "Address map", ShowAddressMap},
                              {Tab::kFragmentation, "Fragmentation", ShowFragmentation},
                              {Tab::kOutOfMemory, "Out of memory", ShowOutOfMemory},
-                             {Tab::kCompare, "Compare", ShowCompare}};
+                             {Tab::kCompare, "Compare", ShowCompare},
+                             {Tab::kWhatIf, "What if", ShowWhatIf}};
 
 // A strip between two parts that can be dragged; returns by how many pixels it was.
 float Splitter(const char* name, ImVec2 size, bool vertical) {
@@ -100,6 +101,7 @@ void App::CloseFile(size_t file) {
   fragmentation = {};
   autopsy = {};     // waits for its thread
   comparison = {};  // and this
+  whatif.Clear();   // and this
   session.Close(file);
 }
 

@@ -18,6 +18,7 @@
 #include "viewer/model/live_table.h"
 #include "viewer/model/session.h"
 #include "viewer/model/timeline_picture.h"
+#include "viewer/model/whatif_view.h"
 #include "viewer/platform/keyboard_and_fonts.h"
 #include "viewer/platform/theme.h"
 
@@ -52,6 +53,7 @@ struct App {
   FragmentationView fragmentation;
   AutopsyView autopsy;        // behind the session, whose layouts it reads on a thread
   ComparisonView comparison;  // and this its documents
+  WhatIfView whatif;          // and this too
   size_t compare_with = 0;    // the file that stands for before
 
   bool show_help = false;
@@ -89,6 +91,7 @@ void ShowAddressMap(App& app, ImVec2 size);
 void ShowFragmentation(App& app, ImVec2 size);
 void ShowOutOfMemory(App& app, ImVec2 size);
 void ShowCompare(App& app, ImVec2 size);
+void ShowWhatIf(App& app, ImVec2 size);
 void ShowLoading(App& app, ImVec2 size);
 void ShowHelp(App& app);
 

@@ -11,6 +11,9 @@ namespace {
 // Windows that size themselves by their content need two frames, tables one more.
 constexpr int kFramesToSettle = 4;
 
+// Only the view that is on the screen asks, and takes its answer.
+bool AnswerIsAwaited(const App& app) { return app.session.place.tab == Tab::kWhatIf && app.whatif.busy(); }
+
 }  // namespace
 
 Headless::Headless(const HeadlessOptions& options) : options_(options), app_(std::make_unique<App>([] {})) {
@@ -61,7 +64,7 @@ void Headless::WaitUntilLoaded() {
 
 void Headless::WaitForAnswers() {
   for (int i = 0; i < kFramesToSettle; ++i) Frame();
-  while (app_->autopsy.busy() || app_->comparison.busy()) {
+  while (app_->autopsy.busy() || app_->comparison.busy() || AnswerIsAwaited(*app_)) {
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
     Frame();
   }

@@ -227,6 +227,7 @@ std::string StateJson(const App& app) {
   const auto& comparison = app.comparison.comparison();
   json["compare"] =
       comparison && comparison->ok() ? Json(cli::DiffHeadline(comparison->value().diff)) : Json();
+  json["whatif"] = Json::parse(app.whatif.ToJson());
   json["vertices"] = ImGui::GetIO().MetricsRenderVertices;
   return json.dump(2);
 }

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "viewer/model/whatif_question.h"
+
+#include <algorithm>
+
+namespace vramscope::viewer {
+namespace {
+
+using whatif::ModuleNode;
+
+// Where the setting that begins at `from` ends: at a comma outside of brackets.
+size_t EndOfSetting(std::string_view settings, size_t from) {
+  int brackets = 0;
+  for (size_t i = from; i < settings.size(); ++i) {
+    if (settings[i] == '[') ++brackets;
+    if (settings[i] == ']') --brackets;
+    if (settings[i] == ',' && brackets <= 0) return i;
+  }
+  return settings.size();
+}
+
+struct Setting {
+  std::string_view key;
+  std::string_view value;
+};
+
+std::vector<Setting> Split(std::string_view settings) {
+  std::vector<Setting> all;
+  for (size_t from = 0; from < settings.size();) {
+    const size_t end = EndOfSetting(settings, from);
+    const std::string_view one = settings.substr(from, end - from);
+    const size_t colon = one.find(':');
+    if (!one.empty())
+      all.push_back({one.substr(0, colon),
+                     colon == std::string_view::npos ? std::string_view() : one.substr(colon + 1)});
+    from = end + 1;
+  }
+  return all;
+}
+
+bool IsBelow(const std::vector<ModuleNode>& tree, size_t node, size_t above) {
+  for (uint32_t i = tree[node].parent; i != model::kNone; i = tree[i].parent) {
+    if (i == above) return true;
+  }
+  return false;
+}
+
+// A word of a shell command.
+std::string Quoted(const std::string& word) {
+  const auto plain = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           std::string_view("_-./:,=+@%").find(c) != std::string_view::npos;
+  };
+  if (!word.empty() && std::all_of(word.begin(), word.end(), plain)) return word;
+  std::string quoted = "'";
+  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
+}  // namespace
+
+std::vector<whatif::Asked> AskedBy(const WhatIfQuestion& question, const std::set<std::string>& blocks) {
+  std::vector<whatif::Asked> asked;
+  if (!question.amp.empty()) asked.push_back({"amp", question.amp});
+  if (!question.checkpoints.empty()) {
+    std::string paths;
+    for (const std::string& path : question.checkpoints) paths += (paths.empty() ? "" : ",") + path;
+    asked.push_back({"checkpoint", question.checkpoints == blocks ? "all" : paths});
+  }
+  if (question.batch != 0) asked.push_back({"batch", std::to_string(question.batch)});
+  if (question.accumulate > 1) asked.push_back({"accumulate", std::to_string(question.accumulate)});
+  if (!question.optimizer.empty())
+    asked.push_back({"optimizer", question.optimizer + ":" + question.optimizer_way});
+  if (question.keep_gradients) asked.push_back({"zero-grad", "keep"});
+  if (question.settings) asked.push_back({"alloc-conf", *question.settings});
+  if (!question.empty_cache.empty()) asked.push_back({"empty-cache", question.empty_cache});
+  return asked;
+}
+
+std::string CommandFor(const std::string& path, const std::vector<whatif::Asked>& asked) {
+  std::string command = "vramscope whatif " + Quoted(path);
+  for (const whatif::Asked& one : asked) command += " --" + one.lever + " " + Quoted(one.value);
+  return command;
+}
+
+std::optional<std::string> SettingIn(std::string_view settings, std::string_view key) {
+  for (const Setting& setting : Split(settings)) {
+    if (setting.key == key) return std::string(setting.value);
+  }
+  return std::nullopt;
+}
+
+std::string WithSetting(std::string_view settings, std::string_view key,
+                        const std::optional<std::string>& value) {
+  std::string text;
+  bool placed = false;
+  const auto add = [&](std::string_view name, std::string_view its) {
+    if (!text.empty()) text += ",";
+    text.append(name).append(":").append(its);
+  };
+  for (const Setting& setting : Split(settings)) {
+    if (setting.key != key) {
+      add(setting.key, setting.value);
+    } else if (value && !placed) {
+      add(key, *value);
+      placed = true;
+    }
+  }
+  if (value && !placed) add(key, *value);
+  return text;
+}
+
+Tick TickOf(const std::vector<ModuleNode>& tree, size_t node, const std::set<std::string>& ticked) {
+  if (ticked.contains(tree[node].path) || TickedAbove(tree, node, ticked)) return Tick::kOn;
+  bool some = false;
+  bool all_next = tree[node].calls == 0;  // of the modules next below a name
+  for (size_t i = node + 1; i < tree.size() && tree[i].depth > tree[node].depth; ++i) {
+    const bool on = ticked.contains(tree[i].path);
+    some |= on;
+    if (tree[i].parent == node && TickOf(tree, i, ticked) != Tick::kOn) all_next = false;
+  }
+  return !some ? Tick::kOff : all_next ? Tick::kOn : Tick::kSome;
+}
+
+void SetTick(const std::vector<ModuleNode>& tree, size_t node, bool on, std::set<std::string>& ticked) {
+  ticked.erase(tree[node].path);
+  for (size_t i = node + 1; i < tree.size() && IsBelow(tree, i, node); ++i) ticked.erase(tree[i].path);
+  if (!on) return;
+  if (tree[node].calls != 0) {
+    ticked.insert(tree[node].path);
+    return;
+  }
+  for (size_t i = node + 1; i < tree.size() && IsBelow(tree, i, node); ++i) {
+    if (tree[i].parent == node) SetTick(tree, i, true, ticked);
+  }
+}
+
+bool TickedAbove(const std::vector<ModuleNode>& tree, size_t node, const std::set<std::string>& ticked) {
+  for (uint32_t i = tree[node].parent; i != model::kNone; i = tree[i].parent) {
+    if (ticked.contains(tree[i].path)) return true;
+  }
+  return false;
+}
+
+}  // namespace vramscope::viewer

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is set in the what-if panel, and the levers that it asks for by that.
+//
+// Why apart from the panel: switches and sliders say what the program would be, a lever takes a text as on
+// the command line; the two must agree however the switches are combined.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "profiler/whatif/predict.h"
+#include "profiler/whatif/segments.h"
+
+namespace vramscope::viewer {
+
+// As it was recorded where nothing else is said.
+struct WhatIfQuestion {
+  std::string amp;                    // "bf16", "fp16"; "" = as recorded, also below
+  std::set<std::string> checkpoints;  // paths of modules
+  int64_t batch = 0;                  // samples; 0 = as recorded
+  int64_t accumulate = 1;             // parts
+  std::string optimizer;              // "sgd", "momentum", "adam", "adamw"
+  std::string optimizer_way = "foreach";
+  bool keep_gradients = false;
+  std::optional<std::string> settings;  // of the allocator
+  std::string empty_cache;              // "before-backward", "before-optimizer", "after-step"
+  friend bool operator==(const WhatIfQuestion&, const WhatIfQuestion&) = default;
+};
+
+// In the order of whatif::Levers(). `blocks`: the paths that "--checkpoint all" stands for.
+[[nodiscard]] std::vector<whatif::Asked> AskedBy(const WhatIfQuestion& question,
+                                                 const std::set<std::string>& blocks);
+// The same on the command line: "vramscope whatif run.vms --batch 8".
+[[nodiscard]] std::string CommandFor(const std::string& path, const std::vector<whatif::Asked>& asked);
+
+// The value of `key` in "key:value,key:value"; nothing when it is not there. Values may have brackets with
+// commas in them.
+[[nodiscard]] std::optional<std::string> SettingIn(std::string_view settings, std::string_view key);
+// The settings with that value; without the key where there is none. The others stay where they are.
+[[nodiscard]] std::string WithSetting(std::string_view settings, std::string_view key,
+                                      const std::optional<std::string>& value);
+
+// How a node of the tree is drawn: of a name that is no module of its own, by those below it.
+enum class Tick : uint8_t { kOff, kOn, kSome };
+[[nodiscard]] Tick TickOf(const std::vector<whatif::ModuleNode>& tree, size_t node,
+                          const std::set<std::string>& ticked);
+// Ticks a module, or those next below a name, or takes the ticks of it and of all below it away.
+void SetTick(const std::vector<whatif::ModuleNode>& tree, size_t node, bool on,
+             std::set<std::string>& ticked);
+// Whether a module around it is ticked, so that it is computed again with that.
+[[nodiscard]] bool TickedAbove(const std::vector<whatif::ModuleNode>& tree, size_t node,
+                               const std::set<std::string>& ticked);
+
+}  // namespace vramscope::viewer

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the what-if panel shows: the answers of profiler/whatif for what is set in it, made on a thread.
+//
+// The recorded step is read once for a device; each question after that takes some tens of milliseconds, so
+// while a slider moves the newest question waits for the one that runs, and those between are never asked.
+#pragma once
+
+#include <functional>
+#include <future>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "profiler/whatif/predict.h"
+#include "viewer/model/document.h"
+#include "viewer/model/whatif_question.h"
+
+namespace vramscope::viewer {
+
+// The recorded step, and what can be changed in it.
+struct WhatIfSubject {
+  whatif::Step step;
+  whatif::Baseline baseline;
+  whatif::UseOverStep before;
+  int64_t batch = 0;         // samples; 0: not known
+  std::string batch_reason;  // then: why
+  std::vector<whatif::ModuleNode> modules;
+  std::set<std::string> blocks;       // paths that "all" stands for; may be none
+  std::set<std::string> every_other;  // "every:2"
+};
+
+// Fails with a sentence that says what is missing in the recording.
+[[nodiscard]] Result<WhatIfSubject> MakeWhatIfSubject(const Document& document, const DeviceView& device);
+
+struct WhatIfAnswer {
+  std::vector<whatif::Asked> asked;
+  whatif::Prediction prediction;
+  whatif::UseOverStep after;
+};
+
+// A pixel column: the moment within it at which most is allocated, and the most that is reserved.
+struct StepColumn {
+  const whatif::UseAt* most = nullptr;  // nullptr: the step is over
+  uint64_t reserved = 0;
+};
+// `whole`: the positions that the columns stand for together. O(points).
+[[nodiscard]] std::vector<StepColumn> ColumnsOf(const whatif::UseOverStep& use, whatif::Position whole,
+                                                size_t columns);
+
+class WhatIfView {
+ public:
+  // Begins with what is new since the last time. Document and device must outlive the view, or its next
+  // Update. `wake` when there is an answer.
+  void Update(const Document& document, const DeviceView& device, const std::function<void()>& wake);
+  // Forgets the device: before its document goes. Waits for what still reads it.
+  void Clear();
+  // An answer is on its way, or the step is read.
+  [[nodiscard]] bool busy() const { return reading_.valid() || running_.valid(); }
+  // Nothing while the step is read.
+  [[nodiscard]] const std::optional<Result<WhatIfSubject>>& subject() const { return subject_; }
+  // To the last question that was answered; while another one is, that of the one before. An error of the
+  // whole prediction is a sentence.
+  [[nodiscard]] const std::optional<Result<WhatIfAnswer>>& answer() const { return answer_; }
+  // As a JSON object, for scripts.
+  [[nodiscard]] std::string ToJson() const;
+
+  WhatIfQuestion question;  // the panel sets it
+
+ private:
+  void Ask(const std::function<void()>& wake);
+
+  const DeviceView* device_ = nullptr;
+  std::optional<Result<WhatIfSubject>> subject_;
+  std::optional<Result<WhatIfAnswer>> answer_;
+  std::optional<WhatIfQuestion> asked_;  // the last one that was begun with
+  // Behind what they read.
+  std::future<Result<WhatIfSubject>> reading_;
+  std::future<Result<WhatIfAnswer>> running_;
+};
+
+}  // namespace vramscope::viewer

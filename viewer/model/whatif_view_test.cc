@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "viewer/model/whatif_view.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <random>
+
+namespace vramscope::viewer {
+namespace {
+
+using testing::ElementsAre;
+using whatif::ModuleNode;
+
+std::vector<std::string> Words(const WhatIfQuestion& question, const std::set<std::string>& blocks = {}) {
+  std::vector<std::string> words;
+  for (const whatif::Asked& one : AskedBy(question, blocks)) words.push_back(one.lever + "=" + one.value);
+  return words;
+}
+
+TEST(WhatIfQuestionTest, AsRecordedAsksForNothing) {
+  EXPECT_TRUE(AskedBy({}, {}).empty());
+  WhatIfQuestion question;
+  question.optimizer_way = "fused";  // of no optimizer
+  EXPECT_TRUE(AskedBy(question, {}).empty());
+}
+
+TEST(WhatIfQuestionTest, EverySwitchIsALeverThatTheLibraryHas) {
+  WhatIfQuestion question{"bf16", {"layers.0", "layers.1"},   8,           4, "adamw", "fused",
+                          true,   "expandable_segments:True", "after-step"};
+  EXPECT_THAT(Words(question, {"layers.0", "layers.1"}),
+              ElementsAre("amp=bf16", "checkpoint=all", "batch=8", "accumulate=4", "optimizer=adamw:fused",
+                          "zero-grad=keep", "alloc-conf=expandable_segments:True", "empty-cache=after-step"));
+  EXPECT_EQ(Words(question, {"layers.0"})[1], "checkpoint=layers.0,layers.1");
+  const auto asked = AskedBy(question, {});
+  ASSERT_EQ(asked.size(), whatif::Levers().size());
+  for (size_t i = 0; i < asked.size(); ++i) EXPECT_EQ(asked[i].lever, whatif::Levers()[i]->info().name);
+}
+
+TEST(WhatIfQuestionTest, TheCommandCanBePastedIntoAShell) {
+  EXPECT_EQ(CommandFor("run.vms", {{"batch", "8"}, {"checkpoint", "layers.*"}}),
+            "vramscope whatif run.vms --batch 8 --checkpoint 'layers.*'");
+  EXPECT_EQ(CommandFor("it's $here.vms", {}), "vramscope whatif 'it'\\''s $here.vms'");
+}
+
+TEST(WhatIfQuestionTest, SettingsAreChangedOneByOne) {
+  const std::string settings = "roundup_power2_divisions:[256:1,512:2,>:4],expandable_segments:True";
+  EXPECT_EQ(SettingIn(settings, "roundup_power2_divisions"), "[256:1,512:2,>:4]");
+  EXPECT_EQ(SettingIn(settings, "512"), std::nullopt);
+  EXPECT_EQ(WithSetting(settings, "expandable_segments", std::nullopt),
+            "roundup_power2_divisions:[256:1,512:2,>:4]");
+  EXPECT_EQ(WithSetting(settings, "max_split_size_mb", "64"), settings + ",max_split_size_mb:64");
+  EXPECT_EQ(WithSetting("a:1,b:2,a:3", "a", "4"), "a:4,b:2");
+  EXPECT_EQ(WithSetting("", "a", std::nullopt), "");
+}
+
+// layers (a name) ─ layers.0 ─ layers.0.mlp, layers.1; head
+std::vector<ModuleNode> Tree() {
+  return {{"layers", model::kNone, 0, 0, 30},
+          {"layers.0", 0, 1, 1, 20},
+          {"layers.0.mlp", 1, 2, 1, 10},
+          {"layers.1", 0, 1, 1, 10},
+          {"head", model::kNone, 0, 1, 0}};
+}
+
+TEST(WhatIfQuestionTest, ANameStandsForTheModulesNextBelowIt) {
+  const std::vector<ModuleNode> tree = Tree();
+  std::set<std::string> ticked;
+  SetTick(tree, 0, true, ticked);
+  EXPECT_THAT(ticked, ElementsAre("layers.0", "layers.1"));
+  EXPECT_EQ(TickOf(tree, 0, ticked), Tick::kOn);
+  EXPECT_TRUE(TickedAbove(tree, 2, ticked));
+  EXPECT_EQ(TickOf(tree, 2, ticked), Tick::kOn);
+  SetTick(tree, 3, false, ticked);
+  EXPECT_EQ(TickOf(tree, 0, ticked), Tick::kSome);
+  EXPECT_EQ(TickOf(tree, 4, ticked), Tick::kOff);
+  SetTick(tree, 0, false, ticked);
+  EXPECT_TRUE(ticked.empty());
+}
+
+TEST(WhatIfQuestionTest, AModuleThatIsTickedTakesThoseBelowItWithIt) {
+  const std::vector<ModuleNode> tree = Tree();
+  std::set<std::string> ticked = {"layers.0.mlp"};
+  EXPECT_EQ(TickOf(tree, 1, ticked), Tick::kSome);
+  SetTick(tree, 1, true, ticked);
+  EXPECT_THAT(ticked, ElementsAre("layers.0"));
+}
+
+// Oracle: for each column all moments of the step are asked.
+TEST(WhatIfViewTest, NoPeakOfTheStepIsLostAtAnyWidth) {
+  const unsigned seed = std::random_device{}();
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  std::mt19937 random(seed);
+  for (int round = 0; round < 60; ++round) {
+    whatif::UseOverStep use;
+    use.length = 1 + random() % 1000;
+    std::vector<double> places = {0};
+    for (size_t i = random() % 300; i > 0; --i)
+      places.push_back(use.length * static_cast<double>(random() % 4097) / 4096);
+    std::sort(places.begin(), places.end());
+    for (const double at : places) use.points.push_back({at, random() % 1000, random() % 1000, {}});
+    const double whole = use.length * (1 + static_cast<double>(random() % 3));
+    const size_t columns = 1 + random() % 200;
+    const std::vector<StepColumn> drawn = ColumnsOf(use, whole, columns);
+    uint64_t most = 0, most_drawn = 0, reserved = 0, reserved_drawn = 0;
+    for (const whatif::UseAt& point : use.points) {
+      most = std::max(most, point.allocated);
+      reserved = std::max(reserved, point.reserved);
+    }
+    for (size_t i = 0; i < columns; ++i) {
+      const double begin = whole * static_cast<double>(i) / static_cast<double>(columns);
+      const double end = whole * static_cast<double>(i + 1) / static_cast<double>(columns);
+      ASSERT_EQ(drawn[i].most != nullptr, begin < use.length);
+      if (drawn[i].most == nullptr) continue;
+      most_drawn = std::max(most_drawn, drawn[i].most->allocated);
+      reserved_drawn = std::max(reserved_drawn, drawn[i].reserved);
+      uint64_t expected = 0;
+      for (size_t p = 0; p < use.points.size(); ++p) {
+        const double until = p + 1 < use.points.size() ? use.points[p + 1].at : use.length;
+        const bool held = use.points[p].at < end && until >= begin;
+        const bool at_the_end = use.points[p].at >= use.length && end >= use.length;
+        if (held || at_the_end) expected = std::max(expected, use.points[p].allocated);
+      }
+      ASSERT_LE(drawn[i].most->allocated, expected);
+    }
+    ASSERT_EQ(most_drawn, most);
+    ASSERT_EQ(reserved_drawn, reserved);
+  }
+}
+
+}  // namespace
+}  // namespace vramscope::viewer

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+// Switches and sliders for the levers of profiler/whatif: one row each, the modules as a tree below them.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "profiler/cli/terminal.h"
+#include "viewer/panels/whatif_panel.h"
+
+namespace vramscope::viewer {
+namespace {
+
+constexpr size_t kMostText = 500;
+constexpr int kLeastSplit = 21;  // MiB; most releases of PyTorch refuse less
+constexpr int kMostSplit = 2048;
+
+struct LeverOption {
+  const char* label;
+  const char* value;
+};
+
+constexpr float kControls = 6.2f;  // where they begin, in Em
+
+// The lever's name, and what it does when the mouse is there; its control comes beside it.
+void LeverName(const char* title, const char* lever) {
+  ImGui::AlignTextToFramePadding();
+  ImGui::TextUnformatted(title);
+  const whatif::LeverInfo& info = whatif::FindLever(lever)->info();
+  if (ImGui::IsItemHovered())
+    ImGui::SetTooltip("%s\nvramscope whatif --%s %s\nneeds %s", info.summary, info.name, info.values,
+                      info.facts);
+  ImGui::SameLine(Em(kControls));
+  ImGui::SetNextItemWidth(-1);
+}
+
+// "whatif.LEVER" opens it, "whatif.LEVER.VALUE" chooses.
+void LeverCombo(App& app, const char* lever, std::initializer_list<LeverOption> options, std::string& value) {
+  const char* shown = value.c_str();
+  for (const LeverOption& option : options) {
+    if (value == option.value) shown = option.label;
+  }
+  const std::string name = fmt::format("whatif.{}", lever);
+  if (ImGui::BeginCombo(("##" + name).c_str(), shown)) {
+    for (const LeverOption& option : options) {
+      if (ImGui::Selectable(option.label, value == option.value)) value = option.value;
+      app.NameLastItem(fmt::format("{}.{}", name, *option.value == 0 ? "recorded" : option.value));
+    }
+    ImGui::EndCombo();
+  }
+  app.NameLastItem(name);
+}
+
+void ShowBatch(App& app, const WhatIfSubject& subject) {
+  WhatIfQuestion& question = app.whatif.question;
+  LeverName("Batch", "batch");
+  if (subject.batch == 0) {
+    ImGui::TextDisabled("not known");
+    if (ImGui::IsItemHovered()) ImGui::SetTooltip("%s", cli::Printable(subject.batch_reason).c_str());
+    app.NameLastItem("whatif.batch");
+    return;
+  }
+  const auto recorded = static_cast<int>(std::min<int64_t>(subject.batch, 1 << 24));
+  int samples = question.batch == 0 ? recorded : static_cast<int>(question.batch);
+  if (ImGui::SliderInt("##batch", &samples, 1, std::max(recorded * 8, 16),
+                       samples == recorded ? "%d, as recorded" : "%d samples",
+                       ImGuiSliderFlags_Logarithmic | ImGuiSliderFlags_AlwaysClamp))
+    question.batch = samples == recorded ? 0 : samples;
+  app.NameLastItem("whatif.batch");
+  if (ImGui::IsItemHovered() && !ImGui::IsItemActive())
+    ImGui::SetTooltip("%d were recorded; Ctrl+click to type a number", recorded);
+
+  // Only numbers that the batch can be divided by.
+  std::vector<int64_t> parts;
+  for (int64_t part = 1; part <= subject.batch && parts.size() < 64; ++part) {
+    if (subject.batch % part == 0) parts.push_back(part);
+  }
+  if (parts.size() < 2) return;
+  const auto found = std::find(parts.begin(), parts.end(), question.accumulate);
+  const int last = static_cast<int>(parts.size()) - 1;
+  int place = found == parts.end() ? 0 : static_cast<int>(found - parts.begin());
+  LeverName("Accumulate", "accumulate");
+  const std::string text =
+      question.accumulate == 1 ? "in one part" : fmt::format("in {} parts", question.accumulate);
+  if (ImGui::SliderInt("##accumulate", &place, 0, last, text.c_str(), ImGuiSliderFlags_NoInput))
+    question.accumulate = parts[static_cast<size_t>(std::clamp(place, 0, last))];
+  app.NameLastItem("whatif.accumulate");
+}
+
+void ShowOptimizer(App& app, const WhatIfSubject& subject) {
+  WhatIfQuestion& question = app.whatif.question;
+  LeverName("Optimizer", "optimizer");
+  const bool chosen = !question.optimizer.empty();
+  if (chosen) ImGui::SetNextItemWidth(-Em(5.7f));
+  const std::string recorded =
+      subject.step.optimizer_class.empty()
+          ? "as recorded"
+          : fmt::format("as recorded, {}", cli::Printable(subject.step.optimizer_class));
+  LeverCombo(app, "optimizer",
+             {{recorded.c_str(), ""},
+              {"SGD", "sgd"},
+              {"SGD, momentum", "momentum"},
+              {"Adam", "adam"},
+              {"AdamW", "adamw"}},
+             question.optimizer);
+  if (chosen) {
+    ImGui::SameLine(0, Em(0.3f));
+    ImGui::SetNextItemWidth(-1);
+    LeverCombo(app, "way", {{"foreach", "foreach"}, {"for-loop", "for-loop"}, {"fused", "fused"}},
+               question.optimizer_way);
+  }
+  LeverName("Gradients", "zero-grad");
+  ImGui::Checkbox("keep in zero_grad", &question.keep_gradients);
+  app.NameLastItem("whatif.zero-grad");
+}
+
+// A box with a dash in it where some of what is below is ticked.
+bool TickBox(const char* name, Tick tick) {
+  bool on = tick == Tick::kOn;
+  const bool pressed = ImGui::Checkbox(name, &on);
+  if (tick == Tick::kSome) {
+    const ImVec2 min = ImGui::GetItemRectMin();
+    const float side = ImGui::GetFrameHeight();
+    ImGui::GetWindowDrawList()->AddRectFilled({min.x + side * 0.25f, min.y + side * 0.43f},
+                                              {min.x + side * 0.75f, min.y + side * 0.57f},
+                                              look().colors.accent);
+  }
+  return pressed;
+}
+
+// Whether the nodes below are shown.
+bool ShowModule(App& app, const WhatIfSubject& subject, size_t node) {
+  WhatIfQuestion& question = app.whatif.question;
+  const auto& tree = subject.modules;
+  const whatif::ModuleNode& module = tree[node];
+  const bool leaf = node + 1 >= tree.size() || tree[node + 1].depth <= module.depth;
+  ImGui::PushID(static_cast<int>(node));
+  ImGui::SetCursorPosX(ImGui::GetCursorPosX() + Em(0.9f) * static_cast<float>(module.depth));
+  bool open = false;
+  if (leaf) {
+    ImGui::Dummy({ImGui::GetFrameHeight(), 1});
+  } else {
+    ImGuiStorage* storage = ImGui::GetStateStorage();
+    const ImGuiID id = ImGui::GetID("open");
+    open = storage->GetBool(id, module.calls == 0 || module.depth == 0);
+    ImGui::PushStyleColor(ImGuiCol_Button, IM_COL32(0, 0, 0, 0));
+    if (ImGui::ArrowButton("fold", open ? ImGuiDir_Down : ImGuiDir_Right)) storage->SetBool(id, open = !open);
+    ImGui::PopStyleColor();
+    app.NameLastItem("whatif.fold." + module.path);
+  }
+  ImGui::SameLine(0, 0);
+  const bool above = TickedAbove(tree, node, question.checkpoints);
+  const Tick tick = TickOf(tree, node, question.checkpoints);
+  ImGui::BeginDisabled(above);
+  if (TickBox("##tick", tick)) SetTick(tree, node, tick != Tick::kOn, question.checkpoints);
+  app.NameLastItem("whatif.module." + module.path);
+  ImGui::EndDisabled();
+  ImGui::SameLine(0, Em(0.4f));
+  const std::string kept = module.kept == 0 ? "" : cli::FormatBytes(module.kept);
+  const float room = ImGui::GetContentRegionAvail().x - Em(5.2f);
+  const std::string name = module.path.empty() ? "the model" : module.path.substr(module.path.rfind('.') + 1);
+  ImGui::TextUnformatted(FitText(look().fonts.text, cli::Printable(name), room).c_str());
+  if (ImGui::IsItemHovered())
+    ImGui::SetTooltip("%s", fmt::format("{}\nautograd keeps {} of what it makes; {}",
+                                        cli::Printable(module.path), cli::FormatBytes(module.kept),
+                                        module.calls == 0 ? "not a module that runs by itself"
+                                                          : cli::FormatCount(module.calls, "call"))
+                                .c_str());
+  ImGui::SameLine(ImGui::GetWindowContentRegionMax().x - TextSize(look().fonts.mono, kept).x);
+  ImGui::PushFont(look().fonts.mono);
+  ImGui::TextDisabled("%s", kept.c_str());
+  ImGui::PopFont();
+  ImGui::PopID();
+  return open;
+}
+
+void ShowCheckpoints(App& app, const WhatIfSubject& subject, float height) {
+  WhatIfQuestion& question = app.whatif.question;
+  LeverName("Checkpoint", "checkpoint");
+  if (subject.modules.empty()) return ImGui::TextDisabled("no module was seen to run");
+  const auto preset = [&](const char* label, const char* name, const std::set<std::string>& paths,
+                          bool there) {
+    if (!there) return;
+    if (ImGui::SmallButton(label)) question.checkpoints = paths;
+    app.NameLastItem(fmt::format("whatif.checkpoint.{}", name));
+    ImGui::SameLine(0, Em(0.4f));
+  };
+  preset("all blocks", "all", subject.blocks, !subject.blocks.empty());
+  preset("every 2nd", "every:2", subject.every_other, subject.blocks.size() > 1);
+  preset("none", "none", {}, true);
+  ImGui::NewLine();
+  ImGui::BeginChild("modules", {0, height});
+  ImGui::PushStyleColor(ImGuiCol_FrameBg, look().colors.line);
+  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {Em(0.3f), 0});
+  ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {Em(0.1f), Em(0.02f)});
+  uint32_t shown_to = 0;  // nodes deeper than this are folded away
+  for (size_t i = 0; i < subject.modules.size(); ++i) {
+    const uint32_t depth = subject.modules[i].depth;
+    if (depth > shown_to) continue;
+    shown_to = ShowModule(app, subject, i) ? depth + 1 : depth;
+  }
+  ImGui::PopStyleVar(2);
+  ImGui::PopStyleColor();
+  ImGui::EndChild();
+}
+
+void ShowSettings(App& app, const WhatIfSubject& subject) {
+  WhatIfQuestion& question = app.whatif.question;
+  const std::string& recorded = subject.step.settings;
+  std::string settings = question.settings.value_or(recorded);
+  const auto set = [&](const std::string& changed) {
+    settings = changed;
+    question.settings = changed == recorded ? std::nullopt : std::optional(changed);
+  };
+  LeverName("Allocator", "alloc-conf");
+  char text[kMostText];
+  *fmt::format_to_n(text, sizeof text - 1, "{}", settings).out = '\0';
+  if (ImGui::InputTextWithHint("##settings", "PYTORCH_CUDA_ALLOC_CONF", text, sizeof text)) set(text);
+  app.NameLastItem("whatif.settings");
+  if (ImGui::IsItemHovered() && !ImGui::IsItemActive())
+    ImGui::SetTooltip("PYTORCH_CUDA_ALLOC_CONF; %s", recorded.empty() ? "all defaults when it was recorded"
+                                                                      : ("recorded: " + recorded).c_str());
+  LeverName("", "alloc-conf");
+  bool expandable = SettingIn(settings, "expandable_segments") == "True";
+  if (ImGui::Checkbox("expandable segments", &expandable))
+    set(WithSetting(settings, "expandable_segments",
+                    expandable ? std::optional<std::string>("True") : std::nullopt));
+  app.NameLastItem("whatif.expandable");
+  LeverName("", "alloc-conf");
+  const auto limit = SettingIn(settings, "max_split_size_mb");
+  int split = limit ? std::atoi(limit->c_str()) : 0;
+  if (ImGui::SliderInt("##split", &split, 0, kMostSplit,
+                       split == 0 ? "all blocks are split" : "split to %d MiB",
+                       ImGuiSliderFlags_Logarithmic | ImGuiSliderFlags_AlwaysClamp))
+    set(WithSetting(settings, "max_split_size_mb",
+                    split == 0 ? std::nullopt : std::optional(std::to_string(std::max(split, kLeastSplit)))));
+  app.NameLastItem("whatif.max_split");
+  if (ImGui::IsItemHovered() && !ImGui::IsItemActive())
+    ImGui::SetTooltip("max_split_size_mb: larger blocks are not divided");
+  LeverName("empty_cache", "empty-cache");
+  LeverCombo(app, "empty-cache",
+             {{"as recorded", ""},
+              {"before backward", "before-backward"},
+              {"before the optimizer", "before-optimizer"},
+              {"after each step", "after-step"}},
+             question.empty_cache);
+}
+
+}  // namespace
+
+void ShowWhatIfControls(App& app, const WhatIfSubject& subject) {
+  ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {Em(0.45f), Em(0.13f)});
+  ImGui::BeginDisabled(app.whatif.question == WhatIfQuestion{});
+  if (ImGui::Button("As recorded")) app.whatif.question = {};
+  app.NameLastItem("whatif.reset");
+  ImGui::EndDisabled();
+  ImGui::SameLine(Em(kControls));
+  ImGui::AlignTextToFramePadding();
+  ImGui::TextDisabled("step %u of the run", subject.step.number);
+  LeverName("Precision", "amp");
+  LeverCombo(app, "amp", {{"as recorded", ""}, {"autocast, bf16", "bf16"}, {"autocast, fp16", "fp16"}},
+             app.whatif.question.amp);
+  ShowBatch(app, subject);
+  ShowOptimizer(app, subject);
+  ShowSettings(app, subject);
+  ShowCheckpoints(app, subject, std::max(ImGui::GetContentRegionAvail().y - Em(2), Em(6)));
+  ImGui::PopStyleVar();
+}
+
+}  // namespace vramscope::viewer

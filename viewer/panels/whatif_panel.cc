@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the program would take with the changes that are set: figures with their error, the step over time
+// before and after, who has the new peak, the time it costs, the code to write.
+#include "viewer/panels/whatif_panel.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "profiler/cli/terminal.h"
+
+namespace vramscope::viewer {
+namespace {
+
+using whatif::Prediction;
+using whatif::UseOverStep;
+
+std::string ChangeText(uint64_t before, uint64_t after) {
+  if (before == 0 || before == after) return "no change";
+  return fmt::format("{:+.1f} %", 100 * (static_cast<double>(after) / static_cast<double>(before) - 1));
+}
+
+ImU32 ChangeColor(uint64_t before, uint64_t after) {
+  return before == after ? look().colors.dim : after < before ? look().colors.accent : look().colors.warning;
+}
+
+// "Peak reserved   41.2 GiB  →  28.7 GiB   -30.2 %   28.1 to 29.4 GiB in 99 of 100 runs"
+void ShowFigure(const char* name, uint64_t before, uint64_t after, uint64_t least, uint64_t most, bool band) {
+  const float left = ImGui::GetCursorPosX();
+  ImGui::TextUnformatted(name);
+  const auto mono = [&](float column, const std::string& text, ImU32 color) {
+    ImGui::SameLine(left + Em(column) - TextSize(look().fonts.mono, text).x);
+    ImGui::PushFont(look().fonts.mono);
+    ImGui::PushStyleColor(ImGuiCol_Text, color);
+    ImGui::TextUnformatted(text.c_str());
+    ImGui::PopStyleColor();
+    ImGui::PopFont();
+  };
+  mono(12, cli::FormatBytes(before), look().colors.dim);
+  ImGui::SameLine(left + Em(12.5f));
+  ImGui::TextDisabled("to");
+  mono(18.5f, cli::FormatBytes(after), look().colors.text);
+  mono(23.5f, ChangeText(before, after), ChangeColor(before, after));
+  if (!band) return;
+  ImGui::SameLine(left + Em(24.5f));
+  const std::string text =
+      fmt::format("{} to {} in 99 of 100 runs", cli::FormatBytes(least), cli::FormatBytes(most));
+  ImGui::TextDisabled("%s", FitText(look().fonts.text, text, ImGui::GetContentRegionAvail().x).c_str());
+}
+
+void ShowFigures(App& app, const Prediction& prediction) {
+  const whatif::Replayed& before = prediction.before.allocator;
+  const whatif::Replayed& after = prediction.after.allocator;
+  const whatif::ErrorBand& band = prediction.band;
+  const bool changed = !prediction.levers.empty();
+  ImGui::BeginGroup();
+  ShowFigure("Peak allocated", before.allocated_peak, after.allocated_peak,
+             band.AllocatedAtLeast(after.allocated_peak), band.AllocatedAtMost(after.allocated_peak),
+             changed);
+  ShowFigure("Peak reserved", before.reserved_peak, after.reserved_peak,
+             band.ReservedAtLeast(after.reserved_peak), band.ReservedAtMost(after.reserved_peak), changed);
+  ImGui::EndGroup();
+  app.NameLastItem("whatif.figures");
+  if (changed && ImGui::IsItemHovered()) {
+    std::string text = "By the published errors of these changes (docs/accuracy.md).";
+    for (const std::string& lever : band.not_measured)
+      text += fmt::format("\nNothing is published for {} alone: the worst of all changes was taken.", lever);
+    ImGui::SetTooltip("%s", text.c_str());
+  }
+}
+
+struct StepPlot {
+  float left, right, top, bottom;
+  whatif::Position whole;
+  double most;
+
+  [[nodiscard]] float X(whatif::Position at) const {
+    return left + (right - left) * static_cast<float>(at / whole);
+  }
+  [[nodiscard]] float Y(uint64_t bytes) const {
+    return bottom - (bottom - top) * static_cast<float>(static_cast<double>(bytes) / most);
+  }
+};
+
+// The changed step as a stack of categories, in the timeline's order.
+void DrawStepStack(ImDrawList& list, const StepPlot& plot, const std::vector<StepColumn>& columns) {
+  for (size_t i = 0; i < columns.size(); ++i) {
+    if (columns[i].most == nullptr) break;
+    uint64_t below = 0;
+    for (const classify::Category category : StackOrder()) {
+      const uint64_t bytes = columns[i].most->categories[static_cast<size_t>(category)];
+      if (bytes == 0) continue;
+      const float x = plot.left + static_cast<float>(i);
+      list.AddRectFilled({x, plot.Y(below + bytes)}, {x + 1, plot.Y(below)}, ColorOf(category));
+      below += bytes;
+    }
+  }
+}
+
+enum class Curve : uint8_t { kAllocated, kReserved };
+
+void DrawStepLine(ImDrawList& list, const StepPlot& plot, const std::vector<StepColumn>& columns, Curve curve,
+                  ImU32 color, float width) {
+  std::vector<ImVec2> points;
+  points.reserve(columns.size());
+  for (size_t i = 0; i < columns.size() && columns[i].most != nullptr; ++i) {
+    const uint64_t bytes = curve == Curve::kAllocated ? columns[i].most->allocated : columns[i].reserved;
+    points.push_back({plot.left + static_cast<float>(i) + 0.5f, plot.Y(bytes)});
+  }
+  list.AddPolyline(points.data(), static_cast<int>(points.size()), color, ImDrawFlags_None, width);
+}
+
+void DrawStepPhases(ImDrawList& list, const StepPlot& plot, const UseOverStep& use, float y) {
+  const auto band = [&](whatif::Position begin, whatif::Position end, timeline::Phase phase) {
+    if (end <= begin) return;
+    const ImVec2 min = {plot.X(begin), y};
+    const ImVec2 max = {plot.X(end), y + Em(1.15f)};
+    list.AddRectFilled(min, max, ColorOf(phase));
+    const std::string name =
+        FitText(look().fonts.small, timeline::PhaseName(phase), max.x - min.x - Em(0.4f));
+    DrawText(list, look().fonts.small, {min.x + Em(0.3f), y + Em(0.12f)}, InkOn(ColorOf(phase)), name);
+  };
+  band(use.forward_begin, use.backward_begin, timeline::Phase::kForward);
+  band(use.backward_begin, use.backward_end, timeline::Phase::kBackward);
+  band(use.optimizer_begin, use.optimizer_end, timeline::Phase::kOptimizer);
+}
+
+void StepLegend(const char* text, ImU32 color) {
+  ImGui::SameLine(0, Em(1));
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  ImGui::GetWindowDrawList()->AddRectFilled({at.x, at.y + Em(0.55f)}, {at.x + Em(1.2f), at.y + Em(0.67f)},
+                                            color);
+  ImGui::SetCursorPosX(ImGui::GetCursorPosX() + Em(1.5f));
+  ImGui::TextDisabled("%s", text);
+}
+
+void ShowPlotTip(const StepPlot& plot, const std::vector<StepColumn>& before,
+                 const std::vector<StepColumn>& after) {
+  const float x = ImGui::GetIO().MousePos.x;
+  if (x < plot.left || x >= plot.right) return;
+  const auto i = static_cast<size_t>(x - plot.left);
+  ImGui::GetWindowDrawList()->AddLine({x, plot.top}, {x, plot.bottom}, look().colors.text);
+  const auto line = [&](const char* name, const StepColumn& column) {
+    if (column.most == nullptr) return fmt::format("{}  the step is over", name);
+    return fmt::format("{}  {} allocated, {} reserved", name, cli::FormatBytes(column.most->allocated),
+                       cli::FormatBytes(column.reserved));
+  };
+  ImGui::SetTooltip("%s\n%s", line("before", before[i]).c_str(), line("after", after[i]).c_str());
+}
+
+void ShowStep(App& app, const UseOverStep& before, const UseOverStep& after, float height) {
+  ShowHeading("The step after the change, event by event");
+  StepLegend("allocated before", look().colors.text);
+  StepLegend("reserved after", look().colors.accent);
+  StepLegend("reserved before", look().colors.dim);
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float width = ImGui::GetContentRegionAvail().x;
+  height -= ImGui::GetTextLineHeightWithSpacing();
+  ImGui::InvisibleButton("step", {width, height});
+  app.NameLastItem("whatif.step");
+  const bool hovered = ImGui::IsItemHovered();
+  uint64_t most = 1;
+  for (const UseOverStep* use : {&before, &after}) {
+    for (const whatif::UseAt& point : use->points) most = std::max({most, point.allocated, point.reserved});
+  }
+  const float label = TextSize(look().fonts.small, "1,023.9 MiB").x + Em(0.5f);
+  const StepPlot plot = {at.x + label,
+                         at.x + width,
+                         at.y + Em(0.5f),
+                         at.y + height - Em(1.3f),
+                         std::max(before.length, after.length),
+                         static_cast<double>(most) * 1.04};
+  if (plot.right - plot.left < Em(4) || plot.whole <= 0) return;
+  const auto columns = static_cast<size_t>(plot.right - plot.left);
+  const std::vector<StepColumn> drawn_before = ColumnsOf(before, plot.whole, columns);
+  const std::vector<StepColumn> drawn_after = ColumnsOf(after, plot.whole, columns);
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  list.AddRectFilled({plot.left, plot.top}, {plot.right, plot.bottom}, look().colors.background);
+  for (const uint64_t bytes : {uint64_t{0}, most / 2, most}) {
+    const float y = plot.Y(bytes);
+    list.AddLine({plot.left, y}, {plot.right, y}, look().colors.line);
+    const std::string text = bytes == 0 ? "0 B" : cli::FormatBytes(bytes);
+    DrawText(list, look().fonts.small,
+             {plot.left - Em(0.4f) - TextSize(look().fonts.small, text).x, y - Em(0.5f)}, look().colors.dim,
+             text);
+  }
+  DrawStepStack(list, plot, drawn_after);
+  DrawStepLine(list, plot, drawn_before, Curve::kReserved, look().colors.dim, Em(0.1f));
+  DrawStepLine(list, plot, drawn_after, Curve::kReserved, look().colors.accent, Em(0.12f));
+  DrawStepLine(list, plot, drawn_before, Curve::kAllocated, look().colors.text, Em(0.12f));
+  DrawStepPhases(list, plot, after, plot.bottom + Em(0.1f));
+  if (hovered) ShowPlotTip(plot, drawn_before, drawn_after);
+}
+
+// Two bars for each category: before above, after below it.
+void ShowCategories(const Prediction& prediction) {
+  ShowHeading("At the peak");
+  ImGui::SameLine();
+  ImGui::TextDisabled("%s, then %s", prediction.before.peak.phase.c_str(),
+                      prediction.after.peak.phase.c_str());
+  uint64_t most = 1;
+  for (const whatif::Use* use : {&prediction.before, &prediction.after}) {
+    for (const uint64_t bytes : use->peak.categories) most = std::max(most, bytes);
+  }
+  for (const classify::Category category : StackOrder()) {
+    const uint64_t before = prediction.before.peak.categories[static_cast<size_t>(category)];
+    const uint64_t after = prediction.after.peak.categories[static_cast<size_t>(category)];
+    if (before == 0 && after == 0) continue;
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const float width = ImGui::GetContentRegionAvail().x;
+    ImGui::Dummy({width, Em(1.15f)});
+    if (ImGui::IsItemHovered())
+      ImGui::SetTooltip("before %s\nafter %s", cli::FormatBytes(before).c_str(),
+                        cli::FormatBytes(after).c_str());
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    DrawText(list, look().fonts.text, at, look().colors.text,
+             FitText(look().fonts.text, classify::Info(category).name, Em(9)));
+    const std::string size = cli::FormatBytes(after);
+    DrawText(list, look().fonts.mono,
+             {at.x + Em(14.4f) - TextSize(look().fonts.mono, size).x, at.y + Em(0.08f)}, look().colors.text,
+             size);
+    const float left = at.x + Em(15);
+    const float room = width - Em(15.2f);
+    if (room < Em(1)) continue;
+    const auto bar = [&](uint64_t bytes, float top, float bottom, ImU32 color) {
+      if (bytes == 0) return;
+      const float length =
+          std::max(1.0f, room * static_cast<float>(static_cast<double>(bytes) / static_cast<double>(most)));
+      list.AddRectFilled({left, at.y + Em(top)}, {left + length, at.y + Em(bottom)}, color);
+    };
+    bar(before, 0.16f, 0.42f, look().colors.dim);
+    bar(after, 0.46f, 0.98f, ColorOf(category));
+  }
+}
+
+// In lines that fit. Drawn one by one: ImGui would put the second one at a fraction of a pixel.
+std::vector<std::string> CodeLines(const std::string& code, float width) {
+  const ImFont* font = look().fonts.mono;
+  std::vector<std::string> lines;
+  for (size_t from = 0; from <= code.size();) {
+    const size_t end = std::min(code.find('\n', from), code.size());
+    const std::string line = cli::Printable(code.substr(from, end - from));
+    const char* at = line.data();
+    const char* const behind = line.data() + line.size();
+    do {
+      const char* const next =
+          std::max(font->CalcWordWrapPositionA(1, at, behind, width), std::min(at + 1, behind));
+      lines.emplace_back(at, next);
+      at = next;
+      while (at < behind && *at == ' ') ++at;
+    } while (at < behind);
+    from = end + 1;
+  }
+  return lines;
+}
+
+void ShowCode(App& app, const std::string& name, const std::string& code) {
+  const ImVec2 at = {std::floor(ImGui::GetCursorScreenPos().x), std::floor(ImGui::GetCursorScreenPos().y)};
+  const float width = ImGui::GetContentRegionAvail().x - Em(4.2f);
+  const std::vector<std::string> lines = CodeLines(code, width - Em(0.8f));
+  const float line_height = std::ceil(look().fonts.mono->FontSize * 1.12f);
+  const float height = line_height * static_cast<float>(lines.size()) + std::floor(Em(0.5f));
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  list.AddRectFilled(at, {at.x + width, at.y + height}, look().colors.background, Em(0.2f));
+  for (size_t i = 0; i < lines.size(); ++i) {
+    DrawText(
+        list, look().fonts.mono,
+        {at.x + std::floor(Em(0.4f)), at.y + std::floor(Em(0.25f)) + line_height * static_cast<float>(i)},
+        look().colors.text, lines[i]);
+  }
+  ImGui::SetCursorScreenPos({at.x + width + Em(0.5f), at.y});
+  ImGui::PushID(name.c_str());
+  if (ImGui::SmallButton("Copy")) ImGui::SetClipboardText(code.c_str());
+  ImGui::PopID();
+  app.NameLastItem("whatif.copy." + name);
+  ImGui::SetCursorScreenPos({at.x, at.y + height + std::floor(Em(0.35f))});
+}
+
+void ShowChanges(App& app, const WhatIfAnswer& answer, const std::string& path) {
+  const Prediction& prediction = answer.prediction;
+  if (answer.asked.empty()) {
+    ShowHeading("Nothing is changed yet");
+    ImGui::TextWrapped(
+        "Set something on the left: the loop is run again on the model of PyTorch's allocator, and the curve "
+        "before lies "
+        "over the curve after.");
+    return;
+  }
+  for (const whatif::Refused& refused : prediction.refused) {
+    ImGui::PushStyleColor(ImGuiCol_Text, look().colors.warning);
+    ImGui::TextWrapped("Not applied: %s: %s", refused.asked.lever.c_str(),
+                       cli::Printable(refused.reason).c_str());
+    ImGui::PopStyleColor();
+  }
+  if (!prediction.levers.empty()) ShowHeading("What to write");
+  for (const whatif::Applied& applied : prediction.levers) {
+    ShowCode(app, applied.asked.lever, applied.outcome.code);
+    if (!applied.outcome.time_basis.empty()) {
+      ImGui::TextWrapped("%s",
+                         fmt::format("{} more a step: {}.",
+                                     cli::FormatDuration(static_cast<uint64_t>(applied.outcome.extra_ns)),
+                                     applied.outcome.time_basis)
+                             .c_str());
+    }
+    ImGui::PushStyleColor(ImGuiCol_Text, look().colors.dim);
+    for (const std::string& note : applied.outcome.notes)
+      ImGui::TextWrapped("%s", cli::Printable(note).c_str());
+    ImGui::PopStyleColor();
+  }
+  ImGui::TextDisabled("The same on the command line");
+  ShowCode(app, "command", CommandFor(path, answer.asked));
+}
+
+}  // namespace
+
+void ShowWhatIfAnswer(App& app, const WhatIfSubject& subject) {
+  const auto& answer = app.whatif.answer();
+  const ImVec2 size = ImGui::GetContentRegionAvail();
+  if (!answer) return ShowWhyEmpty(size, "Running the step on the model of the allocator ...");
+  if (!answer->ok()) return ShowWhyEmpty(size, cli::Printable(answer->error().sentence));
+  const Prediction& prediction = answer->value().prediction;
+  ShowFigures(app, prediction);
+  ImGui::Dummy({0, Em(0.2f)});
+  const float rest = ImGui::GetContentRegionAvail().y;
+  ShowStep(app, subject.before, answer->value().after, std::clamp(rest * 0.55f, Em(7), Em(30)));
+  const ImVec2 lower = ImGui::GetContentRegionAvail();
+  const float left = std::clamp(lower.x * 0.42f, Em(12), Em(30));
+  ImGui::BeginChild("categories", {left, lower.y});
+  ShowCategories(prediction);
+  ImGui::EndChild();
+  ImGui::SameLine(0, Em(1));
+  ImGui::BeginChild("changes", {0, lower.y});
+  ShowChanges(app, answer->value(), app.session.document()->path);
+  ImGui::EndChild();
+}
+
+void ShowWhatIf(App& app, ImVec2 size) {
+  app.whatif.Update(*app.session.document(), *app.session.device(), app.session.wake());
+  const auto& subject = app.whatif.subject();
+  if (!subject) return ShowWhyEmpty(size, "Reading the recorded step ...");
+  if (!subject->ok())
+    return ShowWhyEmpty(size,
+                        "What-if has no step to change here. " + cli::Printable(subject->error().sentence));
+  const float left = std::clamp(size.x * 0.27f, Em(14), Em(20));
+  ImGui::BeginChild("levers", {left, size.y});
+  ShowWhatIfControls(app, subject->value());
+  ImGui::EndChild();
+  ImGui::SameLine(0, Em(1));
+  ImGui::BeginChild("answer", {size.x - left - Em(1), size.y});
+  ShowWhatIfAnswer(app, subject->value());
+  ImGui::EndChild();
+}
+
+}  // namespace vramscope::viewer

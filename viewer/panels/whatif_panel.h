@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// The two halves of the what-if panel.
+#pragma once
+
+#include "viewer/panels/app.h"
+
+namespace vramscope::viewer {
+
+// Switches and sliders, one row for each lever; they set app.whatif.question.
+void ShowWhatIfControls(App& app, const WhatIfSubject& subject);
+// Before and after: figures, the step over time, categories at the peak, the code to write.
+void ShowWhatIfAnswer(App& app, const WhatIfSubject& subject);
+
+}  // namespace vramscope::viewer
