@@ -305,6 +305,37 @@ class TrainingOnAGpu(ViewerTest):
         self.assertEqual(states["before"]["before"], states["before"]["after"])
         self.assertEqual(len(states["three"]["code"]), 3)
 
+    def test_owners_follow_the_moment_and_a_click_zooms(self) -> None:
+        self.run_script([
+            "goto step:4,peak",
+            "click tab.owners",
+            "state " + self.path("all.json"),
+            "click owners 0.3 0.075",  # the second row: layers
+            "expect owners.zoom = [\"layers\"]",
+            "state " + self.path("layers.json"),
+            "move owners 0.2 0.15",
+            "shot " + self.path("flame.png"),
+            "click owners.treemap",
+            "shot " + self.path("treemap.png"),
+            "click owners.path.0",
+            "expect owners.zoom = []",
+            "click owners.category",
+            "click owners 0.2 0.3",
+            "expect owners.zoom != []",
+            "click owners.stack",
+            "expect owners.zoom = []",
+            "click owners.operator",
+            "goto 0",
+            "expect owners.shown_bytes < 40000000",
+        ], self.trace)
+        states = {}
+        for name in ("all", "layers"):
+            with open(self.path(name + ".json"), encoding="utf-8") as file:
+                states[name] = json.load(file)
+        self.assertEqual(states["all"]["owners"]["shown_bytes"], states["all"]["allocated_bytes"])
+        self.assertLess(states["layers"]["owners"]["shown_bytes"], states["all"]["allocated_bytes"])
+        self.assertNotEqual(picture(self.path("flame.png"))[2], picture(self.path("treemap.png"))[2])
+
 
 class WithoutADeepStep(ViewerTest):
     def test_each_view_says_why_it_is_empty(self) -> None:

@@ -18,8 +18,8 @@ namespace {
 
 using model::EventIndex;
 
-constexpr std::array<const char*, kTabCount> kTabKeys = {"timeline", "map",     "fragmentation",
-                                                         "oom",      "compare", "whatif"};
+constexpr std::array<const char*, kTabCount> kTabKeys = {
+    "timeline", "map", "fragmentation", "oom", "compare", "whatif", "owners"};
 constexpr size_t kMostPlaces = 200;
 
 nlohmann::json BytesOrNull(const std::optional<uint64_t>& bytes) {

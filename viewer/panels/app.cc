@@ -15,6 +15,7 @@ struct TabSpec {
 };
 
 constexpr TabSpec kTabs[] = {{Tab::kTimeline, "Timeline", ShowTimeline},
+                             {Tab::kOwners, "Owners", ShowOwners},
                              {Tab::kMap, "Address map", ShowAddressMap},
                              {Tab::kFragmentation, "Fragmentation", ShowFragmentation},
                              {Tab::kOutOfMemory, "Out of memory", ShowOutOfMemory},
@@ -102,6 +103,7 @@ void App::CloseFile(size_t file) {
   autopsy = {};     // waits for its thread
   comparison = {};  // and this
   whatif.Clear();   // and this
+  owners.Clear();
   session.Close(file);
 }
 

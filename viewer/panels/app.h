@@ -16,6 +16,7 @@
 #include "viewer/model/comparison.h"
 #include "viewer/model/fragmentation_view.h"
 #include "viewer/model/live_table.h"
+#include "viewer/model/owner_view.h"
 #include "viewer/model/session.h"
 #include "viewer/model/timeline_picture.h"
 #include "viewer/model/whatif_view.h"
@@ -54,6 +55,7 @@ struct App {
   AutopsyView autopsy;        // behind the session, whose layouts it reads on a thread
   ComparisonView comparison;  // and this its documents
   WhatIfView whatif;          // and this too
+  OwnerView owners;
   size_t compare_with = 0;    // the file that stands for before
 
   bool show_help = false;
@@ -92,6 +94,7 @@ void ShowFragmentation(App& app, ImVec2 size);
 void ShowOutOfMemory(App& app, ImVec2 size);
 void ShowCompare(App& app, ImVec2 size);
 void ShowWhatIf(App& app, ImVec2 size);
+void ShowOwners(App& app, ImVec2 size);
 void ShowLoading(App& app, ImVec2 size);
 void ShowHelp(App& app);
 

@@ -228,6 +228,7 @@ std::string StateJson(const App& app) {
   json["compare"] =
       comparison && comparison->ok() ? Json(cli::DiffHeadline(comparison->value().diff)) : Json();
   json["whatif"] = Json::parse(app.whatif.ToJson());
+  json["owners"] = {{"zoom", app.owners.zoom()}, {"shown_bytes", app.owners.shown().bytes}};
   json["vertices"] = ImGui::GetIO().MetricsRenderVertices;
   return json.dump(2);
 }

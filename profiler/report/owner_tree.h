@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who owns the bytes of a moment, as a tree: what flame graphs and treemaps are drawn from.
+//
+//   module      layers ─ 3 ─ mlp ─ AddmmBackward0 ─ aten::addmm     parts of the path, autograd node,
+//   operator operator    aten::addmm ─ layers ─ 3 ─ mlp stack       <module> ─ main ─ train_step ─ forward
+//   frames, outermost first category    Activation ─ layers ─ 3 ─ mlp
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "profiler/classify/analysis.h"
+#include "profiler/classify/origin.h"
+
+namespace vramscope::report {
+
+enum class OwnersBy : uint8_t { kModule, kOperator, kStack, kCategory };
+
+struct OwnerNode {
+  std::string name;
+  uint64_t bytes = 0;
+  uint64_t blocks = 0;
+  classify::CategoryBytes categories = {};  // of `bytes`
+  std::vector<OwnerNode> children;  // largest first; their sum is at most `bytes`, the rest is its own
+
+  // The category with most of the bytes.
+  [[nodiscard]] classify::Category Mostly() const;
+};
+
+// `blocks`: those alive after event `at`. The root is called "all". What nobody knows is called "not known".
+[[nodiscard]] OwnerNode MakeOwnerTree(const classify::Analysis& analysis, classify::Origins& origins,
+                                      std::span<const model::BlockId> blocks, model::EventIndex at,
+                                      OwnersBy by);
+// Whether anything but "not known" was found.
+[[nodiscard]] bool IsKnown(const OwnerNode& root);
+// Without the small: of one parent's children those with fewer than `least` bytes, and those behind the first
+// `most_children`, are one child "7 smaller", which comes last.
+[[nodiscard]] OwnerNode Abridged(const OwnerNode& tree, uint64_t least, size_t most_children);
+
+}  // namespace vramscope::report

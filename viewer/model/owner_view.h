@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who owns what is live at the moment, laid out as a flame graph or as a treemap.
+//
+// Both are rectangles with a parent; what is less than a pixel is not made into one. The node that is zoomed
+// into is known by its path, so that it stays when the moment moves on.
+//
+//   flame graph                        treemap
+//   all                                ┌ all ──────────────────┐
+//   layers                   │ head    │┌ layers ──────┐┌ head┐│
+//   0      │ 1      │ 2                ││  0   │  1    ││     ││
+//                                      │└──────────────┘└─────┘│
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "profiler/report/owner_tree.h"
+#include "viewer/model/document.h"
+
+namespace vramscope::viewer {
+
+using report::OwnerNode;
+using report::OwnersBy;
+
+struct OwnerBox {
+  float x = 0, y = 0, width = 0, height = 0;  // within the picture
+  const OwnerNode* node = nullptr;
+  size_t parent = 0;  // into the same list; of the first one: itself
+};
+
+// Rows from the top, `row` high each; a child is as wide as its share of its parent.
+[[nodiscard]] std::vector<OwnerBox> LayOutFlame(const OwnerNode& root, float width, float height, float row);
+// Children fill their parent below its title, `title` high, as squarely as may be; a parent without room for
+// a title has no children.
+[[nodiscard]] std::vector<OwnerBox> LayOutTreemap(const OwnerNode& root, float width, float height,
+                                                  float title, float gap);
+
+class OwnerView {
+ public:
+  // The tree of that moment; works only when something changed.
+  void Update(const Document& document, const DeviceView& device, model::EventIndex moment);
+  [[nodiscard]] const OwnerNode& tree() const { return tree_; }
+  [[nodiscard]] bool known() const { return report::IsKnown(tree_); }
+
+  // The node that is zoomed into, or as much of the way to it as there is now.
+  [[nodiscard]] const OwnerNode& shown() const;
+  [[nodiscard]] const std::vector<std::string>& zoom() const { return zoom_; }
+  // To a box of a layout of shown(): further in. "7 smaller" cannot be zoomed into.
+  void ZoomTo(const std::vector<OwnerBox>& boxes, size_t box);
+  // Forgets the run: before its document goes.
+  void Clear() { *this = {}; }
+  // To the first `depth` names of the path; 0 = all.
+  void ZoomOut(size_t depth);
+
+  OwnersBy by = OwnersBy::kModule;
+  bool treemap = false;
+
+ private:
+  const Document* document_ = nullptr;
+  const DeviceView* device_ = nullptr;
+  model::EventIndex moment_ = model::kNever;
+  OwnersBy made_by_ = OwnersBy::kModule;
+  std::unique_ptr<classify::Origins> origins_;
+  OwnerNode tree_;
+  std::vector<std::string> zoom_;
+};
+
+}  // namespace vramscope::viewer
