@@ -50,7 +50,7 @@ Result<Start> StartFrom(const cli::Arguments& arguments) {
   if (arguments.Has("view")) {
     start.tab = TabFromKey(arguments.Get("view"));
     if (!start.tab)
-      return Error{fmt::format("--view is timeline, owners, map, fragmentation, oom, compare or whatif, not \"{}\".",
+      return Error{fmt::format("--view is timeline, owners, map, fragmentation, oom, leaks, compare or whatif, not \"{}\".",
                                cli::Printable(arguments.Get("view")))};
   }
   const std::string theme = arguments.Get("theme", "dark");

@@ -62,6 +62,8 @@ class Finder {
     answer_.first_judged = Judged(0)->number;
     answer_.last_judged = Judged(JudgedCount() - 1)->number;
     answer_.bytes_per_step = Slope();
+    for (const timeline::Step* step : steps_)
+      answer_.ends.push_back({step->number, curve_.AllocatedAfter(step->end - 1)});
     CollectSurvivors();
     CollectPinned();
     MergeGraphs();
@@ -222,6 +224,7 @@ class Finder {
     growth.bytes = survivors.bytes;
     uint64_t judged = 0;
     for (const auto& [step, bytes] : survivors.bytes_of_step) {
+      growth.kept.push_back({step, bytes});
       if (step >= answer_.first_judged && step <= answer_.last_judged) judged += bytes;
     }
     growth.bytes_per_step = judged / JudgedCount();

@@ -30,6 +30,12 @@ enum class Keeper : uint8_t {
   kGraph,    // autograd, which was not let go: a tensor with its graph is kept
 };
 
+struct StepBytes {
+  uint32_t step = 0;
+  uint64_t bytes = 0;
+  friend bool operator==(const StepBytes&, const StepBytes&) = default;
+};
+
 struct Growth {
   std::string line;    // where it is allocated: "train.py:42 (forward)"; "" = no stacks were recorded
   std::string module;  // of its birth; "" = not known
@@ -45,6 +51,7 @@ struct Growth {
   uint64_t blocks = 0;  // alive at the end
   uint64_t bytes = 0;
   uint64_t bytes_per_step = 0;  // mean of the judged steps
+  std::vector<StepBytes> kept;  // of the steps that left survivors: how much of each is alive at the end
 };
 
 struct Answer {
@@ -55,6 +62,7 @@ struct Answer {
   uint32_t last_judged = 0;
   int64_t bytes_per_step =
       0;  // by which the memory at the ends of the judged steps grows: slope of a least squares line
+  std::vector<StepBytes> ends;  // allocated when a step ends; of all finished ones
   std::vector<Growth> leaks;    // most bytes per step first
   std::vector<Growth> settled;  // grew, and has stopped: warm-up and caches
   bool has_stacks = false;      // some line is known

@@ -57,6 +57,11 @@ TEST(GrowthTest, WhatEachStepKeepsIsALeakWithItsLine) {
   EXPECT_EQ(leak.line, "train (train.py:42)");
   EXPECT_EQ(leak.bytes_per_step, 96u);
   EXPECT_EQ(leak.first_step, 1u);
+  ASSERT_EQ(leak.kept.size(), answer.steps - 2);  // what the last two made may be on its way
+  EXPECT_EQ(leak.kept.back(), (StepBytes{answer.last_judged, 96}));
+  ASSERT_EQ(answer.ends.size(), answer.steps);  // when a step ends, its gradient and batch are still there
+  EXPECT_EQ(answer.ends[0], (StepBytes{1, 400 + 96 + 400 + 64}));
+  EXPECT_EQ(answer.ends[9].bytes, 400u + 10 * 96 + 400 + 64);
   EXPECT_EQ(leak.keeper, Keeper::kProgram);
   EXPECT_EQ(answer.bytes_per_step, 96);
 }

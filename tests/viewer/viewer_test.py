@@ -336,6 +336,23 @@ class TrainingOnAGpu(ViewerTest):
         self.assertLess(states["layers"]["owners"]["shown_bytes"], states["all"]["allocated_bytes"])
         self.assertNotEqual(picture(self.path("flame.png"))[2], picture(self.path("treemap.png"))[2])
 
+    def test_leaks_are_those_of_the_command_line(self) -> None:
+        self.run_script([
+            "click tab.leaks",
+            "wait answered",
+            "state " + self.path("leaks.json"),
+            "shot " + self.path("leaks.png"),
+            "click leaks.growing.0",
+            "expect live_rows > 5",  # it goes to the end of the last step, with what is kept in the table
+            "expect moment_text = step 9, optimizer",
+            "move leaks.growth 0.5 0.5",
+        ], self.trace)
+        with open(self.path("leaks.json"), encoding="utf-8") as file:
+            headline = json.load(file)["leaks"]
+        told = subprocess.run([VRAMSCOPE, "leaks", self.trace], stdout=subprocess.PIPE, check=True, text=True).stdout
+        self.assertEqual(headline, told.splitlines()[0])
+        self.assertIn("1.0 MiB a step", headline)
+
 
 class WithoutADeepStep(ViewerTest):
     def test_each_view_says_why_it_is_empty(self) -> None:
@@ -344,6 +361,11 @@ class WithoutADeepStep(ViewerTest):
             "wait answered",
             "expect whatif.subject = false",
             "expect whatif.why_not ~ host memory",
+            "click tab.leaks",
+            "wait answered",
+            "expect leaks = null",
+            "click tab.owners",
+            "click owners.stack",
         ], TRAINING)
 
 

@@ -19,6 +19,7 @@ constexpr TabSpec kTabs[] = {{Tab::kTimeline, "Timeline", ShowTimeline},
                              {Tab::kMap, "Address map", ShowAddressMap},
                              {Tab::kFragmentation, "Fragmentation", ShowFragmentation},
                              {Tab::kOutOfMemory, "Out of memory", ShowOutOfMemory},
+                             {Tab::kLeaks, "Leaks", ShowLeaks},
                              {Tab::kCompare, "Compare", ShowCompare},
                              {Tab::kWhatIf, "What if", ShowWhatIf}};
 
@@ -103,6 +104,7 @@ void App::CloseFile(size_t file) {
   autopsy = {};     // waits for its thread
   comparison = {};  // and this
   whatif.Clear();   // and this
+  leaks.Clear();    // and this
   owners.Clear();
   session.Close(file);
 }

@@ -15,6 +15,7 @@
 #include "viewer/model/address_map.h"
 #include "viewer/model/comparison.h"
 #include "viewer/model/fragmentation_view.h"
+#include "viewer/model/leaks_view.h"
 #include "viewer/model/live_table.h"
 #include "viewer/model/owner_view.h"
 #include "viewer/model/session.h"
@@ -55,6 +56,7 @@ struct App {
   AutopsyView autopsy;        // behind the session, whose layouts it reads on a thread
   ComparisonView comparison;  // and this its documents
   WhatIfView whatif;          // and this too
+  LeaksView leaks;            // and this
   OwnerView owners;
   size_t compare_with = 0;    // the file that stands for before
 
@@ -95,6 +97,7 @@ void ShowOutOfMemory(App& app, ImVec2 size);
 void ShowCompare(App& app, ImVec2 size);
 void ShowWhatIf(App& app, ImVec2 size);
 void ShowOwners(App& app, ImVec2 size);
+void ShowLeaks(App& app, ImVec2 size);
 void ShowLoading(App& app, ImVec2 size);
 void ShowHelp(App& app);
 

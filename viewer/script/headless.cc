@@ -12,7 +12,10 @@ namespace {
 constexpr int kFramesToSettle = 4;
 
 // Only the view that is on the screen asks, and takes its answer.
-bool AnswerIsAwaited(const App& app) { return app.session.place.tab == Tab::kWhatIf && app.whatif.busy(); }
+bool AnswerIsAwaited(const App& app) {
+  const Tab tab = app.session.place.tab;
+  return (tab == Tab::kWhatIf && app.whatif.busy()) || (tab == Tab::kLeaks && app.leaks.busy());
+}
 
 }  // namespace
 

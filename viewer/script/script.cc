@@ -229,6 +229,8 @@ std::string StateJson(const App& app) {
       comparison && comparison->ok() ? Json(cli::DiffHeadline(comparison->value().diff)) : Json();
   json["whatif"] = Json::parse(app.whatif.ToJson());
   json["owners"] = {{"zoom", app.owners.zoom()}, {"shown_bytes", app.owners.shown().bytes}};
+  const auto& leaks = app.leaks.answer();
+  json["leaks"] = leaks && leaks->ok() ? Json(LeaksHeadline(leaks->value())) : Json();
   json["vertices"] = ImGui::GetIO().MetricsRenderVertices;
   return json.dump(2);
 }

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "viewer/model/leaks_view.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+
+#include "profiler/cli/terminal.h"
+
+namespace vramscope::viewer {
+
+std::string LeaksHeadline(const leaks::Answer& answer) {
+  if (answer.leaks.empty()) return "Nothing grows from step to step.";
+  uint64_t device = 0;
+  uint64_t pinned = 0;
+  for (const leaks::Growth& growth : answer.leaks)
+    (growth.pinned_host ? pinned : device) += growth.bytes_per_step;
+  std::string text = device == 0 ? "" : fmt::format("Memory grows by {} a step", cli::FormatBytes(device));
+  if (pinned != 0)
+    text += fmt::format("{} by {} a step", text.empty() ? "Pinned host memory grows" : ", pinned host memory",
+                        cli::FormatBytes(pinned));
+  return fmt::format("{}, from {}.", text, cli::FormatCount(answer.leaks.size(), "place"));
+}
+
+std::string FilterFor(const leaks::Growth& growth) {
+  std::string filter;
+  const auto add = [&](const char* column, const std::string& value) {
+    // A word of the filter has no spaces.
+    if (value.empty() || value.find(' ') != std::string::npos) return;
+    filter += (filter.empty() ? "" : " ") + std::string(column) + ":" + value;
+  };
+  if (growth.pinned_host) return filter;  // no blocks of the device
+  add("module", growth.module);
+  add("op", growth.op);
+  return filter;
+}
+
+void LeaksView::Update(const Document& document, const DeviceView& device,
+                       const std::function<void()>& wake) {
+  if (device_ != &device) {
+    Clear();
+    device_ = &device;
+    report::Request request;
+    request.device = document.run->devices[device.index].name;
+    request.pid = document.run->processes[document.run->devices[device.index].process].info.pid;
+    running_ = std::async(std::launch::async, [&document, request, wake] {
+      auto found = leaks::FindGrowth(*document.analysis, request);
+      wake();
+      return found;
+    });
+  }
+  if (!running_.valid() || running_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return;
+  answer_.emplace(running_.get());
+}
+
+void LeaksView::Clear() {
+  if (running_.valid()) running_.wait();
+  *this = {};
+}
+
+}  // namespace vramscope::viewer
