@@ -180,6 +180,23 @@ class Script(ViewerTest):
             "expect tab = map",
             "click map 0.2 0.5",
             "shot " + self.path("map.png"),
+            "expect legend.0 = Unattributed",
+            "click colouring",
+            "click colouring.size",
+            "expect colouring = size",
+            "expect legend.0 = up to 8 MiB",
+            "key c",
+            "expect colouring = stream",
+            "expect legend.0 = default stream",
+            "goto colour:stack",
+            "expect legend.0 = forward (train.py:7)",
+            "key n",
+            "expect pins = true",
+            "move map 0.5 0.1",
+            "shot " + self.path("lines.png"),
+            "click pins",
+            "expect pins = false",
+            "goto colour:category",
             "click tab.fragmentation",
             "shot " + self.path("fragmentation.png"),
             "click tab.timeline",
@@ -220,8 +237,8 @@ class Script(ViewerTest):
             compared = json.load(file)["compare"]
         diff = subprocess.run([VRAMSCOPE, "diff", snapshot, TRAINING], stdout=subprocess.PIPE, check=True, text=True).stdout
         self.assertEqual(compared, diff.splitlines()[0])
-        pictures = [picture(self.path(name + ".png"))[2] for name in ("oom", "map", "fragmentation", "compare")]
-        self.assertEqual(len(set(pictures)), 4)
+        pictures = [picture(self.path(name + ".png"))[2] for name in ("oom", "map", "lines", "fragmentation", "compare")]
+        self.assertEqual(len(set(pictures)), 5)
 
     def test_a_script_that_is_wrong_says_where(self) -> None:
         script = self.path("wrong.txt")
@@ -388,6 +405,7 @@ class Pictures(ViewerTest):
             (["--screenshot", self.path("x.png"), self.path("absent.vms")], "absent.vms"),
             (["--screenshot", "/nowhere/x.png", TRAINING], "/nowhere/x.png"),
             (["--screenshot", self.path("x.png"), "--goto", "step:77", TRAINING], "no step 77"),
+            (["--screenshot", self.path("x.png"), "--goto", "colour:shape", TRAINING], "category, age, size"),
             (["--screenshot", self.path("x.png"), "--size", "big", TRAINING], "--size"),
             (["--screenshot", self.path("x.png"), "--view", "nothing", TRAINING], "--view"),
         ]

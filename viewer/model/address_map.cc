@@ -4,9 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
 
+#include "profiler/classify/usage.h"
 #include "profiler/cli/frag_screen.h"
 #include "profiler/cli/terminal.h"
+#include "profiler/fragmentation/measure.h"
 #include "profiler/report/owners.h"
 
 namespace vramscope::viewer {
@@ -40,6 +44,17 @@ MapBlock Describe(const Document& document, classify::Origins& origins, const Su
   return shown;
 }
 
+// A snapshot's history does not number its blocks; of those alive, the address says which one it is.
+std::unordered_map<uint64_t, model::BlockId> LiveByAddress(const Document& document, const DeviceView& device,
+                                                           model::EventIndex moment) {
+  std::unordered_map<uint64_t, model::BlockId> by_address;
+  if (!document.snapshot) return by_address;
+  const auto live =
+      classify::LiveAt(*document.run, document.run->devices[device.index], std::span(&moment, 1));
+  for (const model::BlockId id : live[0]) by_address[document.run->blocks[id].address] = id;
+  return by_address;
+}
+
 // How many rows it takes at that scale; fills in the strips where they are wanted.
 size_t Flow(const std::vector<MapSegment>& segments, double width, double gap, double bytes_per_pixel,
             std::vector<MapStrip>* strips) {
@@ -70,18 +85,31 @@ fragmentation::Moment LayoutMoment(const Document& document, const LayoutView& l
   return layout.subject.MomentAt(document.run->times.TimeOf(event));
 }
 
-void AddressMap::Update(const Document& document, const LayoutView& layout, model::EventIndex moment) {
-  if (layout_ == &layout && moment_ == moment) return;
+void AddressMap::Update(const Document& document, const DeviceView& device, const LayoutView& layout,
+                        model::EventIndex moment, Colouring by) {
+  if (layout_ == &layout && moment_ == moment && by_ == by) return;
   if (layout_ != &layout) {
     cursor_ = std::make_unique<fragmentation::LayoutCursor>(*layout.walk);
     origins_ = std::make_unique<classify::Origins>(*document.run, document.analysis->training());
+    colours_ = {};
   }
+  const bool moved = layout_ != &layout || moment_ != moment;
   layout_ = &layout;
   moment_ = moment;
+  by_ = by;
+  if (moved) ReadState(document, device, layout);
+  Paint(document, device);
+}
+
+void AddressMap::ReadState(const Document& document, const DeviceView& device, const LayoutView& layout) {
   segments_.clear();
   bytes_ = free_ = live_ = 0;
-  const fragmentation::Moment at = LayoutMoment(document, layout, moment);
+  const fragmentation::Moment at = LayoutMoment(document, layout, moment_);
   const Layout& state = cursor_->Seek(at);
+  const std::vector<fragmentation::PinnedSegment> pinned = fragmentation::PinnedSegments(state);
+  std::unordered_map<fragmentation::SegmentIndex, const fragmentation::PinnedSegment*> pinned_by;
+  for (const auto& segment : pinned) pinned_by[segment.segment] = &segment;
+  const auto live_by_address = LiveByAddress(document, device, moment_);
   for (const auto& [address, index] : state.segments()) {
     const fragmentation::Segment& segment = state.segment(index);
     const fragmentation::Domain& domain = state.DomainOf(segment);
@@ -90,9 +118,19 @@ void AddressMap::Update(const Document& document, const LayoutView& layout, mode
                      .large = domain.large,
                      .expandable = segment.expandable()};
     shown.domain = cli::DomainTitle(layout.subject, domain.pool, domain.stream);
+    std::unordered_set<fragmentation::BlockIndex> pins;
+    if (const auto found = pinned_by.find(index); found != pinned_by.end()) {
+      pins.insert(found->second->pins.begin(), found->second->pins.end());
+      shown.held_back = found->second->held_back;
+    }
     for (auto block = segment.first; block != fragmentation::kNoIndex; block = state.block(block).next) {
       shown.blocks.push_back(
-          Describe(document, *origins_, layout.subject, at, moment, state.block(block), address));
+          Describe(document, *origins_, layout.subject, at, moment_, state.block(block), address));
+      MapBlock& last = shown.blocks.back();
+      last.pins = pins.contains(block);
+      const auto known = live_by_address.find(state.block(block).address);
+      if (last.use != MapBlock::Use::kFree && last.block == model::kNone && known != live_by_address.end())
+        last.block = known->second;
       if (state.block(block).free()) {
         shown.free += state.block(block).bytes;
       } else {
@@ -103,6 +141,21 @@ void AddressMap::Update(const Document& document, const LayoutView& layout, mode
     free_ += shown.free;
     segments_.push_back(std::move(shown));
   }
+}
+
+void AddressMap::Paint(const Document& document, const DeviceView& device) {
+  std::vector<ColouredBlock> live;
+  std::vector<MapBlock*> painted;
+  for (MapSegment& segment : segments_) {
+    for (MapBlock& block : segment.blocks) {
+      if (block.use == MapBlock::Use::kFree) continue;
+      live.push_back({block.block, block.bytes, block.category});
+      painted.push_back(&block);
+    }
+  }
+  const std::vector<uint8_t> entries =
+      colours_.Paint(document, document.training(device), *origins_, by_, moment_, live);
+  for (size_t i = 0; i < painted.size(); ++i) painted[i]->entry = entries[i];
 }
 
 MapPage LayOut(const std::vector<MapSegment>& segments, double width, size_t rows, double gap) {

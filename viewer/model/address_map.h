@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "viewer/model/colouring.h"
 #include "viewer/model/document.h"
 
 namespace vramscope::viewer {
@@ -22,6 +23,8 @@ struct MapBlock {
   classify::Category category = classify::Category::kUnattributed;
   model::BlockId block = model::kNone;  // of the run, where it is known
   std::string title;                    // the name, else where it was born; "" = not known
+  uint8_t entry = 0;                    // in the legend; of live blocks
+  bool pins = false;                    // keeps free bytes of its segment from going back to the driver
 
   [[nodiscard]] uint64_t end() const { return offset + bytes; }
 };
@@ -30,6 +33,7 @@ struct MapSegment {
   uint64_t address = 0;
   uint64_t bytes = 0;
   uint64_t free = 0;
+  uint64_t held_back = 0;  // of it: what pinning blocks keep from the driver
   bool large = false;
   bool expandable = false;
   std::string domain;            // "stream 7"; "" for the default stream and pool
@@ -48,15 +52,22 @@ struct MapStrip {
 class AddressMap {
  public:
   // The state at that time; works only when something changed. `layout.walk` must be there.
-  void Update(const Document& document, const LayoutView& layout, model::EventIndex moment);
+  void Update(const Document& document, const DeviceView& device, const LayoutView& layout,
+              model::EventIndex moment, Colouring by);
 
   [[nodiscard]] const std::vector<MapSegment>& segments() const { return segments_; }
   [[nodiscard]] uint64_t bytes() const { return bytes_; }
   [[nodiscard]] uint64_t free_bytes() const { return free_; }
   [[nodiscard]] size_t live_blocks() const { return live_; }
+  [[nodiscard]] const std::vector<LegendEntry>& legend() const { return colours_.legend(); }
 
  private:
+  void ReadState(const Document& document, const DeviceView& device, const LayoutView& layout);
+  void Paint(const Document& document, const DeviceView& device);
+
   const LayoutView* layout_ = nullptr;
+  Colouring by_ = Colouring::kCategory;
+  BlockColours colours_;
   model::EventIndex moment_ = model::kNever;
   std::unique_ptr<fragmentation::LayoutCursor> cursor_;
   std::unique_ptr<classify::Origins> origins_;

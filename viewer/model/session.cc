@@ -204,6 +204,14 @@ Status Session::GoToOne(const std::string& word, const timeline::Step*& step) {
     SetMoment(model::kNever - 1);
     return {};
   }
+  constexpr std::string_view kColour = "colour:";
+  if (word.starts_with(kColour)) {
+    const auto by = ColouringFromKey(std::string_view(word).substr(kColour.size()));
+    if (!by)
+      return Error{"Blocks are coloured by category, age, size, stream, stack or step, as in colour:size."};
+    colouring = *by;
+    return {};
+  }
   if (word == "oom") {
     for (const TimelineMark& mark : of.marks) {
       if (mark.kind != TimelineMark::Kind::kOutOfMemory) continue;
@@ -237,7 +245,10 @@ Status Session::GoToOne(const std::string& word, const timeline::Step*& step) {
 }
 
 std::string Session::Locator() const {
-  return document() == nullptr ? "" : fmt::format("{}@{:.0f}", document()->path, MomentTime());
+  if (document() == nullptr) return "";
+  const std::string colour =
+      colouring == Colouring::kCategory ? "" : fmt::format(",colour:{}", Info(colouring).key);
+  return fmt::format("{}@{:.0f}{}", document()->path, MomentTime(), colour);
 }
 
 void Session::Remember() {
@@ -264,6 +275,7 @@ std::string Session::ToJson() const {
         {{"name", each->name()}, {"loaded", each->document != nullptr}, {"error", each->job->error()}});
   }
   json["filter"] = filter;
+  json["colouring"] = Info(colouring).key;
   json["playing"] = playing_;
   json["speed"] = speed_;
   json["message"] = message;

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "viewer/model/colouring.h"
 #include "viewer/model/document.h"
 #include "viewer/model/load_job.h"
 #include "viewer/model/time_view.h"
@@ -94,7 +95,8 @@ class Session {
   // When `seconds` have gone by.
   void Advance(double seconds);
 
-  // A place as a text: "peak", "oom", "end", "step:3", "step:3,peak", "1500000" (ns since the start).
+  // A place as a text: "peak", "oom", "end", "step:3", "step:3,peak", "1500000" (ns since the start);
+  // "colour:size" says by what blocks are coloured.
   [[nodiscard]] Status GoTo(const std::string& text);
   // What GoTo takes to come here again, with the file: "run.vms@1500000".
   [[nodiscard]] std::string Locator() const;
@@ -112,9 +114,10 @@ class Session {
   [[nodiscard]] const std::function<void()>& wake() const { return wake_; }
 
   Place place;
-  bool tab_chosen = false;  // by a person: then no file opens with another one
-  std::string filter;       // of the table of live blocks
-  std::string message;      // one sentence about the last thing that did not work
+  bool tab_chosen = false;                     // by a person: then no file opens with another one
+  Colouring colouring = Colouring::kCategory;  // of blocks at their addresses
+  std::string filter;                          // of the table of live blocks
+  std::string message;                         // one sentence about the last thing that did not work
 
  private:
   void Arrive(OpenFile& file);

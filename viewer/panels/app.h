@@ -61,6 +61,7 @@ struct App {
   size_t compare_with = 0;    // the file that stands for before
 
   bool show_help = false;
+  bool show_pins = false;  // on the address map
   bool dark = true;
   bool look_changed = false;  // the theme or the scale: whoever owns the window loads fonts and style again
   float scale = 1;
@@ -117,6 +118,11 @@ void ShowWhyEmpty(ImVec2 size, const std::string& sentence);
 // "Name      value" in the details.
 void ShowFact(const char* label, const std::string& value);
 void ShowHeading(const std::string& text);
+// The choice of what blocks are coloured by, as wide as `width`; and what the colours mean, on as many lines
+// as they need (returned before it is drawn as the height of the legend).
+void ShowColouringChoice(App& app, float width);
+[[nodiscard]] float LegendHeight(const std::vector<LegendEntry>& legend, float width);
+void DrawLegend(ImDrawList& list, ImVec2 at, const std::vector<LegendEntry>& legend, float width);
 // A panel with a border and the panel colour; EndPanel after its content.
 bool BeginPanel(const char* name, ImVec2 size);
 void EndPanel();

@@ -65,6 +65,10 @@ const Binding kBindings[] = {
     {"ctrl+l", "copy a link to this moment (--goto opens it)",
      [](App& app) { ImGui::SetClipboardText(app.session.Locator().c_str()); }},
     {"ctrl+q", "close the window", [](App& app) { app.quit = true; }},
+    {"c", "colour blocks by something else: age, size, stream, ...",
+     [](App& app) { app.session.colouring = NextColouring(app.session.colouring); }},
+    {"n", "mark the blocks that pin free memory on the address map",
+     [](App& app) { app.show_pins = !app.show_pins; }},
     {"t", "dark or light",
      [](App& app) {
        app.dark = !app.dark;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The caching allocator's memory at the moment, like the picture of a disk defragmenter: segments as strips,
-// blocks in the colours of their categories, free memory hatched.
+// blocks in the colours of their categories (or another fact about them), free memory hatched.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -36,7 +36,8 @@ std::string ShortTitle(const std::string& title, float width) {
   return std::string(rest);
 }
 
-void DrawBlock(ImDrawList& list, const Cells& cells, const MapStrip& strip, const MapBlock& block) {
+void DrawBlock(ImDrawList& list, const Cells& cells, const MapStrip& strip, const MapBlock& block,
+               ImU32 color, bool mark_pins) {
   const Look& l = look();
   const ImVec2 min = cells.TopLeft(strip, std::max(block.offset, strip.begin));
   ImVec2 max = cells.TopLeft(strip, std::min(block.end(), strip.end));
@@ -46,24 +47,27 @@ void DrawBlock(ImDrawList& list, const Cells& cells, const MapStrip& strip, cons
     return;
   }
   max.x = std::max(max.x, min.x + 1);  // what is live is seen, however small
-  const ImU32 color = ColorOf(block.category);
+  if (mark_pins && !block.pins) color = WithAlpha(color, 0.35f);
   list.AddRectFilled(min, max, color);
   if (block.use == MapBlock::Use::kPending) Hatch(list, min, max, InkOn(color));
   const float width = max.x - min.x;
   if (width > 3)
     list.AddRectFilled({max.x - 1, min.y}, max, WithAlpha(l.colors.panel, 0.55f));  // an edge to the next one
+  if (mark_pins && block.pins) list.AddRectFilled({min.x, max.y - Em(0.25f)}, max, l.colors.bad);
   if (width > Em(3.2f) && !block.title.empty()) {
     const std::string text = ShortTitle(block.title, width - Em(0.6f));
     DrawText(list, l.fonts.small,
-             {min.x + Em(0.3f), min.y + (cells.row_height - l.fonts.small->FontSize) / 2}, InkOn(color),
-             text);
+             {min.x + Em(0.3f), min.y + (cells.row_height - l.fonts.small->FontSize) / 2},
+             mark_pins && !block.pins ? l.colors.text : InkOn(color), text);
   }
 }
 
+// `pinned`: the segment under the mouse, whose pinning blocks are outlined; or nullptr.
 size_t DrawPage(ImDrawList& list, const Cells& cells, const AddressMap& map, const MapPage& page,
-                model::BlockId selected) {
+                const App& app, const MapSegment* pinned) {
   size_t narrow = 0;
-  std::vector<Rectangle> outlines;  // of the selected block, in one row or two
+  const model::BlockId selected = app.session.place.block;
+  std::vector<std::pair<Rectangle, ImU32>> outlines;  // of a block, in one row or two
   for (const MapStrip& strip : page.strips) {
     const MapSegment& segment = map.segments()[strip.segment];
     const ImVec2 min = cells.TopLeft(strip, strip.begin);
@@ -76,17 +80,20 @@ size_t DrawPage(ImDrawList& list, const Cells& cells, const AddressMap& map, con
     for (; block != segment.blocks.end() && block->offset < strip.end; ++block) {
       const bool live = block->use != MapBlock::Use::kFree;
       if (live && static_cast<double>(block->bytes) < cells.bytes_per_pixel) ++narrow;
-      DrawBlock(list, cells, strip, *block);
-      if (!live || block->block == model::kNone || block->block != selected) continue;
+      const ImU32 color = live ? FromRgb(map.legend()[block->entry].rgb) : 0;
+      DrawBlock(list, cells, strip, *block, color, app.show_pins);
+      const bool is_selected = live && block->block != model::kNone && block->block == selected;
+      if (!is_selected && !(block->pins && &segment == pinned)) continue;
       const ImVec2 from = cells.TopLeft(strip, std::max(block->offset, strip.begin));
       const ImVec2 to = cells.TopLeft(strip, std::min(block->end(), strip.end));
       outlines.push_back(
-          {{from.x - 1, from.y - 1}, {std::max(to.x, from.x + 1) + 1, from.y + cells.row_height + 1}});
+          {{{from.x - 1, from.y - 1}, {std::max(to.x, from.x + 1) + 1, from.y + cells.row_height + 1}},
+           is_selected ? look().colors.text : look().colors.bad});
     }
     list.AddRect(min, max, look().colors.line);
   }
-  for (const Rectangle& outline : outlines) {  // over the neighbours
-    list.AddRect(outline.min, outline.max, look().colors.text, 0, 0, std::max(2.0f, 2 * look().scale));
+  for (const auto& [outline, color] : outlines) {  // over the neighbours
+    list.AddRect(outline.min, outline.max, color, 0, 0, std::max(2.0f, 2 * look().scale));
   }
   return narrow;
 }
@@ -96,9 +103,17 @@ void ShowBlockTooltip(const MapSegment& segment, const MapBlock& block) {
   ImGui::BeginTooltip();
   if (block.use == MapBlock::Use::kFree) {
     ShowHeading(cli::FormatBytes(block.bytes) + " free");
+    if (segment.held_back != 0) {
+      const auto pins = std::count_if(segment.blocks.begin(), segment.blocks.end(),
+                                      [](const MapBlock& each) { return each.pins; });
+      ImGui::Text("%s in this segment cannot go back: pinned by %s",
+                  cli::FormatBytes(segment.held_back).c_str(),
+                  cli::FormatCount(static_cast<uint64_t>(pins), "block").c_str());
+    }
   } else {
     ShowHeading(block.title.empty() ? cli::FormatBytes(block.bytes) : block.title);
     ImGui::Text("%s, %s", cli::FormatBytes(block.bytes).c_str(), classify::Info(block.category).plural);
+    if (block.pins) ImGui::Text("pins %s of free memory", cli::FormatBytes(segment.held_back).c_str());
     if (block.use == MapBlock::Use::kPending)
       ImGui::TextUnformatted("freed, but another stream may still use it");
     if (block.requested != 0 && block.requested < block.bytes)
@@ -131,6 +146,17 @@ std::pair<const MapSegment*, const MapBlock*> UnderMouse(const AddressMap& map, 
   return {nullptr, nullptr};
 }
 
+void ShowPinsSwitch(App& app) {
+  ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {Em(0.4f), Em(0.1f)});
+  ImGui::PushStyleColor(ImGuiCol_Button, app.show_pins ? look().colors.selected : look().colors.raised);
+  if (ImGui::Button("Pins", {Em(4.4f), 0})) app.show_pins = !app.show_pins;
+  ImGui::PopStyleColor();
+  ImGui::PopStyleVar();
+  app.NameLastItem("pins");
+  if (ImGui::IsItemHovered())
+    ImGui::SetTooltip("Mark the blocks that keep free memory of their segments from the driver. Key: n");
+}
+
 }  // namespace
 
 void ShowAddressMap(App& app, ImVec2 size) {
@@ -138,25 +164,36 @@ void ShowAddressMap(App& app, ImVec2 size) {
   const LayoutView* layout = session.layout();
   if (layout == nullptr) return ShowWhyEmpty(size, "Placing every block at its address ...");
   if (layout->walk == nullptr) return ShowWhyEmpty(size, layout->why_not);
-  app.map.Update(*session.document(), *layout, session.place.moment);
+  app.map.Update(*session.document(), *session.device(), *layout, session.place.moment, session.colouring);
   const AddressMap& map = app.map;
   if (map.segments().empty())
     return ShowWhyEmpty(size, "The caching allocator holds no memory at this moment.");
 
   const ImVec2 at = ImGui::GetCursorScreenPos();
-  ImGui::InvisibleButton("map", size);
+  const float top = Em(1.9f);
+  const float legend = LegendHeight(map.legend(), size.x - Em(0.4f));
+  const float controls = Em(16.5f);
+  ImGui::SetCursorScreenPos({at.x + size.x - controls, at.y - Em(0.1f)});
+  ShowPinsSwitch(app);
+  ImGui::SameLine(0, Em(0.5f));
+  ShowColouringChoice(app, Em(11));
+  ImGui::SetCursorScreenPos({at.x, at.y + top});
+  ImGui::InvisibleButton("map", {size.x, size.y - top - legend});
   app.NameLastItem("map");
-  const float top = Em(1.7f);
+  const bool hovered = ImGui::IsItemHovered();
   Cells cells;
   cells.origin = {at.x + Em(0.2f), at.y + top};
   cells.row_height = Em(1.55f);
   cells.row_step = cells.row_height + Em(0.35f);
-  const auto rows = static_cast<size_t>(std::max(1.0f, (size.y - top - Em(0.4f)) / cells.row_step));
+  const auto rows = static_cast<size_t>(std::max(1.0f, (size.y - top - legend - Em(0.4f)) / cells.row_step));
   const MapPage page = LayOut(map.segments(), size.x - Em(0.4f), rows, Em(0.35f));
   cells.bytes_per_pixel = page.bytes_per_pixel;
 
   ImDrawList& list = *ImGui::GetWindowDrawList();
-  const size_t narrow = DrawPage(list, cells, map, page, session.place.block);
+  const auto [segment, block] =
+      hovered ? UnderMouse(map, page, cells) : std::pair<const MapSegment*, const MapBlock*>();
+  const bool free_under_mouse = block != nullptr && block->use == MapBlock::Use::kFree;
+  const size_t narrow = DrawPage(list, cells, map, page, app, free_under_mouse ? segment : nullptr);
   std::string text =
       fmt::format("{} in {}, {} free  ·  {}  ·  a pixel is {}", cli::FormatBytes(map.bytes()),
                   cli::FormatCount(map.segments().size(), "segment"), cli::FormatBytes(map.free_bytes()),
@@ -165,9 +202,10 @@ void ShowAddressMap(App& app, ImVec2 size) {
   if (narrow != 0)
     text += fmt::format("  ·  {} narrower than a pixel", cli::FormatCount(narrow, "block is", "blocks are"));
   DrawText(list, look().fonts.text, {at.x + Em(0.2f), at.y}, look().colors.dim,
-           FitText(look().fonts.text, text, size.x));
-  if (!ImGui::IsItemHovered()) return;
-  const auto [segment, block] = UnderMouse(map, page, cells);
+           FitText(look().fonts.text, text, size.x - controls - Em(0.8f)));
+  DrawLegend(list, {at.x + Em(0.2f), at.y + size.y - legend}, map.legend(), size.x - Em(0.4f));
+  ImGui::SetCursorScreenPos({at.x, at.y + size.y - legend});
+  ImGui::Dummy({size.x, legend});
   if (block == nullptr) return;
   ShowBlockTooltip(*segment, *block);
   if (!ImGui::IsMouseClicked(ImGuiMouseButton_Left) || block->block == model::kNone) return;

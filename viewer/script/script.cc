@@ -231,6 +231,9 @@ std::string StateJson(const App& app) {
   json["owners"] = {{"zoom", app.owners.zoom()}, {"shown_bytes", app.owners.shown().bytes}};
   const auto& leaks = app.leaks.answer();
   json["leaks"] = leaks && leaks->ok() ? Json(LeaksHeadline(leaks->value())) : Json();
+  Json& legend = json["legend"] = Json::array();
+  for (const LegendEntry& entry : app.map.legend()) legend.push_back(entry.text);
+  json["pins"] = app.show_pins;
   json["vertices"] = ImGui::GetIO().MetricsRenderVertices;
   return json.dump(2);
 }

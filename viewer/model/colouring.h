@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// By what blocks are coloured: their category, how old or large they are, their stream, the line of code or
+// the step that allocated them.
+//
+// Why few classes: people tell seven colours apart, not seventy. Streams, lines and steps of which there are
+// more share the last class, "others", and what nobody recorded has a colour of its own, so the legend always
+// adds up to what is shown. A class keeps its colour from one moment to the next while it is among the
+// largest.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "viewer/model/document.h"
+
+namespace vramscope::viewer {
+
+enum class Colouring : uint8_t { kCategory, kAge, kSize, kStream, kStack, kStep };
+inline constexpr size_t kColouringCount = 6;
+struct ColouringInfo {
+  const char* key;   // of scripts and places: "size"
+  const char* name;  // for people: "size"
+};
+[[nodiscard]] const ColouringInfo& Info(Colouring colouring);
+[[nodiscard]] std::optional<Colouring> ColouringFromKey(std::string_view key);
+[[nodiscard]] Colouring NextColouring(Colouring colouring);
+
+// A block as the colouring sees it.
+struct ColouredBlock {
+  model::BlockId block = model::kNone;  // kNone: older than the file, only its size and category are known
+  uint64_t bytes = 0;
+  classify::Category category = classify::Category::kUnattributed;
+};
+
+struct LegendEntry {
+  uint32_t rgb = 0;
+  std::string text;
+  uint64_t bytes = 0;
+  size_t blocks = 0;
+};
+
+class BlockColours {
+ public:
+  // The number in legend() of each block. `moment`: ages are counted up to it; nullopt = the whole life of a
+  // block counts. One document for one object.
+  [[nodiscard]] std::vector<uint8_t> Paint(const Document& document, const timeline::Training& training,
+                                           classify::Origins& origins, Colouring by,
+                                           std::optional<model::EventIndex> moment,
+                                           std::span<const ColouredBlock> blocks);
+
+  // Classes that occur: ages and sizes in their order, others by bytes; "others" and what is not known last.
+  [[nodiscard]] const std::vector<LegendEntry>& legend() const { return legend_; }
+
+ private:
+  static constexpr size_t kDistinct = 7;
+  [[nodiscard]] uint64_t KeyOf(const Document& document, const timeline::Training& training,
+                               classify::Origins& origins, std::optional<model::EventIndex> moment,
+                               const ColouredBlock& block);
+  [[nodiscard]] uint64_t LineOf(const model::Run& run, uint32_t stack);
+  [[nodiscard]] std::string TextOf(const model::Run& run, uint64_t key) const;
+  [[nodiscard]] uint32_t RgbOf(uint64_t key) const;
+  [[nodiscard]] bool HasOrder() const;
+  void KeepColours(const std::vector<uint64_t>& largest);
+
+  Colouring by_ = Colouring::kCategory;
+  std::vector<LegendEntry> legend_;
+  std::array<uint64_t, kDistinct> holders_ = {};  // which class has each of the distinct colours; 0 = nobody
+  std::unordered_map<uint32_t, uint64_t> line_of_stack_;
+  std::unordered_map<std::string_view, uint64_t> lines_;
+  std::vector<std::string_view> line_texts_;
+};
+
+}  // namespace vramscope::viewer
