@@ -44,7 +44,8 @@ std::unique_ptr<DeviceView> MakeDevice(const Run& run, const classify::Analysis&
                                                       MemorySeries(run, analysis.categories(), index),
                                                       StepLine(device.reserved),
                                                       driver == nullptr ? StepLine() : UsedLine(*driver),
-                                                      {}});
+                                                      {},
+                                                      RangeLanes(run, device.process)});
   view->marks = MarksOf(run, device, view->curve);
   return view;
 }

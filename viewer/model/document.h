@@ -16,6 +16,7 @@
 #include "profiler/snapshot/snapshot.h"
 #include "profiler/timeline/curve.h"
 #include "profiler/timeline/step_line.h"
+#include "viewer/model/range_lanes.h"
 
 namespace vramscope::viewer {
 
@@ -46,6 +47,7 @@ struct DeviceView {
   StepLine reserved;
   StepLine used;  // of the whole device, as the driver says
   std::vector<TimelineMark> marks;
+  RangeLanes lanes;  // of its process
 };
 
 // Where every byte of a device's caching allocator is: made after the timeline, for it takes longer.

@@ -43,6 +43,9 @@ struct TimelineCache {
                              size_t columns_wanted);
 };
 
+// How much of the timeline its ranges may take.
+enum class LaneRowsShown : uint8_t { kFew, kAll, kNone };
+
 struct App {
   explicit App(std::function<void()> wake) : session(std::move(wake)) {}
 
@@ -62,6 +65,8 @@ struct App {
 
   bool show_help = false;
   bool show_pins = false;  // on the address map
+  LaneRowsShown lane_rows = LaneRowsShown::kFew;
+  std::string hover_range;  // the name of the range under the mouse
   bool dark = true;
   bool look_changed = false;  // the theme or the scale: whoever owns the window loads fonts and style again
   float scale = 1;
@@ -102,6 +107,12 @@ void ShowLeaks(App& app, ImVec2 size);
 void ShowLoading(App& app, ImVec2 size);
 void ShowHelp(App& app);
 
+// Rows of named ranges below the timeline that there is room for in a view of that height; how high they are;
+// and these, from `min` to `right`. Returns whether the mouse is on one, which it then also handles.
+[[nodiscard]] size_t LaneRows(const App& app, const DeviceView& device, float height);
+[[nodiscard]] float LaneHeight(size_t rows);
+bool ShowRangeLanes(App& app, const DeviceView& device, size_t rows, ImVec2 min, float right, bool hovered);
+
 // What the keyboard does wherever the focus is, but for text fields.
 void HandleKeys(App& app);
 
@@ -118,6 +129,17 @@ void ShowWhyEmpty(ImVec2 size, const std::string& sentence);
 // "Name      value" in the details.
 void ShowFact(const char* label, const std::string& value);
 void ShowHeading(const std::string& text);
+// Times along the upper edge of a view, with lines down through it.
+void DrawTimeAxis(ImDrawList& list, ImVec2 min, ImVec2 max, const TimeView& view, float axis_top);
+// What the mouse does to time in a view: zoom, pan, the moment, a range. For the last item.
+struct TimeMouse {
+  float left = 0;  // of the plot
+  float right = 0;
+  bool hovered = false;
+  bool active = false;
+  bool selects = true;  // a press may set the moment or begin a range
+};
+void NavigateTime(App& app, const TimeMouse& mouse);
 // The choice of what blocks are coloured by, as wide as `width`; and what the colours mean, on as many lines
 // as they need (returned before it is drawn as the height of the legend).
 void ShowColouringChoice(App& app, float width);

@@ -69,6 +69,8 @@ const Binding kBindings[] = {
      [](App& app) { app.session.colouring = NextColouring(app.session.colouring); }},
     {"n", "mark the blocks that pin free memory on the address map",
      [](App& app) { app.show_pins = !app.show_pins; }},
+    {"r", "ranges below the timeline: a few, all, none",
+     [](App& app) { app.lane_rows = static_cast<LaneRowsShown>((static_cast<int>(app.lane_rows) + 1) % 3); }},
     {"t", "dark or light",
      [](App& app) {
        app.dark = !app.dark;

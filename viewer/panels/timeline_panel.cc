@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory over time, stacked by category, with what the allocator and the device hold above it; steps and
-// phases below.
+// Memory over time, stacked by category, with what the allocator and the device hold above it; steps, phases
+// and named ranges below.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -39,15 +39,7 @@ void DrawGrid(ImDrawList& list, const Plot& plot, const TimeView& view, float ax
     if (y - size.y / 2 < axis_top + Em(1)) continue;
     DrawText(list, l.fonts.small, {plot.min.x - size.x - Em(0.5f), y - size.y / 2}, l.colors.dim, tick.text);
   }
-  float free_from = plot.min.x;
-  for (const TimeTick& tick : TimeTicks(view, static_cast<int>((plot.max.x - plot.min.x) / Em(6)))) {
-    const float x = std::round(plot.X(view, tick.time_ns)) + 0.5f;
-    list.AddLine({x, plot.min.y}, {x, plot.max.y}, WithAlpha(l.colors.line, 0.6f));
-    const ImVec2 size = TextSize(l.fonts.small, tick.text);
-    if (x + Em(0.3f) < free_from || x + Em(0.3f) + size.x > plot.max.x) continue;
-    DrawText(list, l.fonts.small, {x + Em(0.3f), axis_top}, l.colors.dim, tick.text);
-    free_from = x + size.x + Em(1);
-  }
+  DrawTimeAxis(list, plot.min, plot.max, view, axis_top);
 }
 
 // Bands of one category; neighbouring columns of equal height become one rectangle.
@@ -202,49 +194,14 @@ void ShowTooltip(const Session& session, const DeviceView& device, const Timelin
   ImGui::PopStyleVar();
 }
 
-void HandleMouse(App& app, const Plot& plot, bool hovered, bool active) {
-  Session& session = app.session;
-  TimeView& view = session.place.window;
-  const ImGuiIO& io = ImGui::GetIO();
-  const auto time_at = [&](float x) { return view.TimeAt((x - plot.min.x) / (plot.max.x - plot.min.x)); };
-  const double mouse_ns = time_at(io.MousePos.x);
-  app.hover_ns.reset();
-  if (hovered) {
-    app.hover_ns = mouse_ns;
-    if (io.MouseWheel != 0 && !io.KeyShift) view.Zoom(std::pow(1.25, io.MouseWheel), mouse_ns);
-    const float sideways = io.MouseWheelH + (io.KeyShift ? io.MouseWheel : 0);
-    if (sideways != 0) view.Pan(-view.width() * 0.1 * sideways);
-    if (ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) {
-      session.Remember();
-      view.Fit();
-      session.place.range.reset();
-      app.drag_from_ns.reset();
-      return;
-    }
-  }
-  const bool panning =
-      ImGui::IsMouseDragging(ImGuiMouseButton_Right) || ImGui::IsMouseDragging(ImGuiMouseButton_Middle);
-  if (active && panning) view.Pan(-io.MouseDelta.x / (plot.max.x - plot.min.x) * view.width());
-  if (ImGui::IsItemActivated() && io.MouseDown[0]) app.drag_from_ns = mouse_ns;
-  if (active && app.drag_from_ns && ImGui::IsMouseDragging(ImGuiMouseButton_Left, Em(0.3f))) {
-    session.place.range =
-        TimeRange{std::min(*app.drag_from_ns, mouse_ns), std::max(*app.drag_from_ns, mouse_ns)};
-  }
-  if (ImGui::IsItemDeactivated() && app.drag_from_ns) {
-    const bool clicked = !session.place.range || ImGui::GetMouseDragDelta(ImGuiMouseButton_Left, 0).x == 0;
-    if (clicked) session.place.range.reset();
-    if (clicked) session.SetMomentAt(*app.drag_from_ns);
-    app.drag_from_ns.reset();
-  }
-}
-
 }  // namespace
 
 void ShowTimeline(App& app, ImVec2 size) {
   Session& session = app.session;
   DeviceView& device = *session.device();
   const ImVec2 at = ImGui::GetCursorScreenPos();
-  const float bands = Em(2.6f);
+  const size_t lanes = LaneRows(app, device, size.y);
+  const float bands = Em(2.6f) + LaneHeight(lanes);
   Plot plot;
   plot.min = {std::floor(at.x + Em(4.4f)), std::floor(at.y + Em(1.8f))};
   plot.max = {std::floor(at.x + size.x - Em(0.4f)), std::floor(at.y + size.y - bands - Em(0.3f))};
@@ -260,8 +217,12 @@ void ShowTimeline(App& app, ImVec2 size) {
                          ImGuiButtonFlags_MouseButtonLeft | ImGuiButtonFlags_MouseButtonRight |
                              ImGuiButtonFlags_MouseButtonMiddle);
   app.Name("timeline", plot.min, plot.max);
-  HandleMouse(app, plot, ImGui::IsItemHovered() && plot.Holds(ImGui::GetIO().MousePos),
-              ImGui::IsItemActive());
+  const ImVec2 mouse = ImGui::GetIO().MousePos;
+  const bool hovered =
+      ImGui::IsItemHovered() && mouse.x >= plot.min.x && mouse.x < plot.max.x && mouse.y >= plot.min.y;
+  const float lanes_top = plot.max.y + Em(0.3f) + Em(2.5f);
+  const bool on_lanes = lanes != 0 && mouse.y >= lanes_top;
+  NavigateTime(app, {plot.min.x, plot.max.x, hovered, ImGui::IsItemActive(), !on_lanes});
 
   const TimeView& view = session.place.window;
   ImDrawList& list = *ImGui::GetWindowDrawList();
@@ -284,8 +245,10 @@ void ShowTimeline(App& app, ImVec2 size) {
   list.PopClipRect();
   list.PushClipRect({at.x, at.y}, {at.x + size.x, at.y + size.y}, true);
   DrawMarks(list, plot, app, device);
+  const bool on_range =
+      ShowRangeLanes(app, device, lanes, {plot.min.x, lanes_top}, plot.max.x, hovered && on_lanes);
   list.PopClipRect();
-  if (!app.hover_ns || ImGui::IsItemActive()) return;
+  if (!app.hover_ns || ImGui::IsItemActive() || on_range || !plot.Holds(mouse)) return;
   const float x = ImGui::GetIO().MousePos.x;
   list.AddLine({x, plot.min.y}, {x, plot.max.y}, WithAlpha(look().colors.text, 0.4f));
   ShowTooltip(session, device, picture, std::min(columns - 1, static_cast<size_t>(x - plot.min.x)));

@@ -233,6 +233,9 @@ std::string StateJson(const App& app) {
   json["leaks"] = leaks && leaks->ok() ? Json(LeaksHeadline(leaks->value())) : Json();
   Json& legend = json["legend"] = Json::array();
   for (const LegendEntry& entry : app.map.legend()) legend.push_back(entry.text);
+  json["hover_range"] = app.hover_range;
+  const DeviceView* device = app.session.device();
+  json["lanes"] = device == nullptr ? 0 : device->lanes.lanes().size();
   json["pins"] = app.show_pins;
   json["vertices"] = ImGui::GetIO().MetricsRenderVertices;
   return json.dump(2);

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// The program's own ranges (NVTX, record_function, forwards of modules) as lanes below the timeline: what
+// runs inside something else lies below it.
+//
+//   NVTX      ├──────── step 3 ────────┤├──────── step 4 ──
+//             ├─ forward ─┤├ backward ─┤├─ forward ─┤             one lane for each depth of each thread
+//   modules   ├ layers.0 ┤┤┤                                      below a pixel: one piece for all of them
+//
+// Why lanes: within one lane nothing overlaps, so begins and ends are both in order, and the pieces of a
+// window are found by bisection: a pixel costs O(log n), however many ranges lie in it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "profiler/timeline/curve.h"
+#include "viewer/model/time_view.h"
+
+namespace vramscope::viewer {
+
+// What is drawn as one rectangle: `count` ranges of a lane from number `first` on.
+struct LanePiece {
+  size_t first = 0;
+  size_t count = 0;
+  double x0 = 0;  // pixels from the window's begin; x1 - x0 >= 1
+  double x1 = 0;
+};
+
+class RangeLanes {
+ public:
+  struct Lane {
+    trace::RangeKind kind{};
+    model::ThreadIndex thread = 0;
+    size_t depth = 0;              // from 0
+    std::vector<uint32_t> ranges;  // into Run::ranges, in order of time
+  };
+
+  RangeLanes() = default;
+  // Of one process. `run` must outlive it. O(n log n).
+  RangeLanes(const model::Run& run, model::ProcessIndex process);
+
+  // NVTX, then scopes, then modules; within these by thread.
+  [[nodiscard]] const std::vector<Lane>& lanes() const { return lanes_; }
+  // Nested deeper than lanes go, so in none of them.
+  [[nodiscard]] size_t left_out() const { return left_out_; }
+
+  // What of a lane is seen in a window of `width` pixels, from left to right, at most two for each pixel.
+  [[nodiscard]] std::vector<LanePiece> Pieces(size_t lane, const TimeView& view, double width) const;
+
+  // In nanoseconds; what did not end lasts to the end of the trace.
+  [[nodiscard]] double BeginOf(uint32_t range) const;
+  [[nodiscard]] double EndOf(uint32_t range) const;
+
+ private:
+  const model::Run* run_ = nullptr;
+  std::vector<Lane> lanes_;
+  size_t left_out_ = 0;
+};
+
+[[nodiscard]] const char* LaneTitle(trace::RangeKind kind);  // "NVTX"
+
+// What a range did to the memory of a device; as report::NamedRange counts it.
+struct RangeFacts {
+  std::string name;
+  uint64_t duration_ns = 0;
+  timeline::Peak peak;  // within
+  int64_t growth = 0;   // allocated bytes from begin to end
+  bool ended = true;    // within the trace
+};
+[[nodiscard]] RangeFacts FactsOf(const model::Run& run, const timeline::DeviceCurve& curve, uint32_t range);
+
+}  // namespace vramscope::viewer
