@@ -197,6 +197,20 @@ class Script(ViewerTest):
             "click pins",
             "expect pins = false",
             "goto colour:category",
+            "click tab.address-time",
+            "wait answered",
+            "expect address_time.blocks = 3",
+            "expect address_time.merged = 0",
+            "click address-time 0.98 0.1",  # the upper 8 MiB of 20
+            "expect block = 3",
+            "expect moment > 3",
+            "wheel address-time 0.5 0.5 4",
+            "expect begin_ns > 0",
+            "key home",
+            "key c",
+            "wait answered",
+            "shot " + self.path("address-time.png"),
+            "key escape",
             "click tab.fragmentation",
             "shot " + self.path("fragmentation.png"),
             "click tab.timeline",
@@ -237,8 +251,8 @@ class Script(ViewerTest):
             compared = json.load(file)["compare"]
         diff = subprocess.run([VRAMSCOPE, "diff", snapshot, TRAINING], stdout=subprocess.PIPE, check=True, text=True).stdout
         self.assertEqual(compared, diff.splitlines()[0])
-        pictures = [picture(self.path(name + ".png"))[2] for name in ("oom", "map", "lines", "fragmentation", "compare")]
-        self.assertEqual(len(set(pictures)), 5)
+        pictures = [picture(self.path(name + ".png"))[2] for name in ("oom", "map", "lines", "address-time", "fragmentation", "compare")]
+        self.assertEqual(len(set(pictures)), 6)
 
     def test_a_script_that_is_wrong_says_where(self) -> None:
         script = self.path("wrong.txt")

@@ -10,6 +10,7 @@
 #include "profiler/cli/terminal.h"
 #include "profiler/fragmentation/snapshot_subject.h"
 #include "profiler/fragmentation/trace_subject.h"
+#include "viewer/model/address_time.h"
 
 namespace vramscope::viewer {
 namespace {
@@ -78,12 +79,13 @@ std::unique_ptr<Document> MakeDocument(std::string path, Run run,
   return document;
 }
 
-std::unique_ptr<LayoutView> MakeLayout(const Document& document, const DeviceView& device) {
-  auto view = std::make_unique<LayoutView>();
+namespace {
+
+void PlaceSegments(const Document& document, const DeviceView& device, LayoutView* view) {
   const model::Device& of = document.run->devices[device.index];
   if (trace::DeviceTypeOf(of.code) == 0) {
     view->why_not = "This is host memory: it has no caching allocator, so there are no segments to show.";
-    return view;
+    return;
   }
   Result<fragmentation::Subject> subject =
       document.snapshot ? fragmentation::SubjectOf(document.snapshot, trace::DeviceIndexOf(of.code))
@@ -91,16 +93,24 @@ std::unique_ptr<LayoutView> MakeLayout(const Document& document, const DeviceVie
                                                    document.run->processes[of.process].info.pid);
   if (!subject.ok()) {
     view->why_not = cli::Printable(subject.error().sentence);
-    return view;
+    return;
   }
   view->subject = std::move(subject).value();
   if (!view->subject.has_layout) {
     view->why_not =
         "This file does not say which segments PyTorch's allocator held, so blocks cannot be placed at their "
         "addresses. vramscope info says what was hooked.";
-    return view;
+    return;
   }
   view->walk = std::make_unique<fragmentation::LayoutWalk>(view->subject.history, view->subject.rules);
+}
+
+}  // namespace
+
+std::unique_ptr<LayoutView> MakeLayout(const Document& document, const DeviceView& device) {
+  auto view = std::make_unique<LayoutView>();
+  PlaceSegments(document, device, view.get());
+  view->addresses = std::make_shared<AddressTimeIndex>(document, device, *view);
   return view;
 }
 

@@ -20,6 +20,8 @@
 
 namespace vramscope::viewer {
 
+class AddressTimeIndex;
+
 // What every panel draws is named here once.
 using classify::CategoryMask;
 using classify::kAllCategories;
@@ -50,11 +52,13 @@ struct DeviceView {
   RangeLanes lanes;  // of its process
 };
 
-// Where every byte of a device's caching allocator is: made after the timeline, for it takes longer.
+// Where every byte of a device's caching allocator is, and where its blocks were at all times: made after the
+// timeline, for it takes longer.
 struct LayoutView {
   fragmentation::Subject subject;
-  std::unique_ptr<fragmentation::LayoutWalk> walk;  // none when the segments are not known
-  std::string why_not;                              // then: one sentence
+  std::unique_ptr<fragmentation::LayoutWalk> walk;    // none when the segments are not known
+  std::string why_not;                                // then: one sentence
+  std::shared_ptr<const AddressTimeIndex> addresses;  // also without a walk
 };
 
 struct Document {

@@ -17,6 +17,7 @@ struct TabSpec {
 constexpr TabSpec kTabs[] = {{Tab::kTimeline, "Timeline", ShowTimeline},
                              {Tab::kOwners, "Owners", ShowOwners},
                              {Tab::kMap, "Address map", ShowAddressMap},
+                             {Tab::kAddressTime, "Addresses over time", ShowAddressTime},
                              {Tab::kFragmentation, "Fragmentation", ShowFragmentation},
                              {Tab::kOutOfMemory, "Out of memory", ShowOutOfMemory},
                              {Tab::kLeaks, "Leaks", ShowLeaks},
@@ -100,6 +101,7 @@ void App::CloseFile(size_t file) {
   timeline = {};
   overview = {};
   map = {};
+  address_time.Forget();
   fragmentation = {};
   autopsy = {};     // waits for its thread
   comparison = {};  // and this

@@ -13,6 +13,7 @@
 #include <string>
 
 #include "viewer/model/address_map.h"
+#include "viewer/model/address_time.h"
 #include "viewer/model/comparison.h"
 #include "viewer/model/fragmentation_view.h"
 #include "viewer/model/leaks_view.h"
@@ -62,6 +63,11 @@ struct App {
   LeaksView leaks;            // and this
   OwnerView owners;
   size_t compare_with = 0;    // the file that stands for before
+  AddressTimeView address_time;
+  double address_low = 0;  // places on the axis of addresses that are shown
+  double address_high = 1;
+  model::BlockId hover_block = model::kNone;  // there
+  size_t compare_with = 0;                    // the file that stands for before
 
   bool show_help = false;
   bool show_pins = false;  // on the address map
@@ -98,6 +104,7 @@ void ShowOverview(App& app, ImVec2 size);
 void ShowDetails(App& app, ImVec2 size);
 void ShowLiveBlocks(App& app, ImVec2 size);
 void ShowAddressMap(App& app, ImVec2 size);
+void ShowAddressTime(App& app, ImVec2 size);
 void ShowFragmentation(App& app, ImVec2 size);
 void ShowOutOfMemory(App& app, ImVec2 size);
 void ShowCompare(App& app, ImVec2 size);

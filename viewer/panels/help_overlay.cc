@@ -178,6 +178,7 @@ void ShowHelp(App& app) {
         row(words.size() > 1 ? words[0] + "  " + words[1] : words[0], binding.meaning);
       }
       row("wheel", "zoom at the mouse; with shift: earlier, later");
+      row("ctrl+wheel", "zoom into addresses over time");
       row("drag", "select a range; with the right button: move");
       row("click", "set the moment that everything follows");
       row("double click", "the whole run");

@@ -233,6 +233,12 @@ std::string StateJson(const App& app) {
   json["leaks"] = leaks && leaks->ok() ? Json(LeaksHeadline(leaks->value())) : Json();
   Json& legend = json["legend"] = Json::array();
   for (const LegendEntry& entry : app.map.legend()) legend.push_back(entry.text);
+  const AddressTimePicture& addresses = app.address_time.picture();
+  json["address_time"] = {{"blocks", addresses.blocks.size()},
+                          {"merged", addresses.merged_blocks},
+                          {"low", app.address_low},
+                          {"high", app.address_high}};
+  json["hover_block"] = app.hover_block == model::kNone ? Json() : Json(app.hover_block + 1);
   json["hover_range"] = app.hover_range;
   const DeviceView* device = app.session.device();
   json["lanes"] = device == nullptr ? 0 : device->lanes.lanes().size();
