@@ -5,6 +5,7 @@ import json
 import os
 import struct
 import subprocess
+import sys
 import tempfile
 import unittest
 import zlib
@@ -76,6 +77,15 @@ for step in range(9):
     optimizer.zero_grad()
     model(x).square().mean().backward()
     optimizer.step()
+# Appends the rest of a file as soon as somebody has seen its first part.
+WRITER = """
+import os, sys, time
+seen, whole, growing = sys.argv[1:]
+while not os.path.exists(seen):
+    time.sleep(0.02)
+with open(whole, "rb") as source, open(growing, "ab") as target:
+    source.seek(target.tell())
+    target.write(source.read())
 """
 
 
@@ -253,6 +263,36 @@ class Script(ViewerTest):
         self.assertEqual(compared, diff.splitlines()[0])
         pictures = [picture(self.path(name + ".png"))[2] for name in ("oom", "map", "lines", "address-time", "fragmentation", "compare")]
         self.assertEqual(len(set(pictures)), 6)
+
+    def test_a_file_that_is_being_written_is_followed(self) -> None:
+        growing, seen = self.path("growing.vms"), self.path("seen.json")
+        with open(TRAINING, "rb") as file:
+            data = file.read()
+        with open(growing, "wb") as file:
+            file.write(data[:len(data) // 2])  # some whole blocks, and a part of one
+        writer = subprocess.Popen([sys.executable, "-c", WRITER, seen, TRAINING, growing])
+        self.addCleanup(writer.wait)
+        self.addCleanup(writer.kill)
+        self.run_script([
+            "expect files.0.loaded = true",
+            "expect files.0.events < 800",
+            "expect files.0.live = false",
+            "key c",
+            "key ctrl+f",
+            "text category:activation",
+            "key escape",
+            "goto 1000000",
+            "expect moment_ns = 903210",
+            "state " + seen,
+            "wait events 800",
+            "expect files.0.live = false",  # it is complete
+            "expect moment_ns = 903210",
+            "expect live_rows > 0",
+            "expect colouring = age",
+            "click tab.address-time",
+            "wait answered",
+            "expect address_time.blocks > 0",
+        ], growing)
 
     def test_a_script_that_is_wrong_says_where(self) -> None:
         script = self.path("wrong.txt")

@@ -2,6 +2,7 @@
 #include "viewer/model/load_job.h"
 
 #include <algorithm>
+#include <chrono>
 #include <exception>
 #include <utility>
 
@@ -66,11 +67,13 @@ class LoadJob::Watched final : public model::Source {
 LoadJob::LoadJob(std::string path, std::function<void()> wake)
     : path_(std::move(path)), wake_(std::move(wake)) {
   thread_ = std::thread([this] {
+    const auto begin = std::chrono::steady_clock::now();
     try {
       Work();
     } catch (const std::exception& failure) {  // memory that is not there, above all
       Fail(path_ + ": " + failure.what() + ".");
     }
+    seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     finished_ = true;
     wake_();
   });
@@ -101,6 +104,8 @@ Result<model::Run> LoadJob::Read(std::shared_ptr<const snapshot::Snapshot>& snap
   } else {
     auto reader = trace::TraceReader::Open(path_);
     if (!reader.ok()) return reader.error();
+    file_bytes_ = (*reader)->file_bytes();
+    closed_ = (*reader)->damage().closed_cleanly;
     duration_ns_ = static_cast<double>((*reader)->last_time_ns());
     source = model::MakeSource(std::move(reader).value());
   }

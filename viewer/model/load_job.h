@@ -40,6 +40,11 @@ class LoadJob {
   [[nodiscard]] const char* stage() const { return stage_; }
   [[nodiscard]] double share() const { return share_; }  // of the reading, 0 to 1
   void Cancel() { cancelled_ = true; }
+  // Of the file when reading began; how long all of it took; whether its writer has closed it (a snapshot
+  // always is). When it has finished.
+  [[nodiscard]] uint64_t file_bytes() const { return file_bytes_; }
+  [[nodiscard]] double seconds() const { return seconds_; }
+  [[nodiscard]] bool closed() const { return closed_; }
 
   [[nodiscard]] std::vector<PreviewPoint> preview() const;
   [[nodiscard]] double preview_duration_ns() const { return duration_ns_; }  // 0 = not known
@@ -65,6 +70,9 @@ class LoadJob {
   std::atomic<const char*> stage_ = "reading";
   std::atomic<double> share_ = 0;
   std::atomic<double> duration_ns_ = 0;
+  std::atomic<uint64_t> file_bytes_ = 0;
+  std::atomic<double> seconds_ = 0;
+  std::atomic<bool> closed_ = true;
 
   mutable std::mutex mutex_;  // of all below
   std::vector<PreviewPoint> preview_;

@@ -71,6 +71,7 @@ void Session::Update() {
     }
     size_t device = 0;
     while (auto layout = file->job->TakeLayout(device)) file->layouts[device] = std::move(layout);
+    Follow(*file);
   }
 }
 
@@ -273,8 +274,11 @@ void Session::Forward() { Restore(forward_, back_); }
 std::string Session::ToJson() const {
   nlohmann::ordered_json json = {{"files", nlohmann::json::array()}, {"tab", TabKey(place.tab)}};
   for (const auto& each : files_) {
-    json["files"].push_back(
-        {{"name", each->name()}, {"loaded", each->document != nullptr}, {"error", each->job->error()}});
+    json["files"].push_back({{"name", each->name()},
+                             {"loaded", each->document != nullptr},
+                             {"error", each->job->error()},
+                             {"live", each->live()},
+                             {"events", each->document ? each->document->run->event_count() : 0}});
   }
   json["filter"] = filter;
   json["colouring"] = Info(colouring).key;

@@ -14,6 +14,7 @@
 #include "viewer/model/colouring.h"
 #include "viewer/model/document.h"
 #include "viewer/model/load_job.h"
+#include "viewer/model/tail.h"
 #include "viewer/model/time_view.h"
 
 namespace vramscope::viewer {
@@ -47,7 +48,12 @@ struct OpenFile {
   std::unique_ptr<Document> document;                // none while it is read
   std::vector<std::unique_ptr<LayoutView>> layouts;  // by device; none while it is made
   std::unique_ptr<LoadJob> job;                      // above the document in time: destroyed first
+  Tail tail;
+  bool followed = false;          // the tail knows what was read first
+  std::unique_ptr<LoadJob> next;  // the same file, which has grown
   [[nodiscard]] std::string name() const;
+  // It is being written at this moment.
+  [[nodiscard]] bool live() const;
 };
 
 class Session {
@@ -61,6 +67,10 @@ class Session {
   // Takes over what the threads have finished. Once a frame.
   void Update();
   [[nodiscard]] bool loading() const;
+  // Grows when a document was exchanged for one of the same file that has become longer. What was made from
+  // the old one must go before DropReplaced.
+  [[nodiscard]] uint64_t generation() const { return generation_; }
+  void DropReplaced() { replaced_.clear(); }
 
   [[nodiscard]] const std::vector<std::unique_ptr<OpenFile>>& files() const { return files_; }
   // Of what is shown; nullptr while there is none.
@@ -123,6 +133,10 @@ class Session {
 
  private:
   void Arrive(OpenFile& file);
+  // Reads the file again when it has grown, and exchanges it when that is done (session_follow.cc).
+  void Follow(OpenFile& file);
+  void Exchange(OpenFile& file);
+  void KeepPlaces(const OpenFile& file, const Document& before);
   // `step`: the one that a word before has named; set by this one where it names one.
   [[nodiscard]] Status GoToOne(const std::string& word, const timeline::Step*& step);
   // Where a program imports for half a minute before it allocates, that half minute is left out at first.
@@ -131,6 +145,8 @@ class Session {
 
   std::function<void()> wake_;
   std::vector<std::unique_ptr<OpenFile>> files_;
+  std::vector<std::unique_ptr<OpenFile>> replaced_;
+  uint64_t generation_ = 0;
   std::vector<Place> back_;
   std::vector<Place> forward_;
   bool playing_ = false;

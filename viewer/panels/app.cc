@@ -96,7 +96,7 @@ const TimelinePicture& TimelineCache::Get(const Document& document, const Device
   return picture;
 }
 
-void App::CloseFile(size_t file) {
+void App::ForgetViews() {
   live = {};
   timeline = {};
   overview = {};
@@ -108,11 +108,20 @@ void App::CloseFile(size_t file) {
   whatif.Clear();   // and this
   leaks.Clear();    // and this
   owners.Clear();
+}
+
+void App::CloseFile(size_t file) {
+  ForgetViews();
   session.Close(file);
 }
 
 void ShowFrame(App& app) {
   app.session.Update();
+  if (app.generation != app.session.generation()) {
+    app.ForgetViews();
+    app.generation = app.session.generation();
+  }
+  app.session.DropReplaced();
   app.session.Advance(ImGui::GetIO().DeltaTime);
   app.elements.clear();
   HandleKeys(app);

@@ -87,6 +87,9 @@ struct App {
 
   // With everything that was made from it.
   void CloseFile(size_t file);
+  // Everything that panels have made from documents.
+  void ForgetViews();
+  uint64_t generation = 0;  // of the documents that the views were made from
 
   // Where the elements of this frame are, by name: for scripts.
   std::map<std::string, Rectangle> elements;

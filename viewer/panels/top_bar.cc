@@ -16,6 +16,18 @@ bool ArrowButton(App& app, const char* name, ImGuiDir direction, bool enabled) {
   return clicked;
 }
 
+void ShowLiveMark(App& app, size_t file) {
+  ImGui::SameLine(0, Em(0.2f));
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float middle = at.y + ImGui::GetFrameHeight() / 2;
+  ImGui::GetWindowDrawList()->AddCircleFilled({at.x + Em(0.35f), middle}, Em(0.25f), look().colors.accent);
+  DrawText(*ImGui::GetWindowDrawList(), look().fonts.small,
+           {at.x + Em(0.8f), middle - look().fonts.small->FontSize / 2}, look().colors.accent, "live");
+  ImGui::Dummy({Em(0.8f) + TextSize(look().fonts.small, "live").x, ImGui::GetFrameHeight()});
+  app.NameLastItem(fmt::format("live.{}", file));
+  if (ImGui::IsItemHovered()) ImGui::SetTooltip("The file is being written; it is read again as it grows.");
+}
+
 void ShowFiles(App& app) {
   Session& session = app.session;
   size_t closed = session.files().size();
@@ -32,6 +44,7 @@ void ShowFiles(App& app) {
     if (ImGui::IsItemHovered() && ImGui::IsMouseClicked(ImGuiMouseButton_Middle)) closed = i;
     ImGui::PopStyleColor(2);
     ImGui::PopID();
+    if (session.files()[i]->live()) ShowLiveMark(app, i);
     ImGui::SameLine();
   }
   if (closed < session.files().size()) app.CloseFile(closed);
@@ -71,7 +84,7 @@ void ShowBanner(const Session& session) {
   std::string text = session.message;
   if (session.document() != nullptr) {
     const trace::Damage& damage = session.document()->run->source->damage();
-    if (!damage.sentence.empty()) text = damage.sentence;
+    if (!damage.sentence.empty() && !session.file()->live()) text = damage.sentence;
     if (const uint64_t lost = session.document()->run->lost_events(); text.empty() && lost > 0)
       text = cli::FormatCount(lost, "event") + " were lost while recording; totals after that may be wrong.";
   }

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <fstream>
 #include <functional>
@@ -10,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string_view>
+#include <thread>
 
 #include "profiler/cli/diff_screen.h"
 
@@ -64,8 +66,21 @@ class Runner {
       viewer_.WaitForAnswers();
       return {};
     }
+    if (line.words.size() == 3 && line.words[1] == "events") {
+      WaitForEvents(static_cast<uint64_t>(std::atoll(line.words[2].c_str())));
+      return {};
+    }
     for (int i = std::atoi(line.rest.c_str()); i > 0; --i) viewer_.Frame();
     return {};
+  }
+
+  // Until the file that is shown has so many, as one that is being written gets them.
+  void WaitForEvents(uint64_t events) {
+    const Session& session = app_.session;
+    while (session.document() == nullptr || session.document()->run->event_count() < events) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      viewer_.Frame();
+    }
   }
 
   // The mouse to a place in the element; the words at [at] and [at + 1] are shares of its size, where there
