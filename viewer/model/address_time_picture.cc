@@ -23,6 +23,21 @@ struct Cell {
   uint8_t entry = 0;
 };
 
+// What a block was for the longest part of its life.
+classify::Category LongestOf(const model::Run& run, const classify::Life& life, const model::Block& block) {
+  const model::EventIndex last = std::min(block.free_event, run.event_count() - 1);
+  size_t longest = 0;
+  uint64_t longest_ns = 0;
+  for (size_t i = 0; i < life.size() && life.size() > 1; ++i) {
+    const uint64_t begin = run.times.TimeOf(std::min(life[i].begin, last));
+    const uint64_t end = run.times.TimeOf(i + 1 < life.size() ? std::min(life[i + 1].begin, last) : last);
+    if (end - begin < longest_ns) continue;
+    longest_ns = end - begin;
+    longest = i;
+  }
+  return life[longest].category;
+}
+
 // Blocks that are too small, summed up.
 class Cells {
  public:
@@ -126,8 +141,7 @@ AddressTimePicture DrawAddressTime(const Document& document, const DeviceView& d
     const double low = index.axis().PlaceOf(block.address);
     const double high = low + static_cast<double>(block.size) * index.axis().places_per_byte();
     if (high < window.low || low > window.high) return;
-    const classify::Life life = document.analysis->categories().Of(id);
-    blocks.push_back({id, block.size, life[life.size() - 1].category});  // what it was in the end
+    blocks.push_back({id, block.size, LongestOf(run, document.analysis->categories().Of(id), block)});
   });
   classify::Origins origins(run, document.analysis->training());
   const std::vector<uint8_t> entries =

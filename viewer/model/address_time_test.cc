@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 #include <set>
 
@@ -104,6 +105,24 @@ TEST_F(AddressTimeTest, EveryBlockIsDrawnByItselfOrCountedInTheCellsThatItTouche
     for (const LegendEntry& entry : picture.legend) in_legend += entry.blocks;
     EXPECT_EQ(in_legend, alone + small);
   }
+}
+
+TEST(AddressTimeCategoryTest, ABlockHasTheCategoryOfTheLongestPartOfItsLife) {
+  model::testing::Script s;
+  s.At(0).Alloc("weight", 400).Parameter("weight", "w").Alloc("hidden", 100).Saved("hidden");
+  s.At(900'000).Backward(
+      [&] { s.Alloc("grad", 400).Gradient("grad", "weight").Released("hidden").At(901'000).Free("hidden"); });
+  s.Optimizer("SGD", [&] { s.Alloc("t", 8).Free("t"); });
+  const auto document = MakeDocument("run.vms", s.Load(), nullptr);
+  const AddressTimeIndex index(*document, *document->devices[0], LayoutView());
+  BlockColours colours;
+  AddressTimeWindow window{TimeView(static_cast<double>(document->run->times.last_ns())), 0, 1, 100, 100};
+  const AddressTimePicture picture =
+      DrawAddressTime(*document, *document->devices[0], index, window, colours);
+  const auto hidden = std::find_if(picture.blocks.begin(), picture.blocks.end(),
+                                   [&](const auto& piece) { return piece.block == s.Id("hidden"); });
+  ASSERT_NE(hidden, picture.blocks.end());
+  EXPECT_EQ(picture.legend[hidden->entry].text, "Activations");  // it ends as a temporary, for a microsecond
 }
 
 TEST(AddressTimeSegmentsTest, SegmentsLastFromTheirAllocationToTheirRelease) {
