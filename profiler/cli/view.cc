@@ -20,7 +20,8 @@ const VerbHelp& ViewHelp() {
       "view [options] FILE...",
       {{"vramscope view run.vms", "opens a window; F1 there lists the keys"},
        {"vramscope view --screenshot peak.png --goto step:3,peak run.vms", "a picture, without a display"}},
-      {{"view", '\0', "NAME", "Which view: timeline, map, fragmentation, oom or compare."},
+      {{"view", '\0', "NAME",
+        "Which view: timeline, owners, map, address-time, fragmentation, oom, leaks, compare or whatif."},
        {"goto", '\0', "PLACE",
         "peak, oom, end, step:3, step:3,peak, or nanoseconds from the start; also behind a file: "
         "run.vms@peak."},

@@ -19,10 +19,18 @@
 
 namespace vramscope::viewer {
 
-enum class Tab : uint8_t { kTimeline, kMap, kFragmentation, kOutOfMemory, kCompare, kWhatIf, kOwners, kLeaks };
-inline constexpr size_t kTabCount = 8;
-enum class Tab : uint8_t { kTimeline, kMap, kAddressTime, kFragmentation, kOutOfMemory, kCompare };
-inline constexpr size_t kTabCount = 6;
+enum class Tab : uint8_t {
+  kTimeline,
+  kMap,
+  kAddressTime,
+  kFragmentation,
+  kOutOfMemory,
+  kCompare,
+  kWhatIf,
+  kOwners,
+  kLeaks
+};
+inline constexpr size_t kTabCount = 9;
 [[nodiscard]] const char* TabKey(Tab tab);  // "timeline": of --view and scripts
 [[nodiscard]] std::optional<Tab> TabFromKey(std::string_view key);
 

@@ -59,8 +59,8 @@ struct App {
   FragmentationView fragmentation;
   AutopsyView autopsy;        // behind the session, whose layouts it reads on a thread
   ComparisonView comparison;  // and this its documents
-  WhatIfView whatif;          // and this too
-  LeaksView leaks;            // and this
+  WhatIfView whatif;
+  LeaksView leaks;
   OwnerView owners;
   size_t compare_with = 0;    // the file that stands for before
   AddressTimeView address_time;

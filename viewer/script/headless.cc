@@ -67,8 +67,8 @@ void Headless::WaitUntilLoaded() {
 
 void Headless::WaitForAnswers() {
   for (int i = 0; i < kFramesToSettle; ++i) Frame();
-  while (app_->autopsy.busy() || app_->comparison.busy() || AnswerIsAwaited(*app_)) {
-  while (app_->autopsy.busy() || app_->comparison.busy() || app_->address_time.busy()) {
+  while (app_->autopsy.busy() || app_->comparison.busy() || app_->address_time.busy() ||
+         AnswerIsAwaited(*app_)) {
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
     Frame();
   }
