@@ -28,6 +28,7 @@ constexpr std::array kVerbs = {
     Verb{"replay", "a history through PyTorch's allocator, under other settings too", RunReplay, ReplayHelp},
     Verb{"whatif", "what a change to the program would take: batch, optimizer, checkpointing, ...", RunWhatif,
          WhatifHelp},
+    Verb{"plan", "the cheapest changes with which a recorded program fits", RunPlan, PlanHelp},
     Verb{"pack", "the least memory that any allocator could do with", RunPack, PackHelp},
     Verb{"leaks", "what grows from step to step, and what keeps it", RunLeaks, LeaksHelp},
     Verb{"diff", "what differs between two runs, and what was changed", RunDiff, DiffHelp},

@@ -7,10 +7,10 @@
 #include "profiler/cli/arguments.h"
 #include "profiler/cli/device_request.h"
 #include "profiler/cli/progress.h"
+#include "profiler/cli/recorded_step.h"
 #include "profiler/cli/terminal.h"
 #include "profiler/cli/verb.h"
 #include "profiler/cli/whatif_screen.h"
-#include "profiler/report/device_choice.h"
 
 namespace vramscope::cli {
 
@@ -24,8 +24,7 @@ const VerbHelp& WhatifHelp() {
       {{"list", '\0', nullptr, "Show the changes that can be asked for, and what each needs recorded."},
        {"amp", '\0', "bf16|fp16", "torch.autocast around the model and its loss; fp16 with a GradScaler."},
        {"precision", '\0', "bf16|fp16", "Model, gradients, optimizer state and batch in 16 bits."},
-       {"freeze", '\0', "PATTERN",
-        "These parameters are not trained: 'layers.*', or several with commas."},
+       {"freeze", '\0', "PATTERN", "These parameters are not trained: 'layers.*', or several with commas."},
        {"batch", '\0', "N|FACTORx", "Samples in a batch: 16, 0.5x."},
        {"accumulate", '\0', "K", "The batch in K parts, one optimizer step for all of them."},
        {"checkpoint", '\0', "all|every:K|PATHS",
@@ -34,7 +33,8 @@ const VerbHelp& WhatifHelp() {
        {"optimizer", '\0', "NAME[:WAY]", "sgd, momentum, adam or adamw; :foreach, :for-loop or :fused."},
        {"zero-grad", '\0', "keep", "zero_grad(set_to_none=False)."},
        {"shard", '\0', "KIND:N",
-        "One rank of N: ddp:8, zero1:8, zero2:8, zero3:8, fsdp:8; ddp:8:view with\ngradients as views, fsdp:8:'layers.*' with "
+        "One rank of N: ddp:8, zero1:8, zero2:8, zero3:8, fsdp:8; ddp:8:view with\ngradients as views, "
+        "fsdp:8:'layers.*' with "
         "these units."},
        {"alloc-conf", '\0', "SETTINGS", "PYTORCH_CUDA_ALLOC_CONF."},
        {"empty-cache", '\0', "WHEN",
@@ -137,29 +137,19 @@ int List() {
 int Answer(const std::string& path, const Arguments& arguments, const Terminal& terminal) {
   const Result<std::vector<Case>> cases = CasesOf(arguments);
   if (!cases.ok()) return Fail(cases.error().sentence);
-  const Result<model::Run> run = LoadTrace(path, arguments);
-  if (!run.ok()) return Fail(run.error().sentence);
   const Result<report::Request> request = DeviceRequest(arguments);
   if (!request.ok()) return Fail(request.error().sentence);
-  std::vector<timeline::DeviceCurve> curves;
-  for (model::DeviceIndex device = 0; device < run->devices.size(); ++device)
-    curves.emplace_back(*run, device);
-  const Result<model::DeviceIndex> device = report::ChooseDevice(*run, curves, *request);
-  if (!device.ok()) return Fail(path + ": " + device.error().sentence);
-  if (*device == model::kNone || trace::DeviceTypeOf(run->devices[*device].code) == 0)
-    return Fail(path + ": nothing was allocated on a GPU; record on one, or with vramscope dryrun.",
-                kCannotJudge);
+  int code = kDone;
+  const auto recorded = ReadRecordedStep(path, LoadTrace(path, arguments), *request, &code);
+  if (!recorded.ok()) return Fail(recorded.error().sentence, code);
+  const whatif::Step& step = (*recorded)->step;
+  const whatif::Baseline& baseline = (*recorded)->baseline;
+  whatif::Predictor predictor(step, baseline);
 
-  const classify::Analysis analysis(*run);
-  const Result<whatif::Step> step = whatif::ReadStep(analysis, *device);
-  if (!step.ok()) return Fail(path + ": " + step.error().sentence, kCannotJudge);
-  const Result<whatif::Baseline> baseline = whatif::MakeBaseline(*step, analysis);
-  if (!baseline.ok()) return Fail(path + ": " + baseline.error().sentence, kCannotJudge);
-
-  WhatifAnswer answer{path, &*step, &*baseline, {}, arguments.Has("sweep") || arguments.Has("compare")};
+  WhatifAnswer answer{path, &step, &baseline, {}, arguments.Has("sweep") || arguments.Has("compare")};
   bool refused = false;
   for (const Case& one : *cases) {
-    Result<whatif::Prediction> prediction = whatif::Predict(*step, *baseline, one.asked);
+    Result<whatif::Prediction> prediction = predictor.Predict(one.asked);
     if (!prediction.ok()) return Fail(path + ": " + prediction.error().sentence, kCannotJudge);
     refused |= !prediction->refused.empty();
     answer.cases.push_back({one.title, std::move(prediction).value()});

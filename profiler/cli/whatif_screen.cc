@@ -15,12 +15,6 @@ using whatif::Use;
 
 constexpr int kSchemaVersion = 1;
 
-std::string Change(uint64_t before, uint64_t after) {
-  if (before == 0) return "";
-  const double percent = 100 * (static_cast<double>(after) / static_cast<double>(before) - 1);
-  return before == after ? "no change" : fmt::format("{:+.1f} %", percent);
-}
-
 // The category that has most of the peak.
 const classify::CategoryInfo& LargestOf(const Use& use) {
   const auto largest = std::max_element(use.peak.categories.begin(), use.peak.categories.end());
@@ -54,10 +48,10 @@ std::string OneCase(const Prediction& prediction, const Terminal& terminal) {
   table.AddRow({"", "before", "after", ""});
   table.AddRow({"peak allocated", FormatBytes(before.allocator.allocated_peak),
                 FormatBytes(after.allocator.allocated_peak),
-                Change(before.allocator.allocated_peak, after.allocator.allocated_peak)});
+                ChangeText(before.allocator.allocated_peak, after.allocator.allocated_peak)});
   table.AddRow({"peak reserved", FormatBytes(before.allocator.reserved_peak),
                 FormatBytes(after.allocator.reserved_peak),
-                Change(before.allocator.reserved_peak, after.allocator.reserved_peak)});
+                ChangeText(before.allocator.reserved_peak, after.allocator.reserved_peak)});
   std::string text = table.ToString();
   if (!prediction.levers.empty()) text += BandText(prediction);
   text += fmt::format("\n  The peak was {}.\n", PlaceOf(before));
@@ -65,16 +59,7 @@ std::string OneCase(const Prediction& prediction, const Terminal& terminal) {
   for (const whatif::Applied& applied : prediction.levers) {
     text += fmt::format("\n  {} {}\n", terminal.Paint("--" + applied.asked.lever, Ink::Bold()),
                         Printable(applied.asked.value));
-    std::string code = "    " + applied.outcome.code;
-    for (size_t at = 0; (at = code.find('\n', at)) != std::string::npos; at += 5)
-      code.replace(at, 1, "\n    ");
-    text += code + "\n";
-    if (!applied.outcome.time_basis.empty()) {
-      text += fmt::format("    {} more a step: {}\n",
-                          FormatDuration(static_cast<uint64_t>(applied.outcome.extra_ns)),
-                          applied.outcome.time_basis);
-    }
-    for (const std::string& note : applied.outcome.notes) text += "    " + note + "\n";
+    text += LeverLines(applied);
   }
   return text;
 }
@@ -100,11 +85,41 @@ std::string CaseTable(const WhatifAnswer& answer) {
       continue;
     }
     table.AddRow({Printable(one.title), FormatBytes(after.allocator.allocated_peak),
-                  Change(before.allocator.allocated_peak, after.allocator.allocated_peak),
+                  ChangeText(before.allocator.allocated_peak, after.allocator.allocated_peak),
                   FormatBytes(after.allocator.reserved_peak),
-                  Change(before.allocator.reserved_peak, after.allocator.reserved_peak), after.peak.phase});
+                  ChangeText(before.allocator.reserved_peak, after.allocator.reserved_peak),
+                  after.peak.phase});
   }
   return table.ToString();
+}
+
+Json RefusedJson(const Prediction& prediction) {
+  Json all = Json::array();
+  for (const whatif::Refused& refused : prediction.refused)
+    all.push_back(
+        {{"lever", refused.asked.lever}, {"value", refused.asked.value}, {"reason", refused.reason}});
+  return all;
+}
+
+}  // namespace
+
+std::string ChangeText(uint64_t before, uint64_t after) {
+  if (before == 0) return "";
+  const double percent = 100 * (static_cast<double>(after) / static_cast<double>(before) - 1);
+  return before == after ? "no change" : fmt::format("{:+.1f} %", percent);
+}
+
+std::string LeverLines(const whatif::Applied& applied) {
+  std::string text = "    " + applied.outcome.code;
+  for (size_t at = 0; (at = text.find('\n', at)) != std::string::npos; at += 5) text.replace(at, 1, "\n    ");
+  text += "\n";
+  if (!applied.outcome.time_basis.empty()) {
+    text += fmt::format("    {} more a step: {}\n",
+                        FormatDuration(static_cast<uint64_t>(applied.outcome.extra_ns)),
+                        applied.outcome.time_basis);
+  }
+  for (const std::string& note : applied.outcome.notes) text += "    " + note + "\n";
+  return text;
 }
 
 Json UseJson(const Use& use) {
@@ -148,16 +163,6 @@ Json LeversJson(const Prediction& prediction) {
   }
   return all;
 }
-
-Json RefusedJson(const Prediction& prediction) {
-  Json all = Json::array();
-  for (const whatif::Refused& refused : prediction.refused)
-    all.push_back(
-        {{"lever", refused.asked.lever}, {"value", refused.asked.value}, {"reason", refused.reason}});
-  return all;
-}
-
-}  // namespace
 
 std::string WhatifText(const WhatifAnswer& answer, const Terminal& terminal) {
   const model::Device& device = answer.step->run->devices[answer.step->device];

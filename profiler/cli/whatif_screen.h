@@ -2,6 +2,7 @@
 // Predictions as text and as JSON (docs/json.md).
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -26,5 +27,13 @@ struct WhatifAnswer {
 
 [[nodiscard]] std::string WhatifText(const WhatifAnswer& answer, const Terminal& terminal);
 [[nodiscard]] std::string WhatifJson(const WhatifAnswer& answer);
+
+// Parts of it, for other verbs that predict.
+[[nodiscard]] std::string ChangeText(uint64_t before, uint64_t after);  // "-12.3 %"
+// What to write for a lever, what it costs, and its notes; indented.
+[[nodiscard]] std::string LeverLines(const whatif::Applied& applied);
+[[nodiscard]] nlohmann::ordered_json UseJson(const whatif::Use& use);
+[[nodiscard]] nlohmann::ordered_json BandJson(const whatif::Prediction& prediction);
+[[nodiscard]] nlohmann::ordered_json LeversJson(const whatif::Prediction& prediction);
 
 }  // namespace vramscope::cli

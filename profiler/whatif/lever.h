@@ -39,6 +39,10 @@ class Lever {
  public:
   virtual ~Lever() = default;
   [[nodiscard]] virtual const LeverInfo& info() const = 0;
+  // Values that a search may try on this step, the least change first; empty where none could lower what it
+  // takes, where the step lacks what the lever needs, and for changes that are a person's to choose: what is
+  // trained, in which numbers throughout, on how many machines.
+  [[nodiscard]] virtual std::vector<std::string> Settings(const Step& /*step*/) const { return {}; }
   // For a change of what operators compute with: the step as it would have been recorded. Predict makes the
   // scene anew from it, and asks it in the place of the recorded one from then on. Nothing: the lever changes
   // the scene.

@@ -43,6 +43,17 @@ class Accumulate final : public Lever {
     return kInfo;
   }
 
+  std::vector<std::string> Settings(const Step& step) const override {
+    if (step.backward.size() != 1 || step.optimizer.empty()) return {};
+    const Result<BatchAxis> axis = FollowBatch(step);
+    if (!axis.ok()) return {};
+    std::vector<std::string> parts;
+    for (int64_t k = 2; k <= axis->batch; k *= 2) {
+      if (axis->batch % k == 0) parts.push_back(std::to_string(k));
+    }
+    return parts;
+  }
+
   Result<Outcome> Apply(const Step& step, std::string_view value, Scene& scene) const override {
     int64_t parts = 0;
     const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), parts);
@@ -59,10 +70,15 @@ class Accumulate final : public Lever {
                    std::to_string(parts) + " equal parts."};
     }
     ScaleBatch(step, *axis, axis->batch / parts, scene);
+    Outcome outcome;
+    outcome.extra_ns =
+        static_cast<double>(parts - 1) * step.HostNs(scene.forward_begin, step.backward.back().end);
+    outcome.time_basis =
+        "host time of the recorded forward and backward, once more for each further part; kernels are not "
+        "timed";
     if (parts > 1) Write(step, scene);
     scene.micro_batches = static_cast<uint32_t>(parts);
     const std::string k = std::to_string(parts);
-    Outcome outcome;
     outcome.code = "for part in batch.chunk(" + k + "):\n    (loss_of(part) / " + k +
                    ").backward()\noptimizer.step()\noptimizer.zero_grad()";
     return outcome;

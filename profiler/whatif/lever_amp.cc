@@ -20,6 +20,12 @@ class Amp final : public Lever {
     return kInfo;
   }
 
+  // fp16 takes what bf16 takes and the scale of its loss beside it.
+  std::vector<std::string> Settings(const Step& step) const override {
+    if (!WhyNotRetyped(step, "mixed precision").empty()) return {};
+    return {"bf16"};
+  }
+
   std::optional<Result<Step>> Rewrite(const Step& step, std::string_view value) const override {
     if (value != "bf16" && value != "fp16")
       return Error{"--amp is bf16 or fp16, not \"" + std::string(value) + "\"."};

@@ -35,6 +35,17 @@ class Batch final : public Lever {
     return kInfo;
   }
 
+  // Smaller ones: three quarters, and halves.
+  std::vector<std::string> Settings(const Step& step) const override {
+    const Result<BatchAxis> axis = FollowBatch(step);
+    if (!axis.ok()) return {};
+    std::vector<std::string> sizes;
+    constexpr int64_t kQuarters = 4;
+    if (axis->batch % kQuarters == 0) sizes.push_back(std::to_string(axis->batch / kQuarters * 3));
+    for (int64_t size = axis->batch / 2; size >= 1; size /= 2) sizes.push_back(std::to_string(size));
+    return sizes;
+  }
+
   Result<Outcome> Apply(const Step& step, std::string_view value, Scene& scene) const override {
     const Result<BatchAxis> axis = FollowBatch(step);
     if (!axis.ok()) return axis.error();
@@ -42,6 +53,14 @@ class Batch final : public Lever {
     if (!wanted.ok()) return wanted.error();
     ScaleBatch(step, *axis, *wanted, scene);
     Outcome outcome;
+    if (*wanted < axis->batch) {
+      const double more = static_cast<double>(axis->batch) / static_cast<double>(*wanted) - 1;
+      outcome.extra_ns = more * step.HostNs(0, step.length);
+      outcome.time_basis =
+          "host time of the further steps that the same samples take, each like the recorded one; kernels "
+          "are "
+          "not timed";
+    }
     outcome.code = "DataLoader(..., batch_size=" + std::to_string(*wanted) + ")";
     outcome.notes = axis->notes;
     return outcome;

@@ -75,12 +75,9 @@ class Checkpointer {
 
   // Host time of what is computed again.
   [[nodiscard]] double RecomputedNs() const {
-    const model::TimeIndex& times = step_.run->times;
-    const auto event = [&](Position at) { return static_cast<model::EventIndex>(step_.first_event + at); };
     double ns = 0;
     for (const Segment& segment : segments_) {
-      if (segment.recompute >= kForever) continue;
-      ns += static_cast<double>(times.TimeOf(event(segment.last_save)) - times.TimeOf(event(segment.begin)));
+      if (segment.recompute < kForever) ns += step_.HostNs(segment.begin, segment.last_save);
     }
     return ns;
   }
@@ -193,6 +190,12 @@ class Checkpoint final : public Lever {
         "activations of these modules are computed again in backward",
         "modules, operators and saved tensors (a deep step of a Python program)"};
     return kInfo;
+  }
+
+  // Families alone: which of their members are worth it is for a search of its own.
+  std::vector<std::string> Settings(const Step& step) const override {
+    if (step.backward.size() != 1) return {};
+    return CheckpointFamilies(step);
   }
 
   Result<Outcome> Apply(const Step& step, std::string_view value, Scene& scene) const override {

@@ -70,6 +70,14 @@ class Optimizer final : public Lever {
     return kInfo;
   }
 
+  // Another way to step of the same class, then classes that keep less.
+  std::vector<std::string> Settings(const Step& step) const override {
+    if (step.optimizer.size() != 1 || step.trained.empty()) return {};
+    if (step.optimizer_class == "SGD") return {"sgd"};
+    const std::string family = step.optimizer_class == "Adam" ? "adam" : "adamw";
+    return {family + ":fused", family + ":for-loop", "momentum", "sgd"};
+  }
+
   Result<Outcome> Apply(const Step& step, std::string_view value, Scene& scene) const override {
     const Result<Choice> choice = Parse(value);
     if (!choice.ok()) return choice.error();
@@ -180,6 +188,9 @@ class ZeroGrad final : public Lever {
                                         "a deep step with gradients that are set to none"};
     return kInfo;
   }
+
+  // Kept gradients lie beside the new ones: no peak falls with it.
+  std::vector<std::string> Settings(const Step&) const override { return {}; }
 
   Result<Outcome> Apply(const Step& step, std::string_view value, Scene& scene) const override {
     if (value != "keep")

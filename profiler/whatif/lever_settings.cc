@@ -15,6 +15,18 @@ class AllocatorSettings final : public Lever {
     return kInfo;
   }
 
+  // What the program has, with expandable segments, or with large blocks that are not split.
+  std::vector<std::string> Settings(const Step& step) const override {
+    const std::string others = step.settings.empty() ? "" : step.settings + ",";
+    std::vector<std::string> found;
+    for (const std::string one : {"expandable_segments:True", "max_split_size_mb:128"}) {
+      const bool given = step.settings.find(one.substr(0, one.find(':'))) != std::string::npos;
+      const auto parsed = allocator::ParseSettings(others + one, allocator::ReleaseOf(step.torch_version));
+      if (!given && parsed.ok()) found.push_back(others + one);
+    }
+    return found;
+  }
+
   Result<Outcome> Apply(const Step& step, std::string_view value, Scene& scene) const override {
     const auto settings = allocator::ParseSettings(value, allocator::ReleaseOf(step.torch_version));
     if (!settings.ok()) return settings.error();
@@ -33,6 +45,11 @@ class EmptyCache final : public Lever {
                                         "torch.cuda.empty_cache() once a step",
                                         "a deep step; only reserved memory changes"};
     return kInfo;
+  }
+
+  std::vector<std::string> Settings(const Step& step) const override {
+    if (step.backward.empty() || step.optimizer.empty()) return {};
+    return {"after-step", "before-optimizer", "before-backward"};
   }
 
   Result<Outcome> Apply(const Step&, std::string_view value, Scene& scene) const override {

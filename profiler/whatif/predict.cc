@@ -15,6 +15,15 @@ Result<Use> UseOf(const Step& step, const Scene& scene, UseOverStep* over_step =
   return Use{PeakOf(scene), *replayed};
 }
 
+// What a cache that is emptied costs shows only in the replay.
+void TellEmptyCacheTime(const Replayed& replayed, Outcome& outcome) {
+  constexpr double kCallNs = 500'000;
+  outcome.extra_ns = kCallNs * static_cast<double>(replayed.driver_calls);
+  outcome.time_basis =
+      std::to_string(replayed.driver_calls) +
+      " segments a step that are asked for and given back, at 0.5 ms each (stated, not measured)";
+}
+
 size_t PlaceOf(const std::string& name) {
   const std::span<const Lever* const> levers = Levers();
   for (size_t i = 0; i < levers.size(); ++i) {
@@ -55,47 +64,83 @@ Result<Baseline> MakeBaseline(const Step& step, const classify::Analysis& analys
   return baseline;
 }
 
-Result<Prediction> Predict(const Step& step, const Baseline& baseline, std::vector<Asked> asked,
-                           UseOverStep* over_step) {
-  Prediction prediction;
-  prediction.before = baseline.use;
+std::optional<Result<const Predictor::Rewritten*>> Predictor::Rewrite(const Lever& lever,
+                                                                      const std::string& value,
+                                                                      const Step& step, std::string* chain) {
+  const std::string key = *chain + lever.info().name + "=" + value + " ";
+  if (const auto found = rewritten_.find(key); found != rewritten_.end()) {
+    *chain = key;
+    return found->second.get();
+  }
+  std::optional<Result<Step>> made = lever.Rewrite(step, value);
+  if (!made) return std::nullopt;
+  if (!made->ok()) return made->error();
+  auto kept = std::make_unique<Rewritten>();
+  kept->step = std::move(*made).value();
+  kept->scene = MakeScene(kept->step, *baseline_.training);
+  *chain = key;
+  return rewritten_.emplace(key, std::move(kept)).first->second.get();
+}
+
+Changed Predictor::Change(std::vector<Asked> asked) {
   std::stable_sort(asked.begin(), asked.end(),
                    [](const Asked& a, const Asked& b) { return PlaceOf(a.lever) < PlaceOf(b.lever); });
-  Scene scene = baseline.scene;
-  std::optional<Step> rewritten;
-  const Step* current = &step;
+  Changed changed;
+  changed.scene = baseline_.scene;
+  changed.step = &step_;
+  std::string chain;  // of the levers that wrote changed.step
   for (Asked& question : asked) {
     const Lever* const lever = FindLever(question.lever);
     if (lever == nullptr) {
-      prediction.refused.push_back(
+      changed.refused.push_back(
           {std::move(question), "there is no such lever; vramscope whatif --list shows them."});
       continue;
     }
-    Scene changed = scene;
-    if (std::optional<Result<Step>> made = lever->Rewrite(*current, question.value)) {
-      if (!made->ok()) {
-        prediction.refused.push_back({std::move(question), made->error().sentence});
+    Scene scene = changed.scene;
+    const Step* current = changed.step;
+    std::string longer = chain;
+    if (const auto rewritten = Rewrite(*lever, question.value, *current, &longer)) {
+      if (!rewritten->ok()) {
+        changed.refused.push_back({std::move(question), rewritten->error().sentence});
         continue;
       }
-      rewritten = std::move(*made).value();
-      current = &*rewritten;
-      changed = MakeScene(*current, *baseline.training);
+      current = &(**rewritten)->step;
+      scene = (**rewritten)->scene;
     }
-    Result<Outcome> outcome = lever->Apply(*current, question.value, changed);
+    Result<Outcome> outcome = lever->Apply(*current, question.value, scene);
     if (!outcome.ok()) {
-      prediction.refused.push_back({std::move(question), outcome.error().sentence});
+      changed.refused.push_back({std::move(question), outcome.error().sentence});
       continue;
     }
-    scene = std::move(changed);
-    prediction.levers.push_back({std::move(question), std::move(outcome).value()});
+    changed.scene = std::move(scene);
+    changed.step = current;
+    chain = std::move(longer);
+    changed.levers.push_back({std::move(question), std::move(outcome).value()});
   }
-  const Result<Use> after = UseOf(*current, scene, over_step);
+  return changed;
+}
+
+Result<Prediction> Predictor::Judge(Changed changed, UseOverStep* over_step) const {
+  const Result<Use> after = UseOf(*changed.step, changed.scene, over_step);
   if (!after.ok()) return after.error();
+  Prediction prediction;
+  prediction.before = baseline_.use;
   prediction.after = *after;
   std::vector<std::string_view> applied;
-  for (const Applied& lever : prediction.levers) applied.emplace_back(lever.asked.lever);
+  for (Applied& lever : changed.levers) {
+    if (lever.asked.lever == EmptyCacheLever().info().name)
+      TellEmptyCacheTime(after->allocator, lever.outcome);
+  }
+  for (const Applied& lever : changed.levers) applied.emplace_back(lever.asked.lever);
   prediction.band = BandOf(applied);
+  prediction.levers = std::move(changed.levers);
+  prediction.refused = std::move(changed.refused);
   return prediction;
+}
+
+Result<Prediction> Predict(const Step& step, const Baseline& baseline, std::vector<Asked> asked,
+                           UseOverStep* over_step) {
+  return Predictor(step, baseline).Predict(std::move(asked), over_step);
 }
 
 }  // namespace vramscope::whatif

@@ -2,6 +2,8 @@
 // The answer to a what-if question: which levers were applied or refused, and what the peak was and becomes.
 #pragma once
 
+#include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -48,8 +50,48 @@ struct Baseline {
 
 // The analysis must outlive the baseline.
 [[nodiscard]] Result<Baseline> MakeBaseline(const Step& step, const classify::Analysis& analysis);
-// Levers are applied in the order of Levers(). An error only when the baseline's own settings cannot be
-// modelled. `over_step`: as ReplayScene fills it, of the changed program.
+
+// The scene with levers applied, before a peak is looked for.
+struct Changed {
+  Scene scene;
+  const Step* step = nullptr;  // which it is a scene of: as recorded, or as a lever wrote it anew
+  std::vector<Applied> levers;
+  std::vector<Refused> refused;
+};
+
+// Answers any number of questions about one step. Why a class: what levers make of the whole step, whatever
+// else is asked for (the step under autocast), is made once. Step and baseline must outlive it.
+class Predictor {
+ public:
+  Predictor(const Step& step, const Baseline& baseline) : step_(step), baseline_(baseline) {}
+
+  // Levers are applied in the order of Levers().
+  [[nodiscard]] Changed Change(std::vector<Asked> asked);
+  // Its peak and its replay. An error only when the settings cannot be modelled. `over_step`: as ReplayScene
+  // fills it, of the changed program.
+  [[nodiscard]] Result<Prediction> Judge(Changed changed, UseOverStep* over_step = nullptr) const;
+  [[nodiscard]] Result<Prediction> Predict(std::vector<Asked> asked, UseOverStep* over_step = nullptr) {
+    return Judge(Change(std::move(asked)), over_step);
+  }
+
+  [[nodiscard]] const Step& step() const { return step_; }
+  [[nodiscard]] const Baseline& baseline() const { return baseline_; }
+
+ private:
+  struct Rewritten {
+    Step step;
+    Scene scene;
+  };
+  // Nothing: the lever rewrites no step. `chain`, of what has written `step`, is added to.
+  std::optional<Result<const Rewritten*>> Rewrite(const Lever& lever, const std::string& value,
+                                                  const Step& step, std::string* chain);
+
+  const Step& step_;
+  const Baseline& baseline_;
+  std::map<std::string, std::unique_ptr<Rewritten>> rewritten_;  // by the levers and values that wrote it
+};
+
+// One question.
 [[nodiscard]] Result<Prediction> Predict(const Step& step, const Baseline& baseline, std::vector<Asked> asked,
                                          UseOverStep* over_step = nullptr);
 

@@ -145,8 +145,12 @@ Result<Replayed> ReplayScene(const Scene& scene, const Step& step, UseOverStep* 
   writer.Start();
   std::vector<uint64_t> addresses(scene.blocks.size() * 2, 0);
   const Position end = kSteps * scene.length;
+  const allocator::Statistics& statistics = model.statistics();
+  const auto calls = [&] { return statistics.num_device_alloc + statistics.num_device_free; };
+  uint64_t calls_before = calls();
   for (const Action& action : WriteOut(scene)) {
     if (action.at >= end) break;
+    if (action.at < end - scene.length) calls_before = std::max(calls_before, calls());
     const Block& block = scene.blocks[action.block];
     switch (action.what) {
       case What::kAlloc:
@@ -162,7 +166,8 @@ Result<Replayed> ReplayScene(const Scene& scene, const Step& step, UseOverStep* 
     writer.Changed(action.at, block);
   }
   writer.End();
-  return Replayed{model.statistics().all.reserved_bytes.peak, model.statistics().all.allocated_bytes.peak};
+  return Replayed{statistics.all.reserved_bytes.peak, statistics.all.allocated_bytes.peak,
+                  calls() - calls_before};
 }
 
 }  // namespace vramscope::whatif

@@ -16,6 +16,14 @@ constexpr Position kHair = 1e-6;
 
 uint64_t Rounded(uint64_t bytes) { return (bytes + kRounding - 1) / kRounding * kRounding; }
 
+// Of a block at one moment of any step but the first: the one of this step, and the one that the step before
+// left.
+uint64_t LiveBytes(const Scene& scene, const Block& block, Position at) {
+  if (block.birth != Birth::kEachStep) return Rounded(block.bytes);
+  const int copies = (block.begin <= at && at < block.end ? 1 : 0) + (at + scene.length < block.end ? 1 : 0);
+  return static_cast<uint64_t>(copies) * Rounded(block.bytes);
+}
+
 // Where in the step the blocks belong that the first step made for good: behind as many of the step's own
 // allocations as there were in the first step before them, apart from those made for good.
 class FirstStep {
@@ -125,6 +133,12 @@ Scene MakeScene(const Step& step, const timeline::Training& training) {
   return scene;
 }
 
+uint64_t LiveAt(const Scene& scene, Position at) {
+  uint64_t bytes = 0;
+  for (const Block& block : scene.blocks) bytes += LiveBytes(scene, block, at);
+  return bytes;
+}
+
 Peak PeakOf(const Scene& scene) {
   struct Edge {
     Position at;
@@ -154,10 +168,8 @@ Peak PeakOf(const Scene& scene) {
   }
   peak.bytes = static_cast<uint64_t>(highest);
   for (const Block& block : scene.blocks) {
-    const bool each = block.birth == Birth::kEachStep;
-    const bool alive =
-        !each || (block.begin <= peak.at && peak.at < block.end) || peak.at + scene.length < block.end;
-    if (alive) peak.categories[static_cast<size_t>(block.category)] += Rounded(block.bytes);
+    const uint64_t bytes = LiveBytes(scene, block, peak.at);
+    peak.categories[static_cast<size_t>(block.category)] += bytes;
   }
   peak.phase = peak.at >= scene.optimizer_begin && peak.at < scene.optimizer_end  ? "optimizer"
                : peak.at >= scene.backward_begin && peak.at < scene.backward_end  ? "backward"

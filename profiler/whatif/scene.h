@@ -59,12 +59,15 @@ struct Peak {
   classify::CategoryBytes categories{};
 };
 [[nodiscard]] Peak PeakOf(const Scene& scene);
+// The same bytes at one moment of it.
+[[nodiscard]] uint64_t LiveAt(const Scene& scene, Position at);
 
 // Four steps of the loop through PyTorch's caching allocator, from an empty one on.
 struct Replayed {
   uint64_t reserved_peak = 0;
   uint64_t allocated_peak =
       0;  // as torch.cuda.max_memory_allocated counts it: with what was not worth splitting off
+  uint64_t driver_calls = 0;  // segments asked for and given back in the last of the steps
 };
 
 // What the allocator shows from one of its events to the next.

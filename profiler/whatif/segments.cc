@@ -131,6 +131,38 @@ bool PathMatches(std::string_view pattern, std::string_view path) {
   return pattern.empty() && path.empty();
 }
 
+std::vector<std::string> CheckpointFamilies(const Step& step) {
+  const std::vector<uint32_t> blocks = BlocksOf(step);
+  std::vector<std::string> families;
+  if (blocks.empty()) return families;
+  constexpr size_t kSparsest = 4;
+  for (size_t every = std::min(kSparsest, blocks.size() - 1); every >= 2; --every)
+    families.push_back("every:" + std::to_string(every));
+  std::vector<std::string> lists;
+  for (const uint32_t block : blocks) {
+    const std::string list = std::string(ParentPath(step.Text(step.modules[block].name))) + ".*";
+    if (std::find(lists.begin(), lists.end(), list) == lists.end()) lists.push_back(list);
+  }
+  if (lists.size() > 1) families.insert(families.end(), lists.begin(), lists.end());
+  families.emplace_back("all");
+  return families;
+}
+
+std::vector<std::string> CheckpointUnits(const Step& step) {
+  std::vector<uint32_t> calls = BlocksOf(step);
+  if (calls.empty()) {
+    calls = Outermost(step, [&](uint32_t i) {
+      return step.modules[i].parent != kNone && step.modules[step.modules[i].parent].parent == kNone;
+    });
+  }
+  std::vector<std::string> paths;
+  for (const uint32_t call : calls) {
+    const std::string path(step.Text(step.modules[call].name));
+    if (std::find(paths.begin(), paths.end(), path) == paths.end()) paths.push_back(path);
+  }
+  return paths;
+}
+
 Result<std::vector<uint32_t>> ChooseSegments(const Step& step, std::string_view value) {
   if (step.modules.empty())
     return Error{

@@ -16,6 +16,14 @@ namespace vramscope::whatif {
 // stands for one name. Fails with a sentence when there is none, also for one of several patterns.
 [[nodiscard]] Result<std::vector<uint32_t>> ChooseSegments(const Step& step, std::string_view value);
 
+// What can be asked for as a family, the fewest modules first: "every:4" ... "all", and where the model has
+// several lists of blocks "encoder.*" of each. Empty without blocks.
+[[nodiscard]] std::vector<std::string> CheckpointFamilies(const Step& step);
+
+// Paths of single modules that a search may choose from, in the order of their calls, none inside another:
+// the blocks; in a model without, the parts of the outermost module.
+[[nodiscard]] std::vector<std::string> CheckpointUnits(const Step& step);
+
 // "layers.*.mlp" against "layers.3.mlp".
 [[nodiscard]] bool PathMatches(std::string_view pattern, std::string_view path);
 

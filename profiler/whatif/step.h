@@ -12,6 +12,7 @@
 // Only CUDA-like devices matter here; operands on other devices have no block.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -129,6 +130,14 @@ class Step {
   std::vector<Shape> shapes;
   std::vector<int64_t> dims;
 
+  // How long the host took from one moment of the recorded step to another.
+  [[nodiscard]] double HostNs(Position from, Position to) const {
+    const auto time_of = [&](Position at) {
+      const Position within = std::clamp<Position>(at, 0, std::max<Position>(length - 1, 0));
+      return run->times.TimeOf(first_event + static_cast<model::EventIndex>(within));
+    };
+    return from < to ? static_cast<double>(time_of(to) - time_of(from)) : 0;
+  }
   [[nodiscard]] std::string_view Text(uint32_t id) const { return run->Text(id); }
   [[nodiscard]] std::string_view NameOf(const Op& op) const { return run->Text(op.name); }
   [[nodiscard]] const int64_t* Dims(uint32_t shape) const { return dims.data() + shapes[shape].first; }

@@ -62,7 +62,6 @@ struct App {
   WhatIfView whatif;
   LeaksView leaks;
   OwnerView owners;
-  size_t compare_with = 0;    // the file that stands for before
   AddressTimeView address_time;
   double address_low = 0;  // places on the axis of addresses that are shown
   double address_high = 1;

@@ -90,6 +90,8 @@ class Script {
 
   // The block that `name` meant the `occurrence`-th time (1 = first; 0 = the latest).
   [[nodiscard]] BlockId Id(const std::string& name, size_t occurrence = 0) const;
+  // Where `name` lies now, or lay last.
+  [[nodiscard]] uint64_t AddressOf(const std::string& name) const { return Find(name).address; }
   [[nodiscard]] EventIndex last_event() const { return static_cast<EventIndex>(trace_->events().size() - 1); }
   [[nodiscard]] MemoryTrace& trace() { return *trace_; }
   [[nodiscard]] std::shared_ptr<const Source> source() const { return trace_; }

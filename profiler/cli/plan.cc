@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// `vramscope plan`: the cheapest changes with which a recorded program fits.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "profiler/cli/device_request.h"
+#include "profiler/cli/plan_screen.h"
+#include "profiler/cli/progress.h"
+#include "profiler/cli/verb.h"
+
+namespace vramscope::cli {
+
+const VerbHelp& PlanHelp() {
+  static const VerbHelp help = {
+      "plan",
+      "the cheapest changes with which a recorded program fits",
+      "plan [options] RUN --fit SIZE [--verify [-- COMMAND...]]",
+      {{"vramscope plan run.vms --fit 24GiB", "what to change so that it fits in 24 GiB"},
+       {"vramscope plan run.vms --fit rtx-4090 --forbid amp,optimizer --verify -- python train.py",
+        "on that GPU, and measured on a simulated one"}},
+      {{"fit", '\0', "SIZE|GPU", "Memory of the device: 24GiB, or a model of `vramscope dryrun --gpu list`."},
+       {"allow", '\0', "CHANGES", "Only these: alloc-conf,checkpoint; `vramscope whatif --list` shows them."},
+       {"forbid", '\0', "CHANGES", "All but these."},
+       {"top", '\0', "N", "So many plans; default 3."},
+       {"largest-batch", '\0', nullptr, "The other way round: the largest batch that fits."},
+       {"smallest-gpu", '\0', nullptr, "The smallest GPU of the table that it fits on, without --fit."},
+       {"verify", '\0', nullptr,
+        "Run the command, or that of the trace, on a simulated GPU with each plan's\nchanges, and show what "
+        "was "
+        "measured."},
+       {"gpu", '\0', "MODEL", "Which one; default: one with the memory of the recorded GPU."},
+       {"device", '\0', "NAME", "cuda:0, ...; default: the one with the largest peak."},
+       {"process", '\0', "PID", "Default: the process with the largest peak."},
+       {"json", '\0', nullptr, "Print one JSON document instead (docs/json.md)."}}};
+  return help;
+}
+
+namespace {
+
+PlanSubject SubjectOf(const PlanRequest& request, const RecordedStep& recorded) {
+  PlanSubject subject{request.path, &recorded, "", request.fit_bytes, BesideOf(recorded), 0, 0};
+  if (subject.fit_bytes == 0 && subject.beside) subject.fit_bytes = subject.beside->capacity_bytes;
+  if (subject.beside)
+    subject.beside_bytes = request.fit_gpu ? subject.beside->On(*request.fit_gpu) : subject.beside->total();
+  subject.limit_name = FormatBytes(subject.fit_bytes);
+  if (request.fit_gpu) subject.limit_name += fmt::format(" ({})", request.fit_gpu->name);
+  subject.reserved_limit = subject.fit_bytes - std::min(subject.fit_bytes, subject.beside_bytes);
+  return subject;
+}
+
+plan::Request Question(const PlanRequest& request, uint64_t reserved_limit) {
+  return {reserved_limit, request.levers, request.top, plan::kUsualWork};
+}
+
+// The model to verify on.
+Result<collector::GpuModel> GpuOf(const PlanRequest& request, const PlanSubject& subject) {
+  if (!request.gpu.empty()) {
+    const auto named = std::ranges::find(request.gpus, request.gpu, &collector::GpuModel::name);
+    if (named == request.gpus.end())
+      return Error{fmt::format("There is no GPU '{}'; `vramscope dryrun --gpu list` shows the models.",
+                               Printable(request.gpu))};
+    return *named;
+  }
+  const auto alike = std::ranges::find_if(request.gpus, [&](const collector::GpuModel& gpu) {
+    return subject.beside && gpu.capacity_bytes == subject.beside->capacity_bytes;
+  });
+  if (alike != request.gpus.end()) return *alike;
+  return *std::ranges::max_element(request.gpus, {}, &collector::GpuModel::capacity_bytes);
+}
+
+Status VerifyPlans(const PlanRequest& request, const PlanSubject& subject, PlanAnswer& answer) {
+  const Result<collector::GpuModel> gpu = GpuOf(request, subject);
+  if (!gpu.ok()) return gpu.error();
+  std::vector<std::string> command = request.command;
+  if (command.empty()) {
+    const RecordedStep& recorded = *subject.recorded;
+    const model::Device& device = recorded.run.devices[recorded.device];
+    Result<std::vector<std::string>> words =
+        WordsOf(recorded.run.processes[device.process].info.command_line);
+    if (!words.ok()) return words.error();
+    command = std::move(*words);
+  }
+  answer.verified_on = gpu->name;
+  for (const plan::Plan& plan : answer.plans.plans)
+    answer.verified.push_back(Verify(plan.verdict.changes, command, *gpu));
+  return {};
+}
+
+int Plans(const PlanRequest& request, const PlanSubject& subject, const Terminal& terminal, bool json) {
+  PlanAnswer answer;
+  answer.plans = plan::MakePlans(subject.recorded->step, subject.recorded->baseline,
+                                 Question(request, subject.reserved_limit));
+  if (request.verify && !answer.plans.fits_already) {
+    if (const Status verified = VerifyPlans(request, subject, answer); !verified.ok())
+      return Fail(verified.error().sentence);
+  }
+  fmt::print("{}", json ? PlanJson(subject, answer) : PlanText(subject, answer, terminal));
+  return answer.plans.plans.empty() ? kNo : kDone;
+}
+
+int LargestBatch(const PlanRequest& request, const PlanSubject& subject, const Terminal& terminal,
+                 bool json) {
+  if (subject.fit_bytes == 0)
+    return Fail("The trace does not say how much memory its GPU has; add --fit 24GiB.", kCannotJudge);
+  const auto answer = plan::FindLargestBatches(subject.recorded->step, subject.recorded->baseline,
+                                               Question(request, subject.reserved_limit));
+  if (!answer.ok()) return Fail(request.path + ": " + answer.error().sentence, kCannotJudge);
+  fmt::print("{}", json ? LargestBatchJson(subject, *answer) : LargestBatchText(subject, *answer, terminal));
+  return std::ranges::any_of(answer->rows, [](const plan::LargestBatch& row) { return row.size != 0; })
+             ? kDone
+             : kNo;
+}
+
+// From the smallest that it fits on as it is downwards, as long as there is a plan.
+int SmallestGpu(const PlanRequest& request, const PlanSubject& subject, const Terminal& terminal, bool json) {
+  std::vector<collector::GpuModel> gpus = request.gpus;
+  std::ranges::stable_sort(gpus, std::greater<>{}, &collector::GpuModel::capacity_bytes);
+  std::vector<GpuAnswer> answers;
+  for (const collector::GpuModel& gpu : gpus) {
+    const uint64_t beside = subject.beside ? subject.beside->On(gpu) : gpu.context_bytes;
+    plan::Request question = Question(request, gpu.capacity_bytes - std::min(gpu.capacity_bytes, beside));
+    question.top = 1;
+    GpuAnswer answer{gpu, plan::MakePlans(subject.recorded->step, subject.recorded->baseline, question)};
+    const bool fits = !answer.plans.plans.empty();
+    // Of those that it fits on as it is, the smallest alone is told.
+    if (answer.plans.fits_already && !answers.empty() && answers.back().plans.fits_already)
+      answers.pop_back();
+    answers.push_back(std::move(answer));
+    if (!fits) break;
+  }
+  fmt::print("{}", json ? SmallestGpuJson(subject, answers) : SmallestGpuText(subject, answers, terminal));
+  return answers.empty() || answers.front().plans.plans.empty() ? kNo : kDone;
+}
+
+int PlanVerb(const Arguments& arguments, const Terminal& terminal) {
+  const Result<PlanRequest> request = PlanRequestFrom(arguments);
+  if (!request.ok()) return Fail(request.error().sentence);
+  const Result<report::Request> device = DeviceRequest(arguments);
+  if (!device.ok()) return Fail(device.error().sentence);
+  int code = kDone;
+  const auto recorded = ReadRecordedStep(request->path, LoadTrace(request->path, arguments), *device, &code);
+  if (!recorded.ok()) return Fail(recorded.error().sentence, code);
+  const PlanSubject subject = SubjectOf(*request, **recorded);
+  const bool json = arguments.Has("json");
+  if (request->largest_batch) return LargestBatch(*request, subject, terminal, json);
+  if (request->smallest_gpu) return SmallestGpu(*request, subject, terminal, json);
+  return Plans(*request, subject, terminal, json);
+}
+
+}  // namespace
+
+int RunPlan(std::span<const std::string> words) {
+  return RunParsed(PlanHelp(), Arguments::Parse(PlanHelp(), words), PlanVerb);
+}
+
+}  // namespace vramscope::cli

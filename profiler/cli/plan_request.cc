@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/cli/plan_request.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <sstream>
+
+#include "profiler/cli/size_text.h"
+#include "profiler/report/device_memory.h"
+
+namespace vramscope::cli {
+namespace {
+
+constexpr uint32_t kUsualTop = 3;
+constexpr uint32_t kMostPlans = 50;
+
+// "amp,batch": names of levers.
+Result<std::vector<std::string>> LeversOf(const Arguments& arguments, const char* option) {
+  const std::vector<std::string> known = plan::AllLevers();
+  std::vector<std::string> levers;
+  for (const std::string& given : arguments.All(option)) {
+    std::istringstream parts(given);
+    for (std::string part; std::getline(parts, part, ',');) {
+      if (std::ranges::find(known, part) == known.end())
+        return Error{fmt::format("--{}: there is no change called \"{}\"; there are {}.", option,
+                                 Printable(part), fmt::join(known, ", "))};
+      levers.push_back(part);
+    }
+  }
+  return levers;
+}
+
+Status ReadLevers(const Arguments& arguments, PlanRequest& request) {
+  const Result<std::vector<std::string>> allowed = LeversOf(arguments, "allow");
+  if (!allowed.ok()) return allowed.error();
+  const Result<std::vector<std::string>> forbidden = LeversOf(arguments, "forbid");
+  if (!forbidden.ok()) return forbidden.error();
+  request.levers = arguments.Has("allow") ? *allowed : plan::AllLevers();
+  std::erase_if(request.levers, [&](const std::string& lever) {
+    return std::ranges::find(*forbidden, lever) != forbidden->end();
+  });
+  return {};
+}
+
+Status ReadGpus(PlanRequest& request) {
+  const Result<std::string> folder = collector::FindSimulatedCuda();
+  if (!folder.ok()) return folder.error();
+  Result<std::vector<collector::GpuModel>> gpus = collector::ListGpus(*folder);
+  if (!gpus.ok()) return gpus.error();
+  request.gpus = std::move(*gpus);
+  return {};
+}
+
+Status ReadFit(const Arguments& arguments, PlanRequest& request) {
+  if (!arguments.Has("fit")) return {};
+  const std::string text = arguments.Get("fit");
+  if (const Result<uint64_t> size = ParseSize("fit", text); size.ok()) {
+    request.fit_bytes = *size;
+    return {};
+  }
+  if (const Status gpus = ReadGpus(request); !gpus.ok()) return gpus.error();
+  const auto named = std::ranges::find(request.gpus, text, &collector::GpuModel::name);
+  if (named == request.gpus.end())
+    return Error{fmt::format(
+        "--fit is a size like 24GiB, or a GPU of `vramscope dryrun --gpu list`, not '{}'.", Printable(text))};
+  request.fit_gpu = *named;
+  request.fit_bytes = named->capacity_bytes;
+  return {};
+}
+
+}  // namespace
+
+Result<PlanRequest> PlanRequestFrom(const Arguments& arguments) {
+  PlanRequest request;
+  const std::vector<std::string>& words = arguments.positionals();
+  if (words.empty()) return Error{"plan needs a trace: vramscope plan run.vms --fit 24GiB"};
+  request.path = words.front();
+  request.command.assign(words.begin() + 1, words.end());
+  request.largest_batch = arguments.Has("largest-batch");
+  request.smallest_gpu = arguments.Has("smallest-gpu");
+  request.verify = arguments.Has("verify");
+  request.gpu = arguments.Get("gpu");
+  if (!request.command.empty() && !request.verify)
+    return Error{"plan runs a command only with --verify; without it, one trace is all that it takes."};
+  if (request.verify && (request.largest_batch || request.smallest_gpu))
+    return Error{"--verify is for the plans of --fit."};
+  if (request.largest_batch && request.smallest_gpu)
+    return Error{"--largest-batch and --smallest-gpu are two questions; ask them one after the other."};
+  for (const Status& status : {ReadLevers(arguments, request), ReadFit(arguments, request)}) {
+    if (!status.ok()) return status.error();
+  }
+  if (request.fit_bytes == 0 && !request.largest_batch && !request.smallest_gpu)
+    return Error{"plan needs to know what must fit: --fit 24GiB, --fit rtx-4090, or --smallest-gpu."};
+  if (request.fit_bytes != 0 && request.smallest_gpu)
+    return Error{"--smallest-gpu goes through all GPUs; leave out --fit."};
+  if ((request.smallest_gpu || request.verify) && request.gpus.empty()) {
+    if (const Status gpus = ReadGpus(request); !gpus.ok()) return gpus.error();
+  }
+  request.top = kUsualTop;
+  if (arguments.Has("top")) {
+    const Result<uint32_t> top = NumberOf(arguments, "top");
+    if (!top.ok()) return top.error();
+    if (*top == 0 || *top > kMostPlans)
+      return Error{fmt::format("--top is a number from 1 to {}.", kMostPlans)};
+    request.top = *top;
+  }
+  return request;
+}
+
+std::optional<Beside> BesideOf(const RecordedStep& recorded) {
+  const model::Device& device = recorded.run.devices[recorded.device];
+  const auto last = recorded.step.first_event + static_cast<model::EventIndex>(recorded.step.length - 1);
+  const auto memory = report::DeviceMemoryAfter(recorded.run, device.process, device.code, last, 0);
+  if (!memory) return std::nullopt;
+  Beside beside;
+  int64_t others = 0;
+  for (size_t i = 0; i < report::kDeviceRowCount; ++i) {
+    const auto row = static_cast<report::DeviceRow>(i);
+    const bool pytorch = row == report::DeviceRow::kAllocated || row == report::DeviceRow::kCached;
+    if (!pytorch && row != report::DeviceRow::kContext) others += memory->rows[i];
+  }
+  beside.other_bytes = static_cast<uint64_t>(std::max<int64_t>(others, 0));
+  beside.context_bytes = static_cast<uint64_t>(std::max<int64_t>(memory->Of(report::DeviceRow::kContext), 0));
+  beside.capacity_bytes = memory->capacity.value_or(0);
+  return beside;
+}
+
+}  // namespace vramscope::cli

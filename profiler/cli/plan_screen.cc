@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/cli/plan_screen.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "profiler/cli/whatif_screen.h"
+
+namespace vramscope::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using plan::Plan;
+using plan::Verdict;
+
+constexpr int kSchemaVersion = 1;
+
+std::string OptionsOf(const plan::Changes& changes) {
+  std::string text;
+  for (const whatif::Asked& change : changes)
+    text += fmt::format("{}--{} {}", text.empty() ? "" : " ", change.lever, Printable(change.value));
+  return text.empty() ? "as it is" : text;
+}
+
+uint64_t Reserved(const Verdict& verdict) { return verdict.prediction.after.allocator.reserved_peak; }
+uint64_t Allocated(const Verdict& verdict) { return verdict.prediction.after.allocator.allocated_peak; }
+
+bool Timed(const Verdict& verdict) {
+  for (const whatif::Applied& lever : verdict.prediction.levers)
+    if (!lever.outcome.time_basis.empty()) return true;
+  return false;
+}
+
+std::string TimeText(const Verdict& verdict) {
+  if (!Timed(verdict)) return verdict.rank.open ? "open" : "none";
+  return fmt::format("{}{}", FormatDuration(static_cast<uint64_t>(verdict.rank.extra_ns)),
+                     verdict.rank.open ? ", open" : "");
+}
+
+std::string HeadText(const PlanSubject& subject, const Terminal& terminal) {
+  const RecordedStep& recorded = *subject.recorded;
+  const whatif::Replayed& before = recorded.baseline.use.allocator;
+  return fmt::format("{}: step {} on {} takes {} allocated and {} reserved.\n",
+                     terminal.Paint(Printable(subject.path), Ink::Bold()), recorded.step.number,
+                     recorded.run.devices[recorded.device].name, FormatBytes(before.allocated_peak),
+                     FormatBytes(before.reserved_peak));
+}
+
+std::string BesideText(const PlanSubject& subject) {
+  if (!subject.beside)
+    return "What is taken beside PyTorch's allocator (the CUDA context above all) is not in the trace and "
+           "not "
+           "counted.\n";
+  return fmt::format("{} of it are taken beside PyTorch's allocator; {} are left to be reserved.\n",
+                     FormatBytes(subject.beside_bytes), FormatBytes(subject.reserved_limit));
+}
+
+std::string SearchText(const plan::Answer& answer) {
+  return answer.complete ? ""
+                         : "The search ended before everything cheaper was ruled out; --allow with fewer "
+                           "changes makes it shorter.\n";
+}
+
+std::string VerifiedText(const PlanSubject& subject, const Verified& verified) {
+  if (!verified.why_not.empty()) return fmt::format("   Not verified: {}.\n", Printable(verified.why_not));
+  const bool fits = verified.reserved_bytes <= subject.reserved_limit;
+  return fmt::format("   Measured: {} allocated, {} reserved; it {}.\n",
+                     FormatBytes(verified.allocated_bytes), FormatBytes(verified.reserved_bytes),
+                     fits ? "fits" : "does not fit");
+}
+
+std::string OnePlan(size_t number, const Plan& plan, const Terminal& terminal) {
+  std::string text =
+      fmt::format("\n{}. {}\n", number, terminal.Paint(OptionsOf(plan.verdict.changes), Ink::Bold()));
+  for (const whatif::Applied& lever : plan.verdict.prediction.levers) text += LeverLines(lever);
+  if (!plan.exact)
+    text += fmt::format("    Another choice of modules could save time, down to {} more a step.\n",
+                        FormatDuration(static_cast<uint64_t>(plan.least_ns)));
+  return text;
+}
+
+std::string PlanTable(const PlanSubject& subject, const plan::Answer& answer) {
+  const whatif::Replayed& before = subject.recorded->baseline.use.allocator;
+  Table table({Align::kRight, Align::kRight, Align::kRight, Align::kRight, Align::kRight, Align::kRight,
+               Align::kRight});
+  table.AddRow({"", "allocated", "", "reserved", "", "at most", "more time"});
+  table.AddRow({"recorded", FormatBytes(before.allocated_peak), "", FormatBytes(before.reserved_peak)});
+  for (size_t i = 0; i < answer.plans.size(); ++i) {
+    const Verdict& verdict = answer.plans[i].verdict;
+    table.AddRow({fmt::format("{}.", i + 1), FormatBytes(Allocated(verdict)),
+                  ChangeText(before.allocated_peak, Allocated(verdict)), FormatBytes(Reserved(verdict)),
+                  ChangeText(before.reserved_peak, Reserved(verdict)), FormatBytes(verdict.needed),
+                  TimeText(verdict)});
+  }
+  return table.ToString();
+}
+
+std::string NothingFits(const PlanSubject& subject, const plan::Answer& answer, const Terminal& terminal) {
+  const Verdict& floor = answer.floor;
+  const uint64_t missing = floor.needed - std::min(floor.needed, subject.reserved_limit);
+  return fmt::format(
+      "{}\n{}The least that was found is {} reserved, at most {} in 99 of 100 runs, with\n    {}\n",
+      terminal.Paint(
+          fmt::format("Nothing that may be changed makes it fit: {} are missing.", FormatBytes(missing)),
+          Ink::Bad()),
+      SearchText(answer), FormatBytes(Reserved(floor)), FormatBytes(floor.needed), OptionsOf(floor.changes));
+}
+
+Json ChangesJson(const plan::Changes& changes) {
+  Json all = Json::array();
+  for (const whatif::Asked& change : changes)
+    all.push_back({{"lever", change.lever}, {"value", change.value}});
+  return all;
+}
+
+Json VerdictJson(const Verdict& verdict) {
+  return {{"changes", ChangesJson(verdict.changes)},
+          {"after", UseJson(verdict.prediction.after)},
+          {"error_band", BandJson(verdict.prediction)},
+          {"reserved_at_most_bytes", verdict.needed},
+          {"extra_ns", Timed(verdict) ? Json(static_cast<uint64_t>(verdict.rank.extra_ns)) : Json(nullptr)},
+          {"open_time", verdict.rank.open},
+          {"levers", LeversJson(verdict.prediction)}};
+}
+
+Json HeadJson(const PlanSubject& subject) {
+  const RecordedStep& recorded = *subject.recorded;
+  const model::Device& device = recorded.run.devices[recorded.device];
+  return {{"schema_version", kSchemaVersion},
+          {"device", device.name},
+          {"process", recorded.run.processes[device.process].info.pid},
+          {"step", recorded.step.number},
+          {"before", UseJson(recorded.baseline.use)},
+          {"fit_bytes", subject.fit_bytes == 0 ? Json(nullptr) : Json(subject.fit_bytes)},
+          {"beside_bytes", subject.beside ? Json(subject.beside_bytes) : Json(nullptr)}};
+}
+
+std::string Dumped(const Json& document) {
+  return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace
+
+std::string PlanText(const PlanSubject& subject, const PlanAnswer& answer, const Terminal& terminal) {
+  std::string text = HeadText(subject, terminal);
+  text += fmt::format("It is to fit in {}. ", subject.limit_name) + BesideText(subject) + "\n";
+  if (answer.plans.fits_already)
+    return text + terminal.Paint("It fits as it is; nothing has to be changed.", Ink::Good()) + "\n";
+  if (answer.plans.plans.empty()) return text + NothingFits(subject, answer.plans, terminal);
+  text += PlanTable(subject, answer.plans);
+  text +=
+      "\n  Cheapest first: by time, then by how deep the change goes. 99 of 100 runs keep to \"at most\".\n";
+  text += SearchText(answer.plans);
+  for (size_t i = 0; i < answer.plans.plans.size(); ++i) {
+    text += OnePlan(i + 1, answer.plans.plans[i], terminal);
+    if (i < answer.verified.size()) text += VerifiedText(subject, answer.verified[i]);
+  }
+  if (!answer.verified.empty()) text += fmt::format("\nMeasured on {} (simulated).\n", answer.verified_on);
+  return text;
+}
+
+std::string PlanJson(const PlanSubject& subject, const PlanAnswer& answer) {
+  Json document = HeadJson(subject);
+  document["reserved_limit_bytes"] = subject.reserved_limit;
+  document["fits_as_recorded"] = answer.plans.fits_already;
+  document["plans"] = Json::array();
+  for (size_t i = 0; i < answer.plans.plans.size(); ++i) {
+    const Plan& plan = answer.plans.plans[i];
+    Json one = VerdictJson(plan.verdict);
+    one["exact"] = plan.exact;
+    one["least_extra_ns"] = plan.exact ? Json(nullptr) : Json(static_cast<uint64_t>(plan.least_ns));
+    if (i < answer.verified.size()) {
+      const Verified& verified = answer.verified[i];
+      one["measured"] = !verified.why_not.empty()
+                            ? Json{{"why_not", verified.why_not}}
+                            : Json{{"allocated_bytes", verified.allocated_bytes},
+                                   {"reserved_bytes", verified.reserved_bytes},
+                                   {"device_used_bytes", verified.device_used_bytes},
+                                   {"fits", verified.reserved_bytes <= subject.reserved_limit}};
+    }
+    document["plans"].push_back(std::move(one));
+  }
+  const bool none = answer.plans.plans.empty();
+  document["floor"] = none ? VerdictJson(answer.plans.floor) : Json(nullptr);
+  document["shortfall_bytes"] =
+      none ? answer.plans.floor.needed - std::min(answer.plans.floor.needed, subject.reserved_limit) : 0;
+  document["complete"] = answer.plans.complete;
+  document["replays"] = answer.plans.replays;
+  if (!answer.verified.empty()) document["measured_on"] = answer.verified_on;
+  return Dumped(document);
+}
+
+std::string LargestBatchText(const PlanSubject& subject, const plan::LargestBatches& answer,
+                             const Terminal& terminal) {
+  std::string text = HeadText(subject, terminal);
+  text += fmt::format("The recorded batch has {}. {} are to hold it. ",
+                      FormatCount(answer.recorded, "sample"), subject.limit_name) +
+          BesideText(subject) + "\n";
+  Table table({Align::kRight, Align::kRight, Align::kRight, Align::kLeft});
+  table.AddRow({"batch", "reserved", "at most", "with"});
+  for (const plan::LargestBatch& row : answer.rows) {
+    if (row.size == 0)
+      table.AddRow({"none", "", "", OptionsOf(row.others)});
+    else
+      table.AddRow({FormatCount(row.size), FormatBytes(Reserved(row.verdict)),
+                    FormatBytes(row.verdict.needed), OptionsOf(row.others)});
+  }
+  return text + table.ToString() +
+         "\n  Each row costs more than the one above it. 99 of 100 runs keep to \"at most\".\n";
+}
+
+std::string LargestBatchJson(const PlanSubject& subject, const plan::LargestBatches& answer) {
+  Json document = HeadJson(subject);
+  document["reserved_limit_bytes"] = subject.reserved_limit;
+  document["recorded_batch"] = answer.recorded;
+  document["batches"] = Json::array();
+  for (const plan::LargestBatch& row : answer.rows) {
+    Json one = {{"batch", row.size}, {"with", ChangesJson(row.others)}};
+    if (row.size != 0) one.update(VerdictJson(row.verdict));
+    document["batches"].push_back(std::move(one));
+  }
+  return Dumped(document);
+}
+
+std::string SmallestGpuText(const PlanSubject& subject, const std::vector<GpuAnswer>& answers,
+                            const Terminal& terminal) {
+  std::string text = HeadText(subject, terminal) + "\n";
+  Table table({Align::kLeft, Align::kRight, Align::kRight, Align::kRight, Align::kLeft});
+  table.AddRow({"GPU", "memory", "reserved", "more time", "with"});
+  for (const GpuAnswer& answer : answers) {
+    if (answer.plans.plans.empty()) {
+      table.AddRow(
+          {answer.gpu.name, FormatBytes(answer.gpu.capacity_bytes), "", "", "nothing that may be changed"});
+      continue;
+    }
+    const Verdict& verdict = answer.plans.plans.front().verdict;
+    table.AddRow({answer.gpu.name, FormatBytes(answer.gpu.capacity_bytes), FormatBytes(Reserved(verdict)),
+                  TimeText(verdict), OptionsOf(verdict.changes)});
+  }
+  text += table.ToString();
+  if (!subject.beside)
+    text +=
+        "\n  What is taken beside PyTorch's allocator is not in the trace; a CUDA context of each model is "
+        "counted.\n";
+  return text;
+}
+
+std::string SmallestGpuJson(const PlanSubject& subject, const std::vector<GpuAnswer>& answers) {
+  Json document = HeadJson(subject);
+  document["gpus"] = Json::array();
+  for (const GpuAnswer& answer : answers) {
+    Json one = {{"gpu", answer.gpu.name},
+                {"capacity_bytes", answer.gpu.capacity_bytes},
+                {"fits_as_recorded", answer.plans.fits_already},
+                {"plan", nullptr}};
+    if (!answer.plans.plans.empty()) one["plan"] = VerdictJson(answer.plans.plans.front().verdict);
+    document["gpus"].push_back(std::move(one));
+  }
+  return Dumped(document);
+}
+
+}  // namespace vramscope::cli

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// A plan made to happen: the command once more on the simulated GPU with the plan's changes, as `vramscope
+// try
+// --dry` applies them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "profiler/cli/try_run.h"
+#include "profiler/plan/judge.h"
+
+namespace vramscope::cli {
+
+struct Verified {
+  std::string why_not;  // it could not be run so; empty = it was
+  uint64_t allocated_bytes = 0;
+  uint64_t reserved_bytes = 0;
+  uint64_t device_used_bytes = 0;
+};
+
+// As `vramscope try` is asked for the same; an error says what cannot be applied from outside.
+Result<Change> ChangeOf(const plan::Changes& changes);
+
+// Runs `command` on the simulated `gpu`.
+Verified Verify(const plan::Changes& changes, const std::vector<std::string>& command,
+                const collector::GpuModel& gpu);
+
+// The words of a recorded command line; an error when they cannot be told apart.
+Result<std::vector<std::string>> WordsOf(const std::string& command_line);
+
+}  // namespace vramscope::cli

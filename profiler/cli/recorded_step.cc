@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/cli/recorded_step.h"
+
+#include "profiler/cli/verb.h"
+#include "profiler/report/device_choice.h"
+
+namespace vramscope::cli {
+
+Result<std::unique_ptr<RecordedStep>> ReadRecordedStep(const std::string& path, Result<model::Run> run,
+                                                       const report::Request& request, int* code) {
+  *code = kBadInput;
+  if (!run.ok()) return run.error();
+  auto recorded = std::make_unique<RecordedStep>();
+  recorded->run = std::move(*run);
+  std::vector<timeline::DeviceCurve> curves;
+  for (model::DeviceIndex device = 0; device < recorded->run.devices.size(); ++device)
+    curves.emplace_back(recorded->run, device);
+  const Result<model::DeviceIndex> device = report::ChooseDevice(recorded->run, curves, request);
+  if (!device.ok()) return Error{path + ": " + device.error().sentence};
+  *code = kCannotJudge;
+  if (*device == model::kNone || trace::DeviceTypeOf(recorded->run.devices[*device].code) == 0)
+    return Error{path + ": nothing was allocated on a GPU; record on one, or with vramscope dryrun."};
+  recorded->device = *device;
+  recorded->analysis.emplace(recorded->run);
+  Result<whatif::Step> step = whatif::ReadStep(*recorded->analysis, *device);
+  if (!step.ok()) return Error{path + ": " + step.error().sentence};
+  recorded->step = std::move(*step);
+  Result<whatif::Baseline> baseline = whatif::MakeBaseline(recorded->step, *recorded->analysis);
+  if (!baseline.ok()) return Error{path + ": " + baseline.error().sentence};
+  recorded->baseline = std::move(*baseline);
+  return recorded;
+}
+
+}  // namespace vramscope::cli

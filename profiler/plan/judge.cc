@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/plan/judge.h"
+
+#include <algorithm>
+
+namespace vramscope::plan {
+namespace {
+
+// A replay writes the blocks out for four steps, and costs about so many looks at them.
+constexpr uint64_t kReplayLooks = 8;
+
+whatif::ErrorBand BandOf(const Changes& changes) {
+  std::vector<std::string_view> levers;
+  for (const whatif::Asked& change : changes) levers.emplace_back(change.lever);
+  return whatif::BandOf(levers);
+}
+
+double ExtraNs(const std::vector<whatif::Applied>& levers) {
+  double extra_ns = 0;
+  for (const whatif::Applied& lever : levers) extra_ns += lever.outcome.extra_ns;
+  return extra_ns;
+}
+
+}  // namespace
+
+std::string TextOf(const Changes& changes) {
+  std::vector<std::string> words;
+  for (const whatif::Asked& change : changes) words.push_back(change.lever + "=" + change.value);
+  std::sort(words.begin(), words.end());
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
+  return text;
+}
+
+Changes ContentOf(const Changes& changes) {
+  Changes content;
+  for (const whatif::Asked& change : changes) {
+    if (change.lever != "alloc-conf" && change.lever != "empty-cache") content.push_back(change);
+  }
+  return content;
+}
+
+const Verdict& Judge::Of(const Changes& changes, uint64_t limit) {
+  const auto [place, is_new] = verdicts_.try_emplace(TextOf(changes));
+  Verdict& verdict = place->second;
+  if (!is_new && (verdict.replayed || !verdict.possible || verdict.at_least > limit)) return verdict;
+
+  const auto [content, content_is_new] = by_content_.try_emplace(TextOf(ContentOf(changes)), &verdict);
+  if (is_new && !content_is_new && content->second->possible) {
+    verdict = {changes, true, false, content->second->live, content->second->at, 0, 0, {}, {}};
+    verdict.at_least = BandOf(changes).ReservedAtMost(verdict.live);
+    if (verdict.at_least > limit) return verdict;
+  }
+  whatif::Changed changed = predictor_.Change(changes);
+  done_ += changed.scene.blocks.size();
+  verdict.changes = changes;
+  verdict.possible = changed.refused.empty();
+  if (!verdict.possible) return verdict;
+  verdict.rank = RankOf(predictor_.step(), changes, ExtraNs(changed.levers));
+  if (verdict.live == 0) {
+    const whatif::Peak peak = whatif::PeakOf(changed.scene);
+    verdict.live = peak.bytes;
+    verdict.at = peak.at;
+    verdict.at_least = BandOf(changes).ReservedAtMost(verdict.live);
+  }
+  if (verdict.at_least <= limit) Replay(verdict, std::move(changed));
+  return verdict;
+}
+
+void Judge::Replay(Verdict& verdict, whatif::Changed changed) {
+  done_ += kReplayLooks * changed.scene.blocks.size();
+  ++replays_;
+  Result<whatif::Prediction> prediction = predictor_.Judge(std::move(changed));
+  verdict.possible = prediction.ok();
+  if (!verdict.possible) return;
+  verdict.replayed = true;
+  verdict.prediction = std::move(prediction).value();
+  verdict.needed = verdict.prediction.band.ReservedAtMost(verdict.prediction.after.allocator.reserved_peak);
+  verdict.rank = RankOf(predictor_.step(), verdict.changes, ExtraNs(verdict.prediction.levers));
+}
+
+}  // namespace vramscope::plan

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// The only judge of a plan: what whatif predicts for its changes, replayed through PyTorch's allocator.
+//
+// Why not a formula of sizes: what must fit is reserved memory, and that depends on order and holes. What is
+// cheaper than a replay is only used to rule out: live bytes can never be more than what is reserved, so
+// changes whose live bytes are too many are not replayed.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "profiler/plan/rank.h"
+
+namespace vramscope::plan {
+
+using Changes = std::vector<whatif::Asked>;
+
+struct Verdict {
+  Changes changes;
+  bool possible = false;  // no change was refused
+  bool replayed = false;  // else only `live` and `at` are known
+  uint64_t live = 0;      // the most bytes that are alive at once
+  whatif::Position at = 0;
+  uint64_t at_least = 0;  // of reserved memory, with the band: it follows from `live`
+  uint64_t needed = 0;    // reserved, the 99 % bound; as predicted when nothing is changed
+  Rank rank;
+  whatif::Prediction prediction;  // when it was replayed
+};
+
+class Judge {
+ public:
+  // `work`: blocks that may be looked at, over all questions; a limit that does not depend on the machine.
+  Judge(whatif::Predictor& predictor, uint64_t work) : predictor_(predictor), work_(work) {}
+
+  // Replayed only when it could be at most `limit` bytes. The reference holds until the judge goes.
+  const Verdict& Of(const Changes& changes, uint64_t limit);
+  // Of live bytes alone; levers that only tell the allocator something change nothing of it.
+  const Verdict& LiveOf(const Changes& changes) { return Of(changes, 0); }
+
+  [[nodiscard]] bool exhausted() const { return done_ >= work_; }
+  [[nodiscard]] uint64_t replays() const { return replays_; }
+  [[nodiscard]] whatif::Predictor& predictor() { return predictor_; }
+  // All verdicts so far.
+  [[nodiscard]] const std::map<std::string, Verdict>& verdicts() const { return verdicts_; }
+
+ private:
+  void Replay(Verdict& verdict, whatif::Changed changed);
+
+  whatif::Predictor& predictor_;
+  uint64_t work_;
+  uint64_t done_ = 0;
+  uint64_t replays_ = 0;
+  std::map<std::string, Verdict> verdicts_;  // by the text of the changes
+  std::map<std::string, const Verdict*> by_content_;
+};
+
+// "batch=4 optimizer=sgd": in the order of the levers' names.
+[[nodiscard]] std::string TextOf(const Changes& changes);
+// Without what only the allocator is told.
+[[nodiscard]] Changes ContentOf(const Changes& changes);
+
+}  // namespace vramscope::plan

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/plan/module_search.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "profiler/whatif/segments.h"
+
+namespace vramscope::plan {
+namespace {
+
+constexpr uint64_t kMostReplays = 96;  // of one search
+constexpr size_t kMostExchanges = 64;
+
+// At one moment: what is alive with nothing checkpointed, and what each module frees.
+struct Cut {
+  uint64_t live = 0;
+  std::vector<uint64_t> freed;
+
+  [[nodiscard]] uint64_t Left(const std::vector<bool>& chosen) const {
+    uint64_t sum = 0;
+    for (size_t i = 0; i < freed.size(); ++i) sum += chosen[i] ? freed[i] : 0;
+    return live - std::min(live, sum);
+  }
+  // The least time of modules that leave at most `wanted`, when parts of modules would count too.
+  [[nodiscard]] double LeastNs(const std::vector<double>& ns, uint64_t wanted) const {
+    if (live <= wanted) return 0;
+    auto missing = static_cast<double>(live - wanted);
+    std::vector<size_t> order(freed.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    std::erase_if(order, [&](size_t i) { return freed[i] == 0; });
+    const auto price = [&](size_t i) { return ns[i] / static_cast<double>(freed[i]); };
+    std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return price(a) < price(b); });
+    double least = 0;
+    for (const size_t i : order) {
+      const double part = std::min(1.0, missing / static_cast<double>(freed[i]));
+      least += part * ns[i];
+      missing -= part * static_cast<double>(freed[i]);
+      if (missing <= 0) break;
+    }
+    return least;
+  }
+};
+
+// The band of changes that checkpoint too.
+whatif::ErrorBand BandWithCheckpoints(const Changes& others) {
+  std::vector<std::string_view> levers = {"checkpoint"};
+  for (const whatif::Asked& change : others) levers.emplace_back(change.lever);
+  return whatif::BandOf(levers);
+}
+
+bool Fits(const Verdict& verdict, uint64_t limit) { return verdict.replayed && verdict.needed <= limit; }
+
+}  // namespace
+
+// What the cuts of one program are made from, whatever its allocator is told.
+struct ModuleSearch::Content {
+  whatif::Scene none;
+  std::vector<whatif::Scene> alone;  // by module
+  std::vector<whatif::Position> at;  // of the cuts
+  std::vector<Cut> cuts;
+
+  const Cut& AddCut(whatif::Position moment) {
+    const auto known = std::find(at.begin(), at.end(), moment);
+    if (known != at.end()) return cuts[static_cast<size_t>(known - at.begin())];
+    Cut cut{whatif::LiveAt(none, moment), {}};
+    for (const whatif::Scene& scene : alone) {
+      const uint64_t live = whatif::LiveAt(scene, moment);
+      cut.freed.push_back(cut.live - std::min(cut.live, live));
+    }
+    at.push_back(moment);
+    return cuts.emplace_back(std::move(cut));
+  }
+};
+
+ModuleSearch::~ModuleSearch() = default;
+
+ModuleSearch::ModuleSearch(Judge& judge, std::vector<std::string> modules, std::vector<std::string> families)
+    : judge_(judge) {
+  for (std::string& module : modules) {
+    const Verdict& alone = judge_.LiveOf({{"checkpoint", module}});
+    if (!alone.possible) continue;  // it keeps nothing that could be made again
+    ns_.push_back(alone.rank.extra_ns);
+    modules_.push_back(std::move(module));
+  }
+  for (const std::string& family : families) {
+    const auto calls = whatif::ChooseSegments(judge_.predictor().step(), family);
+    if (!calls.ok()) continue;
+    std::vector<bool> chosen(modules_.size(), false);
+    for (const uint32_t call : *calls) {
+      const whatif::Step& step = judge_.predictor().step();
+      const auto found = std::find(modules_.begin(), modules_.end(), step.Text(step.modules[call].name));
+      if (found != modules_.end()) chosen[static_cast<size_t>(found - modules_.begin())] = true;
+    }
+    families_[chosen] = family;  // of several that are the same, the last: "all"
+  }
+}
+
+double ModuleSearch::LeastNs() const { return ns_.empty() ? 0 : *std::min_element(ns_.begin(), ns_.end()); }
+
+std::string ModuleSearch::NameOf(const std::vector<bool>& chosen) const {
+  if (const auto family = families_.find(chosen); family != families_.end()) return family->second;
+  std::string names;
+  for (size_t i = 0; i < modules_.size(); ++i) {
+    if (chosen[i]) names += (names.empty() ? "" : ",") + modules_[i];
+  }
+  return names;
+}
+
+double ModuleSearch::TimeOf(const std::vector<bool>& chosen) const {
+  double ns = 0;
+  for (size_t i = 0; i < ns_.size(); ++i) ns += chosen[i] ? ns_[i] : 0;
+  return ns;
+}
+
+const Verdict& ModuleSearch::With(const Changes& others, const std::vector<bool>& chosen, uint64_t limit) {
+  Changes changes = others;
+  if (std::find(chosen.begin(), chosen.end(), true) != chosen.end())
+    changes.push_back({"checkpoint", NameOf(chosen)});
+  return judge_.Of(changes, limit);
+}
+
+ModuleSearch::Content& ModuleSearch::ContentFor(const Changes& others) {
+  const Changes content = ContentOf(others);
+  std::unique_ptr<Content>& kept = contents_[TextOf(content)];
+  if (kept != nullptr) return *kept;
+  kept = std::make_unique<Content>();
+  kept->none = judge_.predictor().Change(content).scene;
+  for (const std::string& module : modules_) {
+    Changes changes = content;
+    changes.push_back({"checkpoint", module});
+    kept->alone.push_back(judge_.predictor().Change(changes).scene);
+  }
+  return *kept;
+}
+
+std::optional<ModuleChoice> ModuleSearch::Cheapest(const Changes& others, uint64_t limit) {
+  if (modules_.empty()) return std::nullopt;
+  Content& content = ContentFor(others);
+  content.AddCut(whatif::PeakOf(content.none).at);
+  if (modules_.size() <= kMostExactModules) return Exact(others, content, limit);
+  return Greedy(others, content, limit);
+}
+
+std::optional<ModuleChoice> ModuleSearch::Exact(const Changes& others, Content& content, uint64_t limit) {
+  std::vector<std::pair<double, std::vector<bool>>> sets;
+  for (uint32_t bits = 1; bits < 1u << modules_.size(); ++bits) {
+    std::vector<bool> chosen(modules_.size());
+    for (size_t i = 0; i < modules_.size(); ++i) chosen[i] = (bits >> i & 1) != 0;
+    sets.emplace_back(TimeOf(chosen), std::move(chosen));
+  }
+  std::stable_sort(sets.begin(), sets.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  const uint64_t replays = judge_.replays();
+  const whatif::ErrorBand band = BandWithCheckpoints(others);
+  for (const auto& [ns, chosen] : sets) {
+    const bool ruled_out = std::any_of(content.cuts.begin(), content.cuts.end(), [&](const Cut& cut) {
+      return band.ReservedAtMost(cut.Left(chosen)) > limit;
+    });
+    if (ruled_out) continue;
+    if (judge_.replays() - replays >= kMostReplays || judge_.exhausted())
+      return Greedy(others, content, limit);
+    const Verdict& verdict = With(others, chosen, limit);
+    if (Fits(verdict, limit)) return ModuleChoice{&verdict, true, ns};
+    if (verdict.possible && !verdict.replayed) content.AddCut(verdict.at);
+  }
+  return std::nullopt;
+}
+
+std::optional<ModuleChoice> ModuleSearch::Greedy(const Changes& others, Content& content, uint64_t limit) {
+  std::vector<bool> chosen(modules_.size(), false);
+  const Verdict* verdict = &With(others, chosen, limit);
+  while (!Fits(*verdict, limit)) {
+    const Cut& cut = content.AddCut(verdict->at);
+    size_t best = modules_.size();
+    const auto gain = [&](size_t i) { return static_cast<double>(cut.freed[i] + 1) / (ns_[i] + 1); };
+    for (size_t i = 0; i < modules_.size(); ++i) {
+      if (!chosen[i] && (best == modules_.size() || gain(i) > gain(best))) best = i;
+    }
+    if (best == modules_.size() || judge_.exhausted()) return std::nullopt;
+    chosen[best] = true;
+    verdict = &With(others, chosen, limit);
+  }
+  // The longest first: what can be left out, and what can be exchanged for something shorter.
+  std::vector<size_t> order(modules_.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return ns_[a] > ns_[b]; });
+  const auto try_instead = [&](std::vector<bool> other) {
+    if (judge_.exhausted()) return false;
+    const Verdict& changed = With(others, other, limit);
+    if (!Fits(changed, limit)) return false;
+    chosen = std::move(other);
+    verdict = &changed;
+    return true;
+  };
+  for (const size_t i : order) {
+    if (!chosen[i]) continue;
+    std::vector<bool> without = chosen;
+    without[i] = false;
+    (void)try_instead(std::move(without));
+  }
+  size_t exchanges = 0;
+  for (const size_t out : order) {
+    for (const size_t in : order) {
+      if (!chosen[out] || chosen[in] || ns_[in] >= ns_[out]) continue;
+      if (++exchanges > kMostExchanges) break;
+      std::vector<bool> exchanged = chosen;
+      exchanged[out] = false;
+      exchanged[in] = true;
+      (void)try_instead(std::move(exchanged));
+    }
+  }
+  ModuleChoice choice{verdict, false, 0};
+  for (const Cut& cut : content.cuts) {
+    uint64_t wanted = limit;  // reserved memory is never less than what is alive
+    choice.least_ns = std::max(choice.least_ns, cut.LeastNs(ns_, wanted));
+  }
+  return choice;
+}
+
+}  // namespace vramscope::plan

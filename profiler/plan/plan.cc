@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/plan/plan.h"
+
+#include <algorithm>
+#include <queue>
+#include <set>
+
+#include "profiler/plan/module_search.h"
+#include "profiler/whatif/segments.h"
+
+namespace vramscope::plan {
+namespace {
+
+constexpr size_t kFloorReplays = 8;
+
+bool Allowed(const std::vector<std::string>& levers, std::string_view lever) {
+  return std::find(levers.begin(), levers.end(), lever) != levers.end();
+}
+
+// All of `changes`, and how many samples are worked on at a time is asked for once.
+bool Together(const Changes& changes) {
+  return std::count_if(changes.begin(), changes.end(), [](const whatif::Asked& change) {
+           return change.lever == "batch" || change.lever == "accumulate";
+         }) <= 1;
+}
+
+std::set<std::string> LeversOf(const Changes& changes) {
+  std::set<std::string> names;
+  for (const whatif::Asked& change : changes) names.insert(change.lever);
+  return names;
+}
+
+enum class Stage : uint8_t {
+  kPlain,    // to be judged without checkpoints
+  kModules,  // modules are to be chosen
+  kDone,     // fits
+};
+
+struct Candidate {
+  Rank rank;  // at least
+  Stage stage = Stage::kPlain;
+  Changes changes;
+  Plan plan;  // when done
+  uint64_t number = 0;
+
+  bool operator<(const Candidate& other) const {  // for a queue whose top is the cheapest
+    if (rank < other.rank) return false;
+    if (other.rank < rank) return true;
+    return number > other.number;
+  }
+};
+
+class Search {
+ public:
+  Search(Judge& judge, const Request& request, Answer& answer)
+      : judge_(judge),
+        request_(request),
+        step_(judge.predictor().step()),
+        answer_(answer),
+        modules_(judge,
+                 Allowed(request.levers, "checkpoint") ? whatif::CheckpointUnits(step_)
+                                                       : std::vector<std::string>{},
+                 whatif::CheckpointLever().Settings(step_)) {}
+
+  void Run() {
+    for (Changes& changes : Combinations(step_, request_.levers)) {
+      const Rank rank = AtLeast(changes);
+      Push({rank, Stage::kPlain, std::move(changes), {}, 0});
+    }
+    while (!queue_.empty() && answer_.plans.size() < request_.top && !judge_.exhausted()) {
+      const Candidate candidate = queue_.top();
+      queue_.pop();
+      if (Superfluous(candidate.changes)) continue;
+      switch (candidate.stage) {
+        case Stage::kPlain:
+          TryPlain(candidate);
+          break;
+        case Stage::kModules:
+          TryModules(candidate);
+          break;
+        case Stage::kDone:
+          answer_.plans.push_back(candidate.plan);
+          told_.push_back(LeversOf(candidate.changes));
+          break;
+      }
+    }
+    answer_.complete = !judge_.exhausted();
+  }
+
+ private:
+  void Push(Candidate candidate) {
+    candidate.number = pushed_++;
+    queue_.push(std::move(candidate));
+  }
+
+  // What is known of the time before anything is replayed: that of each lever by itself.
+  Rank AtLeast(const Changes& changes) {
+    double ns = 0;
+    for (const whatif::Asked& change : changes) {
+      if (change.lever == "empty-cache") continue;
+      const auto [known, is_new] = ns_.try_emplace(change.lever + "=" + change.value, 0);
+      if (is_new) {
+        const Verdict& alone = judge_.LiveOf({change});
+        known->second = alone.possible ? alone.rank.extra_ns : 0;
+      }
+      ns += known->second;
+    }
+    return RankOf(step_, changes, ns);
+  }
+
+  // There is a cheaper plan that needs no other levers.
+  bool Superfluous(const Changes& changes) const {
+    const std::set<std::string> levers = LeversOf(changes);
+    return std::any_of(told_.begin(), told_.end(), [&](const std::set<std::string>& told) {
+      return std::includes(levers.begin(), levers.end(), told.begin(), told.end());
+    });
+  }
+
+  void TryPlain(const Candidate& candidate) {
+    const Verdict& verdict = judge_.Of(candidate.changes, request_.limit);
+    if (!verdict.possible) return;
+    if (verdict.replayed && verdict.needed <= request_.limit) {
+      Push({verdict.rank, Stage::kDone, candidate.changes, {verdict, true, 0}, 0});
+      return;
+    }
+    Rank rank = candidate.rank;
+    const Changes like = {{"checkpoint", "all"}};
+    rank.extra_ns += modules_.LeastNs();
+    rank.depth += RankOf(step_, like, 0).depth;
+    if (Allowed(request_.levers, "checkpoint")) Push({rank, Stage::kModules, candidate.changes, {}, 0});
+  }
+
+  void TryModules(const Candidate& candidate) {
+    const auto choice = modules_.Cheapest(candidate.changes, request_.limit);
+    if (!choice) return;
+    const Verdict& verdict = *choice->verdict;
+    Push({verdict.rank, Stage::kDone, verdict.changes, {verdict, choice->exact, choice->least_ns}, 0});
+  }
+
+  Judge& judge_;
+  const Request& request_;
+  const whatif::Step& step_;
+  Answer& answer_;
+  ModuleSearch modules_;
+  std::priority_queue<Candidate> queue_;
+  std::map<std::string, double> ns_;         // of single changes
+  std::vector<std::set<std::string>> told_;  // the levers of plans
+  uint64_t pushed_ = 0;
+};
+
+// What needs least, of what was replayed and of what promised most before.
+void FindFloor(Judge& judge, Answer& answer) {
+  std::vector<const Verdict*> promising;
+  for (const auto& [text, verdict] : judge.verdicts()) {
+    if (verdict.possible && !verdict.replayed) promising.push_back(&verdict);
+  }
+  std::sort(promising.begin(), promising.end(),
+            [](const Verdict* a, const Verdict* b) { return a->at_least < b->at_least; });
+  promising.resize(std::min(promising.size(), kFloorReplays));
+  for (const Verdict* verdict : promising) (void)judge.Of(Changes(verdict->changes), UINT64_MAX);
+  const Verdict* floor = nullptr;
+  for (const auto& [text, verdict] : judge.verdicts()) {
+    if (verdict.replayed && (floor == nullptr || verdict.needed < floor->needed)) floor = &verdict;
+  }
+  if (floor != nullptr) answer.floor = *floor;
+}
+
+}  // namespace
+
+std::vector<std::string> AllLevers() {
+  std::vector<std::string> names;
+  for (const whatif::Lever* lever : whatif::Levers()) names.emplace_back(lever->info().name);
+  return names;
+}
+
+std::vector<Changes> Combinations(const whatif::Step& step, const std::vector<std::string>& levers) {
+  std::vector<Changes> all = {{}};
+  for (const whatif::Lever* lever : whatif::Levers()) {
+    const std::string name = lever->info().name;
+    if (name == "checkpoint" || !Allowed(levers, name)) continue;
+    const size_t before = all.size();
+    for (const std::string& value : lever->Settings(step)) {
+      for (size_t i = 0; i < before; ++i) {
+        Changes changes = all[i];
+        changes.push_back({name, value});
+        if (Together(changes)) all.push_back(std::move(changes));
+      }
+    }
+  }
+  return all;
+}
+
+Answer MakePlans(const whatif::Step& step, const whatif::Baseline& baseline, const Request& request) {
+  Answer answer;
+  whatif::Predictor predictor(step, baseline);
+  Judge judge(predictor, request.work);
+  const Verdict& as_it_is = judge.Of({}, UINT64_MAX);
+  answer.fits_already = as_it_is.replayed && as_it_is.needed <= request.limit;
+  if (answer.fits_already)
+    answer.plans.push_back({as_it_is, true, 0});
+  else
+    Search(judge, request, answer).Run();
+  if (answer.plans.empty()) FindFloor(judge, answer);
+  answer.replays = judge.replays();
+  return answer;
+}
+
+}  // namespace vramscope::plan

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// What to change so that a recorded program fits: the cheapest combinations of levers, and what they cost.
+//
+// The search goes through all combinations of the levers' settings (whatif/lever.h) in the order of their
+// rank, so the first that fits is the cheapest. For each combination without checkpoints, the modules to
+// checkpoint are a search of their own (module_search.h). A smaller batch and accumulation are one choice:
+// both say how many samples are worked on at a time.
+//
+//   queue by rank:   {expandable}  {fused}  {expandable, fused} ... {expandable, modules ?} ... {batch 32}
+//   ...
+//                        │ does not fit
+//                        └──► {expandable, modules ?}  ranked by the least that modules can take
+//                                  └──► {expandable, blocks.3,blocks.5}  ranked by what they take
+//
+// For each set of levers only its cheapest combination is told, and none that needs the levers of a cheaper
+// one and others beside them.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "profiler/plan/judge.h"
+
+namespace vramscope::plan {
+
+// Blocks that a search may look at: a second or two of work.
+inline constexpr uint64_t kUsualWork = 60'000'000;
+
+struct Request {
+  uint64_t limit = 0;               // bytes of reserved memory
+  std::vector<std::string> levers;  // that may be pulled
+  size_t top = 3;
+  uint64_t work = kUsualWork;
+};
+
+struct Plan {
+  Verdict verdict;
+  // Of the modules that it checkpoints.
+  bool exact = true;    // no other choice of them takes less time
+  double least_ns = 0;  // else: none takes less than this
+};
+
+struct Answer {
+  bool fits_already = false;
+  std::vector<Plan> plans;  // in order of rank
+  Verdict floor;            // what needs least of all that was replayed
+  bool complete = true;     // false: the work ran out before everything cheaper was ruled out
+  uint64_t replays = 0;
+};
+
+[[nodiscard]] Answer MakePlans(const whatif::Step& step, const whatif::Baseline& baseline,
+                               const Request& request);
+
+// The combinations of settings without checkpoints that a search goes through, the empty one first.
+[[nodiscard]] std::vector<Changes> Combinations(const whatif::Step& step,
+                                                const std::vector<std::string>& levers);
+
+// The names of all levers.
+[[nodiscard]] std::vector<std::string> AllLevers();
+
+}  // namespace vramscope::plan
