@@ -109,14 +109,15 @@ TEST_F(AddressTimeTest, EveryBlockIsDrawnByItselfOrCountedInTheCellsThatItTouche
 
 TEST(AddressTimeCategoryTest, ABlockHasTheCategoryOfTheLongestPartOfItsLife) {
   model::testing::Script s;
-  s.At(0).Alloc("weight", 400).Parameter("weight", "w").Alloc("hidden", 100).Saved("hidden");
+  s.At(0).Alloc("weight", 400).Parameter("weight", "w");
+  s.Data([&] { s.Alloc("batch", 64); }).Alloc("first", 8).Saved("first").Alloc("hidden", 100).Saved("hidden");
   s.At(900'000).Backward(
       [&] { s.Alloc("grad", 400).Gradient("grad", "weight").Released("hidden").At(901'000).Free("hidden"); });
   s.Optimizer("SGD", [&] { s.Alloc("t", 8).Free("t"); });
   const auto document = MakeDocument("run.vms", s.Load(), nullptr);
   const AddressTimeIndex index(*document, *document->devices[0], LayoutView());
   BlockColours colours;
-  AddressTimeWindow window{TimeView(static_cast<double>(document->run->times.last_ns())), 0, 1, 100, 100};
+  AddressTimeWindow window{TimeView(static_cast<double>(document->run->times.last_ns())), 0, 1, 100, 5000};
   const AddressTimePicture picture =
       DrawAddressTime(*document, *document->devices[0], index, window, colours);
   const auto hidden = std::find_if(picture.blocks.begin(), picture.blocks.end(),

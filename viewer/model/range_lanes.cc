@@ -113,7 +113,8 @@ RangeFacts FactsOf(const model::Run& run, const timeline::DeviceCurve& curve, ui
   const EventIndex end = EndEvent(run, range);
   RangeFacts facts;
   facts.name = cli::Printable(run.Text(range.name));
-  facts.duration_ns = run.times.TimeOf(end - 1) - run.times.TimeOf(range.begin);
+  const EventIndex last = run.event_count() - 1;
+  facts.duration_ns = run.times.TimeOf(std::min(range.end, last)) - run.times.TimeOf(range.begin);
   facts.peak = curve.PeakWithin(range.begin, end);
   const uint64_t before = range.begin == 0 ? 0 : curve.AllocatedAfter(range.begin - 1);
   facts.growth = static_cast<int64_t>(curve.AllocatedAfter(end - 1)) - static_cast<int64_t>(before);

@@ -59,7 +59,7 @@ class RangeLanes {
 
 [[nodiscard]] const char* LaneTitle(trace::RangeKind kind);  // "NVTX"
 
-// What a range did to the memory of a device; as report::NamedRange counts it.
+// How long a range lasted, and what it did to the memory of a device, as report::NamedRange counts that.
 struct RangeFacts {
   std::string name;
   uint64_t duration_ns = 0;
