@@ -89,6 +89,7 @@ int RunWithoutWindow(const Start& start, const cli::Arguments& arguments) {
   const Status began = viewer.Begin();
   if (!began.ok()) return Fail(began.error().sentence);
   Session& session = viewer.app().session;
+  if (arguments.Has("script")) viewer.app().recent_list = RecentFilesPath();  // a picture leaves no traces
   OpenAll(session, start);
   viewer.WaitUntilLoaded();
   if (!arguments.Has("script")) {
@@ -128,6 +129,7 @@ int RunWindow(const Start& start, const cli::Arguments& arguments) {
     } else {
       Window& window = **opened;
       app.dark = start.look.dark;
+      app.recent_list = RecentFilesPath();
       app.scale = arguments.Has("scale") ? start.look.scale : window.display_scale();
       app.renderer = window.renderer();
       UseLook(LoadFonts(app.scale, start.look.font), app.dark, app.scale);

@@ -17,9 +17,13 @@ TRAINING = os.path.join(HERE, "..", "..", "trace_format", "testdata", "v1_traini
 MIB = 1 << 20
 
 
+STATE = tempfile.TemporaryDirectory()  # what the viewer remembers from one start to the next
+
+
 def view(*arguments: str) -> subprocess.CompletedProcess:
     return subprocess.run([VRAMSCOPE, "view", "--renderer", "software", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                           text=True, timeout=600)
+                          text=True, timeout=120, env={**os.environ, "XDG_STATE_HOME": STATE.name})
 
 
 def picture(path: str) -> Tuple[int, int, bytes]:
@@ -293,6 +297,16 @@ class Script(ViewerTest):
             "wait answered",
             "expect address_time.blocks > 0",
         ], growing)
+
+    def test_what_was_opened_last_is_offered(self) -> None:
+        self.run_script(["expect files.0.loaded = true"], TRAINING)
+        self.run_script([
+            "wait 2",
+            "click recent.0",
+            "wait loaded",
+            "expect files.0.name = v1_training.vms",
+            "expect files.0.loaded = true",
+        ])
 
     def test_a_script_that_is_wrong_says_where(self) -> None:
         script = self.path("wrong.txt")

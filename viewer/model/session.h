@@ -57,6 +57,7 @@ struct OpenFile {
   std::vector<std::unique_ptr<LayoutView>> layouts;  // by device; none while it is made
   std::unique_ptr<LoadJob> job;                      // above the document in time: destroyed first
   Tail tail;
+  bool remembered = false;        // among the recent files
   bool followed = false;          // the tail knows what was read first
   std::unique_ptr<LoadJob> next;  // the same file, which has grown
   [[nodiscard]] std::string name() const;

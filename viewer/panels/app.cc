@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "viewer/model/recent_files.h"
+
 namespace vramscope::viewer {
 namespace {
 
@@ -115,6 +117,15 @@ void App::CloseFile(size_t file) {
   session.Close(file);
 }
 
+void App::RememberOpened() {
+  for (const auto& file : session.files()) {
+    if (file->document == nullptr || file->remembered) continue;
+    file->remembered = true;
+    RememberFile(recent_list, file->job->path());
+    recent.reset();
+  }
+}
+
 void ShowFrame(App& app) {
   app.session.Update();
   if (app.generation != app.session.generation()) {
@@ -122,6 +133,7 @@ void ShowFrame(App& app) {
     app.generation = app.session.generation();
   }
   app.session.DropReplaced();
+  app.RememberOpened();
   app.session.Advance(ImGui::GetIO().DeltaTime);
   app.elements.clear();
   HandleKeys(app);

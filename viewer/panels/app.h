@@ -84,10 +84,14 @@ struct App {
   std::optional<double> drag_from_ns;
   std::optional<double> hover_ns;
 
+  std::string recent_list;                         // where recent files are remembered; "" = they are not
+  std::optional<std::vector<std::string>> recent;  // read when they are to be seen
   // With everything that was made from it.
   void CloseFile(size_t file);
   // Everything that panels have made from documents.
   void ForgetViews();
+  // Files that have been opened since the last call go to the recent ones.
+  void RememberOpened();
   uint64_t generation = 0;  // of the documents that the views were made from
 
   // Where the elements of this frame are, by name: for scripts.
