@@ -41,10 +41,10 @@ def picture(path: str) -> Tuple[int, int, bytes]:
     return width, height, zlib.decompress(packed)
 
 
-def failed_run() -> Dict[str, Any]:
-    """A snapshot of PyTorch: 20 MiB with 4 free in the middle, and a request for 6 that nobody could serve."""
+def failed_run(source: str) -> Dict[str, Any]:
+    """A snapshot of PyTorch: 20 MiB with 4 free in the middle, and a request for 6 that nobody could serve. All from line 7 of a file."""
     at = 0x7F0000000000
-    frames = [{"name": "forward", "filename": "train.py", "line": 7}]
+    frames = [{"name": "forward", "filename": source, "line": 7}, {"name": "main", "filename": "/nowhere/main.py", "line": 3}]
 
     def event(action: str, address: int, size: int, time: int, **more: int) -> Dict[str, Any]:
         return {"action": action, "addr": at + address * MIB, "size": size * MIB, "stream": 0, "time_us": time, "frames": frames, **more}
@@ -185,7 +185,9 @@ class Script(ViewerTest):
     def test_addresses_fragmentation_and_a_request_that_failed(self) -> None:
         snapshot = self.path("failed.json")
         with open(snapshot, "w", encoding="utf-8") as file:
-            json.dump(failed_run(), file)
+            json.dump(failed_run(self.path("train.py")), file)
+        with open(self.path("train.py"), "w", encoding="utf-8") as file:
+            file.write("".join(f"line {i}\n" for i in range(1, 12)))
         self.run_script([
             "expect tab = oom",  # it ended so: that is what it opens with
             "expect layout = true",
@@ -217,6 +219,13 @@ class Script(ViewerTest):
             "expect address_time.merged = 0",
             "click address-time 0.98 0.1",  # the upper 8 MiB of 20
             "expect block = 3",
+            "click frame.0",
+            "expect source = line 7",
+            "shot " + self.path("source.png"),
+            "click frame.1",
+            "expect source ~ not on this machine",
+            "click frame.1",
+            "expect source = null",
             "expect moment > 3",
             "wheel address-time 0.5 0.5 4",
             "expect begin_ns > 0",

@@ -20,6 +20,7 @@
 #include "viewer/model/live_table.h"
 #include "viewer/model/owner_view.h"
 #include "viewer/model/session.h"
+#include "viewer/model/source_lines.h"
 #include "viewer/model/timeline_picture.h"
 #include "viewer/model/whatif_view.h"
 #include "viewer/platform/keyboard_and_fonts.h"
@@ -47,6 +48,13 @@ struct TimelineCache {
 // How much of the timeline its ranges may take.
 enum class LaneRowsShown : uint8_t { kFew, kAll, kNone };
 
+// The source of a frame that was clicked, read once.
+struct OpenSource {
+  std::string frame;
+  SourcePlace place;
+  Result<SourceExcerpt> excerpt;
+};
+
 struct App {
   explicit App(std::function<void()> wake) : session(std::move(wake)) {}
 
@@ -71,6 +79,7 @@ struct App {
   bool show_help = false;
   bool show_pins = false;  // on the address map
   LaneRowsShown lane_rows = LaneRowsShown::kFew;
+  std::optional<OpenSource> source;
   std::string hover_range;  // the name of the range under the mouse
   bool dark = true;
   bool look_changed = false;  // the theme or the scale: whoever owns the window loads fonts and style again

@@ -106,7 +106,73 @@ void ShowRange(const Session& session, const DeviceView& device) {
   ShowFact("Stayed", cli::FormatBytes(summary.stayed));
 }
 
-void ShowBlock(const Session& session) {
+constexpr uint32_t kLinesAround = 4;
+
+// The lines around a frame's, as they are on disk now.
+void ShowSource(const OpenSource& source) {
+  const Look& l = look();
+  if (!source.excerpt.ok()) {
+    ImGui::PushTextWrapPos(0);
+    ImGui::PushStyleColor(ImGuiCol_Text, l.colors.warning);
+    ImGui::TextUnformatted(source.excerpt.error().sentence.c_str());
+    ImGui::PopStyleColor();
+    ImGui::PopTextWrapPos();
+    return;
+  }
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  const float width = ImGui::GetContentRegionAvail().x;
+  const float row = Em(1.25f);
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const auto& lines = source.excerpt->lines;
+  list.AddRectFilled(at, {at.x + width, at.y + row * static_cast<float>(lines.size())}, l.colors.raised,
+                     Em(0.2f));
+  for (size_t i = 0; i < lines.size(); ++i) {
+    const uint32_t number = source.excerpt->first + static_cast<uint32_t>(i);
+    const float top = at.y + row * static_cast<float>(i);
+    const bool here = number == source.place.line;
+    if (here) list.AddRectFilled({at.x, top}, {at.x + width, top + row}, l.colors.selected);
+    const float y = top + (row - l.fonts.mono->FontSize) / 2;
+    const std::string label = std::to_string(number);
+    DrawText(list, l.fonts.mono, {at.x + Em(2.2f) - TextSize(l.fonts.mono, label).x, y}, l.colors.dim, label);
+    DrawText(list, l.fonts.mono, {at.x + Em(2.8f), y}, here ? l.colors.text : l.colors.dim,
+             FitText(l.fonts.mono, lines[i], width - Em(3)));
+    ImGui::InvisibleButton(label.c_str(), {width, row});
+    if (ImGui::IsItemHovered()) ImGui::SetTooltip("%s", lines[i].c_str());
+    ImGui::SetCursorScreenPos({at.x, top + row});
+  }
+  ImGui::Dummy({0, Em(0.2f)});
+}
+
+// Innermost first; a frame that names a file opens the lines around its own.
+void ShowFrames(App& app, const std::vector<trace::StringId>& frames) {
+  const model::Run& run = *app.session.document()->run;
+  ImGui::Dummy({0, Em(0.2f)});
+  ImGui::TextDisabled("ALLOCATED AT");
+  ImGui::PushFont(look().fonts.mono);
+  size_t number = 0;
+  for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame, ++number) {
+    const std::string whole(run.Text(static_cast<uint32_t>(*frame)));
+    const std::string text = cli::Printable(whole);
+    ImGui::PushID(static_cast<int>(number));
+    const std::optional<SourcePlace> place = SourcePlaceOf(whole);
+    const bool open = app.source && app.source->frame == whole;
+    ImGui::PushStyleColor(ImGuiCol_Text, open ? look().colors.accent : look().colors.text);
+    ImGui::TextUnformatted(FitText(look().fonts.mono, text, ImGui::GetContentRegionAvail().x).c_str());
+    ImGui::PopStyleColor();
+    app.NameLastItem(fmt::format("frame.{}", number));
+    if (ImGui::IsItemHovered()) ImGui::SetTooltip("%s%s", text.c_str(), place ? "\nClick: the source." : "");
+    if (place && ImGui::IsItemHovered() && ImGui::IsMouseClicked(ImGuiMouseButton_Left)) {
+      open ? app.source.reset()
+           : (void)app.source.emplace(OpenSource{whole, *place, ReadSource(*place, kLinesAround)});
+    }
+    if (app.source && app.source->frame == whole) ShowSource(*app.source);
+    ImGui::PopID();
+  }
+  ImGui::PopFont();
+}
+
+void ShowBlock(App& app) {
+  const Session& session = app.session;
   const Document& document = *session.document();
   const model::Run& run = *document.run;
   const model::BlockId id = session.place.block;
@@ -139,16 +205,7 @@ void ShowBlock(const Session& session) {
   ImGui::TextDisabled("%s", classify::ProofSentence(stretch.proof));
   ImGui::PopTextWrapPos();
   const std::vector<trace::StringId> frames = run.source->Stack(block.stack);
-  if (frames.empty()) return;
-  ImGui::Dummy({0, Em(0.2f)});
-  ImGui::TextDisabled("ALLOCATED AT");
-  ImGui::PushFont(look().fonts.mono);
-  for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame) {
-    const std::string text = cli::Printable(run.Text(static_cast<uint32_t>(*frame)));
-    ImGui::TextUnformatted(FitText(look().fonts.mono, text, ImGui::GetContentRegionAvail().x).c_str());
-    if (ImGui::IsItemHovered()) ImGui::SetTooltip("%s", text.c_str());
-  }
-  ImGui::PopFont();
+  if (!frames.empty()) ShowFrames(app, frames);
 }
 
 }  // namespace
@@ -159,7 +216,7 @@ void ShowDetails(App& app, ImVec2 size) {
   if (DeviceView* device = app.session.device(); device != nullptr) {
     ShowMoment(app, *device);
     if (app.session.place.range) ShowRange(app.session, *device);
-    if (app.session.place.block != model::kNone) ShowBlock(app.session);
+    if (app.session.place.block != model::kNone) ShowBlock(app);
   }
   ImGui::EndChild();
   EndPanel();

@@ -254,6 +254,10 @@ std::string StateJson(const App& app) {
                           {"low", app.address_low},
                           {"high", app.address_high}};
   json["hover_block"] = app.hover_block == model::kNone ? Json() : Json(app.hover_block + 1);
+  json["source"] = nullptr;
+  if (app.source && !app.source->excerpt.ok()) json["source"] = app.source->excerpt.error().sentence;
+  if (app.source && app.source->excerpt.ok())
+    json["source"] = app.source->excerpt->lines[app.source->place.line - app.source->excerpt->first];
   json["hover_range"] = app.hover_range;
   const DeviceView* device = app.session.device();
   json["lanes"] = device == nullptr ? 0 : device->lanes.lanes().size();
