@@ -8,6 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "profiler/html/diff_page.h"
 #include "profiler/html/fit.h"
 #include "profiler/model/testing/script.h"
 #include "profiler/model/testing/training_loop.h"
@@ -139,6 +140,34 @@ TEST(PageTest, NothingMakesItLargerThanItsBound) {
   EXPECT_TRUE(
       std::any_of(steps.begin(), steps.end(), [](const Json& step) { return step["step"] == 1'001; }));
   EXPECT_EQ(DataOf(page, "picture")["left_out"]["steps"], answer.steps.size() - steps.size());
+}
+
+TEST(DiffPageTest, HoldsTheDocumentAndIsAsSafeAsTheReport) {
+  const std::string hostile = "</script><script>alert(1)</script><!-- \x1b[31m";
+  const Json side = {{"file", hostile}, {"peak", {{"allocated_bytes", 1}}}};
+  const Json document = {{"before", side}, {"after", side}, {"change_bytes", -7}, {"steps", Json::array()}};
+  const std::string page =
+      MakeDiffPage({.document = document.dump(), .headline = hostile, .title = hostile, .version = "1.2.3"});
+  EXPECT_EQ(DataOf(page, "report"), document);
+  EXPECT_EQ(DataOf(page, "picture")["headline"], hostile);
+  EXPECT_EQ(Count(page, "<script"), 3u);  // two of data, one that runs
+  EXPECT_EQ(Count(page, "<!--"), 0u);
+  EXPECT_EQ(Count(page, "\x1b"), 0u);
+  for (const char* loads : {"http:", "https:", "src=", "href=", "@import", "url(", "innerHTML", "onclick="})
+    EXPECT_THAT(page, Not(HasSubstr(loads)));
+}
+
+TEST(DiffPageTest, NothingMakesItLargerThanItsBound) {
+  Json owners = Json::array();
+  for (int i = 0; i < 50'000; ++i) owners.push_back({{"name", std::string(1'000, '<')}, {"change_bytes", i}});
+  Json steps = Json::array();
+  for (int i = 1; i <= 50'000; ++i) steps.push_back({{"step", i}, {"before_bytes", 1}, {"after_bytes", 2}});
+  const Json document = {{"change_bytes", 1}, {"owners", owners}, {"steps", steps}};
+  const std::string page = MakeDiffPage(
+      {.document = document.dump(), .headline = std::string(1 << 20, '<'), .title = "t", .version = "1"});
+  EXPECT_LT(page.size(), kMostBytes);
+  const Json kept = DataOf(page, "report")["steps"];
+  EXPECT_EQ(DataOf(page, "picture")["left_out"]["steps"], 50'000 - kept.size());
 }
 
 TEST(FitTest, TextsAreCutBetweenCharacters) {
