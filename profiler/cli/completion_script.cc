@@ -53,7 +53,7 @@ _vramscope_command() {
 }
 _vramscope() {
   local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} verb=${COMP_WORDS[1]}
-  local options='' valued='' operands=files words='' i
+  local options='' valued='' operands='files' words='' i
   COMPREPLY=()
   # --color=al comes as three words.
   if [[ $word == = ]]; then
@@ -116,13 +116,13 @@ std::string BashVerb(const Verb& verb) {
     case Operands::kFiles:
       break;
     case Operands::kCommand:
-      text += "      operands=command\n";
+      text += "      operands='command'\n";
       break;
     case Operands::kWords:
-      text += fmt::format("      operands=words words='{}'\n", fmt::join(OperandWords(help), " "));
+      text += fmt::format("      operands='words' words='{}'\n", fmt::join(OperandWords(help), " "));
       break;
     case Operands::kNone:
-      text += "      operands=none\n";
+      text += "      operands='none'\n";
       break;
   }
   return text + "      ;;\n";

@@ -59,7 +59,8 @@ constexpr const char* kExitStatus =
     ".TP\n\\fB0\\fR\ndone\n"
     ".TP\n\\fB1\\fR\nthe answer is no: a rule is broken, it does not fit\n"
     ".TP\n\\fB2\\fR\nbad usage or bad input; one sentence on standard error says what\n"
-    ".TP\n\\fB3\\fR\ncould not judge\n"
+    ".TP\n\\fB3\\fR\ncould not judge\n";
+constexpr const char* kExitStatusOfRecord =
     ".PP\n\\fBvramscope record\\fR ends as the recorded command did.\n";
 
 }  // namespace
@@ -77,6 +78,7 @@ std::string ManPage(std::span<const Verb> verbs, const std::string& version) {
   for (const Verb& verb : verbs)
     text += fmt::format(".TP\n{}\n{}\n", Bold(verb.name), Text(verb.help().summary));
   text += kExitStatus;
+  text += kExitStatusOfRecord;
   text += ".SH \"SEE ALSO\"\n";
   for (size_t i = 0; i < verbs.size(); ++i)
     text += fmt::format(".BR vramscope\\-{} (1){}\n", Text(verbs[i].name), i + 1 < verbs.size() ? "," : "");
@@ -92,8 +94,9 @@ std::string ManPage(const Verb& verb, const std::string& version) {
   const std::string_view usage = help.usage;
   const size_t space = usage.find(' ');
   if (space != std::string_view::npos) text += Text(usage.substr(space + 1)) + "\n";
-  return text + Examples(help.examples) + OptionsText(help) + kExitStatus +
-         ".SH \"SEE ALSO\"\n.BR vramscope (1)\n";
+  text += Examples(help.examples) + OptionsText(help) + kExitStatus;
+  if (name == "vramscope-record") text += kExitStatusOfRecord;
+  return text + ".SH \"SEE ALSO\"\n.BR vramscope (1)\n";
 }
 
 }  // namespace vramscope::cli

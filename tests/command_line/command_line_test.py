@@ -130,6 +130,11 @@ class Bash(RecordingTest):
         self.assertEqual((done.code, done.stderr), (0, b""))
         return done.stdout.decode().split("\n")[:-1]
 
+    @unittest.skipUnless(shutil.which("shellcheck"), "shellcheck is not installed")
+    def test_shellcheck_has_nothing_to_say(self) -> None:
+        done = recorded_run.run(["shellcheck", "-s", "bash", str(self.script)])
+        self.assertEqual((done.code, done.stdout), (0, b""))
+
     def test_verbs_options_values_and_files(self) -> None:
         self.assertEqual(self.completed("rep"), ["report", "replay"] if verbs().index("report") < verbs().index("replay") else ["replay", "report"])
         self.assertEqual(set(verbs()) - set(self.completed("")), set())
