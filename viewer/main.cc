@@ -50,8 +50,9 @@ Result<Start> StartFrom(const cli::Arguments& arguments) {
   if (arguments.Has("view")) {
     start.tab = TabFromKey(arguments.Get("view"));
     if (!start.tab)
-      return Error{fmt::format("--view is timeline, owners, map, fragmentation, oom, leaks, compare or whatif, not \"{}\".",
-                               cli::Printable(arguments.Get("view")))};
+      return Error{fmt::format(
+          "--view is timeline, owners, map, fragmentation, oom, leaks, compare or whatif, not \"{}\".",
+          cli::Printable(arguments.Get("view")))};
   }
   const std::string theme = arguments.Get("theme", "dark");
   if (theme != "dark" && theme != "light") return Error{"--theme is dark or light."};

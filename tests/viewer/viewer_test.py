@@ -447,6 +447,27 @@ class TrainingOnAGpu(ViewerTest):
         self.assertEqual(headline, told.splitlines()[0])
         self.assertIn("1.0 MiB a step", headline)
 
+    def test_fragmentation_over_time_and_under_other_settings(self) -> None:
+        self.run_script([
+            "click tab.fragmentation",
+            "wait answered",
+            "state " + self.path("tried.json"),
+            "shot " + self.path("before.png"),
+            "click fragmentation.series 0.3 0.5",  # the moment that all follows
+            "expect moment_ns < 1000000000000",
+            "expect moment_text = outside of all steps",
+            "move fragmentation.settings.1",
+            "shot " + self.path("after.png"),
+        ], self.trace)
+        with open(self.path("tried.json"), encoding="utf-8") as file:
+            state = json.load(file)
+        self.assertGreater(len(state["settings_tried"]), 3)
+        for tried in state["settings_tried"]:
+            told = subprocess.run([VRAMSCOPE, "replay", "--json", "--settings", tried["settings"], self.trace], stdout=subprocess.PIPE,
+                                  check=True, text=True).stdout
+            self.assertEqual(tried["peak_reserved_bytes"], json.loads(told)["peak"]["reserved_bytes"], tried["settings"])
+        self.assertNotEqual(picture(self.path("before.png"))[2], picture(self.path("after.png"))[2])
+
 
 class WithoutADeepStep(ViewerTest):
     def test_each_view_says_why_it_is_empty(self) -> None:

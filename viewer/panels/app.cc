@@ -109,6 +109,7 @@ void App::ForgetViews() {
   comparison = {};  // and this
   whatif.Clear();   // and this
   leaks.Clear();    // and this
+  fragmentation_history.Clear();
   owners.Clear();
 }
 

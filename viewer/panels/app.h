@@ -15,6 +15,7 @@
 #include "viewer/model/address_map.h"
 #include "viewer/model/address_time.h"
 #include "viewer/model/comparison.h"
+#include "viewer/model/fragmentation_history.h"
 #include "viewer/model/fragmentation_view.h"
 #include "viewer/model/leaks_view.h"
 #include "viewer/model/live_table.h"
@@ -75,6 +76,11 @@ struct App {
   double address_high = 1;
   model::BlockId hover_block = model::kNone;  // there
   size_t compare_with = 0;                    // the file that stands for before
+  WhatIfView whatif;          // and this too
+  LeaksView leaks;            // and this
+  FragmentationHistory fragmentation_history;
+  OwnerView owners;
+  size_t compare_with = 0;  // the file that stands for before
 
   bool show_help = false;
   bool show_pins = false;  // on the address map
@@ -121,6 +127,7 @@ void ShowLiveBlocks(App& app, ImVec2 size);
 void ShowAddressMap(App& app, ImVec2 size);
 void ShowAddressTime(App& app, ImVec2 size);
 void ShowFragmentation(App& app, ImVec2 size);
+void ShowFragmentationHistory(App& app, const LayoutView& layout, ImVec2 size);
 void ShowOutOfMemory(App& app, ImVec2 size);
 void ShowCompare(App& app, ImVec2 size);
 void ShowWhatIf(App& app, ImVec2 size);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reserved memory at the moment by what keeps it: asked for, and each cause of the rest; what the largest
-// request could be; the segments that hold free memory back, with the blocks that pin them.
+// request could be; the segments that hold free memory back, with the blocks that pin them. Below it the
+// whole run.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -160,6 +161,10 @@ void ShowFragmentation(App& app, ImVec2 size) {
   const MomentAnswer& answer = app.fragmentation.answer();
   if (answer.metrics.total.reserved == 0)
     return ShowWhyEmpty(size, "The caching allocator holds no memory at this moment.");
+  // Over time below the moment, where there is room for both.
+  const float history = size.y > Em(26) ? std::clamp(size.y * 0.3f, Em(8), Em(13)) : 0;
+  const ImVec2 whole = size;
+  size.y -= history;
   const float left = size.x * 0.52f;
   ImGui::BeginChild("causes", {left, size.y});
   ShowCauses(answer);
@@ -170,6 +175,8 @@ void ShowFragmentation(App& app, ImVec2 size) {
   ImGui::BeginChild("pins", {size.x - left - Em(1), size.y});
   ShowSegments(app, layout->subject, app.fragmentation.segments());
   ImGui::EndChild();
+  if (history > 0)
+    ShowFragmentationHistory(app, *layout, {whole.x, history - ImGui::GetStyle().ItemSpacing.y});
 }
 
 }  // namespace vramscope::viewer

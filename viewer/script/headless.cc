@@ -14,7 +14,8 @@ constexpr int kFramesToSettle = 4;
 // Only the view that is on the screen asks, and takes its answer.
 bool AnswerIsAwaited(const App& app) {
   const Tab tab = app.session.place.tab;
-  return (tab == Tab::kWhatIf && app.whatif.busy()) || (tab == Tab::kLeaks && app.leaks.busy());
+  return (tab == Tab::kWhatIf && app.whatif.busy()) || (tab == Tab::kLeaks && app.leaks.busy()) ||
+         (tab == Tab::kFragmentation && app.fragmentation_history.busy());
 }
 
 }  // namespace

@@ -262,6 +262,13 @@ std::string StateJson(const App& app) {
   const DeviceView* device = app.session.device();
   json["lanes"] = device == nullptr ? 0 : device->lanes.lanes().size();
   json["pins"] = app.show_pins;
+  const auto& over_time = app.fragmentation_history.over_time();
+  json["settings_tried"] = Json::array();
+  for (size_t i = 0; over_time && i < over_time->outcomes.size(); ++i) {
+    const SettingsOutcome& outcome = over_time->outcomes[i];
+    json["settings_tried"].push_back(
+        {{"settings", outcome.settings}, {"peak_reserved_bytes", outcome.peak_reserved}});
+  }
   json["vertices"] = ImGui::GetIO().MetricsRenderVertices;
   return json.dump(2);
 }
