@@ -93,6 +93,11 @@ TEST(AutopsyWordsTest, TheTellingFrameIsTheProgramsOwn) {
 TEST(TrialTest, ASettingReplacesTheOneOfItsName) {
   EXPECT_EQ(WithSetting("", "a:1"), "a:1");
   EXPECT_EQ(WithSetting("a:1, b:[x:1,y:2],c:3", "b:4"), "a:1,c:3,b:4");
+  EXPECT_EQ(WithoutSetting("a:1, b:[x:1,y:2],c:3", "b"), "a:1,c:3");
+  EXPECT_EQ(WithoutSetting("a:1", "a"), "");
+  EXPECT_EQ(SettingIn("a:1, b:[x:1,y:2],c:3", "b"), "[x:1,y:2]");
+  EXPECT_EQ(SettingIn("a:1,b:[x:1,y:2]", "y"), std::nullopt);
+  EXPECT_EQ(SettingIn("", "a"), std::nullopt);
 }
 
 }  // namespace

@@ -28,12 +28,24 @@ std::vector<std::string> Split(const std::string& settings) {
 }  // namespace
 
 std::string WithSetting(const std::string& base, const std::string& setting) {
+  const std::string others = WithoutSetting(base, KeyOf(setting));
+  return others.empty() ? setting : others + "," + setting;
+}
+
+std::string WithoutSetting(const std::string& base, const std::string& key) {
   std::string all;
   for (const std::string& part : Split(base)) {
-    if (part.empty() || KeyOf(part) == KeyOf(setting)) continue;
-    all += part + ",";
+    if (part.empty() || KeyOf(part) == key) continue;
+    all += (all.empty() ? "" : ",") + part;
   }
-  return all + setting;
+  return all;
+}
+
+std::optional<std::string> SettingIn(const std::string& settings, const std::string& key) {
+  for (const std::string& part : Split(settings)) {
+    if (KeyOf(part) == key && part.size() > key.size()) return part.substr(key.size() + 1);
+  }
+  return std::nullopt;
 }
 
 Result<Trial> TrySettings(const allocator::History& history, Moment failure, uint64_t room,

@@ -39,5 +39,8 @@ struct Trial {
 
 // `base` with one key changed or added: "a:1,b:2" and "b:3" give "a:1,b:3".
 [[nodiscard]] std::string WithSetting(const std::string& base, const std::string& setting);
+[[nodiscard]] std::string WithoutSetting(const std::string& base, const std::string& key);
+// The value of a key: "[256:1,>:4]"; nothing where it is not set.
+[[nodiscard]] std::optional<std::string> SettingIn(const std::string& settings, const std::string& key);
 
 }  // namespace vramscope::fragmentation

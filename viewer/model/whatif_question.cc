@@ -2,41 +2,12 @@
 #include "viewer/model/whatif_question.h"
 
 #include <algorithm>
+#include <string_view>
 
 namespace vramscope::viewer {
 namespace {
 
 using whatif::ModuleNode;
-
-// Where the setting that begins at `from` ends: at a comma outside of brackets.
-size_t EndOfSetting(std::string_view settings, size_t from) {
-  int brackets = 0;
-  for (size_t i = from; i < settings.size(); ++i) {
-    if (settings[i] == '[') ++brackets;
-    if (settings[i] == ']') --brackets;
-    if (settings[i] == ',' && brackets <= 0) return i;
-  }
-  return settings.size();
-}
-
-struct Setting {
-  std::string_view key;
-  std::string_view value;
-};
-
-std::vector<Setting> Split(std::string_view settings) {
-  std::vector<Setting> all;
-  for (size_t from = 0; from < settings.size();) {
-    const size_t end = EndOfSetting(settings, from);
-    const std::string_view one = settings.substr(from, end - from);
-    const size_t colon = one.find(':');
-    if (!one.empty())
-      all.push_back({one.substr(0, colon),
-                     colon == std::string_view::npos ? std::string_view() : one.substr(colon + 1)});
-    from = end + 1;
-  }
-  return all;
-}
 
 bool IsBelow(const std::vector<ModuleNode>& tree, size_t node, size_t above) {
   for (uint32_t i = tree[node].parent; i != model::kNone; i = tree[i].parent) {
@@ -81,33 +52,6 @@ std::string CommandFor(const std::string& path, const std::vector<whatif::Asked>
   std::string command = "vramscope whatif " + Quoted(path);
   for (const whatif::Asked& one : asked) command += " --" + one.lever + " " + Quoted(one.value);
   return command;
-}
-
-std::optional<std::string> SettingIn(std::string_view settings, std::string_view key) {
-  for (const Setting& setting : Split(settings)) {
-    if (setting.key == key) return std::string(setting.value);
-  }
-  return std::nullopt;
-}
-
-std::string WithSetting(std::string_view settings, std::string_view key,
-                        const std::optional<std::string>& value) {
-  std::string text;
-  bool placed = false;
-  const auto add = [&](std::string_view name, std::string_view its) {
-    if (!text.empty()) text += ",";
-    text.append(name).append(":").append(its);
-  };
-  for (const Setting& setting : Split(settings)) {
-    if (setting.key != key) {
-      add(setting.key, setting.value);
-    } else if (value && !placed) {
-      add(key, *value);
-      placed = true;
-    }
-  }
-  if (value && !placed) add(key, *value);
-  return text;
 }
 
 Tick TickOf(const std::vector<ModuleNode>& tree, size_t node, const std::set<std::string>& ticked) {

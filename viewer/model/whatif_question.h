@@ -9,7 +9,6 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "profiler/whatif/predict.h"
@@ -36,13 +35,6 @@ struct WhatIfQuestion {
                                                  const std::set<std::string>& blocks);
 // The same on the command line: "vramscope whatif run.vms --batch 8".
 [[nodiscard]] std::string CommandFor(const std::string& path, const std::vector<whatif::Asked>& asked);
-
-// The value of `key` in "key:value,key:value"; nothing when it is not there. Values may have brackets with
-// commas in them.
-[[nodiscard]] std::optional<std::string> SettingIn(std::string_view settings, std::string_view key);
-// The settings with that value; without the key where there is none. The others stay where they are.
-[[nodiscard]] std::string WithSetting(std::string_view settings, std::string_view key,
-                                      const std::optional<std::string>& value);
 
 // How a node of the tree is drawn: of a name that is no module of its own, by those below it.
 enum class Tick : uint8_t { kOff, kOn, kSome };

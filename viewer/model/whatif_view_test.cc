@@ -43,17 +43,6 @@ TEST(WhatIfQuestionTest, TheCommandCanBePastedIntoAShell) {
   EXPECT_EQ(CommandFor("it's $here.vms", {}), "vramscope whatif 'it'\\''s $here.vms'");
 }
 
-TEST(WhatIfQuestionTest, SettingsAreChangedOneByOne) {
-  const std::string settings = "roundup_power2_divisions:[256:1,512:2,>:4],expandable_segments:True";
-  EXPECT_EQ(SettingIn(settings, "roundup_power2_divisions"), "[256:1,512:2,>:4]");
-  EXPECT_EQ(SettingIn(settings, "512"), std::nullopt);
-  EXPECT_EQ(WithSetting(settings, "expandable_segments", std::nullopt),
-            "roundup_power2_divisions:[256:1,512:2,>:4]");
-  EXPECT_EQ(WithSetting(settings, "max_split_size_mb", "64"), settings + ",max_split_size_mb:64");
-  EXPECT_EQ(WithSetting("a:1,b:2,a:3", "a", "4"), "a:4,b:2");
-  EXPECT_EQ(WithSetting("", "a", std::nullopt), "");
-}
-
 // layers (a name) ─ layers.0 ─ layers.0.mlp, layers.1; head
 std::vector<ModuleNode> Tree() {
   return {{"layers", model::kNone, 0, 0, 30},

@@ -61,6 +61,10 @@ const Binding kBindings[] = {
     {"end", "to the end", [](App& app) { GoTo(app, "end"); }},
     {"backspace alt+left", "back to where you were", [](App& app) { app.session.Back(); }},
     {"shift+backspace alt+right", "forward again", [](App& app) { app.session.Forward(); }},
+    {"u", "owners: out by one level",
+     [](App& app) {
+       if (!app.owners.zoom().empty()) app.owners.ZoomOut(app.owners.zoom().size() - 1);
+     }},
     {"ctrl+f /", "filter the live blocks", [](App& app) { app.focus_filter = true; }},
     {"ctrl+l", "copy a link to this moment (--goto opens it)",
      [](App& app) { ImGui::SetClipboardText(app.session.Locator().c_str()); }},
@@ -180,7 +184,7 @@ void ShowHelp(App& app) {
       row("wheel", "zoom at the mouse; with shift: earlier, later");
       row("ctrl+wheel", "zoom into addresses over time");
       row("drag", "select a range; with the right button: move");
-      row("click", "set the moment that everything follows");
+      row("click", "set the moment that everything follows; in owners: zoom in");
       row("double click", "the whole run");
       ImGui::EndTable();
     }

@@ -6,10 +6,15 @@
 #include <cstdlib>
 
 #include "profiler/cli/terminal.h"
+#include "profiler/fragmentation/trial.h"
 #include "viewer/panels/whatif_panel.h"
 
 namespace vramscope::viewer {
 namespace {
+
+using fragmentation::SettingIn;
+using fragmentation::WithoutSetting;
+using fragmentation::WithSetting;
 
 constexpr size_t kMostText = 500;
 constexpr int kLeastSplit = 21;  // MiB; most releases of PyTorch refuse less
@@ -223,8 +228,8 @@ void ShowSettings(App& app, const WhatIfSubject& subject) {
   LeverName("", "alloc-conf");
   bool expandable = SettingIn(settings, "expandable_segments") == "True";
   if (ImGui::Checkbox("expandable segments", &expandable))
-    set(WithSetting(settings, "expandable_segments",
-                    expandable ? std::optional<std::string>("True") : std::nullopt));
+    set(expandable ? WithSetting(settings, "expandable_segments:True")
+                   : WithoutSetting(settings, "expandable_segments"));
   app.NameLastItem("whatif.expandable");
   LeverName("", "alloc-conf");
   const auto limit = SettingIn(settings, "max_split_size_mb");
@@ -232,8 +237,9 @@ void ShowSettings(App& app, const WhatIfSubject& subject) {
   if (ImGui::SliderInt("##split", &split, 0, kMostSplit,
                        split == 0 ? "all blocks are split" : "split to %d MiB",
                        ImGuiSliderFlags_Logarithmic | ImGuiSliderFlags_AlwaysClamp))
-    set(WithSetting(settings, "max_split_size_mb",
-                    split == 0 ? std::nullopt : std::optional(std::to_string(std::max(split, kLeastSplit)))));
+    set(split == 0
+            ? WithoutSetting(settings, "max_split_size_mb")
+            : WithSetting(settings, fmt::format("max_split_size_mb:{}", std::max(split, kLeastSplit))));
   app.NameLastItem("whatif.max_split");
   if (ImGui::IsItemHovered() && !ImGui::IsItemActive())
     ImGui::SetTooltip("max_split_size_mb: larger blocks are not divided");
