@@ -51,7 +51,7 @@ Result<Start> StartFrom(const cli::Arguments& arguments) {
     start.tab = TabFromKey(arguments.Get("view"));
     if (!start.tab)
       return Error{fmt::format(
-          "--view is timeline, owners, map, fragmentation, oom, leaks, compare or whatif, not \"{}\".",
+          "--view is timeline, owners, map, address-time, fragmentation, oom, leaks, compare or whatif, not \"{}\".",
           cli::Printable(arguments.Get("view")))};
   }
   const std::string theme = arguments.Get("theme", "dark");

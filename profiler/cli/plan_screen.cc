@@ -57,6 +57,8 @@ std::string BesideText(const PlanSubject& subject) {
 }
 
 std::string SearchText(const plan::Answer& answer) {
+  if (!answer.plans.empty())
+    return answer.complete ? "" : "  The search ended here; there may be more plans, and they cost more.\n";
   return answer.complete ? ""
                          : "The search ended before everything cheaper was ruled out; --allow with fewer "
                            "changes makes it shorter.\n";
@@ -74,7 +76,9 @@ std::string OnePlan(size_t number, const Plan& plan, const Terminal& terminal) {
   std::string text =
       fmt::format("\n{}. {}\n", number, terminal.Paint(OptionsOf(plan.verdict.changes), Ink::Bold()));
   for (const whatif::Applied& lever : plan.verdict.prediction.levers) text += LeverLines(lever);
-  if (!plan.exact)
+  if (!plan.exact && plan.least_ns == 0)
+    text += "    It was not looked for modules that are worth less than all: fewer may do.\n";
+  else if (!plan.exact)
     text += fmt::format("    Another choice of modules could save time, down to {} more a step.\n",
                         FormatDuration(static_cast<uint64_t>(plan.least_ns)));
   return text;

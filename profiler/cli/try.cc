@@ -142,6 +142,8 @@ int Try(const Arguments& arguments, const Terminal& terminal) {
     return ExitAsCommand(before->wait_status);
   }
   if (before->answer.device.empty()) return NothingAllocated();
+  // A run that ended for lack of memory has no whole step.
+  const Predicted predicted = before->fits ? PredictChange(plan->change, before->trace) : Predicted{};
   std::vector<Outcome> outcomes;
   const bool json = arguments.Has("json");
   const Result<Measured> after =
@@ -153,8 +155,8 @@ int Try(const Arguments& arguments, const Terminal& terminal) {
     return ExitAsCommand(after->wait_status);
   }
   if (after->answer.device.empty()) return NothingAllocated();
-  fmt::print("{}", json ? TryJson(*plan, *before, *after, outcomes) + "\n"
-                        : TryText(*plan, *before, *after, outcomes, terminal));
+  fmt::print("{}", json ? TryJson(*plan, *before, *after, outcomes, predicted) + "\n"
+                        : TryText(*plan, *before, *after, outcomes, predicted, terminal));
   if (!AllApplied(outcomes)) return kCannotJudge;
   return after->fits ? kDone : kNo;
 }

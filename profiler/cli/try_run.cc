@@ -96,29 +96,38 @@ std::vector<Outcome> ReadOutcomes(const std::string& folder, const std::vector<s
 }
 
 Result<Measured> TryRunner::Before(std::string* log) {
-  if (!plan_.before.empty()) return MeasuredFrom(plan_.before);
-  return Run("before", {}, CommandOutput::kToFile, log);
+  if (!plan_.before.empty()) {
+    Result<Measured> measured = MeasuredFrom(plan_.before);
+    if (measured.ok()) measured->trace = plan_.before;
+    return measured;
+  }
+  DryrunPlan run = plan_.run;
+  run.depth.clear();  // the recorder's own choice: some steps with their operators
+  const std::string folder = plan_.keep.empty() ? scratch_.path() : plan_.keep;
+  if (folder.empty()) return NoScratch();
+  run.output = folder + "/before.vms";
+  Result<Measured> measured = Run(run, CommandOutput::kToFile, log);
+  if (measured.ok()) measured->trace = run.output;
+  return measured;
 }
 
 Result<Measured> TryRunner::After(CommandOutput output, std::vector<Outcome>* outcomes) {
   const ScratchFolder notes;
   if (notes.path().empty()) return NoScratch();
-  std::map<std::string, std::string> environment = {{kPlanVariable, PlanFor(plan_.change, notes.path())}};
+  DryrunPlan run = plan_.run;
+  run.environment[kPlanVariable] = PlanFor(plan_.change, notes.path());
+  if (!plan_.keep.empty()) run.output = plan_.keep + "/after.vms";
   if (plan_.change.alloc_conf) {
     // The name that a release reads; the newer one goes first where both are known.
-    environment["PYTORCH_CUDA_ALLOC_CONF"] = *plan_.change.alloc_conf;
-    environment["PYTORCH_ALLOC_CONF"] = *plan_.change.alloc_conf;
+    run.environment["PYTORCH_CUDA_ALLOC_CONF"] = *plan_.change.alloc_conf;
+    run.environment["PYTORCH_ALLOC_CONF"] = *plan_.change.alloc_conf;
   }
-  Result<Measured> measured = Run("after", environment, output, nullptr);
+  Result<Measured> measured = Run(run, output, nullptr);
   *outcomes = ReadOutcomes(notes.path(), plan_.change.Levers());
   return measured;
 }
 
-Result<Measured> TryRunner::Run(const char* name, const std::map<std::string, std::string>& environment,
-                                CommandOutput output, std::string* log) {
-  DryrunPlan run = plan_.run;
-  run.environment = environment;
-  if (!plan_.keep.empty()) run.output = fmt::format("{}/{}.vms", plan_.keep, name);
+Result<Measured> TryRunner::Run(const DryrunPlan& run, CommandOutput output, std::string* log) {
   return plan_.dry ? RunSimulated(run, output, log) : RunHere(run, output, log);
 }
 

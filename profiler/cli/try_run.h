@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "profiler/cli/dryrun_run.h"
+#include "profiler/cli/scratch_folder.h"
 #include "profiler/cli/try_change.h"
 #include "profiler/report/answer.h"
 
@@ -22,6 +23,7 @@ struct Measured {
   bool fits = true;                           // no allocation failed for good
   uint64_t shortfall_bytes = 0;               // at least so much is missing; 0 = it fits, or is not known
   int wait_status = 0;                        // of the command
+  std::string trace;                          // of the unchanged command, while its runner lives
   uint32_t stopped_after = 0;                 // steps, when it was ended early; else 0
 
   [[nodiscard]] bool FailedOtherwise() const { return wait_status != 0 && fits; }
@@ -48,17 +50,18 @@ class TryRunner {
   explicit TryRunner(const TryPlan& plan) : plan_(plan) {}
 
   // The command as it is, or what the trace of --before says. Its output is in `log` afterwards.
+  // It is recorded deeply, so that the change can be predicted from it.
   Result<Measured> Before(std::string* log);
   // With the change; `outcomes` has an entry for each of its levers, in their order.
   Result<Measured> After(CommandOutput output, std::vector<Outcome>* outcomes);
 
  private:
-  Result<Measured> Run(const char* name, const std::map<std::string, std::string>& environment,
-                       CommandOutput output, std::string* log);
+  Result<Measured> Run(const DryrunPlan& run, CommandOutput output, std::string* log);
   Result<Measured> RunSimulated(const DryrunPlan& plan, CommandOutput output, std::string* log) const;
   Result<Measured> RunHere(const DryrunPlan& plan, CommandOutput output, std::string* log) const;
 
   const TryPlan& plan_;
+  ScratchFolder scratch_;  // of the trace without the change, unless it is kept
 };
 
 // What vramscope_try has left in `folder`, of all processes together: an entry for each of `levers`.

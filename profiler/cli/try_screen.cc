@@ -67,6 +67,25 @@ std::string AppliedText(const std::vector<Outcome>& outcomes) {
   return text.empty() ? "" : "Applied:\n" + text;
 }
 
+// Before anything ran with the change; what was not applied makes it a prediction of something else.
+std::string PredictedText(const Predicted& predicted, const std::vector<Outcome>& outcomes) {
+  if (!predicted.known()) return "";
+  return fmt::format(
+      "Predicted from the run before: {} allocated, {} reserved; at most {} and {} in 99 of 100 runs{}.\n",
+      FormatBytes(predicted.allocated_bytes), FormatBytes(predicted.reserved_bytes),
+      FormatBytes(predicted.allocated_at_most_bytes), FormatBytes(predicted.reserved_at_most_bytes),
+      AllApplied(outcomes) ? "" : ", were all of it applied");
+}
+
+Json PredictedOf(const Predicted& predicted) {
+  if (!predicted.known())
+    return predicted.why_not.empty() ? Json(nullptr) : Json{{"why_not", predicted.why_not}};
+  return {{"allocated_bytes", predicted.allocated_bytes},
+          {"reserved_bytes", predicted.reserved_bytes},
+          {"allocated_at_most_bytes", predicted.allocated_at_most_bytes},
+          {"reserved_at_most_bytes", predicted.reserved_at_most_bytes}};
+}
+
 Json PeakOf(const Measured& run) {
   const report::Peak& peak = run.answer.peak;
   Json categories = Json::object();
@@ -108,7 +127,8 @@ std::string NotAppliedText(const TryPlan& plan, const std::vector<Outcome>& outc
 }
 
 std::string TryText(const TryPlan& plan, const Measured& before, const Measured& after,
-                    const std::vector<Outcome>& outcomes, const Terminal& terminal) {
+                    const std::vector<Outcome>& outcomes, const Predicted& predicted,
+                    const Terminal& terminal) {
   const bool good =
       after.fits && (!before.fits || after.answer.peak.allocated_bytes <= before.answer.peak.allocated_bytes);
   Table table({Align::kLeft, Align::kRight, Align::kRight, Align::kLeft});
@@ -126,14 +146,15 @@ std::string TryText(const TryPlan& plan, const Measured& before, const Measured&
   add_known("Device used", before.device_used_bytes, after.device_used_bytes);
   table.AddRow({"Peak in", When(before.answer.peak), When(after.answer.peak), ""});
   table.AddRow({"Ran", Ran(before), Ran(after), ""});
-  return fmt::format("{}\nMeasured on {}: {}\n{}{}{}",
+  return fmt::format("{}\nMeasured on {}: {}\n{}{}{}{}",
                      terminal.Paint(Verdict(before, after), good ? Ink::Good() : Ink::Bad()),
                      Where(plan, after), Printable(plan.change.Text()), table.ToString(),
-                     AppliedText(outcomes), NotAppliedText(plan, outcomes));
+                     PredictedText(predicted, outcomes), AppliedText(outcomes),
+                     NotAppliedText(plan, outcomes));
 }
 
 std::string TryJson(const TryPlan& plan, const Measured& before, const Measured& after,
-                    const std::vector<Outcome>& outcomes) {
+                    const std::vector<Outcome>& outcomes, const Predicted& predicted) {
   Json document = {{"schema_version", 1},
                    {"change", plan.change.Text()},
                    {"simulated", plan.dry},
@@ -141,6 +162,7 @@ std::string TryJson(const TryPlan& plan, const Measured& before, const Measured&
                    {"device", after.answer.device.empty() ? Json(nullptr) : Json(after.answer.device)},
                    {"before", RunOf(before)},
                    {"after", RunOf(after)},
+                   {"predicted", PredictedOf(predicted)},
                    {"applied", Json::array()},
                    {"not_applied", Json::array()}};
   for (const Outcome& outcome : outcomes) {

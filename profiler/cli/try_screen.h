@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "profiler/cli/terminal.h"
+#include "profiler/cli/try_prediction.h"
 #include "profiler/cli/try_run.h"
 
 namespace vramscope::cli {
@@ -14,9 +15,10 @@ namespace vramscope::cli {
 bool AllApplied(const std::vector<Outcome>& outcomes);
 
 std::string TryText(const TryPlan& plan, const Measured& before, const Measured& after,
-                    const std::vector<Outcome>& outcomes, const Terminal& terminal);
+                    const std::vector<Outcome>& outcomes, const Predicted& predicted,
+                    const Terminal& terminal);
 std::string TryJson(const TryPlan& plan, const Measured& before, const Measured& after,
-                    const std::vector<Outcome>& outcomes);
+                    const std::vector<Outcome>& outcomes, const Predicted& predicted);
 
 // What was not applied, why, and the lines to write; "" when there is nothing to say. For runs that were not
 // made as well.

@@ -44,7 +44,7 @@ TryPlan Plan() {
 const std::vector<Outcome> kOutcomes = {{"amp", {"around Gpt"}, {}}, {"batch", {}, {"no DataLoader"}}};
 
 std::string Text(const Measured& before, const Measured& after) {
-  return TryText(Plan(), before, after, kOutcomes, Terminal{});
+  return TryText(Plan(), before, after, kOutcomes, Predicted{}, Terminal{});
 }
 
 TEST(TryScreenTest, ThePeaksStandSideBySideWithTheirDifference) {
@@ -79,8 +79,8 @@ TEST(TryScreenTest, WhatWasNotAppliedComesWithItsReasonAndTheLines) {
 }
 
 TEST(TryScreenTest, JsonSaysTheSame) {
-  const auto document =
-      nlohmann::json::parse(TryJson(Plan(), OutOfMemory(300, 20), Ran(100, 120), kOutcomes));
+  const auto document = nlohmann::json::parse(
+      TryJson(Plan(), OutOfMemory(300, 20), Ran(100, 120), kOutcomes, Predicted{"no step", 0, 0, 0, 0}));
   EXPECT_EQ(document["change"], "--amp bf16 --batch 0.5x");
   EXPECT_EQ(document["gpu"], nullptr);
   EXPECT_EQ(document["before"]["fits"], false);
@@ -90,6 +90,17 @@ TEST(TryScreenTest, JsonSaysTheSame) {
   EXPECT_EQ(document["after"]["peak"]["phase"], "backward");
   EXPECT_EQ(document["applied"], nlohmann::json::parse(R"([{"option": "amp", "what": "around Gpt"}])"));
   EXPECT_EQ(document["not_applied"][0]["lines"][0], "--batch-size 16  in the command");
+}
+
+TEST(TryScreenTest, WhatWasPredictedStandsBesideWhatWasMeasured) {
+  const Predicted predicted{"", 74 * kMiB, 120 * kMiB, 76 * kMiB, 140 * kMiB};
+  const std::vector<Outcome> applied = {{"amp", {"around Gpt"}, {}}};
+  const std::string text = TryText(Plan(), Ran(100 * kMiB, 120 * kMiB), Ran(75 * kMiB, 120 * kMiB), applied,
+                                   predicted, Terminal{});
+  EXPECT_THAT(text,
+              HasSubstr("Predicted from the run before: 74.0 MiB allocated, 120.0 MiB reserved; at most "
+                        "76.0 MiB and 140.0 MiB in 99 of 100 runs.\n"));
+  EXPECT_THAT(Text(Ran(kMiB), Ran(kMiB)), Not(HasSubstr("Predicted")));
 }
 
 }  // namespace

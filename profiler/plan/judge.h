@@ -39,6 +39,7 @@ class Judge {
   // Of live bytes alone; levers that only tell the allocator something change nothing of it.
   const Verdict& LiveOf(const Changes& changes) { return Of(changes, 0); }
 
+  void AllowMore(uint64_t work) { work_ = done_ + work; }
   [[nodiscard]] bool exhausted() const { return done_ >= work_; }
   [[nodiscard]] uint64_t replays() const { return replays_; }
   [[nodiscard]] whatif::Predictor& predictor() { return predictor_; }

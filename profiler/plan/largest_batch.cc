@@ -60,7 +60,7 @@ std::vector<whatif::Asked> Singles(const whatif::Step& step, const std::vector<s
 
 Result<LargestBatches> FindLargestBatches(const whatif::Step& step, const whatif::Baseline& baseline,
                                           const Request& request) {
-  const Result<whatif::BatchAxis> axis = whatif::FollowBatch(step);
+  const Result<whatif::BatchAxis>& axis = whatif::FollowBatch(step);
   if (!axis.ok()) return axis.error();
   whatif::Predictor predictor(step, baseline);
   Judge judge(predictor, request.work);

@@ -10,7 +10,7 @@ namespace vramscope::plan {
 namespace {
 
 constexpr uint64_t kMostReplays = 96;  // of one search
-constexpr size_t kMostExchanges = 64;
+constexpr size_t kMostForPairs = 24;   // modules: with more, one is exchanged for one
 
 // At one moment: what is alive with nothing checkpointed, and what each module frees.
 struct Cut {
@@ -50,6 +50,33 @@ whatif::ErrorBand BandWithCheckpoints(const Changes& others) {
 }
 
 bool Fits(const Verdict& verdict, uint64_t limit) { return verdict.replayed && verdict.needed <= limit; }
+
+// Sets that take less time than `chosen` and differ from it by few modules, the shortest first.
+std::vector<std::vector<bool>> Shorter(const std::vector<bool>& chosen, const std::vector<double>& ns) {
+  // Ways to take none, one or two modules in or out, with the time that comes or goes.
+  std::vector<std::pair<double, std::vector<size_t>>> outs, ins;
+  for (size_t i = 0; i < chosen.size(); ++i) {
+    auto& ways = chosen[i] ? outs : ins;
+    ways.push_back({ns[i], {i}});
+    for (size_t j = i + 1; j < chosen.size() && chosen.size() <= kMostForPairs; ++j) {
+      if (chosen[i] == chosen[j]) ways.push_back({ns[i] + ns[j], {i, j}});
+    }
+  }
+  std::vector<std::pair<double, std::vector<bool>>> sets;
+  for (const auto& [gone, out] : outs) {
+    for (const auto& [come, in] : ins) {
+      if (come >= gone) continue;
+      std::vector<bool> other = chosen;
+      for (const size_t i : out) other[i] = false;
+      for (const size_t i : in) other[i] = true;
+      sets.emplace_back(gone - come, std::move(other));
+    }
+  }
+  std::stable_sort(sets.begin(), sets.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::vector<std::vector<bool>> shorter;
+  for (auto& [saved, set] : sets) shorter.push_back(std::move(set));
+  return shorter;
+}
 
 }  // namespace
 
@@ -180,7 +207,7 @@ std::optional<ModuleChoice> ModuleSearch::Greedy(const Changes& others, Content&
     chosen[best] = true;
     verdict = &With(others, chosen, limit);
   }
-  // The longest first: what can be left out, and what can be exchanged for something shorter.
+  // What can be left out, the longest first.
   std::vector<size_t> order(modules_.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return ns_[a] > ns_[b]; });
@@ -198,15 +225,18 @@ std::optional<ModuleChoice> ModuleSearch::Greedy(const Changes& others, Content&
     without[i] = false;
     (void)try_instead(std::move(without));
   }
-  size_t exchanges = 0;
-  for (const size_t out : order) {
-    for (const size_t in : order) {
-      if (!chosen[out] || chosen[in] || ns_[in] >= ns_[out]) continue;
-      if (++exchanges > kMostExchanges) break;
-      std::vector<bool> exchanged = chosen;
-      exchanged[out] = false;
-      exchanged[in] = true;
-      (void)try_instead(std::move(exchanged));
+  // Up to two for up to two others, those that save most first.
+  const whatif::ErrorBand band = BandWithCheckpoints(others);
+  const uint64_t replays = judge_.replays();
+  for (bool better = true; better && judge_.replays() - replays < kMostReplays;) {
+    better = false;
+    for (std::vector<bool>& exchanged : Shorter(chosen, ns_)) {
+      const bool ruled_out = std::any_of(content.cuts.begin(), content.cuts.end(), [&](const Cut& cut) {
+        return band.ReservedAtMost(cut.Left(exchanged)) > limit;
+      });
+      if (ruled_out || judge_.replays() - replays >= kMostReplays) continue;
+      better = try_instead(std::move(exchanged));
+      if (better) break;
     }
   }
   ModuleChoice choice{verdict, false, 0};

@@ -46,6 +46,8 @@ class ModuleSearch {
   // does.
   std::optional<ModuleChoice> Cheapest(const Changes& others, uint64_t limit);
 
+  // The value of the lever that checkpoints all of the modules.
+  [[nodiscard]] std::string AllOfThem() const { return NameOf(std::vector<bool>(modules_.size(), true)); }
   // The least time that checkpointing can take.
   [[nodiscard]] double LeastNs() const;
 

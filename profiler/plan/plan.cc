@@ -67,6 +67,13 @@ class Search {
       const Rank rank = AtLeast(changes);
       Push({rank, Stage::kPlain, std::move(changes), {}, 0});
     }
+    GoThrough();
+    answer_.complete = queue_.empty() || answer_.plans.size() == request_.top;
+    if (answer_.plans.empty() && !answer_.complete) Coarsely();
+  }
+
+ private:
+  void GoThrough() {
     while (!queue_.empty() && answer_.plans.size() < request_.top && !judge_.exhausted()) {
       const Candidate candidate = queue_.top();
       queue_.pop();
@@ -84,10 +91,30 @@ class Search {
           break;
       }
     }
-    answer_.complete = !judge_.exhausted();
   }
 
- private:
+  // The cheapest that is found with all modules checkpointed, or none.
+  void Coarsely() {
+    judge_.AllowMore(request_.work);
+    std::vector<std::pair<Rank, Changes>> all;
+    for (const Changes& changes : Combinations(step_, request_.levers)) {
+      all.emplace_back(AtLeast(changes), changes);
+      if (modules_.LeastNs() == 0) continue;  // there are none
+      Changes with_modules = changes;
+      with_modules.push_back({"checkpoint", modules_.AllOfThem()});
+      const Rank rank = AtLeast(with_modules);
+      all.emplace_back(rank, std::move(with_modules));
+    }
+    std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    for (const auto& [rank, changes] : all) {
+      if (judge_.exhausted()) return;
+      const Verdict& verdict = judge_.Of(changes, request_.limit);
+      if (!verdict.replayed || verdict.needed > request_.limit) continue;
+      answer_.plans.push_back({verdict, !Allowed(request_.levers, "checkpoint"), 0});
+      return;
+    }
+  }
+
   void Push(Candidate candidate) {
     candidate.number = pushed_++;
     queue_.push(std::move(candidate));

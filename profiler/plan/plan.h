@@ -12,6 +12,8 @@
 //                        └──► {expandable, modules ?}  ranked by the least that modules can take
 //                                  └──► {expandable, blocks.3,blocks.5}  ranked by what they take
 //
+// When the work runs out before anything fits, a coarser search goes on: all checkpoints or none.
+//
 // For each set of levers only its cheapest combination is told, and none that needs the levers of a cheaper
 // one and others beside them.
 #pragma once
@@ -25,7 +27,7 @@
 namespace vramscope::plan {
 
 // Blocks that a search may look at: a second or two of work.
-inline constexpr uint64_t kUsualWork = 60'000'000;
+inline constexpr uint64_t kUsualWork = 14'000'000;
 
 struct Request {
   uint64_t limit = 0;               // bytes of reserved memory
@@ -45,7 +47,7 @@ struct Answer {
   bool fits_already = false;
   std::vector<Plan> plans;  // in order of rank
   Verdict floor;            // what needs least of all that was replayed
-  bool complete = true;     // false: the work ran out before everything cheaper was ruled out
+  bool complete = true;  // false: the work ran out before so many plans were found, or everything ruled out
   uint64_t replays = 0;
 };
 

@@ -8,7 +8,7 @@
 namespace vramscope::plan {
 namespace {
 
-constexpr int kOperators = 6'000;  // of a block: three events each
+constexpr int kOperators = 2'700;  // of a block: six events each, and a block of memory
 
 const testing::Loop& Large() {
   static const testing::Loop loop([] {

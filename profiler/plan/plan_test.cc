@@ -5,8 +5,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 
+#include "profiler/plan/largest_batch.h"
 #include "profiler/plan/module_search.h"
 #include "profiler/plan/testing/loop.h"
 #include "profiler/whatif/segments.h"
@@ -16,6 +18,9 @@ namespace {
 
 using testing::BlockShape;
 using testing::Loop;
+
+// Floats for each sample: tensors of 16 MiB, beside which the band's 20 MiB are not all that counts.
+constexpr uint64_t kUnit = 524'288;
 
 // Every combination of settings with every set of modules, each replayed.
 std::optional<Rank> CheapestOfAll(const Loop& loop, const Request& request) {
@@ -43,11 +48,12 @@ std::optional<Rank> CheapestOfAll(const Loop& loop, const Request& request) {
 }
 
 TEST(PlanTest, TheCheapestPlanIsTheBestOfAllCombinations) {
+  int found_some = 0, with_modules = 0;
   for (uint32_t seed = 1; seed <= 6; ++seed) {
     std::mt19937 random(seed);
     std::vector<BlockShape> blocks(3);
     for (BlockShape& block : blocks) {
-      block.features = 32768 * (1 + random() % 8);
+      block.features = kUnit * (1 + random() % 8);
       block.operators = 1 + static_cast<int>(random() % 9);
     }
     const Loop loop(blocks);
@@ -61,6 +67,8 @@ TEST(PlanTest, TheCheapestPlanIsTheBestOfAllCombinations) {
       ASSERT_EQ(answer.plans.empty(), !best) << "seed " << seed << ", " << share;
       EXPECT_TRUE(answer.complete);
       if (!best) continue;
+      ++found_some;
+      with_modules += best->modules > 0 ? 1 : 0;
       const Rank& found = answer.plans.front().verdict.rank;
       EXPECT_EQ(found.open, best->open) << "seed " << seed << ", " << share;
       EXPECT_NEAR(found.extra_ns, best->extra_ns, 1e-3) << "seed " << seed << ", " << share;
@@ -68,6 +76,91 @@ TEST(PlanTest, TheCheapestPlanIsTheBestOfAllCombinations) {
       EXPECT_LE(answer.plans.front().verdict.needed, request.limit);
     }
   }
+  EXPECT_GE(found_some, 6);
+  EXPECT_GE(with_modules, 3);
+}
+
+TEST(PlanTest, WithManyModulesTheChoiceFitsAndItsBoundHolds) {
+  std::mt19937 random(7);
+  std::vector<BlockShape> blocks(kMostExactModules + 1);
+  for (BlockShape& block : blocks) block = {kUnit * (1 + random() % 8), 1 + static_cast<int>(random() % 9)};
+  const Loop loop(blocks);
+  const uint64_t reserved = loop.baseline().use.allocator.reserved_peak;
+  const Request request{reserved * 8 / 10, {"checkpoint"}, 1};
+  const Answer answer = MakePlans(loop.step(), loop.baseline(), request);
+  ASSERT_EQ(answer.plans.size(), 1u);
+  const Plan& plan = answer.plans.front();
+  const std::optional<Rank> best = CheapestOfAll(loop, request);
+  ASSERT_TRUE(best);
+  EXPECT_FALSE(plan.exact);
+  EXPECT_LE(plan.verdict.needed, request.limit);
+  EXPECT_LE(plan.least_ns, best->extra_ns);
+  EXPECT_LE(plan.verdict.rank.extra_ns, 1.02 * best->extra_ns);
+}
+
+TEST(PlanTest, WhatFitsAlreadyNeedsNothing) {
+  const Loop loop({{2 * kUnit, 2}, {3 * kUnit, 3}});
+  const Answer answer = MakePlans(loop.step(), loop.baseline(), {1ull << 40, AllLevers()});
+  EXPECT_TRUE(answer.fits_already);
+  ASSERT_EQ(answer.plans.size(), 1u);
+  EXPECT_TRUE(answer.plans.front().verdict.changes.empty());
+}
+
+TEST(PlanTest, WhenNothingFitsTheLeastIsTold) {
+  const Loop loop({{2 * kUnit, 2}, {3 * kUnit, 3}});
+  const Answer answer = MakePlans(loop.step(), loop.baseline(), {1 << 20, AllLevers()});
+  EXPECT_TRUE(answer.plans.empty());
+  EXPECT_TRUE(answer.floor.replayed);
+  EXPECT_GT(answer.floor.needed, 1u << 20);
+  EXPECT_LT(answer.floor.needed, loop.baseline().use.allocator.reserved_peak);
+}
+
+TEST(PlanTest, PlansComeInTheOrderOfTheirCostAndNoneNeedsTheLeversOfACheaperOne) {
+  const Loop loop({{4 * kUnit, 2}, {2 * kUnit, 8}, {4 * kUnit, 5}});
+  const uint64_t reserved = loop.baseline().use.allocator.reserved_peak;
+  const Answer answer = MakePlans(loop.step(), loop.baseline(), {reserved * 8 / 10, AllLevers(), 5});
+  ASSERT_GE(answer.plans.size(), 2u);
+  for (size_t i = 1; i < answer.plans.size(); ++i) {
+    const Verdict& cheaper = answer.plans[i - 1].verdict;
+    const Verdict& dearer = answer.plans[i].verdict;
+    EXPECT_FALSE(dearer.rank < cheaper.rank) << TextOf(dearer.changes);
+    EXPECT_FALSE(std::all_of(cheaper.changes.begin(), cheaper.changes.end(), [&](const whatif::Asked& one) {
+      return std::any_of(dearer.changes.begin(), dearer.changes.end(),
+                         [&](const whatif::Asked& other) { return other.lever == one.lever; });
+    })) << TextOf(dearer.changes);
+  }
+}
+
+TEST(PlanTest, ALargerBatchCostsMoreBesideIt) {
+  const Loop loop({{4 * kUnit, 2}, {2 * kUnit, 8}, {4 * kUnit, 5}});
+  const uint64_t reserved = loop.baseline().use.allocator.reserved_peak;
+  const auto found = FindLargestBatches(loop.step(), loop.baseline(), {3 * reserved, AllLevers()});
+  ASSERT_TRUE(found.ok());
+  EXPECT_EQ(found->recorded, testing::kSamples);
+  ASSERT_GE(found->rows.size(), 2u);
+  whatif::Predictor predictor(loop.step(), loop.baseline());
+  for (const LargestBatch& row : found->rows) {
+    const auto needed = [&](uint64_t size) {
+      Changes changes = row.others;
+      changes.push_back({"batch", std::to_string(size)});
+      const whatif::Prediction prediction = predictor.Predict(changes).value();
+      return prediction.band.ReservedAtMost(prediction.after.allocator.reserved_peak);
+    };
+    EXPECT_LE(needed(row.size), 3 * reserved);
+    EXPECT_GT(needed(row.size + 1), 3 * reserved);
+  }
+}
+
+TEST(RankTest, TimeComesFirstThenHowDeepTheChangeGoes) {
+  const Loop loop({{2 * kUnit, 2}, {3 * kUnit, 3}});  // trained by SGD
+  const auto rank = [&](const Changes& changes, double ns) { return RankOf(loop.step(), changes, ns); };
+  EXPECT_LT(rank({{"amp", "bf16"}}, 0), rank({{"alloc-conf", "x"}}, 1));
+  EXPECT_LT(rank({{"alloc-conf", "x"}, {"empty-cache", "x"}, {"checkpoint", "all"}}, 0),
+            rank({{"accumulate", "2"}}, 0));
+  EXPECT_LT(rank({{"batch", "2"}}, 0), rank({{"amp", "bf16"}}, 0));
+  EXPECT_LT(rank({{"optimizer", "sgd"}}, 0), rank({{"checkpoint", "all"}}, 0)) << "the same optimizer";
+  EXPECT_LT(rank({{"batch", "1"}}, 1e9), rank({{"optimizer", "adamw"}}, 0)) << "nobody knows how many steps";
+  EXPECT_LT(rank({{"checkpoint", "all"}}, 5), rank({{"checkpoint", "a,b"}}, 5));
 }
 
 }  // namespace

@@ -302,6 +302,8 @@ uint64_t ElementsOfSample(const Step& step, const BatchAxis& axis, const Operand
   return batch / stride;
 }
 
-Result<BatchAxis> FollowBatch(const Step& step) { return Follower(step).Follow(); }
+const Result<BatchAxis>& FollowBatch(const Step& step) {
+  return step.batch_axis.Get([&] { return Follower(step).Follow(); });
+}
 
 }  // namespace vramscope::whatif

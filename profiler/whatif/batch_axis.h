@@ -37,8 +37,9 @@ struct BatchAxis {
   std::vector<std::string> notes;
 };
 
-// Fails with a sentence when the batch cannot be told from the step's inputs. O(operands).
-[[nodiscard]] Result<BatchAxis> FollowBatch(const Step& step);
+// Fails with a sentence when the batch cannot be told from the step's inputs. O(operands) the first time; the
+// answer is part of the step.
+[[nodiscard]] const Result<BatchAxis>& FollowBatch(const Step& step);
 
 // How many of its elements belong to one sample in dimension `d` of the operand; 0 when the batch is not in
 // it.

@@ -45,7 +45,7 @@ class Accumulate final : public Lever {
 
   std::vector<std::string> Settings(const Step& step) const override {
     if (step.backward.size() != 1 || step.optimizer.empty()) return {};
-    const Result<BatchAxis> axis = FollowBatch(step);
+    const Result<BatchAxis>& axis = FollowBatch(step);
     if (!axis.ok()) return {};
     std::vector<std::string> parts;
     for (int64_t k = 2; k <= axis->batch; k *= 2) {
@@ -63,7 +63,7 @@ class Accumulate final : public Lever {
       return Error{"the recorded step has " + std::to_string(step.backward.size()) +
                    " backward passes: gradients are accumulated already, or several networks are trained."};
     }
-    const Result<BatchAxis> axis = FollowBatch(step);
+    const Result<BatchAxis>& axis = FollowBatch(step);
     if (!axis.ok()) return axis.error();
     if (axis->batch % parts != 0) {
       return Error{"the recorded batch of " + std::to_string(axis->batch) + " samples has no " +

@@ -37,7 +37,7 @@ class Batch final : public Lever {
 
   // Smaller ones: three quarters, and halves.
   std::vector<std::string> Settings(const Step& step) const override {
-    const Result<BatchAxis> axis = FollowBatch(step);
+    const Result<BatchAxis>& axis = FollowBatch(step);
     if (!axis.ok()) return {};
     std::vector<std::string> sizes;
     constexpr int64_t kQuarters = 4;
@@ -47,7 +47,7 @@ class Batch final : public Lever {
   }
 
   Result<Outcome> Apply(const Step& step, std::string_view value, Scene& scene) const override {
-    const Result<BatchAxis> axis = FollowBatch(step);
+    const Result<BatchAxis>& axis = FollowBatch(step);
     if (!axis.ok()) return axis.error();
     const Result<int64_t> wanted = ParseBatch(value, axis->batch);
     if (!wanted.ok()) return wanted.error();

@@ -47,13 +47,35 @@ struct Kept {
   uint32_t segment = kNone;     // a segment whose node kept it
 };
 
+// Whatever is checkpointed.
+struct LastUses {
+  std::vector<Position> of_block;  // the end of the last operator of forward that had it as operand or result
+  // By node: its own work ends before the engine checks and adds up what came out of it, and lets it go.
+  std::vector<Position> work_end;
+};
+
+LastUses LastUsesOf(const Step& step) {
+  LastUses uses;
+  uses.work_end.resize(step.nodes.size(), kBefore);
+  for (const Op& op : step.ops) {
+    if (op.node != kNone && op.parent == kNone && op.end < kForever && op.name == step.nodes[op.node].name)
+      uses.work_end[op.node] = op.end;
+  }
+  for (const StepBlock& block : step.blocks) uses.of_block.push_back(block.last_use);
+  for (const Operand& operand : step.operands) {
+    const Op& op = step.ops[operand.op];
+    if (operand.block == kNone || op.node != kNone || op.end >= kForever) continue;
+    uses.of_block[operand.block] = std::max(uses.of_block[operand.block], op.end);
+  }
+  return uses;
+}
+
 class Checkpointer {
  public:
-  Checkpointer(const Step& step, const std::vector<uint32_t>& calls) : step_(step) {
+  Checkpointer(const Step& step, const std::vector<uint32_t>& calls)
+      : step_(step), uses_(step.last_uses.Get([&] { return LastUsesOf(step); })) {
     for (const uint32_t call : calls) segments_.push_back({step.modules[call].begin, step.modules[call].end});
-    FindWork();
     FindSaves();
-    FindLastUses();
   }
 
   [[nodiscard]] bool any() const {
@@ -92,16 +114,8 @@ class Checkpointer {
     return segments_[place].Holds(at) ? place : kNone;
   }
 
-  // A node's own work ends before the engine checks and adds up what came out of it, and lets the node go.
-  void FindWork() {
-    work_end_.resize(step_.nodes.size(), kBefore);
-    for (const Op& op : step_.ops) {
-      if (op.node != kNone && op.parent == kNone && op.end < kForever && op.name == step_.nodes[op.node].name)
-        work_end_[op.node] = op.end;
-    }
-  }
   [[nodiscard]] Position WorkEnd(const Saved& saved) const {
-    const Position end = work_end_[saved.node];
+    const Position end = uses_.work_end[saved.node];
     return end == kBefore ? saved.released : std::min(end, saved.released);
   }
 
@@ -124,16 +138,6 @@ class Checkpointer {
       if (saved.node != kNone) segment.recompute = std::min(segment.recompute, step_.nodes[saved.node].begin);
     }
     std::sort(kept_in_.begin(), kept_in_.end());
-  }
-
-  // The end of the last operator of forward that had the block as operand or result.
-  void FindLastUses() {
-    for (const StepBlock& block : step_.blocks) used_.push_back(block.last_use);
-    for (const Operand& operand : step_.operands) {
-      const Op& op = step_.ops[operand.op];
-      if (operand.block == kNone || op.node != kNone || op.end >= kForever) continue;
-      used_[operand.block] = std::max(used_[operand.block], op.end);
-    }
   }
 
   // The block as it is made again.
@@ -161,7 +165,8 @@ class Checkpointer {
     if (kept.inside == kBefore) return;
     if (recorded.end > kept.inside + kAtOnce && recorded.end > kept.outside + kAtOnce)
       return;  // somebody else held it longer
-    Position end = std::max({used_[block.origin] + kHair, kept.outside + kHair, block.begin + kHair});
+    Position end =
+        std::max({uses_.of_block[block.origin] + kHair, kept.outside + kHair, block.begin + kHair});
     for (uint32_t i = 0; i < segments_.size(); ++i) {
       // An input: made before the segment, and kept by one of its nodes.
       if (i != home && recorded.begin < segments_[i].begin && KeptIn(block.origin, i))
@@ -175,10 +180,9 @@ class Checkpointer {
   }
 
   const Step& step_;
+  const LastUses& uses_;
   std::vector<Segment> segments_;
   std::vector<Kept> kept_;
-  std::vector<Position> used_;
-  std::vector<Position> work_end_;                      // by node
   std::vector<std::pair<uint32_t, uint32_t>> kept_in_;  // (block, segment), sorted
 };
 
@@ -215,7 +219,7 @@ class Checkpoint final : public Lever {
     outcome.code =
         "x = torch.utils.checkpoint.checkpoint(block, x, use_reentrant=False)    # instead of x = "
         "block(x), " +
-        std::to_string(calls->size()) + " calls a step";
+        std::to_string(calls->size()) + (calls->size() == 1 ? " call a step" : " calls a step");
     return outcome;
   }
 };

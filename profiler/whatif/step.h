@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -105,6 +106,29 @@ struct Shape {
   bool known = false;
 };
 
+// Something worked out from a step when it is first asked for, since many questions to one step need it. A
+// copy begins without: whoever copies a step is about to change it. Not for several threads.
+class OnFirstUse {
+ public:
+  OnFirstUse() = default;
+  OnFirstUse(const OnFirstUse& /*of another step*/) {}
+  OnFirstUse& operator=(const OnFirstUse& /*of another step*/) {
+    value_.reset();
+    return *this;
+  }
+
+  // Always of one type.
+  template <class Make>
+  [[nodiscard]] const auto& Get(Make make) const {
+    using Value = decltype(make());
+    if (value_ == nullptr) value_ = std::make_shared<const Value>(make());
+    return *static_cast<const Value*>(value_.get());
+  }
+
+ private:
+  mutable std::shared_ptr<const void> value_;
+};
+
 class Step {
  public:
   const model::Run* run = nullptr;
@@ -145,6 +169,9 @@ class Step {
   // Of parameters that got a gradient in this step: their blocks, in the order of their allocation.
   std::vector<uint32_t> trained;
   uint16_t added_streams = 0;  // behind those of the run, for blocks that a lever put in
+
+  OnFirstUse batch_axis;  // FollowBatch
+  OnFirstUse last_uses;   // of the checkpoint lever
 };
 
 // "8,128,256"; its dimensions are put behind those in `dims`.

@@ -20,8 +20,6 @@ using model::EventIndex;
 
 constexpr std::array<const char*, kTabCount> kTabKeys = {
     "timeline", "map", "address-time", "fragmentation", "oom", "compare", "whatif", "owners", "leaks"};
-constexpr std::array<const char*, kTabCount> kTabKeys = {"timeline", "map",    "fragmentation", "oom",
-                                                         "compare",  "whatif", "owners",        "leaks"};
 constexpr size_t kMostPlaces = 200;
 
 nlohmann::json BytesOrNull(const std::optional<uint64_t>& bytes) {

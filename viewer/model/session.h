@@ -31,7 +31,6 @@ enum class Tab : uint8_t {
   kLeaks
 };
 inline constexpr size_t kTabCount = 9;
-inline constexpr size_t kTabCount = 8;
 [[nodiscard]] const char* TabKey(Tab tab);  // "timeline": of --view and scripts
 [[nodiscard]] std::optional<Tab> TabFromKey(std::string_view key);
 

@@ -76,11 +76,7 @@ struct App {
   double address_high = 1;
   model::BlockId hover_block = model::kNone;  // there
   size_t compare_with = 0;                    // the file that stands for before
-  WhatIfView whatif;          // and this too
-  LeaksView leaks;            // and this
   FragmentationHistory fragmentation_history;
-  OwnerView owners;
-  size_t compare_with = 0;  // the file that stands for before
 
   bool show_help = false;
   bool show_pins = false;  // on the address map

@@ -87,6 +87,16 @@ class Loop {
     s_.Free("batch");
   }
 
+  // Takes a result for a moment, as the small operators of a step do.
+  void Elementwise(size_t i) {
+    s_.Op("aten::relu", [&] {
+      Tensor(Name("hidden", i), blocks_[i].features, false, 0);
+      s_.Alloc("moment", BytesOf(i));
+      Tensor("moment", blocks_[i].features, true, 0);
+    });
+    s_.Free("moment");
+  }
+
   // input -> hidden (kept by the block's second node) -> out (kept by the next block)
   void Forward(size_t i, uint64_t node) {
     const std::string input = i == 0 ? "batch" : Name("out", i - 1);
@@ -99,8 +109,7 @@ class Loop {
           s_.Alloc(Name("hidden", i), BytesOf(i));
           Tensor(Name("hidden", i), blocks_[i].features, true, 0);
         });
-        for (int k = 1; k < blocks_[i].operators; ++k)
-          s_.Op("aten::relu_", [&] { Tensor(Name("hidden", i), blocks_[i].features, false, 0); });
+        for (int k = 1; k < blocks_[i].operators; ++k) Elementwise(i);
         s_.Op("aten::gelu", [&] {
           s_.NodeCreated(node + 50).Saved(Name("hidden", i));
           Tensor(Name("hidden", i), blocks_[i].features, false, 0);

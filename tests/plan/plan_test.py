@@ -1,0 +1,134 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`vramscope plan`: does what it proposes fit?
+
+Oracle: PyTorch's own allocator. Each problem is a program and a part of the memory that it reserves; the program is recorded once on the simulated GPU, and
+run once more with the best plan applied from outside. What it then reserves must be within the limit.
+
+    python3 plan_test.py --all        20 problems, and the table for docs/accuracy.md
+"""
+
+import json
+import os
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any, Dict, List, NamedTuple, Tuple
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE.parent), str(HERE.parent / "simulated_cuda")]
+import recorded_run  # noqa: E402
+from recorded_run import SAMPLES, clean_environment, python, run, vramscope  # noqa: E402
+
+GPU = "rtx-4090"
+COMMON = ["--device", "cuda", "--workers", "1"]
+PROGRAMS = {
+    "gpt": ["gpt.py", "--layers", "6", "--dim", "256", "--batch", "32", "--steps", "4"],
+    "gpt, wide": ["gpt.py", "--layers", "2", "--dim", "1024", "--batch", "8", "--steps", "4"],
+    "gpt, deep": ["gpt.py", "--layers", "14", "--dim", "128", "--batch", "32", "--steps", "4"],
+    "resnet": ["resnet.py", "--layers", "2", "--dim", "64", "--batch", "64", "--steps", "4"],
+    "mlp": ["mlp_small.py", "--dim", "2048", "--batch", "2048", "--layers", "6", "--steps", "4"],
+}
+SHARES = (0.9, 0.75, 0.6, 0.45)  # of what the program reserves
+USUAL = ("gpt", 0.75, 0.5)
+NOT_FROM_OUTSIDE = "empty-cache"
+
+
+class Problem(NamedTuple):
+    program: str
+    share: float
+
+
+class Row(NamedTuple):
+    problem: Problem
+    plan: str  # "" = there was none
+    limit: int
+    predicted: int
+    at_most: int
+    measured: int  # 0 = it could not be run so
+    why_not: str
+
+
+def record(program: str, folder: Path) -> Tuple[Path, List[str]]:
+    sample, *flags = PROGRAMS[program]
+    command = [python(), str(SAMPLES / sample), *COMMON, *flags]
+    trace = folder / "run.vms"
+    done = run([vramscope(), "dryrun", "--gpu", GPU, "--steps", "all", "-o", str(trace), "--", *command], env=clean_environment(), timeout=300)
+    if done.code != 0:
+        raise AssertionError(f"{program}: exit {done.code}: {done.stderr.decode()[-2000:]}")
+    return trace, command
+
+
+def plan(trace: Path, *options: str) -> Tuple[int, Dict[str, Any]]:
+    done = run([vramscope(), "plan", str(trace), "--json", *options], env=clean_environment(), timeout=600)
+    if done.code not in (0, 1):
+        raise AssertionError(f"plan {' '.join(options)}: exit {done.code}: {done.stderr.decode()}")
+    return done.code, json.loads(done.stdout)
+
+
+def solve(trace: Path, command: List[str], problem: Problem) -> Row:
+    _, recorded = plan(trace, "--fit", "1TiB")
+    limit = int(problem.share * recorded["before"]["peak"]["reserved_bytes"])
+    code, answer = plan(trace, "--fit", str(limit + recorded["beside_bytes"]), "--forbid", NOT_FROM_OUTSIDE, "--top", "1", "--verify", "--gpu", GPU, "--", *command)
+    assert answer["reserved_limit_bytes"] == limit
+    if code == 1:
+        return Row(problem, "", limit, 0, answer["floor"]["reserved_at_most_bytes"], 0, "")
+    best = answer["plans"][0]
+    measured = best["measured"]
+    text = " ".join(f"--{change['lever']} {change['value']}" for change in best["changes"])
+    return Row(problem, text, limit, best["after"]["peak"]["reserved_bytes"], best["reserved_at_most_bytes"], measured.get("reserved_bytes", 0), measured.get("why_not", ""))
+
+
+class Plans(recorded_run.RecordingTest):
+    def test_the_best_plan_fits_when_the_program_is_really_run_with_it(self) -> None:
+        trace, command = record(USUAL[0], self.folder)
+        for share in USUAL[1:]:
+            with self.subTest(share=share):
+                row = solve(trace, command, Problem(USUAL[0], share))
+                self.assertTrue(row.plan)
+                self.assertEqual(row.why_not, "")
+                self.assertLessEqual(row.at_most, row.limit)
+                self.assertLessEqual(row.measured, row.limit)
+        self.check_other_questions(trace)
+
+    def check_other_questions(self, trace: Path) -> None:
+        code, nothing = plan(trace, "--fit", "1MiB")
+        self.assertEqual(code, 1)
+        self.assertGreater(nothing["shortfall_bytes"], 0)
+        self.assertEqual(nothing["plans"], [])
+        _, batches = plan(trace, "--largest-batch", "--fit", "24GiB")
+        sizes = [row["batch"] for row in batches["batches"]]
+        self.assertEqual(sizes, sorted(set(sizes)))
+        self.assertGreater(sizes[0], batches["recorded_batch"])
+        _, smallest = plan(trace, "--smallest-gpu")
+        self.assertTrue(smallest["gpus"][0]["fits_as_recorded"])
+        _, only = plan(trace, "--fit", str(nothing["beside_bytes"] + batches["before"]["peak"]["reserved_bytes"] * 3 // 4), "--allow", "checkpoint")
+        self.assertEqual({change["lever"] for change in only["plans"][0]["changes"]}, {"checkpoint"})
+
+    def test_bad_usage_is_told(self) -> None:
+        for words, part in (([], "plan needs a trace"), (["x.vms"], "what must fit"), (["x.vms", "--fit", "huge"], "--fit is a size"),
+                            (["x.vms", "--fit", "1GiB", "--allow", "magic"], "there is no change called"), (["x.vms", "--fit", "1GiB", "--", "ls"], "only with --verify")):
+            done = run([vramscope(), "plan", *words])
+            self.assertEqual(done.code, 2)
+            self.assertIn(part, done.stderr.decode())
+
+
+def all_problems() -> None:
+    print("| program | limit, MiB | plan | predicted | at most | measured | fits |")
+    print("|---|---|---|---|---|---|---|")
+    for program in PROGRAMS:
+        with tempfile.TemporaryDirectory() as folder:
+            trace, command = record(program, Path(folder))
+            for share in SHARES:
+                row = solve(trace, command, Problem(program, share))
+                numbers = [f"{value / (1 << 20):.1f}" for value in (row.limit, row.predicted, row.at_most, row.measured)]
+                fits = "no plan" if not row.plan else "?" if row.why_not else "yes" if row.measured <= row.limit else "no"
+                print(f"| {program} | {numbers[0]} | {row.plan} | {numbers[1]} | {numbers[2]} | {numbers[3]} | {fits} {row.why_not}|", flush=True)
+
+
+if __name__ == "__main__":
+    if "--all" in sys.argv[1:]:
+        os.environ.setdefault("VRAMSCOPE_TEST_PYTHON", sys.executable)
+        all_problems()
+    else:
+        recorded_run.main()
