@@ -10,6 +10,7 @@
 #include "profiler/cli/arguments.h"
 #include "profiler/cli/terminal.h"
 #include "profiler/cli/verb.h"
+#include "viewer/model/recent_files.h"
 #include "viewer/panels/app.h"
 #include "viewer/platform/window.h"
 #include "viewer/script/headless.h"
