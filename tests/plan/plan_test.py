@@ -27,7 +27,7 @@ PROGRAMS = {
     "gpt, wide": ["gpt.py", "--layers", "2", "--dim", "1024", "--batch", "8", "--steps", "4"],
     "gpt, deep": ["gpt.py", "--layers", "14", "--dim", "128", "--batch", "32", "--steps", "4"],
     "resnet": ["resnet.py", "--layers", "2", "--dim", "64", "--batch", "64", "--steps", "4"],
-    "mlp": ["mlp_small.py", "--dim", "2048", "--batch", "2048", "--layers", "6", "--steps", "4"],
+    "mlp": ["mlp_small.py", "--dim", "2048", "--batch", "256", "--layers", "6", "--steps", "4"],
 }
 SHARES = (0.9, 0.75, 0.6, 0.45)  # of what the program reserves
 USUAL = ("gpt", 0.75, 0.5)
