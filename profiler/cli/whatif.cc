@@ -31,6 +31,8 @@ const VerbHelp& WhatifHelp() {
         "Modules whose activations backward computes again: all blocks,\nevery K-th, or paths such as "
         "'layers.*,head'."},
        {"optimizer", '\0', "NAME[:WAY]", "sgd, momentum, adam or adamw; :foreach, :for-loop or :fused."},
+       {"offload", '\0', "optimizer[:GB/s]",
+        "The optimizer steps on the host; optimizer:25GB/s also says how long\nits gradients and parameters travel."},
        {"zero-grad", '\0', "keep", "zero_grad(set_to_none=False)."},
        {"shard", '\0', "KIND:N",
         "One rank of N: ddp:8, zero1:8, zero2:8, zero3:8, fsdp:8; ddp:8:view with\ngradients as views, "

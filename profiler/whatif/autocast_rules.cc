@@ -176,6 +176,9 @@ CastRule AutocastRuleOf(std::string_view op, std::string_view torch) {
 }
 
 bool KeepsStatistics(std::string_view op) { return In(kStatistics, Bare(op)); }
+bool HasTypeOfRead(std::string_view op) {
+  return op == "aten::_softmax_backward_data" || op == "aten::_log_softmax_backward_data";
+}
 bool FollowsFirst(std::string_view op) { return In(kFirst, Bare(op)); }
 
 }  // namespace vramscope::whatif

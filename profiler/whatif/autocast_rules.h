@@ -24,6 +24,9 @@ enum class CastRule {
 // Results behind the first stay float: means, inverse deviations, logarithms of sums, gradients of norms'
 // weights.
 [[nodiscard]] bool KeepsStatistics(std::string_view op);
+// The result has the type of what the operator of forward read, which it is told by an argument: softmax's
+// backward.
+[[nodiscard]] bool HasTypeOfRead(std::string_view op);
 // The result has the type of the first operand, whatever the others are.
 [[nodiscard]] bool FollowsFirst(std::string_view op);
 

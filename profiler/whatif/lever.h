@@ -69,6 +69,7 @@ const Lever& BatchLever();
 const Lever& AccumulateLever();
 const Lever& OptimizerLever();
 const Lever& ZeroGradLever();
+const Lever& OffloadLever();
 const Lever& AllocatorSettingsLever();
 const Lever& EmptyCacheLever();
 

@@ -17,6 +17,7 @@
 #include <string>
 
 #include "profiler/whatif/lever.h"
+#include "profiler/whatif/parameters.h"
 
 namespace vramscope::whatif {
 namespace {
@@ -88,7 +89,7 @@ class Optimizer final : public Lever {
       return Error{
           "no parameter was seen to get a gradient: record with the hooks of autograd (vramscope info shows "
           "which are in place)."};
-    TakeAway(scene);
+    TakeAwayOptimizer(scene);
     const Position begin = scene.optimizer_begin;
     const Position width = (scene.optimizer_end - begin) / static_cast<Position>(step.trained.size() + 2);
     AddState(step, *choice, begin, scene);
@@ -105,15 +106,6 @@ class Optimizer final : public Lever {
   }
 
  private:
-  // What the recorded optimizer had: its state, and what it allocated while it stepped.
-  static void TakeAway(Scene& scene) {
-    std::erase_if(scene.blocks, [&](const Block& block) {
-      if (block.category == Category::kOptimizerState) return true;
-      return block.birth == Birth::kEachStep && block.begin >= scene.optimizer_begin &&
-             block.begin < scene.optimizer_end;
-    });
-  }
-
   static void Add(Position begin, Position end, uint64_t bytes, Birth birth, const Block& like,
                   Scene& scene) {
     Block block;

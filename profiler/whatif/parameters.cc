@@ -44,6 +44,14 @@ void Drop(StepBlock& block) {
   block.accumulated = kForever;
 }
 
+void TakeAwayOptimizer(Scene& scene) {
+  std::erase_if(scene.blocks, [&](const Block& block) {
+    if (block.category == classify::Category::kOptimizerState) return true;
+    return block.birth == Birth::kEachStep && block.begin >= scene.optimizer_begin &&
+           block.begin < scene.optimizer_end;
+  });
+}
+
 void StepOnly(const std::function<bool(uint32_t)>& kept, Step& step) {
   std::map<std::string_view, uint32_t> by_name;
   for (const uint32_t parameter : step.trained) by_name[step.blocks[parameter].name] = parameter;

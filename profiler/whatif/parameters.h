@@ -4,7 +4,7 @@
 
 #include <functional>
 
-#include "profiler/whatif/step.h"
+#include "profiler/whatif/scene.h"
 
 namespace vramscope::whatif {
 
@@ -18,5 +18,8 @@ void Drop(StepBlock& block);
 // they leave Step::trained. State is told by its name, temporaries by their size: of blocks of one size each
 // is for the next parameter of that size.
 void StepOnly(const std::function<bool(uint32_t parameter)>& kept, Step& step);
+
+// The scene without what its optimizer has: its state, and what it allocates while it steps.
+void TakeAwayOptimizer(Scene& scene);
 
 }  // namespace vramscope::whatif

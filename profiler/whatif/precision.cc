@@ -2,9 +2,11 @@
 #include "profiler/whatif/precision.h"
 
 #include <algorithm>
+#include <set>
 #include <span>
 
 #include "profiler/whatif/autocast_rules.h"
+#include "profiler/whatif/precision_gradients.h"
 #include "profiler/whatif/precision_moments.h"
 #include "profiler/whatif/precision_versions.h"
 
@@ -13,20 +15,20 @@ namespace {
 
 using model::kNone;
 
-constexpr Position kStride = 0.05;     // between copies that are made one after the other
-constexpr Position kBeforeNode = 0.4;  // what is converted for a node is there
-
 enum class Way : uint8_t { kAutocast, kAllLow };
 
 class Retyped {
  public:
-  Retyped(const Step& step, Way way, uint8_t low)
+  // `idle`: operators that were found to convert nothing.
+  Retyped(const Step& step, Way way, uint8_t low, const std::set<uint32_t>& idle = {})
       : step_(step),
+        idle_(idle),
         way_(way),
         low_(low),
         leaf_(way == Way::kAllLow ? low : kFloatType),
         versions_(step, leaf_),
-        consumers_(step) {
+        consumers_(step),
+        moments_(step, rules_) {
     const size_t ops = step.ops.size();
     rules_.resize(ops, CastRule::kNone);
     covered_.resize(ops, false);
@@ -37,7 +39,9 @@ class Retyped {
     backward_begin_ = step.backward.front().begin;
   }
 
-  Step Run() && {
+  [[nodiscard]] const std::set<uint32_t>& refuted() const { return refuted_; }  // to be idle
+
+  Step Run() {
     for (const Moment& moment : MomentsOf(step_)) Play(moment);
     std::vector<bool> low(step_.blocks.size());
     for (uint32_t i = 0; i < low.size(); ++i) low[i] = versions_.IsLow(i);
@@ -75,7 +79,8 @@ class Retyped {
   void BeginForward(uint32_t index) {
     const Op& op = step_.ops[index];
     covered_[index] = op.parent != kNone && (covered_[op.parent] || rules_[op.parent] != CastRule::kNone);
-    if (way_ == Way::kAllLow || covered_[index] || op.begin >= backward_begin_) return;
+    if (way_ == Way::kAllLow) return CheckTypes(index);
+    if (covered_[index] || op.begin >= backward_begin_) return;
     const CastRule rule = AutocastRuleOf(step_.NameOf(op), step_.torch_version);
     // cross_entropy asks for the type that it was given, and autocast leaves that alone.
     if (rule == CastRule::kIntoSingle && op.parent != kNone &&
@@ -86,6 +91,24 @@ class Retyped {
       CastInputs(index, rule);
   }
 
+  // Matrix products, convolutions and norms refuse operands of two types. Where one of them is float after a
+  // call that may have converted it, that call did not: tensor.to(device) is recorded like tensor.float().
+  void CheckTypes(uint32_t index) {
+    const Op& op = step_.ops[index];
+    const std::string_view name = step_.NameOf(op);
+    // flatten_parameters() leaves bfloat16 alone (torch/backends/cudnn: CUDNN_TENSOR_DTYPES), so that cuDNN
+    // gets a copy of all weights together in each call.
+    if (name == "aten::_cudnn_rnn" && low_ == kBfloat16Type) CastWeights(index, low_);
+    if (AutocastRuleOf(name, step_.torch_version) != CastRule::kLow && name != "aten::layer_norm") return;
+    bool low = false;
+    for (const Operand& operand : Inputs(op))
+      low |= IsFloat(operand) && versions_.TypeOf(operand.block) == low_;
+    for (const Operand& operand : Inputs(op)) {
+      if (!low || !IsFloat(operand) || versions_.TypeOf(operand.block) != kFloatType) continue;
+      if (const uint32_t by = versions_.WidenedBy(operand.block); by != kNone) refuted_.insert(by);
+    }
+  }
+
   void CastInputs(uint32_t index, CastRule rule) {
     const Op& op = step_.ops[index];
     uint8_t wanted = rule == CastRule::kLow ? low_ : kFloatType;
@@ -94,7 +117,7 @@ class Retyped {
     // cuDNN's recurrent networks work in float16, whatever is asked for, on a new copy of all weights
     // together (aten/src/ATen/cudnn/AutocastRNN.cpp).
     const bool recurrent = step_.NameOf(op) == "aten::_cudnn_rnn";
-    if (recurrent) wanted = kHalfType, at = CastWeights(index);
+    if (recurrent) wanted = kHalfType, at = CastWeights(index, wanted);
     const std::span<const Operand> inputs = Inputs(op);
     // Arguments are converted from the last to the first: C++ leaves the order to the compiler, and GCC does
     // that.
@@ -112,15 +135,14 @@ class Retyped {
     }
   }
 
-  Position CastWeights(uint32_t index) {
+  Position CastWeights(uint32_t index, uint8_t type) {
     const Op& op = step_.ops[index];
     Position at = op.begin;
     for (const Operand& operand : Inputs(op)) {
-      if (!IsFloat(operand) || !versions_.IsTrained(operand.block) ||
-          versions_.TypeOf(operand.block) == kHalfType)
+      if (!IsFloat(operand) || !versions_.IsTrained(operand.block) || versions_.IsCopy(operand.block))
         continue;
       uncast_.push_back({index, operand.block, versions_.Current(operand.block)});
-      versions_.CastWhole(operand.block, kHalfType, at += kStride, index);
+      versions_.CastWhole(operand.block, type, at += kStride, index);
     }
     return at;
   }
@@ -148,60 +170,20 @@ class Retyped {
     const bool leaf = step_.nodes[node].op == kNone;
     if (leaf) {
       if (versions_.TypeOf(block) != leaf_ && step_.blocks[block].accumulated < kForever)
-        versions_.CastGradient(block, leaf_, LeafMoment(gradient, op.begin), gradient);
+        versions_.CastGradient(block, leaf_, moments_.OfLeaf(gradient, op.begin), gradient);
       return;
     }
     if (versions_.TypeOf(block) == wanted) return;
     const Position before = step_.nodes[node].begin;
-    versions_.Cast(block, wanted, ByANode(block) ? before - kBeforeNode : ProducedBefore(block, before),
+    versions_.Cast(block, wanted,
+                   moments_.ByANode(block) ? before - kBeforeNode : moments_.ProducedBefore(block, before),
                    kNone, gradient);
-  }
-
-  // A gradient of a parameter is converted behind all nodes of the operator that converted the parameter, and
-  // behind the gradient of what that operator was given: weights before biases.
-  [[nodiscard]] Position LeafMoment(const Operand& gradient, Position recorded) const {
-    const uint32_t call = CallOf(gradient.block);
-    if (call == kNone) return recorded;
-    Position done = recorded;
-    for (const Node& other : step_.nodes) {
-      if (other.made > step_.ops[call].begin && other.made < step_.ops[call].end && other.end < kForever)
-        done = std::max(done, other.end);
-    }
-    Position next = kForever;
-    for (const Node& other : step_.nodes) {
-      if (other.op != kNone && other.begin > done) next = std::min(next, other.begin);
-    }
-    const Position share = step_.Rank(gradient.shape) > 1 ? 0.5 : 0.25;
-    return next >= kForever ? recorded : next - kBeforeNode * share;
-  }
-
-  // The call of forward that autocast has a rule for, whose node made the gradient; kNone when there is none.
-  [[nodiscard]] uint32_t CallOf(uint32_t block) const {
-    const uint32_t op = step_.blocks[block].op;
-    const uint32_t node = op == kNone ? kNone : step_.ops[op].node;
-    uint32_t call = node == kNone ? kNone : step_.nodes[node].op;
-    while (call != kNone && rules_[call] == CastRule::kNone) call = step_.ops[call].parent;
-    return call;
-  }
-  // Whether what went into that call was converted, so that a node of autograd converts the gradient.
-  [[nodiscard]] bool ByANode(uint32_t block) const {
-    const uint32_t call = CallOf(block);
-    return call != kNone && rules_[call] != CastRule::kIntoSingle;
-  }
-
-  // The engine checks what a node returns at once: behind the node's own operator, the last that ended before
-  // `add`.
-  [[nodiscard]] Position ProducedBefore(uint32_t block, Position add) const {
-    uint32_t op = step_.blocks[block].op;
-    while (op != kNone && step_.ops[op].parent != kNone) op = step_.ops[op].parent;
-    if (op == kNone || step_.ops[op].end >= add) return add - kStride;
-    return step_.ops[op].end + kStride;
   }
 
   // A parameter that is used twice: its gradients are converted where each of them is ready.
   [[nodiscard]] Position AddedMoment(const Operand& gradient, const Op& add, uint32_t node) const {
-    if (step_.nodes[node].op != kNone) return ProducedBefore(gradient.block, add.begin);
-    return std::min(LeafMoment(gradient, step_.blocks[gradient.block].begin), add.begin - kStride);
+    if (step_.nodes[node].op != kNone) return moments_.ProducedBefore(gradient.block, add.begin);
+    return std::min(moments_.OfLeaf(gradient, step_.blocks[gradient.block].begin), add.begin - kStride);
   }
 
   // The engine adds two gradients of one tensor: both have its type by then.
@@ -248,6 +230,7 @@ class Retyped {
     }
     Decide(index);
     if (step_.NameOf(op) == "aten::to" && op.node == kNone && op.parent == kNone) Convert(op);
+    if (step_.NameOf(op) == "aten::type_as" && op.node == kNone && op.parent == kNone) ConvertAs(op);
     NoteNodes(index);
     for (; !uncast_.empty() && uncast_.back().op == index; uncast_.pop_back()) {
       versions_.SetCurrent(uncast_.back().block, uncast_.back().version);
@@ -290,7 +273,7 @@ class Retyped {
         type = kFloatType;
       else if (name == "aten::_to_copy" && op.dtype != 0)
         type = leaf_;
-      else if (IsSoftmaxBackward(name))
+      else if (HasTypeOfRead(name))
         type = read_type_[op.node];
       else if (FollowsFirst(name))
         type = FirstType(op, type);
@@ -312,10 +295,6 @@ class Retyped {
     return KeepsStatistics(name);
   }
 
-  [[nodiscard]] static bool IsSoftmaxBackward(std::string_view name) {
-    return name == "aten::_softmax_backward_data" || name == "aten::_log_softmax_backward_data";
-  }
-
   [[nodiscard]] uint8_t FirstType(const Op& op, uint8_t otherwise) const {
     for (const Operand& operand : Inputs(op)) {
       if (IsFloat(operand) && versions_.Known(operand.block)) return versions_.TypeOf(operand.block);
@@ -325,11 +304,15 @@ class Retyped {
 
   // What is computed from a tensor that the program itself made wider, as norms do that compute in float.
   void MarkWidened(const Op& op, uint32_t result) {
-    bool widened = op.dtype != 0 && op.node == kNone;
-    for (const Operand& operand : Inputs(op))
-      widened |= operand.block != kNone && versions_.Widened(operand.block);
-    if (widened && op.node == kNone) versions_.Widen(result);
+    if (op.node != kNone) return;
+    uint32_t by = op.dtype != 0 ? Number(op) : kNone;
+    for (const Operand& operand : Inputs(op)) {
+      if (operand.block != kNone && versions_.WidenedBy(operand.block) != kNone)
+        by = versions_.WidenedBy(operand.block);
+    }
+    if (by != kNone) versions_.Widen(result, by);
   }
+  [[nodiscard]] uint32_t Number(const Op& op) const { return static_cast<uint32_t>(&op - step_.ops.data()); }
 
   // x.float() of a float tensor allocates nothing, but does when x has become low; and what a program made
   // wider it takes back with .to(x.dtype).
@@ -338,11 +321,21 @@ class Retyped {
     const Operand& from = Inputs(op)[0];
     if (!IsFloat(from) || Outputs(op)[0].block != from.block || !versions_.Known(from.block)) return;
     if (versions_.TypeOf(from.block) == low_) {
+      if (idle_.contains(Number(op))) return;
       versions_.Cast(from.block, kFloatType, op.begin + kStride, kNone, from);
-      versions_.Widen(from.block);
+      versions_.Widen(from.block, Number(op));
     } else if (versions_.Widened(from.block)) {
       versions_.Cast(from.block, low_, op.begin + kStride, kNone, from);
     }
+  }
+
+  // x.type_as(y)
+  void ConvertAs(const Op& op) {
+    if (op.input_count < 2 || !IsFloat(Inputs(op)[0]) || !IsFloat(Inputs(op)[1])) return;
+    const uint32_t block = Inputs(op)[0].block;
+    const uint8_t wanted = versions_.TypeOf(Inputs(op)[1].block);
+    if (versions_.Known(block) && wanted != 0 && versions_.TypeOf(block) != wanted)
+      versions_.Cast(block, wanted, op.begin + kStride, kNone, Inputs(op)[0]);
   }
 
   // Nodes that were made in this operator: what they will be given, and what they read.
@@ -369,11 +362,13 @@ class Retyped {
   };
 
   const Step& step_;
+  std::set<uint32_t> idle_, refuted_;
   const Way way_;
   const uint8_t low_;
   const uint8_t leaf_;  // of parameters and what belongs to them
   Versions versions_;
   const Consumers consumers_;
+  const GradientMoments moments_;
   Position backward_begin_ = 0;
   std::vector<CastRule> rules_;                                   // by operator of forward
   std::vector<bool> covered_;                                     // inside one that has a rule
@@ -388,6 +383,17 @@ class Retyped {
 }  // namespace
 
 Step UnderAutocast(const Step& step, uint8_t low) { return Retyped(step, Way::kAutocast, low).Run(); }
-Step AllInLow(const Step& step, uint8_t low) { return Retyped(step, Way::kAllLow, low).Run(); }
+
+Step AllInLow(const Step& step, uint8_t low) {
+  constexpr int kMostTurns = 8;  // each finds all that shows behind what those before it found
+  std::set<uint32_t> idle;
+  for (int turn = 1;; ++turn) {
+    Retyped retyped(step, Way::kAllLow, low, idle);
+    Step changed = retyped.Run();
+    const size_t known = idle.size();
+    idle.insert(retyped.refuted().begin(), retyped.refuted().end());
+    if (idle.size() == known || turn == kMostTurns) return changed;
+  }
+}
 
 }  // namespace vramscope::whatif

@@ -36,7 +36,7 @@ Versions::Versions(const Step& step, uint8_t first)
   current_.resize(recorded_);
   for (uint32_t i = 0; i < recorded_; ++i) current_[i] = i;
   types_.resize(recorded_, 0);
-  widened_.resize(recorded_, false);
+  widened_.resize(recorded_, kNone);
   used_.resize(recorded_, kBefore);
   written_.resize(recorded_, step.backward.front().begin);
   cached_.resize(recorded_, kNone);
@@ -91,7 +91,7 @@ uint32_t Versions::Add(uint32_t block, uint8_t type, Position at, uint32_t op, u
   copy.category = at < backward_begin_ ? Category::kTemporaryForward : Category::kTemporaryBackward;
   changed_.blocks.push_back(copy);
   types_.push_back(type);
-  widened_.push_back(false);
+  widened_.push_back(kNone);
   used_.push_back(at);
   settled_.push_back(false);
   copies_[block].push_back(version);

@@ -26,11 +26,13 @@ class Versions {
   [[nodiscard]] bool IsLow(uint32_t block) const;
   [[nodiscard]] bool IsTrained(uint32_t block) const;
   // Whether the program itself made it, or what it is computed from, wider than the low type.
-  [[nodiscard]] bool Widened(uint32_t block) const { return widened_[current_[block]]; }
+  [[nodiscard]] bool Widened(uint32_t block) const { return WidenedBy(block) != model::kNone; }
+  // The operator that did so first.
+  [[nodiscard]] uint32_t WidenedBy(uint32_t block) const { return widened_[current_[block]]; }
 
   void SetCurrent(uint32_t block, uint32_t version) { current_[block] = version; }
   void Decide(uint32_t block, uint8_t type) { types_[block] = type; }
-  void Widen(uint32_t block) { widened_[current_[block]] = true; }
+  void Widen(uint32_t block, uint32_t by) { widened_[current_[block]] = by; }
   void Used(uint32_t block, Position at);
 
   // A new copy that is the block's current version from now on; in backward one that is there already is
@@ -61,7 +63,7 @@ class Versions {
   Position backward_begin_ = 0;
   std::vector<uint32_t> current_;  // by recorded block
   std::vector<uint8_t> types_;     // by version: a recorded block or a copy; 0 = not decided
-  std::vector<bool> widened_;
+  std::vector<uint32_t> widened_;  // by version: an operator
   std::vector<Position> used_;
   std::vector<Position> written_;              // by recorded block: the last time in backward
   std::vector<uint32_t> cached_;               // by recorded block: autocast's copy

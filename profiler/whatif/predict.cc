@@ -36,9 +36,9 @@ size_t PlaceOf(const std::string& name) {
 
 std::span<const Lever* const> Levers() {
   static const std::array kLevers = {
-      &FreezeLever(),    &AmpLever(),        &PrecisionLever(), &ShardLever(),    &CheckpointLever(),
-      &BatchLever(),     &AccumulateLever(), &OptimizerLever(), &ZeroGradLever(), &AllocatorSettingsLever(),
-      &EmptyCacheLever()};
+      &FreezeLever(),     &AmpLever(),     &PrecisionLever(),         &ShardLever(),
+      &CheckpointLever(), &BatchLever(),   &AccumulateLever(),        &OptimizerLever(),
+      &ZeroGradLever(),   &OffloadLever(), &AllocatorSettingsLever(), &EmptyCacheLever()};
   return kLevers;
 }
 

@@ -26,6 +26,20 @@ constexpr std::array kPublished = {
     PublishedErrors{"amp bf16, checkpoint all", "amp", 6, 0.15, 3.43, 0, 2.17},
     PublishedErrors{"amp bf16, accumulate 4", "amp", 6, 0.05, 0.40, 0, 1.90},
     PublishedErrors{"amp bf16, checkpoint all (GPT-2)", "amp", 2, 0.90, 1.79, 4.48, 8.96},
+    PublishedErrors{"precision bf16", "precision", 4, 0, 0, 0, 0},
+    PublishedErrors{"precision fp16", "precision", 4, 0, 0, 0, 0},
+    PublishedErrors{"precision, checkpoint", "precision", 4, 0, -0.39, 0, -1.41},
+    PublishedErrors{"precision, accumulate 4", "precision", 4, 0, 0, 0, 1.82},
+    PublishedErrors{"shard ddp", "shard", 4, 0.13, 0.26, 0.24, 5.66},
+    PublishedErrors{"shard ddp:view", "shard", 4, 0.27, 1.04, 0.24, 6.67},
+    PublishedErrors{"shard zero1", "shard", 4, 0.29, -0.6, 2.54, 8.11},
+    PublishedErrors{"shard zero2", "shard", 4, 0, -0.01, 0, -2.94},
+    PublishedErrors{"shard fsdp", "shard", 4, 0, -0.01, 0, 0},
+    PublishedErrors{"fsdp, precision", "shard", 4, 0, 0, 0, 0},
+    PublishedErrors{"fsdp, checkpoint", "shard", 4, 0.81, 9.66, 1.33, 3.03},
+    PublishedErrors{"freeze blocks", "freeze", 4, 0, -1.98, 0, -5.67},
+    PublishedErrors{"freeze all but the head", "freeze", 4, 2.09, -9.34, 0, 0},
+    PublishedErrors{"freeze, precision", "freeze", 4, 0, 0, 0, 0},
 };
 
 // Of the rows of one lever, or of all.

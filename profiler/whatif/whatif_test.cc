@@ -179,6 +179,20 @@ TEST(WhatifTest, SgdHasNoStateAndNothingWhileItSteps) {
   EXPECT_EQ(After({{"optimizer", "sgd"}}).peak.bytes, 2 * kWeightBytes + 3 * kBatchBytes);
 }
 
+TEST(WhatifTest, OnTheHostAnOptimizerTakesNothingOfTheDevice) {
+  const Use offloaded = After({{"optimizer", "adamw"}, {"offload", "optimizer:25GB/s"}});
+  EXPECT_EQ(offloaded.peak.bytes, After({{"optimizer", "sgd"}}).peak.bytes);
+  const whatif::Step step = TheLoop().Read();
+  const Baseline baseline = MakeBaseline(step, *TheLoop().analysis).value();
+  Scene scene = baseline.scene;
+  // The gradient there and the weight back.
+  const Outcome outcome = OffloadLever().Apply(step, "optimizer:16GB/s", scene).value();
+  EXPECT_DOUBLE_EQ(outcome.extra_ns, 2 * kWeightBytes / 16.0);
+  for (const char* value :
+       {"activations", "optimizer:", "optimizer:0GB/s", "optimizer:25", "optimizer:x GB/s"})
+    EXPECT_FALSE(OffloadLever().Apply(step, value, scene).ok()) << value;
+}
+
 TEST(WhatifTest, AdamWithForeachPeaksWhileItStepsAndFusedDoesNot) {
   const Use foreach_way = After({{"optimizer", "adamw"}});
   // Weight, gradient, two states and the square roots; the batch and what the step returned are alive too.

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/whatif/precision_gradients.h"
+
+#include <algorithm>
+
+namespace vramscope::whatif {
+
+using model::kNone;
+
+Position GradientMoments::OfLeaf(const Operand& gradient, Position recorded) const {
+  const uint32_t call = CallOf(gradient.block);
+  if (call == kNone) return recorded;
+  Position done = recorded;
+  for (const Node& other : step_.nodes) {
+    if (other.made > step_.ops[call].begin && other.made < step_.ops[call].end && other.end < kForever)
+      done = std::max(done, other.end);
+  }
+  Position next = kForever;
+  for (const Node& other : step_.nodes) {
+    if (other.op != kNone && other.begin > done) next = std::min(next, other.begin);
+  }
+  const Position share = step_.Rank(gradient.shape) > 1 ? 0.5 : 0.25;
+  return next >= kForever ? recorded : next - kBeforeNode * share;
+}
+
+uint32_t GradientMoments::CallOf(uint32_t block) const {
+  const uint32_t op = step_.blocks[block].op;
+  const uint32_t node = op == kNone ? kNone : step_.ops[op].node;
+  uint32_t call = node == kNone ? kNone : step_.nodes[node].op;
+  while (call != kNone && rules_[call] == CastRule::kNone) call = step_.ops[call].parent;
+  return call;
+}
+
+bool GradientMoments::ByANode(uint32_t block) const {
+  const uint32_t call = CallOf(block);
+  return call != kNone && rules_[call] != CastRule::kIntoSingle;
+}
+
+Position GradientMoments::ProducedBefore(uint32_t block, Position add) const {
+  uint32_t op = step_.blocks[block].op;
+  while (op != kNone && step_.ops[op].parent != kNone) op = step_.ops[op].parent;
+  if (op == kNone || step_.ops[op].end >= add) return add - kStride;
+  return step_.ops[op].end + kStride;
+}
+
+}  // namespace vramscope::whatif

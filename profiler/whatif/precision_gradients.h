@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// When, in backward, a gradient is converted to the type of what it is a gradient of.
+#pragma once
+
+#include <vector>
+
+#include "profiler/whatif/autocast_rules.h"
+#include "profiler/whatif/step.h"
+
+namespace vramscope::whatif {
+
+inline constexpr Position kStride = 0.05;     // between copies that are made one after the other
+inline constexpr Position kBeforeNode = 0.4;  // what is converted for a node is there
+
+class GradientMoments {
+ public:
+  // `rules`: by operator, filled while forward is played; it must outlive this.
+  GradientMoments(const Step& step, const std::vector<CastRule>& rules) : step_(step), rules_(rules) {}
+
+  // A gradient of a parameter is converted behind all nodes of the operator that converted the parameter, and
+  // behind the gradient of what that operator was given: weights before biases. `recorded`: when it was taken
+  // over, should there be no such operator.
+  [[nodiscard]] Position OfLeaf(const Operand& gradient, Position recorded) const;
+  // Whether what went into the call of forward, whose node made the gradient, was converted, so that a node
+  // of autograd converts the gradient.
+  [[nodiscard]] bool ByANode(uint32_t block) const;
+  // The engine checks what a node returns at once: behind the node's own operator, the last that ended before
+  // `add`.
+  [[nodiscard]] Position ProducedBefore(uint32_t block, Position add) const;
+
+ private:
+  // The call of forward that has a rule, whose node made the gradient; kNone when there is none.
+  [[nodiscard]] uint32_t CallOf(uint32_t block) const;
+
+  const Step& step_;
+  const std::vector<CastRule>& rules_;
+};
+
+}  // namespace vramscope::whatif
