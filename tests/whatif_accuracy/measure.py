@@ -56,6 +56,7 @@ LEVERS: Dict[str, Tuple[List[str], List[str]]] = {
     "freeze, checkpoint": (["--freeze", "{blocks}", "--checkpoint", "all"], ["--freeze", "{blocks}", "--checkpoint"]),
     "freeze, batch x2": (["--freeze", "{body}", "--batch", "2x"], ["--freeze", "{body}", "--batch", "{double}"]),
     "freeze, sgd": (["--freeze", "{blocks}", "--optimizer", "sgd"], ["--freeze", "{blocks}", "--optimizer", "sgd"]),
+    "offload optimizer": (["--offload", "optimizer"], ["--offload"]),
     "amp, checkpoint": (["--amp", "bf16", "--checkpoint", "all"], ["--amp", "bf16", "--checkpoint"]),
     "amp, batch x2": (["--amp", "bf16", "--batch", "2x"], ["--amp", "bf16", "--batch", "{double}"]),
     "amp, accumulate 4": (["--amp", "bf16", "--accumulate", "4"], ["--amp", "bf16", "--accumulate", "4"]),

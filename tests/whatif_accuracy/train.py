@@ -223,6 +223,27 @@ def shard(model: nn.Module, kind: str) -> nn.Module:
     return model
 
 
+class OnHost:
+    """An optimizer that steps on the host, on copies of what the device trains."""
+
+    def __init__(self, model: nn.Module) -> None:
+        self.trained = [parameter for parameter in model.parameters() if parameter.requires_grad]
+        self.copies = [parameter.detach().cpu() for parameter in self.trained]
+        self.optimizer = torch.optim.AdamW(self.copies, lr=1e-3)
+
+    def step(self) -> None:
+        for parameter, copy in zip(self.trained, self.copies):
+            copy.grad = parameter.grad.cpu()
+        self.optimizer.step()
+        with torch.no_grad():
+            for parameter, copy in zip(self.trained, self.copies):
+                parameter.copy_(copy)
+
+    def zero_grad(self, set_to_none: bool) -> None:
+        for parameter in self.trained:
+            parameter.grad = None
+
+
 def make_optimizer(model: nn.Module, name: str, sharded: bool) -> torch.optim.Optimizer:
     family, _, way = name.partition(":")
     options: Dict[str, Any] = {"": {}, "foreach": {"foreach": True}, "for-loop": {"foreach": False}, "fused": {"fused": True}}[way]
@@ -247,6 +268,7 @@ def arguments() -> argparse.ArgumentParser:
     parser.add_argument("--precision", choices=sorted(TYPES), help="the whole model, and float inputs, in 16 bits")
     parser.add_argument("--shard", choices=("ddp", "ddp:view", "zero1", "zero2", "fsdp"), default="", help="as one rank of those that torchrun's environment says")
     parser.add_argument("--freeze", default="", help="paths of modules and parameters, with commas, in which * stands for one name")
+    parser.add_argument("--offload", action="store_true", help="the optimizer steps on the host")
     parser.add_argument("--steps", type=int, default=4)
     parser.add_argument("--variants", metavar="JSON", help="a list of lists of switches: each is trained in a process of its own, forked before anything is on the device")
     return parser
@@ -264,7 +286,7 @@ def train(options: argparse.Namespace) -> None:
     model = shard(model, options.shard) if options.shard else model.to("cuda")
     if options.checkpoint:
         checkpoint_blocks(model)
-    optimizer = make_optimizer(model, options.optimizer, options.shard.startswith("zero1"))
+    optimizer = OnHost(model) if options.offload else make_optimizer(model, options.optimizer, options.shard.startswith("zero1"))
     scaler = torch.amp.GradScaler("cuda", enabled=options.amp == "fp16")
     for _ in range(options.steps):
         for _ in range(options.accumulate):
@@ -272,8 +294,11 @@ def train(options: argparse.Namespace) -> None:
             with torch.autocast("cuda", TYPES.get(options.amp), enabled=options.amp is not None):
                 loss = subject.loss(model, *batch)
             scaler.scale(loss / options.accumulate).backward()
-        scaler.step(optimizer)
-        scaler.update()
+        if options.amp == "fp16":
+            scaler.step(optimizer)
+            scaler.update()
+        else:
+            optimizer.step()
         optimizer.zero_grad(set_to_none=not options.keep_gradients)
 
 
