@@ -40,10 +40,12 @@ float Splitter(const char* name, ImVec2 size, bool vertical) {
 
 void ShowTabs(App& app) {
   ImDrawList& list = *ImGui::GetWindowDrawList();
+  const float right = ImGui::GetCursorScreenPos().x + ImGui::GetContentRegionAvail().x;
   for (const TabSpec& spec : kTabs) {
     const bool active = app.session.place.tab == spec.tab;
     const ImVec2 text = TextSize(look().fonts.text, spec.title);
     const ImVec2 size = {text.x + Em(1.4f), Em(1.7f)};
+    if (ImGui::GetCursorScreenPos().x + size.x > right) ImGui::NewLine();  // a narrow window
     const ImVec2 at = ImGui::GetCursorScreenPos();
     if (ImGui::InvisibleButton(spec.title, size) && !active) {
       app.session.Remember();
