@@ -10,8 +10,10 @@ namespace {
 
 using model::BlockId;
 
-constexpr double kCellColumns = 2;  // pixels
-constexpr double kCellRows = 3;
+// In pixels. Smaller ones made 100,000 rectangles of ten million events, which is more than a frame has time
+// for.
+constexpr double kCellColumns = 4;
+constexpr double kCellRows = 5;
 constexpr int kShades = 4;  // cells that differ less in how full they are become one
 
 struct Cell {

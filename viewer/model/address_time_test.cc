@@ -89,8 +89,7 @@ TEST_F(AddressTimeTest, EveryBlockIsDrawnByItselfOrCountedInTheCellsThatItTouche
       const double high =
           low + static_cast<double>(document_->run->blocks[id].size) * index_->axis().places_per_byte();
       const double from = std::max(index_->BeginOf(id), window.time.begin());
-      const AddressTimePiece* piece =
-          picture.At(std::min(from, window.time.end() - pixel_ns / 4), std::min((low + high) / 2, 1 - 1e-9));
+      const AddressTimePiece* piece = picture.At(from, std::min((low + high) / 2, 1 - 1e-9));
       ASSERT_NE(piece, nullptr) << "block " << id << " is not to be seen";
       if (index_->EndOf(id) - index_->BeginOf(id) >= pixel_ns && high - low >= 1.0 / 203) {
         ++alone;
@@ -100,7 +99,7 @@ TEST_F(AddressTimeTest, EveryBlockIsDrawnByItselfOrCountedInTheCellsThatItTouche
     });
     EXPECT_EQ(picture.blocks.size(), alone);
     EXPECT_EQ(picture.merged_blocks, small);
-    EXPECT_LE(picture.merged.size(), (301 / 2 + 1) * (203 / 3 + 1));
+    EXPECT_LE(picture.merged.size(), (301 / 4 + 1) * (203 / 5 + 1));
     uint64_t in_legend = 0;
     for (const LegendEntry& entry : picture.legend) in_legend += entry.blocks;
     EXPECT_EQ(in_legend, alone + small);

@@ -55,13 +55,19 @@ RangeLanes::RangeLanes(const model::Run& run, model::ProcessIndex process) : run
     if (free != lanes.end()) {
       free->ranges.push_back(index);
     } else if (lanes.size() < kDeepest) {
-      lanes.push_back({range.kind, range.thread, lanes.size(), {index}});
+      lanes.push_back({range.kind, range.thread, lanes.size(), {index}, {}, {}});
     } else {
       ++left_out_;
     }
   }
   for (auto& [key, lanes] : groups) {
-    for (Lane& lane : lanes) lanes_.push_back(std::move(lane));
+    for (Lane& lane : lanes) {
+      for (const uint32_t range : lane.ranges) {
+        lane.begins.push_back(BeginOf(range));
+        lane.ends.push_back(EndOf(range));
+      }
+      lanes_.push_back(std::move(lane));
+    }
   }
 }
 
@@ -75,34 +81,26 @@ double RangeLanes::EndOf(uint32_t range) const {
 }
 
 std::vector<LanePiece> RangeLanes::Pieces(size_t lane, const TimeView& view, double width) const {
-  const std::vector<uint32_t>& ranges = lanes_[lane].ranges;
+  const std::vector<double>& begins = lanes_[lane].begins;
+  const std::vector<double>& ends = lanes_[lane].ends;
   std::vector<LanePiece> pieces;
   const auto x_of = [&](double time_ns) { return view.PlaceOf(time_ns) * width; };
-  const auto begins_before = [&](double time_ns, size_t from) {
-    return static_cast<size_t>(std::partition_point(ranges.begin() + static_cast<ptrdiff_t>(from),
-                                                    ranges.end(),
-                                                    [&](uint32_t each) { return BeginOf(each) < time_ns; }) -
-                               ranges.begin());
-  };
-  size_t i =
-      static_cast<size_t>(std::partition_point(ranges.begin(), ranges.end(),
-                                               [&](uint32_t each) { return EndOf(each) < view.begin(); }) -
-                          ranges.begin());
-  while (i < ranges.size() && BeginOf(ranges[i]) <= view.end()) {
-    const double x0 = x_of(BeginOf(ranges[i]));
-    const double x1 = x_of(EndOf(ranges[i]));
+  auto i = static_cast<size_t>(std::lower_bound(ends.begin(), ends.end(), view.begin()) - ends.begin());
+  while (i < begins.size() && begins[i] <= view.end()) {
+    const double x0 = x_of(begins[i]);
+    const double x1 = x_of(ends[i]);
     if (x1 - x0 >= kOwnPiece) {
       pieces.push_back({i, 1, x0, x1});
       ++i;
       continue;
     }
     const double pixel_end = std::floor(x0) + 1;
-    size_t next = std::max(i + 1, begins_before(view.TimeAt(pixel_end / width), i));
+    const auto from = begins.begin() + static_cast<ptrdiff_t>(i) + 1;
+    const auto behind = std::lower_bound(from, begins.end(), view.TimeAt(pixel_end / width));
+    auto next = static_cast<size_t>(behind - begins.begin());
     // Only the last of them can reach beyond the pixel; where it is wide, it is a piece of its own.
-    const double last_begin = x_of(BeginOf(ranges[next - 1]));
-    if (next - i > 1 && x_of(EndOf(ranges[next - 1])) - last_begin >= kOwnPiece) --next;
-    const double end = x_of(EndOf(ranges[next - 1]));
-    pieces.push_back({i, next - i, std::floor(x0), std::max(pixel_end, end)});
+    if (next - i > 1 && x_of(ends[next - 1]) - x_of(begins[next - 1]) >= kOwnPiece) --next;
+    pieces.push_back({i, next - i, std::floor(x0), std::max(pixel_end, x_of(ends[next - 1]))});
     i = next;
   }
   return pieces;

@@ -33,6 +33,9 @@ class RangeLanes {
     model::ThreadIndex thread = 0;
     size_t depth = 0;              // from 0
     std::vector<uint32_t> ranges;  // into Run::ranges, in order of time
+    // Of each, in nanoseconds: bisecting them through the run took three times as long.
+    std::vector<double> begins;
+    std::vector<double> ends;
   };
 
   RangeLanes() = default;

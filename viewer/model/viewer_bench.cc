@@ -6,7 +6,9 @@
 
 #include <cstdlib>
 
+#include "profiler/model/testing/script.h"
 #include "profiler/model/testing/training_loop.h"
+#include "viewer/model/address_time.h"
 #include "viewer/model/live_table.h"
 #include "viewer/model/timeline_picture.h"
 
@@ -64,6 +66,54 @@ void LiveBlocksAtAMoment(benchmark::State& state) {
   state.counters["blocks"] = static_cast<double>(table.live_count());
 }
 BENCHMARK(LiveBlocksAtAMoment)->Unit(benchmark::kMillisecond);
+
+void AddressTimeIndexing(benchmark::State& state) {
+  const Document& document = Opened();
+  for (auto _ : state)
+    benchmark::DoNotOptimize(AddressTimeIndex(document, *document.devices[0], LayoutView()));
+}
+BENCHMARK(AddressTimeIndexing)->Unit(benchmark::kMillisecond)->Iterations(1);
+
+// Drawn on a thread while the last picture stays; a view of 1/range of the run.
+void AddressTime(benchmark::State& state) {
+  const Document& document = Opened();
+  static const AddressTimeIndex index(document, *document.devices[0], LayoutView());
+  AddressTimeWindow window{TimeView(static_cast<double>(document.run->times.last_ns())), 0, 1, kColumns, 700};
+  window.time.Zoom(static_cast<double>(state.range(0)), 0);
+  BlockColours colours;
+  size_t pieces = 0;
+  for (auto _ : state) {
+    window.time.Pan(window.time.end() >= window.time.whole() ? -window.time.whole()
+                                                             : window.time.width() / 10);
+    const AddressTimePicture picture =
+        DrawAddressTime(document, *document.devices[0], index, window, colours);
+    pieces = picture.blocks.size() + picture.merged.size();
+  }
+  state.counters["rectangles"] = static_cast<double>(pieces);
+}
+BENCHMARK(AddressTime)->Arg(1)->Arg(10)->Arg(1000)->Unit(benchmark::kMillisecond);
+
+// A million ranges in two lanes.
+void Lanes(benchmark::State& state) {
+  static const model::Run run = [] {
+    model::testing::Script s;
+    s.Alloc("a", 8);
+    for (int i = 0; i < 500'000; ++i) {
+      s.Range(trace::RangeKind::kNvtx, "outer", 0,
+              [&] { s.Range(trace::RangeKind::kNvtx, "inner", 0, [] {}); });
+    }
+    return s.Load();
+  }();
+  static const RangeLanes lanes(run, 0);
+  TimeView view(static_cast<double>(run.times.last_ns()));
+  view.Zoom(static_cast<double>(state.range(0)), 0);
+  for (auto _ : state) {
+    view.Pan(view.end() >= view.whole() ? -view.whole() : view.width() / 10);
+    for (size_t lane = 0; lane < lanes.lanes().size(); ++lane)
+      benchmark::DoNotOptimize(lanes.Pieces(lane, view, kColumns));
+  }
+}
+BENCHMARK(Lanes)->Arg(1)->Arg(10)->Arg(1000)->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace vramscope::viewer
