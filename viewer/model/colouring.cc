@@ -130,7 +130,7 @@ std::string BlockColours::TextOf(const model::Run& run, uint64_t key) const {
     case Colouring::kStack:
       break;
   }
-  // "forward (/home/me/model.py:7)" or "/home/me/model.py:7 forward": without the folders.
+  // "forward (/src/model.py:7)" or "/src/model.py:7 forward": without the folders.
   const std::string_view line = line_texts_[key - 1];
   const size_t slash = line.rfind('/');
   if (slash == std::string_view::npos) return cli::Printable(line);

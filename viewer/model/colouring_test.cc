@@ -70,7 +70,7 @@ TEST_F(ColouringTest, LinesBeyondTheLargestAreOthersAndTheLegendAddsUp) {
   uint64_t bytes = 0;
   for (int i = 0; i < 12; ++i) {
     const std::string name = "b" + std::to_string(i);
-    s.Stack({"/home/me/train.py:1 main", "/home/me/model.py:" + std::to_string(i) + " forward"});
+    s.Stack({"/src/train.py:1 main", "/src/model.py:" + std::to_string(i) + " forward"});
     s.Alloc(name, 1000 - static_cast<uint64_t>(i));
     bytes += 1000 - static_cast<uint64_t>(i);
     ids.push_back(s.Id(name));

@@ -15,7 +15,7 @@
 
 namespace vramscope::viewer {
 
-// Where a frame is. Frames are texts: "forward (/home/me/model.py:32)", or "/home/me/model.py:32 forward".
+// Where a frame is. Frames are texts: "forward (/src/model.py:32)", or "/src/model.py:32 forward".
 struct SourcePlace {
   std::string function;  // "" = not said
   std::string path;
