@@ -97,7 +97,10 @@ int Plans(const PlanRequest& request, const PlanSubject& subject, const Terminal
       return Fail(verified.error().sentence);
   }
   fmt::print("{}", json ? PlanJson(subject, answer) : PlanText(subject, answer, terminal));
-  return answer.plans.plans.empty() ? kNo : kDone;
+  const bool one_was_too_large = std::ranges::any_of(answer.verified, [&](const Verified& verified) {
+    return verified.why_not.empty() && verified.reserved_bytes > subject.reserved_limit;
+  });
+  return answer.plans.plans.empty() || one_was_too_large ? kNo : kDone;
 }
 
 int LargestBatch(const PlanRequest& request, const PlanSubject& subject, const Terminal& terminal,

@@ -25,7 +25,7 @@ std::vector<NamedRange> FindNamedRanges(const model::Run& run, const timeline::D
     const EventIndex end = std::max(std::min(range.end, end_of_trace), range.begin + 1);
     NamedRange& named = by_name[range.name];
     ++named.times;
-    named.total_ns += run.times.TimeOf(end - 1) - run.times.TimeOf(range.begin);
+    named.total_ns += run.times.TimeOf(std::min(end, end_of_trace - 1)) - run.times.TimeOf(range.begin);
     named.peak_bytes = std::max(named.peak_bytes, curve.PeakWithin(range.begin, end).bytes);
     const int64_t growth = static_cast<int64_t>(curve.AllocatedAfter(end - 1)) -
                            static_cast<int64_t>(AllocatedBefore(curve, range.begin));

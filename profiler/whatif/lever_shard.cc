@@ -79,6 +79,10 @@ class Shard final : public Lever {
         return Error{"the recorded program exchanges gradients with other ranks already."};
     }
     const bool views = question->option == "view";
+    if (question->kind != Kind::kDdp && HasFlatWeights(step))
+      return Error{
+          "the weights of a recurrent network lie in one block for cuDNN; which part of it is whose cannot "
+          "be told."};
     if (question->kind == Kind::kDdp) return Replicated(step, views);
     if (question->kind == Kind::kZero1) return WithOwnState(Replicated(step, views), question->ranks);
     const auto calls = ChooseSegments(step, question->option.empty() ? "all" : question->option);

@@ -37,6 +37,11 @@ bool MadeByOptimizer(const Step& step, const StepBlock& block) {
          block.begin < step.optimizer.back().end;
 }
 
+bool HasFlatWeights(const Step& step) {
+  return std::any_of(step.ops.begin(), step.ops.end(),
+                     [&](const Op& op) { return step.NameOf(op) == "aten::_cudnn_rnn"; });
+}
+
 void Drop(StepBlock& block) {
   block.requested = 0;
   block.begin = block.begin == kBefore ? 0 : block.begin;

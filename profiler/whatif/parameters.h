@@ -11,6 +11,10 @@ namespace vramscope::whatif {
 // Whether the block was made while an optimizer stepped.
 [[nodiscard]] bool MadeByOptimizer(const Step& step, const StepBlock& block);
 
+// Whether parameters lie in one block: those of a recurrent network, which cuDNN wants so. What a block is for
+// cannot be told of its parts then.
+[[nodiscard]] bool HasFlatWeights(const Step& step);
+
 // Takes away the block from the step, which keeps its number.
 void Drop(StepBlock& block);
 

@@ -106,6 +106,9 @@ Changed Predictor::Change(std::vector<Asked> asked) {
       }
       current = &(**rewritten)->step;
       scene = (**rewritten)->scene;
+      // What the levers before it changed in the scene of the earlier step, in that of this one.
+      for (const Applied& before : changed.levers)
+        (void)FindLever(before.asked.lever)->Apply(*current, before.asked.value, scene);
     }
     Result<Outcome> outcome = lever->Apply(*current, question.value, scene);
     if (!outcome.ok()) {

@@ -55,7 +55,9 @@ void LeaksView::Update(const Document& document, const DeviceView& device,
 
 void LeaksView::Clear() {
   if (running_.valid()) running_.wait();
-  *this = {};
+  running_ = {};
+  answer_.reset();
+  device_ = nullptr;
 }
 
 }  // namespace vramscope::viewer
