@@ -11,7 +11,7 @@ import sys
 import time
 import unittest
 from pathlib import Path
-from typing import Dict, List, Optional, Sequence, Tuple
+from typing import List, Optional, Sequence, Tuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
@@ -168,7 +168,7 @@ class OtherShells(unittest.TestCase):
         ran = 0
         for shell, check in (("zsh", ["zsh", "-fn"]), ("fish", ["fish", "--no-execute"])):
             if shutil.which(shell):
-                done = subprocess.run(check, input=vramscope("completion", shell), capture_output=True, text=True, timeout=60, check=False)
+                done = subprocess.run(check, input=vramscope("completion", shell), capture_output=True, text=True, timeout=600, check=False)
                 self.assertEqual((done.returncode, done.stderr), (0, ""))
                 ran += 1
         if not ran:

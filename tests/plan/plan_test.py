@@ -55,7 +55,7 @@ def record(program: str, folder: Path) -> Tuple[Path, List[str]]:
     sample, *flags = PROGRAMS[program]
     command = [python(), str(SAMPLES / sample), *COMMON, *flags]
     trace = folder / "run.vms"
-    done = run([vramscope(), "dryrun", "--gpu", GPU, "--steps", "all", "-o", str(trace), "--", *command], env=clean_environment(), timeout=300)
+    done = run([vramscope(), "dryrun", "--gpu", GPU, "--steps", "all", "-o", str(trace), "--", *command], env=clean_environment(), timeout=900)
     if done.code != 0:
         raise AssertionError(f"{program}: exit {done.code}: {done.stderr.decode()[-2000:]}")
     return trace, command

@@ -1,0 +1,159 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Views of a training run on the simulated GPU, held to what the command line says of the same trace."""
+import json
+import os
+import subprocess
+import tempfile
+import unittest
+
+from viewing import GROWING, VRAMSCOPE, ViewerTest, picture
+
+
+class TrainingOnAGpu(ViewerTest):
+    """Views that ask the library about operators and steps: a program on the simulated GPU."""
+
+    trace = ""
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        python = os.environ.get("VRAMSCOPE_TEST_PYTHON")
+        if not python:
+            raise unittest.SkipTest("set VRAMSCOPE_TEST_PYTHON to a Python that has PyTorch")
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.trace = os.path.join(folder.name, "grows.vms")
+        program = os.path.join(folder.name, "grows.py")
+        with open(program, "w", encoding="utf-8") as file:
+            file.write(GROWING)
+        done = subprocess.run([VRAMSCOPE, "dryrun", "--gpu", "rtx-4090", "-o", cls.trace, "--", python, program], stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True, timeout=900)
+        assert done.returncode == 0, done.stdout
+
+    def test_what_if_answers_as_the_command_line_does(self) -> None:
+        self.run_script([
+            "click tab.whatif",
+            "wait answered",
+            "expect whatif.subject = true",
+            "expect whatif.asked = []",
+            "state " + self.path("before.json"),
+            "click whatif.checkpoint.all",
+            "wait answered",
+            "expect whatif.asked.0 = checkpoint=all",
+            "click whatif.amp",
+            "click whatif.amp.bf16",
+            "click whatif.zero-grad",
+            "wait answered",
+            "expect whatif.asked.0 = amp=bf16",
+            "expect whatif.asked.2 = zero-grad=keep",
+            "state " + self.path("three.json"),
+            "shot " + self.path("whatif.png"),
+            "click whatif.reset",
+            "click whatif.module.layers.1",
+            "wait answered",
+            "expect whatif.asked = [\"checkpoint=layers.1\"]",
+            "click whatif.module.layers",  # some are ticked: now all are
+            "wait answered",
+            "expect whatif.asked = [\"checkpoint=all\"]",
+            "click whatif.checkpoint.none",
+            "drag whatif.batch 0.5 0.5 0.98 0.5",
+            "wait answered",
+            "expect whatif.after.allocated_bytes > 60000000",
+            "click whatif.reset",
+            "click whatif.settings",
+            "text no_such_key:1",
+            "wait answered",
+            "expect whatif.refused.0 ~ no_such_key",
+            "move whatif.step 0.5 0.5",
+            "click whatif.reset",
+            "wait answered",
+            "expect whatif.asked = []",
+            "click theme",
+            "shot " + self.path("light.png"),
+        ], self.trace)
+        states = {}
+        for name, levers in (("before", []), ("three", ["--amp", "bf16", "--checkpoint", "all", "--zero-grad", "keep"])):
+            with open(self.path(name + ".json"), encoding="utf-8") as file:
+                states[name] = json.load(file)["whatif"]
+            told = subprocess.run([VRAMSCOPE, "whatif", "--json", *levers, self.trace], stdout=subprocess.PIPE, check=True, text=True).stdout
+            after = json.loads(told)["after"]["peak"]
+            self.assertEqual(states[name]["after"], {key: after[key] for key in ("allocated_bytes", "reserved_bytes")})
+        self.assertEqual(states["before"]["before"], states["before"]["after"])
+        self.assertEqual(len(states["three"]["code"]), 3)
+
+    def test_owners_follow_the_moment_and_a_click_zooms(self) -> None:
+        self.run_script([
+            "goto step:4,peak",
+            "click tab.owners",
+            "state " + self.path("all.json"),
+            "click owners 0.3 0.075",  # the second row: layers
+            "expect owners.zoom = [\"layers\"]",
+            "state " + self.path("layers.json"),
+            "move owners 0.2 0.15",
+            "shot " + self.path("flame.png"),
+            "click owners.treemap",
+            "shot " + self.path("treemap.png"),
+            "key u",
+            "expect owners.zoom = []",
+            "click owners 0.3 0.5",
+            "expect owners.zoom != []",
+            "click owners.path.0",
+            "expect owners.zoom = []",
+            "click owners.category",
+            "click owners 0.2 0.3",
+            "expect owners.zoom != []",
+            "click owners.stack",
+            "expect owners.zoom = []",
+            "click owners.operator",
+            "goto 0",
+            "expect owners.shown_bytes < 40000000",
+        ], self.trace)
+        states = {}
+        for name in ("all", "layers"):
+            with open(self.path(name + ".json"), encoding="utf-8") as file:
+                states[name] = json.load(file)
+        self.assertEqual(states["all"]["owners"]["shown_bytes"], states["all"]["allocated_bytes"])
+        self.assertLess(states["layers"]["owners"]["shown_bytes"], states["all"]["allocated_bytes"])
+        self.assertNotEqual(picture(self.path("flame.png"))[2], picture(self.path("treemap.png"))[2])
+
+    def test_leaks_are_those_of_the_command_line(self) -> None:
+        self.run_script([
+            "click tab.leaks",
+            "wait answered",
+            "state " + self.path("leaks.json"),
+            "shot " + self.path("leaks.png"),
+            "click leaks.growing.0",
+            "expect live_rows > 5",  # it goes to the end of the last step, with what is kept in the table
+            "expect moment_text = step 9, optimizer",
+            "move leaks.growth 0.5 0.5",
+        ], self.trace)
+        with open(self.path("leaks.json"), encoding="utf-8") as file:
+            headline = json.load(file)["leaks"]
+        told = subprocess.run([VRAMSCOPE, "leaks", self.trace], stdout=subprocess.PIPE, check=True, text=True).stdout
+        self.assertEqual(headline, told.splitlines()[0])
+        self.assertIn("1.0 MiB a step", headline)
+
+    def test_fragmentation_over_time_and_under_other_settings(self) -> None:
+        self.run_script([
+            "click tab.fragmentation",
+            "wait answered",
+            "state " + self.path("tried.json"),
+            "shot " + self.path("before.png"),
+            "click fragmentation.series 0.3 0.5",  # the moment that all follows
+            "expect moment_ns < 1000000000000",
+            "expect moment_text = outside of all steps",
+            "move fragmentation.settings.1",
+            "shot " + self.path("after.png"),
+        ], self.trace)
+        with open(self.path("tried.json"), encoding="utf-8") as file:
+            state = json.load(file)
+        self.assertGreater(len(state["settings_tried"]), 3)
+        for tried in state["settings_tried"]:
+            told = subprocess.run([VRAMSCOPE, "replay", "--json", "--settings", tried["settings"], self.trace], stdout=subprocess.PIPE,
+                                  check=True, text=True).stdout
+            self.assertEqual(tried["peak_reserved_bytes"], json.loads(told)["peak"]["reserved_bytes"], tried["settings"])
+        self.assertNotEqual(picture(self.path("before.png"))[2], picture(self.path("after.png"))[2])
+
+
+if __name__ == "__main__":
+    unittest.main()
