@@ -2,6 +2,7 @@
 // Frozen parameters: no gradient, no optimizer state, and no activations that only they needed.
 #include "profiler/whatif/freeze.h"
 #include "profiler/whatif/lever.h"
+#include "profiler/whatif/parameters.h"
 #include "profiler/whatif/segments.h"
 
 namespace vramscope::whatif {

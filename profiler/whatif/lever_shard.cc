@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "profiler/whatif/lever.h"
+#include "profiler/whatif/parameters.h"
 #include "profiler/whatif/segments.h"
 #include "profiler/whatif/shard.h"
 

@@ -57,6 +57,9 @@ LEVERS: Dict[str, Tuple[List[str], List[str]]] = {
     "freeze, batch x2": (["--freeze", "{body}", "--batch", "2x"], ["--freeze", "{body}", "--batch", "{double}"]),
     "freeze, sgd": (["--freeze", "{blocks}", "--optimizer", "sgd"], ["--freeze", "{blocks}", "--optimizer", "sgd"]),
     "offload optimizer": (["--offload", "optimizer"], ["--offload"]),
+    **{f"alloc-conf {setting}": (["--alloc-conf", setting], ["--alloc-conf", setting])
+       for setting in ("expandable_segments:True", "max_split_size_mb:32", "roundup_power2_divisions:4", "garbage_collection_threshold:0.8")},
+    **{f"empty-cache {when}": (["--empty-cache", when], ["--empty-cache", when]) for when in ("before-backward", "before-optimizer", "after-step")},
     "amp, checkpoint": (["--amp", "bf16", "--checkpoint", "all"], ["--amp", "bf16", "--checkpoint"]),
     "amp, batch x2": (["--amp", "bf16", "--batch", "2x"], ["--amp", "bf16", "--batch", "{double}"]),
     "amp, accumulate 4": (["--amp", "bf16", "--accumulate", "4"], ["--amp", "bf16", "--accumulate", "4"]),

@@ -269,12 +269,16 @@ def arguments() -> argparse.ArgumentParser:
     parser.add_argument("--shard", choices=("ddp", "ddp:view", "zero1", "zero2", "fsdp"), default="", help="as one rank of those that torchrun's environment says")
     parser.add_argument("--freeze", default="", help="paths of modules and parameters, with commas, in which * stands for one name")
     parser.add_argument("--offload", action="store_true", help="the optimizer steps on the host")
+    parser.add_argument("--alloc-conf", default="", help="settings of the allocator, before anything is on the device")
+    parser.add_argument("--empty-cache", choices=("before-backward", "before-optimizer", "after-step"), default="", help="where the cache is given back")
     parser.add_argument("--steps", type=int, default=4)
     parser.add_argument("--variants", metavar="JSON", help="a list of lists of switches: each is trained in a process of its own, forked before anything is on the device")
     return parser
 
 
 def train(options: argparse.Namespace) -> None:
+    if options.alloc_conf:
+        torch.cuda.memory._set_allocator_settings(options.alloc_conf)
     torch.manual_seed(0)
     subject = MODELS[options.model](options.size)
     if hasattr(subject.model, "config"):
@@ -293,13 +297,19 @@ def train(options: argparse.Namespace) -> None:
             batch = [tensor.to("cuda", low if tensor.is_floating_point() else None) for tensor in subject.batch(options.batch // options.accumulate)]
             with torch.autocast("cuda", TYPES.get(options.amp), enabled=options.amp is not None):
                 loss = subject.loss(model, *batch)
+            if options.empty_cache == "before-backward":
+                torch.cuda.empty_cache()
             scaler.scale(loss / options.accumulate).backward()
+        if options.empty_cache == "before-optimizer":
+            torch.cuda.empty_cache()
         if options.amp == "fp16":
             scaler.step(optimizer)
             scaler.update()
         else:
             optimizer.step()
         optimizer.zero_grad(set_to_none=not options.keep_gradients)
+        if options.empty_cache == "after-step":
+            torch.cuda.empty_cache()
 
 
 def counters() -> str:

@@ -67,6 +67,7 @@ void Session::Update() {
       file->document = file->job->TakeDocument();
       if (file->document) Arrive(*file);
     }
+    if (!file->document) continue;  // it may arrive with all its layouts after the question above
     size_t device = 0;
     while (auto layout = file->job->TakeLayout(device)) file->layouts[device] = std::move(layout);
     Follow(*file);

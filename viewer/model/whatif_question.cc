@@ -32,7 +32,11 @@ std::string Quoted(const std::string& word) {
 
 std::vector<whatif::Asked> AskedBy(const WhatIfQuestion& question, const std::set<std::string>& blocks) {
   std::vector<whatif::Asked> asked;
+  if (!question.freeze.empty()) asked.push_back({"freeze", question.freeze});
   if (!question.amp.empty()) asked.push_back({"amp", question.amp});
+  if (!question.precision.empty()) asked.push_back({"precision", question.precision});
+  if (!question.shard.empty())
+    asked.push_back({"shard", question.shard + ":" + std::to_string(question.ranks)});
   if (!question.checkpoints.empty()) {
     std::string paths;
     for (const std::string& path : question.checkpoints) paths += (paths.empty() ? "" : ",") + path;
@@ -43,6 +47,7 @@ std::vector<whatif::Asked> AskedBy(const WhatIfQuestion& question, const std::se
   if (!question.optimizer.empty())
     asked.push_back({"optimizer", question.optimizer + ":" + question.optimizer_way});
   if (question.keep_gradients) asked.push_back({"zero-grad", "keep"});
+  if (question.offload_optimizer) asked.push_back({"offload", "optimizer"});
   if (question.settings) asked.push_back({"alloc-conf", *question.settings});
   if (!question.empty_cache.empty()) asked.push_back({"empty-cache", question.empty_cache});
   return asked;

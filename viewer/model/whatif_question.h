@@ -18,12 +18,17 @@ namespace vramscope::viewer {
 
 // As it was recorded where nothing else is said.
 struct WhatIfQuestion {
-  std::string amp;                    // "bf16", "fp16"; "" = as recorded, also below
+  std::string freeze;                 // patterns of paths with commas; "" = as recorded, also below
+  std::string amp;                    // "bf16", "fp16"
+  std::string precision;              // the same, throughout
+  std::string shard;                  // "ddp", "zero1", "zero2", "zero3", "fsdp"
+  int64_t ranks = 8;                  // of these
   std::set<std::string> checkpoints;  // paths of modules
   int64_t batch = 0;                  // samples; 0 = as recorded
   int64_t accumulate = 1;             // parts
   std::string optimizer;              // "sgd", "momentum", "adam", "adamw"
   std::string optimizer_way = "foreach";
+  bool offload_optimizer = false;
   bool keep_gradients = false;
   std::optional<std::string> settings;  // of the allocator
   std::string empty_cache;              // "before-backward", "before-optimizer", "after-step"

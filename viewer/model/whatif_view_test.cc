@@ -26,12 +26,26 @@ TEST(WhatIfQuestionTest, AsRecordedAsksForNothing) {
 }
 
 TEST(WhatIfQuestionTest, EverySwitchIsALeverThatTheLibraryHas) {
-  WhatIfQuestion question{"bf16", {"layers.0", "layers.1"},   8,           4, "adamw", "fused",
-                          true,   "expandable_segments:True", "after-step"};
-  EXPECT_THAT(Words(question, {"layers.0", "layers.1"}),
-              ElementsAre("amp=bf16", "checkpoint=all", "batch=8", "accumulate=4", "optimizer=adamw:fused",
-                          "zero-grad=keep", "alloc-conf=expandable_segments:True", "empty-cache=after-step"));
-  EXPECT_EQ(Words(question, {"layers.0"})[1], "checkpoint=layers.0,layers.1");
+  const WhatIfQuestion question{.freeze = "head",
+                                .amp = "bf16",
+                                .precision = "fp16",
+                                .shard = "fsdp",
+                                .ranks = 4,
+                                .checkpoints = {"layers.0", "layers.1"},
+                                .batch = 8,
+                                .accumulate = 4,
+                                .optimizer = "adamw",
+                                .optimizer_way = "fused",
+                                .offload_optimizer = true,
+                                .keep_gradients = true,
+                                .settings = "expandable_segments:True",
+                                .empty_cache = "after-step"};
+  EXPECT_THAT(
+      Words(question, {"layers.0", "layers.1"}),
+      ElementsAre("freeze=head", "amp=bf16", "precision=fp16", "shard=fsdp:4", "checkpoint=all", "batch=8",
+                  "accumulate=4", "optimizer=adamw:fused", "zero-grad=keep", "offload=optimizer",
+                  "alloc-conf=expandable_segments:True", "empty-cache=after-step"));
+  EXPECT_EQ(Words(question, {"layers.0"})[4], "checkpoint=layers.0,layers.1");
   const auto asked = AskedBy(question, {});
   ASSERT_EQ(asked.size(), whatif::Levers().size());
   for (size_t i = 0; i < asked.size(); ++i) EXPECT_EQ(asked[i].lever, whatif::Levers()[i]->info().name);

@@ -117,6 +117,56 @@ void ShowOptimizer(App& app, const WhatIfSubject& subject) {
   LeverName("Gradients", "zero-grad");
   ImGui::Checkbox("keep in zero_grad", &question.keep_gradients);
   app.NameLastItem("whatif.zero-grad");
+  LeverName("State", "offload");
+  ImGui::Checkbox("on the host, with its step", &question.offload_optimizer);
+  app.NameLastItem("whatif.offload");
+}
+
+// Autocast and training in 16 bits throughout exclude each other: the one that is chosen last stands.
+void ShowPrecision(App& app) {
+  WhatIfQuestion& question = app.whatif.question;
+  const WhatIfQuestion before = question;
+  LeverName("Autocast", "amp");
+  LeverCombo(app, "amp", {{"as recorded", ""}, {"bf16", "bf16"}, {"fp16, with a GradScaler", "fp16"}},
+             question.amp);
+  LeverName("Throughout", "precision");
+  LeverCombo(app, "precision", {{"as recorded", ""}, {"bf16", "bf16"}, {"fp16", "fp16"}}, question.precision);
+  if (question.amp != before.amp && !question.amp.empty()) question.precision.clear();
+  if (question.precision != before.precision && !question.precision.empty()) question.amp.clear();
+}
+
+void ShowSharding(App& app) {
+  constexpr int kMostRanks = 1024;
+  WhatIfQuestion& question = app.whatif.question;
+  LeverName("Sharding", "shard");
+  const bool chosen = !question.shard.empty();
+  if (chosen) ImGui::SetNextItemWidth(-Em(5.7f));
+  LeverCombo(app, "shard",
+             {{"as recorded", ""},
+              {"DDP", "ddp"},
+              {"ZeRO-1", "zero1"},
+              {"ZeRO-2", "zero2"},
+              {"ZeRO-3", "zero3"},
+              {"FSDP", "fsdp"}},
+             question.shard);
+  if (!chosen) return;
+  ImGui::SameLine(0, Em(0.3f));
+  ImGui::SetNextItemWidth(-1);
+  int ranks = static_cast<int>(question.ranks);
+  if (ImGui::SliderInt("##ranks", &ranks, 2, kMostRanks, "%d ranks",
+                       ImGuiSliderFlags_Logarithmic | ImGuiSliderFlags_AlwaysClamp))
+    question.ranks = ranks;
+  app.NameLastItem("whatif.ranks");
+}
+
+void ShowFrozen(App& app) {
+  WhatIfQuestion& question = app.whatif.question;
+  LeverName("Frozen", "freeze");
+  char text[kMostText];
+  *fmt::format_to_n(text, sizeof text - 1, "{}", question.freeze).out = '\0';
+  if (ImGui::InputTextWithHint("##freeze", "layers.*, with commas", text, sizeof text))
+    question.freeze = text;
+  app.NameLastItem("whatif.freeze");
 }
 
 // A box with a dash in it where some of what is below is ticked.
@@ -263,11 +313,11 @@ void ShowWhatIfControls(App& app, const WhatIfSubject& subject) {
   ImGui::SameLine(Em(kControls));
   ImGui::AlignTextToFramePadding();
   ImGui::TextDisabled("step %u of the run", subject.step.number);
-  LeverName("Precision", "amp");
-  LeverCombo(app, "amp", {{"as recorded", ""}, {"autocast, bf16", "bf16"}, {"autocast, fp16", "fp16"}},
-             app.whatif.question.amp);
+  ShowPrecision(app);
   ShowBatch(app, subject);
   ShowOptimizer(app, subject);
+  ShowFrozen(app);
+  ShowSharding(app);
   ShowSettings(app, subject);
   ShowCheckpoints(app, subject, std::max(ImGui::GetContentRegionAvail().y - Em(2), Em(6)));
   ImGui::PopStyleVar();

@@ -1,0 +1,85 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Draws the pictures of docs/images/viewer anew: every view, dark and light, at scale 1 and 2, from training runs on simulated GPUs.
+#
+#   scripts/viewer_pictures.sh [FOLDER]        default: docs/images/viewer; some minutes, of which most are recording
+set -euo pipefail
+cd "$(dirname "$0")/.."
+source scripts/environment.sh
+
+folder=$(realpath -m "${1:-docs/images/viewer}")
+vramscope=$PWD/build/release/bin/vramscope
+python=$(torch_python)
+runs=$(mktemp -d)
+trap 'rm -rf "$runs"' EXIT
+
+# record NAME GPU PROGRAM...: its trace, whether it ended well or without memory.
+record() {
+  say "recording $1"
+  "$vramscope" dryrun --quiet --gpu "$2" --steps all -o "$runs/$1.vms" -- "$python" "${@:3}" >/dev/null || [[ -s $runs/$1.vms ]]
+}
+gpt() { record "$1" "$2" samples/gpt.py --device cuda --steps 4 "${@:3}"; }
+
+# A list that keeps 1 MiB of every step.
+cat >"$runs/grows.py" <<'PYTHON'
+import torch
+from torch import nn
+model = nn.Sequential(nn.Linear(1024, 4096), nn.GELU(), nn.Linear(4096, 1024)).cuda()
+optimizer = torch.optim.AdamW(model.parameters())
+history = []
+for step in range(12):
+    output = model(torch.randn(256, 1024).cuda())
+    history.append(output.detach())
+    output.square().mean().backward()
+    optimizer.step()
+    optimizer.zero_grad()
+PYTHON
+
+gpt gpt rtx-4090 --dim 512 --layers 6 --batch 16
+gpt before a100-40gb --dim 768 --layers 12 --batch 24
+gpt after a100-40gb --dim 768 --layers 13 --batch 24
+gpt failed rtx-4090 --dim 2048 --layers 24 --batch 128
+record grows rtx-4090 "$runs/grows.py"
+
+# draw VIEW [FILE...]: what the view is of, and the place in it; whatif is asked before it is drawn.
+draw() {
+  local view=$1 theme scale place=(--goto step:3,peak) files=()
+  shift
+  for file in "$@"; do files+=("$file.vms"); done
+  [[ $view == oom ]] && place=(--goto oom)
+  [[ $view == leaks ]] && place=(--goto end)
+  for theme in dark light; do
+    for scale in 1 2; do
+      local picture=$folder/$theme-$scale/$view.png
+      mkdir -p "$(dirname "$picture")"
+      local size=1600x1000
+      [[ $scale == 2 ]] && size=1280x800
+      {
+        echo "wait loaded"
+        printf 'click tab.%s\nwait answered\n' "$view"
+        if [[ $view == whatif ]]; then
+          printf '%s\n' "click whatif.checkpoint.all" "wait answered" "click whatif.amp" "click whatif.amp.bf16" "wait answered"
+        fi
+        printf 'wait 5\nwait answered\nshot %s\n' "$picture"
+      } >"$runs/script.txt"
+      "$vramscope" view --script "$runs/script.txt" "${place[@]}" --theme "$theme" --scale "$scale" --size "$size" "${files[@]}"
+    done
+  done
+  say "$view"
+}
+
+cd "$runs"  # names of files are in the pictures
+for view in timeline owners map address-time fragmentation whatif; do draw "$view" gpt; done
+draw oom failed
+draw leaks grows
+draw compare after before
+
+# A third of the size, where Python has Pillow.
+if python3 -c 'import PIL' 2>/dev/null; then
+  python3 - "$folder" <<'PYTHON'
+import pathlib, sys
+from PIL import Image
+for path in pathlib.Path(sys.argv[1]).glob("*/*.png"):
+    Image.open(path).convert("RGB").quantize(256, dither=Image.Dither.NONE).save(path, optimize=True)
+PYTHON
+fi
