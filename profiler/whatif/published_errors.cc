@@ -40,6 +40,17 @@ constexpr std::array kPublished = {
     PublishedErrors{"freeze blocks", "freeze", 4, 0, -1.98, 0, -5.67},
     PublishedErrors{"freeze all but the head", "freeze", 4, 2.09, -9.34, 0, 0},
     PublishedErrors{"freeze, precision", "freeze", 4, 0, 0, 0, 0},
+    PublishedErrors{"alloc-conf expandable_segments:True", "alloc-conf", 16, 0, 0.1, 0, 15.15},
+    PublishedErrors{"alloc-conf max_split_size_mb:32", "alloc-conf", 16, 0, 0.06, 0, 0},
+    PublishedErrors{"alloc-conf roundup_power2_divisions:4", "alloc-conf", 16, 0, 0, 0, 0},
+    PublishedErrors{"alloc-conf garbage_collection_threshold:0.8", "alloc-conf", 16, 0, 0.06, 0, 0},
+    PublishedErrors{"empty-cache before-backward", "empty-cache", 16, 0, 0.27, 0, 0},
+    PublishedErrors{"empty-cache before-optimizer", "empty-cache", 16, 0, 0.27, 0, 0},
+    PublishedErrors{"empty-cache after-step", "empty-cache", 16, 0, 0.42, 0, 0.76},
+    PublishedErrors{"zero-grad keep", "zero-grad", 16, 0, -4.3, 0, -9.35},
+    PublishedErrors{"batch x0.5 (further models)", "batch", 10, 0, -0.05, 0, 0},
+    PublishedErrors{"sgd (further models)", "optimizer", 10, 0, 0.15, 0, 0},
+    PublishedErrors{"checkpoint all (further models)", "checkpoint", 8, 0.07, -0.93, 0, -10.39},
 };
 
 // Of the rows of one lever, or of all.
