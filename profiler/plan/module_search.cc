@@ -179,7 +179,8 @@ std::optional<ModuleChoice> ModuleSearch::Exact(const Changes& others, Content& 
   std::stable_sort(sets.begin(), sets.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   const uint64_t replays = judge_.replays();
   const whatif::ErrorBand band = BandWithCheckpoints(others);
-  for (const auto& [ns, chosen] : sets) {
+  for (const auto& set : sets) {
+    const std::vector<bool>& chosen = set.second;
     const bool ruled_out = std::any_of(content.cuts.begin(), content.cuts.end(), [&](const Cut& cut) {
       return band.ReservedAtMost(cut.Left(chosen)) > limit;
     });
@@ -187,7 +188,7 @@ std::optional<ModuleChoice> ModuleSearch::Exact(const Changes& others, Content& 
     if (judge_.replays() - replays >= kMostReplays || judge_.exhausted())
       return Greedy(others, content, limit);
     const Verdict& verdict = With(others, chosen, limit);
-    if (Fits(verdict, limit)) return ModuleChoice{&verdict, true, ns};
+    if (Fits(verdict, limit)) return ModuleChoice{&verdict, true, set.first};
     if (verdict.possible && !verdict.replayed) content.AddCut(verdict.at);
   }
   return std::nullopt;
