@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "profiler/model/forwarding_source.h"
 #include "profiler/snapshot/source.h"
 
 namespace vramscope::cli {
@@ -38,31 +39,22 @@ std::string TimeLeft(double seconds) {
 
 std::string NameOf(const std::string& path) { return Printable(path.substr(path.find_last_of('/') + 1)); }
 
-// Forwards everything, and counts what is read.
-class WatchedSource final : public model::Source {
+// Counts what is read.
+class WatchedSource final : public model::ForwardingSource {
  public:
   WatchedSource(std::shared_ptr<const model::Source> source, std::string what, ProgressLine& line)
-      : source_(std::move(source)), what_(std::move(what)), line_(line) {}
+      : ForwardingSource(std::move(source)), what_(std::move(what)), line_(line) {}
 
-  const trace::TraceClock& clock() const override { return source_->clock(); }
-  const std::vector<trace::ProcessInfo>& processes() const override { return source_->processes(); }
-  const std::vector<trace::ThreadInfo>& threads() const override { return source_->threads(); }
-  const trace::Metadata& metadata() const override { return source_->metadata(); }
-  const trace::Damage& damage() const override { return source_->damage(); }
-  uint64_t event_count() const override { return source_->event_count(); }
-  std::string_view String(trace::StringId id) const override { return source_->String(id); }
-  std::vector<trace::StringId> Stack(trace::StackId id) const override { return source_->Stack(id); }
   Status ForEachBatch(const Visit& visit) const override {
     uint64_t done = 0;
-    return source_->ForEachBatch([&](std::span<const trace::Event> events) {
+    return source().ForEachBatch([&](std::span<const trace::Event> events) {
       done += events.size();
-      line_.Show(what_, "events", done, source_->event_count());
+      line_.Show(what_, "events", done, event_count());
       return visit(events);
     });
   }
 
  private:
-  std::shared_ptr<const model::Source> source_;
   std::string what_;
   ProgressLine& line_;
 };

@@ -6,6 +6,7 @@
 #include <exception>
 #include <utility>
 
+#include "profiler/model/forwarding_source.h"
 #include "profiler/snapshot/read.h"
 #include "profiler/snapshot/source.h"
 #include "trace_format/reader.h"
@@ -13,24 +14,15 @@
 namespace vramscope::viewer {
 
 // The source that it is given, and a look at the allocator's totals as they go by.
-class LoadJob::Watched final : public model::Source {
+class LoadJob::Watched final : public model::ForwardingSource {
  public:
   Watched(LoadJob& job, std::shared_ptr<const model::Source> source)
-      : job_(job), source_(std::move(source)) {}
-
-  const trace::TraceClock& clock() const override { return source_->clock(); }
-  const std::vector<trace::ProcessInfo>& processes() const override { return source_->processes(); }
-  const std::vector<trace::ThreadInfo>& threads() const override { return source_->threads(); }
-  const trace::Metadata& metadata() const override { return source_->metadata(); }
-  const trace::Damage& damage() const override { return source_->damage(); }
-  uint64_t event_count() const override { return source_->event_count(); }
-  std::string_view String(trace::StringId id) const override { return source_->String(id); }
-  std::vector<trace::StringId> Stack(trace::StackId id) const override { return source_->Stack(id); }
+      : ForwardingSource(std::move(source)), job_(job) {}
 
   Status ForEachBatch(const Visit& visit) const override {
     PreviewPoint point;
     uint64_t device = 0;  // the CPU, which reports no totals
-    return source_->ForEachBatch([&](std::span<const trace::Event> events) {
+    return source().ForEachBatch([&](std::span<const trace::Event> events) {
       for (const trace::Event& event : events) Look(event, device, point);
       return visit(events);
     });
@@ -61,7 +53,6 @@ class LoadJob::Watched final : public model::Source {
   }
 
   LoadJob& job_;  // only while the run is read
-  std::shared_ptr<const model::Source> source_;
 };
 
 LoadJob::LoadJob(std::string path, std::function<void()> wake)

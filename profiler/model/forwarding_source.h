@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// A source that is another one, for whoever wants to see its events go by: progress, a first picture.
+#pragma once
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "profiler/model/source.h"
+
+namespace vramscope::model {
+
+// Everything but ForEachBatch, which the derived class passes on with its own look at the batches.
+class ForwardingSource : public Source {
+ public:
+  explicit ForwardingSource(std::shared_ptr<const Source> source) : source_(std::move(source)) {}
+
+  const trace::TraceClock& clock() const override { return source_->clock(); }
+  const std::vector<trace::ProcessInfo>& processes() const override { return source_->processes(); }
+  const std::vector<trace::ThreadInfo>& threads() const override { return source_->threads(); }
+  const trace::Metadata& metadata() const override { return source_->metadata(); }
+  const trace::Damage& damage() const override { return source_->damage(); }
+  uint64_t event_count() const override { return source_->event_count(); }
+  std::string_view String(trace::StringId id) const override { return source_->String(id); }
+  std::vector<trace::StringId> Stack(trace::StackId id) const override { return source_->Stack(id); }
+
+ protected:
+  [[nodiscard]] const Source& source() const { return *source_; }
+
+ private:
+  std::shared_ptr<const Source> source_;
+};
+
+}  // namespace vramscope::model
