@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Element types and shapes of operands.
+// Element types and shapes of operands; blocks that are copies.
 #include <charconv>
 #include <iterator>
 
@@ -14,6 +14,15 @@ uint32_t BytesOf(uint8_t dtype) {
   static constexpr uint8_t kBytes[] = {1, 1, 2, 4, 8, 2, 4, 8, 4, 8, 16, 1, 1, 1, 4,
                                        2, 1, 1, 1, 1, 1, 1, 2, 1, 1, 1,  1, 2, 4, 8};
   return dtype < std::size(kBytes) ? kBytes[dtype] : 0;
+}
+
+StepBlock CopyOf(const Step& step, uint32_t block) {
+  StepBlock copy = step.blocks[block];
+  copy.id = model::kNone;
+  copy.accumulated = kForever;
+  copy.copy_of = block;
+  copy.workspace = false;
+  return copy;
 }
 
 Shape ParseShape(std::string_view text, std::vector<int64_t>& dims) {

@@ -136,14 +136,11 @@ class Kernels {
   }
 
   void Add(uint32_t like, uint32_t op, Position begin, Position end, uint64_t bytes) {
-    StepBlock block = step_.blocks[like];
-    block.id = kNone;
+    StepBlock block = CopyOf(step_, like);
     block.requested = bytes;
     block.begin = begin;
     block.end = end;
-    block.accumulated = kForever;
     block.op = op;
-    block.copy_of = like;
     block.category = step_.ops[op].node == kNone ? Category::kTemporaryForward : Category::kTemporaryBackward;
     changed_.blocks.push_back(block);
   }

@@ -79,15 +79,11 @@ void Versions::UsedInForward(uint32_t version, Position at) {
 
 uint32_t Versions::Add(uint32_t block, uint8_t type, Position at, uint32_t op, uint64_t bytes) {
   const auto version = static_cast<uint32_t>(changed_.blocks.size());
-  StepBlock copy = step_.blocks[block];
-  copy.id = kNone;
+  StepBlock copy = CopyOf(step_, block);
   copy.requested = bytes;
   copy.begin = at;
   copy.end = kForever;
-  copy.accumulated = kForever;
   copy.op = op;
-  copy.copy_of = block;
-  copy.workspace = false;
   copy.category = at < backward_begin_ ? Category::kTemporaryForward : Category::kTemporaryBackward;
   changed_.blocks.push_back(copy);
   types_.push_back(type);

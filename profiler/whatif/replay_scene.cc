@@ -60,14 +60,7 @@ class StepWriter {
  public:
   StepWriter(const Scene& scene, const allocator::DeviceAllocator& model, UseOverStep* into)
       : length_(scene.length), model_(model), into_(into) {
-    if (into_ == nullptr) return;
-    *into_ = {{},
-              scene.length,
-              scene.forward_begin,
-              scene.backward_begin,
-              scene.backward_end,
-              scene.optimizer_begin,
-              scene.optimizer_end};
+    if (into_ != nullptr) *into_ = {scene, {}};
   }
 
   // `block` was made before the first step.

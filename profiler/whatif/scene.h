@@ -32,15 +32,19 @@ struct Block {
   uint16_t stream = 0;
 };
 
-struct Scene {
-  std::vector<Block> blocks;
-  Position length = 0;
-  // Where the phases lie now: a lever that inserts time moves them.
+// Where a step's phases lie.
+struct Phases {
+  Position length = 0;  // of the step
   Position forward_begin = 0;
   Position backward_begin = 0;
   Position backward_end = 0;
   Position optimizer_begin = 0;
   Position optimizer_end = 0;
+};
+
+// A lever that inserts time moves the phases.
+struct Scene : Phases {
+  std::vector<Block> blocks;
   std::string settings;  // of the allocator
   std::vector<Position> empty_cache;
   uint32_t micro_batches =
@@ -79,15 +83,8 @@ struct UseAt {
 };
 // The replayed step in which most is allocated, the last of equals: its highest `allocated` is
 // Replayed::allocated_peak, but where that is of what was there before the first step.
-struct UseOverStep {
-  std::vector<UseAt> points;  // in order; the first one is the step's begin
-  Position length = 0;
-  // Of the scene.
-  Position forward_begin = 0;
-  Position backward_begin = 0;
-  Position backward_end = 0;
-  Position optimizer_begin = 0;
-  Position optimizer_end = 0;
+struct UseOverStep : Phases {  // of the scene
+  std::vector<UseAt> points;   // in order; the first one is the step's begin
 };
 
 // `over_step` is filled where it is given: some 100 bytes for each event of the step. An error is one

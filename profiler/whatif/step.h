@@ -174,6 +174,9 @@ class Step {
   OnFirstUse last_uses;   // of the checkpoint lever
 };
 
+// A block that a lever puts in: elements of `block`, with a size and a life that are still to be said.
+[[nodiscard]] StepBlock CopyOf(const Step& step, uint32_t block);
+
 // "8,128,256"; its dimensions are put behind those in `dims`.
 [[nodiscard]] Shape ParseShape(std::string_view text, std::vector<int64_t>& dims);
 
