@@ -24,7 +24,14 @@ const VerbHelp& WhatifHelp() {
       {{"list", '\0', nullptr, "Show the changes that can be asked for, and what each needs recorded."},
        {"amp", '\0', "bf16|fp16", "torch.autocast around the model and its loss; fp16 with a GradScaler."},
        {"precision", '\0', "bf16|fp16", "Model, gradients, optimizer state and batch in 16 bits."},
+       {"lora", '\0', "RANK[:PATHS]",
+        "Linear layers are frozen, and two matrices of this rank are trained beside\neach: those inside "
+        "blocks, or of "
+        "modules such as 'layers.*.mlp'."},
        {"freeze", '\0', "PATTERN", "These parameters are not trained: 'layers.*', or several with commas."},
+       {"quantize", '\0', "int8|nf4[:PATHS]",
+        "Weights of frozen linear layers in 8 or 4 bits, restored while they\nmultiply; with --lora or "
+        "--freeze."},
        {"batch", '\0', "N|FACTORx", "Samples in a batch: 16, 0.5x."},
        {"accumulate", '\0', "K", "The batch in K parts, one optimizer step for all of them."},
        {"checkpoint", '\0', "all|every:K|PATHS",
@@ -32,7 +39,8 @@ const VerbHelp& WhatifHelp() {
         "'layers.*,head'."},
        {"optimizer", '\0', "NAME[:WAY]", "sgd, momentum, adam or adamw; :foreach, :for-loop or :fused."},
        {"offload", '\0', "optimizer[:GB/s]",
-        "The optimizer steps on the host; optimizer:25GB/s also says how long\nits gradients and parameters travel."},
+        "The optimizer steps on the host; optimizer:25GB/s also says how long\nits gradients and parameters "
+        "travel."},
        {"zero-grad", '\0', "keep", "zero_grad(set_to_none=False)."},
        {"shard", '\0', "KIND:N",
         "One rank of N: ddp:8, zero1:8, zero2:8, zero3:8, fsdp:8; ddp:8:view with\ngradients as views, "

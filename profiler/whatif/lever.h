@@ -60,9 +60,11 @@ class Lever {
 [[nodiscard]] const Lever* FindLever(std::string_view name);
 
 // One each, defined in lever_*.cc.
+const Lever& LoraLever();
 const Lever& FreezeLever();
 const Lever& AmpLever();
 const Lever& PrecisionLever();
+const Lever& QuantizeLever();
 const Lever& CheckpointLever();
 const Lever& ShardLever();
 const Lever& BatchLever();

@@ -132,12 +132,20 @@ class Checkpointer {
       kept.inside = std::max(kept.inside, saved.released);
       kept.unpacked = std::max(kept.unpacked, saved.node == kNone ? saved.released : WorkEnd(saved));
       kept.segment = place;
-      kept_in_.emplace_back(saved.block, place);
+      if (step_.blocks[saved.block].begin < segment.begin) given_.emplace_back(saved.block, place);
       segment.last_save = std::max(segment.last_save, saved.at);
       segment.released = std::max(segment.released, saved.released);
       if (saved.node != kNone) segment.recompute = std::min(segment.recompute, step_.nodes[saved.node].begin);
     }
-    std::sort(kept_in_.begin(), kept_in_.end());
+    // What a call is given is held until it was made again, whether or not a node keeps it.
+    for (const Operand& operand : step_.operands) {
+      const Op& op = step_.ops[operand.op];
+      const uint32_t place = operand.block == kNone || op.node != kNone ? kNone : SegmentAt(op.begin);
+      const Position born = place == kNone ? kBefore : step_.blocks[operand.block].begin;
+      if (born != kBefore && born < segments_[place].begin) given_.emplace_back(operand.block, place);
+    }
+    std::sort(given_.begin(), given_.end());
+    given_.erase(std::unique(given_.begin(), given_.end()), given_.end());
   }
 
   // The block as it is made again.
@@ -162,36 +170,39 @@ class Checkpointer {
   void Drop(Block& block, uint32_t home) const {
     const StepBlock& recorded = step_.blocks[block.origin];
     const Kept& kept = kept_[block.origin];
-    if (kept.inside == kBefore) return;
-    if (recorded.end > kept.inside + kAtOnce && recorded.end > kept.outside + kAtOnce)
-      return;  // somebody else held it longer
-    Position end =
-        std::max({uses_.of_block[block.origin] + kHair, kept.outside + kHair, block.begin + kHair});
-    for (uint32_t i = 0; i < segments_.size(); ++i) {
-      // An input: made before the segment, and kept by one of its nodes.
-      if (i != home && recorded.begin < segments_[i].begin && KeptIn(block.origin, i))
-        end = std::max(end, segments_[i].released + kHair);
+    const Position given = GivenUntil(block.origin, home);
+    const bool longer =  // somebody else held it
+        recorded.end > kept.inside + kAtOnce && recorded.end > kept.outside + kAtOnce;
+    if (kept.inside != kBefore && !longer) {
+      const Position used = uses_.of_block[block.origin];
+      block.end = std::min(block.end, std::max({used, kept.outside, block.begin, given}) + kHair);
     }
-    block.end = std::min(block.end, end);
+    if (given != kBefore) block.end = std::max(block.end, given + kHair);
   }
 
-  [[nodiscard]] bool KeptIn(uint32_t block, uint32_t segment) const {
-    return std::binary_search(kept_in_.begin(), kept_in_.end(), std::pair(block, segment));
+  // Until the last of the segments that were given the block has been made again.
+  [[nodiscard]] Position GivenUntil(uint32_t block, uint32_t home) const {
+    Position until = kBefore;
+    for (auto it = std::lower_bound(given_.begin(), given_.end(), std::pair(block, uint32_t{0}));
+         it != given_.end() && it->first == block; ++it) {
+      if (it->second != home && segments_[it->second].recompute < kForever)
+        until = std::max(until, segments_[it->second].released);
+    }
+    return until;
   }
 
   const Step& step_;
   const LastUses& uses_;
   std::vector<Segment> segments_;
   std::vector<Kept> kept_;
-  std::vector<std::pair<uint32_t, uint32_t>> kept_in_;  // (block, segment), sorted
+  std::vector<std::pair<uint32_t, uint32_t>> given_;  // (block, segment) that it goes into, sorted
 };
 
 class Checkpoint final : public Lever {
  public:
   const LeverInfo& info() const override {
     static constexpr LeverInfo kInfo = {
-        "checkpoint", "all | every:K | PATHS",
-        "activations of these modules are computed again in backward",
+        "checkpoint", "all | every:K | PATHS", "activations of these modules are computed again in backward",
         "modules, operators and saved tensors (a deep step of a Python program)"};
     return kInfo;
   }

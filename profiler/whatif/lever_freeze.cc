@@ -8,24 +8,6 @@
 namespace vramscope::whatif {
 namespace {
 
-// Whether a module on the way to the parameter, or it itself, has a path of the pattern.
-bool Belongs(std::string_view name, std::string_view pattern) {
-  for (size_t dot = name.find('.'); dot != std::string_view::npos; dot = name.find('.', dot + 1)) {
-    if (PathMatches(pattern, name.substr(0, dot))) return true;
-  }
-  return PathMatches(pattern, name);
-}
-
-// "embed,layers.*"
-bool BelongsToOne(std::string_view name, std::string_view patterns) {
-  while (!patterns.empty()) {
-    const size_t comma = patterns.find(',');
-    if (Belongs(name, patterns.substr(0, comma))) return true;
-    patterns = comma == std::string_view::npos ? std::string_view{} : patterns.substr(comma + 1);
-  }
-  return false;
-}
-
 class Freeze final : public Lever {
  public:
   const LeverInfo& info() const override {

@@ -57,18 +57,41 @@ void TakeAwayOptimizer(Scene& scene) {
   });
 }
 
-void StepOnly(const std::function<bool(uint32_t)>& kept, Step& step) {
+std::vector<uint32_t> SteppedParameters(const Step& step) {
   std::map<std::string_view, uint32_t> by_name;
   for (const uint32_t parameter : step.trained) by_name[step.blocks[parameter].name] = parameter;
   Turns turns(step);
-  for (StepBlock& block : step.blocks) {
+  std::vector<uint32_t> parameters;
+  for (const StepBlock& block : step.blocks) {
+    parameters.push_back(kNone);
     const bool state = block.category == classify::Category::kOptimizerState;
     if (!state && !MadeByOptimizer(step, block)) continue;
     const auto named = by_name.find(classify::ParameterOfName(block.name));
-    const uint32_t parameter = state && named != by_name.end() ? named->second : turns.Next(block.requested);
-    if (parameter != kNone && !kept(parameter)) Drop(block);
+    parameters.back() = state && named != by_name.end() ? named->second : turns.Next(block.requested);
+  }
+  return parameters;
+}
+
+void StepOnly(const std::function<bool(uint32_t)>& kept, Step& step) {
+  const std::vector<uint32_t> parameters = SteppedParameters(step);
+  for (uint32_t i = 0; i < parameters.size(); ++i) {
+    if (parameters[i] != kNone && !kept(parameters[i])) Drop(step.blocks[i]);
   }
   std::erase_if(step.trained, [&](uint32_t parameter) { return !kept(parameter); });
+}
+
+void AddTrained(const Step& with, uint32_t like, const std::vector<uint32_t>& stepped, uint32_t parameter,
+                Step& step) {
+  step.trained.push_back(parameter);
+  const uint64_t bytes = step.blocks[parameter].requested;
+  for (uint32_t i = 0; i < stepped.size(); ++i) {
+    if (stepped[i] != like) continue;
+    StepBlock block = CopyOf(with, i);
+    if (block.requested == with.blocks[like].requested) block.requested = bytes;
+    if (block.begin != kBefore) block.begin += kHair;
+    block.name = {};
+    step.blocks.push_back(block);
+  }
 }
 
 }  // namespace vramscope::whatif

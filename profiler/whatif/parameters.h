@@ -18,10 +18,19 @@ namespace vramscope::whatif {
 // Takes away the block from the step, which keeps its number.
 void Drop(StepBlock& block);
 
+// By block: the parameter that it is state of, or that it was made for while the optimizer stepped; kNone for
+// others. State is told by its name, temporaries by their size: of blocks of one size each is for the next
+// parameter of that size.
+[[nodiscard]] std::vector<uint32_t> SteppedParameters(const Step& step);
+
 // The optimizer steps those parameters alone that `kept` says: state and temporaries of the others go, and
-// they leave Step::trained. State is told by its name, temporaries by their size: of blocks of one size each
-// is for the next parameter of that size.
+// they leave Step::trained.
 void StepOnly(const std::function<bool(uint32_t parameter)>& kept, Step& step);
+
+// `parameter` of `step` is trained too: it has what the optimizer has in the step `with` for `like`, in its own
+// size. `stepped`: SteppedParameters of that step.
+void AddTrained(const Step& with, uint32_t like, const std::vector<uint32_t>& stepped, uint32_t parameter,
+                Step& step);
 
 // The scene without what its optimizer has: its state, and what it allocates while it steps.
 void TakeAwayOptimizer(Scene& scene);

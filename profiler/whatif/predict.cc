@@ -35,10 +35,20 @@ size_t PlaceOf(const std::string& name) {
 }  // namespace
 
 std::span<const Lever* const> Levers() {
-  static const std::array kLevers = {
-      &FreezeLever(),     &AmpLever(),     &PrecisionLever(),         &ShardLever(),
-      &CheckpointLever(), &BatchLever(),   &AccumulateLever(),        &OptimizerLever(),
-      &ZeroGradLever(),   &OffloadLever(), &AllocatorSettingsLever(), &EmptyCacheLever()};
+  static const std::array kLevers = {&LoraLever(),
+                                     &FreezeLever(),
+                                     &AmpLever(),
+                                     &PrecisionLever(),
+                                     &QuantizeLever(),
+                                     &ShardLever(),
+                                     &CheckpointLever(),
+                                     &BatchLever(),
+                                     &AccumulateLever(),
+                                     &OptimizerLever(),
+                                     &ZeroGradLever(),
+                                     &OffloadLever(),
+                                     &AllocatorSettingsLever(),
+                                     &EmptyCacheLever()};
   return kLevers;
 }
 

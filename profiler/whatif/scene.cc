@@ -43,7 +43,7 @@ class FirstStep {
       if (!std::binary_search(kept.begin(), kept.end(), change.block())) ordinary_.push_back(change.event);
     }
     for (const StepBlock& block : step.blocks) {
-      if (block.begin != kBefore && block.copy_of == model::kNone) own_.push_back(block.begin);
+      if (block.begin != kBefore && block.id != model::kNone) own_.push_back(block.begin);
     }
   }
 
@@ -72,7 +72,7 @@ class FirstStep {
 void CarryOver(const Step& step, Scene& scene, std::vector<uint32_t>& carried_in) {
   const auto size_of = [&](uint32_t block) {
     const StepBlock& one = step.blocks[block];
-    return one.copy_of != model::kNone ? one.requested : step.run->blocks[one.id].size;
+    return one.id == model::kNone ? one.requested : step.run->blocks[one.id].size;
   };
   std::map<std::pair<uint64_t, uint16_t>, std::vector<uint32_t>>
       left;  // by size: blocks of the step before, in order
@@ -120,8 +120,13 @@ Scene MakeScene(const Step& step, const timeline::Training& training) {
     made.category = recorded.category;
     made.stream = recorded.stream;
     if (recorded.begin == kBefore) {
-      const bool seen = recorded.id != model::kNone;  // else a lever put it in
-      const model::EventIndex alloc = seen ? step.run->blocks[recorded.id].alloc_event : 0;
+      // Else a lever put it in; state of a parameter that a lever put in is born like that of another one.
+      const model::BlockId id = recorded.category == Category::kOptimizerState &&
+                                        recorded.id == model::kNone && recorded.copy_of != model::kNone
+                                    ? step.blocks[recorded.copy_of].id
+                                    : recorded.id;
+      const bool seen = id != model::kNone;
+      const model::EventIndex alloc = seen ? step.run->blocks[id].alloc_event : 0;
       made.birth = seen && first.Made(alloc) ? Birth::kOnce : Birth::kSetup;
       made.begin = made.birth == Birth::kOnce ? first.PlaceOf(alloc) : kBefore;
       if (made.category == Category::kOptimizerState && made.birth == Birth::kOnce)

@@ -60,15 +60,12 @@ std::vector<uint32_t> BlocksOf(const Step& step) {
   });
 }
 
-// The innermost call that was open then.
-uint32_t CallAt(const Step& step, Position at) {
-  const auto behind =
-      std::upper_bound(step.modules.begin(), step.modules.end(), at,
-                       [](Position moment, const ModuleCall& call) { return moment < call.begin; });
-  if (behind == step.modules.begin()) return kNone;
-  auto call = static_cast<uint32_t>(behind - step.modules.begin() - 1);
-  while (call != kNone && step.modules[call].end <= at) call = step.modules[call].parent;
-  return call;
+// Whether a module on the way to the parameter, or it itself, has a path of the pattern.
+bool Belongs(std::string_view name, std::string_view pattern) {
+  for (size_t dot = name.find('.'); dot != std::string_view::npos; dot = name.find('.', dot + 1)) {
+    if (PathMatches(pattern, name.substr(0, dot))) return true;
+  }
+  return PathMatches(pattern, name);
 }
 
 // Nodes by their paths; those between are made with the first one below them.
@@ -161,6 +158,25 @@ std::vector<std::string> CheckpointUnits(const Step& step) {
     if (std::find(paths.begin(), paths.end(), path) == paths.end()) paths.push_back(path);
   }
   return paths;
+}
+
+uint32_t CallAt(const Step& step, Position at) {
+  const auto behind =
+      std::upper_bound(step.modules.begin(), step.modules.end(), at,
+                       [](Position moment, const ModuleCall& call) { return moment < call.begin; });
+  if (behind == step.modules.begin()) return kNone;
+  auto call = static_cast<uint32_t>(behind - step.modules.begin() - 1);
+  while (call != kNone && step.modules[call].end <= at) call = step.modules[call].parent;
+  return call;
+}
+
+bool BelongsToOne(std::string_view name, std::string_view patterns) {
+  while (!patterns.empty()) {
+    const size_t comma = patterns.find(',');
+    if (Belongs(name, patterns.substr(0, comma))) return true;
+    patterns = comma == std::string_view::npos ? std::string_view{} : patterns.substr(comma + 1);
+  }
+  return false;
 }
 
 Result<std::vector<uint32_t>> ChooseSegments(const Step& step, std::string_view value) {

@@ -27,6 +27,12 @@ namespace vramscope::whatif {
 // "layers.*.mlp" against "layers.3.mlp".
 [[nodiscard]] bool PathMatches(std::string_view pattern, std::string_view path);
 
+// Whether a module or parameter is one of the patterns "embed,layers.*", or lies in a module that is.
+[[nodiscard]] bool BelongsToOne(std::string_view name, std::string_view patterns);
+
+// The innermost call that was open then; kNone when there was none.
+[[nodiscard]] uint32_t CallAt(const Step& step, Position at);
+
 // A module that ran in forward, or a name in the paths of such modules: a list of layers does not run itself.
 struct ModuleNode {
   std::string path;

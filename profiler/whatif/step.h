@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -154,20 +155,33 @@ class Step {
   std::vector<Shape> shapes;
   std::vector<int64_t> dims;
 
+  // Where a position was before levers put something in.
+  [[nodiscard]] Position Recorded(Position at) const {
+    Position before = 0;
+    for (const Window& window : inserted)
+      before += std::clamp<Position>(at - window.begin, 0, window.end - window.begin);
+    return at - before;
+  }
   // How long the host took from one moment of the recorded step to another.
   [[nodiscard]] double HostNs(Position from, Position to) const {
     const auto time_of = [&](Position at) {
-      const Position within = std::clamp<Position>(at, 0, std::max<Position>(length - 1, 0));
+      const Position within = std::clamp<Position>(Recorded(at), 0, std::max<Position>(Recorded(length) - 1, 0));
       return run->times.TimeOf(first_event + static_cast<model::EventIndex>(within));
     };
     return from < to ? static_cast<double>(time_of(to) - time_of(from)) : 0;
   }
-  [[nodiscard]] std::string_view Text(uint32_t id) const { return run->Text(id); }
-  [[nodiscard]] std::string_view NameOf(const Op& op) const { return run->Text(op.name); }
+  // Of the trace, or of what a lever put in.
+  [[nodiscard]] std::string_view Text(uint32_t id) const {
+    return id < kFirstOwnText ? run->Text(id) : std::string_view((*own_texts)[id - kFirstOwnText]);
+  }
+  [[nodiscard]] std::string_view NameOf(const Op& op) const { return Text(op.name); }
   [[nodiscard]] const int64_t* Dims(uint32_t shape) const { return dims.data() + shapes[shape].first; }
   [[nodiscard]] uint32_t Rank(uint32_t shape) const { return shapes[shape].count; }
   // Of parameters that got a gradient in this step: their blocks, in the order of their allocation.
   std::vector<uint32_t> trained;
+  static constexpr uint32_t kFirstOwnText = 1u << 31;
+  std::shared_ptr<std::deque<std::string>> own_texts;  // of levers; copies of the step share them
+  std::vector<Window> inserted;  // by levers, in order: no time of the recorded step
   uint16_t added_streams = 0;  // behind those of the run, for blocks that a lever put in
 
   OnFirstUse batch_axis;  // FollowBatch

@@ -252,6 +252,30 @@ TEST(WhatifTest, AutocastAndSixteenBitsExcludeEachOther) {
   EXPECT_THAT(both.refused.front().reason, testing::HasSubstr("exclude each other"));
 }
 
+TEST(WhatifTest, WithLoraTwoMatricesAreTrainedInThePlaceOfTheWeight) {
+  // At gelu's backward: the weight, both matrices of 2 x 64 floats and the state of each; the batch,
+  // `hidden`, `out`, `seed` and `between`; and what the first matrix made, which the second keeps.
+  constexpr uint64_t kMatrixBytes = 512;
+  const Use lora = After({{"lora", "2"}});
+  EXPECT_EQ(lora.peak.bytes, kWeightBytes + 4 * kMatrixBytes + 5 * kBatchBytes + 512);
+  EXPECT_EQ(lora.peak.phase, "backward");
+  // `seed` is said by no operand to be of the batch.
+  EXPECT_EQ(After({{"batch", "2x"}, {"lora", "2:blocks.*"}}).peak.bytes, lora.peak.bytes + 4 * kBatchBytes);
+  EXPECT_EQ(After({{"lora", "2"}, {"optimizer", "sgd"}}).peak.bytes, lora.peak.bytes - 2 * kMatrixBytes);
+}
+
+TEST(WhatifTest, CodesStandForAFrozenWeightWhichIsThereWhileItMultiplies) {
+  // Codes, a float for each 64, both matrices and the state of each, the batch; restored in forward, the
+  // weight and what it makes, in 8 bits.
+  constexpr uint64_t kRest = 512 + 4 * 512 + kBatchBytes;
+  const Use eight = After({{"quantize", "int8"}, {"lora", "2"}});
+  EXPECT_EQ(eight.peak.bytes, kWeightBytes / 4 + kRest + kWeightBytes + kBatchBytes);
+  EXPECT_EQ(eight.peak.phase, "forward");
+  // In 4 bits also what the 256 pairs of codes are, and for a moment an index for each.
+  const Use four = After({{"quantize", "nf4:blocks.*"}, {"lora", "2"}});
+  EXPECT_EQ(four.peak.bytes, kWeightBytes / 8 + kRest + 2048 + kWeightBytes + kWeightBytes / 2);
+}
+
 TEST(WhatifTest, AutocastRulesAreThoseOfTheRelease) {
   EXPECT_EQ(AutocastRuleOf("aten::linear", "2.15.0"), CastRule::kLow);
   EXPECT_EQ(AutocastRuleOf("aten::layer_norm", "2.2.2"), CastRule::kSingle);
@@ -329,9 +353,13 @@ TEST(WhatifTest, WhatCannotBeAnsweredIsRefusedWithAReason) {
                                          {"optimizer", "lion"},
                                          {"accumulate", "3"},
                                          {"checkpoint", "encoder.*"},
-                                         {"amp", "int8"}})
+                                         {"amp", "int8"},
+                                         {"lora", "0"},
+                                         {"lora", "4:encoder.*"},
+                                         {"quantize", "nf4"},
+                                         {"quantize", "int4"}})
                                     .value();
-  EXPECT_EQ(prediction.refused.size(), 5u);
+  EXPECT_EQ(prediction.refused.size(), 9u);
   EXPECT_EQ(prediction.after.peak.bytes, prediction.before.peak.bytes);
   for (const Refused& refused : prediction.refused) EXPECT_THAT(refused.reason, testing::EndsWith("."));
 }

@@ -56,6 +56,16 @@ LEVERS: Dict[str, Tuple[List[str], List[str]]] = {
     "freeze, checkpoint": (["--freeze", "{blocks}", "--checkpoint", "all"], ["--freeze", "{blocks}", "--checkpoint"]),
     "freeze, batch x2": (["--freeze", "{body}", "--batch", "2x"], ["--freeze", "{body}", "--batch", "{double}"]),
     "freeze, sgd": (["--freeze", "{blocks}", "--optimizer", "sgd"], ["--freeze", "{blocks}", "--optimizer", "sgd"]),
+    "lora": (["--lora", "8:{blocks}"], ["--lora", "8:{blocks}"]),
+    "lora, amp": (["--lora", "8:{blocks}", "--amp", "bf16"], ["--lora", "8:{blocks}", "--amp", "bf16"]),
+    "lora, batch x2": (["--lora", "8:{blocks}", "--batch", "2x"], ["--lora", "8:{blocks}", "--batch", "{double}"]),
+    "lora, checkpoint": (["--lora", "8:{blocks}", "--checkpoint", "all"], ["--lora", "8:{blocks}", "--checkpoint"]),
+    "lora, precision": (["--lora", "8:{blocks}", "--precision", "bf16"], ["--lora", "8:{blocks}", "--precision", "bf16"]),
+    "quantize int8, lora": (["--quantize", "int8:{blocks}", "--lora", "8:{blocks}"], ["--quantize", "int8:{blocks}", "--lora", "8:{blocks}"]),
+    "quantize nf4, lora": (["--quantize", "nf4:{blocks}", "--lora", "8:{blocks}"], ["--quantize", "nf4:{blocks}", "--lora", "8:{blocks}"]),
+    "quantize nf4, freeze": (["--quantize", "nf4:{blocks}", "--freeze", "{blocks}"], ["--quantize", "nf4:{blocks}", "--freeze", "{blocks}"]),
+    "quantize nf4, lora, batch x2": (["--quantize", "nf4:{blocks}", "--lora", "8:{blocks}", "--batch", "2x"], ["--quantize", "nf4:{blocks}", "--lora", "8:{blocks}", "--batch", "{double}"]),
+    "quantize nf4, lora, checkpoint": (["--quantize", "nf4:{blocks}", "--lora", "8:{blocks}", "--checkpoint", "all"], ["--quantize", "nf4:{blocks}", "--lora", "8:{blocks}", "--checkpoint"]),
     "offload optimizer": (["--offload", "optimizer"], ["--offload"]),
     **{f"alloc-conf {setting}": (["--alloc-conf", setting], ["--alloc-conf", setting])
        for setting in ("expandable_segments:True", "max_split_size_mb:32", "roundup_power2_divisions:4", "garbage_collection_threshold:0.8")},
@@ -90,6 +100,7 @@ FREEZE = {
     "t5": ("encoder", "encoder"),
 }
 UNCHECKPOINTED = ("resnet50", "recurrent")  # no blocks, or no switch for them
+UNADAPTED = ("convolutional", "recurrent", "resnet50")  # no linear layers in their blocks
 HELD_OUT = ("convnext", "unet", "lstm", "gan", "moe", "whisper", "opt", "mobilenet", "swin", "mamba")  # to be written, not to be tuned on
 
 
@@ -150,7 +161,7 @@ def cells(python: str, model: str, size: str, batch: int, names: List[str]) -> L
 
 def unfit(model: str, lever: str) -> bool:
     """Whether the model has no blocks for it, or no switch."""
-    return (model in UNCHECKPOINTED and "checkpoint" in lever) or (model == "recurrent" and ("fsdp" in lever or "zero2" in lever))
+    return (model in UNCHECKPOINTED and "checkpoint" in lever) or (model in UNADAPTED and ("lora" in lever or "quantize" in lever)) or (model == "recurrent" and ("fsdp" in lever or "zero2" in lever))
 
 
 def percentile(values: List[float], share: float) -> float:

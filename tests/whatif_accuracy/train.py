@@ -11,7 +11,6 @@ and without data: batches are random numbers. Hugging Face models need the packa
 import argparse
 import json
 import os
-import re
 import sys
 import traceback
 from typing import Any, Callable, Dict, NamedTuple, Tuple
@@ -23,6 +22,8 @@ from torch import Tensor, nn
 from torch.distributed.fsdp import fully_shard
 from torch.distributed.optim import ZeroRedundancyOptimizer
 from torch.nn import functional as F
+
+import adapters
 
 SIZES = ("small", "large")
 TYPES = {"bf16": torch.bfloat16, "fp16": torch.float16}
@@ -266,8 +267,10 @@ def arguments() -> argparse.ArgumentParser:
     parser.add_argument("--keep-gradients", action="store_true")
     parser.add_argument("--amp", choices=sorted(TYPES), help="autocast around the model and its loss; fp16 with a GradScaler")
     parser.add_argument("--precision", choices=sorted(TYPES), help="the whole model, and float inputs, in 16 bits")
+    parser.add_argument("--quantize", default="", help="int8:PATHS or nf4:PATHS: the weights of linear layers in these modules are stored so, and not trained")
     parser.add_argument("--shard", choices=("ddp", "ddp:view", "zero1", "zero2", "fsdp"), default="", help="as one rank of those that torchrun's environment says")
     parser.add_argument("--freeze", default="", help="paths of modules and parameters, with commas, in which * stands for one name")
+    parser.add_argument("--lora", default="", help="RANK:PATHS: linear layers in these modules are frozen, with two trained matrices beside each")
     parser.add_argument("--offload", action="store_true", help="the optimizer steps on the host")
     parser.add_argument("--alloc-conf", default="", help="settings of the allocator, before anything is on the device")
     parser.add_argument("--empty-cache", choices=("before-backward", "before-optimizer", "after-step"), default="", help="where the cache is given back")
@@ -284,9 +287,15 @@ def train(options: argparse.Namespace) -> None:
     if hasattr(subject.model, "config"):
         subject.model.config.use_cache = False  # as checkpointing does of itself: one change at a time
     low = TYPES.get(options.precision)
+    if options.quantize:
+        adapters.quantize(subject.model, *options.quantize.split(":", 1))
+    if options.lora:
+        rank, _, patterns = options.lora.partition(":")
+        adapters.add_lora(subject.model, int(rank), patterns)
     model = subject.model.to(dtype=low).train()
     for name, parameter in model.named_parameters():
-        parameter.requires_grad_(not any(re.match(pattern.replace(".", r"\.").replace("*", "[^.]+") + r"(\.|$)", name) for pattern in options.freeze.split(",") if pattern))
+        if adapters.matches(name, options.freeze):
+            parameter.requires_grad_(False)
     model = shard(model, options.shard) if options.shard else model.to("cuda")
     if options.checkpoint:
         checkpoint_blocks(model)

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// The linear layers of a recorded step: nn.Linear, and Conv1D of transformers, by what they did.
+//
+// Why by what they did: a trace has the names of modules, not their classes. A linear layer is a module whose
+// call multiplied what it was given by one parameter of its own, and nothing else:
+//
+//   layers.0.wide      x [tokens, in]  ──mm──  weight [in, out] of layers.0.wide  ──▶  y [tokens, out]
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "profiler/whatif/step.h"
+
+namespace vramscope::whatif {
+
+struct LinearCall {
+  std::string_view path;           // of the module
+  uint32_t call = model::kNone;    // into Step::modules
+  uint32_t matmul = model::kNone;  // aten::mm or aten::addmm, into Step::ops
+  uint32_t weight = model::kNone;  // blocks
+  uint32_t bias = model::kNone;    // kNone: it has none
+  uint32_t input = model::kNone;
+  uint32_t output = model::kNone;
+  Operand given;  // the input as the module got it
+  Operand made;   // the output as the module returns it
+  int64_t tokens = 0, in = 0, out = 0;
+  bool flat = false;  // the module's input has two dimensions
+};
+
+// Of forward, in order; in modules that `patterns` name ("layers.*,head"), or where that is empty inside the
+// model's blocks, and in a model without blocks everywhere. A weight that other modules use too is left out:
+// what becomes of it is not the layer's alone to say. `shared` gets the paths of those that were left out so.
+[[nodiscard]] std::vector<LinearCall> LinearCalls(const Step& step, std::string_view patterns,
+                                                  std::vector<std::string>* shared = nullptr);
+
+}  // namespace vramscope::whatif

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/whatif/lora_gradients.h"
+
+#include <span>
+
+#include "profiler/whatif/parameters.h"
+
+namespace vramscope::whatif {
+namespace {
+
+using model::kNone;
+
+std::span<Operand> InputsOf(Step& step, const Op& op) {
+  return {step.operands.data() + op.first_input, op.input_count};
+}
+
+// The engine's own addition while it runs `node`; kNone when there is none.
+uint32_t AdditionOf(const Step& step, uint32_t node) {
+  for (uint32_t i = 0; i < step.ops.size(); ++i) {
+    const Op& op = step.ops[i];
+    if (op.node != node || op.parent != kNone || op.name == step.nodes[node].name) continue;
+    const std::string_view name = step.NameOf(op);
+    if ((name == "aten::add" || name == "aten::add_") && op.input_count >= 2 && op.output_count >= 1)
+      return i;
+  }
+  return kNone;
+}
+
+// Everything that worked on `from` works on `to`.
+void Repoint(uint32_t from, uint32_t to, Step& step) {
+  for (Operand& operand : step.operands) {
+    if (operand.block == from) operand.block = to;
+  }
+  for (Saved& saved : step.saved) {
+    if (saved.block == from) saved.block = to;
+  }
+  Drop(step.blocks[from]);
+}
+
+// A block that nobody else sees is added to where it is.
+void AddInPlace(uint32_t buffer, Inserter& into) {
+  Step& step = into.step();
+  for (Op& op : step.ops) {
+    if (op.node == kNone || op.parent != kNone || step.NameOf(op) != "aten::add" || op.input_count < 2 ||
+        op.output_count < 1 || op.name == step.nodes[op.node].name)
+      continue;
+    Operand& result = step.operands[op.first_output];
+    if (InputsOf(step, op)[0].block != buffer || result.block == buffer || result.block == kNone ||
+        step.blocks[result.block].begin < op.begin)
+      continue;
+    op.name = into.Text("aten::add_");
+    const StepBlock& sum = step.blocks[result.block];
+    StepBlock& kept = step.blocks[buffer];
+    kept.end = sum.end;
+    kept.accumulated = sum.accumulated;
+    kept.category = sum.category;
+    kept.name = sum.name;
+    Repoint(result.block, buffer, step);
+    return;
+  }
+}
+
+}  // namespace
+
+std::vector<GradientPlace> GradientPlacesOf(const Step& step, const std::vector<LinearCall>& linears) {
+  std::vector<GradientPlace> places;
+  for (const LinearCall& linear : linears) {
+    const ModuleCall& call = step.modules[linear.call];
+    GradientPlace place;
+    Position made = kForever;
+    uint32_t first = kNone;
+    for (uint32_t i = 0; i < step.nodes.size(); ++i) {
+      const Node& node = step.nodes[i];
+      if (node.op == kNone || node.begin >= kForever || node.made < call.begin || node.made > call.end)
+        continue;
+      if (node.begin < place.begin) place.begin = node.begin, first = i;
+      const Op& op = step.ops[node.op];
+      for (uint32_t k = 0; k < op.input_count; ++k) {
+        const Operand& input = step.operands[op.first_input + k];
+        if (input.block == linear.given.block && (input.flags & trace::kTensorRequiresGrad) != 0 &&
+            node.made < made)
+          made = node.made, place.node = i;
+      }
+    }
+    for (const Op& op : step.ops) {
+      if (first != kNone && op.node == first && op.parent == kNone && op.name == step.nodes[first].name &&
+          op.input_count > 0)
+        place.gradient = step.operands[op.first_input].block;
+      if (place.node == kNone || op.node != place.node || op.parent == kNone) continue;
+      for (uint32_t k = 0; k < op.output_count; ++k) {
+        const Operand& output = step.operands[op.first_output + k];
+        const uint32_t rank = step.Rank(output.shape);
+        if (output.block != kNone && rank >= 2 && step.Dims(output.shape)[rank - 1] == linear.in &&
+            step.blocks[output.block].begin > step.backward.front().begin &&
+            step.blocks[output.block].accumulated >= kForever)
+          place.sum = output.block;
+      }
+    }
+    if (place.sum != kNone) place.sum_end = step.nodes[place.node].end;
+    places.push_back(place);
+  }
+  return places;
+}
+
+void SumGradients(const LinearCall& linear, const GradientPlace& place, uint32_t first, Inserter& into,
+                  Room& room) {
+  const uint32_t addition = AdditionOf(into.step(), place.node);
+  const Operand handed = linear.given;
+  const auto like = [&](uint32_t block) {
+    Operand operand = handed;
+    operand.block = block;
+    return operand;
+  };
+  if (addition != kNone) {
+    // The buffer has something already.
+    const bool fresh = into.step().NameOf(into.step().ops[addition]) == "aten::add_";
+    const uint32_t buffer = InputsOf(into.step(), into.step().ops[addition])[0].block;
+    const uint32_t result = into.step().operands[into.step().ops[addition].first_output].block;
+    if (buffer == kNone || result == kNone) return;
+    const uint32_t add = into.Begin(fresh ? "aten::add_" : "aten::add", kNone, place.node, room.Tick(),
+                                    {like(buffer), like(first)});
+    const Position at = room.Tick();
+    into.End(add, room.Tick(), {like(result)});
+    Step& step = into.step();
+    step.blocks[first].end = room.Tick();
+    if (fresh) return;
+    step.blocks[result].begin = at;
+    step.blocks[result].op = add;
+    step.blocks[buffer].end = room.Tick();
+    step.ops[addition].name = into.Text("aten::add_");
+    InputsOf(step, step.ops[addition])[0].block = result;
+    return;
+  }
+  // The layer's own gradient gets a block of its own, and the recorded one is the sum.
+  Room end = into.RoomBehind(place.sum_end - 1);
+  const Position behind = end.Tick();
+  StepBlock copy = CopyOf(into.step(), place.sum);
+  const uint32_t own = into.AddBlock(copy);
+  for (Operand& operand : into.step().operands) {
+    if (operand.block == place.sum && into.step().ops[operand.op].begin < behind) operand.block = own;
+  }
+  const uint32_t add = into.Begin(linear.flat ? "aten::add_" : "aten::add", kNone, place.node, end.Tick(),
+                                  {like(first), like(own)});
+  Step& step = into.step();
+  StepBlock& sum = step.blocks[place.sum];
+  if (linear.flat) {
+    sum.begin = step.blocks[first].begin;
+    sum.op = step.blocks[first].op;
+    Repoint(first, place.sum, step);
+  } else {
+    sum.begin = end.Tick();
+    sum.op = add;
+  }
+  into.End(add, end.Tick(), {like(place.sum)});
+  if (!linear.flat) into.step().blocks[first].end = end.Tick();
+  into.step().blocks[own].end = end.Tick();
+  AddInPlace(place.sum, into);
+}
+
+}  // namespace vramscope::whatif
