@@ -1,28 +1,37 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""How far predictions of `vramscope whatif` are from the truth: rows for docs/accuracy.md.
+"""How far predictions of `vramscope whatif` are from the truth: the tables of docs/accuracy.md.
 
-    measure.py --python /venv/bin/python [--set development] [--model NAME]
+    measure.py --python /venv/bin/python --results FOLDER [--set held-out] [--model NAME]
+    measure.py --tables FOLDER
 
-Each model is trained on the simulated device by train.py: as it is, and once for each lever with that lever really on, each in a process of its
+Each model is trained on the simulated device by train.py: as it is, and once for each change with that change really made, each in a process of its
 own. The first one's recording is what is predicted from; the truth is what PyTorch itself counted in the others
 (torch.cuda.max_memory_allocated and max_memory_reserved). Nothing is left out: what is refused or could not be run is listed.
+
+FOLDER keeps the recordings (MODEL.vms, MODEL.json), what was measured (truths.jsonl) and what was predicted (predictions.jsonl). A run that was
+interrupted goes on where it stopped; --again predicts anew, from new recordings, and keeps what was measured.
 """
 
 import argparse
 import json
 import os
 import re
-import statistics
 import subprocess
 import sys
-import tempfile
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Dict, List, NamedTuple, Optional, Tuple
+from typing import Any, Dict, Iterator, List, NamedTuple, Tuple, Union
+
+from cells import Cell, Peaks, misses, table
+from subjects import ALL, DEVELOPMENT, HELD_OUT, SIZES, possible, words
 
 HERE = Path(__file__).resolve().parent
 TIMEOUT_S = 3600
 RANKS = 4  # of which the first is run, alone
+UNCHANGED = "as it is"
 
 # name: what whatif is asked for, and the switches of train.py that do the same. {half} and {double} are of the batch.
 LEVERS: Dict[str, Tuple[List[str], List[str]]] = {
@@ -75,130 +84,187 @@ LEVERS: Dict[str, Tuple[List[str], List[str]]] = {
     "amp, accumulate 4": (["--amp", "bf16", "--accumulate", "4"], ["--amp", "bf16", "--accumulate", "4"]),
 }
 
-# model, sizes with their batches. Half of the models to develop on, half to be looked at once, at the end.
-DEVELOPMENT = {
-    "transformer": {"small": 8, "large": 16},
-    "convolutional": {"small": 8, "large": 32},
-    "recurrent": {"small": 8, "large": 16},
-    "resnet50": {"small": 8, "large": 16},
-    "bert": {"small": 4, "large": 8},
-    "gpt2": {"small": 4, "large": 8},
-    "llama": {"small": 4, "large": 8},
-    "vit": {"small": 8, "large": 16},
-    "t5": {"small": 4, "large": 8},
-}
-# What "freeze" is asked for: the blocks, and all but the head.
-FREEZE = {
-    "transformer": ("layers.*", "layers.*,table,places"),
-    "convolutional": ("blocks.*", "stem,blocks.*"),
-    "recurrent": ("lstm", "table,lstm"),
-    "resnet50": ("layer1,layer2", "conv1,bn1,layer1,layer2,layer3,layer4"),
-    "bert": ("bert.encoder.layer.*", "bert"),
-    "gpt2": ("transformer.h.*", "transformer.h.*"),
-    "llama": ("model.layers.*", "model"),
-    "vit": ("vit.encoder.layer.*,vit.layers.*", "vit"),
-    "t5": ("encoder", "encoder"),
-}
-UNCHECKPOINTED = ("resnet50", "recurrent")  # no blocks, or no switch for them
-UNADAPTED = ("convolutional", "recurrent", "resnet50")  # no linear layers in their blocks
-HELD_OUT = ("convnext", "unet", "lstm", "gan", "moe", "whisper", "opt", "mobilenet", "swin", "mamba")  # to be written, not to be tuned on
-
-
-class Cell(NamedTuple):
-    model: str
-    size: str
-    lever: str
-    change: float  # of the allocated peak, in truth: -0.2 = 20 % less
-    allocated: float  # prediction / truth - 1
-    reserved: float
-    sign_wrong: bool
-
 
 def vramscope(*arguments: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run([os.environ["VRAMSCOPE_BIN"], *arguments], capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
 
 
-def train(python: str, model: str, size: str, batch: int, variants: List[List[str]], trace: Path) -> List[Tuple[int, int, int]]:
-    """(pid, allocated, reserved) of the program as it is and of each variant; zeros for what could not be run."""
-    command = [python, str(HERE / "train.py"), "--model", model, "--size", size, "--batch", str(batch), "--variants", json.dumps([[]] + variants)]
-    done = vramscope("dryrun", "--steps", "all", "--world-size", str(RANKS), "--gpu", "a100-40gb", "-o", str(trace), "--", *command)
-    counters = [tuple(int(word) for word in line.split()) for line in done.stdout.splitlines() if re.fullmatch(r"\d+ \d+ \d+", line)]
-    if len(counters) != len(variants) + 1:
-        raise SystemExit(f"{model} {size} did not run:\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}")
-    return [(pid, allocated, reserved) for pid, allocated, reserved in counters]
+def train(python: str, model: str, variants: List[List[str]], depth: str, trace: Path) -> Iterator[Tuple[int, int, int]]:
+    """(pid, allocated, reserved) of each variant as soon as it ends; zeros for what could not be run."""
+    program = [python, str(HERE / "train.py"), "--model", model, "--variants", json.dumps(variants)]
+    command = [os.environ["VRAMSCOPE_BIN"], "dryrun", "--depth", depth, "--steps", "all", "--world-size", str(RANKS), "--gpu", "a100-40gb", "-o", str(trace), "--", *program]
+    ended = 0
+    with open(trace.with_suffix(".log"), "w+", encoding="utf-8") as log, subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True) as running:
+        assert running.stdout is not None
+        for line in running.stdout:
+            if re.fullmatch(r"\d+ \d+ \d+\n", line):
+                pid, allocated, reserved = (int(word) for word in line.split())
+                ended += 1
+                yield pid, allocated, reserved
+        running.wait()
+        if ended != len(variants):
+            log.seek(0)
+            raise RuntimeError(f"{model}: {ended} of {len(variants)} variants ended:\n{log.read()[-2000:]}")
 
 
-def predict(trace: Path, pid: int, levers: List[str]) -> Optional[Dict[str, int]]:
-    """The predicted peak, or nothing when a lever was refused."""
-    done = vramscope("whatif", str(trace), "--process", str(pid), "--json", *levers)
-    if done.returncode != 0:
-        print(f"    refused: {' '.join(levers)}: {done.stdout[-400:] if done.stdout else done.stderr.strip()}", file=sys.stderr)
-        return None
-    peak: Dict[str, int] = json.loads(done.stdout)["after"]["peak"]
-    return peak
+def in_code(model: str, size: str, lever: str) -> List[str]:
+    """The switches of train.py."""
+    known = words(model, size)
+    changed = [word.format(**known) for word in LEVERS[lever][1]] if lever != UNCHANGED else []
+    return ["--size", size, "--batch", known["batch"], *changed]  # of a switch that is given twice the last counts
 
 
-def cells(python: str, model: str, size: str, batch: int, names: List[str]) -> List[Cell]:
-    blocks, body = FREEZE[model]
-    words = {"half": str(batch // 2), "double": str(batch * 2), "blocks": blocks, "body": body}
-    variants = [[word.format(**words) for word in LEVERS[name][1]] for name in names]
-    with tempfile.TemporaryDirectory() as folder:
-        trace = Path(folder) / "run.vms"
-        (base_pid, base_allocated, _), *truths = train(python, model, size, batch, variants, trace)
-        rows = []
-        for name, (_, allocated, reserved) in zip(names, truths):
-            peak = predict(trace, base_pid, [word.format(**words) for word in LEVERS[name][0]]) if allocated else None
-            if peak is None:
-                print(f"{model} {size} {name}: no answer", flush=True)
-                continue
-            change = allocated / base_allocated - 1
-            predicted = peak["allocated_bytes"] / base_allocated - 1
-            wrong = abs(change) > 0.01 and change * predicted <= 0
-            rows.append(Cell(model, size, name, change, peak["allocated_bytes"] / allocated - 1, peak["reserved_bytes"] / reserved - 1, wrong))
-            print(f"{model} {size} {name}: change {change:+.2%}, allocated {rows[-1].allocated:+.3%}, reserved {rows[-1].reserved:+.3%}", flush=True)
-        return rows
+def record(python: str, model: str, sizes: List[str], trace: Path) -> Dict[str, Tuple[int, int, int]]:
+    """By size: process, and its peaks."""
+    return dict(zip(sizes, train(python, model, [in_code(model, size, UNCHANGED) for size in sizes], "auto", trace)))
 
 
-def unfit(model: str, lever: str) -> bool:
-    """Whether the model has no blocks for it, or no switch."""
-    return (model in UNCHECKPOINTED and "checkpoint" in lever) or (model in UNADAPTED and ("lora" in lever or "quantize" in lever)) or (model == "recurrent" and ("fsdp" in lever or "zero2" in lever))
+def predict(trace: Path, pid: int, model: str, size: str, levers: List[str]) -> Dict[str, Union[Peaks, str]]:
+    """The peaks of each change, or why it was refused."""
+    known = words(model, size)
+    asked = {}
+    for lever in levers:
+        options = [word.format(**known) for word in LEVERS[lever][0]]
+        asked[lever] = " ".join(f"{name[2:]}={value}" for name, value in zip(options[::2], options[1::2]))
+    done = vramscope("whatif", str(trace), "--process", str(pid), "--json", *(word for text in asked.values() for word in ("--compare", text)))
+    if not done.stdout:  # one that cannot be judged ends the answer for all
+        if len(levers) == 1:
+            return {levers[0]: done.stderr.strip()[-400:]}
+        return {lever: answer for each in levers for lever, answer in predict(trace, pid, model, size, [each]).items()}
+    answers: Dict[str, Union[Peaks, str]] = {}
+    for lever, case in zip(levers, json.loads(done.stdout)["cases"]):
+        refused = "; ".join(refusal["reason"] for refusal in case["refused"])
+        peak = case["after"]["peak"]
+        answers[lever] = refused or (peak["allocated_bytes"], peak["reserved_bytes"])
+    return answers
 
 
-def percentile(values: List[float], share: float) -> float:
-    ordered = sorted(values)
-    return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
+class Results:
+    """What a folder keeps: rows of JSON, appended as they come."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.lock = threading.Lock()
+        folder.mkdir(parents=True, exist_ok=True)
+
+    def rows(self, name: str) -> Dict[Tuple[str, str, str], Any]:
+        path = self.folder / name
+        lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+        return {(row["model"], row["size"], row["lever"]): row["peaks"] for row in map(json.loads, lines)}
+
+    def add(self, name: str, model: str, size: str, lever: str, peaks: Union[Peaks, str]) -> None:
+        with self.lock, open(self.folder / name, "a", encoding="utf-8") as file:
+            file.write(json.dumps({"model": model, "size": size, "lever": lever, "peaks": peaks}) + "\n")
+
+    def forget_predictions(self, models: List[str]) -> None:
+        kept = [key for key in self.rows("predictions.jsonl") if key[0] not in models]
+        answers = self.rows("predictions.jsonl")
+        (self.folder / "predictions.jsonl").unlink(missing_ok=True)
+        for key in kept:
+            self.add("predictions.jsonl", *key, answers[key])
+        for model in models:
+            (self.folder / f"{model}.json").unlink(missing_ok=True)
+
+    def cells(self) -> List[Cell]:
+        """Of what was both measured and predicted."""
+        truths, predictions = self.rows("truths.jsonl"), self.rows("predictions.jsonl")
+        return [Cell(*key, tuple(truths[(*key[:2], UNCHANGED)]), tuple(truths[key]), tuple(answer))
+                for key, answer in predictions.items() if not isinstance(answer, str) and any(truths.get(key, ()))]
+
+    def without_answer(self) -> Dict[str, List[str]]:
+        """By what is missing, and why: programs."""
+        found: Dict[str, List[str]] = {}
+        truths, predictions = self.rows("truths.jsonl"), self.rows("predictions.jsonl")
+        for key, peaks in truths.items():
+            answer = predictions.get(key)
+            if key[2] != UNCHANGED and (not any(peaks) or not isinstance(answer, list)):
+                why = "the program failed" if not any(peaks) else answer or "not predicted yet"
+                found.setdefault(f"{key[2]}: {why}", []).append(f"{key[0]} {key[1]}")
+        return found
 
 
-def table(rows: List[Cell]) -> str:
-    """Median, 95th percentile and worst of the sizes of the errors, and the mean of the errors, in per cent."""
-    lines = ["| lever | cells | allocated: median | p95 | worst | bias | reserved: median | p95 | worst | bias | wrong signs |", "|---|---|---|---|---|---|---|---|---|---|---|"]
-    for lever in [*LEVERS, "all"]:
-        chosen = [row for row in rows if lever in ("all", row.lever)]
-        if not chosen:
-            continue
-        columns = [lever, str(len(chosen))]
-        for errors in ([row.allocated for row in chosen], [row.reserved for row in chosen]):
-            sizes = [abs(error) for error in errors]
-            columns += [f"{100 * value:.2f}" for value in (statistics.median(sizes), percentile(sizes, 0.95), max(sizes))]
-            columns.append(f"{100 * statistics.fmean(errors):+.2f}")
-        lines.append("| " + " | ".join([*columns, str(sum(row.sign_wrong for row in chosen))]) + " |")
-    return "\n".join(lines)
+class Run(NamedTuple):
+    python: str
+    results: Results
+    sizes: List[str]
+    levers: List[str]
+
+    def measure(self, model: str) -> None:
+        known = self.results.rows("truths.jsonl")
+        wanted = [(size, lever) for size in self.sizes for lever in [UNCHANGED, *possible(model, self.levers)] if (model, size, lever) not in known]
+        if not wanted:
+            return
+        trace = self.results.folder / f"{model}-truths.vms"
+        variants = [in_code(model, size, lever) for size, lever in wanted]
+        for (size, lever), (_, *peaks) in zip(wanted, train(self.python, model, variants, "light", trace)):
+            self.results.add("truths.jsonl", model, size, lever, (peaks[0], peaks[1]))
+        trace.unlink(missing_ok=True)
+
+    def predict(self, model: str) -> None:
+        trace, facts = self.results.folder / f"{model}.vms", self.results.folder / f"{model}.json"
+        recorded = json.loads(facts.read_text(encoding="utf-8")) if facts.exists() else {}
+        if not set(self.sizes) <= set(recorded):
+            recorded = {size: list(peaks) for size, peaks in record(self.python, model, sorted({*self.sizes, *recorded}), trace).items()}
+            facts.write_text(json.dumps(recorded), encoding="utf-8")
+        truths, known = self.results.rows("truths.jsonl"), self.results.rows("predictions.jsonl")
+        for size in self.sizes:
+            pid, *peaks = recorded[size]
+            if peaks != truths.get((model, size, UNCHANGED), peaks):
+                print(f"{model} {size}: recorded {peaks}, not recorded {truths[model, size, UNCHANGED]}", flush=True)
+            levers = [lever for lever in possible(model, self.levers) if (model, size, lever) not in known]
+            answers = predict(trace, pid, model, size, levers) if levers else {}
+            for lever, answer in answers.items():
+                self.results.add("predictions.jsonl", model, size, lever, answer)
+
+    def model(self, model: str, truths_only: bool) -> None:
+        begin = time.monotonic()
+        try:
+            self.measure(model)
+            if not truths_only:
+                self.predict(model)
+        except RuntimeError as failure:
+            print(failure, flush=True)
+        print(f"{model}: {time.monotonic() - begin:.0f} s", flush=True)
+
+
+def print_tables(results: Results) -> None:
+    cells = results.cells()
+    for title, models in (("Developed on", DEVELOPMENT), ("Looked at once", HELD_OUT)):
+        chosen = [cell for cell in cells if cell.model in models]
+        if chosen:
+            print(f"\n{title}: {', '.join(dict.fromkeys(cell.model for cell in chosen))}\n\n{table(chosen, LEVERS)}\n\n{misses(chosen)}")
+    print("\nWithout an answer:")
+    for what, programs in results.without_answer().items():
+        print(f"  {what}: {', '.join(programs)}")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--python", required=True, help="an interpreter with torch, and transformers and torchvision for their models")
-    parser.add_argument("--model", action="append", choices=sorted(DEVELOPMENT), help="only this one; may be given several times")
-    parser.add_argument("--size", action="append", choices=("small", "large"))
+    parser.add_argument("--python", help="an interpreter with torch, and transformers and torchvision for their models")
+    parser.add_argument("--results", type=Path, metavar="FOLDER", help="where results are kept")
+    parser.add_argument("--tables", type=Path, metavar="FOLDER", help="print the tables of such a folder, and run nothing")
+    parser.add_argument("--set", choices=("development", "held-out", "both"), default="development")
+    parser.add_argument("--model", action="append", choices=sorted(ALL), help="only this one; may be given several times")
+    parser.add_argument("--size", action="append", choices=SIZES)
     parser.add_argument("--lever", action="append", choices=list(LEVERS), help="only this one; may be given several times")
+    parser.add_argument("--jobs", type=int, default=1, help="models at a time")
+    parser.add_argument("--again", action="store_true", help="predict anew what was predicted")
+    parser.add_argument("--truths-only", action="store_true", help="predict nothing yet")
     options = parser.parse_args()
-    rows: List[Cell] = []
-    for model in options.model or DEVELOPMENT:
-        for size in options.size or DEVELOPMENT[model]:
-            names = [name for name in options.lever or LEVERS if not unfit(model, name)]
-            rows += cells(options.python, model, size, DEVELOPMENT[model][size], names)
-    print(table(rows))
+    if options.tables:
+        print_tables(Results(options.tables))
+        return
+    if not options.python or not options.results:
+        parser.error("--python and --results are needed, or --tables")
+    models = options.model or list({"development": DEVELOPMENT, "held-out": HELD_OUT, "both": ALL}[options.set])
+    run = Run(options.python, Results(options.results.resolve()), options.size or list(SIZES), options.lever or list(LEVERS))
+    if options.again:
+        run.results.forget_predictions(models)
+    with ThreadPoolExecutor(options.jobs) as pool:
+        list(pool.map(lambda model: run.model(model, options.truths_only), models))
+    if not options.truths_only:
+        print_tables(run.results)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -9,200 +9,28 @@ and without data: batches are random numbers. Hugging Face models need the packa
 """
 
 import argparse
+import importlib
 import json
 import os
 import sys
 import traceback
-from typing import Any, Callable, Dict, NamedTuple, Tuple
+from typing import Any, Callable, Dict, List, Tuple
 
 import torch
 import torch.distributed as dist
-import torch.utils.checkpoint
-from torch import Tensor, nn
+from models import MODELS
+from models.subject import SIZES, Subject
+from torch import nn
 from torch.distributed.fsdp import fully_shard
 from torch.distributed.optim import ZeroRedundancyOptimizer
-from torch.nn import functional as F
 
 import adapters
 
-SIZES = ("small", "large")
 TYPES = {"bf16": torch.bfloat16, "fp16": torch.float16}
 
 
-class Subject(NamedTuple):
-    """A model, how to make a batch of it, its loss, and how its blocks are checkpointed."""
-
-    model: nn.Module
-    batch: Callable[[int], Tuple[Tensor, ...]]
-    loss: Callable[..., Tensor]
-
-
-def tokens(vocabulary: int, length: int) -> Callable[[int], Tuple[Tensor, ...]]:
-    return lambda count: (torch.randint(vocabulary, (count, length)),)
-
-
-def images(pixels: int, classes: int) -> Callable[[int], Tuple[Tensor, ...]]:
-    return lambda count: (torch.randn(count, 3, pixels, pixels), torch.randint(classes, (count,)))
-
-
-def causal(model: nn.Module, ids: Tensor) -> Tensor:
-    return model(input_ids=ids, labels=ids).loss
-
-
-def classified(model: nn.Module, pixels: Tensor, labels: Tensor) -> Tensor:
-    return F.cross_entropy(model(pixel_values=pixels).logits, labels)
-
-
-def scaled(size: str, small: int, large: int) -> int:
-    return small if size == "small" else large
-
-
-def gpt2(size: str) -> Subject:
-    from transformers import GPT2Config, GPT2LMHeadModel
-
-    config = GPT2Config(vocab_size=1000, n_positions=256, n_embd=scaled(size, 256, 384), n_layer=4, n_head=4)
-    model = GPT2LMHeadModel(config)
-    return Subject(model, tokens(1000, scaled(size, 32, 256)), causal)
-
-
-def llama(size: str) -> Subject:
-    from transformers import LlamaConfig, LlamaForCausalLM
-
-    config = LlamaConfig(vocab_size=1000, hidden_size=scaled(size, 256, 384), intermediate_size=1024, num_hidden_layers=4, num_attention_heads=4, num_key_value_heads=2)
-    model = LlamaForCausalLM(config)
-    return Subject(model, tokens(1000, scaled(size, 32, 256)), causal)
-
-
-def bert(size: str) -> Subject:
-    from transformers import BertConfig, BertForMaskedLM
-
-    config = BertConfig(vocab_size=1000, hidden_size=scaled(size, 256, 384), num_hidden_layers=4, num_attention_heads=4, intermediate_size=1024, attn_implementation="eager")
-    model = BertForMaskedLM(config)
-    return Subject(model, tokens(1000, scaled(size, 32, 256)), causal)
-
-
-def t5(size: str) -> Subject:
-    from transformers import T5Config, T5ForConditionalGeneration
-
-    config = T5Config(vocab_size=1000, d_model=scaled(size, 256, 384), d_kv=64, d_ff=1024, num_layers=3, num_heads=4, decoder_start_token_id=0)
-    model = T5ForConditionalGeneration(config)
-    return Subject(model, tokens(1000, scaled(size, 32, 128)), causal)
-
-
-def vit(size: str) -> Subject:
-    from transformers import ViTConfig, ViTForImageClassification
-
-    config = ViTConfig(hidden_size=scaled(size, 192, 384), num_hidden_layers=4, num_attention_heads=4, intermediate_size=768, image_size=scaled(size, 64, 128), num_labels=100)
-    model = ViTForImageClassification(config)
-    return Subject(model, images(scaled(size, 64, 128), 100), classified)
-
-
-def resnet50(size: str) -> Subject:
-    from torchvision.models import resnet50 as make
-
-    model = make(num_classes=100)
-    return Subject(model, images(scaled(size, 64, 96), 100), lambda module, pixels, labels: F.cross_entropy(module(pixels), labels))
-
-
-class Layer(nn.Module):
-    """A pre-norm transformer layer, in torch alone."""
-
-    def __init__(self, width: int) -> None:
-        super().__init__()
-        self.first, self.second = nn.LayerNorm(width), nn.LayerNorm(width)
-        self.qkv, self.out = nn.Linear(width, 3 * width), nn.Linear(width, width)
-        self.wide, self.narrow = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
-
-    def forward(self, x: Tensor) -> Tensor:
-        count, length, width = x.shape
-        q, k, v = self.qkv(self.first(x)).view(count, length, 3, 4, width // 4).permute(2, 0, 3, 1, 4)
-        y = F.scaled_dot_product_attention(q, k, v, is_causal=True).transpose(1, 2).reshape(count, length, width)
-        x = x + self.out(y)
-        return x + self.narrow(F.gelu(self.wide(self.second(x))))
-
-
-class Transformer(nn.Module):
-    def __init__(self, width: int, length: int) -> None:
-        super().__init__()
-        self.table, self.places = nn.Embedding(500, width), nn.Parameter(torch.zeros(length, width))
-        self.layers = nn.ModuleList(Layer(width) for _ in range(3))
-        self.head = nn.Linear(width, 500)
-        self.checkpointed = False
-
-    def forward(self, ids: Tensor) -> Tensor:
-        x = self.table(ids) + self.places
-        for layer in self.layers:
-            x = torch.utils.checkpoint.checkpoint(layer, x, use_reentrant=False) if self.checkpointed else layer(x)
-        return self.head(x)
-
-
-class ConvolutionalBlock(nn.Module):
-    def __init__(self, channels: int) -> None:
-        super().__init__()
-        self.first, self.second = nn.Conv2d(channels, channels, 3, padding=1), nn.Conv2d(channels, channels, 3, padding=1)
-        self.norm = nn.BatchNorm2d(channels)
-
-    def forward(self, x: Tensor) -> Tensor:
-        return x + self.second(F.relu(self.norm(self.first(x))))
-
-
-class Convolutional(nn.Module):
-    def __init__(self, channels: int) -> None:
-        super().__init__()
-        self.stem = nn.Conv2d(3, channels, 3, padding=1)
-        self.blocks = nn.ModuleList(ConvolutionalBlock(channels) for _ in range(3))
-        self.head = nn.Linear(channels, 10)
-        self.checkpointed = False
-
-    def forward(self, x: Tensor) -> Tensor:
-        x = self.stem(x)
-        for block in self.blocks:
-            x = torch.utils.checkpoint.checkpoint(block, x, use_reentrant=False) if self.checkpointed else block(x)
-        return self.head(x.mean((2, 3)))
-
-
-def own_transformer(size: str) -> Subject:
-    length = scaled(size, 16, 128)
-    model = Transformer(scaled(size, 128, 256), length)
-    return Subject(model, tokens(500, length), lambda module, ids: F.cross_entropy(module(ids).flatten(0, 1), ids.flatten()))
-
-
-def own_convolutional(size: str) -> Subject:
-    model = Convolutional(scaled(size, 16, 64))
-    return Subject(model, images(32, 10), lambda module, pixels, labels: F.cross_entropy(module(pixels), labels))
-
-
-class Recurrent(nn.Module):
-    def __init__(self, width: int) -> None:
-        super().__init__()
-        self.table = nn.Embedding(500, width)
-        self.lstm = nn.LSTM(width, width, num_layers=2, batch_first=True)
-        self.head = nn.Linear(width, 500)
-
-    def forward(self, ids: Tensor) -> Tensor:
-        return self.head(self.lstm(self.table(ids))[0])
-
-
-def own_recurrent(size: str) -> Subject:
-    model = Recurrent(scaled(size, 128, 512))
-    return Subject(model, tokens(500, scaled(size, 16, 64)), lambda module, ids: F.cross_entropy(module(ids).flatten(0, 1), ids.flatten()))
-
-
-MODELS: Dict[str, Callable[[str], Subject]] = {
-    "transformer": own_transformer,
-    "convolutional": own_convolutional,
-    "recurrent": own_recurrent,
-    "gpt2": gpt2,
-    "llama": llama,
-    "bert": bert,
-    "t5": t5,
-    "vit": vit,
-    "resnet50": resnet50,
-}
-
-
 def checkpoint_blocks(model: nn.Module) -> None:
-    if hasattr(model, "gradient_checkpointing_enable"):
+    if getattr(model, "supports_gradient_checkpointing", False):
         model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
     elif hasattr(model, "checkpointed"):
         model.checkpointed = True
@@ -275,17 +103,22 @@ def arguments() -> argparse.ArgumentParser:
     parser.add_argument("--alloc-conf", default="", help="settings of the allocator, before anything is on the device")
     parser.add_argument("--empty-cache", choices=("before-backward", "before-optimizer", "after-step"), default="", help="where the cache is given back")
     parser.add_argument("--steps", type=int, default=4)
-    parser.add_argument("--variants", metavar="JSON", help="a list of lists of switches: each is trained in a process of its own, forked before anything is on the device")
+    parser.add_argument("--variants", metavar="JSON", help="a list of lists of switches: each is trained in a process of its own, forked before anything is on the device; "
+                        "prints a line for each: process, peaks of allocated and reserved bytes, or zeros when it failed")
     return parser
 
 
-def train(options: argparse.Namespace) -> None:
-    if options.alloc_conf:
-        torch.cuda.memory._set_allocator_settings(options.alloc_conf)
+def make_subject(options: argparse.Namespace) -> Subject:
     torch.manual_seed(0)
     subject = MODELS[options.model](options.size)
     if hasattr(subject.model, "config"):
         subject.model.config.use_cache = False  # as checkpointing does of itself: one change at a time
+    return subject
+
+
+def train(options: argparse.Namespace, subject: Subject) -> None:
+    if options.alloc_conf:
+        torch.cuda.memory._set_allocator_settings(options.alloc_conf)
     low = TYPES.get(options.precision)
     if options.quantize:
         adapters.quantize(subject.model, *options.quantize.split(":", 1))
@@ -299,24 +132,28 @@ def train(options: argparse.Namespace) -> None:
     model = shard(model, options.shard) if options.shard else model.to("cuda")
     if options.checkpoint:
         checkpoint_blocks(model)
-    optimizer = OnHost(model) if options.offload else make_optimizer(model, options.optimizer, options.shard.startswith("zero1"))
+    turns = subject.turns or (("", subject.loss),)
+    optimizers = [OnHost(part) if options.offload else make_optimizer(part, options.optimizer, options.shard.startswith("zero1"))
+                  for part in (model.get_submodule(path) for path, _ in turns)]
     scaler = torch.amp.GradScaler("cuda", enabled=options.amp == "fp16")
     for _ in range(options.steps):
-        for _ in range(options.accumulate):
-            batch = [tensor.to("cuda", low if tensor.is_floating_point() else None) for tensor in subject.batch(options.batch // options.accumulate)]
-            with torch.autocast("cuda", TYPES.get(options.amp), enabled=options.amp is not None):
-                loss = subject.loss(model, *batch)
-            if options.empty_cache == "before-backward":
+        for (_, loss_of), optimizer in zip(turns, optimizers):
+            for _ in range(options.accumulate):
+                batch = [tensor.to("cuda", low if tensor.is_floating_point() else None) for tensor in subject.batch(options.batch // options.accumulate)]
+                with torch.autocast("cuda", TYPES.get(options.amp), enabled=options.amp is not None):
+                    loss = loss_of(model, *batch)
+                if options.empty_cache == "before-backward":
+                    torch.cuda.empty_cache()
+                scaler.scale(loss / options.accumulate).backward()
+            if options.empty_cache == "before-optimizer":
                 torch.cuda.empty_cache()
-            scaler.scale(loss / options.accumulate).backward()
-        if options.empty_cache == "before-optimizer":
-            torch.cuda.empty_cache()
-        if options.amp == "fp16":
-            scaler.step(optimizer)
-            scaler.update()
-        else:
-            optimizer.step()
-        optimizer.zero_grad(set_to_none=not options.keep_gradients)
+            if options.amp == "fp16":
+                scaler.step(optimizer)
+                scaler.update()
+            else:
+                optimizer.step()
+            for each in optimizers:
+                each.zero_grad(set_to_none=not options.keep_gradients)
         if options.empty_cache == "after-step":
             torch.cuda.empty_cache()
 
@@ -343,17 +180,28 @@ def in_child(work: Callable[[], None]) -> None:
     os._exit(0)
 
 
+def train_variants(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
+    """Models are made once, here: nothing of them is on the device yet."""
+    importlib.import_module("torch._dynamo")  # every optimizer imports it: once for all
+    subjects: Dict[Tuple[str, str], Subject] = {}
+    common = ["--model", options.model, "--size", options.size, "--batch", str(options.batch)]
+    variants: List[List[str]] = json.loads(options.variants)
+    for switches in variants:
+        variant = parser.parse_args(common + switches)
+        key = (variant.model, variant.size)
+        if key not in subjects:
+            subjects[key] = make_subject(variant)
+        in_child(lambda: train(variant, subjects[key]))
+
+
 def main() -> None:
     parser = arguments()
     options = parser.parse_args()
-    if options.variants is None:
-        train(options)
-        print(counters())
+    if options.variants is not None:
+        train_variants(parser, options)
         return
-    common = ["--model", options.model, "--size", options.size, "--batch", str(options.batch)]
-    for switches in json.loads(options.variants):
-        variant = parser.parse_args(common + switches)
-        in_child(lambda: train(variant))
+    train(options, make_subject(options))
+    print(counters())
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ Oracle: the same program really run with the change, on the simulated device. me
 import os
 import statistics
 import sys
+import tempfile
 import unittest
 from pathlib import Path
 
@@ -26,7 +27,10 @@ class SmallModels(unittest.TestCase):
         python = os.environ.get("VRAMSCOPE_TEST_PYTHON")
         if not python:
             self.skipTest("VRAMSCOPE_TEST_PYTHON is not set")
-        rows = measure.cells(python, model, "small", measure.DEVELOPMENT[model]["small"], LEVERS[model])
+        with tempfile.TemporaryDirectory() as folder:
+            run = measure.Run(python, measure.Results(Path(folder)), ["small"], LEVERS[model])
+            run.model(model, truths_only=False)
+            rows = run.results.cells()
         self.assertEqual([row.lever for row in rows], LEVERS[model])
         for row in rows:
             with self.subTest(lever=row.lever):

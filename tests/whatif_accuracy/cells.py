@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Predictions beside what was measured, and the tables that docs/accuracy.md has of them."""
+
+import statistics
+from typing import Iterable, List, NamedTuple, Tuple
+
+Peaks = Tuple[int, int]  # allocated, reserved bytes
+CHANGED = 0.01  # of the peak: below it a change has no sign
+MISSED = 0.02
+
+
+class Cell(NamedTuple):
+    model: str
+    size: str
+    lever: str
+    base: Peaks
+    truth: Peaks
+    predicted: Peaks
+
+    @property
+    def change(self) -> float:
+        """Of the allocated peak, in truth: -0.2 = 20 % less."""
+        return self.truth[0] / self.base[0] - 1
+
+    @property
+    def allocated(self) -> float:
+        return self.predicted[0] / self.truth[0] - 1
+
+    @property
+    def reserved(self) -> float:
+        return self.predicted[1] / self.truth[1] - 1
+
+    @property
+    def sign_wrong(self) -> bool:
+        return abs(self.change) > CHANGED and self.change * (self.predicted[0] / self.base[0] - 1) <= 0
+
+
+def percentile(values: List[float], share: float) -> float:
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
+
+
+def table(cells: List[Cell], levers: Iterable[str]) -> str:
+    """Median and 95th percentile of the sizes of the errors, the worst with its sign, and the mean of the errors, in per cent."""
+    lines = ["| change | cells | allocated: median | p95 | worst | bias | reserved: median | p95 | worst | bias | wrong signs |", "|---|---|---|---|---|---|---|---|---|---|---|"]
+    for lever in [*levers, "all"]:
+        chosen = [cell for cell in cells if lever in ("all", cell.lever)]
+        if not chosen:
+            continue
+        columns = [lever, str(len(chosen))]
+        for errors in ([cell.allocated for cell in chosen], [cell.reserved for cell in chosen]):
+            sizes = [abs(error) for error in errors]
+            columns += [f"{100 * statistics.median(sizes):.2f}", f"{100 * percentile(sizes, 0.95):.2f}"]
+            columns += [f"{100 * max(errors, key=abs):.2f}", f"{100 * statistics.fmean(errors):+.2f}"]
+        lines.append("| " + " | ".join([*columns, str(sum(cell.sign_wrong for cell in chosen))]) + " |")
+    return "\n".join(lines)
+
+
+def misses(cells: List[Cell]) -> str:
+    """Cells whose allocated peak is missed, the worst first."""
+    lines = ["| program | change | allocated | reserved |", "|---|---|---|---|"]
+    for cell in sorted(cells, key=lambda cell: -abs(cell.allocated)):
+        if abs(cell.allocated) > MISSED:
+            lines.append(f"| {cell.model} {cell.size} | {cell.lever} | {100 * cell.allocated:+.2f} | {100 * cell.reserved:+.2f} |")
+    return "\n".join(lines)

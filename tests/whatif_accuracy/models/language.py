@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Models of text and of sound, from the package transformers."""
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from .subject import Subject, causal, scaled, tokens
+
+VOCABULARY = 1000
+SPECIAL = {"bos_token_id": 1, "eos_token_id": 2, "pad_token_id": 0}
+
+
+def _length(size: str) -> int:
+    return scaled(size, 32, 96, 256)
+
+
+def _width(size: str) -> int:
+    return scaled(size, 256, 320, 384)
+
+
+def gpt2(size: str) -> Subject:
+    from transformers import GPT2Config, GPT2LMHeadModel
+
+    config = GPT2Config(vocab_size=VOCABULARY, n_positions=256, n_embd=_width(size), n_layer=4, n_head=4)
+    return Subject(GPT2LMHeadModel(config), tokens(VOCABULARY, _length(size)), causal)
+
+
+def llama(size: str) -> Subject:
+    from transformers import LlamaConfig, LlamaForCausalLM
+
+    config = LlamaConfig(vocab_size=VOCABULARY, hidden_size=_width(size), intermediate_size=1024, num_hidden_layers=4, num_attention_heads=4, num_key_value_heads=2)
+    return Subject(LlamaForCausalLM(config), tokens(VOCABULARY, _length(size)), causal)
+
+
+def bert(size: str) -> Subject:
+    from transformers import BertConfig, BertForMaskedLM
+
+    config = BertConfig(vocab_size=VOCABULARY, hidden_size=_width(size), num_hidden_layers=4, num_attention_heads=4, intermediate_size=1024, attn_implementation="eager")
+    return Subject(BertForMaskedLM(config), tokens(VOCABULARY, _length(size)), causal)
+
+
+def t5(size: str) -> Subject:
+    from transformers import T5Config, T5ForConditionalGeneration
+
+    config = T5Config(vocab_size=VOCABULARY, d_model=_width(size), d_kv=64, d_ff=1024, num_layers=3, num_heads=4, decoder_start_token_id=0)
+    return Subject(T5ForConditionalGeneration(config), tokens(VOCABULARY, scaled(size, 32, 64, 128)), causal)
+
+
+def moe(size: str) -> Subject:
+    """Tokens go to two of four experts, whose weights are gathered for each token: so no shape depends on values, which the device has not."""
+    from transformers import MixtralConfig, MixtralForCausalLM
+
+    config = MixtralConfig(vocab_size=VOCABULARY, hidden_size=_width(size), intermediate_size=512, num_hidden_layers=3, num_attention_heads=4, num_key_value_heads=2,
+                           num_local_experts=4, num_experts_per_tok=2, experts_implementation="batched_mm", **SPECIAL)
+    return Subject(MixtralForCausalLM(config), tokens(VOCABULARY, _length(size)), causal)
+
+
+def gpt_neox(size: str) -> Subject:
+    from transformers import GPTNeoXConfig, GPTNeoXForCausalLM
+
+    config = GPTNeoXConfig(vocab_size=VOCABULARY, hidden_size=_width(size), intermediate_size=1024, num_hidden_layers=4, num_attention_heads=4, **SPECIAL)
+    return Subject(GPTNeoXForCausalLM(config), tokens(VOCABULARY, _length(size)), causal)
+
+
+def opt(size: str) -> Subject:
+    from transformers import OPTConfig, OPTForCausalLM
+
+    config = OPTConfig(vocab_size=VOCABULARY, hidden_size=_width(size), ffn_dim=1024, num_hidden_layers=4, num_attention_heads=4, max_position_embeddings=256,
+                       word_embed_proj_dim=_width(size), **SPECIAL)
+    return Subject(OPTForCausalLM(config), tokens(VOCABULARY, _length(size)), causal)
+
+
+def albert(size: str) -> Subject:
+    """Its layers are one, called again and again."""
+    from transformers import AlbertConfig, AlbertForMaskedLM
+
+    config = AlbertConfig(vocab_size=VOCABULARY, embedding_size=128, hidden_size=_width(size), num_hidden_layers=4, num_attention_heads=4, intermediate_size=1024, **SPECIAL)
+    return Subject(AlbertForMaskedLM(config), tokens(VOCABULARY, _length(size)), causal)
+
+
+def _heard(model: nn.Module, sound: Tensor, labels: Tensor) -> Tensor:
+    return model(sound, labels=labels).loss
+
+
+def whisper(size: str) -> Subject:
+    from transformers import WhisperConfig, WhisperForConditionalGeneration
+
+    frames, width = scaled(size, 64, 128, 256), scaled(size, 128, 192, 256)
+    config: Any = WhisperConfig(vocab_size=VOCABULARY, num_mel_bins=80, d_model=width, encoder_layers=2, decoder_layers=2, encoder_attention_heads=4, decoder_attention_heads=4,
+                                encoder_ffn_dim=4 * width, decoder_ffn_dim=4 * width, max_source_positions=frames, max_target_positions=64, decoder_start_token_id=1,
+                                suppress_tokens=None, begin_suppress_tokens=None, **SPECIAL)
+    return Subject(WhisperForConditionalGeneration(config), lambda count: (torch.randn(count, 80, 2 * frames), torch.randint(VOCABULARY, (count, 24))), _heard)
+
+
+def wav2vec2(size: str) -> Subject:
+    """Without the masks that it draws on the host."""
+    from transformers import Wav2Vec2Config, Wav2Vec2ForSequenceClassification
+
+    samples, width = scaled(size, 4000, 8000, 16000), scaled(size, 128, 192, 256)
+    config: Any = Wav2Vec2Config(vocab_size=32, hidden_size=width, num_hidden_layers=3, num_attention_heads=4, intermediate_size=4 * width, conv_dim=(64,) * 7,
+                                 num_conv_pos_embeddings=32, num_conv_pos_embedding_groups=4, num_labels=10, apply_spec_augment=False, layerdrop=0.0)
+    return Subject(Wav2Vec2ForSequenceClassification(config), lambda count: (torch.randn(count, samples), torch.randint(10, (count,))), _heard)

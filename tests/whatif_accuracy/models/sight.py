@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Models of images, from the packages transformers and torchvision."""
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from .subject import Subject, classified, images, scaled
+
+
+def vit(size: str) -> Subject:
+    from transformers import ViTConfig, ViTForImageClassification
+
+    pixels = scaled(size, 64, 96, 128)
+    config = ViTConfig(hidden_size=scaled(size, 192, 256, 384), num_hidden_layers=4, num_attention_heads=4, intermediate_size=768, image_size=pixels, num_labels=100)
+    return Subject(ViTForImageClassification(config), images(pixels, 100), classified)
+
+
+def resnet50(size: str) -> Subject:
+    from torchvision.models import resnet50 as make
+
+    model = make(num_classes=100)
+    return Subject(model, images(scaled(size, 64, 80, 96), 100), lambda module, pixels, labels: F.cross_entropy(module(pixels), labels))
+
+
+def convnext(size: str) -> Subject:
+    from transformers import ConvNextConfig, ConvNextForImageClassification
+
+    width = scaled(size, 32, 48, 64)
+    config = ConvNextConfig(hidden_sizes=[width, 2 * width, 4 * width, 8 * width], depths=[2, 2, 3, 2], num_labels=100)
+    return Subject(ConvNextForImageClassification(config), images(scaled(size, 64, 96, 128), 100), classified)
+
+
+def mobilenet(size: str) -> Subject:
+    from torchvision.models import mobilenet_v3_small as make
+
+    model = make(num_classes=100)
+    return Subject(model, images(scaled(size, 64, 96, 128), 100), lambda module, pixels, labels: F.cross_entropy(module(pixels), labels))
+
+
+def swin(size: str) -> Subject:
+    from transformers import SwinConfig, SwinForImageClassification
+
+    config = SwinConfig(image_size=scaled(size, 64, 128, 128), embed_dim=scaled(size, 32, 48, 64), depths=[2, 2, 2], num_heads=[2, 4, 8], window_size=4, num_labels=100)
+    return Subject(SwinForImageClassification(config), images(scaled(size, 64, 128, 128), 100), classified)
+
+
+def _segmented(model: nn.Module, pixels: Tensor, labels: Tensor) -> Tensor:
+    return model(pixel_values=pixels, labels=labels).loss
+
+
+def segformer(size: str) -> Subject:
+    from transformers import SegformerConfig, SegformerForSemanticSegmentation
+
+    pixels, width = scaled(size, 64, 96, 128), scaled(size, 16, 24, 32)
+    config = SegformerConfig(hidden_sizes=[width, 2 * width, 4 * width, 8 * width], depths=[1, 1, 2, 1], decoder_hidden_size=64, num_labels=19)
+    return Subject(SegformerForSemanticSegmentation(config), lambda count: (torch.randn(count, 3, pixels, pixels), torch.randint(19, (count, pixels, pixels))), _segmented)

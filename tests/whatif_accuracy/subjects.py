@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which models the predictions are measured on, without torch: their batches, what is frozen of them, and what cannot be done to them in code.
+
+Half of them were developed on. The others were looked at once, when the rules were frozen: no rule may be changed to suit them.
+"""
+
+from typing import Dict, List, NamedTuple, Tuple
+
+SIZES = ("small", "medium", "large")
+
+
+class Facts(NamedTuple):
+    batches: Tuple[int, int, int]  # of the three sizes
+    freeze: Tuple[str, str]  # the blocks, and all but the head
+    impossible: Tuple[str, ...] = ()  # parts of the names of changes for which the code has no switch
+
+
+NO_BLOCKS = ("checkpoint",)  # or no switch for them
+NOT_SHARDED = ("shard", "fsdp", "ddp")
+NO_LINEAR = ("lora", "quantize")  # layers in their blocks
+
+DEVELOPMENT: Dict[str, Facts] = {
+    "transformer": Facts((8, 12, 16), ("layers.*", "layers.*,table,places")),
+    "convolutional": Facts((8, 16, 32), ("blocks.*", "stem,blocks.*"), NO_LINEAR),
+    "recurrent": Facts((8, 12, 16), ("lstm", "table,lstm"), (*NO_BLOCKS, *NO_LINEAR, "fsdp", "zero2")),
+    "resnet50": Facts((8, 12, 16), ("layer1,layer2", "conv1,bn1,layer1,layer2,layer3,layer4"), (*NO_BLOCKS, *NO_LINEAR)),
+    "bert": Facts((4, 8, 8), ("bert.encoder.layer.*", "bert")),
+    "gpt2": Facts((4, 8, 8), ("transformer.h.*", "transformer.h.*")),
+    "llama": Facts((4, 8, 8), ("model.layers.*", "model")),
+    "vit": Facts((8, 12, 16), ("vit.encoder.layer.*,vit.layers.*", "vit")),
+    "t5": Facts((4, 8, 8), ("encoder", "encoder")),
+    "unet": Facts((4, 8, 16), ("down.*", "down.*,up.*"), NO_LINEAR),
+    "gan": Facts((8, 16, 32), ("maker", "maker"), (*NO_BLOCKS, *NO_LINEAR, *NOT_SHARDED, "freeze")),
+}
+HELD_OUT: Dict[str, Facts] = {
+    "convnext": Facts((8, 12, 16), ("convnext.encoder", "convnext"), NO_BLOCKS),
+    "moe": Facts((4, 4, 4), ("model.layers.*", "model")),
+    "whisper": Facts((4, 8, 8), ("model.encoder", "model")),
+    "gpt_neox": Facts((4, 8, 8), ("gpt_neox.layers.*", "gpt_neox")),
+    "segformer": Facts((4, 8, 8), ("segformer.encoder", "segformer"), NO_BLOCKS),
+    "wav2vec2": Facts((4, 8, 8), ("wav2vec2.encoder.layers.*", "wav2vec2")),
+    "opt": Facts((4, 8, 8), ("model.decoder.layers.*", "model")),
+    "mobilenet": Facts((8, 12, 16), ("features", "features"), (*NO_BLOCKS, *NO_LINEAR)),
+    "swin": Facts((8, 8, 12), ("swin.encoder", "swin")),
+    "albert": Facts((4, 8, 8), ("albert.encoder", "albert")),
+}
+ALL = {**DEVELOPMENT, **HELD_OUT}
+
+
+def words(model: str, size: str) -> Dict[str, str]:
+    """What stands for {batch}, {half}, {double}, {blocks} and {body} in a change."""
+    batch = ALL[model].batches[SIZES.index(size)]
+    blocks, body = ALL[model].freeze
+    return {"batch": str(batch), "half": str(batch // 2), "double": str(batch * 2), "blocks": blocks, "body": body}
+
+
+def possible(model: str, changes: List[str]) -> List[str]:
+    return [name for name in changes if not any(part in name for part in ALL[model].impossible)]
