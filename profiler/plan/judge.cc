@@ -67,6 +67,11 @@ const Verdict& Judge::Of(const Changes& changes, uint64_t limit) {
   return verdict;
 }
 
+uint64_t Judge::replays_left() const {
+  const uint64_t blocks = std::max<uint64_t>(1, predictor_.baseline().scene.blocks.size());
+  return (work_ - std::min(work_, done_)) / ((1 + kReplayLooks) * blocks);
+}
+
 void Judge::Replay(Verdict& verdict, whatif::Changed changed) {
   done_ += kReplayLooks * changed.scene.blocks.size();
   ++replays_;

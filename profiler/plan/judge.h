@@ -42,6 +42,8 @@ class Judge {
   void AllowMore(uint64_t work) { work_ = done_ + work; }
   [[nodiscard]] bool exhausted() const { return done_ >= work_; }
   [[nodiscard]] uint64_t replays() const { return replays_; }
+  // That the work is enough for, of steps like the recorded one.
+  [[nodiscard]] uint64_t replays_left() const;
   [[nodiscard]] whatif::Predictor& predictor() { return predictor_; }
   // All verdicts so far.
   [[nodiscard]] const std::map<std::string, Verdict>& verdicts() const { return verdicts_; }

@@ -9,44 +9,28 @@
 namespace vramscope::plan {
 namespace {
 
-constexpr uint64_t kMostReplays = 96;  // of one search
-constexpr size_t kMostForPairs = 24;   // modules: with more, one is exchanged for one
-
-// At one moment: what is alive with nothing checkpointed, and what each module frees.
-struct Cut {
-  uint64_t live = 0;
-  std::vector<uint64_t> freed;
-
-  [[nodiscard]] uint64_t Left(const std::vector<bool>& chosen) const {
-    uint64_t sum = 0;
-    for (size_t i = 0; i < freed.size(); ++i) sum += chosen[i] ? freed[i] : 0;
-    return live - std::min(live, sum);
-  }
-  // The least time of modules that leave at most `wanted`, when parts of modules would count too.
-  [[nodiscard]] double LeastNs(const std::vector<double>& ns, uint64_t wanted) const {
-    if (live <= wanted) return 0;
-    auto missing = static_cast<double>(live - wanted);
-    std::vector<size_t> order(freed.size());
-    std::iota(order.begin(), order.end(), size_t{0});
-    std::erase_if(order, [&](size_t i) { return freed[i] == 0; });
-    const auto price = [&](size_t i) { return ns[i] / static_cast<double>(freed[i]); };
-    std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return price(a) < price(b); });
-    double least = 0;
-    for (const size_t i : order) {
-      const double part = std::min(1.0, missing / static_cast<double>(freed[i]));
-      least += part * ns[i];
-      missing -= part * static_cast<double>(freed[i]);
-      if (missing <= 0) break;
-    }
-    return least;
-  }
-};
+constexpr uint64_t kMostReplays = 96;  // of one search,
+constexpr uint64_t kShare = 4;         // or this part of what is left: short steps are replayed in no time
+constexpr uint64_t kMostDecisions = 20'000;  // of one search, about 2 us each
+constexpr uint64_t kMostDecisionsOfAll = 200'000;
+constexpr size_t kMostForPairs = 24;  // modules: with more, one is exchanged for one
+constexpr uint64_t kHole = 1 << 20;   // less is not looked for
 
 // The band of changes that checkpoint too.
 whatif::ErrorBand BandWithCheckpoints(const Changes& others) {
   std::vector<std::string_view> levers = {"checkpoint"};
   for (const whatif::Asked& change : others) levers.emplace_back(change.lever);
   return whatif::BandOf(levers);
+}
+
+// The most live bytes with which a bound can be within the limit; those of a whole byte more cannot.
+uint64_t MostLive(const whatif::ErrorBand& band, uint64_t limit) {
+  uint64_t fits = 0, too_many = limit + 1;
+  while (too_many > fits + 1) {
+    const uint64_t middle = fits + (too_many - fits) / 2;
+    (band.ReservedAtMost(middle) <= limit ? fits : too_many) = middle;
+  }
+  return fits;
 }
 
 bool Fits(const Verdict& verdict, uint64_t limit) { return verdict.replayed && verdict.needed <= limit; }
@@ -87,7 +71,7 @@ struct ModuleSearch::Content {
   std::vector<whatif::Position> at;  // of the cuts
   std::vector<Cut> cuts;
 
-  const Cut& AddCut(whatif::Position moment) {
+  const Cut& CutAt(whatif::Position moment) {
     const auto known = std::find(at.begin(), at.end(), moment);
     if (known != at.end()) return cuts[static_cast<size_t>(known - at.begin())];
     Cut cut{whatif::LiveAt(none, moment), {}};
@@ -98,12 +82,18 @@ struct ModuleSearch::Content {
     at.push_back(moment);
     return cuts.emplace_back(std::move(cut));
   }
+  // Whether it was not known yet.
+  bool AddCut(whatif::Position moment) {
+    const size_t before = cuts.size();
+    (void)CutAt(moment);
+    return cuts.size() > before;
+  }
 };
 
 ModuleSearch::~ModuleSearch() = default;
 
 ModuleSearch::ModuleSearch(Judge& judge, std::vector<std::string> modules, std::vector<std::string> families)
-    : judge_(judge) {
+    : judge_(judge), decisions_(kMostDecisionsOfAll) {
   for (std::string& module : modules) {
     const Verdict& alone = judge_.LiveOf({{"checkpoint", module}});
     if (!alone.possible) continue;  // it keeps nothing that could be made again
@@ -198,7 +188,7 @@ std::optional<ModuleChoice> ModuleSearch::Greedy(const Changes& others, Content&
   std::vector<bool> chosen(modules_.size(), false);
   const Verdict* verdict = &With(others, chosen, limit);
   while (!Fits(*verdict, limit)) {
-    const Cut& cut = content.AddCut(verdict->at);
+    const Cut& cut = content.CutAt(verdict->at);
     size_t best = modules_.size();
     const auto gain = [&](size_t i) { return static_cast<double>(cut.freed[i] + 1) / (ns_[i] + 1); };
     for (size_t i = 0; i < modules_.size(); ++i) {
@@ -226,26 +216,89 @@ std::optional<ModuleChoice> ModuleSearch::Greedy(const Changes& others, Content&
     without[i] = false;
     (void)try_instead(std::move(without));
   }
-  // Up to two for up to two others, those that save most first.
+  Found found{std::move(chosen), verdict};
+  const uint64_t end = judge_.replays() + std::max(kMostReplays, judge_.replays_left() / kShare);
+  const auto part = [&](uint64_t share) {
+    return judge_.replays() + (end - std::min(end, judge_.replays())) / share;
+  };
+  Shorten(others, content, limit, part(3), found);
+  Exchange(others, content, limit, part(2), found);
+  const double least_ns = Prove(others, content, limit, end, found);
+  return ModuleChoice{found.verdict, least_ns >= TimeOf(found.chosen),
+                      std::min(least_ns, TimeOf(found.chosen))};
+}
+
+std::optional<std::vector<bool>> ModuleSearch::Next(Covers& covers, double below_ns) {
+  uint64_t work = std::min(kMostDecisions, decisions_);
+  decisions_ -= work;
+  std::optional<std::vector<bool>> next = covers.Next(below_ns, work);
+  decisions_ += work;
+  return next;
+}
+
+// Reserved memory has holes, so what is alive must be less by some bytes. How many is not known: between none
+// and what the holes of the found set are, halved again and again.
+void ModuleSearch::Shorten(const Changes& others, Content& content, uint64_t limit, uint64_t end,
+                           Found& found) {
+  const uint64_t wanted = MostLive(BandWithCheckpoints(others), limit);
+  uint64_t few = 0, many = found.verdict->needed - std::min(found.verdict->needed, found.verdict->at_least);
+  while (many > few + kHole && judge_.replays() < end && !judge_.exhausted()) {
+    const uint64_t holes = few + (many - few) / 2;
+    Covers covers(ns_, content.cuts, wanted - std::min(wanted, holes));
+    std::optional<std::vector<bool>> shorter = Next(covers, TimeOf(found.chosen));
+    if (!shorter) {
+      many = holes;
+      continue;
+    }
+    const Verdict& verdict = With(others, *shorter, limit);
+    if (Fits(verdict, limit)) {
+      found = {*std::move(shorter), &verdict};
+      many = holes;
+    } else if (verdict.replayed) {
+      few = holes;
+    } else if (!verdict.possible || !content.AddCut(verdict.at)) {
+      return;
+    }
+  }
+}
+
+// All that free enough at every cut, the shortest first: when none of them fits, nothing takes less.
+double ModuleSearch::Prove(const Changes& others, Content& content, uint64_t limit, uint64_t end,
+                           Found& found) {
+  Covers covers(ns_, content.cuts, MostLive(BandWithCheckpoints(others), limit));
+  double least_ns = 0;
+  while (judge_.replays() < end && !judge_.exhausted()) {
+    std::optional<std::vector<bool>> shorter = Next(covers, TimeOf(found.chosen));
+    least_ns = covers.AtLeastNs();
+    if (!shorter) break;
+    least_ns = TimeOf(*shorter);
+    const Verdict& verdict = With(others, *shorter, limit);
+    if (Fits(verdict, limit)) {
+      found = {*std::move(shorter), &verdict};
+      break;
+    }
+    if (verdict.possible && !verdict.replayed) content.AddCut(verdict.at);
+  }
+  return least_ns;
+}
+
+// Up to two for up to two others, those that save most first.
+void ModuleSearch::Exchange(const Changes& others, Content& content, uint64_t limit, uint64_t end,
+                            Found& found) {
   const whatif::ErrorBand band = BandWithCheckpoints(others);
-  const uint64_t replays = judge_.replays();
-  for (bool better = true; better && judge_.replays() - replays < kMostReplays;) {
+  for (bool better = true; better && judge_.replays() < end;) {
     better = false;
-    for (std::vector<bool>& exchanged : Shorter(chosen, ns_)) {
+    for (std::vector<bool>& exchanged : Shorter(found.chosen, ns_)) {
       const bool ruled_out = std::any_of(content.cuts.begin(), content.cuts.end(), [&](const Cut& cut) {
         return band.ReservedAtMost(cut.Left(exchanged)) > limit;
       });
-      if (ruled_out || judge_.replays() - replays >= kMostReplays) continue;
-      better = try_instead(std::move(exchanged));
+      if (ruled_out || judge_.replays() >= end || judge_.exhausted()) continue;
+      const Verdict& verdict = With(others, exchanged, limit);
+      better = Fits(verdict, limit);
+      if (better) found = {std::move(exchanged), &verdict};
       if (better) break;
     }
   }
-  ModuleChoice choice{verdict, false, 0};
-  for (const Cut& cut : content.cuts) {
-    uint64_t wanted = limit;  // reserved memory is never less than what is alive
-    choice.least_ns = std::max(choice.least_ns, cut.LeastNs(ns_, wanted));
-  }
-  return choice;
 }
 
 }  // namespace vramscope::plan

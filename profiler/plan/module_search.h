@@ -14,8 +14,10 @@
 //
 // (They free no more together than apart: a tensor that two modules keep is freed by neither alone and waits
 // for the later one.) Up to 12 modules all subsets are gone through by their time, so the answer is the best
-// there is. With more, modules are taken greedily by what they free at the peak for their time, then left out
-// or exchanged where a replay still fits; the cuts give a bound of how much less the best could take.
+// there is. With more, modules are taken greedily by what they free at the peak for their time and left out
+// where a replay still fits; then sets that take less come from the cuts (module_covers.h), the shortest
+// first. When these run out nothing takes less; when replays do, modules are exchanged, and the shortest set
+// that was not replayed is the bound of how much less the best could take.
 #pragma once
 
 #include <map>
@@ -25,6 +27,7 @@
 #include <vector>
 
 #include "profiler/plan/judge.h"
+#include "profiler/plan/module_covers.h"
 
 namespace vramscope::plan {
 
@@ -57,12 +60,22 @@ class ModuleSearch {
   const Verdict& With(const Changes& others, const std::vector<bool>& chosen, uint64_t limit);
   std::optional<ModuleChoice> Exact(const Changes& others, Content& content, uint64_t limit);
   std::optional<ModuleChoice> Greedy(const Changes& others, Content& content, uint64_t limit);
+  struct Found {
+    std::vector<bool> chosen;
+    const Verdict* verdict = nullptr;
+  };
+  std::optional<std::vector<bool>> Next(Covers& covers, double below_ns);
+  void Shorten(const Changes& others, Content& content, uint64_t limit, uint64_t end, Found& found);
+  void Exchange(const Changes& others, Content& content, uint64_t limit, uint64_t end, Found& found);
+  // Nothing that was not found takes less than what it returns.
+  double Prove(const Changes& others, Content& content, uint64_t limit, uint64_t end, Found& found);
   [[nodiscard]] std::string NameOf(const std::vector<bool>& chosen) const;
   [[nodiscard]] double TimeOf(const std::vector<bool>& chosen) const;
 
   Judge& judge_;
   std::vector<std::string> modules_;
   std::vector<double> ns_;  // by module
+  uint64_t decisions_;      // that may still be looked at
   std::map<std::vector<bool>, std::string> families_;
   std::map<std::string, std::unique_ptr<Content>> contents_;
 };

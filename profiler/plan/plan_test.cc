@@ -80,26 +80,32 @@ TEST(PlanTest, TheCheapestPlanIsTheBestOfAllCombinations) {
   EXPECT_GE(with_modules, 3);
 }
 
-TEST(PlanTest, WithManyModulesTheChoiceFitsAndItsBoundHolds) {
-  std::mt19937 random(7);
-  std::vector<BlockShape> blocks(kMostExactModules + 1);
-  for (BlockShape& block : blocks) block = {kUnit * (1 + random() % 8), 1 + static_cast<int>(random() % 9)};
-  const Loop loop(blocks);
-  const uint64_t reserved = loop.baseline().use.allocator.reserved_peak;
-  // Between what it takes and the least that checkpoints can lead to, by their published error.
-  const uint64_t least = MakePlans(loop.step(), loop.baseline(), {1, {"checkpoint"}, 1}).floor.needed;
-  ASSERT_LT(least, reserved);
-  const Request request{least + (reserved - least) / 3, {"checkpoint"}, 1};
-  const Answer answer = MakePlans(loop.step(), loop.baseline(), request);
-  ASSERT_EQ(answer.plans.size(), 1u);
-  const Plan& plan = answer.plans.front();
-  const std::optional<Rank> best = CheapestOfAll(loop, request);
-  ASSERT_TRUE(best);
-  EXPECT_FALSE(plan.exact);
-  EXPECT_LE(plan.verdict.needed, request.limit);
-  EXPECT_LE(plan.least_ns, best->extra_ns);
-  // 2 % are wanted; of the two loops that two standard libraries' random numbers give here one is 3.2 % off.
-  EXPECT_LE(plan.verdict.rank.extra_ns, 1.05 * best->extra_ns);
+TEST(PlanTest, WithManyModulesTheChoiceIsWithinTwoPercentOfTheBest) {
+  int with_modules = 0;
+  for (uint32_t seed = 7; seed < 10; ++seed) {
+    std::mt19937 random(seed);
+    std::vector<BlockShape> blocks(kMostExactModules + 1);
+    for (BlockShape& block : blocks) block = {kUnit * (1 + random() % 8), 1 + static_cast<int>(random() % 9)};
+    const Loop loop(blocks);
+    const uint64_t reserved = loop.baseline().use.allocator.reserved_peak;
+    // Between what it takes and the least that checkpoints can lead to, by their published error.
+    const uint64_t least = MakePlans(loop.step(), loop.baseline(), {1, {"checkpoint"}, 1}).floor.needed;
+    ASSERT_LT(least, reserved) << "seed " << seed;
+    const Request request{least + (reserved - least) / 3, {"checkpoint"}, 1};
+    const Answer answer = MakePlans(loop.step(), loop.baseline(), request);
+    ASSERT_EQ(answer.plans.size(), 1u);
+    const Plan& plan = answer.plans.front();
+    const std::optional<Rank> best = CheapestOfAll(loop, request);
+    ASSERT_TRUE(best);
+    with_modules += best->modules > 1 ? 1 : 0;
+    EXPECT_LE(plan.verdict.needed, request.limit);
+    EXPECT_LE(plan.least_ns, best->extra_ns + 1e-3) << "seed " << seed;
+    EXPECT_LE(plan.verdict.rank.extra_ns, 1.02 * best->extra_ns) << "seed " << seed;
+    if (plan.exact) {
+      EXPECT_NEAR(plan.verdict.rank.extra_ns, best->extra_ns, 1e-3) << "seed " << seed;
+    }
+  }
+  EXPECT_GT(with_modules, 0);
 }
 
 TEST(PlanTest, WhatFitsAlreadyNeedsNothing) {
