@@ -40,14 +40,9 @@ const VerbHelp& PlanHelp() {
 namespace {
 
 PlanSubject SubjectOf(const PlanRequest& request, const RecordedStep& recorded) {
-  PlanSubject subject{request.path, &recorded, "", request.fit_bytes, BesideOf(recorded), 0, 0};
-  if (subject.fit_bytes == 0 && subject.beside) subject.fit_bytes = subject.beside->capacity_bytes;
-  if (subject.beside)
-    subject.beside_bytes = request.fit_gpu ? subject.beside->On(*request.fit_gpu) : subject.beside->total();
-  subject.limit_name = FormatBytes(subject.fit_bytes);
-  if (request.fit_gpu) subject.limit_name += fmt::format(" ({})", request.fit_gpu->name);
-  subject.reserved_limit = subject.fit_bytes - std::min(subject.fit_bytes, subject.beside_bytes);
-  return subject;
+  const std::optional<Beside> beside = BesideOf(recorded.run, recorded.device, recorded.step);
+  const uint64_t fit = request.fit_bytes == 0 && beside ? beside->capacity_bytes : request.fit_bytes;
+  return {LimitOf(fit, request.fit_gpu, beside), request.path, &recorded};
 }
 
 plan::Request Question(const PlanRequest& request, uint64_t reserved_limit) {

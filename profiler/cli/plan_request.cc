@@ -8,7 +8,6 @@
 #include <sstream>
 
 #include "profiler/cli/size_text.h"
-#include "profiler/report/device_memory.h"
 
 namespace vramscope::cli {
 namespace {
@@ -45,9 +44,7 @@ Status ReadLevers(const Arguments& arguments, PlanRequest& request) {
 }
 
 Status ReadGpus(PlanRequest& request) {
-  const Result<std::string> folder = collector::FindSimulatedCuda();
-  if (!folder.ok()) return folder.error();
-  Result<std::vector<collector::GpuModel>> gpus = collector::ListGpus(*folder);
+  Result<std::vector<collector::GpuModel>> gpus = GpuTable();
   if (!gpus.ok()) return gpus.error();
   request.gpus = std::move(*gpus);
   return {};
@@ -107,24 +104,6 @@ Result<PlanRequest> PlanRequestFrom(const Arguments& arguments) {
     request.top = *top;
   }
   return request;
-}
-
-std::optional<Beside> BesideOf(const RecordedStep& recorded) {
-  const model::Device& device = recorded.run.devices[recorded.device];
-  const auto last = recorded.step.first_event + static_cast<model::EventIndex>(recorded.step.length - 1);
-  const auto memory = report::DeviceMemoryAfter(recorded.run, device.process, device.code, last, 0);
-  if (!memory) return std::nullopt;
-  Beside beside;
-  int64_t others = 0;
-  for (size_t i = 0; i < report::kDeviceRowCount; ++i) {
-    const auto row = static_cast<report::DeviceRow>(i);
-    const bool pytorch = row == report::DeviceRow::kAllocated || row == report::DeviceRow::kCached;
-    if (!pytorch && row != report::DeviceRow::kContext) others += memory->rows[i];
-  }
-  beside.other_bytes = static_cast<uint64_t>(std::max<int64_t>(others, 0));
-  beside.context_bytes = static_cast<uint64_t>(std::max<int64_t>(memory->Of(report::DeviceRow::kContext), 0));
-  beside.capacity_bytes = memory->capacity.value_or(0);
-  return beside;
 }
 
 }  // namespace vramscope::cli

@@ -16,13 +16,6 @@ using plan::Verdict;
 
 constexpr int kSchemaVersion = 1;
 
-std::string OptionsOf(const plan::Changes& changes) {
-  std::string text;
-  for (const whatif::Asked& change : changes)
-    text += fmt::format("{}--{} {}", text.empty() ? "" : " ", change.lever, Printable(change.value));
-  return text.empty() ? "as it is" : text;
-}
-
 uint64_t Reserved(const Verdict& verdict) { return verdict.prediction.after.allocator.reserved_peak; }
 uint64_t Allocated(const Verdict& verdict) { return verdict.prediction.after.allocator.allocated_peak; }
 
@@ -32,12 +25,6 @@ bool Timed(const Verdict& verdict) {
   return false;
 }
 
-std::string TimeText(const Verdict& verdict) {
-  if (!Timed(verdict)) return verdict.rank.open ? "open" : "none";
-  return fmt::format("{}{}", FormatDuration(static_cast<uint64_t>(verdict.rank.extra_ns)),
-                     verdict.rank.open ? ", open" : "");
-}
-
 std::string HeadText(const PlanSubject& subject, const Terminal& terminal) {
   const RecordedStep& recorded = *subject.recorded;
   const whatif::Replayed& before = recorded.baseline.use.allocator;
@@ -45,15 +32,6 @@ std::string HeadText(const PlanSubject& subject, const Terminal& terminal) {
                      terminal.Paint(Printable(subject.path), Ink::Bold()), recorded.step.number,
                      recorded.run.devices[recorded.device].name, FormatBytes(before.allocated_peak),
                      FormatBytes(before.reserved_peak));
-}
-
-std::string BesideText(const PlanSubject& subject) {
-  if (!subject.beside)
-    return "What is taken beside PyTorch's allocator (the CUDA context above all) is not in the trace and "
-           "not "
-           "counted.\n";
-  return fmt::format("{} of it are taken beside PyTorch's allocator; {} are left to be reserved.\n",
-                     FormatBytes(subject.beside_bytes), FormatBytes(subject.reserved_limit));
 }
 
 std::string SearchText(const plan::Answer& answer) {
@@ -74,7 +52,7 @@ std::string VerifiedText(const PlanSubject& subject, const Verified& verified) {
 
 std::string OnePlan(size_t number, const Plan& plan, const Terminal& terminal) {
   std::string text =
-      fmt::format("\n{}. {}\n", number, terminal.Paint(OptionsOf(plan.verdict.changes), Ink::Bold()));
+      fmt::format("\n{}. {}\n", number, terminal.Paint(PlanOptions(plan.verdict.changes), Ink::Bold()));
   for (const whatif::Applied& lever : plan.verdict.prediction.levers) text += LeverLines(lever);
   if (!plan.exact && plan.least_ns == 0)
     text += "    It was not looked for modules that are worth less than all: fewer may do.\n";
@@ -95,7 +73,7 @@ std::string PlanTable(const PlanSubject& subject, const plan::Answer& answer) {
     table.AddRow({fmt::format("{}.", i + 1), FormatBytes(Allocated(verdict)),
                   ChangeText(before.allocated_peak, Allocated(verdict)), FormatBytes(Reserved(verdict)),
                   ChangeText(before.reserved_peak, Reserved(verdict)), FormatBytes(verdict.needed),
-                  TimeText(verdict)});
+                  PlanTime(verdict)});
   }
   return table.ToString();
 }
@@ -108,7 +86,8 @@ std::string NothingFits(const PlanSubject& subject, const plan::Answer& answer, 
       terminal.Paint(
           fmt::format("Nothing that may be changed makes it fit: {} are missing.", FormatBytes(missing)),
           Ink::Bad()),
-      SearchText(answer), FormatBytes(Reserved(floor)), FormatBytes(floor.needed), OptionsOf(floor.changes));
+      SearchText(answer), FormatBytes(Reserved(floor)), FormatBytes(floor.needed),
+      PlanOptions(floor.changes));
 }
 
 Json ChangesJson(const plan::Changes& changes) {
@@ -146,9 +125,22 @@ std::string Dumped(const Json& document) {
 
 }  // namespace
 
+std::string PlanOptions(const plan::Changes& changes) {
+  std::string text;
+  for (const whatif::Asked& change : changes)
+    text += fmt::format("{}--{} {}", text.empty() ? "" : " ", change.lever, Printable(change.value));
+  return text.empty() ? "as it is" : text;
+}
+
+std::string PlanTime(const Verdict& verdict) {
+  if (!Timed(verdict)) return verdict.rank.open ? "open" : "none";
+  return fmt::format("{}{}", FormatDuration(static_cast<uint64_t>(verdict.rank.extra_ns)),
+                     verdict.rank.open ? ", open" : "");
+}
+
 std::string PlanText(const PlanSubject& subject, const PlanAnswer& answer, const Terminal& terminal) {
   std::string text = HeadText(subject, terminal);
-  text += fmt::format("It is to fit in {}. ", subject.limit_name) + BesideText(subject) + "\n";
+  text += fmt::format("It is to fit in {}. ", subject.limit_name) + BesideText(subject) + "\n\n";
   if (answer.plans.fits_already)
     return text + terminal.Paint("It fits as it is; nothing has to be changed.", Ink::Good()) + "\n";
   if (answer.plans.plans.empty()) return text + NothingFits(subject, answer.plans, terminal);
@@ -200,15 +192,15 @@ std::string LargestBatchText(const PlanSubject& subject, const plan::LargestBatc
   std::string text = HeadText(subject, terminal);
   text += fmt::format("The recorded batch has {}. {} are to hold it. ",
                       FormatCount(answer.recorded, "sample"), subject.limit_name) +
-          BesideText(subject) + "\n";
+          BesideText(subject) + "\n\n";
   Table table({Align::kRight, Align::kRight, Align::kRight, Align::kLeft});
   table.AddRow({"batch", "reserved", "at most", "with"});
   for (const plan::LargestBatch& row : answer.rows) {
     if (row.size == 0)
-      table.AddRow({"none", "", "", OptionsOf(row.others)});
+      table.AddRow({"none", "", "", PlanOptions(row.others)});
     else
       table.AddRow({FormatCount(row.size), FormatBytes(Reserved(row.verdict)),
-                    FormatBytes(row.verdict.needed), OptionsOf(row.others)});
+                    FormatBytes(row.verdict.needed), PlanOptions(row.others)});
   }
   return text + table.ToString() +
          "\n  Each row costs more than the one above it. 99 of 100 runs keep to \"at most\".\n";
@@ -240,7 +232,7 @@ std::string SmallestGpuText(const PlanSubject& subject, const std::vector<GpuAns
     }
     const Verdict& verdict = answer.plans.plans.front().verdict;
     table.AddRow({answer.gpu.name, FormatBytes(answer.gpu.capacity_bytes), FormatBytes(Reserved(verdict)),
-                  TimeText(verdict), OptionsOf(verdict.changes)});
+                  PlanTime(verdict), PlanOptions(verdict.changes)});
   }
   text += table.ToString();
   if (!subject.beside)

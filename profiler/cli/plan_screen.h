@@ -8,20 +8,16 @@
 
 #include "profiler/cli/plan_request.h"
 #include "profiler/cli/plan_verify.h"
+#include "profiler/cli/recorded_step.h"
 #include "profiler/cli/terminal.h"
 #include "profiler/plan/largest_batch.h"
 
 namespace vramscope::cli {
 
 // What is asked about, and how much of the limit PyTorch's allocator can have.
-struct PlanSubject {
+struct PlanSubject : FitLimit {
   std::string path;
   const RecordedStep* recorded = nullptr;
-  std::string limit_name;        // "24.0 GiB", "rtx-4090"
-  uint64_t fit_bytes = 0;        // of the device
-  std::optional<Beside> beside;  // nothing: the trace does not have it, and it is not counted
-  uint64_t beside_bytes = 0;     // on that device
-  uint64_t reserved_limit = 0;   // what is left
 };
 
 struct PlanAnswer {
@@ -35,6 +31,11 @@ struct GpuAnswer {
   collector::GpuModel gpu;
   plan::Answer plans;
 };
+
+// "--batch 8 --amp bf16"; "as it is" of no changes.
+std::string PlanOptions(const plan::Changes& changes);
+// What a step takes longer: "1.4 ms", "none", "open" where another training cannot be timed.
+std::string PlanTime(const plan::Verdict& verdict);
 
 std::string PlanText(const PlanSubject& subject, const PlanAnswer& answer, const Terminal& terminal);
 std::string PlanJson(const PlanSubject& subject, const PlanAnswer& answer);

@@ -6,6 +6,7 @@
 // changes whose live bytes are too many are not replayed.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -32,7 +33,9 @@ struct Verdict {
 class Judge {
  public:
   // `work`: blocks that may be looked at, over all questions; a limit that does not depend on the machine.
-  Judge(whatif::Predictor& predictor, uint64_t work) : predictor_(predictor), work_(work) {}
+  // `stop`: may be set by another thread, and is as if the work had run out; may be nullptr.
+  Judge(whatif::Predictor& predictor, uint64_t work, const std::atomic<bool>* stop = nullptr)
+      : predictor_(predictor), work_(work), stop_(stop) {}
 
   // Replayed only when it could be at most `limit` bytes. The reference holds until the judge goes.
   const Verdict& Of(const Changes& changes, uint64_t limit);
@@ -40,7 +43,8 @@ class Judge {
   const Verdict& LiveOf(const Changes& changes) { return Of(changes, 0); }
 
   void AllowMore(uint64_t work) { work_ = done_ + work; }
-  [[nodiscard]] bool exhausted() const { return done_ >= work_; }
+  [[nodiscard]] bool stopped() const { return stop_ != nullptr && stop_->load(std::memory_order_relaxed); }
+  [[nodiscard]] bool exhausted() const { return done_ >= work_ || stopped(); }
   [[nodiscard]] uint64_t replays() const { return replays_; }
   // That the work is enough for, of steps like the recorded one.
   [[nodiscard]] uint64_t replays_left() const;
@@ -53,6 +57,7 @@ class Judge {
 
   whatif::Predictor& predictor_;
   uint64_t work_;
+  const std::atomic<bool>* stop_;
   uint64_t done_ = 0;
   uint64_t replays_ = 0;
   std::map<std::string, Verdict> verdicts_;  // by the text of the changes

@@ -64,11 +64,12 @@ class Search {
 
   void Run() {
     for (Changes& changes : Combinations(step_, request_.levers)) {
+      if (judge_.stopped()) break;
       const Rank rank = AtLeast(changes);
       Push({rank, Stage::kPlain, std::move(changes), {}, 0});
     }
     GoThrough();
-    answer_.complete = queue_.empty() || answer_.plans.size() == request_.top;
+    answer_.complete = !judge_.stopped() && (queue_.empty() || answer_.plans.size() == request_.top);
     if (answer_.plans.empty() && !answer_.complete) Coarsely();
   }
 
@@ -98,6 +99,7 @@ class Search {
     judge_.AllowMore(request_.work);
     std::vector<std::pair<Rank, Changes>> all;
     for (const Changes& changes : Combinations(step_, request_.levers)) {
+      if (judge_.stopped()) return;
       all.emplace_back(AtLeast(changes), changes);
       if (modules_.LeastNs() == 0) continue;  // there are none
       Changes with_modules = changes;
@@ -220,14 +222,14 @@ std::vector<Changes> Combinations(const whatif::Step& step, const std::vector<st
 Answer MakePlans(const whatif::Step& step, const whatif::Baseline& baseline, const Request& request) {
   Answer answer;
   whatif::Predictor predictor(step, baseline);
-  Judge judge(predictor, request.work);
+  Judge judge(predictor, request.work, request.stop);
   const Verdict& as_it_is = judge.Of({}, UINT64_MAX);
   answer.fits_already = as_it_is.replayed && as_it_is.needed <= request.limit;
   if (answer.fits_already)
     answer.plans.push_back({as_it_is, true, 0});
   else
     Search(judge, request, answer).Run();
-  if (answer.plans.empty()) FindFloor(judge, answer);
+  if (answer.plans.empty() && !judge.stopped()) FindFloor(judge, answer);
   answer.replays = judge.replays();
   return answer;
 }

@@ -18,6 +18,7 @@
 // one and others beside them.
 #pragma once
 
+#include <atomic>
 #include <optional>
 #include <string>
 #include <vector>
@@ -34,6 +35,8 @@ struct Request {
   std::vector<std::string> levers;  // that may be pulled
   size_t top = 3;
   uint64_t work = kUsualWork;
+  // The search ends soon after another thread has set it, with what it has.
+  const std::atomic<bool>* stop = nullptr;
 };
 
 struct Plan {

@@ -173,5 +173,14 @@ TEST(RankTest, TimeComesFirstThenHowDeepTheChangeGoes) {
   EXPECT_LT(rank({{"checkpoint", "all"}}, 5), rank({{"checkpoint", "a,b"}}, 5));
 }
 
+TEST(PlanTest, ASearchThatIsStoppedReplaysNoMore) {
+  const Loop loop({{kUnit * 4, 2}, {kUnit * 4, 5}});
+  const std::atomic<bool> stop = true;
+  const Answer answer = MakePlans(loop.step(), loop.baseline(), {1 << 20, AllLevers(), 3, kUsualWork, &stop});
+  EXPECT_TRUE(answer.plans.empty());
+  EXPECT_FALSE(answer.complete);
+  EXPECT_EQ(answer.replays, 1u);  // of the program as it is
+}
+
 }  // namespace
 }  // namespace vramscope::plan

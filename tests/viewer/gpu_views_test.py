@@ -81,6 +81,59 @@ class TrainingOnAGpu(ViewerTest):
         self.assertEqual(states["before"]["before"], states["before"]["after"])
         self.assertEqual(len(states["three"]["code"]), 3)
 
+    def test_plans_that_fit_are_those_of_the_command_line(self) -> None:
+        self.run_script([
+            "click tab.whatif",
+            "wait answered",
+            "click whatif.fit.into",
+            "text much",
+            "key enter",
+            "wait answered",
+            "expect whatif.fit.why_not ~ size in GiB",
+            "click whatif.fit.into",
+            "key ctrl+a",
+            "text 530MiB",
+            "click whatif.fit.find",
+            "wait answered",
+            "state " + self.path("plans.json"),
+            "expect whatif.fit.plans.0.reserved_bytes > 0",
+            "shot " + self.path("plans.png"),
+            "click whatif.fit.plan.1",
+            "wait answered",
+            "state " + self.path("set.json"),
+            "click whatif.fit.into",
+            "key ctrl+a",
+            "text 1MiB",
+            "key enter",
+            "wait answered",
+            "expect whatif.fit.plans = []",
+            "state " + self.path("nothing.json"),
+            "shot " + self.path("nothing.png"),
+            "click whatif.fit.find",
+            "click whatif.fit.gpus",
+            "click whatif.fit.gpu.rtx-4090",
+            "wait answered",
+            "expect whatif.fit.fits_already = true",
+            "click whatif.fit.close",
+            "expect whatif.fit.fits_already = false",
+        ], self.trace)
+        states = {}
+        for name, size in (("plans", "530MiB"), ("nothing", "1MiB")):
+            with open(self.path(name + ".json"), encoding="utf-8") as file:
+                states[name] = json.load(file)["whatif"]["fit"]
+            done = subprocess.run([VRAMSCOPE, "plan", "--json", "--top", "5", "--fit", size, self.trace], stdout=subprocess.PIPE, text=True)
+            told = json.loads(done.stdout)
+            self.assertEqual(states[name]["limit_bytes"], told["reserved_limit_bytes"])
+            self.assertEqual(states[name]["shortfall_bytes"], told["shortfall_bytes"])
+            self.assertEqual([(plan["allocated_bytes"], plan["reserved_bytes"], plan["reserved_at_most_bytes"]) for plan in states[name]["plans"]],
+                             [(plan["after"]["peak"]["allocated_bytes"], plan["after"]["peak"]["reserved_bytes"], plan["reserved_at_most_bytes"])
+                              for plan in told["plans"]])
+        self.assertGreater(states["nothing"]["shortfall_bytes"], 0)
+        with open(self.path("set.json"), encoding="utf-8") as file:
+            whatif = json.load(file)["whatif"]
+        self.assertEqual(whatif["after"]["reserved_bytes"], states["plans"]["plans"][0]["reserved_bytes"])
+        self.assertEqual(len(whatif["asked"]), len(states["plans"]["plans"][0]["changes"].split()))
+
     def test_owners_follow_the_moment_and_a_click_zooms(self) -> None:
         self.run_script([
             "goto step:4,peak",

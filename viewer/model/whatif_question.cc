@@ -2,7 +2,7 @@
 #include "viewer/model/whatif_question.h"
 
 #include <algorithm>
-#include <string_view>
+#include <cstdlib>
 
 namespace vramscope::viewer {
 namespace {
@@ -51,6 +51,31 @@ std::vector<whatif::Asked> AskedBy(const WhatIfQuestion& question, const std::se
   if (question.settings) asked.push_back({"alloc-conf", *question.settings});
   if (!question.empty_cache.empty()) asked.push_back({"empty-cache", question.empty_cache});
   return asked;
+}
+
+std::set<std::string> PathsOf(const whatif::Step& step, std::string_view value) {
+  std::set<std::string> paths;
+  const auto calls = whatif::ChooseSegments(step, value);
+  if (!calls.ok()) return paths;
+  for (const uint32_t call : *calls) paths.emplace(step.Text(step.modules[call].name));
+  return paths;
+}
+
+WhatIfQuestion QuestionOf(const std::vector<whatif::Asked>& asked, const whatif::Step& step) {
+  WhatIfQuestion question;
+  for (const whatif::Asked& one : asked) {
+    const size_t colon = std::min(one.value.find(':'), one.value.size());
+    if (one.lever == "amp") question.amp = one.value;
+    if (one.lever == "checkpoint") question.checkpoints = PathsOf(step, one.value);
+    if (one.lever == "batch") question.batch = std::atoll(one.value.c_str());
+    if (one.lever == "accumulate") question.accumulate = std::atoll(one.value.c_str());
+    if (one.lever == "optimizer") question.optimizer = one.value.substr(0, colon);
+    if (one.lever == "optimizer" && colon < one.value.size())
+      question.optimizer_way = one.value.substr(colon + 1);
+    if (one.lever == "alloc-conf") question.settings = one.value;
+    if (one.lever == "empty-cache") question.empty_cache = one.value;
+  }
+  return question;
 }
 
 std::string CommandFor(const std::string& path, const std::vector<whatif::Asked>& asked) {

@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "profiler/whatif/predict.h"
@@ -38,6 +39,10 @@ struct WhatIfQuestion {
 // In the order of whatif::Levers(). `blocks`: the paths that "--checkpoint all" stands for.
 [[nodiscard]] std::vector<whatif::Asked> AskedBy(const WhatIfQuestion& question,
                                                  const std::set<std::string>& blocks);
+// The other way round, for changes that a search may choose: what is set so that they are asked for.
+[[nodiscard]] WhatIfQuestion QuestionOf(const std::vector<whatif::Asked>& asked, const whatif::Step& step);
+// Of a value of the lever for checkpoints; empty where it stands for no module.
+[[nodiscard]] std::set<std::string> PathsOf(const whatif::Step& step, std::string_view value);
 // The same on the command line: "vramscope whatif run.vms --batch 8".
 [[nodiscard]] std::string CommandFor(const std::string& path, const std::vector<whatif::Asked>& asked);
 

@@ -16,14 +16,6 @@ bool IsReady(const std::future<T>& future) {
   return future.valid() && future.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
 }
 
-std::set<std::string> PathsOf(const whatif::Step& step, std::string_view value) {
-  std::set<std::string> paths;
-  const auto calls = whatif::ChooseSegments(step, value);
-  if (!calls.ok()) return paths;
-  for (const uint32_t call : *calls) paths.emplace(step.Text(step.modules[call].name));
-  return paths;
-}
-
 nlohmann::ordered_json UseJson(const whatif::Use& use) {
   return {{"allocated_bytes", use.allocator.allocated_peak}, {"reserved_bytes", use.allocator.reserved_peak}};
 }
@@ -51,6 +43,7 @@ Result<WhatIfSubject> MakeWhatIfSubject(const Document& document, const DeviceVi
     subject.batch = axis->batch;
   else
     subject.batch_reason = axis.error().sentence;
+  subject.beside = cli::BesideOf(*document.run, device.index, subject.step);
   subject.modules = whatif::ModuleTree(subject.step);
   subject.blocks = PathsOf(subject.step, "all");
   subject.every_other = PathsOf(subject.step, "every:2");
@@ -100,10 +93,12 @@ void WhatIfView::Update(const Document& document, const DeviceView& device,
   }
   if (IsReady(reading_)) subject_.emplace(reading_.get());
   if (IsReady(running_)) answer_.emplace(running_.get());
+  fit_.Update();
   if (subject_ && subject_->ok() && !running_.valid() && asked_ != question) Ask(wake);
 }
 
 void WhatIfView::Clear() {
+  fit_.Clear();
   if (running_.valid()) running_.wait();
   if (reading_.valid()) reading_.wait();
   *this = {};
@@ -126,7 +121,9 @@ void WhatIfView::Ask(const std::function<void()>& wake) {
 }
 
 std::string WhatIfView::ToJson() const {
-  nlohmann::ordered_json json = {{"subject", subject_ && subject_->ok()}, {"why_not", ""}};
+  nlohmann::ordered_json json = {{"subject", subject_ && subject_->ok()},
+                                 {"why_not", ""},
+                                 {"fit", nlohmann::ordered_json::parse(fit_.ToJson())}};
   if (subject_ && !subject_->ok()) json["why_not"] = subject_->error().sentence;
   if (!answer_ || !answer_->ok()) return json.dump();
   const whatif::Prediction& prediction = answer_->value().prediction;

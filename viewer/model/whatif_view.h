@@ -13,6 +13,7 @@
 
 #include "profiler/whatif/predict.h"
 #include "viewer/model/document.h"
+#include "viewer/model/fit_view.h"
 #include "viewer/model/whatif_question.h"
 
 namespace vramscope::viewer {
@@ -22,8 +23,9 @@ struct WhatIfSubject {
   whatif::Step step;
   whatif::Baseline baseline;
   whatif::UseOverStep before;
-  int64_t batch = 0;         // samples; 0: not known
-  std::string batch_reason;  // then: why
+  int64_t batch = 0;                  // samples; 0: not known
+  std::string batch_reason;           // then: why
+  std::optional<cli::Beside> beside;  // what the device holds beside PyTorch's allocator
   std::vector<whatif::ModuleNode> modules;
   std::set<std::string> blocks;       // paths that "all" stands for; may be none
   std::set<std::string> every_other;  // "every:2"
@@ -55,12 +57,14 @@ class WhatIfView {
   // Forgets the device: before its document goes. Waits for what still reads it.
   void Clear();
   // An answer is on its way, or the step is read.
-  [[nodiscard]] bool busy() const { return reading_.valid() || running_.valid(); }
+  [[nodiscard]] bool busy() const { return reading_.valid() || running_.valid() || fit_.busy(); }
   // Nothing while the step is read.
   [[nodiscard]] const std::optional<Result<WhatIfSubject>>& subject() const { return subject_; }
   // To the last question that was answered; while another one is, that of the one before. An error of the
   // whole prediction is a sentence.
   [[nodiscard]] const std::optional<Result<WhatIfAnswer>>& answer() const { return answer_; }
+  // Changes with which the step fits into so much memory.
+  [[nodiscard]] FitView& fit() { return fit_; }
   // As a JSON object, for scripts.
   [[nodiscard]] std::string ToJson() const;
 
@@ -76,6 +80,7 @@ class WhatIfView {
   // Behind what they read.
   std::future<Result<WhatIfSubject>> reading_;
   std::future<Result<WhatIfAnswer>> running_;
+  FitView fit_;
 };
 
 }  // namespace vramscope::viewer

@@ -348,6 +348,7 @@ void ShowWhatIf(App& app, ImVec2 size) {
   ImGui::EndChild();
   ImGui::SameLine(0, Em(1));
   ImGui::BeginChild("answer", {size.x - left - Em(1), size.y});
+  ShowFit(app, subject->value());
   ShowWhatIfAnswer(app, subject->value());
   ImGui::EndChild();
 }

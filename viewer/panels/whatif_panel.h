@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two halves of the what-if panel.
+// The parts of the what-if panel.
 #pragma once
 
 #include "viewer/panels/app.h"
@@ -10,5 +10,8 @@ namespace vramscope::viewer {
 void ShowWhatIfControls(App& app, const WhatIfSubject& subject);
 // Before and after: figures, the step over time, categories at the peak, the code to write.
 void ShowWhatIfAnswer(App& app, const WhatIfSubject& subject);
+
+// A size or a GPU, and the plans with which the step fits; above the answer.
+void ShowFit(App& app, const WhatIfSubject& subject);
 
 }  // namespace vramscope::viewer

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "viewer/model/fit_view.h"
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "profiler/cli/size_text.h"
+#include "viewer/model/whatif_view.h"
+
+namespace vramscope::viewer {
+namespace {
+
+constexpr size_t kMostPlans = 5;  // that the panel has room for
+constexpr double kGiB = 1 << 30;
+constexpr double kMostGiB = 1 << 20;
+
+FitAnswer Find(const WhatIfSubject& subject, const FitInto& into, const std::atomic<bool>& stop) {
+  FitAnswer found;
+  found.limit = cli::LimitOf(into.bytes, into.gpu, subject.beside);
+  found.plans =
+      plan::MakePlans(subject.step, subject.baseline,
+                      {found.limit.reserved_limit, plan::AllLevers(), kMostPlans, plan::kUsualWork, &stop});
+  for (const plan::Plan& plan : found.plans.plans)
+    found.questions.push_back(QuestionOf(plan.verdict.changes, subject.step));
+  return found;
+}
+
+}  // namespace
+
+Result<FitInto> ParseFit(const std::string& text, const std::vector<collector::GpuModel>& gpus) {
+  double gib = 0;
+  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), gib);
+  if (failed == std::errc() && end == text.data() + text.size() && gib > 0 && gib < kMostGiB)
+    return FitInto{static_cast<uint64_t>(gib * kGiB), {}};
+  if (const Result<uint64_t> size = cli::ParseSize("fit", text); size.ok()) return FitInto{*size, {}};
+  const auto named = std::ranges::find(gpus, text, &collector::GpuModel::name);
+  if (named != gpus.end()) return FitInto{named->capacity_bytes, *named};
+  return Error{"Give a size in GiB (24), with a unit (800MiB), or a GPU of the list."};
+}
+
+uint64_t FitAnswer::shortfall() const {
+  return plans.plans.empty() ? plans.floor.needed - std::min(plans.floor.needed, limit.reserved_limit) : 0;
+}
+
+void FitView::Start(const WhatIfSubject& subject, const std::function<void()>& wake) {
+  Clear();
+  const auto& table = gpus();
+  const Result<FitInto> asked = ParseFit(into, table.ok() ? *table : std::vector<collector::GpuModel>{});
+  if (!asked.ok()) {
+    answer_.emplace(asked.error());
+    return;
+  }
+  stop_ = std::make_shared<std::atomic<bool>>(false);
+  running_ =
+      std::async(std::launch::async, [&subject, wake, what = *asked, stop = stop_]() -> Result<FitAnswer> {
+        FitAnswer found = Find(subject, what, *stop);
+        wake();
+        return found;
+      });
+}
+
+void FitView::Cancel() {
+  if (running_.valid() && stop_ != nullptr) stop_->store(true);
+}
+
+void FitView::Clear() {
+  Cancel();
+  if (running_.valid()) running_.wait();
+  running_ = {};
+  stop_.reset();
+  answer_.reset();
+}
+
+void FitView::Update() {
+  if (!running_.valid() || running_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return;
+  Result<FitAnswer> found = running_.get();
+  if (!cancelled()) answer_.emplace(std::move(found));
+}
+
+const Result<std::vector<collector::GpuModel>>& FitView::gpus() {
+  if (!gpus_) gpus_.emplace(cli::GpuTable());
+  return *gpus_;
+}
+
+std::string FitView::ToJson() const {
+  nlohmann::ordered_json json = {{"into", into},
+                                 {"busy", busy()},
+                                 {"cancelled", cancelled()},
+                                 {"why_not", ""},
+                                 {"limit_bytes", nullptr},
+                                 {"fits_already", false},
+                                 {"plans", nlohmann::json::array()},
+                                 {"shortfall_bytes", nullptr}};
+  if (answer_ && !answer_->ok()) json["why_not"] = answer_->error().sentence;
+  if (!answer_ || !answer_->ok()) return json.dump();
+  const FitAnswer& found = answer_->value();
+  json["limit_bytes"] = found.limit.reserved_limit;
+  json["fits_already"] = found.plans.fits_already;
+  for (const plan::Plan& plan : found.plans.plans) {
+    const whatif::Replayed& after = plan.verdict.prediction.after.allocator;
+    json["plans"].push_back({{"changes", plan::TextOf(plan.verdict.changes)},
+                             {"allocated_bytes", after.allocated_peak},
+                             {"reserved_bytes", after.reserved_peak},
+                             {"reserved_at_most_bytes", plan.verdict.needed}});
+  }
+  json["shortfall_bytes"] = found.shortfall();
+  return json.dump();
+}
+
+}  // namespace vramscope::viewer

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+// "Fit into 24 GiB": the planner asked from the what-if panel. A plan that is clicked sets the panel's
+// switches, so the curve, the figures and the code to write are then those of the plan.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "profiler/cli/plan_screen.h"
+#include "profiler/cli/whatif_screen.h"
+#include "viewer/panels/whatif_panel.h"
+
+namespace vramscope::viewer {
+namespace {
+
+constexpr size_t kMostFitText = 100;
+constexpr float kField = 8.5f;  // in Em
+
+void Start(App& app, const WhatIfSubject& subject) { app.whatif.fit().Start(subject, app.session.wake()); }
+
+// The table of GPUs, with their memory; one that is chosen is searched for at once.
+void ShowGpus(App& app, const WhatIfSubject& subject) {
+  FitView& fit = app.whatif.fit();
+  const auto& gpus = fit.gpus();
+  ImGui::BeginDisabled(!gpus.ok());
+  ImGui::SetNextItemWidth(Em(5));
+  if (ImGui::BeginCombo("##gpus", "GPUs", ImGuiComboFlags_HeightLarge)) {
+    for (const collector::GpuModel& gpu : *gpus) {
+      const ImVec2 at = ImGui::GetCursorScreenPos();
+      if (ImGui::Selectable(("##" + gpu.name).c_str(), fit.into == gpu.name, 0, {Em(14), 0})) {
+        fit.into = gpu.name;
+        Start(app, subject);
+      }
+      app.NameLastItem("whatif.fit.gpu." + gpu.name);
+      ImDrawList& list = *ImGui::GetWindowDrawList();
+      const std::string memory = cli::FormatBytes(gpu.capacity_bytes);
+      DrawText(list, look().fonts.text, at, look().colors.text, gpu.name);
+      DrawText(list, look().fonts.mono, {at.x + Em(13.8f) - TextSize(look().fonts.mono, memory).x, at.y},
+               look().colors.dim, memory);
+    }
+    ImGui::EndCombo();
+  }
+  app.NameLastItem("whatif.fit.gpus");
+  ImGui::EndDisabled();
+  if (!gpus.ok() && ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled))
+    ImGui::SetTooltip("%s", cli::Printable(gpus.error().sentence).c_str());
+}
+
+// What the search says in one line, behind its field.
+std::string Sentence(const FitView& fit) {
+  if (fit.busy()) return fit.cancelled() ? "Ending ..." : "Searching ...";
+  if (fit.cancelled()) return "Cancelled.";
+  if (!fit.answer()) return "";
+  if (!fit.answer()->ok()) return fit.answer()->error().sentence;
+  const FitAnswer& found = fit.answer()->value();
+  const std::string room = cli::FormatBytes(found.limit.reserved_limit);
+  if (found.plans.fits_already) return fmt::format("It fits as it is; PyTorch can have {}.", room);
+  if (found.plans.plans.empty())
+    return fmt::format("Nothing makes it fit: {} are missing; PyTorch can have {}.",
+                       cli::FormatBytes(found.shortfall()), room);
+  return fmt::format("{}{}, cheapest first; PyTorch can have {}.",
+                     cli::FormatCount(found.plans.plans.size(), "plan"),
+                     found.plans.complete ? "" : " so far (others cost more)", room);
+}
+
+void ShowTip(const plan::Plan& plan) {
+  std::string text;
+  for (const whatif::Applied& lever : plan.verdict.prediction.levers) text += cli::LeverLines(lever);
+  if (!plan.exact)
+    text += fmt::format("Another choice of modules could save time, down to {} more a step.\n",
+                        cli::FormatDuration(static_cast<uint64_t>(plan.least_ns)));
+  text += "A click sets the switches to this.";
+  ImGui::BeginTooltip();
+  ImGui::PushTextWrapPos(Em(44));
+  for (size_t from = 0; from < text.size();) {
+    const size_t end = std::min(text.find('\n', from), text.size());
+    ImGui::TextUnformatted(cli::Printable(std::string_view(text).substr(from, end - from)).c_str());
+    from = end + 1;
+  }
+  ImGui::PopTextWrapPos();
+  ImGui::EndTooltip();
+}
+
+void Figure(const std::string& text) {
+  ImGui::TableNextColumn();
+  ImGui::PushFont(look().fonts.mono);
+  ImGui::SetCursorPosX(ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x -
+                       ImGui::CalcTextSize(text.c_str()).x);
+  ImGui::TextUnformatted(text.c_str());
+  ImGui::PopFont();
+}
+
+// One line of the table; `question` and `plan`: what a click on it sets, nullptr where there is nothing to
+// click.
+void ShowVerdict(App& app, const std::string& number, const plan::Verdict& verdict,
+                 const WhatIfQuestion* question, const plan::Plan* plan) {
+  const whatif::Replayed& after = verdict.prediction.after.allocator;
+  ImGui::TableNextRow();
+  ImGui::TableNextColumn();
+  const bool set = question != nullptr && app.whatif.question == *question;
+  ImGui::BeginDisabled(question == nullptr);
+  if (ImGui::Selectable(number.c_str(), set, ImGuiSelectableFlags_SpanAllColumns))
+    app.whatif.question = *question;
+  ImGui::EndDisabled();
+  if (plan != nullptr && ImGui::IsItemHovered()) ShowTip(*plan);
+  app.NameLastItem("whatif.fit.plan." + number);
+  ImGui::TableNextColumn();
+  const std::string changes = cli::PlanOptions(verdict.changes);
+  ImGui::TextUnformatted(FitText(look().fonts.text, changes, ImGui::GetContentRegionAvail().x).c_str());
+  Figure(cli::FormatBytes(after.allocated_peak));
+  Figure(cli::FormatBytes(after.reserved_peak));
+  Figure(cli::FormatBytes(verdict.needed));
+  Figure(cli::PlanTime(verdict));
+}
+
+void ShowPlans(App& app, const FitAnswer& found) {
+  constexpr ImGuiTableFlags kFlags = ImGuiTableFlags_NoSavedSettings | ImGuiTableFlags_PadOuterX;
+  if (!ImGui::BeginTable("plans", 6, kFlags)) return;
+  ImGui::TableSetupColumn("#", ImGuiTableColumnFlags_WidthFixed, Em(1.6f));
+  ImGui::TableSetupColumn("changes", ImGuiTableColumnFlags_WidthStretch);
+  for (const char* name : {"allocated", "reserved", "at most", "more time"})
+    ImGui::TableSetupColumn(name, ImGuiTableColumnFlags_WidthFixed, Em(6));
+  ImGui::TableNextRow();
+  for (int i = 0; i < 6; ++i) {
+    ImGui::TableNextColumn();
+    const char* name = i == 0 ? "" : ImGui::TableGetColumnName(i);
+    if (i > 1)
+      ImGui::SetCursorPosX(ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x -
+                           ImGui::CalcTextSize(name).x);
+    ImGui::TextDisabled("%s", name);
+  }
+  for (size_t i = 0; i < found.plans.plans.size(); ++i) {
+    const plan::Plan& plan = found.plans.plans[i];
+    ShowVerdict(app, std::to_string(i + 1), plan.verdict, &found.questions[i], &plan);
+  }
+  if (found.plans.plans.empty() && found.plans.floor.replayed)
+    ShowVerdict(app, "least", found.plans.floor, nullptr, nullptr);
+  ImGui::EndTable();
+}
+
+}  // namespace
+
+void ShowFit(App& app, const WhatIfSubject& subject) {
+  FitView& fit = app.whatif.fit();
+  ImGui::AlignTextToFramePadding();
+  ImGui::TextUnformatted("Fit into");
+  ImGui::SameLine(0, Em(0.6f));
+  ImGui::SetNextItemWidth(Em(kField));
+  char text[kMostFitText];
+  *fmt::format_to_n(text, sizeof text - 1, "{}", fit.into).out = '\0';
+  const bool entered = ImGui::InputTextWithHint("##fit", "24 (GiB), 800MiB", text, sizeof text,
+                                                ImGuiInputTextFlags_EnterReturnsTrue);
+  fit.into = text;
+  app.NameLastItem("whatif.fit.into");
+  ImGui::SameLine(0, Em(0.3f));
+  ShowGpus(app, subject);
+  ImGui::SameLine(0, Em(0.3f));
+  if (fit.busy()) {
+    if (ImGui::Button("Cancel")) fit.Cancel();
+    app.NameLastItem("whatif.fit.cancel");
+  } else {
+    ImGui::BeginDisabled(fit.into.empty());
+    if (ImGui::Button("Find plans") || (entered && !fit.into.empty())) Start(app, subject);
+    ImGui::EndDisabled();
+    app.NameLastItem("whatif.fit.find");
+  }
+  if (fit.answer()) {
+    ImGui::SameLine(0, Em(0.3f));
+    if (ImGui::Button("Close")) return fit.Clear();
+    app.NameLastItem("whatif.fit.close");
+  }
+  const std::string sentence = Sentence(fit);
+  ImGui::SameLine(0, Em(0.8f));
+  ImGui::TextDisabled("%s", FitText(look().fonts.text, sentence, ImGui::GetContentRegionAvail().x).c_str());
+  if (fit.answer() && fit.answer()->ok() && ImGui::IsItemHovered()) {
+    const cli::FitLimit& limit = fit.answer()->value().limit;
+    ImGui::SetTooltip("It is to fit into %s. %s", limit.limit_name.c_str(), BesideText(limit).c_str());
+  }
+  if (fit.answer() && fit.answer()->ok() && !fit.answer()->value().plans.fits_already)
+    ShowPlans(app, fit.answer()->value());
+}
+
+}  // namespace vramscope::viewer
