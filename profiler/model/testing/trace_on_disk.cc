@@ -20,13 +20,7 @@ void MustSucceed(const Status& status) {
 const std::string& TraceOnDisk() {
   struct File {
     std::string path = "/tmp/vramscope_bench." + std::to_string(getpid()) + ".vms";
-    File() {
-      auto sink = trace::CreateFileSink(path);
-      if (!sink.ok()) MustSucceed(sink.error());
-      auto writer = trace::TraceWriter::Create(std::move(sink).value(), trace::TraceClock{});
-      if (!writer.ok()) MustSucceed(writer.error());
-      MustSucceed(WriteTrainingTrace({}, **writer));
-    }
+    File() { MustSucceed(WriteTrainingFile({}, path)); }
     ~File() { std::remove(path.c_str()); }
   };
   static const File file;
