@@ -2,7 +2,7 @@
 // The layouts of a whole history: any moment in a few milliseconds.
 //
 // Why checkpoints: a layout is the sum of all events before it, and a viewer asks for one wherever the mouse
-// is. A copy of the layout is kept each time when as many events have gone by as copying it costs; a moment
+// is. A copy of the layout is kept each time when many more events have gone by than it has blocks; a moment
 // is the last copy before it and the events since.
 //
 //   events  ──────┬───────────────┬───────────────┬─────────►       A moment n is the state after the first n

@@ -28,10 +28,9 @@ struct Origins {
   [[nodiscard]] EventIndex EventOf(Moment moment) const { return moment == 0 ? 0 : event[moment - 1]; }
 };
 
-struct Made {
+struct Collected {
   allocator::Event event;
   EventIndex origin = 0;
-  model::BlockId block = model::kNone;
 };
 
 class TraceReading {
@@ -50,10 +49,9 @@ class TraceReading {
       if (const std::string text = Metadata(name); !text.empty()) subject_.history.settings = text;
     }
     subject_.rules = RulesOf(subject_.history);
-    AddSegments();
-    AddBlocks();
-    AddFailures();
-    Sort();
+    CollectSegments();
+    CollectFailures();
+    AddEvents();
     FindStreamsOfSegments();
     AddRoom();
     AddSteps();
@@ -69,51 +67,81 @@ class TraceReading {
     return found == all.end() ? "" : found->second;
   }
 
-  void Add(Action action, EventIndex at, uint64_t address, uint64_t bytes,
-           model::BlockId block = model::kNone) {
-    Made made;
-    made.event.action = action;
-    made.event.address = address;
-    made.event.bytes = bytes;
-    made.event.time_ns = run_.times.TimeOf(at);
-    made.origin = at;
-    made.block = block;
-    made_.push_back(made);
+  // What there is little of: it comes in between the blocks.
+  void Collect(Action action, EventIndex at, uint64_t address, uint64_t bytes) {
+    allocator::Event event;
+    event.action = action;
+    event.address = address;
+    event.bytes = bytes;
+    collected_.push_back({event, at});
   }
 
-  void AddSegments() {
+  void CollectSegments() {
     for (const model::Segment& segment : run_.driver.segments) {
       if (segment.process != device_.process || segment.device_code != device_.code) continue;
       subject_.has_layout = true;
-      Add(segment.mapped ? Action::kSegmentMap : Action::kSegmentAlloc, segment.begin, segment.address,
-          segment.size);
+      Collect(segment.mapped ? Action::kSegmentMap : Action::kSegmentAlloc, segment.begin, segment.address,
+              segment.size);
       if (segment.mapped) subject_.rules.settings.expandable_segments = true;
       if (segment.end == model::kNever) continue;
-      Add(segment.mapped ? Action::kSegmentUnmap : Action::kSegmentFree, segment.end, segment.address,
-          segment.size);
+      Collect(segment.mapped ? Action::kSegmentUnmap : Action::kSegmentFree, segment.end, segment.address,
+              segment.size);
+    }
+  }
+
+  void AddEvents() {
+    // Segments were collected first: one that comes at the same event as a block is there before the block.
+    std::stable_sort(collected_.begin(), collected_.end(),
+                     [](const Collected& a, const Collected& b) { return a.origin < b.origin; });
+    const size_t most = collected_.size() + 2 * device_.changes.size();
+    subject_.history.events.reserve(most);
+    origins_->event.reserve(most);
+    origins_->block.reserve(most);
+    auto next = collected_.begin();
+    for (const model::Change& change : device_.changes) {
+      for (; next != collected_.end() && next->origin <= change.event; ++next) Add(next->event, next->origin);
+      AddBlock(change);
+    }
+    for (; next != collected_.end(); ++next) Add(next->event, next->origin);
+    subject_.requests_known = unknown_requests_ == 0;
+    subject_.streams_known = unknown_requests_ == 0 || subject_.history.streams.size() > 1;
+    for (size_t i = 0; i < failures_at_.size(); ++i) {
+      const EventIndex at = failures_at_[i];
+      subject_.failures[i].moment = at == 0 ? 0 : origins_->MomentAfter(at - 1);
     }
   }
 
   // A free is complete when it is asked for: the hooks do not see what other streams still do.
-  void AddBlocks() {
-    for (const model::Change& change : device_.changes) {
-      const model::Block& block = run_.blocks[change.block()];
-      const bool known = block.slack != model::Block::kUnknownSlack;
-      const uint64_t bytes = known ? block.size - block.slack : block.size;
-      if (!change.freed()) {
-        Add(Action::kAlloc, change.event, block.address, bytes, change.block());
-        made_.back().event.stream = StreamOf(block);
-        ++blocks_;
-        unknown_requests_ += known ? 0 : 1;
-      } else {
-        Add(Action::kFreeRequested, change.event, block.address, bytes);
-        made_.back().event.stream = StreamOf(block);
-        Add(Action::kFreeCompleted, change.event, block.address, bytes);
-        made_.back().event.stream = StreamOf(block);
-      }
+  void AddBlock(const model::Change& change) {
+    const model::Block& block = run_.blocks[change.block()];
+    const bool known = block.slack != model::Block::kUnknownSlack;
+    allocator::Event event;
+    event.address = block.address;
+    event.bytes = known ? block.size - block.slack : block.size;
+    event.stream = StreamOf(block);
+    if (!change.freed()) {
+      event.action = Action::kAlloc;
+      Add(event, change.event, change.block());
+      ++blocks_;
+      unknown_requests_ += known ? 0 : 1;
+      return;
     }
-    subject_.requests_known = unknown_requests_ == 0;
-    subject_.streams_known = unknown_requests_ == 0 || subject_.history.streams.size() > 1;
+    event.action = Action::kFreeRequested;
+    Add(event, change.event);
+    event.action = Action::kFreeCompleted;
+    Add(event, change.event);
+  }
+
+  void Add(allocator::Event event, EventIndex origin, model::BlockId block = model::kNone) {
+    event.time_ns = run_.times.TimeOf(origin);
+    if (Continues(event)) {
+      subject_.history.events.back().bytes += event.bytes;
+      origins_->event.back() = origin;
+      return;
+    }
+    subject_.history.events.push_back(event);
+    origins_->event.push_back(origin);
+    origins_->block.push_back(block);
   }
 
   // The history's number of the stream: streams of this device only, the default one first.
@@ -126,12 +154,12 @@ class TraceReading {
     return index;
   }
 
-  void AddFailures() {
+  void CollectFailures() {
     for (const model::OutOfMemory& oom : run_.out_of_memory) {
       const bool here =
           oom.device_code == device_.code && run_.threads[oom.thread].process == device_.process;
       if (!here) continue;
-      Add(Action::kOutOfMemory, oom.event, 0, oom.requested);
+      Collect(Action::kOutOfMemory, oom.event, 0, oom.requested);
       Failure failure;
       failure.requested = oom.requested;
       failure.rounded = true;
@@ -140,27 +168,6 @@ class TraceReading {
       failure.frames = Frames(oom.stack);
       failures_at_.push_back(oom.event);
       subject_.failures.push_back(std::move(failure));
-    }
-  }
-
-  void Sort() {
-    // Segments were added first: one that comes at the same event as a block is there before the block.
-    std::stable_sort(made_.begin(), made_.end(),
-                     [](const Made& a, const Made& b) { return a.origin < b.origin; });
-    for (const Made& made : made_) {
-      if (Continues(made.event)) {
-        subject_.history.events.back().bytes += made.event.bytes;
-        origins_->event.back() = made.origin;
-        continue;
-      }
-      subject_.history.events.push_back(made.event);
-      origins_->event.push_back(made.origin);
-      origins_->block.push_back(made.block);
-    }
-    made_.clear();
-    for (size_t i = 0; i < failures_at_.size(); ++i) {
-      const EventIndex at = failures_at_[i];
-      subject_.failures[i].moment = at == 0 ? 0 : origins_->MomentAfter(at - 1);
     }
   }
 
@@ -175,33 +182,40 @@ class TraceReading {
   // The driver knows no streams; but memory is taken for a request, whose block is then the first in it.
   void FindStreamsOfSegments() {
     std::map<uint64_t, Taken> taken;
+    size_t unclaimed = 0;  // of taken: mostly there is none, and allocations need not be looked up
     auto& events = subject_.history.events;
     for (size_t i = 0; i < events.size(); ++i) {
       allocator::Event& event = events[i];
       const uint64_t end = event.address + event.bytes;
-      const auto first = FirstAt(taken, event.address);
       if (event.action == Action::kSegmentAlloc || event.action == Action::kSegmentMap) {
-        taken[event.address] = {end, i, false};
-      } else if (event.action == Action::kAlloc) {
-        for (auto at = first; at != taken.end() && at->first < end; ++at) {
+        Taken& place = taken[event.address];
+        unclaimed += place.event == kNoEvent || place.claimed ? 1 : 0;
+        place = {end, i, false};
+      } else if (event.action == Action::kAlloc && unclaimed != 0) {
+        for (auto at = FirstAt(taken, event.address); at != taken.end() && at->first < end; ++at) {
           if (at->second.claimed) continue;
           at->second.claimed = true;
+          --unclaimed;
           events[at->second.event].stream = event.stream;
         }
       } else if (event.action == Action::kSegmentFree || event.action == Action::kSegmentUnmap) {
+        const auto first = FirstAt(taken, event.address);
         if (first == taken.end() || first->first >= end) continue;
         event.stream = events[first->second.event].stream;
         for (auto at = first; at != taken.end() && at->first < end;) {
-          at = at->second.end <= end ? taken.erase(at) : std::next(at);
+          const bool all = at->second.end <= end;
+          unclaimed -= all && !at->second.claimed ? 1 : 0;
+          at = all ? taken.erase(at) : std::next(at);
         }
       }
     }
   }
 
   // Memory that was taken from the driver, by its begin.
+  static constexpr size_t kNoEvent = ~size_t{0};
   struct Taken {
     uint64_t end = 0;
-    size_t event = 0;
+    size_t event = kNoEvent;
     bool claimed = false;  // a block was placed in it
   };
   static std::map<uint64_t, Taken>::iterator FirstAt(std::map<uint64_t, Taken>& taken, uint64_t address) {
@@ -303,7 +317,7 @@ class TraceReading {
   const model::Device& device_;
   Subject subject_;
   std::shared_ptr<Origins> origins_ = std::make_shared<Origins>();
-  std::vector<Made> made_;
+  std::vector<Collected> collected_;  // by origin, once blocks are added
   std::vector<EventIndex> failures_at_;
   size_t blocks_ = 0;
   size_t unknown_requests_ = 0;
