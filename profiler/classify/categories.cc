@@ -28,10 +28,12 @@ Categories::Categories(const model::Run& run, std::span<const timeline::Training
   Births births(run, training);
   first_.reserve(run.blocks.size());
   for (BlockId id = 0; id < run.blocks.size(); ++id) {
+    if (id % kGroup == 0) later_of_.push_back(static_cast<uint32_t>(later_.size()));
     const Life life = Classify(run, run.blocks[id], births.Of(run.blocks[id]), leaves);
     first_.push_back({life[0].category, life[0].proof, life.size() > 1});
     for (size_t i = 1; i < life.size(); ++i) later_.push_back({id, life[i]});
   }
+  later_of_.push_back(static_cast<uint32_t>(later_.size()));
 }
 
 Life Categories::Of(BlockId block) const {
@@ -39,8 +41,9 @@ Life Categories::Of(BlockId block) const {
   const First& first = first_[block];
   life.Add({run_.blocks[block].alloc_event, first.category, first.proof});
   if (!first.goes_on) return life;
-  auto later = std::lower_bound(later_.begin(), later_.end(), block,
-                                [](const Later& entry, BlockId id) { return entry.block < id; });
+  const size_t group = block / kGroup;
+  auto later = std::lower_bound(later_.begin() + later_of_[group], later_.begin() + later_of_[group + 1],
+                                block, [](const Later& entry, BlockId id) { return entry.block < id; });
   for (; later != later_.end() && later->block == block; ++later) life.Add(later->stretch);
   return life;
 }

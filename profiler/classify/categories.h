@@ -78,9 +78,13 @@ class Categories {
     bool goes_on = false;  // `later_` has more
   };
 
+  // Blocks whose later stretches are looked for together: few enough to stay in the cache.
+  static constexpr size_t kGroup = 64;
+
   const model::Run& run_;
-  std::vector<First> first_;  // by block
-  std::vector<Later> later_;  // the second and third stretches, by block
+  std::vector<First> first_;        // by block
+  std::vector<Later> later_;        // the second and third stretches, by block
+  std::vector<uint32_t> later_of_;  // by group: where its later stretches begin; and the end
 };
 
 }  // namespace vramscope::classify
