@@ -103,6 +103,12 @@ double AddressAxis::PlaceOf(uint64_t address) const {
   return area.place + static_cast<double>(std::min(address, area.end) - area.begin) * per_byte_;
 }
 
+bool AddressAxis::Covers(uint64_t begin, uint64_t end) const {
+  auto next = std::upper_bound(areas_.begin(), areas_.end(), begin,
+                               [](uint64_t at, const Area& area) { return at < area.begin; });
+  return next != areas_.begin() && end <= (next - 1)->end;
+}
+
 std::optional<uint64_t> AddressAxis::AddressAt(double place) const {
   auto next = std::upper_bound(areas_.begin(), areas_.end(), place,
                                [](double at, const Area& area) { return at < area.place; });
@@ -112,28 +118,32 @@ std::optional<uint64_t> AddressAxis::AddressAt(double place) const {
   return address < area.end ? std::optional(address) : std::nullopt;
 }
 
-AddressTimeIndex::AddressTimeIndex(const Document& document, const DeviceView& device,
-                                   const LayoutView& layout)
-    : run_(*document.run) {
+AddressTimeIndex::AddressTimeIndex(const model::Run& run, model::DeviceIndex device, const LayoutView& layout)
+    : run_(run) {
   segments_ = SegmentsOver(layout, static_cast<double>(run_.times.last_ns()));
   std::vector<std::pair<uint64_t, uint64_t>> used;
   for (const SegmentSpan& segment : segments_) used.emplace_back(segment.begin, segment.end);
-  // Most blocks take addresses that another one had before: the same few areas, again and again.
-  std::vector<std::pair<uint64_t, uint64_t>> recent;
-  for (const model::Change& change : run_.devices[device.index].changes) {
+  // Most blocks lie in a segment, or take addresses that another one had before: the same few areas, again
+  // and again.
+  AddressAxis known(used);
+  size_t unknown = 0;
+  for (const model::Change& change : run_.devices[device].changes) {
     if (change.freed()) continue;
     const model::Block& block = run_.blocks[change.block()];
-    recent.emplace_back(block.address, block.address + block.size);
-    if (recent.size() == 1 << 16) {
-      const AddressAxis merged(std::exchange(recent, {}));
-      for (const AddressAxis::Area& area : merged.areas()) used.emplace_back(area.begin, area.end);
+    if (!known.Covers(block.address, block.address + block.size)) {
+      used.emplace_back(block.address, block.address + block.size);
+      ++unknown;
+    }
+    if (unknown == 1 << 12) {
+      known = AddressAxis(std::exchange(used, {}));
+      for (const AddressAxis::Area& area : known.areas()) used.emplace_back(area.begin, area.end);
+      unknown = 0;
     }
     const auto life = static_cast<uint64_t>(EndOf(change.block()) - BeginOf(change.block()));
     const auto bucket = static_cast<size_t>(std::bit_width(life));
     if (by_life_.size() <= bucket) by_life_.resize(bucket + 1);
     by_life_[bucket].push_back(change.block());
   }
-  used.insert(used.end(), recent.begin(), recent.end());
   axis_ = AddressAxis(std::move(used));
 }
 

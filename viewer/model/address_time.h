@@ -41,6 +41,8 @@ class AddressAxis {
   [[nodiscard]] double PlaceOf(uint64_t address) const;
   // nullopt in a gap.
   [[nodiscard]] std::optional<uint64_t> AddressAt(double place) const;
+  // Whether one area has all of [begin, end).
+  [[nodiscard]] bool Covers(uint64_t begin, uint64_t end) const;
   [[nodiscard]] double places_per_byte() const { return per_byte_; }
 
  private:
@@ -62,7 +64,7 @@ struct SegmentSpan {
 class AddressTimeIndex {
  public:
   // `layout` may be without a walk: then there are no segments. O(blocks), 4 bytes each.
-  AddressTimeIndex(const Document& document, const DeviceView& device, const LayoutView& layout);
+  AddressTimeIndex(const model::Run& run, model::DeviceIndex device, const LayoutView& layout);
 
   [[nodiscard]] const AddressAxis& axis() const { return axis_; }
   [[nodiscard]] const std::vector<SegmentSpan>& segments() const { return segments_; }

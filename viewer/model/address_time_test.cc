@@ -44,7 +44,7 @@ class AddressTimeTest : public testing::Test {
     document_ =
         MakeDocument("loop.vms", model::Load(model::testing::MakeTrainingTrace(shape)).value(), nullptr);
     device_ = document_->devices[0].get();
-    index_ = std::make_unique<AddressTimeIndex>(*document_, *device_, LayoutView());
+    index_ = std::make_unique<AddressTimeIndex>(*document_->run, device_->index, LayoutView());
   }
   AddressTimePicture Draw(const AddressTimeWindow& window) {
     BlockColours colours;
@@ -114,7 +114,7 @@ TEST(AddressTimeCategoryTest, ABlockHasTheCategoryOfTheLongestPartOfItsLife) {
       [&] { s.Alloc("grad", 400).Gradient("grad", "weight").Released("hidden").At(901'000).Free("hidden"); });
   s.Optimizer("SGD", [&] { s.Alloc("t", 8).Free("t"); });
   const auto document = MakeDocument("run.vms", s.Load(), nullptr);
-  const AddressTimeIndex index(*document, *document->devices[0], LayoutView());
+  const AddressTimeIndex index(*document->run, document->devices[0]->index, LayoutView());
   BlockColours colours;
   AddressTimeWindow window{TimeView(static_cast<double>(document->run->times.last_ns())), 0, 1, 100, 5000};
   const AddressTimePicture picture =
@@ -135,9 +135,9 @@ TEST(AddressTimeSegmentsTest, SegmentsLastFromTheirAllocationToTheirRelease) {
       .Take("libc10_cuda.so", 0x7f0008000000, 40 * kMib)
       .Block("b", 0x7f0008000000, 8 * kMib, 40 * kMib);
   const auto document = MakeDocument("driver.vms", s.Load(), nullptr);
-  const auto layout = MakeLayout(*document, *document->devices[0]);
+  const auto layout = MakeLayout(*document, document->devices[0]->index);
   ASSERT_NE(layout->walk, nullptr) << layout->why_not;
-  const AddressTimeIndex index(*document, *document->devices[0], *layout);
+  const AddressTimeIndex index(*document->run, document->devices[0]->index, *layout);
   ASSERT_EQ(index.segments().size(), 2u);
   EXPECT_EQ(index.segments()[0].end - index.segments()[0].begin, 20 * kMib);
   EXPECT_LT(index.segments()[0].end_ns, 2100);

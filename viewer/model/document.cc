@@ -55,34 +55,50 @@ std::unique_ptr<DeviceView> MakeDevice(const Run& run, const classify::Analysis&
 
 std::string Document::name() const { return path.substr(path.find_last_of('/') + 1); }
 
+size_t Document::PlaceOf(DeviceIndex device) const {
+  const auto found =
+      std::find_if(devices.begin(), devices.end(), [&](const auto& view) { return view->index == device; });
+  return static_cast<size_t>(found - devices.begin());
+}
+
 std::unique_ptr<Document> MakeDocument(std::string path, Run run,
                                        std::shared_ptr<const snapshot::Snapshot> snapshot) {
+  auto document = AnalyseRun(std::move(path), std::move(run), std::move(snapshot));
+  AddDevices(*document);
+  return document;
+}
+
+std::unique_ptr<Document> AnalyseRun(std::string path, Run run,
+                                     std::shared_ptr<const snapshot::Snapshot> snapshot) {
   auto document = std::make_unique<Document>();
   document->path = std::move(path);
   document->snapshot = std::move(snapshot);
   document->run = std::make_unique<Run>(std::move(run));
   document->analysis = std::make_unique<classify::Analysis>(*document->run);
-  const Run& all = *document->run;
+  return document;
+}
+
+void AddDevices(Document& document) {
+  const Run& all = *document.run;
   for (DeviceIndex i = 0; i < all.devices.size(); ++i) {
-    if (!all.devices[i].changes.empty()) document->devices.push_back(MakeDevice(all, *document->analysis, i));
+    if (!all.devices[i].changes.empty()) document.devices.push_back(MakeDevice(all, *document.analysis, i));
   }
-  std::stable_sort(document->devices.begin(), document->devices.end(), [&](const auto& a, const auto& b) {
+  std::stable_sort(document.devices.begin(), document.devices.end(), [&](const auto& a, const auto& b) {
     const auto rank = [&](const DeviceView& device) {
       return std::tuple(trace::DeviceTypeOf(all.devices[device.index].code) != 0, device.curve.peak().bytes);
     };
     return rank(*a) > rank(*b);
   });
-  for (const auto& device : document->devices) {
+  for (const auto& device : document.devices) {
     const uint32_t pid = all.processes[all.devices[device->index].process].info.pid;
     if (all.processes.size() > 1) device->title += fmt::format(" of process {}", pid);
   }
-  return document;
 }
 
 namespace {
 
-void PlaceSegments(const Document& document, const DeviceView& device, LayoutView* view) {
-  const model::Device& of = document.run->devices[device.index];
+void PlaceSegments(const Document& document, DeviceIndex device, LayoutView* view) {
+  const model::Device& of = document.run->devices[device];
   if (trace::DeviceTypeOf(of.code) == 0) {
     view->why_not = "This is host memory: it has no caching allocator, so there are no segments to show.";
     return;
@@ -107,10 +123,10 @@ void PlaceSegments(const Document& document, const DeviceView& device, LayoutVie
 
 }  // namespace
 
-std::unique_ptr<LayoutView> MakeLayout(const Document& document, const DeviceView& device) {
+std::unique_ptr<LayoutView> MakeLayout(const Document& document, DeviceIndex device) {
   auto view = std::make_unique<LayoutView>();
   PlaceSegments(document, device, view.get());
-  view->addresses = std::make_shared<AddressTimeIndex>(document, device, *view);
+  view->addresses = std::make_shared<AddressTimeIndex>(*document.run, device, *view);
   return view;
 }
 

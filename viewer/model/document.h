@@ -70,6 +70,8 @@ struct Document {
       devices;  // that allocated anything; GPUs first, then by their peaks
 
   [[nodiscard]] std::string name() const;  // of the file, without folders
+  // Where a device of the run that allocated anything is in `devices`.
+  [[nodiscard]] size_t PlaceOf(model::DeviceIndex device) const;
   [[nodiscard]] const timeline::Training& training(const DeviceView& device) const {
     return analysis->training()[run->devices[device.index].process];
   }
@@ -78,7 +80,12 @@ struct Document {
 // Takes a run apart; the slow part of opening after reading. `snapshot` may be empty.
 [[nodiscard]] std::unique_ptr<Document> MakeDocument(std::string path, model::Run run,
                                                      std::shared_ptr<const snapshot::Snapshot> snapshot);
+// In two parts: what all else is made from, and the devices. Layouts need nothing of the second, so they may
+// be made beside it.
+[[nodiscard]] std::unique_ptr<Document> AnalyseRun(std::string path, model::Run run,
+                                                   std::shared_ptr<const snapshot::Snapshot> snapshot);
+void AddDevices(Document& document);
 // `document` must outlive it.
-[[nodiscard]] std::unique_ptr<LayoutView> MakeLayout(const Document& document, const DeviceView& device);
+[[nodiscard]] std::unique_ptr<LayoutView> MakeLayout(const Document& document, model::DeviceIndex device);
 
 }  // namespace vramscope::viewer

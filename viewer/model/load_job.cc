@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <exception>
+#include <future>
 #include <utility>
 
 #include "profiler/model/forwarding_source.h"
@@ -117,18 +118,32 @@ void LoadJob::Work() {
   if (!run.ok()) return Fail(run.error().sentence);
   if (cancelled_) return;
   Enter("analysing");
-  std::unique_ptr<Document> made = MakeDocument(path_, std::move(run).value(), snapshot);
-  const Document& document = *made;
+  std::unique_ptr<Document> made = AnalyseRun(path_, std::move(run).value(), snapshot);
   if (cancelled_) return;
+  std::future<void> placed =
+      std::async(std::launch::async, [this, &document = *made] { PlaceAddresses(document); });
+  AddDevices(*made);
   {
     const std::lock_guard lock(mutex_);
     document_ = std::move(made);
   }
   Enter("placing addresses");
-  for (size_t device = 0; device < document.devices.size() && !cancelled_; ++device) {
-    std::unique_ptr<LayoutView> layout = MakeLayout(document, *document.devices[device]);
-    const std::lock_guard lock(mutex_);
-    layouts_.emplace_back(device, std::move(layout));
+  placed.get();
+}
+
+void LoadJob::PlaceAddresses(const Document& document) {
+  const auto& devices = document.run->devices;
+  for (const bool host : {false, true}) {  // GPUs first
+    for (model::DeviceIndex device = 0; device < devices.size() && !cancelled_; ++device) {
+      if (devices[device].changes.empty() || (trace::DeviceTypeOf(devices[device].code) == 0) != host)
+        continue;
+      std::unique_ptr<LayoutView> layout = MakeLayout(document, device);
+      {
+        const std::lock_guard lock(mutex_);
+        layouts_.emplace_back(device, std::move(layout));
+      }
+      wake_();
+    }
   }
 }
 
@@ -147,7 +162,7 @@ std::unique_ptr<Document> LoadJob::TakeDocument() {
   return std::move(document_);
 }
 
-std::unique_ptr<LayoutView> LoadJob::TakeLayout(size_t& device) {
+std::unique_ptr<LayoutView> LoadJob::TakeLayout(model::DeviceIndex& device) {
   const std::lock_guard lock(mutex_);
   if (layouts_.empty()) return nullptr;
   device = layouts_.front().first;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Opens a file on a thread of its own: progress, a first picture while it is read, cancel.
 //
-//   reading ──► analysing ──► document (timeline) ──► layouts (address map, fragmentation), device by device
+//   reading ──► analysing ──┬──► document (timeline)
+//                           └──► layouts (address map, fragmentation), device by device, on one more thread
 //
-// The document is handed over as soon as the timeline can be drawn; the layouts come after it. Whoever holds
-// the document must keep the job until it has finished or been destroyed.
+// The document is handed over as soon as the timeline can be drawn. Whoever holds it must keep the job until
+// that has finished or been destroyed.
 #pragma once
 
 #include <atomic>
@@ -52,14 +53,16 @@ class LoadJob {
   [[nodiscard]] std::string error() const;
   // The document, once, as soon as it is there.
   [[nodiscard]] std::unique_ptr<Document> TakeDocument();
-  // One layout after another, with the number of its device in Document::devices.
-  [[nodiscard]] std::unique_ptr<LayoutView> TakeLayout(size_t& device);
+  // One layout after another, with its device of the run. Once the document was taken.
+  [[nodiscard]] std::unique_ptr<LayoutView> TakeLayout(model::DeviceIndex& device);
 
  private:
   class Watched;
 
   void Work();
   Result<model::Run> Read(std::shared_ptr<const snapshot::Snapshot>& snapshot);
+  // All of them; on a thread beside the one that adds the document's devices.
+  void PlaceAddresses(const Document& document);
   void Enter(const char* stage);
   void Fail(const std::string& sentence);
 
@@ -78,7 +81,7 @@ class LoadJob {
   std::vector<PreviewPoint> preview_;
   std::string error_;
   std::unique_ptr<Document> document_;
-  std::vector<std::pair<size_t, std::unique_ptr<LayoutView>>> layouts_;
+  std::vector<std::pair<model::DeviceIndex, std::unique_ptr<LayoutView>>> layouts_;
 
   std::thread thread_;
 };

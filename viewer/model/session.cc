@@ -68,10 +68,15 @@ void Session::Update() {
       if (file->document) Arrive(*file);
     }
     if (!file->document) continue;  // it may arrive with all its layouts after the question above
-    size_t device = 0;
-    while (auto layout = file->job->TakeLayout(device)) file->layouts[device] = std::move(layout);
+    TakeLayouts(*file);
     Follow(*file);
   }
+}
+
+void Session::TakeLayouts(OpenFile& file) {
+  model::DeviceIndex device = 0;
+  while (auto layout = file.job->TakeLayout(device))
+    file.layouts[file.document->PlaceOf(device)] = std::move(layout);
 }
 
 void Session::Arrive(OpenFile& arrived) {

@@ -142,6 +142,7 @@ class Session {
 
  private:
   void Arrive(OpenFile& file);
+  static void TakeLayouts(OpenFile& file);
   // Reads the file again when it has grown, and exchanges it when that is done (session_follow.cc).
   void Follow(OpenFile& file);
   void Exchange(OpenFile& file);

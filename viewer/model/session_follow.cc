@@ -62,8 +62,7 @@ void Session::Exchange(OpenFile& file) {
   file.document = file.job->TakeDocument();
   file.layouts.clear();
   file.layouts.resize(file.document->devices.size());
-  size_t device = 0;
-  while (auto layout = file.job->TakeLayout(device)) file.layouts[device] = std::move(layout);
+  TakeLayouts(file);
   file.tail.Loaded(Now(), file.job->file_bytes(), file.job->seconds(), file.job->closed());
   KeepPlaces(file, *old->document);
   replaced_.push_back(std::move(old));

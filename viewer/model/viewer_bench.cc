@@ -70,14 +70,14 @@ BENCHMARK(LiveBlocksAtAMoment)->Unit(benchmark::kMillisecond);
 void AddressTimeIndexing(benchmark::State& state) {
   const Document& document = Opened();
   for (auto _ : state)
-    benchmark::DoNotOptimize(AddressTimeIndex(document, *document.devices[0], LayoutView()));
+    benchmark::DoNotOptimize(AddressTimeIndex(*document.run, document.devices[0]->index, LayoutView()));
 }
 BENCHMARK(AddressTimeIndexing)->Unit(benchmark::kMillisecond)->Iterations(1);
 
 // Drawn on a thread while the last picture stays; a view of 1/range of the run.
 void AddressTime(benchmark::State& state) {
   const Document& document = Opened();
-  static const AddressTimeIndex index(document, *document.devices[0], LayoutView());
+  static const AddressTimeIndex index(*document.run, document.devices[0]->index, LayoutView());
   AddressTimeWindow window{TimeView(static_cast<double>(document.run->times.last_ns())), 0, 1, kColumns, 700};
   window.time.Zoom(static_cast<double>(state.range(0)), 0);
   BlockColours colours;
