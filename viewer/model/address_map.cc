@@ -7,7 +7,6 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "profiler/classify/usage.h"
 #include "profiler/cli/frag_screen.h"
 #include "profiler/cli/terminal.h"
 #include "profiler/fragmentation/measure.h"
@@ -49,9 +48,7 @@ std::unordered_map<uint64_t, model::BlockId> LiveByAddress(const Document& docum
                                                            model::EventIndex moment) {
   std::unordered_map<uint64_t, model::BlockId> by_address;
   if (!document.snapshot) return by_address;
-  const auto live =
-      classify::LiveAt(*document.run, document.run->devices[device.index], std::span(&moment, 1));
-  for (const model::BlockId id : live[0]) by_address[document.run->blocks[id].address] = id;
+  for (const model::BlockId id : device.live.At(moment)) by_address[document.run->blocks[id].address] = id;
   return by_address;
 }
 

@@ -42,6 +42,7 @@ std::unique_ptr<DeviceView> MakeDevice(const Run& run, const classify::Analysis&
   auto view = std::make_unique<DeviceView>(DeviceView{index,
                                                       device.name,
                                                       timeline::DeviceCurve(run, index),
+                                                      LiveIndex(run, index),
                                                       MemorySeries(run, analysis.categories(), index),
                                                       StepLine(device.reserved),
                                                       driver == nullptr ? StepLine() : UsedLine(*driver),

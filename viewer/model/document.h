@@ -16,6 +16,7 @@
 #include "profiler/snapshot/snapshot.h"
 #include "profiler/timeline/curve.h"
 #include "profiler/timeline/step_line.h"
+#include "viewer/model/live_index.h"
 #include "viewer/model/range_lanes.h"
 
 namespace vramscope::viewer {
@@ -45,6 +46,7 @@ struct DeviceView {
   model::DeviceIndex index = 0;
   std::string title;  // "cuda:0", "cuda:0 of process 4711" where there are several
   timeline::DeviceCurve curve;
+  LiveIndex live;
   MemorySeries series;
   StepLine reserved;
   StepLine used;  // of the whole device, as the driver says

@@ -8,7 +8,6 @@
 #include <charconv>
 #include <tuple>
 
-#include "profiler/classify/usage.h"
 #include "profiler/cli/size_text.h"
 #include "profiler/cli/terminal.h"
 #include "profiler/report/owners.h"
@@ -143,8 +142,7 @@ void LiveTable::Update(const Document& document, const DeviceView& device, model
     const classify::Analysis& analysis = *document.analysis;
     const timeline::Training& training = document.training(device);
     all_.clear();
-    const auto live = classify::LiveAt(run, run.devices[device.index], std::span(&moment_, 1));
-    for (const model::BlockId id : live[0]) {
+    for (const model::BlockId id : device.live.At(moment_)) {
       const model::Block& block = run.blocks[id];
       const report::Place place = report::PlaceOf(analysis, *origins_, id);
       const timeline::Step* step = training.StepAt(block.alloc_event);

@@ -2,9 +2,6 @@
 #include "viewer/model/owner_view.h"
 
 #include <algorithm>
-#include <span>
-
-#include "profiler/classify/usage.h"
 
 namespace vramscope::viewer {
 namespace {
@@ -111,9 +108,7 @@ void OwnerView::Update(const Document& document, const DeviceView& device, model
   device_ = &device;
   moment_ = moment;
   made_by_ = by;
-  const auto live =
-      classify::LiveAt(*document.run, document.run->devices[device.index], std::span(&moment_, 1));
-  tree_ = report::MakeOwnerTree(*document.analysis, *origins_, live[0], moment, by);
+  tree_ = report::MakeOwnerTree(*document.analysis, *origins_, device.live.At(moment), moment, by);
 }
 
 const OwnerNode& OwnerView::shown() const {

@@ -18,23 +18,15 @@ RangeSummary Summarize(const Document& document, const DeviceView& device, const
   summary.live_before = device.curve.AllocatedAfter(first);
   summary.live_after = device.curve.AllocatedAfter(last);
   summary.peak = device.curve.PeakWithin(first, last + 1);
-  const auto& changes = run.devices[device.index].changes;
-  size_t low = 0;
-  size_t high = changes.size();
-  while (low < high) {  // the first one behind `first`
-    const size_t middle = low + (high - low) / 2;
-    changes[middle].event <= first ? low = middle + 1 : high = middle;
-  }
-  for (size_t i = low; i < changes.size() && changes[i].event <= last; ++i) {
-    const model::Block& block = run.blocks[changes[i].block()];
-    if (changes[i].freed()) {
-      ++summary.frees;
-      summary.freed += block.size;
-      continue;
-    }
-    ++summary.allocations;
-    summary.allocated += block.size;
-    if (block.AliveAfter(last)) summary.stayed += block.size;
+  const LiveIndex::Totals before = device.live.Until(first);
+  const LiveIndex::Totals after = device.live.Until(last);
+  summary.allocations = after.allocations - before.allocations;
+  summary.allocated = after.allocated - before.allocated;
+  summary.frees = after.frees - before.frees;
+  summary.freed = after.freed - before.freed;
+  for (const model::BlockId id : device.live.At(last)) {
+    const model::Block& block = run.blocks[id];
+    if (block.alloc_event > first) summary.stayed += block.size;
   }
   return summary;
 }

@@ -18,7 +18,7 @@ struct RangeSummary {
   uint64_t stayed = 0;  // bytes allocated within and alive at its end
 };
 
-// O(changes within).
+// Asked of every frame while a range is dragged: does not look at all that is within.
 [[nodiscard]] RangeSummary Summarize(const Document& document, const DeviceView& device,
                                      const TimeRange& range);
 
