@@ -25,14 +25,15 @@ using model::EventIndex;
 
 class MemorySeriesTest : public testing::Test {
  protected:
-  static constexpr uint64_t kEvents = 6000;
-
   MemorySeriesTest() {
     model::testing::TrainingShape shape;
-    shape.events = kEvents;
+    shape.events = 6000;
     shape.layers = 3;
-    Result<model::Run> run = model::Load(model::testing::MakeTrainingTrace(shape));
-    run_ = std::make_unique<model::Run>(std::move(run).value());
+    Read(model::Load(model::testing::MakeTrainingTrace(shape)).value());
+  }
+
+  void Read(model::Run run) {
+    run_ = std::make_unique<model::Run>(std::move(run));
     analysis_ = std::make_unique<classify::Analysis>(*run_);
     curve_ = std::make_unique<timeline::DeviceCurve>(*run_, 0);
     std::vector<EventIndex> all(run_->event_count());
@@ -60,6 +61,32 @@ class MemorySeriesTest : public testing::Test {
     ASSERT_EQ(column_shown.categories, truth_[truth.high_event]);
   }
 
+  // Views of all widths, from the whole run to the narrowest, each `factor` narrower than the one before, at
+  // random places.
+  void ExpectEveryZoomTrue(std::mt19937& random, double factor) {
+    MemorySeries series(*run_, analysis_->categories(), 0);
+    const auto whole = static_cast<double>(run_->times.last_ns());
+    for (double width = whole; width > TimeView::kShortest; width /= factor) {
+      for (int place = 0; place < 6; ++place) {
+        TimeView view(whole);
+        const double begin = std::uniform_real_distribution<double>(0, whole - width)(random);
+        view.Show(begin, begin + width);
+        const size_t pixels = std::uniform_int_distribution<size_t>(1, place % 2 == 0 ? 700 : 12)(random);
+        series.Show(place % 3 == 0 ? kAllCategories : static_cast<CategoryMask>(random()) & kAllCategories);
+        EventIndex last_before = model::kNever;
+        MemorySeries::Walk walk(series);
+        for (const EventColumn& column : ColumnsOf(run_->times, view, pixels)) {
+          ASSERT_NO_FATAL_FAILURE(ExpectTrue(series, walk, column));
+          // No event between two columns is left out.
+          if (last_before != model::kNever) {
+            ASSERT_LE(column.first, last_before + 1);
+          }
+          last_before = column.last;
+        }
+      }
+    }
+  }
+
   std::unique_ptr<model::Run> run_;
   std::unique_ptr<classify::Analysis> analysis_;
   std::unique_ptr<timeline::DeviceCurve> curve_;
@@ -67,29 +94,58 @@ class MemorySeriesTest : public testing::Test {
 };
 
 TEST_F(MemorySeriesTest, EveryPixelColumnOfEveryZoomHasThePeakThatBruteForceFinds) {
-  MemorySeries series(*run_, analysis_->categories(), 0);
-  const auto whole = static_cast<double>(run_->times.last_ns());
   const unsigned seed = std::random_device{}();
   SCOPED_TRACE("seed " + std::to_string(seed));
   std::mt19937 random(seed);
-  for (double width = whole; width > TimeView::kShortest; width /= 3) {
-    for (int place = 0; place < 6; ++place) {
-      TimeView view(whole);
-      const double begin = std::uniform_real_distribution<double>(0, whole - width)(random);
-      view.Show(begin, begin + width);
-      const size_t pixels = std::uniform_int_distribution<size_t>(1, place % 2 == 0 ? 700 : 12)(random);
-      series.Show(place % 3 == 0 ? kAllCategories : static_cast<CategoryMask>(random()) & kAllCategories);
-      EventIndex last_before = model::kNever;
-      MemorySeries::Walk walk(series);
-      for (const EventColumn& column : ColumnsOf(run_->times, view, pixels)) {
-        ASSERT_NO_FATAL_FAILURE(ExpectTrue(series, walk, column));
-        // No event between two columns is left out.
-        if (last_before != model::kNever) {
-          ASSERT_LE(column.first, last_before + 1);
-        }
-        last_before = column.last;
-      }
+  ExpectEveryZoomTrue(random, 3);
+}
+
+// Blocks of all sizes that come and go in no order, several at one time, with long pauses; saved, let go of
+// and labelled in and out of phases, so that bytes change their category while they are alive.
+model::Run RandomRun(std::mt19937& random) {
+  const auto below = [&](uint64_t end) {
+    return std::uniform_int_distribution<uint64_t>(0, end - 1)(random);
+  };
+  model::testing::Script s;
+  s.Device(model::testing::kCuda0).TotalsAre(below(2) << 20, 1 << 30);
+  std::vector<std::string> live;
+  uint64_t time = 0;
+  bool backward = false;
+  for (int made = 0; made < 1500;) {
+    const uint64_t pause = below(50);
+    time += pause == 0 ? below(10'000'000) : pause < 25 ? 0 : below(300);
+    s.At(time);
+    const uint64_t what = below(12);
+    if (what < 5 || live.size() < 3) {
+      live.push_back("block" + std::to_string(made++));
+      s.Alloc(live.back(), 1 + below(uint64_t{1} << (1 + below(36))));
+      continue;
     }
+    std::swap(live[below(live.size())], live.back());
+    const std::string& block = live.back();
+    if (what < 9) {
+      s.Free(block);
+      live.pop_back();
+    } else if (what == 9) {
+      s.Saved(block);
+    } else if (what == 10) {
+      below(2) == 0 ? s.Released(block) : s.Gradient(block, live.front());
+    } else if (backward = !backward; backward) {
+      s.RangeBegin(trace::RangeKind::kBackward, "");
+    } else {
+      s.RangeEnd(trace::RangeKind::kBackward, "");
+    }
+  }
+  return s.Load();
+}
+
+TEST_F(MemorySeriesTest, EveryPixelColumnOfEveryZoomOfRandomRunsHasThePeakThatBruteForceFinds) {
+  const unsigned seed = std::random_device{}();
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  std::mt19937 random(seed);
+  for (int round = 0; round < 8; ++round) {
+    Read(RandomRun(random));
+    ASSERT_NO_FATAL_FAILURE(ExpectEveryZoomTrue(random, 1.5)) << "round " << round;
   }
 }
 
