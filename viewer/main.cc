@@ -51,9 +51,10 @@ Result<Start> StartFrom(const cli::Arguments& arguments) {
   if (arguments.Has("view")) {
     start.tab = TabFromKey(arguments.Get("view"));
     if (!start.tab)
-      return Error{fmt::format(
-          "--view is timeline, owners, map, address-time, fragmentation, oom, leaks, compare or whatif, not \"{}\".",
-          cli::Printable(arguments.Get("view")))};
+      return Error{
+          fmt::format("--view is timeline, owners, map, address-time, fragmentation, oom, leaks, compare or "
+                      "whatif, not \"{}\".",
+                      cli::Printable(arguments.Get("view")))};
   }
   const std::string theme = arguments.Get("theme", "dark");
   if (theme != "dark" && theme != "light") return Error{"--theme is dark or light."};
@@ -86,7 +87,9 @@ void OpenAll(Session& session, const Start& start) {
   if (!start.paths.empty()) session.ShowFile(0);
 }
 
-int RunWithoutWindow(const Start& start, const cli::Arguments& arguments) {
+int RunWithoutWindow(Start start, const cli::Arguments& arguments) {
+  std::optional<FrameTimes> times;
+  if (arguments.Has("frame-times")) start.look.times = &times.emplace();
   Headless viewer(start.look);
   const Status began = viewer.Begin();
   if (!began.ok()) return Fail(began.error().sentence);
@@ -105,6 +108,7 @@ int RunWithoutWindow(const Start& start, const cli::Arguments& arguments) {
   }
   Status done;
   if (arguments.Has("script")) done = RunScript(arguments.Get("script"), viewer);
+  if (done.ok() && times) done = times->Write(arguments.Get("frame-times"), session);
   if (done.ok() && arguments.Has("screenshot")) done = viewer.Shot(arguments.Get("screenshot"));
   return done.ok() ? EXIT_SUCCESS : Fail(done.error().sentence);
 }
@@ -175,6 +179,8 @@ int Run(const std::vector<std::string>& words) {
   const Result<Start> start = StartFrom(*arguments);
   if (!start.ok()) return Fail(start.error().sentence);
   const bool headless = arguments->Has("screenshot") || arguments->Has("script");
+  if (arguments->Has("frame-times") && !arguments->Has("script"))
+    return Fail("--frame-times is of a script; --script names it.");
   return headless ? RunWithoutWindow(*start, *arguments) : RunWindow(*start, *arguments);
 }
 

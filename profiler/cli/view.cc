@@ -31,6 +31,7 @@ const VerbHelp& ViewHelp() {
        {"font", '\0', "FILE", "A .ttf or .otf to use instead of the installed ones."},
        {"screenshot", '\0', "FILE", "Write a PNG and end; needs no display and no GPU."},
        {"script", '\0', "FILE", "Run commands without a display (docs/viewer.md)."},
+       {"frame-times", '\0', "FILE", "With --script: how long opening and the frames took, as JSON."},
        {"renderer", '\0', "auto|egl|software", "What draws without a display; auto: EGL where it works."}}};
   return help;
 }

@@ -51,6 +51,7 @@ Status Headless::Begin() {
 }
 
 void Headless::Frame() {
+  const FrameTimes::Frame timed(resting_ ? nullptr : options_.times, app_->session);
   if (app_->look_changed) UseLook(look().fonts, app_->dark, app_->scale);
   app_->look_changed = false;
   ImGui::NewFrame();
@@ -58,22 +59,32 @@ void Headless::Frame() {
   ImGui::Render();
 }
 
+void Headless::Rest(int frames) {
+  resting_ = true;
+  for (int i = 0; i < frames; ++i) Frame();
+  resting_ = false;
+}
+
 void Headless::WaitUntilLoaded() {
   while (app_->session.loading()) {
-    app_->session.Update();
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    if (options_.times != nullptr)
+      Frame();
+    else
+      app_->session.Update();
+    std::this_thread::sleep_for(std::chrono::milliseconds(options_.times != nullptr ? 30 : 2));
   }
-  for (int i = 0; i < kFramesToSettle; ++i) Frame();
+  Frame();
+  Rest(kFramesToSettle);
 }
 
 void Headless::WaitForAnswers() {
-  for (int i = 0; i < kFramesToSettle; ++i) Frame();
+  Rest(kFramesToSettle);
   while (app_->autopsy.busy() || app_->comparison.busy() || app_->address_time.busy() ||
          AnswerIsAwaited(*app_)) {
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
-    Frame();
+    Rest(1);
   }
-  for (int i = 0; i < kFramesToSettle; ++i) Frame();
+  Rest(kFramesToSettle);
 }
 
 Status Headless::Shot(const std::string& path) {

@@ -7,6 +7,7 @@
 
 #include "viewer/panels/app.h"
 #include "viewer/platform/surface.h"
+#include "viewer/script/frame_times.h"
 
 namespace vramscope::viewer {
 
@@ -17,6 +18,7 @@ struct HeadlessOptions {
   bool dark = true;
   std::string font;
   Renderer renderer = Renderer::kAuto;
+  FrameTimes* times = nullptr;  // told of every frame, where there is one
 };
 
 class Headless {
@@ -29,7 +31,9 @@ class Headless {
   // Makes what draws; before the first frame.
   [[nodiscard]] Status Begin();
   void Frame();
-  // Frames until every file is open or refused, and placed.
+  // Frames in which nothing happens, so that they are not timed.
+  void Rest(int frames);
+  // Until every file is open or refused, and placed; frames meanwhile, as a window's, where they are timed.
   void WaitUntilLoaded();
   // Until what the view asks for on a thread (an autopsy, a comparison) is on the screen.
   void WaitForAnswers();
@@ -40,6 +44,7 @@ class Headless {
 
  private:
   HeadlessOptions options_;
+  bool resting_ = false;
   std::unique_ptr<App> app_;
   std::unique_ptr<Surface> surface_;
 };

@@ -40,6 +40,7 @@ class Runner {
   explicit Runner(Headless& viewer) : viewer_(viewer), app_(viewer.app()) {}
 
   Status Run(const Line& line) {
+    if (line.words[0] == "repeat") return Repeat(line);
     using Command = Status (Runner::*)(const Line&);
     static const std::map<std::string, Command> kCommands = {
         {"wait", &Runner::Wait},        {"move", &Runner::Move},
@@ -55,6 +56,15 @@ class Runner {
   }
 
  private:
+  Status Repeat(const Line& line) {
+    const int times = line.words.size() < 3 ? 0 : std::atoi(line.words[1].c_str());
+    if (times <= 0) return Error{"repeat wants a number and a command: repeat 10 key ]."};
+    const Line command = Split(line.rest.substr(line.rest.find(line.words[2], line.words[1].size())));
+    Status done;
+    for (int i = 0; i < times && done.ok(); ++i) done = Run(command);
+    return done;
+  }
+
   ImGuiIO& io() { return ImGui::GetIO(); }
 
   Status Wait(const Line& line) {
@@ -87,7 +97,7 @@ class Runner {
   // are any.
   Status MoveTo(const Line& line, size_t at) {
     if (line.words.size() < 2) return Error{"the name of an element is missing."};
-    viewer_.Frame();  // where things are now
+    viewer_.Rest(1);  // where things are now
     const auto element = app_.elements.find(line.words[1]);
     if (element == app_.elements.end()) {
       std::string names;
@@ -112,12 +122,12 @@ class Runner {
   Status Move(const Line& line) { return MoveTo(line, 2); }
   Status Click(const Line& line) {
     // Long enough after the last one not to be a double click.
-    for (int i = 0; i < 20; ++i) viewer_.Frame();
+    viewer_.Rest(20);
     const Status moved = MoveTo(line, 2);
     if (!moved.ok()) return moved;
     Button(0, true);
     Button(0, false);
-    viewer_.Frame();
+    viewer_.Rest(1);
     return {};
   }
   Status DoubleClick(const Line& line) {
@@ -155,7 +165,7 @@ class Runner {
     if (!there.ok()) return there;
     io().MouseWheel = std::strtof(line.words[4].c_str(), nullptr);
     viewer_.Frame();
-    viewer_.Frame();
+    viewer_.Rest(1);
     return {};
   }
   Status Press(const Line& line) {

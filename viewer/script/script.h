@@ -5,6 +5,7 @@
 //   wait loaded                      until all files are open and placed
 //   wait events 5000                 until the file that is shown has so many
 //   wait 5                           frames
+//   repeat 10 key ]                  any other command, so many times
 //   move timeline 0.5 0.3            the mouse, to a place in an element as shares of its width and height
 //   click tab.map                    in its middle; or: click timeline 0.2 0.5
 //   doubleclick NAME [X Y]
