@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -123,6 +124,33 @@ std::string Title(const Session& session) {
   return cli::Printable(session.file()->name()) + where + " · vramscope";
 }
 
+// Whether the next frame may differ from the last one. A window that nobody touches draws nothing: without a
+// GPU each frame would cost 20 ms of the processor.
+class Redraw {
+ public:
+  // `happened`: input, or a thread that has something new.
+  [[nodiscard]] bool Wanted(App& app, bool happened) {
+    Session& session = app.session;
+    session.Update();  // a file may have grown
+    const bool moves = session.playing() || session.loading() || ImGui::GetIO().WantTextInput ||
+                       app.generation != session.generation();
+    const bool live = std::any_of(session.files().begin(), session.files().end(),
+                                  [](const auto& file) { return file->live(); });
+    if (happened || moves || live || live != was_live_) left_ = kFramesToSettle;
+    was_live_ = live;
+    if (left_ == 0) return false;
+    --left_;
+    return true;
+  }
+
+ private:
+  // What moves by itself, the end of a drag for one, settles in so many.
+  static constexpr int kFramesToSettle = 4;
+
+  int left_ = kFramesToSettle;
+  bool was_live_ = false;
+};
+
 int RunWindow(const Start& start, const cli::Arguments& arguments) {
   ImGui::CreateContext();
   ImGui::GetIO().IniFilename = nullptr;
@@ -142,10 +170,12 @@ int RunWindow(const Start& start, const cli::Arguments& arguments) {
       OpenAll(app.session, start);
       std::string place = start.place;
       std::string title;
+      Redraw redraw;
       while (!window.closing() && !app.quit) {
-        // What moves by itself (a tooltip's delay, the end of a drag) settles in a few frames; else it
-        // sleeps.
-        window.Wait(app.session.playing() ? 0.005 : app.session.loading() ? 0.03 : 0.25);
+        const bool happened = window.Wait(app.session.playing()   ? 0.005
+                                          : app.session.loading() ? 0.03
+                                                                  : 0.25);
+        if (!redraw.Wanted(app, happened)) continue;
         if (app.look_changed) UseLook(look().fonts, app.dark, app.scale);
         app.look_changed = false;
         for (const std::string& path : window.TakeDroppedFiles()) app.session.Open(path);

@@ -74,7 +74,11 @@ float Window::display_scale() const {
 }
 
 bool Window::closing() const { return glfwWindowShouldClose(window_) != 0; }
-void Window::Wait(double seconds) { glfwWaitEventsTimeout(seconds); }
+bool Window::Wait(double seconds) {
+  const double end = glfwGetTime() + seconds;
+  glfwWaitEventsTimeout(seconds);
+  return glfwGetTime() < end;
+}
 void Window::Wake() { glfwPostEmptyEvent(); }
 void Window::SetTitle(const std::string& title) { glfwSetWindowTitle(window_, title.c_str()); }
 std::vector<std::string> Window::TakeDroppedFiles() { return std::exchange(dropped_, {}); }

@@ -24,8 +24,9 @@ class Window {
   // 2 on a display that is set to 200 %.
   [[nodiscard]] float display_scale() const;
   [[nodiscard]] bool closing() const;
-  // Sleeps until there is input, Wake, or `seconds` have gone by.
-  void Wait(double seconds);
+  // Sleeps until there is input, Wake, or `seconds` have gone by; returns whether one of the first two was
+  // there.
+  [[nodiscard]] bool Wait(double seconds);
   // From any thread.
   static void Wake();
   void BeginFrame();
