@@ -2,7 +2,8 @@
 """Runs training programs on the simulated device, with a change in their code or applied from outside, and writes down what PyTorch's own
 allocator recorded of each: every allocation, free and segment, in order, with address and size.
 
-    python histories.py OUTPUT < cases.json          [{"name", "program", "flags", "plan"}, ...]; plan null: unchanged from outside
+    python histories.py OUTPUT < cases.json          [{"name", "program", "flags", "plan"}, ...]; plan null: unchanged from outside;
+                                                     "settings": what the code tells the allocator
 
 One process imports PyTorch; each case runs in a fork of it, before CUDA is initialised, so a case costs as much as its steps.
 """
@@ -32,7 +33,11 @@ def history() -> List[List[Any]]:
 
 def run(case: Dict[str, Any], folder: str) -> Dict[str, Any]:
     """In a process of its own."""
+    if case.get("settings"):
+        torch.cuda.memory._set_allocator_settings(case["settings"])
     if case["plan"] is not None:
+        if "alloc_conf" in case["plan"]:  # as the command does
+            os.environ.update(PYTORCH_ALLOC_CONF=case["plan"]["alloc_conf"], PYTORCH_CUDA_ALLOC_CONF=case["plan"]["alloc_conf"])
         vramscope_try.arrange(json.dumps({**case["plan"], "notes": folder}))
     torch.cuda.memory._record_memory_history(context=None, max_entries=1_000_000)
     with contextlib.redirect_stdout(io.StringIO()) as output:

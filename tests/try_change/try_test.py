@@ -52,6 +52,8 @@ SAMPLES = {
     "accumulation": Change(["--workers", "1", "--batch", "8", "--accumulate", "2"], {"accumulate": 2}, ["--workers", "1", "--batch", "16", "--steps", "6"]),
     "fp16_and_accumulation": Change(["--workers", "1", "--batch", "8", "--accumulate", "2", "--amp", "fp16"], {"accumulate": 2, "amp": "fp16"},
                                     ["--workers", "1", "--batch", "16", "--steps", "6"]),
+    "expandable": Change([], {"alloc_conf": "expandable_segments:True"}),
+    "rounded": Change([], {"alloc_conf": "roundup_power2_divisions:4,max_split_size_mb:32"}),
     "bf16_and_accumulation": Change(["--amp", "bf16", "--accumulate", "2"], {"amp": "bf16"}, ["--accumulate", "2"]),
 }
 BARE = {
@@ -78,8 +80,8 @@ BARE = {
 }
 # One change of each kind, each where it is hardest; the others with VRAMSCOPE_TEST_EVERY.
 USUAL = {
-    "gpt": ["bf16", "fp16", "checkpoint", "sgd", "loop", "batch", "accumulation"], "resnet": ["bf16_and_checkpoint", "momentum"],
-    "gan": ["fp16", "checkpoint_by_name", "fused"], "autoencoder_lbfgs": ["bf16_and_checkpoint"], "mlp_small": ["fp16_and_fused", "adamw", "fp16_and_accumulation"],
+    "gpt": ["bf16", "fp16", "checkpoint", "sgd", "loop", "batch", "accumulation", "expandable"], "resnet": ["bf16_and_checkpoint", "momentum"],
+    "gan": ["fp16", "checkpoint_by_name", "fused"], "autoencoder_lbfgs": ["bf16_and_checkpoint"], "mlp_small": ["fp16_and_fused", "adamw", "rounded", "fp16_and_accumulation"],
     "bare": [name for name in BARE if name != "compiled"],  # compiling takes several seconds
 }
 
@@ -104,7 +106,7 @@ REFUSALS = {
 
 # L-BFGS is no optimizer for loss scaling, nor to be exchanged; who accumulates for two networks writes two loops, one after the other.
 IMPOSSIBLE = {
-    "autoencoder_lbfgs": [name for name in SAMPLES if name not in ("bf16", "checkpoint", "checkpoint_by_name", "bf16_and_checkpoint", "batch")],
+    "autoencoder_lbfgs": [name for name in SAMPLES if name not in ("bf16", "checkpoint", "checkpoint_by_name", "bf16_and_checkpoint", "batch", "expandable", "rounded")],
     "gan": ["accumulation", "fp16_and_accumulation"],
 }
 
@@ -158,7 +160,8 @@ class Histories(DeviceTest):
             shape = change.base if "--shape" in change.base else []
             flags = SIZES.get(program, []) + change.base
             unchanged[program, name] = " ".join([program, *flags])
-            for case in ({"name": f"{program} {name} in code", "flags": SIZES.get(program, []) + shape + change.flags, "plan": None},
+            for case in ({"name": f"{program} {name} in code", "flags": SIZES.get(program, []) + shape + change.flags, "plan": None,
+                          "settings": change.plan.get("alloc_conf", "")},
                          {"name": f"{program} {name}", "flags": flags, "plan": change.plan},
                          {"name": unchanged[program, name], "flags": flags, "plan": None}):
                 cases[str(case["name"])] = {"program": program, **case}
@@ -257,7 +260,7 @@ class Command(DeviceTest):
 
 
 def _lever(key: str) -> str:
-    return {"zero_grad_to_none": "zero-grad-to-none", "implementation": "optimizer"}.get(key, key)
+    return {"zero_grad_to_none": "zero-grad-to-none", "implementation": "optimizer", "alloc_conf": "alloc-conf"}.get(key, key)
 
 
 if __name__ == "__main__":
