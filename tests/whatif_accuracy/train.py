@@ -183,15 +183,15 @@ def in_child(work: Callable[[], None]) -> None:
 def train_variants(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
     """Models are made once, here: nothing of them is on the device yet."""
     importlib.import_module("torch._dynamo")  # every optimizer imports it: once for all
-    subjects: Dict[Tuple[str, str], Subject] = {}
+    made: Tuple[Any, ...] = (None, None)  # the model of the variants before, and its name
     common = ["--model", options.model, "--size", options.size, "--batch", str(options.batch)]
     variants: List[List[str]] = json.loads(options.variants)
     for switches in variants:
         variant = parser.parse_args(common + switches)
-        key = (variant.model, variant.size)
-        if key not in subjects:
-            subjects[key] = make_subject(variant)
-        in_child(lambda: train(variant, subjects[key]))
+        if made[1] != (variant.model, variant.size):
+            made = (None, None)
+            made = (make_subject(variant), (variant.model, variant.size))
+        in_child(lambda: train(variant, made[0]))
 
 
 def main() -> None:
