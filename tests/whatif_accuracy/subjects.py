@@ -11,7 +11,7 @@ SIZES = ("small", "medium", "large")
 
 class Facts(NamedTuple):
     batches: Tuple[int, int, int]  # of the three sizes
-    freeze: Tuple[str, str]  # the blocks, and all but the head
+    freeze: Tuple[str, str]  # the blocks, and all but the head; where the head is the embedding too, all but this
     impossible: Tuple[str, ...] = ()  # parts of the names of changes for which the code has no switch
 
 
@@ -35,14 +35,14 @@ DEVELOPMENT: Dict[str, Facts] = {
 HELD_OUT: Dict[str, Facts] = {
     "convnext": Facts((8, 12, 16), ("convnext.encoder", "convnext"), NO_BLOCKS),
     "moe": Facts((4, 4, 4), ("model.layers.*", "model")),
-    "whisper": Facts((4, 8, 8), ("model.encoder", "model")),
+    "whisper": Facts((4, 8, 8), ("model.encoder", "model.encoder,model.decoder.layers.*")),
     "gpt_neox": Facts((4, 8, 8), ("gpt_neox.layers.*", "gpt_neox")),
     "segformer": Facts((4, 8, 8), ("segformer.encoder", "segformer"), NO_BLOCKS),
     "wav2vec2": Facts((4, 8, 8), ("wav2vec2.encoder.layers.*", "wav2vec2")),
-    "opt": Facts((4, 8, 8), ("model.decoder.layers.*", "model")),
+    "opt": Facts((4, 8, 8), ("model.decoder.layers.*", "model.decoder.layers.*")),
     "mobilenet": Facts((8, 12, 16), ("features", "features"), (*NO_BLOCKS, *NO_LINEAR)),
     "swin": Facts((8, 8, 12), ("swin.encoder", "swin")),
-    "albert": Facts((4, 8, 8), ("albert.encoder", "albert")),
+    "albert": Facts((4, 8, 8), ("albert.encoder", "albert.encoder")),
 }
 ALL = {**DEVELOPMENT, **HELD_OUT}
 
