@@ -21,7 +21,9 @@ const VerbHelp& PlanHelp() {
        {"vramscope plan run.vms --fit rtx-4090 --forbid amp,optimizer --verify -- python train.py",
         "on that GPU, and measured on a simulated one"}},
       {{"fit", '\0', "SIZE|GPU", "Memory of the device: 24GiB, or a model of `vramscope dryrun --gpu list`."},
-       {"allow", '\0', "CHANGES", "Only these: alloc-conf,checkpoint; `vramscope whatif --list` shows them."},
+       {"allow", '\0', "CHANGES",
+        "Only these: alloc-conf,checkpoint; `vramscope whatif --list` shows them.\nlora, quantize and prune "
+        "are tried only when they are named here."},
        {"forbid", '\0', "CHANGES", "All but these."},
        {"top", '\0', "N", "So many plans; default 3."},
        {"largest-batch", '\0', nullptr, "The other way round: the largest batch that fits."},

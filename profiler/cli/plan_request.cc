@@ -36,7 +36,7 @@ Status ReadLevers(const Arguments& arguments, PlanRequest& request) {
   if (!allowed.ok()) return allowed.error();
   const Result<std::vector<std::string>> forbidden = LeversOf(arguments, "forbid");
   if (!forbidden.ok()) return forbidden.error();
-  request.levers = arguments.Has("allow") ? *allowed : plan::AllLevers();
+  request.levers = arguments.Has("allow") ? *allowed : plan::UsualLevers();
   std::erase_if(request.levers, [&](const std::string& lever) {
     return std::ranges::find(*forbidden, lever) != forbidden->end();
   });

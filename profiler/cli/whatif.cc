@@ -32,6 +32,9 @@ const VerbHelp& WhatifHelp() {
        {"quantize", '\0', "int8|nf4[:PATHS]",
         "Weights of frozen linear layers in 8 or 4 bits, restored while they\nmultiply; with --lora or "
         "--freeze."},
+       {"prune", '\0', "FRACTION[:PATHS]",
+        "This part of the inner widths of MLPs, and of attention's heads, goes:\n0.25, or "
+        "0.25:'layers.*.mlp'."},
        {"batch", '\0', "N|FACTORx", "Samples in a batch: 16, 0.5x."},
        {"accumulate", '\0', "K", "The batch in K parts, one optimizer step for all of them."},
        {"checkpoint", '\0', "all|every:K|PATHS",
@@ -43,7 +46,7 @@ const VerbHelp& WhatifHelp() {
         "travel."},
        {"zero-grad", '\0', "keep", "zero_grad(set_to_none=False)."},
        {"shard", '\0', "KIND:N",
-        "One rank of N: ddp:8, zero1:8, zero2:8, zero3:8, fsdp:8; ddp:8:view with\ngradients as views, "
+        "One rank of N: ddp:8, zero1:8, zero2:8, zero3:8, fsdp:8, tp:8; ddp:8:view with\ngradients as views, "
         "fsdp:8:'layers.*' with "
         "these units."},
        {"alloc-conf", '\0', "SETTINGS", "PYTORCH_CUDA_ALLOC_CONF."},

@@ -202,6 +202,12 @@ std::vector<std::string> AllLevers() {
   return names;
 }
 
+std::vector<std::string> UsualLevers() {
+  std::vector<std::string> names = AllLevers();
+  std::erase_if(names, [](const std::string& name) { return whatif::FindLever(name)->OnRequest(); });
+  return names;
+}
+
 std::vector<Changes> Combinations(const whatif::Step& step, const std::vector<std::string>& levers) {
   std::vector<Changes> all = {{}};
   for (const whatif::Lever* lever : whatif::Levers()) {

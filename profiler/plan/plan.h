@@ -63,5 +63,7 @@ struct Answer {
 
 // The names of all levers.
 [[nodiscard]] std::vector<std::string> AllLevers();
+// Without those that are tried on request alone.
+[[nodiscard]] std::vector<std::string> UsualLevers();
 
 }  // namespace vramscope::plan

@@ -38,7 +38,7 @@ BENCHMARK_CAPTURE(OneLever, accumulate, "accumulate", "2")->Unit(benchmark::kMil
 
 void Whole(benchmark::State& state, const testing::Loop& loop) {
   const uint64_t reserved = loop.baseline().use.allocator.reserved_peak;
-  const Request request{reserved * static_cast<uint64_t>(state.range(0)) / 100, AllLevers(), 3};
+  const Request request{reserved * static_cast<uint64_t>(state.range(0)) / 100, UsualLevers(), 3};
   uint64_t replays = 0;
   for (auto _ : state) replays = MakePlans(loop.step(), loop.baseline(), request).replays;
   state.counters["replays"] = static_cast<double>(replays);

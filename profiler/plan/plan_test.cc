@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <random>
+#include <set>
 
 #include "profiler/plan/largest_batch.h"
 #include "profiler/plan/module_search.h"
@@ -110,7 +111,7 @@ TEST(PlanTest, WithManyModulesTheChoiceIsWithinTwoPercentOfTheBest) {
 
 TEST(PlanTest, WhatFitsAlreadyNeedsNothing) {
   const Loop loop({{2 * kUnit, 2}, {3 * kUnit, 3}});
-  const Answer answer = MakePlans(loop.step(), loop.baseline(), {1ull << 40, AllLevers()});
+  const Answer answer = MakePlans(loop.step(), loop.baseline(), {1ull << 40, UsualLevers()});
   EXPECT_TRUE(answer.fits_already);
   ASSERT_EQ(answer.plans.size(), 1u);
   EXPECT_TRUE(answer.plans.front().verdict.changes.empty());
@@ -118,7 +119,7 @@ TEST(PlanTest, WhatFitsAlreadyNeedsNothing) {
 
 TEST(PlanTest, WhenNothingFitsTheLeastIsTold) {
   const Loop loop({{2 * kUnit, 2}, {3 * kUnit, 3}});
-  const Answer answer = MakePlans(loop.step(), loop.baseline(), {1 << 20, AllLevers()});
+  const Answer answer = MakePlans(loop.step(), loop.baseline(), {1 << 20, UsualLevers()});
   EXPECT_TRUE(answer.plans.empty());
   EXPECT_TRUE(answer.floor.replayed);
   EXPECT_GT(answer.floor.needed, 1u << 20);
@@ -128,7 +129,7 @@ TEST(PlanTest, WhenNothingFitsTheLeastIsTold) {
 TEST(PlanTest, PlansComeInTheOrderOfTheirCostAndNoneNeedsTheLeversOfACheaperOne) {
   const Loop loop({{4 * kUnit, 2}, {2 * kUnit, 8}, {4 * kUnit, 5}});
   const uint64_t reserved = loop.baseline().use.allocator.reserved_peak;
-  const Answer answer = MakePlans(loop.step(), loop.baseline(), {reserved * 8 / 10, AllLevers(), 5});
+  const Answer answer = MakePlans(loop.step(), loop.baseline(), {reserved * 8 / 10, UsualLevers(), 5});
   ASSERT_GE(answer.plans.size(), 2u);
   for (size_t i = 1; i < answer.plans.size(); ++i) {
     const Verdict& cheaper = answer.plans[i - 1].verdict;
@@ -144,7 +145,7 @@ TEST(PlanTest, PlansComeInTheOrderOfTheirCostAndNoneNeedsTheLeversOfACheaperOne)
 TEST(PlanTest, ALargerBatchCostsMoreBesideIt) {
   const Loop loop({{4 * kUnit, 2}, {2 * kUnit, 8}, {4 * kUnit, 5}});
   const uint64_t reserved = loop.baseline().use.allocator.reserved_peak;
-  const auto found = FindLargestBatches(loop.step(), loop.baseline(), {3 * reserved, AllLevers()});
+  const auto found = FindLargestBatches(loop.step(), loop.baseline(), {3 * reserved, UsualLevers()});
   ASSERT_TRUE(found.ok());
   EXPECT_EQ(found->recorded, testing::kSamples);
   ASSERT_GE(found->rows.size(), 2u);
@@ -161,6 +162,21 @@ TEST(PlanTest, ALargerBatchCostsMoreBesideIt) {
   }
 }
 
+TEST(PlanTest, WhatTrainsAnotherModelIsTriedOnRequestAlone) {
+  const Loop loop({{2 * kUnit, 2}, {3 * kUnit, 3}});
+  const auto asked = [&](const std::vector<std::string>& levers) {
+    std::set<std::string> names;
+    for (const Changes& changes : Combinations(loop.step(), levers)) {
+      for (const whatif::Asked& change : changes) names.insert(change.lever);
+    }
+    return names;
+  };
+  for (const char* lever : {"lora", "quantize", "prune"}) {
+    EXPECT_FALSE(asked(UsualLevers()).contains(lever)) << lever;
+    EXPECT_THAT(asked({lever}), ::testing::ElementsAre(lever));
+  }
+}
+
 TEST(RankTest, TimeComesFirstThenHowDeepTheChangeGoes) {
   const Loop loop({{2 * kUnit, 2}, {3 * kUnit, 3}});  // trained by SGD
   const auto rank = [&](const Changes& changes, double ns) { return RankOf(loop.step(), changes, ns); };
@@ -171,6 +187,7 @@ TEST(RankTest, TimeComesFirstThenHowDeepTheChangeGoes) {
   EXPECT_LT(rank({{"optimizer", "sgd"}}, 0), rank({{"checkpoint", "all"}}, 0)) << "the same optimizer";
   EXPECT_LT(rank({{"batch", "1"}}, 1e9), rank({{"optimizer", "adamw"}}, 0)) << "nobody knows how many steps";
   EXPECT_LT(rank({{"checkpoint", "all"}}, 5), rank({{"checkpoint", "a,b"}}, 5));
+  EXPECT_LT(rank({{"optimizer", "adamw"}}, 0), rank({{"lora", "8"}}, 0)) << "another model";
 }
 
 TEST(PlanTest, ASearchThatIsStoppedReplaysNoMore) {

@@ -39,9 +39,12 @@ class Lever {
  public:
   virtual ~Lever() = default;
   [[nodiscard]] virtual const LeverInfo& info() const = 0;
+  // Whether a search tries it only when it was asked to: it changes what training arrives at, or what is left of
+  // the model.
+  [[nodiscard]] virtual bool OnRequest() const { return false; }
   // Values that a search may try on this step, the least change first; empty where none could lower what it
-  // takes, where the step lacks what the lever needs, and for changes that are a person's to choose: what is
-  // trained, in which numbers throughout, on how many machines.
+  // takes, where the step lacks what the lever needs, and for changes that are a person's to choose: which
+  // modules are trained, in which numbers throughout, on how many machines.
   [[nodiscard]] virtual std::vector<std::string> Settings(const Step& /*step*/) const { return {}; }
   // For a change of what operators compute with: the step as it would have been recorded. Predict makes the
   // scene anew from it, and asks it in the place of the recorded one from then on. Nothing: the lever changes
@@ -65,6 +68,7 @@ const Lever& FreezeLever();
 const Lever& AmpLever();
 const Lever& PrecisionLever();
 const Lever& QuantizeLever();
+const Lever& PruneLever();
 const Lever& CheckpointLever();
 const Lever& ShardLever();
 const Lever& BatchLever();

@@ -40,6 +40,9 @@ class Lora final : public Lever {
     return kInfo;
   }
 
+  bool OnRequest() const override { return true; }
+  std::vector<std::string> Settings(const Step&) const override { return {"16", "8"}; }
+
   std::optional<Result<Step>> Rewrite(const Step& step, std::string_view value) const override {
     const Result<Question> question = Parse(value);
     if (!question.ok()) return question.error();

@@ -118,7 +118,9 @@ class Quantizer {
     codes.requested = four_bits_ ? elements / 2 : elements;
     codes.category = Category::kBuffer;
     (void)Add(weight, elements / kBlock * element_, kBefore, kForever);
-    if (four_bits_) (void)Add(weight, kPairs * element_, kBefore, kForever);
+    if (!four_bits_) return;
+    const uint32_t pairs = Add(weight, kPairs * element_, kBefore, kForever);
+    changed_.blocks[pairs].copy_of = kNone;  // as large for any weight
   }
 
   // The weight as it is computed with.
@@ -142,6 +144,9 @@ class Quantize final : public Lever {
         "modules, labels of parameters and operators (a deep step); weights that are not trained"};
     return kInfo;
   }
+
+  bool OnRequest() const override { return true; }
+  std::vector<std::string> Settings(const Step&) const override { return {"int8", "nf4"}; }
 
   std::optional<Result<Step>> Rewrite(const Step& step, std::string_view value) const override {
     const Result<Question> question = Parse(value);

@@ -13,7 +13,7 @@ namespace {
 
 constexpr uint32_t kMostRanks = 1 << 20;
 
-enum class Kind : uint8_t { kDdp, kZero1, kZero2, kZero3 };
+enum class Kind : uint8_t { kDdp, kZero1, kZero2, kZero3, kTensor };
 
 struct Question {
   Kind kind = Kind::kDdp;
@@ -23,7 +23,7 @@ struct Question {
 
 Result<Question> Parse(std::string_view value) {
   const Error error{
-      "--shard is ddp, zero1, zero2, zero3 or fsdp with a number of ranks, as in fsdp:8, not \"" +
+      "--shard is ddp, zero1, zero2, zero3, fsdp or tp with a number of ranks, as in fsdp:8, not \"" +
       std::string(value) + "\"."};
   const size_t colon = value.find(':');
   if (colon == std::string_view::npos) return error;
@@ -35,6 +35,8 @@ Result<Question> Parse(std::string_view value) {
     question.kind = Kind::kZero2;
   else if (kind == "zero3" || kind == "fsdp")
     question.kind = Kind::kZero3;
+  else if (kind == "tp")
+    question.kind = Kind::kTensor;
   else if (kind != "ddp")
     return error;
   const char* const end = value.data() + value.size();
@@ -57,9 +59,9 @@ class Shard final : public Lever {
  public:
   const LeverInfo& info() const override {
     static constexpr LeverInfo kInfo = {
-        "shard", "ddp:N | zero1:N | zero2:N | zero3:N | fsdp:N",
-        "one rank of N, with the recorded batch for itself",
-        "labels of parameters, autograd's nodes, and modules for zero2, zero3 and fsdp (a deep step)"};
+        "shard", "ddp:N | zero1:N | zero2:N | zero3:N | fsdp:N | tp:N",
+        "one rank of N, with the recorded batch for itself, or for all with tp",
+        "labels of parameters, autograd's nodes, and modules for zero2, zero3, fsdp and tp (a deep step)"};
     return kInfo;
   }
 
@@ -84,6 +86,7 @@ class Shard final : public Lever {
       return Error{
           "the weights of a recurrent network lie in one block for cuDNN; which part of it is whose cannot "
           "be told."};
+    if (question->kind == Kind::kTensor) return Split(step, *question);
     if (question->kind == Kind::kDdp) return Replicated(step, views);
     if (question->kind == Kind::kZero1) return WithOwnState(Replicated(step, views), question->ranks);
     const auto calls = ChooseSegments(step, question->option.empty() ? "all" : question->option);
@@ -92,6 +95,22 @@ class Shard final : public Lever {
           "the model has no such list of blocks to be sharded one by one; name modules: --shard "
           "fsdp:8:'encoder.*'."};
     return FullySharded(step, UnitsOf(step, *calls), question->ranks, question->kind == Kind::kZero3);
+  }
+
+  // Tensor parallel: all widths that are hidden, or none.
+  static Result<Step> Split(const Step& step, const Question& question) {
+    const HiddenWidths hidden = HiddenWidthsOf(step, question.option);
+    if (hidden.widths.empty())
+      return Error{
+          "no width was found that linear layers make and others take up, and that nothing else sees: what "
+          "could be shared out is not clear."};
+    for (const HiddenWidth& width : hidden.widths) {
+      if (width.units % question.ranks == 0) continue;
+      return Error{std::string(hidden.linears[width.makers.front()].path) + " has " +
+                   std::to_string(width.units) + (width.heads ? " heads" : " elements") +
+                   ", which cannot be shared out among " + std::to_string(question.ranks) + " ranks."};
+    }
+    return TensorParallel(step, hidden, question.ranks);
   }
 
   Result<Outcome> Apply(const Step& step, std::string_view value, Scene&) const override {
@@ -114,6 +133,27 @@ class Shard final : public Lever {
       const std::string reshard = question->kind == Kind::kZero2 ? ", reshard_after_forward=False" : "";
       outcome.code = "for block in model.layers: fully_shard(block" + reshard + ")\nfully_shard(model" +
                      reshard + ")    # torch.distributed.fsdp, before the optimizer is made";
+    }
+    if (question->kind == Kind::kTensor) {
+      outcome.code =
+          "for block in model.layers:    # torch.distributed.tensor.parallel; before the optimizer is made\n"
+          "    parallelize_module(block, init_device_mesh(\"cuda\", (" +
+          std::to_string(question->ranks) +
+          ",)), {\"wide\": ColwiseParallel(), \"narrow\": RowwiseParallel()})\n"
+          "    block.heads //= " +
+          std::to_string(question->ranks);
+      const HiddenWidths hidden = HiddenWidthsOf(step, question->option);
+      for (const HiddenWidth& width : hidden.widths)
+        outcome.code += "\n# " + std::string(hidden.linears[width.makers.front()].path) +
+                        (width.makers.size() > 1 ? " and others" : "") + ": by columns; " +
+                        std::string(hidden.linears[width.takers.front()].path) + ": by rows";
+      outcome.notes.push_back(
+          "all ranks have the same batch and are alike; embeddings, norms and the head are whole; what NCCL "
+          "takes "
+          "from the driver is not in these figures");
+      outcome.notes.push_back(
+          "foreach optimizers refuse models of which only a part is split: use one for each kind");
+      return outcome;
     }
     outcome.notes.push_back(
         "each rank has the recorded batch for itself; what NCCL takes from the driver is not in these "

@@ -35,19 +35,13 @@ size_t PlaceOf(const std::string& name) {
 }  // namespace
 
 std::span<const Lever* const> Levers() {
-  static const std::array kLevers = {&LoraLever(),
-                                     &FreezeLever(),
-                                     &AmpLever(),
-                                     &PrecisionLever(),
-                                     &QuantizeLever(),
-                                     &ShardLever(),
-                                     &CheckpointLever(),
-                                     &BatchLever(),
-                                     &AccumulateLever(),
-                                     &OptimizerLever(),
-                                     &ZeroGradLever(),
-                                     &OffloadLever(),
-                                     &AllocatorSettingsLever(),
+  static const std::array kLevers = {&LoraLever(),      &FreezeLever(),
+                                     &AmpLever(),       &PrecisionLever(),
+                                     &QuantizeLever(),  &PruneLever(),
+                                     &ShardLever(),     &CheckpointLever(),
+                                     &BatchLever(),     &AccumulateLever(),
+                                     &OptimizerLever(), &ZeroGradLever(),
+                                     &OffloadLever(),   &AllocatorSettingsLever(),
                                      &EmptyCacheLever()};
   return kLevers;
 }

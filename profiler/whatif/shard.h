@@ -13,6 +13,7 @@
 // Collectives cost no memory here: NCCL takes its own from the driver.
 #pragma once
 
+#include "profiler/whatif/narrow.h"
 #include "profiler/whatif/step.h"
 
 namespace vramscope::whatif {
@@ -41,5 +42,8 @@ struct Unit {
 // a unit's forward and gathered again for its backward (ZeRO-3), else kept between (ZeRO-2).
 [[nodiscard]] Step FullySharded(const Step& step, const std::vector<Unit>& units, uint32_t ranks,
                                 bool reshard);
+
+// A step of one of `ranks` that share out these widths, in equal parts.
+[[nodiscard]] Step TensorParallel(const Step& step, const HiddenWidths& hidden, uint32_t ranks);
 
 }  // namespace vramscope::whatif

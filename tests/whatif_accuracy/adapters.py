@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""LoRA and quantized weights in torch alone, as `vramscope whatif` writes them for --lora and --quantize."""
+"""LoRA quantized weights and narrower layers in torch alone, as `vramscope whatif` writes them for --lora, --quantize and --prune."""
 
 import re
 from typing import Any, Iterator, Tuple
 
 import torch
 from torch import Tensor, nn
+from torch.distributed.device_mesh import init_device_mesh
+from torch.distributed.tensor.parallel import ColwiseParallel, RowwiseParallel, parallelize_module
 from torch.nn import functional as F
 
 BLOCK = 64  # elements that share a scale
@@ -88,3 +90,53 @@ class Quantized(nn.Module):
 def quantize(model: nn.Module, kind: str, patterns: str) -> None:
     for parent, name, layer in linears(model, patterns):
         setattr(parent, name, Quantized(layer, kind))
+
+
+# What makes an inner width, and what takes it up.
+INNER = {"wide": "narrow", "c_fc": "c_proj", "intermediate.dense": "output.dense", "fc1": "fc2"}
+
+
+def cut(layer: nn.Module, made: bool, rows: Tensor) -> None:
+    """Leaves these elements of what the layer makes, or of what it takes up."""
+    axis = 0 if made == isinstance(layer, nn.Linear) else 1  # Conv1D has its weight the other way round
+    layer.weight = nn.Parameter(layer.weight.detach().index_select(axis, rows))
+    if made and layer.bias is not None:
+        layer.bias = nn.Parameter(layer.bias.detach()[rows])
+    if made and not isinstance(layer, nn.Linear):
+        layer.nf = len(rows)
+
+
+def prune(model: nn.Module, fraction: float) -> None:
+    modules = dict(model.named_modules())
+    for path, layer in modules.items():
+        for maker, taker in INNER.items():
+            if path.endswith("." + maker) and hasattr(layer, "weight"):
+                width = layer.weight.shape[0 if isinstance(layer, nn.Linear) else 1]
+                kept = torch.arange(width - int(width * fraction))
+                cut(layer, True, kept)
+                cut(modules[path[: -len(maker)] + taker], False, kept)
+        if hasattr(layer, "heads") and hasattr(layer, "qkv"):
+            heads, width = layer.heads, layer.out.weight.shape[0]
+            layer.heads = heads - int(heads * fraction)
+            kept = torch.arange(layer.heads * width // heads)
+            cut(layer.qkv, True, torch.cat([kept + part * width for part in range(3)]))
+            cut(layer.out, False, kept)
+
+
+# Layers that are split by columns, and by rows.
+COLUMNS = ("qkv", "wide", "query", "key", "value", "intermediate.dense")
+ROWS = ("out", "narrow", "output.dense")
+
+
+def share_out(model: nn.Module, ranks: int) -> nn.Module:
+    """One rank of a tensor-parallel model: attention's heads, and the inner widths of MLPs."""
+    mesh = init_device_mesh("cuda", (ranks,))
+    for path, layer in list(model.named_modules()):
+        if isinstance(layer, nn.Linear) and re.search(r"\.\d+\.", path):
+            if path.endswith(tuple("." + name for name in COLUMNS)):
+                parallelize_module(layer, mesh, ColwiseParallel())
+            elif path.endswith(tuple("." + name for name in ROWS)):
+                parallelize_module(layer, mesh, RowwiseParallel())
+        if hasattr(layer, "heads"):
+            layer.heads //= ranks
+    return model

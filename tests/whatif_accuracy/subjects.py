@@ -13,45 +13,48 @@ class Facts(NamedTuple):
     batches: Tuple[int, int, int]  # of the three sizes
     freeze: Tuple[str, str]  # the blocks, and all but the head; where the head is the embedding too, all but this
     impossible: Tuple[str, ...] = ()  # parts of the names of changes for which the code has no switch
+    inner: str = ""  # modules to prune, when it is the inner widths of MLPs alone, since the program is written for its heads
 
 
 NO_BLOCKS = ("checkpoint",)  # or no switch for them
 NOT_SHARDED = ("shard", "fsdp", "ddp")
-NO_LINEAR = ("lora", "quantize")  # layers in their blocks
+ONE_RANK = ("tp",)  # no code that shares its layers out
+NO_WIDTHS = ("prune", *ONE_RANK)  # nor code that narrows them
+NO_LINEAR = ("lora", "quantize", *NO_WIDTHS)  # layers in their blocks
 
 DEVELOPMENT: Dict[str, Facts] = {
     "transformer": Facts((8, 12, 16), ("layers.*", "layers.*,table,places")),
     "convolutional": Facts((8, 16, 32), ("blocks.*", "stem,blocks.*"), NO_LINEAR),
     "recurrent": Facts((8, 12, 16), ("lstm", "table,lstm"), (*NO_BLOCKS, *NO_LINEAR, "fsdp", "zero2")),
     "resnet50": Facts((8, 12, 16), ("layer1,layer2", "conv1,bn1,layer1,layer2,layer3,layer4"), (*NO_BLOCKS, *NO_LINEAR)),
-    "bert": Facts((4, 8, 8), ("bert.encoder.layer.*", "bert")),
-    "gpt2": Facts((4, 8, 8), ("transformer.h.*", "transformer.h.*")),
-    "llama": Facts((4, 8, 8), ("model.layers.*", "model")),
-    "vit": Facts((8, 12, 16), ("vit.encoder.layer.*,vit.layers.*", "vit")),
-    "t5": Facts((4, 8, 8), ("encoder", "encoder")),
+    "bert": Facts((4, 8, 8), ("bert.encoder.layer.*", "bert"), inner=":bert.encoder.layer.*.intermediate"),
+    "gpt2": Facts((4, 8, 8), ("transformer.h.*", "transformer.h.*"), ONE_RANK, ":transformer.h.*.mlp"),
+    "llama": Facts((4, 8, 8), ("model.layers.*", "model"), NO_WIDTHS),
+    "vit": Facts((8, 12, 16), ("vit.encoder.layer.*,vit.layers.*", "vit"), ONE_RANK, ":vit.encoder.layer.*.intermediate,vit.layers.*.mlp"),
+    "t5": Facts((4, 8, 8), ("encoder", "encoder"), NO_WIDTHS),
     "unet": Facts((4, 8, 16), ("down.*", "down.*,up.*"), NO_LINEAR),
     "gan": Facts((8, 16, 32), ("maker", "maker"), (*NO_BLOCKS, *NO_LINEAR, *NOT_SHARDED, "freeze")),
 }
 HELD_OUT: Dict[str, Facts] = {
-    "convnext": Facts((8, 12, 16), ("convnext.encoder", "convnext"), NO_BLOCKS),
-    "moe": Facts((4, 4, 4), ("model.layers.*", "model")),
-    "whisper": Facts((4, 8, 8), ("model.encoder", "model.encoder,model.decoder.layers.*")),
-    "gpt_neox": Facts((4, 8, 8), ("gpt_neox.layers.*", "gpt_neox")),
-    "segformer": Facts((4, 8, 8), ("segformer.encoder", "segformer"), NO_BLOCKS),
-    "wav2vec2": Facts((4, 8, 8), ("wav2vec2.encoder.layers.*", "wav2vec2")),
-    "opt": Facts((4, 8, 8), ("model.decoder.layers.*", "model.decoder.layers.*")),
+    "convnext": Facts((8, 12, 16), ("convnext.encoder", "convnext"), (*NO_BLOCKS, *NO_WIDTHS)),
+    "moe": Facts((4, 4, 4), ("model.layers.*", "model"), NO_WIDTHS),
+    "whisper": Facts((4, 8, 8), ("model.encoder", "model.encoder,model.decoder.layers.*"), NO_WIDTHS),
+    "gpt_neox": Facts((4, 8, 8), ("gpt_neox.layers.*", "gpt_neox"), NO_WIDTHS),
+    "segformer": Facts((4, 8, 8), ("segformer.encoder", "segformer"), (*NO_BLOCKS, *NO_WIDTHS)),
+    "wav2vec2": Facts((4, 8, 8), ("wav2vec2.encoder.layers.*", "wav2vec2"), NO_WIDTHS),
+    "opt": Facts((4, 8, 8), ("model.decoder.layers.*", "model.decoder.layers.*"), NO_WIDTHS),
     "mobilenet": Facts((8, 12, 16), ("features", "features"), (*NO_BLOCKS, *NO_LINEAR)),
-    "swin": Facts((8, 8, 12), ("swin.encoder", "swin")),
-    "albert": Facts((4, 8, 8), ("albert.encoder", "albert.encoder")),
+    "swin": Facts((8, 8, 12), ("swin.encoder", "swin"), NO_WIDTHS),
+    "albert": Facts((4, 8, 8), ("albert.encoder", "albert.encoder"), NO_WIDTHS),
 }
 ALL = {**DEVELOPMENT, **HELD_OUT}
 
 
 def words(model: str, size: str) -> Dict[str, str]:
-    """What stands for {batch}, {half}, {double}, {blocks} and {body} in a change."""
+    """What stands for {batch}, {half}, {double}, {blocks}, {body} and {inner} in a change."""
     batch = ALL[model].batches[SIZES.index(size)]
     blocks, body = ALL[model].freeze
-    return {"batch": str(batch), "half": str(batch // 2), "double": str(batch * 2), "blocks": blocks, "body": body}
+    return {"batch": str(batch), "half": str(batch // 2), "double": str(batch * 2), "blocks": blocks, "body": body, "inner": ALL[model].inner}
 
 
 def possible(model: str, changes: List[str]) -> List[str]:

@@ -41,6 +41,8 @@ def checkpoint_blocks(model: nn.Module) -> None:
 def shard(model: nn.Module, kind: str) -> nn.Module:
     """The model as one rank of those that WORLD_SIZE says."""
     dist.init_process_group("nccl")
+    if kind == "tp":
+        return adapters.share_out(model.to("cuda"), dist.get_world_size())
     if kind.startswith(("ddp", "zero1")):
         return nn.parallel.DistributedDataParallel(model.to("cuda"), gradient_as_bucket_view=kind.endswith(":view"))
     lists = {path: module for path, module in model.named_modules() if isinstance(module, (nn.ModuleList, nn.Sequential)) and any(next(child.children(), None) for child in module)}
@@ -95,8 +97,9 @@ def arguments() -> argparse.ArgumentParser:
     parser.add_argument("--keep-gradients", action="store_true")
     parser.add_argument("--amp", choices=sorted(TYPES), help="autocast around the model and its loss; fp16 with a GradScaler")
     parser.add_argument("--precision", choices=sorted(TYPES), help="the whole model, and float inputs, in 16 bits")
+    parser.add_argument("--prune", type=float, default=0, help="this part of the inner widths of MLPs goes, and of the heads of our own transformer")
     parser.add_argument("--quantize", default="", help="int8:PATHS or nf4:PATHS: the weights of linear layers in these modules are stored so, and not trained")
-    parser.add_argument("--shard", choices=("ddp", "ddp:view", "zero1", "zero2", "fsdp"), default="", help="as one rank of those that torchrun's environment says")
+    parser.add_argument("--shard", choices=("ddp", "ddp:view", "zero1", "zero2", "fsdp", "tp"), default="", help="as one rank of those that torchrun's environment says")
     parser.add_argument("--freeze", default="", help="paths of modules and parameters, with commas, in which * stands for one name")
     parser.add_argument("--lora", default="", help="RANK:PATHS: linear layers in these modules are frozen, with two trained matrices beside each")
     parser.add_argument("--offload", action="store_true", help="the optimizer steps on the host")
@@ -120,6 +123,8 @@ def train(options: argparse.Namespace, subject: Subject) -> None:
     if options.alloc_conf:
         torch.cuda.memory._set_allocator_settings(options.alloc_conf)
     low = TYPES.get(options.precision)
+    if options.prune:
+        adapters.prune(subject.model, options.prune)
     if options.quantize:
         adapters.quantize(subject.model, *options.quantize.split(":", 1))
     if options.lora:

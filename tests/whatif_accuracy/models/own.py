@@ -17,11 +17,12 @@ class Layer(nn.Module):
         self.first, self.second = nn.LayerNorm(width), nn.LayerNorm(width)
         self.qkv, self.out = nn.Linear(width, 3 * width), nn.Linear(width, width)
         self.wide, self.narrow = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
+        self.heads = 4
 
     def forward(self, x: Tensor) -> Tensor:
         count, length, width = x.shape
-        q, k, v = self.qkv(self.first(x)).view(count, length, 3, 4, width // 4).permute(2, 0, 3, 1, 4)
-        y = F.scaled_dot_product_attention(q, k, v, is_causal=True).transpose(1, 2).reshape(count, length, width)
+        q, k, v = self.qkv(self.first(x)).view(count, length, 3, self.heads, width // 4).permute(2, 0, 3, 1, 4)
+        y = F.scaled_dot_product_attention(q, k, v, is_causal=True).transpose(1, 2).reshape(count, length, -1)
         x = x + self.out(y)
         return x + self.narrow(F.gelu(self.wide(self.second(x))))
 
