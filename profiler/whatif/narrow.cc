@@ -50,6 +50,7 @@ class Tracer {
     std::set<uint32_t> takers, ops;
     std::set<int64_t> heads;
     bool escapes = false;
+    bool shrinks = false;  // something smaller is computed of it, as attention does
   };
 
   uint32_t Root(uint32_t linear) {
@@ -66,6 +67,7 @@ class Tracer {
     seen_[a].ops.merge(seen_[b].ops);
     seen_[a].heads.merge(seen_[b].heads);
     seen_[a].escapes |= seen_[b].escapes;
+    seen_[a].shrinks |= seen_[b].shrinks;
   }
 
   // The layer in whose call the operator is.
@@ -123,7 +125,7 @@ class Tracer {
       else
         owner_[output.block] = width;
       width = Root(width);
-      if (seen_[width].heads.empty() && ElementsOf(output) < elements) seen_[width].escapes = true;
+      seen_[width].shrinks |= ElementsOf(output) < elements;
     }
   }
 
@@ -150,7 +152,8 @@ class Tracer {
   }
 
   bool IsHidden(uint32_t root, const HiddenWidth& width) {
-    if (seen_[root].escapes || width.takers.empty()) return false;
+    const bool summed = seen_[root].shrinks && !width.heads;
+    if (seen_[root].escapes || summed || width.takers.empty()) return false;
     const auto divides = [&](int64_t size) { return size % width.units == 0; };
     return std::all_of(seen_[root].heads.begin(), seen_[root].heads.end(), divides) &&
            std::all_of(width.makers.begin(), width.makers.end(),

@@ -20,6 +20,15 @@ void Reduce(uint32_t block, Position at, Step& step) {
   step.blocks.push_back(part);
 }
 
+// Of what a node itself computes: behind it the engine adds that up with others.
+Position OwnWorkEnd(const Step& step, uint32_t node) {
+  Position end = step.nodes[node].begin;
+  for (const Op& op : step.ops) {
+    if (op.node == node && op.parent == model::kNone && op.name == step.nodes[node].name) end = op.end;
+  }
+  return end;
+}
+
 }  // namespace
 
 Step TensorParallel(const Step& step, const HiddenWidths& hidden, uint32_t ranks) {
@@ -32,7 +41,7 @@ Step TensorParallel(const Step& step, const HiddenWidths& hidden, uint32_t ranks
     }
     for (const uint32_t maker : width.makers) {
       const GradientPlace& place = places[maker];
-      if (place.sum != model::kNone) Reduce(place.sum, place.sum_end - 2 * kMoment, changed);
+      if (place.sum != model::kNone) Reduce(place.sum, OwnWorkEnd(step, place.node) + kMoment, changed);
     }
   }
   return changed;
