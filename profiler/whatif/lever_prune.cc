@@ -53,10 +53,7 @@ class Prune final : public Lever {
   std::optional<Result<Step>> Rewrite(const Step& step, std::string_view value) const override {
     const Result<Question> question = Parse(value);
     if (!question.ok()) return question.error();
-    if (step.backward.size() != 1 || step.optimizer.size() != 1 || step.modules.empty())
-      return Error{
-          "calls of modules, one backward pass and one optimizer step are needed: record a Python program "
-          "that trains."};
+    if (const auto reason = WhyNoHiddenWidths(step); !reason.empty()) return Error{reason};
     const HiddenWidths hidden = HiddenWidthsOf(step, question->patterns);
     if (hidden.widths.empty())
       return Error{"no width was found that linear layers" +

@@ -99,6 +99,7 @@ class Shard final : public Lever {
 
   // Tensor parallel: all widths that are hidden, or none.
   static Result<Step> Split(const Step& step, const Question& question) {
+    if (const auto reason = WhyNoHiddenWidths(step); !reason.empty()) return Error{reason};
     const HiddenWidths hidden = HiddenWidthsOf(step, question.option);
     if (hidden.widths.empty())
       return Error{

@@ -263,6 +263,18 @@ class Narrower {
 
 }  // namespace
 
+std::string WhyNoHiddenWidths(const Step& step) {
+  if (step.backward.size() != 1 || step.optimizer.size() != 1 || step.modules.empty())
+    return "calls of modules, one backward pass and one optimizer step are needed: record a Python program "
+           "that "
+           "trains.";
+  if (!step.inserted.empty())
+    return "beside layers that --lora is asked for, widths cannot be told: record the program with LoRA, and "
+           "ask "
+           "without.";
+  return "";
+}
+
 HiddenWidths HiddenWidthsOf(const Step& step, std::string_view patterns) {
   return Tracer(step, LinearCalls(step, "*")).Trace(patterns);
 }

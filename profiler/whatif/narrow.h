@@ -30,6 +30,8 @@ struct HiddenWidths {
   std::vector<LinearCall> linears;  // all of the model
   std::vector<HiddenWidth> widths;  // in order of their first maker
 };
+// Why none can be told of this step, as a sentence; "" when they can.
+[[nodiscard]] std::string WhyNoHiddenWidths(const Step& step);
 // Of layers that `patterns` names, or of the model's blocks where it is empty: all of a width's makers are.
 [[nodiscard]] HiddenWidths HiddenWidthsOf(const Step& step, std::string_view patterns);
 

@@ -10,12 +10,13 @@
 namespace vramscope::whatif {
 namespace {
 
-constexpr Position kMoment = 0.1;
+constexpr Position kMoment = 0.1, kHair = 1e-6;
 
 // What was computed is one rank's part of a sum; the sum is what everybody worked on.
 void Reduce(uint32_t block, Position at, Step& step) {
   StepBlock part = CopyOf(step, block);
-  part.end = at + kMoment;
+  at = std::min(at, part.end - 2 * kHair);  // a conversion may follow at once
+  part.end = at + kHair;
   step.blocks[block].begin = at;
   step.blocks.push_back(part);
 }

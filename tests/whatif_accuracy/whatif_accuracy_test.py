@@ -15,7 +15,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import measure  # noqa: E402
 
 LEVERS = {
-    "transformer": ["accumulate 4", "amp bf16", "amp, checkpoint", "precision bf16", "precision, checkpoint", "shard zero1", "shard fsdp", "fsdp, checkpoint", "freeze, precision"],
+    "transformer": ["accumulate 4", "amp bf16", "amp, checkpoint", "precision bf16", "precision, checkpoint", "shard zero1", "shard fsdp", "fsdp, checkpoint", "freeze, precision",
+                    "lora", "lora, checkpoint", "quantize nf4, lora", "prune 0.5", "tp, for-loop"],
     "convolutional": ["amp, batch x2", "precision bf16", "freeze all but the head", "offload optimizer"],
 }
 MOST_ALLOCATED = 0.001  # of the truth
