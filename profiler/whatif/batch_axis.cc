@@ -125,7 +125,7 @@ class Follower {
     std::vector<std::pair<uint32_t, const Operand*>> inputs;
     std::vector<bool> seen(step_.blocks.size(), false);
     for (const Operand& operand : step_.operands) {
-      if (operand.block == kNone || seen[operand.block] || !IsInput(operand.block)) continue;
+      if (operand.block == kNone || seen[operand.block] || !IsInput(operand)) continue;
       if (step_.Rank(operand.shape) == 0 || !step_.shapes[operand.strides].known) continue;
       seen[operand.block] = true;
       ++votes[step_.Dims(operand.shape)[0]];
@@ -143,8 +143,16 @@ class Follower {
     return axis_.batch != 0;
   }
 
-  [[nodiscard]] bool IsInput(uint32_t block) const {
-    return step_.blocks[block].category == classify::Category::kInput;
+  // Without backward nothing tells a batch from other tensors; it is what the model works on and did not
+  // make, and what is none of its own.
+  [[nodiscard]] bool IsInput(const Operand& operand) const {
+    using classify::Category;
+    const StepBlock& block = step_.blocks[operand.block];
+    if (block.category == Category::kInput) return true;
+    const Position begin = step_.ForwardBegin();
+    return step_.OnlyForward() && block.begin < begin && step_.ops[operand.op].begin >= begin &&
+           block.category != Category::kParameter && block.category != Category::kBuffer &&
+           (operand.flags & trace::kTensorRequiresGrad) == 0;
   }
 
   [[nodiscard]] uint64_t InnerOf(const Operand& operand, uint32_t d) const {

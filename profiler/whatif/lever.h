@@ -46,6 +46,8 @@ class Lever {
   // takes, where the step lacks what the lever needs, and for changes that are a person's to choose: which
   // modules are trained, in which numbers throughout, on how many machines.
   [[nodiscard]] virtual std::vector<std::string> Settings(const Step& /*step*/) const { return {}; }
+  // Whether it also changes programs that only run their model forward.
+  [[nodiscard]] virtual bool ChangesForward() const { return false; }
   // For a change of what operators compute with: the step as it would have been recorded. Predict makes the
   // scene anew from it, and asks it in the place of the recorded one from then on. Nothing: the lever changes
   // the scene.

@@ -20,6 +20,8 @@ class Amp final : public Lever {
     return kInfo;
   }
 
+  bool ChangesForward() const override { return true; }
+
   // fp16 takes what bf16 takes and the scale of its loss beside it.
   std::vector<std::string> Settings(const Step& step) const override {
     if (!WhyNotRetyped(step, "mixed precision").empty()) return {};
@@ -34,11 +36,16 @@ class Amp final : public Lever {
   }
 
   Result<Outcome> Apply(const Step& step, std::string_view value, Scene& scene) const override {
-    const bool scaled = value == "fp16";
+    const bool scaled = value == "fp16" && !step.OnlyForward();
     if (scaled) AddScaler(step, scene);
     Outcome outcome;
     outcome.code = std::string("with torch.autocast(\"cuda\", dtype=torch.") +
-                   (scaled ? "float16" : "bfloat16") + "):\n    loss = loss_of(model(x))\n";
+                   (value == "fp16" ? "float16" : "bfloat16") + "):\n    ";
+    if (step.OnlyForward()) {
+      outcome.code += "y = model(x)";
+      return outcome;
+    }
+    outcome.code += "loss = loss_of(model(x))\n";
     outcome.code += scaled ? "scaler.scale(loss).backward()\nscaler.step(optimizer)\nscaler.update()    # "
                              "scaler = torch.amp.GradScaler(\"cuda\")"
                            : "loss.backward()";

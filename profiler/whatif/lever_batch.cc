@@ -35,6 +35,8 @@ class Batch final : public Lever {
     return kInfo;
   }
 
+  bool ChangesForward() const override { return true; }
+
   // Smaller ones: three quarters, and halves.
   std::vector<std::string> Settings(const Step& step) const override {
     const Result<BatchAxis>& axis = FollowBatch(step);

@@ -197,6 +197,7 @@ class ZeroGrad final : public Lever {
       twin.birth = Birth::kOnce;
       twin.end = kForever;
       kept.push_back(twin);
+      block.but_in_first = true;  // there is nothing to add it to yet: it becomes the kept one
       block.end = block.begin + accumulated - step.blocks[block.origin].begin + kHair;
     }
     if (kept.empty()) return Error{"no gradient of the recorded step is set to none: they are kept already."};

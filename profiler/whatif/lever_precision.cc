@@ -21,6 +21,8 @@ class Precision final : public Lever {
     return kInfo;
   }
 
+  bool ChangesForward() const override { return true; }
+
   std::optional<Result<Step>> Rewrite(const Step& step, std::string_view value) const override {
     if (value != "bf16" && value != "fp16")
       return Error{"--precision is bf16 or fp16, not \"" + std::string(value) + "\"."};
@@ -28,11 +30,13 @@ class Precision final : public Lever {
     return AllInLow(step, value == "bf16" ? kBfloat16Type : kHalfType);
   }
 
-  Result<Outcome> Apply(const Step&, std::string_view value, Scene&) const override {
+  Result<Outcome> Apply(const Step& step, std::string_view value, Scene&) const override {
     const std::string type = value == "bf16" ? "torch.bfloat16" : "torch.float16";
     Outcome outcome;
-    outcome.code = "model.to(\"cuda\", " + type + ")    # before its optimizer is made\nx = x.to(\"cuda\", " +
-                   type + ")    # float inputs";
+    outcome.code = "model.to(\"cuda\", " + type + ")" +
+                   (step.OnlyForward() ? "" : "    # before its optimizer is made") +
+                   "\nx = x.to(\"cuda\", " + type + ")    # float inputs";
+    if (step.OnlyForward()) return outcome;
     outcome.notes.push_back(value == "bf16"
                                 ? "bfloat16 has 8 bits of precision: small updates of weights round away"
                                 : "float16 holds up to 65,504, and GradScaler refuses gradients in it");
@@ -43,13 +47,13 @@ class Precision final : public Lever {
 }  // namespace
 
 std::string WhyNotRetyped(const Step& step, std::string_view what) {
-  if (step.backward.size() != 1) {
+  if (step.backward.size() != 1 && !step.OnlyForward()) {
     return "the recorded step has " + std::to_string(step.backward.size()) + " backward passes; " +
            std::string(what) + " is predicted for steps with one.";
   }
   if (!step.autocast.empty())
     return "the program runs under autocast: --amp and --precision exclude each other.";
-  if (step.trained.empty() || step.nodes.empty())
+  if (!step.OnlyForward() && (step.trained.empty() || step.nodes.empty()))
     return "autograd was not seen: record with its hooks (vramscope info shows which are in place).";
   bool single = false;
   for (const Operand& operand : step.operands) {
@@ -58,7 +62,8 @@ std::string WhyNotRetyped(const Step& step, std::string_view what) {
   if (!single)
     return "no operator of the recorded step works on float32 tensors, or their shapes were not recorded.";
   for (const Node& node : step.nodes) {
-    if (node.op != kNone && node.made > step.backward.front().begin && node.made < step.backward.back().end)
+    if (node.op != kNone && !step.backward.empty() && node.made > step.backward.front().begin &&
+        node.made < step.backward.back().end)
       return "backward of the recorded step computes activations again or builds a graph: record it "
              "without checkpoints.";
   }

@@ -15,6 +15,8 @@ class AllocatorSettings final : public Lever {
     return kInfo;
   }
 
+  bool ChangesForward() const override { return true; }
+
   // What the program has, with expandable segments, or with large blocks that are not split.
   std::vector<std::string> Settings(const Step& step) const override {
     const std::string others = step.settings.empty() ? "" : step.settings + ",";
@@ -47,13 +49,17 @@ class EmptyCache final : public Lever {
     return kInfo;
   }
 
+  bool ChangesForward() const override { return true; }
+
   std::vector<std::string> Settings(const Step& step) const override {
     if (step.backward.empty() || step.optimizer.empty()) return {};
     return {"after-step", "before-optimizer", "before-backward"};
   }
 
-  Result<Outcome> Apply(const Step&, std::string_view value, Scene& scene) const override {
+  Result<Outcome> Apply(const Step& step, std::string_view value, Scene& scene) const override {
     constexpr Position kAhead = 0.25;
+    if (step.OnlyForward() && value.substr(0, 7) == "before-")
+      return Error{"the recorded program only runs its model forward: --empty-cache is after-step."};
     if (value == "before-backward")
       scene.empty_cache.push_back(scene.backward_begin - kAhead);
     else if (value == "before-optimizer")

@@ -24,6 +24,18 @@ void TellEmptyCacheTime(const Replayed& replayed, Outcome& outcome) {
       " segments a step that are asked for and given back, at 0.5 ms each (stated, not measured)";
 }
 
+// Where the optimizer's step has the peak, fewer samples do not lower it; people expect them to.
+void TellWhyBatchSavesNothing(const Use& before, const Use& after, Outcome& outcome) {
+  const bool fewer = outcome.extra_ns > 0;  // the same samples take longer
+  if (!fewer || before.peak.phase != "optimizer" || after.peak.phase != "optimizer") return;
+  constexpr uint64_t kLittle = 20;  // 5 %
+  const uint64_t was = before.allocator.allocated_peak, is = after.allocator.allocated_peak;
+  if (is + was / kLittle < was) return;
+  outcome.notes.push_back(std::string("a smaller batch saves ") + (is >= was ? "nothing" : "little") +
+                          ", because the peak is in the optimizer's step: parameters, gradients, optimizer "
+                          "state and what it computes have the same size with any batch");
+}
+
 size_t PlaceOf(const std::string& name) {
   const std::span<const Lever* const> levers = Levers();
   for (size_t i = 0; i < levers.size(); ++i) {
@@ -55,16 +67,13 @@ const Lever* FindLever(std::string_view name) {
 
 Result<Baseline> MakeBaseline(const Step& step, const classify::Analysis& analysis) {
   Baseline baseline;
-  const model::Device& device = step.run->devices[step.device];
-  const timeline::Training& training = analysis.training()[device.process];
-  baseline.training = &training;
-  baseline.scene = MakeScene(step, training);
+  baseline.scene = MakeScene(step);
   const Result<Use> use = UseOf(step, baseline.scene);
   if (!use.ok()) return use.error();
   baseline.use = *use;
-  const timeline::Step* const recorded = training.StepNumber(step.number);
-  const timeline::DeviceCurve curve(*step.run, step.device);
-  baseline.recorded_allocated = curve.PeakWithin(recorded->begin, recorded->end).bytes;
+  const timeline::DeviceCurve curve(analysis.run(), step.device);
+  const model::EventIndex end = step.first_event + static_cast<model::EventIndex>(step.length);
+  baseline.recorded_allocated = curve.PeakWithin(step.first_event, end).bytes;
   return baseline;
 }
 
@@ -81,7 +90,7 @@ std::optional<Result<const Predictor::Rewritten*>> Predictor::Rewrite(const Leve
   if (!made->ok()) return made->error();
   auto kept = std::make_unique<Rewritten>();
   kept->step = std::move(*made).value();
-  kept->scene = MakeScene(kept->step, *baseline_.training);
+  kept->scene = MakeScene(kept->step);
   *chain = key;
   return rewritten_.emplace(key, std::move(kept)).first->second.get();
 }
@@ -98,6 +107,11 @@ Changed Predictor::Change(std::vector<Asked> asked) {
     if (lever == nullptr) {
       changed.refused.push_back(
           {std::move(question), "there is no such lever; vramscope whatif --list shows them."});
+      continue;
+    }
+    if (step_.OnlyForward() && !lever->ChangesForward()) {
+      changed.refused.push_back(
+          {std::move(question), "the recorded program only runs its model forward; this changes training."});
       continue;
     }
     Scene scene = changed.scene;
@@ -137,6 +151,8 @@ Result<Prediction> Predictor::Judge(Changed changed, UseOverStep* over_step) con
   for (Applied& lever : changed.levers) {
     if (lever.asked.lever == EmptyCacheLever().info().name)
       TellEmptyCacheTime(after->allocator, lever.outcome);
+    if (lever.asked.lever == BatchLever().info().name)
+      TellWhyBatchSavesNothing(baseline_.use, *after, lever.outcome);
   }
   for (const Applied& lever : changed.levers) applied.emplace_back(lever.asked.lever);
   prediction.band = BandOf(applied);

@@ -44,7 +44,6 @@ struct Prediction {
 struct Baseline {
   Scene scene;
   Use use;
-  const timeline::Training* training = nullptr;  // of the analysis
   uint64_t recorded_allocated = 0;  // highest counter of the recorded step, to hold the model against
 };
 

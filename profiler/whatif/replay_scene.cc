@@ -28,6 +28,25 @@ struct Action {
   What what;
 };
 
+void InOrder(std::vector<Action>& actions) {
+  std::stable_sort(actions.begin(), actions.end(), [](const Action& a, const Action& b) {
+    return a.at != b.at ? a.at < b.at : a.what < b.what;
+  });
+}
+
+// What came before the first step.
+std::vector<Action> WriteOutSetup(const Scene& scene) {
+  std::vector<Action> actions;
+  for (uint32_t i = 0; i < scene.blocks.size(); ++i) {
+    const Block& block = scene.blocks[i];
+    if (block.bytes == 0 || block.birth != Birth::kSetup) continue;
+    actions.push_back({block.begin, i, 2 * i, What::kAlloc});
+    if (block.Passes()) actions.push_back({block.end, i, 2 * i, What::kFree});
+  }
+  InOrder(actions);
+  return actions;
+}
+
 std::vector<Action> WriteOut(const Scene& scene) {
   std::vector<Action> actions;
   actions.reserve(scene.blocks.size() * 2 * kSteps);
@@ -38,7 +57,7 @@ std::vector<Action> WriteOut(const Scene& scene) {
       actions.push_back({block.begin, i, 2 * i, What::kAlloc});
       continue;
     }
-    for (int step = 0; step < kSteps; ++step) {
+    for (int step = block.but_in_first ? 1 : 0; step < kSteps; ++step) {
       const Position start = step * scene.length;
       const uint32_t slot = 2 * i + (step & 1);
       actions.push_back({start + block.begin, i, slot, What::kAlloc});
@@ -49,9 +68,7 @@ std::vector<Action> WriteOut(const Scene& scene) {
     for (int step = 0; step < kSteps; ++step)
       actions.push_back({step * scene.length + at, 0, 0, What::kEmptyCache});
   }
-  std::stable_sort(actions.begin(), actions.end(), [](const Action& a, const Action& b) {
-    return a.at != b.at ? a.at < b.at : a.what < b.what;
-  });
+  InOrder(actions);
   return actions;
 }
 
@@ -130,13 +147,16 @@ Result<Replayed> ReplayScene(const Scene& scene, const Step& step, UseOverStep* 
   for (uint64_t i = 0; i < step.added_streams; ++i) (void)model.AddStream(~i);
 
   StepWriter writer(scene, model, over_step);
-  for (const Block& block : scene.blocks) {
-    if (block.birth != Birth::kSetup || block.bytes == 0) continue;
-    (void)model.Malloc(block.bytes, block.stream);
+  std::vector<uint64_t> addresses(scene.blocks.size() * 2, 0);
+  for (const Action& action : WriteOutSetup(scene)) {
+    const Block& block = scene.blocks[action.block];
+    if (action.what == What::kAlloc)
+      addresses[action.slot] = model.Malloc(block.bytes, block.stream).value_or(0);
+    else
+      (void)model.Free(addresses[action.slot]);
     writer.Before(block);
   }
   writer.Start();
-  std::vector<uint64_t> addresses(scene.blocks.size() * 2, 0);
   const Position end = kSteps * scene.length;
   const allocator::Statistics& statistics = model.statistics();
   const auto calls = [&] { return statistics.num_device_alloc + statistics.num_device_free; };

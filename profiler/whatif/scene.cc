@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
+#include <utility>
 
 namespace vramscope::whatif {
 namespace {
@@ -19,6 +19,7 @@ uint64_t Rounded(uint64_t bytes) { return (bytes + kRounding - 1) / kRounding * 
 // Of a block at one moment of any step but the first: the one of this step, and the one that the step before
 // left.
 uint64_t LiveBytes(const Scene& scene, const Block& block, Position at) {
+  if (block.Passes()) return 0;
   if (block.birth != Birth::kEachStep) return Rounded(block.bytes);
   const int copies = (block.begin <= at && at < block.end ? 1 : 0) + (at + scene.length < block.end ? 1 : 0);
   return static_cast<uint64_t>(copies) * Rounded(block.bytes);
@@ -28,11 +29,10 @@ uint64_t LiveBytes(const Scene& scene, const Block& block, Position at) {
 // allocations as there were in the first step before them, apart from those made for good.
 class FirstStep {
  public:
-  FirstStep(const Step& step, const timeline::Training& training) : step_(step) {
-    const timeline::Step* const first = training.StepNumber(1);
-    if (first == nullptr || first->number == step.number) return;
-    begin_ = first->begin;
-    end_ = first->end;
+  explicit FirstStep(const Step& step) : step_(step) {
+    if (step.first.number == step.number) return;
+    begin_ = step.first.begin;
+    end_ = step.first.end;
     std::vector<model::BlockId> kept;
     for (const StepBlock& block : step.blocks) {
       if (block.begin == kBefore && block.end >= kForever) kept.push_back(block.id);
@@ -67,38 +67,71 @@ class FirstStep {
   std::vector<Position> own_;                // the step's own allocations
 };
 
-// Joins what the step leaves behind with what the step before it left: blocks of equal size, in order of
-// their allocation.
-void CarryOver(const Step& step, Scene& scene, std::vector<uint32_t>& carried_in) {
-  const auto size_of = [&](uint32_t block) {
-    const StepBlock& one = step.blocks[block];
-    return one.id == model::kNone ? one.requested : step.run->blocks[one.id].size;
-  };
-  std::map<std::pair<uint64_t, uint16_t>, std::vector<uint32_t>>
-      left;  // by size: blocks of the step before, in order
-  for (const uint32_t block : carried_in) left[{size_of(block), step.blocks[block].stream}].push_back(block);
-  for (auto& [size, blocks] : left) std::reverse(blocks.begin(), blocks.end());
-  for (Block& block : scene.blocks) {
-    if (block.birth != Birth::kEachStep || block.end < kForever) continue;
-    const auto found = left.find({size_of(block.origin), block.stream});
-    if (found == left.end() || found->second.empty()) {
-      block.end = scene.length - kHair;  // nothing like it was there a step ago: it does not pile up
-      continue;
+// What a step leaves behind, joined with what the step before it left.
+class CarryOver {
+ public:
+  CarryOver(const Step& step, std::vector<uint32_t> carried_in) : step_(step), left_(std::move(carried_in)) {}
+
+  // Those of one name, as gradients are; then blocks of equal size in order of their allocation. What is left
+  // lies in blocks of two sizes, as the allocator does not always split one.
+  void Join(Scene& scene) {
+    std::vector<Block*> open;
+    for (Block& block : scene.blocks) {
+      if (block.birth == Birth::kEachStep && block.end >= kForever) open.push_back(&block);
     }
-    block.end = scene.length + step.blocks[found->second.back()].end;
-    found->second.pop_back();
+    for (const auto alike : {&CarryOver::SameName, &CarryOver::SameSize, &CarryOver::SameRequest}) {
+      std::erase_if(open, [&](Block* block) { return JoinOne(scene, *block, alike); });
+    }
+    for (Block* const block : open)
+      block->end = scene.length - kHair;  // nothing like it was there a step ago: it does not pile up
   }
-}
+
+ private:
+  using Alike = bool (CarryOver::*)(uint32_t, uint32_t) const;
+
+  [[nodiscard]] uint64_t SizeOf(uint32_t block) const {
+    const StepBlock& one = step_.blocks[block];
+    return one.id == model::kNone ? one.requested : step_.run->blocks[one.id].size;
+  }
+  [[nodiscard]] bool SameCategory(uint32_t a, uint32_t b) const {
+    return step_.blocks[a].category == step_.blocks[b].category;
+  }
+  [[nodiscard]] bool SameName(uint32_t a, uint32_t b) const {
+    const std::string_view name = step_.blocks[a].name;
+    return !name.empty() && name == step_.blocks[b].name && SameCategory(a, b);
+  }
+  [[nodiscard]] bool SameSize(uint32_t a, uint32_t b) const { return SizeOf(a) == SizeOf(b); }
+  [[nodiscard]] bool SameRequest(uint32_t a, uint32_t b) const {
+    return Rounded(step_.blocks[a].requested) == Rounded(step_.blocks[b].requested) && SameCategory(a, b);
+  }
+
+  bool JoinOne(const Scene& scene, Block& block, Alike alike) {
+    const auto found = std::find_if(left_.begin(), left_.end(), [&](uint32_t left) {
+      return step_.blocks[left].stream == block.stream && (this->*alike)(left, block.origin);
+    });
+    if (found == left_.end()) return false;
+    block.end = scene.length + step_.blocks[*found].end;
+    left_.erase(found);
+    return true;
+  }
+
+  const Step& step_;
+  std::vector<uint32_t> left_;  // blocks of the step before, in order
+};
 
 }  // namespace
 
-Scene MakeScene(const Step& step, const timeline::Training& training) {
+Scene MakeScene(const Step& step) {
   Scene scene;
   scene.length = step.length;
   scene.settings = step.settings;
   if (!step.backward.empty()) {
     scene.backward_begin = step.backward.front().begin;
     scene.backward_end = step.backward.back().end;
+  } else if (step.OnlyForward()) {
+    scene.forward_begin = step.ForwardBegin();
+    scene.backward_begin = scene.backward_end = step.ForwardEnd();
+    scene.optimizer_begin = scene.optimizer_end = scene.backward_end;
   }
   if (!step.optimizer.empty()) {
     scene.optimizer_begin = step.optimizer.front().begin;
@@ -108,7 +141,7 @@ Scene MakeScene(const Step& step, const timeline::Training& training) {
   if (!step.zero_grad.empty() && step.zero_grad.front().end < scene.backward_begin)
     scene.forward_begin = step.zero_grad.front().end;
 
-  const FirstStep first(step, training);
+  const FirstStep first(step);
   std::vector<uint32_t> carried_in;
   for (uint32_t i = 0; i < step.blocks.size(); ++i) {
     const StepBlock& recorded = step.blocks[i];
@@ -129,12 +162,19 @@ Scene MakeScene(const Step& step, const timeline::Training& training) {
       const model::EventIndex alloc = seen ? step.run->blocks[id].alloc_event : 0;
       made.birth = seen && first.Made(alloc) ? Birth::kOnce : Birth::kSetup;
       made.begin = made.birth == Birth::kOnce ? first.PlaceOf(alloc) : kBefore;
+      if (seen && alloc < step.first.begin) made.begin = Position(alloc) - Position(step.first.begin) - 1;
       if (made.category == Category::kOptimizerState && made.birth == Birth::kOnce)
         made.begin = std::max(made.begin, scene.optimizer_begin + kHair);
     }
     scene.blocks.push_back(made);
   }
-  CarryOver(step, scene, carried_in);
+  for (const Passing& one : step.passing) {
+    Block made{one.begin, one.end, one.bytes};
+    made.birth = Birth::kSetup;
+    made.stream = one.stream;
+    scene.blocks.push_back(made);
+  }
+  CarryOver(step, std::move(carried_in)).Join(scene);
   return scene;
 }
 
@@ -154,6 +194,7 @@ Peak PeakOf(const Scene& scene) {
   int64_t now = 0;
   for (const Block& block : scene.blocks) {
     const auto bytes = static_cast<int64_t>(Rounded(block.bytes));
+    if (block.Passes()) continue;
     if (block.birth != Birth::kEachStep) {
       now += bytes;
       continue;

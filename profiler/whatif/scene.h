@@ -23,13 +23,17 @@ namespace vramscope::whatif {
 enum class Birth : uint8_t { kSetup, kOnce, kEachStep };
 
 struct Block {
-  Position begin = 0;              // of kSetup: any order before 0
+  Position begin = 0;              // of kSetup: before 0
   Position end = kForever;         // of kEachStep: at most one length behind the step that made it
   uint64_t bytes = 0;              // as requested, not rounded
   uint32_t origin = model::kNone;  // the block of the step that it is, or is a copy of
   Birth birth = Birth::kEachStep;
   classify::Category category = classify::Category::kUnattributed;
   uint16_t stream = 0;
+  bool but_in_first = false;  // of kEachStep: the first step does not make it
+
+  // Gone before the loop begins: only the holes that it leaves matter.
+  [[nodiscard]] bool Passes() const { return birth == Birth::kSetup && end < 0; }
 };
 
 // Where a step's phases lie.
@@ -47,12 +51,11 @@ struct Scene : Phases {
   std::vector<Block> blocks;
   std::string settings;  // of the allocator
   std::vector<Position> empty_cache;
-  uint32_t micro_batches =
-      1;  // of them, at most two are written out: the second stands for all behind the first
+  uint32_t micro_batches = 1;  // of them, at most four are written out: the last stands for those behind it
 };
 
 // The recorded step as it was. `step` must outlive nothing: the scene is a copy.
-[[nodiscard]] Scene MakeScene(const Step& step, const timeline::Training& training);
+[[nodiscard]] Scene MakeScene(const Step& step);
 
 // The most bytes that live blocks ask for at one moment of a step behind the first, each rounded up to the
 // allocator's 512.

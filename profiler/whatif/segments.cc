@@ -33,7 +33,7 @@ std::string_view TakeName(std::string_view& path) {
 
 // Calls in forward that `wanted` accepts, without those inside another one.
 std::vector<uint32_t> Outermost(const Step& step, const std::function<bool(uint32_t)>& wanted) {
-  const Position backward = step.backward.empty() ? step.length : step.backward.front().begin;
+  const Position backward = step.ForwardEnd();
   std::vector<uint32_t> chosen;
   Position behind = kBefore;
   for (uint32_t i = 0; i < step.modules.size(); ++i) {
@@ -224,7 +224,7 @@ Result<std::vector<uint32_t>> ChooseSegments(const Step& step, std::string_view 
 }
 
 std::vector<ModuleNode> ModuleTree(const Step& step) {
-  const Position forward_end = step.backward.empty() ? step.length : step.backward.front().begin;
+  const Position forward_end = step.ForwardEnd();
   TreeBuilder tree;
   for (const ModuleCall& call : step.modules) {
     if (call.begin < forward_end) ++tree.At(step.Text(call.name)).calls;

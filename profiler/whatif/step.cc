@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "profiler/whatif/recorded_steps.h"
+
 namespace vramscope::whatif {
 namespace {
 
@@ -24,13 +26,15 @@ struct OpenThread {
 
 class Reader {
  public:
-  Reader(const classify::Analysis& analysis, model::DeviceIndex device, const timeline::Step& recorded)
+  Reader(const classify::Analysis& analysis, model::DeviceIndex device, const timeline::Step& first,
+         const timeline::Step& recorded)
       : run_(analysis.run()), analysis_(analysis), device_(run_.devices[device]), recorded_(recorded) {
     step_.run = &run_;
     step_.device = device;
     step_.number = recorded.number;
     step_.first_event = recorded.begin;
     step_.length = recorded.end - recorded.begin;
+    step_.first = first;
     step_.shapes.push_back({});
     threads_.resize(run_.threads.size());
     const auto& metadata = run_.source->metadata();
@@ -69,7 +73,10 @@ class Reader {
       if (change.freed()) continue;
       const model::Block& block = run_.blocks[change.block()];
       if (block.alloc_event >= recorded_.end) break;
-      if (block.free_event <= recorded_.begin) continue;
+      if (block.free_event <= recorded_.begin) {
+        AddPassing(block);
+        continue;
+      }
       StepBlock made;
       made.id = change.block();
       made.stream = block.stream;
@@ -78,6 +85,13 @@ class Reader {
       index_.emplace(made.id, step_.blocks.size());
       step_.blocks.push_back(made);
     }
+  }
+
+  void AddPassing(const model::Block& block) {
+    const auto position = [&](EventIndex event) { return Position(event) - Position(step_.first.begin) - 1; };
+    if (block.alloc_event >= step_.first.begin) return;  // of an earlier step
+    const EventIndex end = std::min<EventIndex>(block.free_event, step_.first.begin);
+    step_.passing.push_back({position(block.alloc_event), position(end), block.size, block.stream});
   }
 
   void AddEvent(const Event& event) {
@@ -375,23 +389,9 @@ class Reader {
 
 Result<Step> ReadStep(const classify::Analysis& analysis, model::DeviceIndex device) {
   const model::Run& run = analysis.run();
-  const timeline::Training& training = analysis.training()[run.devices[device].process];
-  const timeline::Step* chosen = nullptr;
-  bool any_deep = false;
-  for (const timeline::Step& step : training.steps()) {
-    any_deep |= step.deep;
-    if (step.deep && step.complete && step.number >= 2) chosen = &step;
-  }
-  if (training.steps().empty())
-    return Error{
-        "no training step was seen in this run, so there is none to change: what-if needs a run that calls "
-        "an optimizer."};
-  if (chosen == nullptr) {
-    return Error{any_deep ? "no deep step behind the first one is complete: let the run go on for 4 steps."
-                          : "no step was recorded with its operators: record again with --depth auto, and "
-                            "let the run go on for 4 steps."};
-  }
-  return Reader(analysis, device, *chosen).Read();
+  const Result<LoopSteps> steps = ChooseSteps(analysis, run.devices[device].process);
+  if (!steps.ok()) return steps.error();
+  return Reader(analysis, device, steps->first, steps->chosen).Read();
 }
 
 }  // namespace vramscope::whatif

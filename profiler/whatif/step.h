@@ -47,6 +47,14 @@ struct StepBlock {
   bool workspace = false;
 };
 
+// A block that was gone before the loop began. Positions: before 0, in the order of the events.
+struct Passing {
+  Position begin = 0;
+  Position end = 0;
+  uint64_t bytes = 0;  // as the allocator counts them
+  uint16_t stream = 0;
+};
+
 // An operand or a result of an operator.
 struct Operand {
   uint32_t op = 0;
@@ -137,10 +145,12 @@ class Step {
   uint32_t number = 0;
   model::EventIndex first_event = 0;  // of the run: position 0
   Position length = 0;
+  timeline::Step first;  // of the loop: what later ones find was made there
   std::string torch_version;
   std::string settings;  // of the allocator, as the program began with them
 
   std::vector<StepBlock> blocks;  // in order of their allocation
+  std::vector<Passing> passing;   // that leave holes where later blocks lie
   std::vector<Op> ops;            // in order of their begin
   std::vector<uint32_t> op_ends;  // ops in order of their end: inner ones first
   std::vector<Operand> operands;
@@ -169,6 +179,18 @@ class Step {
       return run->times.TimeOf(first_event + static_cast<model::EventIndex>(within));
     };
     return from < to ? static_cast<double>(time_of(to) - time_of(from)) : 0;
+  }
+  // Whether it is of a program that only runs its model forward.
+  [[nodiscard]] bool OnlyForward() const { return backward.empty() && optimizer.empty(); }
+  // Where the calls of the program's modules begin and end that lead to backward or, without one, are all.
+  [[nodiscard]] Position ForwardBegin() const {
+    return OnlyForward() && !modules.empty() ? modules[0].begin : 0;
+  }
+  [[nodiscard]] Position ForwardEnd() const {
+    if (!backward.empty()) return backward.front().begin;
+    Position end = modules.empty() ? length : 0;
+    for (const ModuleCall& call : modules) end = std::max(end, std::min(call.end, length));
+    return end;
   }
   // Of the trace, or of what a lever put in.
   [[nodiscard]] std::string_view Text(uint32_t id) const {

@@ -32,6 +32,7 @@ class Loop {
  public:
   Loop() {
     s.Device(model::testing::kCuda0).TotalsAre(0, 2 << 20);
+    s.Alloc("before", 4 * kWeightBytes).Free("before");
     s.Alloc("weight", kWeightBytes).Parameter("weight", "blocks.0.linear.weight");
     for (int step = 1; step <= 3; ++step) Step(step);
     run = s.Load();
@@ -153,6 +154,28 @@ TEST(WhatifTest, WithoutAChangeThePeakIsTheRecordedOne) {
   EXPECT_EQ(After({}).peak.bytes, timeline::DeviceCurve(TheLoop().run, 0).peak().bytes);
 }
 
+TEST(WhatifTest, WhatIsGoneBeforeTheLoopLeavesAHoleAndTakesNothing) {
+  const Scene scene = MakeScene(TheLoop().Read());
+  const auto gone = std::count_if(scene.blocks.begin(), scene.blocks.end(),
+                                  [](const Block& block) { return block.Passes(); });
+  EXPECT_EQ(gone, 1);
+  EXPECT_LT(PeakOf(scene).bytes, 8 * kWeightBytes);
+}
+
+TEST(WhatifTest, AGradientThatIsKeptIsNotMadeTwiceInTheFirstStep) {
+  const whatif::Step step = TheLoop().Read();
+  Scene scene = MakeScene(step);
+  ASSERT_TRUE(ZeroGradLever().Apply(step, "keep", scene).ok());
+  size_t later = 0, once = 0;
+  for (const Block& block : scene.blocks) {
+    if (block.category != Category::kGradient) continue;
+    later += block.but_in_first;
+    once += block.birth == Birth::kOnce;
+  }
+  EXPECT_EQ(later, 1u);
+  EXPECT_EQ(once, 1u);
+}
+
 TEST(WhatifTest, TheBatchReachesActivationsAndNotTheGradientOfAWeight) {
   const whatif::Step step = TheLoop().Read();
   const BatchAxis axis = FollowBatch(step).value();
@@ -173,6 +196,16 @@ TEST(WhatifTest, TheBatchReachesActivationsAndNotTheGradientOfAWeight) {
 TEST(WhatifTest, TwiceTheBatchTakesTwiceItsBlocks) {
   EXPECT_EQ(After({{"batch", "2x"}}).peak.bytes, 4 * kWeightBytes + 2 * 2 * kBatchBytes);
   EXPECT_EQ(After({{"batch", "4"}}).peak.bytes, After({{"batch", "0.5x"}}).peak.bytes);
+}
+
+TEST(WhatifTest, FewerSamplesDoNotLowerAPeakInTheOptimizersStepAndThatIsSaid) {
+  const whatif::Step step = TheLoop().Read();
+  const Baseline baseline = MakeBaseline(step, *TheLoop().analysis).value();
+  const auto notes = [&](const char* batch) {
+    return Predict(step, baseline, {{"batch", batch}}).value().levers.front().outcome.notes;
+  };
+  EXPECT_THAT(notes("6"), testing::Contains(testing::HasSubstr("a smaller batch saves little, because")));
+  EXPECT_THAT(notes("16"), testing::Not(testing::Contains(testing::HasSubstr("a smaller batch"))));
 }
 
 TEST(WhatifTest, SgdHasNoStateAndNothingWhileItSteps) {

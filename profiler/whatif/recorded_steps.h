@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// The steps that a question may be about: those of training, or where nothing is trained, calls of a model.
+//
+// A program that only runs its model forward has no optimizer that would end a step. Its loop still shows,
+// when it was recorded with modules:
+//
+//   load │ batch  model(batch) │ batch  model(batch) │ ...         a step ends with the call of the module
+//   that
+//        └─ step 1 ────────────┴─ step 2 ────────────┴─            is called least often from the program
+//        itself
+#pragma once
+
+#include "profiler/classify/analysis.h"
+#include "trace_format/result.h"
+
+namespace vramscope::whatif {
+
+struct LoopSteps {
+  timeline::Step first;
+  timeline::Step chosen;  // the last complete one behind it that was recorded with its operators
+};
+
+// Of training when there are steps of it. An error is a sentence that says what to record.
+[[nodiscard]] Result<LoopSteps> ChooseSteps(const classify::Analysis& analysis, model::ProcessIndex process);
+
+}  // namespace vramscope::whatif
