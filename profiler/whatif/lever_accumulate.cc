@@ -7,8 +7,9 @@
 //                          gradients are kept  ──────────────────▶
 //                                              new ones end where autograd has added them
 //
-// Two parts are written out: the third is like the second. What a part leaves behind (batch, logits, loss)
-// ends in the next one where it ended in the next step.
+// At most four parts are written out: the fifth finds the allocator as the fourth did. What a part leaves
+// behind (batch, logits, loss) ends in the next one where it ended in the next step.
+#include <algorithm>
 #include <charconv>
 
 #include "profiler/whatif/batch_axis.h"
@@ -19,15 +20,18 @@ namespace {
 
 constexpr Position kHair = 1e-6;
 constexpr int64_t kMost = 1 << 20;
+constexpr int64_t kWritten = 4;
 
-// The part of a step that is repeated, and where things lie when it is there twice.
+// The part of a step that is repeated, and where things lie when it is there several times.
 struct Repeat {
   Position from, to, old_length;
+  int64_t parts;
 
-  [[nodiscard]] Position more() const { return to - from; }
+  [[nodiscard]] Position once() const { return to - from; }
+  [[nodiscard]] Position more() const { return static_cast<Position>(parts - 1) * once(); }
   [[nodiscard]] Position new_length() const { return old_length + more(); }
   [[nodiscard]] bool Holds(Position at) const { return from <= at && at < to; }
-  // Where an end lies that is not repeated: behind the second part, or in the next step.
+  // Where an end lies that is not repeated: behind the last part, or in the next step.
   [[nodiscard]] Position Moved(Position at) const {
     if (at >= kForever || at < from) return at;
     return at < old_length ? at + more() : at - old_length + new_length();
@@ -76,7 +80,7 @@ class Accumulate final : public Lever {
     outcome.time_basis =
         "host time of the recorded forward and backward, once more for each further part; kernels are not "
         "timed";
-    if (parts > 1) Write(step, scene);
+    if (parts > 1) Write(step, std::min(parts, kWritten), scene);
     scene.micro_batches = static_cast<uint32_t>(parts);
     const std::string k = std::to_string(parts);
     outcome.code = "for part in batch.chunk(" + k + "):\n    (loss_of(part) / " + k +
@@ -85,10 +89,10 @@ class Accumulate final : public Lever {
   }
 
  private:
-  static void Write(const Step& step, Scene& scene) {
-    const Repeat repeat{scene.forward_begin, scene.backward_end, scene.length};
+  static void Write(const Step& step, int64_t parts, Scene& scene) {
+    const Repeat repeat{scene.forward_begin, scene.backward_end, scene.length, parts};
     std::vector<Block> blocks;
-    blocks.reserve(scene.blocks.size() * 2);
+    blocks.reserve(scene.blocks.size() * static_cast<size_t>(parts));
     for (const Block& block : scene.blocks) {
       const bool repeated = block.birth == Birth::kEachStep && repeat.Holds(block.begin);
       if (!repeated) {
@@ -118,29 +122,32 @@ class Accumulate final : public Lever {
                           std::vector<Block>& blocks) {
     Block kept = block;
     kept.end = repeat.Moved(block.end);
-    Block added = block;
-    added.begin += repeat.more();
-    added.end = accumulated + repeat.more() + kHair;
     blocks.push_back(kept);
-    blocks.push_back(added);
+    for (int64_t part = 1; part < repeat.parts; ++part) {
+      const Position behind = static_cast<Position>(part) * repeat.once();
+      Block added = block;
+      added.begin += behind;
+      added.end = accumulated + behind + kHair;
+      blocks.push_back(added);
+    }
   }
 
   static void AddActivation(const Block& block, const Repeat& repeat, std::vector<Block>& blocks) {
-    Block first = block;
-    Block second = block;
-    second.begin += repeat.more();
-    second.end = repeat.Moved(block.end);
-    if (repeat.Holds(block.end)) {
-      second.end = block.end + repeat.more();
-    } else if (block.end >= repeat.old_length) {
-      // Until the next part overwrites it; what the next step's begin ended is gone before the next part.
-      const Position next = block.end - repeat.old_length;
-      first.end = repeat.Holds(next) ? next + repeat.more() : repeat.to - kHair;
-    } else {
-      first.end = repeat.to - kHair;
+    const Position next = block.end - repeat.old_length;
+    for (int64_t part = 0; part < repeat.parts; ++part) {
+      const Position behind = static_cast<Position>(part) * repeat.once();
+      Block made = block;
+      made.begin += behind;
+      if (repeat.Holds(block.end))
+        made.end += behind;
+      else if (part + 1 == repeat.parts)
+        made.end = repeat.Moved(block.end);
+      else if (block.end >= repeat.old_length && repeat.Holds(next))  // until the next part overwrites it
+        made.end = next + behind + repeat.once();
+      else  // what the next step's begin ended is gone before the next part
+        made.end = repeat.to + behind - kHair;
+      blocks.push_back(made);
     }
-    blocks.push_back(first);
-    blocks.push_back(second);
   }
 };
 
