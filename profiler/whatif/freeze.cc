@@ -5,6 +5,7 @@
 #include <set>
 #include <span>
 
+#include "profiler/whatif/holders.h"
 #include "profiler/whatif/parameters.h"
 
 namespace vramscope::whatif {
@@ -180,10 +181,11 @@ class Freezer {
       else
         changes[saved.block] = true;
     }
+    const Holders holders(step_);
     for (const Operand& operand : step_.operands) {
       const Op& op = step_.ops[operand.op];
       if (operand.block != kNone && op.end < kForever && run_[operand.op])
-        now[operand.block] = std::max(now[operand.block], op.end);
+        now[operand.block] = std::max({now[operand.block], op.end, holders.Until(operand)});
     }
     for (uint32_t i = 0; i < step_.blocks.size(); ++i) {
       StepBlock& block = changed_.blocks[i];

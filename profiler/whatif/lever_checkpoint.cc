@@ -11,6 +11,7 @@
 // _checkpoint_without_reentrant_generator, 2.1 to 2.15.
 #include <algorithm>
 
+#include "profiler/whatif/holders.h"
 #include "profiler/whatif/lever.h"
 #include "profiler/whatif/segments.h"
 
@@ -49,7 +50,7 @@ struct Kept {
 
 // Whatever is checkpointed.
 struct LastUses {
-  std::vector<Position> of_block;  // the end of the last operator of forward that had it as operand or result
+  std::vector<Position> of_block;  // the end of what used or held it last in forward
   // By node: its own work ends before the engine checks and adds up what came out of it, and lets it go.
   std::vector<Position> work_end;
 };
@@ -62,10 +63,11 @@ LastUses LastUsesOf(const Step& step) {
       uses.work_end[op.node] = op.end;
   }
   for (const StepBlock& block : step.blocks) uses.of_block.push_back(block.last_use);
+  const Holders holders(step);
   for (const Operand& operand : step.operands) {
     const Op& op = step.ops[operand.op];
     if (operand.block == kNone || op.node != kNone || op.end >= kForever) continue;
-    uses.of_block[operand.block] = std::max(uses.of_block[operand.block], op.end);
+    uses.of_block[operand.block] = std::max({uses.of_block[operand.block], op.end, holders.Until(operand)});
   }
   return uses;
 }
@@ -88,7 +90,9 @@ class Checkpointer {
     for (Block& block : scene.blocks) {
       if (block.birth != Birth::kEachStep || block.origin == kNone) continue;
       const uint32_t home = SegmentAt(step_.blocks[block.origin].begin);
-      if (home != kNone && segments_[home].recompute < kForever)
+      // What gathers parameters for backward is there by then: fully_shard asks for it before the nodes run.
+      const bool gathered = block.category == classify::Category::kCommunication;
+      if (home != kNone && segments_[home].recompute < kForever && !gathered)
         Recompute(block, segments_[home], home, copies);
       Drop(block, home);
     }

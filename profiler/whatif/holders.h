@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// How long variables of a program hold what a forward pass computes, where autograd does not keep it.
+//
+// No hook tells when a variable goes. Two things are certain enough, in PyTorch written as usual:
+//
+//   block(x)                x is held by the call until block returns, as Python holds arguments
+//   q, k = f(x), g(x)       what meets in a matrix product or in attention was computed beside each other, so
+//   it y = attend(q, k, v)     has names, and these last until the function ends that has them
+//
+// All else goes with its last use: x = f(x), and what stands within an expression.
+#pragma once
+
+#include <vector>
+
+#include "profiler/whatif/step.h"
+
+namespace vramscope::whatif {
+
+class Holders {
+ public:
+  explicit Holders(const Step& step);
+  // Until when what holds the operand's block is there at least; kBefore when nothing shows. `operand`: of
+  // the step. O(depth of the modules).
+  [[nodiscard]] Position Until(const Operand& operand) const;
+
+ private:
+  [[nodiscard]] bool MeetsAnother(const Op& op) const;
+
+  const Step& step_;
+  std::vector<uint32_t> call_;  // by operator of forward: the innermost module call around it
+};
+
+}  // namespace vramscope::whatif

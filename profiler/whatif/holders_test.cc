@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// How long variables hold what a forward pass computes: a step put together by hand.
+#include "profiler/whatif/holders.h"
+
+#include <gtest/gtest.h>
+
+#include "profiler/model/testing/script.h"
+
+namespace vramscope::whatif {
+namespace {
+
+//   position  0    10                20            40      50         100
+//   module    layer ─────────────────────────────────────────────────┤
+//                  norm ── q, k ──── attention ────┤ child ┤
+class HoldersTest : public testing::Test {
+ protected:
+  HoldersTest() {
+    step_.run = &run_;
+    step_.length = 100;
+    step_.modules = {{0, model::kNone, 0, 90}, {0, 0, 40, 50}};
+    for (const Position begin : {5.0, 12.0, 14.0}) {
+      StepBlock block;
+      block.begin = begin;
+      step_.blocks.push_back(block);
+    }
+  }
+
+  // An operand of an operator that works on these blocks.
+  Operand Add(const char* name, Position at, std::vector<uint32_t> blocks) {
+    Op op;
+    op.name = script_.trace().Intern(name);
+    op.begin = at;
+    op.end = at + 1;
+    op.first_input = static_cast<uint32_t>(step_.operands.size());
+    op.input_count = static_cast<uint32_t>(blocks.size());
+    for (const uint32_t block : blocks) {
+      Operand operand;
+      operand.op = static_cast<uint32_t>(step_.ops.size());
+      operand.block = block;
+      step_.operands.push_back(operand);
+    }
+    step_.ops.push_back(op);
+    run_ = script_.Load();
+    return step_.operands.back();
+  }
+
+  model::testing::Script script_;
+  model::Run run_;
+  whatif::Step step_;
+};
+
+TEST_F(HoldersTest, AnArgumentIsHeldUntilTheCallReturns) {
+  const Operand inside = Add("aten::linear", 45, {0});
+  EXPECT_EQ(Holders(step_).Until(inside), 50);
+}
+
+TEST_F(HoldersTest, WhatMeetsInAProductIsHeldUntilItsFunctionEnds) {
+  const Operand product = Add("aten::bmm", 20, {1, 2});
+  EXPECT_EQ(Holders(step_).Until(product), 90);
+}
+
+TEST_F(HoldersTest, OfAllElseNothingIsKnown) {
+  const Operand sum = Add("aten::mul", 20, {1, 2});
+  EXPECT_EQ(Holders(step_).Until(sum), kBefore);
+  Operand result = Add("aten::bmm", 30, {1, 2});
+  result.flags = trace::kTensorIsOutput;
+  EXPECT_EQ(Holders(step_).Until(result), kBefore);
+}
+
+}  // namespace
+}  // namespace vramscope::whatif
