@@ -104,9 +104,9 @@ constexpr std::string_view kSingle[] = {"_upsample_bicubic2d_aa",
 constexpr std::string_view kIntoSingle[] = {
     "cumprod", "cumsum", "linalg_matrix_norm", "linalg_vector_norm", "log_softmax", "prod", "softmax", "sum"};
 
-constexpr std::string_view kPromote[] = {"addcdiv", "addcmul",      "atan2",     "bilinear",    "cross",
-                                         "dot",     "grid_sampler", "index_put", "scatter_add", "tensordot",
-                                         "vdot",    "cat",          "stack"};
+constexpr std::string_view kPromote[] = {"addcdiv",     "addcmul",   "atan2",        "bilinear",
+                                         "cross",       "dot",       "grid_sampler", "index_put",
+                                         "scatter_add", "tensordot", "vdot"};
 
 constexpr std::string_view kStatistics[] = {"native_layer_norm",
                                             "native_layer_norm_backward",

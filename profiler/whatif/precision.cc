@@ -6,6 +6,7 @@
 #include <span>
 
 #include "profiler/whatif/autocast_rules.h"
+#include "profiler/whatif/holders.h"
 #include "profiler/whatif/precision_gradients.h"
 #include "profiler/whatif/precision_moments.h"
 #include "profiler/whatif/precision_versions.h"
@@ -28,6 +29,7 @@ class Retyped {
         leaf_(way == Way::kAllLow ? low : kFloatType),
         versions_(step, leaf_),
         consumers_(step),
+        holders_(step),
         moments_(step, rules_) {
     const size_t ops = step.ops.size();
     rules_.resize(ops, CastRule::kNone);
@@ -36,7 +38,8 @@ class Retyped {
     read_type_.resize(step.nodes.size(), kFloatType);
     kept_.resize(step.nodes.size());
     saved_version_.resize(step.saved.size(), kNone);
-    backward_begin_ = step.backward.front().begin;
+    backward_begin_ = step.ForwardEnd();
+    forward_begin_ = step.ForwardBegin();
   }
 
   [[nodiscard]] const std::set<uint32_t>& refuted() const { return refuted_; }  // to be idle
@@ -47,7 +50,10 @@ class Retyped {
     for (uint32_t i = 0; i < low.size(); ++i) low[i] = versions_.IsLow(i);
     Step changed = std::move(versions_).Finish(saved_version_, backward_begin_);
     ChangeKernels(step_, low, changed);
-    if (way_ == Way::kAutocast) changed.autocast.push_back({0, backward_begin_});
+    if (way_ == Way::kAllLow) {
+      for (Passing& one : changed.passing) one.bytes /= BytesOf(kFloatType) / BytesOf(low_);
+    }
+    if (way_ == Way::kAutocast) changed.autocast.push_back({forward_begin_, backward_begin_});
     return changed;
   }
 
@@ -80,7 +86,7 @@ class Retyped {
     const Op& op = step_.ops[index];
     covered_[index] = op.parent != kNone && (covered_[op.parent] || rules_[op.parent] != CastRule::kNone);
     if (way_ == Way::kAllLow) return CheckTypes(index);
-    if (covered_[index] || op.begin >= backward_begin_) return;
+    if (covered_[index] || op.begin < forward_begin_ || op.begin >= backward_begin_) return;
     const CastRule rule = AutocastRuleOf(step_.NameOf(op), step_.torch_version);
     // cross_entropy asks for the type that it was given, and autocast leaves that alone.
     if (rule == CastRule::kIntoSingle && op.parent != kNone &&
@@ -112,7 +118,7 @@ class Retyped {
   void CastInputs(uint32_t index, CastRule rule) {
     const Op& op = step_.ops[index];
     uint8_t wanted = rule == CastRule::kLow ? low_ : kFloatType;
-    if (rule == CastRule::kPromote) wanted = Promoted(op);
+    if (rule == CastRule::kPromote) wanted = versions_.PromotedOf(Inputs(op));
     Position at = op.begin;
     // cuDNN's recurrent networks work in float16, whatever is asked for, on a new copy of all weights
     // together (aten/src/ATen/cudnn/AutocastRNN.cpp).
@@ -127,7 +133,7 @@ class Retyped {
         continue;
       at += kStride;
       uncast_.push_back({index, operand.block, versions_.Current(operand.block)});
-      const bool weight = versions_.IsTrained(operand.block);
+      const bool weight = versions_.IsWeight(operand);
       if (weight && wanted == low_)
         versions_.UseCached(operand.block, low_, at, index, operand);
       else
@@ -176,14 +182,16 @@ class Retyped {
     if (versions_.TypeOf(block) == wanted) return;
     const Position before = step_.nodes[node].begin;
     versions_.Cast(block, wanted,
-                   moments_.ByANode(block) ? before - kBeforeNode : moments_.ProducedBefore(block, before),
+                   moments_.ByANode(block) || Converted(node) ? before - kBeforeNode
+                                                              : moments_.ProducedBefore(block, before),
                    kNone, gradient);
   }
 
-  // A parameter that is used twice: its gradients are converted where each of them is ready.
-  [[nodiscard]] Position AddedMoment(const Operand& gradient, const Op& add, uint32_t node) const {
-    if (step_.nodes[node].op != kNone) return moments_.ProducedBefore(gradient.block, add.begin);
-    return std::min(moments_.OfLeaf(gradient, step_.blocks[gradient.block].begin), add.begin - kStride);
+  // Whether the program itself made what the node's operator returned wider: a node converts its gradient.
+  [[nodiscard]] bool Converted(uint32_t node) const {
+    const std::span<const Operand> results = Outputs(step_.ops[step_.nodes[node].op]);
+    return std::any_of(results.begin(), results.end(),
+                       [&](const Operand& result) { return versions_.HasWiderCopy(result.block); });
   }
 
   // The engine adds two gradients of one tensor: both have its type by then.
@@ -195,7 +203,8 @@ class Retyped {
     for (const Operand& operand : Inputs(op)) {
       if (IsFloat(operand) && versions_.Known(operand.block) &&
           versions_.TypeOf(operand.block) != expected_[node])
-        versions_.Cast(operand.block, expected_[node], AddedMoment(operand, op, node), kNone, operand);
+        versions_.Cast(operand.block, expected_[node], moments_.OfAdded(operand, op.begin, node), kNone,
+                       operand);
     }
     if (!out_of_place) versions_.Written(result, op.end);
     // A copy that nobody shares is added to where it is.
@@ -226,7 +235,9 @@ class Retyped {
   void EndOp(uint32_t index) {
     const Op& op = step_.ops[index];
     for (const Operand& operand : Inputs(op)) {
-      if (operand.block != kNone) versions_.Used(operand.block, op.end);
+      if (operand.block == kNone) continue;
+      versions_.Used(operand.block, op.end);
+      versions_.Held(operand.block, holders_.Until(operand));
     }
     Decide(index);
     if (step_.NameOf(op) == "aten::to" && op.node == kNone && op.parent == kNone) Convert(op);
@@ -236,17 +247,6 @@ class Retyped {
       versions_.SetCurrent(uncast_.back().block, uncast_.back().version);
       versions_.Used(uncast_.back().block, op.end);
     }
-  }
-
-  [[nodiscard]] uint8_t Promoted(const Op& op) const {
-    uint8_t scalar = 0, dimensioned = 0;
-    for (const Operand& operand : Inputs(op)) {
-      if (!IsFloat(operand) || !versions_.Known(operand.block)) continue;
-      uint8_t& type = step_.Rank(operand.shape) == 0 ? scalar : dimensioned;
-      const uint8_t own = versions_.TypeOf(operand.block);
-      if (type == 0 || own == kFloatType) type = own;
-    }
-    return dimensioned != 0 ? dimensioned : scalar;
   }
 
   [[nodiscard]] bool Forced(uint32_t index) const {
@@ -260,7 +260,7 @@ class Retyped {
   void Decide(uint32_t index) {
     const Op& op = step_.ops[index];
     const std::string_view name = step_.NameOf(op);
-    const uint8_t promoted = Promoted(op);
+    const uint8_t promoted = versions_.PromotedOf(Inputs(op));
     for (const Operand& result : Outputs(op)) {
       if (!IsFloat(result) || versions_.Known(result.block) || step_.blocks[result.block].begin < op.begin)
         continue;
@@ -276,7 +276,7 @@ class Retyped {
       else if (HasTypeOfRead(name))
         type = read_type_[op.node];
       else if (FollowsFirst(name))
-        type = FirstType(op, type);
+        type = versions_.FirstOf(Inputs(op), type);
       versions_.Decide(result.block, type);
       if (type == kFloatType) MarkWidened(op, result.block);
     }
@@ -295,17 +295,12 @@ class Retyped {
     return KeepsStatistics(name);
   }
 
-  [[nodiscard]] uint8_t FirstType(const Op& op, uint8_t otherwise) const {
-    for (const Operand& operand : Inputs(op)) {
-      if (IsFloat(operand) && versions_.Known(operand.block)) return versions_.TypeOf(operand.block);
-    }
-    return otherwise;
-  }
-
   // What is computed from a tensor that the program itself made wider, as norms do that compute in float.
   void MarkWidened(const Op& op, uint32_t result) {
     if (op.node != kNone) return;
-    uint32_t by = op.dtype != 0 ? Number(op) : kNone;
+    // Under autocast only what was low can be made wider.
+    const bool wider = way_ == Way::kAllLow || versions_.FirstOf(Inputs(op), kFloatType) == low_;
+    uint32_t by = op.dtype != 0 && wider ? Number(op) : kNone;
     for (const Operand& operand : Inputs(op)) {
       if (operand.block != kNone && versions_.WidenedBy(operand.block) != kNone)
         by = versions_.WidenedBy(operand.block);
@@ -353,7 +348,7 @@ class Retyped {
         expected_[node] = versions_.TypeOf(result.block);
         break;
       }
-      read_type_[node] = FirstType(op, kFloatType);
+      read_type_[node] = versions_.FirstOf(Inputs(op), kFloatType);
     }
   }
 
@@ -368,8 +363,9 @@ class Retyped {
   const uint8_t leaf_;  // of parameters and what belongs to them
   Versions versions_;
   const Consumers consumers_;
+  const Holders holders_;
   const GradientMoments moments_;
-  Position backward_begin_ = 0;
+  Position forward_begin_ = 0, backward_begin_ = 0;
   std::vector<CastRule> rules_;                                   // by operator of forward
   std::vector<bool> covered_;                                     // inside one that has a rule
   std::vector<uint8_t> expected_, read_type_;                     // by node

@@ -10,17 +10,34 @@ using model::kNone;
 Position GradientMoments::OfLeaf(const Operand& gradient, Position recorded) const {
   const uint32_t call = CallOf(gradient.block);
   if (call == kNone) return recorded;
-  Position done = recorded;
-  for (const Node& other : step_.nodes) {
-    if (other.made > step_.ops[call].begin && other.made < step_.ops[call].end && other.end < kForever)
-      done = std::max(done, other.end);
-  }
+  const Position done = NodesEnd(call, recorded);
   Position next = kForever;
   for (const Node& other : step_.nodes) {
     if (other.op != kNone && other.begin > done) next = std::min(next, other.begin);
   }
   const Position share = step_.Rank(gradient.shape) > 1 ? 0.5 : 0.25;
   return next >= kForever ? recorded : next - kBeforeNode * share;
+}
+
+Position GradientMoments::NodesEnd(uint32_t call, Position from) const {
+  for (const Node& node : step_.nodes) {
+    if (node.made > step_.ops[call].begin && node.made < step_.ops[call].end && node.end < kForever)
+      from = std::max(from, node.end);
+  }
+  return from;
+}
+
+Position GradientMoments::BehindCall(uint32_t block) const {
+  const Position made = step_.blocks[block].begin + kStride;
+  const uint32_t call = CallOf(block);
+  return call == kNone ? made : NodesEnd(call, made) + kStride;
+}
+
+Position GradientMoments::OfAdded(const Operand& gradient, Position add, uint32_t node) const {
+  const uint32_t block = gradient.block;
+  if (step_.nodes[node].op == kNone)
+    return std::min(OfLeaf(gradient, step_.blocks[block].begin), add - kStride);
+  return ByANode(block) ? std::min(BehindCall(block), add - kStride) : ProducedBefore(block, add);
 }
 
 uint32_t GradientMoments::CallOf(uint32_t block) const {

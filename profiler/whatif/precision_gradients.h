@@ -21,6 +21,12 @@ class GradientMoments {
   // behind the gradient of what that operator was given: weights before biases. `recorded`: when it was taken
   // over, should there be no such operator.
   [[nodiscard]] Position OfLeaf(const Operand& gradient, Position recorded) const;
+  // Where one of two gradients that are added at `add` for `node` is converted: by a node, or as soon as it
+  // is ready. Those of a parameter that is used twice, where each of them is ready.
+  [[nodiscard]] Position OfAdded(const Operand& gradient, Position add, uint32_t node) const;
+  // What a node of autograd converts, behind all nodes of the call of forward that the block is a gradient
+  // of.
+  [[nodiscard]] Position BehindCall(uint32_t block) const;
   // Whether what went into the call of forward, whose node made the gradient, was converted, so that a node
   // of autograd converts the gradient.
   [[nodiscard]] bool ByANode(uint32_t block) const;
@@ -29,6 +35,8 @@ class GradientMoments {
   [[nodiscard]] Position ProducedBefore(uint32_t block, Position add) const;
 
  private:
+  // The last end of the nodes that were made in a call of forward; not before `from`.
+  [[nodiscard]] Position NodesEnd(uint32_t call, Position from) const;
   // The call of forward that has a rule, whose node made the gradient; kNone when there is none.
   [[nodiscard]] uint32_t CallOf(uint32_t block) const;
 

@@ -38,11 +38,11 @@ Versions::Versions(const Step& step, uint8_t first)
   types_.resize(recorded_, 0);
   widened_.resize(recorded_, kNone);
   used_.resize(recorded_, kBefore);
-  written_.resize(recorded_, step.backward.front().begin);
+  written_.resize(recorded_, step.ForwardEnd());
   cached_.resize(recorded_, kNone);
   copies_.resize(recorded_);
   settled_.resize(recorded_, false);
-  backward_begin_ = step.backward.front().begin;
+  backward_begin_ = step.ForwardEnd();
   std::vector<bool> floats(recorded_, first == kFloatType);
   for (const Operand& operand : step.operands) {
     if (IsFloat(operand)) floats[operand.block] = true;
@@ -58,12 +58,42 @@ Versions::Versions(const Step& step, uint8_t first)
   }
 }
 
+uint8_t Versions::PromotedOf(std::span<const Operand> operands) const {
+  uint8_t scalar = 0, dimensioned = 0;
+  for (const Operand& operand : operands) {
+    if (!IsFloat(operand) || !Known(operand.block)) continue;
+    uint8_t& type = step_.Rank(operand.shape) == 0 ? scalar : dimensioned;
+    const uint8_t own = TypeOf(operand.block);
+    if (type == 0 || own == kFloatType) type = own;
+  }
+  return dimensioned != 0 ? dimensioned : scalar;
+}
+
+uint8_t Versions::FirstOf(std::span<const Operand> operands, uint8_t otherwise) const {
+  for (const Operand& operand : operands) {
+    if (IsFloat(operand) && Known(operand.block)) return TypeOf(operand.block);
+  }
+  return otherwise;
+}
+
+bool Versions::HasWiderCopy(uint32_t block) const {
+  if (block == kNone) return false;
+  return std::any_of(copies_[block].begin(), copies_[block].end(),
+                     [&](uint32_t copy) { return types_[copy] == kFloatType && widened_[copy] != kNone; });
+}
+
 bool Versions::IsLow(uint32_t block) const {
   return types_[block] == kHalfType || types_[block] == kBfloat16Type;
 }
 
 bool Versions::IsTrained(uint32_t block) const {
   return std::binary_search(step_.trained.begin(), step_.trained.end(), block);
+}
+
+bool Versions::IsWeight(const Operand& operand) const {
+  constexpr uint64_t kLeaf = trace::kTensorRequiresGrad | trace::kTensorIsLeaf;
+  if (!step_.OnlyForward()) return IsTrained(operand.block);
+  return (operand.flags & kLeaf) == kLeaf && (operand.flags & trace::kTensorIsView) == 0;
 }
 
 void Versions::Used(uint32_t block, Position at) {

@@ -6,6 +6,8 @@
 // saw, and the others end with their last use.
 #pragma once
 
+#include <algorithm>
+#include <span>
 #include <vector>
 
 #include "profiler/whatif/step.h"
@@ -22,18 +24,30 @@ class Versions {
   [[nodiscard]] uint8_t TypeOf(uint32_t block) const { return types_[current_[block]]; }
   [[nodiscard]] uint32_t Current(uint32_t block) const { return current_[block]; }
   [[nodiscard]] bool IsCopy(uint32_t block) const { return current_[block] >= recorded_; }
+  // The widest type of these operands, of those with dimensions when there are any; 0 when none is decided.
+  [[nodiscard]] uint8_t PromotedOf(std::span<const Operand> operands) const;
+  // That of the first one that is decided.
+  [[nodiscard]] uint8_t FirstOf(std::span<const Operand> operands, uint8_t otherwise) const;
   // Whether the block itself, not a copy, has become low.
   [[nodiscard]] bool IsLow(uint32_t block) const;
   [[nodiscard]] bool IsTrained(uint32_t block) const;
+  // What autocast keeps copies of. Without backward nothing shows what is trained; it asks the tensor,
+  // whether it is a leaf that requires a gradient.
+  [[nodiscard]] bool IsWeight(const Operand& operand) const;
   // Whether the program itself made it, or what it is computed from, wider than the low type.
   [[nodiscard]] bool Widened(uint32_t block) const { return WidenedBy(block) != model::kNone; }
   // The operator that did so first.
   [[nodiscard]] uint32_t WidenedBy(uint32_t block) const { return widened_[current_[block]]; }
 
+  // Whether the program itself made a copy of it that is wider; also of no block.
+  [[nodiscard]] bool HasWiderCopy(uint32_t block) const;
+
   void SetCurrent(uint32_t block, uint32_t version) { current_[block] = version; }
   void Decide(uint32_t block, uint8_t type) { types_[block] = type; }
   void Widen(uint32_t block, uint32_t by) { widened_[current_[block]] = by; }
   void Used(uint32_t block, Position at);
+  // A variable of the program holds the block itself, whatever is made of it.
+  void Held(uint32_t block, Position until) { used_[block] = std::max(used_[block], until); }
 
   // A new copy that is the block's current version from now on; in backward one that is there already is
   // taken. `op`: the operator of forward that converts; its copy ends with it unless a node keeps it.
