@@ -166,12 +166,13 @@ bool ListsRmsNorm(std::string_view torch) {
 
 }  // namespace
 
-CastRule AutocastRuleOf(std::string_view op, std::string_view torch) {
+CastRule AutocastRuleOf(std::string_view op, std::string_view torch, bool half) {
   const std::string_view name = Bare(op);
   if (name.empty()) return CastRule::kNone;
   if (In(kLow, name)) return CastRule::kLow;
   if (In(kSingle, name) || (name == "rms_norm" && ListsRmsNorm(torch))) return CastRule::kSingle;
-  if (In(kIntoSingle, name)) return CastRule::kIntoSingle;
+  const bool softmax = name == "softmax" || name == "log_softmax";
+  if (In(kIntoSingle, name)) return softmax && !half ? CastRule::kSingle : CastRule::kIntoSingle;
   return In(kPromote, name) ? CastRule::kPromote : CastRule::kNone;
 }
 

@@ -18,8 +18,10 @@ enum class CastRule {
   kPromote,     // the widest type of what goes in; conversions are made
 };
 
-// `op` as the dispatcher names it: "aten::linear". `torch` is a release, "2.15.0".
-[[nodiscard]] CastRule AutocastRuleOf(std::string_view op, std::string_view torch);
+// `op` as the dispatcher names it: "aten::linear". `torch` is a release, "2.15.0". `half`: the low type is
+// float16, of which softmax has a kernel that returns float; bfloat16 it converts first
+// (aten/src/ATen/native/SoftMax.cpp).
+[[nodiscard]] CastRule AutocastRuleOf(std::string_view op, std::string_view torch, bool half = true);
 
 // Results behind the first stay float: means, inverse deviations, logarithms of sums, gradients of norms'
 // weights.

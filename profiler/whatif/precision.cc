@@ -87,9 +87,9 @@ class Retyped {
     covered_[index] = op.parent != kNone && (covered_[op.parent] || rules_[op.parent] != CastRule::kNone);
     if (way_ == Way::kAllLow) return CheckTypes(index);
     if (covered_[index] || op.begin < forward_begin_ || op.begin >= backward_begin_) return;
-    const CastRule rule = AutocastRuleOf(step_.NameOf(op), step_.torch_version);
+    const CastRule rule = AutocastRuleOf(step_.NameOf(op), step_.torch_version, low_ == kHalfType);
     // cross_entropy asks for the type that it was given, and autocast leaves that alone.
-    if (rule == CastRule::kIntoSingle && op.parent != kNone &&
+    if (op.parent != kNone && step_.NameOf(op) == "aten::log_softmax" &&
         step_.NameOf(step_.ops[op.parent]) == "aten::cross_entropy_loss")
       return;
     rules_[index] = rule;
@@ -181,10 +181,11 @@ class Retyped {
     }
     if (versions_.TypeOf(block) == wanted) return;
     const Position before = step_.nodes[node].begin;
-    versions_.Cast(block, wanted,
-                   moments_.ByANode(block) || Converted(node) ? before - kBeforeNode
-                                                              : moments_.ProducedBefore(block, before),
-                   kNone, gradient);
+    const Position at =
+        moments_.ByANode(block) || Converted(node)
+            ? before - kBeforeNode
+            : std::max(moments_.ProducedBefore(block, before), consumers_.HandedOn(block, before) + kStride);
+    versions_.Cast(block, wanted, at, kNone, gradient);
   }
 
   // Whether the program itself made what the node's operator returned wider: a node converts its gradient.

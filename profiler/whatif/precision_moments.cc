@@ -9,16 +9,33 @@ namespace vramscope::whatif {
 
 using model::kNone;
 
+namespace {
+constexpr std::string_view kAddition = "AddBackward";
+}  // namespace
+
 bool IsFloat(const Operand& operand) { return operand.block != kNone && operand.dtype == kFloatType; }
 
 Consumers::Consumers(const Step& step) {
   for (const Op& op : step.ops) {
     if (op.node == kNone || op.parent != kNone || op.name != step.nodes[op.node].name) continue;
+    const bool adds = step.NameOf(op).substr(0, kAddition.size()) == kAddition;
     for (uint32_t i = 0; i < op.input_count; ++i) {
       const Operand& operand = step.operands[op.first_input + i];
-      if (IsFloat(operand)) nodes_[operand.block].emplace_back(op.begin, op.node);
+      if (!IsFloat(operand)) continue;
+      nodes_[operand.block].emplace_back(op.begin, op.node);
+      if (adds && op.end < kForever) handed_on_[operand.block].push_back(op.end);
     }
   }
+}
+
+Position Consumers::HandedOn(uint32_t block, Position at) const {
+  const auto found = handed_on_.find(block);
+  Position last = kBefore;
+  if (found == handed_on_.end()) return last;
+  for (const Position end : found->second) {
+    if (end < at) last = std::max(last, end);
+  }
+  return last;
 }
 
 uint32_t Consumers::Next(uint32_t block, Position behind) const {

@@ -28,10 +28,14 @@ struct Moment {
 class Consumers {
  public:
   explicit Consumers(const Step& step);
+  // When the last node before `at` that hands on what it is given, as that of an addition does, had done so
+  // with the block; kBefore when none did.
+  [[nodiscard]] Position HandedOn(uint32_t block, Position at) const;
   // The first that begins after `behind`; kNone when there is none.
   [[nodiscard]] uint32_t Next(uint32_t block, Position behind) const;
 
  private:
+  std::unordered_map<uint32_t, std::vector<Position>> handed_on_;  // by block: ends of operators
   std::unordered_map<uint32_t, std::vector<std::pair<Position, uint32_t>>> nodes_;
 };
 
