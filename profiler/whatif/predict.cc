@@ -26,7 +26,7 @@ void TellEmptyCacheTime(const Replayed& replayed, Outcome& outcome) {
 
 // Where the optimizer's step has the peak, fewer samples do not lower it; people expect them to.
 void TellWhyBatchSavesNothing(const Use& before, const Use& after, Outcome& outcome) {
-  const bool fewer = outcome.extra_ns > 0;  // the same samples take longer
+  const bool fewer = !outcome.time_basis.empty();  // the same samples take more steps
   if (!fewer || before.peak.phase != "optimizer" || after.peak.phase != "optimizer") return;
   constexpr uint64_t kLittle = 20;  // 5 %
   const uint64_t was = before.allocator.allocated_peak, is = after.allocator.allocated_peak;
