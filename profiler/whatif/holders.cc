@@ -39,8 +39,7 @@ bool Holders::MeetsAnother(const Op& op) const {
 Position Holders::Until(const Operand& operand) const {
   const Op& op = step_.ops[operand.op];
   const Position made = step_.blocks[operand.block].begin;
-  const bool result = (operand.flags & trace::kTensorIsOutput) != 0;
-  if (op.node != kNone || made == kBefore || result) return kBefore;
+  if (op.node != kNone || made == kBefore) return kBefore;
   Position until = kBefore;
   uint32_t call = call_[operand.op];
   // Of the calls around the operator those that were given the block, and the one that they were called in.

@@ -5,7 +5,7 @@
 //
 //   block(x)                x is held by the call until block returns, as Python holds arguments
 //   q, k = f(x), g(x)       what meets in a matrix product or in attention was computed beside each other, so
-//   it y = attend(q, k, v)     has names, and these last until the function ends that has them
+//   y = attend(q, k, v)     it has names, as what comes of it; they last until the function ends
 //
 // All else goes with its last use: x = f(x), and what stands within an expression.
 #pragma once

@@ -67,7 +67,10 @@ LastUses LastUsesOf(const Step& step) {
   for (const Operand& operand : step.operands) {
     const Op& op = step.ops[operand.op];
     if (operand.block == kNone || op.node != kNone || op.end >= kForever) continue;
-    uses.of_block[operand.block] = std::max({uses.of_block[operand.block], op.end, holders.Until(operand)});
+    // What attention gives is often overwritten by what is made of it (GPT-2): it is not held here.
+    const bool result = (operand.flags & trace::kTensorIsOutput) != 0;
+    const Position held = result ? kBefore : holders.Until(operand);
+    uses.of_block[operand.block] = std::max({uses.of_block[operand.block], op.end, held});
   }
   return uses;
 }
