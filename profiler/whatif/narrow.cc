@@ -205,6 +205,7 @@ class Narrower {
 
   [[nodiscard]] Step Run() const {
     Step changed = step_;
+    changed.narrowed = true;
     for (uint32_t i = 0; i < step_.blocks.size(); ++i) {
       const uint32_t of = step_.blocks[i].copy_of;
       const Share share = of != kNone && shares_[i].of == 1 ? shares_[of] : shares_[i];
@@ -268,6 +269,7 @@ std::string WhyNoHiddenWidths(const Step& step) {
     return "calls of modules, one backward pass and one optimizer step are needed: record a Python program "
            "that "
            "trains.";
+  if (step.narrowed) return "widths are pruned already: record the pruned program, and ask then.";
   if (!step.inserted.empty())
     return "beside layers that --lora is asked for, widths cannot be told: record the program with LoRA, and "
            "ask "

@@ -116,6 +116,12 @@ TEST(NarrowTest, RanksShareOutAHiddenWidthAndAddUpWhatComesOfIt) {
               testing::HasSubstr("32 elements"));
 }
 
+TEST(NarrowTest, HowManyRanksCouldShareAPrunedWidthIsNotKnown) {
+  const Network network;
+  const Step pruned = PruneLever().Rewrite(network.step, "0.5:*")->value();
+  EXPECT_THAT(ShardLever().Rewrite(pruned, "tp:2:*")->error().sentence, testing::HasSubstr("pruned already"));
+}
+
 TEST(NarrowTest, WhatIsNotHiddenIsRefused) {
   const Network network;
   EXPECT_THAT(PruneLever().Rewrite(network.step, "0.5:narrow")->error().sentence,

@@ -175,7 +175,8 @@ class Step {
   // How long the host took from one moment of the recorded step to another.
   [[nodiscard]] double HostNs(Position from, Position to) const {
     const auto time_of = [&](Position at) {
-      const Position within = std::clamp<Position>(Recorded(at), 0, std::max<Position>(Recorded(length) - 1, 0));
+      const Position within =
+          std::clamp<Position>(Recorded(at), 0, std::max<Position>(Recorded(length) - 1, 0));
       return run->times.TimeOf(first_event + static_cast<model::EventIndex>(within));
     };
     return from < to ? static_cast<double>(time_of(to) - time_of(from)) : 0;
@@ -203,7 +204,8 @@ class Step {
   std::vector<uint32_t> trained;
   static constexpr uint32_t kFirstOwnText = 1u << 31;
   std::shared_ptr<std::deque<std::string>> own_texts;  // of levers; copies of the step share them
-  std::vector<Window> inserted;  // by levers, in order: no time of the recorded step
+  std::vector<Window> inserted;                        // by levers, in order: no time of the recorded step
+  bool narrowed = false;       // blocks are smaller than the shapes of operands say: widths were pruned
   uint16_t added_streams = 0;  // behind those of the run, for blocks that a lever put in
 
   OnFirstUse batch_axis;  // FollowBatch
