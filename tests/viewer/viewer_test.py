@@ -217,6 +217,23 @@ class Script(ViewerTest):
             "expect files.0.loaded = true",
         ])
 
+    def test_frames_of_a_script_are_counted_by_view(self) -> None:
+        times = self.path("times.json")
+        self.run_script(["click tab.map", "repeat 7 wait 3", "repeat 2 key .", "click tab.timeline", "wait 5"],
+                        "--frame-times", times, TRAINING)
+        with open(times, encoding="utf-8") as file:
+            told = json.load(file)
+        # A key is two frames. A click is three, seen in the view that it leaves: the move to the tab, the press, the release.
+        self.assertEqual(told["views"]["map"]["frames"], 7 * 3 + 2 * 2 + 3)
+        for view_times in told["views"].values():
+            self.assertLessEqual(view_times["median_ms"], view_times["p99_ms"])
+            self.assertLessEqual(view_times["p99_ms"], view_times["longest_ms"])
+        opening = [told["opening"][name]["seconds"] for name in ("first_picture", "timeline", "everything")]
+        self.assertEqual(opening, sorted(opening))
+        self.assertGreater(told["memory"]["events"], 700)
+        refused = view("--frame-times", times, TRAINING)
+        self.assertEqual((refused.returncode, "--script" in refused.stderr), (2, True))
+
     def test_a_script_that_is_wrong_says_where(self) -> None:
         script = self.path("wrong.txt")
         for line, sentence in [("click nowhere", '"nowhere" is not on the screen'), ("expect dark = false", "dark is true"), ("jump", "no command")]:
