@@ -40,7 +40,7 @@ HELD_OUT: Dict[str, Facts] = {
     "moe": Facts((4, 4, 4), ("model.layers.*", "model"), NO_WIDTHS),
     "whisper": Facts((4, 8, 8), ("model.encoder", "model.encoder,model.decoder.layers.*"), NO_WIDTHS),
     "gpt_neox": Facts((4, 8, 8), ("gpt_neox.layers.*", "gpt_neox"), NO_WIDTHS),
-    "segformer": Facts((4, 8, 8), ("segformer.encoder", "segformer"), (*NO_BLOCKS, *NO_WIDTHS)),
+    "segformer": Facts((4, 8, 8), ("segformer.stages", "segformer"), (*NO_BLOCKS, *NO_WIDTHS)),
     "wav2vec2": Facts((4, 8, 8), ("wav2vec2.encoder.layers.*", "wav2vec2"), NO_WIDTHS),
     "opt": Facts((4, 8, 8), ("model.decoder.layers.*", "model.decoder.layers.*"), NO_WIDTHS),
     "mobilenet": Facts((8, 12, 16), ("features", "features"), (*NO_BLOCKS, *NO_LINEAR)),
