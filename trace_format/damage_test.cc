@@ -77,6 +77,32 @@ TEST(CutTraceTest, EveryLengthGivesTheEventsOfItsWholeBlocks) {
   }
 }
 
+TEST(CutTraceTest, ASourceFileIsThereWholeOrNotAtAll) {
+  const std::string before(3000, 'a');
+  const std::string after = "import torch\n";
+  Bytes whole;
+  {
+    auto writer = TraceWriter::Create(std::make_unique<testing::MemorySink>(&whole), {1, 1}).value();
+    writer->AddSourceFile("train.py", before);
+    ASSERT_TRUE(writer->Flush().ok());
+    writer->AddSourceFile("train.py", after);
+    ASSERT_TRUE(writer->Close().ok());
+  }
+  size_t with_none = 0, with_before = 0, with_after = 0;
+  for (size_t size = kFileHeaderBytes; size <= whole.size(); ++size) {
+    const Bytes cut(whole.begin(), whole.begin() + static_cast<ptrdiff_t>(size));
+    const auto reader = TraceReader::OpenBytes(cut, "run.vms");
+    ASSERT_TRUE(reader.ok()) << reader.error().sentence;
+    const SourceFiles& files = (*reader)->source_files();
+    const std::string_view text = files.empty() ? "" : files.find("train.py")->second;
+    ASSERT_TRUE(files.empty() || text == before || text == after) << "cut at " << size;
+    ++(files.empty() ? with_none : text == before ? with_before : with_after);
+  }
+  EXPECT_GT(with_none, 0u);
+  EXPECT_GT(with_before, 0u);
+  EXPECT_GT(with_after, 0u);
+}
+
 TEST(CutTraceTest, TheSentenceSaysWhatIsLeft) {
   const std::vector<Event> events = Training(100'000);
   const Bytes whole = SmallTrace(events, 25'000);

@@ -13,6 +13,9 @@ constexpr uint64_t kMaxRecords = 1u << 20;
 
 constexpr size_t kMaxStackDepth = 4096;
 
+// Nobody's program has so many source files; a hostile trace could name an empty one in three bytes.
+constexpr size_t kMaxSourceFiles = 1 << 16;
+
 void PutRecord(uint32_t number, ByteView record, Bytes* out) {
   PutVarint(number, out);
   PutVarint(record.size(), out);
@@ -64,6 +67,14 @@ void PutMetadata(std::string_view key, std::string_view value, Bytes* out) {
   PutText(value.substr(0, kMaxTextBytes), out);
 }
 
+void PutSourceFile(std::string_view path, std::string_view text, Bytes* out) {
+  Bytes record;
+  PutText(path.substr(0, kMaxTextBytes), &record);
+  PutText(text.substr(0, kMaxTextBytes), &record);
+  PutVarint(record.size(), out);
+  PutBytes(record, out);
+}
+
 Definitions::Definitions(uint64_t file_bytes)
     : max_records_(std::min(kMaxRecords, file_bytes * kRecordsPerFileByte)) {}
 
@@ -80,6 +91,8 @@ bool Definitions::Apply(BlockType type, uint32_t count, ByteView payload) {
       return ApplyThreads(count, cursor);
     case BlockType::kMetadata:
       return ApplyMetadata(count, cursor);
+    case BlockType::kSourceFiles:
+      return ApplySourceFiles(count, cursor);
     default:
       return true;
   }
@@ -154,6 +167,18 @@ bool Definitions::ApplyMetadata(uint32_t count, ByteCursor cursor) {
     const std::string_view value = cursor.Text();
     if (!cursor.ok()) return false;
     metadata_.insert_or_assign(std::string(key), std::string(value));
+  }
+  return true;
+}
+
+bool Definitions::ApplySourceFiles(uint32_t count, ByteCursor cursor) {
+  for (uint32_t i = 0; i < count; ++i) {
+    ByteCursor record(cursor.Take(cursor.Varint()));
+    const std::string_view path = record.Text();
+    const std::string_view text = record.Text();
+    if (!record.ok() || !cursor.ok()) return false;
+    if (source_files_.size() >= kMaxSourceFiles && !source_files_.contains(path)) return false;
+    source_files_.insert_or_assign(path, text);
   }
   return true;
 }

@@ -8,6 +8,8 @@
 //                            │ varint zigzag(exit status) │ text executable │ text command line
 //   threads    varint number │ varint length │ varint process │ varint os thread │ text name
 //   metadata   text key │ text value; later values replace earlier ones
+//   source     varint length │ text path │ text content; a later one of the same path replaces the earlier one
+//   files
 //
 // text = varint length, bytes. `length` counts the bytes of a record after it: a newer writer may add to a
 // record's end, readers skip what they do not know. How many there are in a block, its header's count tells.
@@ -44,6 +46,9 @@ struct ThreadInfo {
   std::string name;
 };
 
+// Whole source files by the paths that frames name them with.
+using SourceFiles = std::map<std::string_view, std::string_view>;
+
 using Metadata = std::map<std::string, std::string, std::less<>>;
 
 // Each appends one definition to the payload of a block.
@@ -52,6 +57,7 @@ void PutStackNode(StackId id, StackNode node, Bytes* out);
 void PutProcess(uint32_t number, const ProcessInfo& info, Bytes* out);
 void PutThread(uint32_t number, const ThreadInfo& info, Bytes* out);
 void PutMetadata(std::string_view key, std::string_view value, Bytes* out);
+void PutSourceFile(std::string_view path, std::string_view text, Bytes* out);
 
 // What a reader has learnt from the definition blocks.
 class Definitions {
@@ -60,7 +66,7 @@ class Definitions {
   explicit Definitions(uint64_t file_bytes);
 
   // Takes a definition block in; false when its payload is malformed (what came before the fault is kept).
-  // Strings are views into `payload`, which must live as long as they are used.
+  // Strings and source files are views into `payload`, which must live as long as they are used.
   [[nodiscard]] bool Apply(BlockType type, uint32_t count, ByteView payload);
 
   std::string_view String(StringId id) const { return strings_.At(id); }
@@ -69,6 +75,7 @@ class Definitions {
   const std::vector<ProcessInfo>& processes() const { return processes_; }
   const std::vector<ThreadInfo>& threads() const { return threads_; }
   const Metadata& metadata() const { return metadata_; }
+  const SourceFiles& source_files() const { return source_files_; }
 
  private:
   bool ApplyStrings(uint32_t count, ByteCursor cursor);
@@ -76,6 +83,7 @@ class Definitions {
   bool ApplyProcesses(uint32_t count, ByteCursor cursor);
   bool ApplyThreads(uint32_t count, ByteCursor cursor);
   bool ApplyMetadata(uint32_t count, ByteCursor cursor);
+  bool ApplySourceFiles(uint32_t count, ByteCursor cursor);
 
   uint64_t max_records_;
   SparseTable<std::string_view> strings_;
@@ -83,6 +91,7 @@ class Definitions {
   std::vector<ProcessInfo> processes_;
   std::vector<ThreadInfo> threads_;
   Metadata metadata_;
+  SourceFiles source_files_;
 };
 
 }  // namespace vramscope::trace

@@ -79,5 +79,39 @@ TEST(DefinitionsTest, MoreAtTheEndOfARecordIsSteppedOver) {
   EXPECT_EQ(definitions.threads()[1].process, 9u);
 }
 
+TEST(DefinitionsTest, TheLastOfASourceFileCountsAndAFieldOfTheFutureIsSteppedOver) {
+  Bytes payload;
+  PutSourceFile("train.py", "before", &payload);
+  PutSourceFile("", "", &payload);
+  Bytes record;
+  PutText("train.py", &record);
+  PutText("after\n", &record);
+  PutVarint(77, &record);  // a field of the future
+  PutVarint(record.size(), &payload);
+  PutBytes(record, &payload);
+  Definitions definitions(100);
+  EXPECT_TRUE(definitions.Apply(BlockType::kSourceFiles, 3, payload));
+  EXPECT_EQ(definitions.source_files(), (SourceFiles{{"", ""}, {"train.py", "after\n"}}));
+}
+
+TEST(DefinitionsTest, SourceFilesThatAreCutAreLeftOut) {
+  Bytes payload;
+  PutSourceFile("a.py", "one\ntwo\n", &payload);
+  for (size_t size = 0; size < payload.size(); ++size) {
+    Definitions definitions(100);
+    EXPECT_FALSE(definitions.Apply(BlockType::kSourceFiles, 1, ByteView(payload).first(size))) << size;
+    EXPECT_TRUE(definitions.source_files().empty()) << size;
+  }
+}
+
+TEST(DefinitionsTest, SoManySourceFilesThatNobodyHasAreNotBelieved) {
+  Bytes payload;
+  constexpr uint32_t kFiles = 70'000;
+  for (uint32_t i = 0; i < kFiles; ++i) PutSourceFile(std::to_string(i), "", &payload);
+  Definitions definitions(1 << 20);
+  EXPECT_FALSE(definitions.Apply(BlockType::kSourceFiles, kFiles, payload));
+  EXPECT_EQ(definitions.source_files().size(), 65'536u);
+}
+
 }  // namespace
 }  // namespace vramscope::trace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Traces of each format version as its first writer wrote them (tests/trace_reader/make_trace). They are never written
-// again: as long as this passes, traces that users keep stay readable. The texts beside them are what
-// read_trace.py, written from docs/trace-format.md, prints.
+// Traces of each format version as its first writer wrote them (tests/trace_reader/make_trace). They are
+// never written again: as long as this passes, traces that users keep stay readable. The texts beside them
+// are what read_trace.py, written from docs/trace-format.md, prints.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -50,7 +50,8 @@ TEST(DocumentationTest, NamesEveryEventTypeAndField) {
 }
 
 INSTANTIATE_TEST_SUITE_P(FormatOne, GoldenTraceTest,
-                         ::testing::Values("v1_every_type", "v1_training", "v1_tiny", "v1_1_every_type"));
+                         ::testing::Values("v1_every_type", "v1_training", "v1_tiny", "v1_1_every_type",
+                                           "v1_2_every_type"));
 
 }  // namespace
 }  // namespace vramscope::trace

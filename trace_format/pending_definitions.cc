@@ -42,19 +42,25 @@ void PendingDefinitions::SetMetadata(std::string_view key, std::string_view valu
   changed_keys_.emplace(key);
 }
 
+void PendingDefinitions::AddSourceFile(std::string_view path, std::string_view text) {
+  source_files_.insert_or_assign(std::string(path), std::string(text));
+  unwritten_sources_.emplace(path);
+}
+
 void PendingDefinitions::CopyFrom(const PendingDefinitions& other) {
   for (StringId id = 1; id <= other.strings.count(); ++id) strings.Intern(other.strings.at(id));
   for (StackId id = 1; id <= other.stacks.count(); ++id) stacks.Intern(other.stacks.at(id));
   for (const ProcessInfo& process : other.processes_) AddProcess(process);
   for (const ThreadInfo& thread : other.threads_) AddThread(thread);
   for (const auto& [key, value] : other.metadata_) SetMetadata(key, value);
+  for (const auto& [path, text] : other.source_files_) AddSourceFile(path, text);
 }
 
 Status PendingDefinitions::Write(BlockWriter* blocks, const BlockHeader& position) {
   using Step = Status (PendingDefinitions::*)(BlockWriter*, BlockHeader);
   for (const Step step : {&PendingDefinitions::WriteMetadata, &PendingDefinitions::WriteProcesses,
                           &PendingDefinitions::WriteThreads, &PendingDefinitions::WriteStrings,
-                          &PendingDefinitions::WriteStacks}) {
+                          &PendingDefinitions::WriteStacks, &PendingDefinitions::WriteSourceFiles}) {
     if (Status written = (this->*step)(blocks, position); !written.ok()) return written;
   }
   return {};
@@ -132,6 +138,21 @@ Status PendingDefinitions::WriteMetadata(BlockWriter* blocks, BlockHeader header
     }
     if (Status written = blocks->Write(header, payload); !written.ok()) return written;
     changed_keys_.erase(changed_keys_.begin(), next);
+  }
+  return {};
+}
+
+Status PendingDefinitions::WriteSourceFiles(BlockWriter* blocks, BlockHeader header) {
+  header.type = BlockType::kSourceFiles;
+  while (!unwritten_sources_.empty()) {
+    Bytes payload;
+    header.count = 0;
+    auto next = unwritten_sources_.begin();
+    for (; next != unwritten_sources_.end() && HasRoom(payload, header.count); ++next, ++header.count) {
+      PutSourceFile(*next, source_files_.find(*next)->second, &payload);
+    }
+    if (Status written = blocks->Write(header, payload); !written.ok()) return written;
+    unwritten_sources_.erase(unwritten_sources_.begin(), next);
   }
   return {};
 }

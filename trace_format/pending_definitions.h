@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -23,6 +25,7 @@ class PendingDefinitions {
   void UpdateProcess(uint32_t process, const ProcessInfo& info);
   uint32_t AddThread(const ThreadInfo& info);
   void SetMetadata(std::string_view key, std::string_view value);
+  void AddSourceFile(std::string_view path, std::string_view text);
 
   // The process of a thread; 0 for threads that were not added.
   uint32_t ProcessOf(uint32_t thread) const {
@@ -43,6 +46,7 @@ class PendingDefinitions {
   Status WriteProcesses(BlockWriter* blocks, BlockHeader header);
   Status WriteThreads(BlockWriter* blocks, BlockHeader header);
   Status WriteMetadata(BlockWriter* blocks, BlockHeader header);
+  Status WriteSourceFiles(BlockWriter* blocks, BlockHeader header);
 
   uint32_t strings_written_ = 0;
   uint32_t stacks_written_ = 0;
@@ -50,6 +54,8 @@ class PendingDefinitions {
   std::vector<ProcessInfo> processes_;
   std::vector<ThreadInfo> threads_;
   Metadata metadata_;
+  std::map<std::string, std::string, std::less<>> source_files_;
+  std::set<std::string, std::less<>> unwritten_sources_;
   std::set<uint32_t> changed_processes_;
   std::set<std::string, std::less<>> changed_keys_;
 };

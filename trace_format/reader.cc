@@ -18,7 +18,9 @@
 namespace vramscope::trace {
 namespace {
 
-bool IsDefinition(BlockType type) { return type >= BlockType::kStrings && type <= BlockType::kMetadata; }
+bool IsDefinition(BlockType type) {
+  return (type >= BlockType::kStrings && type <= BlockType::kMetadata) || type == BlockType::kSourceFiles;
+}
 
 bool IsKnown(BlockType type) {
   return IsDefinition(type) || type == BlockType::kEvents || type == BlockType::kCheckpoint;
@@ -92,7 +94,7 @@ class TraceReader::Impl {
   bool header_damaged_ = false;
   BlockMap map_;
   Definitions definitions_;
-  std::deque<Bytes> definition_payloads_;  // strings are views into them, or into the file
+  std::deque<Bytes> definition_payloads_;  // strings, sources are views into them, or into the file
   uint64_t definition_bytes_ = 0;
   std::vector<BlockEntry> event_blocks_;
   std::vector<BlockEntry> checkpoints_;
@@ -308,6 +310,7 @@ const TraceClock& TraceReader::clock() const { return impl_->clock(); }
 const std::vector<ProcessInfo>& TraceReader::processes() const { return impl_->definitions().processes(); }
 const std::vector<ThreadInfo>& TraceReader::threads() const { return impl_->definitions().threads(); }
 const Metadata& TraceReader::metadata() const { return impl_->definitions().metadata(); }
+const SourceFiles& TraceReader::source_files() const { return impl_->definitions().source_files(); }
 const Damage& TraceReader::damage() const { return impl_->damage(); }
 uint64_t TraceReader::event_count() const { return impl_->event_count(); }
 uint64_t TraceReader::first_time_ns() const { return impl_->first_time_ns(); }

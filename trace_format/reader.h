@@ -39,6 +39,8 @@ class TraceReader {
   const std::vector<ProcessInfo>& processes() const;
   const std::vector<ThreadInfo>& threads() const;
   const Metadata& metadata() const;
+  // As they were when a stack with a line of them was recorded; only where that was asked for.
+  const SourceFiles& source_files() const;
   // The first call checks every block's checksum (about 3 GB/s); later ones cost nothing.
   const Damage& damage() const;
 

@@ -25,7 +25,7 @@ namespace vramscope::trace {
 // A newer major cannot be read by this code and is refused. A newer minor adds block types, event types,
 // fields or definition fields that this code skips.
 inline constexpr uint16_t kFormatMajor = 1;
-inline constexpr uint16_t kFormatMinor = 1;
+inline constexpr uint16_t kFormatMinor = 2;
 
 // As PNG's: the first byte is no text, CR LF and LF show a transfer that changed line ends, ^Z stops a DOS
 // `type`.
@@ -52,6 +52,7 @@ enum class BlockType : uint16_t {
   kEvents = 6,
   kCheckpoint = 7,
   kIndex = 8,
+  kSourceFiles = 9,
 };
 
 // The version of every block type that this code writes, and the highest that it reads.

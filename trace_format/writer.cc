@@ -187,6 +187,18 @@ uint32_t TraceWriter::ProcessOf(uint32_t thread) const { return impl_->definitio
 void TraceWriter::SetMetadata(std::string_view key, std::string_view value) {
   impl_->definitions().SetMetadata(key, value);
 }
+void TraceWriter::AddSourceFile(std::string_view path, std::string_view text) {
+  impl_->definitions().AddSourceFile(path, text);
+}
+StackId TraceWriter::VisitFrames(StackId first, const std::function<void(std::string_view)>& visit) const {
+  const PendingDefinitions& definitions = impl_->definitions();
+  StackId next = std::max<StackId>(first, 1);
+  for (; next <= definitions.stacks.count(); ++next) {
+    const StringId frame = definitions.stacks.at(next).frame;
+    if (frame != 0 && frame <= definitions.strings.count()) visit(definitions.strings.at(frame));
+  }
+  return next;
+}
 
 Status TraceWriter::Append(std::span<const Event> events) { return impl_->Append(events); }
 Status TraceWriter::Flush() { return impl_->Flush(); }

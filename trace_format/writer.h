@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -64,6 +65,13 @@ class TraceWriter {
   // "vramscope.version", "command_line", "env.PYTORCH_CUDA_ALLOC_CONF", "torch.version", "option.depth", ...
   // Later values replace earlier ones.
   void SetMetadata(std::string_view key, std::string_view value);
+
+  // A whole source file, by the path that frames name it with; at most kMaxTextBytes of it. A later one of
+  // the same path replaces it.
+  void AddSourceFile(std::string_view path, std::string_view text);
+  // Frames of the stacks, for whoever looks at those that are new: calls `visit` with each from number `first`
+  // on (from 1; some come more than once) and returns the number that the next one will have.
+  StackId VisitFrames(StackId first, const std::function<void(std::string_view)>& visit) const;
 
   // Events in the order in which they are to be read; times should not fall, but may (a late thread).
   // Event::thread is a number that AddThread gave; an event of another thread counts as process 0. Events of

@@ -64,7 +64,14 @@ TEST(WriterTest, DefinitionsComeBack) {
   EXPECT_EQ(writer->AddThread({process, 11, "main"}), 0u);
   EXPECT_EQ(writer->AddThread({process, 12, "worker"}), 1u);
   writer->SetMetadata("option.depth", "auto");
+  writer->AddSourceFile("train.py", "first\n");
+  writer->AddSourceFile("model.py", "");
+  std::vector<std::string> frames;
+  const StackId next = writer->VisitFrames(1, [&](std::string_view frame) { frames.emplace_back(frame); });
+  EXPECT_EQ(frames, (std::vector<std::string>{"train.py:10", binary, binary}));
+  EXPECT_EQ(writer->VisitFrames(next, [](std::string_view) { FAIL(); }), next);
   ASSERT_TRUE(writer->Flush().ok());
+  writer->AddSourceFile("train.py", "second\n");
   writer->UpdateProcess(process,
                         {.pid = 10, .end_ns = 99, .exit_status = -9, .command_line = "python3 train.py"});
   writer->SetMetadata("option.depth", "deep");
@@ -88,8 +95,20 @@ TEST(WriterTest, DefinitionsComeBack) {
   ASSERT_EQ(reader->threads().size(), 2u);
   EXPECT_EQ(reader->threads()[1].name, "worker");
   EXPECT_EQ(reader->metadata(), (Metadata{{"option.depth", "deep"}, {"torch.version", "2.6.0"}}));
+  EXPECT_EQ(reader->source_files(), (SourceFiles{{"model.py", ""}, {"train.py", "second\n"}}));
   EXPECT_EQ(reader->damage().sentence, "");
   EXPECT_TRUE(reader->damage().closed_cleanly);
+}
+
+TEST(WriterTest, ATraceLikeAnotherHasItsSourceFiles) {
+  Bytes bytes, copied;
+  const auto writer = WriterTo(&bytes);
+  writer->AddSourceFile("train.py", "first\n");
+  ASSERT_TRUE(writer->Flush().ok());
+  auto copy =
+      TraceWriter::CreateLike(*writer, std::make_unique<testing::MemorySink>(&copied), {1, 1}).value();
+  ASSERT_TRUE(copy->Close().ok());
+  EXPECT_EQ(ReaderOf(copied)->source_files(), (SourceFiles{{"train.py", "first\n"}}));
 }
 
 TEST(WriterTest, ManyDefinitionsAreSplitIntoBlocks) {

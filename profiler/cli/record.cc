@@ -44,6 +44,8 @@ const VerbHelp& RecordHelp() {
         "The steps, from 1, that are recorded with operators: 3, 2-4, or 2-4,100-101."},
        {"stacks", '\0', "none|python|native|all",
         "Where in the code, in deep steps. Costs time in the program."},
+       {"embed-source", '\0', nullptr,
+        "Put the source files of your program that stacks name into the trace; with --stacks."},
        {"cupti", '\0', "auto|off|on",
         "Watch the CUDA driver through CUPTI too. auto: only where the hooks are passed by.\n"
         "on: always, to compare the two; torch.profiler then shares CUPTI with the recorder."},
@@ -123,6 +125,7 @@ Result<collector::RecordOptions> OptionsFrom(const Arguments& arguments) {
   options.depth = arguments.Get("depth", options.depth);
   options.deep_steps = arguments.Get("deep-steps", options.deep_steps);
   options.stacks = arguments.Get("stacks", options.stacks);
+  options.embed_source = arguments.Has("embed-source");
   options.emit_nvtx_mem = arguments.Has("emit-nvtx-mem");
   options.cupti = arguments.Get("cupti", options.cupti);
   options.version = VRAMSCOPE_VERSION;
@@ -138,6 +141,11 @@ Result<collector::RecordOptions> OptionsFrom(const Arguments& arguments) {
     return Error{fmt::format(
         "--stacks {} is recorded in deep steps, and --depth light has none. Leave out one of the two.",
         options.stacks)};
+  }
+  if (options.embed_source && options.stacks == "none") {
+    return Error{
+        "--embed-source embeds the files that recorded stacks name, and none are recorded. Add --stacks "
+        "python."};
   }
   if (options.command.empty()) return Error{"record needs a command: vramscope record -- python train.py"};
   if (arguments.Has("black-box")) {

@@ -32,6 +32,7 @@ struct RecordOptions {
   std::string stacks = "none";
   std::string cupti = "auto";
   bool emit_nvtx_mem = false;
+  bool embed_source = false;  // source files that stacks name, in the trace
   std::string bridge;  // the deep recorder's library (bridge_build.h); empty: deep steps without operators
   std::string bridge_missing;  // why, as one sentence for the trace's metadata
   std::string more_options;    // "key=value;key=value" as it is, for tests

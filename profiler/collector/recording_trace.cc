@@ -125,6 +125,7 @@ Result<RecordingTrace> OpenTrace(const RecordOptions& options) {
     return output.error();
   }
   trace.output = std::move(output).value();
+  if (options.embed_source) trace.output->EmbedSources();
   return trace;
 }
 
@@ -137,6 +138,7 @@ void WriteStartFacts(const RecordOptions& options, trace::TraceWriter& writer) {
   facts["option.deep_steps"] = options.deep_steps;
   facts["option.stacks"] = options.stacks;
   facts["option.cupti"] = options.cupti;
+  if (options.embed_source) facts["option.embed_source"] = "on";
   if (!options.bridge_missing.empty()) facts["bridge.missing"] = options.bridge_missing;
   if (options.max_bytes != 0) facts["option.max_size_bytes"] = std::to_string(options.max_bytes);
   for (const auto& [key, value] : facts) writer.SetMetadata(key, value);

@@ -51,6 +51,7 @@ Result<std::unique_ptr<TraceOutput>> TraceOutput::CreateBlackBox(const trace::Tr
 
 Status TraceOutput::WriteBlackBox(const std::string& path) {
   const bool new_file = access(path.c_str(), F_OK) != 0;
+  if (sources_) sources_->Update(*writer_);
   writer_->SetMetadata("black_box.steps_before", std::to_string(box_->steps_before()));
   Status status;
   if (auto sink = trace::CreateFileSink(path); !sink.ok()) {
@@ -109,6 +110,7 @@ void TraceOutput::Flush() {
   if (stopped_ || box_) return;
   WriteBatch();
   if (stopped_) return;
+  if (sources_) sources_->Update(*writer_);
   if (const Status status = writer_->Flush(); !status.ok()) Stop(status.error().sentence);
 }
 

@@ -8,11 +8,13 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "profiler/collector/black_box.h"
+#include "profiler/collector/source_embedder.h"
 #include "trace_format/result.h"
 #include "trace_format/writer.h"
 
@@ -26,6 +28,9 @@ class TraceOutput {
 
   // Keeps the last `steps` optimizer steps in memory and writes nothing by itself.
   static Result<std::unique_ptr<TraceOutput>> CreateBlackBox(const trace::TraceClock& clock, uint32_t steps);
+
+  // From now on, source files that stacks name go into the trace too (source_embedder.h).
+  void EmbedSources() { sources_.emplace(); }
 
   // The black box as a whole trace of its own; what is in it stays. Only for a black box. On failure nothing
   // is left of a file that was not there before.
@@ -67,6 +72,7 @@ class TraceOutput {
 
   std::unique_ptr<trace::TraceWriter> writer_;  // of a black box: its definitions, never its events
   std::unique_ptr<BlackBox> box_;
+  std::optional<SourceEmbedder> sources_;
   trace::TraceClock clock_;
   bool out_of_memory_ = false;
   uint64_t box_events_ = 0;

@@ -23,6 +23,7 @@ class ForwardingSource : public Source {
   uint64_t event_count() const override { return source_->event_count(); }
   std::string_view String(trace::StringId id) const override { return source_->String(id); }
   std::vector<trace::StringId> Stack(trace::StackId id) const override { return source_->Stack(id); }
+  const trace::SourceFiles& source_files() const override { return source_->source_files(); }
 
  protected:
   [[nodiscard]] const Source& source() const { return *source_; }

@@ -18,6 +18,7 @@ class TraceSource final : public Source {
   uint64_t event_count() const override { return reader_->event_count(); }
   std::string_view String(trace::StringId id) const override { return reader_->String(id); }
   std::vector<trace::StringId> Stack(trace::StackId id) const override { return reader_->Stack(id); }
+  const trace::SourceFiles& source_files() const override { return reader_->source_files(); }
   Status ForEachBatch(const Visit& visit) const override { return reader_->ForEachBatch(visit); }
 
  private:

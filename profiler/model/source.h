@@ -32,6 +32,12 @@ class Source {
   // Frames from outermost to innermost; empty for 0 and unknown ids.
   virtual std::vector<trace::StringId> Stack(trace::StackId id) const = 0;
 
+  // Source files that were recorded with the run; most have none.
+  virtual const trace::SourceFiles& source_files() const {
+    static const trace::SourceFiles none;
+    return none;
+  }
+
   // All events in order, in batches. Return false from `visit` to stop early.
   using Visit = std::function<bool(std::span<const trace::Event>)>;
   virtual Status ForEachBatch(const Visit& visit) const = 0;

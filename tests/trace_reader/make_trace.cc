@@ -49,6 +49,7 @@ void Define(TraceWriter* writer) {
   const StackId middle = writer->InternFrame(outer, frames[1]);
   writer->InternFrame(middle, frames[3]);
   writer->InternFrame(outer, frames[2]);
+  writer->AddSourceFile("train.py", "import torch\n\nx = torch.ones(3)  # \xc3\xbc\n");
 }
 
 // Half of the events, a flush, what changes while a run goes on, the rest.
@@ -58,6 +59,8 @@ Status WriteAll(TraceWriter* writer, std::span<const Event> events) {
   if (Status status = writer->Flush(); !status.ok()) return status;
   writer->SetMetadata("option.depth", "deep");
   writer->InternString("a string of the second half");
+  writer->AddSourceFile("empty.py", "");
+  writer->AddSourceFile("train.py", "import torch\n");
   writer->UpdateProcess(1, {.pid = 4001,
                             .parent_pid = 4000,
                             .start_ns = 1000,

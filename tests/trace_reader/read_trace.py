@@ -251,12 +251,13 @@ class Trace:
         self.processes: Dict[int, Tuple[int, ...]] = {}
         self.threads: Dict[int, Tuple[int, ...]] = {}
         self.metadata: Dict[bytes, bytes] = {}
+        self.sources: Dict[bytes, bytes] = {}
         self.event_blocks: List[Block] = []
         for block in blocks_of(file):
             if block.version > 1:
                 continue
             reader = {1: self.read_strings, 2: self.read_stacks, 3: self.read_processes, 4: self.read_threads,
-                      5: self.read_metadata}.get(block.type)
+                      5: self.read_metadata, 9: self.read_sources}.get(block.type)
             if reader:
                 reader(Cursor(block.payload), block.count)
             elif block.type == 6:
@@ -290,6 +291,12 @@ class Trace:
             key = cursor.text()
             self.metadata[key] = cursor.text()
 
+    def read_sources(self, cursor: Cursor, count: int) -> None:
+        for _ in range(count):
+            record = Cursor(cursor.text())
+            path = record.text()
+            self.sources[path] = record.text()
+
 
 def quoted(text: bytes) -> str:
     return '"' + "".join(chr(b) if 32 <= b < 127 and b not in b'"\\' else f"\\x{b:02x}" for b in text) + '"'
@@ -306,6 +313,8 @@ def lines_of(trace: Trace) -> Iterator[str]:
         yield f"thread {number} process={process} os_thread={os_thread} name={quoted(name)}"
     for number, text in sorted(trace.strings.items()):
         yield f"string {number} {quoted(text)}"
+    for path, content in sorted(trace.sources.items()):
+        yield f"source {quoted(path)} {quoted(content)}"
     for number, frames in sorted(trace.stacks.items()):
         yield f"stack {number} {' '.join(map(str, frames))}"
     alive: Dict[Tuple[int, int], Tuple[int, ...]] = {}

@@ -45,6 +45,8 @@ std::string DefinitionsText(const TraceReader& reader) {
   for (StringId id = 1; reader.String(id).data() != nullptr; ++id) {
     text += Join({"string ", Number(id), " ", Quoted(reader.String(id)), "\n"});
   }
+  for (const auto& [path, content] : reader.source_files())
+    text += Join({"source ", Quoted(path), " ", Quoted(content), "\n"});
   for (StackId id = 1;; ++id) {
     const std::vector<StringId> frames = reader.Stack(id);
     if (frames.empty()) break;
