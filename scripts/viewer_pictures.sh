@@ -12,6 +12,7 @@ vramscope=$PWD/build/release/bin/vramscope
 python=$(torch_python)
 runs=$(mktemp -d)
 trap 'rm -rf "$runs"' EXIT
+export XDG_STATE_HOME=$runs/state  # the layout of nobody's window
 
 # record NAME GPU PROGRAM...: its trace, whether it ended well or without memory.
 record() {
@@ -58,7 +59,8 @@ draw() {
         echo "wait loaded"
         printf 'click tab.%s\nwait answered\n' "$view"
         if [[ $view == whatif ]]; then
-          printf '%s\n' "click whatif.checkpoint.all" "wait answered" "click whatif.amp" "click whatif.amp.bf16" "wait answered"
+          printf '%s\n' "click whatif.checkpoint.all" "wait answered" "click whatif.amp" "click whatif.amp.bf16" "wait answered" \
+            "click whatif.fit.into" "text 880MiB" "key enter" "wait answered"
         fi
         printf 'wait 5\nwait answered\nshot %s\n' "$picture"
       } >"$runs/script.txt"
@@ -80,6 +82,7 @@ if python3 -c 'import PIL' 2>/dev/null; then
 import pathlib, sys
 from PIL import Image
 for path in pathlib.Path(sys.argv[1]).glob("*/*.png"):
-    Image.open(path).convert("RGB").quantize(256, dither=Image.Dither.NONE).save(path, optimize=True)
+    # Maximum coverage: the median cut gives a small square of a legend the colour of a larger one.
+    Image.open(path).convert("RGB").quantize(256, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(path, optimize=True)
 PYTHON
 fi

@@ -39,6 +39,7 @@ struct Start {
   std::vector<std::string> paths;
   std::string place;
   std::optional<Tab> tab;
+  std::optional<bool> dark;  // when a theme was asked for
   HeadlessOptions look;
 };
 
@@ -60,6 +61,7 @@ Result<Start> StartFrom(const cli::Arguments& arguments) {
   const std::string theme = arguments.Get("theme", "dark");
   if (theme != "dark" && theme != "light") return Error{"--theme is dark or light."};
   start.look.dark = theme == "dark";
+  if (arguments.Has("theme")) start.dark = start.look.dark;
   start.look.font = arguments.Get("font");
   if (arguments.Has("scale")) {
     start.look.scale = std::strtof(arguments.Get("scale").c_str(), nullptr);
@@ -95,7 +97,10 @@ int RunWithoutWindow(Start start, const cli::Arguments& arguments) {
   const Status began = viewer.Begin();
   if (!began.ok()) return Fail(began.error().sentence);
   Session& session = viewer.app().session;
-  if (arguments.Has("script")) viewer.app().recent_list = RecentFilesPath();  // a picture leaves no traces
+  if (arguments.Has("script")) {  // a picture leaves no traces
+    viewer.app().recent_list = RecentFilesPath();
+    viewer.app().UseLayout(LayoutPath(), start.dark);
+  }
   OpenAll(session, start);
   viewer.WaitUntilLoaded();
   if (!arguments.Has("script")) {
@@ -162,11 +167,12 @@ int RunWindow(const Start& start, const cli::Arguments& arguments) {
       code = Fail(opened.error().sentence);
     } else {
       Window& window = **opened;
-      app.dark = start.look.dark;
+      app.UseLayout(LayoutPath(), start.dark);
       app.recent_list = RecentFilesPath();
       app.scale = arguments.Has("scale") ? start.look.scale : window.display_scale();
       app.renderer = window.renderer();
-      UseLook(LoadFonts(app.scale, start.look.font), app.dark, app.scale);
+      UseLook(LoadFonts(app.text_scale(), start.look.font), app.layout.dark, app.text_scale());
+      app.look_changed = app.fonts_changed = false;
       OpenAll(app.session, start);
       std::string place = start.place;
       std::string title;
@@ -176,8 +182,13 @@ int RunWindow(const Start& start, const cli::Arguments& arguments) {
                                           : app.session.loading() ? 0.03
                                                                   : 0.25);
         if (!redraw.Wanted(app, happened)) continue;
-        if (app.look_changed) UseLook(look().fonts, app.dark, app.scale);
-        app.look_changed = false;
+        if (app.fonts_changed) {
+          UseLook(LoadFonts(app.text_scale(), start.look.font), app.layout.dark, app.text_scale());
+          window.UploadFonts();
+        } else if (app.look_changed) {
+          UseLook(look().fonts, app.layout.dark, app.text_scale());
+        }
+        app.look_changed = app.fonts_changed = false;
         for (const std::string& path : window.TakeDroppedFiles()) app.session.Open(path);
         window.BeginFrame();
         ImGui::NewFrame();

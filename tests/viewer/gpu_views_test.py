@@ -26,9 +26,46 @@ class TrainingOnAGpu(ViewerTest):
         program = os.path.join(folder.name, "grows.py")
         with open(program, "w", encoding="utf-8") as file:
             file.write(GROWING)
-        done = subprocess.run([VRAMSCOPE, "dryrun", "--gpu", "rtx-4090", "-o", cls.trace, "--", python, program], stdout=subprocess.PIPE,
+        done = subprocess.run([VRAMSCOPE, "dryrun", "--gpu", "rtx-4090", "--steps", "all", "-o", cls.trace, "--", python, program], stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, text=True, timeout=900)
         assert done.returncode == 0, done.stdout
+
+    def test_one_session_over_all_views(self) -> None:
+        near = ["key w"] * 14  # 300 times nearer to the moment: within one step
+        steps = [
+            # The timeline with its ranges.
+            "goto step:4,peak", "expect moment_text = step 4, backward", "expect lanes > 2", "move theme", *near,
+            "move lane.0 0.5 0.5", "expect hover_range = one turn", "click lane.0 0.5 0.5", "expect range.begin_ns > 0",
+            "key r", "key r", "key r", "move lane.1 0.5 0.5", "key z", "key backspace", "key escape", "expect range = null",
+            # Who owns what.
+            "click tab.owners", "expect tab = owners", "click owners.module", "expect owners.shown_bytes > 1000000",
+            "click owners 0.3 0.075", "expect owners.zoom != []", "key u", "expect owners.zoom = []", "click owners.treemap",
+            # Where it is.
+            "click tab.map", "wait answered", "expect layout = true", "click map 0.02 0.2", "key c", "expect colouring = age", "key c", "key n", "expect pins = true",
+            "goto colour:category",
+            # And where it was.
+            "click tab.address-time", "wait answered", "expect address_time.blocks > 10", "move address-time 0.5 0.6", "wheel address-time 0.5 0.5 3",
+            "key home", "wait answered", "expect address_time.blocks > 10",
+            # What is reserved and not used.
+            "click tab.fragmentation", "wait answered", "expect settings_tried.0.peak_reserved_bytes > 0", "move fragmentation.settings.0",
+            "click fragmentation.series 0.5 0.5",
+            # Out of memory: this one had enough, and the view says so.
+            "click tab.oom", "expect tab = oom",
+            # What grows.
+            "click tab.leaks", "wait answered", "expect leaks ~ 1.0 MiB a step", "click leaks.growing.0", "expect live_rows > 5",
+            # Against itself.
+            "click tab.compare", "open " + self.trace, "wait loaded", "click file.1", "click tab.compare", "wait answered",
+            "expect compare ~ Peak unchanged", "click compare.swap", "wait answered",
+            # What would be.
+            "click tab.whatif", "wait answered", "expect whatif.subject = true", "click whatif.checkpoint.all", "wait answered",
+            "expect whatif.asked.0 = checkpoint=all", "click whatif.reset",
+            # The parts that all have in common.
+            "click tab.timeline", "goto step:5,peak", "click live.row.0", "expect block != null", "key ctrl+f", "text category:parameter", "key escape",
+            "expect live_rows < 20", "key ]", "expect moment_text = step 6, backward", "key .", "key ,", "click back", "click forward",
+            "click help", "expect help = true", "key escape", "expect help = false", "shot " + self.path("all.png"),
+        ]
+        self.assertGreater(len(steps), 100)
+        self.run_script(steps, self.trace)
 
     def test_what_if_answers_as_the_command_line_does(self) -> None:
         self.run_script([
@@ -109,9 +146,10 @@ class TrainingOnAGpu(ViewerTest):
             "expect whatif.fit.plans = []",
             "state " + self.path("nothing.json"),
             "shot " + self.path("nothing.png"),
+            "click whatif.fit.into",
+            "key ctrl+a",
+            "text 24",
             "click whatif.fit.find",
-            "click whatif.fit.gpus",
-            "click whatif.fit.gpu.rtx-4090",
             "wait answered",
             "expect whatif.fit.fits_already = true",
             "click whatif.fit.close",

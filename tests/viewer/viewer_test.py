@@ -2,9 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The viewer without a display: scripts that use it by the names of its elements, pictures, and files that it must refuse."""
 import json
+import os
+import struct
 import subprocess
 import sys
 import unittest
+import zlib
 
 from viewing import MIB, TRAINING, VRAMSCOPE, WRITER, ViewerTest, failed_run, picture, view
 
@@ -298,6 +301,73 @@ class Pictures(ViewerTest):
             self.assertEqual(done.returncode, 2, arguments)
             self.assertIn(expected, done.stderr)
             self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+
+
+class Trouble(ViewerTest):
+    def test_a_file_that_is_none_is_refused_in_the_window(self) -> None:
+        with open(TRAINING, "rb") as file:
+            training = file.read()
+        files = {
+            "empty.vms": b"",
+            "text.vms": b"not a trace at all",
+            "header.vms": training[:40],
+            "newer.vms": training[:8] + b"\x63\x00" + training[10:60] + struct.pack("<I", zlib.crc32(training[:8] + b"\x63\x00" + training[10:60])),
+            "cut.pickle": b"\x80\x04\x95\xff\xff\xff\xff\x00\x00\x00\x00}",
+            "bomb.pickle": b"\x80\x02cos\nsystem\n(S'touch pwned'\ntR.",
+            "list.json": b"[1, 2",
+        }
+        lines = []
+        for number, (name, data) in enumerate(files.items()):
+            with open(self.path(name), "wb") as file:
+                file.write(data)
+            lines += [f"open {self.path(name)}", "wait loaded", f"expect files.{number}.loaded = false", f"expect files.{number}.error ~ {name}",
+                      f"click file.{number}"]
+        self.run_script(lines + ["shot " + self.path("refused.png"), "open " + TRAINING, "wait loaded", f"expect files.{len(files)}.loaded = true"])
+        self.assertFalse(os.path.exists("pwned"))
+
+    def test_a_trace_that_was_cut_says_so_above_what_it_shows(self) -> None:
+        with open(TRAINING, "rb") as file:
+            data = file.read()
+        with open(self.path("cut.vms"), "wb") as file:
+            file.write(data[:len(data) * 2 // 3])
+        self.run_script([
+            "expect files.0.loaded = true",
+            "expect warning ~ cut",
+            "expect files.0.events > 100",
+            "shot " + self.path("cut.png"),
+            "open " + TRAINING,
+            "wait loaded",
+            "click file.1",
+            "expect warning = ",
+            "shot " + self.path("whole.png"),
+        ], self.path("cut.vms"))
+
+    def test_it_closes_while_a_file_is_read(self) -> None:
+        large = self.path("large.vms")
+        make = os.path.join(os.environ["VRAMSCOPE_BINARY_DIR"], "trace_reader", "make_trace")
+        subprocess.run([make, large, "training", "5", "400000", "65536"], check=True)
+        self.run_script(["open " + large, "key ctrl+q"])  # ends at once
+        self.run_script(["open " + large, "open " + large, "wait 1", "click file.1"])
+
+    def test_a_font_that_is_not_there_gives_way_to_another(self) -> None:
+        shown = []
+        for font in ("/nowhere/at-all.ttf", TRAINING):  # absent; no font
+            done = view("--font", font, "--screenshot", self.path("font.png"), "--size", "640x400", TRAINING)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            shown.append(picture(self.path("font.png")))
+        done = view("--screenshot", self.path("font.png"), "--size", "640x400", TRAINING)
+        self.assertEqual(shown, [picture(self.path("font.png"))] * 2)
+
+
+class Remembered(ViewerTest):
+    def test_the_window_comes_back_as_it_was_left(self) -> None:
+        self.run_script(["expect dark = true", "key t", "expect dark = false", "key ctrl+=", "key ctrl+=", "expect text_size > 1.2", "wait 2",
+                         "shot " + self.path("large.png")], TRAINING)
+        self.run_script(["expect dark = false", "expect text_size > 1.2", "key ctrl+0", "expect text_size = 1.0", "wait 2",
+                         "shot " + self.path("usual.png")], TRAINING)
+        self.run_script(["expect dark = false", "expect text_size = 1.0"], "--theme", "light", TRAINING)
+        self.run_script(["expect dark = true"], "--theme", "dark", TRAINING)  # what is asked for goes before
+        self.assertNotEqual(picture(self.path("large.png"))[2], picture(self.path("usual.png"))[2])
 
 
 if __name__ == "__main__":

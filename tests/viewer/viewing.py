@@ -10,16 +10,17 @@ from typing import Any, Dict, List, Tuple
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 VRAMSCOPE = os.environ["VRAMSCOPE_BIN"]
+VIEW = os.environ["VRAMSCOPE_VIEWER"].split() if "VRAMSCOPE_VIEWER" in os.environ else [VRAMSCOPE, "view"]  # another build's, with sanitizers
+RENDERER = os.environ.get("VRAMSCOPE_RENDERER", "software")
 TRAINING = os.path.join(HERE, "..", "..", "trace_format", "testdata", "v1_training.vms")
 MIB = 1 << 20
 
 
-STATE = tempfile.TemporaryDirectory()  # what the viewer remembers from one start to the next
 
-
-def view(*arguments: str) -> subprocess.CompletedProcess:
-    return subprocess.run([VRAMSCOPE, "view", "--renderer", "software", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          text=True, timeout=600, env={**os.environ, "XDG_STATE_HOME": STATE.name})
+def view(*arguments: str, state: str = "/nonexistent") -> subprocess.CompletedProcess:
+    """`state`: where the viewer remembers things from one start to the next."""
+    return subprocess.run([*VIEW, "--renderer", RENDERER, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          text=True, timeout=600, env={**os.environ, "XDG_STATE_HOME": state})
 
 
 def picture(path: str) -> Tuple[int, int, bytes]:
@@ -72,11 +73,13 @@ model = Net().cuda()
 optimizer = torch.optim.AdamW(model.parameters())
 kept = []
 for step in range(9):
+    torch.cuda.nvtx.range_push("one turn")
     x = torch.randn(512, 256).cuda()
     kept.append(torch.zeros(1 << 18, device="cuda"))
     optimizer.zero_grad()
     model(x).square().mean().backward()
     optimizer.step()
+    torch.cuda.nvtx.range_pop()
 """
 
 # Appends the rest of a file as soon as somebody has seen its first part.
@@ -103,5 +106,5 @@ class ViewerTest(unittest.TestCase):
         script = self.path("script.txt")
         with open(script, "w", encoding="utf-8") as file:
             file.write("\n".join(lines))
-        done = view("--script", script, *arguments)
+        done = view("--script", script, *arguments, state=self.path("state"))
         self.assertEqual(done.returncode, 0, done.stderr)

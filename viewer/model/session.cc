@@ -275,6 +275,15 @@ void Session::Restore(std::vector<Place>& from, std::vector<Place>& to) {
 void Session::Back() { Restore(back_, forward_); }
 void Session::Forward() { Restore(forward_, back_); }
 
+std::string Session::Warning() const {
+  if (document() == nullptr) return message;
+  const trace::Damage& damage = document()->run->source->damage();
+  if (!damage.sentence.empty() && !file()->live()) return damage.sentence;
+  const uint64_t lost = document()->run->lost_events();
+  if (!message.empty() || lost == 0) return message;
+  return cli::FormatCount(lost, "event") + " were lost while recording; totals after that may be wrong.";
+}
+
 std::string Session::ToJson() const {
   nlohmann::ordered_json json = {{"files", nlohmann::json::array()}, {"tab", TabKey(place.tab)}};
   for (const auto& each : files_) {
@@ -289,6 +298,7 @@ std::string Session::ToJson() const {
   json["playing"] = playing_;
   json["speed"] = speed_;
   json["message"] = message;
+  json["warning"] = Warning();
   if (device() == nullptr) return json.dump(2);
   json["device"] = device()->title;
   json["begin_ns"] = static_cast<uint64_t>(place.window.begin());

@@ -131,6 +131,9 @@ class Session {
 
   // All of the above as a JSON object, for scripts.
   [[nodiscard]] std::string ToJson() const;
+  // What a reader must know before trusting the pictures: that the file is cut or damaged, that events were
+  // lost; else what the last order said. "" = nothing.
+  [[nodiscard]] std::string Warning() const;
 
   [[nodiscard]] const std::function<void()>& wake() const { return wake_; }
 

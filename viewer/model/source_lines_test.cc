@@ -25,21 +25,6 @@ class SourceLinesTest : public testing::Test {
   std::string folder_;
 };
 
-TEST_F(SourceLinesTest, FramesOfAllKindsNameTheirPlace) {
-  const auto place = [](const char* frame) {
-    const auto found = SourcePlaceOf(frame);
-    return found ? found->path + "|" + std::to_string(found->line) + "|" + found->function : "none";
-  };
-  EXPECT_EQ(place("forward (/src/model.py:7)"), "/src/model.py|7|forward");
-  EXPECT_EQ(place("/src/model.py:7 forward"), "/src/model.py|7|forward");
-  EXPECT_EQ(place("train.py:42"), "train.py|42|");
-  EXPECT_EQ(place("at::native::mm(at::Tensor) (/b/mm.cpp:9)"), "/b/mm.cpp|9|at::native::mm(at::Tensor)");
-  EXPECT_EQ(place("torch::autograd::Engine::execute"), "none");
-  EXPECT_EQ(place("f (/src/model.py:0)"), "none");
-  EXPECT_EQ(place("f (/src/model.py:99999999999)"), "none");
-  EXPECT_EQ(place(""), "none");
-}
-
 TEST_F(SourceLinesTest, TheLineIsReadWithThoseAroundIt) {
   const std::string path = Write("a.py", "one\ntwo\nthree\nfour\nfive");
   const auto middle = ReadSource({"", path, 3}, 1);
@@ -63,6 +48,25 @@ TEST_F(SourceLinesTest, WhatIsNotThereIsSaid) {
   const std::string large = Write("large.py", std::string(2 << 20, '\n'));
   EXPECT_NE(ReadSource({"", large, 1'500'000}, 1).error().sentence.find("first MiB"), std::string::npos);
   EXPECT_TRUE(ReadSource({"", large, 1'000'000}, 1).ok());
+}
+
+TEST_F(SourceLinesTest, WhatTheTraceHasGoesBeforeAFileThatHasChanged) {
+  const std::string path = Write("model.py", "one\ntwo\n");
+  const auto same = ReadSource({"", path, 2}, 1, "one\ntwo\n");
+  ASSERT_TRUE(same.ok());
+  EXPECT_EQ(same->from, "From disk, as it was recorded.");
+  const auto changed = ReadSource({"", path, 2}, 0, "zero\nthen\n");
+  ASSERT_TRUE(changed.ok());
+  EXPECT_EQ(changed->lines, (std::vector<std::string>{"then"}));
+  EXPECT_NE(changed->from.find("Out of the trace: the file has changed"), std::string::npos);
+  const auto gone = ReadSource({"", folder_ + "/gone.py", 1}, 0, "only\n");
+  ASSERT_TRUE(gone.ok());
+  EXPECT_EQ(gone->lines, (std::vector<std::string>{"only"}));
+  EXPECT_NE(gone->from.find("Out of the trace"), std::string::npos);
+  EXPECT_NE(gone->from.find("not on this machine"), std::string::npos);
+  EXPECT_EQ(ReadSource({"", path, 1}, 0)->from, "From disk, as it is now.");
+  EXPECT_NE(ReadSource({"", path, 9}, 0, "one\n").error().sentence.find("has 1 line in the trace"),
+            std::string::npos);
 }
 
 }  // namespace

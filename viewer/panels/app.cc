@@ -129,6 +129,21 @@ void App::RememberOpened() {
   }
 }
 
+void App::UseLayout(const std::string& file, std::optional<bool> dark) {
+  layout_file = file;
+  layout = ReadLayout(file);
+  layout_kept = layout;
+  if (dark) layout.dark = *dark;
+  look_changed = fonts_changed = true;
+}
+
+// Not while something is dragged: that would write a file in every frame.
+void App::RememberLayout() {
+  if (layout_file.empty() || layout == layout_kept || ImGui::IsMouseDown(ImGuiMouseButton_Left)) return;
+  layout_kept = layout;
+  WriteLayout(layout_file, layout);
+}
+
 void ShowFrame(App& app) {
   app.session.Update();
   if (app.generation != app.session.generation()) {
@@ -137,6 +152,7 @@ void ShowFrame(App& app) {
   }
   app.session.DropReplaced();
   app.RememberOpened();
+  app.RememberLayout();
   app.session.Advance(ImGui::GetIO().DeltaTime);
   app.elements.clear();
   HandleKeys(app);
@@ -149,8 +165,8 @@ void ShowFrame(App& app) {
   ShowTopBar(app);
   const ImVec2 all = ImGui::GetContentRegionAvail();
   const float gap = Em(0.5f);
-  const float table = std::clamp(all.y * app.table_share, Em(5), std::max(Em(5), all.y - Em(14)));
-  const float details = std::clamp(Em(app.details_width), Em(12), std::max(Em(12), all.x - Em(24)));
+  const float table = std::clamp(all.y * app.layout.table_share, Em(5), std::max(Em(5), all.y - Em(14)));
+  const float details = std::clamp(Em(app.layout.details_width), Em(12), std::max(Em(12), all.x - Em(24)));
   const float upper = all.y - table - gap;
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0, 0});
   const ImGuiStyle& style = ImGui::GetStyle();
@@ -162,10 +178,10 @@ void ShowFrame(App& app) {
   };
   framed(ShowView, {all.x - details - gap, upper});
   ImGui::SameLine();
-  app.details_width -= Splitter("split.details", {gap, upper}, true) / Em();
+  app.layout.details_width -= Splitter("split.details", {gap, upper}, true) / Em();
   ImGui::SameLine();
   framed(ShowDetails, {details, upper});
-  app.table_share -= Splitter("split.table", {all.x, gap}, false) / std::max(all.y, 1.0f);
+  app.layout.table_share -= Splitter("split.table", {all.x, gap}, false) / std::max(all.y, 1.0f);
   framed(ShowLiveBlocks, {all.x, table});
   ImGui::PopStyleVar();
   ImGui::End();

@@ -17,6 +17,7 @@
 #include "viewer/model/comparison.h"
 #include "viewer/model/fragmentation_history.h"
 #include "viewer/model/fragmentation_view.h"
+#include "viewer/model/layout_file.h"
 #include "viewer/model/leaks_view.h"
 #include "viewer/model/live_table.h"
 #include "viewer/model/owner_view.h"
@@ -83,15 +84,15 @@ struct App {
   LaneRowsShown lane_rows = LaneRowsShown::kFew;
   std::optional<OpenSource> source;
   std::string hover_range;  // the name of the range under the mouse
-  bool dark = true;
-  bool look_changed = false;  // the theme or the scale: whoever owns the window loads fonts and style again
-  float scale = 1;
+  WindowLayout layout;
+  bool look_changed = false;   // the theme: whoever owns the window sets the style again
+  bool fonts_changed = false;  // the size of the text: also the fonts
+  float scale = 1;             // of the display
+  [[nodiscard]] float text_scale() const { return scale * layout.text_size; }
   bool focus_filter = false;
   model::BlockId block_in_table = model::kNone;  // the selection that the table has scrolled to
   bool quit = false;
-  std::string renderer;       // for the help
-  float table_share = 0.34f;  // of the height
-  float details_width = 20;   // in Em
+  std::string renderer;  // for the help
   std::optional<double> drag_from_ns;
   std::optional<double> hover_ns;
 
@@ -99,6 +100,12 @@ struct App {
   std::optional<std::vector<std::string>> recent;  // read when they are to be seen
   // With everything that was made from it.
   void CloseFile(size_t file);
+  // The theme, the sizes of the window's parts and of the text, as the last window was left. `dark`: the
+  // theme that was asked for.
+  void UseLayout(const std::string& file, std::optional<bool> dark);
+  void RememberLayout();
+  std::string layout_file;  // "" = it is not remembered
+  WindowLayout layout_kept;
   // Everything that panels have made from documents.
   void ForgetViews();
   // Files that have been opened since the last call go to the recent ones.
@@ -151,6 +158,9 @@ void DrawText(ImDrawList& list, ImFont* font, ImVec2 at, ImU32 color, const std:
 [[nodiscard]] std::string FitText(ImFont* font, const std::string& text, float width);
 // One sentence in the middle of `size`, for what is not there and why.
 void ShowWhyEmpty(ImVec2 size, const std::string& sentence);
+// In as many lines as it needs, broken at spaces alone: ImGui's own wrapping also breaks behind a point, and
+// so within a number.
+void ShowWrapped(const std::string& text);
 // "Name      value" in the details.
 void ShowFact(const char* label, const std::string& value);
 void ShowHeading(const std::string& text);

@@ -108,8 +108,10 @@ void ShowStepPeaks(App& app, const Comparison& comparison, float height) {
 }
 
 void ShowCauses(const Comparison& comparison) {
+  ImGui::PushFont(look().fonts.strong);
+  ShowWrapped(cli::Printable(cli::DiffHeadline(comparison.diff)));
+  ImGui::PopFont();
   ImGui::PushTextWrapPos(0);
-  ShowHeading(cli::DiffHeadline(comparison.diff));
   if (comparison.diff.causes.size() > 1) {
     for (const diff::Cause& cause : comparison.diff.causes) {
       ImGui::PushFont(look().fonts.mono);

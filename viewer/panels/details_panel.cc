@@ -108,7 +108,14 @@ void ShowRange(const Session& session, const DeviceView& device) {
 
 constexpr uint32_t kLinesAround = 4;
 
-// The lines around a frame's, as they are on disk now.
+// The file as the trace has it.
+std::optional<std::string_view> EmbeddedText(const model::Run& run, const SourcePlace& place) {
+  const trace::SourceFiles& files = run.source->source_files();
+  const auto found = files.find(place.path);
+  return found == files.end() ? std::nullopt : std::optional(found->second);
+}
+
+// The lines around a frame's, and whether they are from disk or out of the trace.
 void ShowSource(const OpenSource& source) {
   const Look& l = look();
   if (!source.excerpt.ok()) {
@@ -140,6 +147,11 @@ void ShowSource(const OpenSource& source) {
     if (ImGui::IsItemHovered()) ImGui::SetTooltip("%s", lines[i].c_str());
     ImGui::SetCursorScreenPos({at.x, top + row});
   }
+  ImGui::PushTextWrapPos(0);
+  ImGui::PushFont(l.fonts.small);
+  ImGui::TextDisabled("%s", cli::Printable(source.excerpt->from).c_str());
+  ImGui::PopFont();
+  ImGui::PopTextWrapPos();
   ImGui::Dummy({0, Em(0.2f)});
 }
 
@@ -163,7 +175,8 @@ void ShowFrames(App& app, const std::vector<trace::StringId>& frames) {
     if (ImGui::IsItemHovered()) ImGui::SetTooltip("%s%s", text.c_str(), place ? "\nClick: the source." : "");
     if (place && ImGui::IsItemHovered() && ImGui::IsMouseClicked(ImGuiMouseButton_Left)) {
       open ? app.source.reset()
-           : (void)app.source.emplace(OpenSource{whole, *place, ReadSource(*place, kLinesAround)});
+           : (void)app.source.emplace(
+                 OpenSource{whole, *place, ReadSource(*place, kLinesAround, EmbeddedText(run, *place))});
     }
     if (app.source && app.source->frame == whole) ShowSource(*app.source);
     ImGui::PopID();

@@ -30,6 +30,10 @@ void GoTo(App& app, const char* text) {
   const Status went = app.session.GoTo(text);
   app.session.message = went.ok() ? "" : went.error().sentence;
 }
+void ScaleText(App& app, float factor) {
+  app.layout.text_size = std::clamp(app.layout.text_size * factor, kSmallestText, kLargestText);
+  app.fonts_changed = true;
+}
 
 const Binding kBindings[] = {
     {"a left", "earlier", [](App& app) { PanBy(app, -0.2); }},
@@ -77,9 +81,13 @@ const Binding kBindings[] = {
      [](App& app) { app.lane_rows = static_cast<LaneRowsShown>((static_cast<int>(app.lane_rows) + 1) % 3); }},
     {"t", "dark or light",
      [](App& app) {
-       app.dark = !app.dark;
+       app.layout.dark = !app.layout.dark;
        app.look_changed = true;
      }},
+    {"ctrl+= ctrl+shift+=", "larger text", [](App& app) { ScaleText(app, 1.1f); }},
+    {"ctrl+-", "smaller text", [](App& app) { ScaleText(app, 1 / 1.1f); }},
+    {"ctrl+0", "text as large as the display's scale says",
+     [](App& app) { ScaleText(app, 1 / app.layout.text_size); }},
     {"escape", "clear the selection, close this",
      [](App& app) {
        if (app.show_help) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "profiler/cli/terminal.h"
@@ -27,6 +28,8 @@ void NumberCell(const std::string& text, ImU32 color) {
   ImFont* font = look().fonts.mono;
   const float indent = ImGui::GetContentRegionAvail().x - TextSize(font, text).x;
   if (indent > 0) ImGui::SetCursorPosX(ImGui::GetCursorPosX() + indent);
+  // On the line of the larger letters beside it.
+  ImGui::SetCursorPosY(ImGui::GetCursorPosY() + std::floor(look().fonts.text->FontSize - font->FontSize));
   ImGui::PushFont(font);
   ImGui::PushStyleColor(ImGuiCol_Text, color);
   ImGui::TextUnformatted(text.c_str());
@@ -34,7 +37,7 @@ void NumberCell(const std::string& text, ImU32 color) {
   ImGui::PopFont();
 }
 
-void ShowRow(App& app, const LiveRow& row) {
+void ShowRow(App& app, const LiveRow& row, int number) {
   const Look& l = look();
   ImGui::TableNextRow();
   ImGui::TableNextColumn();
@@ -45,6 +48,7 @@ void ShowRow(App& app, const LiveRow& row) {
     app.session.Remember();
     app.session.SelectBlock(selected ? model::kNone : row.block);
   }
+  app.NameLastItem(fmt::format("live.row.{}", number));
   ImGui::PopFont();
   NumberCell(cli::FormatBytes(row.bytes), l.colors.text);
   ImGui::TableNextColumn();
@@ -105,7 +109,7 @@ void ShowTable(App& app) {
   clipper.Begin(static_cast<int>(app.live.rows().size()));
   while (clipper.Step()) {
     for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i)
-      ShowRow(app, app.live.rows()[static_cast<size_t>(i)]);
+      ShowRow(app, app.live.rows()[static_cast<size_t>(i)], i);
   }
   ImGui::EndTable();
 }

@@ -17,9 +17,7 @@ void Paragraphs(const char* heading, const std::vector<std::string>& sentences) 
   if (sentences.empty()) return;
   ImGui::Dummy({0, Em(0.3f)});
   ShowHeading(heading);
-  ImGui::PushTextWrapPos(0);
-  for (const std::string& sentence : sentences) ImGui::TextUnformatted(cli::Printable(sentence).c_str());
-  ImGui::PopTextWrapPos();
+  for (const std::string& sentence : sentences) ShowWrapped(cli::Printable(sentence));
 }
 
 const char* EndText(fragmentation::TrialEnd end) {
@@ -69,15 +67,13 @@ void ShowHolders(const Autopsy& autopsy) {
 void ShowAutopsy(App& app, const Autopsy& autopsy, ImVec2 size) {
   const float left = size.x * 0.55f;
   ImGui::BeginChild("verdict", {left, size.y});
-  ImGui::PushTextWrapPos(0);
   if (autopsy.failure) {
     ImGui::PushStyleColor(ImGuiCol_Text, look().colors.bad);
     ShowHeading(fmt::format("Out of memory: {} {} asked for", cli::FormatBytes(autopsy.failure->requested),
                             autopsy.failure->requested == 1 ? "was" : "were"));
     ImGui::PopStyleColor();
   }
-  ImGui::TextUnformatted(cli::Printable(fragmentation::VerdictSentence(autopsy)).c_str());
-  ImGui::PopTextWrapPos();
+  ShowWrapped(cli::Printable(fragmentation::VerdictSentence(autopsy)));
   Paragraphs("Why what was free did not serve", autopsy.reasons);
   Paragraphs("What to change", autopsy.advice);
   if (!autopsy.trials.empty()) {

@@ -27,8 +27,7 @@ constexpr OwnerChoice kChoices[] = {
      "--depth auto."},
     {OwnersBy::kOperator, "Operator", "operator",
      "No operator was recorded: no step is deep. Record with --depth auto."},
-    {OwnersBy::kStack, "Stack", "stack",
-     "No stack was recorded. Record with --stacks python."},
+    {OwnersBy::kStack, "Stack", "stack", "No stack was recorded. Record with --stacks python."},
     {OwnersBy::kCategory, "Category", "category", "Nothing is live at this moment."},
 };
 

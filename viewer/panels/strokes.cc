@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
+#include <sstream>
 
 #include "profiler/cli/terminal.h"
 #include "viewer/panels/app.h"
@@ -28,6 +29,24 @@ std::string FitText(ImFont* font, const std::string& text, float width) {
     }
   }
   return low < 2 ? std::string() : cli::Shorten(text, low, true);
+}
+
+void ShowWrapped(const std::string& text) {
+  const ImFont* font = ImGui::GetFont();
+  const float width = ImGui::GetContentRegionAvail().x;
+  std::string line;
+  std::istringstream words(text);
+  ImGui::BeginGroup();
+  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {ImGui::GetStyle().ItemSpacing.x, 0});
+  for (std::string word; words >> word;) {
+    const std::string longer = line.empty() ? word : line + " " + word;
+    const bool fits = font->CalcTextSizeA(font->FontSize, 1e9f, 0, longer.c_str()).x <= width;
+    if (!fits && !line.empty()) ImGui::TextUnformatted(line.c_str());
+    line = fits || line.empty() ? longer : word;
+  }
+  ImGui::TextUnformatted(line.c_str());
+  ImGui::PopStyleVar();
+  ImGui::EndGroup();
 }
 
 void ShowWhyEmpty(ImVec2 size, const std::string& sentence) {

@@ -79,15 +79,8 @@ std::string Summary(const Session& session) {
                      cli::FormatDuration(document.run->times.last_ns()));
 }
 
-// What a reader must know before trusting the pictures.
 void ShowBanner(const Session& session) {
-  std::string text = session.message;
-  if (session.document() != nullptr) {
-    const trace::Damage& damage = session.document()->run->source->damage();
-    if (!damage.sentence.empty() && !session.file()->live()) text = damage.sentence;
-    if (const uint64_t lost = session.document()->run->lost_events(); text.empty() && lost > 0)
-      text = cli::FormatCount(lost, "event") + " were lost while recording; totals after that may be wrong.";
-  }
+  const std::string text = session.Warning();
   if (text.empty()) return;
   ImGui::PushStyleColor(ImGuiCol_Text, look().colors.warning);
   ImGui::TextUnformatted(
@@ -115,8 +108,8 @@ void ShowTopBar(App& app) {
     ImGui::TextDisabled(session.files().empty() ? "no file is open" : "opening");
   }
   ImGui::SameLine(ImGui::GetWindowContentRegionMax().x - buttons);
-  if (ImGui::Button(app.dark ? "Light" : "Dark", {Em(4.4f), 0})) {
-    app.dark = !app.dark;
+  if (ImGui::Button(app.layout.dark ? "Light" : "Dark", {Em(4.4f), 0})) {
+    app.layout.dark = !app.layout.dark;
     app.look_changed = true;
   }
   app.NameLastItem("theme");

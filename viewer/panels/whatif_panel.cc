@@ -281,7 +281,7 @@ void ShowChanges(App& app, const WhatIfAnswer& answer, const std::string& path) 
   const Prediction& prediction = answer.prediction;
   if (answer.asked.empty()) {
     ShowHeading("Nothing is changed yet");
-    ImGui::TextWrapped(
+    ShowWrapped(
         "Set something on the left: the loop is run again on the model of PyTorch's allocator, and the curve "
         "before lies "
         "over the curve after.");
@@ -289,23 +289,19 @@ void ShowChanges(App& app, const WhatIfAnswer& answer, const std::string& path) 
   }
   for (const whatif::Refused& refused : prediction.refused) {
     ImGui::PushStyleColor(ImGuiCol_Text, look().colors.warning);
-    ImGui::TextWrapped("Not applied: %s: %s", refused.asked.lever.c_str(),
-                       cli::Printable(refused.reason).c_str());
+    ShowWrapped(fmt::format("Not applied: {}: {}", refused.asked.lever, cli::Printable(refused.reason)));
     ImGui::PopStyleColor();
   }
   if (!prediction.levers.empty()) ShowHeading("What to write");
   for (const whatif::Applied& applied : prediction.levers) {
     ShowCode(app, applied.asked.lever, applied.outcome.code);
     if (!applied.outcome.time_basis.empty()) {
-      ImGui::TextWrapped("%s",
-                         fmt::format("{} more a step: {}.",
-                                     cli::FormatDuration(static_cast<uint64_t>(applied.outcome.extra_ns)),
-                                     applied.outcome.time_basis)
-                             .c_str());
+      ShowWrapped(fmt::format("{} more a step: {}.",
+                              cli::FormatDuration(static_cast<uint64_t>(applied.outcome.extra_ns)),
+                              applied.outcome.time_basis));
     }
     ImGui::PushStyleColor(ImGuiCol_Text, look().colors.dim);
-    for (const std::string& note : applied.outcome.notes)
-      ImGui::TextWrapped("%s", cli::Printable(note).c_str());
+    for (const std::string& note : applied.outcome.notes) ShowWrapped(cli::Printable(note));
     ImGui::PopStyleColor();
   }
   ImGui::TextDisabled("The same on the command line");

@@ -161,6 +161,10 @@ Fonts LoadFonts(float scale, const std::string& preferred) {
   loaded.strong = AddFont(strong, 15 * scale, kRanges, loaded.names);
   loaded.mono = AddFont(mono, 13.5f * scale, kRanges, loaded.names);
   loaded.small = AddFont(text, 13 * scale, kRanges, loaded.names);
+#if IMGUI_VERSION_NUM < 19200
+  // A file that is there and no font: without it.
+  if (!atlas->Build() && !preferred.empty()) return LoadFonts(scale, "");
+#endif
   ImGui::GetIO().FontDefault = loaded.text;
   return loaded;
 }

@@ -83,6 +83,13 @@ void Window::Wake() { glfwPostEmptyEvent(); }
 void Window::SetTitle(const std::string& title) { glfwSetWindowTitle(window_, title.c_str()); }
 std::vector<std::string> Window::TakeDroppedFiles() { return std::exchange(dropped_, {}); }
 
+void Window::UploadFonts() {
+#if IMGUI_VERSION_NUM < 19200  // newer ones upload letters by themselves
+  ImGui_ImplOpenGL3_DestroyFontsTexture();
+  ImGui_ImplOpenGL3_CreateFontsTexture();
+#endif
+}
+
 void Window::BeginFrame() {
   ImGui_ImplOpenGL3_NewFrame();
   ImGui_ImplGlfw_NewFrame();

@@ -29,6 +29,8 @@ class Window {
   [[nodiscard]] bool Wait(double seconds);
   // From any thread.
   static void Wake();
+  // After fonts were loaded anew.
+  void UploadFonts();
   void BeginFrame();
   void EndFrame();
   void SetTitle(const std::string& title);

@@ -30,7 +30,7 @@ Headless::Headless(const HeadlessOptions& options) : options_(options), app_(std
   io.ConfigInputTextCursorBlink = false;
   io.MousePos = {-1e6f, -1e6f};
   PrepareKeyboardWithoutWindow();
-  app_->dark = options.dark;
+  app_->layout.dark = options.dark;
   app_->scale = options.scale;
   UseLook(LoadFonts(options.scale, options.font), options.dark, options.scale);
 }
@@ -52,8 +52,14 @@ Status Headless::Begin() {
 
 void Headless::Frame() {
   const FrameTimes::Frame timed(resting_ ? nullptr : options_.times, app_->session);
-  if (app_->look_changed) UseLook(look().fonts, app_->dark, app_->scale);
-  app_->look_changed = false;
+  if (app_->fonts_changed) {
+    UseLook(LoadFonts(app_->text_scale(), options_.font), app_->layout.dark, app_->text_scale());
+    // What has the letters as a texture has them anew.
+    if (surface_) (void)Begin();
+  } else if (app_->look_changed) {
+    UseLook(look().fonts, app_->layout.dark, app_->text_scale());
+  }
+  app_->look_changed = app_->fonts_changed = false;
   ImGui::NewFrame();
   ShowFrame(*app_);
   ImGui::Render();

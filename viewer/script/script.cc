@@ -242,7 +242,8 @@ class Runner {
 
 std::string StateJson(const App& app) {
   Json json = Json::parse(app.session.ToJson());
-  json["dark"] = app.dark;
+  json["dark"] = app.layout.dark;
+  json["text_size"] = app.layout.text_size;
   json["help"] = app.show_help;
   json["live_rows"] = app.live.rows().size();
   json["live_bytes"] = app.live.bytes();
@@ -265,6 +266,7 @@ std::string StateJson(const App& app) {
                           {"high", app.address_high}};
   json["hover_block"] = app.hover_block == model::kNone ? Json() : Json(app.hover_block + 1);
   json["source"] = nullptr;
+  json["source_from"] = app.source && app.source->excerpt.ok() ? Json(app.source->excerpt->from) : Json();
   if (app.source && !app.source->excerpt.ok()) json["source"] = app.source->excerpt.error().sentence;
   if (app.source && app.source->excerpt.ok())
     json["source"] = app.source->excerpt->lines[app.source->place.line - app.source->excerpt->first];
