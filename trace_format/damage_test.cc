@@ -9,6 +9,7 @@
 
 #include "trace_format/block_map.h"
 #include "trace_format/reader.h"
+#include "trace_format/testing/memory_sink.h"
 #include "trace_format/testing/trace_builder.h"
 #include "trace_format/testing/training_stream.h"
 
