@@ -88,7 +88,7 @@ TEST_F(SourceEmbedderTest, AllTogetherStayWithinTheLimit) {
 
 TEST_F(SourceEmbedderTest, WhatIsInstalledIsNotTheProgram) {
   EXPECT_TRUE(SourceEmbedder::IsOfTheProgram("train.py"));
-  EXPECT_TRUE(SourceEmbedder::IsOfTheProgram("/home/me/project/model.py"));
+  EXPECT_TRUE(SourceEmbedder::IsOfTheProgram("/src/project/model.py"));
   EXPECT_FALSE(
       SourceEmbedder::IsOfTheProgram("/venv/lib/python3.11/site-packages/torch/nn/modules/linear.py"));
   EXPECT_FALSE(SourceEmbedder::IsOfTheProgram("/usr/lib/python3/dist-packages/numpy/core.py"));

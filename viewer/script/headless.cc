@@ -55,7 +55,10 @@ void Headless::Frame() {
   if (app_->fonts_changed) {
     UseLook(LoadFonts(app_->text_scale(), options_.font), app_->layout.dark, app_->text_scale());
     // What has the letters as a texture has them anew.
-    if (surface_) (void)Begin();
+    if (surface_) {
+      surface_.reset();  // before the next one: ImGui knows one renderer at a time
+      (void)Begin();
+    }
   } else if (app_->look_changed) {
     UseLook(look().fonts, app_->layout.dark, app_->text_scale());
   }
