@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Sets up, builds, and runs every test: the whole suite on the release build, unit tests under the sanitizers, fuzz targets for a minute.
+# Sets up, builds, and runs every test: the whole suite on the release build, unit tests and the viewer under the sanitizers, fuzz targets for
+# a minute.
 #
 #   scripts/test.sh                  about 35 minutes on two cores
 #   scripts/test.sh --quick          fuzz targets for 5 seconds, no thread sanitizer
@@ -28,7 +29,7 @@ while (($#)); do
         more_pythons+=("$PWD/build/venv-$release/bin/python")
       done
       shift ;;
-    *) sed -n '3,10s/^# \{0,1\}//p' "$0"; exit 2 ;;
+    *) sed -n '3,11s/^# \{0,1\}//p' "$0"; exit 2 ;;
   esac
   shift
 done
@@ -99,6 +100,29 @@ fuzz() {
   done
 }
 
+# viewer_with_sanitizers: the viewer's scripts on the sanitizer build, once with each renderer. Traces are recorded, and what the views must
+# say is told, by the release build.
+viewer_with_sanitizers() {
+  local viewer=$PWD/build/asan/bin/vramscope-viewer renderer name leaks log
+  [[ -x $viewer ]] || { say "the viewer was not built, for its libraries are not installed"; return 0; }
+  for renderer in software egl; do
+    leaks=1
+    [[ $renderer == egl ]] && leaks=0  # Mesa unloads its modules before LeakSanitizer looks at what they hold
+    for name in viewer_test gpu_views_test; do
+      log=build/$name-$renderer.log
+      if VRAMSCOPE_BIN=$PWD/build/release/bin/vramscope VRAMSCOPE_BINARY_DIR=$PWD/build/release/tests VRAMSCOPE_TEST_PYTHON=$(torch_python) \
+         VRAMSCOPE_VIEWER=$viewer VRAMSCOPE_RENDERER=$renderer ASAN_OPTIONS=detect_leaks=$leaks UBSAN_OPTIONS=print_stacktrace=1 \
+         python3 "tests/viewer/$name.py" >"$log" 2>&1; then
+        count 1 0
+      else
+        count 0 1
+        say "$name with $renderer FAILED:"
+        tail -n 40 "$log"
+      fi
+    done
+  done
+}
+
 build_release() {
   local joined
   joined=$(IFS=:; printf '%s' "${more_pythons[*]-}")
@@ -112,6 +136,7 @@ stage "build release" build_release
 stage "test release" run_tests release
 stage "build with the address and undefined-behaviour sanitizers" build_asan
 stage "test with the address and undefined-behaviour sanitizers" run_tests asan -L unit
+stage "use the viewer with these sanitizers" viewer_with_sanitizers
 if [[ $quick == yes ]]; then
   stage "fuzz" fuzz 5
 else
