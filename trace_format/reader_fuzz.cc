@@ -33,6 +33,10 @@ void Use(ByteView file) {
     }
     return true;
   });
+  for (const auto& file : (*reader)->source_files()) {
+    if (file.second.empty()) continue;
+    [[maybe_unused]] const volatile char last = file.second.back();  // it lies in memory that is there
+  }
   (void)(*reader)->LiveAt(last_time);
   (void)(*reader)->ForEachBatch(last_time / 2, last_time, [](std::span<const Event>) { return true; });
   const Damage& damage = (*reader)->damage();
