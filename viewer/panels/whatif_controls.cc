@@ -118,7 +118,7 @@ void ShowOptimizer(App& app, const WhatIfSubject& subject) {
   ImGui::Checkbox("keep in zero_grad", &question.keep_gradients);
   app.NameLastItem("whatif.zero-grad");
   LeverName("State", "offload");
-  ImGui::Checkbox("on the host, with its step", &question.offload_optimizer);
+  ImGui::Checkbox("on the host", &question.offload_optimizer);
   app.NameLastItem("whatif.offload");
 }
 

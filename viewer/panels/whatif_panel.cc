@@ -338,7 +338,7 @@ void ShowWhatIf(App& app, ImVec2 size) {
   if (!subject->ok())
     return ShowWhyEmpty(size,
                         "What-if has no step to change here. " + cli::Printable(subject->error().sentence));
-  const float left = std::clamp(size.x * 0.27f, Em(14), Em(20));
+  const float left = std::clamp(size.x * 0.27f, Em(17.6f), Em(20));
   ImGui::BeginChild("levers", {left, size.y});
   ShowWhatIfControls(app, subject->value());
   ImGui::EndChild();
