@@ -240,7 +240,7 @@ void ShowCheckpoints(App& app, const WhatIfSubject& subject, float height) {
     app.NameLastItem(fmt::format("whatif.checkpoint.{}", name));
     ImGui::SameLine(0, Em(0.4f));
   };
-  preset("all blocks", "all", subject.blocks, !subject.blocks.empty());
+  preset("all", "all", subject.blocks, !subject.blocks.empty());
   preset("every 2nd", "every:2", subject.every_other, subject.blocks.size() > 1);
   preset("none", "none", {}, true);
   ImGui::NewLine();

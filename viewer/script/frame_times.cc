@@ -11,7 +11,7 @@
 namespace vramscope::viewer {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 double Clock(clockid_t clock) {
   timespec now{};
@@ -19,7 +19,7 @@ double Clock(clockid_t clock) {
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
 }
 
-Json Summary(std::vector<double> seconds) {
+OrderedJson Summary(std::vector<double> seconds) {
   std::sort(seconds.begin(), seconds.end());
   const auto at = [&](double share) {
     return seconds[static_cast<size_t>(share * static_cast<double>(seconds.size() - 1))] * 1e3;
@@ -56,14 +56,14 @@ void FrameTimes::Note(const Session& session, Tab tab, double seconds) {
 }
 
 Status FrameTimes::Write(const std::string& path, const Session& session) const {
-  Json opening;
+  OrderedJson opening;
   const auto reached = [&](const char* name, const std::optional<Reached>& at) {
     if (at) opening[name] = {{"seconds", at->seconds}, {"processor_seconds", at->processor_seconds}};
   };
   reached("first_picture", first_picture_);
   reached("timeline", timeline_);
   reached("everything", everything_);
-  Json views;
+  OrderedJson views;
   std::vector<double> all;
   for (size_t tab = 0; tab < kTabCount; ++tab) {
     if (frames_[tab].empty()) continue;
@@ -74,7 +74,7 @@ Status FrameTimes::Write(const std::string& path, const Session& session) const 
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   const auto resident = static_cast<uint64_t>(usage.ru_maxrss) * 1024;
-  Json memory = {{"most_resident_bytes", resident}};
+  OrderedJson memory = {{"most_resident_bytes", resident}};
   if (const Document* document = session.document()) {
     const uint64_t events = document->run->event_count();
     memory["events"] = events;
@@ -84,7 +84,7 @@ Status FrameTimes::Write(const std::string& path, const Session& session) const 
                               static_cast<double>(std::max<uint64_t>(events, 1) * sizeof(trace::Event));
   }
   std::ofstream file(path);
-  file << Json{{"opening", opening}, {"memory", memory}, {"views", views}}.dump(2) << "\n";
+  file << OrderedJson{{"opening", opening}, {"memory", memory}, {"views", views}}.dump(2) << "\n";
   return file.good() ? Status() : Error{path + ": cannot be written."};
 }
 
