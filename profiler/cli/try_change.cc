@@ -24,10 +24,13 @@ constexpr std::array kOptions = {
     Option{"amp", '\0', "bf16|fp16", "Autocast around forward and loss; with fp16 the loss is scaled."},
     Option{"checkpoint", '\0', "WHICH",
            "Recompute activations of these modules in backward: 'all' blocks, 'every:2' of them, or\n"
-           "patterns for their paths, like 'layers.*'. May be given several times."},
+           "patterns for their paths, like 'layers.*'; with ops:matmul+attention beside them all but what\n"
+           "these operators return. May be given several times."},
+    Option{"offload", '\0', "activations", "What autograd keeps for backward goes to the host meanwhile."},
     Option{"batch", '\0', "0.5x|16", "Batch size of the DataLoaders: a factor, or what the first one gets."},
     Option{"optimizer", '\0', "KIND[:HOW]",
-           "sgd, momentum, adam or adamw in the place of the program's; HOW: fused, foreach or loop."},
+           "sgd, momentum, adam, adamw or adafactor in the place of the program's; HOW: fused, foreach\n"
+           "or loop."},
     Option{"zero-grad-to-none", '\0', "yes|no", "Whether zero_grad() frees the gradients."},
     Option{"alloc-conf", '\0', "SETTINGS", "PYTORCH_ALLOC_CONF, in the place of the environment's."},
     Option{"accumulate", '\0', "K",
@@ -58,7 +61,11 @@ Status ReadCheckpoint(const Arguments& arguments, Change& change) {
     const bool every = which.starts_with("every:");
     if (every && Parsed<uint32_t>(std::string_view(which).substr(6)).value_or(0) < 1)
       return Error{fmt::format("--checkpoint {}: after 'every:' comes a number from 1.", Printable(which))};
-    if ((every || which == "all") && change.checkpoint.size() > 1)
+    if (which.starts_with("ops:") && which.size() == 4)
+      return Error{"--checkpoint ops: needs operators whose results are kept: ops:matmul+attention."};
+    const auto modules = std::ranges::count_if(
+        change.checkpoint, [](const std::string& one) { return !one.starts_with("ops:"); });
+    if ((every || which == "all") && modules > 1)
       return Error{fmt::format("--checkpoint {} stands alone; leave out the others.", Printable(which))};
   }
   return {};
@@ -86,11 +93,11 @@ Status ReadOptimizer(const Arguments& arguments, Change& change) {
   const size_t colon = text.find(':');
   change.optimizer = text.substr(0, colon);
   if (colon != std::string::npos) change.implementation = text.substr(colon + 1);
-  if (!IsOneOf(change.optimizer, {"sgd", "momentum", "adam", "adamw"}) ||
+  if (!IsOneOf(change.optimizer, {"sgd", "momentum", "adam", "adamw", "adafactor"}) ||
       (colon != std::string::npos && !IsOneOf(change.implementation, {"fused", "foreach", "loop"})))
     return Error{
-        fmt::format("--optimizer {}: sgd, momentum, adam or adamw is needed, and behind a colon fused, "
-                    "foreach or loop.",
+        fmt::format("--optimizer {}: sgd, momentum, adam, adamw or adafactor is needed, and behind a colon "
+                    "fused, foreach or loop.",
                     Printable(text))};
   return {};
 }
@@ -144,12 +151,25 @@ std::vector<std::string> AmpLines(const Change& change) {
   return lines;
 }
 
+std::vector<std::string> CheckpointLines(const Change& change) {
+  const bool selective = std::ranges::any_of(
+      change.checkpoint, [](const std::string& which) { return which.starts_with("ops:"); });
+  if (!selective)
+    return {"from torch.utils.checkpoint import checkpoint",
+            "x = checkpoint(block, x, use_reentrant=False)  # in forward, in the place of block(x)"};
+  return {"from torch.utils.checkpoint import checkpoint, create_selective_checkpoint_contexts",
+          "keep = functools.partial(create_selective_checkpoint_contexts, [torch.ops.aten.mm.default, ...])",
+          "x = checkpoint(block, x, use_reentrant=False, context_fn=keep)  # in forward, in the place of "
+          "block(x)"};
+}
+
 std::string OptimizerLine(const Change& change) {
   const bool sgd = IsOneOf(change.optimizer, {"sgd", "momentum"});
   return fmt::format("optimizer = torch.optim.{}(model.parameters(), lr=...{}{})",
-                     sgd                          ? "SGD"
-                     : change.optimizer == "adam" ? "Adam"
-                                                  : "AdamW",
+                     sgd                               ? "SGD"
+                     : change.optimizer == "adam"      ? "Adam"
+                     : change.optimizer == "adafactor" ? "Adafactor"
+                                                       : "AdamW",
                      change.optimizer == "momentum" ? ", momentum=0.9" : "",
                      change.implementation == "fused"     ? ", fused=True"
                      : change.implementation == "foreach" ? ", foreach=True"
@@ -170,6 +190,10 @@ Result<Change> ChangeFrom(const Arguments& arguments) {
        {ReadCheckpoint(arguments, change), ReadBatch(arguments, change), ReadOptimizer(arguments, change)}) {
     if (!status.ok()) return status.error();
   }
+  change.offload = arguments.Get("offload");
+  if (arguments.Has("offload") && change.offload != "activations")
+    return Error{fmt::format("--offload {}: activations is needed; an optimizer on the host is for code.",
+                             Printable(change.offload))};
   if (arguments.Has("zero-grad-to-none")) {
     const std::string text = arguments.Get("zero-grad-to-none");
     if (!IsOneOf(text, {"yes", "no"}))
@@ -195,6 +219,7 @@ std::vector<std::string> Change::Levers() const {
   };
   add(!amp.empty(), "amp");
   add(!checkpoint.empty(), "checkpoint");
+  add(!offload.empty(), "offload");
   add(batch_factor || batch_size, "batch");
   add(!optimizer.empty(), "optimizer");
   add(zero_grad_to_none.has_value(), "zero-grad-to-none");
@@ -207,6 +232,7 @@ std::string Change::Text() const {
   std::vector<std::string> words;
   if (!amp.empty()) words.push_back("--amp " + amp);
   if (!checkpoint.empty()) words.push_back(fmt::format("--checkpoint {}", fmt::join(checkpoint, ",")));
+  if (!offload.empty()) words.push_back("--offload " + offload);
   if (batch_factor || batch_size) words.push_back("--batch " + BatchText(*this));
   if (!optimizer.empty())
     words.push_back(
@@ -223,6 +249,7 @@ std::string PlanFor(const Change& change, const std::string& notes_folder) {
   plan["notes"] = notes_folder;
   if (!change.amp.empty()) plan["amp"] = change.amp;
   if (!change.checkpoint.empty()) plan["checkpoint"] = change.checkpoint;
+  if (!change.offload.empty()) plan["offload"] = change.offload;
   if (change.batch_factor) plan["batch"] = {{"factor", *change.batch_factor}};
   if (change.batch_size) plan["batch"] = {{"size", *change.batch_size}};
   if (!change.optimizer.empty()) plan["optimizer"] = change.optimizer;
@@ -236,9 +263,10 @@ std::string PlanFor(const Change& change, const std::string& notes_folder) {
 std::vector<std::string> LinesToWrite(const Change& change, std::string_view lever,
                                       std::span<const std::string> command) {
   if (lever == "amp") return AmpLines(change);
-  if (lever == "checkpoint")
-    return {"from torch.utils.checkpoint import checkpoint",
-            "x = checkpoint(block, x, use_reentrant=False)  # in forward, in the place of block(x)"};
+  if (lever == "checkpoint") return CheckpointLines(change);
+  if (lever == "offload")
+    return {"with torch.autograd.graph.save_on_cpu():", "    loss = ...  # forward and loss",
+            "loss.backward()"};
   if (lever == "batch") return BatchLines(change, command);
   if (lever == "optimizer") return {OptimizerLine(change)};
   if (lever == "zero-grad-to-none")

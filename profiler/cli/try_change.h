@@ -18,6 +18,7 @@ namespace vramscope::cli {
 struct Change {
   std::string amp;                      // "bf16", "fp16"; empty = not asked for, as for all of them
   std::vector<std::string> checkpoint;  // {"all"}, {"every:2"}, or patterns for paths of modules
+  std::string offload;                  // "activations"
   std::optional<double> batch_factor;   // 0.5 of what the program asks for,
   std::optional<uint64_t> batch_size;   // or so many samples
   std::string optimizer;                // "sgd", "momentum", "adam", "adamw"

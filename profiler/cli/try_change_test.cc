@@ -43,6 +43,7 @@ TEST(TryChangeTest, SaysEverythingThatWasAskedForAndNothingElse) {
                 R"({"notes": "/notes", "checkpoint": ["layers.*", "head", "x"], "batch": {"factor": 0.5},
                                       "optimizer": "adamw", "implementation": "fused", "zero_grad_to_none": false,
                                       "alloc_conf": "expandable_segments:True"})"));
+  EXPECT_EQ(Plan({"--offload", "activations"})["offload"], "activations");
   EXPECT_EQ(Plan({"--accumulate", "4"})["accumulate"], 4);
   EXPECT_EQ(Plan({"--batch", "16"})["batch"], nlohmann::json::parse(R"({"size": 16})"));
 }
@@ -64,13 +65,16 @@ TEST(TryChangeTest, IsWrittenAsItIsAskedFor) {
 TEST(TryChangeTest, SaysWhatIsWrongWithAnOption) {
   EXPECT_THAT(Complaint({}), HasSubstr("needs a change"));
   EXPECT_THAT(Complaint({"--amp", "int8"}), HasSubstr("bf16 or fp16"));
+  EXPECT_THAT(Complaint({"--offload", "optimizer"}), HasSubstr("activations is needed"));
   EXPECT_THAT(Complaint({"--checkpoint", ","}), HasSubstr("names no modules"));
+  EXPECT_THAT(Complaint({"--checkpoint", "all,ops:"}), HasSubstr("ops:matmul"));
+  EXPECT_EQ(Complaint({"--checkpoint", "all,ops:mm"}), "");
   EXPECT_THAT(Complaint({"--checkpoint", "every:0"}), HasSubstr("a number from 1"));
   EXPECT_THAT(Complaint({"--checkpoint", "all", "--checkpoint", "head"}), HasSubstr("stands alone"));
   for (const char* batch : {"x", "0x", "-1x", "nanx", "infx", "0", "1.5", "2y", ""})
     EXPECT_THAT(Complaint({"--batch", batch}), HasSubstr("a factor like 0.5x")) << batch;
   for (const char* optimizer : {"lion", "adamw:", "adamw:quick", ":fused"})
-    EXPECT_THAT(Complaint({"--optimizer", optimizer}), HasSubstr("sgd, momentum, adam or adamw"))
+    EXPECT_THAT(Complaint({"--optimizer", optimizer}), HasSubstr("sgd, momentum, adam, adamw or adafactor"))
         << optimizer;
   EXPECT_THAT(Complaint({"--zero-grad-to-none", "maybe"}), HasSubstr("yes or no"));
   EXPECT_THAT(Complaint({"--accumulate", "1"}), HasSubstr("from 2"));
@@ -91,9 +95,9 @@ TEST(TryChangeTest, TheLineForABatchIsTheCommandsOwnOptionWhereItHasOne) {
 }
 
 TEST(TryChangeTest, EveryOptionHasLinesToWrite) {
-  const Change change =
-      *Read({"--amp", "fp16", "--checkpoint", "all", "--batch", "8", "--optimizer", "momentum:fused",
-             "--zero-grad-to-none", "no", "--alloc-conf", "x:1", "--accumulate", "4"});
+  const Change change = *Read({"--amp", "fp16", "--checkpoint", "all", "--offload", "activations", "--batch",
+                               "8", "--optimizer", "momentum:fused", "--zero-grad-to-none", "no",
+                               "--alloc-conf", "x:1", "--accumulate", "4"});
   for (const std::string& lever : change.Levers())
     EXPECT_THAT(LinesToWrite(change, lever, {}), testing::Not(IsEmpty())) << lever;
   EXPECT_THAT(

@@ -15,6 +15,7 @@ Result<std::vector<whatif::Asked>> AskedFor(const Change& change) {
   if (!change.amp.empty()) asked.push_back({"amp", change.amp});
   if (!change.checkpoint.empty())
     asked.push_back({"checkpoint", fmt::format("{}", fmt::join(change.checkpoint, ","))});
+  if (!change.offload.empty()) asked.push_back({"offload", change.offload});
   if (change.batch_factor) asked.push_back({"batch", fmt::format("{}x", *change.batch_factor)});
   if (change.batch_size) asked.push_back({"batch", fmt::format("{}", *change.batch_size)});
   if (!change.optimizer.empty()) {

@@ -35,15 +35,19 @@ const VerbHelp& WhatifHelp() {
        {"prune", '\0', "FRACTION[:PATHS]",
         "This part of the inner widths of MLPs, and of attention's heads, goes:\n0.25, or "
         "0.25:'layers.*.mlp'."},
+       {"sequence", '\0', "N|FACTORx", "Tokens in a sample: 4096, 2x."},
        {"batch", '\0', "N|FACTORx", "Samples in a batch: 16, 0.5x."},
        {"accumulate", '\0', "K", "The batch in K parts, one optimizer step for all of them."},
        {"checkpoint", '\0', "all|every:K|PATHS",
         "Modules whose activations backward computes again: all blocks,\nevery K-th, or paths such as "
-        "'layers.*,head'."},
-       {"optimizer", '\0', "NAME[:WAY]", "sgd, momentum, adam or adamw; :foreach, :for-loop or :fused."},
-       {"offload", '\0', "optimizer[:GB/s]",
-        "The optimizer steps on the host; optimizer:25GB/s also says how long\nits gradients and parameters "
-        "travel."},
+        "'layers.*,head'; all,ops:matmul keeps\nwhat products of matrices return."},
+       {"optimizer", '\0', "NAME[:WAY]",
+        "sgd, momentum, adam, adamw or adafactor; :foreach, :for-loop or\n:fused; adam8bit or adamw8bit."},
+       {"offload", '\0', "WHAT[:GB/s]",
+        "On the host: optimizer, activations or both with a comma between;\noptimizer:25GB/s also says how "
+        "long "
+        "it travels."},
+       {"free-early", '\0', "all", "What variables keep behind its last use is freed there; tells which."},
        {"zero-grad", '\0', "keep", "zero_grad(set_to_none=False)."},
        {"shard", '\0', "KIND:N",
         "One rank of N: ddp:8, zero1:8, zero2:8, zero3:8, fsdp:8, tp:8; ddp:8:view with\ngradients as views, "

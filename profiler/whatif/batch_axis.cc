@@ -2,11 +2,15 @@
 #include "profiler/whatif/batch_axis.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <map>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <unordered_map>
+
+#include "profiler/whatif/tokens.h"
 
 namespace vramscope::whatif {
 namespace {
@@ -82,15 +86,25 @@ constexpr std::string_view kFactories[] = {
 
 class Follower {
  public:
-  explicit Follower(const Step& step) : step_(step) { axis_.stride.resize(step.blocks.size(), 0); }
+  // `sequence`: the tokens of a sample are followed, not the samples.
+  explicit Follower(const Step& step, bool sequence) : step_(step), sequence_(sequence) {
+    axis_.stride.resize(step.blocks.size(), 0);
+    if (sequence) axis_.second.resize(step.blocks.size(), 0);
+  }
 
   Result<BatchAxis> Follow() && {
-    if (!FindInputs()) {
+    if (sequence_) {
+      const Result<Tokens> tokens = FindTokens(step_);
+      if (!tokens.ok()) return tokens.error();
+      axis_.batch = tokens->length;
+      for (const auto& [block, stride] : tokens->inputs) axis_.stride[block] = stride;
+      sizes_of_model_ = tokens->sizes_of_model;
+    } else if (!FindInputs()) {
       return Error{
           "which tensors are the batch was not seen: read batches through a DataLoader, or make them inside "
           "the loop."};
     }
-    if (axis_.batch <= 1)
+    if (axis_.batch <= 1 && !sequence_)
       return Error{
           "the recorded batch has one sample, so no dimension of a tensor shows which one is the batch: "
           "record with 2 or more."};
@@ -100,8 +114,14 @@ class Follower {
     for (const uint32_t op : step_.op_ends) Pass(step_.ops[op]);
     for (uint32_t i = 0; i < step_.blocks.size(); ++i) Settle(i);
     for (uint32_t i = 0; i < step_.blocks.size(); ++i) {
-      if (step_.blocks[i].copy_of != kNone) axis_.stride[i] = axis_.stride[step_.blocks[i].copy_of];
+      if (step_.blocks[i].copy_of == kNone) continue;
+      axis_.stride[i] = axis_.stride[step_.blocks[i].copy_of];
+      if (sequence_) axis_.second[i] = axis_.second[step_.blocks[i].copy_of];
     }
+    if (coincides_)
+      return Error{"a new tensor of the recorded step has a dimension of " + std::to_string(axis_.batch) +
+                   ", which is the length of the sequence and a size of the model too: record with another "
+                   "length."};
     FindReductions(step_, axis_);
     return std::move(axis_);
   }
@@ -155,18 +175,45 @@ class Follower {
            (operand.flags & trace::kTensorRequiresGrad) == 0;
   }
 
-  [[nodiscard]] uint64_t InnerOf(const Operand& operand, uint32_t d) const {
-    return ElementsOfSample(step_, axis_, operand, d);
+  // Where an axis is in a block: the batch once, a sequence once or twice.
+  using Strides = std::array<uint64_t, 2>;
+  [[nodiscard]] Strides Of(uint32_t block) const {
+    if (block == kNone) return {};
+    return {axis_.stride[block], sequence_ ? axis_.second[block] : 0};
+  }
+  void Add(Strides& strides, uint64_t stride) const {
+    if (stride == 0 || strides[0] == stride) return;
+    if (strides[0] == 0)
+      strides[0] = stride;
+    else if (sequence_ && strides[1] == 0)
+      strides[1] = stride;
+  }
+  void Set(uint32_t block, Strides strides) {
+    axis_.stride[block] = strides[0];
+    if (sequence_) axis_.second[block] = strides[1];
   }
 
-  // The dimension of the operand that holds the batch.
+  // The dimension of the operand that holds the axis.
   struct Place {
     uint32_t dimension = 0;
     uint64_t inner = 0;
   };
-  [[nodiscard]] std::optional<Place> PlaceIn(const Operand& operand) const {
+  [[nodiscard]] std::optional<Place> PlaceIn(const Operand& operand, uint64_t stride) const {
     for (uint32_t d = 0; d < step_.Rank(operand.shape); ++d) {
-      if (const uint64_t inner = InnerOf(operand, d); inner != 0) return Place{d, inner};
+      if (const uint64_t inner = ElementsWithin(step_, stride, operand, d); inner != 0)
+        return Place{d, inner};
+    }
+    return {};
+  }
+
+  // The first tokens of what the model keeps, a table of positions or a mask: a view with as many as there
+  // are.
+  [[nodiscard]] std::optional<Place> PlaceInBuffer(const Operand& operand) const {
+    if (!sequence_ || operand.block == kNone) return {};
+    const StepBlock& block = step_.blocks[operand.block];
+    if (block.begin != kBefore || block.category != classify::Category::kBuffer) return {};
+    for (uint32_t d = 0; d < step_.Rank(operand.shape); ++d) {
+      if (step_.Dims(operand.shape)[d] == axis_.batch) return Place{d, 1};
     }
     return {};
   }
@@ -191,28 +238,51 @@ class Follower {
         continue;
       }
       decided_[result.block] = op.input_count != 0;
-      axis_.stride[result.block] = StrideOf(op, kind, result);
+      Strides strides = StridesOf(op, kind, result);
+      // A result with a dimension that no operand has so: attention's sums of rows.
+      if (sequence_ && strides[0] == 0 && kind == Kind::kElementwise && Reached(op)) strides = BySize(result);
+      Set(result.block, strides);
     }
   }
 
   // Until the operator around it says otherwise.
   void PassFactory(const Operand& result) {
+    if (sequence_) {
+      Set(result.block, BySize(result));
+      return;
+    }
     const bool of_batch = step_.Rank(result.shape) > 1 && step_.Dims(result.shape)[0] == axis_.batch;
     axis_.stride[result.block] = of_batch ? static_cast<uint64_t>(step_.Dims(result.strides)[0]) : 0;
   }
 
-  [[nodiscard]] uint64_t StrideOf(const Op& op, Kind kind, const Operand& result) const {
-    if (!step_.shapes[result.strides].known || kind == Kind::kNever) return 0;
-    if (kind == Kind::kFirstResult && result.argument != 0) return 0;
-    if (kind == Kind::kRecurrent && result.argument == kReserve) return Reached(op) ? 1 : 0;
+  // Of a sequence: its length is looked for, which no size of the model may be as well.
+  [[nodiscard]] Strides BySize(const Operand& result) {
+    Strides strides{};
+    if (!step_.shapes[result.strides].known) return strides;
+    for (uint32_t d = 0; d < step_.Rank(result.shape); ++d) {
+      if (step_.Dims(result.shape)[d] == axis_.batch)
+        Add(strides, static_cast<uint64_t>(step_.Dims(result.strides)[d]));
+    }
+    coincides_ |= strides[0] != 0 && sizes_of_model_.contains(axis_.batch);
+    return strides;
+  }
+
+  [[nodiscard]] Strides StridesOf(const Op& op, Kind kind, const Operand& result) const {
+    Strides found{};
+    if (!step_.shapes[result.strides].known || kind == Kind::kNever) return found;
+    if (kind == Kind::kFirstResult && result.argument != 0) return found;
+    if (kind == Kind::kRecurrent && result.argument == kReserve) return {Reached(op) ? uint64_t{1} : 0, 0};
     if (kind == Kind::kMatrix) return OfMatrix(op, result);
     for (uint32_t i = 0; i < op.input_count; ++i) {
       const Operand& operand = step_.operands[op.first_input + i];
-      const auto place = operand.block == kNone ? std::nullopt : PlaceIn(operand);
-      if (!place) continue;
-      if (const uint64_t stride = Carry(op, kind, operand, *place, result); stride != 0) return stride;
+      if (const auto place = PlaceInBuffer(operand)) Add(found, Carry(op, kind, operand, *place, result));
+      for (const uint64_t stride : Of(operand.block)) {
+        const auto place = stride == 0 ? std::nullopt : PlaceIn(operand, stride);
+        if (place) Add(found, Carry(op, kind, operand, *place, result));
+      }
+      if (!sequence_ && found[0] != 0) break;
     }
-    return 0;
+    return found;
   }
 
   // Where a dimension of an operand is in the result; 0 when it is not there.
@@ -253,7 +323,7 @@ class Follower {
     return any ? place : -1;  // without dimensions everything is summed
   }
 
-  [[nodiscard]] uint64_t OfMatrix(const Op& op, const Operand& result) const {
+  [[nodiscard]] Strides OfMatrix(const Op& op, const Operand& result) const {
     const Operand* factors[2] = {};
     uint32_t found = 0;
     for (uint32_t i = 0; i < op.input_count; ++i) {
@@ -264,18 +334,19 @@ class Follower {
         factors[found++] = &operand;
       }
     }
-    if (found != 2) return 0;
+    Strides strides{};
+    if (found != 2) return strides;
     const uint32_t rank = step_.Rank(result.shape);
-    const auto of = [&](const Operand& factor, uint32_t d) -> uint64_t {
-      if (factor.block == kNone || step_.Rank(factor.shape) != rank || d >= rank) return 0;
-      return InnerOf(factor, d) * static_cast<uint64_t>(step_.Dims(result.strides)[d]);
+    const auto add = [&](const Operand& factor, uint32_t d) {
+      if (factor.block == kNone || step_.Rank(factor.shape) != rank || d >= rank) return;
+      for (const uint64_t stride : Of(factor.block))
+        Add(strides,
+            ElementsWithin(step_, stride, factor, d) * static_cast<uint64_t>(step_.Dims(result.strides)[d]));
     };
-    for (uint32_t d = 0; d + 2 < rank; ++d) {
-      if (const uint64_t stride = std::max(of(*factors[0], d), of(*factors[1], d)); stride != 0)
-        return stride;
-    }
-    if (const uint64_t rows = of(*factors[0], rank - 2); rows != 0) return rows;
-    return of(*factors[1], rank - 1);
+    for (uint32_t d = 0; d + 2 < rank; ++d) add(*factors[0], d), add(*factors[1], d);
+    add(*factors[0], rank - 2);
+    add(*factors[1], rank - 1);
+    return strides;
   }
 
   // Gradients of parameters never grow; what an operator keeps to itself grows with what it works on, but for
@@ -283,7 +354,7 @@ class Follower {
   // divided.
   void Settle(uint32_t i) {
     const StepBlock& block = step_.blocks[i];
-    if (block.accumulated < kForever) axis_.stride[i] = 0;
+    if (block.accumulated < kForever) Set(i, {});
     if (decided_[i] || block.workspace || block.op == kNone || axis_.stride[i] != 0) return;
     const Op& op = step_.ops[block.op];
     const Kind kind = KindOf(op);
@@ -294,24 +365,32 @@ class Follower {
   }
 
   const Step& step_;
+  const bool sequence_;
   BatchAxis axis_;
   std::vector<bool> decided_;
   std::unordered_map<uint32_t, Kind> kinds_;
+  std::set<int64_t> sizes_of_model_;  // of a sequence: dimensions of parameters
+  bool coincides_ = false;            // one of them decided about a tensor
 };
 
 }  // namespace
 
-uint64_t ElementsOfSample(const Step& step, const BatchAxis& axis, const Operand& operand, uint32_t d) {
-  const uint64_t batch = operand.block == kNone ? 0 : axis.stride[operand.block];
-  if (batch == 0 || !step.shapes[operand.strides].known) return 0;
+uint64_t ElementsWithin(const Step& step, uint64_t axis, const Operand& operand, uint32_t d) {
+  if (axis == 0 || !step.shapes[operand.strides].known) return 0;
   const auto size = static_cast<uint64_t>(step.Dims(operand.shape)[d]);
   const auto stride = static_cast<uint64_t>(step.Dims(operand.strides)[d]);
-  if (size <= 1 || stride == 0 || stride > batch || batch % stride != 0 || batch >= stride * size) return 0;
-  return batch / stride;
+  if (size <= 1 || stride == 0 || stride > axis || axis % stride != 0 || axis >= stride * size) return 0;
+  return axis / stride;
+}
+
+uint64_t ElementsOfSample(const Step& step, const BatchAxis& axis, const Operand& operand, uint32_t d) {
+  return operand.block == kNone ? 0 : ElementsWithin(step, axis.stride[operand.block], operand, d);
 }
 
 const Result<BatchAxis>& FollowBatch(const Step& step) {
-  return step.batch_axis.Get([&] { return Follower(step).Follow(); });
+  return step.batch_axis.Get([&] { return Follower(step, false).Follow(); });
 }
+
+Result<BatchAxis> FollowSequence(const Step& step) { return Follower(step, true).Follow(); }
 
 }  // namespace vramscope::whatif

@@ -30,6 +30,8 @@ struct BatchAxis {
   int64_t batch = 0;  // samples in a batch
   std::vector<uint64_t>
       stride;  // by block of the step: elements from one sample to the next; 0 = does not grow
+  // Of a sequence, which may be in a block twice, as in attention's scores: elements in the second direction.
+  std::vector<uint64_t> second;
   uint32_t internal =
       0;  // blocks that no operator handed out and whose operator the batch reaches: taken to grow
   std::vector<BatchReduction> reductions;
@@ -40,6 +42,14 @@ struct BatchAxis {
 // Fails with a sentence when the batch cannot be told from the step's inputs. O(operands) the first time; the
 // answer is part of the step.
 [[nodiscard]] const Result<BatchAxis>& FollowBatch(const Step& step);
+
+// The same for the second dimension of token ids, or of [batch, tokens, features]; BatchAxis::batch is then
+// its length. O(operands); not kept.
+[[nodiscard]] Result<BatchAxis> FollowSequence(const Step& step);
+
+// How many elements of the operand's dimension `d` lie `stride` apart or less, where `stride` is a place that
+// an axis has in its block; 0 when that is not in this dimension.
+[[nodiscard]] uint64_t ElementsWithin(const Step& step, uint64_t stride, const Operand& operand, uint32_t d);
 
 // How many of its elements belong to one sample in dimension `d` of the operand; 0 when the batch is not in
 // it.

@@ -39,8 +39,8 @@ class Lever {
  public:
   virtual ~Lever() = default;
   [[nodiscard]] virtual const LeverInfo& info() const = 0;
-  // Whether a search tries it only when it was asked to: it changes what training arrives at, or what is left of
-  // the model.
+  // Whether a search tries it only when it was asked to: it changes what training arrives at, or what is left
+  // of the model.
   [[nodiscard]] virtual bool OnRequest() const { return false; }
   // Values that a search may try on this step, the least change first; empty where none could lower what it
   // takes, where the step lacks what the lever needs, and for changes that are a person's to choose: which
@@ -65,6 +65,7 @@ class Lever {
 [[nodiscard]] const Lever* FindLever(std::string_view name);
 
 // One each, defined in lever_*.cc.
+const Lever& SequenceLever();
 const Lever& LoraLever();
 const Lever& FreezeLever();
 const Lever& AmpLever();
@@ -72,6 +73,7 @@ const Lever& PrecisionLever();
 const Lever& QuantizeLever();
 const Lever& PruneLever();
 const Lever& CheckpointLever();
+const Lever& FreeEarlyLever();
 const Lever& ShardLever();
 const Lever& BatchLever();
 const Lever& AccumulateLever();

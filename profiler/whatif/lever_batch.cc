@@ -1,30 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Another batch size: blocks that the batch reaches grow or shrink with it, all others stay.
-#include <charconv>
-#include <cmath>
-
+#include "profiler/whatif/amount.h"
 #include "profiler/whatif/batch_axis.h"
 #include "profiler/whatif/lever.h"
 
 namespace vramscope::whatif {
 namespace {
-
-// "16", or "0.5x" of `batch`.
-Result<int64_t> ParseBatch(std::string_view value, int64_t batch) {
-  const bool factor = !value.empty() && value.back() == 'x';
-  const std::string_view number = factor ? value.substr(0, value.size() - 1) : value;
-  double amount = 0;
-  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), amount);
-  if (error != std::errc() || end != number.data() + number.size() || !(amount > 0) || amount > 1e9)
-    return Error{"--batch needs a number of samples, or a factor such as 0.5x, not \"" + std::string(value) +
-                 "\"."};
-  const double wanted = factor ? amount * static_cast<double>(batch) : amount;
-  if (wanted < 1 || wanted != std::floor(wanted)) {
-    return Error{"--batch " + std::string(value) + " is no whole number of samples: the recorded batch has " +
-                 std::to_string(batch) + "."};
-  }
-  return static_cast<int64_t>(wanted);
-}
 
 class Batch final : public Lever {
  public:
@@ -51,7 +32,7 @@ class Batch final : public Lever {
   Result<Outcome> Apply(const Step& step, std::string_view value, Scene& scene) const override {
     const Result<BatchAxis>& axis = FollowBatch(step);
     if (!axis.ok()) return axis.error();
-    const Result<int64_t> wanted = ParseBatch(value, axis->batch);
+    const Result<int64_t> wanted = ParseAmount("batch", "samples", value, axis->batch);
     if (!wanted.ok()) return wanted.error();
     ScaleBatch(step, *axis, *wanted, scene);
     Outcome outcome;

@@ -9,9 +9,14 @@
 // The recomputation stops at the last tensor that the segment's nodes kept (early stop); what it computed
 // beside those is freed there. PyTorch: torch/utils/checkpoint.py,
 // _checkpoint_without_reentrant_generator, 2.1 to 2.15.
+//
+// With operators whose results are kept (create_selective_checkpoint_contexts, 2.4 to 2.15), these results
+// stay until the recomputation takes them in the place of computing them, and live on as if it had; one that
+// it does not come to, until the segment's nodes have let go.
 #include <algorithm>
 
-#include "profiler/whatif/holders.h"
+#include "profiler/whatif/kept_ops.h"
+#include "profiler/whatif/last_uses.h"
 #include "profiler/whatif/lever.h"
 #include "profiler/whatif/segments.h"
 
@@ -48,39 +53,20 @@ struct Kept {
   uint32_t segment = kNone;     // a segment whose node kept it
 };
 
-// Whatever is checkpointed.
-struct LastUses {
-  std::vector<Position> of_block;  // the end of what used or held it last in forward
-  // By node: its own work ends before the engine checks and adds up what came out of it, and lets it go.
-  std::vector<Position> work_end;
-};
-
-LastUses LastUsesOf(const Step& step) {
-  LastUses uses;
-  uses.work_end.resize(step.nodes.size(), kBefore);
-  for (const Op& op : step.ops) {
-    if (op.node != kNone && op.parent == kNone && op.end < kForever && op.name == step.nodes[op.node].name)
-      uses.work_end[op.node] = op.end;
-  }
-  for (const StepBlock& block : step.blocks) uses.of_block.push_back(block.last_use);
-  const Holders holders(step);
-  for (const Operand& operand : step.operands) {
-    const Op& op = step.ops[operand.op];
-    if (operand.block == kNone || op.node != kNone || op.end >= kForever) continue;
-    // What attention gives is often overwritten by what is made of it (GPT-2): it is not held here.
-    const bool result = (operand.flags & trace::kTensorIsOutput) != 0;
-    const Position held = result ? kBefore : holders.Until(operand);
-    uses.of_block[operand.block] = std::max({uses.of_block[operand.block], op.end, held});
-  }
-  return uses;
-}
-
 class Checkpointer {
  public:
-  Checkpointer(const Step& step, const std::vector<uint32_t>& calls)
-      : step_(step), uses_(step.last_uses.Get([&] { return LastUsesOf(step); })) {
+  // `kept_ops`: whose results are not computed again.
+  Checkpointer(const Step& step, const std::vector<uint32_t>& calls, const std::vector<uint32_t>& kept_ops)
+      : step_(step), uses_(LastUsesOf(step)), kept_ops_(kept_ops), cached_(step.blocks.size(), false) {
     for (const uint32_t call : calls) segments_.push_back({step.modules[call].begin, step.modules[call].end});
     FindSaves();
+    for (const uint32_t index : kept_ops) {
+      const Op& op = step.ops[index];
+      for (uint32_t i = 0; i < op.output_count; ++i) {
+        const uint32_t block = step.operands[op.first_output + i].block;
+        if (block != kNone && step.blocks[block].begin >= op.begin) cached_[block] = true;
+      }
+    }
   }
 
   [[nodiscard]] bool any() const {
@@ -95,11 +81,22 @@ class Checkpointer {
       const uint32_t home = SegmentAt(step_.blocks[block.origin].begin);
       // What gathers parameters for backward is there by then: fully_shard asks for it before the nodes run.
       const bool gathered = block.category == classify::Category::kCommunication;
-      if (home != kNone && segments_[home].recompute < kForever && !gathered)
-        Recompute(block, segments_[home], home, copies);
+      const bool again = home != kNone && segments_[home].recompute < kForever && !gathered;
+      if (again && cached_[block.origin]) {
+        Position end = segments_[home].released;
+        if (step_.blocks[block.origin].begin <= segments_[home].last_save) end = EndOfCopy(block, home);
+        Drop(block, home);
+        block.end = std::max(block.end, end);
+        continue;
+      }
+      if (again) Recompute(block, home, copies);
       Drop(block, home);
     }
     scene.blocks.insert(scene.blocks.end(), copies.begin(), copies.end());
+    for (const Segment& segment : segments_) {
+      if (segment.recompute < kForever)
+        scene.again.push_back({segment.begin, segment.end, segment.recompute, segment.released});
+    }
   }
 
   // Host time of what is computed again.
@@ -108,7 +105,13 @@ class Checkpointer {
     for (const Segment& segment : segments_) {
       if (segment.recompute < kForever) ns += step_.HostNs(segment.begin, segment.last_save);
     }
-    return ns;
+    for (const uint32_t index : kept_ops_) {
+      const Op& op = step_.ops[index];
+      const uint32_t home = SegmentAt(op.begin);
+      if (home != kNone && segments_[home].recompute < kForever && op.begin <= segments_[home].last_save)
+        ns -= step_.HostNs(op.begin, op.end);
+    }
+    return std::max(ns, 0.0);
   }
 
  private:
@@ -119,11 +122,6 @@ class Checkpointer {
     if (behind == segments_.begin()) return kNone;
     const auto place = static_cast<uint32_t>(behind - segments_.begin() - 1);
     return segments_[place].Holds(at) ? place : kNone;
-  }
-
-  [[nodiscard]] Position WorkEnd(const Saved& saved) const {
-    const Position end = uses_.work_end[saved.node];
-    return end == kBefore ? saved.released : std::min(end, saved.released);
   }
 
   void FindSaves() {
@@ -137,7 +135,7 @@ class Checkpointer {
       }
       Segment& segment = segments_[place];
       kept.inside = std::max(kept.inside, saved.released);
-      kept.unpacked = std::max(kept.unpacked, saved.node == kNone ? saved.released : WorkEnd(saved));
+      kept.unpacked = std::max(kept.unpacked, uses_.WorkEnd(saved));
       kept.segment = place;
       if (step_.blocks[saved.block].begin < segment.begin) given_.emplace_back(saved.block, place);
       segment.last_save = std::max(segment.last_save, saved.at);
@@ -155,21 +153,22 @@ class Checkpointer {
     given_.erase(std::unique(given_.begin(), given_.end()), given_.end());
   }
 
-  // The block as it is made again.
-  void Recompute(const Block& block, const Segment& segment, uint32_t place,
-                 std::vector<Block>& copies) const {
+  // Until when the block is alive that is made again.
+  [[nodiscard]] Position EndOfCopy(const Block& block, uint32_t place) const {
+    const Segment& segment = segments_[place];
     const StepBlock& recorded = step_.blocks[block.origin];
-    if (recorded.begin > segment.last_save) return;
     const Kept& kept = kept_[block.origin];
-    Block copy = block;
-    copy.begin = segment.Again(recorded.begin);
     const Position unwound = segment.recompute + kUnwound;
-    if (kept.inside > kBefore && kept.segment == place)
-      copy.end = std::max(kept.unpacked - kHair, unwound);
-    else if (recorded.end < segment.last_save)
-      copy.end = segment.Again(recorded.end);
-    else
-      copy.end = unwound;
+    if (kept.inside > kBefore && kept.segment == place) return std::max(kept.unpacked - kHair, unwound);
+    return recorded.end < segment.last_save ? segment.Again(recorded.end) : unwound;
+  }
+
+  void Recompute(const Block& block, uint32_t place, std::vector<Block>& copies) const {
+    const StepBlock& recorded = step_.blocks[block.origin];
+    if (recorded.begin > segments_[place].last_save) return;
+    Block copy = block;
+    copy.begin = segments_[place].Again(recorded.begin);
+    copy.end = EndOfCopy(block, place);
     copies.push_back(copy);
   }
 
@@ -181,7 +180,7 @@ class Checkpointer {
     const bool longer =  // somebody else held it
         recorded.end > kept.inside + kAtOnce && recorded.end > kept.outside + kAtOnce;
     if (kept.inside != kBefore && !longer) {
-      const Position used = uses_.of_block[block.origin];
+      const Position used = uses_.held[block.origin];
       block.end = std::min(block.end, std::max({used, kept.outside, block.begin, given}) + kHair);
     }
     if (given != kBefore) block.end = std::max(block.end, given + kHair);
@@ -200,6 +199,8 @@ class Checkpointer {
 
   const Step& step_;
   const LastUses& uses_;
+  const std::vector<uint32_t>& kept_ops_;
+  std::vector<bool> cached_;  // by block: what a kept operator handed out
   std::vector<Segment> segments_;
   std::vector<Kept> kept_;
   std::vector<std::pair<uint32_t, uint32_t>> given_;  // (block, segment) that it goes into, sorted
@@ -209,7 +210,8 @@ class Checkpoint final : public Lever {
  public:
   const LeverInfo& info() const override {
     static constexpr LeverInfo kInfo = {
-        "checkpoint", "all | every:K | PATHS", "activations of these modules are computed again in backward",
+        "checkpoint", "all | every:K | PATHS, also with ,ops:matmul+attention",
+        "activations of these modules are computed again in backward",
         "modules, operators and saved tensors (a deep step of a Python program)"};
     return kInfo;
   }
@@ -225,19 +227,33 @@ class Checkpoint final : public Lever {
       return Error{"the recorded step has " + std::to_string(step.backward.size()) +
                    " backward passes; checkpointing is predicted for steps with one."};
     }
-    const auto calls = ChooseSegments(step, value);
+    const Result<CheckpointChoice> choice = ParseCheckpoint(value);
+    if (!choice.ok()) return choice.error();
+    const auto calls = ChooseSegments(step, choice->modules);
     if (!calls.ok()) return calls.error();
-    const Checkpointer checkpointer(step, *calls);
+    const Result<std::vector<uint32_t>> kept_ops = FindKeptOps(step, choice->operators);
+    if (!kept_ops.ok()) return kept_ops.error();
+    const Checkpointer checkpointer(step, *calls, *kept_ops);
     if (!checkpointer.any())
       return Error{"autograd keeps nothing of these modules that could be computed again."};
     checkpointer.Change(scene);
     Outcome outcome;
     outcome.extra_ns = checkpointer.RecomputedNs();
     outcome.time_basis = "host time of the recomputed calls in the recorded step; kernels are not timed";
-    outcome.code =
-        "x = torch.utils.checkpoint.checkpoint(block, x, use_reentrant=False)    # instead of x = "
-        "block(x), " +
+    const std::string number =
         std::to_string(calls->size()) + (calls->size() == 1 ? " call a step" : " calls a step");
+    if (choice->operators.empty()) {
+      outcome.code =
+          "x = torch.utils.checkpoint.checkpoint(block, x, use_reentrant=False)    # instead of x = "
+          "block(x), " +
+          number;
+    } else {
+      outcome.code =
+          "keep = functools.partial(create_selective_checkpoint_contexts, [" + KeptOpsCode(step, *kept_ops) +
+          "])    # both of torch.utils.checkpoint\n"
+          "x = checkpoint(block, x, use_reentrant=False, context_fn=keep)    # instead of x = block(x), " +
+          number;
+    }
     return outcome;
   }
 };

@@ -11,45 +11,63 @@
 //   times the largest p, see
 //                             ForLoop(); fused: none, and a count of steps on the device for each parameter
 //
+//   adafactor, adam8bit   see lean_optimizers.cc
+//
 // Weight decay is that of the class: decoupled for AdamW (no memory), 0 for the others. Where a recorded
 // optimizer decays by adding to gradients the others would do so too, with P more; it is not known here, and
 // said.
+#include <algorithm>
 #include <string>
 
+#include "profiler/whatif/lean_optimizers.h"
 #include "profiler/whatif/lever.h"
 #include "profiler/whatif/parameters.h"
 
 namespace vramscope::whatif {
 namespace {
 
-using classify::Category;
-
 constexpr Position kHair = 1e-6;
 constexpr uint64_t kStepCounter = 4;  // one float
 
-enum class Family : uint8_t { kSgd, kMomentum, kAdam, kAdamW };
+enum class Family : uint8_t { kSgd, kMomentum, kAdam, kAdamW, kAdafactor, kAdam8bit, kAdamW8bit };
 enum class Way : uint8_t { kForeach, kForLoop, kFused };
+
+struct Known {
+  std::string_view name;
+  Family family;
+  const char* code;  // up to the options
+};
+constexpr Known kKnown[] = {
+    {"sgd", Family::kSgd, "torch.optim.SGD(model.parameters(), lr=..."},
+    {"momentum", Family::kMomentum, "torch.optim.SGD(model.parameters(), lr=..., momentum=0.9"},
+    {"adam", Family::kAdam, "torch.optim.Adam(model.parameters(), lr=..."},
+    {"adamw", Family::kAdamW, "torch.optim.AdamW(model.parameters(), lr=..."},
+    {"adafactor", Family::kAdafactor, "torch.optim.Adafactor(model.parameters(), lr=..."},
+    {"adam8bit", Family::kAdam8bit, "bitsandbytes.optim.Adam8bit(model.parameters(), lr=..."},
+    {"adamw8bit", Family::kAdamW8bit, "bitsandbytes.optim.AdamW8bit(model.parameters(), lr=..."},
+};
 
 struct Choice {
   Family family;
   Way way;
+  const char* code;
 };
 
 Result<Choice> Parse(std::string_view value) {
   const size_t colon = value.find(':');
   const std::string_view family = value.substr(0, colon);
-  const std::string_view way = colon == std::string_view::npos ? "foreach" : value.substr(colon + 1);
   Choice choice{};
-  if (family == "sgd")
-    choice.family = Family::kSgd;
-  else if (family == "momentum")
-    choice.family = Family::kMomentum;
-  else if (family == "adam")
-    choice.family = Family::kAdam;
-  else if (family == "adamw")
-    choice.family = Family::kAdamW;
-  else
-    return Error{"--optimizer knows sgd, momentum, adam and adamw, not \"" + std::string(family) + "\"."};
+  const auto* const known = std::find_if(std::begin(kKnown), std::end(kKnown),
+                                         [&](const Known& one) { return one.name == family; });
+  if (known == std::end(kKnown))
+    return Error{"--optimizer knows sgd, momentum, adam, adamw, adafactor, adam8bit and adamw8bit, not \"" +
+                 std::string(family) + "\"."};
+  choice.family = known->family;
+  choice.code = known->code;
+  const bool eight_bits = choice.family == Family::kAdam8bit || choice.family == Family::kAdamW8bit;
+  const bool adafactor = choice.family == Family::kAdafactor;
+  const std::string_view usual = adafactor ? "for-loop" : eight_bits ? "fused" : "foreach";
+  const std::string_view way = colon == std::string_view::npos ? usual : value.substr(colon + 1);
   if (way == "foreach")
     choice.way = Way::kForeach;
   else if (way == "for-loop")
@@ -58,16 +76,20 @@ Result<Choice> Parse(std::string_view value) {
     choice.way = Way::kFused;
   else
     return Error{"an optimizer steps foreach, for-loop or fused, not \"" + std::string(way) + "\"."};
+  if (adafactor && choice.way == Way::kFused)
+    return Error{"Adafactor steps foreach or for-loop; PyTorch has no fused one."};
+  if (eight_bits && choice.way != Way::kFused)
+    return Error{"bitsandbytes has one way to step; leave out \":" + std::string(way) + "\"."};
   return choice;
 }
 
 class Optimizer final : public Lever {
  public:
   const LeverInfo& info() const override {
-    static constexpr LeverInfo kInfo = {"optimizer",
-                                        "sgd | momentum | adam | adamw, with :foreach, :for-loop or :fused",
-                                        "another optimizer, or another way to step",
-                                        "a deep step, and labels of parameters and optimizer state"};
+    static constexpr LeverInfo kInfo = {
+        "optimizer", "sgd | momentum | adam | adamw | adafactor | adam8bit | adamw8bit [:foreach ...]",
+        "another optimizer, or another way to step",
+        "a deep step, and labels of parameters and optimizer state"};
     return kInfo;
   }
 
@@ -89,16 +111,38 @@ class Optimizer final : public Lever {
       return Error{
           "no parameter was seen to get a gradient: record with the hooks of autograd (vramscope info shows "
           "which are in place)."};
+    Outcome outcome;
+    outcome.code = Code(*choice);
+    if (scene.optimizer_on_host) return outcome;
     TakeAwayOptimizer(scene);
     const Position begin = scene.optimizer_begin;
     const Position width = (scene.optimizer_end - begin) / static_cast<Position>(step.trained.size() + 2);
+    switch (choice->family) {
+      case Family::kAdafactor: {
+        const Status added = AddAdafactor(step, choice->way == Way::kForeach, scene);
+        if (!added.ok()) return added.error();
+        return outcome;
+      }
+      case Family::kAdam8bit:
+      case Family::kAdamW8bit: {
+        const Status added = AddAdam8bit(step, scene);
+        if (!added.ok()) return added.error();
+        outcome.notes.push_back(
+            "bitsandbytes from 0.44 on: a byte for each value of both states and a float for each 256, "
+            "floats "
+            "for parameters of fewer than 4,096 values; embeddings of its own class have floats, these are "
+            "not "
+            "known here");
+        return outcome;
+      }
+      default:
+        break;
+    }
     AddState(step, *choice, begin, scene);
     if (choice->family == Family::kAdam || choice->family == Family::kAdamW) {
       if (choice->way == Way::kForeach) Foreach(step, begin + width / 2, width / 2, scene);
       if (choice->way == Way::kForLoop) ForLoop(step, begin + width / 2, width, scene);
     }
-    Outcome outcome;
-    outcome.code = Code(*choice);
     outcome.notes.push_back(
         "weight decay is taken as decoupled or 0; added to gradients it takes the size of all parameters "
         "more");
@@ -106,43 +150,24 @@ class Optimizer final : public Lever {
   }
 
  private:
-  static void Add(Position begin, Position end, uint64_t bytes, Birth birth, const Block& like,
-                  Scene& scene) {
-    Block block;
-    block.begin = begin;
-    block.end = end;
-    block.bytes = bytes;
-    block.birth = birth;
-    block.category = birth == Birth::kOnce ? Category::kOptimizerState : Category::kTemporaryOptimizer;
-    block.stream = like.stream;
-    scene.blocks.push_back(block);
-  }
-
-  static Block Like(const Step& step, uint32_t parameter) {
-    Block like;
-    like.stream = step.blocks[parameter].stream;
-    like.bytes = step.blocks[parameter].requested;
-    return like;
-  }
-
   // In the first step, before anything is computed, parameter by parameter.
   static void AddState(const Step& step, const Choice& choice, Position begin, Scene& scene) {
     const int copies = choice.family == Family::kSgd ? 0 : choice.family == Family::kMomentum ? 1 : 2;
     Position at = begin + kHair;
     for (const uint32_t parameter : step.trained) {
-      const Block like = Like(step, parameter);
       if (copies == 2 && choice.way == Way::kFused)
-        Add(at += kHair, kForever, kStepCounter, Birth::kOnce, like, scene);
-      for (int i = 0; i < copies; ++i) Add(at += kHair, kForever, like.bytes, Birth::kOnce, like, scene);
+        AddOptimizerBlock(step, parameter, at += kHair, kForever, kStepCounter, scene);
+      for (int i = 0; i < copies; ++i)
+        AddOptimizerBlock(step, parameter, at += kHair, kForever, step.blocks[parameter].requested, scene);
     }
   }
 
   static void Foreach(const Step& step, Position begin, Position width, Scene& scene) {
     Position at = begin;
     for (const uint32_t parameter : step.trained) {
-      const Block like = Like(step, parameter);
       at += kHair;
-      Add(at, scene.optimizer_end - width / 2 + at - begin, like.bytes, Birth::kEachStep, like, scene);
+      AddOptimizerBlock(step, parameter, at, scene.optimizer_end - width / 2 + at - begin,
+                        step.blocks[parameter].requested, scene);
     }
   }
 
@@ -151,22 +176,22 @@ class Optimizer final : public Lever {
   static void ForLoop(const Step& step, Position begin, Position width, Scene& scene) {
     constexpr Position kRoot = 0.2, kQuotient = 0.4, kRootGone = 0.6, kAssigned = 0.7;
     for (size_t i = 0; i < step.trained.size(); ++i) {
-      const Block like = Like(step, step.trained[i]);
+      const uint32_t parameter = step.trained[i];
+      const uint64_t bytes = step.blocks[parameter].requested;
       const Position at = begin + width * static_cast<Position>(i);
       const bool last = i + 1 == step.trained.size();
-      Add(at + width * kRoot, at + width * kRootGone, like.bytes, Birth::kEachStep, like, scene);
-      Add(at + width * kQuotient, last ? at + width : at + width * (1 + kAssigned), like.bytes,
-          Birth::kEachStep, like, scene);
+      AddOptimizerBlock(step, parameter, at + width * kRoot, at + width * kRootGone, bytes, scene);
+      AddOptimizerBlock(step, parameter, at + width * kQuotient,
+                        last ? at + width : at + width * (1 + kAssigned), bytes, scene);
     }
   }
 
   static std::string Code(const Choice& choice) {
-    std::string code = choice.family == Family::kAdam    ? "torch.optim.Adam(model.parameters(), lr=..."
-                       : choice.family == Family::kAdamW ? "torch.optim.AdamW(model.parameters(), lr=..."
-                                                         : "torch.optim.SGD(model.parameters(), lr=...";
-    if (choice.family == Family::kMomentum) code += ", momentum=0.9";
-    if (choice.way == Way::kForLoop) code += ", foreach=False";
-    if (choice.way == Way::kFused) code += ", fused=True";
+    std::string code = choice.code;
+    const bool adafactor = choice.family == Family::kAdafactor;
+    if (choice.way == Way::kForLoop && !adafactor) code += ", foreach=False";
+    if (choice.way == Way::kForeach && adafactor) code += ", foreach=True";
+    if (choice.way == Way::kFused && code.starts_with("torch")) code += ", fused=True";
     return code + ")";
   }
 };

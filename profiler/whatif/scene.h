@@ -36,6 +36,14 @@ struct Block {
   [[nodiscard]] bool Passes() const { return birth == Birth::kSetup && end < 0; }
 };
 
+// A part of forward that backward computes again: autograd keeps nothing of it, but for what goes into it.
+struct Again {
+  Position begin = 0;
+  Position end = 0;
+  Position at = 0;        // in backward
+  Position released = 0;  // when the last of its nodes lets go
+};
+
 // Where a step's phases lie.
 struct Phases {
   Position length = 0;  // of the step
@@ -51,6 +59,8 @@ struct Scene : Phases {
   std::vector<Block> blocks;
   std::string settings;  // of the allocator
   std::vector<Position> empty_cache;
+  std::vector<Again> again;        // in order
+  bool optimizer_on_host = false;  // the device has neither its state nor what it computes
   uint32_t micro_batches = 1;  // of them, at most four are written out: the last stands for those behind it
 };
 

@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "profiler/whatif/recorded_steps.h"
+#include "profiler/whatif/saved_share.h"
 
 namespace vramscope::whatif {
 namespace {
@@ -60,6 +61,7 @@ class Reader {
     if (!read.ok()) return read.error();
     AddWindows();
     for (StepBlock& block : step_.blocks) Classify(block);
+    MeasureSaved(step_);
     return std::move(step_);
   }
 
@@ -141,9 +143,8 @@ class Reader {
   }
 
   void NoteBytes(uint32_t block, uint64_t bytes) {
-    if (block == kNone) return;
-    StepBlock& noted = step_.blocks[block];
-    if (bytes <= run_.blocks[noted.id].size) noted.requested = std::max(noted.requested, bytes);
+    if (block == kNone || bytes > run_.blocks[step_.blocks[block].id].size) return;
+    step_.blocks[block].requested = std::max(step_.blocks[block].requested, bytes);
   }
 
   void AddLabel(const Event& event) {
@@ -250,6 +251,7 @@ class Reader {
     operand.shape = ShapeOf(static_cast<uint32_t>(field[trace::op_tensor::kShape]));
     operand.strides = ShapeOf(static_cast<uint32_t>(field[trace::op_tensor::kStrides]));
     operand.offset = field[trace::op_tensor::kOffset];
+    operand.tensor = field[trace::op_tensor::kTensor];
     operand.argument = static_cast<uint16_t>(field[trace::op_tensor::kPosition]);
     operand.element = static_cast<uint16_t>(field[trace::op_tensor::kPosition] >> 16);
     operand.dtype = static_cast<uint8_t>(field[trace::op_tensor::kDtype]);
@@ -305,6 +307,7 @@ class Reader {
     Saved saved;
     saved.block = BlockAt(field[trace::saved::kAddress]);
     saved.at = Now();
+    saved.tensor = field[trace::saved::kTensor];
     if (!thread.made.empty()) saved.node = thread.made.back();
     if (saved.block == kNone) return;
     open_saves_[saved.block].push_back(static_cast<uint32_t>(step_.saved.size()));
@@ -318,9 +321,7 @@ class Reader {
     std::vector<uint32_t>& open = found->second;
     const auto started = [&](uint32_t saved) {
       const uint32_t node = step_.saved[saved].node;
-      return node == kNone                         ? kBefore
-             : step_.nodes[node].begin >= kForever ? kBefore
-                                                   : step_.nodes[node].begin;
+      return node == kNone || step_.nodes[node].begin >= kForever ? kBefore : step_.nodes[node].begin;
     };
     const auto latest = std::max_element(open.begin(), open.end(),
                                          [&](uint32_t a, uint32_t b) { return started(a) < started(b); });

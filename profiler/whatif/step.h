@@ -62,6 +62,7 @@ struct Operand {
   uint32_t shape = 0;             // into Step::shapes; 0 = not known
   uint32_t strides = 0;
   uint64_t offset = 0;  // elements
+  uint64_t tensor = 0;  // which one it is, of several of the block: an address, used again when it is gone
   uint16_t argument = 0;
   uint16_t element = 0;  // of a list: number + 1
   uint8_t dtype = 0;     // c10::ScalarType
@@ -95,6 +96,9 @@ struct Saved {
   uint32_t node = model::kNone;  // the owner, where it could be told
   Position at = 0;
   Position released = kForever;
+  uint64_t tensor = 0;
+  double share = 1;   // its elements, in those of the block: of a view less, of an expanded one more
+  bool gaps = false;  // its elements do not lie side by side
 };
 
 // A call of a module's forward.
@@ -209,7 +213,7 @@ class Step {
   uint16_t added_streams = 0;  // behind those of the run, for blocks that a lever put in
 
   OnFirstUse batch_axis;  // FollowBatch
-  OnFirstUse last_uses;   // of the checkpoint lever
+  OnFirstUse last_uses;   // LastUsesOf
 };
 
 // A block that a lever puts in: elements of `block`, with a size and a life that are still to be said.

@@ -12,14 +12,19 @@ or checkpointing, unless its flag asks for the change in code. What `vramscope t
 """
 import argparse
 import contextlib
+import functools
 import sys
 from typing import Any, Callable, Iterator, List, Optional
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
-from torch.utils.checkpoint import checkpoint
+from torch.utils.checkpoint import checkpoint, create_selective_checkpoint_contexts
 from torch.utils.data import BatchSampler, DataLoader, RandomSampler, TensorDataset
+
+
+PRODUCTS = [torch.ops.aten.mm.default, torch.ops.aten.addmm.default]
+KEEP_MATRICES: Any = {False: {}, True: {"context_fn": functools.partial(create_selective_checkpoint_contexts, PRODUCTS)}}
 
 
 class Layer(nn.Module):
@@ -66,7 +71,7 @@ class Model(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         for position, layer in enumerate(self.trunk):
             recompute = self.options.checkpoint == "all" or (self.options.checkpoint == "every:2" and position % 2 == 0)
-            x = checkpoint(layer, x, scale=0.5, use_reentrant=False) if recompute else layer(x, scale=0.5)
+            x = checkpoint(layer, x, scale=0.5, use_reentrant=False, **KEEP_MATRICES[self.options.keep_matrices]) if recompute else layer(x, scale=0.5)
             if self.fails:
                 self.fails = False
                 raise ValueError("once")
@@ -82,11 +87,18 @@ class Changed:
     def __init__(self, options: argparse.Namespace) -> None:
         self.dtype = {"none": None, "bf16": torch.bfloat16, "fp16": torch.float16}[options.amp]
         self.scaler: Any = torch.amp.GradScaler("cuda") if options.amp == "fp16" else None
+        self.offload = options.offload
         self.weight = None if options.accumulate == 1 else 1 / options.accumulate
         KEPT.append(self.scaler)
 
     def autocast(self) -> Any:
         return torch.autocast("cuda", dtype=self.dtype) if self.dtype else contextlib.nullcontext()
+
+    @contextlib.contextmanager
+    def around(self) -> Iterator[None]:
+        """Forward and loss of a step that is trained."""
+        with torch.autograd.graph.save_on_cpu() if self.offload else contextlib.nullcontext(), self.autocast():
+            yield
 
     def backward(self, loss: Tensor) -> None:
         scaled = self.scaler.scale(loss) if self.scaler else loss
@@ -119,6 +131,8 @@ def loader(options: argparse.Namespace) -> Any:
 def make_optimizer(options: argparse.Namespace, model: Any) -> torch.optim.Optimizer:
     if options.optimizer == "momentum":
         return torch.optim.SGD(model.parameters(), lr=1e-3, weight_decay=0.1, momentum=0.9)
+    if options.optimizer == "adafactor":
+        return torch.optim.Adafactor(model.parameters(), lr=1e-3, weight_decay=0.1)
     if options.optimizer == "adam":
         return torch.optim.Adam(model.parameters(), lr=1e-3, weight_decay=0.1)
     if options.own:
@@ -158,7 +172,7 @@ def train(options: argparse.Namespace) -> None:
         if options.shape == "closure":
 
             def closure(x: Tensor = x, y: Tensor = y) -> Any:
-                with changed.autocast():
+                with changed.around():
                     loss = F.cross_entropy(model(x), y)
                 optimizer.zero_grad()
                 changed.backward(loss)
@@ -167,15 +181,15 @@ def train(options: argparse.Namespace) -> None:
             step_by_closure(optimizer, changed, closure)
             continue
         if options.shape == "raises" and model.fails:
-            with contextlib.suppress(ValueError), changed.autocast():
+            with contextlib.suppress(ValueError), changed.around():
                 model(x)
         if options.shape == "penalty":
             x.requires_grad_()
-        with changed.autocast():
+        with changed.around():
             loss = F.cross_entropy(model(x), y)
         if options.shape == "penalty":
             (slope,) = torch.autograd.grad(loss, x, create_graph=True)
-            with changed.autocast():
+            with changed.around():
                 loss = loss + slope.square().mean()
         changed.backward(loss)
         if number % options.accumulate == 0:
@@ -200,6 +214,8 @@ def main(argv: Optional[List[str]] = None) -> None:
     parser.add_argument("--own", action="store_true", help="with --sampler: one of its own")
     parser.add_argument("--amp", default="none")
     parser.add_argument("--checkpoint", default="none")
+    parser.add_argument("--keep-matrices", action="store_true", help="with --checkpoint: products of matrices are not computed again")
+    parser.add_argument("--offload", action="store_true", help="what autograd keeps is on the host")
     parser.add_argument("--optimizer", default="adamw")
     parser.add_argument("--zero-grad-to-none", default=None)
     train(parser.parse_args(argv))

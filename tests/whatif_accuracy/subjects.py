@@ -18,33 +18,34 @@ class Facts(NamedTuple):
 
 NO_BLOCKS = ("checkpoint",)  # or no switch for them
 NOT_SHARDED = ("shard", "fsdp", "ddp")
+NO_TOKENS = ("sequence",)  # in its samples, or other lengths beside theirs
 ONE_RANK = ("tp",)  # no code that shares its layers out
 NO_WIDTHS = ("prune", *ONE_RANK)  # nor code that narrows them
 NO_LINEAR = ("lora", "quantize", *NO_WIDTHS)  # layers in their blocks
 
 DEVELOPMENT: Dict[str, Facts] = {
     "transformer": Facts((8, 12, 16), ("layers.*", "layers.*,table,places")),
-    "convolutional": Facts((8, 16, 32), ("blocks.*", "stem,blocks.*"), NO_LINEAR),
+    "convolutional": Facts((8, 16, 32), ("blocks.*", "stem,blocks.*"), (*NO_LINEAR, *NO_TOKENS)),
     "recurrent": Facts((8, 12, 16), ("lstm", "table,lstm"), (*NO_BLOCKS, *NO_LINEAR, "fsdp", "zero2")),
-    "resnet50": Facts((8, 12, 16), ("layer1,layer2", "conv1,bn1,layer1,layer2,layer3,layer4"), (*NO_BLOCKS, *NO_LINEAR)),
+    "resnet50": Facts((8, 12, 16), ("layer1,layer2", "conv1,bn1,layer1,layer2,layer3,layer4"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS)),
     "bert": Facts((4, 8, 8), ("bert.encoder.layer.*", "bert"), inner=":bert.encoder.layer.*.intermediate"),
     "gpt2": Facts((4, 8, 8), ("transformer.h.*", "transformer.h.*"), ONE_RANK, ":transformer.h.*.mlp"),
     "llama": Facts((4, 8, 8), ("model.layers.*", "model"), NO_WIDTHS),
-    "vit": Facts((8, 12, 16), ("vit.encoder.layer.*,vit.layers.*", "vit"), ONE_RANK, ":vit.encoder.layer.*.intermediate,vit.layers.*.mlp"),
+    "vit": Facts((8, 12, 16), ("vit.encoder.layer.*,vit.layers.*", "vit"), (*ONE_RANK, *NO_TOKENS), ":vit.encoder.layer.*.intermediate,vit.layers.*.mlp"),
     "t5": Facts((4, 8, 8), ("encoder", "encoder"), NO_WIDTHS),
-    "unet": Facts((4, 8, 16), ("down.*", "down.*,up.*"), NO_LINEAR),
-    "gan": Facts((8, 16, 32), ("maker", "maker"), (*NO_BLOCKS, *NO_LINEAR, *NOT_SHARDED, "freeze")),
+    "unet": Facts((4, 8, 16), ("down.*", "down.*,up.*"), (*NO_LINEAR, *NO_TOKENS)),
+    "gan": Facts((8, 16, 32), ("maker", "maker"), (*NO_BLOCKS, *NO_LINEAR, *NOT_SHARDED, "freeze", *NO_TOKENS)),
 }
 HELD_OUT: Dict[str, Facts] = {
-    "convnext": Facts((8, 12, 16), ("convnext.encoder", "convnext"), (*NO_BLOCKS, *NO_WIDTHS)),
+    "convnext": Facts((8, 12, 16), ("convnext.encoder", "convnext"), (*NO_BLOCKS, *NO_WIDTHS, *NO_TOKENS)),
     "moe": Facts((4, 4, 4), ("model.layers.*", "model"), NO_WIDTHS),
-    "whisper": Facts((4, 8, 8), ("model.encoder", "model.encoder,model.decoder.layers.*"), NO_WIDTHS),
+    "whisper": Facts((4, 8, 8), ("model.encoder", "model.encoder,model.decoder.layers.*"), (*NO_WIDTHS, *NO_TOKENS)),
     "gpt_neox": Facts((4, 8, 8), ("gpt_neox.layers.*", "gpt_neox"), NO_WIDTHS),
-    "segformer": Facts((4, 8, 8), ("segformer.stages", "segformer"), (*NO_BLOCKS, *NO_WIDTHS)),
-    "wav2vec2": Facts((4, 8, 8), ("wav2vec2.encoder.layers.*", "wav2vec2"), NO_WIDTHS),
+    "segformer": Facts((4, 8, 8), ("segformer.stages", "segformer"), (*NO_BLOCKS, *NO_WIDTHS, *NO_TOKENS)),
+    "wav2vec2": Facts((4, 8, 8), ("wav2vec2.encoder.layers.*", "wav2vec2"), (*NO_WIDTHS, *NO_TOKENS)),
     "opt": Facts((4, 8, 8), ("model.decoder.layers.*", "model.decoder.layers.*"), NO_WIDTHS),
-    "mobilenet": Facts((8, 12, 16), ("features", "features"), (*NO_BLOCKS, *NO_LINEAR)),
-    "swin": Facts((8, 8, 12), ("swin.encoder", "swin"), NO_WIDTHS),
+    "mobilenet": Facts((8, 12, 16), ("features", "features"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS)),
+    "swin": Facts((8, 8, 12), ("swin.encoder", "swin"), (*NO_WIDTHS, *NO_TOKENS)),
     "albert": Facts((4, 8, 8), ("albert.encoder", "albert.encoder"), NO_WIDTHS),
 }
 ALL = {**DEVELOPMENT, **HELD_OUT}

@@ -9,6 +9,8 @@ and without data: batches are random numbers. Hugging Face models need the packa
 """
 
 import argparse
+import contextlib
+import functools
 import importlib
 import json
 import os
@@ -18,8 +20,9 @@ from typing import Any, Callable, Dict, List, Tuple
 
 import torch
 import torch.distributed as dist
+import torch.utils.checkpoint
 from models import MODELS
-from models.subject import SIZES, Subject
+from models.subject import LENGTH, SIZES, Subject
 from torch import nn
 from torch.distributed.fsdp import fully_shard
 from torch.distributed.optim import ZeroRedundancyOptimizer
@@ -29,11 +32,17 @@ import adapters
 TYPES = {"bf16": torch.bfloat16, "fp16": torch.float16}
 
 
-def checkpoint_blocks(model: nn.Module) -> None:
+def checkpoint_blocks(model: nn.Module, kept: str) -> None:
+    """`kept`: operators whose results are not computed again, with commas."""
+    settings: Dict[str, Any] = {}
+    if kept:
+        kept_ops = [getattr(torch.ops.aten, name).default for name in kept.split(",")]
+        settings["context_fn"] = functools.partial(torch.utils.checkpoint.create_selective_checkpoint_contexts, kept_ops)
     if getattr(model, "supports_gradient_checkpointing", False):
-        model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
+        model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False, **settings})
     elif hasattr(model, "checkpointed"):
         model.checkpointed = True
+        torch.utils.checkpoint.checkpoint = functools.partial(torch.utils.checkpoint.checkpoint, **settings)
     else:
         raise SystemExit("this model has no switch for checkpointing")
 
@@ -81,9 +90,13 @@ def make_optimizer(model: nn.Module, name: str, sharded: bool) -> torch.optim.Op
     parameters = model.parameters()
     if sharded:
         return ZeroRedundancyOptimizer(parameters, optimizer_class=torch.optim.AdamW, lr=1e-3)
+    if family.endswith("8bit"):
+        import bitsandbytes
+
+        return {"adam8bit": bitsandbytes.optim.Adam8bit, "adamw8bit": bitsandbytes.optim.AdamW8bit}[family](parameters, lr=1e-3)
     if family in ("sgd", "momentum"):
         return torch.optim.SGD(parameters, lr=1e-3, momentum=0.9 if family == "momentum" else 0.0, **options)
-    return {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[family](parameters, lr=1e-3, **options)
+    return {"adafactor": torch.optim.Adafactor, "adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[family](parameters, lr=1e-3, **options)
 
 
 def arguments() -> argparse.ArgumentParser:
@@ -93,16 +106,19 @@ def arguments() -> argparse.ArgumentParser:
     parser.add_argument("--batch", type=int, default=8)
     parser.add_argument("--accumulate", type=int, default=1)
     parser.add_argument("--checkpoint", action="store_true")
+    parser.add_argument("--keep-ops", default="", help="with --checkpoint: operators whose results are kept, with commas")
     parser.add_argument("--optimizer", default="adamw")
     parser.add_argument("--keep-gradients", action="store_true")
     parser.add_argument("--amp", choices=sorted(TYPES), help="autocast around the model and its loss; fp16 with a GradScaler")
     parser.add_argument("--precision", choices=sorted(TYPES), help="the whole model, and float inputs, in 16 bits")
+    parser.add_argument("--free-early", action="store_true", help="nothing is kept into the next step that it does not need")
+    parser.add_argument("--sequence", type=float, default=1.0, help="a factor of the tokens in a sample")
     parser.add_argument("--prune", type=float, default=0, help="this part of the inner widths of MLPs goes, and of the heads of our own transformer")
     parser.add_argument("--quantize", default="", help="int8:PATHS or nf4:PATHS: the weights of linear layers in these modules are stored so, and not trained")
     parser.add_argument("--shard", choices=("ddp", "ddp:view", "zero1", "zero2", "fsdp", "tp"), default="", help="as one rank of those that torchrun's environment says")
     parser.add_argument("--freeze", default="", help="paths of modules and parameters, with commas, in which * stands for one name")
     parser.add_argument("--lora", default="", help="RANK:PATHS: linear layers in these modules are frozen, with two trained matrices beside each")
-    parser.add_argument("--offload", action="store_true", help="the optimizer steps on the host")
+    parser.add_argument("--offload", default="", help="on the host: optimizer, activations, or both with a comma between")
     parser.add_argument("--alloc-conf", default="", help="settings of the allocator, before anything is on the device")
     parser.add_argument("--empty-cache", choices=("before-backward", "before-optimizer", "after-step"), default="", help="where the cache is given back")
     parser.add_argument("--steps", type=int, default=4)
@@ -122,6 +138,7 @@ def make_subject(options: argparse.Namespace) -> Subject:
 def train(options: argparse.Namespace, subject: Subject) -> None:
     if options.alloc_conf:
         torch.cuda.memory._set_allocator_settings(options.alloc_conf)
+    LENGTH.factor = options.sequence
     low = TYPES.get(options.precision)
     if options.prune:
         adapters.prune(subject.model, options.prune)
@@ -136,20 +153,27 @@ def train(options: argparse.Namespace, subject: Subject) -> None:
             parameter.requires_grad_(False)
     model = shard(model, options.shard) if options.shard else model.to("cuda")
     if options.checkpoint:
-        checkpoint_blocks(model)
+        checkpoint_blocks(model, options.keep_ops)
     turns = subject.turns or (("", subject.loss),)
-    optimizers = [OnHost(part) if options.offload else make_optimizer(part, options.optimizer, options.shard.startswith("zero1"))
+    optimizers = [OnHost(part) if "optimizer" in options.offload else make_optimizer(part, options.optimizer, options.shard.startswith("zero1"))
                   for part in (model.get_submodule(path) for path, _ in turns)]
     scaler = torch.amp.GradScaler("cuda", enabled=options.amp == "fp16")
     for _ in range(options.steps):
         for (_, loss_of), optimizer in zip(turns, optimizers):
             for _ in range(options.accumulate):
                 batch = [tensor.to("cuda", low if tensor.is_floating_point() else None) for tensor in subject.batch(options.batch // options.accumulate)]
-                with torch.autocast("cuda", TYPES.get(options.amp), enabled=options.amp is not None):
+                kept = torch.autograd.graph.save_on_cpu() if "activations" in options.offload else contextlib.nullcontext()
+                with kept, torch.autocast("cuda", TYPES.get(options.amp), enabled=options.amp is not None):
                     loss = loss_of(model, *batch)
                 if options.empty_cache == "before-backward":
                     torch.cuda.empty_cache()
-                scaler.scale(loss / options.accumulate).backward()
+                if options.free_early:
+                    scaled = scaler.scale(loss / options.accumulate)
+                    del batch, loss  # autograd has what it needs of them
+                    scaled.backward()
+                    del scaled
+                else:
+                    scaler.scale(loss / options.accumulate).backward()
             if options.empty_cache == "before-optimizer":
                 torch.cuda.empty_cache()
             if options.amp == "fp16":

@@ -42,12 +42,12 @@ std::vector<whatif::Asked> AskedBy(const WhatIfQuestion& question, const std::se
     for (const std::string& path : question.checkpoints) paths += (paths.empty() ? "" : ",") + path;
     asked.push_back({"checkpoint", question.checkpoints == blocks ? "all" : paths});
   }
+  if (question.offload_optimizer) asked.push_back({"offload", "optimizer"});
   if (question.batch != 0) asked.push_back({"batch", std::to_string(question.batch)});
   if (question.accumulate > 1) asked.push_back({"accumulate", std::to_string(question.accumulate)});
   if (!question.optimizer.empty())
     asked.push_back({"optimizer", question.optimizer + ":" + question.optimizer_way});
   if (question.keep_gradients) asked.push_back({"zero-grad", "keep"});
-  if (question.offload_optimizer) asked.push_back({"offload", "optimizer"});
   if (question.settings) asked.push_back({"alloc-conf", *question.settings});
   if (!question.empty_cache.empty()) asked.push_back({"empty-cache", question.empty_cache});
   return asked;

@@ -40,15 +40,17 @@ TEST(WhatIfQuestionTest, EverySwitchIsALeverThatTheLibraryHas) {
                                 .keep_gradients = true,
                                 .settings = "expandable_segments:True",
                                 .empty_cache = "after-step"};
-  EXPECT_THAT(
-      Words(question, {"layers.0", "layers.1"}),
-      ElementsAre("freeze=head", "amp=bf16", "precision=fp16", "shard=fsdp:4", "checkpoint=all", "batch=8",
-                  "accumulate=4", "optimizer=adamw:fused", "zero-grad=keep", "offload=optimizer",
-                  "alloc-conf=expandable_segments:True", "empty-cache=after-step"));
+  EXPECT_THAT(Words(question, {"layers.0", "layers.1"}),
+              ElementsAre("freeze=head", "amp=bf16", "precision=fp16", "shard=fsdp:4", "checkpoint=all",
+                          "offload=optimizer", "batch=8", "accumulate=4", "optimizer=adamw:fused",
+                          "zero-grad=keep", "alloc-conf=expandable_segments:True", "empty-cache=after-step"));
   EXPECT_EQ(Words(question, {"layers.0"})[4], "checkpoint=layers.0,layers.1");
   const auto asked = AskedBy(question, {});
-  ASSERT_EQ(asked.size(), whatif::Levers().size());
-  for (size_t i = 0; i < asked.size(); ++i) EXPECT_EQ(asked[i].lever, whatif::Levers()[i]->info().name);
+  auto lever = whatif::Levers().begin();  // not every one has a control
+  for (const whatif::Asked& one : asked) {
+    while (lever != whatif::Levers().end() && one.lever != (*lever)->info().name) ++lever;
+    EXPECT_NE(lever, whatif::Levers().end()) << one.lever;
+  }
 }
 
 TEST(WhatIfQuestionTest, TheCommandCanBePastedIntoAShell) {

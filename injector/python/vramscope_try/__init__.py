@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Applies a change to a training program from outside: what `vramscope try` asks for, in a program whose code stays as it is.
 
-    outermost   calls of a whole model           ──┬─ precision     --amp
-    backward    the beginning of a backward pass ──┼─ scaling       --amp fp16
+    outermost   calls of a whole model           ──┬─ region ─┬─ precision     --amp
+    backward    the beginning of a backward pass ──┤          └─ offloading    --offload
+                                                   ├─ scaling       --amp fp16
     steps       the steps of optimizers          ──┴─ accumulation  --accumulate
     blocks      which modules repeat             ──── checkpointing --checkpoint
                                                       batches       --batch
@@ -10,9 +11,10 @@
                                                       zero_grad     --zero-grad-to-none
     each says what it did, or why it could not, through notes
 
-Arranged through VRAMSCOPE_TRY, a JSON object: amp, checkpoint, batch, optimizer, implementation, zero_grad_to_none, alloc_conf, accumulate and
-notes, the folder for what is to be told. Without that variable nothing of this package is imported. Rules: standard library only, Python 3.8 syntax;
-whatever goes wrong here leaves the program as it is, and is told; nothing is printed. docs/try.md tells users what is done and why there.
+Arranged through VRAMSCOPE_TRY, a JSON object: amp, checkpoint, offload, batch, optimizer, implementation, zero_grad_to_none, alloc_conf,
+accumulate and notes, the folder for what is to be told. Without that variable nothing of this package is imported. Rules: standard library
+only, Python 3.8 syntax; whatever goes wrong here leaves the program as it is, and is told; nothing is printed. docs/try.md tells users what is
+done and why there.
 """
 
 TYPE_CHECKING = False
@@ -45,6 +47,8 @@ def arrange(text: str) -> None:
         when("torch", "amp", lambda: _install("precision", plan["amp"], notes))
     if "checkpoint" in plan:
         when("torch", "checkpoint", lambda: _install("checkpointing", plan["checkpoint"], notes))
+    if "offload" in plan:
+        when("torch", "offload", lambda: _install("offloading", notes))
     if "batch" in plan or "accumulate" in plan:
         when("torch.utils.data.dataloader", "batch", lambda: _install("batches", plan.get("batch"), plan.get("accumulate", 1), notes))
     if "accumulate" in plan:

@@ -7,6 +7,7 @@ chosen when the whole model is first called, because only then all of it is ther
 """
 
 import functools
+import importlib
 import sys
 import weakref
 from typing import Any, Callable, Dict, List, Sequence, Tuple
@@ -14,19 +15,40 @@ from typing import Any, Callable, Dict, List, Sequence, Tuple
 from . import blocks, outermost
 from .notes import Notes
 
+_FAMILIES = {  # as `vramscope whatif` has them
+    "matmul": ("mm", "addmm", "bmm", "baddbmm", "_addmm_activation"),
+    "attention": ("_scaled_dot_product_flash_attention", "_scaled_dot_product_efficient_attention", "_scaled_dot_product_cudnn_attention"),
+    "convolution": ("convolution",),
+}
 _MARK = "_vramscope_checkpointed"  # an attribute of the chosen modules: a deep copy has it too
 # Arguments of checkpoint() itself, which a forward may have too.
 _OWN_NAMES = frozenset(("function", "use_reentrant", "preserve_rng_state", "context_fn", "determinism_check", "debug", "early_stop"))
 
 
 def install(wishes: List[str], notes: Notes) -> None:
-    Checkpointing(sys.modules["torch"], wishes, notes).install()
+    torch = sys.modules["torch"]
+    modules = [wish for wish in wishes if not wish.startswith("ops:")]
+    kept = [name for wish in wishes if wish.startswith("ops:") for name in wish[4:].split("+")]
+    Checkpointing(torch, modules or ["all"], _settings(torch, kept), notes).install()
+
+
+def _settings(torch: Any, kept: Sequence[str]) -> Dict[str, Any]:
+    """Arguments of checkpoint(): with names of operators, results of these are kept."""
+    settings: Dict[str, Any] = {"use_reentrant": False}
+    if kept:
+        names = [name for family in kept for name in _FAMILIES.get(family, (family,))]
+        # A family may name operators that this PyTorch does not have; a name alone must be known.
+        operators = [getattr(torch.ops.aten, name).default for name in names if name in kept or hasattr(torch.ops.aten, name)]
+        contexts = importlib.import_module("torch.utils.checkpoint").create_selective_checkpoint_contexts
+        settings["context_fn"] = functools.partial(contexts, operators)
+    return settings
 
 
 class Checkpointing:
-    def __init__(self, torch: Any, wishes: Sequence[str], notes: Notes) -> None:
+    def __init__(self, torch: Any, wishes: Sequence[str], settings: Dict[str, Any], notes: Notes) -> None:
         self._torch = torch
         self._wishes = wishes
+        self._settings = settings
         self._notes = notes
         self._seen: Dict[int, Any] = {}
 
@@ -40,7 +62,7 @@ class Checkpointing:
         self._seen[key] = weakref.ref(module, lambda _: self._seen.pop(key, None))
         switch = _own_switch(module) if self._wishes == ["all"] else None
         if switch is not None:
-            switch(gradient_checkpointing_kwargs={"use_reentrant": False})
+            switch(gradient_checkpointing_kwargs=self._settings)
             self._notes.applied("checkpoint", f"{blocks.name_of(module)}.gradient_checkpointing_enable()")
             return
         _leave_out_cache(module)
@@ -64,7 +86,7 @@ class Checkpointing:
         setattr(module, _MARK, True)
         own = vars(module).get("forward")
         if own is not None:  # put there by a library that hooks models (accelerate)
-            module.forward = functools.wraps(own)(lambda *args, **named: _checkpointed(own, args, named))
+            module.forward = functools.wraps(own)(lambda *args, **named: _checkpointed(own, args, named, self._settings))
             return True
         kind = type(module)
         forward = kind.forward
@@ -73,22 +95,24 @@ class Checkpointing:
         return True
 
     def _asking(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        settings = self._settings
+
         @functools.wraps(original)
         def forward(self: Any, *args: Any, **named: Any) -> Any:
             if _MARK in vars(self):
-                return _checkpointed(original.__get__(self), args, named)
+                return _checkpointed(original.__get__(self), args, named, settings)
             return original(self, *args, **named)
 
         forward.vramscope_checkpoints = True  # type: ignore[attr-defined]
         return forward
 
 
-def _checkpointed(function: Callable[..., Any], args: Tuple[Any, ...], named: Dict[str, Any]) -> Any:
+def _checkpointed(function: Callable[..., Any], args: Tuple[Any, ...], named: Dict[str, Any], settings: Dict[str, Any]) -> Any:
     from torch.utils.checkpoint import checkpoint
 
     if not _OWN_NAMES.isdisjoint(named):
         function, named = functools.partial(function, **named), {}
-    return checkpoint(function, *args, use_reentrant=False, **named)
+    return checkpoint(function, *args, **settings, **named)
 
 
 def _leave_out_cache(module: Any) -> None:

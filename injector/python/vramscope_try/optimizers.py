@@ -21,8 +21,8 @@ _IMPLEMENTATIONS = {
 
 def install(kind: str, implementation: Optional[str], notes: Notes) -> None:
     torch = sys.modules["torch"]
-    classes = {"sgd": torch.optim.SGD, "momentum": torch.optim.SGD, "adam": torch.optim.Adam, "adamw": torch.optim.AdamW}
-    Replacement(torch, classes[kind], 0.9 if kind == "momentum" else None, implementation, notes).install()
+    names = {"sgd": "SGD", "momentum": "SGD", "adam": "Adam", "adamw": "AdamW", "adafactor": "Adafactor"}  # Adafactor: since 2.5
+    Replacement(torch, getattr(torch.optim, names[kind]), 0.9 if kind == "momentum" else None, implementation, notes).install()
 
 
 class Replacement:
@@ -88,7 +88,8 @@ class Replacement:
         names = list(inspect.signature(cls.__init__).parameters)[2:]
         given.update(zip(names, positional))
         taken = inspect.signature(self._kind.__init__).parameters
-        mapped = {name: value for name, value in given.items() if name in taken}
+        # Adafactor's eps is a pair, that of others a number.
+        mapped = {name: value for name, value in given.items() if name in taken and _is_several(value) == _is_several(taken[name].default)}
         if self._momentum is not None:
             mapped["momentum"] = mapped.get("momentum") or self._momentum
         elif "momentum" in taken:
@@ -101,6 +102,10 @@ class Replacement:
     def _described(self, mapped: Dict[str, Any]) -> str:
         shown = ", ".join(f"{name}={value!r}" for name, value in mapped.items() if isinstance(value, (int, float, tuple)))
         return f"{self._kind.__name__}({shown})"
+
+
+def _is_several(value: Any) -> bool:
+    return isinstance(value, (tuple, list))
 
 
 def _is_given_parameters(args: Any, settings: Dict[str, Any]) -> bool:

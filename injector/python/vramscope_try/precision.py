@@ -1,27 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Automatic mixed precision around the forward and loss of a program that does not use it.
+"""Automatic mixed precision around the forward and loss of a program that does not use it (region.py says from where to where).
 
-    entered   a model is called, in training, with gradients on         where `with torch.autocast(...)` begins in code
-    left      the backward pass begins, or an optimizer steps           where it ends: what is computed from the outputs, the
-                                                                        loss above all, is inside
-Copies of the weights in the low precision live until it is left, so these two places decide the peak. A model that is called without
-gradients or in evaluation mode gets a region of its own, until it returns, unless one is open already. float16 needs loss scaling as well.
+Copies of the weights in the low precision live until autocast is left, so where that is decides the peak. float16 needs loss scaling as well.
 
 Programs that use accelerate, transformers' Trainer among them, have a switch for it in their environment: where it works, we stay out.
 """
 
-import importlib
 import os
 import sys
 import threading
-from typing import Any
+from typing import Any, Optional
 
-from vramscope_shim import patches
-
-from . import blocks, outermost
-from .backward import Backward
+from . import blocks
 from .notes import Notes
-
+from .region import Region
 
 _SWITCH = "ACCELERATE_MIXED_PRECISION"
 
@@ -49,57 +41,30 @@ class Precision:
         self._dtype = dtype
         self._notes = notes
         self.was_entered = False
-        self._thread = threading.local()  # region: the open autocast; brief: it ends with the call that it began with
+        self._thread = threading.local()  # device: where autocast was entered
 
     def install(self) -> None:
-        torch = self._torch
-        outermost.watch(torch, "amp", self._notes, self._model_called, self._model_returned)
-        backward = Backward.of(torch)
-        backward.before.append(self._leave)
-        backward.after_grad.append(self._enter_again)
-        optimizer = importlib.import_module("torch.optim.optimizer")
-        patches.register(torch, optimizer.register_optimizer_step_pre_hook, self._optimizer_steps)
+        Region(self._torch, "amp", self._notes, self._around, self._around_more).install()
 
-    def _model_called(self, module: Any) -> None:
-        if getattr(self._thread, "region", None) is not None:
-            return
+    def _around(self, module: Any) -> Optional[Any]:
         device = self._device_of(module)
         if accelerate_does():
             self._notes.applied("amp", "the mixed precision of accelerate, in the program")
-            return
+            return None
         if self._is_on(device):
             self._notes.refused("amp", "the program enters autocast itself")
-            return
-        self._thread.brief = not (module.training and self._torch.is_grad_enabled())
-        self._enter(device)
+            return None
         self._notes.applied("amp", f"{str(self._dtype).replace('torch.', '')} around calls of {blocks.name_of(module)} on {device}")
+        return self._autocast(device)
 
-    def _model_returned(self, failed: bool) -> None:
-        if failed or getattr(self._thread, "brief", False):
-            self._leave()
+    def _around_more(self) -> Optional[Any]:
+        device = getattr(self._thread, "device", None)
+        return None if device is None or self._is_on(device) else self._autocast(device)
 
-    def _optimizer_steps(self, _optimizer: Any, _args: Any, _settings: Any) -> None:
-        self._leave()
-
-    def _enter(self, device: str) -> None:
-        region = self._torch.autocast(device, dtype=self._dtype)
-        region.__enter__()
-        self._thread.region = region
+    def _autocast(self, device: str) -> Any:
         self._thread.device = device
         self.was_entered = True
-
-    def _leave(self) -> None:
-        region = getattr(self._thread, "region", None)
-        if region is not None:
-            self._thread.region = None
-            region.__exit__(None, None, None)
-
-    def _enter_again(self) -> None:
-        """After torch.autograd.grad(create_graph=True): what is computed from its result is part of the loss."""
-        device = getattr(self._thread, "device", None)
-        if device is not None and not self._is_on(device):
-            self._thread.brief = False
-            self._enter(device)
+        return self._torch.autocast(device, dtype=self._dtype)
 
     def _device_of(self, module: Any) -> str:
         for parameter in module.parameters():

@@ -36,7 +36,7 @@ class Transformer(nn.Module):
         self.checkpointed = False
 
     def forward(self, ids: Tensor) -> Tensor:
-        x = self.table(ids) + self.places
+        x = self.table(ids) + (self.places if ids.shape[1] == len(self.places) else self.places[: ids.shape[1]])
         for layer in self.layers:
             x = torch.utils.checkpoint.checkpoint(layer, x, use_reentrant=False) if self.checkpointed else layer(x)
         return self.head(x)

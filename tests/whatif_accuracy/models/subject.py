@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a training loop must know of a model, and what many of them have in common."""
 
+from types import SimpleNamespace
 from typing import Callable, NamedTuple, Tuple
 
 import torch
@@ -8,6 +9,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 SIZES = ("small", "medium", "large")
+LENGTH = SimpleNamespace(factor=1.0)  # of sequences, in parts of what the model is made for
 Batch = Tuple[Tensor, ...]
 
 
@@ -26,7 +28,7 @@ def scaled(size: str, small: int, medium: int, large: int) -> int:
 
 
 def tokens(vocabulary: int, length: int) -> Callable[[int], Batch]:
-    return lambda count: (torch.randint(vocabulary, (count, length)),)
+    return lambda count: (torch.randint(vocabulary, (count, int(length * LENGTH.factor))),)
 
 
 def images(pixels: int, classes: int) -> Callable[[int], Batch]:

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/whatif/last_uses.h"
+
+#include <algorithm>
+
+#include "profiler/whatif/holders.h"
+
+namespace vramscope::whatif {
+namespace {
+
+using model::kNone;
+
+LastUses Find(const Step& step) {
+  LastUses uses;
+  uses.work_end.resize(step.nodes.size(), kBefore);
+  for (const Op& op : step.ops) {
+    if (op.node != kNone && op.parent == kNone && op.end < kForever && op.name == step.nodes[op.node].name)
+      uses.work_end[op.node] = op.end;
+  }
+  for (const StepBlock& block : step.blocks) uses.of_block.push_back(block.last_use);
+  uses.held = uses.of_block;
+  const Holders holders(step);
+  for (const Operand& operand : step.operands) {
+    const Op& op = step.ops[operand.op];
+    if (operand.block == kNone || op.node != kNone || op.end >= kForever) continue;
+    Position& last = uses.of_block[operand.block];
+    last = std::max(last, op.end);
+    // What attention gives is often overwritten by what is made of it (GPT-2): it is not held here.
+    const bool result = (operand.flags & trace::kTensorIsOutput) != 0;
+    Position& held = uses.held[operand.block];
+    held = std::max({held, op.end, result ? kBefore : holders.Until(operand)});
+  }
+  return uses;
+}
+
+}  // namespace
+
+Position LastUses::WorkEnd(const Saved& saved) const {
+  const Position end = saved.node == kNone ? kBefore : work_end[saved.node];
+  return end == kBefore ? saved.released : std::min(end, saved.released);
+}
+
+const LastUses& LastUsesOf(const Step& step) {
+  return step.last_uses.Get([&] { return Find(step); });
+}
+
+}  // namespace vramscope::whatif

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Until when forward needs a block, and a node of autograd what it keeps: where memory can go at the earliest
+// that something else than the program decides about (checkpoints, a copy on the host).
+#pragma once
+
+#include <vector>
+
+#include "profiler/whatif/step.h"
+
+namespace vramscope::whatif {
+
+// Whatever is changed.
+struct LastUses {
+  std::vector<Position> of_block;  // the end of the last operator of forward that had it as operand or result
+  // The same, or until when variables hold it (holders.h).
+  std::vector<Position> held;
+  // By node: its own work ends before the engine checks and adds up what came out of it, and lets it go.
+  std::vector<Position> work_end;
+
+  // When the node of a saved tensor has done its work with it.
+  [[nodiscard]] Position WorkEnd(const Saved& saved) const;
+};
+
+// O(operands) the first time; the answer is part of the step.
+[[nodiscard]] const LastUses& LastUsesOf(const Step& step);
+
+}  // namespace vramscope::whatif

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Optimizers that keep less than Adam: Adafactor, which keeps sums of rows and columns, and Adam with state
+// of one byte a value.
+#pragma once
+
+#include "profiler/whatif/scene.h"
+
+namespace vramscope::whatif {
+
+// A block beside a parameter, on its stream: of the optimizer's state where `end` is kForever, else of what
+// it computes.
+void AddOptimizerBlock(const Step& step, uint32_t parameter, Position begin, Position end, uint64_t bytes,
+                       Scene& scene);
+
+// torch.optim.Adafactor, parameter by parameter or foreach: its state, and what it computes within the
+// scene's optimizer step. Fails with a sentence when the shape of a parameter was not seen.
+[[nodiscard]] Status AddAdafactor(const Step& step, bool foreach_way, Scene& scene);
+
+// bitsandbytes.optim.Adam8bit and AdamW8bit: its state; its kernels compute in place.
+[[nodiscard]] Status AddAdam8bit(const Step& step, Scene& scene);
+
+}  // namespace vramscope::whatif

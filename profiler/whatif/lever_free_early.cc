@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// Freeing what the code keeps too long: a block goes with the last operator or autograd node that needs it,
+// and not when a variable of the program is given something else.
+//
+//   recorded   │ logits made ├ cross_entropy ├ backward reads them ├──── `logits` ────│ the next step's
+//   logits freed      │ logits made ├ cross_entropy ├ backward reads them ├ del logits
+//
+// Only what outlives the call of the whole model: local variables of its modules are gone when that returns,
+// and what backward makes is autograd's own. Left as they are: gradients and optimizer state, which are kept
+// on purpose; what the optimizer computes; what no operator was seen to use; and what the next step uses, a
+// batch that is fetched ahead. Python's calls hold their arguments until they return: that no `del` changes,
+// and is left too.
+#include <algorithm>
+#include <map>
+
+#include "profiler/whatif/last_uses.h"
+#include "profiler/whatif/lever.h"
+#include "profiler/whatif/parameters.h"
+
+namespace vramscope::whatif {
+namespace {
+
+using model::kNone;
+
+constexpr Position kHair = 1e-6;
+constexpr Position kAtOnce = 1.5;  // a free that follows the last use directly
+constexpr size_t kMostNamed = 5;
+
+struct Freed {
+  uint32_t block = 0;  // of the step
+  uint64_t bytes = 0;
+  bool next_step = false;  // it was kept into the next step
+};
+
+std::string MebibytesOf(uint64_t bytes) {
+  const uint64_t tenths = (bytes * 10 + (1 << 19)) >> 20;
+  return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " MiB";
+}
+
+// The innermost line of the program's own that made the block; "" where none is known.
+std::string LineOf(const Step& step, const StepBlock& block) {
+  const auto frames = step.run->source->Stack(step.run->blocks[block.id].stack);
+  for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame) {
+    const std::string_view text = step.Text(*frame);
+    if (text.find("/torch/") == std::string_view::npos && text.find(".py:") != std::string_view::npos)
+      return std::string(text);
+  }
+  return "";
+}
+
+class Early {
+ public:
+  explicit Early(const Step& step) : step_(step), needed_(LastUsesOf(step).held) {
+    for (const Operand& operand : step.operands) {
+      const Op& op = step.ops[operand.op];
+      if (operand.block != kNone && op.end < kForever)
+        needed_[operand.block] = std::max(needed_[operand.block], op.end);
+    }
+    for (const Saved& saved : step.saved)
+      needed_[saved.block] = std::max(needed_[saved.block], saved.released);
+    for (const ModuleCall& call : step.modules)
+      if (call.parent == kNone) models_.push_back({call.begin, call.end});
+    for (uint32_t i = 0; i < step.blocks.size(); ++i) {
+      const StepBlock& block = step.blocks[i];
+      const bool carried = block.begin == kBefore && block.end < kForever;
+      if (carried && needed_[i] != kBefore) used_when_carried_[block.requested] = true;
+    }
+  }
+
+  std::vector<Freed> Free(Scene& scene) const {
+    std::vector<Freed> freed;
+    for (Block& block : scene.blocks) {
+      if (block.birth != Birth::kEachStep || block.origin == kNone || !MayGo(block)) continue;
+      // Where levers moved it, as much earlier as in the recorded step.
+      const Position needed = std::max(needed_[block.origin], step_.blocks[block.origin].begin) + kHair;
+      if (block.end <= needed + kAtOnce) continue;
+      freed.push_back({block.origin, block.bytes, block.end >= scene.length});
+      block.end = std::max(needed, block.begin + kHair);
+    }
+    std::stable_sort(freed.begin(), freed.end(),
+                     [](const Freed& a, const Freed& b) { return a.bytes > b.bytes; });
+    return freed;
+  }
+
+ private:
+  [[nodiscard]] bool MayGo(const Block& block) const {
+    const StepBlock& recorded = step_.blocks[block.origin];
+    if (needed_[block.origin] == kBefore || needed_[block.origin] >= kForever || recorded.workspace)
+      return false;
+    if (recorded.accumulated < kForever || MadeByOptimizer(step_, recorded)) return false;
+    if (recorded.op != kNone && step_.ops[recorded.op].node != kNone) return false;
+    for (const Window& backward : step_.backward) {
+      // What is made for it, and what it is called with, is held until it returns.
+      const bool argument = recorded.end >= backward.end && recorded.end <= backward.end + 2 * kAtOnce;
+      if (argument || (backward.begin <= recorded.begin && recorded.begin < backward.end)) return false;
+    }
+    for (const Window& model : models_) {
+      if (model.begin <= recorded.begin && recorded.end <= model.end + kAtOnce) return false;
+    }
+    if (recorded.begin != block.begin) return false;  // a copy that a lever put in
+    return recorded.end < kForever || !used_when_carried_.contains(recorded.requested);
+  }
+
+  const Step& step_;
+  std::vector<Position> needed_;                // by block: the end of its last use
+  std::vector<Window> models_;                  // calls that are in no other one
+  std::map<uint64_t, bool> used_when_carried_;  // sizes of blocks of the step before that this one used
+};
+
+class FreeEarly final : public Lever {
+ public:
+  const LeverInfo& info() const override {
+    static constexpr LeverInfo kInfo = {"free-early", "all",
+                                        "what variables keep behind its last use is freed there",
+                                        "operators and saved tensors (a deep step)"};
+    return kInfo;
+  }
+
+  Result<Outcome> Apply(const Step& step, std::string_view value, Scene& scene) const override {
+    if (value != "all") return Error{"--free-early is all, not \"" + std::string(value) + "\"."};
+    if (step.ops.empty())
+      return Error{"no operator was recorded, so no last use is known: record again with --depth auto."};
+    const std::vector<Freed> freed = Early(step).Free(scene);
+    if (freed.empty()) return Error{"nothing is kept behind its last use in the recorded step."};
+    Outcome outcome;
+    uint64_t bytes = 0;
+    for (const Freed& one : freed) bytes += one.bytes;
+    outcome.notes.push_back(std::to_string(freed.size()) + (freed.size() == 1 ? " block" : " blocks") +
+                            " of " + MebibytesOf(bytes) + " together are kept behind their last use");
+    for (size_t i = 0; i < std::min(freed.size(), kMostNamed); ++i)
+      outcome.notes.push_back(Described(step, freed[i]));
+    outcome.code =
+        "del outputs, logits, loss    # where each is used for the last time; see the notes for which";
+    return outcome;
+  }
+
+ private:
+  static std::string Described(const Step& step, const Freed& freed) {
+    const StepBlock& block = step.blocks[freed.block];
+    std::string text = MebibytesOf(freed.bytes);
+    if (!block.name.empty()) text += ", " + std::string(block.name);
+    if (block.op != kNone) text += ", made by " + std::string(step.NameOf(step.ops[block.op]));
+    if (const std::string line = LineOf(step, block); !line.empty()) text += " at " + line;
+    return text + (freed.next_step ? ", kept into the next step" : ", kept within the step");
+  }
+};
+
+}  // namespace
+
+const Lever& FreeEarlyLever() {
+  static const FreeEarly lever;
+  return lever;
+}
+
+}  // namespace vramscope::whatif

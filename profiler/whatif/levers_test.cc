@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the author of a small loop knows of levers that keep less, or keep it elsewhere.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "profiler/whatif/amount.h"
+#include "profiler/whatif/batch_axis.h"
+#include "profiler/whatif/kept_ops.h"
+#include "profiler/whatif/last_uses.h"
+#include "profiler/whatif/testing/loop.h"
+
+namespace vramscope::whatif {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+uint32_t BlockCalled(const Step& step, const char* name) {
+  for (uint32_t i = 0; i < step.blocks.size(); ++i) {
+    if (step.blocks[i].id == TheLoop().s.Id(name)) return i;
+  }
+  return model::kNone;
+}
+
+TEST(OffloadTest, WhatAutogradKeepsGoesWithItsLastUseAndComesBackToItsNode) {
+  const Use there = After({{"offload", "activations"}});
+  // At the weight's gradient: weight, state, gradient, and the weight's copy; the batch and its copy, `out`
+  // and `between`.
+  EXPECT_EQ(there.peak.bytes, 4 * kWeightBytes + 4 * kBatchBytes);
+  EXPECT_EQ(there.peak.phase, "backward");
+  const whatif::Step step = TheLoop().Read();
+  Scene scene = MakeBaseline(step, *TheLoop().analysis)->scene;
+  ASSERT_TRUE(OffloadLever().Apply(step, "activations", scene).ok());
+  const uint32_t hidden = BlockCalled(step, "hidden");
+  std::vector<Position> begins;
+  for (const Block& block : scene.blocks) {
+    if (block.origin != hidden) continue;
+    begins.push_back(block.begin);
+    const bool copy = block.begin > step.blocks[hidden].begin;
+    EXPECT_EQ(block.end > scene.backward_begin, copy);
+  }
+  EXPECT_EQ(begins.size(), 2u);
+}
+
+TEST(OffloadTest, TheTimeIsThatOfAllThatIsKeptThereAndBack) {
+  const whatif::Step step = TheLoop().Read();
+  Scene scene = MakeBaseline(step, *TheLoop().analysis)->scene;
+  const Outcome outcome = OffloadLever().Apply(step, "activations:16GB/s", scene).value();
+  EXPECT_DOUBLE_EQ(outcome.extra_ns, 2 * (kWeightBytes + 2 * kBatchBytes) / 16.0);
+  EXPECT_THAT(outcome.code, HasSubstr("save_on_cpu"));
+}
+
+TEST(OffloadTest, BothTogetherAreEachOfThem) {
+  const Use both = After({{"offload", "optimizer,activations"}});
+  // Without state, and without what the optimizer computes.
+  EXPECT_EQ(both.peak.bytes, 3 * kWeightBytes + 4 * kBatchBytes);
+  EXPECT_EQ(both.peak.bytes,
+            After({{"offload", "activations,optimizer"}, {"optimizer", "adamw"}}).peak.bytes);
+}
+
+TEST(LastUsesTest, ACallHoldsItsArgumentsUntilItReturns) {
+  const whatif::Step step = TheLoop().Read();
+  const LastUses& uses = LastUsesOf(step);
+  const uint32_t hidden = BlockCalled(step, "hidden");
+  EXPECT_GT(uses.held[hidden], uses.of_block[hidden]);
+  // blocks.1, the outermost call that began behind its birth.
+  EXPECT_EQ(uses.held[hidden], step.modules[2].end);
+  // The weight was there before all calls.
+  EXPECT_EQ(uses.held[BlockCalled(step, "weight")], step.modules[0].end);
+}
+
+TEST(FreeEarlyTest, WhatTheLoopKeepsGoesWithItsLastUse) {
+  // `out` is kept into the next step by its name, and the batch to the end of the step; backward's last need
+  // of the batch is the weight's gradient, and of `out` none.
+  const Use early = After({{"free-early", "all"}});
+  EXPECT_EQ(early.peak.bytes, 4 * kWeightBytes);
+  const whatif::Step step = TheLoop().Read();
+  Scene scene = MakeBaseline(step, *TheLoop().analysis)->scene;
+  const Outcome outcome = FreeEarlyLever().Apply(step, "all", scene).value();
+  EXPECT_THAT(outcome.notes,
+              ElementsAre(HasSubstr("2 blocks"), HasSubstr("0.0 MiB"), HasSubstr("aten::gelu")));
+  EXPECT_FALSE(FreeEarlyLever().Apply(step, "all", scene).ok()) << "nothing is left to be freed";
+  EXPECT_FALSE(FreeEarlyLever().Apply(step, "some", scene).ok());
+}
+
+TEST(AmountTest, IsANumberOrAFactor) {
+  EXPECT_EQ(ParseAmount("sequence", "tokens", "4096", 128).value(), 4096);
+  EXPECT_EQ(ParseAmount("sequence", "tokens", "0.5x", 128).value(), 64);
+  for (const char* value : {"", "x", "0", "-1", "1.5", "0.3x", "1e12", "2y"})
+    EXPECT_FALSE(ParseAmount("sequence", "tokens", value, 128).ok()) << value;
+}
+
+TEST(SequenceTest, InputsWithoutTokensAreRefused) {
+  const Result<BatchAxis> axis = FollowSequence(TheLoop().Read());
+  ASSERT_FALSE(axis.ok());
+  EXPECT_THAT(axis.error().sentence, HasSubstr("no sequence was seen"));
+}
+
+TEST(KeptOpsTest, AChoiceIsModulesAndOperators) {
+  const CheckpointChoice choice = ParseCheckpoint("layers.*,ops:matmul+silu,head").value();
+  EXPECT_EQ(choice.modules, "layers.*,head");
+  EXPECT_THAT(choice.operators, ElementsAre("matmul", "silu"));
+  EXPECT_EQ(ParseCheckpoint("ops:mm")->modules, "all");
+  EXPECT_TRUE(ParseCheckpoint("every:2")->operators.empty());
+  EXPECT_FALSE(ParseCheckpoint("all,ops:").ok());
+  const whatif::Step step = TheLoop().Read();
+  EXPECT_EQ(FindKeptOps(step, {"matmul"})->size(), 1u);
+  EXPECT_EQ(KeptOpsCode(step, *FindKeptOps(step, {"matmul", "gelu"})),
+            "torch.ops.aten.gelu.default, torch.ops.aten.mm.default");
+  EXPECT_THAT(FindKeptOps(step, {"matmul", "bmm"}).error().sentence, HasSubstr("bmm"));
+}
+
+TEST(KeptOpsTest, WhatAKeptOperatorReturnsStaysAndIsNotMadeAgain) {
+  const whatif::Step step = TheLoop().Read();
+  const Baseline baseline = MakeBaseline(step, *TheLoop().analysis).value();
+  const uint32_t hidden = BlockCalled(step, "hidden");
+  const auto lives = [&](const char* value) {
+    Scene scene = baseline.scene;
+    const Result<Outcome> outcome = CheckpointLever().Apply(step, value, scene);
+    EXPECT_TRUE(outcome.ok());
+    std::vector<Position> ends;
+    for (const Block& block : scene.blocks)
+      if (block.origin == hidden) ends.push_back(block.end);
+    return ends;
+  };
+  // One segment of everything: without operators `hidden` is freed and made again.
+  EXPECT_EQ(lives("blocks.0,blocks.1").size(), 1u);
+  const std::vector<Position> kept = lives("blocks.0,blocks.1,ops:mm");
+  ASSERT_EQ(kept.size(), 1u);
+  EXPECT_GT(kept.front(), baseline.scene.backward_begin);
+}
+
+TEST(LeanOptimizerTest, AdafactorKeepsARowAndAColumnOfAMatrix) {
+  // While it steps: the update of 64 x 64, beside weight and gradient; the means of rows and of columns, and
+  // two states, of 64 floats each.
+  const Use adafactor = After({{"optimizer", "adafactor"}});
+  EXPECT_EQ(adafactor.peak.bytes, 3 * kWeightBytes + 2 * kBatchBytes + 4 * 512);
+  EXPECT_EQ(adafactor.peak.phase, "optimizer");
+}
+
+TEST(LeanOptimizerTest, AdamOfEightBitsKeepsAByteForEachValue) {
+  // 4,096 values: two states, 16 floats of 256 values each for both, and the two tables.
+  const Use small = After({{"optimizer", "adamw8bit"}});
+  EXPECT_EQ(small.peak.bytes, 2 * kWeightBytes + 3 * kBatchBytes + 2 * 4096 + 2 * 512 + 2 * 1024);
+}
+
+}  // namespace
+}  // namespace vramscope::whatif

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every tensor that a node keeps is copied to the host at that moment, and copied back when the node runs:
+//
+//   recorded   │ made ├ used ├───────────── kept ────────────────│ its node ├ released
+//   on host    │ made ├ used ├ freed               a copy comes back │ its node ├ freed
+//
+// One copy for each reference: what three nodes keep comes back three times, one after the other, and a
+// weight comes back beside itself. A view brings its own elements alone. One whose elements do not lie side
+// by side is packed on the device first. PyTorch: torch/autograd/graph.py, save_on_cpu;
+// copy_requires_temporaries in aten/src/ATen/native/cuda/Copy.cu; 2.1 to 2.15.
+//
+// What is computed again in backward keeps nothing, but for what goes into it: that goes to the host and
+// comes back before the recomputation.
+#include "profiler/whatif/offload_activations.h"
+
+#include <algorithm>
+#include <set>
+#include <unordered_map>
+
+#include "profiler/whatif/last_uses.h"
+
+namespace vramscope::whatif {
+namespace {
+
+using model::kNone;
+
+constexpr Position kHair = 1e-6;
+constexpr Position kUnpacked = 0.5;  // between the begin of a node and the first event of its work
+constexpr Position kAtOnce = 1.5;    // a free that follows a release directly
+
+class Offloader {
+ public:
+  Offloader(const Step& step, Scene& scene) : step_(step), uses_(LastUsesOf(step)), scene_(scene) {
+    for (const Block& block : scene.blocks) {
+      if (block.origin == kNone) continue;
+      const auto [place, fresh] = of_origin_.try_emplace(block.origin, block);
+      if (!fresh && block.begin < place->second.begin) place->second = block;
+    }
+    kept_.resize(step.blocks.size(), kBefore);
+    stays_.resize(step.blocks.size(), false);
+  }
+
+  uint64_t Move() {
+    std::vector<Block> copies;
+    for (const Saved& saved : step_.saved) Send(saved, copies);
+    for (Block& block : scene_.blocks) Drop(block);
+    scene_.blocks.insert(scene_.blocks.end(), copies.begin(), copies.end());
+    return moved_;
+  }
+
+ private:
+  // The part of forward that is computed again and holds that moment.
+  [[nodiscard]] const Again* AgainAt(Position at) const {
+    for (const Again& again : scene_.again)
+      if (again.begin <= at && at < again.end) return &again;
+    return nullptr;
+  }
+
+  void Send(const Saved& saved, std::vector<Block>& copies) {
+    const auto found = of_origin_.find(saved.block);
+    if (found == of_origin_.end()) return;
+    if (saved.released >= kForever) {
+      stays_[saved.block] = true;  // not seen to be let go: a graph that outlives the step
+      return;
+    }
+    const Again* const again = AgainAt(saved.at);
+    const bool inside = again != nullptr && step_.blocks[saved.block].begin >= again->begin;
+    if (inside) return;  // computed again, or kept by the checkpoint itself
+    kept_[saved.block] = std::max(kept_[saved.block], saved.released);
+    Block copy = found->second;
+    copy.birth = Birth::kEachStep;
+    if (copy.category == classify::Category::kParameter)
+      copy.category = classify::Category::kTemporaryBackward;
+    if (again != nullptr) {
+      // Of what a recomputation needs, its inputs alone, once each.
+      if (found->second.birth != Birth::kEachStep) return;
+      if (!inputs_.emplace(saved.block, again).second) return;
+      copy.begin = again->at;
+      copy.end = again->released;
+    } else {
+      if (step_.blocks[saved.block].copy_of == kNone)
+        copy.bytes = static_cast<uint64_t>(static_cast<double>(copy.bytes) * saved.share);
+      copy.begin =
+          saved.node == kNone ? saved.released - kUnpacked : step_.nodes[saved.node].begin + kUnpacked;
+      copy.end = std::max(uses_.WorkEnd(saved) - kHair, copy.begin + kHair);
+      if (saved.gaps) AddPacked(copy, saved.at, copies);
+    }
+    moved_ += copy.bytes;
+    copies.push_back(copy);
+  }
+
+  static void AddPacked(Block packed, Position at, std::vector<Block>& copies) {
+    packed.begin = at + kHair;
+    packed.end = at + 2 * kHair;
+    packed.category = classify::Category::kTemporaryForward;
+    copies.push_back(packed);
+  }
+
+  // The block itself goes with its last use in forward.
+  void Drop(Block& block) const {
+    if (block.origin == kNone || block.birth != Birth::kEachStep || kept_[block.origin] == kBefore ||
+        stays_[block.origin])
+      return;
+    const StepBlock& recorded = step_.blocks[block.origin];
+    if (block.begin != recorded.begin || recorded.end > kept_[block.origin] + kAtOnce)
+      return;  // computed again, or held by somebody else for longer
+    block.end = std::min(block.end, std::max(uses_.held[block.origin], block.begin) + kHair);
+  }
+
+  const Step& step_;
+  const LastUses& uses_;
+  Scene& scene_;
+  std::unordered_map<uint32_t, Block> of_origin_;  // as forward made it
+  std::vector<Position> kept_;                     // by block: when the last node let go
+  std::vector<bool> stays_;
+  std::set<std::pair<uint32_t, const Again*>> inputs_;  // of what is computed again
+  uint64_t moved_ = 0;
+};
+
+}  // namespace
+
+Result<uint64_t> OffloadActivations(const Step& step, Scene& scene) {
+  if (step.backward.empty() || step.saved.empty())
+    return Error{"autograd was not seen to keep anything in the recorded step."};
+  return Offloader(step, scene).Move();
+}
+
+}  // namespace vramscope::whatif

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/whatif/sequence.h"
+
+#include <array>
+#include <map>
+
+namespace vramscope::whatif {
+namespace {
+
+using model::kNone;
+
+// `count` of something, of which a sequence of `from` tokens has a whole number, or one of a token more or
+// less (labels that are moved by one), with `to` tokens.
+int64_t Scaled(int64_t count, int64_t from, int64_t to) {
+  for (const int64_t more : {0, -1, 1, -2, 2}) {
+    if (from + more > 0 && count % (from + more) == 0)
+      return count / (from + more) * std::max<int64_t>(to + more, 1);
+  }
+  return count * to / from;
+}
+
+class Stretcher {
+ public:
+  Stretcher(const Step& step, const BatchAxis& axis, int64_t length)
+      : step_(step), axis_(axis), to_(length), changed_(step), bytes_(step.blocks.size(), 0) {}
+
+  Step Stretch() && {
+    for (size_t i = 0; i < step_.operands.size(); ++i) Reshape(step_.operands[i], changed_.operands[i]);
+    for (uint32_t i = 0; i < step_.blocks.size(); ++i) Resize(i);
+    for (const BatchReduction& one : axis_.reductions) Reduce(one);
+    return std::move(changed_);
+  }
+
+ private:
+  [[nodiscard]] std::array<uint64_t, 2> Of(uint32_t block) const {
+    return {axis_.stride[block], axis_.second[block]};
+  }
+
+  // What a distance within the block becomes: it grows with each direction of the sequence that it is beyond.
+  [[nodiscard]] int64_t Distance(int64_t stride, uint32_t block) const {
+    double factor = 1;
+    for (const uint64_t axis : Of(block)) {
+      const auto within = static_cast<int64_t>(axis);
+      if (within == 0 || stride <= within || stride % within != 0) continue;
+      const int64_t tokens = stride / within;
+      factor *= static_cast<double>(Scaled(tokens, axis_.batch, to_)) / static_cast<double>(tokens);
+    }
+    return static_cast<int64_t>(static_cast<double>(stride) * factor + 0.5);
+  }
+
+  void Reshape(const Operand& operand, Operand& changed) {
+    if (operand.block == kNone || axis_.stride[operand.block] == 0 || !step_.shapes[operand.strides].known)
+      return;
+    const uint32_t rank = step_.Rank(operand.shape);
+    std::vector<int64_t> dims(rank), strides(rank);
+    for (uint32_t d = 0; d < rank; ++d) {
+      dims[d] = step_.Dims(operand.shape)[d];
+      for (const uint64_t axis : Of(operand.block)) {
+        const uint64_t inner = ElementsWithin(step_, axis, operand, d);
+        if (inner != 0)
+          dims[d] =
+              Scaled(dims[d] / static_cast<int64_t>(inner), axis_.batch, to_) * static_cast<int64_t>(inner);
+      }
+      strides[d] = Distance(step_.Dims(operand.strides)[d], operand.block);
+    }
+    const uint64_t bytes = BytesOf(operand.dtype);
+    if (Extent(step_.Dims(operand.shape), step_.Dims(operand.strides), rank) * bytes ==
+        step_.blocks[operand.block].requested)
+      bytes_[operand.block] =
+          std::max(bytes_[operand.block], Extent(dims.data(), strides.data(), rank) * bytes);
+    changed.shape = Place(dims);
+    changed.strides = Place(strides);
+  }
+
+  static uint64_t Extent(const int64_t* dims, const int64_t* strides, uint32_t rank) {
+    int64_t last = 0;
+    for (uint32_t d = 0; d < rank; ++d) last += (dims[d] - 1) * strides[d];
+    return static_cast<uint64_t>(last + 1);
+  }
+
+  uint32_t Place(const std::vector<int64_t>& dims) {
+    const auto [place, fresh] = shapes_.try_emplace(dims, static_cast<uint32_t>(changed_.shapes.size()));
+    if (fresh) {
+      changed_.shapes.push_back(
+          {static_cast<uint32_t>(changed_.dims.size()), static_cast<uint32_t>(dims.size()), true});
+      changed_.dims.insert(changed_.dims.end(), dims.begin(), dims.end());
+    }
+    return place->second;
+  }
+
+  void Resize(uint32_t i) {
+    uint64_t& requested = changed_.blocks[i].requested;
+    if (axis_.stride[i] == 0) return;
+    if (bytes_[i] != 0) {
+      requested = bytes_[i];
+      return;
+    }
+    for (const uint64_t axis : Of(i)) {
+      if (axis != 0) requested = requested * static_cast<uint64_t>(to_) / static_cast<uint64_t>(axis_.batch);
+    }
+  }
+
+  void Reduce(const BatchReduction& one) {
+    constexpr Position kBegin = 0.5, kEnd = 0.25;  // before the end of its operator
+    const uint64_t bytes = ScratchOf(WithBatch(one.reduction, to_), axis_.device);
+    if (one.block != kNone) {
+      changed_.blocks[one.block].requested = bytes;
+      return;
+    }
+    const Op& op = step_.ops[one.op];
+    if (bytes == 0 || op.output_count == 0) return;
+    StepBlock block;
+    block.id = kNone;
+    block.requested = bytes;
+    block.begin = op.end - kBegin;
+    block.end = op.end - kEnd;
+    block.op = one.op;
+    block.copy_of = step_.operands[op.first_output].block;
+    block.category =
+        op.node == kNone ? classify::Category::kTemporaryForward : classify::Category::kTemporaryBackward;
+    if (block.copy_of != kNone) changed_.blocks.push_back(block);
+  }
+
+  const Step& step_;
+  const BatchAxis& axis_;
+  const int64_t to_;
+  Step changed_;
+  std::vector<uint64_t> bytes_;  // by block: as the operands say that are the whole of it
+  std::map<std::vector<int64_t>, uint32_t> shapes_;
+};
+
+}  // namespace
+
+std::string WhyTooLong(const Step& step, const BatchAxis& axis, int64_t length) {
+  const Result<BatchAxis>& batch = FollowBatch(step);
+  const auto of_data = [&](uint32_t block) { return batch.ok() && batch->stride[block] != 0; };
+  for (const Op& op : step.ops) {
+    if (op.node != kNone || op.input_count < 2) continue;
+    const bool lookup = step.NameOf(op) == "aten::embedding";
+    const Operand* const inputs = step.operands.data() + op.first_input;
+    for (uint32_t i = 0; i < op.input_count; ++i) {
+      const Operand& table = inputs[i];
+      if (table.block == kNone || step.blocks[table.block].category != classify::Category::kParameter ||
+          step.Rank(table.shape) < 2)
+        continue;
+      const uint32_t rank = step.Rank(table.shape);
+      const int64_t rows = step.Dims(table.shape)[lookup ? 0 : rank - 2];
+      // Of fewer rows than tokens it is a table of something else: kinds of tokens.
+      if (rows >= length || rows < axis.batch) continue;
+      const Operand& other = inputs[i == 0 ? 1 : 0];
+      if (other.block == kNone || step.Rank(other.shape) == 0) continue;
+      const bool positions =
+          lookup && !of_data(other.block) && step.Dims(other.shape)[step.Rank(other.shape) - 1] == axis.batch;
+      const bool added =
+          step.NameOf(op) == "aten::add" && rows == axis.batch && axis.stride[other.block] != 0;
+      if (positions || added)
+        return "the table of positions " + std::string(step.blocks[table.block].name) + " has " +
+               std::to_string(rows) + " rows: sequences of " + std::to_string(length) +
+               " tokens need a longer one.";
+    }
+  }
+  return "";
+}
+
+Step AtLength(const Step& step, const BatchAxis& axis, int64_t length) {
+  return Stretcher(step, axis, length).Stretch();
+}
+
+}  // namespace vramscope::whatif

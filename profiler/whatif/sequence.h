@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// A recorded step as it would be with sequences of another length: the shapes of its tensors and the sizes of
+// their blocks.
+//
+// Why a step and not a scene: what comes after (another batch, mixed precision, checkpoints) asks shapes, and
+// the partial sums of reductions follow from both lengths.
+#pragma once
+
+#include "profiler/whatif/batch_axis.h"
+
+namespace vramscope::whatif {
+
+// Why the model takes no sequences of that length, as one sentence; "" when nothing is known against it.
+// `axis` is the step's FollowSequence.
+[[nodiscard]] std::string WhyTooLong(const Step& step, const BatchAxis& axis, int64_t length);
+
+// O(operands).
+[[nodiscard]] Step AtLength(const Step& step, const BatchAxis& axis, int64_t length);
+
+}  // namespace vramscope::whatif

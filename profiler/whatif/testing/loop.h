@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// A loop of three steps, written down as PyTorch would run it, for tests of what becomes of it.
+//
+//   setup    something that goes again; weight 64 x 64
+//   step     batch [8, 64] ─ mm ─► hidden [8, 64] ─ gelu ─► out [8, 64]     backward: gradient of out, of
+//   hidden, of weight
+//            the optimizer keeps one state of the weight's size
+//
+// All are float32, so the batch's blocks have 2,048 bytes and the weight's 16,384.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include "profiler/model/testing/script.h"
+#include "profiler/whatif/predict.h"
+
+namespace vramscope::whatif {
+
+inline constexpr uint64_t kBatchBytes = 8 * 64 * 4;
+inline constexpr uint64_t kWeightBytes = 64 * 64 * 4;
+
+class Loop {
+ public:
+  Loop() {
+    s.Device(model::testing::kCuda0).TotalsAre(0, 2 << 20);
+    s.Alloc("before", 4 * kWeightBytes).Free("before");
+    s.Alloc("weight", kWeightBytes).Parameter("weight", "blocks.0.linear.weight");
+    for (int step = 1; step <= 3; ++step) Step(step);
+    run = s.Load();
+    analysis.emplace(run);
+  }
+
+  [[nodiscard]] whatif::Step Read() const { return ReadStep(*analysis, 0).value(); }
+
+  model::testing::Script s;
+  model::Run run;
+  std::optional<classify::Analysis> analysis;
+
+ private:
+  void Tensor(const std::string& block, const std::string& shape, const std::string& strides, bool output,
+              uint64_t position) {
+    const model::Run now = s.Load();
+    const uint64_t address = now.blocks[s.Id(block)].address;
+    s.Event(trace::EventType::kOpTensor, {output ? trace::kTensorIsOutput : 0, position, address + 7, address,
+                                          0, s.trace().Intern(shape), s.trace().Intern(strides), 6});
+  }
+  void In(const std::string& block, const char* shape, const char* strides, uint64_t position = 0) {
+    Tensor(block, shape, strides, false, position);
+  }
+  void Out(const std::string& block, const char* shape, const char* strides) {
+    Tensor(block, shape, strides, true, 0);
+  }
+
+  void Step(int step) {
+    if (step == 2) s.Mark(trace::MarkKind::kDeepBegin, 2);
+    const uint64_t first = static_cast<uint64_t>(step) * 10;
+    s.Data([&] { s.Alloc("batch", kBatchBytes); });
+    s.Label("batch", trace::Role::kInput, trace::LabelSource::kDataLoader);
+    if (step > 1)
+      s.Free("out");  // the name `out` is given to the new one: here, for simplicity, when its batch is there
+    s.Module("blocks.0", [&] {
+      s.Module("blocks.0.linear", [&] {
+        s.Op("aten::mm", [&] {
+          s.NodeCreated(first).Saved("batch").Saved("weight");
+          In("batch", "8,64", "64,1");
+          In("weight", "64,64", "1,64", 1);
+          s.Alloc("hidden", kBatchBytes);
+          Out("hidden", "8,64", "64,1");
+        });
+      });
+    });
+    s.Module("blocks.1", [&] {
+      s.Module("blocks.1.act", [&] {
+        s.Op("aten::gelu", [&] {
+          s.NodeCreated(first + 1).Saved("hidden");
+          In("hidden", "8,64", "64,1");
+          s.Alloc("out", kBatchBytes);
+          Out("out", "8,64", "64,1");
+        });
+      });
+    });
+    s.Backward([&] { Backward(first); });
+    s.Optimizer("SGD", [&] {
+      if (step == 1)
+        s.Alloc("state", kWeightBytes)
+            .Label("state", trace::Role::kOptimizerState, trace::LabelSource::kOptimizer,
+                   "momentum_buffer of weight");
+      s.Alloc("root", kWeightBytes).Free("root");
+    });
+    s.Mark(trace::MarkKind::kOptimizerStepDone, static_cast<uint64_t>(step), "SGD");
+    s.Free("gradient").Free("batch");
+  }
+
+  void Backward(uint64_t first) {
+    s.Alloc("seed", kBatchBytes);
+    s.Node("GeluBackward0", first + 1, [&] {
+      s.Op("GeluBackward0", [&] {
+        In("seed", "8,64", "64,1");
+        s.Op("aten::gelu_backward", [&] {
+          In("seed", "8,64", "64,1");
+          In("hidden", "8,64", "64,1", 1);
+          s.Alloc("between", kBatchBytes);
+          Out("between", "8,64", "64,1");
+        });
+      });
+      s.Free("seed").Released("hidden").Free("hidden");
+    });
+    s.Node("MmBackward0", first, [&] {
+      s.Op("MmBackward0", [&] {
+        In("between", "8,64", "64,1");
+        s.Op("aten::mm", [&] {
+          In("batch", "64,8", "1,64");
+          In("between", "8,64", "64,1", 1);
+          s.Alloc("gradient", kWeightBytes);
+          Out("gradient", "64,64", "64,1");
+        });
+      });
+      s.Free("between").Released("batch").Released("weight");
+    });
+    s.Node("torch::autograd::AccumulateGrad", trace::node::kNoSequence, [&] {
+      s.Op("torch::autograd::AccumulateGrad", [&] { In("gradient", "64,64", "64,1"); });
+      s.Gradient("gradient", "weight");
+    });
+  }
+};
+
+inline const Loop& TheLoop() {
+  static const Loop loop;
+  return loop;
+}
+
+inline Use After(const std::vector<Asked>& asked) {
+  static const whatif::Step step = TheLoop().Read();
+  static const Baseline baseline = MakeBaseline(step, *TheLoop().analysis).value();
+  const Prediction prediction = Predict(step, baseline, asked).value();
+  EXPECT_TRUE(prediction.refused.empty()) << prediction.refused.front().reason;
+  return prediction.after;
+}
+
+}  // namespace vramscope::whatif

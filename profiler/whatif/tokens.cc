@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/whatif/tokens.h"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <string_view>
+
+namespace vramscope::whatif {
+namespace {
+
+using classify::Category;
+
+// Float16 to 64 and the brain's.
+bool IsFloat(uint8_t dtype) { return (dtype >= 5 && dtype <= 7) || dtype == 15; }
+
+// What multiplies by weights: a table of positions, which has a row for each token, is looked up or added.
+bool IsLayer(std::string_view name) {
+  constexpr std::string_view kLayers[] = {"aten::linear",     "aten::mm",       "aten::addmm",
+                                          "aten::layer_norm", "aten::rms_norm", "aten::convolution"};
+  return std::find(std::begin(kLayers), std::end(kLayers), name) != std::end(kLayers);
+}
+
+// Each input once, as the first operator has it.
+std::vector<const Operand*> Inputs(const Step& step) {
+  std::vector<const Operand*> inputs;
+  std::vector<bool> seen(step.blocks.size(), false);
+  for (const Operand& operand : step.operands) {
+    if (operand.block == model::kNone || seen[operand.block]) continue;
+    const uint32_t rank = step.Rank(operand.shape);
+    if (step.blocks[operand.block].category != Category::kInput || !step.shapes[operand.strides].known)
+      continue;
+    seen[operand.block] = true;
+    if (rank == 3 || (rank == 2 && !IsFloat(operand.dtype))) inputs.push_back(&operand);
+  }
+  return inputs;
+}
+
+}  // namespace
+
+Result<Tokens> FindTokens(const Step& step) {
+  const std::vector<const Operand*> inputs = Inputs(step);
+  std::map<int64_t, uint32_t> votes;
+  for (const Operand* const input : inputs) ++votes[step.Dims(input->shape)[1]];
+  Tokens tokens;
+  for (const auto& [size, count] : votes) {
+    if (tokens.length == 0 || count > votes[tokens.length]) tokens.length = size;
+  }
+  if (tokens.length <= 1)
+    return Error{
+        "no sequence was seen among the inputs: [batch, tokens] of integers and [batch, tokens, features] "
+        "are "
+        "looked for, with 2 tokens or more."};
+  for (const Operand* const input : inputs) {
+    if (step.Dims(input->shape)[1] != tokens.length) continue;
+    tokens.inputs.emplace_back(input->block, static_cast<uint64_t>(step.Dims(input->strides)[1]));
+    if (step.Dims(input->shape)[0] == tokens.length)
+      return Error{"the recorded batch has as many samples as a sample has tokens, " +
+                   std::to_string(tokens.length) +
+                   ": record with another batch, so that they can be told apart."};
+  }
+  for (const Operand& operand : step.operands) {
+    const Op& op = step.ops[operand.op];
+    if (operand.block == model::kNone || op.node != model::kNone || !IsLayer(step.NameOf(op)) ||
+        step.blocks[operand.block].category != Category::kParameter)
+      continue;
+    for (uint32_t d = 0; d < step.Rank(operand.shape); ++d)
+      tokens.sizes_of_model.insert(step.Dims(operand.shape)[d]);
+  }
+  return tokens;
+}
+
+}  // namespace vramscope::whatif
