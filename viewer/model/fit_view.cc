@@ -22,7 +22,7 @@ FitAnswer Find(const WhatIfSubject& subject, const FitInto& into, const std::ato
   found.limit = cli::LimitOf(into.bytes, into.gpu, subject.beside);
   found.plans =
       plan::MakePlans(subject.step, subject.baseline,
-                      {found.limit.reserved_limit, plan::AllLevers(), kMostPlans, plan::kUsualWork, &stop});
+                      {found.limit.reserved_limit, plan::UsualLevers(), kMostPlans, plan::kUsualWork, &stop});
   for (const plan::Plan& plan : found.plans.plans)
     found.questions.push_back(QuestionOf(plan.verdict.changes, subject.step));
   return found;

@@ -54,6 +54,7 @@ TEST(FitViewTest, TheSwitchesThatAPlanSetsAskForItsChanges) {
   whatif::Predictor predictor(of.subject.step, of.subject.baseline);
   size_t tried = 0;
   for (const whatif::Lever* lever : whatif::Levers()) {
+    if (lever->OnRequest()) continue;  // the panel's plans have none of them
     for (const std::string& value : lever->Settings(of.subject.step)) {
       const plan::Changes changes = {{lever->info().name, value}};
       const WhatIfQuestion question = QuestionOf(changes, of.subject.step);
@@ -77,7 +78,7 @@ TEST(FitViewTest, ItFindsWhatThePlannerFinds) {
   ASSERT_TRUE(answer && answer->ok());
   const FitAnswer& found = answer->value();
   const plan::Answer expected =
-      plan::MakePlans(of.subject.step, of.subject.baseline, {limit, plan::AllLevers(), 5});
+      plan::MakePlans(of.subject.step, of.subject.baseline, {limit, plan::UsualLevers(), 5});
   ASSERT_FALSE(expected.plans.empty());
   ASSERT_EQ(found.plans.plans.size(), expected.plans.size());
   for (size_t i = 0; i < expected.plans.size(); ++i) {
