@@ -15,6 +15,7 @@ from typing import Tuple
 
 import torch
 import train
+from models.subject import Subject, causal, tokens
 from torch import Tensor, nn
 
 WIDTH, HEADS, BLOCKS, HIDDEN, WORDS, LENGTH = 768, 12, 12, 3072, 10_000, 128
@@ -132,14 +133,14 @@ class LanguageModel(nn.Module):
         return self.head(normed)
 
 
-def subject_of(name: str, size: str) -> Tuple[nn.Module, train.Subject]:
+def subject_of(name: str, size: str) -> Tuple[nn.Module, Subject]:
     if name != "snapshot":
         subject = train.MODELS[name](size)
         return subject.model, subject
     with torch.device("meta"):
         model = LanguageModel()
     model = model.to_empty(device="cpu")
-    return model, train.Subject(model, train.tokens(WORDS, LENGTH), train.causal)
+    return model, Subject(model, tokens(WORDS, LENGTH), causal)
 
 
 def run(options: argparse.Namespace) -> None:
