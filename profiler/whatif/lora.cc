@@ -270,11 +270,11 @@ class Adapter {
     if (asked) HandOn(product.folded, "ViewBackward0", handed, unfolded, room);
     const Operand gradient = into_.Matrix(product.gradient, product.out, product.in);
     HandOn(product.transposed, "TBackward0", gradient, gradient, room);
-    Accumulate(product, gradient, linear, room);
+    Accumulate(product, gradient, room);
     return unfolded;
   }
 
-  void Accumulate(const Product& product, const Operand& gradient, const LinearCall& linear, Room& room) {
+  void Accumulate(const Product& product, const Operand& gradient, Room& room) {
     const uint32_t node = into_.AddNode(kNone, kBefore);
     const uint32_t op = BeginNode(node, "torch::autograd::AccumulateGrad", gradient, room);
     Step& step = into_.step();

@@ -38,7 +38,9 @@ TEST(FragmentationHistoryTest, EachColumnShowsTheWorstPointThatHoldsInIt) {
           worst = &points[p];
       }
       ASSERT_EQ(drawn[i] == nullptr, worst == nullptr);
-      if (worst != nullptr) ASSERT_EQ(drawn[i]->causes.Sum(), worst->causes.Sum());
+      if (worst != nullptr) {
+        ASSERT_EQ(drawn[i]->causes.Sum(), worst->causes.Sum());
+      }
     }
   }
 }

@@ -36,7 +36,9 @@ void ExpectNested(const std::vector<OwnerBox>& boxes, bool below) {
     ASSERT_GE(box.x, parent.x - kSlack);
     ASSERT_LE(box.x + box.width, parent.x + parent.width + kSlack);
     ASSERT_GE(box.y, parent.y - kSlack);
-    if (!below) ASSERT_LE(box.y + box.height, parent.y + parent.height + kSlack);
+    if (!below) {
+      ASSERT_LE(box.y + box.height, parent.y + parent.height + kSlack);
+    }
     for (size_t j = 1; j < i; ++j) {
       if (boxes[j].parent != box.parent) continue;
       const float x = std::min(box.x + box.width, boxes[j].x + boxes[j].width) - std::max(box.x, boxes[j].x);
