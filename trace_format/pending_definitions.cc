@@ -15,6 +15,21 @@ bool HasRoom(const Bytes& payload, uint32_t count) {
   return payload.size() < kFullPayload && count < kMaxDefinitionsPerBlock;
 }
 
+// Blocks of what is pending, each entry as `put` writes it; what is written is pending no more.
+template <class Pending, class Put>
+Status WritePending(Pending& pending, BlockWriter* blocks, BlockHeader header, Put put) {
+  while (!pending.empty()) {
+    Bytes payload;
+    header.count = 0;
+    auto next = pending.begin();
+    for (; next != pending.end() && HasRoom(payload, header.count); ++next, ++header.count)
+      put(*next, &payload);
+    if (Status written = blocks->Write(header, payload); !written.ok()) return written;
+    pending.erase(pending.begin(), next);
+  }
+  return {};
+}
+
 }  // namespace
 
 uint32_t PendingDefinitions::AddProcess(const ProcessInfo& info) {
@@ -99,17 +114,9 @@ Status PendingDefinitions::WriteStacks(BlockWriter* blocks, BlockHeader header) 
 
 Status PendingDefinitions::WriteProcesses(BlockWriter* blocks, BlockHeader header) {
   header.type = BlockType::kProcesses;
-  while (!changed_processes_.empty()) {
-    Bytes payload;
-    header.count = 0;
-    auto next = changed_processes_.begin();
-    for (; next != changed_processes_.end() && HasRoom(payload, header.count); ++next, ++header.count) {
-      PutProcess(*next, processes_[*next], &payload);
-    }
-    if (Status written = blocks->Write(header, payload); !written.ok()) return written;
-    changed_processes_.erase(changed_processes_.begin(), next);
-  }
-  return {};
+  return WritePending(changed_processes_, blocks, header, [&](uint32_t number, Bytes* payload) {
+    PutProcess(number, processes_[number], payload);
+  });
 }
 
 Status PendingDefinitions::WriteThreads(BlockWriter* blocks, BlockHeader header) {
@@ -129,32 +136,16 @@ Status PendingDefinitions::WriteThreads(BlockWriter* blocks, BlockHeader header)
 
 Status PendingDefinitions::WriteMetadata(BlockWriter* blocks, BlockHeader header) {
   header.type = BlockType::kMetadata;
-  while (!changed_keys_.empty()) {
-    Bytes payload;
-    header.count = 0;
-    auto next = changed_keys_.begin();
-    for (; next != changed_keys_.end() && HasRoom(payload, header.count); ++next, ++header.count) {
-      PutMetadata(*next, metadata_.find(*next)->second, &payload);
-    }
-    if (Status written = blocks->Write(header, payload); !written.ok()) return written;
-    changed_keys_.erase(changed_keys_.begin(), next);
-  }
-  return {};
+  return WritePending(changed_keys_, blocks, header, [&](const std::string& key, Bytes* payload) {
+    PutMetadata(key, metadata_.find(key)->second, payload);
+  });
 }
 
 Status PendingDefinitions::WriteSourceFiles(BlockWriter* blocks, BlockHeader header) {
   header.type = BlockType::kSourceFiles;
-  while (!unwritten_sources_.empty()) {
-    Bytes payload;
-    header.count = 0;
-    auto next = unwritten_sources_.begin();
-    for (; next != unwritten_sources_.end() && HasRoom(payload, header.count); ++next, ++header.count) {
-      PutSourceFile(*next, source_files_.find(*next)->second, &payload);
-    }
-    if (Status written = blocks->Write(header, payload); !written.ok()) return written;
-    unwritten_sources_.erase(unwritten_sources_.begin(), next);
-  }
-  return {};
+  return WritePending(unwritten_sources_, blocks, header, [&](const std::string& path, Bytes* payload) {
+    PutSourceFile(path, source_files_.find(path)->second, payload);
+  });
 }
 
 }  // namespace vramscope::trace
