@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/report/device_choice.h"
 
+#include <algorithm>
 #include <string>
 #include <tuple>
 
@@ -36,6 +37,15 @@ Error NoSuchDevice(const model::Run& run, const Request& request) {
   return Error{"this run has no allocations on " + wanted + "; it has " + DeviceList(run) + "."};
 }
 
+// Whether the process ran a backward pass or an optimizer.
+bool Trains(const model::Run& run, model::ProcessIndex process) {
+  const std::vector<uint32_t>& ranges = run.processes[process].ranges;
+  return std::any_of(ranges.begin(), ranges.end(), [&](uint32_t index) {
+    const trace::RangeKind kind = run.ranges[index].kind;
+    return kind == trace::RangeKind::kBackward || kind == trace::RangeKind::kOptimizer;
+  });
+}
+
 }  // namespace
 
 Result<DeviceIndex> ChooseDevice(const model::Run& run, const std::vector<timeline::DeviceCurve>& curves,
@@ -43,7 +53,9 @@ Result<DeviceIndex> ChooseDevice(const model::Run& run, const std::vector<timeli
   DeviceIndex best = model::kNone;
   const auto rank = [&](DeviceIndex device) {
     const bool is_accelerator = trace::DeviceTypeOf(run.devices[device].code) != 0;
-    return std::tuple(is_accelerator, curves[device].peak().bytes);
+    // On CPU a data loader's worker may hold more than the training that it feeds: a matter of who is ahead.
+    const bool concerns = is_accelerator || Trains(run, run.devices[device].process);
+    return std::tuple(is_accelerator, concerns, curves[device].peak().bytes);
   };
   for (DeviceIndex device = 0; device < curves.size(); ++device) {
     if (!Matches(run, run.devices[device], request)) continue;

@@ -162,6 +162,15 @@ TEST(ReportTest, TheProcessWithTheLargestPeakIsShownUnlessAnotherIsNamed) {
   EXPECT_EQ(Ask(s, request)->peak.allocated_bytes, 10u);
 }
 
+TEST(ReportTest, TheCpuOfATrainingComesBeforeALargerDataWorker) {
+  Script s;
+  s.Process(100).Alloc("small", 10).Backward([&] { s.Alloc("gradient", 5); });
+  s.Process(200, 100).Alloc("batches", 2000);
+  EXPECT_EQ(Ask(s)->pid, 100u);
+  s.Process(200).Device(kCuda0).Alloc("device", 1);
+  EXPECT_EQ(Ask(s)->pid, 200u) << "a GPU comes before all";
+}
+
 TEST(ReportTest, ARangeOfStepsHasAPeakOfItsOwn) {
   Request request;
   request.steps = std::pair(1u, 1u);
