@@ -29,9 +29,9 @@ const VerbHelp& PlanHelp() {
        {"largest-batch", '\0', nullptr, "The other way round: the largest batch that fits."},
        {"smallest-gpu", '\0', nullptr, "The smallest GPU of the table that it fits on, without --fit."},
        {"verify", '\0', nullptr,
-        "Run the command, or that of the trace, on a simulated GPU with each plan's\nchanges, and show what "
-        "was "
-        "measured."},
+        "Run the command, or that of the trace, on a simulated GPU with each plan's\nchanges: what is "
+        "measured "
+        "decides, instead of the bound."},
        {"gpu", '\0', "MODEL", "Which one; default: one with the memory of the recorded GPU."},
        {"device", '\0', "NAME", "cuda:0, ...; default: the one with the largest peak."},
        {"process", '\0', "PID", "Default: the process with the largest peak."},
@@ -80,24 +80,25 @@ Status VerifyPlans(const PlanRequest& request, const PlanSubject& subject, PlanA
     command = std::move(*words);
   }
   answer.verified_on = gpu->name;
-  for (const plan::Plan& plan : answer.plans.plans)
-    answer.verified.push_back(Verify(plan.verdict.changes, command, *gpu));
+  VerifiedPlans found = FindVerifiedPlans(subject.recorded->step, subject.recorded->baseline,
+                                          Question(request, subject.reserved_limit), command, *gpu);
+  answer.plans = std::move(found.plans);
+  answer.verified = std::move(found.verified);
+  answer.left_out = std::move(found.left_out);
   return {};
 }
 
 int Plans(const PlanRequest& request, const PlanSubject& subject, const Terminal& terminal, bool json) {
   PlanAnswer answer;
-  answer.plans = plan::MakePlans(subject.recorded->step, subject.recorded->baseline,
-                                 Question(request, subject.reserved_limit));
-  if (request.verify && !answer.plans.fits_already) {
+  if (request.verify) {
     if (const Status verified = VerifyPlans(request, subject, answer); !verified.ok())
       return Fail(verified.error().sentence);
+  } else {
+    answer.plans = plan::MakePlans(subject.recorded->step, subject.recorded->baseline,
+                                   Question(request, subject.reserved_limit));
   }
   fmt::print("{}", json ? PlanJson(subject, answer) : PlanText(subject, answer, terminal));
-  const bool one_was_too_large = std::ranges::any_of(answer.verified, [&](const Verified& verified) {
-    return verified.why_not.empty() && verified.reserved_bytes > subject.reserved_limit;
-  });
-  return answer.plans.plans.empty() || one_was_too_large ? kNo : kDone;
+  return answer.plans.plans.empty() ? kNo : kDone;
 }
 
 int LargestBatch(const PlanRequest& request, const PlanSubject& subject, const Terminal& terminal,

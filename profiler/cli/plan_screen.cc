@@ -42,12 +42,20 @@ std::string SearchText(const plan::Answer& answer) {
                            "changes makes it shorter.\n";
 }
 
-std::string VerifiedText(const PlanSubject& subject, const Verified& verified) {
+std::string VerifiedText(const Verified& verified) {
   if (!verified.why_not.empty()) return fmt::format("   Not verified: {}.\n", Printable(verified.why_not));
-  const bool fits = verified.reserved_bytes <= subject.reserved_limit;
-  return fmt::format("   Measured: {} allocated, {} reserved; it {}.\n",
-                     FormatBytes(verified.allocated_bytes), FormatBytes(verified.reserved_bytes),
-                     fits ? "fits" : "does not fit");
+  return fmt::format("   Measured: {} allocated, {} reserved; it fits.\n",
+                     FormatBytes(verified.allocated_bytes), FormatBytes(verified.reserved_bytes));
+}
+
+std::string LeftOutText(const PlanAnswer& answer) {
+  std::string text;
+  for (const auto& [changes, verified] : answer.left_out)
+    text += fmt::format("  {}: {}.\n", PlanOptions(changes),
+                        verified.why_not.empty() ? fmt::format("{} reserved, which is too much",
+                                                               FormatBytes(verified.reserved_bytes))
+                                                 : Printable(verified.why_not));
+  return text.empty() ? "" : "\nRun, and left out:\n" + text;
 }
 
 std::string OnePlan(size_t number, const Plan& plan, const Terminal& terminal) {
@@ -97,6 +105,14 @@ Json ChangesJson(const plan::Changes& changes) {
   return all;
 }
 
+Json VerifiedJson(const Verified& verified) {
+  if (!verified.why_not.empty()) return {{"why_not", verified.why_not}};
+  return {{"allocated_bytes", verified.allocated_bytes},
+          {"reserved_bytes", verified.reserved_bytes},
+          {"device_used_bytes", verified.device_used_bytes},
+          {"fits", !verified.refuted}};
+}
+
 Json VerdictJson(const Verdict& verdict) {
   return {{"changes", ChangesJson(verdict.changes)},
           {"after", UseJson(verdict.prediction.after)},
@@ -143,15 +159,18 @@ std::string PlanText(const PlanSubject& subject, const PlanAnswer& answer, const
   text += fmt::format("It is to fit in {}. ", subject.limit_name) + BesideText(subject) + "\n\n";
   if (answer.plans.fits_already)
     return text + terminal.Paint("It fits as it is; nothing has to be changed.", Ink::Good()) + "\n";
-  if (answer.plans.plans.empty()) return text + NothingFits(subject, answer.plans, terminal);
+  if (answer.plans.plans.empty())
+    return text + NothingFits(subject, answer.plans, terminal) + LeftOutText(answer);
   text += PlanTable(subject, answer.plans);
-  text +=
-      "\n  Cheapest first: by time, then by how deep the change goes. 99 of 100 runs keep to \"at most\".\n";
+  text += "\n  Cheapest first: by time, then by how deep the change goes.";
+  text += answer.verified.empty() ? " 99 of 100 runs keep to \"at most\".\n"
+                                  : " \"At most\" is what was measured.\n";
   text += SearchText(answer.plans);
   for (size_t i = 0; i < answer.plans.plans.size(); ++i) {
     text += OnePlan(i + 1, answer.plans.plans[i], terminal);
-    if (i < answer.verified.size()) text += VerifiedText(subject, answer.verified[i]);
+    if (i < answer.verified.size()) text += VerifiedText(answer.verified[i]);
   }
+  text += LeftOutText(answer);
   if (!answer.verified.empty()) text += fmt::format("\nMeasured on {} (simulated).\n", answer.verified_on);
   return text;
 }
@@ -166,15 +185,7 @@ std::string PlanJson(const PlanSubject& subject, const PlanAnswer& answer) {
     Json one = VerdictJson(plan.verdict);
     one["exact"] = plan.exact;
     one["least_extra_ns"] = plan.exact ? Json(nullptr) : Json(static_cast<uint64_t>(plan.least_ns));
-    if (i < answer.verified.size()) {
-      const Verified& verified = answer.verified[i];
-      one["measured"] = !verified.why_not.empty()
-                            ? Json{{"why_not", verified.why_not}}
-                            : Json{{"allocated_bytes", verified.allocated_bytes},
-                                   {"reserved_bytes", verified.reserved_bytes},
-                                   {"device_used_bytes", verified.device_used_bytes},
-                                   {"fits", verified.reserved_bytes <= subject.reserved_limit}};
-    }
+    if (i < answer.verified.size()) one["measured"] = VerifiedJson(answer.verified[i]);
     document["plans"].push_back(std::move(one));
   }
   const bool none = answer.plans.plans.empty();
@@ -183,7 +194,13 @@ std::string PlanJson(const PlanSubject& subject, const PlanAnswer& answer) {
       none ? answer.plans.floor.needed - std::min(answer.plans.floor.needed, subject.reserved_limit) : 0;
   document["complete"] = answer.plans.complete;
   document["replays"] = answer.plans.replays;
-  if (!answer.verified.empty()) document["measured_on"] = answer.verified_on;
+  if (!answer.verified_on.empty()) {
+    document["measured_on"] = answer.verified_on;
+    document["left_out"] = Json::array();
+    for (const auto& [changes, verified] : answer.left_out)
+      document["left_out"].push_back(
+          {{"changes", ChangesJson(changes)}, {"measured", VerifiedJson(verified)}});
+  }
   return Dumped(document);
 }
 

@@ -22,8 +22,9 @@ struct PlanSubject : FitLimit {
 
 struct PlanAnswer {
   plan::Answer plans;
-  std::vector<Verified> verified;  // one for each plan, when that was asked for
-  std::string verified_on;         // "a100-80gb"
+  std::vector<Verified> verified;                            // one for each plan, when that was asked for
+  std::vector<std::pair<plan::Changes, Verified>> left_out;  // that measured too large, or failed
+  std::string verified_on;                                   // "a100-80gb"
 };
 
 // One model of the table: the program as it is, or with the cheapest plan.

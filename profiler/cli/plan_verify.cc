@@ -4,12 +4,15 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <map>
 #include <sstream>
 
 #include "profiler/cli/try_screen.h"
 
 namespace vramscope::cli {
 namespace {
+
+constexpr size_t kMostRuns = 16;
 
 template <class Number>
 bool Read(const std::string& text, Number& number) {
@@ -77,8 +80,10 @@ Verified Verify(const plan::Changes& changes, const std::vector<std::string>& co
   if (!measured.ok()) {
     verified.why_not = measured.error().sentence;
   } else if (measured->FailedOtherwise()) {
+    verified.refuted = true;
     verified.why_not = "the command fails with the change, otherwise than by lack of memory";
   } else if (!measured->fits || !measured->reserved_bytes) {
+    verified.refuted = !measured->fits;
     verified.why_not = measured->fits ? "the command allocated nothing on the GPU"
                                       : fmt::format("it runs out of memory on the simulated {}", gpu.name);
   } else {
@@ -90,6 +95,43 @@ Verified Verify(const plan::Changes& changes, const std::vector<std::string>& co
     verified.device_used_bytes = measured->device_used_bytes.value_or(0);
   }
   return verified;
+}
+
+VerifiedPlans FindVerifiedPlans(const whatif::Step& step, const whatif::Baseline& baseline,
+                                plan::Request question, const std::vector<std::string>& command,
+                                const collector::GpuModel& gpu) {
+  question.need.bound = false;
+  VerifiedPlans found;
+  std::map<std::string, Verified> known;
+  const auto look_at = [&](const plan::Plan& plan) {
+    const std::string text = plan::TextOf(plan.verdict.changes);
+    const auto [place, is_new] = known.try_emplace(text);
+    if (!is_new) return;
+    Verified& verified = place->second;
+    if (known.size() > kMostRuns)
+      verified.why_not = fmt::format("{} others were run", kMostRuns);
+    else
+      verified = Verify(plan.verdict.changes, command, gpu);
+    uint64_t needed = verified.reserved_bytes;
+    if (!verified.why_not.empty()) {
+      const whatif::Prediction& prediction = plan.verdict.prediction;
+      needed = prediction.band.ReservedAtMost(prediction.after.allocator.reserved_peak);
+    } else if (needed > question.limit) {
+      verified.refuted = true;
+    }
+    if (verified.refuted) found.left_out.emplace_back(plan.verdict.changes, verified);
+    question.need.known[text] = verified.refuted && !verified.why_not.empty() ? UINT64_MAX : needed;
+  };
+  // Each round knows more; the last one tells nothing that was not known before.
+  for (size_t rounds_known = SIZE_MAX; rounds_known != known.size();) {
+    rounds_known = known.size();
+    found.plans = plan::MakePlans(step, baseline, question);
+    if (found.plans.fits_already) return found;
+    for (const plan::Plan& plan : found.plans.plans) look_at(plan);
+  }
+  for (const plan::Plan& plan : found.plans.plans)
+    found.verified.push_back(known.at(plan::TextOf(plan.verdict.changes)));
+  return found;
 }
 
 Result<std::vector<std::string>> WordsOf(const std::string& command_line) {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A plan made to happen: the command once more on the simulated GPU with the plan's changes, as `vramscope
-// try
-// --dry` applies them.
+// try --dry` applies them.
+//
+// Why the search looks at predictions without their bound then: a bound leaves out plans that fit; whether
+// one does is measured here, and one that does not gives way to the next.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +11,13 @@
 #include <vector>
 
 #include "profiler/cli/try_run.h"
-#include "profiler/plan/judge.h"
+#include "profiler/plan/plan.h"
 
 namespace vramscope::cli {
 
 struct Verified {
-  std::string why_not;  // it could not be run so; empty = it was
+  std::string why_not;   // it could not be run so; empty = it was
+  bool refuted = false;  // it was run, and does not work or does not fit
   uint64_t allocated_bytes = 0;
   uint64_t reserved_bytes = 0;
   uint64_t device_used_bytes = 0;
@@ -26,6 +29,18 @@ Result<Change> ChangeOf(const plan::Changes& changes);
 // Runs `command` on the simulated `gpu`.
 Verified Verify(const plan::Changes& changes, const std::vector<std::string>& command,
                 const collector::GpuModel& gpu);
+
+// Plans that measured no more than the limit of `question`, or of which their bound is told since they cannot
+// be measured; what was refuted on the way.
+struct VerifiedPlans {
+  plan::Answer plans;
+  std::vector<Verified> verified;  // of each
+  std::vector<std::pair<plan::Changes, Verified>> left_out;
+};
+// Runs `command` up to 16 times.
+VerifiedPlans FindVerifiedPlans(const whatif::Step& step, const whatif::Baseline& baseline,
+                                plan::Request question, const std::vector<std::string>& command,
+                                const collector::GpuModel& gpu);
 
 // The words of a recorded command line; an error when they cannot be told apart.
 Result<std::vector<std::string>> WordsOf(const std::string& command_line);

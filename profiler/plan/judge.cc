@@ -9,12 +9,6 @@ namespace {
 // A replay writes the blocks out for four steps, and costs about so many looks at them.
 constexpr uint64_t kReplayLooks = 8;
 
-whatif::ErrorBand BandOf(const Changes& changes) {
-  std::vector<std::string_view> levers;
-  for (const whatif::Asked& change : changes) levers.emplace_back(change.lever);
-  return whatif::BandOf(levers);
-}
-
 double ExtraNs(const std::vector<whatif::Applied>& levers) {
   double extra_ns = 0;
   for (const whatif::Applied& lever : levers) extra_ns += lever.outcome.extra_ns;
@@ -38,6 +32,12 @@ Changes ContentOf(const Changes& changes) {
     if (change.lever != "alloc-conf" && change.lever != "empty-cache") content.push_back(change);
   }
   return content;
+}
+
+whatif::ErrorBand Judge::BandOf(const Changes& changes) const {
+  std::vector<std::string_view> levers;
+  for (const whatif::Asked& change : changes) levers.emplace_back(change.lever);
+  return need_.bound ? whatif::BandOf(levers) : whatif::ErrorBand{};
 }
 
 const Verdict& Judge::Of(const Changes& changes, uint64_t limit) {
@@ -80,7 +80,11 @@ void Judge::Replay(Verdict& verdict, whatif::Changed changed) {
   if (!verdict.possible) return;
   verdict.replayed = true;
   verdict.prediction = std::move(prediction).value();
-  verdict.needed = verdict.prediction.band.ReservedAtMost(verdict.prediction.after.allocator.reserved_peak);
+  const auto known = need_.known.find(TextOf(verdict.changes));
+  verdict.needed =
+      known != need_.known.end()
+          ? known->second
+          : BandOf(verdict.changes).ReservedAtMost(verdict.prediction.after.allocator.reserved_peak);
   verdict.rank = RankOf(predictor_.step(), verdict.changes, ExtraNs(verdict.prediction.levers));
 }
 

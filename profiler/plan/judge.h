@@ -18,14 +18,21 @@ namespace vramscope::plan {
 
 using Changes = std::vector<whatif::Asked>;
 
+// What must be within the limit.
+struct Need {
+  bool bound = true;  // what 99 of 100 runs keep to; else the prediction itself
+  // By the text of changes: reserved bytes that are known better than by a prediction.
+  std::map<std::string, uint64_t> known;
+};
+
 struct Verdict {
   Changes changes;
   bool possible = false;  // no change was refused
   bool replayed = false;  // else only `live` and `at` are known
   uint64_t live = 0;      // the most bytes that are alive at once
   whatif::Position at = 0;
-  uint64_t at_least = 0;  // of reserved memory, with the band: it follows from `live`
-  uint64_t needed = 0;    // reserved, the 99 % bound; as predicted when nothing is changed
+  uint64_t at_least = 0;  // of what is needed: it follows from `live`
+  uint64_t needed = 0;    // reserved, as Need says; as predicted when nothing is changed
   Rank rank;
   whatif::Prediction prediction;  // when it was replayed
 };
@@ -34,13 +41,16 @@ class Judge {
  public:
   // `work`: blocks that may be looked at, over all questions; a limit that does not depend on the machine.
   // `stop`: may be set by another thread, and is as if the work had run out; may be nullptr.
-  Judge(whatif::Predictor& predictor, uint64_t work, const std::atomic<bool>* stop = nullptr)
-      : predictor_(predictor), work_(work), stop_(stop) {}
+  Judge(whatif::Predictor& predictor, uint64_t work, Need need = {}, const std::atomic<bool>* stop = nullptr)
+      : predictor_(predictor), work_(work), need_(std::move(need)), stop_(stop) {}
 
   // Replayed only when it could be at most `limit` bytes. The reference holds until the judge goes.
   const Verdict& Of(const Changes& changes, uint64_t limit);
   // Of live bytes alone; levers that only tell the allocator something change nothing of it.
   const Verdict& LiveOf(const Changes& changes) { return Of(changes, 0); }
+
+  // Around what is predicted of these changes; of no width where the prediction itself counts.
+  [[nodiscard]] whatif::ErrorBand BandOf(const Changes& changes) const;
 
   void AllowMore(uint64_t work) { work_ = done_ + work; }
   [[nodiscard]] bool stopped() const { return stop_ != nullptr && stop_->load(std::memory_order_relaxed); }
@@ -57,6 +67,7 @@ class Judge {
 
   whatif::Predictor& predictor_;
   uint64_t work_;
+  Need need_;
   const std::atomic<bool>* stop_;
   uint64_t done_ = 0;
   uint64_t replays_ = 0;

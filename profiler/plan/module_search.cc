@@ -16,11 +16,9 @@ constexpr uint64_t kMostDecisionsOfAll = 200'000;
 constexpr size_t kMostForPairs = 24;  // modules: with more, one is exchanged for one
 constexpr uint64_t kHole = 1 << 20;   // less is not looked for
 
-// The band of changes that checkpoint too.
-whatif::ErrorBand BandWithCheckpoints(const Changes& others) {
-  std::vector<std::string_view> levers = {"checkpoint"};
-  for (const whatif::Asked& change : others) levers.emplace_back(change.lever);
-  return whatif::BandOf(levers);
+Changes WithCheckpoints(Changes others) {
+  others.push_back({"checkpoint", ""});
+  return others;
 }
 
 // The most live bytes with which a bound can be within the limit; those of a whole byte more cannot.
@@ -168,7 +166,7 @@ std::optional<ModuleChoice> ModuleSearch::Exact(const Changes& others, Content& 
   }
   std::stable_sort(sets.begin(), sets.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   const uint64_t replays = judge_.replays();
-  const whatif::ErrorBand band = BandWithCheckpoints(others);
+  const whatif::ErrorBand band = judge_.BandOf(WithCheckpoints(others));
   for (const auto& set : sets) {
     const std::vector<bool>& chosen = set.second;
     const bool ruled_out = std::any_of(content.cuts.begin(), content.cuts.end(), [&](const Cut& cut) {
@@ -240,7 +238,7 @@ std::optional<std::vector<bool>> ModuleSearch::Next(Covers& covers, double below
 // and what the holes of the found set are, halved again and again.
 void ModuleSearch::Shorten(const Changes& others, Content& content, uint64_t limit, uint64_t end,
                            Found& found) {
-  const uint64_t wanted = MostLive(BandWithCheckpoints(others), limit);
+  const uint64_t wanted = MostLive(judge_.BandOf(WithCheckpoints(others)), limit);
   uint64_t few = 0, many = found.verdict->needed - std::min(found.verdict->needed, found.verdict->at_least);
   while (many > few + kHole && judge_.replays() < end && !judge_.exhausted()) {
     const uint64_t holes = few + (many - few) / 2;
@@ -265,7 +263,7 @@ void ModuleSearch::Shorten(const Changes& others, Content& content, uint64_t lim
 // All that free enough at every cut, the shortest first: when none of them fits, nothing takes less.
 double ModuleSearch::Prove(const Changes& others, Content& content, uint64_t limit, uint64_t end,
                            Found& found) {
-  Covers covers(ns_, content.cuts, MostLive(BandWithCheckpoints(others), limit));
+  Covers covers(ns_, content.cuts, MostLive(judge_.BandOf(WithCheckpoints(others)), limit));
   double least_ns = 0;
   while (judge_.replays() < end && !judge_.exhausted()) {
     std::optional<std::vector<bool>> shorter = Next(covers, TimeOf(found.chosen));
@@ -285,7 +283,7 @@ double ModuleSearch::Prove(const Changes& others, Content& content, uint64_t lim
 // Up to two for up to two others, those that save most first.
 void ModuleSearch::Exchange(const Changes& others, Content& content, uint64_t limit, uint64_t end,
                             Found& found) {
-  const whatif::ErrorBand band = BandWithCheckpoints(others);
+  const whatif::ErrorBand band = judge_.BandOf(WithCheckpoints(others));
   for (bool better = true; better && judge_.replays() < end;) {
     better = false;
     for (std::vector<bool>& exchanged : Shorter(found.chosen, ns_)) {

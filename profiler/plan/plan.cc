@@ -228,7 +228,7 @@ std::vector<Changes> Combinations(const whatif::Step& step, const std::vector<st
 Answer MakePlans(const whatif::Step& step, const whatif::Baseline& baseline, const Request& request) {
   Answer answer;
   whatif::Predictor predictor(step, baseline);
-  Judge judge(predictor, request.work, request.stop);
+  Judge judge(predictor, request.work, request.need, request.stop);
   const Verdict& as_it_is = judge.Of({}, UINT64_MAX);
   answer.fits_already = as_it_is.replayed && as_it_is.needed <= request.limit;
   if (answer.fits_already)

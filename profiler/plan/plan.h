@@ -37,6 +37,7 @@ struct Request {
   uint64_t work = kUsualWork;
   // The search ends soon after another thread has set it, with what it has.
   const std::atomic<bool>* stop = nullptr;
+  Need need;
 };
 
 struct Plan {

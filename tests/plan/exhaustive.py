@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Is there a cheaper plan than the one that `vramscope plan` proposes? Every combination of a grid that costs less is really run.
+"""Is there a cheaper plan than the one that `vramscope plan --verify` proposes? Every combination of a grid that costs less is really run.
 
     python3 exhaustive.py --results FILE [--program NAME]        20 problems, and the table for docs/accuracy.md
 
@@ -137,12 +137,12 @@ def solve(program: str, reruns: Reruns) -> None:
     flags = plan_test.PROGRAMS[program]
     batch = int(flags[flags.index("--batch") + 1])
     with tempfile.TemporaryDirectory() as folder:
-        trace, _ = plan_test.record(program, Path(folder))
+        trace, command = plan_test.record(program, Path(folder))
         judged = judge(trace, list(grid(batch, *BLOCKS[program])))
         _, recorded = plan_test.plan(trace, "--fit", "1TiB")
         for share in plan_test.SHARES:
             limit = int(share * recorded["before"]["peak"]["reserved_bytes"])
-            _, answer = plan_test.plan(trace, "--fit", str(limit + recorded["beside_bytes"]), "--forbid", plan_test.NOT_FROM_OUTSIDE, "--top", "1")
+            _, answer = plan_test.plan(trace, "--fit", str(limit + recorded["beside_bytes"]), "--forbid", plan_test.NOT_FROM_OUTSIDE, "--top", "1", "--verify", "--gpu", plan_test.GPU, "--", *command)
             if not answer["plans"]:
                 print(f"| {program} | {limit / (1 << 20):.1f} | none | | | | |", flush=True)
                 continue
