@@ -31,18 +31,31 @@ std::string_view TakeName(std::string_view& path) {
   return name;
 }
 
-// Calls in forward that `wanted` accepts, without those inside another one.
-std::vector<uint32_t> Outermost(const Step& step, const std::function<bool(uint32_t)>& wanted) {
+using Wanted = std::function<bool(uint32_t call)>;
+
+// Calls in forward that are wanted.
+std::vector<uint32_t> All(const Step& step, const Wanted& wanted) {
   const Position backward = step.ForwardEnd();
   std::vector<uint32_t> chosen;
-  Position behind = kBefore;
   for (uint32_t i = 0; i < step.modules.size(); ++i) {
-    const ModuleCall& call = step.modules[i];
-    if (call.begin < behind || call.end > backward || !wanted(i)) continue;
-    chosen.push_back(i);
-    behind = call.end;
+    if (step.modules[i].end <= backward && wanted(i)) chosen.push_back(i);
   }
   return chosen;
+}
+
+// `calls`, in order, without those inside another one.
+std::vector<uint32_t> Outermost(const Step& step, std::vector<uint32_t> calls) {
+  Position behind = kBefore;
+  std::erase_if(calls, [&](uint32_t i) {
+    if (step.modules[i].begin < behind) return true;
+    behind = step.modules[i].end;
+    return false;
+  });
+  return calls;
+}
+
+std::vector<uint32_t> Outermost(const Step& step, const Wanted& wanted) {
+  return Outermost(step, All(step, wanted));
 }
 
 std::vector<uint32_t> BlocksOf(const Step& step) {
@@ -180,6 +193,12 @@ bool BelongsToOne(std::string_view name, std::string_view patterns) {
 }
 
 Result<std::vector<uint32_t>> ChooseSegments(const Step& step, std::string_view value) {
+  Result<std::vector<uint32_t>> chosen = ChooseNestedSegments(step, value);
+  if (chosen.ok()) *chosen = Outermost(step, std::move(*chosen));
+  return chosen;
+}
+
+Result<std::vector<uint32_t>> ChooseNestedSegments(const Step& step, std::string_view value) {
   if (step.modules.empty())
     return Error{
         "no module was seen to run in the recorded step: record a Python program with --depth auto."};
@@ -207,12 +226,10 @@ Result<std::vector<uint32_t>> ChooseSegments(const Step& step, std::string_view 
     rest = comma == std::string_view::npos ? std::string_view{} : rest.substr(comma + 1);
   }
   for (const std::string_view pattern : patterns) {
-    if (Outermost(step, [&](uint32_t i) {
-          return PathMatches(pattern, step.Text(step.modules[i].name));
-        }).empty())
+    if (All(step, [&](uint32_t i) { return PathMatches(pattern, step.Text(step.modules[i].name)); }).empty())
       return Error{"no module that ran in the recorded step is called " + std::string(pattern) + "."};
   }
-  std::vector<uint32_t> chosen = Outermost(step, [&](uint32_t i) {
+  std::vector<uint32_t> chosen = All(step, [&](uint32_t i) {
     const std::string_view path = step.Text(step.modules[i].name);
     return std::any_of(patterns.begin(), patterns.end(),
                        [&](std::string_view pattern) { return PathMatches(pattern, path); });

@@ -15,6 +15,8 @@ namespace vramscope::whatif {
 // "every:K": of these the first of every K. Else patterns of paths with commas between them, in which *
 // stands for one name. Fails with a sentence when there is none, also for one of several patterns.
 [[nodiscard]] Result<std::vector<uint32_t>> ChooseSegments(const Step& step, std::string_view value);
+// The same with those inside others that a pattern names too: "stages.*,stages.*.layers.*" are both.
+[[nodiscard]] Result<std::vector<uint32_t>> ChooseNestedSegments(const Step& step, std::string_view value);
 
 // What can be asked for as a family, the fewest modules first: "every:4" ... "all", and where the model has
 // several lists of blocks "encoder.*" of each. Empty without blocks.

@@ -14,6 +14,7 @@ class Facts(NamedTuple):
     freeze: Tuple[str, str]  # the blocks, and all but the head; where the head is the embedding too, all but this
     impossible: Tuple[str, ...] = ()  # parts of the names of changes for which the code has no switch
     inner: str = ""  # modules to prune, when it is the inner widths of MLPs alone, since the program is written for its heads
+    checkpointed: str = "all"  # modules that its own switch wraps, where these are not the blocks
 
 
 NO_BLOCKS = ("checkpoint",)  # or no switch for them
@@ -45,17 +46,18 @@ HELD_OUT: Dict[str, Facts] = {
     "wav2vec2": Facts((4, 8, 8), ("wav2vec2.encoder.layers.*", "wav2vec2"), (*NO_WIDTHS, *NO_TOKENS)),
     "opt": Facts((4, 8, 8), ("model.decoder.layers.*", "model.decoder.layers.*"), NO_WIDTHS),
     "mobilenet": Facts((8, 12, 16), ("features", "features"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS)),
-    "swin": Facts((8, 8, 12), ("swin.encoder", "swin"), (*NO_WIDTHS, *NO_TOKENS)),
+    "swin": Facts((8, 8, 12), ("swin.encoder", "swin"), (*NO_WIDTHS, *NO_TOKENS), checkpointed="swin.encoder.layers.*,swin.encoder.layers.*.blocks.*"),
     "albert": Facts((4, 8, 8), ("albert.encoder", "albert.encoder"), NO_WIDTHS),
 }
 ALL = {**DEVELOPMENT, **HELD_OUT}
 
 
 def words(model: str, size: str) -> Dict[str, str]:
-    """What stands for {batch}, {half}, {double}, {blocks}, {body} and {inner} in a change."""
-    batch = ALL[model].batches[SIZES.index(size)]
-    blocks, body = ALL[model].freeze
-    return {"batch": str(batch), "half": str(batch // 2), "double": str(batch * 2), "blocks": blocks, "body": body, "inner": ALL[model].inner}
+    """What stands for {batch}, {half}, {double}, {blocks}, {body}, {inner} and {checkpointed} in a change."""
+    facts = ALL[model]
+    batch = facts.batches[SIZES.index(size)]
+    blocks, body = facts.freeze
+    return {"batch": str(batch), "half": str(batch // 2), "double": str(batch * 2), "blocks": blocks, "body": body, "inner": facts.inner, "checkpointed": facts.checkpointed}
 
 
 def possible(model: str, changes: List[str]) -> List[str]:
