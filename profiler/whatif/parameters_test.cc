@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "profiler/model/testing/script.h"
 #include "profiler/whatif/freeze.h"
 #include "profiler/whatif/lever.h"
 #include "profiler/whatif/shard.h"
@@ -116,6 +117,32 @@ TEST(ShardTest, WholeParametersAreDealtOutEvenly) {
   EXPECT_EQ(network.Sharded("zero1:4").trained.size(), 16u);
   EXPECT_EQ(Alive(network.Sharded("zero1:4"), Category::kOptimizerState, kStepping), 16u * 1024);
   EXPECT_EQ(network.Sharded("zero1:48").trained.size(), 2u) << "the rank that has most";
+}
+
+// Models of sound let their input require a gradient, so that checkpointed layers have something to hold on
+// to.
+TEST(TrainedTest, ABatchThatRequiresAGradientIsNoParameter) {
+  model::testing::Script s;
+  s.Device(model::testing::kCuda0).TotalsAre(0, 2 << 20);
+  s.Alloc("weight", 512).Parameter("weight", "fc.weight");
+  for (uint64_t number = 1; number <= 3; ++number) {
+    if (number == 2) s.Mark(trace::MarkKind::kDeepBegin, 2);
+    s.Data([&] { s.Alloc("batch", 1024); });
+    s.Op("aten::mm", [&] { s.NodeCreated(number); });
+    s.Backward([&] {
+      s.Node("MmBackward0", number, [&] { s.Alloc("of weight", 512).Alloc("of batch", 1024); });
+      s.Node("torch::autograd::AccumulateGrad", trace::node::kNoSequence,
+             [&] { s.Gradient("of weight", "weight").Gradient("of batch", "batch"); });
+    });
+    s.Optimizer("SGD", [&] {});
+    s.Mark(trace::MarkKind::kOptimizerStepDone, number, "SGD");
+    s.Free("of weight").Free("of batch").Free("batch");
+  }
+  const model::Run run = s.Load();
+  const classify::Analysis analysis(run);
+  const Step step = ReadStep(analysis, 0).value();
+  ASSERT_EQ(step.trained.size(), 1u);
+  EXPECT_EQ(step.blocks[step.trained.front()].name, "fc.weight");
 }
 
 // What is not trained has neither gradient nor state, and nothing of it is computed while the optimizer

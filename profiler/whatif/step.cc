@@ -157,7 +157,8 @@ class Reader {
     if (!Inside() || source != trace::LabelSource::kAccumulateGrad) return;
     if (role == trace::Role::kGradient)
       step_.blocks[block].accumulated = std::min(step_.blocks[block].accumulated, Now());
-    if (role == trace::Role::kParameter) step_.trained.push_back(block);
+    if (role == trace::Role::kParameter && step_.blocks[block].begin == kBefore)
+      step_.trained.push_back(block);  // else a batch that requires a gradient
   }
 
   void AddDeepEvent(const Event& event) {
