@@ -112,6 +112,25 @@ TEST(ShardTest, BucketsAreFilledInTheOrderOfGradients) {
   EXPECT_EQ(Alive(network.Sharded("ddp:8:view"), Category::kGradient, kStepping), 0u);
 }
 
+// The broadcast when the module is made, one bucket of all gradients until the second forward pass, and the
+// buckets behind it: one after the other in the same memory.
+TEST(ShardTest, TheFirstStepHasOneBucketOfAllGradients) {
+  constexpr uint64_t kEach = 3 << 20, kAll = 64 * kEach;
+  Network network(kEach, kEach, kEach);
+  for (StepBlock& block : network.step.blocks) block.id = model::kNone;  // none of a recorded run
+  const Step replicated = network.Sharded("ddp:8");
+  ASSERT_EQ(replicated.passing.size(), 2u);
+  const Passing& broadcast = replicated.passing[0];
+  const Passing& bucket = replicated.passing[1];
+  EXPECT_EQ(broadcast.bytes, kAll);
+  EXPECT_LT(broadcast.end, bucket.begin);
+  EXPECT_EQ(bucket.bytes, kAll);
+  EXPECT_LT(bucket.begin, 0);
+  EXPECT_EQ(bucket.end, replicated.length) << "where the second step calls the model";
+  const auto reserved = [](const Step& step) { return ReplayScene(MakeScene(step), step)->reserved_peak; };
+  EXPECT_EQ(reserved(replicated) - reserved(network.step), kAll);
+}
+
 TEST(ShardTest, WholeParametersAreDealtOutEvenly) {
   const Network network(512, 512, 1024);
   EXPECT_EQ(network.Sharded("zero1:4").trained.size(), 16u);

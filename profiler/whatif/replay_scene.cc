@@ -41,7 +41,7 @@ std::vector<Action> WriteOutSetup(const Scene& scene) {
     const Block& block = scene.blocks[i];
     if (block.bytes == 0 || block.birth != Birth::kSetup) continue;
     actions.push_back({block.begin, i, 2 * i, What::kAlloc});
-    if (block.Passes()) actions.push_back({block.end, i, 2 * i, What::kFree});
+    if (block.end < 0) actions.push_back({block.end, i, 2 * i, What::kFree});
   }
   InOrder(actions);
   return actions;
@@ -52,7 +52,11 @@ std::vector<Action> WriteOut(const Scene& scene) {
   actions.reserve(scene.blocks.size() * 2 * kSteps);
   for (uint32_t i = 0; i < scene.blocks.size(); ++i) {
     const Block& block = scene.blocks[i];
-    if (block.bytes == 0 || block.birth == Birth::kSetup) continue;
+    if (block.bytes == 0) continue;
+    if (block.birth == Birth::kSetup) {
+      if (block.Passes() && block.end >= 0) actions.push_back({block.end, i, 2 * i, What::kFree});
+      continue;
+    }
     if (block.birth == Birth::kOnce) {
       actions.push_back({block.begin, i, 2 * i, What::kAlloc});
       continue;

@@ -32,8 +32,8 @@ struct Block {
   uint16_t stream = 0;
   bool but_in_first = false;  // of kEachStep: the first step does not make it
 
-  // Gone before the loop begins: only the holes that it leaves matter.
-  [[nodiscard]] bool Passes() const { return birth == Birth::kSetup && end < 0; }
+  // Gone before the loop begins, or in its first steps: only the holes that it leaves matter.
+  [[nodiscard]] bool Passes() const { return birth == Birth::kSetup && end < kForever; }
 };
 
 // A part of forward that backward computes again: autograd keeps nothing of it, but for what goes into it.

@@ -1,7 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // DistributedDataParallel's buckets (torch/csrc/distributed/c10d/reducer.cpp) and ZeroRedundancyOptimizer's
 // partition (torch/distributed/optim/zero_redundancy_optimizer.py).
+//
+//   DDP(model)      parameters and buffers in flat blocks of 250 MiB, for a broadcast; they go again
+//                   one bucket of all gradients, as the order in which they come is not known yet
+//   second forward  this bucket goes, and those of 25 MiB are made
+//   each forward    buffers in a flat block, for a broadcast; it goes again
+//
+// So what later steps reserve depends on the holes of the first.
 #include <algorithm>
+#include <limits>
 #include <map>
 
 #include "profiler/whatif/parameters.h"
@@ -15,7 +23,9 @@ using model::kNone;
 
 constexpr uint64_t kFirstBucket = 1ull << 20;  // kDefaultFirstBucketBytes
 constexpr uint64_t kBucket = 25ull << 20;      // kDefaultBucketBytesCap
+constexpr uint64_t kBroadcast = 250ull << 20;  // broadcast_bucket_size
 constexpr Position kHair = 1e-6;
+constexpr Position kHalf = 0.5;
 
 // Blocks that autograd took as gradients in the step, in that order.
 std::vector<uint32_t> GradientsInOrder(const Step& step) {
@@ -28,20 +38,113 @@ std::vector<uint32_t> GradientsInOrder(const Step& step) {
   return gradients;
 }
 
-void AddBucket(uint64_t bytes, uint32_t like, Step& changed) {
-  StepBlock bucket;
-  bucket.id = kNone;
-  bucket.requested = bytes;
-  bucket.copy_of = like;
-  bucket.stream = changed.blocks[like].stream;
-  bucket.category = Category::kCommunication;
-  changed.blocks.push_back(bucket);
+StepBlock Flat(uint64_t bytes, uint32_t like, const Step& step) {
+  StepBlock flat;
+  flat.id = kNone;
+  flat.requested = bytes;
+  flat.copy_of = like;
+  flat.stream = step.blocks[like].stream;
+  flat.category = Category::kCommunication;
+  return flat;
+}
+
+// Which of the blocks were there before the step and stay, in order.
+std::vector<uint32_t> Lasting(const Step& step, Category category) {
+  std::vector<uint32_t> found;
+  for (uint32_t i = 0; i < step.blocks.size(); ++i) {
+    const StepBlock& block = step.blocks[i];
+    if (block.category == category && block.begin == kBefore && block.end >= kForever) found.push_back(i);
+  }
+  return found;
+}
+
+// compute_bucket_assignment_by_size: tensors of one type go together until they have `limit`.
+class Coalescer {
+ public:
+  explicit Coalescer(const Step& step) : step_(step), types_(step.blocks.size(), 0) {
+    for (const Operand& operand : step.operands)
+      if (operand.block != kNone) types_[operand.block] = operand.dtype;
+  }
+  // Bytes of the flat blocks. One tensor alone is not copied.
+  [[nodiscard]] std::vector<uint64_t> Flats(const std::vector<uint32_t>& blocks, uint64_t limit) const {
+    struct Open {
+      uint64_t bytes = 0;
+      size_t tensors = 0;
+    };
+    std::map<uint8_t, Open> open;
+    std::vector<uint64_t> flats;
+    const auto close = [&](Open& one) {
+      if (one.tensors > 1) flats.push_back(one.bytes);
+      one = {};
+    };
+    for (const uint32_t block : blocks) {
+      Open& one = open[types_[block]];
+      one.bytes += step_.blocks[block].requested;
+      ++one.tensors;
+      if (one.bytes >= limit) close(one);
+    }
+    for (auto& [type, one] : open) close(one);
+    return flats;
+  }
+
+ private:
+  const Step& step_;
+  std::vector<uint8_t> types_;  // by block
+};
+
+// Before the loop, when the model is on the device.
+Position WrappedAt(const Step& step, const std::vector<uint32_t>& states) {
+  Position last = kBefore;
+  bool seen = false;
+  for (const uint32_t state : states) {
+    const model::BlockId id = step.blocks[state].id;
+    if (id >= step.run->blocks.size()) continue;
+    const Position made =
+        static_cast<Position>(step.run->blocks[id].alloc_event) - static_cast<Position>(step.first.begin) - 1;
+    last = seen ? std::max(last, made) : made;
+    seen = true;
+  }
+  return std::min(last, kBefore) + kHalf;
+}
+
+// What making the module allocates, and each of its forward passes.
+void AddWrapping(const Step& step, Position forward, Step& changed) {
+  const uint32_t like = step.trained.front();
+  const uint16_t stream = step.blocks[like].stream;
+  const std::vector<uint32_t> buffers = Lasting(step, Category::kBuffer);
+  std::vector<uint32_t> states = Lasting(step, Category::kParameter);
+  states.insert(states.end(), buffers.begin(), buffers.end());
+  const Coalescer coalescer(step);
+  Position at = WrappedAt(step, states);
+  for (const uint64_t bytes : coalescer.Flats(states, kBroadcast)) {
+    changed.passing.push_back({at, at + kHair, bytes, stream});
+    at += 2 * kHair;
+  }
+  for (const uint64_t bytes : coalescer.Flats(step.trained, std::numeric_limits<uint64_t>::max())) {
+    changed.passing.push_back({at, step.length + forward, bytes, stream});
+    at += 2 * kHair;
+  }
+  Position sent = forward + kHalf;
+  for (const uint64_t bytes : coalescer.Flats(buffers, kBroadcast)) {
+    StepBlock flat = Flat(bytes, like, step);
+    flat.begin = sent;
+    flat.end = sent + kHair;
+    changed.blocks.push_back(flat);
+    sent += 2 * kHair;
+  }
 }
 
 }  // namespace
 
 Step Replicated(const Step& step, bool as_views) {
   Step changed = step;
+  const Position forward = step.modules.empty() ? 0 : step.modules.front().begin;
+  AddWrapping(step, forward, changed);
+  Position rebuilt = step.length + forward;
+  const auto add = [&](uint64_t bytes, uint32_t gradient) {
+    changed.blocks.push_back(Flat(bytes, gradient, step));
+    changed.blocks.back().once = rebuilt += kHair;
+  };
   uint64_t filled = 0;
   uint64_t limit = kFirstBucket;
   uint32_t like = kNone;
@@ -53,11 +156,11 @@ Step Replicated(const Step& step, bool as_views) {
       changed.blocks[gradient].accumulated = kForever;
     }
     if (filled < limit) continue;
-    AddBucket(filled, like, changed);
+    add(filled, like);
     filled = 0;
     limit = kBucket;
   }
-  if (filled != 0) AddBucket(filled, like, changed);
+  if (filled != 0) add(filled, like);
   return changed;
 }
 

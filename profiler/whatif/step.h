@@ -40,6 +40,7 @@ struct StepBlock {
   uint32_t op = model::kNone;       // innermost operator open at its birth
   uint32_t copy_of = model::kNone;  // put in by a lever: the block whose elements, or some of them, it holds
   Position last_use = kBefore;      // of a copy that forward made: no operand names it
+  Position once = kBefore;          // put in by a lever, made for good: when, from the first step's begin on
   std::string_view
       name;  // what labels call it: "layers.0.weight", also of its gradient; lives as long as the run
   uint16_t stream = 0;
@@ -47,7 +48,8 @@ struct StepBlock {
   bool workspace = false;
 };
 
-// A block that was gone before the loop began. Positions: before 0, in the order of the events.
+// A block that was made before the loop began and does not stay. Positions: before 0, in the order of the
+// events; of one that a lever put in the end may lie in the first steps.
 struct Passing {
   Position begin = 0;
   Position end = 0;
