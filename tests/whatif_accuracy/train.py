@@ -84,12 +84,21 @@ class OnHost:
             parameter.grad = None
 
 
+class LargestFirst(ZeroRedundancyOptimizer):
+    """The first rank, which is the one that runs, gets the most parameters."""
+
+    def _partition_parameters(self, params_per_rank: Any = None) -> List[Any]:
+        parts: List[Any] = super()._partition_parameters(params_per_rank)
+        parts.sort(key=lambda groups: -sum(parameter.numel() for group in groups for parameter in group["params"]))
+        return parts
+
+
 def make_optimizer(model: nn.Module, name: str, sharded: bool) -> torch.optim.Optimizer:
     family, _, way = name.partition(":")
     options: Dict[str, Any] = {"": {}, "foreach": {"foreach": True}, "for-loop": {"foreach": False}, "fused": {"fused": True}}[way]
     parameters = model.parameters()
     if sharded:
-        return ZeroRedundancyOptimizer(parameters, optimizer_class=torch.optim.AdamW, lr=1e-3)
+        return LargestFirst(parameters, optimizer_class=torch.optim.AdamW, lr=1e-3)
     if family.endswith("8bit"):
         import bitsandbytes
 
