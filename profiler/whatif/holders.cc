@@ -14,16 +14,20 @@ constexpr std::string_view kProducts[] = {"aten::matmul", "aten::bmm", "aten::ba
 
 }  // namespace
 
-Holders::Holders(const Step& step) : step_(step), call_(step.ops.size(), kNone) {
+std::vector<uint32_t> CallsOf(const Step& step) {
+  std::vector<uint32_t> calls(step.ops.size(), kNone);
   // Calls and operators are both in the order of their begin.
   uint32_t next = 0, call = kNone;
   for (uint32_t i = 0; i < step.ops.size(); ++i) {
     const Position at = step.ops[i].begin;
     for (; next < step.modules.size() && step.modules[next].begin <= at; ++next) call = next;
     while (call != kNone && step.modules[call].end <= at) call = step.modules[call].parent;
-    call_[i] = call;
+    calls[i] = call;
   }
+  return calls;
 }
+
+Holders::Holders(const Step& step) : step_(step), call_(CallsOf(step)) {}
 
 bool Holders::MeetsAnother(const Op& op) const {
   if (std::find(std::begin(kProducts), std::end(kProducts), step_.NameOf(op)) == std::end(kProducts))

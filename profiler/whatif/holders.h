@@ -16,6 +16,9 @@
 
 namespace vramscope::whatif {
 
+// By operator: the innermost call of a module around it; kNone outside of all.
+[[nodiscard]] std::vector<uint32_t> CallsOf(const Step& step);
+
 class Holders {
  public:
   explicit Holders(const Step& step);

@@ -2,11 +2,11 @@
 #include "profiler/whatif/precision.h"
 
 #include <algorithm>
-#include <set>
 #include <span>
 
 #include "profiler/whatif/autocast_rules.h"
 #include "profiler/whatif/holders.h"
+#include "profiler/whatif/precision_conversions.h"
 #include "profiler/whatif/precision_gradients.h"
 #include "profiler/whatif/precision_moments.h"
 #include "profiler/whatif/precision_versions.h"
@@ -20,14 +20,14 @@ enum class Way : uint8_t { kAutocast, kAllLow };
 
 class Retyped {
  public:
-  // `idle`: operators that were found to convert nothing.
-  Retyped(const Step& step, Way way, uint8_t low, const std::set<uint32_t>& idle = {})
+  // `found`: about the program's own conversions.
+  Retyped(const Step& step, Way way, uint8_t low, const FoundConversions& found = {})
       : step_(step),
-        idle_(idle),
         way_(way),
         low_(low),
         leaf_(way == Way::kAllLow ? low : kFloatType),
         versions_(step, leaf_),
+        conversions_(step, low, way == Way::kAllLow, found, versions_),
         consumers_(step),
         holders_(step),
         moments_(step, rules_) {
@@ -42,7 +42,7 @@ class Retyped {
     forward_begin_ = step.ForwardBegin();
   }
 
-  [[nodiscard]] const std::set<uint32_t>& refuted() const { return refuted_; }  // to be idle
+  [[nodiscard]] const FoundConversions& found() const { return conversions_.found(); }
 
   Step Run() {
     for (const Moment& moment : MomentsOf(step_)) Play(moment);
@@ -74,18 +74,14 @@ class Retyped {
     }
   }
 
-  [[nodiscard]] std::span<const Operand> Inputs(const Op& op) const {
-    return {step_.operands.data() + op.first_input, op.input_count};
-  }
-  [[nodiscard]] std::span<const Operand> Outputs(const Op& op) const {
-    return {step_.operands.data() + op.first_output, op.output_count};
-  }
+  [[nodiscard]] std::span<const Operand> Inputs(const Op& op) const { return InputsOf(step_, op); }
+  [[nodiscard]] std::span<const Operand> Outputs(const Op& op) const { return OutputsOf(step_, op); }
 
   // Forward: the outermost operator of the list converts, what is inside it works on what it is given.
   void BeginForward(uint32_t index) {
     const Op& op = step_.ops[index];
     covered_[index] = op.parent != kNone && (covered_[op.parent] || rules_[op.parent] != CastRule::kNone);
-    if (way_ == Way::kAllLow) return CheckTypes(index);
+    if (way_ == Way::kAllLow) return BeginInLow(index);
     if (covered_[index] || op.begin < forward_begin_ || op.begin >= backward_begin_) return;
     const CastRule rule = AutocastRuleOf(step_.NameOf(op), step_.torch_version, low_ == kHalfType);
     // cross_entropy asks for the type that it was given, and autocast leaves that alone.
@@ -97,22 +93,12 @@ class Retyped {
       CastInputs(index, rule);
   }
 
-  // Matrix products, convolutions and norms refuse operands of two types. Where one of them is float after a
-  // call that may have converted it, that call did not: tensor.to(device) is recorded like tensor.float().
-  void CheckTypes(uint32_t index) {
-    const Op& op = step_.ops[index];
-    const std::string_view name = step_.NameOf(op);
-    // flatten_parameters() leaves bfloat16 alone (torch/backends/cudnn: CUDNN_TENSOR_DTYPES), so that cuDNN
-    // gets a copy of all weights together in each call.
-    if (name == "aten::_cudnn_rnn" && low_ == kBfloat16Type) CastWeights(index, low_);
-    if (AutocastRuleOf(name, step_.torch_version) != CastRule::kLow && name != "aten::layer_norm") return;
-    bool low = false;
-    for (const Operand& operand : Inputs(op))
-      low |= IsFloat(operand) && versions_.TypeOf(operand.block) == low_;
-    for (const Operand& operand : Inputs(op)) {
-      if (!low || !IsFloat(operand) || versions_.TypeOf(operand.block) != kFloatType) continue;
-      if (const uint32_t by = versions_.WidenedBy(operand.block); by != kNone) refuted_.insert(by);
-    }
+  // flatten_parameters() leaves bfloat16 alone (torch/backends/cudnn: CUDNN_TENSOR_DTYPES), so that cuDNN
+  // gets a copy of all weights together in each call.
+  void BeginInLow(uint32_t index) {
+    conversions_.Begin(index);
+    if (step_.NameOf(step_.ops[index]) == "aten::_cudnn_rnn" && low_ == kBfloat16Type)
+      CastWeights(index, low_);
   }
 
   void CastInputs(uint32_t index, CastRule rule) {
@@ -241,8 +227,7 @@ class Retyped {
       versions_.Held(operand.block, holders_.Until(operand));
     }
     Decide(index);
-    if (step_.NameOf(op) == "aten::to" && op.node == kNone && op.parent == kNone) Convert(op);
-    if (step_.NameOf(op) == "aten::type_as" && op.node == kNone && op.parent == kNone) ConvertAs(op);
+    conversions_.End(index);
     NoteNodes(index);
     for (; !uncast_.empty() && uncast_.back().op == index; uncast_.pop_back()) {
       versions_.SetCurrent(uncast_.back().block, uncast_.back().version);
@@ -261,7 +246,9 @@ class Retyped {
   void Decide(uint32_t index) {
     const Op& op = step_.ops[index];
     const std::string_view name = step_.NameOf(op);
-    const uint8_t promoted = versions_.PromotedOf(Inputs(op));
+    uint8_t promoted = versions_.PromotedOf(Inputs(op));
+    if (way_ == Way::kAllLow && promoted == kFloatType && op.node == kNone && conversions_.WantsLow(index))
+      promoted = low_;  // what was refused will be found
     for (const Operand& result : Outputs(op)) {
       if (!IsFloat(result) || versions_.Known(result.block) || step_.blocks[result.block].begin < op.begin)
         continue;
@@ -279,7 +266,7 @@ class Retyped {
       else if (FollowsFirst(name))
         type = versions_.FirstOf(Inputs(op), type);
       versions_.Decide(result.block, type);
-      if (type == kFloatType) MarkWidened(op, result.block);
+      if (type == kFloatType) conversions_.MarkWidened(index, result.block);
     }
   }
 
@@ -294,44 +281,6 @@ class Retyped {
   [[nodiscard]] bool IsStatistic(const Op& op, std::string_view name) const {
     if (way_ == Way::kAllLow && (op.node != kNone || name == "aten::native_group_norm")) return false;
     return KeepsStatistics(name);
-  }
-
-  // What is computed from a tensor that the program itself made wider, as norms do that compute in float.
-  void MarkWidened(const Op& op, uint32_t result) {
-    if (op.node != kNone) return;
-    // Under autocast only what was low can be made wider.
-    const bool wider = way_ == Way::kAllLow || versions_.FirstOf(Inputs(op), kFloatType) == low_;
-    uint32_t by = op.dtype != 0 && wider ? Number(op) : kNone;
-    for (const Operand& operand : Inputs(op)) {
-      if (operand.block != kNone && versions_.WidenedBy(operand.block) != kNone)
-        by = versions_.WidenedBy(operand.block);
-    }
-    if (by != kNone) versions_.Widen(result, by);
-  }
-  [[nodiscard]] uint32_t Number(const Op& op) const { return static_cast<uint32_t>(&op - step_.ops.data()); }
-
-  // x.float() of a float tensor allocates nothing, but does when x has become low; and what a program made
-  // wider it takes back with .to(x.dtype).
-  void Convert(const Op& op) {
-    if (op.dtype == 0 || op.input_count == 0 || op.output_count == 0) return;
-    const Operand& from = Inputs(op)[0];
-    if (!IsFloat(from) || Outputs(op)[0].block != from.block || !versions_.Known(from.block)) return;
-    if (versions_.TypeOf(from.block) == low_) {
-      if (idle_.contains(Number(op))) return;
-      versions_.Cast(from.block, kFloatType, op.begin + kStride, kNone, from);
-      versions_.Widen(from.block, Number(op));
-    } else if (versions_.Widened(from.block)) {
-      versions_.Cast(from.block, low_, op.begin + kStride, kNone, from);
-    }
-  }
-
-  // x.type_as(y)
-  void ConvertAs(const Op& op) {
-    if (op.input_count < 2 || !IsFloat(Inputs(op)[0]) || !IsFloat(Inputs(op)[1])) return;
-    const uint32_t block = Inputs(op)[0].block;
-    const uint8_t wanted = versions_.TypeOf(Inputs(op)[1].block);
-    if (versions_.Known(block) && wanted != 0 && versions_.TypeOf(block) != wanted)
-      versions_.Cast(block, wanted, op.begin + kStride, kNone, Inputs(op)[0]);
   }
 
   // Nodes that were made in this operator: what they will be given, and what they read.
@@ -358,11 +307,11 @@ class Retyped {
   };
 
   const Step& step_;
-  std::set<uint32_t> idle_, refuted_;
   const Way way_;
   const uint8_t low_;
   const uint8_t leaf_;  // of parameters and what belongs to them
   Versions versions_;
+  Conversions conversions_;
   const Consumers consumers_;
   const Holders holders_;
   const GradientMoments moments_;
@@ -383,13 +332,13 @@ Step UnderAutocast(const Step& step, uint8_t low) { return Retyped(step, Way::kA
 
 Step AllInLow(const Step& step, uint8_t low) {
   constexpr int kMostTurns = 8;  // each finds all that shows behind what those before it found
-  std::set<uint32_t> idle;
+  FoundConversions found;
   for (int turn = 1;; ++turn) {
-    Retyped retyped(step, Way::kAllLow, low, idle);
+    Retyped retyped(step, Way::kAllLow, low, found);
     Step changed = retyped.Run();
-    const size_t known = idle.size();
-    idle.insert(retyped.refuted().begin(), retyped.refuted().end());
-    if (idle.size() == known || turn == kMostTurns) return changed;
+    const size_t known = found.size();
+    found.Add(retyped.found());
+    if (found.size() == known || turn == kMostTurns) return changed;
   }
 }
 

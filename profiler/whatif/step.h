@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -217,6 +218,14 @@ class Step {
   OnFirstUse batch_axis;  // FollowBatch
   OnFirstUse last_uses;   // LastUsesOf
 };
+
+// What goes into an operator, and what comes out.
+[[nodiscard]] inline std::span<const Operand> InputsOf(const Step& step, const Op& op) {
+  return {step.operands.data() + op.first_input, op.input_count};
+}
+[[nodiscard]] inline std::span<const Operand> OutputsOf(const Step& step, const Op& op) {
+  return {step.operands.data() + op.first_output, op.output_count};
+}
 
 // A block that a lever puts in: elements of `block`, with a size and a life that are still to be said.
 [[nodiscard]] StepBlock CopyOf(const Step& step, uint32_t block);

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/whatif/precision_conversions.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "profiler/whatif/autocast_rules.h"
+#include "profiler/whatif/holders.h"
+#include "profiler/whatif/precision.h"
+#include "profiler/whatif/precision_gradients.h"
+#include "profiler/whatif/precision_moments.h"
+
+namespace vramscope::whatif {
+
+using model::kNone;
+
+void FoundConversions::Add(const FoundConversions& more) {
+  idle.insert(more.idle.begin(), more.idle.end());
+  passing.insert(more.passing.begin(), more.passing.end());
+  narrowing.insert(more.narrowing.begin(), more.narrowing.end());
+}
+
+Conversions::Conversions(const Step& step, uint8_t low, bool whole, FoundConversions found,
+                         Versions& versions)
+    : step_(step),
+      low_(low),
+      whole_(whole),
+      found_(std::move(found)),
+      versions_(versions),
+      call_(CallsOf(step)),
+      weight_(step.ops.size(), kNone) {}
+
+// Of one that works on several types it is not known that they were refused.
+bool Conversions::Refuses(uint32_t op) const {
+  const std::string_view name = step_.NameOf(step_.ops[op]);
+  return AutocastRuleOf(name, step_.torch_version) == CastRule::kLow || name == "aten::layer_norm";
+}
+
+bool Conversions::IsWider(const Operand& operand) const {
+  return IsFloat(operand) && versions_.TypeOf(operand.block) == kFloatType &&
+         versions_.WidenedBy(operand.block) != kNone;
+}
+
+bool Conversions::TakesLow(const Op& op) const {
+  const std::span<const Operand> inputs = InputsOf(step_, op);
+  return std::any_of(inputs.begin(), inputs.end(), [&](const Operand& operand) {
+    return IsFloat(operand) && versions_.TypeOf(operand.block) == low_;
+  });
+}
+
+void Conversions::Begin(uint32_t op) {
+  if (!whole_) return;
+  const Op& begun = step_.ops[op];
+  if (found_.narrowing.contains(op)) {
+    for (const Operand& operand : InputsOf(step_, begun)) {
+      if (IsWider(operand)) versions_.Cast(operand.block, low_, begun.begin - kBeforeNode, kNone, operand);
+    }
+  }
+  if (!TakesLow(begun)) return;
+  if (!Refuses(op)) return NoteWeightMet(op);
+  for (const Operand& operand : InputsOf(step_, begun)) {
+    if (IsWider(operand)) Refute(versions_.WidenedBy(operand.block));
+  }
+}
+
+void Conversions::End(uint32_t op) {
+  const Op& ended = step_.ops[op];
+  if (ended.node != kNone || ended.parent != kNone) return;
+  if (step_.NameOf(ended) == "aten::to") return Convert(op);
+  if (step_.NameOf(ended) == "aten::type_as") return ConvertAs(ended);
+  EndPassing(ended);
+}
+
+// What was computed in the type that it was made wide in, and then multiplied by a weight in the same module,
+// as norms do: there the program asked for the weight's type. Else the call converted nothing.
+void Conversions::Refute(uint32_t by) {
+  if (weight_[by] == kNone) {
+    new_.idle.insert(by);
+    return;
+  }
+  new_.passing.insert(by);
+  new_.narrowing.insert(weight_[by]);
+}
+
+void Conversions::NoteWeightMet(uint32_t op) {
+  const Op& meets = step_.ops[op];
+  if (meets.parent != kNone) return;
+  const std::span<const Operand> inputs = InputsOf(step_, meets);
+  const bool weight = std::any_of(inputs.begin(), inputs.end(), [&](const Operand& operand) {
+    return operand.block != kNone && step_.blocks[operand.block].category == classify::Category::kParameter;
+  });
+  for (const Operand& operand : inputs) {
+    if (!weight || !IsWider(operand) || versions_.IsCopy(operand.block)) continue;
+    const uint32_t by = versions_.WidenedBy(operand.block);
+    if (call_[by] == call_[op] && weight_[by] == kNone) weight_[by] = op;
+  }
+}
+
+void Conversions::MarkWidened(uint32_t op, uint32_t result) {
+  const Op& made = step_.ops[op];
+  if (made.node != kNone) return;
+  const std::span<const Operand> inputs = InputsOf(step_, made);
+  // Under autocast only what was low can be made wider.
+  const bool wider = whole_ || versions_.FirstOf(inputs, kFloatType) == low_;
+  uint32_t by = made.dtype != 0 && wider ? op : kNone;
+  for (const Operand& operand : inputs) {
+    if (operand.block != kNone && versions_.WidenedBy(operand.block) != kNone)
+      by = versions_.WidenedBy(operand.block);
+  }
+  if (by != kNone) versions_.Widen(result, by);
+}
+
+// x.float() of a float tensor allocates nothing, but does when x has become low; and what a program made
+// wider it takes back with .to(x.dtype).
+void Conversions::Convert(uint32_t op) {
+  const Op& call = step_.ops[op];
+  if (call.dtype == 0 || call.input_count == 0 || call.output_count == 0) return;
+  const Operand& from = InputsOf(step_, call)[0];
+  const uint32_t block = from.block;
+  if (!IsFloat(from) || OutputsOf(step_, call)[0].block != block || !versions_.Known(block)) return;
+  const Position at = call.begin + kStride;
+  if (versions_.TypeOf(block) == low_) {
+    if (found_.idle.contains(op)) return;
+    if (found_.passing.contains(op)) passing_.push_back({block, versions_.Current(block)});
+    versions_.Cast(block, kFloatType, at, kNone, from);
+    versions_.Widen(block, op);
+  } else if (versions_.Widened(block)) {
+    versions_.Cast(block, low_, at, kNone, from);
+  }
+}
+
+// x.type_as(y)
+void Conversions::ConvertAs(const Op& op) {
+  const std::span<const Operand> inputs = InputsOf(step_, op);
+  if (inputs.size() < 2 || !IsFloat(inputs[0]) || !IsFloat(inputs[1])) return;
+  const uint32_t block = inputs[0].block;
+  const uint8_t wanted = versions_.TypeOf(inputs[1].block);
+  if (versions_.Known(block) && wanted != 0 && versions_.TypeOf(block) != wanted)
+    versions_.Cast(block, wanted, op.begin + kStride, kNone, inputs[0]);
+}
+
+// The operator behind x.to(float32) has worked on the copy; the variable is what it was.
+void Conversions::EndPassing(const Op& op) {
+  for (const Operand& operand : InputsOf(step_, op)) {
+    std::erase_if(passing_, [&](const Passing& one) {
+      if (one.block != operand.block) return false;
+      versions_.SetCurrent(one.block, one.version);
+      return true;
+    });
+  }
+}
+
+}  // namespace vramscope::whatif

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a program itself converts when its tensors are in 16 bits: x.float(), x.to(y.dtype), x.type_as(y).
+//
+// Why found out in turns: in float32 these calls do nothing, and one that only moves (x.to(device)) is
+// recorded like one that converts. That products of matrices refuse operands of two types tells them apart,
+// but only behind the call:
+//
+//   x = x.to(device) ─ linear             refused: the call converts nothing
+//   y = x.to(float).pow(2).mean(); z = x * rsqrt(y); [z = z.to(w.dtype)]; z = w * z ─ linear
+//                                         refused: z was converted back when it met w, after a question
+#pragma once
+
+#include <set>
+#include <vector>
+
+#include "profiler/whatif/precision_versions.h"
+#include "profiler/whatif/step.h"
+
+namespace vramscope::whatif {
+
+// By numbers of operators.
+struct FoundConversions {
+  std::set<uint32_t> idle;       // convert nothing
+  std::set<uint32_t> passing;    // make something wider for the operator behind them alone
+  std::set<uint32_t> narrowing;  // before them the program converts back, if weights are in 16 bits
+
+  [[nodiscard]] size_t size() const { return idle.size() + passing.size() + narrowing.size(); }
+  void Add(const FoundConversions& more);
+};
+
+class Conversions {
+ public:
+  // `found`: in the turns before. `whole`: the model is in 16 bits, not under autocast.
+  Conversions(const Step& step, uint8_t low, bool whole, FoundConversions found, Versions& versions);
+
+  [[nodiscard]] const FoundConversions& found() const { return new_; }  // in this turn
+
+  // Before and behind an operator of forward.
+  void Begin(uint32_t op);
+  void End(uint32_t op);
+  // `result` has become float in this operator: whether the program made it wider than it would be.
+  void MarkWidened(uint32_t op, uint32_t result);
+  // Whether it takes operands of one type alone, and one of them is low.
+  [[nodiscard]] bool WantsLow(uint32_t op) const { return Refuses(op) && TakesLow(step_.ops[op]); }
+
+ private:
+  [[nodiscard]] bool IsWider(const Operand& operand) const;
+  [[nodiscard]] bool TakesLow(const Op& op) const;
+  [[nodiscard]] bool Refuses(uint32_t op) const;
+  void Refute(uint32_t by);
+  void NoteWeightMet(uint32_t op);
+  void Convert(uint32_t op);
+  void ConvertAs(const Op& op);
+  void EndPassing(const Op& op);
+
+  struct Passing {
+    uint32_t block, version;
+  };
+
+  const Step& step_;
+  const uint8_t low_;
+  const bool whole_;
+  const FoundConversions found_;
+  FoundConversions new_;
+  Versions& versions_;
+  std::vector<uint32_t> call_;    // by operator: the innermost module call around it
+  std::vector<uint32_t> weight_;  // by operator that widens: the one where what it made first meets a weight
+  std::vector<Passing> passing_;
+};
+
+}  // namespace vramscope::whatif
