@@ -49,8 +49,9 @@ bool Conversions::TakesLow(const Op& op) const {
 }
 
 void Conversions::Begin(uint32_t op) {
-  if (!whole_) return;
   const Op& begun = step_.ops[op];
+  LeaveCalls(begun.begin);
+  if (!whole_) return;
   if (found_.narrowing.contains(op)) {
     for (const Operand& operand : InputsOf(step_, begun)) {
       if (IsWider(operand)) versions_.Cast(operand.block, low_, begun.begin - kBeforeNode, kNone, operand);
@@ -68,7 +69,7 @@ void Conversions::End(uint32_t op) {
   if (ended.node != kNone || ended.parent != kNone) return;
   if (step_.NameOf(ended) == "aten::to") return Convert(op);
   if (step_.NameOf(ended) == "aten::type_as") return ConvertAs(ended);
-  EndPassing(ended);
+  NoteUses(ended);
 }
 
 // What was computed in the type that it was made wide in, and then multiplied by a weight in the same module,
@@ -121,7 +122,7 @@ void Conversions::Convert(uint32_t op) {
   const Position at = call.begin + kStride;
   if (versions_.TypeOf(block) == low_) {
     if (found_.idle.contains(op)) return;
-    if (found_.passing.contains(op)) passing_.push_back({block, versions_.Current(block)});
+    Remember(block, op);
     versions_.Cast(block, kFloatType, at, kNone, from);
     versions_.Widen(block, op);
   } else if (versions_.Widened(block)) {
@@ -139,14 +140,34 @@ void Conversions::ConvertAs(const Op& op) {
     versions_.Cast(block, wanted, op.begin + kStride, kNone, inputs[0]);
 }
 
-// The operator behind x.to(float32) has worked on the copy; the variable is what it was.
-void Conversions::EndPassing(const Op& op) {
+// def forward(x): x = x.to(float32); ... leaves the caller's x what it was.
+void Conversions::Remember(uint32_t block, uint32_t op) {
+  const uint32_t call = call_[op];
+  const bool given = call != kNone && step_.blocks[block].begin < step_.modules[call].begin;
+  const bool once = found_.passing.contains(op);
+  if (given || once)
+    themselves_.push_back(
+        {block, versions_.Current(block), given ? step_.modules[call].end : kForever, once, false});
+}
+
+// The operator behind x.to(float32).pow(2) works on the copy; the variable is what it was.
+void Conversions::NoteUses(const Op& op) {
   for (const Operand& operand : InputsOf(step_, op)) {
-    std::erase_if(passing_, [&](const Passing& one) {
+    std::erase_if(themselves_, [&](Itself& one) {
       if (one.block != operand.block) return false;
-      versions_.SetCurrent(one.block, one.version);
-      return true;
+      one.used = true;
+      if (one.for_one_operator) versions_.SetCurrent(one.block, one.version);
+      return one.for_one_operator;
     });
+  }
+}
+
+// A copy that nothing used in the call is what it returns.
+void Conversions::LeaveCalls(Position at) {
+  for (size_t i = themselves_.size(); i-- > 0;) {
+    if (themselves_[i].until > at) continue;
+    if (themselves_[i].used) versions_.SetCurrent(themselves_[i].block, themselves_[i].version);
+    themselves_.erase(themselves_.begin() + static_cast<std::ptrdiff_t>(i));
   }
 }
 

@@ -51,10 +51,16 @@ class Conversions {
   void NoteWeightMet(uint32_t op);
   void Convert(uint32_t op);
   void ConvertAs(const Op& op);
-  void EndPassing(const Op& op);
+  void Remember(uint32_t block, uint32_t op);
+  void NoteUses(const Op& op);
+  void LeaveCalls(Position at);
 
-  struct Passing {
+  // The tensor itself, of which a variable inside a call of a module stands for a copy now.
+  struct Itself {
     uint32_t block, version;
+    Position until;         // the call ends
+    bool for_one_operator;  // or the first use of the copy
+    bool used;
   };
 
   const Step& step_;
@@ -65,7 +71,7 @@ class Conversions {
   Versions& versions_;
   std::vector<uint32_t> call_;    // by operator: the innermost module call around it
   std::vector<uint32_t> weight_;  // by operator that widens: the one where what it made first meets a weight
-  std::vector<Passing> passing_;
+  std::vector<Itself> themselves_;
 };
 
 }  // namespace vramscope::whatif
