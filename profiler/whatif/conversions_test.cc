@@ -15,12 +15,15 @@ constexpr uint64_t kRow = 64 * 4;  // bytes in float32
 constexpr uint64_t kBatch = 1024 * kRow;
 constexpr uint64_t kColumn = 1024 * 4;
 constexpr uint64_t kWeight = 64 * kRow;
+constexpr int kKept = 6;
 
 // batch ─ to(float32) ─ [a norm, in a module] ─ linear ─► out, three times. What a line of the program works
 // on is freed with the line.
+enum class Body : uint8_t { kMoves, kNorm, kCaller, kAttention };
+
 class Program {
  public:
-  explicit Program(bool norm) : norm_(norm) {
+  explicit Program(Body body) : body_(body) {
     s_.Device(model::testing::kCuda0).TotalsAre(0, 2 << 20);
     s_.Alloc("weight", kWeight).Parameter("weight", "linear.weight");
     s_.Alloc("scale", kRow).Parameter("scale", "norm.weight");
@@ -86,22 +89,58 @@ class Program {
     });
   }
 
-  void Call() {
-    s_.Module("", [&] {
-      if (norm_)
-        Norm();
-      else
-        To("batch");
-      s_.Module("linear", [&] {
-        static constexpr const char* kSquare[] = {"64,64", "64,1"};
-        Make("aten::linear", norm_ ? "scaled" : "batch", kWhole, "out", kWhole, kBatch, "weight", kSquare);
-      });
-      if (norm_) s_.Free("scaled");
-    });
+  void Linear(const std::string& from) {
+    static constexpr const char* kSquare[] = {"64,64", "64,1"};
+    s_.Module("linear",
+              [&] { Make("aten::linear", from, kWhole, "out", kWhole, kBatch, "weight", kSquare); });
     s_.Free("out");
   }
 
-  bool norm_;
+  // def norm(x): x = x.to(float32); return abs(x).to(type)         norm(x); relu(x) and so on
+  void Caller() {
+    s_.Module("norm", [&] {
+      To("batch");
+      Make("aten::abs", "batch", kWhole, "wide", kWhole, kBatch);
+      To("wide");
+    });
+    s_.Free("wide");
+    std::string from = "batch";
+    for (int i = 0; i < kKept; ++i) {
+      const std::string result = "kept" + std::to_string(i);
+      Make("aten::relu", from, kWhole, result, kWhole, kBatch);
+      from = result;
+    }
+    for (int i = 0; i < kKept; ++i) s_.Free("kept" + std::to_string(i));
+  }
+
+  void Attention() {
+    static constexpr const char* kHeadsFirst[] = {"8,128,4,16", "8192,16,2048,1"};
+    static constexpr const char* kRows[] = {"8,128,4,16", "8192,64,16,1"};
+    static constexpr const char* kJoined[] = {"8,128,64", "8192,64,1"};
+    Make("aten::_efficient_attention_forward", "batch", kHeadsFirst, "attended", kRows, kBatch);
+    s_.Op("aten::reshape", [&] {
+      Tensor("attended", kRows, 0, 0);
+      Tensor("attended", kJoined, trace::kTensorIsOutput, 0);
+    });
+    Make("aten::mean", "attended", kJoined, "mean", kColumns, kColumn);
+    s_.Free("attended").Free("mean");
+  }
+
+  void Call() {
+    s_.Module("", [&] {
+      if (body_ == Body::kCaller) return Caller();
+      if (body_ == Body::kAttention) return Attention();
+      if (body_ == Body::kMoves) {
+        To("batch");
+        return Linear("batch");
+      }
+      Norm();
+      Linear("scaled");
+      s_.Free("scaled");
+    });
+  }
+
+  Body body_;
   Script s_;
   model::Run run_;
   std::optional<classify::Analysis> analysis_;
@@ -109,20 +148,35 @@ class Program {
   Baseline baseline_;
 };
 
-constexpr uint64_t kHalfWeights = kWeight / 2 + 512;  // one row is rounded up
+constexpr uint64_t kWeights = kWeight + 512;  // one row is rounded up
+constexpr uint64_t kHalfWeights = kWeight / 2 + 512;
 
 TEST(ConversionsTest, WhatALinearLayerRefusesBehindACallOfToWasNotConverted) {
-  EXPECT_EQ(Program(false).Peak(), kWeight + 512 + 2 * kBatch);
-  EXPECT_EQ(Program(false).PeakInLow(), kHalfWeights + 2 * kBatch / 2);
+  EXPECT_EQ(Program(Body::kMoves).Peak(), kWeights + 2 * kBatch);
+  EXPECT_EQ(Program(Body::kMoves).PeakInLow(), kHalfWeights + 2 * kBatch / 2);
 }
 
 // T5's norm: x.to(float32) is there for one line, and before the weight comes `if weight.dtype in (float16,
 // bfloat16): z = z.to(weight.dtype)`, of which a step in float32 shows nothing.
 TEST(ConversionsTest, ANormThatAsksForTheTypeOfItsWeightComputesInFloatAndGoesBackBeforeIt) {
   // batch, squares and the product are never there together; two wide tensors beside the batch are.
-  EXPECT_EQ(Program(true).Peak(), kWeight + 512 + 3 * kBatch + 2 * kColumn);
+  EXPECT_EQ(Program(Body::kNorm).Peak(), kWeights + 3 * kBatch + 2 * kColumn);
   // x (half), x in float and its squares; later x, the product in float and its half.
-  EXPECT_EQ(Program(true).PeakInLow(), kHalfWeights + kBatch / 2 + 2 * kBatch);
+  EXPECT_EQ(Program(Body::kNorm).PeakInLow(), kHalfWeights + kBatch / 2 + 2 * kBatch);
+}
+
+// What a function names anew inside, its caller still has as it was. No operator uses the weight here: it
+// stays.
+TEST(ConversionsTest, WhatAModuleMakesWiderForItselfStaysLowOutsideOfIt) {
+  EXPECT_EQ(Program(Body::kCaller).Peak(), kWeights + (1 + kKept) * kBatch);
+  EXPECT_EQ(Program(Body::kCaller).PeakInLow(), kWeights + (1 + kKept) * kBatch / 2);
+}
+
+// Memory-efficient attention returns rows, of which heads are joined for nothing; flash attention returns
+// what lies as its queries lie.
+TEST(ConversionsTest, HeadsThatFlashAttentionReturnsOneAfterTheOtherAreCopiedToBeJoined) {
+  EXPECT_EQ(Program(Body::kAttention).Peak(), kWeights + 2 * kBatch + kColumn);
+  EXPECT_EQ(Program(Body::kAttention).PeakInLow(), kWeights + 3 * kBatch / 2);
 }
 
 }  // namespace

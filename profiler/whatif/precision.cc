@@ -8,6 +8,7 @@
 #include "profiler/whatif/holders.h"
 #include "profiler/whatif/precision_conversions.h"
 #include "profiler/whatif/precision_gradients.h"
+#include "profiler/whatif/precision_kernels.h"
 #include "profiler/whatif/precision_moments.h"
 #include "profiler/whatif/precision_versions.h"
 
@@ -37,6 +38,7 @@ class Retyped {
     expected_.resize(step.nodes.size(), leaf_);
     read_type_.resize(step.nodes.size(), kFloatType);
     kept_.resize(step.nodes.size());
+    heads_first_.resize(step.blocks.size(), false);
     saved_version_.resize(step.saved.size(), kNone);
     backward_begin_ = step.ForwardEnd();
     forward_begin_ = step.ForwardBegin();
@@ -81,6 +83,8 @@ class Retyped {
   void BeginForward(uint32_t index) {
     const Op& op = step_.ops[index];
     covered_[index] = op.parent != kNone && (covered_[op.parent] || rules_[op.parent] != CastRule::kNone);
+    conversions_.Begin(index);
+    CopyJoined(op);
     if (way_ == Way::kAllLow) return BeginInLow(index);
     if (covered_[index] || op.begin < forward_begin_ || op.begin >= backward_begin_) return;
     const CastRule rule = AutocastRuleOf(step_.NameOf(op), step_.torch_version, low_ == kHalfType);
@@ -93,10 +97,17 @@ class Retyped {
       CastInputs(index, rule);
   }
 
+  // Of what attention left in another layout than in float32.
+  void CopyJoined(const Op& op) {
+    if (op.parent != kNone || !JoinsHeads(step_, op)) return;
+    const Operand& joined = Inputs(op)[0];
+    if (heads_first_[joined.block] && !versions_.IsCopy(joined.block))
+      versions_.Cast(joined.block, low_, op.begin - kBeforeNode, kNone, joined);
+  }
+
   // flatten_parameters() leaves bfloat16 alone (torch/backends/cudnn: CUDNN_TENSOR_DTYPES), so that cuDNN
   // gets a copy of all weights together in each call.
   void BeginInLow(uint32_t index) {
-    conversions_.Begin(index);
     if (step_.NameOf(step_.ops[index]) == "aten::_cudnn_rnn" && low_ == kBfloat16Type)
       CastWeights(index, low_);
   }
@@ -228,6 +239,9 @@ class Retyped {
     }
     Decide(index);
     conversions_.End(index);
+    if (op.node == kNone && ReturnsHeadsFirst(step_, op) && op.output_count > 0 &&
+        versions_.IsLow(Outputs(op)[0].block))
+      heads_first_[Outputs(op)[0].block] = true;
     NoteNodes(index);
     for (; !uncast_.empty() && uncast_.back().op == index; uncast_.pop_back()) {
       versions_.SetCurrent(uncast_.back().block, uncast_.back().version);
@@ -317,6 +331,7 @@ class Retyped {
   const GradientMoments moments_;
   Position forward_begin_ = 0, backward_begin_ = 0;
   std::vector<CastRule> rules_;                                   // by operator of forward
+  std::vector<bool> heads_first_;                                 // by block
   std::vector<bool> covered_;                                     // inside one that has a rule
   std::vector<uint8_t> expected_, read_type_;                     // by node
   std::vector<std::vector<std::pair<uint32_t, uint32_t>>> kept_;  // by node: block, index of the reference

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "profiler/whatif/precision_kernels.h"
+
 #include <algorithm>
 
 #include "profiler/whatif/precision.h"
@@ -14,6 +16,22 @@ constexpr uint64_t kFlashRows = 128;  // backward of flash attention works on th
 constexpr uint64_t kFlashWidth = 32;
 constexpr uint16_t kForwardBias = 3, kBackwardBias = 4;  // arguments: a mask that is added
 constexpr uint8_t kByteType = 0;
+
+// The first operand that is argument `place`.
+const Operand* Argument(const Step& step, const Op& op, uint16_t place) {
+  const std::span<const Operand> inputs = InputsOf(step, op);
+  const auto found = std::find_if(inputs.begin(), inputs.end(),
+                                  [&](const Operand& operand) { return operand.argument == place; });
+  return found == inputs.end() ? nullptr : &*found;
+}
+
+// [batch, rows, heads, width] whose heads lie one after the other, all rows of one together.
+bool LiesHeadsFirst(const Step& step, const Operand& operand) {
+  if (step.Rank(operand.shape) != 4 || step.Rank(operand.strides) != 4) return false;
+  const int64_t* const dims = step.Dims(operand.shape);
+  const int64_t* const strides = step.Dims(operand.strides);
+  return dims[1] > 1 && dims[2] > 1 && strides[1] < strides[2];
+}
 
 uint64_t UpTo(uint64_t value, uint64_t unit) { return (value + unit - 1) / unit * unit; }
 
@@ -72,15 +90,6 @@ class Kernels {
     return blocks;
   }
 
-  // The first operand that is argument `place`.
-  [[nodiscard]] const Operand* Argument(const Op& op, uint16_t place) const {
-    for (uint32_t i = 0; i < op.input_count; ++i) {
-      const Operand& operand = step_.operands[op.first_input + i];
-      if (operand.argument == place) return &operand;
-    }
-    return nullptr;
-  }
-
   // Work space and reserves of cuDNN are bytes; they hold elements of the type that it works on.
   void Halve(uint32_t index) {
     const Op& op = step_.ops[index];
@@ -101,9 +110,9 @@ class Kernels {
 
   // Flash attention keeps the logarithm of each row's sum, without the padding of memory-efficient attention.
   void FlashForward(const Op& op) {
-    const Operand* const query = Argument(op, 0);
+    const Operand* const query = Argument(step_, op, 0);
     if (query == nullptr || step_.Rank(query->shape) != 4 || !IsLow(op) ||
-        Argument(op, kForwardBias) != nullptr)
+        Argument(step_, op, kForwardBias) != nullptr)
       return;
     const int64_t* const dims = step_.Dims(query->shape);  // batch, rows, heads, width
     for (uint32_t i = 0; i < op.output_count; ++i) {
@@ -118,8 +127,8 @@ class Kernels {
   // and the gradient of the queries, both in float.
   void Flash(uint32_t index) {
     const Op& op = step_.ops[index];
-    const Operand* const query = Argument(op, 1);
-    if (!IsLow(op) || Argument(op, kBackwardBias) != nullptr || query == nullptr ||
+    const Operand* const query = Argument(step_, op, 1);
+    if (!IsLow(op) || Argument(step_, op, kBackwardBias) != nullptr || query == nullptr ||
         step_.Rank(query->shape) != 4)
       return;
     for (const uint32_t block : Inside(index)) {
@@ -131,6 +140,9 @@ class Kernels {
     const uint64_t heads = static_cast<uint64_t>(dims[0]) * static_cast<uint64_t>(dims[2]);
     const uint64_t rows = UpTo(static_cast<uint64_t>(dims[1]), kFlashRows);
     const uint64_t width = UpTo(static_cast<uint64_t>(dims[3]), kFlashWidth);
+    // Its kernel wants the result of forward row by row.
+    if (LiesHeadsFirst(step_, *query))
+      Add(query->block, index, op.begin + 0.1, op.end - 0.1, heads * dims[1] * dims[3] * kFloatBytes / 2);
     Add(query->block, index, op.end - 0.8, op.end - 0.2, heads * rows * kFloatBytes);
     Add(query->block, index, op.end - 0.7, op.end - 0.3, heads * rows * width * kFloatBytes);
   }
@@ -153,6 +165,25 @@ class Kernels {
 };
 
 }  // namespace
+
+bool ReturnsHeadsFirst(const Step& step, const Op& op) {
+  if (step.NameOf(op) != "aten::_efficient_attention_forward") return false;
+  const Operand* const query = Argument(step, op, 0);
+  return query != nullptr && Argument(step, op, kForwardBias) == nullptr && LiesHeadsFirst(step, *query);
+}
+
+bool JoinsHeads(const Step& step, const Op& op) {
+  const std::string_view name = step.NameOf(op);
+  if ((name != "aten::reshape" && name != "aten::view" && name != "aten::flatten") || op.output_count == 0 ||
+      op.input_count == 0)
+    return false;
+  const Operand& from = InputsOf(step, op)[0];
+  const Operand& into = OutputsOf(step, op)[0];
+  const uint32_t rank = step.Rank(from.shape), left = step.Rank(into.shape);
+  if (from.block != into.block || rank != 4 || left == 0) return false;
+  const int64_t* const dims = step.Dims(from.shape);
+  return dims[2] > 1 && step.Dims(into.shape)[left - 1] == dims[2] * dims[3];
+}
 
 void ChangeKernels(const Step& step, const std::vector<bool>& low, Step& changed) {
   Kernels(step, low, changed).Change();
