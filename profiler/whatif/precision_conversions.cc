@@ -126,8 +126,16 @@ void Conversions::Convert(uint32_t op) {
     versions_.Cast(block, kFloatType, at, kNone, from);
     versions_.Widen(block, op);
   } else if (versions_.Widened(block)) {
+    HoldWide(block, op);
     versions_.Cast(block, low_, at, kNone, from);
   }
+}
+
+// return weight * x.to(type): x has its name until the function returns.
+void Conversions::HoldWide(uint32_t block, uint32_t op) {
+  const uint32_t call = call_[op];
+  if (call == kNone || versions_.IsCopy(block) || step_.modules[call].end >= kForever) return;
+  if (step_.blocks[block].begin > step_.modules[call].begin) versions_.Held(block, step_.modules[call].end);
 }
 
 // x.type_as(y)

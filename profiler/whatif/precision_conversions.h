@@ -50,6 +50,7 @@ class Conversions {
   void Refute(uint32_t by);
   void NoteWeightMet(uint32_t op);
   void Convert(uint32_t op);
+  void HoldWide(uint32_t block, uint32_t op);
   void ConvertAs(const Op& op);
   void Remember(uint32_t block, uint32_t op);
   void NoteUses(const Op& op);
