@@ -40,6 +40,30 @@ bool Holders::MeetsAnother(const Op& op) const {
   return made > 1;
 }
 
+uint32_t Holders::MakerOf(const Operand& operand) const {
+  uint32_t maker = operand.block == kNone ? kNone : step_.blocks[operand.block].op;
+  while (maker != kNone && step_.ops[maker].parent != kNone) maker = step_.ops[maker].parent;
+  return maker;
+}
+
+Position Holders::NamedAnew(const Operand& operand) const {
+  const uint32_t maker = MakerOf(operand), call = call_[operand.op];
+  if (maker == kNone || call_[maker] != call) return kForever;
+  const Op& product = step_.ops[operand.op];
+  for (uint32_t i = operand.op + 1; i < step_.ops.size() && step_.ops[i].begin < step_.modules[call].end;
+       ++i) {
+    const Op& next = step_.ops[i];
+    if (call_[i] != call || next.parent != kNone || next.name != product.name) continue;
+    for (const Operand& other : InputsOf(step_, next)) {
+      const uint32_t again = other.argument == operand.argument ? MakerOf(other) : kNone;
+      if (again != kNone && call_[again] == call && step_.ops[again].name == step_.ops[maker].name &&
+          step_.ops[again].begin > product.end)
+        return step_.ops[again].end;
+    }
+  }
+  return kForever;
+}
+
 Position Holders::Until(const Operand& operand) const {
   const Op& op = step_.ops[operand.op];
   const Position made = step_.blocks[operand.block].begin;
@@ -50,7 +74,7 @@ Position Holders::Until(const Operand& operand) const {
   for (; call != kNone && step_.modules[call].begin > made; call = step_.modules[call].parent)
     until = step_.modules[call].end;
   if (until == kBefore && call != kNone && op.parent == kNone && MeetsAnother(op))
-    until = step_.modules[call].end;
+    until = std::min(step_.modules[call].end, NamedAnew(operand));
   return until >= kForever ? kBefore : until;
 }
 

@@ -7,6 +7,10 @@
 //   q, k = f(x), g(x)       what meets in a matrix product or in attention was computed beside each other, so
 //   y = attend(q, k, v)     it has names, as what comes of it; they last until the function ends
 //
+//   w = table[i]; y = y @ w; w = table[j]; y = y @ w
+//                           or until the name stands for what was made anew: by the same operator, behind
+//                           the product, for the same place in the next one
+//
 // All else goes with its last use: x = f(x), and what stands within an expression.
 #pragma once
 
@@ -28,6 +32,10 @@ class Holders {
 
  private:
   [[nodiscard]] bool MeetsAnother(const Op& op) const;
+  // When the name of an operand of a product is given to another block; kForever when it is not.
+  [[nodiscard]] Position NamedAnew(const Operand& operand) const;
+  // The outermost operator that the operand's block was made in; kNone when it was there.
+  [[nodiscard]] uint32_t MakerOf(const Operand& operand) const;
 
   const Step& step_;
   std::vector<uint32_t> call_;  // by operator of forward: the innermost module call around it

@@ -62,6 +62,22 @@ TEST_F(HoldersTest, WhatMeetsInAProductIsHeldUntilItsFunctionEnds) {
   EXPECT_EQ(Holders(step_).Until(result), 90) << "so is what comes of it";
 }
 
+TEST_F(HoldersTest, ANameThatTheNextProductsOperandGetsHoldsNoLonger) {
+  for (const uint32_t made : {1, 2}) {
+    const Position at = made == 1 ? 14 : 30;
+    (void)Add("aten::index", at, {0});
+    step_.blocks[made].op = static_cast<uint32_t>(step_.ops.size()) - 1;
+    step_.blocks[made].begin = at + 0.5;
+    (void)Add("aten::bmm", at + 6, {0, made});
+  }
+  const Operand first = step_.operands[2], second = step_.operands.back();
+  EXPECT_EQ(Holders(step_).Until(first), 31) << "the second index has ended";
+  EXPECT_EQ(Holders(step_).Until(second), 90);
+  // k and v of attention are both there when the first product begins.
+  step_.ops[1].end = 32;
+  EXPECT_EQ(Holders(step_).Until(first), 90);
+}
+
 TEST_F(HoldersTest, OfAllElseNothingIsKnown) {
   const Operand sum = Add("aten::mul", 20, {1, 2});
   EXPECT_EQ(Holders(step_).Until(sum), kBefore);
