@@ -7,6 +7,24 @@ namespace vramscope::whatif {
 
 using model::kNone;
 
+uint32_t TextOf(Step& step, std::string_view text) {
+  if (step.own_texts == nullptr) step.own_texts = std::make_shared<std::deque<std::string>>();
+  std::deque<std::string>& texts = *step.own_texts;
+  const auto found = std::find(texts.begin(), texts.end(), text);
+  const auto place = static_cast<uint32_t>(found - texts.begin());
+  if (found == texts.end()) texts.emplace_back(text);
+  return Step::kFirstOwnText + place;
+}
+
+void OrderOpEnds(Step& step) {
+  step.op_ends.clear();
+  for (uint32_t i = 0; i < step.ops.size(); ++i) {
+    if (step.ops[i].end < kForever) step.op_ends.push_back(i);
+  }
+  std::stable_sort(step.op_ends.begin(), step.op_ends.end(),
+                   [&](uint32_t a, uint32_t b) { return step.ops[a].end < step.ops[b].end; });
+}
+
 Inserter::Inserter(const Step& step, std::vector<Position> behind) : step_(step), behind_(std::move(behind)) {
   std::sort(behind_.begin(), behind_.end());
   behind_.erase(std::unique(behind_.begin(), behind_.end()), behind_.end());
@@ -28,7 +46,6 @@ Inserter::Inserter(const Step& step, std::vector<Position> behind) : step_(step)
   }
   std::sort(step_.inserted.begin(), step_.inserted.end(),
             [](const Window& a, const Window& b) { return a.begin < b.begin; });
-  if (step_.own_texts == nullptr) step_.own_texts = std::make_shared<std::deque<std::string>>();
 }
 
 Position Inserter::Moved(Position recorded) const {
@@ -39,13 +56,7 @@ Position Inserter::Moved(Position recorded) const {
 
 Room Inserter::RoomBehind(Position recorded) const { return Room(Moved(recorded) + 1); }
 
-uint32_t Inserter::Text(std::string_view text) {
-  std::deque<std::string>& texts = *step_.own_texts;
-  const auto found = std::find(texts.begin(), texts.end(), text);
-  const auto place = static_cast<uint32_t>(found - texts.begin());
-  if (found == texts.end()) texts.emplace_back(text);
-  return Step::kFirstOwnText + place;
-}
+uint32_t Inserter::Text(std::string_view text) { return TextOf(step_, text); }
 
 uint32_t Inserter::ShapeOf(const std::vector<int64_t>& dims) {
   step_.shapes.push_back(
@@ -129,12 +140,7 @@ Step Inserter::Finish() && {
   for (Operand& operand : step_.operands) renumber(operand.op);
   for (Node& node : step_.nodes) renumber(node.op);
   step_.ops = std::move(ops);
-  step_.op_ends.clear();
-  for (uint32_t i = 0; i < step_.ops.size(); ++i) {
-    if (step_.ops[i].end < kForever) step_.op_ends.push_back(i);
-  }
-  std::stable_sort(step_.op_ends.begin(), step_.op_ends.end(),
-                   [&](uint32_t a, uint32_t b) { return step_.ops[a].end < step_.ops[b].end; });
+  OrderOpEnds(step_);
   return std::move(step_);
 }
 

@@ -15,6 +15,11 @@
 
 namespace vramscope::whatif {
 
+// The number of a text for names of what is put into the step.
+[[nodiscard]] uint32_t TextOf(Step& step, std::string_view text);
+// Step::op_ends, after operators got other ends.
+void OrderOpEnds(Step& step);
+
 // Positions that no recorded event has, to be taken one after the other.
 class Room {
  public:

@@ -70,6 +70,7 @@ const Lever& LoraLever();
 const Lever& FreezeLever();
 const Lever& AmpLever();
 const Lever& PrecisionLever();
+const Lever& AttentionLever();
 const Lever& QuantizeLever();
 const Lever& PruneLever();
 const Lever& CheckpointLever();

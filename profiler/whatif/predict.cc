@@ -47,11 +47,24 @@ size_t PlaceOf(const std::string& name) {
 }  // namespace
 
 std::span<const Lever* const> Levers() {
-  static const std::array kLevers = {
-      &SequenceLever(),          &LoraLever(),      &FreezeLever(),     &AmpLever(),        &PrecisionLever(),
-      &QuantizeLever(),          &PruneLever(),     &ShardLever(),      &CheckpointLever(), &FreeEarlyLever(),
-      &OffloadLever(),           &BatchLever(),     &AccumulateLever(), &OptimizerLever(),  &ZeroGradLever(),
-      &AllocatorSettingsLever(), &EmptyCacheLever()};
+  static const std::array kLevers = {&SequenceLever(),
+                                     &LoraLever(),
+                                     &FreezeLever(),
+                                     &AmpLever(),
+                                     &PrecisionLever(),
+                                     &AttentionLever(),
+                                     &QuantizeLever(),
+                                     &PruneLever(),
+                                     &ShardLever(),
+                                     &CheckpointLever(),
+                                     &FreeEarlyLever(),
+                                     &OffloadLever(),
+                                     &BatchLever(),
+                                     &AccumulateLever(),
+                                     &OptimizerLever(),
+                                     &ZeroGradLever(),
+                                     &AllocatorSettingsLever(),
+                                     &EmptyCacheLever()};
   return kLevers;
 }
 

@@ -24,12 +24,14 @@ import torch.utils.checkpoint
 from models import MODELS
 from models.subject import LENGTH, SIZES, Subject
 from torch import nn
+from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.distributed.fsdp import fully_shard
 from torch.distributed.optim import ZeroRedundancyOptimizer
 
 import adapters
 
 TYPES = {"bf16": torch.bfloat16, "fp16": torch.float16}
+ATTENTION = {"flash": SDPBackend.FLASH_ATTENTION, "efficient": SDPBackend.EFFICIENT_ATTENTION, "math": SDPBackend.MATH}
 
 
 def checkpoint_blocks(model: nn.Module, kept: str) -> None:
@@ -120,6 +122,7 @@ def arguments() -> argparse.ArgumentParser:
     parser.add_argument("--keep-gradients", action="store_true")
     parser.add_argument("--amp", choices=sorted(TYPES), help="autocast around the model and its loss; fp16 with a GradScaler")
     parser.add_argument("--precision", choices=sorted(TYPES), help="the whole model, and float inputs, in 16 bits")
+    parser.add_argument("--attention", choices=sorted(ATTENTION), help="the kernel of F.scaled_dot_product_attention, which models that write it out call then")
     parser.add_argument("--free-early", action="store_true", help="nothing is kept into the next step that it does not need")
     parser.add_argument("--sequence", type=float, default=1.0, help="a factor of the tokens in a sample")
     parser.add_argument("--prune", type=float, default=0, help="this part of the inner widths of MLPs goes, and of the heads of our own transformer")
@@ -163,6 +166,8 @@ def train(options: argparse.Namespace, subject: Subject) -> None:
     model = shard(model, options.shard) if options.shard else model.to("cuda")
     if options.checkpoint:
         checkpoint_blocks(model, options.keep_ops)
+    if options.attention and getattr(getattr(model, "config", None), "_attn_implementation", "sdpa") != "sdpa":
+        model.set_attn_implementation("sdpa")
     turns = subject.turns or (("", subject.loss),)
     optimizers = [OnHost(part) if "optimizer" in options.offload else make_optimizer(part, options.optimizer, options.shard.startswith("zero1"))
                   for part in (model.get_submodule(path) for path, _ in turns)]
@@ -172,7 +177,8 @@ def train(options: argparse.Namespace, subject: Subject) -> None:
             for _ in range(options.accumulate):
                 batch = [tensor.to("cuda", low if tensor.is_floating_point() else None) for tensor in subject.batch(options.batch // options.accumulate)]
                 kept = torch.autograd.graph.save_on_cpu() if "activations" in options.offload else contextlib.nullcontext()
-                with kept, torch.autocast("cuda", TYPES.get(options.amp), enabled=options.amp is not None):
+                kernel = sdpa_kernel(ATTENTION[options.attention]) if options.attention else contextlib.nullcontext()
+                with kept, kernel, torch.autocast("cuda", TYPES.get(options.amp), enabled=options.amp is not None):
                     loss = loss_of(model, *batch)
                 if options.empty_cache == "before-backward":
                     torch.cuda.empty_cache()

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Scaled dot product attention of a recorded step, and the step with another kernel for it.
+//
+// Why calls and not operators: what a kernel keeps and needs is known as a whole. All that a call made goes,
+// forward and backward, and what the other kernel makes is put in its place:
+//
+//   products    scaled q, scaled k, scores [rows, columns], weights [rows, columns] ... ─▶ output
+//   a kernel    one number for each row ─▶ output       backward computes the scores again, in registers
+//
+// PyTorch: sdp_utils.cpp, attention.cu, attention_backward.cu, flash_attn/flash_api.cpp and
+// mem_eff_attention/kernel_backward.h; sizes as torch 2.15 asks for them on an A100.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "profiler/whatif/step.h"
+
+namespace vramscope::whatif {
+
+enum class AttentionKernel : uint8_t { kMath, kEfficient, kFlash };
+
+struct AttentionCall {
+  AttentionKernel kernel = AttentionKernel::kMath;
+  bool written_out = false;         // matmul, softmax, matmul of the program's own
+  bool dropout = false;             // as far as it can be seen
+  uint32_t first = 0, last = 0;     // operators of forward that are it: [first, last)
+  Window forward;                   // their time
+  std::vector<uint32_t> nodes;      // of autograd, made in it
+  Window backward;                  // of these nodes; empty where none ran
+  Operand query, key, value;        // [batch, heads, rows, width], or without heads
+  std::vector<uint32_t> masks;      // blocks that are added to the scores, or hide some of them
+  uint32_t output = model::kNone;   // block
+  std::vector<uint32_t> gradients;  // blocks that its backward hands out
+  int64_t batch = 1, heads = 1, rows = 0, columns = 0, width = 0;
+  uint64_t element = 0;  // bytes
+  bool retyped = false;  // a lever made it 16 bits: which kernel it is then is not in its name
+  std::string why_not;   // it cannot be exchanged, because ...; "" = it can
+
+  [[nodiscard]] uint64_t Heads() const { return static_cast<uint64_t>(batch * heads); }
+  [[nodiscard]] uint64_t QueryBytes() const {
+    return Heads() * static_cast<uint64_t>(rows * width) * element;
+  }
+  [[nodiscard]] uint64_t KeyBytes() const {
+    return Heads() * static_cast<uint64_t>(columns * width) * element;
+  }
+  [[nodiscard]] uint64_t Scores() const { return Heads() * static_cast<uint64_t>(rows * columns); }
+};
+
+// Of forward, in order. A softmax between two products that is none of attention is not among them.
+[[nodiscard]] std::vector<AttentionCall> AttentionCalls(const Step& step);
+
+// These calls with that kernel: each one can be exchanged.
+[[nodiscard]] Step WithAttention(const Step& step, const std::vector<AttentionCall>& calls,
+                                 AttentionKernel kernel);
+
+// Bytes beside results and gradients.
+struct FlashNeeds {
+  uint64_t split_sums = 0, split_outputs = 0;  // forward, where rows are too few to fill the device
+  uint64_t sums = 0, queries = 0;              // backward
+};
+[[nodiscard]] FlashNeeds FlashNeedsOf(const AttentionCall& call, int multiprocessors);
+// Of memory-efficient attention's backward, for heads of up to 128 elements.
+[[nodiscard]] uint64_t EfficientWorkspace(const AttentionCall& call);
+
+}  // namespace vramscope::whatif

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+
+#include "profiler/whatif/attention_room.h"
+#include "profiler/whatif/batch_axis.h"
+#include "profiler/whatif/insert.h"
+
+namespace vramscope::whatif {
+namespace {
+
+using model::kNone;
+
+constexpr uint64_t kFloat = 4;
+constexpr uint64_t kSeed = 8, kSeeds = 16;        // of dropout, kept without it too
+constexpr uint64_t kCublas = (8192 + 128) << 10;  // CUBLAS_WORKSPACE_CONFIG=:4096:2:16:8
+constexpr uint64_t kMaskUnit = 8;                 // elements that a row of an added mask is aligned to
+constexpr uint64_t kRowUnit = 32;                 // rows that memory-efficient attention pads its sums to
+
+uint64_t UpTo(uint64_t value, uint64_t unit) { return (value + unit - 1) / unit * unit; }
+
+// Of one product of many matrices; 0 where workspaces are there all the time.
+uint64_t ProductWorkspace(const Step& step) {
+  uint64_t bytes = 0;
+  for (const StepBlock& block : step.blocks) {
+    if (!block.workspace || block.begin == kBefore || block.end >= kForever || block.op == kNone) continue;
+    if (step.NameOf(step.ops[block.op]) == "aten::bmm") return block.requested;
+    bytes = kCublas;
+  }
+  return bytes;
+}
+
+// One number for each row in the place of scores.
+class Fused {
+ public:
+  Fused(const Step& step, const AttentionCall& call, bool flash, int multiprocessors, AttentionRoom& room)
+      : step_(step), call_(call), flash_(flash), needs_(FlashNeedsOf(call, multiprocessors)), room_(room) {}
+
+  void Forward() {
+    AttentionStage stage = room_.Forward();
+    std::vector<uint32_t> kept;
+    const auto keep = [&](uint64_t bytes) { kept.push_back(stage.Take(bytes)); };
+    const Position begin = stage.Tick();
+    for (const uint32_t mask : call_.masks) {
+      const auto columns = static_cast<uint64_t>(call_.columns);
+      if (columns % kMaskUnit != 0) keep(step_.blocks[mask].requested / columns * UpTo(columns, kMaskUnit));
+    }
+    if (!flash_ && !call_.dropout) keep(kSeed), keep(kSeed);
+    stage.Deliver(room_.output());
+    const auto recorded = static_cast<uint64_t>(call_.rows);
+    const uint64_t rows = flash_ ? recorded : UpTo(recorded, kRowUnit);
+    keep(call_.Heads() * rows * kFloat);
+    const uint32_t sums = kept.back();
+    if (flash_) {
+      std::vector<uint32_t> split;
+      for (const uint64_t bytes : {needs_.split_sums, needs_.split_outputs})
+        if (bytes != 0) split.push_back(stage.Take(bytes));
+      keep(kSeeds), keep(kSeed);
+      for (const uint32_t block : split) stage.Free(block);
+    }
+    room_.Name(flash_ ? "aten::_scaled_dot_product_flash_attention"
+                      : "aten::_scaled_dot_product_efficient_attention",
+               sums, rows);
+    room_.KeepOperands(begin);
+    for (const uint32_t mask : call_.masks) room_.Keep(mask, begin);
+    const Position end = stage.Tick();
+    for (const uint32_t block : kept) room_.Keep(block, end);
+    room_.Keep(room_.output(), end);
+  }
+
+  void Backward() {
+    AttentionStage stage = room_.Backward(flash_ ? "ScaledDotProductFlashAttentionBackward0"
+                                                 : "ScaledDotProductEfficientAttentionBackward0");
+    (void)stage.Tick();
+    for (const uint32_t gradient : room_.gradients()) stage.Deliver(gradient);
+    if (flash_) {
+      const uint32_t sums = stage.Take(needs_.sums);
+      stage.Free(stage.Take(needs_.queries));
+      stage.Free(sums);
+      return;
+    }
+    const uint64_t rows = call_.Heads() * static_cast<uint64_t>(call_.rows) * kFloat;
+    const bool wide = call_.element == kFloat;  // else the kernel itself multiplies and sums
+    const uint32_t product = wide ? stage.Take(call_.QueryBytes()) : kNone;
+    const uint32_t sum = stage.Take(rows);
+    uint32_t delta = sum;
+    if (wide) {
+      delta = stage.Take(rows);
+      stage.Free(sum), stage.Free(product);
+    }
+    const uint32_t work = stage.Take(EfficientWorkspace(call_));
+    stage.Free(delta), stage.Free(work);
+  }
+
+ private:
+  const Step& step_;
+  const AttentionCall& call_;
+  const bool flash_;
+  const FlashNeeds needs_;
+  AttentionRoom& room_;
+};
+
+// softmax(q / sqrt(sqrt(d)) @ (k / sqrt(sqrt(d))).T) @ v, in float32.
+class Products {
+ public:
+  Products(const AttentionCall& call, uint64_t workspace, AttentionRoom& room)
+      : call_(call),
+        low_(call.element != kFloat),
+        query_(call.QueryBytes() * kFloat / call.element),
+        key_(call.KeyBytes() * kFloat / call.element),
+        scores_(call.Scores() * kFloat),
+        workspace_(workspace),
+        room_(room) {}
+
+  void Forward() {
+    AttentionStage stage = room_.Forward();
+    std::vector<uint32_t> held;  // until the call returns
+    if (low_) held = {stage.Take(query_), stage.Take(key_), stage.Take(key_)};
+    held.push_back(stage.Take(query_));  // scaled
+    const uint32_t scaled_key = stage.Take(key_);
+    queries_ = stage.Take(query_), keys_ = stage.Take(key_);  // without gaps
+    uint32_t made = stage.Take(scores_);
+    stage.Workspace(workspace_);
+    stage.Free(scaled_key);
+    if (!call_.masks.empty()) {
+      const uint32_t masked = stage.Take(scores_);
+      stage.Free(made);
+      made = masked;
+    }
+    weights_ = dropped_ = stage.Take(scores_);
+    stage.Free(stage.Take(call_.Scores()));  // which are -inf
+    stage.Free(made);
+    if (low_) held.push_back(stage.Take(scores_ * call_.element / kFloat));  // what the call could return
+    if (call_.dropout) {
+      drawn_ = stage.Take(call_.Scores());
+      dropped_ = stage.Take(scores_);
+    }
+    values_ = stage.Take(key_);
+    const uint32_t wide = low_ ? stage.Take(query_) : kNone;
+    if (!low_) stage.Deliver(room_.output());
+    stage.Workspace(workspace_);
+    if (low_) {
+      stage.Deliver(room_.output());
+      stage.Free(wide);
+    }
+    for (const uint32_t block : held) stage.Free(block);
+    room_.Name("aten::_scaled_dot_product_attention_math");
+    const Position at = stage.Tick();
+    for (const uint32_t block : {queries_, keys_, weights_, values_}) room_.Keep(block, at);
+    if (call_.dropout) room_.Keep(drawn_, at), room_.Keep(dropped_, at);
+  }
+
+  void Backward() {
+    AttentionStage stage = room_.Backward("BmmBackward0");
+    // What the products make is handed out in float32; else it is cast at the end. Values come first.
+    std::vector<uint32_t> wide;
+    size_t next = room_.gradients().size();
+    const auto hand_out = [&](uint64_t bytes) {
+      if (low_ || next == 0)
+        wide.push_back(stage.Take(bytes));
+      else
+        stage.Deliver(room_.gradients()[--next]);
+    };
+    const uint32_t given = stage.Take(query_);  // without gaps
+    hand_out(key_);
+    stage.Workspace(workspace_);
+    uint32_t of_weights = stage.Take(scores_);
+    stage.Workspace(workspace_);
+    stage.Free(given);
+    room_.Release(values_, stage);
+    if (call_.dropout) {
+      room_.Release(dropped_, stage);
+      const uint32_t undropped = stage.Take(scores_);
+      stage.Free(of_weights);
+      room_.Release(drawn_, stage);
+      of_weights = undropped;
+    }
+    const uint32_t of_scores = stage.Take(scores_);
+    stage.Free(stage.Take(scores_));
+    stage.Free(of_weights);
+    room_.Release(weights_, stage);
+    const uint32_t scaled_key = stage.Take(key_);
+    stage.Workspace(workspace_);
+    const uint32_t scaled_query = stage.Take(query_);
+    stage.Workspace(workspace_);
+    stage.Free(of_scores);
+    room_.Release(keys_, stage), room_.Release(queries_, stage);
+    hand_out(key_);
+    stage.Free(scaled_key);
+    hand_out(query_);
+    stage.Free(scaled_query);
+    for (const uint32_t block : wide) {
+      if (low_ && next > 0) stage.Deliver(room_.gradients()[--next]);
+      stage.Free(block);
+    }
+  }
+
+ private:
+  const AttentionCall& call_;
+  const bool low_;
+  const uint64_t query_, key_, scores_;  // bytes in float32
+  const uint64_t workspace_;
+  AttentionRoom& room_;
+  uint32_t queries_ = kNone, keys_ = kNone, weights_ = kNone, drawn_ = kNone, dropped_ = kNone,
+           values_ = kNone;
+};
+
+}  // namespace
+
+FlashNeeds FlashNeedsOf(const AttentionCall& call, int multiprocessors) {
+  constexpr uint64_t kRows = 128, kWidth = 32, kRowsOfTurn = 64;
+  constexpr int kMostSplits = 128;
+  constexpr double kFull = 0.8, kNearlyBest = 0.85;
+  const auto rows = static_cast<uint64_t>(call.rows), columns = static_cast<uint64_t>(call.columns);
+  const uint64_t width = UpTo(static_cast<uint64_t>(call.width), kWidth);
+  FlashNeeds needs;
+  needs.sums = call.Heads() * UpTo(rows, kRows) * kFloat;
+  needs.queries = needs.sums * width;
+  // set_params_splitkv and num_splits_heuristic: the columns are shared out when that fills the device more.
+  const uint64_t block = call.width <= 64 ? 256 : call.width <= 128 ? 128 : 64;
+  const int blocks = static_cast<int>((columns + block - 1) / block);
+  const double turns = static_cast<double>(call.Heads() * ((rows + kRowsOfTurn - 1) / kRowsOfTurn));
+  const int device = 2 * multiprocessors;
+  if (call.dropout || turns >= kFull * device) return needs;
+  const auto efficiency = [&](int splits) {
+    const double waves = turns * splits / device;
+    return waves / std::ceil(waves);
+  };
+  const auto columns_of = [&](int splits) { return (blocks + splits - 1) / splits; };
+  std::vector<int> eligible;
+  double best = 0;
+  for (int splits = 1; splits <= std::min({kMostSplits, device, blocks}); ++splits) {
+    if (splits > 1 && columns_of(splits) == columns_of(splits - 1)) continue;
+    eligible.push_back(splits);
+    best = std::max(best, efficiency(splits));
+  }
+  const auto chosen = std::find_if(eligible.begin(), eligible.end(),
+                                   [&](int splits) { return efficiency(splits) >= kNearlyBest * best; });
+  if (chosen == eligible.end() || *chosen == 1) return needs;
+  needs.split_sums = static_cast<uint64_t>(*chosen) * call.Heads() * rows * kFloat;
+  needs.split_outputs = needs.split_sums * width;
+  return needs;
+}
+
+uint64_t EfficientWorkspace(const AttentionCall& call) {
+  constexpr uint64_t kNarrow = 64, kBroad = 128, kLocks = 4;
+  // A tile of queries' gradients for each block of rows, with its locks.
+  const bool narrow = call.width <= static_cast<int64_t>(kNarrow);
+  const uint64_t side = narrow ? kNarrow : kBroad;
+  const uint64_t locks = narrow || call.element != kFloat ? kLocks : 2 * kLocks;
+  return call.Heads() * (UpTo(static_cast<uint64_t>(call.rows), side) / side) * (side * side + locks) *
+         kFloat;
+}
+
+Step WithAttention(const Step& step, const std::vector<AttentionCall>& calls, AttentionKernel kernel) {
+  Step changed = step;
+  const Result<BatchAxis>& axis = FollowBatch(step);
+  const int multiprocessors = axis.ok() ? axis->device.count : Multiprocessors{}.count;
+  const uint64_t workspace = ProductWorkspace(step);
+  const auto put = [](auto made, const AttentionRoom& room) {
+    made.Forward();
+    if (room.backward()) made.Backward();
+  };
+  for (const AttentionCall& call : calls) {
+    AttentionRoom room(step, call, changed);
+    if (kernel == AttentionKernel::kMath) {
+      room.SplitCopies();
+      put(Products(call, workspace, room), room);
+    } else {
+      room.JoinCopies();
+      put(Fused(step, call, kernel == AttentionKernel::kFlash, multiprocessors, room), room);
+    }
+  }
+  OrderOpEnds(changed);
+  return changed;
+}
+
+}  // namespace vramscope::whatif

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/whatif/attention_room.h"
+
+#include <algorithm>
+
+#include "profiler/whatif/insert.h"
+#include "profiler/whatif/last_uses.h"
+#include "profiler/whatif/parameters.h"
+
+namespace vramscope::whatif {
+namespace {
+
+using classify::Category;
+using model::kNone;
+
+constexpr int kMoments = 128;  // of a call, one after the other
+constexpr Position kHair = 1e-6;
+constexpr Position kAtOnce = 1.5;  // a free that follows a release directly
+constexpr Position kEngine = 2;    // events of the engine itself at the end of a node
+
+}  // namespace
+
+Position AttentionStage::Tick() { return time_.begin + (time_.end - time_.begin) * ++ticks_ / kMoments; }
+
+uint32_t AttentionStage::Take(uint64_t bytes) {
+  StepBlock block;
+  block.id = kNone;
+  block.requested = bytes;
+  block.begin = Tick();
+  block.end = time_.end - kHair;
+  block.op = op_;
+  block.stream = stream_;
+  block.category = forward_ ? Category::kTemporaryForward : Category::kTemporaryBackward;
+  step_.blocks.push_back(block);
+  return static_cast<uint32_t>(step_.blocks.size() - 1);
+}
+
+void AttentionStage::Deliver(uint32_t block) {
+  step_.blocks[block].begin = Tick();
+  step_.blocks[block].op = op_;
+}
+
+void AttentionStage::Workspace(uint64_t bytes) {
+  if (bytes == 0) return;
+  const uint32_t block = Take(bytes);
+  step_.blocks[block].workspace = true;
+  step_.blocks[block].category = Category::kWorkspace;
+  Free(block);
+}
+
+AttentionRoom::AttentionRoom(const Step& step, const AttentionCall& call, Step& changed)
+    : step_(step),
+      call_(call),
+      changed_(changed),
+      backward_(call.backward.end > 0 && !call.nodes.empty()),
+      output_(call.output),
+      gradients_(call.gradients) {
+  for (uint32_t i = 0; i < step.ops.size(); ++i) {
+    const bool backward = step.ops[i].node != kNone && IsOwn(step.ops[i].node);
+    if (backward) backward_ops_.push_back(i);
+    if (backward || (call.first <= i && i < call.last)) Blank(changed.ops[i]);
+  }
+  const Window time = call.backward;
+  for (uint32_t i = 0; i < step.blocks.size(); ++i) {
+    const StepBlock& block = step.blocks[i];
+    const bool forward = call.forward.begin < block.begin && block.begin < call.forward.end;
+    const bool inner = backward_ && time.begin < block.begin && block.begin < time.end;
+    const bool result =
+        i == output_ || std::find(gradients_.begin(), gradients_.end(), i) != gradients_.end();
+    if ((forward || inner) && !result) Drop(changed.blocks[i]);
+    // The gradient that it is given is held while it works.
+    if (backward_ && block.begin < time.begin && block.begin > step.backward.front().begin &&
+        block.end > time.begin && block.end < time.end)
+      changed.blocks[i].end = time.end - 2 * kHair;
+  }
+  std::erase_if(changed.saved, [&](const Saved& saved) {
+    if (!IsOwn(saved.node)) return false;
+    LetGo(saved);
+    return true;
+  });
+}
+
+bool AttentionRoom::IsOwn(uint32_t node) const {
+  return std::find(call_.nodes.begin(), call_.nodes.end(), node) != call_.nodes.end();
+}
+
+void AttentionRoom::Blank(Op& op) {
+  for (uint32_t i = 0; i < op.input_count; ++i) changed_.operands[op.first_input + i].block = kNone;
+  for (uint32_t i = 0; i < op.output_count; ++i) changed_.operands[op.first_output + i].block = kNone;
+  op.input_count = op.output_count = 0;
+  op.name = TextOf(changed_, "vramscope::exchanged");
+}
+
+// What only the call's nodes kept goes when the program no longer needs it.
+void AttentionRoom::LetGo(const Saved& saved) {
+  const StepBlock& recorded = step_.blocks[saved.block];
+  if (recorded.begin == kBefore || recorded.end > saved.released + kAtOnce) return;
+  Position until = LastUsesOf(step_).held[saved.block];
+  for (const Saved& other : step_.saved) {
+    if (other.block == saved.block && !IsOwn(other.node)) until = std::max(until, other.released);
+  }
+  StepBlock& block = changed_.blocks[saved.block];
+  block.end = std::min(block.end, std::max(until, recorded.begin) + kHair);
+}
+
+// An operator that copies a block whole, behind that moment: its result; kNone: there is none.
+uint32_t AttentionRoom::CopyBehind(uint32_t block, Position behind) const {
+  for (const Op& op : step_.ops) {
+    if (op.begin < behind || op.input_count == 0 || op.output_count == 0 ||
+        step_.operands[op.first_input].block != block || step_.NameOf(op) != "aten::clone")
+      continue;
+    const uint32_t copy = step_.operands[op.first_output].block;
+    const bool whole =
+        copy != kNone && copy != block && step_.blocks[copy].requested == step_.blocks[block].requested;
+    return whole ? copy : kNone;
+  }
+  return kNone;
+}
+
+void AttentionRoom::Join(uint32_t& block, Position behind) {
+  const uint32_t copy = CopyBehind(block, behind);
+  if (copy == kNone) return;
+  for (Operand& operand : changed_.operands)
+    if (operand.block == block) operand.block = copy;
+  changed_.blocks[copy].begin = changed_.blocks[block].begin;
+  Drop(changed_.blocks[block]);
+  block = copy;
+}
+
+void AttentionRoom::JoinCopies() {
+  Join(output_, call_.forward.end);
+  for (uint32_t& gradient : gradients_) Join(gradient, call_.backward.end);
+}
+
+// A view that becomes a copy: the operator that asks for the elements in another order.
+uint32_t AttentionRoom::AskerBehind(uint32_t block, Position behind) const {
+  for (uint32_t i = 0; i < step_.ops.size(); ++i) {
+    const Op& op = step_.ops[i];
+    if (op.begin < behind || op.input_count == 0 || step_.operands[op.first_input].block != block) continue;
+    const std::string_view name = step_.NameOf(op);
+    if (name == "aten::reshape" || name == "aten::contiguous") return i;
+    if (name != "aten::transpose" && name != "aten::permute" && name != "aten::as_strided" &&
+        name != "aten::t" && name.starts_with("aten::"))
+      return kNone;
+  }
+  return kNone;
+}
+
+void AttentionRoom::Split(uint32_t& block, Position behind) {
+  const uint32_t asker = AskerBehind(block, behind);
+  if (asker == kNone) return;
+  StepBlock made = CopyOf(step_, block);
+  made.copy_of = kNone;
+  const Op& op = changed_.ops[asker];
+  made.end = op.end + kHair;
+  made.op = call_.first;
+  changed_.blocks[block].begin = op.begin + kHair;
+  changed_.blocks[block].op = asker;
+  changed_.blocks.push_back(made);
+  const auto product = static_cast<uint32_t>(changed_.blocks.size() - 1);
+  for (uint32_t i = 0; i <= asker; ++i) {
+    const Op& viewer = changed_.ops[i];
+    if (viewer.begin < behind) continue;
+    const uint32_t results = i == asker ? 0 : viewer.output_count;
+    for (uint32_t k = 0; k < viewer.input_count + results; ++k) {
+      const uint32_t place =
+          k < viewer.input_count ? viewer.first_input + k : viewer.first_output + k - viewer.input_count;
+      if (changed_.operands[place].block == block) changed_.operands[place].block = product;
+    }
+  }
+  block = product;
+}
+
+void AttentionRoom::SplitCopies() {
+  Split(output_, call_.forward.end);
+  for (uint32_t& gradient : gradients_) Split(gradient, call_.backward.end);
+}
+
+AttentionStage AttentionRoom::Forward() { return {changed_, call_.forward, call_.first, Stream(), true}; }
+
+AttentionStage AttentionRoom::Backward(std::string_view node) {
+  Node& own = changed_.nodes[call_.nodes.front()];
+  own.name = TextOf(changed_, node);
+  own.op = call_.first;
+  own.begin = call_.backward.begin;
+  own.end = call_.backward.end;
+  const uint32_t op = backward_ops_.front();
+  changed_.ops[op].node = call_.nodes.front();
+  changed_.ops[op].parent = kNone;
+  std::vector<Operand> outputs;
+  for (const uint32_t gradient : gradients_) outputs.push_back(Result(gradient));
+  Revive(op, node, {step_.ops[op].begin, call_.backward.end - kEngine}, std::move(outputs));
+  return {changed_, call_.backward, op, Stream(), false};
+}
+
+void AttentionRoom::Name(std::string_view op, uint32_t sums, uint64_t rows) {
+  std::vector<Operand> outputs = {Result(output_)};
+  if (sums != kNone) {
+    const auto length = static_cast<int64_t>(rows);
+    Operand row = Result(sums);
+    row.shape = ShapeOf({call_.batch, call_.heads, length});
+    row.strides = ShapeOf({call_.heads * length, length, 1});
+    outputs.push_back(row);
+  }
+  Revive(call_.first, op, call_.forward, std::move(outputs));
+}
+
+// An operator that was, as another one on the call's operands.
+void AttentionRoom::Revive(uint32_t op, std::string_view name, Window time, std::vector<Operand> outputs) {
+  Op& made = changed_.ops[op];
+  made.name = TextOf(changed_, name);
+  made.begin = time.begin;
+  made.end = time.end;
+  const auto add = [&](std::vector<Operand> operands, uint32_t& first, uint32_t& count, uint8_t flag) {
+    first = static_cast<uint32_t>(changed_.operands.size());
+    count = static_cast<uint32_t>(operands.size());
+    for (uint16_t i = 0; i < count; ++i) {
+      operands[i].op = op;
+      operands[i].argument = i;
+      operands[i].flags |= flag;
+      changed_.operands.push_back(operands[i]);
+    }
+  };
+  add({call_.query, call_.key, call_.value}, made.first_input, made.input_count, 0);
+  add(std::move(outputs), made.first_output, made.output_count, trace::kTensorIsOutput);
+}
+
+Operand AttentionRoom::Result(uint32_t block) const {
+  Operand operand = call_.query;
+  operand.block = block;
+  operand.offset = 0;
+  operand.flags = static_cast<uint8_t>(trace::kTensorRequiresGrad);
+  return operand;
+}
+
+uint32_t AttentionRoom::ShapeOf(const std::vector<int64_t>& dims) {
+  changed_.shapes.push_back(
+      {static_cast<uint32_t>(changed_.dims.size()), static_cast<uint32_t>(dims.size()), true});
+  changed_.dims.insert(changed_.dims.end(), dims.begin(), dims.end());
+  return static_cast<uint32_t>(changed_.shapes.size() - 1);
+}
+
+void AttentionRoom::Keep(uint32_t block, Position at, double share) {
+  if (!backward_) return;
+  const Position released = call_.backward.end - kHair;
+  changed_.saved.push_back({block, call_.nodes.front(), at, released, 0, share});
+  StepBlock& kept = changed_.blocks[block];
+  if (kept.begin == kBefore && kept.end >= kForever) return;
+  kept.end = std::max(kept.end, released + kHair);
+  if (kept.category == Category::kTemporaryForward) kept.category = Category::kActivation;
+}
+
+void AttentionRoom::KeepOperands(Position at) {
+  for (const Operand* const operand : {&call_.query, &call_.key, &call_.value}) {
+    const auto whole = static_cast<double>(step_.blocks[operand->block].requested);
+    const uint64_t part = operand == &call_.query ? call_.QueryBytes() : call_.KeyBytes();
+    Keep(operand->block, at, whole == 0 ? 1 : static_cast<double>(part) / whole);
+  }
+}
+
+void AttentionRoom::Release(uint32_t block, AttentionStage& stage) {
+  const Position at = stage.Tick();
+  changed_.blocks[block].end = at;
+  for (Saved& saved : changed_.saved)
+    if (saved.block == block) saved.released = at;
+}
+
+}  // namespace vramscope::whatif

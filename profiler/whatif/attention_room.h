@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// The room that a call of attention leaves in a step when what it made is taken away, and what is put there.
+//
+// Why in its place and not beside it: what was recorded there leaves time enough for what another kernel
+// makes, so nothing else moves.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "profiler/whatif/attention.h"
+
+namespace vramscope::whatif {
+
+// What one kernel makes, one after the other, in the time of the call that it stands for.
+class AttentionStage {
+ public:
+  AttentionStage(Step& step, Window time, uint32_t op, uint16_t stream, bool forward)
+      : step_(step), time_(time), op_(op), stream_(stream), forward_(forward) {}
+
+  Position Tick();
+  // A block; until the end of the time where it is not freed.
+  uint32_t Take(uint64_t bytes);
+  void Free(uint32_t block) { step_.blocks[block].end = Tick(); }
+  // What was recorded, made here now.
+  void Deliver(uint32_t block);
+  // Of a product of matrices.
+  void Workspace(uint64_t bytes);
+
+ private:
+  Step& step_;
+  const Window time_;
+  const uint32_t op_;
+  const uint16_t stream_;
+  const bool forward_;
+  int ticks_ = 0;
+};
+
+class AttentionRoom {
+ public:
+  // Takes away what the call made, kept and did, out of `changed`, a copy of `step`.
+  AttentionRoom(const Step& step, const AttentionCall& call, Step& changed);
+
+  // A kernel hands out [batch, rows, heads, width], so that what the program wants without gaps is so
+  // already.
+  void JoinCopies();
+  // Products hand out [batch, heads, rows, width]: what the program has is a copy of it.
+  void SplitCopies();
+
+  [[nodiscard]] bool backward() const { return backward_; }
+  [[nodiscard]] const std::vector<uint32_t>& gradients() const { return gradients_; }
+  [[nodiscard]] uint32_t output() const { return output_; }
+  [[nodiscard]] AttentionStage Forward();
+  // The node of the call, and what the engine runs for it.
+  [[nodiscard]] AttentionStage Backward(std::string_view node);
+  // The operator that the program calls; `rows`: of what is kept of each row beside the output, 0 = nothing.
+  void Name(std::string_view op, uint32_t sums = model::kNone, uint64_t rows = 0);
+
+  // Kept by the call's node, until it is done or lets go earlier.
+  void Keep(uint32_t block, Position at, double share = 1);
+  void KeepOperands(Position at);
+  void Release(uint32_t block, AttentionStage& stage);
+
+ private:
+  void Blank(Op& op);
+  void LetGo(const Saved& saved);
+  [[nodiscard]] bool IsOwn(uint32_t node) const;
+  [[nodiscard]] uint32_t CopyBehind(uint32_t block, Position behind) const;
+  [[nodiscard]] uint32_t AskerBehind(uint32_t block, Position behind) const;
+  void Join(uint32_t& block, Position behind);
+  void Split(uint32_t& block, Position behind);
+  void Revive(uint32_t op, std::string_view name, Window time, std::vector<Operand> outputs);
+  [[nodiscard]] Operand Result(uint32_t block) const;
+  [[nodiscard]] uint32_t ShapeOf(const std::vector<int64_t>& dims);
+  [[nodiscard]] uint16_t Stream() const { return step_.blocks[call_.output].stream; }
+
+  const Step& step_;
+  const AttentionCall& call_;
+  Step& changed_;
+  const bool backward_;
+  uint32_t output_;
+  std::vector<uint32_t> gradients_;
+  std::vector<uint32_t> backward_ops_;
+};
+
+}  // namespace vramscope::whatif

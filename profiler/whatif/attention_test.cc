@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+// Attention of 2 samples, 4 heads, 64 rows of 32 floats, written down by hand: as products, and as a call of
+// the memory-efficient kernel. Sizes of kernels are those that PyTorch 2.15 asked for on the simulated A100;
+// tests/whatif_accuracy has real programs, really changed.
+#include "profiler/whatif/attention.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "profiler/whatif/insert.h"
+#include "profiler/whatif/lever.h"
+
+namespace vramscope::whatif {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+constexpr uint64_t kQuery = 2 * 4 * 64 * 32 * 4;   // bytes of queries, of keys, of values
+constexpr uint64_t kScores = 2 * 4 * 64 * 64 * 4;  // of each row with each
+constexpr Position kNodesEnd = 139;
+
+struct Network {
+  enum class Kind { kProducts, kMasked, kTrainedMask, kEfficient, kDropout };
+
+  explicit Network(Kind kind) : kind_(kind), into_(Bare(), {}) {
+    into_.SetElements(6);
+    query = Block(kQuery, 2, 40), key = Block(kQuery, 3, 40), value = Block(kQuery, 4, 40);
+    kind >= Kind::kEfficient ? Function() : Products();
+    gradient_of_value = Block(kQuery, 112, 190);
+    gradient_of_key = Block(kQuery, 132, 191), gradient_of_query = Block(kQuery, 133, 192);
+    step = std::move(into_).Finish();
+  }
+
+  static Step Bare() {
+    Step bare;
+    bare.length = 300;
+    bare.shapes.push_back({});
+    bare.backward.push_back({100, 200});
+    bare.optimizer.push_back({200, 300});
+    return bare;
+  }
+
+  uint32_t Block(uint64_t bytes, Position begin, Position end) {
+    StepBlock made;
+    made.id = static_cast<model::BlockId>(into_.step().blocks.size());
+    made.requested = bytes;
+    made.begin = begin;
+    made.end = end;
+    made.category = classify::Category::kTemporaryForward;
+    return into_.AddBlock(made);
+  }
+
+  Operand Heads(uint32_t block, int64_t rows, int64_t width) {
+    Operand operand = into_.Matrix(block, rows, width);
+    operand.shape = into_.ShapeOf({2, 4, rows, width});
+    operand.strides = into_.ShapeOf({4 * rows * width, rows * width, width, 1});
+    operand.flags = 0;
+    return operand;
+  }
+
+  uint32_t Call(const char* name, Position at, Position end, std::vector<Operand> from, const Operand& to,
+                uint32_t parent = model::kNone) {
+    const uint32_t op = into_.Begin(name, parent, model::kNone, at, std::move(from));
+    into_.End(op, end, {to});
+    return op;
+  }
+
+  void Differentiate(uint32_t op, Position made, Position begin, const std::vector<uint32_t>& saved) {
+    const uint32_t node = into_.AddNode(op, made);
+    into_.step().nodes[node].begin = begin;
+    into_.step().nodes[node].end = begin + 9;
+    for (const uint32_t block : saved) {
+      into_.Save(block, node, made);
+      into_.step().saved.back().released = begin + 8;
+      into_.step().blocks[block].end = begin + 8.5;
+    }
+    const uint32_t run = into_.Begin("Backward", model::kNone, node, begin + 1, {});
+    into_.End(run, begin + 7, {});
+  }
+
+  void Products() {
+    uint32_t scores = Block(kScores, 12, 21);
+    Call("aten::matmul", 10, 15, {Heads(query, 64, 32), Heads(key, 32, 64)}, Heads(scores, 64, 64));
+    if (kind_ != Kind::kProducts) {
+      const uint32_t mask = Block(64 * 64 * 4, 5, 45), masked = Block(kScores, 17, 21);
+      Operand added = into_.Matrix(mask, 64, 64);
+      added.flags = kind_ == Kind::kTrainedMask ? static_cast<uint8_t>(trace::kTensorRequiresGrad) : 0;
+      Call("aten::add", 16, 19, {Heads(scores, 64, 64), added}, Heads(masked, 64, 64));
+      scores = masked;
+    }
+    const uint32_t weights = Block(kScores, 22, 40);
+    Call("aten::softmax", 20, 29, {Heads(scores, 64, 64)}, Heads(weights, 64, 64));
+    output = Block(kQuery, 32, 50);
+    Call("aten::matmul", 30, 39, {Heads(weights, 64, 64), Heads(value, 64, 32)}, Heads(output, 64, 32));
+    Differentiate(0, 11, 130, {query, key});
+    Differentiate(1, 25, 120, {weights});
+    Differentiate(2, 31, 110, {weights, value});
+  }
+
+  void Function() {
+    const uint32_t seed = Block(8, 31, 45);
+    output = Block(kQuery, 32, 50);
+    const uint32_t sums = Block(2 * 4 * 64 * 4, 33, 45);
+    const std::vector<Operand> given = {Heads(query, 64, 32), Heads(key, 64, 32), Heads(value, 64, 32)};
+    const uint32_t call = Call("aten::scaled_dot_product_attention", 10, 39, given, Heads(output, 64, 32));
+    const uint32_t kernel = into_.Begin("aten::_efficient_attention_forward", call, model::kNone, 12, given);
+    into_.End(kernel, 38,
+              {Heads(output, 64, 32), into_.Matrix(sums, 8, 64),
+               into_.Matrix(kind_ == Kind::kDropout ? model::kNone : seed, 1, 1)});
+    Differentiate(call, 11, 130, {query, key, value, sums, output});
+    Position& begin = into_.step().nodes.back().begin;
+    begin = 110;
+  }
+
+  [[nodiscard]] Result<Step> With(const char* kernel) const {
+    return *AttentionLever().Rewrite(step, kernel);
+  }
+
+  uint32_t query, key, value, output, gradient_of_value, gradient_of_key, gradient_of_query;
+  Step step;
+
+ private:
+  const Kind kind_;
+  Inserter into_;
+};
+
+// Bytes of the step's blocks that are alive at that moment.
+uint64_t LiveAt(const Step& step, Position at) {
+  uint64_t bytes = 0;
+  for (const StepBlock& block : step.blocks)
+    if (block.begin <= at && at < block.end) bytes += block.requested;
+  return bytes;
+}
+
+uint64_t MostWithin(const Step& step, Position from, Position to) {
+  uint64_t most = 0;
+  for (const StepBlock& block : step.blocks)
+    if (block.begin > from && block.begin < to) most = std::max(most, LiveAt(step, block.begin));
+  return most;
+}
+
+std::string WhyNot(Network::Kind kind, const char* kernel) {
+  const Result<Step> changed = Network(kind).With(kernel);
+  return changed.ok() ? "" : changed.error().sentence;
+}
+
+TEST(AttentionTest, ProductsAroundASoftmaxAreAttention) {
+  const Network network(Network::Kind::kProducts);
+  const std::vector<AttentionCall> calls = AttentionCalls(network.step);
+  ASSERT_THAT(calls, SizeIs(1));
+  EXPECT_TRUE(calls[0].written_out);
+  EXPECT_EQ(calls[0].rows, 64);
+  EXPECT_EQ(calls[0].width, 32);
+  EXPECT_EQ(calls[0].element, 4u);
+  EXPECT_THAT(calls[0].gradients, SizeIs(3));
+  EXPECT_THAT(calls[0].masks, IsEmpty());
+  EXPECT_EQ(calls[0].why_not, "");
+}
+
+TEST(AttentionTest, TheEfficientKernelKeepsANumberForEachRow) {
+  const Network network(Network::Kind::kProducts);
+  const Step changed = network.With("efficient").value();
+  constexpr uint64_t kSums = 2 * 4 * 64 * 4, kSeeds = 8 + 8;
+  // Between forward and backward: queries, keys, values, output and sums, and not the weights.
+  EXPECT_EQ(LiveAt(network.step, 99), 3 * kQuery + kScores);
+  EXPECT_EQ(LiveAt(changed, 99), 4 * kQuery + kSums + kSeeds);
+  // In backward three gradients beside them, the sums of rows, and tiles of the queries' gradient.
+  constexpr uint64_t kTiles = 2 * 4 * (64 * 64 + 4) * 4;
+  EXPECT_EQ(MostWithin(changed, 110, kNodesEnd), 7 * kQuery + 2 * kSums + kSeeds + kTiles);
+  EXPECT_EQ(LiveAt(changed, kNodesEnd), 3 * kQuery);
+}
+
+TEST(AttentionTest, FlashNeeds16Bits) {
+  EXPECT_THAT(WhyNot(Network::Kind::kProducts, "flash"), HasSubstr("--precision"));
+  Network network(Network::Kind::kProducts);
+  for (StepBlock& block : network.step.blocks) block.requested /= 2;
+  const Step changed = network.With("flash").value();
+  EXPECT_EQ(LiveAt(changed, 99), 4 * kQuery / 2 + 2 * 4 * 64 * 4 + 16 + 8);
+}
+
+TEST(AttentionTest, WhatCannotBeExchangedIsRefusedWithAReason) {
+  EXPECT_THAT(WhyNot(Network::Kind::kTrainedMask, "efficient"), HasSubstr("is trained"));
+  EXPECT_THAT(WhyNot(Network::Kind::kProducts, "math"), HasSubstr("already"));
+  EXPECT_THAT(WhyNot(Network::Kind::kEfficient, "efficient"), HasSubstr("already"));
+  EXPECT_THAT(WhyNot(Network::Kind::kProducts, "quick"), HasSubstr("flash, efficient or math"));
+  Network masked(Network::Kind::kMasked);
+  ASSERT_TRUE(masked.With("efficient").ok());
+  for (StepBlock& block : masked.step.blocks) block.requested /= 2;
+  EXPECT_THAT(masked.With("flash").error().sentence, HasSubstr("is_causal=True"));
+}
+
+TEST(AttentionTest, ProductsKeepTheWeightsOfEachRow) {
+  const Network network(Network::Kind::kEfficient);
+  const Step changed = network.With("math").value();
+  // Scaled queries and keys, values and weights; of what they were made of nothing.
+  EXPECT_EQ(LiveAt(changed, 99), 3 * kQuery + kScores);
+  // Forward's most: all seven of a query's size but the output, scores and weights, and which are -inf.
+  EXPECT_EQ(MostWithin(changed, 10, 30), 6 * kQuery + 2 * kScores + kScores / 4);
+}
+
+TEST(AttentionTest, DropoutIsSeenByItsSeedsAndKeepsWhatItDrew) {
+  const Network network(Network::Kind::kDropout);
+  EXPECT_TRUE(AttentionCalls(network.step).front().dropout);
+  EXPECT_FALSE(AttentionCalls(Network(Network::Kind::kEfficient).step).front().dropout);
+  // Weights before and behind it, and a byte for each of them.
+  EXPECT_EQ(LiveAt(network.With("math").value(), 99), 3 * kQuery + 2 * kScores + kScores / 4);
+}
+
+TEST(AttentionTest, NeedsAreThoseThatPyTorchAskedFor) {
+  AttentionCall call;
+  call.heads = 2;
+  call.rows = call.columns = 200;
+  call.element = 2;
+  call.width = 40;
+  EXPECT_EQ(FlashNeedsOf(call, 108).sums, 2048u);
+  EXPECT_EQ(FlashNeedsOf(call, 108).queries, 131072u);
+  EXPECT_EQ(FlashNeedsOf(call, 108).split_sums, 0u);
+  EXPECT_EQ(EfficientWorkspace(call), 131200u);
+  call.width = 192;
+  EXPECT_EQ(FlashNeedsOf(call, 108).split_sums, 6400u);
+  EXPECT_EQ(FlashNeedsOf(call, 108).split_outputs, 1228800u);
+  call.width = 128;
+  EXPECT_EQ(EfficientWorkspace(call), 262208u);
+  call.element = 4;
+  EXPECT_EQ(EfficientWorkspace(call), 262272u);
+  call.width = 64;
+  call.rows = call.columns = 2000;
+  EXPECT_EQ(FlashNeedsOf(call, 108).split_sums, 48000u);
+  call.dropout = true;
+  EXPECT_EQ(FlashNeedsOf(call, 108).split_sums, 0u);
+}
+
+}  // namespace
+}  // namespace vramscope::whatif
