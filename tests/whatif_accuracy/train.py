@@ -49,6 +49,13 @@ def checkpoint_blocks(model: nn.Module, kept: str) -> None:
         raise SystemExit("this model has no switch for checkpointing")
 
 
+def freeze(model: nn.Module, patterns: str) -> None:
+    """A function of its own: its variable would hold the last parameter, whole, where it is sharded."""
+    for name, parameter in model.named_parameters():
+        if adapters.matches(name, patterns):
+            parameter.requires_grad_(False)
+
+
 def shard(model: nn.Module, kind: str) -> nn.Module:
     """The model as one rank of those that WORLD_SIZE says."""
     dist.init_process_group("nccl")
@@ -160,9 +167,7 @@ def train(options: argparse.Namespace, subject: Subject) -> None:
         rank, _, patterns = options.lora.partition(":")
         adapters.add_lora(subject.model, int(rank), patterns)
     model = subject.model.to(dtype=low).train()
-    for name, parameter in model.named_parameters():
-        if adapters.matches(name, options.freeze):
-            parameter.requires_grad_(False)
+    freeze(model, options.freeze)
     model = shard(model, options.shard) if options.shard else model.to("cuda")
     if options.checkpoint:
         checkpoint_blocks(model, options.keep_ops)
