@@ -27,7 +27,41 @@ std::vector<uint32_t> CallsOf(const Step& step) {
   return calls;
 }
 
-Holders::Holders(const Step& step) : step_(step), call_(CallsOf(step)) {}
+Holders::Holders(const Step& step) : step_(step), call_(CallsOf(step)), uses_(step.blocks.size()) {
+  for (uint32_t i = 0; i < step.ops.size(); ++i) {
+    if (step.ops[i].parent != kNone || step.ops[i].node != kNone) continue;
+    for (const Operand& operand : InputsOf(step, step.ops[i])) {
+      if (operand.block != kNone && (uses_[operand.block].empty() || uses_[operand.block].back() != i))
+        uses_[operand.block].push_back(i);
+    }
+  }
+}
+
+bool Holders::IsKept(uint32_t block, uint32_t call) const {
+  const ModuleCall& given = step_.modules[call];
+  for (const uint32_t use : uses_[block]) {
+    // Another call from the same function, which had returned.
+    uint32_t other = call_[use];
+    while (other != kNone && step_.modules[other].parent != given.parent) other = step_.modules[other].parent;
+    if (other != kNone && step_.modules[other].begin > step_.blocks[block].begin &&
+        step_.modules[other].end <= given.begin)
+      return true;
+  }
+  const auto begin = std::partition_point(step_.ops.begin(), step_.ops.end(),
+                                          [&](const Op& op) { return op.begin < given.begin; });
+  for (auto op = begin; op != step_.ops.end() && op->begin < given.end; ++op) {
+    const std::span<const Operand> inputs = InputsOf(step_, *op);
+    const auto is_block = [&](const Operand& operand) { return operand.block == block; };
+    if (std::any_of(inputs.begin(), inputs.end(), is_block)) return false;
+    // A tensor that this step made, other than what the call makes for itself.
+    if (std::any_of(inputs.begin(), inputs.end(), [&](const Operand& operand) {
+          return operand.block != kNone && step_.blocks[operand.block].begin > kBefore &&
+                 step_.blocks[operand.block].begin < given.begin;
+        }))
+      return true;
+  }
+  return false;
+}
 
 bool Holders::MeetsAnother(const Op& op) const {
   if (std::find(std::begin(kProducts), std::end(kProducts), step_.NameOf(op)) == std::end(kProducts))
@@ -71,8 +105,12 @@ Position Holders::Until(const Operand& operand) const {
   Position until = kBefore;
   uint32_t call = call_[operand.op];
   // Of the calls around the operator those that were given the block, and the one that they were called in.
-  for (; call != kNone && step_.modules[call].begin > made; call = step_.modules[call].parent)
+  uint32_t given = kNone;
+  for (; call != kNone && step_.modules[call].begin > made; call = step_.modules[call].parent) {
+    given = call;
     until = step_.modules[call].end;
+  }
+  if (given != kNone && call != kNone && IsKept(operand.block, given)) until = step_.modules[call].end;
   if (until == kBefore && call != kNone && op.parent == kNone && MeetsAnother(op))
     until = std::min(step_.modules[call].end, NamedAnew(operand));
   return until >= kForever ? kBefore : until;

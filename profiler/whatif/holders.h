@@ -7,6 +7,9 @@
 //   q, k = f(x), g(x)       what meets in a matrix product or in attention was computed beside each other, so
 //   y = attend(q, k, v)     it has names, as what comes of it; they last until the function ends
 //
+//   a = f(x); b = g(x)      g was given x when f had returned, so x is no name that f(x) was given to: it lasts
+//   b = g(y, x)             until the function ends; so does what g does not begin with
+//
 //   w = table[i]; y = y @ w; w = table[j]; y = y @ w
 //                           or until the name stands for what was made anew: by the same operator, behind
 //                           the product, for the same place in the next one
@@ -34,11 +37,14 @@ class Holders {
   [[nodiscard]] bool MeetsAnother(const Op& op) const;
   // When the name of an operand of a product is given to another block; kForever when it is not.
   [[nodiscard]] Position NamedAnew(const Operand& operand) const;
+  // Whether the function that made a call with the block keeps it behind the call.
+  [[nodiscard]] bool IsKept(uint32_t block, uint32_t call) const;
   // The outermost operator that the operand's block was made in; kNone when it was there.
   [[nodiscard]] uint32_t MakerOf(const Operand& operand) const;
 
   const Step& step_;
-  std::vector<uint32_t> call_;  // by operator of forward: the innermost module call around it
+  std::vector<uint32_t> call_;               // by operator of forward: the innermost module call around it
+  std::vector<std::vector<uint32_t>> uses_;  // by block: operators that are no others' part
 };
 
 }  // namespace vramscope::whatif

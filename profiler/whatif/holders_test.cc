@@ -78,6 +78,20 @@ TEST_F(HoldersTest, ANameThatTheNextProductsOperandGetsHoldsNoLonger) {
   EXPECT_EQ(Holders(step_).Until(first), 90);
 }
 
+TEST_F(HoldersTest, WhatSeveralCallsAreGivenIsKeptUntilTheFunctionEnds) {
+  step_.modules.push_back({0, 0, 60, 70});
+  (void)Add("aten::linear", 45, {0});
+  const Operand again = Add("aten::linear", 65, {0});
+  EXPECT_EQ(Holders(step_).Until(again), 90);
+  EXPECT_EQ(Holders(step_).Until(step_.operands[0]), 50) << "nothing was before it";
+}
+
+TEST_F(HoldersTest, WhatACallIsGivenBesideAnotherTensorIsKeptUntilTheFunctionEnds) {
+  (void)Add("aten::linear", 42, {1});
+  const Operand beside = Add("aten::linear", 45, {0});
+  EXPECT_EQ(Holders(step_).Until(beside), 90);
+}
+
 TEST_F(HoldersTest, OfAllElseNothingIsKnown) {
   const Operand sum = Add("aten::mul", 20, {1, 2});
   EXPECT_EQ(Holders(step_).Until(sum), kBefore);

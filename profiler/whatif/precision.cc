@@ -102,7 +102,7 @@ class Retyped {
     if (op.parent != kNone || !JoinsHeads(step_, op)) return;
     const Operand& joined = Inputs(op)[0];
     if (heads_first_[joined.block] && !versions_.IsCopy(joined.block))
-      versions_.Cast(joined.block, low_, op.begin - kBeforeNode, kNone, joined);
+      versions_.Replace(joined.block, low_, op.begin - kBeforeNode, joined);
   }
 
   // flatten_parameters() leaves bfloat16 alone (torch/backends/cudnn: CUDNN_TENSOR_DTYPES), so that cuDNN

@@ -47,12 +47,17 @@ class Versions {
   void Widen(uint32_t block, uint32_t by) { widened_[current_[block]] = by; }
   void Used(uint32_t block, Position at);
   // A variable of the program holds the block itself, whatever is made of it.
-  void Held(uint32_t block, Position until) { used_[block] = std::max(used_[block], until); }
+  void Held(uint32_t block, Position until) {
+    const uint32_t version = replaced_[block] ? current_[block] : block;
+    used_[version] = std::max(used_[version], until);
+  }
 
   // A new copy that is the block's current version from now on; in backward one that is there already is
   // taken. `op`: the operator of forward that converts; its copy ends with it unless a node keeps it.
   void Cast(uint32_t block, uint8_t type, Position at, uint32_t op, const Operand& operand);
-  // The same of all that is in the block, of which operands are parts.
+  // x = x.contiguous(): no variable holds the block any more.
+  void Replace(uint32_t block, uint8_t type, Position at, const Operand& operand);
+  // The same as Cast of all that is in the block, of which operands are parts.
   void CastWhole(uint32_t block, uint8_t type, Position at, uint32_t op);
   // The copy of a weight that autocast keeps until it is left; the first use makes it.
   void UseCached(uint32_t block, uint8_t type, Position at, uint32_t op, const Operand& operand);
@@ -82,6 +87,7 @@ class Versions {
   std::vector<Position> written_;              // by recorded block: the last time in backward
   std::vector<uint32_t> cached_;               // by recorded block: autocast's copy
   std::vector<std::vector<uint32_t>> copies_;  // by recorded block
+  std::vector<bool> replaced_;                 // by recorded block
   std::vector<bool> settled_;                  // by version: its end is said
 };
 
