@@ -25,6 +25,8 @@ const VerbHelp& WhatifHelp() {
        {"amp", '\0', "bf16|fp16", "torch.autocast around the model and its loss; fp16 with a GradScaler."},
        {"precision", '\0', "bf16|fp16", "Model, gradients, optimizer state and batch in 16 bits."},
        {"attention", '\0', "flash|efficient|math", "Another kernel for scaled dot product attention."},
+       {"cross-entropy", '\0', "fused|chunked:K",
+        "The loss over parts of the rows, without logits as a whole."},
        {"lora", '\0', "RANK[:PATHS]",
         "Linear layers are frozen, and two matrices of this rank are trained beside\neach: those inside "
         "blocks, or of "

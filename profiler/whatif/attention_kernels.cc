@@ -37,7 +37,7 @@ class Fused {
       : step_(step), call_(call), flash_(flash), needs_(FlashNeedsOf(call, multiprocessors)), room_(room) {}
 
   void Forward() {
-    AttentionStage stage = room_.Forward();
+    Stage stage = room_.Forward();
     std::vector<uint32_t> kept;
     const auto keep = [&](uint64_t bytes) { kept.push_back(stage.Take(bytes)); };
     const Position begin = stage.Tick();
@@ -69,8 +69,8 @@ class Fused {
   }
 
   void Backward() {
-    AttentionStage stage = room_.Backward(flash_ ? "ScaledDotProductFlashAttentionBackward0"
-                                                 : "ScaledDotProductEfficientAttentionBackward0");
+    Stage stage = room_.Backward(flash_ ? "ScaledDotProductFlashAttentionBackward0"
+                                        : "ScaledDotProductEfficientAttentionBackward0");
     (void)stage.Tick();
     for (const uint32_t gradient : room_.gradients()) stage.Deliver(gradient);
     if (flash_) {
@@ -113,7 +113,7 @@ class Products {
         room_(room) {}
 
   void Forward() {
-    AttentionStage stage = room_.Forward();
+    Stage stage = room_.Forward();
     std::vector<uint32_t> held;  // until the call returns
     if (low_) held = {stage.Take(query_), stage.Take(key_), stage.Take(key_)};
     held.push_back(stage.Take(query_));  // scaled
@@ -151,7 +151,7 @@ class Products {
   }
 
   void Backward() {
-    AttentionStage stage = room_.Backward("BmmBackward0");
+    Stage stage = room_.Backward("BmmBackward0");
     // What the products make is handed out in float32; else it is cast at the end. Values come first.
     std::vector<uint32_t> wide;
     size_t next = room_.gradients().size();

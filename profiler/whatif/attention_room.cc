@@ -13,40 +13,11 @@ namespace {
 using classify::Category;
 using model::kNone;
 
-constexpr int kMoments = 128;  // of a call, one after the other
 constexpr Position kHair = 1e-6;
 constexpr Position kAtOnce = 1.5;  // a free that follows a release directly
 constexpr Position kEngine = 2;    // events of the engine itself at the end of a node
 
 }  // namespace
-
-Position AttentionStage::Tick() { return time_.begin + (time_.end - time_.begin) * ++ticks_ / kMoments; }
-
-uint32_t AttentionStage::Take(uint64_t bytes) {
-  StepBlock block;
-  block.id = kNone;
-  block.requested = bytes;
-  block.begin = Tick();
-  block.end = time_.end - kHair;
-  block.op = op_;
-  block.stream = stream_;
-  block.category = forward_ ? Category::kTemporaryForward : Category::kTemporaryBackward;
-  step_.blocks.push_back(block);
-  return static_cast<uint32_t>(step_.blocks.size() - 1);
-}
-
-void AttentionStage::Deliver(uint32_t block) {
-  step_.blocks[block].begin = Tick();
-  step_.blocks[block].op = op_;
-}
-
-void AttentionStage::Workspace(uint64_t bytes) {
-  if (bytes == 0) return;
-  const uint32_t block = Take(bytes);
-  step_.blocks[block].workspace = true;
-  step_.blocks[block].category = Category::kWorkspace;
-  Free(block);
-}
 
 AttentionRoom::AttentionRoom(const Step& step, const AttentionCall& call, Step& changed)
     : step_(step),
@@ -176,9 +147,9 @@ void AttentionRoom::SplitCopies() {
   for (uint32_t& gradient : gradients_) Split(gradient, call_.backward.end);
 }
 
-AttentionStage AttentionRoom::Forward() { return {changed_, call_.forward, call_.first, Stream(), true}; }
+Stage AttentionRoom::Forward() { return {changed_, call_.forward, call_.first, Stream(), true}; }
 
-AttentionStage AttentionRoom::Backward(std::string_view node) {
+Stage AttentionRoom::Backward(std::string_view node) {
   Node& own = changed_.nodes[call_.nodes.front()];
   own.name = TextOf(changed_, node);
   own.op = call_.first;
@@ -258,7 +229,7 @@ void AttentionRoom::KeepOperands(Position at) {
   }
 }
 
-void AttentionRoom::Release(uint32_t block, AttentionStage& stage) {
+void AttentionRoom::Release(uint32_t block, Stage& stage) {
   const Position at = stage.Tick();
   changed_.blocks[block].end = at;
   for (Saved& saved : changed_.saved)

@@ -9,32 +9,9 @@
 #include <vector>
 
 #include "profiler/whatif/attention.h"
+#include "profiler/whatif/stage.h"
 
 namespace vramscope::whatif {
-
-// What one kernel makes, one after the other, in the time of the call that it stands for.
-class AttentionStage {
- public:
-  AttentionStage(Step& step, Window time, uint32_t op, uint16_t stream, bool forward)
-      : step_(step), time_(time), op_(op), stream_(stream), forward_(forward) {}
-
-  Position Tick();
-  // A block; until the end of the time where it is not freed.
-  uint32_t Take(uint64_t bytes);
-  void Free(uint32_t block) { step_.blocks[block].end = Tick(); }
-  // What was recorded, made here now.
-  void Deliver(uint32_t block);
-  // Of a product of matrices.
-  void Workspace(uint64_t bytes);
-
- private:
-  Step& step_;
-  const Window time_;
-  const uint32_t op_;
-  const uint16_t stream_;
-  const bool forward_;
-  int ticks_ = 0;
-};
 
 class AttentionRoom {
  public:
@@ -50,16 +27,16 @@ class AttentionRoom {
   [[nodiscard]] bool backward() const { return backward_; }
   [[nodiscard]] const std::vector<uint32_t>& gradients() const { return gradients_; }
   [[nodiscard]] uint32_t output() const { return output_; }
-  [[nodiscard]] AttentionStage Forward();
+  [[nodiscard]] Stage Forward();
   // The node of the call, and what the engine runs for it.
-  [[nodiscard]] AttentionStage Backward(std::string_view node);
+  [[nodiscard]] Stage Backward(std::string_view node);
   // The operator that the program calls; `rows`: of what is kept of each row beside the output, 0 = nothing.
   void Name(std::string_view op, uint32_t sums = model::kNone, uint64_t rows = 0);
 
   // Kept by the call's node, until it is done or lets go earlier.
   void Keep(uint32_t block, Position at, double share = 1);
   void KeepOperands(Position at);
-  void Release(uint32_t block, AttentionStage& stage);
+  void Release(uint32_t block, Stage& stage);
 
  private:
   void Blank(Op& op);

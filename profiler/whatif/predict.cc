@@ -5,6 +5,7 @@
 #include <array>
 
 #include "profiler/timeline/curve.h"
+#include "profiler/whatif/cross_entropy.h"
 
 namespace vramscope::whatif {
 namespace {
@@ -47,23 +48,12 @@ size_t PlaceOf(const std::string& name) {
 }  // namespace
 
 std::span<const Lever* const> Levers() {
-  static const std::array kLevers = {&SequenceLever(),
-                                     &LoraLever(),
-                                     &FreezeLever(),
-                                     &AmpLever(),
-                                     &PrecisionLever(),
-                                     &AttentionLever(),
-                                     &QuantizeLever(),
-                                     &PruneLever(),
-                                     &ShardLever(),
-                                     &CheckpointLever(),
-                                     &FreeEarlyLever(),
-                                     &OffloadLever(),
-                                     &BatchLever(),
-                                     &AccumulateLever(),
-                                     &OptimizerLever(),
-                                     &ZeroGradLever(),
-                                     &AllocatorSettingsLever(),
+  static const std::array kLevers = {&SequenceLever(),     &LoraLever(),       &FreezeLever(),
+                                     &AmpLever(),          &PrecisionLever(),  &AttentionLever(),
+                                     &CrossEntropyLever(), &QuantizeLever(),   &PruneLever(),
+                                     &ShardLever(),        &CheckpointLever(), &FreeEarlyLever(),
+                                     &OffloadLever(),      &BatchLever(),      &AccumulateLever(),
+                                     &OptimizerLever(),    &ZeroGradLever(),   &AllocatorSettingsLever(),
                                      &EmptyCacheLever()};
   return kLevers;
 }

@@ -29,6 +29,7 @@ from torch.distributed.fsdp import fully_shard
 from torch.distributed.optim import ZeroRedundancyOptimizer
 
 import adapters
+import chunked_loss
 
 TYPES = {"bf16": torch.bfloat16, "fp16": torch.float16}
 ATTENTION = {"flash": SDPBackend.FLASH_ATTENTION, "efficient": SDPBackend.EFFICIENT_ATTENTION, "math": SDPBackend.MATH}
@@ -130,6 +131,7 @@ def arguments() -> argparse.ArgumentParser:
     parser.add_argument("--amp", choices=sorted(TYPES), help="autocast around the model and its loss; fp16 with a GradScaler")
     parser.add_argument("--precision", choices=sorted(TYPES), help="the whole model, and float inputs, in 16 bits")
     parser.add_argument("--attention", choices=sorted(ATTENTION), help="the kernel of F.scaled_dot_product_attention, which models that write it out call then")
+    parser.add_argument("--cross-entropy", default="", help="fused or chunked:K: the loss over parts of the rows, without logits as a whole")
     parser.add_argument("--free-early", action="store_true", help="nothing is kept into the next step that it does not need")
     parser.add_argument("--sequence", type=float, default=1.0, help="a factor of the tokens in a sample")
     parser.add_argument("--prune", type=float, default=0, help="this part of the inner widths of MLPs goes, and of the heads of our own transformer")
@@ -173,7 +175,8 @@ def train(options: argparse.Namespace, subject: Subject) -> None:
         checkpoint_blocks(model, options.keep_ops)
     if options.attention and getattr(getattr(model, "config", None), "_attn_implementation", "sdpa") != "sdpa":
         model.set_attn_implementation("sdpa")
-    turns = subject.turns or (("", subject.loss),)
+    loss = chunked_loss.without_logits(model, options.model, options.cross_entropy) if options.cross_entropy else subject.loss
+    turns = subject.turns or (("", loss),)
     optimizers = [OnHost(part) if "optimizer" in options.offload else make_optimizer(part, options.optimizer, options.shard.startswith("zero1"))
                   for part in (model.get_submodule(path) for path, _ in turns)]
     scaler = torch.amp.GradScaler("cuda", enabled=options.amp == "fp16")

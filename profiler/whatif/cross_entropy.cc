@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/whatif/cross_entropy.h"
+
+#include <algorithm>
+#include <set>
+
+#include "profiler/whatif/batch_axis.h"
+#include "profiler/whatif/parameters.h"
+#include "profiler/whatif/stage.h"
+
+namespace vramscope::whatif {
+namespace {
+
+using classify::Category;
+using model::kNone;
+
+constexpr uint64_t kFloat = 4, kIndex = 8;
+constexpr Position kHair = 1e-6;
+constexpr uint64_t kCublas = (8192 + 128) << 10;  // CUBLAS_WORKSPACE_CONFIG=:4096:2:16:8
+constexpr int64_t kMostParts = 3;                 // that are written out: the others are like the second
+
+class Finder {
+ public:
+  explicit Finder(const Step& step) : step_(step) {}
+
+  Result<LinearLoss> Find() {
+    for (uint32_t i = 0; i < step_.ops.size(); ++i) {
+      if (step_.ops[i].node != kNone || step_.NameOf(step_.ops[i]) != "aten::cross_entropy_loss") continue;
+      if (loss_.loss != kNone) return Error{"the recorded step computes several losses."};
+      loss_.loss = i;
+    }
+    if (loss_.loss == kNone)
+      return Error{"no cross-entropy was seen in the recorded step (F.cross_entropy, nn.CrossEntropyLoss)."};
+    const Op& loss = step_.ops[loss_.loss];
+    if (loss.input_count < 2 || step_.Rank(step_.operands[loss.first_input].shape) != 2)
+      return Error{"the loss is not of rows and classes, as [tokens, vocabulary]."};
+    if (!FindProduct(step_.operands[loss.first_input].block))
+      return Error{"the logits are not what a linear layer with a weight of its own hands out."};
+    if (!Follow())
+      return Error{"the logits are used for something else too, so they must be there as a whole."};
+    FindBackward();
+    if (loss_.gradients.size() < 2)
+      return Error{
+          "the weight of the last layer and what goes into it get no gradients in the recorded step."};
+    return std::move(loss_);
+  }
+
+ private:
+  [[nodiscard]] bool Has(const Op& op, bool results, uint32_t block) const {
+    const uint32_t first = results ? op.first_output : op.first_input;
+    const uint32_t count = results ? op.output_count : op.input_count;
+    for (uint32_t i = first; i < first + count; ++i)
+      if (step_.operands[i].block == block) return block != kNone;
+    return false;
+  }
+
+  // Back from the loss, over what only shows or converts.
+  bool FindProduct(uint32_t wanted) {
+    for (uint32_t i = loss_.loss; i-- > 0;) {
+      const Op& op = step_.ops[i];
+      if (op.node != kNone || !Has(op, true, wanted) || step_.blocks[wanted].begin < op.begin) continue;
+      const std::string_view name = step_.NameOf(op);
+      const bool biased = name == "aten::addmm" || name == "aten::_addmm_activation";
+      if (biased || name == "aten::mm") return Read(i, biased ? 1 : 0);
+      if (name != "aten::_to_copy" && name != "aten::clone") continue;
+      if (op.input_count == 0) return false;
+      wanted = step_.operands[op.first_input].block;
+    }
+    return false;
+  }
+
+  bool Read(uint32_t index, uint32_t first) {
+    const Op& op = step_.ops[index];
+    if (op.input_count != first + 2 || op.output_count == 0) return false;
+    const Operand* const factors = step_.operands.data() + op.first_input + first;
+    const uint32_t logits = step_.operands[op.first_output].block;
+    if (step_.Rank(factors[0].shape) != 2 || step_.Rank(factors[1].shape) != 2 || factors[0].block == kNone ||
+        factors[1].block == kNone || logits == kNone)
+      return false;
+    loss_.product = index;
+    loss_.hidden = factors[0].block;
+    loss_.weight = factors[1].block;
+    loss_.bias = first == 1 ? step_.operands[op.first_input].block : kNone;
+    loss_.rows = step_.Dims(factors[0].shape)[0];
+    loss_.width = step_.Dims(factors[0].shape)[1];
+    loss_.vocabulary = step_.Dims(factors[1].shape)[1];
+    loss_.element = step_.blocks[logits].requested / static_cast<uint64_t>(loss_.rows * loss_.vocabulary);
+    loss_.made = {logits};
+    return step_.blocks[loss_.weight].category == Category::kParameter && loss_.element != 0;
+  }
+
+  // Everything that is made of the logits; false where it leads elsewhere than into the loss.
+  bool Follow() {
+    std::set<uint32_t> made(loss_.made.begin(), loss_.made.end());
+    const Op& loss = step_.ops[loss_.loss];
+    for (uint32_t i = loss_.product + 1; i < step_.ops.size(); ++i) {
+      const Op& op = step_.ops[i];
+      if (op.node != kNone || op.begin > step_.ForwardEnd()) continue;
+      const bool takes = std::any_of(made.begin(), made.end(), [&](uint32_t b) { return Has(op, false, b); });
+      if (!takes || i == loss_.loss) continue;
+      if (op.begin > loss.end) return false;
+      for (uint32_t k = 0; k < op.output_count; ++k) {
+        const Operand& result = step_.operands[op.first_output + k];
+        if (result.block != kNone && step_.Rank(result.shape) > 0) made.insert(result.block);
+      }
+    }
+    loss_.made.assign(made.begin(), made.end());
+    return true;
+  }
+
+  void FindBackward() {
+    const uint32_t outer = step_.ops[loss_.product].parent;
+    const Position from = step_.ops[outer == kNone ? loss_.product : outer].begin;
+    loss_.backward = {kForever, kBefore};
+    for (uint32_t i = 0; i < step_.nodes.size(); ++i) {
+      const Node& node = step_.nodes[i];
+      if (node.made <= from || node.made >= step_.ops[loss_.loss].end || node.end >= kForever) continue;
+      loss_.nodes.push_back(i);
+      loss_.backward = {std::min(loss_.backward.begin, node.begin), std::max(loss_.backward.end, node.end)};
+    }
+    for (uint32_t i = 0; i < step_.blocks.size(); ++i) {
+      const StepBlock& block = step_.blocks[i];
+      if (OfNodes(block) && !block.workspace && block.end > loss_.backward.end) loss_.gradients.push_back(i);
+    }
+  }
+
+  [[nodiscard]] bool OfNodes(const StepBlock& block) const {
+    if (block.op == kNone) return false;
+    const uint32_t node = step_.ops[block.op].node;
+    return node != kNone && std::find(loss_.nodes.begin(), loss_.nodes.end(), node) != loss_.nodes.end();
+  }
+
+  const Step& step_;
+  LinearLoss loss_;
+};
+
+class Parts {
+ public:
+  Parts(const Step& step, const LinearLoss& loss, int64_t rows)
+      : step_(step), loss_(loss), changed_(step), rows_(std::min(rows, loss.rows)) {
+    for (const StepBlock& block : step.blocks)
+      if (block.workspace && block.op == loss.product) workspace_ = block.requested;
+    const Result<BatchAxis>& axis = FollowBatch(step);
+    if (axis.ok()) device_ = axis->device;
+  }
+
+  Step Run() && {
+    Clear();
+    const Op& op = step_.ops[loss_.loss];
+    Stage stage(changed_, {op.begin, op.end}, loss_.loss, step_.blocks[loss_.hidden].stream, true);
+    for (const uint32_t gradient : loss_.gradients) {
+      StepBlock& block = changed_.blocks[gradient];
+      stage.Deliver(gradient);
+      // Of the weight and the bias: as large with any batch.
+      if (block.requested != HiddenBytes()) block.op = kNone;
+      changed_.saved.push_back({gradient, loss_.nodes.front(), op.end - kHair, loss_.backward.end - kHair});
+    }
+    const int64_t parts = (loss_.rows + rows_ - 1) / rows_;
+    for (int64_t i = 0; i < std::min(parts, kMostParts); ++i) {
+      const bool last = i + 1 == std::min(parts, kMostParts);
+      Part(last ? loss_.rows - (parts - 1) * rows_ : rows_, stage);
+    }
+    return std::move(changed_);
+  }
+
+ private:
+  [[nodiscard]] uint64_t HiddenBytes() const {
+    return static_cast<uint64_t>(loss_.rows * loss_.width) * loss_.element;
+  }
+
+  void Clear() {
+    for (const uint32_t block : loss_.made) Drop(changed_.blocks[block]);
+    const auto of_loss = [&](uint32_t node) {
+      return node != kNone && std::find(loss_.nodes.begin(), loss_.nodes.end(), node) != loss_.nodes.end();
+    };
+    for (uint32_t i = 0; i < step_.blocks.size(); ++i) {
+      const StepBlock& block = step_.blocks[i];
+      if (block.op == kNone) continue;
+      const bool kept = std::find(loss_.gradients.begin(), loss_.gradients.end(), i) != loss_.gradients.end();
+      const bool workspace = block.workspace && block.op == loss_.product;
+      if (workspace || (!kept && of_loss(step_.ops[block.op].node))) Drop(changed_.blocks[i]);
+    }
+    Position hidden = step_.ops[loss_.loss].end;  // a variable has it
+    for (const Saved& saved : step_.saved)
+      if (saved.block == loss_.hidden && !of_loss(saved.node)) hidden = std::max(hidden, saved.released);
+    StepBlock& block = changed_.blocks[loss_.hidden];
+    if (block.begin != kBefore && block.end < kForever) block.end = hidden + kHair;
+    std::erase_if(changed_.saved, [&](const Saved& saved) { return of_loss(saved.node); });
+  }
+
+  void Part(int64_t rows, Stage& stage) {
+    const auto elements = static_cast<uint64_t>(rows * loss_.vocabulary);
+    const uint32_t logits = stage.Take(elements * loss_.element);
+    stage.Workspace(workspace_);
+    const bool low = loss_.element != kFloat;
+    const uint32_t widened = low ? stage.Take(elements * kFloat) : kNone;
+    uint32_t gradient = stage.Take(elements * kFloat);
+    if (low) stage.Free(widened);
+    const uint32_t chosen = stage.Take(static_cast<uint64_t>(rows) * kIndex);
+    if (low) {
+      const uint32_t narrowed = stage.Take(elements * loss_.element);
+      stage.Free(gradient);
+      gradient = narrowed;
+    }
+    stage.Workspace(workspace_ == 0 ? 0 : kCublas);
+    stage.Workspace(workspace_ == 0 ? 0 : kCublas);
+    if (loss_.bias != kNone) {
+      const Reduction sum{{{rows, loss_.vocabulary, true}, {loss_.vocabulary, 1, false}}, kFloat};
+      if (const uint64_t bytes = ScratchOf(sum, device_); bytes != 0) stage.Free(stage.Take(bytes));
+    }
+    stage.Free(logits), stage.Free(gradient), stage.Free(chosen);
+  }
+
+  const Step& step_;
+  const LinearLoss& loss_;
+  Step changed_;
+  const int64_t rows_;
+  uint64_t workspace_ = 0;
+  Multiprocessors device_;
+};
+
+}  // namespace
+
+Result<LinearLoss> FindLinearLoss(const Step& step) { return Finder(step).Find(); }
+
+Step WithLossInParts(const Step& step, const LinearLoss& loss, int64_t rows) {
+  return Parts(step, loss, rows).Run();
+}
+
+}  // namespace vramscope::whatif
