@@ -11,6 +11,8 @@
 #include "profiler/cli/terminal.h"
 #include "profiler/cli/verb.h"
 #include "profiler/cli/whatif_screen.h"
+#include "profiler/cli/whatif_snapshot.h"
+#include "profiler/snapshot/read.h"
 
 namespace vramscope::cli {
 
@@ -72,10 +74,7 @@ namespace {
 
 constexpr uint64_t kMostPoints = 4096;
 
-struct Case {
-  std::string title;
-  std::vector<whatif::Asked> asked;
-};
+using Case = WhatifQuestion;
 
 std::vector<whatif::Asked> AskedByOptions(const Arguments& arguments) {
   std::vector<whatif::Asked> asked;
@@ -157,6 +156,8 @@ int List() {
 int Answer(const std::string& path, const Arguments& arguments, const Terminal& terminal) {
   const Result<std::vector<Case>> cases = CasesOf(arguments);
   if (!cases.ok()) return Fail(cases.error().sentence);
+  const bool table = arguments.Has("sweep") || arguments.Has("compare");
+  if (snapshot::LooksLikeSnapshot(path)) return AnswerForSnapshot(path, *cases, table, arguments, terminal);
   const Result<report::Request> request = DeviceRequest(arguments);
   if (!request.ok()) return Fail(request.error().sentence);
   int code = kDone;
@@ -166,7 +167,7 @@ int Answer(const std::string& path, const Arguments& arguments, const Terminal& 
   const whatif::Baseline& baseline = (*recorded)->baseline;
   whatif::Predictor predictor(step, baseline);
 
-  WhatifAnswer answer{path, &step, &baseline, {}, arguments.Has("sweep") || arguments.Has("compare")};
+  WhatifAnswer answer{path, &step, &baseline, {}, table};
   bool refused = false;
   for (const Case& one : *cases) {
     Result<whatif::Prediction> prediction = predictor.Predict(one.asked);

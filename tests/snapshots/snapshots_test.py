@@ -151,6 +151,22 @@ class RealSnapshots(unittest.TestCase):
                 self.assertEqual(report["peak"]["allocated_bytes"], replayed["peak"]["allocated_bytes"])
                 self.assertEqual(report["devices"][0]["peak_reserved_bytes"], replayed["peak"]["reserved_bytes"])
 
+    def test_whatif_answers_other_settings_as_replay_does_and_refuses_the_rest(self) -> None:
+        path, settings = os.path.join(SNAPSHOTS, "small_from_empty.pickle"), "max_split_size_mb:32"
+        replayed = json.loads(run("replay", path, "--settings", settings, "--json").stdout)["peak"]
+        answered = run("whatif", path, "--alloc-conf", settings, "--json")
+        self.assertEqual(answered.returncode, 0)
+        answer = json.loads(answered.stdout)
+        for key in ("allocated_bytes", "reserved_bytes"):
+            self.assertEqual(answer["after"]["peak"][key], replayed[key])
+        self.assertLess(answer["after"]["peak"]["reserved_bytes"], answer["before"]["peak"]["reserved_bytes"])
+        compared = run("whatif", path, "--compare", f"alloc-conf={settings}", "--compare", "batch=0.5x", "--json")
+        self.assertEqual(compared.returncode, 3)
+        cases = json.loads(compared.stdout)["cases"]
+        self.assertEqual(cases[0]["after"], answer["after"])
+        self.assertIn("vramscope record", cases[1]["refused"][0]["reason"])
+        self.assertIn("vramscope record", run("whatif", path, "--batch", "0.5x").stdout)
+
     def test_pytorchs_own_viewer_opens_what_was_written(self) -> None:
         python = os.environ.get("VRAMSCOPE_TEST_PYTHON", "")
         if not python or subprocess.run([python, "-c", "import torch"], stderr=subprocess.DEVNULL).returncode != 0:

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/cli/whatif_snapshot.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "profiler/allocator/rerun.h"
+#include "profiler/cli/subject_file.h"
+#include "profiler/cli/verb.h"
+#include "profiler/cli/whatif_screen.h"
+
+namespace vramscope::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using allocator::PeakUse;
+using allocator::RerunResult;
+
+constexpr const char* kRecord =
+    "a snapshot has blocks and no operators. Record the program, vramscope record -- python train.py, and "
+    "ask "
+    "its trace.";
+
+struct Answered {
+  const WhatifQuestion* question = nullptr;
+  RerunResult result;  // with what was applied
+  std::vector<whatif::Applied> applied;
+  std::vector<whatif::Refused> refused;
+};
+
+Result<Answered> Ask(const allocator::History& history, const WhatifQuestion& question) {
+  const std::string settings = whatif::AllocatorSettingsLever().info().name;
+  Answered answered{&question, {}, {}, {}};
+  allocator::RerunRequest request{history.settings};
+  for (const whatif::Asked& asked : question.asked) {
+    if (asked.lever == settings) {
+      request.settings = asked.value;
+      answered.applied.push_back({asked, {}});
+    } else if (whatif::FindLever(asked.lever) == nullptr) {
+      answered.refused.push_back({asked, "there is no such lever; vramscope whatif --list shows them."});
+    } else {
+      answered.refused.push_back({asked, kRecord});
+    }
+  }
+  Result<RerunResult> result = allocator::Rerun(history, request);
+  if (!result.ok()) return result.error();
+  answered.result = std::move(*result);
+  for (whatif::Applied& applied : answered.applied) {
+    applied.outcome.code = "PYTORCH_CUDA_ALLOC_CONF=" + request.settings;
+    applied.outcome.notes = answered.result.notes;
+  }
+  return answered;
+}
+
+Json PeakJson(const PeakUse& peak) {
+  return {{"peak",
+           {{"allocated_bytes", peak.allocated_bytes},
+            {"reserved_bytes", peak.reserved_bytes},
+            {"requested_bytes", nullptr},
+            {"phase", nullptr},
+            {"category", nullptr},
+            {"categories", Json::object()}}}};
+}
+
+Json AnswerJson(const Answered& answered) {
+  whatif::Prediction levers;
+  levers.levers = answered.applied;
+  Json refused = Json::array();
+  for (const whatif::Refused& one : answered.refused)
+    refused.push_back({{"lever", one.asked.lever}, {"value", one.asked.value}, {"reason", one.reason}});
+  return {{"after", PeakJson(answered.result.peak)},
+          {"error_band", nullptr},
+          {"levers", LeversJson(levers)},
+          {"refused", refused}};
+}
+
+std::string AllJson(const fragmentation::Subject& subject, const PeakUse& before,
+                    const std::vector<Answered>& answers, bool table) {
+  Json document = {{"schema_version", 1},
+                   {"device", subject.device},
+                   {"process", nullptr},
+                   {"step", nullptr},
+                   {"recorded_allocated_bytes", nullptr},
+                   {"before", PeakJson(before)}};
+  if (!table) {
+    document.update(AnswerJson(answers.front()));
+  } else {
+    document["cases"] = Json::array();
+    for (const Answered& answered : answers) {
+      Json one = {{"title", answered.question->title}};
+      one.update(AnswerJson(answered));
+      document["cases"].push_back(one);
+    }
+  }
+  return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string AllText(const std::string& path, const fragmentation::Subject& subject, const PeakUse& before,
+                    const std::vector<Answered>& answers, const Terminal& terminal) {
+  std::string text = fmt::format("{}: a snapshot of {}.\n\n", terminal.Paint(Printable(path), Ink::Bold()),
+                                 Printable(subject.device));
+  Table table({Align::kLeft, Align::kRight, Align::kRight, Align::kRight, Align::kRight});
+  table.AddRow({"", "allocated", "", "reserved", ""});
+  table.AddRow(
+      {"as recorded", FormatBytes(before.allocated_bytes), "", FormatBytes(before.reserved_bytes), ""});
+  for (const Answered& answered : answers) {
+    if (answered.applied.empty()) continue;
+    std::string title = answered.question->title;
+    if (title.empty())
+      title = answered.applied.front().asked.lever + " " + answered.applied.front().asked.value;
+    const PeakUse& after = answered.result.peak;
+    table.AddRow({Printable(title), FormatBytes(after.allocated_bytes),
+                  ChangeText(before.allocated_bytes, after.allocated_bytes),
+                  FormatBytes(after.reserved_bytes),
+                  ChangeText(before.reserved_bytes, after.reserved_bytes)});
+  }
+  text += table.ToString();
+  for (const Answered& answered : answers) {
+    for (const whatif::Applied& applied : answered.applied) text += "\n" + Printable(LeverLines(applied));
+    for (const whatif::Refused& refused : answered.refused)
+      text += fmt::format("\n  not applied: --{} {}: {}\n", Printable(refused.asked.lever),
+                          Printable(refused.asked.value), refused.reason);
+  }
+  return text;
+}
+
+}  // namespace
+
+int AnswerForSnapshot(const std::string& path, const std::vector<WhatifQuestion>& questions, bool table,
+                      const Arguments& arguments, const Terminal& terminal) {
+  const auto file = OpenSubject(path, arguments);
+  if (!file.ok()) return Fail(file.error().sentence);
+  const fragmentation::Subject& subject = (*file)->subject;
+  const auto before = allocator::Rerun(subject.history, {subject.history.settings});
+  if (!before.ok()) return Fail(path + ": " + before.error().sentence, kCannotJudge);
+  std::vector<Answered> answers;
+  bool refused = false;
+  for (const WhatifQuestion& question : questions) {
+    Result<Answered> answered = Ask(subject.history, question);
+    if (!answered.ok()) return Fail(path + ": " + answered.error().sentence, kCannotJudge);
+    refused |= !answered->refused.empty();
+    answers.push_back(std::move(*answered));
+  }
+  fmt::print("{}", arguments.Has("json") ? AllJson(subject, before->peak, answers, table)
+                                         : AllText(path, subject, before->peak, answers, terminal));
+  return refused ? kCannotJudge : kDone;
+}
+
+}  // namespace vramscope::cli
