@@ -35,9 +35,9 @@ Changes ContentOf(const Changes& changes) {
 }
 
 whatif::ErrorBand Judge::BandOf(const Changes& changes) const {
-  std::vector<std::string_view> levers;
-  for (const whatif::Asked& change : changes) levers.emplace_back(change.lever);
-  return need_.bound ? whatif::BandOf(levers) : whatif::ErrorBand{};
+  std::vector<std::string> asked;
+  for (const whatif::Asked& change : changes) asked.push_back(change.lever + "=" + change.value);
+  return need_.bound ? whatif::BandOf(asked) : whatif::ErrorBand{};
 }
 
 const Verdict& Judge::Of(const Changes& changes, uint64_t limit) {

@@ -147,14 +147,14 @@ Result<Prediction> Predictor::Judge(Changed changed, UseOverStep* over_step) con
   Prediction prediction;
   prediction.before = baseline_.use;
   prediction.after = *after;
-  std::vector<std::string_view> applied;
+  std::vector<std::string> applied;
   for (Applied& lever : changed.levers) {
     if (lever.asked.lever == EmptyCacheLever().info().name)
       TellEmptyCacheTime(after->allocator, lever.outcome);
     if (lever.asked.lever == BatchLever().info().name)
       TellWhyBatchSavesNothing(baseline_.use, *after, lever.outcome);
   }
-  for (const Applied& lever : changed.levers) applied.emplace_back(lever.asked.lever);
+  for (const Applied& lever : changed.levers) applied.push_back(lever.asked.lever + "=" + lever.asked.value);
   prediction.band = BandOf(applied);
   prediction.levers = std::move(changed.levers);
   prediction.refused = std::move(changed.refused);

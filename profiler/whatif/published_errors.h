@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far predictions were from the truth where somebody looked: the table of docs/accuracy.md, "Predicted
-// changes", and the bounds that follow from it for a prediction.
+// How far predictions were from the truth where somebody looked: the table "Bounds" of docs/accuracy.md, and
+// what follows from it for a prediction.
 //
 // Why in the code: a figure without its error is half an answer, and what fits by less than the error does
-// not fit. A test holds this table against the page.
+// not fit. A test holds this table against the page; tests/whatif_accuracy/bounds.py makes both.
+//
+//                    predicted
+//   ├─── less by ───────┼────── more by ──────┤     of the truth, 99 of 100 cases each way
+//   (and a block or a segment less)       (and a block or a segment more)
 #pragma once
 
 #include <cstdint>
@@ -14,41 +18,57 @@
 
 namespace vramscope::whatif {
 
-// A row of the page: one change, made to several programs. Errors are predicted / re-run - 1, in per cent.
-struct PublishedErrors {
-  const char* row;    // its name there
-  const char* lever;  // of Levers()
-  uint32_t cells;     // programs
-  double allocated_median;
-  double allocated_worst;  // with its sign: below 0 = more was taken than predicted
-  double reserved_median;
-  double reserved_worst;
+// A share of the truth in per cent; kExact: the truth is what was predicted, and no byte is added.
+inline constexpr double kExact = -1;
+
+// What the truth kept to in 99 of 100 cases of one lever, or of those of its settings that begin alike.
+struct PublishedBounds {
+  const char* lever;  // "offload" or "offload=activations"
+  uint32_t cells;     // cases: programs, each with a change
+  double allocated_more;
+  double allocated_less;
+  double reserved_more;
+  double reserved_less;
 };
-[[nodiscard]] std::span<const PublishedErrors> AllPublishedErrors();
+[[nodiscard]] std::span<const PublishedBounds> AllPublishedBounds();
+
+// One side of one peak: truth = predicted / (1 - share) + bytes at most, predicted / (1 + share) - bytes at
+// least.
+struct Allowance {
+  double share = 0;
+  uint64_t bytes = 0;
+
+  [[nodiscard]] uint64_t AtMost(uint64_t predicted) const;
+  [[nodiscard]] uint64_t AtLeast(uint64_t predicted) const;
+};
 
 // What the truth is expected not to exceed.
 struct ErrorBand {
-  double allocated_share = 0;             // of the predicted peak, either way
-  double reserved_share = 0;              // the same
-  uint64_t allocated_bytes = 0;           // and so much beside it
-  uint64_t reserved_bytes = 0;            // the same
+  Allowance allocated_more;
+  Allowance allocated_less;
+  Allowance reserved_more;
+  Allowance reserved_less;
   uint32_t cells = 0;                     // of the lever that was measured least; 0 = no lever
   std::vector<std::string> not_measured;  // levers without a row: the worst of all rows stands for them
 
-  [[nodiscard]] uint64_t AllocatedAtMost(uint64_t predicted) const;
-  [[nodiscard]] uint64_t AllocatedAtLeast(uint64_t predicted) const;
-  [[nodiscard]] uint64_t ReservedAtMost(uint64_t predicted) const;
-  [[nodiscard]] uint64_t ReservedAtLeast(uint64_t predicted) const;
+  [[nodiscard]] uint64_t AllocatedAtMost(uint64_t predicted) const {
+    return allocated_more.AtMost(predicted);
+  }
+  [[nodiscard]] uint64_t AllocatedAtLeast(uint64_t predicted) const {
+    return allocated_less.AtLeast(predicted);
+  }
+  [[nodiscard]] uint64_t ReservedAtMost(uint64_t predicted) const { return reserved_more.AtMost(predicted); }
+  [[nodiscard]] uint64_t ReservedAtLeast(uint64_t predicted) const {
+    return reserved_less.AtLeast(predicted);
+  }
 };
 
 // The confidence of the bounds, each way.
 inline constexpr double kBandConfidence = 0.99;
 
-// For levers together: their misses add up. Of n measured programs the worst stands at the n / (n + 1)
-// quantile of the misses, which are taken to fall off exponentially; from it the 99 % quantile follows, worst
-// x ln 100 / ln (n + 1), while fewer than 99 were measured. A row without a miss adds nothing; beside the
-// share there is always one block that was not worth splitting (1 MiB, allocated) and one segment (20 MiB,
-// reserved).
-[[nodiscard]] ErrorBand BandOf(std::span<const std::string_view> levers);
+// For changes together, "checkpoint=all" or just "checkpoint": their shares add up. Of rows that a change
+// begins with, the longest counts. Unless all of them are exact there is beside the shares one block
+// that was not worth splitting (1 MiB, allocated) and one segment (20 MiB, reserved).
+[[nodiscard]] ErrorBand BandOf(std::span<const std::string> changes);
 
 }  // namespace vramscope::whatif

@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstdio>
 #include <fstream>
 #include <map>
 #include <sstream>
@@ -15,8 +14,6 @@
 
 namespace vramscope::whatif {
 namespace {
-
-using Row = std::map<std::string, std::string>;  // by column: "cells", "allocated: worst", ...
 
 std::vector<std::string> CellsOf(const std::string& line) {
   std::vector<std::string> cells;
@@ -29,83 +26,86 @@ std::vector<std::string> CellsOf(const std::string& line) {
   return cells;
 }
 
-// The tables of changes below "## Predicted changes"; of a change that stands in two, models that were looked
-// at once come first and count. A column "worst" belongs to the quantity that the header named last.
-std::map<std::string, Row> PublishedTable() {
+// The rows of the table below "### Bounds".
+std::map<std::string, std::vector<std::string>> PublishedTable() {
   std::ifstream page(std::string(VRAMSCOPE_SOURCE_DIR) + "/docs/accuracy.md");
-  std::map<std::string, Row> table;
-  std::vector<std::string> columns;
+  std::map<std::string, std::vector<std::string>> table;
   bool here = false;
   for (std::string line; std::getline(page, line);) {
-    if (line.starts_with("## ")) here = line == "## Predicted changes";
-    if (!here || !line.starts_with("|")) {
-      columns.clear();
-      continue;
-    }
+    if (line.starts_with("#")) here = line == "### Bounds";
+    if (!here || !line.starts_with("|")) continue;
     const std::vector<std::string> cells = CellsOf(line);
-    if (columns.empty()) {
-      std::string quantity;
-      for (std::string column : cells) {
-        if (const size_t colon = column.find(": "); colon != std::string::npos)
-          quantity = column.substr(0, colon + 2);
-        else if (!quantity.empty() && (column == "worst" || column == "p95" || column == "bias"))
-          column = quantity + column;
-        columns.push_back(column);
-      }
-      continue;
-    }
-    if (columns.front() != "change" || cells.front().starts_with("---") || cells.front() == "all") continue;
-    Row row;
-    for (size_t i = 0; i < std::min(columns.size(), cells.size()); ++i) row[columns[i]] = cells[i];
-    table.emplace(cells.front(), std::move(row));
+    if (cells.front() != "lever" && !cells.front().starts_with("---")) table.emplace(cells.front(), cells);
   }
   return table;
 }
 
+double ShareOf(const std::string& cell) { return cell == "exact" ? kExact : std::stod(cell); }
+
 TEST(PublishedErrorsTest, TheyAreThoseOfThePage) {
-  std::map<std::string, Row> page = PublishedTable();
+  std::map<std::string, std::vector<std::string>> page = PublishedTable();
   ASSERT_FALSE(page.empty());
-  for (const PublishedErrors& row : AllPublishedErrors()) {
-    ASSERT_TRUE(page.contains(row.row)) << "docs/accuracy.md has no row " << row.row;
-    Row& published = page[row.row];
-    EXPECT_EQ(row.cells, std::stoul(published["cells"])) << row.row;
-    EXPECT_DOUBLE_EQ(row.allocated_median, std::stod(published["allocated: median"])) << row.row;
-    EXPECT_DOUBLE_EQ(row.allocated_worst, std::stod(published["allocated: worst"])) << row.row;
-    EXPECT_DOUBLE_EQ(row.reserved_median, std::stod(published["reserved: median"])) << row.row;
-    EXPECT_DOUBLE_EQ(row.reserved_worst, std::stod(published["reserved: worst"])) << row.row;
-    EXPECT_NE(FindLever(row.lever), nullptr) << row.lever;
-    page.erase(row.row);
+  for (const PublishedBounds& row : AllPublishedBounds()) {
+    ASSERT_TRUE(page.contains(row.lever)) << "docs/accuracy.md has no bounds of " << row.lever;
+    const std::vector<std::string>& published = page[row.lever];
+    ASSERT_EQ(published.size(), 6u) << row.lever;
+    EXPECT_EQ(row.cells, std::stoul(published[1])) << row.lever;
+    EXPECT_DOUBLE_EQ(row.allocated_more, ShareOf(published[2])) << row.lever;
+    EXPECT_DOUBLE_EQ(row.allocated_less, ShareOf(published[3])) << row.lever;
+    EXPECT_DOUBLE_EQ(row.reserved_more, ShareOf(published[4])) << row.lever;
+    EXPECT_DOUBLE_EQ(row.reserved_less, ShareOf(published[5])) << row.lever;
+    const std::string name = row.lever;
+    EXPECT_NE(FindLever(name.substr(0, name.find('='))), nullptr) << row.lever;
+    page.erase(row.lever);
   }
   for (const auto& [row, columns] : page)
-    ADD_FAILURE() << "docs/accuracy.md has a row that predictions do not know: " << row;
+    ADD_FAILURE() << "docs/accuracy.md has bounds that predictions do not know: " << row;
 }
 
 // Whatever the table says, these hold.
-TEST(PublishedErrorsTest, ABandReachesTheWorstThatWasPublished) {
-  for (const PublishedErrors& row : AllPublishedErrors()) {
-    const std::string_view lever = row.lever;
+TEST(PublishedErrorsTest, ABandReachesWhatWasPublished) {
+  constexpr uint64_t kTruth = 10'000'000'000;
+  for (const PublishedBounds& row : AllPublishedBounds()) {
+    const std::string lever = row.lever;
     const ErrorBand band = BandOf({&lever, 1});
-    constexpr uint64_t kPredicted = 10ull << 30;
-    const auto truth = static_cast<uint64_t>(kPredicted / (1 - std::abs(row.reserved_worst) / 100));
-    EXPECT_GE(band.ReservedAtMost(kPredicted), kPredicted);
-    EXPECT_GE(band.ReservedAtMost(kPredicted) + kPredicted / 100, truth) << row.row;
-    EXPECT_LE(band.ReservedAtLeast(kPredicted), kPredicted);
+    // What such a miss would have been predicted as.
+    const auto predicted = [](double share) {
+      return static_cast<uint64_t>(kTruth * (1 - std::max(0.0, share) / 100)) + 2;
+    };
+    EXPECT_GE(band.ReservedAtMost(predicted(row.reserved_more)), kTruth) << row.lever;
+    EXPECT_GE(band.AllocatedAtMost(predicted(row.allocated_more)), kTruth) << row.lever;
+    EXPECT_LE(band.ReservedAtLeast(kTruth), kTruth) << row.lever;
+    EXPECT_LE(band.AllocatedAtLeast(kTruth), kTruth) << row.lever;
+    if (row.reserved_more == kExact) {
+      EXPECT_EQ(band.ReservedAtMost(kTruth), kTruth) << row.lever;
+    }
     EXPECT_TRUE(band.not_measured.empty());
   }
 }
 
 TEST(PublishedErrorsTest, ManyLeversTogetherAreLessSureThanEach) {
-  const std::string_view both[] = {"accumulate", "checkpoint"};
+  const std::string both[] = {"accumulate", "checkpoint"};
   const ErrorBand one = BandOf({both, 1}), two = BandOf(both);
-  EXPECT_GT(two.reserved_share, one.reserved_share);
+  EXPECT_GT(two.reserved_more.share, one.reserved_more.share);
   EXPECT_EQ(BandOf({}).ReservedAtMost(1000), 1000u);
 }
 
+TEST(PublishedErrorsTest, ARowOfASettingCountsForWhatBeginsWithIt) {
+  for (const PublishedBounds& row : AllPublishedBounds()) {
+    const std::string name = row.lever;
+    const size_t equals = name.find('=');
+    if (equals == std::string::npos) continue;
+    const std::string changes[] = {name + ":more", name.substr(0, equals) + "=other"};
+    EXPECT_EQ(BandOf({changes, 1}).cells, row.cells) << name;
+    EXPECT_NE(BandOf({changes + 1, 1}).cells, row.cells) << name;
+  }
+}
+
 TEST(PublishedErrorsTest, ALeverThatNobodyMeasuredIsSaidToBe) {
-  const std::string_view lever = "no such lever";
+  const std::string lever = "no such lever=1";
   const ErrorBand band = BandOf({&lever, 1});
   EXPECT_THAT(band.not_measured, testing::ElementsAre("no such lever"));
-  EXPECT_GT(band.reserved_share, 0);
+  EXPECT_GT(band.reserved_more.share, 0);
 }
 
 }  // namespace

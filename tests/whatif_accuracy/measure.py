@@ -25,6 +25,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Dict, Iterator, List, NamedTuple, Tuple, Union
 
+import bounds
 from cells import Cell, Peaks, misses, table
 from subjects import ALL, DEVELOPMENT, HELD_OUT, SIZES, possible, words
 
@@ -272,6 +273,12 @@ def print_tables(results: Results) -> None:
         chosen = [cell for cell in cells if cell.model in models]
         if chosen:
             print(f"\n{title}: {', '.join(dict.fromkeys(cell.model for cell in chosen))}\n\n{table(chosen, LEVERS)}\n\n{misses(chosen)}")
+    changes = {name: [bounds.change_of(lever[2:], value) for lever, value in zip(asked[::2], asked[1::2])] for name, (asked, _) in LEVERS.items()}
+    known = bounds.bounds(cells, changes)
+    print(f"\nBounds:\n\n{bounds.table(known)}\n\n{bounds.in_code(known)}\n")
+    for peak, found in bounds.outside(cells, changes).items():
+        print(f"{peak}: {len(found)} of {len(cells)} are above the bounds of the other models")
+        print("".join(f"  {cell.model} {cell.size}, {cell.lever}: {100 * (cell.allocated if peak == 'allocated' else cell.reserved):+.2f}\n" for cell in found), end="")
     print("\nWithout an answer:")
     for what, programs in results.without_answer().items():
         print(f"  {what}: {', '.join(programs)}")
