@@ -129,6 +129,13 @@ void Layout::CompleteFree(const allocator::Event& event, uint32_t index) {
   (void)Free(place);
 }
 
+bool Layout::FreeAtOnce(const allocator::Event& requested) {
+  const BlockIndex place = FindBlock(requested.address);
+  if (place == kNoIndex || blocks_[place].use != BlockUse::kAllocated) return false;
+  (void)Free(place);
+  return true;
+}
+
 // Makes a block free and merges it with its free neighbours. Returns the block that has its bytes now.
 BlockIndex Layout::Free(BlockIndex index) {
   Block& block = blocks_[index];
@@ -146,7 +153,7 @@ BlockIndex Layout::Free(BlockIndex index) {
 // Cuts a free block after `bytes`; returns the new one behind the cut.
 BlockIndex Layout::SplitFree(BlockIndex index, uint64_t bytes) {
   assert(bytes > 0 && bytes < blocks_[index].bytes);
-  Count(blocks_[index], -1);
+  CountWhole(blocks_[index], -1);
   Block rest = blocks_[index];
   rest.address += bytes;
   rest.bytes -= bytes;
@@ -156,20 +163,20 @@ BlockIndex Layout::SplitFree(BlockIndex index, uint64_t bytes) {
   if (block.next != kNoIndex) blocks_[block.next].previous = behind;
   block.next = behind;
   block.bytes = bytes;
-  Count(block, +1);
-  Count(blocks_[behind], +1);
+  CountWhole(block, +1);
+  CountWhole(blocks_[behind], +1);
   return behind;
 }
 
 BlockIndex Layout::MergeWithNext(BlockIndex index) {
   Block& block = blocks_[index];
   const BlockIndex gone = block.next;
-  Count(block, -1);
-  Count(blocks_[gone], -1);
+  CountWhole(block, -1);
+  CountWhole(blocks_[gone], -1);
   block.bytes += blocks_[gone].bytes;
   block.next = blocks_[gone].next;
   if (block.next != kNoIndex) blocks_[block.next].previous = index;
-  Count(block, +1);
+  CountWhole(block, +1);
   DeleteBlock(gone);
   return index;
 }
@@ -199,9 +206,7 @@ BlockIndex Layout::FindBlock(uint64_t address) const {
   return found == nullptr ? kNoIndex : *found;
 }
 
-uint64_t Layout::WholeBytes(const Block& block) const {
-  const Segment& segment = segments_[block.segment];
-  if (!segment.expandable()) return block.bytes == segment.bytes ? block.bytes : 0;
+uint64_t Layout::WholePages(const Block& block, const Segment& segment) {
   // Pages are counted from the segment's begin, which lies on the border of one.
   const uint64_t page = segment.page_bytes;
   const uint64_t first = (block.address - segment.address + page - 1) / page;
@@ -209,9 +214,19 @@ uint64_t Layout::WholeBytes(const Block& block) const {
   return last > first ? (last - first) * page : 0;
 }
 
+namespace {
+
+void AddSigned(uint64_t& sum, uint64_t bytes, int sign) { sum += sign > 0 ? bytes : ~bytes + 1; }
+
+}  // namespace
+
+void Layout::CountWhole(const Block& block, int sign) {
+  AddSigned(domains_[segments_[block.segment].domain].whole, WholeBytes(block), sign);
+}
+
 void Layout::Count(const Block& block, int sign) {
   Domain& domain = domains_[segments_[block.segment].domain];
-  const auto add = [sign](uint64_t& sum, uint64_t bytes) { sum += sign > 0 ? bytes : ~bytes + 1; };
+  const auto add = [sign](uint64_t& sum, uint64_t bytes) { AddSigned(sum, bytes, sign); };
   switch (block.use) {
     case BlockUse::kFree:
       add(domain.free, block.bytes);
@@ -224,6 +239,8 @@ void Layout::Count(const Block& block, int sign) {
     case BlockUse::kAllocated:
       break;
   }
+  add(held_.allocated, block.bytes);
+  add(held_.requested, block.requested_bytes);
   const uint64_t plain = std::min(allocator::PlainlyRounded(block.requested_bytes), block.bytes);
   const uint64_t rounded = std::min(std::max(rules_.Rounded(block.requested_bytes), plain), block.bytes);
   add(domain.allocated, block.bytes);

@@ -101,6 +101,9 @@ class Layout {
   void AddSegment(const allocator::SegmentState& segment);
   // The next event. `index` is its number, remembered as `born`.
   void Apply(const allocator::Event& event, uint32_t index);
+  // A free that is complete as soon as it is asked for, which most are: two events in one. False, and nothing
+  // is done, where no block is allocated there.
+  bool FreeAtOnce(const allocator::Event& requested);
 
   // Live segments in order of address.
   [[nodiscard]] const std::vector<std::pair<uint64_t, SegmentIndex>>& segments() const { return by_address_; }
@@ -114,10 +117,21 @@ class Layout {
   [[nodiscard]] const Rules& rules() const { return rules_; }
   [[nodiscard]] const Troubles& troubles() const { return troubles_; }
   // Of a free block: bytes that the allocator could give back to the driver.
-  [[nodiscard]] uint64_t WholeBytes(const Block& block) const;
+  [[nodiscard]] uint64_t WholeBytes(const Block& block) const {
+    const Segment& segment = segments_[block.segment];
+    if (segment.expandable()) return WholePages(block, segment);
+    return block.bytes == segment.bytes ? block.bytes : 0;
+  }
 
   // All domains added up.
   [[nodiscard]] Domain Total() const;
+  // Of these sums what a walk looks at after every event: kept, not added up.
+  struct Held {
+    uint64_t reserved = 0;
+    uint64_t allocated = 0;
+    uint64_t requested = 0;
+  };
+  [[nodiscard]] const Held& held() const { return held_; }
 
  private:
   void Allocate(const allocator::Event& event, uint32_t index);
@@ -141,8 +155,11 @@ class Layout {
   SegmentIndex PlaceSegment(const Segment& segment);
   uint32_t DomainFor(allocator::PoolIndex pool, allocator::StreamIndex stream, bool large);
 
+  static uint64_t WholePages(const Block& block, const Segment& segment);
   // Adds (sign 1) or takes away (-1) a block in the sums of its domain.
   void Count(const Block& block, int sign);
+  // The same of a free block that is cut or merged, which changes only what could be given back.
+  void CountWhole(const Block& block, int sign);
   void CountFrom(BlockIndex from, int sign);
   void Trouble(uint64_t Troubles::*kind, uint32_t index);
 
@@ -153,6 +170,7 @@ class Layout {
   std::vector<SegmentIndex> spare_segments_;
   std::vector<std::pair<uint64_t, SegmentIndex>> by_address_;
   std::vector<Domain> domains_;
+  Held held_;
   model::FlatMap begins_;  // address -> BlockIndex, all blocks
   Troubles troubles_;
 };

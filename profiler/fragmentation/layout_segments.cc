@@ -22,6 +22,7 @@ SegmentIndex Layout::NewSegment(uint64_t address, uint64_t bytes, uint64_t page_
   segment.domain = domain;
   const SegmentIndex index = PlaceSegment(segment);
   domains_[domain].reserved += bytes;
+  held_.reserved += bytes;
   Block whole;
   whole.address = address;
   whole.bytes = bytes;
@@ -56,6 +57,7 @@ void Layout::DeleteSegment(SegmentIndex index) {
     block = next;
   }
   domains_[segment.domain].reserved -= segment.bytes;
+  held_.reserved -= segment.bytes;
   by_address_.erase(std::lower_bound(by_address_.begin(), by_address_.end(), segment.address, Below));
   segment = Segment{};
   spare_segments_.push_back(index);

@@ -204,6 +204,38 @@ TEST_P(LayoutTest, TheSumsAreThoseOfAllBlocksAndTheCausesAddUp) {
   }
 }
 
+TEST_P(LayoutTest, ThePeaksOfAWalkAreThoseOfAllItsMoments) {
+  RandomProgram program(seed_, GetParam());
+  program.history_.complete = true;
+  program.Run(6000);
+  const LayoutWalk walk(program.history_, RulesFor(GetParam()));
+  Layout layout(RulesFor(GetParam()));
+  uint64_t reserved = 0;
+  uint64_t allocated = 0;
+  uint64_t requested = 0;
+  uint64_t waste = 0;
+  Moment worst = 0;
+  for (Moment moment = 0; moment < walk.end(); ++moment) {
+    layout.Apply(program.history_.events[moment], moment);
+    const Domain total = layout.Total();
+    ASSERT_EQ(layout.held().reserved, total.reserved) << "moment " << moment << ", seed " << seed_;
+    ASSERT_EQ(layout.held().allocated, total.allocated) << "moment " << moment << ", seed " << seed_;
+    ASSERT_EQ(layout.held().requested, total.requested) << "moment " << moment << ", seed " << seed_;
+    reserved = std::max(reserved, total.reserved);
+    allocated = std::max(allocated, total.allocated);
+    requested = std::max(requested, total.requested);
+    if (total.reserved - total.requested > waste) {
+      waste = total.reserved - total.requested;
+      worst = moment + 1;
+    }
+  }
+  EXPECT_EQ(walk.peak_reserved(), reserved) << "seed " << seed_;
+  EXPECT_EQ(walk.peak_allocated(), allocated) << "seed " << seed_;
+  EXPECT_EQ(walk.peak_requested(), requested) << "seed " << seed_;
+  EXPECT_EQ(walk.worst(), worst) << "seed " << seed_;
+  EXPECT_EQ(walk.troubles().total(), layout.troubles().total()) << "seed " << seed_;
+}
+
 TEST_P(LayoutTest, SeekingBackAndForthIsWalkingThere) {
   RandomProgram program(seed_, GetParam());
   program.history_.complete = true;

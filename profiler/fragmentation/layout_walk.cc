@@ -15,6 +15,11 @@ namespace {
 constexpr uint64_t kMinStride = 4096;
 constexpr uint64_t kEventsPerBlock = 16;
 
+bool IsOneFree(const allocator::Event& event, const allocator::Event& next) {
+  return event.action == allocator::Action::kFreeRequested &&
+         next.action == allocator::Action::kFreeCompleted && event.address == next.address;
+}
+
 }  // namespace
 
 LayoutWalk::LayoutWalk(const allocator::History& history, const Rules& rules) : history_(history) {
@@ -47,40 +52,37 @@ void LayoutWalk::TrustTheEnd(const Rules& rules) {
 
 void LayoutWalk::Walk(Layout layout) {
   checkpoints_.push_back({0, layout});
-  Note(0, layout);
+  Note(0, layout.held());
   const auto& events = history_.events;
   uint64_t stride = std::max(kMinStride, kEventsPerBlock * layout.block_count());
+  const auto due = [&](Moment moment) { return moment - checkpoints_.back().moment >= stride; };
   for (Moment i = 0; i < events.size(); ++i) {
-    layout.Apply(events[i], i);
-    Note(i + 1, layout);
-    if (i + 1 - checkpoints_.back().moment < stride) continue;
+    // What is reserved and allocated is the same before and after the second half.
+    const bool at_once = i + 1 < events.size() && !due(i + 1) && IsOneFree(events[i], events[i + 1]) &&
+                         layout.FreeAtOnce(events[i]);
+    if (!at_once) layout.Apply(events[i], i);
+    Note(i + 1, layout.held());
+    if (at_once) ++i;
+    if (!due(i + 1)) continue;
     checkpoints_.push_back({i + 1, layout});
     stride = std::max(kMinStride, kEventsPerBlock * layout.block_count());
   }
   troubles_ = layout.troubles();
 }
 
-void LayoutWalk::Note(Moment moment, const Layout& layout) {
-  uint64_t reserved = 0;
-  uint64_t allocated = 0;
-  uint64_t requested = 0;
-  for (const Domain& domain : layout.domains()) {
-    reserved += domain.reserved;
-    allocated += domain.allocated;
-    requested += domain.requested;
-  }
-  const bool fuller = reserved > peak_reserved_;
-  if (fuller || (reserved == peak_reserved_ && allocated > allocated_when_fullest_)) {
-    peak_reserved_ = reserved;
-    allocated_when_fullest_ = allocated;
+void LayoutWalk::Note(Moment moment, const Layout::Held& held) {
+  const bool fuller = held.reserved > peak_reserved_;
+  if (fuller || (held.reserved == peak_reserved_ && held.allocated > allocated_when_fullest_)) {
+    peak_reserved_ = held.reserved;
+    allocated_when_fullest_ = held.allocated;
     fullest_ = moment;
   }
-  if (reserved - requested > most_waste_) {
-    most_waste_ = reserved - requested;
+  if (held.reserved - held.requested > most_waste_) {
+    most_waste_ = held.reserved - held.requested;
     worst_ = moment;
   }
-  peak_allocated_ = std::max(peak_allocated_, allocated);
-  peak_requested_ = std::max(peak_requested_, requested);
+  peak_allocated_ = std::max(peak_allocated_, held.allocated);
+  peak_requested_ = std::max(peak_requested_, held.requested);
 }
 
 const LayoutWalk::Checkpoint& LayoutWalk::Before(Moment moment) const {

@@ -50,7 +50,7 @@ class LayoutWalk {
     Layout layout;
   };
   void Walk(Layout layout);
-  void Note(Moment moment, const Layout& layout);
+  void Note(Moment moment, const Layout::Held& held);
   void TrustTheEnd(const Rules& rules);
   [[nodiscard]] const Checkpoint& Before(Moment moment) const;
 
