@@ -5,35 +5,47 @@ namespace vramscope::classify {
 
 bool Births::WasHeld(const model::Block& block) {
   if (block.stack == 0 || run_.source == nullptr) return false;
+  if (block.stack == last_stack_) return last_held_;
   const auto [known, fresh] = held_stacks_.try_emplace(block.stack, false);
   if (fresh) {
     const auto frames = run_.source->Stack(block.stack);
     known->second = frames.size() == 1 && run_.Text(frames.front()) == trace::kHeldFrame;
   }
-  return known->second;
+  last_stack_ = block.stack;
+  last_held_ = known->second;
+  return last_held_;
+}
+
+Birth Births::BirthIn(const timeline::Span& span, const timeline::Training& training) {
+  Birth birth;
+  birth.part = span.part;
+  birth.step = span.step;
+  birth.backward = span.backward;
+  if (const timeline::Step* next = training.StepNumber(span.step + 1);
+      span.step != 0 && next != nullptr && next->complete) {
+    birth.next_step_end = next->end;
+  }
+  return birth;
 }
 
 Birth Births::Of(const model::Block& block) {
   const model::ProcessIndex process = run_.ProcessOf(block);
   const timeline::Training& training = training_[process];
   const auto& spans = training.spans();
-  size_t& at = positions_[process];
-  while (at + 1 < spans.size() && spans[at + 1].begin <= block.alloc_event) ++at;
-  const timeline::Span& span = spans[at];
+  Place& place = places_[process];
+  if (WasHeld(block)) return {.held = true};
+  while (place.span + 1 < spans.size() && spans[place.span + 1].begin <= block.alloc_event) {
+    ++place.span;
+    place.known = false;
+  }
+  if (!place.known) place.birth = BirthIn(spans[place.span], training);
+  place.known = true;
 
-  Birth birth;
-  birth.held = WasHeld(block);
-  if (birth.held) return birth;
-  birth.part = training.LoadsDataBeside(block.thread, block.alloc_event) ? timeline::Part::kData : span.part;
-  birth.step = span.step;
-  birth.backward = span.backward;
+  Birth birth = place.birth;
+  if (training.LoadsDataBeside(block.thread, block.alloc_event)) birth.part = timeline::Part::kData;
   const auto& steps = training.steps();
   birth.before_first_step =
       !steps.empty() && block.alloc_event < steps.front().begin && birth.part != timeline::Part::kEvaluation;
-  if (const timeline::Step* next = training.StepNumber(span.step + 1);
-      span.step != 0 && next != nullptr && next->complete) {
-    birth.next_step_end = next->end;
-  }
   return birth;
 }
 

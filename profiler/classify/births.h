@@ -26,17 +26,26 @@ struct Birth {
 class Births {
  public:
   Births(const model::Run& run, std::span<const timeline::Training> training)
-      : run_(run), training_(training), positions_(training.size(), 0) {}
+      : run_(run), training_(training), places_(training.size()) {}
 
   [[nodiscard]] Birth Of(const model::Block& block);
 
  private:
+  // A span, and what is the same for all blocks that are born in it.
+  struct Place {
+    size_t span = 0;
+    bool known = false;
+    Birth birth;
+  };
   [[nodiscard]] bool WasHeld(const model::Block& block);
+  static Birth BirthIn(const timeline::Span& span, const timeline::Training& training);
 
   const model::Run& run_;
   std::unordered_map<uint32_t, bool> held_stacks_;  // by stack: is it the one of trace::kHeldFrame?
+  uint32_t last_stack_ = 0;                         // that was looked at: mostly the next block's too
+  bool last_held_ = false;
   std::span<const timeline::Training> training_;
-  std::vector<size_t> positions_;
+  std::vector<Place> places_;  // by process
 };
 
 }  // namespace vramscope::classify

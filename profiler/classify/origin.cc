@@ -37,17 +37,8 @@ const Origins::StepBlocks& Origins::BlocksOf(const Key& key) {
   const auto [entry, fresh] = blocks_.try_emplace(key);
   if (!fresh) return entry->second;
   const timeline::Step& step = *training_[key.process].StepNumber(key.step);
-  BlockId low = 0;
-  auto high = static_cast<BlockId>(run_.blocks.size());
-  while (low < high) {
-    const BlockId middle = low + (high - low) / 2;
-    if (run_.blocks[middle].alloc_event < step.begin) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  for (BlockId id = low; id < run_.blocks.size() && run_.blocks[id].alloc_event < step.end; ++id) {
+  for (BlockId id = run_.FirstBlockFrom(step.begin);
+       id < run_.blocks.size() && run_.blocks[id].alloc_event < step.end; ++id) {
     const model::Block& block = run_.blocks[id];
     if (block.device_code == key.device_code && run_.ProcessOf(block) == key.process)
       entry->second.push_back(id);

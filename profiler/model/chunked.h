@@ -2,14 +2,16 @@
 // An append-only array in chunks: elements never move and appending never copies.
 //
 // Why not std::vector: at ten million events the doubling copy of a vector costs as much memory again as the
-// blocks themselves, at the worst moment. Reading costs one more load than a vector.
+// blocks themselves, at the worst moment. Reading costs one more load than a vector. A new chunk is not
+// written to before its elements are: each page would be fetched twice.
 #pragma once
 
-#include <array>
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <new>
+#include <type_traits>
 #include <vector>
 
 namespace vramscope::model {
@@ -28,20 +30,19 @@ class Chunked {
 
   T& operator[](size_t index) {
     assert(index < size_);
-    return (*chunks_[index >> kChunkBits])[index & (kChunk - 1)];
+    return *At(index);
   }
   const T& operator[](size_t index) const {
     assert(index < size_);
-    return (*chunks_[index >> kChunkBits])[index & (kChunk - 1)];
+    return *At(index);
   }
   T& back() { return (*this)[size_ - 1]; }
   const T& back() const { return (*this)[size_ - 1]; }
 
   T& push_back(const T& value) {
-    if ((size_ & (kChunk - 1)) == 0) chunks_.push_back(std::make_unique_for_overwrite<Chunk>());
-    T& place = (*chunks_.back())[size_++ & (kChunk - 1)];
-    place = value;
-    return place;
+    if ((size_ & (kChunk - 1)) == 0)
+      chunks_.push_back(std::make_unique_for_overwrite<std::byte[]>(kChunk * sizeof(T)));
+    return *new (At(size_++)) T(value);
   }
 
   // Forward iteration; cheap enough for the passes over all blocks.
@@ -72,8 +73,13 @@ class Chunked {
   [[nodiscard]] Iterator end() const { return {this, size_}; }
 
  private:
-  using Chunk = std::array<T, kChunk>;
-  std::vector<std::unique_ptr<Chunk>> chunks_;
+  // Elements are never destroyed, and begin to live by being written.
+  static_assert(std::is_trivially_copyable_v<T> && alignof(T) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__);
+  [[nodiscard]] T* At(size_t index) const {
+    return reinterpret_cast<T*>(chunks_[index >> kChunkBits].get()) + (index & (kChunk - 1));
+  }
+
+  std::vector<std::unique_ptr<std::byte[]>> chunks_;
   size_t size_ = 0;
 };
 

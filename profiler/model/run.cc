@@ -7,6 +7,20 @@
 
 namespace vramscope::model {
 
+BlockId Run::FirstBlockFrom(EventIndex event) const {
+  BlockId low = 0;
+  auto high = static_cast<BlockId>(blocks.size());
+  while (low < high) {
+    const BlockId middle = low + (high - low) / 2;
+    if (blocks[middle].alloc_event < event) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
 DeviceIndex Run::DeviceOf(const Block& block) const {
   for (const DeviceIndex device : processes[ProcessOf(block)].devices) {
     if (devices[device].code == block.device_code) return device;

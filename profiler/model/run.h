@@ -174,6 +174,8 @@ struct Run {
   [[nodiscard]] EventIndex event_count() const { return times.size(); }
   [[nodiscard]] std::string_view Text(uint32_t id) const { return source->String(id); }
   [[nodiscard]] ProcessIndex ProcessOf(const Block& block) const { return threads[block.thread].process; }
+  // The first block that was allocated at or after `event`; blocks.size() where there is none. O(log blocks).
+  [[nodiscard]] BlockId FirstBlockFrom(EventIndex event) const;
   // The device that holds the block.
   [[nodiscard]] DeviceIndex DeviceOf(const Block& block) const;
   [[nodiscard]] const BlockFacts* FactsOf(const Block& block) const {

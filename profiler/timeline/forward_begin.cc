@@ -9,21 +9,6 @@ namespace {
 using model::BlockId;
 using model::EventIndex;
 
-// The first block that was allocated at or after `event`.
-BlockId FirstBlockFrom(const model::Run& run, EventIndex event) {
-  BlockId low = 0;
-  auto high = static_cast<BlockId>(run.blocks.size());
-  while (low < high) {
-    const BlockId middle = low + (high - low) / 2;
-    if (run.blocks[middle].alloc_event < event) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  return low;
-}
-
 EventIndex FirstBegin(const std::vector<Interval>& intervals, EventIndex begin, EventIndex end) {
   const auto within = ForwardBegin::Within(intervals, begin, end);
   return within.empty() ? end : within.front().begin;
@@ -124,7 +109,7 @@ void ForwardBegin::Learn(const Gap& gap) {
 
 uint32_t ForwardBegin::CountAllocations(model::ThreadIndex thread, EventIndex begin, EventIndex end) const {
   uint32_t count = 0;
-  for (BlockId id = FirstBlockFrom(run_, begin); id < run_.blocks.size(); ++id) {
+  for (BlockId id = run_.FirstBlockFrom(begin); id < run_.blocks.size(); ++id) {
     const model::Block& block = run_.blocks[id];
     if (block.alloc_event >= end) break;
     count += block.thread == thread ? 1 : 0;
@@ -134,7 +119,7 @@ uint32_t ForwardBegin::CountAllocations(model::ThreadIndex thread, EventIndex be
 
 EventIndex ForwardBegin::CountBack(const Gap& gap, EventIndex begin, uint32_t count) const {
   if (count == 0) return model::kNever;
-  for (BlockId id = FirstBlockFrom(run_, gap.end); id-- > 0;) {
+  for (BlockId id = run_.FirstBlockFrom(gap.end); id-- > 0;) {
     const model::Block& block = run_.blocks[id];
     if (block.alloc_event < begin) break;
     if (block.thread == gap.thread && --count == 0) return block.alloc_event;
