@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// A source whose events are made ready on a thread of their own while those before them are worked on.
+//
+// Why: decoding takes about as long as building a run of what was decoded, and a person waits for both.
+//
+//   thread   decode 1 │ decode 2 │ decode 3 │ ...        at most kBatches of kEvents wait
+//   caller            │ visit 1  │ visit 2  │ ...
+#pragma once
+
+#include "profiler/model/forwarding_source.h"
+
+namespace vramscope::model {
+
+class ReadAhead final : public ForwardingSource {
+ public:
+  using ForwardingSource::ForwardingSource;
+
+  // `visit` is called on the caller's thread, with larger batches than the source's own.
+  Status ForEachBatch(const Visit& visit) const override;
+
+ private:
+  // Few enough for a processor's cache, many enough that threads seldom wait for each other's word.
+  static constexpr size_t kEvents = 8192;
+  static constexpr size_t kBatches = 4;
+
+  class Queue;
+};
+
+}  // namespace vramscope::model
