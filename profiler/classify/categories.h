@@ -63,6 +63,9 @@ class Categories {
   Categories(const model::Run& run, std::span<const timeline::Training> training);
 
   [[nodiscard]] Life Of(model::BlockId block) const;
+  // Its category at birth, and whether it changes: most blocks have one all their life.
+  [[nodiscard]] Category AtBirth(model::BlockId block) const { return first_[block].category; }
+  [[nodiscard]] bool Changes(model::BlockId block) const { return first_[block].goes_on; }
   [[nodiscard]] const Stretch At(model::BlockId block, model::EventIndex at) const {
     return Of(block).At(at);
   }

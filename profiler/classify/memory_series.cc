@@ -7,6 +7,7 @@
 namespace vramscope::classify {
 namespace {
 
+using model::BlockId;
 using model::EventIndex;
 using timeline::Extremes;
 using timeline::MinMaxTree;
@@ -14,84 +15,127 @@ using timeline::MinMaxTree;
 // A block changes its category while it lives.
 struct Move {
   EventIndex event = 0;
+  BlockId block = 0;
   uint64_t bytes = 0;
   uint8_t from = 0;
   uint8_t to = 0;
 };
 
-uint8_t CategoryIndex(const Stretch& stretch) { return static_cast<uint8_t>(stretch.category); }
+uint8_t Number(Category category) { return static_cast<uint8_t>(category); }
 
-void FindMoves(const model::Block& block, const Life& life, std::vector<Move>& moves) {
-  for (size_t i = 1; i < life.size() && life[i].begin < block.free_event; ++i) {
-    const uint8_t from = CategoryIndex(life[i - 1]);
-    const uint8_t to = CategoryIndex(life[i]);
-    if (from != to) moves.push_back({life[i].begin, block.size, from, to});
+// The moves of the blocks that are alive, the next one first: some hundreds at a time, where all moves of a
+// long run would have to be kept and sorted.
+class Moves {
+ public:
+  void Add(BlockId id, const model::Block& block, const Life& life) {
+    for (size_t i = 1; i < life.size() && life[i].begin < block.free_event; ++i) {
+      const uint8_t from = Number(life[i - 1].category);
+      const uint8_t to = Number(life[i].category);
+      if (from == to) continue;
+      moves_.push_back({life[i].begin, id, block.size, from, to});
+      std::push_heap(moves_.begin(), moves_.end(), Later);
+    }
   }
-}
+  // kNever when there are none.
+  [[nodiscard]] EventIndex next() const { return moves_.empty() ? model::kNever : moves_.front().event; }
+  Move Take() {
+    std::pop_heap(moves_.begin(), moves_.end(), Later);
+    const Move move = moves_.back();
+    moves_.pop_back();
+    return move;
+  }
+
+ private:
+  // Of several at one event in the order of the blocks.
+  static bool Later(const Move& a, const Move& b) {
+    return a.event != b.event ? a.event > b.event : a.block > b.block;
+  }
+
+  std::vector<Move> moves_;
+};
 
 }  // namespace
+
+// Takes deltas in order; the leaves' extremes of all categories come out on the way.
+class MemorySeries::Builder {
+ public:
+  explicit Builder(MemorySeries& series) : series_(series) {}
+
+  void Add(EventIndex event, uint64_t bytes, uint8_t from, uint8_t to) {
+    if (bytes == 0) return;
+    if (event != last_event_) EndState();
+    last_event_ = event;
+    if (series_.deltas_.size() % kLeaf == 0) {
+      series_.leaf_event_.push_back(event);
+      series_.leaf_bytes_.push_back(bytes_);
+      leaves_.emplace_back();
+    }
+    const Delta delta = {event, static_cast<uint32_t>(bytes), static_cast<uint16_t>(bytes >> 32), from, to};
+    series_.deltas_.push_back(delta);
+    Apply(delta, bytes_);
+    total_ += Change(delta, kAllCategories);
+  }
+  timeline::MinMaxTree Finish() && {
+    EndState();
+    return MinMaxTree(std::move(leaves_));
+  }
+
+ private:
+  // The state after the deltas so far is that after a whole event.
+  void EndState() {
+    if (!leaves_.empty()) leaves_.back().Add(total_, static_cast<uint32_t>(series_.deltas_.size()));
+  }
+
+  MemorySeries& series_;
+  std::vector<Extremes> leaves_;
+  CategoryBytes bytes_ = {};
+  int64_t total_ = 0;
+  EventIndex last_event_ = model::kNever;
+};
 
 MemorySeries::MemorySeries(const model::Run& run, const Categories& categories,
                            model::DeviceIndex device_index) {
   const model::Device& device = run.devices[device_index];
-  std::vector<Move> moves;
-  for (const model::Change& change : device.changes) {
-    if (!change.freed()) FindMoves(run.blocks[change.block()], categories.Of(change.block()), moves);
-  }
-  std::stable_sort(moves.begin(), moves.end(),
-                   [](const Move& a, const Move& b) { return a.event < b.event; });
-
-  constexpr auto kUnattributed = static_cast<uint8_t>(Category::kUnattributed);
-  auto move = moves.begin();
+  constexpr uint8_t kUnattributed = static_cast<uint8_t>(Category::kUnattributed);
+  Builder builder(*this);
+  Moves moves;
   auto unseen = device.unseen.begin();
   int64_t unseen_bytes = 0;
   const auto add_unseen = [&] {
     const int64_t change = unseen->value - unseen_bytes;
     unseen_bytes = unseen->value;
     const auto bytes = static_cast<uint64_t>(change < 0 ? -change : change);
-    Add(unseen->event, bytes, change < 0 ? kUnattributed : kNowhere, change < 0 ? kNowhere : kUnattributed);
+    builder.Add(unseen->event, bytes, change < 0 ? kUnattributed : kNowhere,
+                change < 0 ? kNowhere : kUnattributed);
     ++unseen;
   };
   const auto add_before = [&](EventIndex event) {
     while (true) {
-      const EventIndex move_event = move == moves.end() ? model::kNever : move->event;
       const EventIndex unseen_event = unseen == device.unseen.end() ? model::kNever : unseen->event;
-      if (std::min(move_event, unseen_event) >= event) return;
-      if (unseen_event < move_event) {
+      if (std::min(moves.next(), unseen_event) >= event) return;
+      if (unseen_event < moves.next()) {
         add_unseen();
       } else {
-        Add(move->event, move->bytes, move->from, move->to);
-        ++move;
+        const Move move = moves.Take();
+        builder.Add(move.event, move.bytes, move.from, move.to);
       }
     }
   };
   for (const model::Change& change : device.changes) {
     add_before(change.event);
-    const model::Block& block = run.blocks[change.block()];
-    const Life life = categories.Of(change.block());
+    const BlockId id = change.block();
+    const model::Block& block = run.blocks[id];
+    uint8_t category = Number(categories.AtBirth(id));
     if (change.freed()) {
-      Add(change.event, block.size, CategoryIndex(life.At(change.event - 1)), kNowhere);
+      if (categories.Changes(id)) category = Number(categories.At(id, change.event - 1).category);
+      builder.Add(change.event, block.size, category, kNowhere);
     } else {
-      Add(change.event, block.size, kNowhere, CategoryIndex(life.At(change.event)));
+      if (categories.Changes(id)) moves.Add(id, block, categories.Of(id));
+      builder.Add(change.event, block.size, kNowhere, category);
     }
   }
   add_before(model::kNever);
-  Show(kAllCategories);
-}
-
-void MemorySeries::Add(EventIndex event, uint64_t bytes, uint8_t from, uint8_t to) {
-  if (bytes == 0) return;
-  if (deltas_.size() % kLeaf == 0) {
-    leaf_event_.push_back(event);
-    if (leaf_bytes_.empty()) {
-      leaf_bytes_.push_back(CategoryBytes{});
-    } else {
-      CategoryBytes before = leaf_bytes_.back();
-      for (size_t i = deltas_.size() - kLeaf; i < deltas_.size(); ++i) Apply(deltas_[i], before);
-      leaf_bytes_.push_back(before);
-    }
-  }
-  deltas_.push_back({event, static_cast<uint32_t>(bytes), static_cast<uint16_t>(bytes >> 32), from, to});
+  Show({kAllCategories, std::move(builder).Finish()});
 }
 
 void MemorySeries::Apply(const Delta& delta, CategoryBytes& bytes) {
@@ -99,31 +143,33 @@ void MemorySeries::Apply(const Delta& delta, CategoryBytes& bytes) {
   if (delta.to != kNowhere) bytes[delta.to] += delta.bytes();
 }
 
-int64_t MemorySeries::Change(const Delta& delta) const {
-  const CategoryMask to = shown_ >> delta.to & 1;  // kNowhere is no bit of the mask
-  const CategoryMask from = shown_ >> delta.from & 1;
+int64_t MemorySeries::Change(const Delta& delta, CategoryMask categories) {
+  const CategoryMask to = categories >> delta.to & 1;  // kNowhere is no bit of the mask
+  const CategoryMask from = categories >> delta.from & 1;
   return (static_cast<int64_t>(to) - static_cast<int64_t>(from)) * static_cast<int64_t>(delta.bytes());
 }
 
-int64_t MemorySeries::Shown(const CategoryBytes& bytes) const {
+int64_t MemorySeries::Sum(const CategoryBytes& bytes, CategoryMask categories) {
   uint64_t sum = 0;
-  for (CategoryMask rest = shown_; rest != 0; rest &= rest - 1)
+  for (CategoryMask rest = categories; rest != 0; rest &= rest - 1)
     sum += bytes[static_cast<size_t>(std::countr_zero(rest))];
   return static_cast<int64_t>(sum);
 }
 
-void MemorySeries::Show(CategoryMask categories) {
-  shown_ = categories & kAllCategories;
+MemorySeries::Choice MemorySeries::Count(CategoryMask categories) const {
+  categories &= kAllCategories;
   std::vector<Extremes> leaves(leaf_event_.size());
   for (size_t leaf = 0; leaf < leaves.size(); ++leaf) {
-    Scan(leaf * kLeaf, std::min((leaf + 1) * kLeaf, deltas_.size()), Shown(leaf_bytes_[leaf]), leaves[leaf]);
+    Scan(leaf * kLeaf, std::min((leaf + 1) * kLeaf, deltas_.size()), categories,
+         Sum(leaf_bytes_[leaf], categories), leaves[leaf]);
   }
-  tree_ = MinMaxTree(std::move(leaves));
+  return {categories, MinMaxTree(std::move(leaves))};
 }
 
-int64_t MemorySeries::Scan(size_t first, size_t last, int64_t total, Extremes& extremes) const {
+int64_t MemorySeries::Scan(size_t first, size_t last, CategoryMask categories, int64_t total,
+                           Extremes& extremes) const {
   for (size_t i = first; i < last; ++i) {
-    total += Change(deltas_[i]);
+    total += Change(deltas_[i], categories);
     if (Whole(i + 1)) extremes.Add(total, static_cast<uint32_t>(i + 1));
   }
   return total;
@@ -159,23 +205,24 @@ MemoryColumn MemorySeries::Over(EventIndex first, EventIndex last) const {
 
 MemoryColumn MemorySeries::Walk::Over(EventIndex first, EventIndex last) {
   const MemorySeries& s = series_;
+  const CategoryMask shown = s.shown();
   const size_t begin = s.CountUntil(first);
   const size_t end = s.CountUntil(last);
-  const int64_t entering = begin == deltas_ ? total_ : s.Shown(s.BytesAfter(begin));
+  const int64_t entering = begin == deltas_ ? total_ : Sum(s.BytesAfter(begin), shown);
   deltas_ = end;
   Extremes extremes;
   extremes.Add(entering, static_cast<uint32_t>(begin));
   const size_t first_leaf = (begin + kLeaf - 1) / kLeaf;
   const size_t last_leaf = end / kLeaf;
   if (first_leaf >= last_leaf) {
-    total_ = s.Scan(begin, end, entering, extremes);
+    total_ = s.Scan(begin, end, shown, entering, extremes);
   } else {
-    s.Scan(begin, first_leaf * kLeaf, entering, extremes);
-    extremes.Merge(s.tree_.Within(first_leaf, last_leaf));
+    s.Scan(begin, first_leaf * kLeaf, shown, entering, extremes);
+    extremes.Merge(s.shown_.leaves.Within(first_leaf, last_leaf));
     // Behind the last leaf begins none where the series ends with it.
     total_ = end > last_leaf * kLeaf
-                 ? s.Scan(last_leaf * kLeaf, end, s.Shown(s.leaf_bytes_[last_leaf]), extremes)
-                 : s.Shown(s.BytesAfter(end));
+                 ? s.Scan(last_leaf * kLeaf, end, shown, Sum(s.leaf_bytes_[last_leaf], shown), extremes)
+                 : Sum(s.BytesAfter(end), shown);
   }
   const bool entered =
       extremes.high_at == begin;  // the state was there before: it began no later than `first`
@@ -186,7 +233,7 @@ MemoryColumn MemorySeries::Walk::Over(EventIndex first, EventIndex last) {
 CategoryBytes MemorySeries::After(EventIndex event) const { return BytesAfter(CountUntil(event)); }
 
 uint64_t MemorySeries::peak() const {
-  const Extremes all = tree_.Within(0, leaf_event_.size());
+  const Extremes all = shown_.leaves.Within(0, leaf_event_.size());
   return all.empty() ? 0 : static_cast<uint64_t>(std::max<int64_t>(all.high, 0));
 }
 

@@ -15,6 +15,7 @@
 
 #include <array>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "profiler/classify/categories.h"
@@ -43,9 +44,17 @@ class MemorySeries {
   // Reads the run once and keeps nothing of it. Bytes whose allocation was not seen are unattributed.
   MemorySeries(const model::Run& run, const Categories& categories, model::DeviceIndex device);
 
-  // Counts only these categories in low and high from now on. O(deltas): 5 ms a million.
-  void Show(CategoryMask categories);
-  [[nodiscard]] CategoryMask shown() const { return shown_; }
+  // The lowest and highest sums of some categories.
+  struct Choice {
+    CategoryMask categories = 0;
+    timeline::MinMaxTree leaves;
+  };
+  // O(deltas): 5 ms a million. Any thread.
+  [[nodiscard]] Choice Count(CategoryMask categories) const;
+  // Shows only these categories in low and high from now on.
+  void Show(Choice choice) { shown_ = std::move(choice); }
+  void Show(CategoryMask categories) { Show(Count(categories)); }
+  [[nodiscard]] CategoryMask shown() const { return shown_.categories; }
 
   // The states after events `first` to `last`, both included; first <= last.
   [[nodiscard]] MemoryColumn Over(model::EventIndex first, model::EventIndex last) const;
@@ -81,11 +90,12 @@ class MemorySeries {
   };
   static_assert(sizeof(Delta) == 12);
 
-  void Add(model::EventIndex event, uint64_t bytes, uint8_t from, uint8_t to);
+  class Builder;
+
   static void Apply(const Delta& delta, CategoryBytes& bytes);
-  // What the shown total changes by.
-  [[nodiscard]] int64_t Change(const Delta& delta) const;
-  [[nodiscard]] int64_t Shown(const CategoryBytes& bytes) const;
+  // What the sum of `categories` changes by.
+  static int64_t Change(const Delta& delta, CategoryMask categories);
+  static int64_t Sum(const CategoryBytes& bytes, CategoryMask categories);
   // Deltas with event <= `event`.
   [[nodiscard]] size_t CountUntil(model::EventIndex event) const;
   [[nodiscard]] CategoryBytes BytesAfter(size_t deltas) const;
@@ -93,15 +103,15 @@ class MemorySeries {
   [[nodiscard]] bool Whole(size_t deltas) const {
     return deltas == deltas_.size() || deltas == 0 || deltas_[deltas].event != deltas_[deltas - 1].event;
   }
-  // Adds the states after `first` + 1 to `last` deltas; `total` is the one after `first`.
+  // Adds the states after `first` + 1 to `last` deltas; `total` of the categories is the one after `first`.
   // Returns the one after `last`.
-  int64_t Scan(size_t first, size_t last, int64_t total, timeline::Extremes& extremes) const;
+  int64_t Scan(size_t first, size_t last, CategoryMask categories, int64_t total,
+               timeline::Extremes& extremes) const;
 
   model::Chunked<Delta> deltas_;
   std::vector<model::EventIndex> leaf_event_;    // of its first delta
   model::Chunked<CategoryBytes, 8> leaf_bytes_;  // before it
-  timeline::MinMaxTree tree_;
-  CategoryMask shown_ = 0;
+  Choice shown_;
 };
 
 // The order in which categories are stacked, from the bottom: what stays long lies below what comes and goes.
