@@ -15,11 +15,9 @@ using classify::Analysis;
 using model::EventIndex;
 using model::Run;
 
-// What the history keeps of the run: for each of its events the one that it is made of, and for an allocation
-// its block.
+// What the history keeps of the run: for each of its events the one that it is made of.
 struct Origins {
   std::vector<EventIndex> event;
-  std::vector<model::BlockId> block;
 
   // The history's state after event `at` of the run.
   [[nodiscard]] Moment MomentAfter(EventIndex at) const {
@@ -35,10 +33,9 @@ struct Collected {
 
 class TraceReading {
  public:
-  TraceReading(const Analysis& analysis, model::DeviceIndex device)
-      : analysis_(analysis), run_(analysis.run()), device_(run_.devices[device]) {}
+  TraceReading(const Run& run, model::DeviceIndex device) : run_(run), device_(run.devices[device]) {}
 
-  Subject Take() && {
+  PlacedSubject Take() && {
     subject_.source = "trace";
     subject_.device = device_.name;
     subject_.pid = run_.processes[device_.process].info.pid;
@@ -54,10 +51,13 @@ class TraceReading {
     AddEvents();
     FindStreamsOfSegments();
     AddRoom();
-    AddSteps();
-    AddTexts();
     AddNotes();
-    return std::move(subject_);
+    const auto explain = [origins = origins_, process = device_.process](const Analysis& analysis,
+                                                                         Subject& subject) {
+      AddSteps(analysis.training()[process], *origins, subject);
+      AddTexts(analysis, process, origins, subject);
+    };
+    return {std::move(subject_), explain};
   }
 
  private:
@@ -96,7 +96,6 @@ class TraceReading {
     const size_t most = collected_.size() + 2 * device_.changes.size();
     subject_.history.events.reserve(most);
     origins_->event.reserve(most);
-    origins_->block.reserve(most);
     auto next = collected_.begin();
     for (const model::Change& change : device_.changes) {
       for (; next != collected_.end() && next->origin <= change.event; ++next) Add(next->event, next->origin);
@@ -121,7 +120,7 @@ class TraceReading {
     event.stream = StreamOf(block);
     if (!change.freed()) {
       event.action = Action::kAlloc;
-      Add(event, change.event, change.block());
+      Add(event, change.event);
       ++blocks_;
       unknown_requests_ += known ? 0 : 1;
       return;
@@ -132,7 +131,7 @@ class TraceReading {
     Add(event, change.event);
   }
 
-  void Add(allocator::Event event, EventIndex origin, model::BlockId block = model::kNone) {
+  void Add(allocator::Event event, EventIndex origin) {
     event.time_ns = run_.times.TimeOf(origin);
     if (Continues(event)) {
       subject_.history.events.back().bytes += event.bytes;
@@ -141,7 +140,6 @@ class TraceReading {
     }
     subject_.history.events.push_back(event);
     origins_->event.push_back(origin);
-    origins_->block.push_back(block);
   }
 
   // The history's number of the stream: streams of this device only, the default one first.
@@ -258,27 +256,25 @@ class TraceReading {
     }
   }
 
-  void AddSteps() {
-    for (const timeline::Step& step : analysis_.training()[device_.process].steps()) {
-      const Moment begin = step.begin == 0 ? 0 : origins_->MomentAfter(step.begin - 1);
-      const Moment end = step.end == 0 ? 0 : origins_->MomentAfter(step.end - 1);
-      subject_.steps.push_back({step.number, begin, end});
+  static void AddSteps(const timeline::Training& training, const Origins& origins, Subject& subject) {
+    for (const timeline::Step& step : training.steps()) {
+      const Moment begin = step.begin == 0 ? 0 : origins.MomentAfter(step.begin - 1);
+      const Moment end = step.end == 0 ? 0 : origins.MomentAfter(step.end - 1);
+      subject.steps.push_back({step.number, begin, end});
     }
   }
 
-  void AddTexts() {
-    const Analysis& analysis = analysis_;
-    const std::shared_ptr<Origins> origins = origins_;
-    const model::ProcessIndex process = device_.process;
-    subject_.place = [&analysis, origins, process](Moment moment) {
+  static void AddTexts(const Analysis& analysis, model::ProcessIndex process,
+                       const std::shared_ptr<const Origins>& origins, Subject& subject) {
+    subject.place = [&analysis, origins, process](Moment moment) {
       const timeline::Span& span = analysis.training()[process].SpanAt(origins->EventOf(moment));
       return Place{span.step, timeline::PhaseName(timeline::PhaseOf(span.part))};
     };
-    subject_.describe = [&analysis, origins](const Block& block, Moment moment) {
+    subject.describe = [&analysis, origins](const Block& block, Moment moment) {
       BlockText text;
       if (block.born == kBeforeHistory) return text;
-      const model::BlockId id = origins->block[block.born];
       const Run& run = analysis.run();
+      const model::BlockId id = run.FirstBlockFrom(origins->event[block.born]);
       text.number = id + uint64_t{1};
       text.name = analysis.names().Of(id);
       text.category = classify::Info(analysis.categories().At(id, origins->EventOf(moment)).category).key;
@@ -312,7 +308,6 @@ class TraceReading {
     }
   }
 
-  const Analysis& analysis_;
   const Run& run_;
   const model::Device& device_;
   Subject subject_;
@@ -333,9 +328,8 @@ uint64_t SegmentBytes(const Run& run, const model::Device& device) {
 
 }  // namespace
 
-Result<Subject> SubjectOf(const Analysis& analysis, const std::optional<std::string>& name,
-                          std::optional<uint32_t> pid) {
-  const Run& run = analysis.run();
+Result<PlacedSubject> PlacedSubjectOf(const Run& run, const std::optional<std::string>& name,
+                                      std::optional<uint32_t> pid) {
   model::DeviceIndex best = model::kNone;
   uint64_t most = 0;
   for (model::DeviceIndex i = 0; i < run.devices.size(); ++i) {
@@ -353,7 +347,15 @@ Result<Subject> SubjectOf(const Analysis& analysis, const std::optional<std::str
     if (pid.has_value()) what += " in process " + std::to_string(*pid);
     return Error{"this trace has no allocations on " + what + "."};
   }
-  return TraceReading(analysis, best).Take();
+  return TraceReading(run, best).Take();
+}
+
+Result<Subject> SubjectOf(const Analysis& analysis, const std::optional<std::string>& name,
+                          std::optional<uint32_t> pid) {
+  auto placed = PlacedSubjectOf(analysis.run(), name, pid);
+  if (!placed.ok()) return placed.error();
+  placed->explain(analysis, placed->subject);
+  return std::move(placed->subject);
 }
 
 }  // namespace vramscope::fragmentation

@@ -3,6 +3,7 @@
 // saw of PyTorch (blocks) and of the driver (segments), with names, categories, steps and failures.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -17,5 +18,16 @@ namespace vramscope::fragmentation {
 [[nodiscard]] Result<Subject> SubjectOf(const classify::Analysis& analysis,
                                         const std::optional<std::string>& device,
                                         std::optional<uint32_t> pid);
+
+// The same in two parts: where blocks lie follows from the run, so that a viewer places them while the run is
+// analysed.
+struct PlacedSubject {
+  Subject subject;  // without steps, and with nothing about who has a block
+  // Adds these to the subject; `analysis` must outlive it too.
+  std::function<void(const classify::Analysis& analysis, Subject& subject)> explain;
+};
+[[nodiscard]] Result<PlacedSubject> PlacedSubjectOf(const model::Run& run,
+                                                    const std::optional<std::string>& device,
+                                                    std::optional<uint32_t> pid);
 
 }  // namespace vramscope::fragmentation

@@ -55,10 +55,13 @@ class SegmentTracer {
 
 std::vector<SegmentSpan> SegmentsOver(const LayoutView& layout, double end_ns) {
   using allocator::Action;
-  if (layout.walk == nullptr) return {};
+  if (!layout.subject.has_layout) return {};
   SegmentTracer tracer;
-  const fragmentation::Layout first = layout.walk->At(0);
-  for (const auto& [address, index] : first.segments()) tracer.Begin(address, first.segment(index).bytes, 0);
+  if (!layout.subject.history.complete) {  // else there was none
+    const fragmentation::Layout first = layout.walk->At(0);
+    for (const auto& [address, index] : first.segments())
+      tracer.Begin(address, first.segment(index).bytes, 0);
+  }
   const auto& events = layout.subject.history.events;
   for (size_t i = 0; i < events.size(); ++i) {
     const allocator::Event& event = events[i];

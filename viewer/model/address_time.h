@@ -63,7 +63,8 @@ struct SegmentSpan {
 // into it without a look at the others. Immutable.
 class AddressTimeIndex {
  public:
-  // `layout` may be without a walk: then there are no segments. O(blocks), 4 bytes each.
+  // `layout` may be without segments. Its walk is asked only where the history begins in the middle of a run.
+  // O(blocks), 4 bytes each.
   AddressTimeIndex(const model::Run& run, model::DeviceIndex device, const LayoutView& layout);
 
   [[nodiscard]] const AddressAxis& axis() const { return axis_; }

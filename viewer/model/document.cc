@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <future>
 #include <tuple>
 #include <utility>
 
@@ -44,6 +45,7 @@ std::unique_ptr<DeviceView> MakeDevice(const Run& run, const classify::Analysis&
                                                       timeline::DeviceCurve(run, index),
                                                       LiveIndex(run, index),
                                                       MemorySeries(run, analysis.categories(), index),
+                                                      {},
                                                       StepLine(device.reserved),
                                                       driver == nullptr ? StepLine() : UsedLine(*driver),
                                                       {},
@@ -64,23 +66,23 @@ size_t Document::PlaceOf(DeviceIndex device) const {
 
 std::unique_ptr<Document> MakeDocument(std::string path, Run run,
                                        std::shared_ptr<const snapshot::Snapshot> snapshot) {
-  auto document = AnalyseRun(std::move(path), std::move(run), std::move(snapshot));
-  AddDevices(*document);
+  auto document = HoldRun(std::move(path), std::move(run), std::move(snapshot));
+  Analyse(*document);
   return document;
 }
 
-std::unique_ptr<Document> AnalyseRun(std::string path, Run run,
-                                     std::shared_ptr<const snapshot::Snapshot> snapshot) {
+std::unique_ptr<Document> HoldRun(std::string path, Run run,
+                                  std::shared_ptr<const snapshot::Snapshot> snapshot) {
   auto document = std::make_unique<Document>();
   document->path = std::move(path);
   document->snapshot = std::move(snapshot);
   document->run = std::make_unique<Run>(std::move(run));
-  document->analysis = std::make_unique<classify::Analysis>(*document->run);
   return document;
 }
 
-void AddDevices(Document& document) {
+void Analyse(Document& document) {
   const Run& all = *document.run;
+  document.analysis = std::make_unique<classify::Analysis>(all);
   for (DeviceIndex i = 0; i < all.devices.size(); ++i) {
     if (!all.devices[i].changes.empty()) document.devices.push_back(MakeDevice(all, *document.analysis, i));
   }
@@ -98,36 +100,67 @@ void AddDevices(Document& document) {
 
 namespace {
 
+Result<fragmentation::PlacedSubject> PlacedSubjectOf(const Document& document, const model::Device& device) {
+  if (!document.snapshot) {
+    return fragmentation::PlacedSubjectOf(*document.run, device.name,
+                                          document.run->processes[device.process].info.pid);
+  }
+  auto subject = fragmentation::SubjectOf(document.snapshot, trace::DeviceIndexOf(device.code));
+  if (!subject.ok()) return subject.error();
+  return fragmentation::PlacedSubject{std::move(subject).value(), {}};
+}
+
 void PlaceSegments(const Document& document, DeviceIndex device, LayoutView* view) {
   const model::Device& of = document.run->devices[device];
   if (trace::DeviceTypeOf(of.code) == 0) {
     view->why_not = "This is host memory: it has no caching allocator, so there are no segments to show.";
     return;
   }
-  Result<fragmentation::Subject> subject =
-      document.snapshot ? fragmentation::SubjectOf(document.snapshot, trace::DeviceIndexOf(of.code))
-                        : fragmentation::SubjectOf(*document.analysis, of.name,
-                                                   document.run->processes[of.process].info.pid);
-  if (!subject.ok()) {
-    view->why_not = cli::Printable(subject.error().sentence);
+  Result<fragmentation::PlacedSubject> placed = PlacedSubjectOf(document, of);
+  if (!placed.ok()) {
+    view->why_not = cli::Printable(placed.error().sentence);
     return;
   }
-  view->subject = std::move(subject).value();
+  view->subject = std::move(placed->subject);
+  view->explain = std::move(placed->explain);
   if (!view->subject.has_layout) {
     view->why_not =
         "This file does not say which segments PyTorch's allocator held, so blocks cannot be placed at their "
         "addresses. vramscope info says what was hooked.";
     return;
   }
-  view->walk = std::make_unique<fragmentation::LayoutWalk>(view->subject.history, view->subject.rules);
+}
+
+void Walk(LayoutView& view) {
+  if (view.subject.has_layout)
+    view.walk = std::make_unique<fragmentation::LayoutWalk>(view.subject.history, view.subject.rules);
 }
 
 }  // namespace
 
 std::unique_ptr<LayoutView> MakeLayout(const Document& document, DeviceIndex device) {
+  auto view = PlaceBlocks(document, device);
+  Explain(document, *view);
+  return view;
+}
+
+void Explain(const Document& document, LayoutView& layout) {
+  if (layout.explain) layout.explain(*document.analysis, layout.subject);
+  layout.explain = {};
+}
+
+std::unique_ptr<LayoutView> PlaceBlocks(const Document& document, DeviceIndex device) {
   auto view = std::make_unique<LayoutView>();
   PlaceSegments(document, device, view.get());
-  view->addresses = std::make_shared<AddressTimeIndex>(*document.run, device, *view);
+  const auto index = [&] { return std::make_shared<AddressTimeIndex>(*document.run, device, *view); };
+  if (view->subject.history.complete) {  // they do not need each other
+    auto indexed = std::async(std::launch::async, index);
+    Walk(*view);
+    view->addresses = indexed.get();
+  } else {
+    Walk(*view);
+    view->addresses = index();
+  }
   return view;
 }
 

@@ -3,6 +3,7 @@
 // the timeline draws. Immutable once it is made, but for what says otherwise.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,6 +17,7 @@
 #include "profiler/snapshot/snapshot.h"
 #include "profiler/timeline/curve.h"
 #include "profiler/timeline/step_line.h"
+#include "viewer/model/category_choice.h"
 #include "viewer/model/live_index.h"
 #include "viewer/model/range_lanes.h"
 
@@ -48,6 +50,7 @@ struct DeviceView {
   timeline::DeviceCurve curve;
   LiveIndex live;
   MemorySeries series;
+  CategoryChoice choice;  // of what the series shows
   StepLine reserved;
   StepLine used;  // of the whole device, as the driver says
   std::vector<TimelineMark> marks;
@@ -61,6 +64,8 @@ struct LayoutView {
   std::unique_ptr<fragmentation::LayoutWalk> walk;    // none when the segments are not known
   std::string why_not;                                // then: one sentence
   std::shared_ptr<const AddressTimeIndex> addresses;  // also without a walk
+  // Adds to the subject what only the analysis tells; empty where there is nothing to add.
+  std::function<void(const classify::Analysis&, fragmentation::Subject&)> explain;
 };
 
 struct Document {
@@ -82,12 +87,15 @@ struct Document {
 // Takes a run apart; the slow part of opening after reading. `snapshot` may be empty.
 [[nodiscard]] std::unique_ptr<Document> MakeDocument(std::string path, model::Run run,
                                                      std::shared_ptr<const snapshot::Snapshot> snapshot);
-// In two parts: what all else is made from, and the devices. Layouts need nothing of the second, so they may
-// be made beside it.
-[[nodiscard]] std::unique_ptr<Document> AnalyseRun(std::string path, model::Run run,
-                                                   std::shared_ptr<const snapshot::Snapshot> snapshot);
-void AddDevices(Document& document);
+// In two parts: a document that has only what was read, and all that is made of it.
+[[nodiscard]] std::unique_ptr<Document> HoldRun(std::string path, model::Run run,
+                                                std::shared_ptr<const snapshot::Snapshot> snapshot);
+void Analyse(Document& document);
 // `document` must outlive it.
 [[nodiscard]] std::unique_ptr<LayoutView> MakeLayout(const Document& document, model::DeviceIndex device);
+// In two parts as well: where blocks lie, for which the run is enough, so that it may be made beside Analyse;
+// and who has them.
+[[nodiscard]] std::unique_ptr<LayoutView> PlaceBlocks(const Document& document, model::DeviceIndex device);
+void Explain(const Document& document, LayoutView& layout);
 
 }  // namespace vramscope::viewer

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <chrono>
 #include <exception>
-#include <future>
 #include <utility>
 
 #include "profiler/model/forwarding_source.h"
+#include "profiler/model/read_ahead.h"
 #include "profiler/snapshot/read.h"
 #include "profiler/snapshot/source.h"
 #include "trace_format/reader.h"
@@ -102,7 +102,8 @@ Result<model::Run> LoadJob::Read(std::shared_ptr<const snapshot::Snapshot>& snap
     source = model::MakeSource(std::move(reader).value());
   }
   double told = 0;
-  return model::Load(std::make_shared<Watched>(*this, source), [&](uint64_t done, uint64_t total) {
+  const auto watched = std::make_shared<Watched>(*this, source);
+  return model::Load(std::make_shared<model::ReadAhead>(watched), [&](uint64_t done, uint64_t total) {
     share_ = total == 0 ? 1.0 : static_cast<double>(done) / static_cast<double>(total);
     if (share_ - told > 0.01) {
       told = share_;
@@ -118,26 +119,29 @@ void LoadJob::Work() {
   if (!run.ok()) return Fail(run.error().sentence);
   if (cancelled_) return;
   Enter("analysing");
-  std::unique_ptr<Document> made = AnalyseRun(path_, std::move(run).value(), snapshot);
-  if (cancelled_) return;
-  std::future<void> placed =
-      std::async(std::launch::async, [this, &document = *made] { PlaceAddresses(document); });
-  AddDevices(*made);
-  {
-    const std::lock_guard lock(mutex_);
-    document_ = std::move(made);
-  }
-  Enter("placing addresses");
-  placed.get();
+  std::unique_ptr<Document> made = HoldRun(path_, std::move(run).value(), snapshot);
+  const Document& document = *made;
+  const std::shared_future<void> analysed = std::async(std::launch::async, [&] {
+    Analyse(*made);
+    {
+      const std::lock_guard lock(mutex_);
+      document_ = std::move(made);
+    }
+    Enter("placing addresses");
+  });
+  PlaceAddresses(document, analysed);
+  analysed.get();
 }
 
-void LoadJob::PlaceAddresses(const Document& document) {
+void LoadJob::PlaceAddresses(const Document& document, const std::shared_future<void>& analysed) {
   const auto& devices = document.run->devices;
   for (const bool host : {false, true}) {  // GPUs first
     for (model::DeviceIndex device = 0; device < devices.size() && !cancelled_; ++device) {
       if (devices[device].changes.empty() || (trace::DeviceTypeOf(devices[device].code) == 0) != host)
         continue;
-      std::unique_ptr<LayoutView> layout = MakeLayout(document, device);
+      std::unique_ptr<LayoutView> layout = PlaceBlocks(document, device);
+      analysed.get();
+      Explain(document, *layout);
       {
         const std::lock_guard lock(mutex_);
         layouts_.emplace_back(device, std::move(layout));

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Opens a file on a thread of its own: progress, a first picture while it is read, cancel.
 //
-//   reading ──► analysing ──┬──► document (timeline)
-//                           └──► layouts (address map, fragmentation), device by device, on one more thread
+//   decoding ┐
+//   reading ─┴─┬─► analysing ──► document (timeline)
+//              └─► placing ────────┴─► layouts (address map, fragmentation), device by device
 //
+// What stands above the other runs on a thread of its own beside it: two processors have work all the time.
 // The document is handed over as soon as the timeline can be drawn. Whoever holds it must keep the job until
 // that has finished or been destroyed.
 #pragma once
 
 #include <atomic>
 #include <functional>
+#include <future>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -61,8 +64,8 @@ class LoadJob {
 
   void Work();
   Result<model::Run> Read(std::shared_ptr<const snapshot::Snapshot>& snapshot);
-  // All of them; on a thread beside the one that adds the document's devices.
-  void PlaceAddresses(const Document& document);
+  // Of all devices, beside the analysis; what it says of blocks is added when it is there.
+  void PlaceAddresses(const Document& document, const std::shared_future<void>& analysed);
   void Enter(const char* stage);
   void Fail(const std::string& sentence);
 

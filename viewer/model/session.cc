@@ -68,6 +68,7 @@ void Session::Update() {
       if (file->document) Arrive(*file);
     }
     if (!file->document) continue;  // it may arrive with all its layouts after the question above
+    for (const auto& device : file->document->devices) device->choice.Update(device->series, wake_);
     TakeLayouts(*file);
     Follow(*file);
   }
@@ -172,6 +173,10 @@ void Session::StepTraining(int by) {
 }
 
 void Session::SelectBlock(model::BlockId block) { place.block = block; }
+
+void Session::ShowCategories(CategoryMask categories) {
+  if (device() != nullptr) device()->choice.Ask(device()->series, categories, wake_);
+}
 
 void Session::Play() {
   if (document() == nullptr) return;
@@ -319,7 +324,8 @@ std::string Session::ToJson() const {
   nlohmann::ordered_json& shown = json["shown_categories"] = nlohmann::json::array();
   for (size_t i = 0; i < classify::kCategoryCount; ++i) {
     const auto category = static_cast<classify::Category>(i);
-    if ((device()->series.shown() & MaskOf(category)) != 0) shown.push_back(classify::Info(category).key);
+    if ((device()->choice.Of(device()->series) & MaskOf(category)) != 0)
+      shown.push_back(classify::Info(category).key);
   }
   return json.dump(2);
 }

@@ -76,6 +76,8 @@ class Session {
   // Takes over what the threads have finished. Once a frame.
   void Update();
   [[nodiscard]] bool loading() const;
+  // Whether the timeline is about to show other categories.
+  [[nodiscard]] bool counting() const { return device() != nullptr && device()->choice.busy(); }
   // Grows when a document was exchanged for one of the same file that has become longer. What was made from
   // the old one must go before DropReplaced.
   [[nodiscard]] uint64_t generation() const { return generation_; }
@@ -104,6 +106,8 @@ class Session {
   // To the peak of the next (1) or previous (-1) training step.
   void StepTraining(int steps);
   void SelectBlock(model::BlockId block);
+  // Of the device's timeline; in a frame or two.
+  void ShowCategories(CategoryMask categories);
 
   // Playback: the moment goes on by itself, `speed` seconds of the run in a second. Playing at the end begins
   // anew.

@@ -85,8 +85,8 @@ void Session::KeepPlaces(const OpenFile& file, const Document& before) {
     return same == now.devices.end() ? 0 : static_cast<size_t>(same - now.devices.begin());
   };
   for (size_t i = 0; i < before.devices.size(); ++i) {
-    if (before.devices[i]->series.shown() != kAllCategories)
-      now.devices[device_now(i)]->series.Show(before.devices[i]->series.shown());
+    const CategoryMask shown = before.devices[i]->choice.Of(before.devices[i]->series);
+    if (shown != kAllCategories) now.devices[device_now(i)]->series.Show(shown);
   }
   const auto keep = [&](Place& each) {
     if (each.file >= files_.size() || files_[each.file].get() != &file) return;

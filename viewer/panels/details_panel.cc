@@ -18,7 +18,8 @@ using classify::Category;
 void ShowCategory(App& app, DeviceView& device, Category category, uint64_t bytes, uint64_t whole) {
   const Look& l = look();
   const CategoryMask mask = MaskOf(category);
-  const bool shown = (device.series.shown() & mask) != 0;
+  const CategoryMask chosen = device.choice.Of(device.series);
+  const bool shown = (chosen & mask) != 0;
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x;
   const float height = Em(1.35f);
@@ -26,9 +27,9 @@ void ShowCategory(App& app, DeviceView& device, Category category, uint64_t byte
   const bool clicked = ImGui::InvisibleButton("category", {width, height});
   app.NameLastItem(std::string("category.") + classify::Info(category).key);
   if (clicked && ImGui::GetIO().KeyCtrl) {
-    device.series.Show(device.series.shown() ^ mask);
+    app.session.ShowCategories(chosen ^ mask);
   } else if (clicked) {
-    device.series.Show(device.series.shown() == mask ? kAllCategories : mask);
+    app.session.ShowCategories(chosen == mask ? kAllCategories : mask);
   }
   ImDrawList& list = *ImGui::GetWindowDrawList();
   if (ImGui::IsItemHovered()) {
@@ -84,7 +85,7 @@ void ShowMoment(App& app, DeviceView& device) {
   const classify::CategoryBytes at_peak = device.series.After(device.curve.peak().event);
   for (auto category = StackOrder().rbegin(); category != StackOrder().rend(); ++category) {
     const auto i = static_cast<size_t>(*category);
-    const bool hidden = (device.series.shown() & MaskOf(*category)) == 0;
+    const bool hidden = (device.choice.Of(device.series) & MaskOf(*category)) == 0;
     // What is there now or at the peak keeps its row, so that the list does not jump while one looks around.
     if (bytes[i] != 0 || at_peak[i] != 0 || (hidden && bytes[i] != 0))
       ShowCategory(app, device, *category, bytes[i], allocated);

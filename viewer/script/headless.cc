@@ -88,8 +88,8 @@ void Headless::WaitUntilLoaded() {
 
 void Headless::WaitForAnswers() {
   Rest(kFramesToSettle);
-  while (app_->autopsy.busy() || app_->comparison.busy() || app_->address_time.busy() ||
-         AnswerIsAwaited(*app_)) {
+  while (app_->session.counting() || app_->autopsy.busy() || app_->comparison.busy() ||
+         app_->address_time.busy() || AnswerIsAwaited(*app_)) {
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
     Rest(1);
   }

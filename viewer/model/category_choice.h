@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which categories a device's timeline shows, as a person clicks on them.
+//
+// Why not at once: all extremes of the run are counted anew, 40 ms for ten million events, and a frame has
+// 16. They are counted on a thread; the last picture stays for a frame or two.
+#pragma once
+
+#include <functional>
+#include <future>
+
+#include "profiler/classify/memory_series.h"
+
+namespace vramscope::viewer {
+
+class CategoryChoice {
+ public:
+  // `series` shows these as soon as they are counted; of several requests the last one. It must outlive the
+  // choice. `wake` when Update has something to do.
+  void Ask(const classify::MemorySeries& series, classify::CategoryMask categories,
+           const std::function<void()>& wake);
+  // Once a frame: takes over what was counted.
+  void Update(classify::MemorySeries& series, const std::function<void()>& wake);
+  [[nodiscard]] bool busy() const { return counted_.valid(); }
+  // What is shown, or will be.
+  [[nodiscard]] classify::CategoryMask Of(const classify::MemorySeries& series) const {
+    return busy() ? asked_ : series.shown();
+  }
+
+ private:
+  classify::CategoryMask asked_ = 0;
+  std::future<classify::MemorySeries::Choice> counted_;
+};
+
+}  // namespace vramscope::viewer
