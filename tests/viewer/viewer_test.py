@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """The viewer without a display: scripts that use it by the names of its elements, pictures, and files that it must refuse."""
+import csv
 import json
 import os
+import shutil
 import struct
 import subprocess
 import sys
@@ -209,6 +211,29 @@ class Script(ViewerTest):
             "wait answered",
             "expect address_time.blocks > 0",
         ], growing)
+
+    def test_what_is_listed_is_saved_beside_the_trace(self) -> None:
+        trace = self.path("run.vms")
+        shutil.copy(TRAINING, trace)
+        lines = ["goto 1000000", "key ctrl+f", "text category:activation", "key escape", "state " + self.path("state.json"), "click save",
+                 "expect saved ~ run.live-", "click save", "expect saved ~ -2.csv"]
+        self.run_script(lines, trace)
+        with open(self.path("state.json"), encoding="utf-8") as file:
+            state = json.load(file)
+        saved = [self.path(f"run.live-{state['moment']}{number}.csv") for number in ("", "-2")]
+        rows = []
+        for path in saved:
+            with open(path, encoding="utf-8", newline="") as file:
+                rows.append(list(csv.DictReader(file)))
+        self.assertEqual(rows[0], rows[1])
+        self.assertEqual(len(rows[0]), state["live_rows"])
+        self.assertEqual(sum(int(row["bytes"]) for row in rows[0]), state["live_bytes"])
+        self.assertEqual({row["category"] for row in rows[0]}, {"activation"})
+
+    def test_where_nothing_can_be_saved_a_sentence_says_so(self) -> None:
+        trace = self.path("a" * 251 + ".vms")  # no name can be longer
+        shutil.copy(TRAINING, trace)
+        self.run_script(["click save", "expect warning ~ cannot be written"], trace)
 
     def test_what_was_opened_last_is_offered(self) -> None:
         self.run_script(["expect files.0.loaded = true"], TRAINING)

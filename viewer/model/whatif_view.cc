@@ -83,7 +83,7 @@ std::vector<StepColumn> ColumnsOf(const whatif::UseOverStep& use, whatif::Positi
 void WhatIfView::Update(const Document& document, const DeviceView& device,
                         const std::function<void()>& wake) {
   if (device_ != &device) {
-    Clear();
+    if (device_ != nullptr) Clear();
     device_ = &device;
     reading_ = std::async(std::launch::async, [&document, &device, wake] {
       auto made = MakeWhatIfSubject(document, device);
@@ -95,6 +95,14 @@ void WhatIfView::Update(const Document& document, const DeviceView& device,
   if (IsReady(running_)) answer_.emplace(running_.get());
   fit_.Update();
   if (subject_ && subject_->ok() && !running_.valid() && asked_ != question) Ask(wake);
+}
+
+void WhatIfView::Forget() {
+  WhatIfQuestion kept = std::move(question);
+  std::string into = std::move(fit_.into);
+  Clear();
+  question = std::move(kept);
+  fit_.into = std::move(into);
 }
 
 void WhatIfView::Clear() {

@@ -54,7 +54,10 @@ class WhatIfView {
   // Begins with what is new since the last time. Document and device must outlive the view, or its next
   // Update. `wake` when there is an answer.
   void Update(const Document& document, const DeviceView& device, const std::function<void()>& wake);
-  // Forgets the device: before its document goes. Waits for what still reads it.
+  // Forgets the device: before its document goes. Waits for what still reads it. The question stays, for a
+  // file that has grown: it is asked of the next device again.
+  void Forget();
+  // The question too: before another file, or device.
   void Clear();
   // An answer is on its way, or the step is read.
   [[nodiscard]] bool busy() const { return reading_.valid() || running_.valid() || fit_.busy(); }

@@ -6,6 +6,8 @@
 
 #include <random>
 
+#include "profiler/model/testing/script.h"
+
 namespace vramscope::viewer {
 namespace {
 
@@ -131,6 +133,30 @@ TEST(WhatIfViewTest, NoPeakOfTheStepIsLostAtAnyWidth) {
     ASSERT_EQ(most_drawn, most);
     ASSERT_EQ(reserved_drawn, reserved);
   }
+}
+
+// A run that what-if has no step of: what is asked of it is kept and dropped all the same.
+std::unique_ptr<Document> SmallDocument() {
+  model::testing::Script script;
+  script.Device(model::testing::kCuda0).Alloc("a", 100);
+  return MakeDocument("run.vms", script.Load(), nullptr);
+}
+
+TEST(WhatIfViewTest, AQuestionStaysWhenItsFileHasGrownAndGoesWithTheFile) {
+  const auto before = SmallDocument();
+  const auto grown = SmallDocument();
+  const auto other = SmallDocument();
+  WhatIfView view;
+  view.Update(*before, *before->devices[0], [] {});
+  view.question.batch = 8;
+  view.fit().into = "24";
+  view.Forget();
+  view.Update(*grown, *grown->devices[0], [] {});
+  EXPECT_EQ(view.question.batch, 8);
+  EXPECT_EQ(view.fit().into, "24");
+  view.Update(*other, *other->devices[0], [] {});
+  EXPECT_EQ(view.question, WhatIfQuestion());
+  EXPECT_EQ(view.fit().into, "");
 }
 
 }  // namespace

@@ -109,7 +109,7 @@ void App::ForgetViews() {
   fragmentation = {};
   autopsy = {};     // waits for its thread
   comparison = {};  // and this
-  whatif.Clear();   // and this
+  whatif.Forget();  // and this
   leaks.Clear();    // and this
   fragmentation_history.Clear();
   owners.Clear();
@@ -117,6 +117,7 @@ void App::ForgetViews() {
 
 void App::CloseFile(size_t file) {
   ForgetViews();
+  whatif.Clear();  // the next file has other questions
   session.Close(file);
 }
 

@@ -23,6 +23,7 @@
 #include "viewer/model/owner_view.h"
 #include "viewer/model/session.h"
 #include "viewer/model/source_lines.h"
+#include "viewer/model/table_file.h"
 #include "viewer/model/timeline_picture.h"
 #include "viewer/model/whatif_view.h"
 #include "viewer/platform/keyboard_and_fonts.h"
@@ -63,6 +64,7 @@ struct App {
   Session session;
   KeyQueue keys;
   LiveTable live;
+  SavedTable saved;  // of it
   TimelineCache timeline;
   TimelineCache overview;
   AddressMap map;

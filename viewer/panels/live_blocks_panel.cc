@@ -114,6 +114,28 @@ void ShowTable(App& app) {
   ImGui::EndTable();
 }
 
+void Save(App& app) {
+  Session& session = app.session;
+  const auto path = SaveBeside(session.document()->path, session.place.moment, app.live.ToCsv());
+  session.message = path.ok() ? "" : path.error().sentence;
+  app.saved = {path.ok() ? *path : "", session.document()->path, session.place.moment, session.filter};
+}
+
+// "12 blocks, 1.5 MiB of 40", and where these were saved.
+void ShowCount(const App& app, float width) {
+  const LiveTable& live = app.live;
+  std::string count =
+      fmt::format("{}, {}", cli::FormatCount(live.rows().size(), "block"), cli::FormatBytes(live.bytes()));
+  if (live.rows().size() != live.live_count())
+    count += fmt::format(" of {}", cli::FormatCount(live.live_count()));
+  const SavedTable& saved = app.saved;
+  const bool here = !saved.path.empty() && saved.trace == app.session.document()->path &&
+                    saved.moment == app.session.place.moment && saved.filter == app.session.filter;
+  if (here) count += " · saved as " + cli::Printable(saved.path.substr(saved.path.rfind('/') + 1));
+  ImGui::TextDisabled("%s", FitText(look().fonts.text, count, width).c_str());
+  if (here && ImGui::IsItemHovered()) ImGui::SetTooltip("%s", cli::Printable(saved.path).c_str());
+}
+
 }  // namespace
 
 void ShowLiveBlocks(App& app, ImVec2 size) {
@@ -129,20 +151,17 @@ void ShowLiveBlocks(App& app, ImVec2 size) {
   ImGui::AlignTextToFramePadding();
   ShowHeading("Live blocks");
   ImGui::SameLine();
-  std::string count =
-      fmt::format("{}, {}", cli::FormatCount(live.rows().size(), "block"), cli::FormatBytes(live.bytes()));
-  if (live.rows().size() != live.live_count())
-    count += fmt::format(" of {}", cli::FormatCount(live.live_count()));
-  ImGui::TextDisabled("%s", count.c_str());
+  const float box = std::min(Em(24), ImGui::GetContentRegionAvail().x * 0.42f);
+  const float button = Em(5.6f);
+  const float controls = box + 2 * button + 2 * ImGui::GetStyle().ItemSpacing.x;
+  ShowCount(app, ImGui::GetContentRegionAvail().x - controls - Em(1));
   if (!live.filter_error().empty()) {
     ImGui::SameLine();
     ImGui::PushStyleColor(ImGuiCol_Text, look().colors.warning);
     ImGui::TextUnformatted(live.filter_error().c_str());
     ImGui::PopStyleColor();
   }
-  const float box = std::min(Em(24), ImGui::GetContentRegionAvail().x * 0.5f);
-  const float button = Em(5.6f);
-  ImGui::SameLine(ImGui::GetWindowContentRegionMax().x - box - button - ImGui::GetStyle().ItemSpacing.x);
+  ImGui::SameLine(ImGui::GetWindowContentRegionMax().x - controls);
   ImGui::SetNextItemWidth(box);
   if (app.focus_filter) ImGui::SetKeyboardFocusHere();
   app.focus_filter = false;
@@ -156,6 +175,10 @@ void ShowLiveBlocks(App& app, ImVec2 size) {
   ImGui::SameLine();
   if (ImGui::Button("Copy CSV", {button, 0})) ImGui::SetClipboardText(live.ToCsv().c_str());
   app.NameLastItem("copy");
+  ImGui::SameLine();
+  if (ImGui::Button("Save CSV", {button, 0})) Save(app);
+  app.NameLastItem("save");
+  if (ImGui::IsItemHovered()) ImGui::SetTooltip("What is listed, as a file beside the trace.");
   if (live.rows().empty()) {
     ShowWhyEmpty(ImGui::GetContentRegionAvail(), live.live_count() == 0
                                                      ? "Nothing is allocated at this moment."

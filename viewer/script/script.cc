@@ -248,6 +248,7 @@ std::string StateJson(const App& app) {
   json["live_rows"] = app.live.rows().size();
   json["live_bytes"] = app.live.bytes();
   json["live_error"] = app.live.filter_error();
+  json["saved"] = app.saved.path;
   json["first_row"] = app.live.rows().empty() ? Json() : Json(app.live.rows()[0].block + 1);
   json["hover_ns"] = app.hover_ns ? Json(*app.hover_ns) : Json();
   const auto& comparison = app.comparison.comparison();

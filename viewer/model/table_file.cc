@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "viewer/model/table_file.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "profiler/cli/new_file.h"
+
+namespace vramscope::viewer {
+namespace {
+
+// Without the extension of the file's name.
+std::string Stem(const std::string& path) {
+  const size_t name = path.rfind('/') + 1;  // npos + 1 = 0
+  const size_t dot = path.rfind('.');
+  return dot == std::string::npos || dot <= name ? path : path.substr(0, dot);
+}
+
+}  // namespace
+
+Result<std::string> SaveBeside(const std::string& trace, model::EventIndex moment, std::string_view csv) {
+  const std::string stem = fmt::format("{}.live-{}", Stem(trace), moment);
+  std::string path = stem + ".csv";
+  for (int number = 2; access(path.c_str(), F_OK) == 0; ++number)
+    path = fmt::format("{}-{}.csv", stem, number);
+  auto file = cli::NewFile::Create(path);
+  if (!file.ok()) return file.error();
+  if (const Status written = file->Write(csv); !written.ok()) return written.error();
+  if (const Status named = file->Commit(); !named.ok()) return named.error();
+  return path;
+}
+
+}  // namespace vramscope::viewer
