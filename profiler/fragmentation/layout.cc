@@ -153,6 +153,7 @@ BlockIndex Layout::Free(BlockIndex index) {
 // Cuts a free block after `bytes`; returns the new one behind the cut.
 BlockIndex Layout::SplitFree(BlockIndex index, uint64_t bytes) {
   assert(bytes > 0 && bytes < blocks_[index].bytes);
+  const bool pages = segments_[blocks_[index].segment].expandable();
   CountWhole(blocks_[index], -1);
   Block rest = blocks_[index];
   rest.address += bytes;
@@ -163,6 +164,7 @@ BlockIndex Layout::SplitFree(BlockIndex index, uint64_t bytes) {
   if (block.next != kNoIndex) blocks_[block.next].previous = behind;
   block.next = behind;
   block.bytes = bytes;
+  if (!pages) return behind;  // a part is not the whole
   CountWhole(block, +1);
   CountWhole(blocks_[behind], +1);
   return behind;
@@ -171,8 +173,10 @@ BlockIndex Layout::SplitFree(BlockIndex index, uint64_t bytes) {
 BlockIndex Layout::MergeWithNext(BlockIndex index) {
   Block& block = blocks_[index];
   const BlockIndex gone = block.next;
-  CountWhole(block, -1);
-  CountWhole(blocks_[gone], -1);
+  if (segments_[block.segment].expandable()) {  // else a part is not the whole
+    CountWhole(block, -1);
+    CountWhole(blocks_[gone], -1);
+  }
   block.bytes += blocks_[gone].bytes;
   block.next = blocks_[gone].next;
   if (block.next != kNoIndex) blocks_[block.next].previous = index;

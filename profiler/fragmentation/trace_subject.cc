@@ -73,6 +73,7 @@ class TraceReading {
     event.action = action;
     event.address = address;
     event.bytes = bytes;
+    event.time_ns = run_.times.TimeOf(at);
     collected_.push_back({event, at});
   }
 
@@ -118,6 +119,7 @@ class TraceReading {
     event.address = block.address;
     event.bytes = known ? block.size - block.slack : block.size;
     event.stream = StreamOf(block);
+    event.time_ns = run_.times.TimeOf(change.event);
     if (!change.freed()) {
       event.action = Action::kAlloc;
       Add(event, change.event);
@@ -131,8 +133,7 @@ class TraceReading {
     Add(event, change.event);
   }
 
-  void Add(allocator::Event event, EventIndex origin) {
-    event.time_ns = run_.times.TimeOf(origin);
+  void Add(const allocator::Event& event, EventIndex origin) {
     if (Continues(event)) {
       subject_.history.events.back().bytes += event.bytes;
       origins_->event.back() = origin;

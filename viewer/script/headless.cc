@@ -15,7 +15,10 @@ constexpr int kFramesToSettle = 4;
 bool AnswerIsAwaited(const App& app) {
   const Tab tab = app.session.place.tab;
   return (tab == Tab::kWhatIf && app.whatif.busy()) || (tab == Tab::kLeaks && app.leaks.busy()) ||
-         (tab == Tab::kFragmentation && app.fragmentation_history.busy());
+         (tab == Tab::kFragmentation && app.fragmentation_history.busy()) ||
+         (tab == Tab::kOutOfMemory && app.autopsy.busy()) ||
+         (tab == Tab::kCompare && app.comparison.busy()) ||
+         (tab == Tab::kAddressTime && app.address_time.busy());
 }
 
 }  // namespace
@@ -88,8 +91,7 @@ void Headless::WaitUntilLoaded() {
 
 void Headless::WaitForAnswers() {
   Rest(kFramesToSettle);
-  while (app_->session.counting() || app_->autopsy.busy() || app_->comparison.busy() ||
-         app_->address_time.busy() || AnswerIsAwaited(*app_)) {
+  while (app_->session.counting() || AnswerIsAwaited(*app_)) {
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
     Rest(1);
   }
