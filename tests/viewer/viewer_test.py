@@ -215,7 +215,7 @@ class Script(ViewerTest):
     def test_what_is_listed_is_saved_beside_the_trace(self) -> None:
         trace = self.path("run.vms")
         shutil.copy(TRAINING, trace)
-        lines = ["goto 1000000", "key ctrl+f", "text category:activation", "state " + self.path("state.json"), "click save",
+        lines = ["goto peak", "key ctrl+f", "text category:activation", "expect live_rows > 0", "state " + self.path("state.json"), "click save",
                  "expect saved ~ run.live-", "click save", "expect saved ~ -2.csv"]
         self.run_script(lines, trace)
         with open(self.path("state.json"), encoding="utf-8") as file:
