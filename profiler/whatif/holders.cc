@@ -30,9 +30,12 @@ std::vector<uint32_t> CallsOf(const Step& step) {
 Holders::Holders(const Step& step) : step_(step), call_(CallsOf(step)), uses_(step.blocks.size()) {
   for (uint32_t i = 0; i < step.ops.size(); ++i) {
     if (step.ops[i].parent != kNone || step.ops[i].node != kNone) continue;
+    const std::span<const Operand> results = OutputsOf(step, step.ops[i]);
     for (const Operand& operand : InputsOf(step, step.ops[i])) {
-      if (operand.block != kNone && (uses_[operand.block].empty() || uses_[operand.block].back() != i))
-        uses_[operand.block].push_back(i);
+      const bool handed_on = std::any_of(results.begin(), results.end(), [&](const Operand& result) {
+        return result.block == operand.block;
+      });
+      if (operand.block != kNone && !handed_on) uses_[operand.block].push_back(i);
     }
   }
 }

@@ -7,8 +7,8 @@
 //   q, k = f(x), g(x)       what meets in a matrix product or in attention was computed beside each other, so
 //   y = attend(q, k, v)     it has names, as what comes of it; they last until the function ends
 //
-//   a = f(x); b = g(x)      g was given x when f had returned, so x is no name that f(x) was given to: it lasts
-//   b = g(y, x)             until the function ends; so does what g does not begin with
+//   a = f(x); b = g(x)      g was given x when f had returned, so x is no name that f(x) was given to: it
+//   lasts b = g(y, x)             until the function ends; so does what g does not begin with
 //
 //   w = table[i]; y = y @ w; w = table[j]; y = y @ w
 //                           or until the name stands for what was made anew: by the same operator, behind
@@ -44,7 +44,7 @@ class Holders {
 
   const Step& step_;
   std::vector<uint32_t> call_;               // by operator of forward: the innermost module call around it
-  std::vector<std::vector<uint32_t>> uses_;  // by block: operators that are no others' part
+  std::vector<std::vector<uint32_t>> uses_;  // by block: outermost operators that make something else of it
 };
 
 }  // namespace vramscope::whatif

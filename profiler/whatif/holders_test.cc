@@ -86,6 +86,15 @@ TEST_F(HoldersTest, WhatSeveralCallsAreGivenIsKeptUntilTheFunctionEnds) {
   EXPECT_EQ(Holders(step_).Until(step_.operands[0]), 50) << "nothing was before it";
 }
 
+TEST_F(HoldersTest, WhatACallChangesInPlaceIsHandedOn) {
+  step_.modules.push_back({0, 0, 60, 70});
+  (void)Add("aten::relu_", 45, {0});
+  step_.ops.back().first_output = step_.ops.back().first_input;
+  step_.ops.back().output_count = 1;
+  const Operand next = Add("aten::linear", 65, {0});
+  EXPECT_EQ(Holders(step_).Until(next), 70);
+}
+
 TEST_F(HoldersTest, WhatACallIsGivenBesideAnotherTensorIsKeptUntilTheFunctionEnds) {
   (void)Add("aten::linear", 42, {1});
   const Operand beside = Add("aten::linear", 45, {0});

@@ -30,7 +30,8 @@ Inserter::Inserter(const Step& step, std::vector<Position> behind) : step_(step)
   behind_.erase(std::unique(behind_.begin(), behind_.end()), behind_.end());
   const auto move = [&](Position& at) { at = Moved(at); };
   for (StepBlock& block : step_.blocks) {
-    for (Position* at : {&block.begin, &block.end, &block.accumulated, &block.last_use}) move(*at);
+    for (Position* at : {&block.begin, &block.end, &block.accumulated, &block.last_use, &block.replaced})
+      move(*at);
   }
   for (Op& op : step_.ops) move(op.begin), move(op.end);
   for (Node& node : step_.nodes) move(node.made), move(node.begin), move(node.end);

@@ -22,7 +22,9 @@ LastUses Find(const Step& step) {
   const Holders holders(step);
   for (const Operand& operand : step.operands) {
     const Op& op = step.ops[operand.op];
-    if (operand.block == kNone || op.node != kNone || op.end >= kForever) continue;
+    if (operand.block == kNone || op.node != kNone || op.end >= kForever ||
+        op.begin > step.blocks[operand.block].replaced)
+      continue;
     Position& last = uses.of_block[operand.block];
     last = std::max(last, op.end);
     // What attention gives is often overwritten by what is made of it (GPT-2): it is not held here.

@@ -54,7 +54,7 @@ void Conversions::Begin(uint32_t op) {
   if (!whole_) return;
   if (found_.narrowing.contains(op)) {
     for (const Operand& operand : InputsOf(step_, begun)) {
-      if (IsWider(operand)) versions_.Cast(operand.block, low_, begun.begin - kBeforeNode, kNone, operand);
+      if (IsWider(operand)) versions_.Replace(operand.block, low_, begun.begin - kBeforeNode, operand);
     }
   }
   if (!TakesLow(begun)) return;

@@ -41,7 +41,6 @@ Versions::Versions(const Step& step, uint8_t first)
   written_.resize(recorded_, step.ForwardEnd());
   cached_.resize(recorded_, kNone);
   copies_.resize(recorded_);
-  replaced_.resize(recorded_, false);
   settled_.resize(recorded_, false);
   backward_begin_ = step.ForwardEnd();
   std::vector<bool> floats(recorded_, first == kFloatType);
@@ -145,7 +144,7 @@ void Versions::Cast(uint32_t block, uint8_t type, Position at, uint32_t op, cons
 
 void Versions::Replace(uint32_t block, uint8_t type, Position at, const Operand& operand) {
   Cast(block, type, at, kNone, operand);
-  replaced_[block] = true;
+  changed_.blocks[block].replaced = at;
 }
 
 void Versions::CastWhole(uint32_t block, uint8_t type, Position at, uint32_t op) {
@@ -197,7 +196,7 @@ void Versions::Deal(uint32_t block, const std::vector<uint32_t>& versions,
   const StepBlock& recorded = step_.blocks[block];
   const auto longest = *std::max_element(versions.begin(), versions.end(),
                                          [&](uint32_t a, uint32_t b) { return held[a] < held[b]; });
-  const bool forward = recorded.begin < backward_begin_ && !replaced_[block];
+  const bool forward = recorded.begin < backward_begin_ && changed_.blocks[block].replaced >= kForever;
   // A variable of the program kept it beyond all that operators and nodes did.
   const uint32_t last = forward && recorded.end > held[longest] + kAtOnce ? block : longest;
   for (const uint32_t version : versions) {

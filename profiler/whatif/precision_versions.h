@@ -48,7 +48,7 @@ class Versions {
   void Used(uint32_t block, Position at);
   // A variable of the program holds the block itself, whatever is made of it.
   void Held(uint32_t block, Position until) {
-    const uint32_t version = replaced_[block] ? current_[block] : block;
+    const uint32_t version = changed_.blocks[block].replaced < kForever ? current_[block] : block;
     used_[version] = std::max(used_[version], until);
   }
 
@@ -87,7 +87,6 @@ class Versions {
   std::vector<Position> written_;              // by recorded block: the last time in backward
   std::vector<uint32_t> cached_;               // by recorded block: autocast's copy
   std::vector<std::vector<uint32_t>> copies_;  // by recorded block
-  std::vector<bool> replaced_;                 // by recorded block
   std::vector<bool> settled_;                  // by version: its end is said
 };
 
