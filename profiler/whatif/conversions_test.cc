@@ -15,11 +15,12 @@ constexpr uint64_t kRow = 64 * 4;  // bytes in float32
 constexpr uint64_t kBatch = 1024 * kRow;
 constexpr uint64_t kColumn = 1024 * 4;
 constexpr uint64_t kWeight = 64 * kRow;
+constexpr uint64_t kFilterBytes = 32 * 32 * 4;
 constexpr int kKept = 6;
 
 // batch ─ to(float32) ─ [a norm, in a module] ─ linear ─► out, three times. What a line of the program works
 // on is freed with the line.
-enum class Body : uint8_t { kMoves, kNorm, kCaller, kAttention };
+enum class Body : uint8_t { kMoves, kNorm, kCaller, kAttention, kConvolution };
 
 class Program {
  public:
@@ -126,10 +127,24 @@ class Program {
     s_.Free("attended").Free("mean");
   }
 
+  // [8, 32, 32, 8] -> the same, on a part of the weight, [32, 32, 1, 1]
+  void Convolution() {
+    static constexpr const char* kImage[] = {"8,32,32,8", "8192,256,8,1"};
+    static constexpr const char* kFilter[] = {"32,32,1,1", "32,1,1,1"};
+    s_.Op("aten::cudnn_convolution", [&] {
+      Tensor("batch", kImage, 0, 0);
+      Tensor("weight", kFilter, 0, 1);
+      s_.Alloc("out", kBatch).Alloc("workspace", kBatch + kFilterBytes).Free("workspace");
+      Tensor("out", kImage, trace::kTensorIsOutput, 0);
+    });
+    s_.Free("out");
+  }
+
   void Call() {
     s_.Module("", [&] {
       if (body_ == Body::kCaller) return Caller();
       if (body_ == Body::kAttention) return Attention();
+      if (body_ == Body::kConvolution) return Convolution();
       if (body_ == Body::kMoves) {
         To("batch");
         return Linear("batch");
@@ -177,6 +192,12 @@ TEST(ConversionsTest, WhatAModuleMakesWiderForItselfStaysLowOutsideOfIt) {
 TEST(ConversionsTest, HeadsThatFlashAttentionReturnsOneAfterTheOtherAreCopiedToBeJoined) {
   EXPECT_EQ(Program(Body::kAttention).Peak(), kWeights + 2 * kBatch + kColumn);
   EXPECT_EQ(Program(Body::kAttention).PeakInLow(), kWeights + 3 * kBatch / 2);
+}
+
+// Forward in TF32 converts the layout of what goes in, in 16 bits that of what comes out too.
+TEST(ConversionsTest, AConvolutionInSixteenBitsConvertsItsResultToo) {
+  EXPECT_EQ(Program(Body::kConvolution).Peak(), kWeights + 3 * kBatch + kFilterBytes);
+  EXPECT_EQ(Program(Body::kConvolution).PeakInLow(), kHalfWeights + 4 * kBatch / 2 + kFilterBytes / 2);
 }
 
 }  // namespace

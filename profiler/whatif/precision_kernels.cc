@@ -16,6 +16,7 @@ constexpr uint64_t kFlashRows = 128;  // backward of flash attention works on th
 constexpr uint64_t kFlashWidth = 32;
 constexpr uint16_t kForwardBias = 3, kBackwardBias = 4;  // arguments: a mask that is added
 constexpr uint8_t kByteType = 0;
+constexpr uint64_t kNotSplit = uint64_t{1} << 20;  // what the allocator leaves in a block
 
 // The first operand that is argument `place`.
 const Operand* Argument(const Step& step, const Op& op, uint16_t place) {
@@ -34,6 +35,18 @@ bool LiesHeadsFirst(const Step& step, const Operand& operand) {
 }
 
 uint64_t UpTo(uint64_t value, uint64_t unit) { return (value + unit - 1) / unit * unit; }
+
+// Bytes of a convolution's operand with dimensions that count channels filled up to whole vectors of 16
+// bytes.
+uint64_t Filled(const Step& step, const Operand& operand, uint32_t first, uint32_t last, uint64_t element) {
+  constexpr uint64_t kVectorBytes = 16;
+  uint64_t bytes = element;
+  for (uint32_t d = 0; d < step.Rank(operand.shape); ++d) {
+    const auto size = static_cast<uint64_t>(step.Dims(operand.shape)[d]);
+    bytes *= first <= d && d <= last ? UpTo(size, kVectorBytes / element) : size;
+  }
+  return bytes;
+}
 
 class Kernels {
  public:
@@ -96,11 +109,27 @@ class Kernels {
     if (!IsLow(op)) return;
     for (const uint32_t block : Inside(index)) {
       if (!handed_[block]) HalveBlock(block);
+      if (!handed_[block] && step_.NameOf(op) == "aten::cudnn_convolution") ConvertResult(op, block);
     }
     for (uint32_t i = 0; i < op.output_count; ++i) {
       const Operand& result = step_.operands[op.first_output + i];
       if (result.block != kNone && result.dtype == kByteType) HalveBlock(result.block);
     }
+  }
+
+  // Of [batch, channels, ...] cuDNN makes [batch, ..., channels] for tensor cores: forward converts what goes
+  // in, and in 16 bits what comes out too (sizes that cuDNN 9 states for an A100).
+  void ConvertResult(const Op& op, uint32_t block) {
+    const Operand *const x = Argument(step_, op, 0), *const w = Argument(step_, op, 1);
+    if (x == nullptr || w == nullptr || op.output_count == 0) return;
+    const Operand& y = OutputsOf(step_, op)[0];
+    if (step_.Rank(x->shape) < 3 || step_.Rank(x->strides) < 3 || step_.Dims(x->strides)[1] == 1) return;
+    const uint64_t wide = Filled(step_, *x, 1, 1, kFloatBytes) + Filled(step_, *w, 0, 1, kFloatBytes);
+    const uint64_t recorded = step_.blocks[block].requested;
+    if (recorded < wide || recorded - wide > kNotSplit) return;
+    constexpr uint64_t kLowBytes = kFloatBytes / 2;
+    changed_.blocks[block].requested = Filled(step_, *x, 1, 1, kLowBytes) +
+                                       Filled(step_, *w, 0, 1, kLowBytes) + Filled(step_, y, 1, 1, kLowBytes);
   }
 
   void HalveBlock(uint32_t block) {
