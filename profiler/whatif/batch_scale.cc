@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Other sizes for the blocks that the batch reaches.
+#include <algorithm>
+#include <string_view>
 #include <unordered_map>
 
 #include "profiler/whatif/batch_axis.h"
@@ -18,6 +20,37 @@ void AddScratch(const Step& step, const BatchReduction& reduction, uint64_t byte
   block.category = op.node == model::kNone ? classify::Category::kTemporaryForward
                                            : classify::Category::kTemporaryBackward;
   scene.blocks.push_back(block);
+}
+
+// cuDNN computes on copies of what a convolution works on, in another layout and with channels in groups of
+// 16 bytes: that of the weight has its size with any batch. 0 for other blocks.
+uint64_t WeightCopyIn(const Step& step, uint32_t block) {
+  constexpr int64_t kGroupBytes = 16;
+  uint32_t index = step.blocks[block].op;
+  uint16_t weight = 0;
+  while (index != model::kNone && weight == 0) {
+    const std::string_view name = step.NameOf(step.ops[index]);
+    weight = name == "aten::cudnn_convolution" ? 1 : name == "aten::convolution_backward" ? 2 : 0;
+    if (weight == 0) index = step.ops[index].parent;
+  }
+  if (weight == 0) return 0;
+  const Op& op = step.ops[index];
+  for (uint32_t i = 0; i < op.output_count; ++i) {
+    if (step.operands[op.first_output + i].block == block) return 0;
+  }
+  for (uint32_t i = 0; i < op.input_count; ++i) {
+    const Operand& operand = step.operands[op.first_input + i];
+    const int64_t bytes = BytesOf(operand.dtype);
+    if (operand.argument != weight || bytes == 0 || step.Rank(operand.shape) < 3) continue;
+    const int64_t group = kGroupBytes / bytes;
+    int64_t size = bytes;
+    for (uint32_t d = 0; d < step.Rank(operand.shape); ++d) {
+      const int64_t elements = step.Dims(operand.shape)[d];
+      size *= d < 2 ? (elements + group - 1) / group * group : elements;
+    }
+    return static_cast<uint64_t>(size) < step.blocks[block].requested ? static_cast<uint64_t>(size) : 0;
+  }
+  return 0;
 }
 
 }  // namespace
@@ -39,7 +72,9 @@ void ScaleBatch(const Step& step, const BatchAxis& axis, int64_t wanted, Scene& 
       block.bytes = found->second;
     } else if (axis.stride[block.origin] != 0) {
       // Whole samples, and what is beyond them (an allocator's slack where the request is not known) stays.
-      block.bytes = block.bytes / from * to + block.bytes % from;
+      const uint64_t same = WeightCopyIn(step, block.origin);
+      const uint64_t grows = block.bytes - std::min(same, block.bytes);
+      block.bytes = block.bytes - grows + grows / from * to + grows % from;
     }
   }
 }
