@@ -74,8 +74,23 @@ class Freezer {
     return op.node != kNone && op.parent == kNone && step_.nodes[op.node].op == kNone;
   }
 
+  [[nodiscard]] bool IsInside(uint32_t op, uint32_t around) const {
+    for (op = step_.ops[op].parent; op != kNone && op != around;) op = step_.ops[op].parent;
+    return op == around;
+  }
+
+  // Whether nothing but what the operator calls has to do with the block.
+  [[nodiscard]] bool IsScratchOf(uint32_t op, uint32_t block) const {
+    return std::all_of(users_[block].begin(), users_[block].end(),
+                       [&](uint32_t user) { return IsInside(user, op); });
+  }
+
   // Backward, from its end: which operators are still run, as something needs their result.
   void FindWork() {
+    users_.resize(step_.blocks.size());
+    for (const Operand& operand : step_.operands) {
+      if (operand.block != kNone) users_[operand.block].push_back(operand.op);
+    }
     run_.resize(step_.ops.size(), true);
     std::vector<bool> needed(step_.blocks.size(), false);
     for (const StepBlock& block : step_.blocks) {
@@ -108,11 +123,14 @@ class Freezer {
       });
     }
     if (op.parent == kNone && op.name == step_.nodes[op.node].name) return true;
+    // What one of PyTorch's operators makes for itself is made when it runs. A node's own work is looked at
+    // part by part.
+    const bool called = op.parent != kNone && step_.ops[op.parent].name != step_.nodes[op.node].name;
     bool asked = false;
     for (const Operand& output : Outputs(op)) {
       if (output.block == kNone) continue;
       asked = true;
-      if (needed[output.block]) return true;
+      if (needed[output.block] || (called && IsScratchOf(op.parent, output.block))) return true;
     }
     return !asked;
   }
@@ -202,10 +220,11 @@ class Freezer {
 
   const Step& step_;
   Step changed_;
-  std::set<std::string_view> names_;  // of frozen parameters
-  std::vector<bool> made_;            // by node
-  std::vector<bool> run_;             // by operator of backward
-  std::vector<bool> needed_;          // by block: of backward
+  std::set<std::string_view> names_;          // of frozen parameters
+  std::vector<bool> made_;                    // by node
+  std::vector<bool> run_;                     // by operator of backward
+  std::vector<std::vector<uint32_t>> users_;  // by block: operators that it is an operand or a result of
+  std::vector<bool> needed_;                  // by block: of backward
 };
 
 }  // namespace
