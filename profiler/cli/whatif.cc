@@ -55,7 +55,8 @@ const VerbHelp& WhatifHelp() {
        {"free-early", '\0', "all", "What variables keep behind its last use is freed there; tells which."},
        {"zero-grad", '\0', "keep", "zero_grad(set_to_none=False)."},
        {"shard", '\0', "KIND:N",
-        "One rank of N: ddp:8, zero1:8, zero2:8, zero3:8, fsdp:8, tp:8; ddp:8:view with\ngradients as views, "
+        "One rank of N: ddp:8, zero1:8, zero2:8, zero3:8, fsdp:8, tp:8, pp:4:8; ddp:8:view with\ngradients "
+        "as views, "
         "fsdp:8:'layers.*' with "
         "these units."},
        {"alloc-conf", '\0', "SETTINGS", "PYTORCH_CUDA_ALLOC_CONF."},

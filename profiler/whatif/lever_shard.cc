@@ -3,6 +3,7 @@
 // gradients sharded too (ZeRO-2), and with parameters (ZeRO-3, FSDP). Each rank keeps the recorded batch.
 #include <charconv>
 
+#include "profiler/whatif/batch_axis.h"
 #include "profiler/whatif/lever.h"
 #include "profiler/whatif/parameters.h"
 #include "profiler/whatif/segments.h"
@@ -13,17 +14,18 @@ namespace {
 
 constexpr uint32_t kMostRanks = 1 << 20;
 
-enum class Kind : uint8_t { kDdp, kZero1, kZero2, kZero3, kTensor };
+enum class Kind : uint8_t { kDdp, kZero1, kZero2, kZero3, kTensor, kPipeline };
 
 struct Question {
   Kind kind = Kind::kDdp;
   uint32_t ranks = 0;
   std::string_view option;  // "view", or units
+  uint32_t parts = 1;       // of the batch, in a pipeline
 };
 
 Result<Question> Parse(std::string_view value) {
   const Error error{
-      "--shard is ddp, zero1, zero2, zero3, fsdp or tp with a number of ranks, as in fsdp:8, not \"" +
+      "--shard is ddp, zero1, zero2, zero3, fsdp, tp or pp with a number of ranks, as in fsdp:8, not \"" +
       std::string(value) + "\"."};
   const size_t colon = value.find(':');
   if (colon == std::string_view::npos) return error;
@@ -37,6 +39,8 @@ Result<Question> Parse(std::string_view value) {
     question.kind = Kind::kZero3;
   else if (kind == "tp")
     question.kind = Kind::kTensor;
+  else if (kind == "pp")
+    question.kind = Kind::kPipeline;
   else if (kind != "ddp")
     return error;
   const char* const end = value.data() + value.size();
@@ -45,6 +49,13 @@ Result<Question> Parse(std::string_view value) {
   if (behind == end) return question;
   if (*behind != ':' || behind + 1 == end) return error;
   question.option = {behind + 1, static_cast<size_t>(end - behind - 1)};
+  if (question.kind == Kind::kPipeline) {
+    const auto [last, wrong] = std::from_chars(behind + 1, end, question.parts);
+    if (wrong != std::errc() || last != end || question.parts == 0)
+      return Error{"behind the stages of pp stands the number of parts of a batch, as in pp:4:8, not \"" +
+                   std::string(question.option) + "\"."};
+    return question;
+  }
   const bool replicated = question.kind == Kind::kDdp || question.kind == Kind::kZero1;
   if (replicated && question.option != "view")
     return Error{
@@ -59,7 +70,7 @@ class Shard final : public Lever {
  public:
   const LeverInfo& info() const override {
     static constexpr LeverInfo kInfo = {
-        "shard", "ddp:N | zero1:N | zero2:N | zero3:N | fsdp:N | tp:N",
+        "shard", "ddp:N | zero1:N | zero2:N | zero3:N | fsdp:N | tp:N | pp:N:PARTS",
         "one rank of N, with the recorded batch for itself, or for all with tp",
         "labels of parameters, autograd's nodes, and modules for zero2, zero3, fsdp and tp (a deep step)"};
     return kInfo;
@@ -89,6 +100,11 @@ class Shard final : public Lever {
     if (question->kind == Kind::kTensor) return Split(step, *question);
     if (question->kind == Kind::kDdp) return Replicated(step, views);
     if (question->kind == Kind::kZero1) return WithOwnState(Replicated(step, views), question->ranks);
+    if (question->kind == Kind::kPipeline) {
+      const auto blocks = ChooseSegments(step, "all");
+      if (!blocks.ok()) return blocks.error();
+      return FirstPipelineStage(step, *blocks, question->ranks);
+    }
     const auto calls = ChooseSegments(step, question->option.empty() ? "all" : question->option);
     if (!calls.ok())
       return Error{
@@ -114,9 +130,33 @@ class Shard final : public Lever {
     return TensorParallel(step, hidden, question.ranks);
   }
 
-  Result<Outcome> Apply(const Step& step, std::string_view value, Scene&) const override {
+  // The parts of a batch one after the other, with those that wait for their gradients beside each.
+  static Result<Outcome> InPipeline(const Step& step, const Question& question, Scene& scene) {
+    const std::string parts = std::to_string(question.parts);
+    if (question.parts > 1) {
+      Scene one = scene;
+      const Result<Outcome> accumulated = AccumulateLever().Apply(step, parts, scene);
+      if (!accumulated.ok()) return accumulated.error();
+      const BatchAxis& axis = *FollowBatch(step);
+      ScaleBatch(step, axis, axis.batch / question.parts, one);
+      HoldInFlight(one, std::min(question.ranks, question.parts) - 1, scene);
+    }
+    Outcome outcome;
+    outcome.code =
+        "stage = PipelineStage(part, rank, " + std::to_string(question.ranks) +
+        ", device)    # torch.distributed.pipelining; part: embeddings and the first blocks on rank 0\n"
+        "Schedule1F1B(stage, n_microbatches=" +
+        parts + ", loss_fn=loss_of).step(batch)";
+    outcome.notes.push_back(
+        "rank 0, which holds what it keeps of most parts at once; the last rank has the head and the logits "
+        "instead, of one part");
+    return outcome;
+  }
+
+  Result<Outcome> Apply(const Step& step, std::string_view value, Scene& scene) const override {
     const Result<Question> question = Parse(value);
     if (!question.ok()) return question.error();
+    if (question->kind == Kind::kPipeline) return InPipeline(step, *question, scene);
     Outcome outcome;
     const std::string views = question->option == "view" ? ", gradient_as_bucket_view=True" : "";
     if (question->kind == Kind::kDdp || question->kind == Kind::kZero1)

@@ -14,6 +14,7 @@
 #pragma once
 
 #include "profiler/whatif/narrow.h"
+#include "profiler/whatif/scene.h"
 #include "profiler/whatif/step.h"
 
 namespace vramscope::whatif {
@@ -45,5 +46,12 @@ struct Unit {
 
 // A step of one of `ranks` that share out these widths, in equal parts.
 [[nodiscard]] Step TensorParallel(const Step& step, const HiddenWidths& hidden, uint32_t ranks);
+
+// The first of so many stages of a pipeline: what is before `blocks` (into Step::modules), and its share of
+// them. It hands on what its last block makes, and gets a gradient of that size.
+[[nodiscard]] Result<Step> FirstPipelineStage(const Step& step, const std::vector<uint32_t>& blocks,
+                                              uint32_t stages);
+// Beside each part of a batch in `scene` what autograd keeps of so many others. `one`: the scene of one part.
+void HoldInFlight(const Scene& one, uint32_t waiting, Scene& scene);
 
 }  // namespace vramscope::whatif

@@ -66,6 +66,8 @@ LEVERS: Dict[str, Tuple[List[str], List[str]]] = {
     "precision, sgd": (["--precision", "bf16", "--optimizer", "sgd"], ["--precision", "bf16", "--optimizer", "sgd"]),
     "precision, adamw fused": (["--precision", "bf16", "--optimizer", "adamw:fused"], ["--precision", "bf16", "--optimizer", "adamw:fused"]),
     **{f"shard {kind}": (["--shard", kind.replace(":", f":{RANKS}:") if ":" in kind else f"{kind}:{RANKS}"], ["--shard", kind]) for kind in ("ddp", "ddp:view", "zero1", "zero2", "fsdp")},
+    "pipeline of 2": (["--shard", "pp:2"], ["--shard", "pp:2:1"]),
+    "pipeline of 2, 4 parts": (["--shard", "pp:2:4"], ["--shard", "pp:2:4"]),
     "tp, for-loop": (["--shard", f"tp:{RANKS}", "--optimizer", "adamw:for-loop"], ["--shard", "tp", "--optimizer", "adamw:for-loop"]),
     "tp, sgd": (["--shard", f"tp:{RANKS}", "--optimizer", "sgd"], ["--shard", "tp", "--optimizer", "sgd:for-loop"]),
     "fsdp, sgd": (["--shard", f"fsdp:{RANKS}", "--optimizer", "sgd"], ["--shard", "fsdp", "--optimizer", "sgd"]),

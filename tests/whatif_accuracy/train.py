@@ -30,6 +30,7 @@ from torch.distributed.optim import ZeroRedundancyOptimizer
 
 import adapters
 import chunked_loss
+import pipeline
 
 TYPES = {"bf16": torch.bfloat16, "fp16": torch.float16}
 ATTENTION = {"flash": SDPBackend.FLASH_ATTENTION, "efficient": SDPBackend.EFFICIENT_ATTENTION, "math": SDPBackend.MATH}
@@ -136,7 +137,7 @@ def arguments() -> argparse.ArgumentParser:
     parser.add_argument("--sequence", type=float, default=1.0, help="a factor of the tokens in a sample")
     parser.add_argument("--prune", type=float, default=0, help="this part of the inner widths of MLPs goes, and of the heads of our own transformer")
     parser.add_argument("--quantize", default="", help="int8:PATHS or nf4:PATHS: the weights of linear layers in these modules are stored so, and not trained")
-    parser.add_argument("--shard", choices=("ddp", "ddp:view", "zero1", "zero2", "fsdp", "tp"), default="", help="as one rank of those that torchrun's environment says")
+    parser.add_argument("--shard", choices=("ddp", "ddp:view", "zero1", "zero2", "fsdp", "tp", "pp:2:1", "pp:2:4"), default="", help="as one rank of those that torchrun's environment says")
     parser.add_argument("--freeze", default="", help="paths of modules and parameters, with commas, in which * stands for one name")
     parser.add_argument("--lora", default="", help="RANK:PATHS: linear layers in these modules are frozen, with two trained matrices beside each")
     parser.add_argument("--offload", default="", help="on the host: optimizer, activations, or both with a comma between")
@@ -170,7 +171,10 @@ def train(options: argparse.Namespace, subject: Subject) -> None:
         adapters.add_lora(subject.model, int(rank), patterns)
     model = subject.model.to(dtype=low).train()
     freeze(model, options.freeze)
-    model = shard(model, options.shard) if options.shard else model.to("cuda")
+    kind, *numbers = options.shard.split(":")
+    if kind == "pp":
+        pipeline.keep_first_stage(model, options.model, int(numbers[0]))
+    model = shard(model, options.shard) if options.shard and kind != "pp" else model.to("cuda")
     if options.checkpoint:
         checkpoint_blocks(model, options.keep_ops)
     if options.attention and getattr(getattr(model, "config", None), "_attn_implementation", "sdpa") != "sdpa":
@@ -182,7 +186,10 @@ def train(options: argparse.Namespace, subject: Subject) -> None:
     scaler = torch.amp.GradScaler("cuda", enabled=options.amp == "fp16")
     for _ in range(options.steps):
         for (_, loss_of), optimizer in zip(turns, optimizers):
-            for _ in range(options.accumulate):
+            if kind == "pp":
+                stages, parts = (int(number) for number in numbers)
+                pipeline.run_parts(model, lambda parts=parts: [tensor.to("cuda") for tensor in subject.batch(options.batch // parts)], stages, parts)
+            for _ in range(options.accumulate if kind != "pp" else 0):
                 batch = [tensor.to("cuda", low if tensor.is_floating_point() else None) for tensor in subject.batch(options.batch // options.accumulate)]
                 kept = torch.autograd.graph.save_on_cpu() if "activations" in options.offload else contextlib.nullcontext()
                 kernel = sdpa_kernel(ATTENTION[options.attention]) if options.attention else contextlib.nullcontext()

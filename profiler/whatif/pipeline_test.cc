@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// The first stage of a pipeline, of the loop that is written down in testing/loop.h: blocks.0 alone, which
+// has the only weight. tests/whatif_accuracy has real programs, of which one stage is really run.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "profiler/whatif/testing/loop.h"
+
+namespace vramscope::whatif {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string Refusal(const char* value) {
+  const whatif::Step step = TheLoop().Read();
+  return ShardLever().Rewrite(step, value)->error().sentence;
+}
+
+TEST(PipelineTest, TheFirstStageHasItsBlocksAlone) {
+  const Use stage = After({{"shard", "pp:2"}});
+  // While the optimizer steps: weight, gradient, state and what it computes, and the batch; not what blocks.1
+  // made, which the loop keeps.
+  EXPECT_EQ(stage.peak.bytes, 4 * kWeightBytes + kBatchBytes);
+  EXPECT_EQ(stage.peak.phase, "optimizer");
+  EXPECT_EQ(After({}).peak.bytes, 4 * kWeightBytes + 2 * kBatchBytes);
+}
+
+TEST(PipelineTest, PartsWaitForTheirGradients) {
+  // In backward of the second part: weight, state, the gradient so far and the new one; what goes into and
+  // comes out of blocks.0 and a gradient of that; and the first two of the part that waits, each of 4
+  // samples.
+  EXPECT_EQ(After({{"shard", "pp:2:2"}}).peak.bytes, 4 * kWeightBytes + 5 * kBatchBytes / 2);
+}
+
+TEST(PipelineTest, WhatCannotBeSharedOutIsRefused) {
+  EXPECT_THAT(Refusal("pp:3"), HasSubstr("too few for 3 stages"));
+  EXPECT_THAT(Refusal("pp:2:0"), HasSubstr("pp:4:8"));
+  EXPECT_THAT(Refusal("pp:2:x"), HasSubstr("pp:4:8"));
+  const whatif::Step step = TheLoop().Read();
+  Scene scene = MakeScene(step);
+  EXPECT_THAT(ShardLever().Apply(step, "pp:2:3", scene).error().sentence, HasSubstr("no 3 equal parts"));
+}
+
+}  // namespace
+}  // namespace vramscope::whatif

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+// The first stage of a pipeline: what comes before the blocks, and the first of these. It holds most: of all
+// stages it is the one that waits longest for gradients.
+//
+//   forward    table ─ layer 0 ─ layer 1 ┃ layer 2 ─ layer 3 ─ head ─ loss
+//              stage 0                   ┃ other stages: gone, with their parameters, gradients and state
+//   backward   ◀───── gradient, received ┛
+#include <algorithm>
+#include <set>
+
+#include "profiler/whatif/insert.h"
+#include "profiler/whatif/parameters.h"
+#include "profiler/whatif/shard.h"
+
+namespace vramscope::whatif {
+namespace {
+
+using model::kNone;
+
+constexpr Position kHair = 1e-6;
+
+class FirstStage {
+ public:
+  FirstStage(const Step& step, Position cut) : step_(step), changed_(step), cut_(cut), resume_(kForever) {
+    for (const Node& node : step.nodes)
+      if (node.op != kNone && !IsGone(node)) resume_ = std::min(resume_, node.begin);
+    backward_end_ = step.backward.front().end;
+  }
+
+  Step Run() && {
+    if (resume_ >= kForever) return std::move(changed_);
+    DropParameters();
+    FindBoundary();
+    DropSaves();
+    DropBlocks();
+    DropWork();
+    return std::move(changed_);
+  }
+
+ private:
+  [[nodiscard]] bool IsGone(const Node& node) const { return node.made >= cut_; }
+  [[nodiscard]] bool IsBetween(Position at) const { return at >= cut_ && at < resume_; }
+
+  // Parameters and buffers that are first used behind the cut.
+  void DropParameters() {
+    std::set<uint32_t> used, later;
+    for (const Operand& operand : step_.operands) {
+      const Op& op = step_.ops[operand.op];
+      if (operand.block == kNone || op.node != kNone || step_.blocks[operand.block].begin != kBefore)
+        continue;
+      if (op.begin < cut_) used.insert(operand.block);
+      if (IsBetween(op.begin)) later.insert(operand.block);
+    }
+    for (const uint32_t block : used) later.erase(block);
+    std::erase_if(later, [&](uint32_t block) {
+      const classify::Category category = step_.blocks[block].category;
+      return category != classify::Category::kParameter && category != classify::Category::kBuffer;
+    });
+    std::set<std::string_view> names;
+    for (const uint32_t block : later)
+      if (!step_.blocks[block].name.empty()) names.insert(step_.blocks[block].name);
+    StepOnly([&](uint32_t parameter) { return !names.contains(step_.blocks[parameter].name); }, changed_);
+    for (const uint32_t block : later) Drop(changed_.blocks[block]);
+    for (uint32_t i = 0; i < step_.blocks.size(); ++i) {
+      if (names.contains(step_.blocks[i].name)) Drop(changed_.blocks[i]);
+    }
+  }
+
+  // What the stage sends, and what it gets for it.
+  void FindBoundary() {
+    for (const Op& op : step_.ops) {
+      if (op.begin < cut_ || op.node != kNone) continue;
+      for (uint32_t k = 0; k < op.input_count && sent_ == kNone; ++k) {
+        const uint32_t block = step_.operands[op.first_input + k].block;
+        if (block == kNone || step_.blocks[block].begin <= kBefore || step_.blocks[block].begin >= cut_)
+          continue;
+        sent_ = block;
+        taken_ = op.first_input + k;
+        taker_ = step_.operands[taken_].op;
+      }
+      if (sent_ != kNone) break;
+    }
+    if (sent_ == kNone) return;
+    changed_.blocks[sent_].end = backward_end_ - kHair;
+    for (uint32_t i = 0; i < step_.blocks.size(); ++i) {
+      const StepBlock& block = step_.blocks[i];
+      const bool gradient = block.op != kNone && step_.ops[block.op].node != kNone;
+      if (gradient && IsBetween(block.begin) && block.end > resume_ && got_ == kNone &&
+          block.requested == step_.blocks[sent_].requested)
+        got_ = i;
+    }
+    if (got_ == kNone) return;
+    changed_.blocks[got_].begin = step_.backward.front().begin + kHair;
+    changed_.blocks[got_].end = backward_end_ - 2 * kHair;
+  }
+
+  void DropSaves() {
+    std::vector<Position> kept(step_.blocks.size(), kBefore);
+    const auto gone = [&](const Saved& saved) {
+      return saved.node != kNone && IsGone(step_.nodes[saved.node]);
+    };
+    for (const Saved& saved : step_.saved)
+      if (!gone(saved)) kept[saved.block] = std::max(kept[saved.block], saved.released);
+    for (uint32_t i = 0; i < step_.blocks.size(); ++i) {
+      StepBlock& block = changed_.blocks[i];
+      if (i == sent_ || block.begin == kBefore || block.begin >= cut_ || !IsBetween(block.end)) continue;
+      block.end = std::max(kept[i], cut_) + kHair;
+    }
+    std::erase_if(changed_.saved, gone);
+  }
+
+  // What the other stages make, and what they left a step ago.
+  void DropBlocks() {
+    std::multiset<uint64_t> left;
+    for (uint32_t i = 0; i < step_.blocks.size(); ++i) {
+      const StepBlock& block = step_.blocks[i];
+      if (!IsBetween(block.begin) || i == got_ || changed_.blocks[i].requested == 0) continue;
+      if (block.accumulated < kForever) continue;  // of a parameter that this stage has as well
+      if (block.end >= kForever) left.insert(block.requested);
+      Drop(changed_.blocks[i]);
+    }
+    for (StepBlock& block : changed_.blocks) {
+      if (block.begin != kBefore || block.end >= kForever || block.accumulated < kForever) continue;
+      const auto found = left.find(block.requested);
+      if (found == left.end()) continue;
+      left.erase(found);
+      Drop(block);
+    }
+  }
+
+  void DropWork() {
+    for (Op& op : changed_.ops) {
+      const bool gone = op.node != kNone ? IsBetween(op.begin) : op.begin >= cut_ && op.begin < resume_;
+      if (!gone) continue;
+      for (uint32_t k = 0; k < op.input_count; ++k) changed_.operands[op.first_input + k].block = kNone;
+      for (uint32_t k = 0; k < op.output_count; ++k) changed_.operands[op.first_output + k].block = kNone;
+      op.input_count = op.output_count = 0;
+    }
+    if (got_ != kNone) Receive();
+  }
+
+  // In the place of what was done with it: so the batch is followed into the gradient.
+  void Receive() {
+    Op& op = changed_.ops[taker_];
+    Operand given = step_.operands[taken_], got = given;
+    got.block = got_;
+    got.flags |= static_cast<uint8_t>(trace::kTensorIsOutput);
+    op.name = TextOf(changed_, "vramscope::received");
+    op.first_input = static_cast<uint32_t>(changed_.operands.size());
+    op.first_output = op.first_input + 1;
+    op.input_count = op.output_count = 1;
+    changed_.operands.push_back(given);
+    changed_.operands.push_back(got);
+    changed_.blocks[got_].op = taker_;
+  }
+
+  const Step& step_;
+  Step changed_;
+  const Position cut_;
+  Position resume_;  // where backward comes to what is before the cut
+  Position backward_end_ = 0;
+  uint32_t sent_ = kNone, got_ = kNone;
+  uint32_t taken_ = kNone, taker_ = kNone;  // the operand and the operator by which the next stage takes it
+};
+
+}  // namespace
+
+Result<Step> FirstPipelineStage(const Step& step, const std::vector<uint32_t>& blocks, uint32_t stages) {
+  if (blocks.size() < stages)
+    return Error{"the model has " + std::to_string(blocks.size()) + " blocks, too few for " +
+                 std::to_string(stages) + " stages."};
+  const size_t own = (blocks.size() + stages - 1) / stages;
+  return FirstStage(step, step.modules[blocks[own - 1]].end).Run();
+}
+
+void HoldInFlight(const Scene& one, uint32_t waiting, Scene& scene) {
+  std::vector<Block> held;
+  for (const Block& block : one.blocks) {
+    const bool kept = block.birth == Birth::kEachStep && block.begin >= one.forward_begin &&
+                      block.begin < one.backward_begin && block.end > one.backward_begin;
+    for (uint32_t i = 0; kept && i < waiting; ++i) {
+      Block other = block;
+      other.begin = one.forward_begin + kHair * (i + 1);
+      other.end = scene.backward_end - kHair;
+      held.push_back(other);
+    }
+  }
+  scene.blocks.insert(scene.blocks.end(), held.begin(), held.end());
+}
+
+}  // namespace vramscope::whatif

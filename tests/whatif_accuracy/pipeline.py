@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The first stage of a pipeline, run alone: what comes before the blocks and its share of them, with gradients that nobody computed."""
+
+from collections import deque
+from typing import Callable, Deque, Dict, List, Tuple
+
+import torch
+from torch import Tensor, nn
+
+# The list of blocks, and what is behind it.
+PARTS: Dict[str, Tuple[str, List[str]]] = {"transformer": ("layers", ["head"]), "gpt2": ("transformer.h", ["transformer.ln_f", "lm_head"]),
+                                           "llama": ("model.layers", ["model.norm", "lm_head"]), "opt": ("model.decoder.layers", ["model.decoder.final_layer_norm", "lm_head"])}
+
+
+def replace(model: nn.Module, path: str, module: nn.Module) -> None:
+    parent, _, name = path.rpartition(".")
+    setattr(model.get_submodule(parent), name, module)
+
+
+def keep_first_stage(model: nn.Module, name: str, stages: int) -> None:
+    path, behind = PARTS[name]
+    blocks = model.get_submodule(path)
+    replace(model, path, nn.ModuleList(list(blocks)[: -(-len(blocks) // stages)]))
+    for other in behind:
+        replace(model, other, nn.Identity())
+
+
+def run_parts(model: nn.Module, batch: Callable[[], List[Tensor]], stages: int, parts: int) -> None:
+    """One batch in 1F1B: as many parts wait for their gradients as there are stages."""
+    waiting: Deque[Tensor] = deque()
+
+    def backward() -> None:
+        sent = waiting.popleft()
+        sent.backward(torch.ones_like(sent))
+
+    for _ in range(parts):
+        sent = model(*batch())
+        waiting.append(sent if isinstance(sent, Tensor) else sent.logits)
+        del sent
+        if len(waiting) == min(stages, parts):
+            backward()
+    while waiting:
+        backward()
