@@ -122,6 +122,7 @@ class Products {
     uint32_t made = stage.Take(scores_);
     stage.Workspace(workspace_);
     stage.Free(scaled_key);
+    if (!room_.backward()) stage.Free(queries_), stage.Free(keys_);
     if (!call_.masks.empty()) {
       const uint32_t masked = stage.Take(scores_);
       stage.Free(made);

@@ -17,7 +17,8 @@ import measure  # noqa: E402
 LEVERS = {
     "transformer": ["accumulate 4", "amp bf16", "amp, checkpoint", "precision bf16", "precision, checkpoint", "shard zero1", "shard fsdp", "fsdp, checkpoint", "freeze, precision",
                     "lora", "lora, checkpoint", "quantize nf4, lora", "prune 0.5", "tp, for-loop",
-                    "offload activations", "offload activations, checkpoint", "checkpoint, matmuls kept", "adafactor", "adafactor foreach", "sequence x0.5", "sequence x0.5, amp"],
+                    "offload activations", "offload activations, checkpoint", "checkpoint, matmuls kept", "adafactor", "adafactor foreach", "sequence x0.5", "sequence x0.5, amp",
+                    "attention math", "attention flash, precision", "cross-entropy chunked:8", "pipeline of 2, 4 parts"],
     "convolutional": ["amp, batch x2", "precision bf16", "freeze all but the head", "offload optimizer", "free early"],
 }
 MOST_ALLOCATED = 0.001  # of the truth
