@@ -36,9 +36,9 @@ std::string WhyNot(const AttentionCall& call, AttentionKernel kernel) {
   if (kernel == AttentionKernel::kMath) return "";
   const bool flash = kernel == AttentionKernel::kFlash;
   if (flash && call.element != 2)
-    return "flash attention works in 16 bits, and this is float32: ask for --amp or --precision with it, or "
-           "for "
-           "efficient";
+    return "flash attention works in 16 bits, and its queries are float32, also under --amp where the "
+           "program "
+           "makes them so: ask for --precision or --amp with it, or for efficient";
   if (flash && !call.masks.empty())
     return "a mask is added to its scores, which flash attention does not take: where it only hides later "
            "tokens, call F.scaled_dot_product_attention(q, k, v, is_causal=True), and record that";
