@@ -101,6 +101,23 @@ Position Holders::NamedAnew(const Operand& operand) const {
   return kForever;
 }
 
+bool Holders::Outlives(const Operand& operand, uint32_t function) const {
+  const uint32_t maker = MakerOf(operand);
+  if (maker == kNone || call_[maker] == function) return false;
+  const Position made = step_.blocks[operand.block].begin;
+  for (uint32_t i = function + 1; i < step_.modules.size(); ++i) {
+    const ModuleCall& other = step_.modules[i];
+    if (other.begin >= step_.ops[operand.op].begin) break;
+    if (other.parent != function || other.begin <= made || other.end > step_.ops[operand.op].begin) continue;
+    const std::vector<uint32_t>& uses = uses_[operand.block];
+    if (std::none_of(uses.begin(), uses.end(), [&](uint32_t use) {
+          return other.begin <= step_.ops[use].begin && step_.ops[use].begin < other.end;
+        }))
+      return true;
+  }
+  return false;
+}
+
 Position Holders::Until(const Operand& operand) const {
   const Op& op = step_.ops[operand.op];
   const Position made = step_.blocks[operand.block].begin;
@@ -116,6 +133,8 @@ Position Holders::Until(const Operand& operand) const {
   if (given != kNone && call != kNone && IsKept(operand.block, given)) until = step_.modules[call].end;
   if (until == kBefore && call != kNone && op.parent == kNone && MeetsAnother(op))
     until = std::min(step_.modules[call].end, NamedAnew(operand));
+  if (until == kBefore && call != kNone && op.parent == kNone && Outlives(operand, call))
+    until = step_.modules[call].end;
   return until >= kForever ? kBefore : until;
 }
 

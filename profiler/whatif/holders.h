@@ -10,6 +10,9 @@
 //   a = f(x); b = g(x)      g was given x when f had returned, so x is no name that f(x) was given to: it
 //   lasts b = g(y, x)             until the function ends; so does what g does not begin with
 //
+//   a = f(x); ...; c = g(); cat(c, a)
+//                           a outlived a call that has nothing to do with it: so does a stay
+//
 //   w = table[i]; y = y @ w; w = table[j]; y = y @ w
 //                           or until the name stands for what was made anew: by the same operator, behind
 //                           the product, for the same place in the next one
@@ -35,6 +38,9 @@ class Holders {
 
  private:
   [[nodiscard]] bool MeetsAnother(const Op& op) const;
+  // Whether a call of the function that the operator is in returned the block before another call of it that
+  // has nothing to do with the block: so it has a name, or a place in a list.
+  [[nodiscard]] bool Outlives(const Operand& operand, uint32_t function) const;
   // When the name of an operand of a product is given to another block; kForever when it is not.
   [[nodiscard]] Position NamedAnew(const Operand& operand) const;
   // Whether the function that made a call with the block keeps it behind the call.

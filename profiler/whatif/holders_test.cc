@@ -101,6 +101,18 @@ TEST_F(HoldersTest, WhatACallIsGivenBesideAnotherTensorIsKeptUntilTheFunctionEnd
   EXPECT_EQ(Holders(step_).Until(beside), 90);
 }
 
+TEST_F(HoldersTest, WhatACallReturnedBeforeAnotherThatDoesNotUseItIsKeptUntilTheFunctionEnds) {
+  (void)Add("aten::silu", 45, {1});
+  step_.blocks[0].op = 0;
+  step_.blocks[0].begin = 45.5;
+  const Operand soon = Add("aten::cat", 55, {0});
+  EXPECT_EQ(Holders(step_).Until(soon), kBefore);
+  step_.modules.push_back({0, 0, 60, 70});
+  (void)Add("aten::linear", 65, {2});
+  const Operand later = Add("aten::cat", 75, {0});
+  EXPECT_EQ(Holders(step_).Until(later), 90);
+}
+
 TEST_F(HoldersTest, OfAllElseNothingIsKnown) {
   const Operand sum = Add("aten::mul", 20, {1, 2});
   EXPECT_EQ(Holders(step_).Until(sum), kBefore);
