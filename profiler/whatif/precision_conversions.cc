@@ -30,7 +30,7 @@ Conversions::Conversions(const Step& step, uint8_t low, bool whole, FoundConvers
       call_(CallsOf(step)),
       weight_(step.ops.size(), kNone) {}
 
-// Of one that works on several types it is not known that they were refused.
+// Products of matrices, convolutions and norms do.
 bool Conversions::Refuses(uint32_t op) const {
   const std::string_view name = step_.NameOf(step_.ops[op]);
   return AutocastRuleOf(name, step_.torch_version) == CastRule::kLow || name == "aten::layer_norm";
