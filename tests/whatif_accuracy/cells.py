@@ -7,6 +7,7 @@ from typing import Iterable, List, NamedTuple, Tuple
 Peaks = Tuple[int, int]  # allocated, reserved bytes
 CHANGED = 0.01  # of the peak: below it a change has no sign
 MISSED = 0.02
+MISSED_RESERVED = 0.1
 
 
 class Cell(NamedTuple):
@@ -57,9 +58,11 @@ def table(cells: List[Cell], levers: Iterable[str]) -> str:
 
 
 def misses(cells: List[Cell]) -> str:
-    """Cells whose allocated peak is missed, the worst first."""
-    lines = ["| program | change | allocated | reserved |", "|---|---|---|---|"]
-    for cell in sorted(cells, key=lambda cell: -abs(cell.allocated)):
-        if abs(cell.allocated) > MISSED:
-            lines.append(f"| {cell.model} {cell.size} | {cell.lever} | {100 * cell.allocated:+.2f} | {100 * cell.reserved:+.2f} |")
+    """By program: changes whose allocated peak is missed by more than 2 %, or whose reserved one by more than 10 %."""
+    missed = [cell for cell in cells if abs(cell.allocated) > MISSED or abs(cell.reserved) > MISSED_RESERVED]
+    lines = ["| program | change: allocated / reserved, per cent |", "|---|---|"]
+    for program in dict.fromkeys((cell.model, cell.size) for cell in cells):
+        chosen = sorted((cell for cell in missed if (cell.model, cell.size) == program), key=lambda cell: -abs(cell.allocated))
+        if chosen:
+            lines.append(f"| {' '.join(program)} | " + "; ".join(f"{cell.lever}: {100 * cell.allocated:+.1f} / {100 * cell.reserved:+.1f}" for cell in chosen) + " |")
     return "\n".join(lines)

@@ -253,16 +253,17 @@ class Run(NamedTuple):
             pid, *peaks = recorded[size]
             if peaks != truths.get((model, size, UNCHANGED), peaks):
                 print(f"{model} {size}: recorded {peaks}, not recorded {truths[model, size, UNCHANGED]}", flush=True)
-            levers = [lever for lever in possible(model, self.levers) if (model, size, lever) not in known]
+            levers = [lever for lever in possible(model, self.levers) if (model, size, lever) in truths and (model, size, lever) not in known]
             answers = predict(trace, pid, model, size, levers) if levers else {}
             for lever, answer in answers.items():
                 self.results.add("predictions.jsonl", model, size, lever, answer)
 
-    def model(self, model: str, truths_only: bool) -> None:
+    def model(self, model: str, truths: bool, predictions: bool) -> None:
         begin = time.monotonic()
         try:
-            self.measure(model)
-            if not truths_only:
+            if truths:
+                self.measure(model)
+            if predictions:
                 self.predict(model)
         except RuntimeError as failure:
             print(failure, flush=True)
@@ -298,6 +299,7 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=1, help="models at a time")
     parser.add_argument("--again", action="store_true", help="predict anew what was predicted")
     parser.add_argument("--truths-only", action="store_true", help="predict nothing yet")
+    parser.add_argument("--predictions-only", action="store_true", help="measure nothing more")
     options = parser.parse_args()
     if options.tables:
         print_tables(Results(options.tables))
@@ -309,7 +311,7 @@ def main() -> None:
     if options.again:
         run.results.forget_predictions(models)
     with ThreadPoolExecutor(options.jobs) as pool:
-        list(pool.map(lambda model: run.model(model, options.truths_only), models))
+        list(pool.map(lambda model: run.model(model, not options.predictions_only, not options.truths_only), models))
     if not options.truths_only:
         print_tables(run.results)
 

@@ -36,18 +36,24 @@ DEVELOPMENT: Dict[str, Facts] = {
     "t5": Facts((4, 8, 8), ("encoder", "encoder"), NO_WIDTHS),
     "unet": Facts((4, 8, 16), ("down.*", "down.*,up.*"), (*NO_LINEAR, *NO_TOKENS)),
     "gan": Facts((8, 16, 32), ("maker", "maker"), (*NO_BLOCKS, *NO_LINEAR, *NOT_SHARDED, "freeze", *NO_TOKENS)),
-}
-HELD_OUT: Dict[str, Facts] = {
+    # Looked at once, and looked into since.
     "convnext": Facts((8, 12, 16), ("convnext.encoder", "convnext"), (*NO_BLOCKS, *NO_WIDTHS, *NO_TOKENS)),
     "moe": Facts((4, 4, 4), ("model.layers.*", "model"), NO_WIDTHS),
     "whisper": Facts((4, 8, 8), ("model.encoder", "model.encoder,model.decoder.layers.*"), (*NO_WIDTHS, *NO_TOKENS)),
     "gpt_neox": Facts((4, 8, 8), ("gpt_neox.layers.*", "gpt_neox"), NO_WIDTHS),
     "segformer": Facts((4, 8, 8), ("segformer.stages", "segformer"), (*NO_BLOCKS, *NO_WIDTHS, *NO_TOKENS)),
     "wav2vec2": Facts((4, 8, 8), ("wav2vec2.encoder.layers.*", "wav2vec2"), (*NO_WIDTHS, *NO_TOKENS)),
+    "swin": Facts((8, 8, 12), ("swin.encoder", "swin"), (*NO_WIDTHS, *NO_TOKENS), checkpointed="swin.encoder.layers.*,swin.encoder.layers.*.blocks.*"),
+}
+HELD_OUT: Dict[str, Facts] = {
     "opt": Facts((4, 8, 8), ("model.decoder.layers.*", "model.decoder.layers.*"), NO_WIDTHS),
     "mobilenet": Facts((8, 12, 16), ("features", "features"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS)),
-    "swin": Facts((8, 8, 12), ("swin.encoder", "swin"), (*NO_WIDTHS, *NO_TOKENS), checkpointed="swin.encoder.layers.*,swin.encoder.layers.*.blocks.*"),
     "albert": Facts((4, 8, 8), ("albert.encoder", "albert.encoder"), NO_WIDTHS),
+    "bart": Facts((4, 8, 8), ("model.encoder", "model.encoder,model.decoder.layers.*"), NO_WIDTHS),
+    "gemma": Facts((4, 8, 8), ("model.layers.*", "model.layers.*"), NO_WIDTHS),
+    "dinov2": Facts((8, 12, 16), ("dinov2.encoder.layer.*", "dinov2"), (*NO_WIDTHS, *NO_TOKENS)),
+    "densenet": Facts((8, 12, 16), ("features", "features"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS)),
+    "efficientnet": Facts((8, 12, 16), ("features", "features"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS)),
 }
 ALL = {**DEVELOPMENT, **HELD_OUT}
 

@@ -20,6 +20,8 @@ MODELS: Dict[str, Callable[[str], Subject]] = {
     "gpt_neox": language.gpt_neox,
     "opt": language.opt,
     "albert": language.albert,
+    "bart": language.bart,
+    "gemma": language.gemma,
     "whisper": language.whisper,
     "wav2vec2": language.wav2vec2,
     "vit": sight.vit,
@@ -28,4 +30,7 @@ MODELS: Dict[str, Callable[[str], Subject]] = {
     "mobilenet": sight.mobilenet,
     "swin": sight.swin,
     "segformer": sight.segformer,
+    "dinov2": sight.dinov2,
+    "densenet": sight.densenet,
+    "efficientnet": sight.efficientnet,
 }

@@ -80,6 +80,21 @@ def albert(size: str) -> Subject:
     return Subject(AlbertForMaskedLM(config), tokens(VOCABULARY, _length(size)), causal)
 
 
+def bart(size: str) -> Subject:
+    from transformers import BartConfig, BartForConditionalGeneration
+
+    config = BartConfig(vocab_size=VOCABULARY, d_model=_width(size), encoder_layers=2, decoder_layers=2, encoder_attention_heads=4, decoder_attention_heads=4,
+                        encoder_ffn_dim=1024, decoder_ffn_dim=1024, max_position_embeddings=512, decoder_start_token_id=1, **SPECIAL)
+    return Subject(BartForConditionalGeneration(config), tokens(VOCABULARY, _length(size)), causal)
+
+
+def gemma(size: str) -> Subject:
+    from transformers import GemmaConfig, GemmaForCausalLM
+
+    config = GemmaConfig(vocab_size=VOCABULARY, hidden_size=_width(size), intermediate_size=1024, num_hidden_layers=3, num_attention_heads=4, num_key_value_heads=1, head_dim=64, **SPECIAL)
+    return Subject(GemmaForCausalLM(config), tokens(VOCABULARY, _length(size)), causal)
+
+
 def _heard(model: nn.Module, sound: Tensor, labels: Tensor) -> Tensor:
     return model(sound, labels=labels).loss
 

@@ -55,3 +55,25 @@ def segformer(size: str) -> Subject:
     pixels, width = scaled(size, 64, 96, 128), scaled(size, 16, 24, 32)
     config = SegformerConfig(hidden_sizes=[width, 2 * width, 4 * width, 8 * width], depths=[1, 1, 2, 1], decoder_hidden_size=64, num_labels=19)
     return Subject(SegformerForSemanticSegmentation(config), lambda count: (torch.randn(count, 3, pixels, pixels), torch.randint(19, (count, pixels, pixels))), _segmented)
+
+
+def dinov2(size: str) -> Subject:
+    from transformers import Dinov2Config, Dinov2ForImageClassification
+
+    pixels = scaled(size, 56, 84, 112)
+    config = Dinov2Config(hidden_size=scaled(size, 192, 256, 384), num_hidden_layers=4, num_attention_heads=4, image_size=pixels, patch_size=14, num_labels=100)
+    return Subject(Dinov2ForImageClassification(config), images(pixels, 100), classified)
+
+
+def densenet(size: str) -> Subject:
+    from torchvision.models import densenet121 as make
+
+    model = make(num_classes=100)
+    return Subject(model, images(scaled(size, 64, 80, 96), 100), lambda module, pixels, labels: F.cross_entropy(module(pixels), labels))
+
+
+def efficientnet(size: str) -> Subject:
+    from torchvision.models import efficientnet_b0 as make
+
+    model = make(num_classes=100)
+    return Subject(model, images(scaled(size, 64, 80, 96), 100), lambda module, pixels, labels: F.cross_entropy(module(pixels), labels))
