@@ -32,7 +32,7 @@ from recorded_run import ask, python  # noqa: E402
 
 Changes = Tuple[Tuple[str, str], ...]  # lever and value
 DEPTHS = ("alloc-conf", "empty-cache", "optimizer", "checkpoint", "accumulate", "batch", "amp")
-BLOCKS = {"gpt": ("blocks", 6), "gpt, wide": ("blocks", 2), "gpt, deep": ("blocks", 14), "resnet": ("blocks", 6), "mlp": ("hidden", 6)}
+BLOCKS = {"gpt": ("blocks", 6), "gpt, wide": ("blocks", 2), "gpt, deep": ("blocks", 14), "resnet": ("blocks", 6), "mlp": ("hidden", 5)}
 BEYOND = 1.25  # of the limit
 AT_A_TIME = 256  # questions to whatif
 MOST_FOR_ALL_SETS = 6

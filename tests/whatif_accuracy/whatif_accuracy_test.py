@@ -32,7 +32,7 @@ class SmallModels(unittest.TestCase):
             self.skipTest("VRAMSCOPE_TEST_PYTHON is not set")
         with tempfile.TemporaryDirectory() as folder:
             run = measure.Run(python, measure.Results(Path(folder)), ["small"], LEVERS[model])
-            run.model(model, truths_only=False)
+            run.model(model, truths=True, predictions=True)
             rows = run.results.cells()
         self.assertEqual([row.lever for row in rows], LEVERS[model])
         for row in rows:
