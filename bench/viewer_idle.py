@@ -23,7 +23,7 @@ def processor_seconds(pid: int) -> float:
 def main() -> None:
     path, seconds = sys.argv[1], float(sys.argv[2]) if len(sys.argv) > 2 else 30.0
     read, write = os.pipe()
-    server = subprocess.Popen(["Xvfb", "-displayfd", str(write), "-screen", "0", "1920x1080x24"], pass_fds=[write], stderr=subprocess.DEVNULL)
+    server = subprocess.Popen(["Xvfb", "-noreset", "-displayfd", str(write), "-screen", "0", "1920x1080x24"], pass_fds=[write], stderr=subprocess.DEVNULL)
     os.close(write)
     with os.fdopen(read) as pipe:
         environment = {**os.environ, "DISPLAY": ":" + pipe.readline().strip()}

@@ -28,7 +28,8 @@ def until(what: Callable[[], Optional[str]], seconds: float = 300) -> str:
 class Window(unittest.TestCase):
     def setUp(self) -> None:
         read, write = os.pipe()
-        self.server = subprocess.Popen(["Xvfb", "-displayfd", str(write), "-screen", "0", "1280x800x24"], pass_fds=[write], stderr=subprocess.DEVNULL)
+        # Without a reset when its last client leaves: one that comes meanwhile, the viewer after xdotool's first look, would be refused.
+        self.server = subprocess.Popen(["Xvfb", "-noreset", "-displayfd", str(write), "-screen", "0", "1280x800x24"], pass_fds=[write], stderr=subprocess.DEVNULL)
         os.close(write)
         with os.fdopen(read) as pipe:
             number = pipe.readline().strip()
@@ -41,7 +42,13 @@ class Window(unittest.TestCase):
     def test_keys_and_mouse_reach_it_and_it_closes(self) -> None:
         viewer = subprocess.Popen([VRAMSCOPE, "view", "--size", "1000x700", TRAINING], env=self.environment, stderr=subprocess.PIPE)
         self.addCleanup(lambda: viewer.poll() is None and viewer.kill())
-        window = until(lambda: self.xdotool("search", "--onlyvisible", "--pid", str(viewer.pid)))
+
+        def shown() -> str:
+            if viewer.poll() is not None:
+                self.fail(f"it ended before it was shown, with {viewer.returncode}: {viewer.stderr.read().decode()}")
+            return self.xdotool("search", "--onlyvisible", "--pid", str(viewer.pid))
+
+        window = until(shown)
 
         def name() -> str:
             return self.xdotool("getwindowname", window)
