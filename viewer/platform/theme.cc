@@ -67,8 +67,8 @@ void SetStyleColors(const Colors& c) {
   to[ImGuiCol_ScrollbarGrabHovered] = V(c.dim);
   to[ImGuiCol_ScrollbarGrabActive] = V(c.dim);
   to[ImGuiCol_CheckMark] = accent;
-  to[ImGuiCol_SliderGrab] = accent;
-  to[ImGuiCol_SliderGrabActive] = accent;
+  to[ImGuiCol_SliderGrab] = V(WithAlpha(c.accent, 0.5f));  // the words of a slider lie over it
+  to[ImGuiCol_SliderGrabActive] = V(WithAlpha(c.accent, 0.7f));
   to[ImGuiCol_Button] = V(c.raised);
   to[ImGuiCol_ButtonHovered] = V(c.selected);
   to[ImGuiCol_ButtonActive] = V(c.selected);
