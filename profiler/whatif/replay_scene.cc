@@ -10,6 +10,7 @@
 
 #include "profiler/allocator/device_allocator.h"
 #include "profiler/allocator/modelled_driver.h"
+#include "profiler/whatif/order.h"
 #include "profiler/whatif/scene.h"
 
 namespace vramscope::whatif {
@@ -28,52 +29,68 @@ struct Action {
   What what;
 };
 
-void InOrder(std::vector<Action>& actions) {
-  std::stable_sort(actions.begin(), actions.end(), [](const Action& a, const Action& b) {
-    return a.at != b.at ? a.at < b.at : a.what < b.what;
-  });
-}
+// What is done, with the order in which it is. A moment's index is that of an action.
+class Actions {
+ public:
+  explicit Actions(size_t about) {
+    all_.reserve(about);
+    moments_.reserve(about);
+  }
+  void Add(const Action& action) {
+    moments_.push_back({action.at, static_cast<uint32_t>(action.what), static_cast<uint32_t>(all_.size())});
+    all_.push_back(action);
+  }
+  // Those at one moment that make room come first.
+  [[nodiscard]] std::vector<Action> InOrder() && {
+    PutInOrder(moments_);
+    std::vector<Action> ordered;
+    ordered.reserve(all_.size());
+    for (const Moment& moment : moments_) ordered.push_back(all_[moment.index]);
+    return ordered;
+  }
+
+ private:
+  std::vector<Action> all_;
+  std::vector<Moment> moments_;
+};
 
 // What came before the first step.
 std::vector<Action> WriteOutSetup(const Scene& scene) {
-  std::vector<Action> actions;
+  Actions actions(0);
   for (uint32_t i = 0; i < scene.blocks.size(); ++i) {
     const Block& block = scene.blocks[i];
     if (block.bytes == 0 || block.birth != Birth::kSetup) continue;
-    actions.push_back({block.begin, i, 2 * i, What::kAlloc});
-    if (block.end < 0) actions.push_back({block.end, i, 2 * i, What::kFree});
+    actions.Add({block.begin, i, 2 * i, What::kAlloc});
+    if (block.end < 0) actions.Add({block.end, i, 2 * i, What::kFree});
   }
-  InOrder(actions);
-  return actions;
+  return std::move(actions).InOrder();
 }
 
 std::vector<Action> WriteOut(const Scene& scene) {
-  std::vector<Action> actions;
-  actions.reserve(scene.blocks.size() * 2 * kSteps);
+  Actions actions(scene.blocks.size() * 2 * kSteps);
   for (uint32_t i = 0; i < scene.blocks.size(); ++i) {
     const Block& block = scene.blocks[i];
     if (block.bytes == 0) continue;
     if (block.birth == Birth::kSetup) {
-      if (block.Passes() && block.end >= 0) actions.push_back({block.end, i, 2 * i, What::kFree});
+      if (block.Passes() && block.end >= 0) actions.Add({block.end, i, 2 * i, What::kFree});
       continue;
     }
     if (block.birth == Birth::kOnce) {
-      actions.push_back({block.begin, i, 2 * i, What::kAlloc});
+      actions.Add({block.begin, i, 2 * i, What::kAlloc});
       continue;
     }
     for (int step = block.but_in_first ? 1 : 0; step < kSteps; ++step) {
       const Position start = step * scene.length;
       const uint32_t slot = 2 * i + (step & 1);
-      actions.push_back({start + block.begin, i, slot, What::kAlloc});
-      actions.push_back({start + block.end, i, slot, What::kFree});
+      actions.Add({start + block.begin, i, slot, What::kAlloc});
+      actions.Add({start + block.end, i, slot, What::kFree});
     }
   }
   for (const Position at : scene.empty_cache) {
     for (int step = 0; step < kSteps; ++step)
-      actions.push_back({step * scene.length + at, 0, 0, What::kEmptyCache});
+      actions.Add({step * scene.length + at, 0, 0, What::kEmptyCache});
   }
-  InOrder(actions);
-  return actions;
+  return std::move(actions).InOrder();
 }
 
 // Writes down what each step of the replay does, and keeps the one with the highest peak.

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <utility>
 
+#include "profiler/whatif/order.h"
+
 namespace vramscope::whatif {
 namespace {
 
@@ -186,32 +188,29 @@ uint64_t LiveAt(const Scene& scene, Position at) {
 }
 
 Peak PeakOf(const Scene& scene) {
-  struct Edge {
-    Position at;
-    int64_t bytes;
-  };
-  std::vector<Edge> edges;
-  edges.reserve(scene.blocks.size() * 2);
+  enum Kind : uint32_t { kEnds, kBegins };  // what ends at a moment makes room for what begins then
+  std::vector<Moment> moments;
+  moments.reserve(scene.blocks.size() * 2);
   int64_t now = 0;
-  for (const Block& block : scene.blocks) {
-    const auto bytes = static_cast<int64_t>(Rounded(block.bytes));
+  for (uint32_t i = 0; i < scene.blocks.size(); ++i) {
+    const Block& block = scene.blocks[i];
     if (block.Passes()) continue;
     if (block.birth != Birth::kEachStep) {
-      now += bytes;
+      now += static_cast<int64_t>(Rounded(block.bytes));
       continue;
     }
-    edges.push_back({block.begin, bytes});
-    if (block.end >= scene.length) now += bytes;  // the one of the step before
-    edges.push_back({std::fmod(block.end, scene.length), -bytes});
+    if (block.end >= scene.length)
+      now += static_cast<int64_t>(Rounded(block.bytes));  // the one of the step before
+    moments.push_back({block.begin, kBegins, i});
+    moments.push_back({block.end < scene.length ? block.end : std::fmod(block.end, scene.length), kEnds, i});
   }
-  // What ends at a moment makes room for what begins then.
-  std::sort(edges.begin(), edges.end(),
-            [](const Edge& a, const Edge& b) { return a.at != b.at ? a.at < b.at : a.bytes < b.bytes; });
+  PutInOrder(moments);
   Peak peak;
   int64_t highest = now;
-  for (const Edge& edge : edges) {
-    now += edge.bytes;
-    if (now > highest) highest = now, peak.at = edge.at;
+  for (const Moment& moment : moments) {
+    const auto bytes = static_cast<int64_t>(Rounded(scene.blocks[moment.index].bytes));
+    now += moment.kind == kBegins ? bytes : -bytes;
+    if (now > highest) highest = now, peak.at = moment.at;
   }
   peak.bytes = static_cast<uint64_t>(highest);
   for (const Block& block : scene.blocks) {
