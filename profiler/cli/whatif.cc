@@ -166,7 +166,7 @@ int Answer(const std::string& path, const Arguments& arguments, const Terminal& 
   if (!recorded.ok()) return Fail(recorded.error().sentence, code);
   const whatif::Step& step = (*recorded)->step;
   const whatif::Baseline& baseline = (*recorded)->baseline;
-  whatif::Predictor predictor(step, baseline);
+  whatif::Predictor predictor(step, baseline, whatif::Predictor::kAnyRun);
 
   WhatifAnswer answer{path, &step, &baseline, {}, table};
   bool refused = false;

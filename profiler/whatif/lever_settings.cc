@@ -3,9 +3,19 @@
 // allocated changes.
 #include "profiler/allocator/settings.h"
 #include "profiler/whatif/lever.h"
+#include "profiler/whatif/whole_run.h"
 
 namespace vramscope::whatif {
 namespace {
+
+// Behind optimizer.step() and the zero_grad() that follows it, which the recorded step begins with.
+Position AfterStep(const Step& step, const Scene& scene) {
+  if (step.run == nullptr || step.first_event == 0) return scene.optimizer_end;
+  const model::EventIndex before = step.first_event - 1;
+  const model::EventIndex after = AfterZeroGrad(*step.run, step.run->devices[step.device].process, before);
+  const Position zeroed = static_cast<Position>(after) - static_cast<Position>(step.first_event);
+  return zeroed > 0 && zeroed < scene.forward_begin ? zeroed : scene.optimizer_end;
+}
 
 class AllocatorSettings final : public Lever {
  public:
@@ -43,9 +53,10 @@ class AllocatorSettings final : public Lever {
 class EmptyCache final : public Lever {
  public:
   const LeverInfo& info() const override {
-    static constexpr LeverInfo kInfo = {"empty-cache", "before-backward | before-optimizer | after-step",
-                                        "torch.cuda.empty_cache() once a step",
-                                        "a deep step; only reserved memory changes"};
+    static constexpr LeverInfo kInfo = {
+        "empty-cache", "before-backward | before-optimizer | after-step",
+        "torch.cuda.empty_cache() once a step; after-step: behind zero_grad()",
+        "a deep step; only reserved memory changes"};
     return kInfo;
   }
 
@@ -60,15 +71,17 @@ class EmptyCache final : public Lever {
     constexpr Position kAhead = 0.25;
     if (step.OnlyForward() && value.substr(0, 7) == "before-")
       return Error{"the recorded program only runs its model forward: --empty-cache is after-step."};
-    if (value == "before-backward")
-      scene.empty_cache.push_back(scene.backward_begin - kAhead);
-    else if (value == "before-optimizer")
-      scene.empty_cache.push_back(scene.optimizer_begin - kAhead);
-    else if (value == "after-step")
-      scene.empty_cache.push_back(scene.optimizer_end + kAhead);
-    else
+    const std::optional<EmptyCacheAt> where = ParseEmptyCacheAt(value);
+    if (!where) {
       return Error{"--empty-cache is before-backward, before-optimizer or after-step, not \"" +
                    std::string(value) + "\"."};
+    }
+    if (*where == EmptyCacheAt::kBeforeBackward)
+      scene.empty_cache.push_back(scene.backward_begin - kAhead);
+    else if (*where == EmptyCacheAt::kBeforeOptimizer)
+      scene.empty_cache.push_back(scene.optimizer_begin - kAhead);
+    else
+      scene.empty_cache.push_back(AfterStep(step, scene) + kAhead);
     Outcome outcome;
     outcome.code = "torch.cuda.empty_cache()";
     outcome.notes.push_back(

@@ -6,6 +6,7 @@
 
 #include "profiler/timeline/curve.h"
 #include "profiler/whatif/cross_entropy.h"
+#include "profiler/whatif/whole_run.h"
 
 namespace vramscope::whatif {
 namespace {
@@ -141,11 +142,36 @@ Changed Predictor::Change(std::vector<Asked> asked) {
   return changed;
 }
 
+// Nothing: a lever changes what is allocated, or the run is no witness.
+std::optional<Result<Predictor::BeforeAndAfter>> Predictor::OfWholeRun(const Changed& changed) const {
+  EmptyCacheAt where = EmptyCacheAt::kNever;
+  for (const Applied& lever : changed.levers) {
+    if (lever.asked.lever == EmptyCacheLever().info().name)
+      where = *ParseEmptyCacheAt(lever.asked.value);
+    else if (lever.asked.lever != AllocatorSettingsLever().info().name)
+      return std::nullopt;
+  }
+  if (changed.levers.empty() || step_.run == nullptr) return std::nullopt;
+  if (step_.run->devices[step_.device].changes.size() > most_changes_) return std::nullopt;
+  const WholeRun& run = step_.whole_run.Get([&] { return WholeRun(step_); });
+  if (!run.exact()) return std::nullopt;
+  const Result<Replayed> after = run.Replay(changed.scene.settings, where);
+  if (!after.ok()) return after.error();
+  return BeforeAndAfter{run.recorded(), *after};
+}
+
 Result<Prediction> Predictor::Judge(Changed changed, UseOverStep* over_step) const {
-  const Result<Use> after = UseOf(*changed.step, changed.scene, over_step);
+  const auto whole = OfWholeRun(changed);
+  if (whole && !whole->ok()) return whole->error();
+  Result<Use> after = whole && over_step == nullptr ? Result<Use>(baseline_.use)
+                                                    : UseOf(*changed.step, changed.scene, over_step);
   if (!after.ok()) return after.error();
   Prediction prediction;
   prediction.before = baseline_.use;
+  if (whole) {
+    prediction.before.allocator = (*whole)->before;
+    after->allocator = (*whole)->after;
+  }
   prediction.after = *after;
   std::vector<std::string> applied;
   for (Applied& lever : changed.levers) {

@@ -159,9 +159,7 @@ Result<Replayed> ReplayScene(const Scene& scene, const Step& step, UseOverStep* 
   const allocator::Release& release = allocator::ReleaseOf(step.torch_version);
   const Result<allocator::Settings> settings = allocator::ParseSettings(scene.settings, release);
   if (!settings.ok()) return settings.error();
-  if (settings->cuda_malloc_async)
-    return Error{
-        "backend:cudaMallocAsync keeps no segments; its memory is the driver's own, which is not modelled."};
+  if (settings->cuda_malloc_async) return Error{kNoSegments};
   allocator::ModelledDriver driver;
   allocator::DeviceAllocator model(release, *settings, kDeviceBytes, driver);
   for (size_t i = 1; i < step.run->streams.size(); ++i) (void)model.AddStream(step.run->streams[i]);

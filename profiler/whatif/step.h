@@ -218,6 +218,7 @@ class Step {
 
   OnFirstUse batch_axis;  // FollowBatch
   OnFirstUse last_uses;   // LastUsesOf
+  OnFirstUse whole_run;   // WholeRun, of the step as it was recorded
 };
 
 // What goes into an operator, and what comes out.

@@ -18,9 +18,10 @@ LEVERS = {
     "transformer": ["accumulate 4", "amp bf16", "amp, checkpoint", "precision bf16", "precision, checkpoint", "shard zero1", "shard fsdp", "fsdp, checkpoint", "freeze, precision",
                     "lora", "lora, checkpoint", "quantize nf4, lora", "prune 0.5", "tp, for-loop",
                     "offload activations", "offload activations, checkpoint", "checkpoint, matmuls kept", "adafactor", "adafactor foreach", "sequence x0.5", "sequence x0.5, amp",
-                    "attention math", "attention flash, precision", "cross-entropy chunked:8", "pipeline of 2, 4 parts"],
+                    "alloc-conf roundup_power2_divisions:4", "empty-cache after-step", "attention math", "attention flash, precision", "cross-entropy chunked:8", "pipeline of 2, 4 parts"],
     "convolutional": ["amp, batch x2", "precision bf16", "freeze all but the head", "offload optimizer", "free early"],
 }
+ONLY_THE_ALLOCATOR = ("alloc-conf", "empty-cache")  # is told something else: exact
 MOST_ALLOCATED = 0.001  # of the truth
 MOST_RESERVED = 0.1  # one 2 MiB segment of these small models is 5 %
 
@@ -39,7 +40,7 @@ class SmallModels(unittest.TestCase):
             with self.subTest(lever=row.lever):
                 self.assertFalse(row.sign_wrong)
                 self.assertLessEqual(abs(row.allocated), MOST_ALLOCATED)
-                self.assertLessEqual(abs(row.reserved), MOST_RESERVED)
+                self.assertLessEqual(abs(row.reserved), 0 if row.lever.startswith(ONLY_THE_ALLOCATOR) else MOST_RESERVED)
         self.assertLessEqual(statistics.median(abs(row.reserved) for row in rows), 0.005)
 
     def test_a_transformer(self) -> None:
