@@ -20,7 +20,7 @@ constexpr int kKept = 6;
 
 // batch ─ to(float32) ─ [a norm, in a module] ─ linear ─► out, three times. What a line of the program works
 // on is freed with the line.
-enum class Body : uint8_t { kMoves, kNorm, kCaller, kAttention, kConvolution };
+enum class Body : uint8_t { kMoves, kNorm, kBack, kCaller, kAttention, kConvolution };
 
 class Program {
  public:
@@ -114,6 +114,21 @@ class Program {
     for (int i = 0; i < kKept; ++i) s_.Free("kept" + std::to_string(i));
   }
 
+  // def norm(x): return abs(x.to(float32)).type_as(x)
+  void Back() {
+    s_.Module("norm", [&] {
+      To("batch");
+      Make("aten::abs", "batch", kWhole, "wide", kWhole, kBatch);
+      s_.Op("aten::type_as", [&] {
+        Tensor("wide", kWhole, 0, 0);
+        Tensor("batch", kWhole, 0, 1);
+        Tensor("wide", kWhole, trace::kTensorIsOutput, 0);
+      });
+    });
+    Linear("wide");
+    s_.Free("wide");
+  }
+
   void Attention() {
     static constexpr const char* kHeadsFirst[] = {"8,128,4,16", "8192,16,2048,1"};
     static constexpr const char* kRows[] = {"8,128,4,16", "8192,64,16,1"};
@@ -143,6 +158,7 @@ class Program {
   void Call() {
     s_.Module("", [&] {
       if (body_ == Body::kCaller) return Caller();
+      if (body_ == Body::kBack) return Back();
       if (body_ == Body::kAttention) return Attention();
       if (body_ == Body::kConvolution) return Convolution();
       if (body_ == Body::kMoves) {
@@ -178,6 +194,13 @@ TEST(ConversionsTest, ANormThatAsksForTheTypeOfItsWeightComputesInFloatAndGoesBa
   EXPECT_EQ(Program(Body::kNorm).Peak(), kWeights + 3 * kBatch + 2 * kColumn);
   // x (half), x in float and its squares; later x, the product in float and its half.
   EXPECT_EQ(Program(Body::kNorm).PeakInLow(), kHalfWeights + kBatch / 2 + 2 * kBatch);
+}
+
+// Gemma's norm: the name of x stays that of the half tensor.
+TEST(ConversionsTest, TypeAsGoesBackToTheTypeThatATensorHadBeforeTheProgramMadeItWider) {
+  EXPECT_EQ(Program(Body::kBack).Peak(), kWeights + 3 * kBatch);
+  // x (half), x in float, and what is computed of it.
+  EXPECT_EQ(Program(Body::kBack).PeakInLow(), kHalfWeights + kBatch / 2 + 2 * kBatch);
 }
 
 // What a function names anew inside, its caller still has as it was. No operator uses the weight here: it

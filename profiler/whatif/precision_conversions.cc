@@ -51,6 +51,7 @@ bool Conversions::TakesLow(const Op& op) const {
 void Conversions::Begin(uint32_t op) {
   const Op& begun = step_.ops[op];
   LeaveCalls(begun.begin);
+  if (step_.NameOf(begun) == "aten::type_as") TakeName(begun);
   if (!whole_) return;
   if (found_.narrowing.contains(op)) {
     for (const Operand& operand : InputsOf(step_, begun)) {
@@ -138,7 +139,18 @@ void Conversions::HoldWide(uint32_t block, uint32_t op) {
   if (step_.blocks[block].begin > step_.modules[call].begin) versions_.Held(block, step_.modules[call].end);
 }
 
-// x.type_as(y)
+// output.type_as(x), where both are wide, would do nothing with any type of the model: the program means what
+// x was before. f(x.float()) gave the copy no name.
+void Conversions::TakeName(const Op& op) {
+  const std::span<const Operand> inputs = InputsOf(step_, op);
+  if (inputs.size() < 2 || !IsWider(inputs[0]) || !IsWider(inputs[1])) return;
+  const uint32_t block = inputs[1].block;
+  if (!versions_.IsLow(block)) return;
+  versions_.SetCurrent(block, block);
+  std::erase_if(themselves_, [&](const Itself& one) { return one.block == block; });
+}
+
+// output.type_as(x)
 void Conversions::ConvertAs(const Op& op) {
   const std::span<const Operand> inputs = InputsOf(step_, op);
   if (inputs.size() < 2 || !IsFloat(inputs[0]) || !IsFloat(inputs[1])) return;

@@ -51,6 +51,7 @@ class Conversions {
   void NoteWeightMet(uint32_t op);
   void Convert(uint32_t op);
   void HoldWide(uint32_t block, uint32_t op);
+  void TakeName(const Op& op);
   void ConvertAs(const Op& op);
   void Remember(uint32_t block, uint32_t op);
   void NoteUses(const Op& op);
