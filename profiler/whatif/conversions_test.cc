@@ -20,7 +20,7 @@ constexpr int kKept = 6;
 
 // batch ─ to(float32) ─ [a norm, in a module] ─ linear ─► out, three times. What a line of the program works
 // on is freed with the line.
-enum class Body : uint8_t { kMoves, kNorm, kBack, kCaller, kAttention, kConvolution };
+enum class Body : uint8_t { kMoves, kMovesOnly, kNorm, kBack, kCaller, kMask, kAttention, kConvolution };
 
 class Program {
  public:
@@ -55,11 +55,12 @@ class Program {
                                            s_.trace().Intern(layout[0]), s_.trace().Intern(layout[1]), 6});
   }
 
-  // x.to(torch.float32), or x.to(device)
-  void To(const std::string& block) {
+  // x.to(torch.float32), or x.to(device), which tells a layout where the recorder is new enough.
+  void To(const std::string& block, bool layout = false) {
     s_.Op("aten::to", [&] {
       Tensor(block, kWhole, 0, 0);
       s_.Event(trace::EventType::kOpScalar, {1, s_.trace().Intern("torch.float32")});
+      if (layout) s_.Event(trace::EventType::kOpScalar, {2, s_.trace().Intern("torch.strided")});
       Tensor(block, kWhole, trace::kTensorIsOutput, 0);
     });
   }
@@ -129,6 +130,26 @@ class Program {
     s_.Free("wide");
   }
 
+  void MovesOnly() {
+    To("batch", true);
+    Make("aten::abs", "batch", kWhole, "out", kWhole, kBatch);
+    s_.Free("out");
+  }
+
+  // where(mask, 0, -inf), of numbers that it makes itself
+  void Mask() {
+    static constexpr const char* kNumber[] = {"", ""};
+    s_.Op("aten::scaled_dot_product_attention", [&] {
+      Tensor("batch", kWhole, 0, 0);
+      s_.Op("aten::scalar_tensor", [&] {
+        s_.Alloc("zero", 4);
+        Tensor("zero", kNumber, trace::kTensorIsOutput, 0);
+      });
+      Make("aten::where", "zero", kNumber, "mask", kWhole, kBatch);
+      s_.Free("zero").Free("mask");
+    });
+  }
+
   void Attention() {
     static constexpr const char* kHeadsFirst[] = {"8,128,4,16", "8192,16,2048,1"};
     static constexpr const char* kRows[] = {"8,128,4,16", "8192,64,16,1"};
@@ -159,6 +180,8 @@ class Program {
     s_.Module("", [&] {
       if (body_ == Body::kCaller) return Caller();
       if (body_ == Body::kBack) return Back();
+      if (body_ == Body::kMovesOnly) return MovesOnly();
+      if (body_ == Body::kMask) return Mask();
       if (body_ == Body::kAttention) return Attention();
       if (body_ == Body::kConvolution) return Convolution();
       if (body_ == Body::kMoves) {
@@ -185,6 +208,18 @@ constexpr uint64_t kHalfWeights = kWeight / 2 + 512;
 TEST(ConversionsTest, WhatALinearLayerRefusesBehindACallOfToWasNotConverted) {
   EXPECT_EQ(Program(Body::kMoves).Peak(), kWeights + 2 * kBatch);
   EXPECT_EQ(Program(Body::kMoves).PeakInLow(), kHalfWeights + 2 * kBatch / 2);
+}
+
+// BART adds a buffer.to(logits.device) to its logits, which no product takes up. Nothing uses the weight
+// here, so that it stays.
+TEST(ConversionsTest, ACallOfToThatTellsALayoutOnlyMoves) {
+  EXPECT_EQ(Program(Body::kMovesOnly).Peak(), kWeights + 2 * kBatch);
+  EXPECT_EQ(Program(Body::kMovesOnly).PeakInLow(), kWeights + 2 * kBatch / 2);
+}
+
+TEST(ConversionsTest, AnAddedMaskThatAttentionMakesOfBoolsHasTheTypeOfItsQueries) {
+  EXPECT_EQ(Program(Body::kMask).Peak(), kWeights + 2 * kBatch + 512);
+  EXPECT_EQ(Program(Body::kMask).PeakInLow(), kWeights + 2 * kBatch / 2 + 512);
 }
 
 // T5's norm: x.to(float32) is there for one line, and before the weight comes `if weight.dtype in (float16,

@@ -260,7 +260,7 @@ class Retyped {
   void Decide(uint32_t index) {
     const Op& op = step_.ops[index];
     const std::string_view name = step_.NameOf(op);
-    uint8_t promoted = versions_.PromotedOf(Inputs(op));
+    uint8_t promoted = TypeAround(op);
     if (way_ == Way::kAllLow && promoted == kFloatType && op.node == kNone && conversions_.WantsLow(index))
       promoted = low_;  // what was refused will be found
     for (const Operand& result : Outputs(op)) {
@@ -282,6 +282,17 @@ class Retyped {
       versions_.Decide(result.block, type);
       if (type == kFloatType) conversions_.MarkWidened(index, result.block);
     }
+  }
+
+  // The type that operands have; of floats that were made from nothing inside another operator, what that one
+  // is given: scaled_dot_product_attention makes an added mask of one of bools.
+  [[nodiscard]] uint8_t TypeAround(const Op& op) const {
+    const std::span<const Operand> inputs = Inputs(op);
+    uint8_t type = versions_.PromotedOf(inputs);
+    if (op.node != kNone || std::none_of(inputs.begin(), inputs.end(), IsFloat)) return type;
+    for (uint32_t i = op.parent; type == 0 && i != kNone; i = step_.ops[i].parent)
+      type = versions_.PromotedOf(Inputs(step_.ops[i]));
+    return type;
   }
 
   // Of what is made from nothing or from integers: the loop hands over a batch in the type of the model, and

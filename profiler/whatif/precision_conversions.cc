@@ -116,7 +116,7 @@ void Conversions::MarkWidened(uint32_t op, uint32_t result) {
 // wider it takes back with .to(x.dtype).
 void Conversions::Convert(uint32_t op) {
   const Op& call = step_.ops[op];
-  if (call.dtype == 0 || call.input_count == 0 || call.output_count == 0) return;
+  if (call.dtype == 0 || call.moves || call.input_count == 0 || call.output_count == 0) return;
   const Operand& from = InputsOf(step_, call)[0];
   const uint32_t block = from.block;
   if (!IsFloat(from) || OutputsOf(step_, call)[0].block != block || !versions_.Known(block)) return;

@@ -229,6 +229,7 @@ class Reader {
     Op& op = step_.ops[thread.ops.back()];
     const auto text = static_cast<uint32_t>(field[trace::op_scalar::kText]);
     if (field[trace::op_scalar::kPosition] == 1) op.dims = text;
+    op.moves |= run_.Text(text) == "torch.strided";  // of aten::to alone it is told
     constexpr std::string_view kTypes[] = {"torch.float", "torch.bfloat", "torch.half", "torch.double"};
     for (const std::string_view type : kTypes) {
       if (run_.Text(text).substr(0, type.size()) == type) op.dtype = text;

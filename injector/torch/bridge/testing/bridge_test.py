@@ -97,6 +97,16 @@ class OpsTest(unittest.TestCase):
         self.assertEqual(("0", "5", "2"), tuple(recording.op("aten::arange").scalars[i] for i in range(3)))
         self.assertEqual({}, recording.op("aten::add_").scalars)  # factors differ from step to step and decide no shape
 
+    def test_a_call_that_only_moves_names_a_layout(self) -> None:
+        x = torch.ones(2)
+        calls: Dict[str, Callable[[], object]] = {"moves": lambda: x.to("cpu"), "converts": lambda: x.to(torch.float32), "both": lambda: x.to("cpu", torch.float32), "as": lambda: x.to(torch.ones(1))}
+        layouts: Dict[str, bool] = {}
+        for name, call in calls.items():
+            with BRIDGE.recording() as recording:
+                call()
+            layouts[name] = "torch.strided" in recording.op("aten::to").scalars.values()
+        self.assertEqual({"moves": True, "converts": False, "both": False, "as": False}, layouts)
+
     def test_dtypes_are_named_as_python_names_them(self) -> None:
         dtypes = [getattr(torch, name) for name in ("uint8", "int64", "float16", "bfloat16", "float64", "complex64", "bool", "float8_e4m3fn", "float8_e5m2")]
         x = torch.ones(2)
