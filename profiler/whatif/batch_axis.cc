@@ -356,7 +356,11 @@ class Follower {
     const StepBlock& block = step_.blocks[i];
     if (block.accumulated < kForever) Set(i, {});
     if (decided_[i] || block.workspace || block.op == kNone || axis_.stride[i] != 0) return;
-    const Op& op = step_.ops[block.op];
+    const uint32_t around = sequence_ ? kNone : step_.ops[block.op].parent;
+    // Bytes that do not tell that they are a tile for each head of each sample.
+    const bool tiles =
+        around != kNone && step_.NameOf(step_.ops[around]) == "aten::_efficient_attention_backward";
+    const Op& op = step_.ops[tiles ? around : block.op];
     const Kind kind = KindOf(op);
     if (kind == Kind::kMatrix || kind == Kind::kReduction || kind == Kind::kFactory || !Reached(op)) return;
     if (block.requested < static_cast<uint64_t>(axis_.batch) * 512) return;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a convolution takes to work with, for another batch. The oracle is what PyTorch asked for in the first
-// convolution of ResNet-50 with 8 and with 16 images of 64 x 64: 574,464 and 1,098,752 bytes.
+// What a convolution and attention take to work with, for another batch. The oracles are what PyTorch asked
+// for in the first convolution of ResNet-50 with 8 and with 16 images of 64 x 64, 574,464 and 1,098,752
+// bytes; and in the last attention of Swin with 12 and with 3 images of 4 windows, 6,150 and 1,537.5 KiB.
 #include <gtest/gtest.h>
 
 #include "profiler/whatif/batch_axis.h"
@@ -68,6 +69,58 @@ TEST_F(ConvolutionTest, TheCopyOfTheWeightDoesNotGrowWithTheBatch) {
 TEST_F(ConvolutionTest, WhatIsTooSmallForACopyOfTheWeightGrowsWhole) {
   step_.blocks[kWorkspace].requested = 4096;
   EXPECT_EQ(Bytes(16), 8192u);
+}
+
+// images ─ _efficient_attention_backward { empty } ─ done
+TEST(AttentionScaleTest, TilesOfMemoryEfficientAttentionGrowWithTheWindowsOfTheBatch) {
+  constexpr uint64_t kTwelve = 6'150 * 1024, kThree = kTwelve / 4;
+  model::Run run;
+  Step step;
+  step.run = &run;
+  step.own_texts = std::make_shared<std::deque<std::string>>(
+      std::deque<std::string>{"aten::view", "aten::_efficient_attention_backward", "aten::empty"});
+  step.shapes.push_back({});
+  step.blocks.resize(2);
+  step.blocks[0].category = classify::Category::kInput;
+  step.blocks[1].begin = 4;
+  step.blocks[1].op = 2;
+  step.blocks[1].requested = kTwelve;
+  const auto add = [&](uint32_t op, uint32_t block, const std::vector<int64_t>& sizes,
+                       const std::vector<int64_t>& strides) {
+    const auto shape = [&](const std::vector<int64_t>& numbers) {
+      step.shapes.push_back(
+          {static_cast<uint32_t>(step.dims.size()), static_cast<uint32_t>(numbers.size()), true});
+      step.dims.insert(step.dims.end(), numbers.begin(), numbers.end());
+      return static_cast<uint32_t>(step.shapes.size() - 1);
+    };
+    Operand operand;
+    operand.op = op;
+    operand.block = block;
+    operand.dtype = kFloat;
+    operand.shape = shape(sizes);
+    operand.strides = shape(strides);
+    step.operands.push_back(operand);
+  };
+  add(0, 0, {12, 4, 16, 256}, {16384, 4096, 256, 1});
+  add(1, 0, {48, 16, 8, 32}, {4096, 256, 32, 1});
+  add(2, 1, {static_cast<int64_t>(kTwelve)}, {1});
+  for (uint32_t i = 0; i < 3; ++i) {
+    Op op;
+    op.name = Step::kFirstOwnText + i;
+    op.begin = i + 1;
+    op.end = 9 - i;
+    if (i == 2) op.parent = 1;
+    (i == 2 ? op.output_count : op.input_count) = 1;
+    op.first_input = op.first_output = i;
+    step.ops.push_back(op);
+  }
+  step.op_ends = {2, 1, 0};
+  const Result<BatchAxis>& axis = FollowBatch(step);
+  ASSERT_TRUE(axis.ok());
+  Scene scene;
+  scene.blocks.push_back({4, 5, kTwelve, 1});
+  ScaleBatch(step, *axis, 3, scene);
+  EXPECT_EQ(scene.blocks[0].bytes, kThree);
 }
 
 }  // namespace
