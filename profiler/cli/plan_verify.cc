@@ -3,9 +3,7 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <map>
-#include <sstream>
 
 #include "profiler/cli/try_screen.h"
 
@@ -14,46 +12,14 @@ namespace {
 
 constexpr size_t kMostRuns = 16;
 
-template <class Number>
-bool Read(const std::string& text, Number& number) {
-  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return failed == std::errc() && end == text.data() + text.size();
-}
-
-Status Add(const whatif::Asked& asked, Change& change) {
-  const std::string& value = asked.value;
-  if (asked.lever == "amp") {
-    change.amp = value;
-  } else if (asked.lever == "checkpoint") {
-    std::istringstream parts(value);
-    for (std::string part; std::getline(parts, part, ',');) change.checkpoint.push_back(part);
-  } else if (asked.lever == "batch") {
-    uint64_t size = 0;
-    if (!Read(value, size)) return Error{fmt::format("--batch {} is no number of samples.", value)};
-    change.batch_size = size;
-  } else if (asked.lever == "accumulate") {
-    if (!Read(value, change.accumulate)) return Error{fmt::format("--accumulate {} is no number.", value)};
-  } else if (asked.lever == "optimizer") {
-    const size_t colon = std::min(value.find(':'), value.size());
-    change.optimizer = value.substr(0, colon);
-    change.implementation = colon < value.size() ? value.substr(colon + 1) : "";
-    if (change.implementation == "for-loop") change.implementation = "loop";
-  } else if (asked.lever == "alloc-conf") {
-    change.alloc_conf = value;
-  } else if (asked.lever == "zero-grad") {
-    change.zero_grad_to_none = false;
-  } else {
-    return Error{fmt::format("--{} cannot be applied from outside the program", asked.lever)};
-  }
-  return {};
-}
-
 }  // namespace
 
 Result<Change> ChangeOf(const plan::Changes& changes) {
   Change change;
   for (const whatif::Asked& asked : changes) {
-    if (const Status added = Add(asked, change); !added.ok()) return added.error();
+    if (const Status added = Ask(asked.lever, asked.value, change); !added.ok()) return added.error();
+    if (const char* why = WhyBeyond(asked.lever))
+      return Error{fmt::format("--{} cannot be applied from outside the program: {}", asked.lever, why)};
   }
   return change;
 }

@@ -151,7 +151,7 @@ int Try(const Arguments& arguments, const Terminal& terminal) {
   if (!after.ok()) return Fail(after.error().sentence);
   if (after->FailedOtherwise()) {
     Say("The command fails with the change, otherwise than by lack of memory; its last words are above.");
-    fmt::print(stderr, "{}", NotAppliedText(*plan, outcomes));
+    fmt::print(stderr, "{}", NotAppliedText(*plan, outcomes, predicted));
     return ExitAsCommand(after->wait_status);
   }
   if (after->answer.device.empty()) return NothingAllocated();

@@ -19,6 +19,9 @@ namespace {
 constexpr uint64_t kLargestBatch = 1 << 24;
 constexpr double kLargestFactor = 1024;
 constexpr uint64_t kMostMicroBatches = 1 << 20;
+constexpr uint32_t kMostRank = 1 << 16;
+
+constexpr char kBeyond[] = "Not from outside: predicted, with the lines to write.";
 
 constexpr std::array kOptions = {
     Option{"amp", '\0', "bf16|fp16", "Autocast around forward and loss; with fp16 the loss is scaled."},
@@ -27,14 +30,41 @@ constexpr std::array kOptions = {
            "patterns for their paths, like 'layers.*'; with ops:matmul+attention beside them all but what\n"
            "these operators return. May be given several times."},
     Option{"offload", '\0', "activations", "What autograd keeps for backward goes to the host meanwhile."},
+    Option{"lora", '\0', "RANK[:PATHS]",
+           "Linear layers are frozen, and two matrices of this rank are trained beside each: those inside\n"
+           "blocks, or of modules such as 'layers.*.mlp'."},
+    Option{"freeze", '\0', "PATHS", "These parameters are not trained: 'layers.*', or several with commas."},
+    Option{"attention", '\0', "flash|efficient|math", "Another kernel for scaled dot product attention."},
     Option{"batch", '\0', "0.5x|16", "Batch size of the DataLoaders: a factor, or what the first one gets."},
     Option{"optimizer", '\0', "KIND[:HOW]",
            "sgd, momentum, adam, adamw or adafactor in the place of the program's; HOW: fused, foreach\n"
            "or loop."},
     Option{"zero-grad-to-none", '\0', "yes|no", "Whether zero_grad() frees the gradients."},
+    Option{"zero-grad", '\0', "keep", "The same as --zero-grad-to-none no, as `vramscope whatif` has it."},
+    Option{"empty-cache", '\0', "before-backward|before-optimizer|after-step",
+           "torch.cuda.empty_cache() at this place of each step."},
     Option{"alloc-conf", '\0', "SETTINGS", "PYTORCH_ALLOC_CONF, in the place of the environment's."},
     Option{"accumulate", '\0', "K",
            "Micro-batches per step: batches of the DataLoaders K times smaller, every K-th step taken."},
+    Option{"precision", '\0', "bf16|fp16", kBeyond},
+    Option{"sequence", '\0', "N|FACTORx", kBeyond},
+    Option{"cross-entropy", '\0', "fused|chunked:K", kBeyond},
+    Option{"quantize", '\0', "int8|nf4[:PATHS]", kBeyond},
+    Option{"prune", '\0', "FRACTION[:PATHS]", kBeyond},
+    Option{"free-early", '\0', "all", kBeyond},
+    Option{"shard", '\0', "KIND:N", kBeyond},
+};
+
+// Why each of the options that are told and not applied is for code.
+constexpr std::pair<std::string_view, const char*> kWhyBeyond[] = {
+    {"precision", "inputs and labels get the type of 16 bits where the program makes them"},
+    {"sequence", "how long a sample is, the program says where it makes its batches"},
+    {"cross-entropy", "the model must hand on what goes into its last layer"},
+    {"quantize",
+     "codes in the place of weights need a layer of their own, made from weights that are loaded"},
+    {"prune", "which widths belong together is written in the model's code"},
+    {"free-early", "a variable is let go of by the code that has it"},
+    {"shard", "the processes of a job are started by its launcher"},
 };
 
 template <class Number>
@@ -49,13 +79,17 @@ bool IsOneOf(std::string_view word, std::initializer_list<std::string_view> choi
   return std::ranges::find(choices, word) != choices.end();
 }
 
-Status ReadCheckpoint(const Arguments& arguments, Change& change) {
-  for (const std::string& given : arguments.All("checkpoint")) {
-    std::istringstream parts(given);
-    for (std::string part; std::getline(parts, part, ',');)
-      if (!part.empty()) change.checkpoint.push_back(part);
-  }
-  if (arguments.Has("checkpoint") && change.checkpoint.empty())
+std::vector<std::string> Split(const std::string& text) {
+  std::vector<std::string> parts;
+  std::istringstream stream(text);
+  for (std::string part; std::getline(stream, part, ',');)
+    if (!part.empty()) parts.push_back(part);
+  return parts;
+}
+
+Status ReadCheckpoint(const std::string& value, Change& change) {
+  for (std::string& part : Split(value)) change.checkpoint.push_back(std::move(part));
+  if (change.checkpoint.empty())
     return Error{"--checkpoint names no modules; 'all', 'every:2' or a pattern like 'layers.*' is needed."};
   for (const std::string& which : change.checkpoint) {
     const bool every = which.starts_with("every:");
@@ -71,9 +105,9 @@ Status ReadCheckpoint(const Arguments& arguments, Change& change) {
   return {};
 }
 
-Status ReadBatch(const Arguments& arguments, Change& change) {
-  if (!arguments.Has("batch")) return {};
-  const std::string text = arguments.Get("batch");
+Status ReadBatch(const std::string& text, Change& change) {
+  change.batch_factor.reset();
+  change.batch_size.reset();
   if (text.ends_with('x')) {
     change.batch_factor = Parsed<double>(std::string_view(text).substr(0, text.size() - 1));
     if (change.batch_factor && std::isfinite(*change.batch_factor) && *change.batch_factor > 0 &&
@@ -87,12 +121,11 @@ Status ReadBatch(const Arguments& arguments, Change& change) {
       fmt::format("--batch {}: a factor like 0.5x or a number of samples is needed.", Printable(text))};
 }
 
-Status ReadOptimizer(const Arguments& arguments, Change& change) {
-  if (!arguments.Has("optimizer")) return {};
-  const std::string text = arguments.Get("optimizer");
+Status ReadOptimizer(const std::string& text, Change& change) {
   const size_t colon = text.find(':');
   change.optimizer = text.substr(0, colon);
-  if (colon != std::string::npos) change.implementation = text.substr(colon + 1);
+  change.implementation = colon == std::string::npos ? "" : text.substr(colon + 1);
+  if (change.implementation == "for-loop") change.implementation = "loop";  // as whatif has it
   if (!IsOneOf(change.optimizer, {"sgd", "momentum", "adam", "adamw", "adafactor"}) ||
       (colon != std::string::npos && !IsOneOf(change.implementation, {"fused", "foreach", "loop"})))
     return Error{
@@ -102,114 +135,98 @@ Status ReadOptimizer(const Arguments& arguments, Change& change) {
   return {};
 }
 
+Status ReadLora(const std::string& text, Change& change) {
+  const size_t colon = text.find(':');
+  change.lora.rank = Parsed<uint32_t>(std::string_view(text).substr(0, colon)).value_or(0);
+  change.lora.modules = Split(colon == std::string::npos ? "" : text.substr(colon + 1));
+  if (change.lora.rank == 0 || change.lora.rank > kMostRank ||
+      (colon != std::string::npos && change.lora.modules.empty()))
+    return Error{fmt::format("--lora {}: a rank is needed, as in 8, or 8:'layers.*.mlp' for modules.",
+                             Printable(text))};
+  return {};
+}
+
+// One of these words, into `place`.
+Status ReadWord(std::string_view option, const std::string& text,
+                std::initializer_list<std::string_view> words, std::string& place) {
+  place = text;
+  if (IsOneOf(text, words)) return {};
+  std::string listed;
+  for (const std::string_view word : words)
+    listed += (listed.empty() ? "" : word == *(words.end() - 1) ? " or " : ", ") + std::string(word);
+  return Error{fmt::format("--{} {}: {} is needed.", option, Printable(text), listed)};
+}
+
 std::string BatchText(const Change& change) {
   return change.batch_factor ? fmt::format("{}x", *change.batch_factor)
                              : fmt::format("{}", *change.batch_size);
-}
-
-// "--batch-size 32" or "--batch-size=32" of the command, with the changed number; empty when there is none.
-std::string ChangedBatchOption(const Change& change, std::span<const std::string> command) {
-  for (size_t index = 0; index < command.size(); ++index) {
-    const std::string& word = command[index];
-    const size_t equals = word.find('=');
-    const std::string name = word.substr(0, equals);
-    if (!name.starts_with("-") || name.find("batch") == std::string::npos) continue;
-    const std::string value = equals != std::string::npos  ? word.substr(equals + 1)
-                              : index + 1 < command.size() ? command[index + 1]
-                                                           : "";
-    const std::optional<uint64_t> size = Parsed<uint64_t>(value);
-    if (!size) continue;
-    const uint64_t changed =
-        change.batch_size
-            ? *change.batch_size
-            : std::max<uint64_t>(
-                  1, static_cast<uint64_t>(std::llround(static_cast<double>(*size) * *change.batch_factor)));
-    return fmt::format("{}{}{}", name, equals != std::string::npos ? "=" : " ", changed);
-  }
-  return "";
-}
-
-std::vector<std::string> BatchLines(const Change& change, std::span<const std::string> command) {
-  if (const std::string option = ChangedBatchOption(change, command); !option.empty())
-    return {fmt::format("{}  in the command", option)};
-  return {change.batch_size
-              ? fmt::format("batch_size = {}  # where the batches are made", *change.batch_size)
-              : fmt::format("batch_size = max(1, round(batch_size * {}))  # where the batches are made",
-                            *change.batch_factor)};
-}
-
-std::vector<std::string> AmpLines(const Change& change) {
-  std::vector<std::string> lines = {fmt::format("with torch.autocast(\"cuda\", dtype=torch.{}):",
-                                                change.amp == "bf16" ? "bfloat16" : "float16"),
-                                    "    loss = ...  # forward and loss"};
-  if (change.amp == "bf16") {
-    lines.emplace_back("loss.backward()");
-    return lines;
-  }
-  lines.insert(lines.begin(), "scaler = torch.amp.GradScaler(\"cuda\")  # once");
-  lines.insert(lines.end(), {"scaler.scale(loss).backward()", "scaler.step(optimizer)", "scaler.update()"});
-  return lines;
-}
-
-std::vector<std::string> CheckpointLines(const Change& change) {
-  const bool selective = std::ranges::any_of(
-      change.checkpoint, [](const std::string& which) { return which.starts_with("ops:"); });
-  if (!selective)
-    return {"from torch.utils.checkpoint import checkpoint",
-            "x = checkpoint(block, x, use_reentrant=False)  # in forward, in the place of block(x)"};
-  return {"from torch.utils.checkpoint import checkpoint, create_selective_checkpoint_contexts",
-          "keep = functools.partial(create_selective_checkpoint_contexts, [torch.ops.aten.mm.default, ...])",
-          "x = checkpoint(block, x, use_reentrant=False, context_fn=keep)  # in forward, in the place of "
-          "block(x)"};
-}
-
-std::string OptimizerLine(const Change& change) {
-  const bool sgd = IsOneOf(change.optimizer, {"sgd", "momentum"});
-  return fmt::format("optimizer = torch.optim.{}(model.parameters(), lr=...{}{})",
-                     sgd                               ? "SGD"
-                     : change.optimizer == "adam"      ? "Adam"
-                     : change.optimizer == "adafactor" ? "Adafactor"
-                                                       : "AdamW",
-                     change.optimizer == "momentum" ? ", momentum=0.9" : "",
-                     change.implementation == "fused"     ? ", fused=True"
-                     : change.implementation == "foreach" ? ", foreach=True"
-                     : change.implementation == "loop"    ? ", foreach=False"
-                                                          : "");
 }
 
 }  // namespace
 
 std::span<const Option> ChangeOptions() { return kOptions; }
 
+Status Ask(std::string_view option, const std::string& value, Change& change) {
+  if (option == "amp") return ReadWord(option, value, {"bf16", "fp16"}, change.amp);
+  if (option == "checkpoint") return ReadCheckpoint(value, change);
+  if (option == "batch") return ReadBatch(value, change);
+  if (option == "optimizer") return ReadOptimizer(value, change);
+  if (option == "lora") return ReadLora(value, change);
+  if (option == "attention") return ReadWord(option, value, {"flash", "efficient", "math"}, change.attention);
+  if (option == "empty-cache")
+    return ReadWord(option, value, {"before-backward", "before-optimizer", "after-step"}, change.empty_cache);
+  if (option == "alloc-conf") {
+    change.alloc_conf = value;
+    return {};
+  }
+  if (option == "offload") {
+    change.offload = value;
+    if (value == "activations") return {};
+    return Error{fmt::format("--offload {}: activations is needed; an optimizer on the host is for code.",
+                             Printable(value))};
+  }
+  if (option == "freeze") {
+    change.freeze = Split(value);
+    if (change.freeze.empty())
+      return Error{"--freeze names no modules; a pattern like 'layers.*' is needed."};
+    return {};
+  }
+  if (option == "zero-grad-to-none" || option == "zero-grad") {
+    std::string word;
+    const Status read = option == "zero-grad" ? ReadWord(option, value, {"keep"}, word)
+                                              : ReadWord(option, value, {"yes", "no"}, word);
+    change.zero_grad_to_none = word == "yes";
+    return read;
+  }
+  if (option == "accumulate") {
+    change.accumulate = Parsed<uint64_t>(value).value_or(0);
+    if (change.accumulate >= 2 && change.accumulate <= kMostMicroBatches) return {};
+    return Error{fmt::format("--accumulate {}: a number from 2 is needed.", Printable(value))};
+  }
+  change.beyond.emplace_back(option, value);
+  return {};
+}
+
+const char* WhyBeyond(std::string_view lever) {
+  for (const auto& [name, why] : kWhyBeyond)
+    if (name == lever) return why;
+  return nullptr;
+}
+
 Result<Change> ChangeFrom(const Arguments& arguments) {
   Change change;
-  change.amp = arguments.Get("amp");
-  if (arguments.Has("amp") && !IsOneOf(change.amp, {"bf16", "fp16"}))
-    return Error{fmt::format("--amp {}: bf16 or fp16 is needed.", Printable(change.amp))};
-  for (const Status& status :
-       {ReadCheckpoint(arguments, change), ReadBatch(arguments, change), ReadOptimizer(arguments, change)}) {
-    if (!status.ok()) return status.error();
-  }
-  change.offload = arguments.Get("offload");
-  if (arguments.Has("offload") && change.offload != "activations")
-    return Error{fmt::format("--offload {}: activations is needed; an optimizer on the host is for code.",
-                             Printable(change.offload))};
-  if (arguments.Has("zero-grad-to-none")) {
-    const std::string text = arguments.Get("zero-grad-to-none");
-    if (!IsOneOf(text, {"yes", "no"}))
-      return Error{fmt::format("--zero-grad-to-none {}: yes or no is needed.", Printable(text))};
-    change.zero_grad_to_none = text == "yes";
-  }
-  if (arguments.Has("alloc-conf")) change.alloc_conf = arguments.Get("alloc-conf");
-  if (arguments.Has("accumulate")) {
-    change.accumulate = Parsed<uint64_t>(arguments.Get("accumulate")).value_or(0);
-    if (change.accumulate < 2 || change.accumulate > kMostMicroBatches)
-      return Error{
-          fmt::format("--accumulate {}: a number from 2 is needed.", Printable(arguments.Get("accumulate")))};
+  for (const Option& option : kOptions) {
+    for (const std::string& value : arguments.All(option.name)) {
+      if (const Status read = Ask(option.name, value, change); !read.ok()) return read.error();
+    }
   }
   if (change.Levers().empty())
     return Error{"try needs a change: vramscope try --amp bf16 -- python train.py"};
   return change;
+}
+
+std::string Lora::Text() const {
+  return modules.empty() ? fmt::format("{}", rank) : fmt::format("{}:{}", rank, fmt::join(modules, ","));
 }
 
 std::vector<std::string> Change::Levers() const {
@@ -220,11 +237,16 @@ std::vector<std::string> Change::Levers() const {
   add(!amp.empty(), "amp");
   add(!checkpoint.empty(), "checkpoint");
   add(!offload.empty(), "offload");
+  add(lora.rank != 0, "lora");
+  add(!freeze.empty(), "freeze");
+  add(!attention.empty(), "attention");
   add(batch_factor || batch_size, "batch");
   add(!optimizer.empty(), "optimizer");
   add(zero_grad_to_none.has_value(), "zero-grad-to-none");
+  add(!empty_cache.empty(), "empty-cache");
   add(alloc_conf.has_value(), "alloc-conf");
   add(accumulate != 0, "accumulate");
+  for (const auto& [name, value] : beyond) levers.push_back(name);
   return levers;
 }
 
@@ -233,14 +255,19 @@ std::string Change::Text() const {
   if (!amp.empty()) words.push_back("--amp " + amp);
   if (!checkpoint.empty()) words.push_back(fmt::format("--checkpoint {}", fmt::join(checkpoint, ",")));
   if (!offload.empty()) words.push_back("--offload " + offload);
+  if (lora.rank != 0) words.push_back("--lora " + lora.Text());
+  if (!freeze.empty()) words.push_back(fmt::format("--freeze {}", fmt::join(freeze, ",")));
+  if (!attention.empty()) words.push_back("--attention " + attention);
   if (batch_factor || batch_size) words.push_back("--batch " + BatchText(*this));
   if (!optimizer.empty())
     words.push_back(
         fmt::format("--optimizer {}{}{}", optimizer, implementation.empty() ? "" : ":", implementation));
   if (zero_grad_to_none)
     words.push_back(fmt::format("--zero-grad-to-none {}", *zero_grad_to_none ? "yes" : "no"));
+  if (!empty_cache.empty()) words.push_back("--empty-cache " + empty_cache);
   if (alloc_conf) words.push_back("--alloc-conf " + *alloc_conf);
   if (accumulate != 0) words.push_back(fmt::format("--accumulate {}", accumulate));
+  for (const auto& [name, value] : beyond) words.push_back(fmt::format("--{} {}", name, value));
   return fmt::format("{}", fmt::join(words, " "));
 }
 
@@ -250,38 +277,18 @@ std::string PlanFor(const Change& change, const std::string& notes_folder) {
   if (!change.amp.empty()) plan["amp"] = change.amp;
   if (!change.checkpoint.empty()) plan["checkpoint"] = change.checkpoint;
   if (!change.offload.empty()) plan["offload"] = change.offload;
+  if (change.lora.rank != 0) plan["lora"] = {{"rank", change.lora.rank}, {"modules", change.lora.modules}};
+  if (!change.freeze.empty()) plan["freeze"] = change.freeze;
+  if (!change.attention.empty()) plan["attention"] = change.attention;
   if (change.batch_factor) plan["batch"] = {{"factor", *change.batch_factor}};
   if (change.batch_size) plan["batch"] = {{"size", *change.batch_size}};
   if (!change.optimizer.empty()) plan["optimizer"] = change.optimizer;
   if (!change.implementation.empty()) plan["implementation"] = change.implementation;
   if (change.zero_grad_to_none) plan["zero_grad_to_none"] = *change.zero_grad_to_none;
+  if (!change.empty_cache.empty()) plan["empty_cache"] = change.empty_cache;
   if (change.alloc_conf) plan["alloc_conf"] = *change.alloc_conf;
   if (change.accumulate != 0) plan["accumulate"] = change.accumulate;
   return plan.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
-
-std::vector<std::string> LinesToWrite(const Change& change, std::string_view lever,
-                                      std::span<const std::string> command) {
-  if (lever == "amp") return AmpLines(change);
-  if (lever == "checkpoint") return CheckpointLines(change);
-  if (lever == "offload")
-    return {"with torch.autograd.graph.save_on_cpu():", "    loss = ...  # forward and loss",
-            "loss.backward()"};
-  if (lever == "batch") return BatchLines(change, command);
-  if (lever == "optimizer") return {OptimizerLine(change)};
-  if (lever == "zero-grad-to-none")
-    return {fmt::format("optimizer.zero_grad(set_to_none={})",
-                        change.zero_grad_to_none.value_or(true) ? "True" : "False")};
-  if (lever == "alloc-conf")
-    return {fmt::format(
-        "os.environ[\"PYTORCH_ALLOC_CONF\"] = \"{}\"  # before `import torch`; PyTorch before 2.9: "
-        "PYTORCH_CUDA_ALLOC_CONF",
-        change.alloc_conf.value_or(""))};
-  if (lever == "accumulate")
-    return {fmt::format("for micro_batch in batch.chunk({}):", change.accumulate),
-            fmt::format("    (loss_of(micro_batch) / {}).backward()", change.accumulate), "optimizer.step()",
-            "optimizer.zero_grad()"};
-  return {};
 }
 
 }  // namespace vramscope::cli

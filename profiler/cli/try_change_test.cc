@@ -4,12 +4,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "profiler/cli/scratch_folder.h"
 #include "profiler/cli/try_run.h"
+#include "profiler/whatif/lever.h"
 
 namespace vramscope::cli {
 namespace {
@@ -43,6 +45,13 @@ TEST(TryChangeTest, SaysEverythingThatWasAskedForAndNothingElse) {
                 R"({"notes": "/notes", "checkpoint": ["layers.*", "head", "x"], "batch": {"factor": 0.5},
                                       "optimizer": "adamw", "implementation": "fused", "zero_grad_to_none": false,
                                       "alloc_conf": "expandable_segments:True"})"));
+  EXPECT_EQ(Plan({"--lora", "8:layers.*.mlp,head", "--freeze", "embed,layers.0", "--attention", "math",
+                  "--empty-cache", "after-step", "--prune", "0.5"}),
+            nlohmann::json::parse(
+                R"({"notes": "/notes", "lora": {"rank": 8, "modules": ["layers.*.mlp", "head"]},
+                    "freeze": ["embed", "layers.0"], "attention": "math", "empty_cache": "after-step"})"));
+  EXPECT_EQ(Plan({"--zero-grad", "keep"}), Plan({"--zero-grad-to-none", "no"}));
+  EXPECT_EQ(Plan({"--optimizer", "adamw:for-loop"}), Plan({"--optimizer", "adamw:loop"}));
   EXPECT_EQ(Plan({"--offload", "activations"})["offload"], "activations");
   EXPECT_EQ(Plan({"--accumulate", "4"})["accumulate"], 4);
   EXPECT_EQ(Plan({"--batch", "16"})["batch"], nlohmann::json::parse(R"({"size": 16})"));
@@ -60,6 +69,24 @@ TEST(TryChangeTest, IsWrittenAsItIsAskedFor) {
             "--alloc-conf  --accumulate 4");
   EXPECT_THAT(change->Levers(), ElementsAre("amp", "checkpoint", "batch", "optimizer", "zero-grad-to-none",
                                             "alloc-conf", "accumulate"));
+  const auto more = Read({"--prune", "0.5", "--empty-cache", "after-step", "--lora", "8:head", "--freeze",
+                          "a,b", "--attention", "flash"});
+  ASSERT_TRUE(more.ok()) << more.error().sentence;
+  EXPECT_EQ(more->Text(),
+            "--lora 8:head --freeze a,b --attention flash --empty-cache after-step --prune 0.5");
+  EXPECT_THAT(more->Levers(), ElementsAre("lora", "freeze", "attention", "empty-cache", "prune"));
+}
+
+TEST(TryChangeTest, EveryLeverOfWhatifIsAppliedOrHasAReason) {
+  for (const whatif::Lever* lever : whatif::Levers()) {
+    const std::string name = lever->info().name;
+    EXPECT_TRUE(std::ranges::any_of(ChangeOptions(), [&](const Option& option) {
+      return option.name == name;
+    })) << name;
+    Change change;
+    const Status asked = Ask(name, "anything", change);
+    EXPECT_EQ(!change.beyond.empty(), WhyBeyond(name) != nullptr) << name;
+  }
 }
 
 TEST(TryChangeTest, SaysWhatIsWrongWithAnOption) {
@@ -78,6 +105,12 @@ TEST(TryChangeTest, SaysWhatIsWrongWithAnOption) {
         << optimizer;
   EXPECT_THAT(Complaint({"--zero-grad-to-none", "maybe"}), HasSubstr("yes or no"));
   EXPECT_THAT(Complaint({"--accumulate", "1"}), HasSubstr("from 2"));
+  for (const char* lora : {"0", "x", "8:", "8:,", "70000"})
+    EXPECT_THAT(Complaint({"--lora", lora}), HasSubstr("a rank is needed")) << lora;
+  EXPECT_THAT(Complaint({"--freeze", ","}), HasSubstr("names no modules"));
+  EXPECT_THAT(Complaint({"--attention", "quick"}), HasSubstr("flash, efficient or math is needed"));
+  EXPECT_THAT(Complaint({"--empty-cache", "often"}), HasSubstr("or after-step is needed"));
+  EXPECT_THAT(Complaint({"--zero-grad", "no"}), HasSubstr("keep is needed"));
 }
 
 TEST(TryChangeTest, TheLineForABatchIsTheCommandsOwnOptionWhereItHasOne) {
@@ -95,9 +128,32 @@ TEST(TryChangeTest, TheLineForABatchIsTheCommandsOwnOptionWhereItHasOne) {
 }
 
 TEST(TryChangeTest, EveryOptionHasLinesToWrite) {
-  const Change change = *Read({"--amp", "fp16", "--checkpoint", "all", "--offload", "activations", "--batch",
-                               "8", "--optimizer", "momentum:fused", "--zero-grad-to-none", "no",
-                               "--alloc-conf", "x:1", "--accumulate", "4"});
+  const Change change = *Read({"--amp",
+                               "fp16",
+                               "--checkpoint",
+                               "all",
+                               "--offload",
+                               "activations",
+                               "--batch",
+                               "8",
+                               "--optimizer",
+                               "momentum:fused",
+                               "--zero-grad-to-none",
+                               "no",
+                               "--alloc-conf",
+                               "x:1",
+                               "--accumulate",
+                               "4",
+                               "--lora",
+                               "8",
+                               "--freeze",
+                               "x",
+                               "--attention",
+                               "flash",
+                               "--empty-cache",
+                               "after-step",
+                               "--prune",
+                               "0.5"});
   for (const std::string& lever : change.Levers())
     EXPECT_THAT(LinesToWrite(change, lever, {}), testing::Not(IsEmpty())) << lever;
   EXPECT_THAT(

@@ -16,6 +16,9 @@ Result<std::vector<whatif::Asked>> AskedFor(const Change& change) {
   if (!change.checkpoint.empty())
     asked.push_back({"checkpoint", fmt::format("{}", fmt::join(change.checkpoint, ","))});
   if (!change.offload.empty()) asked.push_back({"offload", change.offload});
+  if (change.lora.rank != 0) asked.push_back({"lora", change.lora.Text()});
+  if (!change.freeze.empty()) asked.push_back({"freeze", fmt::format("{}", fmt::join(change.freeze, ","))});
+  if (!change.attention.empty()) asked.push_back({"attention", change.attention});
   if (change.batch_factor) asked.push_back({"batch", fmt::format("{}x", *change.batch_factor)});
   if (change.batch_size) asked.push_back({"batch", fmt::format("{}", *change.batch_size)});
   if (!change.optimizer.empty()) {
@@ -25,8 +28,10 @@ Result<std::vector<whatif::Asked>> AskedFor(const Change& change) {
   if (change.zero_grad_to_none.value_or(false))
     return Error{"gradients that zero_grad() frees are not predicted."};
   if (change.zero_grad_to_none) asked.push_back({"zero-grad", "keep"});
+  if (!change.empty_cache.empty()) asked.push_back({"empty-cache", change.empty_cache});
   if (change.alloc_conf) asked.push_back({"alloc-conf", *change.alloc_conf});
   if (change.accumulate != 0) asked.push_back({"accumulate", fmt::format("{}", change.accumulate)});
+  for (const auto& [lever, value] : change.beyond) asked.push_back({lever, value});
   return asked;
 }
 
@@ -43,6 +48,9 @@ Predicted PredictChange(const Change& change, const std::string& trace) {
   }
   const Result<whatif::Prediction> prediction =
       whatif::Predict((*recorded)->step, (*recorded)->baseline, *asked);
+  if (prediction.ok())
+    for (const whatif::Applied& applied : prediction->levers)
+      predicted.code[applied.asked.lever] = applied.outcome.code;
   if (!prediction.ok() || !prediction->refused.empty()) {
     predicted.why_not = prediction.ok() ? prediction->refused.front().reason : prediction.error().sentence;
     return predicted;

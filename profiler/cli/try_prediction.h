@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 
 #include "profiler/cli/try_change.h"
@@ -15,6 +16,7 @@ struct Predicted {
   uint64_t reserved_bytes = 0;
   uint64_t allocated_at_most_bytes = 0;  // in 99 of 100 runs
   uint64_t reserved_at_most_bytes = 0;
+  std::map<std::string, std::string> code;  // by lever: the lines to write
 
   [[nodiscard]] bool known() const { return allocated_bytes != 0; }
 };

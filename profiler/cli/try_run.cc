@@ -61,6 +61,10 @@ void AddFact(const nlohmann::json& fact, std::vector<Outcome>& outcomes, std::ve
 
 // Why nothing came of a part of the change, where vramscope_try met nothing that it could have changed.
 std::string NothingMet(std::string_view lever) {
+  if (const char* why = WhyBeyond(lever)) return why;
+  if (lever == "lora" || lever == "freeze") return "no optimizer was made of a model's parameters";
+  if (lever == "attention") return "F.scaled_dot_product_attention was not called";
+  if (lever == "empty-cache") return "there was no step of an optimizer";
   if (lever == "amp") return "no module was called, so there was nothing to put autocast around";
   if (lever == "checkpoint") return "no module was called";
   if (lever == "batch" || lever == "accumulate")

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 namespace vramscope::cli {
 namespace {
@@ -77,6 +78,17 @@ std::string PredictedText(const Predicted& predicted, const std::vector<Outcome>
       AllApplied(outcomes) ? "" : ", were all of it applied");
 }
 
+// Of a lever that is never applied from outside as the prediction has them, which knows the program.
+std::vector<std::string> LinesFor(const TryPlan& plan, const std::string& lever, const Predicted& predicted) {
+  const auto code = predicted.code.find(lever);
+  if (WhyBeyond(lever) == nullptr || code == predicted.code.end())
+    return LinesToWrite(plan.change, lever, plan.run.command);
+  std::vector<std::string> lines;
+  std::istringstream stream(code->second);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
 Json PredictedOf(const Predicted& predicted) {
   if (!predicted.known())
     return predicted.why_not.empty() ? Json(nullptr) : Json{{"why_not", predicted.why_not}};
@@ -113,14 +125,15 @@ bool AllApplied(const std::vector<Outcome>& outcomes) {
   return std::ranges::none_of(outcomes, [](const Outcome& outcome) { return outcome.applied.empty(); });
 }
 
-std::string NotAppliedText(const TryPlan& plan, const std::vector<Outcome>& outcomes) {
+std::string NotAppliedText(const TryPlan& plan, const std::vector<Outcome>& outcomes,
+                           const Predicted& predicted) {
   std::string text;
   for (const Outcome& outcome : outcomes) {
     for (const std::string& why : outcome.refused)
       text += fmt::format("  {:<18}{}.\n", outcome.lever, Printable(why));
     if (outcome.refused.empty()) continue;
     text += "    In code:\n";
-    for (const std::string& line : LinesToWrite(plan.change, outcome.lever, plan.run.command))
+    for (const std::string& line : LinesFor(plan, outcome.lever, predicted))
       text += fmt::format("      {}\n", Printable(line));
   }
   return text.empty() ? "" : "Not applied:\n" + text;
@@ -150,7 +163,7 @@ std::string TryText(const TryPlan& plan, const Measured& before, const Measured&
                      terminal.Paint(Verdict(before, after), good ? Ink::Good() : Ink::Bad()),
                      Where(plan, after), Printable(plan.change.Text()), table.ToString(),
                      PredictedText(predicted, outcomes), AppliedText(outcomes),
-                     NotAppliedText(plan, outcomes));
+                     NotAppliedText(plan, outcomes, predicted));
 }
 
 std::string TryJson(const TryPlan& plan, const Measured& before, const Measured& after,
@@ -170,9 +183,7 @@ std::string TryJson(const TryPlan& plan, const Measured& before, const Measured&
       document["applied"].push_back({{"option", outcome.lever}, {"what", what}});
     for (const std::string& why : outcome.refused)
       document["not_applied"].push_back(
-          {{"option", outcome.lever},
-           {"why", why},
-           {"lines", LinesToWrite(plan.change, outcome.lever, plan.run.command)}});
+          {{"option", outcome.lever}, {"why", why}, {"lines", LinesFor(plan, outcome.lever, predicted)}});
   }
   return document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
 }

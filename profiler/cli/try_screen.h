@@ -22,6 +22,7 @@ std::string TryJson(const TryPlan& plan, const Measured& before, const Measured&
 
 // What was not applied, why, and the lines to write; "" when there is nothing to say. For runs that were not
 // made as well.
-std::string NotAppliedText(const TryPlan& plan, const std::vector<Outcome>& outcomes);
+std::string NotAppliedText(const TryPlan& plan, const std::vector<Outcome>& outcomes,
+                           const Predicted& predicted);
 
 }  // namespace vramscope::cli

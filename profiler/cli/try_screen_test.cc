@@ -78,6 +78,18 @@ TEST(TryScreenTest, WhatWasNotAppliedComesWithItsReasonAndTheLines) {
                                               "    In code:\n      --batch-size 16  in the command\n"));
 }
 
+TEST(TryScreenTest, WhatIsOnlyForCodeComesWithTheLinesOfThePrediction) {
+  TryPlan plan = Plan();
+  plan.change.beyond = {{"prune", "0.5"}};
+  const std::vector<Outcome> outcomes = {{"prune", {}, {WhyBeyond("prune")}}};
+  EXPECT_THAT(NotAppliedText(plan, outcomes, {}),
+              HasSubstr("  vramscope whatif RUN --prune 0.5  shows them\n"));
+  Predicted predicted;
+  predicted.code["prune"] = "# of blocks.0:\nlayer.weight = ...";
+  EXPECT_THAT(NotAppliedText(plan, outcomes, predicted),
+              HasSubstr("    In code:\n      # of blocks.0:\n      layer.weight = ...\n"));
+}
+
 TEST(TryScreenTest, JsonSaysTheSame) {
   const auto document = nlohmann::json::parse(
       TryJson(Plan(), OutOfMemory(300, 20), Ran(100, 120), kOutcomes, Predicted{"no step", 0, 0, 0, 0}));

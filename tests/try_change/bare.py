@@ -9,9 +9,11 @@ or checkpointing, unless its flag asks for the change in code. What `vramscope t
             closure    an optimizer that is given its closure, as Lightning does it
             compiled   torch.compile
             two        an optimizer for each half of the model
+            attends    layers with attention, over four tokens in a sample
 """
 import argparse
 import contextlib
+import fnmatch
 import functools
 import sys
 from typing import Any, Callable, Iterator, List, Optional
@@ -19,6 +21,7 @@ from typing import Any, Callable, Iterator, List, Optional
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
+from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.checkpoint import checkpoint, create_selective_checkpoint_contexts
 from torch.utils.data import BatchSampler, DataLoader, RandomSampler, TensorDataset
 
@@ -27,15 +30,48 @@ PRODUCTS = [torch.ops.aten.mm.default, torch.ops.aten.addmm.default]
 KEEP_MATRICES: Any = {False: {}, True: {"context_fn": functools.partial(create_selective_checkpoint_contexts, PRODUCTS)}}
 
 
+ATTENTION = {"flash": SDPBackend.FLASH_ATTENTION, "efficient": SDPBackend.EFFICIENT_ATTENTION, "math": SDPBackend.MATH}
+
+
 class Layer(nn.Module):
-    def __init__(self, width: int) -> None:
+    def __init__(self, width: int, attends: bool) -> None:
         super().__init__()
+        self.attends = attends
         self.norm = nn.LayerNorm(width)
         self.wide = nn.Linear(width, 4 * width)
         self.narrow = nn.Linear(4 * width, width)
 
     def forward(self, x: Tensor, scale: float = 1.0) -> Tensor:
+        if self.attends:
+            tokens = x.view(len(x), 1, 4, -1)
+            x = x + F.scaled_dot_product_attention(tokens, tokens, tokens).reshape(x.shape)
         return x + scale * self.narrow(F.gelu(self.wide(self.norm(x))))
+
+
+class Lora(nn.Module):
+    def __init__(self, base: nn.Linear, rank: int) -> None:
+        super().__init__()
+        self.base = base
+        self.down = nn.Linear(base.in_features, rank, bias=False, device=base.weight.device)
+        self.up = nn.Linear(rank, base.out_features, bias=False, device=base.weight.device)
+        nn.init.zeros_(self.up.weight)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.base(x) + self.up(self.down(x))
+
+
+def choose_trained(model: nn.Module, options: argparse.Namespace) -> None:
+    """The lines before an optimizer is made, for LoRA and frozen modules."""
+    if options.lora:
+        for parameter in model.parameters():
+            parameter.requires_grad_(False)
+        for path, layer in list(model.named_modules()):
+            if isinstance(layer, nn.Linear) and fnmatch.fnmatch(path, options.lora_in):
+                parent, _, name = path.rpartition(".")
+                setattr(model.get_submodule(parent), name, Lora(layer, options.lora))
+    for path, parameter in model.named_parameters():
+        if fnmatch.fnmatch(path, options.freeze):
+            parameter.requires_grad_(False)
 
 
 class Rate(float):
@@ -64,7 +100,7 @@ class Model(nn.Module):
     def __init__(self, options: argparse.Namespace) -> None:
         super().__init__()
         self.options = options
-        self.trunk = nn.Sequential(*(Layer(32) for _ in range(4)))
+        self.trunk = nn.Sequential(*(Layer(32, options.shape == "attends") for _ in range(4)))
         self.head = nn.Linear(32, 4)
         self.fails = options.shape == "raises"
 
@@ -88,6 +124,8 @@ class Changed:
         self.dtype = {"none": None, "bf16": torch.bfloat16, "fp16": torch.float16}[options.amp]
         self.scaler: Any = torch.amp.GradScaler("cuda") if options.amp == "fp16" else None
         self.offload = options.offload
+        self.attention = options.attention
+        self.empty_cache = options.empty_cache
         self.weight = None if options.accumulate == 1 else 1 / options.accumulate
         KEPT.append(self.scaler)
 
@@ -98,9 +136,15 @@ class Changed:
     def around(self) -> Iterator[None]:
         """Forward and loss of a step that is trained."""
         with torch.autograd.graph.save_on_cpu() if self.offload else contextlib.nullcontext(), self.autocast():
-            yield
+            with sdpa_kernel(ATTENTION[self.attention]) if self.attention else contextlib.nullcontext():
+                yield
+
+    def empties(self, when: str) -> None:
+        if self.empty_cache == when:
+            torch.cuda.empty_cache()
 
     def backward(self, loss: Tensor) -> None:
+        self.empties("before-backward")
         scaled = self.scaler.scale(loss) if self.scaler else loss
         scaled.backward(gradient=torch.full_like(scaled, self.weight) if self.weight else None)
 
@@ -111,12 +155,14 @@ class Changed:
 
     def step(self, *optimizers: torch.optim.Optimizer) -> None:
         for optimizer in optimizers:
+            self.empties("before-optimizer")
             if self.scaler:
                 self.scaler.step(optimizer)
             else:
                 optimizer.step()
         if self.scaler:
             self.scaler.update()
+        self.empties("after-step")
 
 
 def loader(options: argparse.Namespace) -> Any:
@@ -135,6 +181,10 @@ def make_optimizer(options: argparse.Namespace, model: Any) -> torch.optim.Optim
         return torch.optim.Adafactor(model.parameters(), lr=1e-3, weight_decay=0.1)
     if options.optimizer == "adam":
         return torch.optim.Adam(model.parameters(), lr=1e-3, weight_decay=0.1)
+    if options.groups:
+        decayed = [(name, parameter) for name, parameter in model.named_parameters() if parameter.ndim > 1]
+        others = [(name, parameter) for name, parameter in model.named_parameters() if parameter.ndim < 2]
+        return torch.optim.AdamW([{"params": decayed, "weight_decay": 0.1}, {"params": others, "weight_decay": 0.0}], 1e-3)
     if options.own:
         return torch.optim.AdamW((parameter for parameter in model.parameters()), lr=Rate(1e-3))
     return torch.optim.AdamW((parameter for parameter in model.parameters()), 1e-3, weight_decay=0.1)
@@ -163,6 +213,7 @@ def train(options: argparse.Namespace) -> None:
     model: Any = Model(options).to(options.device)
     if options.shape == "compiled":
         model = torch.compile(model, backend="aot_eager")
+    choose_trained(model, options)
     parts = [model] if options.shape != "two" else [model.trunk, model.head]
     optimizers, changed = [make_optimizer(options, part) for part in parts], Changed(options)
     optimizer = optimizers[0]
@@ -216,6 +267,12 @@ def main(argv: Optional[List[str]] = None) -> None:
     parser.add_argument("--checkpoint", default="none")
     parser.add_argument("--keep-matrices", action="store_true", help="with --checkpoint: products of matrices are not computed again")
     parser.add_argument("--offload", action="store_true", help="what autograd keeps is on the host")
+    parser.add_argument("--attention", default="", help="with --shape attends: which kernel")
+    parser.add_argument("--lora", type=int, default=0, help="a rank")
+    parser.add_argument("--lora-in", default="trunk.*", help="these linear layers")
+    parser.add_argument("--freeze", default="", help="these parameters")
+    parser.add_argument("--empty-cache", default="", help="before-backward, before-optimizer or after-step")
+    parser.add_argument("--groups", action="store_true", help="an optimizer with two groups of named parameters")
     parser.add_argument("--optimizer", default="adamw")
     parser.add_argument("--zero-grad-to-none", default=None)
     train(parser.parse_args(argv))

@@ -82,6 +82,22 @@ BARE = {
     "closure": Change(["--amp", "fp16"], {"amp": "fp16"}, ["--shape", "closure"]),
     "two_optimizers": Change(["--amp", "fp16"], {"amp": "fp16"}, ["--shape", "two"]),
     "compiled": Change(["--amp", "bf16"], {"amp": "bf16"}, ["--shape", "compiled"]),
+    "frozen": Change(["--freeze", "trunk.[01].*"], {"freeze": ["trunk.0", "trunk.[1]"]}),
+    "frozen_with_two_optimizers": Change(["--freeze", "trunk.1.*"], {"freeze": ["trunk.1"]}, ["--shape", "two"]),
+    "lora": Change(["--lora", "4"], {"lora": {"rank": 4, "modules": []}}),
+    "lora_by_name": Change(["--lora", "4", "--lora-in", "*[02].wide"], {"lora": {"rank": 4, "modules": ["trunk.[02].wide"]}}),
+    "lora_with_two_optimizers": Change(["--lora", "4", "--lora-in", "*"], {"lora": {"rank": 4, "modules": ["*"]}}, ["--shape", "two"]),
+    "lora_in_groups": Change(["--lora", "4", "--groups"], {"lora": {"rank": 4, "modules": []}}, ["--groups"]),
+    "lora_with_others": Change(["--lora", "4", "--freeze", "trunk.0.*", "--amp", "bf16", "--checkpoint", "all", "--optimizer", "momentum"],
+                               {"lora": {"rank": 4, "modules": []}, "freeze": ["trunk.0"], "amp": "bf16", "checkpoint": ["all"], "optimizer": "momentum"}),
+    "attention_math": Change(["--attention", "math"], {"attention": "math"}, ["--shape", "attends"]),
+    "attention_efficient": Change(["--attention", "efficient", "--amp", "bf16"], {"attention": "efficient", "amp": "bf16"}, ["--shape", "attends"]),
+    "attention_flash": Change(["--attention", "flash", "--amp", "fp16"], {"attention": "flash", "amp": "fp16"}, ["--shape", "attends"]),
+    "emptied_before_backward": Change(["--empty-cache", "before-backward", "--amp", "fp16"], {"empty_cache": "before-backward", "amp": "fp16"}),
+    "emptied_before_optimizer": Change(["--empty-cache", "before-optimizer"], {"empty_cache": "before-optimizer"}, ["--shape", "two"]),
+    "emptied_after_step": Change(["--empty-cache", "after-step"], {"empty_cache": "after-step"}, ["--shape", "two"]),
+    "emptied_and_accumulation": Change(["--empty-cache", "after-step", "--accumulate", "2", "--batch", "8", "--steps", "6"],
+                                       {"empty_cache": "after-step", "accumulate": 2}, ["--steps", "6"]),
 }
 # One change of each kind, each where it is hardest; the others with VRAMSCOPE_TEST_EVERY.
 USUAL = {
@@ -106,6 +122,10 @@ REFUSALS = {
     "no such module": Refusal("gpt", SIZES["gpt"], {"checkpoint": ["layers.*"]}, "Gpt has no module layers.*; it has the blocks blocks.0 to blocks.1"),
     "a sampler of its own": Refusal("bare", ["--sampler", "--own"], {"batch": {"factor": 2.0}}, "bare.Pairs makes the batches at bare.py:"),
     "an optimizer that it cannot have": Refusal("bare", ["--own"], {"optimizer": "sgd"}, "SGD cannot be made of these parameters"),
+    "nothing to freeze": Refusal("bare", [], {"freeze": ["layers.*"]}, "no parameter of Model that is trained is in layers.*; its modules are trunk, head"),
+    "nothing left to train": Refusal("bare", [], {"freeze": ["*"]}, "nothing of Model would be trained"),
+    "no layer for LoRA": Refusal("bare", [], {"lora": {"rank": 4, "modules": ["layers"]}}, "Model has no linear layer with a weight of its own in layers"),
+    "flash attention in float32": Refusal("bare", ["--shape", "attends"], {"attention": "flash"}, "flash attention cannot do what is asked of it at bare.py:"),
 }
 
 
@@ -265,7 +285,7 @@ class Command(DeviceTest):
 
 
 def _lever(key: str) -> str:
-    return {"zero_grad_to_none": "zero-grad-to-none", "implementation": "optimizer", "alloc_conf": "alloc-conf"}.get(key, key)
+    return {"zero_grad_to_none": "zero-grad-to-none", "implementation": "optimizer", "alloc_conf": "alloc-conf", "empty_cache": "empty-cache"}.get(key, key)
 
 
 if __name__ == "__main__":

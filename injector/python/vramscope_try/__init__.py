@@ -4,15 +4,19 @@
     outermost   calls of a whole model           ──┬─ region ─┬─ precision     --amp
     backward    the beginning of a backward pass ──┤          └─ offloading    --offload
                                                    ├─ scaling       --amp fp16
-    steps       the steps of optimizers          ──┴─ accumulation  --accumulate
-    blocks      which modules repeat             ──── checkpointing --checkpoint
+    steps       the steps of optimizers          ──┼─ accumulation  --accumulate
+                                                   └─ cache         --empty-cache
+    complete    a model's parameters are taken   ──┬─ lora          --lora
+    blocks      which modules repeat             ──┤  freezing      --freeze
+    forwards    another forward for modules      ──┴─ checkpointing --checkpoint
+                                                      attention     --attention
                                                       batches       --batch
                                                       optimizers    --optimizer
                                                       zero_grad     --zero-grad-to-none
     each says what it did, or why it could not, through notes
 
-Arranged through VRAMSCOPE_TRY, a JSON object: amp, checkpoint, offload, batch, optimizer, implementation, zero_grad_to_none, alloc_conf,
-accumulate and notes, the folder for what is to be told. Without that variable nothing of this package is imported. Rules: standard library
+Arranged through VRAMSCOPE_TRY, a JSON object: amp, checkpoint, offload, lora, freeze, attention, batch, optimizer, implementation,
+zero_grad_to_none, empty_cache, alloc_conf, accumulate and notes, the folder for what is to be told. Without that variable nothing of this package is imported. Rules: standard library
 only, Python 3.8 syntax; whatever goes wrong here leaves the program as it is, and is told; nothing is printed. docs/try.md tells users what is
 done and why there.
 """
@@ -49,8 +53,16 @@ def arrange(text: str) -> None:
         when("torch", "checkpoint", lambda: _install("checkpointing", plan["checkpoint"], notes))
     if "offload" in plan:
         when("torch", "offload", lambda: _install("offloading", notes))
+    if "lora" in plan:
+        when("torch", "lora", lambda: _install("lora", plan["lora"]["rank"], plan["lora"]["modules"], notes))
+    if "freeze" in plan:
+        when("torch", "freeze", lambda: _install("freezing", plan["freeze"], notes))
+    if "attention" in plan:
+        when("torch", "attention", lambda: _install("attention", plan["attention"], notes))
     if "batch" in plan or "accumulate" in plan:
         when("torch.utils.data.dataloader", "batch", lambda: _install("batches", plan.get("batch"), plan.get("accumulate", 1), notes))
+    if "empty_cache" in plan:  # before accumulation, which puts itself around it: steps that are not taken empty nothing
+        when("torch", "empty-cache", lambda: _install("cache", plan["empty_cache"], notes))
     if "accumulate" in plan:
         when("torch", "accumulate", lambda: _install("accumulation", plan["accumulate"], notes))
     if "optimizer" in plan:

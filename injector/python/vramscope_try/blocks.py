@@ -24,13 +24,35 @@ def chosen(root: Any, wishes: Sequence[str]) -> List[Tuple[str, Any]]:
     return list(_matching(root, "", _paths_above(root), wishes))
 
 
-def name_of(root: Any) -> str:
-    """The class of a model, not of what wraps it."""
+def unwrapped(root: Any) -> Any:
+    """The model itself, not what wraps it."""
     children = _children(root)
     while len(children) == 1 and children[0][0] in _WRAPPERS:
         root = children[0][1]
         children = _children(root)
-    return type(root).__name__
+    return root
+
+
+def name_of(root: Any) -> str:
+    return type(unwrapped(root)).__name__
+
+
+def belongs(path: str, wishes: Sequence[str]) -> bool:
+    """Whether a module on the way to this module or parameter, or it itself, has a path that matches."""
+    parts = path.split(".")
+    return any(fnmatch.fnmatchcase(".".join(parts[: count + 1]), wish) for count in range(len(parts)) for wish in wishes)
+
+
+def named_parameters(root: Any) -> List[Tuple[str, Any]]:
+    return [(_without_wrappers(name), parameter) for name, parameter in root.named_parameters()]
+
+
+def named_modules(root: Any) -> List[Tuple[str, Any]]:
+    return [(_without_wrappers(name), module) for name, module in root.named_modules()]
+
+
+def _without_wrappers(path: str) -> str:
+    return ".".join(key for key in path.split(".") if key not in _WRAPPERS)
 
 
 def _children(module: Any) -> List[Tuple[str, Any]]:

@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Activation checkpointing of chosen modules: their forward becomes checkpoint(forward, ..., use_reentrant=False).
 
-The class gets a forward that asks the module whether it is chosen. Not the module itself: a function kept in it would hold the module in a
-circle, so that it is freed later than in the unchanged program, and a copy of the model would call the original's forward. Modules are
-chosen when the whole model is first called, because only then all of it is there.
+Modules are chosen when the whole model is first called, because only then all of it is there.
 """
 
 import functools
@@ -12,7 +10,7 @@ import sys
 import weakref
 from typing import Any, Callable, Dict, List, Sequence, Tuple
 
-from . import blocks, outermost
+from . import blocks, forwards, outermost
 from .notes import Notes
 
 _FAMILIES = {  # as `vramscope whatif` has them
@@ -20,7 +18,7 @@ _FAMILIES = {  # as `vramscope whatif` has them
     "attention": ("_scaled_dot_product_flash_attention", "_scaled_dot_product_efficient_attention", "_scaled_dot_product_cudnn_attention"),
     "convolution": ("convolution",),
 }
-_MARK = "_vramscope_checkpointed"  # an attribute of the chosen modules: a deep copy has it too
+_MARK = "_vramscope_checkpointed"
 # Arguments of checkpoint() itself, which a forward may have too.
 _OWN_NAMES = frozenset(("function", "use_reentrant", "preserve_rng_state", "context_fn", "determinism_check", "debug", "early_stop"))
 
@@ -83,28 +81,8 @@ class Checkpointing:
             return False  # an activation function: it would save nothing
         if getattr(module, _MARK, False):
             return True
-        setattr(module, _MARK, True)
-        own = vars(module).get("forward")
-        if own is not None:  # put there by a library that hooks models (accelerate)
-            module.forward = functools.wraps(own)(lambda *args, **named: _checkpointed(own, args, named, self._settings))
-            return True
-        kind = type(module)
-        forward = kind.forward
-        if not getattr(forward, "vramscope_checkpoints", False):
-            kind.forward = self._asking(forward)
+        forwards.replace(module, _MARK, lambda _, forward, args, named: _checkpointed(forward, args, named, self._settings))
         return True
-
-    def _asking(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        settings = self._settings
-
-        @functools.wraps(original)
-        def forward(self: Any, *args: Any, **named: Any) -> Any:
-            if _MARK in vars(self):
-                return _checkpointed(original.__get__(self), args, named, settings)
-            return original(self, *args, **named)
-
-        forward.vramscope_checkpoints = True  # type: ignore[attr-defined]
-        return forward
 
 
 def _checkpointed(function: Callable[..., Any], args: Tuple[Any, ...], named: Dict[str, Any], settings: Dict[str, Any]) -> Any:

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Another kernel for F.scaled_dot_product_attention: each call of it stands in sdpa_kernel(...).
+
+Models of transformers that write attention out are told to call it. A call that the kernel cannot do is left to the program's own choice.
+"""
+
+import functools
+import importlib
+import sys
+from typing import Any, Callable
+
+from . import complete
+from .notes import Notes, place
+
+_BACKENDS = {"flash": "FLASH_ATTENTION", "efficient": "EFFICIENT_ATTENTION", "math": "MATH"}
+
+
+def install(kernel: str, notes: Notes) -> None:
+    torch = sys.modules["torch"]
+    module = importlib.import_module("torch.nn.attention")  # since 2.3
+    backend = getattr(module.SDPBackend, _BACKENDS[kernel])
+    owner = sys.modules["torch.nn.functional"]
+    owner.scaled_dot_product_attention = _choosing(owner.scaled_dot_product_attention, functools.partial(module.sdpa_kernel, backend), kernel, torch.compiler, notes)
+    complete.watch(torch, "attention", notes, _call_it)
+
+
+def _choosing(original: Callable[..., Any], choice: Callable[[], Any], kernel: str, compiler: Any, notes: Notes) -> Callable[..., Any]:
+    @functools.wraps(original)
+    def scaled_dot_product_attention(*args: Any, **settings: Any) -> Any:
+        if compiler.is_compiling():
+            with choice():
+                return original(*args, **settings)
+        try:
+            with choice():
+                result = original(*args, **settings)
+        except RuntimeError as error:
+            if "No available kernel" not in str(error):
+                raise
+            notes.refused("attention", f"{kernel} attention cannot do what is asked of it at {place(sys._getframe(1))}")
+        else:
+            notes.applied("attention", f"{kernel} at {place(sys._getframe(1))}")
+            return result
+        return original(*args, **settings)
+
+    return scaled_dot_product_attention
+
+
+def _call_it(model: Any) -> None:
+    for module in list(model.modules()):
+        if hasattr(module, "set_attn_implementation") and getattr(module.config, "_attn_implementation", "sdpa") == "eager":
+            module.set_attn_implementation("sdpa")

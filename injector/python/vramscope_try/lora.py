@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""LoRA: linear layers, and everything else, are frozen; beside each of them two matrices of a small rank are trained.
+
+The two are modules inside the layer, made where its weight is and in its type, in the order of the layers, before the optimizer is made. The
+layer stays where it is and what it is, so code that asks it for its weight finds it.
+"""
+
+import sys
+from typing import Any, Dict, List, Tuple
+
+from . import blocks, complete, forwards
+from .notes import Notes
+
+_MARK = "_vramscope_lora"
+
+
+def install(rank: int, wishes: List[str], notes: Notes) -> None:
+    torch = sys.modules["torch"]
+
+    def adapt(model: Any) -> None:
+        if complete.is_sharded(model):
+            notes.refused("lora", "the parameters are sharded before an optimizer is made of them")
+            return
+        layers = _linears(torch, model, wishes)
+        if not layers:
+            notes.unmatched("lora", f"{blocks.name_of(model)} has no linear layer with a weight of its own in {', '.join(wishes) or 'its blocks'}")
+            return
+        for parameter in model.parameters():
+            parameter.requires_grad_(False)
+        for _, layer in layers:
+            _add(torch, layer, rank)
+        listed = layers[0][0] if len(layers) == 1 else f"{layers[0][0]} to {layers[-1][0]}, {len(layers)} linear layers"
+        notes.applied("lora", f"rank {rank} beside {listed} of {blocks.name_of(model)}; everything else is frozen")
+
+    complete.watch(torch, "lora", notes, adapt)
+
+
+def _linears(torch: Any, model: Any, wishes: List[str]) -> List[Tuple[str, Any]]:
+    """Those whose forward multiplies by the weight and nothing else. A weight that another module has too is not the layer's alone to change."""
+    owners: Dict[int, int] = {}
+    for module in model.modules():
+        for parameter in module._parameters.values():
+            owners[id(parameter)] = owners.get(id(parameter), 0) + 1
+    inside = {id(module) for _, block in blocks.chosen(model, ["all"]) for module in block.modules() if module is not block}
+    return [(name, module) for name, module in blocks.named_modules(model)
+            if (type(module) is torch.nn.Linear or _is_conv1d(module)) and owners[id(module.weight)] == 1
+            and (blocks.belongs(name, wishes) if wishes else not inside or id(module) in inside)]
+
+
+def _is_conv1d(module: Any) -> bool:
+    """Transformers' name for a linear layer whose weight is transposed."""
+    return type(module).__name__ == "Conv1D" and type(module).__module__.startswith("transformers.")
+
+
+def _add(torch: Any, layer: Any, rank: int) -> None:
+    rows, columns = layer.weight.shape[::-1] if _is_conv1d(layer) else layer.weight.shape
+    where = {"device": layer.weight.device, "dtype": layer.weight.dtype}
+    layer.lora_down = torch.nn.Linear(columns, rank, bias=False, **where)
+    layer.lora_up = torch.nn.Linear(rank, rows, bias=False, **where)
+    torch.nn.init.zeros_(layer.lora_up.weight)
+    complete.train_beside(torch, layer, ("lora_down", "lora_up"))
+    forwards.replace(layer, _MARK, _forward)
+
+
+def _forward(layer: Any, original: Any, args: Tuple[Any, ...], named: Dict[str, Any]) -> Any:
+    (x,) = (*args, *named.values())
+    return original(x) + layer.lora_up(layer.lora_down(x))
