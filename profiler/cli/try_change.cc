@@ -35,6 +35,8 @@ constexpr std::array kOptions = {
            "blocks, or of modules such as 'layers.*.mlp'."},
     Option{"freeze", '\0', "PATHS", "These parameters are not trained: 'layers.*', or several with commas."},
     Option{"attention", '\0', "flash|efficient|math", "Another kernel for scaled dot product attention."},
+    Option{"cross-entropy", '\0', "fused|chunked:K",
+           "The last linear layer and its loss over parts of the rows, without logits as a whole."},
     Option{"batch", '\0', "0.5x|16", "Batch size of the DataLoaders: a factor, or what the first one gets."},
     Option{"optimizer", '\0', "KIND[:HOW]",
            "sgd, momentum, adam, adamw or adafactor in the place of the program's; HOW: fused, foreach\n"
@@ -48,7 +50,6 @@ constexpr std::array kOptions = {
            "Micro-batches per step: batches of the DataLoaders K times smaller, every K-th step taken."},
     Option{"precision", '\0', "bf16|fp16", kBeyond},
     Option{"sequence", '\0', "N|FACTORx", kBeyond},
-    Option{"cross-entropy", '\0', "fused|chunked:K", kBeyond},
     Option{"quantize", '\0', "int8|nf4[:PATHS]", kBeyond},
     Option{"prune", '\0', "FRACTION[:PATHS]", kBeyond},
     Option{"free-early", '\0', "all", kBeyond},
@@ -59,7 +60,6 @@ constexpr std::array kOptions = {
 constexpr std::pair<std::string_view, const char*> kWhyBeyond[] = {
     {"precision", "inputs and labels get the type of 16 bits where the program makes them"},
     {"sequence", "how long a sample is, the program says where it makes its batches"},
-    {"cross-entropy", "the model must hand on what goes into its last layer"},
     {"quantize",
      "codes in the place of weights need a layer of their own, made from weights that are loaded"},
     {"prune", "which widths belong together is written in the model's code"},
@@ -146,6 +146,17 @@ Status ReadLora(const std::string& text, Change& change) {
   return {};
 }
 
+Status ReadCrossEntropy(const std::string& text, Change& change) {
+  change.cross_entropy = text;
+  constexpr std::string_view kChunked = "chunked:";
+  const uint64_t parts = text.starts_with(kChunked)
+                             ? Parsed<uint64_t>(std::string_view(text).substr(kChunked.size())).value_or(0)
+                             : 0;
+  if (text == "fused" || (parts >= 2 && parts <= kMostMicroBatches)) return {};
+  return Error{
+      fmt::format("--cross-entropy {}: fused or chunked:K is needed, K a number from 2.", Printable(text))};
+}
+
 // One of these words, into `place`.
 Status ReadWord(std::string_view option, const std::string& text,
                 std::initializer_list<std::string_view> words, std::string& place) {
@@ -173,6 +184,7 @@ Status Ask(std::string_view option, const std::string& value, Change& change) {
   if (option == "optimizer") return ReadOptimizer(value, change);
   if (option == "lora") return ReadLora(value, change);
   if (option == "attention") return ReadWord(option, value, {"flash", "efficient", "math"}, change.attention);
+  if (option == "cross-entropy") return ReadCrossEntropy(value, change);
   if (option == "empty-cache")
     return ReadWord(option, value, {"before-backward", "before-optimizer", "after-step"}, change.empty_cache);
   if (option == "alloc-conf") {
@@ -240,6 +252,7 @@ std::vector<std::string> Change::Levers() const {
   add(lora.rank != 0, "lora");
   add(!freeze.empty(), "freeze");
   add(!attention.empty(), "attention");
+  add(!cross_entropy.empty(), "cross-entropy");
   add(batch_factor || batch_size, "batch");
   add(!optimizer.empty(), "optimizer");
   add(zero_grad_to_none.has_value(), "zero-grad-to-none");
@@ -258,6 +271,7 @@ std::string Change::Text() const {
   if (lora.rank != 0) words.push_back("--lora " + lora.Text());
   if (!freeze.empty()) words.push_back(fmt::format("--freeze {}", fmt::join(freeze, ",")));
   if (!attention.empty()) words.push_back("--attention " + attention);
+  if (!cross_entropy.empty()) words.push_back("--cross-entropy " + cross_entropy);
   if (batch_factor || batch_size) words.push_back("--batch " + BatchText(*this));
   if (!optimizer.empty())
     words.push_back(
@@ -280,6 +294,7 @@ std::string PlanFor(const Change& change, const std::string& notes_folder) {
   if (change.lora.rank != 0) plan["lora"] = {{"rank", change.lora.rank}, {"modules", change.lora.modules}};
   if (!change.freeze.empty()) plan["freeze"] = change.freeze;
   if (!change.attention.empty()) plan["attention"] = change.attention;
+  if (!change.cross_entropy.empty()) plan["cross_entropy"] = change.cross_entropy;
   if (change.batch_factor) plan["batch"] = {{"factor", *change.batch_factor}};
   if (change.batch_size) plan["batch"] = {{"size", *change.batch_size}};
   if (!change.optimizer.empty()) plan["optimizer"] = change.optimizer;

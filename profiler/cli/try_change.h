@@ -30,6 +30,7 @@ struct Change {
   Lora lora;
   std::vector<std::string> freeze;     // patterns for paths of modules and parameters
   std::string attention;               // "flash", "efficient", "math"
+  std::string cross_entropy;           // "fused", "chunked:8"
   std::optional<double> batch_factor;  // 0.5 of what the program asks for,
   std::optional<uint64_t> batch_size;  // or so many samples
   std::string optimizer;               // "sgd", "momentum", "adam", "adamw"

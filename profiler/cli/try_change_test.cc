@@ -46,10 +46,11 @@ TEST(TryChangeTest, SaysEverythingThatWasAskedForAndNothingElse) {
                                       "optimizer": "adamw", "implementation": "fused", "zero_grad_to_none": false,
                                       "alloc_conf": "expandable_segments:True"})"));
   EXPECT_EQ(Plan({"--lora", "8:layers.*.mlp,head", "--freeze", "embed,layers.0", "--attention", "math",
-                  "--empty-cache", "after-step", "--prune", "0.5"}),
+                  "--empty-cache", "after-step", "--prune", "0.5", "--cross-entropy", "fused"}),
             nlohmann::json::parse(
                 R"({"notes": "/notes", "lora": {"rank": 8, "modules": ["layers.*.mlp", "head"]},
-                    "freeze": ["embed", "layers.0"], "attention": "math", "empty_cache": "after-step"})"));
+                    "freeze": ["embed", "layers.0"], "attention": "math", "cross_entropy": "fused",
+                    "empty_cache": "after-step"})"));
   EXPECT_EQ(Plan({"--zero-grad", "keep"}), Plan({"--zero-grad-to-none", "no"}));
   EXPECT_EQ(Plan({"--optimizer", "adamw:for-loop"}), Plan({"--optimizer", "adamw:loop"}));
   EXPECT_EQ(Plan({"--offload", "activations"})["offload"], "activations");
@@ -70,11 +71,13 @@ TEST(TryChangeTest, IsWrittenAsItIsAskedFor) {
   EXPECT_THAT(change->Levers(), ElementsAre("amp", "checkpoint", "batch", "optimizer", "zero-grad-to-none",
                                             "alloc-conf", "accumulate"));
   const auto more = Read({"--prune", "0.5", "--empty-cache", "after-step", "--lora", "8:head", "--freeze",
-                          "a,b", "--attention", "flash"});
+                          "a,b", "--attention", "flash", "--cross-entropy", "chunked:4"});
   ASSERT_TRUE(more.ok()) << more.error().sentence;
   EXPECT_EQ(more->Text(),
-            "--lora 8:head --freeze a,b --attention flash --empty-cache after-step --prune 0.5");
-  EXPECT_THAT(more->Levers(), ElementsAre("lora", "freeze", "attention", "empty-cache", "prune"));
+            "--lora 8:head --freeze a,b --attention flash --cross-entropy chunked:4 --empty-cache after-step "
+            "--prune 0.5");
+  EXPECT_THAT(more->Levers(),
+              ElementsAre("lora", "freeze", "attention", "cross-entropy", "empty-cache", "prune"));
 }
 
 TEST(TryChangeTest, EveryLeverOfWhatifIsAppliedOrHasAReason) {
@@ -109,6 +112,8 @@ TEST(TryChangeTest, SaysWhatIsWrongWithAnOption) {
     EXPECT_THAT(Complaint({"--lora", lora}), HasSubstr("a rank is needed")) << lora;
   EXPECT_THAT(Complaint({"--freeze", ","}), HasSubstr("names no modules"));
   EXPECT_THAT(Complaint({"--attention", "quick"}), HasSubstr("flash, efficient or math is needed"));
+  for (const char* parts : {"chunked", "chunked:1", "chunked:x", "liger"})
+    EXPECT_THAT(Complaint({"--cross-entropy", parts}), HasSubstr("fused or chunked:K")) << parts;
   EXPECT_THAT(Complaint({"--empty-cache", "often"}), HasSubstr("or after-step is needed"));
   EXPECT_THAT(Complaint({"--zero-grad", "no"}), HasSubstr("keep is needed"));
 }

@@ -100,6 +100,15 @@ std::vector<std::string> AttentionLines(const Change& change) {
           "    y = F.scaled_dot_product_attention(q, k, v)"};
 }
 
+std::vector<std::string> CrossEntropyLines() {
+  return {"class Loss(torch.autograd.Function):  # hidden [rows, width]; the model without its last layer",
+          "    def forward(ctx, hidden, weight, bias, labels):",
+          "        for part, target in zip(hidden.split(rows), labels.split(rows)):",
+          "            logits = F.linear(part, weight, bias)",
+          "            gradient = logits.softmax(-1, dtype=torch.float32)  # less 1 at the labels",
+          "            # add to the loss; gradient @ weight, gradient.T @ part: kept for backward"};
+}
+
 std::string EmptyCacheLine(const Change& change) {
   return fmt::format("torch.cuda.empty_cache()  # {}",
                      change.empty_cache == "before-backward"    ? "before loss.backward()"
@@ -136,6 +145,7 @@ std::vector<std::string> LinesToWrite(const Change& change, std::string_view lev
             fmt::format("    if ...:  # name is in {}", fmt::join(change.freeze, ", ")),
             "        parameter.requires_grad_(False)  # before the optimizer is made"};
   if (lever == "attention") return AttentionLines(change);
+  if (lever == "cross-entropy") return CrossEntropyLines();
   if (lever == "empty-cache") return {EmptyCacheLine(change)};
   if (lever == "batch") return BatchLines(change, command);
   if (lever == "optimizer") return {OptimizerLine(change)};

@@ -19,6 +19,7 @@ Result<std::vector<whatif::Asked>> AskedFor(const Change& change) {
   if (change.lora.rank != 0) asked.push_back({"lora", change.lora.Text()});
   if (!change.freeze.empty()) asked.push_back({"freeze", fmt::format("{}", fmt::join(change.freeze, ","))});
   if (!change.attention.empty()) asked.push_back({"attention", change.attention});
+  if (!change.cross_entropy.empty()) asked.push_back({"cross-entropy", change.cross_entropy});
   if (change.batch_factor) asked.push_back({"batch", fmt::format("{}x", *change.batch_factor)});
   if (change.batch_size) asked.push_back({"batch", fmt::format("{}", *change.batch_size)});
   if (!change.optimizer.empty()) {

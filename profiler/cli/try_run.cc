@@ -64,6 +64,7 @@ std::string NothingMet(std::string_view lever) {
   if (const char* why = WhyBeyond(lever)) return why;
   if (lever == "lora" || lever == "freeze") return "no optimizer was made of a model's parameters";
   if (lever == "attention") return "F.scaled_dot_product_attention was not called";
+  if (lever == "cross-entropy") return "F.cross_entropy was not called with what a linear layer made";
   if (lever == "empty-cache") return "there was no step of an optimizer";
   if (lever == "amp") return "no module was called, so there was nothing to put autocast around";
   if (lever == "checkpoint") return "no module was called";

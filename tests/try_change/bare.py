@@ -9,6 +9,7 @@ or checkpointing, unless its flag asks for the change in code. What `vramscope t
             closure    an optimizer that is given its closure, as Lightning does it
             compiled   torch.compile
             two        an optimizer for each half of the model
+            looks      a loss that is no cross-entropy
             attends    layers with attention, over four tokens in a sample
 """
 import argparse
@@ -24,6 +25,8 @@ from torch import Tensor, nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.checkpoint import checkpoint, create_selective_checkpoint_contexts
 from torch.utils.data import BatchSampler, DataLoader, RandomSampler, TensorDataset
+
+from chunked_loss import ChunkedLoss
 
 
 PRODUCTS = [torch.ops.aten.mm.default, torch.ops.aten.addmm.default]
@@ -111,7 +114,17 @@ class Model(nn.Module):
             if self.fails:
                 self.fails = False
                 raise ValueError("once")
-        return self.head(x)
+        return x if self.options.parts and self.training else self.head(x)
+
+
+def loss_of(model: Any, x: Tensor, y: Tensor, options: argparse.Namespace) -> Tensor:
+    if options.parts:
+        hidden = model(x)
+        return ChunkedLoss.apply(hidden.view(-1, hidden.shape[-1]), model.head.weight, model.head.bias, y, -(-len(x) // options.parts))
+    if options.shape == "looks":
+        return model(x).square().mean()
+    logits = model(x)
+    return F.cross_entropy(logits.view(-1, logits.shape[-1]), y)
 
 
 KEPT: List[Any] = []  # to the end of the process, as the scaler that is made from outside
@@ -237,7 +250,7 @@ def train(options: argparse.Namespace) -> None:
         if options.shape == "penalty":
             x.requires_grad_()
         with changed.around():
-            loss = F.cross_entropy(model(x), y)
+            loss = loss_of(model, x, y, options)
         if options.shape == "penalty":
             (slope,) = torch.autograd.grad(loss, x, create_graph=True)
             with changed.around():
@@ -268,6 +281,7 @@ def main(argv: Optional[List[str]] = None) -> None:
     parser.add_argument("--keep-matrices", action="store_true", help="with --checkpoint: products of matrices are not computed again")
     parser.add_argument("--offload", action="store_true", help="what autograd keeps is on the host")
     parser.add_argument("--attention", default="", help="with --shape attends: which kernel")
+    parser.add_argument("--parts", type=int, default=0, help="of the rows, for the last layer and the loss")
     parser.add_argument("--lora", type=int, default=0, help="a rank")
     parser.add_argument("--lora-in", default="trunk.*", help="these linear layers")
     parser.add_argument("--freeze", default="", help="these parameters")

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Dict, List
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "injector/python"), str(ROOT / "samples"), str(Path(__file__).parent)]
+sys.path[:0] = [str(ROOT / "injector/python"), str(ROOT / "samples"), str(ROOT / "tests/whatif_accuracy"), str(Path(__file__).parent)]
 
 import torch  # noqa: E402
 import torch._dynamo  # noqa: E402, F401  every optimizer imports it: once for all cases

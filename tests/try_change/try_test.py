@@ -93,6 +93,9 @@ BARE = {
     "attention_math": Change(["--attention", "math"], {"attention": "math"}, ["--shape", "attends"]),
     "attention_efficient": Change(["--attention", "efficient", "--amp", "bf16"], {"attention": "efficient", "amp": "bf16"}, ["--shape", "attends"]),
     "attention_flash": Change(["--attention", "flash", "--amp", "fp16"], {"attention": "flash", "amp": "fp16"}, ["--shape", "attends"]),
+    "loss_in_parts": Change(["--parts", "3"], {"cross_entropy": "chunked:3"}),
+    "loss_in_parts_with_others": Change(["--parts", "2", "--checkpoint", "all", "--offload", "--batch", "24"],
+                                        {"cross_entropy": "chunked:2", "checkpoint": ["all"], "offload": "activations", "batch": {"size": 24}}),
     "emptied_before_backward": Change(["--empty-cache", "before-backward", "--amp", "fp16"], {"empty_cache": "before-backward", "amp": "fp16"}),
     "emptied_before_optimizer": Change(["--empty-cache", "before-optimizer"], {"empty_cache": "before-optimizer"}, ["--shape", "two"]),
     "emptied_after_step": Change(["--empty-cache", "after-step"], {"empty_cache": "after-step"}, ["--shape", "two"]),
@@ -125,6 +128,8 @@ REFUSALS = {
     "nothing to freeze": Refusal("bare", [], {"freeze": ["layers.*"]}, "no parameter of Model that is trained is in layers.*; its modules are trunk, head"),
     "nothing left to train": Refusal("bare", [], {"freeze": ["*"]}, "nothing of Model would be trained"),
     "no layer for LoRA": Refusal("bare", [], {"lora": {"rank": 4, "modules": ["layers"]}}, "Model has no linear layer with a weight of its own in layers"),
+    "a loss that is no cross-entropy": Refusal("bare", ["--shape", "looks"], {"cross_entropy": "chunked:2"}, "is used in square at bare.py:"),
+    "a loss in parts beside autocast": Refusal("bare", ["--amp", "bf16"], {"cross_entropy": "chunked:2"}, "its author's to say"),
     "flash attention in float32": Refusal("bare", ["--shape", "attends"], {"attention": "flash"}, "flash attention cannot do what is asked of it at bare.py:"),
 }
 
@@ -285,7 +290,7 @@ class Command(DeviceTest):
 
 
 def _lever(key: str) -> str:
-    return {"zero_grad_to_none": "zero-grad-to-none", "implementation": "optimizer", "alloc_conf": "alloc-conf", "empty_cache": "empty-cache"}.get(key, key)
+    return {"zero_grad_to_none": "zero-grad-to-none", "implementation": "optimizer", "alloc_conf": "alloc-conf", "empty_cache": "empty-cache", "cross_entropy": "cross-entropy"}.get(key, key)
 
 
 if __name__ == "__main__":

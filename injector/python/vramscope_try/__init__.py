@@ -8,15 +8,16 @@
                                                    └─ cache         --empty-cache
     complete    a model's parameters are taken   ──┬─ lora          --lora
     blocks      which modules repeat             ──┤  freezing      --freeze
-    forwards    another forward for modules      ──┴─ checkpointing --checkpoint
+    forwards    another forward for modules      ──┼─ checkpointing --checkpoint
+                                                   └─ loss_in_parts --cross-entropy
                                                       attention     --attention
                                                       batches       --batch
                                                       optimizers    --optimizer
                                                       zero_grad     --zero-grad-to-none
     each says what it did, or why it could not, through notes
 
-Arranged through VRAMSCOPE_TRY, a JSON object: amp, checkpoint, offload, lora, freeze, attention, batch, optimizer, implementation,
-zero_grad_to_none, empty_cache, alloc_conf, accumulate and notes, the folder for what is to be told. Without that variable nothing of this package is imported. Rules: standard library
+Arranged through VRAMSCOPE_TRY, a JSON object: amp, checkpoint, offload, lora, freeze, attention, cross_entropy, batch, optimizer,
+implementation, zero_grad_to_none, empty_cache, alloc_conf, accumulate and notes, the folder for what is to be told. Without that variable nothing of this package is imported. Rules: standard library
 only, Python 3.8 syntax; whatever goes wrong here leaves the program as it is, and is told; nothing is printed. docs/try.md tells users what is
 done and why there.
 """
@@ -59,6 +60,8 @@ def arrange(text: str) -> None:
         when("torch", "freeze", lambda: _install("freezing", plan["freeze"], notes))
     if "attention" in plan:
         when("torch", "attention", lambda: _install("attention", plan["attention"], notes))
+    if "cross_entropy" in plan:
+        when("torch", "cross-entropy", lambda: _install("loss_in_parts", plan["cross_entropy"], notes))
     if "batch" in plan or "accumulate" in plan:
         when("torch.utils.data.dataloader", "batch", lambda: _install("batches", plan.get("batch"), plan.get("accumulate", 1), notes))
     if "empty_cache" in plan:  # before accumulation, which puts itself around it: steps that are not taken empty nothing
