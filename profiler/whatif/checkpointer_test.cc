@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checkpoints within checkpoints. The oracle is "Nestable Checkpoint" in torch/utils/checkpoint.py: tensors
-// are kept by the innermost segment alone, and what goes into a segment by the one around it.
+// are kept by the innermost segment alone, and what goes into a segment by the one around it. And what
+// PyTorch expects of a chain of products under a memory budget.
 #include "profiler/whatif/checkpointer.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "profiler/whatif/lever.h"
+#include "profiler/whatif/testing/written_step.h"
 
 namespace vramscope::whatif {
 namespace {
 
-using model::kNone;
 using testing::DoubleNear;
 using testing::ElementsAre;
 using testing::Pair;
@@ -21,15 +24,9 @@ using testing::Pair;
 // on.
 //
 //   forward   in ─ a: inner_a, out_a ─ b: inner_b, out_b ─ last ─ result
-class NestedCheckpointTest : public testing::Test {
+class NestedCheckpointTest : public testing::Test, protected WrittenStep {
  protected:
   NestedCheckpointTest() {
-    run_.streams.push_back(0);
-    step_.run = &run_;
-    step_.length = 300;
-    step_.own_texts = std::make_shared<std::deque<std::string>>();
-    step_.shapes.push_back({});
-    step_.backward.push_back({100, 200});
     Module("stage", 0, 60);
     Module("stage.a", 2, 18, 0);
     Module("stage.b", 20, 36, 0);
@@ -63,56 +60,6 @@ class NestedCheckpointTest : public testing::Test {
   }
 
   uint32_t in_, inner_a_, out_a_, inner_b_, out_b_, result_;
-  model::Run run_;
-  Step step_;
-
- private:
-  uint32_t Text(const std::string& text) {
-    step_.own_texts->push_back(text);
-    return Step::kFirstOwnText + static_cast<uint32_t>(step_.own_texts->size() - 1);
-  }
-  void Module(const std::string& path, Position begin, Position end, uint32_t parent = kNone) {
-    step_.modules.push_back({Text(path), parent, begin, end});
-  }
-  uint32_t AddBlock(Position begin, Position end) {
-    StepBlock block;
-    block.id = kNone;
-    block.requested = 512;
-    block.begin = begin;
-    block.end = end;
-    step_.blocks.push_back(block);
-    return static_cast<uint32_t>(step_.blocks.size() - 1);
-  }
-  uint32_t Node(Position begin) {
-    step_.nodes.push_back({Text("node"), kNone, kBefore, begin, begin + 2});
-    return static_cast<uint32_t>(step_.nodes.size() - 1);
-  }
-  // An operator of two moments that works on the first block and makes the second one; the node keeps the
-  // first.
-  void Work(Position at, uint32_t node, const std::vector<uint32_t>& blocks) {
-    Op op;
-    op.name = Text("work");
-    op.begin = at;
-    op.end = at + 2;
-    op.first_input = static_cast<uint32_t>(step_.operands.size());
-    op.input_count = 1;
-    op.first_output = op.first_input + 1;
-    op.output_count = 1;
-    for (const uint32_t block : blocks) {
-      Operand operand;
-      operand.op = static_cast<uint32_t>(step_.ops.size());
-      operand.block = block;
-      if (block == blocks.back()) operand.flags = trace::kTensorIsOutput;
-      step_.operands.push_back(operand);
-    }
-    step_.ops.push_back(op);
-    Saved saved;
-    saved.block = blocks.front();
-    saved.node = node;
-    saved.at = at;
-    saved.released = step_.nodes[node].begin + 1.5;
-    step_.saved.push_back(saved);
-  }
 };
 
 TEST_F(NestedCheckpointTest, OneLevelMakesAllAgainAtOnce) {
@@ -142,6 +89,80 @@ TEST_F(NestedCheckpointTest, TheResultOfTheLastIsKeptByTheOuterOnesNode) {
 TEST_F(NestedCheckpointTest, KeptOperatorsWithinOthersAreRefused) {
   Scene scene = MakeScene(step_);
   EXPECT_FALSE(CheckpointLever().Apply(step_, "stage,stage.a,ops:mm", scene).ok());
+}
+
+// x.cos(), then five times a product of matrices and cos(), then sum(): nodes keep what operators are given.
+// The oracle is test_matmul_even_chain of MemoryBudgetTest in PyTorch's test/functorch/test_ac.py: what is
+// kept until backward, in matrices beside x, and how many products are computed again, for each tenth of
+// activation_memory_budget. Its partitioner chooses operators; chains of modules, of which each begins with
+// cos(), give the same choices:
+//
+//   budget 0.2     c6 [ c4 [ cos mm cos mm cos mm cos mm ]  b5 [ cos mm ]  b6 [ cos ] ] sum checkpointed: c4,
+//   b5
+class EvenChainTest : public testing::Test, protected WrittenStep {
+ protected:
+  static constexpr uint32_t kProducts = 5, kOperators = 2 * kProducts + 1;
+
+  EvenChainTest() {
+    for (uint32_t chain = kProducts + 1; chain > 0; --chain)
+      Module(Chain(chain), 1 - 0.1 * chain, 8 * chain + 0.8,
+             chain > kProducts ? model::kNone : kProducts - chain);
+    for (uint32_t block = 1; block <= kProducts + 1; ++block)
+      Module(Block(block), 8 * block - 7, 8 * block + 0.5, kProducts + 1 - block);
+    x_ = AddBlock(0, 200);
+    uint32_t given = x_;
+    for (uint32_t i = 0; i < kOperators; ++i) {
+      const Position at = 2 + 4 * i, backward = 170 - 6 * i;
+      const bool last = i + 1 == kOperators;
+      made_.push_back(AddBlock(at + 1, last ? 90 : backward - 4));
+      Work(at, Node(backward), {given, made_.back()});
+      given = made_.back();
+    }
+  }
+
+  static std::string Chain(uint32_t chain) {
+    std::string path = "c6";
+    for (uint32_t below = kProducts; below >= chain; --below) path += ".c" + std::to_string(below);
+    return path;
+  }
+  static std::string Block(uint32_t block) { return Chain(block) + ".b" + std::to_string(block); }
+
+  // The first operators up to a product as one segment, and each product behind them as one.
+  static std::string Patterns(uint32_t chain) {
+    std::string patterns = Chain(chain);
+    for (uint32_t block = chain + 1; block <= kProducts; ++block) patterns += "," + Block(block);
+    return patterns;
+  }
+
+  struct Costs {
+    size_t kept = 0, again = 0;
+    bool operator==(const Costs&) const = default;
+  };
+  [[nodiscard]] Costs With(const std::string& patterns) const {
+    Scene scene = MakeScene(step_);
+    if (!patterns.empty()) {
+      EXPECT_TRUE(CheckpointLever().Apply(step_, patterns, scene).ok()) << patterns;
+    }
+    Costs costs;
+    std::map<uint32_t, size_t> times;
+    for (const whatif::Block& one : scene.blocks) {
+      costs.kept += one.origin != x_ && one.begin <= 100 && one.end > 100;
+      ++times[one.origin];
+    }
+    for (uint32_t i = 1; i < kOperators; i += 2) costs.again += times[made_[i]] - 1;
+    return costs;
+  }
+
+  uint32_t x_;
+  std::vector<uint32_t> made_;
+};
+
+TEST_F(EvenChainTest, KeepsAndComputesAgainWhatPyTorchExpectsOfEachBudget) {
+  EXPECT_EQ(With(""), (Costs{10, 0})) << "budget 1.0";
+  for (size_t tenths = 0; tenths <= kProducts; ++tenths) {
+    const auto chain = static_cast<uint32_t>(kProducts + 1 - tenths);
+    EXPECT_EQ(With(Patterns(chain)), (Costs{tenths, kProducts - tenths})) << "budget 0." << tenths;
+  }
 }
 
 }  // namespace

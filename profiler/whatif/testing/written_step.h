@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// A step that a test writes down by hand: forward from 0 to 100, backward to 200, blocks of 512 bytes,
+// operators that keep what they are given for their nodes.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "profiler/whatif/step.h"
+
+namespace vramscope::whatif {
+
+class WrittenStep {
+ public:
+  WrittenStep() {
+    run_.streams.push_back(0);
+    step_.run = &run_;
+    step_.length = 300;
+    step_.own_texts = std::make_shared<std::deque<std::string>>();
+    step_.shapes.push_back({});
+    step_.backward.push_back({100, 200});
+  }
+  WrittenStep(const WrittenStep&) = delete;  // the step points to its run
+  WrittenStep& operator=(const WrittenStep&) = delete;
+
+  uint32_t Text(const std::string& text) {
+    step_.own_texts->push_back(text);
+    return Step::kFirstOwnText + static_cast<uint32_t>(step_.own_texts->size() - 1);
+  }
+  void Module(const std::string& path, Position begin, Position end, uint32_t parent = model::kNone) {
+    step_.modules.push_back({Text(path), parent, begin, end});
+  }
+  uint32_t AddBlock(Position begin, Position end) {
+    StepBlock block;
+    block.id = model::kNone;
+    block.requested = 512;
+    block.begin = begin;
+    block.end = end;
+    step_.blocks.push_back(block);
+    return static_cast<uint32_t>(step_.blocks.size() - 1);
+  }
+  uint32_t Node(Position begin) {
+    step_.nodes.push_back({Text("node"), model::kNone, kBefore, begin, begin + 2});
+    return static_cast<uint32_t>(step_.nodes.size() - 1);
+  }
+  // An operator of two moments that works on the first block and makes the second one; the node keeps the
+  // first.
+  void Work(Position at, uint32_t node, const std::vector<uint32_t>& blocks) {
+    Op op;
+    op.name = Text("work");
+    op.begin = at;
+    op.end = at + 2;
+    op.first_input = static_cast<uint32_t>(step_.operands.size());
+    op.input_count = 1;
+    op.first_output = op.first_input + 1;
+    op.output_count = 1;
+    for (const uint32_t block : blocks) {
+      Operand operand;
+      operand.op = static_cast<uint32_t>(step_.ops.size());
+      operand.block = block;
+      if (block == blocks.back()) operand.flags = trace::kTensorIsOutput;
+      step_.operands.push_back(operand);
+    }
+    step_.ops.push_back(op);
+    Saved saved;
+    saved.block = blocks.front();
+    saved.node = node;
+    saved.at = at;
+    saved.released = step_.nodes[node].begin + 1.5;
+    step_.saved.push_back(saved);
+  }
+
+  model::Run run_;
+  Step step_;
+};
+
+}  // namespace vramscope::whatif
