@@ -4,6 +4,7 @@
 
 #include "profiler/whatif/attention_room.h"
 #include "profiler/whatif/batch_axis.h"
+#include "profiler/whatif/cublas.h"
 #include "profiler/whatif/insert.h"
 
 namespace vramscope::whatif {
@@ -13,22 +14,10 @@ using model::kNone;
 
 constexpr uint64_t kFloat = 4;
 constexpr uint64_t kSeed = 8, kSeeds = 16;        // of dropout, kept without it too
-constexpr uint64_t kCublas = (8192 + 128) << 10;  // CUBLAS_WORKSPACE_CONFIG=:4096:2:16:8
 constexpr uint64_t kMaskUnit = 8;                 // elements that a row of an added mask is aligned to
 constexpr uint64_t kRowUnit = 32;                 // rows that memory-efficient attention pads its sums to
 
 uint64_t UpTo(uint64_t value, uint64_t unit) { return (value + unit - 1) / unit * unit; }
-
-// Of one product of many matrices; 0 where workspaces are there all the time.
-uint64_t ProductWorkspace(const Step& step) {
-  uint64_t bytes = 0;
-  for (const StepBlock& block : step.blocks) {
-    if (!block.workspace || block.begin == kBefore || block.end >= kForever || block.op == kNone) continue;
-    if (step.NameOf(step.ops[block.op]) == "aten::bmm") return block.requested;
-    bytes = kCublas;
-  }
-  return bytes;
-}
 
 // One number for each row in the place of scores.
 class Fused {
@@ -257,7 +246,8 @@ Step WithAttention(const Step& step, const std::vector<AttentionCall>& calls, At
   Step changed = step;
   const Result<BatchAxis>& axis = FollowBatch(step);
   const int multiprocessors = axis.ok() ? axis->device.count : Multiprocessors{}.count;
-  const uint64_t workspace = ProductWorkspace(step);
+  const CublasWorkspace taken = WorkspaceOfProducts(step);
+  const uint64_t workspace = taken.stays ? 0 : taken.bytes;
   const auto put = [](auto made, const AttentionRoom& room) {
     made.Forward();
     if (room.backward()) made.Backward();

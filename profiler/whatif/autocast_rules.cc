@@ -2,8 +2,9 @@
 #include "profiler/whatif/autocast_rules.h"
 
 #include <algorithm>
-#include <charconv>
 #include <iterator>
+
+#include "profiler/whatif/release.h"
 
 namespace vramscope::whatif {
 namespace {
@@ -153,16 +154,8 @@ std::string_view Bare(std::string_view op) {
   return op.substr(0, kPrefix.size()) == kPrefix ? op.substr(kPrefix.size()) : std::string_view{};
 }
 
-// rms_norm is on the list from 2.8 on.
-bool ListsRmsNorm(std::string_view torch) {
-  int major = 0, minor = 0;
-  const char* const end = torch.data() + torch.size();
-  const auto [dot, error] = std::from_chars(torch.data(), end, major);
-  if (error != std::errc() || dot == end) return true;
-  (void)std::from_chars(dot + 1, end, minor);
-  constexpr int kMajor = 2, kMinor = 8;
-  return major > kMajor || (major == kMajor && minor >= kMinor);
-}
+// From 2.8 on.
+bool ListsRmsNorm(std::string_view torch) { return IsFrom(torch, 2, 8); }
 
 }  // namespace
 

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "profiler/whatif/batch_axis.h"
+#include "profiler/whatif/cublas.h"
 #include "profiler/whatif/parameters.h"
 #include "profiler/whatif/stage.h"
 
@@ -16,7 +17,6 @@ using model::kNone;
 
 constexpr uint64_t kFloat = 4, kIndex = 8;
 constexpr Position kHair = 1e-6;
-constexpr uint64_t kCublas = (8192 + 128) << 10;  // CUBLAS_WORKSPACE_CONFIG=:4096:2:16:8
 constexpr int64_t kMostParts = 3;                 // that are written out: the others are like the second
 
 class Finder {

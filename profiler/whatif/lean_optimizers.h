@@ -4,13 +4,14 @@
 #pragma once
 
 #include "profiler/whatif/scene.h"
+#include "profiler/whatif/trained.h"
 
 namespace vramscope::whatif {
 
-// A block beside a parameter, on its stream: of the optimizer's state where `end` is kForever, else of what
-// it computes.
-void AddOptimizerBlock(const Step& step, uint32_t parameter, Position begin, Position end, uint64_t bytes,
-                       Scene& scene);
+// A block beside a parameter, on the stream of its block: of the optimizer's state where `end` is kForever,
+// else of what it computes.
+void AddOptimizerBlock(const Step& step, const TrainedParameter& parameter, Position begin, Position end,
+                       uint64_t bytes, Scene& scene);
 
 // torch.optim.Adafactor, parameter by parameter or foreach: its state, and what it computes within the
 // scene's optimizer step. Fails with a sentence when the shape of a parameter was not seen.

@@ -116,7 +116,8 @@ class Optimizer final : public Lever {
     if (scene.optimizer_on_host) return outcome;
     TakeAwayOptimizer(scene);
     const Position begin = scene.optimizer_begin;
-    const Position width = (scene.optimizer_end - begin) / static_cast<Position>(step.trained.size() + 2);
+    const Parameters parameters = TrainedParameters(step);
+    const Position width = (scene.optimizer_end - begin) / static_cast<Position>(parameters.size() + 2);
     switch (choice->family) {
       case Family::kAdafactor: {
         const Status added = AddAdafactor(step, choice->way == Way::kForeach, scene);
@@ -138,10 +139,10 @@ class Optimizer final : public Lever {
       default:
         break;
     }
-    AddState(step, *choice, begin, scene);
+    AddState(step, parameters, *choice, begin, scene);
     if (choice->family == Family::kAdam || choice->family == Family::kAdamW) {
-      if (choice->way == Way::kForeach) Foreach(step, begin + width / 2, width / 2, scene);
-      if (choice->way == Way::kForLoop) ForLoop(step, begin + width / 2, width, scene);
+      if (choice->way == Way::kForeach) Foreach(step, parameters, begin + width / 2, width / 2, scene);
+      if (choice->way == Way::kForLoop) ForLoop(step, parameters, begin + width / 2, width, scene);
     }
     outcome.notes.push_back(
         "weight decay is taken as decoupled or 0; added to gradients it takes the size of all parameters "
@@ -150,36 +151,41 @@ class Optimizer final : public Lever {
   }
 
  private:
+  using Parameters = std::vector<TrainedParameter>;
+
   // In the first step, before anything is computed, parameter by parameter.
-  static void AddState(const Step& step, const Choice& choice, Position begin, Scene& scene) {
+  static void AddState(const Step& step, const Parameters& parameters, const Choice& choice, Position begin,
+                       Scene& scene) {
     const int copies = choice.family == Family::kSgd ? 0 : choice.family == Family::kMomentum ? 1 : 2;
     Position at = begin + kHair;
-    for (const uint32_t parameter : step.trained) {
+    for (const TrainedParameter& parameter : parameters) {
       if (copies == 2 && choice.way == Way::kFused)
         AddOptimizerBlock(step, parameter, at += kHair, kForever, kStepCounter, scene);
       for (int i = 0; i < copies; ++i)
-        AddOptimizerBlock(step, parameter, at += kHair, kForever, step.blocks[parameter].requested, scene);
+        AddOptimizerBlock(step, parameter, at += kHair, kForever, parameter.bytes, scene);
     }
   }
 
-  static void Foreach(const Step& step, Position begin, Position width, Scene& scene) {
+  static void Foreach(const Step& step, const Parameters& parameters, Position begin, Position width,
+                      Scene& scene) {
     Position at = begin;
-    for (const uint32_t parameter : step.trained) {
+    for (const TrainedParameter& parameter : parameters) {
       at += kHair;
-      AddOptimizerBlock(step, parameter, at, scene.optimizer_end - width / 2 + at - begin,
-                        step.blocks[parameter].requested, scene);
+      AddOptimizerBlock(step, parameter, at, scene.optimizer_end - width / 2 + at - begin, parameter.bytes,
+                        scene);
     }
   }
 
   // denom = (exp_avg_sq.sqrt() / bias_correction2_sqrt).add_(eps): two blocks, the first one gone when the
   // second is there; `denom` itself lives until the next parameter's is assigned to the same name.
-  static void ForLoop(const Step& step, Position begin, Position width, Scene& scene) {
+  static void ForLoop(const Step& step, const Parameters& parameters, Position begin, Position width,
+                      Scene& scene) {
     constexpr Position kRoot = 0.2, kQuotient = 0.4, kRootGone = 0.6, kAssigned = 0.7;
-    for (size_t i = 0; i < step.trained.size(); ++i) {
-      const uint32_t parameter = step.trained[i];
-      const uint64_t bytes = step.blocks[parameter].requested;
+    for (size_t i = 0; i < parameters.size(); ++i) {
+      const TrainedParameter& parameter = parameters[i];
+      const uint64_t bytes = parameter.bytes;
       const Position at = begin + width * static_cast<Position>(i);
-      const bool last = i + 1 == step.trained.size();
+      const bool last = i + 1 == parameters.size();
       AddOptimizerBlock(step, parameter, at + width * kRoot, at + width * kRootGone, bytes, scene);
       AddOptimizerBlock(step, parameter, at + width * kQuotient,
                         last ? at + width : at + width * (1 + kAssigned), bytes, scene);

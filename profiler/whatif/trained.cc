@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/whatif/trained.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace vramscope::whatif {
+namespace {
+
+struct Part {
+  uint64_t offset = 0;  // elements
+  Extent extent;
+};
+
+struct Seen {
+  std::vector<Part> leaves;     // what autograd takes for parameters of their own
+  std::optional<Extent> whole;  // of the block
+};
+
+// Of an operand whose elements lie in the order of its dimensions, or of a matrix that a layer sees
+// transposed.
+std::optional<Extent> ExtentOf(const Step& step, const Operand& operand) {
+  if (!step.shapes[operand.strides].known) return std::nullopt;
+  const uint32_t rank = step.Rank(operand.shape);
+  std::vector<int64_t> dims(step.Dims(operand.shape), step.Dims(operand.shape) + rank);
+  std::vector<int64_t> strides(step.Dims(operand.strides), step.Dims(operand.strides) + rank);
+  if (rank == 2 && strides[0] < strides[1]) {
+    std::swap(dims[0], dims[1]);
+    std::swap(strides[0], strides[1]);
+  }
+  Extent extent;
+  extent.element = BytesOf(operand.dtype);
+  extent.matrix = rank > 1;
+  int64_t expected = 1;
+  for (uint32_t d = rank; d-- > 0;) {
+    if (strides[d] != expected && dims[d] != 1) return std::nullopt;
+    expected *= dims[d];
+    (d + 1 == rank ? extent.columns : d + 2 == rank ? extent.rows : extent.others) *= dims[d];
+  }
+  return extent;
+}
+
+bool IsParameter(const Operand& operand) {
+  constexpr uint64_t kBoth = trace::kTensorIsLeaf | trace::kTensorRequiresGrad;
+  return (operand.flags & kBoth) == kBoth;
+}
+
+void Look(const Step& step, const Operand& operand, Seen& seen) {
+  const std::optional<Extent> extent = ExtentOf(step, operand);
+  if (!extent) return;
+  const auto here = [&](const Part& part) { return part.offset == operand.offset; };
+  if (IsParameter(operand) && std::none_of(seen.leaves.begin(), seen.leaves.end(), here))
+    seen.leaves.push_back({operand.offset, *extent});
+  // In 16 bits as a lever wrote it, the operand still has the recorded type.
+  const uint64_t bytes = step.blocks[operand.block].requested;
+  if (seen.whole || (extent->Bytes() != bytes && extent->Bytes() != 2 * bytes)) return;
+  seen.whole = extent;
+  if (extent->Bytes() != bytes) seen.whole->element /= 2;
+}
+
+// Whether the block is shared out to its leaves, of which none is in another one.
+bool SharedOut(std::vector<Part> leaves) {
+  std::sort(leaves.begin(), leaves.end(), [](const Part& a, const Part& b) { return a.offset < b.offset; });
+  const auto into_next = [](const Part& one, const Part& next) {
+    return one.offset + static_cast<uint64_t>(one.extent.Values()) > next.offset;
+  };
+  return leaves.size() > 1 && std::adjacent_find(leaves.begin(), leaves.end(), into_next) == leaves.end();
+}
+
+void AddLeaves(const Step& step, uint32_t block, const Seen& seen,
+               std::vector<TrainedParameter>& parameters) {
+  uint64_t bytes = 0;
+  for (const Part& leaf : seen.leaves) bytes += leaf.extent.Bytes();
+  for (const Part& leaf : seen.leaves) {
+    Extent extent = leaf.extent;
+    if (bytes > step.blocks[block].requested) extent.element /= 2;  // as above
+    parameters.push_back({block, extent.Bytes(), extent});
+  }
+}
+
+}  // namespace
+
+std::vector<TrainedParameter> TrainedParameters(const Step& step) {
+  std::unordered_map<uint32_t, Seen> seen;
+  for (const uint32_t block : step.trained) seen[block];
+  for (const Operand& operand : step.operands) {
+    if (const auto found = seen.find(operand.block); found != seen.end()) Look(step, operand, found->second);
+  }
+  std::vector<TrainedParameter> parameters;
+  for (const uint32_t block : step.trained) {
+    const Seen& of_block = seen[block];
+    if (SharedOut(of_block.leaves))
+      AddLeaves(step, block, of_block, parameters);
+    else
+      parameters.push_back({block, step.blocks[block].requested, of_block.whole});
+  }
+  return parameters;
+}
+
+}  // namespace vramscope::whatif
