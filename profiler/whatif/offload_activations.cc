@@ -78,8 +78,7 @@ class Offloader {
       copy.begin = again->at;
       copy.end = again->released;
     } else {
-      if (step_.blocks[saved.block].copy_of == kNone)
-        copy.bytes = static_cast<uint64_t>(static_cast<double>(copy.bytes) * saved.share);
+      copy.bytes = static_cast<uint64_t>(static_cast<double>(copy.bytes) * saved.share);
       copy.begin =
           saved.node == kNone ? saved.released - kUnpacked : step_.nodes[saved.node].begin + kUnpacked;
       copy.end = std::max(uses_.WorkEnd(saved) - kHair, copy.begin + kHair);

@@ -206,6 +206,13 @@ void Versions::Deal(uint32_t block, const std::vector<uint32_t>& versions,
   }
 }
 
+// Of a copy, which may be one of the same view, what a tensor is that had `share` of what was copied.
+double Versions::ShareOf(uint32_t copy, double share) const {
+  const uint64_t whole = step_.blocks[changed_.blocks[copy].copy_of].requested / BytesOf(kFloatType);
+  const uint64_t copied = changed_.blocks[copy].requested / BytesOf(types_[copy]);
+  return copied == 0 ? 1 : std::min(1.0, share * static_cast<double>(whole) / static_cast<double>(copied));
+}
+
 Step Versions::Finish(const std::vector<uint32_t>& saved_version, Position backward_begin) && {
   std::vector<Position> held = used_;
   for (size_t i = 0; i < saved_version.size(); ++i) {
@@ -214,7 +221,9 @@ Step Versions::Finish(const std::vector<uint32_t>& saved_version, Position backw
     // Of several references of one node only one may have been seen to go.
     const Position ran = saved.node == kNone ? kForever : changed_.nodes[saved.node].end;
     held[saved.block] = std::max(held[saved.block], std::min(saved.released, ran));
-    if (saved.block >= recorded_) changed_.blocks[saved.block].category = Category::kActivation;
+    if (saved.block < recorded_) continue;
+    changed_.blocks[saved.block].category = Category::kActivation;
+    saved.share = ShareOf(saved.block, saved.share);
   }
   for (uint32_t block = 0; block < recorded_; ++block) {
     StepBlock& recorded = changed_.blocks[block];

@@ -70,6 +70,18 @@ bool IsDense(const Step& step, const Operand& operand) {
 
 }  // namespace
 
+void ReleaseLists(Step& step) {
+  std::vector<Position> released(step.nodes.size(), kBefore);
+  for (const Saved& saved : step.saved) {
+    if (saved.node != kNone && saved.released < kForever)
+      released[saved.node] = std::max(released[saved.node], saved.released);
+  }
+  for (Saved& saved : step.saved) {
+    if (saved.node != kNone && saved.released >= kForever && released[saved.node] != kBefore)
+      saved.released = released[saved.node];
+  }
+}
+
 void MeasureSaved(Step& step) {
   const SeenTensors tensors = Look(step);
   for (Saved& saved : step.saved) {

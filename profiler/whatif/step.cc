@@ -61,6 +61,7 @@ class Reader {
     if (!read.ok()) return read.error();
     AddWindows();
     for (StepBlock& block : step_.blocks) Classify(block);
+    ReleaseLists(step_);
     MeasureSaved(step_);
     return std::move(step_);
   }

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// What autograd keeps of the weights of a recurrent network, which lie in one block. The oracle is what
+// PyTorch copies back under save_on_cpu() when CudnnRnnBackward0 runs: each weight, and their block.
+#include "profiler/whatif/saved_share.h"
+
+#include <gtest/gtest.h>
+
+#include "profiler/whatif/precision_versions.h"
+
+namespace vramscope::whatif {
+namespace {
+
+constexpr uint8_t kBfloat16 = 15, kFloat = 6;  // c10::ScalarType
+constexpr uint64_t kElements = 1024;
+
+// One block in float32, of which an operator of forward keeps a quarter.
+class Weights : public testing::Test {
+ protected:
+  Weights() {
+    step_.shapes.push_back({});
+    step_.blocks.emplace_back().requested = kElements * sizeof(float);
+    step_.trained.push_back(0);
+    step_.ops.emplace_back().end = 20;
+    step_.nodes.resize(2);
+    step_.saved.push_back({0, 0, 15});
+    step_.saved.back().share = 0.25;
+    step_.shapes.push_back({0, 1, true});
+    step_.dims.push_back(kElements / 4);
+    quarter_.block = 0;
+    quarter_.shape = 1;
+    quarter_.dtype = kFloat;
+  }
+
+  Step step_;
+  Operand quarter_;
+};
+
+TEST_F(Weights, TensorsOfAListAreLetGoWithTheRestOfTheirNode) {
+  step_.saved.push_back({0, 0, 16, 90});  // a tensor of its own: its going is seen
+  step_.saved.push_back({0, 1, 17});      // of a graph that outlives the step
+  ReleaseLists(step_);
+  EXPECT_EQ(step_.saved[0].released, 90);
+  EXPECT_EQ(step_.saved[1].released, 90);
+  EXPECT_EQ(step_.saved[2].released, kForever);
+}
+
+TEST_F(Weights, OfACopyOfAllAPartIsKept) {
+  Versions versions(step_, kFloat);
+  versions.CastWhole(0, kBfloat16, 10, 0);
+  const Step changed = std::move(versions).Finish({1}, 50);
+  EXPECT_EQ(changed.blocks[1].requested, kElements * 2);
+  EXPECT_DOUBLE_EQ(changed.saved[0].share, 0.25);
+}
+
+TEST_F(Weights, OfACopyOfThePartAllIsKept) {
+  Versions versions(step_, kFloat);
+  versions.Cast(0, kBfloat16, 10, 0, quarter_);
+  const Step changed = std::move(versions).Finish({1}, 50);
+  EXPECT_EQ(changed.blocks[1].requested, kElements / 4 * 2);
+  EXPECT_DOUBLE_EQ(changed.saved[0].share, 1);
+}
+
+}  // namespace
+}  // namespace vramscope::whatif
