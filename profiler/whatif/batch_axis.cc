@@ -355,6 +355,7 @@ class Follower {
   void Settle(uint32_t i) {
     const StepBlock& block = step_.blocks[i];
     if (block.accumulated < kForever) Set(i, {});
+    if (!sequence_ && MatricesInWorkspace(step_, i) != 0) axis_.stride[i] = 1;
     if (decided_[i] || block.workspace || block.op == kNone || axis_.stride[i] != 0) return;
     const uint32_t around = sequence_ ? kNone : step_.ops[block.op].parent;
     // Bytes that do not tell that they are a tile for each head of each sample.

@@ -58,6 +58,10 @@ struct BatchAxis {
 // Fills BatchAxis::reductions and its device; part of FollowBatch.
 void FindReductions(const Step& step, BatchAxis& axis);
 
+// Bytes in the workspace of a recurrent network that have nothing to do with the batch: cuDNN's copies of the
+// matrices. 0 for other blocks.
+[[nodiscard]] uint64_t MatricesInWorkspace(const Step& step, uint32_t block);
+
 // Gives the blocks of `scene` the sizes that they have with `wanted` samples; partial sums may vanish or
 // come.
 void ScaleBatch(const Step& step, const BatchAxis& axis, int64_t wanted, Scene& scene);

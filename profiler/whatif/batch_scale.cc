@@ -53,7 +53,39 @@ uint64_t WeightCopyIn(const Step& step, uint32_t block) {
   return 0;
 }
 
+uint64_t SameWithAnyBatch(const Step& step, uint32_t block) {
+  const uint64_t copied = WeightCopyIn(step, block);
+  return copied != 0 ? copied : MatricesInWorkspace(step, block);
+}
+
 }  // namespace
+
+// A copy of each, beside what one step of the sequence computes: the sizes that were published fit no other
+// way (pytorch/pytorch, issue 2895).
+uint64_t MatricesInWorkspace(const Step& step, uint32_t block) {
+  constexpr uint16_t kWeights = 1;
+  constexpr uint8_t kBytes = 0;  // c10::ScalarType::Byte
+  if (step.blocks[block].op == model::kNone) return 0;
+  const Op& made = step.ops[step.blocks[block].op];
+  if (made.parent == model::kNone || step.NameOf(made) != "aten::empty") return 0;
+  const Op& network = step.ops[made.parent];
+  const std::string_view name = step.NameOf(network);
+  if (name != "aten::_cudnn_rnn" && name != "aten::_cudnn_rnn_backward") return 0;
+  const auto of_block = [&](const Operand& one) { return one.block == block; };
+  const auto results = OutputsOf(step, network);
+  const auto empty = OutputsOf(step, made);
+  const auto is_bytes = [&](const Operand& one) { return of_block(one) && one.dtype == kBytes; };
+  if (std::any_of(results.begin(), results.end(), of_block) ||
+      std::none_of(empty.begin(), empty.end(), is_bytes))
+    return 0;
+  uint64_t bytes = 0;
+  for (const Operand& weight : InputsOf(step, network)) {
+    if (weight.argument != kWeights || step.Rank(weight.shape) != 2) continue;
+    const int64_t* const dims = step.Dims(weight.shape);
+    bytes += static_cast<uint64_t>(dims[0] * dims[1]) * BytesOf(weight.dtype);
+  }
+  return bytes < step.blocks[block].requested ? bytes : 0;
+}
 
 void ScaleBatch(const Step& step, const BatchAxis& axis, int64_t wanted, Scene& scene) {
   const auto from = static_cast<uint64_t>(axis.batch);
@@ -72,7 +104,7 @@ void ScaleBatch(const Step& step, const BatchAxis& axis, int64_t wanted, Scene& 
       block.bytes = found->second;
     } else if (axis.stride[block.origin] != 0) {
       // Whole samples, and what is beyond them (an allocator's slack where the request is not known) stays.
-      const uint64_t same = WeightCopyIn(step, block.origin);
+      const uint64_t same = SameWithAnyBatch(step, block.origin);
       const uint64_t grows = block.bytes - std::min(same, block.bytes);
       block.bytes = block.bytes - grows + grows / from * to + grows % from;
     }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a convolution and attention take to work with, for another batch. The oracles are what PyTorch asked
-// for in the first convolution of ResNet-50 with 8 and with 16 images of 64 x 64, 574,464 and 1,098,752
-// bytes; and in the last attention of Swin with 12 and with 3 images of 4 windows, 6,150 and 1,537.5 KiB.
+// What a convolution, attention and a recurrent network take to work with, for another batch. The oracles are
+// what PyTorch asked for in the first convolution of ResNet-50 with 8 and with 16 images of 64 x 64, 574,464
+// and 1,098,752 bytes; and in the last attention of Swin with 12 and with 3 images of 4 windows, 6,150 and
+// 1,537.5 KiB.
 #include <gtest/gtest.h>
 
 #include "profiler/whatif/batch_axis.h"
@@ -121,6 +122,44 @@ TEST(AttentionScaleTest, TilesOfMemoryEfficientAttentionGrowWithTheWindowsOfTheB
   scene.blocks.push_back({4, 5, kTwelve, 1});
   ScaleBatch(step, *axis, 3, scene);
   EXPECT_EQ(scene.blocks[0].bytes, kThree);
+}
+
+// The oracle is what the simulated cuDNN, by the sizes that were published, asks for an LSTM of two layers of
+// 256 with 12 and with 24 samples: 4,464,640 and 4,734,976 bytes.
+TEST(RecurrentTest, TheMatricesInAWorkspaceDoNotGrowWithTheBatch) {
+  Step step;
+  step.shapes.push_back({});
+  step.own_texts = std::make_shared<std::deque<std::string>>();
+  for (const char* name : {"aten::_cudnn_rnn", "aten::empty"}) step.own_texts->emplace_back(name);
+  step.blocks.resize(2);  // weights, workspace
+  step.blocks[1].requested = 4'464'640;
+  step.blocks[1].op = 1;
+  step.ops.resize(2);
+  step.ops[0].name = Step::kFirstOwnText, step.ops[1].name = Step::kFirstOwnText + 1;
+  step.ops[1].parent = 0;
+  const auto add = [&](Op& op, uint32_t& count, uint32_t block, uint16_t argument, uint8_t dtype,
+                       const char* shape) {
+    if (op.input_count + op.output_count == 0)
+      op.first_input = op.first_output = static_cast<uint32_t>(step.operands.size());
+    ++count;
+    Operand& operand = step.operands.emplace_back();
+    operand.block = block, operand.argument = argument, operand.dtype = dtype;
+    operand.shape = static_cast<uint32_t>(step.shapes.size());
+    step.shapes.push_back(ParseShape(shape, step.dims));
+  };
+  for (int i = 0; i < 4; ++i) add(step.ops[0], step.ops[0].input_count, 0, 1, kFloat, "1024,256");
+  for (int i = 0; i < 4; ++i) add(step.ops[0], step.ops[0].input_count, 0, 1, kFloat, "1024");
+  constexpr uint8_t kByte = 0;
+  add(step.ops[1], step.ops[1].output_count, 1, 0, kByte, "4464640");
+  EXPECT_EQ(MatricesInWorkspace(step, 1), 4u << 20);
+  EXPECT_EQ(MatricesInWorkspace(step, 0), 0u);
+  BatchAxis axis;
+  axis.batch = 12;
+  axis.stride = {0, 1};
+  Scene scene;
+  scene.blocks.push_back({1, 2, step.blocks[1].requested, 1});
+  ScaleBatch(step, axis, 24, scene);
+  EXPECT_EQ(scene.blocks[0].bytes, 4'734'976u);
 }
 
 }  // namespace
