@@ -109,7 +109,7 @@ class Kernels {
     if (!IsLow(op)) return;
     for (const uint32_t block : Inside(index)) {
       if (!handed_[block]) HalveBlock(block);
-      if (!handed_[block] && step_.NameOf(op) == "aten::cudnn_convolution") ConvertResult(op, block);
+      if (!handed_[block]) ConvertChannels(op, block);
     }
     for (uint32_t i = 0; i < op.output_count; ++i) {
       const Operand& result = step_.operands[op.first_output + i];
@@ -117,19 +117,24 @@ class Kernels {
     }
   }
 
-  // Of [batch, channels, ...] cuDNN makes [batch, ..., channels] for tensor cores: forward converts what goes
-  // in, and in 16 bits what comes out too (sizes that cuDNN 9 states for an A100).
-  void ConvertResult(const Op& op, uint32_t block) {
-    const Operand *const x = Argument(step_, op, 0), *const w = Argument(step_, op, 1);
-    if (x == nullptr || w == nullptr || op.output_count == 0) return;
-    const Operand& y = OutputsOf(step_, op)[0];
+  // Of [batch, channels, ...] cuDNN makes [batch, ..., channels] for tensor cores, of all three operands of a
+  // convolution. Forward in float32 converts what goes in alone (sizes that cuDNN 9 states for an A100).
+  void ConvertChannels(const Op& op, uint32_t block) {
+    const bool forward = step_.NameOf(op) == "aten::cudnn_convolution";
+    if ((!forward && step_.NameOf(op) != "aten::convolution_backward") || op.output_count == 0) return;
+    const Operand* const x = Argument(step_, op, forward ? 0 : 1);
+    const Operand* const w = Argument(step_, op, forward ? 1 : 2);
+    const Operand* const y = forward ? &OutputsOf(step_, op)[0] : Argument(step_, op, 0);
+    if (x == nullptr || w == nullptr || y == nullptr) return;
     if (step_.Rank(x->shape) < 3 || step_.Rank(x->strides) < 3 || step_.Dims(x->strides)[1] == 1) return;
-    const uint64_t wide = Filled(step_, *x, 1, 1, kFloatBytes) + Filled(step_, *w, 0, 1, kFloatBytes);
+    const auto of = [&](uint64_t element, bool result) {
+      return Filled(step_, *x, 1, 1, element) + Filled(step_, *w, 0, 1, element) +
+             (result ? Filled(step_, *y, 1, 1, element) : 0);
+    };
+    const uint64_t wide = of(kFloatBytes, !forward);
     const uint64_t recorded = step_.blocks[block].requested;
     if (recorded < wide || recorded - wide > kNotSplit) return;
-    constexpr uint64_t kLowBytes = kFloatBytes / 2;
-    changed_.blocks[block].requested = Filled(step_, *x, 1, 1, kLowBytes) +
-                                       Filled(step_, *w, 0, 1, kLowBytes) + Filled(step_, y, 1, 1, kLowBytes);
+    changed_.blocks[block].requested = of(kFloatBytes / 2, true);
   }
 
   void HalveBlock(uint32_t block) {
