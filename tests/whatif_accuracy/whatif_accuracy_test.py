@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Predictions of whatif against PyTorch's own counters, for two small models.
+"""Predictions of whatif against PyTorch's own counters, for small models.
 
 Oracle: the same program really run with the change, on the simulated device. measure.py does it for all models.
 """
@@ -20,6 +20,9 @@ LEVERS = {
                     "offload activations", "offload activations, checkpoint", "checkpoint, matmuls kept", "adafactor", "adafactor foreach", "sequence x0.5", "sequence x0.5, amp",
                     "alloc-conf roundup_power2_divisions:4", "empty-cache after-step", "attention math", "attention flash, precision", "cross-entropy chunked:8", "pipeline of 2, 4 parts"],
     "convolutional": ["amp, batch x2", "precision bf16", "freeze all but the head", "offload optimizer", "free early"],
+    "recurrent": ["adafactor", "adafactor foreach", "adafactor, precision", "adamw fused", "adamw for-loop", "offload activations", "offload both", "offload activations, amp",
+                  "offload activations, precision", "batch x0.5"],
+    "unet": ["adafactor", "adafactor foreach", "adafactor, precision", "precision bf16"],
 }
 ONLY_THE_ALLOCATOR = ("alloc-conf", "empty-cache")  # is told something else: exact
 MOST_ALLOCATED = 0.001  # of the truth
@@ -48,6 +51,12 @@ class SmallModels(unittest.TestCase):
 
     def test_a_convolutional_network(self) -> None:
         self.check("convolutional")
+
+    def test_a_recurrent_network(self) -> None:
+        self.check("recurrent")
+
+    def test_a_unet(self) -> None:
+        self.check("unet")
 
 
 if __name__ == "__main__":
