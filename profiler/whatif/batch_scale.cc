@@ -22,6 +22,20 @@ void AddScratch(const Step& step, const BatchReduction& reduction, uint64_t byte
   scene.blocks.push_back(block);
 }
 
+// Of what the operator works on; where a lever wrote the step in 16 bits, operands still have the recorded
+// type.
+uint32_t ElementIn(const Step& step, const Op& op, const Operand& operand) {
+  const uint32_t recorded = BytesOf(operand.dtype);
+  for (const Operand& result : OutputsOf(step, op)) {
+    if (result.block == model::kNone || result.dtype != operand.dtype) continue;
+    uint64_t bytes = recorded;
+    for (uint32_t d = 0; d < step.Rank(result.shape); ++d)
+      bytes *= static_cast<uint64_t>(step.Dims(result.shape)[d]);
+    return 2 * step.blocks[result.block].requested <= bytes ? recorded / 2 : recorded;
+  }
+  return recorded;
+}
+
 // cuDNN computes on copies of what a convolution works on, in another layout and with channels in groups of
 // 16 bytes: that of the weight has its size with any batch. 0 for other blocks.
 uint64_t WeightCopyIn(const Step& step, uint32_t block) {
@@ -40,7 +54,7 @@ uint64_t WeightCopyIn(const Step& step, uint32_t block) {
   }
   for (uint32_t i = 0; i < op.input_count; ++i) {
     const Operand& operand = step.operands[op.first_input + i];
-    const int64_t bytes = BytesOf(operand.dtype);
+    const int64_t bytes = ElementIn(step, op, operand);
     if (operand.argument != weight || bytes == 0 || step.Rank(operand.shape) < 3) continue;
     const int64_t group = kGroupBytes / bytes;
     int64_t size = bytes;
@@ -82,7 +96,7 @@ uint64_t MatricesInWorkspace(const Step& step, uint32_t block) {
   for (const Operand& weight : InputsOf(step, network)) {
     if (weight.argument != kWeights || step.Rank(weight.shape) != 2) continue;
     const int64_t* const dims = step.Dims(weight.shape);
-    bytes += static_cast<uint64_t>(dims[0] * dims[1]) * BytesOf(weight.dtype);
+    bytes += static_cast<uint64_t>(dims[0] * dims[1]) * ElementIn(step, network, weight);
   }
   return bytes < step.blocks[block].requested ? bytes : 0;
 }

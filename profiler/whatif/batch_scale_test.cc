@@ -21,6 +21,7 @@ class ConvolutionTest : public testing::Test {
     step_.own_texts->push_back("aten::cudnn_convolution");
     step_.shapes.push_back({});
     step_.blocks.resize(4);
+    step_.blocks[kResult].requested = 8 * 64 * 32 * 32 * 4;
     step_.blocks[kWorkspace].op = 0;
     step_.blocks[kWorkspace].requested = 574'464;
     Op op;
@@ -65,6 +66,14 @@ class ConvolutionTest : public testing::Test {
 TEST_F(ConvolutionTest, TheCopyOfTheWeightDoesNotGrowWithTheBatch) {
   EXPECT_EQ(Bytes(8), 574'464u);
   EXPECT_EQ(Bytes(16), 1'098'752u);
+}
+
+// Of 8 and of 16 images in bfloat16, with channels in groups of 8 and the result converted too.
+TEST_F(ConvolutionTest, TheCopyOfTheWeightIsInSixteenBitsWhereTheResultIs) {
+  constexpr uint64_t kCopy = 64 * 8 * 7 * 7 * 2, kImage = (8 * 64 * 64 + 64 * 32 * 32) * 2;
+  step_.blocks[kResult].requested = 8 * 64 * 32 * 32 * 2;
+  step_.blocks[kWorkspace].requested = kCopy + 8 * kImage;
+  EXPECT_EQ(Bytes(16), kCopy + 16 * kImage);
 }
 
 TEST_F(ConvolutionTest, WhatIsTooSmallForACopyOfTheWeightGrowsWhole) {
