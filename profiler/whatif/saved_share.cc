@@ -83,6 +83,7 @@ void ReleaseLists(Step& step) {
 }
 
 void MeasureSaved(Step& step) {
+  ReleaseLists(step);
   const SeenTensors tensors = Look(step);
   for (Saved& saved : step.saved) {
     const uint32_t index = OperandOf(step, saved, tensors.at(saved.tensor));

@@ -9,11 +9,12 @@
 
 namespace vramscope::whatif {
 
-// A node lets go of all that it keeps at once, but of the tensors of a list without a call for each: the weights of
-// cudnn_rnn. These get Saved::released as the others of their node.
+// A node lets go of all that it keeps at once, but of the tensors of a list without a call for each: the
+// weights of cudnn_rnn. These get Saved::released as the others of their node.
 void ReleaseLists(Step& step);
 
-// Fills Saved::share and Saved::gaps, from the operands that are the same tensor. O(operands).
+// Fills Saved::share and Saved::gaps, from the operands that are the same tensor; and releases lists.
+// O(operands).
 void MeasureSaved(Step& step);
 
 }  // namespace vramscope::whatif

@@ -61,7 +61,6 @@ class Reader {
     if (!read.ok()) return read.error();
     AddWindows();
     for (StepBlock& block : step_.blocks) Classify(block);
-    ReleaseLists(step_);
     MeasureSaved(step_);
     return std::move(step_);
   }
@@ -131,6 +130,7 @@ class Reader {
     }
     live_[address] = found->second;
     StepBlock& block = step_.blocks[found->second];
+    block.requested = std::max(block.requested, event.field[trace::alloc::kRequested]);
     if (!Inside()) return;
     const OpenThread& thread = threads_[event.thread];
     if (!thread.ops.empty()) block.op = thread.ops.back();

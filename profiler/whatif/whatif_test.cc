@@ -34,6 +34,26 @@ TEST(WhatifTest, WhatIsGoneBeforeTheLoopLeavesAHoleAndTakesNothing) {
   EXPECT_LT(PeakOf(scene).bytes, 8 * kWeightBytes);
 }
 
+// What was too little to split off stays in a block, and is none of what another change would ask for.
+TEST(WhatifTest, ABlockIsAsLargeAsItWasAskedFor) {
+  Script script;
+  script.Device(model::testing::kCuda0).TotalsAre(0, 2 << 20).Mark(trace::MarkKind::kDeepBegin, 1);
+  for (int call = 1; call <= 3; ++call) {
+    script.Module("", [&] {
+      script.Op("aten::empty", [&] { script.Alloc("workspace", 4'464'640, 4'210'688); });
+      script.Op("aten::empty", [&] { script.Alloc("untold", 4096); });
+    });
+    script.Free("workspace").Free("untold");
+  }
+  const model::Run run = script.Load();
+  const classify::Analysis analysis(run);
+  const whatif::Step step = ReadStep(analysis, 0).value();
+  std::vector<uint64_t> requested;
+  for (const StepBlock& block : step.blocks)
+    if (block.begin != kBefore) requested.push_back(block.requested);
+  EXPECT_THAT(requested, testing::ElementsAre(4'210'688, 4096));
+}
+
 TEST(WhatifTest, AGradientThatIsKeptIsNotMadeTwiceInTheFirstStep) {
   const whatif::Step step = TheLoop().Read();
   Scene scene = MakeScene(step);

@@ -75,7 +75,7 @@ Script& Script::Event(EventType type, const std::vector<uint64_t>& fields) {
   return *this;
 }
 
-Script& Script::Alloc(const std::string& block, uint64_t size) {
+Script& Script::Alloc(const std::string& block, uint64_t size, uint64_t requested) {
   uint64_t address = reuse_address_;
   reuse_address_ = 0;
   if (address == 0) {
@@ -90,7 +90,7 @@ Script& Script::Alloc(const std::string& block, uint64_t size) {
   alive_bytes_ += size;
   const uint32_t stack = next_stack_;
   next_stack_ = 0;
-  return Event(EventType::kAlloc, {address, size, device_, 0, stack, 0,
+  return Event(EventType::kAlloc, {address, size, device_, 0, stack, requested,
                                    totals_ ? alive_bytes_ + extra_total_ : 0, totals_ ? reserved_ : 0});
 }
 

@@ -49,7 +49,8 @@ class Script {
   // The next allocation takes the address that `block` had when it was last alive.
   Script& Reusing(const std::string& block);
 
-  Script& Alloc(const std::string& block, uint64_t size);
+  // `size` as the allocator counts it; `requested`: what it was asked for, 0 = not known.
+  Script& Alloc(const std::string& block, uint64_t size, uint64_t requested = 0);
   Script& Free(const std::string& block);
   // What a CUDA allocator says beside the following allocations and frees: 0 = the sum of what the script has
   // alive, plus this.
