@@ -80,6 +80,8 @@ enum class Role : uint16_t {
   kWorkspace = 6,
   kCommunication = 7,
   kNamed = 8,  // a name that the program gave this memory; name 0 takes it back. Says nothing about the category
+  kHeld = 9,   // a variable of the functions between the module range around and the one that begins; name: the variable's. Directly
+               // behind that range's begin: held until it ends, or longer
 };
 
 // kLabel: which hook saw it.
@@ -91,6 +93,7 @@ enum class LabelSource : uint16_t {
   kRegisterBuffer = 5,   // LibTorch Module::register_buffer / register_parameter
   kWorkspace = 6,        // the functions with which PyTorch allocates workspaces for a library
   kNvtx = 7,             // the memory extension of NVTX
+  kVariable = 8,         // frames of the interpreter
 };
 
 // kRangeBegin / kRangeEnd

@@ -27,7 +27,8 @@ std::vector<uint32_t> CallsOf(const Step& step) {
   return calls;
 }
 
-Holders::Holders(const Step& step) : step_(step), call_(CallsOf(step)), uses_(step.blocks.size()) {
+Holders::Holders(const Step& step) : step_(step), call_(CallsOf(step)), uses_(step.blocks.size()), held_(step.blocks.size()) {
+  for (const Held& held : step.held) held_[held.block].push_back(held.call);
   for (uint32_t i = 0; i < step.ops.size(); ++i) {
     if (step.ops[i].parent != kNone || step.ops[i].node != kNone) continue;
     const std::span<const Operand> results = OutputsOf(step, step.ops[i]);
@@ -118,7 +119,27 @@ bool Holders::Outlives(const Operand& operand, uint32_t function) const {
   return false;
 }
 
+bool Holders::SeenGone(const Operand& operand, uint32_t function, Position until) const {
+  for (uint32_t i = function + 1; i < step_.modules.size() && step_.modules[i].begin < until; ++i) {
+    if (step_.modules[i].parent != function || step_.modules[i].begin < step_.ops[operand.op].end) continue;
+    const std::vector<uint32_t>& calls = held_[operand.block];
+    if (!std::binary_search(calls.begin(), calls.end(), i)) return true;
+  }
+  return false;
+}
+
 Position Holders::Until(const Operand& operand) const {
+  uint32_t function = kNone;
+  Position until = Guess(operand, &function);
+  if (step_.ops[operand.op].node != kNone || step_.held.empty()) return until;
+  if (function != kNone && SeenGone(operand, function, until)) until = Guess(operand, nullptr);
+  for (const uint32_t call : held_[operand.block]) {
+    if (step_.modules[call].end < kForever) until = std::max(until, step_.modules[call].end);
+  }
+  return until;
+}
+
+Position Holders::Guess(const Operand& operand, uint32_t* function) const {
   const Op& op = step_.ops[operand.op];
   const Position made = step_.blocks[operand.block].begin;
   if (op.node != kNone || made == kBefore) return kBefore;
@@ -130,11 +151,15 @@ Position Holders::Until(const Operand& operand) const {
     given = call;
     until = step_.modules[call].end;
   }
-  if (given != kNone && call != kNone && IsKept(operand.block, given)) until = step_.modules[call].end;
-  if (until == kBefore && call != kNone && op.parent == kNone && MeetsAnother(op))
-    until = std::min(step_.modules[call].end, NamedAnew(operand));
-  if (until == kBefore && call != kNone && op.parent == kNone && Outlives(operand, call))
-    until = step_.modules[call].end;
+  // A variable of the function around them may hold it for longer.
+  if (call != kNone && function != nullptr) {
+    const bool itself = until == kBefore && op.parent == kNone;
+    Position longer = kBefore;
+    if (given != kNone ? IsKept(operand.block, given) : itself && Outlives(operand, call))
+      longer = step_.modules[call].end;
+    if (itself && MeetsAnother(op)) longer = std::min(step_.modules[call].end, NamedAnew(operand));
+    if (longer != kBefore) *function = call, until = longer;
+  }
   return until >= kForever ? kBefore : until;
 }
 

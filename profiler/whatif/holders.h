@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // How long variables of a program hold what a forward pass computes, where autograd does not keep it.
 //
-// No hook tells when a variable goes. Two things are certain enough, in PyTorch written as usual:
+// A recording of a Python program tells at the begin of each call of a module which blocks the variables of
+// the functions around it hold: these stand still until the call returns. Between the last call of a function
+// and its end, within what calls no modules, and in recordings without it, no fact tells when a variable goes.
+// Some things are certain enough, in PyTorch written as usual:
 //
 //   block(x)                x is held by the call until block returns, as Python holds arguments
 //   q, k = f(x), g(x)       what meets in a matrix product or in attention was computed beside each other, so
@@ -37,6 +40,11 @@ class Holders {
   [[nodiscard]] Position Until(const Operand& operand) const;
 
  private:
+  // What Until() says, where variables were not recorded. `function`: the call until whose end it is taken to
+  // be held by a variable, if it is.
+  [[nodiscard]] Position Guess(const Operand& operand, uint32_t* function) const;
+  // Whether a later call from the function was seen to begin before `until` when no variable held the block.
+  [[nodiscard]] bool SeenGone(const Operand& operand, uint32_t function, Position until) const;
   [[nodiscard]] bool MeetsAnother(const Op& op) const;
   // Whether a call of the function that the operator is in returned the block before another call of it that
   // has nothing to do with the block: so it has a name, or a place in a list.
@@ -51,6 +59,7 @@ class Holders {
   const Step& step_;
   std::vector<uint32_t> call_;               // by operator of forward: the innermost module call around it
   std::vector<std::vector<uint32_t>> uses_;  // by block: outermost operators that make something else of it
+  std::vector<std::vector<uint32_t>> held_;  // by block: calls during which a variable was seen to hold it
 };
 
 }  // namespace vramscope::whatif

@@ -113,6 +113,23 @@ TEST_F(HoldersTest, WhatACallReturnedBeforeAnotherThatDoesNotUseItIsKeptUntilThe
   EXPECT_EQ(Holders(step_).Until(later), 90);
 }
 
+TEST_F(HoldersTest, WhatAVariableWasSeenToHoldIsThereUntilTheCallReturns) {
+  const Operand sum = Add("aten::mul", 20, {1, 2});
+  EXPECT_EQ(Holders(step_).Until(sum), kBefore);
+  step_.modules.push_back({0, 0, 60, 70});
+  step_.held = {{2, 1}, {2, 2}};
+  EXPECT_EQ(Holders(step_).Until(sum), 70);
+}
+
+TEST_F(HoldersTest, WhatALaterCallWasSeenWithoutHasNoName) {
+  step_.modules.push_back({0, 0, 60, 70});
+  const Operand product = Add("aten::bmm", 20, {1, 2});
+  step_.held = {{0, 1}, {2, 1}};
+  EXPECT_EQ(Holders(step_).Until(product), 50) << "held by the first of the two calls behind it";
+  step_.held = {{0, 1}, {2, 1}, {2, 2}};
+  EXPECT_EQ(Holders(step_).Until(product), 90) << "by both: its function is taken to keep it";
+}
+
 TEST_F(HoldersTest, OfAllElseNothingIsKnown) {
   const Operand sum = Add("aten::mul", 20, {1, 2});
   EXPECT_EQ(Holders(step_).Until(sum), kBefore);

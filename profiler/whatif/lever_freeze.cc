@@ -47,9 +47,10 @@ class Freeze final : public Lever {
     Outcome outcome;
     outcome.code = "for name, parameter in model.named_parameters():\n    if <in " + std::string(value) +
                    ">: parameter.requires_grad_(False)    # before the optimizer is made";
-    outcome.notes.push_back(
-        "where forward needs no autograd any more, what variables of the program still hold there is not "
-        "recorded: a peak in forward may be higher");
+    if (step.held.empty())
+      outcome.notes.push_back(
+          "where forward needs no autograd any more, what variables of the program still hold there was not "
+          "recorded: a peak in forward may be higher; record again, a Python program's deep step tells it");
     outcome.notes.push_back(std::to_string(step.trained.size()) + " parameters are still trained");
     return outcome;
   }

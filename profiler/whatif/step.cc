@@ -153,6 +153,7 @@ class Reader {
     if (block == kNone) return;
     NoteBytes(block, event.field[trace::label::kBytes]);
     const auto role = static_cast<trace::Role>(event.field[trace::label::kRole]);
+    if (role == trace::Role::kHeld) return AddHeld(block, threads_[event.thread]);
     if (role == trace::Role::kWorkspace) step_.blocks[block].workspace = true;
     const auto source = static_cast<trace::LabelSource>(event.field[trace::label::kSource]);
     if (!Inside() || source != trace::LabelSource::kAccumulateGrad) return;
@@ -160,6 +161,10 @@ class Reader {
       step_.blocks[block].accumulated = std::min(step_.blocks[block].accumulated, Now());
     if (role == trace::Role::kParameter && step_.blocks[block].begin == kBefore)
       step_.trained.push_back(block);  // else a batch that requires a gradient
+  }
+
+  void AddHeld(uint32_t block, const OpenThread& thread) {
+    if (Inside() && !thread.modules.empty()) step_.held.push_back({block, thread.modules.back()});
   }
 
   void AddDeepEvent(const Event& event) {
@@ -340,23 +345,12 @@ class Reader {
       const model::Range& range = run_.ranges[index];
       if (!within(range)) continue;
       const Window window{Position(range.begin) - recorded_.begin, Position(range.end) - recorded_.begin};
-      switch (range.kind) {
-        case trace::RangeKind::kBackward:
-          step_.backward.push_back(window);
-          break;
-        case trace::RangeKind::kOptimizer:
-          step_.optimizer.push_back(window);
-          step_.optimizer_class = run_.Text(range.name);
-          break;
-        case trace::RangeKind::kZeroGrad:
-          step_.zero_grad.push_back(window);
-          break;
-        case trace::RangeKind::kAutocast:
-          step_.autocast.push_back(window);
-          break;
-        default:
-          break;
-      }
+      if (range.kind == trace::RangeKind::kBackward) step_.backward.push_back(window);
+      if (range.kind == trace::RangeKind::kZeroGrad) step_.zero_grad.push_back(window);
+      if (range.kind == trace::RangeKind::kAutocast) step_.autocast.push_back(window);
+      if (range.kind != trace::RangeKind::kOptimizer) continue;
+      step_.optimizer.push_back(window);
+      step_.optimizer_class = run_.Text(range.name);
     }
     std::sort(step_.trained.begin(), step_.trained.end());
     step_.trained.erase(std::unique(step_.trained.begin(), step_.trained.end()), step_.trained.end());

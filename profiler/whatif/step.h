@@ -114,6 +114,12 @@ struct ModuleCall {
   Position end = kForever;
 };
 
+// A variable of the function that calls a module holds a block: until the call returns, or longer.
+struct Held {
+  uint32_t block = model::kNone;
+  uint32_t call = model::kNone;  // into Step::modules
+};
+
 struct Window {
   Position begin = 0;
   Position end = 0;
@@ -166,6 +172,7 @@ class Step {
   std::vector<Node> nodes;
   std::vector<Saved> saved;
   std::vector<ModuleCall> modules;
+  std::vector<Held> held;  // in the order of the calls; empty: not recorded
   std::vector<Window> backward;
   std::vector<Window> optimizer;
   std::vector<Window> zero_grad;

@@ -6,11 +6,13 @@ torch.compile they would do harm: it compiles again when global hooks come or go
 torch.compile() on, deep steps have no module ranges.
 """
 
+import sys
 import threading
 from typing import Any, Dict, List, Tuple
 
 from . import compiler, native, patches
 from .modules import Registry
+from .variables import Variables
 
 HOOK = "python.modules"
 
@@ -19,6 +21,7 @@ class ModuleRanges:
     def __init__(self, torch: Any, registry: Registry) -> None:
         self._torch = torch
         self._registry = registry
+        self._variables = Variables(torch)
         self._handles: List[Any] = []
         self._ranges: Dict[str, native.Range] = {}
         self._thread = threading.local()
@@ -59,7 +62,8 @@ class ModuleRanges:
     def _before(self, module: Any, _args: Any) -> None:
         try:
             open_ranges = self._open_ranges()
-            if not open_ranges:  # a root: its tree may have been built since
+            inside = bool(open_ranges)
+            if not inside:  # a root: its tree may have been built since
                 self._registry.refresh()
             path = self._registry.path_of(module)
             found = self._ranges.get(path)
@@ -67,6 +71,8 @@ class ModuleRanges:
                 found = self._ranges[path] = native.Range(native.Kind.MODULE, path)
             open_ranges.append((id(module), found))
             found.begin()
+            if inside:
+                self._variables.tell(sys._getframe())
         except Exception as error:
             native.trouble(HOOK, error)
 

@@ -14,10 +14,12 @@ AUTOGRAD_HOOKS_REACHED = 2  # bit of vramscope_torch_ready
 
 class Role:
     PARAMETER, BUFFER, GRADIENT, OPTIMIZER_STATE, INPUT = 1, 2, 3, 4, 5
+    HELD = 9
 
 
 class Source:
     MODULE_REGISTRY, OPTIMIZER, DATA_LOADER = 2, 3, 4
+    VARIABLE = 8
 
 
 class Kind:

@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What variables hold while a module is called: told with the call, in deep steps, and nothing lives longer for it."""
+
+import unittest
+from typing import List, Tuple
+
+import harness
+from harness import HELD, MODULE, needs_torch
+
+MODEL = """
+    import gc
+    import torch
+    import weakref
+    from torch import nn
+
+    def helper(layer, given):
+        inside = [given * 2, {"deep": given * 3}]
+        return layer(given) + inside[0]
+
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.first, self.second = nn.Linear(4, 4), nn.Linear(4, 4)
+
+        def forward(self, x):
+            named = self.first(x)
+            y = named * 2
+            y = helper(self.second, y)
+            return y
+
+    model = Net()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+"""
+
+
+@needs_torch
+class VariablesTest(unittest.TestCase):
+    def run_well(self, program: str) -> harness.Run:
+        done = harness.run(program, MODEL, environment={"VRAMSCOPE_STUB_DEEP": "1-99"})
+        self.assertEqual((done.exit_code, done.stderr), (0, ""))
+        self.assertEqual({}, {hook: told for hook, told in done.coverage().items() if any("Error" in detail for _, detail in told)})
+        return done
+
+    def held(self, done: harness.Run) -> List[Tuple[str, List[str]]]:
+        """(module, the variables that hold something when it is called), in the order of the calls."""
+        calls: List[Tuple[str, List[str]]] = []
+        for event in done.events:
+            if event.what == "begin" and event.number[0] == MODULE:
+                calls.append((event.name, []))
+            elif event.what == "label" and event.number[0] == HELD:
+                calls[-1][1].append(event.name)
+        return [(module, sorted(set(names))) for module, names in calls]
+
+    def test_variables_of_the_functions_between_two_modules(self) -> None:
+        held = self.held(self.run_well("model(torch.ones(2, 4))\n"))
+        self.assertEqual([module for module, _ in held], ["Net", "first", "second"])
+        self.assertEqual(held[0][1], [], "what is outside of all modules is not looked at")
+        self.assertLessEqual({"x"}, set(held[1][1]))
+        self.assertLessEqual({"x", "named", "y", "given", "inside"}, set(held[2][1]))
+        self.assertFalse({"self", "layer"} & set(held[2][1]), "modules and parameters are no tensors that forward made")
+
+    def test_what_a_list_holds_is_told_with_its_address(self) -> None:
+        done = self.run_well("model(torch.ones(2, 4))\n")
+        inside = done.labels(HELD)["inside"]
+        self.assertEqual(len({address for address, _, _ in inside}), 2)
+        self.assertEqual({size for _, size, _ in inside}, {32})
+
+    def test_nothing_lives_longer(self) -> None:
+        program = """
+            class Watch(Net):
+                def forward(self, x):
+                    y = self.first(x)
+                    y = y + 1
+                    gone = weakref.ref(y)
+                    self.second(y)
+                    y = None
+                    print(gone() is None)
+                    kept = locals()
+                    y = torch.ones(4)
+                    self.second(y)
+                    print(kept["x"] is x)
+                    return x
+            gc.disable()
+            with torch.no_grad():
+                Watch()(torch.ones(2, 4))
+        """
+        self.assertEqual(self.run_well(program).stdout, "True\nTrue\n")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which tensors the program's variables hold while it calls a module: told at the begin of each call, in deep steps only.
+
+Why: autograd keeps most of what forward computes, so from blocks alone nobody can tell when the program would have let go of them. That
+decides what a step takes where autograd keeps less: with frozen parameters, checkpoints, or activations on the host.
+
+    forward of the module around ── helper ── call of the module        these frames stand still until the call returns: what their
+    └──────── looked at ─────────────────┘    └ not looked at           variables hold now, they hold until then
+
+Nothing is held longer for it. Up to Python 3.12 a frame keeps the dictionary that its variables were shown in, with references of its own:
+it is emptied. The code of a module has its variables on no frame of ours (frames without fast locals are passed over), and a dictionary that
+the program has got itself, from locals(), is left as it is.
+"""
+
+import sys
+from collections import OrderedDict
+from typing import Any, Iterator, Tuple
+
+from . import native, storage
+
+MAX_DEPTH = 3  # of lists in lists
+MAX_ITEMS = 256  # of one list
+MAX_FRAMES = 64
+FAST_LOCALS = 0x1  # CO_OPTIMIZED
+NOBODY_ELSE = 3  # references to a frame's dictionary: the frame's, a variable, the argument of getrefcount
+
+
+class Variables:
+    def __init__(self, torch: Any) -> None:
+        self._call = torch.nn.Module._call_impl.__code__
+        self._parameter = torch.nn.Parameter
+
+    def tell(self, frame: Any) -> None:
+        """`frame`: below the call of the module that begins. Told is up to the call of the module around it."""
+        while frame is not None and frame.f_code is not self._call:
+            frame = frame.f_back
+        with storage.untouched():
+            for _ in range(MAX_FRAMES):
+                frame = frame.f_back if frame is not None else None
+                if frame is None or frame.f_code is self._call:
+                    return
+                if frame.f_code.co_flags & FAST_LOCALS:
+                    self._tell_frame(frame)
+
+    def _tell_frame(self, frame: Any) -> None:
+        variables = frame.f_locals
+        try:
+            for name, value in list(variables.items()):
+                for tensor in _tensors(value):
+                    if type(tensor) is self._parameter:
+                        continue
+                    for _, part, address, size in storage.places(tensor):
+                        native.label(native.Role.HELD, native.Source.VARIABLE, address, size, native.intern(name), part._cdata)
+        finally:
+            if type(variables) is dict and sys.getrefcount(variables) == NOBODY_ELSE:
+                variables.clear()
+
+
+def _tensors(value: Any, depth: int = 0) -> Iterator[Any]:
+    """Of builtin containers alone, whose own code is not the program's; transformers' outputs are ordered dictionaries."""
+    if storage.is_tensor(value):
+        yield value
+    elif depth < MAX_DEPTH:
+        for inner in _items(value)[:MAX_ITEMS]:
+            yield from _tensors(inner, depth + 1)
+
+
+def _items(value: Any) -> Tuple[Any, ...]:
+    kind = type(value)
+    if issubclass(kind, tuple):
+        return tuple.__getitem__(value, slice(None))
+    if kind is list:
+        return tuple(value)
+    if kind is dict or issubclass(kind, OrderedDict):
+        return tuple(dict.values(value))
+    return ()
