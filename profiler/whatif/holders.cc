@@ -27,7 +27,8 @@ std::vector<uint32_t> CallsOf(const Step& step) {
   return calls;
 }
 
-Holders::Holders(const Step& step) : step_(step), call_(CallsOf(step)), uses_(step.blocks.size()), held_(step.blocks.size()) {
+Holders::Holders(const Step& step)
+    : step_(step), call_(CallsOf(step)), uses_(step.blocks.size()), held_(step.blocks.size()) {
   for (const Held& held : step.held) held_[held.block].push_back(held.call);
   for (uint32_t i = 0; i < step.ops.size(); ++i) {
     if (step.ops[i].parent != kNone || step.ops[i].node != kNone) continue;

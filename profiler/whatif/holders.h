@@ -3,8 +3,8 @@
 //
 // A recording of a Python program tells at the begin of each call of a module which blocks the variables of
 // the functions around it hold: these stand still until the call returns. Between the last call of a function
-// and its end, within what calls no modules, and in recordings without it, no fact tells when a variable goes.
-// Some things are certain enough, in PyTorch written as usual:
+// and its end, within what calls no modules, and in older recordings, no fact tells when a variable goes. Some
+// things are certain enough, in PyTorch written as usual:
 //
 //   block(x)                x is held by the call until block returns, as Python holds arguments
 //   q, k = f(x), g(x)       what meets in a matrix product or in attention was computed beside each other, so
