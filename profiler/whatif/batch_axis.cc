@@ -10,79 +10,13 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "profiler/whatif/batch_kinds.h"
 #include "profiler/whatif/tokens.h"
 
 namespace vramscope::whatif {
 namespace {
 
 using model::kNone;
-
-// How the batch passes through an operator.
-enum class Kind : uint8_t {
-  kElementwise,  // dimensions keep their places, or are aligned at the right when ranks differ
-  kLeading,      // indices: the dimensions of the index come first in the result
-  kMatrix,       // mm, addmm, bmm, baddbmm: rows of the first, columns of the second, the inner dimension is
-                 // summed
-  kReduction,    // dimensions of argument 1 are summed
-  kJoin,         // cat and repeat: as elementwise, and a dimension may have become longer
-  kFirstResult,  // only the first result can have it: gradients of weights and statistics do not
-  kRecurrent,    // cuDNN's recurrent networks: what they keep for backward is one row of bytes
-  kNever,        // no result has it
-  kFactory,      // no operand says anything: a first dimension of the batch's size is taken for it
-};
-
-constexpr std::pair<std::string_view, Kind> kKinds[] = {
-    {"aten::mm", Kind::kMatrix},
-    {"aten::addmm", Kind::kMatrix},
-    {"aten::_addmm_activation", Kind::kMatrix},
-    {"aten::bmm", Kind::kMatrix},
-    {"aten::baddbmm", Kind::kMatrix},
-    {"aten::sum", Kind::kReduction},
-    {"aten::mean", Kind::kReduction},
-    {"aten::amax", Kind::kReduction},
-    {"aten::amin", Kind::kReduction},
-    {"aten::var", Kind::kReduction},
-    {"aten::var_mean", Kind::kReduction},
-    {"aten::std", Kind::kReduction},
-    {"aten::all", Kind::kReduction},
-    {"aten::any", Kind::kReduction},
-    {"aten::argmax", Kind::kReduction},
-    {"aten::prod", Kind::kReduction},
-    {"aten::logsumexp", Kind::kReduction},
-    {"aten::linalg_vector_norm", Kind::kReduction},
-    {"aten::embedding", Kind::kLeading},
-    {"aten::index_select", Kind::kLeading},
-    {"aten::index", Kind::kLeading},
-    {"aten::cat", Kind::kJoin},
-    {"aten::stack", Kind::kJoin},
-    {"aten::repeat", Kind::kJoin},
-    {"aten::convolution_backward", Kind::kFirstResult},
-    {"aten::native_layer_norm_backward", Kind::kFirstResult},
-    {"aten::_fused_rms_norm_backward", Kind::kFirstResult},
-    {"aten::native_group_norm_backward", Kind::kFirstResult},
-    {"aten::native_batch_norm", Kind::kFirstResult},
-    {"aten::_native_batch_norm_legit", Kind::kFirstResult},
-    {"aten::cudnn_batch_norm", Kind::kFirstResult},
-    {"aten::native_batch_norm_backward", Kind::kFirstResult},
-    {"aten::cudnn_batch_norm_backward", Kind::kFirstResult},
-    {"aten::batch_norm_backward", Kind::kFirstResult},
-    {"aten::_batch_norm_with_update", Kind::kFirstResult},
-    {"aten::_cudnn_rnn", Kind::kRecurrent},
-    {"aten::embedding_dense_backward", Kind::kNever},
-    {"aten::nll_loss_forward", Kind::kNever},
-    {"aten::nll_loss2d_forward", Kind::kNever},
-    {"aten::item", Kind::kNever},
-};
-
-constexpr uint16_t kReserve = 3;  // the result of _cudnn_rnn that backward reads
-
-// Memory that an operator asks for before it knows what goes in: the operator around it decides.
-constexpr std::string_view kFactories[] = {
-    "aten::empty",         "aten::empty_strided", "aten::zeros",     "aten::ones",
-    "aten::full",          "aten::new_empty",     "aten::new_zeros", "aten::new_ones",
-    "aten::new_full",      "aten::arange",        "aten::rand",      "aten::randn",
-    "aten::resize_",       "aten::zero_",         "aten::fill_",     "aten::new_empty_strided",
-    "aten::scalar_tensor", "aten::randint"};
 
 class Follower {
  public:
@@ -111,6 +45,11 @@ class Follower {
     decided_.resize(step_.blocks.size(), false);
     for (uint32_t i = 0; i < step_.blocks.size(); ++i)
       decided_[i] = axis_.stride[i] != 0 || step_.blocks[i].begin == kBefore;
+    seen_.resize(step_.blocks.size(), false);
+    for (const Operand& operand : step_.operands) {
+      if (operand.block != kNone && KindOf(step_.ops[operand.op]) != Kind::kFactory)
+        seen_[operand.block] = true;
+    }
     for (const uint32_t op : step_.op_ends) Pass(step_.ops[op]);
     for (uint32_t i = 0; i < step_.blocks.size(); ++i) Settle(i);
     for (uint32_t i = 0; i < step_.blocks.size(); ++i) {
@@ -349,6 +288,15 @@ class Follower {
     return strides;
   }
 
+  // Whose memory a block is that no operator hands out: what a factory makes for the operator around it, and
+  // nothing else sees, is that operator's (the workspace of memory-efficient attention's backward).
+  [[nodiscard]] uint32_t OwnerOf(uint32_t block) {
+    uint32_t owner = step_.blocks[block].op;
+    while (!seen_[block] && KindOf(step_.ops[owner]) == Kind::kFactory && step_.ops[owner].parent != kNone)
+      owner = step_.ops[owner].parent;
+    return owner;
+  }
+
   // Gradients of parameters never grow; what an operator keeps to itself grows with what it works on, but for
   // a library's workspace and for the partial sums of reductions, whose size depends on how the device is
   // divided.
@@ -357,13 +305,10 @@ class Follower {
     if (block.accumulated < kForever) Set(i, {});
     if (!sequence_ && MatricesInWorkspace(step_, i) != 0) axis_.stride[i] = 1;
     if (decided_[i] || block.workspace || block.op == kNone || axis_.stride[i] != 0) return;
-    const uint32_t around = sequence_ ? kNone : step_.ops[block.op].parent;
-    // Bytes that do not tell that they are a tile for each head of each sample.
-    const bool tiles =
-        around != kNone && step_.NameOf(step_.ops[around]) == "aten::_efficient_attention_backward";
-    const Op& op = step_.ops[tiles ? around : block.op];
+    const Op& op = step_.ops[OwnerOf(i)];
     const Kind kind = KindOf(op);
     if (kind == Kind::kMatrix || kind == Kind::kReduction || kind == Kind::kFactory || !Reached(op)) return;
+    if (&op != &step_.ops[block.op] && (kind == Kind::kNever || kind == Kind::kFirstResult)) return;
     if (block.requested < static_cast<uint64_t>(axis_.batch) * 512) return;
     axis_.stride[i] = 1;
     ++axis_.internal;
@@ -373,6 +318,7 @@ class Follower {
   const bool sequence_;
   BatchAxis axis_;
   std::vector<bool> decided_;
+  std::vector<bool> seen_;  // by block: an operator that is no factory has it
   std::unordered_map<uint32_t, Kind> kinds_;
   std::set<int64_t> sizes_of_model_;  // of a sequence: dimensions of parameters
   bool coincides_ = false;            // one of them decided about a tensor

@@ -6,6 +6,8 @@
 #include <gtest/gtest.h>
 
 #include "profiler/whatif/batch_axis.h"
+#include "profiler/whatif/insert.h"
+#include "profiler/whatif/testing/loop.h"
 
 namespace vramscope::whatif {
 namespace {
@@ -169,6 +171,36 @@ TEST(RecurrentTest, TheMatricesInAWorkspaceDoNotGrowWithTheBatch) {
   scene.blocks.push_back({1, 2, step.blocks[1].requested, 1});
   ScaleBatch(step, axis, 24, scene);
   EXPECT_EQ(scene.blocks[0].bytes, 4'734'976u);
+}
+
+// The recorded loop, with memory that its gelu asks for through aten::empty, and whether aten::sum reads it.
+uint64_t StrideOfScratch(bool read) {
+  const Loop loop;
+  const whatif::Step recorded = loop.Read();
+  uint32_t gelu = 0;
+  while (recorded.NameOf(recorded.ops[gelu]) != "aten::gelu") ++gelu;
+  Inserter inserter(recorded, {});
+  const Position at = recorded.ops[gelu].begin + 0.1;
+  StepBlock scratch = CopyOf(recorded, InputsOf(recorded, recorded.ops[gelu])[0].block);
+  scratch.copy_of = model::kNone;
+  scratch.requested = 2 * kBatchBytes * 8;
+  scratch.begin = at + 0.1;
+  scratch.end = at + 0.5;
+  const uint32_t block = inserter.AddBlock(scratch);
+  const uint32_t made = inserter.Begin("aten::empty", gelu, model::kNone, at, {});
+  inserter.End(made, at + 0.2, {inserter.Matrix(block, 1, 8192)});
+  if (read)
+    inserter.End(inserter.Begin("aten::sum", gelu, model::kNone, at + 0.3, {inserter.Matrix(block, 1, 8192)}),
+                 at + 0.4, {});
+  whatif::Step step = std::move(inserter).Finish();
+  for (uint32_t i = 0; i < step.ops.size(); ++i)
+    if (step.NameOf(step.ops[i]) == "aten::empty") step.blocks[block].op = i;
+  return FollowBatch(step)->stride[block];
+}
+
+TEST(BatchScaleTest, WhatAnOperatorAsksAFactoryForAndKeepsToItselfGrows) {
+  EXPECT_NE(StrideOfScratch(false), 0u);
+  EXPECT_EQ(StrideOfScratch(true), 0u) << "what another operator reads is decided by that";
 }
 
 }  // namespace

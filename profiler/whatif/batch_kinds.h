@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the batch passes through PyTorch's operators: those that do not leave dimensions where they are.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <utility>
+
+namespace vramscope::whatif {
+
+// How the batch passes through an operator.
+enum class Kind : uint8_t {
+  kElementwise,  // dimensions keep their places, or are aligned at the right when ranks differ
+  kLeading,      // indices: the dimensions of the index come first in the result
+  kMatrix,       // mm, addmm, bmm, baddbmm: rows of the first, columns of the second, the inner dimension is
+                 // summed
+  kReduction,    // dimensions of argument 1 are summed
+  kJoin,         // cat and repeat: as elementwise, and a dimension may have become longer
+  kFirstResult,  // only the first result can have it: gradients of weights and statistics do not
+  kRecurrent,    // cuDNN's recurrent networks: what they keep for backward is one row of bytes
+  kNever,        // no result has it
+  kFactory,      // no operand says anything: a first dimension of the batch's size is taken for it
+};
+
+inline constexpr std::pair<std::string_view, Kind> kKinds[] = {
+    {"aten::mm", Kind::kMatrix},
+    {"aten::addmm", Kind::kMatrix},
+    {"aten::_addmm_activation", Kind::kMatrix},
+    {"aten::bmm", Kind::kMatrix},
+    {"aten::baddbmm", Kind::kMatrix},
+    {"aten::sum", Kind::kReduction},
+    {"aten::mean", Kind::kReduction},
+    {"aten::amax", Kind::kReduction},
+    {"aten::amin", Kind::kReduction},
+    {"aten::var", Kind::kReduction},
+    {"aten::var_mean", Kind::kReduction},
+    {"aten::std", Kind::kReduction},
+    {"aten::all", Kind::kReduction},
+    {"aten::any", Kind::kReduction},
+    {"aten::argmax", Kind::kReduction},
+    {"aten::prod", Kind::kReduction},
+    {"aten::logsumexp", Kind::kReduction},
+    {"aten::linalg_vector_norm", Kind::kReduction},
+    {"aten::embedding", Kind::kLeading},
+    {"aten::index_select", Kind::kLeading},
+    {"aten::index", Kind::kLeading},
+    {"aten::cat", Kind::kJoin},
+    {"aten::stack", Kind::kJoin},
+    {"aten::repeat", Kind::kJoin},
+    {"aten::convolution_backward", Kind::kFirstResult},
+    {"aten::native_layer_norm_backward", Kind::kFirstResult},
+    {"aten::_fused_rms_norm_backward", Kind::kFirstResult},
+    {"aten::native_group_norm_backward", Kind::kFirstResult},
+    {"aten::native_batch_norm", Kind::kFirstResult},
+    {"aten::_native_batch_norm_legit", Kind::kFirstResult},
+    {"aten::cudnn_batch_norm", Kind::kFirstResult},
+    {"aten::native_batch_norm_backward", Kind::kFirstResult},
+    {"aten::cudnn_batch_norm_backward", Kind::kFirstResult},
+    {"aten::batch_norm_backward", Kind::kFirstResult},
+    {"aten::_batch_norm_with_update", Kind::kFirstResult},
+    {"aten::_cudnn_rnn", Kind::kRecurrent},
+    {"aten::embedding_dense_backward", Kind::kNever},
+    {"aten::nll_loss_forward", Kind::kNever},
+    {"aten::nll_loss2d_forward", Kind::kNever},
+    {"aten::item", Kind::kNever},
+};
+
+inline constexpr uint16_t kReserve = 3;  // the result of _cudnn_rnn that backward reads
+
+// Memory that an operator asks for before it knows what goes in: the operator around it decides.
+inline constexpr std::string_view kFactories[] = {
+    "aten::empty",         "aten::empty_strided", "aten::zeros",     "aten::ones",
+    "aten::full",          "aten::new_empty",     "aten::new_zeros", "aten::new_ones",
+    "aten::new_full",      "aten::arange",        "aten::rand",      "aten::randn",
+    "aten::resize_",       "aten::zero_",         "aten::fill_",     "aten::new_empty_strided",
+    "aten::scalar_tensor", "aten::randint"};
+
+}  // namespace vramscope::whatif
