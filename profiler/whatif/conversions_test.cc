@@ -16,11 +16,22 @@ constexpr uint64_t kBatch = 1024 * kRow;
 constexpr uint64_t kColumn = 1024 * 4;
 constexpr uint64_t kWeight = 64 * kRow;
 constexpr uint64_t kFilterBytes = 32 * 32 * 4;
+constexpr uint64_t kSmallFilterBytes = 4 * 4 * 4;
 constexpr int kKept = 6;
 
 // batch ─ to(float32) ─ [a norm, in a module] ─ linear ─► out, three times. What a line of the program works
 // on is freed with the line.
-enum class Body : uint8_t { kMoves, kMovesOnly, kNorm, kBack, kCaller, kMask, kAttention, kConvolution };
+enum class Body : uint8_t {
+  kMoves,
+  kMovesOnly,
+  kNorm,
+  kBack,
+  kCaller,
+  kMask,
+  kAttention,
+  kConvolution,
+  kConvolutionBackward
+};
 
 class Program {
  public:
@@ -176,6 +187,20 @@ class Program {
     s_.Free("out");
   }
 
+  // [8, 4, 64, 32] -> the same: four channels are whole vectors of floats, and half of one in 16 bits.
+  void ConvolutionBackward() {
+    static constexpr const char* kImage[] = {"8,4,64,32", "8192,2048,32,1"};
+    static constexpr const char* kFilter[] = {"4,4,1,1", "4,1,1,1"};
+    s_.Op("aten::convolution_backward", [&] {
+      Tensor("batch", kImage, 0, 0);
+      Tensor("batch", kImage, 0, 1);
+      Tensor("weight", kFilter, 0, 2);
+      s_.Alloc("out", kBatch).Alloc("workspace", 2 * kBatch + kSmallFilterBytes).Free("workspace");
+      Tensor("out", kImage, trace::kTensorIsOutput, 0);
+    });
+    s_.Free("out");
+  }
+
   void Call() {
     s_.Module("", [&] {
       if (body_ == Body::kCaller) return Caller();
@@ -184,6 +209,7 @@ class Program {
       if (body_ == Body::kMask) return Mask();
       if (body_ == Body::kAttention) return Attention();
       if (body_ == Body::kConvolution) return Convolution();
+      if (body_ == Body::kConvolutionBackward) return ConvolutionBackward();
       if (body_ == Body::kMoves) {
         To("batch");
         return Linear("batch");
@@ -256,6 +282,13 @@ TEST(ConversionsTest, HeadsThatFlashAttentionReturnsOneAfterTheOtherAreCopiedToB
 TEST(ConversionsTest, AConvolutionInSixteenBitsConvertsItsResultToo) {
   EXPECT_EQ(Program(Body::kConvolution).Peak(), kWeights + 3 * kBatch + kFilterBytes);
   EXPECT_EQ(Program(Body::kConvolution).PeakInLow(), kHalfWeights + 4 * kBatch / 2 + kFilterBytes / 2);
+}
+
+// Vectors have 16 bytes in either type: four channels take as much in 16 bits as in float.
+TEST(ConversionsTest, WhatAConvolutionsBackwardConvertsIsFilledUpToWholeVectors) {
+  EXPECT_EQ(Program(Body::kConvolutionBackward).Peak(), kWeights + 4 * kBatch + 512);
+  EXPECT_EQ(Program(Body::kConvolutionBackward).PeakInLow(),
+            kHalfWeights + 2 * kBatch / 2 + 2 * kBatch + 512);
 }
 
 }  // namespace

@@ -103,11 +103,13 @@ class Kernels {
     return blocks;
   }
 
-  // Work space and reserves of cuDNN are bytes; they hold elements of the type that it works on.
+  // Work space and reserves of cuDNN are bytes; they hold elements of the type that it works on. The gradient
+  // of a bias is a sum of PyTorch's, whose partial sums are floats in any type.
   void Halve(uint32_t index) {
     const Op& op = step_.ops[index];
     if (!IsLow(op)) return;
     for (const uint32_t block : Inside(index)) {
+      if (step_.NameOf(step_.ops[step_.blocks[block].op]) == "aten::sum") continue;
       if (!handed_[block]) HalveBlock(block);
       if (!handed_[block]) ConvertChannels(op, block);
     }
