@@ -289,12 +289,17 @@ class Follower {
   }
 
   // Whose memory a block is that no operator hands out: what a factory makes for the operator around it, and
-  // nothing else sees, is that operator's (the workspace of memory-efficient attention's backward).
+  // is gone with that without that anything else has seen it, is that operator's (the workspace of
+  // memory-efficient attention's backward). Not what cuDNN's recurrent networks work in: that was the same
+  // with half and with twice the batch.
   [[nodiscard]] uint32_t OwnerOf(uint32_t block) {
-    uint32_t owner = step_.blocks[block].op;
+    const uint32_t made = step_.blocks[block].op;
+    uint32_t owner = made;
     while (!seen_[block] && KindOf(step_.ops[owner]) == Kind::kFactory && step_.ops[owner].parent != kNone)
       owner = step_.ops[owner].parent;
-    return owner;
+    const bool own = step_.blocks[block].end < step_.ops[owner].end &&
+                     !step_.NameOf(step_.ops[owner]).starts_with("aten::_cudnn_rnn");
+    return own ? owner : made;
   }
 
   // Gradients of parameters never grow; what an operator keeps to itself grows with what it works on, but for
