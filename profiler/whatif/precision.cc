@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <span>
+#include <unordered_map>
 
 #include "profiler/whatif/autocast_rules.h"
 #include "profiler/whatif/holders.h"
@@ -172,8 +173,10 @@ class Retyped {
     if (!versions_.Known(block) || step_.blocks[block].begin == kBefore) return;
     const bool leaf = step_.nodes[node].op == kNone;
     if (leaf) {
-      if (versions_.TypeOf(block) != leaf_ && step_.blocks[block].accumulated < kForever)
-        versions_.CastGradient(block, leaf_, moments_.OfLeaf(gradient, op.begin), gradient);
+      if (versions_.TypeOf(block) == leaf_ || step_.blocks[block].accumulated >= kForever) return;
+      const auto sum = last_added_.find(block);
+      const Operand& last = sum == last_added_.end() ? gradient : sum->second;
+      versions_.CastGradient(block, leaf_, moments_.OfLeaf(last, op.begin), gradient);
       return;
     }
     if (versions_.TypeOf(block) == wanted) return;
@@ -192,14 +195,28 @@ class Retyped {
                        [&](const Operand& result) { return versions_.HasWiderCopy(result.block); });
   }
 
+  // Of a parameter that is used several times autocast keeps one copy, so that one node converts its
+  // gradient: what comes from each use is added up before.
+  [[nodiscard]] bool AddsBeforeCast(const Op& op, uint32_t node) const {
+    const std::span<const Operand> added = Inputs(op);
+    return step_.nodes[node].op == kNone && leaf_ != low_ && added.size() > 1 &&
+           std::all_of(added.begin(), added.begin() + 2, [&](const Operand& operand) {
+             return IsFloat(operand) && versions_.Known(operand.block) &&
+                    versions_.TypeOf(operand.block) == low_ &&
+                    (last_added_.contains(operand.block) || moments_.ByANode(operand.block));
+           });
+  }
+
   // The engine adds two gradients of one tensor: both have its type by then.
   void Accumulate(const Op& op, bool out_of_place) {
     if (op.output_count == 0 || !IsFloat(Outputs(op)[0])) return;
     const uint32_t result = Outputs(op)[0].block;
     const uint32_t node = consumers_.Next(result, op.end);
     if (node == kNone) return;
+    const bool before = AddsBeforeCast(op, node);
+    if (before) last_added_[result] = Inputs(op)[1];
     for (const Operand& operand : Inputs(op)) {
-      if (IsFloat(operand) && versions_.Known(operand.block) &&
+      if (!before && IsFloat(operand) && versions_.Known(operand.block) &&
           versions_.TypeOf(operand.block) != expected_[node])
         versions_.Cast(operand.block, expected_[node], moments_.OfAdded(operand, op.begin, node), kNone,
                        operand);
@@ -349,6 +366,7 @@ class Retyped {
   std::vector<uint32_t> saved_version_;
   std::vector<Uncast> uncast_;
   std::vector<std::pair<uint32_t, uint32_t>> hidden_;
+  std::unordered_map<uint32_t, Operand> last_added_;  // by sum of gradients in the low type: what came last
   std::vector<std::vector<uint32_t>> nodes_of_;
 };
 
