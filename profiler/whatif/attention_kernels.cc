@@ -13,9 +13,9 @@ namespace {
 using model::kNone;
 
 constexpr uint64_t kFloat = 4;
-constexpr uint64_t kSeed = 8, kSeeds = 16;        // of dropout, kept without it too
-constexpr uint64_t kMaskUnit = 8;                 // elements that a row of an added mask is aligned to
-constexpr uint64_t kRowUnit = 32;                 // rows that memory-efficient attention pads its sums to
+constexpr uint64_t kSeed = 8, kSeeds = 16;  // of dropout, kept without it too
+constexpr uint64_t kMaskUnit = 8;           // elements that a row of an added mask is aligned to
+constexpr uint64_t kRowUnit = 32;           // rows that memory-efficient attention pads its sums to
 
 uint64_t UpTo(uint64_t value, uint64_t unit) { return (value + unit - 1) / unit * unit; }
 

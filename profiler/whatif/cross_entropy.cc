@@ -17,7 +17,7 @@ using model::kNone;
 
 constexpr uint64_t kFloat = 4, kIndex = 8;
 constexpr Position kHair = 1e-6;
-constexpr int64_t kMostParts = 3;                 // that are written out: the others are like the second
+constexpr int64_t kMostParts = 3;  // that are written out: the others are like the second
 
 class Finder {
  public:
