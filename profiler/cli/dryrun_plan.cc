@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "profiler/cli/recording_options.h"
 #include "profiler/cli/size_text.h"
 #include "profiler/cli/terminal.h"
 #include "profiler/cli/verb.h"
@@ -176,20 +177,36 @@ const VerbHelp& DryrunHelp() {
         "Draw large random weights on the CPU as the command does; default: leave them empty."},
        {"output", 'o', "FILE", "Keep the trace there."},
        {"depth", '\0', "light|auto|deep|all", "How much is recorded, as for `vramscope record`."},
+       {"stacks", '\0', "none|python|native|all", "Where in the code, in deep steps."},
+       {"embed-source", '\0', nullptr,
+        "Put the source files of your program that stacks name into the trace; with --stacks."},
        {"json", '\0', nullptr,
         "Print one JSON document instead (docs/json.md); the command's own output goes to stderr."}}};
   return help;
 }
+
+namespace {
+
+Status ReadRecording(const Arguments& arguments, DryrunPlan& plan) {
+  collector::RecordOptions options;
+  plan.depth = arguments.Get("depth");
+  if (!plan.depth.empty()) options.depth = plan.depth;
+  if (Status read = ReadStacks(arguments, options); !read.ok()) return read;
+  plan.stacks = options.stacks;
+  plan.embed_source = options.embed_source;
+  return CheckChoice("depth", options.depth, {"light", "auto", "deep", "all"});
+}
+
+}  // namespace
 
 Result<DryrunPlan> PlanFrom(const Arguments& arguments, const std::vector<collector::GpuModel>& models) {
   DryrunPlan plan;
   plan.command = arguments.positionals();
   plan.keep_init = arguments.Has("keep-init");
   plan.output = arguments.Get("output");
-  plan.depth = arguments.Get("depth");
   for (const Status& status :
        {ReadDevice(arguments, models, plan), ReadSteps(arguments, plan), ReadRank(arguments, plan),
-        ReadBatches(arguments, plan), ReadShuffles(arguments, plan)}) {
+        ReadBatches(arguments, plan), ReadShuffles(arguments, plan), ReadRecording(arguments, plan)}) {
     if (!status.ok()) return status.error();
   }
   if (plan.command.empty())

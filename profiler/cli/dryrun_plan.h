@@ -39,6 +39,8 @@ struct DryrunPlan {
   uint64_t shuffles = 0;  // orders of the data to try, the program's own first; 0 = not asked for
   std::string output;     // of the trace; empty = not kept
   std::string depth;      // empty = the recorder's own choice
+  std::string stacks;     // the same
+  bool embed_source = false;
   std::map<std::string, std::string> environment;  // more variables for the command
 };
 

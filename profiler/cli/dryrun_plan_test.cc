@@ -33,6 +33,16 @@ TEST(DryrunPlanTest, StopsWhenThePeakIsStableUnlessToldOtherwise) {
   EXPECT_THAT(Complaint({"--gpu", "small", "--steps", "0", "--", "x"}), HasSubstr("a number from 1"));
 }
 
+TEST(DryrunPlanTest, SourceIsEmbeddedWhereStacksAreRecorded) {
+  const auto plan = Plan({"--gpu", "small", "--stacks", "python", "--embed-source", "--", "x"});
+  EXPECT_EQ(plan->stacks, "python");
+  EXPECT_TRUE(plan->embed_source);
+  EXPECT_THAT(Complaint({"--gpu", "small", "--embed-source", "--", "x"}), HasSubstr("Add --stacks python"));
+  EXPECT_THAT(Complaint({"--gpu", "small", "--stacks", "all", "--depth", "light", "--", "x"}),
+              HasSubstr("--depth light has none"));
+  EXPECT_THAT(Complaint({"--gpu", "small", "--depth", "much", "--", "x"}), HasSubstr("--depth is one of"));
+}
+
 TEST(DryrunPlanTest, AllGpusMeansARunOnTheLargest) {
   const auto plan = Plan({"--gpu", "all:2", "--", "x"});
   EXPECT_EQ(plan->device.gpu.name, "large");

@@ -143,6 +143,8 @@ Result<collector::RecordOptions> DryrunRunner::OptionsFor(const std::vector<std:
   options.output = plan_.output.empty() ? scratch + "/run.vms" : plan_.output;
   options.device = "cuda";
   if (!plan_.depth.empty()) options.depth = plan_.depth;
+  if (!plan_.stacks.empty()) options.stacks = plan_.stacks;
+  options.embed_source = plan_.embed_source;
   options.version = VRAMSCOPE_VERSION;
   if (const auto checked = collector::CheckCommand(command); !checked.ok()) return checked.error();
   Result<collector::Installation> installation = collector::FindInstallation();

@@ -6,16 +6,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <initializer_list>
 
 #include "profiler/cli/arguments.h"
 #include "profiler/cli/recording_line.h"
+#include "profiler/cli/recording_options.h"
 #include "profiler/cli/size_text.h"
 #include "profiler/cli/terminal.h"
 #include "profiler/cli/verb.h"
@@ -62,15 +61,6 @@ const VerbHelp& RecordHelp() {
 }
 
 namespace {
-
-Status CheckChoice(const char* option, const std::string& value,
-                   std::initializer_list<std::string_view> choices) {
-  if (std::find(choices.begin(), choices.end(), value) != choices.end()) return {};
-  std::string listed;
-  for (const std::string_view choice : choices)
-    listed += fmt::format("{}{}", listed.empty() ? "" : ", ", choice);
-  return Error{fmt::format("--{} is one of {}, not '{}'.", option, listed, Printable(value))};
-}
 
 // Whether `text` is "2-4" or "3"; steps count from 1.
 bool IsStepRange(std::string_view text) {
@@ -124,8 +114,6 @@ Result<collector::RecordOptions> OptionsFrom(const Arguments& arguments) {
   options.device = arguments.Get("device", options.device);
   options.depth = arguments.Get("depth", options.depth);
   options.deep_steps = arguments.Get("deep-steps", options.deep_steps);
-  options.stacks = arguments.Get("stacks", options.stacks);
-  options.embed_source = arguments.Has("embed-source");
   options.emit_nvtx_mem = arguments.Has("emit-nvtx-mem");
   options.cupti = arguments.Get("cupti", options.cupti);
   options.version = VRAMSCOPE_VERSION;
@@ -133,19 +121,8 @@ Result<collector::RecordOptions> OptionsFrom(const Arguments& arguments) {
   for (const Status& status : {CheckChoice("device", options.device, {"auto", "cpu", "cuda", "all"}),
                                CheckChoice("depth", options.depth, {"light", "auto", "deep", "all"}),
                                CheckChoice("cupti", options.cupti, {"auto", "off", "on"}),
-                               CheckChoice("stacks", options.stacks, {"none", "python", "native", "all"}),
-                               CheckSteps(options.deep_steps)}) {
+                               CheckSteps(options.deep_steps), ReadStacks(arguments, options)}) {
     if (!status.ok()) return status.error();
-  }
-  if (options.stacks != "none" && options.depth == "light") {
-    return Error{fmt::format(
-        "--stacks {} is recorded in deep steps, and --depth light has none. Leave out one of the two.",
-        options.stacks)};
-  }
-  if (options.embed_source && options.stacks == "none") {
-    return Error{
-        "--embed-source embeds the files that recorded stacks name, and none are recorded. Add --stacks "
-        "python."};
   }
   if (options.command.empty()) return Error{"record needs a command: vramscope record -- python train.py"};
   if (arguments.Has("black-box")) {

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Options that the verbs which record a command have in common.
+#pragma once
+
+#include <initializer_list>
+#include <string>
+#include <string_view>
+
+#include "profiler/cli/arguments.h"
+#include "profiler/collector/record.h"
+
+namespace vramscope::cli {
+
+Status CheckChoice(const char* option, const std::string& value,
+                   std::initializer_list<std::string_view> choices);
+
+// --stacks and --embed-source, into `options`, whose depth is known; an error where they record nothing.
+Status ReadStacks(const Arguments& arguments, collector::RecordOptions& options);
+
+}  // namespace vramscope::cli
