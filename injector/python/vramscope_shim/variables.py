@@ -28,7 +28,9 @@ NOBODY_ELSE = 3  # references to a frame's dictionary: the frame's, a variable, 
 class Variables:
     def __init__(self, torch: Any) -> None:
         self._call = torch.nn.Module._call_impl.__code__
-        self._parameter = torch.nn.Parameter
+        self._tensor = torch.Tensor
+        # By id: a class may have an odd metaclass that cannot be hashed.
+        self._passed_over = {id(kind) for kind in (torch.nn.Parameter, int, float, bool, str, type(None))}
 
     def tell(self, frame: Any) -> None:
         """`frame`: below the call of the module that begins. Told is up to the call of the module around it."""
@@ -39,15 +41,19 @@ class Variables:
                 frame = frame.f_back if frame is not None else None
                 if frame is None or frame.f_code is self._call:
                     return
-                if frame.f_code.co_flags & FAST_LOCALS:
+                # Torch's own frames hold the arguments of the call around, which its operators show.
+                if frame.f_code.co_flags & FAST_LOCALS and frame.f_code.co_filename != self._call.co_filename:
                     self._tell_frame(frame)
 
     def _tell_frame(self, frame: Any) -> None:
         variables = frame.f_locals
         try:
-            for name, value in list(variables.items()):
-                for tensor in _tensors(value):
-                    if type(tensor) is self._parameter:
+            for name, value in variables.items():
+                kind = type(value)
+                if id(kind) in self._passed_over:
+                    continue
+                for tensor in (value,) if kind is self._tensor else _tensors(value):
+                    if id(type(tensor)) in self._passed_over:
                         continue
                     for _, part, address, size in storage.places(tensor):
                         native.label(native.Role.HELD, native.Source.VARIABLE, address, size, native.intern(name), part._cdata)
