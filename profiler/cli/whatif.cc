@@ -45,7 +45,9 @@ const VerbHelp& WhatifHelp() {
        {"accumulate", '\0', "K", "The batch in K parts, one optimizer step for all of them."},
        {"checkpoint", '\0', "all|every:K|PATHS",
         "Modules whose activations backward computes again: all blocks,\nevery K-th, or paths such as "
-        "'layers.*,head'; all,ops:matmul keeps\nwhat products of matrices return."},
+        "'layers.*,head'; all,ops:matmul keeps\nwhat products of matrices return; all,inputs:embed: what "
+        "these modules\n"
+        "return requires gradients, though frozen."},
        {"optimizer", '\0', "NAME[:WAY]",
         "sgd, momentum, adam, adamw or adafactor; :foreach, :for-loop or\n:fused; adam8bit or adamw8bit."},
        {"offload", '\0', "WHAT[:GB/s]",

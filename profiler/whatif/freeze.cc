@@ -6,6 +6,7 @@
 #include <span>
 
 #include "profiler/whatif/holders.h"
+#include "profiler/whatif/input_gradients.h"
 #include "profiler/whatif/parameters.h"
 
 namespace vramscope::whatif {
@@ -30,6 +31,7 @@ class Freezer {
   Step Run() && {
     DropWork();
     DropSaves();
+    HoldLeaves();
     return std::move(changed_);
   }
 
@@ -64,6 +66,11 @@ class Freezer {
         any |= trains[input.block];
       }
       made_[node] = any || !asked;
+      for (const Operand& output : Outputs(op)) {
+        if (made_[node] || (output.flags & kAsksForGradient) == 0 || output.block == kNone) continue;
+        made_[node] = true;  // in the place of what takes up the gradient of a leaf
+        leaves_.emplace_back(node, output.block);
+      }
       for (const Operand& output : Outputs(op)) {
         if (output.block != kNone) trains[output.block] = made_[node];
       }
@@ -218,6 +225,20 @@ class Freezer {
     changed_.saved = std::move(left);
   }
 
+  // A leaf and its gradient are there as long as the graph is, which the loss has until it has another value.
+  void HoldLeaves() {
+    const Position end = step_.length - kHair;
+    for (const auto& [node, leaf] : leaves_) {
+      changed_.blocks[leaf].end = end;
+      for (const Op& op : step_.ops) {
+        if (op.node != node || op.parent != kNone || op.name != step_.nodes[node].name || op.input_count == 0)
+          continue;
+        const uint32_t gradient = Inputs(op)[0].block;
+        if (gradient != kNone) changed_.blocks[gradient].end = end;
+      }
+    }
+  }
+
   const Step& step_;
   Step changed_;
   std::set<std::string_view> names_;          // of frozen parameters
@@ -225,6 +246,7 @@ class Freezer {
   std::vector<bool> run_;                     // by operator of backward
   std::vector<std::vector<uint32_t>> users_;  // by block: operators that it is an operand or a result of
   std::vector<bool> needed_;                  // by block: of backward
+  std::vector<std::pair<uint32_t, uint32_t>> leaves_;  // node, block: what the program asks a gradient of
 };
 
 }  // namespace

@@ -6,6 +6,9 @@
 
 #include <algorithm>
 
+#include "profiler/whatif/input_gradients.h"
+#include "profiler/whatif/kept_ops.h"
+
 namespace vramscope::whatif {
 namespace {
 
@@ -114,6 +117,24 @@ TEST_F(FreezeBackwardTest, WhatOnlyAFrozenGradientNeededIsNot) {
   EXPECT_EQ(frozen.blocks[of_query_].requested, 0u);
   EXPECT_EQ(frozen.blocks[scratch_].requested, 0u) << "its operator does not run";
   EXPECT_EQ(frozen.blocks[of_bias_].requested, 512u);
+}
+
+// What enable_input_require_grads() does to what an embedding returns.
+TEST_F(FreezeBackwardTest, WhatAFrozenModuleReturnsStaysAsALeafWhereItsGradientIsAskedFor) {
+  const auto all = [](uint32_t) { return true; };
+  EXPECT_LT(Frozen(step_, all).blocks[out_].end, 200);
+  EXPECT_EQ(Frozen(step_, all).nodes[0].end, kForever);
+  for (Operand& operand : step_.operands) {
+    if (operand.op == 0 && operand.block == out_) operand.flags |= kAsksForGradient;
+  }
+  EXPECT_GT(Frozen(step_, all).blocks[out_].end, 299);
+  EXPECT_EQ(Frozen(step_, all).nodes[0].end, 130);
+}
+
+TEST(CheckpointChoiceTest, ModulesWhoseResultsRequireGradientsAreNamedBehindInputs) {
+  EXPECT_EQ(ParseCheckpoint("all,inputs:embed+tables.*")->inputs, "embed,tables.*");
+  EXPECT_EQ(ParseCheckpoint("inputs:embed")->modules, "all");
+  EXPECT_FALSE(ParseCheckpoint("all,inputs:").ok());
 }
 
 }  // namespace

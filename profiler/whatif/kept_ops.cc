@@ -10,6 +10,7 @@ namespace {
 using model::kNone;
 
 constexpr std::string_view kOps = "ops:";
+constexpr std::string_view kInputs = "inputs:";
 
 // What stands for several: the operators below autograd, which is where a policy is asked.
 struct Family {
@@ -49,6 +50,13 @@ Result<CheckpointChoice> ParseCheckpoint(std::string_view value) {
   for (std::string_view rest = value; !rest.empty();) {
     std::string_view part = rest.substr(0, rest.find(','));
     rest.remove_prefix(std::min(part.size() + 1, rest.size()));
+    if (part.starts_with(kInputs)) {
+      choice.inputs = part.substr(kInputs.size());
+      std::replace(choice.inputs.begin(), choice.inputs.end(), '+', ',');
+      if (choice.inputs.empty())
+        return Error{"--checkpoint inputs: needs modules whose results require gradients: inputs:embed."};
+      continue;
+    }
     if (part.substr(0, kOps.size()) != kOps) {
       choice.modules += (choice.modules.empty() ? "" : ",") + std::string(part);
       continue;
@@ -62,7 +70,7 @@ Result<CheckpointChoice> ParseCheckpoint(std::string_view value) {
     if (choice.operators.empty())
       return Error{"--checkpoint ops: needs operators whose results are kept: ops:matmul+attention."};
   }
-  if (choice.modules.empty() && !choice.operators.empty()) choice.modules = "all";
+  if (choice.modules.empty() && !(choice.operators.empty() && choice.inputs.empty())) choice.modules = "all";
   return choice;
 }
 

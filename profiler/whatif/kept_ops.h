@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Selective checkpointing: operators whose results are kept while everything around them is computed again.
+// What is said of checkpointing: modules, what they keep, and what requires gradients in front of them.
 #pragma once
 
 #include <string>
@@ -10,14 +10,16 @@
 
 namespace vramscope::whatif {
 
-// "layers.*,ops:matmul+attention" taken apart.
+// "layers.*,ops:matmul+attention,inputs:embed" taken apart.
 struct CheckpointChoice {
   std::string modules;                 // "layers.*"; "all" where only operators are named
   std::vector<std::string> operators;  // "aten::mm", ...; empty: everything is computed again
+  std::string inputs;                  // modules whose results require gradients, with commas; may be empty
 };
 
 // Operators by their names without "aten::", and matmul, attention, convolution for all that do that, with +
-// between them. Fails with a sentence when there is nothing behind "ops:".
+// between them. Modules behind "inputs:" are written so too. Fails with a sentence when
+// there is nothing behind "ops:" or "inputs:".
 [[nodiscard]] Result<CheckpointChoice> ParseCheckpoint(std::string_view value);
 
 // Operators of forward that are called so and stand in no other one that is, in order. Fails with a sentence

@@ -48,6 +48,11 @@ class Lever {
   [[nodiscard]] virtual std::vector<std::string> Settings(const Step& /*step*/) const { return {}; }
   // Whether it also changes programs that only run their model forward.
   [[nodiscard]] virtual bool ChangesForward() const { return false; }
+  // What the change does to the step ahead of all others: which tensors require gradients decides what levers
+  // that freeze leave. Nothing: it begins with Rewrite. An error is told by Apply again.
+  [[nodiscard]] virtual std::optional<Result<Step>> Prepare(const Step&, std::string_view /*value*/) const {
+    return {};
+  }
   // For a change of what operators compute with: the step as it would have been recorded. Predict makes the
   // scene anew from it, and asks it in the place of the recorded one from then on. Nothing: the lever changes
   // the scene.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The lever that checkpoints modules.
 #include "profiler/whatif/checkpointer.h"
+#include "profiler/whatif/input_gradients.h"
 #include "profiler/whatif/kept_ops.h"
 #include "profiler/whatif/lever.h"
 #include "profiler/whatif/segments.h"
@@ -12,7 +13,7 @@ class Checkpoint final : public Lever {
  public:
   const LeverInfo& info() const override {
     static constexpr LeverInfo kInfo = {
-        "checkpoint", "all | every:K | PATHS, also with ,ops:matmul+attention",
+        "checkpoint", "all | every:K | PATHS, also with ,ops:matmul+attention or ,inputs:PATHS",
         "activations of these modules are computed again in backward",
         "modules, operators and saved tensors (a deep step of a Python program)"};
     return kInfo;
@@ -24,6 +25,12 @@ class Checkpoint final : public Lever {
     return CheckpointFamilies(step);
   }
 
+  std::optional<Result<Step>> Prepare(const Step& step, std::string_view value) const override {
+    const Result<CheckpointChoice> choice = ParseCheckpoint(value);
+    if (!choice.ok() || choice->inputs.empty()) return {};
+    return AskingForGradients(step, choice->inputs);
+  }
+
   Result<Outcome> Apply(const Step& step, std::string_view value, Scene& scene) const override {
     if (step.backward.size() != 1) {
       return Error{"the recorded step has " + std::to_string(step.backward.size()) +
@@ -33,6 +40,7 @@ class Checkpoint final : public Lever {
     if (!choice.ok()) return choice.error();
     const auto calls = ChooseNestedSegments(step, choice->modules);
     if (!calls.ok()) return calls.error();
+    if (const auto asking = AskingForGradients(step, choice->inputs); !asking.ok()) return asking.error();
     const Result<std::vector<uint32_t>> kept_ops = FindKeptOps(step, choice->operators);
     if (!kept_ops.ok()) return kept_ops.error();
     const Checkpointer checkpointer(step, *calls, *kept_ops);
@@ -59,6 +67,9 @@ class Checkpoint final : public Lever {
           "x = checkpoint(block, x, use_reentrant=False, context_fn=keep)    # instead of x = block(x), " +
           number;
     }
+    if (!choice->inputs.empty())
+      outcome.code += "\nmodel.enable_input_require_grads()    # what " + choice->inputs +
+                      " returns: gradient_checkpointing_enable() of transformers does that";
     return outcome;
   }
 };

@@ -81,12 +81,18 @@ Result<Baseline> MakeBaseline(const Step& step, const classify::Analysis& analys
 std::optional<Result<const Predictor::Rewritten*>> Predictor::Rewrite(const Lever& lever,
                                                                       const std::string& value,
                                                                       const Step& step, std::string* chain) {
-  const std::string key = *chain + lever.info().name + "=" + value + " ";
+  return Keep(std::string(lever.info().name) + "=" + value + " ", chain,
+              [&] { return lever.Rewrite(step, value); });
+}
+
+std::optional<Result<const Predictor::Rewritten*>> Predictor::Keep(
+    const std::string& link, std::string* chain, const std::function<std::optional<Result<Step>>()>& make) {
+  const std::string key = *chain + link;
   if (const auto found = rewritten_.find(key); found != rewritten_.end()) {
     *chain = key;
     return found->second.get();
   }
-  std::optional<Result<Step>> made = lever.Rewrite(step, value);
+  std::optional<Result<Step>> made = make();
   if (!made) return std::nullopt;
   if (!made->ok()) return made->error();
   auto kept = std::make_unique<Rewritten>();
@@ -103,6 +109,15 @@ Changed Predictor::Change(std::vector<Asked> asked) {
   changed.scene = baseline_.scene;
   changed.step = &step_;
   std::string chain;  // of the levers that wrote changed.step
+  for (const Asked& question : asked) {
+    const Lever* const lever = FindLever(question.lever);
+    if (lever == nullptr || step_.OnlyForward()) continue;
+    const auto prepared = Keep("before " + question.lever + "=" + question.value + " ", &chain,
+                               [&] { return lever->Prepare(*changed.step, question.value); });
+    if (!prepared || !prepared->ok()) continue;
+    changed.step = &(**prepared)->step;
+    changed.scene = (**prepared)->scene;
+  }
   for (Asked& question : asked) {
     const Lever* const lever = FindLever(question.lever);
     if (lever == nullptr) {

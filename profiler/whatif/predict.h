@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -98,6 +99,9 @@ class Predictor {
   // Nothing: the lever rewrites no step. `chain`, of what has written `step`, is added to.
   std::optional<Result<const Rewritten*>> Rewrite(const Lever& lever, const std::string& value,
                                                   const Step& step, std::string* chain);
+  // What `make` makes of what `chain` names, made once; `link` is added to the chain.
+  std::optional<Result<const Rewritten*>> Keep(const std::string& link, std::string* chain,
+                                               const std::function<std::optional<Result<Step>>()>& make);
 
   const Step& step_;
   const Baseline& baseline_;

@@ -14,7 +14,7 @@ class Facts(NamedTuple):
     freeze: Tuple[str, str]  # the blocks, and all but the head; where the head is the embedding too, all but this
     impossible: Tuple[str, ...] = ()  # parts of the names of changes for which the code has no switch
     inner: str = ""  # modules to prune, when it is the inner widths of MLPs alone, since the program is written for its heads
-    checkpointed: str = "all"  # modules that its own switch wraps, where these are not the blocks
+    checkpointed: str = "all"  # modules that its own switch wraps, where these are not the blocks; and what it lets require gradients
 
 
 NO_BLOCKS = ("checkpoint",)  # or no switch for them
@@ -29,28 +29,28 @@ DEVELOPMENT: Dict[str, Facts] = {
     "convolutional": Facts((8, 16, 32), ("blocks.*", "stem,blocks.*"), (*NO_LINEAR, *NO_TOKENS)),
     "recurrent": Facts((8, 12, 16), ("lstm", "table,lstm"), (*NO_BLOCKS, *NO_LINEAR, "fsdp", "zero2")),
     "resnet50": Facts((8, 12, 16), ("layer1,layer2", "conv1,bn1,layer1,layer2,layer3,layer4"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS)),
-    "bert": Facts((4, 8, 8), ("bert.encoder.layer.*", "bert"), inner=":bert.encoder.layer.*.intermediate"),
-    "gpt2": Facts((4, 8, 8), ("transformer.h.*", "transformer.h.*"), ONE_RANK, ":transformer.h.*.mlp"),
-    "llama": Facts((4, 8, 8), ("model.layers.*", "model"), NO_WIDTHS),
+    "bert": Facts((4, 8, 8), ("bert.encoder.layer.*", "bert"), inner=":bert.encoder.layer.*.intermediate", checkpointed="all,inputs:bert.embeddings.word_embeddings"),
+    "gpt2": Facts((4, 8, 8), ("transformer.h.*", "transformer.h.*"), ONE_RANK, ":transformer.h.*.mlp", checkpointed="all,inputs:transformer.wte"),
+    "llama": Facts((4, 8, 8), ("model.layers.*", "model"), NO_WIDTHS, checkpointed="all,inputs:model.embed_tokens"),
     "vit": Facts((8, 12, 16), ("vit.encoder.layer.*,vit.layers.*", "vit"), (*ONE_RANK, *NO_TOKENS), ":vit.encoder.layer.*.intermediate,vit.layers.*.mlp"),
-    "t5": Facts((4, 8, 8), ("encoder", "encoder"), NO_WIDTHS),
+    "t5": Facts((4, 8, 8), ("encoder", "encoder"), NO_WIDTHS, checkpointed="all,inputs:encoder.embed_tokens+decoder.embed_tokens"),
     "unet": Facts((4, 8, 16), ("down.*", "down.*,up.*"), (*NO_LINEAR, *NO_TOKENS)),
     "gan": Facts((8, 16, 32), ("maker", "maker"), (*NO_BLOCKS, *NO_LINEAR, *NOT_SHARDED, "freeze", *NO_TOKENS)),
     # Looked at once, and looked into since.
     "convnext": Facts((8, 12, 16), ("convnext.encoder", "convnext"), (*NO_BLOCKS, *NO_WIDTHS, *NO_TOKENS)),
-    "moe": Facts((4, 4, 4), ("model.layers.*", "model"), NO_WIDTHS),
+    "moe": Facts((4, 4, 4), ("model.layers.*", "model"), NO_WIDTHS, checkpointed="all,inputs:model.embed_tokens"),
     "whisper": Facts((4, 8, 8), ("model.encoder", "model.encoder,model.decoder.layers.*"), (*NO_WIDTHS, *NO_TOKENS)),
-    "gpt_neox": Facts((4, 8, 8), ("gpt_neox.layers.*", "gpt_neox"), NO_WIDTHS),
+    "gpt_neox": Facts((4, 8, 8), ("gpt_neox.layers.*", "gpt_neox"), NO_WIDTHS, checkpointed="all,inputs:gpt_neox.embed_in"),
     "segformer": Facts((4, 8, 8), ("segformer.stages", "segformer"), (*NO_BLOCKS, *NO_WIDTHS, *NO_TOKENS)),
     "wav2vec2": Facts((4, 8, 8), ("wav2vec2.encoder.layers.*", "wav2vec2"), (*NO_WIDTHS, *NO_TOKENS)),
     "swin": Facts((8, 8, 12), ("swin.encoder", "swin"), (*NO_WIDTHS, *NO_TOKENS), checkpointed="swin.encoder.layers.*,swin.encoder.layers.*.blocks.*"),
 }
 HELD_OUT: Dict[str, Facts] = {
-    "opt": Facts((4, 8, 8), ("model.decoder.layers.*", "model.decoder.layers.*"), NO_WIDTHS),
+    "opt": Facts((4, 8, 8), ("model.decoder.layers.*", "model.decoder.layers.*"), NO_WIDTHS, checkpointed="all,inputs:model.decoder.embed_tokens"),
     "mobilenet": Facts((8, 12, 16), ("features", "features"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS)),
-    "albert": Facts((4, 8, 8), ("albert.encoder", "albert.encoder"), NO_WIDTHS),
-    "bart": Facts((4, 8, 8), ("model.encoder", "model.encoder,model.decoder.layers.*"), NO_WIDTHS),
-    "gemma": Facts((4, 8, 8), ("model.layers.*", "model.layers.*"), NO_WIDTHS),
+    "albert": Facts((4, 8, 8), ("albert.encoder", "albert.encoder"), NO_WIDTHS, checkpointed="all,inputs:albert.embeddings.word_embeddings"),
+    "bart": Facts((4, 8, 8), ("model.encoder", "model.encoder,model.decoder.layers.*"), NO_WIDTHS, checkpointed="all,inputs:model.encoder.embed_tokens+model.decoder.embed_tokens"),
+    "gemma": Facts((4, 8, 8), ("model.layers.*", "model.layers.*"), NO_WIDTHS, checkpointed="all,inputs:model.embed_tokens"),
     "dinov2": Facts((8, 12, 16), ("dinov2.encoder.layer.*", "dinov2"), (*NO_WIDTHS, *NO_TOKENS)),
     "densenet": Facts((8, 12, 16), ("features", "features"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS)),
     "efficientnet": Facts((8, 12, 16), ("features", "features"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS)),
