@@ -37,6 +37,11 @@ class Precision final : public Lever {
                    (step.OnlyForward() ? "" : "    # before its optimizer is made") +
                    "\nx = x.to(\"cuda\", " + type + ")    # float inputs";
     if (step.OnlyForward()) return outcome;
+    if (value == "fp16") {
+      outcome.notes.push_back(
+          "what a program does in float16 alone is not in the recording: T5 of transformers clamps what its "
+          "layers return, in new tensors");
+    }
     outcome.notes.push_back(value == "bf16"
                                 ? "bfloat16 has 8 bits of precision: small updates of weights round away"
                                 : "float16 holds up to 65,504, and GradScaler refuses gradients in it");
