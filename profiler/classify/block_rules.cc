@@ -31,7 +31,8 @@ Proof ProofOf(LabelSource source) {
       return Proof::kRegisterBuffer;
     case LabelSource::kWorkspace:
       return Proof::kWorkspaceLabel;
-    case LabelSource::kNvtx:  // a name, no role
+    case LabelSource::kNvtx:      // a name, no role
+    case LabelSource::kVariable:  // who holds it
       break;
   }
   return Proof::kModuleRegistry;

@@ -95,6 +95,7 @@ TEST(AttentionScaleTest, TilesOfMemoryEfficientAttentionGrowWithTheWindowsOfTheB
   step.blocks.resize(2);
   step.blocks[0].category = classify::Category::kInput;
   step.blocks[1].begin = 4;
+  step.blocks[1].end = 5;
   step.blocks[1].op = 2;
   step.blocks[1].requested = kTwelve;
   const auto add = [&](uint32_t op, uint32_t block, const std::vector<int64_t>& sizes,
