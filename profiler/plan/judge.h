@@ -52,6 +52,8 @@ class Judge {
   // Around what is predicted of these changes; of no width where the prediction itself counts.
   [[nodiscard]] whatif::ErrorBand BandOf(const Changes& changes) const;
 
+  // Of the work, for questions that were put to the predictor itself.
+  void Spend(uint64_t blocks) { done_ += blocks; }
   void AllowMore(uint64_t work) { work_ = done_ + work; }
   [[nodiscard]] bool stopped() const { return stop_ != nullptr && stop_->load(std::memory_order_relaxed); }
   [[nodiscard]] bool exhausted() const { return done_ >= work_ || stopped(); }

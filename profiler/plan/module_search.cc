@@ -2,6 +2,8 @@
 #include "profiler/plan/module_search.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "profiler/whatif/segments.h"
@@ -15,6 +17,7 @@ constexpr uint64_t kMostDecisions = 20'000;  // of one search, about 2 us each
 constexpr uint64_t kMostDecisionsOfAll = 200'000;
 constexpr size_t kMostForPairs = 24;  // modules: with more, one is exchanged for one
 constexpr uint64_t kHole = 1 << 20;   // less is not looked for
+constexpr int kMostBounds = 8;        // the bound of one search is made better so many times
 
 Changes WithCheckpoints(Changes others) {
   others.push_back({"checkpoint", ""});
@@ -145,8 +148,30 @@ ModuleSearch::Content& ModuleSearch::ContentFor(const Changes& others) {
     Changes changes = content;
     changes.push_back({"checkpoint", module});
     kept->alone.push_back(judge_.predictor().Change(changes).scene);
+    judge_.Spend(kept->alone.back().blocks.size());
   }
   return *kept;
+}
+
+std::optional<double> ModuleSearch::AtLeastNs(const Changes& others, uint64_t limit) {
+  if (modules_.empty()) return std::nullopt;
+  Content& content = ContentFor(others);
+  content.AddCut(whatif::PeakOf(content.none).at);
+  const uint64_t wanted = MostLive(judge_.BandOf(WithCheckpoints(others)), limit);
+  Covers covers(ns_, content.cuts, wanted);
+  double least_ns = 0;
+  for (int i = 0; i < kMostBounds && !judge_.exhausted(); ++i) {
+    const std::optional<std::vector<bool>> shortest = Next(covers, std::numeric_limits<double>::infinity());
+    least_ns = shortest ? TimeOf(*shortest) : covers.AtLeastNs();
+    if (!std::isfinite(least_ns)) {  // not even all of them
+      (void)With(others, std::vector<bool>(modules_.size(), true), 0);
+      return std::nullopt;
+    }
+    if (!shortest) break;
+    const Verdict& verdict = With(others, *shortest, 0);
+    if (!verdict.possible || verdict.live <= wanted || !content.AddCut(verdict.at)) break;
+  }
+  return least_ns;
 }
 
 std::optional<ModuleChoice> ModuleSearch::Cheapest(const Changes& others, uint64_t limit) {

@@ -49,6 +49,9 @@ class ModuleSearch {
   // does.
   std::optional<ModuleChoice> Cheapest(const Changes& others, uint64_t limit);
 
+  // No choice that fits takes less time than this, which is found without a replay; nothing: none fits.
+  [[nodiscard]] std::optional<double> AtLeastNs(const Changes& others, uint64_t limit);
+
   // The value of the lever that checkpoints all of the modules.
   [[nodiscard]] std::string AllOfThem() const { return NameOf(std::vector<bool>(modules_.size(), true)); }
   // The least time that checkpointing can take.

@@ -32,7 +32,8 @@ std::set<std::string> LeversOf(const Changes& changes) {
 
 enum class Stage : uint8_t {
   kPlain,    // to be judged without checkpoints
-  kModules,  // modules are to be chosen
+  kModules,  // modules are to be chosen; how long they take at least is to be found out
+  kChoice,   // modules are to be chosen, and no choice takes less than the rank says
   kDone,     // fits
 };
 
@@ -70,6 +71,7 @@ class Search {
     }
     GoThrough();
     answer_.complete = !judge_.stopped() && (queue_.empty() || answer_.plans.size() == request_.top);
+    TakeWhatIsDone();
     if (answer_.plans.empty() && !answer_.complete) Coarsely();
   }
 
@@ -84,14 +86,29 @@ class Search {
           TryPlain(candidate);
           break;
         case Stage::kModules:
+          Bound(candidate);
+          break;
+        case Stage::kChoice:
           TryModules(candidate);
           break;
         case Stage::kDone:
-          answer_.plans.push_back(candidate.plan);
-          told_.push_back(LeversOf(candidate.changes));
+          Take(candidate);
           break;
       }
     }
+  }
+
+  // When the work has run out: what fits, the cheapest first, though something cheaper may have been left.
+  void TakeWhatIsDone() {
+    for (; !queue_.empty() && answer_.plans.size() < request_.top; queue_.pop()) {
+      const Candidate& candidate = queue_.top();
+      if (candidate.stage == Stage::kDone && !Superfluous(candidate.changes)) Take(candidate);
+    }
+  }
+
+  void Take(const Candidate& candidate) {
+    answer_.plans.push_back(candidate.plan);
+    told_.push_back(LeversOf(candidate.changes));
   }
 
   // The cheapest that is found with all modules checkpointed, or none.
@@ -157,6 +174,17 @@ class Search {
     rank.extra_ns += modules_.LeastNs();
     rank.depth += RankOf(step_, like, 0).depth;
     if (Allowed(request_.levers, "checkpoint")) Push({rank, Stage::kModules, candidate.changes, {}, 0});
+  }
+
+  // Why a stage of its own: a choice takes tens of replays, and most of the candidates cannot be the
+  // cheapest.
+  void Bound(const Candidate& candidate) {
+    const std::optional<double> least_ns = modules_.AtLeastNs(candidate.changes, request_.limit);
+    if (!least_ns) return;
+    Candidate bounded = candidate;
+    bounded.stage = Stage::kChoice;
+    bounded.rank.extra_ns += std::max(0.0, *least_ns - modules_.LeastNs());
+    Push(std::move(bounded));
   }
 
   void TryModules(const Candidate& candidate) {
