@@ -44,8 +44,6 @@ DEVELOPMENT: Dict[str, Facts] = {
     "segformer": Facts((4, 8, 8), ("segformer.stages", "segformer"), (*NO_BLOCKS, *NO_WIDTHS, *NO_TOKENS)),
     "wav2vec2": Facts((4, 8, 8), ("wav2vec2.encoder.layers.*", "wav2vec2"), (*NO_WIDTHS, *NO_TOKENS)),
     "swin": Facts((8, 8, 12), ("swin.encoder", "swin"), (*NO_WIDTHS, *NO_TOKENS), checkpointed="swin.encoder.layers.*,swin.encoder.layers.*.blocks.*"),
-}
-HELD_OUT: Dict[str, Facts] = {
     "opt": Facts((4, 8, 8), ("model.decoder.layers.*", "model.decoder.layers.*"), NO_WIDTHS, checkpointed="all,inputs:model.decoder.embed_tokens"),
     "mobilenet": Facts((8, 12, 16), ("features", "features"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS)),
     "albert": Facts((4, 8, 8), ("albert.encoder", "albert.encoder"), NO_WIDTHS, checkpointed="all,inputs:albert.embeddings.word_embeddings"),
@@ -54,6 +52,14 @@ HELD_OUT: Dict[str, Facts] = {
     "dinov2": Facts((8, 12, 16), ("dinov2.encoder.layer.*", "dinov2"), (*NO_WIDTHS, *NO_TOKENS)),
     "densenet": Facts((8, 12, 16), ("features", "features"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS)),
     "efficientnet": Facts((8, 12, 16), ("features", "features"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS)),
+}
+HELD_OUT: Dict[str, Facts] = {
+    "qwen2": Facts((4, 8, 8), ("model.layers.*", "model"), NO_WIDTHS, checkpointed="all,inputs:model.embed_tokens"),
+    "bloom": Facts((4, 8, 8), ("transformer.h.*", "transformer.h.*"), NO_WIDTHS, checkpointed="all,inputs:transformer.word_embeddings"),
+    "distilbert": Facts((4, 8, 8), ("distilbert.transformer.layer.*", "distilbert.transformer.layer.*"), NO_WIDTHS, checkpointed="all,inputs:distilbert.embeddings.word_embeddings"),
+    "beit": Facts((8, 12, 16), ("beit.encoder.layer.*,beit.layers.*", "beit"), (*NO_WIDTHS, *NO_TOKENS)),
+    "regnet": Facts((8, 12, 16), ("trunk_output", "stem,trunk_output"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS)),
+    "shufflenet": Facts((8, 12, 16), ("stage2,stage3", "conv1,stage2,stage3,stage4,conv5"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS)),
 }
 ALL = {**DEVELOPMENT, **HELD_OUT}
 

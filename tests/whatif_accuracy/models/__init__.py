@@ -22,6 +22,9 @@ MODELS: Dict[str, Callable[[str], Subject]] = {
     "albert": language.albert,
     "bart": language.bart,
     "gemma": language.gemma,
+    "qwen2": language.qwen2,
+    "bloom": language.bloom,
+    "distilbert": language.distilbert,
     "whisper": language.whisper,
     "wav2vec2": language.wav2vec2,
     "vit": sight.vit,
@@ -33,4 +36,7 @@ MODELS: Dict[str, Callable[[str], Subject]] = {
     "dinov2": sight.dinov2,
     "densenet": sight.densenet,
     "efficientnet": sight.efficientnet,
+    "beit": sight.beit,
+    "regnet": sight.regnet,
+    "shufflenet": sight.shufflenet,
 }

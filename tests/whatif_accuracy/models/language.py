@@ -95,6 +95,27 @@ def gemma(size: str) -> Subject:
     return Subject(GemmaForCausalLM(config), tokens(VOCABULARY, _length(size)), causal)
 
 
+def qwen2(size: str) -> Subject:
+    from transformers import Qwen2Config, Qwen2ForCausalLM
+
+    config = Qwen2Config(vocab_size=VOCABULARY, hidden_size=_width(size), intermediate_size=1024, num_hidden_layers=4, num_attention_heads=4, num_key_value_heads=2, **SPECIAL)
+    return Subject(Qwen2ForCausalLM(config), tokens(VOCABULARY, _length(size)), causal)
+
+
+def bloom(size: str) -> Subject:
+    from transformers import BloomConfig, BloomForCausalLM
+
+    config = BloomConfig(vocab_size=VOCABULARY, hidden_size=_width(size), n_layer=4, n_head=4, **SPECIAL)
+    return Subject(BloomForCausalLM(config), tokens(VOCABULARY, _length(size)), causal)
+
+
+def distilbert(size: str) -> Subject:
+    from transformers import DistilBertConfig, DistilBertForMaskedLM
+
+    config = DistilBertConfig(vocab_size=VOCABULARY, dim=_width(size), hidden_dim=1024, n_layers=4, n_heads=4, pad_token_id=0)
+    return Subject(DistilBertForMaskedLM(config), tokens(VOCABULARY, _length(size)), causal)
+
+
 def _heard(model: nn.Module, sound: Tensor, labels: Tensor) -> Tensor:
     return model(sound, labels=labels).loss
 

@@ -77,3 +77,27 @@ def efficientnet(size: str) -> Subject:
 
     model = make(num_classes=100)
     return Subject(model, images(scaled(size, 64, 80, 96), 100), lambda module, pixels, labels: F.cross_entropy(module(pixels), labels))
+
+
+def beit(size: str) -> Subject:
+    """With a table of relative positions in each layer."""
+    from transformers import BeitConfig, BeitForImageClassification
+
+    pixels = scaled(size, 64, 96, 128)
+    config = BeitConfig(hidden_size=scaled(size, 192, 256, 384), num_hidden_layers=4, num_attention_heads=4, intermediate_size=768, image_size=pixels, num_labels=100,
+                        use_relative_position_bias=True)
+    return Subject(BeitForImageClassification(config), images(pixels, 100), classified)
+
+
+def regnet(size: str) -> Subject:
+    from torchvision.models import regnet_y_400mf as make
+
+    model = make(num_classes=100)
+    return Subject(model, images(scaled(size, 64, 96, 128), 100), lambda module, pixels, labels: F.cross_entropy(module(pixels), labels))
+
+
+def shufflenet(size: str) -> Subject:
+    from torchvision.models import shufflenet_v2_x1_0 as make
+
+    model = make(num_classes=100)
+    return Subject(model, images(scaled(size, 64, 96, 128), 100), lambda module, pixels, labels: F.cross_entropy(module(pixels), labels))
