@@ -74,7 +74,9 @@ EventIndex AfterZeroGrad(const model::Run& run, model::ProcessIndex process, Eve
   for (auto range = first; range != ranges.end(); ++range) {
     const model::Range& next = run.ranges[*range];
     if (next.kind != trace::RangeKind::kZeroGrad) {
-      if (next.kind == trace::RangeKind::kScope || next.kind == trace::RangeKind::kNvtx) continue;
+      const bool passes = next.kind == trace::RangeKind::kScope || next.kind == trace::RangeKind::kNvtx ||
+                          next.kind == trace::RangeKind::kDataLoader;
+      if (passes) continue;
       break;
     }
     if (next.end != model::kNever) at = next.end;

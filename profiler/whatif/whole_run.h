@@ -21,7 +21,8 @@ enum class EmptyCacheAt : uint8_t { kNever, kBeforeBackward, kBeforeOptimizer, k
 // "before-backward", "before-optimizer", "after-step"; nothing for other words.
 [[nodiscard]] std::optional<EmptyCacheAt> ParseEmptyCacheAt(std::string_view text);
 
-// The end of the zero_grad() that follows `at` before the program does anything else that is seen; else `at`.
+// The end of the zero_grad() that follows `at` before the program calls a module or works backward; else
+// `at`.
 [[nodiscard]] model::EventIndex AfterZeroGrad(const model::Run& run, model::ProcessIndex process,
                                               model::EventIndex at);
 

@@ -175,7 +175,6 @@ class Changed:
                 optimizer.step()
         if self.scaler:
             self.scaler.update()
-        self.empties("after-step")
 
 
 def loader(options: argparse.Namespace) -> Any:
@@ -262,6 +261,7 @@ def train(options: argparse.Namespace) -> None:
             changed.step(*optimizers)
             for each in optimizers:
                 each.zero_grad(**settings)
+            changed.empties("after-step")
         if options.shape in ("loop", "evaluates"):
             evaluate(model, x, changed, options.shape == "evaluates")
         print("loss", loss.item())

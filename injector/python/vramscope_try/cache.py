@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""torch.cuda.empty_cache() before each backward pass, before each step of an optimizer, or once the last of the optimizers has stepped."""
+"""torch.cuda.empty_cache() before each backward pass, before each step of an optimizer, or once a step is done: when the last of the optimizers
+has stepped and the gradients are zeroed, or else before the next backward pass."""
 
+import functools
+import importlib
 import sys
-from typing import Any, Callable, Set
+from typing import Any, Callable, Optional, Set
 
 from .backward import Backward
 from .notes import Notes
@@ -18,23 +21,54 @@ def install(when: str, notes: Notes) -> None:
 
     if when == "before-backward":
         Backward.of(torch).before.append(empty)
+    elif when == "before-optimizer":
+        Steps.of(torch).layers.insert(0, functools.partial(_before_step, empty))
     else:
-        steps = Steps.of(torch)
-        steps.layers.insert(0, _around_steps(steps, when, empty))
+        _AfterStep(torch, empty).install()
 
 
-def _around_steps(steps: Steps, when: str, empty: Callable[[], None]) -> Callable[..., Any]:
-    stepped: Set[int] = set()  # optimizers, since the last of them
+def _before_step(empty: Callable[[], None], _: Any, proceed: Callable[[Closure], Any], closure: Closure) -> Any:
+    empty()
+    return proceed(closure)
 
-    def step(optimizer: Any, proceed: Callable[[Closure], Any], closure: Closure) -> Any:
-        if when == "before-optimizer":
-            empty()
+
+class _AfterStep:
+    def __init__(self, torch: Any, empty: Callable[[], None]) -> None:
+        self._torch = torch
+        self._empty = empty
+        self._steps = Steps.of(torch)
+        self._stepped: Set[int] = set()  # optimizers, since the last of them
+        self._to_zero: Optional[Set[int]] = None  # optimizers whose gradients are waited for; None: no step is waiting
+
+    def install(self) -> None:
+        self._steps.layers.insert(0, self._step)
+        Backward.of(self._torch).before.append(self._give_up)
+        optimizer = importlib.import_module("torch.optim.optimizer").Optimizer
+        optimizer.zero_grad = self._around(optimizer.zero_grad, lambda owner: {id(owner)})
+        module = sys.modules["torch.nn"].Module
+        module.zero_grad = self._around(module.zero_grad, lambda _: set(self._steps.optimizers))
+
+    def _step(self, optimizer: Any, proceed: Callable[[Closure], Any], closure: Closure) -> Any:
         result = proceed(closure)
-        stepped.add(id(optimizer))
-        if stepped >= set(steps.optimizers):
-            stepped.clear()
-            if when == "after-step":
-                empty()
+        self._stepped.add(id(optimizer))
+        if self._stepped >= set(self._steps.optimizers):
+            self._stepped.clear()
+            self._to_zero = set(self._steps.optimizers)
         return result
 
-    return step
+    def _around(self, original: Callable[..., Any], zeroes: Callable[[Any], Set[int]]) -> Callable[..., Any]:
+        @functools.wraps(original)
+        def zero_grad(owner: Any, *args: Any, **settings: Any) -> Any:
+            result = original(owner, *args, **settings)
+            if self._to_zero is not None:
+                self._to_zero -= zeroes(owner)
+                if not self._to_zero:
+                    self._give_up()
+            return result
+
+        return zero_grad
+
+    def _give_up(self) -> None:
+        if self._to_zero is not None:
+            self._to_zero = None
+            self._empty()
