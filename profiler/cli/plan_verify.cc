@@ -11,6 +11,7 @@ namespace vramscope::cli {
 namespace {
 
 constexpr size_t kMostRuns = 16;
+constexpr uint64_t kMoreWork = 4;  // for a search: running the command takes seconds anyway
 
 }  // namespace
 
@@ -67,6 +68,7 @@ VerifiedPlans FindVerifiedPlans(const whatif::Step& step, const whatif::Baseline
                                 plan::Request question, const std::vector<std::string>& command,
                                 const collector::GpuModel& gpu) {
   question.need.bound = false;
+  question.work *= kMoreWork;
   VerifiedPlans found;
   std::map<std::string, Verified> known;
   const auto look_at = [&](const plan::Plan& plan) {
