@@ -8,8 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "profiler/allocator/device_allocator.h"
-#include "profiler/allocator/modelled_driver.h"
+#include "profiler/whatif/modelled_allocator.h"
 #include "profiler/whatif/order.h"
 #include "profiler/whatif/scene.h"
 
@@ -17,8 +16,6 @@ namespace vramscope::whatif {
 namespace {
 
 constexpr int kSteps = 4;
-constexpr uint64_t kDeviceBytes =
-    80 * allocator::kGiB;  // only the address range of expandable segments depends on it
 
 enum class What : uint8_t { kFree, kEmptyCache, kAlloc };
 
@@ -156,14 +153,10 @@ class StepWriter {
 }  // namespace
 
 Result<Replayed> ReplayScene(const Scene& scene, const Step& step, UseOverStep* over_step) {
-  const allocator::Release& release = allocator::ReleaseOf(step.torch_version);
-  const Result<allocator::Settings> settings = allocator::ParseSettings(scene.settings, release);
+  const Result<allocator::Settings> settings = SettingsFor(step, scene.settings);
   if (!settings.ok()) return settings.error();
-  if (settings->cuda_malloc_async) return Error{kNoSegments};
-  allocator::ModelledDriver driver;
-  allocator::DeviceAllocator model(release, *settings, kDeviceBytes, driver);
-  for (size_t i = 1; i < step.run->streams.size(); ++i) (void)model.AddStream(step.run->streams[i]);
-  for (uint64_t i = 0; i < step.added_streams; ++i) (void)model.AddStream(~i);
+  ModelledAllocator allocator(step, *settings);
+  allocator::DeviceAllocator& model = allocator.model();
 
   StepWriter writer(scene, model, over_step);
   std::vector<uint64_t> addresses(scene.blocks.size() * 2, 0);

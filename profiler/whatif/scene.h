@@ -79,10 +79,6 @@ struct Peak {
 // The same bytes at one moment of it.
 [[nodiscard]] uint64_t LiveAt(const Scene& scene, Position at);
 
-// What no replay can say.
-inline constexpr const char* kNoSegments =
-    "backend:cudaMallocAsync keeps no segments; its memory is the driver's own, which is not modelled.";
-
 // Four steps of the loop through PyTorch's caching allocator, from an empty one on.
 struct Replayed {
   uint64_t reserved_peak = 0;

@@ -3,18 +3,14 @@
 
 #include <algorithm>
 
-#include "profiler/allocator/device_allocator.h"
-#include "profiler/allocator/modelled_driver.h"
 #include "profiler/timeline/curve.h"
 #include "profiler/timeline/training.h"
+#include "profiler/whatif/modelled_allocator.h"
 
 namespace vramscope::whatif {
 namespace {
 
 using model::EventIndex;
-
-constexpr uint64_t kDeviceBytes =
-    80 * allocator::kGiB;  // only the address range of expandable segments depends on it
 
 uint64_t AskedFor(const model::Block& block) {
   return block.slack == model::Block::kUnknownSlack ? block.size : block.size - block.slack;
@@ -99,15 +95,12 @@ std::vector<EventIndex> WholeRun::CallsOf(EmptyCacheAt where) const {
 }
 
 Result<Replayed> WholeRun::Replay(const std::string& text, EmptyCacheAt where) const {
-  const allocator::Release& release = allocator::ReleaseOf(step_.torch_version);
-  const Result<allocator::Settings> settings = allocator::ParseSettings(text, release);
+  const Result<allocator::Settings> settings = SettingsFor(step_, text);
   if (!settings.ok()) return settings.error();
-  if (settings->cuda_malloc_async) return Error{kNoSegments};
-  allocator::ModelledDriver driver;
-  allocator::DeviceAllocator model(release, *settings, kDeviceBytes, driver);
-  const model::Run& run = *step_.run;
-  for (size_t i = 1; i < run.streams.size(); ++i) (void)model.AddStream(run.streams[i]);
+  ModelledAllocator allocator(step_, *settings);
+  allocator::DeviceAllocator& model = allocator.model();
 
+  const model::Run& run = *step_.run;
   const allocator::Statistics& statistics = model.statistics();
   const auto driver_calls = [&] { return statistics.num_device_alloc + statistics.num_device_free; };
   const auto step_end = step_.first_event + static_cast<EventIndex>(step_.length);

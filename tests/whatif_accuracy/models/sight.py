@@ -1,11 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Models of images, from the packages transformers and torchvision."""
 
+from typing import Callable
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from .subject import Subject, classified, images, scaled
+
+
+def _classifier(make: Callable[..., nn.Module], pixels: int) -> Subject:
+    """One of torchvision, which hands out logits alone."""
+    return Subject(make(num_classes=100), images(pixels, 100), lambda module, given, labels: F.cross_entropy(module(given), labels))
 
 
 def vit(size: str) -> Subject:
@@ -19,8 +26,7 @@ def vit(size: str) -> Subject:
 def resnet50(size: str) -> Subject:
     from torchvision.models import resnet50 as make
 
-    model = make(num_classes=100)
-    return Subject(model, images(scaled(size, 64, 80, 96), 100), lambda module, pixels, labels: F.cross_entropy(module(pixels), labels))
+    return _classifier(make, scaled(size, 64, 80, 96))
 
 
 def convnext(size: str) -> Subject:
@@ -34,8 +40,7 @@ def convnext(size: str) -> Subject:
 def mobilenet(size: str) -> Subject:
     from torchvision.models import mobilenet_v3_small as make
 
-    model = make(num_classes=100)
-    return Subject(model, images(scaled(size, 64, 96, 128), 100), lambda module, pixels, labels: F.cross_entropy(module(pixels), labels))
+    return _classifier(make, scaled(size, 64, 96, 128))
 
 
 def swin(size: str) -> Subject:
@@ -68,15 +73,13 @@ def dinov2(size: str) -> Subject:
 def densenet(size: str) -> Subject:
     from torchvision.models import densenet121 as make
 
-    model = make(num_classes=100)
-    return Subject(model, images(scaled(size, 64, 80, 96), 100), lambda module, pixels, labels: F.cross_entropy(module(pixels), labels))
+    return _classifier(make, scaled(size, 64, 80, 96))
 
 
 def efficientnet(size: str) -> Subject:
     from torchvision.models import efficientnet_b0 as make
 
-    model = make(num_classes=100)
-    return Subject(model, images(scaled(size, 64, 80, 96), 100), lambda module, pixels, labels: F.cross_entropy(module(pixels), labels))
+    return _classifier(make, scaled(size, 64, 80, 96))
 
 
 def beit(size: str) -> Subject:
@@ -92,12 +95,10 @@ def beit(size: str) -> Subject:
 def regnet(size: str) -> Subject:
     from torchvision.models import regnet_y_400mf as make
 
-    model = make(num_classes=100)
-    return Subject(model, images(scaled(size, 64, 96, 128), 100), lambda module, pixels, labels: F.cross_entropy(module(pixels), labels))
+    return _classifier(make, scaled(size, 64, 96, 128))
 
 
 def shufflenet(size: str) -> Subject:
     from torchvision.models import shufflenet_v2_x1_0 as make
 
-    model = make(num_classes=100)
-    return Subject(model, images(scaled(size, 64, 96, 128), 100), lambda module, pixels, labels: F.cross_entropy(module(pixels), labels))
+    return _classifier(make, scaled(size, 64, 96, 128))
