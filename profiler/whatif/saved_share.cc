@@ -68,22 +68,43 @@ bool IsDense(const Step& step, const Operand& operand) {
   return true;
 }
 
+// Which run of backward the node ran to its end in; behind the last: in none.
+size_t PassOf(const Step& step, const Node& node) {
+  const auto around = std::find_if(step.backward.begin(), step.backward.end(), [&](const Window& pass) {
+    return pass.begin <= node.begin && node.end <= pass.end;
+  });
+  return static_cast<size_t>(around - step.backward.begin());
+}
+
 }  // namespace
 
-void ReleaseLists(Step& step) {
+void ReleaseUnseen(Step& step) {
   std::vector<Position> released(step.nodes.size(), kBefore);
+  std::vector<bool> lets_go(step.backward.size(), false);
   for (const Saved& saved : step.saved) {
-    if (saved.node != kNone && saved.released < kForever)
-      released[saved.node] = std::max(released[saved.node], saved.released);
+    if (saved.node == kNone || saved.released >= kForever) continue;
+    released[saved.node] = std::max(released[saved.node], saved.released);
+    if (const size_t pass = PassOf(step, step.nodes[saved.node]); pass < lets_go.size()) lets_go[pass] = true;
+  }
+  const auto unseen = [&](const Saved& saved) {
+    if (saved.node == kNone || saved.released < kForever) return false;
+    const size_t pass = PassOf(step, step.nodes[saved.node]);
+    return released[saved.node] != kBefore || (pass < lets_go.size() && lets_go[pass]);
+  };
+  for (const Saved& saved : step.saved) {  // nothing of the node was seen: what goes with it tells when
+    const Node& node = step.nodes[saved.node == kNone ? 0 : saved.node];
+    const Position end = step.blocks[saved.block].end;
+    if (unseen(saved) && end > node.begin && end < node.end)
+      released[saved.node] = std::max(released[saved.node], end);
   }
   for (Saved& saved : step.saved) {
-    if (saved.node != kNone && saved.released >= kForever && released[saved.node] != kBefore)
-      saved.released = released[saved.node];
+    if (unseen(saved))
+      saved.released = released[saved.node] != kBefore ? released[saved.node] : step.nodes[saved.node].end;
   }
 }
 
 void MeasureSaved(Step& step) {
-  ReleaseLists(step);
+  ReleaseUnseen(step);
   const SeenTensors tensors = Look(step);
   for (Saved& saved : step.saved) {
     const uint32_t index = OperandOf(step, saved, tensors.at(saved.tensor));

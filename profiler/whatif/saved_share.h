@@ -9,11 +9,14 @@
 
 namespace vramscope::whatif {
 
-// A node lets go of all that it keeps at once, but of the tensors of a list without a call for each: the
-// weights of cudnn_rnn. These get Saved::released as the others of their node.
-void ReleaseLists(Step& step);
+// A node lets go of all that it keeps at once, but not always with a call for each tensor: those of a list
+// (the weights of cudnn_rnn) and all of an autograd.Function (PyNode::release_variables in
+// torch/csrc/autograd/python_function.cpp) go with their container. These get Saved::released as the others
+// of their node; where none was seen, when a block went that it kept, or when it had run. Not in a run of
+// backward that let go of nothing, since it kept its graph.
+void ReleaseUnseen(Step& step);
 
-// Fills Saved::share and Saved::gaps, from the operands that are the same tensor; and releases lists.
+// Fills Saved::share and Saved::gaps, from the operands that are the same tensor; and Saved::released.
 // O(operands).
 void MeasureSaved(Step& step);
 

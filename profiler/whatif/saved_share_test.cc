@@ -38,10 +38,41 @@ class Weights : public testing::Test {
 TEST_F(Weights, TensorsOfAListAreLetGoWithTheRestOfTheirNode) {
   step_.saved.push_back({0, 0, 16, 90});  // a tensor of its own: its going is seen
   step_.saved.push_back({0, 1, 17});      // of a graph that outlives the step
-  ReleaseLists(step_);
+  ReleaseUnseen(step_);
   EXPECT_EQ(step_.saved[0].released, 90);
   EXPECT_EQ(step_.saved[1].released, 90);
   EXPECT_EQ(step_.saved[2].released, kForever);
+}
+
+// Node 0 ran from 60 to 100, node 1, an autograd.Function, from 110 to 120.
+class OwnFunction : public Weights {
+ protected:
+  OwnFunction() {
+    step_.backward.push_back({50, 200});
+    step_.nodes[0].begin = 60, step_.nodes[0].end = 100;
+    step_.nodes[1].begin = 110, step_.nodes[1].end = 120;
+    step_.saved[0].node = 1;
+  }
+};
+
+TEST_F(OwnFunction, LetsGoWithWhatItKept) {
+  step_.blocks.emplace_back().end = 119;
+  step_.saved.push_back({1, 1, 16});
+  step_.saved.push_back({0, 0, 17, 90});
+  ReleaseUnseen(step_);
+  EXPECT_EQ(step_.saved[0].released, 119);
+  EXPECT_EQ(step_.saved[1].released, 119);
+}
+
+TEST_F(OwnFunction, ThatKeptWhatOthersKeepLetsGoWhenItHasRun) {
+  step_.saved.push_back({0, 0, 17, 90});
+  ReleaseUnseen(step_);
+  EXPECT_EQ(step_.saved[0].released, 120);
+}
+
+TEST_F(OwnFunction, KeepsItsTensorsWhereTheGraphIsKept) {
+  ReleaseUnseen(step_);
+  EXPECT_EQ(step_.saved[0].released, kForever);
 }
 
 TEST_F(Weights, OfACopyOfAllAPartIsKept) {
