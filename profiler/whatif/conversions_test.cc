@@ -28,6 +28,7 @@ enum class Body : uint8_t {
   kBack,
   kCaller,
   kMask,
+  kSoftmax,
   kAttention,
   kConvolution,
   kConvolutionBackward
@@ -49,8 +50,8 @@ class Program {
   }
 
   [[nodiscard]] uint64_t Peak() const { return baseline_.use.peak.bytes; }
-  [[nodiscard]] uint64_t PeakInLow() const {
-    const Prediction after = Predict(step_, baseline_, {{"precision", "bf16"}}).value();
+  [[nodiscard]] uint64_t PeakInLow(const char* type = "bf16") const {
+    const Prediction after = Predict(step_, baseline_, {{"precision", type}}).value();
     EXPECT_TRUE(after.refused.empty()) << after.refused.front().reason;
     return after.after.peak.bytes;
   }
@@ -161,6 +162,21 @@ class Program {
     });
   }
 
+  // softmax(x, dtype=torch.float32).to(x.dtype)
+  void Softmax() {
+    s_.Op("aten::softmax", [&] {
+      Tensor("batch", kWhole, 0, 0);
+      s_.Event(trace::EventType::kOpScalar, {1, s_.trace().Intern("-1")});
+      s_.Event(trace::EventType::kOpScalar, {2, s_.trace().Intern("torch.float32")});
+      To("batch");
+      Make("aten::_softmax", "batch", kWhole, "weights", kWhole, kBatch);
+      Tensor("weights", kWhole, trace::kTensorIsOutput, 0);
+    });
+    To("weights");
+    Linear("weights");
+    s_.Free("weights");
+  }
+
   void Attention() {
     static constexpr const char* kHeadsFirst[] = {"8,128,4,16", "8192,16,2048,1"};
     static constexpr const char* kRows[] = {"8,128,4,16", "8192,64,16,1"};
@@ -207,6 +223,7 @@ class Program {
       if (body_ == Body::kBack) return Back();
       if (body_ == Body::kMovesOnly) return MovesOnly();
       if (body_ == Body::kMask) return Mask();
+      if (body_ == Body::kSoftmax) return Softmax();
       if (body_ == Body::kAttention) return Attention();
       if (body_ == Body::kConvolution) return Convolution();
       if (body_ == Body::kConvolutionBackward) return ConvolutionBackward();
@@ -246,6 +263,14 @@ TEST(ConversionsTest, ACallOfToThatTellsALayoutOnlyMoves) {
 TEST(ConversionsTest, AnAddedMaskThatAttentionMakesOfBoolsHasTheTypeOfItsQueries) {
   EXPECT_EQ(Program(Body::kMask).Peak(), kWeights + 2 * kBatch + 512);
   EXPECT_EQ(Program(Body::kMask).PeakInLow(), kWeights + 2 * kBatch / 2 + 512);
+}
+
+// Of half there is a kernel that reads it and returns float; bfloat16 is converted first. The product behind
+// takes what was converted back.
+TEST(ConversionsTest, ASoftmaxThatIsAskedForFloatReturnsIt) {
+  EXPECT_EQ(Program(Body::kSoftmax).Peak(), kWeights + 3 * kBatch);
+  EXPECT_EQ(Program(Body::kSoftmax).PeakInLow("bf16"), kHalfWeights + kBatch / 2 + 2 * kBatch);
+  EXPECT_EQ(Program(Body::kSoftmax).PeakInLow("fp16"), kHalfWeights + kBatch / 2 + kBatch + 2 * kBatch / 2);
 }
 
 // T5's norm: x.to(float32) is there for one line, and before the weight comes `if weight.dtype in (float16,

@@ -18,6 +18,8 @@ namespace {
 
 using model::kNone;
 
+constexpr std::string_view kFloatName = "torch.float32";
+
 enum class Way : uint8_t { kAutocast, kAllLow };
 
 class Retyped {
@@ -107,10 +109,17 @@ class Retyped {
   }
 
   // flatten_parameters() leaves bfloat16 alone (torch/backends/cudnn: CUDNN_TENSOR_DTYPES), so that cuDNN
-  // gets a copy of all weights together in each call.
+  // gets a copy of all weights together in each call. What the program asks a type of, softmax(x,
+  // dtype=torch.float32), is computed as autocast would have it.
   void BeginInLow(uint32_t index) {
-    if (step_.NameOf(step_.ops[index]) == "aten::_cudnn_rnn" && low_ == kBfloat16Type)
-      CastWeights(index, low_);
+    const Op& op = step_.ops[index];
+    if (step_.NameOf(op) == "aten::_cudnn_rnn" && low_ == kBfloat16Type) CastWeights(index, low_);
+    if (op.parent != kNone || step_.Text(op.dtype) != kFloatName) return;
+    rules_[index] = AutocastRuleOf(step_.NameOf(op), step_.torch_version, low_ == kHalfType);
+    if (rules_[index] == CastRule::kSingle)
+      CastInputs(index, CastRule::kSingle);
+    else if (rules_[index] != CastRule::kIntoSingle)
+      rules_[index] = CastRule::kNone;
   }
 
   void CastInputs(uint32_t index, CastRule rule) {

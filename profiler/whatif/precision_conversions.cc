@@ -104,7 +104,10 @@ void Conversions::MarkWidened(uint32_t op, uint32_t result) {
   const std::span<const Operand> inputs = InputsOf(step_, made);
   // Under autocast only what was low can be made wider.
   const bool wider = whole_ || versions_.FirstOf(inputs, kFloatType) == low_;
-  uint32_t by = made.dtype != 0 && wider ? op : kNone;
+  // softmax(x, dtype=...) has another one inside, which is told nothing.
+  const bool within = whole_ && made.dtype == 0 && made.parent != kNone;
+  const uint32_t told = within ? made.parent : op;
+  uint32_t by = step_.ops[told].dtype != 0 && wider ? told : kNone;
   for (const Operand& operand : inputs) {
     if (operand.block != kNone && versions_.WidenedBy(operand.block) != kNone)
       by = versions_.WidenedBy(operand.block);
