@@ -116,6 +116,36 @@ def distilbert(size: str) -> Subject:
     return Subject(DistilBertForMaskedLM(config), tokens(VOCABULARY, _length(size)), causal)
 
 
+def phi3(size: str) -> Subject:
+    """Queries, keys and values are one product, and so are the two halves of its MLP."""
+    from transformers import Phi3Config, Phi3ForCausalLM
+
+    config = Phi3Config(vocab_size=VOCABULARY, hidden_size=_width(size), intermediate_size=1024, num_hidden_layers=4, num_attention_heads=4, num_key_value_heads=2, **SPECIAL)
+    return Subject(Phi3ForCausalLM(config), tokens(VOCABULARY, _length(size)), causal)
+
+
+def falcon(size: str) -> Subject:
+    """All heads share one of keys and values; attention and MLP work side by side."""
+    from transformers import FalconConfig, FalconForCausalLM
+
+    config = FalconConfig(vocab_size=VOCABULARY, hidden_size=_width(size), num_hidden_layers=4, num_attention_heads=4, **SPECIAL)
+    return Subject(FalconForCausalLM(config), tokens(VOCABULARY, _length(size)), causal)
+
+
+def xglm(size: str) -> Subject:
+    from transformers import XGLMConfig, XGLMForCausalLM
+
+    config = XGLMConfig(vocab_size=VOCABULARY, d_model=_width(size), ffn_dim=1024, num_layers=4, attention_heads=4, max_position_embeddings=512, **SPECIAL)
+    return Subject(XGLMForCausalLM(config), tokens(VOCABULARY, _length(size)), causal)
+
+
+def electra(size: str) -> Subject:
+    from transformers import ElectraConfig, ElectraForMaskedLM
+
+    config = ElectraConfig(vocab_size=VOCABULARY, embedding_size=128, hidden_size=_width(size), num_hidden_layers=4, num_attention_heads=4, intermediate_size=1024, pad_token_id=0)
+    return Subject(ElectraForMaskedLM(config), tokens(VOCABULARY, _length(size)), causal)
+
+
 def _heard(model: nn.Module, sound: Tensor, labels: Tensor) -> Tensor:
     return model(sound, labels=labels).loss
 

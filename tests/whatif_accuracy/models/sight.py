@@ -102,3 +102,39 @@ def shufflenet(size: str) -> Subject:
     from torchvision.models import shufflenet_v2_x1_0 as make
 
     return _classifier(make, scaled(size, 64, 96, 128))
+
+
+def vgg(size: str) -> Subject:
+    from torchvision.models import vgg11_bn as make
+
+    return _classifier(make, scaled(size, 32, 48, 64))
+
+
+def mnasnet(size: str) -> Subject:
+    from torchvision.models import mnasnet1_0 as make
+
+    return _classifier(make, scaled(size, 64, 96, 128))
+
+
+def mobilevit(size: str) -> Subject:
+    """Convolutions, with transformers between them."""
+    from transformers import MobileViTConfig, MobileViTForImageClassification
+
+    pixels, width = scaled(size, 64, 96, 128), scaled(size, 48, 64, 96)
+    config = MobileViTConfig(image_size=pixels, hidden_sizes=[width, width + 16, width + 32], neck_hidden_sizes=[16, 16, 24, 32, 48, 64, 96], num_labels=100)
+    return Subject(MobileViTForImageClassification(config), images(pixels, 100), classified)
+
+
+def _matched(model: nn.Module, pixels: Tensor, text: Tensor) -> Tensor:
+    return model(input_ids=text, pixel_values=pixels, return_loss=True).loss
+
+
+def clip(size: str) -> Subject:
+    """Two towers, of images and of their texts."""
+    from transformers import CLIPConfig, CLIPModel
+
+    pixels, width, words = scaled(size, 64, 96, 128), scaled(size, 192, 256, 384), scaled(size, 16, 24, 32)
+    tower = {"hidden_size": width, "intermediate_size": 1024, "num_hidden_layers": 3, "num_attention_heads": 4}
+    text = {**tower, "vocab_size": 1000, "max_position_embeddings": words, "bos_token_id": 1, "eos_token_id": 2, "pad_token_id": 0}
+    config = CLIPConfig(text_config=text, vision_config={**tower, "image_size": pixels, "patch_size": 16}, projection_dim=128)
+    return Subject(CLIPModel(config), lambda count: (torch.randn(count, 3, pixels, pixels), torch.randint(1000, (count, words))), _matched)
