@@ -19,7 +19,7 @@ Result<Change> ChangeOf(const plan::Changes& changes) {
   Change change;
   for (const whatif::Asked& asked : changes) {
     if (const Status added = Ask(asked.lever, asked.value, change); !added.ok()) return added.error();
-    if (const char* why = WhyBeyond(asked.lever))
+    if (const char* why = change.WhyBeyond(asked.lever))
       return Error{fmt::format("--{} cannot be applied from outside the program: {}", asked.lever, why)};
   }
   return change;

@@ -65,6 +65,8 @@ constexpr std::pair<std::string_view, const char*> kWhyBeyond[] = {
     {"prune", "which widths belong together is written in the model's code"},
     {"free-early", "a variable is let go of by the code that has it"},
     {"shard", "the processes of a job are started by its launcher"},
+    {"offload", "an optimizer on the host steps on copies, to which the loop takes gradients"},
+    {"optimizer", "optimizers in 8 bits are of another package, bitsandbytes, which the program imports"},
 };
 
 template <class Number>
@@ -123,6 +125,10 @@ Status ReadBatch(const std::string& text, Change& change) {
 
 Status ReadOptimizer(const std::string& text, Change& change) {
   const size_t colon = text.find(':');
+  if (text == "adam8bit" || text == "adamw8bit") {
+    change.beyond.emplace_back("optimizer", text);
+    return {};
+  }
   change.optimizer = text.substr(0, colon);
   change.implementation = colon == std::string::npos ? "" : text.substr(colon + 1);
   if (change.implementation == "for-loop") change.implementation = "loop";  // as whatif has it
@@ -192,10 +198,12 @@ Status Ask(std::string_view option, const std::string& value, Change& change) {
     return {};
   }
   if (option == "offload") {
-    change.offload = value;
-    if (value == "activations") return {};
-    return Error{fmt::format("--offload {}: activations is needed; an optimizer on the host is for code.",
-                             Printable(value))};
+    const std::vector<std::string> parts = Split(value);
+    if (std::ranges::find(parts, "optimizer") != parts.end()) {
+      change.beyond.emplace_back(option, value);
+      return {};
+    }
+    return ReadWord(option, value, {"activations", "optimizer"}, change.offload);
   }
   if (option == "freeze") {
     change.freeze = Split(value);
@@ -219,9 +227,10 @@ Status Ask(std::string_view option, const std::string& value, Change& change) {
   return {};
 }
 
-const char* WhyBeyond(std::string_view lever) {
+const char* Change::WhyBeyond(std::string_view lever) const {
+  const bool asked = std::ranges::any_of(beyond, [&](const auto& one) { return one.first == lever; });
   for (const auto& [name, why] : kWhyBeyond)
-    if (name == lever) return why;
+    if (asked && name == lever) return why;
   return nullptr;
 }
 

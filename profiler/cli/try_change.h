@@ -44,6 +44,8 @@ struct Change {
 
   // The options that were given, in the order of the help: "amp", "checkpoint", ... Never empty.
   [[nodiscard]] std::vector<std::string> Levers() const;
+  // Why this lever is not applied from outside, as it was asked for; nullptr where it is.
+  [[nodiscard]] const char* WhyBeyond(std::string_view lever) const;
   // As they would be written on the command line: "--amp bf16 --batch 0.5x".
   [[nodiscard]] std::string Text() const;
 };
@@ -53,9 +55,6 @@ std::span<const Option> ChangeOptions();
 
 // Adds what one option asks for, of try or of whatif; an error says what is wrong with it.
 Status Ask(std::string_view option, const std::string& value, Change& change);
-
-// Why a lever of whatif is never applied from outside; nullptr for the others.
-const char* WhyBeyond(std::string_view lever);
 
 // An error says what is wrong with an option, or that there is none.
 Result<Change> ChangeFrom(const Arguments& arguments);

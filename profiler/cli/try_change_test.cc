@@ -88,14 +88,27 @@ TEST(TryChangeTest, EveryLeverOfWhatifIsAppliedOrHasAReason) {
     })) << name;
     Change change;
     const Status asked = Ask(name, "anything", change);
-    EXPECT_EQ(!change.beyond.empty(), WhyBeyond(name) != nullptr) << name;
+    EXPECT_EQ(!change.beyond.empty(), change.WhyBeyond(name) != nullptr) << name;
   }
+}
+
+TEST(TryChangeTest, WhatOfALeverIsForCodeHasAReason) {
+  for (const auto& [option, value] : {std::pair{"--offload", "optimizer"},
+                                      {"--offload", "activations,optimizer"},
+                                      {"--optimizer", "adamw8bit"}}) {
+    const auto change = Read({option, value});
+    ASSERT_TRUE(change.ok()) << change.error().sentence;
+    EXPECT_EQ(change->Text(), std::string(option) + " " + value);
+    EXPECT_NE(change->WhyBeyond(std::string_view(option).substr(2)), nullptr) << option;
+  }
+  EXPECT_EQ(Read({"--offload", "activations"})->WhyBeyond("offload"), nullptr);
+  EXPECT_EQ(Read({"--optimizer", "adamw"})->WhyBeyond("optimizer"), nullptr);
 }
 
 TEST(TryChangeTest, SaysWhatIsWrongWithAnOption) {
   EXPECT_THAT(Complaint({}), HasSubstr("needs a change"));
   EXPECT_THAT(Complaint({"--amp", "int8"}), HasSubstr("bf16 or fp16"));
-  EXPECT_THAT(Complaint({"--offload", "optimizer"}), HasSubstr("activations is needed"));
+  EXPECT_THAT(Complaint({"--offload", "parameters"}), HasSubstr("activations or optimizer is needed"));
   EXPECT_THAT(Complaint({"--checkpoint", ","}), HasSubstr("names no modules"));
   EXPECT_THAT(Complaint({"--checkpoint", "all,ops:"}), HasSubstr("ops:matmul"));
   EXPECT_EQ(Complaint({"--checkpoint", "all,ops:mm"}), "");
@@ -173,14 +186,16 @@ TEST(TryChangeTest, WhatEachProcessSaidBecomesOneOutcomeForEachOption) {
   std::ofstream(folder.path() + "/2.try")
       << R"([{"lever": "amp", "state": "applied", "text": "around Gpt"}, {"lever": "amp", "state": "refused", "text": "but"}, 7, {"lever": "other"}])";
   std::ofstream(folder.path() + "/3.try") << "[{\"lever\":";
-  const std::vector<Outcome> outcomes =
-      ReadOutcomes(folder.path(), {"amp", "checkpoint", "batch", "accumulate"});
-  ASSERT_EQ(outcomes.size(), 4u);
+  const Change change = *Read({"--amp", "bf16", "--checkpoint", "all", "--batch", "8", "--accumulate", "2",
+                               "--offload", "optimizer"});
+  const std::vector<Outcome> outcomes = ReadOutcomes(folder.path(), change);
+  ASSERT_EQ(outcomes.size(), 5u);
   EXPECT_THAT(outcomes[0].applied, ElementsAre("around Gpt"));
   EXPECT_THAT(outcomes[0].refused, ElementsAre("but"));
   EXPECT_THAT(outcomes[1].refused, ElementsAre("no such module"));
   EXPECT_THAT(outcomes[2].refused, ElementsAre(HasSubstr("without a DataLoader")));
   EXPECT_THAT(outcomes[3].refused, ElementsAre(HasSubstr("without a DataLoader")));
+  EXPECT_THAT(outcomes[4].refused, ElementsAre(HasSubstr("steps on copies")));
 }
 
 }  // namespace

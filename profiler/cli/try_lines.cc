@@ -134,6 +134,8 @@ std::string OptimizerLine(const Change& change) {
 
 std::vector<std::string> LinesToWrite(const Change& change, std::string_view lever,
                                       std::span<const std::string> command) {
+  for (const auto& [name, value] : change.beyond)
+    if (name == lever) return {fmt::format("vramscope whatif RUN --{} {}  shows them", name, value)};
   if (lever == "amp") return AmpLines(change);
   if (lever == "checkpoint") return CheckpointLines(change);
   if (lever == "offload")
@@ -161,8 +163,6 @@ std::vector<std::string> LinesToWrite(const Change& change, std::string_view lev
     return {fmt::format("for micro_batch in batch.chunk({}):", change.accumulate),
             fmt::format("    (loss_of(micro_batch) / {}).backward()", change.accumulate), "optimizer.step()",
             "optimizer.zero_grad()"};
-  for (const auto& [name, value] : change.beyond)
-    if (name == lever) return {fmt::format("vramscope whatif RUN --{} {}  shows them", name, value)};
   return {};
 }
 

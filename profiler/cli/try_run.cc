@@ -60,8 +60,8 @@ void AddFact(const nlohmann::json& fact, std::vector<Outcome>& outcomes, std::ve
 }
 
 // Why nothing came of a part of the change, where vramscope_try met nothing that it could have changed.
-std::string NothingMet(std::string_view lever) {
-  if (const char* why = WhyBeyond(lever)) return why;
+std::string NothingMet(const Change& change, std::string_view lever) {
+  if (const char* why = change.WhyBeyond(lever)) return why;
   if (lever == "lora" || lever == "freeze") return "no optimizer was made of a model's parameters";
   if (lever == "attention") return "F.scaled_dot_product_attention was not called";
   if (lever == "cross-entropy") return "F.cross_entropy was not called with what a linear layer made";
@@ -77,9 +77,9 @@ std::string NothingMet(std::string_view lever) {
 
 }  // namespace
 
-std::vector<Outcome> ReadOutcomes(const std::string& folder, const std::vector<std::string>& levers) {
+std::vector<Outcome> ReadOutcomes(const std::string& folder, const Change& change) {
   std::vector<Outcome> outcomes;
-  for (const std::string& lever : levers) outcomes.push_back({lever, {}, {}});
+  for (const std::string& lever : change.Levers()) outcomes.push_back({lever, {}, {}});
   std::vector<Outcome> unmatched = outcomes;
   std::error_code ignored;
   std::vector<std::string> files;
@@ -95,7 +95,7 @@ std::vector<Outcome> ReadOutcomes(const std::string& folder, const std::vector<s
     Outcome& outcome = outcomes[index];
     if (!outcome.applied.empty() || !outcome.refused.empty()) continue;
     outcome.refused = unmatched[index].refused;
-    if (outcome.refused.empty()) outcome.refused.push_back(NothingMet(outcome.lever));
+    if (outcome.refused.empty()) outcome.refused.push_back(NothingMet(change, outcome.lever));
   }
   return outcomes;
 }
@@ -128,7 +128,7 @@ Result<Measured> TryRunner::After(CommandOutput output, std::vector<Outcome>* ou
     run.environment["PYTORCH_ALLOC_CONF"] = *plan_.change.alloc_conf;
   }
   Result<Measured> measured = Run(run, output, nullptr);
-  *outcomes = ReadOutcomes(notes.path(), plan_.change.Levers());
+  *outcomes = ReadOutcomes(notes.path(), plan_.change);
   return measured;
 }
 

@@ -64,7 +64,7 @@ class TryRunner {
   ScratchFolder scratch_;  // of the trace without the change, unless it is kept
 };
 
-// What vramscope_try has left in `folder`, of all processes together: an entry for each of `levers`.
-std::vector<Outcome> ReadOutcomes(const std::string& folder, const std::vector<std::string>& levers);
+// What vramscope_try has left in `folder`, of all processes together: an entry for each lever of the change.
+std::vector<Outcome> ReadOutcomes(const std::string& folder, const Change& change);
 
 }  // namespace vramscope::cli

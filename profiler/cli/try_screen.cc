@@ -81,7 +81,7 @@ std::string PredictedText(const Predicted& predicted, const std::vector<Outcome>
 // Of a lever that is never applied from outside as the prediction has them, which knows the program.
 std::vector<std::string> LinesFor(const TryPlan& plan, const std::string& lever, const Predicted& predicted) {
   const auto code = predicted.code.find(lever);
-  if (WhyBeyond(lever) == nullptr || code == predicted.code.end())
+  if (plan.change.WhyBeyond(lever) == nullptr || code == predicted.code.end())
     return LinesToWrite(plan.change, lever, plan.run.command);
   std::vector<std::string> lines;
   std::istringstream stream(code->second);

@@ -81,7 +81,7 @@ TEST(TryScreenTest, WhatWasNotAppliedComesWithItsReasonAndTheLines) {
 TEST(TryScreenTest, WhatIsOnlyForCodeComesWithTheLinesOfThePrediction) {
   TryPlan plan = Plan();
   plan.change.beyond = {{"prune", "0.5"}};
-  const std::vector<Outcome> outcomes = {{"prune", {}, {WhyBeyond("prune")}}};
+  const std::vector<Outcome> outcomes = {{"prune", {}, {plan.change.WhyBeyond("prune")}}};
   EXPECT_THAT(NotAppliedText(plan, outcomes, {}),
               HasSubstr("  vramscope whatif RUN --prune 0.5  shows them\n"));
   Predicted predicted;
