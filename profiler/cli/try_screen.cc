@@ -43,7 +43,9 @@ std::string Missing(const Measured& run) {
   return fmt::format(", at least {} missing", FormatBytes(run.shortfall_bytes));
 }
 
-std::string Verdict(const Measured& before, const Measured& after) {
+std::string Verdict(const Measured& before, const Measured& after, const std::vector<Outcome>& outcomes) {
+  if (std::ranges::all_of(outcomes, [](const Outcome& outcome) { return outcome.applied.empty(); }))
+    return "Nothing of the change was applied: it ran as it is.";
   if (!after.fits)
     return fmt::format("It runs out of memory with the change{}{}.",
                        before.fits ? ", and did not before" : " too", Missing(after));
@@ -142,8 +144,8 @@ std::string NotAppliedText(const TryPlan& plan, const std::vector<Outcome>& outc
 std::string TryText(const TryPlan& plan, const Measured& before, const Measured& after,
                     const std::vector<Outcome>& outcomes, const Predicted& predicted,
                     const Terminal& terminal) {
-  const bool good =
-      after.fits && (!before.fits || after.answer.peak.allocated_bytes <= before.answer.peak.allocated_bytes);
+  const bool good = AllApplied(outcomes) && after.fits &&
+                    (!before.fits || after.answer.peak.allocated_bytes <= before.answer.peak.allocated_bytes);
   Table table({Align::kLeft, Align::kRight, Align::kRight, Align::kLeft});
   table.AddRow({"", "before", "after", ""});
   // A run that ended for lack of memory got only so far: its figures are no peaks to compare with.
@@ -160,7 +162,7 @@ std::string TryText(const TryPlan& plan, const Measured& before, const Measured&
   table.AddRow({"Peak in", When(before.answer.peak), When(after.answer.peak), ""});
   table.AddRow({"Ran", Ran(before), Ran(after), ""});
   return fmt::format("{}\nMeasured on {}: {}\n{}{}{}{}",
-                     terminal.Paint(Verdict(before, after), good ? Ink::Good() : Ink::Bad()),
+                     terminal.Paint(Verdict(before, after, outcomes), good ? Ink::Good() : Ink::Bad()),
                      Where(plan, after), Printable(plan.change.Text()), table.ToString(),
                      PredictedText(predicted, outcomes), AppliedText(outcomes),
                      NotAppliedText(plan, outcomes, predicted));

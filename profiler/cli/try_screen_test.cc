@@ -78,6 +78,12 @@ TEST(TryScreenTest, WhatWasNotAppliedComesWithItsReasonAndTheLines) {
                                               "    In code:\n      --batch-size 16  in the command\n"));
 }
 
+TEST(TryScreenTest, ARunToWhichNothingWasAppliedSaysNothingOfTheChange) {
+  const std::vector<Outcome> none = {{"amp", {}, {"no module was called"}}, {"batch", {}, {"no DataLoader"}}};
+  EXPECT_THAT(TryText(Plan(), Ran(1), Ran(1), none, Predicted{}, Terminal{}),
+              StartsWith("Nothing of the change was applied: it ran as it is.\n"));
+}
+
 TEST(TryScreenTest, WhatIsOnlyForCodeComesWithTheLinesOfThePrediction) {
   TryPlan plan = Plan();
   plan.change.beyond = {{"prune", "0.5"}};
