@@ -33,15 +33,22 @@ struct AttentionCall {
   uint32_t output = model::kNone;   // block
   std::vector<uint32_t> gradients;  // blocks that its backward hands out
   int64_t batch = 1, heads = 1, rows = 0, columns = 0, width = 0;
-  uint64_t element = 0;  // bytes
-  bool retyped = false;  // a lever made it 16 bits: which kernel it is then is not in its name
-  std::string why_not;   // it cannot be exchanged, because ...; "" = it can
+  int64_t key_heads = 1;  // of keys and values: fewer, where several heads of queries share one
+  uint64_t element = 0;   // bytes
+  bool retyped = false;   // a lever made it 16 bits: which kernel it is then is not in its name
+  bool casts = false;     // autocast, put in by a lever, converts what it is given
+  std::string why_not;    // it cannot be exchanged, because ...; "" = it can
 
   [[nodiscard]] uint64_t Heads() const { return static_cast<uint64_t>(batch * heads); }
   [[nodiscard]] uint64_t QueryBytes() const {
     return Heads() * static_cast<uint64_t>(rows * width) * element;
   }
   [[nodiscard]] uint64_t KeyBytes() const {
+    return static_cast<uint64_t>(batch * key_heads * columns * width) * element;
+  }
+  [[nodiscard]] bool Shares() const { return key_heads != heads; }
+  // Of keys, or of values, with one for each head of queries.
+  [[nodiscard]] uint64_t SpreadKeyBytes() const {
     return Heads() * static_cast<uint64_t>(columns * width) * element;
   }
   [[nodiscard]] uint64_t Scores() const { return Heads() * static_cast<uint64_t>(rows * columns); }

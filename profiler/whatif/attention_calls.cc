@@ -219,6 +219,11 @@ class Finder {
     return false;
   }
 
+  [[nodiscard]] uint64_t BytesOfElement(uint32_t block) const {
+    const uint64_t extent = std::max<uint64_t>(extent_[block], 1);
+    return (step_.blocks[block].requested + extent - 1) / extent;
+  }
+
   void Complete(AttentionCall& call) const {
     const auto fail = [&](const char* why) {
       if (call.why_not.empty()) call.why_not = why;
@@ -235,13 +240,18 @@ class Finder {
     call.rows = query[rank - 2];
     call.width = query[rank - 1];
     call.columns = value[rank - 2];
-    if (rank == 4 && (value[1] != call.heads || step_.Dims(call.key.shape)[1] != call.heads))
-      fail("several heads of queries share one of keys and values");
+    call.key_heads = rank == 4 ? value[1] : 1;
+    if (rank == 4 && (step_.Dims(call.key.shape)[1] != call.key_heads || call.key_heads < 1 ||
+                      call.heads % call.key_heads != 0))
+      fail("its keys and values have other numbers of heads than can be shared");
     if (value[rank - 1] != call.width) fail("its values are as wide as its queries in no head");
-    const uint64_t extent = std::max<uint64_t>(extent_[call.query.block], 1);
-    call.element = (step_.blocks[call.query.block].requested + extent - 1) / extent;
+    call.element = BytesOfElement(call.query.block);
     if (call.element != 2 && call.element != 4) fail("it computes neither in float32 nor in 16 bits");
     call.retyped = call.element != BytesOf(call.query.dtype);
+    call.casts = BytesOfElement(call.output) != call.element;
+    // Which 16 bits get without a mask (precision_kernels.h).
+    if (call.casts && call.kernel == AttentionKernel::kEfficient && call.masks.empty())
+      call.kernel = AttentionKernel::kFlash;
     FindBackward(call);
   }
 

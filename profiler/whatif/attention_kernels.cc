@@ -62,12 +62,21 @@ class Fused {
                                         : "ScaledDotProductEfficientAttentionBackward0");
     (void)stage.Tick();
     for (const uint32_t gradient : room_.gradients()) stage.Deliver(gradient);
+    std::vector<uint32_t> spread;  // gradients of keys and values, before heads that share one are added up
+    const auto take_spread = [&] {
+      if (call_.Shares()) spread = {stage.Take(call_.SpreadKeyBytes()), stage.Take(call_.SpreadKeyBytes())};
+    };
+    const auto free_spread = [&] {
+      for (const uint32_t block : spread) stage.Free(block);
+    };
     if (flash_) {
-      const uint32_t sums = stage.Take(needs_.sums);
-      stage.Free(stage.Take(needs_.queries));
-      stage.Free(sums);
+      const uint32_t sums = stage.Take(needs_.sums), queries = stage.Take(needs_.queries);
+      take_spread();
+      free_spread();
+      stage.Free(queries), stage.Free(sums);
       return;
     }
+    take_spread();
     const uint64_t rows = call_.Heads() * static_cast<uint64_t>(call_.rows) * kFloat;
     const bool wide = call_.element == kFloat;  // else the kernel itself multiplies and sums
     const uint32_t product = wide ? stage.Take(call_.QueryBytes()) : kNone;
@@ -79,6 +88,7 @@ class Fused {
     }
     const uint32_t work = stage.Take(EfficientWorkspace(call_));
     stage.Free(delta), stage.Free(work);
+    free_spread();
   }
 
  private:

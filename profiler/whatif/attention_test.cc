@@ -22,14 +22,15 @@ constexpr uint64_t kScores = 2 * 4 * 64 * 64 * 4;  // of each row with each
 constexpr Position kNodesEnd = 139;
 
 struct Network {
-  enum class Kind { kProducts, kMasked, kTrainedMask, kEfficient, kDropout };
+  enum class Kind { kProducts, kMasked, kTrainedMask, kEfficient, kDropout, kShared };
 
   explicit Network(Kind kind) : kind_(kind), into_(Bare(), {}) {
     into_.SetElements(6);
-    query = Block(kQuery, 2, 40), key = Block(kQuery, 3, 40), value = Block(kQuery, 4, 40);
+    const uint64_t keys = kind == Kind::kShared ? kQuery / 2 : kQuery;
+    query = Block(kQuery, 2, 40), key = Block(keys, 3, 40), value = Block(keys, 4, 40);
     kind >= Kind::kEfficient ? Function() : Products();
-    gradient_of_value = Block(kQuery, 112, 190);
-    gradient_of_key = Block(kQuery, 132, 191), gradient_of_query = Block(kQuery, 133, 192);
+    gradient_of_value = Block(keys, 112, 190);
+    gradient_of_key = Block(keys, 132, 191), gradient_of_query = Block(kQuery, 133, 192);
     step = std::move(into_).Finish();
   }
 
@@ -52,10 +53,10 @@ struct Network {
     return into_.AddBlock(made);
   }
 
-  Operand Heads(uint32_t block, int64_t rows, int64_t width) {
+  Operand Heads(uint32_t block, int64_t rows, int64_t width, int64_t heads = 4) {
     Operand operand = into_.Matrix(block, rows, width);
-    operand.shape = into_.ShapeOf({2, 4, rows, width});
-    operand.strides = into_.ShapeOf({4 * rows * width, rows * width, width, 1});
+    operand.shape = into_.ShapeOf({2, heads, rows, width});
+    operand.strides = into_.ShapeOf({heads * rows * width, rows * width, width, 1});
     operand.flags = 0;
     return operand;
   }
@@ -103,7 +104,9 @@ struct Network {
     const uint32_t seed = Block(8, 31, 45);
     output = Block(kQuery, 32, 50);
     const uint32_t sums = Block(2 * 4 * 64 * 4, 33, 45);
-    const std::vector<Operand> given = {Heads(query, 64, 32), Heads(key, 64, 32), Heads(value, 64, 32)};
+    const int64_t heads = kind_ == Kind::kShared ? 2 : 4;
+    const std::vector<Operand> given = {Heads(query, 64, 32), Heads(key, 64, 32, heads),
+                                        Heads(value, 64, 32, heads)};
     const uint32_t call = Call("aten::scaled_dot_product_attention", 10, 39, given, Heads(output, 64, 32));
     const uint32_t kernel = into_.Begin("aten::_efficient_attention_forward", call, model::kNone, 12, given);
     into_.End(kernel, 38,
@@ -178,6 +181,30 @@ TEST(AttentionTest, FlashNeeds16Bits) {
   for (StepBlock& block : network.step.blocks) block.requested /= 2;
   const Step changed = network.With("flash").value();
   EXPECT_EQ(LiveAt(changed, 99), 4 * kQuery / 2 + 2 * 4 * 64 * 4 + 16 + 8);
+}
+
+// Keys and values of half as many heads: backward makes gradients for each head of queries, and adds them up.
+TEST(AttentionTest, HeadsThatShareKeysAndValuesGetAGradientEachFirst) {
+  Network network(Network::Kind::kShared);
+  EXPECT_THAT(network.With("math").error().sentence, HasSubstr("share"));
+  for (StepBlock& block : network.step.blocks) block.requested /= 2;
+  const Step changed = network.With("flash").value();
+  constexpr uint64_t kSmallest = 2 * 4 * 64 * 4;  // sums of rows
+  constexpr uint64_t kGradients = kQuery / 2 + 2 * (kQuery / 4), kSpread = 2 * (kQuery / 2);
+  constexpr uint64_t kWork = 2 * 4 * 128 * 4 * (1 + 32);
+  const uint64_t kept = LiveAt(changed, 99);
+  EXPECT_EQ(kept, 2 * kQuery / 2 + 2 * (kQuery / 4) + kSmallest + 16 + 8);
+  EXPECT_EQ(MostWithin(changed, 110, kNodesEnd), kept + kGradients + kSpread + kWork);
+}
+
+// What is given is float32, and what comes out half of it: autocast, which brings flash attention with it.
+TEST(AttentionTest, UnderAutocastItIsFlashAttentionAlready) {
+  Network network(Network::Kind::kEfficient);
+  network.step.blocks[network.output].requested /= 2;
+  const Result<Step> same = network.With("flash");
+  ASSERT_TRUE(same.ok()) << same.error().sentence;
+  EXPECT_EQ(LiveAt(*same, 99), LiveAt(network.step, 99));
+  EXPECT_THAT(network.With("math").error().sentence, HasSubstr("autocast converts"));
 }
 
 TEST(AttentionTest, WhatCannotBeExchangedIsRefusedWithAReason) {

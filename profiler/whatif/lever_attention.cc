@@ -33,8 +33,14 @@ const Kernel* KernelOf(std::string_view value) {
 
 std::string WhyNot(const AttentionCall& call, AttentionKernel kernel) {
   if (!call.why_not.empty()) return call.why_not;
-  if (kernel == AttentionKernel::kMath) return "";
+  if (kernel == AttentionKernel::kMath && !call.casts)
+    return call.Shares() ? "several heads of queries share one of keys and values, which products repeat: "
+                           "what they keep of that is not known"
+                         : "";
   const bool flash = kernel == AttentionKernel::kFlash;
+  if (call.casts)
+    return "autocast converts its queries, keys and values, which is known of flash attention alone: ask for "
+           "--precision, or for flash";
   if (flash && call.element != 2)
     return "flash attention works in 16 bits, and its queries are float32, also under --amp where the "
            "program "
@@ -57,9 +63,13 @@ Result<Calls> Choose(const Step& step, const Kernel& asked, std::map<std::string
         "no attention was seen: neither F.scaled_dot_product_attention nor a softmax between two products of "
         "matrices. Record with --depth auto."};
   const size_t all = calls.size();
+  // Flash attention is what autocast brings, when that is asked for with it.
+  const bool converted =
+      std::any_of(calls.begin(), calls.end(), [](const AttentionCall& call) { return call.casts; });
   std::erase_if(calls, [&](const AttentionCall& call) {
     return call.kernel == asked.kernel && !call.written_out && !call.retyped;
   });
+  if (calls.empty() && converted) return calls;
   if (calls.empty())
     return Error{"attention is computed so already, in all " + std::to_string(all) + " calls."};
   if (asked.kernel == AttentionKernel::kMath &&

@@ -15,6 +15,7 @@ constexpr uint64_t kFloatBytes = 4;
 constexpr uint64_t kFlashRows = 128;  // backward of flash attention works on this many rows at a time
 constexpr uint64_t kFlashWidth = 32;
 constexpr uint16_t kForwardBias = 3, kBackwardBias = 4;  // arguments: a mask that is added
+constexpr uint16_t kBackwardKey = 2;
 constexpr uint8_t kByteType = 0;
 constexpr uint64_t kNotSplit = uint64_t{1} << 20;  // what the allocator leaves in a block
 
@@ -181,6 +182,12 @@ class Kernels {
       Add(query->block, index, op.begin + 0.1, op.end - 0.1, heads * dims[1] * dims[3] * kFloatBytes / 2);
     Add(query->block, index, op.end - 0.8, op.end - 0.2, heads * rows * kFloatBytes);
     Add(query->block, index, op.end - 0.7, op.end - 0.3, heads * rows * width * kFloatBytes);
+    // Gradients of keys and values, before heads that share one are added up.
+    const Operand* const key = Argument(step_, op, kBackwardKey);
+    if (key == nullptr || step_.Rank(key->shape) != 4 || step_.Dims(key->shape)[2] == dims[2]) return;
+    const uint64_t spread = heads * static_cast<uint64_t>(step_.Dims(key->shape)[1] * dims[3]);
+    for (int gradient = 0; gradient < 2; ++gradient)
+      Add(query->block, index, op.end - 0.6, op.end - 0.4, spread * kFloatBytes / 2);
   }
 
   void Add(uint32_t like, uint32_t op, Position begin, Position end, uint64_t bytes) {
