@@ -113,14 +113,19 @@ Json VerifiedJson(const Verified& verified) {
           {"fits", !verified.refuted}};
 }
 
-Json VerdictJson(const Verdict& verdict) {
+Json VerdictJson(const Verdict& verdict, std::optional<uint64_t> beside_bytes) {
   return {{"changes", ChangesJson(verdict.changes)},
-          {"after", UseJson(verdict.prediction.after)},
+          {"after", UseJson(verdict.prediction.after, beside_bytes)},
           {"error_band", BandJson(verdict.prediction)},
           {"reserved_at_most_bytes", verdict.needed},
           {"extra_ns", Timed(verdict) ? Json(static_cast<uint64_t>(verdict.rank.extra_ns)) : Json(nullptr)},
           {"open_time", verdict.rank.open},
           {"levers", LeversJson(verdict.prediction)}};
+}
+
+// On the device that it is to fit on.
+std::optional<uint64_t> BesideOn(const PlanSubject& subject) {
+  return subject.beside ? std::optional(subject.beside_bytes) : std::nullopt;
 }
 
 Json HeadJson(const PlanSubject& subject) {
@@ -130,7 +135,7 @@ Json HeadJson(const PlanSubject& subject) {
           {"device", device.name},
           {"process", recorded.run.processes[device.process].info.pid},
           {"step", recorded.step.number},
-          {"before", UseJson(recorded.baseline.use)},
+          {"before", UseJson(recorded.baseline.use, BesideOn(subject))},
           {"fit_bytes", subject.fit_bytes == 0 ? Json(nullptr) : Json(subject.fit_bytes)},
           {"beside_bytes", subject.beside ? Json(subject.beside_bytes) : Json(nullptr)}};
 }
@@ -182,14 +187,14 @@ std::string PlanJson(const PlanSubject& subject, const PlanAnswer& answer) {
   document["plans"] = Json::array();
   for (size_t i = 0; i < answer.plans.plans.size(); ++i) {
     const Plan& plan = answer.plans.plans[i];
-    Json one = VerdictJson(plan.verdict);
+    Json one = VerdictJson(plan.verdict, BesideOn(subject));
     one["exact"] = plan.exact;
     one["least_extra_ns"] = plan.exact ? Json(nullptr) : Json(static_cast<uint64_t>(plan.least_ns));
     if (i < answer.verified.size()) one["measured"] = VerifiedJson(answer.verified[i]);
     document["plans"].push_back(std::move(one));
   }
   const bool none = answer.plans.plans.empty();
-  document["floor"] = none ? VerdictJson(answer.plans.floor) : Json(nullptr);
+  document["floor"] = none ? VerdictJson(answer.plans.floor, BesideOn(subject)) : Json(nullptr);
   document["shortfall_bytes"] =
       none ? answer.plans.floor.needed - std::min(answer.plans.floor.needed, subject.reserved_limit) : 0;
   document["complete"] = answer.plans.complete;
@@ -230,7 +235,7 @@ std::string LargestBatchJson(const PlanSubject& subject, const plan::LargestBatc
   document["batches"] = Json::array();
   for (const plan::LargestBatch& row : answer.rows) {
     Json one = {{"batch", row.size}, {"with", ChangesJson(row.others)}};
-    if (row.size != 0) one.update(VerdictJson(row.verdict));
+    if (row.size != 0) one.update(VerdictJson(row.verdict, BesideOn(subject)));
     document["batches"].push_back(std::move(one));
   }
   return Dumped(document);
@@ -267,7 +272,9 @@ std::string SmallestGpuJson(const PlanSubject& subject, const std::vector<GpuAns
                 {"capacity_bytes", answer.gpu.capacity_bytes},
                 {"fits_as_recorded", answer.plans.fits_already},
                 {"plan", nullptr}};
-    if (!answer.plans.plans.empty()) one["plan"] = VerdictJson(answer.plans.plans.front().verdict);
+    std::optional<uint64_t> beside;
+    if (subject.beside) beside = subject.beside->On(answer.gpu);
+    if (!answer.plans.plans.empty()) one["plan"] = VerdictJson(answer.plans.plans.front().verdict, beside);
     document["gpus"].push_back(std::move(one));
   }
   return Dumped(document);

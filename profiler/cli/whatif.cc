@@ -6,6 +6,7 @@
 
 #include "profiler/cli/arguments.h"
 #include "profiler/cli/device_request.h"
+#include "profiler/cli/fit_limit.h"
 #include "profiler/cli/progress.h"
 #include "profiler/cli/recorded_step.h"
 #include "profiler/cli/terminal.h"
@@ -170,7 +171,9 @@ int Answer(const std::string& path, const Arguments& arguments, const Terminal& 
   const whatif::Baseline& baseline = (*recorded)->baseline;
   whatif::Predictor predictor(step, baseline, whatif::Predictor::kAnyRun);
 
-  WhatifAnswer answer{path, &step, &baseline, {}, table};
+  WhatifAnswer answer{path, &step, &baseline, {}, table, {}};
+  if (const std::optional<Beside> beside = BesideOf((*recorded)->run, (*recorded)->device, step))
+    answer.beside_bytes = beside->total();
   bool refused = false;
   for (const Case& one : *cases) {
     Result<whatif::Prediction> prediction = predictor.Predict(one.asked);

@@ -27,6 +27,10 @@ std::string PlaceOf(const Use& use) {
                      FormatPercent(largest, use.peak.bytes));
 }
 
+double FragmentationOf(const Use& use) {
+  return cli::FragmentationOf(use.allocator.allocated_peak, use.allocator.reserved_peak);
+}
+
 // What the published errors of these levers leave open.
 std::string BandText(const Prediction& prediction) {
   const whatif::ErrorBand& band = prediction.band;
@@ -41,7 +45,7 @@ std::string BandText(const Prediction& prediction) {
   return text;
 }
 
-std::string OneCase(const Prediction& prediction, const Terminal& terminal) {
+std::string OneCase(const Prediction& prediction, std::optional<uint64_t> beside, const Terminal& terminal) {
   const Use& before = prediction.before;
   const Use& after = prediction.after;
   Table table({Align::kLeft, Align::kRight, Align::kRight, Align::kRight});
@@ -52,6 +56,14 @@ std::string OneCase(const Prediction& prediction, const Terminal& terminal) {
   table.AddRow({"peak reserved", FormatBytes(before.allocator.reserved_peak),
                 FormatBytes(after.allocator.reserved_peak),
                 ChangeText(before.allocator.reserved_peak, after.allocator.reserved_peak)});
+  if (beside) {
+    const uint64_t used = before.allocator.reserved_peak + *beside;
+    const uint64_t would = after.allocator.reserved_peak + *beside;
+    table.AddRow({"device used", FormatBytes(used), FormatBytes(would), ChangeText(used, would)});
+  }
+  constexpr double kPercent = 100;
+  table.AddRow({"fragmentation", fmt::format("{:.1f} %", kPercent * FragmentationOf(before)),
+                fmt::format("{:.1f} %", kPercent * FragmentationOf(after)), ""});
   std::string text = table.ToString();
   if (!prediction.levers.empty()) text += BandText(prediction);
   text += fmt::format("\n  The peak was {}.\n", PlaceOf(before));
@@ -103,6 +115,10 @@ Json RefusedJson(const Prediction& prediction) {
 
 }  // namespace
 
+double FragmentationOf(uint64_t allocated, uint64_t reserved) {
+  return reserved == 0 ? 0 : 1 - static_cast<double>(allocated) / static_cast<double>(reserved);
+}
+
 std::string ChangeText(uint64_t before, uint64_t after) {
   if (before == 0) return "";
   const double percent = 100 * (static_cast<double>(after) / static_cast<double>(before) - 1);
@@ -122,7 +138,7 @@ std::string LeverLines(const whatif::Applied& applied) {
   return text;
 }
 
-Json UseJson(const Use& use) {
+Json UseJson(const Use& use, std::optional<uint64_t> beside_bytes) {
   Json categories = Json::object();
   for (size_t i = 0; i < classify::kCategoryCount; ++i) {
     if (use.peak.categories[i] != 0)
@@ -131,6 +147,9 @@ Json UseJson(const Use& use) {
   return {{"peak",
            {{"allocated_bytes", use.allocator.allocated_peak},
             {"reserved_bytes", use.allocator.reserved_peak},
+            {"device_used_bytes",
+             beside_bytes ? Json(use.allocator.reserved_peak + *beside_bytes) : Json(nullptr)},
+            {"fragmentation", FragmentationOf(use)},
             {"requested_bytes", use.peak.bytes},
             {"phase", use.peak.phase},
             {"category", LargestOf(use).key},
@@ -172,7 +191,7 @@ std::string WhatifText(const WhatifAnswer& answer, const Terminal& terminal) {
   if (answer.table) {
     text += CaseTable(answer);
   } else {
-    text += OneCase(answer.cases.front().prediction, terminal);
+    text += OneCase(answer.cases.front().prediction, answer.beside_bytes, terminal);
   }
   for (const WhatifCase& one : answer.cases) text += RefusedText(one.prediction);
   return text;
@@ -187,9 +206,9 @@ std::string WhatifJson(const WhatifAnswer& answer) {
                    {"process", step.run->processes[device.process].info.pid},
                    {"step", step.number},
                    {"recorded_allocated_bytes", answer.baseline->recorded_allocated},
-                   {"before", UseJson(answer.baseline->use)}};
+                   {"before", UseJson(answer.baseline->use, answer.beside_bytes)}};
   if (!answer.table) {
-    document["after"] = UseJson(first.after);
+    document["after"] = UseJson(first.after, answer.beside_bytes);
     document["error_band"] = BandJson(first);
     document["levers"] = LeversJson(first);
     document["refused"] = RefusedJson(first);
@@ -197,7 +216,7 @@ std::string WhatifJson(const WhatifAnswer& answer) {
     Json cases = Json::array();
     for (const WhatifCase& one : answer.cases) {
       cases.push_back({{"title", one.title},
-                       {"after", UseJson(one.prediction.after)},
+                       {"after", UseJson(one.prediction.after, answer.beside_bytes)},
                        {"error_band", BandJson(one.prediction)},
                        {"levers", LeversJson(one.prediction)},
                        {"refused", RefusedJson(one.prediction)}});

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,7 @@ struct WhatifAnswer {
   const whatif::Baseline* baseline = nullptr;
   std::vector<WhatifCase> cases;  // the first is what the options ask for; more of a sweep or a comparison
   bool table = false;             // a sweep or a comparison
+  std::optional<uint64_t> beside_bytes;  // on the device beside what PyTorch reserves; nothing: not recorded
 };
 
 [[nodiscard]] std::string WhatifText(const WhatifAnswer& answer, const Terminal& terminal);
@@ -32,7 +34,10 @@ struct WhatifAnswer {
 [[nodiscard]] std::string ChangeText(uint64_t before, uint64_t after);  // "-12.3 %"
 // What to write for a lever, what it costs, and its notes; indented.
 [[nodiscard]] std::string LeverLines(const whatif::Applied& applied);
-[[nodiscard]] nlohmann::ordered_json UseJson(const whatif::Use& use);
+// Of what is reserved, the part that nothing had when most was allocated, as `vramscope frag` has it; 0 to 1.
+[[nodiscard]] double FragmentationOf(uint64_t allocated, uint64_t reserved);
+// Without what is beside it on the device nothing is said about that.
+[[nodiscard]] nlohmann::ordered_json UseJson(const whatif::Use& use, std::optional<uint64_t> beside_bytes);
 [[nodiscard]] nlohmann::ordered_json BandJson(const whatif::Prediction& prediction);
 [[nodiscard]] nlohmann::ordered_json LeversJson(const whatif::Prediction& prediction);
 

@@ -57,6 +57,8 @@ Json PeakJson(const PeakUse& peak) {
   return {{"peak",
            {{"allocated_bytes", peak.allocated_bytes},
             {"reserved_bytes", peak.reserved_bytes},
+            {"device_used_bytes", nullptr},
+            {"fragmentation", FragmentationOf(peak.allocated_bytes, peak.reserved_bytes)},
             {"requested_bytes", nullptr},
             {"phase", nullptr},
             {"category", nullptr},

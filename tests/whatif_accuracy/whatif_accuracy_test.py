@@ -4,6 +4,7 @@
 Oracle: the same program really run with the change, on the simulated device. measure.py does it for all models.
 """
 
+import json
 import os
 import statistics
 import sys
@@ -57,6 +58,22 @@ class SmallModels(unittest.TestCase):
 
     def test_a_unet(self) -> None:
         self.check("unet")
+
+    def test_what_is_used_of_the_device_is_what_the_driver_says(self) -> None:
+        python = os.environ.get("VRAMSCOPE_TEST_PYTHON")
+        if not python:
+            self.skipTest("VRAMSCOPE_TEST_PYTHON is not set")
+        with tempfile.TemporaryDirectory() as folder:
+            traces = {switches: Path(folder) / f"{switches or 'recorded'}.vms" for switches in ("", "--optimizer sgd")}
+            for switches, trace in traces.items():
+                list(measure.train(python, "transformer", [["--size", "small", *switches.split()]], "auto", trace))
+            answer = json.loads(measure.vramscope("whatif", str(traces[""]), "--optimizer", "sgd", "--json").stdout)
+            for peak, trace in zip((answer["before"]["peak"], answer["after"]["peak"]), traces.values()):
+                devices = json.loads(measure.vramscope("report", str(trace), "--json").stdout)["devices"]
+                told = next(device for device in devices if device["chosen"])
+                self.assertEqual(peak["device_used_bytes"], told["peak_device_used_bytes"])
+                self.assertAlmostEqual(peak["fragmentation"], 1 - peak["allocated_bytes"] / peak["reserved_bytes"])
+        self.assertLess(answer["after"]["peak"]["device_used_bytes"], answer["before"]["peak"]["device_used_bytes"])
 
 
 if __name__ == "__main__":
