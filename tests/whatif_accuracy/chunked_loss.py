@@ -53,20 +53,15 @@ def rows_of(kind: str, tokens: int, vocabulary: int, width: int) -> int:
 
 
 def without_logits(model: nn.Module, name: str, kind: str) -> Callable[..., Tensor]:
-    """The loss of the model on token ids; its last layer hands on what it is given from now on."""
+    """The loss of the model on token ids; its last layer hands on what it is given from now on, and keeps its parameters, and with them their order."""
     path, shifted = HEADS[name]
-    parent, _, child = path.rpartition(".")
-    head = getattr(model.get_submodule(parent), child)
-    setattr(model.get_submodule(parent), child, nn.Identity())
-    weight, bias = head.weight, head.bias
+    head = model.get_submodule(path)
+    head.forward = lambda hidden: hidden
 
     def loss(module: nn.Module, ids: Tensor) -> Tensor:
         hidden = module(ids)
         hidden = (hidden if isinstance(hidden, Tensor) else hidden.logits).flatten(0, -2)
         labels = F.pad(ids, (0, 1), value=IGNORED)[:, 1:].contiguous() if shifted else ids
-        return ChunkedLoss.apply(hidden, weight, bias, labels.flatten(), rows_of(kind, len(hidden), *weight.shape))
+        return ChunkedLoss.apply(hidden, head.weight, head.bias, labels.flatten(), rows_of(kind, len(hidden), *head.weight.shape))
 
-    model.register_parameter("kept_weight", weight)
-    if bias is not None:
-        model.register_parameter("kept_bias", bias)
     return loss
