@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
+#include <utility>
 
 namespace vramscope::whatif {
 namespace {
@@ -28,7 +30,11 @@ std::vector<uint32_t> CallsOf(const Step& step) {
 }
 
 Holders::Holders(const Step& step)
-    : step_(step), call_(CallsOf(step)), uses_(step.blocks.size()), held_(step.blocks.size()) {
+    : step_(step),
+      call_(CallsOf(step)),
+      uses_(step.blocks.size()),
+      held_(step.blocks.size()),
+      given_up_(step.blocks.size(), kBefore) {
   for (const Held& held : step.held) held_[held.block].push_back(held.call);
   for (uint32_t i = 0; i < step.ops.size(); ++i) {
     if (step.ops[i].parent != kNone || step.ops[i].node != kNone) continue;
@@ -40,6 +46,96 @@ Holders::Holders(const Step& step)
       if (operand.block != kNone && !handed_on) uses_[operand.block].push_back(i);
     }
   }
+  FindGivenUp();
+  FindGivenUpLast();
+}
+
+// y = f(x); x = g(y): what the names stand for in the next call from the function tells that x was not given
+// what f returned. A name that stands for several blocks at once, a list or names of two functions, tells
+// nothing.
+void Holders::FindGivenUp() {
+  struct Seen {
+    uint32_t call, block;
+    bool one;
+  };
+  std::map<std::pair<uint32_t, uint32_t>, std::vector<Seen>> seen;  // by the function's call and the name
+  for (const Held& held : step_.held) {
+    std::vector<Seen>& of_name = seen[{step_.modules[held.call].parent, held.name}];
+    if (of_name.empty() || of_name.back().call != held.call)
+      of_name.push_back({held.call, held.block, true});
+    else if (of_name.back().block != held.block)
+      of_name.back().one = false;
+  }
+  for (const auto& [name, calls] : seen) {
+    for (size_t i = 1; i < calls.size(); ++i) {
+      const Seen &before = calls[i - 1], &now = calls[i];
+      if (!before.one || !now.one || before.block == now.block) continue;
+      if (!ResultIsHeld(before.call, now.call, name.second)) continue;
+      Position& given_up = given_up_[before.block];
+      given_up = std::max(given_up, Assigned(now.block, before.call));
+    }
+  }
+}
+
+// y = f(x), the last call; x = g(y): a function's variables go in their order when it returns. What f
+// returned goes behind a variable that is behind x, so it is not what x stood for.
+void Holders::FindGivenUpLast() {
+  for (size_t i = 0; i < step_.held.size(); ++i) {
+    const uint32_t call = step_.held[i].call, function = step_.modules[call].parent;
+    if (function == kNone || step_.modules[call].end >= kForever) continue;
+    const ModuleCall& last = step_.modules[call];
+    const Position returned = step_.modules[function].end;
+    const uint32_t anew = FirstMadeBehind(last.end);
+    if (anew == kNone || step_.ops[anew].end > returned) continue;
+    for (size_t k = i + 1; k < step_.held.size() && step_.held[k].call == call; ++k) {
+      const Position gone = step_.blocks[step_.held[k].block].end;
+      if (step_.held[k].name == step_.held[i].name || gone < step_.ops[anew].end || gone > returned) continue;
+      if (!ResultGoesBehind(last, gone)) continue;
+      Position& given_up = given_up_[step_.held[i].block];
+      given_up = std::max(given_up, step_.ops[anew].end);
+      break;
+    }
+  }
+}
+
+// Directly: no operator lies between.
+bool Holders::ResultGoesBehind(const ModuleCall& call, Position gone) const {
+  const auto next =
+      std::partition_point(step_.ops.begin(), step_.ops.end(), [&](const Op& op) { return op.begin < gone; });
+  const Position until = next == step_.ops.end() ? step_.length : next->begin;
+  auto block = std::partition_point(step_.blocks.begin(), step_.blocks.end(),
+                                    [&](const StepBlock& one) { return one.begin < call.begin; });
+  for (; block != step_.blocks.end() && block->begin < call.end; ++block) {
+    if (gone < block->end && block->end < until) return true;
+  }
+  return false;
+}
+
+// The outermost operator that makes the next block.
+uint32_t Holders::FirstMadeBehind(Position at) const {
+  const auto block = std::partition_point(step_.blocks.begin(), step_.blocks.end(),
+                                          [&](const StepBlock& one) { return one.begin < at; });
+  const uint32_t maker =
+      block == step_.blocks.end() ? kNone : MakerOf(static_cast<uint32_t>(block - step_.blocks.begin()));
+  return maker == kNone || step_.ops[maker].begin < at ? kNone : maker;
+}
+
+bool Holders::ResultIsHeld(uint32_t call, uint32_t later, uint32_t but_by) const {
+  const ModuleCall& made = step_.modules[call];
+  auto held = std::lower_bound(step_.held.begin(), step_.held.end(), later,
+                               [](const Held& one, uint32_t wanted) { return one.call < wanted; });
+  for (; held != step_.held.end() && held->call == later; ++held) {
+    const uint32_t maker = held->name == but_by ? kNone : MakerOf(held->block);
+    if (maker != kNone && made.begin <= step_.ops[maker].begin && step_.ops[maker].begin < made.end)
+      return true;
+  }
+  return false;
+}
+
+Position Holders::Assigned(uint32_t block, uint32_t call) const {
+  const uint32_t maker = MakerOf(block);
+  if (maker == kNone || step_.ops[maker].begin < step_.modules[call].end) return kBefore;
+  return step_.ops[maker].end >= kForever ? kBefore : step_.ops[maker].end;
 }
 
 bool Holders::IsKept(uint32_t block, uint32_t call) const {
@@ -79,14 +175,14 @@ bool Holders::MeetsAnother(const Op& op) const {
   return made > 1;
 }
 
-uint32_t Holders::MakerOf(const Operand& operand) const {
-  uint32_t maker = operand.block == kNone ? kNone : step_.blocks[operand.block].op;
+uint32_t Holders::MakerOf(uint32_t block) const {
+  uint32_t maker = block == kNone ? kNone : step_.blocks[block].op;
   while (maker != kNone && step_.ops[maker].parent != kNone) maker = step_.ops[maker].parent;
   return maker;
 }
 
 Position Holders::NamedAnew(const Operand& operand) const {
-  const uint32_t maker = MakerOf(operand), call = call_[operand.op];
+  const uint32_t maker = MakerOf(operand.block), call = call_[operand.op];
   if (maker == kNone || call_[maker] != call) return kForever;
   const Op& product = step_.ops[operand.op];
   for (uint32_t i = operand.op + 1; i < step_.ops.size() && step_.ops[i].begin < step_.modules[call].end;
@@ -94,7 +190,7 @@ Position Holders::NamedAnew(const Operand& operand) const {
     const Op& next = step_.ops[i];
     if (call_[i] != call || next.parent != kNone || next.name != product.name) continue;
     for (const Operand& other : InputsOf(step_, next)) {
-      const uint32_t again = other.argument == operand.argument ? MakerOf(other) : kNone;
+      const uint32_t again = other.argument == operand.argument ? MakerOf(other.block) : kNone;
       if (again != kNone && call_[again] == call && step_.ops[again].name == step_.ops[maker].name &&
           step_.ops[again].begin > product.end)
         return step_.ops[again].end;
@@ -104,7 +200,7 @@ Position Holders::NamedAnew(const Operand& operand) const {
 }
 
 bool Holders::Outlives(const Operand& operand, uint32_t function) const {
-  const uint32_t maker = MakerOf(operand);
+  const uint32_t maker = MakerOf(operand.block);
   if (maker == kNone || call_[maker] == function) return false;
   const Position made = step_.blocks[operand.block].begin;
   for (uint32_t i = function + 1; i < step_.modules.size(); ++i) {
@@ -137,7 +233,7 @@ Position Holders::Until(const Operand& operand) const {
   for (const uint32_t call : held_[operand.block]) {
     if (step_.modules[call].end < kForever) until = std::max(until, step_.modules[call].end);
   }
-  return until;
+  return std::max(until, given_up_[operand.block]);
 }
 
 Position Holders::Guess(const Operand& operand, uint32_t* function) const {

@@ -2,8 +2,9 @@
 // How long variables of a program hold what a forward pass computes, where autograd does not keep it.
 //
 // A recording of a Python program tells at the begin of each call of a module which blocks the variables of
-// the functions around it hold: these stand still until the call returns. Between the last call of a function
-// and its end, within what calls no modules, and in older recordings, no fact tells when a variable goes. Some
+// the functions around it hold: these stand still until the call returns. A variable that is seen to hold
+// something else in the next call, or outlives the last one (FindGivenUp...), is followed to where it is
+// given that. Within what calls no modules, and in older recordings, no fact tells when a variable goes. Some
 // things are certain enough, in PyTorch written as usual:
 //
 //   block(x)                x is held by the call until block returns, as Python holds arguments
@@ -53,13 +54,23 @@ class Holders {
   [[nodiscard]] Position NamedAnew(const Operand& operand) const;
   // Whether the function that made a call with the block keeps it behind the call.
   [[nodiscard]] bool IsKept(uint32_t block, uint32_t call) const;
-  // The outermost operator that the operand's block was made in; kNone when it was there.
-  [[nodiscard]] uint32_t MakerOf(const Operand& operand) const;
+  // The outermost operator that the block was made in; kNone when it was there.
+  [[nodiscard]] uint32_t MakerOf(uint32_t block) const;
+  void FindGivenUp();
+  void FindGivenUpLast();
+  // Whether something that the call made goes directly behind that moment.
+  [[nodiscard]] bool ResultGoesBehind(const ModuleCall& call, Position gone) const;
+  [[nodiscard]] uint32_t FirstMadeBehind(Position at) const;
+  // Whether in a later call a variable of another name holds what `call` made.
+  [[nodiscard]] bool ResultIsHeld(uint32_t call, uint32_t later, uint32_t but_by) const;
+  // When a variable that held a block during a call got the one that it holds in a later call.
+  [[nodiscard]] Position Assigned(uint32_t block, uint32_t call) const;
 
   const Step& step_;
   std::vector<uint32_t> call_;               // by operator of forward: the innermost module call around it
   std::vector<std::vector<uint32_t>> uses_;  // by block: outermost operators that make something else of it
   std::vector<std::vector<uint32_t>> held_;  // by block: calls during which a variable was seen to hold it
+  std::vector<Position> given_up_;  // by block: when the last of these variables was seen to get another
 };
 
 }  // namespace vramscope::whatif

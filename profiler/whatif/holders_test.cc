@@ -130,6 +130,45 @@ TEST_F(HoldersTest, WhatALaterCallWasSeenWithoutHasNoName) {
   EXPECT_EQ(Holders(step_).Until(product), 90) << "by both: its function is taken to keep it";
 }
 
+//   module    layer ── first ── y = ... ── x = x + y ── second ──┤
+TEST_F(HoldersTest, WhatIsGivenToACallIsHeldUntilItsNameIsGivenToWhatIsMadeOfTheResult) {
+  constexpr uint32_t kX = 7, kY = 8;
+  step_.modules.push_back({0, 0, 60, 70});
+  const auto make = [&](uint32_t block, Position at) {
+    step_.blocks[block].begin = at + 0.5;
+    step_.blocks[block].op = static_cast<uint32_t>(step_.ops.size());
+  };
+  make(1, 45);
+  const Operand given = Add("aten::linear", 45, {0});
+  make(2, 55);
+  (void)Add("aten::add", 55, {1});
+  step_.held = {{0, 1, kX}, {2, 2, kX}};
+  EXPECT_EQ(Holders(step_).Until(given), 50) << "x = f(x); x = x + r is written so too";
+  step_.held = {{0, 1, kX}, {2, 2, kX}, {1, 2, kY}};
+  EXPECT_EQ(Holders(step_).Until(given), 56);
+}
+
+//   module    layer ── call ── sum ──┤ blocks 1 and 2 go
+TEST_F(HoldersTest, WhatTheLastCallIsGivenIsHeldBehindItWhereItsResultGoesBehindALaterVariable) {
+  constexpr uint32_t kX = 7, kW = 8;
+  StepBlock result, sum;
+  result.begin = 45.5;
+  sum.begin = 55.5;
+  sum.op = 1;
+  step_.blocks.push_back(result);
+  step_.blocks.push_back(sum);
+  const Operand given = Add("aten::linear", 45, {0});
+  (void)Add("aten::add", 55, {3});
+  step_.held = {{0, 1, kX}, {2, 1, kW}};
+  step_.blocks[2].end = 58;
+  step_.blocks[3].end = 57;
+  EXPECT_EQ(Holders(step_).Until(given), 50) << "what the call returned may have got the name";
+  step_.blocks[3].end = 59;
+  EXPECT_EQ(Holders(step_).Until(given), 56);
+  (void)Add("aten::mul", 58.5, {2});
+  EXPECT_EQ(Holders(step_).Until(given), 50) << "the operator may have taken the result's name";
+}
+
 TEST_F(HoldersTest, OfAllElseNothingIsKnown) {
   const Operand sum = Add("aten::mul", 20, {1, 2});
   EXPECT_EQ(Holders(step_).Until(sum), kBefore);

@@ -153,7 +153,7 @@ class Reader {
     if (block == kNone) return;
     NoteBytes(block, event.field[trace::label::kBytes]);
     const auto role = static_cast<trace::Role>(event.field[trace::label::kRole]);
-    if (role == trace::Role::kHeld) return AddHeld(block, threads_[event.thread]);
+    if (role == trace::Role::kHeld) return AddHeld(block, static_cast<uint32_t>(event.field[trace::label::kName]), threads_[event.thread]);
     if (role == trace::Role::kWorkspace) step_.blocks[block].workspace = true;
     const auto source = static_cast<trace::LabelSource>(event.field[trace::label::kSource]);
     if (!Inside() || source != trace::LabelSource::kAccumulateGrad) return;
@@ -163,8 +163,8 @@ class Reader {
       step_.trained.push_back(block);  // else a batch that requires a gradient
   }
 
-  void AddHeld(uint32_t block, const OpenThread& thread) {
-    if (Inside() && !thread.modules.empty()) step_.held.push_back({block, thread.modules.back()});
+  void AddHeld(uint32_t block, uint32_t name, const OpenThread& thread) {
+    if (Inside() && !thread.modules.empty()) step_.held.push_back({block, thread.modules.back(), name});
   }
 
   void AddDeepEvent(const Event& event) {

@@ -118,6 +118,7 @@ struct ModuleCall {
 struct Held {
   uint32_t block = model::kNone;
   uint32_t call = model::kNone;  // into Step::modules
+  uint32_t name = 0;             // the variable's: trace::StringId
 };
 
 struct Window {
