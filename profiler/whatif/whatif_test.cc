@@ -211,6 +211,13 @@ TEST(WhatifTest, AutocastRulesAreThoseOfTheRelease) {
   EXPECT_EQ(AutocastRuleOf("linear", "2.15.0"), CastRule::kNone);
 }
 
+TEST(WhatifTest, BackwardOfANormHasTheTypeOfItsGradientThoughItsStatisticsAreFloats) {
+  for (const char* name : {"aten::native_layer_norm_backward", "aten::native_group_norm_backward",
+                           "aten::native_batch_norm_backward", "aten::_fused_rms_norm_backward"})
+    EXPECT_TRUE(FollowsFirst(name)) << name;
+  EXPECT_FALSE(FollowsFirst("aten::native_layer_norm"));
+}
+
 TEST(WhatifTest, CheckpointingDropsWhatOnlySegmentsKept) {
   const whatif::Step step = TheLoop().Read();
   const Baseline baseline = MakeBaseline(step, *TheLoop().analysis).value();
