@@ -44,7 +44,9 @@ class Fused {
       std::vector<uint32_t> split;
       for (const uint64_t bytes : {needs_.split_sums, needs_.split_outputs})
         if (bytes != 0) split.push_back(stage.Take(bytes));
-      keep(kSeeds), keep(kSeed);
+      const uint32_t drawn = call_.dropout ? stage.Take(kSeeds) : kNone;  // and given up for another
+      keep(kSeed), keep(kSeeds);
+      if (drawn != kNone) stage.Free(drawn);
       for (const uint32_t block : split) stage.Free(block);
     }
     room_.Name(flash_ ? "aten::_scaled_dot_product_flash_attention"

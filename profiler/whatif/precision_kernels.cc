@@ -16,6 +16,8 @@ constexpr uint64_t kFlashRows = 128;  // backward of flash attention works on th
 constexpr uint64_t kFlashWidth = 32;
 constexpr uint16_t kForwardBias = 3, kBackwardBias = 4;  // arguments: a mask that is added
 constexpr uint16_t kBackwardKey = 2;
+constexpr uint64_t kSeeds = 16;
+constexpr Position kHair = 1e-6;
 constexpr uint8_t kByteType = 0;
 constexpr uint64_t kNotSplit = uint64_t{1} << 20;  // what the allocator leaves in a block
 
@@ -71,7 +73,7 @@ class Kernels {
   void Change() {
     for (uint32_t i = 0; i < step_.ops.size(); ++i) {
       const std::string_view name = step_.NameOf(step_.ops[i]);
-      if (name == "aten::_efficient_attention_forward") FlashForward(step_.ops[i]);
+      if (name == "aten::_efficient_attention_forward") FlashForward(i);
       if (name == "aten::_efficient_attention_backward") Flash(i);
       if (name == "aten::cudnn_convolution" || name == "aten::cudnn_convolution_transpose" ||
           name == "aten::convolution_backward" || name == "aten::_cudnn_rnn" ||
@@ -146,17 +148,46 @@ class Kernels {
   }
 
   // Flash attention keeps the logarithm of each row's sum, without the padding of memory-efficient attention.
-  void FlashForward(const Op& op) {
+  void FlashForward(uint32_t index) {
+    const Op& op = step_.ops[index];
     const Operand* const query = Argument(step_, op, 0);
     if (query == nullptr || step_.Rank(query->shape) != 4 || !IsLow(op) ||
         Argument(step_, op, kForwardBias) != nullptr)
       return;
     const int64_t* const dims = step_.Dims(query->shape);  // batch, rows, heads, width
+    uint32_t sums = kNone, seed = kNone, offset = kNone;
     for (uint32_t i = 0; i < op.output_count; ++i) {
       const Operand& result = step_.operands[op.first_output + i];
-      if (result.argument == 1 && result.block != kNone)
-        changed_.blocks[result.block].requested =
-            static_cast<uint64_t>(dims[0] * dims[1] * dims[2]) * kFloatBytes;
+      if (result.argument == 1) sums = result.block;
+      if (result.argument == 2) seed = result.block;
+      if (result.argument == 3) offset = result.block;
+    }
+    if (sums == kNone) return;
+    changed_.blocks[sums].requested = static_cast<uint64_t>(dims[0] * dims[1] * dims[2]) * kFloatBytes;
+    const Position at = step_.blocks[sums].begin;
+    if (seed != kNone && offset != kNone) {
+      changed_.blocks[offset].begin = at + 0.1;
+      changed_.blocks[seed].begin = at + 0.2;
+    } else {
+      Draw(sums, index, at);
+    }
+  }
+
+  // Where dropout begins to draw: kept on the device by flash attention alone, the first of two blocks for it
+  // is given up.
+  void Draw(uint32_t sums, uint32_t index, Position at) {
+    Add(sums, index, at + 0.1, at + 0.4, kSeeds);
+    uint32_t call = index;
+    while (step_.ops[call].parent != kNone) call = step_.ops[call].parent;
+    for (const Position begin : {at + 0.2, at + 0.3}) {
+      Add(sums, index, begin, changed_.blocks[sums].end + (at + 0.4 - begin) * kHair, kSeeds);
+      changed_.blocks.back().category = changed_.blocks[sums].category;
+      changed_.blocks.back().last_use = step_.ops[call].end;
+      for (size_t i = 0, count = changed_.saved.size(); i < count; ++i) {
+        if (changed_.saved[i].block != sums) continue;
+        changed_.saved.push_back(Saved(changed_.saved[i]));
+        changed_.saved.back().block = static_cast<uint32_t>(changed_.blocks.size() - 1);
+      }
     }
   }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What cuDNN takes to work with in 16 bits. The oracle is what PyTorch asked for in the backward of a U-Net's
-// last convolution, [8, 24, 48, 48] to three channels: 2,064,768 bytes in float32 and 1,180,032 in bfloat16.
+// What cuDNN and flash attention take to work with in 16 bits. The oracle of the first is what PyTorch asked
+// for in the backward of a U-Net's last convolution, [8, 24, 48, 48] to three channels: 2,064,768 bytes in
+// float32 and 1,180,032 in bfloat16.
 #include <gtest/gtest.h>
 
 #include "profiler/whatif/precision.h"
@@ -39,6 +40,56 @@ TEST(PrecisionKernelsTest, BackwardOfAConvolutionFillsChannelsUpToVectors) {
   Step changed = step;
   ChangeKernels(step, {true, true, true, true, false}, changed);
   EXPECT_EQ(changed.blocks[kWorkspace].requested, 1'180'032u);
+}
+
+// Of the four results of attention on the device, only flash attention has the last two there with dropout.
+class FlashAttentionTest : public testing::Test {
+ protected:
+  static constexpr uint32_t kQuery = 0, kOutput = 1, kSums = 2, kSeed = 3, kOffset = 4;
+  static constexpr Position kMade = 12, kReturned = 19;
+
+  Step Changed(bool seeds_on_device) {
+    Step step;
+    step.own_texts = std::make_shared<std::deque<std::string>>(1, "aten::_efficient_attention_forward");
+    for (const Position begin : {1.0, 11.0, kMade, 10.0, 10.5}) {
+      StepBlock& block = step.blocks.emplace_back();
+      block.begin = begin, block.end = 100;
+    }
+    step.shapes = {{}, ParseShape("4,64,2,32", step.dims)};
+    Op& op = step.ops.emplace_back();
+    op.name = Step::kFirstOwnText;
+    op.begin = 9, op.end = kReturned;
+    op.input_count = 1;
+    op.first_output = 1, op.output_count = 4;
+    for (const uint32_t block : {kQuery, kOutput, kSums, kSeed, kOffset}) {
+      Operand& operand = step.operands.emplace_back();
+      operand.block = block >= kSeed && !seeds_on_device ? model::kNone : block;
+      operand.argument = static_cast<uint16_t>(block == kQuery ? 0 : block - 1);
+      operand.shape = 1;
+    }
+    step.saved.push_back({kSums, 0, kReturned, 100});
+    Step changed = step;
+    ChangeKernels(step, {true, true, false, false, false}, changed);
+    return changed;
+  }
+};
+
+TEST_F(FlashAttentionTest, AsksForWhatItDrawsFromBehindItsSums) {
+  const Step changed = Changed(true);
+  EXPECT_EQ(changed.blocks.size(), 5u);
+  EXPECT_GT(changed.blocks[kOffset].begin, kMade);
+  EXPECT_GT(changed.blocks[kSeed].begin, changed.blocks[kOffset].begin);
+}
+
+TEST_F(FlashAttentionTest, KeepsTwoBlocksAndGivesUpOneWithDropout) {
+  const Step changed = Changed(false);
+  ASSERT_EQ(changed.blocks.size(), 8u);
+  EXPECT_LT(changed.blocks[5].end, kReturned);
+  for (const uint32_t kept : {6, 7}) {
+    EXPECT_GE(changed.blocks[kept].end, 100);
+    EXPECT_EQ(changed.blocks[kept].last_use, kReturned);
+    EXPECT_EQ(changed.saved[kept - 5].block, kept);
+  }
 }
 
 }  // namespace
