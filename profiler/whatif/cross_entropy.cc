@@ -148,12 +148,14 @@ class Parts {
     Clear();
     const Op& op = step_.ops[loss_.loss];
     Stage stage(changed_, {op.begin, op.end}, loss_.loss, step_.blocks[loss_.hidden].stream, true);
-    for (const uint32_t gradient : loss_.gradients) {
-      StepBlock& block = changed_.blocks[gradient];
-      stage.Deliver(gradient);
-      // Of the weight and the bias: as large with any batch.
-      if (block.requested != HiddenBytes()) block.op = kNone;
-      changed_.saved.push_back({gradient, loss_.nodes.front(), op.end - kHair, loss_.backward.end - kHair});
+    std::vector<uint32_t> gradients = loss_.gradients;
+    const auto of_weights = std::stable_partition(gradients.begin(), gradients.end(), [&](uint32_t gradient) {
+      return step_.blocks[gradient].requested == HiddenBytes();
+    });
+    for (auto gradient = gradients.begin(); gradient != gradients.end(); ++gradient) {
+      stage.Deliver(*gradient);
+      if (gradient >= of_weights) changed_.blocks[*gradient].op = kNone;  // as large with any batch
+      changed_.saved.push_back({*gradient, loss_.nodes.front(), op.end - kHair, loss_.backward.end - kHair});
     }
     const int64_t parts = (loss_.rows + rows_ - 1) / rows_;
     for (int64_t i = 0; i < std::min(parts, kMostParts); ++i) {

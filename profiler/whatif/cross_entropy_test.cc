@@ -124,6 +124,17 @@ TEST(CrossEntropyTest, LogitsAreNeverThereAsAWhole) {
   EXPECT_EQ(LiveAt(changed, 99), 2 * kWeight + kHidden + kLabels + kLoss);
 }
 
+TEST(CrossEntropyTest, TheGradientOfWhatGoesInIsAskedForBeforeThatOfTheWeight) {
+  const Step changed = Network().With("chunked:8").value();
+  Position hidden = kForever, weight = kForever;
+  const LinearLoss loss = FindLinearLoss(Network().step).value();
+  for (const uint32_t gradient : loss.gradients) {
+    const StepBlock& block = changed.blocks[gradient];
+    (block.requested == kHidden ? hidden : weight) = block.begin;
+  }
+  EXPECT_LT(hidden, weight);
+}
+
 TEST(CrossEntropyTest, FusedHasPartsAsLigerHasThem) {
   // The vocabulary is 4 times as wide as the rows: 4 parts of 32.
   const Network network;
