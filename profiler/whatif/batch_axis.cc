@@ -165,8 +165,28 @@ class Follower {
     return false;
   }
 
+  // [layers, batch, features] in any layout of the sequences: what a recurrent network begins and ends with,
+  // in the places 1 and 2 of its results. What it begins with is zeros that nobody computed.
+  void PassStates(const Op& op) {
+    if (sequence_ || !Reached(op)) return;
+    constexpr uint16_t kWeights = 1;
+    const auto set = [&](const Operand& state) {
+      if (state.block == kNone || step_.Rank(state.shape) != 3 || axis_.stride[state.block] != 0 ||
+          step_.Dims(state.shape)[1] != axis_.batch || step_.blocks[state.block].begin == kBefore ||
+          !step_.shapes[state.strides].known)
+        return;
+      axis_.stride[state.block] = static_cast<uint64_t>(step_.Dims(state.strides)[1]);
+      decided_[state.block] = true;
+    };
+    for (const Operand& given : InputsOf(step_, op))
+      if (given.argument > kWeights) set(given);
+    for (const Operand& result : OutputsOf(step_, op))
+      if (result.argument == 1 || result.argument == 2) set(result);
+  }
+
   void Pass(const Op& op) {
     const Kind kind = KindOf(op);
+    if (kind == Kind::kRecurrent) PassStates(op);
     for (uint32_t i = 0; i < op.output_count; ++i) {
       const Operand& result = step_.operands[op.first_output + i];
       if (result.block == kNone || decided_[result.block]) continue;

@@ -17,7 +17,8 @@ enum class Kind : uint8_t {
   kReduction,    // dimensions of argument 1 are summed
   kJoin,         // cat and repeat: as elementwise, and a dimension may have become longer
   kFirstResult,  // only the first result can have it: gradients of weights and statistics do not
-  kRecurrent,    // cuDNN's recurrent networks: what they keep for backward is one row of bytes
+  kRecurrent,    // cuDNN's recurrent networks: what they keep for backward is one row of
+                 // bytes, and the states they begin and end with are [layers, batch, features]
   kNever,        // no result has it
   kFactory,      // no operand says anything: a first dimension of the batch's size is taken for it
 };

@@ -204,5 +204,41 @@ TEST(BatchScaleTest, WhatAnOperatorAsksAFactoryForAndKeepsToItselfGrows) {
   EXPECT_EQ(StrideOfScratch(true), 0u) << "what another operator reads is decided by that";
 }
 
+//   aten::_cudnn_rnn (input [8, 16, 4], weight [64, 4], hx [1, 8, 16] of zeros) -> output, hy
+TEST(BatchScaleTest, WhatARecurrentNetworkBeginsAndEndsWithHasTheBatchInTheMiddle) {
+  constexpr uint32_t kInput = 0, kMatrix = 1, kBegins = 2, kOutput = 3, kEnds = 4;
+  whatif::Step step;
+  step.shapes.push_back({});
+  step.own_texts = std::make_shared<std::deque<std::string>>(1, "aten::_cudnn_rnn");
+  step.blocks.resize(5);
+  step.blocks[kBegins].begin = 1;
+  step.blocks[kOutput].begin = step.blocks[kEnds].begin = 3;
+  step.blocks[kInput].category = classify::Category::kInput;
+  Op& op = step.ops.emplace_back();
+  op.name = Step::kFirstOwnText;
+  op.begin = 2, op.end = 5;
+  op.input_count = 3;
+  op.first_output = 3, op.output_count = 2;
+  step.op_ends = {0};
+  const auto add = [&](uint32_t block, uint16_t argument, const char* shape, const char* strides) {
+    Operand& operand = step.operands.emplace_back();
+    operand.block = block, operand.argument = argument, operand.dtype = kFloat;
+    operand.shape = static_cast<uint32_t>(step.shapes.size());
+    operand.strides = operand.shape + 1;
+    step.shapes.push_back(ParseShape(shape, step.dims));
+    step.shapes.push_back(ParseShape(strides, step.dims));
+  };
+  add(kInput, 0, "8,16,4", "64,4,1");
+  add(kMatrix, 1, "64,4", "4,1");
+  add(kBegins, 4, "1,8,16", "128,16,1");
+  add(kOutput, 0, "8,16,16", "256,16,1");
+  add(kEnds, 1, "1,8,16", "128,16,1");
+  const BatchAxis axis = FollowBatch(step).value();
+  EXPECT_EQ(axis.stride[kOutput], 256u);
+  EXPECT_EQ(axis.stride[kBegins], 16u);
+  EXPECT_EQ(axis.stride[kEnds], 16u);
+  EXPECT_EQ(axis.stride[kMatrix], 0u);
+}
+
 }  // namespace
 }  // namespace vramscope::whatif
