@@ -4,6 +4,7 @@
 // What stays float32 is what PyTorch keeps so whatever the model's type is (means and deviations of layer and
 // batch norms, sums of attention's rows, counts of steps), and what the program converts itself. Integers
 // stay.
+#include "profiler/whatif/half_only.h"
 #include "profiler/whatif/lever.h"
 #include "profiler/whatif/precision.h"
 
@@ -27,7 +28,13 @@ class Precision final : public Lever {
     if (value != "bf16" && value != "fp16")
       return Error{"--precision is bf16 or fp16, not \"" + std::string(value) + "\"."};
     if (const auto reason = WhyNotRetyped(step, "training in 16 bits"); !reason.empty()) return Error{reason};
-    return AllInLow(step, value == "bf16" ? kBfloat16Type : kHalfType);
+    if (value == "bf16") return AllInLow(step, kBfloat16Type);
+    Step low = AllInLow(step, kHalfType);
+    if (step.half_only.empty()) return low;
+    std::vector<bool> is_low(step.blocks.size());
+    for (uint32_t i = 0; i < is_low.size(); ++i)
+      is_low[i] = low.blocks[i].requested < step.blocks[i].requested;
+    return AllInLow(WithHalfOnly(step, is_low), kHalfType);
   }
 
   Result<Outcome> Apply(const Step& step, std::string_view value, Scene&) const override {
@@ -39,8 +46,11 @@ class Precision final : public Lever {
     if (step.OnlyForward()) return outcome;
     if (value == "fp16") {
       outcome.notes.push_back(
-          "what a program does in float16 alone is not in the recording: T5 of transformers clamps what its "
-          "layers return, in new tensors");
+          step.half_only.empty()
+              ? "what a program does in float16 alone is not in the recording"
+              : "the program clamps tensors in float16 alone, in " + std::to_string(step.half_only.size()) +
+                    " places: taken into account; what else it does in that type alone is not in the "
+                    "recording");
     }
     outcome.notes.push_back(value == "bf16"
                                 ? "bfloat16 has 8 bits of precision: small updates of weights round away"

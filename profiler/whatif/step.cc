@@ -154,9 +154,10 @@ class Reader {
     NoteBytes(block, event.field[trace::label::kBytes]);
     const auto role = static_cast<trace::Role>(event.field[trace::label::kRole]);
     if (role == trace::Role::kHeld) return AddHeld(block, static_cast<uint32_t>(event.field[trace::label::kName]), threads_[event.thread]);
+    if (role == trace::Role::kHalfOnly) return AddHalfOnly(block, event);
     if (role == trace::Role::kWorkspace) step_.blocks[block].workspace = true;
-    const auto source = static_cast<trace::LabelSource>(event.field[trace::label::kSource]);
-    if (!Inside() || source != trace::LabelSource::kAccumulateGrad) return;
+    const auto source = event.field[trace::label::kSource];
+    if (!Inside() || source != static_cast<uint64_t>(trace::LabelSource::kAccumulateGrad)) return;
     if (role == trace::Role::kGradient)
       step_.blocks[block].accumulated = std::min(step_.blocks[block].accumulated, Now());
     if (role == trace::Role::kParameter && step_.blocks[block].begin == kBefore)
@@ -165,6 +166,11 @@ class Reader {
 
   void AddHeld(uint32_t block, uint32_t name, const OpenThread& thread) {
     if (Inside() && !thread.modules.empty()) step_.held.push_back({block, thread.modules.back(), name});
+  }
+
+  void AddHalfOnly(uint32_t block, const Event& event) {
+    const std::string_view what = run_.Text(static_cast<uint32_t>(event.field[trace::label::kName]));
+    if (Inside() && what == "clamp") step_.half_only.push_back({block, Now()});
   }
 
   void AddDeepEvent(const Event& event) {
@@ -236,8 +242,7 @@ class Reader {
     const auto text = static_cast<uint32_t>(field[trace::op_scalar::kText]);
     if (field[trace::op_scalar::kPosition] == 1) op.dims = text;
     op.moves |= run_.Text(text) == "torch.strided";  // of aten::to alone it is told
-    constexpr std::string_view kTypes[] = {"torch.float", "torch.bfloat", "torch.half", "torch.double"};
-    for (const std::string_view type : kTypes) {
+    for (const std::string_view type : {"torch.float", "torch.bfloat", "torch.half", "torch.double"}) {
       if (run_.Text(text).substr(0, type.size()) == type) op.dtype = text;
     }
   }

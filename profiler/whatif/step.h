@@ -121,6 +121,12 @@ struct Held {
   uint32_t name = 0;             // the variable's: trace::StringId
 };
 
+// A branch that in float16 clamps a block's tensor to itself was passed here.
+struct HalfOnly {
+  uint32_t block = model::kNone;
+  Position at = 0;
+};
+
 struct Window {
   Position begin = 0;
   Position end = 0;
@@ -174,6 +180,7 @@ class Step {
   std::vector<Saved> saved;
   std::vector<ModuleCall> modules;
   std::vector<Held> held;  // in the order of the calls; empty: not recorded
+  std::vector<HalfOnly> half_only;
   std::vector<Window> backward;
   std::vector<Window> optimizer;
   std::vector<Window> zero_grad;

@@ -8,13 +8,26 @@ torch.compile() on, deep steps have no module ranges.
 
 import sys
 import threading
-from typing import Any, Dict, List, Tuple
+from typing import Any, Dict, List, Optional
 
 from . import compiler, native, patches
+from .half_only import FROM_THE_BEGIN, Forward, HalfOnly
 from .modules import Registry
 from .variables import Variables
 
 HOOK = "python.modules"
+
+
+class Call:
+    """Of a module, that has not returned."""
+
+    __slots__ = ("module", "range", "forward", "line")
+
+    def __init__(self, module: int, of: native.Range, forward: Optional[Forward]) -> None:
+        self.module = module
+        self.range = of
+        self.forward = forward  # what it does in float16 alone
+        self.line = FROM_THE_BEGIN  # that it had reached when it last called a module
 
 
 class ModuleRanges:
@@ -22,6 +35,7 @@ class ModuleRanges:
         self._torch = torch
         self._registry = registry
         self._variables = Variables(torch)
+        self._half_only = HalfOnly(torch)
         self._handles: List[Any] = []
         self._ranges: Dict[str, native.Range] = {}
         self._thread = threading.local()
@@ -51,7 +65,7 @@ class ModuleRanges:
             return
         while self._handles:
             self._handles.pop().remove()
-        self._close(self._open_ranges(), 0)
+        self._close(self._open_calls(), 0)
 
     def give_up(self) -> None:
         self.leave()
@@ -61,39 +75,44 @@ class ModuleRanges:
 
     def _before(self, module: Any, _args: Any) -> None:
         try:
-            open_ranges = self._open_ranges()
-            inside = bool(open_ranges)
-            if not inside:  # a root: its tree may have been built since
+            calls = self._open_calls()
+            around = calls[-1] if calls else None
+            if around is None:  # a root: its tree may have been built since
                 self._registry.refresh()
+            elif around.forward is not None:
+                around.line = self._half_only.tell_before_call(around.forward, around.line, sys._getframe())
             path = self._registry.path_of(module)
             found = self._ranges.get(path)
             if found is None:
                 found = self._ranges[path] = native.Range(native.Kind.MODULE, path)
-            open_ranges.append((id(module), found))
+            calls.append(Call(id(module), found, self._half_only.of(module)))
             found.begin()
-            if inside:
+            if around is not None:
                 self._variables.tell(sys._getframe())
         except Exception as error:
             native.trouble(HOOK, error)
 
-    def _after(self, module: Any, _args: Any, _result: Any) -> None:
+    def _after(self, module: Any, _args: Any, result: Any) -> None:
         try:
-            open_ranges = self._open_ranges()
-            for depth in range(len(open_ranges) - 1, -1, -1):
-                if open_ranges[depth][0] == id(module):
-                    self._close(open_ranges, depth)
+            calls = self._open_calls()
+            for depth in range(len(calls) - 1, -1, -1):
+                call = calls[depth]
+                if call.module == id(module):
+                    if call.forward is not None:
+                        self._half_only.tell_returned(call.forward, call.line, module, result)
+                    self._close(calls, depth)
                     return
         except Exception as error:
             native.trouble(HOOK, error)
 
-    def _open_ranges(self) -> List[Tuple[int, native.Range]]:
+    def _open_calls(self) -> List[Call]:
         thread = self._thread.__dict__
         if thread.get("window") != self._window:
-            thread["window"], thread["ranges"] = self._window, []
-        return thread["ranges"]
+            thread["window"], thread["calls"] = self._window, []
+        return thread["calls"]
 
     @staticmethod
-    def _close(open_ranges: List[Tuple[int, native.Range]], depth: int) -> None:
+    def _close(calls: List[Call], depth: int) -> None:
         """Ends the ranges from `depth` on, innermost first: also those whose end nobody told us, because a module raised."""
-        while len(open_ranges) > depth:
-            open_ranges.pop()[1].end()
+        while len(calls) > depth:
+            calls.pop().range.end()
