@@ -22,6 +22,20 @@ uint32_t BlockCalled(const Step& step, const char* name) {
   return model::kNone;
 }
 
+TEST(ReadStepTest, SamplesOfCountersDoNotPartAFreeFromTheReleaseThatLedToIt) {
+  for (const bool sampled : {false, true}) {
+    const Loop loop(sampled);
+    const whatif::Step step = loop.Read();
+    uint32_t found = 0;
+    for (const Saved& saved : step.saved) {
+      if (step.blocks[saved.block].id != loop.s.Id("hidden")) continue;
+      EXPECT_EQ(step.blocks[saved.block].end, saved.released + 1) << "sampled: " << sampled;
+      ++found;
+    }
+    EXPECT_EQ(found, 1u);
+  }
+}
+
 TEST(OffloadTest, WhatAutogradKeepsGoesWithItsLastUseAndComesBackToItsNode) {
   const Use there = After({{"offload", "activations"}});
   // At the weight's gradient: weight, state, gradient, and the weight's copy; the batch and its copy, `out`

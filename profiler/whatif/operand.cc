@@ -25,6 +25,19 @@ StepBlock CopyOf(const Step& step, uint32_t block) {
   return copy;
 }
 
+uint64_t BytesUpTo(const Step& step, const Operand& operand) {
+  const Shape& shape = step.shapes[operand.shape];
+  const Shape& strides = step.shapes[operand.strides];
+  if (!shape.known || !strides.known || shape.count != strides.count) return 0;
+  uint64_t last = operand.offset;
+  for (uint32_t i = 0; i < shape.count; ++i) {
+    const int64_t size = step.dims[shape.first + i];
+    if (size <= 0) return 0;
+    last += static_cast<uint64_t>(size - 1) * static_cast<uint64_t>(step.dims[strides.first + i]);
+  }
+  return (last + 1) * BytesOf(operand.dtype);
+}
+
 Shape ParseShape(std::string_view text, std::vector<int64_t>& dims) {
   Shape shape{static_cast<uint32_t>(dims.size()), 0, true};
   const char* from = text.data();

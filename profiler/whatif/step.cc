@@ -53,8 +53,11 @@ class Reader {
       for (const Event& event : events) {
         if (at >= recorded_.end) return false;
         now_ = at++;
-        if (event.thread < run_.threads.size() && run_.threads[event.thread].process == device_.process)
-          AddEvent(event);
+        const bool other = event.thread >= run_.threads.size() ||
+                           run_.threads[event.thread].process != device_.process ||
+                           event.type == EventType::kCounter;
+        if (!other) AddEvent(event);
+        apart_ = other ? apart_ + 1 : 0;
       }
       return true;
     });
@@ -101,8 +104,7 @@ class Reader {
       case EventType::kAlloc:
         return AddAlloc(event);
       case EventType::kFree:
-        live_.erase(event.field[trace::free_::kAddress]);
-        return;
+        return AddFree(event.field[trace::free_::kAddress]);
       case EventType::kLabel:
         return AddLabel(event);
       case EventType::kSaved:
@@ -134,6 +136,13 @@ class Reader {
     if (!Inside()) return;
     const OpenThread& thread = threads_[event.thread];
     if (!thread.ops.empty()) block.op = thread.ops.back();
+  }
+
+  // What other processes did meanwhile, and samples of counters, do not part it from what led to it.
+  void AddFree(uint64_t address) {
+    const uint32_t block = BlockAt(address);
+    if (block != kNone && step_.blocks[block].end == Now()) step_.blocks[block].end -= Position(apart_);
+    live_.erase(address);
   }
 
   // The block that this event allocates.
@@ -270,21 +279,7 @@ class Reader {
     operand.dtype = static_cast<uint8_t>(field[trace::op_tensor::kDtype]);
     operand.flags = static_cast<uint8_t>(flags);
     step_.operands.push_back(operand);
-    NoteBytes(operand.block, ExtentOf(operand));
-  }
-
-  // Bytes from the begin of the storage to the end of the tensor.
-  [[nodiscard]] uint64_t ExtentOf(const Operand& operand) const {
-    const Shape& shape = step_.shapes[operand.shape];
-    const Shape& strides = step_.shapes[operand.strides];
-    if (!shape.known || !strides.known || shape.count != strides.count) return 0;
-    uint64_t last = operand.offset;
-    for (uint32_t i = 0; i < shape.count; ++i) {
-      const int64_t size = step_.dims[shape.first + i];
-      if (size <= 0) return 0;
-      last += static_cast<uint64_t>(size - 1) * static_cast<uint64_t>(step_.dims[strides.first + i]);
-    }
-    return (last + 1) * BytesOf(operand.dtype);
+    NoteBytes(operand.block, BytesUpTo(step_, operand));
   }
 
   // "8,128,256", parsed once for each text; 0 for a text that is not known.
@@ -379,6 +374,7 @@ class Reader {
   const timeline::Step& recorded_;
   Step step_;
   EventIndex now_ = 0;
+  EventIndex apart_ = 0;  // events directly before it that are not of the program
   BlockId next_block_ = 0;
   std::vector<OpenThread> threads_;
   std::unordered_map<BlockId, uint32_t> index_;

@@ -248,6 +248,9 @@ class Step {
 // A block that a lever puts in: elements of `block`, with a size and a life that are still to be said.
 [[nodiscard]] StepBlock CopyOf(const Step& step, uint32_t block);
 
+// Bytes from the begin of the storage to the end of the tensor; 0 where its shape is not known.
+[[nodiscard]] uint64_t BytesUpTo(const Step& step, const Operand& operand);
+
 // "8,128,256"; its dimensions are put behind those in `dims`.
 [[nodiscard]] Shape ParseShape(std::string_view text, std::vector<int64_t>& dims);
 

@@ -21,7 +21,8 @@ inline constexpr uint64_t kWeightBytes = 64 * 64 * 4;
 
 class Loop {
  public:
-  Loop() {
+  // `sampled`: the recorder's sampling thread tells a counter just when a node has let go of what it kept.
+  explicit Loop(bool sampled = false) : sampled_(sampled) {
     s.Device(model::testing::kCuda0).TotalsAre(0, 2 << 20);
     s.Alloc("before", 4 * kWeightBytes).Free("before");
     s.Alloc("weight", kWeightBytes).Parameter("weight", "blocks.0.linear.weight");
@@ -37,6 +38,8 @@ class Loop {
   std::optional<classify::Analysis> analysis;
 
  private:
+  const bool sampled_;
+
   void Tensor(const std::string& block, const std::string& shape, const std::string& strides, bool output,
               uint64_t position) {
     const model::Run now = s.Load();
@@ -103,7 +106,10 @@ class Loop {
           Out("between", "8,64", "64,1");
         });
       });
-      s.Free("seed").Released("hidden").Free("hidden");
+      s.Free("seed").Released("hidden");
+      for (int i = 0; sampled_ && i < 3; ++i)
+        s.Event(trace::EventType::kCounter, {s.trace().Intern("host"), 1, 0});
+      s.Free("hidden");
     });
     s.Node("MmBackward0", first, [&] {
       s.Op("MmBackward0", [&] {
