@@ -172,6 +172,10 @@ class Parts {
 
   void Clear() {
     for (const uint32_t block : loss_.made) Drop(changed_.blocks[block]);
+    // logits.float() of a model in 16 bits, which a lever put in.
+    for (StepBlock& block : changed_.blocks) {
+      if (std::find(loss_.made.begin(), loss_.made.end(), block.copy_of) != loss_.made.end()) Drop(block);
+    }
     const auto of_loss = [&](uint32_t node) {
       return node != kNone && std::find(loss_.nodes.begin(), loss_.nodes.end(), node) != loss_.nodes.end();
     };

@@ -135,6 +135,16 @@ TEST(CrossEntropyTest, TheGradientOfWhatGoesInIsAskedForBeforeThatOfTheWeight) {
   EXPECT_LT(hidden, weight);
 }
 
+TEST(CrossEntropyTest, LogitsThatALeverConvertedAreNotThereEither) {
+  Network network;
+  StepBlock widened = CopyOf(network.step, OutputsOf(network.step, network.step.ops[0])[0].block);
+  widened.begin = 18;
+  widened.end = 125;
+  network.step.blocks.push_back(widened);
+  ASSERT_EQ(widened.requested, kLogits);
+  EXPECT_EQ(Most(network.With("chunked:8").value()), Most(Network().With("chunked:8").value()));
+}
+
 TEST(CrossEntropyTest, FusedHasPartsAsLigerHasThem) {
   // The vocabulary is 4 times as wide as the rows: 4 parts of 32.
   const Network network;
