@@ -146,11 +146,12 @@ class Follower {
   }
 
   // The first tokens of what the model keeps, a table of positions or a mask: a view with as many as there
-  // are.
+  // are. What is seen as a whole has that size for another reason, as the frequencies of rotary embeddings.
   [[nodiscard]] std::optional<Place> PlaceInBuffer(const Operand& operand) const {
     if (!sequence_ || operand.block == kNone) return {};
     const StepBlock& block = step_.blocks[operand.block];
     if (block.begin != kBefore || block.category != classify::Category::kBuffer) return {};
+    if (operand.offset == 0 && BytesUpTo(step_, operand) == block.requested) return {};
     for (uint32_t d = 0; d < step_.Rank(operand.shape); ++d) {
       if (step_.Dims(operand.shape)[d] == axis_.batch) return Place{d, 1};
     }
@@ -200,8 +201,22 @@ class Follower {
       Strides strides = StridesOf(op, kind, result);
       // A result with a dimension that no operand has so: attention's sums of rows.
       if (sequence_ && strides[0] == 0 && kind == Kind::kElementwise && Reached(op)) strides = BySize(result);
+      if (!sequence_ && strides[0] == 0 && kind == Kind::kElementwise) strides = Expanded(op, result);
       Set(result.block, strides);
     }
+  }
+
+  // x.expand(batch, -1, -1), written out: the first dimension, which has no distance in the operand.
+  [[nodiscard]] Strides Expanded(const Op& op, const Operand& result) const {
+    const uint32_t rank = step_.Rank(result.shape);
+    if (rank < 2 || !step_.shapes[result.strides].known || step_.Dims(result.shape)[0] != axis_.batch)
+      return {};
+    for (const Operand& operand : InputsOf(step_, op)) {
+      if (step_.Rank(operand.shape) == rank && step_.Rank(operand.strides) == rank &&
+          step_.Dims(operand.shape)[0] == axis_.batch && step_.Dims(operand.strides)[0] == 0)
+        return {static_cast<uint64_t>(step_.Dims(result.strides)[0]), 0};
+    }
+    return {};
   }
 
   // Until the operator around it says otherwise.

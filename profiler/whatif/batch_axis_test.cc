@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the batch and the tokens of a sample reach, though nothing of the inputs' values is in it, and what
+// only has a dimension of their number. The oracles are Swin, which writes its mask out for each image, and
+// Llama with 32 tokens and 32 frequencies in its rotary embedding.
+#include "profiler/whatif/batch_axis.h"
+
+#include <gtest/gtest.h>
+
+#include "profiler/whatif/insert.h"
+
+namespace vramscope::whatif {
+namespace {
+
+constexpr uint8_t kFloat = 6, kLong = 4;  // c10::ScalarType
+constexpr uint32_t kInput = 0, kKept = 1, kMade = 2;
+
+struct View {
+  std::vector<int64_t> shape, strides;
+};
+
+// input ─ view ─ done      what the model keeps ─ operator ─ something new
+class BatchAxisTest : public testing::Test {
+ protected:
+  whatif::Step Written(const View& input, uint8_t dtype, const char* name, const View& kept,
+                       uint64_t kept_bytes, const View& made) {
+    whatif::Step bare;
+    bare.run = &run_;
+    bare.shapes.push_back({});
+    Inserter into(bare, {});
+    StepBlock block;
+    block.category = classify::Category::kInput;
+    (void)into.AddBlock(block);
+    block.category = classify::Category::kBuffer;
+    block.requested = kept_bytes;
+    (void)into.AddBlock(block);
+    block.category = classify::Category::kTemporaryForward;
+    block.begin = 6;
+    (void)into.AddBlock(block);
+    const auto operand = [&](uint32_t of, const View& view, uint8_t type) {
+      Operand seen;
+      seen.block = of;
+      seen.shape = into.ShapeOf(view.shape);
+      seen.strides = into.ShapeOf(view.strides);
+      seen.dtype = type;
+      return seen;
+    };
+    const uint32_t look =
+        into.Begin("aten::view", model::kNone, model::kNone, 1, {operand(kInput, input, dtype)});
+    into.End(look, 2, {});
+    const uint32_t make = into.Begin(name, model::kNone, model::kNone, 5, {operand(kKept, kept, kFloat)});
+    into.End(make, 7, {operand(kMade, made, kFloat)});
+    return std::move(into).Finish();
+  }
+
+  model::Run run_;
+};
+
+TEST_F(BatchAxisTest, WhatIsExpandedToTheBatchAndWrittenOutGrowsWithIt) {
+  const View images{{12, 4096}, {4096, 1}}, made{{12, 4, 64}, {256, 64, 1}};
+  const auto stride = [&](const View& mask, uint64_t bytes) {
+    return FollowBatch(Written(images, kFloat, "aten::clone", mask, bytes, made))->stride[kMade];
+  };
+  EXPECT_EQ(stride({{12, 4, 64}, {0, 64, 1}}, 1024), 256u);
+  EXPECT_EQ(stride({{12, 4, 64}, {256, 64, 1}}, 12 * 1024), 0u) << "it has 12 rows by itself";
+}
+
+TEST_F(BatchAxisTest, WhatTheModelKeepsIsCutToTheTokensWhereItHasMoreRows) {
+  const View ids{{3, 32}, {32, 1}}, first{{32}, {1}};
+  const auto stride = [&](uint64_t rows) {
+    return FollowSequence(Written(ids, kLong, "aten::cos", first, rows * 4, first))->stride[kMade];
+  };
+  EXPECT_EQ(stride(64), 1u);
+  EXPECT_EQ(stride(32), 0u) << "as many frequencies as tokens";
+}
+
+}  // namespace
+}  // namespace vramscope::whatif
