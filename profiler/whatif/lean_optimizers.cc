@@ -35,15 +35,29 @@ constexpr uint64_t kTable = 256 * kFloat;
 
 class Adafactor {
  public:
-  Adafactor(const Step& step, const std::vector<TrainedParameter>& parameters, Scene& scene)
-      : step_(step), parameters_(parameters), scene_(scene), workspace_(WorkspaceOfProducts(step)) {
+  Adafactor(const Step& step, Scene& scene)
+      : step_(step), scene_(scene), workspace_(WorkspaceOfProducts(step)) {
     if (const Result<BatchAxis>& axis = FollowBatch(step); axis.ok()) device_ = axis->device;
-    width_ = (scene.optimizer_end - scene.optimizer_begin) / static_cast<Position>(parameters.size() + 2);
   }
 
-  void AddState() {
-    Position at = scene_.optimizer_begin + kHair;
-    for (const TrainedParameter& parameter : parameters_) {
+  void AddCall(const OptimizerCall& call, bool foreach_way) {
+    AddState(call);
+    if (foreach_way)
+      Foreach(call);
+    else
+      ForLoop(call);
+  }
+
+ private:
+  struct Pending {
+    const TrainedParameter* parameter = nullptr;
+    Position begin = 0;
+    uint64_t bytes = 0;
+  };
+
+  void AddState(const OptimizerCall& call) {
+    Position at = call.time.begin + kHair;
+    for (const TrainedParameter& parameter : call.fresh) {
       const Extent& extent = *parameter.extent;
       if (extent.matrix) {
         Add(parameter, at += kHair, kForever, extent.OfRows());
@@ -55,18 +69,19 @@ class Adafactor {
   }
 
   // Names of the loop keep what the parameter before left in them until they are given the new one.
-  void ForLoop() {
+  void ForLoop(const OptimizerCall& call) {
     constexpr Position kMeans = 0.3, kEstimate = 0.5, kUpdate = 0.7, kNorm = 0.8;
-    Position begin = scene_.optimizer_begin + width_ / 2;
+    const Position width = call.Width();
+    Position begin = call.time.begin + width / 2;
     std::array<Pending, 4> named;  // row_mean, col_mean, grad_squared, update
     const auto name = [&](Pending& one, const TrainedParameter& parameter, Position at, Position freed,
                           uint64_t bytes) {
       if (one.parameter != nullptr) Add(*one.parameter, one.begin, freed, one.bytes);
       one = {&parameter, at, bytes};
     };
-    for (const TrainedParameter& parameter : parameters_) {
+    for (const TrainedParameter& parameter : call.stepped) {
       const Extent& extent = *parameter.extent;
-      const auto at = [&](Position share) { return begin + width_ * share; };
+      const auto at = [&](Position share) { return begin + width * share; };
       AddNorm(parameter, at(0.1), {{{extent.Values(), 1, true, 0}}});
       if (extent.matrix) {
         AddNorm(parameter, at(kMeans) - kHair, OverColumns(extent));
@@ -82,28 +97,21 @@ class Adafactor {
         Add(parameter, at(kEstimate) + 2 * kHair, at(kUpdate) - kHair, extent.OfOthers());
       }
       AddNorm(parameter, at(kNorm), {{{extent.Values(), 1, true, 0}}});
-      begin += width_;
+      begin += width;
     }
     for (const Pending& one : named) {
       if (one.parameter != nullptr) Add(*one.parameter, one.begin, begin, one.bytes);
     }
   }
 
-  void Foreach() {
-    const Position begin = scene_.optimizer_begin + width_ / 2;
-    const Position end = scene_.optimizer_end - width_ / 2;
-    const bool matrices_first = parameters_.empty() || parameters_.front().extent->matrix;
+  void Foreach(const OptimizerCall& call) {
+    const Position begin = call.time.begin + call.Width() / 2;
+    const Position end = call.time.end - call.Width() / 2;
+    const bool matrices_first = call.stepped.empty() || call.stepped.front().extent->matrix;
     const Position middle = (begin + end) / 2;
-    Updates(matrices_first, begin, middle, middle + (end - middle) / 2);
-    Updates(!matrices_first, middle, end, end);
+    Updates(call, matrices_first, begin, middle, middle + (end - middle) / 2);
+    Updates(call, !matrices_first, middle, end, end);
   }
-
- private:
-  struct Pending {
-    const TrainedParameter* parameter = nullptr;
-    Position begin = 0;
-    uint64_t bytes = 0;
-  };
 
   static Reduction OverColumns(const Extent& extent) {
     return {{{extent.others * extent.rows, extent.columns, false, 0}, {extent.columns, 1, true, 0}}};
@@ -130,12 +138,12 @@ class Adafactor {
   }
 
   // Of all matrices, or of all vectors, in `begin` to `end`; the updates stay until `gone`.
-  void Updates(bool matrices, Position begin, Position end, Position gone) {
+  void Updates(const OptimizerCall& call, bool matrices, Position begin, Position end, Position gone) {
     constexpr Position kRows = 0.1, kRowsGone = 0.2, kColumns = 0.3, kColumnsGone = 0.4;
     constexpr Position kEstimates = 0.5, kMeans = 0.6, kMeansGone = 0.7;
     const auto at = [&](Position share) { return begin + (end - begin) * share; };
     Position more = 0;
-    for (const TrainedParameter& parameter : parameters_) {
+    for (const TrainedParameter& parameter : call.stepped) {
       const Extent& extent = *parameter.extent;
       if (extent.matrix != matrices) continue;
       more += kHair;
@@ -157,20 +165,41 @@ class Adafactor {
   }
 
   const Step& step_;
-  const std::vector<TrainedParameter>& parameters_;
   Scene& scene_;
   CublasWorkspace workspace_;
   Multiprocessors device_;
-  Position width_ = 0;
 };
 
-Status AllSeen(const Step& step, const std::vector<TrainedParameter>& parameters) {
-  for (const TrainedParameter& parameter : parameters) {
-    if (!parameter.extent)
-      return Error{"the shape of the parameter " + std::string(step.blocks[parameter.block].name) +
-                   " was not seen: no operator of the recorded step had the whole of it."};
+Status AllSeen(const Step& step, const std::vector<OptimizerCall>& calls) {
+  for (const OptimizerCall& call : calls) {
+    for (const TrainedParameter& parameter : call.stepped) {
+      if (!parameter.extent)
+        return Error{"the shape of the parameter " + std::string(step.blocks[parameter.block].name) +
+                     " was not seen: no operator of the recorded step had the whole of it."};
+    }
   }
   return {};
+}
+
+void AddStateOf8bit(const Step& step, const OptimizerCall& call, Scene& scene) {
+  Position at = call.time.begin + kHair;
+  bool tables = false;
+  for (const TrainedParameter& parameter : call.fresh) {
+    const auto values = static_cast<uint64_t>(parameter.extent->Values());
+    const auto add = [&](uint64_t bytes) {
+      AddOptimizerBlock(step, parameter, at += kHair, kForever, bytes, scene);
+    };
+    if (values < kFewValues) {
+      add(values * kFloat);
+      add(values * kFloat);
+      continue;
+    }
+    if (!tables) add(kTable), add(kTable);
+    tables = true;
+    add(values);
+    add(values);
+    for (int i = 0; i < 2; ++i) add((values + kBlockValues - 1) / kBlockValues * kFloat);
+  }
 }
 
 }  // namespace
@@ -188,39 +217,17 @@ void AddOptimizerBlock(const Step& step, const TrainedParameter& parameter, Posi
   scene.blocks.push_back(block);
 }
 
-Status AddAdafactor(const Step& step, bool foreach_way, Scene& scene) {
-  const std::vector<TrainedParameter> parameters = TrainedParameters(step);
-  if (const Status seen = AllSeen(step, parameters); !seen.ok()) return seen;
-  Adafactor adafactor(step, parameters, scene);
-  adafactor.AddState();
-  if (foreach_way)
-    adafactor.Foreach();
-  else
-    adafactor.ForLoop();
+Status AddAdafactor(const Step& step, const std::vector<OptimizerCall>& calls, bool foreach_way,
+                    Scene& scene) {
+  if (const Status seen = AllSeen(step, calls); !seen.ok()) return seen;
+  Adafactor adafactor(step, scene);
+  for (const OptimizerCall& call : calls) adafactor.AddCall(call, foreach_way);
   return {};
 }
 
-Status AddAdam8bit(const Step& step, Scene& scene) {
-  const std::vector<TrainedParameter> parameters = TrainedParameters(step);
-  if (const Status seen = AllSeen(step, parameters); !seen.ok()) return seen;
-  Position at = scene.optimizer_begin + kHair;
-  bool tables = false;
-  for (const TrainedParameter& parameter : parameters) {
-    const auto values = static_cast<uint64_t>(parameter.extent->Values());
-    const auto add = [&](uint64_t bytes) {
-      AddOptimizerBlock(step, parameter, at += kHair, kForever, bytes, scene);
-    };
-    if (values < kFewValues) {
-      add(values * kFloat);
-      add(values * kFloat);
-      continue;
-    }
-    if (!tables) add(kTable), add(kTable);
-    tables = true;
-    add(values);
-    add(values);
-    for (int i = 0; i < 2; ++i) add((values + kBlockValues - 1) / kBlockValues * kFloat);
-  }
+Status AddAdam8bit(const Step& step, const std::vector<OptimizerCall>& calls, Scene& scene) {
+  if (const Status seen = AllSeen(step, calls); !seen.ok()) return seen;
+  for (const OptimizerCall& call : calls) AddStateOf8bit(step, call, scene);
   return {};
 }
 

@@ -13,11 +13,12 @@ namespace vramscope::whatif {
 void AddOptimizerBlock(const Step& step, const TrainedParameter& parameter, Position begin, Position end,
                        uint64_t bytes, Scene& scene);
 
-// torch.optim.Adafactor, parameter by parameter or foreach: its state, and what it computes within the
-// scene's optimizer step. Fails with a sentence when the shape of a parameter was not seen.
-[[nodiscard]] Status AddAdafactor(const Step& step, bool foreach_way, Scene& scene);
+// torch.optim.Adafactor in each of the calls, parameter by parameter or foreach: its state, and what it
+// computes. Fails with a sentence when the shape of a parameter was not seen.
+[[nodiscard]] Status AddAdafactor(const Step& step, const std::vector<OptimizerCall>& calls, bool foreach_way,
+                                  Scene& scene);
 
 // bitsandbytes.optim.Adam8bit and AdamW8bit: its state; its kernels compute in place.
-[[nodiscard]] Status AddAdam8bit(const Step& step, Scene& scene);
+[[nodiscard]] Status AddAdam8bit(const Step& step, const std::vector<OptimizerCall>& calls, Scene& scene);
 
 }  // namespace vramscope::whatif

@@ -76,7 +76,7 @@ class Accumulate final : public Lever {
     ScaleBatch(step, *axis, axis->batch / parts, scene);
     Outcome outcome;
     outcome.extra_ns =
-        static_cast<double>(parts - 1) * step.HostNs(scene.forward_begin, step.backward.back().end);
+        static_cast<double>(parts - 1) * step.HostNs(scene.forward.front().begin, step.backward.back().end);
     outcome.time_basis =
         "host time of the recorded forward and backward, once more for each further part; kernels are not "
         "timed";
@@ -90,7 +90,7 @@ class Accumulate final : public Lever {
 
  private:
   static void Write(const Step& step, int64_t parts, Scene& scene) {
-    const Repeat repeat{scene.forward_begin, scene.backward_end, scene.length, parts};
+    const Repeat repeat{scene.forward.front().begin, scene.backward.back().end, scene.length, parts};
     std::vector<Block> blocks;
     blocks.reserve(scene.blocks.size() * static_cast<size_t>(parts));
     for (const Block& block : scene.blocks) {
@@ -112,9 +112,8 @@ class Accumulate final : public Lever {
     }
     scene.blocks = std::move(blocks);
     scene.length = repeat.new_length();
-    scene.backward_end += repeat.more();
-    scene.optimizer_begin += repeat.more();
-    scene.optimizer_end += repeat.more();
+    scene.backward.back().end += repeat.more();
+    for (Window& window : scene.optimizer) window = {repeat.Moved(window.begin), repeat.Moved(window.end)};
     for (Position& at : scene.empty_cache) at = repeat.Moved(at);
   }
 

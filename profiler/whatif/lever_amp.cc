@@ -66,13 +66,22 @@ class Amp final : public Lever {
       if (!step.trained.empty()) block.stream = step.blocks[step.trained.front()].stream;
       scene.blocks.push_back(block);
     };
-    const Position scaled = scene.backward_begin - kHair;
-    add(scaled - 2 * kHair, kForever, Birth::kOnce);
-    add(scaled - kHair, kForever, Birth::kOnce);
-    add(scaled, scene.backward_end + kHair, Birth::kEachStep);
-    const Position unscaled = (scene.backward_end + scene.optimizer_begin) / 2;
-    add(unscaled, scene.optimizer_end + kHair, Birth::kEachStep);
-    add(unscaled + kHair, unscaled + 2 * kHair, Birth::kEachStep);
+    const Position first = scene.backward.front().begin - kHair;
+    add(first - 2 * kHair, kForever, Birth::kOnce);
+    add(first - kHair, kForever, Birth::kOnce);
+    for (const Window& backward : scene.backward)
+      add(backward.begin - kHair, backward.end + kHair, Birth::kEachStep);
+    for (const Window& optimizer : scene.optimizer) {
+      Position from = 0;  // the end of what comes before it
+      for (const auto* windows : {&scene.backward, &scene.optimizer}) {
+        for (const Window& window : *windows) {
+          if (window.begin < optimizer.begin) from = std::max(from, window.end);
+        }
+      }
+      const Position unscaled = (from + optimizer.begin) / 2;
+      add(unscaled, optimizer.end + kHair, Birth::kEachStep);
+      add(unscaled + kHair, unscaled + 2 * kHair, Birth::kEachStep);
+    }
   }
 };
 

@@ -10,6 +10,7 @@
 #include "profiler/whatif/lever.h"
 #include "profiler/whatif/offload_activations.h"
 #include "profiler/whatif/parameters.h"
+#include "profiler/whatif/trained.h"
 
 namespace vramscope::whatif {
 namespace {
@@ -96,17 +97,14 @@ class Offload final : public Lever {
   }
 
   static Status Optimizer(const Step& step, double bandwidth, Scene& scene, Outcome& outcome) {
-    if (step.optimizer.size() != 1)
-      return Error{"the recorded step has " + std::to_string(step.optimizer.size()) +
-                   " optimizer steps; which of them is to be on the host cannot be said yet."};
-    if (step.trained.empty())
-      return Error{
-          "no parameter was seen to get a gradient: record with the hooks of autograd (vramscope info shows "
-          "which are in place)."};
+    const Result<std::vector<OptimizerCall>> calls = OptimizerCalls(step, scene.optimizer);
+    if (!calls.ok()) return calls.error();
     TakeAwayOptimizer(scene);
     scene.optimizer_on_host = true;
     uint64_t moved = 0;  // gradients there, parameters back
-    for (const uint32_t parameter : step.trained) moved += 2 * step.blocks[parameter].requested;
+    for (const OptimizerCall& call : *calls) {
+      for (const TrainedParameter& parameter : call.stepped) moved += 2 * parameter.bytes;
+    }
     AddTime(moved, bandwidth, "gradients to the host and parameters back", outcome);
     if (bandwidth != 0) outcome.time_basis += "; the host's own step is not timed";
     outcome.code +=
@@ -114,6 +112,9 @@ class Offload final : public Lever {
         "for p, h in zip(model.parameters(), host): h.grad = p.grad.cpu()\noptimizer.step()\n"
         "with torch.no_grad():\n    for p, h in zip(model.parameters(), host): p.copy_(h)";
     outcome.notes.push_back("the host needs the parameters, their gradients and the state");
+    if (const size_t optimizers = CountOptimizers(*calls); optimizers > 1)
+      outcome.notes.push_back("the step has " + std::to_string(optimizers) +
+                              " optimizers: each of them is on the host, with its own parameters");
     return {};
   }
 };

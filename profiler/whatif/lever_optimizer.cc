@@ -22,6 +22,7 @@
 #include "profiler/whatif/lean_optimizers.h"
 #include "profiler/whatif/lever.h"
 #include "profiler/whatif/parameters.h"
+#include "profiler/whatif/trained.h"
 
 namespace vramscope::whatif {
 namespace {
@@ -95,7 +96,7 @@ class Optimizer final : public Lever {
 
   // Another way to step of the same class, then classes that keep less.
   std::vector<std::string> Settings(const Step& step) const override {
-    if (step.optimizer.size() != 1 || step.trained.empty()) return {};
+    if (!OptimizerCalls(step, step.optimizer).ok()) return {};
     if (step.optimizer_class == "SGD") return {"sgd"};
     const std::string family = step.optimizer_class == "Adam" ? "adam" : "adamw";
     return {family + ":fused", family + ":for-loop", "momentum", "sgd"};
@@ -104,29 +105,24 @@ class Optimizer final : public Lever {
   Result<Outcome> Apply(const Step& step, std::string_view value, Scene& scene) const override {
     const Result<Choice> choice = Parse(value);
     if (!choice.ok()) return choice.error();
-    if (step.optimizer.size() != 1)
-      return Error{"the recorded step has " + std::to_string(step.optimizer.size()) +
-                   " optimizer steps; which of them is to be changed cannot be said yet."};
-    if (step.trained.empty())
-      return Error{
-          "no parameter was seen to get a gradient: record with the hooks of autograd (vramscope info shows "
-          "which are in place)."};
+    const Result<std::vector<OptimizerCall>> calls = OptimizerCalls(step, scene.optimizer);
+    if (!calls.ok()) return calls.error();
     Outcome outcome;
     outcome.code = Code(*choice);
+    if (const size_t optimizers = CountOptimizers(*calls); optimizers > 1)
+      outcome.notes.push_back("the step has " + std::to_string(optimizers) +
+                              " optimizers: each of them is this one, with its own parameters");
     if (scene.optimizer_on_host) return outcome;
     TakeAwayOptimizer(scene);
-    const Position begin = scene.optimizer_begin;
-    const Parameters parameters = TrainedParameters(step);
-    const Position width = (scene.optimizer_end - begin) / static_cast<Position>(parameters.size() + 2);
     switch (choice->family) {
       case Family::kAdafactor: {
-        const Status added = AddAdafactor(step, choice->way == Way::kForeach, scene);
+        const Status added = AddAdafactor(step, *calls, choice->way == Way::kForeach, scene);
         if (!added.ok()) return added.error();
         return outcome;
       }
       case Family::kAdam8bit:
       case Family::kAdamW8bit: {
-        const Status added = AddAdam8bit(step, scene);
+        const Status added = AddAdam8bit(step, *calls, scene);
         if (!added.ok()) return added.error();
         outcome.notes.push_back(
             "bitsandbytes from 0.44 on: a byte for each value of both states and a float for each 256, "
@@ -139,10 +135,11 @@ class Optimizer final : public Lever {
       default:
         break;
     }
-    AddState(step, parameters, *choice, begin, scene);
-    if (choice->family == Family::kAdam || choice->family == Family::kAdamW) {
-      if (choice->way == Way::kForeach) Foreach(step, parameters, begin + width / 2, width / 2, scene);
-      if (choice->way == Way::kForLoop) ForLoop(step, parameters, begin + width / 2, width, scene);
+    const bool roots = choice->family == Family::kAdam || choice->family == Family::kAdamW;
+    for (const OptimizerCall& call : *calls) {
+      AddState(step, call, *choice, scene);
+      if (roots && choice->way == Way::kForeach) Foreach(step, call, scene);
+      if (roots && choice->way == Way::kForLoop) ForLoop(step, call, scene);
     }
     outcome.notes.push_back(
         "weight decay is taken as decoupled or 0; added to gradients it takes the size of all parameters "
@@ -151,14 +148,11 @@ class Optimizer final : public Lever {
   }
 
  private:
-  using Parameters = std::vector<TrainedParameter>;
-
   // In the first step, before anything is computed, parameter by parameter.
-  static void AddState(const Step& step, const Parameters& parameters, const Choice& choice, Position begin,
-                       Scene& scene) {
+  static void AddState(const Step& step, const OptimizerCall& call, const Choice& choice, Scene& scene) {
     const int copies = choice.family == Family::kSgd ? 0 : choice.family == Family::kMomentum ? 1 : 2;
-    Position at = begin + kHair;
-    for (const TrainedParameter& parameter : parameters) {
+    Position at = call.time.begin + kHair;
+    for (const TrainedParameter& parameter : call.fresh) {
       if (copies == 2 && choice.way == Way::kFused)
         AddOptimizerBlock(step, parameter, at += kHair, kForever, kStepCounter, scene);
       for (int i = 0; i < copies; ++i)
@@ -166,26 +160,27 @@ class Optimizer final : public Lever {
     }
   }
 
-  static void Foreach(const Step& step, const Parameters& parameters, Position begin, Position width,
-                      Scene& scene) {
+  static void Foreach(const Step& step, const OptimizerCall& call, Scene& scene) {
+    const Position begin = call.time.begin + call.Width() / 2;
+    const Position end = call.time.end - call.Width() / 4;
     Position at = begin;
-    for (const TrainedParameter& parameter : parameters) {
+    for (const TrainedParameter& parameter : call.stepped) {
       at += kHair;
-      AddOptimizerBlock(step, parameter, at, scene.optimizer_end - width / 2 + at - begin, parameter.bytes,
-                        scene);
+      AddOptimizerBlock(step, parameter, at, end + at - begin, parameter.bytes, scene);
     }
   }
 
   // denom = (exp_avg_sq.sqrt() / bias_correction2_sqrt).add_(eps): two blocks, the first one gone when the
   // second is there; `denom` itself lives until the next parameter's is assigned to the same name.
-  static void ForLoop(const Step& step, const Parameters& parameters, Position begin, Position width,
-                      Scene& scene) {
+  static void ForLoop(const Step& step, const OptimizerCall& call, Scene& scene) {
     constexpr Position kRoot = 0.2, kQuotient = 0.4, kRootGone = 0.6, kAssigned = 0.7;
-    for (size_t i = 0; i < parameters.size(); ++i) {
-      const TrainedParameter& parameter = parameters[i];
+    const Position width = call.Width();
+    const Position begin = call.time.begin + width / 2;
+    for (size_t i = 0; i < call.stepped.size(); ++i) {
+      const TrainedParameter& parameter = call.stepped[i];
       const uint64_t bytes = parameter.bytes;
       const Position at = begin + width * static_cast<Position>(i);
-      const bool last = i + 1 == parameters.size();
+      const bool last = i + 1 == call.stepped.size();
       AddOptimizerBlock(step, parameter, at + width * kRoot, at + width * kRootGone, bytes, scene);
       AddOptimizerBlock(step, parameter, at + width * kQuotient,
                         last ? at + width : at + width * (1 + kAssigned), bytes, scene);

@@ -10,11 +10,12 @@ namespace {
 
 // Behind optimizer.step() and the zero_grad() that follows it, which the recorded step begins with.
 Position AfterStep(const Step& step, const Scene& scene) {
-  if (step.run == nullptr || step.first_event == 0) return scene.optimizer_end;
+  const Position end = scene.optimizer.empty() ? scene.forward.back().end : scene.optimizer.back().end;
+  if (step.run == nullptr || step.first_event == 0) return end;
   const model::EventIndex before = step.first_event - 1;
   const model::EventIndex after = AfterZeroGrad(*step.run, step.run->devices[step.device].process, before);
   const Position zeroed = static_cast<Position>(after) - static_cast<Position>(step.first_event);
-  return zeroed > 0 && zeroed < scene.forward_begin ? zeroed : scene.optimizer_end;
+  return zeroed > 0 && !scene.forward.empty() && zeroed < scene.forward.front().begin ? zeroed : end;
 }
 
 class AllocatorSettings final : public Lever {
@@ -76,12 +77,14 @@ class EmptyCache final : public Lever {
       return Error{"--empty-cache is before-backward, before-optimizer or after-step, not \"" +
                    std::string(value) + "\"."};
     }
-    if (*where == EmptyCacheAt::kBeforeBackward)
-      scene.empty_cache.push_back(scene.backward_begin - kAhead);
-    else if (*where == EmptyCacheAt::kBeforeOptimizer)
-      scene.empty_cache.push_back(scene.optimizer_begin - kAhead);
-    else
+    const auto& windows = *where == EmptyCacheAt::kBeforeBackward ? scene.backward : scene.optimizer;
+    if (*where == EmptyCacheAt::kAfterStep)
       scene.empty_cache.push_back(AfterStep(step, scene) + kAhead);
+    else if (!windows.empty())
+      scene.empty_cache.push_back(windows.front().begin - kAhead);
+    else
+      return Error{"the recorded step has nothing that --empty-cache " + std::string(value) +
+                   " could be before."};
     Outcome outcome;
     outcome.code = "torch.cuda.empty_cache()";
     outcome.notes.push_back(

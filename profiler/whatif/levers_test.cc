@@ -51,7 +51,7 @@ TEST(OffloadTest, WhatAutogradKeepsGoesWithItsLastUseAndComesBackToItsNode) {
     if (block.origin != hidden) continue;
     begins.push_back(block.begin);
     const bool copy = block.begin > step.blocks[hidden].begin;
-    EXPECT_EQ(block.end > scene.backward_begin, copy);
+    EXPECT_EQ(block.end > scene.backward.front().begin, copy);
   }
   EXPECT_EQ(begins.size(), 2u);
 }
@@ -142,7 +142,7 @@ TEST(KeptOpsTest, WhatAKeptOperatorReturnsStaysAndIsNotMadeAgain) {
   EXPECT_EQ(lives("blocks.0,blocks.1").size(), 1u);
   const std::vector<Position> kept = lives("blocks.0,blocks.1,ops:mm");
   ASSERT_EQ(kept.size(), 1u);
-  EXPECT_GT(kept.front(), baseline.scene.backward_begin);
+  EXPECT_GT(kept.front(), baseline.scene.backward.front().begin);
 }
 
 TEST(LeanOptimizerTest, AdafactorKeepsARowAndAColumnOfAMatrix) {

@@ -32,10 +32,7 @@ class Turns {
 
 }  // namespace
 
-bool MadeByOptimizer(const Step& step, const StepBlock& block) {
-  return !step.optimizer.empty() && block.begin >= step.optimizer.front().begin &&
-         block.begin < step.optimizer.back().end;
-}
+bool MadeByOptimizer(const Step& step, const StepBlock& block) { return Within(step.optimizer, block.begin); }
 
 bool HasFlatWeights(const Step& step) {
   return std::any_of(step.ops.begin(), step.ops.end(),
@@ -52,8 +49,7 @@ void Drop(StepBlock& block) {
 void TakeAwayOptimizer(Scene& scene) {
   std::erase_if(scene.blocks, [&](const Block& block) {
     if (block.category == classify::Category::kOptimizerState) return true;
-    return block.birth == Birth::kEachStep && block.begin >= scene.optimizer_begin &&
-           block.begin < scene.optimizer_end;
+    return block.birth == Birth::kEachStep && Within(scene.optimizer, block.begin);
   });
 }
 

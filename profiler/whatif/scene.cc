@@ -5,6 +5,7 @@
 #include <cmath>
 #include <utility>
 
+#include "profiler/whatif/forward_parts.h"
 #include "profiler/whatif/order.h"
 
 namespace vramscope::whatif {
@@ -121,27 +122,23 @@ class CarryOver {
   std::vector<uint32_t> left_;  // blocks of the step before, in order
 };
 
+// Where an optimizer steps that makes its state at about `at` of the first step.
+Position WithOptimizer(const Scene& scene, Position at) {
+  for (const Window& window : scene.optimizer) {
+    if (at < window.end) return std::max(at, window.begin + kHair);
+  }
+  return at;
+}
+
 }  // namespace
 
 Scene MakeScene(const Step& step) {
   Scene scene;
   scene.length = step.length;
   scene.settings = step.settings;
-  if (!step.backward.empty()) {
-    scene.backward_begin = step.backward.front().begin;
-    scene.backward_end = step.backward.back().end;
-  } else if (step.OnlyForward()) {
-    scene.forward_begin = step.ForwardBegin();
-    scene.backward_begin = scene.backward_end = step.ForwardEnd();
-    scene.optimizer_begin = scene.optimizer_end = scene.backward_end;
-  }
-  if (!step.optimizer.empty()) {
-    scene.optimizer_begin = step.optimizer.front().begin;
-    scene.optimizer_end = step.optimizer.back().end;
-  }
-  // What zero_grad frees at the begin belongs to the step before.
-  if (!step.zero_grad.empty() && step.zero_grad.front().end < scene.backward_begin)
-    scene.forward_begin = step.zero_grad.front().end;
+  scene.forward = ForwardParts(step);
+  scene.backward = step.backward;
+  scene.optimizer = step.optimizer;
 
   const FirstStep first(step);
   std::vector<uint32_t> carried_in;
@@ -167,7 +164,7 @@ Scene MakeScene(const Step& step) {
       if (seen && alloc < step.first.begin) made.begin = Position(alloc) - Position(step.first.begin) - 1;
       if (recorded.once != kBefore) made.birth = Birth::kOnce, made.begin = recorded.once;
       if (made.category == Category::kOptimizerState && made.birth == Birth::kOnce)
-        made.begin = std::max(made.begin, scene.optimizer_begin + kHair);
+        made.begin = WithOptimizer(scene, made.begin);
     }
     scene.blocks.push_back(made);
   }
@@ -217,10 +214,10 @@ Peak PeakOf(const Scene& scene) {
     const uint64_t bytes = LiveBytes(scene, block, peak.at);
     peak.categories[static_cast<size_t>(block.category)] += bytes;
   }
-  peak.phase = peak.at >= scene.optimizer_begin && peak.at < scene.optimizer_end  ? "optimizer"
-               : peak.at >= scene.backward_begin && peak.at < scene.backward_end  ? "backward"
-               : peak.at >= scene.forward_begin && peak.at < scene.backward_begin ? "forward"
-                                                                                  : "other";
+  peak.phase = Within(scene.optimizer, peak.at)  ? "optimizer"
+               : Within(scene.backward, peak.at) ? "backward"
+               : Within(scene.forward, peak.at)  ? "forward"
+                                                 : "other";
   return peak;
 }
 

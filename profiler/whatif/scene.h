@@ -44,14 +44,13 @@ struct Again {
   Position released = 0;  // when the last of its nodes lets go
 };
 
-// Where a step's phases lie.
+// Where a step's phases lie. Of networks that are trained in turns, as in a GAN, each has its own: what is
+// between two of backward and optimizer's steps is forward of what comes next.
 struct Phases {
-  Position length = 0;  // of the step
-  Position forward_begin = 0;
-  Position backward_begin = 0;
-  Position backward_end = 0;
-  Position optimizer_begin = 0;
-  Position optimizer_end = 0;
+  Position length = 0;            // of the step
+  std::vector<Window> forward;    // one for each backward pass; of a program that only runs forward, one
+  std::vector<Window> backward;   // in order
+  std::vector<Window> optimizer;  // in order, as those of the step
 };
 
 // A lever that inserts time moves the phases.

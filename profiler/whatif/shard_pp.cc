@@ -174,14 +174,15 @@ Result<Step> FirstPipelineStage(const Step& step, const std::vector<uint32_t>& b
 }
 
 void HoldInFlight(const Scene& one, uint32_t waiting, Scene& scene) {
+  const Window& forward = one.forward.front();
   std::vector<Block> held;
   for (const Block& block : one.blocks) {
-    const bool kept = block.birth == Birth::kEachStep && block.begin >= one.forward_begin &&
-                      block.begin < one.backward_begin && block.end > one.backward_begin;
+    const bool kept = block.birth == Birth::kEachStep && block.begin >= forward.begin &&
+                      block.begin < forward.end && block.end > forward.end;
     for (uint32_t i = 0; kept && i < waiting; ++i) {
       Block other = block;
-      other.begin = one.forward_begin + kHair * (i + 1);
-      other.end = scene.backward_end - kHair;
+      other.begin = forward.begin + kHair * (i + 1);
+      other.end = scene.backward.back().end - kHair;
       held.push_back(other);
     }
   }

@@ -2,6 +2,7 @@
 #include "profiler/whatif/step.h"
 
 #include <algorithm>
+#include <set>
 #include <unordered_map>
 
 #include "profiler/whatif/recorded_steps.h"
@@ -341,6 +342,7 @@ class Reader {
     const auto within = [&](const model::Range& range) {
       return range.begin >= recorded_.begin && range.begin < recorded_.end && range.end != model::kNever;
     };
+    std::set<std::string> classes;
     for (const uint32_t index : run_.processes[device_.process].ranges) {
       const model::Range& range = run_.ranges[index];
       if (!within(range)) continue;
@@ -350,8 +352,9 @@ class Reader {
       if (range.kind == trace::RangeKind::kAutocast) step_.autocast.push_back(window);
       if (range.kind != trace::RangeKind::kOptimizer) continue;
       step_.optimizer.push_back(window);
-      step_.optimizer_class = run_.Text(range.name);
+      classes.emplace(run_.Text(range.name));
     }
+    for (const std::string& name : classes) step_.optimizer_class += (step_.optimizer_class.empty() ? "" : ", ") + name;
     std::sort(step_.trained.begin(), step_.trained.end());
     step_.trained.erase(std::unique(step_.trained.begin(), step_.trained.end()), step_.trained.end());
   }

@@ -132,6 +132,12 @@ struct Window {
   Position end = 0;
 };
 
+// Whether it is in one of them.
+[[nodiscard]] inline bool Within(std::span<const Window> windows, Position at) {
+  return std::any_of(windows.begin(), windows.end(),
+                     [&](const Window& window) { return window.begin <= at && at < window.end; });
+}
+
 struct Shape {
   uint32_t first = 0, count = 0;  // into Step::dims
   bool known = false;
@@ -185,7 +191,7 @@ class Step {
   std::vector<Window> optimizer;
   std::vector<Window> zero_grad;
   std::vector<Window> autocast;
-  std::string optimizer_class;  // of the last window
+  std::string optimizer_class;  // "AdamW"; of optimizers of several classes, all with commas between
   std::vector<Shape> shapes;
   std::vector<int64_t> dims;
 

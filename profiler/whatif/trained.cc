@@ -2,6 +2,7 @@
 #include "profiler/whatif/trained.h"
 
 #include <algorithm>
+#include <set>
 #include <unordered_map>
 
 namespace vramscope::whatif {
@@ -78,6 +79,19 @@ void AddLeaves(const Step& step, uint32_t block, const Seen& seen,
   }
 }
 
+// The trained blocks that operators of a window work on.
+std::set<uint32_t> WorkedOn(const Step& step, const Window& window) {
+  std::set<uint32_t> blocks;
+  for (const Op& op : step.ops) {
+    if (op.begin < window.begin || op.begin >= window.end) continue;
+    for (const Operand& operand : InputsOf(step, op)) {
+      if (std::binary_search(step.trained.begin(), step.trained.end(), operand.block))
+        blocks.insert(operand.block);
+    }
+  }
+  return blocks;
+}
+
 }  // namespace
 
 std::vector<TrainedParameter> TrainedParameters(const Step& step) {
@@ -95,6 +109,42 @@ std::vector<TrainedParameter> TrainedParameters(const Step& step) {
       parameters.push_back({block, step.blocks[block].requested, of_block.whole});
   }
   return parameters;
+}
+
+Result<std::vector<OptimizerCall>> OptimizerCalls(const Step& step, const std::vector<Window>& times) {
+  const std::vector<TrainedParameter> all = TrainedParameters(step);
+  if (times.empty()) return Error{"no optimizer was seen to step in the recorded step."};
+  if (step.trained.empty())
+    return Error{
+        "no parameter was seen to get a gradient: record with the hooks of autograd (vramscope info shows "
+        "which are in place)."};
+  const bool only = times.size() == 1;
+  std::vector<OptimizerCall> calls;
+  std::set<uint32_t> before;  // blocks that have their state
+  for (size_t i = 0; i < times.size(); ++i) {
+    if (i > 0 && times[i].begin < times[i - 1].end)
+      return Error{"an optimizer of the recorded step steps inside the step of another one."};
+    OptimizerCall call{times[i], {}, {}};
+    const std::set<uint32_t> own = only ? std::set<uint32_t>{} : WorkedOn(step, step.optimizer[i]);
+    if (own.empty() && !only)
+      return Error{
+          "of the step's " + std::to_string(times.size()) +
+          " optimizer steps, one works without operators of PyTorch: which parameters it steps was not "
+          "seen."};
+    for (const TrainedParameter& parameter : all) {
+      if (!only && !own.contains(parameter.block)) continue;
+      call.stepped.push_back(parameter);
+      if (!before.contains(parameter.block)) call.fresh.push_back(parameter);
+    }
+    before.insert(own.begin(), own.end());
+    calls.push_back(std::move(call));
+  }
+  return calls;
+}
+
+size_t CountOptimizers(const std::vector<OptimizerCall>& calls) {
+  return static_cast<size_t>(std::count_if(calls.begin(), calls.end(),
+                                           [](const OptimizerCall& call) { return !call.fresh.empty(); }));
 }
 
 }  // namespace vramscope::whatif

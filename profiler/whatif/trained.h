@@ -5,6 +5,10 @@
 // keeps state for each of them, and computes one after the other. Each is a leaf of autograd of its own:
 //
 //   block   │ weight_ih │ weight_hh │ weight_ih │ weight_hh │ bias │ bias │ bias │ bias │
+//
+// A step may have several optimizers, and one may step several times, as a GAN's do:
+//
+//   judge.step()  judge.step()  maker.step()       the second one of the judge makes no state
 #pragma once
 
 #include <optional>
@@ -36,5 +40,25 @@ struct TrainedParameter {
 // In the order in which their blocks were allocated, and within a block in that of the step's operands.
 // O(operands).
 [[nodiscard]] std::vector<TrainedParameter> TrainedParameters(const Step& step);
+
+// A call of an optimizer's step().
+struct OptimizerCall {
+  Window time;
+  std::vector<TrainedParameter> stepped;
+  std::vector<TrainedParameter> fresh;  // those that no call before it stepped: their state is made here
+
+  // Of the time, what one parameter gets, with as much before the first and behind the last.
+  [[nodiscard]] Position Width() const {
+    return (time.end - time.begin) / static_cast<Position>(stepped.size() + 2);
+  }
+};
+
+// One for each of `times`, where the step's optimizers are now. Of several, each steps what its operators
+// were seen to work on; the only one steps all. An error is a sentence: one works where no operator is seen.
+// O(operands).
+[[nodiscard]] Result<std::vector<OptimizerCall>> OptimizerCalls(const Step& step,
+                                                                const std::vector<Window>& times);
+// How many optimizers these are calls of: those that step what none before them did.
+[[nodiscard]] size_t CountOptimizers(const std::vector<OptimizerCall>& calls);
 
 }  // namespace vramscope::whatif

@@ -53,9 +53,8 @@ class OneBlock {
   // What stays of Adafactor, and what it allocates for a moment.
   [[nodiscard]] std::vector<uint64_t> Adafactor(bool foreach_way, bool state) const {
     Scene scene;
-    scene.optimizer_begin = 100;
-    scene.optimizer_end = 200;
-    EXPECT_TRUE(AddAdafactor(step, foreach_way, scene).ok());
+    const std::vector<OptimizerCall> calls = OptimizerCalls(step, {{100, 200}}).value();
+    EXPECT_TRUE(AddAdafactor(step, calls, foreach_way, scene).ok());
     std::vector<uint64_t> bytes;
     for (const Block& block : scene.blocks)
       if ((block.end >= kForever) == state) bytes.push_back(block.bytes);

@@ -121,9 +121,9 @@ void DrawStepPhases(ImDrawList& list, const StepPlot& plot, const UseOverStep& u
         FitText(look().fonts.small, timeline::PhaseName(phase), max.x - min.x - Em(0.4f));
     DrawText(list, look().fonts.small, {min.x + Em(0.3f), y + Em(0.12f)}, InkOn(ColorOf(phase)), name);
   };
-  band(use.forward_begin, use.backward_begin, timeline::Phase::kForward);
-  band(use.backward_begin, use.backward_end, timeline::Phase::kBackward);
-  band(use.optimizer_begin, use.optimizer_end, timeline::Phase::kOptimizer);
+  for (const whatif::Window& part : use.forward) band(part.begin, part.end, timeline::Phase::kForward);
+  for (const whatif::Window& pass : use.backward) band(pass.begin, pass.end, timeline::Phase::kBackward);
+  for (const whatif::Window& step : use.optimizer) band(step.begin, step.end, timeline::Phase::kOptimizer);
 }
 
 void StepLegend(const char* text, ImU32 color) {

@@ -11,15 +11,15 @@
 
 #include <gtest/gtest.h>
 
-#include "profiler/model/testing/script.h"
 #include "profiler/whatif/predict.h"
+#include "profiler/whatif/testing/tensor_script.h"
 
 namespace vramscope::whatif {
 
 inline constexpr uint64_t kBatchBytes = 8 * 64 * 4;
 inline constexpr uint64_t kWeightBytes = 64 * 64 * 4;
 
-class Loop {
+class Loop : public TensorScript {
  public:
   // `sampled`: the recorder's sampling thread tells a counter just when a node has let go of what it kept.
   explicit Loop(bool sampled = false) : sampled_(sampled) {
@@ -33,26 +33,11 @@ class Loop {
 
   [[nodiscard]] whatif::Step Read() const { return ReadStep(*analysis, 0).value(); }
 
-  model::testing::Script s;
   model::Run run;
   std::optional<classify::Analysis> analysis;
 
  private:
   const bool sampled_;
-
-  void Tensor(const std::string& block, const std::string& shape, const std::string& strides, bool output,
-              uint64_t position) {
-    const model::Run now = s.Load();
-    const uint64_t address = now.blocks[s.Id(block)].address;
-    s.Event(trace::EventType::kOpTensor, {output ? trace::kTensorIsOutput : 0, position, address + 7, address,
-                                          0, s.trace().Intern(shape), s.trace().Intern(strides), 6});
-  }
-  void In(const std::string& block, const char* shape, const char* strides, uint64_t position = 0) {
-    Tensor(block, shape, strides, false, position);
-  }
-  void Out(const std::string& block, const char* shape, const char* strides) {
-    Tensor(block, shape, strides, true, 0);
-  }
 
   void Step(int step) {
     if (step == 2) s.Mark(trace::MarkKind::kDeepBegin, 2);

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// A script whose operators are given float32 tensors that begin where their block does.
+#pragma once
+
+#include <string>
+
+#include "profiler/model/testing/script.h"
+
+namespace vramscope::whatif {
+
+class TensorScript {
+ public:
+  model::testing::Script s;
+
+ protected:
+  void In(const std::string& block, const char* shape, const char* strides, uint64_t position = 0) {
+    Tensor(block, shape, strides, 0, position);
+  }
+  void Out(const std::string& block, const char* shape, const char* strides) {
+    Tensor(block, shape, strides, trace::kTensorIsOutput, 0);
+  }
+
+ private:
+  void Tensor(const std::string& block, const std::string& shape, const std::string& strides, uint64_t flags,
+              uint64_t position) {
+    constexpr uint64_t kFloat32 = 6;
+    const model::Run now = s.Load();
+    const uint64_t address = now.blocks[s.Id(block)].address;
+    s.Event(trace::EventType::kOpTensor, {flags, position, address + 7, address, 0, s.trace().Intern(shape),
+                                          s.trace().Intern(strides), kFloat32});
+  }
+};
+
+}  // namespace vramscope::whatif
