@@ -18,16 +18,21 @@ Position BehindZeroGrad(const Step& step, Position begin, Position end) {
 
 }  // namespace
 
+Position LastEnd(const std::vector<Window>& backward, const std::vector<Window>& optimizer, Position before) {
+  Position end = 0;
+  for (const auto* windows : {&backward, &optimizer}) {
+    for (const Window& window : *windows) {
+      if (window.begin < before) end = std::max(end, window.end);
+    }
+  }
+  return end;
+}
+
 std::vector<Window> ForwardParts(const Step& step) {
   if (step.OnlyForward()) return {{step.ForwardBegin(), step.ForwardEnd()}};
   std::vector<Window> parts;
   for (const Window& backward : step.backward) {
-    Position begin = 0;
-    for (const auto* windows : {&step.backward, &step.optimizer}) {
-      for (const Window& window : *windows) {
-        if (window.begin < backward.begin) begin = std::max(begin, window.end);
-      }
-    }
+    const Position begin = LastEnd(step.backward, step.optimizer, backward.begin);
     parts.push_back({BehindZeroGrad(step, begin, backward.begin), backward.begin});
   }
   return parts;

@@ -19,4 +19,8 @@ namespace vramscope::whatif {
 // calls.
 [[nodiscard]] std::vector<Window> ForwardParts(const Step& step);
 
+// The end of the last backward pass or optimizer step that begins before a position; 0 where none does.
+[[nodiscard]] Position LastEnd(const std::vector<Window>& backward, const std::vector<Window>& optimizer,
+                               Position before);
+
 }  // namespace vramscope::whatif

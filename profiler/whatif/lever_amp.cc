@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Automatic mixed precision: torch.autocast around forward and loss, in float16 with a GradScaler.
+#include "profiler/whatif/forward_parts.h"
 #include "profiler/whatif/lever.h"
 #include "profiler/whatif/precision.h"
 
@@ -49,6 +50,10 @@ class Amp final : public Lever {
     outcome.code += scaled ? "scaler.scale(loss).backward()\nscaler.step(optimizer)\nscaler.update()    # "
                              "scaler = torch.amp.GradScaler(\"cuda\")"
                            : "loss.backward()";
+    if (step.backward.size() > 1)
+      outcome.notes.push_back("the step has " + std::to_string(step.backward.size()) +
+                              " backward passes: autocast is left before each, and keeps copies of weights "
+                              "anew behind it");
     return outcome;
   }
 
@@ -72,13 +77,8 @@ class Amp final : public Lever {
     for (const Window& backward : scene.backward)
       add(backward.begin - kHair, backward.end + kHair, Birth::kEachStep);
     for (const Window& optimizer : scene.optimizer) {
-      Position from = 0;  // the end of what comes before it
-      for (const auto* windows : {&scene.backward, &scene.optimizer}) {
-        for (const Window& window : *windows) {
-          if (window.begin < optimizer.begin) from = std::max(from, window.end);
-        }
-      }
-      const Position unscaled = (from + optimizer.begin) / 2;
+      const Position unscaled =
+          (LastEnd(scene.backward, scene.optimizer, optimizer.begin) + optimizer.begin) / 2;
       add(unscaled, optimizer.end + kHair, Birth::kEachStep);
       add(unscaled + kHair, unscaled + 2 * kHair, Birth::kEachStep);
     }

@@ -62,10 +62,9 @@ class Precision final : public Lever {
 }  // namespace
 
 std::string WhyNotRetyped(const Step& step, std::string_view what) {
-  if (step.backward.size() != 1 && !step.OnlyForward()) {
-    return "the recorded step has " + std::to_string(step.backward.size()) + " backward passes; " +
-           std::string(what) + " is predicted for steps with one.";
-  }
+  if (step.backward.empty() && !step.OnlyForward())
+    return "the recorded step has no backward pass; " + std::string(what) +
+           " is predicted for steps with one.";
   if (!step.autocast.empty())
     return "the program runs under autocast: --amp and --precision exclude each other.";
   if (!step.OnlyForward() && (step.trained.empty() || step.nodes.empty()))
@@ -77,8 +76,7 @@ std::string WhyNotRetyped(const Step& step, std::string_view what) {
   if (!single)
     return "no operator of the recorded step works on float32 tensors, or their shapes were not recorded.";
   for (const Node& node : step.nodes) {
-    if (node.op != kNone && !step.backward.empty() && node.made > step.backward.front().begin &&
-        node.made < step.backward.back().end)
+    if (node.op != kNone && Within(step.backward, node.made))
       return "backward of the recorded step computes activations again or builds a graph: record it "
              "without checkpoints.";
   }

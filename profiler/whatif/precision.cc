@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "profiler/whatif/autocast_rules.h"
+#include "profiler/whatif/forward_parts.h"
 #include "profiler/whatif/holders.h"
 #include "profiler/whatif/precision_conversions.h"
 #include "profiler/whatif/precision_gradients.h"
@@ -34,7 +35,8 @@ class Retyped {
         conversions_(step, low, way == Way::kAllLow, found, versions_),
         consumers_(step),
         holders_(step),
-        moments_(step, rules_) {
+        moments_(step, rules_),
+        forward_(ForwardParts(step)) {
     const size_t ops = step.ops.size();
     rules_.resize(ops, CastRule::kNone);
     covered_.resize(ops, false);
@@ -43,8 +45,6 @@ class Retyped {
     kept_.resize(step.nodes.size());
     heads_first_.resize(step.blocks.size(), false);
     saved_version_.resize(step.saved.size(), kNone);
-    backward_begin_ = step.ForwardEnd();
-    forward_begin_ = step.ForwardBegin();
   }
 
   [[nodiscard]] const FoundConversions& found() const { return conversions_.found(); }
@@ -53,12 +53,12 @@ class Retyped {
     for (const Moment& moment : MomentsOf(step_)) Play(moment);
     std::vector<bool> low(step_.blocks.size());
     for (uint32_t i = 0; i < low.size(); ++i) low[i] = versions_.IsLow(i);
-    Step changed = std::move(versions_).Finish(saved_version_, backward_begin_);
+    Step changed = std::move(versions_).Finish(saved_version_);
     ChangeKernels(step_, low, changed);
     if (way_ == Way::kAllLow) {
       for (Passing& one : changed.passing) one.bytes /= BytesOf(kFloatType) / BytesOf(low_);
     }
-    if (way_ == Way::kAutocast) changed.autocast.push_back({forward_begin_, backward_begin_});
+    if (way_ == Way::kAutocast) changed.autocast = forward_;
     return changed;
   }
 
@@ -89,7 +89,7 @@ class Retyped {
     conversions_.Begin(index);
     CopyJoined(op);
     if (way_ == Way::kAllLow) return BeginInLow(index);
-    if (covered_[index] || op.begin < forward_begin_ || op.begin >= backward_begin_) return;
+    if (covered_[index] || !Within(forward_, op.begin)) return;
     const CastRule rule = AutocastRuleOf(step_.NameOf(op), step_.torch_version, low_ == kHalfType);
     // cross_entropy asks for the type that it was given, and autocast leaves that alone.
     if (op.parent != kNone && step_.NameOf(op) == "aten::log_softmax" &&
@@ -366,7 +366,7 @@ class Retyped {
   const Consumers consumers_;
   const Holders holders_;
   const GradientMoments moments_;
-  Position forward_begin_ = 0, backward_begin_ = 0;
+  const std::vector<Window> forward_;                             // its parts
   std::vector<CastRule> rules_;                                   // by operator of forward
   std::vector<bool> heads_first_;                                 // by block
   std::vector<bool> covered_;                                     // inside one that has a rule

@@ -15,6 +15,10 @@ Position GradientMoments::OfLeaf(const Operand& gradient, Position recorded) con
   for (const Node& other : step_.nodes) {
     if (other.op != kNone && other.begin > done) next = std::min(next, other.begin);
   }
+  // Behind the last node of a pass comes another pass, or nothing.
+  for (const Window& backward : step_.backward) {
+    if (backward.begin > done && backward.begin < next) return recorded;
+  }
   const Position share = step_.Rank(gradient.shape) > 1 ? 0.5 : 0.25;
   return next >= kForever ? recorded : next - kBeforeNode * share;
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "profiler/whatif/forward_parts.h"
 #include "profiler/whatif/precision.h"
 #include "profiler/whatif/precision_moments.h"
 
@@ -32,17 +33,16 @@ uint64_t ElementsOf(const Step& step, const Operand& operand) {
 }  // namespace
 
 Versions::Versions(const Step& step, uint8_t first)
-    : step_(step), changed_(step), recorded_(step.blocks.size()) {
+    : step_(step), changed_(step), recorded_(step.blocks.size()), forward_(ForwardParts(step)) {
   current_.resize(recorded_);
   for (uint32_t i = 0; i < recorded_; ++i) current_[i] = i;
   types_.resize(recorded_, 0);
   widened_.resize(recorded_, kNone);
   used_.resize(recorded_, kBefore);
-  written_.resize(recorded_, step.ForwardEnd());
+  written_.resize(recorded_, kBefore);
   cached_.resize(recorded_, kNone);
   copies_.resize(recorded_);
   settled_.resize(recorded_, false);
-  backward_begin_ = step.ForwardEnd();
   std::vector<bool> floats(recorded_, first == kFloatType);
   for (const Operand& operand : step.operands) {
     if (IsFloat(operand)) floats[operand.block] = true;
@@ -96,10 +96,14 @@ bool Versions::IsWeight(const Operand& operand) const {
   return (operand.flags & kLeaf) == kLeaf && (operand.flags & trace::kTensorIsView) == 0;
 }
 
+bool Versions::InBackward(Position at) const {
+  return !forward_.empty() && at >= forward_.front().end && !Within(forward_, at);
+}
+
 void Versions::Used(uint32_t block, Position at) {
   const uint32_t version = current_[block];
   used_[version] = std::max(used_[version], at);
-  if (at < backward_begin_) UsedInForward(version, at);
+  if (!InBackward(at)) UsedInForward(version, at);
 }
 
 void Versions::UsedInForward(uint32_t version, Position at) {
@@ -114,7 +118,7 @@ uint32_t Versions::Add(uint32_t block, uint8_t type, Position at, uint32_t op, u
   copy.begin = at;
   copy.end = kForever;
   copy.op = op;
-  copy.category = at < backward_begin_ ? Category::kTemporaryForward : Category::kTemporaryBackward;
+  copy.category = InBackward(at) ? Category::kTemporaryBackward : Category::kTemporaryForward;
   changed_.blocks.push_back(copy);
   types_.push_back(type);
   widened_.push_back(kNone);
@@ -126,11 +130,11 @@ uint32_t Versions::Add(uint32_t block, uint8_t type, Position at, uint32_t op, u
 }
 
 void Versions::Cast(uint32_t block, uint8_t type, Position at, uint32_t op, const Operand& operand) {
-  if (at >= backward_begin_) {
+  if (InBackward(at)) {
     if (types_[block] == type) return SetCurrent(block, block);
     for (const uint32_t copy : copies_[block]) {
-      if (types_[copy] == type && changed_.blocks[copy].begin >= written_[block])
-        return SetCurrent(block, copy);
+      const Position made = changed_.blocks[copy].begin;
+      if (types_[copy] == type && InBackward(made) && made >= written_[block]) return SetCurrent(block, copy);
     }
   }
   const uint32_t from = current_[block];
@@ -155,8 +159,12 @@ void Versions::CastWhole(uint32_t block, uint8_t type, Position at, uint32_t op)
 }
 
 void Versions::UseCached(uint32_t block, uint8_t type, Position at, uint32_t op, const Operand& operand) {
-  if (cached_[block] == kNone)
+  const Window& part =
+      *std::find_if(forward_.begin(), forward_.end(), [&](const Window& one) { return at < one.end; });
+  if (cached_[block] == kNone || changed_.blocks[cached_[block]].begin < part.begin) {
     cached_[block] = Add(block, type, at, op, ElementsOf(step_, operand) * BytesOf(type));
+    all_cached_.push_back({cached_[block], part.end - kLeft});
+  }
   current_[block] = cached_[block];
 }
 
@@ -196,7 +204,7 @@ void Versions::Deal(uint32_t block, const std::vector<uint32_t>& versions,
   const StepBlock& recorded = step_.blocks[block];
   const auto longest = *std::max_element(versions.begin(), versions.end(),
                                          [&](uint32_t a, uint32_t b) { return held[a] < held[b]; });
-  const bool forward = recorded.begin < backward_begin_ && changed_.blocks[block].replaced >= kForever;
+  const bool forward = !InBackward(recorded.begin) && changed_.blocks[block].replaced >= kForever;
   // A variable of the program kept it beyond all that operators and nodes did.
   const uint32_t last = forward && recorded.end > held[longest] + kAtOnce ? block : longest;
   for (const uint32_t version : versions) {
@@ -213,7 +221,7 @@ double Versions::ShareOf(uint32_t copy, double share) const {
   return copied == 0 ? 1 : std::min(1.0, share * static_cast<double>(whole) / static_cast<double>(copied));
 }
 
-Step Versions::Finish(const std::vector<uint32_t>& saved_version, Position backward_begin) && {
+Step Versions::Finish(const std::vector<uint32_t>& saved_version) && {
   std::vector<Position> held = used_;
   for (size_t i = 0; i < saved_version.size(); ++i) {
     Saved& saved = changed_.saved[i];
@@ -225,16 +233,15 @@ Step Versions::Finish(const std::vector<uint32_t>& saved_version, Position backw
     changed_.blocks[saved.block].category = Category::kActivation;
     saved.share = ShareOf(saved.block, saved.share);
   }
+  for (const auto& [version, left] : all_cached_) {
+    changed_.blocks[version].end = std::max(left, held[version] + kHair);
+    changed_.blocks[version].last_use = left;
+    settled_[version] = true;
+  }
   for (uint32_t block = 0; block < recorded_; ++block) {
     StepBlock& recorded = changed_.blocks[block];
     if (IsLow(block)) recorded.requested /= BytesOf(kFloatType) / BytesOf(kHalfType);
     if (copies_[block].empty()) continue;
-    if (const uint32_t weight = cached_[block]; weight != kNone) {
-      const Position left = backward_begin - kLeft;
-      changed_.blocks[weight].end = std::max(left, held[weight] + kHair);
-      changed_.blocks[weight].last_use = left;
-      settled_[weight] = true;
-    }
     if (step_.blocks[block].begin == kBefore) settled_[block] = true;
     std::vector<uint32_t> versions = copies_[block];
     versions.push_back(block);

@@ -59,7 +59,7 @@ class Versions {
   void Replace(uint32_t block, uint8_t type, Position at, const Operand& operand);
   // The same as Cast of all that is in the block, of which operands are parts.
   void CastWhole(uint32_t block, uint8_t type, Position at, uint32_t op);
-  // The copy of a weight that autocast keeps until it is left; the first use makes it.
+  // The copy of a weight that autocast keeps until it is left, before backward; the first use makes it.
   void UseCached(uint32_t block, uint8_t type, Position at, uint32_t op, const Operand& operand);
   // A parameter's gradient, or its part of one that several share, is converted and handed over.
   void CastGradient(uint32_t block, uint8_t type, Position at, const Operand& operand);
@@ -69,9 +69,17 @@ class Versions {
   void Alias(uint32_t result, uint32_t block);
 
   // The step with these versions; `saved_version` is what each reference of autograd is to.
-  [[nodiscard]] Step Finish(const std::vector<uint32_t>& saved_version, Position backward_begin) &&;
+  [[nodiscard]] Step Finish(const std::vector<uint32_t>& saved_version) &&;
 
  private:
+  // Copies that autocast keeps of one weight end with the part of forward that they are made in.
+  struct Cached {
+    uint32_t version;
+    Position left;
+  };
+
+  // Whether it is in a backward pass, or behind one and before the next part of forward.
+  [[nodiscard]] bool InBackward(Position at) const;
   void UsedInForward(uint32_t version, Position at);
   uint32_t Add(uint32_t block, uint8_t type, Position at, uint32_t op, uint64_t bytes);
   [[nodiscard]] double ShareOf(uint32_t copy, double share) const;
@@ -79,14 +87,15 @@ class Versions {
 
   const Step& step_;
   Step changed_;
-  size_t recorded_;  // blocks of the recorded step
-  Position backward_begin_ = 0;
-  std::vector<uint32_t> current_;  // by recorded block
-  std::vector<uint8_t> types_;     // by version: a recorded block or a copy; 0 = not decided
-  std::vector<uint32_t> widened_;  // by version: an operator
+  size_t recorded_;                    // blocks of the recorded step
+  const std::vector<Window> forward_;  // its parts
+  std::vector<uint32_t> current_;      // by recorded block
+  std::vector<uint8_t> types_;         // by version: a recorded block or a copy; 0 = not decided
+  std::vector<uint32_t> widened_;      // by version: an operator
   std::vector<Position> used_;
-  std::vector<Position> written_;              // by recorded block: the last time in backward
-  std::vector<uint32_t> cached_;               // by recorded block: autocast's copy
+  std::vector<Position> written_;  // by recorded block: the last time in backward
+  std::vector<uint32_t> cached_;   // by recorded block: autocast's copy, of the last part
+  std::vector<Cached> all_cached_;
   std::vector<std::vector<uint32_t>> copies_;  // by recorded block
   std::vector<bool> settled_;                  // by version: its end is said
 };

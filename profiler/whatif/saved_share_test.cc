@@ -78,7 +78,7 @@ TEST_F(OwnFunction, KeepsItsTensorsWhereTheGraphIsKept) {
 TEST_F(Weights, OfACopyOfAllAPartIsKept) {
   Versions versions(step_, kFloat);
   versions.CastWhole(0, kBfloat16, 10, 0);
-  const Step changed = std::move(versions).Finish({1}, 50);
+  const Step changed = std::move(versions).Finish({1});
   EXPECT_EQ(changed.blocks[1].requested, kElements * 2);
   EXPECT_DOUBLE_EQ(changed.saved[0].share, 0.25);
 }
@@ -86,7 +86,7 @@ TEST_F(Weights, OfACopyOfAllAPartIsKept) {
 TEST_F(Weights, OfACopyOfThePartAllIsKept) {
   Versions versions(step_, kFloat);
   versions.Cast(0, kBfloat16, 10, 0, quarter_);
-  const Step changed = std::move(versions).Finish({1}, 50);
+  const Step changed = std::move(versions).Finish({1});
   EXPECT_EQ(changed.blocks[1].requested, kElements / 4 * 2);
   EXPECT_DOUBLE_EQ(changed.saved[0].share, 1);
 }

@@ -172,13 +172,40 @@ TEST(TurnsTest, EachBackwardPassHasAPartOfForwardBehindWhatWasBeforeIt) {
   }
 }
 
+TEST(TurnsTest, AutocastKeepsOneCopyOfAWeightInEachPart) {
+  const Adversaries gan;
+  const whatif::Step low = AmpLever().Rewrite(gan.step, "bf16")->value();
+  std::vector<Position> begins, ends;
+  for (const StepBlock& block : low.blocks) {
+    if (block.copy_of != gan.Block("judge")) continue;
+    EXPECT_EQ(block.requested, kWeightBytes / 2);
+    begins.push_back(block.begin);
+    ends.push_back(block.end);
+  }
+  // Of two uses in each of its turns; backward of the second turn needs it no more when the maker's begins.
+  ASSERT_EQ(begins.size(), 2u);
+  EXPECT_LT(begins[0], gan.step.backward[0].begin);
+  EXPECT_LT(ends[0], gan.step.backward[0].end);
+  EXPECT_GT(begins[1], gan.step.optimizer[0].end);
+  EXPECT_LT(ends[1], gan.step.backward[1].end);
+  EXPECT_EQ(low.autocast.size(), 3u);
+}
+
 TEST(TurnsTest, AGradScalerScalesEachLossAndUnscalesForEachOptimizer) {
   const Adversaries gan;
   const Scene plain = MakeScene(gan.step);
   Scene scaled = plain;
-  ASSERT_TRUE(AmpLever().Apply(gan.step, "fp16", scaled).ok());
+  const Outcome outcome = AmpLever().Apply(gan.step, "fp16", scaled).value();
+  EXPECT_THAT(outcome.notes, ElementsAre(HasSubstr("3 backward passes")));
   // The scale and its counter; three losses; three flags and inverses.
   EXPECT_EQ(scaled.blocks.size(), plain.blocks.size() + 2 + 3 + 2 * 3);
+}
+
+TEST(TurnsTest, InSixteenBitsBothNetworksAreHalf) {
+  const Adversaries gan;
+  const Prediction low = gan.Asked("precision", "bf16");
+  ASSERT_TRUE(low.refused.empty()) << low.refused.front().reason;
+  EXPECT_EQ(low.after.peak.bytes * 2, low.before.peak.bytes);
 }
 
 }  // namespace
