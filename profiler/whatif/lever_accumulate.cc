@@ -8,9 +8,12 @@
 //                                              new ones end where autograd has added them
 //
 // At most four parts are written out: the fifth finds the allocator as the fourth did. What a part leaves
-// behind (batch, logits, loss) ends in the next one where it ended in the next step.
+// behind (batch, logits, loss) ends in the next one where it ended in the next step. Of networks that are
+// trained in turns, as in a GAN, each pass is repeated so before its own optimizer steps.
 #include <algorithm>
 #include <charconv>
+#include <cmath>
+#include <utility>
 
 #include "profiler/whatif/batch_axis.h"
 #include "profiler/whatif/lever.h"
@@ -22,20 +25,52 @@ constexpr Position kHair = 1e-6;
 constexpr int64_t kMost = 1 << 20;
 constexpr int64_t kWritten = 4;
 
-// The part of a step that is repeated, and where things lie when it is there several times.
-struct Repeat {
-  Position from, to, old_length;
-  int64_t parts;
+// The parts of a step that are repeated, and where things lie when each is there several times.
+class Repeats {
+ public:
+  Repeats(std::vector<Window> repeated, Position length, int64_t parts)
+      : repeated_(std::move(repeated)), length_(length), parts_(parts) {}
 
-  [[nodiscard]] Position once() const { return to - from; }
-  [[nodiscard]] Position more() const { return static_cast<Position>(parts - 1) * once(); }
-  [[nodiscard]] Position new_length() const { return old_length + more(); }
-  [[nodiscard]] bool Holds(Position at) const { return from <= at && at < to; }
-  // Where an end lies that is not repeated: behind the last part, or in the next step.
-  [[nodiscard]] Position Moved(Position at) const {
-    if (at >= kForever || at < from) return at;
-    return at < old_length ? at + more() : at - old_length + new_length();
+  static constexpr size_t kNone = SIZE_MAX;
+  // Which of them a position is in; kNone: in none.
+  [[nodiscard]] size_t Of(Position at) const {
+    for (size_t i = 0; i < repeated_.size(); ++i) {
+      if (Holds(i, at)) return i;
+    }
+    return kNone;
   }
+  [[nodiscard]] bool Holds(size_t i, Position at) const {
+    return repeated_[i].begin <= at && at < repeated_[i].end;
+  }
+  [[nodiscard]] int64_t parts() const { return parts_; }
+  [[nodiscard]] Position end(size_t i) const { return repeated_[i].end; }
+  // How much later than in the record something of the i-th is, in one of its parts.
+  [[nodiscard]] Position Behind(size_t i, int64_t part) const {
+    Position behind = static_cast<Position>(part) * Once(i);
+    for (size_t before = 0; before < i; ++before) behind += More(before);
+    return behind;
+  }
+  // Where a position is now: of those that are repeated, in the first or in the last part.
+  [[nodiscard]] Position InFirst(Position at) const { return Moved(at, 0); }
+  [[nodiscard]] Position InLast(Position at) const { return Moved(at, parts_ - 1); }
+  [[nodiscard]] Position length() const { return length_; }
+  [[nodiscard]] Position new_length() const { return InFirst(length_); }
+
+ private:
+  [[nodiscard]] Position Once(size_t i) const { return repeated_[i].end - repeated_[i].begin; }
+  [[nodiscard]] Position More(size_t i) const { return static_cast<Position>(parts_ - 1) * Once(i); }
+  // Of one in the next step, in the first.
+  [[nodiscard]] Position Moved(Position at, int64_t part) const {
+    if (at >= kForever) return at;
+    if (at > length_) return new_length() + Moved(at - length_, 0);
+    size_t ended = 0;
+    while (ended < repeated_.size() && repeated_[ended].end <= at) ++ended;
+    return at + Behind(ended, 0) + (Of(at) == kNone ? 0 : Behind(ended, part) - Behind(ended, 0));
+  }
+
+  std::vector<Window> repeated_;  // in order
+  Position length_;               // of the recorded step
+  int64_t parts_;
 };
 
 class Accumulate final : public Lever {
@@ -43,12 +78,12 @@ class Accumulate final : public Lever {
   const LeverInfo& info() const override {
     static constexpr LeverInfo kInfo = {"accumulate", "K",
                                         "the batch in K parts, one optimizer step for all of them",
-                                        "as for batch, and one backward pass in a step"};
+                                        "as for batch, and one backward pass for each optimizer step"};
     return kInfo;
   }
 
   std::vector<std::string> Settings(const Step& step) const override {
-    if (step.backward.size() != 1 || step.optimizer.empty()) return {};
+    if (!WhyNotRepeated(step).empty()) return {};
     const Result<BatchAxis>& axis = FollowBatch(step);
     if (!axis.ok()) return {};
     std::vector<std::string> parts;
@@ -63,10 +98,7 @@ class Accumulate final : public Lever {
     const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), parts);
     if (error != std::errc() || end != value.data() + value.size() || parts < 1 || parts > kMost)
       return Error{"--accumulate needs a number of parts, not \"" + std::string(value) + "\"."};
-    if (step.backward.size() != 1 || step.optimizer.empty()) {
-      return Error{"the recorded step has " + std::to_string(step.backward.size()) +
-                   " backward passes: gradients are accumulated already, or several networks are trained."};
-    }
+    if (std::string reason = WhyNotRepeated(step); !reason.empty()) return Error{std::move(reason)};
     const Result<BatchAxis>& axis = FollowBatch(step);
     if (!axis.ok()) return axis.error();
     if (axis->batch % parts != 0) {
@@ -75,8 +107,8 @@ class Accumulate final : public Lever {
     }
     ScaleBatch(step, *axis, axis->batch / parts, scene);
     Outcome outcome;
-    outcome.extra_ns =
-        static_cast<double>(parts - 1) * step.HostNs(scene.forward.front().begin, step.backward.back().end);
+    for (const Window& one : Repeated(scene))
+      outcome.extra_ns += static_cast<double>(parts - 1) * step.HostNs(one.begin, one.end);
     outcome.time_basis =
         "host time of the recorded forward and backward, once more for each further part; kernels are not "
         "timed";
@@ -85,45 +117,80 @@ class Accumulate final : public Lever {
     const std::string k = std::to_string(parts);
     outcome.code = "for part in batch.chunk(" + k + "):\n    (loss_of(part) / " + k +
                    ").backward()\noptimizer.step()\noptimizer.zero_grad()";
+    if (scene.backward.size() > 1)
+      outcome.notes.push_back("the step has " + std::to_string(scene.backward.size()) +
+                              " backward passes, each with an optimizer step behind it: each of them is in " +
+                              k + " parts");
     return outcome;
   }
 
  private:
+  // As one sentence; "" when forward and backward can be done several times for one optimizer step.
+  static std::string WhyNotRepeated(const Step& step) {
+    if (step.backward.empty() || step.optimizer.empty())
+      return "the recorded step has no backward pass with an optimizer step behind it.";
+    for (size_t i = 0; i < step.backward.size(); ++i) {
+      const Position next = i + 1 < step.backward.size() ? step.backward[i + 1].begin : step.length;
+      const bool stepped = std::any_of(
+          step.optimizer.begin(), step.optimizer.end(),
+          [&](const Window& window) { return step.backward[i].end <= window.begin && window.begin < next; });
+      if (!stepped)
+        return "of the step's " + std::to_string(step.backward.size()) +
+               " backward passes not each has an optimizer step behind it: gradients are accumulated "
+               "already, "
+               "or several losses make them.";
+    }
+    return "";
+  }
+
+  // Each backward pass with the forward that leads to it.
+  static std::vector<Window> Repeated(const Scene& scene) {
+    std::vector<Window> repeated;
+    for (size_t i = 0; i < scene.backward.size(); ++i)
+      repeated.push_back({scene.forward[i].begin, scene.backward[i].end});
+    return repeated;
+  }
+
   static void Write(const Step& step, int64_t parts, Scene& scene) {
-    const Repeat repeat{scene.forward.front().begin, scene.backward.back().end, scene.length, parts};
+    const Repeats repeats(Repeated(scene), scene.length, parts);
     std::vector<Block> blocks;
     blocks.reserve(scene.blocks.size() * static_cast<size_t>(parts));
     for (const Block& block : scene.blocks) {
-      const bool repeated = block.birth == Birth::kEachStep && repeat.Holds(block.begin);
-      if (!repeated) {
+      const size_t part = block.birth == Birth::kEachStep ? repeats.Of(block.begin) : Repeats::kNone;
+      if (part == Repeats::kNone) {
         blocks.push_back(block);
         Block& moved = blocks.back();
-        if (block.birth != Birth::kSetup) moved.begin = repeat.Moved(block.begin);
+        if (block.birth != Birth::kSetup) moved.begin = repeats.InLast(block.begin);
         // It came before the parts (a batch that is fetched ahead): its end is that of the last part.
-        moved.end = repeat.Moved(block.end);
+        moved.end = repeats.InLast(block.end);
         continue;
       }
       const Position accumulated =
           block.origin == model::kNone ? kForever : step.blocks[block.origin].accumulated;
       if (accumulated < kForever)
-        AddGradient(block, accumulated, repeat, blocks);
+        AddGradient(block, accumulated, part, repeats, blocks);
       else
-        AddActivation(block, repeat, blocks);
+        AddActivation(block, part, repeats, scene.blocks, blocks);
     }
     scene.blocks = std::move(blocks);
-    scene.length = repeat.new_length();
-    scene.backward.back().end += repeat.more();
-    for (Window& window : scene.optimizer) window = {repeat.Moved(window.begin), repeat.Moved(window.end)};
-    for (Position& at : scene.empty_cache) at = repeat.Moved(at);
+    scene.length = repeats.new_length();
+    for (Window& window : scene.forward)
+      window = {repeats.InFirst(window.begin), repeats.InFirst(window.end)};
+    for (Window& window : scene.backward)
+      window = {repeats.InFirst(window.begin), repeats.InLast(window.end)};
+    for (Window& window : scene.optimizer)
+      window = {repeats.InFirst(window.begin), repeats.InFirst(window.end)};
+    for (Position& at : scene.empty_cache) at = repeats.InLast(at);
   }
 
-  static void AddGradient(const Block& block, Position accumulated, const Repeat& repeat,
+  static void AddGradient(const Block& block, Position accumulated, size_t where, const Repeats& repeats,
                           std::vector<Block>& blocks) {
     Block kept = block;
-    kept.end = repeat.Moved(block.end);
+    kept.begin = repeats.InFirst(block.begin);
+    kept.end = repeats.Holds(where, block.end) ? repeats.InLast(block.end) : repeats.InFirst(block.end);
     blocks.push_back(kept);
-    for (int64_t part = 1; part < repeat.parts; ++part) {
-      const Position behind = static_cast<Position>(part) * repeat.once();
+    for (int64_t part = 1; part < repeats.parts(); ++part) {
+      const Position behind = repeats.Behind(where, part);
       Block added = block;
       added.begin += behind;
       added.end = accumulated + behind + kHair;
@@ -131,22 +198,43 @@ class Accumulate final : public Lever {
     }
   }
 
-  static void AddActivation(const Block& block, const Repeat& repeat, std::vector<Block>& blocks) {
-    const Position next = block.end - repeat.old_length;
-    for (int64_t part = 0; part < repeat.parts; ++part) {
-      const Position behind = static_cast<Position>(part) * repeat.once();
+  static void AddActivation(const Block& block, size_t where, const Repeats& repeats,
+                            const std::vector<Block>& recorded, std::vector<Block>& blocks) {
+    const Position next = NamedAnew(block, where, repeats, recorded);
+    for (int64_t part = 0; part < repeats.parts(); ++part) {
+      const Position behind = repeats.Behind(where, part);
       Block made = block;
       made.begin += behind;
-      if (repeat.Holds(block.end))
+      if (repeats.Holds(where, block.end))
         made.end += behind;
-      else if (part + 1 == repeat.parts)
-        made.end = repeat.Moved(block.end);
-      else if (block.end >= repeat.old_length && repeat.Holds(next))  // until the next part overwrites it
-        made.end = next + behind + repeat.once();
-      else  // what the next step's begin ended is gone before the next part
-        made.end = repeat.to + behind - kHair;
+      else if (part + 1 == repeats.parts())
+        made.end = repeats.InFirst(block.end);
+      else if (next < kForever)  // until the next part overwrites it
+        made.end = next + repeats.Behind(where, part + 1);
+      else  // what ended behind the pass is gone before the next part
+        made.end = repeats.end(where) + behind - kHair;
       blocks.push_back(made);
     }
+  }
+
+  // Where, in the pass that made the block, its name is given to another one: where this pass ends what a
+  // step or another pass before it left of the same kind. kForever: nowhere.
+  static Position NamedAnew(const Block& block, size_t where, const Repeats& repeats,
+                            const std::vector<Block>& recorded) {
+    const auto ended_here = [&](const Block& left) {
+      const bool in_next = left.end >= repeats.length();
+      const Position end = in_next ? left.end - repeats.length() : left.end;
+      const bool from_outside = in_next || !repeats.Holds(where, left.begin);
+      return left.birth == Birth::kEachStep && from_outside && repeats.Holds(where, end) ? end : kForever;
+    };
+    if (repeats.Of(std::fmod(block.end, repeats.length())) == Repeats::kNone) return kForever;
+    if (const Position own = ended_here(block); own < kForever) return own;
+    for (const Block& left : recorded) {
+      if (left.bytes != block.bytes || left.category != block.category || left.stream != block.stream)
+        continue;
+      if (const Position end = ended_here(left); end < kForever) return end;
+    }
+    return kForever;
   }
 };
 

@@ -208,5 +208,41 @@ TEST(TurnsTest, InSixteenBitsBothNetworksAreHalf) {
   EXPECT_EQ(low.after.peak.bytes * 2, low.before.peak.bytes);
 }
 
+TEST(TurnsTest, EachPassIsRepeatedBeforeItsOptimizerSteps) {
+  const Adversaries gan;
+  const Scene plain = MakeScene(gan.step);
+  Scene scene = plain;
+  const Outcome outcome = AccumulateLever().Apply(gan.step, "4", scene).value();
+  EXPECT_THAT(outcome.notes, ElementsAre(HasSubstr("3 backward passes")));
+  Position longer = 0;
+  for (size_t i = 0; i < 3; ++i) {
+    longer += 3 * (plain.backward[i].end - plain.forward[i].begin);
+    EXPECT_EQ(scene.optimizer[i].begin, plain.optimizer[i].begin + longer);
+    EXPECT_EQ(scene.backward[i].end, plain.backward[i].end + longer);
+  }
+  EXPECT_EQ(scene.length, plain.length + longer);
+  std::vector<size_t> batches(3), kept(3);
+  for (const Block& block : scene.blocks) {
+    for (size_t i = 0; i < 3; ++i) {
+      if (block.begin < scene.forward[i].begin || block.begin >= scene.backward[i].end) continue;
+      batches[i] += block.category == Category::kInput && block.bytes == kBatchBytes / 4;
+      kept[i] += block.category == Category::kGradient && block.end > scene.optimizer[i].end;
+    }
+  }
+  EXPECT_THAT(batches, ElementsAre(4u, 4u, 4u));
+  EXPECT_THAT(kept, ElementsAre(1u, 1u, 1u));
+}
+
+TEST(TurnsTest, PassesWithoutAnOptimizerBetweenAreNotRepeated) {
+  const Adversaries gan;
+  whatif::Step step = gan.step;
+  step.optimizer.erase(step.optimizer.begin());
+  Scene scene = MakeScene(step);
+  const Result<Outcome> outcome = AccumulateLever().Apply(step, "4", scene);
+  ASSERT_FALSE(outcome.ok());
+  EXPECT_THAT(outcome.error().sentence, HasSubstr("accumulated already"));
+  EXPECT_TRUE(AccumulateLever().Settings(step).empty());
+}
+
 }  // namespace
 }  // namespace vramscope::whatif
