@@ -9,13 +9,15 @@
 //
 // At most four parts are written out: the fifth finds the allocator as the fourth did. What a part leaves
 // behind (batch, logits, loss) ends in the next one where it ended in the next step. Of networks that are
-// trained in turns, as in a GAN, each pass is repeated so before its own optimizer steps.
+// trained in turns, as in a GAN, what is before each optimizer step is repeated so, backward passes with the
+// forward that leads to them.
 #include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <utility>
 
 #include "profiler/whatif/batch_axis.h"
+#include "profiler/whatif/forward_parts.h"
 #include "profiler/whatif/lever.h"
 
 namespace vramscope::whatif {
@@ -76,9 +78,9 @@ class Repeats {
 class Accumulate final : public Lever {
  public:
   const LeverInfo& info() const override {
-    static constexpr LeverInfo kInfo = {"accumulate", "K",
-                                        "the batch in K parts, one optimizer step for all of them",
-                                        "as for batch, and one backward pass for each optimizer step"};
+    static constexpr LeverInfo kInfo = {
+        "accumulate", "K", "the batch in K parts, one optimizer step for all of them",
+        "as for batch, and backward passes with an optimizer step behind them"};
     return kInfo;
   }
 
@@ -107,7 +109,8 @@ class Accumulate final : public Lever {
     }
     ScaleBatch(step, *axis, axis->batch / parts, scene);
     Outcome outcome;
-    for (const Window& one : Repeated(scene))
+    const std::vector<Window> repeated = Repeated(scene);
+    for (const Window& one : repeated)
       outcome.extra_ns += static_cast<double>(parts - 1) * step.HostNs(one.begin, one.end);
     outcome.time_basis =
         "host time of the recorded forward and backward, once more for each further part; kernels are not "
@@ -117,38 +120,56 @@ class Accumulate final : public Lever {
     const std::string k = std::to_string(parts);
     outcome.code = "for part in batch.chunk(" + k + "):\n    (loss_of(part) / " + k +
                    ").backward()\noptimizer.step()\noptimizer.zero_grad()";
-    if (scene.backward.size() > 1)
+    if (repeated.size() > 1)
+      outcome.notes.push_back(
+          "the step has " + std::to_string(repeated.size()) +
+          " optimizer steps with backward passes before them: for each of them the batch is in " + k +
+          " parts");
+    else if (scene.backward.size() > 1)
       outcome.notes.push_back("the step has " + std::to_string(scene.backward.size()) +
-                              " backward passes, each with an optimizer step behind it: each of them is in " +
-                              k + " parts");
+                              " backward passes for one optimizer step: the batch of each is in " + k +
+                              " parts");
     return outcome;
   }
 
  private:
   // As one sentence; "" when forward and backward can be done several times for one optimizer step.
   static std::string WhyNotRepeated(const Step& step) {
-    if (step.backward.empty() || step.optimizer.empty())
+    if (step.backward.empty() || step.optimizer.empty() ||
+        step.optimizer.back().begin < step.backward.back().end)
       return "the recorded step has no backward pass with an optimizer step behind it.";
-    for (size_t i = 0; i < step.backward.size(); ++i) {
-      const Position next = i + 1 < step.backward.size() ? step.backward[i + 1].begin : step.length;
-      const bool stepped = std::any_of(
-          step.optimizer.begin(), step.optimizer.end(),
-          [&](const Window& window) { return step.backward[i].end <= window.begin && window.begin < next; });
-      if (!stepped)
-        return "of the step's " + std::to_string(step.backward.size()) +
-               " backward passes not each has an optimizer step behind it: gradients are accumulated "
-               "already, "
-               "or several losses make them.";
+    const std::vector<Window> repeated = Repeated(ForwardParts(step), step.backward, step.optimizer);
+    for (const Window& one : repeated) {
+      const auto leaves = [&](const Node& node) {
+        return node.op != model::kNone && one.begin <= node.made && node.made < one.end &&
+               node.begin >= one.end && Within(repeated, node.begin);
+      };
+      if (std::any_of(step.nodes.begin(), step.nodes.end(), leaves))
+        return "a backward pass of the recorded step goes through what was computed before another optimizer "
+               "step: in parts that is either kept for all of them or computed again, which only its code "
+               "says.";
     }
     return "";
   }
 
-  // Each backward pass with the forward that leads to it.
-  static std::vector<Window> Repeated(const Scene& scene) {
+  // What is repeated for one optimizer step, or for several that follow each other: the backward passes
+  // before it, with the forward that leads to them.
+  static std::vector<Window> Repeated(const std::vector<Window>& forward, const std::vector<Window>& backward,
+                                      const std::vector<Window>& optimizer) {
     std::vector<Window> repeated;
-    for (size_t i = 0; i < scene.backward.size(); ++i)
-      repeated.push_back({scene.forward[i].begin, scene.backward[i].end});
+    for (size_t i = 0; i < backward.size(); ++i) {
+      const bool stepped = std::any_of(optimizer.begin(), optimizer.end(), [&](const Window& window) {
+        return i > 0 && backward[i - 1].end <= window.begin && window.begin < backward[i].begin;
+      });
+      if (repeated.empty() || stepped)
+        repeated.push_back({forward[i].begin, backward[i].end});
+      else
+        repeated.back().end = std::max(repeated.back().end, backward[i].end);
+    }
     return repeated;
+  }
+  static std::vector<Window> Repeated(const Scene& scene) {
+    return Repeated(scene.forward, scene.backward, scene.optimizer);
   }
 
   static void Write(const Step& step, int64_t parts, Scene& scene) {

@@ -213,7 +213,7 @@ TEST(TurnsTest, EachPassIsRepeatedBeforeItsOptimizerSteps) {
   const Scene plain = MakeScene(gan.step);
   Scene scene = plain;
   const Outcome outcome = AccumulateLever().Apply(gan.step, "4", scene).value();
-  EXPECT_THAT(outcome.notes, ElementsAre(HasSubstr("3 backward passes")));
+  EXPECT_THAT(outcome.notes, ElementsAre(HasSubstr("3 optimizer steps")));
   Position longer = 0;
   for (size_t i = 0; i < 3; ++i) {
     longer += 3 * (plain.backward[i].end - plain.forward[i].begin);
@@ -233,15 +233,31 @@ TEST(TurnsTest, EachPassIsRepeatedBeforeItsOptimizerSteps) {
   EXPECT_THAT(kept, ElementsAre(1u, 1u, 1u));
 }
 
-TEST(TurnsTest, PassesWithoutAnOptimizerBetweenAreNotRepeated) {
+TEST(TurnsTest, PassesForOneOptimizerStepAreRepeatedTogether) {
   const Adversaries gan;
   whatif::Step step = gan.step;
-  step.optimizer.erase(step.optimizer.begin());
-  Scene scene = MakeScene(step);
-  const Result<Outcome> outcome = AccumulateLever().Apply(step, "4", scene);
-  ASSERT_FALSE(outcome.ok());
-  EXPECT_THAT(outcome.error().sentence, HasSubstr("accumulated already"));
-  EXPECT_TRUE(AccumulateLever().Settings(step).empty());
+  step.optimizer.erase(step.optimizer.begin());  // the judge steps once for two passes
+  const Scene plain = MakeScene(step);
+  Scene scene = plain;
+  ASSERT_TRUE(AccumulateLever().Apply(step, "2", scene).ok());
+  EXPECT_EQ(scene.optimizer[0].begin,
+            plain.optimizer[0].begin + plain.backward[1].end - plain.forward[0].begin);
+}
+
+TEST(TurnsTest, WhatIsNeededBeyondAnOptimizerStepIsNotRepeated) {
+  const Adversaries gan;
+  const auto refusal = [](const whatif::Step& step) {
+    EXPECT_TRUE(AccumulateLever().Settings(step).empty());
+    Scene scene = MakeScene(step);
+    const Result<Outcome> outcome = AccumulateLever().Apply(step, "2", scene);
+    return outcome.ok() ? "" : outcome.error().sentence;
+  };
+  whatif::Step step = gan.step;
+  step.nodes.front().begin = step.backward[2].begin + 1;  // of the first turn's forward
+  EXPECT_THAT(refusal(step), HasSubstr("computed before another optimizer step"));
+  step = gan.step;
+  step.optimizer.pop_back();
+  EXPECT_THAT(refusal(step), HasSubstr("no backward pass with an optimizer step behind it"));
 }
 
 }  // namespace
