@@ -16,7 +16,7 @@ using model::kNone;
 constexpr Position kHair = 1e-6;
 constexpr Position kAtOnce = 2.5;        // a free that follows a release directly
 constexpr Position kWithOperator = 0.3;  // before its end: what it converted for itself is gone
-constexpr Position kLeft = 0.5;          // before backward: autocast is left
+constexpr Position kLeft = 0.5;          // before what follows: autocast is left
 
 // Elements that are there: those of an expanded dimension are one.
 uint64_t ElementsOf(const Step& step, const Operand& operand) {
@@ -28,6 +28,16 @@ uint64_t ElementsOf(const Step& step, const Operand& operand) {
     elements *= static_cast<uint64_t>(std::max<int64_t>(step.Dims(operand.shape)[d], 0));
   }
   return elements;
+}
+
+// Where autocast is left: loss.backward() stands behind it, which first makes a gradient of ones.
+Position LeftBefore(const Step& step, Position backward_begin) {
+  Position left = backward_begin;
+  for (const Op& op : step.ops) {
+    if (op.begin >= backward_begin) break;
+    if (op.parent == kNone) left = step.NameOf(op) == "aten::ones_like" ? op.begin : backward_begin;
+  }
+  return left - kLeft;
 }
 
 }  // namespace
@@ -43,6 +53,7 @@ Versions::Versions(const Step& step, uint8_t first)
   cached_.resize(recorded_, kNone);
   copies_.resize(recorded_);
   settled_.resize(recorded_, false);
+  for (const Window& part : forward_) left_.push_back(LeftBefore(step, part.end));
   std::vector<bool> floats(recorded_, first == kFloatType);
   for (const Operand& operand : step.operands) {
     if (IsFloat(operand)) floats[operand.block] = true;
@@ -159,11 +170,11 @@ void Versions::CastWhole(uint32_t block, uint8_t type, Position at, uint32_t op)
 }
 
 void Versions::UseCached(uint32_t block, uint8_t type, Position at, uint32_t op, const Operand& operand) {
-  const Window& part =
-      *std::find_if(forward_.begin(), forward_.end(), [&](const Window& one) { return at < one.end; });
-  if (cached_[block] == kNone || changed_.blocks[cached_[block]].begin < part.begin) {
+  const auto part =
+      std::find_if(forward_.begin(), forward_.end(), [&](const Window& one) { return at < one.end; });
+  if (cached_[block] == kNone || changed_.blocks[cached_[block]].begin < part->begin) {
     cached_[block] = Add(block, type, at, op, ElementsOf(step_, operand) * BytesOf(type));
-    all_cached_.push_back({cached_[block], part.end - kLeft});
+    all_cached_.push_back({cached_[block], left_[static_cast<size_t>(part - forward_.begin())]});
   }
   current_[block] = cached_[block];
 }

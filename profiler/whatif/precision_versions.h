@@ -89,6 +89,7 @@ class Versions {
   Step changed_;
   size_t recorded_;                    // blocks of the recorded step
   const std::vector<Window> forward_;  // its parts
+  std::vector<Position> left_;         // by part of forward: autocast is left
   std::vector<uint32_t> current_;      // by recorded block
   std::vector<uint8_t> types_;         // by version: a recorded block or a copy; 0 = not decided
   std::vector<uint32_t> widened_;      // by version: an operator

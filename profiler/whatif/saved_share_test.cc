@@ -20,7 +20,11 @@ class Weights : public testing::Test {
     step_.shapes.push_back({});
     step_.blocks.emplace_back().requested = kElements * sizeof(float);
     step_.trained.push_back(0);
-    step_.ops.emplace_back().end = 20;
+    step_.own_texts =
+        std::make_shared<std::deque<std::string>>(std::deque<std::string>{"work", "aten::ones_like"});
+    Op& work = step_.ops.emplace_back();
+    work.name = Step::kFirstOwnText;
+    work.end = 20;
     step_.nodes.resize(2);
     step_.saved.push_back({0, 0, 15});
     step_.saved.back().share = 0.25;
@@ -89,6 +93,19 @@ TEST_F(Weights, OfACopyOfThePartAllIsKept) {
   const Step changed = std::move(versions).Finish({1});
   EXPECT_EQ(changed.blocks[1].requested, kElements / 4 * 2);
   EXPECT_DOUBLE_EQ(changed.saved[0].share, 1);
+}
+
+// loss.backward() stands behind the `with`, and makes a gradient of ones before the engine starts.
+TEST_F(Weights, AutocastLetsGoOfItsCopyBeforeTheFirstGradientIsMade) {
+  Op& ones = step_.ops.emplace_back();
+  ones.name = Step::kFirstOwnText + 1;
+  ones.begin = 40, ones.end = 45;
+  step_.backward.push_back({50, 60});
+  Versions versions(step_, kFloat);
+  versions.UseCached(0, kBfloat16, 10, 0, quarter_);
+  const Step changed = std::move(versions).Finish({0});
+  EXPECT_GT(changed.blocks[1].end, 20);
+  EXPECT_LT(changed.blocks[1].end, 40);
 }
 
 }  // namespace
