@@ -67,6 +67,8 @@ struct FlashNeeds {
   uint64_t sums = 0, queries = 0;              // backward
 };
 [[nodiscard]] FlashNeeds FlashNeedsOf(const AttentionCall& call, int multiprocessors);
+// The logarithm of each row's sum, which memory-efficient attention keeps, padded to whole groups of rows.
+[[nodiscard]] uint64_t EfficientSums(const AttentionCall& call);
 // Of memory-efficient attention's backward, for heads of up to 128 elements.
 [[nodiscard]] uint64_t EfficientWorkspace(const AttentionCall& call);
 

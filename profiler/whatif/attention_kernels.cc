@@ -38,7 +38,7 @@ class Fused {
     stage.Deliver(room_.output());
     const auto recorded = static_cast<uint64_t>(call_.rows);
     const uint64_t rows = flash_ ? recorded : UpTo(recorded, kRowUnit);
-    keep(call_.Heads() * rows * kFloat);
+    keep(flash_ ? call_.Heads() * rows * kFloat : EfficientSums(call_));
     const uint32_t sums = kept.back();
     if (flash_) {
       std::vector<uint32_t> split;
@@ -242,6 +242,10 @@ FlashNeeds FlashNeedsOf(const AttentionCall& call, int multiprocessors) {
   needs.split_sums = static_cast<uint64_t>(*chosen) * call.Heads() * rows * kFloat;
   needs.split_outputs = needs.split_sums * width;
   return needs;
+}
+
+uint64_t EfficientSums(const AttentionCall& call) {
+  return call.Heads() * UpTo(static_cast<uint64_t>(call.rows), kRowUnit) * kFloat;
 }
 
 uint64_t EfficientWorkspace(const AttentionCall& call) {

@@ -3,6 +3,9 @@
 
 #include <array>
 #include <map>
+#include <optional>
+
+#include "profiler/whatif/attention.h"
 
 namespace vramscope::whatif {
 namespace {
@@ -28,6 +31,11 @@ class Stretcher {
     for (size_t i = 0; i < step_.operands.size(); ++i) Reshape(step_.operands[i], changed_.operands[i]);
     for (uint32_t i = 0; i < step_.blocks.size(); ++i) Resize(i);
     for (const BatchReduction& one : axis_.reductions) Reduce(one);
+    for (uint32_t i = 0; i < step_.ops.size(); ++i) {
+      const std::string_view name = step_.NameOf(step_.ops[i]);
+      if (name == "aten::_efficient_attention_forward") PadSums(step_.ops[i]);
+      if (name == "aten::_efficient_attention_backward") PadWork(i);
+    }
     return std::move(changed_);
   }
 
@@ -97,6 +105,47 @@ class Stretcher {
     }
     for (const uint64_t axis : Of(i)) {
       if (axis != 0) requested = requested * static_cast<uint64_t>(to_) / static_cast<uint64_t>(axis_.batch);
+    }
+  }
+
+  // Of operands [batch, rows, heads, width]. `step`: the recorded or the changed one.
+  [[nodiscard]] static std::optional<AttentionCall> CallOf(const Step& step, const Op& op, uint16_t query) {
+    AttentionCall call;
+    for (const Operand& operand : InputsOf(step, op)) {
+      const bool is_query = operand.argument == query, is_key = operand.argument == query + 1;
+      if ((!is_query && !is_key) || step.Rank(operand.shape) != 4) continue;
+      const int64_t* const dims = step.Dims(operand.shape);
+      if (is_key)
+        call.columns = dims[1];
+      else
+        call.batch = dims[0], call.rows = dims[1], call.heads = dims[2], call.width = dims[3];
+      call.element = BytesOf(operand.dtype);
+    }
+    if (call.rows == 0 || call.columns == 0) return std::nullopt;
+    return call;
+  }
+
+  // The sum of each row is padded to whole groups of them.
+  void PadSums(const Op& op) {
+    const std::optional<AttentionCall> was = CallOf(step_, op, 0), is = CallOf(changed_, op, 0);
+    if (!was || !is) return;
+    for (const Operand& result : OutputsOf(step_, op)) {
+      if (result.argument == 1 && result.block != kNone &&
+          step_.blocks[result.block].requested == EfficientSums(*was))
+        changed_.blocks[result.block].requested = EfficientSums(*is);
+    }
+  }
+
+  // So are the tiles that backward works in.
+  void PadWork(uint32_t index) {
+    const std::optional<AttentionCall> was = CallOf(step_, step_.ops[index], 1),
+                                       is = CallOf(changed_, step_.ops[index], 1);
+    if (!was || !is) return;
+    for (uint32_t i = 0; i < step_.blocks.size(); ++i) {
+      uint32_t op = step_.blocks[i].op;
+      while (op != kNone && op != index) op = step_.ops[op].parent;
+      if (op == index && step_.blocks[i].requested == EfficientWorkspace(*was))
+        changed_.blocks[i].requested = EfficientWorkspace(*is);
     }
   }
 

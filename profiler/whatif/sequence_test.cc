@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Steps with longer and shorter sequences. The oracle of the sizes is what PyTorch asked for in a T5 of 4
+// samples and 4 heads of 16 elements, with 32 tokens and with 16.
+#include "profiler/whatif/sequence.h"
+
+#include <gtest/gtest.h>
+
+namespace vramscope::whatif {
+namespace {
+
+constexpr uint32_t kQuery = 0, kSums = 1, kWork = 2;
+
+//   aten::_efficient_attention_forward (query, key) -> ..., sums of rows
+//   aten::_efficient_attention_backward (gradient, query, key): works in a block of its own
+whatif::Step Attention() {
+  whatif::Step step;
+  step.shapes.push_back({});
+  step.own_texts = std::make_shared<std::deque<std::string>>();
+  step.blocks.resize(3);
+  step.blocks[kSums].requested = 2048;
+  step.blocks[kWork].requested = 262'400;
+  step.blocks[kWork].op = 1;
+  const auto add = [&](uint32_t block, uint16_t argument, const char* shape, const char* strides) {
+    Operand& operand = step.operands.emplace_back();
+    operand.block = block, operand.argument = argument;
+    operand.dtype = 6;  // c10::ScalarType::Float
+    operand.shape = static_cast<uint32_t>(step.shapes.size());
+    operand.strides = operand.shape + 1;
+    step.shapes.push_back(ParseShape(shape, step.dims));
+    step.shapes.push_back(ParseShape(strides, step.dims));
+  };
+  for (const char* name : {"aten::_efficient_attention_forward", "aten::_efficient_attention_backward"}) {
+    Op& op = step.ops.emplace_back();
+    op.name = Step::kFirstOwnText + static_cast<uint32_t>(step.own_texts->size());
+    step.own_texts->emplace_back(name);
+    op.first_input = static_cast<uint32_t>(step.operands.size());
+    op.input_count = 2;
+    const auto first = static_cast<uint16_t>(step.ops.size() - 1);
+    for (const uint16_t place : {first, static_cast<uint16_t>(first + 1)})
+      add(kQuery, place, "4,32,4,16", "2048,64,16,1");
+  }
+  step.ops[0].first_output = static_cast<uint32_t>(step.operands.size());
+  step.ops[0].output_count = 1;
+  add(kSums, 1, "4,4,32", "128,32,1");
+  return step;
+}
+
+BatchAxis Tokens() {
+  BatchAxis axis;
+  axis.batch = 32;
+  axis.stride = {64, 1, 0};
+  axis.second = {0, 0, 0};
+  return axis;
+}
+
+TEST(SequenceTest, FewerRowsThanAttentionWorksOnAtOnceTakeAsMuch) {
+  const Step shorter = AtLength(Attention(), Tokens(), 16);
+  EXPECT_EQ(shorter.blocks[kSums].requested, 2048u);
+  EXPECT_EQ(shorter.blocks[kWork].requested, 262'400u);
+}
+
+TEST(SequenceTest, MoreRowsTakeWholeGroups) {
+  const Step longer = AtLength(Attention(), Tokens(), 72);
+  EXPECT_EQ(longer.blocks[kSums].requested, 3 * 2048u);
+  EXPECT_EQ(longer.blocks[kWork].requested, 2 * 262'400u);
+}
+
+}  // namespace
+}  // namespace vramscope::whatif
