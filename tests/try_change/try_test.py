@@ -218,6 +218,15 @@ class Histories(DeviceTest):
                 self.assertTrue(all(refusal.why in note["text"] for note in notes), notes)
                 self.assert_same(settled(results[" ".join([refusal.program, *refusal.flags])]["history"]), settled(results[name]["history"]))
 
+    def test_accumulation_for_networks_that_are_trained_in_turns_is_told_to_be_another_one(self) -> None:
+        programs = {"gan": [*SIZES["gan"], "--workers", "1"], "bare": ["--shape", "two"]}
+        cases = [{"name": program, "program": program, "flags": flags, "plan": {"accumulate": 2}} for program, flags in programs.items()]
+        results = self.cases(recorded_run.python(), cases)
+        told = {program: [note["text"] for note in result["notes"] if note["state"] == "refused"] for program, result in results.items()}
+        self.assertEqual(len(told["gan"]), 1, results["gan"])
+        self.assertIn("two loops, one after the other", told["gan"][0])
+        self.assertEqual(told["bare"], [], "two optimizers that step together")
+
     def assert_same(self, in_code: List[List[Any]], outside: List[List[Any]]) -> None:
         self.assertGreater(len(in_code), 100)
         for position, (one, other) in enumerate(zip(in_code, outside)):

@@ -37,6 +37,7 @@ class Accumulation:
     def install(self) -> None:
         torch = self._torch
         Backward.of(torch).weight = self._weight
+        Backward.of(torch).before.append(self._look_for_turns)
         self._steps.layers.insert(0, self._step)
         optimizer = importlib.import_module("torch.optim.optimizer").Optimizer
         optimizer.zero_grad = self._unless(optimizer.zero_grad, lambda owner, *_, **__: self._asked.get(id(owner), 0) % self._count != 0)
@@ -60,6 +61,12 @@ class Accumulation:
 
     def _weight(self) -> Optional[float]:
         return 1 / self._count if self._decide() else None
+
+    def _look_for_turns(self) -> None:
+        """Behind steps of one optimizer and before those of another, as in a GAN."""
+        if self._works and len(set(self._asked.values())) > 1:
+            self._notes.refused("accumulate", "optimizers step in turns here, and what a pass for one of them adds to the gradients of the other is not zeroed "
+                                "between them; in code it is two loops, one after the other")
 
     def _step(self, optimizer: Any, proceed: Callable[[Closure], Any], closure: Closure) -> Any:
         if not self._decide():
@@ -92,6 +99,6 @@ class Accumulation:
     def _unless(self, original: Callable[..., Any], superfluous: Callable[..., bool], result: Any = None) -> Callable[..., Any]:
         @functools.wraps(original)
         def function(*args: Any, **settings: Any) -> Any:
-            return result if self._decide() and superfluous(*args, **settings) else original(*args, **settings)
+            return result if self._works and superfluous(*args, **settings) else original(*args, **settings)
 
         return function
