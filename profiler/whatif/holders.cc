@@ -14,6 +14,12 @@ using model::kNone;
 constexpr std::string_view kProducts[] = {"aten::matmul", "aten::bmm", "aten::baddbmm",
                                           "aten::scaled_dot_product_attention"};
 
+// "blocks.3": one of a list, which a loop goes through.
+bool IsNumbered(std::string_view path) {
+  const std::string_view name = path.substr(path.rfind('.') + 1);
+  return !name.empty() && name.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
 }  // namespace
 
 std::vector<uint32_t> CallsOf(const Step& step) {
@@ -34,8 +40,13 @@ Holders::Holders(const Step& step)
       call_(CallsOf(step)),
       uses_(step.blocks.size()),
       held_(step.blocks.size()),
-      given_up_(step.blocks.size(), kBefore) {
+      given_up_(step.blocks.size(), kBefore),
+      makes_(step.ops.size(), false) {
   for (const Held& held : step.held) held_[held.block].push_back(held.call);
+  for (uint32_t block = 0; block < step.blocks.size(); ++block) {
+    const uint32_t maker = MakerOf(block);
+    if (maker != kNone && step.blocks[block].begin >= step.ops[maker].begin) makes_[maker] = true;
+  }
   for (uint32_t i = 0; i < step.ops.size(); ++i) {
     if (step.ops[i].parent != kNone || step.ops[i].node != kNone) continue;
     const std::span<const Operand> results = OutputsOf(step, step.ops[i]);
@@ -225,13 +236,33 @@ bool Holders::SeenGone(const Operand& operand, uint32_t function, Position until
   return false;
 }
 
+Position Holders::BehindLast(uint32_t block, uint32_t call) const {
+  const ModuleCall& last = step_.modules[call];
+  const uint32_t function = last.parent;
+  if (function == kNone || IsNumbered(step_.Text(last.name))) return last.end;
+  const Position returned = step_.modules[function].end;
+  for (uint32_t i = function + 1; i < step_.modules.size() && step_.modules[i].begin < returned; ++i) {
+    const ModuleCall& other = step_.modules[i];
+    if (other.parent == function && (i > call || (i < call && other.name == last.name))) return last.end;
+  }
+  for (const uint32_t use : uses_[block]) {
+    if (last.begin <= step_.ops[use].begin && step_.ops[use].begin < last.end) return last.end;
+  }
+  auto op = std::partition_point(step_.ops.begin(), step_.ops.end(),
+                                 [&](const Op& one) { return one.begin < last.end; });
+  for (; op != step_.ops.end() && op->begin < returned; ++op) {
+    if (makes_[static_cast<size_t>(op - step_.ops.begin())] && op->end < returned) return op->end;
+  }
+  return last.end;
+}
+
 Position Holders::Until(const Operand& operand) const {
   uint32_t function = kNone;
   Position until = Guess(operand, &function);
   if (step_.ops[operand.op].node != kNone || step_.held.empty()) return until;
   if (function != kNone && SeenGone(operand, function, until)) until = Guess(operand, nullptr);
   for (const uint32_t call : held_[operand.block]) {
-    if (step_.modules[call].end < kForever) until = std::max(until, step_.modules[call].end);
+    if (step_.modules[call].end < kForever) until = std::max(until, BehindLast(operand.block, call));
   }
   return std::max(until, given_up_[operand.block]);
 }

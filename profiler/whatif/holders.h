@@ -2,10 +2,11 @@
 // How long variables of a program hold what a forward pass computes, where autograd does not keep it.
 //
 // A recording of a Python program tells at the begin of each call of a module which blocks the variables of
-// the functions around it hold: these stand still until the call returns. A variable that is seen to hold
-// something else in the next call, or outlives the last one (FindGivenUp...), is followed to where it is
-// given that. Within what calls no modules, and in older recordings, no fact tells when a variable goes. Some
-// things are certain enough, in PyTorch written as usual:
+// the functions around it hold: these stand still until the call returns, and behind a function's last call,
+// which was not given the block, until another is made. A variable that is seen to hold something else in the
+// next call, or outlives the last one (FindGivenUp...), is followed to where it is given that. Within what
+// calls no modules, and in older recordings, no fact tells when a variable goes. Some things are certain
+// enough, in PyTorch written as usual:
 //
 //   block(x)                x is held by the call until block returns, as Python holds arguments
 //   q, k = f(x), g(x)       what meets in a matrix product or in attention was computed beside each other, so
@@ -46,6 +47,10 @@ class Holders {
   [[nodiscard]] Position Guess(const Operand& operand, uint32_t* function) const;
   // Whether a later call from the function was seen to begin before `until` when no variable held the block.
   [[nodiscard]] bool SeenGone(const Operand& operand, uint32_t function, Position until) const;
+  // Until when at least a variable holds the block that held it during the call. Behind a function's last
+  // call that is not given the block and not one of a loop, what the call returns has another name, so the
+  // variable is given nothing else before the next block is made.
+  [[nodiscard]] Position BehindLast(uint32_t block, uint32_t call) const;
   [[nodiscard]] bool MeetsAnother(const Op& op) const;
   // Whether a call of the function that the operator is in returned the block before another call of it that
   // has nothing to do with the block: so it has a name, or a place in a list.
@@ -71,6 +76,7 @@ class Holders {
   std::vector<std::vector<uint32_t>> uses_;  // by block: outermost operators that make something else of it
   std::vector<std::vector<uint32_t>> held_;  // by block: calls during which a variable was seen to hold it
   std::vector<Position> given_up_;  // by block: when the last of these variables was seen to get another
+  std::vector<bool> makes_;         // by outermost operator: whether it makes a block
 };
 
 }  // namespace vramscope::whatif

@@ -169,6 +169,36 @@ TEST_F(HoldersTest, WhatTheLastCallIsGivenIsHeldBehindItWhereItsResultGoesBehind
   EXPECT_EQ(Holders(step_).Until(given), 50) << "the operator may have taken the result's name";
 }
 
+// return relu(norm(conv(y)) + shortcut(x)): y is there until the sum is, whose name it cannot have before.
+TEST_F(HoldersTest, BehindTheLastCallAVariableHoldsUntilTheNextBlockIsMade) {
+  step_.modules[1].name = script_.trace().Intern("layer.shortcut");
+  step_.held = {{2, 1}};
+  const Operand convolved = Add("aten::conv2d", 20, {2});
+  EXPECT_EQ(Holders(step_).Until(convolved), 50) << "nothing is made behind it";
+  (void)Add("aten::relu_", 55, {1});
+  (void)Add("aten::add", 60, {0, 1});
+  StepBlock sum;
+  sum.begin = 60.5;
+  sum.op = 2;
+  step_.blocks.push_back(sum);
+  EXPECT_EQ(Holders(step_).Until(convolved), 61);
+  step_.modules[1].name = script_.trace().Intern("layer.3");
+  run_ = script_.Load();
+  EXPECT_EQ(Holders(step_).Until(convolved), 50) << "x = block(y) in a loop";
+}
+
+TEST_F(HoldersTest, BehindTheLastCallAVariableThatItWasGivenMayHoldItsResult) {
+  step_.modules[1].name = script_.trace().Intern("layer.shortcut");
+  step_.held = {{2, 1}};
+  const Operand given = Add("aten::conv2d", 45, {2});
+  (void)Add("aten::add", 60, {0, 1});
+  StepBlock sum;
+  sum.begin = 60.5;
+  sum.op = 1;
+  step_.blocks.push_back(sum);
+  EXPECT_EQ(Holders(step_).Until(given), 50);
+}
+
 TEST_F(HoldersTest, OfAllElseNothingIsKnown) {
   const Operand sum = Add("aten::mul", 20, {1, 2});
   EXPECT_EQ(Holders(step_).Until(sum), kBefore);
