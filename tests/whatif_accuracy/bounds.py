@@ -90,7 +90,8 @@ def holds(cell: Cell, made: List[str], known: Dict[str, Bounds], peak: str) -> b
 def outside(cells: List[Cell], changes: Dict[str, List[str]]) -> Dict[str, List[Cell]]:
     """Cells that are above the bounds which the other models give."""
     found: Dict[str, List[Cell]] = {peak: [] for peak in SPARE}
-    for model in dict.fromkeys(cell.model for cell in cells):
+    models = list(dict.fromkeys(cell.model for cell in cells))
+    for model in models if len(models) > 1 else []:
         others = bounds([cell for cell in cells if cell.model != model], changes)
         for cell in cells:
             for peak in SPARE:
