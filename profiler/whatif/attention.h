@@ -24,6 +24,7 @@ struct AttentionCall {
   AttentionKernel kernel = AttentionKernel::kMath;
   bool written_out = false;         // matmul, softmax, matmul of the program's own
   bool dropout = false;             // as far as it can be seen
+  bool causal = false;              // without a mask: it is told so
   uint32_t first = 0, last = 0;     // operators of forward that are it: [first, last)
   Window forward;                   // their time
   std::vector<uint32_t> nodes;      // of autograd, made in it

@@ -89,6 +89,7 @@ class Finder {
     call.first = index;
     call.last = Behind(op.end);
     call.forward = {op.begin, op.end};
+    call.causal = op.sixth;
     call.output = step_.operands[op.first_output].block;
     call.why_not = "its kernel is none of flash, efficient and math";
     for (uint32_t i = index; i < call.last; ++i) {

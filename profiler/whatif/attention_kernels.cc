@@ -118,6 +118,7 @@ class Products {
     std::vector<uint32_t> held;  // until the call returns
     if (low_) held = {stage.Take(query_), stage.Take(key_), stage.Take(key_)};
     held.push_back(stage.Take(query_));  // scaled
+    const uint32_t hides = call_.causal ? HideLater(stage) : kNone;
     const uint32_t scaled_key = stage.Take(key_);
     queries_ = stage.Take(query_), keys_ = stage.Take(key_);  // without gaps
     uint32_t made = stage.Take(scores_);
@@ -130,7 +131,10 @@ class Products {
       made = masked;
     }
     weights_ = dropped_ = stage.Take(scores_);
-    stage.Free(stage.Take(call_.Scores()));  // which are -inf
+    const uint32_t hidden = stage.Take(call_.Scores());  // which are -inf
+    const uint32_t all_hidden = stage.Take(call_.Heads() * static_cast<uint64_t>(call_.rows));
+    stage.Free(stage.Take(kFloat));  // the zero that their rows get
+    stage.Free(all_hidden), stage.Free(hidden);
     stage.Free(made);
     if (low_) held.push_back(stage.Take(scores_ * call_.element / kFloat));  // what the call could return
     if (call_.dropout) {
@@ -146,6 +150,7 @@ class Products {
       stage.Free(wide);
     }
     for (const uint32_t block : held) stage.Free(block);
+    if (hides != kNone) stage.Free(hides);
     room_.Name("aten::_scaled_dot_product_attention_math");
     const Position at = stage.Tick();
     for (const uint32_t block : {queries_, keys_, weights_, values_}) room_.Keep(block, at);
@@ -198,6 +203,17 @@ class Products {
   }
 
  private:
+  // What is added so that no row sees later columns: zeros where a triangle of bools is true, else -inf.
+  uint32_t HideLater(Stage& stage) {
+    const auto places = static_cast<uint64_t>(call_.rows * call_.columns);
+    const uint32_t square = stage.Take(places), triangle = stage.Take(places);
+    stage.Free(square);
+    const uint32_t hides = stage.Take(kFloat), shows = stage.Take(kFloat);
+    const uint32_t added = stage.Take(places * kFloat);
+    for (const uint32_t block : {shows, hides, triangle}) stage.Free(block);
+    return added;
+  }
+
   const AttentionCall& call_;
   const bool low_;
   const uint64_t query_, key_, scores_;  // bytes in float32

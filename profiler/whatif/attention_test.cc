@@ -224,8 +224,14 @@ TEST(AttentionTest, ProductsKeepTheWeightsOfEachRow) {
   const Step changed = network.With("math").value();
   // Scaled queries and keys, values and weights; of what they were made of nothing.
   EXPECT_EQ(LiveAt(changed, 99), 3 * kQuery + kScores);
-  // Forward's most: all seven of a query's size but the output, scores and weights, and which are -inf.
-  EXPECT_EQ(MostWithin(changed, 10, 30), 6 * kQuery + 2 * kScores + kScores / 4);
+  // Forward's most: all seven of a query's size but the output, scores and weights, which are -inf, which
+  // rows are so as a whole, and the zero that these get.
+  constexpr uint64_t kMost = 6 * kQuery + 2 * kScores + kScores / 4 + 2 * 4 * 64 + 4;
+  EXPECT_EQ(MostWithin(changed, 10, 30), kMost);
+  // What hides later columns is made for the call and added in place.
+  for (Op& op : network.step.ops) op.sixth = network.step.NameOf(op) == "aten::scaled_dot_product_attention";
+  EXPECT_EQ(MostWithin(network.With("math").value(), 10, 30), kMost + 64 * 64 * 4);
+  EXPECT_EQ(LiveAt(network.With("math").value(), 99), 3 * kQuery + kScores);
 }
 
 TEST(AttentionTest, DropoutIsSeenByItsSeedsAndKeepsWhatItDrew) {

@@ -251,6 +251,7 @@ class Reader {
     Op& op = step_.ops[thread.ops.back()];
     const auto text = static_cast<uint32_t>(field[trace::op_scalar::kText]);
     if (field[trace::op_scalar::kPosition] == 1) op.dims = text;
+    op.sixth |= field[trace::op_scalar::kPosition] == 5 && run_.Text(text) == "True";
     op.moves |= run_.Text(text) == "torch.strided";  // of aten::to alone it is told
     for (const std::string_view type : {"torch.float", "torch.bfloat", "torch.half", "torch.double"}) {
       if (run_.Text(text).substr(0, type.size()) == type) op.dtype = text;

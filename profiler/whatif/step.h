@@ -83,7 +83,8 @@ struct Op {
   uint32_t first_output = 0, output_count = 0;
   uint32_t dims = 0;   // text of the scalar argument 1: the dimensions of a reduction
   uint32_t dtype = 0;  // text of the scalar argument that names an element type: "torch.float32"
-  bool moves = false;  // aten::to with a device alone
+  bool moves = false;   // aten::to with a device alone
+  bool sixth = false;   // its argument 5 is true: scaled_dot_product_attention's is_causal
 };
 
 // An autograd node: made in forward, run in backward.
