@@ -82,7 +82,7 @@ enum class Role : uint16_t {
   kNamed = 8,  // a name that the program gave this memory; name 0 takes it back. Says nothing about the category
   kHeld = 9,   // a variable of the functions between the module range around and the one that begins; name: the variable's. Directly
                // behind that range's begin: held until it ends, or longer
-  kHalfOnly = 10,  // were it float16, the program would make another tensor of it here, as `name` says, and go on with that one
+  kTypeBranch = 10,  // the program asks for its type here, and with another one would go on with another tensor: `name` says how
 };
 
 // kLabel: which hook saw it.

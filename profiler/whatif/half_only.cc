@@ -31,7 +31,7 @@ class Finder {
     }
   }
 
-  [[nodiscard]] std::optional<Clamp> Of(const HalfOnly& fact) const {
+  [[nodiscard]] std::optional<Clamp> Of(const TypeBranch& fact) const {
     for (uint32_t i = step_.blocks[fact.block].op; i != kNone; i = step_.ops[i].parent) {
       const Operand* const made = ResultIn(step_.ops[i], fact.block);
       const uint32_t node = made == nullptr ? kNone : NodeOf(i);
@@ -177,7 +177,7 @@ class Clamper {
 Step WithHalfOnly(const Step& step, const std::vector<bool>& low) {
   const Finder finder(step);
   std::vector<Clamp> clamps;
-  for (const HalfOnly& fact : step.half_only) {
+  for (const TypeBranch& fact : step.half_only) {
     const bool again = std::any_of(clamps.begin(), clamps.end(),
                                    [&](const Clamp& other) { return other.block == fact.block; });
     const auto clamp = low[fact.block] && !again ? finder.Of(fact) : std::nullopt;

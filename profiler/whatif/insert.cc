@@ -36,7 +36,8 @@ Inserter::Inserter(const Step& step, std::vector<Position> behind) : step_(step)
   for (Op& op : step_.ops) move(op.begin), move(op.end);
   for (Node& node : step_.nodes) move(node.made), move(node.begin), move(node.end);
   for (Saved& saved : step_.saved) move(saved.at), move(saved.released);
-  for (HalfOnly& fact : step_.half_only) move(fact.at);
+  for (auto* facts : {&step_.half_only, &step_.to_parameter})
+    for (TypeBranch& fact : *facts) move(fact.at);
   for (ModuleCall& call : step_.modules) move(call.begin), move(call.end);
   for (auto* windows :
        {&step_.backward, &step_.optimizer, &step_.zero_grad, &step_.autocast, &step_.inserted})

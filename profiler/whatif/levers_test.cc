@@ -7,6 +7,7 @@
 #include "profiler/whatif/batch_axis.h"
 #include "profiler/whatif/kept_ops.h"
 #include "profiler/whatif/last_uses.h"
+#include "profiler/whatif/precision.h"
 #include "profiler/whatif/testing/loop.h"
 
 namespace vramscope::whatif {
@@ -34,6 +35,25 @@ TEST(ReadStepTest, SamplesOfCountersDoNotPartAFreeFromTheReleaseThatLedToIt) {
     }
     EXPECT_EQ(found, 1u);
   }
+}
+
+// if hidden.dtype != linear.weight.dtype: hidden = hidden.to(linear.weight.dtype)
+TEST(TypeBranchTest, WhatAsksForTheTypeOfAParameterIsConvertedToItUnderAutocast) {
+  whatif::Step step = TheLoop().Read();
+  const uint32_t hidden = BlockCalled(step, "hidden");
+  const ModuleCall& next = step.modules[2];
+  ASSERT_EQ(step.Text(next.name), "blocks.1");
+  const Position asked = next.begin + 0.5;
+  step.to_parameter.push_back({hidden, asked});
+  const whatif::Step changed = UnderAutocast(step, kBfloat16Type);
+  const auto copy = std::find_if(changed.blocks.begin(), changed.blocks.end(), [&](const StepBlock& block) {
+    return block.copy_of == hidden && block.begin == asked;
+  });
+  ASSERT_NE(copy, changed.blocks.end());
+  EXPECT_EQ(changed.blocks[hidden].requested, kBatchBytes / 2);
+  EXPECT_EQ(copy->requested, kBatchBytes);
+  EXPECT_LT(changed.blocks[hidden].end, asked + 0.1) << "the variable is the copy";
+  EXPECT_GT(copy->end, changed.backward.front().begin) << "which is what the next operator keeps";
 }
 
 TEST(OffloadTest, WhatAutogradKeepsGoesWithItsLastUseAndComesBackToItsNode) {

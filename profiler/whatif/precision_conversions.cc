@@ -51,6 +51,7 @@ bool Conversions::TakesLow(const Op& op) const {
 void Conversions::Begin(uint32_t op) {
   const Op& begun = step_.ops[op];
   LeaveCalls(begun.begin);
+  if (!whole_) ConvertToParameters(op);
   if (step_.NameOf(begun) == "aten::type_as") TakeName(begun);
   if (!whole_) return;
   if (found_.narrowing.contains(op)) {
@@ -132,6 +133,25 @@ void Conversions::Convert(uint32_t op) {
   } else if (versions_.Widened(block)) {
     HoldWide(block, op);
     versions_.Cast(block, low_, at, kNone, from);
+  }
+}
+
+// if x.dtype != weight.dtype: x = x.to(weight.dtype). Under autocast weights stay float32.
+void Conversions::ConvertToParameters(uint32_t op) {
+  const Position now = step_.ops[op].begin;
+  for (; next_branch_ < step_.to_parameter.size() && step_.to_parameter[next_branch_].at < now;
+       ++next_branch_) {
+    const uint32_t block = step_.to_parameter[next_branch_].block;
+    const Position passed = step_.to_parameter[next_branch_].at;
+    uint32_t call = kNone;
+    for (uint32_t i = 0; i < step_.modules.size() && step_.modules[i].begin < passed; ++i)
+      if (step_.modules[i].end > passed) call = i;
+    const auto seen = std::find_if(step_.operands.begin(), step_.operands.end(),
+                                   [&](const Operand& operand) { return operand.block == block; });
+    if (call == kNone || seen == step_.operands.end() || !versions_.Known(block) ||
+        versions_.TypeOf(block) != low_)
+      continue;
+    versions_.Rename(block, kFloatType, passed, step_.modules[call].end, *seen);
   }
 }
 

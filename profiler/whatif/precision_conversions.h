@@ -50,6 +50,7 @@ class Conversions {
   void Refute(uint32_t by);
   void NoteWeightMet(uint32_t op);
   void Convert(uint32_t op);
+  void ConvertToParameters(uint32_t op);
   void HoldWide(uint32_t block, uint32_t op);
   void TakeName(const Op& op);
   void ConvertAs(const Op& op);
@@ -74,6 +75,7 @@ class Conversions {
   std::vector<uint32_t> call_;    // by operator: the innermost module call around it
   std::vector<uint32_t> weight_;  // by operator that widens: the one where what it made first meets a weight
   std::vector<Itself> themselves_;
+  size_t next_branch_ = 0;  // into Step::to_parameter
 };
 
 }  // namespace vramscope::whatif

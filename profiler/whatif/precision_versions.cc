@@ -162,6 +162,13 @@ void Versions::Replace(uint32_t block, uint8_t type, Position at, const Operand&
   changed_.blocks[block].replaced = at;
 }
 
+void Versions::Rename(uint32_t block, uint8_t type, Position at, Position until, const Operand& operand) {
+  const uint32_t from = current_[block];
+  Replace(block, type, at, operand);
+  used_[from] = at;
+  Used(block, until);
+}
+
 void Versions::CastWhole(uint32_t block, uint8_t type, Position at, uint32_t op) {
   const uint64_t elements = step_.blocks[block].requested / BytesOf(kFloatType);
   const uint32_t copy = Add(block, type, at, op, elements * BytesOf(type));

@@ -57,6 +57,8 @@ class Versions {
   void Cast(uint32_t block, uint8_t type, Position at, uint32_t op, const Operand& operand);
   // x = x.contiguous(): no variable holds the block any more.
   void Replace(uint32_t block, uint8_t type, Position at, const Operand& operand);
+  // x = x.to(...), where the function that has the variable returns at `until`.
+  void Rename(uint32_t block, uint8_t type, Position at, Position until, const Operand& operand);
   // The same as Cast of all that is in the block, of which operands are parts.
   void CastWhole(uint32_t block, uint8_t type, Position at, uint32_t op);
   // The copy of a weight that autocast keeps until it is left, before backward; the first use makes it.

@@ -164,7 +164,7 @@ class Reader {
     NoteBytes(block, event.field[trace::label::kBytes]);
     const auto role = static_cast<trace::Role>(event.field[trace::label::kRole]);
     if (role == trace::Role::kHeld) return AddHeld(block, static_cast<uint32_t>(event.field[trace::label::kName]), threads_[event.thread]);
-    if (role == trace::Role::kHalfOnly) return AddHalfOnly(block, event);
+    if (role == trace::Role::kTypeBranch) return AddTypeBranch(block, event);
     if (role == trace::Role::kWorkspace) step_.blocks[block].workspace = true;
     const auto source = event.field[trace::label::kSource];
     if (!Inside() || source != static_cast<uint64_t>(trace::LabelSource::kAccumulateGrad)) return;
@@ -178,9 +178,10 @@ class Reader {
     if (Inside() && !thread.modules.empty()) step_.held.push_back({block, thread.modules.back(), name});
   }
 
-  void AddHalfOnly(uint32_t block, const Event& event) {
+  void AddTypeBranch(uint32_t block, const Event& event) {
     const std::string_view what = run_.Text(static_cast<uint32_t>(event.field[trace::label::kName]));
     if (Inside() && what == "clamp") step_.half_only.push_back({block, Now()});
+    if (Inside() && what == "to parameter") step_.to_parameter.push_back({block, Now()});
   }
 
   void AddDeepEvent(const Event& event) {

@@ -122,8 +122,8 @@ struct Held {
   uint32_t name = 0;             // the variable's: trace::StringId
 };
 
-// A branch that in float16 clamps a block's tensor to itself was passed here.
-struct HalfOnly {
+// The program asked for the type of a block's tensor here, and did nothing with it, as it was float32.
+struct TypeBranch {
   uint32_t block = model::kNone;
   Position at = 0;
 };
@@ -187,7 +187,8 @@ class Step {
   std::vector<Saved> saved;
   std::vector<ModuleCall> modules;
   std::vector<Held> held;  // in the order of the calls; empty: not recorded
-  std::vector<HalfOnly> half_only;
+  std::vector<TypeBranch> half_only;     // float16 would have been clamped to a new one
+  std::vector<TypeBranch> to_parameter;  // what is not in float32, as its parameters are, would have been converted
   std::vector<Window> backward;
   std::vector<Window> optimizer;
   std::vector<Window> zero_grad;

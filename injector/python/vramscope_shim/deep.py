@@ -11,8 +11,8 @@ import threading
 from typing import Any, Dict, List, Optional
 
 from . import compiler, native, patches
-from .half_only import FROM_THE_BEGIN, Forward, HalfOnly
 from .modules import Registry
+from .type_branches import FROM_THE_BEGIN, Forward, TypeBranches
 from .variables import Variables
 
 HOOK = "python.modules"
@@ -26,7 +26,7 @@ class Call:
     def __init__(self, module: int, of: native.Range, forward: Optional[Forward]) -> None:
         self.module = module
         self.range = of
-        self.forward = forward  # what it does in float16 alone
+        self.forward = forward  # that asks for types
         self.line = FROM_THE_BEGIN  # that it had reached when it last called a module
 
 
@@ -35,7 +35,7 @@ class ModuleRanges:
         self._torch = torch
         self._registry = registry
         self._variables = Variables(torch)
-        self._half_only = HalfOnly(torch)
+        self._type_branches = TypeBranches(torch)
         self._handles: List[Any] = []
         self._ranges: Dict[str, native.Range] = {}
         self._thread = threading.local()
@@ -80,12 +80,12 @@ class ModuleRanges:
             if around is None:  # a root: its tree may have been built since
                 self._registry.refresh()
             elif around.forward is not None:
-                around.line = self._half_only.tell_before_call(around.forward, around.line, sys._getframe())
+                around.line = self._type_branches.tell_before_call(around.forward, around.line, sys._getframe())
             path = self._registry.path_of(module)
             found = self._ranges.get(path)
             if found is None:
                 found = self._ranges[path] = native.Range(native.Kind.MODULE, path)
-            calls.append(Call(id(module), found, self._half_only.of(module)))
+            calls.append(Call(id(module), found, self._type_branches.of(module)))
             found.begin()
             if around is not None:
                 self._variables.tell(sys._getframe())
@@ -99,7 +99,7 @@ class ModuleRanges:
                 call = calls[depth]
                 if call.module == id(module):
                     if call.forward is not None:
-                        self._half_only.tell_returned(call.forward, call.line, module, result)
+                        self._type_branches.tell_returned(call.forward, call.line, module, result)
                     self._close(calls, depth)
                     return
         except Exception as error:

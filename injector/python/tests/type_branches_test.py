@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What a model clamps in float16 alone: told where it is passed in float32, and only where nothing but the type kept it from running."""
+"""What a model does with another type alone: told where it is passed in float32, and only where nothing but the type kept it from running."""
 
 import unittest
 from typing import List
 
 import harness
-from harness import HALF_ONLY, MODULE, needs_torch
+from harness import TYPE_BRANCH, MODULE, needs_torch
 
 MODEL = """
     import torch
@@ -38,7 +38,7 @@ IN_SERIES = """
 
 
 @needs_torch
-class HalfOnlyTest(unittest.TestCase):
+class TypeBranchesTest(unittest.TestCase):
     def told(self, program: str) -> List[str]:
         """Begins and ends of modules, and `clamp` with the size of what would be clamped."""
         done = harness.run(program, MODEL, environment={"VRAMSCOPE_STUB_DEEP": "1-99"})
@@ -48,7 +48,7 @@ class HalfOnlyTest(unittest.TestCase):
         for event in done.events:
             if event.what in ("begin", "end") and event.number[0] == MODULE:
                 found.append("<" + event.name if event.what == "begin" else event.name + ">")
-            elif event.what == "label" and event.number[0] == HALF_ONLY:
+            elif event.what == "label" and event.number[0] == TYPE_BRANCH:
                 found.append(f"{event.name} {event.number[3]}")
         return found
 
@@ -67,6 +67,28 @@ class HalfOnlyTest(unittest.TestCase):
     def test_what_is_float16_runs_and_is_recorded_as_it_is(self) -> None:
         told = self.told(IN_SERIES + "    Clamping().to(torch.float64)(torch.ones(2, 4, dtype=torch.float64))\n")
         self.assertEqual([each for each in told if each.startswith("clamp")], [], "nor does another type fail the test for its own sake")
+
+    def test_what_is_converted_to_the_type_of_a_parameter(self) -> None:
+        tests = {
+            "x.dtype != self.second.weight.dtype": ["to parameter 32"],
+            "isinstance(self.second.weight, torch.Tensor) and x.dtype != self.second.weight.dtype and self.second.weight.dtype != torch.int8": ["to parameter 32"],
+            "self.wide and x.dtype != self.second.weight.dtype": [],
+            "x.dtype != self.second.weight.dtype or self.wide": [],
+            "x.dtype != self.third.weight.dtype": [],
+        }
+        for test, told in tests.items():
+            with self.subTest(test):
+                program = f"""
+    class Converting(Net):
+        def forward(self, x):
+            x = self.first(x)
+            if {test}:
+                x = x.to(self.second.weight.dtype)
+            return self.second(x)
+
+    Converting()(torch.ones(2, 4))
+"""
+                self.assertEqual(self.told(program), ["<Converting", "<first", "first>", *told, "<second", "second>", "Converting>"])
 
     def test_what_leaves_a_choice_is_not_told(self) -> None:
         bodies = {
