@@ -249,6 +249,7 @@ class Follower {
     if (kind == Kind::kMatrix) return OfMatrix(op, result);
     for (uint32_t i = 0; i < op.input_count; ++i) {
       const Operand& operand = step_.operands[op.first_input + i];
+      if (IsMaskOfAttention(op, operand) && result.argument != kGradientOfMask) continue;
       if (const auto place = PlaceInBuffer(operand)) Add(found, Carry(op, kind, operand, *place, result));
       for (const uint64_t stride : Of(operand.block)) {
         const auto place = stride == 0 ? std::nullopt : PlaceIn(operand, stride);
@@ -257,6 +258,15 @@ class Follower {
       if (!sequence_ && found[0] != 0) break;
     }
     return found;
+  }
+
+  // Its last dimension is of keys; that of what attention returns, and of gradients, is the width of a head.
+  static constexpr uint16_t kGradientOfMask = 3;  // a result
+  [[nodiscard]] bool IsMaskOfAttention(const Op& op, const Operand& operand) const {
+    const std::string_view name = step_.NameOf(op);
+    constexpr uint16_t kForward = 3, kBackward = 4;
+    return name.find("_attention") != std::string_view::npos &&
+           operand.argument == (name.ends_with("_backward") ? kBackward : kForward);
   }
 
   // Where a dimension of an operand is in the result; 0 when it is not there.

@@ -22,7 +22,7 @@ struct View {
 class BatchAxisTest : public testing::Test {
  protected:
   whatif::Step Written(const View& input, uint8_t dtype, const char* name, const View& kept,
-                       uint64_t kept_bytes, const View& made) {
+                       uint64_t kept_bytes, const View& made, uint16_t argument = 0) {
     whatif::Step bare;
     bare.run = &run_;
     bare.shapes.push_back({});
@@ -47,7 +47,9 @@ class BatchAxisTest : public testing::Test {
     const uint32_t look =
         into.Begin("aten::view", model::kNone, model::kNone, 1, {operand(kInput, input, dtype)});
     into.End(look, 2, {});
-    const uint32_t make = into.Begin(name, model::kNone, model::kNone, 5, {operand(kKept, kept, kFloat)});
+    std::vector<Operand> inputs(argument);
+    inputs.push_back(operand(kKept, kept, kFloat));
+    const uint32_t make = into.Begin(name, model::kNone, model::kNone, 5, inputs);
     into.End(make, 7, {operand(kMade, made, kFloat)});
     return std::move(into).Finish();
   }
@@ -71,6 +73,17 @@ TEST_F(BatchAxisTest, WhatTheModelKeepsIsCutToTheTokensWhereItHasMoreRows) {
   };
   EXPECT_EQ(stride(64), 1u);
   EXPECT_EQ(stride(32), 0u) << "as many frequencies as tokens";
+}
+
+// T5 with 64 tokens and heads of 64: what attention returns is not square in the tokens.
+TEST_F(BatchAxisTest, AMasksKeysAreNotTheWidthOfWhatAttentionReturns) {
+  const View ids{{3, 32}, {32, 1}}, mask{{1, 1, 32, 32}, {4096, 4096, 64, 1}};
+  const View made{{3, 2, 32, 32}, {2048, 1024, 32, 1}};
+  const auto axis = [&](const char* name) {
+    return FollowSequence(Written(ids, kLong, name, mask, 64 * 64 * 4, made, 3)).value();
+  };
+  EXPECT_NE(axis("aten::addcmul").stride[kMade], 0u);
+  EXPECT_EQ(axis("aten::_scaled_dot_product_efficient_attention").stride[kMade], 0u);
 }
 
 }  // namespace
