@@ -40,8 +40,7 @@ class Reader {
     step_.shapes.push_back({});
     threads_.resize(run_.threads.size());
     const auto& metadata = run_.source->metadata();
-    if (const auto found = metadata.find("torch.version"); found != metadata.end())
-      step_.torch_version = found->second;
+    if (const auto found = metadata.find("torch.version"); found != metadata.end()) step_.torch_version = found->second;
     for (const char* name : {"env.PYTORCH_ALLOC_CONF", "env.PYTORCH_CUDA_ALLOC_CONF"}) {
       if (const auto found = metadata.find(name); found != metadata.end()) step_.settings = found->second;
     }
@@ -54,9 +53,8 @@ class Reader {
       for (const Event& event : events) {
         if (at >= recorded_.end) return false;
         now_ = at++;
-        const bool other = event.thread >= run_.threads.size() ||
-                           run_.threads[event.thread].process != device_.process ||
-                           event.type == EventType::kCounter;
+        const bool other = event.type == EventType::kCounter || event.thread >= run_.threads.size() ||
+                           run_.threads[event.thread].process != device_.process;
         if (!other) AddEvent(event);
         apart_ = other ? apart_ + 1 : 0;
       }
@@ -163,19 +161,20 @@ class Reader {
     if (block == kNone) return;
     NoteBytes(block, event.field[trace::label::kBytes]);
     const auto role = static_cast<trace::Role>(event.field[trace::label::kRole]);
-    if (role == trace::Role::kHeld) return AddHeld(block, static_cast<uint32_t>(event.field[trace::label::kName]), threads_[event.thread]);
+    if (role == trace::Role::kHeld) return AddHeld(block, event);
     if (role == trace::Role::kTypeBranch) return AddTypeBranch(block, event);
     if (role == trace::Role::kWorkspace) step_.blocks[block].workspace = true;
     const auto source = event.field[trace::label::kSource];
     if (!Inside() || source != static_cast<uint64_t>(trace::LabelSource::kAccumulateGrad)) return;
-    if (role == trace::Role::kGradient)
-      step_.blocks[block].accumulated = std::min(step_.blocks[block].accumulated, Now());
+    if (Position& taken = step_.blocks[block].accumulated; role == trace::Role::kGradient) taken = std::min(taken, Now());
     if (role == trace::Role::kParameter && step_.blocks[block].begin == kBefore)
       step_.trained.push_back(block);  // else a batch that requires a gradient
   }
 
-  void AddHeld(uint32_t block, uint32_t name, const OpenThread& thread) {
-    if (Inside() && !thread.modules.empty()) step_.held.push_back({block, thread.modules.back(), name});
+  void AddHeld(uint32_t block, const Event& event) {
+    const std::vector<uint32_t>& calls = threads_[event.thread].modules;
+    const auto name = static_cast<uint32_t>(event.field[trace::label::kName]);
+    if (Inside() && !calls.empty()) step_.held.push_back({block, calls.back(), name});
   }
 
   void AddTypeBranch(uint32_t block, const Event& event) {
