@@ -48,9 +48,7 @@ class Repeats {
   [[nodiscard]] Position end(size_t i) const { return repeated_[i].end; }
   // How much later than in the record something of the i-th is, in one of its parts.
   [[nodiscard]] Position Behind(size_t i, int64_t part) const {
-    Position behind = static_cast<Position>(part) * Once(i);
-    for (size_t before = 0; before < i; ++before) behind += More(before);
-    return behind;
+    return BeforeIt(i) + static_cast<Position>(part) * Once(i);
   }
   // Where a position is now: of those that are repeated, in the first or in the last part.
   [[nodiscard]] Position InFirst(Position at) const { return Moved(at, 0); }
@@ -61,13 +59,19 @@ class Repeats {
  private:
   [[nodiscard]] Position Once(size_t i) const { return repeated_[i].end - repeated_[i].begin; }
   [[nodiscard]] Position More(size_t i) const { return static_cast<Position>(parts_ - 1) * Once(i); }
+  // By how much those before the i-th are longer now; behind the last: all.
+  [[nodiscard]] Position BeforeIt(size_t i) const {
+    Position more = 0;
+    for (size_t before = 0; before < i; ++before) more += More(before);
+    return more;
+  }
   // Of one in the next step, in the first.
   [[nodiscard]] Position Moved(Position at, int64_t part) const {
     if (at >= kForever) return at;
     if (at > length_) return new_length() + Moved(at - length_, 0);
     size_t ended = 0;
     while (ended < repeated_.size() && repeated_[ended].end <= at) ++ended;
-    return at + Behind(ended, 0) + (Of(at) == kNone ? 0 : Behind(ended, part) - Behind(ended, 0));
+    return at + (Of(at) == kNone ? BeforeIt(ended) : Behind(ended, part));
   }
 
   std::vector<Window> repeated_;  // in order
