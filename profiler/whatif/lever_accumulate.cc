@@ -225,12 +225,14 @@ class Accumulate final : public Lever {
 
   static void AddActivation(const Block& block, size_t where, const Repeats& repeats,
                             const std::vector<Block>& recorded, std::vector<Block>& blocks) {
-    const Position next = NamedAnew(block, where, repeats, recorded);
+    // Few live on behind the pass; for each of these all blocks are looked at.
+    const bool within = repeats.Holds(where, block.end);
+    const Position next = within ? kForever : NamedAnew(block, where, repeats, recorded);
     for (int64_t part = 0; part < repeats.parts(); ++part) {
       const Position behind = repeats.Behind(where, part);
       Block made = block;
       made.begin += behind;
-      if (repeats.Holds(where, block.end))
+      if (within)
         made.end += behind;
       else if (part + 1 == repeats.parts())
         made.end = repeats.InFirst(block.end);
