@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "profiler/fragmentation/answer.h"
+
 namespace vramscope::cli {
 namespace {
 
@@ -28,7 +30,7 @@ std::string PlaceOf(const Use& use) {
 }
 
 double FragmentationOf(const Use& use) {
-  return cli::FragmentationOf(use.allocator.allocated_peak, use.allocator.reserved_peak);
+  return fragmentation::FragmentationOf(use.allocator.allocated_peak, use.allocator.reserved_peak);
 }
 
 // What the published errors of these levers leave open.
@@ -114,10 +116,6 @@ Json RefusedJson(const Prediction& prediction) {
 }
 
 }  // namespace
-
-double FragmentationOf(uint64_t allocated, uint64_t reserved) {
-  return reserved == 0 ? 0 : 1 - static_cast<double>(allocated) / static_cast<double>(reserved);
-}
 
 std::string ChangeText(uint64_t before, uint64_t after) {
   if (before == 0) return "";

@@ -34,8 +34,6 @@ struct WhatifAnswer {
 [[nodiscard]] std::string ChangeText(uint64_t before, uint64_t after);  // "-12.3 %"
 // What to write for a lever, what it costs, and its notes; indented.
 [[nodiscard]] std::string LeverLines(const whatif::Applied& applied);
-// Of what is reserved, the part that nothing had when most was allocated, as `vramscope frag` has it; 0 to 1.
-[[nodiscard]] double FragmentationOf(uint64_t allocated, uint64_t reserved);
 // Without what is beside it on the device nothing is said about that.
 [[nodiscard]] nlohmann::ordered_json UseJson(const whatif::Use& use, std::optional<uint64_t> beside_bytes);
 [[nodiscard]] nlohmann::ordered_json BandJson(const whatif::Prediction& prediction);

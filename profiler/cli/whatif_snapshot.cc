@@ -9,6 +9,7 @@
 #include "profiler/cli/subject_file.h"
 #include "profiler/cli/verb.h"
 #include "profiler/cli/whatif_screen.h"
+#include "profiler/fragmentation/answer.h"
 
 namespace vramscope::cli {
 namespace {
@@ -58,7 +59,7 @@ Json PeakJson(const PeakUse& peak) {
            {{"allocated_bytes", peak.allocated_bytes},
             {"reserved_bytes", peak.reserved_bytes},
             {"device_used_bytes", nullptr},
-            {"fragmentation", FragmentationOf(peak.allocated_bytes, peak.reserved_bytes)},
+            {"fragmentation", fragmentation::FragmentationOf(peak.allocated_bytes, peak.reserved_bytes)},
             {"requested_bytes", nullptr},
             {"phase", nullptr},
             {"category", nullptr},

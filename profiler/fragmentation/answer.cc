@@ -99,11 +99,6 @@ std::vector<std::string> NotesOf(const Subject& subject, const Troubles& trouble
 
 }  // namespace
 
-double Answer::Fragmentation() const {
-  if (peak_reserved == 0) return 0;
-  return 1 - static_cast<double>(peak_allocated) / static_cast<double>(peak_reserved);
-}
-
 Result<Moment> FindMoment(const Subject& subject, const LayoutWalk& walk, const std::string& text) {
   if (text == "peak") return walk.fullest();
   if (text == "worst") return walk.worst();

@@ -48,6 +48,11 @@ struct SeriesPoint {
   Decomposition causes;
 };
 
+// 1 - peak allocated / peak reserved; 0 when nothing was reserved.
+[[nodiscard]] inline double FragmentationOf(uint64_t allocated, uint64_t reserved) {
+  return reserved == 0 ? 0 : 1 - static_cast<double>(allocated) / static_cast<double>(reserved);
+}
+
 struct Answer {
   MomentAnswer chosen;                  // the first that was asked for
   std::vector<SegmentAnswer> segments;  // of the chosen moment, most held back first
@@ -61,8 +66,8 @@ struct Answer {
   Troubles troubles;
   std::vector<std::string> notes;
 
-  // 1 - peak allocated / peak reserved, of the whole run; 0 when nothing was reserved.
-  [[nodiscard]] double Fragmentation() const;
+  // Of the whole run.
+  [[nodiscard]] double Fragmentation() const { return FragmentationOf(peak_allocated, peak_reserved); }
 };
 
 struct Question {
