@@ -182,7 +182,8 @@ class Retyped {
     if (!versions_.Known(block) || step_.blocks[block].begin == kBefore) return;
     const bool leaf = step_.nodes[node].op == kNone;
     if (leaf) {
-      if (versions_.TypeOf(block) == leaf_ || step_.blocks[block].accumulated >= kForever) return;
+      if (step_.blocks[block].accumulated >= kForever) return;
+      if (versions_.TypeOf(block) == leaf_) return versions_.HandOver(block);
       const auto sum = last_added_.find(block);
       const Operand& last = sum == last_added_.end() ? gradient : sum->second;
       versions_.CastGradient(block, leaf_, moments_.OfLeaf(last, op.begin), gradient);

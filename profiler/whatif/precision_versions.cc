@@ -201,6 +201,18 @@ void Versions::CastGradient(uint32_t block, uint8_t type, Position at, const Ope
   settled_[copy] = settled_[from] = true;
 }
 
+void Versions::HandOver(uint32_t block) {
+  const uint32_t copy = current_[block];
+  if (copy == block) return;
+  StepBlock& handed = changed_.blocks[copy];
+  handed.accumulated = std::max(step_.blocks[block].accumulated, handed.begin);
+  handed.category = step_.blocks[block].category;
+  handed.end = step_.blocks[block].end;
+  settled_[copy] = true;
+  changed_.blocks[block].accumulated = kForever;
+  changed_.blocks[block].category = Category::kTemporaryBackward;
+}
+
 void Versions::Alias(uint32_t result, uint32_t block) {
   const uint32_t version = current_[block];
   current_[result] = version;

@@ -65,6 +65,9 @@ class Versions {
   void UseCached(uint32_t block, uint8_t type, Position at, uint32_t op, const Operand& operand);
   // A parameter's gradient, or its part of one that several share, is converted and handed over.
   void CastGradient(uint32_t block, uint8_t type, Position at, const Operand& operand);
+  // The same where it has been converted on the way: by the node of an operator that converted a view of the
+  // parameter, as x @ weight.T does.
+  void HandOver(uint32_t block);
   // The block was written to: copies that were made before `at` are not it any more.
   void Written(uint32_t block, Position at) { written_[block] = at; }
   // `result` is not computed: what `block` stands for now is changed in place.
