@@ -2,6 +2,7 @@
 // One GPU's program as one rank of N: replicated (DDP), with the optimizer's state dealt out (ZeRO-1), with
 // gradients sharded too (ZeRO-2), and with parameters (ZeRO-3, FSDP). Each rank keeps the recorded batch.
 #include <charconv>
+#include <utility>
 
 #include "profiler/whatif/batch_axis.h"
 #include "profiler/whatif/lever.h"
@@ -64,6 +65,26 @@ Result<Question> Parse(std::string_view value) {
   return question;
 }
 
+// Each list of blocks, or each module that is meant, and the model.
+std::string FullyShardCode(const Step& step, const Question& question) {
+  const std::string how = question.kind == Kind::kZero2 ? ", reshard_after_forward=False)" : ")";
+  std::string code;
+  if (question.option.empty()) {
+    std::string_view before;
+    for (const uint32_t call : ListMembers(step)) {
+      const std::string_view list = ParentPath(step.Text(step.modules[call].name));
+      if (list != std::exchange(before, list))
+        code += "for block in model." + std::string(list) + ": fully_shard(block" + how + "\n";
+    }
+  } else {
+    code = "for name, module in model.named_modules():\n    if re.fullmatch(r\"";
+    for (const char c : question.option)
+      code += c == '.' ? "\\." : c == '*' ? "[^.]+" : c == ',' ? "|" : std::string(1, c);
+    code += "\", name): fully_shard(module" + how + "\n";
+  }
+  return code + "fully_shard(model" + how + "    # torch.distributed.fsdp, before the optimizer is made";
+}
+
 std::string Mebibytes(uint64_t bytes) { return std::to_string(bytes >> 20) + " MiB"; }
 
 class Shard final : public Lever {
@@ -105,11 +126,12 @@ class Shard final : public Lever {
       if (!blocks.ok()) return blocks.error();
       return FirstPipelineStage(step, *blocks, question->ranks);
     }
-    const auto calls = ChooseSegments(step, question->option.empty() ? "all" : question->option);
-    if (!calls.ok())
+    if (step.modules.empty())
       return Error{
-          "the model has no such list of blocks to be sharded one by one; name modules: --shard "
-          "fsdp:8:'encoder.*'."};
+          "no module was seen to run in the recorded step: record a Python program with --depth auto."};
+    Result<std::vector<uint32_t>> calls = ListMembers(step);
+    if (!question->option.empty()) calls = ChooseSegments(step, question->option);
+    if (!calls.ok()) return calls.error();
     return FullySharded(step, UnitsOf(step, *calls), question->ranks, question->kind == Kind::kZero3);
   }
 
@@ -171,9 +193,12 @@ class Shard final : public Lever {
                               Mebibytes(bytes));
     }
     if (question->kind == Kind::kZero2 || question->kind == Kind::kZero3) {
-      const std::string reshard = question->kind == Kind::kZero2 ? ", reshard_after_forward=False" : "";
-      outcome.code = "for block in model.layers: fully_shard(block" + reshard + ")\nfully_shard(model" +
-                     reshard + ")    # torch.distributed.fsdp, before the optimizer is made";
+      outcome.code = FullyShardCode(step, *question);
+      if (question->option.empty() && ListMembers(step).empty())
+        outcome.notes.push_back(
+            "the model has no list of blocks, so its parameters are gathered all at once; name modules to "
+            "gather "
+            "them one by one: --shard fsdp:8:'encoder,decoder'");
     }
     if (question->kind == Kind::kTensor) {
       outcome.code =

@@ -10,7 +10,9 @@
 #include "profiler/model/testing/script.h"
 #include "profiler/whatif/freeze.h"
 #include "profiler/whatif/lever.h"
+#include "profiler/whatif/segments.h"
 #include "profiler/whatif/shard.h"
+#include "profiler/whatif/testing/written_step.h"
 
 namespace vramscope::whatif {
 namespace {
@@ -30,7 +32,9 @@ class Network {
     step.shapes.push_back({});
     step.backward.push_back({100, 200});
     step.optimizer.push_back({200, 300});
-    step.modules.push_back({0, model::kNone, 0, 90});
+    step.own_texts = std::make_shared<std::deque<std::string>>(1);
+    step.modules.push_back(
+        {Step::kFirstOwnText, model::kNone, 0, 90});  // the model itself, whose path is empty
     for (int i = 0; i < 64; ++i) names.push_back("p" + std::to_string(i));
     for (int i = 0; i < 64; ++i) names.push_back("exp_avg of p" + std::to_string(i));
     for (size_t i = 0; i < 64; ++i) {
@@ -187,6 +191,30 @@ TEST(FreezeTest, FrozenParametersHaveNoGradientAndNoState) {
   EXPECT_EQ(Alive(frozen, Category::kParameter, kStepping), 64u * 512);
   EXPECT_EQ(Alive(frozen, Category::kGradient, kStepping), 16u * 1024);
   EXPECT_EQ(Alive(frozen, Category::kOptimizerState, kStepping), 16u * 2048);
+}
+
+TEST(ShardTest, AStemInTheListOfBlocksIsGatheredForItself) {
+  WrittenStep written;
+  written.Module("layers.0", 10, 20);  // a layer alone
+  written.Module("layers.1", 20, 60);
+  written.Module("layers.1.0", 30, 40, 1);
+  written.Module("layers.2", 60, 80);
+  written.Module("layers.2.0", 70, 75, 3);
+  written.Module("head", 80, 90);
+  EXPECT_THAT(ChooseSegments(written.step_, "all").value(), testing::ElementsAre(1, 3));
+  EXPECT_THAT(ListMembers(written.step_), testing::ElementsAre(0, 1, 3));
+  const std::vector<Unit> units = UnitsOf(written.step_, ListMembers(written.step_));
+  ASSERT_EQ(units.size(), 4u);
+  EXPECT_EQ(units.front().path, "layers.0");
+  EXPECT_EQ(units.back().path, "");
+}
+
+TEST(ShardTest, AModelWithoutAListOfBlocksIsGatheredAsAWhole) {
+  const Network network(512, 512, 512);
+  EXPECT_TRUE(ListMembers(network.step).empty());
+  const Step sharded = network.Sharded("fsdp:8");
+  EXPECT_EQ(Alive(sharded, Category::kParameter, kComputing), 64u * 512 / 8);
+  EXPECT_EQ(Alive(sharded, Category::kCommunication, kComputing), 64u * 512);
 }
 
 TEST(ShardTest, WhatIsNoWayToShardIsRefused) {

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 
 namespace vramscope::whatif {
@@ -17,11 +18,6 @@ bool IsNumber(std::string_view name) {
 }
 
 std::string_view LastName(std::string_view path) { return path.substr(path.rfind('.') + 1); }
-
-std::string_view ParentPath(std::string_view path) {
-  const size_t dot = path.rfind('.');
-  return dot == std::string_view::npos ? "" : path.substr(0, dot);
-}
 
 // The first name of the path, and what follows it.
 std::string_view TakeName(std::string_view& path) {
@@ -131,6 +127,20 @@ class TreeBuilder {
 };
 
 }  // namespace
+
+std::string_view ParentPath(std::string_view path) {
+  const size_t dot = path.rfind('.');
+  return dot == std::string_view::npos ? "" : path.substr(0, dot);
+}
+
+std::vector<uint32_t> ListMembers(const Step& step) {
+  std::set<std::string_view> lists;
+  for (const uint32_t block : BlocksOf(step)) lists.insert(ParentPath(step.Text(step.modules[block].name)));
+  return Outermost(step, [&](uint32_t i) {
+    const std::string_view path = step.Text(step.modules[i].name);
+    return IsNumber(LastName(path)) && lists.count(ParentPath(path)) != 0;
+  });
+}
 
 bool PathMatches(std::string_view pattern, std::string_view path) {
   while (!pattern.empty() && !path.empty()) {

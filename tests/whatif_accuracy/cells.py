@@ -31,9 +31,10 @@ class Cell(NamedTuple):
     def reserved(self) -> float:
         return self.predicted[1] / self.truth[1] - 1
 
-    @property
-    def sign_wrong(self) -> bool:
-        return abs(self.change) > CHANGED and self.change * (self.predicted[0] / self.base[0] - 1) <= 0
+    def sign_wrong(self, peak: int = 0) -> bool:
+        """Of the allocated peak, or with 1 of the reserved one: that it falls where it rises, or stays."""
+        change = self.truth[peak] / self.base[peak] - 1
+        return abs(change) > CHANGED and change * (self.predicted[peak] / self.base[peak] - 1) <= 0
 
 
 def percentile(values: List[float], share: float) -> float:
@@ -43,23 +44,24 @@ def percentile(values: List[float], share: float) -> float:
 
 def table(cells: List[Cell], levers: Iterable[str]) -> str:
     """Median and 95th percentile of the sizes of the errors, the worst with its sign, and the mean of the errors, in per cent."""
-    lines = ["| change | cells | allocated: median | p95 | worst | bias | reserved: median | p95 | worst | bias | wrong signs |", "|---|---|---|---|---|---|---|---|---|---|---|"]
+    lines = ["| change | cells | allocated: median | p95 | worst | bias | wrong signs | reserved: median | p95 | worst | bias | wrong signs |", "|---|---|---|---|---|---|---|---|---|---|---|---|"]
     for lever in [*levers, "all"]:
         chosen = [cell for cell in cells if lever in ("all", cell.lever)]
         if not chosen:
             continue
         columns = [lever, str(len(chosen))]
-        for errors in ([cell.allocated for cell in chosen], [cell.reserved for cell in chosen]):
+        for peak, errors in enumerate(([cell.allocated for cell in chosen], [cell.reserved for cell in chosen])):
             sizes = [abs(error) for error in errors]
             columns += [f"{100 * statistics.median(sizes):.2f}", f"{100 * percentile(sizes, 0.95):.2f}"]
             columns += [f"{100 * max(errors, key=abs):.2f}", f"{100 * statistics.fmean(errors):+.2f}"]
-        lines.append("| " + " | ".join([*columns, str(sum(cell.sign_wrong for cell in chosen))]) + " |")
+            columns.append(str(sum(cell.sign_wrong(peak) for cell in chosen)))
+        lines.append("| " + " | ".join(columns) + " |")
     return "\n".join(lines)
 
 
 def misses(cells: List[Cell]) -> str:
-    """By program: changes whose allocated peak is missed by more than 2 %, or whose reserved one by more than 10 %."""
-    missed = [cell for cell in cells if abs(cell.allocated) > MISSED or abs(cell.reserved) > MISSED_RESERVED]
+    """By program: changes whose allocated peak is missed by more than 2 %, or whose reserved one by more than 10 %; and wrong signs."""
+    missed = [cell for cell in cells if abs(cell.allocated) > MISSED or abs(cell.reserved) > MISSED_RESERVED or cell.sign_wrong(0) or cell.sign_wrong(1)]
     lines = ["| program | change: allocated / reserved, per cent |", "|---|---|"]
     for program in dict.fromkeys((cell.model, cell.size) for cell in cells):
         chosen = sorted((cell for cell in missed if (cell.model, cell.size) == program), key=lambda cell: -abs(cell.allocated))

@@ -42,7 +42,7 @@ class SmallModels(unittest.TestCase):
         self.assertEqual([row.lever for row in rows], LEVERS[model])
         for row in rows:
             with self.subTest(lever=row.lever):
-                self.assertFalse(row.sign_wrong)
+                self.assertFalse(row.sign_wrong())
                 self.assertLessEqual(abs(row.allocated), MOST_ALLOCATED)
                 self.assertLessEqual(abs(row.reserved), 0 if row.lever.startswith(ONLY_THE_ALLOCATOR) else MOST_RESERVED)
         self.assertLessEqual(statistics.median(abs(row.reserved) for row in rows), 0.005)
