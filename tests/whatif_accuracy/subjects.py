@@ -58,18 +58,28 @@ DEVELOPMENT: Dict[str, Facts] = {
     "beit": Facts((8, 12, 16), ("beit.encoder.layer.*,beit.layers.*", "beit"), (*NO_WIDTHS, *NO_TOKENS)),
     "regnet": Facts((8, 12, 16), ("trunk_output", "stem,trunk_output"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS)),
     "shufflenet": Facts((8, 12, 16), ("stage2,stage3", "conv1,stage2,stage3,stage4,conv5"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS)),
-}
-HELD_OUT: Dict[str, Facts] = {
     "phi3": Facts((4, 8, 8), ("model.layers.*", "model"), NO_WIDTHS, checkpointed="all,inputs:model.embed_tokens"),
     "falcon": Facts((4, 8, 8), ("transformer.h.*", "transformer.h.*"), NO_WIDTHS, checkpointed="all,inputs:transformer.word_embeddings"),
     "xglm": Facts((4, 8, 8), ("model.layers.*", "model.layers.*"), NO_WIDTHS, checkpointed="all,inputs:model.embed_tokens"),
     "electra": Facts((4, 8, 8), ("electra.encoder.layer.*", "electra.encoder.layer.*"), NO_WIDTHS, checkpointed="all,inputs:electra.embeddings.word_embeddings"),
     "vgg": Facts((8, 12, 16), ("features", "features"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS)),
     "mnasnet": Facts((8, 12, 16), ("layers", "layers"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS)),
-    "mobilevit": Facts((8, 12, 16), ("mobilevit.encoder.layer.*", "mobilevit"), (*NO_WIDTHS, *NO_TOKENS),
+    "mobilevit": Facts((8, 12, 16), ("mobilevit.encoder.layer.*", "mobilevit"), (*NO_WIDTHS, *NO_TOKENS, "attention"),  # which it writes out
                        checkpointed="mobilevit.encoder.layer.2,mobilevit.encoder.layer.3,mobilevit.encoder.layer.4"),
     "clip": Facts((8, 12, 16), ("text_model.encoder.layers.*,vision_model.encoder.layers.*", "text_model,vision_model"), (*NO_WIDTHS, *NO_TOKENS),
                   checkpointed="all,inputs:text_model.embeddings.token_embedding+vision_model.embeddings.patch_embedding"),
+}
+HELD_OUT: Dict[str, Facts] = {
+    "roberta": Facts((4, 8, 8), ("roberta.encoder.layer.*", "roberta.encoder.layer.*"), NO_WIDTHS, checkpointed="all,inputs:roberta.embeddings.word_embeddings"),
+    "mpnet": Facts((4, 8, 8), ("mpnet.encoder.layer.*", "mpnet.encoder.layer.*"), (*NO_BLOCKS, *NO_WIDTHS, "attention")),
+    "deberta": Facts((4, 8, 8), ("deberta.encoder.layer.*", "deberta.encoder.layer.*"), (*NO_WIDTHS, "attention"), checkpointed="all,inputs:deberta.embeddings.word_embeddings"),
+    "mistral": Facts((4, 8, 8), ("model.layers.*", "model"), NO_WIDTHS, checkpointed="all,inputs:model.embed_tokens"),
+    "qwen3": Facts((4, 8, 8), ("model.layers.*", "model.layers.*"), NO_WIDTHS, checkpointed="all,inputs:model.embed_tokens"),
+    "siglip": Facts((8, 12, 16), ("text_model.encoder.layers.*,vision_model.encoder.layers.*", "text_model,vision_model"), (*NO_WIDTHS, *NO_TOKENS),
+                    checkpointed="all,inputs:text_model.embeddings.token_embedding+vision_model.embeddings.patch_embedding"),
+    "googlenet": Facts((8, 12, 16), ("inception3a,inception3b,inception4a", "conv1,conv2,conv3,inception3a,inception3b,inception4a,inception4b,inception4c,inception4d"),
+                       (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS)),
+    "squeezenet": Facts((8, 12, 16), ("features", "features"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS)),
 }
 ALL = {**DEVELOPMENT, **HELD_OUT}
 

@@ -146,6 +146,46 @@ def electra(size: str) -> Subject:
     return Subject(ElectraForMaskedLM(config), tokens(VOCABULARY, _length(size)), causal)
 
 
+def roberta(size: str) -> Subject:
+    from transformers import RobertaConfig, RobertaForMaskedLM
+
+    config = RobertaConfig(vocab_size=VOCABULARY, hidden_size=_width(size), num_hidden_layers=4, num_attention_heads=4, intermediate_size=1024, max_position_embeddings=514, **SPECIAL)
+    return Subject(RobertaForMaskedLM(config), tokens(VOCABULARY, _length(size)), causal)
+
+
+def mpnet(size: str) -> Subject:
+    """One table of relative positions for all layers."""
+    from transformers import MPNetConfig, MPNetForMaskedLM
+
+    config = MPNetConfig(vocab_size=VOCABULARY, hidden_size=_width(size), num_hidden_layers=4, num_attention_heads=4, intermediate_size=1024, max_position_embeddings=514, **SPECIAL)
+    return Subject(MPNetForMaskedLM(config), tokens(VOCABULARY, _length(size)), causal)
+
+
+def deberta(size: str) -> Subject:
+    """Attention to contents and to positions apart, as in its third version."""
+    from transformers import DebertaV2Config, DebertaV2ForMaskedLM
+
+    config = DebertaV2Config(vocab_size=VOCABULARY, hidden_size=_width(size), num_hidden_layers=4, num_attention_heads=4, intermediate_size=1024, relative_attention=True,
+                             pos_att_type=["p2c", "c2p"], position_buckets=32, norm_rel_ebd="layer_norm", share_att_key=True, position_biased_input=False, pad_token_id=0)
+    return Subject(DebertaV2ForMaskedLM(config), tokens(VOCABULARY, _length(size)), causal)
+
+
+def mistral(size: str) -> Subject:
+    from transformers import MistralConfig, MistralForCausalLM
+
+    config = MistralConfig(vocab_size=VOCABULARY, hidden_size=_width(size), intermediate_size=1024, num_hidden_layers=4, num_attention_heads=4, num_key_value_heads=2,
+                           sliding_window=64, **SPECIAL)
+    return Subject(MistralForCausalLM(config), tokens(VOCABULARY, _length(size)), causal)
+
+
+def qwen3(size: str) -> Subject:
+    """Queries and keys are normed."""
+    from transformers import Qwen3Config, Qwen3ForCausalLM
+
+    config = Qwen3Config(vocab_size=VOCABULARY, hidden_size=_width(size), intermediate_size=1024, num_hidden_layers=4, num_attention_heads=4, num_key_value_heads=2, head_dim=64, **SPECIAL)
+    return Subject(Qwen3ForCausalLM(config), tokens(VOCABULARY, _length(size)), causal)
+
+
 def _heard(model: nn.Module, sound: Tensor, labels: Tensor) -> Tensor:
     return model(sound, labels=labels).loss
 

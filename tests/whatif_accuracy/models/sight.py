@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Models of images, from the packages transformers and torchvision."""
 
+import functools
 from typing import Callable
 
 import torch
@@ -125,6 +126,19 @@ def mobilevit(size: str) -> Subject:
     return Subject(MobileViTForImageClassification(config), images(pixels, 100), classified)
 
 
+def googlenet(size: str) -> Subject:
+    """Four branches beside each other in each block."""
+    from torchvision.models import googlenet as make
+
+    return _classifier(functools.partial(make, aux_logits=False, init_weights=False), scaled(size, 64, 96, 128))
+
+
+def squeezenet(size: str) -> Subject:
+    from torchvision.models import squeezenet1_1 as make
+
+    return _classifier(make, scaled(size, 64, 96, 128))
+
+
 def _matched(model: nn.Module, pixels: Tensor, text: Tensor) -> Tensor:
     return model(input_ids=text, pixel_values=pixels, return_loss=True).loss
 
@@ -138,3 +152,14 @@ def clip(size: str) -> Subject:
     text = {**tower, "vocab_size": 1000, "max_position_embeddings": words, "bos_token_id": 1, "eos_token_id": 2, "pad_token_id": 0}
     config = CLIPConfig(text_config=text, vision_config={**tower, "image_size": pixels, "patch_size": 16}, projection_dim=128)
     return Subject(CLIPModel(config), lambda count: (torch.randn(count, 3, pixels, pixels), torch.randint(1000, (count, words))), _matched)
+
+
+def siglip(size: str) -> Subject:
+    """Two towers, of which one asks for what it wants of an image."""
+    from transformers import SiglipConfig, SiglipModel
+
+    pixels, width, words = scaled(size, 64, 96, 128), scaled(size, 192, 256, 384), scaled(size, 16, 24, 32)
+    tower = {"hidden_size": width, "intermediate_size": 1024, "num_hidden_layers": 3, "num_attention_heads": 4}
+    text = {**tower, "vocab_size": 1000, "max_position_embeddings": words, "bos_token_id": 1, "eos_token_id": 2, "pad_token_id": 0}
+    config = SiglipConfig(text_config=text, vision_config={**tower, "image_size": pixels, "patch_size": 16})
+    return Subject(SiglipModel(config), lambda count: (torch.randn(count, 3, pixels, pixels), torch.randint(1000, (count, words))), _matched)
