@@ -83,6 +83,7 @@ enum class Role : uint16_t {
   kHeld = 9,   // a variable of the functions between the module range around and the one that begins; name: the variable's. Directly
                // behind that range's begin: held until it ends, or longer
   kTypeBranch = 10,  // the program asks for its type here, and with another one would go on with another tensor: `name` says how
+  kHeldToEnd = 11,   // as kHeld, and held until the call of the module range around returns
 };
 
 // kLabel: which hook saw it.

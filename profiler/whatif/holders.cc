@@ -40,9 +40,15 @@ Holders::Holders(const Step& step)
       call_(CallsOf(step)),
       uses_(step.blocks.size()),
       held_(step.blocks.size()),
+      lasting_(step.blocks.size(), kBefore),
       given_up_(step.blocks.size(), kBefore),
       makes_(step.ops.size(), false) {
-  for (const Held& held : step.held) held_[held.block].push_back(held.call);
+  for (const Held& held : step.held) {
+    held_[held.block].push_back(held.call);
+    const uint32_t function = step.modules[held.call].parent;
+    const Position returned = held.to_end && function != kNone ? step.modules[function].end : kForever;
+    if (returned < kForever) lasting_[held.block] = std::max(lasting_[held.block], returned);
+  }
   for (uint32_t block = 0; block < step.blocks.size(); ++block) {
     const uint32_t maker = MakerOf(block);
     if (maker != kNone && step.blocks[block].begin >= step.ops[maker].begin) makes_[maker] = true;
@@ -264,7 +270,7 @@ Position Holders::Until(const Operand& operand) const {
   for (const uint32_t call : held_[operand.block]) {
     if (step_.modules[call].end < kForever) until = std::max(until, BehindLast(operand.block, call));
   }
-  return std::max(until, given_up_[operand.block]);
+  return std::max({until, given_up_[operand.block], lasting_[operand.block]});
 }
 
 Position Holders::Guess(const Operand& operand, uint32_t* function) const {

@@ -204,5 +204,13 @@ TEST_F(HoldersTest, OfAllElseNothingIsKnown) {
   EXPECT_EQ(Holders(step_).Until(sum), kBefore);
 }
 
+TEST_F(HoldersTest, WhatNothingElseIsAssignedToIsHeldUntilItsFunctionReturns) {
+  const Operand inside = Add("aten::linear", 45, {1});
+  step_.held = {{1, 1, 7, false}};
+  EXPECT_EQ(Holders(step_).Until(inside), 50) << "the call's end is all that is known";
+  step_.held = {{1, 1, 7, true}};
+  EXPECT_EQ(Holders(step_).Until(inside), 90);
+}
+
 }  // namespace
 }  // namespace vramscope::whatif

@@ -144,7 +144,7 @@ class Retyped {
       if (weight && wanted == low_)
         versions_.UseCached(operand.block, low_, at, index, operand);
       else
-        versions_.Cast(operand.block, wanted, at, index, operand);
+        versions_.Cast(operand.block, wanted, at, index, operand), moments_.Converts(index);
     }
   }
 
@@ -193,7 +193,7 @@ class Retyped {
     const Position before = step_.nodes[node].begin;
     const Position at =
         moments_.ByANode(block) || Converted(node)
-            ? before - kBeforeNode
+            ? std::min(before - kBeforeNode, versions_.IsCopy(block) ? kForever : moments_.OfArgument(block))
             : std::max(moments_.ProducedBefore(block, before), consumers_.HandedOn(block, before) + kStride);
     versions_.Cast(block, wanted, at, kNone, gradient);
   }
@@ -366,7 +366,7 @@ class Retyped {
   Conversions conversions_;
   const Consumers consumers_;
   const Holders holders_;
-  const GradientMoments moments_;
+  GradientMoments moments_;
   const std::vector<Window> forward_;                             // its parts
   std::vector<CastRule> rules_;                                   // by operator of forward
   std::vector<bool> heads_first_;                                 // by block

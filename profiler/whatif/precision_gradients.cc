@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "profiler/whatif/precision.h"
+
 namespace vramscope::whatif {
 
 using model::kNone;
@@ -34,7 +36,24 @@ Position GradientMoments::NodesEnd(uint32_t call, Position from) const {
 Position GradientMoments::BehindCall(uint32_t block) const {
   const Position made = step_.blocks[block].begin + kStride;
   const uint32_t call = CallOf(block);
-  return call == kNone ? made : NodesEnd(call, made) + kStride;
+  return call == kNone ? made : NodesEnd(call, made) + kStride * (1 + ArgumentOf(block, call));
+}
+
+Position GradientMoments::OfArgument(uint32_t block) const {
+  const uint32_t call = CallOf(block);
+  return call == kNone || !converts_[call] ? kForever : BehindCall(block);
+}
+
+uint32_t GradientMoments::ArgumentOf(uint32_t block, uint32_t call) const {
+  uint32_t place = 0;
+  for (const Operand& operand : InputsOf(step_, step_.ops[call])) {
+    uint64_t bytes = BytesOf(kFloatType);
+    for (uint32_t i = 0; i < step_.Rank(operand.shape); ++i)
+      bytes *= static_cast<uint64_t>(step_.Dims(operand.shape)[i]);
+    if (bytes == step_.blocks[block].requested) return place;
+    ++place;
+  }
+  return 0;
 }
 
 Position GradientMoments::OfAdded(const Operand& gradient, Position add, uint32_t node) const {

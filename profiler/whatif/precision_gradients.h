@@ -15,7 +15,11 @@ inline constexpr Position kBeforeNode = 0.4;  // what is converted for a node is
 class GradientMoments {
  public:
   // `rules`: by operator, filled while forward is played; it must outlive this.
-  GradientMoments(const Step& step, const std::vector<CastRule>& rules) : step_(step), rules_(rules) {}
+  GradientMoments(const Step& step, const std::vector<CastRule>& rules)
+      : step_(step), rules_(rules), converts_(step.ops.size(), false) {}
+
+  // A call of forward converts what it is given, other than parameters.
+  void Converts(uint32_t call) { converts_[call] = true; }
 
   // A gradient of a parameter is converted behind all nodes of the operator that converted the parameter, and
   // behind the gradient of what that operator was given: weights before biases. `recorded`: when it was taken
@@ -25,8 +29,10 @@ class GradientMoments {
   // is ready. Those of a parameter that is used twice, where each of them is ready.
   [[nodiscard]] Position OfAdded(const Operand& gradient, Position add, uint32_t node) const;
   // What a node of autograd converts, behind all nodes of the call of forward that the block is a gradient
-  // of.
+  // of: what was converted last, for the first argument, comes first.
   [[nodiscard]] Position BehindCall(uint32_t block) const;
+  // The same, where the call converted what it was given; else kForever.
+  [[nodiscard]] Position OfArgument(uint32_t block) const;
   // Whether what went into the call of forward, whose node made the gradient, was converted, so that a node
   // of autograd converts the gradient.
   [[nodiscard]] bool ByANode(uint32_t block) const;
@@ -35,6 +41,8 @@ class GradientMoments {
   [[nodiscard]] Position ProducedBefore(uint32_t block, Position add) const;
 
  private:
+  // Which argument of the call it is a gradient of, by its size.
+  [[nodiscard]] uint32_t ArgumentOf(uint32_t block, uint32_t call) const;
   // The last end of the nodes that were made in a call of forward; not before `from`.
   [[nodiscard]] Position NodesEnd(uint32_t call, Position from) const;
   // The call of forward that has a rule, whose node made the gradient; kNone when there is none.
@@ -42,6 +50,7 @@ class GradientMoments {
 
   const Step& step_;
   const std::vector<CastRule>& rules_;
+  std::vector<bool> converts_;  // by operator
 };
 
 }  // namespace vramscope::whatif

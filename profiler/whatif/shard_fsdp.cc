@@ -116,9 +116,10 @@ class Sharder {
         call.window.begin + kMoment * static_cast<Position>(call.unit + 1 == units_.size() ? 0 : 4);
     const bool last = place + 1 == order_.size();
     const Position next = last ? Rest().forward.front().end : order_[place + 1].window.begin + 5 * kMoment;
+    const bool kept = &unit == &Rest() || !reshard_;
+    if (kept && call.window.begin != unit.forward.front().begin) return;  // it has been gathered
     Add(begin, std::max(next, begin + 3 * kMoment), Shard(unit) * ranks_, unit.parameters.front(),
         gather_stream_);
-    const bool kept = &unit == &Rest() || !reshard_;
     AddParameters(unit, begin + 2 * kMoment, kept ? Done(unit) + kMoment : call.window.end + kMoment);
   }
 

@@ -161,7 +161,7 @@ class Reader {
     if (block == kNone) return;
     NoteBytes(block, event.field[trace::label::kBytes]);
     const auto role = static_cast<trace::Role>(event.field[trace::label::kRole]);
-    if (role == trace::Role::kHeld) return AddHeld(block, event);
+    if (role == trace::Role::kHeld || role == trace::Role::kHeldToEnd) return AddHeld(block, event, role == trace::Role::kHeldToEnd);
     if (role == trace::Role::kTypeBranch) return AddTypeBranch(block, event);
     if (role == trace::Role::kWorkspace) step_.blocks[block].workspace = true;
     const auto source = event.field[trace::label::kSource];
@@ -171,10 +171,10 @@ class Reader {
       step_.trained.push_back(block);  // else a batch that requires a gradient
   }
 
-  void AddHeld(uint32_t block, const Event& event) {
+  void AddHeld(uint32_t block, const Event& event, bool to_end) {
     const std::vector<uint32_t>& calls = threads_[event.thread].modules;
     const auto name = static_cast<uint32_t>(event.field[trace::label::kName]);
-    if (Inside() && !calls.empty()) step_.held.push_back({block, calls.back(), name});
+    if (Inside() && !calls.empty()) step_.held.push_back({block, calls.back(), name, to_end});
   }
 
   void AddTypeBranch(uint32_t block, const Event& event) {

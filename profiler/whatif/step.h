@@ -120,6 +120,7 @@ struct Held {
   uint32_t block = model::kNone;
   uint32_t call = model::kNone;  // into Step::modules
   uint32_t name = 0;             // the variable's: trace::StringId
+  bool to_end = false;           // nothing gives the variable another block before its function returns
 };
 
 // The program asked for the type of a block's tensor here, and did nothing with it, as it was float32.

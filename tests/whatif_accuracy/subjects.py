@@ -14,6 +14,7 @@ class Facts(NamedTuple):
     freeze: Tuple[str, str]  # the blocks, and all but the head; where the head is the embedding too, all but this
     impossible: Tuple[str, ...] = ()  # parts of the names of changes for which the code has no switch
     inner: str = ""  # modules to prune, when it is the inner widths of MLPs alone, since the program is written for its heads
+    units: str = ""  # what train.py shards one by one, where it is no list of numbers
     checkpointed: str = "all"  # modules that its own switch wraps, where these are not the blocks; and what it lets require gradients
 
 
@@ -46,17 +47,17 @@ DEVELOPMENT: Dict[str, Facts] = {
     "swin": Facts((8, 8, 12), ("swin.encoder", "swin"), (*NO_WIDTHS, *NO_TOKENS), checkpointed="swin.encoder.layers.*,swin.encoder.layers.*.blocks.*"),
     "opt": Facts((4, 8, 8), ("model.decoder.layers.*", "model.decoder.layers.*"), NO_WIDTHS, checkpointed="all,inputs:model.decoder.embed_tokens"),
     "mobilenet": Facts((8, 12, 16), ("features", "features"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS)),
-    "albert": Facts((4, 8, 8), ("albert.encoder", "albert.encoder"), NO_WIDTHS, checkpointed="all,inputs:albert.embeddings.word_embeddings"),
+    "albert": Facts((4, 8, 8), ("albert.encoder", "albert.encoder"), NO_WIDTHS, units=":albert.encoder.albert_layer_groups.*", checkpointed="all,inputs:albert.embeddings.word_embeddings"),
     "bart": Facts((4, 8, 8), ("model.encoder", "model.encoder,model.decoder.layers.*"), NO_WIDTHS, checkpointed="all,inputs:model.encoder.embed_tokens+model.decoder.embed_tokens"),
     "gemma": Facts((4, 8, 8), ("model.layers.*", "model.layers.*"), NO_WIDTHS, checkpointed="all,inputs:model.embed_tokens"),
     "dinov2": Facts((8, 12, 16), ("dinov2.encoder.layer.*", "dinov2"), (*NO_WIDTHS, *NO_TOKENS)),
-    "densenet": Facts((8, 12, 16), ("features", "features"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS)),
+    "densenet": Facts((8, 12, 16), ("features", "features"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS), units=":features.*"),
     "efficientnet": Facts((8, 12, 16), ("features", "features"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS)),
     "qwen2": Facts((4, 8, 8), ("model.layers.*", "model"), NO_WIDTHS, checkpointed="all,inputs:model.embed_tokens"),
     "bloom": Facts((4, 8, 8), ("transformer.h.*", "transformer.h.*"), NO_WIDTHS, checkpointed="all,inputs:transformer.word_embeddings"),
     "distilbert": Facts((4, 8, 8), ("distilbert.transformer.layer.*", "distilbert.transformer.layer.*"), NO_WIDTHS, checkpointed="all,inputs:distilbert.embeddings.word_embeddings"),
     "beit": Facts((8, 12, 16), ("beit.encoder.layer.*,beit.layers.*", "beit"), (*NO_WIDTHS, *NO_TOKENS)),
-    "regnet": Facts((8, 12, 16), ("trunk_output", "stem,trunk_output"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS)),
+    "regnet": Facts((8, 12, 16), ("trunk_output", "stem,trunk_output"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS), units=":trunk_output.*"),
     "shufflenet": Facts((8, 12, 16), ("stage2,stage3", "conv1,stage2,stage3,stage4,conv5"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS)),
     "phi3": Facts((4, 8, 8), ("model.layers.*", "model"), NO_WIDTHS, checkpointed="all,inputs:model.embed_tokens"),
     "falcon": Facts((4, 8, 8), ("transformer.h.*", "transformer.h.*"), NO_WIDTHS, checkpointed="all,inputs:transformer.word_embeddings"),
@@ -85,11 +86,11 @@ ALL = {**DEVELOPMENT, **HELD_OUT}
 
 
 def words(model: str, size: str) -> Dict[str, str]:
-    """What stands for {batch}, {half}, {double}, {blocks}, {body}, {inner} and {checkpointed} in a change."""
+    """What stands for {batch}, {half}, {double}, {blocks}, {body}, {inner}, {units} and {checkpointed} in a change."""
     facts = ALL[model]
     batch = facts.batches[SIZES.index(size)]
     blocks, body = facts.freeze
-    return {"batch": str(batch), "half": str(batch // 2), "double": str(batch * 2), "blocks": blocks, "body": body, "inner": facts.inner, "checkpointed": facts.checkpointed}
+    return {"batch": str(batch), "half": str(batch // 2), "double": str(batch * 2), "blocks": blocks, "body": body, "inner": facts.inner, "units": facts.units, "checkpointed": facts.checkpointed}
 
 
 def possible(model: str, changes: List[str]) -> List[str]:

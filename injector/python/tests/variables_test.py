@@ -6,7 +6,7 @@ import unittest
 from typing import List, Tuple
 
 import harness
-from harness import HELD, MODULE, needs_torch
+from harness import HELD, HELD_TO_END, MODULE, needs_torch
 
 MODEL = """
     import gc
@@ -42,18 +42,18 @@ class VariablesTest(unittest.TestCase):
         self.assertEqual({}, {hook: told for hook, told in done.coverage().items() if any("Error" in detail for _, detail in told)})
         return done
 
-    def held(self, done: harness.Run) -> List[Tuple[str, List[str]]]:
+    def held(self, done: harness.Run, *roles: int) -> List[Tuple[str, List[str]]]:
         """(module, the variables that hold something when it is called), in the order of the calls."""
         calls: List[Tuple[str, List[str]]] = []
         for event in done.events:
             if event.what == "begin" and event.number[0] == MODULE:
                 calls.append((event.name, []))
-            elif event.what == "label" and event.number[0] == HELD:
+            elif event.what == "label" and event.number[0] in roles:
                 calls[-1][1].append(event.name)
         return [(module, sorted(set(names))) for module, names in calls]
 
     def test_variables_of_the_functions_between_two_modules(self) -> None:
-        held = self.held(self.run_well("model(torch.ones(2, 4))\n"))
+        held = self.held(self.run_well("model(torch.ones(2, 4))\n"), HELD, HELD_TO_END)
         self.assertEqual([module for module, _ in held], ["Net", "first", "second"])
         self.assertEqual(held[0][1], [], "what is outside of all modules is not looked at")
         self.assertLessEqual({"x"}, set(held[1][1]))
@@ -65,6 +65,42 @@ class VariablesTest(unittest.TestCase):
         inside = done.labels(HELD)["inside"]
         self.assertEqual(len({address for address, _, _ in inside}), 2)
         self.assertEqual({size for _, size, _ in inside}, {32})
+
+    def test_what_nothing_gives_another_value_is_held_until_its_function_returns(self) -> None:
+        program = """
+            from collections import OrderedDict
+
+            class Shapes(Net):
+                def forward(self, x):
+                    parts, both = [x * 1], (x * 2, x * 3)
+                    named, again, gone = OrderedDict(last=x * 4), x * 5, x * 6
+                    for _ in range(2):
+                        looped = self.first(x)
+                        around = looped + 1
+                        self.second(around)
+                    again = self.second(again)
+                    del gone
+                    return helper(self.first, again)
+
+            class Wrapped(Shapes):
+                def forward(self, *given):
+                    result = super().forward(*given)
+                    return result
+            with torch.no_grad():
+                Shapes()(torch.ones(2, 4))
+                Wrapped()(torch.ones(2, 4))
+        """
+        told = self.held(self.run_well(program), HELD_TO_END)
+        ends, around = told[:7], told[7:]
+        self.assertEqual([module for module, _ in ends], ["Shapes", "first", "second", "first", "second", "second", "first"])
+        for _, names in ends[1:]:
+            self.assertLessEqual({"x", "both", "named"}, set(names))
+        self.assertEqual([names for _, names in around], [[]] + 6 * [["given"]], "what is called within forward returns before")
+        self.assertFalse({"parts", "gone"} & {name for _, names in ends for name in names}, "a list may change, and a variable be deleted")
+        self.assertFalse({"looped", "around"} & {name for _, names in ends[1:5] for name in names}, "the loop goes round")
+        self.assertNotIn("again", ends[5][1])
+        self.assertLessEqual({"looped", "around", "again"}, set(ends[6][1]))
+        self.assertNotIn("inside", ends[6][1], "the helper returns before")
 
     def test_nothing_lives_longer(self) -> None:
         program = """

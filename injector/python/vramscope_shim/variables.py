@@ -5,7 +5,8 @@ Why: autograd keeps most of what forward computes, so from blocks alone nobody c
 decides what a step takes where autograd keeps less: with frozen parameters, checkpoints, or activations on the host.
 
     forward of the module around ── helper ── call of the module        these frames stand still until the call returns: what their
-    └──────── looked at ─────────────────┘    └ not looked at           variables hold now, they hold until then
+    └──────── looked at ─────────────────┘    └ not looked at           variables hold now, they hold until then; some until their
+                                                                        function returns (lasting.py)
 
 Nothing is held longer for it. Up to Python 3.12 a frame keeps the dictionary that its variables were shown in, with references of its own:
 it is emptied. The code of a module has its variables on no frame of ours (frames without fast locals are passed over), and a dictionary that
@@ -14,9 +15,10 @@ the program has got itself, from locals(), is left as it is.
 
 import sys
 from collections import OrderedDict
-from typing import Any, Iterator, Tuple
+from typing import Any, FrozenSet, Iterator, List, Tuple
 
 from . import native, storage
+from .lasting import Lasting
 
 MAX_DEPTH = 3  # of lists in lists
 MAX_ITEMS = 256  # of one list
@@ -29,6 +31,7 @@ class Variables:
     def __init__(self, torch: Any) -> None:
         self._call = torch.nn.Module._call_impl.__code__
         self._tensor = torch.Tensor
+        self._lasting = Lasting()
         # By id: a class may have an odd metaclass that cannot be hashed.
         self._passed_over = {id(kind) for kind in (torch.nn.Parameter, int, float, bool, str, type(None))}
 
@@ -36,27 +39,35 @@ class Variables:
         """`frame`: below the call of the module that begins. Told is up to the call of the module around it."""
         while frame is not None and frame.f_code is not self._call:
             frame = frame.f_back
+        frames: List[Any] = []
+        for _ in range(MAX_FRAMES):
+            frame = frame.f_back if frame is not None else None
+            if frame is None or frame.f_code is self._call:
+                break
+            frames.append(frame)
+        # What is around forward returns with it; helpers that it calls return before.
+        forward = max((i for i, each in enumerate(frames) if each.f_code.co_name == "forward"), default=len(frames))
         with storage.untouched():
-            for _ in range(MAX_FRAMES):
-                frame = frame.f_back if frame is not None else None
-                if frame is None or frame.f_code is self._call:
-                    return
+            for i, each in enumerate(frames):
+                code = each.f_code
                 # Torch's own frames hold the arguments of the call around, which its operators show.
-                if frame.f_code.co_flags & FAST_LOCALS and frame.f_code.co_filename != self._call.co_filename:
-                    self._tell_frame(frame)
+                if code.co_flags & FAST_LOCALS and code.co_filename != self._call.co_filename:
+                    self._tell_frame(each, self._lasting.behind(code, each.f_lasti) if i >= forward else frozenset())
 
-    def _tell_frame(self, frame: Any) -> None:
+    def _tell_frame(self, frame: Any, lasting: FrozenSet[str]) -> None:
         variables = frame.f_locals
         try:
             for name, value in variables.items():
                 kind = type(value)
                 if id(kind) in self._passed_over:
                     continue
+                # A list may be given other things to hold.
+                role = native.Role.HELD_TO_END if name in lasting and kind is not list and kind is not dict else native.Role.HELD
                 for tensor in (value,) if kind is self._tensor else _tensors(value):
                     if id(type(tensor)) in self._passed_over:
                         continue
                     for _, part, address, size in storage.places(tensor):
-                        native.label(native.Role.HELD, native.Source.VARIABLE, address, size, native.intern(name), part._cdata)
+                        native.label(role, native.Source.VARIABLE, address, size, native.intern(name), part._cdata)
         finally:
             if type(variables) is dict and sys.getrefcount(variables) == NOBODY_ELSE:
                 variables.clear()

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which variables of a function keep what they hold until it returns: nothing behind the place that it has reached gives them another value.
+
+    hidden = self.layers(x)
+    hidden = hidden[:, -1]
+    logits = self.head(hidden)         here: hidden stays until the function returns, logits does not hold anything yet
+    return loss_of(logits), logits
+
+Why: behind a function's last call of a module nobody looks at its variables any more. Read from the byte code, once for each function: a variable
+that is assigned or deleted further down, or in a loop around the place, may be given something else and does not count.
+"""
+
+import dis
+from typing import Any, Dict, FrozenSet, List, NamedTuple, Tuple
+
+GENERATORS = 0x20 | 0x80 | 0x200  # CO_GENERATOR, CO_COROUTINE, CO_ASYNC_GENERATOR: they may never return
+
+
+class Changes(NamedTuple):
+    places: Dict[str, List[int]]  # by variable: offsets of what gives it another value, or takes it away
+    loops: Tuple[Tuple[int, int], ...]  # offsets of their first and last instruction
+
+    def lasts(self, name: str, at: int) -> bool:
+        places = self.places.get(name, [])
+        around = [(first, last) for first, last in self.loops if first <= at <= last]
+        return all(place <= at and not any(first <= place <= last for first, last in around) for place in places)
+
+
+class Lasting:
+    def __init__(self) -> None:
+        self._changes: Dict[Any, Changes] = {}  # by code
+        self._known: Dict[Tuple[Any, int], FrozenSet[str]] = {}
+
+    def behind(self, code: Any, at: int) -> FrozenSet[str]:
+        """`at`: the offset of the instruction that is being carried out (f_lasti)."""
+        known = self._known.get((code, at))
+        if known is None:
+            known = self._known[code, at] = self._read(code, at)
+        return known
+
+    def _read(self, code: Any, at: int) -> FrozenSet[str]:
+        if code.co_flags & GENERATORS:
+            return frozenset()
+        changes = self._changes.get(code)
+        if changes is None:
+            changes = self._changes[code] = _changes(code)
+        return frozenset(name for name in code.co_varnames if name not in code.co_cellvars and changes.lasts(name, at))
+
+
+def _changes(code: Any) -> Changes:
+    places: Dict[str, List[int]] = {}
+    loops = []
+    for instruction in dis.get_instructions(code):
+        name, value = instruction.opname, instruction.argval
+        # From Python 3.13 on one instruction may do two things, of which the first is the one in its name.
+        if "STORE_FAST" in name or "DELETE_FAST" in name or name == "LOAD_FAST_AND_CLEAR":
+            named = value if type(value) is tuple else (value,)
+            for each in named[:1] if name.startswith("STORE_FAST_LOAD") else named:
+                places.setdefault(each, []).append(instruction.offset)
+        elif instruction.opcode in dis.hasjrel or instruction.opcode in dis.hasjabs:
+            if type(value) is int and value <= instruction.offset:
+                loops.append((value, instruction.offset))
+    return Changes(places, tuple(loops))
