@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// When nodes of autograd convert the gradients of what a call of forward converted, under autocast: a step
+// put together by hand.
+//
+//   forward    attention(query, key)            converts the key, then the query
+//   backward   attention ─ query ─ key ─ ...    what was converted last comes first, before any other node
+#include "profiler/whatif/precision_gradients.h"
+
+#include <gtest/gtest.h>
+
+#include "profiler/whatif/testing/written_step.h"
+
+namespace vramscope::whatif {
+namespace {
+
+constexpr uint64_t kQuery = 64 * 64 * 4, kKey = 32 * 64 * 4;
+
+class GradientMomentsTest : public testing::Test, protected WrittenStep {
+ protected:
+  GradientMomentsTest() {
+    step_.shapes = {{}, {0, 2, true}, {2, 2, true}};
+    step_.dims = {64, 64, 32, 64};
+    const uint32_t query = AddBlock(5, 190), key = AddBlock(6, 190), out = AddBlock(11, 190);
+    node_ = Node(110);
+    Work(10, node_, {query, out});
+    step_.ops[0].input_count = 2;
+    step_.operands[0].shape = 1;
+    step_.operands[1] = {0, key, 2};
+    step_.nodes[node_].op = 0;
+    step_.nodes[node_].made = 11;
+    step_.nodes.push_back({Text("ViewBackward0"), 0, 11.5, 114, 116});
+    rules_ = {CastRule::kLow, CastRule::kNone};
+    Work(111, node_, {query, out});
+    step_.ops[1].node = node_;
+    of_key_ = Made(kKey), of_query_ = Made(kQuery);
+  }
+
+  uint32_t Made(uint64_t bytes) {
+    const uint32_t block = AddBlock(111.5, 190);
+    step_.blocks[block].requested = bytes;
+    step_.blocks[block].op = 1;
+    return block;
+  }
+
+  std::vector<CastRule> rules_;
+  uint32_t node_ = 0, of_key_ = 0, of_query_ = 0;
+};
+
+TEST_F(GradientMomentsTest, ArgumentsAreConvertedBehindAllNodesOfTheirCallTheFirstBeforeTheOthers) {
+  GradientMoments moments(step_, rules_);
+  moments.Converts(0);
+  EXPECT_GT(moments.OfArgument(of_query_), 116);
+  EXPECT_GT(moments.OfArgument(of_key_), moments.OfArgument(of_query_));
+  EXPECT_LT(moments.OfArgument(of_key_), 117);
+}
+
+TEST_F(GradientMomentsTest, WhereTheCallConvertedNothingThereIsNoNodeForIt) {
+  const GradientMoments moments(step_, rules_);
+  EXPECT_EQ(moments.OfArgument(of_query_), kForever);
+}
+
+}  // namespace
+}  // namespace vramscope::whatif
