@@ -30,12 +30,26 @@ uint64_t ElementsOf(const Step& step, const Operand& operand) {
   return elements;
 }
 
-// Where autocast is left: loss.backward() stands behind it, which first makes a gradient of ones.
+// loss / 4: of a tensor without dimensions, and no other one on the device, another one.
+bool ScalesALoss(const Step& step, const Op& op) {
+  const std::string_view name = step.NameOf(op);
+  if (name != "aten::div" && name != "aten::mul") return false;
+  const std::span<const Operand> given = InputsOf(step, op), results = OutputsOf(step, op);
+  const auto on_device = [](const Operand& operand) { return operand.block != kNone; };
+  return std::count_if(given.begin(), given.end(), on_device) == 1 && results.size() == 1 &&
+         step.Rank(results[0].shape) == 0;
+}
+
+// Where autocast is left: behind the loss. What the program makes of the loss alone, and loss.backward(),
+// which first makes a gradient of ones, stand behind it.
 Position LeftBefore(const Step& step, Position backward_begin) {
-  Position left = backward_begin;
+  Position left = backward_begin, scaled = kForever;
   for (const Op& op : step.ops) {
     if (op.begin >= backward_begin) break;
-    if (op.parent == kNone) left = step.NameOf(op) == "aten::ones_like" ? op.begin : backward_begin;
+    if (op.parent != kNone) continue;
+    const bool ones = step.NameOf(op) == "aten::ones_like";
+    left = ones ? std::min(op.begin, scaled) : backward_begin;
+    scaled = ScalesALoss(step, op) ? std::min(op.begin, scaled) : kForever;
   }
   return left - kLeft;
 }
