@@ -10,12 +10,16 @@ namespace {
 
 using model::kNone;
 
+// What a node unpacks lies in variables of its function, which go when that returns: before the engine
+// converts what came out of it, and lets go of what it was given.
+constexpr Position kUnpacked = 0.2;
+
 LastUses Find(const Step& step) {
   LastUses uses;
   uses.work_end.resize(step.nodes.size(), kBefore);
   for (const Op& op : step.ops) {
     if (op.node != kNone && op.parent == kNone && op.end < kForever && op.name == step.nodes[op.node].name)
-      uses.work_end[op.node] = op.end;
+      uses.work_end[op.node] = op.end - kUnpacked;
   }
   for (const StepBlock& block : step.blocks) uses.of_block.push_back(block.last_use);
   uses.held = uses.of_block;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Automatic mixed precision: torch.autocast around forward and loss, in float16 with a GradScaler.
+#include <algorithm>
+#include <utility>
+
 #include "profiler/whatif/forward_parts.h"
 #include "profiler/whatif/lever.h"
 #include "profiler/whatif/precision.h"
@@ -8,9 +11,37 @@ namespace vramscope::whatif {
 namespace {
 
 using classify::Category;
+using model::kNone;
 
 constexpr Position kHair = 1e-6;
+constexpr Position kBeforeSeed = 0.25;  // autocast has been left by then
 constexpr uint64_t kScalar = 4;
+
+// loss.backward() makes a gradient of ones before it begins.
+const Op* SeedOf(const Step& step, Position backward_begin) {
+  const Op* last = nullptr;
+  for (const Op& op : step.ops) {
+    if (op.begin >= backward_begin) break;
+    if (op.parent == kNone) last = &op;
+  }
+  return last != nullptr && step.NameOf(*last) == "aten::ones_like" ? last : nullptr;
+}
+
+Position FirstOpBehind(const Step& step, Position at) {
+  const auto op =
+      std::partition_point(step.ops.begin(), step.ops.end(), [&](const Op& one) { return one.begin < at; });
+  return op == step.ops.end() ? step.length : op->begin;
+}
+
+Position FirstNodeEnd(const Step& step, const Window& backward) {
+  Position begin = kForever, end = backward.end;
+  for (const Node& node : step.nodes) {
+    if (node.begin < backward.begin || node.begin >= begin) continue;
+    begin = node.begin;
+    end = std::min(node.end, backward.end);
+  }
+  return end;
+}
 
 class Amp final : public Lever {
  public:
@@ -59,7 +90,8 @@ class Amp final : public Lever {
 
  private:
   // torch/amp/grad_scaler.py: the scale and its growth counter for good, the scaled loss until backward is
-  // done, and while gradients are unscaled, one flag and the inverse of the scale.
+  // done, its gradient until the next node has run, and while gradients are unscaled, one flag and the
+  // inverse of the scale. A loss that has no name is gone once it was scaled.
   static void AddScaler(const Step& step, Scene& scene) {
     const auto add = [&](Position begin, Position end, Birth birth) {
       Block block;
@@ -71,16 +103,31 @@ class Amp final : public Lever {
       if (!step.trained.empty()) block.stream = step.blocks[step.trained.front()].stream;
       scene.blocks.push_back(block);
     };
-    const Position first = scene.backward.front().begin - kHair;
-    add(first - 2 * kHair, kForever, Birth::kOnce);
-    add(first - kHair, kForever, Birth::kOnce);
-    for (const Window& backward : scene.backward)
-      add(backward.begin - kHair, backward.end + kHair, Birth::kEachStep);
+    bool first = true;
+    for (const Window& backward : scene.backward) {
+      const Op* const seed = SeedOf(step, backward.begin);
+      const Position scaled = (seed == nullptr ? backward.begin : seed->begin) - kBeforeSeed;
+      if (first) add(scaled - 2 * kHair, kForever, Birth::kOnce);
+      if (std::exchange(first, false)) add(scaled - kHair, kForever, Birth::kOnce);
+      add(scaled, backward.end + kHair, Birth::kEachStep);
+      add(backward.begin + kHair, FirstNodeEnd(step, backward), Birth::kEachStep);
+      if (seed == nullptr || seed->input_count == 0) continue;
+      const uint32_t loss = step.operands[seed->first_input].block;
+      const Position behind = FirstOpBehind(step, backward.end);
+      for (Block& block : scene.blocks) {
+        if (block.origin == loss && loss != kNone && backward.begin < block.end && block.end < behind)
+          block.end = scaled + kHair;
+      }
+    }
     for (const Window& optimizer : scene.optimizer) {
       const Position unscaled =
           (LastEnd(scene.backward, scene.optimizer, optimizer.begin) + optimizer.begin) / 2;
-      add(unscaled, optimizer.end + kHair, Birth::kEachStep);
-      add(unscaled + kHair, unscaled + 2 * kHair, Birth::kEachStep);
+      // scale.double().reciprocal().float(); where gradients were found to be infinite, and both on the
+      // device of the gradients, of which one stays until update().
+      constexpr std::pair<int, int> kTemporary[] = {{0, 2}, {1, 4}, {3, 9}, {5, 10}, {7, 8}};
+      for (const auto& [begin, end] : kTemporary)
+        add(unscaled + begin * kHair, unscaled + end * kHair, Birth::kEachStep);
+      add(unscaled + 6 * kHair, optimizer.end + kHair, Birth::kEachStep);
     }
   }
 };

@@ -232,11 +232,12 @@ class Retyped {
                        operand);
     }
     if (!out_of_place) versions_.Written(result, op.end);
-    // A copy that nobody shares is added to where it is.
-    const Operand& buffered = Inputs(op)[0];
-    if (out_of_place && IsFloat(buffered) && versions_.IsCopy(buffered.block) &&
-        consumers_.Next(buffered.block, op.end) == kNone)
-      versions_.Alias(result, buffered.block);
+    // What nobody shares is added to where it is: a copy, or what all others have copies of.
+    const uint32_t to = Inputs(op)[0].block;
+    if (out_of_place && IsFloat(Inputs(op)[0]) &&
+        (versions_.IsCopy(to) ? consumers_.Next(to, op.end) == kNone
+                              : consumers_.WantCopies(to, op.end, versions_.TypeOf(to), expected_)))
+      versions_.Alias(result, to);
   }
 
   void Save(uint32_t index) {

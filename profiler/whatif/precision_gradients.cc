@@ -45,15 +45,22 @@ Position GradientMoments::OfArgument(uint32_t block) const {
 }
 
 uint32_t GradientMoments::ArgumentOf(uint32_t block, uint32_t call) const {
-  uint32_t place = 0;
+  const uint64_t bytes = step_.blocks[block].requested;
+  // Of gradients of one size, which are made in the order of the arguments, it is the one behind so many.
+  uint32_t before = 0;
+  for (uint32_t other = block; other-- > 0 && CallOf(other) == call;) {
+    if (step_.blocks[other].requested == bytes) ++before;
+  }
+  uint32_t place = 0, last = 0;
   for (const Operand& operand : InputsOf(step_, step_.ops[call])) {
-    uint64_t bytes = BytesOf(kFloatType);
+    uint64_t whole = BytesOf(kFloatType);
     for (uint32_t i = 0; i < step_.Rank(operand.shape); ++i)
-      bytes *= static_cast<uint64_t>(step_.Dims(operand.shape)[i]);
-    if (bytes == step_.blocks[block].requested) return place;
+      whole *= static_cast<uint64_t>(step_.Dims(operand.shape)[i]);
+    if (whole == bytes) last = place;
+    if (whole == bytes && before-- == 0) return place;
     ++place;
   }
-  return 0;
+  return last;
 }
 
 Position GradientMoments::OfAdded(const Operand& gradient, Position add, uint32_t node) const {
@@ -80,7 +87,7 @@ Position GradientMoments::ProducedBefore(uint32_t block, Position add) const {
   uint32_t op = step_.blocks[block].op;
   while (op != kNone && step_.ops[op].parent != kNone) op = step_.ops[op].parent;
   if (op == kNone || step_.ops[op].end >= add) return add - kStride;
-  return step_.ops[op].end + kStride;
+  return step_.ops[op].end - kStride;
 }
 
 }  // namespace vramscope::whatif

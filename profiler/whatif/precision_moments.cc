@@ -38,6 +38,19 @@ Position Consumers::HandedOn(uint32_t block, Position at) const {
   return last;
 }
 
+bool Consumers::WantCopies(uint32_t block, Position behind, uint8_t type,
+                           const std::vector<uint8_t>& wanted) const {
+  const auto found = nodes_.find(block);
+  if (found == nodes_.end()) return false;
+  bool any = false;
+  for (const auto& [at, node] : found->second) {
+    if (at <= behind) continue;
+    if (wanted[node] == type) return false;
+    any = true;
+  }
+  return any;
+}
+
 uint32_t Consumers::Next(uint32_t block, Position behind) const {
   const auto found = nodes_.find(block);
   if (found == nodes_.end()) return kNone;

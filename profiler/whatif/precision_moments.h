@@ -31,6 +31,10 @@ class Consumers {
   // When the last node before `at` that hands on what it is given, as that of an addition does, had done so
   // with the block; kBefore when none did.
   [[nodiscard]] Position HandedOn(uint32_t block, Position at) const;
+  // Whether nodes begin after `behind` that are given it, and all want it converted from `type`: none of them
+  // holds it itself. `wanted`: by node.
+  [[nodiscard]] bool WantCopies(uint32_t block, Position behind, uint8_t type,
+                                const std::vector<uint8_t>& wanted) const;
   // The first that begins after `behind`; kNone when there is none.
   [[nodiscard]] uint32_t Next(uint32_t block, Position behind) const;
 
