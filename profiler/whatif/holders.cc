@@ -44,6 +44,8 @@ Holders::Holders(const Step& step)
       given_up_(step.blocks.size(), kBefore),
       makes_(step.ops.size(), false) {
   for (const Held& held : step.held) {
+    // Behind that the variable holds the copy.
+    if (step.modules[held.call].begin > step.blocks[held.block].replaced) continue;
     held_[held.block].push_back(held.call);
     const uint32_t function = step.modules[held.call].parent;
     const Position returned = held.to_end && function != kNone ? step.modules[function].end : kForever;

@@ -21,7 +21,10 @@ LastUses Find(const Step& step) {
     if (op.node != kNone && op.parent == kNone && op.end < kForever && op.name == step.nodes[op.node].name)
       uses.work_end[op.node] = op.end - kUnpacked;
   }
-  for (const StepBlock& block : step.blocks) uses.of_block.push_back(block.last_use);
+  // What is copied by a name's new value is used by that.
+  for (const StepBlock& block : step.blocks)
+    uses.of_block.push_back(block.replaced < kForever ? std::max(block.replaced, block.last_use)
+                                                      : block.last_use);
   uses.held = uses.of_block;
   const Holders holders(step);
   for (const Operand& operand : step.operands) {
