@@ -191,18 +191,15 @@ class Retyped {
     }
     if (versions_.TypeOf(block) == wanted) return;
     const Position before = step_.nodes[node].begin;
-    const Position at =
-        moments_.ByANode(block) || Converted(node)
-            ? std::min(before - kBeforeNode, versions_.IsCopy(block) ? kForever : moments_.OfArgument(block))
-            : std::max(moments_.ProducedBefore(block, before), consumers_.HandedOn(block, before) + kStride);
+    const Position behind = versions_.IsCopy(block) ? kForever : moments_.OfArgument(block);
+    if (behind < kForever)
+      return versions_.CastByNode(block, wanted, std::min(behind, before - kBeforeNode), gradient);
+    Position at = before - kBeforeNode;
+    if (versions_.IsUnseen(block))
+      at = moments_.MadeBefore(gradient, before);
+    else if (!moments_.ByANode(block) && !versions_.HaveWiderCopy(Outputs(step_.ops[step_.nodes[node].op])))
+      at = std::max(moments_.ProducedBefore(block, before), consumers_.HandedOn(block, before) + kStride);
     versions_.Cast(block, wanted, at, kNone, gradient);
-  }
-
-  // Whether the program itself made what the node's operator returned wider: a node converts its gradient.
-  [[nodiscard]] bool Converted(uint32_t node) const {
-    const std::span<const Operand> results = Outputs(step_.ops[step_.nodes[node].op]);
-    return std::any_of(results.begin(), results.end(),
-                       [&](const Operand& result) { return versions_.HasWiderCopy(result.block); });
   }
 
   // Of a parameter that is used several times autocast keeps one copy, so that one node converts its

@@ -44,6 +44,19 @@ Position GradientMoments::OfArgument(uint32_t block) const {
   return call == kNone || !converts_[call] ? kForever : BehindCall(block);
 }
 
+Position GradientMoments::MadeBefore(const Operand& gradient, Position before) const {
+  Position made = before;
+  for (const Operand& operand : step_.operands) {
+    uint32_t op = operand.op;
+    if (operand.block != gradient.block || operand.tensor != gradient.tensor ||
+        (operand.flags & trace::kTensorIsOutput) == 0 || step_.ops[op].end > before)
+      continue;
+    while (step_.ops[op].parent != kNone) op = step_.ops[op].parent;
+    made = std::min(step_.ops[op].end, before);
+  }
+  return made - kStride;
+}
+
 uint32_t GradientMoments::ArgumentOf(uint32_t block, uint32_t call) const {
   const uint64_t bytes = step_.blocks[block].requested;
   // Of gradients of one size, which are made in the order of the arguments, it is the one behind so many.

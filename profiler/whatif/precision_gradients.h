@@ -33,6 +33,8 @@ class GradientMoments {
   [[nodiscard]] Position BehindCall(uint32_t block) const;
   // The same, where the call converted what it was given; else kForever.
   [[nodiscard]] Position OfArgument(uint32_t block) const;
+  // When the node that made the tensor, as a part of a block, hands it on: the engine converts it then.
+  [[nodiscard]] Position MadeBefore(const Operand& gradient, Position before) const;
   // Whether what went into the call of forward, whose node made the gradient, was converted, so that a node
   // of autograd converts the gradient.
   [[nodiscard]] bool ByANode(uint32_t block) const;

@@ -67,6 +67,7 @@ Versions::Versions(const Step& step, uint8_t first)
   cached_.resize(recorded_, kNone);
   copies_.resize(recorded_);
   settled_.resize(recorded_, false);
+  unseen_.resize(recorded_, false);
   for (const Window& part : forward_) left_.push_back(LeftBefore(step, part.end));
   std::vector<bool> floats(recorded_, first == kFloatType);
   for (const Operand& operand : step.operands) {
@@ -101,10 +102,12 @@ uint8_t Versions::FirstOf(std::span<const Operand> operands, uint8_t otherwise) 
   return otherwise;
 }
 
-bool Versions::HasWiderCopy(uint32_t block) const {
-  if (block == kNone) return false;
-  return std::any_of(copies_[block].begin(), copies_[block].end(),
-                     [&](uint32_t copy) { return types_[copy] == kFloatType && widened_[copy] != kNone; });
+bool Versions::HaveWiderCopy(std::span<const Operand> operands) const {
+  return std::any_of(operands.begin(), operands.end(), [&](const Operand& operand) {
+    return operand.block != kNone &&
+           std::any_of(copies_[operand.block].begin(), copies_[operand.block].end(),
+                       [&](uint32_t copy) { return types_[copy] == kFloatType && widened_[copy] != kNone; });
+  });
 }
 
 bool Versions::IsLow(uint32_t block) const {
@@ -156,7 +159,7 @@ uint32_t Versions::Add(uint32_t block, uint8_t type, Position at, uint32_t op, u
 
 void Versions::Cast(uint32_t block, uint8_t type, Position at, uint32_t op, const Operand& operand) {
   if (InBackward(at)) {
-    if (types_[block] == type) return SetCurrent(block, block);
+    if (types_[block] == type && !unseen_[block]) return SetCurrent(block, block);
     for (const uint32_t copy : copies_[block]) {
       const Position made = changed_.blocks[copy].begin;
       if (types_[copy] == type && InBackward(made) && made >= written_[block]) return SetCurrent(block, copy);
@@ -169,6 +172,11 @@ void Versions::Cast(uint32_t block, uint8_t type, Position at, uint32_t op, cons
   if (op == kNone) return;
   used_[copy] = step_.ops[op].end - kWithOperator;
   UsedInForward(copy, used_[copy]);
+}
+
+void Versions::CastByNode(uint32_t block, uint8_t type, Position at, const Operand& operand) {
+  Cast(block, type, at, kNone, operand);
+  unseen_[block] = true;
 }
 
 void Versions::Replace(uint32_t block, uint8_t type, Position at, const Operand& operand) {

@@ -39,8 +39,10 @@ class Versions {
   // The operator that did so first.
   [[nodiscard]] uint32_t WidenedBy(uint32_t block) const { return widened_[current_[block]]; }
 
-  // Whether the program itself made a copy of it that is wider; also of no block.
-  [[nodiscard]] bool HasWiderCopy(uint32_t block) const;
+  // Whether the program itself made a copy of one of them that is wider: a node converts its gradient.
+  [[nodiscard]] bool HaveWiderCopy(std::span<const Operand> operands) const;
+  // Whether a node converted it in backward.
+  [[nodiscard]] bool IsUnseen(uint32_t block) const { return unseen_[block]; }
 
   void SetCurrent(uint32_t block, uint32_t version) { current_[block] = version; }
   void Decide(uint32_t block, uint8_t type) { types_[block] = type; }
@@ -65,6 +67,8 @@ class Versions {
   void UseCached(uint32_t block, uint8_t type, Position at, uint32_t op, const Operand& operand);
   // A parameter's gradient, or its part of one that several share, is converted and handed over.
   void CastGradient(uint32_t block, uint8_t type, Position at, const Operand& operand);
+  // A node converts it, so that nothing sees it any more: who wants its type is given a new copy of the copy.
+  void CastByNode(uint32_t block, uint8_t type, Position at, const Operand& operand);
   // The same where it has been converted on the way: by the node of an operator that converted a view of the
   // parameter, as x @ weight.T does.
   void HandOver(uint32_t block);
@@ -103,6 +107,7 @@ class Versions {
   std::vector<uint32_t> cached_;   // by recorded block: autocast's copy, of the last part
   std::vector<Cached> all_cached_;
   std::vector<std::vector<uint32_t>> copies_;  // by recorded block
+  std::vector<bool> unseen_;                   // by block of the record: a node converted it
   std::vector<bool> settled_;                  // by version: its end is said
 };
 
