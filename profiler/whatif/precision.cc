@@ -196,7 +196,9 @@ class Retyped {
       return versions_.CastByNode(block, wanted, std::min(behind, before - kBeforeNode), gradient);
     Position at = before - kBeforeNode;
     if (versions_.IsUnseen(block))
-      at = moments_.MadeBefore(gradient, before);
+      at = versions_.AfterCopy(
+          block,
+          std::max(moments_.MadeBefore(gradient, before), consumers_.HandedOn(block, before) + kStride), at);
     else if (!moments_.ByANode(block) && !versions_.HaveWiderCopy(Outputs(step_.ops[step_.nodes[node].op])))
       at = std::max(moments_.ProducedBefore(block, before), consumers_.HandedOn(block, before) + kStride);
     versions_.Cast(block, wanted, at, kNone, gradient);

@@ -43,6 +43,10 @@ class Versions {
   [[nodiscard]] bool HaveWiderCopy(std::span<const Operand> operands) const;
   // Whether a node converted it in backward.
   [[nodiscard]] bool IsUnseen(uint32_t block) const { return unseen_[block]; }
+  // `at`, or where the block's version was not there yet, `otherwise`.
+  [[nodiscard]] Position AfterCopy(uint32_t block, Position at, Position otherwise) const {
+    return at > changed_.blocks[current_[block]].begin ? at : otherwise;
+  }
 
   void SetCurrent(uint32_t block, uint32_t version) { current_[block] = version; }
   void Decide(uint32_t block, uint8_t type) { types_[block] = type; }

@@ -197,8 +197,8 @@ TEST(TurnsTest, AGradScalerScalesEachLossAndUnscalesForEachOptimizer) {
   Scene scaled = plain;
   const Outcome outcome = AmpLever().Apply(gan.step, "fp16", scaled).value();
   EXPECT_THAT(outcome.notes, ElementsAre(HasSubstr("3 backward passes")));
-  // The scale and its counter; three losses; three flags and inverses.
-  EXPECT_EQ(scaled.blocks.size(), plain.blocks.size() + 2 + 3 + 2 * 3);
+  // The scale and its counter; three losses with their gradients; what three optimizers unscale with.
+  EXPECT_EQ(scaled.blocks.size(), plain.blocks.size() + 2 + 2 * 3 + 6 * 3);
 }
 
 TEST(TurnsTest, InSixteenBitsBothNetworksAreHalf) {
