@@ -21,8 +21,8 @@ Position GradientMoments::OfLeaf(const Operand& gradient, Position recorded) con
   for (const Window& backward : step_.backward) {
     if (backward.begin > done && backward.begin < next) return recorded;
   }
-  const Position share = step_.Rank(gradient.shape) > 1 ? 0.5 : 0.25;
-  return next >= kForever ? recorded : next - kBeforeNode * share;
+  if (next >= kForever) return recorded;
+  return std::min(done + kStride * (1 + ArgumentOf(gradient.block, call)), next - kBeforeNode / 4);
 }
 
 Position GradientMoments::NodesEnd(uint32_t call, Position from) const {

@@ -21,9 +21,9 @@ class GradientMoments {
   // A call of forward converts what it is given, other than parameters.
   void Converts(uint32_t call) { converts_[call] = true; }
 
-  // A gradient of a parameter is converted behind all nodes of the operator that converted the parameter, and
-  // behind the gradient of what that operator was given: weights before biases. `recorded`: when it was taken
-  // over, should there be no such operator.
+  // A gradient of a parameter is converted behind all nodes of the operator that converted the parameter, in
+  // the order of its arguments: that of what a linear layer is given, of its weight, of its bias. `recorded`:
+  // when it was taken over, should there be no such operator.
   [[nodiscard]] Position OfLeaf(const Operand& gradient, Position recorded) const;
   // Where one of two gradients that are added at `add` for `node` is converted: by a node, or as soon as it
   // is ready. Those of a parameter that is used twice, where each of them is ready.
