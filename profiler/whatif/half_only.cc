@@ -13,6 +13,7 @@ using classify::Category;
 using model::kNone;
 
 constexpr uint8_t kBoolType = 11;  // c10::ScalarType
+constexpr std::string_view kFloatName = "torch.float32";
 
 struct Clamp {
   uint32_t block = kNone;
@@ -20,6 +21,12 @@ struct Clamp {
   uint32_t node = kNone;  // that is given the tensor's gradient
   Operand made;           // the tensor
   Operand gradient;
+};
+
+// softmax(x, dim=-1), which would have been softmax(x, dim=-1, dtype=torch.float32).to(torch.float16).
+struct Softmax {
+  uint32_t op = kNone;
+  Operand made;
 };
 
 class Finder {
@@ -31,7 +38,18 @@ class Finder {
     }
   }
 
-  [[nodiscard]] std::optional<Clamp> Of(const TypeBranch& fact) const {
+  [[nodiscard]] std::optional<Softmax> SoftmaxOf(const TypeBranch& fact, const std::vector<bool>& low) const {
+    uint32_t i = step_.blocks[fact.block].op;
+    while (i != kNone && step_.ops[i].parent != kNone) i = step_.ops[i].parent;
+    if (i == kNone || step_.NameOf(step_.ops[i]) != "aten::softmax") return std::nullopt;
+    const Operand* const made = ResultIn(step_.ops[i], fact.block);
+    const std::span<const Operand> given = InputsOf(step_, step_.ops[i]);
+    if (made == nullptr || given.empty() || given[0].block == kNone || !low[given[0].block])
+      return std::nullopt;
+    return Softmax{i, *made};
+  }
+
+  [[nodiscard]] std::optional<Clamp> ClampOf(const TypeBranch& fact) const {
     for (uint32_t i = step_.blocks[fact.block].op; i != kNone; i = step_.ops[i].parent) {
       const Operand* const made = ResultIn(step_.ops[i], fact.block);
       const uint32_t node = made == nullptr ? kNone : NodeOf(i);
@@ -60,19 +78,36 @@ class Finder {
   std::vector<uint32_t> given_;  // by node: the operand that is its first gradient
 };
 
-std::vector<Position> Places(const Step& step, const std::vector<Clamp>& clamps) {
+struct Found {
+  std::vector<Clamp> clamps;
+  std::vector<Softmax> softmaxes;
+};
+
+std::vector<Position> Places(const Step& step, const Found& found) {
   std::vector<Position> places;
-  for (const Clamp& clamp : clamps) {
+  for (const Softmax& softmax : found.softmaxes) places.push_back(step.ops[softmax.op].end);
+  for (const Clamp& clamp : found.clamps) {
     places.push_back(clamp.at);
     places.push_back(step.nodes[clamp.node].begin - 1);
   }
   return places;
 }
 
-class Clamper {
+class Writer {
  public:
-  Clamper(const Step& step, const std::vector<Clamp>& clamps)
-      : recorded_(step), into_(step, Places(step, clamps)) {}
+  Writer(const Step& step, const Found& found) : recorded_(step), into_(step, Places(step, found)) {}
+
+  // As a recording has it in which the program says so for float32 too: both calls name a type, and the
+  // second one returns what it is given.
+  void Add(const Softmax& softmax) {
+    Room room = into_.RoomBehind(recorded_.ops[softmax.op].end);
+    const uint32_t name = into_.Text(kFloatName);
+    into_.step().ops[softmax.op].dtype = name;
+    const Operand made = Like(softmax.made, softmax.made.block);
+    const uint32_t back = into_.Begin("aten::to", kNone, kNone, room.Tick(), {made});
+    into_.step().ops[back].dtype = name;
+    into_.End(back, room.Tick(), {made});
+  }
 
   void Add(const Clamp& clamp) {
     const uint32_t block = clamp.block;
@@ -174,19 +209,36 @@ class Clamper {
 
 }  // namespace
 
-Step WithHalfOnly(const Step& step, const std::vector<bool>& low) {
+Step WithHalfOnly(const Step& step, const std::vector<bool>& low, uint8_t type) {
   const Finder finder(step);
-  std::vector<Clamp> clamps;
+  Found found;
   for (const TypeBranch& fact : step.half_only) {
-    const bool again = std::any_of(clamps.begin(), clamps.end(),
+    if (fact.bfloat16 != (type == kBfloat16Type)) continue;
+    if (fact.form == TypeBranch::Form::kSoftmax) {
+      if (const auto softmax = finder.SoftmaxOf(fact, low)) found.softmaxes.push_back(*softmax);
+      continue;
+    }
+    const bool again = std::any_of(found.clamps.begin(), found.clamps.end(),
                                    [&](const Clamp& other) { return other.block == fact.block; });
-    const auto clamp = low[fact.block] && !again ? finder.Of(fact) : std::nullopt;
-    if (clamp) clamps.push_back(*clamp);
+    const auto clamp = low[fact.block] && !again ? finder.ClampOf(fact) : std::nullopt;
+    if (clamp) found.clamps.push_back(*clamp);
   }
-  if (clamps.empty()) return step;
-  Clamper clamper(step, clamps);
-  for (const Clamp& clamp : clamps) clamper.Add(clamp);
-  return std::move(clamper).Finish();
+  if (found.clamps.empty() && found.softmaxes.empty()) return step;
+  Writer writer(step, found);
+  for (const Clamp& clamp : found.clamps) writer.Add(clamp);
+  for (const Softmax& softmax : found.softmaxes) writer.Add(softmax);
+  return std::move(writer).Finish();
+}
+
+Step InLowWithHalfOnly(const Step& step, uint8_t type, Step (*retype)(const Step&, uint8_t)) {
+  Step changed = retype(step, type);
+  const bool asked = std::any_of(step.half_only.begin(), step.half_only.end(), [&](const TypeBranch& fact) {
+    return fact.bfloat16 == (type == kBfloat16Type);
+  });
+  if (!asked) return changed;
+  std::vector<bool> low(step.blocks.size());
+  for (uint32_t i = 0; i < low.size(); ++i) low[i] = changed.blocks[i].requested < step.blocks[i].requested;
+  return retype(WithHalfOnly(step, low, type), type);
 }
 
 }  // namespace vramscope::whatif

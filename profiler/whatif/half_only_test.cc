@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A clamp that a program makes in float16 alone, in a step put together by hand. Oracle: clamp and
-// clamp_backward of PyTorch (aten/src/ATen/native, torch/csrc/autograd/FunctionsManual.cpp).
+// What a program does in float16 alone, in a step put together by hand. Oracle: clamp and clamp_backward of
+// PyTorch (aten/src/ATen/native, torch/csrc/autograd/FunctionsManual.cpp), and how a recording has
+// softmax(x, dtype=torch.float32).to(torch.float16) of a program that says so for every type.
 #include "profiler/whatif/half_only.h"
 
 #include <gtest/gtest.h>
@@ -98,6 +99,30 @@ TEST_F(HalfOnlyTest, ItsNodeMakesAGradientOfItsOwnAndTwoMasksOfABytePerElement) 
   EXPECT_EQ(changed.Recorded(own.end), 152) << "gone when that of y went";
   EXPECT_EQ(changed.Recorded(changed.blocks[gy_].end), 149);
   EXPECT_LT(own.begin, changed.blocks[gy_].end) << "both are there";
+}
+
+TEST_F(HalfOnlyTest, SoftmaxIsAskedForFloat32AndWhatItReturnsConvertedBack) {
+  step_.ops[0].name = Text("aten::softmax");
+  step_.half_only = {{y_, 30, TypeBranch::Form::kSoftmax}};
+  const whatif::Step changed = Clamped();
+  const Op& softmax = Named(changed, "aten::softmax");
+  const Op& back = Named(changed, "aten::to");
+  EXPECT_EQ(changed.Text(softmax.dtype), "torch.float32");
+  EXPECT_NE(back.dtype, 0u);
+  EXPECT_EQ(InputsOf(changed, back)[0].block, y_);
+  EXPECT_EQ(OutputsOf(changed, back)[0].block, y_);
+  EXPECT_GT(back.begin, softmax.end);
+  EXPECT_LT(back.end, changed.ops[2].begin) << "before the operator behind it";
+  EXPECT_EQ(changed.blocks.size(), step_.blocks.size());
+}
+
+TEST_F(HalfOnlyTest, SoftmaxOfWhatIsNotIn16BitsAndWhatSoftmaxDidNotMakeAreLeftAlone) {
+  step_.half_only = {{y_, 30, TypeBranch::Form::kSoftmax}};
+  EXPECT_EQ(Clamped().ops.size(), step_.ops.size()) << "made by another operator";
+  step_.ops[0].name = Text("aten::softmax");
+  std::vector<bool> low(step_.blocks.size(), true);
+  low[x_] = false;
+  EXPECT_EQ(WithHalfOnly(step_, low).ops.size(), step_.ops.size());
 }
 
 TEST_F(HalfOnlyTest, NothingIsDoneToWhatIsNotIn16BitsOrGetsNoGradient) {

@@ -33,6 +33,7 @@ struct Outcome {
   std::string time_basis;  // where that comes from; "" = no statement about time
   std::string code;        // the lines to write, for PyTorch
   std::vector<std::string> notes;
+  bool unsure = false;  // it rests on what the recording does not say: the worst published errors are added
 };
 
 class Lever {

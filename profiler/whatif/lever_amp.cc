@@ -4,8 +4,10 @@
 #include <utility>
 
 #include "profiler/whatif/forward_parts.h"
+#include "profiler/whatif/half_only.h"
 #include "profiler/whatif/lever.h"
 #include "profiler/whatif/precision.h"
+#include "profiler/whatif/type_branches.h"
 
 namespace vramscope::whatif {
 namespace {
@@ -56,7 +58,9 @@ class Amp final : public Lever {
 
   // fp16 takes what bf16 takes and the scale of its loss beside it.
   std::vector<std::string> Settings(const Step& step) const override {
-    if (!WhyNotRetyped(step, "mixed precision").empty()) return {};
+    const bool unsure = std::any_of(step.other_branches.begin(), step.other_branches.end(),
+                                    [](const OtherBranch& branch) { return branch.type != kHalfType; });
+    if (unsure || !WhyNotRetyped(step, "mixed precision").empty()) return {};
     return {"bf16"};
   }
 
@@ -64,13 +68,19 @@ class Amp final : public Lever {
     if (value != "bf16" && value != "fp16")
       return Error{"--amp is bf16 or fp16, not \"" + std::string(value) + "\"."};
     if (const auto reason = WhyNotRetyped(step, "mixed precision"); !reason.empty()) return Error{reason};
-    return UnderAutocast(step, value == "bf16" ? kBfloat16Type : kHalfType);
+    if (const auto op = FasterWay(step); !op.empty())
+      return Error{"the step ran " + op +
+                   ", which PyTorch does not do under autocast: record it after "
+                   "torch.backends.mha.set_fastpath_enabled(False)."};
+    const uint8_t type = value == "bf16" ? kBfloat16Type : kHalfType;
+    return KnownBranches(step, InLowWithHalfOnly(step, type, UnderAutocast), type);
   }
 
   Result<Outcome> Apply(const Step& step, std::string_view value, Scene& scene) const override {
     const bool scaled = value == "fp16" && !step.OnlyForward();
     if (scaled) AddScaler(step, scene);
     Outcome outcome;
+    TellOtherBranches(step, outcome);
     outcome.code = std::string("with torch.autocast(\"cuda\", dtype=torch.") +
                    (value == "fp16" ? "float16" : "bfloat16") + "):\n    ";
     if (step.OnlyForward()) {
@@ -89,6 +99,16 @@ class Amp final : public Lever {
   }
 
  private:
+  // Of attention and encoder layers without gradients (torch/nn/modules/activation.py and transformer.py).
+  static std::string FasterWay(const Step& step) {
+    for (const Op& op : step.ops) {
+      const std::string_view name = step.NameOf(op);
+      if (name == "aten::_native_multi_head_attention" || name == "aten::_transformer_encoder_layer_fwd")
+        return std::string(name);
+    }
+    return "";
+  }
+
   // torch/amp/grad_scaler.py: the scale and its growth counter for good, the scaled loss until backward is
   // done, its gradient until the next node has run, and while gradients are unscaled, one flag and the
   // inverse of the scale. A loss that has no name is gone once it was scaled.

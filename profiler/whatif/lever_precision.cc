@@ -7,6 +7,7 @@
 #include "profiler/whatif/half_only.h"
 #include "profiler/whatif/lever.h"
 #include "profiler/whatif/precision.h"
+#include "profiler/whatif/type_branches.h"
 
 namespace vramscope::whatif {
 namespace {
@@ -28,29 +29,25 @@ class Precision final : public Lever {
     if (value != "bf16" && value != "fp16")
       return Error{"--precision is bf16 or fp16, not \"" + std::string(value) + "\"."};
     if (const auto reason = WhyNotRetyped(step, "training in 16 bits"); !reason.empty()) return Error{reason};
-    if (value == "bf16") return AllInLow(step, kBfloat16Type);
-    Step low = AllInLow(step, kHalfType);
-    if (step.half_only.empty()) return low;
-    std::vector<bool> is_low(step.blocks.size());
-    for (uint32_t i = 0; i < is_low.size(); ++i)
-      is_low[i] = low.blocks[i].requested < step.blocks[i].requested;
-    return AllInLow(WithHalfOnly(step, is_low), kHalfType);
+    const uint8_t type = value == "bf16" ? kBfloat16Type : kHalfType;
+    return KnownBranches(step, InLowWithHalfOnly(step, type, AllInLow), type);
   }
 
   Result<Outcome> Apply(const Step& step, std::string_view value, Scene&) const override {
     const std::string type = value == "bf16" ? "torch.bfloat16" : "torch.float16";
     Outcome outcome;
+    TellOtherBranches(step, outcome);
     outcome.code = "model.to(\"cuda\", " + type + ")" +
                    (step.OnlyForward() ? "" : "    # before its optimizer is made") +
                    "\nx = x.to(\"cuda\", " + type + ")    # float inputs";
     if (step.OnlyForward()) return outcome;
     if (value == "fp16") {
+      if (!step.half_only.empty())
+        outcome.notes.push_back(
+            "the program clamps tensors or computes softmax in float32 with float16 alone, in " +
+            std::to_string(step.half_only.size()) + " places: taken into account");
       outcome.notes.push_back(
-          step.half_only.empty()
-              ? "what a program does in float16 alone is not in the recording"
-              : "the program clamps tensors in float16 alone, in " + std::to_string(step.half_only.size()) +
-                    " places: taken into account; what else it does in that type alone is not in the "
-                    "recording");
+          "what its functions outside of forward do in float16 alone is not in the recording");
     }
     outcome.notes.push_back(value == "bf16"
                                 ? "bfloat16 has 8 bits of precision: small updates of weights round away"

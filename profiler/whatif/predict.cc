@@ -195,7 +195,10 @@ Result<Prediction> Predictor::Judge(Changed changed, UseOverStep* over_step) con
     if (lever.asked.lever == BatchLever().info().name)
       TellWhyBatchSavesNothing(baseline_.use, *after, lever.outcome);
   }
-  for (const Applied& lever : changed.levers) applied.push_back(lever.asked.lever + "=" + lever.asked.value);
+  for (const Applied& lever : changed.levers) {
+    applied.push_back(lever.asked.lever + "=" + lever.asked.value);
+    if (lever.outcome.unsure) applied.emplace_back(kBranchesOnTypes);
+  }
   prediction.band = BandOf(applied);
   prediction.levers = std::move(changed.levers);
   prediction.refused = std::move(changed.refused);

@@ -63,6 +63,9 @@ struct ErrorBand {
   }
 };
 
+// Stands among changes for branches on types that a lever knows nothing of: a change that was not measured.
+inline constexpr std::string_view kBranchesOnTypes = "branches on types";
+
 // The confidence of the bounds, each way.
 inline constexpr double kBandConfidence = 0.99;
 

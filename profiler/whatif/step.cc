@@ -7,6 +7,7 @@
 
 #include "profiler/whatif/recorded_steps.h"
 #include "profiler/whatif/saved_share.h"
+#include "profiler/whatif/type_branches.h"
 
 namespace vramscope::whatif {
 namespace {
@@ -162,7 +163,10 @@ class Reader {
     NoteBytes(block, event.field[trace::label::kBytes]);
     const auto role = static_cast<trace::Role>(event.field[trace::label::kRole]);
     if (role == trace::Role::kHeld || role == trace::Role::kHeldToEnd) return AddHeld(block, event, role == trace::Role::kHeldToEnd);
-    if (role == trace::Role::kTypeBranch) return AddTypeBranch(block, event);
+    if (role == trace::Role::kTypeBranch) {
+      if (Inside()) AddTypeBranch(step_, {block, Now()}, run_.Text(static_cast<uint32_t>(event.field[trace::label::kName])));
+      return;
+    }
     if (role == trace::Role::kWorkspace) step_.blocks[block].workspace = true;
     const auto source = event.field[trace::label::kSource];
     if (!Inside() || source != static_cast<uint64_t>(trace::LabelSource::kAccumulateGrad)) return;
@@ -175,12 +179,6 @@ class Reader {
     const std::vector<uint32_t>& calls = threads_[event.thread].modules;
     const auto name = static_cast<uint32_t>(event.field[trace::label::kName]);
     if (Inside() && !calls.empty()) step_.held.push_back({block, calls.back(), name, to_end});
-  }
-
-  void AddTypeBranch(uint32_t block, const Event& event) {
-    const std::string_view what = run_.Text(static_cast<uint32_t>(event.field[trace::label::kName]));
-    if (Inside() && what == "clamp") step_.half_only.push_back({block, Now()});
-    if (Inside() && what == "to parameter") step_.to_parameter.push_back({block, Now()});
   }
 
   void AddDeepEvent(const Event& event) {

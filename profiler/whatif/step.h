@@ -123,10 +123,25 @@ struct Held {
   bool to_end = false;           // nothing gives the variable another block before its function returns
 };
 
-// The program asked for the type of a block's tensor here, and did nothing with it, as it was float32.
+// The program asked for the type of a block's tensor before, and would have done otherwise with another one.
 struct TypeBranch {
+  enum class Form : uint8_t {
+    kClamp,        // a new one, clamped
+    kToParameter,  // a new one, of its parameters' type
+    kSoftmax       // what softmax returned would have been computed in float32 and converted back
+  };
   uint32_t block = model::kNone;
   Position at = 0;
+  Form form = Form::kClamp;
+  bool bfloat16 = false;  // that is the other type; else float16
+};
+
+// A branch that does something else with a type of 16 bits, or under autocast, and whose form is not known.
+struct OtherBranch {
+  uint32_t block = model::kNone;  // of the tensor that it asks
+  uint8_t type = 0;               // that it asks for: c10::ScalarType; 0: whether autocast is on
+  bool sure = false;              // it was passed, and does something with tensors
+  std::string where;              // "Gate.forward, model.py:217"
 };
 
 struct Window {
@@ -188,8 +203,9 @@ class Step {
   std::vector<Saved> saved;
   std::vector<ModuleCall> modules;
   std::vector<Held> held;  // in the order of the calls; empty: not recorded
-  std::vector<TypeBranch> half_only;     // float16 would have been clamped to a new one
+  std::vector<TypeBranch> half_only;     // what is done with 16 bits alone
   std::vector<TypeBranch> to_parameter;  // what is not in float32, as its parameters are, would have been converted
+  std::vector<OtherBranch> other_branches;
   std::vector<Window> backward;
   std::vector<Window> optimizer;
   std::vector<Window> zero_grad;

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a model does with another type alone: told where it is passed in float32, and only where nothing but the type kept it from running."""
 
+import re
 import unittest
-from typing import List
+from typing import Dict, List, Tuple
 
 import harness
 from harness import TYPE_BRANCH, MODULE, needs_torch
@@ -90,28 +91,112 @@ class TypeBranchesTest(unittest.TestCase):
 """
                 self.assertEqual(self.told(program), ["<Converting", "<first", "first>", *told, "<second", "second>", "Converting>"])
 
-    def test_what_leaves_a_choice_is_not_told(self) -> None:
-        bodies = {
-            "asks for more than the type": "if x.dtype == torch.float16 and x.isinf().any():\n                x = torch.clamp(x, -1, 1)",
-            "another tensor by then": "if x.dtype == torch.float16:\n                x = torch.clamp(x, -1, 1)\n            x = x * 2",
-            "another tensor's type": "if x.dtype == torch.float16:\n                y = torch.clamp(x, -1, 1)",
-            "another tensor, perhaps": "if x.dtype == torch.float16:\n                x = torch.clamp(x, -1, 1)\n            if self.wide:\n                x = x * 2",
-            "in a loop": "for _ in range(2):\n                if x.dtype == torch.float16:\n                    x = torch.clamp(x, -1, 1)",
-            "something else": "if x.dtype == torch.float16:\n                x = torch.relu(x)",
-            "otherwise something": "if x.dtype == torch.float16:\n                x = torch.clamp(x, -1, 1)\n            else:\n                pass",
-        }
-        for what, body in bodies.items():
-            with self.subTest(what):
-                program = f"""
-    class Choosing(Net):
-        def forward(self, x):
+    def in_forward(self, bodies: Dict[str, Tuple[str, List[str]]]) -> None:
+        """Of each body the labels, without the file's name: between two calls of modules, in one program."""
+        program = "".join(
+            f"""
+    class Body{i}(Net):
+        def forward(self, x, other=None):
             x = self.first(x)
             {body}
             return self.second(x)
 
-    Choosing()(torch.ones(2, 4))
+    Body{i}()(torch.ones(2, 4))
 """
-                self.assertEqual(self.told(program), ["<Choosing", "<first", "first>", "<second", "second>", "Choosing>"])
+            for i, (body, _) in enumerate(bodies.values())
+        )
+        found: Dict[str, List[str]] = {}
+        for told in self.told(program):
+            if told.startswith("<Body"):
+                inside = found.setdefault(told[1:], [])
+            elif told[0] != "<" and told[-1] != ">":
+                inside.append(re.sub(r": Body\d+.forward, program.py:\d+", "", told))
+        self.assertEqual({what: told for what, (_, told) in bodies.items()}, dict(zip(bodies, found.values())))
+
+    def test_softmax_in_float32_is_told_of_its_result_and_views_of_it(self) -> None:
+        def body(low: str, single: str = "torch.softmax(x, dim=-1)", behind: str = "x") -> str:
+            lines = ("if x.dtype == torch.float16:", f"    x = {low}", "else:", f"    x = {single}", f"y = {behind}", "x = y.view(2, 4)")
+            return "\n            ".join(lines)
+
+        low = "softmax(x, dim=-1, dtype=torch.float32).to(torch.float16)"
+        named = low.replace("torch.float16", "x.dtype")
+        self.in_forward(
+            {
+                "its result": (body("torch." + low), ["softmax 32"]),
+                "a view": (body("torch." + low, behind="x.view(8)"), ["softmax 32"]),
+                "by another name": (body("nn.functional." + named, "nn.functional.softmax(x, dim=-1)"), ["softmax 32"]),
+                "of the tensor": (body("x.softmax(-1, dtype=torch.float32).half()", "x.softmax(-1)"), ["softmax 32"]),
+                "of another dimension": (body("torch." + low, "torch.softmax(x, dim=0)"), ["other in float16 32"]),
+                "what follows from it": (body("torch." + low, behind="x * 2"), ["perhaps in float16 32"]),
+                "not in float32": (body("torch.softmax(x, dim=-1).to(torch.float16)"), ["other in float16 32"]),
+            }
+        )
+
+    def test_what_leaves_a_choice_is_told_as_that(self) -> None:
+        clamp = "if x.dtype == torch.float16:\n                x = torch.clamp(x, -1, 1)"
+        perhaps, other = ["perhaps in float16 32"], ["other in float16 32"]
+        self.in_forward(
+            {
+                "asks whether values are finite too": ("if x.dtype == torch.float16 and x.isinf().any():\n                x = torch.clamp(x, -1, 1)", []),
+                "another tensor by then": (f"{clamp}\n            x = x * 2", perhaps),
+                "another tensor, perhaps": (f"{clamp}\n            if self.wide:\n                x = x * 2", perhaps),
+                "in a loop": ("for _ in range(2):\n                if x.dtype == torch.float16:\n                    x = torch.clamp(x, -1, 1)", perhaps),
+                "another tensor's type": ("if x.dtype == torch.float16:\n                y = torch.clamp(x, -1, 1)", other),
+                "something else": ("if x.dtype == torch.float16:\n                x = torch.relu(x)", other),
+                "otherwise something": (f"{clamp}\n            else:\n                x = torch.relu(x)", other),
+            }
+        )
+
+    def test_of_what_is_not_known_it_is_told_where_it_is_and_for_which_type(self) -> None:
+        work = "\n                x = torch.relu(x)"
+        both = ["other in float16 32", "other in bfloat16 32"]
+        self.in_forward(
+            {
+                "one of two": (f"if x.dtype in (torch.float16, torch.bfloat16):{work}", both),
+                "anything but float32": (f"if not x.dtype == torch.float32:{work}", both),
+                "what is run in float32 alone": (f"if x.dtype is torch.float32:{work}", both),
+                "a variable": (f"kind = x.dtype\n            if kind == torch.bfloat16:{work}", ["other in bfloat16 32"]),
+                "a variable that is a test": (f"low = x.dtype == torch.half\n            if low:{work}", ["other in float16 32"]),
+                "in one line": ("x = torch.relu(x) if x.dtype == torch.float16 else x", ["other in float16 32"]),
+                "autocast": (f"if torch.is_autocast_enabled():{work}", ["other under autocast 32"]),
+                "a parameter's type": (f"if self.second.weight.dtype == torch.float16:{work}", ["other in float16 64"]),
+                "an integer's type": (f"n = x.long()\n            if n.dtype == torch.float16:{work}", []),
+                "no type of these": (f"if x.dtype == torch.float64 or x.dtype == torch.long:{work}", []),
+                "not passed": (f"if self.wide:\n                if x.dtype == torch.float16:\n                    x = torch.relu(x)", []),
+                "not passed, as an argument says": (f"if other is not None:\n                if x.dtype == torch.float16:\n                    x = x * other", []),
+                "false whatever the type is": (f"if x.dtype == torch.float16 and self.wide:{work}", []),
+                "perhaps": (f"if x.dtype == torch.float16 and len(self.first.weight) > 1:{work}", ["perhaps in float16 32"]),
+                "in an arm that was not seen": ("if len(self.wide or ''):\n                x = self.third(x)\n                if x.dtype == torch.float16:\n                    x = torch.relu(x)\n            else:\n                x = self.third(x)", []),
+                "says": ("if x.dtype == torch.float16:\n                print('no')\n                raise ValueError(x)", []),
+                "finds a number": ("low = -1e30\n            if x.dtype == torch.float16:\n                low = torch.finfo(x.dtype).min / 2", []),
+                "other numbers": ("if x.dtype == torch.float16:\n                x = x - 65500 * x\n            else:\n                x = x - 1e30 * x", []),
+                "a switch": ("way = 'slow'\n            if x.dtype == torch.float16:\n                way = 'fast'", ["perhaps in float16 32"]),
+                "clamped in both": ("if x.dtype in (torch.float16, torch.bfloat16):\n                x = x.clamp(-1, 1)", ["clamp 32", "clamp in bfloat16 32"]),
+                "a norm's": ("if self.second.weight.dtype in [torch.float16, torch.bfloat16]:\n                x = x.to(self.second.weight.dtype)", []),
+            }
+        )
+
+    def test_a_forward_that_calls_no_module_is_told_with_what_it_returns(self) -> None:
+        self.assertEqual(
+            self.told("""
+    class Scale(nn.Module):
+        def forward(self, x):
+            if x.dtype == torch.float16:
+                return x.float() * 2
+            return x * 2
+
+    class Late(nn.Module):
+        def forward(self, x):
+            if x.numel() == 0:
+                return x
+            if x.dtype == torch.float16:
+                x = x.float()
+            return x * 2
+
+    Scale()(torch.ones(2, 4)), Late()(torch.ones(2, 4))
+"""),
+            ["<Scale", "other in float16: Scale.forward, program.py:13 32", "Scale>", "<Late", "perhaps in float16: Late.forward, program.py:21 32", "Late>"],
+        )
 
 
 if __name__ == "__main__":

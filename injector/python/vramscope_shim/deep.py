@@ -12,7 +12,7 @@ from typing import Any, Dict, List, Optional
 
 from . import compiler, native, patches
 from .modules import Registry
-from .type_branches import FROM_THE_BEGIN, Forward, TypeBranches
+from .type_branches import Passing, TypeBranches
 from .variables import Variables
 
 HOOK = "python.modules"
@@ -21,13 +21,12 @@ HOOK = "python.modules"
 class Call:
     """Of a module, that has not returned."""
 
-    __slots__ = ("module", "range", "forward", "line")
+    __slots__ = ("module", "range", "passing")
 
-    def __init__(self, module: int, of: native.Range, forward: Optional[Forward]) -> None:
+    def __init__(self, module: int, of: native.Range, passing: Optional[Passing]) -> None:
         self.module = module
         self.range = of
-        self.forward = forward  # that asks for types
-        self.line = FROM_THE_BEGIN  # that it had reached when it last called a module
+        self.passing = passing  # of a forward that asks for types
 
 
 class ModuleRanges:
@@ -73,19 +72,19 @@ class ModuleRanges:
 
     # --- the hooks; they need not ask whether dynamo is tracing: they are gone before it begins
 
-    def _before(self, module: Any, _args: Any) -> None:
+    def _before(self, module: Any, arguments: Any) -> None:
         try:
             calls = self._open_calls()
             around = calls[-1] if calls else None
             if around is None:  # a root: its tree may have been built since
                 self._registry.refresh()
-            elif around.forward is not None:
-                around.line = self._type_branches.tell_before_call(around.forward, around.line, sys._getframe())
+            elif around.passing is not None:
+                around.passing.before_call(sys._getframe())
             path = self._registry.path_of(module)
             found = self._ranges.get(path)
             if found is None:
                 found = self._ranges[path] = native.Range(native.Kind.MODULE, path)
-            calls.append(Call(id(module), found, self._type_branches.of(module)))
+            calls.append(Call(id(module), found, self._type_branches.of(module, arguments)))
             found.begin()
             if around is not None:
                 self._variables.tell(sys._getframe())
@@ -98,8 +97,8 @@ class ModuleRanges:
             for depth in range(len(calls) - 1, -1, -1):
                 call = calls[depth]
                 if call.module == id(module):
-                    if call.forward is not None:
-                        self._type_branches.tell_returned(call.forward, call.line, module, result)
+                    if call.passing is not None:
+                        call.passing.returned(result)
                     self._close(calls, depth)
                     return
         except Exception as error:

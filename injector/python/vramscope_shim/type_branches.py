@@ -8,30 +8,27 @@
 
 Why the source: the test leaves no trace in a run that fails it. It is read only of a forward whose code compares types, and told only where
 what was seen leaves no choice: a branch stands in a block of which another line was reached, between the last call of a module and this one
-(or what forward returns), for a variable that nothing gives another value between. Two forms are understood: the one above, and
-
-    if hidden.dtype != self.narrow.weight.dtype: hidden = hidden.to(self.narrow.weight.dtype)
-
-What else asks for a type is not told.
+(or what forward returns), for a variable that nothing but a view gives another value between, and its form is known (type_forms.py).
+Of other branches that would do something it is told that they are there, and where (other_branches.py): `other in float16: ...` of one that was
+passed, `perhaps in float16: ...` where that is not sure, or where known forms leave a choice.
 """
 
 import ast
 import dis
 import inspect
+import os
+import sys
 import textwrap
-from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Tuple
+from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Set, Tuple
 
 from . import native, storage
+from .other_branches import Other, others
+from .seen_values import Seen, type_name
+from .type_forms import UNTOLD, Form, form_of, gives, viewing
+from .type_tests import AUTOCAST, HALF, Given, given_once
 
-NAMES = ("float16", "half")
-CLAMP, CONVERT = "clamp", "to parameter"
 FROM_THE_BEGIN = 0  # no line is before it
-
-
-class Form(NamedTuple):
-    what: str
-    variable: str
-    parameter: Tuple[str, ...] = ()  # below the module: whose type it gets
+RETURNED = sys.maxsize  # nor behind it
 
 
 class Branch(NamedTuple):
@@ -54,6 +51,10 @@ class Branch(NamedTuple):
 class Forward(NamedTuple):
     code: Any
     branches: Tuple[Branch, ...]
+    others: Tuple[Other, ...]
+    given: Given
+    changed: Dict[str, int]  # its variables: the first line that gives them a value
+    where: str  # "Gate.forward, model.py"
 
 
 class TypeBranches:
@@ -61,78 +62,132 @@ class TypeBranches:
         self._torch = torch
         self._known: Dict[int, Tuple[type, Optional[Forward]]] = {}  # by id: a metaclass may not let a class be hashed
 
-    def of(self, module: Any) -> Optional[Forward]:
+    def of(self, module: Any, arguments: Any) -> Optional["Passing"]:
+        """For a call that begins."""
         kind = type(module)
         known = self._known.get(id(kind))
         if known is None:
             known = self._known[id(kind)] = (kind, _read(kind))
-        return None if known[1] is None or "forward" in module.__dict__ else known[1]
+        return None if known[1] is None or "forward" in module.__dict__ else Passing(self._torch, known[1], module, arguments)
 
-    def tell_before_call(self, forward: Forward, before: int, frame: Any) -> int:
-        """`frame`: below the module's forward, which is about to call another one. The line that it has reached. Whoever asks empties the
-        dictionaries of frames (variables.py)."""
-        while frame is not None and frame.f_code is not forward.code:
+
+class Passing:
+    """One call of a forward that asks for types."""
+
+    def __init__(self, torch: Any, forward: Forward, module: Any, arguments: Any) -> None:
+        self._torch, self._forward, self._module = torch, forward, module
+        self._types: Dict[str, str] = {}  # of its arguments: which of them are held is not to change
+        if forward.others:
+            with storage.untouched():
+                names = zip(forward.code.co_varnames[1 : forward.code.co_argcount], arguments)
+                self._types = {name: type_name(each) for name, each in names if storage.is_tensor(each)}
+        self._lines = [FROM_THE_BEGIN]  # that it had reached when it called modules
+        self._done: Set[int] = set()  # lines of branches that were told, or are known not to be passed
+
+    def before_call(self, frame: Any) -> None:
+        """`frame`: below the module's forward, which is about to call another one. Whoever asks empties the dictionaries of frames
+        (variables.py)."""
+        while frame is not None and frame.f_code is not self._forward.code:
             frame = frame.f_back
         if frame is None:
-            return before
-        now: int = frame.f_lineno
-        module = frame.f_locals.get(forward.code.co_varnames[0])
-        for branch in forward.branches:
-            if branch.passed(before, now, module):
-                self._tell(branch.form, module, frame.f_locals.get(branch.form.variable))
-        return now
+            return
+        before, now, variables = self._lines[-1], frame.f_lineno, frame.f_locals
+        self._lines.append(now)
+        for branch in self._forward.branches:
+            if branch.passed(before, now, self._module):
+                self._tell(branch, variables.get(branch.form.variable))
+        self._tell_others(now, variables, ())
 
-    def tell_returned(self, forward: Forward, before: int, module: Any, result: Any) -> None:
-        for branch in forward.branches:
+    def returned(self, result: Any) -> None:
+        for branch in self._forward.branches:
             line, element = branch.returned[0] if len(branch.returned) == 1 else (0, None)
-            if element is None or not branch.passed(before, line, module):
+            if element is None or not branch.passed(self._lines[-1], line, self._module):
                 continue
             if element < 0:
-                self._tell(branch.form, module, result)
+                self._tell(branch, result)
             elif type(result) is tuple and element < len(result):
-                self._tell(branch.form, module, result[element])
+                self._tell(branch, result[element])
+        self._tell_others(RETURNED, {}, result if type(result) is tuple else (result,))
 
-    def _tell(self, form: Form, module: Any, value: Any) -> None:
+    def _tell(self, branch: Branch, value: Any) -> None:
+        form, module = branch.form, self._module
         for name in form.parameter[:-1]:
             module = module._modules[name]
         asked = (value, module._parameters[form.parameter[-1]]) if form.parameter else (value,)
         if not all(storage.is_tensor(each) for each in asked):
             return
+        self._done.add(branch.first)
         with storage.untouched():
             if any(each.dtype is not self._torch.float32 for each in asked):
                 return
-            for _, part, address, size in storage.places(value):
-                native.label(native.Role.TYPE_BRANCH, native.Source.VARIABLE, address, size, native.intern(form.what), part._cdata)
+            for name in [form.what if low == HALF else f"{form.what} in {low}" for low in form.types] or [form.what]:
+                _label(name, value)
+
+    def _tell_others(self, now: int, variables: Dict[str, Any], results: Tuple[Any, ...]) -> None:
+        """Of those before the line that was reached."""
+        waiting = [other for other in self._forward.others if other.last < now and other.line not in self._done]
+        if not waiting:
+            return
+        with storage.untouched():
+            for other in waiting:
+                self._done.add(other.line)
+                as_given = {name: each for name, each in self._types.items() if self._forward.changed.get(name, RETURNED) >= other.line}
+                seen = Seen(self._module, variables, self._forward.changed, as_given)
+                reached = other.reached(self._lines, self._forward.given, seen.type_of, seen.value_of)
+                if reached is False:
+                    continue
+                tensors = [seen.tensor(each) for each in other.tensors]
+                sure = reached is True and all(map(seen.knows_type, other.tensors)) and not (now == RETURNED and other.behind_return)
+                labelled = next((each for each in (*tensors, *results, *variables.values()) if self._is_single(each)), None)
+                for change, certain in other.changes(self._forward.given, seen.type_of, seen.value_of) if labelled is not None else ():
+                    known = "other" if sure and certain else "perhaps"
+                    _label(f"{known} {'under' if change == AUTOCAST else 'in'} {change}: {self._forward.where}:{other.line}", labelled)
+
+    def _is_single(self, value: Any) -> bool:
+        return storage.is_tensor(value) and value.dtype is self._torch.float32
+
+
+def _label(name: str, tensor: Any) -> None:
+    for _, part, address, size in storage.places(tensor):
+        native.label(native.Role.TYPE_BRANCH, native.Source.VARIABLE, address, size, native.intern(name), part._cdata)
 
 
 def _read(kind: type) -> Optional[Forward]:
     """None where there is nothing to tell, or where the source is not there or not that of the code."""
     try:
         code = inspect.unwrap(kind.forward).__code__  # type: ignore[attr-defined]
-        if "dtype" not in code.co_names or not {*NAMES, "to"} & set(code.co_names):
+        if not any(name == "dtype" or name.startswith("is_autocast_enabled") for name in code.co_names):
             return None
         lines, first = inspect.getsourcelines(code)
-        tree = ast.increment_lineno(ast.parse(textwrap.dedent("".join(lines))), first - 1)
+        function: Any = ast.increment_lineno(ast.parse(textwrap.dedent("".join(lines))), first - 1).body[0]  # type: ignore[attr-defined]
         of_code = {line for _, line in dis.findlinestarts(code)}
-        branches = tuple(branch for branch in _branches(tree.body[0]) if branch.first in of_code)
+        given = given_once(function)
+        known = {each: form for each in ast.walk(function) if (form := form_of(each, given)) is not None and each.lineno in of_code}
+        branches = tuple(_branches(function, known))
+        # Torch's own ask whether a faster way can be gone, whose operators are seen.
+        told = () if kind.__module__.startswith("torch.") else others(function, given, {each: bool(form.types) for each, form in known.items()})
+        stored = [(each.id, each.lineno) for each in ast.walk(function) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)]
+        changed = dict(sorted(stored, key=lambda one: -one[1]))
+        found = Forward(code, branches, tuple(told), given, changed, f"{kind.__name__}.forward, {os.path.basename(code.co_filename)}")
     except Exception:
         return None
-    return Forward(code, branches) if branches else None
+    return found if found.branches or found.others else None
 
 
-def _branches(function: Any) -> Iterator[Branch]:
+def _branches(function: Any, known: Dict[Any, Form]) -> Iterator[Branch]:
     """Loops are not looked into: in them lines are not reached in their order."""
     blocks = list(_blocks(function.body, (FROM_THE_BEGIN, function.end_lineno)))
     for block, beside in blocks:
         for statement in block:
-            form = _clamped(statement) or _converted(statement)
-            if form is None:
+            form = known.get(statement)
+            if form is None or form.what == UNTOLD:
                 continue
             variable = form.variable
             end = statement.end_lineno
             behind = [each for each in ast.walk(function) if isinstance(each, ast.stmt) and each.lineno > end]
             elsewhere = [(statements, lines) for statements, lines in blocks if not lines[0] <= end <= lines[1]]
-            given = tuple((_end(each), tuple(_called_with(each, elsewhere))) for each in behind if _gives(each, variable))
+            views = viewing(behind, variable)
+            given = tuple((_end(each), tuple(_called_with(each, elsewhere))) for each in behind if gives(each, variable) and each not in views)
             returned = tuple((each.lineno, _place(each.value, variable)) for each in behind if isinstance(each, ast.Return))
             yield Branch(form, statement.lineno, end, beside, given, returned)
 
@@ -143,63 +198,6 @@ def _blocks(body: List[Any], lines: Tuple[int, int]) -> Iterator[Tuple[List[Any]
         for arm in (statement.body, statement.orelse) if isinstance(statement, ast.If) else ():
             if arm:
                 yield from _blocks(arm, (arm[0].lineno, arm[-1].end_lineno))
-
-
-def _clamped(statement: Any) -> Optional[Form]:
-    """x of `if x.dtype == torch.float16: ...; x = torch.clamp(x, ...)`."""
-    if not isinstance(statement, ast.If) or statement.orelse or not all(isinstance(each, ast.Assign) for each in statement.body):
-        return None
-    test, call = statement.test, statement.body[-1].value  # type: ignore[attr-defined]
-    if not (isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], (ast.Eq, ast.Is))):
-        return None
-    asked, wanted = test.left, test.comparators[0]
-    if not (isinstance(asked, ast.Attribute) and asked.attr == "dtype" and isinstance(asked.value, ast.Name)):
-        return None
-    if not (isinstance(wanted, ast.Attribute) and wanted.attr in NAMES):
-        return None
-    if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == CLAMP):
-        return None
-    name = asked.value.id
-    of_itself = any(isinstance(each, ast.Name) and each.id == name for each in (call.func.value, *call.args[:1]))
-    given = [_gives(each, name) for each in statement.body]
-    return Form(CLAMP, name) if of_itself and given[-1] and not any(given[:-1]) else None
-
-
-def _converted(statement: Any) -> Optional[Form]:
-    """x of `if x.dtype != self....weight.dtype: x = x.to(self....weight.dtype)`; the test may also ask what kind of tensor the weight is."""
-    if not isinstance(statement, ast.If) or statement.orelse or len(statement.body) != 1 or not isinstance(statement.body[0], ast.Assign):
-        return None
-    given, call = statement.body[0].targets, statement.body[0].value
-    if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "to" and len(call.args) == 1 and not call.keywords):
-        return None
-    variable, wanted = call.func.value, call.args[0]
-    if not (isinstance(variable, ast.Name) and len(given) == 1 and isinstance(given[0], ast.Name) and given[0].id == variable.id):
-        return None
-    if not (isinstance(wanted, ast.Attribute) and wanted.attr == "dtype" and (path := _below_self(wanted.value))):
-        return None
-    x, weight = variable.id, ".".join(("self", *path))
-    known = {f"{x}.dtype != {weight}.dtype", f"{weight}.dtype != {x}.dtype"}
-    others = {f"isinstance({weight}, torch.Tensor)", f"{weight}.dtype != torch.int8"}
-    tests = {ast.unparse(each) for each in (statement.test.values if isinstance(statement.test, ast.BoolOp) else (statement.test,))}
-    if isinstance(statement.test, ast.BoolOp) and not isinstance(statement.test.op, ast.And):
-        return None
-    return Form(CONVERT, x, path) if tests & known and tests <= known | others else None
-
-
-def _below_self(value: Any) -> Tuple[str, ...]:
-    """The names of `self.a.b`; none of what is not of that form."""
-    names: List[str] = []
-    while isinstance(value, ast.Attribute):
-        names.insert(0, value.attr)
-        value = value.value
-    return tuple(names) if isinstance(value, ast.Name) and value.id == "self" else ()
-
-
-def _gives(statement: ast.stmt, variable: str) -> bool:
-    """Whether it gives the variable another value, apart from the statements in it."""
-    own = (each for each in ast.iter_child_nodes(statement) if not isinstance(each, ast.stmt))
-    names = (each for part in own for each in ast.walk(part) if isinstance(each, ast.Name))
-    return any(each.id == variable and not isinstance(each.ctx, ast.Load) for each in names)
 
 
 def _end(statement: Any) -> int:
