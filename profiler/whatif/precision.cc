@@ -345,7 +345,7 @@ class Retyped {
     }
     for (const uint32_t node : nodes_of_[index]) {
       const Op& op = step_.ops[index];
-      for (const Operand& result : Outputs(op)) {
+      for (const Operand& result : ResultsOf(step_, index)) {
         if (!IsFloat(result) || !versions_.Known(result.block)) continue;
         expected_[node] = versions_.TypeOf(result.block);
         break;

@@ -9,6 +9,22 @@ namespace vramscope::whatif {
 
 using model::kNone;
 
+std::span<const Operand> ResultsOf(const Step& step, uint32_t op) {
+  const Op& whole = step.ops[op];
+  std::span<const Operand> results = OutputsOf(step, whole);
+  if (!results.empty()) return results;
+  Position last = 0;
+  for (uint32_t i = op + 1; i < step.ops.size() && step.ops[i].begin < whole.end; ++i) {
+    const Op& inner = step.ops[i];
+    const std::span<const Operand> made = OutputsOf(step, inner);
+    if (made.empty() || made[0].block == kNone || inner.end < last || inner.end > whole.end) continue;
+    if (step.blocks[made[0].block].end <= whole.end) continue;
+    results = made;
+    last = inner.end;
+  }
+  return results;
+}
+
 Position GradientMoments::OfLeaf(const Operand& gradient, Position recorded) const {
   const uint32_t call = CallOf(gradient.block);
   if (call == kNone) return recorded;

@@ -2,6 +2,7 @@
 // When, in backward, a gradient is converted to the type of what it is a gradient of.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "profiler/whatif/autocast_rules.h"
@@ -11,6 +12,10 @@ namespace vramscope::whatif {
 
 inline constexpr Position kStride = 0.05;     // between copies that are made one after the other
 inline constexpr Position kBeforeNode = 0.4;  // what is converted for a node is there
+
+// What comes out of an operator. Of a function of the program's own (torch.autograd.Function) no results are
+// recorded: they are those of the last operator in it whose result outlives it.
+[[nodiscard]] std::span<const Operand> ResultsOf(const Step& step, uint32_t op);
 
 class GradientMoments {
  public:

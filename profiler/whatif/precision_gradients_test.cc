@@ -59,5 +59,32 @@ TEST_F(GradientMomentsTest, WhereTheCallConvertedNothingThereIsNoNodeForIt) {
   EXPECT_EQ(moments.OfArgument(of_query_), kForever);
 }
 
+// A function of the program's own from 10 to 40: x ─► kept ─► result ─► passing.
+class FunctionTest : public testing::Test, protected WrittenStep {
+ protected:
+  FunctionTest() {
+    x_ = AddBlock(5, 160), kept_ = AddBlock(12.5, 160), result_ = AddBlock(20.5, 160),
+    passing_ = AddBlock(30.5, 33);
+    Op function;
+    function.begin = 10, function.end = 40;
+    step_.ops.push_back(function);
+    const uint32_t node = Node(150);
+    Work(12, node, {x_, kept_}), Work(20, node, {kept_, result_}), Work(30, node, {result_, passing_});
+    Work(50, node, {result_, AddBlock(50.5, 160)});
+    for (uint32_t i = 1; i <= 3; ++i) step_.ops[i].parent = 0;
+  }
+  uint32_t x_, kept_, result_, passing_;
+};
+
+TEST_F(FunctionTest, WithoutResultsReturnsWhatTheLastOperatorInItMadeThatOutlivesIt) {
+  ASSERT_EQ(OutputsOf(step_, step_.ops[0]).size(), 0u);
+  ASSERT_EQ(ResultsOf(step_, 0).size(), 1u);
+  EXPECT_EQ(ResultsOf(step_, 0)[0].block, result_);
+}
+
+TEST_F(FunctionTest, AnOperatorThatToldItsResultsHasThose) {
+  EXPECT_EQ(ResultsOf(step_, 3)[0].block, passing_);
+}
+
 }  // namespace
 }  // namespace vramscope::whatif
