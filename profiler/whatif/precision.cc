@@ -189,7 +189,7 @@ class Retyped {
       versions_.CastGradient(block, leaf_, moments_.OfLeaf(last, op.begin), gradient);
       return;
     }
-    if (versions_.TypeOf(block) == wanted) return;
+    if (versions_.TypeOf(block) == wanted) return conversions_.PassBack(gradient, node);
     const Position before = step_.nodes[node].begin;
     const Position behind = versions_.IsCopy(block) ? kForever : moments_.OfArgument(block);
     if (behind < kForever)

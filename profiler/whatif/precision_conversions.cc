@@ -28,7 +28,8 @@ Conversions::Conversions(const Step& step, uint8_t low, bool whole, FoundConvers
       found_(std::move(found)),
       versions_(versions),
       call_(CallsOf(step)),
-      weight_(step.ops.size(), kNone) {}
+      weight_(step.ops.size(), kNone),
+      to_parameter_(step.blocks.size(), false) {}
 
 // Products of matrices, convolutions and norms do.
 bool Conversions::Refuses(uint32_t op) const {
@@ -152,7 +153,19 @@ void Conversions::ConvertToParameters(uint32_t op) {
         versions_.TypeOf(block) != low_)
       continue;
     versions_.Rename(block, kFloatType, passed, step_.modules[call].end, *seen);
+    to_parameter_[block] = true;
   }
+}
+
+void Conversions::PassBack(const Operand& gradient, uint32_t node) {
+  const Op& made = step_.ops[step_.nodes[node].op];
+  const std::span<const Operand> results = OutputsOf(step_, made);
+  const bool converted = std::any_of(results.begin(), results.end(), [&](const Operand& result) {
+    return result.block != kNone && to_parameter_[result.block] &&
+           step_.blocks[result.block].begin >= made.begin;  // not one that only views what was converted
+  });
+  if (converted && versions_.TypeOf(gradient.block) == low_)
+    versions_.ThereAndBack(gradient.block, kFloatType, step_.nodes[node].begin, gradient);
 }
 
 // return weight * x.to(type): x has its name until the function returns.

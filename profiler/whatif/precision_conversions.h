@@ -40,6 +40,9 @@ class Conversions {
   void End(uint32_t op);
   // `result` has become float in this operator: whether the program made it wider than it would be.
   void MarkWidened(uint32_t op, uint32_t result);
+  // The node that is given this gradient made in forward what the program itself converted for a product,
+  // which autocast converted back: the gradient takes that way too, from one node of autograd to the next.
+  void PassBack(const Operand& gradient, uint32_t node);
   // Whether it takes operands of one type alone, and one of them is low.
   [[nodiscard]] bool WantsLow(uint32_t op) const { return Refuses(op) && TakesLow(step_.ops[op]); }
 
@@ -75,7 +78,8 @@ class Conversions {
   std::vector<uint32_t> call_;    // by operator: the innermost module call around it
   std::vector<uint32_t> weight_;  // by operator that widens: the one where what it made first meets a weight
   std::vector<Itself> themselves_;
-  size_t next_branch_ = 0;  // into Step::to_parameter
+  std::vector<bool> to_parameter_;  // by block: converted to the type of a parameter
+  size_t next_branch_ = 0;          // into Step::to_parameter
 };
 
 }  // namespace vramscope::whatif

@@ -8,6 +8,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "profiler/whatif/precision.h"
+#include "profiler/whatif/precision_versions.h"
+#include "profiler/whatif/testing/loop.h"
 #include "profiler/whatif/testing/written_step.h"
 
 namespace vramscope::whatif {
@@ -84,6 +89,39 @@ TEST_F(FunctionTest, WithoutResultsReturnsWhatTheLastOperatorInItMadeThatOutlive
 
 TEST_F(FunctionTest, AnOperatorThatToldItsResultsHasThose) {
   EXPECT_EQ(ResultsOf(step_, 3)[0].block, passing_);
+}
+
+// hidden.to(float32) for a product that autocast takes back to 16 bits: two nodes before the one that made
+// hidden, the gradient in float32 between them.
+TEST(ThereAndBackTest, AGradientIsConvertedTwiceBeforeItsNode) {
+  const whatif::Step step = TheLoop().Read();
+  const auto operand = std::find_if(step.operands.begin(), step.operands.end(), [&](const Operand& one) {
+    return one.block != kNone && step.blocks[one.block].id == TheLoop().s.Id("between");
+  });
+  const auto node = std::find_if(step.nodes.begin(), step.nodes.end(), [&](const whatif::Node& one) {
+    return step.Text(one.name) == "MmBackward0";
+  });
+  ASSERT_TRUE(operand != step.operands.end() && node != step.nodes.end());
+  const uint32_t between = operand->block;
+  Versions versions(step, kFloatType);
+  versions.Decide(between, kBfloat16Type);
+  versions.ThereAndBack(between, kFloatType, node->begin, *operand);
+  versions.Used(between, node->begin + 1);
+  std::vector<uint32_t> saved;
+  for (const Saved& one : step.saved) saved.push_back(one.block);
+  const whatif::Step changed = std::move(versions).Finish(saved);
+  ASSERT_EQ(changed.blocks.size(), step.blocks.size() + 2);
+  const StepBlock& itself = changed.blocks[between];
+  const StepBlock& there = changed.blocks[step.blocks.size()];
+  const StepBlock& back = changed.blocks[step.blocks.size() + 1];
+  EXPECT_EQ(itself.requested, kBatchBytes / 2);
+  EXPECT_EQ(there.requested, kBatchBytes);
+  EXPECT_EQ(back.requested, kBatchBytes / 2);
+  EXPECT_GT(itself.end, there.begin);
+  EXPECT_LT(itself.end, back.begin) << "gone with its conversion";
+  EXPECT_GT(there.end, back.begin);
+  EXPECT_LT(there.end, node->begin);
+  EXPECT_EQ(back.end, step.blocks[between].end) << "what the node is given";
 }
 
 }  // namespace

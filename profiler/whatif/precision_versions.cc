@@ -5,6 +5,7 @@
 
 #include "profiler/whatif/forward_parts.h"
 #include "profiler/whatif/precision.h"
+#include "profiler/whatif/precision_gradients.h"
 #include "profiler/whatif/precision_moments.h"
 
 namespace vramscope::whatif {
@@ -233,6 +234,16 @@ void Versions::HandOver(uint32_t block) {
   settled_[copy] = true;
   changed_.blocks[block].accumulated = kForever;
   changed_.blocks[block].category = Category::kTemporaryBackward;
+}
+
+void Versions::ThereAndBack(uint32_t block, uint8_t type, Position before, const Operand& operand) {
+  const uint8_t own = TypeOf(block);
+  const uint64_t elements = ElementsOf(step_, operand);
+  const Position there = before - kBeforeNode, back = before - kStride;
+  Used(block, there);
+  Add(block, type, there, kNone, elements * BytesOf(type));
+  Used(block, back);
+  Add(block, own, back, kNone, elements * BytesOf(own));
 }
 
 void Versions::Alias(uint32_t result, uint32_t block) {

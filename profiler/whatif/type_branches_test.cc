@@ -11,11 +11,6 @@
 namespace vramscope::whatif {
 namespace {
 
-const Loop& TheLoop() {
-  static const Loop loop;
-  return loop;
-}
-
 class OtherBranchTest : public testing::Test {
  protected:
   OtherBranchTest() : step_(TheLoop().Read()) {
