@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The lever that checkpoints modules.
+#include "profiler/whatif/caches.h"
 #include "profiler/whatif/checkpointer.h"
 #include "profiler/whatif/input_gradients.h"
 #include "profiler/whatif/kept_ops.h"
@@ -43,7 +44,8 @@ class Checkpoint final : public Lever {
     if (const auto asking = AskingForGradients(step, choice->inputs); !asking.ok()) return asking.error();
     const Result<std::vector<uint32_t>> kept_ops = FindKeptOps(step, choice->operators);
     if (!kept_ops.ok()) return kept_ops.error();
-    const Checkpointer checkpointer(step, *calls, *kept_ops);
+    const std::optional<Step> without_caches = WithoutCaches(step, *calls, scene);
+    const Checkpointer checkpointer(without_caches ? *without_caches : step, *calls, *kept_ops);
     if (!checkpointer.any())
       return Error{"autograd keeps nothing of these modules that could be computed again."};
     if (checkpointer.nested() && !choice->operators.empty())
@@ -51,6 +53,10 @@ class Checkpoint final : public Lever {
           "what is kept of operators is not predicted for modules that are checkpointed within others."};
     checkpointer.Change(scene);
     Outcome outcome;
+    if (without_caches)
+      outcome.notes.push_back(
+          "the modules append keys and values to a cache, which would be done twice: taken "
+          "to be turned off (use_cache=False)");
     outcome.extra_ns = checkpointer.RecomputedNs();
     outcome.time_basis = "host time of the recomputed calls in the recorded step; kernels are not timed";
     const std::string number =

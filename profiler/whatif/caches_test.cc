@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// Keys and values that a checkpointed module appended to a cache: they are what autograd keeps, and nothing
+// is made of them. Oracle: GradientCheckpointingLayer of transformers, which calls the module without its
+// cache.
+#include "profiler/whatif/caches.h"
+
+#include <gtest/gtest.h>
+
+#include "profiler/whatif/lever.h"
+#include "profiler/whatif/testing/written_step.h"
+
+namespace vramscope::whatif {
+namespace {
+
+using model::kNone;
+
+//   layer from 2 to 60    5 in ─► keys     10 cat(nothing, keys) ─► cached     20 cached ─► out, which keeps
+//   it
+class CachesTest : public testing::Test, protected WrittenStep {
+ protected:
+  CachesTest() {
+    Module("layer", 2, 60);
+    step_.shapes.push_back({0, 2, true}), step_.shapes.push_back({2, 1, true});
+    step_.dims = {8, 16, 0};
+    in_ = AddBlock(1, 190), keys_ = AddBlock(5.5, 14), cached_ = AddBlock(10.5, 122),
+    out_ = AddBlock(20.5, 112);
+    keeps_ = Node(120);
+    Work(5, Node(150), {in_, keys_});
+    Append();
+    Work(20, keeps_, {cached_, out_});
+    for (uint32_t i = 0; i < step_.ops.size(); ++i) step_.ops[i].begin += 0.25;
+  }
+
+  void Append() {
+    Op cat;
+    cat.name = Text("aten::cat");
+    cat.begin = 10, cat.end = 12;
+    cat.first_input = static_cast<uint32_t>(step_.operands.size());
+    cat.input_count = 2, cat.first_output = cat.first_input + 2, cat.output_count = 1;
+    for (const uint32_t block : {kNone, keys_, cached_}) {
+      Operand operand;
+      operand.op = static_cast<uint32_t>(step_.ops.size());
+      operand.block = block;
+      operand.shape = block == kNone ? 2 : 1;
+      step_.operands.push_back(operand);
+    }
+    nothing_ = cat.first_input;
+    step_.ops.push_back(cat);
+  }
+
+  uint32_t in_, keys_, cached_, out_, keeps_, nothing_ = 0;
+};
+
+TEST_F(CachesTest, WhatIsAppendedToNothingIsWhatItIsMadeOf) {
+  Scene scene = MakeScene(step_);
+  const auto changed = WithoutCaches(step_, {0}, scene);
+  ASSERT_TRUE(changed.has_value());
+  EXPECT_EQ(changed->blocks[cached_].requested, 0u);
+  EXPECT_EQ(changed->blocks[keys_].end, 122) << "as long as what was made of them";
+  for (const Saved& saved : changed->saved) {
+    if (saved.node == keeps_) {
+      EXPECT_EQ(saved.block, keys_);
+      EXPECT_EQ(saved.share, 1);
+    }
+  }
+  for (const Block& block : scene.blocks) {
+    if (block.origin == cached_) {
+      EXPECT_EQ(block.bytes, 0u);
+    }
+    if (block.origin == keys_) {
+      EXPECT_EQ(block.end, 122);
+    }
+  }
+}
+
+TEST_F(CachesTest, OutsideOfTheseCallsAndWhereSomethingWasThereItStays) {
+  Scene scene = MakeScene(step_);
+  step_.modules[0].end = 9;
+  EXPECT_FALSE(WithoutCaches(step_, {0}, scene).has_value());
+  step_.modules[0].end = 60;
+  step_.operands[nothing_].block = in_;
+  EXPECT_FALSE(WithoutCaches(step_, {0}, scene).has_value());
+}
+
+TEST_F(CachesTest, TheLeverSaysThatItIsTurnedOff) {
+  Scene scene = MakeScene(step_);
+  const auto outcome = CheckpointLever().Apply(step_, "layer", scene);
+  ASSERT_TRUE(outcome.ok()) << outcome.error().sentence;
+  ASSERT_EQ(outcome->notes.size(), 1u);
+  EXPECT_NE(outcome->notes[0].find("use_cache=False"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace vramscope::whatif
