@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// When nodes of autograd convert the gradients of what a call of forward converted, under autocast: a step
-// put together by hand.
+// Which types gradients have, and when they are converted, under autocast: steps put together by hand.
 //
 //   forward    attention(query, key)            converts the key, then the query
 //   backward   attention ─ query ─ key ─ ...    what was converted last comes first, before any other node
