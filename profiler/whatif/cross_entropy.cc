@@ -6,6 +6,7 @@
 
 #include "profiler/whatif/batch_axis.h"
 #include "profiler/whatif/cublas.h"
+#include "profiler/whatif/last_uses.h"
 #include "profiler/whatif/parameters.h"
 #include "profiler/whatif/stage.h"
 
@@ -15,9 +16,9 @@ namespace {
 using classify::Category;
 using model::kNone;
 
-constexpr uint64_t kFloat = 4, kIndex = 8;
+constexpr uint64_t kFloat = 4, kIndex = 8, kBool = 1;
 constexpr Position kHair = 1e-6;
-constexpr int64_t kMostParts = 3;  // that are written out: the others are like the second
+constexpr int64_t kMostParts = 4;  // that are written out: the others are like the second and third
 
 class Finder {
  public:
@@ -153,21 +154,64 @@ class Parts {
       return step_.blocks[gradient].requested == HiddenBytes();
     });
     for (auto gradient = gradients.begin(); gradient != gradients.end(); ++gradient) {
-      stage.Deliver(*gradient);
-      if (gradient >= of_weights) changed_.blocks[*gradient].op = kNone;  // as large with any batch
-      changed_.saved.push_back({*gradient, loss_.nodes.front(), op.end - kHair, loss_.backward.end - kHair});
+      const uint32_t delivered = gradient < of_weights ? *gradient : AddedToInPlace(*gradient);
+      stage.Deliver(delivered);
+      if (gradient >= of_weights) changed_.blocks[delivered].op = kNone;  // as large with any batch
+      changed_.saved.push_back({delivered, loss_.nodes.front(), op.end - kHair, loss_.backward.end - kHair});
     }
+    const uint32_t total = Scalar(kFloat, stage);
     const int64_t parts = (loss_.rows + rows_ - 1) / rows_;
-    for (int64_t i = 0; i < std::min(parts, kMostParts); ++i) {
-      const bool last = i + 1 == std::min(parts, kMostParts);
-      Part(last ? loss_.rows - (parts - 1) * rows_ : rows_, stage);
+    // Of two parts in a row the labels lie in two places by turns: as even a number as that of all.
+    const int64_t written = parts < kMostParts ? parts : kMostParts - parts % 2;
+    Labels labels;
+    for (int64_t i = 0; i < written; ++i) {
+      const bool last = i + 1 == written;
+      labels = Part(last ? loss_.rows - (parts - 1) * rows_ : rows_, labels, stage);
     }
+    const uint32_t count = Count(stage);
+    if (const uint32_t result = ResultOfLoss(); result != kNone) stage.Deliver(result);
+    stage.Free(total), labels.Free(stage), stage.Free(count);
     return std::move(changed_);
   }
 
  private:
+  // Of the part at hand: where its labels are, and which of them count. Variables have them until the next's.
+  struct Labels {
+    uint32_t chosen = kNone, used = kNone;
+    void Free(Stage& stage) const {
+      if (chosen != kNone) stage.Free(used), stage.Free(chosen);
+    }
+  };
+
   [[nodiscard]] uint64_t HiddenBytes() const {
     return static_cast<uint64_t>(loss_.rows * loss_.width) * loss_.element;
+  }
+
+  // As large with any batch.
+  uint32_t Scalar(uint64_t bytes, Stage& stage) {
+    const uint32_t block = stage.Take(bytes);
+    changed_.blocks[block].op = kNone;
+    return block;
+  }
+
+  // The engine adds a second gradient of a tied weight to the first one where it lies, unless that is a view,
+  // as what a linear layer hands out is (can_accumulate_inplace). The sum has the gradient's place then.
+  uint32_t AddedToInPlace(uint32_t gradient) {
+    for (const Op& op : step_.ops) {
+      if (op.node == kNone || op.input_count < 2 || op.output_count == 0) continue;
+      if (step_.NameOf(op) != "aten::add" || InputsOf(step_, op)[0].block != gradient) continue;
+      const uint32_t sum = OutputsOf(step_, op)[0].block;
+      if (sum == kNone || sum == gradient || step_.blocks[sum].begin < op.begin) continue;
+      if (step_.blocks[gradient].end < op.begin) continue;
+      Drop(changed_.blocks[gradient]);
+      return sum;
+    }
+    return gradient;
+  }
+
+  [[nodiscard]] uint32_t ResultOfLoss() const {
+    const Op& op = step_.ops[loss_.loss];
+    return op.output_count == 0 ? kNone : OutputsOf(step_, op)[0].block;
   }
 
   void Clear() {
@@ -186,23 +230,64 @@ class Parts {
       const bool workspace = block.workspace && block.op == loss_.product;
       if (workspace || (!kept && of_loss(step_.ops[block.op].node))) Drop(changed_.blocks[i]);
     }
-    Position hidden = step_.ops[loss_.loss].end;  // a variable has it
-    for (const Saved& saved : step_.saved)
-      if (saved.block == loss_.hidden && !of_loss(saved.node)) hidden = std::max(hidden, saved.released);
-    StepBlock& block = changed_.blocks[loss_.hidden];
-    if (block.begin != kBefore && block.end < kForever) block.end = hidden + kHair;
+    const Op& loss = step_.ops[loss_.loss];
+    for (uint32_t i = 0; i < step_.blocks.size(); ++i) {
+      const StepBlock& block = step_.blocks[i];
+      if (loss.begin < block.begin && block.begin < loss.end && i != ResultOfLoss()) Drop(changed_.blocks[i]);
+    }
+    FreeOnTheWayToLabels();
+    FreeBehindLoss(loss_.hidden, of_loss);
+    for (const Saved& saved : step_.saved) {
+      if (of_loss(saved.node) && saved.block != loss_.hidden) FreeBehindLoss(saved.block, of_loss);
+    }
     std::erase_if(changed_.saved, [&](const Saved& saved) { return of_loss(saved.node); });
   }
 
-  void Part(int64_t rows, Stage& stage) {
-    const auto elements = static_cast<uint64_t>(rows * loss_.vocabulary);
+  // What the function that computes the loss had in variables until it returned, such as labels before they
+  // were shifted, goes with its last use: it is another function now.
+  void FreeOnTheWayToLabels() {
+    const Op& loss = step_.ops[loss_.loss];
+    const auto next = std::find_if(step_.ops.begin() + loss_.loss, step_.ops.end(),
+                                   [&](const Op& op) { return op.begin > loss.end; });
+    const Position returned = next == step_.ops.end() ? step_.ForwardEnd() : next->begin;
+    for (uint32_t i = 0; i < step_.blocks.size(); ++i) {
+      const StepBlock& block = step_.blocks[i];
+      if (block.begin < step_.ops[loss_.product].end || loss.begin < block.begin) continue;
+      if (block.end < loss.end || returned < block.end || changed_.blocks[i].requested == 0) continue;
+      changed_.blocks[i].end = LastUsesOf(step_).of_block[i] + kHair;
+    }
+  }
+
+  // What nodes of the loss kept goes with the variables that have it, where only they had it for longer.
+  template <class OfLoss>
+  void FreeBehindLoss(uint32_t block, OfLoss of_loss) {
+    Position kept = step_.ops[loss_.loss].end, released = kBefore;
+    for (const Saved& saved : step_.saved) {
+      if (saved.block != block) continue;
+      if (of_loss(saved.node))
+        released = std::max(released, step_.nodes[saved.node].end);
+      else
+        kept = std::max(kept, saved.released);
+    }
+    StepBlock& changed = changed_.blocks[block];
+    if (changed.begin != kBefore && changed.end <= released) changed.end = kept + kHair;
+  }
+
+  Labels Part(int64_t rows, const Labels& before, Stage& stage) {
+    const auto each = static_cast<uint64_t>(rows);
+    const uint64_t elements = each * static_cast<uint64_t>(loss_.vocabulary);
     const uint32_t logits = stage.Take(elements * loss_.element);
     stage.Workspace(workspace_);
     const bool low = loss_.element != kFloat;
     const uint32_t widened = low ? stage.Take(elements * kFloat) : kNone;
     uint32_t gradient = stage.Take(elements * kFloat);
     if (low) stage.Free(widened);
-    const uint32_t chosen = stage.Take(static_cast<uint64_t>(rows) * kIndex);
+    Labels labels;
+    labels.chosen = stage.Take(each * kIndex);
+    labels.used = stage.Take(each * kBool);
+    before.Free(stage);
+    AddToLoss(rows, stage);
+    stage.Free(stage.Take(each * kFloat));  // -1 for each label
     if (low) {
       const uint32_t narrowed = stage.Take(elements * loss_.element);
       stage.Free(gradient);
@@ -211,10 +296,40 @@ class Parts {
     stage.Workspace(workspace_ == 0 ? 0 : kCublas);
     stage.Workspace(workspace_ == 0 ? 0 : kCublas);
     if (loss_.bias != kNone) {
-      const Reduction sum{{{rows, loss_.vocabulary, true}, {loss_.vocabulary, 1, false}}, kFloat};
-      if (const uint64_t bytes = ScratchOf(sum, device_); bytes != 0) stage.Free(stage.Take(bytes));
+      const uint32_t of_bias = Scalar(static_cast<uint64_t>(loss_.vocabulary) * loss_.element, stage);
+      Scratch({{{rows, loss_.vocabulary, true}, {loss_.vocabulary, 1, false}}, kFloat}, stage);
+      stage.Free(of_bias);
     }
-    stage.Free(logits), stage.Free(gradient), stage.Free(chosen);
+    stage.Free(logits), stage.Free(gradient);
+    return labels;
+  }
+
+  // What the labels were given, its logarithm, the same without those that do not count, and their sum.
+  void AddToLoss(int64_t rows, Stage& stage) {
+    const uint64_t bytes = static_cast<uint64_t>(rows) * kFloat;
+    uint32_t last = stage.Take(bytes);
+    for (int i = 0; i < 2; ++i) {
+      const uint32_t next = stage.Take(bytes);
+      stage.Free(last);
+      last = next;
+    }
+    const uint32_t sum = Scalar(kFloat, stage);
+    Scratch({{{rows, 1, true}}, kFloat}, stage);
+    stage.Free(last), stage.Free(sum);
+  }
+
+  // How many labels count: a sum of truths, converted to integers beside it.
+  uint32_t Count(Stage& stage) {
+    const uint32_t used = stage.Take(static_cast<uint64_t>(loss_.rows) * kBool);
+    const uint32_t count = Scalar(kIndex, stage);
+    const uint32_t integers = stage.Take(static_cast<uint64_t>(loss_.rows) * kIndex);
+    Scratch({{{loss_.rows, 1, true}}, kIndex}, stage);
+    stage.Free(integers), stage.Free(used);
+    return count;
+  }
+
+  void Scratch(const Reduction& reduction, Stage& stage) {
+    if (const uint64_t bytes = ScratchOf(reduction, device_); bytes != 0) stage.Free(stage.Take(bytes));
   }
 
   const Step& step_;

@@ -118,8 +118,9 @@ TEST(CrossEntropyTest, LogitsAreNeverThereAsAWhole) {
   // In backward: weight, hidden, logarithms and the gradient of the logits.
   EXPECT_EQ(Most(network.step), kWeight + kHidden + 2 * kLogits + kLabels + kLoss);
   const Step changed = network.With("chunked:8").value();
-  // In forward: weight, hidden and their gradients, a part's logits and their gradient, and its labels.
-  EXPECT_EQ(Most(changed), 2 * kWeight + 2 * kHidden + 2 * kLogits / 8 + 16 * 8 + kLabels);
+  // In forward: weight, hidden and their gradients, a part's logits and their gradient; its labels and which
+  // of them count, beside those of the part before, which variables have; and the sum of losses.
+  EXPECT_EQ(Most(changed), 2 * kWeight + 2 * kHidden + 2 * kLogits / 8 + 2 * 16 * (8 + 1) + kLoss + kLabels);
   // Between forward and backward neither hidden nor logits.
   EXPECT_EQ(LiveAt(changed, 99), 2 * kWeight + kHidden + kLabels + kLoss);
 }
@@ -133,6 +134,77 @@ TEST(CrossEntropyTest, TheGradientOfWhatGoesInIsAskedForBeforeThatOfTheWeight) {
     (block.requested == kHidden ? hidden : weight) = block.begin;
   }
   EXPECT_LT(hidden, weight);
+}
+
+// The sizes that a part asks for before its logits go, in the order of tests/whatif_accuracy/chunked_loss.py.
+TEST(CrossEntropyTest, APartAsksForWhatItsLossTakesOneAfterTheOther) {
+  const Step changed = Network().With("chunked:2").value();
+  const Op& loss = changed.ops[FindLinearLoss(Network().step).value().loss];
+  std::vector<std::pair<Position, uint64_t>> made;
+  for (const StepBlock& block : changed.blocks) {
+    if (loss.begin < block.begin && block.begin < loss.end && block.requested != 0)
+      made.emplace_back(block.begin, block.requested);
+  }
+  std::sort(made.begin(), made.end());
+  std::vector<uint64_t> sizes;
+  for (const auto& [at, bytes] : made) sizes.push_back(bytes);
+  constexpr uint64_t kRows = 64, kEach = kRows * 4;
+  const std::vector<uint64_t> part = {kLogits / 2, kLogits / 2, kRows * 8, kRows,  // labels, which count
+                                      kEach,       kEach,       kEach,     4,
+                                      kEach};  // their loss, its gradient
+  std::vector<uint64_t> expected = {kHidden, kWeight, 4};
+  for (int i = 0; i < 2; ++i) expected.insert(expected.end(), part.begin(), part.end());
+  for (const uint64_t last :
+       {uint64_t{128}, uint64_t{8}, uint64_t{128 * 8}, uint64_t{4}})  // their number; the loss
+    expected.push_back(last);
+  EXPECT_EQ(sizes, expected);
+}
+
+// As a model does whose first and last weight are one: the engine adds what the embedding hands out.
+TEST(CrossEntropyTest, AGradientOfATiedWeightIsAddedToWhereItLies) {
+  Network network;
+  const LinearLoss loss = FindLinearLoss(network.step).value();
+  Step step = network.step;
+  step.blocks[loss.gradients[0]].end = 165;
+  Inserter into(step, {});
+  StepBlock made;
+  made.id = static_cast<model::BlockId>(step.blocks.size());
+  made.requested = kWeight;
+  made.category = Category::kGradient;
+  made.begin = 158, made.end = 166;
+  const uint32_t second = into.AddBlock(made);
+  made.begin = 162, made.end = 250, made.accumulated = 168, ++made.id;
+  const uint32_t sum = into.AddBlock(made);
+  const uint32_t op = into.Begin("aten::add", model::kNone, loss.nodes[0], 160,
+                                 {into.Matrix(loss.gradients[0], 64, 16), into.Matrix(second, 64, 16)});
+  into.End(op, 164, {into.Matrix(sum, 64, 16)});
+  step = std::move(into).Finish();
+  const Step changed = CrossEntropyLever().Rewrite(step, "chunked:8")->value();
+  EXPECT_EQ(changed.blocks[loss.gradients[0]].requested, 0u);
+  EXPECT_LT(changed.blocks[sum].begin, step.ForwardEnd());
+  EXPECT_EQ(changed.blocks[sum].end, 250);
+}
+
+// Labels before they were shifted, and those that the loss is given: what had them has returned.
+TEST(CrossEntropyTest, OfTheOldLossNothingIsKept) {
+  Network network;
+  const LinearLoss loss = FindLinearLoss(network.step).value();
+  Inserter into(network.step, {});
+  StepBlock made;
+  made.id = static_cast<model::BlockId>(network.step.blocks.size());
+  made.requested = 129 * 8;
+  made.begin = 16, made.end = 31;
+  const uint32_t padded = into.AddBlock(made);
+  made.requested = 128 * 8;
+  made.begin = 18, made.end = 126, ++made.id;
+  const uint32_t shifted = into.AddBlock(made);
+  const uint32_t copy = into.Begin("aten::copy_", model::kNone, model::kNone, 18.5,
+                                   {into.Matrix(shifted, 128, 1), into.Matrix(padded, 129, 1)});
+  into.End(copy, 19, {into.Matrix(shifted, 128, 1)});
+  into.Save(shifted, loss.nodes[0], 26);
+  const Step changed = CrossEntropyLever().Rewrite(std::move(into).Finish(), "chunked:8")->value();
+  EXPECT_NEAR(changed.blocks[padded].end, 19, 1e-3);
+  EXPECT_NEAR(changed.blocks[shifted].end, 30, 1e-3);
 }
 
 TEST(CrossEntropyTest, LogitsThatALeverConvertedAreNotThereEither) {
