@@ -52,11 +52,8 @@ class Follower {
     }
     for (const uint32_t op : step_.op_ends) Pass(step_.ops[op]);
     for (uint32_t i = 0; i < step_.blocks.size(); ++i) Settle(i);
-    for (uint32_t i = 0; i < step_.blocks.size(); ++i) {
-      if (step_.blocks[i].copy_of == kNone) continue;
-      axis_.stride[i] = axis_.stride[step_.blocks[i].copy_of];
-      if (sequence_) axis_.second[i] = axis_.second[step_.blocks[i].copy_of];
-    }
+    for (uint32_t i = 0; i < step_.blocks.size(); ++i)
+      if (const uint32_t whole = step_.blocks[i].copy_of; whole != kNone) Set(i, Of(whole));
     if (coincides_)
       return Error{"a new tensor of the recorded step has a dimension of " + std::to_string(axis_.batch) +
                    ", which is the length of the sequence and a size of the model too: record with another "
@@ -201,20 +198,25 @@ class Follower {
       Strides strides = StridesOf(op, kind, result);
       // A result with a dimension that no operand has so: attention's sums of rows.
       if (sequence_ && strides[0] == 0 && kind == Kind::kElementwise && Reached(op)) strides = BySize(result);
-      if (!sequence_ && strides[0] == 0 && kind == Kind::kElementwise) strides = Expanded(op, result);
+      const bool shows = kind == Kind::kElementwise || kind == Kind::kJoin;
+      if (!sequence_ && strides[0] == 0 && shows) strides = Expanded(op, result);
       Set(result.block, strides);
     }
   }
 
-  // x.expand(batch, -1, -1), written out: the first dimension, which has no distance in the operand.
+  // x.expand(batch, -1, -1), written out: the first dimension, which has no distance in the operand; and
+  // x.repeat(batch, 1, 1), where all of x's first dimension is there once for each sample.
   [[nodiscard]] Strides Expanded(const Op& op, const Operand& result) const {
     const uint32_t rank = step_.Rank(result.shape);
-    if (rank < 2 || !step_.shapes[result.strides].known || step_.Dims(result.shape)[0] != axis_.batch)
-      return {};
+    if (rank < 2 || !step_.shapes[result.strides].known) return {};
+    const int64_t first = step_.Dims(result.shape)[0], stride = step_.Dims(result.strides)[0];
+    if (step_.NameOf(op) == "aten::repeat" &&
+        step_.Text(op.dims).starts_with("[" + std::to_string(axis_.batch) + ","))
+      return {static_cast<uint64_t>(first / axis_.batch * stride), 0};
     for (const Operand& operand : InputsOf(step_, op)) {
-      if (step_.Rank(operand.shape) == rank && step_.Rank(operand.strides) == rank &&
+      if (first == axis_.batch && step_.Rank(operand.strides) == rank &&
           step_.Dims(operand.shape)[0] == axis_.batch && step_.Dims(operand.strides)[0] == 0)
-        return {static_cast<uint64_t>(step_.Dims(result.strides)[0]), 0};
+        return {static_cast<uint64_t>(stride), 0};
     }
     return {};
   }

@@ -66,6 +66,18 @@ TEST_F(BatchAxisTest, WhatIsExpandedToTheBatchAndWrittenOutGrowsWithIt) {
   EXPECT_EQ(stride({{12, 4, 64}, {256, 64, 1}}, 12 * 1024), 0u) << "it has 12 rows by itself";
 }
 
+// BLOOM's slopes of its heads, [4, 1, 64] for each of 12 samples.
+TEST_F(BatchAxisTest, WhatIsRepeatedForEachSampleGrowsWithTheBatch) {
+  const View ids{{12, 64}, {64, 1}}, slopes{{4, 1, 64}, {64, 64, 1}}, made{{48, 1, 64}, {64, 64, 1}};
+  whatif::Step step = Written(ids, kLong, "aten::repeat", slopes, 1024, made);
+  const auto stride = [&](const char* repeats) {
+    step.ops[1].dims = TextOf(step, repeats);
+    return FollowBatch(whatif::Step(step))->stride[kMade];
+  };
+  EXPECT_EQ(stride("[12,1,1]"), 4 * 64u);
+  EXPECT_EQ(stride("[1,12,1]"), 0u) << "its heads";
+}
+
 TEST_F(BatchAxisTest, WhatTheModelKeepsIsCutToTheTokensWhereItHasMoreRows) {
   const View ids{{3, 32}, {32, 1}}, first{{32}, {1}};
   const auto stride = [&](uint64_t rows) {
