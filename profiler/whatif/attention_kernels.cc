@@ -6,6 +6,7 @@
 #include "profiler/whatif/batch_axis.h"
 #include "profiler/whatif/cublas.h"
 #include "profiler/whatif/insert.h"
+#include "profiler/whatif/strides.h"
 
 namespace vramscope::whatif {
 namespace {
@@ -104,8 +105,9 @@ class Fused {
 // softmax(q / sqrt(sqrt(d)) @ (k / sqrt(sqrt(d))).T) @ v, in float32.
 class Products {
  public:
-  Products(const AttentionCall& call, uint64_t workspace, AttentionRoom& room)
-      : call_(call),
+  Products(const Step& step, const AttentionCall& call, uint64_t workspace, AttentionRoom& room)
+      : step_(step),
+        call_(call),
         low_(call.element != kFloat),
         query_(call.QueryBytes() * kFloat / call.element),
         key_(call.KeyBytes() * kFloat / call.element),
@@ -117,14 +119,19 @@ class Products {
     Stage stage = room_.Forward();
     std::vector<uint32_t> held;  // until the call returns
     if (low_) held = {stage.Take(query_), stage.Take(key_), stage.Take(key_)};
-    held.push_back(stage.Take(query_));  // scaled
+    const uint32_t scaled_query = stage.Take(query_);
     const uint32_t hides = call_.causal ? HideLater(stage) : kNone;
     const uint32_t scaled_key = stage.Take(key_);
-    queries_ = stage.Take(query_), keys_ = stage.Take(key_);  // without gaps
+    queries_ = IsCopied(call_.query, true) ? stage.Take(query_) : scaled_query;
+    keys_ = IsCopied(call_.key, true) ? stage.Take(key_) : scaled_key;
     uint32_t made = stage.Take(scores_);
     stage.Workspace(workspace_);
-    stage.Free(scaled_key);
-    if (!room_.backward()) stage.Free(queries_), stage.Free(keys_);
+    if (queries_ != scaled_query || !room_.backward()) held.push_back(scaled_query);
+    if (keys_ != scaled_key || !room_.backward()) stage.Free(scaled_key);
+    if (!room_.backward()) {
+      if (queries_ != scaled_query) stage.Free(queries_);
+      if (keys_ != scaled_key) stage.Free(keys_);
+    }
     if (!call_.masks.empty()) {
       const uint32_t masked = stage.Take(scores_);
       stage.Free(made);
@@ -141,7 +148,9 @@ class Products {
       drawn_ = stage.Take(call_.Scores());
       dropped_ = stage.Take(scores_);
     }
-    values_ = stage.Take(key_);
+    const bool copied = IsCopied(call_.value, low_);
+    values_ = copied ? stage.Take(key_) : low_ ? held[2] : call_.value.block;
+    if (low_ && !copied && room_.backward()) held.erase(held.begin() + 2);
     const uint32_t wide = low_ ? stage.Take(query_) : kNone;
     if (!low_) stage.Deliver(room_.output());
     stage.Workspace(workspace_);
@@ -169,6 +178,7 @@ class Products {
         stage.Deliver(room_.gradients()[--next]);
     };
     const uint32_t given = stage.Take(query_);  // without gaps
+    room_.ReleaseGiven(stage);
     hand_out(key_);
     stage.Workspace(workspace_);
     uint32_t of_weights = stage.Take(scores_);
@@ -214,6 +224,16 @@ class Products {
     return added;
   }
 
+  // Whether a product that counts samples and heads together takes a copy without gaps: of what was computed
+  // from the operand, or of itself.
+  [[nodiscard]] bool IsCopied(const Operand& operand, bool computed) const {
+    const auto sizes = SizesOf(step_, operand), strides = StridesOf(step_, operand);
+    if (sizes.size() != 4 || strides.size() != 4 || call_.Shares()) return true;
+    const Extents made = computed ? StridesOfResult(sizes, strides) : Extents(strides.begin(), strides.end());
+    return !StridesOfView(sizes, made, Extents{sizes[0] * sizes[1], sizes[2], sizes[3]});
+  }
+
+  const Step& step_;
   const AttentionCall& call_;
   const bool low_;
   const uint64_t query_, key_, scores_;  // bytes in float32
@@ -288,7 +308,7 @@ Step WithAttention(const Step& step, const std::vector<AttentionCall>& calls, At
     AttentionRoom room(step, call, changed);
     if (kernel == AttentionKernel::kMath) {
       room.SplitCopies();
-      put(Products(call, workspace, room), room);
+      put(Products(step, call, workspace, room), room);
     } else {
       room.JoinCopies();
       put(Fused(step, call, kernel == AttentionKernel::kFlash, multiprocessors, room), room);

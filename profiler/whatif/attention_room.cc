@@ -6,6 +6,7 @@
 #include "profiler/whatif/insert.h"
 #include "profiler/whatif/last_uses.h"
 #include "profiler/whatif/parameters.h"
+#include "profiler/whatif/strides.h"
 
 namespace vramscope::whatif {
 namespace {
@@ -16,6 +17,37 @@ using model::kNone;
 constexpr Position kHair = 1e-6;
 constexpr Position kAtOnce = 1.5;  // a free that follows a release directly
 constexpr Position kEngine = 2;    // events of the engine itself at the end of a node
+
+// What a product hands out: without gaps, or with its last two dimensions exchanged.
+Extents StridesOfProduct(std::span<const int64_t> sizes, bool rows_last) {
+  Extents made(sizes.begin(), sizes.end());
+  if (!rows_last || made.size() < 2) return StridesWithoutGaps(made);
+  std::swap(made.end()[-1], made.end()[-2]);
+  Extents strides = StridesWithoutGaps(made);
+  std::swap(strides.end()[-1], strides.end()[-2]);
+  return strides;
+}
+
+// Of a view with other dimensions in front: found by the recorded strides.
+std::optional<Extents> Reordered(const Step& step, const Operand& from, const Operand& to,
+                                 const Extents& strides) {
+  const auto sizes = SizesOf(step, from), result = SizesOf(step, to);
+  const auto before = StridesOf(step, from), behind = StridesOf(step, to);
+  if (strides.size() != sizes.size() || sizes.size() != result.size() || before.size() != sizes.size() ||
+      behind.size() != sizes.size())
+    return std::nullopt;
+  Extents reordered;
+  std::vector<bool> used(sizes.size());
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    for (size_t k = 0; k < sizes.size() && reordered.size() == i; ++k) {
+      if (used[k] || sizes[k] != result[i] || before[k] != behind[i]) continue;
+      used[k] = true;
+      reordered.push_back(strides[k]);
+    }
+    if (reordered.size() == i) return std::nullopt;
+  }
+  return reordered;
+}
 
 }  // namespace
 
@@ -41,8 +73,10 @@ AttentionRoom::AttentionRoom(const Step& step, const AttentionCall& call, Step& 
     if ((forward || inner) && !result) Drop(changed.blocks[i]);
     // The gradient that it is given is held while it works.
     if (backward_ && block.begin < time.begin && block.begin > step.backward.front().begin &&
-        block.end > time.begin && block.end < time.end)
+        block.end > time.begin && block.end < time.end) {
       changed.blocks[i].end = time.end - 2 * kHair;
+      given_.push_back(i);
+    }
   }
   std::erase_if(changed.saved, [&](const Saved& saved) {
     if (!IsOwn(saved.node)) return false;
@@ -104,21 +138,34 @@ void AttentionRoom::JoinCopies() {
 }
 
 // A view that becomes a copy: the operator that asks for the elements in another order.
-uint32_t AttentionRoom::AskerBehind(uint32_t block, Position behind) const {
+uint32_t AttentionRoom::AskerBehind(uint32_t block, Position behind, bool rows_last) const {
+  std::optional<Extents> strides;  // those that it has then, where that can be told
+  Position seen = kBefore;
   for (uint32_t i = 0; i < step_.ops.size(); ++i) {
     const Op& op = step_.ops[i];
-    if (op.begin < behind || op.input_count == 0 || step_.operands[op.first_input].block != block) continue;
+    if (op.begin < std::max(behind, seen) || op.input_count == 0) continue;
+    const Operand& from = step_.operands[op.first_input];
     const std::string_view name = step_.NameOf(op);
-    if (name == "aten::reshape" || name == "aten::contiguous") return i;
-    if (name != "aten::transpose" && name != "aten::permute" && name != "aten::as_strided" &&
-        name != "aten::t" && name.starts_with("aten::"))
+    if (from.block != block || !name.starts_with("aten::")) continue;
+    const std::span<const int64_t> sizes = SizesOf(step_, from);
+    if (seen == kBefore) strides = StridesOfProduct(sizes, rows_last);
+    const Operand* const to = op.output_count == 0 ? nullptr : &step_.operands[op.first_output];
+    if (name == "aten::reshape" || name == "aten::contiguous") {
+      if (to == nullptr || !strides || strides->size() != sizes.size()) return i;
+      strides = StridesOfView(sizes, *strides, SizesOf(step_, *to));
+      if (!strides || (name == "aten::contiguous" && strides != StridesWithoutGaps(sizes))) return i;
+    } else if (name == "aten::transpose" || name == "aten::permute" || name == "aten::t") {
+      strides = to == nullptr || !strides ? std::nullopt : Reordered(step_, from, *to, *strides);
+    } else if (name != "aten::as_strided") {
       return kNone;
+    }
+    seen = op.end;
   }
   return kNone;
 }
 
-void AttentionRoom::Split(uint32_t& block, Position behind) {
-  const uint32_t asker = AskerBehind(block, behind);
+void AttentionRoom::Split(uint32_t& block, Position behind, bool rows_last) {
+  const uint32_t asker = AskerBehind(block, behind, rows_last);
   if (asker == kNone) return;
   StepBlock made = CopyOf(step_, block);
   made.copy_of = kNone;
@@ -143,8 +190,9 @@ void AttentionRoom::Split(uint32_t& block, Position behind) {
 }
 
 void AttentionRoom::SplitCopies() {
-  Split(output_, call_.forward.end);
-  for (uint32_t& gradient : gradients_) Split(gradient, call_.backward.end);
+  Split(output_, call_.forward.end, false);
+  for (uint32_t& gradient : gradients_)  // of queries, keys and values
+    Split(gradient, call_.backward.end, gradients_.size() == 3 && &gradient == &gradients_[1]);
 }
 
 Stage AttentionRoom::Forward() { return {changed_, call_.forward, call_.first, Stream(), true}; }
@@ -229,8 +277,22 @@ void AttentionRoom::KeepOperands(Position at) {
   }
 }
 
+void AttentionRoom::ReleaseGiven(Stage& stage) {
+  const Position at = stage.Tick();
+  for (const uint32_t block : given_) changed_.blocks[block].end = at;
+}
+
 void AttentionRoom::Release(uint32_t block, Stage& stage) {
   const Position at = stage.Tick();
+  if (block < step_.blocks.size()) {  // the program's own: as long as something else needs it
+    StepBlock& own = changed_.blocks[block];
+    if (own.end > call_.backward.end) return;
+    Position until = LastUsesOf(step_).held[block];
+    for (const Saved& other : changed_.saved)
+      if (other.block == block && other.node != call_.nodes.front()) until = std::max(until, other.released);
+    own.end = std::max(at, until + kHair);
+    return;
+  }
   changed_.blocks[block].end = at;
   for (Saved& saved : changed_.saved)
     if (saved.block == block) saved.released = at;

@@ -21,7 +21,8 @@ class AttentionRoom {
   // A kernel hands out [batch, rows, heads, width], so that what the program wants without gaps is so
   // already.
   void JoinCopies();
-  // Products hand out [batch, heads, rows, width]: what the program has is a copy of it.
+  // Products hand out [batch, heads, rows, width], of keys with rows the last: what the program has is a copy
+  // of it, from where it asks for another order.
   void SplitCopies();
 
   [[nodiscard]] bool backward() const { return backward_; }
@@ -37,15 +38,17 @@ class AttentionRoom {
   void Keep(uint32_t block, Position at, double share = 1);
   void KeepOperands(Position at);
   void Release(uint32_t block, Stage& stage);
+  // The gradient that the node was given, which it has a copy of.
+  void ReleaseGiven(Stage& stage);
 
  private:
   void Blank(Op& op);
   void LetGo(const Saved& saved);
   [[nodiscard]] bool IsOwn(uint32_t node) const;
   [[nodiscard]] uint32_t CopyBehind(uint32_t block, Position behind) const;
-  [[nodiscard]] uint32_t AskerBehind(uint32_t block, Position behind) const;
+  [[nodiscard]] uint32_t AskerBehind(uint32_t block, Position behind, bool rows_last) const;
   void Join(uint32_t& block, Position behind);
-  void Split(uint32_t& block, Position behind);
+  void Split(uint32_t& block, Position behind, bool rows_last);
   void Revive(uint32_t op, std::string_view name, Window time, std::vector<Operand> outputs);
   [[nodiscard]] Operand Result(uint32_t block) const;
   [[nodiscard]] uint32_t ShapeOf(const std::vector<int64_t>& dims);
@@ -58,6 +61,7 @@ class AttentionRoom {
   uint32_t output_;
   std::vector<uint32_t> gradients_;
   std::vector<uint32_t> backward_ops_;
+  std::vector<uint32_t> given_;  // blocks that went while the call's backward worked
 };
 
 }  // namespace vramscope::whatif

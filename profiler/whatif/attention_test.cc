@@ -222,16 +222,49 @@ TEST(AttentionTest, ProductsKeepTheWeightsOfEachRow) {
   Network network(Network::Kind::kEfficient);
   network.step.torch_version = "2.6.0";  // cuBLAS has a workspace that stays
   const Step changed = network.With("math").value();
-  // Scaled queries and keys, values and weights; of what they were made of nothing.
+  // Scaled queries and keys, values and weights; of what the first were made of nothing.
   EXPECT_EQ(LiveAt(changed, 99), 3 * kQuery + kScores);
-  // Forward's most: all seven of a query's size but the output, scores and weights, which are -inf, which
-  // rows are so as a whole, and the zero that these get.
-  constexpr uint64_t kMost = 6 * kQuery + 2 * kScores + kScores / 4 + 2 * 4 * 64 + 4;
+  // Forward's most: what is given, scaled queries and keys, scores and weights, which are -inf, which rows
+  // are so as a whole, and the zero that these get.
+  constexpr uint64_t kMost = 5 * kQuery + 2 * kScores + kScores / 4 + 2 * 4 * 64 + 4;
   EXPECT_EQ(MostWithin(changed, 10, 30), kMost);
   // What hides later columns is made for the call and added in place.
   for (Op& op : network.step.ops) op.sixth = network.step.NameOf(op) == "aten::scaled_dot_product_attention";
   EXPECT_EQ(MostWithin(network.With("math").value(), 10, 30), kMost + 64 * 64 * 4);
   EXPECT_EQ(LiveAt(network.With("math").value(), 99), 3 * kQuery + kScores);
+}
+
+// As after view(batch, rows, heads, width).transpose(1, 2): samples and heads are one dimension in a copy
+// alone.
+TEST(AttentionTest, ProductsCopyWhatIsNotInTheOrderOfHeads) {
+  Network network(Network::Kind::kEfficient);
+  const auto most = [&] { return MostWithin(network.With("math").value(), 10, 30); };
+  const uint64_t ordered = most();
+  const uint32_t first = network.step.ops[0].first_input;
+  const auto lie_as_rows = [&](uint32_t argument) {
+    int64_t* const strides =
+        network.step.dims.data() + network.step.shapes[network.step.operands[first + argument].strides].first;
+    strides[1] = 32, strides[2] = 4 * 32;
+  };
+  lie_as_rows(2);  // values: their copy is kept, not they themselves
+  EXPECT_EQ(most(), ordered + kQuery);
+  EXPECT_EQ(LiveAt(network.With("math").value(), 99), 3 * kQuery + kScores);
+  lie_as_rows(0);
+  EXPECT_EQ(most(), ordered + 2 * kQuery);
+}
+
+// Products work with a copy of the gradient that they are given, in the order of heads; a kernel with itself.
+TEST(AttentionTest, TheGradientThatIsGivenGoesWhenItIsCopied) {
+  const auto end_of_given = [](Network::Kind kind, const char* kernel) {
+    Network network(kind);
+    StepBlock given;
+    given.requested = kQuery;
+    given.begin = 105, given.end = 120;
+    network.step.blocks.push_back(given);
+    return network.With(kernel)->blocks[network.step.blocks.size() - 1].end;
+  };
+  EXPECT_LT(end_of_given(Network::Kind::kEfficient, "math"), 112);
+  EXPECT_NEAR(end_of_given(Network::Kind::kProducts, "efficient"), kNodesEnd, 1e-3);
 }
 
 TEST(AttentionTest, DropoutIsSeenByItsSeedsAndKeepsWhatItDrew) {

@@ -270,6 +270,14 @@ class Step {
   return {step.operands.data() + op.first_output, op.output_count};
 }
 
+// Empty where they were not recorded.
+[[nodiscard]] inline std::span<const int64_t> SizesOf(const Step& step, const Operand& operand) {
+  return {step.Dims(operand.shape), step.Rank(operand.shape)};
+}
+[[nodiscard]] inline std::span<const int64_t> StridesOf(const Step& step, const Operand& operand) {
+  return {step.Dims(operand.strides), step.Rank(operand.strides)};
+}
+
 // A block that a lever puts in: elements of `block`, with a size and a life that are still to be said.
 [[nodiscard]] StepBlock CopyOf(const Step& step, uint32_t block);
 

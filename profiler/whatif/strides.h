@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// When a tensor can be shown in another shape where it lies, and when that takes a copy.
+//
+// Why: which of attention's operands and gradients are copied depends on nothing else. Heads that were put in
+// front of rows by a transpose cannot be counted together with the samples, heads made so from the start can:
+//
+//   [batch, heads, rows, width], strides   heads x rows x width, rows x width, width, 1    as one dimension
+//                                          rows x heads x width, width, heads x width, 1   only in a copy
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace vramscope::whatif {
+
+using Extents = std::vector<int64_t>;
+
+// Without gaps, the last dimension first.
+[[nodiscard]] Extents StridesWithoutGaps(std::span<const int64_t> sizes);
+// Those that a tensor computed from one with these strides gets: without gaps, in the same order.
+[[nodiscard]] Extents StridesOfResult(std::span<const int64_t> sizes, std::span<const int64_t> strides);
+// Those of the same elements in other sizes; nothing where they must be copied. PyTorch: computeStride in
+// aten/src/ATen/TensorUtils.cpp.
+[[nodiscard]] std::optional<Extents> StridesOfView(std::span<const int64_t> sizes,
+                                                   std::span<const int64_t> strides,
+                                                   std::span<const int64_t> other);
+
+}  // namespace vramscope::whatif
