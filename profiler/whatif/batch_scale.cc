@@ -116,6 +116,8 @@ void ScaleBatch(const Step& step, const BatchAxis& axis, int64_t wanted, Scene& 
     if (block.origin == model::kNone) continue;
     if (const auto found = scratch.find(block.origin); found != scratch.end()) {
       block.bytes = found->second;
+    } else if (block.for_each_sample) {
+      block.bytes = block.bytes / from * to;
     } else if (axis.stride[block.origin] != 0) {
       // Whole samples, and what is beyond them (an allocator's slack where the request is not known) stays.
       const uint64_t same = SameWithAnyBatch(step, block.origin);

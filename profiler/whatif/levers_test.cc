@@ -76,6 +76,30 @@ TEST(OffloadTest, WhatAutogradKeepsGoesWithItsLastUseAndComesBackToItsNode) {
   EXPECT_EQ(begins.size(), 2u);
 }
 
+// A mask of attention's that is shown to each sample comes back as a copy for each of them.
+TEST(OffloadTest, ACopyOfWhatIsExpandedToTheBatchGrowsWithIt) {
+  whatif::Step step = TheLoop().Read();
+  const BatchAxis& axis = *FollowBatch(step);
+  const auto kept = std::find_if(step.saved.begin(), step.saved.end(), [&](const Saved& saved) {
+    return axis.stride[saved.block] == 0 && saved.released < kForever;
+  });
+  ASSERT_NE(kept, step.saved.end());
+  const uint64_t whole = step.blocks[kept->block].requested;
+  const auto copied = [&](int64_t expanded) {
+    kept->expanded = expanded;
+    kept->share = static_cast<double>(axis.batch);
+    Scene scene = MakeScene(step);
+    (void)OffloadLever().Apply(step, "activations", scene);
+    ScaleBatch(step, axis, 3 * axis.batch, scene);
+    uint64_t most = 0;
+    for (const Block& block : scene.blocks)
+      if (block.origin == kept->block) most = std::max(most, block.bytes);
+    return most / whole;
+  };
+  EXPECT_EQ(copied(axis.batch), 3 * static_cast<uint64_t>(axis.batch));
+  EXPECT_EQ(copied(0), static_cast<uint64_t>(axis.batch)) << "of another dimension";
+}
+
 TEST(OffloadTest, TheTimeIsThatOfAllThatIsKeptThereAndBack) {
   const whatif::Step step = TheLoop().Read();
   Scene scene = MakeBaseline(step, *TheLoop().analysis)->scene;

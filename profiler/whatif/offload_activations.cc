@@ -17,6 +17,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "profiler/whatif/batch_axis.h"
 #include "profiler/whatif/last_uses.h"
 
 namespace vramscope::whatif {
@@ -36,6 +37,7 @@ class Offloader {
       const auto [place, fresh] = of_origin_.try_emplace(block.origin, block);
       if (!fresh && block.begin < place->second.begin) place->second = block;
     }
+    if (const Result<BatchAxis>& axis = FollowBatch(step); axis.ok()) batch_ = axis->batch;
     kept_.resize(step.blocks.size(), kBefore);
     stays_.resize(step.blocks.size(), false);
   }
@@ -79,6 +81,7 @@ class Offloader {
       copy.end = again->released;
     } else {
       copy.bytes = static_cast<uint64_t>(static_cast<double>(copy.bytes) * saved.share);
+      copy.for_each_sample = saved.expanded != 0 && saved.expanded == batch_;
       copy.begin =
           saved.node == kNone ? saved.released - kUnpacked : step_.nodes[saved.node].begin + kUnpacked;
       copy.end = std::max(uses_.WorkEnd(saved) - kHair, copy.begin + kHair);
@@ -112,6 +115,7 @@ class Offloader {
   std::unordered_map<uint32_t, Block> of_origin_;  // as forward made it
   std::vector<Position> kept_;                     // by block: when the last node let go
   std::vector<bool> stays_;
+  int64_t batch_ = 0;                                   // samples; 0 = not known
   std::set<std::pair<uint32_t, const Again*>> inputs_;  // of what is computed again
   uint64_t moved_ = 0;
 };

@@ -117,6 +117,8 @@ void MeasureSaved(Step& step) {
     for (uint32_t d = 0; d < shape.count; ++d) elements *= static_cast<uint64_t>(step.Dims(operand.shape)[d]);
     saved.share = static_cast<double>(elements * BytesOf(operand.dtype)) / static_cast<double>(whole);
     saved.gaps = !IsDense(step, operand);
+    const bool expanded = shape.count > 1 && step.Dims(operand.strides)[0] == 0;
+    saved.expanded = expanded ? step.Dims(operand.shape)[0] : 0;
   }
 }
 

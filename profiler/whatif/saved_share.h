@@ -16,7 +16,7 @@ namespace vramscope::whatif {
 // backward that let go of nothing, since it kept its graph.
 void ReleaseUnseen(Step& step);
 
-// Fills Saved::share and Saved::gaps, from the operands that are the same tensor; and Saved::released.
+// Fills Saved::share, Saved::gaps and Saved::expanded, from the operands that are the same tensor; and Saved::released.
 // O(operands).
 void MeasureSaved(Step& step);
 

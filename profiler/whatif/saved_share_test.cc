@@ -108,5 +108,27 @@ TEST_F(Weights, AutocastLetsGoOfItsCopyBeforeTheFirstGradientIsMade) {
   EXPECT_LT(changed.blocks[1].end, 40);
 }
 
+// A mask [64, 64] for each of 8 samples, as attention keeps it.
+TEST(SavedShareTest, AnExpandedViewHasAsManyElementsAsItShows) {
+  Step step;
+  step.shapes = {{}, {0, 3, true}, {3, 3, true}, {6, 3, true}};
+  step.dims = {8, 64, 64, 0, 64, 1, 64 * 64, 64, 1};
+  step.blocks.resize(1);
+  step.blocks[0].requested = 64 * 64 * sizeof(float);
+  step.ops.resize(1);
+  step.ops[0].end = 20;
+  step.nodes.resize(1);
+  step.saved.push_back({0, 0, 15, 90, 1});
+  Operand mask;
+  mask.block = 0, mask.shape = 1, mask.strides = 2, mask.tensor = 1, mask.dtype = kFloat;
+  step.operands.push_back(mask);
+  MeasureSaved(step);
+  EXPECT_EQ(step.saved[0].share, 8);
+  EXPECT_EQ(step.saved[0].expanded, 8);
+  step.operands[0].strides = 3;
+  MeasureSaved(step);
+  EXPECT_EQ(step.saved[0].expanded, 0);
+}
+
 }  // namespace
 }  // namespace vramscope::whatif

@@ -104,7 +104,8 @@ struct Saved {
   Position released = kForever;
   uint64_t tensor = 0;
   double share = 1;   // its elements, in those of the block: of a view less, of an expanded one more
-  bool gaps = false;  // its elements do not lie side by side
+  bool gaps = false;     // its elements do not lie side by side
+  int64_t expanded = 0;  // x.expand(8, -1, -1), 8 times the same elements: 8; else 0
 };
 
 // A call of a module's forward.
