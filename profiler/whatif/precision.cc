@@ -189,12 +189,12 @@ class Retyped {
       versions_.CastGradient(block, leaf_, moments_.OfLeaf(last, op.begin), gradient);
       return;
     }
-    if (versions_.TypeOf(block) == wanted) return conversions_.PassBack(gradient, node);
-    const Position before = step_.nodes[node].begin;
+    const Position before = step_.nodes[node].begin, latest = before - kBeforeNode;
+    if (versions_.TypeOf(block) == wanted)
+      return conversions_.PassBack(gradient, node, std::min(moments_.BehindCall(block), latest));
     const Position behind = versions_.IsCopy(block) ? kForever : moments_.OfArgument(block);
-    if (behind < kForever)
-      return versions_.CastByNode(block, wanted, std::min(behind, before - kBeforeNode), gradient);
-    Position at = before - kBeforeNode;
+    if (behind < kForever) return versions_.CastByNode(block, wanted, std::min(behind, latest), gradient);
+    Position at = latest;
     if (versions_.IsUnseen(block))
       at = versions_.AfterCopy(
           block,

@@ -157,7 +157,7 @@ void Conversions::ConvertToParameters(uint32_t op) {
   }
 }
 
-void Conversions::PassBack(const Operand& gradient, uint32_t node) {
+void Conversions::PassBack(const Operand& gradient, uint32_t node, Position there) {
   const Op& made = step_.ops[step_.nodes[node].op];
   const std::span<const Operand> results = OutputsOf(step_, made);
   const bool converted = std::any_of(results.begin(), results.end(), [&](const Operand& result) {
@@ -165,7 +165,7 @@ void Conversions::PassBack(const Operand& gradient, uint32_t node) {
            step_.blocks[result.block].begin >= made.begin;  // not one that only views what was converted
   });
   if (converted && versions_.TypeOf(gradient.block) == low_)
-    versions_.ThereAndBack(gradient.block, kFloatType, step_.nodes[node].begin, gradient);
+    versions_.ThereAndBack(gradient.block, kFloatType, there, step_.nodes[node].begin, gradient);
 }
 
 // return weight * x.to(type): x has its name until the function returns.

@@ -41,8 +41,9 @@ class Conversions {
   // `result` has become float in this operator: whether the program made it wider than it would be.
   void MarkWidened(uint32_t op, uint32_t result);
   // The node that is given this gradient made in forward what the program itself converted for a product,
-  // which autocast converted back: the gradient takes that way too, from one node of autograd to the next.
-  void PassBack(const Operand& gradient, uint32_t node);
+  // which autocast converted back: the gradient takes that way too, from one node of autograd, at `there`,
+  // to the next.
+  void PassBack(const Operand& gradient, uint32_t node, Position there);
   // Whether it takes operands of one type alone, and one of them is low.
   [[nodiscard]] bool WantsLow(uint32_t op) const { return Refuses(op) && TakesLow(step_.ops[op]); }
 

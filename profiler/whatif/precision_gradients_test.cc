@@ -104,7 +104,7 @@ TEST(ThereAndBackTest, AGradientIsConvertedTwiceBeforeItsNode) {
   const uint32_t between = operand->block;
   Versions versions(step, kFloatType);
   versions.Decide(between, kBfloat16Type);
-  versions.ThereAndBack(between, kFloatType, node->begin, *operand);
+  versions.ThereAndBack(between, kFloatType, node->begin - kBeforeNode, node->begin, *operand);
   versions.Used(between, node->begin + 1);
   std::vector<uint32_t> saved;
   for (const Saved& one : step.saved) saved.push_back(one.block);

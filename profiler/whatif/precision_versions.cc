@@ -236,10 +236,11 @@ void Versions::HandOver(uint32_t block) {
   changed_.blocks[block].category = Category::kTemporaryBackward;
 }
 
-void Versions::ThereAndBack(uint32_t block, uint8_t type, Position before, const Operand& operand) {
+void Versions::ThereAndBack(uint32_t block, uint8_t type, Position there, Position before,
+                            const Operand& operand) {
   const uint8_t own = TypeOf(block);
   const uint64_t elements = ElementsOf(step_, operand);
-  const Position there = before - kBeforeNode, back = before - kStride;
+  const Position back = before - kStride;
   Used(block, there);
   Add(block, type, there, kNone, elements * BytesOf(type));
   Used(block, back);

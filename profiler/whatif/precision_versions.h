@@ -76,9 +76,9 @@ class Versions {
   // The same where it has been converted on the way: by the node of an operator that converted a view of the
   // parameter, as x @ weight.T does.
   void HandOver(uint32_t block);
-  // Before the node that begins at `before` two others converted a gradient: to this type and back. Between
-  // them those of weights are converted.
-  void ThereAndBack(uint32_t block, uint8_t type, Position before, const Operand& operand);
+  // Before the node that begins at `before` two others converted a gradient: to this type, at `there`, and
+  // back. Between them those of weights are converted.
+  void ThereAndBack(uint32_t block, uint8_t type, Position there, Position before, const Operand& operand);
   // The block was written to: copies that were made before `at` are not it any more.
   void Written(uint32_t block, Position at) { written_[block] = at; }
   // `result` is not computed: what `block` stands for now is changed in place.
