@@ -162,6 +162,7 @@ Scene MakeScene(const Step& step) {
       made.birth = seen && first.Made(alloc) ? Birth::kOnce : Birth::kSetup;
       made.begin = made.birth == Birth::kOnce ? first.PlaceOf(alloc) : kBefore;
       if (seen && alloc < step.first.begin) made.begin = Position(alloc) - Position(step.first.begin) - 1;
+      if (recorded.set_up < kBefore) made.birth = Birth::kSetup, made.begin = recorded.set_up;
       if (recorded.once != kBefore) made.birth = Birth::kOnce, made.begin = recorded.once;
       if (made.category == Category::kOptimizerState && made.birth == Birth::kOnce)
         made.begin = WithOptimizer(scene, made.begin);

@@ -5,12 +5,17 @@
 //                         are there; then parameter by parameter, until the unit is left
 //   backward of unit i    the same, and before it computes, the bytes of unit i-1 are gathered ahead
 //   behind it             parameters go; all gradients in one block, which stays until unit i-1 is done;
-//                         the gradients go; 1/N of them stays
+//                         the gradients go, the last parameter's first; 1/N of them stays
+//
+// What puts many tensors into one block, or takes them out of it, takes a list of where each lies, on the
+// device for a moment (pack_vecs in aten/src/ATen/native/cuda/TensorShape.cu).
 //
 // The rest of the model is gathered with its first module and not let go of before backward is done.
 #include <algorithm>
+#include <cmath>
 #include <map>
 
+#include "profiler/whatif/batch_axis.h"
 #include "profiler/whatif/parameters.h"
 #include "profiler/whatif/shard.h"
 
@@ -24,6 +29,36 @@ constexpr Position kHair = 1e-6;
 constexpr Position kMoment = 0.01;  // between what hooks do one after the other
 constexpr uint64_t kScalar = 4;     // counts of steps are not sharded
 
+// Of the copies' kernels.
+constexpr uint64_t kThreads = 128, kBlockBytes = kThreads * 16, kNumber = 8;
+
+uint64_t Up(uint64_t a, uint64_t b) { return (a + b - 1) / b; }
+
+// split_with_sizes_copy_out_cuda_contiguous_no_cast, of so many chunks of which each holds a part of all.
+uint64_t ListOfTakenOut(const std::vector<uint64_t>& parts, uint64_t chunks, Multiprocessors device) {
+  const auto blocks_of = [&](uint64_t bytes) {
+    uint64_t blocks = 0;
+    for (const uint64_t part : parts) blocks += Up(part, bytes);
+    return blocks;
+  };
+  const uint64_t most = static_cast<uint64_t>(device.count * device.threads) / kThreads * 2;
+  const uint64_t turns = Up(blocks_of(kBlockBytes) * chunks, most);
+  const auto together = static_cast<uint64_t>(std::ceil(std::sqrt(static_cast<double>(turns))));
+  const uint64_t blocks = blocks_of(kBlockBytes * Up(turns, std::min(together, chunks)));
+  return (4 * parts.size() + blocks + 1) * kNumber;
+}
+
+// chunk_cat: six numbers for each tensor, and whose each thread block is.
+uint64_t ListOfPutTogether(const std::vector<uint64_t>& parts) {
+  uint64_t numbers = 6 * parts.size();
+  for (const uint64_t part : parts) numbers += Up(part, kBlockBytes);
+  return numbers * kNumber;
+}
+
+bool Within(std::string_view name, std::string_view path) {
+  return name.substr(0, path.size()) == path && name.size() > path.size() && name[path.size()] == '.';
+}
+
 class Sharder {
  public:
   Sharder(const Step& step, const std::vector<Unit>& units, uint32_t ranks, bool reshard)
@@ -32,6 +67,7 @@ class Sharder {
     gather_stream_ = streams;
     reduce_stream_ = static_cast<uint16_t>(streams + 1);
     changed_.added_streams = 2;
+    if (const Result<BatchAxis>& axis = FollowBatch(step); axis.ok()) device_ = axis->device;
     FindShards();
   }
 
@@ -40,6 +76,7 @@ class Sharder {
     for (size_t i = 0; i < order_.size(); ++i) Forward(i);
     Backward();
     ShardState();
+    SetUp();
     for (const auto& [parameter, shard] : shards_) changed_.blocks[parameter].requested = shard;
     return std::move(changed_);
   }
@@ -92,8 +129,17 @@ class Sharder {
   }
 
   void AddParameters(const Unit& unit, Position begin, Position end) {
-    for (const uint32_t parameter : unit.parameters)
-      Add(begin += kHair, end, shards_.at(parameter) * ranks_, parameter, step_.blocks[parameter].stream);
+    std::vector<uint64_t> parts;
+    for (const uint32_t parameter : unit.parameters) {
+      parts.push_back(shards_.at(parameter));
+      Add(begin += kHair, end, parts.back() * ranks_, parameter, step_.blocks[parameter].stream);
+    }
+    AddList(begin + kHair, ListOfTakenOut(parts, ranks_, device_), unit);
+  }
+
+  // As large with any batch.
+  void AddList(Position at, uint64_t bytes, const Unit& unit) {
+    Add(at, at + kHair, bytes, kNone, step_.blocks[unit.parameters.front()].stream);
   }
 
   // Calls of units that have parameters, in order; the rest of the model comes first.
@@ -156,16 +202,20 @@ class Sharder {
 
   // Gradients of the unit's parameters are averaged, and one part stays.
   void Reduce(const Unit& unit, Position at, Position next) {
-    std::map<std::string_view, bool> mine;
-    for (const uint32_t parameter : unit.parameters) mine[step_.blocks[parameter].name] = true;
+    std::map<std::string_view, size_t> mine;
+    for (size_t i = 0; i < unit.parameters.size(); ++i) mine[step_.blocks[unit.parameters[i]].name] = i;
+    std::vector<uint64_t> parts;
     Position end = kBefore;      // of what this step keeps
     Position carried = kBefore;  // of what the step before kept
     for (uint32_t i = 0; i < step_.blocks.size(); ++i) {
       const StepBlock& gradient = step_.blocks[i];
-      if (!mine.contains(gradient.name)) continue;
+      const auto place = mine.find(gradient.name);
+      if (place == mine.end()) continue;
       if (gradient.accumulated < kForever) {
         end = std::max(end, gradient.end);
-        changed_.blocks[i].end = at + 5 * kMoment;
+        parts.push_back(shards_.at(unit.parameters[place->second]));
+        changed_.blocks[i].end =
+            at + 5 * kMoment + kHair * static_cast<Position>(unit.parameters.size() - place->second);
         changed_.blocks[i].accumulated = kForever;
       } else if (gradient.category == Category::kGradient && gradient.begin == kBefore &&
                  gradient.end < kForever) {
@@ -175,9 +225,45 @@ class Sharder {
     if (end == kBefore) return;  // none of them is trained
     const uint32_t like = unit.parameters.front();
     Add(at + 4 * kMoment, next, Shard(unit) * ranks_, like, step_.blocks[like].stream);
+    AddList(at + 4.5 * kMoment, ListOfPutTogether(parts), unit);
     const uint32_t kept = Add(at + 6 * kMoment, end, Shard(unit), like, reduce_stream_, Category::kGradient);
     changed_.blocks[kept].accumulated = at + 7 * kMoment;
     if (carried != kBefore) Add(kBefore, carried, Shard(unit), like, reduce_stream_, Category::kGradient);
+  }
+
+  // Unit by unit, the rest of the model last: all its parameters and buffers come to the device, then shards
+  // are made of the parameters, then these go (FSDPParamGroup).
+  void SetUp() {
+    std::vector<uint32_t> buffers;
+    Position at = 0, last = -kForever;
+    for (uint32_t i = 0; i < step_.blocks.size(); ++i) {
+      const StepBlock& block = step_.blocks[i];
+      const bool buffer =
+          block.category == Category::kBuffer && block.begin == kBefore && !block.name.empty();
+      if (!buffer && !shards_.contains(i)) continue;
+      if (block.id >= step_.run->blocks.size()) return;  // a lever put it in
+      const model::EventIndex alloc = step_.run->blocks[block.id].alloc_event;
+      if (alloc >= step_.first.begin) return;  // not as programs are written
+      const Position came = Position(alloc) - Position(step_.first.begin) - 1;
+      at = std::min(at, came);
+      last = std::max(last, came);
+      if (buffer) buffers.push_back(i);
+    }
+    const Position moment = (last - at) / static_cast<Position>(3 * (shards_.size() + buffers.size()));
+    for (const Unit& unit : units_) {
+      const size_t whole = changed_.passing.size();
+      for (const uint32_t parameter : unit.parameters) {
+        const StepBlock& block = step_.blocks[parameter];
+        changed_.passing.push_back({at += moment, 0, block.requested, block.stream});
+      }
+      std::erase_if(buffers, [&](uint32_t buffer) {
+        const bool own = &unit == &Rest() || Within(step_.blocks[buffer].name, unit.path);
+        if (own) changed_.blocks[buffer].set_up = at += moment;
+        return own;
+      });
+      for (const uint32_t parameter : unit.parameters) changed_.blocks[parameter].set_up = at += moment;
+      for (size_t i = whole; i < changed_.passing.size(); ++i) changed_.passing[i].end = at += moment;
+    }
   }
 
   // State, and what the optimizer computes, by parameter: told by their sizes.
@@ -203,11 +289,8 @@ class Sharder {
   uint16_t gather_stream_ = 0, reduce_stream_ = 0;
   std::map<uint32_t, uint64_t> shards_;  // by parameter: bytes, with what is put behind to make all equal
   std::vector<Call> order_;
+  Multiprocessors device_;
 };
-
-bool Within(std::string_view name, std::string_view path) {
-  return name.substr(0, path.size()) == path && name.size() > path.size() && name[path.size()] == '.';
-}
 
 }  // namespace
 

@@ -42,6 +42,7 @@ struct StepBlock {
   uint32_t copy_of = model::kNone;  // put in by a lever: the block whose elements, or some of them, it holds
   Position last_use = kBefore;      // of a copy that forward made: no operand names it
   Position once = kBefore;          // put in by a lever, made for good: when, from the first step's begin on
+  Position set_up = kBefore;        // there before the first step: when, before 0, where a lever says it
   Position replaced = kForever;     // operands of operators behind it are a copy that has the block's name
   std::string_view
       name;  // what labels call it: "layers.0.weight", also of its gradient; lives as long as the run
