@@ -90,6 +90,7 @@ void Holders::FindGivenUp() {
       const Seen &before = calls[i - 1], &now = calls[i];
       if (!before.one || !now.one || before.block == now.block) continue;
       if (!ResultIsHeld(before.call, now.call, name.second)) continue;
+      if (ReturnsAnother(before.call, now.call)) continue;
       Position& given_up = given_up_[before.block];
       given_up = std::max(given_up, Assigned(now.block, before.call));
     }
@@ -146,6 +147,22 @@ bool Holders::ResultIsHeld(uint32_t call, uint32_t later, uint32_t but_by) const
   for (; held != step_.held.end() && held->call == later; ++held) {
     const uint32_t maker = held->name == but_by ? kNone : MakerOf(held->block);
     if (maker != kNone && made.begin <= step_.ops[maker].begin && step_.ops[maker].begin < made.end)
+      return true;
+  }
+  return false;
+}
+
+bool Holders::ReturnsAnother(uint32_t call, uint32_t later) const {
+  const ModuleCall& made = step_.modules[call];
+  const Position until = step_.modules[later].begin;
+  auto block = std::partition_point(step_.blocks.begin(), step_.blocks.end(),
+                                    [&](const StepBlock& one) { return one.begin < made.begin; });
+  for (; block != step_.blocks.end() && block->begin < made.end; ++block) {
+    const auto index = static_cast<size_t>(block - step_.blocks.begin());
+    if (std::binary_search(held_[index].begin(), held_[index].end(), later)) continue;
+    if (std::any_of(uses_[index].begin(), uses_[index].end(), [&](uint32_t use) {
+          return made.end <= step_.ops[use].begin && step_.ops[use].begin < until;
+        }))
       return true;
   }
   return false;

@@ -69,6 +69,9 @@ class Holders {
   [[nodiscard]] uint32_t FirstMadeBehind(Position at) const;
   // Whether in a later call a variable of another name holds what `call` made.
   [[nodiscard]] bool ResultIsHeld(uint32_t call, uint32_t later, uint32_t but_by) const;
+  // x, w = f(x): whether the call made something else that was used behind it, and that no variable holds in
+  // the later call: x may have stood for that.
+  [[nodiscard]] bool ReturnsAnother(uint32_t call, uint32_t later) const;
   // When a variable that held a block during a call got the one that it holds in a later call.
   [[nodiscard]] Position Assigned(uint32_t block, uint32_t call) const;
 

@@ -148,6 +148,27 @@ TEST_F(HoldersTest, WhatIsGivenToACallIsHeldUntilItsNameIsGivenToWhatIsMadeOfThe
   EXPECT_EQ(Holders(step_).Until(given), 56);
 }
 
+//   module    layer ── x, w = first(x) ── x = x + y ── second ──┤
+TEST_F(HoldersTest, WhatIsGivenToACallMayStandForAnotherOfItsResultsBehindIt) {
+  constexpr uint32_t kX = 7, kW = 8;
+  step_.modules.push_back({0, 0, 60, 70});
+  const auto make = [&](uint32_t block, Position at) {
+    step_.blocks[block].begin = at + 0.5;
+    step_.blocks[block].op = static_cast<uint32_t>(step_.ops.size());
+  };
+  step_.blocks.emplace_back();
+  make(1, 45);
+  const Operand given = Add("aten::softmax", 45, {0});
+  make(2, 47);
+  (void)Add("aten::linear", 47, {1});
+  make(3, 55);
+  (void)Add("aten::add", 55, {2});
+  step_.held = {{0, 1, kX}, {3, 2, kX}, {1, 2, kW}};
+  EXPECT_EQ(Holders(step_).Until(given), 50) << "the sum was made of a result without another name";
+  step_.held.push_back({2, 2, kW});
+  EXPECT_EQ(Holders(step_).Until(given), 56);
+}
+
 //   module    layer ── call ── sum ──┤ blocks 1 and 2 go
 TEST_F(HoldersTest, WhatTheLastCallIsGivenIsHeldBehindItWhereItsResultGoesBehindALaterVariable) {
   constexpr uint32_t kX = 7, kW = 8;
