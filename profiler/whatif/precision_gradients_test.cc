@@ -17,6 +17,8 @@
 namespace vramscope::whatif {
 namespace {
 
+using model::kNone;
+
 constexpr uint64_t kQuery = 64 * 64 * 4, kKey = 32 * 64 * 4;
 
 class GradientMomentsTest : public testing::Test, protected WrittenStep {
