@@ -71,11 +71,11 @@ class Versions {
   void UseCached(uint32_t block, uint8_t type, Position at, uint32_t op, const Operand& operand);
   // A parameter's gradient, or its part of one that several share, is converted and handed over.
   void CastGradient(uint32_t block, uint8_t type, Position at, const Operand& operand);
-  // A node converts it, so that nothing sees it any more: who wants its type is given a new copy of the copy.
-  void CastByNode(uint32_t block, uint8_t type, Position at, const Operand& operand);
   // The same where it has been converted on the way: by the node of an operator that converted a view of the
   // parameter, as x @ weight.T does.
   void HandOver(uint32_t block);
+  // A node converts it, so that nothing sees it any more: who wants its type is given a new copy of the copy.
+  void CastByNode(uint32_t block, uint8_t type, Position at, const Operand& operand);
   // Before the node that begins at `before` two others converted a gradient: to this type, at `there`, and
   // back. Between them those of weights are converted.
   void ThereAndBack(uint32_t block, uint8_t type, Position there, Position before, const Operand& operand);
