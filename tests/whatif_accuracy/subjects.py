@@ -69,8 +69,6 @@ DEVELOPMENT: Dict[str, Facts] = {
                        checkpointed="mobilevit.encoder.layer.2,mobilevit.encoder.layer.3,mobilevit.encoder.layer.4"),
     "clip": Facts((8, 12, 16), ("text_model.encoder.layers.*,vision_model.encoder.layers.*", "text_model,vision_model"), (*NO_WIDTHS, *NO_TOKENS),
                   checkpointed="all,inputs:text_model.embeddings.token_embedding+vision_model.embeddings.patch_embedding"),
-}
-HELD_OUT: Dict[str, Facts] = {
     "roberta": Facts((4, 8, 8), ("roberta.encoder.layer.*", "roberta.encoder.layer.*"), NO_WIDTHS, checkpointed="all,inputs:roberta.embeddings.word_embeddings"),
     "mpnet": Facts((4, 8, 8), ("mpnet.encoder.layer.*", "mpnet.encoder.layer.*"), (*NO_BLOCKS, *NO_WIDTHS, "attention")),
     "deberta": Facts((4, 8, 8), ("deberta.encoder.layer.*", "deberta.encoder.layer.*"), (*NO_WIDTHS, "attention"), checkpointed="all,inputs:deberta.embeddings.word_embeddings"),
@@ -81,6 +79,16 @@ HELD_OUT: Dict[str, Facts] = {
     "googlenet": Facts((8, 12, 16), ("inception3a,inception3b,inception4a", "conv1,conv2,conv3,inception3a,inception3b,inception4a,inception4b,inception4c,inception4d"),
                        (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS)),
     "squeezenet": Facts((8, 12, 16), ("features", "features"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS)),
+}
+HELD_OUT: Dict[str, Facts] = {
+    "esm": Facts((4, 8, 8), ("esm.encoder.layer.*", "esm.encoder.layer.*"), NO_WIDTHS, checkpointed="all,inputs:esm.embeddings.word_embeddings"),
+    "marian": Facts((4, 8, 8), ("model.encoder", "model.encoder,model.decoder.layers.*"), NO_WIDTHS, checkpointed="all,inputs:model.encoder.embed_tokens+model.decoder.embed_tokens"),
+    "gemma2": Facts((4, 8, 8), ("model.layers.*", "model.layers.*"), (*NO_WIDTHS, "attention"), checkpointed="all,inputs:model.embed_tokens"),
+    "olmo2": Facts((4, 8, 8), ("model.layers.*", "model"), NO_WIDTHS, checkpointed="all,inputs:model.embed_tokens"),
+    "hubert": Facts((4, 8, 8), ("hubert.encoder.layers.*", "hubert"), (*NO_WIDTHS, *NO_TOKENS)),
+    "deit": Facts((8, 12, 16), ("deit.encoder.layer.*,deit.layers.*", "deit"), (*NO_WIDTHS, *NO_TOKENS)),
+    "resnext": Facts((8, 12, 16), ("layer1,layer2", "conv1,bn1,layer1,layer2,layer3,layer4"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS)),
+    "alexnet": Facts((8, 12, 16), ("features", "features"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS)),
 }
 ALL = {**DEVELOPMENT, **HELD_OUT}
 

@@ -186,6 +186,41 @@ def qwen3(size: str) -> Subject:
     return Subject(Qwen3ForCausalLM(config), tokens(VOCABULARY, _length(size)), causal)
 
 
+def esm(size: str) -> Subject:
+    """Of proteins: positions are turned into queries and keys, and what is masked scales its embeddings."""
+    from transformers import EsmConfig, EsmForMaskedLM
+
+    config = EsmConfig(vocab_size=VOCABULARY, hidden_size=_width(size), num_hidden_layers=4, num_attention_heads=4, intermediate_size=1024, max_position_embeddings=514,
+                       position_embedding_type="rotary", token_dropout=True, mask_token_id=3, pad_token_id=0)
+    return Subject(EsmForMaskedLM(config), tokens(VOCABULARY, _length(size)), causal)
+
+
+def marian(size: str) -> Subject:
+    """Translates: encoder, decoder and head share a table."""
+    from transformers import MarianConfig, MarianMTModel
+
+    config = MarianConfig(vocab_size=VOCABULARY, d_model=_width(size), encoder_layers=2, decoder_layers=2, encoder_attention_heads=4, decoder_attention_heads=4,
+                          encoder_ffn_dim=1024, decoder_ffn_dim=1024, max_position_embeddings=512, decoder_start_token_id=0, scale_embedding=True, **SPECIAL)
+    return Subject(MarianMTModel(config), tokens(VOCABULARY, _length(size)), causal)
+
+
+def gemma2(size: str) -> Subject:
+    """Scores and logits are capped with a tangent; every other layer looks at a window."""
+    from transformers import Gemma2Config, Gemma2ForCausalLM
+
+    config = Gemma2Config(vocab_size=VOCABULARY, hidden_size=_width(size), intermediate_size=1024, num_hidden_layers=4, num_attention_heads=4, num_key_value_heads=2, head_dim=64,
+                          sliding_window=64, **SPECIAL)
+    return Subject(Gemma2ForCausalLM(config), tokens(VOCABULARY, _length(size)), causal)
+
+
+def olmo2(size: str) -> Subject:
+    """Norms stand behind attention and MLP."""
+    from transformers import Olmo2Config, Olmo2ForCausalLM
+
+    config = Olmo2Config(vocab_size=VOCABULARY, hidden_size=_width(size), intermediate_size=1024, num_hidden_layers=4, num_attention_heads=4, **SPECIAL)
+    return Subject(Olmo2ForCausalLM(config), tokens(VOCABULARY, _length(size)), causal)
+
+
 def _heard(model: nn.Module, sound: Tensor, labels: Tensor) -> Tensor:
     return model(sound, labels=labels).loss
 
@@ -208,3 +243,13 @@ def wav2vec2(size: str) -> Subject:
     config: Any = Wav2Vec2Config(vocab_size=32, hidden_size=width, num_hidden_layers=3, num_attention_heads=4, intermediate_size=4 * width, conv_dim=(64,) * 7,
                                  num_conv_pos_embeddings=32, num_conv_pos_embedding_groups=4, num_labels=10, apply_spec_augment=False, layerdrop=0.0)
     return Subject(Wav2Vec2ForSequenceClassification(config), lambda count: (torch.randn(count, samples), torch.randint(10, (count,))), _heard)
+
+
+def hubert(size: str) -> Subject:
+    """Its first stages have norms of layers. Without the masks that it draws on the host."""
+    from transformers import HubertConfig, HubertForSequenceClassification
+
+    samples, width = scaled(size, 4000, 8000, 16000), scaled(size, 128, 192, 256)
+    config: Any = HubertConfig(vocab_size=32, hidden_size=width, num_hidden_layers=3, num_attention_heads=4, intermediate_size=4 * width, conv_dim=(64,) * 7, feat_extract_norm="layer",
+                               num_conv_pos_embeddings=32, num_conv_pos_embedding_groups=4, num_labels=10, apply_spec_augment=False, layerdrop=0.0)
+    return Subject(HubertForSequenceClassification(config), lambda count: (torch.randn(count, samples), torch.randint(10, (count,))), _heard)

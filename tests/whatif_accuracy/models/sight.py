@@ -139,6 +139,26 @@ def squeezenet(size: str) -> Subject:
     return _classifier(make, scaled(size, 64, 96, 128))
 
 
+def deit(size: str) -> Subject:
+    from transformers import DeiTConfig, DeiTForImageClassification
+
+    pixels = scaled(size, 64, 96, 128)
+    config = DeiTConfig(hidden_size=scaled(size, 192, 256, 384), num_hidden_layers=4, num_attention_heads=4, intermediate_size=768, image_size=pixels, num_labels=100)
+    return Subject(DeiTForImageClassification(config), images(pixels, 100), classified)
+
+
+def resnext(size: str) -> Subject:
+    from torchvision.models import resnext50_32x4d as make
+
+    return _classifier(make, scaled(size, 64, 80, 96))
+
+
+def alexnet(size: str) -> Subject:
+    from torchvision.models import alexnet as make
+
+    return _classifier(make, scaled(size, 64, 96, 128))
+
+
 def _matched(model: nn.Module, pixels: Tensor, text: Tensor) -> Tensor:
     return model(input_ids=text, pixel_values=pixels, return_loss=True).loss
 
