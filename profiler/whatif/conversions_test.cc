@@ -28,6 +28,7 @@ enum class Body : uint8_t {
   kBack,
   kCaller,
   kMask,
+  kAsked,
   kSoftmax,
   kAttention,
   kConvolution,
@@ -68,12 +69,12 @@ class Program {
   }
 
   // x.to(torch.float32), or x.to(device), which tells a layout where the recorder is new enough.
-  void To(const std::string& block, bool layout = false) {
+  void To(const std::string& block, bool layout = false, const char* const (&shape)[2] = kWhole) {
     s_.Op("aten::to", [&] {
-      Tensor(block, kWhole, 0, 0);
+      Tensor(block, shape, 0, 0);
       s_.Event(trace::EventType::kOpScalar, {1, s_.trace().Intern("torch.float32")});
       if (layout) s_.Event(trace::EventType::kOpScalar, {2, s_.trace().Intern("torch.strided")});
-      Tensor(block, kWhole, trace::kTensorIsOutput, 0);
+      Tensor(block, shape, trace::kTensorIsOutput, 0);
     });
   }
 
@@ -162,6 +163,18 @@ class Program {
     });
   }
 
+  // mask = torch.ones(rows); x = x * mask.to(x.dtype)
+  void Asked() {
+    s_.Op("aten::ones", [&] {
+      s_.Alloc("mask", kColumn);
+      Tensor("mask", kColumns, trace::kTensorIsOutput, 0);
+    });
+    To("mask", false, kColumns);
+    Make("aten::mul", "batch", kWhole, "masked", kWhole, kBatch, "mask", kColumns);
+    Linear("masked");
+    s_.Free("masked").Free("mask");
+  }
+
   // softmax(x, dtype=torch.float32).to(x.dtype)
   void Softmax() {
     s_.Op("aten::softmax", [&] {
@@ -223,6 +236,7 @@ class Program {
       if (body_ == Body::kBack) return Back();
       if (body_ == Body::kMovesOnly) return MovesOnly();
       if (body_ == Body::kMask) return Mask();
+      if (body_ == Body::kAsked) return Asked();
       if (body_ == Body::kSoftmax) return Softmax();
       if (body_ == Body::kAttention) return Attention();
       if (body_ == Body::kConvolution) return Convolution();
@@ -263,6 +277,12 @@ TEST(ConversionsTest, ACallOfToThatTellsALayoutOnlyMoves) {
 TEST(ConversionsTest, AnAddedMaskThatAttentionMakesOfBoolsHasTheTypeOfItsQueries) {
   EXPECT_EQ(Program(Body::kMask).Peak(), kWeights + 2 * kBatch + 512);
   EXPECT_EQ(Program(Body::kMask).PeakInLow(), kWeights + 2 * kBatch / 2 + 512);
+}
+
+// DeBERTa's mask of ones is float32 in any model; a layer of 16 bits would refuse what it made float32 too.
+TEST(ConversionsTest, WhatALinearLayerRefusesForAMaskThatWasMadeInFloatHadAskedForTheTypeBesideIt) {
+  EXPECT_EQ(Program(Body::kAsked).Peak(), kWeights + 3 * kBatch + kColumn);
+  EXPECT_EQ(Program(Body::kAsked).PeakInLow(), kHalfWeights + 3 * kBatch / 2 + kColumn);
 }
 
 // Of half there is a kernel that reads it and returns float; bfloat16 is converted first. The product behind

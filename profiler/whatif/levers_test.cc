@@ -98,6 +98,20 @@ TEST(OffloadTest, ACopyOfWhatIsExpandedToTheBatchGrowsWithIt) {
   };
   EXPECT_EQ(copied(axis.batch), 3 * static_cast<uint64_t>(axis.batch));
   EXPECT_EQ(copied(0), static_cast<uint64_t>(axis.batch)) << "of another dimension";
+  EXPECT_EQ(copied(2 * axis.batch), static_cast<uint64_t>(axis.batch)) << "two of which are no sample here";
+  // The same where the operator's other operand is two heads of each sample: [2 samples, features / 2].
+  const Op& op = step.ops[step.nodes[kept->node].op];
+  const auto with =
+      std::find_if(&step.operands[op.first_input], &step.operands[op.first_input] + op.input_count,
+                   [&](const Operand& operand) { return ElementsOfSample(step, axis, operand, 0) == 1; });
+  const int64_t samples = step.Dims(with->shape)[0], features = step.Dims(with->shape)[1];
+  ASSERT_EQ(samples, axis.batch);
+  const auto shape = static_cast<uint32_t>(step.shapes.size()),
+             first = static_cast<uint32_t>(step.dims.size());
+  step.dims.insert(step.dims.end(), {2 * samples, features / 2, features / 2, 1});
+  step.shapes.insert(step.shapes.end(), {{first, 2, true}, {first + 2, 2, true}});
+  with->shape = shape, with->strides = shape + 1;
+  EXPECT_EQ(copied(2 * axis.batch), 3 * static_cast<uint64_t>(axis.batch));
 }
 
 TEST(OffloadTest, TheTimeIsThatOfAllThatIsKeptThereAndBack) {

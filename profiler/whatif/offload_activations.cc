@@ -37,7 +37,7 @@ class Offloader {
       const auto [place, fresh] = of_origin_.try_emplace(block.origin, block);
       if (!fresh && block.begin < place->second.begin) place->second = block;
     }
-    if (const Result<BatchAxis>& axis = FollowBatch(step); axis.ok()) batch_ = axis->batch;
+    if (const Result<BatchAxis>& axis = FollowBatch(step); axis.ok()) axis_ = &axis.value();
     kept_.resize(step.blocks.size(), kBefore);
     stays_.resize(step.blocks.size(), false);
   }
@@ -56,6 +56,21 @@ class Offloader {
     for (const Again& again : scene_.again)
       if (again.begin <= at && at < again.end) return &again;
     return nullptr;
+  }
+
+  // Expanded to the batch, or to what has the batch in its first dimension: [samples x heads, tokens,
+  // tokens].
+  [[nodiscard]] bool IsForEachSample(const Saved& saved) const {
+    if (saved.expanded == 0 || axis_ == nullptr) return false;
+    if (saved.expanded == axis_->batch) return true;
+    const uint32_t op = saved.node == kNone ? kNone : step_.nodes[saved.node].op;
+    if (op == kNone) return false;
+    const std::span<const Operand> inputs = InputsOf(step_, step_.ops[op]);
+    return std::any_of(inputs.begin(), inputs.end(), [&](const Operand& operand) {
+      return operand.block != kNone && step_.shapes[operand.shape].known &&
+             step_.shapes[operand.shape].count > 0 && step_.Dims(operand.shape)[0] == saved.expanded &&
+             ElementsOfSample(step_, *axis_, operand, 0) != 0;
+    });
   }
 
   void Send(const Saved& saved, std::vector<Block>& copies) {
@@ -81,7 +96,7 @@ class Offloader {
       copy.end = again->released;
     } else {
       copy.bytes = static_cast<uint64_t>(static_cast<double>(copy.bytes) * saved.share);
-      copy.for_each_sample = saved.expanded != 0 && saved.expanded == batch_;
+      copy.for_each_sample = IsForEachSample(saved);
       copy.begin =
           saved.node == kNone ? saved.released - kUnpacked : step_.nodes[saved.node].begin + kUnpacked;
       copy.end = std::max(uses_.WorkEnd(saved) - kHair, copy.begin + kHair);
@@ -115,7 +130,7 @@ class Offloader {
   std::unordered_map<uint32_t, Block> of_origin_;  // as forward made it
   std::vector<Position> kept_;                     // by block: when the last node let go
   std::vector<bool> stays_;
-  int64_t batch_ = 0;                                   // samples; 0 = not known
+  const BatchAxis* axis_ = nullptr;                     // nullptr: not known
   std::set<std::pair<uint32_t, const Again*>> inputs_;  // of what is computed again
   uint64_t moved_ = 0;
 };

@@ -18,6 +18,7 @@ void FoundConversions::Add(const FoundConversions& more) {
   idle.insert(more.idle.begin(), more.idle.end());
   passing.insert(more.passing.begin(), more.passing.end());
   narrowing.insert(more.narrowing.begin(), more.narrowing.end());
+  asking.insert(more.asking.begin(), more.asking.end());
 }
 
 Conversions::Conversions(const Step& step, uint8_t low, bool whole, FoundConversions found,
@@ -78,6 +79,10 @@ void Conversions::End(uint32_t op) {
 // What was computed in the type that it was made wide in, and then multiplied by a weight in the same module,
 // as norms do: there the program asked for the weight's type. Else the call converted nothing.
 void Conversions::Refute(uint32_t by) {
+  if (asked_.contains(by)) {
+    new_.asking.insert(by);
+    return;
+  }
   if (weight_[by] == kNone) {
     new_.idle.insert(by);
     return;
@@ -111,8 +116,9 @@ void Conversions::MarkWidened(uint32_t op, uint32_t result) {
   const uint32_t told = within ? made.parent : op;
   uint32_t by = step_.ops[told].dtype != 0 && wider ? told : kNone;
   for (const Operand& operand : inputs) {
-    if (operand.block != kNone && versions_.WidenedBy(operand.block) != kNone)
-      by = versions_.WidenedBy(operand.block);
+    if (operand.block == kNone || versions_.WidenedBy(operand.block) == kNone) continue;
+    const uint32_t widened = versions_.WidenedBy(operand.block);
+    if (by == kNone || !asked_.contains(widened)) by = widened;
   }
   if (by != kNone) versions_.Widen(result, by);
 }
@@ -131,10 +137,23 @@ void Conversions::Convert(uint32_t op) {
     Remember(block, op);
     versions_.Cast(block, kFloatType, at, kNone, from);
     versions_.Widen(block, op);
-  } else if (versions_.Widened(block)) {
+  } else if (versions_.Widened(block) && !asked_.contains(versions_.WidenedBy(block))) {
     HoldWide(block, op);
     versions_.Cast(block, low_, at, kNone, from);
+  } else if (whole_) {
+    Ask(op, from);
   }
+}
+
+// mask = mask.to(x.dtype), or .to(torch.float32), of a mask that was made in float32.
+void Conversions::Ask(uint32_t op, const Operand& from) {
+  if (!found_.asking.contains(op)) {
+    asked_.insert(op);
+    versions_.Widen(from.block, op);
+    return;
+  }
+  Remember(from.block, op);
+  versions_.Cast(from.block, low_, step_.ops[op].begin + kStride, kNone, from);
 }
 
 // if x.dtype != weight.dtype: x = x.to(weight.dtype). Under autocast weights stay float32.

@@ -8,6 +8,8 @@
 //   x = x.to(device) ─ linear             refused: the call converts nothing
 //   y = x.to(float).pow(2).mean(); z = x * rsqrt(y); [z = z.to(w.dtype)]; z = w * z ─ linear
 //                                         refused: z was converted back when it met w, after a question
+//   m = ones(); m = m.to(x.dtype); x = x * m ─ linear
+//                                         refused: the call asked for what is beside it
 #pragma once
 
 #include <set>
@@ -23,8 +25,11 @@ struct FoundConversions {
   std::set<uint32_t> idle;       // convert nothing
   std::set<uint32_t> passing;    // make something wider for the operator behind them alone
   std::set<uint32_t> narrowing;  // before them the program converts back, if weights are in 16 bits
+  std::set<uint32_t> asking;     // for the type of another tensor, of what was made in float32
 
-  [[nodiscard]] size_t size() const { return idle.size() + passing.size() + narrowing.size(); }
+  [[nodiscard]] size_t size() const {
+    return idle.size() + passing.size() + narrowing.size() + asking.size();
+  }
   void Add(const FoundConversions& more);
 };
 
@@ -54,6 +59,7 @@ class Conversions {
   void Refute(uint32_t by);
   void NoteWeightMet(uint32_t op);
   void Convert(uint32_t op);
+  void Ask(uint32_t op, const Operand& from);
   void ConvertToParameters(uint32_t op);
   void HoldWide(uint32_t block, uint32_t op);
   void TakeName(const Op& op);
@@ -79,6 +85,7 @@ class Conversions {
   std::vector<uint32_t> call_;    // by operator: the innermost module call around it
   std::vector<uint32_t> weight_;  // by operator that widens: the one where what it made first meets a weight
   std::vector<Itself> themselves_;
+  std::set<uint32_t> asked_;        // operators that may have asked for another tensor's type
   std::vector<bool> to_parameter_;  // by block: converted to the type of a parameter
   size_t next_branch_ = 0;          // into Step::to_parameter
 };
