@@ -29,6 +29,7 @@ enum class Body : uint8_t {
   kCaller,
   kMask,
   kAsked,
+  kRefused,
   kSoftmax,
   kAttention,
   kConvolution,
@@ -55,6 +56,10 @@ class Program {
     const Prediction after = Predict(step_, baseline_, {{"precision", type}}).value();
     EXPECT_TRUE(after.refused.empty()) << after.refused.front().reason;
     return after.after.peak.bytes;
+  }
+  [[nodiscard]] std::string Refusal() const {
+    const Prediction after = Predict(step_, baseline_, {{"precision", "bf16"}}).value();
+    return after.refused.empty() ? "" : after.refused.front().reason;
   }
 
  private:
@@ -163,13 +168,13 @@ class Program {
     });
   }
 
-  // mask = torch.ones(rows); x = x * mask.to(x.dtype)
+  // mask = torch.ones(rows); x = x * mask.to(x.dtype), or without the conversion
   void Asked() {
     s_.Op("aten::ones", [&] {
       s_.Alloc("mask", kColumn);
       Tensor("mask", kColumns, trace::kTensorIsOutput, 0);
     });
-    To("mask", false, kColumns);
+    if (body_ == Body::kAsked) To("mask", false, kColumns);
     Make("aten::mul", "batch", kWhole, "masked", kWhole, kBatch, "mask", kColumns);
     Linear("masked");
     s_.Free("masked").Free("mask");
@@ -236,7 +241,7 @@ class Program {
       if (body_ == Body::kBack) return Back();
       if (body_ == Body::kMovesOnly) return MovesOnly();
       if (body_ == Body::kMask) return Mask();
-      if (body_ == Body::kAsked) return Asked();
+      if (body_ == Body::kAsked || body_ == Body::kRefused) return Asked();
       if (body_ == Body::kSoftmax) return Softmax();
       if (body_ == Body::kAttention) return Attention();
       if (body_ == Body::kConvolution) return Convolution();
@@ -283,6 +288,13 @@ TEST(ConversionsTest, AnAddedMaskThatAttentionMakesOfBoolsHasTheTypeOfItsQueries
 TEST(ConversionsTest, WhatALinearLayerRefusesForAMaskThatWasMadeInFloatHadAskedForTheTypeBesideIt) {
   EXPECT_EQ(Program(Body::kAsked).Peak(), kWeights + 3 * kBatch + kColumn);
   EXPECT_EQ(Program(Body::kAsked).PeakInLow(), kHalfWeights + 3 * kBatch / 2 + kColumn);
+}
+
+TEST(ConversionsTest, WhatNoConversionExplainsIsRefusedAsPyTorchWouldRefuseIt) {
+  EXPECT_EQ(Program(Body::kRefused).Refusal(),
+            "aten::linear in linear would get float32 beside 16 bits, which PyTorch refuses: the program "
+            "stops there, or "
+            "converts in a way that a recording in float32 does not show. Record it in 16 bits.");
 }
 
 // Of half there is a kernel that reads it and returns float; bfloat16 is converted first. The product behind

@@ -14,6 +14,18 @@ namespace {
 
 using model::kNone;
 
+// Of a program that PyTorch would stop, or that was not understood.
+std::string WhyRefused(const Step& changed) {
+  const Op& op = changed.ops[changed.refuses];
+  std::string_view module;
+  for (const ModuleCall& call : changed.modules)
+    if (call.begin < op.begin && op.begin < call.end) module = changed.Text(call.name);
+  return std::string(changed.NameOf(op)) + (module.empty() ? "" : " in " + std::string(module)) +
+         " would get float32 beside 16 bits, which PyTorch refuses: the program stops there, or converts in "
+         "a way "
+         "that a recording in float32 does not show. Record it in 16 bits.";
+}
+
 class Precision final : public Lever {
  public:
   const LeverInfo& info() const override {
@@ -30,7 +42,9 @@ class Precision final : public Lever {
       return Error{"--precision is bf16 or fp16, not \"" + std::string(value) + "\"."};
     if (const auto reason = WhyNotRetyped(step, "training in 16 bits"); !reason.empty()) return Error{reason};
     const uint8_t type = value == "bf16" ? kBfloat16Type : kHalfType;
-    return KnownBranches(step, InLowWithHalfOnly(step, type, AllInLow), type);
+    Result<Step> changed = KnownBranches(step, InLowWithHalfOnly(step, type, AllInLow), type);
+    if (changed.ok() && changed.value().refuses != kNone) return Error{WhyRefused(changed.value())};
+    return changed;
   }
 
   Result<Outcome> Apply(const Step& step, std::string_view value, Scene&) const override {

@@ -56,6 +56,7 @@ class Retyped {
     Step changed = std::move(versions_).Finish(saved_version_);
     ChangeKernels(step_, low, changed);
     if (way_ == Way::kAllLow) {
+      changed.refuses = conversions_.refuses();
       for (Passing& one : changed.passing) one.bytes /= BytesOf(kFloatType) / BytesOf(low_);
     }
     if (way_ == Way::kAutocast) changed.autocast = forward_;

@@ -64,7 +64,9 @@ void Conversions::Begin(uint32_t op) {
   if (!TakesLow(begun)) return;
   if (!Refuses(op)) return NoteWeightMet(op);
   for (const Operand& operand : InputsOf(step_, begun)) {
-    if (IsWider(operand)) Refute(versions_.WidenedBy(operand.block));
+    if (!IsFloat(operand) || versions_.TypeOf(operand.block) != kFloatType) continue;
+    refuses_ = std::min(refuses_, op);
+    if (versions_.Widened(operand.block)) Refute(versions_.WidenedBy(operand.block));
   }
 }
 

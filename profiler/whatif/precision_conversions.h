@@ -39,6 +39,8 @@ class Conversions {
   Conversions(const Step& step, uint8_t low, bool whole, FoundConversions found, Versions& versions);
 
   [[nodiscard]] const FoundConversions& found() const { return new_; }  // in this turn
+  // The first operator that was given two types and takes one alone; in the last turn it is not understood.
+  [[nodiscard]] uint32_t refuses() const { return refuses_; }
 
   // Before and behind an operator of forward.
   void Begin(uint32_t op);
@@ -87,7 +89,8 @@ class Conversions {
   std::vector<Itself> themselves_;
   std::set<uint32_t> asked_;        // operators that may have asked for another tensor's type
   std::vector<bool> to_parameter_;  // by block: converted to the type of a parameter
-  size_t next_branch_ = 0;          // into Step::to_parameter
+  uint32_t refuses_ = model::kNone;
+  size_t next_branch_ = 0;  // into Step::to_parameter
 };
 
 }  // namespace vramscope::whatif

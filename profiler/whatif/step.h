@@ -84,8 +84,8 @@ struct Op {
   uint32_t first_output = 0, output_count = 0;
   uint32_t dims = 0;   // text of the scalar argument 1: the dimensions of a reduction
   uint32_t dtype = 0;  // text of the scalar argument that names an element type: "torch.float32"
-  bool moves = false;   // aten::to with a device alone
-  bool sixth = false;   // its argument 5 is true: scaled_dot_product_attention's is_causal
+  bool moves = false;  // aten::to with a device alone
+  bool sixth = false;  // its argument 5 is true: scaled_dot_product_attention's is_causal
 };
 
 // An autograd node: made in forward, run in backward.
@@ -104,7 +104,7 @@ struct Saved {
   Position at = 0;
   Position released = kForever;
   uint64_t tensor = 0;
-  double share = 1;   // its elements, in those of the block: of a view less, of an expanded one more
+  double share = 1;      // its elements, in those of the block: of a view less, of an expanded one more
   bool gaps = false;     // its elements do not lie side by side
   int64_t expanded = 0;  // x.expand(8, -1, -1), 8 times the same elements: 8; else 0
 };
@@ -204,9 +204,10 @@ class Step {
   std::vector<Node> nodes;
   std::vector<Saved> saved;
   std::vector<ModuleCall> modules;
-  std::vector<Held> held;  // in the order of the calls; empty: not recorded
-  std::vector<TypeBranch> half_only;     // what is done with 16 bits alone
-  std::vector<TypeBranch> to_parameter;  // what is not in float32, as its parameters are, would have been converted
+  std::vector<Held> held;             // in the order of the calls; empty: not recorded
+  std::vector<TypeBranch> half_only;  // what is done with 16 bits alone
+  std::vector<TypeBranch>
+      to_parameter;  // what is not in float32, as its parameters are, would have been converted
   std::vector<OtherBranch> other_branches;
   std::vector<Window> backward;
   std::vector<Window> optimizer;
@@ -256,7 +257,9 @@ class Step {
   static constexpr uint32_t kFirstOwnText = 1u << 31;
   std::shared_ptr<std::deque<std::string>> own_texts;  // of levers; copies of the step share them
   std::vector<Window> inserted;                        // by levers, in order: no time of the recorded step
-  bool narrowed = false;       // blocks are smaller than the shapes of operands say: widths were pruned
+  bool narrowed = false;  // blocks are smaller than the shapes of operands say: widths were pruned
+  uint32_t refuses =
+      model::kNone;            // by levers: an operator, given two types, which PyTorch does not compute with
   uint16_t added_streams = 0;  // behind those of the run, for blocks that a lever put in
 
   OnFirstUse batch_axis;  // FollowBatch
