@@ -18,7 +18,7 @@
 
 namespace vramscope::whatif {
 
-enum class AttentionKernel : uint8_t { kMath, kEfficient, kFlash };
+enum class AttentionKernel : uint8_t { kMath, kEfficient, kFlash, kOther };
 
 struct AttentionCall {
   AttentionKernel kernel = AttentionKernel::kMath;

@@ -91,6 +91,7 @@ class Finder {
     call.forward = {op.begin, op.end};
     call.causal = op.sixth;
     call.output = step_.operands[op.first_output].block;
+    call.kernel = AttentionKernel::kOther;
     call.why_not = "its kernel is none of flash, efficient and math";
     for (uint32_t i = index; i < call.last; ++i) {
       const std::string_view name = step_.NameOf(step_.ops[i]);

@@ -218,6 +218,21 @@ TEST(AttentionTest, WhatCannotBeExchangedIsRefusedWithAReason) {
   EXPECT_THAT(masked.With("flash").error().sentence, HasSubstr("is_causal=True"));
 }
 
+// sdpa_kernel() around the model would change it too.
+TEST(AttentionTest, OneCallThatIsNotKnownRefusesAll) {
+  const Network network(Network::Kind::kEfficient);
+  ASSERT_TRUE(network.With("math").ok());
+  const Op& known = network.step.ops[0];
+  const std::span<const Operand> given = InputsOf(network.step, known);
+  Inserter into(network.step, {});
+  const uint32_t op = into.Begin("aten::scaled_dot_product_attention", model::kNone, model::kNone, 50,
+                                 {given.begin(), given.end()});
+  into.End(op, 59, {OutputsOf(network.step, known)[0]});
+  const Step both = std::move(into).Finish();
+  EXPECT_THAT((*AttentionLever().Rewrite(both, "math")).error().sentence,
+              HasSubstr("not all calls of attention can be predicted: its kernel is none of"));
+}
+
 TEST(AttentionTest, ProductsKeepTheWeightsOfEachRow) {
   Network network(Network::Kind::kEfficient);
   network.step.torch_version = "2.6.0";  // cuBLAS has a workspace that stays

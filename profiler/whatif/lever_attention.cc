@@ -3,7 +3,6 @@
 //
 // Why behind the levers of precision: flash attention works in 16 bits alone, and these may come from them.
 #include <algorithm>
-#include <map>
 
 #include "profiler/whatif/attention.h"
 #include "profiler/whatif/lever.h"
@@ -55,8 +54,8 @@ std::string WhyNot(const AttentionCall& call, AttentionKernel kernel) {
   return "";
 }
 
-// Sorted out: what changes, and of the others why not.
-Result<Calls> Choose(const Step& step, const Kernel& asked, std::map<std::string, size_t>* left) {
+// What changes.
+Result<Calls> Choose(const Step& step, const Kernel& asked) {
   Calls calls = AttentionCalls(step);
   if (calls.empty())
     return Error{
@@ -75,14 +74,16 @@ Result<Calls> Choose(const Step& step, const Kernel& asked, std::map<std::string
   if (asked.kernel == AttentionKernel::kMath &&
       std::all_of(calls.begin(), calls.end(), [](const AttentionCall& call) { return call.written_out; }))
     return Error{"attention is computed by products already, which the program writes out."};
+  if (asked.kernel == AttentionKernel::kMath)
+    std::erase_if(calls, [](const AttentionCall& call) { return call.written_out; });
+  const auto unknown = std::find_if(calls.begin(), calls.end(),
+                                    [](const AttentionCall& call) { return !call.why_not.empty(); });
+  if (unknown != calls.end() && !unknown->written_out)  // which sdpa_kernel() would change with the others
+    return Error{"not all calls of attention can be predicted: " + unknown->why_not + "."};
   std::string first;
   for (AttentionCall& call : calls) {
-    if (asked.kernel == AttentionKernel::kMath && call.written_out)
-      call.why_not = "the program writes its products out already";
     call.why_not = WhyNot(call, asked.kernel);
-    if (call.why_not.empty()) continue;
     if (first.empty()) first = call.why_not;
-    ++(*left)[call.why_not];
   }
   std::erase_if(calls, [](const AttentionCall& call) { return !call.why_not.empty(); });
   if (calls.empty()) return Error{"no call of attention can be changed: " + first + "."};
@@ -107,8 +108,7 @@ class Attention final : public Lever {
     if (step.backward.size() > 1)
       return Error{"the recorded step has " + std::to_string(step.backward.size()) +
                    " backward passes; other attention is predicted for steps with one."};
-    std::map<std::string, size_t> left;
-    const Result<Calls> calls = Choose(step, *asked, &left);
+    const Result<Calls> calls = Choose(step, *asked);
     if (!calls.ok()) return calls.error();
     return WithAttention(step, *calls, asked->kernel);
   }

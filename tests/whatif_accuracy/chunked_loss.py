@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Cross-entropy of a linear layer over parts of the rows, as `vramscope whatif --cross-entropy` writes it: logits are never there as a whole."""
 
-from typing import Any, Callable, Dict, Optional, Tuple
+from typing import Any, Callable, Optional, Tuple
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from subjects import HEADS
+
 IGNORED = -100
 # The last linear layer, and whether labels are those of the next token.
-HEADS: Dict[str, Tuple[str, bool]] = {"transformer": ("head", False), "bert": ("cls.predictions.decoder", False), "gpt2": ("lm_head", True),
-                                      "llama": ("lm_head", True), "opt": ("lm_head", True)}
 
 
 class ChunkedLoss(torch.autograd.Function):

@@ -2,14 +2,14 @@
 """The first stage of a pipeline, run alone: what comes before the blocks and its share of them, with gradients that nobody computed."""
 
 from collections import deque
-from typing import Callable, Deque, Dict, List, Tuple
+from typing import Callable, Deque, List
 
 import torch
 from torch import Tensor, nn
 
+from subjects import STAGES
+
 # The list of blocks, and what is behind it.
-PARTS: Dict[str, Tuple[str, List[str]]] = {"transformer": ("layers", ["head"]), "gpt2": ("transformer.h", ["transformer.ln_f", "lm_head"]),
-                                           "llama": ("model.layers", ["model.norm", "lm_head"]), "opt": ("model.decoder.layers", ["model.decoder.final_layer_norm", "lm_head"])}
 
 
 def replace(model: nn.Module, path: str, module: nn.Module) -> None:
@@ -18,7 +18,7 @@ def replace(model: nn.Module, path: str, module: nn.Module) -> None:
 
 
 def keep_first_stage(model: nn.Module, name: str, stages: int) -> None:
-    path, behind = PARTS[name]
+    path, behind = STAGES[name]
     blocks = model.get_submodule(path)
     replace(model, path, nn.ModuleList(list(blocks)[: -(-len(blocks) // stages)]))
     for other in behind:

@@ -23,7 +23,7 @@ NOT_SHARDED = ("shard", "fsdp", "ddp")
 NO_TOKENS = ("sequence",)  # in its samples, or other lengths beside theirs
 ONE_RANK = ("tp",)  # no code that shares its layers out
 NO_WIDTHS = ("prune", *ONE_RANK)  # nor code that narrows them
-NO_LINEAR = ("lora", "quantize", *NO_WIDTHS)  # layers in their blocks
+NO_LINEAR = ("lora", "quantize", "attention", *NO_WIDTHS)  # layers in their blocks, nor attention
 
 DEVELOPMENT: Dict[str, Facts] = {
     "transformer": Facts((8, 12, 16), ("layers.*", "layers.*,table,places")),
@@ -38,7 +38,7 @@ DEVELOPMENT: Dict[str, Facts] = {
     "unet": Facts((4, 8, 16), ("down.*", "down.*,up.*"), (*NO_LINEAR, *NO_TOKENS)),
     "gan": Facts((8, 16, 32), ("maker", "maker"), (*NO_BLOCKS, *NO_LINEAR, *NOT_SHARDED, "freeze", *NO_TOKENS)),
     # Looked at once, and looked into since.
-    "convnext": Facts((8, 12, 16), ("convnext.encoder", "convnext"), (*NO_BLOCKS, *NO_WIDTHS, *NO_TOKENS)),
+    "convnext": Facts((8, 12, 16), ("convnext.encoder", "convnext"), (*NO_BLOCKS, *NO_WIDTHS, *NO_TOKENS, "attention")),
     "moe": Facts((4, 4, 4), ("model.layers.*", "model"), NO_WIDTHS, checkpointed="all,inputs:model.embed_tokens"),
     "whisper": Facts((4, 8, 8), ("model.encoder", "model.encoder,model.decoder.layers.*"), (*NO_WIDTHS, *NO_TOKENS)),
     "gpt_neox": Facts((4, 8, 8), ("gpt_neox.layers.*", "gpt_neox"), NO_WIDTHS, checkpointed="all,inputs:gpt_neox.embed_in"),
@@ -92,6 +92,18 @@ HELD_OUT: Dict[str, Facts] = {
 }
 ALL = {**DEVELOPMENT, **HELD_OUT}
 
+# The layer before the loss, and whether labels are those of the next token: of models whose loss can be computed without logits.
+HEADS: Dict[str, Tuple[str, bool]] = {
+    "transformer": ("head", False), "bert": ("cls.predictions.decoder", False), "roberta": ("lm_head.decoder", False), "distilbert": ("vocab_projector", False),
+    "electra": ("generator_lm_head", False),
+    **{name: ("lm_head", True) for name in ("gpt2", "gpt_neox", "llama", "opt", "qwen2", "qwen3", "mistral", "phi3", "gemma", "olmo2", "bloom", "falcon", "xglm")}}
+# The blocks, and what comes behind them: of models that can be cut into stages.
+STAGES: Dict[str, Tuple[str, List[str]]] = {
+    "transformer": ("layers", ["head"]), "opt": ("model.decoder.layers", ["model.decoder.final_layer_norm", "lm_head"]), "xglm": ("model.layers", ["model.layer_norm", "lm_head"]),
+    "gpt_neox": ("gpt_neox.layers", ["gpt_neox.final_layer_norm", "lm_head"]),
+    **{name: ("transformer.h", ["transformer.ln_f", "lm_head"]) for name in ("gpt2", "bloom", "falcon")},
+    **{name: ("model.layers", ["model.norm", "lm_head"]) for name in ("llama", "qwen2", "qwen3", "mistral", "phi3", "gemma", "gemma2", "olmo2")}}
+
 
 def words(model: str, size: str) -> Dict[str, str]:
     """What stands for {batch}, {half}, {double}, {blocks}, {body}, {inner}, {units} and {checkpointed} in a change."""
@@ -102,4 +114,5 @@ def words(model: str, size: str) -> Dict[str, str]:
 
 
 def possible(model: str, changes: List[str]) -> List[str]:
-    return [name for name in changes if not any(part in name for part in ALL[model].impossible)]
+    impossible = (*ALL[model].impossible, *(() if model in HEADS else ("cross-entropy",)), *(() if model in STAGES else ("pipeline",)))
+    return [name for name in changes if not any(part in name for part in impossible)]
