@@ -192,7 +192,8 @@ class Results:
 
     def rows(self, name: str) -> Dict[Tuple[str, str, str], Any]:
         path = self.folder / name
-        lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+        with self.lock:  # no row that another model's thread has written half
+            lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
         return {(row["model"], row["size"], row["lever"]): row["peaks"] for row in map(json.loads, lines)}
 
     def add(self, name: str, model: str, size: str, lever: str, peaks: Union[Peaks, str]) -> None:
