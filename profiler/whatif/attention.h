@@ -30,6 +30,7 @@ struct AttentionCall {
   std::vector<uint32_t> nodes;      // of autograd, made in it
   Window backward;                  // of these nodes; empty where none ran
   Operand query, key, value;        // [batch, heads, rows, width], or without heads
+  Operand given;                    // the gradient that the last of them is given; no block: not recorded
   std::vector<uint32_t> masks;      // blocks that are added to the scores, or hide some of them
   uint32_t output = model::kNone;   // block
   std::vector<uint32_t> gradients;  // blocks that its backward hands out

@@ -267,6 +267,7 @@ class Finder {
       call.backward = {std::min(call.backward.begin, node.begin), std::max(call.backward.end, node.end)};
     }
     if (call.backward.end == kBefore) call.backward = {};
+    FindGiven(call);
     for (uint32_t i = 0; i < step_.blocks.size(); ++i) {
       const StepBlock& block = step_.blocks[i];
       if (block.begin > call.backward.begin && block.begin < call.backward.end && !block.workspace &&
@@ -275,6 +276,16 @@ class Finder {
     }
     if (call.gradients.size() > 3 && call.why_not.empty())
       call.why_not = "other layers run between the parts of its backward";
+  }
+
+  void FindGiven(AttentionCall& call) const {
+    for (const Op& op : step_.ops) {
+      if (op.begin < call.backward.begin || op.node == kNone || op.name != step_.nodes[op.node].name)
+        continue;
+      if (op.begin > call.backward.end) return;
+      if (op.input_count != 0) call.given = step_.operands[op.first_input];
+      return;
+    }
   }
 
   const Step& step_;

@@ -177,13 +177,18 @@ class Products {
       else
         stage.Deliver(room_.gradients()[--next]);
     };
-    const uint32_t given = stage.Take(query_);  // without gaps
-    room_.ReleaseGiven(stage);
+    const bool copied = IsCopied(call_.given, low_);
+    const uint32_t widened = low_ ? stage.Take(query_) : kNone;
+    if (low_) room_.ReleaseGiven(stage);
+    const uint32_t given = copied ? stage.Take(query_) : widened;
+    if (!low_ && copied) room_.ReleaseGiven(stage);
+    if (low_ && copied) stage.Free(widened);
     hand_out(key_);
     stage.Workspace(workspace_);
     uint32_t of_weights = stage.Take(scores_);
     stage.Workspace(workspace_);
-    stage.Free(given);
+    if (given != kNone) stage.Free(given);
+    if (given == kNone) room_.ReleaseGiven(stage);
     room_.Release(values_, stage);
     if (call_.dropout) {
       room_.Release(dropped_, stage);
@@ -306,6 +311,7 @@ Step WithAttention(const Step& step, const std::vector<AttentionCall>& calls, At
   };
   for (const AttentionCall& call : calls) {
     AttentionRoom room(step, call, changed);
+    if (kernel != AttentionKernel::kFlash) room.TakeBackCopies();
     if (kernel == AttentionKernel::kMath) {
       room.SplitCopies();
       put(Products(step, call, workspace, room), room);

@@ -189,6 +189,26 @@ void AttentionRoom::Split(uint32_t& block, Position behind, bool rows_last) {
   block = product;
 }
 
+// --precision takes memory-efficient attention for flash attention, whose result lies as the queries do, and
+// puts in a copy where the program wants heads beside each other (precision_kernels.h). Of other kernels it
+// is the result itself.
+void AttentionRoom::TakeBackCopies() {
+  StepBlock& output = changed_.blocks[output_];
+  for (uint32_t i = 0; i < step_.blocks.size(); ++i) {
+    const StepBlock& copy = step_.blocks[i];
+    if (copy.copy_of != output_ || copy.begin != output.replaced || copy.requested != output.requested)
+      continue;
+    output.end = std::max(output.end, copy.end);
+    output.replaced = kForever;
+    for (Saved& saved : changed_.saved)
+      if (saved.block == i) saved.block = output_;
+    for (Operand& operand : changed_.operands)
+      if (operand.block == i) operand.block = output_;
+    Drop(changed_.blocks[i]);
+    return;
+  }
+}
+
 void AttentionRoom::SplitCopies() {
   Split(output_, call_.forward.end, false);
   for (uint32_t& gradient : gradients_)  // of queries, keys and values

@@ -18,6 +18,9 @@ class AttentionRoom {
   // Takes away what the call made, kept and did, out of `changed`, a copy of `step`.
   AttentionRoom(const Step& step, const AttentionCall& call, Step& changed);
 
+  // What --precision put in beside the result goes: a kernel other than flash attention is to be in its
+  // place.
+  void TakeBackCopies();
   // A kernel hands out [batch, rows, heads, width], so that what the program wants without gaps is so
   // already.
   void JoinCopies();

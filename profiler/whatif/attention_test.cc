@@ -7,6 +7,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "profiler/whatif/insert.h"
 #include "profiler/whatif/lever.h"
 
@@ -280,6 +282,56 @@ TEST(AttentionTest, TheGradientThatIsGivenGoesWhenItIsCopied) {
   };
   EXPECT_LT(end_of_given(Network::Kind::kEfficient, "math"), 112);
   EXPECT_NEAR(end_of_given(Network::Kind::kProducts, "efficient"), kNodesEnd, 1e-3);
+}
+
+// In 16 bits the gradient is converted where it lies, and copied only then, if it must be: samples and heads
+// are one dimension.
+TEST(AttentionTest, TheGradientIsCopiedWhereItIsNotInTheOrderOfHeads) {
+  const auto made_first = [](bool low, std::vector<int64_t> strides) {
+    Network network(Network::Kind::kEfficient);
+    if (low)
+      for (StepBlock& block : network.step.blocks) block.requested /= 2;
+    Step& step = network.step;
+    Op& backward =
+        *std::find_if(step.ops.begin(), step.ops.end(), [](const Op& op) { return op.node != model::kNone; });
+    step.nodes[backward.node].name = backward.name;
+    Operand given = step.operands[step.ops[0].first_input];
+    given.strides = static_cast<uint32_t>(step.shapes.size());
+    step.shapes.push_back({static_cast<uint32_t>(step.dims.size()), 4, true});
+    step.dims.insert(step.dims.end(), strides.begin(), strides.end());
+    backward.first_input = static_cast<uint32_t>(step.operands.size()), backward.input_count = 1;
+    step.operands.push_back(given);
+    const Step changed = network.With("math").value();
+    // Until the product that makes the gradient of the weights.
+    Position scores = kForever;
+    for (const StepBlock& block : changed.blocks)
+      if (block.begin > 110 && block.requested == kScores) scores = std::min(scores, block.begin);
+    return std::count_if(changed.blocks.begin(), changed.blocks.end(), [&](const StepBlock& block) {
+      return block.begin > 110 && block.begin < scores && block.requested == kQuery;
+    });
+  };
+  const std::vector<int64_t> heads_first = {4 * 64 * 32, 64 * 32, 32, 1};
+  const std::vector<int64_t> rows_first = {64 * 4 * 32, 32, 4 * 32, 1};
+  // One of each is the gradient of the values.
+  EXPECT_EQ(made_first(false, heads_first), 1);
+  EXPECT_EQ(made_first(false, rows_first), 2);
+  EXPECT_EQ(made_first(true, heads_first), 2);
+  EXPECT_EQ(made_first(true, rows_first), 3);
+}
+
+// --precision had flash attention in mind, whose result is copied where heads come beside each other.
+TEST(AttentionTest, WhatPrecisionCopiedOfFlashAttentionsResultIsTakenBack) {
+  Network network(Network::Kind::kEfficient);
+  for (StepBlock& block : network.step.blocks) block.requested /= 2;
+  StepBlock copy = CopyOf(network.step, network.output);
+  copy.begin = 45, copy.end = 60;
+  network.step.blocks[network.output].replaced = copy.begin;
+  const size_t place = network.step.blocks.size();
+  network.step.blocks.push_back(copy);
+  const Step products = network.With("math").value(), flash = network.With("flash").value();
+  EXPECT_GE(products.blocks[network.output].end, copy.end);
+  EXPECT_EQ(products.blocks[place].requested, 0u);
+  EXPECT_EQ(flash.blocks[place].requested, kQuery / 2);
 }
 
 TEST(AttentionTest, DropoutIsSeenByItsSeedsAndKeepsWhatItDrew) {
