@@ -86,10 +86,18 @@ class Freezer {
     return op == around;
   }
 
-  // Whether nothing but what the operator calls has to do with the block.
-  [[nodiscard]] bool IsScratchOf(uint32_t op, uint32_t block) const {
-    return std::all_of(users_[block].begin(), users_[block].end(),
-                       [&](uint32_t user) { return IsInside(user, op); });
+  // Whether nothing but what one of PyTorch's operators around it calls has to do with the block, directly or
+  // through others: convolution_backward calls to, and that _to_copy.
+  [[nodiscard]] bool IsScratch(uint32_t index, uint32_t block) const {
+    const Op& op = step_.ops[index];
+    const uint32_t node = step_.nodes[op.node].name;
+    for (uint32_t around = op.parent; around != kNone && step_.ops[around].name != node;
+         around = step_.ops[around].parent) {
+      if (std::all_of(users_[block].begin(), users_[block].end(),
+                      [&](uint32_t user) { return IsInside(user, around); }))
+        return true;
+    }
+    return false;
   }
 
   // Backward, from its end: which operators are still run, as something needs their result.
@@ -132,12 +140,11 @@ class Freezer {
     if (op.parent == kNone && op.name == step_.nodes[op.node].name) return true;
     // What one of PyTorch's operators makes for itself is made when it runs. A node's own work is looked at
     // part by part.
-    const bool called = op.parent != kNone && step_.ops[op.parent].name != step_.nodes[op.node].name;
     bool asked = false;
     for (const Operand& output : Outputs(op)) {
       if (output.block == kNone) continue;
       asked = true;
-      if (needed[output.block] || (called && IsScratchOf(op.parent, output.block))) return true;
+      if (needed[output.block] || IsScratch(index, output.block)) return true;
     }
     return !asked;
   }

@@ -15,7 +15,7 @@ namespace {
 using model::kNone;
 
 // attend(query) + bias: backward of attention makes the gradient of the query with a scratch block of its
-// own, and the node adds up the gradient of the bias.
+// own and a copy without gaps of what it is given, and the node adds up the gradient of the bias.
 class FreezeBackwardTest : public testing::Test {
  protected:
   FreezeBackwardTest() {
@@ -32,6 +32,7 @@ class FreezeBackwardTest : public testing::Test {
     out_ = Add("", 11, 190);
     of_query_ = Gradient("query", 113, 150);
     scratch_ = Add("", 114, 120);
+    packed_ = Add("", 118.5, 121);
     of_bias_ = Gradient("bias", 125, 152);
     const uint32_t attend = AddOp("attend", kNone, kNone, {10, 12}, {query_, bias_}, {out_});
     step_.nodes.push_back({Text("AttendBackward"), attend, 11, 110, 130});
@@ -40,6 +41,8 @@ class FreezeBackwardTest : public testing::Test {
     const uint32_t kernel = AddOp("aten::attend_backward", work, 0, {112, 121}, {out_}, {of_query_});
     const uint32_t scratch_op = AddOp("aten::empty", kernel, 0, {113.5, 115}, {}, {scratch_});
     (void)AddOp("aten::zero_", kernel, 0, {116, 117}, {scratch_}, {scratch_});
+    const uint32_t packing = AddOp("aten::to", kernel, 0, {118, 120}, {out_}, {packed_});
+    step_.blocks[packed_].op = AddOp("aten::_to_copy", packing, 0, {118.2, 119.5}, {out_}, {packed_});
     step_.blocks[scratch_].op = scratch_op;
     step_.blocks[of_query_].op = kernel;
     step_.blocks[of_bias_].op = AddOp("aten::sum", work, 0, {124, 126}, {out_}, {of_bias_});
@@ -54,7 +57,7 @@ class FreezeBackwardTest : public testing::Test {
     return Frozen(step_, [&](uint32_t parameter) { return parameter == frozen; });
   }
 
-  uint32_t query_, bias_, out_, of_query_, scratch_, of_bias_;
+  uint32_t query_, bias_, out_, of_query_, scratch_, packed_, of_bias_;
   model::Run run_;
   Step step_;
 
@@ -108,6 +111,7 @@ class FreezeBackwardTest : public testing::Test {
 TEST_F(FreezeBackwardTest, WhatAnOperatorMakesForItselfIsMadeWhenItRuns) {
   const Step frozen = WithFrozen(bias_);
   EXPECT_EQ(frozen.blocks[scratch_].requested, 512u);
+  EXPECT_EQ(frozen.blocks[packed_].requested, 512u) << "by what it calls for that";
   EXPECT_EQ(frozen.blocks[of_query_].requested, 512u);
 }
 
