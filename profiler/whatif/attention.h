@@ -71,7 +71,8 @@ struct FlashNeeds {
 [[nodiscard]] FlashNeeds FlashNeedsOf(const AttentionCall& call, int multiprocessors);
 // The logarithm of each row's sum, which memory-efficient attention keeps, padded to whole groups of rows.
 [[nodiscard]] uint64_t EfficientSums(const AttentionCall& call);
-// Of memory-efficient attention's backward, for heads of up to 128 elements.
+// Of memory-efficient attention's backward, of heads that are not wider than this.
+inline constexpr int64_t kWidestEfficient = 128;
 [[nodiscard]] uint64_t EfficientWorkspace(const AttentionCall& call);
 
 }  // namespace vramscope::whatif

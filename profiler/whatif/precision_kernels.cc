@@ -3,7 +3,9 @@
 
 #include <algorithm>
 
+#include "profiler/whatif/attention.h"
 #include "profiler/whatif/precision.h"
+#include "profiler/whatif/reduction.h"
 
 namespace vramscope::whatif {
 namespace {
@@ -12,8 +14,6 @@ using classify::Category;
 using model::kNone;
 
 constexpr uint64_t kFloatBytes = 4;
-constexpr uint64_t kFlashRows = 128;  // backward of flash attention works on this many rows at a time
-constexpr uint64_t kFlashWidth = 32;
 constexpr uint16_t kForwardBias = 3, kBackwardBias = 4;  // arguments: a mask that is added
 constexpr uint16_t kBackwardKey = 2;
 constexpr uint64_t kSeeds = 16;
@@ -74,7 +74,7 @@ class Kernels {
     for (uint32_t i = 0; i < step_.ops.size(); ++i) {
       const std::string_view name = step_.NameOf(step_.ops[i]);
       if (name == "aten::_efficient_attention_forward") FlashForward(i);
-      if (name == "aten::_efficient_attention_backward") Flash(i);
+      if (name == "aten::_efficient_attention_backward") AttentionBackward(i);
       if (name == "aten::cudnn_convolution" || name == "aten::cudnn_convolution_transpose" ||
           name == "aten::convolution_backward" || name == "aten::_cudnn_rnn" ||
           name == "aten::_cudnn_rnn_backward")
@@ -191,34 +191,58 @@ class Kernels {
     }
   }
 
-  // Memory-efficient attention without a mask is flash attention in 16 bits: backward keeps the sums of rows
-  // and the gradient of the queries, both in float.
-  void Flash(uint32_t index) {
+  // What backward of attention takes beside its results.
+  void AttentionBackward(uint32_t index) {
     const Op& op = step_.ops[index];
-    const Operand* const query = Argument(step_, op, 1);
-    if (!IsLow(op) || Argument(step_, op, kBackwardBias) != nullptr || query == nullptr ||
-        step_.Rank(query->shape) != 4)
+    const Operand *const query = Argument(step_, op, 1), *const key = Argument(step_, op, kBackwardKey);
+    if (!IsLow(op) || query == nullptr || key == nullptr || step_.Rank(query->shape) != 4 ||
+        step_.Rank(key->shape) != 4)
       return;
+    const int64_t* const dims = step_.Dims(query->shape);  // batch, rows, heads, width
+    AttentionCall call;
+    call.batch = dims[0], call.rows = dims[1], call.heads = dims[2], call.width = dims[3];
+    call.columns = step_.Dims(key->shape)[1], call.key_heads = step_.Dims(key->shape)[2];
+    call.element = kFloatBytes / 2;
+    const bool masked = Argument(step_, op, kBackwardBias) != nullptr;
+    if (masked && call.width > kWidestEfficient) return;
     for (const uint32_t block : Inside(index)) {
       if (IsResult(op, block)) continue;
       changed_.blocks[block].requested = 0;
       changed_.blocks[block].end = changed_.blocks[block].begin;
     }
-    const int64_t* const dims = step_.Dims(query->shape);  // batch, rows, heads, width
-    const uint64_t heads = static_cast<uint64_t>(dims[0]) * static_cast<uint64_t>(dims[2]);
-    const uint64_t rows = UpTo(static_cast<uint64_t>(dims[1]), kFlashRows);
-    const uint64_t width = UpTo(static_cast<uint64_t>(dims[3]), kFlashWidth);
+    if (masked)
+      Efficient(index, *query, call);
+    else
+      Flash(index, *query, call);
+  }
+
+  // Memory-efficient attention without a mask is flash attention in 16 bits: backward keeps the sums of rows
+  // and the gradient of the queries, both in float.
+  void Flash(uint32_t index, const Operand& query, const AttentionCall& call) {
+    const Op& op = step_.ops[index];
+    const FlashNeeds needs = FlashNeedsOf(call, Multiprocessors{}.count);
     // Its kernel wants the result of forward row by row.
-    if (LiesHeadsFirst(step_, *query))
-      Add(query->block, index, op.begin + 0.1, op.end - 0.1, heads * dims[1] * dims[3] * kFloatBytes / 2);
-    Add(query->block, index, op.end - 0.8, op.end - 0.2, heads * rows * kFloatBytes);
-    Add(query->block, index, op.end - 0.7, op.end - 0.3, heads * rows * width * kFloatBytes);
-    // Gradients of keys and values, before heads that share one are added up.
-    const Operand* const key = Argument(step_, op, kBackwardKey);
-    if (key == nullptr || step_.Rank(key->shape) != 4 || step_.Dims(key->shape)[2] == dims[2]) return;
-    const uint64_t spread = heads * static_cast<uint64_t>(step_.Dims(key->shape)[1] * dims[3]);
-    for (int gradient = 0; gradient < 2; ++gradient)
-      Add(query->block, index, op.end - 0.6, op.end - 0.4, spread * kFloatBytes / 2);
+    if (LiesHeadsFirst(step_, query))
+      Add(query.block, index, op.begin + 0.1, op.end - 0.1, call.QueryBytes());
+    Add(query.block, index, op.end - 0.8, op.end - 0.2, needs.sums);
+    Add(query.block, index, op.end - 0.7, op.end - 0.3, needs.queries);
+    AddSpread(query, index, call, op.end - 0.6, op.end - 0.4);
+  }
+
+  // With a mask it stays. What float32 multiplies and sums before the kernel, that does itself, into a float
+  // for each row (kKernelComputesDelta in mem_eff_attention/kernel_backward.h).
+  void Efficient(uint32_t index, const Operand& query, const AttentionCall& call) {
+    const Position end = step_.ops[index].end;
+    AddSpread(query, index, call, end - 0.8, end - 0.2);
+    Add(query.block, index, end - 0.7, end - 0.4,
+        call.Heads() * static_cast<uint64_t>(call.rows) * kFloatBytes);
+    Add(query.block, index, end - 0.6, end - 0.3, EfficientWorkspace(call));
+  }
+
+  // Gradients of keys and values, before heads that share one are added up.
+  void AddSpread(const Operand& query, uint32_t op, const AttentionCall& call, Position begin, Position end) {
+    if (!call.Shares()) return;
+    for (int gradient = 0; gradient < 2; ++gradient) Add(query.block, op, begin, end, call.SpreadKeyBytes());
   }
 
   void Add(uint32_t like, uint32_t op, Position begin, Position end, uint64_t bytes) {

@@ -92,5 +92,46 @@ TEST_F(FlashAttentionTest, KeepsTwoBlocksAndGivesUpOneWithDropout) {
   }
 }
 
+// As PyTorch asked for on an A100 of 8 samples, 256 rows and 4 heads of 96 elements that share their keys and
+// values, with a mask: in float32 the product of gradient and result and its sums twice, in bfloat16 the
+// sums.
+TEST(PrecisionKernelsTest, EfficientAttentionMultipliesAndSumsInItsKernel) {
+  Step step;
+  step.shapes = {{}, ParseShape("8,256,4,96", step.dims), ParseShape("8,256,1,96", step.dims)};
+  step.own_texts = std::make_shared<std::deque<std::string>>(1, "aten::_efficient_attention_backward");
+  step.nodes.emplace_back();
+  Op& op = step.ops.emplace_back();
+  op.name = Step::kFirstOwnText;
+  op.node = 0;
+  op.begin = 10, op.end = 90;
+  const auto add = [&](uint16_t argument, uint32_t shape, Position begin, uint64_t bytes) {
+    Operand& operand = step.operands.emplace_back();
+    operand.block = static_cast<uint32_t>(step.blocks.size());
+    operand.argument = argument, operand.shape = shape, operand.dtype = kFloat;
+    StepBlock& block = step.blocks.emplace_back();
+    block.requested = bytes;
+    block.begin = begin, block.end = 100;
+  };
+  for (const uint16_t argument : {0, 1, 2, 3, 4})
+    add(argument, argument == 2 || argument == 3 ? 2 : 1, 1, 512);
+  op.input_count = 5;
+  op.first_output = 5, op.output_count = 1;
+  add(0, 1, 11, 512);
+  const size_t inside = step.blocks.size();
+  for (const uint64_t bytes : {3'145'728u, 3'145'728u, 3'145'728u, 32'768u, 32'768u, 4'196'352u}) {
+    StepBlock& block = step.blocks.emplace_back();
+    block.requested = bytes;
+    block.op = 0;
+    block.begin = 20, block.end = 80;
+  }
+  Step changed = step;
+  ChangeKernels(step, std::vector<bool>(step.blocks.size(), true), changed);
+  for (size_t i = inside; i < step.blocks.size(); ++i) EXPECT_EQ(changed.blocks[i].requested, 0u);
+  std::vector<uint64_t> made;
+  for (size_t i = step.blocks.size(); i < changed.blocks.size(); ++i)
+    made.push_back(changed.blocks[i].requested);
+  EXPECT_EQ(made, (std::vector<uint64_t>{1'572'864, 1'572'864, 32'768, 4'195'328}));
+}
+
 }  // namespace
 }  // namespace vramscope::whatif
