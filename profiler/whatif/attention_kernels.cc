@@ -143,11 +143,11 @@ class Products {
     stage.Free(stage.Take(kFloat));  // the zero that their rows get
     stage.Free(all_hidden), stage.Free(hidden);
     stage.Free(made);
-    if (low_) held.push_back(stage.Take(scores_ * call_.element / kFloat));  // what the call could return
     if (call_.dropout) {
       drawn_ = stage.Take(call_.Scores());
       dropped_ = stage.Take(scores_);
     }
+    if (low_) held.push_back(stage.Take(scores_ * call_.element / kFloat));  // what the call could return
     const bool copied = IsCopied(call_.value, low_);
     values_ = copied ? stage.Take(key_) : low_ ? held[2] : call_.value.block;
     if (low_ && !copied && room_.backward()) held.erase(held.begin() + 2);

@@ -342,6 +342,23 @@ TEST(AttentionTest, DropoutIsSeenByItsSeedsAndKeepsWhatItDrew) {
   EXPECT_EQ(LiveAt(network.With("math").value(), 99), 3 * kQuery + 2 * kScores + kScores / 4);
 }
 
+// Weights in 16 bits are what the call could return: those behind dropout.
+TEST(AttentionTest, In16BitsWeightsAreConvertedBehindDropout) {
+  Network network(Network::Kind::kDropout);
+  for (StepBlock& block : network.step.blocks) block.requested /= 2;
+  const Step changed = network.With("math").value();
+  Position dropped = kBefore;
+  for (const StepBlock& block : changed.blocks)
+    if (block.begin < 39 && block.requested == kScores) dropped = std::max(dropped, block.begin);
+  // They, and the output in float32, which is as large.
+  static_assert(kScores / 2 == kQuery);
+  EXPECT_EQ(std::count_if(changed.blocks.begin(), changed.blocks.end(),
+                          [&](const StepBlock& block) {
+                            return dropped < block.begin && block.begin < 39 && block.requested == kQuery;
+                          }),
+            2);
+}
+
 TEST(AttentionTest, NeedsAreThoseThatPyTorchAskedFor) {
   AttentionCall call;
   call.heads = 2;
