@@ -5,6 +5,7 @@
 
 #include "profiler/whatif/amount.h"
 #include "profiler/whatif/batch_axis.h"
+#include "profiler/whatif/insert.h"
 #include "profiler/whatif/kept_ops.h"
 #include "profiler/whatif/last_uses.h"
 #include "profiler/whatif/precision.h"
@@ -15,6 +16,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::UnorderedElementsAre;
 
 uint32_t BlockCalled(const Step& step, const char* name) {
   for (uint32_t i = 0; i < step.blocks.size(); ++i) {
@@ -112,6 +114,43 @@ TEST(OffloadTest, ACopyOfWhatIsExpandedToTheBatchGrowsWithIt) {
   step.shapes.insert(step.shapes.end(), {{first, 2, true}, {first + 2, 2, true}});
   with->shape = shape, with->strides = shape + 1;
   EXPECT_EQ(copied(2 * axis.batch), 3 * static_cast<uint64_t>(axis.batch));
+}
+
+// Rows of 20 bytes, which memory-efficient attention had filled up to 32 in forward: what comes back has no
+// gaps, and backward fills them up beside it.
+TEST(OffloadTest, RowsOfAMaskAreFilledUpAgainInBackward) {
+  whatif::Step step = TheLoop().Read();
+  const auto kept = std::find_if(step.saved.begin(), step.saved.end(), [&](const Saved& saved) {
+    return saved.released < kForever && saved.node != model::kNone &&
+           step.nodes[saved.node].op != model::kNone && step.blocks[saved.block].begin > kBefore;
+  });
+  ASSERT_NE(kept, step.saved.end());
+  constexpr uint64_t kRow = 20, kFilled = 32;
+  const auto rows = static_cast<int64_t>(kBatchBytes / kRow);
+  kept->share = static_cast<double>(static_cast<uint64_t>(rows) * kRow) /
+                static_cast<double>(step.blocks[kept->block].requested);
+  kept->gaps = true;
+  const auto copies = [&] {
+    Scene scene = MakeScene(step);
+    (void)OffloadLever().Apply(step, "activations", scene);
+    std::vector<uint64_t> bytes;
+    for (const Block& block : scene.blocks)
+      if (block.origin == kept->block && Within(scene.backward, block.begin)) bytes.push_back(block.bytes);
+    return bytes;
+  };
+  EXPECT_THAT(copies(), ElementsAre(static_cast<uint64_t>(rows) * kRow));
+  Op& op = step.ops[step.nodes[kept->node].op];
+  op.name = TextOf(step, "aten::_scaled_dot_product_efficient_attention");
+  Operand mask;
+  mask.block = kept->block;
+  mask.argument = 3;
+  mask.shape = static_cast<uint32_t>(step.shapes.size());
+  step.shapes.push_back({static_cast<uint32_t>(step.dims.size()), 2, true});
+  step.dims.insert(step.dims.end(), {rows, static_cast<int64_t>(kRow / sizeof(float))});
+  op.first_input = static_cast<uint32_t>(step.operands.size()), op.input_count = 1;
+  step.operands.push_back(mask);
+  EXPECT_THAT(copies(), UnorderedElementsAre(static_cast<uint64_t>(rows) * kRow,
+                                             static_cast<uint64_t>(rows) * kFilled));
 }
 
 TEST(OffloadTest, TheTimeIsThatOfAllThatIsKeptThereAndBack) {

@@ -7,7 +7,9 @@
 // One copy for each reference: what three nodes keep comes back three times, one after the other, and a
 // weight comes back beside itself. A view brings its own elements alone. One whose elements do not lie side
 // by side is packed on the device first. PyTorch: torch/autograd/graph.py, save_on_cpu;
-// copy_requires_temporaries in aten/src/ATen/native/cuda/Copy.cu; 2.1 to 2.15.
+// copy_requires_temporaries in aten/src/ATen/native/cuda/Copy.cu; 2.1 to 2.15. A mask that is added in
+// memory-efficient attention comes back without the gaps that its rows were filled up with, and backward
+// fills them up anew (pad in _scaled_dot_product_efficient_attention_backward).
 //
 // What is computed again in backward keeps nothing, but for what goes into it: that goes to the host and
 // comes back before the recomputation.
@@ -28,6 +30,8 @@ using model::kNone;
 constexpr Position kHair = 1e-6;
 constexpr Position kUnpacked = 0.5;  // between the begin of a node and the first event of its work
 constexpr Position kAtOnce = 1.5;    // a free that follows a release directly
+constexpr uint16_t kMask = 3;        // argument of attention
+constexpr uint64_t kAligned = 16;    // bytes that rows of a mask are multiples of
 
 class Offloader {
  public:
@@ -101,9 +105,33 @@ class Offloader {
           saved.node == kNone ? saved.released - kUnpacked : step_.nodes[saved.node].begin + kUnpacked;
       copy.end = std::max(uses_.WorkEnd(saved) - kHair, copy.begin + kHair);
       if (saved.gaps) AddPacked(copy, saved.at, copies);
+      if (const uint64_t filled = FilledUp(saved, copy.bytes); filled > copy.bytes) {
+        copies.push_back(copy);
+        copies.back().bytes = filled;
+        copies.back().begin = copy.begin + kHair;
+        copies.back().end = std::max(copy.end - kHair, copies.back().begin);
+      }
     }
     moved_ += copy.bytes;
     copies.push_back(copy);
+  }
+
+  // Bytes of a mask with rows that memory-efficient attention takes, of one without gaps; 0: it is none.
+  [[nodiscard]] uint64_t FilledUp(const Saved& saved, uint64_t bytes) const {
+    const uint32_t made_in = saved.node == kNone ? kNone : step_.nodes[saved.node].op;
+    if (made_in == kNone ||
+        step_.NameOf(step_.ops[made_in]) != "aten::_scaled_dot_product_efficient_attention")
+      return 0;
+    for (const Operand& operand : InputsOf(step_, step_.ops[made_in])) {
+      if (operand.argument != kMask || operand.block == kNone ||
+          (operand.block != saved.block && operand.block != step_.blocks[saved.block].copy_of))
+        continue;
+      uint64_t rows = 1;
+      const std::span<const int64_t> sizes = SizesOf(step_, operand);
+      for (size_t d = 0; d + 1 < sizes.size(); ++d) rows *= static_cast<uint64_t>(sizes[d]);
+      return sizes.empty() || rows == 0 ? 0 : rows * ((bytes / rows + kAligned - 1) / kAligned * kAligned);
+    }
+    return 0;
   }
 
   static void AddPacked(Block packed, Position at, std::vector<Block>& copies) {
