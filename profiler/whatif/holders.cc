@@ -88,7 +88,8 @@ void Holders::FindGivenUp() {
   for (const auto& [name, calls] : seen) {
     for (size_t i = 1; i < calls.size(); ++i) {
       const Seen &before = calls[i - 1], &now = calls[i];
-      if (!before.one || !now.one || before.block == now.block) continue;
+      if (!before.one || !now.one || before.block == now.block || CallsBetween(before.call, now.call))
+        continue;
       if (!ResultIsHeld(before.call, now.call, name.second)) continue;
       if (ReturnsAnother(before.call, now.call)) continue;
       Position& given_up = given_up_[before.block];
@@ -138,6 +139,12 @@ uint32_t Holders::FirstMadeBehind(Position at) const {
   const uint32_t maker =
       block == step_.blocks.end() ? kNone : MakerOf(static_cast<uint32_t>(block - step_.blocks.begin()));
   return maker == kNone || step_.ops[maker].begin < at ? kNone : maker;
+}
+
+bool Holders::CallsBetween(uint32_t call, uint32_t later) const {
+  for (uint32_t i = call + 1; i < later; ++i)
+    if (step_.modules[i].parent == step_.modules[call].parent) return true;
+  return false;
 }
 
 bool Holders::ResultIsHeld(uint32_t call, uint32_t later, uint32_t but_by) const {

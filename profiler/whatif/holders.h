@@ -67,6 +67,8 @@ class Holders {
   // Whether something that the call made goes directly behind that moment.
   [[nodiscard]] bool ResultGoesBehind(const ModuleCall& call, Position gone) const;
   [[nodiscard]] uint32_t FirstMadeBehind(Position at) const;
+  // Whether the function made other calls between.
+  [[nodiscard]] bool CallsBetween(uint32_t call, uint32_t later) const;
   // Whether in a later call a variable of another name holds what `call` made.
   [[nodiscard]] bool ResultIsHeld(uint32_t call, uint32_t later, uint32_t but_by) const;
   // x, w = f(x): whether the call made something else that was used behind it, and that no variable holds in

@@ -148,6 +148,25 @@ TEST_F(HoldersTest, WhatIsGivenToACallIsHeldUntilItsNameIsGivenToWhatIsMadeOfThe
   EXPECT_EQ(Holders(step_).Until(given), 56);
 }
 
+//   module    layer ── f: x = ..., first(x) ── second ── g: x = ..., third(x) ──┤
+TEST_F(HoldersTest, ANameThatACallBetweenDoesNotShowIsThatOfAnotherFunction) {
+  constexpr uint32_t kX = 7, kY = 8;
+  step_.modules.push_back({0, 0, 60, 70});
+  const auto make = [&](uint32_t block, Position at) {
+    step_.blocks[block].begin = at + 0.5;
+    step_.blocks[block].op = static_cast<uint32_t>(step_.ops.size());
+  };
+  make(1, 45);
+  const Operand given = Add("aten::linear", 45, {0});
+  make(2, 55);
+  (void)Add("aten::add", 55, {1});
+  step_.held = {{0, 1, kX}, {2, 2, kX}, {1, 2, kY}};
+  EXPECT_EQ(Holders(step_).Until(given), 56);
+  step_.modules.insert(step_.modules.begin() + 2, {0, 0, 51, 53});
+  step_.held = {{0, 1, kX}, {2, 3, kX}, {1, 3, kY}};
+  EXPECT_EQ(Holders(step_).Until(given), 50);
+}
+
 //   module    layer ── x, w = first(x) ── x = x + y ── second ──┤
 TEST_F(HoldersTest, WhatIsGivenToACallMayStandForAnotherOfItsResultsBehindIt) {
   constexpr uint32_t kX = 7, kW = 8;
