@@ -186,22 +186,22 @@ class Retyped {
       if (step_.blocks[block].accumulated >= kForever) return;
       if (versions_.TypeOf(block) == leaf_) return versions_.HandOver(block);
       const auto sum = last_added_.find(block);
-      const Operand& last = sum == last_added_.end() ? gradient : sum->second;
-      versions_.CastGradient(block, leaf_, moments_.OfLeaf(last, op.begin), gradient);
-      return;
+      const bool added = sum != last_added_.end();
+      const Position made = added ? op.begin : step_.blocks[block].begin;
+      const Position at = moments_.OfLeaf(added ? sum->second : gradient, made, op.begin);
+      return versions_.CastGradient(block, leaf_, at, gradient);
     }
     const Position before = step_.nodes[node].begin, latest = before - kBeforeNode;
     if (versions_.TypeOf(block) == wanted)
       return conversions_.PassBack(gradient, node, std::min(moments_.BehindCall(block), latest));
     const Position behind = versions_.IsCopy(block) ? kForever : moments_.OfArgument(block);
     if (behind < kForever) return versions_.CastByNode(block, wanted, std::min(behind, latest), gradient);
+    const uint32_t handed_on = consumers_.HandedOn(block, before);
     Position at = latest;
     if (versions_.IsUnseen(block))
-      at = versions_.AfterCopy(
-          block,
-          std::max(moments_.MadeBefore(gradient, before), consumers_.HandedOn(block, before) + kStride), at);
-    else if (!moments_.ByANode(block) && !versions_.HaveWiderCopy(Outputs(step_.ops[step_.nodes[node].op])))
-      at = std::max(moments_.ProducedBefore(block, before), consumers_.HandedOn(block, before) + kStride);
+      at = versions_.AfterCopy(block, moments_.HandedOn(gradient, handed_on, before), at);
+    else if (!versions_.HaveConvertedCopy(Outputs(step_.ops[step_.nodes[node].op])))
+      at = moments_.ReadyBefore(gradient, handed_on, before);
     versions_.Cast(block, wanted, at, kNone, gradient);
   }
 

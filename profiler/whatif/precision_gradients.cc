@@ -9,6 +9,18 @@ namespace vramscope::whatif {
 
 using model::kNone;
 
+namespace {
+constexpr Position kReplaced = 1.45;  // a free behind the operator
+
+uint64_t BytesOfFloats(const Step& step, const Operand& operand) {
+  uint64_t bytes = BytesOf(kFloatType);
+  for (uint32_t i = 0; i < step.Rank(operand.shape); ++i)
+    bytes *= static_cast<uint64_t>(step.Dims(operand.shape)[i]);
+  return bytes;
+}
+
+}  // namespace
+
 std::span<const Operand> ResultsOf(const Step& step, uint32_t op) {
   const Op& whole = step.ops[op];
   std::span<const Operand> results = OutputsOf(step, whole);
@@ -25,10 +37,10 @@ std::span<const Operand> ResultsOf(const Step& step, uint32_t op) {
   return results;
 }
 
-Position GradientMoments::OfLeaf(const Operand& gradient, Position recorded) const {
+Position GradientMoments::OfLeaf(const Operand& gradient, Position made, Position recorded) const {
   const uint32_t call = CallOf(gradient.block);
   if (call == kNone) return recorded;
-  const Position done = NodesEnd(call, recorded);
+  const Position done = NodesEnd(call, made);
   Position next = kForever;
   for (const Node& other : step_.nodes) {
     if (other.op != kNone && other.begin > done) next = std::min(next, other.begin);
@@ -60,31 +72,51 @@ Position GradientMoments::OfArgument(uint32_t block) const {
   return call == kNone || !converts_[call] ? kForever : BehindCall(block);
 }
 
-Position GradientMoments::MadeBefore(const Operand& gradient, Position before) const {
-  Position made = before;
+Position GradientMoments::ReadyBefore(const Operand& gradient, uint32_t handed_on, Position before) const {
+  const Position shown = std::max(ProducedBefore(gradient.block, before), ViewedBefore(gradient, before));
+  return std::max(shown, CheckedBehind(handed_on, gradient.block));
+}
+
+Position GradientMoments::HandedOn(const Operand& gradient, uint32_t handed_on, Position before) const {
+  const Position made = ViewedBefore(gradient, before);
+  return std::max(made == kBefore ? before - kStride : made, CheckedBehind(handed_on, gradient.block));
+}
+
+Position GradientMoments::CheckedBehind(uint32_t op, uint32_t block) const {
+  return op == kNone ? kBefore : std::max(Checked(op, block), step_.ops[op].end + kStride);
+}
+
+Position GradientMoments::ViewedBefore(const Operand& gradient, Position before) const {
+  Position made = kBefore;
   for (const Operand& operand : step_.operands) {
     uint32_t op = operand.op;
     if (operand.block != gradient.block || operand.tensor != gradient.tensor ||
         (operand.flags & trace::kTensorIsOutput) == 0 || step_.ops[op].end > before)
       continue;
     while (step_.ops[op].parent != kNone) op = step_.ops[op].parent;
-    made = std::min(step_.ops[op].end, before);
+    made = std::min(step_.ops[op].end, before) - kStride;
   }
-  return made - kStride;
+  return made;
+}
+
+// Nodes compute gradients in the order of the names that arguments have: of mm and bmm "mat2", "self".
+bool GradientMoments::MadeInTurn(uint32_t block) const {
+  const std::string_view made =
+      step_.NameOf(step_.ops[step_.nodes[step_.ops[step_.blocks[block].op].node].op]);
+  return made != "aten::mm" && made != "aten::bmm";
 }
 
 uint32_t GradientMoments::ArgumentOf(uint32_t block, uint32_t call) const {
   const uint64_t bytes = step_.blocks[block].requested;
   // Of gradients of one size, which are made in the order of the arguments, it is the one behind so many.
   uint32_t before = 0;
-  for (uint32_t other = block; other-- > 0 && CallOf(other) == call;) {
+  const int32_t back = MadeInTurn(block) ? -1 : 1;
+  for (uint32_t other = block + back; other < step_.blocks.size() && CallOf(other) == call; other += back) {
     if (step_.blocks[other].requested == bytes) ++before;
   }
   uint32_t place = 0, last = 0;
   for (const Operand& operand : InputsOf(step_, step_.ops[call])) {
-    uint64_t whole = BytesOf(kFloatType);
-    for (uint32_t i = 0; i < step_.Rank(operand.shape); ++i)
-      whole *= static_cast<uint64_t>(step_.Dims(operand.shape)[i]);
+    const uint64_t whole = BytesOfFloats(step_, operand);
     if (whole == bytes) last = place;
     if (whole == bytes && before-- == 0) return place;
     ++place;
@@ -95,7 +127,7 @@ uint32_t GradientMoments::ArgumentOf(uint32_t block, uint32_t call) const {
 Position GradientMoments::OfAdded(const Operand& gradient, Position add, uint32_t node) const {
   const uint32_t block = gradient.block;
   if (step_.nodes[node].op == kNone)
-    return std::min(OfLeaf(gradient, step_.blocks[block].begin), add - kStride);
+    return std::min(OfLeaf(gradient, step_.blocks[block].begin, step_.blocks[block].begin), add - kStride);
   return ByANode(block) ? std::min(BehindCall(block), add - kStride) : ProducedBefore(block, add);
 }
 
@@ -116,7 +148,33 @@ Position GradientMoments::ProducedBefore(uint32_t block, Position add) const {
   uint32_t op = step_.blocks[block].op;
   while (op != kNone && step_.ops[op].parent != kNone) op = step_.ops[op].parent;
   if (op == kNone || step_.ops[op].end >= add) return add - kStride;
-  return step_.ops[op].end - kStride;
+  return std::min(Checked(op, block), add - kStride);
+}
+
+// It sums up what was expanded, and what is summed up goes.
+Position GradientMoments::Checked(uint32_t op, uint32_t block) const {
+  const Op& own = step_.ops[op];
+  if (own.node == kNone || step_.nodes[own.node].op == kNone) return own.end - kStride;
+  if (own.name != step_.nodes[own.node].name) return own.end + kReplaced;
+  const uint32_t call = step_.nodes[own.node].op;
+  const uint32_t argument = ArgumentOfSize(call, step_.blocks[block].requested);
+  Position checked = own.end - kStride;
+  for (uint32_t i = op + 1; i < step_.ops.size() && step_.ops[i].node == own.node; ++i) {
+    const Op& sum = step_.ops[i];
+    if (sum.parent != kNone || step_.NameOf(sum) != "aten::sum" || sum.output_count == 0) continue;
+    if (ArgumentOfSize(call, BytesOfFloats(step_, OutputsOf(step_, sum)[0])) < argument)
+      checked = sum.end + kReplaced;
+  }
+  return checked;
+}
+
+// The first one; the number of arguments where there is none.
+uint32_t GradientMoments::ArgumentOfSize(uint32_t call, uint64_t bytes) const {
+  const std::span<const Operand> inputs = InputsOf(step_, step_.ops[call]);
+  const auto found = std::find_if(inputs.begin(), inputs.end(), [&](const Operand& operand) {
+    return BytesOfFloats(step_, operand) == bytes;
+  });
+  return static_cast<uint32_t>(found - inputs.begin());
 }
 
 }  // namespace vramscope::whatif

@@ -26,10 +26,10 @@ class GradientMoments {
   // A call of forward converts what it is given, other than parameters.
   void Converts(uint32_t call) { converts_[call] = true; }
 
-  // A gradient of a parameter is converted behind all nodes of the operator that converted the parameter, in
-  // the order of its arguments: that of what a linear layer is given, of its weight, of its bias. `recorded`:
-  // when it was taken over, should there be no such operator.
-  [[nodiscard]] Position OfLeaf(const Operand& gradient, Position recorded) const;
+  // A gradient of a parameter, made at `made`, is converted behind all nodes of the operator that converted
+  // the parameter, in the order of its arguments: that of what a linear layer is given, of its weight, of its
+  // bias. `recorded`: when it was taken over, should there be no such operator.
+  [[nodiscard]] Position OfLeaf(const Operand& gradient, Position made, Position recorded) const;
   // Where one of two gradients that are added at `add` for `node` is converted: by a node, or as soon as it
   // is ready. Those of a parameter that is used twice, where each of them is ready.
   [[nodiscard]] Position OfAdded(const Operand& gradient, Position add, uint32_t node) const;
@@ -38,16 +38,30 @@ class GradientMoments {
   [[nodiscard]] Position BehindCall(uint32_t block) const;
   // The same, where the call converted what it was given; else kForever.
   [[nodiscard]] Position OfArgument(uint32_t block) const;
-  // When the node that made the tensor, as a part of a block, hands it on: the engine converts it then.
-  [[nodiscard]] Position MadeBefore(const Operand& gradient, Position before) const;
+  // When the engine converts a gradient for a node that begins at `before`: it checks what is handed to it,
+  // behind the operator that made it or a view of it, or behind `handed_on`, the last that only hands it on;
+  // kNone: there is none.
+  [[nodiscard]] Position ReadyBefore(const Operand& gradient, uint32_t handed_on, Position before) const;
+  // The same, where a node converted the gradient before, and only views of it are made.
+  [[nodiscard]] Position HandedOn(const Operand& gradient, uint32_t handed_on, Position before) const;
+  // When the node that made the tensor, as a part of a block, hands it on; kBefore where no operator made it.
+  [[nodiscard]] Position ViewedBefore(const Operand& gradient, Position before) const;
   // Whether what went into the call of forward, whose node made the gradient, was converted, so that a node
   // of autograd converts the gradient.
   [[nodiscard]] bool ByANode(uint32_t block) const;
   // The engine checks what a node returns at once: behind the node's own operator, the last that ended before
   // `add`.
   [[nodiscard]] Position ProducedBefore(uint32_t block, Position add) const;
+  // When the engine checks this one of the gradients that a node returns, whose own operator, or what the
+  // engine did with the gradient, is `op`: in the order of the arguments of forward.
+  [[nodiscard]] Position Checked(uint32_t op, uint32_t block) const;
 
  private:
+  // Whether the node that made the gradient makes gradients in the order of its operator's arguments.
+  [[nodiscard]] bool MadeInTurn(uint32_t block) const;
+  [[nodiscard]] Position CheckedBehind(uint32_t op, uint32_t block) const;
+  // The argument of a call that has so many bytes.
+  [[nodiscard]] uint32_t ArgumentOfSize(uint32_t call, uint64_t bytes) const;
   // Which argument of the call it is a gradient of, by its size.
   [[nodiscard]] uint32_t ArgumentOf(uint32_t block, uint32_t call) const;
   // The last end of the nodes that were made in a call of forward; not before `from`.

@@ -65,6 +65,52 @@ TEST_F(GradientMomentsTest, WhereTheCallConvertedNothingThereIsNoNodeForIt) {
   EXPECT_EQ(moments.OfArgument(of_query_), kForever);
 }
 
+// mm's derivatives come in the order of "mat2", "self": PyTorch's generator sorts them by name.
+TEST_F(GradientMomentsTest, OfEqualGradientsAProductMakesThatOfItsSecondFactorFirst) {
+  step_.operands[1].shape = 1;
+  step_.blocks[of_key_].requested = kQuery;
+  const auto first_made_is_first_converted = [&] {
+    GradientMoments moments(step_, rules_);
+    moments.Converts(0);
+    return moments.OfArgument(of_key_) < moments.OfArgument(of_query_);
+  };
+  EXPECT_TRUE(first_made_is_first_converted());
+  step_.ops[0].name = Text("aten::mm");
+  EXPECT_FALSE(first_made_is_first_converted());
+}
+
+TEST_F(GradientMomentsTest, GradientsOfParametersComeInTheOrderOfArgumentsWheneverTheyAreTakenOver) {
+  step_.nodes.push_back({Text("next"), 0, 9, 130, 140});
+  const GradientMoments moments(step_, rules_);
+  Operand of_first, of_second;
+  of_first.block = of_query_, of_second.block = of_key_;
+  EXPECT_LT(moments.OfLeaf(of_first, 112, 118), moments.OfLeaf(of_second, 112, 113));
+}
+
+TEST_F(GradientMomentsTest, AViewIsCheckedWhenItsNodeHandsItOn) {
+  constexpr uint64_t kView = 77;
+  Operand gradient = step_.operands.back();
+  gradient.tensor = kView;
+  EXPECT_EQ(GradientMoments(step_, rules_).ViewedBefore(gradient, 150), kBefore);
+  Work(140, node_, {of_query_, gradient.block});
+  step_.operands.back().tensor = kView;
+  EXPECT_NEAR(GradientMoments(step_, rules_).ViewedBefore(gradient, 150), 142, 0.1);
+  EXPECT_EQ(GradientMoments(step_, rules_).ViewedBefore(gradient, 141), kBefore);
+}
+
+// scale * x, of one scale for each column: the engine sums up its gradient.
+TEST_F(GradientMomentsTest, TheEngineChecksGradientsInTheOrderOfArgumentsAndSumsUpFirst) {
+  step_.ops[1].name = step_.nodes[node_].name;
+  Work(120, node_, {of_query_, of_query_});
+  step_.ops[2].node = node_;
+  step_.ops[2].name = Text("aten::sum");
+  step_.operands.back().shape = 1;
+  const GradientMoments moments(step_, rules_);
+  EXPECT_LT(moments.Checked(1, of_query_), 120);
+  EXPECT_GT(moments.Checked(1, of_key_), 123) << "behind the sum for the first, and what that gave up";
+  EXPECT_GT(moments.Checked(2, of_query_), 123);
+}
+
 // A function of the program's own from 10 to 40: x ─► kept ─► result ─► passing.
 class FunctionTest : public testing::Test, protected WrittenStep {
  protected:
@@ -123,6 +169,58 @@ TEST(ThereAndBackTest, AGradientIsConvertedTwiceBeforeItsNode) {
   EXPECT_GT(there.end, back.begin);
   EXPECT_LT(there.end, node->begin);
   EXPECT_EQ(back.end, step.blocks[between].end) << "what the node is given";
+}
+
+TEST(WeightsTest, AutocastKeepsNoCopyOfAPartOfAParameter) {
+  const whatif::Step step = TheLoop().Read();
+  ASSERT_FALSE(step.trained.empty());
+  const Versions versions(step, kFloatType);
+  Operand weight;
+  weight.block = step.trained[0];
+  EXPECT_TRUE(versions.IsWeight(weight));
+  weight.flags = trace::kTensorIsView;
+  EXPECT_FALSE(versions.IsWeight(weight));
+}
+
+// A loss that the model divides, and the loop behind it, if `by_loop`.
+class LeavingAutocastTest : public testing::Test, protected WrittenStep {
+ protected:
+  [[nodiscard]] Position EndOfCopy(bool by_loop) {
+    Module("model", 5, by_loop ? 40 : 60);
+    const uint32_t weight = AddBlock(kBefore, kForever), result = AddBlock(10.5, 60),
+                   loss = AddBlock(50.5, 150);
+    step_.trained = {weight};
+    const uint32_t node = Node(150);
+    Work(10, node, {weight, result}), Work(50, node, {result, loss}),
+        Work(90, node, {loss, AddBlock(90.5, 150)});
+    step_.ops[0].name = Text("aten::linear");
+    step_.ops[1].name = Text("aten::div");
+    step_.ops[2].name = Text("aten::ones_like");
+    step_.saved.clear();
+    for (Operand& operand : step_.operands) operand.dtype = kFloatType;
+    const whatif::Step changed = UnderAutocast(step_, kBfloat16Type);
+    for (const StepBlock& block : changed.blocks)
+      if (block.copy_of == weight) return block.end;
+    return kBefore;
+  }
+};
+
+TEST_F(LeavingAutocastTest, WhatTheLoopMakesOfTheLossIsBehindIt) { EXPECT_NEAR(EndOfCopy(true), 49.5, 0.1); }
+
+TEST_F(LeavingAutocastTest, WhatTheModelMakesOfItIsNot) { EXPECT_NEAR(EndOfCopy(false), 89.5, 0.1); }
+
+TEST(ConvertedCopiesTest, WhatTheProgramTakesBackToSixteenBitsHasANodeToo) {
+  const whatif::Step step = TheLoop().Read();
+  const auto operand = std::find_if(step.operands.begin(), step.operands.end(), [&](const Operand& one) {
+    return one.block != kNone && step.blocks[one.block].id == TheLoop().s.Id("between");
+  });
+  ASSERT_TRUE(operand != step.operands.end());
+  Versions versions(step, kFloatType);
+  versions.Decide(operand->block, kFloatType);
+  versions.Widen(operand->block, 0);
+  EXPECT_FALSE(versions.HaveConvertedCopy({&*operand, 1}));
+  versions.Cast(operand->block, kBfloat16Type, step.blocks[operand->block].begin + 0.5, kNone, *operand);
+  EXPECT_TRUE(versions.HaveConvertedCopy({&*operand, 1}));
 }
 
 }  // namespace

@@ -15,25 +15,26 @@ constexpr std::string_view kAddition = "AddBackward";
 
 bool IsFloat(const Operand& operand) { return operand.block != kNone && operand.dtype == kFloatType; }
 
-Consumers::Consumers(const Step& step) {
-  for (const Op& op : step.ops) {
+Consumers::Consumers(const Step& step) : step_(step) {
+  for (uint32_t number = 0; number < step.ops.size(); ++number) {
+    const Op& op = step.ops[number];
     if (op.node == kNone || op.parent != kNone || op.name != step.nodes[op.node].name) continue;
     const bool adds = step.NameOf(op).substr(0, kAddition.size()) == kAddition;
     for (uint32_t i = 0; i < op.input_count; ++i) {
       const Operand& operand = step.operands[op.first_input + i];
       if (!IsFloat(operand)) continue;
       nodes_[operand.block].emplace_back(op.begin, op.node);
-      if (adds && op.end < kForever) handed_on_[operand.block].push_back(op.end);
+      if (adds && op.end < kForever) handed_on_[operand.block].push_back(number);
     }
   }
 }
 
-Position Consumers::HandedOn(uint32_t block, Position at) const {
+uint32_t Consumers::HandedOn(uint32_t block, Position at) const {
   const auto found = handed_on_.find(block);
-  Position last = kBefore;
+  uint32_t last = kNone;
   if (found == handed_on_.end()) return last;
-  for (const Position end : found->second) {
-    if (end < at) last = std::max(last, end);
+  for (const uint32_t op : found->second) {
+    if (step_.ops[op].end < at && (last == kNone || step_.ops[op].end > step_.ops[last].end)) last = op;
   }
   return last;
 }

@@ -28,9 +28,9 @@ struct Moment {
 class Consumers {
  public:
   explicit Consumers(const Step& step);
-  // When the last node before `at` that hands on what it is given, as that of an addition does, had done so
-  // with the block; kBefore when none did.
-  [[nodiscard]] Position HandedOn(uint32_t block, Position at) const;
+  // The operator of the last node before `at` that hands on what it is given, as that of an addition does,
+  // and was given the block; kNone when none was.
+  [[nodiscard]] uint32_t HandedOn(uint32_t block, Position at) const;
   // Whether nodes begin after `behind` that are given it, and all want it converted from `type`: none of them
   // holds it itself. `wanted`: by node.
   [[nodiscard]] bool WantCopies(uint32_t block, Position behind, uint8_t type,
@@ -39,7 +39,8 @@ class Consumers {
   [[nodiscard]] uint32_t Next(uint32_t block, Position behind) const;
 
  private:
-  std::unordered_map<uint32_t, std::vector<Position>> handed_on_;  // by block: ends of operators
+  const Step& step_;
+  std::unordered_map<uint32_t, std::vector<uint32_t>> handed_on_;  // by block: operators
   std::unordered_map<uint32_t, std::vector<std::pair<Position, uint32_t>>> nodes_;
 };
 

@@ -7,6 +7,7 @@
 #include "profiler/whatif/precision.h"
 #include "profiler/whatif/precision_gradients.h"
 #include "profiler/whatif/precision_moments.h"
+#include "profiler/whatif/segments.h"
 
 namespace vramscope::whatif {
 namespace {
@@ -41,8 +42,8 @@ bool ScalesALoss(const Step& step, const Op& op) {
          step.Rank(results[0].shape) == 0;
 }
 
-// Where autocast is left: behind the loss. What the program makes of the loss alone, and loss.backward(),
-// which first makes a gradient of ones, stand behind it.
+// Where autocast is left: behind the loss. What the program's loop makes of the loss alone, and
+// loss.backward(), which first makes a gradient of ones, stand behind it.
 Position LeftBefore(const Step& step, Position backward_begin) {
   Position left = backward_begin, scaled = kForever;
   for (const Op& op : step.ops) {
@@ -50,7 +51,8 @@ Position LeftBefore(const Step& step, Position backward_begin) {
     if (op.parent != kNone) continue;
     const bool ones = step.NameOf(op) == "aten::ones_like";
     left = ones ? std::min(op.begin, scaled) : backward_begin;
-    scaled = ScalesALoss(step, op) ? std::min(op.begin, scaled) : kForever;
+    const bool by_loop = CallAt(step, op.begin) == kNone && ScalesALoss(step, op);
+    scaled = by_loop ? std::min(op.begin, scaled) : kForever;
   }
   return left - kLeft;
 }
@@ -103,11 +105,10 @@ uint8_t Versions::FirstOf(std::span<const Operand> operands, uint8_t otherwise) 
   return otherwise;
 }
 
-bool Versions::HaveWiderCopy(std::span<const Operand> operands) const {
+bool Versions::HaveConvertedCopy(std::span<const Operand> operands) const {
   return std::any_of(operands.begin(), operands.end(), [&](const Operand& operand) {
-    return operand.block != kNone &&
-           std::any_of(copies_[operand.block].begin(), copies_[operand.block].end(),
-                       [&](uint32_t copy) { return types_[copy] == kFloatType && widened_[copy] != kNone; });
+    return operand.block != kNone && std::any_of(copies_[operand.block].begin(), copies_[operand.block].end(),
+                                                 [&](uint32_t copy) { return widened_[copy] != kNone; });
   });
 }
 
@@ -121,8 +122,8 @@ bool Versions::IsTrained(uint32_t block) const {
 
 bool Versions::IsWeight(const Operand& operand) const {
   constexpr uint64_t kLeaf = trace::kTensorRequiresGrad | trace::kTensorIsLeaf;
-  if (!step_.OnlyForward()) return IsTrained(operand.block);
-  return (operand.flags & kLeaf) == kLeaf && (operand.flags & trace::kTensorIsView) == 0;
+  if ((operand.flags & trace::kTensorIsView) != 0) return false;
+  return step_.OnlyForward() ? (operand.flags & kLeaf) == kLeaf : IsTrained(operand.block);
 }
 
 bool Versions::InBackward(Position at) const {

@@ -31,16 +31,18 @@ class Versions {
   // Whether the block itself, not a copy, has become low.
   [[nodiscard]] bool IsLow(uint32_t block) const;
   [[nodiscard]] bool IsTrained(uint32_t block) const;
-  // What autocast keeps copies of. Without backward nothing shows what is trained; it asks the tensor,
-  // whether it is a leaf that requires a gradient.
+  // What autocast keeps copies of: parameters, not parts or other views of them (cached_cast). Without
+  // backward nothing shows what is trained; it asks the tensor, whether it is a leaf that requires a
+  // gradient.
   [[nodiscard]] bool IsWeight(const Operand& operand) const;
   // Whether the program itself made it, or what it is computed from, wider than the low type.
   [[nodiscard]] bool Widened(uint32_t block) const { return WidenedBy(block) != model::kNone; }
   // The operator that did so first.
   [[nodiscard]] uint32_t WidenedBy(uint32_t block) const { return widened_[current_[block]]; }
 
-  // Whether the program itself made a copy of one of them that is wider: a node converts its gradient.
-  [[nodiscard]] bool HaveWiderCopy(std::span<const Operand> operands) const;
+  // Whether the program itself made a copy of one of them that is wider, or of what it made wider one that is
+  // not: a node converts its gradient.
+  [[nodiscard]] bool HaveConvertedCopy(std::span<const Operand> operands) const;
   // Whether a node converted it in backward.
   [[nodiscard]] bool IsUnseen(uint32_t block) const { return unseen_[block]; }
   // `at`, or where the block's version was not there yet, `otherwise`.
