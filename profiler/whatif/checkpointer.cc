@@ -92,16 +92,24 @@ void Checkpointer::FindSaves() {
   }
 }
 
-// What a call is given is held until it was made again, whether or not a node keeps it.
+// What a call is given is held until it was made again, whether or not a node keeps it or an operator works
+// on it: checkpoint() keeps the function with all its arguments.
 void Checkpointer::FindGiven() {
+  const auto add = [&](uint32_t block, Position at) {
+    const Position born = step_.blocks[block].begin;
+    if (born == kBefore) return;
+    for (uint32_t place = SegmentAt(at); place != kNone && born < segments_[place].begin;
+         place = segments_[place].parent)
+      given_.emplace_back(block, place);
+  };
   for (const Operand& operand : step_.operands) {
     const Op& op = step_.ops[operand.op];
-    if (operand.block == kNone || op.node != kNone) continue;
-    const Position born = step_.blocks[operand.block].begin;
-    if (born == kBefore) continue;
-    for (uint32_t place = SegmentAt(op.begin); place != kNone && born < segments_[place].begin;
-         place = segments_[place].parent)
-      given_.emplace_back(operand.block, place);
+    if (operand.block != kNone && op.node == kNone) add(operand.block, op.begin);
+  }
+  for (const Held& held : step_.held) {
+    const ModuleCall& call = step_.modules[held.call];
+    if (call.parent != kNone && call.begin <= step_.blocks[held.block].replaced)
+      add(held.block, step_.modules[call.parent].begin);
   }
   std::sort(given_.begin(), given_.end());
   given_.erase(std::unique(given_.begin(), given_.end()), given_.end());

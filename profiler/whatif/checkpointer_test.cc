@@ -82,6 +82,14 @@ TEST_F(NestedCheckpointTest, WhatGoesIntoAnInnerOneIsKeptByTheOuterOne) {
   EXPECT_THAT(Lives(in_, "stage.*"), ElementsAre(Life(1, 190)));
 }
 
+TEST_F(NestedCheckpointTest, WhatACallIsGivenThatNoOperatorWorksOnIsKeptToo) {
+  const uint32_t places = AddBlock(1.5, 50);
+  EXPECT_THAT(Lives(places, "stage.*"), ElementsAre(Life(1.5, 50)));
+  Module("stage.b.norm", 21, 23, 2);
+  step_.held.push_back({places, 3, Text("position_ids")});
+  EXPECT_THAT(Lives(places, "stage.*"), ElementsAre(Life(1.5, 131.5)));
+}
+
 TEST_F(NestedCheckpointTest, TheResultOfTheLastIsKeptByTheOuterOnesNode) {
   EXPECT_THAT(Lives(out_b_, "stage,stage.*"), ElementsAre(Life(30, 46), Life(110.2, 111.5)));
 }
