@@ -30,6 +30,7 @@ class Freezer {
 
   Step Run() && {
     DropWork();
+    DropFolding();
     DropSaves();
     HoldLeaves();
     return std::move(changed_);
@@ -175,6 +176,25 @@ class Freezer {
     for (uint32_t i = 0; i < made_.size(); ++i) {
       if (!made_[i]) changed_.nodes[i].begin = changed_.nodes[i].end = kForever;
     }
+  }
+
+  // matmul copies a batch of matrices that has gaps, to multiply it as one, for a weight that is trained
+  // alone: its gradient would be as many. Else it multiplies them one by one (should_fold in
+  // aten/src/ATen/native/LinearAlgebra.cpp).
+  void DropFolding() {
+    for (uint32_t i = 0; i < step_.blocks.size(); ++i) {
+      const StepBlock& block = step_.blocks[i];
+      if (block.begin != kBefore && block.op != kNone && FoldsForFrozen(block.op)) Drop(changed_.blocks[i]);
+    }
+  }
+
+  [[nodiscard]] bool FoldsForFrozen(uint32_t op) const {
+    if (step_.ops[op].node != kNone) return false;
+    while (op != kNone && step_.NameOf(step_.ops[op]) != "aten::reshape") op = step_.ops[op].parent;
+    const uint32_t product = op == kNone ? kNone : step_.ops[op].parent;
+    if (product == kNone || step_.NameOf(step_.ops[product]) != "aten::matmul") return false;
+    const std::span<const Operand> inputs = Inputs(step_.ops[product]);
+    return inputs.size() == 2 && inputs[1].block != kNone && IsFrozen(inputs[1].block);
   }
 
   // A node keeps what one of its operators works on that still runs, and what none was seen to work on.

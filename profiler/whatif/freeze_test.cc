@@ -29,6 +29,7 @@ class FreezeBackwardTest : public testing::Test {
     query_ = Add("query", kBefore, kForever);
     bias_ = Add("bias", kBefore, kForever);
     step_.trained = {query_, bias_};
+    folded_ = Add("", 5, 8);
     out_ = Add("", 11, 190);
     of_query_ = Gradient("query", 113, 150);
     scratch_ = Add("", 114, 120);
@@ -48,6 +49,9 @@ class FreezeBackwardTest : public testing::Test {
     step_.blocks[of_bias_].op = AddOp("aten::sum", work, 0, {124, 126}, {out_}, {of_bias_});
     (void)AddOp("AccumulateGrad", kNone, 1, {150, 151}, {of_query_}, {});
     (void)AddOp("AccumulateGrad", kNone, 1, {152, 153}, {of_bias_}, {});
+    const uint32_t product = AddOp("aten::matmul", kNone, kNone, {3, 9}, {query_, bias_}, {});
+    const uint32_t reshape = AddOp("aten::reshape", product, kNone, {4, 7}, {query_}, {folded_});
+    step_.blocks[folded_].op = AddOp("aten::clone", reshape, kNone, {4.5, 6}, {query_}, {folded_});
     for (uint32_t i = 0; i < step_.ops.size(); ++i) step_.op_ends.push_back(i);
     std::sort(step_.op_ends.begin(), step_.op_ends.end(),
               [&](uint32_t a, uint32_t b) { return step_.ops[a].end < step_.ops[b].end; });
@@ -57,7 +61,7 @@ class FreezeBackwardTest : public testing::Test {
     return Frozen(step_, [&](uint32_t parameter) { return parameter == frozen; });
   }
 
-  uint32_t query_, bias_, out_, of_query_, scratch_, packed_, of_bias_;
+  uint32_t query_, bias_, folded_, out_, of_query_, scratch_, packed_, of_bias_;
   model::Run run_;
   Step step_;
 
@@ -139,6 +143,11 @@ TEST(CheckpointChoiceTest, ModulesWhoseResultsRequireGradientsAreNamedBehindInpu
   EXPECT_EQ(ParseCheckpoint("all,inputs:embed+tables.*")->inputs, "embed,tables.*");
   EXPECT_EQ(ParseCheckpoint("inputs:embed")->modules, "all");
   EXPECT_FALSE(ParseCheckpoint("all,inputs:").ok());
+}
+
+TEST_F(FreezeBackwardTest, WhatIsMultipliedWithAFrozenWeightIsNotCopiedToBeOneMatrix) {
+  EXPECT_EQ(WithFrozen(bias_).blocks[folded_].requested, 0u);
+  EXPECT_EQ(WithFrozen(query_).blocks[folded_].requested, 512u);
 }
 
 }  // namespace
