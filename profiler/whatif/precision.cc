@@ -228,8 +228,10 @@ class Retyped {
     for (const Operand& operand : Inputs(op)) {
       if (!before && IsFloat(operand) && versions_.Known(operand.block) &&
           versions_.TypeOf(operand.block) != expected_[node])
-        versions_.Cast(operand.block, expected_[node], moments_.OfAdded(operand, op.begin, node), kNone,
-                       operand);
+        versions_.Cast(
+            operand.block, expected_[node],
+            moments_.OfAdded(operand, consumers_.HandedOn(operand.block, op.begin), op.begin, node), kNone,
+            operand);
     }
     if (!out_of_place) versions_.Written(result, op.end);
     // What nobody shares is added to where it is: a copy, or what all others have copies of.

@@ -124,11 +124,15 @@ uint32_t GradientMoments::ArgumentOf(uint32_t block, uint32_t call) const {
   return last;
 }
 
-Position GradientMoments::OfAdded(const Operand& gradient, Position add, uint32_t node) const {
+Position GradientMoments::OfAdded(const Operand& gradient, uint32_t handed_on, Position add,
+                                  uint32_t node) const {
   const uint32_t block = gradient.block;
+  Position ready = OfArgument(block);
   if (step_.nodes[node].op == kNone)
-    return std::min(OfLeaf(gradient, step_.blocks[block].begin, step_.blocks[block].begin), add - kStride);
-  return ByANode(block) ? std::min(BehindCall(block), add - kStride) : ProducedBefore(block, add);
+    ready = OfLeaf(gradient, step_.blocks[block].begin, step_.blocks[block].begin);
+  else if (ready >= kForever)
+    ready = ReadyBefore(gradient, handed_on, add);
+  return std::min(ready, add - kStride);
 }
 
 uint32_t GradientMoments::CallOf(uint32_t block) const {

@@ -32,7 +32,8 @@ class GradientMoments {
   [[nodiscard]] Position OfLeaf(const Operand& gradient, Position made, Position recorded) const;
   // Where one of two gradients that are added at `add` for `node` is converted: by a node, or as soon as it
   // is ready. Those of a parameter that is used twice, where each of them is ready.
-  [[nodiscard]] Position OfAdded(const Operand& gradient, Position add, uint32_t node) const;
+  [[nodiscard]] Position OfAdded(const Operand& gradient, uint32_t handed_on, Position add,
+                                 uint32_t node) const;
   // What a node of autograd converts, behind all nodes of the call of forward that the block is a gradient
   // of: what was converted last, for the first argument, comes first.
   [[nodiscard]] Position BehindCall(uint32_t block) const;

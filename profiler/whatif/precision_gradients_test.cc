@@ -111,6 +111,18 @@ TEST_F(GradientMomentsTest, TheEngineChecksGradientsInTheOrderOfArgumentsAndSums
   EXPECT_GT(moments.Checked(2, of_query_), 123);
 }
 
+// x + f(x): the node of the addition hands its gradient on to x and to f, and is done with both by then.
+TEST_F(GradientMomentsTest, WhatASumIsGivenIsCheckedBehindTheNodeThatOnlyHandsItOn) {
+  rules_ = {CastRule::kNone, CastRule::kNone};
+  Work(140, node_, {of_query_, of_query_});
+  const GradientMoments moments(step_, rules_);
+  Operand gradient;
+  gradient.block = of_key_;
+  EXPECT_LT(moments.OfAdded(gradient, kNone, 160, node_), 120);
+  EXPECT_GT(moments.OfAdded(gradient, 2, 160, node_), 142);
+  EXPECT_LT(moments.OfAdded(gradient, 2, 141, node_), 141);
+}
+
 // A function of the program's own from 10 to 40: x ─► kept ─► result ─► passing.
 class FunctionTest : public testing::Test, protected WrittenStep {
  protected:
