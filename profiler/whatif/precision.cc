@@ -9,6 +9,7 @@
 #include "profiler/whatif/forward_parts.h"
 #include "profiler/whatif/holders.h"
 #include "profiler/whatif/precision_conversions.h"
+#include "profiler/whatif/precision_copies.h"
 #include "profiler/whatif/precision_gradients.h"
 #include "profiler/whatif/precision_kernels.h"
 #include "profiler/whatif/precision_moments.h"
@@ -36,10 +37,11 @@ class Retyped {
         consumers_(step),
         holders_(step),
         moments_(step, rules_),
-        forward_(ForwardParts(step)) {
-    const size_t ops = step.ops.size();
-    rules_.resize(ops, CastRule::kNone);
-    covered_.resize(ops, false);
+        copies_(step, low, expected_, versions_),
+        forward_(ForwardParts(step)),
+        nodes_of_(NodesByOp(step)) {
+    rules_.resize(step.ops.size(), CastRule::kNone);
+    covered_.resize(step.ops.size(), false);
     expected_.resize(step.nodes.size(), leaf_);
     read_type_.resize(step.nodes.size(), kFloatType);
     kept_.resize(step.nodes.size());
@@ -180,15 +182,15 @@ class Retyped {
   void TakeGradient(const Operand& gradient, const Op& op, uint32_t node) {
     const uint32_t block = gradient.block;
     const uint8_t wanted = expected_[node];
+    copies_.Join(node);
     if (!versions_.Known(block) || step_.blocks[block].begin == kBefore) return;
-    const bool leaf = step_.nodes[node].op == kNone;
-    if (leaf) {
+    if (step_.nodes[node].op == kNone) {  // a leaf
       if (step_.blocks[block].accumulated >= kForever) return;
       if (versions_.TypeOf(block) == leaf_) return versions_.HandOver(block);
       const auto sum = last_added_.find(block);
-      const bool added = sum != last_added_.end();
-      const Position made = added ? op.begin : step_.blocks[block].begin;
-      const Position at = moments_.OfLeaf(added ? sum->second : gradient, made, op.begin);
+      const Position at = sum == last_added_.end()
+                              ? moments_.OfLeaf(gradient, step_.blocks[block].begin, op.begin)
+                              : moments_.OfLeaf(sum->second, op.begin, op.begin);
       return versions_.CastGradient(block, leaf_, at, gradient);
     }
     const Position before = step_.nodes[node].begin, latest = before - kBeforeNode;
@@ -200,7 +202,7 @@ class Retyped {
     Position at = latest;
     if (versions_.IsUnseen(block))
       at = versions_.AfterCopy(block, moments_.HandedOn(gradient, handed_on, before), at);
-    else if (!versions_.HaveConvertedCopy(Outputs(step_.ops[step_.nodes[node].op])))
+    else if (!copies_.IsOfCopy(block, node))
       at = moments_.ReadyBefore(gradient, handed_on, before);
     versions_.Cast(block, wanted, at, kNone, gradient);
   }
@@ -222,16 +224,16 @@ class Retyped {
     if (op.output_count == 0 || !IsFloat(Outputs(op)[0])) return;
     const uint32_t result = Outputs(op)[0].block;
     const uint32_t node = consumers_.Next(result, op.end);
-    if (node == kNone) return;
-    const bool before = AddsBeforeCast(op, node);
+    if (node == kNone || copies_.Waits(op, node)) return;
+    const bool before = AddsBeforeCast(op, node), as_it_is = before || copies_.AddsUp(op, node);
     if (before) last_added_[result] = Inputs(op)[1];
     for (const Operand& operand : Inputs(op)) {
-      if (!before && IsFloat(operand) && versions_.Known(operand.block) &&
-          versions_.TypeOf(operand.block) != expected_[node])
-        versions_.Cast(
-            operand.block, expected_[node],
-            moments_.OfAdded(operand, consumers_.HandedOn(operand.block, op.begin), op.begin, node), kNone,
-            operand);
+      if (as_it_is || !IsFloat(operand) || !versions_.Known(operand.block) ||
+          versions_.TypeOf(operand.block) == expected_[node])
+        continue;
+      const uint32_t handed_on = consumers_.HandedOn(operand.block, op.begin);
+      const Position at = moments_.OfAdded(operand, handed_on, op.begin, node);
+      versions_.Cast(operand.block, expected_[node], at, kNone, operand);
     }
     if (!out_of_place) versions_.Written(result, op.end);
     // What nobody shares is added to where it is: a copy, or what all others have copies of.
@@ -340,12 +342,6 @@ class Retyped {
 
   // Nodes that were made in this operator: what they will be given, and what they read.
   void NoteNodes(uint32_t index) {
-    if (nodes_of_.empty()) {
-      nodes_of_.resize(step_.ops.size());
-      for (uint32_t i = 0; i < step_.nodes.size(); ++i) {
-        if (step_.nodes[i].op != kNone) nodes_of_[step_.nodes[i].op].push_back(i);
-      }
-    }
     for (const uint32_t node : nodes_of_[index]) {
       const Op& op = step_.ops[index];
       for (const Operand& result : ResultsOf(step_, index)) {
@@ -354,6 +350,7 @@ class Retyped {
         break;
       }
       read_type_[node] = versions_.FirstOf(Inputs(op), kFloatType);
+      copies_.NoteRead(node);
     }
   }
 
@@ -370,6 +367,7 @@ class Retyped {
   const Consumers consumers_;
   const Holders holders_;
   GradientMoments moments_;
+  CopiesGradients copies_;
   const std::vector<Window> forward_;                             // its parts
   std::vector<CastRule> rules_;                                   // by operator of forward
   std::vector<bool> heads_first_;                                 // by block
@@ -380,7 +378,7 @@ class Retyped {
   std::vector<Uncast> uncast_;
   std::vector<std::pair<uint32_t, uint32_t>> hidden_;
   std::unordered_map<uint32_t, Operand> last_added_;  // by sum of gradients in the low type: what came last
-  std::vector<std::vector<uint32_t>> nodes_of_;
+  const std::vector<std::vector<uint32_t>> nodes_of_;
 };
 
 }  // namespace

@@ -37,6 +37,13 @@ std::span<const Operand> ResultsOf(const Step& step, uint32_t op) {
   return results;
 }
 
+std::vector<std::vector<uint32_t>> NodesByOp(const Step& step) {
+  std::vector<std::vector<uint32_t>> nodes(step.ops.size());
+  for (uint32_t i = 0; i < step.nodes.size(); ++i)
+    if (step.nodes[i].op != kNone) nodes[step.nodes[i].op].push_back(i);
+  return nodes;
+}
+
 Position GradientMoments::OfLeaf(const Operand& gradient, Position made, Position recorded) const {
   const uint32_t call = CallOf(gradient.block);
   if (call == kNone) return recorded;

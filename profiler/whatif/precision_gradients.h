@@ -17,6 +17,9 @@ inline constexpr Position kBeforeNode = 0.4;  // what is converted for a node is
 // recorded: they are those of the last operator in it whose result outlives it.
 [[nodiscard]] std::span<const Operand> ResultsOf(const Step& step, uint32_t op);
 
+// By operator of forward: the nodes of autograd that were made in it.
+[[nodiscard]] std::vector<std::vector<uint32_t>> NodesByOp(const Step& step);
+
 class GradientMoments {
  public:
   // `rules`: by operator, filled while forward is played; it must outlive this.

@@ -224,15 +224,16 @@ TEST_F(LeavingAutocastTest, WhatTheModelMakesOfItIsNot) { EXPECT_NEAR(EndOfCopy(
 TEST(ConvertedCopiesTest, WhatTheProgramTakesBackToSixteenBitsHasANodeToo) {
   const whatif::Step step = TheLoop().Read();
   const auto operand = std::find_if(step.operands.begin(), step.operands.end(), [&](const Operand& one) {
-    return one.block != kNone && step.blocks[one.block].id == TheLoop().s.Id("between");
+    return one.block != kNone && step.blocks[one.block].id == TheLoop().s.Id("hidden");
   });
   ASSERT_TRUE(operand != step.operands.end());
   Versions versions(step, kFloatType);
   versions.Decide(operand->block, kFloatType);
   versions.Widen(operand->block, 0);
-  EXPECT_FALSE(versions.HaveConvertedCopy({&*operand, 1}));
+  EXPECT_FALSE(versions.HaveConverted({&*operand, 1}, kBfloat16Type));
   versions.Cast(operand->block, kBfloat16Type, step.blocks[operand->block].begin + 0.5, kNone, *operand);
-  EXPECT_TRUE(versions.HaveConvertedCopy({&*operand, 1}));
+  EXPECT_TRUE(versions.HaveConverted({&*operand, 1}, kBfloat16Type));
+  EXPECT_FALSE(versions.HaveConverted({&*operand, 1}, kFloatType));
 }
 
 }  // namespace

@@ -105,10 +105,14 @@ uint8_t Versions::FirstOf(std::span<const Operand> operands, uint8_t otherwise) 
   return otherwise;
 }
 
-bool Versions::HaveConvertedCopy(std::span<const Operand> operands) const {
+bool Versions::HaveConverted(std::span<const Operand> operands, uint8_t type) const {
   return std::any_of(operands.begin(), operands.end(), [&](const Operand& operand) {
-    return operand.block != kNone && std::any_of(copies_[operand.block].begin(), copies_[operand.block].end(),
-                                                 [&](uint32_t copy) { return widened_[copy] != kNone; });
+    return operand.block != kNone && types_[operand.block] != type &&
+           std::any_of(copies_[operand.block].begin(), copies_[operand.block].end(), [&](uint32_t copy) {
+             const StepBlock& made = changed_.blocks[copy];
+             const bool by_program = widened_[copy] != kNone || made.op == kNone;
+             return types_[copy] == type && by_program && !InBackward(made.begin);
+           });
   });
 }
 
@@ -174,6 +178,15 @@ void Versions::Cast(uint32_t block, uint8_t type, Position at, uint32_t op, cons
   if (op == kNone) return;
   used_[copy] = step_.ops[op].end - kWithOperator;
   UsedInForward(copy, used_[copy]);
+}
+
+void Versions::CastSum(const Operand& first, uint8_t type, Position at, uint32_t sum) {
+  const uint32_t from = current_[first.block];
+  const uint32_t copy = Add(first.block, type, at, kNone, ElementsOf(step_, first) * BytesOf(type));
+  changed_.blocks[from].end = at + kHair;
+  changed_.blocks[copy].end = at + kStride;
+  settled_[from] = settled_[copy] = true;
+  if (sum != kNone) changed_.blocks[sum].begin = at + 2 * kHair;
 }
 
 void Versions::CastByNode(uint32_t block, uint8_t type, Position at, const Operand& operand) {

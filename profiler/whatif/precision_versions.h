@@ -40,9 +40,8 @@ class Versions {
   // The operator that did so first.
   [[nodiscard]] uint32_t WidenedBy(uint32_t block) const { return widened_[current_[block]]; }
 
-  // Whether the program itself made a copy of one of them that is wider, or of what it made wider one that is
-  // not: a node converts its gradient.
-  [[nodiscard]] bool HaveConvertedCopy(std::span<const Operand> operands) const;
+  // Whether the program itself converted one of them to that type: a node converts the copy's gradient.
+  [[nodiscard]] bool HaveConverted(std::span<const Operand> operands, uint8_t type) const;
   // Whether a node converted it in backward.
   [[nodiscard]] bool IsUnseen(uint32_t block) const { return unseen_[block]; }
   // `at`, or where the block's version was not there yet, `otherwise`.
@@ -78,6 +77,9 @@ class Versions {
   void HandOver(uint32_t block);
   // A node converts it, so that nothing sees it any more: who wants its type is given a new copy of the copy.
   void CastByNode(uint32_t block, uint8_t type, Position at, const Operand& operand);
+  // Gradients of a copy that the program made have been added to the first of them: a node converts that, and
+  // adds it to the gradient of what was copied, or makes `sum` of both.
+  void CastSum(const Operand& first, uint8_t type, Position at, uint32_t sum);
   // Before the node that begins at `before` two others converted a gradient: to this type, at `there`, and
   // back. Between them those of weights are converted.
   void ThereAndBack(uint32_t block, uint8_t type, Position there, Position before, const Operand& operand);

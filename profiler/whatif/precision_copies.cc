@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/whatif/precision_copies.h"
+
+#include <algorithm>
+
+#include "profiler/whatif/precision.h"
+#include "profiler/whatif/precision_gradients.h"
+#include "profiler/whatif/precision_moments.h"
+
+namespace vramscope::whatif {
+namespace {
+
+using model::kNone;
+
+constexpr Position kGone = 1.5;  // behind an operator: what it was given is freed
+
+}  // namespace
+
+CopiesGradients::CopiesGradients(const Step& step, uint8_t low, const std::vector<uint8_t>& wanted,
+                                 Versions& versions)
+    : step_(step), low_(low), wanted_(wanted), versions_(versions), read_(step.nodes.size()) {}
+
+void CopiesGradients::NoteRead(uint32_t node) {
+  for (const Operand& operand : InputsOf(step_, step_.ops[step_.nodes[node].op])) {
+    if (IsFloat(operand) && versions_.Known(operand.block))
+      read_[node].emplace_back(operand.block, versions_.TypeOf(operand.block));
+  }
+}
+
+bool CopiesGradients::IsOfCopy(uint32_t gradient, uint32_t node) const {
+  const uint8_t type = versions_.TypeOf(gradient);
+  const std::span<const Operand> results = OutputsOf(step_, step_.ops[step_.nodes[node].op]);
+  if (!versions_.HaveConverted(results, type)) return false;
+  if (sums_.contains(gradient)) return true;
+  const uint32_t op = step_.blocks[gradient].op;
+  const uint32_t maker = op == kNone ? kNone : step_.ops[op].node;
+  if (maker == kNone) return true;
+  for (const auto& [block, read] : read_[maker]) {
+    if (std::any_of(results.begin(), results.end(),
+                    [one = block](const Operand& result) { return result.block == one; }))
+      return read == type;
+  }
+  return true;
+}
+
+std::pair<uint8_t, uint8_t> CopiesGradients::TypesOf(std::span<const Operand> added) const {
+  if (added.size() < 2 || !IsFloat(added[0]) || !IsFloat(added[1])) return {};
+  return {versions_.TypeOf(added[0].block), versions_.TypeOf(added[1].block)};
+}
+
+bool CopiesGradients::AddsUp(const Op& add, uint32_t node) {
+  const std::span<const Operand> added = InputsOf(step_, add);
+  const auto [first, second] = TypesOf(added);
+  if (step_.nodes[node].op == kNone || first == 0 || first != second || first == wanted_[node] ||
+      !IsOfCopy(added[0].block, node) || !IsOfCopy(added[1].block, node))
+    return false;
+  sums_.insert(OutputsOf(step_, add)[0].block);
+  return true;
+}
+
+bool CopiesGradients::Waits(const Op& add, uint32_t node) {
+  const std::span<const Operand> added = InputsOf(step_, add);
+  const auto [first, second] = TypesOf(added);
+  if (step_.nodes[node].op == kNone || first != low_ || wanted_[node] != low_ || second != kFloatType ||
+      !IsOfCopy(added[1].block, node))
+    return false;
+  Waiting& waiting = waiting_.try_emplace(node, Waiting{added[1], add.end, kNone}).first->second;
+  waiting.since = add.end;
+  const uint32_t result = OutputsOf(step_, add)[0].block;
+  if (result != added[0].block) waiting.sum = result, versions_.Decide(result, low_);
+  return true;
+}
+
+void CopiesGradients::Join(uint32_t node) {
+  const auto found = waiting_.find(node);
+  if (found == waiting_.end()) return;
+  const Waiting& waiting = found->second;
+  const Position at = std::min(waiting.since + kGone, step_.nodes[node].begin - kBeforeNode);
+  versions_.CastSum(waiting.first, low_, at, waiting.sum);
+  waiting_.erase(found);
+}
+
+}  // namespace vramscope::whatif

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gradients of what a program converted itself.
+//
+//   y = x.to(torch.float32); z = f(y) * g(y); x = x + h(z)
+//
+// A node of its own converts the gradient of y, behind all that y was used for: what comes from there is
+// added up in the type of y before. x itself may have a gradient by then, to which it is added.
+#pragma once
+
+#include <set>
+#include <span>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "profiler/whatif/precision_versions.h"
+#include "profiler/whatif/step.h"
+
+namespace vramscope::whatif {
+
+class CopiesGradients {
+ public:
+  // `wanted`: by node, the type that it wants, filled while forward is played; it must outlive this.
+  CopiesGradients(const Step& step, uint8_t low, const std::vector<uint8_t>& wanted, Versions& versions);
+
+  // The node was made by an operator of forward that ends now: in which types it saw its operands.
+  void NoteRead(uint32_t node);
+  // Whether the gradient for `node` is one of a copy of what its operator returned.
+  [[nodiscard]] bool IsOfCopy(uint32_t gradient, uint32_t node) const;
+  // The engine adds two gradients for `node`. Whether both are of the copy, so that they stay what they are.
+  [[nodiscard]] bool AddsUp(const Op& add, uint32_t node);
+  // Whether the second one waits until all of the copy are together.
+  [[nodiscard]] bool Waits(const Op& add, uint32_t node);
+  // They are: `node` is about to run.
+  void Join(uint32_t node);
+
+ private:
+  struct Waiting {
+    Operand first;   // to which the others are added
+    Position since;  // the last one was
+    uint32_t sum;    // of x's own gradient and them, where that is another block; else none
+  };
+
+  // Of the two that are added; nothing where they are not known.
+  [[nodiscard]] std::pair<uint8_t, uint8_t> TypesOf(std::span<const Operand> added) const;
+
+  const Step& step_;
+  const uint8_t low_;
+  const std::vector<uint8_t>& wanted_;
+  Versions& versions_;
+  std::vector<std::vector<std::pair<uint32_t, uint8_t>>> read_;  // by node: blocks and types
+  std::set<uint32_t> sums_;                                      // of gradients of copies
+  std::unordered_map<uint32_t, Waiting> waiting_;                // by node
+};
+
+}  // namespace vramscope::whatif

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// x, in 16 bits, is used itself, and y = x.to(torch.float32) twice, in a step put together by hand; the
+// gradients are added as PyTorch's engine does, which knows y's node in 16 bits alone:
+//
+//   recorded   own ── += first ── += second ─────────────────► the node of x
+//   16 bits    own ── first waits ── first += second, converted ── own += that ─► the node of x
+#include "profiler/whatif/precision_copies.h"
+
+#include <gtest/gtest.h>
+
+#include "profiler/whatif/precision.h"
+#include "profiler/whatif/testing/written_step.h"
+
+namespace vramscope::whatif {
+namespace {
+
+class CopiesGradientsTest : public testing::Test, protected WrittenStep {
+ protected:
+  static constexpr Position kSecondAdded = 142, kRuns = 170;
+
+  CopiesGradientsTest() {
+    step_.shapes = {{}, {0, 1, true}};
+    step_.dims = {128};
+    x_ = AddBlock(11, 190);
+    of_x_ = Node(kRuns);
+    Work(10, of_x_, {AddBlock(5, 190), x_});
+    uses_[0] = Use(20, 110), uses_[1] = Use(30, 120), uses_[2] = Use(40, 130);
+    own_ = Gradient(111, uses_[0]), first_ = Gradient(121, uses_[1]), second_ = Gradient(131, uses_[2]);
+    step_.nodes[of_x_].op = 0;
+    for (uint32_t i = 0; i < 3; ++i) step_.nodes[uses_[i]].op = i + 1;
+    add_first_ = Add(125, first_, own_), add_second_ = Add(kSecondAdded - 2, second_, own_);
+    for (Operand& operand : step_.operands) operand.dtype = kFloatType, operand.shape = 1;
+    wanted_.assign(step_.nodes.size(), kBfloat16Type);
+  }
+
+  uint32_t Use(Position at, Position node_begin) {
+    const uint32_t node = Node(node_begin);
+    Work(at, node, {x_, AddBlock(at + 1, 190)});
+    return node;
+  }
+  uint32_t Gradient(Position begin, uint32_t node) {
+    const uint32_t block = AddBlock(begin, 150);
+    Work(begin - 0.5, node, {x_, block});
+    step_.ops.back().node = node;
+    step_.blocks[block].op = static_cast<uint32_t>(step_.ops.size() - 1);
+    return block;
+  }
+  // own += gradient, or a sum of its own
+  uint32_t Add(Position at, uint32_t gradient, uint32_t to) {
+    Work(at, of_x_, {own_, gradient, to});
+    Op& op = step_.ops.back();
+    op.input_count = 2, op.first_output = op.first_input + 2;
+    return static_cast<uint32_t>(step_.ops.size() - 1);
+  }
+
+  // Types as they are known by then; the second and third use see y.
+  void Decide(Versions& versions, CopiesGradients& copies) {
+    versions.Decide(x_, kBfloat16Type);
+    copies.NoteRead(uses_[0]);
+    versions.Cast(x_, kFloatType, 25, model::kNone, step_.operands[1]);
+    versions.Widen(x_, 2);
+    copies.NoteRead(uses_[1]);
+    copies.NoteRead(uses_[2]);
+    versions.Decide(own_, kBfloat16Type);
+    versions.Decide(first_, kFloatType);
+    versions.Decide(second_, kFloatType);
+  }
+
+  [[nodiscard]] std::vector<uint32_t> Saves() const {
+    std::vector<uint32_t> saves;
+    for (const Saved& saved : step_.saved) saves.push_back(saved.block);
+    return saves;
+  }
+
+  uint32_t x_ = 0, of_x_ = 0, own_ = 0, first_ = 0, second_ = 0, add_first_ = 0, add_second_ = 0;
+  uint32_t uses_[3] = {};
+  std::vector<uint8_t> wanted_;
+};
+
+TEST_F(CopiesGradientsTest, ThoseOfTheCopyAreConvertedTogether) {
+  Versions versions(step_, kBfloat16Type);
+  CopiesGradients copies(step_, kBfloat16Type, wanted_, versions);
+  Decide(versions, copies);
+  EXPECT_TRUE(copies.Waits(step_.ops[add_first_], of_x_));
+  EXPECT_TRUE(copies.Waits(step_.ops[add_second_], of_x_));
+  copies.Join(of_x_);
+  const size_t before = step_.blocks.size() + 1;  // y
+  const Step changed = std::move(versions).Finish(Saves());
+  ASSERT_EQ(changed.blocks.size(), before + 1) << "one conversion";
+  const StepBlock& converted = changed.blocks[before];
+  EXPECT_EQ(converted.requested, 256u);
+  EXPECT_GT(converted.begin, kSecondAdded);
+  EXPECT_LT(converted.end, kRuns);
+  EXPECT_GT(changed.blocks[first_].end, converted.begin);
+}
+
+TEST_F(CopiesGradientsTest, ASumThatIsAnotherBlockIsMadeBehindTheConversion) {
+  const uint32_t sum = AddBlock(126, 190);
+  step_.operands[step_.ops[add_first_].first_output].block = sum;
+  const Op& second = step_.ops[add_second_];
+  step_.operands[second.first_input].block = step_.operands[second.first_output].block = sum;
+  Versions versions(step_, kBfloat16Type);
+  CopiesGradients copies(step_, kBfloat16Type, wanted_, versions);
+  Decide(versions, copies);
+  EXPECT_TRUE(copies.Waits(step_.ops[add_first_], of_x_));
+  EXPECT_TRUE(copies.Waits(step_.ops[add_second_], of_x_));
+  copies.Join(of_x_);
+  const Step changed = std::move(versions).Finish(Saves());
+  EXPECT_GT(changed.blocks[sum].begin, kSecondAdded);
+  EXPECT_EQ(changed.blocks[sum].requested, 256u);
+}
+
+TEST_F(CopiesGradientsTest, WhatAUseOfXItselfGivesInFloatIsNoneOfTheCopy) {
+  Versions versions(step_, kBfloat16Type);
+  CopiesGradients copies(step_, kBfloat16Type, wanted_, versions);
+  Decide(versions, copies);
+  versions.Decide(own_, kFloatType);  // x * y: PyTorch makes it float32, and the engine converts its gradient
+  EXPECT_FALSE(copies.IsOfCopy(own_, of_x_));
+  EXPECT_TRUE(copies.IsOfCopy(first_, of_x_));
+  EXPECT_FALSE(copies.AddsUp(step_.ops[add_first_], of_x_));
+}
+
+TEST_F(CopiesGradientsTest, TwoOfTheCopyAreAddedInItsType) {
+  step_.operands[step_.ops[add_second_].first_input].block = first_;
+  Versions versions(step_, kBfloat16Type);
+  CopiesGradients copies(step_, kBfloat16Type, wanted_, versions);
+  Decide(versions, copies);
+  EXPECT_TRUE(copies.AddsUp(step_.ops[add_second_], of_x_));
+  EXPECT_FALSE(copies.Waits(step_.ops[add_second_], of_x_));
+}
+
+}  // namespace
+}  // namespace vramscope::whatif
