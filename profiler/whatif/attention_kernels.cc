@@ -29,24 +29,26 @@ class Fused {
   void Forward() {
     Stage stage = room_.Forward();
     std::vector<uint32_t> kept;
-    const auto keep = [&](uint64_t bytes) { kept.push_back(stage.Take(bytes)); };
+    const auto keep = [&](uint64_t bytes, Grows grows = Grows::kUnsaid) {
+      kept.push_back(stage.Take(bytes, grows));
+    };
     const Position begin = stage.Tick();
     for (const uint32_t mask : call_.masks) {
       const auto columns = static_cast<uint64_t>(call_.columns);
       if (columns % kMaskUnit != 0) keep(step_.blocks[mask].requested / columns * UpTo(columns, kMaskUnit));
     }
-    if (!flash_ && !call_.dropout) keep(kSeed), keep(kSeed);
+    if (!flash_ && !call_.dropout) keep(kSeed, Grows::kNot), keep(kSeed, Grows::kNot);
     stage.Deliver(room_.output());
     const auto recorded = static_cast<uint64_t>(call_.rows);
     const uint64_t rows = flash_ ? recorded : UpTo(recorded, kRowUnit);
-    keep(flash_ ? call_.Heads() * rows * kFloat : EfficientSums(call_));
+    keep(flash_ ? call_.Heads() * rows * kFloat : EfficientSums(call_), Grows::kWithBatch);
     const uint32_t sums = kept.back();
     if (flash_) {
       std::vector<uint32_t> split;
       for (const uint64_t bytes : {needs_.split_sums, needs_.split_outputs})
-        if (bytes != 0) split.push_back(stage.Take(bytes));
-      const uint32_t drawn = call_.dropout ? stage.Take(kSeeds) : kNone;  // and given up for another
-      keep(kSeed), keep(kSeeds);
+        if (bytes != 0) split.push_back(stage.TakeEach(bytes));
+      const uint32_t drawn = call_.dropout ? stage.TakeOnce(kSeeds) : kNone;  // and given up for another
+      keep(kSeed, Grows::kNot), keep(kSeeds, Grows::kNot);
       if (drawn != kNone) stage.Free(drawn);
       for (const uint32_t block : split) stage.Free(block);
     }
@@ -67,13 +69,14 @@ class Fused {
     for (const uint32_t gradient : room_.gradients()) stage.Deliver(gradient);
     std::vector<uint32_t> spread;  // gradients of keys and values, before heads that share one are added up
     const auto take_spread = [&] {
-      if (call_.Shares()) spread = {stage.Take(call_.SpreadKeyBytes()), stage.Take(call_.SpreadKeyBytes())};
+      if (call_.Shares())
+        spread = {stage.TakeEach(call_.SpreadKeyBytes()), stage.TakeEach(call_.SpreadKeyBytes())};
     };
     const auto free_spread = [&] {
       for (const uint32_t block : spread) stage.Free(block);
     };
     if (flash_) {
-      const uint32_t sums = stage.Take(needs_.sums), queries = stage.Take(needs_.queries);
+      const uint32_t sums = stage.TakeEach(needs_.sums), queries = stage.TakeEach(needs_.queries);
       take_spread();
       free_spread();
       stage.Free(queries), stage.Free(sums);
@@ -82,14 +85,14 @@ class Fused {
     take_spread();
     const uint64_t rows = call_.Heads() * static_cast<uint64_t>(call_.rows) * kFloat;
     const bool wide = call_.element == kFloat;  // else the kernel itself multiplies and sums
-    const uint32_t product = wide ? stage.Take(call_.QueryBytes()) : kNone;
-    const uint32_t sum = stage.Take(rows);
+    const uint32_t product = wide ? stage.TakeEach(call_.QueryBytes()) : kNone;
+    const uint32_t sum = stage.TakeEach(rows);
     uint32_t delta = sum;
     if (wide) {
-      delta = stage.Take(rows);
+      delta = stage.TakeEach(rows);
       stage.Free(sum), stage.Free(product);
     }
-    const uint32_t work = stage.Take(EfficientWorkspace(call_));
+    const uint32_t work = stage.TakeEach(EfficientWorkspace(call_));
     stage.Free(delta), stage.Free(work);
     free_spread();
   }
@@ -118,13 +121,13 @@ class Products {
   void Forward() {
     Stage stage = room_.Forward();
     std::vector<uint32_t> held;  // until the call returns
-    if (low_) held = {stage.Take(query_), stage.Take(key_), stage.Take(key_)};
-    const uint32_t scaled_query = stage.Take(query_);
+    if (low_) held = {stage.TakeEach(query_), stage.TakeEach(key_), stage.TakeEach(key_)};
+    const uint32_t scaled_query = stage.TakeEach(query_);
     const uint32_t hides = call_.causal ? HideLater(stage) : kNone;
-    const uint32_t scaled_key = stage.Take(key_);
-    queries_ = IsCopied(call_.query, true) ? stage.Take(query_) : scaled_query;
-    keys_ = IsCopied(call_.key, true) ? stage.Take(key_) : scaled_key;
-    uint32_t made = stage.Take(scores_);
+    const uint32_t scaled_key = stage.TakeEach(key_);
+    queries_ = IsCopied(call_.query, true) ? stage.TakeEach(query_) : scaled_query;
+    keys_ = IsCopied(call_.key, true) ? stage.TakeEach(key_) : scaled_key;
+    uint32_t made = stage.TakeEach(scores_);
     stage.Workspace(workspace_);
     if (queries_ != scaled_query || !room_.backward()) held.push_back(scaled_query);
     if (keys_ != scaled_key || !room_.backward()) stage.Free(scaled_key);
@@ -133,25 +136,25 @@ class Products {
       if (keys_ != scaled_key) stage.Free(keys_);
     }
     if (!call_.masks.empty()) {
-      const uint32_t masked = stage.Take(scores_);
+      const uint32_t masked = stage.TakeEach(scores_);
       stage.Free(made);
       made = masked;
     }
-    weights_ = dropped_ = stage.Take(scores_);
-    const uint32_t hidden = stage.Take(call_.Scores());  // which are -inf
-    const uint32_t all_hidden = stage.Take(call_.Heads() * static_cast<uint64_t>(call_.rows));
-    stage.Free(stage.Take(kFloat));  // the zero that their rows get
+    weights_ = dropped_ = stage.TakeEach(scores_);
+    const uint32_t hidden = stage.TakeEach(call_.Scores());  // which are -inf
+    const uint32_t all_hidden = stage.TakeEach(call_.Heads() * static_cast<uint64_t>(call_.rows));
+    stage.Free(stage.TakeOnce(kFloat));  // the zero that their rows get
     stage.Free(all_hidden), stage.Free(hidden);
     stage.Free(made);
     if (call_.dropout) {
-      drawn_ = stage.Take(call_.Scores());
-      dropped_ = stage.Take(scores_);
+      drawn_ = stage.TakeEach(call_.Scores());
+      dropped_ = stage.TakeEach(scores_);
     }
-    if (low_) held.push_back(stage.Take(scores_ * call_.element / kFloat));  // what the call could return
+    if (low_) held.push_back(stage.TakeEach(scores_ * call_.element / kFloat));  // what the call could return
     const bool copied = IsCopied(call_.value, low_);
-    values_ = copied ? stage.Take(key_) : low_ ? held[2] : call_.value.block;
+    values_ = copied ? stage.TakeEach(key_) : low_ ? held[2] : call_.value.block;
     if (low_ && !copied && room_.backward()) held.erase(held.begin() + 2);
-    const uint32_t wide = low_ ? stage.Take(query_) : kNone;
+    const uint32_t wide = low_ ? stage.TakeEach(query_) : kNone;
     if (!low_) stage.Deliver(room_.output());
     stage.Workspace(workspace_);
     if (low_) {
@@ -173,37 +176,37 @@ class Products {
     size_t next = room_.gradients().size();
     const auto hand_out = [&](uint64_t bytes) {
       if (low_ || next == 0)
-        wide.push_back(stage.Take(bytes));
+        wide.push_back(stage.TakeEach(bytes));
       else
         stage.Deliver(room_.gradients()[--next]);
     };
     const bool copied = IsCopied(call_.given, low_);
-    const uint32_t widened = low_ ? stage.Take(query_) : kNone;
+    const uint32_t widened = low_ ? stage.TakeEach(query_) : kNone;
     if (low_) room_.ReleaseGiven(stage);
-    const uint32_t given = copied ? stage.Take(query_) : widened;
+    const uint32_t given = copied ? stage.TakeEach(query_) : widened;
     if (!low_ && copied) room_.ReleaseGiven(stage);
     if (low_ && copied) stage.Free(widened);
     hand_out(key_);
     stage.Workspace(workspace_);
-    uint32_t of_weights = stage.Take(scores_);
+    uint32_t of_weights = stage.TakeEach(scores_);
     stage.Workspace(workspace_);
     if (given != kNone) stage.Free(given);
     if (given == kNone) room_.ReleaseGiven(stage);
     room_.Release(values_, stage);
     if (call_.dropout) {
       room_.Release(dropped_, stage);
-      const uint32_t undropped = stage.Take(scores_);
+      const uint32_t undropped = stage.TakeEach(scores_);
       stage.Free(of_weights);
       room_.Release(drawn_, stage);
       of_weights = undropped;
     }
-    const uint32_t of_scores = stage.Take(scores_);
-    stage.Free(stage.Take(scores_));
+    const uint32_t of_scores = stage.TakeEach(scores_);
+    stage.Free(stage.TakeEach(scores_));
     stage.Free(of_weights);
     room_.Release(weights_, stage);
-    const uint32_t scaled_key = stage.Take(key_);
+    const uint32_t scaled_key = stage.TakeEach(key_);
     stage.Workspace(workspace_);
-    const uint32_t scaled_query = stage.Take(query_);
+    const uint32_t scaled_query = stage.TakeEach(query_);
     stage.Workspace(workspace_);
     stage.Free(of_scores);
     room_.Release(keys_, stage), room_.Release(queries_, stage);
@@ -221,10 +224,10 @@ class Products {
   // What is added so that no row sees later columns: zeros where a triangle of bools is true, else -inf.
   uint32_t HideLater(Stage& stage) {
     const auto places = static_cast<uint64_t>(call_.rows * call_.columns);
-    const uint32_t square = stage.Take(places), triangle = stage.Take(places);
+    const uint32_t square = stage.TakeOnce(places), triangle = stage.TakeOnce(places);
     stage.Free(square);
-    const uint32_t hides = stage.Take(kFloat), shows = stage.Take(kFloat);
-    const uint32_t added = stage.Take(places * kFloat);
+    const uint32_t hides = stage.TakeOnce(kFloat), shows = stage.TakeOnce(kFloat);
+    const uint32_t added = stage.TakeOnce(places * kFloat);
     for (const uint32_t block : {shows, hides, triangle}) stage.Free(block);
     return added;
   }

@@ -23,7 +23,7 @@ class Follower {
   // `sequence`: the tokens of a sample are followed, not the samples.
   explicit Follower(const Step& step, bool sequence) : step_(step), sequence_(sequence) {
     axis_.stride.resize(step.blocks.size(), 0);
-    if (sequence) axis_.second.resize(step.blocks.size(), 0);
+    axis_.second.resize(step.blocks.size(), 0);
   }
 
   Result<BatchAxis> Follow() && {
@@ -111,22 +111,22 @@ class Follower {
            (operand.flags & trace::kTensorRequiresGrad) == 0;
   }
 
-  // Where an axis is in a block: the batch once, a sequence once or twice.
+  // Where an axis is in a block, once or twice: scores of samples against samples, or tokens.
   using Strides = std::array<uint64_t, 2>;
   [[nodiscard]] Strides Of(uint32_t block) const {
     if (block == kNone) return {};
-    return {axis_.stride[block], sequence_ ? axis_.second[block] : 0};
+    return {axis_.stride[block], axis_.second[block]};
   }
   void Add(Strides& strides, uint64_t stride) const {
     if (stride == 0 || strides[0] == stride) return;
     if (strides[0] == 0)
       strides[0] = stride;
-    else if (sequence_ && strides[1] == 0)
+    else if (strides[1] == 0)
       strides[1] = stride;
   }
   void Set(uint32_t block, Strides strides) {
     axis_.stride[block] = strides[0];
-    if (sequence_) axis_.second[block] = strides[1];
+    axis_.second[block] = strides[1];
   }
 
   // The dimension of the operand that holds the axis.
@@ -223,11 +223,9 @@ class Follower {
 
   // Until the operator around it says otherwise.
   void PassFactory(const Operand& result) {
-    if (sequence_) {
-      Set(result.block, BySize(result));
-      return;
-    }
-    const bool of_batch = step_.Rank(result.shape) > 1 && step_.Dims(result.shape)[0] == axis_.batch;
+    const uint32_t rank = step_.Rank(result.shape);
+    const bool of_batch = rank > 1 && step_.Dims(result.shape)[0] == axis_.batch;
+    if (sequence_ || (of_batch && rank == 2)) return Set(result.block, BySize(result));
     axis_.stride[result.block] = of_batch ? static_cast<uint64_t>(step_.Dims(result.strides)[0]) : 0;
   }
 
@@ -361,7 +359,8 @@ class Follower {
     const Kind kind = KindOf(op);
     if (kind == Kind::kMatrix || kind == Kind::kReduction || kind == Kind::kFactory || !Reached(op)) return;
     if (&op != &step_.ops[block.op] && (kind == Kind::kNever || kind == Kind::kFirstResult)) return;
-    if (block.requested < static_cast<uint64_t>(axis_.batch) * 512) return;
+    const bool small = block.requested < static_cast<uint64_t>(axis_.batch) * 512;
+    if (block.grows == Grows::kUnsaid ? small : block.grows == Grows::kNot) return;
     axis_.stride[i] = 1;
     ++axis_.internal;
   }

@@ -30,7 +30,8 @@ struct BatchAxis {
   int64_t batch = 0;  // samples in a batch
   std::vector<uint64_t>
       stride;  // by block of the step: elements from one sample to the next; 0 = does not grow
-  // Of a sequence, which may be in a block twice, as in attention's scores: elements in the second direction.
+  // Where it is in a block twice, as a sequence in attention's scores, and the batch where samples are
+  // compared with each other: elements in the second direction.
   std::vector<uint64_t> second;
   uint32_t internal =
       0;  // blocks that no operator handed out and whose operator the batch reaches: taken to grow

@@ -78,6 +78,44 @@ TEST_F(BatchAxisTest, WhatIsRepeatedForEachSampleGrowsWithTheBatch) {
   EXPECT_EQ(stride("[1,12,1]"), 0u) << "its heads";
 }
 
+// A contrastive loss: similarities of each sample of one kind with each of another.
+TEST_F(BatchAxisTest, WhatComparesSamplesWithSamplesGrowsTwice) {
+  const View rows{{12, 64}, {64, 1}}, columns{{64, 12}, {1, 64}}, made{{12, 12}, {12, 1}};
+  whatif::Step step = Written(rows, kFloat, "aten::mm", columns, 12 * 256, made, 1);
+  Operand& first = step.operands[step.ops[1].first_input];
+  first = step.operands[step.ops[0].first_input];
+  first.op = 1;
+  step.operands[step.ops[1].first_input + 1].block = kInput;
+  const BatchAxis axis = FollowBatch(step).value();
+  EXPECT_EQ(axis.stride[kMade], 12u);
+  EXPECT_EQ(axis.second[kMade], 1u);
+  Scene scene;
+  scene.blocks.emplace_back();
+  scene.blocks[0].origin = kMade;
+  scene.blocks[0].bytes = 12 * 12 * 4;
+  ScaleBatch(step, axis, 24, scene);
+  EXPECT_EQ(scene.blocks[0].bytes, 24u * 24 * 4);
+}
+
+TEST_F(BatchAxisTest, WhatALeverPutsInGrowsAsItSays) {
+  const View rows{{12, 64}, {64, 1}};
+  whatif::Step step = Written(rows, kFloat, "aten::exp", rows, 12 * 256, rows);
+  for (Operand& operand : step.operands)
+    if (operand.block == kKept) operand.block = kInput;
+  for (const Grows grows : {Grows::kUnsaid, Grows::kWithBatch, Grows::kNot}) {
+    StepBlock block;
+    block.begin = 6.2, block.end = 6.5;
+    block.op = 1;
+    block.requested = grows == Grows::kNot ? 1 << 20 : 48;
+    block.grows = grows;
+    step.blocks.push_back(block);
+  }
+  const BatchAxis axis = FollowBatch(step).value();
+  EXPECT_EQ(axis.stride[kMade + 1], 0u) << "too small to tell";
+  EXPECT_NE(axis.stride[kMade + 2], 0u);
+  EXPECT_EQ(axis.stride[kMade + 3], 0u);
+}
+
 TEST_F(BatchAxisTest, WhatTheModelKeepsIsCutToTheTokensWhereItHasMoreRows) {
   const View ids{{3, 32}, {32, 1}}, first{{32}, {1}};
   const auto stride = [&](uint64_t rows) {

@@ -123,6 +123,7 @@ void ScaleBatch(const Step& step, const BatchAxis& axis, int64_t wanted, Scene& 
       const uint64_t same = SameWithAnyBatch(step, block.origin);
       const uint64_t grows = block.bytes - std::min(same, block.bytes);
       block.bytes = block.bytes - grows + grows / from * to + grows % from;
+      if (axis.second[block.origin] != 0) block.bytes = block.bytes / from * to;
     }
   }
 }

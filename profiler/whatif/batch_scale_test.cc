@@ -37,6 +37,7 @@ class ConvolutionTest : public testing::Test {
     Add(kResult, 0, {8, 64, 32, 32});
     axis_.batch = 8;
     axis_.stride = {3 * 64 * 64, 0, 64 * 32 * 32, 1};
+    axis_.second.resize(4);
   }
 
   // Of the work space with another batch.
@@ -168,6 +169,7 @@ TEST(RecurrentTest, TheMatricesInAWorkspaceDoNotGrowWithTheBatch) {
   BatchAxis axis;
   axis.batch = 12;
   axis.stride = {0, 1};
+  axis.second.resize(2);
   Scene scene;
   scene.blocks.push_back({1, 2, step.blocks[1].requested, 1});
   ScaleBatch(step, axis, 24, scene);

@@ -14,7 +14,7 @@ constexpr Position kHair = 1e-6;
 
 Position Stage::Tick() { return time_.begin + (time_.end - time_.begin) * ++ticks_ / kMoments; }
 
-uint32_t Stage::Take(uint64_t bytes) {
+uint32_t Stage::Take(uint64_t bytes, Grows grows) {
   StepBlock block;
   block.id = kNone;
   block.requested = bytes;
@@ -22,6 +22,7 @@ uint32_t Stage::Take(uint64_t bytes) {
   block.end = time_.end - kHair;
   block.op = op_;
   block.stream = stream_;
+  block.grows = grows;
   block.category = forward_ ? Category::kTemporaryForward : Category::kTemporaryBackward;
   step_.blocks.push_back(block);
   return static_cast<uint32_t>(step_.blocks.size() - 1);

@@ -14,7 +14,10 @@ class Stage {
 
   Position Tick();
   // A block; until the end of the time where it is not freed.
-  uint32_t Take(uint64_t bytes);
+  uint32_t Take(uint64_t bytes, Grows grows = Grows::kUnsaid);
+  // The same of something that is there for each sample, and of something that is there once.
+  uint32_t TakeEach(uint64_t bytes) { return Take(bytes, Grows::kWithBatch); }
+  uint32_t TakeOnce(uint64_t bytes) { return Take(bytes, Grows::kNot); }
   void Free(uint32_t block) { step_.blocks[block].end = Tick(); }
   // What was recorded, made here now.
   void Deliver(uint32_t block);

@@ -31,6 +31,9 @@ inline constexpr Position kBefore = -1;     // of a begin: before the step
 inline constexpr Position kForever = 1e18;  // of an end: not within what was recorded
 
 // A block of the device that was alive at some time in the step.
+// Whether what a lever puts in grows with the batch, where it says so: small blocks do not tell.
+enum class Grows : uint8_t { kUnsaid, kWithBatch, kNot };
+
 struct StepBlock {
   model::BlockId id = 0;
   uint64_t requested =
@@ -49,6 +52,7 @@ struct StepBlock {
   uint16_t stream = 0;
   classify::Category category = classify::Category::kUnattributed;  // what it is for most of its life
   bool workspace = false;
+  Grows grows = Grows::kUnsaid;
 };
 
 // A block that was made before the loop began and does not stay. Positions: before 0, in the order of the
