@@ -227,14 +227,8 @@ class Retyped {
     if (node == kNone || copies_.Waits(op, node)) return;
     const bool before = AddsBeforeCast(op, node), as_it_is = before || copies_.AddsUp(op, node);
     if (before) last_added_[result] = Inputs(op)[1];
-    for (const Operand& operand : Inputs(op)) {
-      if (as_it_is || !IsFloat(operand) || !versions_.Known(operand.block) ||
-          versions_.TypeOf(operand.block) == expected_[node])
-        continue;
-      const uint32_t handed_on = consumers_.HandedOn(operand.block, op.begin);
-      const Position at = moments_.OfAdded(operand, handed_on, op.begin, node);
-      versions_.Cast(operand.block, expected_[node], at, kNone, operand);
-    }
+    for (const Operand& operand : Inputs(op))
+      if (!as_it_is && IsFloat(operand)) CastAdded(operand, op.begin, node);
     if (!out_of_place) versions_.Written(result, op.end);
     // What nobody shares is added to where it is: a copy, or what all others have copies of.
     const uint32_t to = Inputs(op)[0].block;
@@ -242,6 +236,13 @@ class Retyped {
         (versions_.IsCopy(to) ? consumers_.Next(to, op.end) == kNone
                               : consumers_.WantCopies(to, op.end, versions_.TypeOf(to), expected_)))
       versions_.Alias(result, to);
+  }
+
+  void CastAdded(const Operand& operand, Position add, uint32_t node) {
+    const uint32_t block = operand.block;
+    if (!versions_.Known(block) || versions_.TypeOf(block) == expected_[node]) return;
+    const Position at = moments_.OfAdded(operand, consumers_.HandedOn(block, add), add, node);
+    versions_.Cast(block, expected_[node], at, kNone, operand);
   }
 
   void Save(uint32_t index) {
@@ -292,7 +293,7 @@ class Retyped {
   void Decide(uint32_t index) {
     const Op& op = step_.ops[index];
     const std::string_view name = step_.NameOf(op);
-    uint8_t promoted = TypeAround(op);
+    uint8_t promoted = versions_.TypeAround(op);
     if (way_ == Way::kAllLow && promoted == kFloatType && op.node == kNone && conversions_.WantsLow(index))
       promoted = low_;  // what was refused will be found
     for (const Operand& result : Outputs(op)) {
@@ -300,7 +301,7 @@ class Retyped {
         continue;
       if (promoted == 0 && op.parent != kNone)
         continue;  // memory without operands: the operator around it says
-      uint8_t type = promoted == 0 ? MadeType(op) : promoted;
+      uint8_t type = promoted == 0 ? MadeType(index, result.block) : promoted;
       if (result.argument > 0 && IsStatistic(op, name))
         type = kFloatType;
       else if (Forced(index))
@@ -316,21 +317,12 @@ class Retyped {
     }
   }
 
-  // The type that operands have; of floats that were made from nothing inside another operator, what that one
-  // is given: scaled_dot_product_attention makes an added mask of one of bools.
-  [[nodiscard]] uint8_t TypeAround(const Op& op) const {
-    const std::span<const Operand> inputs = Inputs(op);
-    uint8_t type = versions_.PromotedOf(inputs);
-    if (op.node != kNone || std::none_of(inputs.begin(), inputs.end(), IsFloat)) return type;
-    for (uint32_t i = op.parent; type == 0 && i != kNone; i = step_.ops[i].parent)
-      type = versions_.PromotedOf(Inputs(step_.ops[i]));
-    return type;
-  }
-
   // Of what is made from nothing or from integers: the loop hands over a batch in the type of the model, and
   // a program that names a type names that of a tensor beside it.
-  [[nodiscard]] uint8_t MadeType(const Op& op) const {
+  [[nodiscard]] uint8_t MadeType(uint32_t index, uint32_t block) const {
+    const Op& op = step_.ops[index];
     const bool copied = step_.NameOf(op) == "aten::_to_copy";
+    if (op.dtype != 0 && !copied && conversions_.MeetsLow(index, block)) return low_;
     return copied || op.dtype != 0 ? leaf_ : kFloatType;
   }
   // Gradients of a norm's weights are kept in the weights' type, and group norm's means and deviations too

@@ -98,6 +98,15 @@ uint8_t Versions::PromotedOf(std::span<const Operand> operands) const {
   return dimensioned != 0 ? dimensioned : scalar;
 }
 
+uint8_t Versions::TypeAround(const Op& op) const {
+  const std::span<const Operand> inputs = InputsOf(step_, op);
+  uint8_t type = PromotedOf(inputs);
+  if (op.node != kNone || std::none_of(inputs.begin(), inputs.end(), IsFloat)) return type;
+  for (uint32_t i = op.parent; type == 0 && i != kNone; i = step_.ops[i].parent)
+    type = PromotedOf(InputsOf(step_, step_.ops[i]));
+  return type;
+}
+
 uint8_t Versions::FirstOf(std::span<const Operand> operands, uint8_t otherwise) const {
   for (const Operand& operand : operands) {
     if (IsFloat(operand) && Known(operand.block)) return TypeOf(operand.block);

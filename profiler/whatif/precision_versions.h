@@ -26,6 +26,9 @@ class Versions {
   [[nodiscard]] bool IsCopy(uint32_t block) const { return current_[block] >= recorded_; }
   // The widest type of these operands, of those with dimensions when there are any; 0 when none is decided.
   [[nodiscard]] uint8_t PromotedOf(std::span<const Operand> operands) const;
+  // That of what goes into an operator; of floats that were made from nothing inside another one, of what
+  // goes into that: scaled_dot_product_attention makes an added mask of one of bools.
+  [[nodiscard]] uint8_t TypeAround(const Op& op) const;
   // That of the first one that is decided.
   [[nodiscard]] uint8_t FirstOf(std::span<const Operand> operands, uint8_t otherwise) const;
   // Whether the block itself, not a copy, has become low.
