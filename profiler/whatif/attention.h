@@ -32,6 +32,8 @@ struct AttentionCall {
   Operand query, key, value;        // [batch, heads, rows, width], or without heads
   Operand given;                    // the gradient that the last of them is given; no block: not recorded
   std::vector<uint32_t> masks;      // blocks that are added to the scores, or hide some of them
+  uint64_t bools = 0;               // elements of a mask of bools: one to be added is made of it
+  bool bools_of_each = false;       // sample: the mask is not one for all
   uint32_t output = model::kNone;   // block
   std::vector<uint32_t> gradients;  // blocks that its backward hands out
   int64_t batch = 1, heads = 1, rows = 0, columns = 0, width = 0;

@@ -16,7 +16,8 @@ constexpr std::string_view kBetween[] = {
     "aten::mul",     "aten::div",     "aten::add",        "aten::sub",  "aten::masked_fill",  "aten::where",
     "aten::to",      "aten::type_as", "aten::_to_copy",   "aten::view", "aten::_unsafe_view", "aten::reshape",
     "aten::dropout", "aten::float",   "aten::contiguous", "aten::type", "aten::expand"};
-constexpr size_t kFar = 64;  // operators from a softmax to its products, at most
+constexpr size_t kFar = 64;        // operators from a softmax to its products, at most
+constexpr uint8_t kBoolType = 11;  // c10::ScalarType
 
 template <class Names>
 bool IsOneOf(std::string_view name, const Names& names) {
@@ -122,6 +123,11 @@ class Finder {
 
   void Mask(const Operand& mask, AttentionCall& call) const {
     call.masks.push_back(mask.block);
+    if (mask.dtype == kBoolType && step_.Rank(mask.shape) > 0) {
+      call.bools = ElementsOf(step_, mask);
+      call.bools_of_each = step_.Rank(call.query.shape) > 0 &&
+                           step_.Dims(mask.shape)[0] == step_.Dims(call.query.shape)[0];
+    }
     if ((mask.flags & trace::kTensorRequiresGrad) != 0 && call.why_not.empty())
       call.why_not = "what is added to its scores is trained";
   }

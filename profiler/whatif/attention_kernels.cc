@@ -120,6 +120,7 @@ class Products {
 
   void Forward() {
     Stage stage = room_.Forward();
+    const uint32_t added = call_.bools != 0 ? AddedOfBools(stage) : kNone;
     std::vector<uint32_t> held;  // until the call returns
     if (low_) held = {stage.TakeEach(query_), stage.TakeEach(key_), stage.TakeEach(key_)};
     const uint32_t scaled_query = stage.TakeEach(query_);
@@ -127,18 +128,13 @@ class Products {
     const uint32_t scaled_key = stage.TakeEach(key_);
     queries_ = IsCopied(call_.query, true) ? stage.TakeEach(query_) : scaled_query;
     keys_ = IsCopied(call_.key, true) ? stage.TakeEach(key_) : scaled_key;
-    uint32_t made = stage.TakeEach(scores_);
+    const uint32_t made = stage.TakeEach(scores_);  // a mask is added in place
     stage.Workspace(workspace_);
     if (queries_ != scaled_query || !room_.backward()) held.push_back(scaled_query);
     if (keys_ != scaled_key || !room_.backward()) stage.Free(scaled_key);
     if (!room_.backward()) {
       if (queries_ != scaled_query) stage.Free(queries_);
       if (keys_ != scaled_key) stage.Free(keys_);
-    }
-    if (!call_.masks.empty()) {
-      const uint32_t masked = stage.TakeEach(scores_);
-      stage.Free(made);
-      made = masked;
     }
     weights_ = dropped_ = stage.TakeEach(scores_);
     const uint32_t hidden = stage.TakeEach(call_.Scores());  // which are -inf
@@ -163,6 +159,7 @@ class Products {
     }
     for (const uint32_t block : held) stage.Free(block);
     if (hides != kNone) stage.Free(hides);
+    if (added != kNone) stage.Free(added);
     room_.Name("aten::_scaled_dot_product_attention_math");
     const Position at = stage.Tick();
     for (const uint32_t block : {queries_, keys_, weights_, values_}) room_.Keep(block, at);
@@ -221,6 +218,15 @@ class Products {
   }
 
  private:
+  // Of a mask of bools: zeros where it is true, else -inf.
+  uint32_t AddedOfBools(Stage& stage) {
+    const uint32_t hides = stage.TakeOnce(call_.element), shows = stage.TakeOnce(call_.element);
+    const uint64_t bytes = call_.bools * call_.element;
+    const uint32_t added = call_.bools_of_each ? stage.TakeEach(bytes) : stage.TakeOnce(bytes);
+    stage.Free(shows), stage.Free(hides);
+    return added;
+  }
+
   // What is added so that no row sees later columns: zeros where a triangle of bools is true, else -inf.
   uint32_t HideLater(Stage& stage) {
     const auto places = static_cast<uint64_t>(call_.rows * call_.columns);

@@ -251,6 +251,32 @@ TEST(AttentionTest, ProductsKeepTheWeightsOfEachRow) {
   EXPECT_EQ(LiveAt(network.With("math").value(), 99), 3 * kQuery + kScores);
 }
 
+// F.scaled_dot_product_attention makes one of floats of it, whatever the kernel; products add it in place.
+TEST(AttentionTest, AMaskOfBoolsBecomesOneToAddUntilTheCallReturns) {
+  Network network(Network::Kind::kEfficient);
+  const auto most = [&] { return MostWithin(network.With("math").value(), 10, 39); };
+  const uint64_t without = most();
+  Step& step = network.step;
+  Op& call = step.ops[0];
+  std::vector<Operand> given(step.operands.begin() + call.first_input,
+                             step.operands.begin() + call.first_input + call.input_count);
+  Operand mask = given[0];
+  mask.argument = 3;
+  mask.dtype = 11;  // at::kBool
+  mask.shape = static_cast<uint32_t>(step.shapes.size());
+  step.shapes.push_back({static_cast<uint32_t>(step.dims.size()), 4, true});
+  step.dims.insert(step.dims.end(), {2, 1, 64, 64});
+  StepBlock bools;
+  bools.requested = 2 * 64 * 64;
+  bools.begin = 5, bools.end = 60;
+  mask.block = static_cast<uint32_t>(step.blocks.size());
+  step.blocks.push_back(bools);
+  given.push_back(mask);
+  call.first_input = static_cast<uint32_t>(step.operands.size()), call.input_count = 4;
+  step.operands.insert(step.operands.end(), given.begin(), given.end());
+  EXPECT_EQ(most(), without + bools.requested + 2 * 64 * 64 * 4);
+}
+
 // As after view(batch, rows, heads, width).transpose(1, 2): samples and heads are one dimension in a copy
 // alone.
 TEST(AttentionTest, ProductsCopyWhatIsNotInTheOrderOfHeads) {
