@@ -185,12 +185,16 @@ class Retyped {
     copies_.Join(node);
     if (!versions_.Known(block) || step_.blocks[block].begin == kBefore) return;
     if (step_.nodes[node].op == kNone) {  // a leaf
-      if (step_.blocks[block].accumulated >= kForever) return;
-      if (versions_.TypeOf(block) == leaf_) return versions_.HandOver(block);
+      // Else it is copied, or added to what is there.
+      const bool taken = step_.blocks[block].accumulated < kForever;
+      const bool fits = versions_.TypeOf(block) == leaf_;
+      if (fits && !taken) return;
+      if (fits) return versions_.HandOver(block);
       const auto sum = last_added_.find(block);
       const Position at = sum == last_added_.end()
                               ? moments_.OfLeaf(gradient, step_.blocks[block].begin, op.begin)
                               : moments_.OfLeaf(sum->second, op.begin, op.begin);
+      if (!taken) return versions_.Cast(block, leaf_, at, kNone, gradient);
       return versions_.CastGradient(block, leaf_, at, gradient);
     }
     const Position before = step_.nodes[node].begin, latest = before - kBeforeNode;
@@ -282,13 +286,6 @@ class Retyped {
     }
   }
 
-  [[nodiscard]] bool Forced(uint32_t index) const {
-    for (uint32_t i = index; i != kNone; i = step_.ops[i].parent) {
-      if (rules_[i] == CastRule::kIntoSingle) return true;
-    }
-    return false;
-  }
-
   // The types of results that no operator inside has decided.
   void Decide(uint32_t index) {
     const Op& op = step_.ops[index];
@@ -304,7 +301,7 @@ class Retyped {
       uint8_t type = promoted == 0 ? MadeType(index, result.block) : promoted;
       if (result.argument > 0 && IsStatistic(op, name))
         type = kFloatType;
-      else if (Forced(index))
+      else if (moments_.IsForced(index))
         type = kFloatType;
       else if (name == "aten::_to_copy" && op.dtype != 0)
         type = leaf_;

@@ -44,6 +44,11 @@ std::vector<std::vector<uint32_t>> NodesByOp(const Step& step) {
   return nodes;
 }
 
+bool GradientMoments::IsForced(uint32_t op) const {
+  while (op != kNone && rules_[op] != CastRule::kIntoSingle) op = step_.ops[op].parent;
+  return op != kNone;
+}
+
 Position GradientMoments::OfLeaf(const Operand& gradient, Position made, Position recorded) const {
   const uint32_t call = CallOf(gradient.block);
   if (call == kNone) return recorded;

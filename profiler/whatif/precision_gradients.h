@@ -28,6 +28,8 @@ class GradientMoments {
 
   // A call of forward converts what it is given, other than parameters.
   void Converts(uint32_t call) { converts_[call] = true; }
+  // Whether the operator, or one around it, was told to make float32.
+  [[nodiscard]] bool IsForced(uint32_t op) const;
 
   // A gradient of a parameter, made at `made`, is converted behind all nodes of the operator that converted
   // the parameter, in the order of its arguments: that of what a linear layer is given, of its weight, of its

@@ -49,6 +49,16 @@ class SharedWeightTest : public testing::Test {
     step_.op_ends = {0, 1, 3, 2, 5, 4, 6, 7};
   }
 
+  // As of a gradient that lies in another order than the weight.
+  uint32_t TakeACopy() {
+    const uint32_t copy = Add(172, 299);
+    std::swap(step_.blocks[sum_].accumulated, step_.blocks[copy].accumulated);
+    step_.blocks[sum_].end = 176;
+    step_.blocks[copy].op = AddOp("aten::new_empty_strided", 2, {171.5, 173}, {sum_}, {copy}, 7);
+    step_.op_ends.insert(step_.op_ends.end() - 1, step_.blocks[copy].op);
+    return copy;
+  }
+
   // Float copies of a block that a conversion puts in.
   [[nodiscard]] static std::vector<StepBlock> CopiesOf(const Step& changed, uint32_t block) {
     std::vector<StepBlock> copies;
@@ -113,6 +123,17 @@ TEST_F(SharedWeightTest, TheSumOfItsGradientsIsConvertedOnce) {
   ASSERT_EQ(copies.size(), 1u);
   EXPECT_GT(copies[0].begin, 170) << "behind the nodes of the linear layer that was used first";
   EXPECT_LT(changed.blocks[sum_].end, 200) << "the sum in 16 bits goes with that";
+}
+
+TEST_F(SharedWeightTest, WhatAccumulateGradCopiesHasBeenConverted) {
+  const uint32_t copy = TakeACopy();
+  const Step changed = UnderAutocast(step_, kBfloat16Type);
+  EXPECT_EQ(changed.blocks[copy].requested, kBytes) << "in the type of the weight";
+  EXPECT_EQ(changed.blocks[sum_].requested, kBytes / 2);
+  const std::vector<StepBlock> converted = CopiesOf(changed, sum_);
+  ASSERT_EQ(converted.size(), 1u);
+  EXPECT_LT(converted[0].begin, changed.blocks[copy].begin);
+  EXPECT_LT(converted[0].end, 200) << "gone with the node";
 }
 
 }  // namespace
