@@ -14,6 +14,7 @@
 #include "profiler/whatif/precision_kernels.h"
 #include "profiler/whatif/precision_moments.h"
 #include "profiler/whatif/precision_versions.h"
+#include "profiler/whatif/separate_weights.h"
 
 namespace vramscope::whatif {
 namespace {
@@ -60,6 +61,7 @@ class Retyped {
     if (way_ == Way::kAllLow) {
       changed.refuses = conversions_.refuses();
       for (Passing& one : changed.passing) one.bytes /= BytesOf(kFloatType) / BytesOf(low_);
+      if (low_ == kBfloat16Type) SeparateWeights(step_, changed);
     }
     if (way_ == Way::kAutocast) changed.autocast = forward_;
     return changed;
