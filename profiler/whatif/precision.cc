@@ -204,7 +204,7 @@ class Retyped {
       return conversions_.PassBack(gradient, node, std::min(moments_.BehindCall(block), latest));
     const Position behind = versions_.IsCopy(block) ? kForever : moments_.OfArgument(block);
     if (behind < kForever) return versions_.CastByNode(block, wanted, std::min(behind, latest), gradient);
-    const uint32_t handed_on = consumers_.HandedOn(block, before);
+    const uint32_t handed_on = HandedOn(gradient, before);
     Position at = latest;
     if (versions_.IsUnseen(block))
       at = versions_.AfterCopy(block, moments_.HandedOn(gradient, handed_on, before), at);
@@ -244,10 +244,14 @@ class Retyped {
       versions_.Alias(result, to);
   }
 
+  [[nodiscard]] uint32_t HandedOn(const Operand& gradient, Position at) const {
+    return consumers_.HandedOn(gradient, moments_.ViewedBefore(gradient, at) != kBefore, at);
+  }
+
   void CastAdded(const Operand& operand, Position add, uint32_t node) {
     const uint32_t block = operand.block;
     if (!versions_.Known(block) || versions_.TypeOf(block) == expected_[node]) return;
-    const Position at = moments_.OfAdded(operand, consumers_.HandedOn(block, add), add, node);
+    const Position at = moments_.OfAdded(operand, HandedOn(operand, add), add, node);
     versions_.Cast(block, expected_[node], at, kNone, operand);
   }
 

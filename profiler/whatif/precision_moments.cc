@@ -24,17 +24,18 @@ Consumers::Consumers(const Step& step) : step_(step) {
       const Operand& operand = step.operands[op.first_input + i];
       if (!IsFloat(operand)) continue;
       nodes_[operand.block].emplace_back(op.begin, op.node);
-      if (adds && op.end < kForever) handed_on_[operand.block].push_back(number);
+      if (adds && op.end < kForever) handed_on_[operand.block].emplace_back(number, operand.tensor);
     }
   }
 }
 
-uint32_t Consumers::HandedOn(uint32_t block, Position at) const {
-  const auto found = handed_on_.find(block);
+uint32_t Consumers::HandedOn(const Operand& gradient, bool view, Position at) const {
+  const auto found = handed_on_.find(gradient.block);
   uint32_t last = kNone;
   if (found == handed_on_.end()) return last;
-  for (const uint32_t op : found->second) {
-    if (step_.ops[op].end < at && (last == kNone || step_.ops[op].end > step_.ops[last].end)) last = op;
+  for (const auto& [op, tensor] : found->second) {
+    if ((view && tensor != gradient.tensor) || step_.ops[op].end >= at) continue;
+    if (last == kNone || step_.ops[op].end > step_.ops[last].end) last = op;
   }
   return last;
 }

@@ -29,8 +29,9 @@ class Consumers {
  public:
   explicit Consumers(const Step& step);
   // The operator of the last node before `at` that hands on what it is given, as that of an addition does,
-  // and was given the block; kNone when none was.
-  [[nodiscard]] uint32_t HandedOn(uint32_t block, Position at) const;
+  // and was given the block; kNone when none was. `view`: an operator made this tensor of the block, and what
+  // was given another one does not count.
+  [[nodiscard]] uint32_t HandedOn(const Operand& gradient, bool view, Position at) const;
   // Whether nodes begin after `behind` that are given it, and all want it converted from `type`: none of them
   // holds it itself. `wanted`: by node.
   [[nodiscard]] bool WantCopies(uint32_t block, Position behind, uint8_t type,
@@ -40,7 +41,8 @@ class Consumers {
 
  private:
   const Step& step_;
-  std::unordered_map<uint32_t, std::vector<uint32_t>> handed_on_;  // by block: operators
+  // By block: operators, and which tensor of it they were given.
+  std::unordered_map<uint32_t, std::vector<std::pair<uint32_t, uint64_t>>> handed_on_;
   std::unordered_map<uint32_t, std::vector<std::pair<Position, uint32_t>>> nodes_;
 };
 

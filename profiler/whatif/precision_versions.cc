@@ -63,6 +63,7 @@ Versions::Versions(const Step& step, uint8_t first)
     : step_(step), changed_(step), recorded_(step.blocks.size()), forward_(ForwardParts(step)) {
   current_.resize(recorded_);
   for (uint32_t i = 0; i < recorded_; ++i) current_[i] = i;
+  itself_ = current_;
   types_.resize(recorded_, 0);
   widened_.resize(recorded_, kNone);
   used_.resize(recorded_, kBefore);
@@ -174,7 +175,7 @@ uint32_t Versions::Add(uint32_t block, uint8_t type, Position at, uint32_t op, u
 
 void Versions::Cast(uint32_t block, uint8_t type, Position at, uint32_t op, const Operand& operand) {
   if (InBackward(at)) {
-    if (types_[block] == type && !unseen_[block]) return SetCurrent(block, block);
+    if (types_[block] == type && !unseen_[block]) return SetCurrent(block, itself_[block]);
     for (const uint32_t copy : copies_[block]) {
       const Position made = changed_.blocks[copy].begin;
       if (types_[copy] == type && InBackward(made) && made >= written_[block]) return SetCurrent(block, copy);
@@ -272,7 +273,7 @@ void Versions::ThereAndBack(uint32_t block, uint8_t type, Position there, Positi
 
 void Versions::Alias(uint32_t result, uint32_t block) {
   const uint32_t version = current_[block];
-  current_[result] = version;
+  current_[result] = itself_[result] = version;
   types_[result] = types_[version];
   changed_.blocks[version].end = step_.blocks[result].end;
   changed_.blocks[version].accumulated = step_.blocks[result].accumulated;
@@ -331,7 +332,7 @@ Step Versions::Finish(const std::vector<uint32_t>& saved_version) && {
     if (copies_[block].empty()) continue;
     if (step_.blocks[block].begin == kBefore) settled_[block] = true;
     std::vector<uint32_t> versions = copies_[block];
-    versions.push_back(block);
+    versions.push_back(itself_[block]);
     Deal(block, versions, held);
   }
   return std::move(changed_);

@@ -114,8 +114,10 @@ class Versions {
   const std::vector<Window> forward_;  // its parts
   std::vector<Position> left_;         // by part of forward: autocast is left
   std::vector<uint32_t> current_;      // by recorded block
-  std::vector<uint8_t> types_;         // by version: a recorded block or a copy; 0 = not decided
-  std::vector<uint32_t> widened_;      // by version: an operator
+  std::vector<uint32_t>
+      itself_;                  // by recorded block: what it is without a copy: what is added to in its place
+  std::vector<uint8_t> types_;  // by version: a recorded block or a copy; 0 = not decided
+  std::vector<uint32_t> widened_;  // by version: an operator
   std::vector<Position> used_;
   std::vector<Position> written_;  // by recorded block: the last time in backward
   std::vector<uint32_t> cached_;   // by recorded block: autocast's copy, of the last part

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "profiler/whatif/precision.h"
+#include "profiler/whatif/precision_versions.h"
 
 namespace vramscope::whatif {
 namespace {
@@ -134,6 +135,36 @@ TEST_F(SharedWeightTest, WhatAccumulateGradCopiesHasBeenConverted) {
   ASSERT_EQ(converted.size(), 1u);
   EXPECT_LT(converted[0].begin, changed.blocks[copy].begin);
   EXPECT_LT(converted[0].end, 200) << "gone with the node";
+}
+
+// g + a, and that + b, where only nodes that want 16 bits have g and the sum beside: both are added to g.
+TEST(AliasTest, WhatStandsForASumStaysItWhenItWasConverted) {
+  model::Run run;
+  run.streams.push_back(0);
+  Step step;
+  step.run = &run;
+  step.length = 300;
+  step.shapes = {{}, {0, 2, true}, {2, 2, true}};
+  step.dims = {64, 64, 64, 1};
+  step.backward.push_back({100, 200});
+  for (const Position begin : {110.0, 120.0, 130.0}) {
+    StepBlock& block = step.blocks.emplace_back();
+    block.requested = kBytes;
+    block.begin = begin, block.end = begin + 15;
+  }
+  Operand sum;
+  sum.block = 1, sum.shape = 1, sum.strides = 2, sum.dtype = kFloatType;
+  Versions versions(step, kFloatType);
+  versions.Alias(1, 0);
+  versions.Cast(1, kBfloat16Type, 122, kNone, sum);
+  versions.Cast(1, kFloatType, 124, kNone, sum);
+  versions.Used(1, 128);
+  versions.Alias(2, 1);
+  const Step changed = std::move(versions).Finish({});
+  EXPECT_EQ(changed.blocks[0].end, 145);
+  EXPECT_LT(changed.blocks[3].end, 125) << "the copy goes with its last use";
+  EXPECT_EQ(changed.blocks[1].requested, 0u);
+  EXPECT_EQ(changed.blocks[2].requested, 0u);
 }
 
 }  // namespace
