@@ -15,7 +15,8 @@ bool IsNothing(const Step& step, const Operand& operand) {
          step.Dims(operand.shape)[0] == 0;
 }
 
-// What is appended to nothing, and what that makes; kNone where it is not that.
+}  // namespace
+
 std::pair<uint32_t, uint32_t> AppendedToNothing(const Step& step, const Op& op) {
   const std::span<const Operand> given = InputsOf(step, op);
   const std::span<const Operand> made = OutputsOf(step, op);
@@ -25,8 +26,6 @@ std::pair<uint32_t, uint32_t> AppendedToNothing(const Step& step, const Op& op) 
     return {kNone, kNone};
   return {given[1].block, made[0].block};
 }
-
-}  // namespace
 
 std::optional<Step> WithoutCaches(const Step& step, const std::vector<uint32_t>& calls, Scene& scene) {
   std::vector<uint32_t> stands_for(step.blocks.size(), kNone);  // by block that was made: what it was made of

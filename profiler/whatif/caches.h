@@ -2,16 +2,20 @@
 // Keys and values that a model appends to a cache for generation while it trains: keys = torch.cat([nothing,
 // keys]), as DynamicCache of transformers does, which is on unless the program turns it off.
 //
-// Why a lever asks: what is computed again in backward would append a second time, so a program that
+// Why checkpoints ask: what is computed again in backward would append a second time, so a program that
 // checkpoints such a module does without the cache; transformers turns it off itself.
 #pragma once
 
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "profiler/whatif/scene.h"
 
 namespace vramscope::whatif {
+
+// What the operator appends to nothing, and what that makes; kNone where it is not that.
+[[nodiscard]] std::pair<uint32_t, uint32_t> AppendedToNothing(const Step& step, const Op& op);
 
 // The step where in these calls (into Step::modules) nothing is appended: what was made of keys and values is
 // they themselves, also in the scene. Nothing: no cache is used there.

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "profiler/whatif/last_uses.h"
 #include "profiler/whatif/lever.h"
 #include "profiler/whatif/testing/written_step.h"
 
@@ -80,6 +81,16 @@ TEST_F(CachesTest, OutsideOfTheseCallsAndWhereSomethingWasThereItStays) {
   step_.modules[0].end = 60;
   step_.operands[nothing_].block = in_;
   EXPECT_FALSE(WithoutCaches(step_, {0}, scene).has_value());
+}
+
+// Oracle: transformers, whose models return the cache beside what they compute.
+TEST_F(CachesTest, ItHasWhatWasAppendedUntilTheOutermostCallReturns) {
+  Module("layer.attention", 4, 30, 0);
+  EXPECT_EQ(LastUsesOf(step_).held[cached_], 60);
+  Step other = step_;
+  other.operands[nothing_].block = in_;
+  other.last_uses = {};
+  EXPECT_LT(LastUsesOf(other).held[cached_], 60) << "of something that is there no cache is made";
 }
 
 TEST_F(CachesTest, TheLeverSaysThatItIsTurnedOff) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "profiler/whatif/caches.h"
 #include "profiler/whatif/holders.h"
 
 namespace vramscope::whatif {
@@ -13,6 +14,18 @@ using model::kNone;
 // What a node unpacks lies in variables of its function, which go when that returns: before the engine
 // converts what came out of it, and lets go of what it was given.
 constexpr Position kUnpacked = 0.2;
+
+// A cache is returned beside what the model computes: it has what was appended until then.
+void HoldCaches(const Step& step, std::vector<Position>& held) {
+  for (const Op& op : step.ops) {
+    const uint32_t appended = AppendedToNothing(step, op).second;
+    if (appended == kNone) continue;
+    for (const ModuleCall& call : step.modules) {
+      if (call.parent == kNone && call.begin <= op.begin && op.begin < call.end && call.end < kForever)
+        held[appended] = std::max(held[appended], call.end);
+    }
+  }
+}
 
 LastUses Find(const Step& step) {
   LastUses uses;
@@ -39,6 +52,7 @@ LastUses Find(const Step& step) {
     Position& held = uses.held[operand.block];
     held = std::max({held, op.end, result ? kBefore : holders.Until(operand)});
   }
+  HoldCaches(step, uses.held);
   return uses;
 }
 
