@@ -10,6 +10,7 @@
 #include <algorithm>
 
 #include "profiler/whatif/precision.h"
+#include "profiler/whatif/precision_moments.h"
 #include "profiler/whatif/precision_versions.h"
 #include "profiler/whatif/testing/loop.h"
 #include "profiler/whatif/testing/written_step.h"
@@ -121,6 +122,23 @@ TEST_F(GradientMomentsTest, WhatASumIsGivenIsCheckedBehindTheNodeThatOnlyHandsIt
   EXPECT_LT(moments.OfAdded(gradient, kNone, 160, node_), 120);
   EXPECT_GT(moments.OfAdded(gradient, 2, 160, node_), 142);
   EXPECT_LT(moments.OfAdded(gradient, 2, 141, node_), 141);
+}
+
+// cat([a + b, c]): its gradient's parts lie in one block, and the addition is given one of them.
+TEST_F(GradientMomentsTest, AnAdditionHandsOnTheTensorThatItWasGivenAlone) {
+  constexpr uint64_t kPart = 71, kOther = 72;
+  step_.nodes[node_].name = Text("AddBackward0");
+  step_.ops[1].name = step_.nodes[node_].name;
+  Operand& given = step_.operands[step_.ops[1].first_input];
+  given.tensor = kPart;
+  given.dtype = kFloatType;
+  const Consumers consumers(step_);
+  Operand part = given, other = given;
+  other.tensor = kOther;
+  EXPECT_EQ(consumers.HandedOn(part, true, 150), 1u);
+  EXPECT_EQ(consumers.HandedOn(other, true, 150), kNone);
+  EXPECT_EQ(consumers.HandedOn(other, false, 150), 1u) << "no operator made it a part";
+  EXPECT_EQ(consumers.HandedOn(part, true, 112), kNone) << "not yet";
 }
 
 // A function of the program's own from 10 to 40: x ─► kept ─► result ─► passing.
