@@ -251,7 +251,10 @@ class Retyped {
   void CastAdded(const Operand& operand, Position add, uint32_t node) {
     const uint32_t block = operand.block;
     if (!versions_.Known(block) || versions_.TypeOf(block) == expected_[node]) return;
-    const Position at = moments_.OfAdded(operand, HandedOn(operand, add), add, node);
+    Position at = moments_.OfAdded(operand, HandedOn(operand, add), add, node);
+    // A copy that a node made is checked when the next one hands it on.
+    const uint32_t last = consumers_.HandedOn(operand, false, add);
+    if (versions_.IsCopy(block) && last != kNone) at = std::max(at, step_.ops[last].end + kStride);
     versions_.Cast(block, expected_[node], at, kNone, operand);
   }
 

@@ -2,6 +2,7 @@
 #include "profiler/whatif/precision_kernels.h"
 
 #include <algorithm>
+#include <array>
 
 #include "profiler/whatif/attention.h"
 #include "profiler/whatif/precision.h"
@@ -123,7 +124,8 @@ class Kernels {
   }
 
   // Of [batch, channels, ...] cuDNN makes [batch, ..., channels] for tensor cores, of all three operands of a
-  // convolution. Forward in float32 converts what goes in alone (sizes that cuDNN 9 states for an A100).
+  // convolution. Forward in float32 converts what goes in alone (sizes that cuDNN 9 states for an A100). What
+  // lies so already is converted in float32; in 16 bits it is filled up to whole vectors of channels.
   void ConvertChannels(const Op& op, uint32_t block) {
     const bool forward = step_.NameOf(op) == "aten::cudnn_convolution";
     if ((!forward && step_.NameOf(op) != "aten::convolution_backward") || op.output_count == 0) return;
@@ -131,15 +133,26 @@ class Kernels {
     const Operand* const w = Argument(step_, op, forward ? 1 : 2);
     const Operand* const y = forward ? &OutputsOf(step_, op)[0] : Argument(step_, op, 0);
     if (x == nullptr || w == nullptr || y == nullptr) return;
-    if (step_.Rank(x->shape) < 3 || step_.Rank(x->strides) < 3 || step_.Dims(x->strides)[1] == 1) return;
-    const auto of = [&](uint64_t element, bool result) {
-      return Filled(step_, *x, 1, 1, element) + Filled(step_, *w, 0, 1, element) +
-             (result ? Filled(step_, *y, 1, 1, element) : 0);
+    if (step_.Rank(x->shape) < 3 || step_.Rank(x->strides) < 3) return;
+    const auto filled = [&](uint64_t element) -> std::array<uint64_t, 3> {
+      return {Filled(step_, *x, 1, 1, element), Filled(step_, *w, 0, 1, element),
+              Filled(step_, *y, 1, 1, element)};
     };
-    const uint64_t wide = of(kFloatBytes, !forward);
+    const auto [wide_x, wide_w, wide_y] = filled(kFloatBytes);
+    const auto [low_x, low_w, low_y] = filled(kFloatBytes / 2);
     const uint64_t recorded = step_.blocks[block].requested;
-    if (recorded < wide || recorded - wide > kNotSplit) return;
-    changed_.blocks[block].requested = of(kFloatBytes / 2, true);
+    const auto is = [recorded](uint64_t wide) { return recorded >= wide && recorded - wide <= kNotSplit; };
+    uint64_t& requested = changed_.blocks[block].requested;
+    const int64_t channels = step_.Dims(x->shape)[1];
+    if (channels == 1 || step_.Dims(x->strides)[1] != 1) {
+      if (is(wide_x + wide_w + (forward ? 0 : wide_y))) requested = low_x + low_w + low_y;
+      return;
+    }
+    const bool fill_x = low_x != Filled(step_, *x, 1, 0, kFloatBytes / 2);
+    const bool fill_y = low_y != Filled(step_, *y, 1, 0, kFloatBytes / 2);
+    const bool of_weight = !forward && is(wide_x + wide_y);
+    if (of_weight || is(wide_w + (forward ? wide_x : wide_y)))
+      requested = (fill_x ? low_x + (of_weight ? 0 : low_w) : 0) + (fill_y ? low_y : 0);
   }
 
   void HalveBlock(uint32_t block) {
