@@ -221,6 +221,50 @@ def olmo2(size: str) -> Subject:
     return Subject(Olmo2ForCausalLM(config), tokens(VOCABULARY, _length(size)), causal)
 
 
+def phi(size: str) -> Subject:
+    """Attention and MLP work side by side; positions turn a part of each head."""
+    from transformers import PhiConfig, PhiForCausalLM
+
+    config = PhiConfig(vocab_size=VOCABULARY, hidden_size=_width(size), intermediate_size=1024, num_hidden_layers=4, num_attention_heads=4, **SPECIAL)
+    return Subject(PhiForCausalLM(config), tokens(VOCABULARY, _length(size)), causal)
+
+
+def starcoder2(size: str) -> Subject:
+    """All layers have biases and dropout."""
+    from transformers import Starcoder2Config, Starcoder2ForCausalLM
+
+    config = Starcoder2Config(vocab_size=VOCABULARY, hidden_size=_width(size), intermediate_size=1024, num_hidden_layers=4, num_attention_heads=4, num_key_value_heads=2,
+                              residual_dropout=0.1, embedding_dropout=0.1, attention_dropout=0.1, **SPECIAL)
+    return Subject(Starcoder2ForCausalLM(config), tokens(VOCABULARY, _length(size)), causal)
+
+
+def granite(size: str) -> Subject:
+    """What goes into each layer, and comes out of it, is scaled."""
+    from transformers import GraniteConfig, GraniteForCausalLM
+
+    config = GraniteConfig(vocab_size=VOCABULARY, hidden_size=_width(size), intermediate_size=1024, num_hidden_layers=4, num_attention_heads=4, num_key_value_heads=2,
+                           embedding_multiplier=12.0, residual_multiplier=0.22, logits_scaling=8.0, **SPECIAL)
+    return Subject(GraniteForCausalLM(config), tokens(VOCABULARY, _length(size)), causal)
+
+
+def m2m_100(size: str) -> Subject:
+    """Translates, without the layers that it leaves out at random."""
+    from transformers import M2M100Config, M2M100ForConditionalGeneration
+
+    config = M2M100Config(vocab_size=VOCABULARY, d_model=_width(size), encoder_layers=2, decoder_layers=2, encoder_attention_heads=4, decoder_attention_heads=4,
+                          encoder_ffn_dim=1024, decoder_ffn_dim=1024, max_position_embeddings=512, encoder_layerdrop=0.0, decoder_layerdrop=0.0, decoder_start_token_id=2,
+                          **SPECIAL)
+    return Subject(M2M100ForConditionalGeneration(config), tokens(VOCABULARY, _length(size)), causal)
+
+
+def gptj(size: str) -> Subject:
+    """Attention is written out, with masks and types of its own."""
+    from transformers import GPTJConfig, GPTJForCausalLM
+
+    config = GPTJConfig(vocab_size=VOCABULARY, n_positions=256, n_embd=_width(size), n_layer=4, n_head=4, rotary_dim=32, **{**SPECIAL, "bos_token_id": 1})
+    return Subject(GPTJForCausalLM(config), tokens(VOCABULARY, _length(size)), causal)
+
+
 def _heard(model: nn.Module, sound: Tensor, labels: Tensor) -> Tensor:
     return model(sound, labels=labels).loss
 

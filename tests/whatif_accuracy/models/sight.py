@@ -159,6 +159,28 @@ def alexnet(size: str) -> Subject:
     return _classifier(make, scaled(size, 64, 96, 128))
 
 
+def convnextv2(size: str) -> Subject:
+    """Each block has a norm over all places of a channel."""
+    from transformers import ConvNextV2Config, ConvNextV2ForImageClassification
+
+    width = scaled(size, 32, 48, 64)
+    config = ConvNextV2Config(hidden_sizes=[width, 2 * width, 4 * width, 8 * width], depths=[2, 2, 3, 2], num_labels=100)
+    return Subject(ConvNextV2ForImageClassification(config), images(scaled(size, 64, 96, 128), 100), classified)
+
+
+def mobilenet_v2(size: str) -> Subject:
+    from torchvision.models import mobilenet_v2 as make
+
+    return _classifier(make, scaled(size, 64, 96, 128))
+
+
+def inception(size: str) -> Subject:
+    """Filters of many shapes beside each other in each block."""
+    from torchvision.models import inception_v3 as make
+
+    return _classifier(functools.partial(make, aux_logits=False, init_weights=False), scaled(size, 80, 112, 160))
+
+
 def _matched(model: nn.Module, pixels: Tensor, text: Tensor) -> Tensor:
     return model(input_ids=text, pixel_values=pixels, return_loss=True).loss
 
