@@ -275,6 +275,7 @@ TEST(ConvertedCopiesTest, WhatTheProgramTakesBackToSixteenBitsHasANodeToo) {
   versions.Cast(operand->block, kBfloat16Type, step.blocks[operand->block].begin + 0.5, kNone, *operand);
   EXPECT_TRUE(versions.HaveConverted({&*operand, 1}, kBfloat16Type));
   EXPECT_FALSE(versions.HaveConverted({&*operand, 1}, kFloatType));
+  EXPECT_FALSE(versions.Widened(operand->block)) << "so that a sum with it is none that the program made wider";
 }
 
 }  // namespace

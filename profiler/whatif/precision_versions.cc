@@ -184,7 +184,7 @@ void Versions::Cast(uint32_t block, uint8_t type, Position at, uint32_t op, cons
   const uint32_t from = current_[block];
   Used(block, at);
   const uint32_t copy = Add(block, type, at, op, ElementsOf(step_, operand) * BytesOf(type));
-  widened_[copy] = widened_[from];
+  if (type == kFloatType) widened_[copy] = widened_[from];  // else it is wider no more
   if (op == kNone) return;
   used_[copy] = step_.ops[op].end - kWithOperator;
   UsedInForward(copy, used_[copy]);
