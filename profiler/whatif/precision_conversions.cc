@@ -155,8 +155,10 @@ void Conversions::Convert(uint32_t op) {
     versions_.Cast(block, kFloatType, at, kNone, from);
     versions_.Widen(block, op);
   } else if (versions_.Widened(block) && !asked_.contains(versions_.WidenedBy(block))) {
-    HoldWide(block, op);
+    const Position returned = Returned(block, op);
+    if (returned >= kForever) HoldWide(block, op);
     versions_.Cast(block, low_, at, kNone, from);
+    if (returned < kForever) versions_.Return(block, returned);
   } else if (whole_) {
     Ask(op, from);
   }
@@ -211,6 +213,32 @@ void Conversions::HoldWide(uint32_t block, uint32_t op) {
   if (step_.blocks[block].begin > step_.modules[call].begin) versions_.Held(block, step_.modules[call].end);
 }
 
+// return q.to(type), k.to(type): these are the last that a module does, or several that follow each other,
+// as functions do that are no modules.
+Position Conversions::Returned(uint32_t block, uint32_t op) {
+  const uint32_t call = call_[op];
+  if (call == kNone || versions_.IsCopy(block) || step_.blocks[block].begin < step_.modules[call].begin)
+    return kForever;
+  const Position end = step_.modules[call].end;
+  uint32_t last = op, next = op;
+  while (++next < step_.ops.size() && step_.ops[next].begin < end) {
+    if (step_.ops[next].parent != kNone) continue;
+    if (!TakesBack(next, call)) break;
+    last = next;
+  }
+  const bool all = next == step_.ops.size() || step_.ops[next].begin > end;
+  if (!all && last == op && last_returned_ != op) return kForever;
+  last_returned_ = last;
+  return all ? end : step_.ops[last].end + kStride;
+}
+
+bool Conversions::TakesBack(uint32_t op, uint32_t call) const {
+  const std::string_view name = step_.NameOf(step_.ops[op]);
+  const std::span<const Operand> inputs = InputsOf(step_, step_.ops[op]);
+  return (name == "aten::to" || name == "aten::type_as") && !inputs.empty() && IsWider(inputs[0]) &&
+         step_.blocks[inputs[0].block].begin > step_.modules[call].begin;
+}
+
 // output.type_as(x), where both are wide, would do nothing with any type of the model: the program means what
 // x was before. f(x.float()) gave the copy no name.
 void Conversions::TakeName(const Op& op) {
@@ -228,8 +256,11 @@ void Conversions::ConvertAs(const Op& op) {
   if (inputs.size() < 2 || !IsFloat(inputs[0]) || !IsFloat(inputs[1])) return;
   const uint32_t block = inputs[0].block;
   const uint8_t wanted = versions_.TypeOf(inputs[1].block);
-  if (versions_.Known(block) && wanted != 0 && versions_.TypeOf(block) != wanted)
-    versions_.Cast(block, wanted, op.begin + kStride, kNone, inputs[0]);
+  if (!versions_.Known(block) || wanted == 0 || versions_.TypeOf(block) == wanted) return;
+  const auto number = static_cast<uint32_t>(&op - step_.ops.data());
+  const Position returned = Returned(block, number);
+  versions_.Cast(block, wanted, op.begin + kStride, kNone, inputs[0]);
+  if (returned < kForever) versions_.Return(block, returned);
 }
 
 // def forward(x): x = x.to(float32); ... leaves the caller's x what it was.

@@ -68,6 +68,10 @@ class Conversions {
   void Ask(uint32_t op, const Operand& from);
   void ConvertToParameters(uint32_t op);
   void HoldWide(uint32_t block, uint32_t op);
+  // When the function returns that made the block and hands out what `op` converts it back to; kForever:
+  // it does not. `op` is asked in their order.
+  [[nodiscard]] Position Returned(uint32_t block, uint32_t op);
+  [[nodiscard]] bool TakesBack(uint32_t op, uint32_t call) const;
   void TakeName(const Op& op);
   void ConvertAs(const Op& op);
   void Remember(uint32_t block, uint32_t op);
@@ -94,7 +98,8 @@ class Conversions {
   std::set<uint32_t> asked_;        // operators that may have asked for another tensor's type
   std::vector<bool> to_parameter_;  // by block: converted to the type of a parameter
   uint32_t refuses_ = model::kNone;
-  size_t next_branch_ = 0;  // into Step::to_parameter
+  uint32_t last_returned_ = model::kNone;  // the last operator of a run of conversions that were handed out
+  size_t next_branch_ = 0;                 // into Step::to_parameter
 };
 
 }  // namespace vramscope::whatif

@@ -66,6 +66,7 @@ Versions::Versions(const Step& step, uint8_t first)
   itself_ = current_;
   types_.resize(recorded_, 0);
   widened_.resize(recorded_, kNone);
+  returned_.resize(recorded_, kNone);
   used_.resize(recorded_, kBefore);
   written_.resize(recorded_, kBefore);
   cached_.resize(recorded_, kNone);
@@ -190,6 +191,13 @@ void Versions::Cast(uint32_t block, uint8_t type, Position at, uint32_t op, cons
   UsedInForward(copy, used_[copy]);
 }
 
+void Versions::Return(uint32_t block, Position at) {
+  const uint32_t version = current_[block];
+  returned_[block] = version;
+  used_[version] = std::max(used_[version], used_[block]);
+  used_[block] = at;
+}
+
 void Versions::CastSum(const Operand& first, uint8_t type, Position at, uint32_t sum) {
   const uint32_t from = current_[first.block];
   const uint32_t copy = Add(first.block, type, at, kNone, ElementsOf(step_, first) * BytesOf(type));
@@ -294,7 +302,8 @@ void Versions::Deal(uint32_t block, const std::vector<uint32_t>& versions,
                                          [&](uint32_t a, uint32_t b) { return held[a] < held[b]; });
   const bool forward = !InBackward(recorded.begin) && changed_.blocks[block].replaced >= kForever;
   // A variable of the program kept it beyond all that operators and nodes did.
-  const uint32_t last = forward && recorded.end > held[longest] + kAtOnce ? block : longest;
+  const uint32_t kept = returned_[block] != kNone ? returned_[block] : block;
+  const uint32_t last = forward && recorded.end > held[longest] + kAtOnce ? kept : longest;
   for (const uint32_t version : versions) {
     if (settled_[version]) continue;
     StepBlock& made = changed_.blocks[version];

@@ -58,9 +58,14 @@ class Versions {
   void Used(uint32_t block, Position at);
   // A variable of the program holds the block itself, whatever is made of it.
   void Held(uint32_t block, Position until) {
-    const uint32_t version = changed_.blocks[block].replaced < kForever ? current_[block] : block;
+    uint32_t version = changed_.blocks[block].replaced < kForever ? current_[block] : block;
+    if (returned_[block] != model::kNone) version = returned_[block];
     used_[version] = std::max(used_[version], until);
   }
+
+  // The current version is all that the function which made the block hands out: who has the block in the
+  // record has that.
+  void Return(uint32_t block, Position at);
 
   // A new copy that is the block's current version from now on; in backward one that is there already is
   // taken. `op`: the operator of forward that converts; its copy ends with it unless a node keeps it.
@@ -124,7 +129,8 @@ class Versions {
   std::vector<Cached> all_cached_;
   std::vector<std::vector<uint32_t>> copies_;  // by recorded block
   std::vector<bool> unseen_;                   // by block of the record: a node converted it
-  std::vector<bool> settled_;                  // by version: its end is said
+  std::vector<uint32_t> returned_;  // by recorded block: the version that was handed out in its place
+  std::vector<bool> settled_;       // by version: its end is said
 };
 
 }  // namespace vramscope::whatif
