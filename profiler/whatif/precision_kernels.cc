@@ -38,6 +38,15 @@ bool LiesHeadsFirst(const Step& step, const Operand& operand) {
   return dims[1] > 1 && dims[2] > 1 && strides[1] < strides[2];
 }
 
+// Whether cuDNN is given a convolution's input as [batch, ..., channels]. One of three dimensions PyTorch
+// lays out anew, channels first, before it adds the fourth (_convolution and convolution_backward in
+// aten/src/ATen/native/Convolution.cpp).
+bool LiesChannelsLast(const Step& step, const Operand& x) {
+  const int64_t* const dims = step.Dims(x.shape);
+  if (dims[1] == 1) return false;
+  return step.Rank(x.shape) == 3 ? dims[2] == 1 : step.Dims(x.strides)[1] == 1;
+}
+
 uint64_t UpTo(uint64_t value, uint64_t unit) { return (value + unit - 1) / unit * unit; }
 
 // Bytes of a convolution's operand with dimensions that count channels filled up to whole vectors of 16
@@ -143,8 +152,7 @@ class Kernels {
     const uint64_t recorded = step_.blocks[block].requested;
     const auto is = [recorded](uint64_t wide) { return recorded >= wide && recorded - wide <= kNotSplit; };
     uint64_t& requested = changed_.blocks[block].requested;
-    const int64_t channels = step_.Dims(x->shape)[1];
-    if (channels == 1 || step_.Dims(x->strides)[1] != 1) {
+    if (!LiesChannelsLast(step_, *x)) {
       if (is(wide_x + wide_w + (forward ? 0 : wide_y))) requested = low_x + low_w + low_y;
       return;
     }
