@@ -31,6 +31,8 @@ enum class Body : uint8_t {
   kNorm,
   kBack,
   kCaller,
+  kAgain,
+  kReturns,
   kMask,
   kAsked,
   kRefused,
@@ -129,13 +131,40 @@ class Program {
       To("wide");
     });
     s_.Free("wide");
-    std::string from = "batch";
+    Keep("batch");
+  }
+
+  void Keep(std::string from) {
     for (int i = 0; i < kKept; ++i) {
       const std::string result = "kept" + std::to_string(i);
       Make("aten::relu", from, kWhole, result, kWhole, kBatch);
       from = result;
     }
     for (int i = 0; i < kKept; ++i) s_.Free("kept" + std::to_string(i));
+  }
+
+  // (abs(x.float()) + neg(x.float())).to(x.dtype)
+  void Again() {
+    To("batch");
+    Make("aten::abs", "batch", kWhole, "first", kWhole, kBatch);
+    To("batch");
+    Make("aten::neg", "batch", kWhole, "second", kWhole, kBatch);
+    Make("aten::add", "first", kWhole, "sum", kWhole, kBatch, "second", kWhole);
+    s_.Free("first").Free("second");
+    To("sum");
+    Linear("sum");
+    s_.Free("sum");
+  }
+
+  // query = turn(query), a function that ends with return turned.to(dtype)
+  void Returns() {
+    Make("aten::relu", "batch", kWhole, "query", kWhole, kBatch);
+    To("query");
+    Make("aten::abs", "query", kWhole, "turned", kWhole, kBatch);
+    To("turned");
+    s_.Free("query");
+    Keep("turned");
+    s_.Free("turned");
   }
 
   // def norm(x): return abs(x.to(float32)).type_as(x)
@@ -244,6 +273,8 @@ class Program {
     s_.Module("", [&] {
       if (body_ == Body::kCaller) return Caller();
       if (body_ == Body::kBack) return Back();
+      if (body_ == Body::kAgain) return Again();
+      if (body_ == Body::kReturns) return Returns();
       if (body_ == Body::kMovesOnly) return MovesOnly();
       if (body_ == Body::kMask) return Mask();
       if (body_ == Body::kAsked || body_ == Body::kRefused) return Asked();
@@ -331,6 +362,17 @@ TEST(ConversionsTest, TypeAsGoesBackToTheTypeThatATensorHadBeforeTheProgramMadeI
 TEST(ConversionsTest, WhatAModuleMakesWiderForItselfStaysLowOutsideOfIt) {
   EXPECT_EQ(Program(Body::kCaller).Peak(), kWeights + (1 + kKept) * kBatch);
   EXPECT_EQ(Program(Body::kCaller).PeakInLow(), kWeights + (1 + kKept) * kBatch / 2);
+}
+
+// Each call makes a copy of its own, for the operator behind it.
+TEST(ConversionsTest, WhatAFunctionAsksForTwiceIsMadeTwice) {
+  EXPECT_EQ(Program(Body::kAgain).Peak(), kWeights + 4 * kBatch);
+  EXPECT_EQ(Program(Body::kAgain).PeakInLow(), kHalfWeights + kBatch / 2 + 3 * kBatch);
+}
+
+TEST(ConversionsTest, WhatAFunctionConvertsToReturnItGoesWhenItReturns) {
+  EXPECT_EQ(Program(Body::kReturns).Peak(), kWeights + (2 + kKept) * kBatch);
+  EXPECT_EQ(Program(Body::kReturns).PeakInLow(), kWeights + (2 + kKept) * kBatch / 2);
 }
 
 // Memory-efficient attention returns rows, of which heads are joined for nothing; flash attention returns

@@ -205,9 +205,9 @@ class Retyped {
     const Position behind = versions_.IsCopy(block) ? kForever : moments_.OfArgument(block);
     if (behind < kForever) return versions_.CastByNode(block, wanted, std::min(behind, latest), gradient);
     const uint32_t handed_on = HandedOn(gradient, before);
-    Position at = latest;
+    Position at = copies_.Converts(block, node, latest);
     if (versions_.IsUnseen(block))
-      at = versions_.AfterCopy(block, moments_.HandedOn(gradient, handed_on, before), at);
+      at = versions_.AfterCopy(block, moments_.HandedOn(gradient, handed_on, before), latest);
     else if (!copies_.IsOfCopy(block, node))
       at = moments_.ReadyBefore(gradient, handed_on, before);
     versions_.Cast(block, wanted, at, kNone, gradient);
@@ -255,6 +255,7 @@ class Retyped {
     // A copy that a node made is checked when the next one hands it on.
     const uint32_t last = consumers_.HandedOn(operand, false, add);
     if (versions_.IsCopy(block) && last != kNone) at = std::max(at, step_.ops[last].end + kStride);
+    at = std::min(std::max(at, copies_.Complete(block, node)), add - kStride);
     versions_.Cast(block, expected_[node], at, kNone, operand);
   }
 

@@ -14,6 +14,10 @@ namespace vramscope::whatif {
 
 using model::kNone;
 
+namespace {
+constexpr Position kBeforeFree = 0.5;  // what a function's own names hold goes before that
+}  // namespace
+
 void FoundConversions::Add(const FoundConversions& more) {
   idle.insert(more.idle.begin(), more.idle.end());
   passing.insert(more.passing.begin(), more.passing.end());
@@ -69,6 +73,10 @@ void Conversions::Begin(uint32_t op) {
   const Op& begun = step_.ops[op];
   LeaveCalls(begun.begin);
   if (!whole_) ConvertToParameters(op);
+  if (AskedAgain(op)) {
+    const uint32_t block = InputsOf(step_, begun)[0].block;
+    versions_.SetCurrent(block, unnamed_.at(block).low);
+  }
   if (step_.NameOf(begun) == "aten::type_as") TakeName(begun);
   if (!whole_) return;
   if (found_.narrowing.contains(op)) {
@@ -140,28 +148,48 @@ void Conversions::MarkWidened(uint32_t op, uint32_t result) {
   if (by != kNone) versions_.Widen(result, by);
 }
 
+bool Conversions::IsConversion(uint32_t op) const {
+  const Op& call = step_.ops[op];
+  if (step_.NameOf(call) != "aten::to" || call.node != kNone || call.parent != kNone || call.dtype == 0 ||
+      call.moves || call.input_count == 0 || call.output_count == 0)
+    return false;
+  const Operand& from = InputsOf(step_, call)[0];
+  return IsFloat(from) && OutputsOf(step_, call)[0].block == from.block;
+}
+
 // x.float() of a float tensor allocates nothing, but does when x has become low; and what a program made
 // wider it takes back with .to(x.dtype).
 void Conversions::Convert(uint32_t op) {
   const Op& call = step_.ops[op];
-  if (call.dtype == 0 || call.moves || call.input_count == 0 || call.output_count == 0) return;
+  if (!IsConversion(op)) return;
   const Operand& from = InputsOf(step_, call)[0];
   const uint32_t block = from.block;
-  if (!IsFloat(from) || OutputsOf(step_, call)[0].block != block || !versions_.Known(block)) return;
+  if (!versions_.Known(block)) return;
   const Position at = call.begin + kStride;
   if (versions_.TypeOf(block) == low_) {
     if (found_.idle.contains(op)) return;
     Remember(block, op);
+    const uint32_t low = versions_.Current(block);
     versions_.Cast(block, kFloatType, at, kNone, from);
     versions_.Widen(block, op);
+    unnamed_[block] = {op, low, versions_.Current(block), false};
   } else if (versions_.Widened(block) && !asked_.contains(versions_.WidenedBy(block))) {
     const Position returned = Returned(block, op);
-    if (returned >= kForever) HoldWide(block, op);
+    if (returned >= kForever && !HoldWide(block, op)) return versions_.Replace(block, low_, at, from);
     versions_.Cast(block, low_, at, kNone, from);
     if (returned < kForever) versions_.Return(block, returned);
   } else if (whole_) {
     Ask(op, from);
   }
+}
+
+// x.float() * cos + rotate(x.float()) * sin: a program that asks again has given the first copy no name.
+bool Conversions::AskedAgain(uint32_t op) const {
+  if (!IsConversion(op) || found_.idle.contains(op)) return false;
+  const uint32_t block = InputsOf(step_, step_.ops[op])[0].block;
+  const auto found = unnamed_.find(block);
+  return found != unnamed_.end() && found->second.used && call_[found->second.op] == call_[op] &&
+         versions_.Current(block) == found->second.wide;
 }
 
 // mask = mask.to(x.dtype), or .to(torch.float32), of a mask that was made in float32.
@@ -207,10 +235,27 @@ void Conversions::PassBack(const Operand& gradient, uint32_t node, Position ther
 }
 
 // return weight * x.to(type): x has its name until the function returns.
-void Conversions::HoldWide(uint32_t block, uint32_t op) {
+bool Conversions::HoldWide(uint32_t block, uint32_t op) {
   const uint32_t call = call_[op];
-  if (call == kNone || versions_.IsCopy(block) || step_.modules[call].end >= kForever) return;
-  if (step_.blocks[block].begin > step_.modules[call].begin) versions_.Held(block, step_.modules[call].end);
+  if (call == kNone || versions_.IsCopy(block) || step_.modules[call].end >= kForever) return true;
+  if (step_.blocks[block].begin <= step_.modules[call].begin) return true;
+  const Position returned = ReturnedBehind(op);
+  versions_.Held(block, std::min(returned, step_.modules[call].end));
+  return returned >= step_.modules[call].end;
+}
+
+// q, k = rotate(q, k), which ends with return q_.to(type), k_.to(type): behind the calls of to() goes, with
+// no operator between, what the names of the caller stood for.
+Position Conversions::ReturnedBehind(uint32_t op) const {
+  uint32_t next = op + 1;
+  while (next < step_.ops.size() && IsConversion(next)) ++next;
+  const Position until = next < step_.ops.size() ? step_.ops[next].begin : kForever;
+  Position returned = kForever;
+  for (const StepBlock& block : step_.blocks) {
+    if (block.begin < step_.ops[op].begin && block.end > step_.ops[next - 1].end && block.end < until)
+      returned = std::min(returned, block.end - kBeforeFree);
+  }
+  return returned;
 }
 
 // return q.to(type), k.to(type): these are the last that a module does, or several that follow each other,
@@ -275,7 +320,12 @@ void Conversions::Remember(uint32_t block, uint32_t op) {
 
 // The operator behind x.to(float32).pow(2) works on the copy; the variable is what it was.
 void Conversions::NoteUses(const Op& op) {
+  const bool in_place = step_.NameOf(op).ends_with('_');
   for (const Operand& operand : InputsOf(step_, op)) {
+    const auto unnamed = unnamed_.find(operand.block);
+    if (unnamed != unnamed_.end()) unnamed->second.used = true;
+    // What is changed is converted back.
+    if (unnamed != unnamed_.end() && in_place) unnamed_.erase(unnamed);
     std::erase_if(themselves_, [&](Itself& one) {
       if (one.block != operand.block) return false;
       one.used = true;

@@ -13,6 +13,7 @@
 #pragma once
 
 #include <set>
+#include <unordered_map>
 #include <vector>
 
 #include "profiler/whatif/precision_versions.h"
@@ -64,10 +65,17 @@ class Conversions {
   [[nodiscard]] bool Refuses(uint32_t op) const;
   void Refute(uint32_t by);
   void NoteWeightMet(uint32_t op);
+  // x.to(type) of floats, which does nothing in the record.
+  [[nodiscard]] bool IsConversion(uint32_t op) const;
   void Convert(uint32_t op);
+  // Whether the call makes what another one in the same call of a module made wider, wider again.
+  [[nodiscard]] bool AskedAgain(uint32_t op) const;
   void Ask(uint32_t op, const Operand& from);
   void ConvertToParameters(uint32_t op);
-  void HoldWide(uint32_t block, uint32_t op);
+  // Whether a name may hold the block longer than shows here.
+  [[nodiscard]] bool HoldWide(uint32_t block, uint32_t op);
+  // When the function returns that ends with this call of to(); kForever where nothing shows.
+  [[nodiscard]] Position ReturnedBehind(uint32_t op) const;
   // When the function returns that made the block and hands out what `op` converts it back to; kForever:
   // it does not. `op` is asked in their order.
   [[nodiscard]] Position Returned(uint32_t block, uint32_t op);
@@ -86,6 +94,12 @@ class Conversions {
     bool used;
   };
 
+  // What the call `op` made of a version of a block.
+  struct MadeWide {
+    uint32_t op, low, wide;
+    bool used;
+  };
+
   const Step& step_;
   const uint8_t low_;
   const bool whole_;
@@ -95,8 +109,9 @@ class Conversions {
   std::vector<uint32_t> call_;    // by operator: the innermost module call around it
   std::vector<uint32_t> weight_;  // by operator that widens: the one where what it made first meets a weight
   std::vector<Itself> themselves_;
-  std::set<uint32_t> asked_;        // operators that may have asked for another tensor's type
-  std::vector<bool> to_parameter_;  // by block: converted to the type of a parameter
+  std::unordered_map<uint32_t, MadeWide> unnamed_;  // by block: the last one
+  std::set<uint32_t> asked_;                        // operators that may have asked for another tensor's type
+  std::vector<bool> to_parameter_;                  // by block: converted to the type of a parameter
   uint32_t refuses_ = model::kNone;
   uint32_t last_returned_ = model::kNone;  // the last operator of a run of conversions that were handed out
   size_t next_branch_ = 0;                 // into Step::to_parameter

@@ -23,7 +23,8 @@ CopiesGradients::CopiesGradients(const Step& step, uint8_t low, const std::vecto
 void CopiesGradients::NoteRead(uint32_t node) {
   for (const Operand& operand : InputsOf(step_, step_.ops[step_.nodes[node].op])) {
     if (IsFloat(operand) && versions_.Known(operand.block))
-      read_[node].emplace_back(operand.block, versions_.TypeOf(operand.block));
+      read_[node].push_back(
+          {operand.block, versions_.Current(operand.block), versions_.TypeOf(operand.block)});
   }
 }
 
@@ -35,12 +36,48 @@ bool CopiesGradients::IsOfCopy(uint32_t gradient, uint32_t node) const {
   const uint32_t op = step_.blocks[gradient].op;
   const uint32_t maker = op == kNone ? kNone : step_.ops[op].node;
   if (maker == kNone) return true;
-  for (const auto& [block, read] : read_[maker]) {
+  const Read* read = ReadBy(maker, results);
+  return read == nullptr || read->type == type;
+}
+
+const CopiesGradients::Read* CopiesGradients::ReadBy(uint32_t maker, std::span<const Operand> results) const {
+  for (const Read& read : read_[maker]) {
     if (std::any_of(results.begin(), results.end(),
-                    [one = block](const Operand& result) { return result.block == one; }))
-      return read == type;
+                    [&](const Operand& result) { return result.block == read.block; }))
+      return &read;
   }
-  return true;
+  return nullptr;
+}
+
+uint32_t CopiesGradients::VersionOf(uint32_t gradient, uint32_t node) const {
+  const auto sum = sums_.find(gradient);
+  if (sum != sums_.end()) return sum->second.version;
+  const uint32_t op = step_.blocks[gradient].op;
+  const uint32_t maker = op == kNone ? kNone : step_.ops[op].node;
+  if (maker == kNone || step_.nodes[node].op == kNone) return kNone;
+  const Read* read = ReadBy(maker, OutputsOf(step_, step_.ops[step_.nodes[node].op]));
+  return read == nullptr ? kNone : read->version;
+}
+
+Position CopiesGradients::Complete(uint32_t gradient, uint32_t node) const {
+  if (VersionOf(gradient, node) == kNone || !IsOfCopy(gradient, node)) return kBefore;
+  const auto sum = sums_.find(gradient);
+  if (sum != sums_.end()) return sum->second.at + kGone;
+  uint32_t op = step_.blocks[gradient].op;
+  while (step_.ops[op].parent != kNone) op = step_.ops[op].parent;
+  return step_.ops[op].end + kGone;
+}
+
+Position CopiesGradients::Converts(uint32_t gradient, uint32_t node, Position latest) const {
+  const Position complete = Complete(gradient, node);
+  if (complete == kBefore) return latest;
+  const Position made = versions_.MadeAt(VersionOf(gradient, node));
+  Position next = latest + kBeforeNode;
+  for (const Node& other : step_.nodes) {
+    if (other.op != kNone && other.made < made && other.begin > complete) next = std::min(next, other.begin);
+  }
+  // Of several copies that of the last one comes first.
+  return next - kBeforeNode * made / next;
 }
 
 std::pair<uint8_t, uint8_t> CopiesGradients::TypesOf(std::span<const Operand> added) const {
@@ -54,7 +91,10 @@ bool CopiesGradients::AddsUp(const Op& add, uint32_t node) {
   if (step_.nodes[node].op == kNone || first == 0 || first != second || first == wanted_[node] ||
       !IsOfCopy(added[0].block, node) || !IsOfCopy(added[1].block, node))
     return false;
-  sums_.insert(OutputsOf(step_, add)[0].block);
+  // x.float() * cos + rotate(x.float()) * sin: a node for each copy.
+  const uint32_t one = VersionOf(added[0].block, node), other = VersionOf(added[1].block, node);
+  if (one != kNone && other != kNone && one != other) return false;
+  sums_[OutputsOf(step_, add)[0].block] = {one == kNone ? other : one, add.end};
   return true;
 }
 

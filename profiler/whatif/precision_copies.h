@@ -27,6 +27,11 @@ class CopiesGradients {
   void NoteRead(uint32_t node);
   // Whether the gradient for `node` is one of a copy of what its operator returned.
   [[nodiscard]] bool IsOfCopy(uint32_t gradient, uint32_t node) const;
+  // When all of the gradient of a copy is there and what it was computed from is gone; kBefore where it is
+  // none of a copy.
+  [[nodiscard]] Position Complete(uint32_t gradient, uint32_t node) const;
+  // When the copy's node converts it: before all nodes that were made in forward before it. At most `latest`.
+  [[nodiscard]] Position Converts(uint32_t gradient, uint32_t node, Position latest) const;
   // The engine adds two gradients for `node`. Whether both are of the copy, so that they stay what they are.
   [[nodiscard]] bool AddsUp(const Op& add, uint32_t node);
   // Whether the second one waits until all of the copy are together.
@@ -48,9 +53,24 @@ class CopiesGradients {
   const uint8_t low_;
   const std::vector<uint8_t>& wanted_;
   Versions& versions_;
-  std::vector<std::vector<std::pair<uint32_t, uint8_t>>> read_;  // by node: blocks and types
-  std::set<uint32_t> sums_;                                      // of gradients of copies
-  std::unordered_map<uint32_t, Waiting> waiting_;                // by node
+  // The version of what the operator of `node` returned that the gradient is one of; kNone: not known.
+  [[nodiscard]] uint32_t VersionOf(uint32_t gradient, uint32_t node) const;
+
+  struct Read {
+    uint32_t block, version;
+    uint8_t type;
+  };
+  struct Sum {
+    uint32_t version;  // that they are gradients of
+    Position at;
+  };
+
+  // What the operator of `maker` read of these results; nullptr: none.
+  [[nodiscard]] const Read* ReadBy(uint32_t maker, std::span<const Operand> results) const;
+
+  std::vector<std::vector<Read>> read_;            // by node
+  std::unordered_map<uint32_t, Sum> sums_;         // of gradients of copies, by block
+  std::unordered_map<uint32_t, Waiting> waiting_;  // by node
 };
 
 }  // namespace vramscope::whatif

@@ -129,5 +129,30 @@ TEST_F(CopiesGradientsTest, TwoOfTheCopyAreAddedInItsType) {
   EXPECT_FALSE(copies.Waits(step_.ops[add_second_], of_x_));
 }
 
+// x.to(torch.float32) twice: a node for each copy converts its gradient, and they are added in 16 bits.
+TEST_F(CopiesGradientsTest, OfTwoCopiesTheyAreConvertedOneByOne) {
+  step_.operands[step_.ops[add_second_].first_input].block = first_;
+  Versions versions(step_, kBfloat16Type);
+  CopiesGradients copies(step_, kBfloat16Type, wanted_, versions);
+  versions.Decide(x_, kBfloat16Type);
+  for (const uint32_t use : {1, 2}) {
+    versions.SetCurrent(x_, x_);
+    versions.Cast(x_, kFloatType, 10. + 5 * use, model::kNone, step_.operands[1]);
+    versions.Widen(x_, use);
+    copies.NoteRead(uses_[use]);
+  }
+  versions.Decide(first_, kFloatType);
+  versions.Decide(second_, kFloatType);
+  EXPECT_FALSE(copies.AddsUp(step_.ops[add_second_], of_x_));
+  // Behind what made it, before the node of what was done before the conversion.
+  for (const uint32_t use : uses_) step_.nodes[use].made = 50;
+  EXPECT_GT(copies.Complete(first_, of_x_), 121);
+  EXPECT_LT(copies.Converts(first_, of_x_, 169), kRuns);
+  step_.nodes.push_back(step_.nodes[of_x_]);
+  step_.nodes.back().begin = 160;
+  EXPECT_LT(copies.Converts(first_, of_x_, 169), 160);
+  EXPECT_LT(copies.Converts(second_, of_x_, 169), copies.Converts(first_, of_x_, 169));
+}
+
 }  // namespace
 }  // namespace vramscope::whatif
