@@ -104,7 +104,8 @@ void Checkpointer::FindGiven() {
   };
   for (const Operand& operand : step_.operands) {
     const Op& op = step_.ops[operand.op];
-    if (operand.block != kNone && op.node == kNone) add(operand.block, op.begin);
+    if (operand.block != kNone && op.node == kNone && op.begin <= step_.blocks[operand.block].replaced)
+      add(operand.block, op.begin);
   }
   for (const Held& held : step_.held) {
     const ModuleCall& call = step_.modules[held.call];

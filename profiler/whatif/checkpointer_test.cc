@@ -90,6 +90,17 @@ TEST_F(NestedCheckpointTest, WhatACallIsGivenThatNoOperatorWorksOnIsKeptToo) {
   EXPECT_THAT(Lives(places, "stage.*"), ElementsAre(Life(1.5, 131.5)));
 }
 
+TEST_F(NestedCheckpointTest, WhatACopyStandsForIsNotKept) {
+  const uint32_t wide = AddBlock(1.5, 50);
+  Operand operand;
+  operand.op = 2;  // in stage.b
+  operand.block = wide;
+  step_.operands.push_back(operand);
+  EXPECT_THAT(Lives(wide, "stage.*"), ElementsAre(Life(1.5, 131.5)));
+  step_.blocks[wide].replaced = 19;
+  EXPECT_THAT(Lives(wide, "stage.*"), ElementsAre(Life(1.5, 50)));
+}
+
 TEST_F(NestedCheckpointTest, TheResultOfTheLastIsKeptByTheOuterOnesNode) {
   EXPECT_THAT(Lives(out_b_, "stage,stage.*"), ElementsAre(Life(30, 46), Life(110.2, 111.5)));
 }

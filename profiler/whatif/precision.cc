@@ -279,13 +279,13 @@ class Retyped {
 
   void EndOp(uint32_t index) {
     const Op& op = step_.ops[index];
-    for (const Operand& operand : Inputs(op)) {
-      if (operand.block == kNone) continue;
-      versions_.Used(operand.block, op.end);
-      versions_.Held(operand.block, holders_.Until(operand));
-    }
+    for (const Operand& operand : Inputs(op))
+      if (operand.block != kNone) versions_.Used(operand.block, op.end);
     Decide(index);
     conversions_.End(index);
+    // Behind a conversion, a name of the program's may stand for the copy.
+    for (const Operand& operand : Inputs(op))
+      if (operand.block != kNone) versions_.Held(operand.block, holders_.Until(operand));
     if (op.node == kNone && ReturnsHeadsFirst(step_, op) && op.output_count > 0 &&
         versions_.IsLow(Outputs(op)[0].block))
       heads_first_[Outputs(op)[0].block] = true;

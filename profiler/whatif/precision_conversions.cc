@@ -174,10 +174,7 @@ void Conversions::Convert(uint32_t op) {
     versions_.Widen(block, op);
     unnamed_[block] = {op, low, versions_.Current(block), false};
   } else if (versions_.Widened(block) && !asked_.contains(versions_.WidenedBy(block))) {
-    const Position returned = Returned(block, op);
-    if (returned >= kForever && !HoldWide(block, op)) return versions_.Replace(block, low_, at, from);
-    versions_.Cast(block, low_, at, kNone, from);
-    if (returned < kForever) versions_.Return(block, returned);
+    TakeBack(op, from);
   } else if (whole_) {
     Ask(op, from);
   }
@@ -200,7 +197,7 @@ void Conversions::Ask(uint32_t op, const Operand& from) {
     return;
   }
   Remember(from.block, op);
-  versions_.Cast(from.block, low_, step_.ops[op].begin + kStride, kNone, from);
+  TakeBack(op, from);
 }
 
 // if x.dtype != weight.dtype: x = x.to(weight.dtype). Under autocast weights stay float32.
@@ -232,6 +229,13 @@ void Conversions::PassBack(const Operand& gradient, uint32_t node, Position ther
   });
   if (converted && versions_.TypeOf(gradient.block) == low_)
     versions_.ThereAndBack(gradient.block, kFloatType, there, step_.nodes[node].begin, gradient);
+}
+
+void Conversions::TakeBack(uint32_t op, const Operand& wide) {
+  const Position at = step_.ops[op].begin + kStride, returned = Returned(wide.block, op);
+  if (returned >= kForever && !HoldWide(wide.block, op)) return versions_.Replace(wide.block, low_, at, wide);
+  versions_.Cast(wide.block, low_, at, kNone, wide);
+  if (returned < kForever) versions_.Return(wide.block, returned);
 }
 
 // return weight * x.to(type): x has its name until the function returns.

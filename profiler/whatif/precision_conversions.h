@@ -72,6 +72,7 @@ class Conversions {
   [[nodiscard]] bool AskedAgain(uint32_t op) const;
   void Ask(uint32_t op, const Operand& from);
   void ConvertToParameters(uint32_t op);
+  void TakeBack(uint32_t op, const Operand& wide);
   // Whether a name may hold the block longer than shows here.
   [[nodiscard]] bool HoldWide(uint32_t block, uint32_t op);
   // When the function returns that ends with this call of to(); kForever where nothing shows.
