@@ -40,15 +40,13 @@ uint32_t ElementIn(const Step& step, const Op& op, const Operand& operand) {
 // 16 bytes: that of the weight has its size with any batch. 0 for other blocks.
 uint64_t WeightCopyIn(const Step& step, uint32_t block) {
   constexpr int64_t kGroupBytes = 16;
-  uint32_t index = step.blocks[block].op;
-  uint16_t weight = 0;
-  while (index != model::kNone && weight == 0) {
-    const std::string_view name = step.NameOf(step.ops[index]);
-    weight = name == "aten::cudnn_convolution" ? 1 : name == "aten::convolution_backward" ? 2 : 0;
-    if (weight == 0) index = step.ops[index].parent;
-  }
+  if (step.blocks[block].op == model::kNone) return 0;
+  const Op& op = step.ops[step.blocks[block].op];  // itself: what it calls makes tensors
+  const std::string_view name = step.NameOf(op);
+  const uint16_t weight = name == "aten::cudnn_convolution"      ? 1
+                          : name == "aten::convolution_backward" ? 2
+                                                                 : 0;
   if (weight == 0) return 0;
-  const Op& op = step.ops[index];
   for (uint32_t i = 0; i < op.output_count; ++i) {
     if (step.operands[op.first_output + i].block == block) return 0;
   }

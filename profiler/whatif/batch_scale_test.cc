@@ -85,6 +85,17 @@ TEST_F(ConvolutionTest, WhatIsTooSmallForACopyOfTheWeightGrowsWhole) {
 }
 
 // images ─ _efficient_attention_backward { empty } ─ done
+// Backward lays its operands out anew with operators of their own, which return them.
+TEST_F(ConvolutionTest, WhatAConvolutionCallsMakesTensorsThatGrowWhole) {
+  step_.ops.push_back(step_.ops[0]);
+  step_.own_texts->push_back("aten::clone");
+  step_.ops[1].name = Step::kFirstOwnText + 1;
+  step_.ops[1].parent = 0;
+  step_.ops[1].input_count = step_.ops[1].output_count = 0;
+  step_.blocks[kWorkspace].op = 1;
+  EXPECT_EQ(Bytes(16), 2 * 574'464u);
+}
+
 TEST(AttentionScaleTest, TilesOfMemoryEfficientAttentionGrowWithTheWindowsOfTheBatch) {
   constexpr uint64_t kTwelve = 6'150 * 1024, kThree = kTwelve / 4;
   model::Run run;
