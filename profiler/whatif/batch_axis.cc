@@ -352,7 +352,7 @@ class Follower {
   // divided.
   void Settle(uint32_t i) {
     const StepBlock& block = step_.blocks[i];
-    if (block.accumulated < kForever) Set(i, {});
+    if (block.accumulated < kForever && block.leaf == kNone) Set(i, {});
     if (!sequence_ && MatricesInWorkspace(step_, i) != 0) axis_.stride[i] = 1;
     if (decided_[i] || block.workspace || block.op == kNone || axis_.stride[i] != 0) return;
     const Op& op = step_.ops[OwnerOf(i)];

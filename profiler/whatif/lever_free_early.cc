@@ -6,10 +6,11 @@
 //   logits freed      │ logits made ├ cross_entropy ├ backward reads them ├ del logits
 //
 // Only what outlives the call of the whole model: local variables of its modules are gone when that returns,
-// and what backward makes is autograd's own. Left as they are: gradients and optimizer state, which are kept
-// on purpose; what the optimizer computes; what no operator was seen to use; and what the next step uses, a
-// batch that is fetched ahead. Python's calls hold their arguments until they return: that no `del` changes,
-// and is left too.
+// and what backward makes is autograd's own. The gradient of a leaf that is no parameter goes with the graph,
+// whose AccumulateGrad has that leaf: HuBERT asks for one of a view of its batch, and nobody reads it. Left
+// as they are: gradients of parameters and optimizer state, which are kept on purpose; what the optimizer
+// computes; what no operator was seen to use; and what the next step uses, a batch that is fetched ahead.
+// Python's calls hold their arguments until they return: that no `del` changes, and is left too.
 #include <algorithm>
 #include <map>
 
@@ -50,7 +51,8 @@ std::string LineOf(const Step& step, const StepBlock& block) {
 
 class Early {
  public:
-  explicit Early(const Step& step) : step_(step), needed_(LastUsesOf(step).held) {
+  explicit Early(const Step& step)
+      : step_(step), needed_(LastUsesOf(step).held), goes_with_graph_(step.blocks.size(), false) {
     for (const Operand& operand : step.operands) {
       const Op& op = step.ops[operand.op];
       if (operand.block != kNone && op.end < kForever)
@@ -65,6 +67,7 @@ class Early {
       const bool carried = block.begin == kBefore && block.end < kForever;
       if (carried && needed_[i] != kBefore) used_when_carried_[block.requested] = true;
     }
+    for (const Window& backward : step.backward) HoldLeaves(backward);
   }
 
   std::vector<Freed> Free(Scene& scene) const {
@@ -83,10 +86,23 @@ class Early {
   }
 
  private:
+  // With what is given a gradient in a backward pass, and that, where nothing behind it reads the gradient.
+  void HoldLeaves(const Window& backward) {
+    for (uint32_t i = 0; i < step_.blocks.size(); ++i) {
+      const StepBlock& block = step_.blocks[i];
+      const bool here = backward.begin <= block.accumulated && block.accumulated < backward.end;
+      if (block.leaf == kNone || !here || needed_[i] >= backward.end) continue;
+      goes_with_graph_[i] = true;
+      for (const uint32_t held : {i, block.leaf}) needed_[held] = std::max(needed_[held], backward.end);
+    }
+  }
+
   [[nodiscard]] bool MayGo(const Block& block) const {
     const StepBlock& recorded = step_.blocks[block.origin];
     if (needed_[block.origin] == kBefore || needed_[block.origin] >= kForever || recorded.workspace)
       return false;
+    if (recorded.leaf != kNone && recorded.accumulated < kForever)
+      return goes_with_graph_[block.origin] && recorded.begin == block.begin;
     if (recorded.accumulated < kForever || MadeByOptimizer(step_, recorded)) return false;
     if (recorded.op != kNone && step_.ops[recorded.op].node != kNone) return false;
     for (const Window& backward : step_.backward) {
@@ -103,6 +119,7 @@ class Early {
 
   const Step& step_;
   std::vector<Position> needed_;                // by block: the end of its last use
+  std::vector<bool> goes_with_graph_;           // by block: the gradient of a leaf that is no parameter
   std::vector<Window> models_;                  // calls that are in no other one
   std::map<uint64_t, bool> used_when_carried_;  // sizes of blocks of the step before that this one used
 };

@@ -195,6 +195,31 @@ TEST(FreeEarlyTest, WhatTheLoopKeepsGoesWithItsLastUse) {
   EXPECT_FALSE(FreeEarlyLever().Apply(step, "some", scene).ok());
 }
 
+// What a model asks for of a view of its batch, and nobody reads: the view's AccumulateGrad has it, and goes
+// with the graph.
+TEST(FreeEarlyTest, TheGradientOfABatchGoesWithItsGraph) {
+  whatif::Step step = TheLoop().Read();
+  const uint32_t gradient = BlockCalled(step, "gradient");
+  const auto end_of = [&] {
+    Scene scene = MakeBaseline(step, *TheLoop().analysis)->scene;
+    EXPECT_TRUE(FreeEarlyLever().Apply(step, "all", scene).ok());
+    return std::find_if(scene.blocks.begin(), scene.blocks.end(),
+                        [&](const Block& block) { return block.origin == gradient; })
+        ->end;
+  };
+  const Position kept = end_of();
+  EXPECT_GT(kept, step.optimizer.front().end) << "a parameter's";
+  step.blocks[gradient].leaf = BlockCalled(step, "batch");
+  const Position freed = end_of();
+  EXPECT_GT(freed, step.backward.front().end);
+  EXPECT_LT(freed, step.optimizer.front().begin);
+  step.operands.push_back({});  // an operator behind backward reads it
+  step.operands.back().block = gradient;
+  step.operands.back().op = static_cast<uint32_t>(step.ops.size());
+  step.ops.emplace_back().end = step.optimizer.front().begin;
+  EXPECT_EQ(end_of(), kept);
+}
+
 TEST(AmountTest, IsANumberOrAFactor) {
   EXPECT_EQ(ParseAmount("sequence", "tokens", "4096", 128).value(), 4096);
   EXPECT_EQ(ParseAmount("sequence", "tokens", "0.5x", 128).value(), 64);

@@ -20,6 +20,7 @@ StepBlock CopyOf(const Step& step, uint32_t block) {
   StepBlock copy = step.blocks[block];
   copy.id = model::kNone;
   copy.accumulated = kForever;
+  copy.leaf = model::kNone;
   copy.copy_of = block;
   copy.workspace = false;
   return copy;

@@ -24,7 +24,7 @@ struct OpenThread {
   std::vector<uint32_t> ops;      // into Step::ops
   std::vector<uint32_t> made;     // for each of them, the last node that was made directly in it
   std::vector<uint32_t> modules;  // into Step::modules
-  uint32_t node = kNone;          // that the engine runs
+  uint32_t node = kNone, leaf = kNone;  // that the engine runs; block that it gives a gradient, no parameter's
 };
 
 class Reader {
@@ -170,9 +170,11 @@ class Reader {
     if (role == trace::Role::kWorkspace) step_.blocks[block].workspace = true;
     const auto source = event.field[trace::label::kSource];
     if (!Inside() || source != static_cast<uint64_t>(trace::LabelSource::kAccumulateGrad)) return;
-    if (Position& taken = step_.blocks[block].accumulated; role == trace::Role::kGradient) taken = std::min(taken, Now());
-    if (role == trace::Role::kParameter && step_.blocks[block].begin == kBefore)
-      step_.trained.push_back(block);  // else a batch that requires a gradient
+    StepBlock& labelled = step_.blocks[block];
+    uint32_t& leaf = threads_[event.thread].leaf;
+    if (role == trace::Role::kGradient) labelled.accumulated = std::min(labelled.accumulated, Now()), labelled.leaf = leaf;
+    if (role == trace::Role::kParameter) leaf = labelled.begin == kBefore ? kNone : block;  // a batch that requires a gradient
+    if (role == trace::Role::kParameter && leaf == kNone) step_.trained.push_back(block);
   }
 
   void AddHeld(uint32_t block, const Event& event, bool to_end) {

@@ -42,6 +42,7 @@ struct StepBlock {
   Position end = kForever;
   Position accumulated = kForever;  // autograd took it as a gradient here
   uint32_t op = model::kNone;       // innermost operator open at its birth
+  uint32_t leaf = model::kNone;     // of a gradient: the block it is that of, made in the step: no parameter
   uint32_t copy_of = model::kNone;  // put in by a lever: the block whose elements, or some of them, it holds
   Position last_use = kBefore;      // of a copy that forward made: no operand names it
   Position once = kBefore;          // put in by a lever, made for good: when, from the first step's begin on
