@@ -220,6 +220,16 @@ TEST(FreeEarlyTest, TheGradientOfABatchGoesWithItsGraph) {
   EXPECT_EQ(end_of(), kept);
 }
 
+TEST(BatchTest, TheGradientOfABatchGrowsWithIt) {
+  for (const bool of_batch : {false, true}) {
+    whatif::Step step = TheLoop().Read();
+    const uint32_t between = BlockCalled(step, "between");
+    step.blocks[between].accumulated = step.blocks[between].begin + 0.5;
+    if (of_batch) step.blocks[between].leaf = BlockCalled(step, "batch");
+    EXPECT_EQ(FollowBatch(step)->stride[between], of_batch ? 64u : 0u);
+  }
+}
+
 TEST(AmountTest, IsANumberOrAFactor) {
   EXPECT_EQ(ParseAmount("sequence", "tokens", "4096", 128).value(), 4096);
   EXPECT_EQ(ParseAmount("sequence", "tokens", "0.5x", 128).value(), 64);
