@@ -6,8 +6,6 @@
 #include <algorithm>
 
 #include "profiler/model/testing/script.h"
-#include "profiler/whatif/precision.h"
-#include "profiler/whatif/precision_versions.h"
 #include "profiler/whatif/predict.h"
 
 namespace vramscope::whatif {
@@ -63,7 +61,6 @@ class Program {
     EXPECT_TRUE(after.refused.empty()) << after.refused.front().reason;
     return after.after.peak.bytes;
   }
-  [[nodiscard]] const whatif::Step& step() const { return step_; }
   [[nodiscard]] std::string Refusal() const {
     const Prediction after = Predict(step_, baseline_, {{"precision", "bf16"}}).value();
     return after.refused.empty() ? "" : after.refused.front().reason;
@@ -393,29 +390,6 @@ TEST(ConversionsTest, WhatAConvolutionsBackwardConvertsIsFilledUpToWholeVectors)
   EXPECT_EQ(Program(Body::kConvolutionBackward).Peak(), kWeights + 4 * kBatch + 512);
   EXPECT_EQ(Program(Body::kConvolutionBackward).PeakInLow(),
             kHalfWeights + 2 * kBatch / 2 + 2 * kBatch + 512);
-}
-
-// OLMo's norm ends with (weight * x).to(type): a variable of who called it, which holds the tensor in
-// float32, holds what it was converted to.
-TEST(ConversionsTest, WhoHoldsWhatAFunctionConvertedBackHoldsTheCopy) {
-  const Program program(Body::kMovesOnly);
-  Step step = program.step();
-  const auto operand = std::find_if(step.operands.begin(), step.operands.end(), [&](const Operand& one) {
-    return one.block != model::kNone && step.blocks[one.block].begin > 0 &&
-           step.blocks[one.block].end < kForever;
-  });
-  ASSERT_NE(operand, step.operands.end());
-  const StepBlock& recorded = step.blocks[operand->block];
-  const Position converted = recorded.begin + 0.2, returned = recorded.begin + 0.4;
-  ASSERT_GT(recorded.end, returned + 1);
-  Versions versions(step, kFloatType);
-  versions.Decide(operand->block, kFloatType);
-  versions.Cast(operand->block, kBfloat16Type, converted, model::kNone, *operand);
-  versions.Return(operand->block, returned);
-  versions.Held(operand->block, recorded.end);
-  const Step changed = std::move(versions).Finish(std::vector<uint32_t>(step.saved.size(), operand->block));
-  EXPECT_NEAR(changed.blocks[operand->block].end, returned, 0.1);
-  EXPECT_NEAR(changed.blocks.back().end, recorded.end, 0.1);
 }
 
 }  // namespace

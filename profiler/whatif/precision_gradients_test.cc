@@ -275,7 +275,32 @@ TEST(ConvertedCopiesTest, WhatTheProgramTakesBackToSixteenBitsHasANodeToo) {
   versions.Cast(operand->block, kBfloat16Type, step.blocks[operand->block].begin + 0.5, kNone, *operand);
   EXPECT_TRUE(versions.HaveConverted({&*operand, 1}, kBfloat16Type));
   EXPECT_FALSE(versions.HaveConverted({&*operand, 1}, kFloatType));
-  EXPECT_FALSE(versions.Widened(operand->block)) << "so that a sum with it is none that the program made wider";
+  EXPECT_FALSE(versions.Widened(operand->block))
+      << "so that a sum with it is none that the program made wider";
+}
+
+// OLMo's norm ends with (weight * x).to(type): a variable of who called it, which holds the tensor in
+// float32, holds what it was converted to.
+TEST(ConvertedCopiesTest, WhoHoldsWhatAFunctionConvertedBackHoldsTheCopy) {
+  const whatif::Step step = TheLoop().Read();
+  const auto operand = std::find_if(step.operands.begin(), step.operands.end(), [&](const Operand& one) {
+    return one.block != kNone && step.blocks[one.block].id == TheLoop().s.Id("hidden");
+  });
+  ASSERT_TRUE(operand != step.operands.end());
+  const StepBlock& recorded = step.blocks[operand->block];
+  const Position converted = recorded.begin + 0.2, returned = recorded.begin + 0.4;
+  ASSERT_GT(recorded.end, returned + 1);
+  Versions versions(step, kFloatType);
+  versions.Decide(operand->block, kFloatType);
+  versions.Cast(operand->block, kBfloat16Type, converted, kNone, *operand);
+  versions.Return(operand->block, returned);
+  versions.Held(operand->block, recorded.end);
+  std::vector<uint32_t> kept;
+  for (const Saved& saved : step.saved)
+    kept.push_back(saved.block == operand->block ? versions.Current(saved.block) : saved.block);
+  const whatif::Step changed = std::move(versions).Finish(kept);
+  EXPECT_NEAR(changed.blocks[operand->block].end, returned, 0.1);
+  EXPECT_NEAR(changed.blocks.back().end, recorded.end, 0.1);
 }
 
 }  // namespace
