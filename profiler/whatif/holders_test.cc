@@ -44,6 +44,22 @@ class HoldersTest : public testing::Test {
     return step_.operands.back();
   }
 
+  // Block 1 is made in the first of two calls, which is given block 0; block 2 is made of it between them.
+  // Returns what was given.
+  Operand GiveThenAdd() {
+    step_.modules.push_back({0, 0, 60, 70});
+    const auto make = [&](uint32_t block, Position at) {
+      step_.blocks[block].begin = at + 0.5;
+      step_.blocks[block].op = static_cast<uint32_t>(step_.ops.size());
+    };
+    make(1, 45);
+    const Operand given = Add("aten::linear", 45, {0});
+    make(2, 55);
+    (void)Add("aten::add", 55, {1});
+    return given;
+  }
+
+  static constexpr uint32_t kX = 7, kY = 8, kW = 9;  // names of variables
   model::testing::Script script_;
   model::Run run_;
   whatif::Step step_;
@@ -132,16 +148,7 @@ TEST_F(HoldersTest, WhatALaterCallWasSeenWithoutHasNoName) {
 
 //   module    layer ── first ── y = ... ── x = x + y ── second ──┤
 TEST_F(HoldersTest, WhatIsGivenToACallIsHeldUntilItsNameIsGivenToWhatIsMadeOfTheResult) {
-  constexpr uint32_t kX = 7, kY = 8;
-  step_.modules.push_back({0, 0, 60, 70});
-  const auto make = [&](uint32_t block, Position at) {
-    step_.blocks[block].begin = at + 0.5;
-    step_.blocks[block].op = static_cast<uint32_t>(step_.ops.size());
-  };
-  make(1, 45);
-  const Operand given = Add("aten::linear", 45, {0});
-  make(2, 55);
-  (void)Add("aten::add", 55, {1});
+  const Operand given = GiveThenAdd();
   step_.held = {{0, 1, kX}, {2, 2, kX}};
   EXPECT_EQ(Holders(step_).Until(given), 50) << "x = f(x); x = x + r is written so too";
   step_.held = {{0, 1, kX}, {2, 2, kX}, {1, 2, kY}};
@@ -150,16 +157,7 @@ TEST_F(HoldersTest, WhatIsGivenToACallIsHeldUntilItsNameIsGivenToWhatIsMadeOfThe
 
 //   module    layer ── f: x = ..., first(x) ── second ── g: x = ..., third(x) ──┤
 TEST_F(HoldersTest, ANameThatACallBetweenDoesNotShowIsThatOfAnotherFunction) {
-  constexpr uint32_t kX = 7, kY = 8;
-  step_.modules.push_back({0, 0, 60, 70});
-  const auto make = [&](uint32_t block, Position at) {
-    step_.blocks[block].begin = at + 0.5;
-    step_.blocks[block].op = static_cast<uint32_t>(step_.ops.size());
-  };
-  make(1, 45);
-  const Operand given = Add("aten::linear", 45, {0});
-  make(2, 55);
-  (void)Add("aten::add", 55, {1});
+  const Operand given = GiveThenAdd();
   step_.held = {{0, 1, kX}, {2, 2, kX}, {1, 2, kY}};
   EXPECT_EQ(Holders(step_).Until(given), 56);
   step_.modules.insert(step_.modules.begin() + 2, {0, 0, 51, 53});
@@ -169,7 +167,6 @@ TEST_F(HoldersTest, ANameThatACallBetweenDoesNotShowIsThatOfAnotherFunction) {
 
 //   module    layer ── x, w = first(x) ── x = x + y ── second ──┤
 TEST_F(HoldersTest, WhatIsGivenToACallMayStandForAnotherOfItsResultsBehindIt) {
-  constexpr uint32_t kX = 7, kW = 8;
   step_.modules.push_back({0, 0, 60, 70});
   const auto make = [&](uint32_t block, Position at) {
     step_.blocks[block].begin = at + 0.5;
@@ -190,7 +187,6 @@ TEST_F(HoldersTest, WhatIsGivenToACallMayStandForAnotherOfItsResultsBehindIt) {
 
 //   module    layer ── call ── sum ──┤ blocks 1 and 2 go
 TEST_F(HoldersTest, WhatTheLastCallIsGivenIsHeldBehindItWhereItsResultGoesBehindALaterVariable) {
-  constexpr uint32_t kX = 7, kW = 8;
   StepBlock result, sum;
   result.begin = 45.5;
   sum.begin = 55.5;

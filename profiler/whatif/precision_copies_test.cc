@@ -72,20 +72,25 @@ class CopiesGradientsTest : public testing::Test, protected WrittenStep {
     return saves;
   }
 
+  // Both sums of the copy's gradients waited until the node of x runs.
+  Step WithBothJoined() {
+    Versions versions(step_, kBfloat16Type);
+    CopiesGradients copies(step_, kBfloat16Type, wanted_, versions);
+    Decide(versions, copies);
+    EXPECT_TRUE(copies.Waits(step_.ops[add_first_], of_x_));
+    EXPECT_TRUE(copies.Waits(step_.ops[add_second_], of_x_));
+    copies.Join(of_x_);
+    return std::move(versions).Finish(Saves());
+  }
+
   uint32_t x_ = 0, of_x_ = 0, own_ = 0, first_ = 0, second_ = 0, add_first_ = 0, add_second_ = 0;
   uint32_t uses_[3] = {};
   std::vector<uint8_t> wanted_;
 };
 
 TEST_F(CopiesGradientsTest, ThoseOfTheCopyAreConvertedTogether) {
-  Versions versions(step_, kBfloat16Type);
-  CopiesGradients copies(step_, kBfloat16Type, wanted_, versions);
-  Decide(versions, copies);
-  EXPECT_TRUE(copies.Waits(step_.ops[add_first_], of_x_));
-  EXPECT_TRUE(copies.Waits(step_.ops[add_second_], of_x_));
-  copies.Join(of_x_);
   const size_t before = step_.blocks.size() + 1;  // y
-  const Step changed = std::move(versions).Finish(Saves());
+  const Step changed = WithBothJoined();
   ASSERT_EQ(changed.blocks.size(), before + 1) << "one conversion";
   const StepBlock& converted = changed.blocks[before];
   EXPECT_EQ(converted.requested, 256u);
@@ -99,13 +104,7 @@ TEST_F(CopiesGradientsTest, ASumThatIsAnotherBlockIsMadeBehindTheConversion) {
   step_.operands[step_.ops[add_first_].first_output].block = sum;
   const Op& second = step_.ops[add_second_];
   step_.operands[second.first_input].block = step_.operands[second.first_output].block = sum;
-  Versions versions(step_, kBfloat16Type);
-  CopiesGradients copies(step_, kBfloat16Type, wanted_, versions);
-  Decide(versions, copies);
-  EXPECT_TRUE(copies.Waits(step_.ops[add_first_], of_x_));
-  EXPECT_TRUE(copies.Waits(step_.ops[add_second_], of_x_));
-  copies.Join(of_x_);
-  const Step changed = std::move(versions).Finish(Saves());
+  const Step changed = WithBothJoined();
   EXPECT_GT(changed.blocks[sum].begin, kSecondAdded);
   EXPECT_EQ(changed.blocks[sum].requested, 256u);
 }
