@@ -87,8 +87,6 @@ DEVELOPMENT: Dict[str, Facts] = {
     "deit": Facts((8, 12, 16), ("deit.encoder.layer.*,deit.layers.*", "deit"), (*NO_WIDTHS, *NO_TOKENS)),
     "resnext": Facts((8, 12, 16), ("layer1,layer2", "conv1,bn1,layer1,layer2,layer3,layer4"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS)),
     "alexnet": Facts((8, 12, 16), ("features", "features"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS)),
-}
-HELD_OUT: Dict[str, Facts] = {
     "phi": Facts((4, 8, 8), ("model.layers.*", "model"), NO_WIDTHS, checkpointed="all,inputs:model.embed_tokens"),
     "starcoder2": Facts((4, 8, 8), ("model.layers.*", "model.layers.*"), NO_WIDTHS, checkpointed="all,inputs:model.embed_tokens"),
     "granite": Facts((4, 8, 8), ("model.layers.*", "model"), NO_WIDTHS, checkpointed="all,inputs:model.embed_tokens"),
@@ -99,20 +97,30 @@ HELD_OUT: Dict[str, Facts] = {
     "inception": Facts((8, 12, 16), ("Mixed_5b,Mixed_5c,Mixed_5d", "Conv2d_1a_3x3,Conv2d_2a_3x3,Conv2d_2b_3x3,Conv2d_3b_1x1,Conv2d_4a_3x3,Mixed_5b,Mixed_5c,Mixed_5d,Mixed_6a,Mixed_6b"),
                        (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS)),
 }
+HELD_OUT: Dict[str, Facts] = {
+    "stablelm": Facts((4, 8, 8), ("model.layers.*", "model"), NO_WIDTHS, checkpointed="all,inputs:model.embed_tokens"),
+    "smollm3": Facts((4, 8, 8), ("model.layers.*", "model.layers.*"), NO_WIDTHS, checkpointed="all,inputs:model.embed_tokens"),
+    "gemma3": Facts((4, 8, 8), ("model.layers.*", "model.layers.*"), NO_WIDTHS, checkpointed="all,inputs:model.embed_tokens"),
+    "pegasus": Facts((4, 8, 8), ("model.encoder", "model.encoder,model.decoder.layers.*"), NO_WIDTHS, checkpointed="all,inputs:model.encoder.embed_tokens+model.decoder.embed_tokens"),
+    "mobilebert": Facts((4, 8, 8), ("mobilebert.encoder.layer.*", "mobilebert.encoder.layer.*"), NO_WIDTHS, checkpointed="all,inputs:mobilebert.embeddings.word_embeddings"),
+    "data2vec_audio": Facts((4, 8, 8), ("data2vec_audio.encoder.layers.*", "data2vec_audio"), (*NO_WIDTHS, *NO_TOKENS)),
+    "swinv2": Facts((8, 8, 12), ("swinv2.encoder", "swinv2"), (*NO_WIDTHS, *NO_TOKENS, "attention"), checkpointed="swinv2.encoder.layers.*"),
+    "wide_resnet": Facts((8, 12, 16), ("layer1,layer2", "conv1,bn1,layer1,layer2,layer3,layer4"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS)),
+}
 ALL = {**DEVELOPMENT, **HELD_OUT}
 
 # The layer before the loss, and whether labels are those of the next token: of models whose loss can be computed without logits.
 HEADS: Dict[str, Tuple[str, bool]] = {
     "transformer": ("head", False), "bert": ("cls.predictions.decoder", False), "roberta": ("lm_head.decoder", False), "distilbert": ("vocab_projector", False),
     "electra": ("generator_lm_head", False),
-    **{name: ("lm_head", True) for name in ("gpt2", "gpt_neox", "llama", "opt", "qwen2", "qwen3", "mistral", "phi3", "gemma", "olmo2", "phi", "starcoder2", "bloom", "falcon", "xglm")}}
+    **{name: ("lm_head", True) for name in ("gpt2", "gpt_neox", "llama", "opt", "qwen2", "qwen3", "mistral", "phi3", "gemma", "olmo2", "phi", "starcoder2", "bloom", "falcon", "xglm", "stablelm", "smollm3", "gemma3")}}
 # The blocks, and what comes behind them: of models that can be cut into stages.
 STAGES: Dict[str, Tuple[str, List[str]]] = {
     "transformer": ("layers", ["head"]), "opt": ("model.decoder.layers", ["model.decoder.final_layer_norm", "lm_head"]), "xglm": ("model.layers", ["model.layer_norm", "lm_head"]),
     "phi": ("model.layers", ["model.final_layernorm", "lm_head"]),
     "gpt_neox": ("gpt_neox.layers", ["gpt_neox.final_layer_norm", "lm_head"]),
     **{name: ("transformer.h", ["transformer.ln_f", "lm_head"]) for name in ("gpt2", "bloom", "falcon")},
-    **{name: ("model.layers", ["model.norm", "lm_head"]) for name in ("llama", "qwen2", "qwen3", "mistral", "phi3", "gemma", "gemma2", "olmo2", "starcoder2", "granite")}}
+    **{name: ("model.layers", ["model.norm", "lm_head"]) for name in ("llama", "qwen2", "qwen3", "mistral", "phi3", "gemma", "gemma2", "olmo2", "starcoder2", "granite", "stablelm", "smollm3", "gemma3")}}
 
 
 def words(model: str, size: str) -> Dict[str, str]:

@@ -265,6 +265,48 @@ def gptj(size: str) -> Subject:
     return Subject(GPTJForCausalLM(config), tokens(VOCABULARY, _length(size)), causal)
 
 
+def stablelm(size: str) -> Subject:
+    """Positions turn a quarter of each head; norms have means."""
+    from transformers import StableLmConfig, StableLmForCausalLM
+
+    config = StableLmConfig(vocab_size=VOCABULARY, hidden_size=_width(size), intermediate_size=1024, num_hidden_layers=4, num_attention_heads=4, num_key_value_heads=2, **SPECIAL)
+    return Subject(StableLmForCausalLM(config), tokens(VOCABULARY, _length(size)), causal)
+
+
+def smollm3(size: str) -> Subject:
+    """Every fourth layer knows no positions."""
+    from transformers import SmolLM3Config, SmolLM3ForCausalLM
+
+    config = SmolLM3Config(vocab_size=VOCABULARY, hidden_size=_width(size), intermediate_size=1024, num_hidden_layers=4, num_attention_heads=4, num_key_value_heads=2, **SPECIAL)
+    return Subject(SmolLM3ForCausalLM(config), tokens(VOCABULARY, _length(size)), causal)
+
+
+def gemma3(size: str) -> Subject:
+    """Layers with a window have positions of their own; queries and keys are normed."""
+    from transformers import Gemma3ForCausalLM, Gemma3TextConfig
+
+    config = Gemma3TextConfig(vocab_size=VOCABULARY, hidden_size=_width(size), intermediate_size=1024, num_hidden_layers=4, num_attention_heads=4, num_key_value_heads=2, head_dim=64,
+                              sliding_window=64, sliding_window_pattern=2, **SPECIAL)
+    return Subject(Gemma3ForCausalLM(config), tokens(VOCABULARY, _length(size)), causal)
+
+
+def pegasus(size: str) -> Subject:
+    """Sums up: norms stand before attention and MLP, and positions are sines."""
+    from transformers import PegasusConfig, PegasusForConditionalGeneration
+
+    config = PegasusConfig(vocab_size=VOCABULARY, d_model=_width(size), encoder_layers=2, decoder_layers=2, encoder_attention_heads=4, decoder_attention_heads=4,
+                           encoder_ffn_dim=1024, decoder_ffn_dim=1024, max_position_embeddings=512, decoder_start_token_id=0, scale_embedding=True, **SPECIAL)
+    return Subject(PegasusForConditionalGeneration(config), tokens(VOCABULARY, _length(size)), causal)
+
+
+def mobilebert(size: str) -> Subject:
+    """Narrow within each layer, with four MLPs in a row and norms that divide by nothing."""
+    from transformers import MobileBertConfig, MobileBertForMaskedLM
+
+    config = MobileBertConfig(vocab_size=VOCABULARY, hidden_size=_width(size), num_hidden_layers=4, intermediate_size=512, pad_token_id=0)
+    return Subject(MobileBertForMaskedLM(config), tokens(VOCABULARY, _length(size)), causal)
+
+
 def _heard(model: nn.Module, sound: Tensor, labels: Tensor) -> Tensor:
     return model(sound, labels=labels).loss
 
@@ -297,3 +339,13 @@ def hubert(size: str) -> Subject:
     config: Any = HubertConfig(vocab_size=32, hidden_size=width, num_hidden_layers=3, num_attention_heads=4, intermediate_size=4 * width, conv_dim=(64,) * 7, feat_extract_norm="layer",
                                num_conv_pos_embeddings=32, num_conv_pos_embedding_groups=4, num_labels=10, apply_spec_augment=False, layerdrop=0.0)
     return Subject(HubertForSequenceClassification(config), lambda count: (torch.randn(count, samples), torch.randint(10, (count,))), _heard)
+
+
+def data2vec_audio(size: str) -> Subject:
+    """Positions come of several convolutions. Without the masks that it draws on the host."""
+    from transformers import Data2VecAudioConfig, Data2VecAudioForSequenceClassification
+
+    samples, width = scaled(size, 4000, 8000, 16000), scaled(size, 128, 192, 256)
+    config: Any = Data2VecAudioConfig(vocab_size=32, hidden_size=width, num_hidden_layers=3, num_attention_heads=4, intermediate_size=4 * width, conv_dim=(64,) * 7,
+                                      num_conv_pos_embedding_groups=4, num_labels=10, mask_time_prob=0.0, layerdrop=0.0)
+    return Subject(Data2VecAudioForSequenceClassification(config), lambda count: (torch.randn(count, samples), torch.randint(10, (count,))), _heard)

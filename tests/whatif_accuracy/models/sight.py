@@ -181,6 +181,20 @@ def inception(size: str) -> Subject:
     return _classifier(functools.partial(make, aux_logits=False, init_weights=False), scaled(size, 80, 112, 160))
 
 
+def swinv2(size: str) -> Subject:
+    """Attention to angles, written out, and biases that a small network makes of positions."""
+    from transformers import Swinv2Config, Swinv2ForImageClassification
+
+    config = Swinv2Config(image_size=scaled(size, 64, 128, 128), embed_dim=scaled(size, 32, 48, 64), depths=[2, 2, 2], num_heads=[2, 4, 8], window_size=4, num_labels=100)
+    return Subject(Swinv2ForImageClassification(config), images(scaled(size, 64, 128, 128), 100), classified)
+
+
+def wide_resnet(size: str) -> Subject:
+    from torchvision.models import wide_resnet50_2 as make
+
+    return _classifier(make, scaled(size, 64, 80, 96))
+
+
 def _matched(model: nn.Module, pixels: Tensor, text: Tensor) -> Tensor:
     return model(input_ids=text, pixel_values=pixels, return_loss=True).loss
 
