@@ -68,7 +68,11 @@ enum class MarkKind : uint16_t {
   kExit = 8,               // value: exit status as waitpid gives it
   kUser = 9,               // name says what
   kCheckpointFreed = 10,   // nothing refers to the regions kCheckpoint with id = value any more: what hooks kept for them is released
+  kConversion = 11,        // what a call of Tensor.to() in the program's source asks for; name: "FILE:LINE type" or "FILE:LINE tensor"
 };
+
+// kOpScalar: this position tells no argument but the Python frame that called aten::to: "rotate (models/gpt.py:42)".
+inline constexpr uint64_t kOpCaller = 0xFF;
 
 // kLabel: what a storage is. Only what was observed; the fact behind each role is named by `source`.
 enum class Role : uint16_t {

@@ -167,12 +167,14 @@ void Conversions::Convert(uint32_t op) {
   if (!versions_.Known(block)) return;
   const Position at = call.begin + kStride;
   if (versions_.TypeOf(block) == low_) {
-    if (found_.idle.contains(op)) return;
+    if (DoesNothing(op)) return;
     Remember(block, op);
     const uint32_t low = versions_.Current(block);
     versions_.Cast(block, kFloatType, at, kNone, from);
     versions_.Widen(block, op);
     unnamed_[block] = {op, low, versions_.Current(block), false};
+  } else if (call.asks == Asks::kType) {
+    return;
   } else if (versions_.Widened(block) && !asked_.contains(versions_.WidenedBy(block))) {
     TakeBack(op, from);
   } else if (whole_) {
@@ -180,9 +182,15 @@ void Conversions::Convert(uint32_t op) {
   }
 }
 
+// Of what is low. Whose type is asked for is low too, where it is not named.
+bool Conversions::DoesNothing(uint32_t op) const {
+  const Asks asks = step_.ops[op].asks;
+  return asks == Asks::kTensor ? whole_ : asks == Asks::kNotTold && found_.idle.contains(op);
+}
+
 // x.float() * cos + rotate(x.float()) * sin: a program that asks again has given the first copy no name.
 bool Conversions::AskedAgain(uint32_t op) const {
-  if (!IsConversion(op) || found_.idle.contains(op)) return false;
+  if (!IsConversion(op) || DoesNothing(op)) return false;
   const uint32_t block = InputsOf(step_, step_.ops[op])[0].block;
   const auto found = unnamed_.find(block);
   return found != unnamed_.end() && found->second.used && call_[found->second.op] == call_[op] &&
@@ -191,7 +199,7 @@ bool Conversions::AskedAgain(uint32_t op) const {
 
 // mask = mask.to(x.dtype), or .to(torch.float32), of a mask that was made in float32.
 void Conversions::Ask(uint32_t op, const Operand& from) {
-  if (!found_.asking.contains(op)) {
+  if (step_.ops[op].asks != Asks::kTensor && !found_.asking.contains(op)) {
     asked_.insert(op);
     versions_.Widen(from.block, op);
     return;
@@ -284,7 +292,8 @@ Position Conversions::Returned(uint32_t block, uint32_t op) {
 bool Conversions::TakesBack(uint32_t op, uint32_t call) const {
   const std::string_view name = step_.NameOf(step_.ops[op]);
   const std::span<const Operand> inputs = InputsOf(step_, step_.ops[op]);
-  return (name == "aten::to" || name == "aten::type_as") && !inputs.empty() && IsWider(inputs[0]) &&
+  return (name == "aten::to" || name == "aten::type_as") && step_.ops[op].asks != Asks::kType &&
+         !inputs.empty() && IsWider(inputs[0]) &&
          step_.blocks[inputs[0].block].begin > step_.modules[call].begin;
 }
 

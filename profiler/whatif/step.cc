@@ -2,12 +2,13 @@
 #include "profiler/whatif/step.h"
 
 #include <algorithm>
-#include <set>
 #include <unordered_map>
 
+#include "profiler/whatif/conversion_facts.h"
 #include "profiler/whatif/recorded_steps.h"
 #include "profiler/whatif/saved_share.h"
 #include "profiler/whatif/type_branches.h"
+#include "profiler/whatif/windows.h"
 
 namespace vramscope::whatif {
 namespace {
@@ -62,7 +63,10 @@ class Reader {
       return true;
     });
     if (!read.ok()) return read.error();
-    AddWindows();
+    conversions_.Tell(step_.ops);
+    AddWindows(recorded_, step_);
+    std::sort(step_.trained.begin(), step_.trained.end());
+    step_.trained.erase(std::unique(step_.trained.begin(), step_.trained.end()), step_.trained.end());
     for (StepBlock& block : step_.blocks) Classify(block);
     MeasureSaved(step_);
     return std::move(step_);
@@ -110,6 +114,10 @@ class Reader {
       case EventType::kSaved:
         NoteBytes(BlockAt(event.field[trace::saved::kAddress]), event.field[trace::saved::kBytes]);
         break;
+      case EventType::kMark:
+        if (event.field[trace::mark::kKind] == static_cast<uint64_t>(trace::MarkKind::kConversion))
+          conversions_.AddMark(run_.Text(static_cast<uint32_t>(event.field[trace::mark::kName])));
+        return;
       default:
         break;
     }
@@ -250,6 +258,7 @@ class Reader {
     if (thread.ops.empty()) return;
     Op& op = step_.ops[thread.ops.back()];
     const auto text = static_cast<uint32_t>(field[trace::op_scalar::kText]);
+    if (field[trace::op_scalar::kPosition] == trace::kOpCaller) return conversions_.AddCaller(thread.ops.back(), run_.Text(text));
     if (field[trace::op_scalar::kPosition] == 1) op.dims = text;
     op.sixth |= field[trace::op_scalar::kPosition] == 5 && run_.Text(text) == "True";
     op.moves |= run_.Text(text) == "torch.strided";  // of aten::to alone it is told
@@ -339,27 +348,6 @@ class Reader {
     open.erase(latest);
   }
 
-  void AddWindows() {
-    const auto within = [&](const model::Range& range) {
-      return range.begin >= recorded_.begin && range.begin < recorded_.end && range.end != model::kNever;
-    };
-    std::set<std::string> classes;
-    for (const uint32_t index : run_.processes[device_.process].ranges) {
-      const model::Range& range = run_.ranges[index];
-      if (!within(range)) continue;
-      const Window window{Position(range.begin) - recorded_.begin, Position(range.end) - recorded_.begin};
-      if (range.kind == trace::RangeKind::kBackward) step_.backward.push_back(window);
-      if (range.kind == trace::RangeKind::kZeroGrad) step_.zero_grad.push_back(window);
-      if (range.kind == trace::RangeKind::kAutocast) step_.autocast.push_back(window);
-      if (range.kind != trace::RangeKind::kOptimizer) continue;
-      step_.optimizer.push_back(window);
-      classes.emplace(run_.Text(range.name));
-    }
-    for (const std::string& name : classes) step_.optimizer_class += (step_.optimizer_class.empty() ? "" : ", ") + name;
-    std::sort(step_.trained.begin(), step_.trained.end());
-    step_.trained.erase(std::unique(step_.trained.begin(), step_.trained.end()), step_.trained.end());
-  }
-
   void Classify(StepBlock& block) {
     if (block.requested == 0) block.requested = run_.blocks[block.id].size;
     // What it is for the longest: an activation that autograd has let go of is called a temporary for the
@@ -377,6 +365,7 @@ class Reader {
   const model::Device& device_;
   const timeline::Step& recorded_;
   Step step_;
+  ConversionFacts conversions_;
   EventIndex now_ = 0;
   EventIndex apart_ = 0;  // events directly before it that are not of the program
   BlockId next_block_ = 0;

@@ -79,6 +79,9 @@ struct Operand {
   uint8_t flags = 0;     // trace::kTensor...
 };
 
+// What a call of Tensor.to() asks for: a type by its name, or that of another tensor.
+enum class Asks : uint8_t { kNotTold, kType, kTensor };
+
 struct Op {
   uint32_t name = 0;               // trace::StringId
   uint32_t parent = model::kNone;  // the operator around it, on the same thread
@@ -89,6 +92,7 @@ struct Op {
   uint32_t first_output = 0, output_count = 0;
   uint32_t dims = 0;   // text of the scalar argument 1: the dimensions of a reduction
   uint32_t dtype = 0;  // text of the scalar argument that names an element type: "torch.float32"
+  Asks asks = Asks::kNotTold;
   bool moves = false;  // aten::to with a device alone
   bool sixth = false;  // its argument 5 is true: scaled_dot_product_attention's is_causal
 };

@@ -24,6 +24,7 @@ from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Set, Tuple
 from . import native, storage
 from .other_branches import Other, others
 from .seen_values import Seen, type_name
+from .source_text import parse
 from .type_forms import UNTOLD, Form, form_of, gives, viewing
 from .type_tests import AUTOCAST, HALF, Given, given_once
 
@@ -159,7 +160,7 @@ def _read(kind: type) -> Optional[Forward]:
         if not any(name == "dtype" or name.startswith("is_autocast_enabled") for name in code.co_names):
             return None
         lines, first = inspect.getsourcelines(code)
-        function: Any = ast.increment_lineno(ast.parse(textwrap.dedent("".join(lines))), first - 1).body[0]  # type: ignore[attr-defined]
+        function: Any = ast.increment_lineno(parse(textwrap.dedent("".join(lines))), first - 1).body[0]  # type: ignore[attr-defined]
         of_code = {line for _, line in dis.findlinestarts(code)}
         given = given_once(function)
         known = {each: form for each in ast.walk(function) if (form := form_of(each, given)) is not None and each.lineno in of_code}

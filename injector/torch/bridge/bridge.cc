@@ -16,6 +16,8 @@
 // then accumulates out of place: it changes the allocations it is to record. RecordFunction hands out copies
 // of the operands only while our begin callback runs and of the results only while the end callback runs; at
 // every other moment each tensor has the references it always has.
+// Of aten::to the Python frame that called it is told too (trace::kOpCaller): x.to(torch.float32) and
+// x.to(y.dtype) are one call here, and what a program means by it shows in its source alone.
 // User scopes (record_function) are recorded as ranges by the injector, also in light steps, and not here.
 #include <ATen/record_function.h>
 #include <dlfcn.h>
@@ -44,7 +46,7 @@ namespace vramscope::bridge {
 namespace {
 
 std::atomic<bool> g_enabled{false};
-bool g_python_stacks = false;
+bool g_python_stacks = false, g_python_callers = false;
 
 // What a thread knows and where it stands.
 struct ThreadState {
@@ -86,8 +88,16 @@ struct OpenScope : at::ObserverContext {
 // Only outermost ops outside autograd nodes have a stack: inner ops share it, a node runs under a lock that
 // Python code may wait for with the GIL held, and its forward op (same sequence number) says where it comes
 // from.
+bool HasStack(const ThreadState& thread) { return thread.open_ops == 0 && thread.open_nodes == 0; }
+
 uint32_t StackOfOp(const ThreadState& thread) {
-  return g_python_stacks && thread.open_ops == 0 && thread.open_nodes == 0 ? CapturePythonStack() : 0;
+  return g_python_stacks && HasStack(thread) ? CapturePythonStack() : 0;
+}
+
+void TellCaller(const OpFacts& facts, bool has_stack) {
+  if (!facts.converts || !has_stack || !g_python_callers) return;
+  const uint32_t caller = CapturePythonCaller();
+  if (caller != 0) Emit<trace::EventType::kOpScalar>(trace::kOpCaller, caller);
 }
 
 void BeginOp(const at::RecordFunction& function, ThreadState& thread) {
@@ -97,9 +107,11 @@ void BeginOp(const at::RecordFunction& function, ThreadState& thread) {
   const OpFacts& facts = backward ? node_op : thread.ops.Find(function);
   Emit<trace::EventType::kOpBegin>(facts.name_id, function.seqNr(), function.forwardThreadId(),
                                    function.scope(), StackOfOp(thread));
+  const bool has_stack = HasStack(thread);
   ++thread.open_ops;
   try {
     ArgumentWriter(facts, thread.texts).Write(function.inputs());
+    TellCaller(facts, has_stack);
   } catch (...) {  // out of memory: the op is recorded without the rest of its operands
   }
 }
@@ -192,7 +204,8 @@ extern "C" __attribute__((visibility("default"))) int vramscope_bridge_start(con
   using namespace vramscope::bridge;
   if (host == nullptr || host->api_version != VRAMSCOPE_API_VERSION || !FitsThisTorch()) return 1;
   g_host = host;
-  g_python_stacks = PythonStacksWanted() && PreparePythonStacks();
+  g_python_callers = PreparePythonStacks();
+  g_python_stacks = g_python_callers && PythonStacksWanted();
   return 0;
 }
 

@@ -34,6 +34,7 @@ struct OpFacts {
   std::string name;
   uint32_t name_id = 0;
   std::vector<ArgumentKind> arguments;  // empty: no schema
+  bool converts = false;                // aten::to
 };
 
 class OpTable {
@@ -51,7 +52,7 @@ class OpTable {
   static constexpr size_t kMaxOps = 8192;
 
   static OpFacts Learn(const at::RecordFunction& function, const char* name) {
-    OpFacts facts{name, g_host->intern(name, std::strlen(name)), {}};
+    OpFacts facts{name, g_host->intern(name, std::strlen(name)), {}, std::strcmp(name, "aten::to") == 0};
     if (const auto schema = function.operator_schema()) {
       for (const c10::Argument& argument : schema->arguments()) facts.arguments.push_back(KindOf(argument));
     }
@@ -122,7 +123,7 @@ class ArgumentWriter {
   // names it, and x's own dtype beside it; x.to(dtype) names none.
   uint32_t ScalarText(const c10::IValue& value, ArgumentKind kind) {
     if (value.isInt()) {
-      const bool strided = kind == ArgumentKind::kLayout && value.toInt() == 0 && facts_.name != "aten::to";
+      const bool strided = kind == ArgumentKind::kLayout && value.toInt() == 0 && !facts_.converts;
       return strided ? 0 : texts_.Id(IntKind(kind), value.toInt());
     }
     if (value.isBool()) {

@@ -199,6 +199,20 @@ uint32_t CaptureWithGil() {
   return g_host->intern_stack(ids + first, trace::kRawMaxFrames - first);
 }
 
+uint32_t CallerWithGil() {
+  PyObject* top = g_python.current_frame();
+  if (top == nullptr) return 0;
+  const std::lock_guard<std::mutex> lock(Frames().mutex);
+  const Reference code(Code(top));
+  return code.get() == nullptr ? 0 : Frames().Id(top, code.get());
+}
+
+// A thread without a Python thread state was not started by Python and has no frames; asking costs no GIL.
+bool RunsPython() {
+  return g_usable && g_python.is_initialized() != 0 && g_python.is_finalizing() == 0 &&
+         g_python.this_thread() != nullptr;
+}
+
 }  // namespace
 
 bool PreparePythonStacks() {
@@ -221,12 +235,15 @@ bool PreparePythonStacks() {
 }
 
 uint32_t CapturePythonStack() {
-  // A thread without a Python thread state was not started by Python and has no frames; asking costs no GIL.
-  if (!g_usable || g_python.is_initialized() == 0 || g_python.is_finalizing() != 0 ||
-      g_python.this_thread() == nullptr)
-    return 0;
+  if (!RunsPython()) return 0;
   const QuietPython quiet;
   return CaptureWithGil();
+}
+
+uint32_t CapturePythonCaller() {
+  if (!RunsPython()) return 0;
+  const QuietPython quiet;
+  return CallerWithGil();
 }
 
 }  // namespace vramscope::bridge

@@ -20,4 +20,7 @@ bool PreparePythonStacks();
 // (autograd nodes hold one while they run).
 uint32_t CapturePythonStack();
 
+// The innermost frame of that stack alone, as an id of the host's table of strings; 0 as above.
+uint32_t CapturePythonCaller();
+
 }  // namespace vramscope::bridge

@@ -11,7 +11,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from stub_recording import IS_LEAF, IS_VIEW, NO_SEQUENCE, REQUIRES_GRAD, Bridge, Recording
+from stub_recording import CALLER, IS_LEAF, IS_VIEW, NO_SEQUENCE, REQUIRES_GRAD, Bridge, Recording
 from training_sample import Training
 
 BRIDGE = Bridge(stacks="python")
@@ -89,7 +89,8 @@ class OpsTest(unittest.TestCase):
             torch.arange(0, 5, 2)
             x.add_(1.5, alpha=2)
         self.assertEqual("[3,-1]", recording.op("aten::view").scalars[1])
-        self.assertEqual({1: "torch.bfloat16", 3: "True"}, recording.op("aten::to").scalars)  # non_blocking=False is the default
+        arguments = {place: text for place, text in recording.op("aten::to").scalars.items() if place != CALLER}
+        self.assertEqual({1: "torch.bfloat16", 3: "True"}, arguments)  # non_blocking=False is the default
         self.assertEqual({1: "[0,1]", 2: "True"}, recording.op("aten::sum").scalars)
         empty = [op for op in recording.ops if op.name == "aten::empty" and op.scalars.get(0) == "[2,3,4,5]"][0]
         self.assertEqual("torch.channels_last", empty.scalars[5])
@@ -222,6 +223,19 @@ class PythonStackTest(unittest.TestCase):
         self.assertRegex(stack[0], r"^<module> \(.*bridge_test\.py:\d+\)$")
         self.assertEqual(len(traceback.extract_stack()) + 1, len(stack))
         self.assertEqual([], recording.op("aten::clamp_min").stack)
+
+    def test_conversions_know_who_called_them(self) -> None:
+        def convert(x: Tensor) -> Tensor:
+            return x.double()
+
+        with BRIDGE.recording() as recording:
+            convert(torch.ones(3))
+            torch.ones(3).type_as(torch.ones(1).half())
+        outermost, inner = recording.op("aten::to"), recording.op("aten::to", 1)
+        line = convert.__code__.co_firstlineno + 1
+        self.assertRegex(outermost.scalars[CALLER], rf"convert \(.*bridge_test\.py:{line}\)$")
+        self.assertNotIn(CALLER, inner.scalars, "it is type_as() that was called")
+        self.assertNotIn(CALLER, recording.op("aten::_to_copy").scalars)
 
     def test_an_exception_on_its_way_stays(self) -> None:
         class Runs:

@@ -12,6 +12,7 @@ from typing import Dict, Iterator, List, NamedTuple, Optional, Tuple
 ALLOC, FREE, OP_BEGIN, OP_END, OP_TENSOR, OP_SCALAR, NODE_EDGE, NODE_BEGIN, NODE_END = 1, 2, 10, 11, 12, 13, 15, 16, 17
 IS_OUTPUT, REQUIRES_GRAD, IS_VIEW, IS_LEAF = 1, 2, 4, 8
 NO_SEQUENCE = 2**64 - 1
+CALLER = 255  # position of the frame that called aten::to
 
 
 class _Event(ctypes.Structure):

@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What calls of Tensor.to() ask for, as the source of modules says it."""
+
+import ast
+import sys
+import textwrap
+import unittest
+from typing import Dict, List
+
+import harness
+from harness import MARK_CONVERSION, needs_torch
+
+sys.path.insert(0, harness.SHIM)
+
+MODEL = """
+    import torch
+    from torch import nn
+
+    def wide(x):
+        return x.to(torch.float32)
+
+    class Norm(nn.Module):
+        def forward(self, x):
+            kind = x.dtype
+            y = wide(x)
+            return y.to(kind)
+"""
+
+
+class SourceTest(unittest.TestCase):
+    def asked(self, *lines: str) -> List[str]:
+        """Of the function's lines those that are told, each with what it asks for."""
+        from vramscope_shim.conversions import found_in
+
+        text = "def forward(self, x, y, kind, wide=None):\n" + textwrap.indent("\n".join(lines), "    ")
+        found: Dict[int, str] = found_in(ast.parse(text))
+        return [f"{line - 1}: {asks}" for line, asks in sorted(found.items())]
+
+    def test_a_type_that_is_named(self) -> None:
+        for call in ("x.to(torch.float32)", "x.float()", "x.to(dtype=torch.bfloat16)", "x.to(x.device, torch.half)", "x.type(torch.float)", "(x + y).mean(-1).float()"):
+            with self.subTest(call):
+                self.assertEqual(self.asked(f"return {call}"), ["1: type"])
+
+    def test_the_type_of_another_tensor(self) -> None:
+        for call in ("x.to(y.dtype)", "x.to(self.weight.dtype)", "x.to(dtype=self.dtype)", "x.to(other=y)", "x.to(y.device, y.dtype)", "x.type(y.dtype)"):
+            with self.subTest(call):
+                self.assertEqual(self.asked(f"return {call}"), ["1: tensor"])
+
+    def test_what_a_name_was_given(self) -> None:
+        self.assertEqual(self.asked("before = x.dtype", "low = before", "return x.to(low)"), ["3: tensor"])
+        self.assertEqual(self.asked("single = torch.float32", "return x.to(single)"), ["2: type"])
+        self.assertEqual(self.asked("return x.to(kind)"), [], "an argument may be anything")
+        self.assertEqual(self.asked("before = x.dtype", "before = torch.float32", "return x.to(before)"), [], "given twice")
+        self.assertEqual(self.asked("before = y", "y = before", "return x.to(before)"), [], "in a circle")
+        self.assertEqual(self.asked("def inner(z):", "    return z.to(before)", "before = x.dtype", "return inner(x)"), ["2: tensor"])
+
+    def test_one_of_two(self) -> None:
+        self.assertEqual(self.asked("return x.to(y.dtype if wide else x.dtype)"), ["1: tensor"])
+        self.assertEqual(self.asked("return x.to(torch.float32 if wide else x.dtype)"), [])
+        self.assertEqual(self.asked("return x.to(torch.float32 if wide else kind)"), [])
+
+    def test_several_in_a_line(self) -> None:
+        self.assertEqual(self.asked("return x.to(y.dtype), y.to(x.dtype)"), ["1: tensor"])
+        self.assertEqual(self.asked("return x.float(), y.to(x.dtype)"), [])
+        self.assertEqual(self.asked("return x.float(), y.to(kind)"), [])
+        self.assertEqual(self.asked("return x.float().to('cuda'), y"), [])
+
+    def test_what_is_no_conversion(self) -> None:
+        for call in ("x.to('cuda')", "x.to(device=y.device)", "x.to(y)", "float(x)", "x.type()", "x.item()"):
+            with self.subTest(call):
+                self.assertEqual(self.asked(f"return {call}"), [])
+
+    @unittest.skipIf(sys.version_info < (3, 10), "frames then stand in the line where the expression begins")
+    def test_over_several_lines_it_is_that_of_the_method(self) -> None:
+        self.assertEqual(self.asked("return (x", "    .pow(2)", "    .to(", "        torch.float32))"), ["3: type"])
+
+
+@needs_torch
+class ToldTest(unittest.TestCase):
+    def told(self, program: str, deep: str = "1-99") -> List[str]:
+        done = harness.run(program, MODEL, environment={"VRAMSCOPE_STUB_DEEP": deep})
+        self.assertEqual((done.exit_code, done.stderr), (0, ""))
+        self.assertEqual({}, {hook: told for hook, told in done.coverage().items() if any("Error" in detail for _, detail in told)})
+        return [event.name for event in done.named("mark", MARK_CONVERSION)]
+
+    def test_of_the_file_of_a_module_once_in_a_deep_step(self) -> None:
+        told = self.told("    model = nn.Sequential(Norm(), nn.Linear(4, 4), Norm())\n    for _ in range(3):\n        model(torch.ones(2, 4))\n")
+        self.assertEqual([each.rsplit("/", 1)[-1] for each in told], ["program.py:6 type", "program.py:12 tensor"])
+
+    def test_nothing_without_deep_steps(self) -> None:
+        self.assertEqual(self.told("    Norm()(torch.ones(2, 4))\n", deep="7-8"), [])
+
+    def test_a_module_without_source(self) -> None:
+        told = self.told("    scope = {'nn': nn}\n    exec(\"class Bare(nn.Module):\\n    def forward(self, x):\\n        return x.float()\", scope)\n    scope['Bare']()(torch.ones(2))\n")
+        self.assertEqual(told, [])
+
+    def test_what_the_source_would_be_warned_of_is_not_said_again(self) -> None:
+        done = harness.run("    Norm()(torch.ones(2, 4))\n    print('\\d')\n", MODEL, environment={"VRAMSCOPE_STUB_DEEP": "1-99"})
+        alone = harness.run("    Norm()(torch.ones(2, 4))\n    print('\\d')\n", MODEL, recorded=False)
+        self.assertEqual((done.exit_code, done.stderr.count("Warning")), (0, alone.stderr.count("Warning")))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the program's calls of Tensor.to() ask for: a type that they name, or that of another tensor; told in deep steps, as marks.
+
+    wide = x.to(torch.float32)         model.py:7 type        so does x.float()
+    kind = x.dtype
+    return wide.to(kind)               model.py:9 tensor      so does wide.to(x.dtype), wide.to(other=x)
+
+Why: in float32 neither does anything, and the operator that is recorded (aten::to) is the same. In 16 bits the one makes x wider, the other
+gives it back. Which it is shows in the source alone, which is read once for each file that has a class of a module; the recorded operator says
+from which line it was called. A line with calls of both kinds, or with one that leaves a choice, is not told.
+"""
+
+import ast
+import inspect
+import linecache
+import sys
+from typing import Any, Callable, Dict, Iterator, Optional, Set, Tuple
+
+from . import native
+from .source_text import parse
+from .type_tests import Given, given_once
+
+TYPE, TENSOR, UNCLEAR = "type", "tensor", "unclear"
+_NAMED = {"float", "half", "bfloat16", "double"}  # x.float()
+_TYPES = {*_NAMED, "float16", "float32", "float64"}  # torch.float16
+
+
+class Conversions:
+    def __init__(self) -> None:
+        self._files: Dict[int, Tuple[type, Optional[str]]] = {}  # by id of the class: a metaclass may not let it be hashed
+        self._marks: Dict[str, Tuple[Callable[[int], None], ...]] = {}  # by file
+        self._told: Set[str] = set()
+
+    def begin(self) -> None:
+        """A deep step begins: what is told lies in it, whatever else of the recording is kept."""
+        self._told.clear()
+
+    def tell(self, module: Any) -> None:
+        """Of the file that has its class, once in a deep step."""
+        kind = type(module)
+        known = self._files.get(id(kind))
+        if known is None:
+            known = self._files[id(kind)] = (kind, _file_of(kind))
+        file = known[1]
+        if file is None or file in self._told:
+            return
+        self._told.add(file)
+        marks = self._marks.get(file)
+        if marks is None:
+            marks = self._marks[file] = tuple(native.moment(native.Mark.CONVERSION, f"{file}:{line} {asks}") for line, asks in _read(file))
+        for mark in marks:
+            mark(0)
+
+
+def _file_of(kind: type) -> Optional[str]:
+    """None of torch's own, which ask for the types of their parameters."""
+    try:
+        return None if kind.__module__.startswith("torch.") else inspect.unwrap(kind.forward).__code__.co_filename  # type: ignore[attr-defined]
+    except Exception:
+        return None
+
+
+def _read(file: str) -> Tuple[Tuple[int, str], ...]:
+    """Lines and what is asked there; nothing where there is no source that can be read."""
+    try:
+        return tuple(sorted(found_in(parse("".join(linecache.getlines(file)))).items()))
+    except Exception:
+        return ()
+
+
+def found_in(source: Any) -> Dict[int, str]:
+    """By line. A call within a function that stands in another one is met twice, with as many names known or more."""
+    calls: Dict[Any, str] = {}
+    for function in ast.walk(source):
+        if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            continue
+        given = given_once(function)
+        for call in ast.walk(function):
+            if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and calls.get(call, UNCLEAR) == UNCLEAR:
+                calls[call] = _asks(call, call.func.attr, given)
+    lines: Dict[int, Set[str]] = {}
+    for call, asks in calls.items():
+        if asks:
+            lines.setdefault(_line(call), set()).add(asks)
+    return {line: asks.pop() for line, asks in lines.items() if len(asks) == 1 and UNCLEAR not in asks}
+
+
+def _line(call: Any) -> int:
+    """That a frame has while it runs the call: of the method's name, and before Python 3.10 of what it is called on."""
+    return call.func.end_lineno if sys.version_info >= (3, 10) else call.lineno
+
+
+def _asks(call: Any, method: str, given: Given) -> str:
+    """Empty: it is no conversion, as far as can be seen."""
+    if method in _NAMED:
+        return TYPE if not call.args else ""
+    if method not in ("to", "type"):
+        return ""
+    if any(each.arg == "other" for each in call.keywords):
+        return TENSOR
+    values = [*call.args, *(each.value for each in call.keywords if each.arg in ("dtype", None))]
+    found = {asks for value in values for asks in _of_value(value, given, 0)}
+    return found.pop() if len(found) == 1 else UNCLEAR if values else ""
+
+
+def _of_value(value: Any, given: Given, depth: int) -> Iterator[str]:
+    if isinstance(value, ast.Name) and value.id in given and depth < 4:
+        yield from _of_value(given[value.id], given, depth + 1)
+    elif isinstance(value, ast.IfExp):
+        for arm in (value.body, value.orelse):
+            yield from tuple(_of_value(arm, given, depth + 1)) or (UNCLEAR,)
+    elif isinstance(value, ast.Attribute) and isinstance(value.value, ast.Name) and value.value.id == "torch":
+        if value.attr in _TYPES:
+            yield TYPE
+    elif isinstance(value, ast.Attribute) and value.attr == "dtype":
+        yield TENSOR
