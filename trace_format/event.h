@@ -68,7 +68,7 @@ enum class MarkKind : uint16_t {
   kExit = 8,               // value: exit status as waitpid gives it
   kUser = 9,               // name says what
   kCheckpointFreed = 10,   // nothing refers to the regions kCheckpoint with id = value any more: what hooks kept for them is released
-  kConversion = 11,        // what a call of Tensor.to() in the program's source asks for; name: "FILE:LINE type" or "FILE:LINE tensor"
+  kConversion = 11,        // what a call of Tensor.to() in the program's source asks for; name: "FILE:LINE type", "FILE:LINE tensor again"
 };
 
 // kOpScalar: this position tells no argument but the Python frame that called aten::to: "rotate (models/gpt.py:42)".

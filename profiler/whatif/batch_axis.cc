@@ -11,6 +11,7 @@
 #include <unordered_map>
 
 #include "profiler/whatif/batch_kinds.h"
+#include "profiler/whatif/single_sample.h"
 #include "profiler/whatif/tokens.h"
 
 namespace vramscope::whatif {
@@ -213,6 +214,7 @@ class Follower {
     if (step_.NameOf(op) == "aten::repeat" &&
         step_.Text(op.dims).starts_with("[" + std::to_string(axis_.batch) + ","))
       return {static_cast<uint64_t>(first / axis_.batch * stride), 0};
+    if (first == axis_.batch && IsIndexOfSamples(step_, axis_, op)) return {static_cast<uint64_t>(stride), 0};
     for (const Operand& operand : InputsOf(step_, op)) {
       if (first == axis_.batch && step_.Rank(operand.strides) == rank &&
           step_.Dims(operand.shape)[0] == axis_.batch && step_.Dims(operand.strides)[0] == 0)

@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "profiler/whatif/batch_axis.h"
+#include "profiler/whatif/single_sample.h"
 
 namespace vramscope::whatif {
 namespace {
@@ -110,8 +111,14 @@ void ScaleBatch(const Step& step, const BatchAxis& axis, int64_t wanted, Scene& 
     else if (bytes != 0)
       AddScratch(step, one, bytes, scene);
   }
+  const bool single = to == 1 && from > 1;
+  if (single) AddScans(step, axis, scene);
   for (Block& block : scene.blocks) {
     if (block.origin == model::kNone) continue;
+    if (single && IsCopiedForSamples(step, axis, block.origin)) {
+      block.bytes = 0;
+      continue;
+    }
     if (const auto found = scratch.find(block.origin); found != scratch.end()) {
       block.bytes = found->second;
     } else if (block.for_each_sample) {

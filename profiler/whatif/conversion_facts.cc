@@ -4,11 +4,15 @@
 namespace vramscope::whatif {
 
 void ConversionFacts::AddMark(std::string_view name) {
-  const size_t space = name.rfind(' ');
-  if (space == std::string_view::npos) return;
-  const std::string_view asks = name.substr(space + 1);
-  if (asks == "type") lines_[std::string(name.substr(0, space))] = Asks::kType;
-  if (asks == "tensor") lines_[std::string(name.substr(0, space))] = Asks::kTensor;
+  constexpr std::string_view kAgain = " again";
+  const bool again = name.ends_with(kAgain);
+  if (again) name.remove_suffix(kAgain.size());
+  for (const auto& [word, asks] : {std::pair(" type", Asks::kType), std::pair(" tensor", Asks::kTensor)}) {
+    if (!name.ends_with(word)) continue;
+    name.remove_suffix(std::string_view(word).size());
+    lines_[std::string(name)] = {asks, again};
+    return;
+  }
 }
 
 // The file may have brackets in its name, the function's name has none.
@@ -20,7 +24,8 @@ void ConversionFacts::AddCaller(uint32_t op, std::string_view frame) {
 
 void ConversionFacts::Tell(std::vector<Op>& ops) const {
   for (const auto& [op, line] : callers_) {
-    if (const auto found = lines_.find(line); found != lines_.end()) ops[op].asks = found->second;
+    if (const auto found = lines_.find(line); found != lines_.end())
+      ops[op].asks = found->second.asks, ops[op].again = found->second.again;
   }
 }
 

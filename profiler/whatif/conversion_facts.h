@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the program's calls of Tensor.to() ask for, as its source says: told beside the operators, by line.
 //
-//   mark  kConversion   "models/gpt.py:42 type"        x.to(torch.float32) stands there
+//   mark  kConversion   "models/gpt.py:42 type"           x.to(torch.float32) stands there
+//                       "models/gpt.py:43 tensor again"   x = x.to(y.dtype)
 //   op    aten::to      kOpCaller "rotate (models/gpt.py:42)"
 //
 // Why joined here: the source is read once for a file, the operator runs in every layer.
@@ -23,11 +24,15 @@ class ConversionFacts {
   void AddMark(std::string_view name);
   // `op`: into Step::ops; `frame`: as the recorder writes it.
   void AddCaller(uint32_t op, std::string_view frame);
-  // Sets Op::asks where both are known, in any order of the two.
+  // Sets Op::asks and Op::again where both are known, in any order of the two.
   void Tell(std::vector<Op>& ops) const;
 
  private:
-  std::unordered_map<std::string, Asks> lines_;  // by "models/gpt.py:42"
+  struct Fact {
+    Asks asks;
+    bool again;
+  };
+  std::unordered_map<std::string, Fact> lines_;  // by "models/gpt.py:42"
   std::vector<std::pair<uint32_t, std::string>> callers_;
 };
 

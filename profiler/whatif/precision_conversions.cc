@@ -166,8 +166,9 @@ void Conversions::Convert(uint32_t op) {
   const uint32_t block = from.block;
   if (!versions_.Known(block)) return;
   const Position at = call.begin + kStride;
+  const bool for_low = !whole_ && call.asks == Asks::kTensor && TypeMet(op, block) == low_;
   if (versions_.TypeOf(block) == low_) {
-    if (DoesNothing(op)) return;
+    if (DoesNothing(op) || for_low) return;
     Remember(block, op);
     const uint32_t low = versions_.Current(block);
     versions_.Cast(block, kFloatType, at, kNone, from);
@@ -177,9 +178,32 @@ void Conversions::Convert(uint32_t op) {
     return;
   } else if (versions_.Widened(block) && !asked_.contains(versions_.WidenedBy(block))) {
     TakeBack(op, from);
-  } else if (whole_) {
+  } else if (whole_ || for_low) {
     Ask(op, from);
   }
+}
+
+// x.to(y.dtype): y is what x is then used with. What is computed from x alone stands for it.
+uint8_t Conversions::TypeMet(uint32_t op, uint32_t block) const {
+  const uint32_t call = call_[op];
+  const Position end = call == kNone ? kBefore : step_.modules[call].end;
+  std::set<uint32_t> same = {block};
+  for (uint32_t i = op + 1; i < step_.ops.size() && step_.ops[i].begin < end; ++i) {
+    if (call_[i] != call || step_.ops[i].parent != kNone) continue;
+    const Operand* other = nullptr;
+    bool met = false;
+    for (const Operand& operand : InputsOf(step_, step_.ops[i])) {
+      if (!IsFloat(operand)) continue;
+      if (same.contains(operand.block))
+        met = true;
+      else
+        other = &operand;
+    }
+    if (!met) continue;
+    if (other != nullptr) return versions_.TypeOf(other->block);
+    for (const Operand& result : OutputsOf(step_, step_.ops[i])) same.insert(result.block);
+  }
+  return 0;
 }
 
 // Of what is low. Whose type is asked for is low too, where it is not named.
@@ -249,6 +273,7 @@ void Conversions::TakeBack(uint32_t op, const Operand& wide) {
 // return weight * x.to(type): x has its name until the function returns.
 bool Conversions::HoldWide(uint32_t block, uint32_t op) {
   const uint32_t call = call_[op];
+  if (step_.ops[op].again) return true;
   if (call == kNone || versions_.IsCopy(block) || step_.modules[call].end >= kForever) return true;
   if (step_.blocks[block].begin <= step_.modules[call].begin) return true;
   const Position returned = ReturnedBehind(op);

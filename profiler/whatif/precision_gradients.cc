@@ -62,6 +62,8 @@ Position GradientMoments::OfLeaf(const Operand& gradient, Position made, Positio
     if (backward.begin > done && backward.begin < next) return recorded;
   }
   if (next >= kForever) return recorded;
+  // What accumulates the one before it runs first.
+  if (recorded > done && recorded < next) return recorded - kBeforeNode;
   return std::min(done + kStride * (1 + ArgumentOf(gradient.block, call)), next - kBeforeNode / 4);
 }
 
@@ -81,7 +83,13 @@ Position GradientMoments::BehindCall(uint32_t block) const {
 
 Position GradientMoments::OfArgument(uint32_t block) const {
   const uint32_t call = CallOf(block);
-  return call == kNone || !converts_[call] ? kForever : BehindCall(block);
+  return call == kNone || !converts_[call] || IsSum(block) ? kForever : BehindCall(block);
+}
+
+// The engine added up two gradients in the node that made the second one.
+bool GradientMoments::IsSum(uint32_t block) const {
+  const Op& made = step_.ops[step_.blocks[block].op];
+  return made.parent == kNone && step_.NameOf(made) == "aten::add";
 }
 
 Position GradientMoments::ReadyBefore(const Operand& gradient, uint32_t handed_on, Position before) const {

@@ -60,6 +60,7 @@ class GradientMoments {
   [[nodiscard]] Position ProducedBefore(uint32_t block, Position add) const;
   // When the engine checks this one of the gradients that a node returns, whose own operator, or what the
   // engine did with the gradient, is `op`: in the order of the arguments of forward.
+  [[nodiscard]] bool IsSum(uint32_t block) const;
   [[nodiscard]] Position Checked(uint32_t op, uint32_t block) const;
 
  private:

@@ -93,6 +93,7 @@ struct Op {
   uint32_t dims = 0;   // text of the scalar argument 1: the dimensions of a reduction
   uint32_t dtype = 0;  // text of the scalar argument that names an element type: "torch.float32"
   Asks asks = Asks::kNotTold;
+  bool again = false;  // aten::to: the variable that had what is converted gets the copy
   bool moves = false;  // aten::to with a device alone
   bool sixth = false;  // its argument 5 is true: scaled_dot_product_attention's is_causal
 };

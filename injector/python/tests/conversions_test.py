@@ -66,6 +66,11 @@ class SourceTest(unittest.TestCase):
         self.assertEqual(self.asked("return x.float(), y.to(kind)"), [])
         self.assertEqual(self.asked("return x.float().to('cuda'), y"), [])
 
+    def test_a_variable_that_gets_the_copy_of_what_it_held(self) -> None:
+        self.assertEqual(self.asked("x = x.to(y.dtype)", "y = y.float()", "z = x.to(y.dtype)"), ["1: tensor again", "2: type again", "3: tensor"])
+        self.assertEqual(self.asked("x = x.to(y.dtype) + y.to(x.dtype)", "x, y = x.to(y.dtype), y"), ["1: tensor", "2: tensor"])
+        self.assertEqual(self.asked("x = x.to(y.dtype); y = x.to(y.dtype)"), [], "one of two that differ")
+
     def test_what_is_no_conversion(self) -> None:
         for call in ("x.to('cuda')", "x.to(device=y.device)", "x.to(y)", "float(x)", "x.type()", "x.item()"):
             with self.subTest(call):

@@ -4,6 +4,7 @@
     wide = x.to(torch.float32)         model.py:7 type        so does x.float()
     kind = x.dtype
     return wide.to(kind)               model.py:9 tensor      so does wide.to(x.dtype), wide.to(other=x)
+    x = x.to(y.dtype)                  model.py:10 tensor again    the variable holds what it was converted from no more
 
 Why: in float32 neither does anything, and the operator that is recorded (aten::to) is the same. In 16 bits the one makes x wider, the other
 gives it back. Which it is shows in the source alone, which is read once for each file that has a class of a module; the recorded operator says
@@ -21,6 +22,7 @@ from .source_text import parse
 from .type_tests import Given, given_once
 
 TYPE, TENSOR, UNCLEAR = "type", "tensor", "unclear"
+AGAIN = " again"
 _NAMED = {"float", "half", "bfloat16", "double"}  # x.float()
 _TYPES = {*_NAMED, "float16", "float32", "float64"}  # torch.float16
 
@@ -71,18 +73,27 @@ def _read(file: str) -> Tuple[Tuple[int, str], ...]:
 def found_in(source: Any) -> Dict[int, str]:
     """By line. A call within a function that stands in another one is met twice, with as many names known or more."""
     calls: Dict[Any, str] = {}
+    again: Set[Any] = set()
     for function in ast.walk(source):
         if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
             continue
         given = given_once(function)
-        for call in ast.walk(function):
-            if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and calls.get(call, UNCLEAR) == UNCLEAR:
-                calls[call] = _asks(call, call.func.attr, given)
+        for each in ast.walk(function):
+            if isinstance(each, ast.Assign) and _takes_its_name(each):
+                again.add(each.value)
+            elif isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute) and calls.get(each, UNCLEAR) == UNCLEAR:
+                calls[each] = _asks(each, each.func.attr, given)
     lines: Dict[int, Set[str]] = {}
     for call, asks in calls.items():
         if asks:
-            lines.setdefault(_line(call), set()).add(asks)
+            lines.setdefault(_line(call), set()).add(asks + AGAIN if call in again and asks != UNCLEAR else asks)
     return {line: asks.pop() for line, asks in lines.items() if len(asks) == 1 and UNCLEAR not in asks}
+
+
+def _takes_its_name(statement: ast.Assign) -> bool:
+    """x = x.to(...)"""
+    of = getattr(getattr(statement.value, "func", None), "value", None)
+    return isinstance(of, ast.Name) and [ast.unparse(each) for each in statement.targets] == [of.id]
 
 
 def _line(call: Any) -> int:

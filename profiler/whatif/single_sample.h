@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Indices of samples, and what operators do otherwise with a batch of one sample: whole rows become one row, and what was expanded
+// over the samples is what it was expanded from.
+//
+//   mask[rows, columns]         rows [4, 1, 1, 1], columns [1, 1, 1, 32]: both are expanded to [4, 1, 1, 32]
+//   and
+//                               copied; with one sample columns stay as they are
+//   mask.cumsum(-1)             [4, 32] row by row; [1, 32] by the whole device, which needs memory for that
+#pragma once
+
+#include "profiler/whatif/batch_axis.h"
+
+namespace vramscope::whatif {
+
+// Whether the operator copies what one of aten::index's operands, which has the samples, is indexed with.
+[[nodiscard]] bool IsIndexOfSamples(const Step& step, const BatchAxis& axis, const Op& op);
+
+// Whether the block is a copy that one sample does not need. `axis`: of the recorded batch, which has more.
+[[nodiscard]] bool IsCopiedForSamples(const Step& step, const BatchAxis& axis, uint32_t block);
+
+// What scans of one row take.
+void AddScans(const Step& step, const BatchAxis& axis, Scene& scene);
+
+}  // namespace vramscope::whatif

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// What programs convert themselves, where the recording tells what their calls of Tensor.to() ask for:
+// forward passes written down as PyTorch runs them in float32.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <optional>
+
+#include "profiler/whatif/predict.h"
+#include "profiler/whatif/testing/tensor_script.h"
+
+namespace vramscope::whatif {
+namespace {
+
+constexpr uint64_t kRow = 64 * 4;  // bytes in float32
+constexpr uint64_t kWide = 1024 * kRow, kLow = kWide / 2;
+constexpr const char* kShape[] = {"1024,64", "64,1"};
+
+// One module that runs three times, in a deep step. What it is given, and weights, are there before.
+class Program : public TensorScript {
+ public:
+  explicit Program(const std::function<void(Program&)>& body) {
+    s.Device(model::testing::kCuda0).TotalsAre(0, 2 << 20);
+    s.Alloc("weight", 64 * kRow).Parameter("weight", "linear.weight");
+    s.Alloc("x", kWide);
+    s.Mark(trace::MarkKind::kDeepBegin, 1);
+    s.Mark(trace::MarkKind::kConversion, 0, "net.py:1 type");
+    s.Mark(trace::MarkKind::kConversion, 0, "net.py:2 tensor");
+    s.Mark(trace::MarkKind::kConversion, 0, "net.py:3 tensor again");
+    for (int call = 1; call <= 3; ++call) s.Module("", [&] { s.Module("attention", [&] { body(*this); }); });
+    run_ = s.Load();
+    analysis_.emplace(run_);
+    step_ = ReadStep(*analysis_, 0).value();
+    baseline_ = MakeBaseline(step_, *analysis_).value();
+  }
+
+  // x.to(...) in that line of net.py; of line 0 nothing is told.
+  void To(const std::string& block, int line) {
+    s.Op("aten::to", [&] {
+      In(block, kShape[0], kShape[1]);
+      s.Event(trace::EventType::kOpScalar, {1, s.trace().Intern("torch.float32")});
+      const std::string frame = "Net.forward (net.py:" + std::to_string(line) + ")";
+      s.Event(trace::EventType::kOpScalar, {trace::kOpCaller, s.trace().Intern(frame)});
+      Out(block, kShape[0], kShape[1]);
+    });
+  }
+  void Make(const char* op, const std::string& from, const std::string& result,
+            const std::string& other = "") {
+    s.Op(op, [&] {
+      if (!from.empty()) In(from, kShape[0], kShape[1]);
+      if (!other.empty()) In(other, kShape[0], kShape[1], 1);
+      s.Alloc(result, kWide);
+      Out(result, kShape[0], kShape[1]);
+    });
+  }
+  void Linear(const std::string& from, const std::string& result) {
+    s.Op("aten::linear", [&] {
+      In(from, kShape[0], kShape[1]);
+      In("weight", "64,64", "64,1", 1);
+      s.Alloc(result, kWide);
+      Out(result, kShape[0], kShape[1]);
+    });
+  }
+
+  // With the change, beside the weight.
+  [[nodiscard]] uint64_t Peak(const char* lever) const {
+    const Prediction after = whatif::Predict(step_, baseline_, {{lever, "bf16"}}).value();
+    EXPECT_TRUE(after.refused.empty()) << after.refused.front().reason;
+    const bool whole = std::string_view(lever) == "precision";
+    return after.after.peak.bytes - (whole ? 64 * kRow / 2 : 64 * kRow);
+  }
+  [[nodiscard]] std::string Refusal() const {
+    const Prediction after = whatif::Predict(step_, baseline_, {{"precision", "bf16"}}).value();
+    return after.refused.empty() ? "" : after.refused.front().reason;
+  }
+
+ private:
+  model::Run run_;
+  std::optional<classify::Analysis> analysis_;
+  Step step_;
+  Baseline baseline_;
+};
+
+// Where nothing is told, what a layer refuses shows that the call converted nothing (conversions_test.cc).
+TEST(ToldConversionsTest, WhatNamesAFloatConvertsWhateverRefusesIt) {
+  for (const auto& [line, refused] : {std::pair(0, false), std::pair(1, true), std::pair(2, false)}) {
+    const Program program([line = line](Program& p) {
+      p.To("x", line);
+      p.Linear("x", "out");
+      p.s.Free("out");
+    });
+    EXPECT_EQ(program.Refusal().starts_with("aten::linear in attention would get float32"), refused) << line;
+  }
+}
+
+// mask = torch.ones(...); x + mask.to(x.dtype): nothing refuses a mask in float32, and what comes of it.
+TEST(ToldConversionsTest, WhatAsksForTheTypeOfATensorGetsThatOfTheModel) {
+  const auto peak = [](int line) {
+    return Program([line](Program& p) {
+             p.Make("aten::ones", "", "mask");
+             p.To("mask", line);
+             p.Make("aten::add", "x", "masked", "mask");
+             p.s.Free("mask");
+             p.Make("aten::relu", "masked", "out");
+             p.s.Free("masked").Free("out");
+           })
+        .Peak("precision");
+  };
+  EXPECT_EQ(peak(0), kLow + 2 * kWide) << "x, the mask, and the sum as wide as the mask";
+  EXPECT_EQ(peak(1), kLow + 2 * kWide) << "it was that before";
+  EXPECT_EQ(peak(3), 3 * kLow) << "x, the mask in 16 bits, and the sum; or both masks beside x";
+}
+
+// scores = softmax(q @ k); scores = scores.to(v.dtype); dropout(scores) @ v, under autocast: softmax returns
+// float32, and v has 16 bits.
+TEST(ToldConversionsTest, UnderAutocastATensorsTypeIsThatOfWhatItIsUsedWith) {
+  const auto peak = [](int line) {
+    return Program([line](Program& p) {
+             p.Linear("x", "values");
+             p.Make("aten::softmax", "x", "scores");
+             p.To("scores", line);
+             for (const char* kept : {"a", "b", "c"}) p.Make("aten::relu", "scores", kept);
+             p.Make("aten::matmul", "c", "out", "values");
+             p.s.Free("scores").Free("a").Free("b").Free("c").Free("values").Free("out");
+           })
+        .Peak("amp");
+  };
+  EXPECT_EQ(peak(0), kWide + kLow + 4 * kWide + kLow + kLow)
+      << "x, values, four in float32, c in 16 bits, out";
+  EXPECT_EQ(peak(3), kWide + kLow + 4 * kLow + kLow) << "x, values, four in 16 bits, out";
+  EXPECT_EQ(peak(2), kWide + kLow + kWide + 4 * kLow + kLow) << "another variable still holds the scores";
+}
+
+}  // namespace
+}  // namespace vramscope::whatif
