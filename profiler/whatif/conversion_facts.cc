@@ -7,7 +7,8 @@ void ConversionFacts::AddMark(std::string_view name) {
   constexpr std::string_view kAgain = " again";
   const bool again = name.ends_with(kAgain);
   if (again) name.remove_suffix(kAgain.size());
-  for (const auto& [word, asks] : {std::pair(" type", Asks::kType), std::pair(" tensor", Asks::kTensor)}) {
+  for (const auto& [word, asks] : {std::pair(" type", Asks::kType), std::pair(" tensor", Asks::kTensor),
+                                   std::pair(" origin", Asks::kOrigin)}) {
     if (!name.ends_with(word)) continue;
     name.remove_suffix(std::string_view(word).size());
     lines_[std::string(name)] = {asks, again};

@@ -95,5 +95,23 @@ TEST_F(HandedOnTest, WhatANodeConvertedIsConvertedAgainBehindTheAddition) {
   EXPECT_LT(wide[0].begin, kAdded);
 }
 
+// Behind a node's operator it sums up what was broadcast.
+TEST_F(HandedOnTest, WhatANodeIsGivenStaysWhileTheEngineBringsWhatComesOutIntoShape) {
+  const uint32_t product = step_.ops[8].node;
+  const uint32_t late = AddOp("aten::add_", 0, {160, 162}, {sum_, gradient_}, sum_);
+  step_.op_ends.push_back(late);
+  const auto end = [&] {
+    const Step changed = UnderAutocast(step_, kBfloat16Type);
+    for (const StepBlock& block : changed.blocks)
+      if (block.copy_of == gradient_ && block.requested == 256) return block.end;
+    return kBefore;
+  };
+  EXPECT_GT(end(), 143.5) << "the operator ends at 143, the node at 144";
+  EXPECT_LT(end(), 144);
+  step_.saved.push_back({step_.trained[0], product, 10, 143.4});
+  step_.nodes[product].end = 149;
+  EXPECT_LT(end(), 143.4) << "then the node lets go of what it kept";
+}
+
 }  // namespace
 }  // namespace vramscope::whatif

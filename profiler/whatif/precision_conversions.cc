@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "profiler/whatif/asked_types.h"
 #include "profiler/whatif/autocast_rules.h"
 #include "profiler/whatif/holders.h"
 #include "profiler/whatif/precision.h"
@@ -166,7 +167,9 @@ void Conversions::Convert(uint32_t op) {
   const uint32_t block = from.block;
   if (!versions_.Known(block)) return;
   const Position at = call.begin + kStride;
-  const bool for_low = !whole_ && call.asks == Asks::kTensor && TypeMet(op, block) == low_;
+  const bool for_low = !whole_ && call.asks == Asks::kTensor && TypeMet(step_, versions_, call_, op) == low_;
+  const bool for_wide =
+      !whole_ && call.asks == Asks::kOrigin && TypeOfOrigin(step_, versions_, block) == kFloatType;
   if (versions_.TypeOf(block) == low_) {
     if (DoesNothing(op) || for_low) return;
     Remember(block, op);
@@ -174,7 +177,7 @@ void Conversions::Convert(uint32_t op) {
     versions_.Cast(block, kFloatType, at, kNone, from);
     versions_.Widen(block, op);
     unnamed_[block] = {op, low, versions_.Current(block), false};
-  } else if (call.asks == Asks::kType) {
+  } else if (call.asks == Asks::kType || for_wide) {
     return;
   } else if (versions_.Widened(block) && !asked_.contains(versions_.WidenedBy(block))) {
     TakeBack(op, from);
@@ -183,33 +186,11 @@ void Conversions::Convert(uint32_t op) {
   }
 }
 
-// x.to(y.dtype): y is what x is then used with. What is computed from x alone stands for it.
-uint8_t Conversions::TypeMet(uint32_t op, uint32_t block) const {
-  const uint32_t call = call_[op];
-  const Position end = call == kNone ? kBefore : step_.modules[call].end;
-  std::set<uint32_t> same = {block};
-  for (uint32_t i = op + 1; i < step_.ops.size() && step_.ops[i].begin < end; ++i) {
-    if (call_[i] != call || step_.ops[i].parent != kNone) continue;
-    const Operand* other = nullptr;
-    bool met = false;
-    for (const Operand& operand : InputsOf(step_, step_.ops[i])) {
-      if (!IsFloat(operand)) continue;
-      if (same.contains(operand.block))
-        met = true;
-      else
-        other = &operand;
-    }
-    if (!met) continue;
-    if (other != nullptr) return versions_.TypeOf(other->block);
-    for (const Operand& result : OutputsOf(step_, step_.ops[i])) same.insert(result.block);
-  }
-  return 0;
-}
-
 // Of what is low. Whose type is asked for is low too, where it is not named.
 bool Conversions::DoesNothing(uint32_t op) const {
   const Asks asks = step_.ops[op].asks;
-  return asks == Asks::kTensor ? whole_ : asks == Asks::kNotTold && found_.idle.contains(op);
+  if (asks == Asks::kTensor || asks == Asks::kOrigin) return whole_;
+  return asks == Asks::kNotTold && found_.idle.contains(op);
 }
 
 // x.float() * cos + rotate(x.float()) * sin: a program that asks again has given the first copy no name.
@@ -223,7 +204,8 @@ bool Conversions::AskedAgain(uint32_t op) const {
 
 // mask = mask.to(x.dtype), or .to(torch.float32), of a mask that was made in float32.
 void Conversions::Ask(uint32_t op, const Operand& from) {
-  if (step_.ops[op].asks != Asks::kTensor && !found_.asking.contains(op)) {
+  const Asks asks = step_.ops[op].asks;
+  if (asks != Asks::kTensor && asks != Asks::kOrigin && !found_.asking.contains(op)) {
     asked_.insert(op);
     versions_.Widen(from.block, op);
     return;
@@ -273,7 +255,7 @@ void Conversions::TakeBack(uint32_t op, const Operand& wide) {
 // return weight * x.to(type): x has its name until the function returns.
 bool Conversions::HoldWide(uint32_t block, uint32_t op) {
   const uint32_t call = call_[op];
-  if (step_.ops[op].again) return true;
+  if (step_.ops[op].again) return false;
   if (call == kNone || versions_.IsCopy(block) || step_.modules[call].end >= kForever) return true;
   if (step_.blocks[block].begin <= step_.modules[call].begin) return true;
   const Position returned = ReturnedBehind(op);

@@ -69,8 +69,6 @@ class Conversions {
   [[nodiscard]] bool IsConversion(uint32_t op) const;
   void Convert(uint32_t op);
   [[nodiscard]] bool DoesNothing(uint32_t op) const;
-  // The type of what the block is first used with, in the same call of a module; 0 where nothing shows.
-  [[nodiscard]] uint8_t TypeMet(uint32_t op, uint32_t block) const;
   // Whether the call makes what another one in the same call of a module made wider, wider again.
   [[nodiscard]] bool AskedAgain(uint32_t op) const;
   void Ask(uint32_t op, const Operand& from);

@@ -53,18 +53,20 @@ Position GradientMoments::OfLeaf(const Operand& gradient, Position made, Positio
   const uint32_t call = CallOf(gradient.block);
   if (call == kNone) return recorded;
   const Position done = NodesEnd(call, made);
-  Position next = kForever;
+  Position next = kForever, accumulated = kBefore;
   for (const Node& other : step_.nodes) {
     if (other.op != kNone && other.begin > done) next = std::min(next, other.begin);
+    if (other.op == kNone && other.begin > done && other.end < recorded)
+      accumulated = std::max(accumulated, other.end);
   }
   // Behind the last node of a pass comes another pass, or nothing.
   for (const Window& backward : step_.backward) {
     if (backward.begin > done && backward.begin < next) return recorded;
   }
   if (next >= kForever) return recorded;
-  // What accumulates the one before it runs first.
-  if (recorded > done && recorded < next) return recorded - kBeforeNode;
-  return std::min(done + kStride * (1 + ArgumentOf(gradient.block, call)), next - kBeforeNode / 4);
+  // The gradient before it is accumulated first.
+  const Position from = recorded < next ? std::max(done, accumulated) : done;
+  return std::min(from + kStride * (1 + ArgumentOf(gradient.block, call)), next - kBeforeNode / 4);
 }
 
 Position GradientMoments::NodesEnd(uint32_t call, Position from) const {

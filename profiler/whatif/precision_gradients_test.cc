@@ -88,6 +88,29 @@ TEST_F(GradientMomentsTest, GradientsOfParametersComeInTheOrderOfArgumentsWhenev
   EXPECT_LT(moments.OfLeaf(of_first, 112, 118), moments.OfLeaf(of_second, 112, 113));
 }
 
+// The first one is laid out anew when it is accumulated, as that of a filter is.
+TEST_F(GradientMomentsTest, AGradientOfAParameterIsConvertedWhenTheOneBeforeItIsAccumulated) {
+  step_.nodes.push_back({Text("next"), 0, 9, 130, 140});
+  step_.nodes.push_back({Text("torch::autograd::AccumulateGrad"), kNone, kBefore, 117, 120});
+  step_.nodes.push_back({Text("torch::autograd::AccumulateGrad"), kNone, kBefore, 121, 124});
+  const GradientMoments moments(step_, rules_);
+  Operand of_first, of_second;
+  of_first.block = of_query_, of_second.block = of_key_;
+  EXPECT_LT(moments.OfLeaf(of_first, 112, 118), 117);
+  EXPECT_GT(moments.OfLeaf(of_second, 112, 122), 120);
+  EXPECT_LT(moments.OfLeaf(of_second, 112, 122), 121);
+  EXPECT_LT(moments.OfLeaf(of_second, 112, 150), 117)
+      << "it is accumulated when other calls have added theirs";
+}
+
+TEST_F(GradientMomentsTest, WhatTheEngineAddsUpInANodeIsNoArgumentsGradient) {
+  GradientMoments moments(step_, rules_);
+  moments.Converts(0);
+  EXPECT_LT(moments.OfArgument(of_query_), kForever);
+  step_.ops[1].name = Text("aten::add");
+  EXPECT_EQ(moments.OfArgument(of_query_), kForever);
+}
+
 TEST_F(GradientMomentsTest, AViewIsCheckedWhenItsNodeHandsItOn) {
   constexpr uint64_t kView = 77;
   Operand gradient = step_.operands.back();

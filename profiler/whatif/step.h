@@ -79,8 +79,9 @@ struct Operand {
   uint8_t flags = 0;     // trace::kTensor...
 };
 
-// What a call of Tensor.to() asks for: a type by its name, or that of another tensor.
-enum class Asks : uint8_t { kNotTold, kType, kTensor };
+// What a call of Tensor.to() asks for: a type by its name, or that of another tensor, which may be one that
+// the converted one was computed from.
+enum class Asks : uint8_t { kNotTold, kType, kTensor, kOrigin };
 
 struct Op {
   uint32_t name = 0;               // trace::StringId

@@ -48,12 +48,18 @@ class SourceTest(unittest.TestCase):
                 self.assertEqual(self.asked(f"return {call}"), ["1: tensor"])
 
     def test_what_a_name_was_given(self) -> None:
-        self.assertEqual(self.asked("before = x.dtype", "low = before", "return x.to(low)"), ["3: tensor"])
+        self.assertEqual(self.asked("before = x.dtype", "low = before", "return y.to(low)"), ["3: tensor"])
         self.assertEqual(self.asked("single = torch.float32", "return x.to(single)"), ["2: type"])
         self.assertEqual(self.asked("return x.to(kind)"), [], "an argument may be anything")
         self.assertEqual(self.asked("before = x.dtype", "before = torch.float32", "return x.to(before)"), [], "given twice")
         self.assertEqual(self.asked("before = y", "y = before", "return x.to(before)"), [], "in a circle")
         self.assertEqual(self.asked("def inner(z):", "    return z.to(before)", "before = x.dtype", "return inner(x)"), ["2: tensor"])
+
+    def test_the_type_of_what_it_was_computed_from(self) -> None:
+        self.assertEqual(self.asked("before = x.dtype", "wide = x.float()", "wide = wide * y", "return wide.to(before)"), ["2: type", "4: origin"])
+        self.assertEqual(self.asked("z = torch.matmul(x, y)", "z = softmax(z, dtype=torch.float32).to(x.dtype)"), ["2: origin"])
+        self.assertEqual(self.asked("z = softmax(torch.matmul(x, y))", "z = z.to(wide.dtype)", "z = z @ wide"), ["2: tensor again"])
+        self.assertEqual(self.asked("z = y * 2", "y = x", "return z.to(x.dtype)"), ["3: origin"], "lines are not told apart: y was another")
 
     def test_one_of_two(self) -> None:
         self.assertEqual(self.asked("return x.to(y.dtype if wide else x.dtype)"), ["1: tensor"])
@@ -68,7 +74,7 @@ class SourceTest(unittest.TestCase):
 
     def test_a_variable_that_gets_the_copy_of_what_it_held(self) -> None:
         self.assertEqual(self.asked("x = x.to(y.dtype)", "y = y.float()", "z = x.to(y.dtype)"), ["1: tensor again", "2: type again", "3: tensor"])
-        self.assertEqual(self.asked("x = x.to(y.dtype) + y.to(x.dtype)", "x, y = x.to(y.dtype), y"), ["1: tensor", "2: tensor"])
+        self.assertEqual(self.asked("x = x.to(y.dtype) + y.to(x.dtype)", "x, y = x.to(y.dtype), y"), ["1: tensor", "2: origin"])
         self.assertEqual(self.asked("x = x.to(y.dtype); y = x.to(y.dtype)"), [], "one of two that differ")
 
     def test_what_is_no_conversion(self) -> None:

@@ -2,9 +2,9 @@
 """What the program's calls of Tensor.to() ask for: a type that they name, or that of another tensor; told in deep steps, as marks.
 
     wide = x.to(torch.float32)         model.py:7 type        so does x.float()
+    mask = mask.to(x.dtype)            model.py:8 tensor again     the variable holds what it was converted from no more
     kind = x.dtype
-    return wide.to(kind)               model.py:9 tensor      so does wide.to(x.dtype), wide.to(other=x)
-    x = x.to(y.dtype)                  model.py:10 tensor again    the variable holds what it was converted from no more
+    return wide.to(kind)               model.py:10 origin     the type of what it was computed from
 
 Why: in float32 neither does anything, and the operator that is recorded (aten::to) is the same. In 16 bits the one makes x wider, the other
 gives it back. Which it is shows in the source alone, which is read once for each file that has a class of a module; the recorded operator says
@@ -21,10 +21,11 @@ from . import native
 from .source_text import parse
 from .type_tests import Given, given_once
 
-TYPE, TENSOR, UNCLEAR = "type", "tensor", "unclear"
+TYPE, TENSOR, ORIGIN, UNCLEAR = "type", "tensor", "origin", "unclear"
 AGAIN = " again"
 _NAMED = {"float", "half", "bfloat16", "double"}  # x.float()
 _TYPES = {*_NAMED, "float16", "float32", "float64"}  # torch.float16
+_FACTS = {"dtype", "device", "shape", "ndim"}
 
 
 class Conversions:
@@ -82,7 +83,8 @@ def found_in(source: Any) -> Dict[int, str]:
             if isinstance(each, ast.Assign) and _takes_its_name(each):
                 again.add(each.value)
             elif isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute) and calls.get(each, UNCLEAR) == UNCLEAR:
-                calls[each] = _asks(each, each.func.attr, given)
+                asks = _asks(each, each.func.attr, given)
+                calls[each] = ORIGIN if asks == TENSOR and _is_origin(function, each, given) else asks
     lines: Dict[int, Set[str]] = {}
     for call, asks in calls.items():
         if asks:
@@ -94,6 +96,40 @@ def _takes_its_name(statement: ast.Assign) -> bool:
     """x = x.to(...)"""
     of = getattr(getattr(statement.value, "func", None), "value", None)
     return isinstance(of, ast.Name) and [ast.unparse(each) for each in statement.targets] == [of.id]
+
+
+def _is_origin(function: Any, call: Any, given: Given) -> bool:
+    """Whether one whose type is asked for is among what the converted one was computed from, as the lines above it say."""
+    wanted = {name for argument in (*call.args, *(each.value for each in call.keywords)) for name in _asked_names(argument, given, 0)}
+    above = [each for each in ast.walk(function) if isinstance(each, (ast.Assign, ast.AugAssign)) and each.lineno < call.lineno]
+    known, new = set(), _names(call.func.value)
+    while new:
+        known |= new
+        if known & wanted:
+            return True
+        new = {name for each in above if _targets(each) & new for name in _names(each.value)} - known
+    return False
+
+
+def _asked_names(value: Any, given: Given, depth: int) -> Iterator[str]:
+    """x of x.dtype."""
+    if isinstance(value, ast.Name) and value.id in given and depth < 4:
+        yield from _asked_names(given[value.id], given, depth + 1)
+    elif isinstance(value, ast.Attribute) and value.attr == "dtype" and isinstance(value.value, ast.Name):
+        yield value.value.id
+
+
+def _names(value: Any) -> Set[str]:
+    """Of what it is computed from; not where only facts about a tensor are asked for."""
+    if isinstance(value, ast.Name):
+        return {value.id}
+    if isinstance(value, ast.Attribute) and value.attr in _FACTS:
+        return set()
+    return {name for each in ast.iter_child_nodes(value) for name in _names(each)}
+
+
+def _targets(statement: Any) -> Set[str]:
+    return {name for each in getattr(statement, "targets", None) or [statement.target] for name in _names(each)}
 
 
 def _line(call: Any) -> int:

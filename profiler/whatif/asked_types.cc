@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/whatif/asked_types.h"
+
+#include <algorithm>
+#include <set>
+
+#include "profiler/whatif/autocast_rules.h"
+#include "profiler/whatif/precision.h"
+#include "profiler/whatif/precision_moments.h"
+
+namespace vramscope::whatif {
+
+using model::kNone;
+
+// softmax(query @ keys, dtype=torch.float32).to(query.dtype): behind the product are numbers and masks. What
+// the program itself converted is given back what it was.
+uint8_t TypeOfOrigin(const Step& step, const Versions& versions, uint32_t block) {
+  const uint32_t widened = versions.WidenedBy(block);
+  if (widened != kNone && step.NameOf(step.ops[widened]) == "aten::to") return 0;
+  for (uint32_t steps = 0; steps < step.ops.size(); ++steps) {
+    uint32_t op = step.blocks[block].op;
+    while (op != kNone && step.ops[op].parent != kNone) op = step.ops[op].parent;
+    if (op == kNone || step.ops[op].node != kNone) return 0;
+    const std::span<const Operand> inputs = InputsOf(step, step.ops[op]);
+    const auto first = std::find_if(inputs.begin(), inputs.end(), IsFloat);
+    if (first == inputs.end() || first->block == block) return 0;
+    if (AutocastRuleOf(step.NameOf(step.ops[op]), step.torch_version) == CastRule::kLow)
+      return versions.TypeOf(first->block);
+    block = first->block;
+  }
+  return 0;
+}
+
+// x.to(y.dtype): y is what x is then used with. What is computed from x alone stands for it.
+uint8_t TypeMet(const Step& step, const Versions& versions, const std::vector<uint32_t>& calls, uint32_t op) {
+  const uint32_t block = InputsOf(step, step.ops[op])[0].block;
+  const uint32_t call = calls[op];
+  const Position end = call == kNone ? kBefore : step.modules[call].end;
+  std::set<uint32_t> same = {block};
+  for (uint32_t i = op + 1; i < step.ops.size() && step.ops[i].begin < end; ++i) {
+    if (calls[i] != call || step.ops[i].parent != kNone) continue;
+    const Operand* other = nullptr;
+    bool met = false;
+    for (const Operand& operand : InputsOf(step, step.ops[i])) {
+      if (!IsFloat(operand)) continue;
+      if (same.contains(operand.block))
+        met = true;
+      else
+        other = &operand;
+    }
+    if (!met) continue;
+    if (other != nullptr) return versions.TypeOf(other->block);
+    for (const Operand& result : OutputsOf(step, step.ops[i])) same.insert(result.block);
+  }
+  return 0;
+}
+
+}  // namespace vramscope::whatif

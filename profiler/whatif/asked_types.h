@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Under autocast, what type the tensor has whose type a program asks for in x.to(y.dtype). The recording
+// tells whether y is among what x was computed from, not which tensor it is:
+//
+//   query @ keys ─ softmax ─► x     x.to(query.dtype): that of the product's first factor
+//   x ─ dropout ─ x @ values        x.to(values.dtype): that of what x is used with next
+#pragma once
+
+#include <vector>
+
+#include "profiler/whatif/precision_versions.h"
+#include "profiler/whatif/step.h"
+
+namespace vramscope::whatif {
+
+// c10::ScalarType of the first factor of the product that the block was computed from; 0 where nothing shows.
+[[nodiscard]] uint8_t TypeOfOrigin(const Step& step, const Versions& versions, uint32_t block);
+
+// Of what the tensor that `op` converts is first used with, in the same call of a module; 0 where nothing
+// shows. `calls`: by operator.
+[[nodiscard]] uint8_t TypeMet(const Step& step, const Versions& versions, const std::vector<uint32_t>& calls,
+                              uint32_t op);
+
+}  // namespace vramscope::whatif

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// Masks of a batch of four sequences of 32 tokens, put together by hand as transformers' masking runs them.
+#include "profiler/whatif/single_sample.h"
+
+#include <gtest/gtest.h>
+
+#include "profiler/whatif/testing/written_step.h"
+
+namespace vramscope::whatif {
+namespace {
+
+using model::kNone;
+using Sizes = std::vector<int64_t>;
+
+class SingleSampleTest : public testing::Test, protected WrittenStep {
+ protected:
+  SingleSampleTest() {
+    mask_ = Long(10, 90), rows_ = Long(12, 90), columns_ = Long(14, 90);
+    axis_.batch = 4;
+  }
+
+  uint32_t Long(Position begin, Position end) {
+    const uint32_t block = AddBlock(begin, end);
+    step_.blocks[block].requested = 1024;
+    axis_.stride.push_back(0);
+    axis_.second.push_back(0);
+    return block;
+  }
+  uint32_t Call(const char* name, uint32_t parent, Position begin, Position end) {
+    Op op;
+    op.name = Text(name), op.parent = parent, op.begin = begin, op.end = end;
+    op.first_input = op.first_output = static_cast<uint32_t>(step_.operands.size());
+    step_.ops.push_back(op);
+    return static_cast<uint32_t>(step_.ops.size() - 1);
+  }
+  // Operands of the last call, results behind what goes in.
+  void Add(uint32_t block, const Sizes& sizes, const Sizes& strides, bool result = false) {
+    Op& op = step_.ops.back();
+    Operand operand;
+    operand.op = static_cast<uint32_t>(step_.ops.size() - 1);
+    operand.block = block, operand.dtype = 4;  // int64
+    operand.shape = Numbers(sizes), operand.strides = Numbers(strides);
+    ++(result ? op.output_count : op.input_count);
+    if (!result) op.first_output = static_cast<uint32_t>(step_.operands.size()) + 1;
+    step_.operands.push_back(operand);
+  }
+  // index { contiguous }: what it is indexed with is copied.
+  uint32_t Copy(uint32_t from, const Sizes& strides, Position end) {
+    const uint32_t index = Call("aten::index", kNone, 20, 40);
+    Add(mask_, {4, 32}, {32, 1});
+    const uint32_t contiguous = Call("aten::contiguous", index, 22, 30);
+    Add(from, {4, 1, 1, 32}, strides);
+    const uint32_t copy = Long(25, end);
+    step_.blocks[copy].op = contiguous;
+    Add(copy, {4, 1, 1, 32}, {32, 32, 32, 1}, true);
+    return copy;
+  }
+
+  BatchAxis axis_;
+  uint32_t mask_ = 0, rows_ = 0, columns_ = 0;
+
+ private:
+  uint32_t Numbers(const Sizes& numbers) {
+    step_.shapes.push_back(
+        {static_cast<uint32_t>(step_.dims.size()), static_cast<uint32_t>(numbers.size()), true});
+    step_.dims.insert(step_.dims.end(), numbers.begin(), numbers.end());
+    return static_cast<uint32_t>(step_.shapes.size() - 1);
+  }
+};
+
+TEST_F(SingleSampleTest, WhatIsExpandedOverSamplesIsCopiedForThemAlone) {
+  EXPECT_TRUE(IsCopiedForSamples(step_, axis_, Copy(columns_, {0, 32, 32, 1}, 38)));
+  EXPECT_FALSE(IsCopiedForSamples(step_, axis_, Copy(rows_, {1, 0, 0, 0}, 38))) << "over the columns too";
+  EXPECT_FALSE(IsCopiedForSamples(step_, axis_, Copy(columns_, {0, 32, 32, 1}, 95)))
+      << "what it is of goes before it";
+  EXPECT_FALSE(IsCopiedForSamples(step_, axis_, mask_)) << "no copy";
+}
+
+TEST_F(SingleSampleTest, CopiesOfIndicesGrowWhereWhatIsIndexedHasTheSamples) {
+  (void)Copy(rows_, {1, 0, 0, 0}, 38);
+  EXPECT_FALSE(IsIndexOfSamples(step_, axis_, step_.ops.back()));
+  axis_.stride[mask_] = 32;
+  EXPECT_TRUE(IsIndexOfSamples(step_, axis_, step_.ops.back()));
+  EXPECT_FALSE(IsIndexOfSamples(step_, axis_, step_.ops.front())) << "the result of index itself";
+}
+
+// As recorded: 1,536 bytes of int64 for [1, 32], none for [4, 32].
+TEST_F(SingleSampleTest, OneRowIsScannedByTheWholeDevice) {
+  axis_.stride[mask_] = 32;
+  const auto scratch = [&](const Sizes& sizes) {
+    Call("aten::cumsum", kNone, 50, 60);
+    Add(mask_, sizes, {32, 1});
+    Add(mask_, sizes, {32, 1}, true);
+    Scene scene;
+    AddScans(step_, axis_, scene);
+    step_.ops.pop_back();
+    return scene.blocks.empty() ? 0 : scene.blocks[0].bytes;
+  };
+  EXPECT_EQ(scratch({4, 32}), 1536u);
+  EXPECT_EQ(scratch({8, 16}), 0u) << "two rows for each sample";
+  axis_.stride[mask_] = 0;
+  EXPECT_EQ(scratch({4, 32}), 0u) << "no samples";
+}
+
+}  // namespace
+}  // namespace vramscope::whatif
