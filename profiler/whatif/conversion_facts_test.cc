@@ -25,8 +25,8 @@ TEST(ConversionFactsTest, JoinsALineWithTheFramesThatRunIt) {
 
 TEST(ConversionFactsTest, FilesMayHaveSpacesAndBrackets) {
   ConversionFacts facts;
-  facts.AddMark("/home/me/my models (old)/gpt 2.py:7 type");
-  facts.AddCaller(0, "Norm.forward (/home/me/my models (old)/gpt 2.py:7)");
+  facts.AddMark("my models (old)/gpt 2.py:7 type");
+  facts.AddCaller(0, "Norm.forward (my models (old)/gpt 2.py:7)");
   std::vector<Op> ops(1);
   facts.Tell(ops);
   EXPECT_EQ(ops[0].asks, Asks::kType);

@@ -279,8 +279,9 @@ class Retyped {
 
   void EndOp(uint32_t index) {
     const Op& op = step_.ops[index];
+    const Position until = op.node == kNone ? op.end : GivenUntil(step_, op, kept_[op.node]);
     for (const Operand& operand : Inputs(op))
-      if (operand.block != kNone) versions_.Used(operand.block, HeldUntil(op));
+      if (operand.block != kNone) versions_.Used(operand.block, until);
     Decide(index);
     conversions_.End(index);
     // Behind a conversion, a name of the program's may stand for the copy.
@@ -294,19 +295,6 @@ class Retyped {
       versions_.SetCurrent(uncast_.back().block, uncast_.back().version);
       versions_.Used(uncast_.back().block, op.end);
     }
-  }
-
-  // The engine holds what a node is given until it has brought what comes out into shape: behind the node's
-  // operator it sums up what was broadcast, then the node lets go of what it kept (call_function and
-  // evaluate_function in torch/csrc/autograd/engine.cpp).
-  [[nodiscard]] Position HeldUntil(const Op& op) const {
-    if (op.node == kNone || op.parent != kNone || op.name != step_.nodes[op.node].name) return op.end;
-    Position end = step_.nodes[op.node].end;
-    for (const auto& [block, saved] : kept_[op.node]) {
-      const Position released = step_.saved[saved].released;
-      if (released > op.end) end = std::min(end, released);
-    }
-    return end < kForever ? std::max(op.end, end - kBeforeNode) : op.end;
   }
 
   // The types of results that no operator inside has decided.

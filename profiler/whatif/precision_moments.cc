@@ -15,6 +15,17 @@ constexpr std::string_view kAddition = "AddBackward";
 
 bool IsFloat(const Operand& operand) { return operand.block != kNone && operand.dtype == kFloatType; }
 
+Position GivenUntil(const Step& step, const Op& op, std::span<const std::pair<uint32_t, uint32_t>> kept) {
+  if (op.parent != kNone || op.name != step.nodes[op.node].name) return op.end;
+  Position end = step.nodes[op.node].end;
+  for (const auto& [block, saved] : kept) {
+    const Position released = step.saved[saved].released;
+    if (released > op.end) end = std::min(end, released);
+  }
+  constexpr Position kMargin = 0.4;
+  return end < kForever ? std::max(op.end, end - kMargin) : op.end;
+}
+
 Consumers::Consumers(const Step& step) : step_(step) {
   for (uint32_t number = 0; number < step.ops.size(); ++number) {
     const Op& op = step.ops[number];

@@ -3,7 +3,9 @@
 // tensors; and which node is given a gradient next.
 #pragma once
 
+#include <span>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "profiler/whatif/step.h"
@@ -23,6 +25,13 @@ struct Moment {
 
 // Whether it is a tensor on the device that was recorded with float elements.
 [[nodiscard]] bool IsFloat(const Operand& operand);
+
+// Until when the engine holds what it gives the operator, one of backward. What a node is given it holds
+// until it has brought what comes out into shape: behind the node's operator it sums up what was broadcast,
+// then the node lets go of what it kept (call_function and evaluate_function in
+// torch/csrc/autograd/engine.cpp). `kept`: of the node; blocks, and numbers in Step::saved.
+[[nodiscard]] Position GivenUntil(const Step& step, const Op& op,
+                                  std::span<const std::pair<uint32_t, uint32_t>> kept);
 
 // The nodes of backward that are given a float tensor of a block.
 class Consumers {
