@@ -17,6 +17,16 @@ double ExtraNs(const std::vector<whatif::Applied>& levers) {
 
 }  // namespace
 
+uint64_t MostWithin(const whatif::ErrorBand& band, uint64_t limit) {
+  if (limit == UINT64_MAX) return limit;
+  uint64_t fits = 0, too_many = limit + 1;
+  while (too_many > fits + 1) {
+    const uint64_t middle = fits + (too_many - fits) / 2;
+    (band.ReservedAtMost(middle) <= limit ? fits : too_many) = middle;
+  }
+  return fits;
+}
+
 std::string TextOf(const Changes& changes) {
   std::vector<std::string> words;
   for (const whatif::Asked& change : changes) words.push_back(change.lever + "=" + change.value);
@@ -43,11 +53,15 @@ whatif::ErrorBand Judge::BandOf(const Changes& changes) const {
 const Verdict& Judge::Of(const Changes& changes, uint64_t limit) {
   const auto [place, is_new] = verdicts_.try_emplace(TextOf(changes));
   Verdict& verdict = place->second;
-  if (!is_new && (verdict.replayed || !verdict.possible || verdict.at_least > limit)) return verdict;
+  const bool known = verdict.replayed && !verdict.cut_short;
+  if (!is_new && (known || !verdict.possible || verdict.at_least > limit)) return verdict;
 
   const auto [content, content_is_new] = by_content_.try_emplace(TextOf(ContentOf(changes)), &verdict);
   if (is_new && !content_is_new && content->second->possible) {
-    verdict = {changes, true, false, content->second->live, content->second->at, 0, 0, {}, {}};
+    verdict.changes = changes;
+    verdict.possible = true;
+    verdict.live = content->second->live;
+    verdict.at = content->second->at;
     verdict.at_least = BandOf(changes).ReservedAtMost(verdict.live);
     if (verdict.at_least > limit) return verdict;
   }
@@ -63,7 +77,7 @@ const Verdict& Judge::Of(const Changes& changes, uint64_t limit) {
     verdict.at = peak.at;
     verdict.at_least = BandOf(changes).ReservedAtMost(verdict.live);
   }
-  if (verdict.at_least <= limit) Replay(verdict, std::move(changed));
+  if (verdict.at_least <= limit) Replay(verdict, std::move(changed), limit);
   return verdict;
 }
 
@@ -72,19 +86,22 @@ uint64_t Judge::replays_left() const {
   return (work_ - std::min(work_, done_)) / ((1 + kReplayLooks) * blocks);
 }
 
-void Judge::Replay(Verdict& verdict, whatif::Changed changed) {
+// Most of what a search asks for does not fit, and shows it before half of the replay is done.
+void Judge::Replay(Verdict& verdict, whatif::Changed changed, uint64_t limit) {
   done_ += kReplayLooks * changed.scene.blocks.size();
   ++replays_;
-  Result<whatif::Prediction> prediction = predictor_.Judge(std::move(changed));
+  const whatif::ErrorBand band = BandOf(verdict.changes);
+  const auto known = need_.known.find(TextOf(verdict.changes));
+  const uint64_t most = known != need_.known.end() ? UINT64_MAX : MostWithin(band, limit);
+  Result<whatif::Prediction> prediction = predictor_.Judge(std::move(changed), nullptr, most);
   verdict.possible = prediction.ok();
   if (!verdict.possible) return;
   verdict.replayed = true;
   verdict.prediction = std::move(prediction).value();
-  const auto known = need_.known.find(TextOf(verdict.changes));
-  verdict.needed =
-      known != need_.known.end()
-          ? known->second
-          : BandOf(verdict.changes).ReservedAtMost(verdict.prediction.after.allocator.reserved_peak);
+  const uint64_t reserved = verdict.prediction.after.allocator.reserved_peak;
+  verdict.cut_short = reserved > most;
+  verdict.needed = known != need_.known.end() ? known->second : band.ReservedAtMost(reserved);
+  if (verdict.cut_short) verdict.at_least = std::max(verdict.at_least, verdict.needed);
   verdict.rank = RankOf(predictor_.step(), verdict.changes, ExtraNs(verdict.prediction.levers));
 }
 

@@ -27,12 +27,14 @@ struct Need {
 
 struct Verdict {
   Changes changes;
-  bool possible = false;  // no change was refused
-  bool replayed = false;  // else only `live` and `at` are known
-  uint64_t live = 0;      // the most bytes that are alive at once
+  bool possible = false;   // no change was refused
+  bool replayed = false;   // else only `live` and `at` are known
+  bool cut_short = false;  // the replay showed that more than the limit is needed, and ended there
+  uint64_t live = 0;       // the most bytes that are alive at once
   whatif::Position at = 0;
   uint64_t at_least = 0;  // of what is needed: it follows from `live`
-  uint64_t needed = 0;    // reserved, as Need says; as predicted when nothing is changed
+  uint64_t needed =
+      0;  // reserved, as Need says; as predicted when nothing is changed; at least that when cut short
   Rank rank;
   whatif::Prediction prediction;  // when it was replayed
 };
@@ -65,7 +67,7 @@ class Judge {
   [[nodiscard]] const std::map<std::string, Verdict>& verdicts() const { return verdicts_; }
 
  private:
-  void Replay(Verdict& verdict, whatif::Changed changed);
+  void Replay(Verdict& verdict, whatif::Changed changed, uint64_t limit);
 
   whatif::Predictor& predictor_;
   uint64_t work_;
@@ -76,6 +78,9 @@ class Judge {
   std::map<std::string, Verdict> verdicts_;  // by the text of the changes
   std::map<std::string, const Verdict*> by_content_;
 };
+
+// The most bytes whose bound is within the limit; that of a whole byte more is not.
+[[nodiscard]] uint64_t MostWithin(const whatif::ErrorBand& band, uint64_t limit);
 
 // "batch=4 optimizer=sgd": in the order of the levers' names.
 [[nodiscard]] std::string TextOf(const Changes& changes);

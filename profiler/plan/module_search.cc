@@ -24,16 +24,6 @@ Changes WithCheckpoints(Changes others) {
   return others;
 }
 
-// The most live bytes with which a bound can be within the limit; those of a whole byte more cannot.
-uint64_t MostLive(const whatif::ErrorBand& band, uint64_t limit) {
-  uint64_t fits = 0, too_many = limit + 1;
-  while (too_many > fits + 1) {
-    const uint64_t middle = fits + (too_many - fits) / 2;
-    (band.ReservedAtMost(middle) <= limit ? fits : too_many) = middle;
-  }
-  return fits;
-}
-
 bool Fits(const Verdict& verdict, uint64_t limit) { return verdict.replayed && verdict.needed <= limit; }
 
 // Sets that take less time than `chosen` and differ from it by few modules, the shortest first.
@@ -157,7 +147,7 @@ std::optional<double> ModuleSearch::AtLeastNs(const Changes& others, uint64_t li
   if (modules_.empty()) return std::nullopt;
   Content& content = ContentFor(others);
   content.AddCut(whatif::PeakOf(content.none).at);
-  const uint64_t wanted = MostLive(judge_.BandOf(WithCheckpoints(others)), limit);
+  const uint64_t wanted = MostWithin(judge_.BandOf(WithCheckpoints(others)), limit);
   Covers covers(ns_, content.cuts, wanted);
   double least_ns = 0;
   for (int i = 0; i < kMostBounds && !judge_.exhausted(); ++i) {
@@ -263,7 +253,7 @@ std::optional<std::vector<bool>> ModuleSearch::Next(Covers& covers, double below
 // and what the holes of the found set are, halved again and again.
 void ModuleSearch::Shorten(const Changes& others, Content& content, uint64_t limit, uint64_t end,
                            Found& found) {
-  const uint64_t wanted = MostLive(judge_.BandOf(WithCheckpoints(others)), limit);
+  const uint64_t wanted = MostWithin(judge_.BandOf(WithCheckpoints(others)), limit);
   uint64_t few = 0, many = found.verdict->needed - std::min(found.verdict->needed, found.verdict->at_least);
   while (many > few + kHole && judge_.replays() < end && !judge_.exhausted()) {
     const uint64_t holes = few + (many - few) / 2;
@@ -288,7 +278,7 @@ void ModuleSearch::Shorten(const Changes& others, Content& content, uint64_t lim
 // All that free enough at every cut, the shortest first: when none of them fits, nothing takes less.
 double ModuleSearch::Prove(const Changes& others, Content& content, uint64_t limit, uint64_t end,
                            Found& found) {
-  Covers covers(ns_, content.cuts, MostLive(judge_.BandOf(WithCheckpoints(others)), limit));
+  Covers covers(ns_, content.cuts, MostWithin(judge_.BandOf(WithCheckpoints(others)), limit));
   double least_ns = 0;
   while (judge_.replays() < end && !judge_.exhausted()) {
     std::optional<std::vector<bool>> shorter = Next(covers, TimeOf(found.chosen));

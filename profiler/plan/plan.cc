@@ -209,7 +209,7 @@ class Search {
 void FindFloor(Judge& judge, Answer& answer) {
   std::vector<const Verdict*> promising;
   for (const auto& [text, verdict] : judge.verdicts()) {
-    if (verdict.possible && !verdict.replayed) promising.push_back(&verdict);
+    if (verdict.possible && (!verdict.replayed || verdict.cut_short)) promising.push_back(&verdict);
   }
   std::sort(promising.begin(), promising.end(),
             [](const Verdict* a, const Verdict* b) { return a->at_least < b->at_least; });
@@ -217,7 +217,8 @@ void FindFloor(Judge& judge, Answer& answer) {
   for (const Verdict* verdict : promising) (void)judge.Of(Changes(verdict->changes), UINT64_MAX);
   const Verdict* floor = nullptr;
   for (const auto& [text, verdict] : judge.verdicts()) {
-    if (verdict.replayed && (floor == nullptr || verdict.needed < floor->needed)) floor = &verdict;
+    if (verdict.replayed && !verdict.cut_short && (floor == nullptr || verdict.needed < floor->needed))
+      floor = &verdict;
   }
   if (floor != nullptr) answer.floor = *floor;
 }

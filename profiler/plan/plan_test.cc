@@ -192,6 +192,28 @@ TEST(RankTest, TimeComesFirstThenHowDeepTheChangeGoes) {
   EXPECT_LT(rank({{"optimizer", "adamw"}}, 0), rank({{"lora", "8"}}, 0)) << "another model";
 }
 
+// What does not fit is replayed as far as it takes to see it; a larger limit asks again.
+TEST(JudgeTest, AReplayThatIsCutShortSaysThatItIsTooMuchAndNothingElse) {
+  const Loop loop({{kUnit * 4, 2}, {kUnit * 4, 5}});
+  whatif::Predictor predictor(loop.step(), loop.baseline());
+  const Changes changes = {{"batch", "0.5x"}};
+  const Verdict whole = Judge(predictor, kUsualWork).Of(changes, UINT64_MAX);
+  ASSERT_TRUE(whole.replayed);
+  Judge judge(predictor, kUsualWork);
+  const uint64_t live = judge.LiveOf(changes).at_least;
+  ASSERT_LT(live, whole.needed) << "else no replay is needed to see that";
+  const Verdict& short_one = judge.Of(changes, whole.needed - 1);
+  EXPECT_TRUE(short_one.replayed && short_one.cut_short);
+  EXPECT_GT(short_one.needed, whole.needed - 1);
+  EXPECT_EQ(judge.replays(), 1u);
+  (void)judge.Of(changes, whole.needed - 1);
+  EXPECT_EQ(judge.replays(), 1u) << "the answer is known";
+  const Verdict& again = judge.Of(changes, whole.needed);
+  EXPECT_FALSE(again.cut_short);
+  EXPECT_EQ(again.needed, whole.needed);
+  EXPECT_EQ(judge.replays(), 2u);
+}
+
 TEST(PlanTest, ASearchThatIsStoppedReplaysNoMore) {
   const Loop loop({{kUnit * 4, 2}, {kUnit * 4, 5}});
   const std::atomic<bool> stop = true;

@@ -11,8 +11,9 @@
 namespace vramscope::whatif {
 namespace {
 
-Result<Use> UseOf(const Step& step, const Scene& scene, UseOverStep* over_step = nullptr) {
-  const Result<Replayed> replayed = ReplayScene(scene, step, over_step);
+Result<Use> UseOf(const Step& step, const Scene& scene, UseOverStep* over_step = nullptr,
+                  uint64_t most_reserved = UINT64_MAX) {
+  const Result<Replayed> replayed = ReplayScene(scene, step, over_step, most_reserved);
   if (!replayed.ok()) return replayed.error();
   return Use{PeakOf(scene), *replayed};
 }
@@ -175,11 +176,12 @@ std::optional<Result<Predictor::BeforeAndAfter>> Predictor::OfWholeRun(const Cha
   return BeforeAndAfter{run.recorded(), *after};
 }
 
-Result<Prediction> Predictor::Judge(Changed changed, UseOverStep* over_step) const {
+Result<Prediction> Predictor::Judge(Changed changed, UseOverStep* over_step, uint64_t most_reserved) const {
   const auto whole = OfWholeRun(changed);
   if (whole && !whole->ok()) return whole->error();
-  Result<Use> after = whole && over_step == nullptr ? Result<Use>(baseline_.use)
-                                                    : UseOf(*changed.step, changed.scene, over_step);
+  Result<Use> after = whole && over_step == nullptr
+                          ? Result<Use>(baseline_.use)
+                          : UseOf(*changed.step, changed.scene, over_step, most_reserved);
   if (!after.ok()) return after.error();
   Prediction prediction;
   prediction.before = baseline_.use;

@@ -77,9 +77,10 @@ class Predictor {
 
   // Levers are applied in the order of Levers().
   [[nodiscard]] Changed Change(std::vector<Asked> asked);
-  // Its peak and its replay. An error only when the settings cannot be modelled. `over_step`: as ReplayScene
-  // fills it, of the changed program.
-  [[nodiscard]] Result<Prediction> Judge(Changed changed, UseOverStep* over_step = nullptr) const;
+  // Its peak and its replay. An error only when the settings cannot be modelled. `over_step`,
+  // `most_reserved`: as ReplayScene fills it, of the changed program.
+  [[nodiscard]] Result<Prediction> Judge(Changed changed, UseOverStep* over_step = nullptr,
+                                         uint64_t most_reserved = UINT64_MAX) const;
   [[nodiscard]] Result<Prediction> Predict(std::vector<Asked> asked, UseOverStep* over_step = nullptr) {
     return Judge(Change(std::move(asked)), over_step);
   }

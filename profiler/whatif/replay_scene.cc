@@ -152,7 +152,8 @@ class StepWriter {
 
 }  // namespace
 
-Result<Replayed> ReplayScene(const Scene& scene, const Step& step, UseOverStep* over_step) {
+Result<Replayed> ReplayScene(const Scene& scene, const Step& step, UseOverStep* over_step,
+                             uint64_t most_reserved) {
   const Result<allocator::Settings> settings = SettingsFor(step, scene.settings);
   if (!settings.ok()) return settings.error();
   ModelledAllocator allocator(step, *settings);
@@ -173,6 +174,10 @@ Result<Replayed> ReplayScene(const Scene& scene, const Step& step, UseOverStep* 
   const allocator::Statistics& statistics = model.statistics();
   const auto calls = [&] { return statistics.num_device_alloc + statistics.num_device_free; };
   uint64_t calls_before = calls();
+  const auto so_far = [&] {
+    return Replayed{statistics.all.reserved_bytes.peak, statistics.all.allocated_bytes.peak,
+                    calls() - calls_before};
+  };
   for (const Action& action : WriteOut(scene)) {
     if (action.at >= end) break;
     if (action.at < end - scene.length) calls_before = std::max(calls_before, calls());
@@ -180,6 +185,7 @@ Result<Replayed> ReplayScene(const Scene& scene, const Step& step, UseOverStep* 
     switch (action.what) {
       case What::kAlloc:
         addresses[action.slot] = model.Malloc(block.bytes, block.stream).value_or(0);
+        if (statistics.all.reserved_bytes.current > most_reserved) return so_far();
         break;
       case What::kFree:
         (void)model.Free(addresses[action.slot]);
@@ -191,8 +197,7 @@ Result<Replayed> ReplayScene(const Scene& scene, const Step& step, UseOverStep* 
     writer.Changed(action.at, block);
   }
   writer.End();
-  return Replayed{statistics.all.reserved_bytes.peak, statistics.all.allocated_bytes.peak,
-                  calls() - calls_before};
+  return so_far();
 }
 
 }  // namespace vramscope::whatif

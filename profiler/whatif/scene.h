@@ -30,7 +30,7 @@ struct Block {
   Birth birth = Birth::kEachStep;
   classify::Category category = classify::Category::kUnattributed;
   uint16_t stream = 0;
-  bool but_in_first = false;  // of kEachStep: the first step does not make it
+  bool but_in_first = false;     // of kEachStep: the first step does not make it
   bool for_each_sample = false;  // grows with the batch, though what it is a copy of does not
 
   // Gone before the loop begins, or in its first steps: only the holes that it leaves matter.
@@ -101,8 +101,10 @@ struct UseOverStep : Phases {  // of the scene
 };
 
 // `over_step` is filled where it is given: some 100 bytes for each event of the step. An error is one
-// sentence: settings that the release refuses.
+// sentence: settings that the release refuses. When more than `most_reserved` bytes are reserved the replay
+// ends there: its peaks are those so far.
 [[nodiscard]] Result<Replayed> ReplayScene(const Scene& scene, const Step& step,
-                                           UseOverStep* over_step = nullptr);
+                                           UseOverStep* over_step = nullptr,
+                                           uint64_t most_reserved = UINT64_MAX);
 
 }  // namespace vramscope::whatif
