@@ -4,17 +4,23 @@
 
     measure.py --python /venv/bin/python --results FOLDER [--set held-out] [--model NAME]
     measure.py --tables FOLDER
+    measure.py --keep FOLDER           into measured.csv.xz, from which --measured takes what is not measured anew
 
 Each model is trained on the simulated device by train.py: as it is, and once for each change with that change really made, each in a process of its
 own. The first one's recording is what is predicted from; the truth is what PyTorch itself counted in the others
 (torch.cuda.max_memory_allocated and max_memory_reserved). Nothing is left out: what is refused or could not be run is listed.
+
+Measuring takes two hours of one core, recording and predicting twenty minutes: what was measured depends on the releases of PyTorch, transformers
+and torchvision alone (docs/accuracy.md), not on our rules, so it is kept beside this file.
 
 FOLDER keeps the recordings (MODEL.vms, MODEL.json), what was measured (truths.jsonl) and what was predicted (predictions.jsonl). A run that was
 interrupted goes on where it stopped; --again predicts anew, from new recordings, and keeps what was measured.
 """
 
 import argparse
+import csv
 import json
+import lzma
 import os
 import re
 import subprocess
@@ -30,6 +36,7 @@ from cells import Cell, Peaks, misses, table
 from subjects import ALL, DEVELOPMENT, HELD_OUT, SIZES, possible, words
 
 HERE = Path(__file__).resolve().parent
+MEASURED = HERE / "measured.csv.xz"
 TIMEOUT_S = 3600
 RANKS = 4  # of which the first is run, alone
 UNCHANGED = "as it is"
@@ -200,6 +207,19 @@ class Results:
         with self.lock, open(self.folder / name, "a", encoding="utf-8") as file:
             file.write(json.dumps({"model": model, "size": size, "lever": lever, "peaks": peaks}) + "\n")
 
+    def take_measured(self, models: List[str]) -> None:
+        """What the file has of these models and the folder has not."""
+        known = self.rows("truths.jsonl")
+        with lzma.open(MEASURED, "rt", encoding="utf-8", newline="") as file:
+            for model, size, lever, allocated, reserved in csv.reader(file):
+                if model in models and (model, size, lever) not in known:
+                    self.add("truths.jsonl", model, size, lever, (int(allocated), int(reserved)))
+
+    def keep_measured(self) -> None:
+        """Zeros are of programs that fail with the change."""
+        with lzma.open(MEASURED, "wt", encoding="utf-8", newline="", preset=9) as file:
+            csv.writer(file, lineterminator="\n").writerows((*key, *peaks) for key, peaks in sorted(self.rows("truths.jsonl").items()))
+
     def forget_predictions(self, models: List[str]) -> None:
         kept = [key for key in self.rows("predictions.jsonl") if key[0] not in models]
         answers = self.rows("predictions.jsonl")
@@ -294,6 +314,8 @@ def main() -> None:
     parser.add_argument("--python", help="an interpreter with torch, and transformers and torchvision for their models")
     parser.add_argument("--results", type=Path, metavar="FOLDER", help="where results are kept")
     parser.add_argument("--tables", type=Path, metavar="FOLDER", help="print the tables of such a folder, and run nothing")
+    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="keep what was measured in such a folder in measured.csv.xz, and run nothing")
+    parser.add_argument("--measured", action="store_true", help="take what measured.csv.xz has, and measure the rest")
     parser.add_argument("--set", choices=("development", "held-out", "both"), default="development")
     parser.add_argument("--model", action="append", choices=sorted(ALL), help="only this one; may be given several times")
     parser.add_argument("--size", action="append", choices=SIZES)
@@ -306,12 +328,17 @@ def main() -> None:
     if options.tables:
         print_tables(Results(options.tables))
         return
+    if options.keep:
+        Results(options.keep).keep_measured()
+        return
     if not options.python or not options.results:
         parser.error("--python and --results are needed, or --tables")
     models = options.model or list({"development": DEVELOPMENT, "held-out": HELD_OUT, "both": ALL}[options.set])
     run = Run(options.python, Results(options.results.resolve()), options.size or list(SIZES), options.lever or list(LEVERS))
     if options.again:
         run.results.forget_predictions(models)
+    if options.measured:
+        run.results.take_measured(models)
     with ThreadPoolExecutor(options.jobs) as pool:
         list(pool.map(lambda model: run.model(model, not options.predictions_only, not options.truths_only), models))
     if not options.truths_only:
