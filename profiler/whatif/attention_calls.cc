@@ -4,6 +4,7 @@
 #include <set>
 
 #include "profiler/whatif/attention.h"
+#include "profiler/whatif/precision.h"
 
 namespace vramscope::whatif {
 namespace {
@@ -16,20 +17,12 @@ constexpr std::string_view kBetween[] = {
     "aten::mul",     "aten::div",     "aten::add",        "aten::sub",  "aten::masked_fill",  "aten::where",
     "aten::to",      "aten::type_as", "aten::_to_copy",   "aten::view", "aten::_unsafe_view", "aten::reshape",
     "aten::dropout", "aten::float",   "aten::contiguous", "aten::type", "aten::expand"};
-constexpr size_t kFar = 64;        // operators from a softmax to its products, at most
-constexpr uint8_t kBoolType = 11;  // c10::ScalarType
+constexpr size_t kFar = 64;  // operators from a softmax to its products, at most
 
 template <class Names>
 bool IsOneOf(std::string_view name, const Names& names) {
   if (name.ends_with('_')) name.remove_suffix(1);
   return std::find(std::begin(names), std::end(names), name) != std::end(names);
-}
-
-uint64_t ElementsOf(const Step& step, const Operand& operand) {
-  uint64_t elements = 1;
-  for (uint32_t d = 0; d < step.Rank(operand.shape); ++d)
-    elements *= static_cast<uint64_t>(step.Dims(operand.shape)[d]);
-  return elements;
 }
 
 class Finder {
@@ -124,9 +117,9 @@ class Finder {
   void Mask(const Operand& mask, AttentionCall& call) const {
     call.masks.push_back(mask.block);
     if (mask.dtype == kBoolType && step_.Rank(mask.shape) > 0) {
-      call.bools = ElementsOf(step_, mask);
-      call.bools_of_each = step_.Rank(call.query.shape) > 0 &&
-                           step_.Dims(mask.shape)[0] == step_.Dims(call.query.shape)[0];
+      call.bools = ElementsIn(step_, mask);
+      call.bools_of_each =
+          step_.Rank(call.query.shape) > 0 && step_.Dims(mask.shape)[0] == step_.Dims(call.query.shape)[0];
     }
     if ((mask.flags & trace::kTensorRequiresGrad) != 0 && call.why_not.empty())
       call.why_not = "what is added to its scores is trained";
@@ -151,7 +144,7 @@ class Finder {
       if (!IsOneOf(name, kBetween)) return kNone;
       for (uint32_t k = 0; k < op.input_count; ++k) {
         const Operand& input = step_.operands[op.first_input + k];
-        if (input.block != kNone && ElementsOf(step_, input) == scores) wanted.insert(input.block);
+        if (input.block != kNone && ElementsIn(step_, input) == scores) wanted.insert(input.block);
       }
     }
     return kNone;
@@ -180,7 +173,7 @@ class Finder {
     const Operand& scores = step_.operands[middle.first_input];
     const uint32_t rank = step_.Rank(scores.shape);
     if (rank < 3 || rank > 4 || scores.block == kNone) return false;
-    const size_t before = ProductBefore(softmax, ElementsOf(step_, scores));
+    const size_t before = ProductBefore(softmax, ElementsIn(step_, scores));
     const size_t behind = ProductBehind(softmax);
     if (before == kNone || behind == kNone) return false;
     const Op &first = step_.ops[outer_[before]], &second = step_.ops[outer_[behind]];
@@ -210,7 +203,7 @@ class Finder {
       for (uint32_t k = 0; k < op.input_count; ++k) {
         const Operand& input = step_.operands[op.first_input + k];
         if (input.block == kNone || step_.blocks[input.block].begin >= call.forward.begin) continue;
-        if (ElementsOf(step_, input) > 1 && seen.insert(input.block).second) Mask(input, call);
+        if (ElementsIn(step_, input) > 1 && seen.insert(input.block).second) Mask(input, call);
       }
     }
   }

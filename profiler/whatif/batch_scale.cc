@@ -29,9 +29,7 @@ uint32_t ElementIn(const Step& step, const Op& op, const Operand& operand) {
   const uint32_t recorded = BytesOf(operand.dtype);
   for (const Operand& result : OutputsOf(step, op)) {
     if (result.block == model::kNone || result.dtype != operand.dtype) continue;
-    uint64_t bytes = recorded;
-    for (uint32_t d = 0; d < step.Rank(result.shape); ++d)
-      bytes *= static_cast<uint64_t>(step.Dims(result.shape)[d]);
+    const uint64_t bytes = ElementsIn(step, result) * recorded;
     return 2 * step.blocks[result.block].requested <= bytes ? recorded / 2 : recorded;
   }
   return recorded;

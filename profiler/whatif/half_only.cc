@@ -12,7 +12,6 @@ namespace {
 using classify::Category;
 using model::kNone;
 
-constexpr uint8_t kBoolType = 11;  // c10::ScalarType
 constexpr std::string_view kFloatName = "torch.float32";
 
 struct Clamp {

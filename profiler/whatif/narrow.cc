@@ -79,13 +79,6 @@ class Tracer {
     return kNone;
   }
 
-  [[nodiscard]] uint64_t ElementsOf(const Operand& operand) const {
-    uint64_t elements = 1;
-    for (uint32_t d = 0; d < step_.Rank(operand.shape); ++d)
-      elements *= static_cast<uint64_t>(std::max<int64_t>(step_.Dims(operand.shape)[d], 0));
-    return elements;
-  }
-
   void Pass(uint32_t index) {
     const Op& op = step_.ops[index];
     const std::span<const Operand> inputs{step_.operands.data() + op.first_input, op.input_count};
@@ -102,7 +95,7 @@ class Tracer {
       }
       if (width != kNone) Join(width, owner_[input.block]);
       width = Root(owner_[input.block]);
-      elements = std::max(elements, ElementsOf(input));
+      elements = std::max(elements, ElementsIn(step_, input));
       if (step_.Rank(input.shape) == 4 && IsAttention(op))
         seen_[width].heads.insert(step_.Dims(input.shape)[1]);
     }
@@ -112,8 +105,8 @@ class Tracer {
       if (input.block == kNone || owner_[input.block] != kNone) continue;
       // A residual stream, or a norm over the width.
       if (step_.blocks[input.block].begin != kBefore
-              ? ElementsOf(input) >= elements
-              : ElementsOf(input) == static_cast<uint64_t>(linears_[width].out))
+              ? ElementsIn(step_, input) >= elements
+              : ElementsIn(step_, input) == static_cast<uint64_t>(linears_[width].out))
         seen_[width].escapes = true;
     }
     for (const Operand& output : outputs) {
@@ -125,7 +118,7 @@ class Tracer {
       else
         owner_[output.block] = width;
       width = Root(width);
-      seen_[width].shrinks |= ElementsOf(output) < elements;
+      seen_[width].shrinks |= ElementsIn(step_, output) < elements;
     }
   }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Element types and shapes of operands; blocks that are copies.
+#include <algorithm>
 #include <charconv>
 #include <iterator>
 
@@ -24,6 +25,13 @@ StepBlock CopyOf(const Step& step, uint32_t block) {
   copy.copy_of = block;
   copy.workspace = false;
   return copy;
+}
+
+uint64_t ElementsIn(const Step& step, const Operand& operand) {
+  uint64_t elements = 1;
+  for (const int64_t size : SizesOf(step, operand))
+    elements *= static_cast<uint64_t>(std::max<int64_t>(size, 0));
+  return elements;
 }
 
 uint64_t BytesUpTo(const Step& step, const Operand& operand) {

@@ -13,10 +13,7 @@ namespace {
 constexpr Position kReplaced = 1.45;  // a free behind the operator
 
 uint64_t BytesOfFloats(const Step& step, const Operand& operand) {
-  uint64_t bytes = BytesOf(kFloatType);
-  for (uint32_t i = 0; i < step.Rank(operand.shape); ++i)
-    bytes *= static_cast<uint64_t>(step.Dims(operand.shape)[i]);
-  return bytes;
+  return ElementsIn(step, operand) * BytesOf(kFloatType);
 }
 
 }  // namespace

@@ -20,8 +20,8 @@ constexpr Position kAtOnce = 2.5;        // a free that follows a release direct
 constexpr Position kWithOperator = 0.3;  // before its end: what it converted for itself is gone
 constexpr Position kLeft = 0.5;          // before what follows: autocast is left
 
-// Elements that are there: those of an expanded dimension are one.
-uint64_t ElementsOf(const Step& step, const Operand& operand) {
+// Those of an expanded dimension are one.
+uint64_t ElementsThere(const Step& step, const Operand& operand) {
   const uint32_t rank = step.Rank(operand.shape);
   const bool strided = step.shapes[operand.strides].known && step.Rank(operand.strides) == rank;
   uint64_t elements = 1;
@@ -184,7 +184,7 @@ void Versions::Cast(uint32_t block, uint8_t type, Position at, uint32_t op, cons
   }
   const uint32_t from = current_[block];
   Used(block, at);
-  const uint32_t copy = Add(block, type, at, op, ElementsOf(step_, operand) * BytesOf(type));
+  const uint32_t copy = Add(block, type, at, op, ElementsThere(step_, operand) * BytesOf(type));
   if (type == kFloatType) widened_[copy] = widened_[from];  // else it is wider no more
   if (op == kNone) return;
   used_[copy] = step_.ops[op].end - kWithOperator;
@@ -200,7 +200,7 @@ void Versions::Return(uint32_t block, Position at) {
 
 void Versions::CastSum(const Operand& first, uint8_t type, Position at, uint32_t sum) {
   const uint32_t from = current_[first.block];
-  const uint32_t copy = Add(first.block, type, at, kNone, ElementsOf(step_, first) * BytesOf(type));
+  const uint32_t copy = Add(first.block, type, at, kNone, ElementsThere(step_, first) * BytesOf(type));
   changed_.blocks[from].end = at + kHair;
   changed_.blocks[copy].end = at + kStride;
   settled_[from] = settled_[copy] = true;
@@ -235,7 +235,7 @@ void Versions::UseCached(uint32_t block, uint8_t type, Position at, uint32_t op,
   const auto part =
       std::find_if(forward_.begin(), forward_.end(), [&](const Window& one) { return at < one.end; });
   if (cached_[block] == kNone || changed_.blocks[cached_[block]].begin < part->begin) {
-    cached_[block] = Add(block, type, at, op, ElementsOf(step_, operand) * BytesOf(type));
+    cached_[block] = Add(block, type, at, op, ElementsThere(step_, operand) * BytesOf(type));
     all_cached_.push_back({cached_[block], left_[static_cast<size_t>(part - forward_.begin())]});
   }
   current_[block] = cached_[block];
@@ -243,7 +243,7 @@ void Versions::UseCached(uint32_t block, uint8_t type, Position at, uint32_t op,
 
 void Versions::CastGradient(uint32_t block, uint8_t type, Position at, const Operand& operand) {
   const uint32_t from = current_[block];
-  const uint32_t copy = Add(block, type, at, kNone, ElementsOf(step_, operand) * BytesOf(type));
+  const uint32_t copy = Add(block, type, at, kNone, ElementsThere(step_, operand) * BytesOf(type));
   current_[block] = from;
   StepBlock& handed = changed_.blocks[copy];
   StepBlock& computed = changed_.blocks[from];
@@ -271,7 +271,7 @@ void Versions::HandOver(uint32_t block) {
 void Versions::ThereAndBack(uint32_t block, uint8_t type, Position there, Position before,
                             const Operand& operand) {
   const uint8_t own = TypeOf(block);
-  const uint64_t elements = ElementsOf(step_, operand);
+  const uint64_t elements = ElementsThere(step_, operand);
   const Position back = before - kStride;
   Used(block, there);
   Add(block, type, there, kNone, elements * BytesOf(type));

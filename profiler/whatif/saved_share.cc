@@ -113,9 +113,8 @@ void MeasureSaved(Step& step) {
     const Shape& shape = step.shapes[operand.shape];
     const uint64_t whole = step.blocks[saved.block].requested;
     if (!shape.known || !step.shapes[operand.strides].known || whole == 0) continue;
-    uint64_t elements = 1;
-    for (uint32_t d = 0; d < shape.count; ++d) elements *= static_cast<uint64_t>(step.Dims(operand.shape)[d]);
-    saved.share = static_cast<double>(elements * BytesOf(operand.dtype)) / static_cast<double>(whole);
+    saved.share =
+        static_cast<double>(ElementsIn(step, operand) * BytesOf(operand.dtype)) / static_cast<double>(whole);
     saved.gaps = !IsDense(step, operand);
     const bool expanded = shape.count > 1 && step.Dims(operand.strides)[0] == 0;
     saved.expanded = expanded ? step.Dims(operand.shape)[0] : 0;

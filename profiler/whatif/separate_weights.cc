@@ -22,9 +22,7 @@ std::map<uint32_t, Weights> FlattenedWeights(const Step& step) {
       if (operand.block == kNone || operand.element == 0 ||
           !std::binary_search(step.trained.begin(), step.trained.end(), operand.block))
         continue;
-      uint64_t elements = 1;
-      for (const int64_t size : SizesOf(step, operand)) elements *= static_cast<uint64_t>(size);
-      flattened[operand.block][operand.offset] = elements;
+      flattened[operand.block][operand.offset] = ElementsIn(step, operand);
     }
   }
   std::erase_if(flattened, [](const auto& one) { return one.second.size() < 2; });

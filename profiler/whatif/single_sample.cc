@@ -14,12 +14,6 @@ constexpr uint8_t kInt64 = 4, kDouble = 7;  // c10::ScalarType
 // beside a value of 8 bytes a status does not fit into one word (cub/agent/single_pass_scan_operators.cuh).
 uint64_t ScratchOfScan(uint8_t dtype) { return dtype == kInt64 || dtype == kDouble ? 1536 : 1024; }
 
-uint64_t ElementsOf(std::span<const int64_t> sizes) {
-  uint64_t elements = 1;
-  for (const int64_t size : sizes) elements *= static_cast<uint64_t>(size);
-  return elements;
-}
-
 // cumsum(dim) of what is one row then: the whole device scans it (ATen/native/cuda/ScanUtils.cuh).
 bool ScansOneRow(const Step& step, const BatchAxis& axis, const Op& op) {
   if (step.NameOf(op) != "aten::cumsum" || op.input_count == 0) return false;
@@ -28,7 +22,7 @@ bool ScansOneRow(const Step& step, const BatchAxis& axis, const Op& op) {
   const std::span<const int64_t> sizes = SizesOf(step, operand);
   const auto rows = static_cast<uint64_t>(axis.batch);
   return !sizes.empty() && sizes.size() > 1 &&
-         ElementsOf(sizes) == rows * static_cast<uint64_t>(sizes.back());
+         ElementsIn(step, operand) == rows * static_cast<uint64_t>(sizes.back());
 }
 
 // Dense in its own order, but for what has one element then.

@@ -303,6 +303,10 @@ class Step {
 // "8,128,256"; its dimensions are put behind those in `dims`.
 [[nodiscard]] Shape ParseShape(std::string_view text, std::vector<int64_t>& dims);
 
+// How many elements a tensor of its shape has, those of an expanded dimension counted each time; 1 where the
+// shape is not known.
+[[nodiscard]] uint64_t ElementsIn(const Step& step, const Operand& operand);
+
 // Bytes of one element; 0 for types that are not known.
 [[nodiscard]] uint32_t BytesOf(uint8_t dtype);
 

@@ -103,7 +103,8 @@ HELD_OUT: Dict[str, Facts] = {
     "gemma3": Facts((4, 8, 8), ("model.layers.*", "model.layers.*"), NO_WIDTHS, checkpointed="all,inputs:model.embed_tokens"),
     "pegasus": Facts((4, 8, 8), ("model.encoder", "model.encoder,model.decoder.layers.*"), NO_WIDTHS, checkpointed="all,inputs:model.encoder.embed_tokens+model.decoder.embed_tokens"),
     "mobilebert": Facts((4, 8, 8), ("mobilebert.encoder.layer.*", "mobilebert.encoder.layer.*"), NO_WIDTHS, checkpointed="all,inputs:mobilebert.embeddings.word_embeddings"),
-    "data2vec_audio": Facts((4, 8, 8), ("data2vec_audio.encoder.layers.*", "data2vec_audio"), (*NO_WIDTHS, *NO_TOKENS)),
+    "data2vec_audio": Facts((4, 8, 8), ("data2vec_audio.encoder.layers.*", "data2vec_audio"), (*NO_WIDTHS, *NO_TOKENS),
+                            checkpointed="data2vec_audio.feature_extractor.conv_layers.*,data2vec_audio.encoder.layers.*"),
     "swinv2": Facts((8, 8, 12), ("swinv2.encoder", "swinv2"), (*NO_WIDTHS, *NO_TOKENS, "attention"), checkpointed="swinv2.encoder.layers.*"),
     "wide_resnet": Facts((8, 12, 16), ("layer1,layer2", "conv1,bn1,layer1,layer2,layer3,layer4"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS)),
 }
