@@ -97,7 +97,7 @@ class ToldTest(unittest.TestCase):
 
     def test_of_the_file_of_a_module_once_in_a_deep_step(self) -> None:
         told = self.told("    model = nn.Sequential(Norm(), nn.Linear(4, 4), Norm())\n    for _ in range(3):\n        model(torch.ones(2, 4))\n")
-        self.assertEqual([each.rsplit("/", 1)[-1] for each in told], ["program.py:6 type", "program.py:12 tensor"])
+        self.assertEqual([each.rsplit("/", 1)[-1] for each in told], ["program.py:6 type", "program.py:12 origin"])
 
     def test_nothing_without_deep_steps(self) -> None:
         self.assertEqual(self.told("    Norm()(torch.ones(2, 4))\n", deep="7-8"), [])

@@ -228,9 +228,10 @@ class PythonStackTest(unittest.TestCase):
         def convert(x: Tensor) -> Tensor:
             return x.double()
 
+        half = torch.ones(1, dtype=torch.half)
         with BRIDGE.recording() as recording:
             convert(torch.ones(3))
-            torch.ones(3).type_as(torch.ones(1).half())
+            torch.ones(3).type_as(half)
         outermost, inner = recording.op("aten::to"), recording.op("aten::to", 1)
         line = convert.__code__.co_firstlineno + 1
         self.assertRegex(outermost.scalars[CALLER], rf"convert \(.*bridge_test\.py:{line}\)$")
