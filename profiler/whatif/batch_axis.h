@@ -63,6 +63,10 @@ void FindReductions(const Step& step, BatchAxis& axis);
 // matrices. 0 for other blocks.
 [[nodiscard]] uint64_t MatricesInWorkspace(const Step& step, uint32_t block);
 
+// Memory that an operator takes and gives back, which the recorded one did not need: so many moments before
+// its end.
+void AddScratch(const Op& op, Position before_end, uint64_t bytes, Scene& scene);
+
 // Gives the blocks of `scene` the sizes that they have with `wanted` samples; partial sums may vanish or
 // come.
 void ScaleBatch(const Step& step, const BatchAxis& axis, int64_t wanted, Scene& scene);

@@ -10,19 +10,6 @@
 namespace vramscope::whatif {
 namespace {
 
-// Partial sums that the recorded step did not need.
-void AddScratch(const Step& step, const BatchReduction& reduction, uint64_t bytes, Scene& scene) {
-  constexpr Position kBegin = 0.5, kEnd = 0.25;  // before the end of its operator
-  const Op& op = step.ops[reduction.op];
-  Block block;
-  block.begin = op.end - kBegin;
-  block.end = op.end - kEnd;
-  block.bytes = bytes;
-  block.category = op.node == model::kNone ? classify::Category::kTemporaryForward
-                                           : classify::Category::kTemporaryBackward;
-  scene.blocks.push_back(block);
-}
-
 // Of what the operator works on; where a lever wrote the step in 16 bits, operands still have the recorded
 // type.
 uint32_t ElementIn(const Step& step, const Op& op, const Operand& operand) {
@@ -71,6 +58,17 @@ uint64_t SameWithAnyBatch(const Step& step, uint32_t block) {
 
 }  // namespace
 
+void AddScratch(const Op& op, Position before_end, uint64_t bytes, Scene& scene) {
+  constexpr Position kLife = 0.25;
+  Block block;
+  block.begin = op.end - before_end;
+  block.end = block.begin + kLife;
+  block.bytes = bytes;
+  block.category = op.node == model::kNone ? classify::Category::kTemporaryForward
+                                           : classify::Category::kTemporaryBackward;
+  scene.blocks.push_back(block);
+}
+
 // A copy of each, beside what one step of the sequence computes: the sizes that were published fit no other
 // way (pytorch/pytorch, issue 2895).
 uint64_t MatricesInWorkspace(const Step& step, uint32_t block) {
@@ -99,6 +97,7 @@ uint64_t MatricesInWorkspace(const Step& step, uint32_t block) {
 }
 
 void ScaleBatch(const Step& step, const BatchAxis& axis, int64_t wanted, Scene& scene) {
+  constexpr Position kPartialSums = 0.5;  // before the end of their operator
   const auto from = static_cast<uint64_t>(axis.batch);
   const auto to = static_cast<uint64_t>(wanted);
   std::unordered_map<uint32_t, uint64_t> scratch;
@@ -107,7 +106,7 @@ void ScaleBatch(const Step& step, const BatchAxis& axis, int64_t wanted, Scene& 
     if (one.block != model::kNone)
       scratch[one.block] = bytes;
     else if (bytes != 0)
-      AddScratch(step, one, bytes, scene);
+      AddScratch(step.ops[one.op], kPartialSums, bytes, scene);
   }
   const bool single = to == 1 && from > 1;
   if (single) AddScans(step, axis, scene);

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "profiler/whatif/precision.h"
+#include "profiler/whatif/precision_gradients.h"
 
 namespace vramscope::whatif {
 
@@ -22,8 +23,7 @@ Position GivenUntil(const Step& step, const Op& op, std::span<const std::pair<ui
     const Position released = step.saved[saved].released;
     if (released > op.end) end = std::min(end, released);
   }
-  constexpr Position kMargin = 0.4;
-  return end < kForever ? std::max(op.end, end - kMargin) : op.end;
+  return end < kForever ? std::max(op.end, end - kBeforeNode) : op.end;
 }
 
 Consumers::Consumers(const Step& step) : step_(step) {

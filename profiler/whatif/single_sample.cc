@@ -63,17 +63,11 @@ bool IsCopiedForSamples(const Step& step, const BatchAxis& axis, uint32_t block)
 }
 
 void AddScans(const Step& step, const BatchAxis& axis, Scene& scene) {
-  constexpr Position kBegin = 2.5,
-                     kEnd = 2.25;  // before the end of its operator, which frees what it converted
+  constexpr Position kBeforeFree = 2.5;  // before the operator's end, which frees what it converted
   for (const Op& op : step.ops) {
     if (!ScansOneRow(step, axis, op)) continue;
-    Block block;
-    block.begin = op.end - kBegin;
-    block.end = op.end - kEnd;
-    block.bytes = ScratchOfScan(OutputsOf(step, op).empty() ? kInt64 : OutputsOf(step, op)[0].dtype);
-    block.category =
-        op.node == kNone ? classify::Category::kTemporaryForward : classify::Category::kTemporaryBackward;
-    scene.blocks.push_back(block);
+    const uint8_t dtype = OutputsOf(step, op).empty() ? kInt64 : OutputsOf(step, op)[0].dtype;
+    AddScratch(op, kBeforeFree, ScratchOfScan(dtype), scene);
   }
 }
 

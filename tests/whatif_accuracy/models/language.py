@@ -10,6 +10,8 @@ from .subject import Subject, causal, scaled, tokens
 
 VOCABULARY = 1000
 SPECIAL = {"bos_token_id": 1, "eos_token_id": 2, "pad_token_id": 0}
+TWO_SIDED: Any = {"vocab_size": VOCABULARY, "max_position_embeddings": 512, **{f"{side}_{part}": size for side in ("encoder", "decoder")
+                  for part, size in (("layers", 2), ("attention_heads", 4), ("ffn_dim", 1024))}, **SPECIAL}
 
 
 def _length(size: str) -> int:
@@ -83,8 +85,7 @@ def albert(size: str) -> Subject:
 def bart(size: str) -> Subject:
     from transformers import BartConfig, BartForConditionalGeneration
 
-    config = BartConfig(vocab_size=VOCABULARY, d_model=_width(size), encoder_layers=2, decoder_layers=2, encoder_attention_heads=4, decoder_attention_heads=4,
-                        encoder_ffn_dim=1024, decoder_ffn_dim=1024, max_position_embeddings=512, decoder_start_token_id=1, **SPECIAL)
+    config = BartConfig(d_model=_width(size), decoder_start_token_id=1, **TWO_SIDED)
     return Subject(BartForConditionalGeneration(config), tokens(VOCABULARY, _length(size)), causal)
 
 
@@ -199,8 +200,7 @@ def marian(size: str) -> Subject:
     """Translates: encoder, decoder and head share a table."""
     from transformers import MarianConfig, MarianMTModel
 
-    config = MarianConfig(vocab_size=VOCABULARY, d_model=_width(size), encoder_layers=2, decoder_layers=2, encoder_attention_heads=4, decoder_attention_heads=4,
-                          encoder_ffn_dim=1024, decoder_ffn_dim=1024, max_position_embeddings=512, decoder_start_token_id=0, scale_embedding=True, **SPECIAL)
+    config = MarianConfig(d_model=_width(size), decoder_start_token_id=0, scale_embedding=True, **TWO_SIDED)
     return Subject(MarianMTModel(config), tokens(VOCABULARY, _length(size)), causal)
 
 
@@ -251,9 +251,7 @@ def m2m_100(size: str) -> Subject:
     """Translates, without the layers that it leaves out at random."""
     from transformers import M2M100Config, M2M100ForConditionalGeneration
 
-    config = M2M100Config(vocab_size=VOCABULARY, d_model=_width(size), encoder_layers=2, decoder_layers=2, encoder_attention_heads=4, decoder_attention_heads=4,
-                          encoder_ffn_dim=1024, decoder_ffn_dim=1024, max_position_embeddings=512, encoder_layerdrop=0.0, decoder_layerdrop=0.0, decoder_start_token_id=2,
-                          **SPECIAL)
+    config = M2M100Config(d_model=_width(size), encoder_layerdrop=0.0, decoder_layerdrop=0.0, decoder_start_token_id=2, **TWO_SIDED)
     return Subject(M2M100ForConditionalGeneration(config), tokens(VOCABULARY, _length(size)), causal)
 
 
@@ -294,8 +292,7 @@ def pegasus(size: str) -> Subject:
     """Sums up: norms stand before attention and MLP, and positions are sines."""
     from transformers import PegasusConfig, PegasusForConditionalGeneration
 
-    config = PegasusConfig(vocab_size=VOCABULARY, d_model=_width(size), encoder_layers=2, decoder_layers=2, encoder_attention_heads=4, decoder_attention_heads=4,
-                           encoder_ffn_dim=1024, decoder_ffn_dim=1024, max_position_embeddings=512, decoder_start_token_id=0, scale_embedding=True, **SPECIAL)
+    config = PegasusConfig(d_model=_width(size), decoder_start_token_id=0, scale_embedding=True, **TWO_SIDED)
     return Subject(PegasusForConditionalGeneration(config), tokens(VOCABULARY, _length(size)), causal)
 
 
