@@ -76,17 +76,18 @@ Result<Calls> Choose(const Step& step, const Kernel& asked) {
     return Error{"attention is computed by products already, which the program writes out."};
   if (asked.kernel == AttentionKernel::kMath)
     std::erase_if(calls, [](const AttentionCall& call) { return call.written_out; });
-  const auto unknown = std::find_if(calls.begin(), calls.end(),
-                                    [](const AttentionCall& call) { return !call.why_not.empty(); });
-  if (unknown != calls.end() && !unknown->written_out)  // which sdpa_kernel() would change with the others
-    return Error{"not all calls of attention can be predicted: " + unknown->why_not + "."};
-  std::string first;
-  for (AttentionCall& call : calls) {
-    call.why_not = WhyNot(call, asked.kernel);
-    if (first.empty()) first = call.why_not;
-  }
-  std::erase_if(calls, [](const AttentionCall& call) { return !call.why_not.empty(); });
-  if (calls.empty()) return Error{"no call of attention can be changed: " + first + "."};
+  const auto cannot = [](const AttentionCall& call) { return !call.why_not.empty(); };
+  for (AttentionCall& call : calls) call.why_not = WhyNot(call, asked.kernel);
+  const auto first = std::find_if(calls.begin(), calls.end(), cannot);
+  if (first == calls.end()) return calls;
+  if (std::all_of(calls.begin(), calls.end(), cannot))
+    return Error{"no call of attention can be changed: " + first->why_not + "."};
+  const auto called = std::find_if(calls.begin(), calls.end(), [&](const AttentionCall& call) {
+    return cannot(call) && !call.written_out;  // which sdpa_kernel() would change with the others
+  });
+  if (called != calls.end())
+    return Error{"not all calls of attention can be predicted: " + called->why_not + "."};
+  std::erase_if(calls, cannot);
   return calls;
 }
 

@@ -86,7 +86,6 @@ class Retyped {
 
   [[nodiscard]] std::span<const Operand> Inputs(const Op& op) const { return InputsOf(step_, op); }
   [[nodiscard]] std::span<const Operand> Outputs(const Op& op) const { return OutputsOf(step_, op); }
-
   // Forward: the outermost operator of the list converts, what is inside it works on what it is given.
   void BeginForward(uint32_t index) {
     const Op& op = step_.ops[index];
@@ -238,7 +237,8 @@ class Retyped {
     if (!out_of_place) versions_.Written(result, op.end);
     // What nobody shares is added to where it is: a copy, or what all others have copies of.
     const uint32_t to = Inputs(op)[0].block;
-    if (out_of_place && IsFloat(Inputs(op)[0]) &&
+    const bool shared = step_.blocks[to].accumulated < op.begin;  // by a parameter, as its gradient
+    if (out_of_place && !shared && IsFloat(Inputs(op)[0]) &&
         (versions_.IsCopy(to) ? consumers_.Next(to, op.end) == kNone
                               : consumers_.WantCopies(to, op.end, versions_.TypeOf(to), expected_)))
       versions_.Alias(result, to);

@@ -33,6 +33,7 @@ Conversions::Conversions(const Step& step, uint8_t low, bool whole, FoundConvers
       whole_(whole),
       found_(std::move(found)),
       versions_(versions),
+      views_(step),
       call_(CallsOf(step)),
       weight_(step.ops.size(), kNone),
       to_parameter_(step.blocks.size(), false) {}
@@ -79,6 +80,7 @@ void Conversions::Begin(uint32_t op) {
     versions_.SetCurrent(block, unnamed_.at(block).low);
   }
   if (step_.NameOf(begun) == "aten::type_as") TakeName(begun);
+  if (begun.node == kNone) ShowOthers(op);
   if (!whole_) return;
   if (found_.narrowing.contains(op)) {
     for (const Operand& operand : InputsOf(step_, begun)) {
@@ -96,10 +98,16 @@ void Conversions::Begin(uint32_t op) {
 
 void Conversions::End(uint32_t op) {
   const Op& ended = step_.ops[op];
-  if (ended.node != kNone || ended.parent != kNone) return;
-  if (step_.NameOf(ended) == "aten::to") return Convert(op);
-  if (step_.NameOf(ended) == "aten::type_as") return ConvertAs(ended);
-  NoteUses(ended);
+  if (ended.node != kNone) return;
+  views_.End(op);
+  if (ended.parent != kNone) return HideOthers(op);
+  if (step_.NameOf(ended) == "aten::to")
+    Convert(op);
+  else if (step_.NameOf(ended) == "aten::type_as")
+    ConvertAs(op);
+  else
+    NoteUses(ended);
+  HideOthers(op);
 }
 
 // What was computed in the type that it was made wide in, and then multiplied by a weight in the same module,
@@ -177,6 +185,7 @@ void Conversions::Convert(uint32_t op) {
     versions_.Cast(block, kFloatType, at, kNone, from);
     versions_.Widen(block, op);
     unnamed_[block] = {op, low, versions_.Current(block), false};
+    made_wide_[block].push_back({op, views_.Of(from), low, versions_.Current(block)});
   } else if (call.asks == Asks::kType || for_wide) {
     return;
   } else if (versions_.Widened(block) && !asked_.contains(versions_.WidenedBy(block))) {
@@ -200,6 +209,31 @@ bool Conversions::AskedAgain(uint32_t op) const {
   const auto found = unnamed_.find(block);
   return found != unnamed_.end() && found->second.used && call_[found->second.op] == call_[op] &&
          versions_.Current(block) == found->second.wide;
+}
+
+// q.float() leaves k and v as they are, which are other parts of the same block.
+void Conversions::ShowOthers(uint32_t op) {
+  for (const Operand& operand : InputsOf(step_, step_.ops[op])) {
+    const auto found = made_wide_.find(operand.block);
+    if (found == made_wide_.end()) continue;
+    const uint32_t current = versions_.Current(operand.block);
+    const MadeWide *shown = nullptr, *own = nullptr;
+    for (const MadeWide& made : found->second) {
+      if (made.wide == current) shown = &made;
+      if (views_.IsSeenThrough(operand, made.view)) own = &made;
+    }
+    if (shown == nullptr || views_.IsSeenThrough(operand, shown->view)) continue;
+    if (own == nullptr && !views_.IsOlder(operand, shown->op)) continue;
+    versions_.SetCurrent(operand.block, own != nullptr ? own->wide : shown->low);
+    others_.push_back({op, operand.block, versions_.Current(operand.block), current});
+  }
+}
+
+// What `op` was shown, unless it was converted then.
+void Conversions::HideOthers(uint32_t op) {
+  for (; !others_.empty() && others_.back().op == op; others_.pop_back())
+    if (const Other& other = others_.back(); versions_.Current(other.block) == other.shown)
+      versions_.SetCurrent(other.block, other.current);
 }
 
 // mask = mask.to(x.dtype), or .to(torch.float32), of a mask that was made in float32.
@@ -316,15 +350,14 @@ void Conversions::TakeName(const Op& op) {
 }
 
 // output.type_as(x)
-void Conversions::ConvertAs(const Op& op) {
-  const std::span<const Operand> inputs = InputsOf(step_, op);
+void Conversions::ConvertAs(uint32_t op) {
+  const std::span<const Operand> inputs = InputsOf(step_, step_.ops[op]);
   if (inputs.size() < 2 || !IsFloat(inputs[0]) || !IsFloat(inputs[1])) return;
   const uint32_t block = inputs[0].block;
   const uint8_t wanted = versions_.TypeOf(inputs[1].block);
   if (!versions_.Known(block) || wanted == 0 || versions_.TypeOf(block) == wanted) return;
-  const auto number = static_cast<uint32_t>(&op - step_.ops.data());
-  const Position returned = Returned(block, number);
-  versions_.Cast(block, wanted, op.begin + kStride, kNone, inputs[0]);
+  const Position returned = Returned(block, op);
+  versions_.Cast(block, wanted, step_.ops[op].begin + kStride, kNone, inputs[0]);
   if (returned < kForever) versions_.Return(block, returned);
 }
 

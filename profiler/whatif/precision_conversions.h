@@ -18,6 +18,7 @@
 
 #include "profiler/whatif/precision_versions.h"
 #include "profiler/whatif/step.h"
+#include "profiler/whatif/viewed_tensors.h"
 
 namespace vramscope::whatif {
 
@@ -71,6 +72,8 @@ class Conversions {
   [[nodiscard]] bool DoesNothing(uint32_t op) const;
   // Whether the call makes what another one in the same call of a module made wider, wider again.
   [[nodiscard]] bool AskedAgain(uint32_t op) const;
+  void ShowOthers(uint32_t op);
+  void HideOthers(uint32_t op);
   void Ask(uint32_t op, const Operand& from);
   void ConvertToParameters(uint32_t op);
   void TakeBack(uint32_t op, const Operand& wide);
@@ -83,7 +86,7 @@ class Conversions {
   [[nodiscard]] Position Returned(uint32_t block, uint32_t op);
   [[nodiscard]] bool TakesBack(uint32_t op, uint32_t call) const;
   void TakeName(const Op& op);
-  void ConvertAs(const Op& op);
+  void ConvertAs(uint32_t op);
   void Remember(uint32_t block, uint32_t op);
   void NoteUses(const Op& op);
   void LeaveCalls(Position at);
@@ -97,9 +100,19 @@ class Conversions {
   };
 
   // What the call `op` made of a version of a block.
-  struct MadeWide {
+  struct Unnamed {
     uint32_t op, low, wide;
     bool used;
+  };
+
+  // The same, of the tensor `view`.
+  struct MadeWide {
+    uint32_t op, view, low, wide;
+  };
+
+  // While `op` works: it sees another version of a block than what is current.
+  struct Other {
+    uint32_t op, block, shown, current;
   };
 
   const Step& step_;
@@ -108,12 +121,15 @@ class Conversions {
   const FoundConversions found_;
   FoundConversions new_;
   Versions& versions_;
+  ViewedTensors views_;
   std::vector<uint32_t> call_;    // by operator: the innermost module call around it
   std::vector<uint32_t> weight_;  // by operator that widens: the one where what it made first meets a weight
   std::vector<Itself> themselves_;
-  std::unordered_map<uint32_t, MadeWide> unnamed_;  // by block: the last one
-  std::set<uint32_t> asked_;                        // operators that may have asked for another tensor's type
-  std::vector<bool> to_parameter_;                  // by block: converted to the type of a parameter
+  std::unordered_map<uint32_t, Unnamed> unnamed_;  // by block: the last one
+  std::vector<Other> others_;
+  std::unordered_map<uint32_t, std::vector<MadeWide>> made_wide_;  // by block
+  std::set<uint32_t> asked_;        // operators that may have asked for another tensor's type
+  std::vector<bool> to_parameter_;  // by block: converted to the type of a parameter
   uint32_t refuses_ = model::kNone;
   uint32_t last_returned_ = model::kNone;  // the last operator of a run of conversions that were handed out
   size_t next_branch_ = 0;                 // into Step::to_parameter

@@ -62,10 +62,11 @@ uint32_t CopiesGradients::VersionOf(uint32_t gradient, uint32_t node) const {
 Position CopiesGradients::Complete(uint32_t gradient, uint32_t node) const {
   if (VersionOf(gradient, node) == kNone || !IsOfCopy(gradient, node)) return kBefore;
   const auto sum = sums_.find(gradient);
-  if (sum != sums_.end()) return sum->second.at + kGone;
+  const Position written = versions_.WrittenAt(gradient);
+  if (sum != sums_.end()) return std::max(sum->second.at, written) + kGone;
   uint32_t op = step_.blocks[gradient].op;
   while (step_.ops[op].parent != kNone) op = step_.ops[op].parent;
-  return step_.ops[op].end + kGone;
+  return std::max(step_.ops[op].end, written) + kGone;
 }
 
 Position CopiesGradients::Converts(uint32_t gradient, uint32_t node, Position latest) const {

@@ -73,6 +73,7 @@ Versions::Versions(const Step& step, uint8_t first)
   copies_.resize(recorded_);
   settled_.resize(recorded_, false);
   unseen_.resize(recorded_, false);
+  stale_.resize(recorded_, false);
   for (const Window& part : forward_) left_.push_back(LeftBefore(step, part.end));
   std::vector<bool> floats(recorded_, first == kFloatType);
   for (const Operand& operand : step.operands) {
@@ -176,7 +177,7 @@ uint32_t Versions::Add(uint32_t block, uint8_t type, Position at, uint32_t op, u
 
 void Versions::Cast(uint32_t block, uint8_t type, Position at, uint32_t op, const Operand& operand) {
   if (InBackward(at)) {
-    if (types_[block] == type && !unseen_[block]) return SetCurrent(block, itself_[block]);
+    if (types_[block] == type && !unseen_[block] && !stale_[block]) return SetCurrent(block, itself_[block]);
     for (const uint32_t copy : copies_[block]) {
       const Position made = changed_.blocks[copy].begin;
       if (types_[copy] == type && InBackward(made) && made >= written_[block]) return SetCurrent(block, copy);

@@ -92,8 +92,14 @@ class Versions {
   // Before the node that begins at `before` two others converted a gradient: to this type, at `there`, and
   // back. Between them those of weights are converted.
   void ThereAndBack(uint32_t block, uint8_t type, Position there, Position before, const Operand& operand);
-  // The block was written to: copies that were made before `at` are not it any more.
-  void Written(uint32_t block, Position at) { written_[block] = at; }
+  // The block was written to, as the version that is current: copies that were made before `at`, and itself
+  // where that was a copy, are not it any more.
+  void Written(uint32_t block, Position at) {
+    written_[block] = at;
+    stale_[block] = stale_[block] || current_[block] != itself_[block];
+  }
+  // When, in backward; kBefore: it was not.
+  [[nodiscard]] Position WrittenAt(uint32_t block) const { return written_[block]; }
   // `result` is not computed: what `block` stands for now is changed in place.
   void Alias(uint32_t result, uint32_t block);
 
@@ -130,6 +136,7 @@ class Versions {
   std::vector<Cached> all_cached_;
   std::vector<std::vector<uint32_t>> copies_;  // by recorded block
   std::vector<bool> unseen_;                   // by block of the record: a node converted it
+  std::vector<bool> stale_;         // by block of the record: a copy of it was written to
   std::vector<uint32_t> returned_;  // by recorded block: the version that was handed out in its place
   std::vector<bool> settled_;       // by version: its end is said
 };

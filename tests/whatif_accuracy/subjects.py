@@ -96,8 +96,6 @@ DEVELOPMENT: Dict[str, Facts] = {
     "mobilenet_v2": Facts((8, 12, 16), ("features", "features"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS)),
     "inception": Facts((8, 12, 16), ("Mixed_5b,Mixed_5c,Mixed_5d", "Conv2d_1a_3x3,Conv2d_2a_3x3,Conv2d_2b_3x3,Conv2d_3b_1x1,Conv2d_4a_3x3,Mixed_5b,Mixed_5c,Mixed_5d,Mixed_6a,Mixed_6b"),
                        (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS)),
-}
-HELD_OUT: Dict[str, Facts] = {
     "stablelm": Facts((4, 8, 8), ("model.layers.*", "model"), NO_WIDTHS, checkpointed="all,inputs:model.embed_tokens"),
     "smollm3": Facts((4, 8, 8), ("model.layers.*", "model.layers.*"), NO_WIDTHS, checkpointed="all,inputs:model.embed_tokens"),
     "gemma3": Facts((4, 8, 8), ("model.layers.*", "model.layers.*"), NO_WIDTHS, checkpointed="all,inputs:model.embed_tokens"),
@@ -107,6 +105,40 @@ HELD_OUT: Dict[str, Facts] = {
                             checkpointed="data2vec_audio.feature_extractor.conv_layers.*,data2vec_audio.encoder.layers.*"),
     "swinv2": Facts((8, 8, 12), ("swinv2.encoder", "swinv2"), (*NO_WIDTHS, *NO_TOKENS, "attention"), checkpointed="swinv2.encoder.layers.*"),
     "wide_resnet": Facts((8, 12, 16), ("layer1,layer2", "conv1,bn1,layer1,layer2,layer3,layer4"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS)),
+    "gpt_neo": Facts((4, 8, 8), ("transformer.h.*", "transformer.h.*"), (*NO_WIDTHS, "attention"), checkpointed="all,inputs:transformer.wte"),
+    "cohere": Facts((4, 8, 8), ("model.layers.*", "model.layers.*"), NO_WIDTHS, checkpointed="all,inputs:model.embed_tokens"),
+    "codegen": Facts((4, 8, 8), ("transformer.h.*", "transformer"), (*NO_WIDTHS, "attention"), checkpointed="all,inputs:transformer.wte"),
+    "exaone4": Facts((4, 8, 8), ("model.layers.*", "model"), NO_WIDTHS, checkpointed="all,inputs:model.embed_tokens"),
+    "helium": Facts((4, 8, 8), ("model.layers.*", "model"), NO_WIDTHS, checkpointed="all,inputs:model.embed_tokens"),
+    "megatron_bert": Facts((4, 8, 8), ("bert.encoder.layer.*", "bert.encoder.layer.*"), (*NO_WIDTHS, "attention"), checkpointed="all,inputs:bert.embeddings.word_embeddings"),
+    "modernbert": Facts((4, 8, 8), ("model.layers.*", "model.layers.*"), NO_WIDTHS, checkpointed="all,inputs:model.embeddings.tok_embeddings"),
+    "blenderbot": Facts((4, 8, 8), ("model.encoder", "model.encoder,model.decoder.layers.*"), NO_WIDTHS, checkpointed="all,inputs:model.encoder.embed_tokens+model.decoder.embed_tokens"),
+    "wavlm": Facts((4, 8, 8), ("wavlm.encoder.layers.*", "wavlm"), (*NO_WIDTHS, *NO_TOKENS, "attention")),
+    "focalnet": Facts((8, 12, 16), ("focalnet.encoder", "focalnet"), (*NO_WIDTHS, *NO_TOKENS, "attention"), checkpointed="focalnet.encoder.stages.*"),
+    "pvt_v2": Facts((8, 12, 16), ("pvt_v2.encoder", "pvt_v2"), (*NO_WIDTHS, *NO_TOKENS, "attention"), checkpointed="pvt_v2.encoder.layers.*"),
+    "diffllama": Facts((4, 8, 8), ("model.layers.*", "model"), (*NO_WIDTHS, "attention"), checkpointed="all,inputs:model.embed_tokens"),
+    "apertus": Facts((4, 8, 8), ("model.layers.*", "model"), NO_WIDTHS, checkpointed="all,inputs:model.embed_tokens"),
+    "biogpt": Facts((4, 8, 8), ("biogpt.layers.*", "biogpt.layers.*"), NO_WIDTHS, checkpointed="all,inputs:biogpt.embed_tokens"),
+    "gpt_bigcode": Facts((4, 8, 8), ("transformer.h.*", "transformer.h.*"), NO_WIDTHS, checkpointed="all,inputs:transformer.wte"),
+    "persimmon": Facts((4, 8, 8), ("model.layers.*", "model"), NO_WIDTHS, checkpointed="all,inputs:model.embed_tokens"),
+    "olmo": Facts((4, 8, 8), ("model.layers.*", "model"), NO_WIDTHS, checkpointed="all,inputs:model.embed_tokens"),
+    "xlm_roberta_xl": Facts((4, 8, 8), ("roberta.encoder.layer.*", "roberta.encoder.layer.*"), NO_WIDTHS, checkpointed="all,inputs:roberta.embeddings.word_embeddings"),
+    "convbert": Facts((4, 8, 8), ("convbert.encoder.layer.*", "convbert.encoder.layer.*"), (*NO_WIDTHS, "attention"), checkpointed="all,inputs:convbert.embeddings.word_embeddings"),
+    "plbart": Facts((4, 8, 8), ("model.encoder", "model.encoder,model.decoder.layers.*"), NO_WIDTHS, checkpointed="all,inputs:model.encoder.embed_tokens+model.decoder.embed_tokens"),
+    "speech_to_text": Facts((4, 8, 8), ("model.encoder", "model.encoder,model.decoder.layers.*"), (*NO_WIDTHS, *NO_TOKENS, "attention")),
+    "hiera": Facts((8, 12, 16), ("hiera.encoder", "hiera"), (*NO_WIDTHS, *NO_TOKENS, "attention"), checkpointed="hiera.encoder.stages.*"),
+    "levit": Facts((8, 12, 16), ("levit.encoder", "levit"), (*NO_BLOCKS, *NO_WIDTHS, *NO_TOKENS, "attention")),
+}
+HELD_OUT: Dict[str, Facts] = {
+    "glm4": Facts((4, 8, 8), ("model.layers.*", "model"), NO_WIDTHS, checkpointed="all,inputs:model.embed_tokens"),
+    "nemotron": Facts((4, 8, 8), ("model.layers.*", "model"), NO_WIDTHS, checkpointed="all,inputs:model.embed_tokens"),
+    "mpt": Facts((4, 8, 8), ("transformer.blocks.*", "transformer.blocks.*"), (*NO_WIDTHS, "attention"), checkpointed="all,inputs:transformer.wte"),
+    "mbart": Facts((4, 8, 8), ("model.encoder", "model.encoder,model.decoder.layers.*"), NO_WIDTHS, checkpointed="all,inputs:model.encoder.embed_tokens+model.decoder.embed_tokens"),
+    "roformer": Facts((4, 8, 8), ("roformer.encoder.layer.*", "roformer.encoder.layer.*"), (*NO_WIDTHS, "attention"), checkpointed="all,inputs:roformer.embeddings.word_embeddings"),
+    "ast": Facts((4, 8, 8), ("audio_spectrogram_transformer.layers.*", "audio_spectrogram_transformer"), (*NO_WIDTHS, *NO_TOKENS),
+                 checkpointed="all,inputs:audio_spectrogram_transformer.embeddings.patch_embeddings"),
+    "dinov3": Facts((8, 12, 16), ("model.layer.*", "embeddings,model"), (*NO_WIDTHS, *NO_TOKENS), checkpointed="all,inputs:embeddings.patch_embeddings"),
+    "efficientnet_v2": Facts((8, 12, 16), ("features", "features"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS)),
 }
 ALL = {**DEVELOPMENT, **HELD_OUT}
 
@@ -114,14 +146,19 @@ ALL = {**DEVELOPMENT, **HELD_OUT}
 HEADS: Dict[str, Tuple[str, bool]] = {
     "transformer": ("head", False), "bert": ("cls.predictions.decoder", False), "roberta": ("lm_head.decoder", False), "distilbert": ("vocab_projector", False),
     "electra": ("generator_lm_head", False),
-    **{name: ("lm_head", True) for name in ("gpt2", "gpt_neox", "llama", "opt", "qwen2", "qwen3", "mistral", "phi3", "gemma", "olmo2", "phi", "starcoder2", "bloom", "falcon", "xglm", "stablelm", "smollm3", "gemma3")}}
+    "megatron_bert": ("cls.predictions.decoder", False), "roformer": ("cls.predictions.decoder", False), "modernbert": ("decoder", False), "convbert": ("generator_lm_head", False),
+    "xlm_roberta_xl": ("lm_head.decoder", False), "biogpt": ("output_projection", True),
+    **{name: ("lm_head", True) for name in ("gpt2", "gpt_neox", "llama", "opt", "qwen2", "qwen3", "mistral", "phi3", "gemma", "olmo2", "phi", "starcoder2", "bloom", "falcon", "xglm", "stablelm", "smollm3", "gemma3", "exaone4", "helium",
+                                              "apertus", "gpt_bigcode", "persimmon", "olmo", "glm4", "nemotron", "mpt")}}
 # The blocks, and what comes behind them: of models that can be cut into stages.
 STAGES: Dict[str, Tuple[str, List[str]]] = {
     "transformer": ("layers", ["head"]), "opt": ("model.decoder.layers", ["model.decoder.final_layer_norm", "lm_head"]), "xglm": ("model.layers", ["model.layer_norm", "lm_head"]),
-    "phi": ("model.layers", ["model.final_layernorm", "lm_head"]),
+    "phi": ("model.layers", ["model.final_layernorm", "lm_head"]), "persimmon": ("model.layers", ["model.final_layernorm", "lm_head"]),
+    "gpt_neo": ("transformer.h", ["transformer.ln_f", "lm_head"]), "mpt": ("transformer.blocks", ["transformer.norm_f", "lm_head"]),
     "gpt_neox": ("gpt_neox.layers", ["gpt_neox.final_layer_norm", "lm_head"]),
     **{name: ("transformer.h", ["transformer.ln_f", "lm_head"]) for name in ("gpt2", "bloom", "falcon")},
-    **{name: ("model.layers", ["model.norm", "lm_head"]) for name in ("llama", "qwen2", "qwen3", "mistral", "phi3", "gemma", "gemma2", "olmo2", "starcoder2", "granite", "stablelm", "smollm3", "gemma3")}}
+    **{name: ("model.layers", ["model.norm", "lm_head"]) for name in ("llama", "qwen2", "qwen3", "mistral", "phi3", "gemma", "gemma2", "olmo2", "starcoder2", "granite", "stablelm", "smollm3", "gemma3", "cohere",
+                                                                         "exaone4", "helium", "apertus", "olmo", "glm4", "nemotron")}}
 
 
 def words(model: str, size: str) -> Dict[str, str]:

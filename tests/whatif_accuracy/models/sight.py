@@ -195,6 +195,68 @@ def wide_resnet(size: str) -> Subject:
     return _classifier(make, scaled(size, 64, 80, 96))
 
 
+def efficientnet_v2(size: str) -> Subject:
+    """Its first blocks convolve once where those of its first version convolve twice."""
+    from torchvision.models import efficientnet_v2_s as make
+
+    return _classifier(make, scaled(size, 64, 80, 96))
+
+
+def focalnet(size: str) -> Subject:
+    """Convolutions of growing widths, in place of attention, scale what they look at."""
+    from transformers import FocalNetConfig, FocalNetForImageClassification
+
+    pixels = scaled(size, 64, 96, 128)
+    config = FocalNetConfig(image_size=pixels, embed_dim=scaled(size, 32, 48, 64), depths=[2, 2, 2], focal_levels=[2, 2, 2], focal_windows=[3, 3, 3], num_labels=100)
+    return Subject(FocalNetForImageClassification(config), images(pixels, 100), classified)
+
+
+def pvt_v2(size: str) -> Subject:
+    """Keys and values of each stage come of a smaller picture; MLPs convolve."""
+    from transformers import PvtV2Config, PvtV2ForImageClassification
+
+    pixels, width = scaled(size, 64, 96, 128), scaled(size, 16, 24, 32)
+    config = PvtV2Config(image_size=pixels, hidden_sizes=[width, 2 * width, 4 * width, 8 * width], depths=[1, 1, 2, 1], num_attention_heads=[1, 2, 4, 8], num_labels=100)
+    return Subject(PvtV2ForImageClassification(config), images(pixels, 100), classified)
+
+
+def dinov3(size: str) -> Subject:
+    """Positions turn queries and keys, and registers stand beside the patches."""
+    from transformers import DINOv3ViTConfig, DINOv3ViTModel
+
+    pixels, width = scaled(size, 64, 96, 128), scaled(size, 192, 256, 384)
+    config = DINOv3ViTConfig(image_size=pixels, hidden_size=width, num_hidden_layers=4, num_attention_heads=4, intermediate_size=768, num_register_tokens=4)
+    return Subject(DINOv3ViTModel(config), images(pixels, width), lambda model, given, labels: F.cross_entropy(model(pixel_values=given).pooler_output, labels))
+
+
+def ast(size: str) -> Subject:
+    """A transformer of the patches of a spectrogram."""
+    from transformers import ASTConfig, ASTForAudioClassification
+
+    frames = scaled(size, 64, 128, 256)
+    config = ASTConfig(hidden_size=scaled(size, 192, 256, 384), num_hidden_layers=4, num_attention_heads=4, intermediate_size=768, max_length=frames, num_mel_bins=64, num_labels=100)
+    return Subject(ASTForAudioClassification(config), lambda count: (torch.randn(count, frames, 64), torch.randint(100, (count,))),
+                   lambda model, given, labels: F.cross_entropy(model(given).logits, labels))
+
+
+def hiera(size: str) -> Subject:
+    """Attention within windows that are sorted beside each other before the first layer, and pooled between stages."""
+    from transformers import HieraConfig, HieraForImageClassification
+
+    pixels, width = scaled(size, 64, 96, 128), scaled(size, 32, 48, 64)
+    config = HieraConfig(image_size=[pixels, pixels], embed_dim=width, depths=[1, 1, 2, 1], num_heads=[1, 2, 4, 8], num_labels=100)
+    return Subject(HieraForImageClassification(config), images(pixels, 100), classified)
+
+
+def levit(size: str) -> Subject:
+    """Attention with norms of batches and biases of places, on pictures that shrink."""
+    from transformers import LevitConfig, LevitForImageClassification
+
+    pixels, width = scaled(size, 64, 96, 128), scaled(size, 64, 96, 128)
+    config = LevitConfig(image_size=pixels, hidden_sizes=[width, width + 32, width + 64], num_attention_heads=[2, 3, 4], depths=[2, 2, 2], num_labels=100)
+    return Subject(LevitForImageClassification(config), images(pixels, 100), classified)
+
+
 def _matched(model: nn.Module, pixels: Tensor, text: Tensor) -> Tensor:
     return model(input_ids=text, pixel_values=pixels, return_loss=True).loss
 

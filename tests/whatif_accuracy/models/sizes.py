@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Of what models of the package transformers are made: words, and how long and wide they are in each size."""
+
+from typing import Any
+
+from .subject import scaled
+
+VOCABULARY = 1000
+SPECIAL: Any = {"bos_token_id": 1, "eos_token_id": 2, "pad_token_id": 0}
+TWO_SIDED: Any = {"vocab_size": VOCABULARY, "max_position_embeddings": 512, **{f"{side}_{part}": size for side in ("encoder", "decoder")
+                  for part, size in (("layers", 2), ("attention_heads", 4), ("ffn_dim", 1024))}, **SPECIAL}
+
+
+def length(size: str) -> int:
+    return scaled(size, 32, 96, 256)
+
+
+def width(size: str) -> int:
+    return scaled(size, 256, 320, 384)

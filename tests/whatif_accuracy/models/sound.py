@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Models of sound, from the package transformers."""
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from .sizes import SPECIAL, VOCABULARY
+from .subject import Subject, scaled
+
+
+def _heard(model: nn.Module, sound: Tensor, labels: Tensor) -> Tensor:
+    return model(sound, labels=labels).loss
+
+
+def whisper(size: str) -> Subject:
+    from transformers import WhisperConfig, WhisperForConditionalGeneration
+
+    frames, width = scaled(size, 64, 128, 256), scaled(size, 128, 192, 256)
+    config: Any = WhisperConfig(vocab_size=VOCABULARY, num_mel_bins=80, d_model=width, encoder_layers=2, decoder_layers=2, encoder_attention_heads=4, decoder_attention_heads=4,
+                                encoder_ffn_dim=4 * width, decoder_ffn_dim=4 * width, max_source_positions=frames, max_target_positions=64, decoder_start_token_id=1,
+                                suppress_tokens=None, begin_suppress_tokens=None, **SPECIAL)
+    return Subject(WhisperForConditionalGeneration(config), lambda count: (torch.randn(count, 80, 2 * frames), torch.randint(VOCABULARY, (count, 24))), _heard)
+
+
+def wav2vec2(size: str) -> Subject:
+    """Without the masks that it draws on the host."""
+    from transformers import Wav2Vec2Config, Wav2Vec2ForSequenceClassification
+
+    samples, width = scaled(size, 4000, 8000, 16000), scaled(size, 128, 192, 256)
+    config: Any = Wav2Vec2Config(vocab_size=32, hidden_size=width, num_hidden_layers=3, num_attention_heads=4, intermediate_size=4 * width, conv_dim=(64,) * 7,
+                                 num_conv_pos_embeddings=32, num_conv_pos_embedding_groups=4, num_labels=10, apply_spec_augment=False, layerdrop=0.0)
+    return Subject(Wav2Vec2ForSequenceClassification(config), lambda count: (torch.randn(count, samples), torch.randint(10, (count,))), _heard)
+
+
+def hubert(size: str) -> Subject:
+    """Its first stages have norms of layers. Without the masks that it draws on the host."""
+    from transformers import HubertConfig, HubertForSequenceClassification
+
+    samples, width = scaled(size, 4000, 8000, 16000), scaled(size, 128, 192, 256)
+    config: Any = HubertConfig(vocab_size=32, hidden_size=width, num_hidden_layers=3, num_attention_heads=4, intermediate_size=4 * width, conv_dim=(64,) * 7, feat_extract_norm="layer",
+                               num_conv_pos_embeddings=32, num_conv_pos_embedding_groups=4, num_labels=10, apply_spec_augment=False, layerdrop=0.0)
+    return Subject(HubertForSequenceClassification(config), lambda count: (torch.randn(count, samples), torch.randint(10, (count,))), _heard)
+
+
+def data2vec_audio(size: str) -> Subject:
+    """Positions come of several convolutions. Without the masks that it draws on the host."""
+    from transformers import Data2VecAudioConfig, Data2VecAudioForSequenceClassification
+
+    samples, width = scaled(size, 4000, 8000, 16000), scaled(size, 128, 192, 256)
+    config: Any = Data2VecAudioConfig(vocab_size=32, hidden_size=width, num_hidden_layers=3, num_attention_heads=4, intermediate_size=4 * width, conv_dim=(64,) * 7,
+                                      num_conv_pos_embedding_groups=4, num_labels=10, mask_time_prob=0.0, layerdrop=0.0)
+    return Subject(Data2VecAudioForSequenceClassification(config), lambda count: (torch.randn(count, samples), torch.randint(10, (count,))), _heard)
+
+
+def wavlm(size: str) -> Subject:
+    """Gates scale a table of relative positions. Without the masks that it draws on the host."""
+    from transformers import WavLMConfig, WavLMForSequenceClassification
+
+    samples, width = scaled(size, 4000, 8000, 16000), scaled(size, 128, 192, 256)
+    config: Any = WavLMConfig(vocab_size=32, hidden_size=width, num_hidden_layers=3, num_attention_heads=4, intermediate_size=4 * width, conv_dim=(64,) * 7,
+                              num_conv_pos_embeddings=32, num_conv_pos_embedding_groups=4, num_labels=10, apply_spec_augment=False, layerdrop=0.0)
+    return Subject(WavLMForSequenceClassification(config), lambda count: (torch.randn(count, samples), torch.randint(10, (count,))), _heard)
+
+
+def speech_to_text(size: str) -> Subject:
+    """Convolutions halve the frames before the encoder."""
+    from transformers import Speech2TextConfig, Speech2TextForConditionalGeneration
+
+    frames, width = scaled(size, 128, 256, 512), scaled(size, 128, 192, 256)
+    config: Any = Speech2TextConfig(vocab_size=VOCABULARY, d_model=width, encoder_layers=2, decoder_layers=2, encoder_attention_heads=4, decoder_attention_heads=4, encoder_ffn_dim=4 * width,
+                                    decoder_ffn_dim=4 * width, conv_channels=128, decoder_start_token_id=1, **SPECIAL)
+    return Subject(Speech2TextForConditionalGeneration(config), lambda count: (torch.randn(count, frames, 80), torch.randint(VOCABULARY, (count, 24))), _heard)
