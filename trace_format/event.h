@@ -69,9 +69,10 @@ enum class MarkKind : uint16_t {
   kUser = 9,               // name says what
   kCheckpointFreed = 10,   // nothing refers to the regions kCheckpoint with id = value any more: what hooks kept for them is released
   kConversion = 11,        // what a call of Tensor.to() in the program's source asks for; name: "FILE:LINE type", "FILE:LINE tensor again"
+  kFunction = 12,          // what a function's variables are given in its lines; name: "FILE:FIRST-LAST args 11-11=norm 13-13~norm"
 };
 
-// kOpScalar: this position tells no argument but the Python frame that called aten::to: "rotate (models/gpt.py:42)".
+// kOpScalar: this position tells no argument but a Python function that the op was called in: "rotate (models/gpt.py:42)", innermost first.
 inline constexpr uint64_t kOpCaller = 0xFF;
 
 // kLabel: what a storage is. Only what was observed; the fact behind each role is named by `source`.

@@ -22,7 +22,7 @@ class ConversionFacts {
  public:
   // The name of a mark. One that is not known is left out: it is of a newer recorder.
   void AddMark(std::string_view name);
-  // `op`: into Step::ops; `frame`: as the recorder writes it.
+  // `op`: into Step::ops; `frame`: as the recorder writes it. Of several the first counts.
   void AddCaller(uint32_t op, std::string_view frame);
   // Sets Op::asks and Op::again where both are known, in any order of the two.
   void Tell(std::vector<Op>& ops) const;

@@ -41,8 +41,10 @@ Holders::Holders(const Step& step)
       uses_(step.blocks.size()),
       held_(step.blocks.size()),
       lasting_(step.blocks.size(), kBefore),
+      named_(step.blocks.size(), kBefore),
       given_up_(step.blocks.size(), kBefore),
       makes_(step.ops.size(), false) {
+  for (const Named& named : step.named) named_[named.block] = named.until;
   for (const Held& held : step.held) {
     // Behind that the variable holds the copy.
     if (step.modules[held.call].begin > step.blocks[held.block].replaced) continue;
@@ -291,12 +293,13 @@ Position Holders::BehindLast(uint32_t block, uint32_t call) const {
 Position Holders::Until(const Operand& operand) const {
   uint32_t function = kNone;
   Position until = Guess(operand, &function);
-  if (step_.ops[operand.op].node != kNone || step_.held.empty()) return until;
+  if (step_.ops[operand.op].node != kNone) return until;
+  if (step_.held.empty()) return std::max(until, named_[operand.block]);
   if (function != kNone && SeenGone(operand, function, until)) until = Guess(operand, nullptr);
   for (const uint32_t call : held_[operand.block]) {
     if (step_.modules[call].end < kForever) until = std::max(until, BehindLast(operand.block, call));
   }
-  return std::max({until, given_up_[operand.block], lasting_[operand.block]});
+  return std::max({until, given_up_[operand.block], lasting_[operand.block], named_[operand.block]});
 }
 
 Position Holders::Guess(const Operand& operand, uint32_t* function) const {

@@ -5,9 +5,9 @@
 // the functions around it hold: these stand still until the call returns; behind a function's last call,
 // which was not given the block, until another is made; and where nothing gives the variable another value,
 // until its function returns. A variable that is seen to hold something else in the next call, or outlives
-// the last one (FindGivenUp...), is followed to where it is given that. Within what calls no modules, and in
-// older recordings, no fact tells when a variable goes. Some things are certain enough, in PyTorch written as
-// usual:
+// the last one (FindGivenUp...), is followed to where it is given that. Within what calls no modules, the
+// source of the functions tells (function_facts.h). Where neither does, as in older recordings, some things
+// are certain enough, in PyTorch written as usual:
 //
 //   block(x)                x is held by the call until block returns, as Python holds arguments
 //   q, k = f(x), g(x)       what meets in a matrix product or in attention was computed beside each other, so
@@ -82,6 +82,7 @@ class Holders {
   std::vector<std::vector<uint32_t>> uses_;  // by block: outermost operators that make something else of it
   std::vector<std::vector<uint32_t>> held_;  // by block: calls during which a variable was seen to hold it
   std::vector<Position> lasting_;   // by block: when the last function returns that holds it to its end
+  std::vector<Position> named_;     // by block: as functions' sources say (Step::named)
   std::vector<Position> given_up_;  // by block: when the last of these variables was seen to get another
   std::vector<bool> makes_;         // by outermost operator: whether it makes a block
 };

@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "profiler/whatif/conversion_facts.h"
+#include "profiler/whatif/function_facts.h"
 #include "profiler/whatif/recorded_steps.h"
 #include "profiler/whatif/saved_share.h"
 #include "profiler/whatif/type_branches.h"
@@ -64,6 +65,7 @@ class Reader {
     });
     if (!read.ok()) return read.error();
     conversions_.Tell(step_.ops);
+    functions_.Tell(step_);
     AddWindows(recorded_, step_);
     std::sort(step_.trained.begin(), step_.trained.end());
     step_.trained.erase(std::unique(step_.trained.begin(), step_.trained.end()), step_.trained.end());
@@ -115,13 +117,18 @@ class Reader {
         NoteBytes(BlockAt(event.field[trace::saved::kAddress]), event.field[trace::saved::kBytes]);
         break;
       case EventType::kMark:
-        if (event.field[trace::mark::kKind] == static_cast<uint64_t>(trace::MarkKind::kConversion))
-          conversions_.AddMark(run_.Text(static_cast<uint32_t>(event.field[trace::mark::kName])));
-        return;
+        return AddMark(event);
       default:
         break;
     }
     if (Inside()) AddDeepEvent(event);
+  }
+
+  void AddMark(const Event& event) {
+    const auto kind = static_cast<trace::MarkKind>(event.field[trace::mark::kKind]);
+    const std::string_view name = run_.Text(static_cast<uint32_t>(event.field[trace::mark::kName]));
+    if (kind == trace::MarkKind::kConversion) conversions_.AddMark(name);
+    if (kind == trace::MarkKind::kFunction) functions_.AddMark(name);
   }
 
   // Which block of the step lies at an address now.
@@ -258,7 +265,10 @@ class Reader {
     if (thread.ops.empty()) return;
     Op& op = step_.ops[thread.ops.back()];
     const auto text = static_cast<uint32_t>(field[trace::op_scalar::kText]);
-    if (field[trace::op_scalar::kPosition] == trace::kOpCaller) return conversions_.AddCaller(thread.ops.back(), run_.Text(text));
+    if (field[trace::op_scalar::kPosition] == trace::kOpCaller) {
+      conversions_.AddCaller(thread.ops.back(), run_.Text(text));
+      return functions_.AddCaller(thread.ops.back(), text, run_.Text(text));
+    }
     if (field[trace::op_scalar::kPosition] == 1) op.dims = text;
     op.sixth |= field[trace::op_scalar::kPosition] == 5 && run_.Text(text) == "True";
     op.moves |= run_.Text(text) == "torch.strided";  // of aten::to alone it is told
@@ -366,6 +376,7 @@ class Reader {
   const timeline::Step& recorded_;
   Step step_;
   ConversionFacts conversions_;
+  FunctionFacts functions_;
   EventIndex now_ = 0;
   EventIndex apart_ = 0;  // events directly before it that are not of the program
   BlockId next_block_ = 0;

@@ -136,6 +136,12 @@ struct Held {
   bool to_end = false;           // nothing gives the variable another block before its function returns
 };
 
+// A variable of a function that runs in a call of a module, or what it was given, holds a block so long.
+struct Named {
+  uint32_t block = model::kNone;
+  Position until = kBefore;
+};
+
 // The program asked for the type of a block's tensor before, and would have done otherwise with another one.
 struct TypeBranch {
   enum class Form : uint8_t {
@@ -216,6 +222,7 @@ class Step {
   std::vector<Saved> saved;
   std::vector<ModuleCall> modules;
   std::vector<Held> held;             // in the order of the calls; empty: not recorded
+  std::vector<Named> named;  // the longest of each block, in the order of the blocks
   std::vector<TypeBranch> half_only;  // what is done with 16 bits alone
   std::vector<TypeBranch>
       to_parameter;  // what is not in float32, as its parameters are, would have been converted

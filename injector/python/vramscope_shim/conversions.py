@@ -12,13 +12,9 @@ from which line it was called. A line with calls of both kinds, or with one that
 """
 
 import ast
-import inspect
-import linecache
 import sys
-from typing import Any, Callable, Dict, Iterator, Optional, Set, Tuple
+from typing import Any, Dict, Iterator, Set
 
-from . import native
-from .source_text import parse
 from .type_tests import Given, given_once
 
 TYPE, TENSOR, ORIGIN, UNCLEAR = "type", "tensor", "origin", "unclear"
@@ -26,49 +22,6 @@ AGAIN = " again"
 _NAMED = {"float", "half", "bfloat16", "double"}  # x.float()
 _TYPES = {*_NAMED, "float16", "float32", "float64"}  # torch.float16
 _FACTS = {"dtype", "device", "shape", "ndim"}
-
-
-class Conversions:
-    def __init__(self) -> None:
-        self._files: Dict[int, Tuple[type, Optional[str]]] = {}  # by id of the class: a metaclass may not let it be hashed
-        self._marks: Dict[str, Tuple[Callable[[int], None], ...]] = {}  # by file
-        self._told: Set[str] = set()
-
-    def begin(self) -> None:
-        """A deep step begins: what is told lies in it, whatever else of the recording is kept."""
-        self._told.clear()
-
-    def tell(self, module: Any) -> None:
-        """Of the file that has its class, once in a deep step."""
-        kind = type(module)
-        known = self._files.get(id(kind))
-        if known is None:
-            known = self._files[id(kind)] = (kind, _file_of(kind))
-        file = known[1]
-        if file is None or file in self._told:
-            return
-        self._told.add(file)
-        marks = self._marks.get(file)
-        if marks is None:
-            marks = self._marks[file] = tuple(native.moment(native.Mark.CONVERSION, f"{file}:{line} {asks}") for line, asks in _read(file))
-        for mark in marks:
-            mark(0)
-
-
-def _file_of(kind: type) -> Optional[str]:
-    """None of torch's own, which ask for the types of their parameters."""
-    try:
-        return None if kind.__module__.startswith("torch.") else inspect.unwrap(kind.forward).__code__.co_filename  # type: ignore[attr-defined]
-    except Exception:
-        return None
-
-
-def _read(file: str) -> Tuple[Tuple[int, str], ...]:
-    """Lines and what is asked there; nothing where there is no source that can be read."""
-    try:
-        return tuple(sorted(found_in(parse("".join(linecache.getlines(file)))).items()))
-    except Exception:
-        return ()
 
 
 def found_in(source: Any) -> Dict[int, str]:

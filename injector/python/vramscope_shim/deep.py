@@ -11,8 +11,8 @@ import threading
 from typing import Any, Dict, List, Optional
 
 from . import compiler, native, patches
-from .conversions import Conversions
 from .modules import Registry
+from .sources import Sources
 from .type_branches import Passing, TypeBranches
 from .variables import Variables
 
@@ -36,7 +36,7 @@ class ModuleRanges:
         self._registry = registry
         self._variables = Variables(torch)
         self._type_branches = TypeBranches(torch)
-        self._conversions = Conversions()
+        self._sources = Sources()
         self._handles: List[Any] = []
         self._ranges: Dict[str, native.Range] = {}
         self._thread = threading.local()
@@ -51,7 +51,7 @@ class ModuleRanges:
         if self._handles or compiler.in_use:
             return
         self._window += 1
-        self._conversions.begin()
+        self._sources.begin()
         module = self._torch.nn.modules.module
         register_before, register_after = module.register_module_forward_pre_hook, module.register_module_forward_hook
         self._handles.append(patches.register(self._torch, register_before, self._before))
@@ -83,7 +83,7 @@ class ModuleRanges:
                 self._registry.refresh()
             elif around.passing is not None:
                 around.passing.before_call(sys._getframe())
-            self._conversions.tell(module)
+            self._sources.tell(module)
             path = self._registry.path_of(module)
             found = self._ranges.get(path)
             if found is None:

@@ -16,8 +16,9 @@
 // then accumulates out of place: it changes the allocations it is to record. RecordFunction hands out copies
 // of the operands only while our begin callback runs and of the results only while the end callback runs; at
 // every other moment each tensor has the references it always has.
-// Of aten::to the Python frame that called it is told too (trace::kOpCaller): x.to(torch.float32) and
-// x.to(y.dtype) are one call here, and what a program means by it shows in its source alone.
+// Told too are the Python functions that an outermost op was called in, up to the call of a module
+// (trace::kOpCaller): how long their variables hold what it made, and whether x.to(torch.float32) or
+// x.to(y.dtype) was meant, shows in the program's source alone.
 // User scopes (record_function) are recorded as ranges by the injector, also in light steps, and not here.
 #include <ATen/record_function.h>
 #include <dlfcn.h>
@@ -94,10 +95,11 @@ uint32_t StackOfOp(const ThreadState& thread) {
   return g_python_stacks && HasStack(thread) ? CapturePythonStack() : 0;
 }
 
-void TellCaller(const OpFacts& facts, bool has_stack) {
-  if (!facts.converts || !has_stack || !g_python_callers) return;
-  const uint32_t caller = CapturePythonCaller();
-  if (caller != 0) Emit<trace::EventType::kOpScalar>(trace::kOpCaller, caller);
+void TellCallers(bool has_stack) {
+  if (!has_stack || !g_python_callers) return;
+  uint32_t callers[kMaxCallers];
+  const size_t count = CapturePythonCallers(callers);
+  for (size_t i = 0; i < count; ++i) Emit<trace::EventType::kOpScalar>(trace::kOpCaller, callers[i]);
 }
 
 void BeginOp(const at::RecordFunction& function, ThreadState& thread) {
@@ -111,7 +113,7 @@ void BeginOp(const at::RecordFunction& function, ThreadState& thread) {
   ++thread.open_ops;
   try {
     ArgumentWriter(facts, thread.texts).Write(function.inputs());
-    TellCaller(facts, has_stack);
+    TellCallers(has_stack);
   } catch (...) {  // out of memory: the op is recorded without the rest of its operands
   }
 }

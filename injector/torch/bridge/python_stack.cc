@@ -119,16 +119,21 @@ std::string TextAttribute(PyObject* object, const char* name) {
 // table of the code from its start, 0.2 us in a long function. That was half of the cost of a stack.
 class FrameTable {
  public:
-  uint32_t Id(PyObject* frame, PyObject* code) {
+  struct Frame {
+    uint32_t id = 0;            // of its text
+    bool calls_module = false;  // torch's own, around the forward of a module
+  };
+
+  Frame Find(PyObject* frame, PyObject* code) {
     const int place = g_python.frame_instruction != nullptr ? g_python.frame_instruction(frame)
                                                             : g_python.frame_line(frame);
     Slot& slot = recent_[(reinterpret_cast<uint64_t>(code) / 16 + static_cast<uint64_t>(place)) % kRecent];
-    if (slot.code == code && slot.place == place) return slot.id;
+    if (slot.code == code && slot.place == place) return slot.frame;
     const Key key = {code, place};
     const auto known = frames_.find(key);
-    const uint32_t id = known != frames_.end() ? known->second : Meet(key, g_python.frame_line(frame));
-    if (known != frames_.end() || frames_.count(key) != 0) slot = {code, place, id};
-    return id;
+    const Frame found = known != frames_.end() ? known->second : Meet(key, g_python.frame_line(frame));
+    if (known != frames_.end() || frames_.count(key) != 0) slot = {code, place, found};
+    return found;
   }
 
   std::mutex mutex;  // to be held by the caller: free-threaded Python has no GIL to protect the table
@@ -150,17 +155,19 @@ class FrameTable {
   struct Slot {
     PyObject* code = nullptr;
     int place = 0;
-    uint32_t id = 0;
+    Frame frame;
   };
 
-  uint32_t Meet(const Key& key, int line) {
+  Frame Meet(const Key& key, int line) {
     const std::string text = FrameText(key.code, line);
-    const uint32_t id = g_host->intern(text.data(), text.size());
+    const Frame frame = {g_host->intern(text.data(), text.size()),
+                         text.find("_call_impl (") != std::string::npos &&
+                             text.find("torch/nn/modules/module.py:") != std::string::npos};
     if (frames_.size() < kMaxFrames) {
       g_python.retain(key.code);
-      frames_.emplace(key, id);
+      frames_.emplace(key, frame);
     }
-    return id;
+    return frame;
   }
 
   static std::string FrameText(PyObject* code, int line) {
@@ -169,7 +176,7 @@ class FrameTable {
     return function + " (" + TextAttribute(code, "co_filename") + ":" + std::to_string(line) + ")";
   }
 
-  std::unordered_map<Key, uint32_t, KeyHash> frames_;
+  std::unordered_map<Key, Frame, KeyHash> frames_;
   std::array<Slot, kRecent> recent_;  // the same without following chains
 };
 
@@ -193,18 +200,30 @@ uint32_t CaptureWithGil() {
     if (first == 0) break;
     const Reference code(Code(current.get()));
     if (code.get() == nullptr) break;
-    ids[--first] = Frames().Id(current.get(), code.get());
+    ids[--first] = Frames().Find(current.get(), code.get()).id;
     frame = Back(current.get());
   }
   return g_host->intern_stack(ids + first, trace::kRawMaxFrames - first);
 }
 
-uint32_t CallerWithGil() {
+size_t CallersWithGil(uint32_t (&callers)[kMaxCallers]) {
   PyObject* top = g_python.current_frame();
   if (top == nullptr) return 0;
+  g_python.retain(top);
+  size_t count = 0;
   const std::lock_guard<std::mutex> lock(Frames().mutex);
-  const Reference code(Code(top));
-  return code.get() == nullptr ? 0 : Frames().Id(top, code.get());
+  for (PyObject* frame = top; frame != nullptr;) {
+    const Reference current(frame);
+    frame = nullptr;
+    const Reference code(Code(current.get()));
+    if (code.get() == nullptr) break;
+    const FrameTable::Frame found = Frames().Find(current.get(), code.get());
+    if (found.calls_module) break;
+    callers[count++] = found.id;
+    if (count == kMaxCallers) break;
+    frame = Back(current.get());
+  }
+  return count;
 }
 
 // A thread without a Python thread state was not started by Python and has no frames; asking costs no GIL.
@@ -240,10 +259,10 @@ uint32_t CapturePythonStack() {
   return CaptureWithGil();
 }
 
-uint32_t CapturePythonCaller() {
+size_t CapturePythonCallers(uint32_t (&callers)[kMaxCallers]) {
   if (!RunsPython()) return 0;
   const QuietPython quiet;
-  return CallerWithGil();
+  return CallersWithGil(callers);
 }
 
 }  // namespace vramscope::bridge

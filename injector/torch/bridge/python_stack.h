@@ -7,6 +7,7 @@
 // have one.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace vramscope::bridge {
@@ -20,7 +21,11 @@ bool PreparePythonStacks();
 // (autograd nodes hold one while they run).
 uint32_t CapturePythonStack();
 
-// The innermost frame of that stack alone, as an id of the host's table of strings; 0 as above.
-uint32_t CapturePythonCaller();
+inline constexpr size_t kMaxCallers = 8;
+
+// The innermost frames of that stack, innermost first, as ids of the host's table of strings: those of the
+// functions between the op and the call of a module (torch.nn.Module) around it, at most kMaxCallers; returns
+// how many. Takes the GIL, as above.
+size_t CapturePythonCallers(uint32_t (&callers)[kMaxCallers]);
 
 }  // namespace vramscope::bridge

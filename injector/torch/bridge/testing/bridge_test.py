@@ -11,7 +11,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from stub_recording import CALLER, IS_LEAF, IS_VIEW, NO_SEQUENCE, REQUIRES_GRAD, Bridge, Recording
+from stub_recording import IS_LEAF, IS_VIEW, NO_SEQUENCE, REQUIRES_GRAD, Bridge, Recording
 from training_sample import Training
 
 BRIDGE = Bridge(stacks="python")
@@ -89,8 +89,7 @@ class OpsTest(unittest.TestCase):
             torch.arange(0, 5, 2)
             x.add_(1.5, alpha=2)
         self.assertEqual("[3,-1]", recording.op("aten::view").scalars[1])
-        arguments = {place: text for place, text in recording.op("aten::to").scalars.items() if place != CALLER}
-        self.assertEqual({1: "torch.bfloat16", 3: "True"}, arguments)  # non_blocking=False is the default
+        self.assertEqual({1: "torch.bfloat16", 3: "True"}, recording.op("aten::to").scalars)  # non_blocking=False is the default
         self.assertEqual({1: "[0,1]", 2: "True"}, recording.op("aten::sum").scalars)
         empty = [op for op in recording.ops if op.name == "aten::empty" and op.scalars.get(0) == "[2,3,4,5]"][0]
         self.assertEqual("torch.channels_last", empty.scalars[5])
@@ -224,19 +223,28 @@ class PythonStackTest(unittest.TestCase):
         self.assertEqual(len(traceback.extract_stack()) + 1, len(stack))
         self.assertEqual([], recording.op("aten::clamp_min").stack)
 
-    def test_conversions_know_who_called_them(self) -> None:
-        def convert(x: Tensor) -> Tensor:
-            return x.double()
+    def test_outermost_operators_know_the_functions_that_called_them(self) -> None:
+        def halve(x: Tensor) -> Tensor:
+            return x * 0.5
 
-        half = torch.ones(1, dtype=torch.half)
+        class Scale(torch.nn.Module):
+            def forward(self, x: Tensor) -> Tensor:
+                return halve(x) + x
+
+        def run() -> Tensor:
+            return Scale()(torch.ones(3, requires_grad=True)).sum()
+
         with BRIDGE.recording() as recording:
-            convert(torch.ones(3))
-            torch.ones(3).type_as(half)
-        outermost, inner = recording.op("aten::to"), recording.op("aten::to", 1)
-        line = convert.__code__.co_firstlineno + 1
-        self.assertRegex(outermost.scalars[CALLER], rf"convert \(.*bridge_test\.py:{line}\)$")
-        self.assertNotIn(CALLER, inner.scalars, "it is type_as() that was called")
-        self.assertNotIn(CALLER, recording.op("aten::_to_copy").scalars)
+            run().backward()
+        begin = {each.__code__.co_name: each.__code__.co_firstlineno for each in (halve, Scale.forward, run)}
+        expected = [f"halve:{begin['halve'] + 1}", f"forward:{begin['forward'] + 1}"]
+        inside = [re.sub(r"^.*?(\w+) \(.*bridge_test\.py:(\d+)\)$", r"\1:\2", frame) for frame in recording.op("aten::mul").callers]
+        self.assertEqual(expected, inside, "up to the call of the module")
+        self.assertEqual(len(recording.op("aten::add").callers), 1)
+        self.assertRegex(recording.op("aten::sum").callers[0], rf"run \(.*bridge_test\.py:{begin['run'] + 1}\)$")
+        self.assertLessEqual(len(recording.op("aten::sum").callers), 8)
+        self.assertTrue(all(not op.callers for op in recording.ops if op.depth > 0 or op.scope != 0))
+        self.assertTrue(all(not op.callers for op in recording.ops[recording.names().index("aten::ones_like") + 1:]), "a node runs under a lock")
 
     def test_an_exception_on_its_way_stays(self) -> None:
         class Runs:

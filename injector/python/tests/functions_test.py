@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What variables of functions are given, as the source of modules says it."""
+
+import ast
+import sys
+import textwrap
+import unittest
+from typing import List
+
+import harness
+from harness import MARK_FUNCTION, needs_torch
+
+sys.path.insert(0, harness.SHIM)
+
+MODEL = """
+    import torch
+    from torch import nn
+
+    def scale(x):
+        norm = x.norm()
+        return x / norm
+
+    class Norm(nn.Module):
+        def forward(self, x):
+            return scale(x)
+"""
+
+
+class SourceTest(unittest.TestCase):
+    def given(self, *lines: str, head: str = "def forward(self, x, y):") -> List[str]:
+        """Of one function, whose body begins in line 1."""
+        from vramscope_shim.functions import found_in
+
+        text = head + "\n" + textwrap.indent("\n".join(lines), "    ")
+        found = list(found_in(ast.parse(text)))
+        self.assertLessEqual(len(found), 1)
+        return [self.moved(word) for word in found[0].split(" ")[1:]] if found else ["nothing"]
+
+    @staticmethod
+    def moved(word: str) -> str:
+        """A word with the lines of the body counted from 1."""
+        first, dash, rest = word.partition("-")
+        if not dash or not first.isdigit():
+            return word
+        digits = len(rest) - len(rest.lstrip("0123456789"))
+        return f"{int(first) - 1}-{int(rest[:digits]) - 1}{rest[digits:]}"
+
+    def test_a_name_gets_what_a_line_computes(self) -> None:
+        self.assertEqual(self.given("z = x * y", "w: int = z + 1", "return w"), ["args", "1-1=z", "2-2=w"])
+        self.assertEqual(self.given("z = w = x * y", "self.z = x", "z[0] = x"), ["args", "1-1=z", "1-1=w"])
+        self.assertEqual(self.given("z = (", "    x", "    + y)"), ["args", "1-3=z"])
+
+    def test_a_name_gets_what_a_call_returns(self) -> None:
+        self.assertEqual(self.given("z = self.norm(x + y)", "z = norm(x)", "z = x.view(2)", "z = self.norm(x)[0]"), ["args", "1-1(z", "2-2(z", "3-3(z", "4-4=z"])
+        self.assertEqual(self.given("z = torch.relu(x)", "z = F.relu(x)", "z = torch.nn.functional.relu(x)"), ["args", "1-1=z", "2-2=z", "3-3=z"])
+
+    def test_another_name_for_it(self) -> None:
+        self.assertEqual(self.given("z = x", "return z"), ["args", "1-1<z<x"])
+
+    def test_a_name_no_more_stands_for_what_it_did(self) -> None:
+        self.assertEqual(self.given("z, (w, *_) = f(x)", "del z"), ["args", "1-1~z", "1-1~w", "1-1~_", "2-2~z"])
+        self.assertEqual(self.given("z += x"), ["args"], "what is changed in place stays")
+
+    def test_arguments_that_get_something_else(self) -> None:
+        self.assertEqual(self.given("x = x * 2"), ["1-1=x"])
+        self.assertEqual(self.given("del y"), ["1-1~y"])
+
+    def test_what_may_be_passed_over(self) -> None:
+        self.assertEqual(self.given("if x is not None:", "    z = x * y", "else:", "    z = y", "with f():", "    w = x * 2"), ["args", "2-2?=z", "4-4?<z<y", "6-6=w"])
+        self.assertEqual(self.given("for i in range(3):", "    z = x * i"), ["args", "1-2@", "1-1~i", "2-2?=z"])
+        self.assertEqual(self.given("try:", "    z = x * y", "except ValueError:", "    z = y * 2", "finally:", "    w = x * 2"), ["args", "2-2?=z", "4-4?=z", "6-6?=w"])
+
+    def test_names_of_others(self) -> None:
+        self.assertEqual(self.given("global z", "z = x * y"), ["args"])
+
+    def test_functions_that_do_not_return_as_others_do(self) -> None:
+        self.assertEqual(self.given("yield x"), ["nothing"])
+        self.assertEqual(self.given("await x", head="async def forward(self, x, y):"), ["nothing"])
+
+    def test_a_function_within_another(self) -> None:
+        from vramscope_shim.functions import found_in
+
+        text = "def outer(x):\n    y = x * 2\n    def inner(z):\n        z = z * y\n        return z\n    return inner(y)\n"
+        self.assertEqual(sorted(found_in(ast.parse(text))), ["1-6 args 2-2=y", "3-5 4-4=z"])
+
+
+@needs_torch
+class ToldTest(unittest.TestCase):
+    def test_of_the_file_of_a_module_once_in_a_deep_step(self) -> None:
+        done = harness.run("    model = nn.Sequential(Norm(), Norm())\n    for _ in range(3):\n        model(torch.ones(2, 4))\n", MODEL, environment={"VRAMSCOPE_STUB_DEEP": "1-99"})
+        self.assertEqual((done.exit_code, done.stderr), (0, ""))
+        told = [event.name.rsplit("/", 1)[-1] for event in done.named("mark", MARK_FUNCTION)]
+        self.assertEqual(told[:2], ["program.py:5-7 args 6-6(norm", "program.py:10-11 args"])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the program's source says about what it runs, told in deep steps, as marks: once in a step for each file that has the class of a module which runs.
+
+Why: what a call of Tensor.to() means (conversions.py), and how long a function's variables hold what they are given (functions.py), no operator
+shows. The source is read once for each file; the recorded operators say from which lines they were called.
+"""
+
+import inspect
+import linecache
+from typing import Any, Callable, Dict, Iterator, Optional, Set, Tuple
+
+from . import conversions, functions, native
+from .source_text import parse
+
+
+class Sources:
+    def __init__(self) -> None:
+        self._files: Dict[int, Tuple[type, Optional[str]]] = {}  # by id of the class: a metaclass may not let it be hashed
+        self._marks: Dict[str, Tuple[Callable[[int], None], ...]] = {}  # by file
+        self._told: Set[str] = set()
+
+    def begin(self) -> None:
+        """A deep step begins: what is told lies in it, whatever else of the recording is kept."""
+        self._told.clear()
+
+    def tell(self, module: Any) -> None:
+        """Of the file that has its class, once in a deep step."""
+        kind = type(module)
+        known = self._files.get(id(kind))
+        if known is None:
+            known = self._files[id(kind)] = (kind, _file_of(kind))
+        file = known[1]
+        if file is None or file in self._told:
+            return
+        self._told.add(file)
+        marks = self._marks.get(file)
+        if marks is None:
+            marks = self._marks[file] = tuple(native.moment(mark, f"{file}:{text}") for mark, text in _read(file))
+        for mark in marks:
+            mark(0)
+
+
+def _file_of(kind: type) -> Optional[str]:
+    """None of torch's own, which ask for the types of their parameters."""
+    try:
+        return None if kind.__module__.startswith("torch.") else inspect.unwrap(kind.forward).__code__.co_filename  # type: ignore[attr-defined]
+    except Exception:
+        return None
+
+
+def _read(file: str) -> Tuple[Tuple[int, str], ...]:
+    """Marks and their names; nothing where there is no source that can be read."""
+    try:
+        return tuple(_marks(parse("".join(linecache.getlines(file)))))
+    except Exception:
+        return ()
+
+
+def _marks(source: Any) -> Iterator[Tuple[int, str]]:
+    for line, asks in sorted(conversions.found_in(source).items()):
+        yield native.Mark.CONVERSION, f"{line} {asks}"
+    for function in functions.found_in(source):
+        yield native.Mark.FUNCTION, function

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/whatif/function_calls.h"
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+
+#include "profiler/whatif/holders.h"
+
+namespace vramscope::whatif {
+namespace {
+
+using model::kNone;
+
+// Before what follows: what the last operator was given, without names, is gone by then.
+constexpr Position kAssigned = 0.3, kReturned = 0.2;
+
+// The smallest statement around the line; no line where none gives a variable anything.
+Lines StatementAt(const Function& function, int line) {
+  Lines found;
+  for (const Given& given : function.given) {
+    const bool smaller = found == Lines{} || given.lines.last - given.lines.first < found.last - found.first;
+    if (given.lines.Has(line) && smaller) found = given.lines;
+  }
+  return found;
+}
+
+// In float32 it hands on what it is given; with other types what it does is known of conversions alone.
+bool ConvertsNothing(const Step& step, const Op& op) {
+  const std::string_view name = step.NameOf(op);
+  const std::span<const Operand> inputs = InputsOf(step, op), results = OutputsOf(step, op);
+  return (name == "aten::to" || name == "aten::type_as") && !inputs.empty() && !results.empty() &&
+         inputs[0].block == results[0].block;
+}
+
+}  // namespace
+
+FunctionCalls::FunctionCalls(const FunctionFacts& facts, Step& step)
+    : facts_(facts), step_(step), call_of_(CallsOf(step)), held_(step.blocks.size(), kBefore) {}
+
+void FunctionCalls::Follow() {
+  auto caller = facts_.callers_.begin();
+  for (uint32_t op = 0; op < step_.ops.size(); ++op) {
+    std::vector<Place> places;
+    for (; caller != facts_.callers_.end() && caller->first == op; ++caller) {
+      if (const Place place = PlaceOf(caller->second); place.function != nullptr) places.push_back(place);
+    }
+    if (call_of_[op] == kNone || step_.ops[op].node != kNone || step_.ops[op].parent != kNone) continue;
+    std::reverse(places.begin(), places.end());
+    Stack& stack = stacks_[call_of_[op]];
+    stack.end = step_.modules[call_of_[op]].end;
+    Enter(stack, places, step_.ops[op].begin);
+    Note(stack, op);
+  }
+  for (auto& [call, stack] : stacks_) Return(stack, 0);
+  for (uint32_t block = 0; block < held_.size(); ++block)
+    if (held_[block] > kBefore) step_.named.push_back({block, held_[block]});
+}
+
+// "rotate (models/gpt.py:42)". A comprehension is a function of its own, "rotate.<locals>.<listcomp>", that
+// returns where it stands.
+FunctionCalls::Place FunctionCalls::PlaceOf(uint32_t frame) {
+  const auto known = places_.find(frame);
+  if (known != places_.end()) return known->second;
+  Place& place = places_[frame];
+  const std::string_view text = facts_.frames_.at(frame);
+  const size_t open = text.find(" ("), colon = text.rfind(':');
+  if (open == std::string_view::npos || open == 0 || text[open - 1] == '>' || colon == std::string_view::npos)
+    return place;
+  const auto file = facts_.files_.find(std::string(text.substr(open + 2, colon - open - 2)));
+  std::from_chars(text.data() + colon + 1, text.data() + text.size(), place.line);
+  if (file == facts_.files_.end()) return place;
+  for (const Function& function : file->second) {
+    const bool inner = place.function == nullptr || function.lines.first > place.function->lines.first;
+    if (function.lines.Has(place.line) && inner) place.function = &function;
+  }
+  return place;
+}
+
+bool FunctionCalls::GoesOn(const Call& call, const Place& place) {
+  if (call.at.function != place.function) return false;
+  const std::vector<Lines>& loops = place.function->loops;
+  return place.line >= call.at.line || std::any_of(loops.begin(), loops.end(), [&](const Lines& loop) {
+           return loop.Has(place.line) && loop.Has(call.at.line);
+         });
+}
+
+void FunctionCalls::Enter(Stack& stack, const std::vector<Place>& places, Position at) {
+  size_t depth = 0;
+  while (depth < stack.calls.size() && depth < places.size() && GoesOn(stack.calls[depth], places[depth])) {
+    const int line = places[depth].line;
+    if (stack.calls[depth].at.line != line) Return(stack, depth + 1);
+    Move(stack.calls[depth], line, stack.next - kAssigned);
+    ++depth;
+  }
+  Return(stack, depth);
+  for (; depth < places.size(); ++depth) {
+    Call call;
+    call.at = places[depth];
+    call.begin = at;
+    call.statement = StatementAt(*call.at.function, call.at.line);
+    stack.calls.push_back(std::move(call));
+  }
+}
+
+void FunctionCalls::Move(Call& call, int line, Position at) {
+  const Lines to = StatementAt(*call.at.function, line);
+  if (to == call.statement && to != Lines{}) {
+    call.at.line = line;
+    return;
+  }
+  Complete(call, at);
+  const int from = std::max(call.statement.last, call.at.line);
+  PassOver(call, from, to == Lines{} ? line : to.first, at);
+  call.at.line = line;
+  call.statement = to;
+  call.result = kNone;
+}
+
+void FunctionCalls::Complete(Call& call, Position at) {
+  for (const Given& given : call.at.function->given)
+    if (given.lines == call.statement) {
+      const bool unknown = given.what == Given::What::kReturned && call.called;
+      Give(call, given, unknown ? kNone : call.result, at);
+    }
+}
+
+// Statements without operators, on the way from one line to another.
+void FunctionCalls::PassOver(Call& call, int from, int to, Position at) {
+  for (const Given& given : call.at.function->given)
+    if (given.lines.first > from && given.lines.last < to && !given.unsure) Give(call, given, kNone, at);
+}
+
+void FunctionCalls::Give(Call& call, const Given& given, uint32_t block, Position at) {
+  if (given.what == Given::What::kNothingKnown) block = kNone;
+  if (given.what == Given::What::kOther) {
+    const auto other = call.variables.find(given.from);
+    block = other == call.variables.end() ? kNone : other->second;
+  }
+  const auto [variable, fresh] = call.variables.try_emplace(given.name, kNone);
+  if (!fresh && variable->second != block) Hold(variable->second, at);
+  variable->second = block;
+}
+
+void FunctionCalls::Note(Stack& stack, uint32_t op) {
+  const Op& done = step_.ops[op];
+  const std::span<const Operand> results = OutputsOf(step_, done);
+  const uint32_t result = results.empty() || ConvertsNothing(step_, done) ? kNone : results[0].block;
+  uint32_t next = op + 1;
+  while (next < step_.ops.size() && step_.ops[next].parent != kNone) ++next;
+  const bool any = next < step_.ops.size();
+  stack.next = std::min(any ? step_.ops[next].begin : kForever, stack.end);
+  for (size_t depth = 0; depth < stack.calls.size(); ++depth) {
+    Call& call = stack.calls[depth];
+    call.result = result;
+    call.called = any && call_of_[next] != call_of_[op] && IsWithin(call_of_[next], call_of_[op]);
+    if (depth == 0 || !call.at.function->keeps_arguments)
+      continue;  // a module's own call holds what it is given
+    for (const Operand& operand : InputsOf(step_, done)) {
+      if (operand.block != kNone && step_.blocks[operand.block].begin < call.begin &&
+          std::find(call.arguments.begin(), call.arguments.end(), operand.block) == call.arguments.end())
+        call.arguments.push_back(operand.block);
+    }
+  }
+}
+
+bool FunctionCalls::IsWithin(uint32_t inner, uint32_t call) const {
+  while (inner != kNone && inner != call) inner = step_.modules[inner].parent;
+  return inner != kNone;
+}
+
+// Calls from that depth on do.
+void FunctionCalls::Return(Stack& stack, size_t depth) {
+  for (; stack.calls.size() > depth; stack.calls.pop_back()) {
+    Call& call = stack.calls.back();
+    Complete(call, stack.next - kAssigned);
+    const Position returned = stack.next - kReturned;
+    for (const auto& [name, block] : call.variables) Hold(block, returned);
+    for (const uint32_t block : call.arguments) Hold(block, returned);
+  }
+}
+
+void FunctionCalls::Hold(uint32_t block, Position until) {
+  if (block != kNone && step_.blocks[block].begin > kBefore && until < kForever)
+    held_[block] = std::max(held_[block], until);
+}
+
+}  // namespace vramscope::whatif

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// The calls of the program's functions within one call of a module, as its operators show them, and what
+// their variables hold (function_facts.h).
+#pragma once
+
+#include <map>
+#include <unordered_map>
+#include <vector>
+
+#include "profiler/whatif/function_facts.h"
+#include "profiler/whatif/step.h"
+
+namespace vramscope::whatif {
+
+class FunctionCalls {
+ public:
+  // Both must outlive it.
+  FunctionCalls(const FunctionFacts& facts, Step& step);
+  // Fills step.named.
+  void Follow();
+
+ private:
+  // Where an operator was called: a line of a function that is known.
+  struct Place {
+    const Function* function = nullptr;
+    int line = 0;
+  };
+
+  // A call of a function that has not returned.
+  struct Call {
+    Place at;
+    Position begin = 0;
+    Lines statement;                  // the one it is in; none: no line
+    uint32_t result = model::kNone;   // block of what was computed last in it
+    bool called = false;              // a module, behind that
+    std::vector<uint32_t> arguments;  // blocks that were there before, and are used in it
+    std::map<std::string_view, uint32_t> variables;
+  };
+
+  // What goes on in a call of a module, outermost first.
+  struct Stack {
+    std::vector<Call> calls;
+    Position next = 0;  // what comes behind its last operator: the begin of another one, or its own end
+    Position end = 0;
+  };
+
+  [[nodiscard]] Place PlaceOf(uint32_t frame);
+  [[nodiscard]] bool IsWithin(uint32_t inner, uint32_t call) const;
+  void Enter(Stack& stack, const std::vector<Place>& places, Position at);
+  [[nodiscard]] static bool GoesOn(const Call& call, const Place& place);
+  void Move(Call& call, int line, Position at);
+  void Complete(Call& call, Position at);
+  void PassOver(Call& call, int from, int to, Position at);
+  void Give(Call& call, const Given& given, uint32_t block, Position at);
+  void Note(Stack& stack, uint32_t op);
+  void Return(Stack& stack, size_t depth);
+  void Hold(uint32_t block, Position until);
+
+  const FunctionFacts& facts_;
+  Step& step_;
+  const std::vector<uint32_t> call_of_;         // by operator: the call of a module that it is in
+  std::unordered_map<uint32_t, Place> places_;  // by frame
+  std::unordered_map<uint32_t, Stack> stacks_;  // by call of a module
+  std::vector<Position> held_;                  // by block
+};
+
+}  // namespace vramscope::whatif

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/whatif/function_facts.h"
+
+#include <charconv>
+#include <optional>
+
+#include "profiler/whatif/function_calls.h"
+
+namespace vramscope::whatif {
+namespace {
+
+// "11-14" at the begin of the text, which is taken off; nothing where it is none.
+std::optional<Lines> TakeLines(std::string_view& text) {
+  Lines lines;
+  const char* const end = text.data() + text.size();
+  const auto first = std::from_chars(text.data(), end, lines.first);
+  if (first.ec != std::errc() || first.ptr == end || *first.ptr != '-') return std::nullopt;
+  const auto last = std::from_chars(first.ptr + 1, end, lines.last);
+  if (last.ec != std::errc() || lines.last < lines.first) return std::nullopt;
+  text.remove_prefix(static_cast<size_t>(last.ptr - text.data()));
+  return lines;
+}
+
+bool TakeStatement(std::string_view word, Function& function) {
+  const std::optional<Lines> lines = TakeLines(word);
+  if (!lines || word.empty()) return false;
+  if (word == "@") {
+    function.loops.push_back(*lines);
+    return true;
+  }
+  Given given;
+  given.lines = *lines;
+  given.unsure = word.front() == '?';
+  if (given.unsure) word.remove_prefix(1);
+  if (word.size() < 2) return false;
+  const char what = word.front();
+  word.remove_prefix(1);
+  const size_t from = what == '<' ? word.find('<') : std::string_view::npos;
+  if (what == '<' && from == std::string_view::npos) return false;
+  if (what == '<') given.what = Given::What::kOther, given.from = word.substr(from + 1);
+  if (what == '=') given.what = Given::What::kResult;
+  if (what == '(') given.what = Given::What::kReturned;
+  given.name = word.substr(0, from);
+  function.given.push_back(std::move(given));
+  return std::string_view("=(<~").find(what) != std::string_view::npos;
+}
+
+}  // namespace
+
+// The file may have blanks and colons in its name; lines come behind the last colon.
+void FunctionFacts::AddMark(std::string_view name) {
+  const size_t colon = name.rfind(':');
+  if (colon == std::string_view::npos) return;
+  std::string_view text = name.substr(colon + 1);
+  const std::optional<Lines> lines = TakeLines(text);
+  if (!lines) return;
+  Function function;
+  function.lines = *lines;
+  while (!text.empty()) {
+    text.remove_prefix(1);
+    const std::string_view word = text.substr(0, text.find(' '));
+    text.remove_prefix(word.size());
+    if (word == "args")
+      function.keeps_arguments = true;
+    else if (!TakeStatement(word, function))
+      return;
+  }
+  std::vector<Function>& known = files_[std::string(name.substr(0, colon))];
+  for (const Function& other : known)
+    if (other.lines == function.lines) return;  // told in each deep step
+  known.push_back(std::move(function));
+}
+
+void FunctionFacts::AddCaller(uint32_t op, uint32_t text, std::string_view frame) {
+  frames_.emplace(text, frame);
+  callers_.emplace_back(op, text);
+}
+
+void FunctionFacts::Tell(Step& step) const {
+  if (files_.empty() || callers_.empty()) return;
+  FunctionCalls(*this, step).Follow();
+}
+
+}  // namespace vramscope::whatif

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+// What variables of functions hold, as their lines say: forward passes with the lines that call operators.
+#include "profiler/whatif/function_facts.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <initializer_list>
+#include <optional>
+
+#include "profiler/whatif/predict.h"
+#include "profiler/whatif/testing/tensor_script.h"
+
+namespace vramscope::whatif {
+namespace {
+
+constexpr uint64_t kBytes = 1024 * 64 * 4;
+
+// A module, "net", that runs three times in deep steps. `function`: what is told of the lines of net.py.
+class Program : public TensorScript {
+ public:
+  Program(std::initializer_list<const char*> functions, const std::function<void(Program&)>& body) {
+    s.Device(model::testing::kCuda0).TotalsAre(0, 2 << 20);
+    s.Alloc("x", kBytes);
+    s.Mark(trace::MarkKind::kDeepBegin, 1);
+    for (const char* const function : functions)
+      s.Mark(trace::MarkKind::kFunction, 0, std::string("net.py:") + function);
+    for (int call = 1; call <= 3; ++call) s.Module("", [&] { s.Module("net", [&] { body(*this); }); });
+    run_ = s.Load();
+    analysis_.emplace(run_);
+    step_ = ReadStep(*analysis_, 0).value();
+  }
+
+  // An operator that makes a block, called in these lines of net.py, innermost first.
+  void Make(const char* result, std::initializer_list<int> lines,
+            std::initializer_list<const char*> from = {"x"}) {
+    s.Op("aten::mul", [&] {
+      Operands(from, lines);
+      s.Alloc(result, kBytes);
+      Out(result, "1024,64", "64,1");
+    });
+    names_.push_back(result);
+  }
+  // x.to(torch.float32), which hands on what it is given.
+  void To(const char* block, int line) {
+    s.Op("aten::to", [&] {
+      Operands({block}, {line});
+      Out(block, "1024,64", "64,1");
+    });
+  }
+  void End() {
+    for (const char* const name : names_) s.Free(name);
+    names_.clear();
+  }
+
+  // By operator of the module's call, counted from 1, in the last step: the first one that begins when
+  // nothing holds the block any more which the operator `maker` made; 0: no variable was seen to hold it.
+  [[nodiscard]] uint32_t HeldUntil(uint32_t maker) const {
+    const uint32_t block = OutputsOf(step_, step_.ops[maker - 1])[0].block;
+    for (const Named& named : step_.named) {
+      if (named.block != block) continue;
+      uint32_t next = 0;
+      while (next < step_.ops.size() && step_.ops[next].begin < named.until) ++next;
+      return next + 1;
+    }
+    return 0;
+  }
+
+ private:
+  void Operands(std::initializer_list<const char*> blocks, std::initializer_list<int> lines) {
+    uint64_t argument = 0;
+    for (const char* const block : blocks) In(block, "1024,64", "64,1", argument++);
+    for (const int line : lines)
+      s.Event(trace::EventType::kOpScalar,
+              {trace::kOpCaller, s.trace().Intern("f (net.py:" + std::to_string(line) + ")")});
+  }
+
+  std::vector<const char*> names_;
+  model::Run run_;
+  std::optional<classify::Analysis> analysis_;
+  Step step_;
+};
+
+TEST(FunctionFactsTest, AVariableHoldsUntilItsFunctionReturns) {
+  const Program program({"10-20", "30-34 31-31=y"}, [](Program& p) {
+    p.Make("y", {31, 11});
+    p.Make("z", {32, 11}, {"y"});
+    p.Make("out", {33, 11}, {"z"});
+    p.Make("more", {12}, {"out"});
+    p.End();
+  });
+  EXPECT_EQ(program.HeldUntil(1), 4u) << "y = x * 2; z is an expression's; the function of line 12 goes on";
+  EXPECT_EQ(program.HeldUntil(2), 0u);
+}
+
+TEST(FunctionFactsTest, UntilItIsGivenSomethingElse) {
+  const Program program({"10-20 11-11=y 13-13=y 15-15~y"}, [](Program& p) {
+    p.Make("first", {11});
+    p.Make("between", {12}, {"first"});
+    p.Make("second", {13}, {"first"});
+    p.Make("third", {14});
+    p.Make("last", {16});
+    p.Make("behind", {17});
+    p.End();
+  });
+  EXPECT_EQ(program.HeldUntil(1), 4u) << "y stands for the second when that is there";
+  EXPECT_EQ(program.HeldUntil(3), 5u) << "del y stands between line 14 and 16";
+}
+
+TEST(FunctionFactsTest, AStatementThatMayBePassedOverTakesNothingAway) {
+  const Program program({"10-20 11-11=y 13-13?~y"}, [](Program& p) {
+    p.Make("y", {11});
+    p.Make("z", {14});
+    p.Make("out", {15});
+    p.End();
+  });
+  EXPECT_EQ(program.HeldUntil(1), 4u);
+}
+
+TEST(FunctionFactsTest, AnotherNameHoldsItToo) {
+  const Program program({"10-20 11-11=y 12-12<kept<y 13-13=y"}, [](Program& p) {
+    p.Make("y", {11});
+    p.Make("other", {13}, {"y"});
+    p.Make("out", {14});
+    p.End();
+  });
+  EXPECT_EQ(program.HeldUntil(1), 4u);
+}
+
+TEST(FunctionFactsTest, AFunctionHoldsWhatItIsGiven) {
+  for (const bool keeps : {true, false}) {
+    const Program program({"10-20", keeps ? "30-34 args" : "30-34 31-31=x"}, [](Program& p) {
+      p.Make("given", {11});
+      p.Make("inner", {31, 12}, {"given"});
+      p.Make("out", {32, 12}, {"inner"});
+      p.Make("more", {13}, {"out"});
+      p.End();
+    });
+    EXPECT_EQ(program.HeldUntil(1), keeps ? 4u : 0u) << "a line gives the argument something else";
+  }
+}
+
+TEST(FunctionFactsTest, ACallFromAnotherLineOrFromItsBeginIsAnotherCall) {
+  const auto until = [](int line, int caller) {
+    return Program({"10-20", "30-34 31-31=y"},
+                   [&](Program& p) {
+                     p.Make("y", {31, 11});
+                     p.Make("z", {33, 11}, {"y"});
+                     p.Make("w", {line, caller});
+                     p.Make("out", {34, caller}, {"w"});
+                     p.End();
+                   })
+        .HeldUntil(1);
+  };
+  EXPECT_EQ(until(33, 11), 5u);
+  EXPECT_EQ(until(33, 12), 3u);
+  EXPECT_EQ(until(31, 11), 3u) << "f(x), f(x)";
+}
+
+TEST(FunctionFactsTest, ALoopGoesBack) {
+  const Program program({"10-20 11-11=y 12-14@ 13-13?=y"}, [](Program& p) {
+    p.Make("before", {11});
+    p.Make("a", {13}, {"before"});
+    p.Make("b", {14}, {"a"});
+    p.Make("c", {13}, {"a"});
+    p.Make("d", {14}, {"c"});
+    p.Make("out", {15}, {"c"});
+    p.End();
+  });
+  EXPECT_EQ(program.HeldUntil(1), 3u);
+  EXPECT_EQ(program.HeldUntil(2), 5u) << "the second turn has given y something else";
+  EXPECT_EQ(program.HeldUntil(4), 7u);
+}
+
+// y = y.to(...) gives y a copy where y has another type: how long that lives is not said here.
+TEST(FunctionFactsTest, WhatIsConvertedIsAnother) {
+  const Program program({"10-20 11-11=y 12-12=y"}, [](Program& p) {
+    p.Make("y", {11});
+    p.To("y", 12);
+    p.Make("out", {13}, {"y"});
+    p.Make("more", {14}, {"out"});
+    p.End();
+  });
+  EXPECT_EQ(program.HeldUntil(1), 3u);
+}
+
+// y = self.norm(x * 2), whose operators follow, and y = x * 2; self.norm(...)
+TEST(FunctionFactsTest, WhatAModuleReturnsIsNotKnown) {
+  for (const char* const told : {"10-20 11-11(y", "10-20 11-11=y"}) {
+    const Program program({told}, [](Program& p) {
+      p.Make("given", {11});
+      p.s.Module("net.norm", [&] { p.Make("normed", {}, {"given"}); });
+      p.Make("out", {12}, {"normed"});
+      p.Make("more", {13}, {"out"});
+      p.End();
+    });
+    EXPECT_EQ(program.HeldUntil(1), told[11] == '(' ? 0u : 5u) << told;
+  }
+}
+
+TEST(FunctionFactsTest, WhatIsNotUnderstoodIsLeftOut) {
+  for (const char* const told :
+       {"", "10", "10-", "20-10", "10-20 11=y", "10-20 11-11", "10-20 11-11=", "10-20 11-11<y", "10-20 new",
+        "10-20 11-11!y", "99999999999-99999999999", "10-20  11-11=y"}) {
+    const Program program({told}, [](Program& p) {
+      p.Make("y", {11});
+      p.Make("out", {12});
+      p.End();
+    });
+    EXPECT_EQ(program.HeldUntil(1), 0u) << told;
+  }
+}
+
+TEST(FunctionFactsTest, NoneOfTheseFunctionsIsKnown) {
+  const Program program({"10-20 11-11=y"}, [](Program& p) {
+    p.Make("y", {21});
+    p.Make("out", {22}, {"y"});
+    p.End();
+  });
+  EXPECT_EQ(program.HeldUntil(1), 0u);
+}
+
+}  // namespace
+}  // namespace vramscope::whatif
