@@ -220,19 +220,32 @@ TEST(AttentionTest, WhatCannotBeExchangedIsRefusedWithAReason) {
   EXPECT_THAT(masked.With("flash").error().sentence, HasSubstr("is_causal=True"));
 }
 
-// sdpa_kernel() around the model would change it too.
-TEST(AttentionTest, OneCallThatIsNotKnownRefusesAll) {
-  const Network network(Network::Kind::kEfficient);
-  ASSERT_TRUE(network.With("math").ok());
+// A second call with other operands; `kernel`: what it calls.
+Step WithAnother(const Network& network, bool masked, const char* kernel) {
   const Op& known = network.step.ops[0];
   const std::span<const Operand> given = InputsOf(network.step, known);
+  std::vector<Operand> operands(given.begin(), given.end());
+  if (masked) operands.push_back(operands.front()), operands.back().argument = 3;
   Inserter into(network.step, {});
-  const uint32_t op = into.Begin("aten::scaled_dot_product_attention", model::kNone, model::kNone, 50,
-                                 {given.begin(), given.end()});
+  const uint32_t op =
+      into.Begin("aten::scaled_dot_product_attention", model::kNone, model::kNone, 50, operands);
+  into.End(into.Begin(kernel, op, model::kNone, 51, {}), 52, {});
   into.End(op, 59, {OutputsOf(network.step, known)[0]});
-  const Step both = std::move(into).Finish();
-  EXPECT_THAT((*AttentionLever().Rewrite(both, "math")).error().sentence,
-              HasSubstr("not all calls of attention can be predicted: its kernel is none of"));
+  return std::move(into).Finish();
+}
+
+// sdpa_kernel() around the model changes all of them.
+TEST(AttentionTest, OneCallThatCannotBeChangedRefusesAll) {
+  Network network(Network::Kind::kEfficient);
+  ASSERT_TRUE(network.With("math").ok());
+  EXPECT_THAT(
+      (*AttentionLever().Rewrite(WithAnother(network, false, "aten::clone"), "math")).error().sentence,
+      HasSubstr("not all calls of attention can be predicted: its kernel is none of"));
+  for (StepBlock& block : network.step.blocks) block.requested /= 2;
+  ASSERT_TRUE(network.With("flash").ok());
+  const Step masked = WithAnother(network, true, "aten::_efficient_attention_forward");
+  EXPECT_THAT((*AttentionLever().Rewrite(masked, "flash")).error().sentence,
+              HasSubstr("not all calls of attention can be predicted: a mask is added"));
 }
 
 TEST(AttentionTest, ProductsKeepTheWeightsOfEachRow) {

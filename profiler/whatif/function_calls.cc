@@ -14,6 +14,7 @@ using model::kNone;
 
 // Before what follows: what the last operator was given, without names, is gone by then.
 constexpr Position kAssigned = 0.3, kReturned = 0.2;
+constexpr Position kBeforeOne = 0.1;  // before another one
 
 // The smallest statement around the line; no line where none gives a variable anything.
 Lines StatementAt(const Function& function, int line) {
@@ -36,7 +37,12 @@ bool ConvertsNothing(const Step& step, const Op& op) {
 }  // namespace
 
 FunctionCalls::FunctionCalls(const FunctionFacts& facts, Step& step)
-    : facts_(facts), step_(step), call_of_(CallsOf(step)), held_(step.blocks.size(), kBefore) {}
+    : facts_(facts),
+      step_(step),
+      call_of_(CallsOf(step)),
+      held_(step.blocks.size(), kBefore),
+      told_(step.ops.size(), false),
+      converted_(step.blocks.size(), false) {}
 
 void FunctionCalls::Follow() {
   auto caller = facts_.callers_.begin();
@@ -46,6 +52,7 @@ void FunctionCalls::Follow() {
       if (const Place place = PlaceOf(caller->second); place.function != nullptr) places.push_back(place);
     }
     if (call_of_[op] == kNone || step_.ops[op].node != kNone || step_.ops[op].parent != kNone) continue;
+    told_[op] = !places.empty();
     std::reverse(places.begin(), places.end());
     Stack& stack = stacks_[call_of_[op]];
     stack.end = step_.modules[call_of_[op]].end;
@@ -53,8 +60,12 @@ void FunctionCalls::Follow() {
     Note(stack, op);
   }
   for (auto& [call, stack] : stacks_) Return(stack, 0);
-  for (uint32_t block = 0; block < held_.size(); ++block)
-    if (held_[block] > kBefore) step_.named.push_back({block, held_[block]});
+  for (uint32_t block = 0; block < held_.size(); ++block) {
+    uint32_t maker = step_.blocks[block].op;
+    while (maker != kNone && step_.ops[maker].parent != kNone) maker = step_.ops[maker].parent;
+    const bool all = maker != kNone && told_[maker] && !converted_[block];
+    if (all || held_[block] > kBefore) step_.named.push_back({block, held_[block], all});
+  }
 }
 
 // "rotate (models/gpt.py:42)". A comprehension is a function of its own, "rotate.<locals>.<listcomp>", that
@@ -115,6 +126,7 @@ void FunctionCalls::Move(Call& call, int line, Position at) {
   call.at.line = line;
   call.statement = to;
   call.result = kNone;
+  call.made.clear();
 }
 
 void FunctionCalls::Complete(Call& call, Position at) {
@@ -122,13 +134,19 @@ void FunctionCalls::Complete(Call& call, Position at) {
     if (given.lines == call.statement) {
       const bool unknown = given.what == Given::What::kReturned && call.called;
       Give(call, given, unknown ? kNone : call.result, at);
+      if (given.what != Given::What::kNothingKnown) continue;
+      for (const uint32_t op : call.made) told_[op] = false;  // x, y = f(): both may be held
     }
 }
 
-// Statements without operators, on the way from one line to another.
+// Statements without operators of their own, on the way from one line to another. What may have been passed
+// over was not, for all that is known, when a module was called there.
 void FunctionCalls::PassOver(Call& call, int from, int to, Position at) {
-  for (const Given& given : call.at.function->given)
-    if (given.lines.first > from && given.lines.last < to && !given.unsure) Give(call, given, kNone, at);
+  for (const Given& given : call.at.function->given) {
+    if (given.lines.first <= from || given.lines.last >= to) continue;
+    const bool calls = given.what == Given::What::kReturned || given.what == Given::What::kNothingKnown;
+    if (!given.unsure || (calls && call.called)) Give(call, given, kNone, at);
+  }
 }
 
 void FunctionCalls::Give(Call& call, const Given& given, uint32_t block, Position at) {
@@ -145,14 +163,17 @@ void FunctionCalls::Give(Call& call, const Given& given, uint32_t block, Positio
 void FunctionCalls::Note(Stack& stack, uint32_t op) {
   const Op& done = step_.ops[op];
   const std::span<const Operand> results = OutputsOf(step_, done);
-  const uint32_t result = results.empty() || ConvertsNothing(step_, done) ? kNone : results[0].block;
+  uint32_t result = results.empty() ? kNone : results[0].block;
+  if (result != kNone && ConvertsNothing(step_, done)) converted_[result] = true, result = kNone;
   uint32_t next = op + 1;
   while (next < step_.ops.size() && step_.ops[next].parent != kNone) ++next;
   const bool any = next < step_.ops.size();
+  stack.done = done.end;
   stack.next = std::min(any ? step_.ops[next].begin : kForever, stack.end);
   for (size_t depth = 0; depth < stack.calls.size(); ++depth) {
     Call& call = stack.calls[depth];
     call.result = result;
+    call.made.push_back(op);
     call.called = any && call_of_[next] != call_of_[op] && IsWithin(call_of_[next], call_of_[op]);
     if (depth == 0 || !call.at.function->keeps_arguments)
       continue;  // a module's own call holds what it is given
@@ -174,9 +195,24 @@ void FunctionCalls::Return(Stack& stack, size_t depth) {
   for (; stack.calls.size() > depth; stack.calls.pop_back()) {
     Call& call = stack.calls.back();
     Complete(call, stack.next - kAssigned);
-    const Position returned = stack.next - kReturned;
-    for (const auto& [name, block] : call.variables) Hold(block, returned);
-    for (const uint32_t block : call.arguments) Hold(block, returned);
+    LetGo(call, stack);
+  }
+}
+
+// Variables go in the order in which the function first names them: before one that was seen to go.
+void FunctionCalls::LetGo(Call& call, const Stack& stack) {
+  Position at = stack.next - kReturned;
+  for (const uint32_t block : call.arguments) Hold(block, at);
+  const std::vector<Given>& given = call.at.function->given;
+  std::vector<std::string_view> names;
+  for (const Given& each : given)
+    if (std::find(names.begin(), names.end(), each.name) == names.end()) names.push_back(each.name);
+  for (size_t i = names.size(); i-- > 0;) {
+    const auto variable = call.variables.find(names[i]);
+    if (variable == call.variables.end() || variable->second == kNone) continue;
+    const Position seen = step_.blocks[variable->second].end;
+    if (stack.done < seen && seen < at) at = seen - kBeforeOne;
+    Hold(variable->second, at);
   }
 }
 

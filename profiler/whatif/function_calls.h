@@ -33,6 +33,7 @@ class FunctionCalls {
     Lines statement;                  // the one it is in; none: no line
     uint32_t result = model::kNone;   // block of what was computed last in it
     bool called = false;              // a module, behind that
+    std::vector<uint32_t> made;       // operators of the statement
     std::vector<uint32_t> arguments;  // blocks that were there before, and are used in it
     std::map<std::string_view, uint32_t> variables;
   };
@@ -40,6 +41,7 @@ class FunctionCalls {
   // What goes on in a call of a module, outermost first.
   struct Stack {
     std::vector<Call> calls;
+    Position done = 0;  // its last operator's end
     Position next = 0;  // what comes behind its last operator: the begin of another one, or its own end
     Position end = 0;
   };
@@ -54,6 +56,7 @@ class FunctionCalls {
   void Give(Call& call, const Given& given, uint32_t block, Position at);
   void Note(Stack& stack, uint32_t op);
   void Return(Stack& stack, size_t depth);
+  void LetGo(Call& call, const Stack& stack);
   void Hold(uint32_t block, Position until);
 
   const FunctionFacts& facts_;
@@ -62,6 +65,8 @@ class FunctionCalls {
   std::unordered_map<uint32_t, Place> places_;  // by frame
   std::unordered_map<uint32_t, Stack> stacks_;  // by call of a module
   std::vector<Position> held_;                  // by block
+  std::vector<bool> told_;                      // by operator: what holds its result is known
+  std::vector<bool> converted_;  // by block: a name may stand for a copy of it, with other types
 };
 
 }  // namespace vramscope::whatif

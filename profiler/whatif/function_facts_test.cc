@@ -58,7 +58,7 @@ class Program : public TensorScript {
   [[nodiscard]] uint32_t HeldUntil(uint32_t maker) const {
     const uint32_t block = OutputsOf(step_, step_.ops[maker - 1])[0].block;
     for (const Named& named : step_.named) {
-      if (named.block != block) continue;
+      if (named.block != block || named.until == kBefore) continue;
       uint32_t next = 0;
       while (next < step_.ops.size() && step_.ops[next].begin < named.until) ++next;
       return next + 1;

@@ -35,6 +35,12 @@ std::vector<uint32_t> CallsOf(const Step& step) {
   return calls;
 }
 
+Position NamedUntil(const Step& step, uint32_t block) {
+  const auto named = std::lower_bound(step.named.begin(), step.named.end(), block,
+                                      [](const Named& one, uint32_t wanted) { return one.block < wanted; });
+  return named == step.named.end() || named->block != block ? kBefore : named->until;
+}
+
 Holders::Holders(const Step& step)
     : step_(step),
       call_(CallsOf(step)),
@@ -42,9 +48,13 @@ Holders::Holders(const Step& step)
       held_(step.blocks.size()),
       lasting_(step.blocks.size(), kBefore),
       named_(step.blocks.size(), kBefore),
+      told_(step.blocks.size(), false),
       given_up_(step.blocks.size(), kBefore),
       makes_(step.ops.size(), false) {
-  for (const Named& named : step.named) named_[named.block] = named.until;
+  for (const Named& named : step.named) {
+    named_[named.block] = named.until;
+    told_[named.block] = named.all;
+  }
   for (const Held& held : step.held) {
     // Behind that the variable holds the copy.
     if (step.modules[held.call].begin > step.blocks[held.block].replaced) continue;
@@ -315,7 +325,8 @@ Position Holders::Guess(const Operand& operand, uint32_t* function) const {
     until = step_.modules[call].end;
   }
   // A variable of the function around them may hold it for longer.
-  if (call != kNone && function != nullptr) {
+  const bool told = told_[operand.block] && call != kNone && call_[MakerOf(operand.block)] == call;
+  if (call != kNone && function != nullptr && !told) {
     const bool itself = until == kBefore && op.parent == kNone;
     Position longer = kBefore;
     if (given != kNone ? IsKept(operand.block, given) : itself && Outlives(operand, call))

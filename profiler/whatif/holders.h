@@ -35,6 +35,9 @@ namespace vramscope::whatif {
 // By operator: the innermost call of a module around it; kNone outside of all.
 [[nodiscard]] std::vector<uint32_t> CallsOf(const Step& step);
 
+// Until when variables of functions hold a block, as their sources say (Step::named); kBefore: they do not.
+[[nodiscard]] Position NamedUntil(const Step& step, uint32_t block);
+
 class Holders {
  public:
   explicit Holders(const Step& step);
@@ -83,6 +86,7 @@ class Holders {
   std::vector<std::vector<uint32_t>> held_;  // by block: calls during which a variable was seen to hold it
   std::vector<Position> lasting_;   // by block: when the last function returns that holds it to its end
   std::vector<Position> named_;     // by block: as functions' sources say (Step::named)
+  std::vector<bool> told_;          // by block: it is all that holds it in the call that made it
   std::vector<Position> given_up_;  // by block: when the last of these variables was seen to get another
   std::vector<bool> makes_;         // by outermost operator: whether it makes a block
 };

@@ -8,6 +8,7 @@
 #include "profiler/whatif/freeze.h"
 #include "profiler/whatif/lora_gradients.h"
 #include "profiler/whatif/parameters.h"
+#include "profiler/whatif/strides.h"
 
 namespace vramscope::whatif {
 namespace {
@@ -27,6 +28,7 @@ struct Product {
   int64_t in = 0, out = 0;
   uint32_t transposed = kNone, folded = kNone, multiplied = kNone, unfolded = kNone;  // nodes
   size_t first_save = 0;
+  bool copied = false;  // x lies with gaps, so that a copy of it is multiplied, which is `input`
 };
 
 class Adapter {
@@ -140,9 +142,14 @@ class Adapter {
     const Operand turned = into_.Matrix(product.matrix, product.in, product.out, true);
     into_.End(turn, room.Tick(), {turned});
     const uint32_t matmul = into_.Begin("aten::matmul", outer, kNone, room.Tick(), {product.given, turned});
-    const Operand folded = into_.Matrix(product.input, tokens, product.in);
+    Operand folded = into_.Matrix(product.input, tokens, product.in);
     if (!linear.flat) {
-      const uint32_t view = into_.Begin("aten::view", matmul, kNone, room.Tick(), {product.given});
+      const std::span<const int64_t> sizes = SizesOf(into_.step(), product.given);
+      product.copied =
+          !StridesOfView(sizes, StridesOf(into_.step(), product.given), Extents{tokens, product.in});
+      const char* const name = product.copied ? "aten::reshape" : "aten::view";
+      const uint32_t view = into_.Begin(name, matmul, kNone, room.Tick(), {product.given});
+      if (product.copied) folded.block = product.input = CopyWithoutGaps(linear, view, room, product);
       product.folded = into_.AddNode(view, room.Tick());
       into_.End(view, room.Tick(), {folded});
     }
@@ -164,6 +171,14 @@ class Adapter {
     }
     into_.End(matmul, room.Tick(), {product.made});
     into_.End(outer, room.Tick(), {product.made});
+  }
+
+  uint32_t CopyWithoutGaps(const LinearCall& linear, uint32_t within, Room& room, const Product& product) {
+    const uint32_t clone = into_.Begin("aten::clone", within, kNone, room.Tick(), {product.given});
+    const uint32_t copy =
+        AddResult(into_.step(), linear.output, linear.tokens * product.in, clone, room.Tick());
+    into_.End(clone, room.Tick(), {Unfolded(linear, copy, product.in)});
+    return copy;
   }
 
   // [batch, length, width]
@@ -232,9 +247,9 @@ class Adapter {
     gradient = Differentiate(linear, down, gradient, place.sum != kNone, room);
     into_.step().blocks[inner].end = into_.step().saved[down.first_save].released - kHair;
     Step& step = into_.step();
-    StepBlock& input = step.blocks[linear.input];
-    if (input.begin != kBefore)
-      input.end = std::max(input.end, step.saved[down.first_save + 1].released + kHair);
+    StepBlock& input = step.blocks[down.input];
+    const Position released = step.saved[down.first_save + 1].released + kHair;
+    if (input.begin != kBefore) input.end = down.copied ? released : std::max(input.end, released);
     if (place.sum != kNone) SumGradients(linear, place, gradient.block, into_, room);
   }
 

@@ -15,10 +15,6 @@ namespace vramscope::whatif {
 
 using model::kNone;
 
-namespace {
-constexpr Position kBeforeFree = 0.5;  // what a function's own names hold goes before that
-}  // namespace
-
 void FoundConversions::Add(const FoundConversions& more) {
   idle.insert(more.idle.begin(), more.idle.end());
   passing.insert(more.passing.begin(), more.passing.end());
@@ -290,6 +286,8 @@ void Conversions::TakeBack(uint32_t op, const Operand& wide) {
 bool Conversions::HoldWide(uint32_t block, uint32_t op) {
   const uint32_t call = call_[op];
   if (step_.ops[op].again) return false;
+  if (const Position named = NamedUntil(step_, block); named > step_.ops[op].end)
+    return versions_.Held(block, named), true;
   if (call == kNone || versions_.IsCopy(block) || step_.modules[call].end >= kForever) return true;
   if (step_.blocks[block].begin <= step_.modules[call].begin) return true;
   const Position returned = ReturnedBehind(op);
@@ -300,6 +298,7 @@ bool Conversions::HoldWide(uint32_t block, uint32_t op) {
 // q, k = rotate(q, k), which ends with return q_.to(type), k_.to(type): behind the calls of to() goes, with
 // no operator between, what the names of the caller stood for.
 Position Conversions::ReturnedBehind(uint32_t op) const {
+  constexpr Position kBeforeFree = 0.5;  // what a function's own names hold goes before that
   uint32_t next = op + 1;
   while (next < step_.ops.size() && IsConversion(next)) ++next;
   const Position until = next < step_.ops.size() ? step_.ops[next].begin : kForever;

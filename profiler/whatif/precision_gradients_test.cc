@@ -326,5 +326,25 @@ TEST(ConvertedCopiesTest, WhoHoldsWhatAFunctionConvertedBackHoldsTheCopy) {
   EXPECT_NEAR(changed.blocks.back().end, recorded.end, 0.1);
 }
 
+// The residual's gradient: float32 of a norm, converted, and added to in 16 bits. What it was is not it any
+// more.
+TEST(ConvertedCopiesTest, WhatACopyWasWrittenToIsConvertedAnew) {
+  const whatif::Step step = TheLoop().Read();
+  const Position backward = step.backward.front().begin + 1;
+  const auto operand = std::find_if(step.operands.begin(), step.operands.end(), [&](const Operand& one) {
+    return one.block != kNone && step.blocks[one.block].id == TheLoop().s.Id("hidden");
+  });
+  ASSERT_TRUE(operand != step.operands.end());
+  for (const bool written : {false, true}) {
+    Versions versions(step, kFloatType);
+    versions.Decide(operand->block, kFloatType);
+    versions.Cast(operand->block, kBfloat16Type, backward, kNone, *operand);
+    if (written) versions.Written(operand->block, backward + 0.1);
+    versions.Cast(operand->block, kFloatType, backward + 0.2, kNone, *operand);
+    EXPECT_EQ(versions.IsCopy(operand->block), written);
+    EXPECT_EQ(versions.TypeOf(operand->block), kFloatType);
+  }
+}
+
 }  // namespace
 }  // namespace vramscope::whatif

@@ -341,8 +341,8 @@ Step Versions::Finish(const std::vector<uint32_t>& saved_version) && {
     if (IsLow(block)) recorded.requested /= BytesOf(kFloatType) / BytesOf(kHalfType);
     if (copies_[block].empty()) continue;
     if (step_.blocks[block].begin == kBefore) settled_[block] = true;
-    std::vector<uint32_t> versions = copies_[block];
-    versions.push_back(itself_[block]);
+    std::vector<uint32_t> versions = {itself_[block]};  // of two that are held as long it is the last
+    versions.insert(versions.end(), copies_[block].begin(), copies_[block].end());
     Deal(block, versions, held);
   }
   return std::move(changed_);

@@ -15,6 +15,8 @@ import ast
 from typing import Any, Iterator, List, Set, Tuple
 
 _OPERATORS = ("torch", "F")  # F.relu(x) is no module's call
+_CONTAINERS = (ast.Tuple, ast.List, ast.Set, ast.Dict, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_ELSEWHERE = "."  # self.x = y, kept.append(y)
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 
@@ -59,16 +61,19 @@ def _statements(body: List[Any], unsure: bool) -> Iterator[Tuple[Any, bool]]:
 
 def _changes(statement: Any, free: Set[str], unsure: str) -> Iterator[str]:
     """=x: it is given what the statement computes; (x: what a call returns, which may be one of a module; <x<y: what y stands for; ~x: it no
-    more stands for what it did."""
+    more stands for what it did, and what the statement computes may stay anywhere."""
+    if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+        yield unsure + "~" + _ELSEWHERE
     targets = statement.targets if isinstance(statement, (ast.Assign, ast.Delete)) else [getattr(statement, "target", None)]
     value = getattr(statement, "value", None)
     for target in targets:
-        if isinstance(target, ast.Name) and isinstance(statement, (ast.Assign, ast.AnnAssign)) and value is not None and target.id not in free:
-            how = f"<{target.id}<{value.id}" if isinstance(value, ast.Name) else f"({target.id}" if _may_call_a_module(value) else f"={target.id}"
-            yield unsure + how
-        elif target is not None and not isinstance(statement, (ast.AugAssign, ast.AnnAssign)):
+        if target is None or isinstance(statement, ast.AugAssign) or (isinstance(statement, ast.AnnAssign) and value is None):
+            continue
+        if isinstance(target, ast.Name) and target.id not in free and value is not None and not isinstance(value, _CONTAINERS):
+            yield unsure + (f"<{target.id}<{value.id}" if isinstance(value, ast.Name) else f"({target.id}" if _may_call_a_module(value) else f"={target.id}")
+        else:
             names = [each.id for each in ast.walk(target) if isinstance(each, ast.Name) and not isinstance(each.ctx, ast.Load)]
-            yield from (f"{unsure}~{name}" for name in names if name not in free)
+            yield from (f"{unsure}~{name}" for name in names or [_ELSEWHERE] if name not in free)
 
 
 def _may_call_a_module(value: Any) -> bool:
