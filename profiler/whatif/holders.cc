@@ -14,6 +14,12 @@ using model::kNone;
 constexpr std::string_view kProducts[] = {"aten::matmul", "aten::bmm", "aten::baddbmm",
                                           "aten::scaled_dot_product_attention"};
 
+// Its variables go before what it was given does.
+Position Returns(const ModuleCall& call) {
+  constexpr Position kBeforeArguments = 0.1;
+  return call.end - kBeforeArguments;
+}
+
 // "blocks.3": one of a list, which a loop goes through.
 bool IsNumbered(std::string_view path) {
   const std::string_view name = path.substr(path.rfind('.') + 1);
@@ -60,7 +66,7 @@ Holders::Holders(const Step& step)
     if (step.modules[held.call].begin > step.blocks[held.block].replaced) continue;
     held_[held.block].push_back(held.call);
     const uint32_t function = step.modules[held.call].parent;
-    const Position returned = held.to_end && function != kNone ? step.modules[function].end : kForever;
+    const Position returned = held.to_end && function != kNone ? Returns(step.modules[function]) : kForever;
     if (returned < kForever) lasting_[held.block] = std::max(lasting_[held.block], returned);
   }
   for (uint32_t block = 0; block < step.blocks.size(); ++block) {
@@ -330,8 +336,8 @@ Position Holders::Guess(const Operand& operand, uint32_t* function) const {
     const bool itself = until == kBefore && op.parent == kNone;
     Position longer = kBefore;
     if (given != kNone ? IsKept(operand.block, given) : itself && Outlives(operand, call))
-      longer = step_.modules[call].end;
-    if (itself && MeetsAnother(op)) longer = std::min(step_.modules[call].end, NamedAnew(operand));
+      longer = Returns(step_.modules[call]);
+    if (itself && MeetsAnother(op)) longer = std::min(Returns(step_.modules[call]), NamedAnew(operand));
     if (longer != kBefore) *function = call, until = longer;
   }
   return until >= kForever ? kBefore : until;
