@@ -125,7 +125,7 @@ void FunctionCalls::Move(Call& call, int line, Position at) {
   PassOver(call, from, to == Lines{} ? line : to.first, at);
   call.at.line = line;
   call.statement = to;
-  call.result = kNone;
+  call.result = {};
   call.made.clear();
 }
 
@@ -133,7 +133,7 @@ void FunctionCalls::Complete(Call& call, Position at) {
   for (const Given& given : call.at.function->given)
     if (given.lines == call.statement) {
       const bool unknown = given.what == Given::What::kReturned && call.called;
-      Give(call, given, unknown ? kNone : call.result, at);
+      Give(call, given, unknown ? Value{} : call.result, at);
       if (given.what != Given::What::kNothingKnown) continue;
       for (const uint32_t op : call.made) told_[op] = false;  // x, y = f(): both may be held
     }
@@ -145,26 +145,27 @@ void FunctionCalls::PassOver(Call& call, int from, int to, Position at) {
   for (const Given& given : call.at.function->given) {
     if (given.lines.first <= from || given.lines.last >= to) continue;
     const bool calls = given.what == Given::What::kReturned || given.what == Given::What::kNothingKnown;
-    if (!given.unsure || (calls && call.called)) Give(call, given, kNone, at);
+    if (!given.unsure || (calls && call.called)) Give(call, given, {}, at);
   }
 }
 
-void FunctionCalls::Give(Call& call, const Given& given, uint32_t block, Position at) {
-  if (given.what == Given::What::kNothingKnown) block = kNone;
+void FunctionCalls::Give(Call& call, const Given& given, Value value, Position at) {
+  if (given.what == Given::What::kNothingKnown) value = {};
   if (given.what == Given::What::kOther) {
     const auto other = call.variables.find(given.from);
-    block = other == call.variables.end() ? kNone : other->second;
+    value = other == call.variables.end() ? Value{} : other->second;
   }
-  const auto [variable, fresh] = call.variables.try_emplace(given.name, kNone);
-  if (!fresh && variable->second != block) Hold(variable->second, at);
-  variable->second = block;
+  const auto [variable, fresh] = call.variables.try_emplace(given.name);
+  if (!fresh && variable->second != value) Hold(variable->second, at);
+  variable->second = value;
 }
 
 void FunctionCalls::Note(Stack& stack, uint32_t op) {
   const Op& done = step_.ops[op];
   const std::span<const Operand> results = OutputsOf(step_, done);
-  uint32_t result = results.empty() ? kNone : results[0].block;
-  if (result != kNone && ConvertsNothing(step_, done)) converted_[result] = true, result = kNone;
+  Value result = {results.empty() ? kNone : results[0].block, kNone};
+  if (result.block != kNone && ConvertsNothing(step_, done))
+    converted_[result.block] = true, result = {kNone, op};
   uint32_t next = op + 1;
   while (next < step_.ops.size() && step_.ops[next].parent != kNone) ++next;
   const bool any = next < step_.ops.size();
@@ -202,23 +203,27 @@ void FunctionCalls::Return(Stack& stack, size_t depth) {
 // Variables go in the order in which the function first names them: before one that was seen to go.
 void FunctionCalls::LetGo(Call& call, const Stack& stack) {
   Position at = stack.next - kReturned;
-  for (const uint32_t block : call.arguments) Hold(block, at);
+  for (const uint32_t block : call.arguments) Hold({block, kNone}, at);
   const std::vector<Given>& given = call.at.function->given;
   std::vector<std::string_view> names;
   for (const Given& each : given)
     if (std::find(names.begin(), names.end(), each.name) == names.end()) names.push_back(each.name);
   for (size_t i = names.size(); i-- > 0;) {
     const auto variable = call.variables.find(names[i]);
-    if (variable == call.variables.end() || variable->second == kNone) continue;
-    const Position seen = step_.blocks[variable->second].end;
+    if (variable == call.variables.end()) continue;
+    const Value value = variable->second;
+    const Position seen = value.block == kNone ? kForever : step_.blocks[value.block].end;
     if (stack.done < seen && seen < at) at = seen - kBeforeOne;
-    Hold(variable->second, at);
+    Hold(value, at);
   }
 }
 
-void FunctionCalls::Hold(uint32_t block, Position until) {
-  if (block != kNone && step_.blocks[block].begin > kBefore && until < kForever)
-    held_[block] = std::max(held_[block], until);
+void FunctionCalls::Hold(Value value, Position until) {
+  if (until >= kForever) return;
+  if (value.conversion != kNone)
+    step_.ops[value.conversion].named = std::max(step_.ops[value.conversion].named, until);
+  if (value.block != kNone && step_.blocks[value.block].begin > kBefore)
+    held_[value.block] = std::max(held_[value.block], until);
 }
 
 }  // namespace vramscope::whatif

@@ -26,16 +26,22 @@ class FunctionCalls {
     int line = 0;
   };
 
+  // What a variable stands for: a block, or what an operator converts that hands it on in float32.
+  struct Value {
+    uint32_t block = model::kNone, conversion = model::kNone;
+    bool operator==(const Value&) const = default;
+  };
+
   // A call of a function that has not returned.
   struct Call {
     Place at;
     Position begin = 0;
     Lines statement;                  // the one it is in; none: no line
-    uint32_t result = model::kNone;   // block of what was computed last in it
+    Value result;                     // what was computed last in it
     bool called = false;              // a module, behind that
     std::vector<uint32_t> made;       // operators of the statement
     std::vector<uint32_t> arguments;  // blocks that were there before, and are used in it
-    std::map<std::string_view, uint32_t> variables;
+    std::map<std::string_view, Value> variables;
   };
 
   // What goes on in a call of a module, outermost first.
@@ -53,11 +59,11 @@ class FunctionCalls {
   void Move(Call& call, int line, Position at);
   void Complete(Call& call, Position at);
   void PassOver(Call& call, int from, int to, Position at);
-  void Give(Call& call, const Given& given, uint32_t block, Position at);
+  void Give(Call& call, const Given& given, Value value, Position at);
   void Note(Stack& stack, uint32_t op);
   void Return(Stack& stack, size_t depth);
   void LetGo(Call& call, const Stack& stack);
-  void Hold(uint32_t block, Position until);
+  void Hold(Value value, Position until);
 
   const FunctionFacts& facts_;
   Step& step_;

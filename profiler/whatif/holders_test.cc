@@ -59,6 +59,7 @@ class HoldersTest : public testing::Test {
     return given;
   }
 
+  static constexpr Position kReturned = 89.9;  // of the layer: its variables have gone
   static constexpr uint32_t kX = 7, kY = 8, kW = 9;  // names of variables
   model::testing::Script script_;
   model::Run run_;
@@ -72,10 +73,10 @@ TEST_F(HoldersTest, AnArgumentIsHeldUntilTheCallReturns) {
 
 TEST_F(HoldersTest, WhatMeetsInAProductIsHeldUntilItsFunctionEnds) {
   const Operand product = Add("aten::bmm", 20, {1, 2});
-  EXPECT_EQ(Holders(step_).Until(product), 90);
+  EXPECT_EQ(Holders(step_).Until(product), kReturned);
   Operand result = product;
   result.flags = trace::kTensorIsOutput;
-  EXPECT_EQ(Holders(step_).Until(result), 90) << "so is what comes of it";
+  EXPECT_EQ(Holders(step_).Until(result), kReturned) << "so is what comes of it";
 }
 
 TEST_F(HoldersTest, ANameThatTheNextProductsOperandGetsHoldsNoLonger) {
@@ -88,17 +89,17 @@ TEST_F(HoldersTest, ANameThatTheNextProductsOperandGetsHoldsNoLonger) {
   }
   const Operand first = step_.operands[2], second = step_.operands.back();
   EXPECT_EQ(Holders(step_).Until(first), 31) << "the second index has ended";
-  EXPECT_EQ(Holders(step_).Until(second), 90);
+  EXPECT_EQ(Holders(step_).Until(second), kReturned);
   // k and v of attention are both there when the first product begins.
   step_.ops[1].end = 32;
-  EXPECT_EQ(Holders(step_).Until(first), 90);
+  EXPECT_EQ(Holders(step_).Until(first), kReturned);
 }
 
 TEST_F(HoldersTest, WhatSeveralCallsAreGivenIsKeptUntilTheFunctionEnds) {
   step_.modules.push_back({0, 0, 60, 70});
   (void)Add("aten::linear", 45, {0});
   const Operand again = Add("aten::linear", 65, {0});
-  EXPECT_EQ(Holders(step_).Until(again), 90);
+  EXPECT_EQ(Holders(step_).Until(again), kReturned);
   EXPECT_EQ(Holders(step_).Until(step_.operands[0]), 50) << "nothing was before it";
 }
 
@@ -114,7 +115,7 @@ TEST_F(HoldersTest, WhatACallChangesInPlaceIsHandedOn) {
 TEST_F(HoldersTest, WhatACallIsGivenBesideAnotherTensorIsKeptUntilTheFunctionEnds) {
   (void)Add("aten::linear", 42, {1});
   const Operand beside = Add("aten::linear", 45, {0});
-  EXPECT_EQ(Holders(step_).Until(beside), 90);
+  EXPECT_EQ(Holders(step_).Until(beside), kReturned);
 }
 
 TEST_F(HoldersTest, WhatACallReturnedBeforeAnotherThatDoesNotUseItIsKeptUntilTheFunctionEnds) {
@@ -126,7 +127,7 @@ TEST_F(HoldersTest, WhatACallReturnedBeforeAnotherThatDoesNotUseItIsKeptUntilThe
   step_.modules.push_back({0, 0, 60, 70});
   (void)Add("aten::linear", 65, {2});
   const Operand later = Add("aten::cat", 75, {0});
-  EXPECT_EQ(Holders(step_).Until(later), 90);
+  EXPECT_EQ(Holders(step_).Until(later), kReturned);
 }
 
 TEST_F(HoldersTest, WhatAVariableWasSeenToHoldIsThereUntilTheCallReturns) {
@@ -143,7 +144,7 @@ TEST_F(HoldersTest, WhatALaterCallWasSeenWithoutHasNoName) {
   step_.held = {{0, 1}, {2, 1}};
   EXPECT_EQ(Holders(step_).Until(product), 50) << "held by the first of the two calls behind it";
   step_.held = {{0, 1}, {2, 1}, {2, 2}};
-  EXPECT_EQ(Holders(step_).Until(product), 90) << "by both: its function is taken to keep it";
+  EXPECT_EQ(Holders(step_).Until(product), kReturned) << "by both: its function is taken to keep it";
 }
 
 //   module    layer ── first ── y = ... ── x = x + y ── second ──┤
@@ -245,7 +246,7 @@ TEST_F(HoldersTest, WhatNothingElseIsAssignedToIsHeldUntilItsFunctionReturns) {
   step_.held = {{1, 1, 7, false}};
   EXPECT_EQ(Holders(step_).Until(inside), 50) << "the call's end is all that is known";
   step_.held = {{1, 1, 7, true}};
-  EXPECT_EQ(Holders(step_).Until(inside), 90);
+  EXPECT_EQ(Holders(step_).Until(inside), kReturned);
 }
 
 }  // namespace

@@ -180,6 +180,7 @@ void Conversions::Convert(uint32_t op) {
     const uint32_t low = versions_.Current(block);
     versions_.Cast(block, kFloatType, at, kNone, from);
     versions_.Widen(block, op);
+    if (call.named > kBefore) versions_.Used(block, call.named);
     unnamed_[block] = {op, low, versions_.Current(block), false};
     made_wide_[block].push_back({op, views_.Of(from), low, versions_.Current(block)});
   } else if (call.asks == Asks::kType || for_wide) {

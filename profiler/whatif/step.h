@@ -96,6 +96,7 @@ struct Op {
   Asks asks = Asks::kNotTold;
   bool again = false;  // aten::to: the variable that had what is converted gets the copy
   bool moves = false;  // aten::to with a device alone
+  Position named = kBefore;  // aten::to, type_as: until when a variable holds what it returns
   bool sixth = false;  // its argument 5 is true: scaled_dot_product_attention's is_causal
 };
 
