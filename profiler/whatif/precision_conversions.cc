@@ -170,7 +170,6 @@ void Conversions::Convert(uint32_t op) {
   const Operand& from = InputsOf(step_, call)[0];
   const uint32_t block = from.block;
   if (!versions_.Known(block)) return;
-  const Position at = call.begin + kStride;
   const bool for_low = !whole_ && call.asks == Asks::kTensor && TypeMet(step_, versions_, call_, op) == low_;
   const bool for_wide =
       !whole_ && call.asks == Asks::kOrigin && TypeOfOrigin(step_, versions_, block) == kFloatType;
@@ -178,7 +177,7 @@ void Conversions::Convert(uint32_t op) {
     if (DoesNothing(op) || for_low) return;
     Remember(block, op);
     const uint32_t low = versions_.Current(block);
-    versions_.Cast(block, kFloatType, at, kNone, from);
+    versions_.Cast(block, kFloatType, call.begin + kStride, kNone, from);
     versions_.Widen(block, op);
     if (call.named > kBefore) versions_.Used(block, call.named);
     unnamed_[block] = {op, low, versions_.Current(block), false};
@@ -327,7 +326,8 @@ Position Conversions::Returned(uint32_t block, uint32_t op) {
   const bool all = next == step_.ops.size() || step_.ops[next].begin > end;
   if (!all && last == op && last_returned_ != op) return kForever;
   last_returned_ = last;
-  return all ? end : step_.ops[last].end + kStride;
+  const Position named = NamedUntil(step_, block), until = all ? end : step_.ops[last].end + kStride;
+  return named > step_.ops[op].end ? std::min(named, until) : until;
 }
 
 bool Conversions::TakesBack(uint32_t op, uint32_t call) const {
