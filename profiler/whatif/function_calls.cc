@@ -41,8 +41,9 @@ FunctionCalls::FunctionCalls(const FunctionFacts& facts, Step& step)
       step_(step),
       call_of_(CallsOf(step)),
       held_(step.blocks.size(), kBefore),
-      told_(step.ops.size(), false),
-      converted_(step.blocks.size(), false) {}
+      unconverted_(step.blocks.size(), kBefore),
+      conversion_(step.blocks.size(), kNone),
+      told_(step.ops.size(), false) {}
 
 void FunctionCalls::Follow() {
   auto caller = facts_.callers_.begin();
@@ -63,8 +64,8 @@ void FunctionCalls::Follow() {
   for (uint32_t block = 0; block < held_.size(); ++block) {
     uint32_t maker = step_.blocks[block].op;
     while (maker != kNone && step_.ops[maker].parent != kNone) maker = step_.ops[maker].parent;
-    const bool all = maker != kNone && told_[maker] && !converted_[block];
-    if (all || held_[block] > kBefore) step_.named.push_back({block, held_[block], all});
+    const bool all = maker != kNone && told_[maker] && conversion_[block] == kNone;
+    if (all || held_[block] > kBefore) step_.named.push_back({block, held_[block], unconverted_[block], all});
   }
 }
 
@@ -163,9 +164,13 @@ void FunctionCalls::Give(Call& call, const Given& given, Value value, Position a
 void FunctionCalls::Note(Stack& stack, uint32_t op) {
   const Op& done = step_.ops[op];
   const std::span<const Operand> results = OutputsOf(step_, done);
-  Value result = {results.empty() ? kNone : results[0].block, kNone};
-  if (result.block != kNone && ConvertsNothing(step_, done))
-    converted_[result.block] = true, result = {kNone, op};
+  Value result;
+  if (!results.empty() && results[0].block != kNone) {
+    const uint32_t block = results[0].block;
+    const bool converts = ConvertsNothing(step_, done);
+    if (converts) conversion_[block] = op;
+    result = {converts ? kNone : block, conversion_[block]};
+  }
   uint32_t next = op + 1;
   while (next < step_.ops.size() && step_.ops[next].parent != kNone) ++next;
   const bool any = next < step_.ops.size();
@@ -179,9 +184,10 @@ void FunctionCalls::Note(Stack& stack, uint32_t op) {
     if (depth == 0 || !call.at.function->keeps_arguments)
       continue;  // a module's own call holds what it is given
     for (const Operand& operand : InputsOf(step_, done)) {
-      if (operand.block != kNone && step_.blocks[operand.block].begin < call.begin &&
-          std::find(call.arguments.begin(), call.arguments.end(), operand.block) == call.arguments.end())
-        call.arguments.push_back(operand.block);
+      if (operand.block == kNone || step_.blocks[operand.block].begin >= call.begin) continue;
+      const Value given = {operand.block, conversion_[operand.block]};
+      if (std::find(call.arguments.begin(), call.arguments.end(), given) == call.arguments.end())
+        call.arguments.push_back(given);
     }
   }
 }
@@ -203,7 +209,7 @@ void FunctionCalls::Return(Stack& stack, size_t depth) {
 // Variables go in the order in which the function first names them: before one that was seen to go.
 void FunctionCalls::LetGo(Call& call, const Stack& stack) {
   Position at = stack.next - kReturned;
-  for (const uint32_t block : call.arguments) Hold({block, kNone}, at);
+  for (const Value& argument : call.arguments) Hold(argument, at);
   const std::vector<Given>& given = call.at.function->given;
   std::vector<std::string_view> names;
   for (const Given& each : given)
@@ -220,10 +226,11 @@ void FunctionCalls::LetGo(Call& call, const Stack& stack) {
 
 void FunctionCalls::Hold(Value value, Position until) {
   if (until >= kForever) return;
-  if (value.conversion != kNone)
-    step_.ops[value.conversion].named = std::max(step_.ops[value.conversion].named, until);
-  if (value.block != kNone && step_.blocks[value.block].begin > kBefore)
-    held_[value.block] = std::max(held_[value.block], until);
+  const auto extend = [until](Position& known) { known = std::max(known, until); };
+  if (value.conversion != kNone) extend(step_.ops[value.conversion].named);
+  if (value.block == kNone || step_.blocks[value.block].begin <= kBefore) return;
+  extend(held_[value.block]);
+  if (value.conversion == kNone) extend(unconverted_[value.block]);
 }
 
 }  // namespace vramscope::whatif

@@ -26,7 +26,7 @@ class FunctionCalls {
     int line = 0;
   };
 
-  // What a variable stands for: a block, or what an operator converts that hands it on in float32.
+  // What a variable stands for: a block, or what an operator converts of it, which it hands on in float32.
   struct Value {
     uint32_t block = model::kNone, conversion = model::kNone;
     bool operator==(const Value&) const = default;
@@ -36,11 +36,11 @@ class FunctionCalls {
   struct Call {
     Place at;
     Position begin = 0;
-    Lines statement;                  // the one it is in; none: no line
-    Value result;                     // what was computed last in it
-    bool called = false;              // a module, behind that
-    std::vector<uint32_t> made;       // operators of the statement
-    std::vector<uint32_t> arguments;  // blocks that were there before, and are used in it
+    Lines statement;               // the one it is in; none: no line
+    Value result;                  // what was computed last in it
+    bool called = false;           // a module, behind that
+    std::vector<uint32_t> made;    // operators of the statement
+    std::vector<Value> arguments;  // blocks that were there before, and are used in it
     std::map<std::string_view, Value> variables;
   };
 
@@ -71,8 +71,9 @@ class FunctionCalls {
   std::unordered_map<uint32_t, Place> places_;  // by frame
   std::unordered_map<uint32_t, Stack> stacks_;  // by call of a module
   std::vector<Position> held_;                  // by block
+  std::vector<Position> unconverted_;           // of these without what may be of a copy
+  std::vector<uint32_t> conversion_;            // by block: the last operator that may have made a copy
   std::vector<bool> told_;                      // by operator: what holds its result is known
-  std::vector<bool> converted_;  // by block: a name may stand for a copy of it, with other types
 };
 
 }  // namespace vramscope::whatif

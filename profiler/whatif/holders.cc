@@ -44,7 +44,7 @@ std::vector<uint32_t> CallsOf(const Step& step) {
 Position NamedUntil(const Step& step, uint32_t block) {
   const auto named = std::lower_bound(step.named.begin(), step.named.end(), block,
                                       [](const Named& one, uint32_t wanted) { return one.block < wanted; });
-  return named == step.named.end() || named->block != block ? kBefore : named->until;
+  return named == step.named.end() || named->block != block ? kBefore : named->unconverted;
 }
 
 Holders::Holders(const Step& step)

@@ -35,7 +35,8 @@ namespace vramscope::whatif {
 // By operator: the innermost call of a module around it; kNone outside of all.
 [[nodiscard]] std::vector<uint32_t> CallsOf(const Step& step);
 
-// Until when variables of functions hold a block, as their sources say (Step::named); kBefore: they do not.
+// Until when variables of functions hold the block itself, whatever the program converts it to, as their
+// sources say (Step::named); kBefore: they do not.
 [[nodiscard]] Position NamedUntil(const Step& step, uint32_t block);
 
 class Holders {

@@ -179,7 +179,6 @@ void Conversions::Convert(uint32_t op) {
     const uint32_t low = versions_.Current(block);
     versions_.Cast(block, kFloatType, call.begin + kStride, kNone, from);
     versions_.Widen(block, op);
-    if (call.named > kBefore) versions_.Used(block, call.named);
     unnamed_[block] = {op, low, versions_.Current(block), false};
     made_wide_[block].push_back({op, views_.Of(from), low, versions_.Current(block)});
   } else if (call.asks == Asks::kType || for_wide) {
@@ -189,6 +188,7 @@ void Conversions::Convert(uint32_t op) {
   } else if (whole_ || for_low) {
     Ask(op, from);
   }
+  if (call.named > kBefore && versions_.IsCopy(block)) versions_.Used(block, call.named);
 }
 
 // Of what is low. Whose type is asked for is low too, where it is not named.

@@ -141,7 +141,8 @@ struct Held {
 struct Named {
   uint32_t block = model::kNone;
   Position until = kBefore;
-  bool all = false;  // no other variable does, in the call that made it
+  Position unconverted = kBefore;  // of these those that cannot hold a copy where the program converts it
+  bool all = false;                // no other variable does, in the call that made it
 };
 
 // The program asked for the type of a block's tensor before, and would have done otherwise with another one.
