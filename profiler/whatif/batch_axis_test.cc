@@ -136,5 +136,16 @@ TEST_F(BatchAxisTest, AMasksKeysAreNotTheWidthOfWhatAttentionReturns) {
   EXPECT_EQ(axis("aten::_scaled_dot_product_efficient_attention").stride[kMade], 0u);
 }
 
+// labels = F.pad(labels, (0, 1)), of which all but the first are what a loss of the next token compares with.
+TEST_F(BatchAxisTest, WhatIsPaddedHasTheTokensToo) {
+  const View ids{{3, 32}, {32, 1}}, padded{{3, 33}, {33, 1}};
+  for (const char* const name : {"aten::pad", "aten::exp"}) {
+    whatif::Step step = Written(ids, kLong, name, ids, 3 * 32 * 4, padded);
+    for (Operand& operand : step.operands)
+      if (operand.block == kKept) operand.block = kInput;
+    EXPECT_EQ(FollowSequence(step)->stride[kMade], name == std::string("aten::pad") ? 1u : 0u) << name;
+  }
+}
+
 }  // namespace
 }  // namespace vramscope::whatif

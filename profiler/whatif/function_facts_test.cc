@@ -57,16 +57,19 @@ class Program : public TensorScript {
   // nothing holds the block any more which the operator `maker` made; 0: no variable was seen to hold it.
   [[nodiscard]] uint32_t HeldUntil(uint32_t maker) const {
     const uint32_t block = OutputsOf(step_, step_.ops[maker - 1])[0].block;
-    for (const Named& named : step_.named) {
-      if (named.block != block || named.until == kBefore) continue;
-      uint32_t next = 0;
-      while (next < step_.ops.size() && step_.ops[next].begin < named.until) ++next;
-      return next + 1;
-    }
+    for (const Named& named : step_.named)
+      if (named.block == block) return FirstBehind(named.until);
     return 0;
   }
+  // The same of what that operator converts.
+  [[nodiscard]] uint32_t ConvertedUntil(uint32_t op) const { return FirstBehind(step_.ops[op - 1].named); }
 
  private:
+  [[nodiscard]] uint32_t FirstBehind(Position until) const {
+    uint32_t next = 0;
+    while (next < step_.ops.size() && step_.ops[next].begin < until) ++next;
+    return until == kBefore ? 0 : next + 1;
+  }
   void Operands(std::initializer_list<const char*> blocks, std::initializer_list<int> lines) {
     uint64_t argument = 0;
     for (const char* const block : blocks) In(block, "1024,64", "64,1", argument++);
@@ -182,6 +185,20 @@ TEST(FunctionFactsTest, WhatIsConvertedIsAnother) {
     p.End();
   });
   EXPECT_EQ(program.HeldUntil(1), 3u);
+  EXPECT_EQ(program.ConvertedUntil(2), 5u) << "what it returns has the name until the function returns";
+}
+
+// wide = y.to(...); f(wide), which holds what it is given: of the copy, where there is one.
+TEST(FunctionFactsTest, WhatIsGivenBehindAConversionMayBeTheCopy) {
+  const Program program({"10-20 11-11=y", "30-34 args"}, [](Program& p) {
+    p.Make("y", {11});
+    p.To("y", 12);
+    p.Make("inner", {31, 13}, {"y"});
+    p.Make("more", {32, 13}, {"inner"});
+    p.End();
+  });
+  EXPECT_EQ(program.HeldUntil(1), 5u);
+  EXPECT_EQ(program.ConvertedUntil(2), 5u);
 }
 
 // y = self.norm(x * 2), whose operators follow, and y = x * 2; self.norm(...)

@@ -2,6 +2,7 @@
 """What the bridge records inside a real torch. Oracles: torch.profiler's own list of ops, the tensors themselves, and the graph walked
 from Python. bridge_build_test.cc builds the bridge and starts this file with the stub host preloaded."""
 
+import re
 import threading
 import traceback
 import unittest

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/whatif/lora.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "profiler/whatif/testing/loop.h"
+
+namespace vramscope::whatif {
+namespace {
+
+using model::kNone;
+
+// The loop's linear layer as if its input were [2, 4, 64], with these distances.
+class GapsTest : public testing::Test {
+ protected:
+  GapsTest() : step_(loop_.Read()), linears_(LinearCalls(step_, "")) {}
+
+  Step With(const std::vector<int64_t>& strides) {
+    LinearCall& linear = linears_.at(0);
+    linear.given.shape = linear.made.shape = linear.made.strides = Shape({2, 4, 64});
+    linear.given.strides = Shape(strides);
+    linear.flat = false;
+    return WithLora(step_, linears_, 2);
+  }
+  uint32_t Shape(const std::vector<int64_t>& dims) {
+    step_.shapes.push_back({static_cast<uint32_t>(step_.dims.size()), 3, true});
+    step_.dims.insert(step_.dims.end(), dims.begin(), dims.end());
+    return static_cast<uint32_t>(step_.shapes.size() - 1);
+  }
+  // Blocks that were put in, of the batch's size, which a node keeps.
+  [[nodiscard]] std::vector<StepBlock> KeptCopies(const Step& changed) const {
+    std::vector<StepBlock> copies;
+    for (uint32_t i = 0; i < changed.blocks.size(); ++i) {
+      const StepBlock& block = changed.blocks[i];
+      const bool kept = std::any_of(changed.saved.begin(), changed.saved.end(),
+                                    [&](const Saved& saved) { return saved.block == i; });
+      if (block.id == kNone && kept && block.requested == kBatchBytes) copies.push_back(block);
+    }
+    return copies;
+  }
+
+  Loop loop_;
+  Step step_;
+  std::vector<LinearCall> linears_;
+};
+
+// x.flatten(2).transpose(1, 2), as in networks of convolutions and attention.
+TEST_F(GapsTest, AnInputThatLiesWithGapsIsCopiedForItsProductAndTheCopyKept) {
+  const Step changed = With({256, 1, 4});
+  const std::vector<StepBlock> copies = KeptCopies(changed);
+  ASSERT_EQ(copies.size(), 1u);
+  EXPECT_GT(copies[0].begin, kBefore);
+  EXPECT_GT(copies[0].end, changed.backward.front().begin) << "until the gradient of the matrix is computed";
+  EXPECT_LT(copies[0].end, changed.backward.front().end);
+}
+
+TEST_F(GapsTest, ElseItIsKeptItself) { EXPECT_EQ(KeptCopies(With({256, 64, 1})).size(), 0u); }
+
+}  // namespace
+}  // namespace vramscope::whatif
