@@ -126,6 +126,7 @@ Status Attempt::WatchMoreThreads() {
     known->Poll();
     if (known->armed() || !known->Stop()) continue;
     if (!known->Arm(entries_)) {
+      if (errno == ESRCH) continue;  // it has ended since
       return Error{"This machine has no hardware breakpoints (" + std::string(std::strerror(errno)) +
                    "), which vramscope needs to enter a running process. Start it under vramscope record."};
     }

@@ -20,8 +20,7 @@ void ConversionFacts::AddMark(std::string_view name) {
 void ConversionFacts::AddCaller(uint32_t op, std::string_view frame) {
   const size_t open = frame.find(" (");
   if (open == std::string_view::npos || frame.back() != ')') return;
-  if (!callers_.empty() && callers_.back().first == op) return;  // the one around it
-  callers_.emplace_back(op, frame.substr(open + 2, frame.size() - open - 3));
+  callers_.try_emplace(op, frame.substr(open + 2, frame.size() - open - 3));  // else one around it
 }
 
 void ConversionFacts::Tell(std::vector<Op>& ops) const {

@@ -32,8 +32,8 @@ class ConversionFacts {
     Asks asks;
     bool again;
   };
-  std::unordered_map<std::string, Fact> lines_;  // by "models/gpt.py:42"
-  std::vector<std::pair<uint32_t, std::string>> callers_;
+  std::unordered_map<std::string, Fact> lines_;        // by "models/gpt.py:42"
+  std::unordered_map<uint32_t, std::string> callers_;  // by operator: the innermost
 };
 
 }  // namespace vramscope::whatif

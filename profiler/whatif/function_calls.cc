@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <limits>
 
 #include "profiler/whatif/holders.h"
 
@@ -38,18 +37,23 @@ bool ConvertsNothing(const Step& step, const Op& op) {
 
 FunctionCalls::FunctionCalls(const FunctionFacts& facts, Step& step)
     : facts_(facts),
+      callers_(facts.callers_),
       step_(step),
       call_of_(CallsOf(step)),
       held_(step.blocks.size(), kBefore),
       unconverted_(step.blocks.size(), kBefore),
       conversion_(step.blocks.size(), kNone),
-      told_(step.ops.size(), false) {}
+      told_(step.ops.size(), false) {
+  // Stable, since the innermost caller of an operator comes first.
+  std::stable_sort(callers_.begin(), callers_.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+}
 
 void FunctionCalls::Follow() {
-  auto caller = facts_.callers_.begin();
+  auto caller = callers_.begin();
   for (uint32_t op = 0; op < step_.ops.size(); ++op) {
     std::vector<Place> places;
-    for (; caller != facts_.callers_.end() && caller->first == op; ++caller) {
+    for (; caller != callers_.end() && caller->first == op; ++caller) {
       if (const Place place = PlaceOf(caller->second); place.function != nullptr) places.push_back(place);
     }
     if (call_of_[op] == kNone || step_.ops[op].node != kNone || step_.ops[op].parent != kNone) continue;
@@ -131,13 +135,13 @@ void FunctionCalls::Move(Call& call, int line, Position at) {
 }
 
 void FunctionCalls::Complete(Call& call, Position at) {
-  for (const Given& given : call.at.function->given)
-    if (given.lines == call.statement) {
-      const bool unknown = given.what == Given::What::kReturned && call.called;
-      Give(call, given, unknown ? Value{} : call.result, at);
-      if (given.what != Given::What::kNothingKnown) continue;
-      for (const uint32_t op : call.made) told_[op] = false;  // x, y = f(): both may be held
-    }
+  for (const Given& given : call.at.function->given) {
+    if (given.lines != call.statement) continue;
+    const bool unknown = given.what == Given::What::kReturned && call.called;
+    Give(call, given, unknown ? Value{} : call.result, at);
+    if (given.what != Given::What::kNothingKnown) continue;
+    for (const uint32_t op : call.made) told_[op] = false;  // x, y = f(): both may be held
+  }
 }
 
 // Statements without operators of their own, on the way from one line to another. What may have been passed
@@ -176,18 +180,19 @@ void FunctionCalls::Note(Stack& stack, uint32_t op) {
   const bool any = next < step_.ops.size();
   stack.done = done.end;
   stack.next = std::min(any ? step_.ops[next].begin : kForever, stack.end);
+  const bool called = any && call_of_[next] != call_of_[op] && IsWithin(call_of_[next], call_of_[op]);
   for (size_t depth = 0; depth < stack.calls.size(); ++depth) {
     Call& call = stack.calls[depth];
     call.result = result;
     call.made.push_back(op);
-    call.called = any && call_of_[next] != call_of_[op] && IsWithin(call_of_[next], call_of_[op]);
+    call.called = called;
     if (depth == 0 || !call.at.function->keeps_arguments)
       continue;  // a module's own call holds what it is given
     for (const Operand& operand : InputsOf(step_, done)) {
-      if (operand.block == kNone || step_.blocks[operand.block].begin >= call.begin) continue;
-      const Value given = {operand.block, conversion_[operand.block]};
-      if (std::find(call.arguments.begin(), call.arguments.end(), given) == call.arguments.end())
-        call.arguments.push_back(given);
+      if (operand.block == kNone || step_.blocks[operand.block].begin == kBefore ||
+          step_.blocks[operand.block].begin >= call.begin)
+        continue;
+      call.arguments.insert({operand.block, conversion_[operand.block]});
     }
   }
 }
@@ -210,10 +215,7 @@ void FunctionCalls::Return(Stack& stack, size_t depth) {
 void FunctionCalls::LetGo(Call& call, const Stack& stack) {
   Position at = stack.next - kReturned;
   for (const Value& argument : call.arguments) Hold(argument, at);
-  const std::vector<Given>& given = call.at.function->given;
-  std::vector<std::string_view> names;
-  for (const Given& each : given)
-    if (std::find(names.begin(), names.end(), each.name) == names.end()) names.push_back(each.name);
+  const std::vector<std::string>& names = call.at.function->names;
   for (size_t i = names.size(); i-- > 0;) {
     const auto variable = call.variables.find(names[i]);
     if (variable == call.variables.end()) continue;

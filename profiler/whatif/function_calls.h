@@ -3,7 +3,9 @@
 // their variables hold (function_facts.h).
 #pragma once
 
+#include <compare>
 #include <map>
+#include <set>
 #include <unordered_map>
 #include <vector>
 
@@ -29,18 +31,18 @@ class FunctionCalls {
   // What a variable stands for: a block, or what an operator converts of it, which it hands on in float32.
   struct Value {
     uint32_t block = model::kNone, conversion = model::kNone;
-    bool operator==(const Value&) const = default;
+    auto operator<=>(const Value&) const = default;
   };
 
   // A call of a function that has not returned.
   struct Call {
     Place at;
     Position begin = 0;
-    Lines statement;               // the one it is in; none: no line
-    Value result;                  // what was computed last in it
-    bool called = false;           // a module, behind that
-    std::vector<uint32_t> made;    // operators of the statement
-    std::vector<Value> arguments;  // blocks that were there before, and are used in it
+    Lines statement;             // the one it is in; none: no line
+    Value result;                // what was computed last in it
+    bool called = false;         // a module, behind that
+    std::vector<uint32_t> made;  // operators of the statement
+    std::set<Value> arguments;   // blocks that were there before, and are used in it
     std::map<std::string_view, Value> variables;
   };
 
@@ -66,6 +68,7 @@ class FunctionCalls {
   void Hold(Value value, Position until);
 
   const FunctionFacts& facts_;
+  std::vector<std::pair<uint32_t, uint32_t>> callers_;  // operator, frame, in the order of the operators
   Step& step_;
   const std::vector<uint32_t> call_of_;         // by operator: the call of a module that it is in
   std::unordered_map<uint32_t, Place> places_;  // by frame

@@ -16,7 +16,7 @@ std::optional<Lines> TakeLines(std::string_view& text) {
   const auto first = std::from_chars(text.data(), end, lines.first);
   if (first.ec != std::errc() || first.ptr == end || *first.ptr != '-') return std::nullopt;
   const auto last = std::from_chars(first.ptr + 1, end, lines.last);
-  if (last.ec != std::errc() || lines.last < lines.first) return std::nullopt;
+  if (last.ec != std::errc() || lines.first < 1 || lines.last < lines.first) return std::nullopt;
   text.remove_prefix(static_cast<size_t>(last.ptr - text.data()));
   return lines;
 }
@@ -51,6 +51,7 @@ bool TakeStatement(std::string_view word, Function& function) {
 void FunctionFacts::AddMark(std::string_view name) {
   const size_t colon = name.rfind(':');
   if (colon == std::string_view::npos) return;
+  if (!told_.emplace(name.substr(0, name.find(' ', colon))).second) return;
   std::string_view text = name.substr(colon + 1);
   const std::optional<Lines> lines = TakeLines(text);
   if (!lines) return;
@@ -65,10 +66,10 @@ void FunctionFacts::AddMark(std::string_view name) {
     else if (!TakeStatement(word, function))
       return;
   }
-  std::vector<Function>& known = files_[std::string(name.substr(0, colon))];
-  for (const Function& other : known)
-    if (other.lines == function.lines) return;  // told in each deep step
-  known.push_back(std::move(function));
+  std::set<std::string_view> known;
+  for (const Given& given : function.given)
+    if (known.insert(given.name).second) function.names.push_back(given.name);
+  files_[std::string(name.substr(0, colon))].push_back(std::move(function));
 }
 
 void FunctionFacts::AddCaller(uint32_t op, uint32_t text, std::string_view frame) {

@@ -15,6 +15,7 @@
 // from a line that may have been passed over is not taken for sure.
 #pragma once
 
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -46,7 +47,8 @@ struct Function {
   Lines lines;
   bool keeps_arguments = false;  // no statement gives one of them something else
   std::vector<Lines> loops;
-  std::vector<Given> given;  // in the order of the statements
+  std::vector<Given> given;        // in the order of the statements
+  std::vector<std::string> names;  // of its variables, in the order in which statements first name them
 };
 
 class FunctionFacts {
@@ -62,8 +64,9 @@ class FunctionFacts {
  private:
   friend class FunctionCalls;
   std::unordered_map<std::string, std::vector<Function>> files_;
+  std::set<std::string> told_;  // files with the lines of a function: each deep step tells all of them
   std::unordered_map<uint32_t, std::string_view> frames_;
-  std::vector<std::pair<uint32_t, uint32_t>> callers_;  // operator, frame
+  std::vector<std::pair<uint32_t, uint32_t>> callers_;  // operator, frame: of several threads in any order
 };
 
 }  // namespace vramscope::whatif

@@ -4,12 +4,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 #include <initializer_list>
 #include <optional>
 
 #include "profiler/whatif/predict.h"
 #include "profiler/whatif/testing/tensor_script.h"
+#include "profiler/whatif/testing/written_step.h"
 
 namespace vramscope::whatif {
 namespace {
@@ -218,7 +220,8 @@ TEST(FunctionFactsTest, WhatAModuleReturnsIsNotKnown) {
 TEST(FunctionFactsTest, WhatIsNotUnderstoodIsLeftOut) {
   for (const char* const told :
        {"", "10", "10-", "20-10", "10-20 11=y", "10-20 11-11", "10-20 11-11=", "10-20 11-11<y", "10-20 new",
-        "10-20 11-11!y", "99999999999-99999999999", "10-20  11-11=y"}) {
+        "10-20 11-11!y", "10-20 11-11=x -2147483648-2147483647=y", "99999999999-99999999999",
+        "10-20  11-11=y"}) {
     const Program program({told}, [](Program& p) {
       p.Make("y", {11});
       p.Make("out", {12});
@@ -226,6 +229,26 @@ TEST(FunctionFactsTest, WhatIsNotUnderstoodIsLeftOut) {
     });
     EXPECT_EQ(program.HeldUntil(1), 0u) << told;
   }
+}
+
+// A thread waits for the interpreter between the operator's begin and its callers; others go on meanwhile.
+TEST(FunctionFactsTest, CallersOfSeveralThreadsComeInAnyOrder) {
+  WrittenStep written;
+  written.Module("net", 5, 90);
+  const uint32_t node = written.Node(110), y = written.AddBlock(11, 150);
+  written.Work(10, node, {written.AddBlock(1, 150), y});
+  written.Work(20, node, {y, written.AddBlock(21, 150)});
+  written.Work(30, node, {y, written.AddBlock(31, 150)});
+  for (uint32_t op = 0; op < 3; ++op) written.step_.blocks[written.step_.operands[2 * op + 1].block].op = op;
+  FunctionFacts facts;
+  facts.AddMark("net.py:10-20 11-11=y");
+  const char* const frames[] = {"f (net.py:11)", "f (net.py:12)", "f (net.py:13)"};
+  for (const uint32_t op : {1, 0, 2}) facts.AddCaller(op, op, frames[op]);
+  facts.Tell(written.step_);
+  const auto named = std::find_if(written.step_.named.begin(), written.step_.named.end(),
+                                  [&](const Named& one) { return one.block == y; });
+  ASSERT_TRUE(named != written.step_.named.end());
+  EXPECT_GT(named->until, 32) << "the function goes on behind the first operator";
 }
 
 TEST(FunctionFactsTest, NoneOfTheseFunctionsIsKnown) {

@@ -40,8 +40,8 @@ uint32_t ViewedTensors::Of(const Operand& operand) const {
 
 bool ViewedTensors::IsSeenThrough(const Operand& operand, uint32_t tensor) const {
   uint32_t seen = Of(operand);
-  while (seen != kNone && seen != tensor) seen = made_[seen].from;
-  return seen != kNone;
+  while (seen != kNone && seen > tensor) seen = made_[seen].from;  // which was there before
+  return seen != kNone && seen == tensor;
 }
 
 bool ViewedTensors::IsOlder(const Operand& operand, uint32_t op) const {

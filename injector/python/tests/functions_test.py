@@ -96,6 +96,26 @@ class ToldTest(unittest.TestCase):
         told = [event.name.rsplit("/", 1)[-1] for event in done.named("mark", MARK_FUNCTION)]
         self.assertEqual(told[:2], ["program.py:5-7 args 6-6(norm", "program.py:10-11 args"])
 
+    def test_a_class_that_is_made_anew_is_not_kept(self) -> None:
+        program = """
+    import gc, weakref
+    def make(target):
+        class Loss(nn.Module):
+            def forward(self, x):
+                if x.dtype == torch.float16:
+                    x = x.float()
+                return x - target
+        return Loss()
+    target = torch.ones(2)
+    seen = weakref.ref(target)
+    make(target)(torch.ones(2))
+    del target
+    gc.collect()
+    print(seen() is None)
+"""
+        done = harness.run(program, MODEL, environment={"VRAMSCOPE_STUB_DEEP": "1-99"})
+        self.assertEqual((done.exit_code, done.stdout.strip(), done.stderr), (0, "True", ""))
+
 
 if __name__ == "__main__":
     unittest.main()

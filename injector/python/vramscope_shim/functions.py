@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the variables of the program's functions are given, line by line: told in deep steps, as marks.
 
-    10  def scale(x):                      model.py:10-14 args 11-11=norm 13-13~norm
+    10  def scale(x):                      model.py:10-14 args 11-11=norm 12-12=y 13-13~norm
     11      norm = torch.norm(x)           norm holds what this line computes
     12      y = x / norm
     13      del norm                       and what it held goes here

@@ -10,12 +10,16 @@ import linecache
 from typing import Any, Callable, Dict, Iterator, Optional, Set, Tuple
 
 from . import conversions, functions, native
+from .by_class import ByClass
 from .source_text import parse
+
+
+MAX_TEXT = 8000  # bytes of a mark's name; longer ones would be cut (trace_format/raw_record.h)
 
 
 class Sources:
     def __init__(self) -> None:
-        self._files: Dict[int, Tuple[type, Optional[str]]] = {}  # by id of the class: a metaclass may not let it be hashed
+        self._files = ByClass(_file_of)
         self._marks: Dict[str, Tuple[Callable[[int], None], ...]] = {}  # by file
         self._told: Set[str] = set()
 
@@ -25,17 +29,14 @@ class Sources:
 
     def tell(self, module: Any) -> None:
         """Of the file that has its class, once in a deep step."""
-        kind = type(module)
-        known = self._files.get(id(kind))
-        if known is None:
-            known = self._files[id(kind)] = (kind, _file_of(kind))
-        file = known[1]
+        file = self._files.of(type(module))
         if file is None or file in self._told:
             return
         self._told.add(file)
         marks = self._marks.get(file)
         if marks is None:
-            marks = self._marks[file] = tuple(native.moment(mark, f"{file}:{text}") for mark, text in _read(file))
+            told = ((mark, f"{file}:{text}") for mark, text in _read(file))
+            marks = self._marks[file] = tuple(native.moment(mark, name) for mark, name in told if len(name.encode(errors="replace")) <= MAX_TEXT)
         for mark in marks:
             mark(0)
 

@@ -22,6 +22,7 @@ import textwrap
 from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Set, Tuple
 
 from . import native, storage
+from .by_class import ByClass
 from .other_branches import Other, others
 from .seen_values import Seen, type_name
 from .source_text import parse
@@ -61,15 +62,12 @@ class Forward(NamedTuple):
 class TypeBranches:
     def __init__(self, torch: Any) -> None:
         self._torch = torch
-        self._known: Dict[int, Tuple[type, Optional[Forward]]] = {}  # by id: a metaclass may not let a class be hashed
+        self._forwards: ByClass[Optional[Forward]] = ByClass(_read)
 
     def of(self, module: Any, arguments: Any) -> Optional["Passing"]:
         """For a call that begins."""
-        kind = type(module)
-        known = self._known.get(id(kind))
-        if known is None:
-            known = self._known[id(kind)] = (kind, _read(kind))
-        return None if known[1] is None or "forward" in module.__dict__ else Passing(self._torch, known[1], module, arguments)
+        forward = self._forwards.of(type(module))
+        return None if forward is None or "forward" in module.__dict__ else Passing(self._torch, forward, module, arguments)
 
 
 class Passing:
