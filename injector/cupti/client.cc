@@ -2,6 +2,7 @@
 #include "injector/cupti/client.h"
 
 #include <dlfcn.h>
+#include <link.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,6 +50,7 @@ struct Client {
 };
 constinit Client client = {};
 constinit std::atomic<bool> decided = false;
+constinit std::atomic<uint64_t> considered = 0;  // how many libraries had been loaded when it was last asked
 
 void Say(trace::CoverageState state, const char* text) { RecordCoverage(kHook, state, text); }
 
@@ -156,6 +158,18 @@ bool Decide() {
   return Start(false), true;
 }
 
+// So far, also those that are gone.
+uint64_t LibrariesLoaded() {
+  uint64_t loaded = 0;
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, size_t, void* count) {
+        *static_cast<uint64_t*>(count) = info->dlpi_adds;
+        return 1;  // each library tells it
+      },
+      &loaded);
+  return loaded;
+}
+
 // The real function behind one of our entry points.
 template <typename Function>
 Function* Real(std::atomic<void*>& found, const char* name) {
@@ -179,8 +193,13 @@ Result SubscribeOther(Call call) {
 
 }  // namespace
 
+// Asked behind every step. A program without a GPU never loads the driver, and to look for it among the
+// libraries takes 40 us: only when one has been loaded since.
 void ConsiderCupti() {
   if (__builtin_expect(decided.load(std::memory_order_relaxed), 1)) return;
+  const uint64_t situation =
+      2 * LibrariesLoaded() + (seen_by_hooks.installed.load(std::memory_order_relaxed) ? 1 : 0);
+  if (considered.exchange(situation, std::memory_order_relaxed) == situation) return;
   Lock locked;
   decided.store(Decide(), std::memory_order_relaxed);
 }
