@@ -66,8 +66,7 @@ void FunctionCalls::Follow() {
   }
   for (auto& [call, stack] : stacks_) Return(stack, 0);
   for (uint32_t block = 0; block < held_.size(); ++block) {
-    uint32_t maker = step_.blocks[block].op;
-    while (maker != kNone && step_.ops[maker].parent != kNone) maker = step_.ops[maker].parent;
+    const uint32_t maker = OutermostMaker(step_, block);
     const bool all = maker != kNone && told_[maker] && conversion_[block] == kNone;
     if (all || held_[block] > kBefore) step_.named.push_back({block, held_[block], unconverted_[block], all});
   }

@@ -41,6 +41,12 @@ std::vector<uint32_t> CallsOf(const Step& step) {
   return calls;
 }
 
+uint32_t OutermostMaker(const Step& step, uint32_t block) {
+  uint32_t maker = block == kNone ? kNone : step.blocks[block].op;
+  while (maker != kNone && step.ops[maker].parent != kNone) maker = step.ops[maker].parent;
+  return maker;
+}
+
 Position NamedUntil(const Step& step, uint32_t block) {
   const auto named = std::lower_bound(step.named.begin(), step.named.end(), block,
                                       [](const Named& one, uint32_t wanted) { return one.block < wanted; });
@@ -234,12 +240,6 @@ bool Holders::MeetsAnother(const Op& op) const {
     if (block != kNone && step_.blocks[block].begin > kBefore) ++made;
   }
   return made > 1;
-}
-
-uint32_t Holders::MakerOf(uint32_t block) const {
-  uint32_t maker = block == kNone ? kNone : step_.blocks[block].op;
-  while (maker != kNone && step_.ops[maker].parent != kNone) maker = step_.ops[maker].parent;
-  return maker;
 }
 
 Position Holders::NamedAnew(const Operand& operand) const {

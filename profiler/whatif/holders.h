@@ -35,6 +35,9 @@ namespace vramscope::whatif {
 // By operator: the innermost call of a module around it; kNone outside of all.
 [[nodiscard]] std::vector<uint32_t> CallsOf(const Step& step);
 
+// The outermost operator that the block was made in; kNone when it was there.
+[[nodiscard]] uint32_t OutermostMaker(const Step& step, uint32_t block);
+
 // Until when variables of functions hold the block itself, whatever the program converts it to, as their
 // sources say (Step::named); kBefore: they do not.
 [[nodiscard]] Position NamedUntil(const Step& step, uint32_t block);
@@ -64,8 +67,7 @@ class Holders {
   [[nodiscard]] Position NamedAnew(const Operand& operand) const;
   // Whether the function that made a call with the block keeps it behind the call.
   [[nodiscard]] bool IsKept(uint32_t block, uint32_t call) const;
-  // The outermost operator that the block was made in; kNone when it was there.
-  [[nodiscard]] uint32_t MakerOf(uint32_t block) const;
+  [[nodiscard]] uint32_t MakerOf(uint32_t block) const { return OutermostMaker(step_, block); }
   void FindGivenUp();
   void FindGivenUpLast();
   // Whether something that the call made goes directly behind that moment.

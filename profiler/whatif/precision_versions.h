@@ -136,7 +136,7 @@ class Versions {
   std::vector<Cached> all_cached_;
   std::vector<std::vector<uint32_t>> copies_;  // by recorded block
   std::vector<bool> unseen_;                   // by block of the record: a node converted it
-  std::vector<bool> stale_;         // by block of the record: a copy of it was written to
+  std::vector<bool> stale_;                    // by block of the record: a copy of it was written to
   std::vector<uint32_t> returned_;  // by recorded block: the version that was handed out in its place
   std::vector<bool> settled_;       // by version: its end is said
 };

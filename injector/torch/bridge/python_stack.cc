@@ -186,43 +186,40 @@ FrameTable& Frames() {
   return *table;
 }
 
-uint32_t CaptureWithGil() {
+// Innermost first, until `visit` says that it wants no more.
+template <typename Visit>
+void EachFrameWithGil(Visit visit) {
   PyObject* top = g_python.current_frame();
-  if (top == nullptr) return 0;
+  if (top == nullptr) return;
   g_python.retain(top);
+  const std::lock_guard<std::mutex> lock(Frames().mutex);
+  for (PyObject* frame = top; frame != nullptr;) {
+    const Reference current(frame);
+    frame = nullptr;
+    const Reference code(Code(current.get()));
+    if (code.get() == nullptr || !visit(Frames().Find(current.get(), code.get()))) break;
+    frame = Back(current.get());
+  }
+}
+
+uint32_t CaptureWithGil() {
   uint32_t ids[trace::kRawMaxFrames];
   size_t first =
       trace::kRawMaxFrames;  // filled from the end: we walk inwards out, the host wants the outermost first
-  const std::lock_guard<std::mutex> lock(Frames().mutex);
-  for (PyObject* frame = top; frame != nullptr;) {
-    const Reference current(frame);
-    frame = nullptr;
-    if (first == 0) break;
-    const Reference code(Code(current.get()));
-    if (code.get() == nullptr) break;
-    ids[--first] = Frames().Find(current.get(), code.get()).id;
-    frame = Back(current.get());
-  }
-  return g_host->intern_stack(ids + first, trace::kRawMaxFrames - first);
+  EachFrameWithGil([&](const FrameTable::Frame& frame) {
+    ids[--first] = frame.id;
+    return first > 0;
+  });
+  return first == trace::kRawMaxFrames ? 0 : g_host->intern_stack(ids + first, trace::kRawMaxFrames - first);
 }
 
 size_t CallersWithGil(uint32_t (&callers)[kMaxCallers]) {
-  PyObject* top = g_python.current_frame();
-  if (top == nullptr) return 0;
-  g_python.retain(top);
   size_t count = 0;
-  const std::lock_guard<std::mutex> lock(Frames().mutex);
-  for (PyObject* frame = top; frame != nullptr;) {
-    const Reference current(frame);
-    frame = nullptr;
-    const Reference code(Code(current.get()));
-    if (code.get() == nullptr) break;
-    const FrameTable::Frame found = Frames().Find(current.get(), code.get());
-    if (found.calls_module) break;
-    callers[count++] = found.id;
-    if (count == kMaxCallers) break;
-    frame = Back(current.get());
-  }
+  EachFrameWithGil([&](const FrameTable::Frame& frame) {
+    if (frame.calls_module) return false;
+    callers[count++] = frame.id;
+    return count < kMaxCallers;
+  });
   return count;
 }
 

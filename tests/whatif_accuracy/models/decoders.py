@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Models of text that foresee the next word, from the package transformers."""
 
-from .sizes import SPECIAL, VOCABULARY, length, width
+from .sizes import SPECIAL, VOCABULARY, length, stack, width
 from .subject import Subject, causal, tokens
 
 
@@ -15,7 +15,7 @@ def gpt2(size: str) -> Subject:
 def llama(size: str) -> Subject:
     from transformers import LlamaConfig, LlamaForCausalLM
 
-    config = LlamaConfig(vocab_size=VOCABULARY, hidden_size=width(size), intermediate_size=1024, num_hidden_layers=4, num_attention_heads=4, num_key_value_heads=2)
+    config = LlamaConfig(**stack(size), num_key_value_heads=2)
     return Subject(LlamaForCausalLM(config), tokens(VOCABULARY, length(size)), causal)
 
 
@@ -31,7 +31,7 @@ def moe(size: str) -> Subject:
 def gpt_neox(size: str) -> Subject:
     from transformers import GPTNeoXConfig, GPTNeoXForCausalLM
 
-    config = GPTNeoXConfig(vocab_size=VOCABULARY, hidden_size=width(size), intermediate_size=1024, num_hidden_layers=4, num_attention_heads=4, **SPECIAL)
+    config = GPTNeoXConfig(**stack(size), **SPECIAL)
     return Subject(GPTNeoXForCausalLM(config), tokens(VOCABULARY, length(size)), causal)
 
 
@@ -53,7 +53,7 @@ def gemma(size: str) -> Subject:
 def qwen2(size: str) -> Subject:
     from transformers import Qwen2Config, Qwen2ForCausalLM
 
-    config = Qwen2Config(vocab_size=VOCABULARY, hidden_size=width(size), intermediate_size=1024, num_hidden_layers=4, num_attention_heads=4, num_key_value_heads=2, **SPECIAL)
+    config = Qwen2Config(**stack(size), num_key_value_heads=2, **SPECIAL)
     return Subject(Qwen2ForCausalLM(config), tokens(VOCABULARY, length(size)), causal)
 
 
@@ -68,7 +68,7 @@ def phi3(size: str) -> Subject:
     """Queries, keys and values are one product, and so are the two halves of its MLP."""
     from transformers import Phi3Config, Phi3ForCausalLM
 
-    config = Phi3Config(vocab_size=VOCABULARY, hidden_size=width(size), intermediate_size=1024, num_hidden_layers=4, num_attention_heads=4, num_key_value_heads=2, **SPECIAL)
+    config = Phi3Config(**stack(size), num_key_value_heads=2, **SPECIAL)
     return Subject(Phi3ForCausalLM(config), tokens(VOCABULARY, length(size)), causal)
 
 
@@ -90,7 +90,7 @@ def xglm(size: str) -> Subject:
 def mistral(size: str) -> Subject:
     from transformers import MistralConfig, MistralForCausalLM
 
-    config = MistralConfig(vocab_size=VOCABULARY, hidden_size=width(size), intermediate_size=1024, num_hidden_layers=4, num_attention_heads=4, num_key_value_heads=2,
+    config = MistralConfig(**stack(size), num_key_value_heads=2,
                            sliding_window=64, **SPECIAL)
     return Subject(MistralForCausalLM(config), tokens(VOCABULARY, length(size)), causal)
 
@@ -99,7 +99,7 @@ def qwen3(size: str) -> Subject:
     """Queries and keys are normed."""
     from transformers import Qwen3Config, Qwen3ForCausalLM
 
-    config = Qwen3Config(vocab_size=VOCABULARY, hidden_size=width(size), intermediate_size=1024, num_hidden_layers=4, num_attention_heads=4, num_key_value_heads=2, head_dim=64, **SPECIAL)
+    config = Qwen3Config(**stack(size), num_key_value_heads=2, head_dim=64, **SPECIAL)
     return Subject(Qwen3ForCausalLM(config), tokens(VOCABULARY, length(size)), causal)
 
 
@@ -107,7 +107,7 @@ def gemma2(size: str) -> Subject:
     """Scores and logits are capped with a tangent; every other layer looks at a window."""
     from transformers import Gemma2Config, Gemma2ForCausalLM
 
-    config = Gemma2Config(vocab_size=VOCABULARY, hidden_size=width(size), intermediate_size=1024, num_hidden_layers=4, num_attention_heads=4, num_key_value_heads=2, head_dim=64,
+    config = Gemma2Config(**stack(size), num_key_value_heads=2, head_dim=64,
                           sliding_window=64, **SPECIAL)
     return Subject(Gemma2ForCausalLM(config), tokens(VOCABULARY, length(size)), causal)
 
@@ -116,7 +116,7 @@ def olmo2(size: str) -> Subject:
     """Norms stand behind attention and MLP."""
     from transformers import Olmo2Config, Olmo2ForCausalLM
 
-    config = Olmo2Config(vocab_size=VOCABULARY, hidden_size=width(size), intermediate_size=1024, num_hidden_layers=4, num_attention_heads=4, **SPECIAL)
+    config = Olmo2Config(**stack(size), **SPECIAL)
     return Subject(Olmo2ForCausalLM(config), tokens(VOCABULARY, length(size)), causal)
 
 
@@ -124,7 +124,7 @@ def phi(size: str) -> Subject:
     """Attention and MLP work side by side; positions turn a part of each head."""
     from transformers import PhiConfig, PhiForCausalLM
 
-    config = PhiConfig(vocab_size=VOCABULARY, hidden_size=width(size), intermediate_size=1024, num_hidden_layers=4, num_attention_heads=4, **SPECIAL)
+    config = PhiConfig(**stack(size), **SPECIAL)
     return Subject(PhiForCausalLM(config), tokens(VOCABULARY, length(size)), causal)
 
 
@@ -132,7 +132,7 @@ def starcoder2(size: str) -> Subject:
     """All layers have biases and dropout."""
     from transformers import Starcoder2Config, Starcoder2ForCausalLM
 
-    config = Starcoder2Config(vocab_size=VOCABULARY, hidden_size=width(size), intermediate_size=1024, num_hidden_layers=4, num_attention_heads=4, num_key_value_heads=2,
+    config = Starcoder2Config(**stack(size), num_key_value_heads=2,
                               residual_dropout=0.1, embedding_dropout=0.1, attention_dropout=0.1, **SPECIAL)
     return Subject(Starcoder2ForCausalLM(config), tokens(VOCABULARY, length(size)), causal)
 
@@ -141,7 +141,7 @@ def granite(size: str) -> Subject:
     """What goes into each layer, and comes out of it, is scaled."""
     from transformers import GraniteConfig, GraniteForCausalLM
 
-    config = GraniteConfig(vocab_size=VOCABULARY, hidden_size=width(size), intermediate_size=1024, num_hidden_layers=4, num_attention_heads=4, num_key_value_heads=2,
+    config = GraniteConfig(**stack(size), num_key_value_heads=2,
                            embedding_multiplier=12.0, residual_multiplier=0.22, logits_scaling=8.0, **SPECIAL)
     return Subject(GraniteForCausalLM(config), tokens(VOCABULARY, length(size)), causal)
 
@@ -158,7 +158,7 @@ def stablelm(size: str) -> Subject:
     """Positions turn a quarter of each head; norms have means."""
     from transformers import StableLmConfig, StableLmForCausalLM
 
-    config = StableLmConfig(vocab_size=VOCABULARY, hidden_size=width(size), intermediate_size=1024, num_hidden_layers=4, num_attention_heads=4, num_key_value_heads=2, **SPECIAL)
+    config = StableLmConfig(**stack(size), num_key_value_heads=2, **SPECIAL)
     return Subject(StableLmForCausalLM(config), tokens(VOCABULARY, length(size)), causal)
 
 
@@ -166,7 +166,7 @@ def smollm3(size: str) -> Subject:
     """Every fourth layer knows no positions."""
     from transformers import SmolLM3Config, SmolLM3ForCausalLM
 
-    config = SmolLM3Config(vocab_size=VOCABULARY, hidden_size=width(size), intermediate_size=1024, num_hidden_layers=4, num_attention_heads=4, num_key_value_heads=2, **SPECIAL)
+    config = SmolLM3Config(**stack(size), num_key_value_heads=2, **SPECIAL)
     return Subject(SmolLM3ForCausalLM(config), tokens(VOCABULARY, length(size)), causal)
 
 
@@ -174,7 +174,7 @@ def gemma3(size: str) -> Subject:
     """Layers with a window have positions of their own; queries and keys are normed."""
     from transformers import Gemma3ForCausalLM, Gemma3TextConfig
 
-    config = Gemma3TextConfig(vocab_size=VOCABULARY, hidden_size=width(size), intermediate_size=1024, num_hidden_layers=4, num_attention_heads=4, num_key_value_heads=2, head_dim=64,
+    config = Gemma3TextConfig(**stack(size), num_key_value_heads=2, head_dim=64,
                               sliding_window=64, sliding_window_pattern=2, **SPECIAL)
     return Subject(Gemma3ForCausalLM(config), tokens(VOCABULARY, length(size)), causal)
 
@@ -192,7 +192,7 @@ def cohere(size: str) -> Subject:
     """Attention and MLP work side by side behind one norm; logits are scaled."""
     from transformers import CohereConfig, CohereForCausalLM
 
-    config = CohereConfig(vocab_size=VOCABULARY, hidden_size=width(size), intermediate_size=1024, num_hidden_layers=4, num_attention_heads=4, num_key_value_heads=2, use_qk_norm=True, **SPECIAL)
+    config = CohereConfig(**stack(size), num_key_value_heads=2, use_qk_norm=True, **SPECIAL)
     return Subject(CohereForCausalLM(config), tokens(VOCABULARY, length(size)), causal)
 
 
@@ -208,7 +208,7 @@ def exaone4(size: str) -> Subject:
     """Norms stand behind attention and MLP; layers that see everything know no positions."""
     from transformers import Exaone4Config, Exaone4ForCausalLM
 
-    config = Exaone4Config(vocab_size=VOCABULARY, hidden_size=width(size), intermediate_size=1024, num_hidden_layers=4, num_attention_heads=4, num_key_value_heads=2, sliding_window=64,
+    config = Exaone4Config(**stack(size), num_key_value_heads=2, sliding_window=64,
                            sliding_window_pattern=4, **SPECIAL)
     return Subject(Exaone4ForCausalLM(config), tokens(VOCABULARY, length(size)), causal)
 
@@ -217,7 +217,7 @@ def helium(size: str) -> Subject:
     """Positions turn neighbours, as complex numbers."""
     from transformers import HeliumConfig, HeliumForCausalLM
 
-    config = HeliumConfig(vocab_size=VOCABULARY, hidden_size=width(size), intermediate_size=1024, num_hidden_layers=4, num_attention_heads=4, num_key_value_heads=2, head_dim=width(size) // 4,
+    config = HeliumConfig(**stack(size), num_key_value_heads=2, head_dim=width(size) // 4,
                           **SPECIAL)
     return Subject(HeliumForCausalLM(config), tokens(VOCABULARY, length(size)), causal)
 
@@ -226,7 +226,7 @@ def glm4(size: str) -> Subject:
     """Norms stand on both sides of attention and MLP; positions turn a half of each head."""
     from transformers import Glm4Config, Glm4ForCausalLM
 
-    config = Glm4Config(vocab_size=VOCABULARY, hidden_size=width(size), intermediate_size=1024, num_hidden_layers=4, num_attention_heads=4, num_key_value_heads=2, head_dim=64, **SPECIAL)
+    config = Glm4Config(**stack(size), num_key_value_heads=2, head_dim=64, **SPECIAL)
     return Subject(Glm4ForCausalLM(config), tokens(VOCABULARY, length(size)), causal)
 
 
@@ -234,7 +234,7 @@ def nemotron(size: str) -> Subject:
     """Norms add one to their weights; the MLP has a squared ReLU and no gate."""
     from transformers import NemotronConfig, NemotronForCausalLM
 
-    config = NemotronConfig(vocab_size=VOCABULARY, hidden_size=width(size), intermediate_size=1024, num_hidden_layers=4, num_attention_heads=4, num_key_value_heads=2, **SPECIAL)
+    config = NemotronConfig(**stack(size), num_key_value_heads=2, **SPECIAL)
     return Subject(NemotronForCausalLM(config), tokens(VOCABULARY, length(size)), causal)
 
 
@@ -250,7 +250,7 @@ def diffllama(size: str) -> Subject:
     """Two maps of attention, of which one is taken from the other."""
     from transformers import DiffLlamaConfig, DiffLlamaForCausalLM
 
-    config = DiffLlamaConfig(vocab_size=VOCABULARY, hidden_size=width(size), intermediate_size=1024, num_hidden_layers=4, num_attention_heads=4, num_key_value_heads=2, **SPECIAL)
+    config = DiffLlamaConfig(**stack(size), num_key_value_heads=2, **SPECIAL)
     return Subject(DiffLlamaForCausalLM(config), tokens(VOCABULARY, length(size)), causal)
 
 
@@ -258,7 +258,7 @@ def apertus(size: str) -> Subject:
     """The activation of its MLP has parameters; queries and keys are normed."""
     from transformers import ApertusConfig, ApertusForCausalLM
 
-    config = ApertusConfig(vocab_size=VOCABULARY, hidden_size=width(size), intermediate_size=1024, num_hidden_layers=4, num_attention_heads=4, num_key_value_heads=2, **SPECIAL)
+    config = ApertusConfig(**stack(size), num_key_value_heads=2, **SPECIAL)
     return Subject(ApertusForCausalLM(config), tokens(VOCABULARY, length(size)), causal)
 
 
@@ -266,7 +266,7 @@ def biogpt(size: str) -> Subject:
     """Norms stand before attention and MLP, embeddings are scaled."""
     from transformers import BioGptConfig, BioGptForCausalLM
 
-    config = BioGptConfig(vocab_size=VOCABULARY, hidden_size=width(size), intermediate_size=1024, num_hidden_layers=4, num_attention_heads=4, max_position_embeddings=512, **SPECIAL)
+    config = BioGptConfig(**stack(size), max_position_embeddings=512, **SPECIAL)
     return Subject(BioGptForCausalLM(config), tokens(VOCABULARY, length(size)), causal)
 
 
@@ -282,7 +282,7 @@ def persimmon(size: str) -> Subject:
     """Norms of queries and keys have means; positions turn a half of each head; the MLP squares."""
     from transformers import PersimmonConfig, PersimmonForCausalLM
 
-    config = PersimmonConfig(vocab_size=VOCABULARY, hidden_size=width(size), intermediate_size=1024, num_hidden_layers=4, num_attention_heads=4, **SPECIAL)
+    config = PersimmonConfig(**stack(size), **SPECIAL)
     return Subject(PersimmonForCausalLM(config), tokens(VOCABULARY, length(size)), causal)
 
 
@@ -290,5 +290,5 @@ def olmo(size: str) -> Subject:
     """Norms have no weights; queries, keys and values are clamped."""
     from transformers import OlmoConfig, OlmoForCausalLM
 
-    config = OlmoConfig(vocab_size=VOCABULARY, hidden_size=width(size), intermediate_size=1024, num_hidden_layers=4, num_attention_heads=4, clip_qkv=8.0, **SPECIAL)
+    config = OlmoConfig(**stack(size), clip_qkv=8.0, **SPECIAL)
     return Subject(OlmoForCausalLM(config), tokens(VOCABULARY, length(size)), causal)

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Models of text that fill in words, or make one text of another, from the package transformers."""
 
-from .sizes import SPECIAL, TWO_SIDED, VOCABULARY, length, width
+from .sizes import SPECIAL, TWO_SIDED, VOCABULARY, length, stack, width
 from .subject import Subject, causal, scaled, tokens
 
 
 def bert(size: str) -> Subject:
     from transformers import BertConfig, BertForMaskedLM
 
-    config = BertConfig(vocab_size=VOCABULARY, hidden_size=width(size), num_hidden_layers=4, num_attention_heads=4, intermediate_size=1024, attn_implementation="eager")
+    config = BertConfig(**stack(size), attn_implementation="eager")
     return Subject(BertForMaskedLM(config), tokens(VOCABULARY, length(size)), causal)
 
 
@@ -37,7 +37,7 @@ def electra(size: str) -> Subject:
 def roberta(size: str) -> Subject:
     from transformers import RobertaConfig, RobertaForMaskedLM
 
-    config = RobertaConfig(vocab_size=VOCABULARY, hidden_size=width(size), num_hidden_layers=4, num_attention_heads=4, intermediate_size=1024, max_position_embeddings=514, **SPECIAL)
+    config = RobertaConfig(**stack(size), max_position_embeddings=514, **SPECIAL)
     return Subject(RobertaForMaskedLM(config), tokens(VOCABULARY, length(size)), causal)
 
 
@@ -45,7 +45,7 @@ def mpnet(size: str) -> Subject:
     """One table of relative positions for all layers."""
     from transformers import MPNetConfig, MPNetForMaskedLM
 
-    config = MPNetConfig(vocab_size=VOCABULARY, hidden_size=width(size), num_hidden_layers=4, num_attention_heads=4, intermediate_size=1024, max_position_embeddings=514, **SPECIAL)
+    config = MPNetConfig(**stack(size), max_position_embeddings=514, **SPECIAL)
     return Subject(MPNetForMaskedLM(config), tokens(VOCABULARY, length(size)), causal)
 
 
@@ -53,7 +53,7 @@ def deberta(size: str) -> Subject:
     """Attention to contents and to positions apart, as in its third version."""
     from transformers import DebertaV2Config, DebertaV2ForMaskedLM
 
-    config = DebertaV2Config(vocab_size=VOCABULARY, hidden_size=width(size), num_hidden_layers=4, num_attention_heads=4, intermediate_size=1024, relative_attention=True,
+    config = DebertaV2Config(**stack(size), relative_attention=True,
                              pos_att_type=["p2c", "c2p"], position_buckets=32, norm_rel_ebd="layer_norm", share_att_key=True, position_biased_input=False, pad_token_id=0)
     return Subject(DebertaV2ForMaskedLM(config), tokens(VOCABULARY, length(size)), causal)
 
@@ -62,7 +62,7 @@ def esm(size: str) -> Subject:
     """Of proteins: positions are turned into queries and keys, and what is masked scales its embeddings."""
     from transformers import EsmConfig, EsmForMaskedLM
 
-    config = EsmConfig(vocab_size=VOCABULARY, hidden_size=width(size), num_hidden_layers=4, num_attention_heads=4, intermediate_size=1024, max_position_embeddings=514,
+    config = EsmConfig(**stack(size), max_position_embeddings=514,
                        position_embedding_type="rotary", token_dropout=True, mask_token_id=3, pad_token_id=0)
     return Subject(EsmForMaskedLM(config), tokens(VOCABULARY, length(size)), causal)
 
@@ -79,7 +79,7 @@ def megatron_bert(size: str) -> Subject:
     """Norms stand before attention and MLP."""
     from transformers import MegatronBertConfig, MegatronBertForMaskedLM
 
-    config = MegatronBertConfig(vocab_size=VOCABULARY, hidden_size=width(size), num_hidden_layers=4, num_attention_heads=4, intermediate_size=1024, pad_token_id=0)
+    config = MegatronBertConfig(**stack(size), pad_token_id=0)
     return Subject(MegatronBertForMaskedLM(config), tokens(VOCABULARY, length(size)), causal)
 
 
@@ -159,7 +159,7 @@ def xlm_roberta_xl(size: str) -> Subject:
     """Norms stand before attention and MLP, and behind all layers."""
     from transformers import XLMRobertaXLConfig, XLMRobertaXLForMaskedLM
 
-    config = XLMRobertaXLConfig(vocab_size=VOCABULARY, hidden_size=width(size), num_hidden_layers=4, num_attention_heads=4, intermediate_size=1024, max_position_embeddings=514, **SPECIAL)
+    config = XLMRobertaXLConfig(**stack(size), max_position_embeddings=514, **SPECIAL)
     return Subject(XLMRobertaXLForMaskedLM(config), tokens(VOCABULARY, length(size)), causal)
 
 

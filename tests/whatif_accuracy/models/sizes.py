@@ -17,3 +17,8 @@ def length(size: str) -> int:
 
 def width(size: str) -> int:
     return scaled(size, 256, 320, 384)
+
+
+def stack(size: str) -> Any:
+    """Of most: four layers with four heads each."""
+    return {"vocab_size": VOCABULARY, "hidden_size": width(size), "intermediate_size": 1024, "num_hidden_layers": 4, "num_attention_heads": 4}
