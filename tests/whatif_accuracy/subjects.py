@@ -128,8 +128,6 @@ DEVELOPMENT: Dict[str, Facts] = {
     "speech_to_text": Facts((4, 8, 8), ("model.encoder", "model.encoder,model.decoder.layers.*"), (*NO_WIDTHS, *NO_TOKENS, "attention")),
     "hiera": Facts((8, 12, 16), ("hiera.encoder", "hiera"), (*NO_WIDTHS, *NO_TOKENS, "attention"), checkpointed="hiera.encoder.stages.*"),
     "levit": Facts((8, 12, 16), ("levit.encoder", "levit"), (*NO_BLOCKS, *NO_WIDTHS, *NO_TOKENS, "attention")),
-}
-HELD_OUT: Dict[str, Facts] = {
     "glm4": Facts((4, 8, 8), ("model.layers.*", "model"), NO_WIDTHS, checkpointed="all,inputs:model.embed_tokens"),
     "nemotron": Facts((4, 8, 8), ("model.layers.*", "model"), NO_WIDTHS, checkpointed="all,inputs:model.embed_tokens"),
     "mpt": Facts((4, 8, 8), ("transformer.blocks.*", "transformer.blocks.*"), (*NO_WIDTHS, "attention"), checkpointed="all,inputs:transformer.wte"),
@@ -140,6 +138,18 @@ HELD_OUT: Dict[str, Facts] = {
     "dinov3": Facts((8, 12, 16), ("model.layer.*", "embeddings,model"), (*NO_WIDTHS, *NO_TOKENS), checkpointed="all,inputs:embeddings.patch_embeddings"),
     "efficientnet_v2": Facts((8, 12, 16), ("features", "features"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS)),
 }
+HELD_OUT: Dict[str, Facts] = {
+    "seed_oss": Facts((4, 8, 8), ("model.layers.*", "model"), NO_WIDTHS, checkpointed="all,inputs:model.embed_tokens"),
+    "cohere2": Facts((4, 8, 8), ("model.layers.*", "model.layers.*"), NO_WIDTHS, checkpointed="all,inputs:model.embed_tokens"),
+    "ernie": Facts((4, 8, 8), ("ernie.encoder.layer.*", "ernie.encoder.layer.*"), NO_WIDTHS, checkpointed="all,inputs:ernie.embeddings.word_embeddings"),
+    "nystromformer": Facts((4, 8, 8), ("nystromformer.encoder.layer.*", "nystromformer.encoder.layer.*"), (*NO_WIDTHS, *NO_TOKENS, "attention"),
+                           checkpointed="all,inputs:nystromformer.embeddings.word_embeddings"),
+    "sew": Facts((4, 8, 8), ("sew.encoder.layers.*", "sew"), (*NO_WIDTHS, *NO_TOKENS)),
+    "mobilevitv2": Facts((8, 12, 16), ("mobilevitv2.encoder.layer.*", "mobilevitv2"), (*NO_LINEAR, *NO_TOKENS),
+                         checkpointed="mobilevitv2.encoder.layer.2,mobilevitv2.encoder.layer.3,mobilevitv2.encoder.layer.4"),
+    "bit": Facts((8, 12, 16), ("bit.encoder.stages.0,bit.encoder.stages.1", "bit"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS)),
+    "vit_msn": Facts((8, 12, 16), ("vit.layers.*", "vit"), (*NO_WIDTHS, *NO_TOKENS)),
+}
 ALL = {**DEVELOPMENT, **HELD_OUT}
 
 # The layer before the loss, and whether labels are those of the next token: of models whose loss can be computed without logits.
@@ -147,9 +157,10 @@ HEADS: Dict[str, Tuple[str, bool]] = {
     "transformer": ("head", False), "bert": ("cls.predictions.decoder", False), "roberta": ("lm_head.decoder", False), "distilbert": ("vocab_projector", False),
     "electra": ("generator_lm_head", False),
     "megatron_bert": ("cls.predictions.decoder", False), "roformer": ("cls.predictions.decoder", False), "modernbert": ("decoder", False), "convbert": ("generator_lm_head", False),
+    "ernie": ("cls.predictions.decoder", False), "nystromformer": ("cls.predictions.decoder", False),
     "xlm_roberta_xl": ("lm_head.decoder", False), "biogpt": ("output_projection", True),
     **{name: ("lm_head", True) for name in ("gpt2", "gpt_neox", "llama", "opt", "qwen2", "qwen3", "mistral", "phi3", "gemma", "olmo2", "phi", "starcoder2", "bloom", "falcon", "xglm", "stablelm", "smollm3", "gemma3", "exaone4", "helium",
-                                              "apertus", "gpt_bigcode", "persimmon", "olmo", "glm4", "nemotron", "mpt")}}
+                                              "apertus", "gpt_bigcode", "persimmon", "olmo", "glm4", "nemotron", "mpt", "seed_oss")}}
 # The blocks, and what comes behind them: of models that can be cut into stages.
 STAGES: Dict[str, Tuple[str, List[str]]] = {
     "transformer": ("layers", ["head"]), "opt": ("model.decoder.layers", ["model.decoder.final_layer_norm", "lm_head"]), "xglm": ("model.layers", ["model.layer_norm", "lm_head"]),
@@ -158,7 +169,7 @@ STAGES: Dict[str, Tuple[str, List[str]]] = {
     "gpt_neox": ("gpt_neox.layers", ["gpt_neox.final_layer_norm", "lm_head"]),
     **{name: ("transformer.h", ["transformer.ln_f", "lm_head"]) for name in ("gpt2", "bloom", "falcon")},
     **{name: ("model.layers", ["model.norm", "lm_head"]) for name in ("llama", "qwen2", "qwen3", "mistral", "phi3", "gemma", "gemma2", "olmo2", "starcoder2", "granite", "stablelm", "smollm3", "gemma3", "cohere",
-                                                                         "exaone4", "helium", "apertus", "olmo", "glm4", "nemotron")}}
+                                                                         "exaone4", "helium", "apertus", "olmo", "glm4", "nemotron", "seed_oss", "cohere2")}}
 
 
 def words(model: str, size: str) -> Dict[str, str]:

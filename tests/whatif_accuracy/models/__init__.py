@@ -110,4 +110,12 @@ MODELS: Dict[str, Callable[[str], Subject]] = {
     "speech_to_text": sound.speech_to_text,
     "hiera": sight.hiera,
     "levit": sight.levit,
+    "seed_oss": decoders.seed_oss,
+    "cohere2": decoders.cohere2,
+    "ernie": encoders.ernie,
+    "nystromformer": encoders.nystromformer,
+    "sew": sound.sew,
+    "mobilevitv2": sight.mobilevitv2,
+    "bit": sight.bit,
+    "vit_msn": sight.vit_msn,
 }

@@ -292,3 +292,19 @@ def olmo(size: str) -> Subject:
 
     config = OlmoConfig(**stack(size), clip_qkv=8.0, **SPECIAL)
     return Subject(OlmoForCausalLM(config), tokens(VOCABULARY, length(size)), causal)
+
+
+def seed_oss(size: str) -> Subject:
+    """Heads that are wider than their share of the layer, with biases, and dropout behind attention and MLP."""
+    from transformers import SeedOssConfig, SeedOssForCausalLM
+
+    config = SeedOssConfig(**stack(size), num_key_value_heads=2, head_dim=128, **SPECIAL)
+    return Subject(SeedOssForCausalLM(config), tokens(VOCABULARY, length(size)), causal)
+
+
+def cohere2(size: str) -> Subject:
+    """Three layers look back a short way, the fourth, without positions, all the way; attention and MLP work side by side."""
+    from transformers import Cohere2Config, Cohere2ForCausalLM
+
+    config = Cohere2Config(**stack(size), num_key_value_heads=2, sliding_window=64, **SPECIAL)
+    return Subject(Cohere2ForCausalLM(config), tokens(VOCABULARY, length(size)), causal)

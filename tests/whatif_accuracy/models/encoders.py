@@ -177,3 +177,19 @@ def plbart(size: str) -> Subject:
 
     config = PLBartConfig(d_model=width(size), **TWO_SIDED)
     return Subject(PLBartForConditionalGeneration(config), tokens(VOCABULARY, length(size)), causal)
+
+
+def ernie(size: str) -> Subject:
+    """With a table of tasks beside those of places and of sides."""
+    from transformers import ErnieConfig, ErnieForMaskedLM
+
+    config = ErnieConfig(**stack(size), use_task_id=True, pad_token_id=0)
+    return Subject(ErnieForMaskedLM(config), tokens(VOCABULARY, length(size)), causal)
+
+
+def nystromformer(size: str) -> Subject:
+    """Attention goes by landmarks, whose products are turned around by iteration."""
+    from transformers import NystromformerConfig, NystromformerForMaskedLM
+
+    config = NystromformerConfig(**stack(size), num_landmarks=16, segment_means_seq_len=length(size), **SPECIAL)
+    return Subject(NystromformerForMaskedLM(config), tokens(VOCABULARY, length(size)), causal)

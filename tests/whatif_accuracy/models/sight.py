@@ -257,6 +257,32 @@ def levit(size: str) -> Subject:
     return Subject(LevitForImageClassification(config), images(pixels, 100), classified)
 
 
+def mobilevitv2(size: str) -> Subject:
+    """Attention of each place to one summary of all, between convolutions."""
+    from transformers import MobileViTV2Config, MobileViTV2ForImageClassification
+
+    pixels = scaled(size, 64, 96, 128)
+    config = MobileViTV2Config(image_size=pixels, width_multiplier=scaled(size, 2, 3, 4) / 4, num_labels=100)
+    return Subject(MobileViTV2ForImageClassification(config), images(pixels, 100), classified)
+
+
+def bit(size: str) -> Subject:
+    """A residual network whose weights are made even in each convolution, with norms of groups before them."""
+    from transformers import BitConfig, BitForImageClassification
+
+    width = scaled(size, 128, 192, 256)
+    config = BitConfig(hidden_sizes=[width, 2 * width, 4 * width, 8 * width], depths=[2, 2, 2, 2], embedding_size=64, num_groups=8, num_labels=100)
+    return Subject(BitForImageClassification(config), images(scaled(size, 64, 96, 128), 100), classified)
+
+
+def vit_msn(size: str) -> Subject:
+    from transformers import ViTMSNConfig, ViTMSNForImageClassification
+
+    pixels = scaled(size, 64, 96, 128)
+    config = ViTMSNConfig(hidden_size=scaled(size, 192, 256, 384), num_hidden_layers=4, num_attention_heads=4, intermediate_size=768, image_size=pixels, num_labels=100)
+    return Subject(ViTMSNForImageClassification(config), images(pixels, 100), classified)
+
+
 def _matched(model: nn.Module, pixels: Tensor, text: Tensor) -> Tensor:
     return model(input_ids=text, pixel_values=pixels, return_loss=True).loss
 

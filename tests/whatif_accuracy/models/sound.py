@@ -72,3 +72,13 @@ def speech_to_text(size: str) -> Subject:
     config: Any = Speech2TextConfig(vocab_size=VOCABULARY, d_model=width, encoder_layers=2, decoder_layers=2, encoder_attention_heads=4, decoder_attention_heads=4, encoder_ffn_dim=4 * width,
                                     decoder_ffn_dim=4 * width, conv_channels=128, decoder_start_token_id=1, **SPECIAL)
     return Subject(Speech2TextForConditionalGeneration(config), lambda count: (torch.randn(count, frames, 80), torch.randint(VOCABULARY, (count, 24))), _heard)
+
+
+def sew(size: str) -> Subject:
+    """Half of the frames go through its layers. Without the masks that it draws on the host."""
+    from transformers import SEWConfig, SEWForSequenceClassification
+
+    samples, width = scaled(size, 4000, 8000, 16000), scaled(size, 128, 192, 256)
+    config: Any = SEWConfig(vocab_size=32, hidden_size=width, num_hidden_layers=3, num_attention_heads=4, intermediate_size=4 * width, conv_dim=(64,) * 7, conv_stride=(5, 2, 2, 2, 2, 2, 2),
+                            conv_kernel=(10, 3, 3, 3, 3, 2, 2), num_conv_pos_embeddings=32, num_conv_pos_embedding_groups=4, num_labels=10, apply_spec_augment=False, layerdrop=0.0)
+    return Subject(SEWForSequenceClassification(config), lambda count: (torch.randn(count, samples), torch.randint(10, (count,))), _heard)
