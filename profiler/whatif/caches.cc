@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "profiler/whatif/holders.h"
+
 namespace vramscope::whatif {
 namespace {
 
@@ -48,6 +50,8 @@ std::optional<Step> WithoutCaches(const Step& step, const std::vector<uint32_t>&
   };
   for (Operand& operand : changed.operands) rename(operand.block);
   for (Held& held : changed.held) rename(held.block);
+  for (Named& named : changed.named) rename(named.block);
+  MergeNamed(changed.named);
   for (Saved& saved : changed.saved) {
     const uint32_t made = saved.block;
     rename(saved.block);

@@ -3,6 +3,7 @@
 //
 //   mark  kConversion   "models/gpt.py:42 type"           x.to(torch.float32) stands there
 //                       "models/gpt.py:43 tensor again"   x = x.to(y.dtype)
+//                       "models/gpt.py:44 type,origin"    f(x.float()).to(x.dtype), in their order
 //   op    aten::to      kOpCaller "rotate (models/gpt.py:42)"
 //
 // Why joined here: the source is read once for a file, the operator runs in every layer.
@@ -25,13 +26,16 @@ class ConversionFacts {
   // `op`: into Step::ops; `frame`: as the recorder writes it. Of several the first counts.
   void AddCaller(uint32_t op, std::string_view frame);
   // Sets Op::asks and Op::again where both are known, in any order of the two.
-  void Tell(std::vector<Op>& ops) const;
+  void Tell(Step& step) const;
 
  private:
+  // Of a line: each of its calls, or one that stands for all.
   struct Fact {
-    Asks asks;
-    bool again;
+    std::vector<Asks> asks;
+    bool again = false;
   };
+  static void TellEach(Step& step, const std::vector<Asks>& asks, std::vector<uint32_t>& ops);
+
   std::unordered_map<std::string, Fact> lines_;        // by "models/gpt.py:42"
   std::unordered_map<uint32_t, std::string> callers_;  // by operator: the innermost
 };

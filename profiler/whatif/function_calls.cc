@@ -14,6 +14,8 @@ using model::kNone;
 // Before what follows: what the last operator was given, without names, is gone by then.
 constexpr Position kAssigned = 0.3, kReturned = 0.2;
 constexpr Position kBeforeOne = 0.1;  // before another one
+// Of an operator with so many the recorder has left out those around them (bridge/python_stack.h).
+constexpr size_t kMostCallers = 8;
 
 // The smallest statement around the line; no line where none gives a variable anything.
 Lines StatementAt(const Function& function, int line) {
@@ -43,7 +45,8 @@ FunctionCalls::FunctionCalls(const FunctionFacts& facts, Step& step)
       held_(step.blocks.size(), kBefore),
       unconverted_(step.blocks.size(), kBefore),
       conversion_(step.blocks.size(), kNone),
-      told_(step.ops.size(), false) {
+      told_(step.ops.size(), false),
+      elsewhere_(step.blocks.size(), false) {
   // Stable, since the innermost caller of an operator comes first.
   std::stable_sort(callers_.begin(), callers_.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });
@@ -53,10 +56,12 @@ void FunctionCalls::Follow() {
   auto caller = callers_.begin();
   for (uint32_t op = 0; op < step_.ops.size(); ++op) {
     std::vector<Place> places;
-    for (; caller != callers_.end() && caller->first == op; ++caller) {
+    size_t callers = 0;
+    for (; caller != callers_.end() && caller->first == op; ++caller, ++callers) {
       if (const Place place = PlaceOf(caller->second); place.function != nullptr) places.push_back(place);
     }
     if (call_of_[op] == kNone || step_.ops[op].node != kNone || step_.ops[op].parent != kNone) continue;
+    if (callers >= kMostCallers) continue;
     told_[op] = !places.empty();
     std::reverse(places.begin(), places.end());
     Stack& stack = stacks_[call_of_[op]];
@@ -67,8 +72,10 @@ void FunctionCalls::Follow() {
   for (auto& [call, stack] : stacks_) Return(stack, 0);
   for (uint32_t block = 0; block < held_.size(); ++block) {
     const uint32_t maker = OutermostMaker(step_, block);
-    const bool all = maker != kNone && told_[maker] && conversion_[block] == kNone;
-    if (all || held_[block] > kBefore) step_.named.push_back({block, held_[block], unconverted_[block], all});
+    const bool all = maker != kNone && told_[maker] && conversion_[block] == kNone && !elsewhere_[block];
+    const Position end = step_.blocks[block].end;  // longer was not seen
+    if (all || held_[block] > kBefore)
+      step_.named.push_back({block, std::min(held_[block], end), std::min(unconverted_[block], end), all});
   }
 }
 
@@ -134,13 +141,28 @@ void FunctionCalls::Move(Call& call, int line, Position at) {
 }
 
 void FunctionCalls::Complete(Call& call, Position at) {
+  const bool again = RanAgain(call);
   for (const Given& given : call.at.function->given) {
     if (given.lines != call.statement) continue;
     const bool unknown = given.what == Given::What::kReturned && call.called;
     Give(call, given, unknown ? Value{} : call.result, at);
-    if (given.what != Given::What::kNothingKnown) continue;
-    for (const uint32_t op : call.made) told_[op] = false;  // x, y = f(): both may be held
+    // x, y = f(): both may be held. What a module returns may be what it was given.
+    if (given.what == Given::What::kNothingKnown || unknown || again) Untold(call.made);
   }
+}
+
+// A loop that came back to the statement without an operator in another line between.
+bool FunctionCalls::RanAgain(const Call& call) const {
+  const std::vector<Lines>& loops = call.at.function->loops;
+  if (std::none_of(loops.begin(), loops.end(), [&](const Lines& loop) { return loop.Has(call.at.line); }))
+    return false;
+  std::set<uint32_t> names;
+  return std::any_of(call.made.begin(), call.made.end(),
+                     [&](uint32_t op) { return !names.insert(step_.ops[op].name).second; });
+}
+
+void FunctionCalls::Untold(const std::vector<uint32_t>& ops) {
+  for (const uint32_t op : ops) told_[op] = false;
 }
 
 // Statements without operators of their own, on the way from one line to another. What may have been passed
@@ -154,6 +176,12 @@ void FunctionCalls::PassOver(Call& call, int from, int to, Position at) {
 }
 
 void FunctionCalls::Give(Call& call, const Given& given, Value value, Position at) {
+  if (given.what == Given::What::kHeldElsewhere) {
+    const auto variable = call.variables.find(given.name);
+    if (variable != call.variables.end() && variable->second.block != kNone)
+      elsewhere_[variable->second.block] = true;
+    return;
+  }
   if (given.what == Given::What::kNothingKnown) value = {};
   if (given.what == Given::What::kOther) {
     const auto other = call.variables.find(given.from);
@@ -168,6 +196,8 @@ void FunctionCalls::Note(Stack& stack, uint32_t op) {
   const Op& done = step_.ops[op];
   const std::span<const Operand> results = OutputsOf(step_, done);
   Value result;
+  for (const Operand& other : results)  // one of several is told by none of their names
+    if (other.block != results[0].block) told_[op] = false;
   if (!results.empty() && results[0].block != kNone) {
     const uint32_t block = results[0].block;
     const bool converts = ConvertsNothing(step_, done);
@@ -185,14 +215,17 @@ void FunctionCalls::Note(Stack& stack, uint32_t op) {
     call.result = result;
     call.made.push_back(op);
     call.called = called;
-    if (depth == 0 || !call.at.function->keeps_arguments)
-      continue;  // a module's own call holds what it is given
-    for (const Operand& operand : InputsOf(step_, done)) {
-      if (operand.block == kNone || step_.blocks[operand.block].begin == kBefore ||
-          step_.blocks[operand.block].begin >= call.begin)
-        continue;
-      call.arguments.insert({operand.block, conversion_[operand.block]});
-    }
+    if (depth > 0) NoteArguments(call, done);  // a module's own call holds what it is given
+  }
+}
+
+void FunctionCalls::NoteArguments(Call& call, const Op& done) {
+  if (!call.at.function->keeps_arguments) return;
+  for (const Operand& operand : InputsOf(step_, done)) {
+    if (operand.block == kNone || step_.blocks[operand.block].begin == kBefore ||
+        step_.blocks[operand.block].begin >= call.begin)
+      continue;
+    call.arguments.insert({operand.block, conversion_[operand.block]});
   }
 }
 
@@ -206,8 +239,38 @@ void FunctionCalls::Return(Stack& stack, size_t depth) {
   for (; stack.calls.size() > depth; stack.calls.pop_back()) {
     Call& call = stack.calls.back();
     Complete(call, stack.next - kAssigned);
+    if (stack.calls.size() > 1) HandBack(call, stack.calls[stack.calls.size() - 2]);
     LetGo(call, stack);
   }
+}
+
+// Null where several statements may have been the one.
+const Returned* FunctionCalls::HowItReturned(const Call& call) {
+  const Returned* found = nullptr;
+  for (const Returned& returned : call.at.function->returned) {
+    if (returned.lines.Has(call.at.line)) return &returned;
+    if (returned.lines.first < call.at.line) continue;
+    if (found != nullptr && !returned.SameAs(*found)) return nullptr;
+    found = &returned;
+    if (!returned.unsure) break;
+  }
+  return found;
+}
+
+void FunctionCalls::HandBack(const Call& call, Call& caller) {
+  if (call.at.function->returned.empty()) return;  // nothing, or an older recorder
+  const Returned* const returned = HowItReturned(call);
+  if (returned != nullptr && returned->computed) return;
+  caller.result = {};
+  if (returned == nullptr || returned->name.empty()) return Untold(caller.made);
+  const auto variable = call.variables.find(returned->name);
+  if (variable != call.variables.end()) {
+    caller.result = variable->second;
+    caller.called = false;
+    return;
+  }
+  for (const Value& argument : call.arguments)
+    if (argument.block != kNone) elsewhere_[argument.block] = true;
 }
 
 // Variables go in the order in which the function first names them: before one that was seen to go.

@@ -60,10 +60,15 @@ class FunctionCalls {
   [[nodiscard]] static bool GoesOn(const Call& call, const Place& place);
   void Move(Call& call, int line, Position at);
   void Complete(Call& call, Position at);
+  [[nodiscard]] bool RanAgain(const Call& call) const;
   void PassOver(Call& call, int from, int to, Position at);
   void Give(Call& call, const Given& given, Value value, Position at);
   void Note(Stack& stack, uint32_t op);
+  void NoteArguments(Call& call, const Op& done);
   void Return(Stack& stack, size_t depth);
+  [[nodiscard]] static const Returned* HowItReturned(const Call& call);
+  void HandBack(const Call& call, Call& caller);
+  void Untold(const std::vector<uint32_t>& ops);
   void LetGo(Call& call, const Stack& stack);
   void Hold(Value value, Position until);
 
@@ -77,6 +82,7 @@ class FunctionCalls {
   std::vector<Position> unconverted_;           // of these without what may be of a copy
   std::vector<uint32_t> conversion_;            // by block: the last operator that may have made a copy
   std::vector<bool> told_;                      // by operator: what holds its result is known
+  std::vector<bool> elsewhere_;                 // by block: no variable of a function alone holds it
 };
 
 }  // namespace vramscope::whatif

@@ -35,14 +35,20 @@ bool TakeStatement(std::string_view word, Function& function) {
   if (word.size() < 2) return false;
   const char what = word.front();
   word.remove_prefix(1);
+  if (what == '>') {
+    const bool computed = word == "=";
+    function.returned.push_back({*lines, given.unsure, computed, std::string(computed || word == "." ? "" : word)});
+    return true;
+  }
   const size_t from = what == '<' ? word.find('<') : std::string_view::npos;
   if (what == '<' && from == std::string_view::npos) return false;
   if (what == '<') given.what = Given::What::kOther, given.from = word.substr(from + 1);
   if (what == '=') given.what = Given::What::kResult;
   if (what == '(') given.what = Given::What::kReturned;
+  if (what == '!') given.what = Given::What::kHeldElsewhere;
   given.name = word.substr(0, from);
   function.given.push_back(std::move(given));
-  return std::string_view("=(<~").find(what) != std::string_view::npos;
+  return std::string_view("=(<~!").find(what) != std::string_view::npos;
 }
 
 }  // namespace

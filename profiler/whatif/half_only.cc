@@ -164,6 +164,13 @@ class Writer {
     for (Held& held : step.held) {
       if (held.block == block && step.modules[held.call].begin > from) held.block = made;
     }
+    const auto named = std::find_if(step.named.begin(), step.named.end(),
+                                    [&](const Named& one) { return one.block == block && one.until > from; });
+    if (named == step.named.end()) return;
+    Named of_made = *named;
+    of_made.block = made;
+    named->until = std::min(named->until, from), named->unconverted = std::min(named->unconverted, from);
+    step.named.push_back(of_made);
   }
 
   // where((x >= min).logical_and_(x <= max), gradient, 0): clamp_backward in FunctionsManual.cpp.

@@ -53,6 +53,23 @@ Position NamedUntil(const Step& step, uint32_t block) {
   return named == step.named.end() || named->block != block ? kBefore : named->unconverted;
 }
 
+void MergeNamed(std::vector<Named>& named) {
+  std::stable_sort(named.begin(), named.end(),
+                   [](const Named& a, const Named& b) { return a.block < b.block; });
+  std::vector<Named> merged;
+  for (const Named& one : named) {
+    if (merged.empty() || merged.back().block != one.block) {
+      merged.push_back(one);
+      continue;
+    }
+    Named& known = merged.back();
+    known.until = std::max(known.until, one.until);
+    known.unconverted = std::max(known.unconverted, one.unconverted);
+    known.all = known.all && one.all;
+  }
+  named = std::move(merged);
+}
+
 Holders::Holders(const Step& step)
     : step_(step),
       call_(CallsOf(step)),

@@ -33,7 +33,8 @@ Inserter::Inserter(const Step& step, std::vector<Position> behind) : step_(step)
     for (Position* at : {&block.begin, &block.end, &block.accumulated, &block.last_use, &block.replaced})
       move(*at);
   }
-  for (Op& op : step_.ops) move(op.begin), move(op.end);
+  for (Op& op : step_.ops) move(op.begin), move(op.end), move(op.named);
+  for (Named& named : step_.named) move(named.until), move(named.unconverted);
   for (Node& node : step_.nodes) move(node.made), move(node.begin), move(node.end);
   for (Saved& saved : step_.saved) move(saved.at), move(saved.released);
   for (auto* facts : {&step_.half_only, &step_.to_parameter})

@@ -326,10 +326,12 @@ class Retyped {
   }
 
   // Of what is made from nothing or from integers: the loop hands over a batch in the type of the model, and
-  // a program that names a type names that of a tensor beside it.
+  // a program that names a type names that of a tensor beside it, unless its source says otherwise.
   [[nodiscard]] uint8_t MadeType(uint32_t index, uint32_t block) const {
     const Op& op = step_.ops[index];
     const bool copied = step_.NameOf(op) == "aten::_to_copy";
+    if (op.asks == Asks::kType && step_.Text(op.dtype) == kFloatName && conversions_.InModule(index))
+      return kFloatType;
     if (op.dtype != 0 && !copied && conversions_.MeetsLow(index, block)) return low_;
     return copied || op.dtype != 0 ? leaf_ : kFloatType;
   }

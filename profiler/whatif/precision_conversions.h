@@ -58,6 +58,7 @@ class Conversions {
 
   // Whether what the operator makes from nothing first meets something low in the same call of a module: of
   // its type it was asked for, torch.zeros(..., dtype=query.dtype).
+  [[nodiscard]] bool InModule(uint32_t op) const { return call_[op] != model::kNone; }
   [[nodiscard]] bool MeetsLow(uint32_t op, uint32_t made) const;
 
  private:

@@ -64,7 +64,7 @@ class Reader {
       return true;
     });
     if (!read.ok()) return read.error();
-    conversions_.Tell(step_.ops);
+    conversions_.Tell(step_);
     functions_.Tell(step_);
     AddWindows(recorded_, step_);
     std::sort(step_.trained.begin(), step_.trained.end());

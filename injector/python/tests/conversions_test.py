@@ -68,9 +68,14 @@ class SourceTest(unittest.TestCase):
 
     def test_several_in_a_line(self) -> None:
         self.assertEqual(self.asked("return x.to(y.dtype), y.to(x.dtype)"), ["1: tensor"])
-        self.assertEqual(self.asked("return x.float(), y.to(x.dtype)"), [])
-        self.assertEqual(self.asked("return x.float(), y.to(kind)"), [])
-        self.assertEqual(self.asked("return x.float().to('cuda'), y"), [])
+        self.assertEqual(self.asked("return x.float(), y.to(x.dtype)"), ["1: type,tensor"])
+        self.assertEqual(self.asked("return x.float(), y.to(kind)"), ["1: type,-"])
+        self.assertEqual(self.asked("return x.float().to('cuda'), y.long()"), ["1: type,-,-"])
+        self.assertEqual(self.asked("z = x * y", "return softmax(z.float(), dim=-1).to(x.dtype)"), ["2: type,origin"], "what it is called on runs first")
+        self.assertEqual(self.asked("return x.to(y.dtype) if wide else x.float()"), [], "one of them may not run")
+        self.assertEqual(self.asked("return [each.float().to(y.dtype) for each in x]"), [])
+        self.assertEqual(self.asked("return x.to(y.dtype) if wide else y.to(x.dtype)"), ["1: tensor"])
+        self.assertEqual(self.asked("return x.float(), y.type()"), ["1: type"])
 
     def test_a_variable_that_gets_the_copy_of_what_it_held(self) -> None:
         self.assertEqual(self.asked("x = x.to(y.dtype)", "y = y.float()", "z = x.to(y.dtype)"), ["1: tensor again", "2: type again", "3: tensor"])

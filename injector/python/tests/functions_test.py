@@ -47,23 +47,28 @@ class SourceTest(unittest.TestCase):
         return f"{int(first) - 1}-{int(rest[:digits]) - 1}{rest[digits:]}"
 
     def test_a_name_gets_what_a_line_computes(self) -> None:
-        self.assertEqual(self.given("z = x * y", "w: int = z + 1", "return w"), ["args", "1-1=z", "2-2=w"])
+        self.assertEqual(self.given("z = x * y", "w: int = z + 1", "return w"), ["args", "1-1=z", "2-2=w", "3-3>w"])
         self.assertEqual(self.given("z = w = x * y"), ["args", "1-1=z", "1-1=w"])
         self.assertEqual(self.given("z = (", "    x", "    + y)"), ["args", "1-3=z"])
 
     def test_a_name_gets_what_a_call_returns(self) -> None:
-        self.assertEqual(self.given("z = self.norm(x + y)", "z = norm(x)", "z = x.view(2)", "z = self.norm(x)[0]"), ["args", "1-1(z", "2-2(z", "3-3(z", "4-4=z"])
+        self.assertEqual(self.given("z = self.norm(x + y)", "z = norm(x)", "z = x.view(2)", "z = self.norm(x)[0]", "z = self.norm(x).values"), ["args", "1-1(z", "2-2(z", "3-3(z", "4-4~z", "5-5~z"])
         self.assertEqual(self.given("z = torch.relu(x)", "z = F.relu(x)", "z = torch.nn.functional.relu(x)"), ["args", "1-1=z", "2-2=z", "3-3=z"])
+        self.assertEqual(self.given("z = self.split(x)[:, 1:]", "z = torch.utils.checkpoint.checkpoint(self.norm, x)"), ["args", "1-1=z", "2-2(z"])
 
     def test_another_name_for_it(self) -> None:
-        self.assertEqual(self.given("z = x", "return z"), ["args", "1-1<z<x"])
+        self.assertEqual(self.given("z = x", "return z"), ["args", "1-1<z<x", "2-2>z"])
 
     def test_a_name_no_more_stands_for_what_it_did(self) -> None:
         self.assertEqual(self.given("z, (w, *_) = f(x)", "del z"), ["args", "1-1~z", "1-1~w", "1-1~_", "2-2~z"])
-        self.assertEqual(self.given("z += x"), ["args"], "what is changed in place stays")
+        self.assertEqual(self.given("z += x", "z += [x]"), ["args", "1-1=z", "2-2!x"], "a list that grows stays what it is")
+        self.assertEqual(self.given("if (z := norm(x)) is None:", "    z = y"), ["args", "1-1~z", "2-2?<z<y"])
+        self.assertEqual(self.given("with norm(x) as z:", "    w = z * 2"), ["args", "1-1~z", "2-2=w"])
+        self.assertEqual(self.given("z = norm(x) if y else w"), ["args", "1-1!w", "1-1~z"])
 
     def test_what_stays_elsewhere(self) -> None:
-        self.assertEqual(self.given("self.z = x * y", "z[0] = x * y", "kept.append(x * y)", "z = [x * y, x]", "x * y"), ["args", "1-1~.", "2-2~.", "3-3~.", "4-4~z"])
+        self.assertEqual(self.given("self.z = x * y", "z[0] = x * y", "kept.append(x * y)", "z = [x * y, x]", "x * y"), ["args", "1-1~.", "2-2~.", "3-3~.", "4-4!x", "4-4~z"])
+        self.assertEqual(self.given("kept = kept + (z,)", "self.z = z", "hold(z)", "z.add_(x)", "w = Output(z=z)"), ["args", "1-1!z", "1-1~kept", "2-2!z", "2-2~.", "3-3!z", "3-3~.", "4-4~.", "5-5!z", "5-5~w"])
 
     def test_arguments_that_get_something_else(self) -> None:
         self.assertEqual(self.given("x = x * 2"), ["1-1=x"])
@@ -73,6 +78,20 @@ class SourceTest(unittest.TestCase):
         self.assertEqual(self.given("if x is not None:", "    z = x * y", "else:", "    z = y", "with f():", "    w = x * 2"), ["args", "2-2?=z", "4-4?<z<y", "6-6=w"])
         self.assertEqual(self.given("for i in range(3):", "    z = x * i"), ["args", "1-2@", "1-1~i", "2-2?=z"])
         self.assertEqual(self.given("try:", "    z = x * y", "except ValueError:", "    z = y * 2", "finally:", "    w = x * 2"), ["args", "2-2?=z", "4-4?=z", "6-6?=w"])
+
+    def test_what_functions_return(self) -> None:
+        self.assertEqual(self.given("return x * y"), ["args", "1-1>="])
+        self.assertEqual(self.given("return self.norm(x)"), ["args", "1-1>="])
+        self.assertEqual(self.given("if x is None:", "    return z", "return (x, y)"), ["args", "2-2?>z", "3-3>."])
+        self.assertEqual(self.given("return Output(loss=x)"), ["args", "1-1>."])
+        self.assertEqual(self.given("return"), ["args", "1-1>."])
+
+    def test_several_statements_in_a_line(self) -> None:
+        self.assertEqual(self.given("z = x * 2; w = z", "if x is None: z = y * 2"), ["args", "1-1~z", "1-1~w", "2-2?=z"])
+
+    @unittest.skipIf(sys.version_info < (3, 10), "match is no statement")
+    def test_what_a_pattern_gives(self) -> None:
+        self.assertEqual(self.given("match f(x):", "    case [z, *rest]:", "        w = z * 2"), ["args", "1-1~z", "1-1~rest", "3-3?=w"])
 
     def test_names_of_others(self) -> None:
         self.assertEqual(self.given("global z", "z = x * y"), ["args"])
@@ -85,7 +104,7 @@ class SourceTest(unittest.TestCase):
         from vramscope_shim.functions import found_in
 
         text = "def outer(x):\n    y = x * 2\n    def inner(z):\n        z = z * y\n        return z\n    return inner(y)\n"
-        self.assertEqual(sorted(found_in(ast.parse(text))), ["1-6 args 2-2=y", "3-5 4-4=z"])
+        self.assertEqual(sorted(found_in(ast.parse(text))), ["1-6 args 2-2=y 6-6>=", "3-5 4-4=z 5-5>z"])
 
 
 @needs_torch
@@ -94,7 +113,7 @@ class ToldTest(unittest.TestCase):
         done = harness.run("    model = nn.Sequential(Norm(), Norm())\n    for _ in range(3):\n        model(torch.ones(2, 4))\n", MODEL, environment={"VRAMSCOPE_STUB_DEEP": "1-99"})
         self.assertEqual((done.exit_code, done.stderr), (0, ""))
         told = [event.name.rsplit("/", 1)[-1] for event in done.named("mark", MARK_FUNCTION)]
-        self.assertEqual(told[:2], ["program.py:5-7 args 6-6(norm", "program.py:10-11 args"])
+        self.assertEqual(told[:2], ["program.py:5-7 args 6-6(norm 7-7>=", "program.py:10-11 args 11-11>="])
 
     def test_a_class_that_is_made_anew_is_not_kept(self) -> None:
         program = """

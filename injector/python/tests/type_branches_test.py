@@ -198,6 +198,40 @@ class TypeBranchesTest(unittest.TestCase):
             ["<Scale", "other in float16: Scale.forward, program.py:13 32", "Scale>", "<Late", "perhaps in float16: Late.forward, program.py:21 32", "Late>"],
         )
 
+    def test_what_a_helper_does_under_autocast(self) -> None:
+        self.assertEqual(
+            self.told("""
+    def low(*given):
+        if not torch.is_autocast_enabled():
+            return given
+        else:
+            return tuple(each.half() for each in given)
+
+    def context(enabled):
+        return torch.no_grad() if torch.is_autocast_enabled() else torch.enable_grad()
+
+    def unused(x):
+        return x.half() if torch.is_autocast_enabled() else x
+
+    class Norm(nn.Module):
+        def forward(self, x):
+            given = low(
+                x, x)
+            with context(False):
+                return given[0] * 2
+
+    class Rare(Net):
+        def forward(self, x):
+            if self.wide:
+                x = unused(x)
+            return self.first(x)
+
+    Norm()(torch.ones(2, 4)), Rare()(torch.ones(2, 4)), Rare(wide=True)(torch.ones(2, 4))
+"""),
+            ["<Norm", "other under autocast: Norm.forward, program.py:25 32", "Norm>", "<Rare", "<first", "first>", "Rare>",
+             "<Rare", "other under autocast: Rare.forward, program.py:33 32", "<first", "first>", "Rare>"],
+        )
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -5,23 +5,27 @@
     mask = mask.to(x.dtype)            model.py:8 tensor again     the variable holds what it was converted from no more
     kind = x.dtype
     return wide.to(kind)               model.py:10 origin     the type of what it was computed from
+    f(y.float(), 2).to(x.dtype)        model.py:11 type,tensor     in the order in which they run; - for one that names no type
 
 Why: in float32 neither does anything, and the operator that is recorded (aten::to) is the same. In 16 bits the one makes x wider, the other
 gives it back. Which it is shows in the source alone, which is read once for each file that has a class of a module; the recorded operator says
-from which line it was called. A line with calls of both kinds, or with one that leaves a choice, is not told.
+from which line it was called. A line with a call that leaves a choice, or with calls of both kinds that may not all run, is not told.
 """
 
 import ast
 import sys
-from typing import Any, Dict, Iterator, Set
+from typing import Any, Dict, Iterator, List, Set
 
 from .type_tests import Given, given_once
 
-TYPE, TENSOR, ORIGIN, UNCLEAR = "type", "tensor", "origin", "unclear"
+TYPE, TENSOR, ORIGIN, UNCLEAR, NONE = "type", "tensor", "origin", "unclear", "-"
 AGAIN = " again"
 _NAMED = {"float", "half", "bfloat16", "double"}  # x.float()
 _TYPES = {*_NAMED, "float16", "float32", "float64"}  # torch.float16
 _FACTS = {"dtype", "device", "shape", "ndim"}
+_UNTOLD = {"", UNCLEAR, AGAIN, UNCLEAR + AGAIN}
+_OTHERS = {"to", "long", "int", "short", "char", "byte", "bool", "cuda", "cpu"}
+_PERHAPS = (ast.IfExp, ast.BoolOp, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
 def found_in(source: Any) -> Dict[int, str]:
@@ -38,11 +42,35 @@ def found_in(source: Any) -> Dict[int, str]:
             elif isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute) and calls.get(each, UNCLEAR) == UNCLEAR:
                 asks = _asks(each, each.func.attr, given)
                 calls[each] = ORIGIN if asks == TENSOR and _is_origin(function, each, given) else asks
-    lines: Dict[int, Set[str]] = {}
-    for call, asks in calls.items():
-        if asks:
-            lines.setdefault(_line(call), set()).add(asks + AGAIN if call in again and asks != UNCLEAR else asks)
-    return {line: asks.pop() for line, asks in lines.items() if len(asks) == 1 and UNCLEAR not in asks}
+    lines: Dict[int, List[Any]] = {}
+    for call in _in_order(source):
+        if calls.get(call) or (call in calls and _runs(call)):
+            lines.setdefault(_line(call), []).append(call)
+    perhaps = {call for each in ast.walk(source) if isinstance(each, _PERHAPS) for call in ast.walk(each)}
+    told = {line: _told([calls[call] + AGAIN * (call in again) for call in there], not perhaps.isdisjoint(there)) for line, there in lines.items()}
+    return {line: asks for line, asks in told.items() if asks}
+
+
+def _told(calls: List[str], perhaps: bool) -> str:
+    """Of the calls in a line, in their order. Empty: nothing."""
+    kinds = {asks for asks in calls if asks}
+    if len(kinds) == 1 and not kinds & _UNTOLD:
+        return kinds.pop()
+    words = [NONE if asks in _UNTOLD else asks for asks in calls]
+    return "" if perhaps or set(words) == {NONE} or any(asks.endswith(AGAIN) for asks in words) else ",".join(words)
+
+
+def _in_order(node: Any) -> Iterator[Any]:
+    """Calls, as they run: what they are called on, and what they are given, before themselves."""
+    for each in ast.iter_child_nodes(node):
+        yield from _in_order(each)
+    if isinstance(node, ast.Call):
+        yield node
+
+
+def _runs(call: Any) -> bool:
+    """The operator that conversions run, without asking for a type of floats."""
+    return call.func.attr in _OTHERS or (call.func.attr == "type" and bool(call.args))
 
 
 def _takes_its_name(statement: ast.Assign) -> bool:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the variables of the program's functions are given, line by line: told in deep steps, as marks.
+"""What the variables of the program's functions are given, line by line, and what functions return: told in deep steps, as marks.
 
-    10  def scale(x):                      model.py:10-14 args 11-11=norm 12-12=y 13-13~norm
+    10  def scale(x):                      model.py:10-14 args 11-11=norm 12-12=y 13-13~norm 14-14>y
     11      norm = torch.norm(x)           norm holds what this line computes
     12      y = x / norm
     13      del norm                       and what it held goes here
@@ -12,12 +12,13 @@ autograd does not keep it, shows in the source alone, which is read once for eac
 """
 
 import ast
-from typing import Any, Iterator, List, Set, Tuple
+from typing import Any, Dict, Iterator, List, Set, Tuple
 
-_OPERATORS = ("torch", "F")  # F.relu(x) is no module's call
-_CONTAINERS = (ast.Tuple, ast.List, ast.Set, ast.Dict, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+from .returned_values import CALLED, COMPUTED, UNKNOWN, kind_of, names_kept
+
 _ELSEWHERE = "."  # self.x = y, kept.append(y)
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+_WORDS = {COMPUTED: "=", CALLED: "(", UNKNOWN: "~"}
 
 
 def found_in(source: Any) -> Iterator[str]:
@@ -34,16 +35,26 @@ def _described(function: Any) -> str:
     changed = {each.id for each in _within(function) if isinstance(each, ast.Name) and not isinstance(each.ctx, ast.Load)}
     if not given & changed:
         parts.append("args")
-    for statement, unsure in _statements(function.body, False):
+    statements = list(_statements(function.body, False))
+    in_line: Dict[int, int] = {}
+    for statement, _ in statements:
+        if not hasattr(statement, "body"):
+            in_line[statement.lineno] = in_line.get(statement.lineno, 0) + 1
+    for statement, unsure in statements:
         if isinstance(statement, (ast.For, ast.While)):
             parts.append(f"{_lines(statement)}@")
-        first_lines = f"{statement.lineno}-{statement.iter.end_lineno}" if isinstance(statement, ast.For) else _lines(statement)
-        parts += [first_lines + what for what in _changes(statement, free, "?" if unsure else "")]
+        changes = _changes(statement, free)
+        several = in_line.get(statement.lineno, 1) > 1  # x = f(y); z = x * y: which of them an operator is of does not show
+        parts += [lines + ("?" if unsure else "") + (_unclear(what) if several else what) for lines, what in changes]
     return " ".join(parts)
 
 
-def _lines(statement: Any) -> str:
-    return f"{statement.lineno}-{statement.end_lineno}"
+def _unclear(what: str) -> str:
+    return what if what[0] == "!" else ">." if what[0] == ">" else "~" + what[1:].partition("<")[0]
+
+
+def _lines(first: Any, last: Any = None) -> str:
+    return f"{first.lineno}-{(last or first).end_lineno}"
 
 
 def _statements(body: List[Any], unsure: bool) -> Iterator[Tuple[Any, bool]]:
@@ -59,29 +70,68 @@ def _statements(body: List[Any], unsure: bool) -> Iterator[Tuple[Any, bool]]:
         yield from _statements(inner, unsure or not isinstance(each, (ast.With, ast.AsyncWith)))
 
 
-def _changes(statement: Any, free: Set[str], unsure: str) -> Iterator[str]:
-    """=x: it is given what the statement computes; (x: what a call returns, which may be one of a module; <x<y: what y stands for; ~x: it no
-    more stands for what it did, and what the statement computes may stay anywhere."""
-    if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
-        yield unsure + "~" + _ELSEWHERE
-    targets = statement.targets if isinstance(statement, (ast.Assign, ast.Delete)) else [getattr(statement, "target", None)]
-    value = getattr(statement, "value", None)
+def _changes(statement: Any, free: Set[str]) -> Iterator[Tuple[str, str]]:
+    """Lines, and =x: it is given what the statement computes; (x: what a call returns, which may be one of a module; <x<y: what y stands for; ~x: it
+    no more stands for what it did, and what the statement computes may stay anywhere; !x: what it stands for is held elsewhere as well; >x, >=, >.:
+    the function returns what x stands for, what the statement computes, or anything."""
+    lines = _own_lines(statement)
+    yield from ((lines, f"~{each.target.id}") for part in _own(statement) for each in ast.walk(part) if type(each).__name__ == "NamedExpr")
+    if isinstance(statement, ast.Return):
+        value = statement.value
+        yield lines, f">{value.id}" if isinstance(value, ast.Name) and value.id not in free else ">." if kind_of(value) == UNKNOWN else ">="
+    elif isinstance(statement, ast.Expr):
+        if isinstance(statement.value, ast.Call):
+            yield from ((lines, "!" + name) for name in names_kept(statement.value))
+            yield lines, "~" + _ELSEWHERE
+    elif isinstance(statement, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
+        yield from ((lines, what) for what in _assigned(statement, free))
+    else:
+        yield from ((lines, "~" + name) for name in _bound(statement) if name not in free)
+
+
+def _assigned(statement: Any, free: Set[str]) -> Iterator[str]:
+    value, kind = statement.value, kind_of(statement.value)
+    if value is None:
+        return
+    kept = [*names_kept(value)] if kind == UNKNOWN else []
+    targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+    if isinstance(value, ast.Name) and not all(isinstance(each, ast.Name) for each in targets):
+        kept.append(value.id)
+    yield from ("!" + name for name in kept)
     for target in targets:
-        if target is None or isinstance(statement, ast.AugAssign) or (isinstance(statement, ast.AnnAssign) and value is None):
+        if isinstance(target, ast.Name) and target.id not in free:
+            if isinstance(statement, ast.AugAssign):  # in place, or not: what is computed last. A list that grows stays what it is
+                yield from [f"={target.id}"] if kind != UNKNOWN else []
+            else:
+                yield f"<{target.id}<{value.id}" if isinstance(value, ast.Name) else _WORDS[kind] + target.id
             continue
-        if isinstance(target, ast.Name) and target.id not in free and value is not None and not isinstance(value, _CONTAINERS):
-            yield unsure + (f"<{target.id}<{value.id}" if isinstance(value, ast.Name) else f"({target.id}" if _may_call_a_module(value) else f"={target.id}")
-        else:
-            names = [each.id for each in ast.walk(target) if isinstance(each, ast.Name) and not isinstance(each.ctx, ast.Load)]
-            yield from (f"{unsure}~{name}" for name in names or [_ELSEWHERE] if name not in free)
+        names = [] if isinstance(statement, ast.AugAssign) else [each.id for each in ast.walk(target) if isinstance(each, ast.Name) and not isinstance(each.ctx, ast.Load)]
+        yield from (f"~{name}" for name in names or [_ELSEWHERE] if name not in free)
 
 
-def _may_call_a_module(value: Any) -> bool:
-    """As the last that the expression does."""
-    called = value.func if isinstance(value, ast.Call) else None
-    while isinstance(called, ast.Attribute):
-        called = called.value
-    return isinstance(value, ast.Call) and not (isinstance(called, ast.Name) and called.id in _OPERATORS)
+def _bound(statement: Any) -> Iterator[str]:
+    """By other statements than those that give a value: del x; for x in y; with f() as x; case x."""
+    targets = [*getattr(statement, "targets", ()), getattr(statement, "target", None), *(each.optional_vars for each in getattr(statement, "items", ()))]
+    for each in (each for target in targets if target is not None for each in ast.walk(target)):
+        if isinstance(each, ast.Name) and not isinstance(each.ctx, ast.Load):
+            yield each.id
+    for arm in getattr(statement, "cases", ()):
+        for pattern in ast.walk(arm.pattern):
+            yield from (name for name in (getattr(pattern, "name", None), getattr(pattern, "rest", None)) if isinstance(name, str))
+
+
+def _own(statement: Any) -> List[Any]:
+    """Its parts, without the statements in it."""
+    return [each for each in ast.iter_child_nodes(statement) if not isinstance(each, (ast.stmt, ast.excepthandler)) and type(each).__name__ != "match_case"]
+
+
+def _own_lines(statement: Any) -> str:
+    """Of a statement that has others in it, to the end of its head."""
+    if not hasattr(statement, "body") and not hasattr(statement, "cases"):
+        return _lines(statement)
+    ends = [each.end_lineno for each in _own(statement) if getattr(each, "end_lineno", None)]
+    ends += [each.context_expr.end_lineno for each in getattr(statement, "items", ())]
+    return f"{statement.lineno}-{max([statement.lineno, *ends])}"
 
 
 def _within(function: Any) -> Iterator[Any]:

@@ -10,9 +10,9 @@ Why told: a prediction for that type must say that it does not know, instead of 
 """
 
 import ast
-from typing import Any, Dict, Iterator, List, NamedTuple, Tuple
+from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Tuple
 
-from .type_tests import CHANGES, SINGLE, UNKNOWN, Given, Know, asked, concerns_types, outcomes
+from .type_tests import AUTOCAST, CHANGES, SINGLE, UNKNOWN, Given, Know, asked, concerns_types, given_once, outcomes
 
 NOTHING, CHOICE, WORK = 0, 1, 2  # what statements do: not with tensors, perhaps elsewhere, with tensors
 NOWHERE = (1, 0)
@@ -41,13 +41,17 @@ class Other(NamedTuple):
     last: int
     beside: Lines  # lines of the block of statements that it stands in
     behind_return: bool  # perhaps it is not reached
+    helper: Optional[Given] = None  # of a function that is called there: what its own variables are given
 
     def changes(self, given: Given, type_of: Know, value_of: Know) -> Iterator[Tuple[str, bool]]:
         """With what something else is done, and whether that is sure once the test is reached."""
-        for change in CHANGES:
-            possible = outcomes(self.test, given, change, type_of, value_of)
+        for change in CHANGES if self.helper is None else (AUTOCAST,):
+            possible = outcomes(self.test, given, change, type_of, value_of) if self.helper is None else self._in_helper(change)
             if any(was != would for was, would in possible):
                 yield change, self.work and all(was != would for was, would in possible)
+
+    def _in_helper(self, change: str) -> Any:
+        return outcomes(self.test, self.helper or {}, change, lambda _: SINGLE, lambda _: UNKNOWN)
 
     def reached(self, lines: List[int], given: Given, type_of: Know, value_of: Know) -> Any:
         """`lines`: that this call was seen at. UNKNOWN where that is so."""
@@ -78,6 +82,30 @@ def others(function: Any, given: Given, known: Dict[Any, bool]) -> Iterator[Othe
             found = Other(each.test, tuple(asked(each.test, given)), work, path, each.lineno, each.end_lineno, beside, behind)
             if does != NOTHING and any(True for _ in found.changes(given, lambda _: SINGLE, lambda _: UNKNOWN)):
                 yield found
+
+
+def others_of_helpers(function: Any, source_of: Callable[[str], Any]) -> Iterator[Other]:
+    """Of functions that it calls by name, those that ask whether autocast is on, and do something else then. `source_of`: such a function's syntax
+    tree, or None. Types of their arguments are not known here; what `with` is given is a context, and no work."""
+    returns = [each.lineno for each in ast.walk(function) if isinstance(each, ast.Return)]
+    for statement, path, beside in _statements(function.body, (), (0, function.end_lineno)):
+        if isinstance(statement, (ast.With, ast.AsyncWith)):
+            continue
+        called = {each.func.id for part in _own(statement) for each in ast.walk(part) if isinstance(each, ast.Call) and isinstance(each.func, ast.Name)}
+        for name in sorted(called):
+            helper = source_of(name)
+            for each in others(helper, given_once(helper), {}) if helper is not None else ():
+                if each.tensors:
+                    continue
+                sure = each.work and not each.path and not each.behind_return
+                behind = any(line < statement.lineno for line in returns)
+                found = Other(each.test, (), sure, path, statement.lineno, _own_end(statement), beside, behind, given_once(helper))
+                if any(True for _ in found.changes({}, lambda _: SINGLE, lambda _: UNKNOWN)):
+                    yield found
+
+
+def _own_end(statement: Any) -> int:
+    return max([statement.lineno, *(each.end_lineno for each in _own(statement) if getattr(each, "end_lineno", None))])
 
 
 def _statements(body: List[Any], path: Tuple[Around, ...], beside: Lines) -> Iterator[Tuple[Any, Tuple[Around, ...], Lines]]:

@@ -19,11 +19,12 @@ import inspect
 import os
 import sys
 import textwrap
+import types
 from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Set, Tuple
 
 from . import native, storage
 from .by_class import ByClass
-from .other_branches import Other, others
+from .other_branches import Other, others, others_of_helpers
 from .seen_values import Seen, type_name
 from .source_text import parse
 from .type_forms import UNTOLD, Form, form_of, gives, viewing
@@ -155,22 +156,48 @@ def _read(kind: type) -> Optional[Forward]:
     """None where there is nothing to tell, or where the source is not there or not that of the code."""
     try:
         code = inspect.unwrap(kind.forward).__code__  # type: ignore[attr-defined]
-        if not any(name == "dtype" or name.startswith("is_autocast_enabled") for name in code.co_names):
+        helpers = _helpers(kind, code)
+        if not helpers and not any(name == "dtype" or _asks_for_autocast(name) for name in code.co_names):
             return None
-        lines, first = inspect.getsourcelines(code)
-        function: Any = ast.increment_lineno(parse(textwrap.dedent("".join(lines))), first - 1).body[0]  # type: ignore[attr-defined]
+        function = _source_of(code)
         of_code = {line for _, line in dis.findlinestarts(code)}
         given = given_once(function)
         known = {each: form for each in ast.walk(function) if (form := form_of(each, given)) is not None and each.lineno in of_code}
         branches = tuple(_branches(function, known))
         # Torch's own ask whether a faster way can be gone, whose operators are seen.
-        told = () if kind.__module__.startswith("torch.") else others(function, given, {each: bool(form.types) for each, form in known.items()})
+        told = [] if _is_torch(kind) else [*others(function, given, {each: bool(form.types) for each, form in known.items()})]
+        if helpers:
+            told += others_of_helpers(function, lambda name: _source_of(helpers[name]) if name in helpers else None)
         stored = [(each.id, each.lineno) for each in ast.walk(function) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)]
         changed = dict(sorted(stored, key=lambda one: -one[1]))
         found = Forward(code, branches, tuple(told), given, changed, f"{kind.__name__}.forward, {os.path.basename(code.co_filename)}")
     except Exception:
         return None
     return found if found.branches or found.others else None
+
+
+def _source_of(code: Any) -> Any:
+    lines, first = inspect.getsourcelines(code)
+    return ast.increment_lineno(parse(textwrap.dedent("".join(lines))), first - 1).body[0]  # type: ignore[attr-defined]
+
+
+def _is_torch(owner: Any) -> bool:
+    return str(owner.__module__).split(".", 1)[0] == "torch"
+
+
+def _asks_for_autocast(name: str) -> bool:
+    return name.startswith("is_autocast_enabled")
+
+
+def _helpers(kind: type, code: Any) -> Dict[str, Any]:
+    """Functions of the program that forward may call by name, and that ask for autocast: their code."""
+    scope = getattr(inspect.unwrap(kind.forward), "__globals__", {})  # type: ignore[attr-defined]
+    found = {}
+    for name in () if _is_torch(kind) else code.co_names:
+        helper = scope.get(name)
+        if isinstance(helper, types.FunctionType) and not _is_torch(helper) and any(_asks_for_autocast(each) for each in helper.__code__.co_names):
+            found[name] = helper.__code__
+    return found
 
 
 def _branches(function: Any, known: Dict[Any, Form]) -> Iterator[Branch]:

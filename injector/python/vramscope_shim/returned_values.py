@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What an expression's value is, as far as its source says: what its last operator computes, what a call returns, or anything.
+
+    x * y, F.relu(x), x[:, 1:]         computed
+    self.norm(x), x.view(2)            what a call returns: the last that it computes, or what a module made
+    f(x)[0], x.max(-1).values, (x, y)  anything: one of several, or several that stay together
+"""
+
+import ast
+from typing import Any, Iterator
+
+COMPUTED, CALLED, UNKNOWN = "computed", "called", "unknown"
+_OPERATORS = {"torch", "F", "torch.nn.functional", "torch.special", "torch.linalg", "torch.fft"}  # F.relu(x) is no module's call
+_CONTAINERS = (ast.Tuple, ast.List, ast.Set, ast.Dict, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.Starred)
+_VIEWS = {"T", "mT", "H", "mH"}
+
+
+def kind_of(value: Any) -> str:
+    if value is None or isinstance(value, (*_CONTAINERS, ast.IfExp, ast.BoolOp, ast.Await, ast.Lambda)) or type(value).__name__ == "NamedExpr":
+        return UNKNOWN
+    if isinstance(value, ast.BinOp):
+        return UNKNOWN if any(isinstance(each, _CONTAINERS) for each in (value.left, value.right)) else COMPUTED
+    if isinstance(value, ast.Subscript):
+        return UNKNOWN if isinstance(value.value, ast.Call) and not _is_slice(value.slice) else COMPUTED
+    if isinstance(value, ast.Attribute):
+        return UNKNOWN if isinstance(value.value, ast.Call) and value.attr not in _VIEWS else COMPUTED
+    if isinstance(value, ast.Call):
+        return COMPUTED if _is_operator(value.func) else UNKNOWN if _makes_an_object(value.func) else CALLED
+    return COMPUTED
+
+
+def names_kept(value: Any) -> Iterator[str]:
+    """Variables whose values a container gets, a new object, or a function that may keep them."""
+    for each in ast.walk(value):
+        if isinstance(each, (ast.Tuple, ast.List, ast.Set)):
+            yield from (name.id for name in each.elts if isinstance(name, ast.Name))
+        elif isinstance(each, ast.Dict):
+            yield from (name.id for name in each.values if isinstance(name, ast.Name))
+        elif isinstance(each, ast.IfExp):
+            yield from (name.id for name in (each.body, each.orelse) if isinstance(name, ast.Name))
+        elif isinstance(each, ast.BoolOp):
+            yield from (name.id for name in each.values if isinstance(name, ast.Name))
+        elif isinstance(each, ast.Call) and (each is value or _makes_an_object(each.func)) and not _is_operator(each.func):
+            yield from (name.id for name in (*each.args, *(part.value for part in each.keywords)) if isinstance(name, ast.Name))
+
+
+def _is_operator(called: Any) -> bool:
+    """Or one that changes what it is called on, and keeps nothing."""
+    return isinstance(called, ast.Attribute) and (ast.unparse(called.value) in _OPERATORS or called.attr.endswith("_"))
+
+
+def _makes_an_object(called: Any) -> bool:
+    """Output(loss=loss): classes are written so."""
+    name = called.attr if isinstance(called, ast.Attribute) else called.id if isinstance(called, ast.Name) else ""
+    return name[:1].isupper()
+
+
+def _is_slice(index: Any) -> bool:
+    """x[:, 1], x[None], which tuples do not take. Before Python 3.9 what stands in brackets has a node around it."""
+    index = getattr(index, "value", index) if type(index).__name__ == "Index" else index
+    return isinstance(index, (ast.Slice, ast.Tuple)) or type(index).__name__ == "ExtSlice" or (isinstance(index, ast.Constant) and index.value in (None, Ellipsis))
