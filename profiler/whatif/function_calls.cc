@@ -24,6 +24,8 @@ Lines StatementAt(const Function& function, int line) {
     const bool smaller = found == Lines{} || given.lines.last - given.lines.first < found.last - found.first;
     if (given.lines.Has(line) && smaller) found = given.lines;
   }
+  for (const Returned& returned : function.returned)
+    if (found == Lines{} && returned.lines.Has(line)) found = returned.lines;
   return found;
 }
 
@@ -72,10 +74,12 @@ void FunctionCalls::Follow() {
   for (auto& [call, stack] : stacks_) Return(stack, 0);
   for (uint32_t block = 0; block < held_.size(); ++block) {
     const uint32_t maker = OutermostMaker(step_, block);
-    const bool all = maker != kNone && told_[maker] && conversion_[block] == kNone && !elsewhere_[block];
+    const bool itself = maker != kNone && told_[maker] && !elsewhere_[block];
+    const bool all = itself && conversion_[block] == kNone;
     const Position end = step_.blocks[block].end;  // longer was not seen
-    if (all || held_[block] > kBefore)
-      step_.named.push_back({block, std::min(held_[block], end), std::min(unconverted_[block], end), all});
+    if (itself || held_[block] > kBefore)
+      step_.named.push_back(
+          {block, std::min(held_[block], end), std::min(unconverted_[block], end), all, itself});
   }
 }
 
@@ -136,7 +140,7 @@ void FunctionCalls::Move(Call& call, int line, Position at) {
   PassOver(call, from, to == Lines{} ? line : to.first, at);
   call.at.line = line;
   call.statement = to;
-  call.result = {};
+  call.results.clear();
   call.made.clear();
 }
 
@@ -144,11 +148,19 @@ void FunctionCalls::Complete(Call& call, Position at) {
   const bool again = RanAgain(call);
   for (const Given& given : call.at.function->given) {
     if (given.lines != call.statement) continue;
-    const bool unknown = given.what == Given::What::kReturned && call.called;
-    Give(call, given, unknown ? Value{} : call.result, at);
+    const bool called = given.what == Given::What::kReturned && call.called;
+    const bool one = given.elements == 1 && AllSame(call.results),
+               fits = one || call.results.size() == given.elements;
+    const bool known = fits && !called && given.what != Given::What::kNothingKnown;
+    Give(call, given, known ? call.results[given.element] : Value{}, at);
     // x, y = f(): both may be held. What a module returns may be what it was given.
-    if (given.what == Given::What::kNothingKnown || unknown || again) Untold(call.made);
+    if (!known || again) Untold(call.made);
   }
+}
+
+bool FunctionCalls::AllSame(const std::vector<Value>& values) {
+  return !values.empty() &&
+         std::all_of(values.begin(), values.end(), [&](const Value& value) { return value == values[0]; });
 }
 
 // A loop that came back to the statement without an operator in another line between.
@@ -194,16 +206,10 @@ void FunctionCalls::Give(Call& call, const Given& given, Value value, Position a
 
 void FunctionCalls::Note(Stack& stack, uint32_t op) {
   const Op& done = step_.ops[op];
-  const std::span<const Operand> results = OutputsOf(step_, done);
-  Value result;
-  for (const Operand& other : results)  // one of several is told by none of their names
-    if (other.block != results[0].block) told_[op] = false;
-  if (!results.empty() && results[0].block != kNone) {
-    const uint32_t block = results[0].block;
-    const bool converts = ConvertsNothing(step_, done);
-    if (converts) conversion_[block] = op;
-    result = {converts ? kNone : block, conversion_[block]};
-  }
+  if (!OutputsOf(step_, done).empty() && ConvertsNothing(step_, done))
+    conversion_[OutputsOf(step_, done)[0].block] = op;
+  const std::vector<Value> results = ResultsOfOp(op);
+  if (results.size() > 1 && !AllSame(results)) told_[op] = false;  // one may be held by none of their names
   uint32_t next = op + 1;
   while (next < step_.ops.size() && step_.ops[next].parent != kNone) ++next;
   const bool any = next < step_.ops.size();
@@ -212,11 +218,22 @@ void FunctionCalls::Note(Stack& stack, uint32_t op) {
   const bool called = any && call_of_[next] != call_of_[op] && IsWithin(call_of_[next], call_of_[op]);
   for (size_t depth = 0; depth < stack.calls.size(); ++depth) {
     Call& call = stack.calls[depth];
-    call.result = result;
+    call.results = results;
     call.made.push_back(op);
     call.called = called;
     if (depth > 0) NoteArguments(call, done);  // a module's own call holds what it is given
   }
+}
+
+std::vector<FunctionCalls::Value> FunctionCalls::ResultsOfOp(uint32_t op) const {
+  const bool converts = ConvertsNothing(step_, step_.ops[op]);
+  std::vector<Value> values;
+  for (const Operand& result : OutputsOf(step_, step_.ops[op])) {
+    const bool there = result.block != kNone;
+    const uint32_t conversion = converts ? op : there ? conversion_[result.block] : kNone;
+    values.push_back(there ? Value{converts ? kNone : result.block, conversion} : Value{});
+  }
+  return values;
 }
 
 void FunctionCalls::NoteArguments(Call& call, const Op& done) {
@@ -250,7 +267,7 @@ const Returned* FunctionCalls::HowItReturned(const Call& call) {
   for (const Returned& returned : call.at.function->returned) {
     if (returned.lines.Has(call.at.line)) return &returned;
     if (returned.lines.first < call.at.line) continue;
-    if (found != nullptr && !returned.SameAs(*found)) return nullptr;
+    if (found != nullptr && returned.names != found->names) return nullptr;
     found = &returned;
     if (!returned.unsure) break;
   }
@@ -260,17 +277,35 @@ const Returned* FunctionCalls::HowItReturned(const Call& call) {
 void FunctionCalls::HandBack(const Call& call, Call& caller) {
   if (call.at.function->returned.empty()) return;  // nothing, or an older recorder
   const Returned* const returned = HowItReturned(call);
-  if (returned != nullptr && returned->computed) return;
-  caller.result = {};
-  if (returned == nullptr || returned->name.empty()) return Untold(caller.made);
-  const auto variable = call.variables.find(returned->name);
-  if (variable != call.variables.end()) {
-    caller.result = variable->second;
-    caller.called = false;
-    return;
+  if (returned != nullptr && returned->names.size() == 1 && returned->names[0] == Returned::kComputed) return;
+  caller.results.clear();
+  if (returned == nullptr || returned->names[0] == Returned::kAnything) return Untold(caller.made);
+  caller.results = ValuesOf(call, *returned);
+  if (caller.results.empty()) return Untold(caller.made);
+  caller.called = false;
+}
+
+// None where what is computed in its statement cannot be told apart. What it was given may be what it
+// returns.
+std::vector<FunctionCalls::Value> FunctionCalls::ValuesOf(const Call& call, const Returned& returned) {
+  const auto computed = std::count(returned.names.begin(), returned.names.end(), Returned::kComputed);
+  const bool there = returned.lines.Has(call.at.line);
+  if (computed > 0 && (!there || static_cast<size_t>(computed) != call.made.size())) return {};
+  std::vector<Value> values;
+  size_t next = 0;
+  for (const std::string& name : returned.names) {
+    const auto variable = call.variables.find(name);
+    if (name == Returned::kComputed) {
+      const std::vector<Value> results = ResultsOfOp(call.made[next++]);
+      values.push_back(AllSame(results) ? results[0] : Value{});
+      continue;
+    }
+    values.push_back(variable == call.variables.end() ? Value{} : variable->second);
+    if (variable != call.variables.end() || name == Returned::kAnything) continue;
+    for (const Value& argument : call.arguments)
+      if (argument.block != kNone) elsewhere_[argument.block] = true;
   }
-  for (const Value& argument : call.arguments)
-    if (argument.block != kNone) elsewhere_[argument.block] = true;
+  return values;
 }
 
 // Variables go in the order in which the function first names them: before one that was seen to go.

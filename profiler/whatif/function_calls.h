@@ -39,7 +39,7 @@ class FunctionCalls {
     Place at;
     Position begin = 0;
     Lines statement;             // the one it is in; none: no line
-    Value result;                // what was computed last in it
+    std::vector<Value> results;  // what was computed last in it, or each of several that are returned
     bool called = false;         // a module, behind that
     std::vector<uint32_t> made;  // operators of the statement
     std::set<Value> arguments;   // blocks that were there before, and are used in it
@@ -68,6 +68,9 @@ class FunctionCalls {
   void Return(Stack& stack, size_t depth);
   [[nodiscard]] static const Returned* HowItReturned(const Call& call);
   void HandBack(const Call& call, Call& caller);
+  [[nodiscard]] std::vector<Value> ValuesOf(const Call& call, const Returned& returned);
+  [[nodiscard]] std::vector<Value> ResultsOfOp(uint32_t op) const;
+  [[nodiscard]] static bool AllSame(const std::vector<Value>& values);
   void Untold(const std::vector<uint32_t>& ops);
   void LetGo(Call& call, const Stack& stack);
   void Hold(Value value, Position until);

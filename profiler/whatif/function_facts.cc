@@ -21,6 +21,16 @@ std::optional<Lines> TakeLines(std::string_view& text) {
   return lines;
 }
 
+std::vector<std::string> SplitAtCommas(std::string_view word) {
+  std::vector<std::string> parts;
+  for (size_t comma = 0; comma != std::string_view::npos; word.remove_prefix(comma + 1)) {
+    comma = word.find(',');
+    parts.emplace_back(word.substr(0, comma));
+    if (comma == std::string_view::npos) break;
+  }
+  return parts;
+}
+
 bool TakeStatement(std::string_view word, Function& function) {
   const std::optional<Lines> lines = TakeLines(word);
   if (!lines || word.empty()) return false;
@@ -36,8 +46,7 @@ bool TakeStatement(std::string_view word, Function& function) {
   const char what = word.front();
   word.remove_prefix(1);
   if (what == '>') {
-    const bool computed = word == "=";
-    function.returned.push_back({*lines, given.unsure, computed, std::string(computed || word == "." ? "" : word)});
+    function.returned.push_back({*lines, given.unsure, SplitAtCommas(word)});
     return true;
   }
   const size_t from = what == '<' ? word.find('<') : std::string_view::npos;
@@ -46,8 +55,12 @@ bool TakeStatement(std::string_view word, Function& function) {
   if (what == '=') given.what = Given::What::kResult;
   if (what == '(') given.what = Given::What::kReturned;
   if (what == '!') given.what = Given::What::kHeldElsewhere;
-  given.name = word.substr(0, from);
-  function.given.push_back(std::move(given));
+  const std::vector<std::string> names = SplitAtCommas(word.substr(0, from));
+  given.elements = static_cast<uint32_t>(names.size());
+  for (; given.element < given.elements; ++given.element) {
+    given.name = names[given.element];
+    function.given.push_back(given);
+  }
   return std::string_view("=(<~!").find(what) != std::string_view::npos;
 }
 

@@ -2,8 +2,8 @@
 // How long the variables of the program's functions hold what forward computes, as their source says: told
 // beside the operators, by line.
 //
-//   mark  kFunction   "models/gpt.py:10-14 args 11-11=norm 13-13~norm 14-14>y"   lines, and what variables get
-//   op    aten::norm  kOpCaller "scale (models/gpt.py:11)"    it is in norm until line 13 is behind
+//   mark  kFunction   "models/gpt.py:10-14 args 11-11=norm 13-13~norm 14-14>y"   lines, and what variables
+//   get op    aten::norm  kOpCaller "scale (models/gpt.py:11)"    it is in norm until line 13 is behind
 //
 // Why: of what autograd keeps, nobody can see when the program would have let go; with a checkpoint, frozen
 // parameters or other types that decides what a step takes. Variables that are seen to hold a block while a
@@ -38,20 +38,18 @@ struct Given {
   enum class What : uint8_t { kResult, kReturned, kOther, kNothingKnown, kHeldElsewhere };
   Lines lines;
   What what = What::kNothingKnown;
-  bool unsure = false;     // the statement may be passed over
-  std::string name, from;  // kOther: what `from` stands for
+  bool unsure = false;                 // the statement may be passed over
+  std::string name, from;              // kOther: what `from` stands for
+  uint32_t element = 0, elements = 1;  // of what is returned
 };
 
 // What a function returns in a statement: what a variable stands for, what the operators of the statement
 // compute, or anything.
 struct Returned {
   Lines lines;
-  bool unsure = false;  // the statement may be passed over
-  bool computed = false;
-  std::string name;  // empty: of no variable
-  [[nodiscard]] bool SameAs(const Returned& other) const {
-    return computed == other.computed && name == other.name;
-  }
+  bool unsure = false;             // the statement may be passed over
+  std::vector<std::string> names;  // of several all; kComputed, kAnything: of no variable
+  static constexpr std::string_view kComputed = "=", kAnything = ".";
 };
 
 struct Function {

@@ -44,9 +44,9 @@ class Program : public TensorScript {
     names_.push_back(result);
   }
   // x.to(torch.float32), which hands on what it is given.
-  void To(const char* block, int line) {
+  void To(const char* block, int line, int caller = 0) {
     s.Op("aten::to", [&] {
-      Operands({block}, {line});
+      caller == 0 ? Operands({block}, {line}) : Operands({block}, {line, caller});
       Out(block, "1024,64", "64,1");
     });
   }
@@ -63,7 +63,13 @@ class Program : public TensorScript {
       if (named.block == block) return FirstBehind(named.until);
     return 0;
   }
-  // The same of what that operator converts.
+  // Whether no other variable holds it, for sure.
+  [[nodiscard]] bool AllKnown(uint32_t maker) const {
+    const uint32_t block = OutputsOf(step_, step_.ops[maker - 1])[0].block;
+    return std::any_of(step_.named.begin(), step_.named.end(),
+                       [&](const Named& named) { return named.block == block && named.all; });
+  }
+  // HeldUntil of what that operator converts.
   [[nodiscard]] uint32_t ConvertedUntil(uint32_t op) const { return FirstBehind(step_.ops[op - 1].named); }
 
  private:
@@ -217,10 +223,95 @@ TEST(FunctionFactsTest, WhatAModuleReturnsIsNotKnown) {
   }
 }
 
+// w = f(x), with y = x * 2; z = y * 2; return y. The operators are y, z, out and more.
+TEST(FunctionFactsTest, WhatAFunctionReturnsIsItsCallers) {
+  const auto until = [](const char* returned, uint32_t maker) {
+    return Program({"10-20 11-11(w", (std::string("30-34 31-31=y 32-32=z") + returned).c_str()},
+                   [](Program& p) {
+                     p.Make("y", {31, 11});
+                     p.Make("z", {32, 11}, {"y"});
+                     p.Make("out", {12});
+                     p.Make("more", {13});
+                     p.End();
+                   })
+        .HeldUntil(maker);
+  };
+  EXPECT_EQ(until(" 34-34>y", 1), 5u) << "w holds it until its own function returns";
+  EXPECT_EQ(until(" 34-34>y", 2), 3u);
+  EXPECT_EQ(until(" 34-34>z", 1), 3u);
+  EXPECT_EQ(until(" 34-34>z", 2), 5u);
+  EXPECT_EQ(until(" 34-34>=", 2), 5u) << "what was computed last";
+  EXPECT_EQ(until(" 33-33?>y 34-34>z", 1), 3u) << "one of two that differ: w may be any";
+  EXPECT_EQ(until(" 33-33?>y 34-34>z", 2), 3u);
+  EXPECT_EQ(until(" 33-33?>y 34-34>y", 1), 5u);
+  EXPECT_EQ(until(" 31-31?>z 34-34>y", 2), 3u) << "a return that is behind already";
+  EXPECT_EQ(until(" 34-34>.", 1), 3u);
+}
+
+// a, b = f(x), with y = x * 2; z = y * 2; return z, y.to(kind)
+TEST(FunctionFactsTest, SeveralThatAreReturnedEachHaveAName) {
+  const Program program({"10-20 11-11(a,b 13-13~b", "30-34 31-31=y 32-32=z 34-34>z,="}, [](Program& p) {
+    p.Make("y", {31, 11});
+    p.Make("z", {32, 11}, {"y"});
+    p.To("y", 34, 11);
+    p.Make("out", {12});
+    p.Make("more", {14});
+    p.Make("last", {15});
+    p.End();
+  });
+  EXPECT_EQ(program.HeldUntil(2), 7u) << "a";
+  EXPECT_EQ(program.HeldUntil(1), 4u) << "y itself goes with its function";
+  EXPECT_EQ(program.ConvertedUntil(3), 5u) << "b, which line 13 takes away";
+}
+
+TEST(FunctionFactsTest, WhatIsHeldElsewhereIsNotWhollyKnown) {
+  const auto known = [](const char* caller, const char* function) {
+    return Program({caller, function},
+                   [](Program& p) {
+                     p.Make("y", {31, 11});
+                     p.Make("z", {33, 11}, {"y"});
+                     p.Make("out", {12});
+                     p.End();
+                   })
+        .AllKnown(1);
+  };
+  EXPECT_TRUE(known("10-20 11-11(w", "30-34 31-31=y 33-33=z 34-34>z"));
+  EXPECT_FALSE(known("10-20 11-11(w", "30-34 31-31=y 32-32!y 33-33=z 34-34>z")) << "kept.append(y)";
+  EXPECT_TRUE(known("10-20 11-11(w", "30-34 31-31=y 32-32?!y 33-33=z 34-34>z"));
+  EXPECT_FALSE(known("10-20 11-11(w", "30-34 31-31=y 33-33=z 34-34>.")) << "return Output(y, z)";
+  EXPECT_FALSE(known("10-20 11-11(w", "30-34 31-31=y 33-33=z 34-34>z,y")) << "w is a tuple";
+  EXPECT_FALSE(known("10-20 11-11(a,b,c", "30-34 31-31=y 33-33=z 34-34>z,y"));
+  EXPECT_TRUE(known("10-20 11-11(a,b", "30-34 31-31=y 33-33=z 34-34>z,y"));
+}
+
+TEST(FunctionFactsTest, AStatementThatRunsTwiceInARowGivesOneOfTwo) {
+  for (const bool loop : {true, false}) {
+    const Program program({loop ? "10-20 12-14@ 13-13?=y" : "10-20 13-13?=y"}, [](Program& p) {
+      p.Make("a", {13});
+      p.Make("b", {13}, {"a"});
+      p.Make("out", {15}, {"b"});
+      p.End();
+    });
+    EXPECT_EQ(program.AllKnown(1), !loop);
+  }
+}
+
+// The recorder tells eight, of which the outermost may be any.
+TEST(FunctionFactsTest, TooManyCallersTellNothing) {
+  const Program program({"10-20 11-11=y"}, [](Program& p) {
+    p.Make("y", {11});
+    p.Make("deep", {12, 12, 12, 12, 12, 12, 12, 12}, {"y"});
+    p.Make("out", {13}, {"y"});
+    p.End();
+  });
+  EXPECT_EQ(program.HeldUntil(1), 4u);
+  EXPECT_FALSE(program.AllKnown(2));
+}
+
 TEST(FunctionFactsTest, WhatIsNotUnderstoodIsLeftOut) {
   for (const char* const told :
        {"", "10", "10-", "20-10", "10-20 11=y", "10-20 11-11", "10-20 11-11=", "10-20 11-11<y", "10-20 new",
-        "10-20 11-11!y", "10-20 11-11=x -2147483648-2147483647=y", "99999999999-99999999999",
+        "10-20 11-11!", "10-20 11-11=x -2147483648-2147483647=y", "99999999999-99999999999",
         "10-20  11-11=y"}) {
     const Program program({told}, [](Program& p) {
       p.Make("y", {11});

@@ -47,10 +47,24 @@ uint32_t OutermostMaker(const Step& step, uint32_t block) {
   return maker;
 }
 
-Position NamedUntil(const Step& step, uint32_t block) {
+namespace {
+
+const Named* NamesOf(const Step& step, uint32_t block) {
   const auto named = std::lower_bound(step.named.begin(), step.named.end(), block,
                                       [](const Named& one, uint32_t wanted) { return one.block < wanted; });
-  return named == step.named.end() || named->block != block ? kBefore : named->unconverted;
+  return named == step.named.end() || named->block != block ? nullptr : &*named;
+}
+
+}  // namespace
+
+Position NamedUntil(const Step& step, uint32_t block) {
+  const Named* const named = NamesOf(step, block);
+  return named == nullptr ? kBefore : named->unconverted;
+}
+
+bool AreNamesKnown(const Step& step, uint32_t block) {
+  const Named* const named = NamesOf(step, block);
+  return named != nullptr && named->itself;
 }
 
 void MergeNamed(std::vector<Named>& named) {
@@ -66,6 +80,7 @@ void MergeNamed(std::vector<Named>& named) {
     known.until = std::max(known.until, one.until);
     known.unconverted = std::max(known.unconverted, one.unconverted);
     known.all = known.all && one.all;
+    known.itself = known.itself && one.itself;
   }
   named = std::move(merged);
 }

@@ -42,6 +42,9 @@ namespace vramscope::whatif {
 // sources say (Step::named); kBefore: they do not.
 [[nodiscard]] Position NamedUntil(const Step& step, uint32_t block);
 
+// Whether it is known that no other variable holds the block itself.
+[[nodiscard]] bool AreNamesKnown(const Step& step, uint32_t block);
+
 // Puts entries in the order of their blocks, after some were given others: one of each block, the longest.
 void MergeNamed(std::vector<Named>& named);
 

@@ -288,6 +288,7 @@ bool Conversions::HoldWide(uint32_t block, uint32_t op) {
   if (step_.ops[op].again) return false;
   if (const Position named = NamedUntil(step_, block); named > step_.ops[op].end)
     return versions_.Held(block, named), true;
+  if (AreNamesKnown(step_, block)) return false;
   if (call == kNone || versions_.IsCopy(block) || step_.modules[call].end >= kForever) return true;
   if (step_.blocks[block].begin <= step_.modules[call].begin) return true;
   const Position returned = ReturnedBehind(op);
@@ -327,15 +328,16 @@ Position Conversions::Returned(uint32_t block, uint32_t op) {
   if (!all && last == op && last_returned_ != op) return kForever;
   last_returned_ = last;
   const Position named = NamedUntil(step_, block), until = all ? end : step_.ops[last].end + kStride;
-  return named > step_.ops[op].end ? std::min(named, until) : until;
+  if (named > step_.ops[op].end) return std::min(named, until);
+  return AreNamesKnown(step_, block) ? kForever : until;
 }
 
 bool Conversions::TakesBack(uint32_t op, uint32_t call) const {
-  const std::string_view name = step_.NameOf(step_.ops[op]);
-  const std::span<const Operand> inputs = InputsOf(step_, step_.ops[op]);
-  return (name == "aten::to" || name == "aten::type_as") && step_.ops[op].asks != Asks::kType &&
-         !inputs.empty() && IsWider(inputs[0]) &&
-         step_.blocks[inputs[0].block].begin > step_.modules[call].begin;
+  const Op& back = step_.ops[op];
+  const std::string_view name = step_.NameOf(back);
+  const std::span<const Operand> inputs = InputsOf(step_, back);
+  return (name == "aten::to" || name == "aten::type_as") && back.asks != Asks::kType && !inputs.empty() &&
+         IsWider(inputs[0]) && step_.blocks[inputs[0].block].begin > step_.modules[call].begin;
 }
 
 // output.type_as(x), where both are wide, would do nothing with any type of the model: the program means what

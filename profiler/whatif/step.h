@@ -143,6 +143,7 @@ struct Named {
   Position until = kBefore;
   Position unconverted = kBefore;  // of these those that cannot hold a copy where the program converts it
   bool all = false;                // no other variable does, in the call that made it
+  bool itself = false;             // nor before the program converts it, of what it converts
 };
 
 // The program asked for the type of a block's tensor before, and would have done otherwise with another one.

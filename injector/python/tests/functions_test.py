@@ -61,6 +61,7 @@ class SourceTest(unittest.TestCase):
 
     def test_a_name_no_more_stands_for_what_it_did(self) -> None:
         self.assertEqual(self.given("z, (w, *_) = f(x)", "del z"), ["args", "1-1~z", "1-1~w", "1-1~_", "2-2~z"])
+        self.assertEqual(self.given("z, w = f(x)", "z, w = x * 2, y", "z, self.w = f(x)"), ["args", "1-1(z,w", "2-2!y", "2-2~z", "2-2~w", "3-3~z"])
         self.assertEqual(self.given("z += x", "z += [x]"), ["args", "1-1=z", "2-2!x"], "a list that grows stays what it is")
         self.assertEqual(self.given("if (z := norm(x)) is None:", "    z = y"), ["args", "1-1~z", "2-2?<z<y"])
         self.assertEqual(self.given("with norm(x) as z:", "    w = z * 2"), ["args", "1-1~z", "2-2=w"])
@@ -82,7 +83,8 @@ class SourceTest(unittest.TestCase):
     def test_what_functions_return(self) -> None:
         self.assertEqual(self.given("return x * y"), ["args", "1-1>="])
         self.assertEqual(self.given("return self.norm(x)"), ["args", "1-1>="])
-        self.assertEqual(self.given("if x is None:", "    return z", "return (x, y)"), ["args", "2-2?>z", "3-3>."])
+        self.assertEqual(self.given("if x is None:", "    return z", "return (x, y)"), ["args", "2-2?>z", "3-3>x,y"])
+        self.assertEqual(self.given("return x.to(kind), -y, f(x)"), ["args", "1-1>=,.,."], "what is no single operator is not told apart")
         self.assertEqual(self.given("return Output(loss=x)"), ["args", "1-1>."])
         self.assertEqual(self.given("return"), ["args", "1-1>."])
 

@@ -14,7 +14,7 @@ autograd does not keep it, shows in the source alone, which is read once for eac
 import ast
 from typing import Any, Dict, Iterator, List, Set, Tuple
 
-from .returned_values import CALLED, COMPUTED, UNKNOWN, kind_of, names_kept
+from .returned_values import CALLED, COMPUTED, UNKNOWN, is_one_operator, kind_of, names_kept
 
 _ELSEWHERE = "."  # self.x = y, kept.append(y)
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
@@ -50,7 +50,7 @@ def _described(function: Any) -> str:
 
 
 def _unclear(what: str) -> str:
-    return what if what[0] == "!" else ">." if what[0] == ">" else "~" + what[1:].partition("<")[0]
+    return what if what[0] == "!" else ">." if what[0] == ">" else "~" + what[1:].partition("<")[0].partition(",")[0]
 
 
 def _lines(first: Any, last: Any = None) -> str:
@@ -71,14 +71,15 @@ def _statements(body: List[Any], unsure: bool) -> Iterator[Tuple[Any, bool]]:
 
 
 def _changes(statement: Any, free: Set[str]) -> Iterator[Tuple[str, str]]:
-    """Lines, and =x: it is given what the statement computes; (x: what a call returns, which may be one of a module; <x<y: what y stands for; ~x: it
-    no more stands for what it did, and what the statement computes may stay anywhere; !x: what it stands for is held elsewhere as well; >x, >=, >.:
-    the function returns what x stands for, what the statement computes, or anything."""
+    """Lines, and =x: it is given what the statement computes; (x: what a call returns, which may be one of a module; (x,y: each one of what it
+    returns; <x<y: what y stands for; ~x: it no more stands for what it did, and what the statement computes may stay anywhere; !x: what it stands for
+    is held elsewhere as well; >x, >=, >.: the function returns what x stands for, what the statement computes, or anything; >x,=: several."""
     lines = _own_lines(statement)
     yield from ((lines, f"~{each.target.id}") for part in _own(statement) for each in ast.walk(part) if type(each).__name__ == "NamedExpr")
     if isinstance(statement, ast.Return):
         value = statement.value
-        yield lines, f">{value.id}" if isinstance(value, ast.Name) and value.id not in free else ">." if kind_of(value) == UNKNOWN else ">="
+        several = isinstance(value, ast.Tuple) and len(value.elts) > 1
+        yield lines, ">" + ",".join(_returned(each, free, several) for each in (value.elts if several else [value]))
     elif isinstance(statement, ast.Expr):
         if isinstance(statement.value, ast.Call):
             yield from ((lines, "!" + name) for name in names_kept(statement.value))
@@ -87,6 +88,13 @@ def _changes(statement: Any, free: Set[str]) -> Iterator[Tuple[str, str]]:
         yield from ((lines, what) for what in _assigned(statement, free))
     else:
         yield from ((lines, "~" + name) for name in _bound(statement) if name not in free)
+
+
+def _returned(value: Any, free: Set[str], one_of_several: bool) -> str:
+    if isinstance(value, ast.Name) and value.id not in free:
+        return value.id
+    known = is_one_operator(value) if one_of_several else kind_of(value) != UNKNOWN
+    return "=" if known else "."
 
 
 def _assigned(statement: Any, free: Set[str]) -> Iterator[str]:
@@ -104,6 +112,9 @@ def _assigned(statement: Any, free: Set[str]) -> Iterator[str]:
                 yield from [f"={target.id}"] if kind != UNKNOWN else []
             else:
                 yield f"<{target.id}<{value.id}" if isinstance(value, ast.Name) else _WORDS[kind] + target.id
+            continue
+        if isinstance(target, ast.Tuple) and kind == CALLED and all(isinstance(each, ast.Name) and each.id not in free for each in target.elts):
+            yield "(" + ",".join(each.id for each in target.elts)
             continue
         names = [] if isinstance(statement, ast.AugAssign) else [each.id for each in ast.walk(target) if isinstance(each, ast.Name) and not isinstance(each.ctx, ast.Load)]
         yield from (f"~{name}" for name in names or [_ELSEWHERE] if name not in free)

@@ -29,6 +29,17 @@ def kind_of(value: Any) -> str:
     return COMPUTED
 
 
+def is_one_operator(value: Any) -> bool:
+    """x * y, x.to(kind), F.relu(x): of names alone, and what is asked of these."""
+    parts = [value.left, value.right] if isinstance(value, ast.BinOp) else [*value.args, *(each.value for each in value.keywords)] if isinstance(value, ast.Call) else []
+    if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and not _makes_an_object(value.func):
+        parts.append(value.func.value)
+    elif not isinstance(value, ast.BinOp):
+        return False
+    plain = (ast.Name, ast.Constant, ast.Attribute, ast.UnaryOp, ast.Load, ast.USub)
+    return all(isinstance(each, plain) for part in parts for each in ast.walk(part))
+
+
 def names_kept(value: Any) -> Iterator[str]:
     """Variables whose values a container gets, a new object, or a function that may keep them."""
     for each in ast.walk(value):
