@@ -13,7 +13,8 @@ namespace {
 // With so many operators, conversions all of them.
 Step StepOf(size_t ops) {
   Step step;
-  step.own_texts = std::make_shared<std::deque<std::string>>(std::deque<std::string>{"aten::to", "aten::mul"});
+  step.own_texts =
+      std::make_shared<std::deque<std::string>>(std::deque<std::string>{"aten::to", "aten::mul"});
   step.ops.resize(ops);
   for (Op& op : step.ops) op.name = Step::kFirstOwnText;
   return step;

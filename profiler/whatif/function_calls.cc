@@ -34,7 +34,7 @@ bool ConvertsNothing(const Step& step, const Op& op) {
   const std::string_view name = step.NameOf(op);
   const std::span<const Operand> inputs = InputsOf(step, op), results = OutputsOf(step, op);
   return (name == "aten::to" || name == "aten::type_as") && !inputs.empty() && !results.empty() &&
-         inputs[0].block == results[0].block;
+         inputs[0].block != kNone && inputs[0].block == results[0].block;
 }
 
 }  // namespace

@@ -143,6 +143,7 @@ class Retyped {
       if (!IsFloat(operand) || versions_.TypeOf(operand.block) == wanted || !versions_.Known(operand.block))
         continue;
       at += kStride;
+      if (rule == CastRule::kLow) copies_.NoteBack(index, operand.block);
       uncast_.push_back({index, operand.block, versions_.Current(operand.block)});
       const bool weight = versions_.IsWeight(operand);
       if (weight && wanted == low_)
@@ -199,6 +200,10 @@ class Retyped {
       return versions_.CastGradient(block, leaf_, at, gradient);
     }
     const Position before = step_.nodes[node].begin, latest = before - kBeforeNode;
+    if (const Position back = copies_.ComesBack(block, node); back != kBefore) {
+      const Position there = moments_.ReadyBefore(gradient, HandedOn(gradient, before), before);
+      return versions_.ThereAndBack(block, kFloatType, std::min(there, back - kStride), back, gradient);
+    }
     if (versions_.TypeOf(block) == wanted)
       return conversions_.PassBack(gradient, node, std::min(moments_.BehindCall(block), latest));
     const Position behind = versions_.IsCopy(block) ? kForever : moments_.OfArgument(block);

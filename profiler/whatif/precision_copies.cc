@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "profiler/whatif/holders.h"
 #include "profiler/whatif/precision.h"
 #include "profiler/whatif/precision_gradients.h"
 #include "profiler/whatif/precision_moments.h"
@@ -13,6 +14,11 @@ namespace {
 using model::kNone;
 
 constexpr Position kGone = 1.5;  // behind an operator: what it was given is freed
+
+uint32_t Outermost(const Step& step, uint32_t op) {
+  while (step.ops[op].parent != kNone) op = step.ops[op].parent;
+  return op;
+}
 
 }  // namespace
 
@@ -38,6 +44,27 @@ bool CopiesGradients::IsOfCopy(uint32_t gradient, uint32_t node) const {
   if (maker == kNone) return true;
   const Read* read = ReadBy(maker, results);
   return read == nullptr || read->type == type;
+}
+
+void CopiesGradients::NoteBack(uint32_t op, uint32_t block) {
+  if (versions_.IsLow(block) && versions_.IsCopy(block) && versions_.Widened(block))
+    back_.emplace(std::pair(op, block), versions_.MadeAt(versions_.Current(block)));
+}
+
+Position CopiesGradients::ComesBack(uint32_t gradient, uint32_t node) const {
+  if (back_.empty() || versions_.TypeOf(gradient) != low_ || wanted_[node] != low_ || sums_.contains(gradient) ||
+      versions_.IsCopy(gradient))  // it came back already
+    return kBefore;
+  const uint32_t maker = OutermostMaker(step_, gradient);
+  if (maker == kNone || step_.ops[maker].node == kNone || step_.nodes[node].op == kNone) return kBefore;
+  const uint32_t from = step_.nodes[step_.ops[maker].node].op;
+  if (from == kNone || Outermost(step_, from) == Outermost(step_, step_.nodes[node].op)) return kBefore;
+  for (const Operand& result : OutputsOf(step_, step_.ops[step_.nodes[node].op])) {
+    const auto found = back_.find({Outermost(step_, from), result.block});
+    if (found != back_.end())
+      return BeforeOlder(found->second, step_.ops[maker].end, step_.nodes[node].begin - kBeforeNode);
+  }
+  return kBefore;
 }
 
 const CopiesGradients::Read* CopiesGradients::ReadBy(uint32_t maker, std::span<const Operand> results) const {
@@ -72,10 +99,13 @@ Position CopiesGradients::Complete(uint32_t gradient, uint32_t node) const {
 Position CopiesGradients::Converts(uint32_t gradient, uint32_t node, Position latest) const {
   const Position complete = Complete(gradient, node);
   if (complete == kBefore) return latest;
-  const Position made = versions_.MadeAt(VersionOf(gradient, node));
+  return BeforeOlder(versions_.MadeAt(VersionOf(gradient, node)), complete, latest);
+}
+
+Position CopiesGradients::BeforeOlder(Position made, Position behind, Position latest) const {
   Position next = latest + kBeforeNode;
   for (const Node& other : step_.nodes) {
-    if (other.op != kNone && other.made < made && other.begin > complete) next = std::min(next, other.begin);
+    if (other.op != kNone && other.made < made && other.begin > behind) next = std::min(next, other.begin);
   }
   // Of several copies that of the last one comes first.
   return next - kBeforeNode * made / next;

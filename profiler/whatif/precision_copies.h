@@ -7,7 +7,7 @@
 // added up in the type of y before. x itself may have a gradient by then, to which it is added.
 #pragma once
 
-#include <set>
+#include <map>
 #include <span>
 #include <unordered_map>
 #include <utility>
@@ -27,6 +27,12 @@ class CopiesGradients {
   void NoteRead(uint32_t node);
   // Whether the gradient for `node` is one of a copy of what its operator returned.
   [[nodiscard]] bool IsOfCopy(uint32_t gradient, uint32_t node) const;
+  // Autocast is about to convert the operand of `op` to the low type, in which it was until the program made
+  // a wider copy: x.float() @ y. Both conversions are nodes.
+  void NoteBack(uint32_t op, uint32_t block);
+  // Where the gradient passes both on its way from such an operator to `node`, when the second one runs; else
+  // kBefore.
+  [[nodiscard]] Position ComesBack(uint32_t gradient, uint32_t node) const;
   // When all of the gradient of a copy is there and what it was computed from is gone; kBefore where it is
   // none of a copy.
   [[nodiscard]] Position Complete(uint32_t gradient, uint32_t node) const;
@@ -65,10 +71,14 @@ class CopiesGradients {
     Position at;
   };
 
+  // Before all nodes that run behind `behind` and were made in forward before `made`. At most `latest`.
+  [[nodiscard]] Position BeforeOlder(Position made, Position behind, Position latest) const;
   // What the operator of `maker` read of these results; nullptr: none.
   [[nodiscard]] const Read* ReadBy(uint32_t maker, std::span<const Operand> results) const;
 
   std::vector<std::vector<Read>> read_;            // by node
+  // Outermost operators, and blocks that they read: when the wider copy was made.
+  std::map<std::pair<uint32_t, uint32_t>, Position> back_;
   std::unordered_map<uint32_t, Sum> sums_;         // of gradients of copies, by block
   std::unordered_map<uint32_t, Waiting> waiting_;  // by node
 };
