@@ -261,7 +261,9 @@ class Retyped {
     const uint32_t last = consumers_.HandedOn(operand, false, add);
     if (versions_.IsCopy(block) && last != kNone) at = std::max(at, step_.ops[last].end + kStride);
     at = std::min(std::max(at, copies_.Complete(block, node)), add - kStride);
+    const uint32_t from = versions_.Current(block);
     versions_.Cast(block, expected_[node], at, kNone, operand);
+    versions_.GivenUp(from, at);
   }
 
   void Save(uint32_t index) {
@@ -286,7 +288,7 @@ class Retyped {
     const Op& op = step_.ops[index];
     const Position until = op.node == kNone ? op.end : GivenUntil(step_, op, kept_[op.node]);
     for (const Operand& operand : Inputs(op))
-      if (operand.block != kNone) versions_.Used(operand.block, until);
+      if (operand.block != kNone) versions_.GivenToNode(operand.block, op.end, until);
     Decide(index);
     conversions_.End(index);
     // Behind a conversion, a name of the program's may stand for the copy.

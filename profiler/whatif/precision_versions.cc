@@ -66,6 +66,7 @@ Versions::Versions(const Step& step, uint8_t first)
   itself_ = current_;
   types_.resize(recorded_, 0);
   widened_.resize(recorded_, kNone);
+  given_.resize(recorded_);
   returned_.resize(recorded_, kNone);
   used_.resize(recorded_, kBefore);
   written_.resize(recorded_, kBefore);
@@ -152,6 +153,17 @@ void Versions::Used(uint32_t block, Position at) {
   if (!InBackward(at)) UsedInForward(version, at);
 }
 
+void Versions::GivenToNode(uint32_t block, Position used, Position until) {
+  const uint32_t version = current_[block];
+  given_[version] = {std::max(used_[version], used), until};
+  Used(block, until);
+}
+
+void Versions::GivenUp(uint32_t version, Position at) {
+  const Given& given = given_[version];
+  if (given.used - 2 * kStride <= at && at < given.until && used_[version] == given.until) used_[version] = at;
+}
+
 void Versions::UsedInForward(uint32_t version, Position at) {
   if (version >= recorded_)
     changed_.blocks[version].last_use = std::max(changed_.blocks[version].last_use, at);
@@ -168,6 +180,7 @@ uint32_t Versions::Add(uint32_t block, uint8_t type, Position at, uint32_t op, u
   changed_.blocks.push_back(copy);
   types_.push_back(type);
   widened_.push_back(kNone);
+  given_.emplace_back();
   used_.push_back(at);
   settled_.push_back(false);
   copies_[block].push_back(version);

@@ -57,6 +57,10 @@ class Versions {
   void Decide(uint32_t block, uint8_t type) { types_[block] = type; }
   void Widen(uint32_t block, uint32_t by) { widened_[current_[block]] = by; }
   void Used(uint32_t block, Position at);
+  // An operator uses it, whose node lets go of it at `until`, behind the sum of what comes out.
+  void GivenToNode(uint32_t block, Position used, Position until);
+  // A conversion is a node of its own, before the sum: the node before it has let go of the version.
+  void GivenUp(uint32_t version, Position at);
   // A variable of the program holds the block itself, whatever is made of it.
   void Held(uint32_t block, Position until) {
     uint32_t version = changed_.blocks[block].replaced < kForever ? current_[block] : block;
@@ -129,7 +133,11 @@ class Versions {
   std::vector<uint32_t>
       itself_;                  // by recorded block: what it is without a copy: what is added to in its place
   std::vector<uint8_t> types_;  // by version: a recorded block or a copy; 0 = not decided
+  struct Given {
+    Position used = kBefore, until = kBefore;
+  };
   std::vector<uint32_t> widened_;  // by version: an operator
+  std::vector<Given> given_;       // by version, for the last node
   std::vector<Position> used_;
   std::vector<Position> written_;  // by recorded block: the last time in backward
   std::vector<uint32_t> cached_;   // by recorded block: autocast's copy, of the last part
