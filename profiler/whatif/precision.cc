@@ -200,9 +200,9 @@ class Retyped {
       return versions_.CastGradient(block, leaf_, at, gradient);
     }
     const Position before = step_.nodes[node].begin, latest = before - kBeforeNode;
-    if (const Position back = copies_.ComesBack(block, node); back != kBefore) {
+    if (const auto back = copies_.ComesBack(block, node); back.at != kBefore) {
       const Position there = moments_.ReadyBefore(gradient, HandedOn(gradient, before), before);
-      return versions_.ThereAndBack(block, kFloatType, std::min(there, back - kStride), back, gradient);
+      return versions_.ThereAndBack(block, back.from, std::min(there, back.at - kStride), back.at, gradient);
     }
     if (versions_.TypeOf(block) == wanted)
       return conversions_.PassBack(gradient, node, std::min(moments_.BehindCall(block), latest));

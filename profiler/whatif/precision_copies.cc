@@ -51,18 +51,31 @@ void CopiesGradients::NoteBack(uint32_t op, uint32_t block) {
     back_.emplace(std::pair(op, block), versions_.MadeAt(versions_.Current(block)));
 }
 
-Position CopiesGradients::ComesBack(uint32_t gradient, uint32_t node) const {
-  if (back_.empty() || versions_.TypeOf(gradient) != low_ || wanted_[node] != low_ || sums_.contains(gradient) ||
-      versions_.IsCopy(gradient))  // it came back already
-    return kBefore;
+CopiesGradients::Return CopiesGradients::ComesBack(uint32_t gradient, uint32_t node) const {
+  const uint8_t type = versions_.TypeOf(gradient);
   const uint32_t maker = OutermostMaker(step_, gradient);
-  if (maker == kNone || step_.ops[maker].node == kNone || step_.nodes[node].op == kNone) return kBefore;
-  const uint32_t from = step_.nodes[step_.ops[maker].node].op;
-  if (from == kNone || Outermost(step_, from) == Outermost(step_, step_.nodes[node].op)) return kBefore;
+  if (type != wanted_[node] || step_.nodes[node].op == kNone || sums_.contains(gradient) ||
+      versions_.IsCopy(gradient) ||  // it came back already
+      maker == kNone || step_.ops[maker].node == kNone || step_.nodes[step_.ops[maker].node].op == kNone)
+    return {};
+  const Position latest = step_.nodes[node].begin - kBeforeNode;
+  if (type == low_) {
+    const Position made = WidenedFor(maker, node);
+    if (made == kBefore) return {};
+    return {BeforeOlder(made, step_.ops[maker].end, latest), kFloatType};
+  }
+  const Read* const read = ReadBy(step_.ops[maker].node, OutputsOf(step_, step_.ops[step_.nodes[node].op]));
+  if (read == nullptr || read->type != low_) return {};
+  return {BeforeOlder(versions_.MadeAt(read->version), step_.ops[maker].end, latest), low_};
+}
+
+// When the wider copy was made of what the operator of `node` returned; kBefore: none was.
+Position CopiesGradients::WidenedFor(uint32_t maker, uint32_t node) const {
+  const uint32_t read_by = Outermost(step_, step_.nodes[step_.ops[maker].node].op);
+  if (read_by == Outermost(step_, step_.nodes[node].op)) return kBefore;
   for (const Operand& result : OutputsOf(step_, step_.ops[step_.nodes[node].op])) {
-    const auto found = back_.find({Outermost(step_, from), result.block});
-    if (found != back_.end())
-      return BeforeOlder(found->second, step_.ops[maker].end, step_.nodes[node].begin - kBeforeNode);
+    const auto found = back_.find({read_by, result.block});
+    if (found != back_.end()) return found->second;
   }
   return kBefore;
 }

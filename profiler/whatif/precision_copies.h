@@ -30,9 +30,14 @@ class CopiesGradients {
   // Autocast is about to convert the operand of `op` to the low type, in which it was until the program made
   // a wider copy: x.float() @ y. Both conversions are nodes.
   void NoteBack(uint32_t op, uint32_t block);
-  // Where the gradient passes both on its way from such an operator to `node`, when the second one runs; else
-  // kBefore.
-  [[nodiscard]] Position ComesBack(uint32_t gradient, uint32_t node) const;
+  // A gradient that is of the type that its node wants, and was another between: the second conversion.
+  struct Return {
+    Position at = kBefore;  // it is none
+    uint8_t from = 0;
+  };
+  // Of a gradient that passes both nodes on its way from such an operator to `node`. So does one that the
+  // program made low before an operator that promotes: weight * x.to(type), with a weight in float32.
+  [[nodiscard]] Return ComesBack(uint32_t gradient, uint32_t node) const;
   // When all of the gradient of a copy is there and what it was computed from is gone; kBefore where it is
   // none of a copy.
   [[nodiscard]] Position Complete(uint32_t gradient, uint32_t node) const;
@@ -71,6 +76,7 @@ class CopiesGradients {
     Position at;
   };
 
+  [[nodiscard]] Position WidenedFor(uint32_t maker, uint32_t node) const;
   // Before all nodes that run behind `behind` and were made in forward before `made`. At most `latest`.
   [[nodiscard]] Position BeforeOlder(Position made, Position behind, Position latest) const;
   // What the operator of `maker` read of these results; nullptr: none.
