@@ -64,8 +64,10 @@ CopiesGradients::Return CopiesGradients::ComesBack(uint32_t gradient, uint32_t n
     if (made == kBefore) return {};
     return {BeforeOlder(made, step_.ops[maker].end, latest), kFloatType};
   }
+  const std::vector<Read>& all = read_[step_.ops[maker].node];
+  const bool promotes = std::any_of(all.begin(), all.end(), [](const Read& one) { return one.type == kFloatType; });
   const Read* const read = ReadBy(step_.ops[maker].node, OutputsOf(step_, step_.ops[step_.nodes[node].op]));
-  if (read == nullptr || read->type != low_) return {};
+  if (!promotes || read == nullptr || read->type != low_) return {};
   return {BeforeOlder(versions_.MadeAt(read->version), step_.ops[maker].end, latest), low_};
 }
 
