@@ -212,7 +212,9 @@ class Retyped {
     Position at = copies_.Converts(block, node, latest);
     if (versions_.IsUnseen(block))
       at = versions_.AfterCopy(block, moments_.HandedOn(gradient, handed_on, before), latest);
-    else if (!copies_.IsOfCopy(block, node))
+    else if (copies_.IsOfCopy(block, node))
+      return versions_.CastByNode(block, wanted, at, gradient);
+    else
       at = moments_.ReadyBefore(gradient, handed_on, before);
     versions_.Cast(block, wanted, at, kNone, gradient);
   }

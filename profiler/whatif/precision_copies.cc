@@ -37,7 +37,7 @@ void CopiesGradients::NoteRead(uint32_t node) {
 bool CopiesGradients::IsOfCopy(uint32_t gradient, uint32_t node) const {
   const uint8_t type = versions_.TypeOf(gradient);
   const std::span<const Operand> results = OutputsOf(step_, step_.ops[step_.nodes[node].op]);
-  if (!versions_.HaveConverted(results, type)) return false;
+  if (type == wanted_[node] || !versions_.HaveConverted(results, type)) return false;
   if (sums_.contains(gradient)) return true;
   const uint32_t op = step_.blocks[gradient].op;
   const uint32_t maker = op == kNone ? kNone : step_.ops[op].node;

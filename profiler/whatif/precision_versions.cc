@@ -120,7 +120,7 @@ uint8_t Versions::FirstOf(std::span<const Operand> operands, uint8_t otherwise) 
 
 bool Versions::HaveConverted(std::span<const Operand> operands, uint8_t type) const {
   return std::any_of(operands.begin(), operands.end(), [&](const Operand& operand) {
-    return operand.block != kNone && types_[operand.block] != type &&
+    return operand.block != kNone &&
            std::any_of(copies_[operand.block].begin(), copies_[operand.block].end(), [&](uint32_t copy) {
              const StepBlock& made = changed_.blocks[copy];
              const bool by_program = widened_[copy] != kNone || made.op == kNone;
