@@ -211,12 +211,20 @@ class Retyped {
     const uint32_t handed_on = HandedOn(gradient, before);
     Position at = copies_.Converts(block, node, latest);
     if (versions_.IsUnseen(block))
-      at = versions_.AfterCopy(block, moments_.HandedOn(gradient, handed_on, before), latest);
+      at = ConvertsBack(gradient, node, handed_on);
     else if (copies_.IsOfCopy(block, node))
       return versions_.CastByNode(block, wanted, at, gradient);
     else
       at = moments_.ReadyBefore(gradient, handed_on, before);
     versions_.Cast(block, wanted, at, kNone, gradient);
+  }
+
+  // Of what a node converted on the way: when the next conversion runs.
+  [[nodiscard]] Position ConvertsBack(const Operand& gradient, uint32_t node, uint32_t handed_on) const {
+    const Position before = step_.nodes[node].begin, latest = before - kBeforeNode;
+    const Position at =
+        versions_.AfterCopy(gradient.block, moments_.HandedOn(gradient, handed_on, before), latest);
+    return way_ == Way::kAutocast ? copies_.ConvertsBack(node, at, latest) : at;
   }
 
   // Of a parameter that is used several times autocast keeps one copy, so that one node converts its

@@ -65,7 +65,8 @@ CopiesGradients::Return CopiesGradients::ComesBack(uint32_t gradient, uint32_t n
     return {BeforeOlder(made, step_.ops[maker].end, latest), kFloatType};
   }
   const std::vector<Read>& all = read_[step_.ops[maker].node];
-  const bool promotes = std::any_of(all.begin(), all.end(), [](const Read& one) { return one.type == kFloatType; });
+  const bool promotes =
+      std::any_of(all.begin(), all.end(), [](const Read& one) { return one.type == kFloatType; });
   const Read* const read = ReadBy(step_.ops[maker].node, OutputsOf(step_, step_.ops[step_.nodes[node].op]));
   if (!promotes || read == nullptr || read->type != low_) return {};
   return {BeforeOlder(versions_.MadeAt(read->version), step_.ops[maker].end, latest), low_};
@@ -115,6 +116,14 @@ Position CopiesGradients::Converts(uint32_t gradient, uint32_t node, Position la
   const Position complete = Complete(gradient, node);
   if (complete == kBefore) return latest;
   return BeforeOlder(versions_.MadeAt(VersionOf(gradient, node)), complete, latest);
+}
+
+Position CopiesGradients::ConvertsBack(uint32_t node, Position behind, Position latest) const {
+  for (const Operand& result : OutputsOf(step_, step_.ops[step_.nodes[node].op])) {
+    const Position made = result.block == kNone ? kBefore : versions_.NarrowedAt(result.block);
+    if (made != kBefore) return BeforeOlder(made, behind, latest);
+  }
+  return behind;
 }
 
 Position CopiesGradients::BeforeOlder(Position made, Position behind, Position latest) const {

@@ -41,6 +41,9 @@ class CopiesGradients {
   // When all of the gradient of a copy is there and what it was computed from is gone; kBefore where it is
   // none of a copy.
   [[nodiscard]] Position Complete(uint32_t gradient, uint32_t node) const;
+  // When the node converts back that the program made by giving its result the low type; `behind` where it
+  // did not.
+  [[nodiscard]] Position ConvertsBack(uint32_t node, Position behind, Position latest) const;
   // When the copy's node converts it: before all nodes that were made in forward before it. At most `latest`.
   [[nodiscard]] Position Converts(uint32_t gradient, uint32_t node, Position latest) const;
   // The engine adds two gradients for `node`. Whether both are of the copy, so that they stay what they are.
@@ -82,7 +85,7 @@ class CopiesGradients {
   // What the operator of `maker` read of these results; nullptr: none.
   [[nodiscard]] const Read* ReadBy(uint32_t maker, std::span<const Operand> results) const;
 
-  std::vector<std::vector<Read>> read_;            // by node
+  std::vector<std::vector<Read>> read_;  // by node
   // Outermost operators, and blocks that they read: when the wider copy was made.
   std::map<std::pair<uint32_t, uint32_t>, Position> back_;
   std::unordered_map<uint32_t, Sum> sums_;         // of gradients of copies, by block

@@ -129,6 +129,16 @@ bool Versions::HaveConverted(std::span<const Operand> operands, uint8_t type) co
   });
 }
 
+Position Versions::NarrowedAt(uint32_t block) const {
+  for (const uint32_t copy : copies_[block]) {
+    const StepBlock& made = changed_.blocks[copy];
+    if (types_[block] == kFloatType && types_[copy] != kFloatType && made.op == kNone &&
+        !InBackward(made.begin))
+      return made.begin;
+  }
+  return kBefore;
+}
+
 bool Versions::IsLow(uint32_t block) const {
   return types_[block] == kHalfType || types_[block] == kBfloat16Type;
 }
@@ -161,7 +171,8 @@ void Versions::GivenToNode(uint32_t block, Position used, Position until) {
 
 void Versions::GivenUp(uint32_t version, Position at) {
   const Given& given = given_[version];
-  if (given.used - 2 * kStride <= at && at < given.until && used_[version] == given.until) used_[version] = at;
+  if (given.used - 2 * kStride <= at && at < given.until && used_[version] == given.until)
+    used_[version] = at;
 }
 
 void Versions::UsedInForward(uint32_t version, Position at) {

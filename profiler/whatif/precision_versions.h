@@ -44,6 +44,8 @@ class Versions {
   // The operator that did so first.
   [[nodiscard]] uint32_t WidenedBy(uint32_t block) const { return widened_[current_[block]]; }
 
+  // When the program made a low copy of a block in float32; kBefore: it did not.
+  [[nodiscard]] Position NarrowedAt(uint32_t block) const;
   // Whether the program itself converted one of them to that type: a node converts the copy's gradient.
   [[nodiscard]] bool HaveConverted(std::span<const Operand> operands, uint8_t type) const;
   // Whether a node converted it in backward.
