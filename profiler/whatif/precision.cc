@@ -224,7 +224,7 @@ class Retyped {
     const Position before = step_.nodes[node].begin, latest = before - kBeforeNode;
     const Position at =
         versions_.AfterCopy(gradient.block, moments_.HandedOn(gradient, handed_on, before), latest);
-    return way_ == Way::kAutocast ? copies_.ConvertsBack(node, at, latest) : at;
+    return copies_.ConvertsBack(node, at, latest);
   }
 
   // Of a parameter that is used several times autocast keeps one copy, so that one node converts its

@@ -119,11 +119,14 @@ Position CopiesGradients::Converts(uint32_t gradient, uint32_t node, Position la
 }
 
 Position CopiesGradients::ConvertsBack(uint32_t node, Position behind, Position latest) const {
-  for (const Operand& result : OutputsOf(step_, step_.ops[step_.nodes[node].op])) {
-    const Position made = result.block == kNone ? kBefore : versions_.NarrowedAt(result.block);
-    if (made != kBefore) return BeforeOlder(made, behind, latest);
-  }
-  return behind;
+  Position made = kBefore, at = behind;
+  for (const Operand& result : OutputsOf(step_, step_.ops[step_.nodes[node].op]))
+    if (result.block != kNone) made = std::max(made, versions_.NarrowedAt(result.block));
+  if (made == kBefore) return behind;
+  const Position older = BeforeOlder(made, behind, latest);
+  for (const Node& other : step_.nodes)
+    if (other.begin > behind && other.begin < older) at = std::max(at, std::min(other.end + kStride, older));
+  return at;
 }
 
 Position CopiesGradients::BeforeOlder(Position made, Position behind, Position latest) const {
