@@ -2,6 +2,7 @@
 #include "profiler/whatif/precision.h"
 
 #include <algorithm>
+#include <map>
 #include <span>
 #include <unordered_map>
 
@@ -200,6 +201,16 @@ class Retyped {
       return versions_.CastGradient(block, leaf_, at, gradient);
     }
     const Position before = step_.nodes[node].begin, latest = before - kBeforeNode;
+    const uint32_t edge = consumers_.HandedOnTo(node, block, before);
+    if (const auto given = given_.find({edge, block}); given != given_.end()) {
+      const bool other = versions_.TypeOfVersion(given->second) != wanted;
+      const auto made_for = made_for_.find(versions_.Current(block));
+      if (other && made_for != made_for_.end() && made_for->second != edge) {
+        versions_.CastFrom(given->second, block, wanted, std::min(step_.ops[edge].end + kStride, latest), gradient);
+        made_for_[versions_.Current(block)] = edge;
+        return;
+      }
+    }
     if (const auto back = copies_.ComesBack(block, node); back.at != kBefore) {
       const Position there = moments_.ReadyBefore(gradient, HandedOn(gradient, before), before);
       return versions_.ThereAndBack(block, back.from, std::min(there, back.at - kStride), back.at, gradient);
@@ -217,6 +228,7 @@ class Retyped {
     else
       at = moments_.ReadyBefore(gradient, handed_on, before);
     versions_.Cast(block, wanted, at, kNone, gradient);
+    if (edge != kNone) made_for_[versions_.Current(block)] = edge;
   }
 
   // Of what a node converted on the way: when the next conversion runs.
@@ -297,6 +309,9 @@ class Retyped {
   void EndOp(uint32_t index) {
     const Op& op = step_.ops[index];
     const Position until = op.node == kNone ? op.end : GivenUntil(step_, op, kept_[op.node]);
+    if (op.node != kNone)
+      for (const Operand& operand : Inputs(op))
+        if (operand.block != kNone) given_[{index, operand.block}] = versions_.Current(operand.block);
     for (const Operand& operand : Inputs(op))
       if (operand.block != kNone) versions_.GivenToNode(operand.block, op.end, until);
     Decide(index);
@@ -396,6 +411,8 @@ class Retyped {
   std::vector<uint32_t> saved_version_;
   std::vector<Uncast> uncast_;
   std::vector<std::pair<uint32_t, uint32_t>> hidden_;
+  std::map<std::pair<uint32_t, uint32_t>, uint32_t> given_;  // by operator of backward and block: the version
+  std::map<uint32_t, uint32_t> made_for_;                    // by copy: the addition whose node handed it on
   std::unordered_map<uint32_t, Operand> last_added_;  // by sum of gradients in the low type: what came last
   const std::vector<std::vector<uint32_t>> nodes_of_;
 };

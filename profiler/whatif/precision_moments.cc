@@ -51,6 +51,19 @@ uint32_t Consumers::HandedOn(const Operand& gradient, bool view, Position at) co
   return last;
 }
 
+uint32_t Consumers::HandedOnTo(uint32_t node, uint32_t block, Position at) const {
+  const auto found = handed_on_.find(block);
+  if (found == handed_on_.end() || step_.nodes[node].op == kNone) return kNone;
+  for (const auto& [op, tensor] : found->second) {
+    const uint32_t added_by = step_.nodes[step_.ops[op].node].op;
+    if (added_by == kNone || step_.ops[op].begin >= at) continue;
+    for (const Operand& added : InputsOf(step_, step_.ops[added_by]))
+      for (const Operand& result : OutputsOf(step_, step_.ops[step_.nodes[node].op]))
+        if (added.block != kNone && added.block == result.block) return op;
+  }
+  return kNone;
+}
+
 bool Consumers::WantCopies(uint32_t block, Position behind, uint8_t type,
                            const std::vector<uint8_t>& wanted) const {
   const auto found = nodes_.find(block);

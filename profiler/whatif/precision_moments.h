@@ -41,6 +41,9 @@ class Consumers {
   // and was given the block; kNone when none was. `view`: an operator made this tensor of the block, and what
   // was given another one does not count.
   [[nodiscard]] uint32_t HandedOn(const Operand& gradient, bool view, Position at) const;
+  // That of a node before `at` that added up what the operator of `node` returned, and hands on what it was
+  // given, the block; kNone: none did.
+  [[nodiscard]] uint32_t HandedOnTo(uint32_t node, uint32_t block, Position at) const;
   // Whether nodes begin after `behind` that are given it, and all want it converted from `type`: none of them
   // holds it itself. `wanted`: by node.
   [[nodiscard]] bool WantCopies(uint32_t block, Position behind, uint8_t type,

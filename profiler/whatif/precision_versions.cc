@@ -216,6 +216,12 @@ void Versions::Cast(uint32_t block, uint8_t type, Position at, uint32_t op, cons
   UsedInForward(copy, used_[copy]);
 }
 
+void Versions::CastFrom(uint32_t version, uint32_t block, uint8_t type, Position at, const Operand& operand) {
+  current_[block] = version;
+  Used(block, at);
+  Add(block, type, at, kNone, ElementsThere(step_, operand) * BytesOf(type));
+}
+
 void Versions::Return(uint32_t block, Position at) {
   const uint32_t version = current_[block];
   returned_[block] = version;

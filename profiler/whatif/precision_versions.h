@@ -55,6 +55,7 @@ class Versions {
     return at > changed_.blocks[current_[block]].begin ? at : otherwise;
   }
 
+  [[nodiscard]] uint8_t TypeOfVersion(uint32_t version) const { return types_[version]; }
   void SetCurrent(uint32_t block, uint32_t version) { current_[block] = version; }
   void Decide(uint32_t block, uint8_t type) { types_[block] = type; }
   void Widen(uint32_t block, uint32_t by) { widened_[current_[block]] = by; }
@@ -81,6 +82,8 @@ class Versions {
   void Replace(uint32_t block, uint8_t type, Position at, const Operand& operand);
   // x = x.to(...), where the function that has the variable returns at `until`.
   void Rename(uint32_t block, uint8_t type, Position at, Position until, const Operand& operand);
+  // From that version, whatever another node was given: a new copy, where it is of another type.
+  void CastFrom(uint32_t version, uint32_t block, uint8_t type, Position at, const Operand& operand);
   // The same as Cast of all that is in the block, of which operands are parts.
   void CastWhole(uint32_t block, uint8_t type, Position at, uint32_t op);
   // The copy of a weight that autocast keeps until it is left, before backward; the first use makes it.
