@@ -55,4 +55,11 @@ uint8_t TypeMet(const Step& step, const Versions& versions, const std::vector<ui
   return 0;
 }
 
+uint8_t TypeAskedFor(const Step& step, const Versions& versions, const std::vector<uint32_t>& calls,
+                     uint32_t op) {
+  const Asks asks = step.ops[op].asks;
+  if (asks == Asks::kTensor) return TypeMet(step, versions, calls, op);
+  return asks == Asks::kOrigin ? TypeOfOrigin(step, versions, InputsOf(step, step.ops[op])[0].block) : 0;
+}
+
 }  // namespace vramscope::whatif

@@ -21,4 +21,8 @@ namespace vramscope::whatif {
 [[nodiscard]] uint8_t TypeMet(const Step& step, const Versions& versions, const std::vector<uint32_t>& calls,
                               uint32_t op);
 
+// Whichever of the two the source says that `op` asks for; 0 where it says neither.
+[[nodiscard]] uint8_t TypeAskedFor(const Step& step, const Versions& versions,
+                                   const std::vector<uint32_t>& calls, uint32_t op);
+
 }  // namespace vramscope::whatif

@@ -2,17 +2,17 @@
 #include "profiler/whatif/precision.h"
 
 #include <algorithm>
-#include <map>
 #include <span>
-#include <unordered_map>
 
 #include "profiler/whatif/autocast_rules.h"
 #include "profiler/whatif/forward_parts.h"
 #include "profiler/whatif/holders.h"
 #include "profiler/whatif/precision_conversions.h"
 #include "profiler/whatif/precision_copies.h"
+#include "profiler/whatif/precision_edges.h"
 #include "profiler/whatif/precision_gradients.h"
 #include "profiler/whatif/precision_kernels.h"
+#include "profiler/whatif/precision_leaves.h"
 #include "profiler/whatif/precision_moments.h"
 #include "profiler/whatif/precision_versions.h"
 #include "profiler/whatif/separate_weights.h"
@@ -40,6 +40,8 @@ class Retyped {
         holders_(step),
         moments_(step, rules_),
         copies_(step, low, expected_, versions_),
+        edges_(step, consumers_, versions_),
+        leaves_(step, low, leaf_, moments_, versions_),
         forward_(ForwardParts(step)),
         nodes_of_(NodesByOp(step)) {
     rules_.resize(step.ops.size(), CastRule::kNone);
@@ -187,30 +189,9 @@ class Retyped {
     const uint8_t wanted = expected_[node];
     copies_.Join(node);
     if (!versions_.Known(block) || step_.blocks[block].begin == kBefore) return;
-    if (step_.nodes[node].op == kNone) {  // a leaf
-      // Else it is copied, or added to what is there.
-      const bool taken = step_.blocks[block].accumulated < kForever;
-      const bool fits = versions_.TypeOf(block) == leaf_;
-      if (fits && !taken) return;
-      if (fits) return versions_.HandOver(block);
-      const auto sum = last_added_.find(block);
-      const Position at = sum == last_added_.end()
-                              ? moments_.OfLeaf(gradient, step_.blocks[block].begin, op.begin)
-                              : moments_.OfLeaf(sum->second, op.begin, op.begin);
-      if (!taken) return versions_.Cast(block, leaf_, at, kNone, gradient);
-      return versions_.CastGradient(block, leaf_, at, gradient);
-    }
+    if (step_.nodes[node].op == kNone) return leaves_.Take(gradient, op);
     const Position before = step_.nodes[node].begin, latest = before - kBeforeNode;
-    const uint32_t edge = consumers_.HandedOnTo(node, block, before);
-    if (const auto given = given_.find({edge, block}); given != given_.end()) {
-      const bool other = versions_.TypeOfVersion(given->second) != wanted;
-      const auto made_for = made_for_.find(versions_.Current(block));
-      if (other && made_for != made_for_.end() && made_for->second != edge) {
-        versions_.CastFrom(given->second, block, wanted, std::min(step_.ops[edge].end + kStride, latest), gradient);
-        made_for_[versions_.Current(block)] = edge;
-        return;
-      }
-    }
+    if (edges_.Convert(gradient, node, wanted)) return;
     if (const auto back = copies_.ComesBack(block, node); back.at != kBefore) {
       const Position there = moments_.ReadyBefore(gradient, HandedOn(gradient, before), before);
       return versions_.ThereAndBack(block, back.from, std::min(there, back.at - kStride), back.at, gradient);
@@ -222,33 +203,14 @@ class Retyped {
     const uint32_t handed_on = HandedOn(gradient, before);
     Position at = copies_.Converts(block, node, latest);
     if (versions_.IsUnseen(block))
-      at = ConvertsBack(gradient, node, handed_on);
+      at = copies_.ConvertsBack(
+          node, versions_.AfterCopy(block, moments_.HandedOn(gradient, handed_on, before), latest), latest);
     else if (copies_.IsOfCopy(block, node))
       return versions_.CastByNode(block, wanted, at, gradient);
     else
       at = moments_.ReadyBefore(gradient, handed_on, before);
     versions_.Cast(block, wanted, at, kNone, gradient);
-    if (edge != kNone) made_for_[versions_.Current(block)] = edge;
-  }
-
-  // Of what a node converted on the way: when the next conversion runs.
-  [[nodiscard]] Position ConvertsBack(const Operand& gradient, uint32_t node, uint32_t handed_on) const {
-    const Position before = step_.nodes[node].begin, latest = before - kBeforeNode;
-    const Position at =
-        versions_.AfterCopy(gradient.block, moments_.HandedOn(gradient, handed_on, before), latest);
-    return copies_.ConvertsBack(node, at, latest);
-  }
-
-  // Of a parameter that is used several times autocast keeps one copy, so that one node converts its
-  // gradient: what comes from each use is added up before.
-  [[nodiscard]] bool AddsBeforeCast(const Op& op, uint32_t node) const {
-    const std::span<const Operand> added = Inputs(op);
-    return step_.nodes[node].op == kNone && leaf_ != low_ && added.size() > 1 &&
-           std::all_of(added.begin(), added.begin() + 2, [&](const Operand& operand) {
-             return IsFloat(operand) && versions_.Known(operand.block) &&
-                    versions_.TypeOf(operand.block) == low_ &&
-                    (last_added_.contains(operand.block) || moments_.ByANode(operand.block));
-           });
+    edges_.MadeFor(block, node);
   }
 
   // The engine adds two gradients of one tensor: both have its type by then.
@@ -257,8 +219,7 @@ class Retyped {
     const uint32_t result = Outputs(op)[0].block;
     const uint32_t node = consumers_.Next(result, op.end);
     if (node == kNone || copies_.Waits(op, node)) return;
-    const bool before = AddsBeforeCast(op, node), as_it_is = before || copies_.AddsUp(op, node);
-    if (before) last_added_[result] = Inputs(op)[1];
+    const bool as_it_is = leaves_.AddsBeforeCast(op, node) || copies_.AddsUp(op, node);
     for (const Operand& operand : Inputs(op))
       if (!as_it_is && IsFloat(operand)) CastAdded(operand, op.begin, node);
     if (!out_of_place) versions_.Written(result, op.end);
@@ -309,9 +270,7 @@ class Retyped {
   void EndOp(uint32_t index) {
     const Op& op = step_.ops[index];
     const Position until = op.node == kNone ? op.end : GivenUntil(step_, op, kept_[op.node]);
-    if (op.node != kNone)
-      for (const Operand& operand : Inputs(op))
-        if (operand.block != kNone) given_[{index, operand.block}] = versions_.Current(operand.block);
+    if (op.node != kNone) edges_.NoteGiven(index);
     for (const Operand& operand : Inputs(op))
       if (operand.block != kNone) versions_.GivenToNode(operand.block, op.end, until);
     Decide(index);
@@ -402,6 +361,8 @@ class Retyped {
   const Holders holders_;
   GradientMoments moments_;
   CopiesGradients copies_;
+  AdditionEdges edges_;
+  LeafGradients leaves_;
   const std::vector<Window> forward_;                             // its parts
   std::vector<CastRule> rules_;                                   // by operator of forward
   std::vector<bool> heads_first_;                                 // by block
@@ -411,9 +372,6 @@ class Retyped {
   std::vector<uint32_t> saved_version_;
   std::vector<Uncast> uncast_;
   std::vector<std::pair<uint32_t, uint32_t>> hidden_;
-  std::map<std::pair<uint32_t, uint32_t>, uint32_t> given_;  // by operator of backward and block: the version
-  std::map<uint32_t, uint32_t> made_for_;                    // by copy: the addition whose node handed it on
-  std::unordered_map<uint32_t, Operand> last_added_;  // by sum of gradients in the low type: what came last
   const std::vector<std::vector<uint32_t>> nodes_of_;
 };
 

@@ -170,9 +170,7 @@ void Conversions::Convert(uint32_t op) {
   const Operand& from = InputsOf(step_, call)[0];
   const uint32_t block = from.block;
   if (!versions_.Known(block)) return;
-  const uint8_t met = whole_ || call.asks == Asks::kNotTold || call.asks == Asks::kType ? 0
-                      : call.asks == Asks::kTensor ? TypeMet(step_, versions_, call_, op)
-                                                   : TypeOfOrigin(step_, versions_, block);
+  const uint8_t met = whole_ ? 0 : TypeAskedFor(step_, versions_, call_, op);
   const bool for_low = met == low_, for_wide = met == kFloatType && call.asks == Asks::kOrigin;
   if (versions_.TypeOf(block) == low_) {
     if (DoesNothing(op) || for_low) return;

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/whatif/precision_edges.h"
+
+#include <algorithm>
+
+#include "profiler/whatif/precision_gradients.h"
+
+namespace vramscope::whatif {
+
+using model::kNone;
+
+AdditionEdges::AdditionEdges(const Step& step, const Consumers& consumers, Versions& versions)
+    : step_(step), consumers_(consumers), versions_(versions) {}
+
+void AdditionEdges::NoteGiven(uint32_t op) {
+  const Op& done = step_.ops[op];
+  if (done.parent != kNone || done.name != step_.nodes[done.node].name) return;
+  for (const Operand& operand : InputsOf(step_, done))
+    if (operand.block != kNone) given_[{op, operand.block}] = versions_.Current(operand.block);
+}
+
+uint32_t AdditionEdges::EdgeTo(uint32_t node, uint32_t block) const {
+  return consumers_.HandedOnTo(node, block, step_.nodes[node].begin);
+}
+
+bool AdditionEdges::Convert(const Operand& gradient, uint32_t node, uint8_t wanted) {
+  const uint32_t edge = EdgeTo(node, gradient.block);
+  const auto given = given_.find({edge, gradient.block});
+  const auto current = edge_of_.find(versions_.Current(gradient.block));
+  if (given == given_.end() || current == edge_of_.end() || current->second == edge ||
+      versions_.TypeOfVersion(given->second) == wanted)
+    return false;
+  const Position at = std::min(step_.ops[edge].end + kStride, step_.nodes[node].begin - kBeforeNode);
+  versions_.CastFrom(given->second, gradient.block, wanted, at, gradient);
+  edge_of_[versions_.Current(gradient.block)] = edge;
+  return true;
+}
+
+void AdditionEdges::MadeFor(uint32_t block, uint32_t node) {
+  const uint32_t edge = EdgeTo(node, block);
+  if (edge != kNone) edge_of_[versions_.Current(block)] = edge;
+}
+
+}  // namespace vramscope::whatif

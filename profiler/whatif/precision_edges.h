@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gradients on their way from the node of an addition to those of what was added up.
+//
+//   hidden = (residual + attention) + mlp      residual in float32, the other two in 16 bits
+//
+//   AddBackward of + mlp        ── its edge to mlp: converts for itself
+//     └ AddBackward of + attention  ── its edge to attention: too, from the float32 that this node was given
+//
+// All of them hand on one block, so that the version of another edge must not be taken for one's own.
+#pragma once
+
+#include <map>
+#include <unordered_map>
+#include <utility>
+
+#include "profiler/whatif/precision_moments.h"
+#include "profiler/whatif/precision_versions.h"
+#include "profiler/whatif/step.h"
+
+namespace vramscope::whatif {
+
+class AdditionEdges {
+ public:
+  // All must outlive it.
+  AdditionEdges(const Step& step, const Consumers& consumers, Versions& versions);
+
+  // An operator of backward ends: the versions that its node was given.
+  void NoteGiven(uint32_t op);
+  // Where the gradient's current version was made for another edge than that to `node`, whose addition was
+  // given another type than `wanted`: converts it anew, and returns true.
+  [[nodiscard]] bool Convert(const Operand& gradient, uint32_t node, uint8_t wanted);
+  // The current version of the block was made for `node`.
+  void MadeFor(uint32_t block, uint32_t node);
+
+ private:
+  [[nodiscard]] uint32_t EdgeTo(uint32_t node, uint32_t block) const;
+
+  const Step& step_;
+  const Consumers& consumers_;
+  Versions& versions_;
+  std::map<std::pair<uint32_t, uint32_t>, uint32_t> given_;  // by operator and block
+  std::unordered_map<uint32_t, uint32_t> edge_of_;  // by version: the addition's operator of backward
+};
+
+}  // namespace vramscope::whatif

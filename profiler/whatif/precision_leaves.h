@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gradients of parameters, in the type that parameters have: taken over, copied, added to what is there, or
+// converted before that.
+#pragma once
+
+#include <unordered_map>
+
+#include "profiler/whatif/precision_gradients.h"
+#include "profiler/whatif/precision_versions.h"
+#include "profiler/whatif/step.h"
+
+namespace vramscope::whatif {
+
+class LeafGradients {
+ public:
+  // `leaf`: the type of parameters. All must outlive it.
+  LeafGradients(const Step& step, uint8_t low, uint8_t leaf, const GradientMoments& moments,
+                Versions& versions);
+
+  // `op`: the one that accumulates the gradient.
+  void Take(const Operand& gradient, const Op& op);
+  // The engine adds two gradients for `node`. Of a parameter that is used several times autocast keeps one
+  // copy, so that one node converts its gradient: what comes from each use is added up before. Whether it is
+  // that.
+  [[nodiscard]] bool AddsBeforeCast(const Op& add, uint32_t node);
+
+ private:
+  const Step& step_;
+  const uint8_t low_, leaf_;
+  const GradientMoments& moments_;
+  Versions& versions_;
+  std::unordered_map<uint32_t, Operand> last_added_;  // by sum of gradients in the low type: what came last
+};
+
+}  // namespace vramscope::whatif
