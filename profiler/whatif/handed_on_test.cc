@@ -7,21 +7,18 @@
 #include <gtest/gtest.h>
 
 #include "profiler/whatif/precision.h"
-#include "profiler/whatif/testing/written_step.h"
+#include "profiler/whatif/testing/written_operators.h"
 
 namespace vramscope::whatif {
 namespace {
 
 using model::kNone;
 
-class HandedOnTest : public testing::Test, protected WrittenStep {
+class HandedOnTest : public testing::Test, protected WrittenOperators {
  protected:
   static constexpr Position kHandedOn = 128, kAdded = 130;
 
   HandedOnTest() {
-    step_.torch_version = "2.15.0";
-    step_.shapes = {{}, {0, 1, true}};
-    step_.dims = {128};
     const uint32_t weight = AddBlock(kBefore, kForever), table = AddBlock(kBefore, kForever);
     step_.trained = {weight, table};
     const uint32_t bias = AddBlock(6, 190), scores = AddBlock(11, 190), weights = AddBlock(31, 190);
@@ -42,45 +39,7 @@ class HandedOnTest : public testing::Test, protected WrittenStep {
     for (uint32_t i = 0; i < step_.ops.size(); ++i) step_.op_ends.push_back(i);
   }
 
-  uint32_t AddNode(const std::string& name, uint32_t op, Position begin) {
-    const uint32_t node = Node(begin);
-    step_.nodes[node] = {Name(name), op, step_.ops[op].begin + 0.5, begin, begin + 4};
-    return node;
-  }
-  uint32_t AddOp(const std::string& name, uint32_t node, Window time, const std::vector<uint32_t>& from,
-                 uint32_t to) {
-    Op op;
-    op.name = Name(name), op.node = node;
-    op.dtype = name == "aten::softmax" ? 0 : Name("none is asked for");
-    op.begin = time.begin, op.end = time.end;
-    op.first_input = static_cast<uint32_t>(step_.operands.size());
-    op.input_count = static_cast<uint32_t>(from.size());
-    op.first_output = op.first_input + op.input_count;
-    op.output_count = to == kNone ? 0 : 1;
-    std::vector<uint32_t> blocks = from;
-    if (to != kNone) blocks.push_back(to);
-    for (size_t i = 0; i < blocks.size(); ++i) {
-      Operand operand;
-      operand.op = static_cast<uint32_t>(step_.ops.size());
-      operand.block = blocks[i];
-      operand.shape = 1, operand.dtype = kFloatType;
-      if (i >= from.size()) operand.flags = trace::kTensorIsOutput;
-      step_.operands.push_back(operand);
-    }
-    step_.ops.push_back(op);
-    if (to != kNone && step_.blocks[to].begin > op.begin)
-      step_.blocks[to].op = static_cast<uint32_t>(step_.ops.size() - 1);
-    return static_cast<uint32_t>(step_.ops.size() - 1);
-  }
-
   uint32_t gradient_ = 0, sum_ = 0;
-
- private:
-  uint32_t Name(const std::string& name) {
-    for (uint32_t i = 0; i < step_.own_texts->size(); ++i)
-      if ((*step_.own_texts)[i] == name) return Step::kFirstOwnText + i;
-    return Text(name);
-  }
 };
 
 TEST_F(HandedOnTest, WhatANodeConvertedIsConvertedAgainBehindTheAddition) {
@@ -112,6 +71,68 @@ TEST_F(HandedOnTest, WhatANodeIsGivenStaysWhileTheEngineBringsWhatComesOutIntoSh
   step_.nodes[product].end = 149;
   EXPECT_LT(end(), 143.4) << "then the node lets go of what it kept";
 }
+
+// The sum may wait for other gradients long behind the conversion.
+TEST_F(HandedOnTest, WhatIsConvertedForASumGoesWithItsConversion) {
+  step_.ops[8].input_count = 0, ++step_.ops[8].first_input;  // the product's node is given something else
+  const Step changed = UnderAutocast(step_, kBfloat16Type);
+  for (const StepBlock& block : changed.blocks)
+    if (block.copy_of == gradient_ && block.requested == 256) {
+      EXPECT_LT(block.end, kHandedOn + 0.2) << "the node would hold it until 128.6";
+    }
+}
+
+//   residual + a + b, or a + b + residual: a and b in 16 bits, the residual, and all sums with it, float32
+class AddedTwiceTest : public testing::Test, protected WrittenOperators {
+ protected:
+  static constexpr Position kOuter = 120, kInner = 130, kOfB = 140;
+
+  // Copies of the gradient in 16 bits.
+  std::vector<StepBlock> Copies(bool residual_first) {
+    const uint32_t weight = AddBlock(kBefore, kForever), table = AddBlock(kBefore, kForever);
+    step_.trained = {weight, table};
+    const uint32_t residual = AddBlock(6, 190), a = AddBlock(11, 190), b = AddBlock(16, 190),
+                   inner = AddBlock(21, 190), sum = AddBlock(31, 190), out = AddBlock(41, 190);
+    gradient_ = AddBlock(113, 190);
+    AddOp("aten::embedding", kNone, {5, 7}, {table}, residual);
+    AddOp("aten::linear", kNone, {10, 12}, {weight}, a);
+    AddOp("aten::linear", kNone, {15, 17}, {weight}, b);
+    AddOp("aten::add", kNone, {20, 22}, {residual_first ? residual : b, a}, inner);
+    AddOp("aten::add", kNone, {30, 32}, {inner, residual_first ? b : residual}, sum);
+    AddOp("aten::softmax", kNone, {40, 42}, {sum}, out);
+    const uint32_t nodes[] = {AddNode("SoftmaxBackward0", 5, 110), AddNode("AddBackward0", 4, kOuter),
+                              AddNode("AddBackward0", 3, kInner),  AddNode("MmBackward0", 2, kOfB),
+                              AddNode("MmBackward0", 1, 150),      AddNode("EmbeddingBackward0", 0, 170)};
+    AddOp("SoftmaxBackward0", nodes[0], {111, 113.5}, {out}, gradient_);
+    for (size_t i = 1; i < std::size(nodes); ++i) {
+      const Position begin = step_.nodes[nodes[i]].begin + 1;
+      const uint32_t op = AddOp("", nodes[i], {begin, begin + 2}, {gradient_}, kNone);
+      step_.ops[op].name = step_.nodes[nodes[i]].name;
+    }
+    for (uint32_t i = 0; i < step_.ops.size(); ++i) step_.op_ends.push_back(i);
+    std::vector<StepBlock> copies;
+    const Step changed = UnderAutocast(step_, kBfloat16Type);
+    EXPECT_EQ(changed.blocks[gradient_].requested, 512u);
+    for (const StepBlock& block : changed.blocks)
+      if (block.copy_of == gradient_ && block.requested == 256) copies.push_back(block);
+    return copies;
+  }
+
+  uint32_t gradient_ = 0;
+};
+
+// What a node hands on is checked against each of what it added up.
+TEST_F(AddedTwiceTest, EachAdditionsNodeConvertsForItself) {
+  const std::vector<StepBlock> copies = Copies(true);
+  ASSERT_EQ(copies.size(), 2u);
+  for (const StepBlock& copy : copies) {
+    EXPECT_GT(copy.begin, kOuter);
+    EXPECT_LT(copy.begin, kOfB) << "at once, not when the node runs that it is for";
+  }
+  EXPECT_GT(copies[1].begin, kInner) << "for a";
+}
+
+TEST_F(AddedTwiceTest, WhatOneConvertedTheOtherHandsOn) { EXPECT_EQ(Copies(false).size(), 1u); }
 
 }  // namespace
 }  // namespace vramscope::whatif

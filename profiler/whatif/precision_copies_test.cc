@@ -153,5 +153,36 @@ TEST_F(CopiesGradientsTest, OfTwoCopiesTheyAreConvertedOneByOne) {
   EXPECT_LT(copies.Converts(second_, of_x_, 169), copies.Converts(first_, of_x_, 169));
 }
 
+// y = x.to(torch.bfloat16) of an x in float32: another node converts the gradient of y before that of x.
+TEST_F(CopiesGradientsTest, WhatTheProgramNarrowedIsConvertedBackBehindTheNodesBetween) {
+  Versions versions(step_, kBfloat16Type);
+  const CopiesGradients copies(step_, kBfloat16Type, wanted_, versions);
+  versions.Decide(x_, kFloatType);
+  EXPECT_EQ(versions.NarrowedAt(x_), kBefore);
+  EXPECT_EQ(copies.ConvertsBack(of_x_, 115, 169), 115);
+  versions.Cast(x_, kBfloat16Type, 25, model::kNone, step_.operands[1]);
+  EXPECT_EQ(versions.NarrowedAt(x_), 25);
+  for (const uint32_t use : uses_) step_.nodes[use].made = 50;
+  EXPECT_NEAR(copies.ConvertsBack(of_x_, 115, 169), 132, 0.1) << "behind those of all that was made of y";
+  EXPECT_NEAR(copies.ConvertsBack(of_x_, 125, 125.5), 125.5, 0.5) << "at most";
+  step_.nodes[uses_[2]].made = 20;
+  EXPECT_NEAR(copies.ConvertsBack(of_x_, 115, 169), 122, 0.1) << "the last one is older";
+  step_.nodes[uses_[1]].made = 20;
+  EXPECT_EQ(copies.ConvertsBack(of_x_, 115, 169), 115);
+}
+
+TEST_F(CopiesGradientsTest, WhatAutocastConvertsOrWidensIsNotNarrowedByTheProgram) {
+  Versions versions(step_, kBfloat16Type);
+  versions.Decide(x_, kFloatType);
+  versions.Cast(x_, kBfloat16Type, 25, 2, step_.operands[1]);
+  EXPECT_EQ(versions.NarrowedAt(x_), kBefore) << "an operator did, for itself";
+  versions.Decide(own_, kBfloat16Type);
+  versions.Cast(own_, kFloatType, 25, model::kNone, step_.operands[1]);
+  EXPECT_EQ(versions.NarrowedAt(own_), kBefore);
+  versions.Decide(first_, kFloatType);
+  versions.Cast(first_, kBfloat16Type, 125, model::kNone, step_.operands[1]);
+  EXPECT_EQ(versions.NarrowedAt(first_), kBefore) << "in backward";
+}
+
 }  // namespace
 }  // namespace vramscope::whatif

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a program converts to 16 bits itself, under autocast, in steps put together by hand: whether it gets a
+// copy, and how long the name of what it converts holds that.
+#include <gtest/gtest.h>
+
+#include "profiler/whatif/precision.h"
+#include "profiler/whatif/testing/written_operators.h"
+
+namespace vramscope::whatif {
+namespace {
+
+using model::kNone;
+
+class ConvertedBackTest : public testing::Test, protected WrittenOperators {
+ protected:
+  static constexpr Position kConverted = 30, kReturned = 80, kFreed = 90;
+
+  ConvertedBackTest() {
+    Module("net", 2, kReturned);
+    weight_ = AddBlock(kBefore, kForever);
+    step_.trained = {weight_};
+  }
+
+  uint32_t To(const char* type, Position at, uint32_t block) {
+    const uint32_t to = AddOp("aten::to", kNone, {at, at + 2}, {block}, block);
+    step_.ops[to].dtype = Text(type);
+    return to;
+  }
+  // Bytes of copies of the block that conversions put in.
+  [[nodiscard]] static std::vector<uint64_t> CopiesOf(const whatif::Step& changed, uint32_t block) {
+    std::vector<uint64_t> copies;
+    for (const StepBlock& one : changed.blocks)
+      if (one.copy_of == block) copies.push_back(one.requested);
+    return copies;
+  }
+
+  // query @ key, softmax, and back to the type of the query: linear's result, or the table's row.
+  [[nodiscard]] std::vector<uint64_t> CopiesOfWeights(bool low_query, Asks asks) {
+    const uint32_t query = AddBlock(6, kFreed), scores = AddBlock(11, kFreed), weights = AddBlock(21, kFreed);
+    AddOp(low_query ? "aten::linear" : "aten::embedding", kNone, {5, 7}, {weight_}, query);
+    AddOp("aten::matmul", kNone, {10, 12}, {query, query}, scores);
+    AddOp("aten::softmax", kNone, {20, 22}, {scores}, weights);
+    step_.ops[To("torch.float32", kConverted, weights)].asks = asks;
+    AddOp("aten::relu", kNone, {40, 42}, {weights}, AddBlock(41, kFreed));
+    return CopiesOf(UnderAutocast(step_, kBfloat16Type), weights);
+  }
+
+  // y = x.float(); y = y * y; y = y.to(x.dtype); the function goes on. When does the float32 y go? `told`:
+  // what its variables hold.
+  [[nodiscard]] Position WideEnds(bool told, bool goes_on = true) {
+    const uint32_t x = AddBlock(6, kFreed), square = AddBlock(21, kFreed);
+    AddOp("aten::linear", kNone, {5, 7}, {weight_}, x);
+    To("torch.float32", 10, x);
+    AddOp("aten::mul", kNone, {20, 22}, {x, x}, square);
+    To("torch.bfloat16", kConverted, square);
+    if (goes_on) {
+      AddOp("aten::relu", kNone, {40, 42}, {square}, AddBlock(41, kFreed));
+      AddOp("aten::relu", kNone, {50, 52}, {square}, AddBlock(51, kFreed));
+    }
+    AddOp("aten::relu", kNone, {84, 86}, {square}, AddBlock(85, kFreed));
+    if (told) step_.named.push_back({square, kBefore, kBefore, true, true});
+    const whatif::Step changed = UnderAutocast(step_, kBfloat16Type);
+    EXPECT_EQ(CopiesOf(changed, square), std::vector<uint64_t>{256});
+    return changed.blocks[square].end;
+  }
+
+  uint32_t weight_ = 0;
+};
+
+// softmax(query @ key, dim=-1, dtype=torch.float32).to(query.dtype): softmax returns float32 by itself, so
+// that nothing shows in types that the program widened it.
+TEST_F(ConvertedBackTest, WhoseOriginIsLowBecomesLow) {
+  EXPECT_EQ(CopiesOfWeights(true, Asks::kOrigin), std::vector<uint64_t>{256});
+}
+
+TEST_F(ConvertedBackTest, WhoseOriginIsFloatStaysThat) {
+  EXPECT_TRUE(CopiesOfWeights(false, Asks::kOrigin).empty());
+}
+
+TEST_F(ConvertedBackTest, WhatNamesATypeIsNotAskedForItsOrigin) {
+  EXPECT_TRUE(CopiesOfWeights(true, Asks::kType).empty());
+}
+
+TEST_F(ConvertedBackTest, WhatNoVariableHoldsIsReplacedAtOnce) {
+  EXPECT_LT(WideEnds(true), kConverted + 2.1);
+}
+
+TEST_F(ConvertedBackTest, WhereNothingTellsAnotherVariableMayHoldIt) { EXPECT_EQ(WideEnds(false), kFreed); }
+
+// return y.to(x.dtype)
+TEST_F(ConvertedBackTest, WithoutANameItGoesBeforeItsFunctionReturnsToo) {
+  EXPECT_LT(WideEnds(true, false), kConverted + 2.1);
+}
+
+TEST_F(ConvertedBackTest, WhereNothingTellsItIsHeldUntilItsFunctionReturns) {
+  EXPECT_NEAR(WideEnds(false, false), kReturned, 0.6);
+}
+
+}  // namespace
+}  // namespace vramscope::whatif

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// A step that a test writes down by hand, with operators by their names in PyTorch, of float32 tensors of 128
+// elements: 512 bytes, 256 in 16 bits.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "profiler/whatif/precision.h"
+#include "profiler/whatif/testing/written_step.h"
+
+namespace vramscope::whatif {
+
+class WrittenOperators : public WrittenStep {
+ public:
+  WrittenOperators() {
+    step_.torch_version = "2.15.0";
+    step_.shapes = {{}, {0, 1, true}};
+    step_.dims = {128};
+  }
+
+  // Made in the middle of the operator.
+  uint32_t AddNode(const std::string& name, uint32_t op, Position begin) {
+    const uint32_t node = Node(begin);
+    step_.nodes[node] = {Name(name), op, step_.ops[op].begin + 0.5, begin, begin + 4};
+    return node;
+  }
+  uint32_t AddOp(const std::string& name, uint32_t node, Window time, const std::vector<uint32_t>& from,
+                 uint32_t to) {
+    Op op;
+    op.name = Name(name), op.node = node;
+    op.begin = time.begin, op.end = time.end;
+    op.first_input = static_cast<uint32_t>(step_.operands.size());
+    op.input_count = static_cast<uint32_t>(from.size());
+    op.first_output = op.first_input + op.input_count;
+    op.output_count = to == model::kNone ? 0 : 1;
+    std::vector<uint32_t> blocks = from;
+    if (to != model::kNone) blocks.push_back(to);
+    for (size_t i = 0; i < blocks.size(); ++i) {
+      Operand operand;
+      operand.op = static_cast<uint32_t>(step_.ops.size());
+      operand.block = blocks[i];
+      operand.shape = 1, operand.dtype = kFloatType;
+      if (i >= from.size()) operand.flags = trace::kTensorIsOutput;
+      step_.operands.push_back(operand);
+    }
+    step_.ops.push_back(op);
+    if (to != model::kNone && step_.blocks[to].begin > op.begin)
+      step_.blocks[to].op = static_cast<uint32_t>(step_.ops.size() - 1);
+    return static_cast<uint32_t>(step_.ops.size() - 1);
+  }
+
+ private:
+  uint32_t Name(const std::string& name) {
+    for (uint32_t i = 0; i < step_.own_texts->size(); ++i)
+      if ((*step_.own_texts)[i] == name) return Step::kFirstOwnText + i;
+    return Text(name);
+  }
+};
+
+}  // namespace vramscope::whatif

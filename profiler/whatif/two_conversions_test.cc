@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gradients that pass the nodes of two conversions, in steps put together by hand, under autocast.
+//
+//   forward    x (16 bits) ─ x.to(torch.float32) ─ linear, which autocast gives 16 bits again
+//   backward   linear's node ─ float32 ─ 16 bits ─ the node of what made x
+//
+//   forward    x (float32) ─ x.to(torch.bfloat16) ─ weight * that, a product in float32
+//   backward   the product's node ─ 16 bits ─ float32 ─ the node of what made x
+#include <gtest/gtest.h>
+
+#include "profiler/whatif/precision.h"
+#include "profiler/whatif/testing/written_operators.h"
+
+namespace vramscope::whatif {
+namespace {
+
+using model::kNone;
+
+class TwoConversionsTest : public testing::Test, protected WrittenOperators {
+ protected:
+  static constexpr Position kNodeOfX = 150;
+
+  TwoConversionsTest() {
+    weight_ = AddBlock(kBefore, kForever);
+    step_.trained = {weight_};
+    hidden_ = AddBlock(11, 190), out_ = AddBlock(41, 190), gradient_ = AddBlock(113, 190);
+    linear_ = AddOp("aten::linear", kNone, {10, 12}, {weight_}, hidden_);
+  }
+
+  void To(const char* type, Position at, uint32_t block) {
+    const uint32_t to = AddOp("aten::to", kNone, {at, at + 2}, {block}, block);
+    step_.ops[to].dtype = Text(type);
+  }
+  // The node of `last`, which made `out_`, gives its gradient to that of `first`.
+  uint32_t Differentiate(const char* name, uint32_t last, uint32_t first) {
+    const uint32_t of_last = AddNode(name, last, 110), of_first = AddNode("FirstBackward0", first, kNodeOfX);
+    AddOp(name, of_last, {111, 119}, {out_}, gradient_);
+    AddOp("FirstBackward0", of_first, {151, 153}, {gradient_}, kNone);
+    return of_last;
+  }
+  void WidenThenMultiply(bool widen = true) {
+    if (widen) To("torch.float32", 20, hidden_);
+    Differentiate("MmBackward0", AddOp("aten::linear", kNone, {40, 42}, {hidden_, weight_}, out_), linear_);
+  }
+  // y = x.float(); y = y * y; weight * y.to(torch.bfloat16)
+  void NarrowThenScale(bool narrow = true) {
+    const uint32_t square = AddBlock(26, 190);
+    To("torch.float32", 20, hidden_);
+    const uint32_t squares = AddOp("aten::mul", kNone, {25, 27}, {hidden_, hidden_}, square);
+    if (narrow) To("torch.bfloat16", 30, square);
+    Differentiate("MulBackward0", AddOp("aten::mul", kNone, {40, 42}, {weight_, square}, out_), squares);
+  }
+
+  struct Gradients {
+    StepBlock itself;
+    std::vector<StepBlock> copies;
+  };
+  [[nodiscard]] Gradients UnderAutocast() const {
+    const whatif::Step changed = whatif::UnderAutocast(step_, kBfloat16Type);
+    Gradients found{changed.blocks[gradient_], {}};
+    for (const StepBlock& block : changed.blocks)
+      if (block.copy_of == gradient_) found.copies.push_back(block);
+    return found;
+  }
+
+  uint32_t weight_ = 0, hidden_ = 0, out_ = 0, gradient_ = 0, linear_ = 0;
+};
+
+TEST_F(TwoConversionsTest, WhatAProgramWidensAndAutocastNarrowsHasAGradientThatIsWideBetween) {
+  WidenThenMultiply();
+  const Gradients gradients = UnderAutocast();
+  EXPECT_EQ(gradients.itself.requested, 256u);
+  ASSERT_EQ(gradients.copies.size(), 2u);
+  const StepBlock &wide = gradients.copies[0], &back = gradients.copies[1];
+  EXPECT_EQ(wide.requested, 512u);
+  EXPECT_EQ(back.requested, 256u);
+  EXPECT_LT(wide.begin, back.begin);
+  EXPECT_GE(wide.end, back.begin);
+  EXPECT_LT(back.begin, kNodeOfX);
+  EXPECT_LT(wide.end, kNodeOfX);
+  EXPECT_LT(gradients.itself.end, back.begin);
+  EXPECT_EQ(back.end, 190) << "what the node is given";
+}
+
+TEST_F(TwoConversionsTest, WhereTheProgramWidensNothingThereIsNone) {
+  WidenThenMultiply(false);
+  EXPECT_TRUE(UnderAutocast().copies.empty());
+}
+
+// Of nodes that are ready the engine runs the one that was made last.
+TEST_F(TwoConversionsTest, TheSecondOneRunsBehindNodesThatWereMadeBehindItAndBeforeOlderOnes) {
+  WidenThenMultiply();
+  step_.nodes.push_back({Text("younger"), linear_, 25, 122, 130});
+  EXPECT_GT(UnderAutocast().copies.at(1).begin, 130);
+  step_.nodes.push_back({Text("older"), linear_, 5, 140, 145});
+  EXPECT_GT(UnderAutocast().copies.at(1).begin, 130);
+  EXPECT_LT(UnderAutocast().copies.at(1).begin, 140);
+}
+
+// A view of x has the node that is given the gradient, and x's own node is given what came back.
+TEST_F(TwoConversionsTest, WhatCameBackIsNotConvertedAgain) {
+  WidenThenMultiply();
+  const uint32_t before = AddNode("FirstBackward0", linear_, 170);
+  AddOp("FirstBackward0", before, {171, 173}, {gradient_}, kNone);
+  EXPECT_EQ(UnderAutocast().copies.size(), 2u);
+}
+
+TEST_F(TwoConversionsTest, WhatIsNarrowedForAnOperatorThatPromotesHasAGradientThatIsLowBetween) {
+  NarrowThenScale();
+  const Gradients gradients = UnderAutocast();
+  EXPECT_EQ(gradients.itself.requested, 512u);
+  ASSERT_EQ(gradients.copies.size(), 2u);
+  const StepBlock &low = gradients.copies[0], &back = gradients.copies[1];
+  EXPECT_EQ(low.requested, 256u);
+  EXPECT_EQ(back.requested, 512u);
+  EXPECT_LT(low.begin, back.begin);
+  EXPECT_LT(back.begin, kNodeOfX);
+  EXPECT_EQ(back.end, 190);
+}
+
+TEST_F(TwoConversionsTest, WhatStaysFloatForItHasNone) {
+  NarrowThenScale(false);
+  const Gradients gradients = UnderAutocast();
+  EXPECT_EQ(gradients.itself.requested, 512u);
+  EXPECT_TRUE(gradients.copies.empty());
+}
+
+}  // namespace
+}  // namespace vramscope::whatif
