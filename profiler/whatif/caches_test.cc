@@ -101,5 +101,17 @@ TEST_F(CachesTest, TheLeverSaysThatItIsTurnedOff) {
   EXPECT_NE(outcome->notes[0].find("use_cache=False"), std::string::npos);
 }
 
+TEST_F(CachesTest, VariablesThatHeldWhatWasMadeHoldWhatItIsMadeOf) {
+  step_.named = {{in_, 58}, {keys_, 13, 12}, {cached_, 59, 57}};
+  Scene scene = MakeScene(step_);
+  const auto changed = WithoutCaches(step_, {0}, scene);
+  ASSERT_TRUE(changed.has_value());
+  ASSERT_EQ(changed->named.size(), 2u) << "one of each block";
+  EXPECT_EQ(changed->named[0].block, in_);
+  EXPECT_EQ(changed->named[1].block, keys_);
+  EXPECT_EQ(changed->named[1].until, 59);
+  EXPECT_EQ(changed->named[1].unconverted, 57);
+}
+
 }  // namespace
 }  // namespace vramscope::whatif

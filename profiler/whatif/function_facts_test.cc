@@ -50,6 +50,15 @@ class Program : public TensorScript {
       Out(block, "1024,64", "64,1");
     });
   }
+  // The same of a tensor in the host's memory.
+  void ToOnHost(int line) {
+    s.Op("aten::to", [&] {
+      for (const uint64_t flags : {uint64_t{0}, uint64_t{trace::kTensorIsOutput}})
+        s.Event(trace::EventType::kOpTensor,
+                {flags, 0, 8, 1, 0, s.trace().Intern("1024,64"), s.trace().Intern("64,1"), 6});
+      Operands({}, {line});
+    });
+  }
   void End() {
     for (const char* const name : names_) s.Free(name);
     names_.clear();
@@ -349,6 +358,17 @@ TEST(FunctionFactsTest, NoneOfTheseFunctionsIsKnown) {
     p.End();
   });
   EXPECT_EQ(program.HeldUntil(1), 0u);
+}
+
+TEST(FunctionFactsTest, WhatIsConvertedOnTheHostIsNoneOfItsBlocks) {
+  const Program program({"10-20 11-11=y 12-12=z"}, [](Program& p) {
+    p.Make("y", {11});
+    p.ToOnHost(12);
+    p.Make("out", {13}, {"y"});
+    p.End();
+  });
+  EXPECT_TRUE(program.AllKnown(1));
+  EXPECT_EQ(program.ConvertedUntil(2), 0u);
 }
 
 }  // namespace

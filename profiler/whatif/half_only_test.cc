@@ -131,5 +131,26 @@ TEST_F(HalfOnlyTest, NothingIsDoneToWhatIsNotIn16BitsOrGetsNoGradient) {
   EXPECT_EQ(Clamped().ops.size(), step_.ops.size());
 }
 
+TEST_F(HalfOnlyTest, AVariableThatIsGivenTheClampedOneHoldsTheOtherUntilThen) {
+  step_.named = {{y_, 60, 50}};
+  const whatif::Step changed = Clamped();
+  const Op& clamp = Named(changed, "aten::clamp");
+  ASSERT_EQ(changed.named.size(), 2u);
+  EXPECT_EQ(changed.named[0].block, y_);
+  EXPECT_GT(changed.named[0].until, clamp.end);
+  EXPECT_LT(changed.named[0].until, changed.ops[2].begin) << "before the operator behind it";
+  EXPECT_EQ(changed.named[0].unconverted, changed.named[0].until);
+  EXPECT_EQ(changed.named[1].block, OutputsOf(changed, clamp)[0].block);
+  EXPECT_EQ(changed.Recorded(changed.named[1].until), 60);
+  EXPECT_EQ(changed.Recorded(changed.named[1].unconverted), 50);
+}
+
+TEST_F(HalfOnlyTest, AVariableThatHasGoneByThenDoesNotHoldTheClampedOne) {
+  step_.named = {{y_, 14, 14}};
+  const whatif::Step changed = Clamped();
+  ASSERT_EQ(changed.named.size(), 1u);
+  EXPECT_EQ(changed.named[0].until, 14);
+}
+
 }  // namespace
 }  // namespace vramscope::whatif

@@ -59,7 +59,7 @@ class HoldersTest : public testing::Test {
     return given;
   }
 
-  static constexpr Position kReturned = 89.9;  // of the layer: its variables have gone
+  static constexpr Position kReturned = 89.9;        // of the layer: its variables have gone
   static constexpr uint32_t kX = 7, kY = 8, kW = 9;  // names of variables
   model::testing::Script script_;
   model::Run run_;
@@ -247,6 +247,24 @@ TEST_F(HoldersTest, WhatNothingElseIsAssignedToIsHeldUntilItsFunctionReturns) {
   EXPECT_EQ(Holders(step_).Until(inside), 50) << "the call's end is all that is known";
   step_.held = {{1, 1, 7, true}};
   EXPECT_EQ(Holders(step_).Until(inside), kReturned);
+}
+
+// Of blocks that have become one.
+TEST_F(HoldersTest, OfNamesOfOneBlockTheLongestCountsAndAllIsKnownOnlyOfBoth) {
+  step_.named = {
+      {2, 50, 20, true, true}, {1, 30, 30, true, true}, {2, 40, 35, false, true}, {1, 20, 10, true, false}};
+  MergeNamed(step_.named);
+  ASSERT_EQ(step_.named.size(), 2u);
+  EXPECT_EQ(step_.named[0].block, 1u);
+  EXPECT_EQ(step_.named[0].until, 30);
+  EXPECT_TRUE(step_.named[0].all);
+  EXPECT_FALSE(step_.named[0].itself);
+  EXPECT_FALSE(AreNamesKnown(step_, 1));
+  EXPECT_EQ(step_.named[1].until, 50);
+  EXPECT_FALSE(step_.named[1].all);
+  EXPECT_TRUE(AreNamesKnown(step_, 2));
+  EXPECT_EQ(NamedUntil(step_, 2), 35) << "the longest of these too";
+  EXPECT_EQ(NamedUntil(step_, 0), kBefore);
 }
 
 }  // namespace
