@@ -35,12 +35,12 @@ class ConvertedBackTest : public testing::Test, protected WrittenOperators {
   }
 
   // query @ key, softmax, and back to the type of the query: linear's result, or the table's row.
-  [[nodiscard]] std::vector<uint64_t> CopiesOfWeights(bool low_query, Asks asks) {
+  [[nodiscard]] std::vector<uint64_t> CopiesOfWeights(bool low_query) {
     const uint32_t query = AddBlock(6, kFreed), scores = AddBlock(11, kFreed), weights = AddBlock(21, kFreed);
     AddOp(low_query ? "aten::linear" : "aten::embedding", kNone, {5, 7}, {weight_}, query);
     AddOp("aten::matmul", kNone, {10, 12}, {query, query}, scores);
     AddOp("aten::softmax", kNone, {20, 22}, {scores}, weights);
-    step_.ops[To("torch.float32", kConverted, weights)].asks = asks;
+    step_.ops[To("torch.float32", kConverted, weights)].asks = Asks::kOrigin;
     AddOp("aten::relu", kNone, {40, 42}, {weights}, AddBlock(41, kFreed));
     return CopiesOf(UnderAutocast(step_, kBfloat16Type), weights);
   }
@@ -70,15 +70,19 @@ class ConvertedBackTest : public testing::Test, protected WrittenOperators {
 // softmax(query @ key, dim=-1, dtype=torch.float32).to(query.dtype): softmax returns float32 by itself, so
 // that nothing shows in types that the program widened it.
 TEST_F(ConvertedBackTest, WhoseOriginIsLowBecomesLow) {
-  EXPECT_EQ(CopiesOfWeights(true, Asks::kOrigin), std::vector<uint64_t>{256});
+  EXPECT_EQ(CopiesOfWeights(true), std::vector<uint64_t>{256});
 }
 
-TEST_F(ConvertedBackTest, WhoseOriginIsFloatStaysThat) {
-  EXPECT_TRUE(CopiesOfWeights(false, Asks::kOrigin).empty());
-}
+TEST_F(ConvertedBackTest, WhoseOriginIsFloatStaysThat) { EXPECT_TRUE(CopiesOfWeights(false).empty()); }
 
-TEST_F(ConvertedBackTest, WhatNamesATypeIsNotAskedForItsOrigin) {
-  EXPECT_TRUE(CopiesOfWeights(true, Asks::kType).empty());
+// y = x.float(); y = y * y; y.to(torch.float32), whatever y is
+TEST_F(ConvertedBackTest, WhatNamesFloat32IsNotTakenBack) {
+  const uint32_t x = AddBlock(6, kFreed), square = AddBlock(21, kFreed);
+  AddOp("aten::linear", kNone, {5, 7}, {weight_}, x);
+  To("torch.float32", 10, x);
+  AddOp("aten::mul", kNone, {20, 22}, {x, x}, square);
+  step_.ops[To("torch.float32", kConverted, square)].asks = Asks::kType;
+  EXPECT_TRUE(CopiesOf(UnderAutocast(step_, kBfloat16Type), square).empty());
 }
 
 TEST_F(ConvertedBackTest, WhatNoVariableHoldsIsReplacedAtOnce) {
