@@ -6,6 +6,8 @@
 //                                                       the engine converts it ─ + ─ the bias's node
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "profiler/whatif/precision.h"
 #include "profiler/whatif/testing/written_operators.h"
 
@@ -88,23 +90,27 @@ class AddedTwiceTest : public testing::Test, protected WrittenOperators {
   static constexpr Position kOuter = 120, kInner = 130, kOfB = 140;
 
   // Copies of the gradient in 16 bits.
-  std::vector<StepBlock> Copies(bool residual_first) {
+  std::vector<StepBlock> Copies(bool residual_first, bool b_is_viewed = false) {
     const uint32_t weight = AddBlock(kBefore, kForever), table = AddBlock(kBefore, kForever);
     step_.trained = {weight, table};
     const uint32_t residual = AddBlock(6, 190), a = AddBlock(11, 190), b = AddBlock(16, 190),
                    inner = AddBlock(21, 190), sum = AddBlock(31, 190), out = AddBlock(41, 190);
     gradient_ = AddBlock(113, 190);
-    AddOp("aten::embedding", kNone, {5, 7}, {table}, residual);
-    AddOp("aten::linear", kNone, {10, 12}, {weight}, a);
-    AddOp("aten::linear", kNone, {15, 17}, {weight}, b);
-    AddOp("aten::add", kNone, {20, 22}, {residual_first ? residual : b, a}, inner);
-    AddOp("aten::add", kNone, {30, 32}, {inner, residual_first ? b : residual}, sum);
-    AddOp("aten::softmax", kNone, {40, 42}, {sum}, out);
-    const uint32_t nodes[] = {AddNode("SoftmaxBackward0", 5, 110), AddNode("AddBackward0", 4, kOuter),
-                              AddNode("AddBackward0", 3, kInner),  AddNode("MmBackward0", 2, kOfB),
-                              AddNode("MmBackward0", 1, 150),      AddNode("EmbeddingBackward0", 0, 170)};
+    std::vector<uint32_t> nodes;
+    const auto add = [&](const char* name, const char* node, Position at, const std::vector<uint32_t>& from,
+                         uint32_t to, Position node_begin) {
+      nodes.push_back(AddNode(node, AddOp(name, kNone, {at, at + 2}, from, to), node_begin));
+    };
+    add("aten::embedding", "EmbeddingBackward0", 5, {table}, residual, 170);
+    add("aten::linear", "MmBackward0", 10, {weight}, a, 150);
+    add("aten::linear", "MmBackward0", 15, {weight}, b, kOfB);
+    if (b_is_viewed) add("aten::view", "ViewBackward0", 17.25, {b}, b, kOfB - 5);
+    add("aten::add", "AddBackward0", 20, {residual_first ? residual : b, a}, inner, kInner);
+    add("aten::add", "AddBackward0", 30, {inner, residual_first ? b : residual}, sum, kOuter);
+    add("aten::softmax", "SoftmaxBackward0", 40, {sum}, out, 110);
+    std::reverse(nodes.begin(), nodes.end());
     AddOp("SoftmaxBackward0", nodes[0], {111, 113.5}, {out}, gradient_);
-    for (size_t i = 1; i < std::size(nodes); ++i) {
+    for (size_t i = 1; i < nodes.size(); ++i) {
       const Position begin = step_.nodes[nodes[i]].begin + 1;
       const uint32_t op = AddOp("", nodes[i], {begin, begin + 2}, {gradient_}, kNone);
       step_.ops[op].name = step_.nodes[nodes[i]].name;
@@ -130,6 +136,10 @@ TEST_F(AddedTwiceTest, EachAdditionsNodeConvertsForItself) {
     EXPECT_LT(copy.begin, kOfB) << "at once, not when the node runs that it is for";
   }
   EXPECT_GT(copies[1].begin, kInner) << "for a";
+}
+
+TEST_F(AddedTwiceTest, AllBehindOneAdditionsNodeTakeWhatThatConverted) {
+  EXPECT_EQ(Copies(true, true).size(), 2u) << "of b the node of its view, and its own";
 }
 
 TEST_F(AddedTwiceTest, WhatOneConvertedTheOtherHandsOn) { EXPECT_EQ(Copies(false).size(), 1u); }

@@ -184,5 +184,21 @@ TEST_F(CopiesGradientsTest, WhatAutocastConvertsOrWidensIsNotNarrowedByTheProgra
   EXPECT_EQ(versions.NarrowedAt(first_), kBefore) << "in backward";
 }
 
+TEST_F(CopiesGradientsTest, WhatIsConvertedForAnotherNodeIsMadeOfWhatWasHandedOn) {
+  Versions versions(step_, kBfloat16Type);
+  versions.Decide(first_, kFloatType);
+  versions.Cast(first_, kBfloat16Type, 125, model::kNone, step_.operands[1]);
+  const uint32_t copy = versions.Current(first_);
+  versions.Used(first_, 130);
+  versions.CastFrom(first_, first_, kBfloat16Type, 140, step_.operands[1]);
+  EXPECT_NE(versions.Current(first_), copy) << "nobody shares it";
+  versions.Used(first_, 148);
+  const Step changed = std::move(versions).Finish(Saves());
+  EXPECT_NEAR(changed.blocks[first_].end, 140, 0.1);
+  EXPECT_NEAR(changed.blocks[copy].end, 130, 0.1);
+  EXPECT_EQ(changed.blocks[copy + 1].end, 150);
+  EXPECT_EQ(changed.blocks[copy + 1].requested, 256u);
+}
+
 }  // namespace
 }  // namespace vramscope::whatif
