@@ -27,7 +27,9 @@ TEST_F(OfIntegersTest, AreFloat32WhereAModuleNamesThat) { EXPECT_EQ(Bytes(Asks::
 
 TEST_F(OfIntegersTest, HaveTheTypeOfTheModelWhereNothingTellsThat) { EXPECT_EQ(Bytes(Asks::kNotTold), 256u); }
 
-TEST_F(OfIntegersTest, OrWhereTheLoopDoes) { EXPECT_EQ(Bytes(Asks::kType, 20), 256u); }
+TEST_F(OfIntegersTest, HaveItTooWhereTheLoopNamesFloat32OutsideOfAllModules) {
+  EXPECT_EQ(Bytes(Asks::kType, 20), 256u);
+}
 
 }  // namespace
 }  // namespace vramscope::whatif

@@ -84,7 +84,7 @@ TEST(PublishedErrorsTest, ABandReachesWhatWasPublished) {
 }
 
 TEST(PublishedErrorsTest, ManyLeversTogetherAreLessSureThanEach) {
-  // The worst of all rows stands for each: of levers that were measured, new measurements may leave one unsure.
+  // The worst of all rows stands for each. Of levers that were measured few are unsure, and not always two.
   const std::vector<std::string> unsure = {"not measured", "nor this one"};
   const ErrorBand one = BandOf({unsure.data(), 1}), two = BandOf({unsure.data(), 2});
   ASSERT_GT(one.allocated_more.share, 0);
