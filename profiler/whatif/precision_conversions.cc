@@ -171,20 +171,19 @@ void Conversions::Convert(uint32_t op) {
   const uint32_t block = from.block;
   if (!versions_.Known(block)) return;
   const uint8_t met = whole_ ? 0 : TypeAskedFor(step_, versions_, call_, op);
-  const bool for_low = met == low_, for_wide = met == kFloatType && call.asks == Asks::kOrigin;
   if (versions_.TypeOf(block) == low_) {
-    if (DoesNothing(op) || for_low) return;
+    if (DoesNothing(op) || met == low_) return;
     Remember(block, op);
     const uint32_t low = versions_.Current(block);
     versions_.Cast(block, kFloatType, call.begin + kStride, kNone, from);
     versions_.Widen(block, op);
     unnamed_[block] = {op, low, versions_.Current(block), false};
     made_wide_[block].push_back({op, views_.Of(from), low, versions_.Current(block)});
-  } else if (call.asks == Asks::kType || for_wide) {
+  } else if (call.asks == Asks::kType || (call.asks == Asks::kOrigin && met == kFloatType)) {
     return;
   } else if (versions_.Widened(block) && !asked_.contains(versions_.WidenedBy(block))) {
     TakeBack(op, from);
-  } else if (whole_ || for_low) {
+  } else if (whole_ || met == low_) {
     Ask(op, from);
   }
   if (call.named > kBefore && versions_.IsCopy(block)) versions_.Used(block, call.named);
@@ -332,11 +331,11 @@ Position Conversions::Returned(uint32_t block, uint32_t op) {
 }
 
 bool Conversions::TakesBack(uint32_t op, uint32_t call) const {
-  const Op& back = step_.ops[op];
-  const std::string_view name = step_.NameOf(back);
-  const std::span<const Operand> inputs = InputsOf(step_, back);
-  return (name == "aten::to" || name == "aten::type_as") && back.asks != Asks::kType && !inputs.empty() &&
-         IsWider(inputs[0]) && step_.blocks[inputs[0].block].begin > step_.modules[call].begin;
+  const std::string_view name = step_.NameOf(step_.ops[op]);
+  const std::span<const Operand> inputs = InputsOf(step_, step_.ops[op]);
+  return (name == "aten::to" || name == "aten::type_as") && step_.ops[op].asks != Asks::kType &&
+         !inputs.empty() && IsWider(inputs[0]) &&
+         step_.blocks[inputs[0].block].begin > step_.modules[call].begin;
 }
 
 // output.type_as(x), where both are wide, would do nothing with any type of the model: the program means what
