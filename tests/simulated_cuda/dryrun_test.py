@@ -209,6 +209,7 @@ assert len(torch.unique(x.flatten())) == 1, "one value at least"
 waits = x.sum() == 0, uploaded == 3, uploaded == 0, uploaded != 3, torch.isinf(x.sum())
 assert [bool(answer) for answer in waits] == [True, True, False, False, False], "what is compared with a number is known or zero"
 assert torch.equal(x.sum(), x.mean()) and torch.equal(x.half().sum(), x.half().mean()), "two values that kernels computed are equal"
+assert all((row == 0).all() for row in torch.arange(8).cuda().add(1).split(1)), "wherever they lie"
 assert not torch.equal(uploaded, torch.tensor(2).cuda()), "uploaded values are compared by what they are"
 assert torch.isfinite(x.sum()) and torch.linalg.eig(x[:1, :1])[0].numel() == 1, "a computed value is finite"
 assert torch.istft(torch.stft(torch.randn(64).cuda(), 16, return_complex=True), 16).numel() == 64, "no condition for refusing holds"

@@ -42,8 +42,16 @@ Comparison Of(Kind kind, const char* type) {
   return {};  // not compared byte by byte
 }
 
+// Of elements as they are stored. The second is for values that do not lie at a multiple of 16 bytes, such as
+// the last one of a row.
+bool IsElementwise(const char* kernel) {
+  return std::strstr(kernel, "29vectorized_elementwise_kernel") != nullptr ||
+         (std::strstr(kernel, "27unrolled_elementwise_kernel") != nullptr &&
+          std::strstr(kernel, "15LoadWithoutCast") != nullptr);
+}
+
 Comparison ComparisonOf(const char* kernel) {
-  if (std::strstr(kernel, "29vectorized_elementwise_kernel") == nullptr) return {};
+  if (!IsElementwise(kernel)) return {};
   if (After(kernel, "11FillFunctorIbE") != nullptr) return {Kind::kFillBoolean, 'b', 1};
   if (const char* const type = After(kernel, "21compare_scalar_kernelI")) return Of(Kind::kOrder, type);
   if (std::strstr(kernel, "16CompareEqFunctorI") == nullptr) return {};
