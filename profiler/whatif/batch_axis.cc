@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <map>
 #include <optional>
 #include <set>
@@ -22,7 +21,8 @@ using model::kNone;
 class Follower {
  public:
   // `sequence`: the tokens of a sample are followed, not the samples.
-  explicit Follower(const Step& step, bool sequence) : step_(step), sequence_(sequence) {
+  explicit Follower(const Step& step, bool sequence)
+      : step_(step), sequence_(sequence), decided_(step.blocks.size()), seen_(step.blocks.size()) {
     axis_.stride.resize(step.blocks.size(), 0);
     axis_.second.resize(step.blocks.size(), 0);
   }
@@ -43,10 +43,8 @@ class Follower {
       return Error{
           "the recorded batch has one sample, so no dimension of a tensor shows which one is the batch: "
           "record with 2 or more."};
-    decided_.resize(step_.blocks.size(), false);
     for (uint32_t i = 0; i < step_.blocks.size(); ++i)
       decided_[i] = axis_.stride[i] != 0 || step_.blocks[i].begin == kBefore;
-    seen_.resize(step_.blocks.size(), false);
     for (const Operand& operand : step_.operands) {
       if (operand.block != kNone && KindOf(step_.ops[operand.op]) != Kind::kFactory)
         seen_[operand.block] = true;
@@ -183,14 +181,27 @@ class Follower {
       if (result.argument == 1 || result.argument == 2) set(result);
   }
 
+  // Of memory that is taken again for a tensor of other sizes, as col2im takes what it made for columns.
+  void PassResized(const Op& op) {
+    if (op.input_count == 0 || op.output_count == 0) return;
+    const Operand &from = InputsOf(step_, op)[0], &to = OutputsOf(step_, op)[0];
+    if (to.block == kNone || to.block != from.block || step_.Rank(to.shape) == 0) return;
+    const auto place = PlaceIn(from, axis_.stride[to.block]);
+    const bool same = step_.Dims(to.shape)[0] == step_.Dims(from.shape)[0];
+    if (place && place->dimension == 0 && same && step_.shapes[to.strides].known)
+      Set(to.block, {place->inner * static_cast<uint64_t>(step_.Dims(to.strides)[0]), 0});
+  }
+
   void Pass(const Op& op) {
     const Kind kind = KindOf(op);
     if (kind == Kind::kRecurrent) PassStates(op);
+    if (!sequence_ && step_.NameOf(op) == "aten::resize_") PassResized(op);
     for (uint32_t i = 0; i < op.output_count; ++i) {
       const Operand& result = step_.operands[op.first_output + i];
       if (result.block == kNone || decided_[result.block]) continue;
       const StepBlock& block = step_.blocks[result.block];
-      if (block.begin < op.begin) continue;  // older than the call: another one decides
+      if (block.begin < op.begin && (block.op == kNone || &step_.ops[block.op] != &op))
+        continue;  // older than the call: another one decides
       if (kind == Kind::kFactory) {
         PassFactory(result);
         continue;
@@ -288,25 +299,22 @@ class Follower {
     const int64_t right = static_cast<int64_t>(place.dimension) + out - in;
     const int64_t first = kind == Kind::kLeading ? left : right;
     if (const uint64_t stride = stride_at(first); stride != 0) return stride;
-    return stride_at(first == left ? right : left);
+    if (const uint64_t stride = stride_at(first == left ? right : left); stride != 0) return stride;
+    return step_.NameOf(op) == "aten::reshape" ? WithinRow(operand, place) : 0;
   }
 
-  // The place of dimension `d` when those of "[0, 2]" or "1" are gone; -1 when it is one of them.
+  // Of a copy in other sizes, which has all elements in their order.
+  [[nodiscard]] uint64_t WithinRow(const Operand& operand, Place place) const {
+    uint64_t elements = place.inner;
+    for (const int64_t size : SizesOf(step_, operand).subspan(place.dimension + 1))
+      elements *= static_cast<uint64_t>(size);
+    return elements;
+  }
+
+  // The place of dimension `d` when those that are reduced are gone; -1 when it is one of them.
   [[nodiscard]] int64_t AfterReduction(const Op& op, uint32_t rank, uint32_t d) const {
-    const std::string_view text = step_.Text(op.dims);
-    int64_t place = d;
-    bool any = false;
-    for (size_t i = 0; i < text.size(); ++i) {
-      int64_t gone = 0;
-      const auto [next, error] = std::from_chars(text.data() + i, text.data() + text.size(), gone);
-      if (error != std::errc()) continue;
-      any = true;
-      i = static_cast<size_t>(next - text.data());
-      if (gone < 0) gone += rank;
-      if (gone == d) return -1;
-      if (gone < d) --place;
-    }
-    return any ? place : -1;  // without dimensions everything is summed
+    const std::vector<bool> reduced = ReducedOf(step_.Text(op.dims), rank);
+    return reduced[d] ? -1 : std::count(reduced.begin(), reduced.begin() + d, false);
   }
 
   [[nodiscard]] Strides OfMatrix(const Op& op, const Operand& result) const {
@@ -378,18 +386,6 @@ class Follower {
 };
 
 }  // namespace
-
-uint64_t ElementsWithin(const Step& step, uint64_t axis, const Operand& operand, uint32_t d) {
-  if (axis == 0 || !step.shapes[operand.strides].known) return 0;
-  const auto size = static_cast<uint64_t>(step.Dims(operand.shape)[d]);
-  const auto stride = static_cast<uint64_t>(step.Dims(operand.strides)[d]);
-  if (size <= 1 || stride == 0 || stride > axis || axis % stride != 0 || axis >= stride * size) return 0;
-  return axis / stride;
-}
-
-uint64_t ElementsOfSample(const Step& step, const BatchAxis& axis, const Operand& operand, uint32_t d) {
-  return operand.block == kNone ? 0 : ElementsWithin(step, axis.stride[operand.block], operand, d);
-}
 
 const Result<BatchAxis>& FollowBatch(const Step& step) {
   return step.batch_axis.Get([&] { return Follower(step, false).Follow(); });

@@ -56,6 +56,9 @@ struct BatchAxis {
 // it.
 [[nodiscard]] uint64_t ElementsOfSample(const Step& step, const BatchAxis& axis, const Operand& operand,
                                         uint32_t d);
+// Which of so many dimensions a reduction is over, whose argument was written "[0, 2]" or "1"; all when there
+// are none.
+[[nodiscard]] std::vector<bool> ReducedOf(std::string_view text, uint32_t rank);
 // Fills BatchAxis::reductions and its device; part of FollowBatch.
 void FindReductions(const Step& step, BatchAxis& axis);
 

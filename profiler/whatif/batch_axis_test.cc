@@ -66,6 +66,40 @@ TEST_F(BatchAxisTest, WhatIsExpandedToTheBatchAndWrittenOutGrowsWithIt) {
   EXPECT_EQ(stride({{12, 4, 64}, {256, 64, 1}}, 12 * 1024), 0u) << "it has 12 rows by itself";
 }
 
+// ConvBERT's gradient of windows: memory made for [4, 1152, 32] that becomes [4, 128, 32] within it.
+TEST_F(BatchAxisTest, WhatIsTakenAgainForOtherSizesGrowsByThose) {
+  const View columns{{4, 1152, 32}, {36864, 32, 1}}, rows{{4, 128, 32}, {4096, 32, 1}};
+  const auto stride = [&](const View& resized) {
+    whatif::Step step = Written({{4, 36864}, {36864, 1}}, kFloat, "aten::add", columns, 1024, columns);
+    step.operands[step.ops[1].first_input].block = kInput;
+    Inserter into(step, {});
+    const auto made = [&](const View& view) {
+      Operand seen;
+      seen.block = kMade, seen.shape = into.ShapeOf(view.shape), seen.strides = into.ShapeOf(view.strides),
+      seen.dtype = kFloat;
+      return seen;
+    };
+    const uint32_t resize = into.Begin("aten::resize_", model::kNone, model::kNone, 8, {made(columns)});
+    into.End(resize, 9, {made(resized)});
+    return FollowBatch(std::move(into).Finish())->stride[kMade];
+  };
+  EXPECT_EQ(stride(rows), 4096u);
+  EXPECT_EQ(stride({{2, 128, 32}, {4096, 32, 1}}), 36864u) << "other samples";
+}
+
+// The gradient of attention's values, which products compute before those that a call is said to begin with.
+TEST_F(BatchAxisTest, WhatACallMakesHasItsSamplesWhereverItBegins) {
+  const View rows{{4, 128}, {128, 1}};
+  whatif::Step step = Written(rows, kFloat, "BmmBackward0", rows, 1024, rows);
+  step.operands[step.ops[1].first_input].block = kInput;
+  const auto stride = [&](Position begin, uint32_t op) {
+    step.blocks[kMade].begin = begin, step.blocks[kMade].op = op;
+    return FollowBatch(whatif::Step(step))->stride[kMade];
+  };
+  EXPECT_EQ(stride(4.9, 1), 128u);
+  EXPECT_NE(stride(4.9, 0), 128u) << "older: another's";
+}
+
 // BLOOM's slopes of its heads, [4, 1, 64] for each of 12 samples.
 TEST_F(BatchAxisTest, WhatIsRepeatedForEachSampleGrowsWithTheBatch) {
   const View ids{{12, 64}, {64, 1}}, slopes{{4, 1, 64}, {64, 64, 1}}, made{{48, 1, 64}, {64, 64, 1}};

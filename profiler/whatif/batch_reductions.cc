@@ -17,25 +17,6 @@ constexpr uint64_t kSlack = uint64_t{1}
                             << 20;  // that the allocator leaves in a block rather than splitting it
 constexpr uint8_t kHalf = 5, kFloat = 6, kBFloat16 = 15;  // c10::ScalarType
 
-// The dimensions in "[0, 2]" or "1"; all when there are none.
-std::vector<bool> ReducedOf(std::string_view text, uint32_t rank) {
-  std::vector<bool> reduced(rank, false);
-  bool any = false;
-  for (size_t i = 0; i < text.size(); ++i) {
-    int64_t d = 0;
-    const auto [next, error] = std::from_chars(text.data() + i, text.data() + text.size(), d);
-    if (error != std::errc()) {
-      if (text[i] == '[' || text[i] == ',' || text[i] == ' ' || text[i] == ']') continue;
-      break;  // no list: another argument
-    }
-    i = static_cast<size_t>(next - text.data());
-    if (d < 0) d += rank;
-    if (d >= 0 && d < rank) reduced[static_cast<size_t>(d)] = any = true;
-  }
-  if (!any) reduced.assign(rank, true);
-  return reduced;
-}
-
 class Finder {
  public:
   Finder(const Step& step, BatchAxis& axis) : step_(step), axis_(axis) {
@@ -127,6 +108,24 @@ class Finder {
 };
 
 }  // namespace
+
+std::vector<bool> ReducedOf(std::string_view text, uint32_t rank) {
+  std::vector<bool> reduced(rank, false);
+  bool any = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    int64_t d = 0;
+    const auto [next, error] = std::from_chars(text.data() + i, text.data() + text.size(), d);
+    if (error != std::errc()) {
+      if (text[i] == '[' || text[i] == ',' || text[i] == ' ' || text[i] == ']') continue;
+      break;  // no list: another argument
+    }
+    i = static_cast<size_t>(next - text.data());
+    if (d < 0) d += rank;
+    if (d >= 0 && d < rank) reduced[static_cast<size_t>(d)] = any = true;
+  }
+  if (!any) reduced.assign(rank, true);
+  return reduced;
+}
 
 void FindReductions(const Step& step, BatchAxis& axis) { Finder(step, axis).Find(); }
 

@@ -96,6 +96,18 @@ uint64_t MatricesInWorkspace(const Step& step, uint32_t block) {
   return bytes < step.blocks[block].requested ? bytes : 0;
 }
 
+uint64_t ElementsWithin(const Step& step, uint64_t axis, const Operand& operand, uint32_t d) {
+  if (axis == 0 || !step.shapes[operand.strides].known) return 0;
+  const auto size = static_cast<uint64_t>(step.Dims(operand.shape)[d]);
+  const auto stride = static_cast<uint64_t>(step.Dims(operand.strides)[d]);
+  if (size <= 1 || stride == 0 || stride > axis || axis % stride != 0 || axis >= stride * size) return 0;
+  return axis / stride;
+}
+
+uint64_t ElementsOfSample(const Step& step, const BatchAxis& axis, const Operand& operand, uint32_t d) {
+  return operand.block == model::kNone ? 0 : ElementsWithin(step, axis.stride[operand.block], operand, d);
+}
+
 void ScaleBatch(const Step& step, const BatchAxis& axis, int64_t wanted, Scene& scene) {
   constexpr Position kPartialSums = 0.5;  // before the end of their operator
   const auto from = static_cast<uint64_t>(axis.batch);
@@ -112,10 +124,6 @@ void ScaleBatch(const Step& step, const BatchAxis& axis, int64_t wanted, Scene& 
   if (single) AddScans(step, axis, scene);
   for (Block& block : scene.blocks) {
     if (block.origin == model::kNone) continue;
-    if (single && IsCopiedForSamples(step, axis, block.origin)) {
-      block.bytes = 0;
-      continue;
-    }
     if (const auto found = scratch.find(block.origin); found != scratch.end()) {
       block.bytes = found->second;
     } else if (block.for_each_sample) {
@@ -128,6 +136,7 @@ void ScaleBatch(const Step& step, const BatchAxis& axis, int64_t wanted, Scene& 
       if (axis.second[block.origin] != 0) block.bytes = block.bytes / from * to;
     }
   }
+  if (single) LeaveOutCopiesForSamples(step, axis, scene);
 }
 
 }  // namespace vramscope::whatif

@@ -2,6 +2,10 @@
 #include "profiler/whatif/single_sample.h"
 
 #include <algorithm>
+#include <unordered_map>
+#include <vector>
+
+#include "profiler/whatif/strides.h"
 
 namespace vramscope::whatif {
 namespace {
@@ -41,6 +45,18 @@ bool IsContiguous(const Step& step, const BatchAxis& axis, const Operand& operan
   return true;
 }
 
+// reshape() of what has the samples in front, as one sample: whether that takes no copy.
+bool IsViewed(const Step& step, const BatchAxis& axis, const Op& reshape) {
+  if (reshape.output_count == 0) return false;
+  const Operand &from = InputsOf(step, reshape)[0], &to = OutputsOf(step, reshape)[0];
+  const std::span<const int64_t> sizes = SizesOf(step, from), wanted = SizesOf(step, to);
+  if (sizes.empty() || wanted.empty() || sizes[0] != axis.batch || wanted[0] % axis.batch != 0) return false;
+  if (axis.stride[from.block] == 0) return false;
+  Extents one(sizes.begin(), sizes.end()), other(wanted.begin(), wanted.end());
+  one[0] = 1, other[0] /= axis.batch;
+  return StridesOfView(one, StridesOf(step, from), other).has_value();
+}
+
 }  // namespace
 
 bool IsIndexOfSamples(const Step& step, const BatchAxis& axis, const Op& op) {
@@ -52,14 +68,36 @@ bool IsIndexOfSamples(const Step& step, const BatchAxis& axis, const Op& op) {
          step.Dims(indexed.shape)[0] == axis.batch;
 }
 
-bool IsCopiedForSamples(const Step& step, const BatchAxis& axis, uint32_t block) {
-  const StepBlock& copy = step.blocks[block];
-  uint32_t op = copy.op;
-  while (op != kNone && step.NameOf(step.ops[op]) != "aten::contiguous") op = step.ops[op].parent;
-  if (op == kNone || step.ops[op].input_count == 0) return false;
+uint32_t CopiedForSamples(const Step& step, const BatchAxis& axis, uint32_t block) {
+  uint32_t op = step.blocks[block].op;
+  const auto copies = [&](const Op& call) {
+    return step.NameOf(call) == "aten::contiguous" || step.NameOf(call) == "aten::reshape";
+  };
+  while (op != kNone && !copies(step.ops[op])) op = step.ops[op].parent;
+  if (op == kNone || step.ops[op].input_count == 0) return kNone;
   const Operand& from = InputsOf(step, step.ops[op])[0];
-  return from.block != kNone && from.block != block && step.blocks[from.block].end >= copy.end &&
-         IsContiguous(step, axis, from);
+  if (from.block == kNone || from.block == block) return kNone;
+  const bool same = step.NameOf(step.ops[op]) == "aten::contiguous" ? IsContiguous(step, axis, from)
+                                                                    : IsViewed(step, axis, step.ops[op]);
+  return same ? from.block : kNone;
+}
+
+void LeaveOutCopiesForSamples(const Step& step, const BatchAxis& axis, Scene& scene) {
+  std::unordered_map<uint32_t, std::vector<size_t>> at;  // by block of the step
+  for (size_t i = 0; i < scene.blocks.size(); ++i) {
+    if (scene.blocks[i].origin != kNone) at[scene.blocks[i].origin].push_back(i);
+  }
+  for (Block& copy : scene.blocks) {
+    if (copy.origin == kNone || copy.birth != Birth::kEachStep) continue;
+    const uint32_t from = CopiedForSamples(step, axis, copy.origin);
+    if (from == kNone) continue;
+    copy.bytes = 0;
+    // Where a lever made several of one, the one that is there when this is copied.
+    for (const size_t i : at[from]) {
+      Block& source = scene.blocks[i];
+      if (source.begin < copy.begin && copy.begin <= source.end) source.end = std::max(source.end, copy.end);
+    }
+  }
 }
 
 void AddScans(const Step& step, const BatchAxis& axis, Scene& scene) {

@@ -6,6 +6,8 @@
 //   and
 //                               copied; with one sample columns stay as they are
 //   mask.cumsum(-1)             [4, 32] row by row; [1, 32] by the whole device, which needs memory for that
+//   q.transpose(1, 2) @ k       samples and heads of [4, 8, 32, 64] become one dimension of 32 in a copy, those
+//                               of [1, 8, 32, 64] where they lie: the copies that matmul makes are gone
 #pragma once
 
 #include "profiler/whatif/batch_axis.h"
@@ -15,8 +17,11 @@ namespace vramscope::whatif {
 // Whether the operator copies what one of aten::index's operands, which has the samples, is indexed with.
 [[nodiscard]] bool IsIndexOfSamples(const Step& step, const BatchAxis& axis, const Op& op);
 
-// Whether the block is a copy that one sample does not need. `axis`: of the recorded batch, which has more.
-[[nodiscard]] bool IsCopiedForSamples(const Step& step, const BatchAxis& axis, uint32_t block);
+// Of which block this one is a copy that one sample does not need; kNone: it is none, or is needed. `axis`: of
+// the recorded batch, which has more.
+[[nodiscard]] uint32_t CopiedForSamples(const Step& step, const BatchAxis& axis, uint32_t block);
+// Those have no bytes then; what they are copies of is there as long as they were.
+void LeaveOutCopiesForSamples(const Step& step, const BatchAxis& axis, Scene& scene);
 
 // What scans of one row take.
 void AddScans(const Step& step, const BatchAxis& axis, Scene& scene);

@@ -69,11 +69,34 @@ class SingleSampleTest : public testing::Test, protected WrittenStep {
 };
 
 TEST_F(SingleSampleTest, WhatIsExpandedOverSamplesIsCopiedForThemAlone) {
-  EXPECT_TRUE(IsCopiedForSamples(step_, axis_, Copy(columns_, {0, 32, 32, 1}, 38)));
-  EXPECT_FALSE(IsCopiedForSamples(step_, axis_, Copy(rows_, {1, 0, 0, 0}, 38))) << "over the columns too";
-  EXPECT_FALSE(IsCopiedForSamples(step_, axis_, Copy(columns_, {0, 32, 32, 1}, 95)))
-      << "what it is of goes before it";
-  EXPECT_FALSE(IsCopiedForSamples(step_, axis_, mask_)) << "no copy";
+  EXPECT_EQ(CopiedForSamples(step_, axis_, Copy(columns_, {0, 32, 32, 1}, 38)), columns_);
+  EXPECT_EQ(CopiedForSamples(step_, axis_, Copy(rows_, {1, 0, 0, 0}, 38)), kNone) << "over the columns too";
+  EXPECT_EQ(CopiedForSamples(step_, axis_, mask_), kNone) << "no copy";
+}
+
+// As recorded of Speech2Text: matmul of queries [4, 8, 32, 64] that a transpose made.
+TEST_F(SingleSampleTest, HeadsOfOneSampleAreCountedWhereTheyLie) {
+  axis_.stride[mask_] = 16384;
+  const auto copied = [&](const Sizes& strides, const Sizes& into) {
+    Call("aten::reshape", kNone, 20, 40);
+    Add(mask_, {4, 8, 32, 64}, strides);
+    const uint32_t copy = Long(25, 95);
+    step_.blocks[copy].op = static_cast<uint32_t>(step_.ops.size() - 1);
+    Add(copy, into, {2048, 64, 1}, true);
+    return copy;
+  };
+  const uint32_t copy = copied({16384, 64, 512, 1}, {32, 32, 64});
+  EXPECT_EQ(CopiedForSamples(step_, axis_, copy), mask_);
+  EXPECT_EQ(CopiedForSamples(step_, axis_, copied({16384, 64, 512, 1}, {4, 32, 512})), kNone)
+      << "heads behind rows";
+  Scene scene;
+  scene.blocks = {{.begin = 10, .end = 90, .bytes = 65536, .origin = mask_},
+                  {.begin = 95, .end = 99, .bytes = 65536, .origin = mask_},
+                  {.begin = 25, .end = 95, .bytes = 65536, .origin = copy}};
+  LeaveOutCopiesForSamples(step_, axis_, scene);
+  EXPECT_EQ(scene.blocks[2].bytes, 0u);
+  EXPECT_EQ(scene.blocks[0].end, 95) << "as long as the copy was";
+  EXPECT_EQ(scene.blocks[1].end, 99) << "computed again later";
 }
 
 TEST_F(SingleSampleTest, CopiesOfIndicesGrowWhereWhatIsIndexedHasTheSamples) {
