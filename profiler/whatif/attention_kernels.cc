@@ -66,6 +66,7 @@ class Fused {
     Stage stage = room_.Backward(flash_ ? "ScaledDotProductFlashAttentionBackward0"
                                         : "ScaledDotProductEfficientAttentionBackward0");
     (void)stage.Tick();
+    const uint32_t copied = flash_ && !GivenByRows() ? stage.TakeEach(call_.QueryBytes()) : kNone;
     for (const uint32_t gradient : room_.gradients()) stage.Deliver(gradient);
     std::vector<uint32_t> spread;  // gradients of keys and values, before heads that share one are added up
     const auto take_spread = [&] {
@@ -80,6 +81,7 @@ class Fused {
       take_spread();
       free_spread();
       stage.Free(queries), stage.Free(sums);
+      if (copied != kNone) stage.Free(copied);
       return;
     }
     take_spread();
@@ -98,6 +100,15 @@ class Fused {
   }
 
  private:
+  // Flash attention copies a gradient whose rows have gaps, or lie head by head.
+  [[nodiscard]] bool GivenByRows() const {
+    const std::span<const int64_t> sizes = SizesOf(step_, call_.given),
+                                   strides = StridesOf(step_, call_.given);
+    if (sizes.size() != 4 || strides.size() != 4) return true;
+    return LiesWithoutGaps(Extents{sizes[0], sizes[2], sizes[1], sizes[3]},
+                           Extents{strides[0], strides[2], strides[1], strides[3]});
+  }
+
   const Step& step_;
   const AttentionCall& call_;
   const bool flash_;

@@ -208,6 +208,8 @@ class Follower {
       }
       decided_[result.block] = op.input_count != 0;
       Strides strides = StridesOf(op, kind, result);
+      if (!sequence_ && strides[0] == 0 && step_.Rank(result.shape) == 0)
+        strides = Of(SummedFrom(step_, op, result.block));
       // A result with a dimension that no operand has so: attention's sums of rows.
       if (sequence_ && strides[0] == 0 && kind == Kind::kElementwise && Reached(op)) strides = BySize(result);
       const bool shows = kind == Kind::kElementwise || kind == Kind::kJoin;

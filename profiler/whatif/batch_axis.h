@@ -59,6 +59,9 @@ struct BatchAxis {
 // Which of so many dimensions a reduction is over, whose argument was written "[0, 2]" or "1"; all when there
 // are none.
 [[nodiscard]] std::vector<bool> ReducedOf(std::string_view text, uint32_t rank);
+// Of which block `block`, a number that the operator returns, has the memory of as many elements: mse_loss() sums
+// up where it computed. kNone: it is no such number.
+[[nodiscard]] uint32_t SummedFrom(const Step& step, const Op& op, uint32_t block);
 // Fills BatchAxis::reductions and its device; part of FollowBatch.
 void FindReductions(const Step& step, BatchAxis& axis);
 

@@ -100,6 +100,18 @@ TEST_F(BatchAxisTest, WhatACallMakesHasItsSamplesWhereverItBegins) {
   EXPECT_NE(stride(4.9, 0), 128u) << "older: another's";
 }
 
+TEST_F(BatchAxisTest, ALossThatHasTheMemoryOfItsElementsGrows) {
+  const View rows{{4, 128}, {128, 1}}, number{{}, {}};
+  whatif::Step step = Written(rows, kFloat, "aten::mse_loss", rows, 2048, number);
+  step.operands[step.ops[1].first_input].block = kInput;
+  const auto stride = [&](uint64_t bytes) {
+    step.blocks[kMade].requested = bytes;
+    return FollowBatch(whatif::Step(step))->stride[kMade];
+  };
+  EXPECT_EQ(stride(2048), 128u);
+  EXPECT_EQ(stride(512), 0u) << "of a number alone";
+}
+
 // BLOOM's slopes of its heads, [4, 1, 64] for each of 12 samples.
 TEST_F(BatchAxisTest, WhatIsRepeatedForEachSampleGrowsWithTheBatch) {
   const View ids{{12, 64}, {64, 1}}, slopes{{4, 1, 64}, {64, 64, 1}}, made{{48, 1, 64}, {64, 64, 1}};

@@ -127,6 +127,15 @@ std::vector<bool> ReducedOf(std::string_view text, uint32_t rank) {
   return reduced;
 }
 
+uint32_t SummedFrom(const Step& step, const Op& op, uint32_t block) {
+  for (const Operand& operand : InputsOf(step, op)) {
+    if (operand.block != kNone && step.Rank(operand.shape) > 0 &&
+        BytesUpTo(step, operand) == step.blocks[block].requested)
+      return operand.block;
+  }
+  return kNone;
+}
+
 void FindReductions(const Step& step, BatchAxis& axis) { Finder(step, axis).Find(); }
 
 }  // namespace vramscope::whatif

@@ -7,6 +7,7 @@
 #include "profiler/whatif/attention.h"
 #include "profiler/whatif/precision.h"
 #include "profiler/whatif/reduction.h"
+#include "profiler/whatif/strides.h"
 
 namespace vramscope::whatif {
 namespace {
@@ -242,7 +243,11 @@ class Kernels {
   void Flash(uint32_t index, const Operand& query, const AttentionCall& call) {
     const Op& op = step_.ops[index];
     const FlashNeeds needs = FlashNeedsOf(call, Multiprocessors{}.count);
-    // Its kernel wants the result of forward row by row.
+    // Its kernel wants the gradient that it is given, and the result of forward, row by row.
+    const Operand* const given = Argument(step_, op, 0);
+    if (given != nullptr && step_.shapes[given->strides].known &&
+        !LiesWithoutGaps(SizesOf(step_, *given), StridesOf(step_, *given)))
+      Add(query.block, index, op.begin + 0.05, op.end - 0.05, call.QueryBytes());
     if (LiesHeadsFirst(step_, query))
       Add(query.block, index, op.begin + 0.1, op.end - 0.1, call.QueryBytes());
     Add(query.block, index, op.end - 0.8, op.end - 0.2, needs.sums);

@@ -111,6 +111,33 @@ TEST_F(FlashAttentionTest, KeepsTwoBlocksAndGivesUpOneWithDropout) {
   }
 }
 
+// DiffLlama's gradient of attention is a part of a longer row.
+TEST(PrecisionKernelsTest, FlashAttentionCopiesAGradientWithGaps) {
+  const auto made = [](const char* strides) {
+    Step step;
+    step.shapes = {{}, ParseShape("8,256,4,64", step.dims), ParseShape(strides, step.dims)};
+    step.own_texts = std::make_shared<std::deque<std::string>>(1, "aten::_efficient_attention_backward");
+    step.nodes.emplace_back();
+    Op& op = step.ops.emplace_back();
+    op.name = Step::kFirstOwnText, op.node = 0;
+    op.begin = 10, op.end = 90, op.input_count = 4;
+    op.first_output = 4, op.output_count = 1;
+    for (const uint16_t argument : {0, 1, 2, 3, 4}) {
+      Operand& operand = step.operands.emplace_back();
+      operand.block = argument, operand.argument = argument % 4, operand.shape = 1, operand.dtype = kFloat;
+      if (argument == 0) operand.strides = 2;
+      step.blocks.emplace_back().begin = 1;
+    }
+    Step changed = step;
+    ChangeKernels(step, std::vector<bool>(5, true), changed);
+    return changed;
+  };
+  const Step dense = made("65536,256,64,1"), gaps = made("131072,512,128,1");
+  ASSERT_EQ(gaps.blocks.size(), dense.blocks.size() + 1);
+  EXPECT_EQ(gaps.blocks[5].requested, 8u * 256 * 4 * 64 * 2);
+  EXPECT_LT(gaps.blocks[5].begin, gaps.blocks[6].begin);
+}
+
 // As PyTorch asked for on an A100 of 8 samples, 256 rows and 4 heads of 96 elements that share their keys and
 // values, with a mask: in float32 the product of gradient and result and its sums twice, in bfloat16 the
 // sums.

@@ -12,6 +12,15 @@ Extents StridesWithoutGaps(std::span<const int64_t> sizes) {
   return strides;
 }
 
+bool LiesWithoutGaps(std::span<const int64_t> sizes, std::span<const int64_t> strides) {
+  const Extents wanted = StridesWithoutGaps(sizes);
+  if (strides.size() != sizes.size()) return false;
+  for (size_t d = 0; d < sizes.size(); ++d) {
+    if (sizes[d] != 1 && strides[d] != wanted[d]) return false;
+  }
+  return true;
+}
+
 Extents StridesOfResult(std::span<const int64_t> sizes, std::span<const int64_t> strides) {
   std::vector<size_t> order(sizes.size());
   std::iota(order.begin(), order.end(), 0);
