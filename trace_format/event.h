@@ -68,8 +68,9 @@ enum class MarkKind : uint16_t {
   kExit = 8,               // value: exit status as waitpid gives it
   kUser = 9,               // name says what
   kCheckpointFreed = 10,   // nothing refers to the regions kCheckpoint with id = value any more: what hooks kept for them is released
-  kConversion = 11,        // what a call of Tensor.to() in the program's source asks for; name: "FILE:LINE type", "FILE:LINE tensor again"
+  kConversion = 11,        // what a call of Tensor.to() in the program's source asks for; name: "FILE:LINE type", "FILE:LINE tensor again"; docs/trace-format.md has all words
   kFunction = 12,          // what a function's variables are given in its lines; name: "FILE:FIRST-LAST args 11-11=norm 13-13~norm"
+  kSlidingWindow = 13,     // attention looks back so many tokens (value) at most; name: what the model calls that, "sliding_window"
 };
 
 // kOpScalar: this position tells no argument but a Python function that the op was called in: "rotate (models/gpt.py:42)", innermost first.

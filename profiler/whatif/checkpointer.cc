@@ -31,6 +31,13 @@ Checkpointer::Checkpointer(const Step& step, const std::vector<uint32_t>& calls,
   }
 }
 
+bool Checkpointer::IsInnerOfKept(uint32_t block) const {
+  const StepBlock& made = step_.blocks[block];
+  const auto behind = std::partition_point(kept_ops_.begin(), kept_ops_.end(),
+                                           [&](uint32_t op) { return step_.ops[op].begin <= made.begin; });
+  return behind != kept_ops_.begin() && !cached_[block] && made.end <= step_.ops[*(behind - 1)].end;
+}
+
 bool Checkpointer::any() const {
   return std::any_of(segments_.begin(), segments_.end(),
                      [](const Segment& segment) { return segment.recompute < kForever; });
@@ -104,8 +111,9 @@ void Checkpointer::FindGiven() {
   };
   for (const Operand& operand : step_.operands) {
     const Op& op = step_.ops[operand.op];
-    if (operand.block != kNone && op.node == kNone && op.begin <= step_.blocks[operand.block].replaced)
-      add(operand.block, op.begin);
+    if (operand.block == kNone || op.node != kNone) continue;
+    const StepBlock& block = step_.blocks[operand.block];
+    if (op.begin <= block.replaced && op.begin <= block.end) add(operand.block, op.begin);
   }
   for (const Held& held : step_.held) {
     const ModuleCall& call = step_.modules[held.call];
@@ -136,7 +144,7 @@ void Checkpointer::Change(Scene& scene) const {
       block.end = std::max(block.end, end);
       continue;
     }
-    if (again) Recompute(block, home, copies);
+    if (again && !IsInnerOfKept(block.origin)) Recompute(block, home, copies);
     Drop(block, home);
   }
   scene.blocks.insert(scene.blocks.end(), copies.begin(), copies.end());

@@ -79,6 +79,8 @@ class Checkpointer {
 
   // Until when the block is alive that is made again with the segment.
   [[nodiscard]] Position EndOfCopy(uint32_t block, uint32_t segment) const;
+  // What a kept operator takes and gives back, such as a workspace: it does not run again.
+  [[nodiscard]] bool IsInnerOfKept(uint32_t block) const;
   void Recompute(const Block& block, uint32_t home, std::vector<Block>& copies) const;
   // The block itself: no longer kept by the nodes of segments, but by the segments that it goes into.
   void Drop(Block& block, uint32_t home) const;

@@ -25,6 +25,16 @@ void OrderOpEnds(Step& step) {
                    [&](uint32_t a, uint32_t b) { return step.ops[a].end < step.ops[b].end; });
 }
 
+void SeenAs(Step& step, uint32_t block, uint32_t op, uint32_t made) {
+  const Position begin = step.ops[op].begin;
+  for (uint32_t i = 0; i < step.operands.size(); ++i) {
+    Operand& operand = step.operands[i];
+    const Op& seer = step.ops[operand.op];
+    const bool result = i >= seer.first_output && i - seer.first_output < seer.output_count;
+    if (operand.block == block && (result ? seer.end : seer.begin) > begin) operand.block = made;
+  }
+}
+
 Inserter::Inserter(const Step& step, std::vector<Position> behind) : step_(step), behind_(std::move(behind)) {
   std::sort(behind_.begin(), behind_.end());
   behind_.erase(std::unique(behind_.begin(), behind_.end()), behind_.end());

@@ -20,6 +20,9 @@ namespace vramscope::whatif {
 // Step::op_ends, after operators got other ends.
 void OrderOpEnds(Step& step);
 
+// What operators see of `block` from the results of this one on is `made`.
+void SeenAs(Step& step, uint32_t block, uint32_t op, uint32_t made);
+
 // Positions that no recorded event has, to be taken one after the other.
 class Room {
  public:

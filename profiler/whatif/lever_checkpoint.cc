@@ -5,6 +5,7 @@
 #include "profiler/whatif/input_gradients.h"
 #include "profiler/whatif/kept_ops.h"
 #include "profiler/whatif/lever.h"
+#include "profiler/whatif/out_of_place.h"
 #include "profiler/whatif/segments.h"
 
 namespace vramscope::whatif {
@@ -28,8 +29,15 @@ class Checkpoint final : public Lever {
 
   std::optional<Result<Step>> Prepare(const Step& step, std::string_view value) const override {
     const Result<CheckpointChoice> choice = ParseCheckpoint(value);
-    if (!choice.ok() || choice->inputs.empty()) return {};
-    return AskingForGradients(step, choice->inputs);
+    if (!choice.ok()) return {};
+    std::optional<Result<Step>> asking;
+    if (!choice->inputs.empty()) asking = AskingForGradients(step, choice->inputs);
+    if (choice->operators.empty() || (asking && !asking->ok())) return asking;
+    const Step& prepared = asking ? **asking : step;
+    const auto calls = ChooseNestedSegments(prepared, choice->modules);
+    std::optional<Step> apart = calls.ok() ? WithBiasesApart(prepared, *calls) : std::nullopt;
+    if (!apart) return asking;
+    return Result<Step>(std::move(*apart));
   }
 
   Result<Outcome> Apply(const Step& step, std::string_view value, Scene& scene) const override {

@@ -349,6 +349,13 @@ double Versions::ShareOf(uint32_t copy, double share) const {
   return copied == 0 ? 1 : std::min(1.0, share * static_cast<double>(whole) / static_cast<double>(copied));
 }
 
+uint32_t Versions::HeldAt(uint32_t block, Position at) const {
+  if (block >= recorded_) return block;
+  const auto made = [&](uint32_t version) { return changed_.blocks[version].begin < at; };
+  if (returned_[block] != kNone) return made(returned_[block]) ? returned_[block] : block;
+  return block;
+}
+
 Step Versions::Finish(const std::vector<uint32_t>& saved_version) && {
   std::vector<Position> held = used_;
   for (size_t i = 0; i < saved_version.size(); ++i) {
@@ -361,6 +368,7 @@ Step Versions::Finish(const std::vector<uint32_t>& saved_version) && {
     changed_.blocks[saved.block].category = Category::kActivation;
     saved.share = ShareOf(saved.block, saved.share);
   }
+  for (auto& one : changed_.held) one.block = HeldAt(one.block, changed_.modules[one.call].begin);
   for (const auto& [version, left] : all_cached_) {
     changed_.blocks[version].end = std::max(left, held[version] + kHair);
     changed_.blocks[version].last_use = left;

@@ -127,6 +127,8 @@ class Versions {
   void UsedInForward(uint32_t version, Position at);
   uint32_t Add(uint32_t block, uint8_t type, Position at, uint32_t op, uint64_t bytes);
   [[nodiscard]] double ShareOf(uint32_t copy, double share) const;
+  // Which version a variable that has the block in the record holds at that moment.
+  [[nodiscard]] uint32_t HeldAt(uint32_t block, Position at) const;
   void Deal(uint32_t block, const std::vector<uint32_t>& versions, const std::vector<Position>& held);
 
   const Step& step_;

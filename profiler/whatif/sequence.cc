@@ -211,6 +211,21 @@ std::string WhyTooLong(const Step& step, const BatchAxis& axis, int64_t length) 
   return "";
 }
 
+std::string WhyOtherMasks(const Step& step, int64_t recorded, int64_t length) {
+  for (const SlidingWindow& window : step.sliding_windows) {
+    const bool has_now = recorded >= window.tokens, has_then = length >= window.tokens;
+    if (has_now == has_then) continue;
+    const std::string from = std::to_string(window.tokens), before = std::to_string(window.tokens - 1);
+    return "attention looks back " + from + " tokens at most (" + window.name +
+           "), and the program makes masks from so many tokens on: the recorded step, of " +
+           std::to_string(recorded) +
+           (has_now ? ", has them, one of " + std::to_string(length) + " has none: record with " + before +
+                          " or fewer."
+                    : ", has none: record with " + from + " or more.");
+  }
+  return "";
+}
+
 Step AtLength(const Step& step, const BatchAxis& axis, int64_t length) {
   return Stretcher(step, axis, length).Stretch();
 }

@@ -65,5 +65,22 @@ TEST(SequenceTest, MoreRowsTakeWholeGroups) {
   EXPECT_EQ(longer.blocks[kWork].requested, 2 * 262'400u);
 }
 
+// Cohere2, whose layers look back 64 tokens: masks from 64 on.
+TEST(SequenceTest, LengthsOnTheOtherSideOfAWindowHaveOtherMasks) {
+  Step step;
+  EXPECT_EQ(WhyOtherMasks(step, 32, 64), "") << "no window";
+  step.sliding_windows = {{"sliding_window", 64}};
+  for (const auto& [recorded, length] : {std::pair(32, 63), std::pair(64, 96), std::pair(96, 64)})
+    EXPECT_EQ(WhyOtherMasks(step, recorded, length), "");
+  EXPECT_EQ(
+      WhyOtherMasks(step, 32, 64),
+      "attention looks back 64 tokens at most (sliding_window), and the program makes masks from so many "
+      "tokens on: the recorded step, of 32, has none: record with 64 or more.");
+  EXPECT_EQ(
+      WhyOtherMasks(step, 96, 48),
+      "attention looks back 64 tokens at most (sliding_window), and the program makes masks from so many "
+      "tokens on: the recorded step, of 96, has them, one of 48 has none: record with 63 or fewer.");
+}
+
 }  // namespace
 }  // namespace vramscope::whatif

@@ -92,6 +92,24 @@ class FirstStage {
     if (got_ == kNone) return;
     changed_.blocks[got_].begin = step_.backward.front().begin + kHair;
     changed_.blocks[got_].end = backward_end_ - 2 * kHair;
+    AddApart();
+  }
+
+  // Who calls backward() has the gradient that was received, so another one is not added into it, as into one
+  // that only the engine has: into new memory, with the sum from then on.
+  void AddApart() {
+    const auto adds = [&](const Op& op) {
+      return op.node != kNone && op.begin >= resume_ && step_.NameOf(op) == "aten::add_" &&
+             op.input_count != 0 && InputsOf(step_, op)[0].block == got_;
+    };
+    const auto add = std::find_if(step_.ops.begin(), step_.ops.end(), adds);
+    if (add == step_.ops.end()) return;
+    StepBlock sum = CopyOf(step_, got_);
+    sum.begin = add->begin + kHair;
+    sum.op = static_cast<uint32_t>(add - step_.ops.begin());
+    const auto made = static_cast<uint32_t>(changed_.blocks.size());
+    changed_.blocks.push_back(sum);
+    SeenAs(changed_, got_, sum.op, made);
   }
 
   void DropSaves() {

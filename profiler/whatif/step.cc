@@ -129,6 +129,8 @@ class Reader {
     const std::string_view name = run_.Text(static_cast<uint32_t>(event.field[trace::mark::kName]));
     if (kind == trace::MarkKind::kConversion) conversions_.AddMark(name);
     if (kind == trace::MarkKind::kFunction) functions_.AddMark(name);
+    const auto value = static_cast<int64_t>(event.field[trace::mark::kValue]);
+    if (kind == trace::MarkKind::kSlidingWindow) step_.sliding_windows.push_back({std::string(name), value});
   }
 
   // Which block of the step lies at an address now.
@@ -377,8 +379,7 @@ class Reader {
   Step step_;
   ConversionFacts conversions_;
   FunctionFacts functions_;
-  EventIndex now_ = 0;
-  EventIndex apart_ = 0;  // events directly before it that are not of the program
+  EventIndex now_ = 0, apart_ = 0;  // events directly before it that are not of the program
   BlockId next_block_ = 0;
   std::vector<OpenThread> threads_;
   std::unordered_map<BlockId, uint32_t> index_;
@@ -391,8 +392,7 @@ class Reader {
 }  // namespace
 
 Result<Step> ReadStep(const classify::Analysis& analysis, model::DeviceIndex device) {
-  const model::Run& run = analysis.run();
-  const Result<LoopSteps> steps = ChooseSteps(analysis, run.devices[device].process);
+  const Result<LoopSteps> steps = ChooseSteps(analysis, analysis.run().devices[device].process);
   if (!steps.ok()) return steps.error();
   return Reader(analysis, device, steps->first, steps->chosen).Read();
 }

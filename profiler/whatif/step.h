@@ -167,6 +167,12 @@ struct OtherBranch {
   std::string where;              // "Gate.forward, model.py:217"
 };
 
+// Attention looks back so far at most: the program makes masks where there are as many tokens, or more.
+struct SlidingWindow {
+  std::string name;  // of the attribute that says so
+  int64_t tokens = 0;
+};
+
 struct Window {
   Position begin = 0;
   Position end = 0;
@@ -231,6 +237,7 @@ class Step {
   std::vector<TypeBranch>
       to_parameter;  // what is not in float32, as its parameters are, would have been converted
   std::vector<OtherBranch> other_branches;
+  std::vector<SlidingWindow> sliding_windows;
   std::vector<Window> backward;
   std::vector<Window> optimizer;
   std::vector<Window> zero_grad;

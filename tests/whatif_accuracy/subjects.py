@@ -137,8 +137,6 @@ DEVELOPMENT: Dict[str, Facts] = {
                  checkpointed="all,inputs:audio_spectrogram_transformer.embeddings.patch_embeddings"),
     "dinov3": Facts((8, 12, 16), ("model.layer.*", "embeddings,model"), (*NO_WIDTHS, *NO_TOKENS), checkpointed="all,inputs:embeddings.patch_embeddings"),
     "efficientnet_v2": Facts((8, 12, 16), ("features", "features"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS)),
-}
-HELD_OUT: Dict[str, Facts] = {
     "seed_oss": Facts((4, 8, 8), ("model.layers.*", "model"), NO_WIDTHS, checkpointed="all,inputs:model.embed_tokens"),
     "cohere2": Facts((4, 8, 8), ("model.layers.*", "model.layers.*"), NO_WIDTHS, checkpointed="all,inputs:model.embed_tokens"),
     "ernie": Facts((4, 8, 8), ("ernie.encoder.layer.*", "ernie.encoder.layer.*"), NO_WIDTHS, checkpointed="all,inputs:ernie.embeddings.word_embeddings"),
@@ -150,6 +148,27 @@ HELD_OUT: Dict[str, Facts] = {
     "bit": Facts((8, 12, 16), ("bit.encoder.stages.0,bit.encoder.stages.1", "bit"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS)),
     "vit_msn": Facts((8, 12, 16), ("vit.layers.*", "vit"), (*NO_WIDTHS, *NO_TOKENS)),
 }
+HELD_OUT: Dict[str, Facts] = {
+    # G
+    "minicpm3": Facts((4, 8, 8), ("model.layers.*", "model.layers.*"), NO_WIDTHS, checkpointed="all,inputs:model.embed_tokens"),
+    "olmo3": Facts((4, 8, 8), ("model.layers.*", "model"), NO_WIDTHS, checkpointed="all,inputs:model.embed_tokens"),
+    "rembert": Facts((4, 8, 8), ("rembert.encoder.layer.*", "rembert"), (*NO_WIDTHS, "attention"), checkpointed="all,inputs:rembert.embeddings.word_embeddings"),
+    "blenderbot_small": Facts((4, 8, 8), ("model.encoder", "model.encoder,model.decoder.layers.*"), NO_WIDTHS, checkpointed="all,inputs:model.encoder.embed_tokens+model.decoder.embed_tokens"),
+    "pvt": Facts((8, 12, 16), ("pvt.encoder", "pvt"), (*NO_BLOCKS, *NO_WIDTHS, *NO_TOKENS, "attention", "fsdp", "zero2")),
+    "unispeech": Facts((4, 8, 8), ("unispeech.encoder.layers.*", "unispeech"), (*NO_WIDTHS, *NO_TOKENS)),
+    "ctrl": Facts((4, 8, 8), ("transformer.h.*", "transformer.h.*"), (*NO_BLOCKS, *NO_WIDTHS)),
+    "r3d_18": Facts((8, 12, 16), ("layer1,layer2", "stem,layer1,layer2,layer3,layer4"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS)),
+    # H
+    "arcee": Facts((4, 8, 8), ("model.layers.*", "model"), NO_WIDTHS, checkpointed="all,inputs:model.embed_tokens"),
+    "hunyuan_v1_dense": Facts((4, 8, 8), ("model.layers.*", "model"), NO_WIDTHS, checkpointed="all,inputs:model.embed_tokens"),
+    "eurobert": Facts((4, 8, 8), ("model.layers.*", "model"), NO_WIDTHS, checkpointed="all,inputs:model.embed_tokens"),
+    "umt5": Facts((4, 8, 8), ("encoder", "encoder"), NO_WIDTHS, checkpointed="all,inputs:encoder.embed_tokens+decoder.embed_tokens"),
+    "ijepa": Facts((8, 12, 16), ("ijepa.layers.*", "ijepa"), (*NO_WIDTHS, *NO_TOKENS)),
+    "wav2vec2_conformer": Facts((4, 8, 8), ("wav2vec2_conformer.encoder.layers.*", "wav2vec2_conformer"), (*NO_WIDTHS, *NO_TOKENS)),
+    "deeplabv3": Facts((8, 12, 16), ("backbone", "backbone"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS), units=":backbone.*.block.*,classifier.*"),
+    "swiftformer": Facts((8, 12, 16), ("swiftformer.encoder", "swiftformer"), (*NO_WIDTHS, *NO_TOKENS, "attention"),
+                         checkpointed="swiftformer.encoder.network.0,swiftformer.encoder.network.2,swiftformer.encoder.network.4,swiftformer.encoder.network.6"),
+}
 ALL = {**DEVELOPMENT, **HELD_OUT}
 
 # The layer before the loss, and whether labels are those of the next token: of models whose loss can be computed without logits.
@@ -158,18 +177,22 @@ HEADS: Dict[str, Tuple[str, bool]] = {
     "electra": ("generator_lm_head", False),
     "megatron_bert": ("cls.predictions.decoder", False), "roformer": ("cls.predictions.decoder", False), "modernbert": ("decoder", False), "convbert": ("generator_lm_head", False),
     "ernie": ("cls.predictions.decoder", False), "nystromformer": ("cls.predictions.decoder", False),
+    "rembert": ("cls.predictions.decoder", False), "eurobert": ("lm_head", False),
     "xlm_roberta_xl": ("lm_head.decoder", False), "biogpt": ("output_projection", True),
     **{name: ("lm_head", True) for name in ("gpt2", "gpt_neox", "llama", "opt", "qwen2", "qwen3", "mistral", "phi3", "gemma", "olmo2", "phi", "starcoder2", "bloom", "falcon", "xglm", "stablelm", "smollm3", "gemma3", "exaone4", "helium",
-                                              "apertus", "gpt_bigcode", "persimmon", "olmo", "glm4", "nemotron", "mpt", "seed_oss")}}
+                                              "apertus", "gpt_bigcode", "persimmon", "olmo", "glm4", "nemotron", "mpt", "seed_oss",
+                                              "minicpm3", "olmo3", "ctrl", "arcee", "hunyuan_v1_dense")}}
 # The blocks, and what comes behind them: of models that can be cut into stages.
 STAGES: Dict[str, Tuple[str, List[str]]] = {
     "transformer": ("layers", ["head"]), "opt": ("model.decoder.layers", ["model.decoder.final_layer_norm", "lm_head"]), "xglm": ("model.layers", ["model.layer_norm", "lm_head"]),
     "phi": ("model.layers", ["model.final_layernorm", "lm_head"]), "persimmon": ("model.layers", ["model.final_layernorm", "lm_head"]),
+    "ctrl": ("transformer.h", ["transformer.layernorm", "lm_head"]),
     "gpt_neo": ("transformer.h", ["transformer.ln_f", "lm_head"]), "mpt": ("transformer.blocks", ["transformer.norm_f", "lm_head"]),
     "gpt_neox": ("gpt_neox.layers", ["gpt_neox.final_layer_norm", "lm_head"]),
     **{name: ("transformer.h", ["transformer.ln_f", "lm_head"]) for name in ("gpt2", "bloom", "falcon")},
     **{name: ("model.layers", ["model.norm", "lm_head"]) for name in ("llama", "qwen2", "qwen3", "mistral", "phi3", "gemma", "gemma2", "olmo2", "starcoder2", "granite", "stablelm", "smollm3", "gemma3", "cohere",
-                                                                         "exaone4", "helium", "apertus", "olmo", "glm4", "nemotron", "seed_oss", "cohere2")}}
+                                                                         "exaone4", "helium", "apertus", "olmo", "glm4", "nemotron", "seed_oss", "cohere2",
+                                                                         "minicpm3", "olmo3", "arcee", "hunyuan_v1_dense")}}
 
 
 def words(model: str, size: str) -> Dict[str, str]:

@@ -12,6 +12,7 @@ from typing import Any, Dict, List, Optional
 
 from . import compiler, native, patches
 from .modules import Registry
+from .sliding_windows import SlidingWindows
 from .sources import Sources
 from .type_branches import Passing, TypeBranches
 from .variables import Variables
@@ -37,6 +38,7 @@ class ModuleRanges:
         self._variables = Variables(torch)
         self._type_branches = TypeBranches(torch)
         self._sources = Sources()
+        self._sliding_windows = SlidingWindows()
         self._handles: List[Any] = []
         self._ranges: Dict[str, native.Range] = {}
         self._thread = threading.local()
@@ -52,6 +54,7 @@ class ModuleRanges:
             return
         self._window += 1
         self._sources.begin()
+        self._sliding_windows.begin()
         module = self._torch.nn.modules.module
         register_before, register_after = module.register_module_forward_pre_hook, module.register_module_forward_hook
         self._handles.append(patches.register(self._torch, register_before, self._before))
@@ -84,6 +87,7 @@ class ModuleRanges:
             elif around.passing is not None:
                 around.passing.before_call(sys._getframe())
             self._sources.tell(module)
+            self._sliding_windows.tell(module)
             path = self._registry.path_of(module)
             found = self._ranges.get(path)
             if found is None:

@@ -308,3 +308,43 @@ def cohere2(size: str) -> Subject:
 
     config = Cohere2Config(**stack(size), num_key_value_heads=2, sliding_window=64, **SPECIAL)
     return Subject(Cohere2ForCausalLM(config), tokens(VOCABULARY, length(size)), causal)
+
+
+def minicpm3(size: str) -> Subject:
+    """Queries, keys and values come of narrow summaries of each token; what each layer adds is scaled."""
+    from transformers import MiniCPM3Config, MiniCPM3ForCausalLM
+
+    config = MiniCPM3Config(**stack(size), num_key_value_heads=4, q_lora_rank=96, kv_lora_rank=64, qk_nope_head_dim=32, qk_rope_head_dim=32, v_head_dim=64, dim_model_base=128, **SPECIAL)
+    return Subject(MiniCPM3ForCausalLM(config), tokens(VOCABULARY, length(size)), causal)
+
+
+def olmo3(size: str) -> Subject:
+    """Three layers look back a short way, the fourth all the way; norms stand behind attention and MLP."""
+    from transformers import Olmo3Config, Olmo3ForCausalLM
+
+    config = Olmo3Config(**stack(size), sliding_window=64, **SPECIAL)
+    return Subject(Olmo3ForCausalLM(config), tokens(VOCABULARY, length(size)), causal)
+
+
+def ctrl(size: str) -> Subject:
+    """Positions are sines that are added once; each MLP is a list of three layers."""
+    from transformers import CTRLConfig, CTRLLMHeadModel
+
+    config = CTRLConfig(vocab_size=VOCABULARY, n_positions=512, n_embd=width(size), dff=1024, n_layer=4, n_head=4, **SPECIAL)
+    return Subject(CTRLLMHeadModel(config), tokens(VOCABULARY, length(size)), causal)
+
+
+def arcee(size: str) -> Subject:
+    """The MLP squares what its ReLU lets through, without a gate."""
+    from transformers import ArceeConfig, ArceeForCausalLM
+
+    config = ArceeConfig(**stack(size), num_key_value_heads=2, **SPECIAL)
+    return Subject(ArceeForCausalLM(config), tokens(VOCABULARY, length(size)), causal)
+
+
+def hunyuan_v1_dense(size: str) -> Subject:
+    """Queries and keys are normed after positions have turned them."""
+    from transformers import HunYuanDenseV1Config, HunYuanDenseV1ForCausalLM
+
+    config = HunYuanDenseV1Config(**stack(size), num_key_value_heads=2, head_dim=64, **SPECIAL)
+    return Subject(HunYuanDenseV1ForCausalLM(config), tokens(VOCABULARY, length(size)), causal)

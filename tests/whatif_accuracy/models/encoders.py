@@ -193,3 +193,35 @@ def nystromformer(size: str) -> Subject:
 
     config = NystromformerConfig(**stack(size), num_landmarks=16, segment_means_seq_len=length(size), **SPECIAL)
     return Subject(NystromformerForMaskedLM(config), tokens(VOCABULARY, length(size)), causal)
+
+
+def rembert(size: str) -> Subject:
+    """Narrow embeddings where words go in, and a table of its own, of another width, where they come out."""
+    from transformers import RemBertConfig, RemBertForMaskedLM
+
+    config = RemBertConfig(**stack(size), input_embedding_size=128, output_embedding_size=512, **SPECIAL)
+    return Subject(RemBertForMaskedLM(config), tokens(VOCABULARY, length(size)), causal)
+
+
+def blenderbot_small(size: str) -> Subject:
+    """Talks: norms stand behind attention and MLP, and behind the embeddings."""
+    from transformers import BlenderbotSmallConfig, BlenderbotSmallForConditionalGeneration
+
+    config = BlenderbotSmallConfig(d_model=width(size), encoder_layerdrop=0.0, decoder_layerdrop=0.0, decoder_start_token_id=1, **TWO_SIDED)
+    return Subject(BlenderbotSmallForConditionalGeneration(config), tokens(VOCABULARY, length(size)), causal)
+
+
+def eurobert(size: str) -> Subject:
+    """Built like a decoder, with attention to both sides."""
+    from transformers import EuroBertConfig, EuroBertForMaskedLM
+
+    config = EuroBertConfig(**stack(size), num_key_value_heads=2, mask_token_id=3, **SPECIAL)
+    return Subject(EuroBertForMaskedLM(config), tokens(VOCABULARY, length(size)), causal)
+
+
+def umt5(size: str) -> Subject:
+    """Each layer has a table of relative positions of its own; the MLP has a gate."""
+    from transformers import UMT5Config, UMT5ForConditionalGeneration
+
+    config = UMT5Config(vocab_size=VOCABULARY, d_model=width(size), d_kv=64, d_ff=1024, num_layers=3, num_heads=4, decoder_start_token_id=0)
+    return Subject(UMT5ForConditionalGeneration(config), tokens(VOCABULARY, scaled(size, 32, 64, 128)), causal)

@@ -283,6 +283,50 @@ def vit_msn(size: str) -> Subject:
     return Subject(ViTMSNForImageClassification(config), images(pixels, 100), classified)
 
 
+def pvt(size: str) -> Subject:
+    """Keys and values of each stage come of a smaller picture; tables of positions are stretched to each picture."""
+    from transformers import PvtConfig, PvtForImageClassification
+
+    pixels, width = scaled(size, 64, 96, 128), scaled(size, 16, 24, 32)
+    config = PvtConfig(image_size=pixels, hidden_sizes=[width, 2 * width, 4 * width, 8 * width], depths=[1, 1, 2, 1], num_attention_heads=[1, 2, 4, 8], num_labels=100)
+    return Subject(PvtForImageClassification(config), images(pixels, 100), classified)
+
+
+def r3d_18(size: str) -> Subject:
+    """Convolutions over eight pictures of a clip at a time."""
+    from torchvision.models.video import r3d_18 as make
+
+    pixels = scaled(size, 32, 48, 64)
+    return _classifier(make, pixels)._replace(batch=lambda count: (torch.randn(count, 3, 8, pixels, pixels), torch.randint(100, (count,))))
+
+
+def ijepa(size: str) -> Subject:
+    """No patch stands for the whole picture: the mean of all does."""
+    from transformers import IJepaConfig, IJepaForImageClassification
+
+    pixels = scaled(size, 64, 96, 128)
+    config = IJepaConfig(hidden_size=scaled(size, 192, 256, 384), num_hidden_layers=4, num_attention_heads=4, intermediate_size=768, image_size=pixels, num_labels=100)
+    return Subject(IJepaForImageClassification(config), images(pixels, 100), classified)
+
+
+def deeplabv3(size: str) -> Subject:
+    """Says of each point what it is: convolutions with holes of several widths beside each other, stretched to the picture."""
+    from torchvision.models.segmentation import deeplabv3_mobilenet_v3_large as make
+
+    pixels = scaled(size, 64, 96, 128)
+    return Subject(make(weights=None, weights_backbone=None, num_classes=19), lambda count: (torch.randn(count, 3, pixels, pixels), torch.randint(19, (count, pixels, pixels))),
+                   lambda module, given, labels: F.cross_entropy(module(given)["out"], labels))
+
+
+def swiftformer(size: str) -> Subject:
+    """Attention is a sum of queries that scales keys, behind convolutions in each stage."""
+    from transformers import SwiftFormerConfig, SwiftFormerForImageClassification
+
+    pixels, width = scaled(size, 64, 96, 128), scaled(size, 32, 48, 64)
+    config = SwiftFormerConfig(image_size=pixels, embed_dims=[width, width + 16, 2 * width, 4 * width], depths=[2, 2, 3, 2], num_labels=100)
+    return Subject(SwiftFormerForImageClassification(config), images(pixels, 100), classified)
+
+
 def _matched(model: nn.Module, pixels: Tensor, text: Tensor) -> Tensor:
     return model(input_ids=text, pixel_values=pixels, return_loss=True).loss
 

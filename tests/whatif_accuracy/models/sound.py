@@ -82,3 +82,24 @@ def sew(size: str) -> Subject:
     config: Any = SEWConfig(vocab_size=32, hidden_size=width, num_hidden_layers=3, num_attention_heads=4, intermediate_size=4 * width, conv_dim=(64,) * 7, conv_stride=(5, 2, 2, 2, 2, 2, 2),
                             conv_kernel=(10, 3, 3, 3, 3, 2, 2), num_conv_pos_embeddings=32, num_conv_pos_embedding_groups=4, num_labels=10, apply_spec_augment=False, layerdrop=0.0)
     return Subject(SEWForSequenceClassification(config), lambda count: (torch.randn(count, samples), torch.randint(10, (count,))), _heard)
+
+
+def unispeech(size: str) -> Subject:
+    """Without the masks that it draws on the host, and without what stands for them."""
+    from transformers import UniSpeechConfig, UniSpeechForSequenceClassification
+
+    samples, width = scaled(size, 4000, 8000, 16000), scaled(size, 128, 192, 256)
+    config: Any = UniSpeechConfig(vocab_size=32, hidden_size=width, num_hidden_layers=3, num_attention_heads=4, intermediate_size=4 * width, conv_dim=(64,) * 7,
+                                  num_conv_pos_embeddings=32, num_conv_pos_embedding_groups=4, num_labels=10, apply_spec_augment=False, mask_time_prob=0.0, layerdrop=0.0)
+    return Subject(UniSpeechForSequenceClassification(config), lambda count: (torch.randn(count, samples), torch.randint(10, (count,))), _heard)
+
+
+def wav2vec2_conformer(size: str) -> Subject:
+    """A convolution between attention and the second of two MLPs in each layer; scores have relative positions. Without the masks that it draws on the host."""
+    from transformers import Wav2Vec2ConformerConfig, Wav2Vec2ConformerForSequenceClassification
+
+    samples, width = scaled(size, 4000, 8000, 16000), scaled(size, 128, 192, 256)
+    config: Any = Wav2Vec2ConformerConfig(vocab_size=32, hidden_size=width, num_hidden_layers=3, num_attention_heads=4, intermediate_size=4 * width, conv_dim=(64,) * 7,
+                                          num_conv_pos_embeddings=32, num_conv_pos_embedding_groups=4, num_labels=10, max_source_positions=256, apply_spec_augment=False,
+                                          mask_time_prob=0.0, layerdrop=0.0)
+    return Subject(Wav2Vec2ConformerForSequenceClassification(config), lambda count: (torch.randn(count, samples), torch.randint(10, (count,))), _heard)
