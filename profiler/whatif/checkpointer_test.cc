@@ -101,6 +101,25 @@ TEST_F(NestedCheckpointTest, WhatACopyStandsForIsNotKept) {
   EXPECT_THAT(Lives(wide, "stage.*"), ElementsAre(Life(1.5, 50)));
 }
 
+// Cohere's angles, of which rotary() hands out copies in 16 bits: operators are said to work on the block
+// that is gone.
+TEST_F(NestedCheckpointTest, WhatEndedBeforeAnOperatorIsNotItsToKeep) {
+  const uint32_t wide = AddBlock(1.5, 4);
+  Operand operand;
+  operand.op = 2;  // in stage.b
+  operand.block = wide;
+  step_.operands.push_back(operand);
+  EXPECT_THAT(Lives(wide, "stage.*"), ElementsAre(Life(1.5, 4)));
+}
+
+TEST_F(NestedCheckpointTest, WhatAKeptOperatorTakesForItselfIsNotTakenAgain) {
+  step_.ops[0].name = Text("aten::mm");
+  const Op& mm = step_.ops[0];
+  const uint32_t workspace = AddBlock(mm.begin + 0.5, mm.end - 0.5);
+  EXPECT_EQ(Lives(workspace, "stage.a").size(), 2u);
+  EXPECT_EQ(Lives(workspace, "stage.a,ops:mm").size(), 1u);
+}
+
 TEST_F(NestedCheckpointTest, TheResultOfTheLastIsKeptByTheOuterOnesNode) {
   EXPECT_THAT(Lives(out_b_, "stage,stage.*"), ElementsAre(Life(30, 46), Life(110.2, 111.5)));
 }

@@ -4,6 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "profiler/whatif/insert.h"
 #include "profiler/whatif/testing/loop.h"
 
 namespace vramscope::whatif {
@@ -23,6 +26,28 @@ TEST(PipelineTest, TheFirstStageHasItsBlocksAlone) {
   EXPECT_EQ(stage.peak.bytes, 4 * kWeightBytes + kBatchBytes);
   EXPECT_EQ(stage.peak.phase, "optimizer");
   EXPECT_EQ(After({}).peak.bytes, 4 * kWeightBytes + 2 * kBatchBytes);
+}
+
+// In the record only the engine has the gradient of what blocks.0 makes, and adds another one into it. As a
+// stage gets it from the next one, backward()'s caller has it too.
+TEST(PipelineTest, NothingIsAddedIntoAGradientThatWasReceived) {
+  whatif::Step step = TheLoop().Read();
+  const auto between = std::find_if(step.ops.begin(), step.ops.end(),
+                                    [&](const Op& op) { return step.NameOf(op) == "aten::gelu_backward"; });
+  const auto into = std::find_if(step.ops.begin(), step.ops.end(),
+                                 [&](const Op& op) { return step.NameOf(op) == "MmBackward0"; });
+  ASSERT_TRUE(between != step.ops.end() && into != step.ops.end());
+  const uint32_t gradient = OutputsOf(step, *between)[0].block;
+  const size_t blocks = step.blocks.size();
+  EXPECT_EQ(ShardLever().Rewrite(step, "pp:2")->value().blocks.size(), blocks) << "nothing is added";
+  Op& add = step.ops[static_cast<size_t>(into - step.ops.begin()) + 1];
+  add.name = TextOf(step, "aten::add_");
+  step.operands[add.first_input].block = gradient;
+  const whatif::Step stage = ShardLever().Rewrite(step, "pp:2")->value();
+  ASSERT_EQ(stage.blocks.size(), blocks + 1);
+  EXPECT_EQ(stage.blocks.back().requested, step.blocks[gradient].requested);
+  EXPECT_EQ(stage.blocks.back().end, step.blocks[gradient].end);
+  EXPECT_GT(stage.blocks[gradient].end, step.blocks[gradient].end) << "until backward() returns";
 }
 
 TEST(PipelineTest, PartsWaitForTheirGradients) {

@@ -184,6 +184,22 @@ TEST_F(CopiesGradientsTest, WhatAutocastConvertsOrWidensIsNotNarrowedByTheProgra
   EXPECT_EQ(versions.NarrowedAt(first_), kBefore) << "in backward";
 }
 
+// cos.to(x.dtype), which a function returns: its caller holds that.
+TEST_F(CopiesGradientsTest, VariablesHoldWhatAFunctionReturnedInThePlaceOfTheBlock) {
+  Module("layer", 28, 60), Module("early", 24, 26);
+  step_.held = {{x_, 0, Text("cos"), false}, {x_, 1, Text("cos"), false}, {own_, 0, Text("y"), false}};
+  Versions versions(step_, kBfloat16Type);
+  versions.Decide(x_, kFloatType), versions.Decide(own_, kFloatType);
+  versions.Cast(x_, kBfloat16Type, 27, model::kNone, step_.operands[1]);
+  versions.Cast(own_, kBfloat16Type, 27, model::kNone, step_.operands[1]);
+  versions.Return(x_, 28);
+  const uint32_t copy = versions.Current(x_);
+  const Step changed = std::move(versions).Finish(Saves());
+  EXPECT_EQ(changed.held[0].block, copy);
+  EXPECT_EQ(changed.held[1].block, x_) << "not made by then";
+  EXPECT_EQ(changed.held[2].block, own_) << "was not returned";
+}
+
 TEST_F(CopiesGradientsTest, WhatIsConvertedForAnotherNodeIsMadeOfWhatWasHandedOn) {
   Versions versions(step_, kBfloat16Type);
   versions.Decide(first_, kFloatType);
