@@ -50,6 +50,27 @@ TEST(PipelineTest, NothingIsAddedIntoAGradientThatWasReceived) {
   EXPECT_GT(stage.blocks[gradient].end, step.blocks[gradient].end) << "until backward() returns";
 }
 
+// A table of words that is the head too: what the head's stage computes of its gradient is not there to be
+// added.
+TEST(PipelineTest, OfTwoGradientsOfASharedParameterOneIsLeft) {
+  whatif::Step step = TheLoop().Read();
+  const auto find = [&](const char* name) {
+    return static_cast<size_t>(std::find_if(step.ops.begin(), step.ops.end(),
+                                            [&](const Op& op) { return step.NameOf(op) == name; }) -
+                               step.ops.begin());
+  };
+  const uint32_t seed = InputsOf(step, step.ops[find("GeluBackward0")])[0].block;
+  Op& add = step.ops[find("MmBackward0") + 1];
+  add.name = TextOf(step, "aten::add");
+  step.operands[add.first_input].block = seed;
+  const uint32_t own = InputsOf(step, add)[1].block, sum = OutputsOf(step, add)[0].block;
+  const whatif::Step stage = ShardLever().Rewrite(step, "pp:2")->value();
+  EXPECT_EQ(stage.blocks[sum].requested, 0u);
+  EXPECT_EQ(stage.blocks[own].accumulated, step.blocks[sum].accumulated);
+  EXPECT_EQ(stage.blocks[own].end, step.blocks[sum].end);
+  EXPECT_EQ(stage.blocks[own].name, step.blocks[sum].name);
+}
+
 TEST(PipelineTest, PartsWaitForTheirGradients) {
   // In backward of the second part: weight, state, the gradient so far and the new one; what goes into and
   // comes out of blocks.0 and a gradient of that; and the first two of the part that waits, each of 4

@@ -33,6 +33,7 @@ class FirstStage {
     FindBoundary();
     DropSaves();
     DropBlocks();
+    DropSums();
     DropWork();
     return std::move(changed_);
   }
@@ -143,6 +144,28 @@ class FirstStage {
       if (found == left.end()) continue;
       left.erase(found);
       Drop(block);
+    }
+  }
+
+  // A parameter that a later stage has as well, as a table of words that is the head too: of the two
+  // gradients that are added up there is one.
+  void DropSums() {
+    const auto gone = [&](uint32_t block) { return IsBetween(step_.blocks[block].begin) && block != got_; };
+    for (uint32_t i = 0; i < step_.ops.size(); ++i) {
+      const Op& op = step_.ops[i];
+      const std::span<const Operand> given = InputsOf(step_, op), made = OutputsOf(step_, op);
+      const bool adds = step_.NameOf(op) == "aten::add" || step_.NameOf(op) == "aten::add_";
+      if (!adds || op.node == kNone || op.begin < resume_ || given.size() < 2 || made.empty()) continue;
+      const uint32_t a = given[0].block, b = given[1].block, sum = made[0].block;
+      if (a == kNone || b == kNone || sum == kNone || gone(a) == gone(b)) continue;
+      const uint32_t left = gone(a) ? b : a;
+      if (left == sum) continue;
+      StepBlock& stays = changed_.blocks[left];
+      const StepBlock& of_both = step_.blocks[sum];
+      stays.end = of_both.end, stays.accumulated = of_both.accumulated;
+      stays.name = of_both.name, stays.category = of_both.category;
+      Drop(changed_.blocks[sum]);
+      SeenAs(changed_, sum, i, left);
     }
   }
 
