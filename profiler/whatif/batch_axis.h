@@ -60,7 +60,7 @@ struct BatchAxis {
 // are none.
 [[nodiscard]] std::vector<bool> ReducedOf(std::string_view text, uint32_t rank);
 // Of which block `block`, a number that the operator returns, has the memory of as many elements: mse_loss() sums
-// up where it computed. kNone: it is no such number.
+// up where it computed. In 16 bits operands are still said to be in float32. kNone: it is no such number.
 [[nodiscard]] uint32_t SummedFrom(const Step& step, const Op& op, uint32_t block);
 // Fills BatchAxis::reductions and its device; part of FollowBatch.
 void FindReductions(const Step& step, BatchAxis& axis);

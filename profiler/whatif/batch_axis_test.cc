@@ -109,6 +109,7 @@ TEST_F(BatchAxisTest, ALossThatHasTheMemoryOfItsElementsGrows) {
     return FollowBatch(whatif::Step(step))->stride[kMade];
   };
   EXPECT_EQ(stride(2048), 128u);
+  EXPECT_EQ(stride(1024), 128u) << "in 16 bits";
   EXPECT_EQ(stride(512), 0u) << "of a number alone";
 }
 

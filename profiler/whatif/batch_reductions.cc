@@ -15,6 +15,7 @@ using model::kNone;
 
 constexpr uint64_t kSlack = uint64_t{1}
                             << 20;  // that the allocator leaves in a block rather than splitting it
+constexpr uint64_t kLeast = 512;    // that the allocator hands out
 constexpr uint8_t kHalf = 5, kFloat = 6, kBFloat16 = 15;  // c10::ScalarType
 
 class Finder {
@@ -128,10 +129,11 @@ std::vector<bool> ReducedOf(std::string_view text, uint32_t rank) {
 }
 
 uint32_t SummedFrom(const Step& step, const Op& op, uint32_t block) {
+  const uint64_t bytes = step.blocks[block].requested;
   for (const Operand& operand : InputsOf(step, op)) {
-    if (operand.block != kNone && step.Rank(operand.shape) > 0 &&
-        BytesUpTo(step, operand) == step.blocks[block].requested)
-      return operand.block;
+    if (operand.block == kNone || step.Rank(operand.shape) == 0) continue;
+    const uint64_t elements = BytesUpTo(step, operand);
+    if (elements == bytes || (bytes > kLeast && elements == 2 * bytes)) return operand.block;
   }
   return kNone;
 }

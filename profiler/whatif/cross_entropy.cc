@@ -159,6 +159,7 @@ class Parts {
       if (gradient >= of_weights) changed_.blocks[delivered].op = kNone;  // as large with any batch
       changed_.saved.push_back({delivered, loss_.nodes.front(), op.end - kHair, loss_.backward.end - kHair});
     }
+    if (gradients.begin() != of_weights) FollowRows(gradients.front());
     const uint32_t total = Scalar(kFloat, stage);
     const int64_t parts = (loss_.rows + rows_ - 1) / rows_;
     // Of two parts in a row the labels lie in two places by turns: as even a number as that of all.
@@ -185,6 +186,24 @@ class Parts {
 
   [[nodiscard]] uint64_t HiddenBytes() const {
     return static_cast<uint64_t>(loss_.rows * loss_.width) * loss_.element;
+  }
+
+  // So that the batch is followed from what goes in to the gradient of it.
+  void FollowRows(uint32_t gradient) {
+    Op& op = changed_.ops[loss_.loss];
+    const std::span<const Operand> product = InputsOf(step_, step_.ops[loss_.product]);
+    const auto hidden = std::find_if(product.begin(), product.end(),
+                                     [&](const Operand& one) { return one.block == loss_.hidden; });
+    if (hidden == product.end()) return;
+    std::vector<Operand> operands = {*hidden};
+    const std::span<const Operand> results = OutputsOf(changed_, op);
+    operands.insert(operands.end(), results.begin(), results.end());
+    operands.push_back(*hidden);
+    operands.back().block = gradient;
+    for (Operand& operand : operands) operand.op = loss_.loss;
+    op.first_input = static_cast<uint32_t>(changed_.operands.size()), op.input_count = 1;
+    op.first_output = op.first_input + 1, op.output_count = static_cast<uint32_t>(operands.size()) - 1;
+    changed_.operands.insert(changed_.operands.end(), operands.begin(), operands.end());
   }
 
   // As large with any batch.
@@ -244,7 +263,8 @@ class Parts {
   }
 
   // What the function that computes the loss had in variables until it returned, such as labels before they
-  // were shifted, goes with its last use: it is another function now.
+  // were shifted, goes with its last use: it is another function now. What it had from before the logits, it
+  // has until it returns what they were computed from.
   void FreeOnTheWayToLabels() {
     const Op& loss = step_.ops[loss_.loss];
     const auto next = std::find_if(step_.ops.begin() + loss_.loss, step_.ops.end(),
@@ -252,9 +272,11 @@ class Parts {
     const Position returned = next == step_.ops.end() ? step_.ForwardEnd() : next->begin;
     for (uint32_t i = 0; i < step_.blocks.size(); ++i) {
       const StepBlock& block = step_.blocks[i];
-      if (block.begin < step_.ops[loss_.product].end || loss.begin < block.begin) continue;
+      if (block.begin == kBefore || loss.begin < block.begin) continue;
       if (block.end < loss.end || returned < block.end || changed_.blocks[i].requested == 0) continue;
-      changed_.blocks[i].end = LastUsesOf(step_).of_block[i] + kHair;
+      const Op& product = step_.ops[loss_.product];
+      const Position least = block.begin < product.begin ? product.begin : block.begin;
+      changed_.blocks[i].end = std::max(LastUsesOf(step_).of_block[i], least) + kHair;
     }
   }
 

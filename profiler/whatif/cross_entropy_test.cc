@@ -137,6 +137,21 @@ TEST(CrossEntropyTest, TheGradientOfWhatGoesInIsAskedForBeforeThatOfTheWeight) {
 }
 
 // The sizes that a part asks for before its logits go, in the order of tests/whatif_accuracy/chunked_loss.py.
+// Else the gradient of a norm behind it would not grow with the batch.
+TEST(CrossEntropyTest, TheBatchIsFollowedFromWhatGoesInToItsGradient) {
+  Network network;
+  const LinearLoss loss = FindLinearLoss(network.step).value();
+  const Step changed = WithLossInParts(network.step, loss, 16);
+  const Op& op = changed.ops[loss.loss];
+  ASSERT_EQ(op.input_count, 1u);
+  const Operand &hidden = InputsOf(changed, op).front(), &gradient = OutputsOf(changed, op).back();
+  EXPECT_EQ(hidden.block, loss.hidden);
+  EXPECT_NE(gradient.block, loss.hidden);
+  EXPECT_EQ(changed.blocks[gradient.block].requested, kHidden);
+  EXPECT_EQ(gradient.shape, hidden.shape);
+  EXPECT_EQ(OutputsOf(changed, op).size(), OutputsOf(network.step, network.step.ops[loss.loss]).size() + 1);
+}
+
 TEST(CrossEntropyTest, APartAsksForWhatItsLossTakesOneAfterTheOther) {
   const Step changed = Network().With("chunked:2").value();
   const Op& loss = changed.ops[FindLinearLoss(Network().step).value().loss];
