@@ -254,9 +254,9 @@ class Freezer {
 
   // A leaf and its gradient are there as long as the graph is, which the loss has until it has another value.
   void HoldLeaves() {
-    const Position end = step_.length - kHair;
+    const Position end = GraphGoes();
     for (const auto& [node, leaf] : leaves_) {
-      changed_.blocks[leaf].end = end;
+      changed_.blocks[leaf].end = end + kHair;
       for (const Op& op : step_.ops) {
         if (op.node != node || op.parent != kNone || op.name != step_.nodes[node].name || op.input_count == 0)
           continue;
@@ -264,6 +264,19 @@ class Freezer {
         if (gradient != kNone) changed_.blocks[gradient].end = end;
       }
     }
+  }
+
+  // Where the next step gives the loss another value: where this one frees the number that the step before
+  // left.
+  [[nodiscard]] Position GraphGoes() const {
+    constexpr uint64_t kNumber = 8;
+    Position at = kBefore;
+    for (const StepBlock& block : step_.blocks) {
+      const bool left = block.begin == kBefore && block.requested <= kNumber;
+      if (left && step_.ForwardBegin() <= block.end && block.end <= step_.backward.front().begin)
+        at = std::max(at, block.end);
+    }
+    return at == kBefore ? step_.length - 2 * kHair : step_.length + at;
   }
 
   const Step& step_;

@@ -67,6 +67,14 @@ bool AreNamesKnown(const Step& step, uint32_t block) {
   return named != nullptr && named->itself;
 }
 
+void HoldInFunction(Step& step, uint32_t block, Position until) {
+  auto named = std::lower_bound(step.named.begin(), step.named.end(), block,
+                                [](const Named& one, uint32_t wanted) { return one.block < wanted; });
+  if (named == step.named.end() || named->block != block)
+    named = step.named.insert(named, {block, until, until, false, false});
+  named->until = std::max(named->until, until), named->unconverted = std::max(named->unconverted, until);
+}
+
 void MergeNamed(std::vector<Named>& named) {
   std::stable_sort(named.begin(), named.end(),
                    [](const Named& a, const Named& b) { return a.block < b.block; });

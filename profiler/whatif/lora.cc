@@ -6,6 +6,7 @@
 #include <string>
 
 #include "profiler/whatif/freeze.h"
+#include "profiler/whatif/holders.h"
 #include "profiler/whatif/lora_gradients.h"
 #include "profiler/whatif/parameters.h"
 #include "profiler/whatif/strides.h"
@@ -82,6 +83,8 @@ class Adapter {
     up.input = down.output;
     Multiply(linear, forward, up);
     const uint32_t sum = Add(linear, forward, output, up);
+    HoldInFunction(into_.step(), linear.given.block,
+                   forward.Tick());  // of the layer, which has it until it returns
     Backward(i, sum, down, up);
   }
 
