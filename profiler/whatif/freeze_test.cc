@@ -137,6 +137,14 @@ TEST_F(FreezeBackwardTest, WhatAFrozenModuleReturnsStaysAsALeafWhereItsGradientI
   }
   EXPECT_GT(Frozen(step_, all).blocks[out_].end, 299);
   EXPECT_EQ(Frozen(step_, all).nodes[0].end, 130);
+  // The loss of the step before goes while this one's backward has not begun: so does the graph, a step
+  // later.
+  StepBlock loss;
+  loss.requested = 4, loss.begin = kBefore, loss.end = 95;
+  step_.blocks.push_back(loss);
+  EXPECT_NEAR(Frozen(step_, all).blocks[out_].end, step_.length + 95, 0.01);
+  step_.blocks.back().requested = 4096;
+  EXPECT_LT(Frozen(step_, all).blocks[out_].end, step_.length) << "no number";
 }
 
 TEST(CheckpointChoiceTest, ModulesWhoseResultsRequireGradientsAreNamedBehindInputs) {

@@ -56,6 +56,21 @@ TEST_F(GapsTest, AnInputThatLiesWithGapsIsCopiedForItsProductAndTheCopyKept) {
   EXPECT_LT(copies[0].end, changed.backward.front().end);
 }
 
+// def forward(self, x): return self.base(x) + self.up(self.down(x))
+TEST_F(GapsTest, TheAdapterHasItsArgumentUntilItReturns) {
+  const uint32_t given = linears_.at(0).given.block;
+  const Step changed = With({256, 64, 1});
+  const auto sum = std::find_if(changed.ops.begin(), changed.ops.end(), [&](const Op& op) {
+    return changed.NameOf(op) == "aten::add" && op.node == kNone;
+  });
+  ASSERT_NE(sum, changed.ops.end());
+  const auto named = std::find_if(changed.named.begin(), changed.named.end(),
+                                  [&](const Named& one) { return one.block == given; });
+  ASSERT_NE(named, changed.named.end());
+  EXPECT_GT(named->until, sum->end);
+  EXPECT_FALSE(named->all) << "others may have it too";
+}
+
 TEST_F(GapsTest, ElseItIsKeptItself) { EXPECT_EQ(KeptCopies(With({256, 64, 1})).size(), 0u); }
 
 }  // namespace
