@@ -146,9 +146,6 @@ DEVELOPMENT: Dict[str, Facts] = {
                          checkpointed="mobilevitv2.encoder.layer.2,mobilevitv2.encoder.layer.3,mobilevitv2.encoder.layer.4"),
     "bit": Facts((8, 12, 16), ("bit.encoder.stages.0,bit.encoder.stages.1", "bit"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS)),
     "vit_msn": Facts((8, 12, 16), ("vit.layers.*", "vit"), (*NO_WIDTHS, *NO_TOKENS)),
-}
-HELD_OUT: Dict[str, Facts] = {
-    # G
     "minicpm3": Facts((4, 8, 8), ("model.layers.*", "model.layers.*"), NO_WIDTHS, checkpointed="all,inputs:model.embed_tokens"),
     "olmo3": Facts((4, 8, 8), ("model.layers.*", "model"), NO_WIDTHS, checkpointed="all,inputs:model.embed_tokens"),
     "rembert": Facts((4, 8, 8), ("rembert.encoder.layer.*", "rembert"), (*NO_WIDTHS, "attention"), checkpointed="all,inputs:rembert.embeddings.word_embeddings"),
@@ -157,7 +154,8 @@ HELD_OUT: Dict[str, Facts] = {
     "unispeech": Facts((4, 8, 8), ("unispeech.encoder.layers.*", "unispeech"), (*NO_WIDTHS, *NO_TOKENS)),
     "ctrl": Facts((4, 8, 8), ("transformer.h.*", "transformer.h.*"), (*NO_BLOCKS, *NO_WIDTHS)),
     "r3d_18": Facts((8, 12, 16), ("layer1,layer2", "stem,layer1,layer2,layer3,layer4"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS)),
-    # H
+}
+HELD_OUT: Dict[str, Facts] = {
     "arcee": Facts((4, 8, 8), ("model.layers.*", "model"), NO_WIDTHS, checkpointed="all,inputs:model.embed_tokens"),
     "hunyuan_v1_dense": Facts((4, 8, 8), ("model.layers.*", "model"), NO_WIDTHS, checkpointed="all,inputs:model.embed_tokens"),
     "eurobert": Facts((4, 8, 8), ("model.layers.*", "model"), NO_WIDTHS, checkpointed="all,inputs:model.embed_tokens"),
