@@ -309,12 +309,12 @@ TEST(ConversionsTest, WhatALinearLayerRefusesBehindACallOfToWasNotConverted) {
 // here, so that it stays.
 TEST(ConversionsTest, ACallOfToThatTellsALayoutOnlyMoves) {
   EXPECT_EQ(Program(Body::kMovesOnly).Peak(), kWeights + 2 * kBatch);
-  EXPECT_EQ(Program(Body::kMovesOnly).PeakInLow(), kWeights + 2 * kBatch / 2);
+  EXPECT_EQ(Program(Body::kMovesOnly).PeakInLow(), kHalfWeights + 2 * kBatch / 2);
 }
 
 TEST(ConversionsTest, AnAddedMaskThatAttentionMakesOfBoolsHasTheTypeOfItsQueries) {
   EXPECT_EQ(Program(Body::kMask).Peak(), kWeights + 2 * kBatch + 512);
-  EXPECT_EQ(Program(Body::kMask).PeakInLow(), kWeights + 2 * kBatch / 2 + 512);
+  EXPECT_EQ(Program(Body::kMask).PeakInLow(), kHalfWeights + 2 * kBatch / 2 + 512);
 }
 
 // DeBERTa's mask of ones is float32 in any model; a layer of 16 bits would refuse what it made float32 too.
@@ -358,7 +358,7 @@ TEST(ConversionsTest, TypeAsGoesBackToTheTypeThatATensorHadBeforeTheProgramMadeI
 // stays.
 TEST(ConversionsTest, WhatAModuleMakesWiderForItselfStaysLowOutsideOfIt) {
   EXPECT_EQ(Program(Body::kCaller).Peak(), kWeights + (1 + kKept) * kBatch);
-  EXPECT_EQ(Program(Body::kCaller).PeakInLow(), kWeights + (1 + kKept) * kBatch / 2);
+  EXPECT_EQ(Program(Body::kCaller).PeakInLow(), kHalfWeights + (1 + kKept) * kBatch / 2);
 }
 
 // Each call makes a copy of its own, for the operator behind it.
@@ -369,14 +369,14 @@ TEST(ConversionsTest, WhatAFunctionAsksForTwiceIsMadeTwice) {
 
 TEST(ConversionsTest, WhatAFunctionConvertsToReturnItGoesWhenItReturns) {
   EXPECT_EQ(Program(Body::kReturns).Peak(), kWeights + (2 + kKept) * kBatch);
-  EXPECT_EQ(Program(Body::kReturns).PeakInLow(), kWeights + (2 + kKept) * kBatch / 2);
+  EXPECT_EQ(Program(Body::kReturns).PeakInLow(), kHalfWeights + (2 + kKept) * kBatch / 2);
 }
 
 // Memory-efficient attention returns rows, of which heads are joined for nothing; flash attention returns
 // what lies as its queries lie.
 TEST(ConversionsTest, HeadsThatFlashAttentionReturnsOneAfterTheOtherAreCopiedToBeJoined) {
   EXPECT_EQ(Program(Body::kAttention).Peak(), kWeights + 2 * kBatch + kColumn);
-  EXPECT_EQ(Program(Body::kAttention).PeakInLow(), kWeights + 3 * kBatch / 2);
+  EXPECT_EQ(Program(Body::kAttention).PeakInLow(), kHalfWeights + 3 * kBatch / 2);
 }
 
 // Forward in TF32 converts the layout of what goes in, in 16 bits that of what comes out too.

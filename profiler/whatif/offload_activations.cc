@@ -12,7 +12,10 @@
 // fills them up anew (pad in _scaled_dot_product_efficient_attention_backward).
 //
 // What is computed again in backward keeps nothing, but for what goes into it: that goes to the host and
-// comes back before the recomputation.
+// comes back before the recomputation. What several parts are given alike without a gradient, such as
+// positions and masks, stays: libraries hand it over by name, and checkpoint() saves positional arguments
+// alone
+// (_NoopSaveInputs in torch/utils/checkpoint.py).
 #include "profiler/whatif/offload_activations.h"
 
 #include <algorithm>
@@ -48,6 +51,7 @@ class Offloader {
 
   uint64_t Move() {
     std::vector<Block> copies;
+    FindShared();
     for (const Saved& saved : step_.saved) Send(saved, copies);
     for (Block& block : scene_.blocks) Drop(block);
     scene_.blocks.insert(scene_.blocks.end(), copies.begin(), copies.end());
@@ -60,6 +64,20 @@ class Offloader {
     for (const Again& again : scene_.again)
       if (again.begin <= at && at < again.end) return &again;
     return nullptr;
+  }
+
+  // Blocks that several of these parts keep, and that nothing is computed a gradient of.
+  void FindShared() {
+    std::unordered_map<uint32_t, const Again*> first;
+    for (const Saved& saved : step_.saved) {
+      const Again* const again = AgainAt(saved.at);
+      if (again == nullptr || step_.blocks[saved.block].begin >= again->begin) continue;
+      const auto [known, fresh] = first.emplace(saved.block, again);
+      if (!fresh && known->second != again) shared_.insert(saved.block);
+    }
+    for (const Operand& operand : step_.operands) {
+      if ((operand.flags & trace::kTensorRequiresGrad) != 0) shared_.erase(operand.block);
+    }
   }
 
   // Expanded to the batch, or to what has the batch in its first dimension: [samples x heads, tokens,
@@ -87,6 +105,10 @@ class Offloader {
     const Again* const again = AgainAt(saved.at);
     const bool inside = again != nullptr && step_.blocks[saved.block].begin >= again->begin;
     if (inside) return;  // computed again, or kept by the checkpoint itself
+    if (shared_.contains(saved.block)) {
+      stays_[saved.block] = true;
+      return;
+    }
     kept_[saved.block] = std::max(kept_[saved.block], saved.released);
     Block copy = found->second;
     copy.birth = Birth::kEachStep;
@@ -158,6 +180,7 @@ class Offloader {
   std::unordered_map<uint32_t, Block> of_origin_;  // as forward made it
   std::vector<Position> kept_;                     // by block: when the last node let go
   std::vector<bool> stays_;
+  std::set<uint32_t> shared_;
   const BatchAxis* axis_ = nullptr;                     // nullptr: not known
   std::set<std::pair<uint32_t, const Again*>> inputs_;  // of what is computed again
   uint64_t moved_ = 0;

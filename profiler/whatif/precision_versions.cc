@@ -82,7 +82,10 @@ Versions::Versions(const Step& step, uint8_t first)
   }
   for (const uint32_t parameter : step.trained) floats[parameter] = true;
   for (uint32_t i = 0; i < recorded_; ++i) {
-    if (step.blocks[i].category == Category::kOptimizerState) floats[i] = true;
+    // Also of parameters that no operator works on: the model is converted with them.
+    const StepBlock& block = step.blocks[i];
+    const bool parameter = block.category == Category::kParameter && block.begin == kBefore;
+    if (parameter || block.category == Category::kOptimizerState) floats[i] = true;
   }
   for (uint32_t i = 0; i < recorded_; ++i) {
     // What no operator made: there before the step, or handed over by a library.
