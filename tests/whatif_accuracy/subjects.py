@@ -154,8 +154,6 @@ DEVELOPMENT: Dict[str, Facts] = {
     "unispeech": Facts((4, 8, 8), ("unispeech.encoder.layers.*", "unispeech"), (*NO_WIDTHS, *NO_TOKENS)),
     "ctrl": Facts((4, 8, 8), ("transformer.h.*", "transformer.h.*"), (*NO_BLOCKS, *NO_WIDTHS)),
     "r3d_18": Facts((8, 12, 16), ("layer1,layer2", "stem,layer1,layer2,layer3,layer4"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS)),
-}
-HELD_OUT: Dict[str, Facts] = {
     "arcee": Facts((4, 8, 8), ("model.layers.*", "model"), NO_WIDTHS, checkpointed="all,inputs:model.embed_tokens"),
     "hunyuan_v1_dense": Facts((4, 8, 8), ("model.layers.*", "model"), NO_WIDTHS, checkpointed="all,inputs:model.embed_tokens"),
     "eurobert": Facts((4, 8, 8), ("model.layers.*", "model"), NO_WIDTHS, checkpointed="all,inputs:model.embed_tokens"),
@@ -166,6 +164,18 @@ HELD_OUT: Dict[str, Facts] = {
     "swiftformer": Facts((8, 12, 16), ("swiftformer.encoder", "swiftformer"), (*NO_WIDTHS, *NO_TOKENS, "attention"),
                          checkpointed="swiftformer.encoder.network.0,swiftformer.encoder.network.2,swiftformer.encoder.network.4,swiftformer.encoder.network.6"),
 }
+HELD_OUT: Dict[str, Facts] = {
+    "ernie4_5": Facts((4, 8, 8), ("model.layers.*", "model.layers.*"), NO_WIDTHS, checkpointed="all,inputs:model.embed_tokens"),
+    "nanochat": Facts((4, 8, 8), ("model.layers.*", "model"), NO_WIDTHS, checkpointed="all,inputs:model.embed_tokens"),
+    "roberta_prelayernorm": Facts((4, 8, 8), ("roberta_prelayernorm.encoder.layer.*", "roberta_prelayernorm.encoder.layer.*"), NO_WIDTHS,
+                                  checkpointed="all,inputs:roberta_prelayernorm.embeddings.word_embeddings"),
+    "mvp": Facts((4, 8, 8), ("model.encoder", "model.encoder,model.decoder.layers.*"), (*NO_WIDTHS, "attention"),
+                 checkpointed="all,inputs:model.encoder.embed_tokens+model.decoder.embed_tokens"),
+    "dinov2_with_registers": Facts((8, 12, 16), ("dinov2_with_registers.encoder.layer.*", "dinov2_with_registers"), (*NO_WIDTHS, *NO_TOKENS)),
+    "unispeech_sat": Facts((4, 8, 8), ("unispeech_sat.encoder.layers.*", "unispeech_sat"), (*NO_WIDTHS, *NO_TOKENS)),
+    "cvt": Facts((8, 12, 16), ("cvt.encoder", "cvt"), (*NO_BLOCKS, *NO_WIDTHS, *NO_TOKENS, "attention")),
+    "fcn": Facts((8, 12, 16), ("backbone", "backbone"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS)),
+}
 ALL = {**DEVELOPMENT, **HELD_OUT}
 
 # The layer before the loss, and whether labels are those of the next token: of models whose loss can be computed without logits.
@@ -174,11 +184,11 @@ HEADS: Dict[str, Tuple[str, bool]] = {
     "electra": ("generator_lm_head", False),
     "megatron_bert": ("cls.predictions.decoder", False), "roformer": ("cls.predictions.decoder", False), "modernbert": ("decoder", False), "convbert": ("generator_lm_head", False),
     "ernie": ("cls.predictions.decoder", False), "nystromformer": ("cls.predictions.decoder", False),
-    "rembert": ("cls.predictions.decoder", False), "eurobert": ("lm_head", False),
+    "rembert": ("cls.predictions.decoder", False), "eurobert": ("lm_head", False), "roberta_prelayernorm": ("lm_head.decoder", False),
     "xlm_roberta_xl": ("lm_head.decoder", False), "biogpt": ("output_projection", True),
     **{name: ("lm_head", True) for name in ("gpt2", "gpt_neox", "llama", "opt", "qwen2", "qwen3", "mistral", "phi3", "gemma", "olmo2", "phi", "starcoder2", "bloom", "falcon", "xglm", "stablelm", "smollm3", "gemma3", "exaone4", "helium",
                                               "apertus", "gpt_bigcode", "persimmon", "olmo", "glm4", "nemotron", "mpt", "seed_oss",
-                                              "minicpm3", "olmo3", "ctrl", "arcee", "hunyuan_v1_dense")}}
+                                              "minicpm3", "olmo3", "ctrl", "arcee", "hunyuan_v1_dense", "ernie4_5")}}
 # The blocks, and what comes behind them: of models that can be cut into stages.
 STAGES: Dict[str, Tuple[str, List[str]]] = {
     "transformer": ("layers", ["head"]), "opt": ("model.decoder.layers", ["model.decoder.final_layer_norm", "lm_head"]), "xglm": ("model.layers", ["model.layer_norm", "lm_head"]),
@@ -189,7 +199,7 @@ STAGES: Dict[str, Tuple[str, List[str]]] = {
     **{name: ("transformer.h", ["transformer.ln_f", "lm_head"]) for name in ("gpt2", "bloom", "falcon")},
     **{name: ("model.layers", ["model.norm", "lm_head"]) for name in ("llama", "qwen2", "qwen3", "mistral", "phi3", "gemma", "gemma2", "olmo2", "starcoder2", "granite", "stablelm", "smollm3", "gemma3", "cohere",
                                                                          "exaone4", "helium", "apertus", "olmo", "glm4", "nemotron", "seed_oss", "cohere2",
-                                                                         "minicpm3", "olmo3", "arcee", "hunyuan_v1_dense")}}
+                                                                         "minicpm3", "olmo3", "arcee", "hunyuan_v1_dense", "ernie4_5")}}
 
 
 def words(model: str, size: str) -> Dict[str, str]:

@@ -134,4 +134,12 @@ MODELS: Dict[str, Callable[[str], Subject]] = {
     "wav2vec2_conformer": sound.wav2vec2_conformer,
     "deeplabv3": sight.deeplabv3,
     "swiftformer": sight.swiftformer,
+    "ernie4_5": decoders.ernie4_5,
+    "nanochat": decoders.nanochat,
+    "roberta_prelayernorm": encoders.roberta_prelayernorm,
+    "mvp": encoders.mvp,
+    "dinov2_with_registers": sight.dinov2_with_registers,
+    "unispeech_sat": sound.unispeech_sat,
+    "cvt": sight.cvt,
+    "fcn": sight.fcn,
 }

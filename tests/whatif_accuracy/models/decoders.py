@@ -348,3 +348,19 @@ def hunyuan_v1_dense(size: str) -> Subject:
 
     config = HunYuanDenseV1Config(**stack(size), num_key_value_heads=2, head_dim=64, **SPECIAL)
     return Subject(HunYuanDenseV1ForCausalLM(config), tokens(VOCABULARY, length(size)), causal)
+
+
+def ernie4_5(size: str) -> Subject:
+    """Positions turn neighbours, in 32 bits."""
+    from transformers import Ernie4_5Config, Ernie4_5ForCausalLM
+
+    config = Ernie4_5Config(**stack(size), num_key_value_heads=2, head_dim=64, **SPECIAL)
+    return Subject(Ernie4_5ForCausalLM(config), tokens(VOCABULARY, length(size)), causal)
+
+
+def nanochat(size: str) -> Subject:
+    """Norms have no weights, and one stands before all layers; logits are capped with a tangent."""
+    from transformers import NanoChatConfig, NanoChatForCausalLM
+
+    config = NanoChatConfig(**stack(size), num_key_value_heads=2, **SPECIAL)
+    return Subject(NanoChatForCausalLM(config), tokens(VOCABULARY, length(size)), causal)

@@ -225,3 +225,19 @@ def umt5(size: str) -> Subject:
 
     config = UMT5Config(vocab_size=VOCABULARY, d_model=width(size), d_kv=64, d_ff=1024, num_layers=3, num_heads=4, decoder_start_token_id=0)
     return Subject(UMT5ForConditionalGeneration(config), tokens(VOCABULARY, scaled(size, 32, 64, 128)), causal)
+
+
+def roberta_prelayernorm(size: str) -> Subject:
+    """Built like RoBERTa, but norms stand before attention and MLP, and behind all layers."""
+    from transformers import RobertaPreLayerNormConfig, RobertaPreLayerNormForMaskedLM
+
+    config = RobertaPreLayerNormConfig(**stack(size), max_position_embeddings=514, **SPECIAL)
+    return Subject(RobertaPreLayerNormForMaskedLM(config), tokens(VOCABULARY, length(size)), causal)
+
+
+def mvp(size: str) -> Subject:
+    """Attention is written out; norms stand behind attention and MLP."""
+    from transformers import MvpConfig, MvpForConditionalGeneration
+
+    config = MvpConfig(d_model=width(size), encoder_layerdrop=0.0, decoder_layerdrop=0.0, decoder_start_token_id=2, **TWO_SIDED)
+    return Subject(MvpForConditionalGeneration(config), tokens(VOCABULARY, length(size)), causal)

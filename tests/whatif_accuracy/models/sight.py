@@ -327,6 +327,34 @@ def swiftformer(size: str) -> Subject:
     return Subject(SwiftFormerForImageClassification(config), images(pixels, 100), classified)
 
 
+def dinov2_with_registers(size: str) -> Subject:
+    """Four registers stand beside the patches."""
+    from transformers import Dinov2WithRegistersConfig, Dinov2WithRegistersForImageClassification
+
+    pixels = scaled(size, 56, 84, 112)
+    config = Dinov2WithRegistersConfig(hidden_size=scaled(size, 192, 256, 384), num_hidden_layers=4, num_attention_heads=4, image_size=pixels, patch_size=14, num_register_tokens=4,
+                                       num_labels=100)
+    return Subject(Dinov2WithRegistersForImageClassification(config), images(pixels, 100), classified)
+
+
+def cvt(size: str) -> Subject:
+    """Queries, keys and values come of convolutions with norms of batches; attention is written out."""
+    from transformers import CvtConfig, CvtForImageClassification
+
+    width = scaled(size, 32, 48, 64)
+    config = CvtConfig(embed_dim=[width, 2 * width, 4 * width], num_heads=[1, 2, 4], depth=[1, 2, 3], num_labels=100)
+    return Subject(CvtForImageClassification(config), images(scaled(size, 64, 96, 128), 100), classified)
+
+
+def fcn(size: str) -> Subject:
+    """Says of each point what it is: a residual network with holes in its last stages, whose small picture is stretched."""
+    from torchvision.models.segmentation import fcn_resnet50 as make
+
+    pixels = scaled(size, 64, 96, 128)
+    return Subject(make(weights=None, weights_backbone=None, num_classes=19), lambda count: (torch.randn(count, 3, pixels, pixels), torch.randint(19, (count, pixels, pixels))),
+                   lambda module, given, labels: F.cross_entropy(module(given)["out"], labels))
+
+
 def _matched(model: nn.Module, pixels: Tensor, text: Tensor) -> Tensor:
     return model(input_ids=text, pixel_values=pixels, return_loss=True).loss
 

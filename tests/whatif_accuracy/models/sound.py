@@ -103,3 +103,13 @@ def wav2vec2_conformer(size: str) -> Subject:
                                           num_conv_pos_embeddings=32, num_conv_pos_embedding_groups=4, num_labels=10, max_source_positions=256, apply_spec_augment=False,
                                           mask_time_prob=0.0, layerdrop=0.0)
     return Subject(Wav2Vec2ConformerForSequenceClassification(config), lambda count: (torch.randn(count, samples), torch.randint(10, (count,))), _heard)
+
+
+def unispeech_sat(size: str) -> Subject:
+    """What stands for masks is there, and never used. Without the masks that it draws on the host."""
+    from transformers import UniSpeechSatConfig, UniSpeechSatForSequenceClassification
+
+    samples, width = scaled(size, 4000, 8000, 16000), scaled(size, 128, 192, 256)
+    config: Any = UniSpeechSatConfig(vocab_size=32, hidden_size=width, num_hidden_layers=3, num_attention_heads=4, intermediate_size=4 * width, conv_dim=(64,) * 7,
+                                     num_conv_pos_embeddings=32, num_conv_pos_embedding_groups=4, num_labels=10, apply_spec_augment=False, mask_time_prob=0.0, layerdrop=0.0)
+    return Subject(UniSpeechSatForSequenceClassification(config), lambda count: (torch.randn(count, samples), torch.randint(10, (count,))), _heard)
