@@ -43,7 +43,8 @@ std::string BandText(const Prediction& prediction) {
       FormatBytes(band.ReservedAtMost(after.reserved_peak)),
       prediction.levers.size() == 1 ? "this change" : "these changes");
   for (const std::string& lever : band.not_measured)
-    text += fmt::format("  Nothing is published for {} alone: the worst of all changes was taken.\n", lever);
+    text += fmt::format(
+        "  Nothing is published for {} alone: the worst of all changes was taken, 5 % at least.\n", lever);
   return text;
 }
 

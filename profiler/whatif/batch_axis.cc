@@ -187,8 +187,8 @@ class Follower {
     const Operand &from = InputsOf(step_, op)[0], &to = OutputsOf(step_, op)[0];
     if (to.block == kNone || to.block != from.block || step_.Rank(to.shape) == 0) return;
     const auto place = PlaceIn(from, axis_.stride[to.block]);
-    const bool same = step_.Dims(to.shape)[0] == step_.Dims(from.shape)[0];
-    if (place && place->dimension == 0 && same && step_.shapes[to.strides].known)
+    if (!place || place->dimension != 0 || !step_.shapes[to.strides].known) return;
+    if (step_.Dims(to.shape)[0] == step_.Dims(from.shape)[0])
       Set(to.block, {place->inner * static_cast<uint64_t>(step_.Dims(to.strides)[0]), 0});
   }
 

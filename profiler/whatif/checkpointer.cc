@@ -113,6 +113,7 @@ void Checkpointer::FindGiven() {
     const Op& op = step_.ops[operand.op];
     if (operand.block == kNone || op.node != kNone) continue;
     const StepBlock& block = step_.blocks[operand.block];
+    // Behind its end the operator works on a copy in 16 bits, which it is said to see as the block.
     if (op.begin <= block.replaced && op.begin <= block.end) add(operand.block, op.begin);
   }
   for (const Held& held : step_.held) {

@@ -132,9 +132,11 @@ TEST_F(NestedCheckpointTest, WhatSeveralAreGivenWithoutAGradientDoesNotGoToTheHo
                          [&](const whatif::Block& one) { return one.origin == angles; });
   };
   EXPECT_EQ(copies(), 1);
+  Work(46, 2, {angles, AddBlock(46.5, 49)});
+  EXPECT_EQ(copies(), 2) << "one for what is outside of checkpoints";
   for (Operand& operand : step_.operands)
     if (operand.block == angles) operand.flags |= trace::kTensorRequiresGrad;
-  EXPECT_EQ(copies(), 3) << "itself, and one for each of two layers";
+  EXPECT_EQ(copies(), 4) << "itself, and one for each of two layers too";
 }
 
 TEST_F(NestedCheckpointTest, TheResultOfTheLastIsKeptByTheOuterOnesNode) {

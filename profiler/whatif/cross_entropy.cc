@@ -263,8 +263,8 @@ class Parts {
   }
 
   // What the function that computes the loss had in variables until it returned, such as labels before they
-  // were shifted, goes with its last use: it is another function now. What it had from before the logits, it
-  // has until it returns what they were computed from.
+  // were shifted, goes with its last use: it is another function now. A variable from before the logits lives
+  // until the model returns what they were computed from.
   void FreeOnTheWayToLabels() {
     const Op& loss = step_.ops[loss_.loss];
     const auto next = std::find_if(step_.ops.begin() + loss_.loss, step_.ops.end(),

@@ -136,7 +136,6 @@ TEST(CrossEntropyTest, TheGradientOfWhatGoesInIsAskedForBeforeThatOfTheWeight) {
   EXPECT_LT(hidden, weight);
 }
 
-// The sizes that a part asks for before its logits go, in the order of tests/whatif_accuracy/chunked_loss.py.
 // Else the gradient of a norm behind it would not grow with the batch.
 TEST(CrossEntropyTest, TheBatchIsFollowedFromWhatGoesInToItsGradient) {
   Network network;
@@ -152,6 +151,7 @@ TEST(CrossEntropyTest, TheBatchIsFollowedFromWhatGoesInToItsGradient) {
   EXPECT_EQ(OutputsOf(changed, op).size(), OutputsOf(network.step, network.step.ops[loss.loss]).size() + 1);
 }
 
+// The sizes that a part asks for before its logits go, in the order of tests/whatif_accuracy/chunked_loss.py.
 TEST(CrossEntropyTest, APartAsksForWhatItsLossTakesOneAfterTheOther) {
   const Step changed = Network().With("chunked:2").value();
   const Op& loss = changed.ops[FindLinearLoss(Network().step).value().loss];

@@ -35,7 +35,8 @@ void SeenAs(Step& step, uint32_t block, uint32_t op, uint32_t made) {
   }
 }
 
-Inserter::Inserter(const Step& step, std::vector<Position> behind) : step_(step), behind_(std::move(behind)) {
+Inserter::Inserter(const Step& step, std::vector<Position> behind)
+    : step_(step), behind_(std::move(behind)), length_(step.length) {
   std::sort(behind_.begin(), behind_.end());
   behind_.erase(std::unique(behind_.begin(), behind_.end()), behind_.end());
   const auto move = [&](Position& at) { at = Moved(at); };
@@ -64,6 +65,8 @@ Inserter::Inserter(const Step& step, std::vector<Position> behind) : step_(step)
 
 Position Inserter::Moved(Position recorded) const {
   if (recorded == kBefore || recorded >= kForever) return recorded;
+  if (0 < length_ && length_ < recorded)  // in the next step
+    return Moved(length_) + Moved(recorded - length_);
   const auto rooms = std::lower_bound(behind_.begin(), behind_.end(), recorded) - behind_.begin();
   return recorded + kRoom * static_cast<Position>(rooms);
 }

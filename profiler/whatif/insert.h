@@ -70,6 +70,7 @@ class Inserter {
 
   Step step_;
   std::vector<Position> behind_;  // in order
+  const Position length_;         // of the recorded step
   uint8_t dtype_ = 0;
 };
 

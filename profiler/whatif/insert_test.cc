@@ -35,5 +35,13 @@ TEST_F(InserterTest, SoDoesWhatHoldsWhatIsConverted) {
   EXPECT_EQ(Inserter(step_, {20}).step().ops[0].named, kBefore);
 }
 
+// A leaf that the next step lets go of in its forward.
+TEST_F(InserterTest, WhatEndsInTheNextStepEndsBehindTheRoomsOfBoth) {
+  step_.blocks[0].end = step_.length + 60, step_.blocks[1].end = step_.length + 10;
+  const Step changed = Inserter(step_, {20}).step();
+  EXPECT_EQ(changed.blocks[0].end, step_.length + 60 + 2 * Inserter::kRoom);
+  EXPECT_EQ(changed.blocks[1].end, step_.length + 10 + Inserter::kRoom) << "before the room of the next";
+}
+
 }  // namespace
 }  // namespace vramscope::whatif

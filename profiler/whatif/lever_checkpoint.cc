@@ -11,6 +11,14 @@
 namespace vramscope::whatif {
 namespace {
 
+// Whether one of the calls, which are in order, is within another.
+bool AreNested(const Step& step, const std::vector<uint32_t>& calls) {
+  for (size_t i = 1; i < calls.size(); ++i) {
+    if (step.modules[calls[i]].begin < step.modules[calls[i - 1]].end) return true;
+  }
+  return false;
+}
+
 class Checkpoint final : public Lever {
  public:
   const LeverInfo& info() const override {
@@ -35,7 +43,10 @@ class Checkpoint final : public Lever {
     if (choice->operators.empty() || (asking && !asking->ok())) return asking;
     const Step& prepared = asking ? **asking : step;
     const auto calls = ChooseNestedSegments(prepared, choice->modules);
-    std::optional<Step> apart = calls.ok() ? WithBiasesApart(prepared, *calls) : std::nullopt;
+    // What Apply refuses changes nothing.
+    if (!calls.ok() || AreNested(prepared, *calls) || !FindKeptOps(prepared, choice->operators).ok())
+      return asking;
+    std::optional<Step> apart = WithBiasesApart(prepared, *calls);
     if (!apart) return asking;
     return Result<Step>(std::move(*apart));
   }

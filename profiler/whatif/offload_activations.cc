@@ -14,8 +14,7 @@
 // What is computed again in backward keeps nothing, but for what goes into it: that goes to the host and
 // comes back before the recomputation. What several parts are given alike without a gradient, such as
 // positions and masks, stays: libraries hand it over by name, and checkpoint() saves positional arguments
-// alone
-// (_NoopSaveInputs in torch/utils/checkpoint.py).
+// alone (_NoopSaveInputs in torch/utils/checkpoint.py).
 #include "profiler/whatif/offload_activations.h"
 
 #include <algorithm>
@@ -105,7 +104,7 @@ class Offloader {
     const Again* const again = AgainAt(saved.at);
     const bool inside = again != nullptr && step_.blocks[saved.block].begin >= again->begin;
     if (inside) return;  // computed again, or kept by the checkpoint itself
-    if (shared_.contains(saved.block)) {
+    if (again != nullptr && shared_.contains(saved.block)) {
       stays_[saved.block] = true;
       return;
     }

@@ -54,8 +54,12 @@ class Apart {
       addition.sum = static_cast<uint32_t>(changed_.blocks.size());
       changed_.blocks.push_back(sum);
       changed_.blocks[block].end = EndOfProduct(addition);
-      SeenAs(changed_, block, addition.op, addition.sum);
       changed_.ops[addition.op].name = TextOf(changed_, "aten::add");
+    }
+    for (uint32_t i = 0; i < changed_.operands.size(); ++i) {
+      const Op& op = step_.ops[changed_.operands[i].op];
+      const bool result = i >= op.first_output && i - op.first_output < op.output_count;
+      Rename(changed_.operands[i].block, result ? op.end : op.begin);
     }
     for (Saved& saved : changed_.saved) Rename(saved.block, saved.at);
     for (Held& held : changed_.held) Rename(held.block, step_.modules[held.call].begin);

@@ -184,6 +184,17 @@ TEST_F(CopiesGradientsTest, WhatAutocastConvertsOrWidensIsNotNarrowedByTheProgra
   EXPECT_EQ(versions.NarrowedAt(first_), kBefore) << "in backward";
 }
 
+TEST_F(CopiesGradientsTest, ParametersThatNothingWorksOnAreConvertedUnlessTheyAreSeenToBeIntegers) {
+  const uint32_t unused = AddBlock(kBefore, kForever), codes = AddBlock(kBefore, kForever);
+  for (const uint32_t block : {unused, codes}) step_.blocks[block].category = classify::Category::kParameter;
+  Work(60, uses_[0], {codes, AddBlock(61, 190)});
+  for (Operand& operand : step_.operands) operand.dtype = operand.block == codes ? 0 : kFloatType;  // uint8
+  Versions versions(step_, kBfloat16Type);
+  const Step changed = std::move(versions).Finish(Saves());
+  EXPECT_EQ(changed.blocks[unused].requested, 256u);
+  EXPECT_EQ(changed.blocks[codes].requested, 512u);
+}
+
 // cos.to(x.dtype), which a function returns: its caller holds that.
 TEST_F(CopiesGradientsTest, VariablesHoldWhatAFunctionReturnedInThePlaceOfTheBlock) {
   Module("layer", 28, 60), Module("early", 24, 26);

@@ -76,15 +76,15 @@ Versions::Versions(const Step& step, uint8_t first)
   unseen_.resize(recorded_, false);
   stale_.resize(recorded_, false);
   for (const Window& part : forward_) left_.push_back(LeftBefore(step, part.end));
-  std::vector<bool> floats(recorded_, first == kFloatType);
+  std::vector<bool> floats(recorded_, first == kFloatType), others(recorded_, false);
   for (const Operand& operand : step.operands) {
-    if (IsFloat(operand)) floats[operand.block] = true;
+    if (operand.block != kNone) (IsFloat(operand) ? floats : others)[operand.block] = true;
   }
   for (const uint32_t parameter : step.trained) floats[parameter] = true;
   for (uint32_t i = 0; i < recorded_; ++i) {
     // Also of parameters that no operator works on: the model is converted with them.
     const StepBlock& block = step.blocks[i];
-    const bool parameter = block.category == Category::kParameter && block.begin == kBefore;
+    const bool parameter = block.category == Category::kParameter && block.begin == kBefore && !others[i];
     if (parameter || block.category == Category::kOptimizerState) floats[i] = true;
   }
   for (uint32_t i = 0; i < recorded_; ++i) {
@@ -353,10 +353,8 @@ double Versions::ShareOf(uint32_t copy, double share) const {
 }
 
 uint32_t Versions::HeldAt(uint32_t block, Position at) const {
-  if (block >= recorded_) return block;
-  const auto made = [&](uint32_t version) { return changed_.blocks[version].begin < at; };
-  if (returned_[block] != kNone) return made(returned_[block]) ? returned_[block] : block;
-  return block;
+  const uint32_t returned = block < recorded_ ? returned_[block] : kNone;
+  return returned != kNone && changed_.blocks[returned].begin < at ? returned : block;
 }
 
 Step Versions::Finish(const std::vector<uint32_t>& saved_version) && {

@@ -84,7 +84,8 @@ TEST(PublishedErrorsTest, ABandReachesWhatWasPublished) {
 }
 
 TEST(PublishedErrorsTest, ManyLeversTogetherAreLessSureThanEach) {
-  // The worst of all rows stands for each. Of levers that were measured few are unsure, and not always two.
+  // The worst of all rows, or 5 %, stands for each. Of levers that were measured few are unsure, and not
+  // always two.
   const std::vector<std::string> unsure = {"not measured", "nor this one"};
   const ErrorBand one = BandOf({unsure.data(), 1}), two = BandOf({unsure.data(), 2});
   ASSERT_GT(one.allocated_more.share, 0);
@@ -107,7 +108,7 @@ TEST(PublishedErrorsTest, ALeverThatNobodyMeasuredIsSaidToBe) {
   const std::string lever = "no such lever=1";
   const ErrorBand band = BandOf({&lever, 1});
   EXPECT_THAT(band.not_measured, testing::ElementsAre("no such lever"));
-  EXPECT_GT(band.allocated_more.share, 0) << "the worst of all";
+  EXPECT_GE(band.allocated_more.share, 0.05) << "the worst of all, and this at least";
   EXPECT_GT(band.reserved_more.bytes, 0u);
 }
 

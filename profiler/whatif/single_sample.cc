@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "profiler/whatif/strides.h"
@@ -51,7 +52,8 @@ bool IsViewed(const Step& step, const BatchAxis& axis, const Op& reshape) {
   const Operand &from = InputsOf(step, reshape)[0], &to = OutputsOf(step, reshape)[0];
   const std::span<const int64_t> sizes = SizesOf(step, from), wanted = SizesOf(step, to);
   if (sizes.empty() || wanted.empty() || sizes[0] != axis.batch || wanted[0] % axis.batch != 0) return false;
-  if (axis.stride[from.block] == 0) return false;
+  if (StridesOf(step, from).size() != sizes.size() || ElementsOfSample(step, axis, from, 0) == 0)
+    return false;
   Extents one(sizes.begin(), sizes.end()), other(wanted.begin(), wanted.end());
   one[0] = 1, other[0] /= axis.batch;
   return StridesOfView(one, StridesOf(step, from), other).has_value();
@@ -87,10 +89,19 @@ void LeaveOutCopiesForSamples(const Step& step, const BatchAxis& axis, Scene& sc
   for (size_t i = 0; i < scene.blocks.size(); ++i) {
     if (scene.blocks[i].origin != kNone) at[scene.blocks[i].origin].push_back(i);
   }
-  for (Block& copy : scene.blocks) {
+  std::vector<std::pair<size_t, uint32_t>> copies;  // into scene.blocks, and the block that it is a copy of
+  for (size_t i = 0; i < scene.blocks.size(); ++i) {
+    const Block& copy = scene.blocks[i];
     if (copy.origin == kNone || copy.birth != Birth::kEachStep) continue;
-    const uint32_t from = CopiedForSamples(step, axis, copy.origin);
-    if (from == kNone) continue;
+    if (const uint32_t from = CopiedForSamples(step, axis, copy.origin); from != kNone)
+      copies.emplace_back(i, from);
+  }
+  // From the last one on: of a copy of a copy the first has to stay as long as the second.
+  std::sort(copies.begin(), copies.end(), [&](const auto& a, const auto& b) {
+    return scene.blocks[a.first].begin > scene.blocks[b.first].begin;
+  });
+  for (const auto& [index, from] : copies) {
+    Block& copy = scene.blocks[index];
     copy.bytes = 0;
     // Where a lever made several of one, the one that is there when this is copied.
     for (const size_t i : at[from]) {

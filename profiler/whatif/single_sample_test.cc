@@ -99,6 +99,41 @@ TEST_F(SingleSampleTest, HeadsOfOneSampleAreCountedWhereTheyLie) {
   EXPECT_EQ(scene.blocks[1].end, 99) << "computed again later";
 }
 
+TEST_F(SingleSampleTest, OfACopyOfACopyTheFirstStaysAsLongAsTheSecond) {
+  axis_.stride[mask_] = 16384;
+  const auto copied = [&](uint32_t from) {
+    Call("aten::reshape", kNone, 20, 40);
+    Add(from, {4, 8, 32, 64}, {16384, 64, 512, 1});
+    const uint32_t copy = Long(25, 95);
+    axis_.stride[copy] = 16384;
+    step_.blocks[copy].op = static_cast<uint32_t>(step_.ops.size() - 1);
+    Add(copy, {32, 32, 64}, {2048, 64, 1}, true);
+    return copy;
+  };
+  const uint32_t first = copied(mask_), second = copied(first);
+  Scene scene;
+  scene.blocks = {{.begin = 10, .end = 30, .bytes = 65536, .origin = mask_},
+                  {.begin = 25, .end = 60, .bytes = 65536, .origin = first},
+                  {.begin = 50, .end = 95, .bytes = 65536, .origin = second}};
+  LeaveOutCopiesForSamples(step_, axis_, scene);
+  EXPECT_EQ(scene.blocks[0].end, 95);
+  EXPECT_EQ(scene.blocks[1].bytes + scene.blocks[2].bytes, 0u);
+}
+
+TEST_F(SingleSampleTest, WhatHasOtherSamplesInFrontOrNoDistancesIsCopied) {
+  axis_.stride[mask_] = 64;  // the samples are in another place
+  Call("aten::reshape", kNone, 20, 40);
+  Add(mask_, {4, 8, 32, 64}, {16384, 64, 512, 1});
+  const uint32_t copy = Long(25, 95);
+  step_.blocks[copy].op = static_cast<uint32_t>(step_.ops.size() - 1);
+  Add(copy, {32, 32, 64}, {2048, 64, 1}, true);
+  EXPECT_EQ(CopiedForSamples(step_, axis_, copy), kNone);
+  axis_.stride[mask_] = 16384;
+  EXPECT_EQ(CopiedForSamples(step_, axis_, copy), mask_);
+  step_.operands[step_.ops.back().first_input].strides = 0;
+  EXPECT_EQ(CopiedForSamples(step_, axis_, copy), kNone) << "not recorded";
+}
+
 TEST_F(SingleSampleTest, CopiesOfIndicesGrowWhereWhatIsIndexedHasTheSamples) {
   (void)Copy(rows_, {1, 0, 0, 0}, 38);
   EXPECT_FALSE(IsIndexOfSamples(step_, axis_, step_.ops.back()));

@@ -64,8 +64,7 @@ class Reader {
       return true;
     });
     if (!read.ok()) return read.error();
-    conversions_.Tell(step_);
-    functions_.Tell(step_);
+    conversions_.Tell(step_), functions_.Tell(step_);
     AddWindows(recorded_, step_);
     std::sort(step_.trained.begin(), step_.trained.end());
     step_.trained.erase(std::unique(step_.trained.begin(), step_.trained.end()), step_.trained.end());
@@ -129,8 +128,9 @@ class Reader {
     const std::string_view name = run_.Text(static_cast<uint32_t>(event.field[trace::mark::kName]));
     if (kind == trace::MarkKind::kConversion) conversions_.AddMark(name);
     if (kind == trace::MarkKind::kFunction) functions_.AddMark(name);
-    const auto value = static_cast<int64_t>(event.field[trace::mark::kValue]);
-    if (kind == trace::MarkKind::kSlidingWindow) step_.sliding_windows.push_back({std::string(name), value});
+    if (kind == trace::MarkKind::kDeepBegin) step_.sliding_windows.clear();  // of other models, perhaps
+    if (kind == trace::MarkKind::kSlidingWindow)
+      step_.sliding_windows.push_back({std::string(name), static_cast<int64_t>(event.field[trace::mark::kValue])});
   }
 
   // Which block of the step lies at an address now.
@@ -379,7 +379,7 @@ class Reader {
   Step step_;
   ConversionFacts conversions_;
   FunctionFacts functions_;
-  EventIndex now_ = 0, apart_ = 0;  // events directly before it that are not of the program
+  EventIndex now_ = 0, apart_ = 0;  // the second: so many events directly before it are not of the program
   BlockId next_block_ = 0;
   std::vector<OpenThread> threads_;
   std::unordered_map<BlockId, uint32_t> index_;

@@ -35,5 +35,13 @@ TEST(StridesTest, AResultHasNoGapsAndTheOrderOfWhatItWasComputedFrom) {
   EXPECT_EQ(StridesOfResult(kHeads, Extents{24576, 32, 384, 1}), kOfRows);
 }
 
+TEST(StridesTest, DimensionsOfOneHaveAnyDistance) {
+  EXPECT_TRUE(LiesWithoutGaps(Extents{4, 8, 16}, Extents{128, 16, 1}));
+  EXPECT_TRUE(LiesWithoutGaps(Extents{4, 1, 16}, Extents{16, 999, 1}));
+  EXPECT_FALSE(LiesWithoutGaps(Extents{4, 8, 16}, Extents{256, 32, 1})) << "every other row";
+  EXPECT_FALSE(LiesWithoutGaps(Extents{4, 8, 16}, Extents{128, 1, 8})) << "another order";
+  EXPECT_FALSE(LiesWithoutGaps(Extents{4, 8, 16}, Extents{})) << "not recorded";
+}
+
 }  // namespace
 }  // namespace vramscope::whatif

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """How many tokens back the model's attention looks at most, told in deep steps, as marks.
 
-Why: libraries make masks only where a sequence is as long as that window, and shorter ones go without. The recorded operators show one
+Why: transformers makes masks only where a sequence is as long as that window, and shorter ones go without. The recorded operators show one
 of the two; which lengths lie on the other side, the number alone says.
 """
 
@@ -15,16 +15,16 @@ NAMES = ("sliding_window", "attention_chunk_size")
 
 class SlidingWindows:
     def __init__(self) -> None:
-        self._seen: Set[int] = set()  # configurations and modules, by id, in this deep step
+        self._seen: Set[int] = set()  # configurations and modules, by id, in this stretch of deep steps
         self._told: Set[Tuple[str, int]] = set()
 
     def begin(self) -> None:
-        """A deep step begins: what is told lies in it, whatever else of the recording is kept."""
+        """Deep steps begin: what is told lies in them, whatever else of the recording is kept."""
         self._seen.clear()
         self._told.clear()
 
     def tell(self, module: Any) -> None:
-        """Of a module that runs: what it and its configuration say. Each number is told once in a deep step."""
+        """Of a module that runs: what it and its configuration say. Each number is told once until the next ones begin."""
         if id(module) in self._seen:
             return
         self._seen.add(id(module))
