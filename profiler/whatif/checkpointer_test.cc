@@ -54,6 +54,13 @@ class NestedCheckpointTest : public testing::Test, protected WrittenStep {
       if (one.origin == block) lives.emplace_back(one.begin, one.end);
     return lives;
   }
+  // An operator of layer b works on it too.
+  void SeeInB(uint32_t block) {
+    Operand operand;
+    operand.op = 2;
+    operand.block = block;
+    step_.operands.push_back(operand);
+  }
   static auto Life(Position begin, Position end) {
     constexpr double kNear = 0.01;
     return Pair(DoubleNear(begin, kNear), DoubleNear(end, kNear));
@@ -92,10 +99,7 @@ TEST_F(NestedCheckpointTest, WhatACallIsGivenThatNoOperatorWorksOnIsKeptToo) {
 
 TEST_F(NestedCheckpointTest, WhatACopyStandsForIsNotKept) {
   const uint32_t wide = AddBlock(1.5, 50);
-  Operand operand;
-  operand.op = 2;  // in stage.b
-  operand.block = wide;
-  step_.operands.push_back(operand);
+  SeeInB(wide);
   EXPECT_THAT(Lives(wide, "stage.*"), ElementsAre(Life(1.5, 131.5)));
   step_.blocks[wide].replaced = 19;
   EXPECT_THAT(Lives(wide, "stage.*"), ElementsAre(Life(1.5, 50)));
@@ -105,10 +109,7 @@ TEST_F(NestedCheckpointTest, WhatACopyStandsForIsNotKept) {
 // that is gone.
 TEST_F(NestedCheckpointTest, WhatEndedBeforeAnOperatorIsNotItsToKeep) {
   const uint32_t wide = AddBlock(1.5, 4);
-  Operand operand;
-  operand.op = 2;  // in stage.b
-  operand.block = wide;
-  step_.operands.push_back(operand);
+  SeeInB(wide);
   EXPECT_THAT(Lives(wide, "stage.*"), ElementsAre(Life(1.5, 4)));
 }
 

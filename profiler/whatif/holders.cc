@@ -49,10 +49,16 @@ uint32_t OutermostMaker(const Step& step, uint32_t block) {
 
 namespace {
 
-const Named* NamesOf(const Step& step, uint32_t block) {
-  const auto named = std::lower_bound(step.named.begin(), step.named.end(), block,
+// Where a block's names are, or would be.
+size_t PlaceOfNames(const Step& step, uint32_t block) {
+  const auto place = std::lower_bound(step.named.begin(), step.named.end(), block,
                                       [](const Named& one, uint32_t wanted) { return one.block < wanted; });
-  return named == step.named.end() || named->block != block ? nullptr : &*named;
+  return static_cast<size_t>(place - step.named.begin());
+}
+
+const Named* NamesOf(const Step& step, uint32_t block) {
+  const size_t place = PlaceOfNames(step, block);
+  return place == step.named.size() || step.named[place].block != block ? nullptr : &step.named[place];
 }
 
 }  // namespace
@@ -68,11 +74,12 @@ bool AreNamesKnown(const Step& step, uint32_t block) {
 }
 
 void HoldInFunction(Step& step, uint32_t block, Position until) {
-  auto named = std::lower_bound(step.named.begin(), step.named.end(), block,
-                                [](const Named& one, uint32_t wanted) { return one.block < wanted; });
-  if (named == step.named.end() || named->block != block)
-    named = step.named.insert(named, {block, until, until, false, false});
-  named->until = std::max(named->until, until), named->unconverted = std::max(named->unconverted, until);
+  const size_t place = PlaceOfNames(step, block);
+  if (NamesOf(step, block) == nullptr)
+    step.named.insert(step.named.begin() + static_cast<ptrdiff_t>(place),
+                      {block, until, until, false, false});
+  Named& named = step.named[place];
+  named.until = std::max(named.until, until), named.unconverted = std::max(named.unconverted, until);
 }
 
 void MergeNamed(std::vector<Named>& named) {

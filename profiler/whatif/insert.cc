@@ -25,13 +25,16 @@ void OrderOpEnds(Step& step) {
                    [&](uint32_t a, uint32_t b) { return step.ops[a].end < step.ops[b].end; });
 }
 
+Position SeenAt(const Step& step, uint32_t operand) {
+  const Op& op = step.ops[step.operands[operand].op];
+  const bool result = operand >= op.first_output && operand - op.first_output < op.output_count;
+  return result ? op.end : op.begin;
+}
+
 void SeenAs(Step& step, uint32_t block, uint32_t op, uint32_t made) {
-  const Position begin = step.ops[op].begin;
   for (uint32_t i = 0; i < step.operands.size(); ++i) {
-    Operand& operand = step.operands[i];
-    const Op& seer = step.ops[operand.op];
-    const bool result = i >= seer.first_output && i - seer.first_output < seer.output_count;
-    if (operand.block == block && (result ? seer.end : seer.begin) > begin) operand.block = made;
+    uint32_t& seen = step.operands[i].block;
+    if (seen == block && SeenAt(step, i) > step.ops[op].begin) seen = made;
   }
 }
 

@@ -56,11 +56,8 @@ class Apart {
       changed_.blocks[block].end = EndOfProduct(addition);
       changed_.ops[addition.op].name = TextOf(changed_, "aten::add");
     }
-    for (uint32_t i = 0; i < changed_.operands.size(); ++i) {
-      const Op& op = step_.ops[changed_.operands[i].op];
-      const bool result = i >= op.first_output && i - op.first_output < op.output_count;
-      Rename(changed_.operands[i].block, result ? op.end : op.begin);
-    }
+    for (uint32_t i = 0; i < changed_.operands.size(); ++i)
+      Rename(changed_.operands[i].block, SeenAt(step_, i));
     for (Saved& saved : changed_.saved) Rename(saved.block, saved.at);
     for (Held& held : changed_.held) Rename(held.block, step_.modules[held.call].begin);
     for (Named& named : changed_.named) Rename(named.block, kForever);

@@ -28,13 +28,6 @@ class OutOfPlaceTest : public testing::Test, protected WrittenStep {
     step_.named.push_back({product_, 40, 40});
   }
 
-  uint32_t Call(const char* name, uint32_t parent, Position begin, Position end) {
-    Op op;
-    op.name = Text(name), op.parent = parent, op.begin = begin, op.end = end;
-    op.first_input = op.first_output = static_cast<uint32_t>(step_.operands.size());
-    step_.ops.push_back(op);
-    return static_cast<uint32_t>(step_.ops.size() - 1);
-  }
   void Add(uint32_t block, bool result) {
     Op& op = step_.ops.back();
     Operand operand;

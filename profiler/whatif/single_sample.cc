@@ -30,20 +30,17 @@ bool ScansOneRow(const Step& step, const BatchAxis& axis, const Op& op) {
          ElementsIn(step, operand) == rows * static_cast<uint64_t>(sizes.back());
 }
 
-// Dense in its own order, but for what has one element then.
+// Without gaps, as one sample.
 bool IsContiguous(const Step& step, const BatchAxis& axis, const Operand& operand) {
   const std::span<const int64_t> sizes = SizesOf(step, operand), strides = StridesOf(step, operand);
   const uint64_t batch = operand.block == kNone ? 0 : axis.stride[operand.block];
   if (sizes.size() != strides.size()) return false;
-  int64_t dense = 1;
-  for (size_t d = sizes.size(); d-- > 0;) {
-    const bool samples =
-        sizes[d] == axis.batch && (strides[d] == 0 || static_cast<uint64_t>(strides[d]) == batch);
-    if (samples || sizes[d] == 1) continue;
-    if (strides[d] != dense) return false;
-    dense *= sizes[d];
+  Extents one(sizes.begin(), sizes.end());
+  for (size_t d = 0; d < one.size(); ++d) {
+    const bool samples = strides[d] == 0 || static_cast<uint64_t>(strides[d]) == batch;
+    if (one[d] == axis.batch && samples) one[d] = 1;
   }
-  return true;
+  return LiesWithoutGaps(one, strides);
 }
 
 // reshape() of what has the samples in front, as one sample: whether that takes no copy.

@@ -26,13 +26,6 @@ class SingleSampleTest : public testing::Test, protected WrittenStep {
     axis_.second.push_back(0);
     return block;
   }
-  uint32_t Call(const char* name, uint32_t parent, Position begin, Position end) {
-    Op op;
-    op.name = Text(name), op.parent = parent, op.begin = begin, op.end = end;
-    op.first_input = op.first_output = static_cast<uint32_t>(step_.operands.size());
-    step_.ops.push_back(op);
-    return static_cast<uint32_t>(step_.ops.size() - 1);
-  }
   // Operands of the last call, results behind what goes in.
   void Add(uint32_t block, const Sizes& sizes, const Sizes& strides, bool result = false) {
     Op& op = step_.ops.back();

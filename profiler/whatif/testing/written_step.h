@@ -45,6 +45,14 @@ class WrittenStep {
     step_.nodes.push_back({Text("node"), model::kNone, kBefore, begin, begin + 2});
     return static_cast<uint32_t>(step_.nodes.size() - 1);
   }
+  // An operator whose operands are to be added behind it.
+  uint32_t Call(const char* name, uint32_t parent, Position begin, Position end) {
+    Op op;
+    op.name = Text(name), op.parent = parent, op.begin = begin, op.end = end;
+    op.first_input = op.first_output = static_cast<uint32_t>(step_.operands.size());
+    step_.ops.push_back(op);
+    return static_cast<uint32_t>(step_.ops.size() - 1);
+  }
   // An operator of two moments that works on the first block and makes the second one; the node keeps the
   // first.
   void Work(Position at, uint32_t node, const std::vector<uint32_t>& blocks) {
