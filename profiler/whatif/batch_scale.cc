@@ -15,9 +15,9 @@ namespace {
 uint32_t ElementIn(const Step& step, const Op& op, const Operand& operand) {
   const uint32_t recorded = BytesOf(operand.dtype);
   for (const Operand& result : OutputsOf(step, op)) {
-    if (result.block == model::kNone || result.dtype != operand.dtype) continue;
-    const uint64_t bytes = ElementsIn(step, result) * recorded;
-    return 2 * step.blocks[result.block].requested <= bytes ? recorded / 2 : recorded;
+    const uint64_t size = result.block == model::kNone ? 0 : step.blocks[result.block].requested;
+    if (size == 0 || result.dtype != operand.dtype) continue;  // 0: dropped with frozen layers
+    return 2 * size <= ElementsIn(step, result) * recorded ? recorded / 2 : recorded;
   }
   return recorded;
 }

@@ -163,10 +163,11 @@ class Freezer {
       if (op.node == kNone) continue;
       for (const Operand& output : Outputs(op)) {
         if (output.block != kNone && step_.blocks[output.block].begin > op.begin && !needed_[output.block] &&
-            output.argument > 0)
+            (output.argument > 0 || TakesMask(op)))
           gone[output.block] = true;
       }
     }
+    DropScratch(gone);
     for (uint32_t i = 0; i < gone.size(); ++i) {
       if (gone[i]) Drop(changed_.blocks[i]);
     }
@@ -175,6 +176,32 @@ class Freezer {
     }
     for (uint32_t i = 0; i < made_.size(); ++i) {
       if (!made_[i]) changed_.nodes[i].begin = changed_.nodes[i].end = kForever;
+    }
+  }
+
+  // Told which of its results to compute, the first, the gradient of the input, among them (output_mask in
+  // aten/src/ATen/native/native_functions.yaml).
+  [[nodiscard]] bool TakesMask(const Op& op) const {
+    const std::string_view name = step_.NameOf(op);
+    return name == "aten::convolution_backward" || name == "aten::native_batch_norm_backward" ||
+           name == "aten::native_group_norm_backward" || name == "aten::native_layer_norm_backward";
+  }
+
+  // A convolution computes one gradient after the other, each with a workspace of its own behind it
+  // (cudnn_convolution_backward in aten/src/ATen/native/cudnn/ConvShared.cpp). `gone`, by block: has the
+  // gradients that are not computed.
+  void DropScratch(std::vector<bool>& gone) const {
+    for (uint32_t i = 0; i < step_.blocks.size(); ++i) {
+      const StepBlock& block = step_.blocks[i];
+      if (block.begin == kBefore || block.op == kNone) continue;
+      const Op& op = step_.ops[block.op];
+      if (op.node == kNone || step_.NameOf(op) != "aten::convolution_backward") continue;
+      uint32_t last = kNone;  // the gradient that was made last, which is `i` where it is one itself
+      for (const Operand& output : Outputs(op)) {
+        if (output.block != kNone && output.block <= i && step_.blocks[output.block].begin > op.begin)
+          last = last == kNone ? output.block : std::max(last, output.block);
+      }
+      if (last != kNone && gone[last]) gone[i] = true;
     }
   }
 
@@ -221,6 +248,16 @@ class Freezer {
     return kept;
   }
 
+  // An operator that changes its operand copies it for its node before (original_self in
+  // tools/autograd/gen_variable_type.py), and only for that.
+  [[nodiscard]] bool IsCopyForItsNode(const Saved& saved) const {
+    const uint32_t changing = saved.node == kNone ? kNone : step_.nodes[saved.node].op;
+    if (changing == kNone || !step_.NameOf(step_.ops[changing]).ends_with('_')) return false;
+    uint32_t op = step_.blocks[saved.block].op;
+    while (op != kNone && step_.ops[op].parent != changing) op = step_.ops[op].parent;
+    return op != kNone && step_.NameOf(step_.ops[op]) == "aten::clone";
+  }
+
   void DropSaves() {
     const std::vector<bool> kept = KeptSaves();
     std::vector<Position> before(step_.blocks.size(), kBefore), now = before;
@@ -232,6 +269,7 @@ class Freezer {
         now[saved.block] = std::max(now[saved.block], saved.released);
       else
         changes[saved.block] = true;
+      if (!kept[i] && !made_[saved.node] && IsCopyForItsNode(saved)) Drop(changed_.blocks[saved.block]);
     }
     const Holders holders(step_);
     for (const Operand& operand : step_.operands) {

@@ -61,11 +61,6 @@ class FreezeBackwardTest : public testing::Test {
     return Frozen(step_, [&](uint32_t parameter) { return parameter == frozen; });
   }
 
-  uint32_t query_, bias_, folded_, out_, of_query_, scratch_, packed_, of_bias_;
-  model::Run run_;
-  Step step_;
-
- private:
   uint32_t Text(const std::string& text) {
     step_.own_texts->push_back(text);
     return Step::kFirstOwnText + static_cast<uint32_t>(step_.own_texts->size() - 1);
@@ -110,6 +105,10 @@ class FreezeBackwardTest : public testing::Test {
     operand.flags = static_cast<uint8_t>(flags);
     step_.operands.push_back(operand);
   }
+
+  uint32_t query_, bias_, folded_, out_, of_query_, scratch_, packed_, of_bias_;
+  model::Run run_;
+  Step step_;
 };
 
 TEST_F(FreezeBackwardTest, WhatAnOperatorMakesForItselfIsMadeWhenItRuns) {
@@ -156,6 +155,42 @@ TEST(CheckpointChoiceTest, ModulesWhoseResultsRequireGradientsAreNamedBehindInpu
 TEST_F(FreezeBackwardTest, WhatIsMultipliedWithAFrozenWeightIsNotCopiedToBeOneMatrix) {
   EXPECT_EQ(WithFrozen(bias_).blocks[folded_].requested, 0u);
   EXPECT_EQ(WithFrozen(query_).blocks[folded_].requested, 512u);
+}
+
+// Backward of a convolution of a frozen query: its gradient comes first, then that of the bias, each followed
+// by a workspace.
+TEST_F(FreezeBackwardTest, AConvolutionComputesNoGradientOfWhatIsFrozenNorTakesItsWorkspace) {
+  const uint32_t of_input = Add("", 160.2, 170), first = Add("", 160.4, 160.5);
+  const uint32_t of_weight = Gradient("bias", 160.6, 166), second = Add("", 160.8, 160.9);
+  const uint32_t kernel =
+      AddOp("aten::convolution_backward", kNone, 0, {160, 161}, {out_}, {of_input, of_weight});
+  for (const uint32_t block : {of_input, first, of_weight, second}) step_.blocks[block].op = kernel;
+  (void)AddOp("AccumulateGrad", kNone, 1, {166, 167}, {of_weight}, {});
+  const uint32_t next = AddOp("aten::neg", 2, 0, {162, 163}, {of_input}, {of_query_});
+  for (const uint32_t op : {kernel, next}) step_.op_ends.insert(step_.op_ends.end() - 2, op);
+  const Step query_frozen = WithFrozen(query_);
+  EXPECT_EQ(query_frozen.blocks[of_input].requested, 0u);
+  EXPECT_EQ(query_frozen.blocks[first].requested, 0u);
+  EXPECT_EQ(query_frozen.blocks[of_weight].requested, 512u);
+  EXPECT_EQ(query_frozen.blocks[second].requested, 512u);
+  const Step bias_frozen = WithFrozen(bias_);
+  EXPECT_EQ(bias_frozen.blocks[first].requested, 512u);
+  EXPECT_EQ(bias_frozen.blocks[of_weight].requested, 0u);
+  EXPECT_EQ(bias_frozen.blocks[second].requested, 0u);
+}
+
+TEST_F(FreezeBackwardTest, WhatAnOperatorInPlaceCopiesForItsNodeIsNotCopiedWithoutIt) {
+  const uint32_t copy = Add("", 20.5, 140);
+  const uint32_t changing = AddOp("aten::hardswish_", kNone, kNone, {20, 22}, {query_}, {out_});
+  step_.blocks[copy].op = AddOp("aten::clone", changing, kNone, {20.2, 21}, {query_}, {copy});
+  step_.op_ends.insert(step_.op_ends.begin(), {step_.blocks[copy].op, changing});
+  const auto node = static_cast<uint32_t>(step_.nodes.size());
+  step_.nodes.push_back({Text("HardswishBackward"), changing, 20.1, 135, 141});
+  step_.saved.push_back({copy, node, 140});
+  EXPECT_EQ(WithFrozen(query_).blocks[copy].requested, 0u);
+  EXPECT_EQ(WithFrozen(bias_).blocks[copy].requested, 512u);
+  (*step_.own_texts)[step_.ops[changing].name - Step::kFirstOwnText] = "aten::hardswish";
+  EXPECT_EQ(WithFrozen(query_).blocks[copy].requested, 512u) << "the result of somebody else's clone()";
 }
 
 }  // namespace
