@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <utility>
 
 #include "profiler/whatif/holders.h"
 
@@ -59,8 +60,11 @@ void FunctionCalls::Follow() {
   for (uint32_t op = 0; op < step_.ops.size(); ++op) {
     std::vector<Place> places;
     size_t callers = 0;
+    bool direct = false;  // the innermost one is known
     for (; caller != callers_.end() && caller->first == op; ++caller, ++callers) {
-      if (const Place place = PlaceOf(caller->second); place.function != nullptr) places.push_back(place);
+      const Place place = PlaceOf(caller->second);
+      if (place.function != nullptr) places.push_back(place);
+      if (callers == 0) direct = place.function != nullptr;
     }
     if (call_of_[op] == kNone || step_.ops[op].node != kNone || step_.ops[op].parent != kNone) continue;
     if (callers >= kMostCallers) continue;
@@ -69,7 +73,7 @@ void FunctionCalls::Follow() {
     Stack& stack = stacks_[call_of_[op]];
     stack.end = step_.modules[call_of_[op]].end;
     Enter(stack, places, step_.ops[op].begin);
-    Note(stack, op);
+    Note(stack, op, direct);
   }
   for (auto& [call, stack] : stacks_) Return(stack, 0);
   for (uint32_t block = 0; block < held_.size(); ++block) {
@@ -142,6 +146,7 @@ void FunctionCalls::Move(Call& call, int line, Position at) {
   call.statement = to;
   call.results.clear();
   call.made.clear();
+  call.converted = kNone;
 }
 
 void FunctionCalls::Complete(Call& call, Position at) {
@@ -204,10 +209,11 @@ void FunctionCalls::Give(Call& call, const Given& given, Value value, Position a
   variable->second = value;
 }
 
-void FunctionCalls::Note(Stack& stack, uint32_t op) {
+void FunctionCalls::Note(Stack& stack, uint32_t op, bool direct) {
   const Op& done = step_.ops[op];
-  if (!OutputsOf(step_, done).empty() && ConvertsNothing(step_, done))
-    conversion_[OutputsOf(step_, done)[0].block] = op;
+  const bool converts = ConvertsNothing(step_, done);
+  uint32_t converted = kNone;  // before
+  if (converts) converted = std::exchange(conversion_[OutputsOf(step_, done)[0].block], op);
   const std::vector<Value> results = ResultsOfOp(op);
   if (results.size() > 1 && !AllSame(results)) told_[op] = false;  // one may be held by none of their names
   uint32_t next = op + 1;
@@ -221,8 +227,27 @@ void FunctionCalls::Note(Stack& stack, uint32_t op) {
     call.results = results;
     call.made.push_back(op);
     call.called = called;
+    const bool own = direct && depth + 1 == stack.calls.size();
+    if (own) NoteTaken(call, done);
+    call.converted = own && converts ? op : kNone;
+    call.before = converted;
     if (depth > 0) NoteArguments(call, done);  // a module's own call holds what it is given
   }
+}
+
+// x.float() * y: what has no name goes into one operator. f(x.float()) gives it one, and so does a, b = ...
+void FunctionCalls::NoteTaken(const Call& call, const Op& op) {
+  const std::vector<Given>& given = call.at.function->given;
+  const bool several = std::any_of(given.begin(), given.end(), [&](const Given& one) {
+    return one.lines == call.statement && one.elements > 1;
+  });
+  if (several || call.converted == kNone) return;
+  const uint32_t block = OutputsOf(step_, step_.ops[call.converted])[0].block;
+  const std::span<const Operand> inputs = InputsOf(step_, op);
+  if (std::none_of(inputs.begin(), inputs.end(), [&](const Operand& input) { return input.block == block; }))
+    return;
+  step_.ops[call.converted].taken = true;
+  if (conversion_[block] == call.converted) conversion_[block] = call.before;
 }
 
 std::vector<FunctionCalls::Value> FunctionCalls::ResultsOfOp(uint32_t op) const {

@@ -38,11 +38,13 @@ class FunctionCalls {
   struct Call {
     Place at;
     Position begin = 0;
-    Lines statement;             // the one it is in; none: no line
-    std::vector<Value> results;  // what was computed last in it, or each of several that are returned
-    bool called = false;         // a module, behind that
-    std::vector<uint32_t> made;  // operators of the statement
-    std::set<Value> arguments;   // blocks that were there before, and are used in it
+    Lines statement;                    // the one it is in; none: no line
+    std::vector<Value> results;         // what was computed last in it, or each of several that are returned
+    bool called = false;                // a module, behind that
+    std::vector<uint32_t> made;         // operators of the statement
+    uint32_t converted = model::kNone;  // the last one, where it converts for the function itself
+    uint32_t before = model::kNone;     // the conversion of the same block before that
+    std::set<Value> arguments;          // blocks that were there before, and are used in it
     std::map<std::string_view, Value> variables;
   };
 
@@ -63,7 +65,8 @@ class FunctionCalls {
   [[nodiscard]] bool RanAgain(const Call& call) const;
   void PassOver(Call& call, int from, int to, Position at);
   void Give(Call& call, const Given& given, Value value, Position at);
-  void Note(Stack& stack, uint32_t op);
+  void Note(Stack& stack, uint32_t op, bool direct);
+  void NoteTaken(const Call& call, const Op& op);
   void NoteArguments(Call& call, const Op& done);
   void Return(Stack& stack, size_t depth);
   [[nodiscard]] static const Returned* HowItReturned(const Call& call);

@@ -80,6 +80,8 @@ class Program : public TensorScript {
   }
   // HeldUntil of what that operator converts.
   [[nodiscard]] uint32_t ConvertedUntil(uint32_t op) const { return FirstBehind(step_.ops[op - 1].named); }
+  // Whether what it converts goes into the operator behind it alone.
+  [[nodiscard]] bool Taken(uint32_t op) const { return step_.ops[op - 1].taken; }
 
  private:
   [[nodiscard]] uint32_t FirstBehind(Position until) const {
@@ -271,6 +273,25 @@ TEST(FunctionFactsTest, SeveralThatAreReturnedEachHaveAName) {
   EXPECT_EQ(program.HeldUntil(2), 7u) << "a";
   EXPECT_EQ(program.HeldUntil(1), 4u) << "y itself goes with its function";
   EXPECT_EQ(program.ConvertedUntil(3), 5u) << "b, which line 13 takes away";
+}
+
+// z = y.float() * 2, in line 12
+TEST(FunctionFactsTest, AConversionThatGetsNoNameGoesIntoOneOperator) {
+  const auto taken = [](const char* function, std::initializer_list<int> lines, const char* by) {
+    return Program({function, "30-34"},
+                   [&](Program& p) {
+                     p.Make("y", {11});
+                     p.To("y", 12);
+                     p.Make("z", lines, {by});
+                     p.End();
+                   })
+        .Taken(2);
+  };
+  EXPECT_TRUE(taken("10-20 11-11=y 12-12=z", {12}, "y"));
+  EXPECT_FALSE(taken("10-20 11-11=y 12-12=z", {12}, "x")) << "it works on something else";
+  EXPECT_FALSE(taken("10-20 11-11=y 12-12=y", {13}, "y")) << "y = y.float()";
+  EXPECT_FALSE(taken("10-20 11-11=y 12-12=z", {31, 12}, "y")) << "f(y.float())";
+  EXPECT_FALSE(taken("10-20 12-12(a,b", {12}, "y")) << "a, b = y.float(), y * 2";
 }
 
 TEST(FunctionFactsTest, WhatIsHeldElsewhereIsNotWhollyKnown) {

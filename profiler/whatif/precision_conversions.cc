@@ -365,7 +365,7 @@ void Conversions::ConvertAs(uint32_t op) {
 void Conversions::Remember(uint32_t block, uint32_t op) {
   const uint32_t call = call_[op];
   const bool given = call != kNone && step_.blocks[block].begin < step_.modules[call].begin;
-  const bool once = found_.passing.contains(op);
+  const bool once = found_.passing.contains(op) || step_.ops[op].taken;
   if (given || once)
     themselves_.push_back(
         {block, versions_.Current(block), given ? step_.modules[call].end : kForever, once, false});
