@@ -164,22 +164,56 @@ Step Replicated(const Step& step, bool as_views) {
   return changed;
 }
 
+namespace {
+
+// The optimizer is given a rank's parameters in that order, not in the recorded one: state and temporaries of
+// each come in its turn. The blocks stay where they are in time, and change what they are.
+void StepInOrder(const std::vector<uint32_t>& order, Step& changed) {
+  std::map<uint32_t, std::vector<uint32_t>> of;  // by parameter: its blocks
+  std::vector<uint32_t> recorded;
+  const std::vector<uint32_t> parameters = SteppedParameters(changed);
+  for (uint32_t i = 0; i < parameters.size(); ++i) {
+    if (changed.blocks[i].requested == 0 ||
+        std::find(order.begin(), order.end(), parameters[i]) == order.end())
+      continue;
+    if (of[parameters[i]].empty()) recorded.push_back(parameters[i]);
+    of[parameters[i]].push_back(i);
+  }
+  const bool alike =
+      recorded.size() == order.size() && std::all_of(of.begin(), of.end(), [&](const auto& one) {
+        return one.second.size() == of.begin()->second.size();
+      });
+  if (!alike) return;
+  const std::vector<StepBlock> was = changed.blocks;
+  for (size_t turn = 0; turn < order.size(); ++turn) {
+    for (size_t i = 0; i < of[order[turn]].size(); ++i) {
+      StepBlock& block = changed.blocks[of[recorded[turn]][i]];
+      block.requested = was[of[order[turn]][i]].requested;
+      block.name = was[of[order[turn]][i]].name;
+    }
+  }
+}
+
+}  // namespace
+
 Step WithOwnState(const Step& step, uint32_t ranks) {
   std::vector<uint32_t> by_size = step.trained;
   std::stable_sort(by_size.begin(), by_size.end(), [&](uint32_t a, uint32_t b) {
     return step.blocks[a].requested > step.blocks[b].requested;
   });
   std::vector<uint64_t> load(ranks, 0);
-  std::map<uint32_t, size_t> owner;
+  std::vector<std::vector<uint32_t>> own(ranks);
   for (const uint32_t parameter : by_size) {
     const auto least = std::min_element(load.begin(), load.end());
-    owner[parameter] = static_cast<size_t>(least - load.begin());
+    own[static_cast<size_t>(least - load.begin())].push_back(parameter);
     *least += step.blocks[parameter].requested;
   }
   const auto most = std::max_element(load.begin(), load.end());
-  const auto rank = static_cast<size_t>(most - load.begin());
+  const std::vector<uint32_t>& kept = own[static_cast<size_t>(most - load.begin())];
   Step changed = step;
-  StepOnly([&](uint32_t parameter) { return owner[parameter] == rank; }, changed);
+  StepOnly([&](uint32_t parameter) { return std::find(kept.begin(), kept.end(), parameter) != kept.end(); },
+           changed);
+  StepInOrder(kept, changed);
   return changed;
 }
 
