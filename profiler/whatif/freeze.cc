@@ -31,6 +31,7 @@ class Freezer {
   Step Run() && {
     DropWork();
     DropFolding();
+    EndGradients();
     DropSaves();
     HoldLeaves();
     return std::move(changed_);
@@ -222,6 +223,27 @@ class Freezer {
     if (product == kNone || step_.NameOf(step_.ops[product]) != "aten::matmul") return false;
     const std::span<const Operand> inputs = Inputs(step_.ops[product]);
     return inputs.size() == 2 && inputs[1].block != kNone && IsFrozen(inputs[1].block);
+  }
+
+  // The engine holds a gradient until the last node that is given it has run: before others, where that one
+  // was not made.
+  void EndGradients() {
+    std::vector<Position> before(step_.blocks.size(), kBefore), now = before;
+    for (const Operand& operand : step_.operands) {
+      uint32_t op = operand.op;
+      if (operand.block == kNone || step_.ops[op].node == kNone) continue;
+      while (step_.ops[op].parent != kNone) op = step_.ops[op].parent;
+      const Position end = step_.ops[op].end;
+      before[operand.block] = std::max(before[operand.block], end);
+      if (run_[operand.op]) now[operand.block] = std::max(now[operand.block], end);
+    }
+    for (uint32_t i = 0; i < step_.blocks.size(); ++i) {
+      StepBlock& block = changed_.blocks[i];
+      const bool gradient = block.op != kNone && step_.ops[block.op].node != kNone && block.requested != 0;
+      if (gradient && now[i] > block.begin && now[i] < before[i] && block.end > before[i] &&
+          block.end < before[i] + kAtOnce)
+        block.end = now[i] + kHair;
+    }
   }
 
   // A node keeps what one of its operators works on that still runs, and what none was seen to work on.

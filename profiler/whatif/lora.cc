@@ -18,6 +18,7 @@ using classify::Category;
 using model::kNone;
 
 constexpr Position kHair = 1e-6;
+constexpr Position kHalf = 0.5;
 
 // A product with a matrix that was put in: F.linear(x, matrix), x as [tokens, in] within.
 struct Product {
@@ -110,7 +111,15 @@ class Adapter {
     block.category = Category::kParameter;
     block.requested = static_cast<uint64_t>(rows * columns) * element_;
     block.name = step.Text(into_.Text(std::string(linear.path) + name));
+    block.set_up = SetUpBehind(linear, step);
     return into_.AddBlock(block);
+  }
+
+  // Where a model with adapters goes to the device: behind the layer's own parameters.
+  [[nodiscard]] static Position SetUpBehind(const LinearCall& linear, const Step& step) {
+    Position at = SetUpAt(step, linear.weight);
+    if (linear.bias != kNone) at = std::max(at, SetUpAt(step, linear.bias));
+    return at < kBefore ? at + kHalf : kBefore;
   }
 
   uint32_t AddResult(const Step& step, uint32_t like, int64_t elements, uint32_t op, Position begin) {
@@ -336,6 +345,8 @@ Step WithLora(const Step& step, const std::vector<LinearCall>& linears, uint32_t
   const Step whole = Adapter(step, linears, rank).Run(&added);
   Step changed = Frozen(whole, [](uint32_t) { return true; });
   const std::vector<uint32_t> stepped = SteppedParameters(whole);
+  std::stable_sort(added.begin(), added.end(),  // as the model has them
+                   [](const auto& a, const auto& b) { return a.second < b.second; });
   for (const auto& [parameter, weight] : added) {
     const bool trained = std::binary_search(whole.trained.begin(), whole.trained.end(), weight);
     AddTrained(whole, trained ? weight : whole.trained.front(), stepped, parameter, changed);

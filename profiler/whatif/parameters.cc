@@ -39,6 +39,12 @@ bool HasFlatWeights(const Step& step) {
                      [&](const Op& op) { return step.NameOf(op) == "aten::_cudnn_rnn"; });
 }
 
+Position SetUpAt(const Step& step, uint32_t block) {
+  const model::BlockId id = step.blocks[block].id;
+  if (id >= step.run->blocks.size() || step.run->blocks[id].alloc_event >= step.first.begin) return kBefore;
+  return Position(step.run->blocks[id].alloc_event) - Position(step.first.begin) - 1;
+}
+
 void Drop(StepBlock& block) {
   block.requested = 0;
   block.begin = block.begin == kBefore ? 0 : block.begin;
@@ -80,9 +86,14 @@ void AddTrained(const Step& with, uint32_t like, const std::vector<uint32_t>& st
                 Step& step) {
   step.trained.push_back(parameter);
   const uint64_t bytes = step.blocks[parameter].requested;
+  uint32_t last = kNone;  // of the state, which is made when that of `like` is complete
+  for (uint32_t i = 0; i < stepped.size(); ++i) {
+    if (stepped[i] == like && with.blocks[i].category == classify::Category::kOptimizerState) last = i;
+  }
   for (uint32_t i = 0; i < stepped.size(); ++i) {
     if (stepped[i] != like) continue;
     StepBlock block = CopyOf(with, i);
+    if (block.category == classify::Category::kOptimizerState) block.copy_of = last;
     if (block.requested == with.blocks[like].requested) block.requested = bytes;
     if (block.begin != kBefore) block.begin += kHair;
     block.name = {};

@@ -15,6 +15,9 @@ namespace vramscope::whatif {
 // cannot be told of its parts then.
 [[nodiscard]] bool HasFlatWeights(const Step& step);
 
+// When the block was made, before 0, of one that was there before the first step; else kBefore.
+[[nodiscard]] Position SetUpAt(const Step& step, uint32_t block);
+
 // Takes away the block from the step, which keeps its number.
 void Drop(StepBlock& block);
 
@@ -28,7 +31,7 @@ void Drop(StepBlock& block);
 void StepOnly(const std::function<bool(uint32_t parameter)>& kept, Step& step);
 
 // `parameter` of `step` is trained too: it has what the optimizer has in the step `with` for `like`, in its own
-// size. `stepped`: SteppedParameters of that step.
+// size. `stepped`: SteppedParameters of that step. Of several parameters like one, each gets its state in turn.
 void AddTrained(const Step& with, uint32_t like, const std::vector<uint32_t>& stepped, uint32_t parameter,
                 Step& step);
 

@@ -377,7 +377,10 @@ Step Versions::Finish(const std::vector<uint32_t>& saved_version) && {
   }
   for (uint32_t block = 0; block < recorded_; ++block) {
     StepBlock& recorded = changed_.blocks[block];
-    if (IsLow(block)) recorded.requested /= BytesOf(kFloatType) / BytesOf(kHalfType);
+    // Of what a lever put in the optimizer has temporaries like those of a parameter that was there.
+    const uint32_t like =
+        types_[block] == 0 && Within(step_.optimizer, recorded.begin) ? recorded.copy_of : kNone;
+    if (IsLow(like == kNone ? block : like)) recorded.requested /= BytesOf(kFloatType) / BytesOf(kHalfType);
     if (copies_[block].empty()) continue;
     if (step_.blocks[block].begin == kBefore) settled_[block] = true;
     std::vector<uint32_t> versions = {itself_[block]};  // of two that are held as long it is the last
