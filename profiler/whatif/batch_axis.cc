@@ -214,6 +214,8 @@ class Follower {
       if (sequence_ && strides[0] == 0 && kind == Kind::kElementwise && Reached(op)) strides = BySize(result);
       const bool shows = kind == Kind::kElementwise || kind == Kind::kJoin;
       if (!sequence_ && strides[0] == 0 && shows) strides = Expanded(op, result);
+      if (sequence_ && strides[0] == 0 && shows && TakesExpanded(step_, op, axis_.batch))
+        strides = BySize(result);
       Set(result.block, strides);
     }
   }

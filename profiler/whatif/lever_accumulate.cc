@@ -190,8 +190,9 @@ class Accumulate final : public Lever {
         moved.end = repeats.InLast(block.end);
         continue;
       }
-      const Position accumulated =
-          block.origin == model::kNone ? kForever : step.blocks[block.origin].accumulated;
+      // Each part has a batch of its own, so a gradient of that is not added up.
+      const bool added = block.origin != model::kNone && step.blocks[block.origin].leaf == model::kNone;
+      const Position accumulated = added ? step.blocks[block.origin].accumulated : kForever;
       if (accumulated < kForever)
         AddGradient(block, accumulated, part, repeats, blocks);
       else

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "profiler/whatif/parameters.h"
 #include "profiler/whatif/testing/loop.h"
 
 namespace vramscope::whatif {
@@ -72,6 +73,20 @@ TEST_F(GapsTest, TheAdapterHasItsArgumentUntilItReturns) {
 }
 
 TEST_F(GapsTest, ElseItIsKeptItself) { EXPECT_EQ(KeptCopies(With({256, 64, 1})).size(), 0u); }
+
+TEST_F(GapsTest, AdaptersGoToTheDeviceBehindTheirLayer) {
+  const uint32_t weight = linears_.at(0).weight;
+  const Step changed = With({256, 64, 1});
+  std::vector<Position> at;
+  for (const StepBlock& block : changed.blocks) {
+    if (block.category == classify::Category::kParameter && block.id == kNone && block.copy_of == kNone)
+      at.push_back(block.set_up);
+  }
+  ASSERT_EQ(at.size(), 2u);
+  EXPECT_LT(SetUpAt(step_, weight), at[0]);
+  EXPECT_EQ(at[0], at[1]);
+  EXPECT_LT(at[1], SetUpAt(step_, weight) + 1) << "ahead of the next parameter";
+}
 
 }  // namespace
 }  // namespace vramscope::whatif

@@ -192,6 +192,21 @@ TEST(ShardTest, WholeParametersAreDealtOutEvenly) {
   EXPECT_EQ(network.Sharded("zero1:48").trained.size(), 2u) << "the rank that has most";
 }
 
+// The optimizer is given them so, and makes their state in that order.
+TEST(ShardTest, ARankStepsItsLargestParameterFirst) {
+  Network network(512, 512, 512);
+  for (StepBlock& block : network.step.blocks)
+    if (block.name == "p30" || block.name == "exp_avg of p30") block.requested = 2048;
+  const Step shared = network.Sharded("zero1:2");
+  const auto first = std::find_if(shared.blocks.begin(), shared.blocks.end(), [](const StepBlock& block) {
+    return block.category == Category::kOptimizerState && block.requested != 0;
+  });
+  ASSERT_NE(first, shared.blocks.end());
+  EXPECT_EQ(first->name, "exp_avg of p30");
+  EXPECT_EQ(first->requested, 2048u);
+  EXPECT_LT(first->id, 128u + 30u) << "where another one's was recorded";
+}
+
 // Models of sound let their input require a gradient, so that checkpointed layers have something to hold on
 // to.
 TEST(TrainedTest, ABatchThatRequiresAGradientIsNoParameter) {

@@ -43,17 +43,47 @@ bool IsContiguous(const Step& step, const BatchAxis& axis, const Operand& operan
   return LiesWithoutGaps(one, strides);
 }
 
-// reshape() of what has the samples in front, as one sample: whether that takes no copy.
+// reshape() of what has the samples in front, or was expanded to them, as one sample: whether that takes no
+// copy.
 bool IsViewed(const Step& step, const BatchAxis& axis, const Op& reshape) {
   if (reshape.output_count == 0) return false;
   const Operand &from = InputsOf(step, reshape)[0], &to = OutputsOf(step, reshape)[0];
   const std::span<const int64_t> sizes = SizesOf(step, from), wanted = SizesOf(step, to);
   if (sizes.empty() || wanted.empty() || sizes[0] != axis.batch || wanted[0] % axis.batch != 0) return false;
-  if (StridesOf(step, from).size() != sizes.size() || ElementsOfSample(step, axis, from, 0) == 0)
-    return false;
+  const std::span<const int64_t> strides = StridesOf(step, from);
+  if (strides.size() != sizes.size()) return false;
+  const bool expanded = strides[0] == 0 && to.block != kNone && axis.stride[to.block] != 0;
+  if (!expanded && ElementsOfSample(step, axis, from, 0) == 0) return false;
   Extents one(sizes.begin(), sizes.end()), other(wanted.begin(), wanted.end());
   one[0] = 1, other[0] /= axis.batch;
-  return StridesOfView(one, StridesOf(step, from), other).has_value();
+  return StridesOfView(one, strides, other).has_value();
+}
+
+// The sum over the samples that is the gradient of what was expanded to them, or added to each of them:
+// autograd leaves out a sum that changes no size (sum_to in aten/src/ATen/ExpandUtils.h).
+bool SumsSamples(const Step& step, const BatchAxis& axis, const Op& op) {
+  if (op.node == kNone || step.NameOf(op) != "aten::sum" || op.output_count == 0) return false;
+  if (op.input_count == 0) return false;
+  const Operand &from = InputsOf(step, op)[0], &to = OutputsOf(step, op)[0];
+  const std::span<const int64_t> sizes = SizesOf(step, from), summed = SizesOf(step, to);
+  for (const Op* next = &op + 1; next < step.ops.data() + step.ops.size() && next->node == op.node; ++next) {
+    if (next->begin > op.end && next->input_count != 0 && InputsOf(step, *next)[0].block == to.block) {
+      if (step.NameOf(*next) == "aten::view") return false;
+      break;
+    }
+  }
+  return !sizes.empty() && sizes.size() == summed.size() && sizes[0] == axis.batch && summed[0] == 1 &&
+         ElementsOfSample(step, axis, from, 0) != 0 &&
+         std::equal(sizes.begin() + 1, sizes.end(), summed.begin() + 1);
+}
+
+// What an addition hands on to a parameter goes elsewhere too, so it is copied to be the parameter's
+// gradient.
+Position ClonedAt(const Step& step, uint32_t sum) {
+  const StepBlock& block = step.blocks[sum];
+  const uint32_t node = block.op == kNone ? kNone : step.ops[block.op].node;
+  const bool added = node != kNone && step.Text(step.nodes[node].name).starts_with("AddBackward");
+  return added && block.leaf == kNone ? block.accumulated : kForever;
 }
 
 }  // namespace
@@ -67,17 +97,27 @@ bool IsIndexOfSamples(const Step& step, const BatchAxis& axis, const Op& op) {
          step.Dims(indexed.shape)[0] == axis.batch;
 }
 
+bool TakesExpanded(const Step& step, const Op& op, int64_t size) {
+  const std::span<const Operand> inputs = InputsOf(step, op);
+  return std::any_of(inputs.begin(), inputs.end(), [&](const Operand& operand) {
+    return IsExpanded(SizesOf(step, operand), StridesOf(step, operand), size);
+  });
+}
+
 uint32_t CopiedForSamples(const Step& step, const BatchAxis& axis, uint32_t block) {
   uint32_t op = step.blocks[block].op;
   const auto copies = [&](const Op& call) {
-    return step.NameOf(call) == "aten::contiguous" || step.NameOf(call) == "aten::reshape";
+    return step.NameOf(call) == "aten::contiguous" || step.NameOf(call) == "aten::reshape" ||
+           SumsSamples(step, axis, call);
   };
   while (op != kNone && !copies(step.ops[op])) op = step.ops[op].parent;
   if (op == kNone || step.ops[op].input_count == 0) return kNone;
   const Operand& from = InputsOf(step, step.ops[op])[0];
   if (from.block == kNone || from.block == block) return kNone;
-  const bool same = step.NameOf(step.ops[op]) == "aten::contiguous" ? IsContiguous(step, axis, from)
-                                                                    : IsViewed(step, axis, step.ops[op]);
+  const std::string_view name = step.NameOf(step.ops[op]);
+  const bool same = name == "aten::contiguous" ? IsContiguous(step, axis, from)
+                    : name == "aten::reshape"  ? IsViewed(step, axis, step.ops[op])
+                                               : OutputsOf(step, step.ops[op])[0].block == block;
   return same ? from.block : kNone;
 }
 
@@ -99,7 +139,10 @@ void LeaveOutCopiesForSamples(const Step& step, const BatchAxis& axis, Scene& sc
   });
   for (const auto& [index, from] : copies) {
     Block& copy = scene.blocks[index];
-    copy.bytes = 0;
+    if (const Position cloned = ClonedAt(step, copy.origin); cloned < kForever)
+      copy.begin = cloned;
+    else
+      copy.bytes = 0;
     // Where a lever made several of one, the one that is there when this is copied.
     for (const size_t i : at[from]) {
       Block& source = scene.blocks[i];

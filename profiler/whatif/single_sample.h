@@ -17,10 +17,14 @@ namespace vramscope::whatif {
 // Whether the operator copies what one of aten::index's operands, which has the samples, is indexed with.
 [[nodiscard]] bool IsIndexOfSamples(const Step& step, const BatchAxis& axis, const Op& op);
 
+// Whether the operator works on a tensor with a dimension of that size and no distance along it: one that was
+// expanded to the samples, or to a sequence.
+[[nodiscard]] bool TakesExpanded(const Step& step, const Op& op, int64_t size);
+
 // Of which block this one is a copy that one sample does not need; kNone: it is none, or is needed. `axis`: of
 // the recorded batch, which has more.
 [[nodiscard]] uint32_t CopiedForSamples(const Step& step, const BatchAxis& axis, uint32_t block);
-// Those have no bytes then; what they are copies of is there as long as they were.
+// Those have no bytes then, but for a gradient that is copied all the same, later; what they are copies of is there as long as they were.
 void LeaveOutCopiesForSamples(const Step& step, const BatchAxis& axis, Scene& scene);
 
 // What scans of one row take.

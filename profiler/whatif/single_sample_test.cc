@@ -153,5 +153,47 @@ TEST_F(SingleSampleTest, OneRowIsScannedByTheWholeDevice) {
   EXPECT_EQ(scratch({4, 32}), 0u) << "no samples";
 }
 
+// Electra's token types, [1, 32] for all samples, as rows of a table.
+TEST_F(SingleSampleTest, WhatIsExpandedIsViewedForOneSample) {
+  Call("aten::reshape", kNone, 20, 40);
+  Add(mask_, {4, 32}, {0, 1});
+  const uint32_t copy = Long(25, 95);
+  step_.blocks[copy].op = static_cast<uint32_t>(step_.ops.size() - 1);
+  Add(copy, {128}, {1}, true);
+  EXPECT_EQ(CopiedForSamples(step_, axis_, copy), kNone) << "not known to have the samples";
+  axis_.stride[copy] = 32;
+  EXPECT_EQ(CopiedForSamples(step_, axis_, copy), mask_);
+}
+
+// Positions [1, 32] are added to [4, 32]: their gradient is summed over the samples.
+TEST_F(SingleSampleTest, ASumOverOneSampleIsLeftOut) {
+  axis_.stride[mask_] = 32;
+  const auto summed = [&](const char* node, bool viewed) {
+    const auto made = static_cast<uint32_t>(step_.nodes.size());
+    step_.nodes.push_back({Text(node), kNone, 12, 120, 140});
+    step_.ops[Call("aten::sum", kNone, 121, 125)].node = made;
+    Add(mask_, {4, 32}, {32, 1});
+    const uint32_t sum = Long(122, 190);
+    step_.blocks[sum].op = static_cast<uint32_t>(step_.ops.size() - 1);
+    Add(sum, {1, 32}, {32, 1}, true);
+    step_.ops[Call(viewed ? "aten::view" : "aten::neg", kNone, 130, 131)].node = made;
+    Add(sum, {1, 32}, {32, 1});
+    return sum;
+  };
+  const uint32_t expanded = summed("ExpandBackward0", false), added = summed("AddBackward0", false);
+  EXPECT_EQ(CopiedForSamples(step_, axis_, expanded), mask_);
+  EXPECT_EQ(CopiedForSamples(step_, axis_, summed("AddmmBackward0", true)), kNone) << "a bias has no samples";
+  for (const uint32_t sum : {expanded, added}) step_.blocks[sum].accumulated = 150;
+  Scene scene;
+  scene.blocks = {{.begin = 10, .end = 130, .bytes = 512, .origin = mask_},
+                  {.begin = 122, .end = 190, .bytes = 128, .origin = expanded},
+                  {.begin = 122, .end = 190, .bytes = 128, .origin = added}};
+  LeaveOutCopiesForSamples(step_, axis_, scene);
+  EXPECT_EQ(scene.blocks[1].bytes, 0u);
+  EXPECT_EQ(scene.blocks[0].end, 190) << "it is the gradient itself";
+  EXPECT_EQ(scene.blocks[2].bytes, 128u) << "the other operand has it too";
+  EXPECT_EQ(scene.blocks[2].begin, 150);
+}
+
 }  // namespace
 }  // namespace vramscope::whatif

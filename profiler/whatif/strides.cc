@@ -34,6 +34,13 @@ Extents StridesOfResult(std::span<const int64_t> sizes, std::span<const int64_t>
   return result;
 }
 
+bool IsExpanded(std::span<const int64_t> sizes, std::span<const int64_t> strides, int64_t size) {
+  for (size_t d = 0; d < std::min(sizes.size(), strides.size()); ++d) {
+    if (sizes[d] == size && strides[d] == 0) return true;
+  }
+  return false;
+}
+
 std::optional<Extents> StridesOfView(std::span<const int64_t> sizes, std::span<const int64_t> strides,
                                      std::span<const int64_t> other) {
   Extents result(other.size(), 1);

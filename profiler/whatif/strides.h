@@ -21,6 +21,8 @@ using Extents = std::vector<int64_t>;
 [[nodiscard]] Extents StridesWithoutGaps(std::span<const int64_t> sizes);
 // Whether a tensor lies so: PyTorch's is_contiguous().
 [[nodiscard]] bool LiesWithoutGaps(std::span<const int64_t> sizes, std::span<const int64_t> strides);
+// Whether a dimension of this size has no distance between its elements: x.expand(size, ...).
+[[nodiscard]] bool IsExpanded(std::span<const int64_t> sizes, std::span<const int64_t> strides, int64_t size);
 // Those that a tensor computed from one with these strides gets: without gaps, in the same order.
 [[nodiscard]] Extents StridesOfResult(std::span<const int64_t> sizes, std::span<const int64_t> strides);
 // Those of the same elements in other sizes; nothing where they must be copied. PyTorch: computeStride in

@@ -43,5 +43,13 @@ TEST(StridesTest, DimensionsOfOneHaveAnyDistance) {
   EXPECT_FALSE(LiesWithoutGaps(Extents{4, 8, 16}, Extents{})) << "not recorded";
 }
 
+TEST(StridesTest, WhatIsExpandedHasNoDistanceThere) {
+  const Extents sizes = {4, 1, 1, 32};
+  EXPECT_TRUE(IsExpanded(sizes, Extents{1, 0, 0, 0}, 32));
+  EXPECT_FALSE(IsExpanded(sizes, Extents{1, 0, 0, 0}, 4));
+  EXPECT_FALSE(IsExpanded(sizes, Extents{32, 32, 32, 1}, 32));
+  EXPECT_FALSE(IsExpanded(sizes, {}, 32)) << "not recorded";
+}
+
 }  // namespace
 }  // namespace vramscope::whatif
