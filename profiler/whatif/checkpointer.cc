@@ -151,7 +151,8 @@ void Checkpointer::Change(Scene& scene) const {
   scene.blocks.insert(scene.blocks.end(), copies.begin(), copies.end());
   for (const Segment& segment : segments_) {
     if (segment.recompute < kForever && segment.parent == kNone)
-      scene.again.push_back({segment.begin, segment.end, segment.recompute, segment.released});
+      scene.again.push_back(
+          {segment.begin, segment.end, segment.recompute, segment.released, Unwound(segment)});
   }
 }
 

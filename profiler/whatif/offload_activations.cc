@@ -11,13 +11,14 @@
 // memory-efficient attention comes back without the gaps that its rows were filled up with, and backward
 // fills them up anew (pad in _scaled_dot_product_efficient_attention_backward).
 //
-// What is computed again in backward keeps nothing, but for what goes into it: that goes to the host and
-// comes back before the recomputation. What several parts are given alike without a gradient, such as
-// positions and masks, stays: libraries hand it over by name, and checkpoint() saves positional arguments
-// alone (_NoopSaveInputs in torch/utils/checkpoint.py).
+// What is computed again in backward keeps nothing, but for its positional arguments: they go to the host and
+// come back before the recomputation (_NoopSaveInputs in torch/utils/checkpoint.py). What is given by name
+// stays. A wrapper's variables show which is which, args and kwargs. Without one, what several parts are
+// given alike without a gradient, such as positions and masks, is taken for given by name.
 #include "profiler/whatif/offload_activations.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <unordered_map>
 
@@ -51,7 +52,9 @@ class Offloader {
   uint64_t Move() {
     std::vector<Block> copies;
     FindShared();
+    FindPositional();
     for (const Saved& saved : step_.saved) Send(saved, copies);
+    SendUnsaved(copies);
     for (Block& block : scene_.blocks) Drop(block);
     scene_.blocks.insert(scene_.blocks.end(), copies.begin(), copies.end());
     return moved_;
@@ -71,12 +74,65 @@ class Offloader {
     for (const Saved& saved : step_.saved) {
       const Again* const again = AgainAt(saved.at);
       if (again == nullptr || step_.blocks[saved.block].begin >= again->begin) continue;
+      Position& released = released_.try_emplace({saved.block, again}, kBefore).first->second;
+      released = std::max(released, saved.released);
       const auto [known, fresh] = first.emplace(saved.block, again);
       if (!fresh && known->second != again) shared_.insert(saved.block);
     }
     for (const Operand& operand : step_.operands) {
       if ((operand.flags & trace::kTensorRequiresGrad) != 0) shared_.erase(operand.block);
     }
+  }
+
+  // def forward(self, *args, **kwargs), around that of each layer: what its modules are called with as args.
+  void FindPositional() {
+    for (const Held& held : step_.held) {
+      const uint32_t around = step_.modules[held.call].parent;
+      if (around == kNone || step_.Text(held.name) != "args") continue;
+      const Position begin = step_.modules[around].begin;
+      const Again* const again = AgainAt(begin);
+      if (again == nullptr || again->begin != begin) continue;
+      std::vector<uint32_t>& blocks = positional_[again];
+      if (std::find(blocks.begin(), blocks.end(), held.block) == blocks.end()) blocks.push_back(held.block);
+    }
+  }
+
+  // Arguments that no node keeps, as a mask that was converted first: the checkpoint does.
+  void SendUnsaved(std::vector<Block>& copies) {
+    for (const Again& again : scene_.again) {
+      const auto known = positional_.find(&again);
+      if (known == positional_.end()) continue;
+      for (const uint32_t block : known->second) {
+        const auto found = of_origin_.find(block);
+        if (found == of_origin_.end() || found->second.birth != Birth::kEachStep || stays_[block]) continue;
+        BringBack(block, again, copies);
+        if (kept_[block] == kBefore) unsaved_.insert(block);
+      }
+    }
+  }
+
+  [[nodiscard]] bool IsGivenByName(uint32_t block, const Again* again) const {
+    const auto known = positional_.find(again);
+    if (known == positional_.end()) return shared_.contains(block);
+    return std::find(known->second.begin(), known->second.end(), block) == known->second.end();
+  }
+
+  // What a recomputation needs, once: one argument after the other. It goes with the last node that keeps it,
+  // or when the function that was given it returns.
+  void BringBack(uint32_t block, const Again& again, std::vector<Block>& copies) {
+    constexpr Position kNext = kHair / 256;
+    if (!inputs_.emplace(block, &again).second) return;
+    Block copy = of_origin_.at(block);
+    copy.begin = again.at;
+    if (const auto known = positional_.find(&again); known != positional_.end()) {
+      const std::vector<uint32_t>& blocks = known->second;
+      copy.begin +=
+          kNext * static_cast<Position>(std::find(blocks.begin(), blocks.end(), block) - blocks.begin());
+    }
+    const auto kept = released_.find({block, &again});
+    copy.end = kept == released_.end() ? again.unwound : std::max(kept->second, again.unwound);
+    moved_ += copy.bytes;
+    copies.push_back(copy);
   }
 
   // Expanded to the batch, or to what has the batch in its first dimension: [samples x heads, tokens,
@@ -104,34 +160,31 @@ class Offloader {
     const Again* const again = AgainAt(saved.at);
     const bool inside = again != nullptr && step_.blocks[saved.block].begin >= again->begin;
     if (inside) return;  // computed again, or kept by the checkpoint itself
-    if (again != nullptr && shared_.contains(saved.block)) {
+    if (again != nullptr && IsGivenByName(saved.block, again)) {
       stays_[saved.block] = true;
       return;
     }
     kept_[saved.block] = std::max(kept_[saved.block], saved.released);
-    Block copy = found->second;
+    if (again == nullptr)
+      BringBackReference(saved, found->second, copies);
+    else if (found->second.birth == Birth::kEachStep)
+      BringBack(saved.block, *again, copies);
+  }
+
+  void BringBackReference(const Saved& saved, Block copy, std::vector<Block>& copies) {
     copy.birth = Birth::kEachStep;
     if (copy.category == classify::Category::kParameter)
       copy.category = classify::Category::kTemporaryBackward;
-    if (again != nullptr) {
-      // Of what a recomputation needs, its inputs alone, once each.
-      if (found->second.birth != Birth::kEachStep) return;
-      if (!inputs_.emplace(saved.block, again).second) return;
-      copy.begin = again->at;
-      copy.end = again->released;
-    } else {
-      copy.bytes = static_cast<uint64_t>(static_cast<double>(copy.bytes) * saved.share);
-      copy.for_each_sample = IsForEachSample(saved);
-      copy.begin =
-          saved.node == kNone ? saved.released - kUnpacked : step_.nodes[saved.node].begin + kUnpacked;
-      copy.end = std::max(uses_.WorkEnd(saved) - kHair, copy.begin + kHair);
-      if (saved.gaps) AddPacked(copy, saved.at, copies);
-      if (const uint64_t filled = FilledUp(saved, copy.bytes); filled > copy.bytes) {
-        copies.push_back(copy);
-        copies.back().bytes = filled;
-        copies.back().begin = copy.begin + kHair;
-        copies.back().end = std::max(copy.end - kHair, copies.back().begin);
-      }
+    copy.bytes = static_cast<uint64_t>(static_cast<double>(copy.bytes) * saved.share);
+    copy.for_each_sample = IsForEachSample(saved);
+    copy.begin = saved.node == kNone ? saved.released - kUnpacked : step_.nodes[saved.node].begin + kUnpacked;
+    copy.end = std::max(uses_.WorkEnd(saved) - kHair, copy.begin + kHair);
+    if (saved.gaps) AddPacked(copy, saved.at, copies);
+    if (const uint64_t filled = FilledUp(saved, copy.bytes); filled > copy.bytes) {
+      copies.push_back(copy);
+      copies.back().bytes = filled;
+      copies.back().begin = copy.begin + kHair;
+      copies.back().end = std::max(copy.end - kHair, copies.back().begin);
     }
     moved_ += copy.bytes;
     copies.push_back(copy);
@@ -164,6 +217,8 @@ class Offloader {
 
   // The block itself goes with its last use in forward.
   void Drop(Block& block) const {
+    if (unsaved_.contains(block.origin) && block.begin == step_.blocks[block.origin].begin)
+      block.end = std::min(block.end, step_.blocks[block.origin].end);
     if (block.origin == kNone || block.birth != Birth::kEachStep || kept_[block.origin] == kBefore ||
         stays_[block.origin])
       return;
@@ -179,9 +234,11 @@ class Offloader {
   std::unordered_map<uint32_t, Block> of_origin_;  // as forward made it
   std::vector<Position> kept_;                     // by block: when the last node let go
   std::vector<bool> stays_;
-  std::set<uint32_t> shared_;
-  const BatchAxis* axis_ = nullptr;                     // nullptr: not known
-  std::set<std::pair<uint32_t, const Again*>> inputs_;  // of what is computed again
+  std::set<uint32_t> shared_, unsaved_;
+  std::unordered_map<const Again*, std::vector<uint32_t>> positional_;  // blocks; of parts where it is known
+  std::map<std::pair<uint32_t, const Again*>, Position> released_;  // when the last node of the part lets go
+  const BatchAxis* axis_ = nullptr;                                 // nullptr: not known
+  std::set<std::pair<uint32_t, const Again*>> inputs_;              // of what is computed again
   uint64_t moved_ = 0;
 };
 

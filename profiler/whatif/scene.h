@@ -43,6 +43,7 @@ struct Again {
   Position end = 0;
   Position at = 0;        // in backward
   Position released = 0;  // when the last of its nodes lets go
+  Position unwound = 0;   // when what computes it again has returned
 };
 
 // Where a step's phases lie. Of networks that are trained in turns, as in a GAN, each has its own: what is
