@@ -24,8 +24,13 @@ uint8_t TypeOfOrigin(const Step& step, const Versions& versions, uint32_t block)
     const std::span<const Operand> inputs = InputsOf(step, step.ops[op]);
     const auto first = std::find_if(inputs.begin(), inputs.end(), IsFloat);
     if (first == inputs.end() || first->block == block) return 0;
-    if (AutocastRuleOf(step.NameOf(step.ops[op]), step.torch_version) == CastRule::kLow)
-      return versions.TypeOf(first->block);
+    const std::string_view name = step.NameOf(step.ops[op]);
+    if (AutocastRuleOf(name, step.torch_version) == CastRule::kLow) {
+      // alibi.baddbmm(query, keys): what is added comes first.
+      const bool adds = name == "aten::baddbmm" || name == "aten::addmm" || name == "aten::addbmm";
+      const auto factor = adds ? std::find_if(first + 1, inputs.end(), IsFloat) : first;
+      return factor == inputs.end() ? 0 : versions.TypeOf(factor->block);
+    }
     block = first->block;
   }
   return 0;

@@ -158,8 +158,9 @@ void FunctionCalls::Complete(Call& call, Position at) {
                fits = one || call.results.size() == given.elements;
     const bool known = fits && !called && given.what != Given::What::kNothingKnown;
     Give(call, given, known ? call.results[given.element] : Value{}, at);
-    // x, y = f(): both may be held. What a module returns may be what it was given.
-    if (!known || again) Untold(call.made);
+    // x, y = f(): both may be held. What a module returns may be what it was given, which was computed last.
+    const bool last = called && fits && !again && !call.made.empty();
+    if (!known || again) Untold(last ? std::vector<uint32_t>{call.made.back()} : call.made);
   }
 }
 
@@ -195,8 +196,7 @@ void FunctionCalls::PassOver(Call& call, int from, int to, Position at) {
 void FunctionCalls::Give(Call& call, const Given& given, Value value, Position at) {
   if (given.what == Given::What::kHeldElsewhere) {
     const auto variable = call.variables.find(given.name);
-    if (variable != call.variables.end() && variable->second.block != kNone)
-      elsewhere_[variable->second.block] = true;
+    if (variable != call.variables.end()) HoldElsewhere(variable->second);
     return;
   }
   if (given.what == Given::What::kNothingKnown) value = {};
@@ -327,8 +327,7 @@ std::vector<FunctionCalls::Value> FunctionCalls::ValuesOf(const Call& call, cons
     }
     values.push_back(variable == call.variables.end() ? Value{} : variable->second);
     if (variable != call.variables.end() || name == Returned::kAnything) continue;
-    for (const Value& argument : call.arguments)
-      if (argument.block != kNone) elsewhere_[argument.block] = true;
+    for (const Value& argument : call.arguments) HoldElsewhere(argument);
   }
   return values;
 }
@@ -346,6 +345,11 @@ void FunctionCalls::LetGo(Call& call, const Stack& stack) {
     if (stack.done < seen && seen < at) at = seen - kBeforeOne;
     Hold(value, at);
   }
+}
+
+// Of what is converted it is the copy.
+void FunctionCalls::HoldElsewhere(const Value& value) {
+  if (value.block != kNone && value.conversion == kNone) elsewhere_[value.block] = true;
 }
 
 void FunctionCalls::Hold(Value value, Position until) {

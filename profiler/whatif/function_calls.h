@@ -76,6 +76,7 @@ class FunctionCalls {
   [[nodiscard]] static bool AllSame(const std::vector<Value>& values);
   void Untold(const std::vector<uint32_t>& ops);
   void LetGo(Call& call, const Stack& stack);
+  void HoldElsewhere(const Value& value);
   void Hold(Value value, Position until);
 
   const FunctionFacts& facts_;

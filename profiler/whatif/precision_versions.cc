@@ -249,6 +249,7 @@ void Versions::CastByNode(uint32_t block, uint8_t type, Position at, const Opera
 void Versions::Replace(uint32_t block, uint8_t type, Position at, const Operand& operand) {
   Cast(block, type, at, kNone, operand);
   changed_.blocks[block].replaced = at;
+  if (block < recorded_) returned_[block] = current_[block];
 }
 
 void Versions::Rename(uint32_t block, uint8_t type, Position at, Position until, const Operand& operand) {
@@ -369,7 +370,14 @@ Step Versions::Finish(const std::vector<uint32_t>& saved_version) && {
     changed_.blocks[saved.block].category = Category::kActivation;
     saved.share = ShareOf(saved.block, saved.share);
   }
-  for (auto& one : changed_.held) one.block = HeldAt(one.block, changed_.modules[one.call].begin);
+  for (Named& one : changed_.named) {
+    if (one.itself && changed_.blocks[one.block].replaced < kForever) one.until = one.unconverted;
+  }
+  for (auto& one : changed_.held) {
+    const Window call{changed_.modules[one.call].begin, changed_.modules[one.call].end};
+    one.block = HeldAt(one.block, call.begin);
+    if (call.end < kForever) UsedInForward(one.block, call.end);
+  }
   for (const auto& [version, left] : all_cached_) {
     changed_.blocks[version].end = std::max(left, held[version] + kHair);
     changed_.blocks[version].last_use = left;
