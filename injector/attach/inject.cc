@@ -107,7 +107,7 @@ bool Attempt::Cancelled() const {
 // Breakpoints for the threads that do not have them yet.
 Status Attempt::WatchMoreThreads() {
   const std::vector<pid_t> threads = ThreadsToWatch(pid_);
-  if (ThreadsOf(pid_).empty()) return Gone();
+  if (!Lives(pid_)) return Gone();
   for (const pid_t thread : threads) {
     Tracee* known = nullptr;
     for (Tracee& tracee : tracees_) {

@@ -96,6 +96,14 @@ std::vector<pid_t> ThreadsOf(pid_t pid) {
   return threads;
 }
 
+bool Lives(pid_t pid) {
+  const std::vector<pid_t> threads = ThreadsOf(pid);
+  return std::any_of(threads.begin(), threads.end(), [pid](pid_t thread) {
+    const auto state = ThreadStatusOf(pid, thread, "State");
+    return state && !state->starts_with('Z') && !state->starts_with('X');
+  });
+}
+
 std::string Describe(pid_t pid) {
   const std::string number = "process " + std::to_string(pid);
   const auto name = StatusOf(pid, "Name");

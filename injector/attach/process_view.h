@@ -37,6 +37,8 @@ std::optional<std::string> ThreadStatusOf(pid_t pid, pid_t thread, std::string_v
 uint64_t NumberIn(const std::optional<std::string>& value, int base = 10, uint64_t absent = 0);
 
 std::vector<pid_t> ThreadsOf(pid_t pid);
+// False when it is gone, or a zombie that its parent has not asked after.
+bool Lives(pid_t pid);
 // The whole of a file of /proc; empty when it cannot be read.
 std::string ReadProcFile(const std::string& path);
 // "python (process 4711)", or "process 4711" when its name cannot be read.

@@ -66,10 +66,10 @@ bool Tracee::Stop() {
 }
 
 void Tracee::Resume(int request, int signal) {
+  // Of one that was killed while it stood still this fails, and Poll() is told how it ended: until the tracer
+  // has asked, its parent is not told, and the process is there as a zombie.
   reason_ = StopReason::kRunning;
-  if (ptrace(static_cast<__ptrace_request>(request), thread_, nullptr, signal) != 0 && errno == ESRCH) {
-    reason_ = StopReason::kGone;
-  }
+  ptrace(static_cast<__ptrace_request>(request), thread_, nullptr, signal);
 }
 
 void Tracee::Continue() {
