@@ -5,6 +5,7 @@
 
 #include "profiler/whatif/precision.h"
 #include "profiler/whatif/precision_gradients.h"
+#include "profiler/whatif/segments.h"
 
 namespace vramscope::whatif {
 
@@ -12,6 +13,18 @@ using model::kNone;
 
 namespace {
 constexpr std::string_view kAddition = "AddBackward";
+constexpr Position kLeft = 0.5;  // before what follows: autocast is left
+
+// loss / 4: of a tensor without dimensions, and no other one on the device, another one.
+bool ScalesALoss(const Step& step, const Op& op) {
+  const std::string_view name = step.NameOf(op);
+  if (name != "aten::div" && name != "aten::mul") return false;
+  const std::span<const Operand> given = InputsOf(step, op), results = OutputsOf(step, op);
+  const auto on_device = [](const Operand& operand) { return operand.block != kNone; };
+  return std::count_if(given.begin(), given.end(), on_device) == 1 && results.size() == 1 &&
+         step.Rank(results[0].shape) == 0;
+}
+
 }  // namespace
 
 bool IsFloat(const Operand& operand) { return operand.block != kNone && operand.dtype == kFloatType; }
@@ -24,6 +37,19 @@ Position GivenUntil(const Step& step, const Op& op, std::span<const std::pair<ui
     if (released > op.end) end = std::min(end, released);
   }
   return end < kForever ? std::max(op.end, end - kBeforeNode) : op.end;
+}
+
+Position LeftBefore(const Step& step, Position backward_begin) {
+  Position left = backward_begin, scaled = kForever;
+  for (const Op& op : step.ops) {
+    if (op.begin >= backward_begin) break;
+    if (op.parent != kNone) continue;
+    const bool ones = step.NameOf(op) == "aten::ones_like";
+    left = ones ? std::min(op.begin, scaled) : backward_begin;
+    const bool by_loop = CallAt(step, op.begin) == kNone && ScalesALoss(step, op);
+    scaled = by_loop ? std::min(op.begin, scaled) : kForever;
+  }
+  return left - kLeft;
 }
 
 Consumers::Consumers(const Step& step) : step_(step) {

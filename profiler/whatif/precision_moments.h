@@ -33,6 +33,10 @@ struct Moment {
 [[nodiscard]] Position GivenUntil(const Step& step, const Op& op,
                                   std::span<const std::pair<uint32_t, uint32_t>> kept);
 
+// Where autocast is left: behind the loss. What the program's loop makes of the loss alone, and
+// loss.backward(), which first makes a gradient of ones, stand behind it.
+[[nodiscard]] Position LeftBefore(const Step& step, Position backward_begin);
+
 // The nodes of backward that are given a float tensor of a block.
 class Consumers {
  public:

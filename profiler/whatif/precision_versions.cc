@@ -7,7 +7,6 @@
 #include "profiler/whatif/precision.h"
 #include "profiler/whatif/precision_gradients.h"
 #include "profiler/whatif/precision_moments.h"
-#include "profiler/whatif/segments.h"
 
 namespace vramscope::whatif {
 namespace {
@@ -18,7 +17,6 @@ using model::kNone;
 constexpr Position kHair = 1e-6;
 constexpr Position kAtOnce = 2.5;        // a free that follows a release directly
 constexpr Position kWithOperator = 0.3;  // before its end: what it converted for itself is gone
-constexpr Position kLeft = 0.5;          // before what follows: autocast is left
 
 // Those of an expanded dimension are one.
 uint64_t ElementsThere(const Step& step, const Operand& operand) {
@@ -30,31 +28,6 @@ uint64_t ElementsThere(const Step& step, const Operand& operand) {
     elements *= static_cast<uint64_t>(std::max<int64_t>(step.Dims(operand.shape)[d], 0));
   }
   return elements;
-}
-
-// loss / 4: of a tensor without dimensions, and no other one on the device, another one.
-bool ScalesALoss(const Step& step, const Op& op) {
-  const std::string_view name = step.NameOf(op);
-  if (name != "aten::div" && name != "aten::mul") return false;
-  const std::span<const Operand> given = InputsOf(step, op), results = OutputsOf(step, op);
-  const auto on_device = [](const Operand& operand) { return operand.block != kNone; };
-  return std::count_if(given.begin(), given.end(), on_device) == 1 && results.size() == 1 &&
-         step.Rank(results[0].shape) == 0;
-}
-
-// Where autocast is left: behind the loss. What the program's loop makes of the loss alone, and
-// loss.backward(), which first makes a gradient of ones, stand behind it.
-Position LeftBefore(const Step& step, Position backward_begin) {
-  Position left = backward_begin, scaled = kForever;
-  for (const Op& op : step.ops) {
-    if (op.begin >= backward_begin) break;
-    if (op.parent != kNone) continue;
-    const bool ones = step.NameOf(op) == "aten::ones_like";
-    left = ones ? std::min(op.begin, scaled) : backward_begin;
-    const bool by_loop = CallAt(step, op.begin) == kNone && ScalesALoss(step, op);
-    scaled = by_loop ? std::min(op.begin, scaled) : kForever;
-  }
-  return left - kLeft;
 }
 
 }  // namespace
