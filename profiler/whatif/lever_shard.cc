@@ -161,7 +161,7 @@ class Shard final : public Lever {
       if (!accumulated.ok()) return accumulated.error();
       const BatchAxis& axis = *FollowBatch(step);
       ScaleBatch(step, axis, axis.batch / question.parts, one);
-      HoldInFlight(one, std::min(question.ranks, question.parts) - 1, scene);
+      RunInPipeline(step, one, std::min(question.ranks, question.parts), scene);
     }
     Outcome outcome;
     outcome.code =

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <vector>
 
 #include "profiler/whatif/insert.h"
 #include "profiler/whatif/testing/loop.h"
@@ -71,11 +72,36 @@ TEST(PipelineTest, OfTwoGradientsOfASharedParameterOneIsLeft) {
   EXPECT_EQ(stage.blocks[own].name, step.blocks[sum].name);
 }
 
+// F0 F1 B0 B1.
 TEST(PipelineTest, PartsWaitForTheirGradients) {
-  // In backward of the second part: weight, state, the gradient so far and the new one; what goes into and
-  // comes out of blocks.0 and a gradient of that; and the first two of the part that waits, each of 4
-  // samples.
-  EXPECT_EQ(After({{"shard", "pp:2:2"}}).peak.bytes, 4 * kWeightBytes + 5 * kBatchBytes / 2);
+  // In backward of the second part, when nothing is left of the first but its gradient: weight, state, that
+  // gradient and the new one; what goes into and comes out of blocks.0 and a gradient of that, of 4 samples.
+  EXPECT_EQ(After({{"shard", "pp:2:2"}}).peak.bytes, 4 * kWeightBytes + 3 * kBatchBytes / 2);
+}
+
+// F0 F1 B0 F2 B1 F3 B2 B3: each part goes forward when the one before the last has gone backward, and what
+// autograd keeps of it stays until its own backward.
+TEST(PipelineTest, OnePartGoesForwardForEachThatGoesBackward) {
+  const whatif::Step stage = ShardLever().Rewrite(TheLoop().Read(), "pp:2")->value();
+  Scene scene = MakeScene(stage);
+  ASSERT_TRUE(ShardLever().Apply(stage, "pp:2:4", scene).ok());
+  const auto batch = static_cast<uint32_t>(
+      std::find_if(stage.blocks.begin(), stage.blocks.end(),
+                   [](const StepBlock& block) {
+                     return block.category == classify::Category::kInput && block.requested > 0;
+                   }) -
+      stage.blocks.begin());
+  ASSERT_LT(batch, stage.blocks.size());
+  std::vector<const Block*> parts;
+  for (const Block& block : scene.blocks)
+    if (block.origin == batch) parts.push_back(&block);
+  std::sort(parts.begin(), parts.end(), [](const Block* a, const Block* b) { return a->begin < b->begin; });
+  ASSERT_EQ(parts.size(), 4u);
+  for (size_t i = 0; i + 1 < parts.size(); ++i) {
+    EXPECT_GT(parts[i]->end, parts[i + 1]->begin) << "part " << i << " waits while the next goes forward";
+    if (i + 2 < parts.size()) EXPECT_LT(parts[i]->end, parts[i + 2]->begin) << "part " << i;
+  }
+  EXPECT_GT(scene.backward.front().begin, parts[1]->begin);
 }
 
 TEST(PipelineTest, WhatCannotBeSharedOutIsRefused) {

@@ -51,7 +51,8 @@ struct Unit {
 // them. It hands on what its last block makes, and gets a gradient of that size.
 [[nodiscard]] Result<Step> FirstPipelineStage(const Step& step, const std::vector<uint32_t>& blocks,
                                               uint32_t stages);
-// Beside each part of a batch in `scene` what autograd keeps of so many others. `one`: the scene of one part.
-void HoldInFlight(const Scene& one, uint32_t waiting, Scene& scene);
+// The parts of a batch in `scene`, which run one after the other, as a pipeline's first stage runs them: so
+// many (1 or more) go forward before the first goes backward. `one`: the scene of one part.
+void RunInPipeline(const Step& step, const Scene& one, uint32_t waiting, Scene& scene);
 
 }  // namespace vramscope::whatif

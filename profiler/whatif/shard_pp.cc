@@ -7,6 +7,7 @@
 //   backward   ◀───── gradient, received ┛
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "profiler/whatif/insert.h"
 #include "profiler/whatif/parameters.h"
@@ -214,9 +215,59 @@ Result<Step> FirstPipelineStage(const Step& step, const std::vector<uint32_t>& b
   return FirstStage(step, step.modules[blocks[own - 1]].end).Run();
 }
 
-void HoldInFlight(const Scene& one, uint32_t waiting, Scene& scene) {
+namespace {
+
+// The parts of a batch one after the other, F0 B0 F1 B1 F2 B2, as a pipeline's first stage runs them:
+// F0 F1 B0 F2 B1 B2 where two wait for their gradients.
+class Schedule {
+ public:
+  Schedule(const Scene& one, uint32_t parts, uint32_t waiting)
+      : begin_(one.forward.front().begin),
+        forward_(one.backward.front().begin - begin_),
+        backward_(one.backward.front().end - one.backward.front().begin),
+        starts_(parts) {
+    Position at = begin_;
+    for (uint32_t i = 0; i < parts + waiting; ++i) {
+      if (i < parts) starts_[i].first = at, at += forward_;
+      if (i + 1 >= waiting && i + 1 - waiting < parts) starts_[i + 1 - waiting].second = at, at += backward_;
+    }
+  }
+
+  [[nodiscard]] Position Of(Position at) const {
+    const auto [part, behind] = PartOf(at);
+    if (part >= starts_.size()) return at;
+    return behind < forward_ ? starts_[part].first + behind : starts_[part].second + behind - forward_;
+  }
+
+  // Of a block that begins at `begin`. The next part may have run when backward has not: what autograd keeps
+  // until `released` (of the recorded part; kBefore: it does not) stays until then, and what backward leaves
+  // to the next part goes with it.
+  [[nodiscard]] Position EndOf(Position begin, Position end, Position released) const {
+    const size_t part = PartOf(begin).first;
+    const Position moved = Of(end);
+    if (part >= starts_.size()) return moved;
+    const Position backward = starts_[part].second;
+    if (moved < Of(begin)) return backward + backward_ - kHair;
+    return released == kBefore ? moved : std::max(moved, backward + (released - begin_ - forward_) + kHair);
+  }
+
+ private:
+  // Which it is in, and how far behind its begin; one that there is not outside of the loop.
+  [[nodiscard]] std::pair<size_t, Position> PartOf(Position at) const {
+    const Position both = forward_ + backward_;
+    if (at < begin_ || at >= begin_ + both * static_cast<Position>(starts_.size()))
+      return {starts_.size(), 0};
+    const auto part = static_cast<size_t>((at - begin_) / both);
+    return {part, at - begin_ - both * static_cast<Position>(part)};
+  }
+
+  const Position begin_, forward_, backward_;
+  std::vector<std::pair<Position, Position>> starts_;  // of forward and backward, by part
+};
+
+// Of those that wait beyond the parts that are written out: what forward leaves to backward.
+void HoldMore(const Scene& one, uint32_t waiting, Scene& scene) {
   const Window& forward = one.forward.front();
-  std::vector<Block> held;
   for (const Block& block : one.blocks) {
     const bool kept = block.birth == Birth::kEachStep && block.begin >= forward.begin &&
                       block.begin < forward.end && block.end > forward.end;
@@ -224,10 +275,36 @@ void HoldInFlight(const Scene& one, uint32_t waiting, Scene& scene) {
       Block other = block;
       other.begin = forward.begin + kHair * (i + 1);
       other.end = scene.backward.back().end - kHair;
-      held.push_back(other);
+      scene.blocks.push_back(other);
     }
   }
-  scene.blocks.insert(scene.blocks.end(), held.begin(), held.end());
+}
+
+}  // namespace
+
+void RunInPipeline(const Step& step, const Scene& one, uint32_t waiting, Scene& scene) {
+  const Window forward = one.forward.front(), backward = one.backward.front();
+  const Position both = backward.end - forward.begin;
+  const auto parts = static_cast<uint32_t>((scene.length - one.length) / both + 1.5);
+  const uint32_t written = std::min(waiting, parts);
+  const Schedule schedule(one, parts, written);
+  std::vector<Position> released(step.blocks.size(), kBefore);
+  for (const Saved& saved : step.saved) {
+    if (backward.begin <= saved.released && saved.released < backward.end)
+      released[saved.block] = std::max(released[saved.block], saved.released);
+  }
+  for (Block& block : scene.blocks) {
+    const Position begin = block.begin, end = block.end;
+    if (block.birth != Birth::kSetup) block.begin = schedule.Of(begin);
+    if (end < scene.length)
+      block.end = schedule.EndOf(begin, end, block.origin == kNone ? kBefore : released[block.origin]);
+    else if (end < kForever)
+      block.end = scene.length + schedule.Of(end - scene.length);
+  }
+  for (Position& at : scene.empty_cache) at = schedule.Of(at);
+  scene.backward.front().begin = schedule.Of(backward.begin);
+  scene.forward.front().end = scene.backward.front().begin;
+  HoldMore(one, waiting - written, scene);
 }
 
 }  // namespace vramscope::whatif
