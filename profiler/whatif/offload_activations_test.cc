@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// Activations on the host, of layers that are computed again in backward: what the wrapper was given as args
+// goes there, what it was given as kwargs does not. The oracle is torch/utils/checkpoint.py, whose
+// _NoopSaveInputs keeps positional arguments alone; whole programs are in tests/whatif_accuracy.
+#include "profiler/whatif/offload_activations.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <utility>
+#include <vector>
+
+#include "profiler/whatif/testing/written_step.h"
+
+namespace vramscope::whatif {
+namespace {
+
+using testing::DoubleNear;
+using testing::ElementsAre;
+using testing::Pair;
+
+// A wrapper from 10 to 50 calls its layer from 12 to 48, which keeps what it was given. Backward computes the
+// layer again from 120 on; its node works at 160.
+class OffloadedCheckpointTest : public testing::Test, protected WrittenStep {
+ protected:
+  OffloadedCheckpointTest() {
+    Module("layer", 10, 50);
+    Module("layer", 12, 48, 0);
+    hidden_ = AddBlock(2, 162);
+    mask_ = AddBlock(4, 162);
+    unkept_ = AddBlock(6, 60);
+    const uint32_t out = AddBlock(22, 170), node = Node(160);
+    Work(20, node, {hidden_, out});
+    Work(24, node, {mask_, out});
+  }
+
+  void Given(const char* variable, uint32_t block) { step_.held.push_back({block, 1, Text(variable)}); }
+
+  // Begin and end of what is made of a block, apart from a hair.
+  [[nodiscard]] std::vector<std::pair<Position, Position>> Lives(uint32_t block) const {
+    Scene scene = MakeScene(step_);
+    scene.again.push_back({10, 50, 120, 180, 150});
+    EXPECT_TRUE(OffloadActivations(step_, scene).ok());
+    std::vector<std::pair<Position, Position>> lives;
+    for (const Block& one : scene.blocks)
+      if (one.origin == block) lives.emplace_back(one.begin, one.end);
+    return lives;
+  }
+  static auto Life(Position begin, Position end) {
+    constexpr double kNear = 0.01;
+    return Pair(DoubleNear(begin, kNear), DoubleNear(end, kNear));
+  }
+
+  uint32_t hidden_, mask_, unkept_;
+};
+
+// The wrapper has it until it returns.
+TEST_F(OffloadedCheckpointTest, WhatIsGivenByPositionComesBackUntilItsNodeHasWorked) {
+  Given("args", hidden_);
+  Given("kwargs", mask_);
+  EXPECT_THAT(Lives(hidden_), ElementsAre(Life(2, 50), Life(120, 161.5)));
+}
+
+TEST_F(OffloadedCheckpointTest, WhatIsGivenByNameStays) {
+  Given("args", hidden_);
+  Given("kwargs", mask_);
+  EXPECT_THAT(Lives(mask_), ElementsAre(Life(4, 162)));
+}
+
+TEST_F(OffloadedCheckpointTest, WhatNoNodeKeepsComesBackUntilTheCallReturns) {
+  Given("args", hidden_);
+  Given("args", unkept_);
+  EXPECT_THAT(Lives(unkept_), ElementsAre(Life(6, 60), Life(120, 150)));
+}
+
+// One argument after the other.
+TEST_F(OffloadedCheckpointTest, TheyComeBackInTheirOrder) {
+  Given("args", mask_);
+  Given("args", hidden_);
+  EXPECT_LT(Lives(mask_).back().first, Lives(hidden_).back().first);
+}
+
+// Of a layer whose call nobody saw: what is kept goes to the host.
+TEST_F(OffloadedCheckpointTest, WithoutAWrapperAllThatIsKeptGoes) {
+  EXPECT_THAT(Lives(hidden_), ElementsAre(Life(2, 50), Life(120, 161.5)));
+  EXPECT_THAT(Lives(mask_), ElementsAre(Life(4, 50), Life(120, 161.5)));
+}
+
+}  // namespace
+}  // namespace vramscope::whatif
