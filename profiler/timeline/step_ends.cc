@@ -3,21 +3,58 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 namespace vramscope::timeline {
 namespace {
 
 using model::EventIndex;
 
+// Its address, and which of those that were there: when an optimizer is gone, another one may get its place.
+using Identity = std::pair<uint64_t, uint32_t>;
+
+// Each optimizer counts its steps: where the count at an address does not go up, another one is there.
+class Identities {
+ public:
+  Identities(const model::Run& run, model::ProcessIndex process) {
+    for (const model::Mark& mark : run.marks) {
+      if (mark.kind != trace::MarkKind::kOptimizerStepDone || run.threads[mark.thread].process != process)
+        continue;
+      std::vector<Counted>& steps = steps_[mark.tensor];
+      uint32_t which = steps.empty() ? 0 : steps.back().which;
+      if (!steps.empty() && mark.value <= steps.back().count) ++which;
+      steps.push_back({mark.event, mark.value, which});
+    }
+  }
+
+  // Of the one whose next step to be counted, from that event on, is at this address.
+  [[nodiscard]] Identity Of(uint64_t address, EventIndex from) const {
+    const auto known = steps_.find(address);
+    if (known == steps_.end()) return {address, 0};
+    const std::vector<Counted>& steps = known->second;
+    const auto next = std::lower_bound(steps.begin(), steps.end(), from,
+                                       [](const Counted& step, EventIndex at) { return step.event < at; });
+    return {address, next == steps.end() ? steps.back().which : next->which};
+  }
+
+ private:
+  struct Counted {
+    EventIndex event;
+    uint64_t count;
+    uint32_t which;
+  };
+  std::map<uint64_t, std::vector<Counted>> steps_;
+};
+
 // One finished optimizer step.
 struct OptimizerStep {
-  uint64_t optimizer = 0;
+  Identity optimizer;
   EventIndex begin = 0;
   EventIndex end = 0;
 };
 
 struct Optimizer {
-  uint64_t id = 0;
+  Identity id;
   EventIndex first = 0;  // begin of its first step
   EventIndex last = 0;   // begin of its last one
   size_t steps = 0;
@@ -25,31 +62,32 @@ struct Optimizer {
 
 // Steps of outermost optimizers (a wrapper's step contains the step of what it wraps), in order. A step
 // inside a backward pass (optimizer-in-backward) ends with that pass.
-void CollectSteps(const std::vector<Window>& windows, EventIndex end_around,
+void CollectSteps(const std::vector<Window>& windows, const Identities& identities, EventIndex end_around,
                   std::vector<OptimizerStep>& steps) {
   for (const Window& window : windows) {
     const EventIndex end = std::max(window.end, end_around);
     if (window.optimizer) {
-      steps.push_back({window.id, window.begin, end});
+      steps.push_back({identities.Of(window.id, window.begin), window.begin, end});
     } else {
-      CollectSteps(window.inside, end, steps);
+      CollectSteps(window.inside, identities, end, steps);
     }
   }
 }
 
-std::vector<OptimizerStep> StepsFromMarks(const model::Run& run, model::ProcessIndex process) {
+std::vector<OptimizerStep> StepsFromMarks(const model::Run& run, model::ProcessIndex process,
+                                          const Identities& identities) {
   std::vector<OptimizerStep> steps;
   for (const model::Mark& mark : run.marks) {
     const bool ours = run.threads[mark.thread].process == process;
     if (ours && mark.kind == trace::MarkKind::kOptimizerStepDone) {
-      steps.push_back({mark.tensor, mark.event, mark.event + 1});
+      steps.push_back({identities.Of(mark.tensor, mark.event), mark.event, mark.event + 1});
     }
   }
   return steps;
 }
 
 std::vector<Optimizer> ByFirstStep(const std::vector<OptimizerStep>& steps) {
-  std::map<uint64_t, Optimizer> by_id;
+  std::map<Identity, Optimizer> by_id;
   for (const OptimizerStep& step : steps) {
     Optimizer& optimizer = by_id[step.optimizer];
     if (optimizer.steps++ == 0) optimizer = {step.optimizer, step.begin, step.begin, 1};
@@ -63,8 +101,8 @@ std::vector<Optimizer> ByFirstStep(const std::vector<OptimizerStep>& steps) {
 }
 
 // The optimizer that ends the steps of each loop: a loop is a group of optimizers whose times overlap.
-std::vector<uint64_t> EndingOptimizers(const std::vector<Optimizer>& optimizers) {
-  std::vector<uint64_t> ending;
+std::vector<Identity> EndingOptimizers(const std::vector<Optimizer>& optimizers) {
+  std::vector<Identity> ending;
   for (size_t i = 0; i < optimizers.size();) {
     EventIndex loop_last = optimizers[i].last;
     size_t rarest = i;
@@ -81,7 +119,7 @@ std::vector<uint64_t> EndingOptimizers(const std::vector<Optimizer>& optimizers)
 }
 
 std::vector<EventIndex> EndsOf(const std::vector<OptimizerStep>& steps) {
-  const std::vector<uint64_t> ending = EndingOptimizers(ByFirstStep(steps));
+  const std::vector<Identity> ending = EndingOptimizers(ByFirstStep(steps));
   std::vector<EventIndex> ends;
   for (const OptimizerStep& step : steps) {
     if (std::binary_search(ending.begin(), ending.end(), step.optimizer)) ends.push_back(step.end);
@@ -93,10 +131,11 @@ std::vector<EventIndex> EndsOf(const std::vector<OptimizerStep>& steps) {
 }  // namespace
 
 StepEnds FindStepEnds(const model::Run& run, model::ProcessIndex process, const TrainingWindows& windows) {
+  const Identities identities(run, process);
   std::vector<OptimizerStep> steps;
-  CollectSteps(windows.outermost, 0, steps);
+  CollectSteps(windows.outermost, identities, 0, steps);
   if (!steps.empty()) return {EndsOf(steps), StepEnds::Source::kOptimizerWindows};
-  steps = StepsFromMarks(run, process);
+  steps = StepsFromMarks(run, process, identities);
   if (!steps.empty()) return {EndsOf(steps), StepEnds::Source::kOptimizerMarks};
   StepEnds result;
   for (const Window& backward : windows.outermost) result.ends.push_back(backward.end);

@@ -6,6 +6,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
+
 #include "profiler/timeline/testing/loop.h"
 
 namespace vramscope::timeline {
@@ -131,6 +134,32 @@ TEST(TrainingTest, LoopsAfterEachOtherHaveStepsOfTheirOwn) {
     loop.Optimizer(optimizer);
   }
   EXPECT_EQ(FindTraining(loop.s.Load(), 0).steps().size(), 5u);
+}
+
+// A GAN is trained twice, with new optimizers: that of the second discriminator lies where the first
+// generator's lay, and the other way round.
+TEST(TrainingTest, AnOptimizerWhereAnotherOneLayIsNotTheSame) {
+  Loop loop;
+  for (const auto& optimizers : {std::array<uint64_t, 2>{1, 2}, std::array<uint64_t, 2>{2, 1}}) {
+    for (uint64_t step = 1; step <= 3; ++step) {
+      for (const uint64_t optimizer : optimizers) {
+        loop.Forward();
+        loop.Backward();
+        loop.Optimizer(optimizer);
+        loop.s.Mark(MarkKind::kOptimizerStepDone, step, "Adam", optimizer);
+      }
+    }
+  }
+  const auto run = loop.s.Load();
+  const Training training = FindTraining(run, 0);
+  ASSERT_EQ(training.steps().size(), 6u);
+  for (uint32_t number = 1; number <= 6; ++number) {
+    EXPECT_EQ(std::count_if(
+                  training.spans().begin(), training.spans().end(),
+                  [number](const Span& span) { return span.step == number && span.part == Part::kBackward; }),
+              2)
+        << "step " << number;
+  }
 }
 
 TEST(TrainingTest, EvaluationBetweenStepsIsForwardThatLeadsNowhere) {

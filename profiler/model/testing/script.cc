@@ -166,8 +166,8 @@ Script& Script::Node(const std::string& name, uint64_t sequence, const Body& bod
   return Event(EventType::kNodeEnd, {node});
 }
 
-Script& Script::Mark(trace::MarkKind kind, uint64_t value, const std::string& name) {
-  return Event(EventType::kMark, {static_cast<uint64_t>(kind), value, trace_->Intern(name), 0});
+Script& Script::Mark(trace::MarkKind kind, uint64_t value, const std::string& name, uint64_t tensor) {
+  return Event(EventType::kMark, {static_cast<uint64_t>(kind), value, trace_->Intern(name), tensor});
 }
 
 Script& Script::Lost(uint64_t count) { return Event(EventType::kLost, {count, time_ns_, time_ns_ + 100}); }

@@ -83,7 +83,7 @@ class Script {
   // An autograd node made now in the open module, under this sequence number.
   Script& NodeCreated(uint64_t sequence);
   Script& Node(const std::string& name, uint64_t sequence, const Body& body);
-  Script& Mark(trace::MarkKind kind, uint64_t value = 0, const std::string& name = "");
+  Script& Mark(trace::MarkKind kind, uint64_t value = 0, const std::string& name = "", uint64_t tensor = 0);
   Script& Lost(uint64_t count);
   Script& Coverage(const std::string& hook, trace::CoverageState state, const std::string& detail = "");
   // Any event; the fields as the schema has them.
