@@ -104,8 +104,15 @@ class CarryOver {
     return !name.empty() && name == step_.blocks[b].name && SameCategory(a, b);
   }
   [[nodiscard]] bool SameSize(uint32_t a, uint32_t b) const { return SizeOf(a) == SizeOf(b); }
+  // As recorded: what the step before left is used by no operator, so a lever knows less of it.
+  [[nodiscard]] uint64_t RequestOf(uint32_t block) const {
+    const StepBlock& one = step_.blocks[block];
+    const model::Block* const seen = one.id == model::kNone ? nullptr : &step_.run->blocks[one.id];
+    const bool known = seen != nullptr && seen->slack != model::Block::kUnknownSlack;
+    return Rounded(known ? seen->size - seen->slack : one.requested);
+  }
   [[nodiscard]] bool SameRequest(uint32_t a, uint32_t b) const {
-    return Rounded(step_.blocks[a].requested) == Rounded(step_.blocks[b].requested) && SameCategory(a, b);
+    return RequestOf(a) == RequestOf(b) && SameCategory(a, b);
   }
 
   bool JoinOne(const Scene& scene, Block& block, Alike alike) {

@@ -54,6 +54,34 @@ TEST(WhatifTest, ABlockIsAsLargeAsItWasAskedFor) {
   EXPECT_THAT(requested, testing::ElementsAre(4'210'688, 4096));
 }
 
+// The batch of the step before is used by no operator of this one, so a lever that halves this one's leaves
+// it as it was; and the allocator did not split the second one's block.
+TEST(WhatifTest, WhatReplacesABlockOfTheStepBeforeIsFoundByWhatWasRecorded) {
+  Script script;
+  script.Device(model::testing::kCuda0).TotalsAre(0, 8 << 20).Mark(trace::MarkKind::kDeepBegin, 1);
+  const char* const batches[] = {"first", "second", "third"};
+  for (int call = 0; call < 3; ++call) {
+    script.Module("", [&] {
+      script.Op("aten::empty", [&] { script.Alloc(batches[call], call == 2 ? 4608 : 4096, 4096); });
+      if (call > 0) script.Free(batches[call - 1]);
+      script.Op("aten::empty", [&] { script.Alloc("work", 512, 512); });
+    });
+    script.Free("work");
+  }
+  const model::Run run = script.Load();
+  const classify::Analysis analysis(run);
+  whatif::Step step = ReadStep(analysis, 0).value();
+  const auto batch = std::find_if(step.blocks.begin(), step.blocks.end(),
+                                  [](const StepBlock& block) { return block.begin != kBefore; });
+  ASSERT_EQ(batch->requested, 4096u);
+  batch->requested /= 2;
+  const Scene scene = MakeScene(step);
+  const auto changed = std::find_if(scene.blocks.begin(), scene.blocks.end(),
+                                    [](const Block& block) { return block.bytes == 2048; });
+  ASSERT_TRUE(changed != scene.blocks.end());
+  EXPECT_GT(changed->end, scene.length) << "the next step's replaces it";
+}
+
 TEST(WhatifTest, AGradientThatIsKeptIsNotMadeTwiceInTheFirstStep) {
   const whatif::Step step = TheLoop().Read();
   Scene scene = MakeScene(step);
