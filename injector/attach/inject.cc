@@ -116,9 +116,10 @@ Status Attempt::WatchMoreThreads() {
     if (known == nullptr) {
       Tracee fresh(thread);
       if (!fresh.Seize()) {
-        if (errno == ESRCH) continue;
+        const int why = errno;
+        if (why == ESRCH || !Lives(pid_)) continue;
         return Error{"The system does not let vramscope trace process " + std::to_string(pid_) + ": " +
-                     std::strerror(errno) + ". Run vramscope as the same user, or with CAP_SYS_PTRACE."};
+                     std::strerror(why) + ". Run vramscope as the same user, or with CAP_SYS_PTRACE."};
       }
       known = &tracees_.emplace_back(fresh);
       ++watched_;

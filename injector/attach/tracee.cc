@@ -119,7 +119,10 @@ bool Tracee::HasPendingTrap() const {
 }
 
 void Tracee::Release() {
-  if (!Stop()) return;
+  if (!Stop()) {
+    Poll();  // it may have ended, and its parent is told when we have asked how
+    return;
+  }
   Disarm();
   while (HasPendingTrap()) {
     Resume(PTRACE_CONT, signal_);
@@ -127,8 +130,9 @@ void Tracee::Release() {
     if (!WaitForStop(kStopLimit)) return;
   }
   if (held_back_ != 0 && signal_ == 0) signal_ = held_back_;
-  ptrace(PTRACE_DETACH, thread_, nullptr, signal_);
-  reason_ = StopReason::kGone;
+  const bool let_go = ptrace(PTRACE_DETACH, thread_, nullptr, signal_) == 0;
+  reason_ = let_go ? StopReason::kGone : StopReason::kRunning;
+  Poll();
 }
 
 }  // namespace vramscope::attach
