@@ -105,6 +105,8 @@ class Accumulate final : public Lever {
     if (error != std::errc() || end != value.data() + value.size() || parts < 1 || parts > kMost)
       return Error{"--accumulate needs a number of parts, not \"" + std::string(value) + "\"."};
     if (std::string reason = WhyNotRepeated(step); !reason.empty()) return Error{std::move(reason)};
+    if (scene.pipeline_parts > 1)
+      return Error{"a pipeline accumulates over its parts: say more of them, as in --shard pp:4:16."};
     const Result<BatchAxis>& axis = FollowBatch(step);
     if (!axis.ok()) return axis.error();
     if (axis->batch % parts != 0) {

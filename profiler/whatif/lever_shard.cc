@@ -4,7 +4,6 @@
 #include <charconv>
 #include <utility>
 
-#include "profiler/whatif/batch_axis.h"
 #include "profiler/whatif/lever.h"
 #include "profiler/whatif/parameters.h"
 #include "profiler/whatif/segments.h"
@@ -152,16 +151,14 @@ class Shard final : public Lever {
     return TensorParallel(step, hidden, question.ranks);
   }
 
-  // The parts of a batch one after the other, with those that wait for their gradients beside each.
   static Result<Outcome> InPipeline(const Step& step, const Question& question, Scene& scene) {
     const std::string parts = std::to_string(question.parts);
     if (question.parts > 1) {
-      Scene one = scene;
-      const Result<Outcome> accumulated = AccumulateLever().Apply(step, parts, scene);
+      Scene tried = scene;
+      const Result<Outcome> accumulated = AccumulateLever().Apply(step, parts, tried);
       if (!accumulated.ok()) return accumulated.error();
-      const BatchAxis& axis = *FollowBatch(step);
-      ScaleBatch(step, axis, axis.batch / question.parts, one);
-      RunInPipeline(step, one, std::min(question.ranks, question.parts), scene);
+      scene.pipeline_parts = question.parts;
+      scene.pipeline_stages = question.ranks;
     }
     Outcome outcome;
     outcome.code =

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "profiler/whatif/insert.h"
+#include "profiler/whatif/shard.h"
 #include "profiler/whatif/testing/loop.h"
 
 namespace vramscope::whatif {
@@ -79,29 +80,76 @@ TEST(PipelineTest, PartsWaitForTheirGradients) {
   EXPECT_EQ(After({{"shard", "pp:2:2"}}).peak.bytes, 4 * kWeightBytes + 3 * kBatchBytes / 2);
 }
 
+// A stage of so many, and its batch in so many parts.
+class Parts {
+ public:
+  Parts(uint32_t stages, uint32_t parts)
+      : step_(ShardLever().Rewrite(TheLoop().Read(), "pp:2")->value()), scene_(MakeScene(step_)) {
+    scene_.pipeline_stages = stages;
+    scene_.pipeline_parts = parts;
+    RunInPipeline(step_, scene_);
+    for (const Block& block : scene_.blocks) {
+      const bool batch =
+          block.origin != model::kNone && step_.blocks[block.origin].category == classify::Category::kInput;
+      if (batch && block.bytes > 0) batches_.push_back(block);
+    }
+    std::sort(batches_.begin(), batches_.end(),
+              [](const Block& a, const Block& b) { return a.begin < b.begin; });
+  }
+  // By part: autograd keeps it until its backward.
+  [[nodiscard]] const std::vector<Block>& batches() const { return batches_; }
+  [[nodiscard]] const Scene& scene() const { return scene_; }
+  [[nodiscard]] int64_t WaitingAt(Position at) const {
+    return std::count_if(batches_.begin(), batches_.end(),
+                         [at](const Block& one) { return one.begin <= at && at < one.end; });
+  }
+
+ private:
+  const whatif::Step step_;
+  Scene scene_;
+  std::vector<Block> batches_;
+};
+
 // F0 F1 B0 F2 B1 F3 B2 B3: each part goes forward when the one before the last has gone backward, and what
 // autograd keeps of it stays until its own backward.
 TEST(PipelineTest, OnePartGoesForwardForEachThatGoesBackward) {
-  const whatif::Step stage = ShardLever().Rewrite(TheLoop().Read(), "pp:2")->value();
-  Scene scene = MakeScene(stage);
-  ASSERT_TRUE(ShardLever().Apply(stage, "pp:2:4", scene).ok());
-  const auto batch = static_cast<uint32_t>(
-      std::find_if(stage.blocks.begin(), stage.blocks.end(),
-                   [](const StepBlock& block) {
-                     return block.category == classify::Category::kInput && block.requested > 0;
-                   }) -
-      stage.blocks.begin());
-  ASSERT_LT(batch, stage.blocks.size());
-  std::vector<const Block*> parts;
-  for (const Block& block : scene.blocks)
-    if (block.origin == batch) parts.push_back(&block);
-  std::sort(parts.begin(), parts.end(), [](const Block* a, const Block* b) { return a->begin < b->begin; });
+  const Parts four(2, 4);
+  const std::vector<Block>& parts = four.batches();
   ASSERT_EQ(parts.size(), 4u);
   for (size_t i = 0; i + 1 < parts.size(); ++i) {
-    EXPECT_GT(parts[i]->end, parts[i + 1]->begin) << "part " << i << " waits while the next goes forward";
-    if (i + 2 < parts.size()) EXPECT_LT(parts[i]->end, parts[i + 2]->begin) << "part " << i;
+    EXPECT_GT(parts[i].end, parts[i + 1].begin) << "part " << i << " waits while the next goes forward";
+    if (i + 2 < parts.size()) {
+      EXPECT_LT(parts[i].end, parts[i + 2].begin) << "part " << i;
+    }
   }
-  EXPECT_GT(scene.backward.front().begin, parts[1]->begin);
+  EXPECT_GT(four.scene().backward.front().begin, parts[1].begin);
+}
+
+// At most four parts are written out. Of eight in four stages four wait at the begin of most backward passes,
+// behind the first one with a gradient beside them.
+TEST(PipelineTest, AsManyPartsWaitAsThereAreStages) {
+  const auto at_second_backward = [](uint32_t stages, uint32_t parts) {
+    const Parts some(stages, parts);
+    Position first = kForever;  // the end of the first part's backward
+    for (const Block& one : some.batches()) first = std::min(first, one.end);
+    Position next = kForever;
+    for (const Block& one : some.batches())
+      if (one.end > first) next = std::min(next, one.end);
+    return some.WaitingAt(next - 1);
+  };
+  EXPECT_EQ(at_second_backward(2, 8), 2);
+  EXPECT_EQ(at_second_backward(3, 8), 3);
+  EXPECT_EQ(at_second_backward(4, 8), 4);
+  EXPECT_EQ(at_second_backward(6, 8), 6);
+  EXPECT_EQ(at_second_backward(4, 4), 3) << "F0 F1 F2 F3 B0 B1";
+}
+
+TEST(PipelineTest, TheBatchIsInPartsOnce) {
+  const whatif::Step step = TheLoop().Read();
+  const Baseline baseline = MakeBaseline(step, *TheLoop().analysis).value();
+  const Changed changed = Predictor(step, baseline).Change({{"shard", "pp:2:2"}, {"accumulate", "2"}});
+  ASSERT_EQ(changed.refused.size(), 1u);
+  EXPECT_THAT(changed.refused[0].reason, HasSubstr("say more of them"));
 }
 
 TEST(PipelineTest, WhatCannotBeSharedOutIsRefused) {

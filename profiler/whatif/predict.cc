@@ -6,6 +6,7 @@
 
 #include "profiler/timeline/curve.h"
 #include "profiler/whatif/cross_entropy.h"
+#include "profiler/whatif/shard.h"
 #include "profiler/whatif/whole_run.h"
 
 namespace vramscope::whatif {
@@ -131,6 +132,8 @@ Changed Predictor::Change(std::vector<Asked> asked) {
           {std::move(question), "the recorded program only runs its model forward; this changes training."});
       continue;
     }
+    if (PlaceOf(question.lever) > PlaceOf(AccumulateLever().info().name))
+      RunInPipeline(*changed.step, changed.scene);
     Scene scene = changed.scene;
     const Step* current = changed.step;
     std::string longer = chain;
@@ -155,6 +158,7 @@ Changed Predictor::Change(std::vector<Asked> asked) {
     chain = std::move(longer);
     changed.levers.push_back({std::move(question), std::move(outcome).value()});
   }
+  RunInPipeline(*changed.step, changed.scene);
   return changed;
 }
 

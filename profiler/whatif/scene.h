@@ -63,6 +63,9 @@ struct Scene : Phases {
   std::vector<Again> again;        // in order
   bool optimizer_on_host = false;  // the device has neither its state nor what it computes
   uint32_t micro_batches = 1;  // of them, at most four are written out: the last stands for those behind it
+  // The batch in parts, as a pipeline's first stage runs them: written out behind all that changes what one
+  // part does. 1: it is not.
+  uint32_t pipeline_parts = 1, pipeline_stages = 1;
 };
 
 // The recorded step as it was. `step` must outlive nothing: the scene is a copy.

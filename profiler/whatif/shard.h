@@ -51,8 +51,9 @@ struct Unit {
 // them. It hands on what its last block makes, and gets a gradient of that size.
 [[nodiscard]] Result<Step> FirstPipelineStage(const Step& step, const std::vector<uint32_t>& blocks,
                                               uint32_t stages);
-// The parts of a batch in `scene`, which run one after the other, as a pipeline's first stage runs them: so
-// many (1 or more) go forward before the first goes backward. `one`: the scene of one part.
-void RunInPipeline(const Step& step, const Scene& one, uint32_t waiting, Scene& scene);
+// Writes out Scene::pipeline_parts, once: as many of them go forward before the first goes backward as there
+// are stages (1F1B: Narayanan et al., Efficient Large-Scale Language Model Training on GPU Clusters, 2021,
+// section 2.2). Behind the levers that change what one part does, before those that change the optimizer.
+void RunInPipeline(const Step& step, Scene& scene);
 
 }  // namespace vramscope::whatif

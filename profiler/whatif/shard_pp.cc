@@ -9,7 +9,9 @@
 #include <set>
 #include <utility>
 
+#include "profiler/whatif/batch_axis.h"
 #include "profiler/whatif/insert.h"
+#include "profiler/whatif/lever.h"
 #include "profiler/whatif/parameters.h"
 #include "profiler/whatif/shard.h"
 
@@ -239,16 +241,17 @@ class Schedule {
     return behind < forward_ ? starts_[part].first + behind : starts_[part].second + behind - forward_;
   }
 
-  // Of a block that begins at `begin`. The next part may have run when backward has not: what autograd keeps
-  // until `released` (of the recorded part; kBefore: it does not) stays until then, and what backward leaves
-  // to the next part goes with it.
+  // Of a block that begins at `begin`. `released`: when autograd lets go of the recorded one; kBefore: it
+  // does not keep it.
   [[nodiscard]] Position EndOf(Position begin, Position end, Position released) const {
     const size_t part = PartOf(begin).first;
     const Position moved = Of(end);
-    if (part >= starts_.size()) return moved;
+    if (part >= starts_.size() || part == PartOf(end).first) return moved;
+    // The next part gives its name to another one, which goes forward when this one's backward has not begun.
     const Position backward = starts_[part].second;
-    if (moved < Of(begin)) return backward + backward_ - kHair;
-    return released == kBefore ? moved : std::max(moved, backward + (released - begin_ - forward_) + kHair);
+    if (released != kBefore) return std::max(moved, backward + (released - begin_ - forward_) + kHair);
+    // What backward made goes with it.
+    return moved < Of(begin) ? backward + backward_ - kHair : moved;
   }
 
  private:
@@ -282,12 +285,21 @@ void HoldMore(const Scene& one, uint32_t waiting, Scene& scene) {
 
 }  // namespace
 
-void RunInPipeline(const Step& step, const Scene& one, uint32_t waiting, Scene& scene) {
+void RunInPipeline(const Step& step, Scene& scene) {
+  if (scene.pipeline_parts == 1) return;
+  const uint32_t parts = std::exchange(scene.pipeline_parts, 1);
+  const uint32_t waiting = std::min(scene.pipeline_stages, parts);
+  Scene one = scene;
+  if (!AccumulateLever().Apply(step, std::to_string(parts), scene).ok()) return;  // it was asked before
+  const BatchAxis& axis = *FollowBatch(step);
+  ScaleBatch(step, axis, axis.batch / parts, one);
+
   const Window forward = one.forward.front(), backward = one.backward.front();
   const Position both = backward.end - forward.begin;
-  const auto parts = static_cast<uint32_t>((scene.length - one.length) / both + 1.5);
-  const uint32_t written = std::min(waiting, parts);
-  const Schedule schedule(one, parts, written);
+  const auto written = static_cast<uint32_t>((scene.length - one.length) / both + 1.5);
+  // Where there are more than wait, one of those that are written goes forward between two backward passes.
+  const uint32_t first = std::min(waiting, parts > waiting ? written - 1 : written);
+  const Schedule schedule(one, written, first);
   std::vector<Position> released(step.blocks.size(), kBefore);
   for (const Saved& saved : step.saved) {
     if (backward.begin <= saved.released && saved.released < backward.end)
@@ -304,7 +316,7 @@ void RunInPipeline(const Step& step, const Scene& one, uint32_t waiting, Scene& 
   for (Position& at : scene.empty_cache) at = schedule.Of(at);
   scene.backward.front().begin = schedule.Of(backward.begin);
   scene.forward.front().end = scene.backward.front().begin;
-  HoldMore(one, waiting - written, scene);
+  HoldMore(one, waiting - first, scene);
 }
 
 }  // namespace vramscope::whatif
