@@ -158,9 +158,8 @@ void FunctionCalls::Complete(Call& call, Position at) {
                fits = one || call.results.size() == given.elements;
     const bool known = fits && !called && given.what != Given::What::kNothingKnown;
     Give(call, given, known ? call.results[given.element] : Value{}, at);
-    // x, y = f(): both may be held. What a module returns may be what it was given, which was computed last.
-    const bool last = called && fits && !again && !call.made.empty();
-    if (!known || again) Untold(last ? std::vector<uint32_t>{call.made.back()} : call.made);
+    // x, y = f(): both may be held. What a module returns may be what it was given.
+    if (!known || again) Untold(called && fits && !again ? GivenToModules(call) : call.made);
   }
 }
 
@@ -177,6 +176,21 @@ bool FunctionCalls::RanAgain(const Call& call) const {
   std::set<uint32_t> names;
   return std::any_of(call.made.begin(), call.made.end(),
                      [&](uint32_t op) { return !names.insert(step_.ops[op].name).second; });
+}
+
+// Of what was computed in the statement, all that nothing else there was computed of.
+std::vector<uint32_t> FunctionCalls::GivenToModules(const Call& call) const {
+  std::set<uint32_t> taken;
+  for (const uint32_t op : call.made)
+    for (const Operand& operand : InputsOf(step_, step_.ops[op])) taken.insert(operand.block);
+  std::vector<uint32_t> given;
+  for (const uint32_t op : call.made) {
+    const std::span<const Operand> results = OutputsOf(step_, step_.ops[op]);
+    const bool free = std::none_of(results.begin(), results.end(),
+                                   [&](const Operand& result) { return taken.contains(result.block); });
+    if (free || op == call.made.back()) given.push_back(op);
+  }
+  return given;
 }
 
 void FunctionCalls::Untold(const std::vector<uint32_t>& ops) {
@@ -246,6 +260,9 @@ void FunctionCalls::NoteTaken(const Call& call, const Op& op) {
   const std::span<const Operand> inputs = InputsOf(step_, op);
   if (std::none_of(inputs.begin(), inputs.end(), [&](const Operand& input) { return input.block == block; }))
     return;
+  // x.float().view(...), x.float().to(...): what that returns stands for the copy.
+  for (const Operand& result : OutputsOf(step_, op))
+    if (result.block == block) return;
   step_.ops[call.converted].taken = true;
   if (conversion_[block] == call.converted) conversion_[block] = call.before;
 }

@@ -74,6 +74,7 @@ class FunctionCalls {
   [[nodiscard]] std::vector<Value> ValuesOf(const Call& call, const Returned& returned);
   [[nodiscard]] std::vector<Value> ResultsOfOp(uint32_t op) const;
   [[nodiscard]] static bool AllSame(const std::vector<Value>& values);
+  [[nodiscard]] std::vector<uint32_t> GivenToModules(const Call& call) const;
   void Untold(const std::vector<uint32_t>& ops);
   void LetGo(Call& call, const Stack& stack);
   void HoldElsewhere(const Value& value);

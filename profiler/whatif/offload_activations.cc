@@ -74,6 +74,7 @@ class Offloader {
     for (const Saved& saved : step_.saved) {
       const Again* const again = AgainAt(saved.at);
       if (again == nullptr || step_.blocks[saved.block].begin >= again->begin) continue;
+      if (saved.released >= kForever) continue;  // not seen to be let go
       Position& released = released_.try_emplace({saved.block, again}, kBefore).first->second;
       released = std::max(released, saved.released);
       const auto [known, fresh] = first.emplace(saved.block, again);
@@ -85,14 +86,17 @@ class Offloader {
   }
 
   // def forward(self, *args, **kwargs), around that of each layer: what its modules are called with as args.
+  // A variable of the layer's own that is called so holds what was made in it.
   void FindPositional() {
     for (const Held& held : step_.held) {
       const uint32_t around = step_.modules[held.call].parent;
-      if (around == kNone || step_.Text(held.name) != "args") continue;
+      const std::string_view name = step_.Text(held.name);
+      if (around == kNone || (name != "args" && name != "kwargs")) continue;
       const Position begin = step_.modules[around].begin;
       const Again* const again = AgainAt(begin);
-      if (again == nullptr || again->begin != begin) continue;
+      if (again == nullptr || again->begin != begin || step_.blocks[held.block].begin >= begin) continue;
       std::vector<uint32_t>& blocks = positional_[again];
+      if (name == "kwargs") continue;  // it is known that none of these is positional
       if (std::find(blocks.begin(), blocks.end(), held.block) == blocks.end()) blocks.push_back(held.block);
     }
   }

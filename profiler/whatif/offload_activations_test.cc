@@ -73,6 +73,29 @@ TEST_F(OffloadedCheckpointTest, WhatNoNodeKeepsComesBackUntilTheCallReturns) {
   EXPECT_THAT(Lives(unkept_), ElementsAre(Life(6, 60), Life(120, 150)));
 }
 
+TEST_F(OffloadedCheckpointTest, ALayerThatIsGivenAllByNameSendsNothing) {
+  Given("kwargs", hidden_);
+  Given("kwargs", mask_);
+  EXPECT_THAT(Lives(hidden_), ElementsAre(Life(2, 162)));
+  EXPECT_THAT(Lives(mask_), ElementsAre(Life(4, 162)));
+}
+
+// args = (q, k), in the layer's own function.
+TEST_F(OffloadedCheckpointTest, WhatTheLayerMakesIsNoneOfItsArguments) {
+  const uint32_t inner = AddBlock(15, 30);
+  Given("args", inner);
+  EXPECT_THAT(Lives(inner), ElementsAre(Life(15, 30)));
+  EXPECT_THAT(Lives(hidden_), ElementsAre(Life(2, 50), Life(120, 161.5)));
+}
+
+// A second node keeps it beyond the step.
+TEST_F(OffloadedCheckpointTest, NoCopyIsKeptForGood) {
+  Given("args", hidden_);
+  Work(26, Node(180), {hidden_, AddBlock(27, 190)});
+  step_.saved.back().released = kForever;
+  for (const auto& [begin, end] : Lives(hidden_)) EXPECT_LT(end, kForever);
+}
+
 // One argument after the other.
 TEST_F(OffloadedCheckpointTest, TheyComeBackInTheirOrder) {
   Given("args", mask_);

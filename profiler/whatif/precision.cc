@@ -305,7 +305,7 @@ class Retyped {
         type = kFloatType;
       else if (moments_.IsForced(index))
         type = kFloatType;
-      else if (name == "aten::_to_copy" && op.dtype != 0)
+      else if (name == "aten::_to_copy" && op.dtype != 0 && !OnlyMoves(op, promoted))
         type = leaf_;
       else if (HasTypeOfRead(name))
         type = read_type_[op.node];
@@ -314,6 +314,12 @@ class Retyped {
       versions_.Decide(result.block, type);
       if (type == kFloatType) conversions_.MarkWidened(index, result.block);
     }
+  }
+
+  // x.to(device, copy=True): the type that it names is x's own.
+  [[nodiscard]] bool OnlyMoves(const Op& op, uint8_t own) const {
+    return own != 0 && op.parent != kNone && step_.ops[op.parent].moves &&
+           step_.NameOf(step_.ops[op.parent]) == "aten::to" && step_.ops[op.parent].parent == kNone;
   }
 
   // Of what is made from nothing or from integers: the loop hands over a batch in the type of the model, and

@@ -90,6 +90,7 @@ class Kernels {
           name == "aten::convolution_backward" || name == "aten::_cudnn_rnn" ||
           name == "aten::_cudnn_rnn_backward")
         Halve(i);
+      if (name == "aten::native_group_norm") GroupNorm(i);
     }
   }
 
@@ -167,6 +168,19 @@ class Kernels {
   void HalveBlock(uint32_t block) {
     if (!low_[block] && changed_.blocks[block].requested == step_.blocks[block].requested)
       changed_.blocks[block].requested = (step_.blocks[block].requested + 1) / 2;
+  }
+
+  // Means and deviations are computed in float32, beside those that are returned, where these are low
+  // (GroupNormKernelImplInternal in aten/src/ATen/native/cuda/group_norm_kernel.cu, PyTorch 2.15).
+  void GroupNorm(uint32_t index) {
+    const Op& op = step_.ops[index];
+    const std::span<const Operand> results = OutputsOf(step_, op);
+    if (op.node != kNone || results.size() != 3) return;
+    const uint32_t means = results[1].block, deviations = results[2].block;
+    if (means == kNone || deviations == kNone || !low_[means] || !low_[deviations]) return;
+    const Position made = step_.blocks[deviations].begin;
+    Add(means, index, made + 0.1, op.end - 0.1, step_.blocks[means].requested);
+    Add(means, index, made + 0.2, op.end - 0.2, step_.blocks[deviations].requested);
   }
 
   // Flash attention keeps the logarithm of each row's sum, without the padding of memory-efficient attention.

@@ -111,6 +111,34 @@ TEST_F(FlashAttentionTest, KeepsTwoBlocksAndGivesUpOneWithDropout) {
   }
 }
 
+// [16, 64, 32, 32] in one group, as PyTorch asked on an A100: 32 bytes each of means and deviations that are
+// returned, and 64 of those that it computes.
+TEST(PrecisionKernelsTest, GroupNormComputesItsStatisticsBesideThoseThatAreLow) {
+  Step step;
+  step.own_texts = std::make_shared<std::deque<std::string>>(1, "aten::native_group_norm");
+  Op& op = step.ops.emplace_back();
+  op.name = Step::kFirstOwnText, op.begin = 10, op.end = 30, op.output_count = 3;
+  for (const uint16_t result : {0, 1, 2}) {
+    Operand& operand = step.operands.emplace_back();
+    operand.block = operand.argument = result, operand.dtype = kFloat;
+    StepBlock& block = step.blocks.emplace_back();
+    block.requested = result == 0 ? 4'194'304 : 64;
+    block.begin = 12 + result, block.end = 100;
+  }
+  Step changed = step;
+  ChangeKernels(step, {true, true, true}, changed);
+  ASSERT_EQ(changed.blocks.size(), 5u);
+  for (const uint32_t made : {3, 4}) {
+    EXPECT_EQ(changed.blocks[made].requested, 64u);
+    EXPECT_GT(changed.blocks[made].begin, 14);
+    EXPECT_LT(changed.blocks[made].end, 30);
+  }
+  EXPECT_GT(changed.blocks[3].end, changed.blocks[4].end) << "the last one goes first";
+  Step mixed = step;
+  ChangeKernels(step, {true, false, false}, mixed);
+  EXPECT_EQ(mixed.blocks.size(), 3u) << "weights in float32: what is returned is float32 too";
+}
+
 // DiffLlama's gradient of attention is a part of a longer row.
 TEST(PrecisionKernelsTest, FlashAttentionCopiesAGradientWithGaps) {
   const auto made = [](const char* strides) {

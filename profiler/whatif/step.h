@@ -95,7 +95,7 @@ struct Op {
   uint32_t dtype = 0;  // text of the scalar argument that names an element type: "torch.float32"
   Asks asks = Asks::kNotTold;
   bool again = false;  // aten::to: the variable that had what is converted gets the copy
-  bool taken = false;  // aten::to: what it returns is an operand of the one behind it, and of no other
+  bool taken = false;  // aten::to: what it returns has no name and goes into the operator behind it
   bool moves = false;  // aten::to with a device alone
   Position named = kBefore;  // aten::to, type_as: until when a variable holds what it returns
   bool sixth = false;  // its argument 5 is true: scaled_dot_product_attention's is_causal

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// What functions hand to each other and to modules, and what they convert, as their lines say.
+#include "profiler/whatif/function_calls.h"
+
+#include <gtest/gtest.h>
+
+#include <initializer_list>
+
+#include "profiler/whatif/testing/written_program.h"
+
+namespace vramscope::whatif {
+namespace {
+
+// y = y.to(...) gives y a copy where y has another type: how long that lives is not said here.
+TEST(FunctionCallsTest, WhatIsConvertedIsAnother) {
+  const Program program({"10-20 11-11=y 12-12=y"}, [](Program& p) {
+    p.Make("y", {11});
+    p.To("y", 12);
+    p.Make("out", {13}, {"y"});
+    p.Make("more", {14}, {"out"});
+    p.End();
+  });
+  EXPECT_EQ(program.HeldUntil(1), 3u);
+  EXPECT_EQ(program.ConvertedUntil(2), 5u) << "what it returns has the name until the function returns";
+}
+
+// wide = y.to(...); f(wide), which holds what it is given: of the copy, where there is one.
+TEST(FunctionCallsTest, WhatIsGivenBehindAConversionMayBeTheCopy) {
+  const Program program({"10-20 11-11=y", "30-34 args"}, [](Program& p) {
+    p.Make("y", {11});
+    p.To("y", 12);
+    p.Make("inner", {31, 13}, {"y"});
+    p.Make("more", {32, 13}, {"inner"});
+    p.End();
+  });
+  EXPECT_EQ(program.HeldUntil(1), 5u);
+  EXPECT_EQ(program.ConvertedUntil(2), 5u);
+}
+
+// y = self.norm(x * 2), whose operators follow, and y = x * 2; self.norm(...)
+TEST(FunctionCallsTest, WhatAModuleReturnsIsNotKnown) {
+  for (const char* const told : {"10-20 11-11(y", "10-20 11-11=y"}) {
+    const Program program({told}, [](Program& p) {
+      p.Make("given", {11});
+      p.s.Module("net.norm", [&] { p.Make("normed", {}, {"given"}); });
+      p.Make("out", {12}, {"normed"});
+      p.Make("more", {13}, {"out"});
+      p.End();
+    });
+    EXPECT_EQ(program.HeldUntil(1), told[11] == '(' ? 0u : 5u) << told;
+  }
+}
+
+// h = self.mix(x * 2, y * 2) may be either of them; of h = self.norm(x * 2 * 2) the first has no name.
+TEST(FunctionCallsTest, WhatAModuleIsGivenMayBeWhatItReturns) {
+  for (const bool two : {true, false}) {
+    const Program program({"10-20 11-11(h"}, [two](Program& p) {
+      p.Make("first", {11});
+      p.Make("second", {11}, {two ? "x" : "first"});
+      p.s.Module("net.mix", [&] { p.Make("mixed", {}, {"second"}); });
+      p.Make("out", {12}, {"mixed"});
+      p.End();
+    });
+    EXPECT_EQ(program.AllKnown(1), !two);
+    EXPECT_FALSE(program.AllKnown(2));
+  }
+}
+
+// w = f(x), with y = x * 2; z = y * 2; return y. The operators are y, z, out and more.
+TEST(FunctionCallsTest, WhatAFunctionReturnsIsItsCallers) {
+  const auto until = [](const char* returned, uint32_t maker) {
+    return Program({"10-20 11-11(w", (std::string("30-34 31-31=y 32-32=z") + returned).c_str()},
+                   [](Program& p) {
+                     p.Make("y", {31, 11});
+                     p.Make("z", {32, 11}, {"y"});
+                     p.Make("out", {12});
+                     p.Make("more", {13});
+                     p.End();
+                   })
+        .HeldUntil(maker);
+  };
+  EXPECT_EQ(until(" 34-34>y", 1), 5u) << "w holds it until its own function returns";
+  EXPECT_EQ(until(" 34-34>y", 2), 3u);
+  EXPECT_EQ(until(" 34-34>z", 1), 3u);
+  EXPECT_EQ(until(" 34-34>z", 2), 5u);
+  EXPECT_EQ(until(" 34-34>=", 2), 5u) << "what was computed last";
+  EXPECT_EQ(until(" 33-33?>y 34-34>z", 1), 3u) << "one of two that differ: w may be any";
+  EXPECT_EQ(until(" 33-33?>y 34-34>z", 2), 3u);
+  EXPECT_EQ(until(" 33-33?>y 34-34>y", 1), 5u);
+  EXPECT_EQ(until(" 31-31?>z 34-34>y", 2), 3u) << "a return that is behind already";
+  EXPECT_EQ(until(" 34-34>.", 1), 3u);
+}
+
+// a, b = f(x), with y = x * 2; z = y * 2; return z, y.to(kind)
+TEST(FunctionCallsTest, SeveralThatAreReturnedEachHaveAName) {
+  const Program program({"10-20 11-11(a,b 13-13~b", "30-34 31-31=y 32-32=z 34-34>z,="}, [](Program& p) {
+    p.Make("y", {31, 11});
+    p.Make("z", {32, 11}, {"y"});
+    p.To("y", 34, 11);
+    p.Make("out", {12});
+    p.Make("more", {14});
+    p.Make("last", {15});
+    p.End();
+  });
+  EXPECT_EQ(program.HeldUntil(2), 7u) << "a";
+  EXPECT_EQ(program.HeldUntil(1), 4u) << "y itself goes with its function";
+  EXPECT_EQ(program.ConvertedUntil(3), 5u) << "b, which line 13 takes away";
+}
+
+// z = y.float() * 2, in line 12
+TEST(FunctionCallsTest, AConversionThatGetsNoNameGoesIntoOneOperator) {
+  const auto taken = [](const char* function, std::initializer_list<int> lines, const char* by) {
+    return Program({function, "30-34"},
+                   [&](Program& p) {
+                     p.Make("y", {11});
+                     p.To("y", 12);
+                     p.Make("z", lines, {by});
+                     p.End();
+                   })
+        .Taken(2);
+  };
+  EXPECT_TRUE(taken("10-20 11-11=y 12-12=z", {12}, "y"));
+  EXPECT_FALSE(taken("10-20 11-11=y 12-12=z", {12}, "x")) << "it works on something else";
+  EXPECT_FALSE(taken("10-20 11-11=y 12-12=y", {13}, "y")) << "y = y.float()";
+  const Program viewed({"10-20 11-11=y 12-12=z", "30-34"}, [](Program& p) {
+    p.Make("y", {11});
+    p.To("y", 12);
+    p.To("y", 12);  // any operator that returns a view
+    p.End();
+  });
+  EXPECT_FALSE(viewed.Taken(2)) << "z = y.float().view(...)";
+  EXPECT_FALSE(taken("10-20 11-11=y 12-12=z", {31, 12}, "y")) << "f(y.float())";
+  EXPECT_FALSE(taken("10-20 12-12(a,b", {12}, "y")) << "a, b = y.float(), y * 2";
+}
+
+TEST(FunctionCallsTest, WhatIsHeldElsewhereIsNotWhollyKnown) {
+  const auto known = [](const char* caller, const char* function) {
+    return Program({caller, function},
+                   [](Program& p) {
+                     p.Make("y", {31, 11});
+                     p.Make("z", {33, 11}, {"y"});
+                     p.Make("out", {12});
+                     p.End();
+                   })
+        .AllKnown(1);
+  };
+  EXPECT_TRUE(known("10-20 11-11(w", "30-34 31-31=y 33-33=z 34-34>z"));
+  EXPECT_FALSE(known("10-20 11-11(w", "30-34 31-31=y 32-32!y 33-33=z 34-34>z")) << "kept.append(y)";
+  EXPECT_TRUE(known("10-20 11-11(w", "30-34 31-31=y 32-32?!y 33-33=z 34-34>z"));
+  EXPECT_FALSE(known("10-20 11-11(w", "30-34 31-31=y 33-33=z 34-34>.")) << "return Output(y, z)";
+  EXPECT_FALSE(known("10-20 11-11(w", "30-34 31-31=y 33-33=z 34-34>z,y")) << "w is a tuple";
+  EXPECT_FALSE(known("10-20 11-11(a,b,c", "30-34 31-31=y 33-33=z 34-34>z,y"));
+  EXPECT_TRUE(known("10-20 11-11(a,b", "30-34 31-31=y 33-33=z 34-34>z,y"));
+}
+
+}  // namespace
+}  // namespace vramscope::whatif
