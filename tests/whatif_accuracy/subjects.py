@@ -163,8 +163,6 @@ DEVELOPMENT: Dict[str, Facts] = {
     "deeplabv3": Facts((8, 12, 16), ("backbone", "backbone"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS), units=":backbone.*.block.*,classifier.*"),
     "swiftformer": Facts((8, 12, 16), ("swiftformer.encoder", "swiftformer"), (*NO_WIDTHS, *NO_TOKENS, "attention"),
                          checkpointed="swiftformer.encoder.network.0,swiftformer.encoder.network.2,swiftformer.encoder.network.4,swiftformer.encoder.network.6"),
-}
-HELD_OUT: Dict[str, Facts] = {
     "ernie4_5": Facts((4, 8, 8), ("model.layers.*", "model.layers.*"), NO_WIDTHS, checkpointed="all,inputs:model.embed_tokens"),
     "nanochat": Facts((4, 8, 8), ("model.layers.*", "model"), NO_WIDTHS, checkpointed="all,inputs:model.embed_tokens"),
     "roberta_prelayernorm": Facts((4, 8, 8), ("roberta_prelayernorm.encoder.layer.*", "roberta_prelayernorm.encoder.layer.*"), NO_WIDTHS,
@@ -176,6 +174,34 @@ HELD_OUT: Dict[str, Facts] = {
     "cvt": Facts((8, 12, 16), ("cvt.encoder", "cvt"), (*NO_BLOCKS, *NO_WIDTHS, *NO_TOKENS, "attention")),
     "fcn": Facts((8, 12, 16), ("backbone", "backbone"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS)),
 }
+HELD_OUT: Dict[str, Facts] = {
+    "ministral": Facts((4, 8, 8), ("model.layers.*", "model"), NO_WIDTHS, checkpointed="all,inputs:model.embed_tokens"),
+    "openai": Facts((4, 8, 8), ("transformer.h.*", "transformer.h.*"), (*NO_BLOCKS, *NO_WIDTHS, "attention")),
+    "camembert": Facts((4, 8, 8), ("roberta.encoder.layer.*", "roberta.encoder.layer.*"), NO_WIDTHS, checkpointed="all,inputs:roberta.embeddings.word_embeddings"),
+    "mt5": Facts((4, 8, 8), ("encoder", "encoder"), NO_WIDTHS, checkpointed="all,inputs:encoder.embed_tokens+decoder.embed_tokens"),
+    "moonshine": Facts((4, 8, 8), ("model.encoder", "model.encoder,model.decoder.layers.*"), (*NO_WIDTHS, *NO_TOKENS)),
+    "videomae": Facts((8, 12, 16), ("videomae.encoder.layer.*", "videomae"), (*NO_WIDTHS, *NO_TOKENS)),
+    "mobilenet_v1": Facts((8, 12, 16), ("mobilenet_v1.layer", "mobilenet_v1"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS)),
+    "poolformer": Facts((8, 12, 16), ("poolformer.encoder", "poolformer"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS, "fsdp", "zero2")),
+    "glm": Facts((4, 8, 8), ("model.layers.*", "model"), NO_WIDTHS, checkpointed="all,inputs:model.embed_tokens"),
+    "gpt_neox_japanese": Facts((4, 8, 8), ("gpt_neox_japanese.layers.*", "gpt_neox_japanese.layers.*"), (*NO_BLOCKS, *NO_WIDTHS, "attention")),
+    "layoutlm": Facts((4, 8, 8), ("layoutlm.encoder.layer.*", "layoutlm.encoder.layer.*"), NO_WIDTHS, checkpointed="all,inputs:layoutlm.embeddings.word_embeddings"),
+    "squeezebert": Facts((4, 8, 8), ("transformer.encoder.layers.*", "transformer.encoder.layers.*"), (*NO_BLOCKS, *NO_LINEAR)),
+    "prophetnet": Facts((4, 8, 8), ("prophetnet.encoder", "prophetnet.encoder,prophetnet.decoder.layers.*"), (*NO_WIDTHS, "attention"),
+                        checkpointed="all,inputs:prophetnet.encoder.word_embeddings+prophetnet.decoder.word_embeddings"),
+    "wav2vec2_bert": Facts((4, 8, 8), ("wav2vec2_bert.encoder.layers.*", "wav2vec2_bert"), (*NO_WIDTHS, *NO_TOKENS)),
+    "timesformer": Facts((8, 12, 16), ("timesformer.encoder.layer.*", "timesformer"), (*NO_WIDTHS, *NO_TOKENS, "attention")),
+    "hgnet_v2": Facts((8, 12, 16), ("encoder", "embedder,encoder"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS)),
+    "jais2": Facts((4, 8, 8), ("model.layers.*", "model"), NO_WIDTHS, checkpointed="all,inputs:model.embed_tokens"),
+    "vaultgemma": Facts((4, 8, 8), ("model.layers.*", "model.layers.*"), (*NO_WIDTHS, "attention"), checkpointed="all,inputs:model.embed_tokens"),
+    "xmod": Facts((4, 8, 8), ("roberta.encoder.layer.*", "roberta.encoder.layer.*"), NO_WIDTHS, checkpointed="all,inputs:roberta.embeddings.word_embeddings"),
+    "nomic_bert": Facts((4, 8, 8), ("nomic_bert.layers.*", "nomic_bert.layers.*"), NO_WIDTHS, checkpointed="all,inputs:nomic_bert.embeddings.word_embeddings"),
+    "sew_d": Facts((4, 8, 8), ("sew_d.encoder.encoder.layer.*", "sew_d"), (*NO_WIDTHS, *NO_TOKENS, "attention"),
+                   checkpointed="sew_d.feature_extractor.conv_layers.*,sew_d.encoder.encoder.layer.*"),
+    "vit_mae": Facts((8, 12, 16), ("vit.layers.*", "vit"), (*NO_WIDTHS, *NO_TOKENS)),
+    "r2plus1d_18": Facts((8, 12, 16), ("layer1,layer2", "stem,layer1,layer2,layer3,layer4"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS)),
+    "lraspp": Facts((8, 12, 16), ("backbone", "backbone"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS), units=":backbone.*.block.*"),
+}
 ALL = {**DEVELOPMENT, **HELD_OUT}
 
 # The layer before the loss, and whether labels are those of the next token: of models whose loss can be computed without logits.
@@ -185,21 +211,23 @@ HEADS: Dict[str, Tuple[str, bool]] = {
     "megatron_bert": ("cls.predictions.decoder", False), "roformer": ("cls.predictions.decoder", False), "modernbert": ("decoder", False), "convbert": ("generator_lm_head", False),
     "ernie": ("cls.predictions.decoder", False), "nystromformer": ("cls.predictions.decoder", False),
     "rembert": ("cls.predictions.decoder", False), "eurobert": ("lm_head", False), "roberta_prelayernorm": ("lm_head.decoder", False),
+    "camembert": ("lm_head.decoder", False), "xmod": ("lm_head.decoder", False), "layoutlm": ("cls.predictions.decoder", False), "squeezebert": ("cls.predictions.decoder", False),
+    "nomic_bert": ("cls.predictions.decoder", False), "gpt_neox_japanese": ("embed_out", True),
     "xlm_roberta_xl": ("lm_head.decoder", False), "biogpt": ("output_projection", True),
     **{name: ("lm_head", True) for name in ("gpt2", "gpt_neox", "llama", "opt", "qwen2", "qwen3", "mistral", "phi3", "gemma", "olmo2", "phi", "starcoder2", "bloom", "falcon", "xglm", "stablelm", "smollm3", "gemma3", "exaone4", "helium",
                                               "apertus", "gpt_bigcode", "persimmon", "olmo", "glm4", "nemotron", "mpt", "seed_oss",
-                                              "minicpm3", "olmo3", "ctrl", "arcee", "hunyuan_v1_dense", "ernie4_5")}}
+                                              "minicpm3", "olmo3", "ctrl", "arcee", "hunyuan_v1_dense", "ernie4_5", "ministral", "openai", "glm", "jais2")}}
 # The blocks, and what comes behind them: of models that can be cut into stages.
 STAGES: Dict[str, Tuple[str, List[str]]] = {
     "transformer": ("layers", ["head"]), "opt": ("model.decoder.layers", ["model.decoder.final_layer_norm", "lm_head"]), "xglm": ("model.layers", ["model.layer_norm", "lm_head"]),
     "phi": ("model.layers", ["model.final_layernorm", "lm_head"]), "persimmon": ("model.layers", ["model.final_layernorm", "lm_head"]),
     "ctrl": ("transformer.h", ["transformer.layernorm", "lm_head"]),
-    "gpt_neo": ("transformer.h", ["transformer.ln_f", "lm_head"]), "mpt": ("transformer.blocks", ["transformer.norm_f", "lm_head"]),
+    "openai": ("transformer.h", ["lm_head"]), "gpt_neo": ("transformer.h", ["transformer.ln_f", "lm_head"]), "mpt": ("transformer.blocks", ["transformer.norm_f", "lm_head"]),
     "gpt_neox": ("gpt_neox.layers", ["gpt_neox.final_layer_norm", "lm_head"]),
     **{name: ("transformer.h", ["transformer.ln_f", "lm_head"]) for name in ("gpt2", "bloom", "falcon")},
     **{name: ("model.layers", ["model.norm", "lm_head"]) for name in ("llama", "qwen2", "qwen3", "mistral", "phi3", "gemma", "gemma2", "olmo2", "starcoder2", "granite", "stablelm", "smollm3", "gemma3", "cohere",
                                                                          "exaone4", "helium", "apertus", "olmo", "glm4", "nemotron", "seed_oss", "cohere2",
-                                                                         "minicpm3", "olmo3", "arcee", "hunyuan_v1_dense", "ernie4_5")}}
+                                                                         "minicpm3", "olmo3", "arcee", "hunyuan_v1_dense", "ernie4_5", "ministral", "glm", "jais2", "vaultgemma")}}
 
 
 def words(model: str, size: str) -> Dict[str, str]:

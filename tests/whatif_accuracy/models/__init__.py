@@ -3,7 +3,7 @@
 
 from typing import Callable, Dict
 
-from . import decoders, encoders, own, sight, sound
+from . import decoders, decoders_more, encoders, encoders_more, own, sight, sight_more, sound
 from .subject import Subject
 
 MODELS: Dict[str, Callable[[str], Subject]] = {
@@ -142,4 +142,28 @@ MODELS: Dict[str, Callable[[str], Subject]] = {
     "unispeech_sat": sound.unispeech_sat,
     "cvt": sight.cvt,
     "fcn": sight.fcn,
+    "ministral": decoders.ministral,
+    "openai": decoders.openai,
+    "camembert": encoders.camembert,
+    "mt5": encoders.mt5,
+    "moonshine": sound.moonshine,
+    "videomae": sight_more.videomae,
+    "mobilenet_v1": sight_more.mobilenet_v1,
+    "poolformer": sight_more.poolformer,
+    "glm": decoders_more.glm,
+    "gpt_neox_japanese": decoders_more.gpt_neox_japanese,
+    "layoutlm": encoders_more.layoutlm,
+    "squeezebert": encoders_more.squeezebert,
+    "prophetnet": encoders_more.prophetnet,
+    "wav2vec2_bert": sound.wav2vec2_bert,
+    "timesformer": sight_more.timesformer,
+    "hgnet_v2": sight_more.hgnet_v2,
+    "jais2": decoders_more.jais2,
+    "vaultgemma": decoders_more.vaultgemma,
+    "xmod": encoders_more.xmod,
+    "nomic_bert": encoders_more.nomic_bert,
+    "sew_d": sound.sew_d,
+    "vit_mae": sight_more.vit_mae,
+    "r2plus1d_18": sight_more.r2plus1d_18,
+    "lraspp": sight_more.lraspp,
 }

@@ -364,3 +364,19 @@ def nanochat(size: str) -> Subject:
 
     config = NanoChatConfig(**stack(size), num_key_value_heads=2, **SPECIAL)
     return Subject(NanoChatForCausalLM(config), tokens(VOCABULARY, length(size)), causal)
+
+
+def ministral(size: str) -> Subject:
+    """Every other layer looks at a window."""
+    from transformers import MinistralConfig, MinistralForCausalLM
+
+    config = MinistralConfig(**stack(size), num_key_value_heads=2, head_dim=64, sliding_window=64, layer_types=["sliding_attention", "full_attention"] * 2, **SPECIAL)
+    return Subject(MinistralForCausalLM(config), tokens(VOCABULARY, length(size)), causal)
+
+
+def openai(size: str) -> Subject:
+    """The first GPT: norms stand behind attention and MLP, and attention is written out."""
+    from transformers import OpenAIGPTConfig, OpenAIGPTLMHeadModel
+
+    config = OpenAIGPTConfig(vocab_size=VOCABULARY, n_positions=512, n_embd=width(size), n_layer=4, n_head=4, **SPECIAL)
+    return Subject(OpenAIGPTLMHeadModel(config), tokens(VOCABULARY, length(size)), causal)

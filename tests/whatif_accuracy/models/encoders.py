@@ -241,3 +241,19 @@ def mvp(size: str) -> Subject:
 
     config = MvpConfig(d_model=width(size), encoder_layerdrop=0.0, decoder_layerdrop=0.0, decoder_start_token_id=2, **TWO_SIDED)
     return Subject(MvpForConditionalGeneration(config), tokens(VOCABULARY, length(size)), causal)
+
+
+def camembert(size: str) -> Subject:
+    """RoBERTa by another name."""
+    from transformers import CamembertConfig, CamembertForMaskedLM
+
+    config = CamembertConfig(**stack(size), max_position_embeddings=514, **SPECIAL)
+    return Subject(CamembertForMaskedLM(config), tokens(VOCABULARY, length(size)), causal)
+
+
+def mt5(size: str) -> Subject:
+    """T5 whose MLP has a gate."""
+    from transformers import MT5Config, MT5ForConditionalGeneration
+
+    config = MT5Config(vocab_size=VOCABULARY, d_model=width(size), d_kv=64, d_ff=1024, num_layers=3, num_heads=4, decoder_start_token_id=0)
+    return Subject(MT5ForConditionalGeneration(config), tokens(VOCABULARY, scaled(size, 32, 64, 128)), causal)

@@ -113,3 +113,34 @@ def unispeech_sat(size: str) -> Subject:
     config: Any = UniSpeechSatConfig(vocab_size=32, hidden_size=width, num_hidden_layers=3, num_attention_heads=4, intermediate_size=4 * width, conv_dim=(64,) * 7,
                                      num_conv_pos_embeddings=32, num_conv_pos_embedding_groups=4, num_labels=10, apply_spec_augment=False, mask_time_prob=0.0, layerdrop=0.0)
     return Subject(UniSpeechSatForSequenceClassification(config), lambda count: (torch.randn(count, samples), torch.randint(10, (count,))), _heard)
+
+
+def moonshine(size: str) -> Subject:
+    """Three convolutions of the waves themselves, and positions that turn a part of each head, in encoder and decoder."""
+    from transformers import MoonshineConfig, MoonshineForConditionalGeneration
+
+    samples, width = scaled(size, 16000, 32000, 64000), scaled(size, 128, 192, 256)
+    config: Any = MoonshineConfig(vocab_size=VOCABULARY, hidden_size=width, intermediate_size=4 * width, encoder_num_hidden_layers=2, decoder_num_hidden_layers=2,
+                                  encoder_num_attention_heads=4, decoder_num_attention_heads=4, decoder_start_token_id=1, **SPECIAL)
+    return Subject(MoonshineForConditionalGeneration(config), lambda count: (torch.randn(count, samples), torch.randint(VOCABULARY, (count, 24))), _heard)
+
+
+def wav2vec2_bert(size: str) -> Subject:
+    """A conformer over spectra, with keys of relative positions. Without the masks that it draws on the host."""
+    from transformers import Wav2Vec2BertConfig, Wav2Vec2BertForSequenceClassification
+
+    frames, width = scaled(size, 50, 100, 200), scaled(size, 128, 192, 256)
+    config: Any = Wav2Vec2BertConfig(hidden_size=width, num_hidden_layers=3, num_attention_heads=4, intermediate_size=4 * width, feature_projection_input_dim=80, apply_spec_augment=False,
+                                     mask_time_prob=0.0, layerdrop=0.0, num_labels=10)
+    return Subject(Wav2Vec2BertForSequenceClassification(config), lambda count: (torch.randn(count, frames, 80), torch.randint(10, (count,))), _heard)
+
+
+def sew_d(size: str) -> Subject:
+    """SEW whose attention is DeBERTa's. Without the masks that it draws on the host."""
+    from transformers import SEWDConfig, SEWDForSequenceClassification
+
+    samples, width = scaled(size, 4000, 8000, 16000), scaled(size, 128, 192, 256)
+    config: Any = SEWDConfig(vocab_size=32, hidden_size=width, num_hidden_layers=3, num_attention_heads=4, intermediate_size=4 * width, conv_dim=(64,) * 7, conv_stride=(5, 2, 2, 2, 2, 2, 2),
+                             conv_kernel=(10, 3, 3, 3, 3, 2, 2), num_conv_pos_embeddings=32, num_conv_pos_embedding_groups=4, squeeze_factor=2, num_labels=10, apply_spec_augment=False,
+                             mask_time_prob=0.0, layerdrop=0.0)
+    return Subject(SEWDForSequenceClassification(config), lambda count: (torch.randn(count, samples), torch.randint(10, (count,))), _heard)

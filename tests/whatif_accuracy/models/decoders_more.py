@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+"""More models of text that foresee the next word, from the package transformers."""
+
+from .sizes import SPECIAL, VOCABULARY, length, stack, width
+from .subject import Subject, causal, tokens
+
+
+def glm(size: str) -> Subject:
+    """Positions turn every other half of a head, and the two halves of its MLP are one product."""
+    from transformers import GlmConfig, GlmForCausalLM
+
+    config = GlmConfig(**stack(size), num_key_value_heads=2, head_dim=64, **SPECIAL)
+    return Subject(GlmForCausalLM(config), tokens(VOCABULARY, length(size)), causal)
+
+
+def gpt_neox_japanese(size: str) -> Subject:
+    """Attention is written out, and biases are added beside dropout."""
+    from transformers import GPTNeoXJapaneseConfig, GPTNeoXJapaneseForCausalLM
+
+    config = GPTNeoXJapaneseConfig(vocab_size=VOCABULARY, hidden_size=width(size), num_hidden_layers=4, num_attention_heads=4, intermediate_multiple_size=3, max_position_embeddings=512, **SPECIAL)
+    return Subject(GPTNeoXJapaneseForCausalLM(config), tokens(VOCABULARY, length(size)), causal)
+
+
+def jais2(size: str) -> Subject:
+    """Norms of layers, and an MLP that squares what is above zero."""
+    from transformers import Jais2Config, Jais2ForCausalLM
+
+    config = Jais2Config(**stack(size), num_key_value_heads=2, **SPECIAL)
+    return Subject(Jais2ForCausalLM(config), tokens(VOCABULARY, length(size)), causal)
+
+
+def vaultgemma(size: str) -> Subject:
+    """Gemma2 with one norm before attention and MLP each; scores and logits are capped with a tangent."""
+    from transformers import VaultGemmaConfig, VaultGemmaForCausalLM
+
+    config = VaultGemmaConfig(**stack(size), num_key_value_heads=2, head_dim=64, sliding_window=64, **SPECIAL)
+    return Subject(VaultGemmaForCausalLM(config), tokens(VOCABULARY, length(size)), causal)

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""More models of images, and of clips, from the package transformers."""
+
+import torch
+from torch.nn import functional as F
+
+from .subject import Subject, classified, images, scaled
+
+
+def videomae(size: str) -> Subject:
+    """A transformer of the patches of eight pictures of a clip."""
+    from transformers import VideoMAEConfig, VideoMAEForVideoClassification
+
+    pixels = scaled(size, 32, 48, 64)
+    config = VideoMAEConfig(hidden_size=scaled(size, 192, 256, 384), num_hidden_layers=4, num_attention_heads=4, intermediate_size=768, image_size=pixels, num_frames=8, num_labels=100)
+    return Subject(VideoMAEForVideoClassification(config), lambda count: (torch.randn(count, 8, 3, pixels, pixels), torch.randint(100, (count,))), classified)
+
+
+def mobilenet_v1(size: str) -> Subject:
+    """Convolutions of each channel alone, and of each point, in turns; pictures are widened by hand before them."""
+    from transformers import MobileNetV1Config, MobileNetV1ForImageClassification
+
+    return Subject(MobileNetV1ForImageClassification(MobileNetV1Config(num_labels=100)), images(scaled(size, 64, 96, 128), 100), classified)
+
+
+def poolformer(size: str) -> Subject:
+    """Means of neighbours stand where others have attention."""
+    from transformers import PoolFormerConfig, PoolFormerForImageClassification
+
+    width = scaled(size, 32, 48, 64)
+    config = PoolFormerConfig(hidden_sizes=[width, 2 * width, 4 * width, 8 * width], depths=[1, 1, 2, 1], num_labels=100)
+    return Subject(PoolFormerForImageClassification(config), images(scaled(size, 64, 96, 128), 100), classified)
+
+
+def timesformer(size: str) -> Subject:
+    """Attention over time, then over each picture of a clip."""
+    from transformers import TimesformerConfig, TimesformerForVideoClassification
+
+    pixels = scaled(size, 32, 48, 64)
+    config = TimesformerConfig(hidden_size=scaled(size, 192, 256, 384), num_hidden_layers=3, num_attention_heads=4, intermediate_size=768, image_size=pixels, num_frames=4, num_labels=100)
+    return Subject(TimesformerForVideoClassification(config), lambda count: (torch.randn(count, 4, 3, pixels, pixels), torch.randint(100, (count,))), classified)
+
+
+def hgnet_v2(size: str) -> Subject:
+    """Each stage's convolutions are handed on to its end, side by side."""
+    from transformers import HGNetV2Config, HGNetV2ForImageClassification
+
+    width = scaled(size, 64, 96, 128)
+    config = HGNetV2Config(stem_channels=[3, 32, width], stage_in_channels=[width, 2 * width, 4 * width, 8 * width], stage_mid_channels=[32, 64, 96, 128],
+                           stage_out_channels=[2 * width, 4 * width, 8 * width, 8 * width], hidden_sizes=[2 * width, 4 * width, 8 * width, 8 * width], stage_num_blocks=[1, 1, 2, 1],
+                           stage_numb_of_layers=[3, 3, 3, 3], num_labels=100)
+    return Subject(HGNetV2ForImageClassification(config), images(scaled(size, 64, 96, 128), 100), classified)
+
+
+def vit_mae(size: str) -> Subject:
+    """Three quarters of the patches are left out, and drawn anew by a second, narrower transformer."""
+    from transformers import ViTMAEConfig, ViTMAEForPreTraining
+
+    pixels = scaled(size, 64, 96, 128)
+    config = ViTMAEConfig(hidden_size=scaled(size, 192, 256, 384), num_hidden_layers=4, num_attention_heads=4, intermediate_size=768, image_size=pixels, decoder_hidden_size=128,
+                          decoder_num_hidden_layers=2, decoder_num_attention_heads=4, decoder_intermediate_size=512)
+    return Subject(ViTMAEForPreTraining(config), lambda count: (torch.randn(count, 3, pixels, pixels),), lambda model, given: model(pixel_values=given).loss)
+
+
+def r2plus1d_18(size: str) -> Subject:
+    """Convolutions of each picture of a clip, and over time, in turns."""
+    from torchvision.models.video import r2plus1d_18 as make
+
+    pixels = scaled(size, 32, 48, 64)
+    return Subject(make(num_classes=100), lambda count: (torch.randn(count, 3, 8, pixels, pixels), torch.randint(100, (count,))),
+                   lambda model, given, labels: F.cross_entropy(model(given), labels))
+
+
+def lraspp(size: str) -> Subject:
+    """Says of each point what it is: a small network of bottlenecks, whose last stage scales an earlier one."""
+    from torchvision.models.segmentation import lraspp_mobilenet_v3_large as make
+
+    pixels = scaled(size, 64, 96, 128)
+    return Subject(make(weights=None, weights_backbone=None, num_classes=19), lambda count: (torch.randn(count, 3, pixels, pixels), torch.randint(19, (count, pixels, pixels))),
+                   lambda model, given, labels: F.cross_entropy(model(given)["out"], labels))
