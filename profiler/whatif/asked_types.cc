@@ -60,9 +60,18 @@ uint8_t TypeMet(const Step& step, const Versions& versions, const std::vector<ui
   return 0;
 }
 
+bool IsAskedInto(const Step& step, const Versions& versions, uint8_t type, uint32_t op) {
+  const uint32_t asked = step.ops[op].asked;
+  const Operand& converted = InputsOf(step, step.ops[op])[0];
+  return asked != kNone && versions.TypeOf(asked) == type && IsFloat(converted) &&
+         versions.TypeOf(converted.block) == kFloatType;
+}
+
 uint8_t TypeAskedFor(const Step& step, const Versions& versions, const std::vector<uint32_t>& calls,
                      uint32_t op) {
   const Asks asks = step.ops[op].asks;
+  const uint32_t asked = step.ops[op].asked;
+  if (asks == Asks::kTensor && asked != kNone && versions.Known(asked)) return versions.TypeOf(asked);
   if (asks == Asks::kTensor) return TypeMet(step, versions, calls, op);
   return asks == Asks::kOrigin ? TypeOfOrigin(step, versions, InputsOf(step, step.ops[op])[0].block) : 0;
 }

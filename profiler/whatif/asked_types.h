@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Under autocast, what type the tensor has whose type a program asks for in x.to(y.dtype). The recording
-// tells whether y is among what x was computed from, not which tensor it is:
+// tells whether y is an argument of the module, or among what x was computed from, else not which tensor it
+// is:
 //
-//   query @ keys ─ softmax ─► x     x.to(query.dtype): that of the product's first factor
-//   x ─ dropout ─ x @ values        x.to(values.dtype): that of what x is used with next
+//   def forward(self, x): ...       cos.to(x.dtype): that of the argument, where it was told which block it
+//   is query @ keys ─ softmax ─► x     x.to(query.dtype): that of the product's first factor x ─ dropout ─ x
+//   @ values        x.to(values.dtype): that of what x is used with next
 #pragma once
 
 #include <vector>
@@ -21,7 +23,11 @@ namespace vramscope::whatif {
 [[nodiscard]] uint8_t TypeMet(const Step& step, const Versions& versions, const std::vector<uint32_t>& calls,
                               uint32_t op);
 
-// Whichever of the two the source says that `op` asks for; 0 where it says neither.
+// Whether it has the type of a module's argument, which was told and has become `type`, while what is
+// converted is in float32.
+[[nodiscard]] bool IsAskedInto(const Step& step, const Versions& versions, uint8_t type, uint32_t op);
+
+// Whichever of these the source says that `op` asks for; 0 where it says neither.
 [[nodiscard]] uint8_t TypeAskedFor(const Step& step, const Versions& versions,
                                    const std::vector<uint32_t>& calls, uint32_t op);
 

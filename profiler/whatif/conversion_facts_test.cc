@@ -49,6 +49,20 @@ TEST(ConversionFactsTest, CallsOfOneLineAreTakenInTheirOrder) {
   for (size_t op = 0; op < wanted.size(); ++op) EXPECT_EQ(step.ops[op].asks, wanted[op]) << op;
 }
 
+// Each call of the module is told of anew.
+TEST(ConversionFactsTest, AnArgumentWhoseTypeIsAskedForIsThatOfTheCall) {
+  ConversionFacts facts;
+  facts.AddAsked(1, 7, "asked gpt.py:42");
+  facts.AddAsked(3, 8, "asked gpt.py:42");
+  facts.AddAsked(3, 9, "asked gpt.py:43");
+  for (const uint32_t op : {0, 1, 2, 3}) facts.AddCaller(op, "f (gpt.py:42)");
+  facts.AddCaller(4, "f (gpt.py:44)");
+  Step step = StepOf(5);
+  facts.Tell(step);
+  const uint32_t wanted[] = {model::kNone, 7, 7, 8, model::kNone};
+  for (size_t op = 0; op < 5; ++op) EXPECT_EQ(step.ops[op].asked, wanted[op]) << op;
+}
+
 TEST(ConversionFactsTest, ALineThatDidNotRunToItsEndIsNotTold) {
   ConversionFacts facts;
   facts.AddMark("gpt.py:42 type,origin");

@@ -334,7 +334,7 @@ bool Conversions::TakesBack(uint32_t op, uint32_t call) const {
   const std::string_view name = step_.NameOf(step_.ops[op]);
   const std::span<const Operand> inputs = InputsOf(step_, step_.ops[op]);
   return (name == "aten::to" || name == "aten::type_as") && step_.ops[op].asks != Asks::kType &&
-         !inputs.empty() && IsWider(inputs[0]) &&
+         !inputs.empty() && (IsWider(inputs[0]) || (!whole_ && IsAskedInto(step_, versions_, low_, op))) &&
          step_.blocks[inputs[0].block].begin > step_.modules[call].begin;
 }
 

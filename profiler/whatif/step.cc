@@ -6,6 +6,7 @@
 
 #include "profiler/whatif/conversion_facts.h"
 #include "profiler/whatif/function_facts.h"
+#include "profiler/whatif/open_saves.h"
 #include "profiler/whatif/recorded_steps.h"
 #include "profiler/whatif/saved_share.h"
 #include "profiler/whatif/type_branches.h"
@@ -26,7 +27,8 @@ struct OpenThread {
   std::vector<uint32_t> ops;      // into Step::ops
   std::vector<uint32_t> made;     // for each of them, the last node that was made directly in it
   std::vector<uint32_t> modules;  // into Step::modules
-  uint32_t node = kNone, leaf = kNone;  // that the engine runs; block that it gives a gradient, no parameter's
+  uint32_t node = kNone,
+           leaf = kNone;  // that the engine runs; block that it gives a gradient, no parameter's
 };
 
 class Reader {
@@ -43,7 +45,8 @@ class Reader {
     step_.shapes.push_back({});
     threads_.resize(run_.threads.size());
     const auto& metadata = run_.source->metadata();
-    if (const auto found = metadata.find("torch.version"); found != metadata.end()) step_.torch_version = found->second;
+    if (const auto found = metadata.find("torch.version"); found != metadata.end())
+      step_.torch_version = found->second;
     for (const char* name : {"env.PYTORCH_ALLOC_CONF", "env.PYTORCH_CUDA_ALLOC_CONF"}) {
       if (const auto found = metadata.find(name); found != metadata.end()) step_.settings = found->second;
     }
@@ -130,7 +133,8 @@ class Reader {
     if (kind == trace::MarkKind::kFunction) functions_.AddMark(name);
     if (kind == trace::MarkKind::kDeepBegin) step_.sliding_windows.clear();  // of other models, perhaps
     if (kind == trace::MarkKind::kSlidingWindow)
-      step_.sliding_windows.push_back({std::string(name), static_cast<int64_t>(event.field[trace::mark::kValue])});
+      step_.sliding_windows.push_back(
+          {std::string(name), static_cast<int64_t>(event.field[trace::mark::kValue])});
   }
 
   // Which block of the step lies at an address now.
@@ -179,9 +183,14 @@ class Reader {
     if (block == kNone) return;
     NoteBytes(block, event.field[trace::label::kBytes]);
     const auto role = static_cast<trace::Role>(event.field[trace::label::kRole]);
-    if (role == trace::Role::kHeld || role == trace::Role::kHeldToEnd) return AddHeld(block, event, role == trace::Role::kHeldToEnd);
+    if (role == trace::Role::kHeld || role == trace::Role::kHeldToEnd)
+      return AddHeld(block, event, role == trace::Role::kHeldToEnd);
     if (role == trace::Role::kTypeBranch) {
-      if (Inside()) AddTypeBranch(step_, {block, Now()}, run_.Text(static_cast<uint32_t>(event.field[trace::label::kName])));
+      const std::string_view what = run_.Text(static_cast<uint32_t>(event.field[trace::label::kName]));
+      if (what.starts_with(ConversionFacts::kAsked))
+        conversions_.AddAsked(static_cast<uint32_t>(step_.ops.size()), block, what);
+      else if (Inside())
+        AddTypeBranch(step_, {block, Now()}, what);
       return;
     }
     if (role == trace::Role::kWorkspace) step_.blocks[block].workspace = true;
@@ -189,8 +198,10 @@ class Reader {
     if (!Inside() || source != static_cast<uint64_t>(trace::LabelSource::kAccumulateGrad)) return;
     StepBlock& labelled = step_.blocks[block];
     uint32_t& leaf = threads_[event.thread].leaf;
-    if (role == trace::Role::kGradient) labelled.accumulated = std::min(labelled.accumulated, Now()), labelled.leaf = leaf;
-    if (role == trace::Role::kParameter) leaf = labelled.begin == kBefore ? kNone : block;  // a batch that requires a gradient
+    if (role == trace::Role::kGradient)
+      labelled.accumulated = std::min(labelled.accumulated, Now()), labelled.leaf = leaf;
+    if (role == trace::Role::kParameter)
+      leaf = labelled.begin == kBefore ? kNone : block;  // a batch that requires a gradient
     if (role == trace::Role::kParameter && leaf == kNone) step_.trained.push_back(block);
   }
 
@@ -223,7 +234,7 @@ class Reader {
       case EventType::kSaved:
         return AddSaved(thread, field);
       case EventType::kSavedReleased:
-        return AddReleased(field);
+        return open_saves_.Release(step_, BlockAt(field[trace::saved::kAddress]), Now());
       case EventType::kRangeBegin:
         if (static_cast<trace::RangeKind>(field[trace::range::kKind]) == trace::RangeKind::kModule) {
           const uint32_t parent = thread.modules.empty() ? kNone : thread.modules.back();
@@ -340,24 +351,7 @@ class Reader {
     saved.at = Now();
     saved.tensor = field[trace::saved::kTensor];
     if (!thread.made.empty()) saved.node = thread.made.back();
-    if (saved.block == kNone) return;
-    open_saves_[saved.block].push_back(static_cast<uint32_t>(step_.saved.size()));
-    step_.saved.push_back(saved);
-  }
-
-  // Of several references to a block, the one is released whose node runs or ran last.
-  void AddReleased(const uint64_t* field) {
-    const auto found = open_saves_.find(BlockAt(field[trace::saved::kAddress]));
-    if (found == open_saves_.end() || found->second.empty()) return;
-    std::vector<uint32_t>& open = found->second;
-    const auto started = [&](uint32_t saved) {
-      const uint32_t node = step_.saved[saved].node;
-      return node == kNone || step_.nodes[node].begin >= kForever ? kBefore : step_.nodes[node].begin;
-    };
-    const auto latest = std::max_element(open.begin(), open.end(),
-                                         [&](uint32_t a, uint32_t b) { return started(a) < started(b); });
-    step_.saved[*latest].released = Now();
-    open.erase(latest);
+    if (saved.block != kNone) open_saves_.Add(step_, saved);
   }
 
   void Classify(StepBlock& block) {
@@ -386,7 +380,7 @@ class Reader {
   std::unordered_map<uint64_t, uint32_t> live_;  // address -> into Step::blocks
   std::unordered_map<uint32_t, uint32_t> shapes_;
   std::unordered_map<uint64_t, uint32_t> nodes_;  // by sequence number
-  std::unordered_map<uint32_t, std::vector<uint32_t>> open_saves_;
+  OpenSaves open_saves_;
 };
 
 }  // namespace

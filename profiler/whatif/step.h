@@ -97,6 +97,7 @@ struct Op {
   bool again = false;  // aten::to: the variable that had what is converted gets the copy
   bool taken = false;  // aten::to: what it returns has no name and goes into the operator behind it
   bool moves = false;  // aten::to with a device alone
+  uint32_t asked = model::kNone;  // aten::to: the block whose tensor's type it asks for, where that was told
   Position named = kBefore;  // aten::to, type_as: until when a variable holds what it returns
   bool sixth = false;  // its argument 5 is true: scaled_dot_product_attention's is_causal
 };

@@ -131,5 +131,28 @@ TEST(ToldConversionsTest, UnderAutocastATensorsTypeIsThatOfWhatItIsUsedWith) {
   EXPECT_EQ(peak(2), kWide + kLow + kWide + 3 * kLow + kLow) << "another variable still holds the scores";
 }
 
+// def forward(self, x): cos, sin = ...; return cos.to(x.dtype), sin.to(x.dtype), under autocast: x is used by
+// nothing here, and who holds what is returned holds the copies.
+TEST(ToldConversionsTest, UnderAutocastAnArgumentsTypeIsThatOfWhatTheModuleWasGiven) {
+  const auto peak = [](const char* argument) {
+    return Program([argument](Program& p) {
+             p.Linear("x", "hidden");
+             p.s.Module("rotary", [&] {
+               p.s.Label(argument, trace::Role::kTypeBranch, trace::LabelSource::kVariable, "asked net.py:2");
+               p.Make("aten::cos", "x", "cos");
+               p.Make("aten::sin", "x", "sin");
+               p.To("cos", 2);
+               p.To("sin", 2);
+             });
+             for (const char* kept : {"a", "b", "c", "d"}) p.Make("aten::mul", "cos", kept);
+             p.Make("aten::mul", "sin", "e");
+             for (const char* kept : {"cos", "sin", "hidden", "a", "b", "c", "d", "e"}) p.s.Free(kept);
+           })
+        .Peak("amp");
+  };
+  EXPECT_EQ(peak("x"), kWide + kLow + 7 * kWide) << "x, hidden, and all that is made of x";
+  EXPECT_EQ(peak("hidden"), kWide + kLow + 7 * kLow) << "both are copied, and what they were is gone";
+}
+
 }  // namespace
 }  // namespace vramscope::whatif

@@ -40,12 +40,12 @@ def found_in(source: Any) -> Dict[int, str]:
             if isinstance(each, ast.Assign) and _takes_its_name(each):
                 again.add(each.value)
             elif isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute) and calls.get(each, UNCLEAR) == UNCLEAR:
-                asks = _asks(each, each.func.attr, given)
-                calls[each] = ORIGIN if asks == TENSOR and _is_origin(function, each, given) else asks
+                asks = asks_of(each, given)
+                calls[each] = ORIGIN if asks == TENSOR and is_origin(function, each, given) else asks
     lines: Dict[int, List[Any]] = {}
     for call in _in_order(source):
         if calls.get(call) or (call in calls and _runs(call)):
-            lines.setdefault(_line(call), []).append(call)
+            lines.setdefault(line_of(call), []).append(call)
     perhaps = {call for each in ast.walk(source) if isinstance(each, _PERHAPS) for call in ast.walk(each)}
     told = {line: _told([calls[call] + AGAIN * (call in again) for call in there], not perhaps.isdisjoint(there)) for line, there in lines.items()}
     return {line: asks for line, asks in told.items() if asks}
@@ -79,9 +79,9 @@ def _takes_its_name(statement: ast.Assign) -> bool:
     return isinstance(of, ast.Name) and [ast.unparse(each) for each in statement.targets] == [of.id]
 
 
-def _is_origin(function: Any, call: Any, given: Given) -> bool:
+def is_origin(function: Any, call: Any, given: Given) -> bool:
     """Whether one whose type is asked for is among what the converted one was computed from, as the lines above it say."""
-    wanted = {name for argument in (*call.args, *(each.value for each in call.keywords)) for name in _asked_names(argument, given, 0)}
+    wanted = {name for argument in (*call.args, *(each.value for each in call.keywords)) for name in asked_names(argument, given, 0)}
     above = [each for each in ast.walk(function) if isinstance(each, (ast.Assign, ast.AugAssign)) and each.lineno < call.lineno]
     known, new = set(), _names(call.func.value)
     while new:
@@ -92,10 +92,10 @@ def _is_origin(function: Any, call: Any, given: Given) -> bool:
     return False
 
 
-def _asked_names(value: Any, given: Given, depth: int) -> Iterator[str]:
+def asked_names(value: Any, given: Given, depth: int) -> Iterator[str]:
     """x of x.dtype."""
     if isinstance(value, ast.Name) and value.id in given and depth < 4:
-        yield from _asked_names(given[value.id], given, depth + 1)
+        yield from asked_names(given[value.id], given, depth + 1)
     elif isinstance(value, ast.Attribute) and value.attr == "dtype" and isinstance(value.value, ast.Name):
         yield value.value.id
 
@@ -113,13 +113,14 @@ def _targets(statement: Any) -> Set[str]:
     return {name for each in getattr(statement, "targets", None) or [statement.target] for name in _names(each)}
 
 
-def _line(call: Any) -> int:
+def line_of(call: Any) -> int:
     """That a frame has while it runs the call: of the method's name, and before Python 3.10 of what it is called on."""
     return call.func.end_lineno if sys.version_info >= (3, 10) else call.lineno
 
 
-def _asks(call: Any, method: str, given: Given) -> str:
-    """Empty: it is no conversion, as far as can be seen."""
+def asks_of(call: Any, given: Given) -> str:
+    """What the call of a method asks for; empty: it is no conversion, as far as can be seen."""
+    method = call.func.attr
     if method in _NAMED:
         return TYPE if not call.args else ""
     if method not in ("to", "type"):

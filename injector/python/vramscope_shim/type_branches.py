@@ -23,6 +23,7 @@ import types
 from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Set, Tuple
 
 from . import native, storage
+from .asked_arguments import asked_arguments
 from .by_class import ByClass
 from .other_branches import Other, others, others_of_helpers
 from .seen_values import Seen, type_name
@@ -58,6 +59,7 @@ class Forward(NamedTuple):
     given: Given
     changed: Dict[str, int]  # its variables: the first line that gives them a value
     where: str  # "Gate.forward, model.py"
+    asked: Tuple[Tuple[str, str], ...]  # arguments whose type it asks for: name, and "asked model.py:9"
 
 
 class TypeBranches:
@@ -81,8 +83,16 @@ class Passing:
             with storage.untouched():
                 names = zip(forward.code.co_varnames[1 : forward.code.co_argcount], arguments)
                 self._types = {name: type_name(each) for name, each in names if storage.is_tensor(each)}
+        if forward.asked:
+            self._tell_asked(dict(zip(forward.code.co_varnames[1 : forward.code.co_argcount], arguments)))
         self._lines = [FROM_THE_BEGIN]  # that it had reached when it called modules
         self._done: Set[int] = set()  # lines of branches that were told, or are known not to be passed
+
+    def _tell_asked(self, arguments: Dict[str, Any]) -> None:
+        with storage.untouched():
+            for name, what in self._forward.asked:
+                if self._is_single(arguments.get(name)):
+                    _label(what, arguments[name])
 
     def before_call(self, frame: Any) -> None:
         """`frame`: below the module's forward, which is about to call another one. Whoever asks empties the dictionaries of frames
@@ -170,10 +180,11 @@ def _read(kind: type) -> Optional[Forward]:
             told += others_of_helpers(function, lambda name: _source_of(helpers[name]) if name in helpers else None)
         stored = [(each.id, each.lineno) for each in ast.walk(function) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)]
         changed = dict(sorted(stored, key=lambda one: -one[1]))
-        found = Forward(code, branches, tuple(told), given, changed, f"{kind.__name__}.forward, {os.path.basename(code.co_filename)}")
+        asked = [(name, f"asked {code.co_filename}:{line}") for name, lines in asked_arguments(function, given).items() for line in lines]
+        found = Forward(code, branches, tuple(told), given, changed, f"{kind.__name__}.forward, {os.path.basename(code.co_filename)}", tuple(asked))
     except Exception:
         return None
-    return found if found.branches or found.others else None
+    return found if found.branches or found.others or found.asked else None
 
 
 def _source_of(code: Any) -> Any:

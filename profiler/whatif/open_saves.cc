@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/whatif/open_saves.h"
+
+#include <algorithm>
+
+namespace vramscope::whatif {
+
+using model::kNone;
+
+void OpenSaves::Add(Step& step, const Saved& saved) {
+  open_[saved.block].push_back(static_cast<uint32_t>(step.saved.size()));
+  step.saved.push_back(saved);
+}
+
+void OpenSaves::Release(Step& step, uint32_t block, Position now) {
+  const auto found = open_.find(block);
+  if (found == open_.end() || found->second.empty()) return;
+  std::vector<uint32_t>& open = found->second;
+  const auto started = [&](uint32_t saved) {
+    const uint32_t node = step.saved[saved].node;
+    return node == kNone || step.nodes[node].begin >= kForever ? kBefore : step.nodes[node].begin;
+  };
+  const auto latest = std::max_element(open.begin(), open.end(),
+                                       [&](uint32_t a, uint32_t b) { return started(a) < started(b); });
+  step.saved[*latest].released = now;
+  open.erase(latest);
+}
+
+}  // namespace vramscope::whatif

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tensors that autograd keeps, while a step is read: which of several references to a block is let go of.
+//
+//   saved   A by node 1 ─ A by node 2            released A, while node 2 runs: the second one
+//
+// Why: a release names the memory alone, and what several nodes keep is let go of once for each.
+#pragma once
+
+#include <unordered_map>
+#include <vector>
+
+#include "profiler/whatif/step.h"
+
+namespace vramscope::whatif {
+
+class OpenSaves {
+ public:
+  // Puts it into Step::saved.
+  void Add(Step& step, const Saved& saved);
+  // Of the references to the block, the one whose node runs or ran last. Nothing when none is open.
+  void Release(Step& step, uint32_t block, Position now);
+
+ private:
+  std::unordered_map<uint32_t, std::vector<uint32_t>> open_;  // by block: into Step::saved
+};
+
+}  // namespace vramscope::whatif
