@@ -179,6 +179,41 @@ TEST_F(FreezeBackwardTest, AConvolutionComputesNoGradientOfWhatIsFrozenNorTakesI
   EXPECT_EQ(bias_frozen.blocks[second].requested, 0u);
 }
 
+// Of queries that come from frozen layers alone, and keys that do not.
+TEST_F(FreezeBackwardTest, AttentionComputesAllItsGradientsAndLetsGoOfThoseThatNothingNeeds) {
+  const uint32_t of_queries = Add("", 122.2, 160), of_keys = Gradient("bias", 122.6, 152);
+  const uint32_t kernel =
+      AddOp("aten::_efficient_attention_backward", 1, 0, {122, 123.5}, {out_}, {of_queries, of_keys});
+  step_.blocks[of_queries].op = AddOp("aten::empty", kernel, 0, {122.1, 122.3}, {}, {of_queries});
+  step_.blocks[of_keys].op = AddOp("aten::empty", kernel, 0, {122.5, 122.7}, {}, {of_keys});
+  const uint32_t next = AddOp("aten::neg", 1, 0, {126, 127}, {of_queries}, {of_query_});
+  (void)AddOp("AccumulateGrad", kNone, 1, {152, 153}, {of_keys}, {});
+  for (auto op = static_cast<uint32_t>(step_.op_ends.size()); op < step_.ops.size(); ++op)
+    step_.op_ends.push_back(op);
+  std::stable_sort(step_.op_ends.begin(), step_.op_ends.end(),
+                   [&](uint32_t a, uint32_t b) { return step_.ops[a].end < step_.ops[b].end; });
+  step_.blocks[of_query_].op = next;
+  const Step frozen = WithFrozen(query_);
+  EXPECT_EQ(frozen.blocks[of_queries].requested, 512u);
+  EXPECT_GT(frozen.blocks[of_queries].end, 127) << "not before the node's own function returns";
+  EXPECT_LT(frozen.blocks[of_queries].end, 129);
+  EXPECT_EQ(frozen.blocks[of_keys].end, step_.blocks[of_keys].end);
+  EXPECT_EQ(WithFrozen(bias_).blocks[of_queries].end, 160);
+}
+
+TEST_F(FreezeBackwardTest, AttentionSumsRowsForItsNodeAlone) {
+  const uint32_t result = Add("", 20.4, 140), sums = Add("", 20.6, 140);
+  const uint32_t attention = AddOp("aten::_scaled_dot_product_efficient_attention", kNone, kNone, {20, 22},
+                                   {query_}, {result, sums});
+  step_.operands.back().argument = 1;
+  step_.blocks[result].op = step_.blocks[sums].op = attention;
+  step_.op_ends.insert(step_.op_ends.begin(), attention);
+  step_.nodes.push_back({Text("AttentionBackward"), attention, 20.1, 135, 141});
+  EXPECT_EQ(WithFrozen(query_).blocks[sums].requested, 0u);
+  EXPECT_EQ(WithFrozen(query_).blocks[result].requested, 512u);
+  EXPECT_EQ(WithFrozen(bias_).blocks[sums].requested, 512u);
+}
+
 TEST_F(FreezeBackwardTest, WhatAnOperatorInPlaceCopiesForItsNodeIsNotCopiedWithoutIt) {
   const uint32_t copy = Add("", 20.5, 140);
   const uint32_t changing = AddOp("aten::hardswish_", kNone, kNone, {20, 22}, {query_}, {out_});
