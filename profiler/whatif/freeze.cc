@@ -5,6 +5,7 @@
 #include <set>
 #include <span>
 
+#include "profiler/whatif/frozen_attention.h"
 #include "profiler/whatif/holders.h"
 #include "profiler/whatif/input_gradients.h"
 #include "profiler/whatif/parameters.h"
@@ -32,7 +33,8 @@ class Freezer {
     DropWork();
     DropFolding();
     EndGradients();
-    EndUnneeded();
+    EndUnneededGradients(step_, run_, needed_, changed_);
+    LeaveOutSums(step_, made_, changed_);
     DropSaves();
     HoldLeaves();
     return std::move(changed_);
@@ -144,7 +146,9 @@ class Freezer {
     // What one of PyTorch's operators makes for itself is made when it runs. A node's own work is looked at
     // part by part.
     bool asked = false;
-    if (op.parent != kNone && ComputesAll(step_.ops[op.parent])) return true;
+    if (op.parent != kNone && ComputesAllGradients(step_, step_.ops[op.parent]) &&
+        !IsOfUnneededMask(step_, op, needed))
+      return true;
     for (const Operand& output : Outputs(op)) {
       if (output.block == kNone) continue;
       asked = true;
@@ -163,15 +167,15 @@ class Freezer {
       if (block.accumulated < kForever && IsFrozen(i)) gone[i] = true;
     }
     for (const Op& op : step_.ops) {
-      if (op.node == kNone || ComputesAll(op)) continue;
+      if (op.node == kNone) continue;
       for (const Operand& output : Outputs(op)) {
+        if (output.argument < kOfMask && ComputesAllGradients(step_, op)) continue;
         if (output.block != kNone && step_.blocks[output.block].begin > op.begin && !needed_[output.block] &&
             (output.argument > 0 || TakesMask(op)))
           gone[output.block] = true;
       }
     }
     DropScratch(gone);
-    DropSums(gone);
     for (uint32_t i = 0; i < gone.size(); ++i) {
       if (gone[i]) Drop(changed_.blocks[i]);
     }
@@ -189,39 +193,6 @@ class Freezer {
     const std::string_view name = step_.NameOf(op);
     return name == "aten::convolution_backward" || name == "aten::native_batch_norm_backward" ||
            name == "aten::native_group_norm_backward" || name == "aten::native_layer_norm_backward";
-  }
-
-  // Attention computes the gradients of queries, keys and values together, whoever needs them.
-  [[nodiscard]] bool ComputesAll(const Op& op) const {
-    return op.node != kNone && step_.NameOf(op).ends_with("attention_backward");
-  }
-
-  // Those that nothing needs go with the node's own function (ScaledDotProductEfficientAttentionBackward0 in
-  // torch/csrc/autograd/generated/Functions.cpp).
-  void EndUnneeded() {
-    for (uint32_t i = 0; i < step_.ops.size(); ++i) {
-      const Op& op = step_.ops[i];
-      if (op.parent == kNone || !ComputesAll(op) || !run_[i]) continue;
-      uint32_t function = op.parent;
-      while (step_.ops[function].parent != kNone) function = step_.ops[function].parent;
-      for (const Operand& output : Outputs(op)) {
-        if (output.block == kNone || needed_[output.block] || step_.blocks[output.block].begin < op.begin)
-          continue;
-        StepBlock& gradient = changed_.blocks[output.block];
-        gradient.end = std::min(gradient.end, step_.ops[function].end - kHair);
-      }
-    }
-  }
-
-  // Memory-efficient attention computes the sums of rows for its node alone (compute_log_sumexp in
-  // aten/src/ATen/native/transformers/attention.cpp).
-  void DropSums(std::vector<bool>& gone) const {
-    for (uint32_t i = 0; i < made_.size(); ++i) {
-      const uint32_t op = made_[i] ? kNone : step_.nodes[i].op;
-      if (op == kNone || !step_.NameOf(step_.ops[op]).ends_with("efficient_attention")) continue;
-      for (const Operand& output : Outputs(step_.ops[op]))
-        if (output.argument == 1 && output.block != kNone) gone[output.block] = true;
-    }
   }
 
   // A convolution computes one gradient after the other, each with a workspace of its own behind it

@@ -182,8 +182,12 @@ TEST_F(FreezeBackwardTest, AConvolutionComputesNoGradientOfWhatIsFrozenNorTakesI
 // Of queries that come from frozen layers alone, and keys that do not.
 TEST_F(FreezeBackwardTest, AttentionComputesAllItsGradientsAndLetsGoOfThoseThatNothingNeeds) {
   const uint32_t of_queries = Add("", 122.2, 160), of_keys = Gradient("bias", 122.6, 152);
-  const uint32_t kernel =
-      AddOp("aten::_efficient_attention_backward", 1, 0, {122, 123.5}, {out_}, {of_queries, of_keys});
+  const uint32_t of_mask = Add("", 122.9, 160);
+  const uint32_t kernel = AddOp("aten::_efficient_attention_backward", 1, 0, {122, 123.5}, {out_},
+                                {of_queries, of_keys, of_mask});
+  for (uint16_t i = 0; i < 3; ++i)
+    step_.operands[step_.ops[kernel].first_output + i].argument = i == 2 ? 3 : i;
+  step_.blocks[of_mask].op = AddOp("aten::empty", kernel, 0, {122.8, 123}, {}, {of_mask});
   step_.blocks[of_queries].op = AddOp("aten::empty", kernel, 0, {122.1, 122.3}, {}, {of_queries});
   step_.blocks[of_keys].op = AddOp("aten::empty", kernel, 0, {122.5, 122.7}, {}, {of_keys});
   const uint32_t next = AddOp("aten::neg", 1, 0, {126, 127}, {of_queries}, {of_query_});
@@ -197,6 +201,7 @@ TEST_F(FreezeBackwardTest, AttentionComputesAllItsGradientsAndLetsGoOfThoseThatN
   EXPECT_EQ(frozen.blocks[of_queries].requested, 512u);
   EXPECT_GT(frozen.blocks[of_queries].end, 127) << "not before the node's own function returns";
   EXPECT_LT(frozen.blocks[of_queries].end, 129);
+  EXPECT_EQ(frozen.blocks[of_mask].requested, 0u) << "it is not asked for";
   EXPECT_EQ(frozen.blocks[of_keys].end, step_.blocks[of_keys].end);
   EXPECT_EQ(WithFrozen(bias_).blocks[of_queries].end, 160);
 }

@@ -316,6 +316,9 @@ void Versions::Deal(uint32_t block, const std::vector<uint32_t>& versions,
     if (settled_[version]) continue;
     StepBlock& made = changed_.blocks[version];
     made.end = version == last ? recorded.end : std::max(held[version], made.begin) + kHair;
+    // Of several that an operator made for itself, C++ lets go in the reverse order.
+    const bool own = version >= recorded_ && made.op != kNone && held[version] == step_.ops[made.op].end;
+    if (own && version != last) made.end -= (made.begin - step_.ops[made.op].begin) * kHair;
   }
 }
 
