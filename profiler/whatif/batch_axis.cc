@@ -10,11 +10,14 @@
 #include <unordered_map>
 
 #include "profiler/whatif/batch_kinds.h"
+#include "profiler/whatif/samples.h"
 #include "profiler/whatif/single_sample.h"
 #include "profiler/whatif/tokens.h"
 
 namespace vramscope::whatif {
 namespace {
+
+constexpr uint8_t kInt32 = 3, kInt64 = 4;  // c10::ScalarType
 
 using model::kNone;
 
@@ -34,10 +37,15 @@ class Follower {
       axis_.batch = tokens->length;
       for (const auto& [block, stride] : tokens->inputs) axis_.stride[block] = stride;
       sizes_of_model_ = tokens->sizes_of_model;
-    } else if (!FindInputs()) {
-      return Error{
-          "which tensors are the batch was not seen: read batches through a DataLoader, or make them inside "
-          "the loop."};
+    } else {
+      const Samples samples = FindSamples(step_);
+      axis_.batch = samples.count;
+      for (const auto& [block, stride] : samples.inputs) axis_.stride[block] = stride;
+      if (samples.count == 0)
+        return Error{
+            "which tensors are the batch was not seen: read batches through a DataLoader, or make them "
+            "inside "
+            "the loop."};
     }
     if (axis_.batch <= 1 && !sequence_)
       return Error{
@@ -74,42 +82,6 @@ class Follower {
     return place->second;
   }
 
-  // The inputs, and their first dimension: the one that most of them have.
-  bool FindInputs() {
-    std::map<int64_t, uint32_t> votes;
-    std::vector<std::pair<uint32_t, const Operand*>> inputs;
-    std::vector<bool> seen(step_.blocks.size(), false);
-    for (const Operand& operand : step_.operands) {
-      if (operand.block == kNone || seen[operand.block] || !IsInput(operand)) continue;
-      if (step_.Rank(operand.shape) == 0 || !step_.shapes[operand.strides].known) continue;
-      seen[operand.block] = true;
-      ++votes[step_.Dims(operand.shape)[0]];
-      inputs.emplace_back(operand.block, &operand);
-    }
-    for (const auto& [size, count] : votes) {
-      if (axis_.batch == 0 || count > votes[axis_.batch] ||
-          (count == votes[axis_.batch] && size > 1 && axis_.batch <= 1))
-        axis_.batch = size;
-    }
-    for (const auto& [block, operand] : inputs) {
-      if (step_.Dims(operand->shape)[0] == axis_.batch)
-        axis_.stride[block] = static_cast<uint64_t>(step_.Dims(operand->strides)[0]);
-    }
-    return axis_.batch != 0;
-  }
-
-  // Without backward nothing tells a batch from other tensors; it is what the model works on and did not
-  // make, and what is none of its own.
-  [[nodiscard]] bool IsInput(const Operand& operand) const {
-    using classify::Category;
-    const StepBlock& block = step_.blocks[operand.block];
-    if (block.category == Category::kInput) return true;
-    const Position begin = step_.ForwardBegin();
-    return step_.OnlyForward() && block.begin < begin && step_.ops[operand.op].begin >= begin &&
-           block.category != Category::kParameter && block.category != Category::kBuffer &&
-           (operand.flags & trace::kTensorRequiresGrad) == 0;
-  }
-
   // Where an axis is in a block, once or twice: scores of samples against samples, or tokens.
   using Strides = std::array<uint64_t, 2>;
   [[nodiscard]] Strides Of(uint32_t block) const {
@@ -141,17 +113,16 @@ class Follower {
     return {};
   }
 
-  // The first tokens of what the model keeps, a table of positions or a mask: a view with as many as there
-  // are. What is seen as a whole has that size for another reason, as the frequencies of rotary embeddings.
-  [[nodiscard]] std::optional<Place> PlaceInBuffer(const Operand& operand) const {
-    if (!sequence_ || operand.block == kNone) return {};
+  // The first tokens of what the model keeps, a table of positions or a mask, or of a table of numbers that
+  // it makes for its longest sequence: a view with as many as there are. What is seen as a whole has that
+  // size for another reason, as the frequencies of rotary embeddings.
+  [[nodiscard]] bool IsCutToLength(const Operand& operand, uint32_t d) const {
+    if (!sequence_ || operand.block == kNone || step_.Dims(operand.shape)[d] != axis_.batch) return false;
     const StepBlock& block = step_.blocks[operand.block];
-    if (block.begin != kBefore || block.category != classify::Category::kBuffer) return {};
-    if (operand.offset == 0 && BytesUpTo(step_, operand) == block.requested) return {};
-    for (uint32_t d = 0; d < step_.Rank(operand.shape); ++d) {
-      if (step_.Dims(operand.shape)[d] == axis_.batch) return Place{d, 1};
-    }
-    return {};
+    const bool kept = block.begin == kBefore && block.category == classify::Category::kBuffer;
+    const bool numbers =
+        axis_.stride[operand.block] == 0 && (operand.dtype == kInt32 || operand.dtype == kInt64);
+    return (kept || numbers) && (operand.offset != 0 || BytesUpTo(step_, operand) != block.requested);
   }
 
   [[nodiscard]] bool Reached(const Op& op) const {
@@ -217,7 +188,20 @@ class Follower {
       if (sequence_ && strides[0] == 0 && shows && TakesExpanded(step_, op, axis_.batch))
         strides = BySize(result);
       Set(result.block, strides);
+      if (!sequence_ && step_.NameOf(op) == "aten::baddbmm") PassAdded(op, result);
     }
+  }
+
+  // torch.zeros(batch * heads, rows, columns), which products are added to: as the sum has it.
+  void PassAdded(const Op& op, const Operand& sum) {
+    const Operand& added = InputsOf(step_, op)[0];
+    if (added.block == kNone || decided_[added.block] || axis_.stride[added.block] != 0) return;
+    const auto same = [](std::span<const int64_t> a, std::span<const int64_t> b) {
+      return std::equal(a.begin(), a.end(), b.begin(), b.end());
+    };
+    if (same(SizesOf(step_, added), SizesOf(step_, sum)) &&
+        same(whatif::StridesOf(step_, added), whatif::StridesOf(step_, sum)))
+      Set(added.block, Of(sum.block));
   }
 
   // x.expand(batch, -1, -1), written out: the first dimension, which has no distance in the operand; and
@@ -267,7 +251,8 @@ class Follower {
     for (uint32_t i = 0; i < op.input_count; ++i) {
       const Operand& operand = step_.operands[op.first_input + i];
       if (IsMaskOfAttention(op, operand) && result.argument != kGradientOfMask) continue;
-      if (const auto place = PlaceInBuffer(operand)) Add(found, Carry(op, kind, operand, *place, result));
+      for (uint32_t d = 0; d < step_.Rank(operand.shape); ++d)
+        if (IsCutToLength(operand, d)) Add(found, Carry(op, kind, operand, {d, 1}, result));
       for (const uint64_t stride : Of(operand.block)) {
         const auto place = stride == 0 ? std::nullopt : PlaceIn(operand, stride);
         if (place) Add(found, Carry(op, kind, operand, *place, result));

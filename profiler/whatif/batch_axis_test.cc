@@ -172,6 +172,48 @@ TEST_F(BatchAxisTest, WhatTheModelKeepsIsCutToTheTokensWhereItHasMoreRows) {
   EXPECT_EQ(stride(32), 0u) << "as many frequencies as tokens";
 }
 
+// ProphetNet's distances: made for its longest sequence, [1, 64, 64], and cut to the tokens in both
+// directions.
+TEST_F(BatchAxisTest, ATableOfNumbersIsCutToTheTokensInBothDirections) {
+  const View ids{{3, 32}, {32, 1}}, cut{{1, 32, 32}, {4096, 64, 1}}, made{{3, 32, 32}, {1024, 32, 1}};
+  const auto axis = [&](uint8_t type) {
+    whatif::Step step = Written(ids, kLong, "aten::repeat", cut, 64 * 64 * 4, made);
+    step.blocks[kKept].category = classify::Category::kTemporaryForward;
+    step.blocks[kKept].begin = 0.5;
+    for (Operand& operand : step.operands)
+      if (operand.block == kKept) operand.dtype = type;
+    return FollowSequence(step).value();
+  };
+  constexpr uint8_t kInt = 3;
+  EXPECT_EQ(axis(kInt).stride[kMade], 32u);
+  EXPECT_EQ(axis(kInt).second[kMade], 1u);
+  EXPECT_EQ(axis(kFloat).stride[kMade], 0u) << "a size of the model may be the same";
+}
+
+// GPT-NeoX: torch.zeros(batch * heads, rows, columns), which products are added to.
+TEST_F(BatchAxisTest, WhatProductsAreAddedToGrowsAsTheSumDoes) {
+  const View batch{{3, 4, 8, 8}, {256, 64, 8, 1}}, products{{12, 8, 8}, {64, 8, 1}};
+  for (const char* const name : {"aten::baddbmm", "aten::addbmm"}) {
+    whatif::Step step = Written(batch, kFloat, name, products, 1024, products);
+    step.blocks[kKept].category = classify::Category::kTemporaryForward;
+    step.blocks[kKept].begin = 0.5;
+    // added, then the two factors: both of the batch
+    Operand factor = step.operands[step.ops[1].first_input];
+    factor.block = kInput;
+    const Operand result = step.operands[step.ops[1].first_output];
+    step.ops[1].first_input = static_cast<uint32_t>(step.operands.size());
+    Operand added = factor;
+    added.block = kKept;
+    for (const Operand& one : {added, factor, factor}) step.operands.push_back(one);
+    step.ops[1].input_count = 3;
+    step.ops[1].first_output = static_cast<uint32_t>(step.operands.size());
+    step.operands.push_back(result);
+    const BatchAxis axis = FollowBatch(step).value();
+    EXPECT_NE(axis.stride[kMade], 0u) << name;
+    EXPECT_EQ(axis.stride[kKept], name == std::string("aten::baddbmm") ? axis.stride[kMade] : 0u) << name;
+  }
+}
+
 // T5 with 64 tokens and heads of 64: what attention returns is not square in the tokens.
 TEST_F(BatchAxisTest, AMasksKeysAreNotTheWidthOfWhatAttentionReturns) {
   const View ids{{3, 32}, {32, 1}}, mask{{1, 1, 32, 32}, {4096, 4096, 64, 1}};

@@ -233,6 +233,33 @@ TEST(TrainedTest, ABatchThatRequiresAGradientIsNoParameter) {
   EXPECT_EQ(step.blocks[step.trained.front()].name, "fc.weight");
 }
 
+// As BERT's pooler, where the loss is of the words: its nodes are made and never run.
+TEST(TrainedTest, AParameterThatGetsNoGradientIsNotTrained) {
+  model::testing::Script s;
+  s.Device(model::testing::kCuda0).TotalsAre(0, 2 << 20);
+  s.Alloc("weight", 512).Parameter("weight", "fc.weight").Alloc("pooler", 512).Parameter("pooler", "pooler");
+  for (uint64_t number = 1; number <= 3; ++number) {
+    if (number == 2) s.Mark(trace::MarkKind::kDeepBegin, 2);
+    s.Data([&] { s.Alloc("batch", 1024); });
+    s.Op("aten::mm", [&] { s.NodeCreated(number); });
+    for (const char* const parameter : {"weight", "pooler"})
+      s.Label(parameter, trace::Role::kParameter, trace::LabelSource::kAccumulateGrad);
+    s.Backward([&] {
+      s.Node("MmBackward0", number, [&] { s.Alloc("of weight", 512); });
+      s.Node("torch::autograd::AccumulateGrad", trace::node::kNoSequence,
+             [&] { s.Gradient("of weight", "weight"); });
+    });
+    s.Optimizer("SGD", [&] {});
+    s.Mark(trace::MarkKind::kOptimizerStepDone, number, "SGD");
+    s.Free("of weight").Free("batch");
+  }
+  const model::Run run = s.Load();
+  const classify::Analysis analysis(run);
+  const Step step = ReadStep(analysis, 0).value();
+  ASSERT_EQ(step.trained.size(), 1u);
+  EXPECT_EQ(step.blocks[step.trained.front()].name, "fc.weight");
+}
+
 // What is not trained has neither gradient nor state, and nothing of it is computed while the optimizer
 // steps.
 TEST(FreezeTest, FrozenParametersHaveNoGradientAndNoState) {

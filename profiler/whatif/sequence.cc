@@ -192,14 +192,19 @@ std::string WhyTooLong(const Step& step, const BatchAxis& axis, int64_t length) 
       if (table.block == kNone || step.blocks[table.block].category != classify::Category::kParameter ||
           step.Rank(table.shape) < 2)
         continue;
-      const uint32_t rank = step.Rank(table.shape);
-      const int64_t rows = step.Dims(table.shape)[lookup ? 0 : rank - 2];
+      const uint32_t rank = step.Rank(table.shape), along = lookup ? 0 : rank - 2;
+      const int64_t rows = step.Dims(table.shape)[along];
+      if (step.shapes[table.strides].known && step.Dims(table.strides)[along] == 0)
+        continue;  // a bias, expanded
       // Of fewer rows than tokens it is a table of something else: kinds of tokens.
       if (rows >= length || rows < axis.batch) continue;
       const Operand& other = inputs[i == 0 ? 1 : 0];
       if (other.block == kNone || step.Rank(other.shape) == 0) continue;
+      const std::span<const int64_t> sizes = SizesOf(step, other);
+      // Of each token against each other one it is a table of distances.
+      const bool distances = sizes.size() > 1 && sizes[sizes.size() - 2] == axis.batch;
       const bool positions =
-          lookup && !of_data(other.block) && step.Dims(other.shape)[step.Rank(other.shape) - 1] == axis.batch;
+          lookup && !of_data(other.block) && !distances && sizes[sizes.size() - 1] == axis.batch;
       const bool added =
           step.NameOf(op) == "aten::add" && rows == axis.batch && axis.stride[other.block] != 0;
       if (positions || added)

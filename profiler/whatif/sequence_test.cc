@@ -65,6 +65,38 @@ TEST(SequenceTest, MoreRowsTakeWholeGroups) {
   EXPECT_EQ(longer.blocks[kWork].requested, 2 * 262'400u);
 }
 
+// A table in the place of a parameter, looked up or added, of a program whose batch is [4, 32].
+std::string TooLong(const char* op, const char* table, const char* strides, const char* other) {
+  Step step;
+  step.shapes.push_back({});
+  step.own_texts = std::make_shared<std::deque<std::string>>(1, op);
+  step.blocks.resize(2);
+  step.blocks[0].category = classify::Category::kParameter;
+  step.blocks[0].name = "table";
+  Op& lookup = step.ops.emplace_back();
+  lookup.name = Step::kFirstOwnText;
+  lookup.input_count = 2;
+  for (const auto& [shape, distances] : {std::pair(table, strides), std::pair(other, other)}) {
+    Operand& operand = step.operands.emplace_back();
+    operand.block = static_cast<uint32_t>(step.operands.size() - 1);
+    operand.shape = static_cast<uint32_t>(step.shapes.size());
+    operand.strides = operand.shape + 1;
+    step.shapes.push_back(ParseShape(shape, step.dims));
+    step.shapes.push_back(ParseShape(distances, step.dims));
+  }
+  BatchAxis axis = Tokens();
+  axis.stride = {0, 1};
+  return WhyTooLong(step, axis, 64);
+}
+
+TEST(SequenceTest, ATableOfPositionsHasSoManyRows) {
+  EXPECT_EQ(TooLong("aten::embedding", "32,16", "16,1", "1,32"),
+            "the table of positions table has 32 rows: sequences of 64 tokens need a longer one.");
+  EXPECT_EQ(TooLong("aten::embedding", "32,4", "4,1", "32,32"), "") << "T5's table of distances";
+  EXPECT_NE(TooLong("aten::add", "32,16", "16,1", "4,32,16"), "");
+  EXPECT_EQ(TooLong("aten::add", "32,16", "0,1", "4,32,16"), "") << "a bias, expanded to the tokens";
+}
+
 // Cohere2, whose layers look back 64 tokens: masks from 64 on.
 TEST(SequenceTest, LengthsOnTheOtherSideOfAWindowHaveOtherMasks) {
   Step step;

@@ -197,12 +197,15 @@ class Reader {
     const auto source = event.field[trace::label::kSource];
     if (!Inside() || source != static_cast<uint64_t>(trace::LabelSource::kAccumulateGrad)) return;
     StepBlock& labelled = step_.blocks[block];
-    uint32_t& leaf = threads_[event.thread].leaf;
+    OpenThread& thread = threads_[event.thread];
+    uint32_t& leaf = thread.leaf;
     if (role == trace::Role::kGradient)
       labelled.accumulated = std::min(labelled.accumulated, Now()), labelled.leaf = leaf;
     if (role == trace::Role::kParameter)
       leaf = labelled.begin == kBefore ? kNone : block;  // a batch that requires a gradient
-    if (role == trace::Role::kParameter && leaf == kNone) step_.trained.push_back(block);
+    // In forward the node is made, whether or not it will be given a gradient.
+    if (role == trace::Role::kParameter && leaf == kNone && thread.node != kNone)
+      step_.trained.push_back(block);
   }
 
   void AddHeld(uint32_t block, const Event& event, bool to_end) {

@@ -67,7 +67,9 @@ class Adversaries : public TensorScript {
         });
         s.Released("batch").Released(network);
       });
-      s.Free("seed").Gradient("gradient", network);
+      s.Free("seed");
+      s.Node("torch::autograd::AccumulateGrad", trace::node::kNoSequence,
+             [&] { s.Gradient("gradient", network); });
     });
     s.Free("said").Free("once more").Free("batch");
     const std::string state = "state of " + network;
