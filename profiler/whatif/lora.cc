@@ -297,11 +297,11 @@ class Adapter {
     if (asked) HandOn(product.folded, "ViewBackward0", handed, unfolded, room);
     const Operand gradient = into_.Matrix(product.gradient, product.out, product.in);
     HandOn(product.transposed, "TBackward0", gradient, gradient, room);
-    Accumulate(product, gradient, room);
+    Accumulate(linear, product, gradient, room);
     return unfolded;
   }
 
-  void Accumulate(const Product& product, const Operand& gradient, Room& room) {
+  void Accumulate(const LinearCall& linear, const Product& product, const Operand& gradient, Room& room) {
     const uint32_t node = into_.AddNode(kNone, kBefore);
     const uint32_t op = BeginNode(node, "torch::autograd::AccumulateGrad", gradient, room);
     Step& step = into_.step();
@@ -311,14 +311,19 @@ class Adapter {
     block.name = step.blocks[product.matrix].name;
     into_.End(op, room.Tick(), {});
     EndNode(node, room);
-    // It goes when those of the recorded step go: in this step, or in the next one.
-    Position end = kForever, carried = kBefore;
+    // It goes behind that of the layer's weight, or with the last ones: in this step, or in the next one.
+    const std::string_view weight = step.blocks[linear.weight].name;
+    const Position behind = kHair * (product.out == rank_ ? 1 : 2);
+    Position end = kForever, carried = kBefore, of_weight = kBefore;
     for (const StepBlock& other : step.blocks) {
       if (other.id == kNone || other.name.empty()) continue;
+      const bool left =
+          other.category == Category::kGradient && other.begin == kBefore && other.end < kForever;
       if (other.accumulated < kForever) end = other.end;
-      if (other.category == Category::kGradient && other.begin == kBefore && other.end < kForever)
-        carried = std::max(carried, other.end);
+      if (left) carried = std::max(carried, other.end);
+      if (left && other.name == weight) of_weight = other.end + behind;
     }
+    if (of_weight != kBefore) carried = of_weight;
     block.end = end;
     if (carried == kBefore) return;
     StepBlock before = block;
