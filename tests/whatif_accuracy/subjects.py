@@ -173,8 +173,6 @@ DEVELOPMENT: Dict[str, Facts] = {
     "unispeech_sat": Facts((4, 8, 8), ("unispeech_sat.encoder.layers.*", "unispeech_sat"), (*NO_WIDTHS, *NO_TOKENS)),
     "cvt": Facts((8, 12, 16), ("cvt.encoder", "cvt"), (*NO_BLOCKS, *NO_WIDTHS, *NO_TOKENS, "attention")),
     "fcn": Facts((8, 12, 16), ("backbone", "backbone"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS)),
-}
-HELD_OUT: Dict[str, Facts] = {
     "ministral": Facts((4, 8, 8), ("model.layers.*", "model"), NO_WIDTHS, checkpointed="all,inputs:model.embed_tokens"),
     "openai": Facts((4, 8, 8), ("transformer.h.*", "transformer.h.*"), (*NO_BLOCKS, *NO_WIDTHS, "attention")),
     "camembert": Facts((4, 8, 8), ("roberta.encoder.layer.*", "roberta.encoder.layer.*"), NO_WIDTHS, checkpointed="all,inputs:roberta.embeddings.word_embeddings"),
@@ -192,6 +190,8 @@ HELD_OUT: Dict[str, Facts] = {
     "wav2vec2_bert": Facts((4, 8, 8), ("wav2vec2_bert.encoder.layers.*", "wav2vec2_bert"), (*NO_WIDTHS, *NO_TOKENS)),
     "timesformer": Facts((8, 12, 16), ("timesformer.encoder.layer.*", "timesformer"), (*NO_WIDTHS, *NO_TOKENS, "attention")),
     "hgnet_v2": Facts((8, 12, 16), ("encoder", "embedder,encoder"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS)),
+}
+HELD_OUT: Dict[str, Facts] = {
     "jais2": Facts((4, 8, 8), ("model.layers.*", "model"), NO_WIDTHS, checkpointed="all,inputs:model.embed_tokens"),
     "vaultgemma": Facts((4, 8, 8), ("model.layers.*", "model.layers.*"), (*NO_WIDTHS, "attention"), checkpointed="all,inputs:model.embed_tokens"),
     "xmod": Facts((4, 8, 8), ("roberta.encoder.layer.*", "roberta.encoder.layer.*"), NO_WIDTHS, checkpointed="all,inputs:roberta.embeddings.word_embeddings"),
