@@ -194,6 +194,7 @@ class Follower {
 
   // torch.zeros(batch * heads, rows, columns), which products are added to: as the sum has it.
   void PassAdded(const Op& op, const Operand& sum) {
+    if (op.input_count == 0) return;
     const Operand& added = InputsOf(step_, op)[0];
     if (added.block == kNone || decided_[added.block] || axis_.stride[added.block] != 0) return;
     const auto same = [](std::span<const int64_t> a, std::span<const int64_t> b) {

@@ -190,6 +190,18 @@ TEST_F(BatchAxisTest, ATableOfNumbersIsCutToTheTokensInBothDirections) {
   EXPECT_EQ(axis(kFloat).stride[kMade], 0u) << "a size of the model may be the same";
 }
 
+// mask.expand(-1, -1, 32, 32) + 0: of what is expanded to the tokens no dimension is in the memory.
+TEST_F(BatchAxisTest, WhatIsExpandedToTheTokensAndWrittenOutHasThem) {
+  const View ids{{3, 32}, {32, 1}}, made{{3, 32, 5}, {160, 5, 1}};
+  const auto stride = [&](const View& mask) {
+    whatif::Step step = Written(ids, kLong, "aten::clone", mask, 15 * 4, made);
+    step.blocks[kKept].category = classify::Category::kTemporaryForward;
+    return FollowSequence(step)->stride[kMade];
+  };
+  EXPECT_EQ(stride({{3, 32, 5}, {5, 0, 1}}), 5u);
+  EXPECT_EQ(stride({{3, 32, 5}, {160, 5, 1}}), 0u) << "it has 32 rows by itself";
+}
+
 // GPT-NeoX: torch.zeros(batch * heads, rows, columns), which products are added to.
 TEST_F(BatchAxisTest, WhatProductsAreAddedToGrowsAsTheSumDoes) {
   const View batch{{3, 4, 8, 8}, {256, 64, 8, 1}}, products{{12, 8, 8}, {64, 8, 1}};

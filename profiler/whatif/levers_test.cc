@@ -230,6 +230,23 @@ TEST(BatchTest, TheGradientOfABatchGrowsWithIt) {
   }
 }
 
+// Each part has a batch of its own.
+TEST(BatchTest, TheGradientOfABatchIsNotAddedUpOverItsParts) {
+  for (const bool of_batch : {false, true}) {
+    whatif::Step step = TheLoop().Read();
+    const uint32_t between = BlockCalled(step, "between");
+    step.blocks[between].accumulated = step.blocks[between].begin + 0.5;
+    if (of_batch) step.blocks[between].leaf = BlockCalled(step, "batch");
+    Scene scene = MakeScene(step);
+    ASSERT_TRUE(AccumulateLever().Apply(step, "2", scene).ok());
+    std::vector<Block> parts;
+    for (const Block& block : scene.blocks)
+      if (block.origin == between) parts.push_back(block);
+    ASSERT_EQ(parts.size(), 2u);
+    EXPECT_EQ(parts[0].end < parts[1].begin, of_batch);
+  }
+}
+
 TEST(AmountTest, IsANumberOrAFactor) {
   EXPECT_EQ(ParseAmount("sequence", "tokens", "4096", 128).value(), 4096);
   EXPECT_EQ(ParseAmount("sequence", "tokens", "0.5x", 128).value(), 64);

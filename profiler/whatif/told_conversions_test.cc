@@ -27,6 +27,7 @@ class Program : public TensorScript {
     s.Mark(trace::MarkKind::kConversion, 0, "net.py:1 type");
     s.Mark(trace::MarkKind::kConversion, 0, "net.py:2 tensor");
     s.Mark(trace::MarkKind::kConversion, 0, "net.py:3 tensor again");
+    s.Mark(trace::MarkKind::kConversion, 0, "net.py:4 origin");
     for (int call = 1; call <= 3; ++call) s.Module("", [&] { s.Module("attention", [&] { body(*this); }); });
     run_ = s.Load();
     analysis_.emplace(run_);
@@ -49,6 +50,16 @@ class Program : public TensorScript {
     s.Op(op, [&] {
       if (!from.empty()) In(from, kShape[0], kShape[1]);
       if (!other.empty()) In(other, kShape[0], kShape[1], 1);
+      s.Alloc(result, kWide);
+      Out(result, kShape[0], kShape[1]);
+    });
+  }
+  // added.baddbmm(factor, factor)
+  void Multiply(const std::string& added, const std::string& factor, const std::string& result) {
+    s.Op("aten::baddbmm", [&] {
+      In(added, kShape[0], kShape[1]);
+      In(factor, kShape[0], kShape[1], 1);
+      In(factor, kShape[0], kShape[1], 2);
       s.Alloc(result, kWide);
       Out(result, kShape[0], kShape[1]);
     });
@@ -129,6 +140,24 @@ TEST(ToldConversionsTest, UnderAutocastATensorsTypeIsThatOfWhatItIsUsedWith) {
       << "x, values, four in float32, c in 16 bits, out";
   EXPECT_EQ(peak(3), kWide + kLow + 4 * kLow + kLow) << "x, values, four in 16 bits, out";
   EXPECT_EQ(peak(2), kWide + kLow + kWide + 3 * kLow + kLow) << "another variable still holds the scores";
+}
+
+// scores = bias.baddbmm(query, keys); scores.to(query.dtype), which is what they were computed from: the
+// first factor of the product, and not what it is added to.
+TEST(ToldConversionsTest, UnderAutocastTheTypeOfAnOriginIsThatOfTheProductsFirstFactor) {
+  const auto peak = [](int line) {
+    return Program([line](Program& p) {
+             p.Linear("x", "query");
+             p.Multiply("x", "query", "scores");
+             p.Make("aten::softmax", "scores", "weights");
+             p.To("weights", line);
+             for (const char* kept : {"a", "b", "c", "d"}) p.Make("aten::relu", "weights", kept);
+             for (const char* made : {"query", "scores", "weights", "a", "b", "c", "d"}) p.s.Free(made);
+           })
+        .Peak("amp");
+  };
+  EXPECT_EQ(peak(4), peak(0) - 4 * kWide + 5 * kLow)
+      << "query is in 16 bits, x is not; beside what softmax made";
 }
 
 // def forward(self, x): cos, sin = ...; return cos.to(x.dtype), sin.to(x.dtype), under autocast: x is used by
