@@ -120,8 +120,8 @@ bool Tracee::HasPendingTrap() const {
 
 void Tracee::Release() {
   if (!Stop()) {
-    Poll();  // it may have ended, and its parent is told when we have asked how
-    return;
+    Poll();  // it may have ended, and its parent is told when we have asked how; or it stands only now
+    if (!stopped()) return;
   }
   Disarm();
   while (HasPendingTrap()) {

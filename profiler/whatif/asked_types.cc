@@ -63,8 +63,8 @@ uint8_t TypeMet(const Step& step, const Versions& versions, const std::vector<ui
 bool IsAskedInto(const Step& step, const Versions& versions, uint8_t type, uint32_t op) {
   const uint32_t asked = step.ops[op].asked;
   const Operand& converted = InputsOf(step, step.ops[op])[0];
-  return asked != kNone && versions.TypeOf(asked) == type && IsFloat(converted) &&
-         versions.TypeOf(converted.block) == kFloatType;
+  return step.ops[op].asks == Asks::kTensor && asked != kNone && versions.TypeOf(asked) == type &&
+         IsFloat(converted) && versions.TypeOf(converted.block) == kFloatType;
 }
 
 uint8_t TypeAskedFor(const Step& step, const Versions& versions, const std::vector<uint32_t>& calls,

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Under autocast, what type the tensor has whose type a program asks for in x.to(y.dtype). The recording
-// tells whether y is an argument of the module, or among what x was computed from, else not which tensor it
-// is:
+// tells whether y is an argument of the module, and which, or whether it is among what x was computed from:
 //
-//   def forward(self, x): ...       cos.to(x.dtype): that of the argument, where it was told which block it
-//   is query @ keys ─ softmax ─► x     x.to(query.dtype): that of the product's first factor x ─ dropout ─ x
-//   @ values        x.to(values.dtype): that of what x is used with next
+//   def forward(self, y):           x.to(y.dtype): that of the block which was told
+//
+//   query @ keys ─ softmax ─► x     x.to(query.dtype): that of the product's first factor
+//
+//   x ─ dropout ─ x @ values        x.to(values.dtype): that of what x is used with next
 #pragma once
 
 #include <vector>

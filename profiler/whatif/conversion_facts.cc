@@ -2,9 +2,10 @@
 #include "profiler/whatif/conversion_facts.h"
 
 #include <algorithm>
-#include <iterator>
 #include <map>
 #include <optional>
+
+#include "profiler/whatif/holders.h"
 
 namespace vramscope::whatif {
 
@@ -44,22 +45,18 @@ void ConversionFacts::AddCaller(uint32_t op, std::string_view frame) {
   callers_.try_emplace(op, frame.substr(open + 2, frame.size() - open - 3));  // else one around it
 }
 
-void ConversionFacts::AddAsked(uint32_t op, uint32_t block, std::string_view what) {
-  asked_[std::string(what.substr(kAsked.size()))].emplace_back(op, block);
-}
-
-void ConversionFacts::TellAsked(uint32_t op, const std::string& line, Step& step) const {
-  const auto asked = asked_.find(line);
-  if (asked == asked_.end()) return;
-  const auto behind = std::upper_bound(asked->second.begin(), asked->second.end(), op,
-                                       [](uint32_t at, const auto& one) { return at < one.first; });
-  if (behind != asked->second.begin()) step.ops[op].asked = std::prev(behind)->second;
+void ConversionFacts::AddAsked(uint32_t call, uint32_t block, std::string_view what) {
+  asked_[std::string(what.substr(kAsked.size()))][call] = block;
 }
 
 void ConversionFacts::Tell(Step& step) const {
+  const std::vector<uint32_t> calls = CallsOf(step);
   std::map<std::string_view, std::vector<uint32_t>> in_turn;
   for (const auto& [op, line] : callers_) {
-    TellAsked(op, line, step);
+    if (const auto asked = asked_.find(line); asked != asked_.end()) {
+      const auto told = asked->second.find(calls[op]);
+      if (told != asked->second.end()) step.ops[op].asked = told->second;
+    }
     const auto found = lines_.find(line);
     if (found == lines_.end()) continue;
     if (found->second.asks.size() > 1)

@@ -26,8 +26,9 @@ class ConversionFacts {
   void AddMark(std::string_view name);
   // `op`: into Step::ops; `frame`: as the recorder writes it. Of several the first counts.
   void AddCaller(uint32_t op, std::string_view frame);
-  // "asked models/gpt.py:45": operators from `op` on that are called there ask for the type of this block.
-  void AddAsked(uint32_t op, uint32_t block, std::string_view what);
+  // "asked models/gpt.py:45": what is called there in this call of a module (into Step::modules, which may
+  // not be there yet) asks for the type of this block.
+  void AddAsked(uint32_t call, uint32_t block, std::string_view what);
   // Sets Op::asks and Op::again where both are known, in any order of the two, and Op::asked.
   void Tell(Step& step) const;
 
@@ -37,13 +38,11 @@ class ConversionFacts {
     std::vector<Asks> asks;
     bool again = false;
   };
-  void TellAsked(uint32_t op, const std::string& line, Step& step) const;
   static void TellEach(Step& step, const std::vector<Asks>& asks, std::vector<uint32_t>& ops);
 
   std::unordered_map<std::string, Fact> lines_;        // by "models/gpt.py:42"
   std::unordered_map<uint32_t, std::string> callers_;  // by operator: the innermost
-  // By line: from which operator on, and which block. In order.
-  std::unordered_map<std::string, std::vector<std::pair<uint32_t, uint32_t>>> asked_;
+  std::unordered_map<std::string, std::unordered_map<uint32_t, uint32_t>> asked_;  // by line and call: block
 };
 
 }  // namespace vramscope::whatif

@@ -49,17 +49,19 @@ TEST(ConversionFactsTest, CallsOfOneLineAreTakenInTheirOrder) {
   for (size_t op = 0; op < wanted.size(); ++op) EXPECT_EQ(step.ops[op].asks, wanted[op]) << op;
 }
 
-// Each call of the module is told of anew.
+// Each call of a module asks for the type of its own argument; an inner one of the same class of another.
 TEST(ConversionFactsTest, AnArgumentWhoseTypeIsAskedForIsThatOfTheCall) {
   ConversionFacts facts;
-  facts.AddAsked(1, 7, "asked gpt.py:42");
-  facts.AddAsked(3, 8, "asked gpt.py:42");
-  facts.AddAsked(3, 9, "asked gpt.py:43");
+  facts.AddAsked(0, 7, "asked gpt.py:42");
+  facts.AddAsked(1, 8, "asked gpt.py:42");
+  facts.AddAsked(1, 9, "asked gpt.py:43");
   for (const uint32_t op : {0, 1, 2, 3}) facts.AddCaller(op, "f (gpt.py:42)");
   facts.AddCaller(4, "f (gpt.py:44)");
   Step step = StepOf(5);
+  for (uint32_t op = 0; op < 5; ++op) step.ops[op].begin = 10 * op + 5;
+  step.modules = {{0, model::kNone, 0, 30}, {0, 0, 12, 20}, {0, model::kNone, 32, 90}};
   facts.Tell(step);
-  const uint32_t wanted[] = {model::kNone, 7, 7, 8, model::kNone};
+  const uint32_t wanted[] = {7, 8, 7, model::kNone, model::kNone};
   for (size_t op = 0; op < 5; ++op) EXPECT_EQ(step.ops[op].asked, wanted[op]) << op;
 }
 

@@ -27,8 +27,8 @@ struct OpenThread {
   std::vector<uint32_t> ops;      // into Step::ops
   std::vector<uint32_t> made;     // for each of them, the last node that was made directly in it
   std::vector<uint32_t> modules;  // into Step::modules
-  uint32_t node = kNone,
-           leaf = kNone;  // that the engine runs; block that it gives a gradient, no parameter's
+  uint32_t node = kNone;          // that the engine runs
+  uint32_t leaf = kNone;          // block that it gives a gradient, no parameter's
 };
 
 class Reader {
@@ -187,9 +187,10 @@ class Reader {
       return AddHeld(block, event, role == trace::Role::kHeldToEnd);
     if (role == trace::Role::kTypeBranch) {
       const std::string_view what = run_.Text(static_cast<uint32_t>(event.field[trace::label::kName]));
+      if (!Inside()) return;
       if (what.starts_with(ConversionFacts::kAsked))
-        conversions_.AddAsked(static_cast<uint32_t>(step_.ops.size()), block, what);
-      else if (Inside())
+        conversions_.AddAsked(static_cast<uint32_t>(step_.modules.size()), block, what);
+      else
         AddTypeBranch(step_, {block, Now()}, what);
       return;
     }
@@ -309,6 +310,7 @@ class Reader {
     operand.block = BlockAt(field[trace::op_tensor::kStorage]);
     operand.shape = ShapeOf(static_cast<uint32_t>(field[trace::op_tensor::kShape]));
     operand.strides = ShapeOf(static_cast<uint32_t>(field[trace::op_tensor::kStrides]));
+    if (step_.shapes[operand.shape].count != step_.shapes[operand.strides].count) operand.strides = 0;
     operand.offset = field[trace::op_tensor::kOffset];
     operand.tensor = field[trace::op_tensor::kTensor];
     operand.argument = static_cast<uint16_t>(field[trace::op_tensor::kPosition]);

@@ -166,8 +166,8 @@ TEST(ToldConversionsTest, UnderAutocastAnArgumentsTypeIsThatOfWhatTheModuleWasGi
   const auto peak = [](const char* argument) {
     return Program([argument](Program& p) {
              p.Linear("x", "hidden");
+             p.s.Label(argument, trace::Role::kTypeBranch, trace::LabelSource::kVariable, "asked net.py:2");
              p.s.Module("rotary", [&] {
-               p.s.Label(argument, trace::Role::kTypeBranch, trace::LabelSource::kVariable, "asked net.py:2");
                p.Make("aten::cos", "x", "cos");
                p.Make("aten::sin", "x", "sin");
                p.To("cos", 2);

@@ -214,11 +214,16 @@ class TypeBranchesTest(unittest.TestCase):
             x = x * 2
             return places.to(x.dtype)
 
+    class Two(nn.Module):
+        def forward(self, x, places, other):
+            inner = lambda other: places.to(other.dtype)
+            return x.relu().to(places.dtype), x.sin().to(other.dtype)
+
     given = torch.ones(2, 4), torch.ones(3, 4)
-    Turned()(*given), Turned()(given[0].double(), given[1]), Renamed()(*given)
+    Turned()(*given), Turned()(given[0].double(), given[1]), Renamed()(*given), Two()(*given, given[0])
 """),
             # What is computed of x, and what stands for another tensor by then, is not told; nor what was not recorded in float32.
-            ["asked program.py:15 32", "asked program.py:16 32", "<Turned", "Turned>", "<Turned", "Turned>", "<Renamed", "Renamed>"],
+            ["asked program.py:15 32", "asked program.py:16 32", "<Turned", "Turned>", "<Turned", "Turned>", "<Renamed", "Renamed>", "<Two", "Two>"],
         )
 
     def test_what_a_helper_does_under_autocast(self) -> None:

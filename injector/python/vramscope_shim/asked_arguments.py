@@ -10,21 +10,33 @@ that, and x may be used by no operator of the module.
 """
 
 import ast
-from typing import Any, Dict, List
+from typing import Any, Dict, List, Set
 
-from .conversions import TENSOR, asked_names, asks_of, is_origin, line_of
+from .conversions import TENSOR, UNCLEAR, asked_names, asks_of, is_origin, line_of
 from .type_tests import Given
 
 
 def asked_arguments(function: Any, given: Given) -> Dict[str, List[int]]:
-    """By argument that stands for one tensor throughout: the lines that ask for its type."""
+    """By argument that stands for one tensor throughout: the lines that ask for its type, and of no other tensor's. Without self."""
+    own = [each.arg for each in (*function.args.posonlyargs, *function.args.args)]
+    inner = [each.arg for each in ast.walk(function) if isinstance(each, ast.arg)]
     stored = {each.id for each in ast.walk(function) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
-    arguments = {each.arg for each in (*function.args.posonlyargs, *function.args.args)} - stored
-    lines: Dict[str, List[int]] = {}
+    arguments = {name for name in own[1:] if inner.count(name) == 1} - stored
+    asked: Dict[int, Set[str]] = {}
     for call in ast.walk(function):
-        if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)) or asks_of(call, given) != TENSOR or is_origin(function, call, given):
-            continue
-        names = {name for value in (*call.args, *(each.value for each in call.keywords)) for name in asked_names(value, given, 0)}
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and asks_of(call, given) in (TENSOR, UNCLEAR):
+            asked.setdefault(line_of(call), set()).update(_whose(function, call, given))
+    lines: Dict[str, List[int]] = {}
+    for line, names in sorted(asked.items()):
         if len(names) == 1 and names <= arguments:
-            lines.setdefault(names.pop(), []).append(line_of(call))
+            lines.setdefault(names.pop(), []).append(line)
     return lines
+
+
+def _whose(function: Any, call: Any, given: Given) -> Set[str]:
+    """Names of tensors; UNCLEAR where that does not show, nothing where it is what the converted one was computed from."""
+    if asks_of(call, given) == UNCLEAR:
+        return {UNCLEAR}
+    if is_origin(function, call, given):
+        return set()
+    return {name for value in (*call.args, *(each.value for each in call.keywords)) for name in asked_names(value, given, 0)} or {UNCLEAR}

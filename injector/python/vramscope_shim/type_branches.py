@@ -70,7 +70,20 @@ class TypeBranches:
     def of(self, module: Any, arguments: Any) -> Optional["Passing"]:
         """For a call that begins."""
         forward = self._forwards.of(type(module))
-        return None if forward is None or "forward" in module.__dict__ else Passing(self._torch, forward, module, arguments)
+        if forward is None or "forward" in module.__dict__:
+            return None
+        self._tell_asked(forward, arguments)
+        return Passing(self._torch, forward, module, arguments) if forward.branches or forward.others else None
+
+    def _tell_asked(self, forward: Forward, arguments: Any) -> None:
+        if not forward.asked:
+            return
+        given = dict(zip(forward.code.co_varnames[1 : forward.code.co_argcount], arguments))
+        with storage.untouched():
+            for name, what in forward.asked:
+                value = given.get(name)
+                if storage.is_tensor(value) and value.dtype is self._torch.float32:
+                    _label(what, value)
 
 
 class Passing:
@@ -83,16 +96,8 @@ class Passing:
             with storage.untouched():
                 names = zip(forward.code.co_varnames[1 : forward.code.co_argcount], arguments)
                 self._types = {name: type_name(each) for name, each in names if storage.is_tensor(each)}
-        if forward.asked:
-            self._tell_asked(dict(zip(forward.code.co_varnames[1 : forward.code.co_argcount], arguments)))
         self._lines = [FROM_THE_BEGIN]  # that it had reached when it called modules
         self._done: Set[int] = set()  # lines of branches that were told, or are known not to be passed
-
-    def _tell_asked(self, arguments: Dict[str, Any]) -> None:
-        with storage.untouched():
-            for name, what in self._forward.asked:
-                if self._is_single(arguments.get(name)):
-                    _label(what, arguments[name])
 
     def before_call(self, frame: Any) -> None:
         """`frame`: below the module's forward, which is about to call another one. Whoever asks empties the dictionaries of frames
