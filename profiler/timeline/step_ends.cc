@@ -13,13 +13,16 @@ using model::EventIndex;
 // Its address, and which of those that were there: when an optimizer is gone, another one may get its place.
 using Identity = std::pair<uint64_t, uint32_t>;
 
+bool IsStepOf(const model::Run& run, model::ProcessIndex process, const model::Mark& mark) {
+  return mark.kind == trace::MarkKind::kOptimizerStepDone && run.threads[mark.thread].process == process;
+}
+
 // Each optimizer counts its steps: where the count at an address does not go up, another one is there.
 class Identities {
  public:
   Identities(const model::Run& run, model::ProcessIndex process) {
     for (const model::Mark& mark : run.marks) {
-      if (mark.kind != trace::MarkKind::kOptimizerStepDone || run.threads[mark.thread].process != process)
-        continue;
+      if (!IsStepOf(run, process, mark)) continue;
       std::vector<Counted>& steps = steps_[mark.tensor];
       uint32_t which = steps.empty() ? 0 : steps.back().which;
       if (!steps.empty() && mark.value <= steps.back().count) ++which;
@@ -78,10 +81,8 @@ std::vector<OptimizerStep> StepsFromMarks(const model::Run& run, model::ProcessI
                                           const Identities& identities) {
   std::vector<OptimizerStep> steps;
   for (const model::Mark& mark : run.marks) {
-    const bool ours = run.threads[mark.thread].process == process;
-    if (ours && mark.kind == trace::MarkKind::kOptimizerStepDone) {
+    if (IsStepOf(run, process, mark))
       steps.push_back({identities.Of(mark.tensor, mark.event), mark.event, mark.event + 1});
-    }
   }
   return steps;
 }

@@ -9,8 +9,17 @@
 #include "profiler/whatif/precision_moments.h"
 
 namespace vramscope::whatif {
+namespace {
 
 using model::kNone;
+
+// Of the module's argument whose type `op` asks for; 0 where none was told, or nothing is known of it.
+uint8_t TypeOfArgument(const Step& step, const Versions& versions, uint32_t op) {
+  const bool told = step.ops[op].asks == Asks::kTensor && step.ops[op].asked != kNone;
+  return told ? versions.TypeOf(step.ops[op].asked) : 0;
+}
+
+}  // namespace
 
 // softmax(query @ keys, dtype=torch.float32).to(query.dtype): behind the product are numbers and masks. What
 // the program itself converted is given back what it was.
@@ -61,17 +70,15 @@ uint8_t TypeMet(const Step& step, const Versions& versions, const std::vector<ui
 }
 
 bool IsAskedInto(const Step& step, const Versions& versions, uint8_t type, uint32_t op) {
-  const uint32_t asked = step.ops[op].asked;
   const Operand& converted = InputsOf(step, step.ops[op])[0];
-  return step.ops[op].asks == Asks::kTensor && asked != kNone && versions.TypeOf(asked) == type &&
-         IsFloat(converted) && versions.TypeOf(converted.block) == kFloatType;
+  return TypeOfArgument(step, versions, op) == type && IsFloat(converted) &&
+         versions.TypeOf(converted.block) == kFloatType;
 }
 
 uint8_t TypeAskedFor(const Step& step, const Versions& versions, const std::vector<uint32_t>& calls,
                      uint32_t op) {
   const Asks asks = step.ops[op].asks;
-  const uint32_t asked = step.ops[op].asked;
-  if (asks == Asks::kTensor && asked != kNone && versions.Known(asked)) return versions.TypeOf(asked);
+  if (const uint8_t argument = TypeOfArgument(step, versions, op); argument != 0) return argument;
   if (asks == Asks::kTensor) return TypeMet(step, versions, calls, op);
   return asks == Asks::kOrigin ? TypeOfOrigin(step, versions, InputsOf(step, step.ops[op])[0].block) : 0;
 }

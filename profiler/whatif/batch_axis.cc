@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -44,8 +43,7 @@ class Follower {
       if (samples.count == 0)
         return Error{
             "which tensors are the batch was not seen: read batches through a DataLoader, or make them "
-            "inside "
-            "the loop."};
+            "inside the loop."};
     }
     if (axis_.batch <= 1 && !sequence_)
       return Error{
@@ -197,11 +195,8 @@ class Follower {
     if (op.input_count == 0) return;
     const Operand& added = InputsOf(step_, op)[0];
     if (added.block == kNone || decided_[added.block] || axis_.stride[added.block] != 0) return;
-    const auto same = [](std::span<const int64_t> a, std::span<const int64_t> b) {
-      return std::equal(a.begin(), a.end(), b.begin(), b.end());
-    };
-    if (same(SizesOf(step_, added), SizesOf(step_, sum)) &&
-        same(whatif::StridesOf(step_, added), whatif::StridesOf(step_, sum)))
+    if (std::ranges::equal(SizesOf(step_, added), SizesOf(step_, sum)) &&
+        std::ranges::equal(whatif::StridesOf(step_, added), whatif::StridesOf(step_, sum)))
       Set(added.block, Of(sum.block));
   }
 

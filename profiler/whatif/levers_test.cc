@@ -220,12 +220,19 @@ TEST(FreeEarlyTest, TheGradientOfABatchGoesWithItsGraph) {
   EXPECT_EQ(end_of(), kept);
 }
 
+// `between` is a gradient that is added up: the batch's, or nobody's.
+whatif::Step StepWithGradient(bool of_batch) {
+  whatif::Step step = TheLoop().Read();
+  auto& between = step.blocks[BlockCalled(step, "between")];
+  between.accumulated = between.begin + 0.5;
+  if (of_batch) between.leaf = BlockCalled(step, "batch");
+  return step;
+}
+
 TEST(BatchTest, TheGradientOfABatchGrowsWithIt) {
   for (const bool of_batch : {false, true}) {
-    whatif::Step step = TheLoop().Read();
+    const whatif::Step step = StepWithGradient(of_batch);
     const uint32_t between = BlockCalled(step, "between");
-    step.blocks[between].accumulated = step.blocks[between].begin + 0.5;
-    if (of_batch) step.blocks[between].leaf = BlockCalled(step, "batch");
     EXPECT_EQ(FollowBatch(step)->stride[between], of_batch ? 64u : 0u);
   }
 }
@@ -233,10 +240,8 @@ TEST(BatchTest, TheGradientOfABatchGrowsWithIt) {
 // Each part has a batch of its own.
 TEST(BatchTest, TheGradientOfABatchIsNotAddedUpOverItsParts) {
   for (const bool of_batch : {false, true}) {
-    whatif::Step step = TheLoop().Read();
+    const whatif::Step step = StepWithGradient(of_batch);
     const uint32_t between = BlockCalled(step, "between");
-    step.blocks[between].accumulated = step.blocks[between].begin + 0.5;
-    if (of_batch) step.blocks[between].leaf = BlockCalled(step, "batch");
     Scene scene = MakeScene(step);
     ASSERT_TRUE(AccumulateLever().Apply(step, "2", scene).ok());
     std::vector<Block> parts;
