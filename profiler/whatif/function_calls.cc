@@ -48,6 +48,8 @@ FunctionCalls::FunctionCalls(const FunctionFacts& facts, Step& step)
       held_(step.blocks.size(), kBefore),
       unconverted_(step.blocks.size(), kBefore),
       conversion_(step.blocks.size(), kNone),
+      converted_(step.blocks.size(), kNone),
+      views_(step),
       told_(step.ops.size(), false),
       elsewhere_(step.blocks.size(), false) {
   // Stable, since the innermost caller of an operator comes first.
@@ -57,6 +59,7 @@ FunctionCalls::FunctionCalls(const FunctionFacts& facts, Step& step)
 
 void FunctionCalls::Follow() {
   auto caller = callers_.begin();
+  auto ended = step_.op_ends.begin();
   for (uint32_t op = 0; op < step_.ops.size(); ++op) {
     std::vector<Place> places;
     size_t callers = 0;
@@ -66,7 +69,10 @@ void FunctionCalls::Follow() {
       if (place.function != nullptr) places.push_back(place);
       if (callers == 0) direct = place.function != nullptr;
     }
-    if (call_of_[op] == kNone || step_.ops[op].node != kNone || step_.ops[op].parent != kNone) continue;
+    if (step_.ops[op].parent != kNone) continue;
+    for (; ended != step_.op_ends.end() && step_.ops[*ended].end <= step_.ops[op].end; ++ended)
+      if (step_.ops[*ended].node == kNone) views_.End(*ended);
+    if (call_of_[op] == kNone || step_.ops[op].node != kNone) continue;
     if (callers >= kMostCallers) continue;
     told_[op] = !places.empty();
     std::reverse(places.begin(), places.end());
@@ -110,7 +116,9 @@ FunctionCalls::Place FunctionCalls::PlaceOf(uint32_t frame) {
 bool FunctionCalls::GoesOn(const Call& call, const Place& place) {
   if (call.at.function != place.function) return false;
   const std::vector<Lines>& loops = place.function->loops;
-  return place.line >= call.at.line || std::any_of(loops.begin(), loops.end(), [&](const Lines& loop) {
+  // f(a,\n  b.g()): b.g() is behind f in the text, and runs before it.
+  const int first = call.statement == Lines{} ? call.at.line : std::min(call.statement.first, call.at.line);
+  return place.line >= first || std::any_of(loops.begin(), loops.end(), [&](const Lines& loop) {
            return loop.Has(place.line) && loop.Has(call.at.line);
          });
 }
@@ -227,7 +235,11 @@ void FunctionCalls::Note(Stack& stack, uint32_t op, bool direct) {
   const Op& done = step_.ops[op];
   const bool converts = ConvertsNothing(step_, done);
   uint32_t converted = kNone;  // before
-  if (converts) converted = std::exchange(conversion_[OutputsOf(step_, done)[0].block], op);
+  if (converts) {
+    const Operand& result = OutputsOf(step_, done)[0];
+    converted = std::exchange(conversion_[result.block], op);
+    converted_[result.block] = views_.Of(result);
+  }
   const std::vector<Value> results = ResultsOfOp(op);
   if (results.size() > 1 && !AllSame(results)) told_[op] = false;  // one may be held by none of their names
   uint32_t next = op + 1;
@@ -272,10 +284,18 @@ std::vector<FunctionCalls::Value> FunctionCalls::ResultsOfOp(uint32_t op) const 
   std::vector<Value> values;
   for (const Operand& result : OutputsOf(step_, step_.ops[op])) {
     const bool there = result.block != kNone;
-    const uint32_t conversion = converts ? op : there ? conversion_[result.block] : kNone;
+    const uint32_t conversion = converts ? op : there ? ConversionOf(result) : kNone;
     values.push_back(there ? Value{converts ? kNone : result.block, conversion} : Value{});
   }
   return values;
+}
+
+// x.permute(...).to(type) leaves x, and what is seen through it later, as they were.
+uint32_t FunctionCalls::ConversionOf(const Operand& operand) const {
+  const uint32_t conversion = conversion_[operand.block], tensor = converted_[operand.block];
+  const bool other = conversion != kNone && tensor != kNone && !views_.IsSeenThrough(operand, tensor) &&
+                     views_.IsOlder(operand, conversion);
+  return other ? kNone : conversion;
 }
 
 void FunctionCalls::NoteArguments(Call& call, const Op& done) {
@@ -284,7 +304,7 @@ void FunctionCalls::NoteArguments(Call& call, const Op& done) {
     if (operand.block == kNone || step_.blocks[operand.block].begin == kBefore ||
         step_.blocks[operand.block].begin >= call.begin)
       continue;
-    call.arguments.insert({operand.block, conversion_[operand.block]});
+    call.arguments.insert({operand.block, ConversionOf(operand)});
   }
 }
 

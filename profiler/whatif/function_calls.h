@@ -11,6 +11,7 @@
 
 #include "profiler/whatif/function_facts.h"
 #include "profiler/whatif/step.h"
+#include "profiler/whatif/viewed_tensors.h"
 
 namespace vramscope::whatif {
 
@@ -73,6 +74,7 @@ class FunctionCalls {
   void HandBack(const Call& call, Call& caller);
   [[nodiscard]] std::vector<Value> ValuesOf(const Call& call, const Returned& returned);
   [[nodiscard]] std::vector<Value> ResultsOfOp(uint32_t op) const;
+  [[nodiscard]] uint32_t ConversionOf(const Operand& operand) const;
   [[nodiscard]] static bool AllSame(const std::vector<Value>& values);
   [[nodiscard]] std::vector<uint32_t> GivenToModules(const Call& call) const;
   void Untold(const std::vector<uint32_t>& ops);
@@ -89,8 +91,10 @@ class FunctionCalls {
   std::vector<Position> held_;                  // by block
   std::vector<Position> unconverted_;           // of these without what may be of a copy
   std::vector<uint32_t> conversion_;            // by block: the last operator that may have made a copy
-  std::vector<bool> told_;                      // by operator: what holds its result is known
-  std::vector<bool> elsewhere_;                 // by block: no variable of a function alone holds it
+  std::vector<uint32_t> converted_;             // by block: which tensor it did that of (into views_)
+  ViewedTensors views_;
+  std::vector<bool> told_;       // by operator: what holds its result is known
+  std::vector<bool> elsewhere_;  // by block: no variable of a function alone holds it
 };
 
 }  // namespace vramscope::whatif

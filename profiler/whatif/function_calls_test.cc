@@ -37,6 +37,37 @@ TEST(FunctionCallsTest, WhatIsGivenBehindAConversionMayBeTheCopy) {
   EXPECT_EQ(program.ConvertedUntil(2), 5u);
 }
 
+// view = y.view(...); view = view.to(...); out = ...; view = ...; other = y.view(...): y is no copy.
+TEST(FunctionCallsTest, WhatIsSeenBesideAConversionIsNotTheCopy) {
+  const Program program({"10-20 11-11=y 12-12=view 13-13=view 15-15=view 16-16=other"}, [](Program& p) {
+    p.Make("y", {11});
+    p.View("y", 8, 12);
+    p.To("y", 13, 0, 8);
+    p.Make("out", {14});
+    p.Make("more", {15});
+    p.View("y", 9, 16);
+    p.Make("last", {17});
+    p.End();
+  });
+  EXPECT_EQ(program.ConvertedUntil(3), 6u) << "until view is something else";
+  EXPECT_EQ(program.HeldUntil(1), 8u) << "other is y";
+}
+
+// y = x * 2
+// z = f(
+//     y * 2)      which runs before f, a line above
+TEST(FunctionCallsTest, WhatStandsFurtherDownInAStatementMayRunBefore) {
+  const Program program({"10-20 11-11=y 12-14=z"}, [](Program& p) {
+    p.Make("y", {11});
+    p.Make("inner", {13});
+    p.Make("outer", {12}, {"inner"});
+    p.Make("out", {15});
+    p.End();
+  });
+  EXPECT_EQ(program.HeldUntil(1), 5u) << "the function has not returned between";
+  EXPECT_EQ(program.HeldUntil(3), 5u);
+}
+
 // y = self.norm(x * 2), whose operators follow, and y = x * 2; self.norm(...)
 TEST(FunctionCallsTest, WhatAModuleReturnsIsNotKnown) {
   for (const char* const told : {"10-20 11-11(y", "10-20 11-11=y"}) {

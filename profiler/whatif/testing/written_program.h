@@ -42,10 +42,18 @@ class Program : public TensorScript {
     names_.push_back(result);
   }
   // x.to(torch.float32), which hands on what it is given.
-  void To(const char* block, int line, int caller = 0) {
+  void To(const char* block, int line, int caller = 0, uint64_t tensor = kFirstTensor) {
     s.Op("aten::to", [&] {
-      caller == 0 ? Operands({block}, {line}) : Operands({block}, {line, caller});
-      Out(block, "1024,64", "64,1");
+      In(block, "1024,64", "64,1", 0, tensor);
+      caller == 0 ? Operands({}, {line}) : Operands({}, {line, caller});
+      Out(block, "1024,64", "64,1", tensor);
+    });
+  }
+  // x.view(...), which is another tensor.
+  void View(const char* block, uint64_t tensor, int line) {
+    s.Op("aten::view", [&] {
+      Operands({block}, {line});
+      Out(block, "1024,64", "64,1", tensor);
     });
   }
   // The same of a tensor in the host's memory.
