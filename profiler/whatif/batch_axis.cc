@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "profiler/whatif/batch_kinds.h"
+#include "profiler/whatif/number_tables.h"
 #include "profiler/whatif/samples.h"
 #include "profiler/whatif/single_sample.h"
 #include "profiler/whatif/tokens.h"
@@ -16,15 +17,17 @@
 namespace vramscope::whatif {
 namespace {
 
-constexpr uint8_t kInt32 = 3, kInt64 = 4;  // c10::ScalarType
-
 using model::kNone;
 
 class Follower {
  public:
   // `sequence`: the tokens of a sample are followed, not the samples.
   explicit Follower(const Step& step, bool sequence)
-      : step_(step), sequence_(sequence), decided_(step.blocks.size()), seen_(step.blocks.size()) {
+      : step_(step),
+        sequence_(sequence),
+        decided_(step.blocks.size()),
+        seen_(step.blocks.size()),
+        tables_(step) {
     axis_.stride.resize(step.blocks.size(), 0);
     axis_.second.resize(step.blocks.size(), 0);
   }
@@ -57,8 +60,7 @@ class Follower {
     }
     for (const uint32_t op : step_.op_ends) Pass(step_.ops[op]);
     for (uint32_t i = 0; i < step_.blocks.size(); ++i) Settle(i);
-    for (uint32_t i = 0; i < step_.blocks.size(); ++i)
-      if (const uint32_t whole = step_.blocks[i].copy_of; whole != kNone) Set(i, Of(whole));
+    for (uint32_t i = 0; i < step_.blocks.size(); ++i) PassCopy(i);
     if (coincides_)
       return Error{"a new tensor of the recorded step has a dimension of " + std::to_string(axis_.batch) +
                    ", which is the length of the sequence and a size of the model too: record with another "
@@ -111,15 +113,14 @@ class Follower {
     return {};
   }
 
-  // The first tokens of what the model keeps, a table of positions or a mask, or of a table of numbers that
-  // it makes for its longest sequence: a view with as many as there are. What is seen as a whole has that
-  // size for another reason, as the frequencies of rotary embeddings.
+  // The first tokens of what the model keeps, a table of positions or a mask, or of a table that it makes for
+  // its longest sequence from nothing but numbers: a view with as many as there are. What is seen as a whole
+  // has that size for another reason, as the frequencies of rotary embeddings.
   [[nodiscard]] bool IsCutToLength(const Operand& operand, uint32_t d) const {
     if (!sequence_ || operand.block == kNone || step_.Dims(operand.shape)[d] != axis_.batch) return false;
     const StepBlock& block = step_.blocks[operand.block];
     const bool kept = block.begin == kBefore && block.category == classify::Category::kBuffer;
-    const bool numbers =
-        axis_.stride[operand.block] == 0 && (operand.dtype == kInt32 || operand.dtype == kInt64);
+    const bool numbers = axis_.stride[operand.block] == 0 && tables_.Has(operand);
     return (kept || numbers) && (operand.offset != 0 || BytesUpTo(step_, operand) != block.requested);
   }
 
@@ -173,15 +174,17 @@ class Follower {
         continue;  // older than the call: another one decides
       if (kind == Kind::kFactory) {
         PassFactory(result);
+        tables_.Note(op, result.block);
         continue;
       }
       decided_[result.block] = op.input_count != 0;
+      tables_.Note(op, result.block);
       Strides strides = StridesOf(op, kind, result);
       if (!sequence_ && strides[0] == 0 && step_.Rank(result.shape) == 0)
         strides = Of(SummedFrom(step_, op, result.block));
       // A result with a dimension that no operand has so: attention's sums of rows.
-      if (sequence_ && strides[0] == 0 && kind == Kind::kElementwise && Reached(op)) strides = BySize(result);
       const bool shows = kind == Kind::kElementwise || kind == Kind::kJoin;
+      if (sequence_ && strides[0] == 0 && shows && Reached(op)) strides = BySize(result);
       if (!sequence_ && strides[0] == 0 && shows) strides = Expanded(op, result);
       if (sequence_ && strides[0] == 0 && shows && TakesExpanded(step_, op, axis_.batch))
         strides = BySize(result);
@@ -216,6 +219,14 @@ class Follower {
         return {static_cast<uint64_t>(stride), 0};
     }
     return {};
+  }
+
+  // What a lever put in.
+  void PassCopy(uint32_t i) {
+    const StepBlock& copy = step_.blocks[i];
+    if (copy.copy_of == kNone) return;
+    Set(i, Of(copy.copy_of));
+    if (!sequence_ && axis_.stride[i] == 0 && copy.expanded == axis_.batch) axis_.stride[i] = 1;
   }
 
   // Until the operator around it says otherwise.
@@ -365,6 +376,7 @@ class Follower {
   BatchAxis axis_;
   std::vector<bool> decided_;
   std::vector<bool> seen_;  // by block: an operator that is no factory has it
+  NumberTables tables_;
   std::unordered_map<uint32_t, Kind> kinds_;
   std::set<int64_t> sizes_of_model_;  // of a sequence: dimensions of parameters
   bool coincides_ = false;            // one of them decided about a tensor

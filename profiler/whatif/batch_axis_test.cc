@@ -163,6 +163,20 @@ TEST_F(BatchAxisTest, WhatALeverPutsInGrowsAsItSays) {
   EXPECT_EQ(axis.stride[kMade + 3], 0u);
 }
 
+// Under autocast, mask.expand(12, 4, 8, 16).to(x.dtype) is written out though mask has no samples.
+TEST_F(BatchAxisTest, ACopyOfWhatIsExpandedToTheBatchGrowsWithIt) {
+  const View rows{{12, 64}, {64, 1}};
+  whatif::Step step = Written(rows, kFloat, "aten::exp", {{8, 16}, {16, 1}}, 8 * 16 * 4, {{8, 16}, {16, 1}});
+  for (const int64_t expanded : {12, 4, 0}) {
+    step.blocks.push_back(CopyOf(step, kKept));
+    step.blocks.back().expanded = expanded;
+  }
+  const BatchAxis axis = FollowBatch(step).value();
+  EXPECT_NE(axis.stride[kMade + 1], 0u);
+  EXPECT_EQ(axis.stride[kMade + 2], 0u) << "to the heads";
+  EXPECT_EQ(axis.stride[kMade + 3], 0u);
+}
+
 TEST_F(BatchAxisTest, WhatTheModelKeepsIsCutToTheTokensWhereItHasMoreRows) {
   const View ids{{3, 32}, {32, 1}}, first{{32}, {1}};
   const auto stride = [&](uint64_t rows) {
@@ -188,6 +202,37 @@ TEST_F(BatchAxisTest, ATableOfNumbersIsCutToTheTokensInBothDirections) {
   EXPECT_EQ(axis(kInt).stride[kMade], 32u);
   EXPECT_EQ(axis(kInt).second[kMade], 1u);
   EXPECT_EQ(axis(kFloat).stride[kMade], 0u) << "a size of the model may be the same";
+}
+
+// Its mask is float: torch.where(arange(64) > ..., -inf, 0), which no size of the model is in.
+TEST_F(BatchAxisTest, SoIsATableOfFloatsThatIsMadeOfNumbers) {
+  const View ids{{3, 32}, {32, 1}}, cut{{1, 32, 32}, {4096, 64, 1}}, made{{3, 32, 32}, {1024, 32, 1}};
+  const auto stride = [&](uint8_t from) {
+    whatif::Step step = Written(ids, kLong, "aten::repeat", cut, 64 * 64 * 4, made);
+    step.blocks[kKept].category = classify::Category::kTemporaryForward;
+    step.blocks[kKept].begin = 2.5;
+    // A table of one dimension, there before, that the whole one is computed from between the two operators.
+    StepBlock numbers;
+    numbers.begin = 0.5;
+    step.blocks.push_back(numbers);
+    Op make = step.ops[1];
+    make.begin = 2.2, make.end = 3;
+    make.first_input = static_cast<uint32_t>(step.operands.size()), make.input_count = 1;
+    make.first_output = make.first_input + 1, make.output_count = 1;
+    Operand given, whole;
+    given.op = whole.op = 1;
+    given.block = kMade + 1, given.dtype = from;
+    whole.block = kKept, whole.dtype = kFloat;
+    step.operands.push_back(given), step.operands.push_back(whole);
+    step.ops.insert(step.ops.begin() + 1, make);
+    for (Operand& operand : step.operands)
+      if (operand.op == 1 && operand.block != kMade + 1 && &operand < &step.operands[make.first_input])
+        operand.op = 2;
+    step.op_ends = {0, 1, 2};
+    return FollowSequence(step)->stride[kMade];
+  };
+  EXPECT_EQ(stride(kLong), 32u);
+  EXPECT_EQ(stride(kFloat), 0u);
 }
 
 // mask.expand(-1, -1, 32, 32) + 0: of what is expanded to the tokens no dimension is in the memory.

@@ -13,6 +13,7 @@
 #include "profiler/whatif/precision_gradients.h"
 #include "profiler/whatif/precision_kernels.h"
 #include "profiler/whatif/precision_leaves.h"
+#include "profiler/whatif/precision_linears.h"
 #include "profiler/whatif/precision_moments.h"
 #include "profiler/whatif/precision_versions.h"
 #include "profiler/whatif/separate_weights.h"
@@ -66,7 +67,7 @@ class Retyped {
       for (Passing& one : changed.passing) one.bytes /= BytesOf(kFloatType) / BytesOf(low_);
       if (low_ == kBfloat16Type) SeparateWeights(step_, changed);
     }
-    if (way_ == Way::kAutocast) changed.autocast = forward_;
+    if (way_ == Way::kAutocast) changed.autocast = forward_, TakeWorkspaceOfAddmm(step_, changed);
     return changed;
   }
 
@@ -273,6 +274,9 @@ class Retyped {
     if (op.node != kNone) edges_.NoteGiven(index);
     for (const Operand& operand : Inputs(op))
       if (operand.block != kNone) versions_.GivenToNode(operand.block, op.end, until);
+    const Operand* const cloned = way_ == Way::kAutocast ? ClonedInLinear(step_, op) : nullptr;
+    if (cloned != nullptr && versions_.IsCopy(cloned->block))
+      versions_.Alias(Outputs(op)[0].block, cloned->block);
     Decide(index);
     conversions_.End(index);
     // Behind a conversion, a name of the program's may stand for the copy.

@@ -283,7 +283,8 @@ void Conversions::TakeBack(uint32_t op, const Operand& wide) {
 // return weight * x.to(type): x has its name until the function returns.
 bool Conversions::HoldWide(uint32_t block, uint32_t op) {
   const uint32_t call = call_[op];
-  if (step_.ops[op].again) return false;
+  const bool given = call != kNone && step_.blocks[block].begin < step_.modules[call].begin;
+  if (step_.ops[op].again) return given;
   if (const Position named = NamedUntil(step_, block); named > step_.ops[op].end)
     return versions_.Held(block, named), true;
   if (AreNamesKnown(step_, block)) return false;

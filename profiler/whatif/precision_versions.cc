@@ -18,18 +18,6 @@ constexpr Position kHair = 1e-6;
 constexpr Position kAtOnce = 2.5;        // a free that follows a release directly
 constexpr Position kWithOperator = 0.3;  // before its end: what it converted for itself is gone
 
-// Those of an expanded dimension are one.
-uint64_t ElementsThere(const Step& step, const Operand& operand) {
-  const uint32_t rank = step.Rank(operand.shape);
-  const bool strided = step.shapes[operand.strides].known && step.Rank(operand.strides) == rank;
-  uint64_t elements = 1;
-  for (uint32_t d = 0; d < rank; ++d) {
-    if (strided && step.Dims(operand.strides)[d] == 0) continue;
-    elements *= static_cast<uint64_t>(std::max<int64_t>(step.Dims(operand.shape)[d], 0));
-  }
-  return elements;
-}
-
 }  // namespace
 
 Versions::Versions(const Step& step, uint8_t first)
@@ -175,6 +163,14 @@ uint32_t Versions::Add(uint32_t block, uint8_t type, Position at, uint32_t op, u
   return version;
 }
 
+// Of what is expanded all elements are written out (aten/src/ATen/native/TensorConversions.cpp: _to_copy).
+uint32_t Versions::Add(uint32_t block, uint8_t type, Position at, uint32_t op, const Operand& operand) {
+  const uint32_t version = Add(block, type, at, op, ElementsIn(step_, operand) * BytesOf(type));
+  const std::span<const int64_t> strides = StridesOf(step_, operand);
+  if (strides.size() > 1 && strides[0] == 0) changed_.blocks[version].expanded = SizesOf(step_, operand)[0];
+  return version;
+}
+
 void Versions::Cast(uint32_t block, uint8_t type, Position at, uint32_t op, const Operand& operand) {
   if (InBackward(at)) {
     if (types_[block] == type && !unseen_[block] && !stale_[block]) return SetCurrent(block, itself_[block]);
@@ -185,7 +181,7 @@ void Versions::Cast(uint32_t block, uint8_t type, Position at, uint32_t op, cons
   }
   const uint32_t from = current_[block];
   Used(block, at);
-  const uint32_t copy = Add(block, type, at, op, ElementsThere(step_, operand) * BytesOf(type));
+  const uint32_t copy = Add(block, type, at, op, operand);
   if (type == kFloatType) widened_[copy] = widened_[from];  // else it is wider no more
   if (op == kNone) return;
   used_[copy] = step_.ops[op].end - kWithOperator;
@@ -195,7 +191,7 @@ void Versions::Cast(uint32_t block, uint8_t type, Position at, uint32_t op, cons
 void Versions::CastFrom(uint32_t version, uint32_t block, uint8_t type, Position at, const Operand& operand) {
   current_[block] = version;
   Used(block, at);
-  Add(block, type, at, kNone, ElementsThere(step_, operand) * BytesOf(type));
+  Add(block, type, at, kNone, operand);
 }
 
 void Versions::Return(uint32_t block, Position at) {
@@ -207,7 +203,7 @@ void Versions::Return(uint32_t block, Position at) {
 
 void Versions::CastSum(const Operand& first, uint8_t type, Position at, uint32_t sum) {
   const uint32_t from = current_[first.block];
-  const uint32_t copy = Add(first.block, type, at, kNone, ElementsThere(step_, first) * BytesOf(type));
+  const uint32_t copy = Add(first.block, type, at, kNone, first);
   changed_.blocks[from].end = at + kHair;
   changed_.blocks[copy].end = at + kStride;
   settled_[from] = settled_[copy] = true;
@@ -243,7 +239,7 @@ void Versions::UseCached(uint32_t block, uint8_t type, Position at, uint32_t op,
   const auto part =
       std::find_if(forward_.begin(), forward_.end(), [&](const Window& one) { return at < one.end; });
   if (cached_[block] == kNone || changed_.blocks[cached_[block]].begin < part->begin) {
-    cached_[block] = Add(block, type, at, op, ElementsThere(step_, operand) * BytesOf(type));
+    cached_[block] = Add(block, type, at, op, operand);
     all_cached_.push_back({cached_[block], left_[static_cast<size_t>(part - forward_.begin())]});
   }
   current_[block] = cached_[block];
@@ -251,7 +247,7 @@ void Versions::UseCached(uint32_t block, uint8_t type, Position at, uint32_t op,
 
 void Versions::CastGradient(uint32_t block, uint8_t type, Position at, const Operand& operand) {
   const uint32_t from = current_[block];
-  const uint32_t copy = Add(block, type, at, kNone, ElementsThere(step_, operand) * BytesOf(type));
+  const uint32_t copy = Add(block, type, at, kNone, operand);
   current_[block] = from;
   StepBlock& handed = changed_.blocks[copy];
   StepBlock& computed = changed_.blocks[from];
@@ -279,12 +275,11 @@ void Versions::HandOver(uint32_t block) {
 void Versions::ThereAndBack(uint32_t block, uint8_t type, Position there, Position before,
                             const Operand& operand) {
   const uint8_t own = TypeOf(block);
-  const uint64_t elements = ElementsThere(step_, operand);
   const Position back = before - kStride;
   Used(block, there);
-  Add(block, type, there, kNone, elements * BytesOf(type));
+  Add(block, type, there, kNone, operand);
   Used(block, back);
-  Add(block, own, back, kNone, elements * BytesOf(own));
+  Add(block, own, back, kNone, operand);
 }
 
 void Versions::Alias(uint32_t result, uint32_t block) {

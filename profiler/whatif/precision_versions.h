@@ -126,6 +126,7 @@ class Versions {
   [[nodiscard]] bool InBackward(Position at) const;
   void UsedInForward(uint32_t version, Position at);
   uint32_t Add(uint32_t block, uint8_t type, Position at, uint32_t op, uint64_t bytes);
+  uint32_t Add(uint32_t block, uint8_t type, Position at, uint32_t op, const Operand& operand);
   [[nodiscard]] double ShareOf(uint32_t copy, double share) const;
   // Which version a variable that has the block in the record holds at that moment.
   [[nodiscard]] uint32_t HeldAt(uint32_t block, Position at) const;

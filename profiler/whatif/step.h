@@ -44,10 +44,11 @@ struct StepBlock {
   uint32_t op = model::kNone;       // innermost operator open at its birth
   uint32_t leaf = model::kNone;     // of a gradient: the block it is that of, made in the step: no parameter
   uint32_t copy_of = model::kNone;  // put in by a lever: the block whose elements, or some of them, it holds
-  Position last_use = kBefore;      // of a copy that forward made: no operand names it
-  Position once = kBefore;          // put in by a lever, made for good: when, from the first step's begin on
-  Position set_up = kBefore;        // there before the first step: when, before 0, where a lever says it
-  Position replaced = kForever;     // operands of operators behind it are a copy that has the block's name
+  int64_t expanded = 0;          // of a copy of x.expand(8, -1), so many times the same elements: 8; else 0
+  Position last_use = kBefore;   // of a copy that forward made: no operand names it
+  Position once = kBefore;       // put in by a lever, made for good: when, from the first step's begin on
+  Position set_up = kBefore;     // there before the first step: when, before 0, where a lever says it
+  Position replaced = kForever;  // operands of operators behind it are a copy that has the block's name
   std::string_view
       name;  // what labels call it: "layers.0.weight", also of its gradient; lives as long as the run
   uint16_t stream = 0;
@@ -98,8 +99,8 @@ struct Op {
   bool taken = false;  // aten::to: what it returns has no name and goes into the operator behind it
   bool moves = false;  // aten::to with a device alone
   uint32_t asked = model::kNone;  // aten::to: the block whose tensor's type it asks for, where that was told
-  Position named = kBefore;  // aten::to, type_as: until when a variable holds what it returns
-  bool sixth = false;  // its argument 5 is true: scaled_dot_product_attention's is_causal
+  Position named = kBefore;       // aten::to, type_as: until when a variable holds what it returns
+  bool sixth = false;             // its argument 5 is true: scaled_dot_product_attention's is_causal
 };
 
 // An autograd node: made in forward, run in backward.
@@ -234,7 +235,7 @@ class Step {
   std::vector<Saved> saved;
   std::vector<ModuleCall> modules;
   std::vector<Held> held;             // in the order of the calls; empty: not recorded
-  std::vector<Named> named;  // the longest of each block, in the order of the blocks
+  std::vector<Named> named;           // the longest of each block, in the order of the blocks
   std::vector<TypeBranch> half_only;  // what is done with 16 bits alone
   std::vector<TypeBranch>
       to_parameter;  // what is not in float32, as its parameters are, would have been converted

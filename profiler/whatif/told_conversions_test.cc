@@ -36,13 +36,14 @@ class Program : public TensorScript {
   }
 
   // x.to(...) in that line of net.py; of line 0 nothing is told.
-  void To(const std::string& block, int line) {
+  void To(const std::string& block, int line, const char* shape = kShape[0],
+          const char* strides = kShape[1]) {
     s.Op("aten::to", [&] {
-      In(block, kShape[0], kShape[1]);
+      In(block, shape, strides);
       s.Event(trace::EventType::kOpScalar, {1, s.trace().Intern("torch.float32")});
       const std::string frame = "Net.forward (net.py:" + std::to_string(line) + ")";
       s.Event(trace::EventType::kOpScalar, {trace::kOpCaller, s.trace().Intern(frame)});
-      Out(block, kShape[0], kShape[1]);
+      Out(block, shape, strides);
     });
   }
   void Make(const char* op, const std::string& from, const std::string& result,
@@ -140,6 +141,28 @@ TEST(ToldConversionsTest, UnderAutocastATensorsTypeIsThatOfWhatItIsUsedWith) {
       << "x, values, four in float32, c in 16 bits, out";
   EXPECT_EQ(peak(3), kWide + kLow + 4 * kLow + kLow) << "x, values, four in 16 bits, out";
   EXPECT_EQ(peak(2), kWide + kLow + kWide + 3 * kLow + kLow) << "another variable still holds the scores";
+}
+
+// def forward(self, x, mask): mask = mask.to(x.dtype), under autocast: the caller's mask stays as it is, so
+// that each layer makes a copy, which goes with it. Of what is expanded, all is written out.
+TEST(ToldConversionsTest, UnderAutocastAMaskThatIsGivenIsCopiedInEachLayer) {
+  const auto peak = [](const char* shape, const char* strides) {
+    return Program([=](Program& p) {
+             p.Linear("x", "hidden");
+             p.Make("aten::ones", "", "mask");
+             for (const char* layer : {"layer.0", "layer.1"}) {
+               p.s.Module(layer, [&] {
+                 p.To("mask", 3, shape, strides);
+                 p.Make("aten::add", "hidden", "masked", "mask");
+                 p.s.Free("masked");
+               });
+             }
+             p.s.Free("mask").Free("hidden");
+           })
+        .Peak("amp");
+  };
+  EXPECT_EQ(peak("1024,64", "64,1"), kWide + kLow + kWide + 2 * kLow) << "x, hidden, mask, copy and sum";
+  EXPECT_EQ(peak("4,1024,64", "0,64,1"), kWide + kLow + kWide + 5 * kLow);
 }
 
 // scores = bias.baddbmm(query, keys); scores.to(query.dtype), which is what they were computed from: the

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Linear layers with a bias whose input lies with gaps, as a part of a longer sequence does.
+//
+//   float32     x[:, :n] ─ reshape ─ clone ─ mm ─ add_     three dimensions with gaps
+//   autocast    x[:, :n] ─ to(bfloat16) ─ addmm            the copy has none, so that nothing is cloned
+//
+// aten/src/ATen/native/Linear.cpp: linear() takes addmm for what is contiguous; _to_copy in
+// aten/src/ATen/native/TensorConversions.cpp makes what is not dense without gaps.
+#pragma once
+
+#include "profiler/whatif/step.h"
+
+namespace vramscope::whatif {
+
+// The operand of the layer that `op`, an operator within it, clones and that autocast would have copied
+// without gaps; nullptr: it is another operator.
+[[nodiscard]] const Operand* ClonedInLinear(const Step& step, const Op& op);
+
+// Such layers' products take the workspace of addmm, as those of the step do, where their clones are gone
+// from `changed`. O(operators).
+void TakeWorkspaceOfAddmm(const Step& step, Step& changed);
+
+}  // namespace vramscope::whatif

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// Linear layers that are given a part of a sequence, under autocast, as ProphetNet's streams are: the oracle
+// are its runs on the simulated device.
+#include "profiler/whatif/precision_linears.h"
+
+#include <gtest/gtest.h>
+
+#include "profiler/whatif/insert.h"
+
+namespace vramscope::whatif {
+namespace {
+
+using model::kNone;
+
+constexpr uint32_t kInput = 0, kClone = 1, kWorkspace = 2, kOther = 3;  // blocks
+constexpr uint64_t kOfMm = 8 << 20, kOfAddmm = 1 << 20;
+
+// linear(x, weight, bias) = clone, mm; then a layer that takes addmm.
+struct Layer {
+  std::vector<int64_t> shape = {4, 32, 64}, strides = {32 * 64 * 3, 64, 1};  // of x: a third of each sample
+  bool biased = true;
+};
+
+class PrecisionLinearsTest : public testing::Test {
+ protected:
+  [[nodiscard]] Step Written(const Layer& layer) {
+    Step bare;
+    bare.run = &run_;
+    bare.shapes.push_back({});
+    Inserter into(bare, {});
+    StepBlock block;
+    (void)into.AddBlock(block);
+    Operand x;
+    x.block = kInput, x.dtype = 6;
+    x.shape = into.ShapeOf(layer.shape), x.strides = into.ShapeOf(layer.strides);
+    std::vector<Operand> given(layer.biased ? 3 : 2);
+    given[0] = x;
+    const uint32_t linear = into.Begin("aten::linear", kNone, kNone, 1, given);
+    const uint32_t clone = into.Begin("aten::clone", linear, kNone, 2, {x});
+    Add(into, clone, 2.5, false, 4 * 32 * 64 * 4);
+    Operand cloned = x;
+    cloned.block = kClone;
+    into.End(clone, 3, {cloned});
+    const uint32_t product = into.Begin("aten::mm", linear, kNone, 4, {cloned});
+    Add(into, product, 4.5, true, kOfMm);
+    into.End(product, 5, {});
+    into.End(linear, 6, {});
+    const uint32_t other = into.Begin("aten::addmm", kNone, kNone, 7, {});
+    Add(into, other, 7.5, true, kOfAddmm);
+    into.End(other, 8, {});
+    return std::move(into).Finish();
+  }
+  [[nodiscard]] bool IsGone(const Layer& layer) {
+    const Step step = Written(layer);
+    return ClonedInLinear(step, step.ops[1]) != nullptr;
+  }
+  // Of the layer's product, where its clone is gone or not.
+  [[nodiscard]] uint64_t Workspace(const Layer& layer, bool gone) {
+    const Step step = Written(layer);
+    Step changed = step;
+    if (gone) changed.blocks[kClone].requested = 0;
+    TakeWorkspaceOfAddmm(step, changed);
+    EXPECT_EQ(changed.blocks[kOther].requested, kOfAddmm);
+    return changed.blocks[kWorkspace].requested;
+  }
+
+ private:
+  static void Add(Inserter& into, uint32_t op, Position begin, bool workspace, uint64_t bytes) {
+    StepBlock block;
+    block.op = op, block.begin = begin, block.end = begin + 0.2;
+    block.workspace = workspace, block.requested = bytes;
+    (void)into.AddBlock(block);
+  }
+
+  model::Run run_;
+};
+
+TEST_F(PrecisionLinearsTest, WhatAConversionLeavesWithoutGapsIsNotCloned) {
+  EXPECT_TRUE(IsGone({}));
+  EXPECT_TRUE(IsGone({.biased = false}));
+  EXPECT_TRUE(IsGone({.shape = {4, 2, 16, 64}, .strides = {6144, 1024, 64, 1}}));
+  EXPECT_FALSE(IsGone({.strides = {64, 256, 1}})) << "rows beside each other keep their strides";
+  EXPECT_FALSE(IsGone({.strides = {64 * 3, 256 * 3, 3}})) << "so is what is made of others in their order";
+  EXPECT_FALSE(IsGone({.strides = {0, 64, 1}})) << "what is expanded is not looked at";
+}
+
+TEST_F(PrecisionLinearsTest, ItsProductTakesTheWorkspaceOfAddmm) {
+  EXPECT_EQ(Workspace({}, true), kOfAddmm);
+  EXPECT_EQ(Workspace({}, false), kOfMm);
+  EXPECT_EQ(Workspace({.biased = false}, true), kOfMm);
+}
+
+}  // namespace
+}  // namespace vramscope::whatif
