@@ -20,6 +20,11 @@ std::optional<Asks> AsksOf(std::string_view word) {
 
 }  // namespace
 
+bool OnlyMoves(const Step& step, const Op& op, uint8_t own) {
+  return own != 0 && op.parent != model::kNone && step.ops[op.parent].moves &&
+         step.NameOf(step.ops[op.parent]) == "aten::to" && step.ops[op.parent].parent == model::kNone;
+}
+
 void ConversionFacts::AddMark(std::string_view name) {
   constexpr std::string_view kAgain = " again";
   Fact fact;

@@ -19,6 +19,10 @@
 
 namespace vramscope::whatif {
 
+// x.to(device, copy=True): the type that the call inside names is x's own. `op`: that call; `own`: the type
+// of x now, 0 where it is not known.
+[[nodiscard]] bool OnlyMoves(const Step& step, const Op& op, uint8_t own);
+
 class ConversionFacts {
  public:
   static constexpr std::string_view kAsked = "asked ";

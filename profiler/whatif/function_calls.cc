@@ -18,18 +18,6 @@ constexpr Position kBeforeOne = 0.1;  // before another one
 // Of an operator with so many the recorder has left out those around them (bridge/python_stack.h).
 constexpr size_t kMostCallers = 8;
 
-// The smallest statement around the line; no line where none gives a variable anything.
-Lines StatementAt(const Function& function, int line) {
-  Lines found;
-  for (const Given& given : function.given) {
-    const bool smaller = found == Lines{} || given.lines.last - given.lines.first < found.last - found.first;
-    if (given.lines.Has(line) && smaller) found = given.lines;
-  }
-  for (const Returned& returned : function.returned)
-    if (found == Lines{} && returned.lines.Has(line)) found = returned.lines;
-  return found;
-}
-
 // In float32 it hands on what it is given; with other types what it does is known of conversions alone.
 bool ConvertsNothing(const Step& step, const Op& op) {
   const std::string_view name = step.NameOf(op);

@@ -66,6 +66,17 @@ bool TakeStatement(std::string_view word, Function& function) {
 
 }  // namespace
 
+Lines StatementAt(const Function& function, int line) {
+  Lines found;
+  for (const Given& given : function.given) {
+    const bool smaller = found == Lines{} || given.lines.last - given.lines.first < found.last - found.first;
+    if (given.lines.Has(line) && smaller) found = given.lines;
+  }
+  for (const Returned& returned : function.returned)
+    if (found == Lines{} && returned.lines.Has(line)) found = returned.lines;
+  return found;
+}
+
 // The file may have blanks and colons in its name; lines come behind the last colon.
 void FunctionFacts::AddMark(std::string_view name) {
   const size_t colon = name.rfind(':');

@@ -61,6 +61,9 @@ struct Function {
   std::vector<std::string> names;  // of its variables, in the order in which statements first name them
 };
 
+// The smallest statement around the line; no line where none gives a variable anything.
+[[nodiscard]] Lines StatementAt(const Function& function, int line);
+
 class FunctionFacts {
  public:
   // The name of a mark. One that is not understood is left out: it is of a newer recorder.

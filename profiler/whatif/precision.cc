@@ -5,6 +5,7 @@
 #include <span>
 
 #include "profiler/whatif/autocast_rules.h"
+#include "profiler/whatif/conversion_facts.h"
 #include "profiler/whatif/forward_parts.h"
 #include "profiler/whatif/holders.h"
 #include "profiler/whatif/precision_conversions.h"
@@ -309,7 +310,7 @@ class Retyped {
         type = kFloatType;
       else if (moments_.IsForced(index))
         type = kFloatType;
-      else if (name == "aten::_to_copy" && op.dtype != 0 && !OnlyMoves(op, promoted))
+      else if (name == "aten::_to_copy" && op.dtype != 0 && !OnlyMoves(step_, op, promoted))
         type = leaf_;
       else if (HasTypeOfRead(name))
         type = read_type_[op.node];
@@ -318,12 +319,6 @@ class Retyped {
       versions_.Decide(result.block, type);
       if (type == kFloatType) conversions_.MarkWidened(index, result.block);
     }
-  }
-
-  // x.to(device, copy=True): the type that it names is x's own.
-  [[nodiscard]] bool OnlyMoves(const Op& op, uint8_t own) const {
-    return own != 0 && op.parent != kNone && step_.ops[op.parent].moves &&
-           step_.NameOf(step_.ops[op.parent]) == "aten::to" && step_.ops[op.parent].parent == kNone;
   }
 
   // Of what is made from nothing or from integers: the loop hands over a batch in the type of the model, and

@@ -283,8 +283,7 @@ void Conversions::TakeBack(uint32_t op, const Operand& wide) {
 // return weight * x.to(type): x has its name until the function returns.
 bool Conversions::HoldWide(uint32_t block, uint32_t op) {
   const uint32_t call = call_[op];
-  const bool given = call != kNone && step_.blocks[block].begin < step_.modules[call].begin;
-  if (step_.ops[op].again) return given;
+  if (step_.ops[op].again) return IsGiven(block, op);
   if (const Position named = NamedUntil(step_, block); named > step_.ops[op].end)
     return versions_.Held(block, named), true;
   if (AreNamesKnown(step_, block)) return false;
@@ -365,7 +364,7 @@ void Conversions::ConvertAs(uint32_t op) {
 // def forward(x): x = x.to(float32); ... leaves the caller's x what it was.
 void Conversions::Remember(uint32_t block, uint32_t op) {
   const uint32_t call = call_[op];
-  const bool given = call != kNone && step_.blocks[block].begin < step_.modules[call].begin;
+  const bool given = IsGiven(block, op);
   const bool once = found_.passing.contains(op) || step_.ops[op].taken;
   if (given || once)
     themselves_.push_back(

@@ -78,6 +78,10 @@ class Conversions {
   void Ask(uint32_t op, const Operand& from);
   void ConvertToParameters(uint32_t op);
   void TakeBack(uint32_t op, const Operand& wide);
+  // Whether it was there before the call of a module that the operator is in.
+  [[nodiscard]] bool IsGiven(uint32_t block, uint32_t op) const {
+    return call_[op] != model::kNone && step_.blocks[block].begin < step_.modules[call_[op]].begin;
+  }
   // Whether a name may hold the block longer than shows here.
   [[nodiscard]] bool HoldWide(uint32_t block, uint32_t op);
   // When the function returns that ends with this call of to(); kForever where nothing shows.
