@@ -297,6 +297,12 @@ void Versions::Alias(uint32_t result, uint32_t block) {
   settled_[result] = true;
 }
 
+// Whether a call of a module did: what its functions alone had is gone by then.
+bool Versions::ReturnedBetween(Position from, Position until) const {
+  return std::any_of(step_.modules.begin(), step_.modules.end(),
+                     [&](const ModuleCall& call) { return from < call.end && call.end < until; });
+}
+
 // Whoever had the block last in the record has the version that it works on.
 void Versions::Deal(uint32_t block, const std::vector<uint32_t>& versions,
                     const std::vector<Position>& held) {
@@ -306,7 +312,8 @@ void Versions::Deal(uint32_t block, const std::vector<uint32_t>& versions,
   const bool forward = !InBackward(recorded.begin) && changed_.blocks[block].replaced >= kForever;
   // A variable of the program kept it beyond all that operators and nodes did.
   const uint32_t kept = returned_[block] != kNone ? returned_[block] : block;
-  const uint32_t last = forward && recorded.end > held[longest] + kAtOnce ? kept : longest;
+  const bool outlives = recorded.end > held[longest] + kAtOnce || ReturnedBetween(held[longest], recorded.end);
+  const uint32_t last = forward && outlives ? kept : longest;
   for (const uint32_t version : versions) {
     if (settled_[version]) continue;
     StepBlock& made = changed_.blocks[version];

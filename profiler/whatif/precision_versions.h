@@ -130,6 +130,7 @@ class Versions {
   [[nodiscard]] double ShareOf(uint32_t copy, double share) const;
   // Which version a variable that has the block in the record holds at that moment.
   [[nodiscard]] uint32_t HeldAt(uint32_t block, Position at) const;
+  [[nodiscard]] bool ReturnedBetween(Position from, Position until) const;
   void Deal(uint32_t block, const std::vector<uint32_t>& versions, const std::vector<Position>& held);
 
   const Step& step_;
