@@ -76,8 +76,14 @@ class Freezer {
         made_[node] = true;  // in the place of what takes up the gradient of a leaf
         leaves_.emplace_back(node, output.block);
       }
-      for (const Operand& output : Outputs(op)) {
+      const auto decide = [&](const Operand& output) {
         if (output.block != kNone) trains[output.block] = made_[node];
+      };
+      std::ranges::for_each(Outputs(op), decide);
+      // What a Function of Python's returns is not told of it: what its own operators make is.
+      for (uint32_t i = step_.nodes[node].op + 1; op.output_count == 0 && i < step_.ops.size(); ++i) {
+        if (step_.ops[i].begin >= op.end) break;
+        std::ranges::for_each(Outputs(step_.ops[i]), decide);
       }
     }
   }

@@ -219,6 +219,20 @@ TEST_F(FreezeBackwardTest, AttentionSumsRowsForItsNodeAlone) {
   EXPECT_EQ(WithFrozen(bias_).blocks[sums].requested, 512u);
 }
 
+TEST_F(FreezeBackwardTest, WhatAFunctionOfPythonsMakesOfFrozenParametersNeedsNoGradient) {
+  const uint32_t within = Add("", 20.4, 160), result = Add("", 21.2, 160), last = Add("", 25, 160);
+  const uint32_t function = AddOp("Function", kNone, kNone, {20, 22}, {query_}, {});
+  (void)AddOp("aten::masked_fill", function, kNone, {20.3, 20.8}, {query_}, {within});
+  (void)AddOp("aten::mul", function, kNone, {21, 21.8}, {within}, {result});
+  const uint32_t next = AddOp("aten::neg", kNone, kNone, {24, 26}, {result}, {last});
+  const auto node = static_cast<uint32_t>(step_.nodes.size());
+  step_.nodes.push_back({Text("FunctionBackward"), function, 20.1, 137, 141});
+  step_.nodes.push_back({Text("NegBackward"), next, 24.1, 133, 136});
+  EXPECT_EQ(WithFrozen(query_).nodes[node].begin, kForever);
+  EXPECT_EQ(WithFrozen(query_).nodes[node + 1].begin, kForever);
+  EXPECT_EQ(WithFrozen(bias_).nodes[node + 1].begin, 133);
+}
+
 TEST_F(FreezeBackwardTest, WhatAnOperatorInPlaceCopiesForItsNodeIsNotCopiedWithoutIt) {
   const uint32_t copy = Add("", 20.5, 140);
   const uint32_t changing = AddOp("aten::hardswish_", kNone, kNone, {20, 22}, {query_}, {out_});
