@@ -5,6 +5,7 @@
 #include <set>
 
 #include "profiler/whatif/autocast_rules.h"
+#include "profiler/whatif/holders.h"
 #include "profiler/whatif/precision.h"
 #include "profiler/whatif/precision_moments.h"
 
@@ -13,10 +14,56 @@ namespace {
 
 using model::kNone;
 
+constexpr int kFewOperators = 4;
+
 // Of the module's argument whose type `op` asks for; 0 where none was told, or nothing is known of it.
 uint8_t TypeOfArgument(const Step& step, const Versions& versions, uint32_t op) {
   const bool told = step.ops[op].asks == Asks::kTensor && step.ops[op].asked != kNone;
   return told ? versions.TypeOf(step.ops[op].asked) : 0;
+}
+
+// x.to(y.dtype): y is what x is then used with, in the same call of a module. What is computed from x alone
+// stands for it.
+std::vector<uint32_t> FirstMet(const Step& step, const std::vector<uint32_t>& calls, uint32_t op,
+                               uint32_t block) {
+  const uint32_t call = calls[op];
+  const Position end = call == kNone ? kBefore : step.modules[call].end;
+  std::set<uint32_t> same = {block};
+  for (uint32_t i = op + 1; i < step.ops.size() && step.ops[i].begin < end; ++i) {
+    if (calls[i] != call || step.ops[i].parent != kNone) continue;
+    std::vector<uint32_t> others;
+    bool met = false;
+    for (const Operand& operand : InputsOf(step, step.ops[i])) {
+      if (!IsFloat(operand)) continue;
+      if (same.contains(operand.block))
+        met = true;
+      else
+        others.push_back(operand.block);
+    }
+    if (!met) continue;
+    if (!others.empty()) return others;
+    for (const Operand& result : OutputsOf(step, step.ops[i])) same.insert(result.block);
+  }
+  return {};
+}
+
+// Of a block that operators behind `op` make, as they will decide it; 0 where that is not that simple.
+uint8_t TypeToBe(const Step& step, const Versions& versions, uint8_t low, uint32_t op, uint32_t block,
+                 int operators) {
+  if (versions.Known(block)) return versions.TypeOf(block);
+  const uint32_t maker = OutermostMaker(step, block);
+  if (operators == 0 || maker == kNone || maker <= op) return 0;
+  const CastRule rule = AutocastRuleOf(step.NameOf(step.ops[maker]), step.torch_version);
+  if (rule == CastRule::kLow) return low;
+  if (rule != CastRule::kNone) return 0;
+  uint8_t type = 0;
+  for (const Operand& operand : InputsOf(step, step.ops[maker])) {
+    if (!IsFloat(operand)) continue;
+    const uint8_t own = TypeToBe(step, versions, low, op, operand.block, operators - 1);
+    if (own != low) return own;
+    type = low;
+  }
+  return type;
 }
 
 }  // namespace
@@ -45,28 +92,17 @@ uint8_t TypeOfOrigin(const Step& step, const Versions& versions, uint32_t block)
   return 0;
 }
 
-// x.to(y.dtype): y is what x is then used with. What is computed from x alone stands for it.
 uint8_t TypeMet(const Step& step, const Versions& versions, const std::vector<uint32_t>& calls, uint32_t op) {
-  const uint32_t block = InputsOf(step, step.ops[op])[0].block;
-  const uint32_t call = calls[op];
-  const Position end = call == kNone ? kBefore : step.modules[call].end;
-  std::set<uint32_t> same = {block};
-  for (uint32_t i = op + 1; i < step.ops.size() && step.ops[i].begin < end; ++i) {
-    if (calls[i] != call || step.ops[i].parent != kNone) continue;
-    const Operand* other = nullptr;
-    bool met = false;
-    for (const Operand& operand : InputsOf(step, step.ops[i])) {
-      if (!IsFloat(operand)) continue;
-      if (same.contains(operand.block))
-        met = true;
-      else
-        other = &operand;
-    }
-    if (!met) continue;
-    if (other != nullptr) return versions.TypeOf(other->block);
-    for (const Operand& result : OutputsOf(step, step.ops[i])) same.insert(result.block);
-  }
-  return 0;
+  const std::vector<uint32_t> met = FirstMet(step, calls, op, InputsOf(step, step.ops[op])[0].block);
+  return met.empty() ? 0 : versions.TypeOf(met.back());
+}
+
+bool MeetsType(const Step& step, const Versions& versions, const std::vector<uint32_t>& calls, uint8_t type,
+               uint32_t op, uint32_t made) {
+  const std::vector<uint32_t> met = FirstMet(step, calls, op, made);
+  return std::any_of(met.begin(), met.end(), [&](uint32_t block) {
+    return TypeToBe(step, versions, type, op, block, kFewOperators) == type;
+  });
 }
 
 bool IsAskedInto(const Step& step, const Versions& versions, uint8_t type, uint32_t op) {

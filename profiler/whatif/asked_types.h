@@ -7,6 +7,9 @@
 //   query @ keys ─ softmax ─► x     x.to(query.dtype): that of the product's first factor
 //
 //   x ─ dropout ─ x @ values        x.to(values.dtype): that of what x is used with next
+//
+//   r = rand(dtype=x.dtype)         the same of what is made from nothing: r.floor() stands for r, and of x /
+//   2 r.floor() * (x / 2)             it is known what it will be
 #pragma once
 
 #include <vector>
@@ -23,6 +26,10 @@ namespace vramscope::whatif {
 // shows. `calls`: by operator.
 [[nodiscard]] uint8_t TypeMet(const Step& step, const Versions& versions, const std::vector<uint32_t>& calls,
                               uint32_t op);
+
+// Whether what `op` makes from nothing is first used with something that is, or will be, of this low type.
+[[nodiscard]] bool MeetsType(const Step& step, const Versions& versions, const std::vector<uint32_t>& calls,
+                             uint8_t type, uint32_t op, uint32_t made);
 
 // Whether it has the type of a module's argument, which was told and has become `type`, while what is
 // converted is in float32.

@@ -53,18 +53,7 @@ bool Conversions::TakesLow(const Op& op) const {
 }
 
 bool Conversions::MeetsLow(uint32_t op, uint32_t made) const {
-  const uint32_t call = call_[op];
-  const Position end = call == kNone ? kBefore : step_.modules[call].end;
-  for (uint32_t i = op + 1; i < step_.ops.size() && step_.ops[i].begin < end; ++i) {
-    if (call_[i] != call || step_.ops[i].parent != kNone) continue;
-    const std::span<const Operand> inputs = InputsOf(step_, step_.ops[i]);
-    const auto is_other = [&](const Operand& one) { return IsFloat(one) && one.block != made; };
-    const bool meets =
-        std::any_of(inputs.begin(), inputs.end(), is_other) &&
-        std::any_of(inputs.begin(), inputs.end(), [&](const Operand& one) { return one.block == made; });
-    if (meets) return TakesLow(step_.ops[i]);
-  }
-  return false;
+  return MeetsType(step_, versions_, call_, low_, op, made);
 }
 
 void Conversions::Begin(uint32_t op) {
