@@ -14,6 +14,9 @@ using model::kNone;
 constexpr std::string_view kProducts[] = {"aten::matmul", "aten::bmm", "aten::baddbmm",
                                           "aten::scaled_dot_product_attention"};
 
+constexpr Position kHair = 1e-6;
+constexpr Position kBeforeNext = 0.05;  // in a function's return
+
 // Its variables go before what it was given does.
 Position Returns(const ModuleCall& call) {
   constexpr Position kBeforeArguments = 0.1;
@@ -24,6 +27,14 @@ Position Returns(const ModuleCall& call) {
 bool IsNumbered(std::string_view path) {
   const std::string_view name = path.substr(path.rfind('.') + 1);
   return !name.empty() && name.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+// The same module, or two of a list.
+bool AreAlike(std::string_view a, std::string_view b) {
+  const auto list = [](std::string_view path) {
+    return IsNumbered(path) ? path.substr(0, path.rfind('.')) : path;
+  };
+  return list(a) == list(b) && IsNumbered(a) == IsNumbered(b);
 }
 
 }  // namespace
@@ -47,65 +58,13 @@ uint32_t OutermostMaker(const Step& step, uint32_t block) {
   return maker;
 }
 
-namespace {
-
-// Where a block's names are, or would be.
-size_t PlaceOfNames(const Step& step, uint32_t block) {
-  const auto place = std::lower_bound(step.named.begin(), step.named.end(), block,
-                                      [](const Named& one, uint32_t wanted) { return one.block < wanted; });
-  return static_cast<size_t>(place - step.named.begin());
-}
-
-const Named* NamesOf(const Step& step, uint32_t block) {
-  const size_t place = PlaceOfNames(step, block);
-  return place == step.named.size() || step.named[place].block != block ? nullptr : &step.named[place];
-}
-
-}  // namespace
-
-Position NamedUntil(const Step& step, uint32_t block) {
-  const Named* const named = NamesOf(step, block);
-  return named == nullptr ? kBefore : named->unconverted;
-}
-
-bool AreNamesKnown(const Step& step, uint32_t block) {
-  const Named* const named = NamesOf(step, block);
-  return named != nullptr && named->itself;
-}
-
-void HoldInFunction(Step& step, uint32_t block, Position until) {
-  const size_t place = PlaceOfNames(step, block);
-  if (NamesOf(step, block) == nullptr)
-    step.named.insert(step.named.begin() + static_cast<ptrdiff_t>(place),
-                      {block, until, until, false, false});
-  Named& named = step.named[place];
-  named.until = std::max(named.until, until), named.unconverted = std::max(named.unconverted, until);
-}
-
-void MergeNamed(std::vector<Named>& named) {
-  std::stable_sort(named.begin(), named.end(),
-                   [](const Named& a, const Named& b) { return a.block < b.block; });
-  std::vector<Named> merged;
-  for (const Named& one : named) {
-    if (merged.empty() || merged.back().block != one.block) {
-      merged.push_back(one);
-      continue;
-    }
-    Named& known = merged.back();
-    known.until = std::max(known.until, one.until);
-    known.unconverted = std::max(known.unconverted, one.unconverted);
-    known.all = known.all && one.all;
-    known.itself = known.itself && one.itself;
-  }
-  named = std::move(merged);
-}
-
 Holders::Holders(const Step& step)
     : step_(step),
       call_(CallsOf(step)),
       uses_(step.blocks.size()),
       held_(step.blocks.size()),
       lasting_(step.blocks.size(), kBefore),
+      returns_(step.blocks.size(), kNone),
       named_(step.blocks.size(), kBefore),
       told_(step.blocks.size(), false),
       given_up_(step.blocks.size(), kBefore),
@@ -114,13 +73,18 @@ Holders::Holders(const Step& step)
     named_[named.block] = named.until;
     told_[named.block] = named.all;
   }
-  for (const Held& held : step.held) {
+  for (size_t i = 0; i < step.held.size(); ++i) {
+    const Held& held = step.held[i];
     // Behind that the variable holds the copy.
     if (step.modules[held.call].begin > step.blocks[held.block].replaced) continue;
     held_[held.block].push_back(held.call);
     const uint32_t function = step.modules[held.call].parent;
-    const Position returned = held.to_end && function != kNone ? Returns(step.modules[function]) : kForever;
-    if (returned < kForever) lasting_[held.block] = std::max(lasting_[held.block], returned);
+    const Position returned = held.to_end && function != kNone ? ReturnsInTurn(i) : kForever;
+    if (returned >= kForever) continue;
+    // In the last call all of its variables are told.
+    Position& lasting = lasting_[held.block];
+    lasting = returns_[held.block] == function ? returned : std::max(lasting, returned);
+    returns_[held.block] = function;
   }
   for (uint32_t block = 0; block < step.blocks.size(); ++block) {
     const uint32_t maker = MakerOf(block);
@@ -138,6 +102,24 @@ Holders::Holders(const Step& step)
   }
   FindGivenUp();
   FindGivenUpLast();
+}
+
+// A function's variables go in their order, in which they are told: before that of the next one that was seen
+// to go then, as autograd kept nothing of it.
+Position Holders::ReturnsInTurn(size_t held) const {
+  const uint32_t call = step_.held[held].call;
+  const ModuleCall& function = step_.modules[step_.modules[call].parent];
+  const Position all = Returns(function);
+  Position turn = all;
+  size_t first = held, next = held + 1;
+  while (first > 0 && step_.held[first - 1].call == call) --first;
+  for (; next < step_.held.size() && step_.held[next].call == call; ++next) {
+    const Position gone = step_.blocks[step_.held[next].block].end;
+    if (!step_.held[next].to_end || gone <= step_.modules[call].end || gone >= all) continue;
+    turn = gone - kBeforeNext;
+    break;
+  }
+  return turn + static_cast<Position>(held - first) * kHair;
 }
 
 // y = f(x); x = g(y): what the names stand for in the next call from the function tells that x was not given
@@ -307,6 +289,10 @@ Position Holders::NamedAnew(const Operand& operand) const {
   return kForever;
 }
 
+Position Holders::ReturnsWith(uint32_t block, uint32_t function) const {
+  return returns_[block] == function ? lasting_[block] : Returns(step_.modules[function]);
+}
+
 bool Holders::Outlives(const Operand& operand, uint32_t function) const {
   const uint32_t maker = MakerOf(operand.block);
   if (maker == kNone || call_[maker] == function) return false;
@@ -333,14 +319,32 @@ bool Holders::SeenGone(const Operand& operand, uint32_t function, Position until
   return false;
 }
 
+// The function called the same module before, behind the same one as now or another one of its list.
+bool Holders::IsRepeated(uint32_t call) const {
+  const uint32_t function = step_.modules[call].parent;
+  uint32_t before = kNone;
+  std::vector<uint32_t> others;  // what came before each
+  for (uint32_t i = function + 1; i < call; ++i) {
+    if (step_.modules[i].parent != function) continue;
+    if (step_.modules[i].name == step_.modules[call].name) others.push_back(before);
+    before = i;
+  }
+  if (others.empty()) return false;
+  const std::string_view now = step_.Text(step_.modules[before].name);
+  return now == step_.Text(step_.modules[call].name) ||
+         std::any_of(others.begin(), others.end(), [&](uint32_t other) {
+           return other != kNone && AreAlike(step_.Text(step_.modules[other].name), now);
+         });
+}
+
 Position Holders::BehindLast(uint32_t block, uint32_t call) const {
   const ModuleCall& last = step_.modules[call];
   const uint32_t function = last.parent;
   if (function == kNone || IsNumbered(step_.Text(last.name))) return last.end;
   const Position returned = step_.modules[function].end;
-  for (uint32_t i = function + 1; i < step_.modules.size() && step_.modules[i].begin < returned; ++i) {
-    const ModuleCall& other = step_.modules[i];
-    if (other.parent == function && (i > call || (i < call && other.name == last.name))) return last.end;
+  if (IsRepeated(call)) return last.end;
+  for (uint32_t i = call + 1; i < step_.modules.size() && step_.modules[i].begin < returned; ++i) {
+    if (step_.modules[i].parent == function) return last.end;
   }
   for (const uint32_t use : uses_[block]) {
     if (last.begin <= step_.ops[use].begin && step_.ops[use].begin < last.end) return last.end;
@@ -362,7 +366,10 @@ Position Holders::Until(const Operand& operand) const {
   for (const uint32_t call : held_[operand.block]) {
     if (step_.modules[call].end < kForever) until = std::max(until, BehindLast(operand.block, call));
   }
-  return std::max({until, given_up_[operand.block], lasting_[operand.block], named_[operand.block]});
+  const uint32_t last = returns_[operand.block];
+  const bool returns = last != kNone && named_[operand.block] < step_.modules[last].end;  // in its turn
+  return std::max(
+      {until, given_up_[operand.block], lasting_[operand.block], returns ? kBefore : named_[operand.block]});
 }
 
 Position Holders::Guess(const Operand& operand, uint32_t* function) const {
@@ -383,8 +390,8 @@ Position Holders::Guess(const Operand& operand, uint32_t* function) const {
     const bool itself = until == kBefore && op.parent == kNone;
     Position longer = kBefore;
     if (given != kNone ? IsKept(operand.block, given) : itself && Outlives(operand, call))
-      longer = Returns(step_.modules[call]);
-    if (itself && MeetsAnother(op)) longer = std::min(Returns(step_.modules[call]), NamedAnew(operand));
+      longer = ReturnsWith(operand.block, call);
+    if (itself && MeetsAnother(op)) longer = std::min(ReturnsWith(operand.block, call), NamedAnew(operand));
     if (longer != kBefore) *function = call, until = longer;
   }
   return until >= kForever ? kBefore : until;

@@ -68,6 +68,8 @@ class Holders {
   // call that is not given the block and not one of a loop, what the call returns has another name, so the
   // variable is given nothing else before the next block is made.
   [[nodiscard]] Position BehindLast(uint32_t block, uint32_t call) const;
+  // Whether a call is one of a loop's, which calls the same modules in the same order again.
+  [[nodiscard]] bool IsRepeated(uint32_t call) const;
   [[nodiscard]] bool MeetsAnother(const Op& op) const;
   // Whether a call of the function that the operator is in returned the block before another call of it that
   // has nothing to do with the block: so it has a name, or a place in a list.
@@ -77,6 +79,10 @@ class Holders {
   // Whether the function that made a call with the block keeps it behind the call.
   [[nodiscard]] bool IsKept(uint32_t block, uint32_t call) const;
   [[nodiscard]] uint32_t MakerOf(uint32_t block) const { return OutermostMaker(step_, block); }
+  // When the variable of Step::held goes, which keeps its value until its function returns.
+  [[nodiscard]] Position ReturnsInTurn(size_t held) const;
+  // The same of any variable of that function that has the block.
+  [[nodiscard]] Position ReturnsWith(uint32_t block, uint32_t function) const;
   void FindGivenUp();
   void FindGivenUpLast();
   // Whether something that the call made goes directly behind that moment.
@@ -97,6 +103,7 @@ class Holders {
   std::vector<std::vector<uint32_t>> uses_;  // by block: outermost operators that make something else of it
   std::vector<std::vector<uint32_t>> held_;  // by block: calls during which a variable was seen to hold it
   std::vector<Position> lasting_;   // by block: when the last function returns that holds it to its end
+  std::vector<uint32_t> returns_;   // by block: that function's call
   std::vector<Position> named_;     // by block: as functions' sources say (Step::named)
   std::vector<bool> told_;          // by block: it is all that holds it in the call that made it
   std::vector<Position> given_up_;  // by block: when the last of these variables was seen to get another

@@ -224,6 +224,41 @@ TEST_F(HoldersTest, BehindTheLastCallAVariableHoldsUntilTheNextBlockIsMade) {
   EXPECT_EQ(Holders(step_).Until(convolved), 50) << "x = block(y) in a loop";
 }
 
+// x = x + drop(norm(x)); y = x + drop(last(f(x))): drop is called twice, and not in a loop.
+TEST_F(HoldersTest, AModuleThatIsCalledTwiceBehindOthersIsNoLoop) {
+  const auto name = [&](const char* path) { return script_.trace().Intern(path); };
+  step_.modules = {{0, model::kNone, 0, 90},
+                   {name("norm"), 0, 15, 17},
+                   {name("drop"), 0, 17, 18},
+                   {name("last"), 0, 30, 35},
+                   {name("drop"), 0, 40, 50}};
+  step_.held = {{2, 4}};
+  const Operand convolved = Add("aten::conv2d", 20, {2});
+  (void)Add("aten::add", 60, {0, 1});
+  StepBlock sum;
+  sum.begin = 60.5;
+  sum.op = 1;
+  step_.blocks.push_back(sum);
+  EXPECT_EQ(Holders(step_).Until(convolved), 61);
+  for (const auto& [first, second] : {std::pair("norm", "norm"), {"norms.0", "norms.1"}, {"norm", "drop"}}) {
+    step_.modules[1].name = name(first), step_.modules[3].name = name(second);
+    run_ = script_.Load();
+    EXPECT_EQ(Holders(step_).Until(convolved), 50) << first << " " << second;
+  }
+}
+
+// Autograd kept the first and the third.
+TEST_F(HoldersTest, AFunctionsVariablesGoInTheirOrder) {
+  step_.held = {{0, 1, kX, true}, {1, 1, kY, true}, {2, 1, kW, true}};
+  step_.blocks[1].end = 88;
+  const Operand first = Add("aten::relu", 20, {0}), third = Add("aten::relu", 22, {2});
+  EXPECT_LT(Holders(step_).Until(first), 88);
+  EXPECT_GT(Holders(step_).Until(first), 87.9);
+  EXPECT_NEAR(Holders(step_).Until(third), kReturned, 1e-3);
+  step_.blocks[1].end = kForever;
+  EXPECT_LT(Holders(step_).Until(first), Holders(step_).Until(third)) << "also where none was seen to go";
+}
+
 TEST_F(HoldersTest, BehindTheLastCallAVariableThatItWasGivenMayHoldItsResult) {
   step_.modules[1].name = script_.trace().Intern("layer.shortcut");
   step_.held = {{2, 1}};
