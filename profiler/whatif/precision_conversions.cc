@@ -279,7 +279,7 @@ bool Conversions::HoldWide(uint32_t block, uint32_t op) {
   if (call == kNone || versions_.IsCopy(block) || step_.modules[call].end >= kForever) return true;
   if (step_.blocks[block].begin <= step_.modules[call].begin) return true;
   const Position returned = ReturnedBehind(op);
-  versions_.Held(block, std::min(returned, step_.modules[call].end));
+  versions_.Used(block, std::min(returned, step_.modules[call].end));
   return returned >= step_.modules[call].end;
 }
 

@@ -211,6 +211,20 @@ TEST_F(CopiesGradientsTest, VariablesHoldWhatAFunctionReturnedInThePlaceOfTheBlo
   EXPECT_EQ(changed.held[2].block, own_) << "was not returned";
 }
 
+// x = x.contiguous(): who had x holds the copy.
+TEST_F(CopiesGradientsTest, WhatIsReplacedGoesWhoeverHeldIt) {
+  const auto end = [&] {
+    Versions versions(step_, kBfloat16Type);
+    versions.Decide(x_, kFloatType);
+    versions.Held(x_, 60);
+    versions.Replace(x_, kBfloat16Type, 27, step_.operands[1]);
+    return std::move(versions).Finish(std::vector<uint32_t>(step_.saved.size(), first_)).blocks[x_].end;
+  };
+  EXPECT_NEAR(end(), 27, 0.1);
+  Module("layer", 26, 40);
+  EXPECT_GE(end(), 60) << "who called the layer with it has it";
+}
+
 TEST_F(CopiesGradientsTest, WhatIsConvertedForAnotherNodeIsMadeOfWhatWasHandedOn) {
   Versions versions(step_, kBfloat16Type);
   versions.Decide(first_, kFloatType);

@@ -30,6 +30,7 @@ Versions::Versions(const Step& step, uint8_t first)
   given_.resize(recorded_);
   returned_.resize(recorded_, kNone);
   used_.resize(recorded_, kBefore);
+  named_.resize(recorded_, kBefore);
   written_.resize(recorded_, kBefore);
   cached_.resize(recorded_, kNone);
   copies_.resize(recorded_);
@@ -157,6 +158,7 @@ uint32_t Versions::Add(uint32_t block, uint8_t type, Position at, uint32_t op, u
   widened_.push_back(kNone);
   given_.emplace_back();
   used_.push_back(at);
+  named_.push_back(kBefore);
   settled_.push_back(false);
   copies_[block].push_back(version);
   current_[block] = version;
@@ -197,8 +199,9 @@ void Versions::CastFrom(uint32_t version, uint32_t block, uint8_t type, Position
 void Versions::Return(uint32_t block, Position at) {
   const uint32_t version = current_[block];
   returned_[block] = version;
-  used_[version] = std::max(used_[version], used_[block]);
+  used_[version] = std::max({used_[version], used_[block], named_[block]});
   used_[block] = at;
+  named_[block] = kBefore;
 }
 
 void Versions::CastSum(const Operand& first, uint8_t type, Position at, uint32_t sum) {
@@ -216,7 +219,14 @@ void Versions::CastByNode(uint32_t block, uint8_t type, Position at, const Opera
 }
 
 void Versions::Replace(uint32_t block, uint8_t type, Position at, const Operand& operand) {
+  const uint32_t from = current_[block];
   Cast(block, type, at, kNone, operand);
+  uint32_t call = kNone;
+  for (uint32_t i = 0; i < step_.modules.size() && step_.modules[i].begin < at; ++i)
+    if (step_.modules[i].end > at) call = i;
+  // What the call was given its caller's variables hold.
+  if (call == kNone || step_.modules[call].begin < changed_.blocks[from].begin)
+    std::swap(named_[from], named_[current_[block]]);
   changed_.blocks[block].replaced = at;
   if (block < recorded_) returned_[block] = current_[block];
 }
@@ -338,6 +348,7 @@ uint32_t Versions::HeldAt(uint32_t block, Position at) const {
 
 Step Versions::Finish(const std::vector<uint32_t>& saved_version) && {
   std::vector<Position> held = used_;
+  for (size_t i = 0; i < held.size(); ++i) held[i] = std::max(held[i], named_[i]);
   for (size_t i = 0; i < saved_version.size(); ++i) {
     Saved& saved = changed_.saved[i];
     saved.block = saved_version[i];

@@ -68,7 +68,7 @@ class Versions {
   void Held(uint32_t block, Position until) {
     uint32_t version = changed_.blocks[block].replaced < kForever ? current_[block] : block;
     if (returned_[block] != model::kNone) version = returned_[block];
-    used_[version] = std::max(used_[version], until);
+    named_[version] = std::max(named_[version], until);
   }
 
   // The current version is all that the function which made the block hands out: who has the block in the
@@ -148,6 +148,7 @@ class Versions {
   std::vector<uint32_t> widened_;  // by version: an operator
   std::vector<Given> given_;       // by version, for the last node
   std::vector<Position> used_;
+  std::vector<Position> named_;    // by version: until when variables hold it
   std::vector<Position> written_;  // by recorded block: the last time in backward
   std::vector<uint32_t> cached_;   // by recorded block: autocast's copy, of the last part
   std::vector<Cached> all_cached_;
