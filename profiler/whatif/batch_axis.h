@@ -56,11 +56,15 @@ struct BatchAxis {
 // it.
 [[nodiscard]] uint64_t ElementsOfSample(const Step& step, const BatchAxis& axis, const Operand& operand,
                                         uint32_t d);
+// Which argument of an operator has the dimensions of a reduction: vector_norm(x, 2, dims) has the order
+// before.
+[[nodiscard]] uint64_t PlaceOfDims(std::string_view op);
 // Which of so many dimensions a reduction is over, whose argument was written "[0, 2]" or "1"; all when there
 // are none.
 [[nodiscard]] std::vector<bool> ReducedOf(std::string_view text, uint32_t rank);
-// Of which block `block`, a number that the operator returns, has the memory of as many elements: mse_loss() sums
-// up where it computed. In 16 bits operands are still said to be in float32. kNone: it is no such number.
+// Of which block `block`, a number that the operator returns, has the memory of as many elements: mse_loss()
+// sums up where it computed. In 16 bits operands are still said to be in float32. kNone: it is no such
+// number.
 [[nodiscard]] uint32_t SummedFrom(const Step& step, const Op& op, uint32_t block);
 // Fills BatchAxis::reductions and its device; part of FollowBatch.
 void FindReductions(const Step& step, BatchAxis& axis);

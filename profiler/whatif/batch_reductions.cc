@@ -18,6 +18,8 @@ constexpr uint64_t kSlack = uint64_t{1}
 constexpr uint64_t kLeast = 512;    // that the allocator hands out
 constexpr uint8_t kHalf = 5, kFloat = 6, kBFloat16 = 15;  // c10::ScalarType
 
+constexpr std::string_view kNorm = "aten::linalg_vector_norm";
+
 class Finder {
  public:
   Finder(const Step& step, BatchAxis& axis) : step_(step), axis_(axis) {
@@ -29,7 +31,7 @@ class Finder {
   void Find() {
     for (uint32_t i = 0; i < step_.ops.size(); ++i) {
       const std::string_view name = step_.NameOf(step_.ops[i]);
-      if (name == "aten::sum" || name == "aten::mean") Add(i);
+      if (name == "aten::sum" || name == "aten::mean" || name == kNorm) Add(i);
     }
     ChooseDevice();
     uint32_t unexplained = 0;
@@ -109,6 +111,8 @@ class Finder {
 };
 
 }  // namespace
+
+uint64_t PlaceOfDims(std::string_view op) { return op == kNorm ? 2 : 1; }
 
 std::vector<bool> ReducedOf(std::string_view text, uint32_t rank) {
   std::vector<bool> reduced(rank, false);

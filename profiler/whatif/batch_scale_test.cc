@@ -253,5 +253,37 @@ TEST(BatchScaleTest, WhatARecurrentNetworkBeginsAndEndsWithHasTheBatchInTheMiddl
   EXPECT_EQ(axis.stride[kMatrix], 0u);
 }
 
+// x.norm(p=2, dim=(1, 2)) of 16 images, as recorded on an A100.
+TEST(BatchScaleTest, PartialSumsOfANormAreThoseOfASum) {
+  whatif::Step step;
+  step.shapes.push_back({});
+  step.own_texts =
+      std::make_shared<std::deque<std::string>>(std::deque<std::string>{"aten::linalg_vector_norm", "[1,2]"});
+  step.blocks.resize(3);
+  step.blocks[0].category = classify::Category::kInput;
+  step.blocks[1].begin = 3, step.blocks[2].begin = 4;
+  step.blocks[1].op = step.blocks[2].op = 0;
+  step.blocks[2].requested = 33554432;
+  Op& op = step.ops.emplace_back();
+  op.name = Step::kFirstOwnText, op.dims = Step::kFirstOwnText + 1;
+  op.begin = 2, op.end = 6;
+  op.input_count = op.first_output = op.output_count = 1;
+  step.op_ends = {0};
+  for (const auto& [block, shape, strides] :
+       {std::tuple(0u, "16,32,32,256", "262144,8192,256,1"), std::tuple(1u, "16,1,1,256", "256,256,256,1")}) {
+    Operand& operand = step.operands.emplace_back();
+    operand.block = block, operand.dtype = kFloat;
+    operand.shape = static_cast<uint32_t>(step.shapes.size()), operand.strides = operand.shape + 1;
+    step.shapes.push_back(ParseShape(shape, step.dims));
+    step.shapes.push_back(ParseShape(strides, step.dims));
+  }
+  const BatchAxis axis = FollowBatch(step).value();
+  ASSERT_EQ(axis.reductions.size(), 1u);
+  EXPECT_EQ(axis.reductions[0].block, 2u);
+  EXPECT_EQ(ScratchOf(WithBatch(axis.reductions[0].reduction, 4), axis.device), 8388608u);
+  EXPECT_EQ(PlaceOfDims("aten::linalg_vector_norm"), 2u);
+  EXPECT_EQ(PlaceOfDims("aten::sum"), 1u);
+}
+
 }  // namespace
 }  // namespace vramscope::whatif

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "profiler/whatif/batch_axis.h"
 #include "profiler/whatif/conversion_facts.h"
 #include "profiler/whatif/function_facts.h"
 #include "profiler/whatif/open_saves.h"
@@ -286,7 +287,7 @@ class Reader {
       conversions_.AddCaller(thread.ops.back(), run_.Text(text));
       return functions_.AddCaller(thread.ops.back(), text, run_.Text(text));
     }
-    if (field[trace::op_scalar::kPosition] == 1) op.dims = text;
+    if (field[trace::op_scalar::kPosition] == PlaceOfDims(run_.Text(op.name))) op.dims = text;
     op.sixth |= field[trace::op_scalar::kPosition] == 5 && run_.Text(text) == "True";
     op.moves |= run_.Text(text) == "torch.strided";  // of aten::to alone it is told
     for (const std::string_view type : {"torch.float", "torch.bfloat", "torch.half", "torch.double"}) {

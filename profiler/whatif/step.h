@@ -92,7 +92,7 @@ struct Op {
   Position end = kForever;
   uint32_t first_input = 0, input_count = 0;  // into Step::operands
   uint32_t first_output = 0, output_count = 0;
-  uint32_t dims = 0;   // text of the scalar argument 1: the dimensions of a reduction
+  uint32_t dims = 0;   // text of the scalar argument that has the dimensions of a reduction, mostly 1
   uint32_t dtype = 0;  // text of the scalar argument that names an element type: "torch.float32"
   Asks asks = Asks::kNotTold;
   bool again = false;  // aten::to: the variable that had what is converted gets the copy
