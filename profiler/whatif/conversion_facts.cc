@@ -20,11 +20,6 @@ std::optional<Asks> AsksOf(std::string_view word) {
 
 }  // namespace
 
-bool OnlyMoves(const Step& step, const Op& op, uint8_t own) {
-  return own != 0 && op.parent != model::kNone && step.ops[op.parent].moves &&
-         step.NameOf(step.ops[op.parent]) == "aten::to" && step.ops[op.parent].parent == model::kNone;
-}
-
 void ConversionFacts::AddMark(std::string_view name) {
   constexpr std::string_view kAgain = " again";
   Fact fact;
@@ -78,6 +73,12 @@ void ConversionFacts::TellEach(Step& step, const std::vector<Asks>& asks, std::v
   if (ops.size() % asks.size() != 0) return;
   std::sort(ops.begin(), ops.end());
   for (size_t i = 0; i < ops.size(); ++i) step.ops[ops[i]].asks = asks[i % asks.size()];
+}
+
+bool OnlyMoves(const Step& step, const Op& op) {
+  if (op.parent == model::kNone) return false;
+  const Op& call = step.ops[op.parent];
+  return call.moves && step.NameOf(call) == "aten::to" && call.parent == model::kNone;
 }
 
 }  // namespace vramscope::whatif

@@ -19,10 +19,6 @@
 
 namespace vramscope::whatif {
 
-// x.to(device, copy=True): the type that the call inside names is x's own. `op`: that call; `own`: the type
-// of x now, 0 where it is not known.
-[[nodiscard]] bool OnlyMoves(const Step& step, const Op& op, uint8_t own);
-
 class ConversionFacts {
  public:
   static constexpr std::string_view kAsked = "asked ";
@@ -48,5 +44,9 @@ class ConversionFacts {
   std::unordered_map<uint32_t, std::string> callers_;  // by operator: the innermost
   std::unordered_map<std::string, std::unordered_map<uint32_t, uint32_t>> asked_;  // by line and call: block
 };
+
+// Whether it is of a call of to() that moves alone, x.to(device, copy=True): the type that it names is x's
+// own.
+[[nodiscard]] bool OnlyMoves(const Step& step, const Op& op);
 
 }  // namespace vramscope::whatif

@@ -298,6 +298,8 @@ class Retyped {
     const Op& op = step_.ops[index];
     const std::string_view name = step_.NameOf(op);
     uint8_t promoted = versions_.TypeAround(op);
+    // What the samples that a mask chose, none, have to do with: in the type of the gradient, which is empty.
+    if (promoted == 0 && op.node != kNone && HaveEmpty(step_, Inputs(op))) promoted = expected_[op.node];
     if (way_ == Way::kAllLow && promoted == kFloatType && op.node == kNone && conversions_.WantsLow(index))
       promoted = low_;  // what was refused will be found
     for (const Operand& result : Outputs(op)) {
@@ -310,7 +312,7 @@ class Retyped {
         type = kFloatType;
       else if (moments_.IsForced(index))
         type = kFloatType;
-      else if (name == "aten::_to_copy" && op.dtype != 0 && !OnlyMoves(step_, op, promoted))
+      else if (name == "aten::_to_copy" && op.dtype != 0 && !(promoted != 0 && OnlyMoves(step_, op)))
         type = leaf_;
       else if (HasTypeOfRead(name))
         type = read_type_[op.node];
@@ -342,6 +344,8 @@ class Retyped {
   void NoteNodes(uint32_t index) {
     for (const uint32_t node : nodes_of_[index]) {
       const Op& op = step_.ops[index];
+      if (const uint8_t type = versions_.TypeAround(op); type != 0 && HaveEmpty(step_, Outputs(op)))
+        expected_[node] = type;
       for (const Operand& result : ResultsOf(step_, index)) {
         if (!IsFloat(result) || !versions_.Known(result.block)) continue;
         expected_[node] = versions_.TypeOf(result.block);

@@ -29,6 +29,12 @@ bool ScalesALoss(const Step& step, const Op& op) {
 
 bool IsFloat(const Operand& operand) { return operand.block != kNone && operand.dtype == kFloatType; }
 
+bool HaveEmpty(const Step& step, std::span<const Operand> operands) {
+  return std::any_of(operands.begin(), operands.end(), [&](const Operand& operand) {
+    return operand.block == kNone && operand.dtype == kFloatType && ElementsIn(step, operand) == 0;
+  });
+}
+
 Position GivenUntil(const Step& step, const Op& op, std::span<const std::pair<uint32_t, uint32_t>> kept) {
   if (op.parent != kNone || op.name != step.nodes[op.node].name) return op.end;
   Position end = step.nodes[op.node].end;

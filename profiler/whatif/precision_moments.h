@@ -26,6 +26,9 @@ struct Moment {
 // Whether it is a tensor on the device that was recorded with float elements.
 [[nodiscard]] bool IsFloat(const Operand& operand);
 
+// Whether a tensor of floats that has no elements is among them: no block holds it.
+[[nodiscard]] bool HaveEmpty(const Step& step, std::span<const Operand> operands);
+
 // Until when the engine holds what it gives the operator, one of backward. What a node is given it holds
 // until it has brought what comes out into shape: behind the node's operator it sums up what was broadcast,
 // then the node lets go of what it kept (call_function and evaluate_function in
