@@ -3,7 +3,13 @@
 // for an expert or an adapter that nobody asks for. No block holds them, but the layer's gradient is there.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "profiler/whatif/freeze.h"
 #include "profiler/whatif/insert.h"
+#include "profiler/whatif/lever.h"
+#include "profiler/whatif/linears.h"
+#include "profiler/whatif/lora.h"
 #include "profiler/whatif/precision.h"
 #include "profiler/whatif/testing/written_operators.h"
 
@@ -66,6 +72,21 @@ class EmptyTensorsTest : public testing::Test, protected WrittenOperators {
     step_.ops[op].output_count = 1;
     step_.operands.push_back(result);
   }
+  [[nodiscard]] static std::vector<uint64_t> Bytes(const whatif::Step& changed, classify::Category category) {
+    std::vector<uint64_t> bytes;
+    for (const StepBlock& block : changed.blocks)
+      if (block.category == category && block.requested != 0) bytes.push_back(block.requested);
+    return bytes;
+  }
+  // With the layer frozen.
+  [[nodiscard]] std::vector<uint64_t> RestoredInBackward(bool table_is_trained) const {
+    const whatif::Step frozen =
+        Frozen(step_, [&](uint32_t block) { return block == weight_ || !table_is_trained; });
+    const auto changed = FindLever("quantize")->Rewrite(frozen, "int8:linear");
+    EXPECT_TRUE(changed.has_value() && changed->ok());
+    return Bytes(changed->value(), classify::Category::kTemporaryBackward);
+  }
+
   uint32_t table_ = 0, weight_ = 0, gradient_ = 0;
 };
 
@@ -77,6 +98,23 @@ TEST_F(EmptyTensorsTest, In16BitsTheGradientOfALayerThatWasGivenNoneHasTheTypeOf
 
 TEST_F(EmptyTensorsTest, UnderAutocastItIsComputedIn16Bits) {
   EXPECT_EQ(UnderAutocast(step_, kBfloat16Type).blocks[gradient_].requested, kWeight / 2);
+}
+
+TEST_F(EmptyTensorsTest, MatricesBesideTheLayerGetGradientsToo) {
+  constexpr uint32_t kRank = 2;
+  const whatif::Step changed = WithLora(step_, LinearCalls(step_, "linear"), kRank);
+  EXPECT_EQ(Bytes(changed, classify::Category::kParameter),
+            (std::vector<uint64_t>{kRank * 128 * 4, kRank * 64 * 4}));
+  EXPECT_EQ(Bytes(changed, classify::Category::kGradient),
+            (std::vector<uint64_t>{kRank * 64 * 4, kRank * 128 * 4}));
+}
+
+TEST_F(EmptyTensorsTest, ItsWeightIsRestoredForTheGradientOfNothing) {
+  EXPECT_EQ(RestoredInBackward(true), std::vector<uint64_t>{kWeight});
+}
+
+TEST_F(EmptyTensorsTest, WhereNothingBeforeTheLayerIsTrainedThereIsNoGradient) {
+  EXPECT_TRUE(RestoredInBackward(false).empty());
 }
 
 }  // namespace

@@ -47,6 +47,9 @@ class Freezer {
   [[nodiscard]] std::span<const Operand> Outputs(const Op& op) const {
     return {step_.operands.data() + op.first_output, op.output_count};
   }
+  [[nodiscard]] bool IsEmpty(const Operand& operand) const {
+    return operand.block == kNone && ElementsIn(step_, operand) == 0;
+  }
   [[nodiscard]] bool IsFrozen(uint32_t block) const {
     return !step_.blocks[block].name.empty() && names_.contains(step_.blocks[block].name);
   }
@@ -55,6 +58,7 @@ class Freezer {
   void FindNodes() {
     std::vector<bool> trains(step_.blocks.size(), true);  // what is in it depends on something trained
     for (const uint32_t parameter : step_.trained) trains[parameter] = !IsFrozen(parameter);
+    std::set<uint64_t> untrained;  // of tensors without elements, which no block holds
     made_.resize(step_.nodes.size(), true);
     std::vector<uint32_t> order;
     for (uint32_t i = 0; i < step_.nodes.size(); ++i) {
@@ -66,9 +70,10 @@ class Freezer {
       const Op& op = step_.ops[step_.nodes[node].op];
       bool asked = false, any = false;
       for (const Operand& input : Inputs(op)) {
-        if (input.block == kNone || (input.flags & trace::kTensorRequiresGrad) == 0) continue;
+        const bool empty = IsEmpty(input);
+        if ((input.block == kNone && !empty) || (input.flags & trace::kTensorRequiresGrad) == 0) continue;
         asked = true;
-        any |= trains[input.block];
+        any |= empty ? !untrained.contains(input.tensor) : trains[input.block];
       }
       made_[node] = any || !asked;
       for (const Operand& output : Outputs(op)) {
@@ -78,6 +83,8 @@ class Freezer {
       }
       const auto decide = [&](const Operand& output) {
         if (output.block != kNone) trains[output.block] = made_[node];
+        if (IsEmpty(output) && made_[node]) untrained.erase(output.tensor);
+        if (IsEmpty(output) && !made_[node]) untrained.insert(output.tensor);
       };
       std::ranges::for_each(Outputs(op), decide);
       // What a Function of Python's returns is not told of it: what its own operators make is.

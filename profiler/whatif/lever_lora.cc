@@ -72,8 +72,10 @@ class Lora final : public Lever {
         return Error{std::string(linear.path) +
                      " is called several times a step; LoRA is predicted for layers that are called once."};
     }
-    for (const GradientPlace& place : GradientPlacesOf(step, linears)) {
-      if (place.begin >= kForever || place.gradient == model::kNone)
+    const std::vector<GradientPlace> places = GradientPlacesOf(step, linears);
+    for (size_t i = 0; i < places.size(); ++i) {
+      const bool told = places[i].gradient != model::kNone || linears[i].output == model::kNone;
+      if (places[i].begin >= kForever || !told)
         return Error{
             "backward did not run through all of these layers: record the program without frozen ones."};
     }

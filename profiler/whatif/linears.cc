@@ -71,7 +71,7 @@ class Finder {
       if (operand.argument == first + 1) right = &operand;
       if (operand.argument + 1 == first) linear.bias = operand.block;
     }
-    if (left == nullptr || right == nullptr || right->block == kNone || left->block == kNone) return {};
+    if (left == nullptr || right == nullptr || right->block == kNone || !IsThere(*left)) return {};
     if (step_.Rank(left->shape) != 2 || step_.Rank(right->shape) != 2) return {};
     if (step_.blocks[right->block].name != std::string(linear.path) + ".weight") return {};
     linear.weight = right->block;
@@ -80,6 +80,11 @@ class Finder {
     linear.in = step_.Dims(left->shape)[1];
     linear.out = step_.Dims(right->shape)[1];
     return ReadEnds(linear) ? std::optional(linear) : std::nullopt;
+  }
+
+  // On the device: in a block, or without elements.
+  [[nodiscard]] bool IsThere(const Operand& operand) const {
+    return operand.block != kNone || ElementsIn(step_, operand) == 0;
   }
 
   // What the module was given and what it returns: of its first operator and of its last.
@@ -94,9 +99,8 @@ class Finder {
       if (op.parent != kNone && step_.ops[op.parent].begin > call.begin) continue;
       last = &op;
       for (const Operand& input : Inputs(op)) {
-        if (given || input.block == kNone || step_.blocks[input.block].begin == kBefore ||
-            step_.Rank(input.shape) < 2)
-          continue;
+        if (given || !IsThere(input) || step_.Rank(input.shape) < 2) continue;
+        if (input.block != kNone && step_.blocks[input.block].begin == kBefore) continue;
         linear.given = input;
         given = true;
       }
@@ -108,7 +112,7 @@ class Finder {
     const auto width = [&](const Operand& operand) {
       return step_.Dims(operand.shape)[step_.Rank(operand.shape) - 1];
     };
-    return linear.output != kNone && width(linear.given) == linear.in && width(linear.made) == linear.out;
+    return IsThere(linear.made) && width(linear.given) == linear.in && width(linear.made) == linear.out;
   }
 
   // Weights that operators outside of their module work on: tied to a table, for example.

@@ -21,7 +21,7 @@ struct LinearCall {
   uint32_t matmul = model::kNone;  // aten::mm or aten::addmm, into Step::ops
   uint32_t weight = model::kNone;  // blocks
   uint32_t bias = model::kNone;    // kNone: it has none
-  uint32_t input = model::kNone;
+  uint32_t input = model::kNone;   // kNone, also the output: it has no elements, `tokens` is 0
   uint32_t output = model::kNone;
   Operand given;  // the input as the module got it
   Operand made;   // the output as the module returns it

@@ -43,6 +43,8 @@ class Adapter {
         workspace_ = block.requested;
     }
     for (const LinearCall& linear : linears_) forward_ends_.push_back(step.modules[linear.call].end);
+    for (size_t i = 0; i < linears_.size(); ++i)
+      if (linears_[i].tokens == 0) StandIn(linears_[i], places_[i]);
   }
 
   // Parameters that were put in come in pairs, for each linear layer: (parameter, weight that it is like).
@@ -60,6 +62,22 @@ class Adapter {
       if (places_[i].sum_end < kForever) anchors.push_back(places_[i].sum_end - 1);
     }
     return anchors;
+  }
+
+  // Nothing goes into a layer whose samples a mask chose, and none; its matrices get a gradient still. Blocks
+  // without bytes stand for what no block holds.
+  void StandIn(LinearCall& linear, GradientPlace& place) {
+    const ModuleCall& call = into_.step().modules[linear.call];
+    StepBlock nothing = CopyOf(into_.step(), linear.weight);
+    nothing.copy_of = kNone;
+    nothing.requested = 0;
+    nothing.name = {};
+    nothing.category = Category::kTemporaryForward;
+    nothing.begin = call.begin, nothing.end = call.end;
+    linear.input = linear.given.block = into_.AddBlock(nothing);
+    linear.output = linear.made.block = into_.AddBlock(nothing);
+    nothing.begin = nothing.end = into_.Moved(place.begin);
+    place.gradient = into_.AddBlock(nothing);
   }
 
   // Backward from the last layer on: what an earlier one adds to may be what a later one made.
@@ -134,9 +152,9 @@ class Adapter {
     return into_.AddBlock(block);
   }
 
-  void TakeWorkspace(uint32_t like, uint32_t op, Room& room) {
-    if (workspace_ == 0) return;
-    const uint32_t made = AddResult(into_.step(), like, 0, op, room.Tick());
+  void TakeWorkspace(const LinearCall& linear, uint32_t op, Room& room) {
+    if (workspace_ == 0 || linear.tokens == 0) return;
+    const uint32_t made = AddResult(into_.step(), linear.output, 0, op, room.Tick());
     StepBlock& block = into_.step().blocks[made];
     block.requested = workspace_;
     block.end = room.Tick();
@@ -171,7 +189,7 @@ class Adapter {
     into_.Save(product.matrix, product.multiplied, room.Tick());
     into_.Save(product.input, product.multiplied, room.Tick());
     product.output = AddResult(into_.step(), linear.output, tokens * product.out, mm, room.Tick());
-    TakeWorkspace(linear.output, mm, room);
+    TakeWorkspace(linear, mm, room);
     const Operand flat = into_.Matrix(product.output, tokens, product.out);
     into_.End(mm, room.Tick(), {flat});
     product.made = flat;
@@ -278,14 +296,14 @@ class Adapter {
                                             {columns, into_.Matrix(product.input, tokens, product.in)});
     product.gradient =
         AddResult(into_.step(), linear.output, product.in * product.out, for_matrix, room.Tick());
-    TakeWorkspace(linear.output, for_matrix, room);
+    TakeWorkspace(linear, for_matrix, room);
     into_.End(for_matrix, room.Tick(), {into_.Matrix(product.gradient, product.out, product.in)});
     Operand handed = flat;
     if (asked) {
       const uint32_t for_input = into_.Begin("aten::mm", op, node, room.Tick(),
                                              {flat, into_.Matrix(product.matrix, product.out, product.in)});
       handed.block = AddResult(into_.step(), linear.output, tokens * product.in, for_input, room.Tick());
-      TakeWorkspace(linear.output, for_input, room);
+      TakeWorkspace(linear, for_input, room);
       handed = into_.Matrix(handed.block, tokens, product.in);
       into_.End(for_input, room.Tick(), {handed});
     }
@@ -334,8 +352,8 @@ class Adapter {
     (void)into_.AddBlock(before);
   }
 
-  const std::vector<LinearCall>& linears_;
-  const std::vector<GradientPlace> places_;
+  std::vector<LinearCall> linears_;
+  std::vector<GradientPlace> places_;
   const int64_t rank_;
   std::vector<Position> forward_ends_;  // recorded
   Inserter into_;

@@ -271,7 +271,9 @@ std::string WhyNoHiddenWidths(const Step& step) {
 }
 
 HiddenWidths HiddenWidthsOf(const Step& step, std::string_view patterns) {
-  return Tracer(step, LinearCalls(step, "*")).Trace(patterns);
+  std::vector<LinearCall> linears = LinearCalls(step, "*");
+  std::erase_if(linears, [](const LinearCall& linear) { return linear.output == kNone; });
+  return Tracer(step, std::move(linears)).Trace(patterns);
 }
 
 Step Narrowed(const Step& step, const HiddenWidths& hidden, const std::vector<Share>& shares) {
