@@ -245,23 +245,25 @@ class Freezer {
     return inputs.size() == 2 && inputs[1].block != kNone && IsFrozen(inputs[1].block);
   }
 
-  // The engine holds a gradient until the last node that is given it has run: before others, where that one
-  // was not made.
+  // The engine holds a gradient until the last node that is given it has run, and what comes out of it was
+  // summed up: before others, where that one was not made.
   void EndGradients() {
-    std::vector<Position> before(step_.blocks.size(), kBefore), now = before;
+    std::vector<Position> before(step_.blocks.size(), kBefore), now = before, done = before;
     for (const Operand& operand : step_.operands) {
       uint32_t op = operand.op;
       if (operand.block == kNone || step_.ops[op].node == kNone) continue;
       while (step_.ops[op].parent != kNone) op = step_.ops[op].parent;
       const Position end = step_.ops[op].end;
       before[operand.block] = std::max(before[operand.block], end);
+      const Position node_end = step_.nodes[step_.ops[op].node].end;
+      done[operand.block] = std::max({done[operand.block], end, node_end < kForever ? node_end : end});
       if (run_[operand.op]) now[operand.block] = std::max(now[operand.block], end);
     }
     for (uint32_t i = 0; i < step_.blocks.size(); ++i) {
       StepBlock& block = changed_.blocks[i];
       const bool gradient = block.op != kNone && step_.ops[block.op].node != kNone && block.requested != 0;
       if (gradient && now[i] > block.begin && now[i] < before[i] && block.end > before[i] &&
-          block.end < before[i] + kAtOnce)
+          block.end < done[i] + kAtOnce)
         block.end = now[i] + kHair;
     }
   }

@@ -206,6 +206,21 @@ TEST_F(FreezeBackwardTest, AttentionComputesAllItsGradientsAndLetsGoOfThoseThatN
   EXPECT_EQ(WithFrozen(bias_).blocks[of_queries].end, 160);
 }
 
+// x + f(x) without a gradient of x: the node that is still made is the last to be given it. The recorded one
+// held it until it had summed up the gradient of its bias and let go of what it kept.
+TEST_F(FreezeBackwardTest, AGradientGoesWithTheLastNodeThatIsMade) {
+  const uint32_t gradient = Add("", 105, 132);
+  const auto made = static_cast<uint32_t>(step_.nodes.size());
+  step_.nodes.push_back({Text("MulBackward"), kNone, kBefore, 103, 109});
+  const uint32_t first = AddOp("aten::mul", kNone, made, {104, 105.5}, {}, {gradient});
+  const uint32_t last = AddOp("aten::mul", kNone, made, {106, 108}, {gradient}, {});
+  const uint32_t dropped = AddOp("aten::neg", kNone, 0, {127, 129}, {gradient}, {});
+  step_.blocks[gradient].op = first;
+  step_.op_ends.insert(step_.op_ends.end() - 2, {first, last, dropped});
+  EXPECT_EQ(Frozen(step_, [](uint32_t) { return false; }).blocks[gradient].end, 132);
+  EXPECT_NEAR(Frozen(step_, [](uint32_t) { return true; }).blocks[gradient].end, 108, 0.01);
+}
+
 TEST_F(FreezeBackwardTest, AttentionSumsRowsForItsNodeAlone) {
   const uint32_t result = Add("", 20.4, 140), sums = Add("", 20.6, 140);
   const uint32_t attention = AddOp("aten::_scaled_dot_product_efficient_attention", kNone, kNone, {20, 22},
