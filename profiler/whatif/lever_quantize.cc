@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <set>
 
+#include "profiler/whatif/added_gradients.h"
 #include "profiler/whatif/lever.h"
 #include "profiler/whatif/linears.h"
 
@@ -65,6 +66,7 @@ class Quantizer {
         const uint32_t copy = CopyFor(weight);
         Restore(weight, elements, begin, copy == kNone ? end : begin + 6 * kMoment);
         if (copy != kNone) Add(weight, step_.blocks[copy].requested, begin + 5 * kMoment, end);
+        if (op.output_count > 0) ReturnAnew(OutputsOf(step_, op)[0].block, of_layer);
       }
     }
     // Nothing of the weight is kept.
@@ -82,6 +84,19 @@ class Quantizer {
   [[nodiscard]] Step Finish() && { return std::move(changed_); }
 
  private:
+  // The layer's own function returns what it multiplied, where the last of a linear layer's nodes hands on a
+  // view of it, so that the engine adds the next gradient to it where it is. `of_layer`, by node: its nodes.
+  void ReturnAnew(uint32_t gradient, const std::vector<bool>& of_layer) {
+    const uint32_t addition = gradient == kNone ? kNone : AdditionTo(changed_, gradient);
+    if (addition == kNone) return;
+    const Operand& added = InputsOf(changed_, changed_.ops[addition])[0];
+    const bool handed_on = std::any_of(step_.operands.begin(), step_.operands.end(), [&](const Operand& one) {
+      const uint32_t node = step_.ops[one.op].node;
+      return one.block == gradient && one.tensor == added.tensor && node != kNone && of_layer[node];
+    });
+    if (handed_on) AddInPlace(addition, changed_);
+  }
+
   [[nodiscard]] const Op& LastOf(const ModuleCall& call) const {
     const auto behind = std::lower_bound(step_.ops.begin(), step_.ops.end(), call.end,
                                          [](const Op& op, Position at) { return op.begin < at; });

@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "profiler/whatif/parameters.h"
+#include "profiler/whatif/added_gradients.h"
 
 namespace vramscope::whatif {
 namespace {
@@ -24,40 +24,6 @@ uint32_t AdditionOf(const Step& step, uint32_t node) {
       return i;
   }
   return kNone;
-}
-
-// Everything that worked on `from` works on `to`.
-void Repoint(uint32_t from, uint32_t to, Step& step) {
-  for (Operand& operand : step.operands) {
-    if (operand.block == from) operand.block = to;
-  }
-  for (Saved& saved : step.saved) {
-    if (saved.block == from) saved.block = to;
-  }
-  Drop(step.blocks[from]);
-}
-
-// A block that nobody else sees is added to where it is.
-void AddInPlace(uint32_t buffer, Inserter& into) {
-  Step& step = into.step();
-  for (Op& op : step.ops) {
-    if (op.node == kNone || op.parent != kNone || step.NameOf(op) != "aten::add" || op.input_count < 2 ||
-        op.output_count < 1 || op.name == step.nodes[op.node].name)
-      continue;
-    Operand& result = step.operands[op.first_output];
-    if (InputsOf(step, op)[0].block != buffer || result.block == buffer || result.block == kNone ||
-        step.blocks[result.block].begin < op.begin)
-      continue;
-    op.name = into.Text("aten::add_");
-    const StepBlock& sum = step.blocks[result.block];
-    StepBlock& kept = step.blocks[buffer];
-    kept.end = sum.end;
-    kept.accumulated = sum.accumulated;
-    kept.category = sum.category;
-    kept.name = sum.name;
-    Repoint(result.block, buffer, step);
-    return;
-  }
 }
 
 }  // namespace
@@ -154,7 +120,8 @@ void SumGradients(const LinearCall& linear, const GradientPlace& place, uint32_t
   into.End(add, end.Tick(), {like(place.sum)});
   if (!linear.flat) into.step().blocks[first].end = end.Tick();
   into.step().blocks[own].end = end.Tick();
-  AddInPlace(place.sum, into);
+  // A block that nobody else sees is added to where it is.
+  if (const uint32_t next = AdditionTo(step, place.sum); next != kNone) AddInPlace(next, step);
 }
 
 }  // namespace vramscope::whatif

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// What becomes of a linear layer whose weight is stored as codes, in a step put together by hand.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "profiler/whatif/lever.h"
+#include "profiler/whatif/testing/written_operators.h"
+
+namespace vramscope::whatif {
+namespace {
+
+using model::kNone;
+
+constexpr uint64_t kView = 7;  // a tensor
+
+//   layer from 8 to 14    view, addmm           backward    addmm ─ mm ─► of_x ─ view ─ the engine adds
+//   another
+class QuantizeTest : public testing::Test, protected WrittenOperators {
+ protected:
+  QuantizeTest() {
+    step_.shapes.insert(step_.shapes.end(), {{1, 2, true}, {3, 2, true}});
+    step_.dims.insert(step_.dims.end(), {2, 64, 64, 64});
+    Module("linear", 8, 14);
+    step_.first.begin = 10;
+    for (const model::EventIndex made : {3, 4}) {
+      model::Block block;
+      block.alloc_event = made;
+      run_.blocks.push_back(block);
+    }
+    weight_ = AddBlock(kBefore, kForever), bias_ = AddBlock(kBefore, kForever);
+    step_.blocks[weight_].name = "linear.weight", step_.blocks[weight_].requested = 64 * 64 * 4;
+    step_.blocks[weight_].id = 0, step_.blocks[bias_].id = 1;
+    const uint32_t x = AddBlock(5, 190), gradient = AddBlock(110, 122), other = AddBlock(112, 132);
+    of_x_ = AddBlock(121, 132), sum_ = AddBlock(130, 190);
+    const uint32_t view = AddOp("aten::view", kNone, {8.5, 9}, {x}, x);
+    const uint32_t forward = AddOp("aten::addmm", kNone, {10, 12}, {bias_, x, weight_}, AddBlock(11, 190));
+    for (uint16_t i = 0; i < 3; ++i) At(forward, i).argument = i;
+    for (const uint32_t op : {view, forward})
+      for (uint32_t i = 0; i < step_.ops[op].input_count + 1; ++i) At(op, i).shape = 2;
+    At(forward, 2).shape = 3;
+    const uint32_t of_view = AddNode("ViewBackward0", view, 126),
+                   product = AddNode("AddmmBackward0", forward, 118);
+    AddOp("aten::mm", product, {120, 122}, {gradient, weight_}, of_x_);
+    At(AddOp("aten::view", of_view, {127, 128}, {of_x_}, of_x_), 1).tensor = kView;
+    addition_ = AddOp("aten::add", of_view, {129, 131}, {of_x_, other}, sum_);
+    At(addition_, 0).tensor = kView;
+  }
+
+  Operand& At(uint32_t op, uint32_t operand) { return step_.operands[step_.ops[op].first_input + operand]; }
+  [[nodiscard]] whatif::Step With(const char* value) const {
+    const auto changed = FindLever("quantize")->Rewrite(step_, value);
+    EXPECT_TRUE(changed.has_value() && changed->ok());
+    return changed->value();
+  }
+
+  uint32_t weight_ = 0, bias_ = 0, of_x_ = 0, sum_ = 0, addition_ = 0;
+};
+
+// Its function returns a tensor of its own, no view.
+TEST_F(QuantizeTest, TheNextGradientOfWhatItIsGivenIsAddedInPlace) {
+  const whatif::Step changed = With("nf4:linear");
+  EXPECT_EQ(changed.NameOf(changed.ops[addition_]), "aten::add_");
+  EXPECT_EQ(changed.blocks[sum_].requested, 0u);
+  EXPECT_EQ(changed.blocks[of_x_].end, 190);
+}
+
+TEST_F(QuantizeTest, BehindAViewThatIsNotTheLayersItIsNot) {
+  step_.nodes[step_.ops[addition_].node].made = 6;
+  const whatif::Step changed = With("nf4:linear");
+  EXPECT_EQ(changed.NameOf(changed.ops[addition_]), "aten::add");
+  EXPECT_EQ(changed.blocks[of_x_].end, 132);
+}
+
+}  // namespace
+}  // namespace vramscope::whatif
