@@ -49,7 +49,7 @@ class Quantizer {
     const uint32_t weight = linear.weight;
     const auto elements = static_cast<uint64_t>(linear.in * linear.out);
     element_ = step_.blocks[weight].requested / elements;
-    if (done_.insert(weight).second) Store(weight, elements);
+    if (done_.insert(weight).second) Store(linear, elements);
     const ModuleCall& call = step_.modules[linear.call];
     const Op& last = LastOf(call);
     Restore(weight, elements, call.begin + kMoment, last.end + kMoment);
@@ -127,15 +127,23 @@ class Quantizer {
     return static_cast<uint32_t>(changed_.blocks.size() - 1);
   }
 
-  // Codes in the place of the weight, and the scales.
-  void Store(uint32_t weight, uint64_t elements) {
+  // Codes in the place of the weight, and the scales. Buffers of a module go to the device behind its
+  // parameters, here the bias (Module._apply in torch/nn/modules/module.py).
+  void Store(const LinearCall& linear, uint64_t elements) {
+    const uint32_t weight = linear.weight;
     StepBlock& codes = changed_.blocks[weight];
     codes.requested = four_bits_ ? elements / 2 : elements;
     codes.category = Category::kBuffer;
-    (void)Add(weight, elements / kBlock * element_, kBefore, kForever);
+    Position at = SetUpAt(step_, linear);
+    if (at < kBefore) codes.set_up = at += kMoment;
+    const auto buffer = [&](uint64_t bytes) {
+      const uint32_t made = Add(weight, bytes, kBefore, kForever);
+      if (at < kBefore) changed_.blocks[made].set_up = at += kMoment;
+      return made;
+    };
+    (void)buffer(elements / kBlock * element_);
     if (!four_bits_) return;
-    const uint32_t pairs = Add(weight, kPairs * element_, kBefore, kForever);
-    changed_.blocks[pairs].copy_of = kNone;  // as large for any weight
+    changed_.blocks[buffer(kPairs * element_)].copy_of = kNone;  // as large for any weight
   }
 
   // The weight as it is computed with.

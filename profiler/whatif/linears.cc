@@ -7,6 +7,7 @@
 #include <set>
 #include <span>
 
+#include "profiler/whatif/parameters.h"
 #include "profiler/whatif/segments.h"
 
 namespace vramscope::whatif {
@@ -146,6 +147,12 @@ class Finder {
 std::vector<LinearCall> LinearCalls(const Step& step, std::string_view patterns,
                                     std::vector<std::string>* shared) {
   return Finder(step, patterns).Find(shared);
+}
+
+Position SetUpAt(const Step& step, const LinearCall& linear) {
+  const Position weight = SetUpAt(step, linear.weight);
+  const Position bias = linear.bias == kNone ? kBefore : SetUpAt(step, linear.bias);
+  return bias < kBefore ? std::max(weight, bias) : weight;
 }
 
 }  // namespace vramscope::whatif

@@ -35,4 +35,7 @@ struct LinearCall {
 [[nodiscard]] std::vector<LinearCall> LinearCalls(const Step& step, std::string_view patterns,
                                                   std::vector<std::string>* shared = nullptr);
 
+// When the last of its own parameters was made, before 0; kBefore where that is not known.
+[[nodiscard]] Position SetUpAt(const Step& step, const LinearCall& linear);
+
 }  // namespace vramscope::whatif

@@ -135,8 +135,7 @@ class Adapter {
 
   // Where a model with adapters goes to the device: behind the layer's own parameters.
   [[nodiscard]] static Position SetUpBehind(const LinearCall& linear, const Step& step) {
-    Position at = SetUpAt(step, linear.weight);
-    if (linear.bias != kNone) at = std::max(at, SetUpAt(step, linear.bias));
+    const Position at = SetUpAt(step, linear);
     return at < kBefore ? at + kHalf : kBefore;
   }
 

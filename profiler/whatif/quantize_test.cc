@@ -72,5 +72,16 @@ TEST_F(QuantizeTest, BehindAViewThatIsNotTheLayersItIsNot) {
   EXPECT_EQ(changed.blocks[of_x_].end, 132);
 }
 
+TEST_F(QuantizeTest, CodesAndScalesGoToTheDeviceBehindTheBias) {
+  const whatif::Step changed = With("nf4:linear");
+  std::vector<Position> at = {changed.blocks[weight_].set_up};
+  for (size_t i = step_.blocks.size(); i < changed.blocks.size(); ++i)
+    if (changed.blocks[i].begin == kBefore) at.push_back(changed.blocks[i].set_up);
+  ASSERT_EQ(at.size(), 3u) << "codes, scales, what pairs stand for";
+  EXPECT_TRUE(std::is_sorted(at.begin(), at.end()));
+  EXPECT_GT(at.front(), 4 - 10 - 1);
+  EXPECT_LT(at.back(), 4 - 10 - 0.5) << "before what LoRA puts there";
+}
+
 }  // namespace
 }  // namespace vramscope::whatif
