@@ -58,6 +58,9 @@ class Finder {
     if (input.block == kNone || axis_.stride[input.block] == 0 || !summed_as_float ||
         !step_.shapes[input.strides].known)
       return;
+    // A lever took away what it summed up, as the gradient of logits that are never there as a whole: it does
+    // not run.
+    if (step_.blocks[input.block].requested == 0) return;
     BatchReduction found{index, ScratchBlock(index, op), {}};
     const uint32_t rank = step_.Rank(input.shape);
     const std::vector<bool> reduced = ReducedOf(step_.Text(op.dims), rank);

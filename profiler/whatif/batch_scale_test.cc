@@ -285,5 +285,45 @@ TEST(BatchScaleTest, PartialSumsOfANormAreThoseOfASum) {
   EXPECT_EQ(PlaceOfDims("aten::sum"), 1u);
 }
 
+// x [8, 8, 1024], summed up over 64 rows: of 4,096 rows the kernel needs 32 MiB for partial sums.
+std::vector<Block> PartialSumsOf(uint64_t bytes) {
+  whatif::Step step;
+  step.shapes.push_back({});
+  step.own_texts =
+      std::make_shared<std::deque<std::string>>(std::deque<std::string>{"aten::view", "aten::sum", "[0]"});
+  step.blocks.resize(2);
+  step.blocks[0].category = classify::Category::kInput;
+  step.blocks[0].requested = bytes;
+  step.blocks[1].begin = 5;
+  const auto add = [&](uint32_t op, uint32_t block, const char* shape, const char* strides) {
+    Operand& operand = step.operands.emplace_back();
+    operand.op = op, operand.block = block, operand.dtype = kFloat;
+    operand.shape = static_cast<uint32_t>(step.shapes.size());
+    operand.strides = operand.shape + 1;
+    step.shapes.push_back(ParseShape(shape, step.dims));
+    step.shapes.push_back(ParseShape(strides, step.dims));
+  };
+  add(0, 0, "8,8,1024", "8192,1024,1"), add(0, 0, "64,1024", "1024,1");
+  add(1, 0, "64,1024", "1024,1"), add(1, 1, "1024", "1");
+  for (uint32_t i = 0; i < 2; ++i) {
+    Op& op = step.ops.emplace_back();
+    op.name = Step::kFirstOwnText + i, op.dims = Step::kFirstOwnText + 2;
+    op.begin = 1 + 3 * i, op.end = op.begin + 2;
+    op.first_input = 2 * i, op.first_output = 2 * i + 1;
+    op.input_count = op.output_count = 1;
+    step.op_ends.push_back(i);
+  }
+  Scene scene;
+  ScaleBatch(step, FollowBatch(step).value(), 512, scene);
+  return scene.blocks;
+}
+
+TEST(BatchScaleTest, WhatALeverTookAwayIsNotSummedUp) {
+  const std::vector<Block> sums = PartialSumsOf(8 * 8 * 1024 * 4);
+  ASSERT_EQ(sums.size(), 1u);
+  EXPECT_EQ(sums[0].bytes, 33'554'432u);
+  EXPECT_TRUE(PartialSumsOf(0).empty());
+}
+
 }  // namespace
 }  // namespace vramscope::whatif
