@@ -101,7 +101,7 @@ class Finder {
       last = &op;
       for (const Operand& input : Inputs(op)) {
         if (given || !IsThere(input) || step_.Rank(input.shape) < 2) continue;
-        if (input.block != kNone && step_.blocks[input.block].begin == kBefore) continue;
+        if (input.block == linear.weight || (input.block != kNone && input.block == linear.bias)) continue;
         linear.given = input;
         given = true;
       }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "profiler/whatif/lever.h"
+#include "profiler/whatif/linears.h"
 #include "profiler/whatif/testing/written_operators.h"
 
 namespace vramscope::whatif {
@@ -31,10 +32,11 @@ class QuantizeTest : public testing::Test, protected WrittenOperators {
     weight_ = AddBlock(kBefore, kForever), bias_ = AddBlock(kBefore, kForever);
     step_.blocks[weight_].name = "linear.weight", step_.blocks[weight_].requested = 64 * 64 * 4;
     step_.blocks[weight_].id = 0, step_.blocks[bias_].id = 1;
-    const uint32_t x = AddBlock(5, 190), gradient = AddBlock(110, 122), other = AddBlock(112, 132);
+    x_ = AddBlock(5, 190);
+    const uint32_t gradient = AddBlock(110, 122), other = AddBlock(112, 132);
     of_x_ = AddBlock(121, 132), sum_ = AddBlock(130, 190);
-    const uint32_t view = AddOp("aten::view", kNone, {8.5, 9}, {x}, x);
-    const uint32_t forward = AddOp("aten::addmm", kNone, {10, 12}, {bias_, x, weight_}, AddBlock(11, 190));
+    const uint32_t view = AddOp("aten::view", kNone, {8.5, 9}, {x_}, x_);
+    const uint32_t forward = AddOp("aten::addmm", kNone, {10, 12}, {bias_, x_, weight_}, AddBlock(11, 190));
     for (uint16_t i = 0; i < 3; ++i) At(forward, i).argument = i;
     for (const uint32_t op : {view, forward})
       for (uint32_t i = 0; i < step_.ops[op].input_count + 1; ++i) At(op, i).shape = 2;
@@ -54,7 +56,7 @@ class QuantizeTest : public testing::Test, protected WrittenOperators {
     return changed->value();
   }
 
-  uint32_t weight_ = 0, bias_ = 0, of_x_ = 0, sum_ = 0, addition_ = 0;
+  uint32_t weight_ = 0, bias_ = 0, x_ = 0, of_x_ = 0, sum_ = 0, addition_ = 0;
 };
 
 // Its function returns a tensor of its own, no view.
@@ -81,6 +83,14 @@ TEST_F(QuantizeTest, CodesAndScalesGoToTheDeviceBehindTheBias) {
   EXPECT_TRUE(std::is_sorted(at.begin(), at.end()));
   EXPECT_GT(at.front(), 4 - 10 - 1);
   EXPECT_LT(at.back(), 4 - 10 - 0.5) << "before what LoRA puts there";
+}
+
+// Positions that the program keeps from its first step on.
+TEST_F(QuantizeTest, ALayerMayBeGivenWhatWasThereBeforeTheStep) {
+  step_.blocks[x_].begin = kBefore;
+  const std::vector<LinearCall> linears = LinearCalls(step_, "linear");
+  ASSERT_EQ(linears.size(), 1u);
+  EXPECT_EQ(linears[0].given.block, x_);
 }
 
 }  // namespace
