@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "profiler/whatif/batch_kinds.h"
+#include "profiler/whatif/carried_axis.h"
 #include "profiler/whatif/number_tables.h"
 #include "profiler/whatif/samples.h"
 #include "profiler/whatif/single_sample.h"
@@ -101,14 +102,10 @@ class Follower {
   }
 
   // The dimension of the operand that holds the axis.
-  struct Place {
-    uint32_t dimension = 0;
-    uint64_t inner = 0;
-  };
-  [[nodiscard]] std::optional<Place> PlaceIn(const Operand& operand, uint64_t stride) const {
+  [[nodiscard]] std::optional<AxisPlace> PlaceIn(const Operand& operand, uint64_t stride) const {
     for (uint32_t d = 0; d < step_.Rank(operand.shape); ++d) {
       if (const uint64_t inner = ElementsWithin(step_, stride, operand, d); inner != 0)
-        return Place{d, inner};
+        return AxisPlace{d, inner};
     }
     return {};
   }
@@ -170,8 +167,12 @@ class Follower {
       const Operand& result = step_.operands[op.first_output + i];
       if (result.block == kNone || decided_[result.block]) continue;
       const StepBlock& block = step_.blocks[result.block];
-      if (block.begin < op.begin && (block.op == kNone || &step_.ops[block.op] != &op))
-        continue;  // older than the call: another one decides
+      const bool older = block.begin < op.begin && (block.op == kNone || &step_.ops[block.op] != &op);
+      if (older && step_.NameOf(op) != "aten::copy_") continue;  // another one decides
+      if (older) {
+        PassCopied(op, result);
+        continue;
+      }
       if (kind == Kind::kFactory) {
         PassFactory(result);
         tables_.Note(op, result.block);
@@ -229,6 +230,12 @@ class Follower {
     if (!sequence_ && axis_.stride[i] == 0 && copy.expanded == axis_.batch) axis_.stride[i] = 1;
   }
 
+  // made = x.new_zeros(2, batch, tokens); made[0].copy_(x)
+  void PassCopied(const Op& op, const Operand& into) {
+    if (const Strides strides = StridesOf(op, Kind::kElementwise, into); axis_.stride[into.block] == 0)
+      Set(into.block, strides);
+  }
+
   // Until the operator around it says otherwise.
   void PassFactory(const Operand& result) {
     const uint32_t rank = step_.Rank(result.shape);
@@ -255,18 +262,24 @@ class Follower {
     if (kind == Kind::kFirstResult && result.argument != 0) return found;
     if (kind == Kind::kRecurrent && result.argument == kReserve) return {Reached(op) ? uint64_t{1} : 0, 0};
     if (kind == Kind::kMatrix) return OfMatrix(op, result);
-    for (uint32_t i = 0; i < op.input_count; ++i) {
-      const Operand& operand = step_.operands[op.first_input + i];
+    if (const Operand* const like = ShapedLike(step_, op)) AddOf(*like, op, kind, result, found);
+    if (found[0] != 0) return found;
+    for (const Operand& operand : InputsOf(step_, op)) {
       if (IsMaskOfAttention(op, operand) && result.argument != kGradientOfMask) continue;
-      for (uint32_t d = 0; d < step_.Rank(operand.shape); ++d)
-        if (IsCutToLength(operand, d)) Add(found, Carry(op, kind, operand, {d, 1}, result));
-      for (const uint64_t stride : Of(operand.block)) {
-        const auto place = stride == 0 ? std::nullopt : PlaceIn(operand, stride);
-        if (place) Add(found, Carry(op, kind, operand, *place, result));
-      }
+      AddOf(operand, op, kind, result, found);
       if (!sequence_ && found[0] != 0) break;
     }
     return found;
+  }
+
+  // Where the operand's places are in the result.
+  void AddOf(const Operand& operand, const Op& op, Kind kind, const Operand& result, Strides& found) const {
+    for (uint32_t d = 0; d < step_.Rank(operand.shape); ++d)
+      if (IsCutToLength(operand, d)) Add(found, CarryAxis(step_, op, kind, operand, {d, 1}, result));
+    for (const uint64_t stride : Of(operand.block)) {
+      const auto place = stride == 0 ? std::nullopt : PlaceIn(operand, stride);
+      if (place) Add(found, CarryAxis(step_, op, kind, operand, *place, result));
+    }
   }
 
   // Its last dimension is of keys; that of what attention returns, and of gradients, is the width of a head.
@@ -276,41 +289,6 @@ class Follower {
     constexpr uint16_t kForward = 3, kBackward = 4;
     return name.find("_attention") != std::string_view::npos &&
            operand.argument == (name.ends_with("_backward") ? kBackward : kForward);
-  }
-
-  // Where a dimension of an operand is in the result; 0 when it is not there.
-  [[nodiscard]] uint64_t Carry(const Op& op, Kind kind, const Operand& operand, Place place,
-                               const Operand& result) const {
-    const uint32_t in = step_.Rank(operand.shape);
-    const uint32_t out = step_.Rank(result.shape);
-    const int64_t size = step_.Dims(operand.shape)[place.dimension];
-    const auto stride_at = [&](int64_t d) -> uint64_t {
-      if (d < 0 || d >= out) return 0;
-      const int64_t now = step_.Dims(result.shape)[d];
-      if (now != size && !(kind == Kind::kJoin && now > size)) return 0;
-      return static_cast<uint64_t>(step_.Dims(result.strides)[d]) * place.inner;
-    };
-    if (kind == Kind::kReduction && out < in) return stride_at(AfterReduction(op, in, place.dimension));
-    const int64_t left = place.dimension;
-    const int64_t right = static_cast<int64_t>(place.dimension) + out - in;
-    const int64_t first = kind == Kind::kLeading ? left : right;
-    if (const uint64_t stride = stride_at(first); stride != 0) return stride;
-    if (const uint64_t stride = stride_at(first == left ? right : left); stride != 0) return stride;
-    return step_.NameOf(op) == "aten::reshape" ? WithinRow(operand, place) : 0;
-  }
-
-  // Of a copy in other sizes, which has all elements in their order.
-  [[nodiscard]] uint64_t WithinRow(const Operand& operand, Place place) const {
-    uint64_t elements = place.inner;
-    for (const int64_t size : SizesOf(step_, operand).subspan(place.dimension + 1))
-      elements *= static_cast<uint64_t>(size);
-    return elements;
-  }
-
-  // The place of dimension `d` when those that are reduced are gone; -1 when it is one of them.
-  [[nodiscard]] int64_t AfterReduction(const Op& op, uint32_t rank, uint32_t d) const {
-    const std::vector<bool> reduced = ReducedOf(step_.Text(op.dims), rank);
-    return reduced[d] ? -1 : std::count(reduced.begin(), reduced.begin() + d, false);
   }
 
   [[nodiscard]] Strides OfMatrix(const Op& op, const Operand& result) const {

@@ -235,6 +235,27 @@ TEST_F(BatchAxisTest, SoIsATableOfFloatsThatIsMadeOfNumbers) {
   EXPECT_EQ(stride(kFloat), 0u);
 }
 
+// made = x.new_zeros(2, batch, 64); made[0].copy_(x)
+TEST_F(BatchAxisTest, WhatSamplesAreCopiedIntoHasThem) {
+  const View rows{{12, 64}, {64, 1}};
+  for (const char* name : {"aten::copy_", "aten::add_"}) {
+    whatif::Step step = Written(rows, kFloat, "aten::new_zeros", {{1}, {1}}, 4, {{2, 12, 64}, {768, 64, 1}});
+    Op copy = step.ops[1];
+    step.own_texts->push_back(name);
+    copy.name = Step::kFirstOwnText + static_cast<uint32_t>(step.own_texts->size()) - 1;
+    copy.begin = 8, copy.end = 9;
+    copy.first_input = static_cast<uint32_t>(step.operands.size());
+    copy.input_count = 1, copy.first_output = copy.first_input + 1, copy.output_count = 1;
+    Operand from = step.operands[0], into = from;
+    from.op = into.op = 2;
+    into.block = kMade;
+    step.operands.push_back(from), step.operands.push_back(into);
+    step.ops.push_back(copy);
+    step.op_ends = {0, 1, 2};
+    EXPECT_EQ(FollowBatch(step)->stride[kMade], name == std::string("aten::copy_") ? 64u : 0u) << name;
+  }
+}
+
 // mask.expand(-1, -1, 32, 32) + 0: of what is expanded to the tokens no dimension is in the memory.
 TEST_F(BatchAxisTest, WhatIsExpandedToTheTokensAndWrittenOutHasThem) {
   const View ids{{3, 32}, {32, 1}}, made{{3, 32, 5}, {160, 5, 1}};

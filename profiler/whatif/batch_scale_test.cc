@@ -261,6 +261,7 @@ TEST(BatchScaleTest, PartialSumsOfANormAreThoseOfASum) {
       std::make_shared<std::deque<std::string>>(std::deque<std::string>{"aten::linalg_vector_norm", "[1,2]"});
   step.blocks.resize(3);
   step.blocks[0].category = classify::Category::kInput;
+  step.blocks[0].requested = uint64_t{16} * 32 * 32 * 256 * 4;
   step.blocks[1].begin = 3, step.blocks[2].begin = 4;
   step.blocks[1].op = step.blocks[2].op = 0;
   step.blocks[2].requested = 33554432;

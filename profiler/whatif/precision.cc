@@ -59,8 +59,7 @@ class Retyped {
 
   Step Run() {
     for (const Moment& moment : MomentsOf(step_)) Play(moment);
-    std::vector<bool> low(step_.blocks.size());
-    for (uint32_t i = 0; i < low.size(); ++i) low[i] = versions_.IsLow(i);
+    const std::vector<bool> low = versions_.LowBlocks();
     Step changed = std::move(versions_).Finish(saved_version_);
     ChangeKernels(step_, low, changed);
     if (way_ == Way::kAllLow) {
@@ -275,9 +274,7 @@ class Retyped {
     if (op.node != kNone) edges_.NoteGiven(index);
     for (const Operand& operand : Inputs(op))
       if (operand.block != kNone) versions_.GivenToNode(operand.block, op.end, until);
-    const Operand* const cloned = way_ == Way::kAutocast ? ClonedInLinear(step_, op) : nullptr;
-    if (cloned != nullptr && versions_.IsCopy(cloned->block))
-      versions_.Alias(Outputs(op)[0].block, cloned->block);
+    if (way_ == Way::kAutocast) TakeCopyForClone(step_, op, versions_);
     Decide(index);
     conversions_.End(index);
     // Behind a conversion, a name of the program's may stand for the copy.

@@ -44,6 +44,12 @@ const Operand* ClonedInLinear(const Step& step, const Op& op) {
   return same && step.Rank(x.shape) >= 3 && LosesGaps(step, x) ? &x : nullptr;
 }
 
+void TakeCopyForClone(const Step& step, const Op& op, Versions& versions) {
+  const Operand* const cloned = ClonedInLinear(step, op);
+  if (cloned != nullptr && versions.IsCopy(cloned->block))
+    versions.Alias(OutputsOf(step, op)[0].block, cloned->block);
+}
+
 void TakeWorkspaceOfAddmm(const Step& step, Step& changed) {
   const auto addmm = std::find_if(step.blocks.begin(), step.blocks.end(), [&](const StepBlock& block) {
     return block.workspace && block.begin > kBefore && block.op != kNone &&

@@ -8,6 +8,7 @@
 // aten/src/ATen/native/TensorConversions.cpp makes what is not dense without gaps.
 #pragma once
 
+#include "profiler/whatif/precision_versions.h"
 #include "profiler/whatif/step.h"
 
 namespace vramscope::whatif {
@@ -15,6 +16,9 @@ namespace vramscope::whatif {
 // The operand of the layer that `op`, an operator within it, clones and that autocast would have copied
 // without gaps; nullptr: it is another operator.
 [[nodiscard]] const Operand* ClonedInLinear(const Step& step, const Op& op);
+
+// Behind an operator of forward: the layer has the copy that was made for it in the place of the clone.
+void TakeCopyForClone(const Step& step, const Op& op, Versions& versions);
 
 // Such layers' products take the workspace of addmm, as those of the step do, where their clones are gone
 // from `changed`. O(operators).

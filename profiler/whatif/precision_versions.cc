@@ -108,6 +108,12 @@ bool Versions::IsLow(uint32_t block) const {
   return types_[block] == kHalfType || types_[block] == kBfloat16Type;
 }
 
+std::vector<bool> Versions::LowBlocks() const {
+  std::vector<bool> low(recorded_);
+  for (uint32_t i = 0; i < recorded_; ++i) low[i] = IsLow(i);
+  return low;
+}
+
 bool Versions::IsTrained(uint32_t block) const {
   return std::binary_search(step_.trained.begin(), step_.trained.end(), block);
 }
@@ -322,7 +328,8 @@ void Versions::Deal(uint32_t block, const std::vector<uint32_t>& versions,
   const bool forward = !InBackward(recorded.begin) && changed_.blocks[block].replaced >= kForever;
   // A variable of the program kept it beyond all that operators and nodes did.
   const uint32_t kept = returned_[block] != kNone ? returned_[block] : block;
-  const bool outlives = recorded.end > held[longest] + kAtOnce || ReturnedBetween(held[longest], recorded.end);
+  const bool outlives =
+      recorded.end > held[longest] + kAtOnce || ReturnedBetween(held[longest], recorded.end);
   const uint32_t last = forward && outlives ? kept : longest;
   for (const uint32_t version : versions) {
     if (settled_[version]) continue;

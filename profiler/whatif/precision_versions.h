@@ -33,6 +33,8 @@ class Versions {
   // That of the first one that is decided.
   [[nodiscard]] uint8_t FirstOf(std::span<const Operand> operands, uint8_t otherwise) const;
   // Whether the block itself, not a copy, has become low.
+  // By block of the recorded step.
+  [[nodiscard]] std::vector<bool> LowBlocks() const;
   [[nodiscard]] bool IsLow(uint32_t block) const;
   [[nodiscard]] bool IsTrained(uint32_t block) const;
   // What autocast keeps copies of: parameters, not parts or other views of them (cached_cast). Without

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/whatif/carried_axis.h"
+
+#include <algorithm>
+
+#include "profiler/whatif/batch_axis.h"
+
+namespace vramscope::whatif {
+namespace {
+
+// Results that have the shape of one argument: of the index, or of what was indexed.
+constexpr std::pair<std::string_view, uint16_t> kShapedLike[] = {{"aten::gather", 2},
+                                                                 {"aten::gather_backward", 1}};
+
+// Of a copy in other sizes, which has all elements in their order.
+uint64_t WithinRow(const Step& step, const Operand& operand, AxisPlace place) {
+  uint64_t elements = place.inner;
+  for (const int64_t size : SizesOf(step, operand).subspan(place.dimension + 1))
+    elements *= static_cast<uint64_t>(size);
+  return elements;
+}
+
+// The place of dimension `d` when those that are reduced are gone; -1 when it is one of them.
+int64_t AfterReduction(const Step& step, const Op& op, uint32_t rank, uint32_t d) {
+  const std::vector<bool> reduced = ReducedOf(step.Text(op.dims), rank);
+  return reduced[d] ? -1 : std::count(reduced.begin(), reduced.begin() + d, false);
+}
+
+}  // namespace
+
+uint64_t CarryAxis(const Step& step, const Op& op, Kind kind, const Operand& operand, AxisPlace place,
+                   const Operand& result) {
+  const uint32_t in = step.Rank(operand.shape);
+  const uint32_t out = step.Rank(result.shape);
+  const int64_t size = step.Dims(operand.shape)[place.dimension];
+  const auto stride_at = [&](int64_t d) -> uint64_t {
+    if (d < 0 || d >= out) return 0;
+    const int64_t now = step.Dims(result.shape)[d];
+    if (now != size && !(kind == Kind::kJoin && now > size)) return 0;
+    return static_cast<uint64_t>(step.Dims(result.strides)[d]) * place.inner;
+  };
+  if (kind == Kind::kReduction && out < in) return stride_at(AfterReduction(step, op, in, place.dimension));
+  const int64_t left = place.dimension;
+  const int64_t right = static_cast<int64_t>(place.dimension) + out - in;
+  const int64_t first = kind == Kind::kLeading ? left : right;
+  if (const uint64_t stride = stride_at(first); stride != 0) return stride;
+  if (const uint64_t stride = stride_at(first == left ? right : left); stride != 0) return stride;
+  return step.NameOf(op) == "aten::reshape" ? WithinRow(step, operand, place) : 0;
+}
+
+const Operand* ShapedLike(const Step& step, const Op& op) {
+  for (const auto& [name, argument] : kShapedLike) {
+    if (step.NameOf(op) != name) continue;
+    for (const Operand& operand : InputsOf(step, op))
+      if (operand.argument == argument) return &operand;
+  }
+  return nullptr;
+}
+
+}  // namespace vramscope::whatif

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where a dimension that holds the batch, or the tokens, is behind one operator.
+//
+//   x [64, 128, 256] ─ sum over 1 ─ [64, 256]           moves up behind what is summed up
+//   x [64, 256] ─ cat with another ─ [72, 256]          may have become longer
+//   table [1000, 32], index [64, 128] ─ gather ─ [64, 128]   is the index's, whatever the table has
+#pragma once
+
+#include "profiler/whatif/batch_kinds.h"
+#include "profiler/whatif/step.h"
+
+namespace vramscope::whatif {
+
+// Of an operand: the dimension that holds the axis, and how many elements of one step along it are in there.
+struct AxisPlace {
+  uint32_t dimension = 0;
+  uint64_t inner = 0;
+};
+
+// Elements of `result`, of `op`, from one step along the axis to the next; 0 when the axis is not there.
+[[nodiscard]] uint64_t CarryAxis(const Step& step, const Op& op, Kind kind, const Operand& operand,
+                                 AxisPlace place, const Operand& result);
+
+// The operand that the operator's result has its shape of, whatever the others have; nullptr: there is none.
+[[nodiscard]] const Operand* ShapedLike(const Step& step, const Op& op);
+
+}  // namespace vramscope::whatif

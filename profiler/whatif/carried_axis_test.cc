@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/whatif/carried_axis.h"
+
+#include <gtest/gtest.h>
+
+#include "profiler/whatif/batch_axis.h"
+#include "profiler/whatif/insert.h"
+
+namespace vramscope::whatif {
+namespace {
+
+using model::kNone;
+
+struct View {
+  std::vector<int64_t> shape, strides;
+};
+
+constexpr uint8_t kFloat = 6, kLong = 4;  // c10::ScalarType
+
+// Two inputs, and an operator that is given views of them; kNone: nothing is known of that argument.
+class CarriedAxisTest : public testing::Test {
+ protected:
+  static constexpr uint32_t kResult = 2;
+
+  [[nodiscard]] Step Written(const char* name, const View& first, uint8_t dtype, const View& second,
+                             const std::vector<std::pair<uint32_t, View>>& given, const View& result) {
+    Step bare;
+    bare.run = &run_;
+    bare.shapes.push_back({});
+    Inserter into(bare, {});
+    const auto seen = [&](uint32_t block, const View& view, uint8_t type) {
+      Operand operand;
+      operand.block = block, operand.dtype = type;
+      operand.shape = into.ShapeOf(view.shape), operand.strides = into.ShapeOf(view.strides);
+      return operand;
+    };
+    StepBlock block;
+    block.category = classify::Category::kInput;
+    (void)into.AddBlock(block), (void)into.AddBlock(block);
+    StepBlock made;
+    made.begin = 6;
+    (void)into.AddBlock(made);
+    const uint32_t look =
+        into.Begin("aten::view", kNone, kNone, 1, {seen(0, first, dtype), seen(1, second, kFloat)});
+    into.End(look, 2, {});
+    std::vector<Operand> operands;
+    for (const auto& [of, view] : given) operands.push_back(seen(of, view, of == 0 ? dtype : kFloat));
+    const uint32_t op = into.Begin(name, kNone, kNone, 5, operands);
+    into.End(op, 7, {seen(kResult, result, kFloat)});
+    return std::move(into).Finish();
+  }
+
+ private:
+  model::Run run_;
+};
+
+// gather(table, 1, index): of the table four rows belong to a sample, of the index one.
+TEST_F(CarriedAxisTest, WhatIsGatheredHasTheShapeOfItsIndex) {
+  const View table{{48, 9}, {9, 1}}, index{{48, 64}, {64, 1}};
+  const auto stride = [&](const char* name) {
+    return FollowBatch(Written(name, {{12, 36}, {36, 1}}, kFloat, {{12, 64}, {64, 1}},
+                               {{0, table}, {kNone, {}}, {1, index}}, index))
+        ->stride[kResult];
+  };
+  EXPECT_EQ(stride("aten::gather"), 64u);
+  EXPECT_EQ(stride("aten::where"), 4u * 64) << "the first that shows it";
+}
+
+// x[:, 32:], whose gradient is put into zeros of all 96.
+TEST_F(CarriedAxisTest, TheGradientOfASliceIsAsLongAsWhatWasCut) {
+  const View ids{{3, 32}, {32, 1}}, cut{{3, 32, 8}, {256, 8, 1}}, whole{{3, 96, 8}, {768, 8, 1}};
+  const auto stride = [&](const char* name) {
+    return FollowSequence(Written(name, ids, kLong, cut, {{1, cut}}, whole))->stride[kResult];
+  };
+  EXPECT_EQ(stride("aten::slice_backward"), 8u);
+  EXPECT_EQ(stride("aten::select_backward"), 0u);
+}
+
+}  // namespace
+}  // namespace vramscope::whatif
