@@ -48,7 +48,7 @@ const VerbHelp& WhatifHelp() {
         "Modules whose activations backward computes again: all blocks,\nevery K-th, or paths such as "
         "'layers.*,head'; all,ops:matmul keeps\nwhat products of matrices return; all,inputs:embed: what "
         "these modules\n"
-        "return requires gradients, though frozen."},
+        "return requires gradients, though frozen; masks:attention: so do the\nmasks that these make."},
        {"optimizer", '\0', "NAME[:WAY]",
         "sgd, momentum, adam, adamw or adafactor; :foreach, :for-loop or\n:fused; adam8bit or adamw8bit."},
        {"offload", '\0', "WHAT[:GB/s]",

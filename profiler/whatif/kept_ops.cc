@@ -10,7 +10,7 @@ namespace {
 using model::kNone;
 
 constexpr std::string_view kOps = "ops:";
-constexpr std::string_view kInputs = "inputs:";
+constexpr std::string_view kInputs = "inputs:", kMasks = "masks:";
 
 // What stands for several: the operators below autograd, which is where a policy is asked.
 struct Family {
@@ -50,11 +50,15 @@ Result<CheckpointChoice> ParseCheckpoint(std::string_view value) {
   for (std::string_view rest = value; !rest.empty();) {
     std::string_view part = rest.substr(0, rest.find(','));
     rest.remove_prefix(std::min(part.size() + 1, rest.size()));
-    if (part.starts_with(kInputs)) {
-      choice.inputs = part.substr(kInputs.size());
-      std::replace(choice.inputs.begin(), choice.inputs.end(), '+', ',');
-      if (choice.inputs.empty())
-        return Error{"--checkpoint inputs: needs modules whose results require gradients: inputs:embed."};
+    if (part.starts_with(kInputs) || part.starts_with(kMasks)) {
+      const bool masks = part.starts_with(kMasks);
+      std::string& modules = masks ? choice.masks : choice.inputs;
+      modules = part.substr(part.find(':') + 1);
+      std::replace(modules.begin(), modules.end(), '+', ',');
+      if (modules.empty())
+        return Error{
+            masks ? "--checkpoint masks: needs modules whose masks require gradients: masks:attention."
+                  : "--checkpoint inputs: needs modules whose results require gradients: inputs:embed."};
       continue;
     }
     if (part.substr(0, kOps.size()) != kOps) {
@@ -70,7 +74,8 @@ Result<CheckpointChoice> ParseCheckpoint(std::string_view value) {
     if (choice.operators.empty())
       return Error{"--checkpoint ops: needs operators whose results are kept: ops:matmul+attention."};
   }
-  if (choice.modules.empty() && !(choice.operators.empty() && choice.inputs.empty())) choice.modules = "all";
+  const bool any = !choice.operators.empty() || !choice.inputs.empty() || !choice.masks.empty();
+  if (choice.modules.empty() && any) choice.modules = "all";
   return choice;
 }
 

@@ -5,6 +5,7 @@
 #include "profiler/whatif/input_gradients.h"
 #include "profiler/whatif/kept_ops.h"
 #include "profiler/whatif/lever.h"
+#include "profiler/whatif/mask_gradients.h"
 #include "profiler/whatif/out_of_place.h"
 #include "profiler/whatif/segments.h"
 
@@ -23,7 +24,7 @@ class Checkpoint final : public Lever {
  public:
   const LeverInfo& info() const override {
     static constexpr LeverInfo kInfo = {
-        "checkpoint", "all | every:K | PATHS, also with ,ops:matmul+attention or ,inputs:PATHS",
+        "checkpoint", "all | every:K | PATHS, also with ,ops:matmul+attention, ,inputs:PATHS or ,masks:PATHS",
         "activations of these modules are computed again in backward",
         "modules, operators and saved tensors (a deep step of a Python program)"};
     return kInfo;
@@ -61,6 +62,8 @@ class Checkpoint final : public Lever {
     const auto calls = ChooseNestedSegments(step, choice->modules);
     if (!calls.ok()) return calls.error();
     if (const auto asking = AskingForGradients(step, choice->inputs); !asking.ok()) return asking.error();
+    const Result<std::vector<uint32_t>> masks = MasksOf(step, choice->masks);
+    if (!masks.ok()) return masks.error();
     const Result<std::vector<uint32_t>> kept_ops = FindKeptOps(step, choice->operators);
     if (!kept_ops.ok()) return kept_ops.error();
     const std::optional<Step> without_caches = WithoutCaches(step, *calls, scene);
@@ -71,6 +74,7 @@ class Checkpoint final : public Lever {
       return Error{
           "what is kept of operators is not predicted for modules that are checkpointed within others."};
     checkpointer.Change(scene);
+    AddMaskGradients(step, *masks, scene);
     Outcome outcome;
     if (without_caches)
       outcome.notes.push_back(
@@ -92,6 +96,9 @@ class Checkpoint final : public Lever {
           "x = checkpoint(block, x, use_reentrant=False, context_fn=keep)    # instead of x = block(x), " +
           number;
     }
+    if (!choice->masks.empty())
+      outcome.code += "\nposition_bias.requires_grad_(True)    # what " + choice->masks +
+                      " makes: gradient_checkpointing_enable() of transformers' T5 does that";
     if (!choice->inputs.empty())
       outcome.code += "\nmodel.enable_input_require_grads()    # what " + choice->inputs +
                       " returns: gradient_checkpointing_enable() of transformers does that";

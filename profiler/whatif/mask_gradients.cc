@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/whatif/mask_gradients.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "profiler/whatif/holders.h"
+#include "profiler/whatif/segments.h"
+
+namespace vramscope::whatif {
+namespace {
+
+using classify::Category;
+using model::kNone;
+
+constexpr uint16_t kBias = 4;  // an argument of backward
+constexpr Position kHair = 1e-6;
+
+// What backward of attention is given as its mask; nullptr: it is no such operator, or has none.
+const Operand* MaskIn(const Step& step, const Op& op) {
+  if (op.node == kNone || step.NameOf(op) != "aten::_efficient_attention_backward") return nullptr;
+  for (const Operand& operand : InputsOf(step, op))
+    if (operand.argument == kBias && operand.block != kNone && step.Rank(operand.shape) == 4) return &operand;
+  return nullptr;
+}
+
+// Autograd has a node for what it is computed from, so that its gradient was computed as recorded.
+bool IsComputed(const Step& step, uint32_t block) {
+  return step.blocks[block].begin == kBefore ||
+         std::any_of(step.nodes.begin(), step.nodes.end(), [&](const Node& node) {
+           if (node.op == kNone) return false;
+           const std::span<const Operand> results = OutputsOf(step, step.ops[node.op]);
+           return std::any_of(results.begin(), results.end(),
+                              [&](const Operand& result) { return result.block == block; });
+         });
+}
+
+// What holds autograd's graph, and with it the mask: the loss that backward begins with, or what it was
+// scaled from. When the last of them is gone.
+Position GraphReleased(const Step& step, const Scene& scene) {
+  uint32_t loss = kNone;
+  for (const Op& op : step.ops) {
+    if (op.begin >= step.backward.front().begin) break;
+    if (op.parent == kNone && step.NameOf(op) == "aten::ones_like" && op.input_count > 0)
+      loss = InputsOf(step, op)[0].block;
+  }
+  Position released = loss == kNone ? scene.length : kBefore;
+  while (loss != kNone) {
+    for (const Block& block : scene.blocks)
+      if (block.origin == loss) released = std::max(released, block.end);
+    const uint32_t maker = OutermostMaker(step, loss);
+    loss = kNone;
+    if (maker == kNone) break;
+    for (const Operand& operand : InputsOf(step, step.ops[maker]))
+      if (operand.block != kNone && step.Rank(operand.shape) == 0 && step.blocks[operand.block].op != maker)
+        loss = operand.block;
+  }
+  return released;
+}
+
+// Rows are filled up to whole vectors of 16.
+uint64_t BytesOfGradient(const Step& step, const Operand& mask) {
+  constexpr uint64_t kVector = 16;
+  const std::span<const int64_t> sizes = SizesOf(step, mask), strides = StridesOf(step, mask);
+  uint64_t own = 1, all = 1;
+  for (size_t d = 0; d < sizes.size(); ++d) {
+    const auto size = static_cast<uint64_t>(sizes[d]);
+    if (strides[d] != 0) own *= size;
+    all *= d + 1 == sizes.size() ? (size + kVector - 1) / kVector * kVector : size;
+  }
+  return own == 0 ? 0 : step.blocks[mask.block].requested / own * all;
+}
+
+}  // namespace
+
+Result<std::vector<uint32_t>> MasksOf(const Step& step, std::string_view modules) {
+  std::vector<uint32_t> masks;
+  for (std::string_view rest = modules; !rest.empty();) {
+    const std::string_view pattern = rest.substr(0, rest.find(','));
+    rest.remove_prefix(std::min(pattern.size() + 1, rest.size()));
+    bool found = false;
+    for (const Op& op : step.ops) {
+      const Operand* const mask = MaskIn(step, op);
+      const uint32_t call = mask == nullptr ? kNone : CallAt(step, step.blocks[mask->block].begin);
+      if (call == kNone || !PathMatches(pattern, step.Text(step.modules[call].name))) continue;
+      if (!step.shapes[mask->strides].known || IsComputed(step, mask->block)) continue;
+      found = true;
+      if (std::find(masks.begin(), masks.end(), mask->block) == masks.end()) masks.push_back(mask->block);
+    }
+    if (!found)
+      return Error{
+          "no module of the recorded step that makes a mask for memory-efficient attention is called " +
+          std::string(pattern) + "."};
+  }
+  return masks;
+}
+
+void AddMaskGradients(const Step& step, const std::vector<uint32_t>& masks, Scene& scene) {
+  const Position released = masks.empty() ? 0 : GraphReleased(step, scene);
+  for (const uint32_t mask : masks) {
+    for (Block& block : scene.blocks)
+      if (block.origin == mask && block.begin < scene.backward.front().begin) block.end = released + kHair;
+    bool first = true;
+    for (const Op& op : step.ops) {
+      const Operand* const given = MaskIn(step, op);
+      if (given == nullptr || given->block != mask) continue;
+      Position begin = op.begin;
+      for (const Operand& result : OutputsOf(step, op))
+        if (result.block != kNone) begin = std::max(begin, step.blocks[result.block].begin);
+      const Position summed = step.nodes[op.node].end + 2 * kHair;
+      Block gradient;
+      gradient.origin = mask;
+      gradient.category = Category::kTemporaryBackward;
+      gradient.stream = step.blocks[mask].stream;
+      gradient.begin = begin + kHair, gradient.end = summed + kHair;
+      gradient.bytes = BytesOfGradient(step, *given);
+      gradient.for_each_sample = true;
+      scene.blocks.push_back(gradient);
+      gradient.begin = summed;
+      gradient.end = first ? released + 2 * kHair : summed + 2 * kHair;
+      gradient.bytes = step.blocks[mask].requested;
+      gradient.for_each_sample = false;
+      if (std::exchange(first, false)) gradient.category = Category::kGradient;
+      scene.blocks.push_back(gradient);
+    }
+  }
+}
+
+}  // namespace vramscope::whatif
