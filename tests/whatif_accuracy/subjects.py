@@ -34,7 +34,7 @@ DEVELOPMENT: Dict[str, Facts] = {
     "gpt2": Facts((4, 8, 8), ("transformer.h.*", "transformer.h.*"), ONE_RANK, ":transformer.h.*.mlp", checkpointed="all,inputs:transformer.wte"),
     "llama": Facts((4, 8, 8), ("model.layers.*", "model"), NO_WIDTHS, checkpointed="all,inputs:model.embed_tokens"),
     "vit": Facts((8, 12, 16), ("vit.encoder.layer.*,vit.layers.*", "vit"), (*ONE_RANK, *NO_TOKENS), ":vit.encoder.layer.*.intermediate,vit.layers.*.mlp"),
-    "t5": Facts((4, 8, 8), ("encoder", "encoder"), NO_WIDTHS, checkpointed="all,inputs:encoder.embed_tokens+decoder.embed_tokens"),
+    "t5": Facts((4, 8, 8), ("encoder", "encoder"), NO_WIDTHS, checkpointed="all,inputs:encoder.embed_tokens+decoder.embed_tokens,masks:decoder.block.0.layer.1.EncDecAttention"),
     "unet": Facts((4, 8, 16), ("down.*", "down.*,up.*"), (*NO_LINEAR, *NO_TOKENS)),
     "gan": Facts((8, 16, 32), ("maker", "maker"), (*NO_BLOCKS, *NO_LINEAR, *NOT_SHARDED, "freeze", *NO_TOKENS)),
     # Looked at once, and looked into since.
@@ -176,7 +176,7 @@ DEVELOPMENT: Dict[str, Facts] = {
     "ministral": Facts((4, 8, 8), ("model.layers.*", "model"), NO_WIDTHS, checkpointed="all,inputs:model.embed_tokens"),
     "openai": Facts((4, 8, 8), ("transformer.h.*", "transformer.h.*"), (*NO_BLOCKS, *NO_WIDTHS, "attention")),
     "camembert": Facts((4, 8, 8), ("roberta.encoder.layer.*", "roberta.encoder.layer.*"), NO_WIDTHS, checkpointed="all,inputs:roberta.embeddings.word_embeddings"),
-    "mt5": Facts((4, 8, 8), ("encoder", "encoder"), NO_WIDTHS, checkpointed="all,inputs:encoder.embed_tokens+decoder.embed_tokens"),
+    "mt5": Facts((4, 8, 8), ("encoder", "encoder"), NO_WIDTHS, checkpointed="all,inputs:encoder.embed_tokens+decoder.embed_tokens,masks:decoder.block.0.layer.1.EncDecAttention"),
     "moonshine": Facts((4, 8, 8), ("model.encoder", "model.encoder,model.decoder.layers.*"), (*NO_WIDTHS, *NO_TOKENS)),
     "videomae": Facts((8, 12, 16), ("videomae.encoder.layer.*", "videomae"), (*NO_WIDTHS, *NO_TOKENS)),
     "mobilenet_v1": Facts((8, 12, 16), ("mobilenet_v1.layer", "mobilenet_v1"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS)),
@@ -190,8 +190,6 @@ DEVELOPMENT: Dict[str, Facts] = {
     "wav2vec2_bert": Facts((4, 8, 8), ("wav2vec2_bert.encoder.layers.*", "wav2vec2_bert"), (*NO_WIDTHS, *NO_TOKENS)),
     "timesformer": Facts((8, 12, 16), ("timesformer.encoder.layer.*", "timesformer"), (*NO_WIDTHS, *NO_TOKENS, "attention")),
     "hgnet_v2": Facts((8, 12, 16), ("encoder", "embedder,encoder"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS)),
-}
-HELD_OUT: Dict[str, Facts] = {
     "jais2": Facts((4, 8, 8), ("model.layers.*", "model"), NO_WIDTHS, checkpointed="all,inputs:model.embed_tokens"),
     "vaultgemma": Facts((4, 8, 8), ("model.layers.*", "model.layers.*"), (*NO_WIDTHS, "attention"), checkpointed="all,inputs:model.embed_tokens"),
     "xmod": Facts((4, 8, 8), ("roberta.encoder.layer.*", "roberta.encoder.layer.*"), NO_WIDTHS, checkpointed="all,inputs:roberta.embeddings.word_embeddings"),
@@ -201,6 +199,16 @@ HELD_OUT: Dict[str, Facts] = {
     "vit_mae": Facts((8, 12, 16), ("vit.layers.*", "vit"), (*NO_WIDTHS, *NO_TOKENS)),
     "r2plus1d_18": Facts((8, 12, 16), ("layer1,layer2", "stem,layer1,layer2,layer3,layer4"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS)),
     "lraspp": Facts((8, 12, 16), ("backbone", "backbone"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS), units=":backbone.*.block.*"),
+}
+HELD_OUT: Dict[str, Facts] = {
+    "youtu": Facts((4, 8, 8), ("model.layers.*", "model.layers.*"), NO_WIDTHS, checkpointed="all,inputs:model.embed_tokens"),
+    "modernbert_decoder": Facts((4, 8, 8), ("model.layers.*", "model.layers.*"), NO_WIDTHS, checkpointed="all,inputs:model.embeddings.tok_embeddings"),
+    "roc_bert": Facts((4, 8, 8), ("roc_bert.encoder.layer.*", "roc_bert.encoder.layer.*"), NO_WIDTHS, checkpointed="all,inputs:roc_bert.embeddings.word_embeddings"),
+    "flaubert": Facts((4, 8, 8), ("transformer.attentions.*,transformer.ffns.*", "transformer.attentions.*,transformer.ffns.*"), (*NO_BLOCKS, *NO_WIDTHS, "attention")),
+    "fsmt": Facts((4, 8, 8), ("model.encoder.layers.*", "model.encoder.layers.*,model.decoder.layers.*"), (*NO_BLOCKS, *NO_WIDTHS, "attention")),
+    "textnet": Facts((8, 12, 16), ("textnet.encoder", "textnet"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS)),
+    "vivit": Facts((8, 12, 16), ("vivit.layers.*", "vivit"), (*NO_WIDTHS, *NO_TOKENS)),
+    "patchtst": Facts((8, 12, 16), ("model.encoder.layers.*", "model"), (*NO_BLOCKS, *NO_WIDTHS, *NO_TOKENS)),
 }
 ALL = {**DEVELOPMENT, **HELD_OUT}
 
@@ -212,11 +220,11 @@ HEADS: Dict[str, Tuple[str, bool]] = {
     "ernie": ("cls.predictions.decoder", False), "nystromformer": ("cls.predictions.decoder", False),
     "rembert": ("cls.predictions.decoder", False), "eurobert": ("lm_head", False), "roberta_prelayernorm": ("lm_head.decoder", False),
     "camembert": ("lm_head.decoder", False), "xmod": ("lm_head.decoder", False), "layoutlm": ("cls.predictions.decoder", False), "squeezebert": ("cls.predictions.decoder", False),
-    "nomic_bert": ("cls.predictions.decoder", False), "gpt_neox_japanese": ("embed_out", True),
+    "nomic_bert": ("cls.predictions.decoder", False), "gpt_neox_japanese": ("embed_out", True), "modernbert_decoder": ("decoder", True),
     "xlm_roberta_xl": ("lm_head.decoder", False), "biogpt": ("output_projection", True),
     **{name: ("lm_head", True) for name in ("gpt2", "gpt_neox", "llama", "opt", "qwen2", "qwen3", "mistral", "phi3", "gemma", "olmo2", "phi", "starcoder2", "bloom", "falcon", "xglm", "stablelm", "smollm3", "gemma3", "exaone4", "helium",
                                               "apertus", "gpt_bigcode", "persimmon", "olmo", "glm4", "nemotron", "mpt", "seed_oss",
-                                              "minicpm3", "olmo3", "ctrl", "arcee", "hunyuan_v1_dense", "ernie4_5", "ministral", "openai", "glm", "jais2")}}
+                                              "minicpm3", "olmo3", "ctrl", "arcee", "hunyuan_v1_dense", "ernie4_5", "ministral", "openai", "glm", "jais2", "youtu")}}
 # The blocks, and what comes behind them: of models that can be cut into stages.
 STAGES: Dict[str, Tuple[str, List[str]]] = {
     "transformer": ("layers", ["head"]), "opt": ("model.decoder.layers", ["model.decoder.final_layer_norm", "lm_head"]), "xglm": ("model.layers", ["model.layer_norm", "lm_head"]),
@@ -227,7 +235,7 @@ STAGES: Dict[str, Tuple[str, List[str]]] = {
     **{name: ("transformer.h", ["transformer.ln_f", "lm_head"]) for name in ("gpt2", "bloom", "falcon")},
     **{name: ("model.layers", ["model.norm", "lm_head"]) for name in ("llama", "qwen2", "qwen3", "mistral", "phi3", "gemma", "gemma2", "olmo2", "starcoder2", "granite", "stablelm", "smollm3", "gemma3", "cohere",
                                                                          "exaone4", "helium", "apertus", "olmo", "glm4", "nemotron", "seed_oss", "cohere2",
-                                                                         "minicpm3", "olmo3", "arcee", "hunyuan_v1_dense", "ernie4_5", "ministral", "glm", "jais2", "vaultgemma")}}
+                                                                         "minicpm3", "olmo3", "arcee", "hunyuan_v1_dense", "ernie4_5", "ministral", "glm", "jais2", "vaultgemma", "youtu")}}
 
 
 def words(model: str, size: str) -> Dict[str, str]:

@@ -166,4 +166,12 @@ MODELS: Dict[str, Callable[[str], Subject]] = {
     "vit_mae": sight_more.vit_mae,
     "r2plus1d_18": sight_more.r2plus1d_18,
     "lraspp": sight_more.lraspp,
+    "youtu": decoders_more.youtu,
+    "modernbert_decoder": decoders_more.modernbert_decoder,
+    "roc_bert": encoders_more.roc_bert,
+    "flaubert": encoders_more.flaubert,
+    "fsmt": encoders_more.fsmt,
+    "textnet": sight_more.textnet,
+    "vivit": sight_more.vivit,
+    "patchtst": sight_more.patchtst,
 }

@@ -35,3 +35,19 @@ def vaultgemma(size: str) -> Subject:
 
     config = VaultGemmaConfig(**stack(size), num_key_value_heads=2, head_dim=64, sliding_window=64, **SPECIAL)
     return Subject(VaultGemmaForCausalLM(config), tokens(VOCABULARY, length(size)), causal)
+
+
+def youtu(size: str) -> Subject:
+    """Keys and values are kept in one narrow vector, from which those of all heads are computed."""
+    from transformers import YoutuConfig, YoutuForCausalLM
+
+    config = YoutuConfig(**stack(size), num_key_value_heads=4, q_lora_rank=128, kv_lora_rank=64, qk_rope_head_dim=32, qk_nope_head_dim=32, v_head_dim=64, max_position_embeddings=512, **SPECIAL)
+    return Subject(YoutuForCausalLM(config), tokens(VOCABULARY, length(size)), causal)
+
+
+def modernbert_decoder(size: str) -> Subject:
+    """ModernBERT that foresees the next word; two of three layers look back 32 tokens."""
+    from transformers import ModernBertDecoderConfig, ModernBertDecoderForCausalLM
+
+    config = ModernBertDecoderConfig(**stack(size), max_position_embeddings=512, local_attention=64, cls_token_id=1, sep_token_id=2, **SPECIAL)
+    return Subject(ModernBertDecoderForCausalLM(config), tokens(VOCABULARY, length(size)), causal)

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """More models of text that fill in words, or make one text of another, from the package transformers."""
 
+import torch
+from torch import Tensor, nn
+
 from .sizes import SPECIAL, VOCABULARY, length, stack, width
-from .subject import Subject, causal, tokens
+from .subject import LENGTH, Subject, causal, tokens
 
 
 def layoutlm(size: str) -> Subject:
@@ -44,3 +47,35 @@ def nomic_bert(size: str) -> Subject:
 
     config = NomicBertConfig(**stack(size), **SPECIAL)
     return Subject(NomicBertForMaskedLM(config), tokens(VOCABULARY, length(size)), causal)
+
+
+def roc_bert(size: str) -> Subject:
+    """Each word also has a shape and a sound; what is known of it is joined and mapped."""
+    from transformers import RoCBertConfig, RoCBertForMaskedLM
+
+    def words(count: int) -> tuple[Tensor, ...]:
+        shape = (count, int(length(size) * LENGTH.factor))
+        return torch.randint(VOCABULARY, shape), torch.randint(500, shape), torch.randint(200, shape)
+
+    def masked(model: nn.Module, ids: Tensor, shapes: Tensor, sounds: Tensor) -> Tensor:
+        return model(input_ids=ids, input_shape_ids=shapes, input_pronunciation_ids=sounds, labels=ids).loss
+
+    config = RoCBertConfig(**stack(size), shape_vocab_size=500, shape_embed_dim=128, pronunciation_vocab_size=200, pronunciation_embed_dim=192, pad_token_id=0)
+    return Subject(RoCBertForMaskedLM(config), words, masked)
+
+
+def flaubert(size: str) -> Subject:
+    """Attention and MLPs are in lists of their own; what is no word is multiplied away behind each."""
+    from transformers import FlaubertConfig, FlaubertWithLMHeadModel
+
+    config = FlaubertConfig(vocab_size=VOCABULARY, emb_dim=width(size), n_layers=4, n_heads=4, pad_index=0, bos_index=1, eos_index=2, **SPECIAL)
+    return Subject(FlaubertWithLMHeadModel(config), tokens(VOCABULARY, length(size)), causal)
+
+
+def fsmt(size: str) -> Subject:
+    """Time comes first and the batch behind it; source and target have vocabularies of their own."""
+    from transformers import FSMTConfig, FSMTForConditionalGeneration
+
+    config = FSMTConfig(langs=["en", "de"], src_vocab_size=VOCABULARY, tgt_vocab_size=VOCABULARY, d_model=width(size), encoder_layers=2, decoder_layers=2, encoder_attention_heads=4,
+                        decoder_attention_heads=4, encoder_ffn_dim=1024, decoder_ffn_dim=1024, max_position_embeddings=512, decoder_start_token_id=2, forced_eos_token_id=None, **SPECIAL)
+    return Subject(FSMTForConditionalGeneration(config), tokens(VOCABULARY, length(size)), causal)

@@ -78,3 +78,33 @@ def lraspp(size: str) -> Subject:
     pixels = scaled(size, 64, 96, 128)
     return Subject(make(weights=None, weights_backbone=None, num_classes=19), lambda count: (torch.randn(count, 3, pixels, pixels), torch.randint(19, (count, pixels, pixels))),
                    lambda model, given, labels: F.cross_entropy(model(given)["out"], labels))
+
+
+def textnet(size: str) -> Subject:
+    """Convolutions that are taller than wide, or wider than tall, beside square ones."""
+    from transformers import TextNetConfig, TextNetForImageClassification
+
+    width = scaled(size, 32, 48, 64)
+    kernels = [[[3, 3], [1, 3]], [[3, 3], [3, 1]], [[3, 3], [1, 3]], [[3, 1], [3, 3]]]
+    config = TextNetConfig(hidden_sizes=[width, width, 2 * width, 4 * width, 8 * width], stem_out_channels=width, conv_layer_kernel_sizes=kernels, conv_layer_strides=[[1, 2]] * 4, num_labels=100)
+    return Subject(TextNetForImageClassification(config), images(scaled(size, 64, 96, 128), 100), classified)
+
+
+def vivit(size: str) -> Subject:
+    """A transformer of the tubes of a clip, of two pictures each."""
+    from transformers import VivitConfig, VivitForVideoClassification
+
+    pixels = scaled(size, 32, 48, 64)
+    config = VivitConfig(image_size=pixels, num_frames=8, hidden_size=scaled(size, 192, 256, 384), num_hidden_layers=4, num_attention_heads=4, intermediate_size=768, num_labels=100)
+    return Subject(VivitForVideoClassification(config), lambda count: (torch.randn(count, 8, 3, pixels, pixels), torch.randint(100, (count,))), classified)
+
+
+def patchtst(size: str) -> Subject:
+    """Of several series over time, each is cut into pieces, and seen alone."""
+    from transformers import PatchTSTConfig, PatchTSTForClassification
+
+    steps = scaled(size, 256, 512, 1024)
+    config = PatchTSTConfig(num_input_channels=7, context_length=steps, patch_length=16, patch_stride=8, d_model=scaled(size, 128, 192, 256), num_attention_heads=4, ffn_dim=512,
+                            num_targets=10, use_cls_token=True, dropout=0.1)
+    return Subject(PatchTSTForClassification(config), lambda count: (torch.randn(count, steps, 7), torch.randint(10, (count,))),
+                   lambda model, given, labels: model(past_values=given, target_values=labels).loss)
