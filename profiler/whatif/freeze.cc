@@ -9,6 +9,7 @@
 #include "profiler/whatif/holders.h"
 #include "profiler/whatif/input_gradients.h"
 #include "profiler/whatif/parameters.h"
+#include "profiler/whatif/strides.h"
 
 namespace vramscope::whatif {
 namespace {
@@ -335,30 +336,31 @@ class Freezer {
   }
 
   // A leaf and its gradient are there as long as the graph is, which the loss has until it has another value.
+  // A gradient that is a part of another block is not taken as it is (accumulateGrad in
+  // torch/csrc/autograd/functions/accumulate_grad.h).
   void HoldLeaves() {
-    const Position end = GraphGoes();
+    const Position end = GraphGoes(step_);
     for (const auto& [node, leaf] : leaves_) {
       changed_.blocks[leaf].end = end + kHair;
-      for (const Op& op : step_.ops) {
+      for (uint32_t i = 0; i < step_.ops.size(); ++i) {
+        const Op& op = step_.ops[i];
         if (op.node != node || op.parent != kNone || op.name != step_.nodes[node].name || op.input_count == 0)
           continue;
-        const uint32_t gradient = Inputs(op)[0].block;
-        if (gradient != kNone) changed_.blocks[gradient].end = end;
+        const Operand& gradient = Inputs(op)[0];
+        if (gradient.block == kNone) continue;
+        const bool known = step_.shapes[gradient.strides].known;
+        if (!known || LiesWithoutGaps(SizesOf(step_, gradient), StridesOf(step_, gradient)))
+          changed_.blocks[gradient.block].end = end;
+        else
+          changed_.blocks.push_back(CopiedOf(gradient, i, end));
       }
     }
   }
-
-  // Where the next step gives the loss another value: where this one frees the number that the step before
-  // left.
-  [[nodiscard]] Position GraphGoes() const {
-    constexpr uint64_t kNumber = 8;
-    Position at = kBefore;
-    for (const StepBlock& block : step_.blocks) {
-      const bool left = block.begin == kBefore && block.requested <= kNumber;
-      if (left && step_.ForwardBegin() <= block.end && block.end <= step_.backward.front().begin)
-        at = std::max(at, block.end);
-    }
-    return at == kBefore ? step_.length - 2 * kHair : step_.length + at;
+  [[nodiscard]] StepBlock CopiedOf(const Operand& gradient, uint32_t op, Position end) const {
+    StepBlock copy = CopyOf(step_, gradient.block);
+    copy.requested = ElementsIn(step_, gradient) * BytesOf(gradient.dtype);
+    copy.op = op, copy.begin = step_.ops[op].begin + kHair, copy.end = end;
+    return copy;
   }
 
   const Step& step_;

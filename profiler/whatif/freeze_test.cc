@@ -146,10 +146,34 @@ TEST_F(FreezeBackwardTest, WhatAFrozenModuleReturnsStaysAsALeafWhereItsGradientI
   EXPECT_LT(Frozen(step_, all).blocks[out_].end, step_.length) << "no number";
 }
 
+// RoCBERT joins what its embedding returns with others, so that the gradient is a part of theirs.
+TEST_F(FreezeBackwardTest, AGradientOfALeafThatIsAPartOfABlockIsCopied) {
+  step_.nodes[0].name = step_.ops[1].name;
+  const auto last = [&](const char* strides) {
+    for (Operand& operand : step_.operands) {
+      if (operand.op == 0 && operand.block == out_) operand.flags |= kAsksForGradient;
+      if (operand.op != 1 || operand.block != out_) continue;
+      operand.dtype = 6, operand.shape = 1, operand.strides = 2;
+      step_.shapes.resize(1);
+      step_.shapes.push_back(ParseShape("8,4", step_.dims));
+      step_.shapes.push_back(ParseShape(strides, step_.dims));
+    }
+    return Frozen(step_, [](uint32_t) { return true; }).blocks.back();
+  };
+  EXPECT_EQ(last("4,1").copy_of, kNone);
+  EXPECT_EQ(last("16,1").copy_of, out_);
+  EXPECT_EQ(last("16,1").requested, 8u * 4 * 4);
+  EXPECT_NEAR(last("16,1").begin, 110, 0.01);
+  EXPECT_GT(last("16,1").end, 299) << "as long as the graph";
+}
+
 TEST(CheckpointChoiceTest, ModulesWhoseResultsRequireGradientsAreNamedBehindInputs) {
   EXPECT_EQ(ParseCheckpoint("all,inputs:embed+tables.*")->inputs, "embed,tables.*");
   EXPECT_EQ(ParseCheckpoint("inputs:embed")->modules, "all");
   EXPECT_FALSE(ParseCheckpoint("all,inputs:").ok());
+  EXPECT_EQ(ParseCheckpoint("inputs:embed,masks:a+b")->masks, "a,b");
+  EXPECT_EQ(ParseCheckpoint("masks:a")->modules, "all");
+  EXPECT_FALSE(ParseCheckpoint("masks:").ok());
 }
 
 TEST_F(FreezeBackwardTest, WhatIsMultipliedWithAFrozenWeightIsNotCopiedToBeOneMatrix) {

@@ -49,4 +49,16 @@ Result<Step> AskingForGradients(const Step& step, std::string_view modules) {
   return changed;
 }
 
+Position GraphGoes(const Step& step) {
+  constexpr uint64_t kNumber = 8;
+  constexpr Position kBeforeEnd = 2e-6;
+  Position at = kBefore;
+  for (const StepBlock& block : step.blocks) {
+    const bool left = block.begin == kBefore && block.requested <= kNumber;
+    if (left && step.ForwardBegin() <= block.end && block.end <= step.backward.front().begin)
+      at = std::max(at, block.end);
+  }
+  return at == kBefore ? step.length - kBeforeEnd : step.length + at;
+}
+
 }  // namespace vramscope::whatif

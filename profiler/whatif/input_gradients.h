@@ -25,4 +25,8 @@ inline constexpr uint8_t kAsksForGradient = 1 << 7;
 // commas between them, names no module that returns floats.
 [[nodiscard]] Result<Step> AskingForGradients(const Step& step, std::string_view modules);
 
+// When autograd's graph goes, and with it such tensors and their gradients: where the next step gives the
+// loss another value, which is where this one frees the number that the step before left.
+[[nodiscard]] Position GraphGoes(const Step& step);
+
 }  // namespace vramscope::whatif

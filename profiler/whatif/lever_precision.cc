@@ -7,6 +7,8 @@
 #include "profiler/whatif/half_only.h"
 #include "profiler/whatif/lever.h"
 #include "profiler/whatif/precision.h"
+#include "profiler/whatif/segments.h"
+#include "profiler/whatif/strides.h"
 #include "profiler/whatif/type_branches.h"
 
 namespace vramscope::whatif {
@@ -26,6 +28,25 @@ std::string WhyRefused(const Step& changed) {
          "that a recording in float32 does not show. Record it in 16 bits.";
 }
 
+// Batch norm of a tensor that lies neither without gaps nor channels last: cuDNN, which computes it in
+// float32, is not asked in 16 bits with weights of that type, and PyTorch's own kernels convert it and reduce
+// it dimension by dimension (batch_norm_choose_impl in aten/src/ATen/native/cuda/Normalization.cu).
+std::string WhyOtherNorm(const Step& step) {
+  for (const Op& op : step.ops) {
+    if (op.node != kNone || op.input_count == 0 || step.NameOf(op) != "aten::batch_norm") continue;
+    const Operand& x = InputsOf(step, op)[0];
+    const std::span<const int64_t> sizes = SizesOf(step, x), strides = StridesOf(step, x);
+    const bool known = step.shapes[x.strides].known && sizes.size() == strides.size() && sizes.size() > 2;
+    if (!known || LiesWithoutGaps(sizes, strides) || (sizes.size() > 3 && strides[1] == 1)) continue;
+    const uint32_t call = CallAt(step, op.begin);
+    return "batch norm" + (call == kNone ? "" : " in " + std::string(step.Text(step.modules[call].name))) +
+           " is given a transposed tensor: what PyTorch's kernels for 16 bits take for that is not "
+           "predicted. Record it "
+           "with x.contiguous() in front.";
+  }
+  return "";
+}
+
 class Precision final : public Lever {
  public:
   const LeverInfo& info() const override {
@@ -41,6 +62,7 @@ class Precision final : public Lever {
     if (value != "bf16" && value != "fp16")
       return Error{"--precision is bf16 or fp16, not \"" + std::string(value) + "\"."};
     if (const auto reason = WhyNotRetyped(step, "training in 16 bits"); !reason.empty()) return Error{reason};
+    if (const auto reason = WhyOtherNorm(step); !reason.empty()) return Error{reason};
     const uint8_t type = value == "bf16" ? kBfloat16Type : kHalfType;
     Result<Step> changed = KnownBranches(step, InLowWithHalfOnly(step, type, AllInLow), type);
     if (changed.ok() && changed.value().refuses != kNone) return Error{WhyRefused(changed.value())};

@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "profiler/whatif/holders.h"
+#include "profiler/whatif/input_gradients.h"
 #include "profiler/whatif/segments.h"
 
 namespace vramscope::whatif {
@@ -34,29 +34,6 @@ bool IsComputed(const Step& step, uint32_t block) {
            return std::any_of(results.begin(), results.end(),
                               [&](const Operand& result) { return result.block == block; });
          });
-}
-
-// What holds autograd's graph, and with it the mask: the loss that backward begins with, or what it was
-// scaled from. When the last of them is gone.
-Position GraphReleased(const Step& step, const Scene& scene) {
-  uint32_t loss = kNone;
-  for (const Op& op : step.ops) {
-    if (op.begin >= step.backward.front().begin) break;
-    if (op.parent == kNone && step.NameOf(op) == "aten::ones_like" && op.input_count > 0)
-      loss = InputsOf(step, op)[0].block;
-  }
-  Position released = loss == kNone ? scene.length : kBefore;
-  while (loss != kNone) {
-    for (const Block& block : scene.blocks)
-      if (block.origin == loss) released = std::max(released, block.end);
-    const uint32_t maker = OutermostMaker(step, loss);
-    loss = kNone;
-    if (maker == kNone) break;
-    for (const Operand& operand : InputsOf(step, step.ops[maker]))
-      if (operand.block != kNone && step.Rank(operand.shape) == 0 && step.blocks[operand.block].op != maker)
-        loss = operand.block;
-  }
-  return released;
 }
 
 // Rows are filled up to whole vectors of 16.
@@ -97,7 +74,7 @@ Result<std::vector<uint32_t>> MasksOf(const Step& step, std::string_view modules
 }
 
 void AddMaskGradients(const Step& step, const std::vector<uint32_t>& masks, Scene& scene) {
-  const Position released = masks.empty() ? 0 : GraphReleased(step, scene);
+  const Position released = masks.empty() ? 0 : GraphGoes(step);
   for (const uint32_t mask : masks) {
     for (Block& block : scene.blocks)
       if (block.origin == mask && block.begin < scene.backward.front().begin) block.end = released + kHair;

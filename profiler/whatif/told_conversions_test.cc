@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What programs convert themselves, where the recording tells what their calls of Tensor.to() ask for:
 // forward passes written down as PyTorch runs them in float32.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -74,6 +75,14 @@ class Program : public TensorScript {
     });
   }
 
+  void Norm(const std::string& from, const std::string& result, const char* strides) {
+    s.Op("aten::batch_norm", [&] {
+      In(from, "16,64,64", strides);
+      s.Alloc(result, kWide);
+      Out(result, "16,64,64", strides);
+    });
+  }
+
   // With the change, beside the weight.
   [[nodiscard]] uint64_t Peak(const char* lever) const {
     const Prediction after = whatif::Predict(step_, baseline_, {{lever, "bf16"}}).value();
@@ -103,6 +112,16 @@ TEST(ToldConversionsTest, WhatNamesAFloatConvertsWhateverRefusesIt) {
     });
     EXPECT_EQ(program.Refusal().starts_with("aten::linear in attention would get float32"), refused) << line;
   }
+}
+
+// nn.BatchNorm1d of x.transpose(1, 2), as in PatchTST: in float32 cuDNN's.
+TEST(ToldConversionsTest, ABatchNormThatCuDnnDoesNotComputeInSixteenBitsIsNotPredicted) {
+  const auto refusal = [](const char* strides) {
+    return Program([strides](Program& p) { p.Norm("x", "out", strides), p.s.Free("out"); }).Refusal();
+  };
+  EXPECT_EQ(refusal("4096,64,1"), "");
+  EXPECT_THAT(refusal("4096,1,64"),
+              testing::StartsWith("batch norm in attention is given a transposed tensor"));
 }
 
 // mask = torch.ones(...); x + mask.to(x.dtype): nothing refuses a mask in float32, and what comes of it.
