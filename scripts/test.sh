@@ -37,7 +37,8 @@ done
 passed=0
 failed=0
 launcher=(env)  # what ctest runs under
-builder=''      # the process group that build_behind began
+builder=''      # the session of build_behind, while it builds
+last_behind=''  # what it builds last
 count() { passed=$((passed + $1)) failed=$((failed + $2)); }
 
 # stage NAME COMMAND...: says what begins and how long it took; a command that fails counts as one failed test, and the next stage begins.
@@ -56,9 +57,9 @@ run_tests() {
   read -r tests failures skipped < <(python3 scripts/junit_totals.py "$folder/tests.xml") || return 1
   if ((failures)) && [[ $strict == no ]]; then
     say "$failures failed; once more, one at a time: $(cut -d: -f2 "$folder/Testing/Temporary/LastTestsFailed.log" | tr '\n' ' ')"
-    [[ -z $builder ]] || kill -STOP -- "-$builder" 2>/dev/null || true
+    signal_builder STOP
     in_ctest "$folder" tests-again.xml --rerun-failed
-    [[ -z $builder ]] || kill -CONT -- "-$builder" 2>/dev/null || true
+    signal_builder CONT
     local before=$failures
     read -r ignored failures ignored < <(python3 scripts/junit_totals.py "$folder/tests-again.xml") || return 1
     ((failures == before)) || say "WARNING: $((before - failures)) of them passed the second time"
@@ -77,6 +78,7 @@ fuzz_one() {
   local name
   name=$(basename "$1")
   mkdir -p "build/fuzz/$name"
+  rm -f "build/fuzz/$name.status"
   local status=0
   "$1" -max_total_time="$2" -rss_limit_mb=2048 -timeout=20 -artifact_prefix="build/fuzz/$name-" "build/fuzz/$name" \
     >"build/fuzz/$name.log" 2>&1 || status=$?
@@ -106,6 +108,7 @@ fuzz() {
 # view_one SCRIPT RENDERER: one of the viewer's scripts on the sanitizer build, its words and exit status into files as with fuzz_one.
 view_one() {
   local name=$1-$2 leaks=1 status=0
+  rm -f "build/$name.status"
   [[ $2 == egl ]] && leaks=0  # Mesa unloads its modules before LeakSanitizer looks at what they hold
   VRAMSCOPE_BIN=$PWD/build/release/bin/vramscope VRAMSCOPE_BINARY_DIR=$PWD/build/release/tests VRAMSCOPE_TEST_PYTHON=$viewer_python \
     VRAMSCOPE_VIEWER=$PWD/build/asan/bin/vramscope-viewer VRAMSCOPE_RENDERER=$2 ASAN_OPTIONS=detect_leaks=$leaks UBSAN_OPTIONS=print_stacktrace=1 \
@@ -138,26 +141,34 @@ viewer_with_sanitizers() {
 # shows what it wrote, and fails if it failed.
 build_behind() {
   local preset
+  last_behind=${*: -1}
   for preset in "$@"; do rm -f "build/behind-$preset.status"; done
-  set -m  # a process group of its own, so that it can be ended with all it started
-  (
-    chrt --idle --pid 0 "$BASHPID" || renice -n 19 -p "$BASHPID" || true
+  export -f build_asan build_tsan configure build torch_python say
+  # A session of its own, in which ninja's compilers stay though each has its own process group.
+  setsid bash -c '
+    set -euo pipefail
+    chrt --idle --pid 0 $$ || renice -n 19 -p $$ || true
     for preset in "$@"; do
       status=0
       "build_$preset" >"build/behind-$preset.log" 2>&1 || status=$?
       echo "$status" >"build/behind-$preset.status"
-    done
-  ) </dev/null >/dev/null 2>&1 &
+    done' "$0" "$@" </dev/null >/dev/null 2>&1 &
   builder=$!
-  set +m
-  trap 'kill -- "-$builder" 2>/dev/null || true' EXIT
+  trap 'signal_builder TERM; signal_builder CONT' EXIT
 }
+
+# signal_builder NAME: to all that build_behind began and that still runs.
+signal_builder() { [[ -z $builder ]] || pkill "-$1" -s "$builder" || true; }
 
 built() {
   while [[ ! -s build/behind-$1.status ]]; do
-    kill -0 "$builder" 2>/dev/null || [[ -s build/behind-$1.status ]] || return 1
+    kill -0 "$builder" 2>/dev/null || [[ -s build/behind-$1.status ]] || { say "what builds behind the tests is gone"; return 1; }
     sleep 0.2
   done
+  if [[ $1 == "$last_behind" ]]; then
+    wait "$builder" || true  # its number is another one's then
+    builder=''
+  fi
   cat "build/behind-$1.log" >&2
   return "$(<"build/behind-$1.status")"
 }

@@ -165,9 +165,11 @@ class Follower {
     if (!sequence_ && step_.NameOf(op) == "aten::resize_") PassResized(op);
     for (uint32_t i = 0; i < op.output_count; ++i) {
       const Operand& result = step_.operands[op.first_output + i];
-      if (result.block == kNone || decided_[result.block]) continue;
+      if (result.block == kNone) continue;
       const StepBlock& block = step_.blocks[result.block];
       const bool older = block.begin < op.begin && (block.op == kNone || &step_.ops[block.op] != &op);
+      if (older && op.node == kNone) tables_.Note(op, result.block);
+      if (decided_[result.block]) continue;
       if (older && step_.NameOf(op) != "aten::copy_") continue;  // another one decides
       if (older) {
         PassCopied(op, result);

@@ -48,9 +48,6 @@ class Freezer {
   [[nodiscard]] std::span<const Operand> Outputs(const Op& op) const {
     return {step_.operands.data() + op.first_output, op.output_count};
   }
-  [[nodiscard]] bool IsEmpty(const Operand& operand) const {
-    return operand.block == kNone && ElementsIn(step_, operand) == 0;
-  }
   [[nodiscard]] bool IsFrozen(uint32_t block) const {
     return !step_.blocks[block].name.empty() && names_.contains(step_.blocks[block].name);
   }
@@ -71,7 +68,7 @@ class Freezer {
       const Op& op = step_.ops[step_.nodes[node].op];
       bool asked = false, any = false;
       for (const Operand& input : Inputs(op)) {
-        const bool empty = IsEmpty(input);
+        const bool empty = IsEmpty(step_, input);
         if ((input.block == kNone && !empty) || (input.flags & trace::kTensorRequiresGrad) == 0) continue;
         asked = true;
         any |= empty ? !untrained.contains(input.tensor) : trains[input.block];
@@ -80,16 +77,17 @@ class Freezer {
       for (const Operand& output : Outputs(op)) {
         if (made_[node] || (output.flags & kAsksForGradient) == 0 || output.block == kNone) continue;
         made_[node] = true;  // in the place of what takes up the gradient of a leaf
-        leaves_.emplace_back(node, output.block);
+        leaves_.emplace_back(node, output);
       }
       const auto decide = [&](const Operand& output) {
         if (output.block != kNone) trains[output.block] = made_[node];
-        if (IsEmpty(output) && made_[node]) untrained.erase(output.tensor);
-        if (IsEmpty(output) && !made_[node]) untrained.insert(output.tensor);
+        if (IsEmpty(step_, output) && made_[node]) untrained.erase(output.tensor);
+        if (IsEmpty(step_, output) && !made_[node]) untrained.insert(output.tensor);
       };
       std::ranges::for_each(Outputs(op), decide);
       // What a Function of Python's returns is not told of it: what its own operators make is.
-      for (uint32_t i = step_.nodes[node].op + 1; op.output_count == 0 && i < step_.ops.size(); ++i) {
+      const bool untold = op.output_count == 0 && op.end < kForever;
+      for (uint32_t i = step_.nodes[node].op + 1; untold && i < step_.ops.size(); ++i) {
         if (step_.ops[i].begin >= op.end) break;
         std::ranges::for_each(Outputs(step_.ops[i]), decide);
       }
@@ -336,20 +334,21 @@ class Freezer {
   }
 
   // A leaf and its gradient are there as long as the graph is, which the loss has until it has another value.
-  // A gradient that is a part of another block is not taken as it is (accumulateGrad in
+  // A gradient that does not lie as the leaf does is copied (accumulateGrad in
   // torch/csrc/autograd/functions/accumulate_grad.h).
   void HoldLeaves() {
     const Position end = GraphGoes(step_);
     for (const auto& [node, leaf] : leaves_) {
-      changed_.blocks[leaf].end = end + kHair;
+      changed_.blocks[leaf.block].end = end + kHair;
       for (uint32_t i = 0; i < step_.ops.size(); ++i) {
         const Op& op = step_.ops[i];
         if (op.node != node || op.parent != kNone || op.name != step_.nodes[node].name || op.input_count == 0)
           continue;
         const Operand& gradient = Inputs(op)[0];
         if (gradient.block == kNone) continue;
-        const bool known = step_.shapes[gradient.strides].known;
-        if (!known || LiesWithoutGaps(SizesOf(step_, gradient), StridesOf(step_, gradient)))
+        const bool known = step_.shapes[gradient.strides].known && step_.shapes[leaf.strides].known;
+        if (!known ||
+            ObeysLayout(SizesOf(step_, gradient), StridesOf(step_, gradient), StridesOf(step_, leaf)))
           changed_.blocks[gradient.block].end = end;
         else
           changed_.blocks.push_back(CopiedOf(gradient, i, end));
@@ -370,7 +369,7 @@ class Freezer {
   std::vector<bool> run_;                     // by operator of backward
   std::vector<std::vector<uint32_t>> users_;  // by block: operators that it is an operand or a result of
   std::vector<bool> needed_;                  // by block: of backward
-  std::vector<std::pair<uint32_t, uint32_t>> leaves_;  // node, block: what the program asks a gradient of
+  std::vector<std::pair<uint32_t, Operand>> leaves_;  // by node: what the program asks a gradient of
 };
 
 }  // namespace

@@ -149,22 +149,26 @@ TEST_F(FreezeBackwardTest, WhatAFrozenModuleReturnsStaysAsALeafWhereItsGradientI
 // RoCBERT joins what its embedding returns with others, so that the gradient is a part of theirs.
 TEST_F(FreezeBackwardTest, AGradientOfALeafThatIsAPartOfABlockIsCopied) {
   step_.nodes[0].name = step_.ops[1].name;
-  const auto last = [&](const char* strides) {
+  const auto last = [&](const char* strides, const char* of_leaf) {
+    step_.shapes.resize(1);
+    for (const char* const dims : {"8,4", strides, of_leaf})
+      step_.shapes.push_back(ParseShape(dims, step_.dims));
     for (Operand& operand : step_.operands) {
-      if (operand.op == 0 && operand.block == out_) operand.flags |= kAsksForGradient;
-      if (operand.op != 1 || operand.block != out_) continue;
-      operand.dtype = 6, operand.shape = 1, operand.strides = 2;
-      step_.shapes.resize(1);
-      step_.shapes.push_back(ParseShape("8,4", step_.dims));
-      step_.shapes.push_back(ParseShape(strides, step_.dims));
+      const bool leaf = operand.op == 0;
+      if (operand.op > 1 || operand.block != out_) continue;
+      if (leaf) operand.flags |= kAsksForGradient;
+      operand.dtype = 6, operand.shape = 1, operand.strides = leaf ? 3 : 2;
     }
     return Frozen(step_, [](uint32_t) { return true; }).blocks.back();
   };
-  EXPECT_EQ(last("4,1").copy_of, kNone);
-  EXPECT_EQ(last("16,1").copy_of, out_);
-  EXPECT_EQ(last("16,1").requested, 8u * 4 * 4);
-  EXPECT_NEAR(last("16,1").begin, 110, 0.01);
-  EXPECT_GT(last("16,1").end, 299) << "as long as the graph";
+  EXPECT_EQ(last("4,1", "4,1").copy_of, kNone);
+  EXPECT_EQ(last("1,8", "1,8").copy_of, kNone) << "it lies as the leaf does";
+  EXPECT_EQ(last("4,1", "1,8").copy_of, out_);
+  const StepBlock copy = last("16,1", "4,1");
+  EXPECT_EQ(copy.copy_of, out_);
+  EXPECT_EQ(copy.requested, 8u * 4 * 4);
+  EXPECT_NEAR(copy.begin, 110, 0.01);
+  EXPECT_GT(copy.end, 299) << "as long as the graph";
 }
 
 TEST(CheckpointChoiceTest, ModulesWhoseResultsRequireGradientsAreNamedBehindInputs) {

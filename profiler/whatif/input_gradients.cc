@@ -53,6 +53,7 @@ Position GraphGoes(const Step& step) {
   constexpr uint64_t kNumber = 8;
   constexpr Position kBeforeEnd = 2e-6;
   Position at = kBefore;
+  if (step.backward.empty()) return step.length;
   for (const StepBlock& block : step.blocks) {
     const bool left = block.begin == kBefore && block.requested <= kNumber;
     if (left && step.ForwardBegin() <= block.end && block.end <= step.backward.front().begin)

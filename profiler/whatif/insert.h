@@ -20,7 +20,8 @@ namespace vramscope::whatif {
 // Step::op_ends, after operators got other ends.
 void OrderOpEnds(Step& step);
 
-// When the operator of this operand (into Step::operands) sees it: a result when it ends, else when it begins.
+// When the operator of this operand (into Step::operands) sees it: a result when it ends, else when it
+// begins.
 [[nodiscard]] Position SeenAt(const Step& step, uint32_t operand);
 // What operators see of `block` from the results of this one on is `made`.
 void SeenAs(Step& step, uint32_t block, uint32_t op, uint32_t made);

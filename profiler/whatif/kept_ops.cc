@@ -53,7 +53,8 @@ Result<CheckpointChoice> ParseCheckpoint(std::string_view value) {
     if (part.starts_with(kInputs) || part.starts_with(kMasks)) {
       const bool masks = part.starts_with(kMasks);
       std::string& modules = masks ? choice.masks : choice.inputs;
-      modules = part.substr(part.find(':') + 1);
+      if (!modules.empty()) modules += '+';
+      modules += part.substr(part.find(':') + 1);
       std::replace(modules.begin(), modules.end(), '+', ',');
       if (modules.empty())
         return Error{

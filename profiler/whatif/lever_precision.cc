@@ -37,7 +37,7 @@ std::string WhyOtherNorm(const Step& step) {
     const Operand& x = InputsOf(step, op)[0];
     const std::span<const int64_t> sizes = SizesOf(step, x), strides = StridesOf(step, x);
     const bool known = step.shapes[x.strides].known && sizes.size() == strides.size() && sizes.size() > 2;
-    if (!known || LiesWithoutGaps(sizes, strides) || (sizes.size() > 3 && strides[1] == 1)) continue;
+    if (!known || LiesWithoutGaps(sizes, strides) || LiesChannelsLast(sizes, strides)) continue;
     const uint32_t call = CallAt(step, op.begin);
     return "batch norm" + (call == kNone ? "" : " in " + std::string(step.Text(step.modules[call].name))) +
            " is given a transposed tensor: what PyTorch's kernels for 16 bits take for that is not "

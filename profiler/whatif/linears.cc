@@ -72,7 +72,7 @@ class Finder {
       if (operand.argument == first + 1) right = &operand;
       if (operand.argument + 1 == first) linear.bias = operand.block;
     }
-    if (left == nullptr || right == nullptr || right->block == kNone || !IsThere(*left)) return {};
+    if (left == nullptr || right == nullptr || right->block == kNone || !IsThere(step_, *left)) return {};
     if (step_.Rank(left->shape) != 2 || step_.Rank(right->shape) != 2) return {};
     if (step_.blocks[right->block].name != std::string(linear.path) + ".weight") return {};
     linear.weight = right->block;
@@ -80,12 +80,9 @@ class Finder {
     linear.tokens = step_.Dims(left->shape)[0];
     linear.in = step_.Dims(left->shape)[1];
     linear.out = step_.Dims(right->shape)[1];
+    if (linear.in < 1 || linear.out < 1 || linear.tokens < 0 || step_.Dims(right->shape)[0] != linear.in)
+      return {};
     return ReadEnds(linear) ? std::optional(linear) : std::nullopt;
-  }
-
-  // On the device: in a block, or without elements.
-  [[nodiscard]] bool IsThere(const Operand& operand) const {
-    return operand.block != kNone || ElementsIn(step_, operand) == 0;
   }
 
   // What the module was given and what it returns: of its first operator and of its last.
@@ -100,7 +97,7 @@ class Finder {
       if (op.parent != kNone && step_.ops[op.parent].begin > call.begin) continue;
       last = &op;
       for (const Operand& input : Inputs(op)) {
-        if (given || !IsThere(input) || step_.Rank(input.shape) < 2) continue;
+        if (given || !IsThere(step_, input) || step_.Rank(input.shape) < 2) continue;
         if (input.block == linear.weight || (input.block != kNone && input.block == linear.bias)) continue;
         linear.given = input;
         given = true;
@@ -113,7 +110,9 @@ class Finder {
     const auto width = [&](const Operand& operand) {
       return step_.Dims(operand.shape)[step_.Rank(operand.shape) - 1];
     };
-    return IsThere(linear.made) && width(linear.given) == linear.in && width(linear.made) == linear.out;
+    const bool none = linear.tokens == 0;  // then no block holds what goes in or comes out
+    return (linear.input == kNone) == none && (linear.output == kNone) == none &&
+           width(linear.given) == linear.in && width(linear.made) == linear.out;
   }
 
   // Weights that operators outside of their module work on: tied to a table, for example.

@@ -21,7 +21,9 @@ constexpr Position kHair = 1e-6;
 const Operand* MaskIn(const Step& step, const Op& op) {
   if (op.node == kNone || step.NameOf(op) != "aten::_efficient_attention_backward") return nullptr;
   for (const Operand& operand : InputsOf(step, op))
-    if (operand.argument == kBias && operand.block != kNone && step.Rank(operand.shape) == 4) return &operand;
+    if (operand.argument == kBias && operand.block != kNone && step.Rank(operand.shape) == 4 &&
+        step.shapes[operand.strides].known)
+      return &operand;
   return nullptr;
 }
 
@@ -42,7 +44,7 @@ uint64_t BytesOfGradient(const Step& step, const Operand& mask) {
   const std::span<const int64_t> sizes = SizesOf(step, mask), strides = StridesOf(step, mask);
   uint64_t own = 1, all = 1;
   for (size_t d = 0; d < sizes.size(); ++d) {
-    const auto size = static_cast<uint64_t>(sizes[d]);
+    const auto size = static_cast<uint64_t>(std::max<int64_t>(sizes[d], 0));
     if (strides[d] != 0) own *= size;
     all *= d + 1 == sizes.size() ? (size + kVector - 1) / kVector * kVector : size;
   }
@@ -61,7 +63,7 @@ Result<std::vector<uint32_t>> MasksOf(const Step& step, std::string_view modules
       const Operand* const mask = MaskIn(step, op);
       const uint32_t call = mask == nullptr ? kNone : CallAt(step, step.blocks[mask->block].begin);
       if (call == kNone || !PathMatches(pattern, step.Text(step.modules[call].name))) continue;
-      if (!step.shapes[mask->strides].known || IsComputed(step, mask->block)) continue;
+      if (IsComputed(step, mask->block)) continue;
       found = true;
       if (std::find(masks.begin(), masks.end(), mask->block) == masks.end()) masks.push_back(mask->block);
     }
@@ -81,7 +83,7 @@ void AddMaskGradients(const Step& step, const std::vector<uint32_t>& masks, Scen
     bool first = true;
     for (const Op& op : step.ops) {
       const Operand* const given = MaskIn(step, op);
-      if (given == nullptr || given->block != mask) continue;
+      if (given == nullptr || given->block != mask || step.nodes[op.node].end >= kForever) continue;
       Position begin = op.begin;
       for (const Operand& result : OutputsOf(step, op))
         if (result.block != kNone) begin = std::max(begin, step.blocks[result.block].begin);

@@ -19,7 +19,7 @@ class NumberTables {
  public:
   explicit NumberTables(const Step& step) : step_(step), made_(step.blocks.size(), false) {}
 
-  // Behind each operator of forward that hands out the block, in their order.
+  // Behind each operator of forward that hands out the block, in their order, also those that change it.
   void Note(const Op& op, uint32_t block);
   // Integers are, wherever they are from.
   [[nodiscard]] bool Has(const Operand& operand) const;

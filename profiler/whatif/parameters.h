@@ -11,8 +11,8 @@ namespace vramscope::whatif {
 // Whether the block was made while an optimizer stepped.
 [[nodiscard]] bool MadeByOptimizer(const Step& step, const StepBlock& block);
 
-// Whether parameters lie in one block: those of a recurrent network, which cuDNN wants so. What a block is for
-// cannot be told of its parts then.
+// Whether parameters lie in one block: those of a recurrent network, which cuDNN wants so. What a block is
+// for cannot be told of its parts then.
 [[nodiscard]] bool HasFlatWeights(const Step& step);
 
 // When the block was made, before 0, of one that was there before the first step; else kBefore.
@@ -30,8 +30,9 @@ void Drop(StepBlock& block);
 // they leave Step::trained.
 void StepOnly(const std::function<bool(uint32_t parameter)>& kept, Step& step);
 
-// `parameter` of `step` is trained too: it has what the optimizer has in the step `with` for `like`, in its own
-// size. `stepped`: SteppedParameters of that step. Of several parameters like one, each gets its state in turn.
+// `parameter` of `step` is trained too: it has what the optimizer has in the step `with` for `like`, in its
+// own size. `stepped`: SteppedParameters of that step. Of several parameters like one, each gets its state in
+// turn.
 void AddTrained(const Step& with, uint32_t like, const std::vector<uint32_t>& stepped, uint32_t parameter,
                 Step& step);
 

@@ -31,7 +31,7 @@ bool IsFloat(const Operand& operand) { return operand.block != kNone && operand.
 
 bool HaveEmpty(const Step& step, std::span<const Operand> operands) {
   return std::any_of(operands.begin(), operands.end(), [&](const Operand& operand) {
-    return operand.block == kNone && operand.dtype == kFloatType && ElementsIn(step, operand) == 0;
+    return operand.dtype == kFloatType && IsEmpty(step, operand);
   });
 }
 

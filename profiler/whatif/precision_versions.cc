@@ -7,6 +7,7 @@
 #include "profiler/whatif/precision.h"
 #include "profiler/whatif/precision_gradients.h"
 #include "profiler/whatif/precision_moments.h"
+#include "profiler/whatif/segments.h"
 
 namespace vramscope::whatif {
 namespace {
@@ -313,10 +314,12 @@ void Versions::Alias(uint32_t result, uint32_t block) {
   settled_[result] = true;
 }
 
-// Whether a call of a module did: what its functions alone had is gone by then.
-bool Versions::ReturnedBetween(Position from, Position until) const {
-  return std::any_of(step_.modules.begin(), step_.modules.end(),
-                     [&](const ModuleCall& call) { return from < call.end && call.end < until; });
+// Whether the call of a module did that the block was made in, or one around it: what their functions alone
+// had is gone by then.
+bool Versions::ReturnedBetween(Position made, Position from, Position until) const {
+  for (uint32_t call = CallAt(step_, made); call != kNone; call = step_.modules[call].parent)
+    if (from < step_.modules[call].end && step_.modules[call].end < until) return true;
+  return false;
 }
 
 // Whoever had the block last in the record has the version that it works on.
@@ -328,9 +331,9 @@ void Versions::Deal(uint32_t block, const std::vector<uint32_t>& versions,
   const bool forward = !InBackward(recorded.begin) && changed_.blocks[block].replaced >= kForever;
   // A variable of the program kept it beyond all that operators and nodes did.
   const uint32_t kept = returned_[block] != kNone ? returned_[block] : block;
-  const bool outlives =
-      recorded.end > held[longest] + kAtOnce || ReturnedBetween(held[longest], recorded.end);
-  const uint32_t last = forward && outlives ? kept : longest;
+  const bool outlives = forward && (recorded.end > held[longest] + kAtOnce ||
+                                    ReturnedBetween(recorded.begin, held[longest], recorded.end));
+  const uint32_t last = outlives ? kept : longest;
   for (const uint32_t version : versions) {
     if (settled_[version]) continue;
     StepBlock& made = changed_.blocks[version];

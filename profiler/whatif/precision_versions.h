@@ -33,9 +33,9 @@ class Versions {
   // That of the first one that is decided.
   [[nodiscard]] uint8_t FirstOf(std::span<const Operand> operands, uint8_t otherwise) const;
   // Whether the block itself, not a copy, has become low.
-  // By block of the recorded step.
-  [[nodiscard]] std::vector<bool> LowBlocks() const;
   [[nodiscard]] bool IsLow(uint32_t block) const;
+  // IsLow, by block of the recorded step.
+  [[nodiscard]] std::vector<bool> LowBlocks() const;
   [[nodiscard]] bool IsTrained(uint32_t block) const;
   // What autocast keeps copies of: parameters, not parts or other views of them (cached_cast). Without
   // backward nothing shows what is trained; it asks the tensor, whether it is a leaf that requires a
@@ -132,7 +132,7 @@ class Versions {
   [[nodiscard]] double ShareOf(uint32_t copy, double share) const;
   // Which version a variable that has the block in the record holds at that moment.
   [[nodiscard]] uint32_t HeldAt(uint32_t block, Position at) const;
-  [[nodiscard]] bool ReturnedBetween(Position from, Position until) const;
+  [[nodiscard]] bool ReturnedBetween(Position made, Position from, Position until) const;
   void Deal(uint32_t block, const std::vector<uint32_t>& versions, const std::vector<Position>& held);
 
   const Step& step_;

@@ -48,8 +48,9 @@ struct ErrorBand {
   Allowance allocated_less;
   Allowance reserved_more;
   Allowance reserved_less;
-  uint32_t cells = 0;                     // of the lever that was measured least; 0 = no lever
-  std::vector<std::string> not_measured;  // levers without a row: the worst of all, 5 % at least, stands for them
+  uint32_t cells = 0;  // of the lever that was measured least; 0 = no lever
+  std::vector<std::string>
+      not_measured;  // levers without a row: the worst of all, 5 % at least, stands for them
 
   [[nodiscard]] uint64_t AllocatedAtMost(uint64_t predicted) const {
     return allocated_more.AtMost(predicted);

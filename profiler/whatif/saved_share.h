@@ -16,8 +16,8 @@ namespace vramscope::whatif {
 // backward that let go of nothing, since it kept its graph.
 void ReleaseUnseen(Step& step);
 
-// Fills Saved::share, Saved::gaps and Saved::expanded, from the operands that are the same tensor; and Saved::released.
-// O(operands).
+// Fills Saved::share, Saved::gaps and Saved::expanded, from the operands that are the same tensor; and
+// Saved::released. O(operands).
 void MeasureSaved(Step& step);
 
 }  // namespace vramscope::whatif

@@ -18,8 +18,8 @@ namespace vramscope::whatif {
 // The same with those inside others that a pattern names too: "stages.*,stages.*.layers.*" are both.
 [[nodiscard]] Result<std::vector<uint32_t>> ChooseNestedSegments(const Step& step, std::string_view value);
 
-// Every member of the lists that the blocks are in, also those that are no blocks themselves, as the stem of a
-// network in an nn.Sequential; none inside another. Empty without blocks.
+// Every member of the lists that the blocks are in, also those that are no blocks themselves, as the stem of
+// a network in an nn.Sequential; none inside another. Empty without blocks.
 [[nodiscard]] std::vector<uint32_t> ListMembers(const Step& step);
 // "model.layers" of its block "model.layers.3".
 [[nodiscard]] std::string_view ParentPath(std::string_view path);

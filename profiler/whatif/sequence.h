@@ -14,8 +14,8 @@ namespace vramscope::whatif {
 // `axis` is the step's FollowSequence.
 [[nodiscard]] std::string WhyTooLong(const Step& step, const BatchAxis& axis, int64_t length);
 
-// Why the program makes other masks for that length than for the recorded one, as one sentence; "" when nothing says
-// so. Of transformers' models: _ignore_causal_mask_sdpa in masking_utils.py.
+// Why the program makes other masks for that length than for the recorded one, as one sentence; "" when
+// nothing says so. Of transformers' models: _ignore_causal_mask_sdpa in masking_utils.py.
 [[nodiscard]] std::string WhyOtherMasks(const Step& step, int64_t recorded, int64_t length);
 
 // O(operands).

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Indices of samples, and what operators do otherwise with a batch of one sample: whole rows become one row, and what was expanded
-// over the samples is what it was expanded from.
+// Indices of samples, and what operators do otherwise with a batch of one sample: whole rows become one row,
+// and what was expanded over the samples is what it was expanded from.
 //
 //   mask[rows, columns]         rows [4, 1, 1, 1], columns [1, 1, 1, 32]: both are expanded to [4, 1, 1, 32]
 //   and
 //                               copied; with one sample columns stay as they are
 //   mask.cumsum(-1)             [4, 32] row by row; [1, 32] by the whole device, which needs memory for that
-//   q.transpose(1, 2) @ k       samples and heads of [4, 8, 32, 64] become one dimension of 32 in a copy, those
+//   q.transpose(1, 2) @ k       samples and heads of [4, 8, 32, 64] become one dimension of 32 in a copy,
+//   those
 //                               of [1, 8, 32, 64] where they lie: the copies that matmul makes are gone
 #pragma once
 
@@ -21,10 +22,11 @@ namespace vramscope::whatif {
 // expanded to the samples, or to a sequence.
 [[nodiscard]] bool TakesExpanded(const Step& step, const Op& op, int64_t size);
 
-// Of which block this one is a copy that one sample does not need; kNone: it is none, or is needed. `axis`: of
-// the recorded batch, which has more.
+// Of which block this one is a copy that one sample does not need; kNone: it is none, or is needed. `axis`:
+// of the recorded batch, which has more.
 [[nodiscard]] uint32_t CopiedForSamples(const Step& step, const BatchAxis& axis, uint32_t block);
-// Those have no bytes then, but for a gradient that is copied all the same, later; what they are copies of is there as long as they were.
+// Those have no bytes then, but for a gradient that is copied all the same, later; what they are copies of is
+// there as long as they were.
 void LeaveOutCopiesForSamples(const Step& step, const BatchAxis& axis, Scene& scene);
 
 // What scans of one row take.

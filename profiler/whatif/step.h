@@ -328,6 +328,15 @@ class Step {
 // shape is not known.
 [[nodiscard]] uint64_t ElementsIn(const Step& step, const Operand& operand);
 
+// Whether it has no elements, so that no block holds it.
+[[nodiscard]] inline bool IsEmpty(const Step& step, const Operand& operand) {
+  return operand.block == model::kNone && ElementsIn(step, operand) == 0;
+}
+// Whether it is on the device: in a block, or without elements.
+[[nodiscard]] inline bool IsThere(const Step& step, const Operand& operand) {
+  return operand.block != model::kNone || IsEmpty(step, operand);
+}
+
 // Bytes of one element; 0 for types that are not known.
 [[nodiscard]] uint32_t BytesOf(uint8_t dtype);
 

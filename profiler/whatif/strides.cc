@@ -34,6 +34,27 @@ Extents StridesOfResult(std::span<const int64_t> sizes, std::span<const int64_t>
   return result;
 }
 
+bool LiesChannelsLast(std::span<const int64_t> sizes, std::span<const int64_t> strides) {
+  if (sizes.size() != 4 || strides.size() != 4) return false;
+  const int64_t sorted[] = {sizes[0], sizes[2], sizes[3], sizes[1]};
+  const int64_t distances[] = {strides[0], strides[2], strides[3], strides[1]};
+  return LiesWithoutGaps(sorted, distances);
+}
+
+bool ObeysLayout(std::span<const int64_t> sizes, std::span<const int64_t> gradient,
+                 std::span<const int64_t> leaf) {
+  if (gradient.size() != sizes.size() || leaf.size() != sizes.size()) return false;
+  int64_t last = 0, elements = 1;
+  for (size_t d = 0; d < sizes.size(); ++d) {
+    last += (sizes[d] - 1) * leaf[d];
+    elements *= sizes[d];
+  }
+  if (last + 1 != elements) return LiesWithoutGaps(sizes, gradient);  // the leaf is not dense
+  for (size_t d = 0; d < sizes.size(); ++d)
+    if (sizes[d] != 1 && gradient[d] != leaf[d]) return false;
+  return true;
+}
+
 bool IsExpanded(std::span<const int64_t> sizes, std::span<const int64_t> strides, int64_t size) {
   for (size_t d = 0; d < std::min(sizes.size(), strides.size()); ++d) {
     if (sizes[d] == size && strides[d] == 0) return true;

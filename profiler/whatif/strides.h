@@ -21,6 +21,13 @@ using Extents = std::vector<int64_t>;
 [[nodiscard]] Extents StridesWithoutGaps(std::span<const int64_t> sizes);
 // Whether a tensor lies so: PyTorch's is_contiguous().
 [[nodiscard]] bool LiesWithoutGaps(std::span<const int64_t> sizes, std::span<const int64_t> strides);
+// Whether images lie so that each point has its channels side by side: is_contiguous(channels_last), of four
+// dimensions alone.
+[[nodiscard]] bool LiesChannelsLast(std::span<const int64_t> sizes, std::span<const int64_t> strides);
+// Whether a leaf takes a gradient as it is, where its own elements lie so: PyTorch copies what does not lie
+// as they do (torch/csrc/autograd/utils/grad_layout_contract.h).
+[[nodiscard]] bool ObeysLayout(std::span<const int64_t> sizes, std::span<const int64_t> gradient,
+                               std::span<const int64_t> leaf);
 // Whether a dimension of this size has no distance between its elements: x.expand(size, ...).
 [[nodiscard]] bool IsExpanded(std::span<const int64_t> sizes, std::span<const int64_t> strides, int64_t size);
 // Those that a tensor computed from one with these strides gets: without gaps, in the same order.

@@ -199,8 +199,6 @@ DEVELOPMENT: Dict[str, Facts] = {
     "vit_mae": Facts((8, 12, 16), ("vit.layers.*", "vit"), (*NO_WIDTHS, *NO_TOKENS)),
     "r2plus1d_18": Facts((8, 12, 16), ("layer1,layer2", "stem,layer1,layer2,layer3,layer4"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS)),
     "lraspp": Facts((8, 12, 16), ("backbone", "backbone"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS), units=":backbone.*.block.*"),
-}
-HELD_OUT: Dict[str, Facts] = {
     "youtu": Facts((4, 8, 8), ("model.layers.*", "model.layers.*"), NO_WIDTHS, checkpointed="all,inputs:model.embed_tokens"),
     "modernbert_decoder": Facts((4, 8, 8), ("model.layers.*", "model.layers.*"), NO_WIDTHS, checkpointed="all,inputs:model.embeddings.tok_embeddings"),
     "roc_bert": Facts((4, 8, 8), ("roc_bert.encoder.layer.*", "roc_bert.encoder.layer.*"), NO_WIDTHS, checkpointed="all,inputs:roc_bert.embeddings.word_embeddings"),
@@ -209,6 +207,17 @@ HELD_OUT: Dict[str, Facts] = {
     "textnet": Facts((8, 12, 16), ("textnet.encoder", "textnet"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS)),
     "vivit": Facts((8, 12, 16), ("vivit.layers.*", "vivit"), (*NO_WIDTHS, *NO_TOKENS)),
     "patchtst": Facts((8, 12, 16), ("model.encoder.layers.*", "model"), (*NO_BLOCKS, *NO_WIDTHS, *NO_TOKENS)),
+}
+HELD_OUT: Dict[str, Facts] = {
+    "lfm2": Facts((4, 8, 8), ("model.layers.*", "model.layers.*"), NO_WIDTHS, checkpointed="all,inputs:model.embed_tokens"),
+    "bert_generation": Facts((4, 8, 8), ("bert.encoder.layer.*", "bert.encoder.layer.*"), NO_WIDTHS, checkpointed="all,inputs:bert.embeddings.word_embeddings"),
+    "luke": Facts((4, 8, 8), ("luke.encoder.layer.*", "luke.encoder.layer.*"), (*NO_WIDTHS, "attention"), checkpointed="all,inputs:luke.embeddings.word_embeddings"),
+    "lilt": Facts((4, 8, 8), ("lilt.encoder.layer.*", "lilt"), (*NO_WIDTHS, "attention"), checkpointed="all,inputs:lilt.embeddings.word_embeddings"),
+    "pegasus_x": Facts((4, 8, 8), ("model.encoder.layers.*", "model.encoder.layers.*,model.decoder.layers.*"), (*NO_WIDTHS, "attention"),
+                       checkpointed="all,inputs:model.encoder.embed_tokens+model.decoder.embed_tokens"),
+    "patchtsmixer": Facts((8, 12, 16), ("model.encoder.mlp_mixer_encoder.mixers.*", "model"), (*NO_BLOCKS, *NO_WIDTHS, *NO_TOKENS, "attention")),
+    "pp_lcnet": Facts((8, 12, 16), ("encoder.blocks", "encoder"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS)),
+    "glpn": Facts((8, 12, 16), ("glpn.encoder", "glpn"), (*NO_BLOCKS, *NO_WIDTHS, *NO_TOKENS, "attention")),
 }
 ALL = {**DEVELOPMENT, **HELD_OUT}
 
@@ -220,11 +229,11 @@ HEADS: Dict[str, Tuple[str, bool]] = {
     "ernie": ("cls.predictions.decoder", False), "nystromformer": ("cls.predictions.decoder", False),
     "rembert": ("cls.predictions.decoder", False), "eurobert": ("lm_head", False), "roberta_prelayernorm": ("lm_head.decoder", False),
     "camembert": ("lm_head.decoder", False), "xmod": ("lm_head.decoder", False), "layoutlm": ("cls.predictions.decoder", False), "squeezebert": ("cls.predictions.decoder", False),
-    "nomic_bert": ("cls.predictions.decoder", False), "gpt_neox_japanese": ("embed_out", True), "modernbert_decoder": ("decoder", True),
+    "nomic_bert": ("cls.predictions.decoder", False), "gpt_neox_japanese": ("embed_out", True), "modernbert_decoder": ("decoder", True), "bert_generation": ("lm_head.decoder", True),
     "xlm_roberta_xl": ("lm_head.decoder", False), "biogpt": ("output_projection", True),
     **{name: ("lm_head", True) for name in ("gpt2", "gpt_neox", "llama", "opt", "qwen2", "qwen3", "mistral", "phi3", "gemma", "olmo2", "phi", "starcoder2", "bloom", "falcon", "xglm", "stablelm", "smollm3", "gemma3", "exaone4", "helium",
                                               "apertus", "gpt_bigcode", "persimmon", "olmo", "glm4", "nemotron", "mpt", "seed_oss",
-                                              "minicpm3", "olmo3", "ctrl", "arcee", "hunyuan_v1_dense", "ernie4_5", "ministral", "openai", "glm", "jais2", "youtu")}}
+                                              "minicpm3", "olmo3", "ctrl", "arcee", "hunyuan_v1_dense", "ernie4_5", "ministral", "openai", "glm", "jais2", "youtu", "lfm2")}}
 # The blocks, and what comes behind them: of models that can be cut into stages.
 STAGES: Dict[str, Tuple[str, List[str]]] = {
     "transformer": ("layers", ["head"]), "opt": ("model.decoder.layers", ["model.decoder.final_layer_norm", "lm_head"]), "xglm": ("model.layers", ["model.layer_norm", "lm_head"]),

@@ -174,4 +174,12 @@ MODELS: Dict[str, Callable[[str], Subject]] = {
     "textnet": sight_more.textnet,
     "vivit": sight_more.vivit,
     "patchtst": sight_more.patchtst,
+    "lfm2": decoders_more.lfm2,
+    "bert_generation": decoders_more.bert_generation,
+    "luke": encoders_more.luke,
+    "lilt": encoders_more.lilt,
+    "pegasus_x": encoders_more.pegasus_x,
+    "patchtsmixer": sight_more.patchtsmixer,
+    "pp_lcnet": sight_more.pp_lcnet,
+    "glpn": sight_more.glpn,
 }

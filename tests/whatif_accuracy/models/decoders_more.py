@@ -51,3 +51,19 @@ def modernbert_decoder(size: str) -> Subject:
 
     config = ModernBertDecoderConfig(**stack(size), max_position_embeddings=512, local_attention=64, cls_token_id=1, sep_token_id=2, **SPECIAL)
     return Subject(ModernBertDecoderForCausalLM(config), tokens(VOCABULARY, length(size)), causal)
+
+
+def lfm2(size: str) -> Subject:
+    """Short convolutions over time, with gates, in two of four layers; attention in the others."""
+    from transformers import Lfm2Config, Lfm2ForCausalLM
+
+    config = Lfm2Config(**stack(size), num_key_value_heads=2, max_position_embeddings=512, layer_types=["conv", "full_attention", "conv", "full_attention"], block_multiple_of=64, **SPECIAL)
+    return Subject(Lfm2ForCausalLM(config), tokens(VOCABULARY, length(size)), causal)
+
+
+def bert_generation(size: str) -> Subject:
+    """BERT that foresees the next word."""
+    from transformers import BertGenerationConfig, BertGenerationDecoder
+
+    config = BertGenerationConfig(**stack(size), is_decoder=True, **SPECIAL)
+    return Subject(BertGenerationDecoder(config), tokens(VOCABULARY, length(size)), causal)

@@ -5,7 +5,7 @@ import torch
 from torch import Tensor, nn
 
 from .sizes import SPECIAL, VOCABULARY, length, stack, width
-from .subject import LENGTH, Subject, causal, tokens
+from .subject import LENGTH, Subject, causal, scaled, tokens
 
 
 def layoutlm(size: str) -> Subject:
@@ -79,3 +79,28 @@ def fsmt(size: str) -> Subject:
     config = FSMTConfig(langs=["en", "de"], src_vocab_size=VOCABULARY, tgt_vocab_size=VOCABULARY, d_model=width(size), encoder_layers=2, decoder_layers=2, encoder_attention_heads=4,
                         decoder_attention_heads=4, encoder_ffn_dim=1024, decoder_ffn_dim=1024, max_position_embeddings=512, decoder_start_token_id=2, forced_eos_token_id=None, **SPECIAL)
     return Subject(FSMTForConditionalGeneration(config), tokens(VOCABULARY, length(size)), causal)
+
+
+def luke(size: str) -> Subject:
+    """Words alone, of a model that knows of entities: queries are computed twice where there are both."""
+    from transformers import LukeConfig, LukeForMaskedLM
+
+    config = LukeConfig(**stack(size), entity_vocab_size=100, entity_emb_size=64, max_position_embeddings=514, **SPECIAL)
+    return Subject(LukeForMaskedLM(config), tokens(VOCABULARY, length(size)), causal)
+
+
+def lilt(size: str) -> Subject:
+    """Words, and their places in a narrower model beside it; each looks at the other's scores."""
+    from transformers import LiltConfig, LiltForTokenClassification
+
+    config = LiltConfig(**{**stack(size), "hidden_size": scaled(size, 192, 288, 384)}, max_position_embeddings=514, max_2d_position_embeddings=64, num_labels=100, pad_token_id=0)
+    return Subject(LiltForTokenClassification(config), tokens(100, length(size)), causal)
+
+
+def pegasus_x(size: str) -> Subject:
+    """Attention within blocks of words, every other layer's shifted by half a block, and to words that stand for all."""
+    from transformers import PegasusXConfig, PegasusXForConditionalGeneration
+
+    config = PegasusXConfig(vocab_size=VOCABULARY, d_model=width(size), encoder_layers=2, decoder_layers=2, encoder_attention_heads=4, decoder_attention_heads=4, encoder_ffn_dim=1024,
+                            decoder_ffn_dim=1024, max_position_embeddings=512, num_global_tokens=8, block_size=32, decoder_start_token_id=0, **SPECIAL)
+    return Subject(PegasusXForConditionalGeneration(config), tokens(VOCABULARY, length(size)), causal)

@@ -108,3 +108,31 @@ def patchtst(size: str) -> Subject:
                             num_targets=10, use_cls_token=True, dropout=0.1)
     return Subject(PatchTSTForClassification(config), lambda count: (torch.randn(count, steps, 7), torch.randint(10, (count,))),
                    lambda model, given, labels: model(past_values=given, target_values=labels).loss)
+
+
+def patchtsmixer(size: str) -> Subject:
+    """Pieces of several series over time, mixed by MLPs over time and over features in turns."""
+    from transformers import PatchTSMixerConfig, PatchTSMixerForTimeSeriesClassification
+
+    steps = scaled(size, 256, 512, 1024)
+    config = PatchTSMixerConfig(context_length=steps, patch_length=16, patch_stride=16, num_input_channels=7, d_model=scaled(size, 64, 96, 128), num_layers=4, num_targets=10)
+    return Subject(PatchTSMixerForTimeSeriesClassification(config), lambda count: (torch.randn(count, steps, 7), torch.randint(10, (count,))),
+                   lambda model, given, labels: model(past_values=given, target_values=labels).loss)
+
+
+def pp_lcnet(size: str) -> Subject:
+    """Convolutions of each channel alone, and of each point; some stages weigh their channels."""
+    from transformers import PPLCNetConfig, PPLCNetForImageClassification
+
+    return Subject(PPLCNetForImageClassification(PPLCNetConfig(num_labels=100)), images(scaled(size, 64, 96, 128), 100),
+                   lambda model, given, labels: F.cross_entropy(model(pixel_values=given).last_hidden_state, labels))
+
+
+def glpn(size: str) -> Subject:
+    """Says of each point how far it is: a pyramid of attention, whose stages are joined from the smallest up."""
+    from transformers import GLPNConfig, GLPNForDepthEstimation
+
+    pixels, width = scaled(size, 64, 96, 128), scaled(size, 32, 48, 64)
+    config = GLPNConfig(depths=[1, 1, 2, 1], hidden_sizes=[width, 2 * width, 4 * width, 8 * width], num_attention_heads=[1, 2, 4, 8])
+    return Subject(GLPNForDepthEstimation(config), lambda count: (torch.randn(count, 3, pixels, pixels), torch.rand(count, pixels, pixels) + 0.1),
+                   lambda model, given, labels: model(pixel_values=given, labels=labels).loss)
