@@ -31,16 +31,12 @@ std::vector<uint32_t> FirstMet(const Step& step, const std::vector<uint32_t>& ca
   std::set<uint32_t> same = {block};
   for (uint32_t i = op + 1; i < step.ops.size() && step.ops[i].begin < end; ++i) {
     if (calls[i] != call || step.ops[i].parent != kNone) continue;
+    const std::span<const Operand> inputs = InputsOf(step, step.ops[i]);
+    const auto is_same = [&](const Operand& one) { return IsFloat(one) && same.contains(one.block); };
+    if (std::none_of(inputs.begin(), inputs.end(), is_same)) continue;
     std::vector<uint32_t> others;
-    bool met = false;
-    for (const Operand& operand : InputsOf(step, step.ops[i])) {
-      if (!IsFloat(operand)) continue;
-      if (same.contains(operand.block))
-        met = true;
-      else
-        others.push_back(operand.block);
-    }
-    if (!met) continue;
+    for (const Operand& operand : inputs)
+      if (IsFloat(operand) && !is_same(operand)) others.push_back(operand.block);
     if (!others.empty()) return others;
     for (const Operand& result : OutputsOf(step, step.ops[i])) same.insert(result.block);
   }

@@ -27,6 +27,15 @@ const Operand* MaskIn(const Step& step, const Op& op) {
   return nullptr;
 }
 
+// Rows that are no multiple of eight long attention fills up, each time in a block of its own
+// (preprocess_mask in aten/src/ATen/native/transformers/attention.cpp): no such block is the mask.
+bool IsPadded(const Step& step, uint32_t block) {
+  for (uint32_t op = step.blocks[block].op; op != kNone; op = step.ops[op].parent)
+    if (step.NameOf(step.ops[op]) == "aten::constant_pad_nd" || step.NameOf(step.ops[op]) == "aten::pad")
+      return true;
+  return false;
+}
+
 // Autograd has a node for what it is computed from, so that its gradient was computed as recorded.
 bool IsComputed(const Step& step, uint32_t block) {
   return step.blocks[block].begin == kBefore ||
@@ -63,7 +72,7 @@ Result<std::vector<uint32_t>> MasksOf(const Step& step, std::string_view modules
       const Operand* const mask = MaskIn(step, op);
       const uint32_t call = mask == nullptr ? kNone : CallAt(step, step.blocks[mask->block].begin);
       if (call == kNone || !PathMatches(pattern, step.Text(step.modules[call].name))) continue;
-      if (IsComputed(step, mask->block)) continue;
+      if (IsComputed(step, mask->block) || IsPadded(step, mask->block)) continue;
       found = true;
       if (std::find(masks.begin(), masks.end(), mask->block) == masks.end()) masks.push_back(mask->block);
     }

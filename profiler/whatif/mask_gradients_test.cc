@@ -76,6 +76,13 @@ TEST_F(MaskGradientsTest, MasksAreThoseThatAModuleMakesOfNothing) {
   EXPECT_EQ(MasksOf(step_, "layers.0.self").error().sentence,
             "no module of the recorded step that makes a mask for memory-efficient attention is called "
             "layers.0.self.");
+  const uint32_t zeros = step_.ops[0].name;
+  step_.own_texts->push_back("aten::constant_pad_nd");
+  step_.ops[0].name = Step::kFirstOwnText + static_cast<uint32_t>(step_.own_texts->size()) - 1;
+  step_.blocks[kMask].op = 0;
+  EXPECT_FALSE(MasksOf(step_, "layers.0.cross").ok()) << "attention filled its rows up";
+  step_.ops[0].name = zeros;
+  EXPECT_TRUE(MasksOf(step_, "layers.0.cross").ok());
   step_.nodes.emplace_back().op = 0;
   EXPECT_FALSE(MasksOf(step_, "layers.0.cross").ok()) << "it is computed from a parameter";
 }

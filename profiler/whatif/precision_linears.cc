@@ -60,7 +60,9 @@ void TakeWorkspaceOfAddmm(const Step& step, Step& changed) {
     if (ClonedInLinear(step, op) == nullptr) continue;
     const uint32_t result = OutputsOf(step, op)[0].block;
     const Op& linear = step.ops[LinearAround(step, op.parent)];
-    if (linear.input_count != kBiased || result == kNone || changed.blocks[result].requested != 0) continue;
+    if (linear.input_count != kBiased || result == kNone || changed.blocks[result].requested != 0 ||
+        linear.end >= kForever)
+      continue;
     for (uint32_t i = result; i < step.blocks.size() && step.blocks[i].begin < linear.end; ++i)
       if (step.blocks[i].workspace) changed.blocks[i].requested = addmm->requested;
   }
