@@ -15,6 +15,17 @@ namespace {
 constexpr uint8_t kFloat = 6;  // c10::ScalarType
 constexpr uint32_t kImages = 0, kWeight = 1, kResult = 2, kWorkspace = 3;
 
+// A tensor of floats, the next one of the step's operands.
+void AddTensor(whatif::Step& step, uint32_t op, uint32_t block, uint16_t argument, const char* shape,
+               const char* strides) {
+  Operand& operand = step.operands.emplace_back();
+  operand.op = op, operand.block = block, operand.argument = argument, operand.dtype = kFloat;
+  operand.shape = static_cast<uint32_t>(step.shapes.size());
+  operand.strides = operand.shape + 1;
+  step.shapes.push_back(ParseShape(shape, step.dims));
+  step.shapes.push_back(ParseShape(strides, step.dims));
+}
+
 class ConvolutionTest : public testing::Test {
  protected:
   ConvolutionTest() {
@@ -234,12 +245,7 @@ TEST(BatchScaleTest, WhatARecurrentNetworkBeginsAndEndsWithHasTheBatchInTheMiddl
   op.first_output = 3, op.output_count = 2;
   step.op_ends = {0};
   const auto add = [&](uint32_t block, uint16_t argument, const char* shape, const char* strides) {
-    Operand& operand = step.operands.emplace_back();
-    operand.block = block, operand.argument = argument, operand.dtype = kFloat;
-    operand.shape = static_cast<uint32_t>(step.shapes.size());
-    operand.strides = operand.shape + 1;
-    step.shapes.push_back(ParseShape(shape, step.dims));
-    step.shapes.push_back(ParseShape(strides, step.dims));
+    AddTensor(step, 0, block, argument, shape, strides);
   };
   add(kInput, 0, "8,16,4", "64,4,1");
   add(kMatrix, 1, "64,4", "4,1");
@@ -272,11 +278,7 @@ TEST(BatchScaleTest, PartialSumsOfANormAreThoseOfASum) {
   step.op_ends = {0};
   for (const auto& [block, shape, strides] :
        {std::tuple(0u, "16,32,32,256", "262144,8192,256,1"), std::tuple(1u, "16,1,1,256", "256,256,256,1")}) {
-    Operand& operand = step.operands.emplace_back();
-    operand.block = block, operand.dtype = kFloat;
-    operand.shape = static_cast<uint32_t>(step.shapes.size()), operand.strides = operand.shape + 1;
-    step.shapes.push_back(ParseShape(shape, step.dims));
-    step.shapes.push_back(ParseShape(strides, step.dims));
+    AddTensor(step, 0, block, 0, shape, strides);
   }
   const BatchAxis axis = FollowBatch(step).value();
   ASSERT_EQ(axis.reductions.size(), 1u);
@@ -297,12 +299,7 @@ std::vector<Block> PartialSumsOf(uint64_t bytes) {
   step.blocks[0].requested = bytes;
   step.blocks[1].begin = 5;
   const auto add = [&](uint32_t op, uint32_t block, const char* shape, const char* strides) {
-    Operand& operand = step.operands.emplace_back();
-    operand.op = op, operand.block = block, operand.dtype = kFloat;
-    operand.shape = static_cast<uint32_t>(step.shapes.size());
-    operand.strides = operand.shape + 1;
-    step.shapes.push_back(ParseShape(shape, step.dims));
-    step.shapes.push_back(ParseShape(strides, step.dims));
+    AddTensor(step, op, block, 0, shape, strides);
   };
   add(0, 0, "8,8,1024", "8192,1024,1"), add(0, 0, "64,1024", "1024,1");
   add(1, 0, "64,1024", "1024,1"), add(1, 1, "1024", "1");

@@ -44,6 +44,15 @@ class HoldersTest : public testing::Test {
     return step_.operands.back();
   }
 
+  // Of blocks 0 and 1, the next block that is made: what a variable may hold from then on.
+  void AddSum() {
+    (void)Add("aten::add", 60, {0, 1});
+    StepBlock sum;
+    sum.begin = 60.5;
+    sum.op = static_cast<uint32_t>(step_.ops.size() - 1);
+    step_.blocks.push_back(sum);
+  }
+
   // Block 1 is made in the first of two calls, which is given block 0; block 2 is made of it between them.
   // Returns what was given.
   Operand GiveThenAdd() {
@@ -213,11 +222,7 @@ TEST_F(HoldersTest, BehindTheLastCallAVariableHoldsUntilTheNextBlockIsMade) {
   const Operand convolved = Add("aten::conv2d", 20, {2});
   EXPECT_EQ(Holders(step_).Until(convolved), 50) << "nothing is made behind it";
   (void)Add("aten::relu_", 55, {1});
-  (void)Add("aten::add", 60, {0, 1});
-  StepBlock sum;
-  sum.begin = 60.5;
-  sum.op = 2;
-  step_.blocks.push_back(sum);
+  AddSum();
   EXPECT_EQ(Holders(step_).Until(convolved), 61);
   step_.modules[1].name = script_.trace().Intern("layer.3");
   run_ = script_.Load();
@@ -234,11 +239,7 @@ TEST_F(HoldersTest, AModuleThatIsCalledTwiceBehindOthersIsNoLoop) {
                    {name("drop"), 0, 40, 50}};
   step_.held = {{2, 4}};
   const Operand convolved = Add("aten::conv2d", 20, {2});
-  (void)Add("aten::add", 60, {0, 1});
-  StepBlock sum;
-  sum.begin = 60.5;
-  sum.op = 1;
-  step_.blocks.push_back(sum);
+  AddSum();
   EXPECT_EQ(Holders(step_).Until(convolved), 61);
   for (const auto& [first, second] : {std::pair("norm", "norm"), {"norms.0", "norms.1"}, {"norm", "drop"}}) {
     step_.modules[1].name = name(first), step_.modules[3].name = name(second);
@@ -263,11 +264,7 @@ TEST_F(HoldersTest, BehindTheLastCallAVariableThatItWasGivenMayHoldItsResult) {
   step_.modules[1].name = script_.trace().Intern("layer.shortcut");
   step_.held = {{2, 1}};
   const Operand given = Add("aten::conv2d", 45, {2});
-  (void)Add("aten::add", 60, {0, 1});
-  StepBlock sum;
-  sum.begin = 60.5;
-  sum.op = 1;
-  step_.blocks.push_back(sum);
+  AddSum();
   EXPECT_EQ(Holders(step_).Until(given), 50);
 }
 

@@ -10,6 +10,7 @@
 #include "profiler/whatif/precision.h"
 #include "profiler/whatif/precision_gradients.h"
 #include "profiler/whatif/precision_moments.h"
+#include "profiler/whatif/segments.h"
 
 namespace vramscope::whatif {
 
@@ -238,9 +239,7 @@ void Conversions::ConvertToParameters(uint32_t op) {
        ++next_branch_) {
     const uint32_t block = step_.to_parameter[next_branch_].block;
     const Position passed = step_.to_parameter[next_branch_].at;
-    uint32_t call = kNone;
-    for (uint32_t i = 0; i < step_.modules.size() && step_.modules[i].begin < passed; ++i)
-      if (step_.modules[i].end > passed) call = i;
+    const uint32_t call = CallAt(step_, passed);
     const auto seen = std::find_if(step_.operands.begin(), step_.operands.end(),
                                    [&](const Operand& operand) { return operand.block == block; });
     if (call == kNone || seen == step_.operands.end() || !versions_.Known(block) ||

@@ -228,9 +228,7 @@ void Versions::CastByNode(uint32_t block, uint8_t type, Position at, const Opera
 void Versions::Replace(uint32_t block, uint8_t type, Position at, const Operand& operand) {
   const uint32_t from = current_[block];
   Cast(block, type, at, kNone, operand);
-  uint32_t call = kNone;
-  for (uint32_t i = 0; i < step_.modules.size() && step_.modules[i].begin < at; ++i)
-    if (step_.modules[i].end > at) call = i;
+  const uint32_t call = CallAt(step_, at);
   // What the call was given its caller's variables hold.
   if (call == kNone || step_.modules[call].begin < changed_.blocks[from].begin)
     std::swap(named_[from], named_[current_[block]]);
