@@ -24,12 +24,11 @@ bool LosesGaps(const Step& step, const Operand& x) {
   if (!step.shapes[x.strides].known || step.Rank(x.strides) != step.Rank(x.shape)) return false;
   const std::span<const int64_t> sizes = SizesOf(step, x), strides = StridesOf(step, x);
   if (LiesWithoutGaps(sizes, strides)) return false;
-  uint64_t last = 0;  // what is dense keeps its strides
-  for (size_t d = 0; d < sizes.size(); ++d) {
+  for (size_t d = 0; d < sizes.size(); ++d)
     if (sizes[d] < 1 || strides[d] < 1) return false;
-    last += static_cast<uint64_t>((sizes[d] - 1) * strides[d]);
-  }
-  return last + 1 > ElementsIn(step, x) && StridesOfResult(sizes, strides) == StridesWithoutGaps(sizes);
+  // What is dense keeps its strides.
+  return static_cast<uint64_t>(ElementsSpanned(sizes, strides)) > ElementsIn(step, x) &&
+         StridesOfResult(sizes, strides) == StridesWithoutGaps(sizes);
 }
 
 }  // namespace
@@ -38,7 +37,7 @@ const Operand* ClonedInLinear(const Step& step, const Op& op) {
   if (op.node != kNone || step.NameOf(op) != "aten::clone" || op.input_count == 0 || op.output_count == 0)
     return nullptr;
   const uint32_t linear = LinearAround(step, op.parent);
-  if (linear == kNone) return nullptr;
+  if (linear == kNone || step.ops[linear].input_count == 0) return nullptr;
   const Operand& x = InputsOf(step, step.ops[linear])[0];
   const bool same = x.block != kNone && InputsOf(step, op)[0].block == x.block;
   return same && step.Rank(x.shape) >= 3 && LosesGaps(step, x) ? &x : nullptr;

@@ -82,6 +82,10 @@ TEST_F(PrecisionLinearsTest, WhatAConversionLeavesWithoutGapsIsNotCloned) {
   EXPECT_FALSE(IsGone({.strides = {64, 256, 1}})) << "rows beside each other keep their strides";
   EXPECT_FALSE(IsGone({.strides = {64 * 3, 256 * 3, 3}})) << "so is what is made of others in their order";
   EXPECT_FALSE(IsGone({.strides = {0, 64, 1}})) << "what is expanded is not looked at";
+  Step untold = Written({});
+  untold.ops[0].input_count = 0;
+  EXPECT_EQ(ClonedInLinear(untold, untold.ops[1]), nullptr)
+      << "a trace that tells nothing of what the layer is given";
 }
 
 TEST_F(PrecisionLinearsTest, ItsProductTakesTheWorkspaceOfAddmm) {

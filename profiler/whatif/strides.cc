@@ -34,6 +34,12 @@ Extents StridesOfResult(std::span<const int64_t> sizes, std::span<const int64_t>
   return result;
 }
 
+int64_t ElementsSpanned(std::span<const int64_t> sizes, std::span<const int64_t> strides) {
+  int64_t last = 0;
+  for (size_t d = 0; d < sizes.size(); ++d) last += (sizes[d] - 1) * strides[d];
+  return last + 1;
+}
+
 bool LiesChannelsLast(std::span<const int64_t> sizes, std::span<const int64_t> strides) {
   if (sizes.size() != 4 || strides.size() != 4) return false;
   const int64_t sorted[] = {sizes[0], sizes[2], sizes[3], sizes[1]};
@@ -44,12 +50,10 @@ bool LiesChannelsLast(std::span<const int64_t> sizes, std::span<const int64_t> s
 bool ObeysLayout(std::span<const int64_t> sizes, std::span<const int64_t> gradient,
                  std::span<const int64_t> leaf) {
   if (gradient.size() != sizes.size() || leaf.size() != sizes.size()) return false;
-  int64_t last = 0, elements = 1;
-  for (size_t d = 0; d < sizes.size(); ++d) {
-    last += (sizes[d] - 1) * leaf[d];
-    elements *= sizes[d];
-  }
-  if (last + 1 != elements) return LiesWithoutGaps(sizes, gradient);  // the leaf is not dense
+  int64_t elements = 1;
+  for (const int64_t size : sizes) elements *= size;
+  if (ElementsSpanned(sizes, leaf) != elements)
+    return LiesWithoutGaps(sizes, gradient);  // the leaf is not dense
   for (size_t d = 0; d < sizes.size(); ++d)
     if (sizes[d] != 1 && gradient[d] != leaf[d]) return false;
   return true;

@@ -21,6 +21,9 @@ using Extents = std::vector<int64_t>;
 [[nodiscard]] Extents StridesWithoutGaps(std::span<const int64_t> sizes);
 // Whether a tensor lies so: PyTorch's is_contiguous().
 [[nodiscard]] bool LiesWithoutGaps(std::span<const int64_t> sizes, std::span<const int64_t> strides);
+// From its first element to its last, both counted: of what is dense, in any order, as many as it has. Sizes
+// of 1 at least.
+[[nodiscard]] int64_t ElementsSpanned(std::span<const int64_t> sizes, std::span<const int64_t> strides);
 // Whether images lie so that each point has its channels side by side: is_contiguous(channels_last), of four
 // dimensions alone.
 [[nodiscard]] bool LiesChannelsLast(std::span<const int64_t> sizes, std::span<const int64_t> strides);
