@@ -31,6 +31,7 @@ class Follower {
         tables_(step) {
     axis_.stride.resize(step.blocks.size(), 0);
     axis_.second.resize(step.blocks.size(), 0);
+    axis_.element.resize(step.blocks.size(), 0);
   }
 
   Result<BatchAxis> Follow() && {
@@ -100,11 +101,16 @@ class Follower {
     axis_.stride[block] = strides[0];
     axis_.second[block] = strides[1];
   }
+  void SetOf(const Operand& result, Strides strides) {
+    Set(result.block, strides);
+    axis_.element[result.block] = static_cast<uint8_t>(BytesOf(result.dtype));
+  }
 
   // The dimension of the operand that holds the axis.
   [[nodiscard]] std::optional<AxisPlace> PlaceIn(const Operand& operand, uint64_t stride) const {
     for (uint32_t d = 0; d < step_.Rank(operand.shape); ++d) {
-      if (const uint64_t inner = ElementsWithin(step_, stride, operand, d); inner != 0)
+      if (const uint64_t inner = ElementsWithin(step_, axis_.StrideIn(operand, stride), operand, d);
+          inner != 0)
         return AxisPlace{d, inner};
     }
     return {};
@@ -191,7 +197,7 @@ class Follower {
       if (!sequence_ && strides[0] == 0 && shows) strides = Expanded(op, result);
       if (sequence_ && strides[0] == 0 && shows && TakesExpanded(step_, op, axis_.batch))
         strides = BySize(result);
-      Set(result.block, strides);
+      SetOf(result, strides);
       if (!sequence_ && step_.NameOf(op) == "aten::baddbmm") PassAdded(op, result);
     }
   }
@@ -310,8 +316,8 @@ class Follower {
     const auto add = [&](const Operand& factor, uint32_t d) {
       if (factor.block == kNone || step_.Rank(factor.shape) != rank || d >= rank) return;
       for (const uint64_t stride : Of(factor.block))
-        Add(strides,
-            ElementsWithin(step_, stride, factor, d) * static_cast<uint64_t>(step_.Dims(result.strides)[d]));
+        Add(strides, ElementsWithin(step_, axis_.StrideIn(factor, stride), factor, d) *
+                         static_cast<uint64_t>(step_.Dims(result.strides)[d]));
     };
     for (uint32_t d = 0; d + 2 < rank; ++d) add(*factors[0], d), add(*factors[1], d);
     add(*factors[0], rank - 2);
@@ -363,6 +369,12 @@ class Follower {
 };
 
 }  // namespace
+
+uint64_t BatchAxis::StrideIn(const Operand& operand, uint64_t block_stride) const {
+  const uint64_t counted = operand.block < element.size() ? element[operand.block] : 0;
+  const uint64_t seen = BytesOf(operand.dtype);
+  return counted == 0 || counted == seen ? block_stride : block_stride * counted / seen;
+}
 
 const Result<BatchAxis>& FollowBatch(const Step& step) {
   return step.batch_axis.Get([&] { return Follower(step, false).Follow(); });

@@ -33,11 +33,17 @@ struct BatchAxis {
   // Where it is in a block twice, as a sequence in attention's scores, and the batch where samples are
   // compared with each other: elements in the second direction.
   std::vector<uint64_t> second;
+  // By block: bytes of the elements that both are counted in; 0: as large as those of any operand.
+  std::vector<uint8_t> element;
   uint32_t internal =
       0;  // blocks that no operator handed out and whose operator the batch reaches: taken to grow
   std::vector<BatchReduction> reductions;
   Multiprocessors device;  // a device whose division of work explains the reductions
   std::vector<std::string> notes;
+
+  // A stride of the operand's block in elements of the operand: complex numbers may be seen as real ones, and
+  // real ones as complex ones.
+  [[nodiscard]] uint64_t StrideIn(const Operand& operand, uint64_t block_stride) const;
 };
 
 // Fails with a sentence when the batch cannot be told from the step's inputs. O(operands) the first time; the

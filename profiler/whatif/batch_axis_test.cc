@@ -177,6 +177,24 @@ TEST_F(BatchAxisTest, ACopyOfWhatIsExpandedToTheBatchGrowsWithIt) {
   EXPECT_EQ(axis.stride[kMade + 3], 0u);
 }
 
+// Rotary embeddings in complex numbers, and FNet's Fourier transform: [4, 32, 8] of them, seen as twice as
+// many real ones.
+TEST_F(BatchAxisTest, ComplexNumbersMayBeSeenAsRealOnes) {
+  constexpr uint8_t kComplex = 9;
+  const View ids{{4, 32}, {32, 1}}, complex{{4, 32, 8}, {256, 8, 1}};
+  whatif::Step step = Written(ids, kLong, "aten::exp", ids, 512, complex);
+  step.operands[step.ops[1].first_input].block = kInput;
+  step.operands[step.ops[1].first_output].dtype = kComplex;
+  const BatchAxis axis = FollowSequence(step).value();
+  ASSERT_EQ(axis.stride[kMade], 8u);
+  Operand seen = step.operands[step.ops[1].first_output];
+  EXPECT_EQ(axis.StrideIn(seen, 8), 8u);
+  seen.dtype = kFloat;
+  EXPECT_EQ(axis.StrideIn(seen, 8), 16u) << "of its real parts alone, too";
+  seen.block = kInput;
+  EXPECT_EQ(axis.StrideIn(seen, 8), 8u) << "not said of what is given";
+}
+
 TEST_F(BatchAxisTest, WhatTheModelKeepsIsCutToTheTokensWhereItHasMoreRows) {
   const View ids{{3, 32}, {32, 1}}, first{{32}, {1}};
   const auto stride = [&](uint64_t rows) {

@@ -105,7 +105,8 @@ uint64_t ElementsWithin(const Step& step, uint64_t axis, const Operand& operand,
 }
 
 uint64_t ElementsOfSample(const Step& step, const BatchAxis& axis, const Operand& operand, uint32_t d) {
-  return operand.block == model::kNone ? 0 : ElementsWithin(step, axis.stride[operand.block], operand, d);
+  if (operand.block == model::kNone) return 0;
+  return ElementsWithin(step, axis.StrideIn(operand, axis.stride[operand.block]), operand, d);
 }
 
 void ScaleBatch(const Step& step, const BatchAxis& axis, int64_t wanted, Scene& scene) {

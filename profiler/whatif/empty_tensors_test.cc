@@ -102,7 +102,7 @@ TEST_F(EmptyTensorsTest, UnderAutocastItIsComputedIn16Bits) {
 
 TEST_F(EmptyTensorsTest, MatricesBesideTheLayerGetGradientsToo) {
   constexpr uint32_t kRank = 2;
-  const whatif::Step changed = WithLora(step_, LinearCalls(step_, "linear"), kRank);
+  const whatif::Step changed = WithLora(step_, LinearCalls(step_, "linear"), {}, kRank);
   EXPECT_EQ(Bytes(changed, classify::Category::kParameter),
             (std::vector<uint64_t>{kRank * 128 * 4, kRank * 64 * 4}));
   EXPECT_EQ(Bytes(changed, classify::Category::kGradient),

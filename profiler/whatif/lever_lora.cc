@@ -79,7 +79,7 @@ class Lora final : public Lever {
         return Error{
             "backward did not run through all of these layers: record the program without frozen ones."};
     }
-    return WithLora(step, linears, question->rank);
+    return WithLora(step, linears, UncalledLinears(step, linears, question->patterns), question->rank);
   }
 
   Result<Outcome> Apply(const Step& step, std::string_view, Scene&) const override {

@@ -50,6 +50,7 @@ class Quantizer {
     const auto elements = static_cast<uint64_t>(linear.in * linear.out);
     element_ = step_.blocks[weight].requested / elements;
     if (done_.insert(weight).second) Store(linear, elements);
+    if (linear.call == kNone) return;
     const ModuleCall& call = step_.modules[linear.call];
     const Op& last = LastOf(call);
     Restore(weight, elements, call.begin + kMoment, last.end + kMoment);
@@ -177,11 +178,13 @@ class Quantize final : public Lever {
     if (step.backward.size() != 1 || step.modules.empty())
       return Error{"calls of modules and one backward pass are needed: record a Python program that trains."};
     std::vector<std::string> shared;
-    const std::vector<LinearCall> linears = LinearCalls(step, question->patterns, &shared);
+    std::vector<LinearCall> linears = LinearCalls(step, question->patterns, &shared);
     if (linears.empty())
       return Error{"no linear layer was found" +
                    (shared.empty() ? std::string(".")
                                    : ": the weight of " + shared.front() + " is used elsewhere too.")};
+    const std::vector<LinearCall> uncalled = UncalledLinears(step, linears, question->patterns);
+    linears.insert(linears.end(), uncalled.begin(), uncalled.end());
     for (const LinearCall& linear : linears) {
       if (std::binary_search(step.trained.begin(), step.trained.end(), linear.weight))
         return Error{std::string(linear.path) +

@@ -25,6 +25,7 @@ class Sequence final : public Lever {
     if (*wanted < 2) return Error{"--sequence needs 2 tokens or more."};
     if (const std::string why = WhyTooLong(step, *axis, *wanted); !why.empty()) return Error{why};
     if (const std::string why = WhyOtherMasks(step, axis->batch, *wanted); !why.empty()) return Error{why};
+    if (const std::string why = WhyInPieces(step, *axis); !why.empty()) return Error{why};
     return AtLength(step, *axis, *wanted);
   }
 

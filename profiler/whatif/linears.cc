@@ -148,6 +148,51 @@ std::vector<LinearCall> LinearCalls(const Step& step, std::string_view patterns,
   return Finder(step, patterns).Find(shared);
 }
 
+std::vector<LinearCall> UncalledLinears(const Step& step, const std::vector<LinearCall>& called,
+                                        std::string_view patterns) {
+  constexpr std::string_view kWeight = ".weight";
+  const auto bytes = [&](uint32_t block) { return block == kNone ? 0 : step.blocks[block].requested; };
+  std::set<std::string_view> running;
+  for (const ModuleCall& call : step.modules) running.insert(step.Text(call.name));
+  std::vector<bool> used(step.blocks.size(), false);
+  for (const Operand& operand : step.operands) {
+    if (operand.block != kNone) used[operand.block] = true;
+  }
+  std::map<std::string_view, uint32_t> biases;
+  for (uint32_t i = 0; i < step.blocks.size(); ++i) {
+    const std::string_view name = step.blocks[i].name;
+    if (name.ends_with(".bias")) biases[name.substr(0, name.size() - 5)] = i;
+  }
+  std::vector<std::string_view> blocks;
+  if (const auto chosen = ChooseSegments(step, "all"); patterns.empty() && chosen.ok()) {
+    for (const uint32_t call : *chosen) blocks.push_back(step.Text(step.modules[call].name));
+  }
+  const auto wanted = [&](std::string_view path) {
+    if (!patterns.empty()) return BelongsToOne(path, patterns);
+    return blocks.empty() || std::any_of(blocks.begin(), blocks.end(), [&](std::string_view block) {
+             return path.starts_with(block) && path.substr(block.size()).starts_with('.');
+           });
+  };
+  std::vector<LinearCall> found;
+  for (uint32_t i = 0; i < step.blocks.size(); ++i) {
+    const StepBlock& block = step.blocks[i];
+    if (used[i] || block.category != classify::Category::kParameter || !block.name.ends_with(kWeight))
+      continue;
+    LinearCall linear;
+    linear.path = block.name.substr(0, block.name.size() - kWeight.size());
+    linear.weight = i;
+    if (const auto bias = biases.find(linear.path); bias != biases.end()) linear.bias = bias->second;
+    if (running.contains(linear.path) || !wanted(linear.path)) continue;
+    const auto like = std::find_if(called.begin(), called.end(), [&](const LinearCall& other) {
+      return bytes(other.weight) == block.requested && bytes(other.bias) == bytes(linear.bias);
+    });
+    if (like == called.end()) continue;
+    linear.in = like->in, linear.out = like->out;
+    found.push_back(linear);
+  }
+  return found;
+}
+
 Position SetUpAt(const Step& step, const LinearCall& linear) {
   const Position weight = SetUpAt(step, linear.weight);
   const Position bias = linear.bias == kNone ? kBefore : SetUpAt(step, linear.bias);

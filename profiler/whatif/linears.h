@@ -17,7 +17,7 @@ namespace vramscope::whatif {
 
 struct LinearCall {
   std::string_view path;           // of the module
-  uint32_t call = model::kNone;    // into Step::modules
+  uint32_t call = model::kNone;    // into Step::modules; kNone: the step does not call it
   uint32_t matmul = model::kNone;  // aten::mm or aten::addmm, into Step::ops
   uint32_t weight = model::kNone;  // blocks
   uint32_t bias = model::kNone;    // kNone: it has none
@@ -34,6 +34,12 @@ struct LinearCall {
 // what becomes of it is not the layer's alone to say. `shared` gets the paths of those that were left out so.
 [[nodiscard]] std::vector<LinearCall> LinearCalls(const Step& step, std::string_view patterns,
                                                   std::vector<std::string>* shared = nullptr);
+
+// Linear layers in modules that `patterns` name as above, which the step does not call: they are quantized and
+// adapted all the same. Such a layer is told by its parameters, which are as large as those of one that was
+// `called`. They have no call, operator or operands. O(blocks + operands + modules).
+[[nodiscard]] std::vector<LinearCall> UncalledLinears(const Step& step, const std::vector<LinearCall>& called,
+                                                      std::string_view patterns);
 
 // When the last of its own parameters was made, before 0; kBefore where that is not known.
 [[nodiscard]] Position SetUpAt(const Step& step, const LinearCall& linear);

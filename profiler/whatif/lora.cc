@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <span>
 #include <string>
+#include <tuple>
 
 #include "profiler/whatif/freeze.h"
 #include "profiler/whatif/holders.h"
@@ -48,8 +49,9 @@ class Adapter {
   }
 
   // Parameters that were put in come in pairs, for each linear layer: (parameter, weight that it is like).
-  Step Run(std::vector<std::pair<uint32_t, uint32_t>>* added) && {
+  Step Run(const std::vector<LinearCall>& uncalled, std::vector<std::pair<uint32_t, uint32_t>>* added) && {
     for (size_t i = linears_.size(); i-- > 0;) Adapt(i, *added);
+    for (const LinearCall& linear : uncalled) (void)AddMatrices(linear);
     return std::move(into_).Finish();
   }
 
@@ -93,8 +95,7 @@ class Adapter {
     down.in = linear.in;
     down.out = up.in = rank_;
     up.out = linear.out;
-    down.matrix = AddParameter(linear, ".down.weight", rank_, linear.in);
-    up.matrix = AddParameter(linear, ".up.weight", linear.out, rank_);
+    std::tie(down.matrix, up.matrix) = AddMatrices(linear);
     added.emplace_back(down.matrix, linear.weight);
     added.emplace_back(up.matrix, linear.weight);
     Multiply(linear, forward, down);
@@ -120,6 +121,12 @@ class Adapter {
       if (operand.block == linear.output && at > call.begin && at < behind) operand.block = output;
     }
     return output;
+  }
+
+  // (down, up)
+  std::pair<uint32_t, uint32_t> AddMatrices(const LinearCall& linear) {
+    const uint32_t down = AddParameter(linear, ".down.weight", rank_, linear.in);
+    return {down, AddParameter(linear, ".up.weight", linear.out, rank_)};
   }
 
   uint32_t AddParameter(const LinearCall& linear, const char* name, int64_t rows, int64_t columns) {
@@ -362,9 +369,10 @@ class Adapter {
 
 }  // namespace
 
-Step WithLora(const Step& step, const std::vector<LinearCall>& linears, uint32_t rank) {
+Step WithLora(const Step& step, const std::vector<LinearCall>& linears,
+              const std::vector<LinearCall>& uncalled, uint32_t rank) {
   std::vector<std::pair<uint32_t, uint32_t>> added;
-  const Step whole = Adapter(step, linears, rank).Run(&added);
+  const Step whole = Adapter(step, linears, rank).Run(uncalled, &added);
   Step changed = Frozen(whole, [](uint32_t) { return true; });
   const std::vector<uint32_t> stepped = SteppedParameters(whole);
   std::stable_sort(added.begin(), added.end(),  // as the model has them

@@ -23,7 +23,7 @@ class GapsTest : public testing::Test {
     linear.given.shape = linear.made.shape = linear.made.strides = Shape({2, 4, 64});
     linear.given.strides = Shape(strides);
     linear.flat = false;
-    return WithLora(step_, linears_, 2);
+    return WithLora(step_, linears_, {}, 2);
   }
   uint32_t Shape(const std::vector<int64_t>& dims) {
     step_.shapes.push_back({static_cast<uint32_t>(step_.dims.size()), 3, true});
@@ -73,6 +73,22 @@ TEST_F(GapsTest, TheAdapterHasItsArgumentUntilItReturns) {
 }
 
 TEST_F(GapsTest, ElseItIsKeptItself) { EXPECT_EQ(KeptCopies(With({256, 64, 1})).size(), 0u); }
+
+TEST_F(GapsTest, ALayerThatTheStepDoesNotCallHasItsMatricesAlone) {
+  LinearCall uncalled = linears_.at(0);
+  uncalled.call = uncalled.matmul = uncalled.input = uncalled.output = kNone;
+  uncalled.in = 128;
+  const Step one = WithLora(step_, linears_, {}, 2), two = WithLora(step_, linears_, {uncalled}, 2);
+  ASSERT_EQ(two.blocks.size(), one.blocks.size() + 2);
+  const auto bytes = [](const Step& step) {
+    uint64_t sum = 0;
+    for (const StepBlock& block : step.blocks) sum += block.requested;
+    return sum;
+  };
+  EXPECT_EQ(bytes(two) - bytes(one), 2u * (128 + static_cast<uint64_t>(uncalled.out)) * 4);
+  EXPECT_EQ(two.trained.size(), one.trained.size())
+      << "they get no gradient, and the optimizer steps over them";
+}
 
 TEST_F(GapsTest, AdaptersGoToTheDeviceBehindTheirLayer) {
   const uint32_t weight = linears_.at(0).weight;

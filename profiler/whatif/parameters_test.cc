@@ -295,6 +295,15 @@ TEST(ShardTest, AModelWithoutAListOfBlocksIsGatheredAsAWhole) {
   EXPECT_EQ(Alive(sharded, Category::kCommunication, kComputing), 64u * 512);
 }
 
+// LUKE's layers for entities, where there are words alone.
+TEST(ShardTest, WhatGetsNoGradientIsGatheredAndNotReduced) {
+  Network network(512, 512, 512);
+  for (size_t i = 32; i < 64; ++i) Drop(network.step.blocks[64 + i]);
+  const Step sharded = network.Sharded("fsdp:8");
+  EXPECT_EQ(Alive(sharded, Category::kCommunication, kComputing), 64u * 512);
+  EXPECT_EQ(Alive(sharded, Category::kGradient, kStepping), 32u * 512 / 8);
+}
+
 TEST(ShardTest, WhatIsNoWayToShardIsRefused) {
   Network network(512, 512, 512);
   network.step.modules.clear();  // so there are no units either

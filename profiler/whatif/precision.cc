@@ -67,7 +67,7 @@ class Retyped {
       for (Passing& one : changed.passing) one.bytes /= BytesOf(kFloatType) / BytesOf(low_);
       if (low_ == kBfloat16Type) SeparateWeights(step_, changed);
     }
-    if (way_ == Way::kAutocast) changed.autocast = forward_, TakeWorkspaceOfAddmm(step_, changed);
+    if (way_ == Way::kAutocast) changed.autocast = forward_, ComputeAsAddmm(step_, changed);
     return changed;
   }
 

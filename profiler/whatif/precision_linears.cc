@@ -49,20 +49,75 @@ void TakeCopyForClone(const Step& step, const Op& op, Versions& versions) {
     versions.Alias(OutputsOf(step, op)[0].block, cloned->block);
 }
 
-void TakeWorkspaceOfAddmm(const Step& step, Step& changed) {
+namespace {
+
+constexpr Position kMoment = 0.5;
+
+struct Layer {
+  const Op* linear = nullptr;
+  uint32_t clone = kNone;                // block, without bytes now
+  std::vector<uint32_t> products, sums;  // of backward, into Step::ops
+};
+
+std::vector<Layer> LayersWithoutClones(const Step& step, const Step& changed) {
+  std::vector<Layer> layers;
+  for (const Op& op : step.ops) {
+    if (ClonedInLinear(step, op) == nullptr) continue;
+    const Layer layer{&step.ops[LinearAround(step, op.parent)], OutputsOf(step, op)[0].block, {}, {}};
+    if (layer.linear->input_count == kBiased && layer.clone != kNone && layer.linear->end < kForever &&
+        changed.blocks[layer.clone].requested == 0)
+      layers.push_back(layer);
+  }
+  return layers;
+}
+
+void FindBackward(const Step& step, std::vector<Layer>& layers) {
+  std::vector<Layer*> of_node(step.nodes.size(), nullptr);
+  for (size_t i = 0; i < step.nodes.size(); ++i) {
+    const auto behind =
+        std::upper_bound(layers.begin(), layers.end(), step.nodes[i].made,
+                         [](Position at, const Layer& layer) { return at < layer.linear->begin; });
+    if (behind != layers.begin() && step.nodes[i].made < (behind - 1)->linear->end)
+      of_node[i] = &*(behind - 1);
+  }
+  for (uint32_t i = 0; i < step.ops.size(); ++i) {
+    const Op& op = step.ops[i];
+    Layer* const layer = op.node == kNone ? nullptr : of_node[op.node];
+    if (layer == nullptr || op.output_count == 0 || OutputsOf(step, op)[0].block == kNone) continue;
+    if (step.NameOf(op) == "aten::mm") layer->products.push_back(i);
+    if (step.NameOf(op) == "aten::sum") layer->sums.push_back(i);
+  }
+}
+
+void ReorderGradients(const Step& step, const Layer& layer, Step& changed) {
+  if (layer.products.empty() || layer.sums.size() != 1) return;
+  const auto result = [&](uint32_t op) { return OutputsOf(step, step.ops[op])[0].block; };
+  const Op& first = step.ops[layer.products.front()];
+  const auto inputs = InputsOf(step, first);
+  const bool of_weight = std::any_of(inputs.begin(), inputs.end(),
+                                     [&](const Operand& input) { return input.block == layer.clone; });
+  if (layer.products.size() == 2 && of_weight)
+    std::swap(changed.blocks[result(layer.products[0])].begin,
+              changed.blocks[result(layer.products[1])].begin);
+  StepBlock& of_bias = changed.blocks[result(layer.sums.front())];
+  const Position behind = step.ops[layer.products.back()].end + kMoment;
+  if (of_bias.begin < behind && behind < of_bias.end) of_bias.begin = behind;
+}
+
+}  // namespace
+
+void ComputeAsAddmm(const Step& step, Step& changed) {
+  std::vector<Layer> layers = LayersWithoutClones(step, changed);
+  if (layers.empty()) return;
+  FindBackward(step, layers);
   const auto addmm = std::find_if(step.blocks.begin(), step.blocks.end(), [&](const StepBlock& block) {
     return block.workspace && block.begin > kBefore && block.op != kNone &&
            step.NameOf(step.ops[block.op]) == "aten::addmm";
   });
-  if (addmm == step.blocks.end()) return;
-  for (const Op& op : step.ops) {
-    if (ClonedInLinear(step, op) == nullptr) continue;
-    const uint32_t result = OutputsOf(step, op)[0].block;
-    const Op& linear = step.ops[LinearAround(step, op.parent)];
-    if (linear.input_count != kBiased || result == kNone || changed.blocks[result].requested != 0 ||
-        linear.end >= kForever)
-      continue;
-    for (uint32_t i = result; i < step.blocks.size() && step.blocks[i].begin < linear.end; ++i)
+  for (const Layer& layer : layers) {
+    ReorderGradients(step, layer, changed);
+    if (addmm == step.blocks.end()) continue;
+    for (uint32_t i = layer.clone; i < step.blocks.size() && step.blocks[i].begin < layer.linear->end; ++i)
       if (step.blocks[i].workspace) changed.blocks[i].requested = addmm->requested;
   }
 }

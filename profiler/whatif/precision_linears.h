@@ -20,8 +20,9 @@ namespace vramscope::whatif {
 // Behind an operator of forward: the layer has the copy that was made for it in the place of the clone.
 void TakeCopyForClone(const Step& step, const Op& op, Versions& versions);
 
-// Such layers' products take the workspace of addmm, as those of the step do, where their clones are gone
-// from `changed`. O(operators).
-void TakeWorkspaceOfAddmm(const Step& step, Step& changed);
+// Such layers compute as addmm does, where their clones are gone from `changed`: with its workspace, if the
+// step has one, and the gradients of the input, the weight and the bias in this order (AddmmBackward0). The
+// others have those of the bias, the weight and the input. O(operators + nodes).
+void ComputeAsAddmm(const Step& step, Step& changed);
 
 }  // namespace vramscope::whatif

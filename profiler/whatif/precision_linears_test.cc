@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "profiler/whatif/insert.h"
 
 namespace vramscope::whatif {
@@ -48,6 +50,18 @@ class PrecisionLinearsTest : public testing::Test {
     const uint32_t other = into.Begin("aten::addmm", kNone, kNone, 7, {});
     Add(into, other, 7.5, true, kOfAddmm);
     into.End(other, 8, {});
+    const uint32_t of_product = into.AddNode(product, 4.5), of_sum = into.AddNode(linear, 5.5);
+    const auto gradient = [&](const char* name, uint32_t node, Position at,
+                              const std::vector<Operand>& from) {
+      const uint32_t op = into.Begin(name, kNone, node, at, from);
+      Operand result = x;
+      result.block = Add(into, op, at + 0.5, false, 512);
+      into.End(op, at + 1, {result});
+      return result.block;
+    };
+    of_bias_ = gradient("aten::sum", of_sum, 20, {});
+    of_weight_ = gradient("aten::mm", of_product, 22, {cloned});
+    of_input_ = gradient("aten::mm", of_product, 24, {});
     return std::move(into).Finish();
   }
   [[nodiscard]] bool IsGone(const Layer& layer) {
@@ -59,20 +73,23 @@ class PrecisionLinearsTest : public testing::Test {
     const Step step = Written(layer);
     Step changed = step;
     if (gone) changed.blocks[kClone].requested = 0;
-    TakeWorkspaceOfAddmm(step, changed);
+    ComputeAsAddmm(step, changed);
     EXPECT_EQ(changed.blocks[kOther].requested, kOfAddmm);
     return changed.blocks[kWorkspace].requested;
   }
 
  private:
-  static void Add(Inserter& into, uint32_t op, Position begin, bool workspace, uint64_t bytes) {
+  static uint32_t Add(Inserter& into, uint32_t op, Position begin, bool workspace, uint64_t bytes) {
     StepBlock block;
-    block.op = op, block.begin = begin, block.end = begin + 0.2;
+    block.op = op, block.begin = begin, block.end = begin < 10 ? begin + 0.2 : 40;
     block.workspace = workspace, block.requested = bytes;
-    (void)into.AddBlock(block);
+    return into.AddBlock(block);
   }
 
   model::Run run_;
+
+ protected:
+  uint32_t of_bias_ = kNone, of_weight_ = kNone, of_input_ = kNone;  // blocks of gradients
 };
 
 TEST_F(PrecisionLinearsTest, WhatAConversionLeavesWithoutGapsIsNotCloned) {
@@ -92,6 +109,24 @@ TEST_F(PrecisionLinearsTest, ItsProductTakesTheWorkspaceOfAddmm) {
   EXPECT_EQ(Workspace({}, true), kOfAddmm);
   EXPECT_EQ(Workspace({}, false), kOfMm);
   EXPECT_EQ(Workspace({.biased = false}, true), kOfMm);
+}
+
+TEST_F(PrecisionLinearsTest, ItsGradientsComeInTheOrderOfAddmm) {
+  const auto order = [&](const Layer& layer, bool gone) {
+    const Step step = Written(layer);
+    Step changed = step;
+    if (gone) changed.blocks[kClone].requested = 0;
+    ComputeAsAddmm(step, changed);
+    std::vector<uint32_t> blocks = {of_bias_, of_weight_, of_input_};
+    std::sort(blocks.begin(), blocks.end(),
+              [&](uint32_t a, uint32_t b) { return changed.blocks[a].begin < changed.blocks[b].begin; });
+    return blocks;
+  };
+  const std::vector<uint32_t> as_addmm = order({}, true), as_recorded = order({}, false);
+  EXPECT_EQ(as_addmm, (std::vector{of_input_, of_weight_, of_bias_}));
+  EXPECT_EQ(as_recorded, (std::vector{of_bias_, of_weight_, of_input_}));
+  EXPECT_EQ(order({.biased = false}, true), (std::vector{of_bias_, of_weight_, of_input_}))
+      << "not its own sum";
 }
 
 }  // namespace

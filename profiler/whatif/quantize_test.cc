@@ -85,6 +85,31 @@ TEST_F(QuantizeTest, CodesAndScalesGoToTheDeviceBehindTheBias) {
   EXPECT_LT(at.back(), 4 - 10 - 0.5) << "before what LoRA puts there";
 }
 
+// LUKE's layers for entities, of words alone: told by their size, which is that of a layer that runs.
+TEST_F(QuantizeTest, SoDoThoseOfALayerThatTheStepDoesNotCall) {
+  const auto uncalled = [&](const char* name, uint64_t bytes) {
+    const uint32_t block = AddBlock(kBefore, kForever);
+    step_.blocks[block].name = name, step_.blocks[block].requested = bytes, step_.blocks[block].id = 0;
+    step_.blocks[block].category = classify::Category::kParameter;
+    return block;
+  };
+  step_.blocks[bias_].name = "linear.bias";
+  const uint64_t bytes = step_.blocks[weight_].requested;
+  const uint32_t idle = uncalled("linear.idle.weight", bytes), of_bias = uncalled("linear.idle.bias", 512);
+  const uint32_t larger = uncalled("linear.larger.weight", 2 * bytes);
+  const uint32_t unbiased = uncalled("linear.unbiased.weight", bytes);
+  const uint32_t elsewhere = uncalled("other.weight", bytes);
+  uncalled("other.bias", 512);
+  const whatif::Step changed = With("int8:linear");
+  EXPECT_EQ(changed.blocks[idle].requested, bytes / 4);
+  EXPECT_EQ(changed.blocks[of_bias].requested, 512u);
+  for (const uint32_t other : {larger, unbiased, elsewhere})
+    EXPECT_EQ(changed.blocks[other].requested, step_.blocks[other].requested) << step_.blocks[other].name;
+  AddOp("aten::mul", kNone, {40, 42}, {idle}, AddBlock(41, 190));
+  EXPECT_EQ(With("int8:linear").blocks[idle].requested, bytes)
+      << "of what is used otherwise nothing is known";
+}
+
 // Positions that the program keeps from its first step on.
 TEST_F(QuantizeTest, ALayerMayBeGivenWhatWasThereBeforeTheStep) {
   step_.blocks[x_].begin = kBefore;

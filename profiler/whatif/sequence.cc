@@ -4,6 +4,7 @@
 #include <array>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "profiler/whatif/attention.h"
 
@@ -40,14 +41,16 @@ class Stretcher {
   }
 
  private:
-  [[nodiscard]] std::array<uint64_t, 2> Of(uint32_t block) const {
-    return {axis_.stride[block], axis_.second[block]};
+  // In elements of the operand.
+  [[nodiscard]] std::array<uint64_t, 2> Of(const Operand& operand) const {
+    return {axis_.StrideIn(operand, axis_.stride[operand.block]),
+            axis_.StrideIn(operand, axis_.second[operand.block])};
   }
 
   // What a distance within the block becomes: it grows with each direction of the sequence that it is beyond.
-  [[nodiscard]] int64_t Distance(int64_t stride, uint32_t block) const {
+  [[nodiscard]] int64_t Distance(int64_t stride, const Operand& operand) const {
     double factor = 1;
-    for (const uint64_t axis : Of(block)) {
+    for (const uint64_t axis : Of(operand)) {
       const auto within = static_cast<int64_t>(axis);
       if (within == 0 || stride <= within || stride % within != 0) continue;
       const int64_t tokens = stride / within;
@@ -63,13 +66,13 @@ class Stretcher {
     std::vector<int64_t> dims(rank), strides(rank);
     for (uint32_t d = 0; d < rank; ++d) {
       dims[d] = step_.Dims(operand.shape)[d];
-      for (const uint64_t axis : Of(operand.block)) {
+      for (const uint64_t axis : Of(operand)) {
         const uint64_t inner = ElementsWithin(step_, axis, operand, d);
         if (inner != 0)
           dims[d] =
               Scaled(dims[d] / static_cast<int64_t>(inner), axis_.batch, to_) * static_cast<int64_t>(inner);
       }
-      strides[d] = Distance(step_.Dims(operand.strides)[d], operand.block);
+      strides[d] = Distance(step_.Dims(operand.strides)[d], operand);
     }
     const uint64_t bytes = BytesOf(operand.dtype);
     if (Extent(step_.Dims(operand.shape), step_.Dims(operand.strides), rank) * bytes ==
@@ -103,7 +106,7 @@ class Stretcher {
       requested = bytes_[i];
       return;
     }
-    for (const uint64_t axis : Of(i)) {
+    for (const uint64_t axis : {axis_.stride[i], axis_.second[i]}) {
       if (axis != 0) requested = requested * static_cast<uint64_t>(to_) / static_cast<uint64_t>(axis_.batch);
     }
   }
@@ -178,6 +181,78 @@ class Stretcher {
   std::map<std::vector<int64_t>, uint32_t> shapes_;
 };
 
+// Of a program that cuts its sequence into pieces.
+class Pieces {
+ public:
+  Pieces(const Step& step, const BatchAxis& axis) : step_(step), axis_(axis), samples_(FollowBatch(step)) {}
+
+  std::string Why() {
+    for (const Op& op : step_.ops) {
+      if (op.node != kNone || op.input_count == 0 || op.output_count == 0) continue;
+      const std::string_view name = step_.NameOf(op);
+      const Operand &whole = InputsOf(step_, op)[0], &cut = OutputsOf(step_, op)[0];
+      const Tokens from = TokensIn(whole), to = TokensIn(cut);
+      if (name == "aten::constant_pad_nd" && to.count != 0) filled_up_.insert(to.count);
+      if (from.count == 0 || to.count == 0 || cut.block != whole.block || to.count >= from.count) continue;
+      const bool views = name == "aten::view" || name == "aten::reshape" || name == "aten::unflatten";
+      if ((views && Viewed(cut, from, to)) || (name == "aten::slice" && Sliced(whole, cut, from, to)))
+        return Sentence(from.count, to.count);
+    }
+    return "";
+  }
+
+ private:
+  // One behind the other, in one dimension.
+  struct Tokens {
+    uint32_t dimension = 0;
+    int64_t count = 0;
+  };
+  [[nodiscard]] Tokens TokensIn(const Operand& operand) const {
+    for (uint32_t d = 0; operand.block != kNone && d < step_.Rank(operand.shape); ++d)
+      if (ElementsWithin(step_, axis_.StrideIn(operand, axis_.stride[operand.block]), operand, d) == 1)
+        return {d, SizesOf(step_, operand)[d]};
+    return {};
+  }
+
+  // [batch, tokens] as [batch, pieces, tokens of each].
+  [[nodiscard]] bool Viewed(const Operand& cut, Tokens from, Tokens to) const {
+    // What is several times as long and was not filled up to that are several sequences.
+    if (from.count % to.count != 0 || (to.count == axis_.batch && !filled_up_.contains(from.count)))
+      return false;
+    for (uint32_t d = 0; d < step_.Rank(cut.shape); ++d) {
+      const bool samples = samples_.ok() && ElementsOfSample(step_, *samples_, cut, d) != 0;
+      const uint64_t second = axis_.StrideIn(cut, axis_.second[cut.block]);
+      if (!samples && ElementsWithin(step_, second, cut, d) == 0 &&
+          SizesOf(step_, cut)[d] == from.count / to.count &&
+          StridesOf(step_, cut)[d] == to.count * StridesOf(step_, cut)[to.dimension])
+        return true;
+    }
+    return false;
+  }
+
+  // x[:, i * length : (i + 1) * length], of which this is the second at least.
+  [[nodiscard]] bool Sliced(const Operand& whole, const Operand& cut, Tokens from, Tokens to) {
+    if (from.count != axis_.batch || to.count < 2) return false;
+    const auto [first, fresh] = slices_.try_emplace({whole.block, to.count}, cut.offset);
+    const int64_t tokens = to.count * StridesOf(step_, cut)[to.dimension];
+    return !fresh && cut.offset > first->second &&
+           static_cast<int64_t>(cut.offset - first->second) % tokens == 0;
+  }
+
+  static std::string Sentence(int64_t tokens, int64_t piece) {
+    return "the program cuts " + std::to_string(tokens) + " tokens into pieces of " + std::to_string(piece) +
+           ", and one length does not tell whether others are cut into more pieces or into longer ones: "
+           "record it at that length.";
+  }
+
+  const Step& step_;
+  const BatchAxis& axis_;
+  const Result<BatchAxis>& samples_;
+  std::set<int64_t> filled_up_;  // to so many tokens
+  std::map<std::pair<uint32_t, int64_t>, uint64_t>
+      slices_;  // by block and tokens of a piece: the first's offset
+};
+
 }  // namespace
 
 std::string WhyTooLong(const Step& step, const BatchAxis& axis, int64_t length) {
@@ -230,6 +305,8 @@ std::string WhyOtherMasks(const Step& step, int64_t recorded, int64_t length) {
   }
   return "";
 }
+
+std::string WhyInPieces(const Step& step, const BatchAxis& axis) { return Pieces(step, axis).Why(); }
 
 Step AtLength(const Step& step, const BatchAxis& axis, int64_t length) {
   return Stretcher(step, axis, length).Stretch();

@@ -65,6 +65,70 @@ TEST(SequenceTest, MoreRowsTakeWholeGroups) {
   EXPECT_EQ(longer.blocks[kWork].requested, 2 * 262'400u);
 }
 
+// A program whose sequences have 96 tokens of 8 elements, of 4 samples: what an operator makes of them is a
+// view.
+struct Cut {
+  const char* op;
+  const char* from;
+  const char* to;
+  const char* strides;
+  uint64_t offset = 0;
+  const char* from_strides = "768,8,1";
+};
+std::string InPieces(const std::vector<Cut>& cuts) {
+  Step step;
+  step.shapes.push_back({});
+  step.own_texts = std::make_shared<std::deque<std::string>>();
+  step.blocks.resize(1);
+  const auto shape = [&](const char* dims) {
+    step.shapes.push_back(ParseShape(dims, step.dims));
+    return static_cast<uint32_t>(step.shapes.size() - 1);
+  };
+  for (const Cut& cut : cuts) {
+    Op& op = step.ops.emplace_back();
+    step.own_texts->emplace_back(cut.op);
+    op.name = Step::kFirstOwnText + static_cast<uint32_t>(step.own_texts->size() - 1);
+    op.first_input = static_cast<uint32_t>(step.operands.size());
+    op.first_output = op.first_input + 1;
+    op.input_count = op.output_count = 1;
+    for (const bool made : {false, true}) {
+      Operand& operand = step.operands.emplace_back();
+      operand.block = 0, operand.dtype = 6;
+      operand.shape = shape(made ? cut.to : cut.from);
+      operand.strides = shape(made ? cut.strides : cut.from_strides);
+      operand.offset = made ? cut.offset : 0;
+    }
+  }
+  BatchAxis axis;
+  axis.batch = 96;
+  axis.stride = {8};
+  axis.second = {0};
+  return WhyInPieces(step, axis);
+}
+
+// PEGASUS-X: blocks of 32 words; CANINE: a loop over so many letters.
+TEST(SequenceTest, OneLengthDoesNotTellHowOthersAreCutIntoPieces) {
+  EXPECT_EQ(
+      InPieces({{"aten::view", "4,96,8", "4,3,32,8", "768,256,8,1"}}),
+      "the program cuts 96 tokens into pieces of 32, and one length does not tell whether others are cut "
+      "into more pieces or into longer ones: record it at that length.");
+  const Cut first{"aten::slice", "4,96,8", "4,32,8", "768,8,1"},
+      second{first.op, first.from, first.to, first.strides, 256};
+  EXPECT_NE(InPieces({first, second}), "");
+  EXPECT_EQ(InPieces({first, first}), "") << "the same ones again";
+  EXPECT_EQ(InPieces({{"aten::slice", "4,96,8", "4,1,8", "768,8,1"},
+                      {"aten::slice", "4,96,8", "4,1,8", "768,8,1", 8}}),
+            "")
+      << "single tokens";
+  EXPECT_EQ(InPieces({{"aten::view", "4,96,8", "4,96,2,4", "768,8,4,1"}}), "") << "heads";
+}
+
+TEST(SequenceTest, SeveralSequencesAreNoPiecesUnlessTheyWereFilledUp) {
+  const Cut view{"aten::view", "4,192,8", "4,2,96,8", "1536,768,8,1", 0, "1536,8,1"};
+  EXPECT_EQ(InPieces({view}), "");
+  EXPECT_NE(InPieces({{"aten::constant_pad_nd", "4,96,8", "4,192,8", "1536,8,1"}, view}), "");
+}
+
 // A table in the place of a parameter, looked up or added, of a program whose batch is [4, 32].
 std::string TooLong(const char* op, const char* table, const char* strides, const char* other) {
   Step step;

@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 
 #include "profiler/whatif/batch_axis.h"
 #include "profiler/whatif/parameters.h"
@@ -89,18 +90,24 @@ class Sharder {
 
   [[nodiscard]] const Unit& Rest() const { return units_.back(); }
 
-  // Rows of the first dimension, as torch.chunk deals them out, and bytes of those of rank 0.
+  // Rows of the first dimension, as torch.chunk deals them out, and bytes of those of rank 0. What no
+  // operator was given is taken to have the rows of another parameter of its size.
   void FindShards() {
     std::map<uint32_t, int64_t> rows;
     for (const Operand& operand : step_.operands) {
       if (operand.block == kNone || (operand.flags & trace::kTensorIsLeaf) == 0) continue;
       if (step_.Rank(operand.shape) > 0) rows.emplace(operand.block, step_.Dims(operand.shape)[0]);
     }
+    std::map<uint64_t, int64_t> rows_of_size;
+    for (const auto& [block, count] : rows) rows_of_size.emplace(step_.blocks[block].requested, count);
     for (const Unit& unit : units_) {
       for (const uint32_t parameter : unit.parameters) {
         const uint64_t bytes = step_.blocks[parameter].requested;
-        const auto found = rows.find(parameter);
-        const uint64_t count = found == rows.end() ? 0 : static_cast<uint64_t>(found->second);
+        const auto own = rows.find(parameter);
+        const auto like = own == rows.end() ? rows_of_size.find(bytes) : rows_of_size.end();
+        const uint64_t count = own != rows.end()            ? static_cast<uint64_t>(own->second)
+                               : like != rows_of_size.end() ? static_cast<uint64_t>(like->second)
+                                                            : 0;
         const uint64_t whole = count != 0 && bytes % count == 0 ? bytes / count : 1;
         const uint64_t parts = whole == 1 ? bytes : count;
         shards_[parameter] = (parts + ranks_ - 1) / ranks_ * whole;
@@ -200,7 +207,7 @@ class Sharder {
     }
   }
 
-  // Gradients of the unit's parameters are averaged, and one part stays.
+  // Gradients of those of the unit's parameters that have one are averaged, and one part stays.
   void Reduce(const Unit& unit, Position at, Position next) {
     std::map<std::string_view, size_t> mine;
     for (size_t i = 0; i < unit.parameters.size(); ++i) mine[step_.blocks[unit.parameters[i]].name] = i;
@@ -224,11 +231,12 @@ class Sharder {
     }
     if (end == kBefore) return;  // none of them is trained
     const uint32_t like = unit.parameters.front();
-    Add(at + 4 * kMoment, next, Shard(unit) * ranks_, like, step_.blocks[like].stream);
+    const uint64_t shard = std::accumulate(parts.begin(), parts.end(), uint64_t{0});
+    Add(at + 4 * kMoment, next, shard * ranks_, like, step_.blocks[like].stream);
     AddList(at + 4.5 * kMoment, ListOfPutTogether(parts), unit);
-    const uint32_t kept = Add(at + 6 * kMoment, end, Shard(unit), like, reduce_stream_, Category::kGradient);
+    const uint32_t kept = Add(at + 6 * kMoment, end, shard, like, reduce_stream_, Category::kGradient);
     changed_.blocks[kept].accumulated = at + 7 * kMoment;
-    if (carried != kBefore) Add(kBefore, carried, Shard(unit), like, reduce_stream_, Category::kGradient);
+    if (carried != kBefore) Add(kBefore, carried, shard, like, reduce_stream_, Category::kGradient);
   }
 
   // Unit by unit, the rest of the model last: all its parameters and buffers come to the device, then shards

@@ -207,8 +207,6 @@ DEVELOPMENT: Dict[str, Facts] = {
     "textnet": Facts((8, 12, 16), ("textnet.encoder", "textnet"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS)),
     "vivit": Facts((8, 12, 16), ("vivit.layers.*", "vivit"), (*NO_WIDTHS, *NO_TOKENS)),
     "patchtst": Facts((8, 12, 16), ("model.encoder.layers.*", "model"), (*NO_BLOCKS, *NO_WIDTHS, *NO_TOKENS)),
-}
-HELD_OUT: Dict[str, Facts] = {
     "lfm2": Facts((4, 8, 8), ("model.layers.*", "model.layers.*"), NO_WIDTHS, checkpointed="all,inputs:model.embed_tokens"),
     "bert_generation": Facts((4, 8, 8), ("bert.encoder.layer.*", "bert.encoder.layer.*"), NO_WIDTHS, checkpointed="all,inputs:bert.embeddings.word_embeddings"),
     "luke": Facts((4, 8, 8), ("luke.encoder.layer.*", "luke.encoder.layer.*"), (*NO_WIDTHS, "attention"), checkpointed="all,inputs:luke.embeddings.word_embeddings"),
@@ -218,6 +216,29 @@ HELD_OUT: Dict[str, Facts] = {
     "patchtsmixer": Facts((8, 12, 16), ("model.encoder.mlp_mixer_encoder.mixers.*", "model"), (*NO_BLOCKS, *NO_WIDTHS, *NO_TOKENS, "attention")),
     "pp_lcnet": Facts((8, 12, 16), ("encoder.blocks", "encoder"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS)),
     "glpn": Facts((8, 12, 16), ("glpn.encoder", "glpn"), (*NO_BLOCKS, *NO_WIDTHS, *NO_TOKENS, "attention")),
+    "flex_olmo": Facts((4, 4, 4), ("model.layers.*", "model"), NO_WIDTHS, checkpointed="all,inputs:model.embed_tokens"),
+    "imagegpt": Facts((4, 8, 8), ("transformer.h.*", "transformer"), (*NO_WIDTHS, "attention"), checkpointed="all,inputs:transformer.wte"),
+    "big_bird": Facts((4, 8, 8), ("bert.encoder.layer.*", "bert.encoder.layer.*"), (*NO_WIDTHS, "attention"), checkpointed="all,inputs:bert.embeddings.word_embeddings"),
+    "fnet": Facts((4, 8, 8), ("fnet.encoder.layer.*", "fnet.encoder.layer.*"), (*NO_WIDTHS, "attention"), checkpointed="all,inputs:fnet.embeddings.word_embeddings"),
+    "canine": Facts((4, 8, 8), ("canine.encoder.layer.*", "canine"), (*NO_WIDTHS, "attention"),
+                    units=":canine.initial_char_encoder.layer.*,canine.encoder.layer.*,canine.final_char_encoder.layer.*",
+                    checkpointed="canine.initial_char_encoder.layer.*,canine.encoder.layer.*,canine.final_char_encoder.layer.*"),
+    "t5gemma": Facts((4, 8, 8), ("model.encoder", "model.encoder,model.decoder.layers.*"), (*NO_WIDTHS, "attention"), checkpointed="all,inputs:model.encoder.embed_tokens+model.decoder.embed_tokens"),
+    "maxvit": Facts((8, 12, 16), ("blocks.*", "stem,blocks"), (*NO_BLOCKS, *NO_WIDTHS, *NO_TOKENS, "attention")),
+    "dpt": Facts((8, 12, 16), ("dpt.encoder.layer.*", "dpt,neck"), (*NO_WIDTHS, *NO_TOKENS), checkpointed="dpt.encoder.layer.*"),
+    "yolos": Facts((8, 12, 16), ("vit.encoder.layer.*", "vit"), (*NO_WIDTHS, *NO_TOKENS)),
+    "parakeet": Facts((4, 8, 8), ("encoder.layers.*", "encoder"), (*NO_WIDTHS, *NO_TOKENS)),
+}
+HELD_OUT: Dict[str, Facts] = {
+    "xlm": Facts((4, 8, 8), ("transformer.attentions.*,transformer.ffns.*", "transformer.attentions.*,transformer.ffns.*"), (*NO_BLOCKS, *NO_WIDTHS, "attention")),
+    "cwm": Facts((4, 8, 8), ("model.layers.*", "model"), NO_WIDTHS, checkpointed="all,inputs:model.embed_tokens"),
+    "markuplm": Facts((4, 8, 8), ("markuplm.encoder.layer.*", "markuplm"), (*NO_BLOCKS, *NO_WIDTHS, "attention")),
+    "gte": Facts((4, 8, 8), ("gte.layers.*", "gte.layers.*"), NO_WIDTHS, checkpointed="all,inputs:gte.embeddings.word_embeddings"),
+    "led": Facts((4, 8, 8), ("led.encoder.layers.*", "led.encoder.layers.*,led.decoder.layers.*"), (*NO_WIDTHS, "attention"), checkpointed="all,inputs:led.encoder.embed_tokens+led.decoder.embed_tokens"),
+    "mc3_18": Facts((8, 12, 16), ("layer1,layer2", "stem,layer1,layer2,layer3,layer4"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS)),
+    "mvit_v2": Facts((8, 12, 16), ("blocks.*", "conv_proj,pos_encoding,blocks,norm"), (*NO_BLOCKS, *NO_WIDTHS, *NO_TOKENS, "attention")),
+    "informer": Facts((8, 12, 16), ("model.encoder", "model"), (*NO_WIDTHS, *NO_TOKENS, "attention"),
+                      checkpointed="model.encoder.layers.*,model.encoder.conv_layers.*,model.decoder.layers.*"),
 }
 ALL = {**DEVELOPMENT, **HELD_OUT}
 
@@ -230,21 +251,22 @@ HEADS: Dict[str, Tuple[str, bool]] = {
     "rembert": ("cls.predictions.decoder", False), "eurobert": ("lm_head", False), "roberta_prelayernorm": ("lm_head.decoder", False),
     "camembert": ("lm_head.decoder", False), "xmod": ("lm_head.decoder", False), "layoutlm": ("cls.predictions.decoder", False), "squeezebert": ("cls.predictions.decoder", False),
     "nomic_bert": ("cls.predictions.decoder", False), "gpt_neox_japanese": ("embed_out", True), "modernbert_decoder": ("decoder", True), "bert_generation": ("lm_head.decoder", True),
+    "big_bird": ("cls.predictions.decoder", False), "fnet": ("cls.predictions.decoder", False), "gte": ("lm_head.decoder", False),
     "xlm_roberta_xl": ("lm_head.decoder", False), "biogpt": ("output_projection", True),
     **{name: ("lm_head", True) for name in ("gpt2", "gpt_neox", "llama", "opt", "qwen2", "qwen3", "mistral", "phi3", "gemma", "olmo2", "phi", "starcoder2", "bloom", "falcon", "xglm", "stablelm", "smollm3", "gemma3", "exaone4", "helium",
                                               "apertus", "gpt_bigcode", "persimmon", "olmo", "glm4", "nemotron", "mpt", "seed_oss",
-                                              "minicpm3", "olmo3", "ctrl", "arcee", "hunyuan_v1_dense", "ernie4_5", "ministral", "openai", "glm", "jais2", "youtu", "lfm2")}}
+                                              "minicpm3", "olmo3", "ctrl", "arcee", "hunyuan_v1_dense", "ernie4_5", "ministral", "openai", "glm", "jais2", "youtu", "lfm2", "imagegpt", "cwm")}}
 # The blocks, and what comes behind them: of models that can be cut into stages.
 STAGES: Dict[str, Tuple[str, List[str]]] = {
     "transformer": ("layers", ["head"]), "opt": ("model.decoder.layers", ["model.decoder.final_layer_norm", "lm_head"]), "xglm": ("model.layers", ["model.layer_norm", "lm_head"]),
     "phi": ("model.layers", ["model.final_layernorm", "lm_head"]), "persimmon": ("model.layers", ["model.final_layernorm", "lm_head"]),
     "ctrl": ("transformer.h", ["transformer.layernorm", "lm_head"]),
-    "openai": ("transformer.h", ["lm_head"]), "gpt_neo": ("transformer.h", ["transformer.ln_f", "lm_head"]), "mpt": ("transformer.blocks", ["transformer.norm_f", "lm_head"]),
+    "openai": ("transformer.h", ["lm_head"]), "gpt_neo": ("transformer.h", ["transformer.ln_f", "lm_head"]), "imagegpt": ("transformer.h", ["transformer.ln_f", "lm_head"]), "mpt": ("transformer.blocks", ["transformer.norm_f", "lm_head"]),
     "gpt_neox": ("gpt_neox.layers", ["gpt_neox.final_layer_norm", "lm_head"]),
     **{name: ("transformer.h", ["transformer.ln_f", "lm_head"]) for name in ("gpt2", "bloom", "falcon")},
     **{name: ("model.layers", ["model.norm", "lm_head"]) for name in ("llama", "qwen2", "qwen3", "mistral", "phi3", "gemma", "gemma2", "olmo2", "starcoder2", "granite", "stablelm", "smollm3", "gemma3", "cohere",
                                                                          "exaone4", "helium", "apertus", "olmo", "glm4", "nemotron", "seed_oss", "cohere2",
-                                                                         "minicpm3", "olmo3", "arcee", "hunyuan_v1_dense", "ernie4_5", "ministral", "glm", "jais2", "vaultgemma", "youtu")}}
+                                                                         "minicpm3", "olmo3", "arcee", "hunyuan_v1_dense", "ernie4_5", "ministral", "glm", "jais2", "vaultgemma", "youtu", "cwm")}}
 
 
 def words(model: str, size: str) -> Dict[str, str]:

@@ -3,7 +3,7 @@
 
 from typing import Callable, Dict
 
-from . import decoders, decoders_more, encoders, encoders_more, own, sight, sight_more, sound
+from . import decoders, decoders_more, encoders, encoders_more, own, series, sight, sight_more, sound
 from .subject import Subject
 
 MODELS: Dict[str, Callable[[str], Subject]] = {
@@ -182,4 +182,22 @@ MODELS: Dict[str, Callable[[str], Subject]] = {
     "patchtsmixer": sight_more.patchtsmixer,
     "pp_lcnet": sight_more.pp_lcnet,
     "glpn": sight_more.glpn,
+    "flex_olmo": decoders_more.flex_olmo,
+    "imagegpt": decoders_more.imagegpt,
+    "xlm": decoders_more.xlm,
+    "cwm": decoders_more.cwm,
+    "big_bird": encoders_more.big_bird,
+    "fnet": encoders_more.fnet,
+    "canine": encoders_more.canine,
+    "t5gemma": encoders_more.t5gemma,
+    "markuplm": encoders_more.markuplm,
+    "gte": encoders_more.gte,
+    "led": encoders_more.led,
+    "maxvit": sight_more.maxvit,
+    "dpt": sight_more.dpt,
+    "yolos": sight_more.yolos,
+    "mc3_18": sight_more.mc3_18,
+    "mvit_v2": sight_more.mvit_v2,
+    "parakeet": sound.parakeet,
+    "informer": series.informer,
 }

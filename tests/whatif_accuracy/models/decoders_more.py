@@ -67,3 +67,35 @@ def bert_generation(size: str) -> Subject:
 
     config = BertGenerationConfig(**stack(size), is_decoder=True, **SPECIAL)
     return Subject(BertGenerationDecoder(config), tokens(VOCABULARY, length(size)), causal)
+
+
+def flex_olmo(size: str) -> Subject:
+    """Tokens go to two of four experts, as in our mixture; norms stand behind attention and experts."""
+    from transformers import FlexOlmoConfig, FlexOlmoForCausalLM
+
+    config = FlexOlmoConfig(**{**stack(size), "intermediate_size": 512, "num_hidden_layers": 3}, num_key_value_heads=2, num_experts=4, num_experts_per_tok=2, experts_implementation="batched_mm", **SPECIAL)
+    return Subject(FlexOlmoForCausalLM(config), tokens(VOCABULARY, length(size)), causal)
+
+
+def imagegpt(size: str) -> Subject:
+    """Foresees the next point of a picture; attention is written out."""
+    from transformers import ImageGPTConfig, ImageGPTForCausalImageModeling
+
+    config = ImageGPTConfig(vocab_size=513, n_positions=512, n_embd=width(size), n_layer=4, n_head=4)
+    return Subject(ImageGPTForCausalImageModeling(config), tokens(512, length(size)), causal)
+
+
+def xlm(size: str) -> Subject:
+    """Attention and MLPs are in lists of their own; what is no word is multiplied away behind each."""
+    from transformers import XLMConfig, XLMWithLMHeadModel
+
+    config = XLMConfig(vocab_size=VOCABULARY, emb_dim=width(size), n_layers=4, n_heads=4, causal=True, **SPECIAL)
+    return Subject(XLMWithLMHeadModel(config), tokens(VOCABULARY, length(size)), causal)
+
+
+def cwm(size: str) -> Subject:
+    """Three of four layers look back 64 tokens alone."""
+    from transformers import CwmConfig, CwmForCausalLM
+
+    config = CwmConfig(**stack(size), num_key_value_heads=2, head_dim=64, sliding_window=64, **SPECIAL)
+    return Subject(CwmForCausalLM(config), tokens(VOCABULARY, length(size)), causal)

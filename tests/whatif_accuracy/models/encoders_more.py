@@ -104,3 +104,62 @@ def pegasus_x(size: str) -> Subject:
     config = PegasusXConfig(vocab_size=VOCABULARY, d_model=width(size), encoder_layers=2, decoder_layers=2, encoder_attention_heads=4, decoder_attention_heads=4, encoder_ffn_dim=1024,
                             decoder_ffn_dim=1024, max_position_embeddings=512, num_global_tokens=8, block_size=32, decoder_start_token_id=0, **SPECIAL)
     return Subject(PegasusXForConditionalGeneration(config), tokens(VOCABULARY, length(size)), causal)
+
+
+def big_bird(size: str) -> Subject:
+    """Attention to parts of a long text, which is too short here: it looks at all words, written out."""
+    from transformers import BigBirdConfig, BigBirdForMaskedLM
+
+    config = BigBirdConfig(**stack(size), max_position_embeddings=512, sep_token_id=3, **SPECIAL)
+    return Subject(BigBirdForMaskedLM(config), tokens(VOCABULARY, length(size)), causal)
+
+
+def fnet(size: str) -> Subject:
+    """Words are mixed by a Fourier transform."""
+    from transformers import FNetConfig, FNetForMaskedLM
+
+    config = FNetConfig(**{name: value for name, value in stack(size).items() if name != "num_attention_heads"}, max_position_embeddings=512, **SPECIAL)
+    return Subject(FNetForMaskedLM(config), tokens(VOCABULARY, length(size)), causal)
+
+
+def canine(size: str) -> Subject:
+    """Reads letters; four become one by a convolution, and are widened again behind the blocks."""
+    from transformers import CanineConfig, CanineForTokenClassification
+
+    shape = {name: value for name, value in stack(size).items() if name != "vocab_size"}
+    config = CanineConfig(**shape, max_position_embeddings=1024, num_hash_buckets=1024, num_labels=100, pad_token_id=0)
+    return Subject(CanineForTokenClassification(config), tokens(100, 4 * length(size)), causal)
+
+
+def t5gemma(size: str) -> Subject:
+    """Gemma2 that makes one text of another."""
+    from transformers import T5GemmaConfig, T5GemmaForConditionalGeneration
+
+    side = {**stack(size), "num_hidden_layers": 2, "num_key_value_heads": 2, "head_dim": 64, "sliding_window": 64, "max_position_embeddings": 512, **SPECIAL}
+    config = T5GemmaConfig(encoder=side, decoder=side, vocab_size=VOCABULARY, **SPECIAL)
+    return Subject(T5GemmaForConditionalGeneration(config), tokens(VOCABULARY, length(size)), causal)
+
+
+def markuplm(size: str) -> Subject:
+    """Each word also has its path in a page's tree."""
+    from transformers import MarkupLMConfig, MarkupLMForTokenClassification
+
+    config = MarkupLMConfig(**stack(size), max_position_embeddings=514, num_labels=100, **SPECIAL)
+    return Subject(MarkupLMForTokenClassification(config), tokens(100, length(size)), causal)
+
+
+def gte(size: str) -> Subject:
+    """BERT whose positions turn queries and keys, with a gate in its MLP."""
+    from transformers import GteConfig, GteForMaskedLM
+
+    config = GteConfig(**stack(size), max_position_embeddings=512, **SPECIAL)
+    return Subject(GteForMaskedLM(config), tokens(VOCABULARY, length(size)), causal)
+
+
+def led(size: str) -> Subject:
+    """Each word looks at those within a window, in overlapping pieces of the text, which is filled up to whole windows."""
+    from transformers import LEDConfig, LEDForConditionalGeneration
+
+    config = LEDConfig(vocab_size=VOCABULARY, d_model=width(size), encoder_layers=2, decoder_layers=2, encoder_attention_heads=4, decoder_attention_heads=4, encoder_ffn_dim=1024,
+                       decoder_ffn_dim=1024, max_encoder_position_embeddings=512, max_decoder_position_embeddings=512, attention_window=32, decoder_start_token_id=2, **SPECIAL)
+    return Subject(LEDForConditionalGeneration(config), tokens(VOCABULARY, length(size)), causal)

@@ -2,6 +2,7 @@
 """More models of images, and of clips, from the package transformers."""
 
 import torch
+from torch import Tensor, nn
 from torch.nn import functional as F
 
 from .subject import Subject, classified, images, scaled
@@ -136,3 +137,59 @@ def glpn(size: str) -> Subject:
     config = GLPNConfig(depths=[1, 1, 2, 1], hidden_sizes=[width, 2 * width, 4 * width, 8 * width], num_attention_heads=[1, 2, 4, 8])
     return Subject(GLPNForDepthEstimation(config), lambda count: (torch.randn(count, 3, pixels, pixels), torch.rand(count, pixels, pixels) + 0.1),
                    lambda model, given, labels: model(pixel_values=given, labels=labels).loss)
+
+
+def maxvit(size: str) -> Subject:
+    """Convolutions, attention within windows, and between points that are as far apart as windows, in turns."""
+    from torchvision.models.maxvit import MaxVit
+
+    width, pixels = scaled(size, 32, 48, 64), scaled(size, 64, 96, 128)
+    model = MaxVit(input_size=(pixels, pixels), stem_channels=width, partition_size=pixels // 32, block_channels=[width, 2 * width, 4 * width], block_layers=[1, 1, 2], head_dim=32,
+                   stochastic_depth_prob=0.0, num_classes=100)
+    return Subject(model, images(pixels, 100), lambda model, given, labels: F.cross_entropy(model(given), labels))
+
+
+def dpt(size: str) -> Subject:
+    """Says of each point what it is: what four blocks know is made pictures of four sizes, and joined from the smallest up."""
+    from transformers import DPTConfig, DPTForSemanticSegmentation
+
+    pixels, width = scaled(size, 64, 96, 128), scaled(size, 192, 256, 384)
+    config = DPTConfig(hidden_size=width, num_hidden_layers=4, num_attention_heads=4, intermediate_size=768, image_size=pixels, backbone_out_indices=[0, 1, 2, 3],
+                       neck_hidden_sizes=[48, 96, 192, 192], fusion_hidden_size=64, num_labels=19)
+    return Subject(DPTForSemanticSegmentation(config), lambda count: (torch.randn(count, 3, pixels, pixels), torch.randint(19, (count, pixels, pixels))),
+                   lambda model, given, labels: model(pixel_values=given, labels=labels).loss)
+
+
+def yolos(size: str) -> Subject:
+    """Finds things: words that stand for them are added to the patches. Each is told which it is to find, and where."""
+    from transformers import YolosConfig, YolosForObjectDetection
+
+    pixels, things = scaled(size, 64, 96, 128), 20
+    config = YolosConfig(hidden_size=scaled(size, 192, 256, 384), num_hidden_layers=4, num_attention_heads=4, intermediate_size=768, image_size=[pixels, pixels], num_detection_tokens=things, num_labels=19)
+
+    def found(model: nn.Module, given: Tensor, kinds: Tensor, boxes: Tensor) -> Tensor:
+        seen = model(pixel_values=given)
+        return F.cross_entropy(seen.logits.flatten(0, 1), kinds.flatten()) + F.l1_loss(seen.pred_boxes, boxes)
+
+    return Subject(YolosForObjectDetection(config), lambda count: (torch.randn(count, 3, pixels, pixels), torch.randint(19, (count, things)), torch.rand(count, things, 4)), found)
+
+
+def mc3_18(size: str) -> Subject:
+    """Convolutions over time in the first stages, and of each picture of a clip in the others."""
+    from torchvision.models.video import mc3_18 as make
+
+    pixels = scaled(size, 32, 48, 64)
+    return Subject(make(num_classes=100), lambda count: (torch.randn(count, 3, 8, pixels, pixels), torch.randint(100, (count,))),
+                   lambda model, given, labels: F.cross_entropy(model(given), labels))
+
+
+def mvit_v2(size: str) -> Subject:
+    """A transformer of a clip, in which queries, keys and values are thinned out by convolutions."""
+    from torchvision.models.video.mvit import MSBlockConfig, MViT
+
+    pixels, width = scaled(size, 32, 48, 64), scaled(size, 48, 64, 96)
+    shapes = ((1, width, width, 1, 4), (2, width, 2 * width, 2, 2), (2, 2 * width, 2 * width, 1, 2), (4, 2 * width, 4 * width, 2, 1))
+    blocks = [MSBlockConfig(num_heads=heads, input_channels=before, output_channels=after, kernel_q=[3, 3, 3], kernel_kv=[3, 3, 3], stride_q=[1, step, step], stride_kv=[1, apart, apart])
+              for heads, before, after, step, apart in shapes]
+    model = MViT(spatial_size=(pixels, pixels), temporal_size=8, block_setting=blocks, residual_pool=True, residual_with_cls_embed=False, rel_pos_embed=True, proj_after_attn=True, num_classes=100)
+    return Subject(model, lambda count: (torch.randn(count, 3, 8, pixels, pixels), torch.randint(100, (count,))), lambda model, given, labels: F.cross_entropy(model(given), labels))

@@ -144,3 +144,17 @@ def sew_d(size: str) -> Subject:
                              conv_kernel=(10, 3, 3, 3, 3, 2, 2), num_conv_pos_embeddings=32, num_conv_pos_embedding_groups=4, squeeze_factor=2, num_labels=10, apply_spec_augment=False,
                              mask_time_prob=0.0, layerdrop=0.0)
     return Subject(SEWDForSequenceClassification(config), lambda count: (torch.randn(count, samples), torch.randint(10, (count,))), _heard)
+
+
+def parakeet(size: str) -> Subject:
+    """A conformer over spectra that three convolutions thin out; its loss weighs all ways to write a text."""
+    from transformers import ParakeetCTCConfig, ParakeetForCTC
+
+    frames, width = scaled(size, 128, 256, 512), scaled(size, 128, 192, 256)
+    encoder: Any = {"hidden_size": width, "num_hidden_layers": 3, "num_attention_heads": 4, "intermediate_size": 4 * width, "subsampling_conv_channels": 64, "layerdrop": 0.0}
+    config: Any = ParakeetCTCConfig(vocab_size=129, pad_token_id=128, encoder_config=encoder)
+
+    def written(model: nn.Module, sound: Tensor, mask: Tensor, labels: Tensor) -> Tensor:
+        return model(sound, attention_mask=mask, labels=labels).loss
+
+    return Subject(ParakeetForCTC(config), lambda count: (torch.randn(count, frames, 80), torch.ones(count, frames, dtype=torch.int64), torch.randint(128, (count, 6))), written)

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Models of series over time that foresee how they go on, from the package transformers."""
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from .subject import Subject, scaled
+
+LAGS = [1, 2, 3, 4, 5, 6, 7]
+
+
+def informer(size: str) -> Subject:
+    """Keys are drawn to find the queries worth their attention, and the series is halved between blocks."""
+    from transformers import InformerConfig, InformerForPrediction
+
+    past, future, width = scaled(size, 64, 128, 256), 24, scaled(size, 64, 96, 128)
+    config: Any = InformerConfig(prediction_length=future, context_length=past, lags_sequence=LAGS, num_time_features=2, d_model=width, encoder_layers=3, decoder_layers=2,
+                                 encoder_attention_heads=4, decoder_attention_heads=4, encoder_ffn_dim=4 * width, decoder_ffn_dim=4 * width, encoder_layerdrop=0.0, decoder_layerdrop=0.0)
+    seen = past + max(LAGS)
+
+    def foreseen(model: nn.Module, values: Tensor, times: Tensor, later: Tensor, later_times: Tensor) -> Tensor:
+        return model(past_values=values, past_time_features=times, past_observed_mask=torch.ones_like(values), future_values=later, future_time_features=later_times).loss
+
+    return Subject(InformerForPrediction(config), lambda count: (torch.randn(count, seen), torch.randn(count, seen, 2), torch.randn(count, future), torch.randn(count, future, 2)), foreseen)
