@@ -79,7 +79,7 @@ std::string InPieces(const std::vector<Cut>& cuts) {
   Step step;
   step.shapes.push_back({});
   step.own_texts = std::make_shared<std::deque<std::string>>();
-  step.blocks.resize(1);
+  step.blocks.resize(2);
   const auto shape = [&](const char* dims) {
     step.shapes.push_back(ParseShape(dims, step.dims));
     return static_cast<uint32_t>(step.shapes.size() - 1);
@@ -93,16 +93,19 @@ std::string InPieces(const std::vector<Cut>& cuts) {
     op.input_count = op.output_count = 1;
     for (const bool made : {false, true}) {
       Operand& operand = step.operands.emplace_back();
-      operand.block = 0, operand.dtype = 6;
-      operand.shape = shape(made ? cut.to : cut.from);
+      const char* const dims = made ? cut.to : cut.from;
+      operand.block =
+          std::string_view(cut.from).starts_with("4,192") || std::string_view(dims).starts_with("4,192");
+      operand.dtype = 6;
+      operand.shape = shape(dims);
       operand.strides = shape(made ? cut.strides : cut.from_strides);
       operand.offset = made ? cut.offset : 0;
     }
   }
   BatchAxis axis;
   axis.batch = 96;
-  axis.stride = {8};
-  axis.second = {0};
+  axis.stride = {8, 8};
+  axis.second = {0, 0};
   return WhyInPieces(step, axis);
 }
 

@@ -68,7 +68,7 @@ def shard(model: nn.Module, kind: str) -> nn.Module:
     lists = {path: module for path, module in model.named_modules() if isinstance(module, (nn.ModuleList, nn.Sequential)) and any(next(child.children(), None) for child in module)}
     for path, blocks in lists.items():
         if not any(path.startswith(other + ".") for other in lists):
-            for block in blocks:
+            for block in filter(None, blocks):  # a list may have places without a module
                 fully_shard(block, reshard_after_forward=kind != "zero2")
     fully_shard(model, reshard_after_forward=False if kind == "zero2" else None)
     return model
