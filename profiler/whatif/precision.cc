@@ -193,6 +193,10 @@ class Retyped {
     if (step_.nodes[node].op == kNone) return leaves_.Take(gradient, op);
     const Position before = step_.nodes[node].begin, latest = before - kBeforeNode;
     if (edges_.Convert(gradient, node, wanted)) return;
+    const uint32_t version = versions_.Current(block);
+    if (wanted == kFloatType && conversions_.TookBack(node) &&
+        edges_.ThereAndBack(gradient, node, low_, wanted))
+      return void(hidden_.emplace_back(block, version));
     if (const auto back = copies_.ComesBack(block, node); back.at != kBefore) {
       const Position there = moments_.ReadyBefore(gradient, HandedOn(gradient, before), before);
       return versions_.ThereAndBack(block, back.from, std::min(there, back.at - kStride), back.at, gradient);

@@ -33,7 +33,8 @@ Conversions::Conversions(const Step& step, uint8_t low, bool whole, FoundConvers
       views_(step),
       call_(CallsOf(step)),
       weight_(step.ops.size(), kNone),
-      to_parameter_(step.blocks.size(), false) {}
+      to_parameter_(step.blocks.size(), false),
+      taken_back_(step.blocks.size(), false) {}
 
 // Products of matrices, convolutions and norms do.
 bool Conversions::Refuses(uint32_t op) const {
@@ -261,7 +262,17 @@ void Conversions::PassBack(const Operand& gradient, uint32_t node, Position ther
     versions_.ThereAndBack(gradient.block, kFloatType, there, step_.nodes[node].begin, gradient);
 }
 
+bool Conversions::TookBack(uint32_t node) const {
+  const uint32_t op = step_.nodes[node].op;
+  const auto results = op == kNone ? std::span<const Operand>{} : OutputsOf(step_, step_.ops[op]);
+  return std::any_of(results.begin(), results.end(), [&](const Operand& result) {
+    return result.block != kNone && taken_back_[result.block] &&
+           step_.blocks[result.block].begin >= step_.ops[op].begin;
+  });
+}
+
 void Conversions::TakeBack(uint32_t op, const Operand& wide) {
+  taken_back_[wide.block] = true;
   const Position at = step_.ops[op].begin + kStride, returned = Returned(wide.block, op);
   if (returned >= kForever && !HoldWide(wide.block, op)) return versions_.Replace(wide.block, low_, at, wide);
   versions_.Cast(wide.block, low_, at, kNone, wide);
@@ -344,6 +355,7 @@ void Conversions::ConvertAs(uint32_t op) {
   const uint32_t block = inputs[0].block;
   const uint8_t wanted = versions_.TypeOf(inputs[1].block);
   if (!versions_.Known(block) || wanted == 0 || versions_.TypeOf(block) == wanted) return;
+  taken_back_[block] = taken_back_[block] || wanted == low_;
   const Position returned = Returned(block, op);
   versions_.Cast(block, wanted, step_.ops[op].begin + kStride, kNone, inputs[0]);
   if (returned < kForever) versions_.Return(block, returned);

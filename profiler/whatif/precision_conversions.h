@@ -53,6 +53,8 @@ class Conversions {
   // which autocast converted back: the gradient takes that way too, from one node of autograd, at `there`,
   // to the next.
   void PassBack(const Operand& gradient, uint32_t node, Position there);
+  // Whether the program converted back what was made wider in the operator that made the node.
+  [[nodiscard]] bool TookBack(uint32_t node) const;
   // Whether it takes operands of one type alone, and one of them is low.
   [[nodiscard]] bool WantsLow(uint32_t op) const { return Refuses(op) && TakesLow(step_.ops[op]); }
 
@@ -135,6 +137,7 @@ class Conversions {
   std::unordered_map<uint32_t, std::vector<MadeWide>> made_wide_;  // by block
   std::set<uint32_t> asked_;        // operators that may have asked for another tensor's type
   std::vector<bool> to_parameter_;  // by block: converted to the type of a parameter
+  std::vector<bool> taken_back_;    // by block: made wider, and converted back
   uint32_t refuses_ = model::kNone;
   uint32_t last_returned_ = model::kNone;  // the last operator of a run of conversions that were handed out
   size_t next_branch_ = 0;                 // into Step::to_parameter

@@ -36,6 +36,17 @@ bool AdditionEdges::Convert(const Operand& gradient, uint32_t node, uint8_t want
   return true;
 }
 
+bool AdditionEdges::ThereAndBack(const Operand& gradient, uint32_t node, uint8_t low, uint8_t wanted) {
+  const uint32_t edge = EdgeTo(node, gradient.block);
+  const auto given = given_.find({edge, gradient.block});
+  if (given == given_.end() || versions_.TypeOfVersion(given->second) != wanted) return false;
+  const Position before = step_.nodes[node].begin;
+  versions_.SetCurrent(gradient.block, given->second);
+  versions_.ThereAndBack(gradient.block, low, std::min(step_.ops[edge].end + kStride, before - kBeforeNode),
+                         before, gradient);
+  return true;
+}
+
 void AdditionEdges::MadeFor(uint32_t block, uint32_t node) {
   const uint32_t edge = EdgeTo(node, block);
   if (edge != kNone) edge_of_[versions_.Current(block)] = edge;

@@ -7,6 +7,9 @@
 //     └ AddBackward of + attention  ── its edge to attention: too, from the float32 that this node was given
 //
 // All of them hand on one block, so that the version of another edge must not be taken for one's own.
+//
+//   hidden = residual + norm(attention)        what the norm computes in float32 it converts back to 16 bits:
+//     AddBackward ── float32 ─ 16 bits ─ the conversion's node ─ float32 ── the norm's node
 #pragma once
 
 #include <map>
@@ -29,6 +32,9 @@ class AdditionEdges {
   // Where the gradient's current version was made for another edge than that to `node`, whose addition was
   // given another type than `wanted`: converts it anew, and returns true.
   [[nodiscard]] bool Convert(const Operand& gradient, uint32_t node, uint8_t wanted);
+  // The same, where the program converted to `low` what `node` made in `wanted`, and the sum was of that: the
+  // gradient takes this way too.
+  [[nodiscard]] bool ThereAndBack(const Operand& gradient, uint32_t node, uint8_t low, uint8_t wanted);
   // The current version of the block was made for `node`.
   void MadeFor(uint32_t block, uint32_t node);
 
