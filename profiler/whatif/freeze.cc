@@ -25,7 +25,7 @@ class Freezer {
     for (const uint32_t parameter : step.trained) {
       if (frozen(parameter)) names_.insert(step.blocks[parameter].name);
     }
-    FindNodes();
+    FindNodes(frozen);
     FindWork();
     StepOnly([&](uint32_t parameter) { return !frozen(parameter); }, changed_);
   }
@@ -53,8 +53,11 @@ class Freezer {
   }
 
   // Forward, in the order of time: which nodes are still made.
-  void FindNodes() {
+  void FindNodes(const std::function<bool(uint32_t)>& frozen) {
     std::vector<bool> trains(step_.blocks.size(), true);  // what is in it depends on something trained
+    for (uint32_t i = 0; i < step_.blocks.size(); ++i)
+      if (step_.blocks[i].category == classify::Category::kParameter && !step_.blocks[i].name.empty())
+        trains[i] = !frozen(i);
     for (const uint32_t parameter : step_.trained) trains[parameter] = !IsFrozen(parameter);
     std::set<uint64_t> untrained;  // of tensors without elements, which no block holds
     made_.resize(step_.nodes.size(), true);

@@ -373,7 +373,9 @@ Step WithLora(const Step& step, const std::vector<LinearCall>& linears,
               const std::vector<LinearCall>& uncalled, uint32_t rank) {
   std::vector<std::pair<uint32_t, uint32_t>> added;
   const Step whole = Adapter(step, linears, rank).Run(uncalled, &added);
-  Step changed = Frozen(whole, [](uint32_t) { return true; });
+  Step changed = Frozen(whole, [&](uint32_t parameter) {
+    return std::none_of(added.begin(), added.end(), [&](const auto& one) { return one.first == parameter; });
+  });
   const std::vector<uint32_t> stepped = SteppedParameters(whole);
   std::stable_sort(added.begin(), added.end(),  // as the model has them
                    [](const auto& a, const auto& b) { return a.second < b.second; });
