@@ -137,7 +137,9 @@ class Freezer {
       run_[*it] = Runs(*it, needed);
       if (!run_[*it]) continue;
       for (const Operand& input : Inputs(op)) {
-        if (input.block != kNone) needed[input.block] = true;
+        if (input.block == kNone) continue;
+        needed[input.block] = true;
+        works_on_.emplace(op.node, input.block);
       }
     }
     needed_ = std::move(needed);
@@ -161,6 +163,7 @@ class Freezer {
     // What one of PyTorch's operators makes for itself is made when it runs. A node's own work is looked at
     // part by part.
     bool asked = false;
+    if (ViewsWhatItKeeps(op)) return works_on_.contains({op.node, Inputs(op)[0].block});
     if (op.parent != kNone && ComputesAllGradients(step_, step_.ops[op.parent]) &&
         !IsOfUnneededMask(step_, op, needed))
       return true;
@@ -170,6 +173,14 @@ class Freezer {
       if (needed[output.block] || IsScratch(index, output.block)) return true;
     }
     return !asked;
+  }
+
+  // Of forward, for another operator of its node.
+  [[nodiscard]] bool ViewsWhatItKeeps(const Op& op) const {
+    if (op.input_count == 0 || op.output_count != 1) return false;
+    const uint32_t block = Inputs(op)[0].block;
+    return block != kNone && Outputs(op)[0].block == block &&
+           step_.blocks[block].begin < step_.backward.front().begin;
   }
 
   // What operators that do not run would have made, and results that nothing needs of those that do.
@@ -367,9 +378,10 @@ class Freezer {
 
   const Step& step_;
   Step changed_;
-  std::set<std::string_view> names_;          // of frozen parameters
-  std::vector<bool> made_;                    // by node
-  std::vector<bool> run_;                     // by operator of backward
+  std::set<std::pair<uint32_t, uint32_t>> works_on_;  // (node, block): operators that still run are given it
+  std::set<std::string_view> names_;                  // of frozen parameters
+  std::vector<bool> made_;                            // by node
+  std::vector<bool> run_;                             // by operator of backward
   std::vector<std::vector<uint32_t>> users_;  // by block: operators that it is an operand or a result of
   std::vector<bool> needed_;                  // by block: of backward
   std::vector<std::pair<uint32_t, Operand>> leaves_;  // by node: what the program asks a gradient of
