@@ -2,6 +2,7 @@
 #include "profiler/whatif/open_saves.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace vramscope::whatif {
 
@@ -16,13 +17,15 @@ void OpenSaves::Release(Step& step, uint32_t block, Position now) {
   const auto found = open_.find(block);
   if (found == open_.end() || found->second.empty()) return;
   std::vector<uint32_t>& open = found->second;
-  const auto started = [&](uint32_t saved) {
+  const auto order = [&](uint32_t saved) {  // of two that are alike the first is taken
     const uint32_t node = step.saved[saved].node;
-    return node == kNone || step.nodes[node].begin >= kForever ? kBefore : step.nodes[node].begin;
+    const bool ran = node != kNone && step.nodes[node].begin < kForever;
+    return std::pair(ran ? step.nodes[node].begin : kBefore, node != kNone && node == last_node_);
   };
-  const auto latest = std::max_element(open.begin(), open.end(),
-                                       [&](uint32_t a, uint32_t b) { return started(a) < started(b); });
+  const auto latest =
+      std::max_element(open.begin(), open.end(), [&](uint32_t a, uint32_t b) { return order(a) < order(b); });
   step.saved[*latest].released = now;
+  last_node_ = step.saved[*latest].node;
   open.erase(latest);
 }
 
