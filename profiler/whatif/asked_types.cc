@@ -66,10 +66,11 @@ uint8_t TypeToBe(const Step& step, const Versions& versions, uint8_t low, uint32
 
 // softmax(query @ keys, dtype=torch.float32).to(query.dtype): behind the product are numbers and masks. What
 // the program itself converted is given back what it was.
-uint8_t TypeOfOrigin(const Step& step, const Versions& versions, uint32_t block) {
+uint8_t TypeOfOrigin(const Step& step, const Versions& versions, uint32_t block, Position since) {
   const uint32_t widened = versions.WidenedBy(block);
   if (widened != kNone && step.NameOf(step.ops[widened]) == "aten::to") return 0;
   for (uint32_t steps = 0; steps < step.ops.size(); ++steps) {
+    if (step.blocks[block].begin < since) return versions.Known(block) ? versions.TypeOf(block) : 0;
     uint32_t op = step.blocks[block].op;
     while (op != kNone && step.ops[op].parent != kNone) op = step.ops[op].parent;
     if (op == kNone || step.ops[op].node != kNone) return 0;
@@ -112,7 +113,9 @@ uint8_t TypeAskedFor(const Step& step, const Versions& versions, const std::vect
   const Asks asks = step.ops[op].asks;
   if (const uint8_t argument = TypeOfArgument(step, versions, op); argument != 0) return argument;
   if (asks == Asks::kTensor) return TypeMet(step, versions, calls, op);
-  return asks == Asks::kOrigin ? TypeOfOrigin(step, versions, InputsOf(step, step.ops[op])[0].block) : 0;
+  if (asks != Asks::kOrigin) return 0;
+  const Position since = calls[op] == kNone ? kBefore : step.modules[calls[op]].begin;
+  return TypeOfOrigin(step, versions, InputsOf(step, step.ops[op])[0].block, since);
 }
 
 }  // namespace vramscope::whatif

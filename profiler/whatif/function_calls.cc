@@ -243,10 +243,20 @@ void FunctionCalls::Note(Stack& stack, uint32_t op, bool direct) {
     call.called = called;
     const bool own = direct && depth + 1 == stack.calls.size();
     if (own) NoteTaken(call, done);
-    call.converted = own && converts ? op : kNone;
-    call.before = converted;
+    if (own && converts)
+      call.converted = op, call.before = converted;
+    else if (!own || UsesConverted(call, done))
+      call.converted = kNone;                  // f(x.float(), w.unsqueeze(1)): what stands beside it does not
     if (depth > 0) NoteArguments(call, done);  // a module's own call holds what it is given
   }
+}
+
+bool FunctionCalls::UsesConverted(const Call& call, const Op& op) const {
+  if (call.converted == kNone) return false;
+  const uint32_t block = OutputsOf(step_, step_.ops[call.converted])[0].block;
+  const std::span<const Operand> inputs = InputsOf(step_, op);
+  return std::any_of(inputs.begin(), inputs.end(),
+                     [&](const Operand& input) { return input.block == block; });
 }
 
 // x.float() * y: what has no name goes into one operator. f(x.float()) gives it one, and so does a, b = ...
@@ -255,11 +265,8 @@ void FunctionCalls::NoteTaken(const Call& call, const Op& op) {
   const bool several = std::any_of(given.begin(), given.end(), [&](const Given& one) {
     return one.lines == call.statement && one.elements > 1;
   });
-  if (several || call.converted == kNone) return;
+  if (several || !UsesConverted(call, op)) return;
   const uint32_t block = OutputsOf(step_, step_.ops[call.converted])[0].block;
-  const std::span<const Operand> inputs = InputsOf(step_, op);
-  if (std::none_of(inputs.begin(), inputs.end(), [&](const Operand& input) { return input.block == block; }))
-    return;
   // x.float().view(...), x.float().to(...): what that returns stands for the copy.
   for (const Operand& result : OutputsOf(step_, op))
     if (result.block == block) return;

@@ -43,7 +43,7 @@ class FunctionCalls {
     std::vector<Value> results;         // what was computed last in it, or each of several that are returned
     bool called = false;                // a module, behind that
     std::vector<uint32_t> made;         // operators of the statement
-    uint32_t converted = model::kNone;  // the last one, where it converts for the function itself
+    uint32_t converted = model::kNone;  // the last one that converts for the function itself; not used yet
     uint32_t before = model::kNone;     // the conversion of the same block before that
     std::set<Value> arguments;          // blocks that were there before, and are used in it
     std::map<std::string_view, Value> variables;
@@ -67,6 +67,7 @@ class FunctionCalls {
   void PassOver(Call& call, int from, int to, Position at);
   void Give(Call& call, const Given& given, Value value, Position at);
   void Note(Stack& stack, uint32_t op, bool direct);
+  [[nodiscard]] bool UsesConverted(const Call& call, const Op& op) const;
   void NoteTaken(const Call& call, const Op& op);
   void NoteArguments(Call& call, const Op& done);
   void Return(Stack& stack, size_t depth);

@@ -148,12 +148,13 @@ class Retyped {
         continue;
       at += kStride;
       if (rule == CastRule::kLow) copies_.NoteBack(index, operand.block);
-      uncast_.push_back({index, operand.block, versions_.Current(operand.block)});
+      const uint32_t before = versions_.Current(operand.block);
       const bool weight = versions_.IsWeight(operand);
       if (weight && wanted == low_)
         versions_.UseCached(operand.block, low_, at, index, operand);
       else
         versions_.Cast(operand.block, wanted, at, index, operand), moments_.Converts(index);
+      uncast_.push_back({index, operand.block, before, versions_.Current(operand.block)});
     }
   }
 
@@ -163,8 +164,9 @@ class Retyped {
     for (const Operand& operand : Inputs(op)) {
       if (!IsFloat(operand) || !versions_.IsTrained(operand.block) || versions_.IsCopy(operand.block))
         continue;
-      uncast_.push_back({index, operand.block, versions_.Current(operand.block)});
+      const uint32_t before = versions_.Current(operand.block);
       versions_.CastWhole(operand.block, type, at += kStride, index);
+      uncast_.push_back({index, operand.block, before, versions_.Current(operand.block)});
     }
     return at;
   }
@@ -289,8 +291,11 @@ class Retyped {
       heads_first_[Outputs(op)[0].block] = true;
     NoteNodes(index);
     for (; !uncast_.empty() && uncast_.back().op == index; uncast_.pop_back()) {
-      versions_.SetCurrent(uncast_.back().block, uncast_.back().version);
-      versions_.Used(uncast_.back().block, op.end);
+      const Uncast& cast = uncast_.back();
+      const uint32_t current = versions_.Current(cast.block);
+      versions_.SetCurrent(cast.block, cast.version);
+      versions_.Used(cast.block, op.end);
+      if (current != cast.made) versions_.SetCurrent(cast.block, current);  // what was given had no name
     }
   }
 
@@ -358,7 +363,7 @@ class Retyped {
   }
 
   struct Uncast {
-    uint32_t op, block, version;
+    uint32_t op, block, version, made;
   };
 
   const Step& step_;

@@ -47,13 +47,23 @@ class Stretcher {
             axis_.StrideIn(operand, axis_.second[operand.block])};
   }
 
+  // Of those that the operand has in the dimension that holds the axis; 0: it has not got it.
+  [[nodiscard]] int64_t TokensAlong(uint64_t axis, const Operand& operand) const {
+    for (uint32_t d = 0; d < step_.Rank(operand.shape); ++d)
+      if (const uint64_t inner = ElementsWithin(step_, axis, operand, d); inner != 0)
+        return step_.Dims(operand.shape)[d] / static_cast<int64_t>(inner);
+    return 0;
+  }
+
   // What a distance within the block becomes: it grows with each direction of the sequence that it is beyond.
   [[nodiscard]] int64_t Distance(int64_t stride, const Operand& operand) const {
     double factor = 1;
     for (const uint64_t axis : Of(operand)) {
       const auto within = static_cast<int64_t>(axis);
       if (within == 0 || stride <= within || stride % within != 0) continue;
-      const int64_t tokens = stride / within;
+      // 256 channels of 34 tokens each are as many as 272 of 32.
+      const int64_t own = TokensAlong(axis, operand);
+      const int64_t tokens = own != 0 && stride / within % own == 0 ? own : stride / within;
       factor *= static_cast<double>(Scaled(tokens, axis_.batch, to_)) / static_cast<double>(tokens);
     }
     return static_cast<int64_t>(static_cast<double>(stride) * factor + 0.5);
