@@ -13,10 +13,10 @@ namespace {
 
 using model::kNone;
 
-// `count` of something, of which a sequence of `from` tokens has a whole number, or one of a token more or
-// less (labels that are moved by one), with `to` tokens.
+// `count` of something, of which a sequence of `from` tokens has a whole number, or one of a few tokens more or
+// less (labels that are moved by one, a convolution with room at the sides), with `to` tokens.
 int64_t Scaled(int64_t count, int64_t from, int64_t to) {
-  for (const int64_t more : {0, -1, 1, -2, 2}) {
+  for (const int64_t more : {0, -1, 1, -2, 2, -3, 3, -4, 4}) {
     if (from + more > 0 && count % (from + more) == 0)
       return count / (from + more) * std::max<int64_t>(to + more, 1);
   }
