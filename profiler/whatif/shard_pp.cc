@@ -88,7 +88,8 @@ class FirstStage {
     changed_.blocks[sent_].end = backward_end_ - kHair;
     for (uint32_t i = 0; i < step_.blocks.size(); ++i) {
       const StepBlock& block = step_.blocks[i];
-      const bool gradient = block.op != kNone && step_.ops[block.op].node != kNone;
+      const bool gradient =  // not of a parameter that is as large
+          block.op != kNone && step_.ops[block.op].node != kNone && block.accumulated >= kForever;
       if (gradient && IsBetween(block.begin) && block.end > resume_ && got_ == kNone &&
           block.requested == step_.blocks[sent_].requested)
         got_ = i;
