@@ -32,6 +32,7 @@ FunctionCalls::FunctionCalls(const FunctionFacts& facts, Step& step)
     : facts_(facts),
       callers_(facts.callers_),
       step_(step),
+      placed_(step.ops.size()),
       call_of_(CallsOf(step)),
       held_(step.blocks.size(), kBefore),
       unconverted_(step.blocks.size(), kBefore),
@@ -58,6 +59,7 @@ void FunctionCalls::Follow() {
       if (callers == 0) direct = place.function != nullptr;
     }
     if (step_.ops[op].parent != kNone) continue;
+    if (!places.empty()) placed_[op] = places.front();
     for (; ended != step_.op_ends.end() && step_.ops[*ended].end <= step_.ops[op].end; ++ended)
       if (step_.ops[*ended].node == kNone) views_.End(*ended);
     if (call_of_[op] == kNone || step_.ops[op].node != kNone) continue;
@@ -70,6 +72,7 @@ void FunctionCalls::Follow() {
     Note(stack, op, direct);
   }
   for (auto& [call, stack] : stacks_) Return(stack, 0);
+  HoldUntilGiven();
   for (uint32_t block = 0; block < held_.size(); ++block) {
     const uint32_t maker = OutermostMaker(step_, block);
     const bool itself = maker != kNone && told_[maker] && !elsewhere_[block];

@@ -81,11 +81,22 @@ class FunctionCalls {
   void Untold(const std::vector<uint32_t>& ops);
   void LetGo(Call& call, const Stack& stack);
   void HoldElsewhere(const Value& value);
+  // What a variable stood for when the function called a module; `one`: for one block.
+  struct Seen {
+    uint32_t call, block;
+    bool one;
+  };
+  [[nodiscard]] std::map<std::pair<uint32_t, uint32_t>, std::vector<Seen>> SeenByName() const;
+  void HoldUntilGiven();
+  // Whether no statement gives the variable anything between that which gave it the block and that of the
+  // operator.
+  [[nodiscard]] bool IsGivenAtOnce(uint32_t block, uint32_t maker, std::string_view name) const;
   void Hold(Value value, Position until);
 
   const FunctionFacts& facts_;
   std::vector<std::pair<uint32_t, uint32_t>> callers_;  // operator, frame, in the order of the operators
   Step& step_;
+  std::vector<Place> placed_;                   // by operator: the innermost that is known
   const std::vector<uint32_t> call_of_;         // by operator: the call of a module that it is in
   std::unordered_map<uint32_t, Place> places_;  // by frame
   std::unordered_map<uint32_t, Stack> stacks_;  // by call of a module

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Variables that stand for what a module returned, until one statement gives them what it computes of another
+// module's result.
+//
+//   x = self.norm(x)               line 12
+//   x = gelu(self.convolve(x))     line 13: convolve is given what norm made; that goes behind gelu
+//
+//   x = self.norm(x)
+//   x = self.convolve(x)           in a statement of its own: it goes before gelu
+//   x = gelu(x)
+//
+// Why apart: operators tell the line that they were called in, modules do not. What a variable holds while a
+// module is called (Step::held) and how many statements between two lines give it something tell these apart.
+#include <algorithm>
+#include <set>
+
+#include "profiler/whatif/function_calls.h"
+#include "profiler/whatif/holders.h"
+
+namespace vramscope::whatif {
+
+using model::kNone;
+
+// By the function's call and the variable: what it stood for in calls that the function made, in their order.
+std::map<std::pair<uint32_t, uint32_t>, std::vector<FunctionCalls::Seen>> FunctionCalls::SeenByName() const {
+  std::map<std::pair<uint32_t, uint32_t>, std::vector<Seen>> seen;
+  for (const Held& held : step_.held) {
+    const uint32_t function = step_.modules[held.call].parent;
+    if (function == kNone) continue;
+    std::vector<Seen>& of_name = seen[{function, held.name}];
+    if (of_name.empty() || of_name.back().call != held.call)
+      of_name.push_back({held.call, held.block, true});
+    else if (of_name.back().block != held.block)
+      of_name.back().one = false;
+  }
+  return seen;
+}
+
+void FunctionCalls::HoldUntilGiven() {
+  for (const auto& [function, calls] : SeenByName()) {
+    for (size_t i = 1; i < calls.size(); ++i) {
+      const Seen &before = calls[i - 1], &now = calls[i];
+      if (!before.one || !now.one || before.block == now.block || conversion_[before.block] != kNone)
+        continue;
+      const uint32_t maker = OutermostMaker(step_, now.block);
+      const bool behind = maker != kNone && call_of_[maker] == function.first &&
+                          step_.ops[maker].begin >= step_.modules[before.call].end;
+      if (behind && IsGivenAtOnce(before.block, maker, step_.Text(function.second)))
+        Hold(Value{before.block, kNone}, step_.ops[maker].end);
+    }
+  }
+}
+
+bool FunctionCalls::IsGivenAtOnce(uint32_t block, uint32_t maker, std::string_view name) const {
+  const Place& place = placed_[maker];
+  if (place.function == nullptr) return false;
+  const Function& function = *place.function;
+  const auto loops = [&](int line) {
+    return std::any_of(function.loops.begin(), function.loops.end(),
+                       [&](const Lines& one) { return one.Has(line); });
+  };
+  const Lines statement = StatementAt(function, place.line);
+  const auto gives = [&](const Given& given) { return given.name == name && given.lines == statement; };
+  if (loops(place.line) || std::none_of(function.given.begin(), function.given.end(), gives)) return false;
+  // The last line that is known to be behind when the block was made, or the one that made it.
+  int behind = function.lines.first - 1;
+  bool by_module = step_.blocks[block].begin >= step_.modules[call_of_[maker]].begin;
+  for (uint32_t op = maker; by_module && op-- > 0;) {
+    if (placed_[op].function != &function || call_of_[op] != call_of_[maker]) continue;
+    if (step_.ops[op].begin > step_.blocks[block].begin) continue;
+    by_module = OutermostMaker(step_, block) != op;
+    behind = StatementAt(function, placed_[op].line).last;
+    if (loops(placed_[op].line)) return false;
+    break;
+  }
+  std::set<int> between;
+  for (const Given& given : function.given)
+    if (given.name == name && given.lines.first > behind && given.lines.last < statement.first)
+      between.insert(given.lines.first);
+  return between.size() == (by_module ? 1 : 0);
+}
+
+}  // namespace vramscope::whatif
