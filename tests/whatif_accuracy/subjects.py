@@ -228,6 +228,14 @@ DEVELOPMENT: Dict[str, Facts] = {
     "dpt": Facts((8, 12, 16), ("dpt.encoder.layer.*", "dpt,neck"), (*NO_WIDTHS, *NO_TOKENS), checkpointed="dpt.encoder.layer.*"),
     "yolos": Facts((8, 12, 16), ("vit.encoder.layer.*", "vit"), (*NO_WIDTHS, *NO_TOKENS)),
     "parakeet": Facts((4, 8, 8), ("encoder.layers.*", "encoder"), (*NO_WIDTHS, *NO_TOKENS)),
+    "splinter": Facts((4, 8, 8), ("splinter.encoder.layer.*", "splinter"), (*NO_WIDTHS, "attention"), checkpointed="all,inputs:splinter.embeddings.word_embeddings"),
+    "funnel": Facts((4, 8, 8), ("funnel.encoder.blocks.*.*,funnel.decoder.layers.*", "funnel.encoder,funnel.decoder"), (*NO_BLOCKS, *NO_WIDTHS, "attention"),
+                    units=":funnel.encoder.blocks.*,funnel.decoder.layers.*"),
+    "bigbird_pegasus": Facts((4, 8, 8), ("model.encoder", "model.encoder,model.decoder.layers.*"), (*NO_WIDTHS, "attention"),
+                             checkpointed="all,inputs:model.encoder.embed_tokens+model.decoder.embed_tokens"),
+    "jina_embeddings_v3": Facts((4, 8, 8), ("roberta.layers.*", "roberta.layers.*"), NO_WIDTHS, checkpointed="all,inputs:roberta.embeddings.word_embeddings"),
+    "swin3d": Facts((8, 12, 16), ("features.0.*,features.2.*", "patch_embed,features"), (*NO_BLOCKS, *NO_WIDTHS, *NO_TOKENS, "attention")),
+    "time_series_transformer": Facts((8, 12, 16), ("model.encoder", "model"), (*NO_WIDTHS, *NO_TOKENS, "attention")),
 }
 HELD_OUT: Dict[str, Facts] = {
     "xlm": Facts((4, 8, 8), ("transformer.attentions.*,transformer.ffns.*", "transformer.attentions.*,transformer.ffns.*"), (*NO_BLOCKS, *NO_WIDTHS, "attention")),

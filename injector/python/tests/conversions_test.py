@@ -50,6 +50,8 @@ class SourceTest(unittest.TestCase):
     def test_what_a_name_was_given(self) -> None:
         self.assertEqual(self.asked("before = x.dtype", "low = before", "return y.to(low)"), ["3: tensor"])
         self.assertEqual(self.asked("single = torch.float32", "return x.to(single)"), ["2: type"])
+        self.assertEqual(self.asked("before, other = x.dtype, y.dtype", "return x.sin().to(before), x.to(other)"), ["2: origin,tensor"])
+        self.assertEqual(self.asked("before, *other = x.dtype, y.dtype, y", "return y.to(before)"), [], "not told one by one")
         self.assertEqual(self.asked("return x.to(kind)"), [], "an argument may be anything")
         self.assertEqual(self.asked("before = x.dtype", "before = torch.float32", "return x.to(before)"), [], "given twice")
         self.assertEqual(self.asked("before = y", "y = before", "return x.to(before)"), [], "in a circle")

@@ -27,10 +27,23 @@ def given_once(function: Any) -> Given:
         if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store):
             values[each.id] = None if each.id in values else UNKNOWN
     for each in ast.walk(function):
-        if isinstance(each, ast.Assign) and len(each.targets) == 1 and isinstance(each.targets[0], ast.Name) and values[each.targets[0].id] is UNKNOWN:
-            values[each.targets[0].id] = each.value
+        for target, value in _pairs(each):
+            if isinstance(target, ast.Name) and values[target.id] is UNKNOWN:
+                values[target.id] = value
     parameters = {each.arg for each in ast.walk(function.args) if isinstance(each, ast.arg)}
     return {name: value for name, value in values.items() if isinstance(value, ast.AST) and name not in parameters}
+
+
+def _pairs(statement: Any) -> Iterator[Tuple[Any, Any]]:
+    """x = a; x, y = a, b"""
+    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+        return
+    target, value = statement.targets[0], statement.value
+    if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
+        if not any(isinstance(each, ast.Starred) for each in (*target.elts, *value.elts)):
+            yield from zip(target.elts, value.elts)
+    else:
+        yield target, value
 
 
 def asked(test: Any, given: Given) -> Iterator[Any]:

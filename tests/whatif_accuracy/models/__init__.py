@@ -200,4 +200,10 @@ MODELS: Dict[str, Callable[[str], Subject]] = {
     "mvit_v2": sight_more.mvit_v2,
     "parakeet": sound.parakeet,
     "informer": series.informer,
+    "splinter": encoders_more.splinter,
+    "funnel": encoders_more.funnel,
+    "bigbird_pegasus": encoders_more.bigbird_pegasus,
+    "jina_embeddings_v3": encoders_more.jina_embeddings_v3,
+    "swin3d": sight_more.swin3d,
+    "time_series_transformer": series.time_series_transformer,
 }

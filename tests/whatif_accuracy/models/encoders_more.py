@@ -163,3 +163,41 @@ def led(size: str) -> Subject:
     config = LEDConfig(vocab_size=VOCABULARY, d_model=width(size), encoder_layers=2, decoder_layers=2, encoder_attention_heads=4, decoder_attention_heads=4, encoder_ffn_dim=1024,
                        decoder_ffn_dim=1024, max_encoder_position_embeddings=512, max_decoder_position_embeddings=512, attention_window=32, decoder_start_token_id=2, **SPECIAL)
     return Subject(LEDForConditionalGeneration(config), tokens(VOCABULARY, length(size)), causal)
+
+
+def splinter(size: str) -> Subject:
+    """Finds the words that answer a question, at a token that stands for the question."""
+    from transformers import SplinterConfig, SplinterForQuestionAnswering
+
+    config = SplinterConfig(**stack(size), pad_token_id=0)
+
+    def words(count: int) -> tuple[Tensor, ...]:
+        shape = (count, int(length(size) * LENGTH.factor))
+        return torch.randint(VOCABULARY, shape), torch.randint(shape[1], (count,)), torch.randint(shape[1], (count,))
+
+    return Subject(SplinterForQuestionAnswering(config), words, lambda model, ids, first, last: model(input_ids=ids, start_positions=first, end_positions=last).loss)
+
+
+def funnel(size: str) -> Subject:
+    """Half as many words behind the first two layers; at the end they are as many again."""
+    from transformers import FunnelConfig, FunnelForMaskedLM
+
+    config = FunnelConfig(vocab_size=VOCABULARY, block_sizes=[2, 2], num_decoder_layers=1, d_model=width(size), n_head=4, d_head=64, d_inner=1024, pad_token_id=0)
+    return Subject(FunnelForMaskedLM(config), tokens(VOCABULARY, length(size)), causal)
+
+
+def bigbird_pegasus(size: str) -> Subject:
+    """Attention to parts of a long text, which is too short here: it looks at all words, written out."""
+    from transformers import BigBirdPegasusConfig, BigBirdPegasusForConditionalGeneration
+
+    config = BigBirdPegasusConfig(vocab_size=VOCABULARY, d_model=width(size), encoder_layers=2, decoder_layers=2, encoder_attention_heads=4, decoder_attention_heads=4, encoder_ffn_dim=1024,
+                                  decoder_ffn_dim=1024, max_position_embeddings=512, attention_type="original_full", **SPECIAL)
+    return Subject(BigBirdPegasusForConditionalGeneration(config), tokens(VOCABULARY, length(size)), causal)
+
+
+def jina_embeddings_v3(size: str) -> Subject:
+    """BERT whose positions turn queries and keys."""
+    from transformers import JinaEmbeddingsV3Config, JinaEmbeddingsV3ForMaskedLM
+
+    config = JinaEmbeddingsV3Config(**stack(size), max_position_embeddings=512, **SPECIAL)
+    return Subject(JinaEmbeddingsV3ForMaskedLM(config), tokens(VOCABULARY, length(size)), causal)

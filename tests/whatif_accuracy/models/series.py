@@ -1,14 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """Models of series over time that foresee how they go on, from the package transformers."""
 
-from typing import Any
+from typing import Any, Callable
 
 import torch
 from torch import Tensor, nn
 
-from .subject import Subject, scaled
+from .subject import Batch, Subject, scaled
 
 LAGS = [1, 2, 3, 4, 5, 6, 7]
+
+
+def _known(past: int, future: int) -> Callable[[int], Batch]:
+    """Values and two features of their times, of what was and what will be."""
+    return lambda count: (torch.randn(count, past), torch.randn(count, past, 2), torch.randn(count, future), torch.randn(count, future, 2))
+
+
+def _foreseen(model: nn.Module, values: Tensor, times: Tensor, later: Tensor, later_times: Tensor) -> Tensor:
+    return model(past_values=values, past_time_features=times, past_observed_mask=torch.ones_like(values), future_values=later, future_time_features=later_times).loss
 
 
 def informer(size: str) -> Subject:
@@ -18,9 +27,14 @@ def informer(size: str) -> Subject:
     past, future, width = scaled(size, 64, 128, 256), 24, scaled(size, 64, 96, 128)
     config: Any = InformerConfig(prediction_length=future, context_length=past, lags_sequence=LAGS, num_time_features=2, d_model=width, encoder_layers=3, decoder_layers=2,
                                  encoder_attention_heads=4, decoder_attention_heads=4, encoder_ffn_dim=4 * width, decoder_ffn_dim=4 * width, encoder_layerdrop=0.0, decoder_layerdrop=0.0)
-    seen = past + max(LAGS)
+    return Subject(InformerForPrediction(config), _known(past + max(LAGS), future), _foreseen)
 
-    def foreseen(model: nn.Module, values: Tensor, times: Tensor, later: Tensor, later_times: Tensor) -> Tensor:
-        return model(past_values=values, past_time_features=times, past_observed_mask=torch.ones_like(values), future_values=later, future_time_features=later_times).loss
 
-    return Subject(InformerForPrediction(config), lambda count: (torch.randn(count, seen), torch.randn(count, seen, 2), torch.randn(count, future), torch.randn(count, future, 2)), foreseen)
+def time_series_transformer(size: str) -> Subject:
+    """Past values, moved by several steps each, are the features of each step."""
+    from transformers import TimeSeriesTransformerConfig, TimeSeriesTransformerForPrediction
+
+    past, future, width = scaled(size, 64, 128, 256), 24, scaled(size, 64, 96, 128)
+    config: Any = TimeSeriesTransformerConfig(prediction_length=future, context_length=past, lags_sequence=LAGS, num_time_features=2, d_model=width, encoder_layers=2, decoder_layers=2,
+                                              encoder_attention_heads=4, decoder_attention_heads=4, encoder_ffn_dim=4 * width, decoder_ffn_dim=4 * width, encoder_layerdrop=0.0, decoder_layerdrop=0.0)
+    return Subject(TimeSeriesTransformerForPrediction(config), _known(past + max(LAGS), future), _foreseen)

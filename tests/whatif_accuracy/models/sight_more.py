@@ -193,3 +193,12 @@ def mvit_v2(size: str) -> Subject:
               for heads, before, after, step, apart in shapes]
     model = MViT(spatial_size=(pixels, pixels), temporal_size=8, block_setting=blocks, residual_pool=True, residual_with_cls_embed=False, rel_pos_embed=True, proj_after_attn=True, num_classes=100)
     return Subject(model, lambda count: (torch.randn(count, 3, 8, pixels, pixels), torch.randint(100, (count,))), lambda model, given, labels: F.cross_entropy(model(given), labels))
+
+
+def swin3d(size: str) -> Subject:
+    """Attention within windows of a clip, every other layer's shifted."""
+    from torchvision.models.video.swin_transformer import PatchEmbed3d, SwinTransformer3d
+
+    pixels, width = scaled(size, 32, 48, 64), scaled(size, 48, 72, 96)
+    model = SwinTransformer3d(patch_size=[2, 4, 4], embed_dim=width, depths=[2, 2], num_heads=[3, 6], window_size=[2, 4, 4], stochastic_depth_prob=0.0, num_classes=100, patch_embed=PatchEmbed3d)
+    return Subject(model, lambda count: (torch.randn(count, 3, 8, pixels, pixels), torch.randint(100, (count,))), lambda model, given, labels: F.cross_entropy(model(given), labels))
