@@ -131,6 +131,7 @@ class Freezer {
     for (const StepBlock& block : step_.blocks) {
       if (block.accumulated < kForever && !IsFrozen(Number(block))) needed[Number(block)] = true;
     }
+    FindCopies();
     for (auto it = step_.op_ends.rbegin(); it != step_.op_ends.rend(); ++it) {
       const Op& op = step_.ops[*it];
       if (op.node == kNone) continue;
@@ -145,6 +146,16 @@ class Freezer {
     needed_ = std::move(needed);
   }
 
+  // What takes up a gradient that is a part of a block, or lies otherwise than its parameter, copies it.
+  void FindCopies() {
+    for (uint32_t i = 0; i < step_.blocks.size(); ++i) {
+      uint32_t op = step_.blocks[i].op;
+      if (op == kNone || step_.blocks[i].accumulated >= kForever || !IsFrozen(i)) continue;
+      while (step_.ops[op].parent != kNone) op = step_.ops[op].parent;
+      if (IsLeaf(step_.ops[op])) copies_for_frozen_.insert(op);
+    }
+  }
+
   [[nodiscard]] uint32_t Number(const StepBlock& block) const {
     return static_cast<uint32_t>(&block - step_.blocks.data());
   }
@@ -154,10 +165,11 @@ class Freezer {
     if (op.parent != kNone && !run_[op.parent]) return false;
     if (!made_[op.node]) return false;
     if (IsLeaf(op)) {
-      return std::none_of(Inputs(op).begin(), Inputs(op).end(), [&](const Operand& input) {
-        return input.block != kNone && step_.blocks[input.block].accumulated < kForever &&
-               IsFrozen(input.block);
-      });
+      return !copies_for_frozen_.contains(index) &&
+             std::none_of(Inputs(op).begin(), Inputs(op).end(), [&](const Operand& input) {
+               return input.block != kNone && step_.blocks[input.block].accumulated < kForever &&
+                      IsFrozen(input.block);
+             });
     }
     if (op.parent == kNone && op.name == step_.nodes[op.node].name) return true;
     // What one of PyTorch's operators makes for itself is made when it runs. A node's own work is looked at
@@ -379,9 +391,10 @@ class Freezer {
   const Step& step_;
   Step changed_;
   std::set<std::pair<uint32_t, uint32_t>> works_on_;  // (node, block): operators that still run are given it
-  std::set<std::string_view> names_;                  // of frozen parameters
-  std::vector<bool> made_;                            // by node
-  std::vector<bool> run_;                             // by operator of backward
+  std::set<uint32_t> copies_for_frozen_;      // operators of leaves that copy a gradient of something frozen
+  std::set<std::string_view> names_;          // of frozen parameters
+  std::vector<bool> made_;                    // by node
+  std::vector<bool> run_;                     // by operator of backward
   std::vector<std::vector<uint32_t>> users_;  // by block: operators that it is an operand or a result of
   std::vector<bool> needed_;                  // by block: of backward
   std::vector<std::pair<uint32_t, Operand>> leaves_;  // by node: what the program asks a gradient of
