@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/whatif/sequence.h"
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <optional>
@@ -13,8 +14,8 @@ namespace {
 
 using model::kNone;
 
-// `count` of something, of which a sequence of `from` tokens has a whole number, or one of a few tokens more or
-// less (labels that are moved by one, a convolution with room at the sides), with `to` tokens.
+// `count` of something, of which a sequence of `from` tokens has a whole number, or one of a few tokens more
+// or less (labels that are moved by one, a convolution with room at the sides), with `to` tokens.
 int64_t Scaled(int64_t count, int64_t from, int64_t to) {
   for (const int64_t more : {0, -1, 1, -2, 2, -3, 3, -4, 4}) {
     if (from + more > 0 && count % (from + more) == 0)
@@ -317,6 +318,39 @@ std::string WhyOtherMasks(const Step& step, int64_t recorded, int64_t length) {
 }
 
 std::string WhyInPieces(const Step& step, const BatchAxis& axis) { return Pieces(step, axis).Why(); }
+
+std::string WhyUnknownTables(const Step& step, const BatchAxis& axis) {
+  const std::set<int64_t> doubtful = {2 * axis.batch - 1, 2 * axis.batch, 2 * axis.batch + 1, 4 * axis.batch};
+  std::vector<int64_t> made(step.blocks.size(), 0);  // by block: numbers that it is a table of
+  std::set<int64_t> found, cut;
+  for (const uint32_t index : step.op_ends) {
+    const Op& op = step.ops[index];
+    if (op.node != kNone) continue;
+    const std::string_view name = step.NameOf(op);
+    for (const Operand& result : OutputsOf(step, op)) {
+      if (result.block == kNone || axis.stride[result.block] != 0) continue;
+      const std::span<const int64_t> sizes = SizesOf(step, result);
+      const auto has = [&](int64_t size) {
+        return std::find(sizes.begin(), sizes.end(), size) != sizes.end();
+      };
+      if (name == "aten::arange" && sizes.size() == 1 && doubtful.contains(sizes[0]))
+        found.insert(made[result.block] = sizes[0]);
+      for (const Operand& input : InputsOf(step, op)) {
+        const int64_t numbers = input.block == kNone ? 0 : made[input.block];
+        if (numbers == 0) continue;
+        if (name == "aten::slice" && has(axis.batch)) cut.insert(numbers);
+        if (has(numbers)) made[result.block] = numbers;
+      }
+    }
+  }
+  for (const int64_t numbers : found)
+    if (!cut.contains(numbers))
+      return "the program numbers " + std::to_string(numbers) + " positions for " +
+             std::to_string(axis.batch) +
+             " tokens, and one length does not tell whether they are more for another: record it at that "
+             "length.";
+  return "";
+}
 
 Step AtLength(const Step& step, const BatchAxis& axis, int64_t length) {
   return Stretcher(step, axis, length).Stretch();

@@ -23,6 +23,11 @@ namespace vramscope::whatif {
 // none. O(operands).
 [[nodiscard]] std::string WhyInPieces(const Step& step, const BatchAxis& axis);
 
+// Why it cannot be told what another length makes of positions that the program numbers, as one sentence: a
+// table of twice as many as there are tokens, say, may be as long for any sequence. "" when there is none, or
+// it is cut to the tokens. O(operands).
+[[nodiscard]] std::string WhyUnknownTables(const Step& step, const BatchAxis& axis);
+
 // O(operands).
 [[nodiscard]] Step AtLength(const Step& step, const BatchAxis& axis, int64_t length);
 
