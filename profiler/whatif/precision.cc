@@ -2,6 +2,7 @@
 #include "profiler/whatif/precision.h"
 
 #include <algorithm>
+#include <numeric>
 #include <span>
 
 #include "profiler/whatif/autocast_rules.h"
@@ -98,7 +99,9 @@ class Retyped {
     CopyJoined(op);
     if (way_ == Way::kAllLow) return BeginInLow(index);
     if (covered_[index] || !Within(forward_, op.begin)) return;
-    const CastRule rule = AutocastRuleOf(step_.NameOf(op), step_.torch_version, low_ == kHalfType);
+    const bool back = GivesBack(op);
+    const CastRule rule =
+        back ? CastRule::kLow : AutocastRuleOf(step_.NameOf(op), step_.torch_version, low_ == kHalfType);
     // cross_entropy asks for the type that it was given, and autocast leaves that alone.
     if (op.parent != kNone && step_.NameOf(op) == "aten::log_softmax" &&
         step_.NameOf(step_.ops[op.parent]) == "aten::cross_entropy_loss")
@@ -106,6 +109,18 @@ class Retyped {
     rules_[index] = rule;
     if (rule == CastRule::kLow || rule == CastRule::kSingle || rule == CastRule::kPromote)
       CastInputs(index, rule);
+  }
+
+  // kind = x.dtype; softmax(mask(x.float()), dtype=kind): who names float32 there has no need to ask for it
+  // before.
+  [[nodiscard]] bool GivesBack(const Op& op) const {
+    const std::string_view name = step_.NameOf(op);
+    if ((name != "aten::softmax" && name != "aten::log_softmax") || op.dtype == 0 || op.input_count == 0)
+      return false;
+    const Operand& x = Inputs(op)[0];
+    if (!IsFloat(x) || !versions_.Known(x.block) || versions_.TypeOf(x.block) != kFloatType) return false;
+    const uint32_t by = versions_.WidenedBy(x.block);
+    return by != kNone && step_.NameOf(step_.ops[by]) == "aten::to" && step_.ops[by].asks == Asks::kType;
   }
 
   // Of what attention left in another layout than in float32.
@@ -141,8 +156,12 @@ class Retyped {
     if (recurrent) wanted = kHalfType, at = CastWeights(index, wanted);
     const std::span<const Operand> inputs = Inputs(op);
     // Arguments are converted from the last to the first: C++ leaves the order to the compiler, and GCC does
-    // that.
-    for (size_t i = inputs.size(); i-- > 0;) {
+    // that. Those in a list, as einsum's, in their order.
+    std::vector<size_t> order(inputs.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    std::stable_sort(order.begin(), order.end(),
+                     [&](size_t a, size_t b) { return inputs[a].argument > inputs[b].argument; });
+    for (const size_t i : order) {
       const Operand& operand = inputs[i];
       if (!IsFloat(operand) || versions_.TypeOf(operand.block) == wanted || !versions_.Known(operand.block))
         continue;
