@@ -61,7 +61,8 @@ class Early {
     for (const Saved& saved : step.saved)
       needed_[saved.block] = std::max(needed_[saved.block], saved.released);
     for (const ModuleCall& call : step.modules)
-      if (call.parent == kNone) models_.push_back({call.begin, call.end});
+      if (call.parent == kNone)
+        models_.push_back({call.begin, std::max(call.end + kAtOnce, NextBehind(call.end))});
     for (uint32_t i = 0; i < step.blocks.size(); ++i) {
       const StepBlock& block = step.blocks[i];
       const bool carried = block.begin == kBefore && block.end < kForever;
@@ -86,6 +87,13 @@ class Early {
   }
 
  private:
+  // When the next operator begins: model(x).loss lets go of all else that the model returned before that.
+  [[nodiscard]] Position NextBehind(Position at) const {
+    const auto next =
+        std::partition_point(step_.ops.begin(), step_.ops.end(), [&](const Op& op) { return op.begin < at; });
+    return next == step_.ops.end() ? at : next->begin;
+  }
+
   // With what is given a gradient in a backward pass, and that, where nothing behind it reads the gradient.
   void HoldLeaves(const Window& backward) {
     for (uint32_t i = 0; i < step_.blocks.size(); ++i) {
@@ -111,16 +119,16 @@ class Early {
       if (argument || (backward.begin <= recorded.begin && recorded.begin < backward.end)) return false;
     }
     for (const Window& model : models_) {
-      if (model.begin <= recorded.begin && recorded.end <= model.end + kAtOnce) return false;
+      if (model.begin <= recorded.begin && recorded.end <= model.end) return false;
     }
     if (recorded.begin != block.begin) return false;  // a copy that a lever put in
     return recorded.end < kForever || !used_when_carried_.contains(recorded.requested);
   }
 
   const Step& step_;
-  std::vector<Position> needed_;                // by block: the end of its last use
-  std::vector<bool> goes_with_graph_;           // by block: the gradient of a leaf that is no parameter
-  std::vector<Window> models_;                  // calls that are in no other one
+  std::vector<Position> needed_;       // by block: the end of its last use
+  std::vector<bool> goes_with_graph_;  // by block: the gradient of a leaf that is no parameter
+  std::vector<Window> models_;         // calls that are in no other one, and what goes directly behind
   std::map<uint64_t, bool> used_when_carried_;  // sizes of blocks of the step before that this one used
 };
 
