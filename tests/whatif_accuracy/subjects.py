@@ -236,8 +236,6 @@ DEVELOPMENT: Dict[str, Facts] = {
     "jina_embeddings_v3": Facts((4, 8, 8), ("roberta.layers.*", "roberta.layers.*"), NO_WIDTHS, checkpointed="all,inputs:roberta.embeddings.word_embeddings"),
     "swin3d": Facts((8, 12, 16), ("features.0.*,features.2.*", "patch_embed,features"), (*NO_BLOCKS, *NO_WIDTHS, *NO_TOKENS, "attention")),
     "time_series_transformer": Facts((8, 12, 16), ("model.encoder", "model"), (*NO_WIDTHS, *NO_TOKENS, "attention")),
-}
-HELD_OUT: Dict[str, Facts] = {
     "xlm": Facts((4, 8, 8), ("transformer.attentions.*,transformer.ffns.*", "transformer.attentions.*,transformer.ffns.*"), (*NO_BLOCKS, *NO_WIDTHS, "attention")),
     "cwm": Facts((4, 8, 8), ("model.layers.*", "model"), NO_WIDTHS, checkpointed="all,inputs:model.embed_tokens"),
     "markuplm": Facts((4, 8, 8), ("markuplm.encoder.layer.*", "markuplm"), (*NO_BLOCKS, *NO_WIDTHS, "attention")),
@@ -247,6 +245,18 @@ HELD_OUT: Dict[str, Facts] = {
     "mvit_v2": Facts((8, 12, 16), ("blocks.*", "conv_proj,pos_encoding,blocks,norm"), (*NO_BLOCKS, *NO_WIDTHS, *NO_TOKENS, "attention")),
     "informer": Facts((8, 12, 16), ("model.encoder", "model"), (*NO_WIDTHS, *NO_TOKENS, "attention"),
                       checkpointed="model.encoder.layers.*,model.encoder.conv_layers.*,model.decoder.layers.*"),
+}
+HELD_OUT: Dict[str, Facts] = {
+    "bitnet": Facts((4, 8, 8), ("model.layers.*", "model"), NO_WIDTHS, checkpointed="all,inputs:model.embed_tokens"),
+    "mellum": Facts((4, 4, 4), ("model.layers.*", "model"), NO_WIDTHS, checkpointed="all,inputs:model.embed_tokens"),
+    "layoutlmv3": Facts((4, 8, 8), ("layoutlmv3.encoder.layer.*", "layoutlmv3"), (*NO_BLOCKS, *NO_WIDTHS, "attention")),
+    "esmc": Facts((4, 8, 8), ("esmc.layers.*", "esmc"), NO_WIDTHS, checkpointed="all,inputs:esmc.embed_tokens"),
+    "longt5": Facts((4, 8, 8), ("encoder", "encoder"), (*NO_WIDTHS, "attention"),
+                    checkpointed="all,inputs:encoder.embed_tokens+decoder.embed_tokens,masks:decoder.block.0.layer.1.EncDecAttention"),
+    "swin2sr": Facts((4, 8, 8), ("swin2sr.encoder.stages.*", "swin2sr"), (*NO_WIDTHS, *NO_TOKENS, "attention"), checkpointed="swin2sr.encoder.stages.*"),
+    "aimv2": Facts((8, 12, 16), ("encoder.layers.*", "embeddings,encoder,rms_norm"), (*NO_WIDTHS, *NO_TOKENS)),
+    "speecht5": Facts((4, 8, 8), ("speecht5.encoder.wrapped_encoder.layers.*", "speecht5.encoder,speecht5.decoder.wrapped_decoder.layers.*"), (*NO_WIDTHS, *NO_TOKENS, "attention"),
+                      checkpointed="speecht5.encoder.prenet.feature_encoder.conv_layers.*,speecht5.encoder.wrapped_encoder.layers.*,speecht5.decoder.wrapped_decoder.layers.*"),
 }
 ALL = {**DEVELOPMENT, **HELD_OUT}
 
@@ -263,7 +273,7 @@ HEADS: Dict[str, Tuple[str, bool]] = {
     "xlm_roberta_xl": ("lm_head.decoder", False), "biogpt": ("output_projection", True),
     **{name: ("lm_head", True) for name in ("gpt2", "gpt_neox", "llama", "opt", "qwen2", "qwen3", "mistral", "phi3", "gemma", "olmo2", "phi", "starcoder2", "bloom", "falcon", "xglm", "stablelm", "smollm3", "gemma3", "exaone4", "helium",
                                               "apertus", "gpt_bigcode", "persimmon", "olmo", "glm4", "nemotron", "mpt", "seed_oss",
-                                              "minicpm3", "olmo3", "ctrl", "arcee", "hunyuan_v1_dense", "ernie4_5", "ministral", "openai", "glm", "jais2", "youtu", "lfm2", "imagegpt", "cwm")}}
+                                              "minicpm3", "olmo3", "ctrl", "arcee", "hunyuan_v1_dense", "ernie4_5", "ministral", "openai", "glm", "jais2", "youtu", "lfm2", "imagegpt", "cwm", "bitnet")}}
 # The blocks, and what comes behind them: of models that can be cut into stages.
 STAGES: Dict[str, Tuple[str, List[str]]] = {
     "transformer": ("layers", ["head"]), "opt": ("model.decoder.layers", ["model.decoder.final_layer_norm", "lm_head"]), "xglm": ("model.layers", ["model.layer_norm", "lm_head"]),
@@ -274,7 +284,7 @@ STAGES: Dict[str, Tuple[str, List[str]]] = {
     **{name: ("transformer.h", ["transformer.ln_f", "lm_head"]) for name in ("gpt2", "bloom", "falcon")},
     **{name: ("model.layers", ["model.norm", "lm_head"]) for name in ("llama", "qwen2", "qwen3", "mistral", "phi3", "gemma", "gemma2", "olmo2", "starcoder2", "granite", "stablelm", "smollm3", "gemma3", "cohere",
                                                                          "exaone4", "helium", "apertus", "olmo", "glm4", "nemotron", "seed_oss", "cohere2",
-                                                                         "minicpm3", "olmo3", "arcee", "hunyuan_v1_dense", "ernie4_5", "ministral", "glm", "jais2", "vaultgemma", "youtu", "cwm")}}
+                                                                         "minicpm3", "olmo3", "arcee", "hunyuan_v1_dense", "ernie4_5", "ministral", "glm", "jais2", "vaultgemma", "youtu", "cwm", "bitnet")}}
 
 
 def words(model: str, size: str) -> Dict[str, str]:

@@ -206,4 +206,12 @@ MODELS: Dict[str, Callable[[str], Subject]] = {
     "jina_embeddings_v3": encoders_more.jina_embeddings_v3,
     "swin3d": sight_more.swin3d,
     "time_series_transformer": series.time_series_transformer,
+    "bitnet": decoders_more.bitnet,
+    "mellum": decoders_more.mellum,
+    "layoutlmv3": encoders_more.layoutlmv3,
+    "esmc": encoders_more.esmc,
+    "longt5": encoders_more.longt5,
+    "swin2sr": sight_more.swin2sr,
+    "aimv2": sight_more.aimv2,
+    "speecht5": sound.speecht5,
 }

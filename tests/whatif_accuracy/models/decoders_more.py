@@ -99,3 +99,20 @@ def cwm(size: str) -> Subject:
 
     config = CwmConfig(**stack(size), num_key_value_heads=2, head_dim=64, sliding_window=64, **SPECIAL)
     return Subject(CwmForCausalLM(config), tokens(VOCABULARY, length(size)), causal)
+
+
+def bitnet(size: str) -> Subject:
+    """Norms within attention and MLP, before their last layers; the MLP squares what is above zero."""
+    from transformers import BitNetConfig, BitNetForCausalLM
+
+    config = BitNetConfig(**stack(size), num_key_value_heads=2, max_position_embeddings=512, **SPECIAL)
+    return Subject(BitNetForCausalLM(config), tokens(VOCABULARY, length(size)), causal)
+
+
+def mellum(size: str) -> Subject:
+    """Tokens go to two of four experts, as in our mixture; some layers look back 64 tokens alone."""
+    from transformers import MellumConfig, MellumForCausalLM
+
+    config = MellumConfig(**{**stack(size), "num_hidden_layers": 3}, num_key_value_heads=2, head_dim=64, sliding_window=64, moe_intermediate_size=512, num_experts=4, num_experts_per_tok=2,
+                          experts_implementation="batched_mm", max_position_embeddings=512, **SPECIAL)
+    return Subject(MellumForCausalLM(config), tokens(VOCABULARY, length(size)), causal)

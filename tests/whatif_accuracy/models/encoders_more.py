@@ -201,3 +201,28 @@ def jina_embeddings_v3(size: str) -> Subject:
 
     config = JinaEmbeddingsV3Config(**stack(size), max_position_embeddings=512, **SPECIAL)
     return Subject(JinaEmbeddingsV3ForMaskedLM(config), tokens(VOCABULARY, length(size)), causal)
+
+
+def layoutlmv3(size: str) -> Subject:
+    """Each word also has its place on a page; distances of words and of places are added to the scores."""
+    from transformers import LayoutLMv3Config, LayoutLMv3ForTokenClassification
+
+    config = LayoutLMv3Config(**stack(size), max_position_embeddings=514, max_2d_position_embeddings=64, coordinate_size=scaled(size, 44, 56, 64), shape_size=scaled(size, 40, 48, 64), visual_embed=False,
+                              num_labels=100, **SPECIAL)
+    return Subject(LayoutLMv3ForTokenClassification(config), tokens(100, length(size)), causal)
+
+
+def esmc(size: str) -> Subject:
+    """Proteins: queries and keys have norms, and positions turn them."""
+    from transformers import EsmcConfig, EsmcForMaskedLM
+
+    config = EsmcConfig(**{**stack(size), "vocab_size": 64}, **SPECIAL)
+    return Subject(EsmcForMaskedLM(config), tokens(64, length(size)), causal)
+
+
+def longt5(size: str) -> Subject:
+    """T5 whose encoder looks at blocks of 16 words and those beside them."""
+    from transformers import LongT5Config, LongT5ForConditionalGeneration
+
+    config = LongT5Config(vocab_size=VOCABULARY, d_model=width(size), d_kv=64, d_ff=1024, num_layers=2, num_decoder_layers=2, num_heads=4, local_radius=15, decoder_start_token_id=0, **SPECIAL)
+    return Subject(LongT5ForConditionalGeneration(config), tokens(VOCABULARY, length(size)), causal)

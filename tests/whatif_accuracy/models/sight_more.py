@@ -202,3 +202,22 @@ def swin3d(size: str) -> Subject:
     pixels, width = scaled(size, 32, 48, 64), scaled(size, 48, 72, 96)
     model = SwinTransformer3d(patch_size=[2, 4, 4], embed_dim=width, depths=[2, 2], num_heads=[3, 6], window_size=[2, 4, 4], stochastic_depth_prob=0.0, num_classes=100, patch_embed=PatchEmbed3d)
     return Subject(model, lambda count: (torch.randn(count, 3, 8, pixels, pixels), torch.randint(100, (count,))), lambda model, given, labels: F.cross_entropy(model(given), labels))
+
+
+def swin2sr(size: str) -> Subject:
+    """Makes pictures twice as large: attention within shifted windows, and a convolution behind each stage."""
+    from transformers import Swin2SRConfig, Swin2SRForImageSuperResolution
+
+    pixels = scaled(size, 16, 24, 32)
+    config = Swin2SRConfig(image_size=pixels, embed_dim=scaled(size, 60, 84, 96), depths=[2, 2], num_heads=[6, 6], window_size=8, drop_path_rate=0.0)
+    return Subject(Swin2SRForImageSuperResolution(config), lambda count: (torch.randn(count, 3, pixels, pixels), torch.randn(count, 3, 2 * pixels, 2 * pixels)),
+                   lambda model, given, wanted: F.l1_loss(model(pixel_values=given).reconstruction, wanted))
+
+
+def aimv2(size: str) -> Subject:
+    """Patches, with a norm before attention and MLP each, and a query that is trained to sum them up."""
+    from transformers import Aimv2VisionConfig, Aimv2VisionModel
+
+    pixels, width = scaled(size, 64, 96, 128), scaled(size, 192, 256, 384)
+    config = Aimv2VisionConfig(hidden_size=width, intermediate_size=768, num_hidden_layers=4, num_attention_heads=4, image_size=pixels, patch_size=16)
+    return Subject(Aimv2VisionModel(config), images(pixels, 100), lambda model, given, labels: F.cross_entropy(model(pixel_values=given).pooler_output, labels))

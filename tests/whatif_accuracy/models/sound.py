@@ -158,3 +158,14 @@ def parakeet(size: str) -> Subject:
         return model(sound, attention_mask=mask, labels=labels).loss
 
     return Subject(ParakeetForCTC(config), lambda count: (torch.randn(count, frames, 80), torch.ones(count, frames, dtype=torch.int64), torch.randint(128, (count, 6))), written)
+
+
+def speecht5(size: str) -> Subject:
+    """Writes down what is said: positions that are looked up by their distance, and convolutions before them. Without the masks that it draws on the host."""
+    from transformers import SpeechT5Config, SpeechT5ForSpeechToText
+
+    samples, width = scaled(size, 4000, 8000, 16000), scaled(size, 128, 192, 256)
+    config: Any = SpeechT5Config(vocab_size=VOCABULARY, hidden_size=width, encoder_layers=2, decoder_layers=2, encoder_attention_heads=4, decoder_attention_heads=4, encoder_ffn_dim=4 * width,
+                                 decoder_ffn_dim=4 * width, encoder_layerdrop=0.0, decoder_layerdrop=0.0, conv_dim=(64,) * 7, num_conv_pos_embeddings=32, num_conv_pos_embedding_groups=4,
+                                 apply_spec_augment=False, mask_time_prob=0.0, decoder_start_token_id=1, **SPECIAL)
+    return Subject(SpeechT5ForSpeechToText(config), lambda count: (torch.randn(count, samples), torch.randint(VOCABULARY, (count, 24))), _heard)
