@@ -75,7 +75,11 @@ uint8_t TypeOfOrigin(const Step& step, const Versions& versions, uint32_t block,
     while (op != kNone && step.ops[op].parent != kNone) op = step.ops[op].parent;
     if (op == kNone || step.ops[op].node != kNone) return 0;
     const std::span<const Operand> inputs = InputsOf(step, step.ops[op]);
-    const auto first = std::find_if(inputs.begin(), inputs.end(), IsFloat);
+    const auto computed = [&](const Operand& input) {
+      return IsFloat(input) && step.blocks[input.block].category != classify::Category::kParameter &&
+             step.blocks[input.block].category != classify::Category::kBuffer;
+    };
+    const auto first = std::find_if(inputs.begin(), inputs.end(), computed);
     if (first == inputs.end() || first->block == block) return 0;
     const std::string_view name = step.NameOf(step.ops[op]);
     if (AutocastRuleOf(name, step.torch_version) == CastRule::kLow) {

@@ -145,7 +145,7 @@ class Follower {
           step_.Dims(state.shape)[1] != axis_.batch || step_.blocks[state.block].begin == kBefore ||
           !step_.shapes[state.strides].known)
         return;
-      axis_.stride[state.block] = static_cast<uint64_t>(step_.Dims(state.strides)[1]);
+      SetOf(state, {static_cast<uint64_t>(step_.Dims(state.strides)[1]), 0});
       decided_[state.block] = true;
     };
     for (const Operand& given : InputsOf(step_, op))
@@ -162,7 +162,7 @@ class Follower {
     const auto place = PlaceIn(from, axis_.stride[to.block]);
     if (!place || place->dimension != 0 || !step_.shapes[to.strides].known) return;
     if (step_.Dims(to.shape)[0] == step_.Dims(from.shape)[0])
-      Set(to.block, {place->inner * static_cast<uint64_t>(step_.Dims(to.strides)[0]), 0});
+      SetOf(to, {place->inner * static_cast<uint64_t>(step_.Dims(to.strides)[0]), 0});
   }
 
   void Pass(const Op& op) {
@@ -209,7 +209,7 @@ class Follower {
     if (added.block == kNone || decided_[added.block] || axis_.stride[added.block] != 0) return;
     if (std::ranges::equal(SizesOf(step_, added), SizesOf(step_, sum)) &&
         std::ranges::equal(whatif::StridesOf(step_, added), whatif::StridesOf(step_, sum)))
-      Set(added.block, Of(sum.block));
+      SetOf(added, Of(sum.block));
   }
 
   // x.expand(batch, -1, -1), written out: the first dimension, which has no distance in the operand; and
@@ -241,15 +241,15 @@ class Follower {
   // made = x.new_zeros(2, batch, tokens); made[0].copy_(x)
   void PassCopied(const Op& op, const Operand& into) {
     if (const Strides strides = StridesOf(op, Kind::kElementwise, into); axis_.stride[into.block] == 0)
-      Set(into.block, strides);
+      SetOf(into, strides);
   }
 
   // Until the operator around it says otherwise.
   void PassFactory(const Operand& result) {
     const uint32_t rank = step_.Rank(result.shape);
     const bool of_batch = rank > 1 && step_.Dims(result.shape)[0] == axis_.batch;
-    if (sequence_ || (of_batch && rank == 2)) return Set(result.block, BySize(result));
-    axis_.stride[result.block] = of_batch ? static_cast<uint64_t>(step_.Dims(result.strides)[0]) : 0;
+    if (sequence_ || (of_batch && rank == 2)) return SetOf(result, BySize(result));
+    SetOf(result, {of_batch ? static_cast<uint64_t>(step_.Dims(result.strides)[0]) : 0, 0});
   }
 
   // Of a sequence: its length is looked for, which no size of the model may be as well.
@@ -373,7 +373,7 @@ class Follower {
 uint64_t BatchAxis::StrideIn(const Operand& operand, uint64_t block_stride) const {
   const uint64_t counted = operand.block < element.size() ? element[operand.block] : 0;
   const uint64_t seen = BytesOf(operand.dtype);
-  return counted == 0 || counted == seen ? block_stride : block_stride * counted / seen;
+  return counted == 0 || seen == 0 || counted == seen ? block_stride : block_stride * counted / seen;
 }
 
 const Result<BatchAxis>& FollowBatch(const Step& step) {

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "profiler/whatif/frozen_attention.h"
+#include "profiler/whatif/frozen_work.h"
 #include "profiler/whatif/holders.h"
 #include "profiler/whatif/input_gradients.h"
 #include "profiler/whatif/parameters.h"
@@ -175,7 +176,7 @@ class Freezer {
     // What one of PyTorch's operators makes for itself is made when it runs. A node's own work is looked at
     // part by part.
     bool asked = false;
-    if (ViewsWhatItKeeps(op)) return works_on_.contains({op.node, Inputs(op)[0].block});
+    if (ViewsWhatItKeeps(step_, op)) return works_on_.contains({op.node, Inputs(op)[0].block});
     if (op.parent != kNone && ComputesAllGradients(step_, step_.ops[op.parent]) &&
         !IsOfUnneededMask(step_, op, needed))
       return true;
@@ -185,14 +186,6 @@ class Freezer {
       if (needed[output.block] || IsScratch(index, output.block)) return true;
     }
     return !asked;
-  }
-
-  // Of forward, for another operator of its node.
-  [[nodiscard]] bool ViewsWhatItKeeps(const Op& op) const {
-    if (op.input_count == 0 || op.output_count != 1) return false;
-    const uint32_t block = Inputs(op)[0].block;
-    return block != kNone && Outputs(op)[0].block == block &&
-           step_.blocks[block].begin < step_.backward.front().begin;
   }
 
   // What operators that do not run would have made, and results that nothing needs of those that do.
@@ -209,7 +202,7 @@ class Freezer {
       for (const Operand& output : Outputs(op)) {
         if (output.argument < kOfMask && ComputesAllGradients(step_, op)) continue;
         if (output.block != kNone && step_.blocks[output.block].begin > op.begin && !needed_[output.block] &&
-            (output.argument > 0 || TakesMask(op)))
+            (output.argument > 0 || TakesMask(step_, op)))
           gone[output.block] = true;
       }
     }
@@ -223,14 +216,6 @@ class Freezer {
     for (uint32_t i = 0; i < made_.size(); ++i) {
       if (!made_[i]) changed_.nodes[i].begin = changed_.nodes[i].end = kForever;
     }
-  }
-
-  // Told which of its results to compute, the first, the gradient of the input, among them (output_mask in
-  // aten/src/ATen/native/native_functions.yaml).
-  [[nodiscard]] bool TakesMask(const Op& op) const {
-    const std::string_view name = step_.NameOf(op);
-    return name == "aten::convolution_backward" || name == "aten::native_batch_norm_backward" ||
-           name == "aten::native_group_norm_backward" || name == "aten::native_layer_norm_backward";
   }
 
   // A convolution computes one gradient after the other, each with a workspace of its own behind it
@@ -317,16 +302,6 @@ class Freezer {
     return kept;
   }
 
-  // An operator that changes its operand copies it for its node before (original_self in
-  // tools/autograd/gen_variable_type.py), and only for that.
-  [[nodiscard]] bool IsCopyForItsNode(const Saved& saved) const {
-    const uint32_t changing = saved.node == kNone ? kNone : step_.nodes[saved.node].op;
-    if (changing == kNone || !step_.NameOf(step_.ops[changing]).ends_with('_')) return false;
-    uint32_t op = step_.blocks[saved.block].op;
-    while (op != kNone && step_.ops[op].parent != changing) op = step_.ops[op].parent;
-    return op != kNone && step_.NameOf(step_.ops[op]) == "aten::clone";
-  }
-
   void DropSaves() {
     const std::vector<bool> kept = KeptSaves();
     std::vector<Position> before(step_.blocks.size(), kBefore), now = before;
@@ -338,7 +313,8 @@ class Freezer {
         now[saved.block] = std::max(now[saved.block], saved.released);
       else
         changes[saved.block] = true;
-      if (!kept[i] && !made_[saved.node] && IsCopyForItsNode(saved)) Drop(changed_.blocks[saved.block]);
+      if (!kept[i] && !made_[saved.node] && IsCopyForItsNode(step_, saved))
+        Drop(changed_.blocks[saved.block]);
     }
     const Holders holders(step_);
     for (const Operand& operand : step_.operands) {

@@ -19,8 +19,8 @@
 
 namespace vramscope::whatif {
 
-// `frozen`: by parameter, a block; also asked of those that got no gradient in the recorded step, whose layers
-// make nodes all the same. O(events of the step).
+// `frozen`: by parameter, a block; also asked of those that got no gradient in the recorded step, whose
+// layers make nodes all the same. O(events of the step).
 [[nodiscard]] Step Frozen(const Step& step, const std::function<bool(uint32_t parameter)>& frozen);
 
 }  // namespace vramscope::whatif

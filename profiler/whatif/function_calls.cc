@@ -59,7 +59,7 @@ void FunctionCalls::Follow() {
       if (callers == 0) direct = place.function != nullptr;
     }
     if (step_.ops[op].parent != kNone) continue;
-    if (!places.empty()) placed_[op] = places.front();
+    if (!places.empty()) placed_[op] = places.back();
     for (; ended != step_.op_ends.end() && step_.ops[*ended].end <= step_.ops[op].end; ++ended)
       if (step_.ops[*ended].node == kNone) views_.End(*ended);
     if (call_of_[op] == kNone || step_.ops[op].node != kNone) continue;

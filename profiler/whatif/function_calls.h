@@ -96,7 +96,7 @@ class FunctionCalls {
   const FunctionFacts& facts_;
   std::vector<std::pair<uint32_t, uint32_t>> callers_;  // operator, frame, in the order of the operators
   Step& step_;
-  std::vector<Place> placed_;                   // by operator: the innermost that is known
+  std::vector<Place> placed_;                   // by operator: the outermost that is known
   const std::vector<uint32_t> call_of_;         // by operator: the call of a module that it is in
   std::unordered_map<uint32_t, Place> places_;  // by frame
   std::unordered_map<uint32_t, Stack> stacks_;  // by call of a module

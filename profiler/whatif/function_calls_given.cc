@@ -66,6 +66,7 @@ bool FunctionCalls::IsGivenAtOnce(uint32_t block, uint32_t maker, std::string_vi
   int behind = function.lines.first - 1;
   bool by_module = step_.blocks[block].begin >= step_.modules[call_of_[maker]].begin;
   for (uint32_t op = maker; by_module && op-- > 0;) {
+    if (step_.ops[op].begin < step_.modules[call_of_[maker]].begin) break;
     if (placed_[op].function != &function || call_of_[op] != call_of_[maker]) continue;
     if (step_.ops[op].begin > step_.blocks[block].begin) continue;
     by_module = OutermostMaker(step_, block) != op;

@@ -141,6 +141,73 @@ class Finder {
   std::vector<ModuleCall> blocks_;
 };
 
+constexpr std::string_view kWeight = ".weight", kBias = ".bias";
+
+// Layers that the step does not call.
+class IdleFinder {
+ public:
+  IdleFinder(const Step& step, const std::vector<LinearCall>& called, std::string_view patterns)
+      : step_(step), patterns_(patterns), used_(step.blocks.size(), false) {
+    for (const ModuleCall& call : step.modules) running_.insert(step.Text(call.name));
+    const Position backward = step.backward.empty() ? step.length : step.backward.front().begin;
+    for (const Operand& operand : step.operands) {
+      const Op& op = step.ops[operand.op];
+      if (operand.block != kNone && op.node == kNone && op.begin < backward) used_[operand.block] = true;
+    }
+    for (uint32_t i = 0; i < step.blocks.size(); ++i) {
+      const std::string_view name = step.blocks[i].name;
+      if (IsParameter(i) && name.ends_with(kBias)) biases_[name.substr(0, name.size() - kBias.size())] = i;
+    }
+    for (const LinearCall& linear : called) like_.emplace(SizesOf(linear.weight, linear.path), &linear);
+    if (const auto calls = ChooseSegments(step, "all"); patterns.empty() && calls.ok())
+      for (const uint32_t call : *calls) lists_.insert(ParentPath(step.Text(step.modules[call].name)));
+  }
+
+  [[nodiscard]] std::vector<LinearCall> Find() const {
+    std::vector<LinearCall> found;
+    for (uint32_t i = 0; i < step_.blocks.size(); ++i) {
+      const std::string_view name = step_.blocks[i].name;
+      if (used_[i] || !IsParameter(i) || !name.ends_with(kWeight)) continue;
+      LinearCall linear;
+      linear.path = name.substr(0, name.size() - kWeight.size());
+      const auto like = like_.find(SizesOf(i, linear.path));
+      if (like == like_.end() || running_.contains(linear.path) || !Wanted(linear.path)) continue;
+      linear.weight = i;
+      if (const auto bias = biases_.find(linear.path); bias != biases_.end()) linear.bias = bias->second;
+      linear.in = like->second->in, linear.out = like->second->out;
+      linear.given.dtype = like->second->given.dtype;
+      found.push_back(linear);
+    }
+    return found;
+  }
+
+ private:
+  [[nodiscard]] bool IsParameter(uint32_t block) const {
+    return step_.blocks[block].category == classify::Category::kParameter;
+  }
+  // Bytes of the weight and of the bias.
+  [[nodiscard]] std::pair<uint64_t, uint64_t> SizesOf(uint32_t weight, std::string_view path) const {
+    const auto bias = biases_.find(path);
+    return {step_.blocks[weight].requested, bias == biases_.end() ? 0 : step_.blocks[bias->second].requested};
+  }
+  // In a member of one of the lists that the model's blocks are in, which need not be called itself.
+  [[nodiscard]] bool Wanted(std::string_view path) const {
+    if (!patterns_.empty()) return BelongsToOne(path, patterns_);
+    return lists_.empty() || std::any_of(lists_.begin(), lists_.end(), [&](std::string_view list) {
+             if (list.empty()) return true;
+             return path.starts_with(list) && path.substr(list.size()).starts_with('.') &&
+                    path.find('.', list.size() + 1) != std::string_view::npos;
+           });
+  }
+
+  const Step& step_;
+  const std::string_view patterns_;
+  std::vector<bool> used_;  // by block: by operators of forward
+  std::set<std::string_view> running_, lists_;
+  std::map<std::string_view, uint32_t> biases_;                      // by path of the layer
+  std::map<std::pair<uint64_t, uint64_t>, const LinearCall*> like_;  // by sizes
+};
+
 }  // namespace
 
 std::vector<LinearCall> LinearCalls(const Step& step, std::string_view patterns,
@@ -150,47 +217,7 @@ std::vector<LinearCall> LinearCalls(const Step& step, std::string_view patterns,
 
 std::vector<LinearCall> UncalledLinears(const Step& step, const std::vector<LinearCall>& called,
                                         std::string_view patterns) {
-  constexpr std::string_view kWeight = ".weight";
-  const auto bytes = [&](uint32_t block) { return block == kNone ? 0 : step.blocks[block].requested; };
-  std::set<std::string_view> running;
-  for (const ModuleCall& call : step.modules) running.insert(step.Text(call.name));
-  std::vector<bool> used(step.blocks.size(), false);
-  for (const Operand& operand : step.operands) {
-    if (operand.block != kNone) used[operand.block] = true;
-  }
-  std::map<std::string_view, uint32_t> biases;
-  for (uint32_t i = 0; i < step.blocks.size(); ++i) {
-    const std::string_view name = step.blocks[i].name;
-    if (name.ends_with(".bias")) biases[name.substr(0, name.size() - 5)] = i;
-  }
-  std::vector<std::string_view> blocks;
-  if (const auto chosen = ChooseSegments(step, "all"); patterns.empty() && chosen.ok()) {
-    for (const uint32_t call : *chosen) blocks.push_back(step.Text(step.modules[call].name));
-  }
-  const auto wanted = [&](std::string_view path) {
-    if (!patterns.empty()) return BelongsToOne(path, patterns);
-    return blocks.empty() || std::any_of(blocks.begin(), blocks.end(), [&](std::string_view block) {
-             return path.starts_with(block) && path.substr(block.size()).starts_with('.');
-           });
-  };
-  std::vector<LinearCall> found;
-  for (uint32_t i = 0; i < step.blocks.size(); ++i) {
-    const StepBlock& block = step.blocks[i];
-    if (used[i] || block.category != classify::Category::kParameter || !block.name.ends_with(kWeight))
-      continue;
-    LinearCall linear;
-    linear.path = block.name.substr(0, block.name.size() - kWeight.size());
-    linear.weight = i;
-    if (const auto bias = biases.find(linear.path); bias != biases.end()) linear.bias = bias->second;
-    if (running.contains(linear.path) || !wanted(linear.path)) continue;
-    const auto like = std::find_if(called.begin(), called.end(), [&](const LinearCall& other) {
-      return bytes(other.weight) == block.requested && bytes(other.bias) == bytes(linear.bias);
-    });
-    if (like == called.end()) continue;
-    linear.in = like->in, linear.out = like->out;
-    found.push_back(linear);
-  }
-  return found;
+  return IdleFinder(step, called, patterns).Find();
 }
 
 Position SetUpAt(const Step& step, const LinearCall& linear) {

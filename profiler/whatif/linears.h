@@ -35,9 +35,10 @@ struct LinearCall {
 [[nodiscard]] std::vector<LinearCall> LinearCalls(const Step& step, std::string_view patterns,
                                                   std::vector<std::string>* shared = nullptr);
 
-// Linear layers in modules that `patterns` name as above, which the step does not call: they are quantized and
-// adapted all the same. Such a layer is told by its parameters, which are as large as those of one that was
-// `called`. They have no call, operator or operands. O(blocks + operands + modules).
+// Linear layers in modules that `patterns` name as above, which the step does not call: they are quantized
+// and adapted all the same. Such a layer is told by its parameters, which are as large as those of one that
+// was `called`. They have no call and no operator; of `given` the type alone. O((blocks + operands + modules)
+// log).
 [[nodiscard]] std::vector<LinearCall> UncalledLinears(const Step& step, const std::vector<LinearCall>& called,
                                                       std::string_view patterns);
 

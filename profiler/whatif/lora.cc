@@ -2,6 +2,7 @@
 #include "profiler/whatif/lora.h"
 
 #include <algorithm>
+#include <set>
 #include <span>
 #include <string>
 #include <tuple>
@@ -51,7 +52,10 @@ class Adapter {
   // Parameters that were put in come in pairs, for each linear layer: (parameter, weight that it is like).
   Step Run(const std::vector<LinearCall>& uncalled, std::vector<std::pair<uint32_t, uint32_t>>* added) && {
     for (size_t i = linears_.size(); i-- > 0;) Adapt(i, *added);
-    for (const LinearCall& linear : uncalled) (void)AddMatrices(linear);
+    for (const LinearCall& linear : uncalled) {
+      element_ = BytesOf(linear.given.dtype);
+      (void)AddMatrices(linear);
+    }
     return std::move(into_).Finish();
   }
 
@@ -373,9 +377,9 @@ Step WithLora(const Step& step, const std::vector<LinearCall>& linears,
               const std::vector<LinearCall>& uncalled, uint32_t rank) {
   std::vector<std::pair<uint32_t, uint32_t>> added;
   const Step whole = Adapter(step, linears, rank).Run(uncalled, &added);
-  Step changed = Frozen(whole, [&](uint32_t parameter) {
-    return std::none_of(added.begin(), added.end(), [&](const auto& one) { return one.first == parameter; });
-  });
+  std::set<uint32_t> matrices;
+  for (const auto& [matrix, weight] : added) matrices.insert(matrix);
+  Step changed = Frozen(whole, [&](uint32_t parameter) { return !matrices.contains(parameter); });
   const std::vector<uint32_t> stepped = SteppedParameters(whole);
   std::stable_sort(added.begin(), added.end(),  // as the model has them
                    [](const auto& a, const auto& b) { return a.second < b.second; });

@@ -17,8 +17,8 @@
 
 namespace vramscope::whatif {
 
-// `linears`: one call of each module. `uncalled`: layers that the step does not call, whose matrices are there
-// alone. Everything that the recorded step trains is frozen. O(events of the step).
+// `linears`: one call of each module. `uncalled`: layers that the step does not call, whose matrices are
+// there alone. Everything that the recorded step trains is frozen. O(events of the step).
 [[nodiscard]] Step WithLora(const Step& step, const std::vector<LinearCall>& linears,
                             const std::vector<LinearCall>& uncalled, uint32_t rank);
 

@@ -77,7 +77,7 @@ TEST_F(GapsTest, ElseItIsKeptItself) { EXPECT_EQ(KeptCopies(With({256, 64, 1})).
 TEST_F(GapsTest, ALayerThatTheStepDoesNotCallHasItsMatricesAlone) {
   LinearCall uncalled = linears_.at(0);
   uncalled.call = uncalled.matmul = uncalled.input = uncalled.output = kNone;
-  uncalled.in = 128;
+  uncalled.in = 128, uncalled.given.dtype = linears_.at(0).given.dtype;
   const Step one = WithLora(step_, linears_, {}, 2), two = WithLora(step_, linears_, {uncalled}, 2);
   ASSERT_EQ(two.blocks.size(), one.blocks.size() + 2);
   const auto bytes = [](const Step& step) {

@@ -2,12 +2,12 @@
 #include "profiler/whatif/precision.h"
 
 #include <algorithm>
-#include <numeric>
 #include <span>
 
 #include "profiler/whatif/autocast_rules.h"
 #include "profiler/whatif/conversion_facts.h"
 #include "profiler/whatif/forward_parts.h"
+#include "profiler/whatif/given_back.h"
 #include "profiler/whatif/holders.h"
 #include "profiler/whatif/precision_conversions.h"
 #include "profiler/whatif/precision_copies.h"
@@ -17,6 +17,7 @@
 #include "profiler/whatif/precision_leaves.h"
 #include "profiler/whatif/precision_linears.h"
 #include "profiler/whatif/precision_moments.h"
+#include "profiler/whatif/precision_saves.h"
 #include "profiler/whatif/precision_versions.h"
 #include "profiler/whatif/separate_weights.h"
 
@@ -45,15 +46,14 @@ class Retyped {
         copies_(step, low, expected_, versions_),
         edges_(step, consumers_, versions_),
         leaves_(step, low, leaf_, moments_, versions_),
+        saves_(step, versions_),
         forward_(ForwardParts(step)),
         nodes_of_(NodesByOp(step)) {
     rules_.resize(step.ops.size(), CastRule::kNone);
     covered_.resize(step.ops.size(), false);
     expected_.resize(step.nodes.size(), leaf_);
     read_type_.resize(step.nodes.size(), kFloatType);
-    kept_.resize(step.nodes.size());
     heads_first_.resize(step.blocks.size(), false);
-    saved_version_.resize(step.saved.size(), kNone);
   }
 
   [[nodiscard]] const FoundConversions& found() const { return conversions_.found(); }
@@ -61,7 +61,7 @@ class Retyped {
   Step Run() {
     for (const Moment& moment : MomentsOf(step_)) Play(moment);
     const std::vector<bool> low = versions_.LowBlocks();
-    Step changed = std::move(versions_).Finish(saved_version_);
+    Step changed = std::move(versions_).Finish(saves_.all());
     ChangeKernels(step_, low, changed);
     if (way_ == Way::kAllLow) {
       changed.refuses = conversions_.refuses();
@@ -76,16 +76,16 @@ class Retyped {
   void Play(const Moment& moment) {
     switch (moment.what) {
       case What::kNodeBegin:
-        return BeginNode(moment.index);
+        return saves_.BeginNode(moment.index);
       case What::kOpBegin:
         return step_.ops[moment.index].node == kNone ? BeginForward(moment.index)
                                                      : BeginBackward(moment.index);
       case What::kSaved:
-        return Save(moment.index);
+        return saves_.Save(moment.index);
       case What::kOpEnd:
         return EndOp(moment.index);
       case What::kNodeEnd:
-        return EndNode();
+        return saves_.EndNode();
     }
   }
 
@@ -99,7 +99,7 @@ class Retyped {
     CopyJoined(op);
     if (way_ == Way::kAllLow) return BeginInLow(index);
     if (covered_[index] || !Within(forward_, op.begin)) return;
-    const bool back = GivesBack(op);
+    const bool back = GivesBack(step_, versions_, index);
     const CastRule rule =
         back ? CastRule::kLow : AutocastRuleOf(step_.NameOf(op), step_.torch_version, low_ == kHalfType);
     // cross_entropy asks for the type that it was given, and autocast leaves that alone.
@@ -109,18 +109,6 @@ class Retyped {
     rules_[index] = rule;
     if (rule == CastRule::kLow || rule == CastRule::kSingle || rule == CastRule::kPromote)
       CastInputs(index, rule);
-  }
-
-  // kind = x.dtype; softmax(mask(x.float()), dtype=kind): who names float32 there has no need to ask for it
-  // before.
-  [[nodiscard]] bool GivesBack(const Op& op) const {
-    const std::string_view name = step_.NameOf(op);
-    if ((name != "aten::softmax" && name != "aten::log_softmax") || op.dtype == 0 || op.input_count == 0)
-      return false;
-    const Operand& x = Inputs(op)[0];
-    if (!IsFloat(x) || !versions_.Known(x.block) || versions_.TypeOf(x.block) != kFloatType) return false;
-    const uint32_t by = versions_.WidenedBy(x.block);
-    return by != kNone && step_.NameOf(step_.ops[by]) == "aten::to" && step_.ops[by].asks == Asks::kType;
   }
 
   // Of what attention left in another layout than in float32.
@@ -155,13 +143,7 @@ class Retyped {
     const bool recurrent = step_.NameOf(op) == "aten::_cudnn_rnn";
     if (recurrent) wanted = kHalfType, at = CastWeights(index, wanted);
     const std::span<const Operand> inputs = Inputs(op);
-    // Arguments are converted from the last to the first: C++ leaves the order to the compiler, and GCC does
-    // that. Those in a list, as einsum's, in their order.
-    std::vector<size_t> order(inputs.size());
-    std::iota(order.begin(), order.end(), size_t{0});
-    std::stable_sort(order.begin(), order.end(),
-                     [&](size_t a, size_t b) { return inputs[a].argument > inputs[b].argument; });
-    for (const size_t i : order) {
+    for (const size_t i : CastOrder(inputs)) {
       const Operand& operand = inputs[i];
       if (!IsFloat(operand) || versions_.TypeOf(operand.block) == wanted || !versions_.Known(operand.block))
         continue;
@@ -217,7 +199,7 @@ class Retyped {
     const uint32_t version = versions_.Current(block);
     if (wanted == kFloatType && conversions_.TookBack(node) &&
         edges_.ThereAndBack(gradient, node, low_, wanted))
-      return void(hidden_.emplace_back(block, version));
+      return saves_.HideUntilEnd(block, version);
     if (const auto back = copies_.ComesBack(block, node); back.at != kBefore) {
       const Position there = moments_.ReadyBefore(gradient, HandedOn(gradient, before), before);
       return versions_.ThereAndBack(block, back.from, std::min(there, back.at - kStride), back.at, gradient);
@@ -275,27 +257,9 @@ class Retyped {
     versions_.GivenUp(from, at);
   }
 
-  void Save(uint32_t index) {
-    const Saved& saved = step_.saved[index];
-    saved_version_[index] = versions_.Current(saved.block);
-    if (saved.node != kNone) kept_[saved.node].emplace_back(saved.block, index);
-  }
-
-  // A node sees what it kept.
-  void BeginNode(uint32_t node) {
-    for (const auto& [block, saved] : kept_[node]) {
-      hidden_.emplace_back(block, versions_.Current(block));
-      versions_.SetCurrent(block, saved_version_[saved]);
-    }
-  }
-  void EndNode() {
-    for (; !hidden_.empty(); hidden_.pop_back())
-      versions_.SetCurrent(hidden_.back().first, hidden_.back().second);
-  }
-
   void EndOp(uint32_t index) {
     const Op& op = step_.ops[index];
-    const Position until = op.node == kNone ? op.end : GivenUntil(step_, op, kept_[op.node]);
+    const Position until = op.node == kNone ? op.end : GivenUntil(step_, op, saves_.Of(op.node));
     if (op.node != kNone) edges_.NoteGiven(index);
     for (const Operand& operand : Inputs(op))
       if (operand.block != kNone) versions_.GivenToNode(operand.block, op.end, until);
@@ -397,15 +361,13 @@ class Retyped {
   CopiesGradients copies_;
   AdditionEdges edges_;
   LeafGradients leaves_;
-  const std::vector<Window> forward_;                             // its parts
-  std::vector<CastRule> rules_;                                   // by operator of forward
-  std::vector<bool> heads_first_;                                 // by block
-  std::vector<bool> covered_;                                     // inside one that has a rule
-  std::vector<uint8_t> expected_, read_type_;                     // by node
-  std::vector<std::vector<std::pair<uint32_t, uint32_t>>> kept_;  // by node: block, index of the reference
-  std::vector<uint32_t> saved_version_;
+  SavedVersions saves_;
+  const std::vector<Window> forward_;          // its parts
+  std::vector<CastRule> rules_;                // by operator of forward
+  std::vector<bool> heads_first_;              // by block
+  std::vector<bool> covered_;                  // inside one that has a rule
+  std::vector<uint8_t> expected_, read_type_;  // by node
   std::vector<Uncast> uncast_;
-  std::vector<std::pair<uint32_t, uint32_t>> hidden_;
   const std::vector<std::vector<uint32_t>> nodes_of_;
 };
 

@@ -68,6 +68,8 @@ std::vector<Layer> LayersWithoutClones(const Step& step, const Step& changed) {
         changed.blocks[layer.clone].requested == 0)
       layers.push_back(layer);
   }
+  std::sort(layers.begin(), layers.end(),
+            [](const Layer& a, const Layer& b) { return a.linear->begin < b.linear->begin; });
   return layers;
 }
 
@@ -96,9 +98,12 @@ void ReorderGradients(const Step& step, const Layer& layer, Step& changed) {
   const auto inputs = InputsOf(step, first);
   const bool of_weight = std::any_of(inputs.begin(), inputs.end(),
                                      [&](const Operand& input) { return input.block == layer.clone; });
-  if (layer.products.size() == 2 && of_weight)
-    std::swap(changed.blocks[result(layer.products[0])].begin,
-              changed.blocks[result(layer.products[1])].begin);
+  if (layer.products.size() == 2 && of_weight) {
+    StepBlock &weight = changed.blocks[result(layer.products[0])],
+              &input = changed.blocks[result(layer.products[1])];
+    if (first.begin < weight.begin && weight.begin < input.begin && input.begin < weight.end)
+      std::swap(weight.begin, input.begin);  // what made them is as recorded: operators are not reordered
+  }
   StepBlock& of_bias = changed.blocks[result(layer.sums.front())];
   const Position behind = step.ops[layer.products.back()].end + kMoment;
   if (of_bias.begin < behind && behind < of_bias.end) of_bias.begin = behind;

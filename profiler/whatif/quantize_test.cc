@@ -93,7 +93,8 @@ TEST_F(QuantizeTest, SoDoThoseOfALayerThatTheStepDoesNotCall) {
     step_.blocks[block].category = classify::Category::kParameter;
     return block;
   };
-  step_.blocks[bias_].name = "linear.bias";
+  step_.blocks[bias_].name = "linear.bias", step_.blocks[bias_].requested = 512;
+  step_.blocks[bias_].category = classify::Category::kParameter;
   const uint64_t bytes = step_.blocks[weight_].requested;
   const uint32_t idle = uncalled("linear.idle.weight", bytes), of_bias = uncalled("linear.idle.bias", 512);
   const uint32_t larger = uncalled("linear.larger.weight", 2 * bytes);

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <tuple>
 
 #include "profiler/whatif/attention.h"
 
@@ -17,7 +18,9 @@ using model::kNone;
 // `count` of something, of which a sequence of `from` tokens has a whole number, or one of a few tokens more
 // or less (labels that are moved by one, a convolution with room at the sides), with `to` tokens.
 int64_t Scaled(int64_t count, int64_t from, int64_t to) {
-  for (const int64_t more : {0, -1, 1, -2, 2, -3, 3, -4, 4}) {
+  constexpr int64_t kMoved = 2;
+  for (const int64_t more : {0, -1, 1, -2, 2, 3, 4}) {
+    if (more > kMoved && count < from) break;
     if (from + more > 0 && count % (from + more) == 0)
       return count / (from + more) * std::max<int64_t>(to + more, 1);
   }
@@ -62,9 +65,11 @@ class Stretcher {
     for (const uint64_t axis : Of(operand)) {
       const auto within = static_cast<int64_t>(axis);
       if (within == 0 || stride <= within || stride % within != 0) continue;
-      // 256 channels of 34 tokens each are as many as 272 of 32.
+      // 256 channels of 34 tokens each are as many as 272 of 32, where they lie without gaps.
       const int64_t own = TokensAlong(axis, operand);
-      const int64_t tokens = own != 0 && stride / within % own == 0 ? own : stride / within;
+      const std::span<const int64_t> strides = StridesOf(step_, operand);
+      const bool dense = own != 0 && std::find(strides.begin(), strides.end(), own * within) != strides.end();
+      const int64_t tokens = dense && stride / within % own == 0 ? own : stride / within;
       factor *= static_cast<double>(Scaled(tokens, axis_.batch, to_)) / static_cast<double>(tokens);
     }
     return static_cast<int64_t>(static_cast<double>(stride) * factor + 0.5);
@@ -202,7 +207,7 @@ class Pieces {
       if (op.node != kNone || op.input_count == 0 || op.output_count == 0) continue;
       const std::string_view name = step_.NameOf(op);
       const Operand &whole = InputsOf(step_, op)[0], &cut = OutputsOf(step_, op)[0];
-      const Tokens from = TokensIn(whole), to = TokensIn(cut);
+      const Along from = AlongTokens(whole), to = AlongTokens(cut);
       if (name == "aten::constant_pad_nd" && to.count != 0) filled_up_.insert(to.count);
       if (from.count == 0 || to.count == 0 || cut.block != whole.block || to.count >= from.count) continue;
       const bool views = name == "aten::view" || name == "aten::reshape" || name == "aten::unflatten";
@@ -214,19 +219,18 @@ class Pieces {
 
  private:
   // One behind the other, in one dimension.
-  struct Tokens {
+  struct Along {
     uint32_t dimension = 0;
     int64_t count = 0;
   };
-  [[nodiscard]] Tokens TokensIn(const Operand& operand) const {
+  [[nodiscard]] Along AlongTokens(const Operand& operand) const {
     for (uint32_t d = 0; operand.block != kNone && d < step_.Rank(operand.shape); ++d)
-      if (ElementsWithin(step_, axis_.StrideIn(operand, axis_.stride[operand.block]), operand, d) == 1)
-        return {d, SizesOf(step_, operand)[d]};
+      if (ElementsOfSample(step_, axis_, operand, d) == 1) return {d, SizesOf(step_, operand)[d]};
     return {};
   }
 
   // [batch, tokens] as [batch, pieces, tokens of each].
-  [[nodiscard]] bool Viewed(const Operand& cut, Tokens from, Tokens to) const {
+  [[nodiscard]] bool Viewed(const Operand& cut, Along from, Along to) const {
     // What is several times as long and was not filled up to that are several sequences.
     if (from.count % to.count != 0 || (to.count == axis_.batch && !filled_up_.contains(from.count)))
       return false;
@@ -242,12 +246,13 @@ class Pieces {
   }
 
   // x[:, i * length : (i + 1) * length], of which this is the second at least.
-  [[nodiscard]] bool Sliced(const Operand& whole, const Operand& cut, Tokens from, Tokens to) {
+  [[nodiscard]] bool Sliced(const Operand& whole, const Operand& cut, Along from, Along to) {
     if (from.count != axis_.batch || to.count < 2) return false;
-    const auto [first, fresh] = slices_.try_emplace({whole.block, to.count}, cut.offset);
-    const int64_t tokens = to.count * StridesOf(step_, cut)[to.dimension];
-    return !fresh && cut.offset > first->second &&
-           static_cast<int64_t>(cut.offset - first->second) % tokens == 0;
+    const uint64_t at = cut.offset - whole.offset;
+    const auto [first, fresh] = slices_.try_emplace({whole.block, whole.offset, to.count}, at);
+    const uint64_t piece =
+        static_cast<uint64_t>(to.count) * static_cast<uint64_t>(StridesOf(step_, cut)[to.dimension]);
+    return !fresh && piece != 0 && at > first->second && (at - first->second) % piece == 0;
   }
 
   static std::string Sentence(int64_t tokens, int64_t piece) {
@@ -260,8 +265,8 @@ class Pieces {
   const BatchAxis& axis_;
   const Result<BatchAxis>& samples_;
   std::set<int64_t> filled_up_;  // to so many tokens
-  std::map<std::pair<uint32_t, int64_t>, uint64_t>
-      slices_;  // by block and tokens of a piece: the first's offset
+  // By block, where it begins there, and tokens of a piece: where the first one begins.
+  std::map<std::tuple<uint32_t, uint64_t, int64_t>, uint64_t> slices_;
 };
 
 }  // namespace
@@ -320,9 +325,11 @@ std::string WhyOtherMasks(const Step& step, int64_t recorded, int64_t length) {
 std::string WhyInPieces(const Step& step, const BatchAxis& axis) { return Pieces(step, axis).Why(); }
 
 std::string WhyUnknownTables(const Step& step, const BatchAxis& axis) {
+  constexpr int64_t kLongest = int64_t{1} << 40;
+  if (axis.batch > kLongest) return "";
   const std::set<int64_t> doubtful = {2 * axis.batch - 1, 2 * axis.batch, 2 * axis.batch + 1, 4 * axis.batch};
-  std::vector<int64_t> made(step.blocks.size(), 0);  // by block: numbers that it is a table of
-  std::set<int64_t> found, cut;
+  std::vector<int64_t> made(step.blocks.size(), 0);  // by block: numbers that it is computed from
+  std::set<int64_t> found, cut;                      // of one length all are made alike
   for (const uint32_t index : step.op_ends) {
     const Op& op = step.ops[index];
     if (op.node != kNone) continue;

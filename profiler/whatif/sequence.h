@@ -19,8 +19,8 @@ namespace vramscope::whatif {
 [[nodiscard]] std::string WhyOtherMasks(const Step& step, int64_t recorded, int64_t length);
 
 // Why it cannot be told what another length makes of a sequence that the program cuts into pieces, as one
-// sentence: there may be more of them, or longer ones, and what is left over may be filled up. "" when it cuts
-// none. O(operands).
+// sentence: there may be more of them, or longer ones, and what is left over may be filled up. "" when it
+// cuts none. O(operands).
 [[nodiscard]] std::string WhyInPieces(const Step& step, const BatchAxis& axis);
 
 // Why it cannot be told what another length makes of positions that the program numbers, as one sentence: a

@@ -99,7 +99,10 @@ class Sharder {
       if (step_.Rank(operand.shape) > 0) rows.emplace(operand.block, step_.Dims(operand.shape)[0]);
     }
     std::map<uint64_t, int64_t> rows_of_size;
-    for (const auto& [block, count] : rows) rows_of_size.emplace(step_.blocks[block].requested, count);
+    for (const Unit& unit : units_)
+      for (const uint32_t parameter : unit.parameters)
+        if (const auto own = rows.find(parameter); own != rows.end())
+          rows_of_size.emplace(step_.blocks[parameter].requested, own->second);
     for (const Unit& unit : units_) {
       for (const uint32_t parameter : unit.parameters) {
         const uint64_t bytes = step_.blocks[parameter].requested;

@@ -33,7 +33,7 @@ bool ScansOneRow(const Step& step, const BatchAxis& axis, const Op& op) {
 // Without gaps, as one sample.
 bool IsContiguous(const Step& step, const BatchAxis& axis, const Operand& operand) {
   const std::span<const int64_t> sizes = SizesOf(step, operand), strides = StridesOf(step, operand);
-  const uint64_t batch = operand.block == kNone ? 0 : axis.stride[operand.block];
+  const uint64_t batch = operand.block == kNone ? 0 : axis.StrideIn(operand, axis.stride[operand.block]);
   if (sizes.size() != strides.size()) return false;
   Extents one(sizes.begin(), sizes.end());
   for (size_t d = 0; d < one.size(); ++d) {
