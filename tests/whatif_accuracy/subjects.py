@@ -245,8 +245,6 @@ DEVELOPMENT: Dict[str, Facts] = {
     "mvit_v2": Facts((8, 12, 16), ("blocks.*", "conv_proj,pos_encoding,blocks,norm"), (*NO_BLOCKS, *NO_WIDTHS, *NO_TOKENS, "attention")),
     "informer": Facts((8, 12, 16), ("model.encoder", "model"), (*NO_WIDTHS, *NO_TOKENS, "attention"),
                       checkpointed="model.encoder.layers.*,model.encoder.conv_layers.*,model.decoder.layers.*"),
-}
-HELD_OUT: Dict[str, Facts] = {
     "bitnet": Facts((4, 8, 8), ("model.layers.*", "model"), NO_WIDTHS, checkpointed="all,inputs:model.embed_tokens"),
     "mellum": Facts((4, 4, 4), ("model.layers.*", "model"), NO_WIDTHS, checkpointed="all,inputs:model.embed_tokens"),
     "layoutlmv3": Facts((4, 8, 8), ("layoutlmv3.encoder.layer.*", "layoutlmv3"), (*NO_BLOCKS, *NO_WIDTHS, "attention")),
@@ -257,6 +255,16 @@ HELD_OUT: Dict[str, Facts] = {
     "aimv2": Facts((8, 12, 16), ("encoder.layers.*", "embeddings,encoder,rms_norm"), (*NO_WIDTHS, *NO_TOKENS)),
     "speecht5": Facts((4, 8, 8), ("speecht5.encoder.wrapped_encoder.layers.*", "speecht5.encoder,speecht5.decoder.wrapped_decoder.layers.*"), (*NO_WIDTHS, *NO_TOKENS, "attention"),
                       checkpointed="speecht5.encoder.prenet.feature_encoder.conv_layers.*,speecht5.encoder.wrapped_encoder.layers.*,speecht5.decoder.wrapped_decoder.layers.*"),
+}
+HELD_OUT: Dict[str, Facts] = {
+    "xlnet": Facts((4, 8, 8), ("transformer.layer.*", "transformer.layer.*"), (*NO_BLOCKS, *NO_WIDTHS, "attention")),
+    "hyperclovax": Facts((4, 8, 8), ("model.layers.*", "model"), NO_WIDTHS, checkpointed="all,inputs:model.embed_tokens"),
+    "granite_swa": Facts((4, 8, 8), ("model.layers.*", "model.layers.*"), (*NO_WIDTHS, "attention"), checkpointed="all,inputs:model.embed_tokens"),
+    "visual_bert": Facts((4, 8, 8), ("visual_bert.encoder.layer.*", "visual_bert.encoder.layer.*"), (*NO_WIDTHS, "attention"), checkpointed="all,inputs:visual_bert.embeddings.word_embeddings"),
+    "ibert": Facts((4, 8, 8), ("ibert.encoder.layer.*", "ibert.encoder.layer.*"), (*NO_BLOCKS, *NO_LINEAR)),
+    "vitdet": Facts((8, 12, 16), ("encoder.layer.*", "embeddings,encoder.layer.0,encoder.layer.1,encoder.layer.2"), (*NO_WIDTHS, *NO_TOKENS, "attention"), checkpointed="encoder.layer.*"),
+    "pixio": Facts((8, 12, 16), ("layers.*", "embeddings,layers"), (*NO_WIDTHS, *NO_TOKENS), checkpointed="layers.*"),
+    "autoformer": Facts((8, 12, 16), ("model.encoder", "model"), (*NO_WIDTHS, *NO_TOKENS, "attention"), checkpointed="model.encoder.layers.*,model.decoder.layers.*"),
 }
 ALL = {**DEVELOPMENT, **HELD_OUT}
 

@@ -214,4 +214,12 @@ MODELS: Dict[str, Callable[[str], Subject]] = {
     "swin2sr": sight_more.swin2sr,
     "aimv2": sight_more.aimv2,
     "speecht5": sound.speecht5,
+    "xlnet": decoders_more.xlnet,
+    "hyperclovax": decoders_more.hyperclovax,
+    "granite_swa": decoders_more.granite_swa,
+    "visual_bert": encoders_more.visual_bert,
+    "ibert": encoders_more.ibert,
+    "vitdet": sight_more.vitdet,
+    "pixio": sight_more.pixio,
+    "autoformer": series.autoformer,
 }

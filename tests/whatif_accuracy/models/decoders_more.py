@@ -116,3 +116,27 @@ def mellum(size: str) -> Subject:
     config = MellumConfig(**{**stack(size), "num_hidden_layers": 3}, num_key_value_heads=2, head_dim=64, sliding_window=64, moe_intermediate_size=512, num_experts=4, num_experts_per_tok=2,
                           experts_implementation="batched_mm", max_position_embeddings=512, **SPECIAL)
     return Subject(MellumForCausalLM(config), tokens(VOCABULARY, length(size)), causal)
+
+
+def xlnet(size: str) -> Subject:
+    """Distances between words are matched with a table of twice as many rows; attention is written with einsum."""
+    from transformers import XLNetConfig, XLNetLMHeadModel
+
+    config = XLNetConfig(vocab_size=VOCABULARY, d_model=width(size), n_layer=4, n_head=4, d_inner=1024, mem_len=None, **SPECIAL)
+    return Subject(XLNetLMHeadModel(config), tokens(VOCABULARY, length(size)), causal)
+
+
+def hyperclovax(size: str) -> Subject:
+    """Norms before and behind attention and MLP; what they add is scaled, and the logits too."""
+    from transformers import HyperCLOVAXConfig, HyperCLOVAXForCausalLM
+
+    config = HyperCLOVAXConfig(**stack(size), num_key_value_heads=2, embedding_multiplier=2.0, residual_multiplier=0.5, max_position_embeddings=512, **SPECIAL)
+    return Subject(HyperCLOVAXForCausalLM(config), tokens(VOCABULARY, length(size)), causal)
+
+
+def granite_swa(size: str) -> Subject:
+    """Granite of which some layers look back 64 tokens alone."""
+    from transformers import GraniteSWAConfig, GraniteSWAForCausalLM
+
+    config = GraniteSWAConfig(**stack(size), num_key_value_heads=2, sliding_window=64, max_position_embeddings=512, **SPECIAL)
+    return Subject(GraniteSWAForCausalLM(config), tokens(VOCABULARY, length(size)), causal)

@@ -226,3 +226,28 @@ def longt5(size: str) -> Subject:
 
     config = LongT5Config(vocab_size=VOCABULARY, d_model=width(size), d_kv=64, d_ff=1024, num_layers=2, num_decoder_layers=2, num_heads=4, local_radius=15, decoder_start_token_id=0, **SPECIAL)
     return Subject(LongT5ForConditionalGeneration(config), tokens(VOCABULARY, length(size)), causal)
+
+
+def visual_bert(size: str) -> Subject:
+    """Words, and eight parts of a picture behind them."""
+    from transformers import VisualBertConfig, VisualBertForPreTraining
+
+    parts = 8
+
+    def seen(count: int) -> tuple[Tensor, ...]:
+        return torch.randint(VOCABULARY, (count, int(length(size) * LENGTH.factor))), torch.randn(count, parts, 128)
+
+    def masked(model: nn.Module, ids: Tensor, picture: Tensor) -> Tensor:
+        labels = torch.cat([ids, ids.new_full((len(ids), parts), -100)], dim=1)
+        return model(input_ids=ids, attention_mask=torch.ones_like(ids), visual_embeds=picture, visual_attention_mask=ids.new_ones(len(ids), parts), labels=labels).loss
+
+    config = VisualBertConfig(**stack(size), visual_embedding_dim=128, max_position_embeddings=512, **SPECIAL)
+    return Subject(VisualBertForPreTraining(config), seen, masked)
+
+
+def ibert(size: str) -> Subject:
+    """RoBERTa made of layers that can count in integers, and do not here."""
+    from transformers import IBertConfig, IBertForMaskedLM
+
+    config = IBertConfig(**stack(size), max_position_embeddings=514, **SPECIAL)
+    return Subject(IBertForMaskedLM(config), tokens(VOCABULARY, length(size)), causal)

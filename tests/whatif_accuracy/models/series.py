@@ -38,3 +38,13 @@ def time_series_transformer(size: str) -> Subject:
     config: Any = TimeSeriesTransformerConfig(prediction_length=future, context_length=past, lags_sequence=LAGS, num_time_features=2, d_model=width, encoder_layers=2, decoder_layers=2,
                                               encoder_attention_heads=4, decoder_attention_heads=4, encoder_ffn_dim=4 * width, decoder_ffn_dim=4 * width, encoder_layerdrop=0.0, decoder_layerdrop=0.0)
     return Subject(TimeSeriesTransformerForPrediction(config), _known(past + max(LAGS), future), _foreseen)
+
+
+def autoformer(size: str) -> Subject:
+    """Trends are taken off behind each part; attention is between delays, found by a Fourier transform."""
+    from transformers import AutoformerConfig, AutoformerForPrediction
+
+    past, future, width = scaled(size, 64, 128, 256), 24, scaled(size, 64, 96, 128)
+    config: Any = AutoformerConfig(prediction_length=future, context_length=past, lags_sequence=LAGS, num_time_features=2, d_model=width, encoder_layers=2, decoder_layers=2, encoder_attention_heads=4,
+                                   decoder_attention_heads=4, encoder_ffn_dim=4 * width, decoder_ffn_dim=4 * width, encoder_layerdrop=0.0, decoder_layerdrop=0.0)
+    return Subject(AutoformerForPrediction(config), _known(past + max(LAGS), future), _foreseen)

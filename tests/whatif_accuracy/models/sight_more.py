@@ -221,3 +221,22 @@ def aimv2(size: str) -> Subject:
     pixels, width = scaled(size, 64, 96, 128), scaled(size, 192, 256, 384)
     config = Aimv2VisionConfig(hidden_size=width, intermediate_size=768, num_hidden_layers=4, num_attention_heads=4, image_size=pixels, patch_size=16)
     return Subject(Aimv2VisionModel(config), images(pixels, 100), lambda model, given, labels: F.cross_entropy(model(pixel_values=given).pooler_output, labels))
+
+
+def vitdet(size: str) -> Subject:
+    """A transformer of patches that stay a picture: attention within windows in two of four blocks, with distances along both sides."""
+    from transformers import VitDetConfig, VitDetModel
+
+    pixels = scaled(size, 64, 96, 128)
+    config = VitDetConfig(hidden_size=scaled(size, 192, 256, 384), num_hidden_layers=4, num_attention_heads=4, image_size=pixels, pretrain_image_size=pixels, window_size=2, window_block_indices=[0, 2],
+                          residual_block_indices=[3], use_relative_position_embeddings=True)
+    return Subject(VitDetModel(config), images(pixels, 100), lambda model, given, labels: F.cross_entropy(model(pixel_values=given).last_hidden_state.mean((2, 3)), labels))
+
+
+def pixio(size: str) -> Subject:
+    """A transformer of patches, with eight words that stand for the picture."""
+    from transformers import PixioConfig, PixioModel
+
+    pixels = scaled(size, 64, 96, 128)
+    config = PixioConfig(hidden_size=scaled(size, 192, 256, 384), num_hidden_layers=4, num_attention_heads=4, image_size=pixels)
+    return Subject(PixioModel(config), images(pixels, 100), lambda model, given, labels: F.cross_entropy(model(pixel_values=given).last_hidden_state[:, 0], labels))
