@@ -27,11 +27,11 @@ constexpr uint64_t kBroadcast = 250ull << 20;  // broadcast_bucket_size
 constexpr Position kHair = 1e-6;
 constexpr Position kHalf = 0.5;
 
-// Blocks that autograd took as gradients in the step, in that order.
+// Blocks that autograd took as gradients of parameters in the step, in that order.
 std::vector<uint32_t> GradientsInOrder(const Step& step) {
   std::vector<uint32_t> gradients;
   for (uint32_t i = 0; i < step.blocks.size(); ++i) {
-    if (step.blocks[i].accumulated < kForever) gradients.push_back(i);
+    if (step.blocks[i].accumulated < kForever && step.blocks[i].leaf == kNone) gradients.push_back(i);
   }
   std::sort(gradients.begin(), gradients.end(),
             [&](uint32_t a, uint32_t b) { return step.blocks[a].accumulated < step.blocks[b].accumulated; });
