@@ -52,9 +52,14 @@ class FreezeBackwardTest : public testing::Test {
     const uint32_t product = AddOp("aten::matmul", kNone, kNone, {3, 9}, {query_, bias_}, {});
     const uint32_t reshape = AddOp("aten::reshape", product, kNone, {4, 7}, {query_}, {folded_});
     step_.blocks[folded_].op = AddOp("aten::clone", reshape, kNone, {4.5, 6}, {query_}, {folded_});
-    for (uint32_t i = 0; i < step_.ops.size(); ++i) step_.op_ends.push_back(i);
-    std::sort(step_.op_ends.begin(), step_.op_ends.end(),
-              [&](uint32_t a, uint32_t b) { return step_.ops[a].end < step_.ops[b].end; });
+    SortEnds();
+  }
+
+  void SortEnds() {
+    for (auto op = static_cast<uint32_t>(step_.op_ends.size()); op < step_.ops.size(); ++op)
+      step_.op_ends.push_back(op);
+    std::stable_sort(step_.op_ends.begin(), step_.op_ends.end(),
+                     [&](uint32_t a, uint32_t b) { return step_.ops[a].end < step_.ops[b].end; });
   }
 
   [[nodiscard]] Step WithFrozen(uint32_t frozen) const {
@@ -220,10 +225,7 @@ TEST_F(FreezeBackwardTest, AttentionComputesAllItsGradientsAndLetsGoOfThoseThatN
   step_.blocks[of_keys].op = AddOp("aten::empty", kernel, 0, {122.5, 122.7}, {}, {of_keys});
   const uint32_t next = AddOp("aten::neg", 1, 0, {126, 127}, {of_queries}, {of_query_});
   (void)AddOp("AccumulateGrad", kNone, 1, {152, 153}, {of_keys}, {});
-  for (auto op = static_cast<uint32_t>(step_.op_ends.size()); op < step_.ops.size(); ++op)
-    step_.op_ends.push_back(op);
-  std::stable_sort(step_.op_ends.begin(), step_.op_ends.end(),
-                   [&](uint32_t a, uint32_t b) { return step_.ops[a].end < step_.ops[b].end; });
+  SortEnds();
   step_.blocks[of_query_].op = next;
   const Step frozen = WithFrozen(query_);
   EXPECT_EQ(frozen.blocks[of_queries].requested, 512u);
@@ -288,6 +290,58 @@ TEST_F(FreezeBackwardTest, WhatAnOperatorInPlaceCopiesForItsNodeIsNotCopiedWitho
   EXPECT_EQ(WithFrozen(bias_).blocks[copy].requested, 512u);
   (*step_.own_texts)[step_.ops[changing].name - Step::kFirstOwnText] = "aten::hardswish";
   EXPECT_EQ(WithFrozen(query_).blocks[copy].requested, 512u) << "the result of somebody else's clone()";
+}
+
+// The gradient is a part of a block, or lies otherwise than its parameter.
+TEST_F(FreezeBackwardTest, AGradientThatIsCopiedForAFrozenParameterIsNotComputed) {
+  constexpr uint32_t kTakesUp = 8;  // the first AccumulateGrad
+  ASSERT_EQ(step_.ops[kTakesUp].begin, 150);
+  step_.blocks[of_query_].name = {}, step_.blocks[of_query_].accumulated = kForever;
+  const uint32_t copy = Gradient("query", 150.5, 150.8);
+  step_.blocks[copy].op = AddOp("aten::clone", kTakesUp, 1, {150.2, 150.9}, {of_query_}, {copy});
+  SortEnds();
+  const Step frozen = WithFrozen(query_);
+  EXPECT_EQ(frozen.blocks[of_query_].requested, 0u);
+  EXPECT_EQ(frozen.blocks[scratch_].requested, 0u) << "nor what it needs";
+  EXPECT_EQ(frozen.blocks[copy].requested, 0u);
+  EXPECT_EQ(WithFrozen(bias_).blocks[of_query_].requested, 512u);
+  EXPECT_EQ(WithFrozen(bias_).blocks[copy].requested, 512u);
+}
+
+// BmmBackward0 transposes a factor for the gradient of the other one; another node works on that factor too.
+TEST_F(FreezeBackwardTest, WhatANodeKeepsIsSeenInAnotherShapeForItsOwnOperatorsAlone) {
+  const uint32_t factor = Add("", 6, 190), gradient = Gradient("query", 127.5, 154);
+  const uint32_t view = AddOp("aten::transpose", 1, 0, {126, 126.5}, {factor}, {factor});
+  step_.blocks[gradient].op = AddOp("aten::bmm", 1, 0, {127, 128}, {out_, factor}, {gradient});
+  const auto other = static_cast<uint32_t>(step_.nodes.size());
+  step_.nodes.push_back({Text("MulBackward"), kNone, kBefore, 140, 146});
+  (void)AddOp("MulBackward", kNone, other, {141, 145}, {factor}, {});
+  (void)AddOp("AccumulateGrad", kNone, 1, {154, 155}, {gradient}, {});
+  SortEnds();
+  EXPECT_EQ(WithFrozen(query_).ops[view].output_count, 0u);
+  EXPECT_EQ(WithFrozen(bias_).ops[view].output_count, 1u);
+  step_.ops[view].name = Text("aten::mul_");
+  EXPECT_EQ(WithFrozen(query_).ops[view].output_count, 1u) << "that changes it, for the other node";
+}
+
+// Layers that the step called and whose gradients nothing asked for: a head that no loss is computed of.
+TEST_F(FreezeBackwardTest, LayersThatGotNoGradientAreFrozenWithTheOthers) {
+  const uint32_t table = Add("table", kBefore, kForever);
+  step_.blocks[table].category = classify::Category::kParameter;
+  const uint32_t result = Add("", 20.5, 142), last = Add("", 24.5, 160);
+  const uint32_t layer = AddOp("aten::relu", kNone, kNone, {20, 22}, {table}, {result});
+  step_.blocks[result].op = layer;
+  (void)AddOp("aten::neg", kNone, kNone, {24, 26}, {result}, {last});
+  const auto node = static_cast<uint32_t>(step_.nodes.size());
+  step_.nodes.push_back({Text("ReluBackward"), layer, 20.1, 135, 141});
+  step_.saved.push_back({result, node, 20.8, 140});
+  SortEnds();
+  const Step frozen = WithFrozen(table);
+  EXPECT_EQ(frozen.nodes[node].begin, kForever);
+  EXPECT_NEAR(frozen.blocks[result].end, 26, 0.01) << "its last use in forward";
+  EXPECT_TRUE(frozen.saved.empty());
+  EXPECT_EQ(WithFrozen(bias_).nodes[node].begin, 135);
+  EXPECT_EQ(WithFrozen(bias_).blocks[result].end, 142);
 }
 
 }  // namespace

@@ -184,5 +184,33 @@ TEST(FunctionCallsTest, WhatIsHeldElsewhereIsNotWhollyKnown) {
   EXPECT_TRUE(known("10-20 11-11(a,b", "30-34 31-31=y 33-33=z 34-34>z,y"));
 }
 
+// x = self.norm(x); x = gelu(self.convolve(x)); self.last(x). The operators are those of norm and convolve,
+// gelu, that of last, and one more.
+TEST(FunctionCallsTest, WhatAModuleReturnedIsHeldUntilAnothersResultIsComputedOn) {
+  const auto until = [](const char* function, int line) {
+    return Program({function},
+                   [line](Program& p) {
+                     const auto call = [&p](const char* module, const char* x, const char* result) {
+                       p.s.Module(module, [&] {
+                         p.s.Label(x, trace::Role::kHeld, trace::LabelSource::kVariable, "x");
+                         p.Make(result, {}, {x});
+                       });
+                     };
+                     call("net.norm", "x", "normed");
+                     call("net.convolve", "normed", "convolved");
+                     p.Make("activated", {line}, {"convolved"});
+                     call("net.last", "activated", "out");
+                     p.Make("more", {15}, {"out"});
+                     p.End();
+                   })
+        .HeldUntil(1);
+  };
+  EXPECT_EQ(until("10-20 11-11(x 12-12=x", 12), 4u) << "behind gelu";
+  EXPECT_EQ(until("10-20 11-11(x 12-12(x 13-13=x", 13), 0u) << "x = self.convolve(x), in its own statement";
+  EXPECT_EQ(until("10-20 11-11(x 12-12(y 13-13=x", 13), 4u) << "y = self.convolve(x)";
+  EXPECT_EQ(until("10-20 11-11(x 12-12=y", 12), 0u) << "y = gelu(...), and x is told of something else";
+  EXPECT_EQ(until("10-20 11-12@ 11-11(x 12-12=x", 12), 0u) << "in a loop it may be any of them";
+}
+
 }  // namespace
 }  // namespace vramscope::whatif

@@ -220,6 +220,24 @@ TEST(FreeEarlyTest, TheGradientOfABatchGoesWithItsGraph) {
   EXPECT_EQ(end_of(), kept);
 }
 
+// loss = model(x).loss: the rest of what the model returned is gone before anything is computed of the loss.
+TEST(FreeEarlyTest, WhatTheModelReturnedIsLeftWhereItGoesBeforeTheNextOperator) {
+  whatif::Step step = TheLoop().Read();
+  const uint32_t out = BlockCalled(step, "out");
+  ASSERT_EQ(step.Text(step.modules[2].name), "blocks.1");
+  const auto next = std::find_if(step.ops.begin(), step.ops.end(),
+                                 [&](const Op& op) { return op.begin >= step.modules[2].end; });
+  ASSERT_GT(next->begin, step.modules[2].end + 3) << "else it is a free that follows directly";
+  for (const Position behind : {-0.5, 0.5}) {
+    step.blocks[out].end = next->begin + behind;
+    Scene scene = MakeScene(step);
+    ASSERT_TRUE(FreeEarlyLever().Apply(step, "all", scene).ok()) << "the batch goes";
+    const auto block = std::find_if(scene.blocks.begin(), scene.blocks.end(),
+                                    [&](const Block& one) { return one.origin == out; });
+    EXPECT_EQ(block->end == step.blocks[out].end, behind < 0);
+  }
+}
+
 // `between` is a gradient that is added up: the batch's, or nobody's.
 whatif::Step StepWithGradient(bool of_batch) {
   whatif::Step step = TheLoop().Read();
@@ -249,6 +267,23 @@ TEST(BatchTest, TheGradientOfABatchIsNotAddedUpOverItsParts) {
       if (block.origin == between) parts.push_back(block);
     ASSERT_EQ(parts.size(), 2u);
     EXPECT_EQ(parts[0].end < parts[1].begin, of_batch);
+  }
+}
+
+// zero_grad() does not know it.
+TEST(ZeroGradTest, TheGradientOfABatchIsNotKept) {
+  for (const bool of_batch : {false, true}) {
+    whatif::Step step = StepWithGradient(of_batch);
+    const uint32_t between = BlockCalled(step, "between");
+    step.blocks[between].end = kForever;
+    StepBlock& left = step.blocks.emplace_back(step.blocks[between]);  // by the step before
+    left.begin = kBefore, left.end = 1, left.accumulated = kForever, left.op = model::kNone;
+    Scene scene = MakeScene(step);
+    ASSERT_TRUE(ZeroGradLever().Apply(step, "keep", scene).ok()) << "the parameter's is";
+    const auto kept = std::count_if(scene.blocks.begin(), scene.blocks.end(), [&](const Block& block) {
+      return block.origin == between && block.birth == Birth::kOnce;
+    });
+    EXPECT_EQ(kept, of_batch ? 0 : 1);
   }
 }
 

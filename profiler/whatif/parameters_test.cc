@@ -166,6 +166,18 @@ TEST(ShardTest, BucketsAreFilledInTheOrderOfGradients) {
   EXPECT_EQ(Alive(network.Sharded("ddp:8:view"), Category::kGradient, kStepping), 0u);
 }
 
+// A batch that requires a gradient is no parameter of the module.
+TEST(ShardTest, BucketsHaveNoRoomForTheGradientOfABatch) {
+  constexpr uint64_t kEach = 3 << 20;
+  Network network(kEach, kEach, kEach);
+  network.step.blocks[64 + 32].leaf = 0;
+  std::vector<uint64_t> buckets;
+  for (const StepBlock& block : network.Sharded("ddp:8").blocks)
+    if (block.category == Category::kCommunication) buckets.push_back(block.requested / kEach);
+  EXPECT_THAT(buckets, testing::ElementsAre(1, 9, 9, 9, 9, 9, 9, 8));
+  EXPECT_EQ(Alive(network.Sharded("ddp:8:view"), Category::kGradient, kStepping), kEach);
+}
+
 // The broadcast when the module is made, one bucket of all gradients until the second forward pass, and the
 // buckets behind it: one after the other in the same memory.
 TEST(ShardTest, TheFirstStepHasOneBucketOfAllGradients) {

@@ -161,5 +161,22 @@ TEST(PipelineTest, WhatCannotBeSharedOutIsRefused) {
   EXPECT_THAT(ShardLever().Apply(step, "pp:2:3", scene).error().sentence, HasSubstr("no 3 equal parts"));
 }
 
+// The head has a bias with as many elements as what the stage sends.
+TEST(PipelineTest, AGradientOfAParameterIsNotTheOneThatIsReceived) {
+  whatif::Step step = TheLoop().Read();
+  const auto between = std::find_if(step.ops.begin(), step.ops.end(),
+                                    [&](const Op& op) { return step.NameOf(op) == "aten::gelu_backward"; });
+  ASSERT_TRUE(between != step.ops.end());
+  const uint32_t of_bias = OutputsOf(step, *between)[0].block;
+  const auto received = static_cast<uint32_t>(step.blocks.size());
+  step.blocks.push_back(step.blocks[of_bias]);
+  step.blocks[of_bias].accumulated = step.blocks[of_bias].begin + 0.5;
+  const whatif::Step stage = ShardLever().Rewrite(step, "pp:2")->value();
+  EXPECT_NEAR(stage.blocks[received].begin, step.backward.front().begin, 0.01);
+  EXPECT_GT(stage.blocks[received].end, step.blocks[received].end) << "until backward() returns";
+  EXPECT_EQ(stage.blocks[of_bias].begin, step.blocks[of_bias].begin);
+  EXPECT_EQ(stage.blocks[of_bias].end, step.blocks[of_bias].end);
+}
+
 }  // namespace
 }  // namespace vramscope::whatif

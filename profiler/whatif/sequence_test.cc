@@ -181,5 +181,83 @@ TEST(SequenceTest, LengthsOnTheOtherSideOfAWindowHaveOtherMasks) {
       "tokens on: the recorded step, of 96, has them, one of 48 has none: record with 63 or fewer.");
 }
 
+// positions = torch.arange(count)[:, None] * scale, of [4, 32]; `cut`: table[:tokens]
+std::string Numbered(int64_t count, bool cut, bool of_tokens = false) {
+  whatif::Step step;
+  step.shapes.push_back({});
+  step.own_texts = std::make_shared<std::deque<std::string>>();
+  step.blocks.resize(2);
+  const auto operand = [&](uint32_t block, const std::string& dims, const char* strides) {
+    Operand& added = step.operands.emplace_back();
+    added.block = block;
+    for (const std::string& text : {dims, std::string(strides)})
+      step.shapes.push_back(ParseShape(text, step.dims));
+    added.strides = static_cast<uint32_t>(step.shapes.size() - 1);
+    added.shape = added.strides - 1;
+  };
+  const auto op = [&](const char* name, uint32_t inputs) {
+    step.own_texts->emplace_back(name);
+    Op& added = step.ops.emplace_back();
+    added.name = Step::kFirstOwnText + static_cast<uint32_t>(step.ops.size() - 1);
+    added.first_input = static_cast<uint32_t>(step.operands.size());
+    added.first_output = added.first_input + inputs;
+    added.input_count = inputs, added.output_count = 1;
+    step.op_ends.push_back(static_cast<uint32_t>(step.ops.size() - 1));
+  };
+  const std::string rows = std::to_string(count);
+  op("aten::arange", 0), operand(0, rows, "1");
+  op("aten::mul", 1), operand(0, rows + ",1", "1,1"), operand(1, rows + ",16", "16,1");
+  if (cut) op("aten::slice", 1), operand(1, rows + ",16", "16,1"), operand(1, "32,16", "16,1");
+  BatchAxis axis = Tokens();
+  axis.stride = {of_tokens ? 1u : 0u, 0};
+  axis.second = {0, 0};
+  return WhyUnknownTables(step, axis);
+}
+
+// Distances of two tokens from each other: as many as twice the tokens, or as many as the model can have.
+TEST(SequenceTest, MorePositionsThanTokensMayBeAsManyForAnyLength) {
+  EXPECT_EQ(Numbered(64, false),
+            "the program numbers 64 positions for 32 tokens, and one length does not tell whether they are "
+            "more for another: record it at that length.");
+  for (const int64_t doubtful : {63, 65, 128}) EXPECT_NE(Numbered(doubtful, false), "") << doubtful;
+  EXPECT_EQ(Numbered(64, true), "") << "the table is cut to the tokens";
+  for (const int64_t other : {16, 32, 48, 96, 512}) EXPECT_EQ(Numbered(other, false), "") << other;
+  EXPECT_EQ(Numbered(64, false, true), "") << "they grow with the tokens";
+}
+
+struct Lengths {
+  std::vector<int64_t> sizes, strides;
+};
+// Of a block with the tokens so far from each other.
+Lengths OtherLength(const char* dims, const char* strides, uint64_t distance, int64_t tokens,
+                    int64_t length) {
+  whatif::Step step;
+  step.shapes = {{}, ParseShape(dims, step.dims), ParseShape(strides, step.dims)};
+  step.blocks.resize(1);
+  Operand& operand = step.operands.emplace_back();
+  operand.block = 0, operand.dtype = 6, operand.shape = 1, operand.strides = 2;
+  BatchAxis axis;
+  axis.batch = tokens;
+  axis.stride = {distance};
+  axis.second = {0};
+  const Step other = AtLength(step, axis, length);
+  const auto all = [](std::span<const int64_t> some) {
+    return std::vector<int64_t>(some.begin(), some.end());
+  };
+  return {all(SizesOf(other, other.operands[0])), all(StridesOf(other, other.operands[0]))};
+}
+
+// 256 channels of 34 are as many numbers as 272 of 32. The oracle: [4, 256, 18] without gaps, and in the next
+// test x[:, :2] of an x of [4, 100, 8].
+TEST(SequenceTest, WhatAConvolutionMakesOfRoomAtTheSidesIsThatMuchLonger) {
+  const Lengths shorter = OtherLength("4,256,34", "8704,34,1", 1, 32, 16);
+  EXPECT_EQ(shorter.sizes, (std::vector<int64_t>{4, 256, 18}));
+  EXPECT_EQ(shorter.strides, (std::vector<int64_t>{4608, 18, 1}));
+}
+
+TEST(SequenceTest, ASliceHasTheDistancesOfItsBlock) {
+  EXPECT_EQ(OtherLength("4,2,8", "512,8,1", 8, 64, 100).strides, (std::vector<int64_t>{800, 8, 1}));
+}
+
 }  // namespace
 }  // namespace vramscope::whatif

@@ -6,6 +6,10 @@
 //
 //   forward    x (float32) ─ x.to(torch.bfloat16) ─ weight * that, a product in float32
 //   backward   the product's node ─ 16 bits ─ float32 ─ the node of what made x
+//
+//   forward    residual (float32) + norm(x), which is computed in float32 and converted back to 16 bits
+//   backward   AddBackward ─ float32 ─ 16 bits ─ float32 ─ the norm's node
+//                └ the residual's node: as it is
 #include <gtest/gtest.h>
 
 #include "profiler/whatif/precision.h"
@@ -49,6 +53,22 @@ class TwoConversionsTest : public testing::Test, protected WrittenOperators {
     const uint32_t squares = AddOp("aten::mul", kNone, {25, 27}, {hidden_, hidden_}, square);
     if (narrow) To("torch.bfloat16", 30, square);
     Differentiate("MulBackward0", AddOp("aten::mul", kNone, {40, 42}, {weight_, square}, out_), squares);
+  }
+
+  // residual + norm(x); the residual's node is the last one.
+  void AddNormed(bool narrow = true) {
+    const uint32_t residual = AddBlock(6, 190), normed = AddBlock(26, 190);
+    const uint32_t table = AddOp("aten::embedding", kNone, {5, 7}, {weight_}, residual);
+    To("torch.float32", 20, hidden_);
+    const uint32_t norm = AddOp("aten::mul", kNone, {25, 27}, {hidden_, hidden_}, normed);
+    if (narrow) To("torch.bfloat16", 30, normed);
+    const uint32_t add = AddOp("aten::add", kNone, {40, 42}, {residual, normed}, out_);
+    step_.blocks[gradient_].begin = 105;
+    const uint32_t of_add = AddNode("AddBackward0", add, 110), of_norm = AddNode("MulBackward0", norm, 120);
+    const uint32_t of_table = AddNode("EmbeddingBackward0", table, kNodeOfX);
+    AddOp("AddBackward0", of_add, {111, 113}, {gradient_}, kNone);
+    AddOp("MulBackward0", of_norm, {121, 123}, {gradient_}, kNone);
+    AddOp("EmbeddingBackward0", of_table, {151, 153}, {gradient_}, kNone);
   }
 
   struct Gradients {
@@ -123,6 +143,27 @@ TEST_F(TwoConversionsTest, WhatStaysFloatForItHasNone) {
   const Gradients gradients = UnderAutocast();
   EXPECT_EQ(gradients.itself.requested, 512u);
   EXPECT_TRUE(gradients.copies.empty());
+}
+
+TEST_F(TwoConversionsTest, BehindAnAdditionWhatWasConvertedBackHasAGradientThatIsLowBetween) {
+  AddNormed();
+  const Gradients gradients = UnderAutocast();
+  EXPECT_EQ(gradients.itself.requested, 512u);
+  ASSERT_EQ(gradients.copies.size(), 2u);
+  const StepBlock &low = gradients.copies[0], &back = gradients.copies[1];
+  EXPECT_EQ(low.requested, 256u);
+  EXPECT_EQ(back.requested, 512u);
+  EXPECT_GT(low.begin, 113);
+  EXPECT_LT(low.begin, back.begin);
+  EXPECT_LT(back.begin, 120);
+  EXPECT_LT(low.end, kNodeOfX);
+  EXPECT_LT(back.end, kNodeOfX);
+  EXPECT_EQ(gradients.itself.end, 190) << "what the residual's node is given";
+}
+
+TEST_F(TwoConversionsTest, BehindAnAdditionWhatStaysFloatHasNone) {
+  AddNormed(false);
+  EXPECT_TRUE(UnderAutocast().copies.empty());
 }
 
 }  // namespace
