@@ -182,7 +182,7 @@ class Follower {
         continue;
       }
       if (kind == Kind::kFactory) {
-        PassFactory(result);
+        if (!PassStorage(op, result)) PassFactory(result);
         tables_.Note(op, result.block);
         continue;
       }
@@ -242,6 +242,22 @@ class Follower {
   void PassCopied(const Op& op, const Operand& into) {
     if (const Strides strides = StridesOf(op, Kind::kElementwise, into); axis_.stride[into.block] == 0)
       SetOf(into, strides);
+  }
+
+  // Backward of as_strided() adds up in memory of one dimension, which is that of what it was a view of, and
+  // numbers its elements (AsStridedBackward0, as_strided_backward in
+  // torch/csrc/autograd/FunctionsManual.cpp).
+  [[nodiscard]] bool PassStorage(const Op& op, const Operand& result) {
+    const uint32_t viewed = op.node == kNone ? kNone : step_.nodes[op.node].op;
+    if (viewed == kNone || step_.NameOf(step_.ops[viewed]) != "aten::as_strided" ||
+        step_.ops[viewed].input_count == 0)
+      return false;
+    const Operand& base = InputsOf(step_, step_.ops[viewed])[0];
+    if (base.block == kNone || step_.Rank(result.shape) != 1 ||
+        ElementsIn(step_, result) != ElementsIn(step_, base))
+      return false;
+    SetOf(result, Of(base.block));
+    return true;
   }
 
   // Until the operator around it says otherwise.
