@@ -244,9 +244,8 @@ class Follower {
       SetOf(into, strides);
   }
 
-  // Backward of as_strided() adds up in memory of one dimension, which is that of what it was a view of, and
-  // numbers its elements (AsStridedBackward0, as_strided_backward in
-  // torch/csrc/autograd/FunctionsManual.cpp).
+  // Backward of as_strided() adds up in memory of one dimension, laid out as what was viewed, and numbers its
+  // elements (as_strided_backward, torch/csrc/autograd/FunctionsManual.cpp).
   [[nodiscard]] bool PassStorage(const Op& op, const Operand& result) {
     const uint32_t viewed = op.node == kNone ? kNone : step_.nodes[op.node].op;
     if (viewed == kNone || step_.NameOf(step_.ops[viewed]) != "aten::as_strided" ||
