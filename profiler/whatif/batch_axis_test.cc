@@ -332,5 +332,21 @@ TEST_F(BatchAxisTest, WhatIsPaddedHasTheTokensToo) {
   }
 }
 
+// LED's windows: as_strided() of keys, whose gradient is added up in memory of one dimension.
+TEST_F(BatchAxisTest, WhatAddsUpGradientsOfAViewGrowsAsWhatWasViewed) {
+  const View keys{{3, 64, 8}, {512, 8, 1}}, memory{{3 * 512}, {1}};
+  const auto stride = [&](const char* viewed_by, const View& made) {
+    whatif::Step step = Written(keys, kFloat, "aten::new_zeros", memory, 1024, made);
+    step.own_texts->push_back(viewed_by);
+    step.ops[0].name = Step::kFirstOwnText + static_cast<uint32_t>(step.own_texts->size() - 1);
+    step.nodes.push_back({0, 0, 1, 5, 8});
+    step.ops[1].node = 0;
+    return FollowBatch(step)->stride[kMade];
+  };
+  EXPECT_EQ(stride("aten::as_strided", memory), 512u);
+  EXPECT_EQ(stride("aten::view", memory), 0u);
+  EXPECT_EQ(stride("aten::as_strided", {{3 * 256}, {1}}), 0u) << "not of all that was viewed";
+}
+
 }  // namespace
 }  // namespace vramscope::whatif
