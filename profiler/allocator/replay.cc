@@ -4,15 +4,18 @@
 #include <algorithm>
 #include <functional>
 #include <initializer_list>
+#include <set>
 #include <span>
 
 #include "profiler/allocator/device_allocator.h"
 #include "profiler/allocator/initial_state.h"
+#include "profiler/allocator/replay_waits.h"
 
 namespace vramscope::allocator {
 namespace {
 
 constexpr size_t kMostSplits = 64;  // of the completions before a request; each is a copy of the model
+constexpr size_t kMostWaits = 64;   // that gave nothing back, found by replaying from the start
 constexpr uint64_t kUnknownDeviceBytes = 80 * kGiB;  // only the reach of expandable segments depends on it
 
 bool IsRelease(Action action) { return action == Action::kSegmentFree || action == Action::kSegmentUnmap; }
@@ -20,12 +23,15 @@ bool IsOutcome(Action action) { return action == Action::kAlloc || action == Act
 
 class Replayer : private Listener, private Driver {
  public:
-  Replayer(const History& history, const Release& release, const Settings& settings, BlockSizes* sizes)
+  // `waits`: of completions before a request, the first of those that it waited for, giving nothing back.
+  Replayer(const History& history, const Release& release, const Settings& settings, BlockSizes* sizes,
+           const std::set<size_t>& waits)
       : history_(history),
         events_(history.events),
         model_(release, settings, history.device_bytes != 0 ? history.device_bytes : kUnknownDeviceBytes,
                *this),
-        sizes_(sizes) {
+        sizes_(sizes),
+        waits_(waits) {
     for (size_t i = 1; i < history.streams.size(); ++i) (void)model_.AddStream(history.streams[i]);
     for (size_t i = 1; i < history.pools.size(); ++i) (void)model_.AddPool();
   }
@@ -126,7 +132,8 @@ class Replayer : private Listener, private Driver {
 
   void StepGroup() {
     const Group group = GroupAt(cursor_);
-    if (group.plain() && group.completions > 0) return StepCompletion();
+    const bool waited = waits_.contains(cursor_);
+    if (group.plain() && group.completions > 0 && !waited) return StepCompletion();
     if (group.plain() && group.outcome != nullptr)
       return Try({[&] { Request(*group.outcome); }}, group.end + 1);
     MakePoolsReleasable(group.end);
@@ -340,6 +347,7 @@ class Replayer : private Listener, private Driver {
   std::vector<size_t> early_;  // behind it, already made
   std::string mismatch_;       // what the model did instead
   BlockSizes* sizes_;          // or nullptr
+  const std::set<size_t>& waits_;
 };
 
 Result<ReplayResult> ReplayBy(const Release& release, const History& history, BlockSizes* sizes) {
@@ -348,7 +356,17 @@ Result<ReplayResult> ReplayBy(const Release& release, const History& history, Bl
   if (settings->cuda_malloc_async)
     return Error{
         "the run used backend:cudaMallocAsync, which keeps no segments: there is nothing to replay."};
-  ReplayResult result = Replayer(history, release, *settings, sizes).Run();
+  std::set<size_t> waits;
+  ReplayResult result = Replayer(history, release, *settings, sizes, waits).Run();
+  while (const auto wait = CompletionsBefore(history.events, result)) {
+    if (waits.size() == kMostWaits || !waits.insert(*wait).second) break;
+    BlockSizes these;
+    ReplayResult again =
+        Replayer(history, release, *settings, sizes == nullptr ? nullptr : &these, waits).Run();
+    if (again.events_exact <= result.events_exact) break;
+    result = std::move(again);
+    if (sizes != nullptr) *sizes = std::move(these);
+  }
   result.release = release.name;
   result.notes.insert(result.notes.end(), settings->notes.begin(), settings->notes.end());
   return result;
