@@ -2,8 +2,7 @@
 // Tensors that autograd keeps, while a step is read: which of several references to a block is let go of.
 //
 //   saved   A by node 1 ─ A by node 2            released A, while node 2 runs: the second one
-//   saved   A by node 1 ─ B, A by node 2         released B, A, while none runs: node 2 is gone, the second
-//   one
+//   saved   A by node 1 ─ B, A by node 2         released B, A, while none runs: the second one, as B was
 //
 // Why: a release names the memory alone, and what several nodes keep is let go of once for each.
 #pragma once

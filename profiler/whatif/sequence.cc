@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "profiler/whatif/attention.h"
+#include "profiler/whatif/strides.h"
 
 namespace vramscope::whatif {
 namespace {
@@ -91,18 +92,13 @@ class Stretcher {
       strides[d] = Distance(step_.Dims(operand.strides)[d], operand);
     }
     const uint64_t bytes = BytesOf(operand.dtype);
-    if (Extent(step_.Dims(operand.shape), step_.Dims(operand.strides), rank) * bytes ==
-        step_.blocks[operand.block].requested)
-      bytes_[operand.block] =
-          std::max(bytes_[operand.block], Extent(dims.data(), strides.data(), rank) * bytes);
+    const auto spanned = [&](std::span<const int64_t> sizes, std::span<const int64_t> distances) {
+      return static_cast<uint64_t>(ElementsSpanned(sizes, distances)) * bytes;
+    };
+    if (spanned(SizesOf(step_, operand), StridesOf(step_, operand)) == step_.blocks[operand.block].requested)
+      bytes_[operand.block] = std::max(bytes_[operand.block], spanned(dims, strides));
     changed.shape = Place(dims);
     changed.strides = Place(strides);
-  }
-
-  static uint64_t Extent(const int64_t* dims, const int64_t* strides, uint32_t rank) {
-    int64_t last = 0;
-    for (uint32_t d = 0; d < rank; ++d) last += (dims[d] - 1) * strides[d];
-    return static_cast<uint64_t>(last + 1);
   }
 
   uint32_t Place(const std::vector<int64_t>& dims) {
