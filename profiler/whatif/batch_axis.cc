@@ -169,6 +169,11 @@ class Follower {
     const Kind kind = KindOf(op);
     if (kind == Kind::kRecurrent) PassStates(op);
     if (!sequence_ && step_.NameOf(op) == "aten::resize_") PassResized(op);
+    for (const Operand& index : InputsOf(step_, op)) {
+      if (sequence_ || index.argument != 1 || step_.NameOf(op) != "aten::embedding") continue;
+      const auto place = index.block == kNone ? std::nullopt : PlaceIn(index, axis_.stride[index.block]);
+      time_first_ |= place && place->dimension == 1 && place->inner == 1 && step_.Dims(index.shape)[0] > 1;
+    }
     for (uint32_t i = 0; i < op.output_count; ++i) {
       const Operand& result = step_.operands[op.first_output + i];
       if (result.block == kNone) continue;
@@ -194,7 +199,8 @@ class Follower {
       // A result with a dimension that no operand has so: attention's sums of rows.
       const bool shows = kind == Kind::kElementwise || kind == Kind::kJoin;
       if (sequence_ && strides[0] == 0 && shows && Reached(op)) strides = BySize(result);
-      if (!sequence_ && strides[0] == 0 && shows) strides = Expanded(op, result);
+      if (!sequence_ && strides[0] == 0 && shows)
+        strides = {ExpandedAxis(step_, axis_, op, result, time_first_), 0};
       if (sequence_ && strides[0] == 0 && shows && TakesExpanded(step_, op, axis_.batch))
         strides = BySize(result);
       SetOf(result, strides);
@@ -210,24 +216,6 @@ class Follower {
     if (std::ranges::equal(SizesOf(step_, added), SizesOf(step_, sum)) &&
         std::ranges::equal(whatif::StridesOf(step_, added), whatif::StridesOf(step_, sum)))
       SetOf(added, Of(sum.block));
-  }
-
-  // x.expand(batch, -1, -1), written out: the first dimension, which has no distance in the operand; and
-  // x.repeat(batch, 1, 1), where all of x's first dimension is there once for each sample.
-  [[nodiscard]] Strides Expanded(const Op& op, const Operand& result) const {
-    const uint32_t rank = step_.Rank(result.shape);
-    if (rank < 2 || !step_.shapes[result.strides].known) return {};
-    const int64_t first = step_.Dims(result.shape)[0], stride = step_.Dims(result.strides)[0];
-    if (step_.NameOf(op) == "aten::repeat" &&
-        step_.Text(op.dims).starts_with("[" + std::to_string(axis_.batch) + ","))
-      return {static_cast<uint64_t>(first / axis_.batch * stride), 0};
-    if (first == axis_.batch && IsIndexOfSamples(step_, axis_, op)) return {static_cast<uint64_t>(stride), 0};
-    for (const Operand& operand : InputsOf(step_, op)) {
-      if (first == axis_.batch && step_.Rank(operand.strides) == rank &&
-          step_.Dims(operand.shape)[0] == axis_.batch && step_.Dims(operand.strides)[0] == 0)
-        return {static_cast<uint64_t>(stride), 0};
-    }
-    return {};
   }
 
   // What a lever put in.
@@ -381,6 +369,7 @@ class Follower {
   std::unordered_map<uint32_t, Kind> kinds_;
   std::set<int64_t> sizes_of_model_;  // of a sequence: dimensions of parameters
   bool coincides_ = false;            // one of them decided about a tensor
+  bool time_first_ = false;           // token ids are [tokens, batch]
 };
 
 }  // namespace

@@ -113,6 +113,24 @@ TEST_F(BatchAxisTest, ALossThatHasTheMemoryOfItsElementsGrows) {
   EXPECT_EQ(stride(512), 0u) << "of a number alone";
 }
 
+// XLNet's token ids are [tokens, batch], and so is what it expands: positions.expand(-1, batch, -1).
+TEST_F(BatchAxisTest, WhereTimeComesFirstWhatIsExpandedInTheSecondDimensionGrowsToo) {
+  const View ids{{12, 32}, {32, 1}}, positions{{32, 12, 8}, {8, 0, 1}}, made{{32, 12, 8}, {96, 8, 1}};
+  const auto stride = [&](const View& index) {
+    const whatif::Step step = Written(ids, kLong, "aten::clone", positions, 1024, made);
+    Inserter into(step, {});
+    Operand seen = step.operands[step.ops[0].first_input];
+    seen.shape = into.ShapeOf(index.shape), seen.strides = into.ShapeOf(index.strides);
+    const uint32_t look =
+        into.Begin("aten::embedding", model::kNone, model::kNone, 3, {into.Matrix(kKept, 4, 8), seen});
+    into.End(look, 4, {});
+    return FollowBatch(std::move(into).Finish())->stride[kMade];
+  };
+  EXPECT_EQ(stride({{32, 12}, {1, 32}}), 8u);
+  EXPECT_EQ(stride(ids), 0u) << "12 is something else where the batch comes first";
+  EXPECT_EQ(stride({{1, 12}, {1, 32}}), 0u) << "one token of each sample";
+}
+
 // BLOOM's slopes of its heads, [4, 1, 64] for each of 12 samples.
 TEST_F(BatchAxisTest, WhatIsRepeatedForEachSampleGrowsWithTheBatch) {
   const View ids{{12, 64}, {64, 1}}, slopes{{4, 1, 64}, {64, 64, 1}}, made{{48, 1, 64}, {64, 64, 1}};

@@ -3,6 +3,10 @@
 // copy, and how long the name of what it converts holds that.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <optional>
+#include <utility>
+
 #include "profiler/whatif/precision.h"
 #include "profiler/whatif/testing/written_operators.h"
 
@@ -43,6 +47,21 @@ class ConvertedBackTest : public testing::Test, protected WrittenOperators {
     step_.ops[To("torch.float32", kConverted, weights)].asks = Asks::kOrigin;
     AddOp("aten::relu", kNone, {40, 42}, {weights}, AddBlock(41, kFreed));
     return CopiesOf(UnderAutocast(step_, kBfloat16Type), weights);
+  }
+
+  // y = x.float(); y = y * y; y = y.type_as(x); the function goes on. When does the float32 y go?
+  [[nodiscard]] Position WideEndsBehindTypeAs(const std::optional<Position>& named, Position freed = kFreed) {
+    const uint32_t x = AddBlock(6, kFreed), square = AddBlock(21, freed);
+    AddOp("aten::linear", kNone, {5, 7}, {weight_}, x);
+    To("torch.float32", 10, x);
+    AddOp("aten::mul", kNone, {20, 22}, {x, x}, square);
+    AddOp("aten::type_as", kNone, {kConverted, kConverted + 2}, {square, x}, square);
+    for (const Position at : {40, 50, 84})
+      AddOp("aten::relu", kNone, {at, at + 2}, {square}, AddBlock(at + 1, kFreed));
+    if (named) step_.named.push_back({square, *named, *named, true, true});
+    const whatif::Step changed = UnderAutocast(step_, kBfloat16Type);
+    EXPECT_EQ(CopiesOf(changed, square), std::vector<uint64_t>{256});
+    return changed.blocks[square].end;
   }
 
   // y = x.float(); y = y * y; y = y.to(x.dtype); the function goes on. When does the float32 y go? `told`:
@@ -98,6 +117,56 @@ TEST_F(ConvertedBackTest, WithoutANameItGoesBeforeItsFunctionReturnsToo) {
 
 TEST_F(ConvertedBackTest, WhereNothingTellsItIsHeldUntilItsFunctionReturns) {
   EXPECT_NEAR(WideEnds(false, false), kReturned, 0.6);
+}
+
+TEST_F(ConvertedBackTest, WhatGetsTheTypeOfAnotherTensorIsReplacedAtOnceWhereNoVariableHoldsIt) {
+  EXPECT_LT(WideEndsBehindTypeAs(kBefore), kConverted + 2.1);
+}
+
+TEST_F(ConvertedBackTest, WhatGetsTheTypeOfAnotherTensorStaysWhereAVariableHoldsIt) {
+  EXPECT_NEAR(WideEndsBehindTypeAs(60, 87), 60, 0.1) << "wide = y; y = wide.type_as(x)";
+}
+
+TEST_F(ConvertedBackTest, WhatGetsTheTypeOfAnotherTensorMayBeHeldWhereNothingTells) {
+  EXPECT_EQ(WideEndsBehindTypeAs({}), kFreed);
+}
+
+// y = torch.zeros_like(x).float(): y is the copy.
+TEST_F(ConvertedBackTest, WhatIsWidenedWithoutANameGoesAtOnceAndItsCopyWithItsFunction) {
+  constexpr Position kGone = kReturned - 0.5;
+  const uint32_t x = AddBlock(6, kFreed), zeros = AddBlock(21, kGone);
+  AddOp("aten::linear", kNone, {5, 7}, {weight_}, x);
+  AddOp("aten::zeros_like", kNone, {20, 22}, {x}, zeros);
+  step_.ops[To("torch.float32", kConverted, zeros)].named = kGone;
+  AddOp("aten::relu", kNone, {40, 42}, {zeros}, AddBlock(41, kFreed));
+  step_.named.push_back({zeros, kGone, kBefore, false, true});
+  const auto ends = [&] {
+    const whatif::Step changed = UnderAutocast(step_, kBfloat16Type);
+    EXPECT_EQ(CopiesOf(changed, zeros), std::vector<uint64_t>{512});
+    const auto copy = std::find_if(changed.blocks.begin(), changed.blocks.end(),
+                                   [&](const StepBlock& one) { return one.copy_of == zeros; });
+    return std::pair(changed.blocks[zeros].end, copy->end);
+  };
+  EXPECT_LT(ends().first, kConverted + 2.1);
+  EXPECT_NEAR(ends().second, kGone, 0.1);
+  step_.named.back().unconverted = 60;  // zeros = torch.zeros_like(x); y = zeros.float(); zeros = ...
+  EXPECT_NEAR(ends().first, 60, 0.1);
+  EXPECT_NEAR(ends().second, kGone, 0.1);
+}
+
+// Two modules that are given y, in float32, and begin with y.type(other.dtype).
+TEST_F(ConvertedBackTest, WhatIsGivenToTwoModulesIsConvertedInEach) {
+  const uint32_t x = AddBlock(6, kFreed), square = AddBlock(21, kFreed);
+  AddOp("aten::linear", kNone, {5, 7}, {weight_}, x);
+  To("torch.float32", 10, x);
+  AddOp("aten::mul", kNone, {20, 22}, {x, x}, square);
+  for (const Position begin : {28, 48}) {
+    Module("net.layer", begin, begin + 15, 0);
+    Op& to = step_.ops[To("torch.float32", begin + 2, square)];
+    to.asks = Asks::kTensor, to.asked = x;
+    AddOp("aten::relu", kNone, {begin + 8, begin + 10}, {square}, AddBlock(begin + 9, kFreed));
+  }
+  EXPECT_EQ(CopiesOf(UnderAutocast(step_, kBfloat16Type), square), (std::vector<uint64_t>{256, 256}));
 }
 
 }  // namespace

@@ -13,8 +13,7 @@ namespace {
 using model::kNone;
 
 // Before what follows: what the last operator was given, without names, is gone by then.
-constexpr Position kAssigned = 0.3, kReturned = 0.2;
-constexpr Position kBeforeOne = 0.1;  // before another one
+constexpr Position kAssigned = 0.3;
 // Of an operator with so many the recorder has left out those around them (bridge/python_stack.h).
 constexpr size_t kMostCallers = 8;
 
@@ -52,11 +51,12 @@ void FunctionCalls::Follow() {
   for (uint32_t op = 0; op < step_.ops.size(); ++op) {
     std::vector<Place> places;
     size_t callers = 0;
-    bool direct = false;  // the innermost one is known
+    bool direct = false, whole = false;  // the innermost one is known, the outermost is
     for (; caller != callers_.end() && caller->first == op; ++caller, ++callers) {
       const Place place = PlaceOf(caller->second);
-      if (place.function != nullptr) places.push_back(place);
-      if (callers == 0) direct = place.function != nullptr;
+      whole = place.function != nullptr;
+      if (whole) places.push_back(place);
+      if (callers == 0) direct = whole;
     }
     if (step_.ops[op].parent != kNone) continue;
     if (!places.empty()) placed_[op] = places.back();
@@ -68,10 +68,10 @@ void FunctionCalls::Follow() {
     std::reverse(places.begin(), places.end());
     Stack& stack = stacks_[call_of_[op]];
     stack.end = step_.modules[call_of_[op]].end;
-    Enter(stack, places, step_.ops[op].begin);
+    Enter(stack, places, whole, step_.ops[op].begin);
     Note(stack, op, direct);
   }
-  for (auto& [call, stack] : stacks_) Return(stack, 0);
+  for (auto& [call, stack] : stacks_) stack.over = true, Return(stack, 0);
   HoldUntilGiven();
   for (uint32_t block = 0; block < held_.size(); ++block) {
     const uint32_t maker = OutermostMaker(step_, block);
@@ -114,7 +114,7 @@ bool FunctionCalls::GoesOn(const Call& call, const Place& place) {
          });
 }
 
-void FunctionCalls::Enter(Stack& stack, const std::vector<Place>& places, Position at) {
+void FunctionCalls::Enter(Stack& stack, const std::vector<Place>& places, bool whole, Position at) {
   size_t depth = 0;
   while (depth < stack.calls.size() && depth < places.size() && GoesOn(stack.calls[depth], places[depth])) {
     const int line = places[depth].line;
@@ -127,6 +127,7 @@ void FunctionCalls::Enter(Stack& stack, const std::vector<Place>& places, Positi
     Call call;
     call.at = places[depth];
     call.begin = at;
+    call.forward = whole && depth == 0;
     call.statement = StatementAt(*call.at.function, call.at.line);
     stack.calls.push_back(std::move(call));
   }
@@ -365,35 +366,6 @@ std::vector<FunctionCalls::Value> FunctionCalls::ValuesOf(const Call& call, cons
     for (const Value& argument : call.arguments) HoldElsewhere(argument);
   }
   return values;
-}
-
-// Variables go in the order in which the function first names them: before one that was seen to go.
-void FunctionCalls::LetGo(Call& call, const Stack& stack) {
-  Position at = stack.next - kReturned;
-  for (const Value& argument : call.arguments) Hold(argument, at);
-  const std::vector<std::string>& names = call.at.function->names;
-  for (size_t i = names.size(); i-- > 0;) {
-    const auto variable = call.variables.find(names[i]);
-    if (variable == call.variables.end()) continue;
-    const Value value = variable->second;
-    const Position seen = value.block == kNone ? kForever : step_.blocks[value.block].end;
-    if (stack.done < seen && seen < at) at = seen - kBeforeOne;
-    Hold(value, at);
-  }
-}
-
-// Of what is converted it is the copy.
-void FunctionCalls::HoldElsewhere(const Value& value) {
-  if (value.block != kNone && value.conversion == kNone) elsewhere_[value.block] = true;
-}
-
-void FunctionCalls::Hold(Value value, Position until) {
-  if (until >= kForever) return;
-  const auto extend = [until](Position& known) { known = std::max(known, until); };
-  if (value.conversion != kNone) extend(step_.ops[value.conversion].named);
-  if (value.block == kNone || step_.blocks[value.block].begin <= kBefore) return;
-  extend(held_[value.block]);
-  if (value.conversion == kNone) extend(unconverted_[value.block]);
 }
 
 }  // namespace vramscope::whatif

@@ -42,6 +42,7 @@ class FunctionCalls {
     Lines statement;                    // the one it is in; none: no line
     std::vector<Value> results;         // what was computed last in it, or each of several that are returned
     bool called = false;                // a module, behind that
+    bool forward = false;               // of the module itself: nothing called it but that
     std::vector<uint32_t> made;         // operators of the statement
     uint32_t converted = model::kNone;  // the last one that converts for the function itself; not used yet
     uint32_t before = model::kNone;     // the conversion of the same block before that
@@ -55,11 +56,13 @@ class FunctionCalls {
     Position done = 0;  // its last operator's end
     Position next = 0;  // what comes behind its last operator: the begin of another one, or its own end
     Position end = 0;
+    bool over = false;  // all of its operators are behind
   };
 
   [[nodiscard]] Place PlaceOf(uint32_t frame);
   [[nodiscard]] bool IsWithin(uint32_t inner, uint32_t call) const;
-  void Enter(Stack& stack, const std::vector<Place>& places, Position at);
+  // `whole`: nothing called the outermost of the places but the module.
+  void Enter(Stack& stack, const std::vector<Place>& places, bool whole, Position at);
   [[nodiscard]] static bool GoesOn(const Call& call, const Place& place);
   void Move(Call& call, int line, Position at);
   void Complete(Call& call, Position at);
@@ -80,6 +83,7 @@ class FunctionCalls {
   [[nodiscard]] std::vector<uint32_t> GivenToModules(const Call& call) const;
   void Untold(const std::vector<uint32_t>& ops);
   void LetGo(Call& call, const Stack& stack);
+  [[nodiscard]] static bool IsGivenBehind(const Call& call, std::string_view name);
   void HoldElsewhere(const Value& value);
   // What a variable stood for when the function called a module; `one`: for one block.
   struct Seen {

@@ -51,6 +51,20 @@ void FunctionCalls::HoldUntilGiven() {
   }
 }
 
+// By a statement behind the last operator that the function called itself: one that calls a module, or one of
+// a loop that may come back to it.
+bool FunctionCalls::IsGivenBehind(const Call& call, std::string_view name) {
+  const Function& function = *call.at.function;
+  const auto behind = [&](const Given& given) {
+    return given.lines.first > call.at.line ||
+           std::any_of(function.loops.begin(), function.loops.end(), [&](const Lines& loop) {
+             return loop.Has(call.at.line) && loop.Has(given.lines.first);
+           });
+  };
+  return std::any_of(function.given.begin(), function.given.end(),
+                     [&](const Given& given) { return given.name == name && behind(given); });
+}
+
 bool FunctionCalls::IsGivenAtOnce(uint32_t block, uint32_t maker, std::string_view name) const {
   const Place& place = placed_[maker];
   if (place.function == nullptr) return false;

@@ -82,6 +82,26 @@ TEST(FunctionCallsTest, WhatAModuleReturnsIsNotKnown) {
   }
 }
 
+// y = x * 2; self.norm(y), which is the last thing that the module does. The operators are y and that of
+// norm.
+TEST(FunctionCallsTest, WhatAModulesOwnVariableHoldsGoesWhenItsCallEnds) {
+  const auto until = [](const char* function, std::initializer_list<int> lines) {
+    return Program({function, "30-34 31-31=y"},
+                   [&](Program& p) {
+                     p.Make("y", lines);
+                     p.s.Module("net.norm", [&] { p.Make("normed", {}, {"y"}); });
+                     p.End();
+                   })
+        .HeldUntil(1);
+  };
+  EXPECT_EQ(until("10-20 11-11=y", {11}), 3u);
+  EXPECT_EQ(until("10-20 11-11=y 12-12(z", {11}), 3u) << "z = self.norm(y)";
+  EXPECT_EQ(until("10-20 11-11=y 12-12(y", {11}), 2u) << "y = self.norm(y)";
+  EXPECT_EQ(until("10-20 11-11=y 12-12?~y", {11}), 2u) << "which may be passed over";
+  EXPECT_EQ(until("10-20 11-12@ 11-11=y 12-12(z", {11}), 2u) << "in a loop that gives y another";
+  EXPECT_EQ(until("10-20 11-11(w", {31, 11}), 2u) << "another function's, which has returned";
+}
+
 // h = self.mix(x * 2, y * 2) may be either of them; of h = self.norm(x * 2 * 2) the first has no name.
 TEST(FunctionCallsTest, WhatAModuleIsGivenMayBeWhatItReturns) {
   for (const bool two : {true, false}) {

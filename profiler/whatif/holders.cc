@@ -357,19 +357,19 @@ Position Holders::BehindLast(uint32_t block, uint32_t call) const {
   return last.end;
 }
 
-Position Holders::Until(const Operand& operand) const {
+Holders::Lasting Holders::LastsUntil(const Operand& operand) const {
   uint32_t function = kNone;
   Position until = Guess(operand, &function);
-  if (step_.ops[operand.op].node != kNone) return until;
-  if (step_.held.empty()) return std::max(until, named_[operand.block]);
+  if (step_.ops[operand.op].node != kNone) return {until, kBefore};
+  if (step_.held.empty()) return {until, named_[operand.block]};
   if (function != kNone && SeenGone(operand, function, until)) until = Guess(operand, nullptr);
   for (const uint32_t call : held_[operand.block]) {
     if (step_.modules[call].end < kForever) until = std::max(until, BehindLast(operand.block, call));
   }
   const uint32_t last = returns_[operand.block];
   const bool returns = last != kNone && named_[operand.block] < step_.modules[last].end;  // in its turn
-  return std::max(
-      {until, given_up_[operand.block], lasting_[operand.block], returns ? kBefore : named_[operand.block]});
+  return {std::max({until, given_up_[operand.block], lasting_[operand.block]}),
+          returns ? kBefore : named_[operand.block]};
 }
 
 Position Holders::Guess(const Operand& operand, uint32_t* function) const {

@@ -56,7 +56,15 @@ class Holders {
   explicit Holders(const Step& step);
   // Until when what holds the operand's block is there at least; kBefore when nothing shows. `operand`: of
   // the step. O(depth of the modules).
-  [[nodiscard]] Position Until(const Operand& operand) const;
+  [[nodiscard]] Position Until(const Operand& operand) const {
+    const Lasting lasting = LastsUntil(operand);
+    return std::max(lasting.held, lasting.named);
+  }
+  // The same, apart: what shows, and what functions' own variables are told to hold (Step::named).
+  struct Lasting {
+    Position held = kBefore, named = kBefore;
+  };
+  [[nodiscard]] Lasting LastsUntil(const Operand& operand) const;
 
  private:
   // What Until() says, where variables were not recorded. `function`: the call until whose end it is taken to

@@ -74,9 +74,12 @@ class Early {
   std::vector<Freed> Free(Scene& scene) const {
     std::vector<Freed> freed;
     for (Block& block : scene.blocks) {
-      if (block.birth != Birth::kEachStep || block.origin == kNone || !MayGo(block)) continue;
+      if (block.birth != Birth::kEachStep || block.origin == kNone || block.piles_up || !MayGo(block))
+        continue;
       // Where levers moved it, as much earlier as in the recorded step.
-      const Position needed = std::max(needed_[block.origin], step_.blocks[block.origin].begin) + kHair;
+      const Position needed =
+          std::max({needed_[block.origin], step_.blocks[block.origin].begin, WithTheLoss(block.origin)}) +
+          kHair;
       if (block.end <= needed + kAtOnce) continue;
       freed.push_back({block.origin, block.bytes, block.end >= scene.length});
       block.end = std::max(needed, block.begin + kHair);
@@ -92,6 +95,31 @@ class Early {
     const auto next =
         std::partition_point(step_.ops.begin(), step_.ops.end(), [&](const Op& op) { return op.begin < at; });
     return next == step_.ops.end() ? at : next->begin;
+  }
+
+  // A batch can only go when the model has returned: with the loss, directly before backward, the tensor that
+  // was made last first, as lists let go of them.
+  [[nodiscard]] Position WithTheLoss(uint32_t block) const {
+    const StepBlock& input = step_.blocks[block];
+    if (input.category != classify::Category::kInput) return kBefore;
+    for (const Window& backward : step_.backward) {
+      if (backward.begin <= input.begin || backward.begin <= needed_[block]) continue;
+      const Op* const last = LastBefore(backward.begin);
+      if (last == nullptr || last->end >= backward.begin) return kBefore;
+      return last->end - kHair * (static_cast<Position>(block) + 1);
+    }
+    return kBefore;
+  }
+
+  // The outermost operator, but for that which makes the gradient that backward begins with.
+  [[nodiscard]] const Op* LastBefore(Position at) const {
+    auto op = std::partition_point(step_.ops.begin(), step_.ops.end(),
+                                   [&](const Op& one) { return one.begin < at; });
+    while (op != step_.ops.begin()) {
+      --op;
+      if (op->parent == kNone && step_.NameOf(*op) != "aten::ones_like") return &*op;
+    }
+    return nullptr;
   }
 
   // With what is given a gradient in a backward pass, and that, where nothing behind it reads the gradient.

@@ -2,6 +2,7 @@
 // Another length of the sequences: what the tokens reach grows or shrinks with them, attention's scores in
 // both directions.
 #include "profiler/whatif/amount.h"
+#include "profiler/whatif/asked_values.h"
 #include "profiler/whatif/lever.h"
 #include "profiler/whatif/sequence.h"
 
@@ -25,6 +26,7 @@ class Sequence final : public Lever {
     if (*wanted < 2) return Error{"--sequence needs 2 tokens or more."};
     if (const std::string why = WhyTooLong(step, *axis, *wanted); !why.empty()) return Error{why};
     if (const std::string why = WhyOtherMasks(step, axis->batch, *wanted); !why.empty()) return Error{why};
+    if (const std::string why = WhyGoneOnByValues(step); !why.empty()) return Error{why};
     if (const std::string why = WhyInPieces(step, *axis); !why.empty()) return Error{why};
     if (const std::string why = WhyUnknownTables(step, *axis); !why.empty()) return Error{why};
     return AtLength(step, *axis, *wanted);

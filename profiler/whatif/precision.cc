@@ -12,6 +12,7 @@
 #include "profiler/whatif/precision_conversions.h"
 #include "profiler/whatif/precision_copies.h"
 #include "profiler/whatif/precision_edges.h"
+#include "profiler/whatif/precision_fourier.h"
 #include "profiler/whatif/precision_gradients.h"
 #include "profiler/whatif/precision_kernels.h"
 #include "profiler/whatif/precision_leaves.h"
@@ -47,13 +48,13 @@ class Retyped {
         edges_(step, consumers_, versions_),
         leaves_(step, low, leaf_, moments_, versions_),
         saves_(step, versions_),
+        heads_first_(step, low, versions_),
         forward_(ForwardParts(step)),
         nodes_of_(NodesByOp(step)) {
     rules_.resize(step.ops.size(), CastRule::kNone);
     covered_.resize(step.ops.size(), false);
     expected_.resize(step.nodes.size(), leaf_);
     read_type_.resize(step.nodes.size(), kFloatType);
-    heads_first_.resize(step.blocks.size(), false);
   }
 
   [[nodiscard]] const FoundConversions& found() const { return conversions_.found(); }
@@ -81,7 +82,7 @@ class Retyped {
         return step_.ops[moment.index].node == kNone ? BeginForward(moment.index)
                                                      : BeginBackward(moment.index);
       case What::kSaved:
-        return saves_.Save(moment.index);
+        return Save(moment.index);
       case What::kOpEnd:
         return EndOp(moment.index);
       case What::kNodeEnd:
@@ -96,7 +97,8 @@ class Retyped {
     const Op& op = step_.ops[index];
     covered_[index] = op.parent != kNone && (covered_[op.parent] || rules_[op.parent] != CastRule::kNone);
     conversions_.Begin(index);
-    CopyJoined(op);
+    heads_first_.Begin(op);
+    if (const Operand* const wide = WidenedForTransform(step_, op, versions_)) CastInside(index, *wide);
     if (way_ == Way::kAllLow) return BeginInLow(index);
     if (covered_[index] || !Within(forward_, op.begin)) return;
     const bool back = GivesBack(step_, versions_, index);
@@ -109,14 +111,6 @@ class Retyped {
     rules_[index] = rule;
     if (rule == CastRule::kLow || rule == CastRule::kSingle || rule == CastRule::kPromote)
       CastInputs(index, rule);
-  }
-
-  // Of what attention left in another layout than in float32.
-  void CopyJoined(const Op& op) {
-    if (op.parent != kNone || !JoinsHeads(step_, op)) return;
-    const Operand& joined = Inputs(op)[0];
-    if (heads_first_[joined.block] && !versions_.IsCopy(joined.block))
-      versions_.Replace(joined.block, low_, op.begin - kBeforeNode, joined);
   }
 
   // flatten_parameters() leaves bfloat16 alone (torch/backends/cudnn: CUDNN_TENSOR_DTYPES), so that cuDNN
@@ -157,6 +151,21 @@ class Retyped {
         versions_.Cast(operand.block, wanted, at, index, operand), moments_.Converts(index);
       uncast_.push_back({index, operand.block, before, versions_.Current(operand.block)});
     }
+  }
+
+  // By the operator: no conversion that autograd, which keeps what it was given, knows of.
+  void CastInside(uint32_t index, const Operand& operand) {
+    const uint32_t before = versions_.Current(operand.block);
+    versions_.Cast(operand.block, kFloatType, step_.ops[index].begin + kStride, index, operand);
+    uncast_.push_back({index, operand.block, before, versions_.Current(operand.block), true});
+  }
+
+  void Save(uint32_t saved) {
+    const uint32_t block = step_.saved[saved].block, current = versions_.Current(block);
+    for (const Uncast& cast : uncast_)
+      if (cast.inside && cast.block == block) versions_.SetCurrent(block, cast.version);
+    saves_.Save(saved);
+    versions_.SetCurrent(block, current);
   }
 
   Position CastWeights(uint32_t index, uint8_t type) {
@@ -264,14 +273,13 @@ class Retyped {
     for (const Operand& operand : Inputs(op))
       if (operand.block != kNone) versions_.GivenToNode(operand.block, op.end, until);
     if (way_ == Way::kAutocast) TakeCopyForClone(step_, op, versions_);
+    EndTransform(step_, op, low_, versions_);
     Decide(index);
     conversions_.End(index);
     // Behind a conversion, a name of the program's may stand for the copy.
     for (const Operand& operand : Inputs(op))
-      if (operand.block != kNone) versions_.Held(operand.block, holders_.Until(operand));
-    if (op.node == kNone && ReturnsHeadsFirst(step_, op) && op.output_count > 0 &&
-        versions_.IsLow(Outputs(op)[0].block))
-      heads_first_[Outputs(op)[0].block] = true;
+      if (operand.block != kNone) versions_.Held(operand.block, holders_.LastsUntil(operand));
+    if (op.node == kNone) heads_first_.End(op);
     NoteNodes(index);
     for (; !uncast_.empty() && uncast_.back().op == index; uncast_.pop_back()) {
       const Uncast& cast = uncast_.back();
@@ -347,6 +355,7 @@ class Retyped {
 
   struct Uncast {
     uint32_t op, block, version, made;
+    bool inside = false;  // the operator
   };
 
   const Step& step_;
@@ -362,9 +371,9 @@ class Retyped {
   AdditionEdges edges_;
   LeafGradients leaves_;
   SavedVersions saves_;
+  HeadsFirst heads_first_;
   const std::vector<Window> forward_;          // its parts
   std::vector<CastRule> rules_;                // by operator of forward
-  std::vector<bool> heads_first_;              // by block
   std::vector<bool> covered_;                  // inside one that has a rule
   std::vector<uint8_t> expected_, read_type_;  // by node
   std::vector<Uncast> uncast_;

@@ -168,11 +168,13 @@ void Conversions::Convert(uint32_t op) {
     const uint32_t low = versions_.Current(block);
     versions_.Cast(block, kFloatType, call.begin + kStride, kNone, from);
     versions_.Widen(block, op);
+    if (AreNamesKnown(step_, block)) versions_.NamedAtMost(block, NamedUntil(step_, block));
     unnamed_[block] = {op, low, versions_.Current(block), false};
     made_wide_[block].push_back({op, views_.Of(from), low, versions_.Current(block)});
   } else if (call.asks == Asks::kType || (call.asks == Asks::kOrigin && met == kFloatType)) {
     return;
   } else if (versions_.Widened(block) && !asked_.contains(versions_.WidenedBy(block))) {
+    if (IsGiven(block, op)) Remember(block, op);
     TakeBack(op, from);
   } else if (whole_ || met == low_) {
     Ask(op, from);
@@ -337,38 +339,13 @@ bool Conversions::TakesBack(uint32_t op, uint32_t call) const {
          step_.blocks[inputs[0].block].begin > step_.modules[call].begin;
 }
 
-// output.type_as(x), where both are wide, would do nothing with any type of the model: the program means what
-// x was before. f(x.float()) gave the copy no name.
-void Conversions::TakeName(const Op& op) {
-  const std::span<const Operand> inputs = InputsOf(step_, op);
-  if (inputs.size() < 2 || !IsWider(inputs[0]) || !IsWider(inputs[1])) return;
-  const uint32_t block = inputs[1].block;
-  if (!versions_.IsLow(block)) return;
-  versions_.SetCurrent(block, block);
-  std::erase_if(themselves_, [&](const Itself& one) { return one.block == block; });
-}
-
-// output.type_as(x)
-void Conversions::ConvertAs(uint32_t op) {
-  const std::span<const Operand> inputs = InputsOf(step_, step_.ops[op]);
-  if (inputs.size() < 2 || !IsFloat(inputs[0]) || !IsFloat(inputs[1])) return;
-  const uint32_t block = inputs[0].block;
-  const uint8_t wanted = versions_.TypeOf(inputs[1].block);
-  if (!versions_.Known(block) || wanted == 0 || versions_.TypeOf(block) == wanted) return;
-  taken_back_[block] = taken_back_[block] || wanted == low_;
-  const Position returned = Returned(block, op);
-  versions_.Cast(block, wanted, step_.ops[op].begin + kStride, kNone, inputs[0]);
-  if (returned < kForever) versions_.Return(block, returned);
-}
-
 // def forward(x): x = x.to(float32); ... leaves the caller's x what it was.
 void Conversions::Remember(uint32_t block, uint32_t op) {
-  const uint32_t call = call_[op];
   const bool given = IsGiven(block, op);
   const bool once = found_.passing.contains(op) || step_.ops[op].taken;
   if (given || once)
     themselves_.push_back(
-        {block, versions_.Current(block), given ? step_.modules[call].end : kForever, once, false});
+        {block, versions_.Current(block), given ? step_.modules[call_[op]].end : kForever, once, false});
 }
 
 // The operator behind x.to(float32).pow(2) works on the copy; the variable is what it was.

@@ -302,14 +302,14 @@ class Kernels {
   std::vector<bool> handed_;
 };
 
-}  // namespace
-
+// Whether `op` is memory-efficient attention that flash attention would replace, with such queries.
 bool ReturnsHeadsFirst(const Step& step, const Op& op) {
   if (step.NameOf(op) != "aten::_efficient_attention_forward") return false;
   const Operand* const query = Argument(step, op, 0);
   return query != nullptr && Argument(step, op, kForwardBias) == nullptr && LiesHeadsFirst(step, *query);
 }
 
+// Whether `op` puts the heads of what attention returned beside each other.
 bool JoinsHeads(const Step& step, const Op& op) {
   const std::string_view name = step.NameOf(op);
   if ((name != "aten::reshape" && name != "aten::view" && name != "aten::flatten") || op.output_count == 0 ||
@@ -321,6 +321,22 @@ bool JoinsHeads(const Step& step, const Op& op) {
   if (from.block != into.block || rank != 4 || left == 0) return false;
   const int64_t* const dims = step.Dims(from.shape);
   return dims[2] > 1 && step.Dims(into.shape)[left - 1] == dims[2] * dims[3];
+}
+
+constexpr Position kBeforeOp = 0.5;
+
+}  // namespace
+
+void HeadsFirst::Begin(const Op& op) {
+  if (op.parent != kNone || !JoinsHeads(step_, op)) return;
+  const Operand& joined = InputsOf(step_, op)[0];
+  if (returned_[joined.block] && !versions_.IsCopy(joined.block))
+    versions_.Replace(joined.block, low_, op.begin - kBeforeOp, joined);
+}
+
+void HeadsFirst::End(const Op& op) {
+  if (ReturnsHeadsFirst(step_, op) && op.output_count > 0 && versions_.IsLow(OutputsOf(step_, op)[0].block))
+    returned_[OutputsOf(step_, op)[0].block] = true;
 }
 
 void ChangeKernels(const Step& step, const std::vector<bool>& low, Step& changed) {

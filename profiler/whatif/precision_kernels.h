@@ -2,6 +2,9 @@
 // Where flash attention, which 16 bits get instead of memory-efficient attention, leaves its result.
 #pragma once
 
+#include <vector>
+
+#include "profiler/whatif/precision_versions.h"
 #include "profiler/whatif/step.h"
 
 namespace vramscope::whatif {
@@ -10,10 +13,22 @@ namespace vramscope::whatif {
 // result like the queries: of those that were copied together as [batch, heads, rows, width], what puts heads
 // beside each other again (reshape, or contiguous before a view) has to copy.
 // aten/src/ATen/native/transformers/cuda/ flash_attn/flash_api.cpp: mha_fwd, empty_like(q).
-//
-// Whether `op` is memory-efficient attention that flash attention would replace, with such queries.
-[[nodiscard]] bool ReturnsHeadsFirst(const Step& step, const Op& op);
-// Whether `op` puts the heads of what attention returned beside each other.
-[[nodiscard]] bool JoinsHeads(const Step& step, const Op& op);
+class HeadsFirst {
+ public:
+  // Both must outlive it.
+  HeadsFirst(const Step& step, uint8_t low, Versions& versions)
+      : step_(step), low_(low), versions_(versions), returned_(step.blocks.size(), false) {}
+
+  // An operator of forward begins: one that puts heads beside each other copies what attention returned.
+  void Begin(const Op& op);
+  // It ends: it may be attention that returns its result so.
+  void End(const Op& op);
+
+ private:
+  const Step& step_;
+  const uint8_t low_;
+  Versions& versions_;
+  std::vector<bool> returned_;  // by block
+};
 
 }  // namespace vramscope::whatif

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "profiler/whatif/cublas.h"
 #include "profiler/whatif/strides.h"
 
 namespace vramscope::whatif {
@@ -122,8 +123,12 @@ void ComputeAsAddmm(const Step& step, Step& changed) {
   for (const Layer& layer : layers) {
     ReorderGradients(step, layer, changed);
     if (addmm == step.blocks.end()) continue;
+    // With one feature it is no product for cuBLASLt (aten/src/ATen/native/cuda/Blas.cpp).
+    const Operand& weight = InputsOf(step, *layer.linear)[1];
+    const bool one = step.Rank(weight.shape) == 2 && SizesOf(step, weight)[0] == 1;
+    const uint64_t workspace = one ? WorkspaceOfProducts(step).bytes : addmm->requested;
     for (uint32_t i = layer.clone; i < step.blocks.size() && step.blocks[i].begin < layer.linear->end; ++i)
-      if (step.blocks[i].workspace) changed.blocks[i].requested = addmm->requested;
+      if (step.blocks[i].workspace) changed.blocks[i].requested = workspace;
   }
 }
 

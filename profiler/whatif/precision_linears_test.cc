@@ -15,12 +15,13 @@ namespace {
 using model::kNone;
 
 constexpr uint32_t kInput = 0, kClone = 1, kWorkspace = 2, kOther = 3;  // blocks
-constexpr uint64_t kOfMm = 8 << 20, kOfAddmm = 1 << 20;
+constexpr uint64_t kOfMm = 8 << 20, kOfAddmm = 1 << 20, kOfBmm = 2 << 20;
 
 // linear(x, weight, bias) = clone, mm; then a layer that takes addmm.
 struct Layer {
   std::vector<int64_t> shape = {4, 32, 64}, strides = {32 * 64 * 3, 64, 1};  // of x: a third of each sample
   bool biased = true;
+  int64_t features = 64;  // that it makes
 };
 
 class PrecisionLinearsTest : public testing::Test {
@@ -37,6 +38,7 @@ class PrecisionLinearsTest : public testing::Test {
     x.shape = into.ShapeOf(layer.shape), x.strides = into.ShapeOf(layer.strides);
     std::vector<Operand> given(layer.biased ? 3 : 2);
     given[0] = x;
+    given[1].shape = into.ShapeOf({layer.features, layer.shape.back()});
     const uint32_t linear = into.Begin("aten::linear", kNone, kNone, 1, given);
     const uint32_t clone = into.Begin("aten::clone", linear, kNone, 2, {x});
     Add(into, clone, 2.5, false, 4 * 32 * 64 * 4);
@@ -50,6 +52,9 @@ class PrecisionLinearsTest : public testing::Test {
     const uint32_t other = into.Begin("aten::addmm", kNone, kNone, 7, {});
     Add(into, other, 7.5, true, kOfAddmm);
     into.End(other, 8, {});
+    const uint32_t many = into.Begin("aten::bmm", kNone, kNone, 9, {});
+    Add(into, many, 9.5, true, kOfBmm);
+    into.End(many, 9.8, {});
     const uint32_t of_product = into.AddNode(product, 4.5), of_sum = into.AddNode(linear, 5.5);
     const auto gradient = [&](const char* name, uint32_t node, Position at,
                               const std::vector<Operand>& from) {
@@ -109,6 +114,13 @@ TEST_F(PrecisionLinearsTest, ItsProductTakesTheWorkspaceOfAddmm) {
   EXPECT_EQ(Workspace({}, true), kOfAddmm);
   EXPECT_EQ(Workspace({}, false), kOfMm);
   EXPECT_EQ(Workspace({.biased = false}, true), kOfMm);
+}
+
+// As the gate of a router, or a head that tells one number of each token.
+TEST_F(PrecisionLinearsTest, WithOneFeatureItTakesTheWorkspaceOfBmm) {
+  EXPECT_EQ(Workspace({.features = 1}, true), kOfBmm);
+  EXPECT_EQ(Workspace({.features = 2}, true), kOfAddmm);
+  EXPECT_EQ(Workspace({.features = 1}, false), kOfMm);
 }
 
 TEST_F(PrecisionLinearsTest, ItsGradientsComeInTheOrderOfAddmm) {

@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "profiler/whatif/holders.h"
 #include "profiler/whatif/step.h"
 
 namespace vramscope::whatif {
@@ -66,11 +67,21 @@ class Versions {
   void GivenToNode(uint32_t block, Position used, Position until);
   // A conversion is a node of its own, before the sum: the node before it has let go of the version.
   void GivenUp(uint32_t version, Position at);
+  // What was computed in `type` the operator that made the block has converted at `at` to what is recorded.
+  void WidenItself(uint32_t block, uint8_t type, Position at);
   // A variable of the program holds the block itself, whatever is made of it.
-  void Held(uint32_t block, Position until) {
+  void Held(uint32_t block, Holders::Lasting until) {
     uint32_t version = changed_.blocks[block].replaced < kForever ? current_[block] : block;
     if (returned_[block] != model::kNone) version = returned_[block];
-    named_[version] = std::max(named_[version], until);
+    held_[version] = std::max(held_[version], until.held);
+    named_[version] =
+        std::max(named_[version], version == block ? std::min(until.named, longest_[block]) : until.named);
+  }
+  void Held(uint32_t block, Position until) { Held(block, Holders::Lasting{until, kBefore}); }
+  // Variables of functions that seem to hold the block hold what was made of it: itself at most until then.
+  void NamedAtMost(uint32_t block, Position until) {
+    longest_[block] = std::min(longest_[block], until);
+    named_[block] = std::min(named_[block], until);
   }
 
   // The current version is all that the function which made the block hands out: who has the block in the
@@ -131,6 +142,7 @@ class Versions {
   uint32_t Add(uint32_t block, uint8_t type, Position at, uint32_t op, const Operand& operand);
   [[nodiscard]] double ShareOf(uint32_t copy, double share) const;
   // Which version a variable that has the block in the record holds at that moment.
+  void SwapNames(uint32_t a, uint32_t b);
   [[nodiscard]] uint32_t HeldAt(uint32_t block, Position at) const;
   [[nodiscard]] bool ReturnedBetween(Position made, Position from, Position until) const;
   void Deal(uint32_t block, const std::vector<uint32_t>& versions, const std::vector<Position>& held);
@@ -150,7 +162,9 @@ class Versions {
   std::vector<uint32_t> widened_;  // by version: an operator
   std::vector<Given> given_;       // by version, for the last node
   std::vector<Position> used_;
-  std::vector<Position> named_;    // by version: until when variables hold it
+  std::vector<Position> held_;     // by version: until when variables hold it, as far as that shows
+  std::vector<Position> named_;    // and those of functions whose source was told
+  std::vector<Position> longest_;  // by block: until when they may hold it itself
   std::vector<Position> written_;  // by recorded block: the last time in backward
   std::vector<uint32_t> cached_;   // by recorded block: autocast's copy, of the last part
   std::vector<Cached> all_cached_;

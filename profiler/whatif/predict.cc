@@ -40,6 +40,19 @@ void TellWhyBatchSavesNothing(const Use& before, const Use& after, Outcome& outc
                           "state and what it computes have the same size with any batch");
 }
 
+// Of blocks that pile up, all of which the replay keeps; a garbage collector takes some of them.
+void TellPilingUp(const Step& step, Outcome& outcome) {
+  size_t count = 0;
+  uint64_t bytes = 0;
+  for (const StepBlock& block : step.blocks)
+    if (block.piles_up) ++count, bytes += block.requested;
+  if (count == 0) return;
+  outcome.notes.push_back("each step leaves " + std::to_string(count) + (count == 1 ? " block" : " blocks") +
+                          " of " + std::to_string(bytes) +
+                          " bytes together that nothing frees: a list has them, or reference cycles, which "
+                          "Python's garbage collector takes when it runs");
+}
+
 size_t PlaceOf(const std::string& name) {
   const std::span<const Lever* const> levers = Levers();
   for (size_t i = 0; i < levers.size(); ++i) {
@@ -205,6 +218,7 @@ Result<Prediction> Predictor::Judge(Changed changed, UseOverStep* over_step, uin
     applied.push_back(lever.asked.lever + "=" + lever.asked.value);
     if (lever.outcome.unsure) applied.emplace_back(kBranchesOnTypes);
   }
+  if (!changed.levers.empty()) TellPilingUp(step_, changed.levers.front().outcome);
   prediction.band = BandOf(applied);
   prediction.levers = std::move(changed.levers);
   prediction.refused = std::move(changed.refused);

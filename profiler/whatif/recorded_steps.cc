@@ -67,7 +67,7 @@ Result<LoopSteps> ChooseSteps(const classify::Analysis& analysis, model::Process
                           : "no step was recorded with its operators: record again with --depth auto, and "
                             "let the run go on for 4 steps."};
   }
-  return LoopSteps{steps.front(), *chosen};
+  return LoopSteps{steps.front(), chosen == steps.data() ? *chosen : *(chosen - 1), *chosen};
 }
 
 }  // namespace vramscope::whatif

@@ -17,6 +17,7 @@ namespace vramscope::whatif {
 
 struct LoopSteps {
   timeline::Step first;
+  timeline::Step before;  // the one before the chosen one, or that itself where it is the first that was seen
   timeline::Step chosen;  // the last complete one behind it that was recorded with its operators
 };
 

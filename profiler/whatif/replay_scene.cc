@@ -80,7 +80,7 @@ std::vector<Action> WriteOut(const Scene& scene) {
       const Position start = step * scene.length;
       const uint32_t slot = 2 * i + (step & 1);
       actions.Add({start + block.begin, i, slot, What::kAlloc});
-      actions.Add({start + block.end, i, slot, What::kFree});
+      if (!block.piles_up) actions.Add({start + block.end, i, slot, What::kFree});
     }
   }
   for (const Position at : scene.empty_cache) {

@@ -151,11 +151,13 @@ Scene MakeScene(const Step& step) {
   std::vector<uint32_t> carried_in;
   for (uint32_t i = 0; i < step.blocks.size(); ++i) {
     const StepBlock& recorded = step.blocks[i];
+    if (recorded.piled) continue;
     if (recorded.begin == kBefore && recorded.end < kForever) {
       carried_in.push_back(i);
       continue;
     }
     Block made{recorded.begin, recorded.end, recorded.requested, i};
+    made.piles_up = recorded.piles_up;
     made.category = recorded.category;
     made.stream = recorded.stream;
     if (recorded.begin == kBefore) {

@@ -31,6 +31,7 @@ struct Block {
   classify::Category category = classify::Category::kUnattributed;
   uint16_t stream = 0;
   bool but_in_first = false;     // of kEachStep: the first step does not make it
+  bool piles_up = false;         // of kEachStep: nothing frees it
   bool for_each_sample = false;  // grows with the batch, though what it is a copy of does not
 
   // Gone before the loop begins, or in its first steps: only the holes that it leaves matter.

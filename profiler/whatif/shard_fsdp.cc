@@ -19,6 +19,7 @@
 #include "profiler/whatif/batch_axis.h"
 #include "profiler/whatif/parameters.h"
 #include "profiler/whatif/shard.h"
+#include "profiler/whatif/shard_sums.h"
 
 namespace vramscope::whatif {
 namespace {
@@ -76,6 +77,7 @@ class Sharder {
     order_ = ForwardOrder();
     for (size_t i = 0; i < order_.size(); ++i) Forward(i);
     Backward();
+    AddUpByUnit();
     ShardState();
     SetUp();
     for (const auto& [parameter, shard] : shards_) changed_.blocks[parameter].requested = shard;
@@ -196,7 +198,8 @@ class Sharder {
       for (size_t i = 0; i < order.size(); ++i) {
         if (order[i] == &Rest()) continue;
         const Position begin = order[i]->backward.begin - 40 * kMoment;
-        const Position ahead = i == 0 ? begin : order[i - 1]->backward.begin - 30 * kMoment;
+        // Where the loss is computed outside of the model, the rest and the last unit begin together.
+        const Position ahead = i == 0 ? begin : std::min(begin, order[i - 1]->backward.begin - 30 * kMoment);
         Add(ahead, begin + 2 * kMoment, Shard(*order[i]) * ranks_, order[i]->parameters.front(),
             gather_stream_);
         AddParameters(*order[i], begin + kMoment, Done(*order[i]) + kMoment);
@@ -242,6 +245,20 @@ class Sharder {
     if (carried != kBefore) Add(kBefore, carried, shard, like, reduce_stream_, Category::kGradient);
   }
 
+  // Gradients that wait in sums of their units', which are added to those of the units before when the unit
+  // is done.
+  void AddUpByUnit() {
+    for (const SumOfUnit& sum : SumsOfUnits(step_, units_)) {
+      const Position added = Done(*sum.unit) + 9 * kMoment;
+      StepBlock& waits = changed_.blocks[sum.gradient];
+      waits.end = sum.second == kNone ? added : step_.ops[sum.second].end + kHair;
+      if (sum.second == kNone) continue;
+      const uint64_t bytes = waits.requested;
+      Add(step_.ops[sum.second].begin + kMoment, added, bytes, sum.gradient, waits.stream,
+          Category::kTemporaryBackward);
+    }
+  }
+
   // Unit by unit, the rest of the model last: all its parameters and buffers come to the device, then shards
   // are made of the parameters, then these go (FSDPParamGroup).
   void SetUp() {
@@ -277,15 +294,21 @@ class Sharder {
     }
   }
 
-  // State, and what the optimizer computes, by parameter: told by their sizes.
+  // State, and what the optimizer computes, by parameter; of one that is not known by its size.
   void ShardState() {
     std::map<uint64_t, uint64_t> shard_of_size;
     for (const auto& [parameter, shard] : shards_) shard_of_size[step_.blocks[parameter].requested] = shard;
+    const std::vector<uint32_t> stepped = SteppedParameters(step_);
     for (uint32_t i = 0; i < step_.blocks.size(); ++i) {
       const StepBlock& block = step_.blocks[i];
       if ((block.category != Category::kOptimizerState && !MadeByOptimizer(step_, block)) ||
           block.requested <= kScalar)
         continue;
+      const auto own = shards_.find(stepped[i]);
+      if (own != shards_.end() && block.requested == step_.blocks[own->first].requested) {
+        changed_.blocks[i].requested = own->second;
+        continue;
+      }
       const auto found = shard_of_size.find(block.requested);
       changed_.blocks[i].requested =
           found != shard_of_size.end() ? found->second : (block.requested + ranks_ - 1) / ranks_;

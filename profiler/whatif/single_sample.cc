@@ -97,6 +97,24 @@ bool IsIndexOfSamples(const Step& step, const BatchAxis& axis, const Op& op) {
          step.Dims(indexed.shape)[0] == axis.batch;
 }
 
+uint64_t ExpandedAxis(const Step& step, const BatchAxis& axis, const Op& op, const Operand& result,
+                      bool time_first) {
+  const uint32_t rank = step.Rank(result.shape);
+  if (rank < 2 || !step.shapes[result.strides].known) return 0;
+  const std::span<const int64_t> sizes = SizesOf(step, result), strides = StridesOf(step, result);
+  if (step.NameOf(op) == "aten::repeat" &&
+      step.Text(op.dims).starts_with("[" + std::to_string(axis.batch) + ","))
+    return static_cast<uint64_t>(sizes[0] / axis.batch * strides[0]);
+  if (sizes[0] == axis.batch && IsIndexOfSamples(step, axis, op)) return static_cast<uint64_t>(strides[0]);
+  for (const Operand& operand : InputsOf(step, op)) {
+    for (uint32_t d = 0; d < (time_first ? 2 : 1) && step.Rank(operand.strides) == rank; ++d)
+      if (sizes[d] == axis.batch && SizesOf(step, operand)[d] == axis.batch &&
+          StridesOf(step, operand)[d] == 0)
+        return static_cast<uint64_t>(strides[d]);
+  }
+  return 0;
+}
+
 bool TakesExpanded(const Step& step, const Op& op, int64_t size) {
   const std::span<const Operand> inputs = InputsOf(step, op);
   return std::any_of(inputs.begin(), inputs.end(), [&](const Operand& operand) {

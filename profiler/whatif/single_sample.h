@@ -18,6 +18,13 @@ namespace vramscope::whatif {
 // Whether the operator copies what one of aten::index's operands, which has the samples, is indexed with.
 [[nodiscard]] bool IsIndexOfSamples(const Step& step, const BatchAxis& axis, const Op& op);
 
+// Of what an operator makes of tensors that do not have the batch: elements from one sample to the next; 0
+// when there are none. x.expand(batch, -1, -1), written out: the first dimension, which has no distance in
+// the operand, or, where time comes first, the second; x.repeat(batch, 1, 1), where all of x's first
+// dimension is there once for each sample.
+[[nodiscard]] uint64_t ExpandedAxis(const Step& step, const BatchAxis& axis, const Op& op,
+                                    const Operand& result, bool time_first);
+
 // Whether the operator works on a tensor with a dimension of that size and no distance along it: one that was
 // expanded to the samples, or to a sequence.
 [[nodiscard]] bool TakesExpanded(const Step& step, const Op& op, int64_t size);

@@ -135,6 +135,25 @@ TEST_F(SingleSampleTest, CopiesOfIndicesGrowWhereWhatIsIndexedHasTheSamples) {
   EXPECT_FALSE(IsIndexOfSamples(step_, axis_, step_.ops.front())) << "the result of index itself";
 }
 
+// positions.expand(-1, 4, -1), written out.
+TEST_F(SingleSampleTest, WhatIsExpandedOverSamplesHasThemInTheSecondDimensionOnlyWhereTimeComesFirst) {
+  const auto axis = [&](const Sizes& strides, bool time_first) {
+    Call("aten::clone", kNone, 50, 60);
+    Add(mask_, {32, 4, 8}, strides);
+    Add(rows_, {32, 4, 8}, {32, 8, 1}, true);
+    const Op& op = step_.ops.back();
+    return ExpandedAxis(step_, axis_, op, OutputsOf(step_, op)[0], time_first);
+  };
+  EXPECT_EQ(axis({8, 0, 1}, true), 8u);
+  EXPECT_EQ(axis({8, 0, 1}, false), 0u);
+  EXPECT_EQ(axis({32, 8, 1}, true), 0u) << "it has 4 by itself";
+  Call("aten::clone", kNone, 50, 60);
+  Add(mask_, {4, 32, 8}, {0, 8, 1});
+  Add(rows_, {4, 32, 8}, {256, 8, 1}, true);
+  for (const bool time_first : {false, true})
+    EXPECT_EQ(ExpandedAxis(step_, axis_, step_.ops.back(), step_.operands.back(), time_first), 256u);
+}
+
 // As recorded: 1,536 bytes of int64 for [1, 32], none for [4, 32].
 TEST_F(SingleSampleTest, OneRowIsScannedByTheWholeDevice) {
   axis_.stride[mask_] = 32;

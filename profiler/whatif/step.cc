@@ -8,6 +8,7 @@
 #include "profiler/whatif/conversion_facts.h"
 #include "profiler/whatif/function_facts.h"
 #include "profiler/whatif/open_saves.h"
+#include "profiler/whatif/piling_up.h"
 #include "profiler/whatif/recorded_steps.h"
 #include "profiler/whatif/saved_share.h"
 #include "profiler/whatif/type_branches.h"
@@ -34,23 +35,21 @@ struct OpenThread {
 
 class Reader {
  public:
-  Reader(const classify::Analysis& analysis, model::DeviceIndex device, const timeline::Step& first,
-         const timeline::Step& recorded)
-      : run_(analysis.run()), analysis_(analysis), device_(run_.devices[device]), recorded_(recorded) {
+  Reader(const classify::Analysis& analysis, model::DeviceIndex device, const LoopSteps& steps)
+      : run_(analysis.run()), analysis_(analysis), device_(run_.devices[device]), recorded_(steps.chosen) {
     step_.run = &run_;
     step_.device = device;
-    step_.number = recorded.number;
-    step_.first_event = recorded.begin;
-    step_.length = recorded.end - recorded.begin;
-    step_.first = first;
+    step_.number = recorded_.number;
+    step_.first_event = recorded_.begin;
+    step_.length = recorded_.end - recorded_.begin;
+    step_.first = steps.first;
     step_.shapes.push_back({});
     threads_.resize(run_.threads.size());
     const auto& metadata = run_.source->metadata();
     if (const auto found = metadata.find("torch.version"); found != metadata.end())
       step_.torch_version = found->second;
-    for (const char* name : {"env.PYTORCH_ALLOC_CONF", "env.PYTORCH_CUDA_ALLOC_CONF"}) {
+    for (const char* name : {"env.PYTORCH_ALLOC_CONF", "env.PYTORCH_CUDA_ALLOC_CONF"})
       if (const auto found = metadata.find(name); found != metadata.end()) step_.settings = found->second;
-    }
   }
 
   Result<Step> Read() && {
@@ -102,10 +101,10 @@ class Reader {
   }
 
   void AddPassing(const model::Block& block) {
-    const auto position = [&](EventIndex event) { return Position(event) - Position(step_.first.begin) - 1; };
-    if (block.alloc_event >= step_.first.begin) return;  // of an earlier step
-    const EventIndex end = std::min<EventIndex>(block.free_event, step_.first.begin);
-    step_.passing.push_back({position(block.alloc_event), position(end), block.size, block.stream});
+    const EventIndex begin = block.alloc_event, loop = step_.first.begin;
+    if (begin >= loop) return;  // of an earlier step
+    const Position end = std::min<Position>(block.free_event, loop);
+    step_.passing.push_back({Position(begin) - loop - 1, end - loop - 1, block.size, block.stream});
   }
 
   void AddEvent(const Event& event) {
@@ -133,9 +132,11 @@ class Reader {
     if (kind == trace::MarkKind::kConversion) conversions_.AddMark(name);
     if (kind == trace::MarkKind::kFunction) functions_.AddMark(name);
     if (kind == trace::MarkKind::kDeepBegin) step_.sliding_windows.clear();  // of other models, perhaps
+    const uint64_t value = event.field[trace::mark::kValue];
     if (kind == trace::MarkKind::kSlidingWindow)
-      step_.sliding_windows.push_back(
-          {std::string(name), static_cast<int64_t>(event.field[trace::mark::kValue])});
+      step_.sliding_windows.push_back({std::string(name), static_cast<int64_t>(value)});
+    if (kind != trace::MarkKind::kFloatBuffer || name != "torch.float32") return;
+    if (const uint32_t block = BlockAt(value); block != kNone) step_.blocks[block].single_buffer = true;
   }
 
   // Which block of the step lies at an address now.
@@ -275,8 +276,7 @@ class Reader {
     if (thread.ops.empty()) return;
     step_.ops[thread.ops.back()].end = Now();
     step_.op_ends.push_back(thread.ops.back());
-    thread.ops.pop_back();
-    thread.made.pop_back();
+    thread.ops.pop_back(), thread.made.pop_back();
   }
 
   void AddScalar(const OpenThread& thread, const uint64_t* field) {
@@ -290,9 +290,8 @@ class Reader {
     if (field[trace::op_scalar::kPosition] == PlaceOfDims(run_.Text(op.name))) op.dims = text;
     op.sixth |= field[trace::op_scalar::kPosition] == 5 && run_.Text(text) == "True";
     op.moves |= run_.Text(text) == "torch.strided";  // of aten::to alone it is told
-    for (const std::string_view type : {"torch.float", "torch.bfloat", "torch.half", "torch.double"}) {
-      if (run_.Text(text).substr(0, type.size()) == type) op.dtype = text;
-    }
+    for (const std::string_view type : {"torch.float", "torch.bfloat", "torch.half", "torch.double"})
+      if (run_.Text(text).starts_with(type)) op.dtype = text;
   }
 
   void AddOperand(OpenThread& thread, const uint64_t* field) {
@@ -326,8 +325,7 @@ class Reader {
   uint32_t ShapeOf(uint32_t text_id) {
     if (text_id == 0) return 0;
     const auto [place, fresh] = shapes_.try_emplace(text_id, static_cast<uint32_t>(step_.shapes.size()));
-    if (!fresh) return place->second;
-    step_.shapes.push_back(ParseShape(run_.Text(text_id), step_.dims));
+    if (fresh) step_.shapes.push_back(ParseShape(run_.Text(text_id), step_.dims));
     return place->second;
   }
 
@@ -367,9 +365,8 @@ class Reader {
     block.name = analysis_.names().Of(block.id);
     const classify::Life life = analysis_.categories().Of(block.id);
     block.category = life[life.size() - 1].category;
-    for (const classify::Stretch& stretch : life) {
+    for (const classify::Stretch& stretch : life)
       if (stretch.category == Category::kActivation) block.category = Category::kActivation;
-    }
   }
 
   const model::Run& run_;
@@ -394,7 +391,9 @@ class Reader {
 Result<Step> ReadStep(const classify::Analysis& analysis, model::DeviceIndex device) {
   const Result<LoopSteps> steps = ChooseSteps(analysis, analysis.run().devices[device].process);
   if (!steps.ok()) return steps.error();
-  return Reader(analysis, device, steps->first, steps->chosen).Read();
+  Result<Step> step = Reader(analysis, device, *steps).Read();
+  if (step.ok()) FindPilingUp(steps->before, step.value());
+  return step;
 }
 
 }  // namespace vramscope::whatif

@@ -54,6 +54,10 @@ struct StepBlock {
   uint16_t stream = 0;
   classify::Category category = classify::Category::kUnattributed;  // what it is for most of its life
   bool workspace = false;
+  bool piles_up = false;  // each step leaves one more
+  bool piled = false;     // a step before it left it so
+  bool single_buffer =
+      false;  // a module's buffer in float32, as its tree says, whether or not it is worked on
   Grows grows = Grows::kUnsaid;
 };
 

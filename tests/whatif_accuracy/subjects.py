@@ -255,8 +255,6 @@ DEVELOPMENT: Dict[str, Facts] = {
     "aimv2": Facts((8, 12, 16), ("encoder.layers.*", "embeddings,encoder,rms_norm"), (*NO_WIDTHS, *NO_TOKENS)),
     "speecht5": Facts((4, 8, 8), ("speecht5.encoder.wrapped_encoder.layers.*", "speecht5.encoder,speecht5.decoder.wrapped_decoder.layers.*"), (*NO_WIDTHS, *NO_TOKENS, "attention"),
                       checkpointed="speecht5.encoder.prenet.feature_encoder.conv_layers.*,speecht5.encoder.wrapped_encoder.layers.*,speecht5.decoder.wrapped_decoder.layers.*"),
-}
-HELD_OUT: Dict[str, Facts] = {
     "xlnet": Facts((4, 8, 8), ("transformer.layer.*", "transformer.layer.*"), (*NO_BLOCKS, *NO_WIDTHS, "attention")),
     "hyperclovax": Facts((4, 8, 8), ("model.layers.*", "model"), NO_WIDTHS, checkpointed="all,inputs:model.embed_tokens"),
     "granite_swa": Facts((4, 8, 8), ("model.layers.*", "model.layers.*"), (*NO_WIDTHS, "attention"), checkpointed="all,inputs:model.embed_tokens"),
@@ -265,6 +263,16 @@ HELD_OUT: Dict[str, Facts] = {
     "vitdet": Facts((8, 12, 16), ("encoder.layer.*", "embeddings,encoder.layer.0,encoder.layer.1,encoder.layer.2"), (*NO_WIDTHS, *NO_TOKENS, "attention"), checkpointed="encoder.layer.*"),
     "pixio": Facts((8, 12, 16), ("layers.*", "embeddings,layers"), (*NO_WIDTHS, *NO_TOKENS), checkpointed="layers.*"),
     "autoformer": Facts((8, 12, 16), ("model.encoder", "model"), (*NO_WIDTHS, *NO_TOKENS, "attention"), checkpointed="model.encoder.layers.*,model.decoder.layers.*"),
+}
+HELD_OUT: Dict[str, Facts] = {
+    "gemma4": Facts((4, 8, 8), ("model.layers.*", "model.layers.*"), NO_WIDTHS, checkpointed="all,inputs:model.embed_tokens"),
+    "ministral3": Facts((4, 8, 8), ("model.layers.*", "model"), NO_WIDTHS, checkpointed="all,inputs:model.embed_tokens"),
+    "hrm_text": Facts((4, 8, 8), ("model.L_module.layers.*,model.H_module.layers.*", "model"), NO_WIDTHS, checkpointed="all,inputs:model.embed_tokens"),
+    "perceiver": Facts((4, 8, 8), ("perceiver.encoder", "perceiver.encoder,perceiver.decoder"), (*NO_BLOCKS, *NO_WIDTHS, *NO_TOKENS, "attention")),
+    "bridgetower": Facts((4, 8, 8), ("bridgetower.text_model.encoder.layer.*,bridgetower.vision_model.visual.transformer.resblocks.*", "bridgetower"), (*NO_BLOCKS, *NO_WIDTHS, *NO_TOKENS, "attention")),
+    "detr": Facts((8, 12, 16), ("model.encoder.layers.*,model.decoder.layers.*", "model"), (*NO_WIDTHS, *NO_TOKENS), checkpointed="model.encoder.layers.*,model.decoder.layers.*"),
+    "table_transformer": Facts((8, 12, 16), ("model.encoder.layers.*,model.decoder.layers.*", "model"), (*NO_BLOCKS, *NO_WIDTHS, *NO_TOKENS, "attention")),
+    "clap": Facts((8, 12, 16), ("text_model.encoder.layer.*,audio_model.audio_encoder.layers.*", "text_model,audio_model"), (*NO_BLOCKS, *NO_WIDTHS, *NO_TOKENS, "attention")),
 }
 ALL = {**DEVELOPMENT, **HELD_OUT}
 
@@ -281,7 +289,7 @@ HEADS: Dict[str, Tuple[str, bool]] = {
     "xlm_roberta_xl": ("lm_head.decoder", False), "biogpt": ("output_projection", True),
     **{name: ("lm_head", True) for name in ("gpt2", "gpt_neox", "llama", "opt", "qwen2", "qwen3", "mistral", "phi3", "gemma", "olmo2", "phi", "starcoder2", "bloom", "falcon", "xglm", "stablelm", "smollm3", "gemma3", "exaone4", "helium",
                                               "apertus", "gpt_bigcode", "persimmon", "olmo", "glm4", "nemotron", "mpt", "seed_oss",
-                                              "minicpm3", "olmo3", "ctrl", "arcee", "hunyuan_v1_dense", "ernie4_5", "ministral", "openai", "glm", "jais2", "youtu", "lfm2", "imagegpt", "cwm", "bitnet")}}
+                                              "minicpm3", "olmo3", "ctrl", "arcee", "hunyuan_v1_dense", "ernie4_5", "ministral", "ministral3", "openai", "glm", "jais2", "youtu", "lfm2", "imagegpt", "cwm", "bitnet")}}
 # The blocks, and what comes behind them: of models that can be cut into stages.
 STAGES: Dict[str, Tuple[str, List[str]]] = {
     "transformer": ("layers", ["head"]), "opt": ("model.decoder.layers", ["model.decoder.final_layer_norm", "lm_head"]), "xglm": ("model.layers", ["model.layer_norm", "lm_head"]),
@@ -292,7 +300,7 @@ STAGES: Dict[str, Tuple[str, List[str]]] = {
     **{name: ("transformer.h", ["transformer.ln_f", "lm_head"]) for name in ("gpt2", "bloom", "falcon")},
     **{name: ("model.layers", ["model.norm", "lm_head"]) for name in ("llama", "qwen2", "qwen3", "mistral", "phi3", "gemma", "gemma2", "olmo2", "starcoder2", "granite", "stablelm", "smollm3", "gemma3", "cohere",
                                                                          "exaone4", "helium", "apertus", "olmo", "glm4", "nemotron", "seed_oss", "cohere2",
-                                                                         "minicpm3", "olmo3", "arcee", "hunyuan_v1_dense", "ernie4_5", "ministral", "glm", "jais2", "vaultgemma", "youtu", "cwm", "bitnet")}}
+                                                                         "minicpm3", "olmo3", "arcee", "hunyuan_v1_dense", "ernie4_5", "ministral", "ministral3", "glm", "jais2", "vaultgemma", "youtu", "cwm", "bitnet")}}
 
 
 def words(model: str, size: str) -> Dict[str, str]:

@@ -222,4 +222,12 @@ MODELS: Dict[str, Callable[[str], Subject]] = {
     "vitdet": sight_more.vitdet,
     "pixio": sight_more.pixio,
     "autoformer": series.autoformer,
+    "gemma4": decoders_more.gemma4,
+    "ministral3": decoders_more.ministral3,
+    "hrm_text": decoders_more.hrm_text,
+    "perceiver": encoders_more.perceiver,
+    "bridgetower": encoders_more.bridgetower,
+    "detr": sight_more.detr,
+    "table_transformer": sight_more.table_transformer,
+    "clap": sound.clap,
 }

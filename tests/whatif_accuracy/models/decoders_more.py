@@ -140,3 +140,27 @@ def granite_swa(size: str) -> Subject:
 
     config = GraniteSWAConfig(**stack(size), num_key_value_heads=2, sliding_window=64, max_position_embeddings=512, **SPECIAL)
     return Subject(GraniteSWAForCausalLM(config), tokens(VOCABULARY, length(size)), causal)
+
+
+def gemma4(size: str) -> Subject:
+    """Each layer adds a narrow vector of its own for each token, norms in float32 around all of them, and five of six layers look back 64 tokens."""
+    from transformers import Gemma4ForCausalLM, Gemma4TextConfig
+
+    config = Gemma4TextConfig(**stack(size), num_key_value_heads=2, head_dim=64, hidden_size_per_layer_input=32, vocab_size_per_layer_input=VOCABULARY, sliding_window=64, **SPECIAL)
+    return Subject(Gemma4ForCausalLM(config), tokens(VOCABULARY, length(size)), causal)
+
+
+def ministral3(size: str) -> Subject:
+    """Queries are scaled by their place in the sequence."""
+    from transformers import Ministral3Config, Ministral3ForCausalLM
+
+    config = Ministral3Config(**stack(size), num_key_value_heads=2, head_dim=64, max_position_embeddings=512, **SPECIAL)
+    return Subject(Ministral3ForCausalLM(config), tokens(VOCABULARY, length(size)), causal)
+
+
+def hrm_text(size: str) -> Subject:
+    """Two stacks of layers that are run several times over, most of them without gradients."""
+    from transformers import HrmTextConfig, HrmTextForCausalLM
+
+    config = HrmTextConfig(**stack(size), head_dim=64, max_position_embeddings=512, **SPECIAL)
+    return Subject(HrmTextForCausalLM(config), tokens(VOCABULARY, length(size)), causal)

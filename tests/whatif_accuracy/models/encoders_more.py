@@ -251,3 +251,32 @@ def ibert(size: str) -> Subject:
 
     config = IBertConfig(**stack(size), max_position_embeddings=514, **SPECIAL)
     return Subject(IBertForMaskedLM(config), tokens(VOCABULARY, length(size)), causal)
+
+
+def perceiver(size: str) -> Subject:
+    """Letters are read once into latents that are fewer, which see each other; queries by place ask these for words."""
+    from transformers import PerceiverConfig, PerceiverForMaskedLM
+
+    count, wide = 2 * length(size), width(size)
+    config = PerceiverConfig(vocab_size=262, d_model=wide, num_latents=scaled(size, 32, 64, 128), d_latents=wide + 64, num_blocks=1, num_self_attends_per_block=4, num_self_attention_heads=4,
+                             num_cross_attention_heads=4, qk_channels=wide, v_channels=wide + 64, max_position_embeddings=count)
+
+    def guessed(model: nn.Module, ids: Tensor, labels: Tensor) -> Tensor:
+        return model(inputs=ids, attention_mask=torch.ones_like(ids), labels=labels).loss
+
+    return Subject(PerceiverForMaskedLM(config), lambda samples: (torch.randint(262, (samples, count)), torch.randint(262, (samples, count))), guessed)
+
+
+def bridgetower(size: str) -> Subject:
+    """A text and an image, each with a tower of its own, which layers join whose inputs are sums over links."""
+    from transformers import BridgeTowerConfig, BridgeTowerForMaskedLM
+
+    count, wide, pixels = length(size) // 2, width(size), scaled(size, 64, 96, 128)
+    text = {"vocab_size": VOCABULARY, "hidden_size": wide, "num_hidden_layers": 4, "num_attention_heads": 4, "intermediate_size": 1024, "max_position_embeddings": 514}
+    sight = {"hidden_size": wide, "num_hidden_layers": 4, "patch_size": 16, "image_size": pixels}
+    config = BridgeTowerConfig(hidden_size=wide, num_attention_heads=4, num_hidden_layers=2, text_config=text, vision_config=sight)
+
+    def guessed(model: nn.Module, ids: Tensor, seen: Tensor) -> Tensor:
+        return model(input_ids=ids, pixel_values=seen, labels=ids).loss
+
+    return Subject(BridgeTowerForMaskedLM(config), lambda samples: (torch.randint(2, VOCABULARY, (samples, count)), torch.randn(samples, 3, pixels, pixels)), guessed)

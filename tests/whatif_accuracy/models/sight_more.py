@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """More models of images, and of clips, from the package transformers."""
 
+from typing import Any
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
@@ -240,3 +242,32 @@ def pixio(size: str) -> Subject:
     pixels = scaled(size, 64, 96, 128)
     config = PixioConfig(hidden_size=scaled(size, 192, 256, 384), num_hidden_layers=4, num_attention_heads=4, image_size=pixels)
     return Subject(PixioModel(config), images(pixels, 100), lambda model, given, labels: F.cross_entropy(model(pixel_values=given).last_hidden_state[:, 0], labels))
+
+
+def _finder(size: str, config_class: Any, model_class: Any) -> Subject:
+    """Queries look for things in what a ResNet has seen. Each is told which it is to find, and where."""
+    from transformers import ResNetConfig
+
+    pixels, things, wide = scaled(size, 96, 128, 160), 20, scaled(size, 128, 192, 256)
+    sight = ResNetConfig(embedding_size=32, hidden_sizes=[64, 128, 192, 256], depths=[1, 1, 2, 1], layer_type="basic", out_features=["stage4"])
+    layers = {f"{side}_{part}": count for side in ("encoder", "decoder") for part, count in (("layers", 2), ("ffn_dim", 512), ("attention_heads", 4))}
+    config = config_class(use_timm_backbone=False, backbone_config=sight, num_queries=things, d_model=wide, num_labels=19, **layers)
+
+    def found(model: nn.Module, given: Tensor, kinds: Tensor, boxes: Tensor) -> Tensor:
+        seen = model(pixel_values=given)
+        return F.cross_entropy(seen.logits.flatten(0, 1), kinds.flatten()) + F.l1_loss(seen.pred_boxes, boxes)
+
+    return Subject(model_class(config), lambda count: (torch.randn(count, 3, pixels, pixels), torch.randint(19, (count, things)), torch.rand(count, things, 4)), found)
+
+
+def detr(size: str) -> Subject:
+    from transformers import DetrConfig, DetrForObjectDetection
+
+    return _finder(size, DetrConfig, DetrForObjectDetection)
+
+
+def table_transformer(size: str) -> Subject:
+    """DETR with its norms in front."""
+    from transformers import TableTransformerConfig, TableTransformerForObjectDetection
+
+    return _finder(size, TableTransformerConfig, TableTransformerForObjectDetection)

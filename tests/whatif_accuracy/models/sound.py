@@ -169,3 +169,19 @@ def speecht5(size: str) -> Subject:
                                  decoder_ffn_dim=4 * width, encoder_layerdrop=0.0, decoder_layerdrop=0.0, conv_dim=(64,) * 7, num_conv_pos_embeddings=32, num_conv_pos_embedding_groups=4,
                                  apply_spec_augment=False, mask_time_prob=0.0, decoder_start_token_id=1, **SPECIAL)
     return Subject(SpeechT5ForSpeechToText(config), lambda count: (torch.randn(count, samples), torch.randint(VOCABULARY, (count, 24))), _heard)
+
+
+def clap(size: str) -> Subject:
+    """A text and a sound, whose spectrum is seen as an image by a Swin, are to point the same way."""
+    from transformers import ClapConfig, ClapModel
+
+    wide, count, spectrum = scaled(size, 64, 96, 128), scaled(size, 16, 32, 64), scaled(size, 64, 128, 128)
+    text = {"vocab_size": 1000, "hidden_size": 4 * wide, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 1024, "max_position_embeddings": 514}
+    sound = {"spec_size": spectrum, "num_mel_bins": 64, "patch_embeds_hidden_size": wide, "hidden_size": 4 * wide, "depths": [2, 2, 2], "num_attention_heads": [2, 4, 8], "window_size": 4, "num_hidden_layers": 3}
+    config = ClapConfig(text_config=text, audio_config=sound, projection_dim=128)
+
+    def apart(model: nn.Module, ids: Tensor, heard: Tensor) -> Tensor:
+        return model(input_ids=ids, input_features=heard, return_loss=True).loss
+
+    frames = spectrum * spectrum // 64
+    return Subject(ClapModel(config), lambda samples: (torch.randint(2, 1000, (samples, count)), torch.randn(samples, 1, frames, 64)), apart)

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// Batches that nothing of backward needs, freed as early as a program can: with the loss.
+//
+//   step     batch ─ mm ─ gelu ─ mul, which scales the loss ─ ones_like, what backward begins with
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "profiler/whatif/insert.h"
+#include "profiler/whatif/lever.h"
+#include "profiler/whatif/testing/loop.h"
+
+namespace vramscope::whatif {
+namespace {
+
+using classify::Category;
+using model::kNone;
+
+class BatchFreedEarlyTest : public testing::Test {
+ protected:
+  BatchFreedEarlyTest() {
+    whatif::Step bare = TheLoop().Read();
+    for (uint32_t i = 0; i < bare.blocks.size(); ++i)
+      if (bare.blocks[i].id == TheLoop().s.Id("batch")) batch_ = i;
+    // Forward alone has it.
+    std::erase_if(bare.saved, [&](const Saved& saved) { return saved.block == batch_; });
+    for (Operand& operand : bare.operands)
+      if (operand.block == batch_ && bare.ops[operand.op].node != kNone) operand.block = kNone;
+    Inserter into(bare, {bare.modules[2].end});
+    Room room = into.RoomBehind(bare.modules[2].end);
+    scales_ = {room.Tick(), room.Tick()};
+    into.End(into.Begin("aten::mul", kNone, kNone, scales_.begin, {}), scales_.end, {});
+    const Position ones = room.Tick();
+    into.End(into.Begin("aten::ones_like", kNone, kNone, ones, {}), room.Tick(), {});
+    StepBlock second = into.step().blocks[batch_];
+    second.begin += 0.5;
+    labels_ = into.AddBlock(second);
+    step_ = std::move(into).Finish();
+    // The same operator is given it.
+    Operand used = *std::find_if(step_.operands.begin(), step_.operands.end(),
+                                 [&](const Operand& operand) { return operand.block == batch_; });
+    used.block = labels_;
+    step_.operands.push_back(used);
+  }
+
+  // Where each of them goes.
+  [[nodiscard]] std::pair<Position, Position> Ends() const {
+    Scene scene = MakeScene(step_);
+    EXPECT_TRUE(FreeEarlyLever().Apply(step_, "all", scene).ok());
+    const auto end_of = [&](uint32_t block) {
+      return std::find_if(scene.blocks.begin(), scene.blocks.end(),
+                          [&](const Block& one) { return one.origin == block; })
+          ->end;
+    };
+    return {end_of(batch_), end_of(labels_)};
+  }
+
+  whatif::Step step_;
+  Window scales_;  // the operator
+  uint32_t batch_ = kNone, labels_ = kNone;
+};
+
+TEST_F(BatchFreedEarlyTest, ABatchGoesWithTheOperatorThatScalesTheLoss) {
+  const auto [batch, labels] = Ends();
+  EXPECT_NEAR(batch, scales_.end, 0.01);
+  EXPECT_GT(batch, scales_.begin);
+  EXPECT_LT(batch, step_.backward.front().begin);
+}
+
+TEST_F(BatchFreedEarlyTest, OfSeveralTheOneThatWasMadeLastGoesFirst) {
+  const auto [batch, labels] = Ends();
+  EXPECT_LT(labels, batch);
+  EXPECT_NEAR(labels, scales_.end, 0.01);
+}
+
+TEST_F(BatchFreedEarlyTest, WhatIsNoBatchGoesWithItsLastUse) {
+  step_.blocks[batch_].category = Category::kTemporaryForward;
+  EXPECT_LT(Ends().first, scales_.begin);
+}
+
+TEST_F(BatchFreedEarlyTest, ABatchThatBackwardNeedsGoesThere) {
+  Saved kept;
+  kept.block = batch_, kept.released = step_.backward.front().begin + 1;
+  step_.saved.push_back(kept);
+  EXPECT_NEAR(Ends().first, kept.released, 0.01);
+}
+
+}  // namespace
+}  // namespace vramscope::whatif

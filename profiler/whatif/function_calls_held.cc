@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Until when the variables of a function hold what they stand for, when it returns.
+#include <algorithm>
+
+#include "profiler/whatif/function_calls.h"
+
+namespace vramscope::whatif {
+
+using model::kNone;
+
+constexpr Position kReturned = 0.2;   // before what follows
+constexpr Position kBeforeOne = 0.1;  // before another one
+
+// Variables go in the order in which the function first names them: before one that was seen to go.
+void FunctionCalls::LetGo(Call& call, const Stack& stack) {
+  const bool own = call.forward && stack.over;  // returns with the module, whichever it called last
+  Position at = (own ? stack.end : stack.next) - kReturned;
+  for (const Value& argument : call.arguments) Hold(argument, at);
+  const std::vector<std::string>& names = call.at.function->names;
+  for (size_t i = names.size(); i-- > 0;) {
+    const auto variable = call.variables.find(names[i]);
+    if (variable == call.variables.end()) continue;
+    const Value value = variable->second;
+    if (own && IsGivenBehind(call, names[i])) {
+      Hold(value, stack.next - kReturned);
+      continue;
+    }
+    const Position seen = value.block == kNone ? kForever : step_.blocks[value.block].end;
+    if (stack.done < seen && seen < at) at = seen - kBeforeOne;
+    Hold(value, at);
+  }
+}
+
+// Of what is converted it is the copy.
+void FunctionCalls::HoldElsewhere(const Value& value) {
+  if (value.block != kNone && value.conversion == kNone) elsewhere_[value.block] = true;
+}
+
+void FunctionCalls::Hold(Value value, Position until) {
+  if (until >= kForever) return;
+  const auto extend = [until](Position& known) { known = std::max(known, until); };
+  if (value.conversion != kNone) extend(step_.ops[value.conversion].named);
+  if (value.block == kNone || step_.blocks[value.block].begin <= kBefore) return;
+  extend(held_[value.block]);
+  if (value.conversion == kNone) extend(unconverted_[value.block]);
+}
+
+}  // namespace vramscope::whatif

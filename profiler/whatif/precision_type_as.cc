@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// x.type_as(y): the type of another tensor, whichever that has by then.
+#include <algorithm>
+
+#include "profiler/whatif/holders.h"
+#include "profiler/whatif/precision.h"
+#include "profiler/whatif/precision_conversions.h"
+#include "profiler/whatif/precision_gradients.h"
+#include "profiler/whatif/precision_moments.h"
+
+namespace vramscope::whatif {
+
+using model::kNone;
+
+// output.type_as(x), where both are wide, would do nothing with any type of the model: the program means what
+// x was before. f(x.float()) gave the copy no name.
+void Conversions::TakeName(const Op& op) {
+  const std::span<const Operand> inputs = InputsOf(step_, op);
+  if (inputs.size() < 2 || !IsWider(inputs[0]) || !IsWider(inputs[1])) return;
+  const uint32_t block = inputs[1].block;
+  if (!versions_.IsLow(block)) return;
+  versions_.SetCurrent(block, block);
+  std::erase_if(themselves_, [&](const Itself& one) { return one.block == block; });
+}
+
+// output.type_as(x)
+void Conversions::ConvertAs(uint32_t op) {
+  const std::span<const Operand> inputs = InputsOf(step_, step_.ops[op]);
+  if (inputs.size() < 2 || !IsFloat(inputs[0]) || !IsFloat(inputs[1])) return;
+  const uint32_t block = inputs[0].block;
+  const uint8_t wanted = versions_.TypeOf(inputs[1].block);
+  if (!versions_.Known(block) || wanted == 0 || versions_.TypeOf(block) == wanted) return;
+  taken_back_[block] = taken_back_[block] || wanted == low_;
+  const Op& call = step_.ops[op];
+  const Position returned = Returned(block, op), at = call.begin + kStride;
+  uint32_t next = op + 1;
+  while (next < step_.ops.size() && step_.ops[next].parent != kNone) ++next;
+  const Position until = next < step_.ops.size() ? step_.ops[next].begin : kForever;
+  // x = x.type_as(y)
+  if (returned >= kForever && AreNamesKnown(step_, block) && NamedUntil(step_, block) <= until)
+    versions_.Replace(block, wanted, at, inputs[0]);
+  else
+    versions_.Cast(block, wanted, at, kNone, inputs[0]);
+  if (call.named > kBefore) versions_.Used(block, call.named);
+  if (returned < kForever) versions_.Return(block, returned);
+}
+
+}  // namespace vramscope::whatif

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// How long each version of a block lives: told when all of them are known.
+#include <algorithm>
+
+#include "profiler/whatif/precision.h"
+#include "profiler/whatif/precision_versions.h"
+#include "profiler/whatif/segments.h"
+
+namespace vramscope::whatif {
+namespace {
+
+using classify::Category;
+using model::kNone;
+
+constexpr Position kHair = 1e-6;
+constexpr Position kAtOnce = 2.5;  // a free that follows a release directly
+
+}  // namespace
+
+// Whether the call of a module did that the block was made in, or one around it: what their functions alone
+// had is gone by then.
+bool Versions::ReturnedBetween(Position made, Position from, Position until) const {
+  for (uint32_t call = CallAt(step_, made); call != kNone; call = step_.modules[call].parent)
+    if (from < step_.modules[call].end && step_.modules[call].end < until) return true;
+  return false;
+}
+
+// Whoever had the block last in the record has the version that it works on.
+void Versions::Deal(uint32_t block, const std::vector<uint32_t>& versions,
+                    const std::vector<Position>& held) {
+  const StepBlock& recorded = step_.blocks[block];
+  const auto longest = *std::max_element(versions.begin(), versions.end(),
+                                         [&](uint32_t a, uint32_t b) { return held[a] < held[b]; });
+  const bool forward = !InBackward(recorded.begin) && changed_.blocks[block].replaced >= kForever;
+  // A variable of the program kept it beyond all that operators and nodes did.
+  const uint32_t kept = returned_[block] != kNone ? returned_[block] : block;
+  const bool outlives = forward && (recorded.end > held[longest] + kAtOnce ||
+                                    ReturnedBetween(recorded.begin, held[longest], recorded.end));
+  const uint32_t last = outlives ? kept : longest;
+  for (const uint32_t version : versions) {
+    if (settled_[version]) continue;
+    StepBlock& made = changed_.blocks[version];
+    made.end = version == last ? recorded.end : std::max(held[version], made.begin) + kHair;
+    // Of several that an operator made for itself, C++ lets go in the reverse order.
+    const bool own = version >= recorded_ && made.op != kNone && held[version] == step_.ops[made.op].end;
+    if (own && version != last) made.end -= (made.begin - step_.ops[made.op].begin) * kHair;
+  }
+}
+
+// Of a copy, which may be one of the same view, what a tensor is that had `share` of what was copied.
+double Versions::ShareOf(uint32_t copy, double share) const {
+  const uint64_t whole = step_.blocks[changed_.blocks[copy].copy_of].requested / BytesOf(kFloatType);
+  const uint64_t copied = changed_.blocks[copy].requested / BytesOf(types_[copy]);
+  return copied == 0 ? 1 : std::min(1.0, share * static_cast<double>(whole) / static_cast<double>(copied));
+}
+
+uint32_t Versions::HeldAt(uint32_t block, Position at) const {
+  const uint32_t returned = block < recorded_ ? returned_[block] : kNone;
+  return returned != kNone && changed_.blocks[returned].begin < at ? returned : block;
+}
+
+Step Versions::Finish(const std::vector<uint32_t>& saved_version) && {
+  std::vector<Position> held = used_;
+  for (size_t i = 0; i < held.size(); ++i) held[i] = std::max({held[i], held_[i], named_[i]});
+  for (size_t i = 0; i < saved_version.size(); ++i) {
+    Saved& saved = changed_.saved[i];
+    saved.block = saved_version[i];
+    // Of several references of one node only one may have been seen to go.
+    const Position ran = saved.node == kNone ? kForever : changed_.nodes[saved.node].end;
+    held[saved.block] = std::max(held[saved.block], std::min(saved.released, ran));
+    if (saved.block < recorded_) continue;
+    changed_.blocks[saved.block].category = Category::kActivation;
+    saved.share = ShareOf(saved.block, saved.share);
+  }
+  for (Named& one : changed_.named) {
+    if (one.itself && changed_.blocks[one.block].replaced < kForever) one.until = one.unconverted;
+  }
+  for (auto& one : changed_.held) {
+    const Window call{changed_.modules[one.call].begin, changed_.modules[one.call].end};
+    one.block = HeldAt(one.block, call.begin);
+    if (call.end < kForever) UsedInForward(one.block, call.end);
+  }
+  for (const auto& [version, left] : all_cached_) {
+    changed_.blocks[version].end = std::max(left, held[version] + kHair);
+    changed_.blocks[version].last_use = left;
+    settled_[version] = true;
+  }
+  for (uint32_t block = 0; block < recorded_; ++block) {
+    StepBlock& recorded = changed_.blocks[block];
+    // Of what a lever put in the optimizer has temporaries like those of a parameter that was there.
+    const uint32_t like =
+        types_[block] == 0 && Within(step_.optimizer, recorded.begin) ? recorded.copy_of : kNone;
+    if (IsLow(like == kNone ? block : like)) recorded.requested /= BytesOf(kFloatType) / BytesOf(kHalfType);
+    if (copies_[block].empty()) continue;
+    if (step_.blocks[block].begin == kBefore) settled_[block] = true;
+    std::vector<uint32_t> versions = {itself_[block]};  // of two that are held as long it is the last
+    versions.insert(versions.end(), copies_[block].begin(), copies_[block].end());
+    Deal(block, versions, held);
+  }
+  return std::move(changed_);
+}
+
+}  // namespace vramscope::whatif
