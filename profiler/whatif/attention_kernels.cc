@@ -311,6 +311,15 @@ uint64_t EfficientSums(const AttentionCall& call) {
 
 uint64_t EfficientWorkspace(const AttentionCall& call) {
   constexpr uint64_t kNarrow = 64, kBroad = 128, kLocks = 4;
+  if (call.width > kWidestEfficient) {
+    // Tiles beside each other; in 16 bits gradients of keys and values are summed in float beside them.
+    const uint64_t width = UpTo(static_cast<uint64_t>(call.width), kBroad);
+    const uint64_t rows = UpTo(static_cast<uint64_t>(call.rows), kBroad);
+    const uint64_t locks = rows / kBroad * (width / kBroad) * 2 * kLocks;
+    const uint64_t summed =
+        call.element == kFloat ? 0 : 2 * UpTo(static_cast<uint64_t>(call.columns), kNarrow) * width;
+    return call.Heads() * (rows * width + locks + summed) * kFloat;
+  }
   // A tile of queries' gradients for each block of rows, with its locks.
   const bool narrow = call.width <= static_cast<int64_t>(kNarrow);
   const uint64_t side = narrow ? kNarrow : kBroad;

@@ -33,6 +33,7 @@ FunctionCalls::FunctionCalls(const FunctionFacts& facts, Step& step)
       step_(step),
       placed_(step.ops.size()),
       call_of_(CallsOf(step)),
+      seen_in_calls_(SeenInCalls()),
       held_(step.blocks.size(), kBefore),
       unconverted_(step.blocks.size(), kBefore),
       conversion_(step.blocks.size(), kNone),
@@ -51,12 +52,11 @@ void FunctionCalls::Follow() {
   for (uint32_t op = 0; op < step_.ops.size(); ++op) {
     std::vector<Place> places;
     size_t callers = 0;
-    bool direct = false, whole = false;  // the innermost one is known, the outermost is
+    bool direct = false;  // the innermost one is known
     for (; caller != callers_.end() && caller->first == op; ++caller, ++callers) {
       const Place place = PlaceOf(caller->second);
-      whole = place.function != nullptr;
-      if (whole) places.push_back(place);
-      if (callers == 0) direct = whole;
+      if (place.function != nullptr) places.push_back(place);
+      if (callers == 0) direct = place.function != nullptr;
     }
     if (step_.ops[op].parent != kNone) continue;
     if (!places.empty()) placed_[op] = places.back();
@@ -68,10 +68,15 @@ void FunctionCalls::Follow() {
     std::reverse(places.begin(), places.end());
     Stack& stack = stacks_[call_of_[op]];
     stack.end = step_.modules[call_of_[op]].end;
-    Enter(stack, places, whole, step_.ops[op].begin);
+    NoteSeen(call_of_[op], stack, step_.ops[op].begin);
+    Enter(stack, places, step_.ops[op].begin);
     Note(stack, op, direct);
   }
-  for (auto& [call, stack] : stacks_) stack.over = true, Return(stack, 0);
+  for (auto& [call, stack] : stacks_) {
+    NoteSeen(call, stack, kForever);
+    stack.over = true;
+    Return(stack, 0);
+  }
   HoldUntilGiven();
   for (uint32_t block = 0; block < held_.size(); ++block) {
     const uint32_t maker = OutermostMaker(step_, block);
@@ -95,6 +100,8 @@ FunctionCalls::Place FunctionCalls::PlaceOf(uint32_t frame) {
   if (open == std::string_view::npos || open == 0 || text[open - 1] == '>' || colon == std::string_view::npos)
     return place;
   const auto file = facts_.files_.find(std::string(text.substr(open + 2, colon - open - 2)));
+  const std::string_view name = text.substr(0, open);
+  place.forward = name == "forward" || name.ends_with(".forward");
   std::from_chars(text.data() + colon + 1, text.data() + text.size(), place.line);
   if (file == facts_.files_.end()) return place;
   for (const Function& function : file->second) {
@@ -114,7 +121,7 @@ bool FunctionCalls::GoesOn(const Call& call, const Place& place) {
          });
 }
 
-void FunctionCalls::Enter(Stack& stack, const std::vector<Place>& places, bool whole, Position at) {
+void FunctionCalls::Enter(Stack& stack, const std::vector<Place>& places, Position at) {
   size_t depth = 0;
   while (depth < stack.calls.size() && depth < places.size() && GoesOn(stack.calls[depth], places[depth])) {
     const int line = places[depth].line;
@@ -127,7 +134,6 @@ void FunctionCalls::Enter(Stack& stack, const std::vector<Place>& places, bool w
     Call call;
     call.at = places[depth];
     call.begin = at;
-    call.forward = whole && depth == 0;
     call.statement = StatementAt(*call.at.function, call.at.line);
     stack.calls.push_back(std::move(call));
   }

@@ -27,6 +27,7 @@ class FunctionCalls {
   struct Place {
     const Function* function = nullptr;
     int line = 0;
+    bool forward = false;  // the function's name is that which modules are called by
   };
 
   // What a variable stands for: a block, or what an operator converts of it, which it hands on in float32.
@@ -42,7 +43,6 @@ class FunctionCalls {
     Lines statement;                    // the one it is in; none: no line
     std::vector<Value> results;         // what was computed last in it, or each of several that are returned
     bool called = false;                // a module, behind that
-    bool forward = false;               // of the module itself: nothing called it but that
     std::vector<uint32_t> made;         // operators of the statement
     uint32_t converted = model::kNone;  // the last one that converts for the function itself; not used yet
     uint32_t before = model::kNone;     // the conversion of the same block before that
@@ -57,12 +57,16 @@ class FunctionCalls {
     Position next = 0;  // what comes behind its last operator: the begin of another one, or its own end
     Position end = 0;
     bool over = false;  // all of its operators are behind
+    size_t seen = 0;    // so many of its variables in calls of other modules have been noted
   };
 
   [[nodiscard]] Place PlaceOf(uint32_t frame);
   [[nodiscard]] bool IsWithin(uint32_t inner, uint32_t call) const;
-  // `whole`: nothing called the outermost of the places but the module.
-  void Enter(Stack& stack, const std::vector<Place>& places, bool whole, Position at);
+  void Enter(Stack& stack, const std::vector<Place>& places, Position at);
+  // Whether it is that of the module, and no function that its forward calls.
+  [[nodiscard]] static bool IsForward(const Stack& stack, const Call& call) {
+    return &call == &stack.calls.front() && call.at.forward;
+  }
   [[nodiscard]] static bool GoesOn(const Call& call, const Place& place);
   void Move(Call& call, int line, Position at);
   void Complete(Call& call, Position at);
@@ -92,6 +96,12 @@ class FunctionCalls {
   };
   [[nodiscard]] std::map<std::pair<uint32_t, uint32_t>, std::vector<Seen>> SeenByName() const;
   void HoldUntilGiven();
+  // By the function's call: what its variables stood for in calls that it made of modules, in their order.
+  struct InCall {
+    uint32_t call, name, block;
+  };
+  [[nodiscard]] std::map<uint32_t, std::vector<InCall>> SeenInCalls() const;
+  void NoteSeen(uint32_t function, Stack& stack, Position until);
   // Whether no statement gives the variable anything between that which gave it the block and that of the
   // operator.
   [[nodiscard]] bool IsGivenAtOnce(uint32_t block, uint32_t maker, std::string_view name) const;
@@ -104,10 +114,11 @@ class FunctionCalls {
   const std::vector<uint32_t> call_of_;         // by operator: the call of a module that it is in
   std::unordered_map<uint32_t, Place> places_;  // by frame
   std::unordered_map<uint32_t, Stack> stacks_;  // by call of a module
-  std::vector<Position> held_;                  // by block
-  std::vector<Position> unconverted_;           // of these without what may be of a copy
-  std::vector<uint32_t> conversion_;            // by block: the last operator that may have made a copy
-  std::vector<uint32_t> converted_;             // by block: which tensor it did that of (into views_)
+  const std::map<uint32_t, std::vector<InCall>> seen_in_calls_;
+  std::vector<Position> held_;         // by block
+  std::vector<Position> unconverted_;  // of these without what may be of a copy
+  std::vector<uint32_t> conversion_;   // by block: the last operator that may have made a copy
+  std::vector<uint32_t> converted_;    // by block: which tensor it did that of (into views_)
   ViewedTensors views_;
   std::vector<bool> told_;       // by operator: what holds its result is known
   std::vector<bool> elsewhere_;  // by block: no variable of a function alone holds it

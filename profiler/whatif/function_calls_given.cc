@@ -36,6 +36,42 @@ std::map<std::pair<uint32_t, uint32_t>, std::vector<FunctionCalls::Seen>> Functi
   return seen;
 }
 
+// A name that stands for several blocks at once, a list or names of two functions, tells nothing.
+std::map<uint32_t, std::vector<FunctionCalls::InCall>> FunctionCalls::SeenInCalls() const {
+  std::map<uint32_t, std::vector<InCall>> seen;
+  for (const auto& [function_and_name, calls] : SeenByName())
+    for (const Seen& one : calls)
+      if (one.one) seen[function_and_name.first].push_back({one.call, function_and_name.second, one.block});
+  for (auto& [function, calls] : seen)
+    std::stable_sort(calls.begin(), calls.end(),
+                     [](const InCall& a, const InCall& b) { return a.call < b.call; });
+  return seen;
+}
+
+// residual = hidden between two calls of modules, in a branch: what the variable had before went there.
+void FunctionCalls::NoteSeen(uint32_t function, Stack& stack, Position until) {
+  constexpr Position kAssigned = 0.3, kBehindCall = 0.1;
+  const auto found = seen_in_calls_.find(function);
+  if (found == seen_in_calls_.end() || stack.calls.empty() || !IsForward(stack, stack.calls.front())) return;
+  for (; stack.seen < found->second.size(); ++stack.seen) {
+    const InCall& seen = found->second[stack.seen];
+    if (step_.modules[seen.call].begin >= until) return;
+    const auto variable = stack.calls.front().variables.find(step_.Text(seen.name));
+    if (variable == stack.calls.front().variables.end() || variable->second.block == kNone ||
+        variable->second.conversion != kNone || variable->second.block == seen.block)
+      continue;
+    Position at = std::min(stack.next, step_.modules[seen.call].begin) - kAssigned;
+    for (uint32_t i = seen.call; i-- > function + 1;)
+      if (step_.modules[i].parent == function && step_.modules[i].end < kForever) {
+        at = std::max(at, step_.modules[i].end + kBehindCall);
+        break;
+      }
+    if (at >= step_.modules[seen.call].begin) continue;
+    Hold(variable->second, at);
+    variable->second = {seen.block, kNone};
+  }
+}
+
 void FunctionCalls::HoldUntilGiven() {
   for (const auto& [function, calls] : SeenByName()) {
     for (size_t i = 1; i < calls.size(); ++i) {

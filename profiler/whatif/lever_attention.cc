@@ -12,8 +12,7 @@ namespace {
 
 using Calls = std::vector<AttentionCall>;
 
-constexpr int64_t kWidestFlash = 256;  // elements of a head
-constexpr int64_t kUnit = 8;           // of it, in 16 bits
+constexpr int64_t kUnit = 8;  // of it, in 16 bits
 
 struct Kernel {
   AttentionKernel kernel;

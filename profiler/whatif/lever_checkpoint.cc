@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The lever that checkpoints modules.
+#include <map>
+
 #include "profiler/whatif/caches.h"
 #include "profiler/whatif/checkpointer.h"
 #include "profiler/whatif/input_gradients.h"
@@ -18,6 +20,23 @@ bool AreNested(const Step& step, const std::vector<uint32_t>& calls) {
     if (step.modules[calls[i]].begin < step.modules[calls[i - 1]].end) return true;
   }
   return false;
+}
+
+// Under autocast what is computed again converts its weights again too. How long the copies of modules that
+// others are called between live is not known.
+std::string WhyCopiesUnknown(const Step& step, const std::vector<uint32_t>& calls) {
+  if (step.autocast.empty()) return "";
+  std::map<std::string_view, size_t> last;
+  for (size_t i = 0; i < calls.size(); ++i) {
+    const std::string_view path = step.Text(step.modules[calls[i]].name);
+    const auto [before, first] = last.try_emplace(path, i);
+    if (!first && before->second + 1 < i)
+      return std::string(path) +
+             " is called several times a step, others between: under autocast checkpoints are predicted for "
+             "modules that are called once.";
+    before->second = i;
+  }
+  return "";
 }
 
 class Checkpoint final : public Lever {
@@ -61,6 +80,7 @@ class Checkpoint final : public Lever {
     if (!choice.ok()) return choice.error();
     const auto calls = ChooseNestedSegments(step, choice->modules);
     if (!calls.ok()) return calls.error();
+    if (const std::string why = WhyCopiesUnknown(step, *calls); !why.empty()) return Error{why};
     if (const auto asking = AskingForGradients(step, choice->inputs); !asking.ok()) return asking.error();
     const Result<std::vector<uint32_t>> masks = MasksOf(step, choice->masks);
     if (!masks.ok()) return masks.error();

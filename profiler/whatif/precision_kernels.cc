@@ -187,18 +187,24 @@ class Kernels {
   void FlashForward(uint32_t index) {
     const Op& op = step_.ops[index];
     const Operand* const query = Argument(step_, op, 0);
-    if (query == nullptr || step_.Rank(query->shape) != 4 || !IsLow(op) ||
-        Argument(step_, op, kForwardBias) != nullptr)
-      return;
+    if (query == nullptr || step_.Rank(query->shape) != 4 || !IsLow(op)) return;
     const int64_t* const dims = step_.Dims(query->shape);  // batch, rows, heads, width
-    uint32_t sums = kNone, seed = kNone, offset = kNone;
+    uint32_t returned = kNone, sums = kNone, seed = kNone, offset = kNone;
     for (uint32_t i = 0; i < op.output_count; ++i) {
       const Operand& result = step_.operands[op.first_output + i];
+      if (result.argument == 0) returned = result.block;
       if (result.argument == 1) sums = result.block;
       if (result.argument == 2) seed = result.block;
       if (result.argument == 3) offset = result.block;
     }
-    if (sums == kNone) return;
+    if (sums == kNone) return WithoutGradients(index, returned, seed, offset, dims);
+    if (Argument(step_, op, kForwardBias) != nullptr || dims[3] > kWidestFlash) {
+      // It stays, and sums in float what is too wide for one tile.
+      const auto elements = static_cast<uint64_t>(dims[0] * dims[1] * dims[2] * dims[3]);
+      if (dims[3] > kWidestEfficient)
+        Add(sums, index, step_.blocks[sums].begin + 0.1, op.end - 0.1, elements * kFloatBytes);
+      return;
+    }
     changed_.blocks[sums].requested = static_cast<uint64_t>(dims[0] * dims[1] * dims[2]) * kFloatBytes;
     const Position at = step_.blocks[sums].begin;
     if (seed != kNone && offset != kNone) {
@@ -207,6 +213,21 @@ class Kernels {
     } else {
       Draw(sums, index, at);
     }
+  }
+
+  // Nothing is kept then, and memory-efficient attention computes no sums of rows. Flash attention does,
+  // behind its result.
+  void WithoutGradients(uint32_t index, uint32_t returned, uint32_t seed, uint32_t offset,
+                        const int64_t* dims) {
+    const Op& op = step_.ops[index];
+    const bool stays = Argument(step_, op, kForwardBias) != nullptr || dims[3] > kWidestFlash;
+    if (stays || returned == kNone || step_.blocks[returned].begin < op.begin) return;
+    const Position at = step_.blocks[returned].begin;
+    Add(returned, index, at + 0.1, op.end - 0.1,
+        static_cast<uint64_t>(dims[0] * dims[1] * dims[2]) * kFloatBytes);
+    if (seed == kNone || offset == kNone) return;
+    changed_.blocks[offset].begin = at + 0.2;
+    changed_.blocks[seed].begin = at + 0.3;
   }
 
   // Where dropout begins to draw: kept on the device by flash attention alone, the first of two blocks for it
@@ -239,14 +260,13 @@ class Kernels {
     call.batch = dims[0], call.rows = dims[1], call.heads = dims[2], call.width = dims[3];
     call.columns = step_.Dims(key->shape)[1], call.key_heads = step_.Dims(key->shape)[2];
     call.element = kFloatBytes / 2;
-    const bool masked = Argument(step_, op, kBackwardBias) != nullptr;
-    if (masked && call.width > kWidestEfficient) return;
+    const bool stays = Argument(step_, op, kBackwardBias) != nullptr || call.width > kWidestFlash;
     for (const uint32_t block : Inside(index)) {
       if (IsResult(op, block)) continue;
       changed_.blocks[block].requested = 0;
       changed_.blocks[block].end = changed_.blocks[block].begin;
     }
-    if (masked)
+    if (stays)
       Efficient(index, *query, call);
     else
       Flash(index, *query, call);
@@ -269,8 +289,8 @@ class Kernels {
     AddSpread(query, index, call, op.end - 0.6, op.end - 0.4);
   }
 
-  // With a mask it stays. What float32 multiplies and sums before the kernel, that does itself, into a float
-  // for each row (kKernelComputesDelta in mem_eff_attention/kernel_backward.h).
+  // With a mask, or wide heads, it stays. What float32 multiplies and sums before the kernel, that does
+  // itself, into a float for each row (kKernelComputesDelta in mem_eff_attention/kernel_backward.h).
   void Efficient(uint32_t index, const Operand& query, const AttentionCall& call) {
     const Position end = step_.ops[index].end;
     AddSpread(query, index, call, end - 0.8, end - 0.2);
@@ -306,7 +326,8 @@ class Kernels {
 bool ReturnsHeadsFirst(const Step& step, const Op& op) {
   if (step.NameOf(op) != "aten::_efficient_attention_forward") return false;
   const Operand* const query = Argument(step, op, 0);
-  return query != nullptr && Argument(step, op, kForwardBias) == nullptr && LiesHeadsFirst(step, *query);
+  return query != nullptr && Argument(step, op, kForwardBias) == nullptr && LiesHeadsFirst(step, *query) &&
+         SizesOf(step, *query)[3] <= kWidestFlash;
 }
 
 // Whether `op` puts the heads of what attention returned beside each other.

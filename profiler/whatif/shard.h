@@ -34,6 +34,7 @@ struct Unit {
   std::vector<Window> forward;  // in order
   Window backward;
   std::vector<uint32_t> parameters;  // blocks
+  std::vector<Window> backwards;     // of each call of forward; begin kForever: it has none
 };
 // Those of `calls` (into Step::modules), in the order of their first call, and last of all the rest of the
 // model. A parameter belongs to the module that its name begins with.

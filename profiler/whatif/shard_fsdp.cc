@@ -87,7 +87,7 @@ class Sharder {
  private:
   struct Call {
     uint32_t unit;
-    Window window;
+    Window window, backward;
   };
 
   [[nodiscard]] const Unit& Rest() const { return units_.back(); }
@@ -159,7 +159,10 @@ class Sharder {
     std::vector<Call> calls;
     for (uint32_t i = 0; i < units_.size(); ++i) {
       if (units_[i].parameters.empty()) continue;
-      for (const Window& window : units_[i].forward) calls.push_back({i, window});
+      for (size_t k = 0; k < units_[i].forward.size(); ++k)
+        calls.push_back(
+            {i, units_[i].forward[k],
+             k < units_[i].backwards.size() ? units_[i].backwards[k] : Window{kForever, kBefore}});
     }
     std::sort(calls.begin(), calls.end(), [](const Call& a, const Call& b) {
       return a.window.begin != b.window.begin ? a.window.begin < b.window.begin : a.unit > b.unit;
@@ -181,29 +184,21 @@ class Sharder {
     AddParameters(unit, begin + 2 * kMoment, kept ? Done(unit) + kMoment : call.window.end + kMoment);
   }
 
-  // Where the unit's backward is over, and its gradients are there.
+  // Where the unit's backward is over, and its gradients are there; of one that has none, as frozen layers at
+  // the begin of a model, where that of the model is.
   [[nodiscard]] Position Done(const Unit& unit) const {
-    return &unit == &Rest() ? step_.backward.back().end - 10 * kMoment : unit.backward.end;
+    if (&unit == &Rest()) return step_.backward.back().end - 10 * kMoment;
+    return HasBackward(unit) ? unit.backward.end : step_.backward.back().end - 4 * kMoment;
+  }
+  [[nodiscard]] bool HasBackward(const Unit& unit) const {
+    return &unit == &Rest() || unit.backward.begin < kForever || unit.backward.end > kBefore;
   }
 
   void Backward() {
-    std::vector<const Unit*> order;  // in which backward begins them
+    if (reshard_) GatherForBackward();
+    std::vector<const Unit*> order;  // in which backward ends them
     for (const Unit& unit : units_) {
-      if (!unit.parameters.empty()) order.push_back(&unit);
-    }
-    std::sort(order.begin(), order.end(), [&](const Unit* a, const Unit* b) {
-      return a == &Rest() || (b != &Rest() && a->backward.begin < b->backward.begin);
-    });
-    if (reshard_) {
-      for (size_t i = 0; i < order.size(); ++i) {
-        if (order[i] == &Rest()) continue;
-        const Position begin = order[i]->backward.begin - 40 * kMoment;
-        // Where the loss is computed outside of the model, the rest and the last unit begin together.
-        const Position ahead = i == 0 ? begin : std::min(begin, order[i - 1]->backward.begin - 30 * kMoment);
-        Add(ahead, begin + 2 * kMoment, Shard(*order[i]) * ranks_, order[i]->parameters.front(),
-            gather_stream_);
-        AddParameters(*order[i], begin + kMoment, Done(*order[i]) + kMoment);
-      }
+      if (!unit.parameters.empty() && HasBackward(unit)) order.push_back(&unit);
     }
     std::sort(order.begin(), order.end(), [&](const Unit* a, const Unit* b) { return Done(*a) < Done(*b); });
     for (size_t i = 0; i < order.size(); ++i) {
@@ -211,6 +206,43 @@ class Sharder {
       Reduce(*order[i], Done(*order[i]),
              last ? Done(*order[i]) + 8 * kMoment : Done(*order[i + 1]) + 2 * kMoment);
     }
+  }
+
+  // Backward of each call gathers its unit, unless that has been gathered ahead, and ahead what was called
+  // before it in forward, also where that has no backward: those bytes stay until they are needed, or all is
+  // over (FSDPParamGroup.pre_backward).
+  void GatherForBackward() {
+    std::vector<size_t> turns;  // into order_
+    for (size_t i = 0; i < order_.size(); ++i)
+      if (&units_[order_[i].unit] != &Rest() && order_[i].backward.begin < kForever) turns.push_back(i);
+    std::sort(turns.begin(), turns.end(),
+              [&](size_t a, size_t b) { return order_[a].backward.begin < order_[b].backward.begin; });
+    if (!Rest().parameters.empty() && Rest().backward.begin < kForever)
+      GatherAhead(order_.size() - 1, kNone, Rest().backward.begin - 30 * kMoment);
+    for (size_t i = 0; i < turns.size(); ++i) {
+      const Call& call = order_[turns[i]];
+      const Unit& unit = units_[call.unit];
+      const Position begin = call.backward.begin - 40 * kMoment;
+      if (!ahead_.contains(call.unit)) GatherAhead(turns[i], kNone, begin);
+      StepBlock& bytes = changed_.blocks[ahead_.at(call.unit)];
+      // Where the loss is computed outside of the model, the rest and the last unit begin together.
+      bytes.begin = std::min(bytes.begin, begin);
+      bytes.end = begin + 2 * kMoment;
+      ahead_.erase(call.unit);
+      const bool last = std::none_of(turns.begin() + static_cast<std::ptrdiff_t>(i) + 1, turns.end(),
+                                     [&](size_t later) { return order_[later].unit == call.unit; });
+      AddParameters(unit, begin + kMoment, (last ? Done(unit) : call.backward.end) + kMoment);
+      if (turns[i] > 0) GatherAhead(turns[i] - 1, call.unit, begin + 10 * kMoment);
+    }
+    for (const auto& [unit, bytes] : ahead_) changed_.blocks[bytes].end = step_.backward.back().end - kMoment;
+  }
+
+  // `by`: the unit whose backward does; its own is there.
+  void GatherAhead(size_t place, uint32_t by, Position at) {
+    const uint32_t unit = order_[place].unit;
+    if (unit == by || &units_[unit] == &Rest() || ahead_.contains(unit)) return;
+    ahead_[unit] =
+        Add(at, kForever, Shard(units_[unit]) * ranks_, units_[unit].parameters.front(), gather_stream_);
   }
 
   // Gradients of those of the unit's parameters that have one are averaged, and one part stays.
@@ -323,55 +355,11 @@ class Sharder {
   uint16_t gather_stream_ = 0, reduce_stream_ = 0;
   std::map<uint32_t, uint64_t> shards_;  // by parameter: bytes, with what is put behind to make all equal
   std::vector<Call> order_;
+  std::map<uint32_t, uint32_t> ahead_;  // by unit: the block of what is gathered and not taken out yet
   Multiprocessors device_;
 };
 
 }  // namespace
-
-std::vector<Unit> UnitsOf(const Step& step, const std::vector<uint32_t>& calls) {
-  std::vector<Unit> units;
-  for (const uint32_t index : calls) {
-    const ModuleCall& call = step.modules[index];
-    const std::string_view path = step.Text(call.name);
-    auto unit = std::find_if(units.begin(), units.end(), [&](const Unit& u) { return u.path == path; });
-    if (unit == units.end()) unit = units.insert(unit, {path, {}, {kForever, kBefore}, {}});
-    unit->forward.push_back({call.begin, call.end});
-  }
-  Window whole{kForever, kBefore};
-  const Position backward = step.backward.front().begin;
-  for (const ModuleCall& call : step.modules) {
-    if (call.begin >= backward || call.end > backward) continue;
-    whole = {std::min(whole.begin, call.begin), std::max(whole.end, call.end)};
-  }
-  units.push_back({"", {whole}, {kForever, kBefore}, {}});
-  for (const Node& node : step.nodes) {
-    if (node.op == kNone || node.begin >= kForever) continue;
-    for (Unit& unit : units) {
-      const bool made = std::any_of(unit.forward.begin(), unit.forward.end(), [&](const Window& w) {
-        return w.begin < node.made && node.made < w.end;
-      });
-      if (!made) continue;
-      unit.backward = {std::min(unit.backward.begin, node.begin),
-                       std::max(unit.backward.end, std::min(node.end, step.length))};
-    }
-  }
-  for (uint32_t i = 0; i < step.blocks.size(); ++i) {
-    const StepBlock& block = step.blocks[i];
-    const bool trained = std::binary_search(step.trained.begin(), step.trained.end(), i);
-    if (!trained && (block.category != Category::kParameter || block.copy_of != kNone)) continue;
-    const auto unit = std::find_if(units.begin(), units.end() - 1,
-                                   [&](const Unit& u) { return Within(block.name, u.path); });
-    unit->parameters.push_back(i);
-  }
-  // Gradients of a unit's parameters may be taken over behind its last node.
-  for (Unit& unit : units) {
-    for (const StepBlock& block : step.blocks) {
-      if (block.accumulated < kForever && Within(block.name, unit.path))
-        unit.backward.end = std::max(unit.backward.end, block.accumulated);
-    }
-  }
-  return units;
-}
 
 Step FullySharded(const Step& step, const std::vector<Unit>& units, uint32_t ranks, bool reshard) {
   return Sharder(step, units, ranks, reshard).Run();

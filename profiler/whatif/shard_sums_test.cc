@@ -26,7 +26,8 @@ class ShardSumsTest : public testing::Test, protected WrittenOperators {
       const uint32_t parameter = AddBlock(kBefore, kForever);
       step_.blocks[parameter].category = Category::kParameter;
       const Position begin = 10 + 10 * layer, back = kFirst + kEach * (2 - layer);
-      units_.push_back({paths_[layer], {{begin, begin + 10}}, {back, back + kEach}, {parameter}});
+      units_.push_back(
+          {paths_[layer], {{begin, begin + 10}}, {back, back + kEach}, {parameter}, {{back, back + kEach}}});
     }
     const uint32_t head = AddBlock(kBefore, kForever);
     units_.push_back({"", {{0, 50}}, {kFirst, 190}, {head}});

@@ -263,16 +263,28 @@ DEVELOPMENT: Dict[str, Facts] = {
     "vitdet": Facts((8, 12, 16), ("encoder.layer.*", "embeddings,encoder.layer.0,encoder.layer.1,encoder.layer.2"), (*NO_WIDTHS, *NO_TOKENS, "attention"), checkpointed="encoder.layer.*"),
     "pixio": Facts((8, 12, 16), ("layers.*", "embeddings,layers"), (*NO_WIDTHS, *NO_TOKENS), checkpointed="layers.*"),
     "autoformer": Facts((8, 12, 16), ("model.encoder", "model"), (*NO_WIDTHS, *NO_TOKENS, "attention"), checkpointed="model.encoder.layers.*,model.decoder.layers.*"),
-}
-HELD_OUT: Dict[str, Facts] = {
     "gemma4": Facts((4, 8, 8), ("model.layers.*", "model.layers.*"), NO_WIDTHS, checkpointed="all,inputs:model.embed_tokens"),
     "ministral3": Facts((4, 8, 8), ("model.layers.*", "model"), NO_WIDTHS, checkpointed="all,inputs:model.embed_tokens"),
     "hrm_text": Facts((4, 8, 8), ("model.L_module.layers.*,model.H_module.layers.*", "model"), NO_WIDTHS, checkpointed="all,inputs:model.embed_tokens"),
     "perceiver": Facts((4, 8, 8), ("perceiver.encoder", "perceiver.encoder,perceiver.decoder"), (*NO_BLOCKS, *NO_WIDTHS, *NO_TOKENS, "attention")),
-    "bridgetower": Facts((4, 8, 8), ("bridgetower.text_model.encoder.layer.*,bridgetower.vision_model.visual.transformer.resblocks.*", "bridgetower"), (*NO_BLOCKS, *NO_WIDTHS, *NO_TOKENS, "attention")),
+    "bridgetower": Facts((4, 8, 8), ("bridgetower.text_model.encoder.layer.*,bridgetower.vision_model.visual.transformer.resblocks.*", "bridgetower"), (*NO_BLOCKS, *NO_WIDTHS, *NO_TOKENS, "attention"),
+                         units=":bridgetower.vision_model.visual.transformer.resblocks.*,bridgetower.text_model.encoder.layer.*,bridgetower.cross_modal_image_layers.*,bridgetower.cross_modal_text_layers.*,"
+                               "bridgetower.cross_modal_text_link_tower.*,bridgetower.cross_modal_image_link_tower.*"),
     "detr": Facts((8, 12, 16), ("model.encoder.layers.*,model.decoder.layers.*", "model"), (*NO_WIDTHS, *NO_TOKENS), checkpointed="model.encoder.layers.*,model.decoder.layers.*"),
     "table_transformer": Facts((8, 12, 16), ("model.encoder.layers.*,model.decoder.layers.*", "model"), (*NO_BLOCKS, *NO_WIDTHS, *NO_TOKENS, "attention")),
     "clap": Facts((8, 12, 16), ("text_model.encoder.layer.*,audio_model.audio_encoder.layers.*", "text_model,audio_model"), (*NO_BLOCKS, *NO_WIDTHS, *NO_TOKENS, "attention")),
+}
+HELD_OUT: Dict[str, Facts] = {
+    "cpmant": Facts((4, 8, 8), ("cpmant.encoder.layers.*", "cpmant.encoder,cpmant.segment_embedding,cpmant.position_bias"), (*NO_BLOCKS, *NO_WIDTHS, "attention")),
+    "recurrent_gemma": Facts((4, 8, 8), ("model.layers.*", "model.layers.*"), (*NO_WIDTHS, "attention"), checkpointed="all,inputs:model.embed_tokens"),
+    "lfm3": Facts((4, 8, 8), ("model.layers.*", "model.layers.*"), NO_WIDTHS, checkpointed="all,inputs:model.embed_tokens"),
+    "deberta_v2": Facts((4, 8, 8), ("deberta.encoder.layer.*", "deberta.encoder.layer.*"), (*NO_WIDTHS, "attention"), checkpointed="all,inputs:deberta.embeddings.word_embeddings"),
+    "t5gemma2": Facts((4, 8, 8), ("model.encoder", "model.encoder,model.decoder.layers.*"), (*NO_WIDTHS, "attention"), checkpointed="all,inputs:model.encoder.text_model.embed_tokens+model.decoder.embed_tokens"),
+    "chinese_clip": Facts((8, 12, 16), ("text_model.encoder.layer.*,vision_model.encoder.layers.*", "text_model,vision_model"), (*NO_WIDTHS, *NO_TOKENS, "attention"),
+                          checkpointed="all,inputs:text_model.embeddings.word_embeddings+vision_model.embeddings.patch_embedding"),
+    "groupvit": Facts((8, 12, 16), ("text_model.encoder.layers.*,vision_model.encoder.stages.*", "text_model,vision_model"), (*NO_WIDTHS, *NO_TOKENS, "attention"),
+                      checkpointed="text_model.encoder.layers.*,vision_model.encoder.stages.*.layers.*"),
+    "musicgen": Facts((4, 8, 8), ("model.decoder.layers.*", "model.decoder"), (*NO_WIDTHS, *NO_TOKENS)),
 }
 ALL = {**DEVELOPMENT, **HELD_OUT}
 

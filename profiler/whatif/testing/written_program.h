@@ -16,6 +16,9 @@ namespace vramscope::whatif {
 
 inline constexpr uint64_t kProgramBytes = 1024 * 64 * 4;
 
+// Lines from here on are of functions that the module's forward calls.
+inline constexpr int kHelpers = 30;
+
 // A module, "net", that runs three times in deep steps. `function`: what is told of the lines of net.py.
 class Program : public TensorScript {
  public:
@@ -100,7 +103,8 @@ class Program : public TensorScript {
     for (const char* const block : blocks) In(block, "1024,64", "64,1", argument++);
     for (const int line : lines)
       s.Event(trace::EventType::kOpScalar,
-              {trace::kOpCaller, s.trace().Intern("f (net.py:" + std::to_string(line) + ")")});
+              {trace::kOpCaller, s.trace().Intern((line < kHelpers ? "Net.forward (net.py:" : "f (net.py:") +
+                                                  std::to_string(line) + ")")});
   }
 
   std::vector<const char*> names_;

@@ -230,4 +230,12 @@ MODELS: Dict[str, Callable[[str], Subject]] = {
     "detr": sight_more.detr,
     "table_transformer": sight_more.table_transformer,
     "clap": sound.clap,
+    "cpmant": decoders_more.cpmant,
+    "recurrent_gemma": decoders_more.recurrent_gemma,
+    "lfm3": decoders_more.lfm3,
+    "deberta_v2": encoders_more.deberta_v2,
+    "t5gemma2": encoders_more.t5gemma2,
+    "chinese_clip": sight_more.chinese_clip,
+    "groupvit": sight_more.groupvit,
+    "musicgen": sound.musicgen,
 }

@@ -164,3 +164,27 @@ def hrm_text(size: str) -> Subject:
 
     config = HrmTextConfig(**stack(size), head_dim=64, max_position_embeddings=512, **SPECIAL)
     return Subject(HrmTextForCausalLM(config), tokens(VOCABULARY, length(size)), causal)
+
+
+def cpmant(size: str) -> Subject:
+    """Buckets of distances are looked up for each pair of words, and 32 words that are learned stand before them."""
+    from transformers import CpmAntConfig, CpmAntForCausalLM
+
+    config = CpmAntConfig(vocab_size=VOCABULARY, hidden_size=width(size), num_attention_heads=4, dim_head=64, dim_ff=1024, num_hidden_layers=4, position_bias_num_buckets=32, position_bias_max_distance=128, prompt_length=8)
+    return Subject(CpmAntForCausalLM(config), tokens(VOCABULARY, length(size)), causal)
+
+
+def recurrent_gemma(size: str) -> Subject:
+    """Two of three layers are gated recurrences, written as a loop over time, behind a short convolution."""
+    from transformers import RecurrentGemmaConfig, RecurrentGemmaForCausalLM
+
+    config = RecurrentGemmaConfig(vocab_size=VOCABULARY, hidden_size=width(size), intermediate_size=1024, num_hidden_layers=3, num_attention_heads=4, lru_width=width(size), attention_window_size=512, **SPECIAL)
+    return Subject(RecurrentGemmaForCausalLM(config), tokens(VOCABULARY, length(size) // 2), causal)
+
+
+def lfm3(size: str) -> Subject:
+    """Short convolutions in most layers and attention with a gate in the others, norms on both sides of each."""
+    from transformers import Lfm3Config, Lfm3ForCausalLM
+
+    config = Lfm3Config(**stack(size), num_key_value_heads=2, head_dim=64, max_position_embeddings=512, **SPECIAL)
+    return Subject(Lfm3ForCausalLM(config), tokens(VOCABULARY, length(size)), causal)

@@ -280,3 +280,25 @@ def bridgetower(size: str) -> Subject:
         return model(input_ids=ids, pixel_values=seen, labels=ids).loss
 
     return Subject(BridgeTowerForMaskedLM(config), lambda samples: (torch.randint(2, VOCABULARY, (samples, count)), torch.randn(samples, 3, pixels, pixels)), guessed)
+
+
+def deberta_v2(size: str) -> Subject:
+    """DeBERTa with buckets of distances, one table for keys and queries, and a convolution beside the first layer."""
+    from transformers import DebertaV2Config, DebertaV2ForMaskedLM
+
+    config = DebertaV2Config(**stack(size), max_position_embeddings=512, relative_attention=True, position_buckets=32, pos_att_type=["c2p", "p2c"], share_att_key=True, norm_rel_ebd="layer_norm", position_biased_input=False, conv_kernel_size=3, conv_act="gelu", pad_token_id=0)
+    return Subject(DebertaV2ForMaskedLM(config), tokens(VOCABULARY, length(size)), causal)
+
+
+def t5gemma2(size: str) -> Subject:
+    """T5Gemma whose decoder looks at itself and at the encoder in one attention; the encoder's eyes are not used."""
+    from transformers import T5Gemma2Config, T5Gemma2ForConditionalGeneration
+
+    text = {**stack(size), "num_key_value_heads": 2, "head_dim": 64, "sliding_window": 512, "query_pre_attn_scalar": 64, **SPECIAL}
+    sight = {"hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 1, "num_attention_heads": 2, "image_size": 32, "patch_size": 16}
+    config = T5Gemma2Config(encoder={"text_config": {**text, "num_hidden_layers": 2}, "vision_config": sight}, decoder={**text, "num_hidden_layers": 2}, vocab_size=VOCABULARY, eoi_token_index=3, image_token_index=4)
+
+    def answered(model: nn.Module, ids: Tensor) -> Tensor:
+        return model(input_ids=ids, labels=ids).loss
+
+    return Subject(T5Gemma2ForConditionalGeneration(config), lambda samples: (torch.randint(5, VOCABULARY, (samples, int(length(size) * LENGTH.factor))),), answered)

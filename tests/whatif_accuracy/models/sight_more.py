@@ -7,6 +7,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from .sizes import width
 from .subject import Subject, classified, images, scaled
 
 
@@ -271,3 +272,32 @@ def table_transformer(size: str) -> Subject:
     from transformers import TableTransformerConfig, TableTransformerForObjectDetection
 
     return _finder(size, TableTransformerConfig, TableTransformerForObjectDetection)
+
+
+def chinese_clip(size: str) -> Subject:
+    """CLIP whose text side is a BERT."""
+    from transformers import ChineseCLIPConfig, ChineseCLIPModel
+
+    wide, pixels, count = width(size), scaled(size, 64, 96, 128), scaled(size, 16, 24, 32)
+    common = {"hidden_size": wide, "intermediate_size": 768, "num_hidden_layers": 3, "num_attention_heads": 4}
+    config = ChineseCLIPConfig(text_config={**common, "vocab_size": 1000}, vision_config={**common, "image_size": pixels, "patch_size": 16}, projection_dim=128)
+
+    def apart(model: nn.Module, ids: Tensor, seen: Tensor) -> Tensor:
+        return model(input_ids=ids, pixel_values=seen, return_loss=True).loss
+
+    return Subject(ChineseCLIPModel(config), lambda samples: (torch.randint(1, 1000, (samples, count)), torch.randn(samples, 3, pixels, pixels)), apart)
+
+
+def groupvit(size: str) -> Subject:
+    """Patches are gathered into groups, by a choice that is hard forward and soft backward."""
+    from transformers import GroupViTConfig, GroupViTModel
+
+    wide, pixels, count = width(size), scaled(size, 64, 96, 128), scaled(size, 16, 24, 32)
+    text = {"vocab_size": 1000, "hidden_size": wide, "intermediate_size": 768, "num_hidden_layers": 3, "num_attention_heads": 4, "eos_token_id": 2}
+    sight = {"hidden_size": wide, "intermediate_size": 768, "num_hidden_layers": 4, "depths": [2, 1, 1], "num_group_tokens": [16, 4, 0], "num_output_groups": [16, 4, 4], "num_attention_heads": 4, "image_size": pixels, "patch_size": 16}
+    config = GroupViTConfig(text_config=text, vision_config=sight, projection_dim=128, projection_intermediate_dim=256)
+
+    def apart(model: nn.Module, ids: Tensor, seen: Tensor) -> Tensor:
+        return model(input_ids=ids, pixel_values=seen, return_loss=True).loss
+
+    return Subject(GroupViTModel(config), lambda samples: (torch.randint(1, 1000, (samples, count)), torch.randn(samples, 3, pixels, pixels)), apart)

@@ -5,6 +5,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional as F
 
 from .sizes import SPECIAL, VOCABULARY
 from .subject import Subject, scaled
@@ -185,3 +186,17 @@ def clap(size: str) -> Subject:
 
     frames = spectrum * spectrum // 64
     return Subject(ClapModel(config), lambda samples: (torch.randint(2, 1000, (samples, count)), torch.randn(samples, 1, frames, 64)), apart)
+
+
+def musicgen(size: str) -> Subject:
+    """Four streams of codes at once, whose embeddings are added up, with a head for each."""
+    from transformers import MusicgenDecoderConfig, MusicgenForCausalLM
+
+    wide, count = scaled(size, 256, 320, 384), scaled(size, 32, 96, 192)
+    config = MusicgenDecoderConfig(vocab_size=512, hidden_size=wide, ffn_dim=1024, num_hidden_layers=4, num_attention_heads=4, max_position_embeddings=512, num_codebooks=4, pad_token_id=512, bos_token_id=512)
+
+    def foreseen(model: nn.Module, codes: Tensor) -> Tensor:
+        seen = model(input_ids=codes.reshape(-1, codes.shape[-1])).logits
+        return F.cross_entropy(seen[:, :-1].flatten(0, 1), codes.reshape(-1, codes.shape[-1])[:, 1:].flatten())
+
+    return Subject(MusicgenForCausalLM(config), lambda samples: (torch.randint(512, (samples, 4, count)),), foreseen)
