@@ -74,7 +74,8 @@ struct FlashNeeds {
 // The logarithm of each row's sum, which memory-efficient attention keeps, padded to whole groups of rows.
 [[nodiscard]] uint64_t EfficientSums(const AttentionCall& call);
 // What memory-efficient attention's backward works in. Wider heads than these are several tiles beside each
-// other (aten/src/ATen/native/transformers/cuda/mem_eff_attention/kernel_backward.h: kMaxK, kNeedsAccumGradK).
+// other (aten/src/ATen/native/transformers/cuda/mem_eff_attention/kernel_backward.h: kMaxK,
+// kNeedsAccumGradK).
 inline constexpr int64_t kWidestEfficient = 128;
 // Flash attention takes no wider ones.
 inline constexpr int64_t kWidestFlash = 256;

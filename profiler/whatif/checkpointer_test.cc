@@ -113,6 +113,22 @@ TEST_F(NestedCheckpointTest, WhatEndedBeforeAnOperatorIsNotItsToKeep) {
   EXPECT_THAT(Lives(wide, "stage.*"), ElementsAre(Life(1.5, 4)));
 }
 
+// Layer a is called again from 38 to 42, behind b: how long the copies that autocast makes of its weights
+// live then is not known.
+TEST_F(NestedCheckpointTest, UnderAutocastAModuleIsNotCheckpointedTwiceWithOthersBetween) {
+  Module("stage.a", 38, 42, 0);
+  const auto why = [&](std::string_view modules) -> std::string {
+    Scene scene = MakeScene(step_);
+    const Result<Outcome> outcome = CheckpointLever().Apply(step_, modules, scene);
+    return outcome.ok() ? "" : outcome.error().sentence;
+  };
+  EXPECT_EQ(why("stage.*"), "") << "in float32 there are none";
+  step_.autocast.push_back({0, 60});
+  EXPECT_THAT(why("stage.*"), testing::StartsWith("stage.a is called several times a step, others between"));
+  EXPECT_EQ(why("stage.a"), "") << "no other that is checkpointed";
+  EXPECT_EQ(why("stage.b"), "") << "called once";
+}
+
 TEST_F(NestedCheckpointTest, WhatAKeptOperatorTakesForItselfIsNotTakenAgain) {
   step_.ops[0].name = Text("aten::mm");
   const Op& mm = step_.ops[0];

@@ -12,14 +12,19 @@
 #include <vector>
 
 #include "profiler/whatif/lever.h"
+#include "profiler/whatif/predict.h"
 #include "profiler/whatif/testing/tensor_script.h"
 
 namespace vramscope::whatif {
 namespace {
 
 using model::kNone;
+using testing::Contains;
+using testing::Each;
 using testing::ElementsAre;
+using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 constexpr uint64_t kBytes = 4096, kLeft = 3 * kBytes, kKept = 5 * kBytes;
 
@@ -53,6 +58,16 @@ class PilingLoop : public TensorScript {
     return "";
   }
   [[nodiscard]] const whatif::Step& step() const { return step_; }
+  // What is said beside two levers that change nothing about it, the first one first.
+  [[nodiscard]] std::vector<std::vector<std::string>> Told(const whatif::Step& step) const {
+    const Baseline baseline = MakeBaseline(step, *analysis_).value();
+    const Prediction prediction =
+        Predict(step, baseline, {{"alloc-conf", "expandable_segments:True"}, {"empty-cache", "after-step"}})
+            .value();
+    std::vector<std::vector<std::string>> notes;
+    for (const Applied& lever : prediction.levers) notes.push_back(lever.outcome.notes);
+    return notes;
+  }
   [[nodiscard]] Block& In(Scene& scene, const std::string& name) const {
     return *std::find_if(scene.blocks.begin(), scene.blocks.end(), [&](const Block& block) {
       return block.origin != kNone && NameOf(step_.blocks[block.origin]) == name;
@@ -150,6 +165,27 @@ TEST(PilingUpTest, EachStepOfAReplayLeavesOneMore) {
       << "weight, batch, out and gradient, and what is left";
   loop.In(scene, "left4").bytes = 0;
   EXPECT_EQ(with - peak(), 4 * kLeft);
+}
+
+TEST(PilingUpTest, ANoteBesideTheFirstLeverSaysHowMuchEachStepLeaves) {
+  const auto leaves = [](const char* what) {
+    return testing::StartsWith(std::string("each step leaves ") + what + " together that nothing frees");
+  };
+  const PilingLoop loop;
+  EXPECT_THAT(loop.Told(loop.step()), ElementsAre(Contains(leaves("1 block of 12288 bytes")),
+                                                  Each(Not(leaves("1 block of 12288 bytes")))));
+  Step two = loop.step();
+  for (StepBlock& block : two.blocks)
+    if (loop.NameOf(block) == "kept") block.piles_up = true;
+  EXPECT_THAT(loop.Told(two)[0], Contains(leaves("2 blocks of 32768 bytes")));
+}
+
+TEST(PilingUpTest, WhereNothingPilesUpThereIsNoNote) {
+  const PilingLoop loop({1, 2});
+  const auto told = loop.Told(loop.step());
+  ASSERT_EQ(told.size(), 2u);
+  for (const std::vector<std::string>& notes : told)
+    EXPECT_THAT(notes, Each(Not(HasSubstr("nothing frees"))));
 }
 
 TEST(PilingUpTest, FreeingEarlyDoesNotFreeIt) {

@@ -282,8 +282,9 @@ HELD_OUT: Dict[str, Facts] = {
     "t5gemma2": Facts((4, 8, 8), ("model.encoder", "model.encoder,model.decoder.layers.*"), (*NO_WIDTHS, "attention"), checkpointed="all,inputs:model.encoder.text_model.embed_tokens+model.decoder.embed_tokens"),
     "chinese_clip": Facts((8, 12, 16), ("text_model.encoder.layer.*,vision_model.encoder.layers.*", "text_model,vision_model"), (*NO_WIDTHS, *NO_TOKENS, "attention"),
                           checkpointed="all,inputs:text_model.embeddings.word_embeddings+vision_model.embeddings.patch_embedding"),
-    "groupvit": Facts((8, 12, 16), ("text_model.encoder.layers.*,vision_model.encoder.stages.*", "text_model,vision_model"), (*NO_WIDTHS, *NO_TOKENS, "attention"),
-                      checkpointed="text_model.encoder.layers.*,vision_model.encoder.stages.*.layers.*"),
+    "zoedepth": Facts((8, 12, 16), ("backbone.beit.layers.*", "backbone,neck"), (*NO_WIDTHS, *NO_TOKENS),
+                      units=":backbone.beit.layers.*,neck.reassemble_stage.layers.*,neck.reassemble_stage.readout_projects.*,neck.fusion_stage.layers.*,metric_head.projectors.*,metric_head.attractors.*",
+                      checkpointed="backbone.beit.layers.*"),
     "musicgen": Facts((4, 8, 8), ("model.decoder.layers.*", "model.decoder"), (*NO_WIDTHS, *NO_TOKENS)),
 }
 ALL = {**DEVELOPMENT, **HELD_OUT}

@@ -236,6 +236,6 @@ MODELS: Dict[str, Callable[[str], Subject]] = {
     "deberta_v2": encoders_more.deberta_v2,
     "t5gemma2": encoders_more.t5gemma2,
     "chinese_clip": sight_more.chinese_clip,
-    "groupvit": sight_more.groupvit,
+    "zoedepth": sight_more.zoedepth,
     "musicgen": sound.musicgen,
 }

@@ -288,16 +288,15 @@ def chinese_clip(size: str) -> Subject:
     return Subject(ChineseCLIPModel(config), lambda samples: (torch.randint(1, 1000, (samples, count)), torch.randn(samples, 3, pixels, pixels)), apart)
 
 
-def groupvit(size: str) -> Subject:
-    """Patches are gathered into groups, by a choice that is hard forward and soft backward."""
-    from transformers import GroupViTConfig, GroupViTModel
+def zoedepth(size: str) -> Subject:
+    """How far away each point is: a BEiT, whose layers are put together from coarse to fine, and bins of distances that attractors move."""
+    from transformers import BeitConfig, ZoeDepthConfig, ZoeDepthForDepthEstimation
 
-    wide, pixels, count = width(size), scaled(size, 64, 96, 128), scaled(size, 16, 24, 32)
-    text = {"vocab_size": 1000, "hidden_size": wide, "intermediate_size": 768, "num_hidden_layers": 3, "num_attention_heads": 4, "eos_token_id": 2}
-    sight = {"hidden_size": wide, "intermediate_size": 768, "num_hidden_layers": 4, "depths": [2, 1, 1], "num_group_tokens": [16, 4, 0], "num_output_groups": [16, 4, 4], "num_attention_heads": 4, "image_size": pixels, "patch_size": 16}
-    config = GroupViTConfig(text_config=text, vision_config=sight, projection_dim=128, projection_intermediate_dim=256)
+    pixels, wide = scaled(size, 64, 96, 128), scaled(size, 128, 192, 256)
+    sight = BeitConfig(hidden_size=wide, num_hidden_layers=4, num_attention_heads=4, intermediate_size=512, image_size=pixels, patch_size=16, out_features=["stage1", "stage2", "stage3", "stage4"], reshape_hidden_states=False, use_relative_position_bias=True)
+    config = ZoeDepthConfig(backbone_config=sight, neck_hidden_sizes=[32, 64, 128, 128], fusion_hidden_size=64, bottleneck_features=64, num_relative_features=32, bin_embedding_dim=64, bin_configurations=[{"n_bins": 32, "min_depth": 0.001, "max_depth": 10.0}])
 
-    def apart(model: nn.Module, ids: Tensor, seen: Tensor) -> Tensor:
-        return model(input_ids=ids, pixel_values=seen, return_loss=True).loss
+    def apart(model: nn.Module, given: Tensor) -> Tensor:
+        return model(pixel_values=given).predicted_depth.mean()
 
-    return Subject(GroupViTModel(config), lambda samples: (torch.randint(1, 1000, (samples, count)), torch.randn(samples, 3, pixels, pixels)), apart)
+    return Subject(ZoeDepthForDepthEstimation(config), lambda samples: (torch.randn(samples, 3, pixels, pixels),), apart)

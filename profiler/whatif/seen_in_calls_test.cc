@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// Variables of a module's own function that calls of other modules show with another block, as lines of
+// programs written down by hand: residual = hidden in a branch, as layers of transformers write it.
+//
+//   residual = x * 2                      line 11
+//   hidden = residual * 2                      12
+//   self.norm(hidden)                          13    residual is what line 11 made
+//   if before: residual = hidden               14
+//   self.convolve(hidden)                      15    residual is what line 12 made: the other is gone
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "profiler/whatif/testing/written_program.h"
+
+namespace vramscope::whatif {
+namespace {
+
+constexpr const char* kFunction = "10-20 11-11=residual 12-12=hidden 14-14?<residual<hidden";
+
+using Variables = std::vector<std::pair<const char*, const char*>>;  // name, block
+
+void Call(Program& p, const char* module, const Variables& variables, const char* result) {
+  p.s.Module(module, [&] {
+    for (const auto& [name, block] : variables)
+      p.s.Label(block, trace::Role::kHeld, trace::LabelSource::kVariable, name);
+    p.Make(result, {}, {"second"});
+  });
+}
+
+// Until which operator what line 11 made is held: first, second, that of norm, that of convolve, out, more.
+uint32_t Until(const char* function, const Variables& in_norm, const Variables& in_convolve) {
+  return Program({function},
+                 [&](Program& p) {
+                   p.Make("first", {11});
+                   p.Make("second", {12}, {"first"});
+                   Call(p, "net.norm", in_norm, "normed");
+                   Call(p, "net.convolve", in_convolve, "convolved");
+                   p.Make("out", {16}, {"convolved"});
+                   p.Make("more", {17}, {"out"});
+                   p.End();
+                 })
+      .HeldUntil(1);
+}
+
+TEST(SeenInCallsTest, AVariableThatACallShowsWithAnotherBlockHasLetGoOfTheOneBefore) {
+  EXPECT_EQ(Until(kFunction, {{"residual", "first"}}, {{"residual", "second"}}), 4u);
+  EXPECT_EQ(Until(kFunction, {{"residual", "first"}}, {{"residual", "first"}}), 7u) << "not taken";
+  EXPECT_EQ(Until(kFunction, {}, {}), 7u) << "nothing is seen";
+  EXPECT_EQ(Until(kFunction, {{"other", "second"}}, {{"other", "second"}}), 7u);
+}
+
+TEST(SeenInCallsTest, TheFirstCallThatShowsItDecides) {
+  EXPECT_EQ(Until(kFunction, {{"residual", "second"}}, {{"residual", "second"}}), 3u);
+}
+
+TEST(SeenInCallsTest, ANameThatStandsForTwoBlocksTellsNothing) {
+  EXPECT_EQ(Until(kFunction, {{"residual", "first"}}, {{"residual", "second"}, {"residual", "first"}}), 7u);
+}
+
+TEST(SeenInCallsTest, BehindAnOperatorOfTheFunctionItGoesBeforeTheCall) {
+  const Program program({"10-20 11-11=residual 12-12=hidden 15-15?<residual<hidden"}, [](Program& p) {
+    p.Make("first", {11});
+    p.Make("second", {12}, {"first"});
+    Call(p, "net.norm", {{"residual", "first"}}, "normed");
+    p.Make("scaled", {14}, {"normed"});
+    Call(p, "net.convolve", {{"residual", "second"}}, "convolved");
+    p.Make("out", {17}, {"convolved"});
+    p.End();
+  });
+  EXPECT_EQ(program.HeldUntil(1), 5u);
+}
+
+// self.convolve is the last thing that the module does.
+TEST(SeenInCallsTest, CallsBehindTheLastOperatorTellToo) {
+  const Program program({kFunction}, [](Program& p) {
+    p.Make("first", {11});
+    p.Make("second", {12}, {"first"});
+    p.Make("third", {13}, {"second"});
+    Call(p, "net.norm", {{"residual", "first"}}, "normed");
+    Call(p, "net.convolve", {{"residual", "second"}}, "convolved");
+    p.End();
+  });
+  EXPECT_EQ(program.HeldUntil(1), 5u);
+}
+
+// A decorator calls forward, and no operator was called in forward's own lines.
+TEST(SeenInCallsTest, NamesOfAHelperAreItsOwn) {
+  const auto until = [](int line) {
+    const std::string lines = std::to_string(line) + "-" + std::to_string(line);
+    const std::string next = std::to_string(line + 1) + "-" + std::to_string(line + 1);
+    const std::string function = std::to_string(line - 1) + "-39 " + lines + "=residual " + next + "=hidden";
+    return Program({function.c_str()},
+                   [line](Program& p) {
+                     p.Make("first", {line});
+                     p.Make("second", {line + 1}, {"first"});
+                     Call(p, "net.norm", {{"residual", "first"}}, "normed");
+                     Call(p, "net.convolve", {{"residual", "second"}}, "convolved");
+                     p.Make("out", {line + 5}, {"convolved"});
+                     p.End();
+                   })
+        .HeldUntil(1);
+  };
+  EXPECT_EQ(until(11), 4u);
+  EXPECT_EQ(until(31), 6u) << "until the helper returns";
+}
+
+// y = x * 2, and a module behind it, called by forward. The operators are y and that of norm.
+TEST(SeenInCallsTest, AHelperThatIsTheOutermostKnownFunctionReturnsBeforeTheModule) {
+  const auto until = [](int line) {
+    return Program({"10-20 11-11=y", "30-34 31-31=y"},
+                   [line](Program& p) {
+                     p.Make("y", {line});
+                     p.s.Module("net.norm", [&] { p.Make("normed", {}, {"y"}); });
+                     p.End();
+                   })
+        .HeldUntil(1);
+  };
+  EXPECT_EQ(until(31), 2u) << "with the next operator";
+  EXPECT_EQ(until(11), 3u) << "forward's own: with the module";
+}
+
+}  // namespace
+}  // namespace vramscope::whatif
