@@ -68,8 +68,8 @@ void FunctionCalls::Follow() {
     std::reverse(places.begin(), places.end());
     Stack& stack = stacks_[call_of_[op]];
     stack.end = step_.modules[call_of_[op]].end;
-    NoteSeen(call_of_[op], stack, step_.ops[op].begin);
     Enter(stack, places, step_.ops[op].begin);
+    NoteSeen(call_of_[op], stack, step_.ops[op].begin);
     Note(stack, op, direct);
   }
   for (auto& [call, stack] : stacks_) {

@@ -52,6 +52,26 @@ TEST(SeenInCallsTest, AVariableThatACallShowsWithAnotherBlockHasLetGoOfTheOneBef
   EXPECT_EQ(Until(kFunction, {{"other", "second"}}, {{"other", "second"}}), 7u);
 }
 
+// residual = x * 2; hidden = self.norm(residual); if before: residual = hidden; self.convolve(hidden)
+TEST(SeenInCallsTest, WhatTheLastOperatorBeforeTheCallsGaveIsKnownByThen) {
+  const Program program(
+      {"10-20 11-11=residual 12-12(hidden 13-13?<residual<hidden 14-14(hidden"}, [](Program& p) {
+        p.Make("first", {11});
+        p.s.Module("net.norm", [&] {
+          p.s.Label("first", trace::Role::kHeld, trace::LabelSource::kVariable, "residual");
+          p.Make("normed", {}, {"first"});
+        });
+        p.s.Module("net.convolve", [&] {
+          p.s.Label("normed", trace::Role::kHeld, trace::LabelSource::kVariable, "residual");
+          p.Make("convolved", {}, {"normed"});
+        });
+        p.Make("out", {15}, {"convolved"});
+        p.Make("more", {16}, {"out"});
+        p.End();
+      });
+  EXPECT_EQ(program.HeldUntil(1), 3u) << "behind norm, not when the function returns";
+}
+
 TEST(SeenInCallsTest, TheFirstCallThatShowsItDecides) {
   EXPECT_EQ(Until(kFunction, {{"residual", "second"}}, {{"residual", "second"}}), 3u);
 }
