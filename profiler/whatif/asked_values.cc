@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/whatif/asked_values.h"
 
-#include <algorithm>
+#include <set>
+#include <utility>
+#include <vector>
 
 #include "profiler/whatif/holders.h"
 #include "profiler/whatif/segments.h"
@@ -22,15 +24,21 @@ class Origins {
   }
 
   // Whether it is computed from weights, whatever that says of its own gradient.
-  [[nodiscard]] bool IsOfWeights(uint32_t block, int steps = 0) const {
-    if (block == kNone || steps == kMostSteps) return false;
-    if (has_gradient_[block]) return true;
-    const uint32_t maker = OutermostMaker(step_, block);
-    if (maker == kNone) return false;
-    const std::span<const Operand> inputs = InputsOf(step_, step_.ops[maker]);
-    return std::any_of(inputs.begin(), inputs.end(), [&](const Operand& input) {
-      return input.block != block && IsOfWeights(input.block, steps + 1);
-    });
+  [[nodiscard]] bool IsOfWeights(uint32_t asked) const {
+    std::set<uint32_t> met = {asked}, found = {asked};
+    for (int steps = 0; steps < kMostSteps && !found.empty(); ++steps) {
+      std::set<uint32_t> before;
+      for (const uint32_t block : found) {
+        if (block == kNone) continue;
+        if (has_gradient_[block]) return true;
+        const uint32_t maker = OutermostMaker(step_, block);
+        if (maker == kNone) continue;
+        for (const Operand& input : InputsOf(step_, step_.ops[maker]))
+          if (met.insert(input.block).second) before.insert(input.block);
+      }
+      found = std::move(before);
+    }
+    return false;
   }
 
  private:

@@ -10,8 +10,8 @@
 namespace vramscope::whatif {
 
 // Why what the program does with other lengths is not known: a module of forward asks whether something is
-// true that was computed from floating-point numbers. A mask, which is whole numbers, does not count. ""
-// where none does. O(operators).
+// true (is_nonzero) that was computed, in at most six steps, from tensors that require gradients. A mask does
+// not. "" where none asks. O(operators).
 [[nodiscard]] std::string WhyGoneOnByValues(const Step& step);
 
 }  // namespace vramscope::whatif

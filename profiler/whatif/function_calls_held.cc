@@ -14,7 +14,7 @@ constexpr Position kBeforeOne = 0.1;  // before another one
 // Variables go in the order in which the function first names them: before one that was seen to go.
 void FunctionCalls::LetGo(Call& call, const Stack& stack) {
   const bool own = IsForward(stack, call) && stack.over;  // returns with the module, whichever it called last
-  Position at = (own ? stack.end : stack.next) - kReturned;
+  Position at = (own && stack.end < kForever ? stack.end : stack.next) - kReturned;
   for (const Value& argument : call.arguments) Hold(argument, at);
   const std::vector<std::string>& names = call.at.function->names;
   for (size_t i = names.size(); i-- > 0;) {

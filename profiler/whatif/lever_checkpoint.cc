@@ -64,7 +64,8 @@ class Checkpoint final : public Lever {
     const Step& prepared = asking ? **asking : step;
     const auto calls = ChooseNestedSegments(prepared, choice->modules);
     // What Apply refuses changes nothing.
-    if (!calls.ok() || AreNested(prepared, *calls) || !FindKeptOps(prepared, choice->operators).ok())
+    if (!calls.ok() || AreNested(prepared, *calls) || !WhyCopiesUnknown(prepared, *calls).empty() ||
+        !FindKeptOps(prepared, choice->operators).ok())
       return asking;
     std::optional<Step> apart = WithBiasesApart(prepared, *calls);
     if (!apart) return asking;

@@ -103,7 +103,8 @@ class Early {
     const StepBlock& input = step_.blocks[block];
     if (input.category != classify::Category::kInput) return kBefore;
     for (const Window& backward : step_.backward) {
-      if (backward.begin <= input.begin || backward.begin <= needed_[block]) continue;
+      if (backward.begin <= input.begin || backward.end <= needed_[block]) continue;
+      if (backward.begin <= needed_[block]) return kBefore;  // which needs it
       const Op* const last = LastBefore(backward.begin);
       if (last == nullptr || last->end >= backward.begin) return kBefore;
       return last->end - kHair * (static_cast<Position>(block) + 1);

@@ -24,6 +24,7 @@ StepBlock CopyOf(const Step& step, uint32_t block) {
   copy.leaf = model::kNone;
   copy.copy_of = block;
   copy.workspace = false;
+  copy.piles_up = copy.piled = copy.single_buffer = false;
   return copy;
 }
 

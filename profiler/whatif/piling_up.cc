@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/whatif/piling_up.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <utility>
+
+#include "profiler/whatif/scene.h"
 
 namespace vramscope::whatif {
 namespace {
@@ -26,13 +29,15 @@ class Ranks {
 
   Ranks(const Step& step, EventIndex begin, EventIndex end) {
     std::map<uint64_t, size_t> counts;
-    for (const model::Change& change : step.run->devices[step.device].changes) {
-      if (change.event >= end) break;
-      if (change.freed() || change.event < begin) continue;
-      const uint64_t size = step.run->blocks[change.block()].size;
+    const auto& changes = step.run->devices[step.device].changes;
+    auto change = std::partition_point(changes.begin(), changes.end(),
+                                       [&](const model::Change& one) { return one.event < begin; });
+    for (; change != changes.end() && change->event < end; ++change) {
+      if (change->freed()) continue;
+      const uint64_t size = step.run->blocks[change->block()].size;
       const Key key{size, counts[size]++};
-      key_of_[change.block()] = key;
-      block_at_[key] = change.block();
+      key_of_[change->block()] = key;
+      block_at_[key] = change->block();
     }
   }
   [[nodiscard]] const Key* Of(BlockId block) const {
@@ -80,11 +85,13 @@ void FindPilingUp(const timeline::Step& before, Step& step) {
     const Ranks::Key* const key = made(block) < before.begin ? nullptr : then.Of(step.blocks[block].id);
     const auto same = key == nullptr ? own.end() : own.find(now.At(*key));
     if (same == own.end() || step.blocks[same->second].category != step.blocks[block].category) continue;
+    if (step.blocks[same->second].end < kForever) continue;  // this one goes
     step.blocks[same->second].piles_up = step.blocks[block].piled = true;
     ++each_step[{key->first, step.blocks[block].category}];
   }
-  // Of the steps before that as many each, at most.
-  for (auto& [kind, count] : each_step) count *= before.number - step.first.number;
+  // Of the steps before that as many each, but no more than a replay makes anew.
+  for (auto& [kind, count] : each_step)
+    count *= std::min<uint32_t>(before.number - step.first.number, kReplayedSteps - 2);
   for (auto block = left.rbegin(); block != left.rend(); ++block) {
     StepBlock& one = step.blocks[*block];
     const auto kind = each_step.find({step.run->blocks[one.id].size, one.category});

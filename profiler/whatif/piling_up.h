@@ -14,7 +14,7 @@
 namespace vramscope::whatif {
 
 // Sets StepBlock::piles_up and ::piled. `before`: the step directly before the recorded one, behind the
-// first. O(changes of the device in both steps).
+// first. O(changes of the device in both steps + operands).
 void FindPilingUp(const timeline::Step& before, Step& step);
 
 }  // namespace vramscope::whatif

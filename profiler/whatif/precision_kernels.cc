@@ -199,11 +199,7 @@ class Kernels {
     }
     if (sums == kNone) return WithoutGradients(index, returned, seed, offset, dims);
     if (Argument(step_, op, kForwardBias) != nullptr || dims[3] > kWidestFlash) {
-      // It stays, and sums in float what is too wide for one tile.
-      const auto elements = static_cast<uint64_t>(dims[0] * dims[1] * dims[2] * dims[3]);
-      if (dims[3] > kWidestEfficient)
-        Add(sums, index, step_.blocks[sums].begin + 0.1, op.end - 0.1, elements * kFloatBytes);
-      return;
+      return SumWideHeads(sums, index, step_.blocks[sums].begin, dims);
     }
     changed_.blocks[sums].requested = static_cast<uint64_t>(dims[0] * dims[1] * dims[2]) * kFloatBytes;
     const Position at = step_.blocks[sums].begin;
@@ -215,14 +211,22 @@ class Kernels {
     }
   }
 
+  // Memory-efficient attention stays, and sums in float what is too wide for one tile.
+  void SumWideHeads(uint32_t like, uint32_t index, Position behind, const int64_t* dims) {
+    const auto elements = static_cast<uint64_t>(dims[0] * dims[1] * dims[2] * dims[3]);
+    if (dims[3] > kWidestEfficient)
+      Add(like, index, behind + 0.1, step_.ops[index].end - 0.1, elements * kFloatBytes);
+  }
+
   // Nothing is kept then, and memory-efficient attention computes no sums of rows. Flash attention does,
   // behind its result.
   void WithoutGradients(uint32_t index, uint32_t returned, uint32_t seed, uint32_t offset,
                         const int64_t* dims) {
     const Op& op = step_.ops[index];
-    const bool stays = Argument(step_, op, kForwardBias) != nullptr || dims[3] > kWidestFlash;
-    if (stays || returned == kNone || step_.blocks[returned].begin < op.begin) return;
+    if (returned == kNone || step_.blocks[returned].begin < op.begin) return;
     const Position at = step_.blocks[returned].begin;
+    if (Argument(step_, op, kForwardBias) != nullptr || dims[3] > kWidestFlash)
+      return SumWideHeads(returned, index, at, dims);
     Add(returned, index, at + 0.1, op.end - 0.1,
         static_cast<uint64_t>(dims[0] * dims[1] * dims[2]) * kFloatBytes);
     if (seed == kNone || offset == kNone) return;

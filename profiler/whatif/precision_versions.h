@@ -141,8 +141,8 @@ class Versions {
   uint32_t Add(uint32_t block, uint8_t type, Position at, uint32_t op, uint64_t bytes);
   uint32_t Add(uint32_t block, uint8_t type, Position at, uint32_t op, const Operand& operand);
   [[nodiscard]] double ShareOf(uint32_t copy, double share) const;
-  // Which version a variable that has the block in the record holds at that moment.
   void SwapNames(uint32_t a, uint32_t b);
+  // Which version a variable that has the block in the record holds at that moment.
   [[nodiscard]] uint32_t HeldAt(uint32_t block, Position at) const;
   [[nodiscard]] bool ReturnedBetween(Position made, Position from, Position until) const;
   void Deal(uint32_t block, const std::vector<uint32_t>& versions, const std::vector<Position>& held);

@@ -15,7 +15,7 @@
 namespace vramscope::whatif {
 namespace {
 
-constexpr int kSteps = 4;
+constexpr int kSteps = kReplayedSteps;
 
 enum class What : uint8_t { kFree, kEmptyCache, kAlloc };
 

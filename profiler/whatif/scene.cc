@@ -20,10 +20,11 @@ constexpr Position kHair = 1e-6;
 uint64_t Rounded(uint64_t bytes) { return (bytes + kRounding - 1) / kRounding * kRounding; }
 
 // Of a block at one moment of any step but the first: the one of this step, and the one that the step before
-// left.
+// left; of what piles up in the last step of a replay.
 uint64_t LiveBytes(const Scene& scene, const Block& block, Position at) {
   if (block.Passes()) return 0;
   if (block.birth != Birth::kEachStep) return Rounded(block.bytes);
+  if (block.piles_up) return (kReplayedSteps - (block.begin <= at ? 0 : 1)) * Rounded(block.bytes);
   const int copies = (block.begin <= at && at < block.end ? 1 : 0) + (at + scene.length < block.end ? 1 : 0);
   return static_cast<uint64_t>(copies) * Rounded(block.bytes);
 }
@@ -80,13 +81,17 @@ class CarryOver {
   void Join(Scene& scene) {
     std::vector<Block*> open;
     for (Block& block : scene.blocks) {
-      if (block.birth == Birth::kEachStep && block.end >= kForever) open.push_back(&block);
+      if (block.birth != Birth::kEachStep || block.end < kForever) continue;
+      if (block.piles_up)
+        block.end = scene.length - kHair;
+      else
+        open.push_back(&block);
     }
     for (const auto alike : {&CarryOver::SameName, &CarryOver::SameSize, &CarryOver::SameRequest}) {
       std::erase_if(open, [&](Block* block) { return JoinOne(scene, *block, alike); });
     }
     for (Block* const block : open)
-      block->end = scene.length - kHair;  // nothing like it was there a step ago: it does not pile up
+      block->end = scene.length - kHair;  // nothing like it was there a step ago
   }
 
  private:
@@ -204,6 +209,11 @@ Peak PeakOf(const Scene& scene) {
     if (block.Passes()) continue;
     if (block.birth != Birth::kEachStep) {
       now += static_cast<int64_t>(Rounded(block.bytes));
+      continue;
+    }
+    if (block.piles_up) {
+      now += static_cast<int64_t>((kReplayedSteps - 1) * Rounded(block.bytes));
+      moments.push_back({block.begin, kBegins, i});
       continue;
     }
     if (block.end >= scene.length)

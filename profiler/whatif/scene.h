@@ -39,6 +39,9 @@ struct Block {
 };
 
 // A part of forward that backward computes again: autograd keeps nothing of it, but for what goes into it.
+// That a replay writes out, from empty (replay_scene.cc says why).
+inline constexpr uint32_t kReplayedSteps = 4;
+
 struct Again {
   Position begin = 0;
   Position end = 0;

@@ -33,10 +33,10 @@ std::vector<Unit> UnitsOf(const Step& step, const std::vector<uint32_t>& calls) 
     whole = {std::min(whole.begin, call.begin), std::max(whole.end, call.end)};
   }
   units.push_back({"", {whole}, {kForever, kBefore}, {}});
+  for (Unit& unit : units) unit.backwards.resize(unit.forward.size(), {kForever, kBefore});
   for (const Node& node : step.nodes) {
     if (node.op == kNone || node.begin >= kForever) continue;
     for (Unit& unit : units) {
-      unit.backwards.resize(unit.forward.size(), {kForever, kBefore});
       for (size_t i = 0; i < unit.forward.size(); ++i) {
         if (node.made <= unit.forward[i].begin || node.made >= unit.forward[i].end) continue;
         for (Window* const window : {&unit.backward, &unit.backwards[i]})
