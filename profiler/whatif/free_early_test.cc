@@ -86,5 +86,14 @@ TEST_F(BatchFreedEarlyTest, ABatchThatBackwardNeedsGoesThere) {
   EXPECT_NEAR(Ends().first, kept.released, 0.01);
 }
 
+TEST_F(BatchFreedEarlyTest, ABatchThatTheFirstOfTwoBackwardPassesNeedsGoesThere) {
+  Saved kept;
+  kept.block = batch_, kept.released = step_.backward.front().begin + 1;
+  step_.saved.push_back(kept);
+  const Position end = step_.backward.front().end;
+  step_.backward.push_back({end + 0.5, end + 1});
+  EXPECT_NEAR(Ends().first, kept.released, 0.01);
+}
+
 }  // namespace
 }  // namespace vramscope::whatif

@@ -28,17 +28,23 @@ using testing::Not;
 
 constexpr uint64_t kBytes = 4096, kLeft = 3 * kBytes, kKept = 5 * kBytes;
 
+constexpr int kSteps = 4;
+
+// What a loop does with them: leaves them, works on them, or frees that of its last step.
+enum class With { kNothing, kUse, kFree };
+
 // `each`: which steps leave a block; in the second one there is another one, of another size, for good.
 class PilingLoop : public TensorScript {
  public:
-  explicit PilingLoop(const std::vector<int>& each = {1, 2, 3, 4}, bool used = false) {
+  explicit PilingLoop(const std::vector<int>& each = {1, 2, 3, 4}, With with = With::kNothing,
+                      int steps = kSteps) {
     s.Device(model::testing::kCuda0).TotalsAre(0, 2 << 20);
     s.Alloc("weight", kBytes).Parameter("weight", "linear.weight");
     s.Alloc("before", kLeft);
-    for (int number = 1; number <= 4; ++number) {
+    for (int number = 1; number <= steps; ++number) {
       if (number == 2) s.Mark(trace::MarkKind::kDeepBegin, 2);
       const bool leaves = std::find(each.begin(), each.end(), number) != each.end();
-      Step(number, leaves, used);
+      Step(number, leaves, with == With::kUse, with == With::kFree && number == steps);
     }
     run_ = s.Load();
     analysis_.emplace(run_);
@@ -53,8 +59,10 @@ class PilingLoop : public TensorScript {
     return names;
   }
   [[nodiscard]] std::string NameOf(const StepBlock& block) const {
-    for (const char* name : {"weight", "before", "left1", "left2", "left3", "left4", "kept", "out", "batch"})
-      if (Made(name) && block.id == s.Id(name)) return name;
+    for (const char* name : {"weight", "before", "kept", "out", "batch"})
+      if (block.id == s.Id(name)) return name;
+    for (const std::string& name : left_)
+      if (block.id == s.Id(name)) return name;
     return "";
   }
   [[nodiscard]] const whatif::Step& step() const { return step_; }
@@ -75,9 +83,6 @@ class PilingLoop : public TensorScript {
   }
 
  private:
-  [[nodiscard]] bool Made(const std::string& name) const {
-    return !name.starts_with("left") || std::find(left_.begin(), left_.end(), name) != left_.end();
-  }
   void Make(const std::string& op, const std::string& result, uint64_t bytes) {
     const std::string elements = std::to_string(bytes / 4);
     s.Op(op, [&] {
@@ -86,7 +91,7 @@ class PilingLoop : public TensorScript {
       Out(result, elements.c_str(), "1");
     });
   }
-  void Step(int number, bool leaves, bool used) {
+  void Step(int number, bool leaves, bool used, bool freed) {
     const auto sequence = static_cast<uint64_t>(number);
     s.Data([&] { s.Alloc("batch", kBytes); });
     s.Label("batch", trace::Role::kInput, trace::LabelSource::kDataLoader);
@@ -111,6 +116,7 @@ class PilingLoop : public TensorScript {
       s.Node("torch::autograd::AccumulateGrad", trace::node::kNoSequence,
              [&] { s.Gradient("gradient", "weight"); });
     });
+    if (freed) s.Free(left_.back());
     s.Optimizer("SGD", [&] {});
     s.Mark(trace::MarkKind::kOptimizerStepDone, sequence, "SGD");
     s.Free("gradient").Free("out").Free("batch");
@@ -141,8 +147,23 @@ TEST(PilingUpTest, WhatTheStepBeforeDidNotLeaveDoesNotPileUp) {
 
 // A queue of what the last steps computed.
 TEST(PilingUpTest, WhatTheStepWorksOnWasLeftOnPurpose) {
-  const PilingLoop loop({1, 2, 3, 4}, true);
+  const PilingLoop loop({1, 2, 3, 4}, With::kUse);
   EXPECT_THAT(loop.That(&StepBlock::piles_up), IsEmpty());
+}
+
+TEST(PilingUpTest, WhatTheStepItselfFreesDoesNotPileUp) {
+  const PilingLoop loop({1, 2, 3, 4}, With::kFree);
+  EXPECT_THAT(loop.That(&StepBlock::piles_up), IsEmpty());
+  EXPECT_THAT(loop.That(&StepBlock::piled), IsEmpty());
+}
+
+// What a long loop left is there in each of a replay's four steps, but for the three that these leave
+// themselves.
+TEST(PilingUpTest, OfALongLoopOnlyAsManyGoAsAReplayMakesAnew) {
+  const PilingLoop loop({1, 2, 3, 4, 5, 6, 7}, With::kNothing, 7);
+  ASSERT_EQ(loop.step().number, 7u);
+  EXPECT_THAT(loop.That(&StepBlock::piles_up), ElementsAre("left7"));
+  EXPECT_THAT(loop.That(&StepBlock::piled), ElementsAre("left4", "left5", "left6"));
 }
 
 TEST(PilingUpTest, WhatOlderStepsLeftIsNotThereWhenTheLoopBegins) {

@@ -38,10 +38,10 @@ struct Block {
   [[nodiscard]] bool Passes() const { return birth == Birth::kSetup && end < kForever; }
 };
 
-// A part of forward that backward computes again: autograd keeps nothing of it, but for what goes into it.
 // That a replay writes out, from empty (replay_scene.cc says why).
 inline constexpr uint32_t kReplayedSteps = 4;
 
+// A part of forward that backward computes again: autograd keeps nothing of it, but for what goes into it.
 struct Again {
   Position begin = 0;
   Position end = 0;
