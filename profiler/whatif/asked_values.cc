@@ -56,8 +56,7 @@ std::string WhyGoneOnByValues(const Step& step) {
     if (call == kNone || !origins.IsOfWeights(InputsOf(step, op)[0].block)) continue;
     return std::string(step.Text(step.modules[call].name)) +
            " goes on by what it has computed (is_nonzero), and values for other lengths are not known: "
-           "record it "
-           "at that length.";
+           "record it at that length.";
   }
   return "";
 }

@@ -12,8 +12,6 @@ namespace {
 
 using model::kNone;
 
-// Before what follows: what the last operator was given, without names, is gone by then.
-constexpr Position kAssigned = 0.3;
 // Of an operator with so many the recorder has left out those around them (bridge/python_stack.h).
 constexpr size_t kMostCallers = 8;
 

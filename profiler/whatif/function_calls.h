@@ -23,6 +23,10 @@ class FunctionCalls {
   void Follow();
 
  private:
+  // A statement gives its variable a value so long before what follows: what its last operator was given,
+  // without names, is gone by then.
+  static constexpr Position kAssigned = 0.3;
+
   // Where an operator was called: a line of a function that is known.
   struct Place {
     const Function* function = nullptr;

@@ -50,7 +50,7 @@ std::map<uint32_t, std::vector<FunctionCalls::InCall>> FunctionCalls::SeenInCall
 
 // residual = hidden between two calls of modules, in a branch: what the variable had before went there.
 void FunctionCalls::NoteSeen(uint32_t function, Stack& stack, Position until) {
-  constexpr Position kAssigned = 0.3, kBehindCall = 0.1;
+  constexpr Position kBehindCall = 0.1;
   const auto found = seen_in_calls_.find(function);
   if (found == seen_in_calls_.end() || stack.calls.empty() || !IsForward(stack, stack.calls.front())) return;
   for (; stack.seen < found->second.size(); ++stack.seen) {

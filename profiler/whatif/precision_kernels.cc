@@ -183,6 +183,11 @@ class Kernels {
     Add(means, index, made + 0.2, op.end - 0.2, step_.blocks[deviations].requested);
   }
 
+  // Whether flash attention takes no such call: one with a mask, which is that argument, or with wide heads.
+  [[nodiscard]] bool StaysEfficient(const Op& op, uint16_t bias, int64_t width) const {
+    return Argument(step_, op, bias) != nullptr || width > kWidestFlash;
+  }
+
   // Flash attention keeps the logarithm of each row's sum, without the padding of memory-efficient attention.
   void FlashForward(uint32_t index) {
     const Op& op = step_.ops[index];
@@ -198,9 +203,8 @@ class Kernels {
       if (result.argument == 3) offset = result.block;
     }
     if (sums == kNone) return WithoutGradients(index, returned, seed, offset, dims);
-    if (Argument(step_, op, kForwardBias) != nullptr || dims[3] > kWidestFlash) {
+    if (StaysEfficient(op, kForwardBias, dims[3]))
       return SumWideHeads(sums, index, step_.blocks[sums].begin, dims);
-    }
     changed_.blocks[sums].requested = static_cast<uint64_t>(dims[0] * dims[1] * dims[2]) * kFloatBytes;
     const Position at = step_.blocks[sums].begin;
     if (seed != kNone && offset != kNone) {
@@ -225,8 +229,7 @@ class Kernels {
     const Op& op = step_.ops[index];
     if (returned == kNone || step_.blocks[returned].begin < op.begin) return;
     const Position at = step_.blocks[returned].begin;
-    if (Argument(step_, op, kForwardBias) != nullptr || dims[3] > kWidestFlash)
-      return SumWideHeads(returned, index, at, dims);
+    if (StaysEfficient(op, kForwardBias, dims[3])) return SumWideHeads(returned, index, at, dims);
     Add(returned, index, at + 0.1, op.end - 0.1,
         static_cast<uint64_t>(dims[0] * dims[1] * dims[2]) * kFloatBytes);
     if (seed == kNone || offset == kNone) return;
@@ -264,13 +267,12 @@ class Kernels {
     call.batch = dims[0], call.rows = dims[1], call.heads = dims[2], call.width = dims[3];
     call.columns = step_.Dims(key->shape)[1], call.key_heads = step_.Dims(key->shape)[2];
     call.element = kFloatBytes / 2;
-    const bool stays = Argument(step_, op, kBackwardBias) != nullptr || call.width > kWidestFlash;
     for (const uint32_t block : Inside(index)) {
       if (IsResult(op, block)) continue;
       changed_.blocks[block].requested = 0;
       changed_.blocks[block].end = changed_.blocks[block].begin;
     }
-    if (stays)
+    if (StaysEfficient(op, kBackwardBias, call.width))
       Efficient(index, *query, call);
     else
       Flash(index, *query, call);

@@ -38,7 +38,7 @@ struct Block {
   [[nodiscard]] bool Passes() const { return birth == Birth::kSetup && end < kForever; }
 };
 
-// That a replay writes out, from empty (replay_scene.cc says why).
+// Steps that a replay writes out, from empty (replay_scene.cc says why).
 inline constexpr uint32_t kReplayedSteps = 4;
 
 // A part of forward that backward computes again: autograd keeps nothing of it, but for what goes into it.

@@ -34,7 +34,10 @@ struct Unit {
   std::vector<Window> forward;  // in order
   Window backward;
   std::vector<uint32_t> parameters;  // blocks
-  std::vector<Window> backwards;     // of each call of forward; begin kForever: it has none
+  std::vector<Window> backwards;     // as many, of each call of forward; begin kForever: it has none
+
+  // Whether a parameter or buffer of that name is in the module, or in one within it.
+  [[nodiscard]] bool Has(std::string_view name) const;
 };
 // Those of `calls` (into Step::modules), in the order of their first call, and last of all the rest of the
 // model. A parameter belongs to the module that its name begins with.

@@ -57,10 +57,6 @@ uint64_t ListOfPutTogether(const std::vector<uint64_t>& parts) {
   return numbers * kNumber;
 }
 
-bool Within(std::string_view name, std::string_view path) {
-  return name.substr(0, path.size()) == path && name.size() > path.size() && name[path.size()] == '.';
-}
-
 class Sharder {
  public:
   Sharder(const Step& step, const std::vector<Unit>& units, uint32_t ranks, bool reshard)
@@ -160,9 +156,7 @@ class Sharder {
     for (uint32_t i = 0; i < units_.size(); ++i) {
       if (units_[i].parameters.empty()) continue;
       for (size_t k = 0; k < units_[i].forward.size(); ++k)
-        calls.push_back(
-            {i, units_[i].forward[k],
-             k < units_[i].backwards.size() ? units_[i].backwards[k] : Window{kForever, kBefore}});
+        calls.push_back({i, units_[i].forward[k], units_[i].backwards[k]});
     }
     std::sort(calls.begin(), calls.end(), [](const Call& a, const Call& b) {
       return a.window.begin != b.window.begin ? a.window.begin < b.window.begin : a.unit > b.unit;
@@ -317,7 +311,7 @@ class Sharder {
         changed_.passing.push_back({at += moment, 0, block.requested, block.stream});
       }
       std::erase_if(buffers, [&](uint32_t buffer) {
-        const bool own = &unit == &Rest() || Within(step_.blocks[buffer].name, unit.path);
+        const bool own = &unit == &Rest() || unit.Has(step_.blocks[buffer].name);
         if (own) changed_.blocks[buffer].set_up = at += moment;
         return own;
       });

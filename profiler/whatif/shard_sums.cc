@@ -46,9 +46,7 @@ const Unit* UnitOf(const Step& step, const std::vector<Unit>& units, uint32_t no
   if (node == kNone) return nullptr;
   const Position made = step.nodes[node].made;
   const auto unit = std::find_if(units.begin(), units.end() - 1, [&](const Unit& one) {
-    return !one.parameters.empty() &&
-           std::any_of(one.forward.begin(), one.forward.end(),
-                       [&](const Window& w) { return w.begin < made && made < w.end; });
+    return !one.parameters.empty() && Within(one.forward, made);
   });
   return unit == units.end() - 1 ? nullptr : &*unit;
 }

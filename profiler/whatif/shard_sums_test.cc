@@ -30,7 +30,7 @@ class ShardSumsTest : public testing::Test, protected WrittenOperators {
           {paths_[layer], {{begin, begin + 10}}, {back, back + kEach}, {parameter}, {{back, back + kEach}}});
     }
     const uint32_t head = AddBlock(kBefore, kForever);
-    units_.push_back({"", {{0, 50}}, {kFirst, 190}, {head}});
+    units_.push_back({"", {{0, 50}}, {kFirst, 190}, {head}, {{kFirst, 190}}});
     encoded_ = AddBlock(5, 190);
     for (const Position at : {12, 14, 22, 24, 32, 34}) {
       const uint32_t product = AddBlock(at + 0.5, 190);

@@ -6,16 +6,13 @@
 #include "profiler/whatif/shard.h"
 
 namespace vramscope::whatif {
-namespace {
 
 using classify::Category;
 using model::kNone;
 
-bool Within(std::string_view name, std::string_view path) {
-  return name.substr(0, path.size()) == path && name.size() > path.size() && name[path.size()] == '.';
+bool Unit::Has(std::string_view name) const {
+  return name.starts_with(path) && name.size() > path.size() && name[path.size()] == '.';
 }
-
-}  // namespace
 
 std::vector<Unit> UnitsOf(const Step& step, const std::vector<uint32_t>& calls) {
   std::vector<Unit> units;
@@ -49,14 +46,14 @@ std::vector<Unit> UnitsOf(const Step& step, const std::vector<uint32_t>& calls) 
     const StepBlock& block = step.blocks[i];
     const bool trained = std::binary_search(step.trained.begin(), step.trained.end(), i);
     if (!trained && (block.category != Category::kParameter || block.copy_of != kNone)) continue;
-    const auto unit = std::find_if(units.begin(), units.end() - 1,
-                                   [&](const Unit& u) { return Within(block.name, u.path); });
+    const auto unit =
+        std::find_if(units.begin(), units.end() - 1, [&](const Unit& u) { return u.Has(block.name); });
     unit->parameters.push_back(i);
   }
   // Gradients of a unit's parameters may be taken over behind its last node.
   for (Unit& unit : units) {
     for (const StepBlock& block : step.blocks) {
-      if (block.accumulated < kForever && Within(block.name, unit.path))
+      if (block.accumulated < kForever && unit.Has(block.name))
         unit.backward.end = std::max(unit.backward.end, block.accumulated);
     }
   }
