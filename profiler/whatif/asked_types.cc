@@ -22,10 +22,15 @@ uint8_t TypeOfArgument(const Step& step, const Versions& versions, uint32_t op) 
   return told ? versions.TypeOf(step.ops[op].asked) : 0;
 }
 
+// What a tensor is first used with.
+struct Met {
+  uint32_t op = kNone;
+  std::vector<uint32_t> blocks;
+};
+
 // x.to(y.dtype): y is what x is then used with, in the same call of a module. What is computed from x alone
 // stands for it.
-std::vector<uint32_t> FirstMet(const Step& step, const std::vector<uint32_t>& calls, uint32_t op,
-                               uint32_t block) {
+Met FirstMet(const Step& step, const std::vector<uint32_t>& calls, uint32_t op, uint32_t block) {
   const uint32_t call = calls[op];
   const Position end = call == kNone ? kBefore : step.modules[call].end;
   std::set<uint32_t> same = {block};
@@ -37,7 +42,7 @@ std::vector<uint32_t> FirstMet(const Step& step, const std::vector<uint32_t>& ca
     std::vector<uint32_t> others;
     for (const Operand& operand : inputs)
       if (IsFloat(operand) && !is_same(operand)) others.push_back(operand.block);
-    if (!others.empty()) return others;
+    if (!others.empty()) return {i, others};
     for (const Operand& result : OutputsOf(step, step.ops[i])) same.insert(result.block);
   }
   return {};
@@ -83,8 +88,9 @@ uint8_t TypeOfOrigin(const Step& step, const Versions& versions, uint32_t block,
     if (first == inputs.end() || first->block == block) return 0;
     const std::string_view name = step.NameOf(step.ops[op]);
     if (AutocastRuleOf(name, step.torch_version) == CastRule::kLow) {
-      // alibi.baddbmm(query, keys): what is added comes first.
-      const bool adds = name == "aten::baddbmm" || name == "aten::addmm" || name == "aten::addbmm";
+      // alibi.baddbmm(query, keys): what is added comes first, if it is not a bias.
+      const bool adds = first == inputs.begin() &&
+                        (name == "aten::baddbmm" || name == "aten::addmm" || name == "aten::addbmm");
       const auto factor = adds ? std::find_if(first + 1, inputs.end(), IsFloat) : first;
       return factor == inputs.end() ? 0 : versions.TypeOf(factor->block);
     }
@@ -94,14 +100,16 @@ uint8_t TypeOfOrigin(const Step& step, const Versions& versions, uint32_t block,
 }
 
 uint8_t TypeMet(const Step& step, const Versions& versions, const std::vector<uint32_t>& calls, uint32_t op) {
-  const std::vector<uint32_t> met = FirstMet(step, calls, op, InputsOf(step, step.ops[op])[0].block);
+  const std::vector<uint32_t> met = FirstMet(step, calls, op, InputsOf(step, step.ops[op])[0].block).blocks;
   return met.empty() ? 0 : versions.TypeOf(met.back());
 }
 
 bool MeetsType(const Step& step, const Versions& versions, const std::vector<uint32_t>& calls, uint8_t type,
-               uint32_t op, uint32_t made) {
-  const std::vector<uint32_t> met = FirstMet(step, calls, op, made);
-  return std::any_of(met.begin(), met.end(), [&](uint32_t block) {
+               uint32_t op, uint32_t made, const std::function<bool(uint32_t)>& widens) {
+  const Met met = FirstMet(step, calls, op, made);
+  return std::any_of(met.blocks.begin(), met.blocks.end(), [&](uint32_t block) {
+    for (uint32_t i = op + 1; i < met.op; ++i)
+      if (widens(i) && InputsOf(step, step.ops[i])[0].block == block) return false;
     return TypeToBe(step, versions, type, op, block, kFewOperators) == type;
   });
 }

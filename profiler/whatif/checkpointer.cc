@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "profiler/whatif/graph_behind.h"
+
 namespace vramscope::whatif {
 namespace {
 
@@ -130,8 +132,47 @@ void Checkpointer::FindGiven() {
   }
 }
 
+Checkpointer::Left Checkpointer::FindLeft(const Scene& scene) const {
+  Left left;
+  for (const Block& block : scene.blocks) {
+    if (block.birth != Birth::kEachStep || block.origin == kNone || block.end >= kForever ||
+        block.end < scene.length || block.category == classify::Category::kGradient)
+      continue;
+    const Position made = step_.blocks[block.origin].begin;
+    const Position replaced = block.end - scene.length;
+    const uint32_t home = SegmentAt(made);
+    if (home == kNone || SegmentAt(replaced) != home || !IsMadeAgain(home)) continue;
+    const Segment& segment = segments_[home];
+    if (std::max(made, replaced) > segment.last_save) continue;
+    left.replaced[block.origin] = Again(segment, replaced);
+    const auto leave = [&](uint32_t kept) {
+      Position& until = left.until.try_emplace({kept, home}, kBefore).first->second;
+      until = std::max(until, block.end);
+    };
+    leave(block.origin);
+    const std::vector<bool> behind = GraphBehind(step_, block.origin, segment.begin);
+    for (const Saved& saved : step_.saved)
+      if (saved.node != kNone && behind[saved.node] && SegmentAt(saved.at) == home) leave(saved.block);
+  }
+  return left;
+}
+
+void Checkpointer::Leave(const Left& left, uint32_t place, Block& copy) {
+  const auto found = left.until.find({copy.origin, place});
+  if (found != left.until.end()) copy.end = std::max(copy.end, found->second + kHair);
+}
+
+void Checkpointer::LeaveRecorded(const Left& left, uint32_t home, Block& block) const {
+  const auto replaced = left.replaced.find(block.origin);
+  if (replaced != left.replaced.end()) block.end = std::max(block.begin, replaced->second);
+  for (auto it = left.until.lower_bound({block.origin, 0});
+       it != left.until.end() && it->first.first == block.origin; ++it)
+    if (!IsWithin(home, it->first.second)) block.end = std::max(block.end, it->second + kHair);
+}
+
 void Checkpointer::Change(Scene& scene) const {
   std::vector<Block> copies;
+  const Left left = FindLeft(scene);
   for (Block& block : scene.blocks) {
     if (block.birth != Birth::kEachStep || block.origin == kNone) continue;
     const uint32_t home = SegmentAt(step_.blocks[block.origin].begin);
@@ -143,10 +184,12 @@ void Checkpointer::Change(Scene& scene) const {
       if (step_.blocks[block.origin].begin <= segments_[home].last_save) end = EndOfCopy(block.origin, home);
       Drop(block, home);
       block.end = std::max(block.end, end);
+      Leave(left, home, block);
       continue;
     }
-    if (again && !IsInnerOfKept(block.origin)) Recompute(block, home, copies);
+    if (again && !IsInnerOfKept(block.origin)) Recompute(block, home, left, copies);
     Drop(block, home);
+    LeaveRecorded(left, home, block);
   }
   scene.blocks.insert(scene.blocks.end(), copies.begin(), copies.end());
   for (const Segment& segment : segments_) {
@@ -184,7 +227,8 @@ Position Checkpointer::EndOfCopy(uint32_t block, uint32_t place) const {
   return end < segment.last_save ? Again(segment, end) : unwound;
 }
 
-void Checkpointer::Recompute(const Block& block, uint32_t home, std::vector<Block>& copies) const {
+void Checkpointer::Recompute(const Block& block, uint32_t home, const Left& left,
+                             std::vector<Block>& copies) const {
   const Position begin = step_.blocks[block.origin].begin;
   for (uint32_t place = home; place != kNone; place = segments_[place].parent) {
     const Segment& segment = segments_[place];
@@ -192,6 +236,7 @@ void Checkpointer::Recompute(const Block& block, uint32_t home, std::vector<Bloc
     Block copy = block;
     copy.begin = Again(segment, begin);
     copy.end = EndOfCopy(block.origin, place);
+    Leave(left, place, copy);
     copies.push_back(copy);
   }
 }

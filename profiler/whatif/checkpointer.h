@@ -20,6 +20,9 @@
 //   inner b                        recompute │ nodes │
 //   inner a                                                recompute │ nodes │
 //
+// A module that keeps a result until its call in the next step, as a recurrent state, keeps the one that was
+// made again last, and its graph: what the nodes behind it keep stays until then (graph_behind.h).
+//
 // With operators whose results are kept (create_selective_checkpoint_contexts, 2.4 to 2.15), these results
 // stay until the recomputation takes them in the place of computing them, and live on as if it had; one that
 // it does not come to, until the segment's nodes have let go. Not for segments in others.
@@ -60,6 +63,12 @@ class Checkpointer {
     Position recompute = kForever;  // begin of the first of its nodes that keeps something
     Position released = kBefore;    // when the last of them let go
   };
+  // What modules keep from one step to the next: by (block, segment that makes it again), until when; and when
+  // the recomputation takes the one that forward made from them, by block.
+  struct Left {
+    std::map<std::pair<uint32_t, uint32_t>, Position> until;
+    std::map<uint32_t, Position> replaced;
+  };
   // What is known of one block's references.
   struct Kept {
     Position inside = kBefore;   // last release of what segments' nodes kept of it
@@ -77,11 +86,15 @@ class Checkpointer {
   [[nodiscard]] Position Again(const Segment& segment, Position at) const;
   [[nodiscard]] Position Unwound(const Segment& segment) const;
 
+  [[nodiscard]] Left FindLeft(const Scene& scene) const;
+  // What is made again with the segment lives longer for them; what forward made, and goes into one, too.
+  static void Leave(const Left& left, uint32_t place, Block& copy);
+  void LeaveRecorded(const Left& left, uint32_t home, Block& block) const;
   // Until when the block is alive that is made again with the segment.
   [[nodiscard]] Position EndOfCopy(uint32_t block, uint32_t segment) const;
   // What a kept operator takes and gives back, such as a workspace: it does not run again.
   [[nodiscard]] bool IsInnerOfKept(uint32_t block) const;
-  void Recompute(const Block& block, uint32_t home, std::vector<Block>& copies) const;
+  void Recompute(const Block& block, uint32_t home, const Left& left, std::vector<Block>& copies) const;
   // The block itself: no longer kept by the nodes of segments, but by the segments that it goes into.
   void Drop(Block& block, uint32_t home) const;
   // Until the last of the segments that were given the block has been made again.

@@ -7,6 +7,7 @@
 #include "profiler/whatif/asked_types.h"
 #include "profiler/whatif/autocast_rules.h"
 #include "profiler/whatif/holders.h"
+#include "profiler/whatif/last_uses.h"
 #include "profiler/whatif/precision.h"
 #include "profiler/whatif/precision_gradients.h"
 #include "profiler/whatif/precision_moments.h"
@@ -55,7 +56,8 @@ bool Conversions::TakesLow(const Op& op) const {
 }
 
 bool Conversions::MeetsLow(uint32_t op, uint32_t made) const {
-  return MeetsType(step_, versions_, call_, low_, op, made);
+  const auto widens = [&](uint32_t to) { return IsConversion(to) && !DoesNothing(to); };
+  return MeetsType(step_, versions_, call_, low_, op, made, widens);
 }
 
 void Conversions::Begin(uint32_t op) {
@@ -174,7 +176,7 @@ void Conversions::Convert(uint32_t op) {
   } else if (call.asks == Asks::kType || (call.asks == Asks::kOrigin && met == kFloatType)) {
     return;
   } else if (versions_.Widened(block) && !asked_.contains(versions_.WidenedBy(block))) {
-    if (IsGiven(block, op)) Remember(block, op);
+    if (IsGiven(block, op) || (call.taken && IsUsedAgain(block, op))) Remember(block, op);
     TakeBack(op, from);
   } else if (whole_ || met == low_) {
     Ask(op, from);
@@ -279,6 +281,18 @@ void Conversions::TakeBack(uint32_t op, const Operand& wide) {
   if (returned >= kForever && !HoldWide(wide.block, op)) return versions_.Replace(wide.block, low_, at, wide);
   versions_.Cast(wide.block, low_, at, kNone, wide);
   if (returned < kForever) versions_.Return(wide.block, returned);
+}
+
+// state = g * state; out[t] = state.to(type); state = g * state: more than the operator that takes the copy.
+bool Conversions::IsUsedAgain(uint32_t block, uint32_t op) const {
+  for (uint32_t next = op + 1; next < step_.ops.size(); ++next) {
+    const std::span<const Operand> inputs = InputsOf(step_, step_.ops[next]);
+    if (step_.ops[next].parent == kNone && std::any_of(inputs.begin(), inputs.end(), [&](const Operand& one) {
+          return one.block == block;
+        }))
+      return LastUsesOf(step_).of_block[block] > step_.ops[next].end;
+  }
+  return false;
 }
 
 // return weight * x.to(type): x has its name until the function returns.

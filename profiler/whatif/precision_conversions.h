@@ -84,6 +84,8 @@ class Conversions {
   [[nodiscard]] bool IsGiven(uint32_t block, uint32_t op) const {
     return call_[op] != model::kNone && step_.blocks[block].begin < step_.modules[call_[op]].begin;
   }
+  // Whether forward works on the block itself once more, behind the operator that takes what `op` returns.
+  [[nodiscard]] bool IsUsedAgain(uint32_t block, uint32_t op) const;
   // Whether a name may hold the block longer than shows here.
   [[nodiscard]] bool HoldWide(uint32_t block, uint32_t op);
   // When the function returns that ends with this call of to(); kForever where nothing shows.

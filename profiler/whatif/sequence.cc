@@ -10,6 +10,7 @@
 
 #include "profiler/whatif/attention.h"
 #include "profiler/whatif/strides.h"
+#include "profiler/whatif/token_loops.h"
 
 namespace vramscope::whatif {
 namespace {
@@ -66,11 +67,16 @@ class Stretcher {
     for (const uint64_t axis : Of(operand)) {
       const auto within = static_cast<int64_t>(axis);
       if (within == 0 || stride <= within || stride % within != 0) continue;
-      // 256 channels of 34 tokens each are as many as 272 of 32, where they lie without gaps.
+      // 256 channels of 34 tokens each are as many as 272 of 32. Where they lie with gaps, as the first 32 of
+      // 35 that a convolution made, the smallest distance beyond tells how many lie there.
       const int64_t own = TokensAlong(axis, operand);
-      const std::span<const int64_t> strides = StridesOf(step_, operand);
-      const bool dense = own != 0 && std::find(strides.begin(), strides.end(), own * within) != strides.end();
-      const int64_t tokens = dense && stride / within % own == 0 ? own : stride / within;
+      int64_t pitch = 0;
+      for (const int64_t one : StridesOf(step_, operand)) {
+        if (one == own * within) pitch = one;
+        if (one > within && one % within == 0 && pitch != own * within)
+          pitch = pitch == 0 ? one : std::min(pitch, one);
+      }
+      const int64_t tokens = pitch != 0 && stride % pitch == 0 ? pitch / within : stride / within;
       factor *= static_cast<double>(Scaled(tokens, axis_.batch, to_)) / static_cast<double>(tokens);
     }
     return static_cast<int64_t>(static_cast<double>(stride) * factor + 0.5);
@@ -356,7 +362,10 @@ std::string WhyUnknownTables(const Step& step, const BatchAxis& axis) {
 }
 
 Step AtLength(const Step& step, const BatchAxis& axis, int64_t length) {
-  return Stretcher(step, axis, length).Stretch();
+  Step changed = Stretcher(step, axis, length).Stretch();
+  for (const TokenLoop& loop : FindTokenLoops(step, axis))
+    SetRounds(loop, Scaled(static_cast<int64_t>(loop.rounds.size()), axis.batch, length), changed);
+  return changed;
 }
 
 }  // namespace vramscope::whatif

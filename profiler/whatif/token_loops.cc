@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/whatif/token_loops.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+
+namespace vramscope::whatif {
+namespace {
+
+using model::kNone;
+
+constexpr int64_t kFewRounds = 3;  // as many may be something else: queries, keys and values
+constexpr uint64_t kRounded = 512;
+
+// x[:, t] of a tensor x with so many tokens.
+struct Taken {
+  uint32_t block = kNone;
+  int64_t token = 0, of = 0;
+};
+
+std::optional<Taken> TokenTaken(const Step& step, const BatchAxis& axis, const Op& op) {
+  if (op.node != kNone || op.input_count == 0 || op.output_count == 0) return std::nullopt;
+  const Operand &whole = InputsOf(step, op)[0], &part = OutputsOf(step, op)[0];
+  if (whole.block == kNone || whole.block != part.block || step.NameOf(op) != "aten::select")
+    return std::nullopt;
+  const std::span<const int64_t> sizes = SizesOf(step, whole), strides = StridesOf(step, whole);
+  for (uint32_t d = 0; d < sizes.size() && d < strides.size(); ++d) {
+    if (ElementsOfSample(step, axis, whole, d) != 1 || strides[d] <= 0) continue;
+    const auto distance = static_cast<int64_t>(part.offset - whole.offset);
+    if (distance % strides[d] != 0) return std::nullopt;
+    return Taken{whole.block, distance / strides[d], sizes[d]};
+  }
+  return std::nullopt;
+}
+
+// In which round of the loop a moment of forward is; kNone: in none.
+uint32_t RoundAt(const TokenLoop& loop, Position at) {
+  if (at < loop.rounds.front() || at >= loop.end) return kNone;
+  return static_cast<uint32_t>(std::upper_bound(loop.rounds.begin(), loop.rounds.end(), at) -
+                               loop.rounds.begin() - 1);
+}
+
+class Rounds {
+ public:
+  Rounds(const TokenLoop& loop, const Step& step)
+      : loop_(loop), step_(step), of_node_(step.nodes.size(), kNone) {
+    over_.resize(loop.rounds.size(), kBefore);
+    for (uint32_t i = 0; i < step.nodes.size(); ++i) {
+      const Node& node = step.nodes[i];
+      const uint32_t round = RoundAt(loop, node.made);
+      if (round == kNone || node.end >= kForever) continue;
+      of_node_[i] = round;
+      over_[round] = std::max(over_[round], node.end);
+    }
+  }
+
+  // The one that made it, in forward or in backward.
+  [[nodiscard]] uint32_t Of(const StepBlock& block) const {
+    const uint32_t node = block.op == kNone ? kNone : step_.ops[block.op].node;
+    return node == kNone ? RoundAt(loop_, block.begin) : of_node_[node];
+  }
+  // Whether it is there longer than the round behind its own.
+  [[nodiscard]] bool Outlives(const StepBlock& block, uint32_t round) const {
+    const bool backward = block.op != kNone && step_.ops[block.op].node != kNone;
+    if (backward) return round == 0 || block.end > over_[round - 1];
+    return block.end > (round + 2 < loop_.rounds.size() ? loop_.rounds[round + 2] : loop_.end);
+  }
+
+ private:
+  const TokenLoop& loop_;
+  const Step& step_;
+  std::vector<uint32_t> of_node_;
+  std::vector<Position> over_;  // by round: when its nodes are through
+};
+
+}  // namespace
+
+std::vector<TokenLoop> FindTokenLoops(const Step& step, const BatchAxis& axis) {
+  std::vector<TokenLoop> loops;
+  std::map<uint32_t, TokenLoop> begun;  // by block
+  for (const Op& op : step.ops) {
+    const std::optional<Taken> taken = TokenTaken(step, axis, op);
+    if (!taken || taken->of <= kFewRounds) continue;
+    TokenLoop& loop = begun[taken->block];
+    if (taken->token == 0) loop.rounds.clear();
+    if (taken->token != static_cast<int64_t>(loop.rounds.size())) continue;
+    loop.rounds.push_back(op.begin);
+    if (static_cast<int64_t>(loop.rounds.size()) != taken->of) continue;
+    loop.end = std::min(step.length, op.begin + (op.begin - loop.rounds[loop.rounds.size() - 2]));
+    // Of several tensors that one loop goes through, the first.
+    if (loops.empty() || loops.back().end <= loop.rounds.front()) loops.push_back(loop);
+    begun.erase(taken->block);
+  }
+  return loops;
+}
+
+void SetRounds(const TokenLoop& loop, int64_t wanted, Step& step) {
+  const auto recorded = static_cast<int64_t>(loop.rounds.size());
+  const Rounds rounds(loop, step);
+  const auto left_out = [&](uint32_t round) {
+    return round != kNone && round > 0 && round <= recorded - wanted;
+  };
+  std::vector<bool> gone(step.blocks.size(), false);
+  for (uint32_t i = 0; i < step.blocks.size(); ++i) {
+    StepBlock& block = step.blocks[i];
+    const uint32_t round = rounds.Of(block);
+    if (block.begin == kBefore || round == kNone || round + 1 == recorded) continue;
+    if (left_out(round)) gone[i] = true, block.requested = 0;
+    // All but the last round's are there so much more often, which leaves what it did.
+    if (wanted > recorded && rounds.Outlives(block, round)) {
+      const auto times =
+          static_cast<uint64_t>((wanted - 1) / (recorded - 1) + (round < (wanted - 1) % (recorded - 1)));
+      block.requested = (block.requested + kRounded - 1) / kRounded * kRounded * times;
+    }
+  }
+  std::erase_if(step.saved,
+                [&](const Saved& saved) { return gone[saved.block] || left_out(RoundAt(loop, saved.at)); });
+}
+
+}  // namespace vramscope::whatif
