@@ -192,10 +192,14 @@ void Checkpointer::Change(Scene& scene) const {
     LeaveRecorded(left, home, block);
   }
   scene.blocks.insert(scene.blocks.end(), copies.begin(), copies.end());
-  for (const Segment& segment : segments_) {
-    if (segment.recompute < kForever && segment.parent == kNone)
-      scene.again.push_back(
-          {segment.begin, segment.end, segment.recompute, segment.released, Unwound(segment)});
+  for (uint32_t i = 0; i < segments_.size(); ++i) {
+    const Segment& segment = segments_[i];
+    if (segment.recompute >= kForever || segment.parent != kNone) continue;
+    struct Again again{segment.begin, segment.end, segment.recompute, segment.released, Unwound(segment), {}};
+    for (const auto& [kept, until] : left.until)
+      if (kept.second == i && step_.blocks[kept.first].begin < segment.begin)
+        again.held.emplace_back(kept.first, until);
+    scene.again.push_back(std::move(again));
   }
 }
 

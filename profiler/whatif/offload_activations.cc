@@ -135,6 +135,8 @@ class Offloader {
     }
     const auto kept = released_.find({block, &again});
     copy.end = kept == released_.end() ? again.unwound : std::max(kept->second, again.unwound);
+    for (const auto& [held, until] : again.held)
+      if (held == block) copy.end = std::max(copy.end, until);
     moved_ += copy.bytes;
     copies.push_back(copy);
   }

@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "profiler/whatif/step.h"
@@ -48,6 +49,8 @@ struct Again {
   Position at = 0;        // in backward
   Position released = 0;  // when the last of its nodes lets go
   Position unwound = 0;   // when what computes it again has returned
+  // Of what goes into it, the blocks of the step that a graph keeps which a module holds, and until when.
+  std::vector<std::pair<uint32_t, Position>> held;
 };
 
 // Where a step's phases lie. Of networks that are trained in turns, as in a GAN, each has its own: what is

@@ -13,6 +13,7 @@ using model::kNone;
 
 constexpr int64_t kFewRounds = 3;  // as many may be something else: queries, keys and values
 constexpr uint64_t kRounded = 512;
+constexpr Position kAtOnce = 1.5;  // a free that follows a release directly
 
 // x[:, t] of a tensor x with so many tokens.
 struct Taken {
@@ -42,16 +43,25 @@ uint32_t RoundAt(const TokenLoop& loop, Position at) {
                                loop.rounds.begin() - 1);
 }
 
+// By block: when the last node that keeps it lets go.
+std::vector<Position> LastReleases(const Step& step) {
+  std::vector<Position> last(step.blocks.size(), kBefore);
+  for (const Saved& saved : step.saved) last[saved.block] = std::max(last[saved.block], saved.released);
+  return last;
+}
+
 class Rounds {
  public:
   Rounds(const TokenLoop& loop, const Step& step)
       : loop_(loop), step_(step), of_node_(step.nodes.size(), kNone) {
     over_.resize(loop.rounds.size(), kBefore);
+    nodes_.resize(loop.rounds.size());
     for (uint32_t i = 0; i < step.nodes.size(); ++i) {
       const Node& node = step.nodes[i];
       const uint32_t round = RoundAt(loop, node.made);
       if (round == kNone || node.end >= kForever) continue;
       of_node_[i] = round;
+      nodes_[round].push_back(i);
       over_[round] = std::max(over_[round], node.end);
     }
   }
@@ -60,6 +70,20 @@ class Rounds {
   [[nodiscard]] uint32_t Of(const StepBlock& block) const {
     const uint32_t node = block.op == kNone ? kNone : step_.ops[block.op].node;
     return node == kNone ? RoundAt(loop_, block.begin) : of_node_[node];
+  }
+  [[nodiscard]] uint32_t Of(const Op& op) const {
+    return op.node == kNone ? RoundAt(loop_, op.begin) : of_node_[op.node];
+  }
+  // When the nodes of a round are through.
+  [[nodiscard]] Position Over(size_t round) const { return over_[round]; }
+  // What keeps it is a node of another round, the one that does there what this one does in its own.
+  void HandOver(Saved& saved, uint32_t round) const {
+    const uint32_t own = saved.node == kNone ? kNone : of_node_[saved.node];
+    if (own == kNone || nodes_[own].size() != nodes_[round].size()) return;
+    const auto place = std::find(nodes_[own].begin(), nodes_[own].end(), saved.node) - nodes_[own].begin();
+    const uint32_t node = nodes_[round][static_cast<size_t>(place)];
+    saved.released += step_.nodes[node].begin - step_.nodes[saved.node].begin;
+    saved.node = node;
   }
   // Whether it is there longer than the round behind its own.
   [[nodiscard]] bool Outlives(const StepBlock& block, uint32_t round) const {
@@ -72,7 +96,8 @@ class Rounds {
   const TokenLoop& loop_;
   const Step& step_;
   std::vector<uint32_t> of_node_;
-  std::vector<Position> over_;  // by round: when its nodes are through
+  std::vector<Position> over_;                // by round
+  std::vector<std::vector<uint32_t>> nodes_;  // by round, in the order in which they were made
 };
 
 }  // namespace
@@ -115,8 +140,27 @@ void SetRounds(const TokenLoop& loop, int64_t wanted, Step& step) {
       block.requested = (block.requested + kRounded - 1) / kRounded * kRounded * times;
     }
   }
-  std::erase_if(step.saved,
-                [&](const Saved& saved) { return gone[saved.block] || left_out(RoundAt(loop, saved.at)); });
+  if (wanted >= recorded) return;
+  for (Operand& operand : step.operands)
+    if (left_out(rounds.Of(step.ops[operand.op]))) operand.block = kNone;
+  // What the first round made, and is kept by the one behind it, any other one would keep.
+  const std::vector<Position> before = LastReleases(step);
+  std::erase_if(step.saved, [&](const Saved& saved) {
+    return gone[saved.block] ||
+           (left_out(RoundAt(loop, saved.at)) && rounds.Of(step.blocks[saved.block]) != 0);
+  });
+  // What a round that is left out let go of in backward, the one before it there does.
+  const auto first = static_cast<uint32_t>(recorded - wanted) + 1;
+  const Position from = rounds.Over(first), to = rounds.Over(1) + kAtOnce;
+  for (Saved& saved : step.saved)
+    if (left_out(RoundAt(loop, saved.at))) rounds.HandOver(saved, first);
+  const std::vector<Position> after = LastReleases(step);
+  for (uint32_t i = 0; i < step.blocks.size(); ++i) {
+    StepBlock& block = step.blocks[i];
+    if (block.begin >= from || block.end <= from || block.end > to) continue;
+    const bool released = after[i] != kBefore && block.end <= before[i] + kAtOnce;
+    block.end = released ? block.end - before[i] + after[i] : from + kAtOnce;
+  }
 }
 
 }  // namespace vramscope::whatif
