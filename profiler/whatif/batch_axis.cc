@@ -19,6 +19,7 @@ namespace vramscope::whatif {
 namespace {
 
 using model::kNone;
+using Strides = PlacesOfAxis;
 
 class Follower {
  public:
@@ -28,6 +29,7 @@ class Follower {
         sequence_(sequence),
         decided_(step.blocks.size()),
         seen_(step.blocks.size()),
+        sized_(step.blocks.size()),
         tables_(step) {
     axis_.stride.resize(step.blocks.size(), 0);
     axis_.second.resize(step.blocks.size(), 0);
@@ -84,18 +86,9 @@ class Follower {
     return place->second;
   }
 
-  // Where an axis is in a block, once or twice: scores of samples against samples, or tokens.
-  using Strides = std::array<uint64_t, 2>;
   [[nodiscard]] Strides Of(uint32_t block) const {
     if (block == kNone) return {};
     return {axis_.stride[block], axis_.second[block]};
-  }
-  void Add(Strides& strides, uint64_t stride) const {
-    if (stride == 0 || strides[0] == stride) return;
-    if (strides[0] == 0)
-      strides[0] = stride;
-    else if (strides[1] == 0)
-      strides[1] = stride;
   }
   void Set(uint32_t block, Strides strides) {
     axis_.stride[block] = strides[0];
@@ -125,6 +118,14 @@ class Follower {
     const bool kept = block.begin == kBefore && block.category == classify::Category::kBuffer;
     const bool numbers = axis_.stride[operand.block] == 0 && tables_.Has(operand);
     return (kept || numbers) && (operand.offset != 0 || BytesUpTo(step_, operand) != block.requested);
+  }
+
+  // It was not sizes alone that told where the axis is in what the operator works on.
+  [[nodiscard]] bool FromOther(const Op& op) const {
+    const std::span<const Operand> inputs = InputsOf(step_, op);
+    return std::any_of(inputs.begin(), inputs.end(), [&](const Operand& operand) {
+      return operand.block != kNone && axis_.stride[operand.block] != 0 && !sized_[operand.block];
+    });
   }
 
   [[nodiscard]] bool Reached(const Op& op) const {
@@ -187,7 +188,10 @@ class Follower {
         continue;
       }
       if (kind == Kind::kFactory) {
-        if (!PassStorage(op, result)) PassFactory(result);
+        if (!PassStorage(op, result)) {
+          PassFactory(result);
+          sized_[result.block] = axis_.stride[result.block] != 0;
+        }
         tables_.Note(op, result.block);
         continue;
       }
@@ -205,6 +209,7 @@ class Follower {
       if (sequence_ && strides[0] == 0 && shows && TakesExpanded(step_, op, axis_.batch))
         strides = BySize(result);
       SetOf(result, strides);
+      sized_[result.block] = strides[0] != 0 && !FromOther(op);
       if (!sequence_ && step_.NameOf(op) == "aten::baddbmm") PassAdded(op, result);
     }
   }
@@ -280,7 +285,7 @@ class Follower {
     if (!step_.shapes[result.strides].known) return strides;
     for (uint32_t d = 0; d < step_.Rank(result.shape); ++d) {
       if (step_.Dims(result.shape)[d] == axis_.batch)
-        Add(strides, static_cast<uint64_t>(step_.Dims(result.strides)[d]));
+        AddPlace(strides, static_cast<uint64_t>(step_.Dims(result.strides)[d]));
     }
     coincides_ |= strides[0] != 0 && sizes_of_model_.contains(axis_.batch);
     return strides;
@@ -291,13 +296,17 @@ class Follower {
     if (!step_.shapes[result.strides].known || kind == Kind::kNever) return found;
     if (kind == Kind::kFirstResult && result.argument != 0) return found;
     if (kind == Kind::kRecurrent && result.argument == kReserve) return {Reached(op) ? uint64_t{1} : 0, 0};
-    if (kind == Kind::kMatrix) return OfMatrix(op, result);
+    if (kind == Kind::kMatrix) return CarryThroughProduct(step_, axis_, op, result);
     if (const Operand* const like = ShapedLike(step_, op)) AddOf(*like, op, kind, result, found);
     if (found[0] != 0) return found;
-    for (const Operand& operand : InputsOf(step_, op)) {
-      if (IsMaskOfAttention(op, operand) && result.argument != kGradientOfMask) continue;
-      AddOf(operand, op, kind, result, found);
-      if (!sequence_ && found[0] != 0) break;
+    // zeros(8, 8) before 8 samples of 256 tokens: those tell which of its dimensions is the batch.
+    for (const bool sized : {false, true}) {
+      for (const Operand& operand : InputsOf(step_, op)) {
+        if (operand.block != kNone && sized_[operand.block] != sized) continue;
+        if (IsMaskOfAttention(op, operand) && result.argument != kGradientOfMask) continue;
+        AddOf(operand, op, kind, result, found);
+        if (!sequence_ && found[0] != 0) return found;
+      }
     }
     return found;
   }
@@ -305,10 +314,10 @@ class Follower {
   // Where the operand's places are in the result.
   void AddOf(const Operand& operand, const Op& op, Kind kind, const Operand& result, Strides& found) const {
     for (uint32_t d = 0; d < step_.Rank(operand.shape); ++d)
-      if (IsCutToLength(operand, d)) Add(found, CarryAxis(step_, op, kind, operand, {d, 1}, result));
+      if (IsCutToLength(operand, d)) AddPlace(found, CarryAxis(step_, op, kind, operand, {d, 1}, result));
     for (const uint64_t stride : Of(operand.block)) {
       const auto place = stride == 0 ? std::nullopt : PlaceIn(operand, stride);
-      if (place) Add(found, CarryAxis(step_, op, kind, operand, *place, result));
+      if (place) AddPlace(found, CarryAxis(step_, op, kind, operand, *place, result));
     }
   }
 
@@ -319,32 +328,6 @@ class Follower {
     constexpr uint16_t kForward = 3, kBackward = 4;
     return name.find("_attention") != std::string_view::npos &&
            operand.argument == (name.ends_with("_backward") ? kBackward : kForward);
-  }
-
-  [[nodiscard]] Strides OfMatrix(const Op& op, const Operand& result) const {
-    const Operand* factors[2] = {};
-    uint32_t found = 0;
-    for (uint32_t i = 0; i < op.input_count; ++i) {
-      const Operand& operand = step_.operands[op.first_input + i];
-      // addmm and baddbmm begin with what is added, which the matrices follow.
-      if (step_.Rank(operand.shape) >= 2) {
-        if (found == 2) factors[0] = factors[1], found = 1;
-        factors[found++] = &operand;
-      }
-    }
-    Strides strides{};
-    if (found != 2) return strides;
-    const uint32_t rank = step_.Rank(result.shape);
-    const auto add = [&](const Operand& factor, uint32_t d) {
-      if (factor.block == kNone || step_.Rank(factor.shape) != rank || d >= rank) return;
-      for (const uint64_t stride : Of(factor.block))
-        Add(strides, ElementsWithin(step_, axis_.StrideIn(factor, stride), factor, d) *
-                         static_cast<uint64_t>(step_.Dims(result.strides)[d]));
-    };
-    for (uint32_t d = 0; d + 2 < rank; ++d) add(*factors[0], d), add(*factors[1], d);
-    add(*factors[0], rank - 2);
-    add(*factors[1], rank - 1);
-    return strides;
   }
 
   // Whose memory a block is that no operator hands out: what a factory makes for the operator around it, and
@@ -383,7 +366,8 @@ class Follower {
   const bool sequence_;
   BatchAxis axis_;
   std::vector<bool> decided_;
-  std::vector<bool> seen_;  // by block: an operator that is no factory has it
+  std::vector<bool> seen_;   // by block: an operator that is no factory has it
+  std::vector<bool> sized_;  // by block: a dimension of that size is all that tells of the axis in it
   NumberTables tables_;
   std::unordered_map<uint32_t, Kind> kinds_;
   std::set<int64_t> sizes_of_model_;  // of a sequence: dimensions of parameters

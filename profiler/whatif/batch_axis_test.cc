@@ -162,6 +162,32 @@ TEST_F(BatchAxisTest, WhatComparesSamplesWithSamplesGrowsTwice) {
   EXPECT_EQ(scene.blocks[0].bytes, 24u * 24 * 4);
 }
 
+// CPM-Ant's words that are learned stand before each sample: torch.zeros(batch, 8), and 8 samples.
+TEST_F(BatchAxisTest, OfWhatIsAsLongAsThereAreSamplesTheOthersTellWhichDimensionIsTheBatch) {
+  const View ids{{8, 256}, {256, 1}}, zeros{{8, 8}, {8, 1}}, joined{{8, 264}, {264, 1}};
+  const whatif::Step step = Written(ids, kLong, "aten::zeros", zeros, 256, zeros);
+  const auto second = [&](uint32_t with) {
+    Inserter into(step, {});
+    const auto operand = [&](uint32_t of, const View& view) {
+      Operand seen;
+      seen.block = of, seen.dtype = kFloat;
+      seen.shape = into.ShapeOf(view.shape), seen.strides = into.ShapeOf(view.strides);
+      return seen;
+    };
+    StepBlock block;
+    block.begin = 11;
+    const uint32_t result = into.AddBlock(block);
+    const uint32_t cat =
+        into.Begin("aten::cat", model::kNone, model::kNone, 10, {operand(kMade, zeros), operand(with, ids)});
+    into.End(cat, 12, {operand(result, joined)});
+    const BatchAxis axis = FollowBatch(std::move(into).Finish()).value();
+    EXPECT_EQ(axis.stride[result], 264u);
+    return axis.second[result];
+  };
+  EXPECT_EQ(second(kInput), 0u);
+  EXPECT_EQ(second(kKept), 1u) << "nothing else is known";
+}
+
 TEST_F(BatchAxisTest, WhatALeverPutsInGrowsAsItSays) {
   const View rows{{12, 64}, {64, 1}};
   whatif::Step step = Written(rows, kFloat, "aten::exp", rows, 12 * 256, rows);

@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "profiler/whatif/batch_axis.h"
-
 namespace vramscope::whatif {
 namespace {
 
@@ -46,6 +44,39 @@ uint64_t CarryAxis(const Step& step, const Op& op, Kind kind, const Operand& ope
   if (const uint64_t stride = stride_at(first); stride != 0) return stride;
   if (const uint64_t stride = stride_at(first == left ? right : left); stride != 0) return stride;
   return step.NameOf(op) == "aten::reshape" ? WithinRow(step, operand, place) : 0;
+}
+
+void AddPlace(PlacesOfAxis& places, uint64_t stride) {
+  if (stride == 0 || places[0] == stride) return;
+  if (places[0] == 0)
+    places[0] = stride;
+  else if (places[1] == 0)
+    places[1] = stride;
+}
+
+PlacesOfAxis CarryThroughProduct(const Step& step, const BatchAxis& axis, const Op& op,
+                                 const Operand& result) {
+  const Operand* factors[2] = {};
+  uint32_t found = 0;
+  for (const Operand& operand : InputsOf(step, op)) {
+    // addmm and baddbmm begin with what is added, which the matrices follow.
+    if (step.Rank(operand.shape) < 2) continue;
+    if (found == 2) factors[0] = factors[1], found = 1;
+    factors[found++] = &operand;
+  }
+  PlacesOfAxis places{};
+  if (found != 2) return places;
+  const uint32_t rank = step.Rank(result.shape);
+  const auto add = [&](const Operand& factor, uint32_t d) {
+    if (factor.block == model::kNone || step.Rank(factor.shape) != rank || d >= rank) return;
+    for (const uint64_t stride : {axis.stride[factor.block], axis.second[factor.block]})
+      AddPlace(places, ElementsWithin(step, axis.StrideIn(factor, stride), factor, d) *
+                           static_cast<uint64_t>(step.Dims(result.strides)[d]));
+  };
+  for (uint32_t d = 0; d + 2 < rank; ++d) add(*factors[0], d), add(*factors[1], d);
+  add(*factors[0], rank - 2);
+  add(*factors[1], rank - 1);
+  return places;
 }
 
 const Operand* ShapedLike(const Step& step, const Op& op) {

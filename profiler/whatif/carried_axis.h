@@ -6,6 +6,9 @@
 //   table [1000, 32], index [64, 128] ─ gather ─ [64, 128]   is the index's, whatever the table has
 #pragma once
 
+#include <array>
+
+#include "profiler/whatif/batch_axis.h"
 #include "profiler/whatif/batch_kinds.h"
 #include "profiler/whatif/step.h"
 
@@ -17,9 +20,20 @@ struct AxisPlace {
   uint64_t inner = 0;
 };
 
+// Elements from one step along an axis to the next in a block, where it is in there once or twice: scores of
+// samples against samples, or tokens. 0: it is not.
+using PlacesOfAxis = std::array<uint64_t, 2>;
+
+// One more, unless it is known or there are two already.
+void AddPlace(PlacesOfAxis& places, uint64_t stride);
+
 // Elements of `result`, of `op`, from one step along the axis to the next; 0 when the axis is not there.
 [[nodiscard]] uint64_t CarryAxis(const Step& step, const Op& op, Kind kind, const Operand& operand,
                                  AxisPlace place, const Operand& result);
+
+// Of a product of matrices: rows of the first, columns of the second, and what counts the matrices.
+[[nodiscard]] PlacesOfAxis CarryThroughProduct(const Step& step, const BatchAxis& axis, const Op& op,
+                                               const Operand& result);
 
 // The operand that the operator's result has its shape of, whatever the others have; nullptr: there is none.
 [[nodiscard]] const Operand* ShapedLike(const Step& step, const Op& op);
