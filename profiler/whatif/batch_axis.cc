@@ -10,6 +10,7 @@
 
 #include "profiler/whatif/batch_kinds.h"
 #include "profiler/whatif/carried_axis.h"
+#include "profiler/whatif/joined_tokens.h"
 #include "profiler/whatif/number_tables.h"
 #include "profiler/whatif/samples.h"
 #include "profiler/whatif/single_sample.h"
@@ -30,7 +31,9 @@ class Follower {
         decided_(step.blocks.size()),
         seen_(step.blocks.size()),
         sized_(step.blocks.size()),
-        tables_(step) {
+        tables_(step),
+        joined_(step, axis_) {
+    axis_.beside.resize(step.blocks.size(), 0);
     axis_.stride.resize(step.blocks.size(), 0);
     axis_.second.resize(step.blocks.size(), 0);
     axis_.element.resize(step.blocks.size(), 0);
@@ -193,6 +196,7 @@ class Follower {
           sized_[result.block] = axis_.stride[result.block] != 0;
         }
         tables_.Note(op, result.block);
+        if (sequence_) joined_.Note(op, result);
         continue;
       }
       decided_[result.block] = op.input_count != 0;
@@ -210,6 +214,7 @@ class Follower {
         strides = BySize(result);
       SetOf(result, strides);
       sized_[result.block] = strides[0] != 0 && !FromOther(op);
+      if (sequence_) joined_.Note(op, result);
       if (!sequence_ && step_.NameOf(op) == "aten::baddbmm") PassAdded(op, result);
     }
   }
@@ -236,6 +241,7 @@ class Follower {
   void PassCopied(const Op& op, const Operand& into) {
     if (const Strides strides = StridesOf(op, Kind::kElementwise, into); axis_.stride[into.block] == 0)
       SetOf(into, strides);
+    if (sequence_) joined_.Note(op, into);
   }
 
   // Backward of as_strided() adds up in memory of one dimension, laid out as what was viewed, and numbers its
@@ -284,10 +290,12 @@ class Follower {
     Strides strides{};
     if (!step_.shapes[result.strides].known) return strides;
     for (uint32_t d = 0; d < step_.Rank(result.shape); ++d) {
-      if (step_.Dims(result.shape)[d] == axis_.batch)
+      const int64_t size = step_.Dims(result.shape)[d];
+      const bool joined = joined_.IsLength(size) && !sizes_of_model_.contains(size);
+      if (size == axis_.batch || joined)
         AddPlace(strides, static_cast<uint64_t>(step_.Dims(result.strides)[d]));
+      coincides_ |= size == axis_.batch && sizes_of_model_.contains(size);
     }
-    coincides_ |= strides[0] != 0 && sizes_of_model_.contains(axis_.batch);
     return strides;
   }
 
@@ -317,7 +325,8 @@ class Follower {
       if (IsCutToLength(operand, d)) AddPlace(found, CarryAxis(step_, op, kind, operand, {d, 1}, result));
     for (const uint64_t stride : Of(operand.block)) {
       const auto place = stride == 0 ? std::nullopt : PlaceIn(operand, stride);
-      if (place) AddPlace(found, CarryAxis(step_, op, kind, operand, *place, result));
+      if (place && !(sequence_ && joined_.AreOthers(operand, *place)))
+        AddPlace(found, CarryAxis(step_, op, kind, operand, *place, result));
     }
   }
 
@@ -369,6 +378,7 @@ class Follower {
   std::vector<bool> seen_;   // by block: an operator that is no factory has it
   std::vector<bool> sized_;  // by block: a dimension of that size is all that tells of the axis in it
   NumberTables tables_;
+  JoinedTokens joined_;
   std::unordered_map<uint32_t, Kind> kinds_;
   std::set<int64_t> sizes_of_model_;  // of a sequence: dimensions of parameters
   bool coincides_ = false;            // one of them decided about a tensor

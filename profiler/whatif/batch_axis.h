@@ -35,6 +35,9 @@ struct BatchAxis {
   std::vector<uint64_t> second;
   // By block: bytes of the elements that both are counted in; 0: as large as those of any operand.
   std::vector<uint8_t> element;
+  // Of a sequence, by block: so many tokens that are no part of it stand beside its own in the same
+  // dimension.
+  std::vector<int64_t> beside;
   uint32_t internal =
       0;  // blocks that no operator handed out and whose operator the batch reaches: taken to grow
   std::vector<BatchReduction> reductions;
@@ -44,6 +47,7 @@ struct BatchAxis {
   // A stride of the operand's block in elements of the operand: complex numbers may be seen as real ones, and
   // real ones as complex ones.
   [[nodiscard]] uint64_t StrideIn(const Operand& operand, uint64_t block_stride) const;
+  [[nodiscard]] int64_t BesideIn(uint32_t block) const { return block < beside.size() ? beside[block] : 0; }
 };
 
 // Fails with a sentence when the batch cannot be told from the step's inputs. O(operands) the first time; the

@@ -66,9 +66,13 @@ class Finder {
     const std::vector<bool> reduced = ReducedOf(step_.Text(op.dims), rank);
     for (uint32_t d = 0; d < rank; ++d) {
       ReducedDimension dimension{step_.Dims(input.shape)[d], step_.Dims(input.strides)[d], reduced[d]};
-      // Of a dimension that holds the batch, what one sample has of it.
-      if (ElementsOfSample(step_, axis_, input, d) != 0 && dimension.size % axis_.batch == 0)
-        dimension.batch = dimension.size / axis_.batch;
+      if (ElementsOfSample(step_, axis_, input, d) != 0) {
+        // Of a dimension that holds the batch, what one sample has of it.
+        for (const int64_t beside : {axis_.BesideIn(input.block), int64_t{0}}) {
+          if (dimension.batch != 0 || dimension.size % (axis_.batch + beside) != 0) continue;
+          dimension.batch = dimension.size / (axis_.batch + beside), dimension.beside = beside;
+        }
+      }
       found.reduction.dimensions.push_back(dimension);
     }
     axis_.reductions.push_back(std::move(found));

@@ -109,7 +109,7 @@ Reduction WithBatch(Reduction reduction, int64_t samples) {
   for (ReducedDimension& dimension : reduction.dimensions) {
     if (dimension.batch == 0) continue;
     const int64_t old = dimension.size;
-    dimension.size = dimension.batch * samples;
+    dimension.size = dimension.batch * (samples + dimension.beside);
     for (ReducedDimension& other : reduction.dimensions) {
       if (&other != &dimension && other.stride >= dimension.stride * old)
         other.stride = other.stride / old * dimension.size;

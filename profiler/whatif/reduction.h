@@ -19,7 +19,8 @@ struct ReducedDimension {
   int64_t size = 1;
   int64_t stride = 0;  // elements
   bool reduced = false;
-  int64_t batch = 0;  // of `size`, how many belong to one sample; 0 = the batch is elsewhere
+  int64_t batch = 0;   // of `size`, how many belong to one sample; 0 = the batch is elsewhere
+  int64_t beside = 0;  // as many as so many samples more, whatever the batch
 };
 
 struct Reduction {

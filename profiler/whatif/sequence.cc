@@ -18,9 +18,12 @@ namespace {
 using model::kNone;
 
 // `count` of something, of which a sequence of `from` tokens has a whole number, or one of a few tokens more
-// or less (labels that are moved by one, a convolution with room at the sides), with `to` tokens.
-int64_t Scaled(int64_t count, int64_t from, int64_t to) {
+// or less (labels that are moved by one, a convolution with room at the sides), with `to` tokens. `beside`:
+// others that may stand in one dimension with them.
+int64_t ScaledTokens(int64_t count, int64_t from, int64_t to, int64_t beside) {
   constexpr int64_t kMoved = 2;
+  if (beside != 0 && count == beside) return count;
+  if (beside != 0 && count % (from + beside) == 0) return count / (from + beside) * (to + beside);
   for (const int64_t more : {0, -1, 1, -2, 2, 3, 4}) {
     if (more > kMoved && count < from) break;
     if (from + more > 0 && count % (from + more) == 0)
@@ -47,10 +50,16 @@ class Stretcher {
   }
 
  private:
-  // In elements of the operand.
+  // In elements of the operand, the larger first: a dimension that holds both has whole runs of the other
+  // then.
   [[nodiscard]] std::array<uint64_t, 2> Of(const Operand& operand) const {
-    return {axis_.StrideIn(operand, axis_.stride[operand.block]),
-            axis_.StrideIn(operand, axis_.second[operand.block])};
+    const uint64_t one = axis_.StrideIn(operand, axis_.stride[operand.block]);
+    const uint64_t other = axis_.StrideIn(operand, axis_.second[operand.block]);
+    return {std::max(one, other), std::min(one, other)};
+  }
+
+  [[nodiscard]] int64_t Scaled(int64_t count, const Operand& operand) const {
+    return ScaledTokens(count, axis_.batch, to_, axis_.BesideIn(operand.block));
   }
 
   // Of those that the operand has in the dimension that holds the axis; 0: it has not got it.
@@ -77,7 +86,7 @@ class Stretcher {
           pitch = pitch == 0 ? one : std::min(pitch, one);
       }
       const int64_t tokens = pitch != 0 && stride % pitch == 0 ? pitch / within : stride / within;
-      factor *= static_cast<double>(Scaled(tokens, axis_.batch, to_)) / static_cast<double>(tokens);
+      factor *= static_cast<double>(Scaled(tokens, operand)) / static_cast<double>(tokens);
     }
     return static_cast<int64_t>(static_cast<double>(stride) * factor + 0.5);
   }
@@ -92,8 +101,7 @@ class Stretcher {
       for (const uint64_t axis : Of(operand)) {
         const uint64_t inner = ElementsWithin(step_, axis, operand, d);
         if (inner != 0)
-          dims[d] =
-              Scaled(dims[d] / static_cast<int64_t>(inner), axis_.batch, to_) * static_cast<int64_t>(inner);
+          dims[d] = Scaled(dims[d] / static_cast<int64_t>(inner), operand) * static_cast<int64_t>(inner);
       }
       strides[d] = Distance(step_.Dims(operand.strides)[d], operand);
     }
@@ -124,8 +132,11 @@ class Stretcher {
       requested = bytes_[i];
       return;
     }
+    const int64_t beside = axis_.BesideIn(i);
     for (const uint64_t axis : {axis_.stride[i], axis_.second[i]}) {
-      if (axis != 0) requested = requested * static_cast<uint64_t>(to_) / static_cast<uint64_t>(axis_.batch);
+      if (axis == 0) continue;
+      requested =
+          requested * static_cast<uint64_t>(to_ + beside) / static_cast<uint64_t>(axis_.batch + beside);
     }
   }
 

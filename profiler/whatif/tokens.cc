@@ -40,11 +40,15 @@ std::vector<const Operand*> Inputs(const Step& step) {
 
 Result<Tokens> FindTokens(const Step& step) {
   const std::vector<const Operand*> inputs = Inputs(step);
-  std::map<int64_t, uint32_t> votes;
-  for (const Operand* const input : inputs) ++votes[step.Dims(input->shape)[1]];
+  // Of as many of both kinds integers are the tokens: the others may be regions of a picture.
+  std::map<int64_t, std::pair<uint32_t, bool>> votes;
+  for (const Operand* const input : inputs) {
+    auto& [count, integers] = votes[step.Dims(input->shape)[1]];
+    ++count, integers |= !IsFloat(input->dtype);
+  }
   Tokens tokens;
-  for (const auto& [size, count] : votes) {
-    if (tokens.length == 0 || count > votes[tokens.length]) tokens.length = size;
+  for (const auto& [size, vote] : votes) {
+    if (tokens.length == 0 || vote > votes[tokens.length]) tokens.length = size;
   }
   if (tokens.length <= 1)
     return Error{

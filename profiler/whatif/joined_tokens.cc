@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/whatif/joined_tokens.h"
+
+#include <algorithm>
+
+namespace vramscope::whatif {
+
+using model::kNone;
+
+void JoinedTokens::Note(const Op& op, const Operand& result) {
+  if (axis_.stride[result.block] == 0) return;
+  int64_t& beside = axis_.beside[result.block];
+  if (step_.NameOf(op) == "aten::cat") {
+    if (const int64_t joined = JoinedBy(op, result); joined != 0) {
+      known_.insert(beside = joined);
+      return;
+    }
+  }
+  for (const Operand& operand : InputsOf(step_, op)) {
+    const int64_t tokens = operand.block == kNone ? 0 : axis_.beside[operand.block];
+    if (tokens != 0 && HoldsRunsOf(operand, tokens) && HoldsRunsOf(result, tokens)) {
+      beside = tokens;
+      return;
+    }
+  }
+  // Of backward of a slice the operand is shorter.
+  for (uint32_t d = 0; d < step_.Rank(result.shape); ++d) {
+    const int64_t size = step_.Dims(result.shape)[d];
+    if (IsLength(size) && ElementsOfSample(step_, axis_, result, d) == 1) beside = size - axis_.batch;
+  }
+}
+
+bool JoinedTokens::AreOthers(const Operand& operand, AxisPlace place) const {
+  const int64_t beside = axis_.beside[operand.block];
+  return beside != 0 && place.inner == 1 && step_.Dims(operand.shape)[place.dimension] == beside;
+}
+
+bool JoinedTokens::IsLength(int64_t size) const { return known_.contains(size - axis_.batch); }
+
+// Tokens beside those of the sequence; 0: none, or it cannot be told. As many more as there are in the
+// sequence may be a second one.
+int64_t JoinedTokens::JoinedBy(const Op& op, const Operand& result) const {
+  const std::span<const Operand> inputs = InputsOf(step_, op);
+  for (uint32_t d = 0; d < step_.Rank(result.shape); ++d) {
+    if (ElementsOfSample(step_, axis_, result, d) != 1) continue;
+    const auto holds = [&](const Operand& operand) {
+      return d < step_.Rank(operand.shape) && ElementsOfSample(step_, axis_, operand, d) != 0;
+    };
+    const auto whole = std::find_if(inputs.begin(), inputs.end(), holds);
+    if (whole == inputs.end() || std::any_of(whole + 1, inputs.end(), holds)) continue;
+    const int64_t beside = step_.Dims(result.shape)[d] - axis_.batch;
+    const int64_t own = step_.Dims(whole->shape)[d] - axis_.batch;
+    const bool complete = own == 0 || own == axis_.beside[whole->block];
+    if (complete && beside > own && beside % axis_.batch != 0) return beside;
+  }
+  return 0;
+}
+
+// One behind the other.
+bool JoinedTokens::HoldsRunsOf(const Operand& operand, int64_t tokens) const {
+  for (uint32_t d = 0; d < step_.Rank(operand.shape); ++d) {
+    for (const uint64_t stride : {axis_.stride[operand.block], axis_.second[operand.block]}) {
+      const uint64_t inner = ElementsWithin(step_, axis_.StrideIn(operand, stride), operand, d);
+      if (inner != 0 &&
+          step_.Dims(operand.shape)[d] / static_cast<int64_t>(inner) % (axis_.batch + tokens) == 0)
+        return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace vramscope::whatif
