@@ -10,11 +10,13 @@ using model::kNone;
 void JoinedTokens::Note(const Op& op, const Operand& result) {
   if (axis_.stride[result.block] == 0) return;
   int64_t& beside = axis_.beside[result.block];
-  if (step_.NameOf(op) == "aten::cat") {
-    if (const int64_t joined = JoinedBy(op, result); joined != 0) {
-      known_.insert(beside = joined);
-      return;
-    }
+  const std::string_view name = step_.NameOf(op);
+  const int64_t more = name == "aten::cat"                           ? JoinedBy(op, result)
+                       : name.find("conv") != std::string_view::npos ? LeftBy(op, result)
+                                                                     : 0;
+  if (more != 0) {
+    known_.insert(beside = more);
+    return;
   }
   for (const Operand& operand : InputsOf(step_, op)) {
     const int64_t tokens = operand.block == kNone ? 0 : axis_.beside[operand.block];
@@ -52,6 +54,24 @@ int64_t JoinedTokens::JoinedBy(const Op& op, const Operand& result) const {
     const int64_t own = step_.Dims(whole->shape)[d] - axis_.batch;
     const bool complete = own == 0 || own == axis_.beside[whole->block];
     if (complete && beside > own && beside % axis_.batch != 0) return beside;
+  }
+  return 0;
+}
+
+// Where one step of it is one token: of others the result is shorter.
+int64_t JoinedTokens::LeftBy(const Op& convolution, const Operand& result) const {
+  if (convolution.input_count < 2) return 0;
+  const Operand &from = InputsOf(step_, convolution)[0], &weight = InputsOf(step_, convolution)[1];
+  if (from.block == kNone || step_.Rank(from.shape) != step_.Rank(result.shape) ||
+      step_.Rank(weight.shape) != step_.Rank(result.shape))
+    return 0;
+  for (uint32_t d = 2; d < step_.Rank(result.shape); ++d) {
+    if (ElementsOfSample(step_, axis_, result, d) != 1 || ElementsOfSample(step_, axis_, from, d) == 0)
+      continue;
+    const int64_t own = step_.Dims(from.shape)[d] - axis_.batch;
+    const int64_t beside = step_.Dims(result.shape)[d] - axis_.batch;
+    const bool complete = own == 0 || own == axis_.beside[from.block];
+    if (complete && beside > own && beside - own < step_.Dims(weight.shape)[d]) return beside;
   }
   return 0;
 }

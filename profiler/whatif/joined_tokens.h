@@ -4,6 +4,8 @@
 //
 //   prompt [64, 8, 256] ─┬─ cat ─ [64, 136, 256]     128 tokens, and 8 beside them
 //   words [64, 128, 256] ┘
+//
+// So is the room that a convolution leaves at the sides, of up to a kernel.
 #pragma once
 
 #include <set>
@@ -27,6 +29,7 @@ class JoinedTokens {
 
  private:
   [[nodiscard]] int64_t JoinedBy(const Op& op, const Operand& result) const;
+  [[nodiscard]] int64_t LeftBy(const Op& convolution, const Operand& result) const;
   [[nodiscard]] bool HoldsRunsOf(const Operand& operand, int64_t tokens) const;
 
   const Step& step_;

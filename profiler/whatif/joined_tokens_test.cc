@@ -132,6 +132,21 @@ TEST_F(JoinedTokensTest, SumsOfRowsCountThemToo) {
   EXPECT_EQ(WithBatch(axis.reductions[0].reduction, 64).dimensions[0].size, 4 * 72);
 }
 
+// LFM3's short convolutions: a kernel of 7 with room for 6 on both sides, of which the last 6 are cut off.
+TEST_F(JoinedTokensTest, RoomAtTheSidesOfAConvolutionIsThatOfItsKernel) {
+  const View columns{{4, 5, 32}, {160, 32, 1}}, made{{4, 5, 38}, {190, 38, 1}};
+  const auto elements = [&](int64_t kernel) {
+    return Elements({{"aten::exp", {{kWords, {{4, 5, 32}, {32, 0, 1}}}}, columns},
+                     {"aten::_convolution",
+                      {{kFirstMade, columns}, {kPrompt, {{5, 1, kernel}, {kernel, kernel, 1}}}},
+                      made}},
+                    64)
+        .back();
+  };
+  EXPECT_EQ(elements(7), 4u * 5 * 70);
+  EXPECT_NE(elements(6), 4u * 5 * 70) << "it is longer for another reason";
+}
+
 TEST_F(JoinedTokensTest, IntegersAreTheTokensWhereAPictureHasRegions) {
   EXPECT_EQ(FollowSequence(Written({}, kFloat))->batch, 32);
   EXPECT_EQ(FollowSequence(Written({}, kLong))->batch, 8) << "the first of several";
