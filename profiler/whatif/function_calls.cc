@@ -66,8 +66,9 @@ void FunctionCalls::Follow() {
     std::reverse(places.begin(), places.end());
     Stack& stack = stacks_[call_of_[op]];
     stack.end = step_.modules[call_of_[op]].end;
-    Enter(stack, places, step_.ops[op].begin);
-    NoteSeen(call_of_[op], stack, step_.ops[op].begin);
+    now_ = step_.ops[op].begin;
+    Enter(stack, places, now_);
+    NoteSeen(call_of_[op], stack, now_);
     Note(stack, op, direct);
   }
   for (auto& [call, stack] : stacks_) {
@@ -157,7 +158,7 @@ void FunctionCalls::Complete(Call& call, Position at) {
   const bool again = RanAgain(call);
   for (const Given& given : call.at.function->given) {
     if (given.lines != call.statement) continue;
-    const bool called = given.what == Given::What::kReturned && call.called;
+    const bool called = given.what == Given::What::kReturned && call.called && !IsShownNext(call, given);
     const bool one = given.elements == 1 && AllSame(call.results),
                fits = one || call.results.size() == given.elements;
     const bool known = fits && !called && given.what != Given::What::kNothingKnown;
@@ -207,6 +208,7 @@ void FunctionCalls::PassOver(Call& call, int from, int to, Position at) {
   for (const Given& given : call.at.function->given) {
     if (given.lines.first <= from || given.lines.last >= to) continue;
     const bool calls = given.what == Given::What::kReturned || given.what == Given::What::kNothingKnown;
+    if (calls && call.called && IsHandedBack(call)) continue;
     if (!given.unsure || (calls && call.called)) Give(call, given, {}, at);
   }
 }

@@ -108,12 +108,15 @@ class FunctionCalls {
   void NoteSeen(uint32_t function, Stack& stack, Position until);
   // Whether no statement gives the variable anything between that which gave it the block and that of the
   // operator.
+  [[nodiscard]] bool IsHandedBack(const Call& call) const;
+  [[nodiscard]] bool IsShownNext(const Call& call, const Given& given) const;
   [[nodiscard]] bool IsGivenAtOnce(uint32_t block, uint32_t maker, std::string_view name) const;
   void Hold(Value value, Position until);
 
   const FunctionFacts& facts_;
   std::vector<std::pair<uint32_t, uint32_t>> callers_;  // operator, frame, in the order of the operators
   Step& step_;
+  Position now_ = 0;                            // when the operator begins that is being looked at
   std::vector<Place> placed_;                   // by operator: the outermost that is known
   const std::vector<uint32_t> call_of_;         // by operator: the call of a module that it is in
   std::unordered_map<uint32_t, Place> places_;  // by frame

@@ -72,6 +72,37 @@ void FunctionCalls::NoteSeen(uint32_t function, Stack& stack, Position until) {
   }
 }
 
+// y = self.project(x).repeat(8, 1), and a module is called behind that: it is one of the next statement when
+// the variable stands for what was repeated by then.
+bool FunctionCalls::IsShownNext(const Call& call, const Given& given) const {
+  if (call.made.empty() || given.element >= call.results.size()) return false;
+  const Value& value = call.results[given.element];
+  if (value.block == kNone || value.conversion != kNone) return false;
+  const uint32_t last = call.made.back(), maker = OutermostMaker(step_, value.block);
+  const auto found = seen_in_calls_.find(call_of_[last]);
+  if (found == seen_in_calls_.end() ||
+      std::find(call.made.begin(), call.made.end(), maker) == call.made.end())
+    return false;
+  const auto& calls = found->second;
+  const auto next = std::find_if(calls.begin(), calls.end(), [&](const InCall& seen) {
+    return step_.modules[seen.call].begin >= step_.ops[last].end;
+  });
+  return std::any_of(next, calls.end(), [&](const InCall& seen) {
+    return seen.call == next->call && seen.block == value.block && step_.Text(seen.name) == given.name;
+  });
+}
+
+// x = self.dropout(x): the modules that were called since the function's last operator made nothing, so they
+// returned what they were given.
+bool FunctionCalls::IsHandedBack(const Call& call) const {
+  if (call.made.empty()) return false;
+  const Position done = step_.ops[call.made.back()].end;
+  for (uint32_t op = call.made.back() + 1; op < step_.ops.size() && step_.ops[op].begin < now_; ++op)
+    for (const Operand& result : OutputsOf(step_, step_.ops[op]))
+      if (result.block != kNone && step_.blocks[result.block].begin >= done) return false;
+  return true;
+}
+
 void FunctionCalls::HoldUntilGiven() {
   for (const auto& [function, calls] : SeenByName()) {
     for (size_t i = 1; i < calls.size(); ++i) {

@@ -72,6 +72,50 @@ TEST(SeenInCallsTest, WhatTheLastOperatorBeforeTheCallsGaveIsKnownByThen) {
   EXPECT_EQ(program.HeldUntil(1), 3u) << "behind norm, not when the function returns";
 }
 
+// A helper's y = self.project(x).repeat(8, 1), and self.norm in the next statement.
+TEST(SeenInCallsTest, WhatTheNextCallShowsIsNotWhatThatReturns) {
+  const auto until = [](const Variables& in_norm) {
+    return Program({"30-39 31-31(y 32-32(z"},
+                   [&](Program& p) {
+                     p.Make("first", {31});
+                     p.Make("second", {31}, {"first"});
+                     Call(p, "net.norm", in_norm, "normed");
+                     p.Make("out", {33}, {"normed"});
+                     p.Make("more", {34}, {"out"});
+                     p.End();
+                   })
+        .HeldUntil(2);
+  };
+  const uint32_t at_end = until({{"y", "second"}});
+  EXPECT_EQ(at_end, 6u) << "until the helper returns";
+  EXPECT_NE(until({{"y", "first"}}), at_end);
+  EXPECT_NE(until({{"z", "second"}}), at_end);
+  EXPECT_NE(until({}), at_end);
+}
+
+// y = x * 2; y = self.dropout(y); more = y * 2, and something else: a dropout of nothing returns what it is
+// given.
+TEST(SeenInCallsTest, AModuleThatMadeNothingReturnsWhatItWasGiven) {
+  const auto until = [](bool makes) {
+    return Program({"30-39 31-31=y 32-32(y 33-33=more"},
+                   [makes](Program& p) {
+                     p.Make("first", {31});
+                     p.s.Module("net.dropout", [&] {
+                       if (makes)
+                         p.Make("dropped", {}, {"first"});
+                       else
+                         p.To("first", 0);
+                     });
+                     p.Make("more", {33}, {"first"});
+                     p.Make("out", {34}, {"more"});
+                     p.End();
+                   })
+        .HeldUntil(1);
+  };
+  EXPECT_EQ(until(false), 5u) << "until the helper returns";
+  EXPECT_EQ(until(true), 2u);
+}
+
 TEST(SeenInCallsTest, TheFirstCallThatShowsItDecides) {
   EXPECT_EQ(Until(kFunction, {{"residual", "second"}}, {{"residual", "second"}}), 3u);
 }
