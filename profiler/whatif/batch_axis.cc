@@ -353,6 +353,20 @@ class Follower {
     return own ? owner : made;
   }
 
+  // Backward of a lookup sorts many indices, beside a number for each of them (embedding_dense_backward_cuda
+  // in ATen/native/cuda/Embedding.cu). The rows that it adds up in, of ten indices each, are not followed.
+  [[nodiscard]] bool SettleSorted(const Op& op, uint32_t i) {
+    if (step_.NameOf(op) != "aten::embedding_dense_backward" || op.input_count < 2) return false;
+    const Operand& indices = InputsOf(step_, op)[1];
+    const uint64_t bytes = ElementsIn(step_, indices) * BytesOf(indices.dtype);
+    if (indices.block == kNone || bytes == 0 || step_.blocks[i].requested < bytes) return false;
+    const bool own = &op == &step_.ops[step_.blocks[i].op];  // what CUB works in, too
+    if (!own && step_.blocks[i].requested != bytes) return false;
+    Set(i, Of(indices.block));
+    axis_.beside[i] = axis_.beside[indices.block];
+    return true;
+  }
+
   // Gradients of parameters never grow; what an operator keeps to itself grows with what it works on, but for
   // a library's workspace and for the partial sums of reductions, whose size depends on how the device is
   // divided.
@@ -362,6 +376,7 @@ class Follower {
     if (!sequence_ && MatricesInWorkspace(step_, i) != 0) axis_.stride[i] = 1;
     if (decided_[i] || block.workspace || block.op == kNone || axis_.stride[i] != 0) return;
     const Op& op = step_.ops[OwnerOf(i)];
+    if (SettleSorted(op, i)) return;
     const Kind kind = KindOf(op);
     if (kind == Kind::kMatrix || kind == Kind::kReduction || kind == Kind::kFactory || !Reached(op)) return;
     if (&op != &step_.ops[block.op] && (kind == Kind::kNever || kind == Kind::kFirstResult)) return;

@@ -323,5 +323,37 @@ TEST(BatchScaleTest, WhatALeverTookAwayIsNotSummedUp) {
   EXPECT_TRUE(PartialSumsOf(0).empty());
 }
 
+// view ─ embedding_dense_backward { arange, CUB's own, rows }
+TEST(BatchScaleTest, WhatIndicesAreSortedInGrowsAsTheyDo) {
+  constexpr uint32_t kIndices = 0, kNumbers = 1, kSort = 2, kRows = 3;
+  constexpr uint64_t kBytes = 8 * 32 * 32 * 4;
+  model::Run run;
+  Step step;
+  step.run = &run;
+  step.own_texts = std::make_shared<std::deque<std::string>>(
+      std::deque<std::string>{"aten::view", "aten::embedding_dense_backward", "aten::arange"});
+  step.shapes.push_back({});
+  step.blocks.resize(4);
+  step.blocks[kIndices].category = classify::Category::kInput;
+  const auto made = [&](uint32_t block, uint32_t op, uint64_t bytes) {
+    StepBlock& one = step.blocks[block];
+    one.begin = 5, one.end = 6, one.op = op, one.requested = bytes;
+  };
+  made(kNumbers, 2, kBytes), made(kSort, 1, 2 * kBytes), made(kRows, 2, kBytes + 512);
+  AddTensor(step, 0, kIndices, 0, "8,32,32", "1024,32,1");
+  AddTensor(step, 1, kIndices, 0, "8,32,32", "1024,32,1");
+  AddTensor(step, 1, kIndices, 1, "8,32,32", "1024,32,1");
+  for (uint32_t i = 0; i < 3; ++i) {
+    Op& op = step.ops.emplace_back();
+    op.name = Step::kFirstOwnText + i;
+    op.begin = 1 + i, op.end = i == 0 ? 1.5 : 9 - i;
+    op.first_input = i, op.input_count = i == 1 ? 2 : 1 - i / 2;
+    if (i == 2) op.parent = 1;
+  }
+  step.op_ends = {0, 2, 1};
+  const BatchAxis axis = FollowBatch(step).value();
+  EXPECT_EQ(axis.stride, (std::vector<uint64_t>{1024, 1024, 1024, 0}));
+}
+
 }  // namespace
 }  // namespace vramscope::whatif
