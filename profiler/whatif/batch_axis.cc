@@ -202,7 +202,7 @@ class Follower {
       decided_[result.block] = op.input_count != 0;
       tables_.Note(op, result.block);
       Strides strides = StridesOf(op, kind, result);
-      if (strides[0] == 0) strides = OfWhole(op, result);
+      if (strides[0] == 0) strides = PlacesOfWhole(step_, axis_, op, result);
       if (!sequence_ && strides[0] == 0 && step_.Rank(result.shape) == 0)
         strides = Of(SummedFrom(step_, op, result.block));
       // A result with a dimension that no operand has so: attention's sums of rows.
@@ -257,24 +257,6 @@ class Follower {
       return false;
     SetOf(result, Of(base.block));
     return true;
-  }
-
-  // The gradient of x[:, 0] has no tokens, that of x, which backward puts it into, has.
-  [[nodiscard]] Strides OfWhole(const Op& op, const Operand& result) const {
-    Strides strides{};
-    const std::string_view name = step_.NameOf(op);
-    if (name != "aten::select_backward" && name != "aten::slice_backward") return strides;
-    const uint32_t viewed = op.node == kNone ? kNone : step_.nodes[op.node].op;
-    if (viewed == kNone || step_.ops[viewed].input_count == 0) return strides;
-    const Operand& whole = InputsOf(step_, step_.ops[viewed])[0];
-    if (!std::ranges::equal(SizesOf(step_, whole), SizesOf(step_, result))) return strides;
-    for (const uint64_t stride : Of(whole.block)) {
-      const auto place = stride == 0 ? std::nullopt : PlaceIn(whole, stride);
-      if (place)
-        Add(strides,
-            place->inner * static_cast<uint64_t>(whatif::StridesOf(step_, result)[place->dimension]));
-    }
-    return strides;
   }
 
   // Until the operator around it says otherwise.

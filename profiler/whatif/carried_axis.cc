@@ -79,6 +79,23 @@ PlacesOfAxis CarryThroughProduct(const Step& step, const BatchAxis& axis, const 
   return places;
 }
 
+PlacesOfAxis PlacesOfWhole(const Step& step, const BatchAxis& axis, const Op& op, const Operand& result) {
+  PlacesOfAxis places{};
+  const std::string_view name = step.NameOf(op);
+  if (name != "aten::select_backward" && name != "aten::slice_backward") return places;
+  const uint32_t viewed = op.node == model::kNone ? model::kNone : step.nodes[op.node].op;
+  if (viewed == model::kNone || step.ops[viewed].input_count == 0) return places;
+  const Operand& whole = InputsOf(step, step.ops[viewed])[0];
+  if (whole.block == model::kNone || !std::ranges::equal(SizesOf(step, whole), SizesOf(step, result)))
+    return places;
+  for (const uint64_t stride : {axis.stride[whole.block], axis.second[whole.block]}) {
+    for (uint32_t d = 0; stride != 0 && d < step.Rank(whole.shape); ++d)
+      AddPlace(places, ElementsWithin(step, axis.StrideIn(whole, stride), whole, d) *
+                           static_cast<uint64_t>(StridesOf(step, result)[d]));
+  }
+  return places;
+}
+
 const Operand* ShapedLike(const Step& step, const Op& op) {
   for (const auto& [name, argument] : kShapedLike) {
     if (step.NameOf(op) != name) continue;

@@ -35,6 +35,10 @@ void AddPlace(PlacesOfAxis& places, uint64_t stride);
 [[nodiscard]] PlacesOfAxis CarryThroughProduct(const Step& step, const BatchAxis& axis, const Op& op,
                                                const Operand& result);
 
+// Of what backward puts the gradient of a part into: that of x[:, 0] has no tokens, that of x has.
+[[nodiscard]] PlacesOfAxis PlacesOfWhole(const Step& step, const BatchAxis& axis, const Op& op,
+                                         const Operand& result);
+
 // The operand that the operator's result has its shape of, whatever the others have; nullptr: there is none.
 [[nodiscard]] const Operand* ShapedLike(const Step& step, const Op& op);
 

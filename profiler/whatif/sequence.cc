@@ -375,7 +375,7 @@ std::string WhyUnknownTables(const Step& step, const BatchAxis& axis) {
 Step AtLength(const Step& step, const BatchAxis& axis, int64_t length) {
   Step changed = Stretcher(step, axis, length).Stretch();
   for (const TokenLoop& loop : FindTokenLoops(step, axis))
-    SetRounds(loop, Scaled(static_cast<int64_t>(loop.rounds.size()), axis.batch, length), changed);
+    SetRounds(loop, ScaledTokens(static_cast<int64_t>(loop.rounds.size()), axis.batch, length, 0), changed);
   return changed;
 }
 
