@@ -15,6 +15,7 @@
 #include <cmath>
 #include <map>
 #include <numeric>
+#include <set>
 
 #include "profiler/whatif/batch_axis.h"
 #include "profiler/whatif/parameters.h"
@@ -169,13 +170,35 @@ class Sharder {
     const Unit& unit = units_[call.unit];
     const Position begin =
         call.window.begin + kMoment * static_cast<Position>(call.unit + 1 == units_.size() ? 0 : 4);
-    const bool last = place + 1 == order_.size();
-    const Position next = last ? Rest().forward.front().end : order_[place + 1].window.begin + 5 * kMoment;
-    const bool kept = &unit == &Rest() || !reshard_;
-    if (kept && call.window.begin != unit.forward.front().begin) return;  // it has been gathered
-    Add(begin, std::max(next, begin + 3 * kMoment), Shard(unit) * ranks_, unit.parameters.front(),
+    if (!Gathers(call)) return;
+    const auto next = std::find_if(order_.begin() + static_cast<std::ptrdiff_t>(place) + 1, order_.end(),
+                                   [&](const Call& later) { return Gathers(later); });
+    const Position let_go =
+        next == order_.end() ? Rest().forward.front().end : next->window.begin + 5 * kMoment;
+    Add(begin, std::max(let_go, begin + 3 * kMoment), Shard(unit) * ranks_, unit.parameters.front(),
         gather_stream_);
-    AddParameters(unit, begin + 2 * kMoment, kept ? Done(unit) + kMoment : call.window.end + kMoment);
+    AddParameters(unit, begin + 2 * kMoment, (IsKept(unit) ? FirstDone(unit) : call.window.end) + kMoment);
+  }
+
+  // From forward until backward.
+  [[nodiscard]] bool IsKept(const Unit& unit) const { return &unit == &Rest() || !reshard_; }
+  // Or whether the unit has been gathered by a call before.
+  [[nodiscard]] bool Gathers(const Call& call) const {
+    const Unit& unit = units_[call.unit];
+    return !IsKept(unit) || call.window.begin == unit.forward.front().begin;
+  }
+
+  // Where the first backward of the unit's calls is over: its parameters go, also where there will be others
+  // (FSDPParamGroup.post_backward).
+  [[nodiscard]] Position FirstDone(const Unit& unit) const {
+    const Window* first = nullptr;
+    size_t calls = 0;
+    for (const Window& backward : unit.backwards) {
+      if (backward.begin >= kForever) continue;
+      ++calls;
+      if (first == nullptr || backward.begin < first->begin) first = &backward;
+    }
+    return calls > 1 && &unit != &Rest() ? first->end : Done(unit);
   }
 
   // Where the unit's backward is over, and its gradients are there; of one that has none, as frozen layers at
@@ -189,7 +212,7 @@ class Sharder {
   }
 
   void Backward() {
-    if (reshard_) GatherForBackward();
+    GatherForBackward();
     std::vector<const Unit*> order;  // in which backward ends them
     for (const Unit& unit : units_) {
       if (!unit.parameters.empty() && HasBackward(unit)) order.push_back(&unit);
@@ -202,39 +225,47 @@ class Sharder {
     }
   }
 
-  // Backward of each call gathers its unit, unless that has been gathered ahead, and ahead what was called
-  // before it in forward, also where that has no backward: those bytes stay until they are needed, or all is
-  // over (FSDPParamGroup.pre_backward).
+  // Backward of each call gathers its unit, unless that is there yet, or has been gathered ahead, and ahead
+  // what was called before it in forward, also where that has no backward: those bytes stay until they are
+  // needed, or all is over (FSDPParamGroup.pre_backward).
   void GatherForBackward() {
     std::vector<size_t> turns;  // into order_
-    for (size_t i = 0; i < order_.size(); ++i)
+    for (size_t i = 0; i < order_.size(); ++i) {
       if (&units_[order_[i].unit] != &Rest() && order_[i].backward.begin < kForever) turns.push_back(i);
+      if (IsKept(units_[order_[i].unit])) there_.insert(order_[i].unit);
+    }
     std::sort(turns.begin(), turns.end(),
               [&](size_t a, size_t b) { return order_[a].backward.begin < order_[b].backward.begin; });
     if (!Rest().parameters.empty() && Rest().backward.begin < kForever)
       GatherAhead(order_.size() - 1, kNone, Rest().backward.begin - 30 * kMoment);
     for (size_t i = 0; i < turns.size(); ++i) {
-      const Call& call = order_[turns[i]];
-      const Unit& unit = units_[call.unit];
-      const Position begin = call.backward.begin - 40 * kMoment;
-      if (!ahead_.contains(call.unit)) GatherAhead(turns[i], kNone, begin);
-      StepBlock& bytes = changed_.blocks[ahead_.at(call.unit)];
-      // Where the loss is computed outside of the model, the rest and the last unit begin together.
-      bytes.begin = std::min(bytes.begin, begin);
-      bytes.end = begin + 2 * kMoment;
-      ahead_.erase(call.unit);
+      const uint32_t unit = order_[turns[i]].unit;
+      const Position begin = order_[turns[i]].backward.begin - 40 * kMoment;
       const bool last = std::none_of(turns.begin() + static_cast<std::ptrdiff_t>(i) + 1, turns.end(),
-                                     [&](size_t later) { return order_[later].unit == call.unit; });
-      AddParameters(unit, begin + kMoment, (last ? Done(unit) : call.backward.end) + kMoment);
-      if (turns[i] > 0) GatherAhead(turns[i] - 1, call.unit, begin + 10 * kMoment);
+                                     [&](size_t later) { return order_[later].unit == unit; });
+      if (there_.erase(unit) == 0) TakeOut(turns[i], begin, last);
+      if (turns[i] > 0) GatherAhead(turns[i] - 1, unit, begin + 10 * kMoment);
     }
     for (const auto& [unit, bytes] : ahead_) changed_.blocks[bytes].end = step_.backward.back().end - kMoment;
+  }
+
+  // What is gathered, until the call's backward is over, or the unit's where it is the last one.
+  void TakeOut(size_t place, Position begin, bool last) {
+    const Call& call = order_[place];
+    const Unit& unit = units_[call.unit];
+    if (!ahead_.contains(call.unit)) GatherAhead(place, kNone, begin);
+    StepBlock& bytes = changed_.blocks[ahead_.at(call.unit)];
+    // Where the loss is computed outside of the model, the rest and the last unit begin together.
+    bytes.begin = std::min(bytes.begin, begin);
+    bytes.end = begin + 2 * kMoment;
+    ahead_.erase(call.unit);
+    AddParameters(unit, begin + kMoment, (last ? Done(unit) : call.backward.end) + kMoment);
   }
 
   // `by`: the unit whose backward does; its own is there.
   void GatherAhead(size_t place, uint32_t by, Position at) {
     const uint32_t unit = order_[place].unit;
-    if (unit == by || &units_[unit] == &Rest() || ahead_.contains(unit)) return;
+    if (unit == by || there_.contains(unit) || ahead_.contains(unit)) return;
     ahead_[unit] =
         Add(at, kForever, Shard(units_[unit]) * ranks_, units_[unit].parameters.front(), gather_stream_);
   }
@@ -349,6 +380,7 @@ class Sharder {
   uint16_t gather_stream_ = 0, reduce_stream_ = 0;
   std::map<uint32_t, uint64_t> shards_;  // by parameter: bytes, with what is put behind to make all equal
   std::vector<Call> order_;
+  std::set<uint32_t> there_;            // units that what forward gathered is there of yet
   std::map<uint32_t, uint32_t> ahead_;  // by unit: the block of what is gathered and not taken out yet
   Multiprocessors device_;
 };

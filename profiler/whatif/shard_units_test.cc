@@ -63,7 +63,9 @@ class ShardUnitsTest : public testing::Test, protected WrittenOperators {
   [[nodiscard]] std::vector<StepBlock> Parameters(int layer, bool reshard = true) const {
     return Copies(layer, true, reshard);
   }
-  [[nodiscard]] std::vector<StepBlock> Gathered(int layer) const { return Copies(layer, false); }
+  [[nodiscard]] std::vector<StepBlock> Gathered(int layer, bool reshard = true) const {
+    return Copies(layer, false, reshard);
+  }
 
   static auto Life(Position begin, Position end) {
     constexpr double kNear = 0.5;
@@ -139,6 +141,15 @@ TEST_F(ShardUnitsTest, KeptUnitsGoWithTheirBackwardAndFrozenOnesWithThatOfTheMod
   Layers(2, {{0, false}, {1}});
   EXPECT_THAT(Parameters(0, false), ElementsAre(Life(10, 200)));
   EXPECT_THAT(Parameters(1, false), ElementsAre(Life(20, 114)));
+}
+
+TEST_F(ShardUnitsTest, KeptUnitsThatAreCalledAgainGoWithTheFirstBackwardAndAreGatheredForTheOthers) {
+  Layers(2, {{0}, {1}, {0}});
+  EXPECT_THAT(Parameters(0, false), ElementsAre(Life(10, 114), Life(150, 154)));
+  EXPECT_THAT(Parameters(1, false), ElementsAre(Life(20, 134)));
+  EXPECT_THAT(Gathered(0, false), ElementsAre(Life(10, 20), Life(130, 150)));
+  EXPECT_THAT(Gathered(1, false), ElementsAre(Life(20, 40)))
+      << "until the model returns: none is gathered behind";
 }
 
 // A table of one row, which the second rank has nothing of, and one of as many bytes that is cut in two.
