@@ -178,6 +178,39 @@ TEST(ShardTest, BucketsHaveNoRoomForTheGradientOfABatch) {
   EXPECT_EQ(Alive(network.Sharded("ddp:8:view"), Category::kGradient, kStepping), kEach);
 }
 
+// MobileBERT's head is given two matrices as one; the gradient of each is a view of that of both.
+TEST(ShardTest, BucketsHaveRoomForAGradientAndNotForTheBlockItIsAViewOf) {
+  constexpr uint64_t kEach = 3 << 20;
+  const Network network(kEach, 2 * kEach, kEach);
+  std::vector<uint64_t> buckets;
+  for (const StepBlock& block : network.Sharded("ddp:8").blocks)
+    if (block.category == Category::kCommunication) buckets.push_back(block.requested / kEach);
+  EXPECT_THAT(buckets, testing::ElementsAre(1, 9, 9, 9, 9, 9, 9, 9));
+}
+
+// I-BERT's ranges of values that it has seen: x_min = min(x_min, x.min()).
+TEST(ShardTest, WhatForwardPutsInThePlaceOfABufferComesBesideIt) {
+  Network network(1 << 20, 1 << 20, 512);
+  for (const auto& [begin, end] : {std::pair(kBefore, 50.0), std::pair(49.0, kForever)}) {
+    StepBlock range = network.step.blocks[0];
+    range.id = model::kNone, range.name = "x_min", range.category = Category::kBuffer, range.requested = 512;
+    range.begin = begin, range.end = end;
+    network.step.blocks.push_back(range);
+  }
+  StepBlock lasting = network.step.blocks.back();
+  lasting.name = "scale", lasting.begin = kBefore;
+  network.step.blocks.push_back(lasting);
+  const auto buffers = [](const Step& step, Position at) { return Alive(step, Category::kBuffer, at) / 512; };
+  const Step replicated = network.Sharded("ddp:8");
+  EXPECT_EQ(buffers(network.step, 40), 2u);
+  EXPECT_EQ(buffers(replicated, 40), 2u) << "the list has what is there";
+  EXPECT_EQ(buffers(network.step, 60), 2u);
+  EXPECT_EQ(buffers(replicated, 60), 3u) << "and still has it";
+  EXPECT_TRUE(std::ranges::any_of(replicated.blocks, [](const StepBlock& block) {
+    return block.category == Category::kCommunication && block.requested == 2 * 512 && block.begin < 1;
+  })) << "both are broadcast";
+}
+
 // The broadcast when the module is made, one bucket of all gradients until the second forward pass, and the
 // buckets behind it: one after the other in the same memory.
 TEST(ShardTest, TheFirstStepHasOneBucketOfAllGradients) {

@@ -58,10 +58,36 @@ std::vector<uint32_t> Lasting(const Step& step, Category category) {
   return found;
 }
 
+// Buffers that forward puts others in the place of, as ranges of values that have been seen.
+std::vector<uint32_t> Replaced(const Step& step) {
+  std::vector<uint32_t> found;
+  for (uint32_t i = 0; i < step.blocks.size(); ++i) {
+    const StepBlock& block = step.blocks[i];
+    if (block.category == Category::kBuffer && block.begin == kBefore && block.end < kForever &&
+        !block.name.empty())
+      found.push_back(i);
+  }
+  return found;
+}
+
+// The module's list of buffers has what forward began with until the next one begins
+// (DistributedDataParallel._assign_modules_buffers): one of each more, all the time.
+void HoldReplaced(const Step& step, Position forward, Step& changed) {
+  for (const uint32_t buffer : Replaced(step)) {
+    changed.blocks[buffer].end = std::min(step.blocks[buffer].end, forward + kHalf / 2);
+    StepBlock held = Flat(step.blocks[buffer].requested, buffer, step);
+    held.category = Category::kBuffer;
+    changed.blocks.push_back(held);
+  }
+}
+
 // compute_bucket_assignment_by_size: tensors of one type go together until they have `limit`.
 class Coalescer {
  public:
   explicit Coalescer(const Step& step) : step_(step), types_(step.blocks.size(), 0) {
+    constexpr uint8_t kFloat = 6;  // c10::ScalarType
+    for (uint32_t i = 0; i < step.blocks.size(); ++i)
+      if (step.blocks[i].single_buffer) types_[i] = kFloat;
     for (const Operand& operand : step.operands)
       if (operand.block != kNone) types_[operand.block] = operand.dtype;
   }
@@ -111,7 +137,9 @@ Position WrappedAt(const Step& step, const std::vector<uint32_t>& states) {
 void AddWrapping(const Step& step, Position forward, Step& changed) {
   const uint32_t like = step.trained.front();
   const uint16_t stream = step.blocks[like].stream;
-  const std::vector<uint32_t> buffers = Lasting(step, Category::kBuffer);
+  std::vector<uint32_t> buffers = Lasting(step, Category::kBuffer);
+  const std::vector<uint32_t> replaced = Replaced(step);
+  buffers.insert(buffers.end(), replaced.begin(), replaced.end());
   std::vector<uint32_t> states = Lasting(step, Category::kParameter);
   states.insert(states.end(), buffers.begin(), buffers.end());
   const Coalescer coalescer(step);
@@ -140,16 +168,21 @@ Step Replicated(const Step& step, bool as_views) {
   Step changed = step;
   const Position forward = step.modules.empty() ? 0 : step.modules.front().begin;
   AddWrapping(step, forward, changed);
+  HoldReplaced(step, forward, changed);
   Position rebuilt = step.length + forward;
   const auto add = [&](uint64_t bytes, uint32_t gradient) {
     changed.blocks.push_back(Flat(bytes, gradient, step));
     changed.blocks.back().once = rebuilt += kHair;
   };
+  std::map<std::string_view, uint64_t> elements;  // that a gradient has, whatever block it is a view into
+  for (const uint32_t parameter : step.trained)
+    elements[step.blocks[parameter].name] = step.blocks[parameter].requested;
   uint64_t filled = 0;
   uint64_t limit = kFirstBucket;
   uint32_t like = kNone;
   for (const uint32_t gradient : GradientsInOrder(step)) {
-    filled += step.blocks[gradient].requested;
+    const auto own = elements.find(step.blocks[gradient].name);
+    filled += own == elements.end() ? step.blocks[gradient].requested : own->second;
     like = gradient;
     if (as_views) {
       changed.blocks[gradient].end = step.blocks[gradient].accumulated + kHair;
