@@ -8,6 +8,7 @@
 #include "profiler/whatif/holders.h"
 #include "profiler/whatif/precision.h"
 #include "profiler/whatif/precision_moments.h"
+#include "profiler/whatif/segments.h"
 
 namespace vramscope::whatif {
 namespace {
@@ -74,11 +75,19 @@ uint8_t TypeToBe(const Step& step, const Versions& versions, uint8_t low, uint32
 uint8_t TypeOfOrigin(const Step& step, const Versions& versions, uint32_t block, Position since) {
   const uint32_t widened = versions.WidenedBy(block);
   if (widened != kNone && step.NameOf(step.ops[widened]) == "aten::to") return 0;
+  bool called = false;
   for (uint32_t steps = 0; steps < step.ops.size(); ++steps) {
     if (step.blocks[block].begin < since) return versions.Known(block) ? versions.TypeOf(block) : 0;
     uint32_t op = step.blocks[block].op;
     while (op != kNone && step.ops[op].parent != kNone) op = step.ops[op].parent;
     if (op == kNone || step.ops[op].node != kNone) return 0;
+    // What the last module that was called from here returned, unless that is what is converted, or wide.
+    const uint32_t call = CallAt(step, step.ops[op].begin);
+    if (!called && call != kNone && step.modules[call].begin > since) {
+      const uint8_t returned = versions.Known(block) ? versions.TypeOf(block) : kFloatType;
+      if (steps != 0 && returned != kFloatType) return returned;
+      called = true;
+    }
     const std::span<const Operand> inputs = InputsOf(step, step.ops[op]);
     const auto computed = [&](const Operand& input) {
       return IsFloat(input) && step.blocks[input.block].category != classify::Category::kParameter &&

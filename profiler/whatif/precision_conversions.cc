@@ -170,7 +170,7 @@ void Conversions::Convert(uint32_t op) {
     const uint32_t low = versions_.Current(block);
     versions_.Cast(block, kFloatType, call.begin + kStride, kNone, from);
     versions_.Widen(block, op);
-    if (AreNamesKnown(step_, block)) versions_.NamedAtMost(block, NamedUntil(step_, block));
+    OnlyNames(block, op);
     unnamed_[block] = {op, low, versions_.Current(block), false};
     made_wide_[block].push_back({op, views_.Of(from), low, versions_.Current(block)});
   } else if (call.asks == Asks::kType || (call.asks == Asks::kOrigin && met == kFloatType)) {
@@ -182,6 +182,15 @@ void Conversions::Convert(uint32_t op) {
     Ask(op, from);
   }
   if (call.named > kBefore && versions_.IsCopy(block)) versions_.Used(block, call.named);
+}
+
+// What is seen to hold a block that the program converts holds the copy, but for the names that it has then.
+void Conversions::OnlyNames(uint32_t block, uint32_t op) {
+  if (!AreNamesKnown(step_, block)) return;
+  const Position named = NamedUntil(step_, block);
+  versions_.NamedAtMost(block, named);
+  const uint32_t maker = OutermostMaker(step_, block);
+  if (maker != kNone && call_[maker] == call_[op]) versions_.HeldAtMost(block, named);
 }
 
 // Of what is low. Whose type is asked for is low too, where it is not named.
@@ -299,8 +308,10 @@ bool Conversions::IsUsedAgain(uint32_t block, uint32_t op) const {
 bool Conversions::HoldWide(uint32_t block, uint32_t op) {
   const uint32_t call = call_[op];
   if (step_.ops[op].again) return IsGiven(block, op);
-  if (const Position named = NamedUntil(step_, block); named > step_.ops[op].end)
+  if (const Position named = NamedUntil(step_, block); named > step_.ops[op].end) {
+    OnlyNames(block, op);
     return versions_.Held(block, named), true;
+  }
   if (AreNamesKnown(step_, block)) return false;
   if (call == kNone || versions_.IsCopy(block) || step_.modules[call].end >= kForever) return true;
   if (step_.blocks[block].begin <= step_.modules[call].begin) return true;

@@ -72,6 +72,7 @@ class Conversions {
   // x.to(type) of floats, which does nothing in the record.
   [[nodiscard]] bool IsConversion(uint32_t op) const;
   void Convert(uint32_t op);
+  void OnlyNames(uint32_t block, uint32_t op);
   [[nodiscard]] bool DoesNothing(uint32_t op) const;
   // Whether the call makes what another one in the same call of a module made wider, wider again.
   [[nodiscard]] bool AskedAgain(uint32_t op) const;

@@ -33,6 +33,7 @@ Versions::Versions(const Step& step, uint8_t first)
   held_.resize(recorded_, kBefore);
   named_.resize(recorded_, kBefore);
   longest_.resize(recorded_, kForever);
+  seen_.resize(recorded_, kForever);
   written_.resize(recorded_, kBefore);
   cached_.resize(recorded_, kNone);
   copies_.resize(recorded_);

@@ -73,7 +73,8 @@ class Versions {
   void Held(uint32_t block, Holders::Lasting until) {
     uint32_t version = changed_.blocks[block].replaced < kForever ? current_[block] : block;
     if (returned_[block] != model::kNone) version = returned_[block];
-    held_[version] = std::max(held_[version], until.held);
+    held_[version] =
+        std::max(held_[version], version == block ? std::min(until.held, seen_[block]) : until.held);
     named_[version] =
         std::max(named_[version], version == block ? std::min(until.named, longest_[block]) : until.named);
   }
@@ -82,6 +83,12 @@ class Versions {
   void NamedAtMost(uint32_t block, Position until) {
     longest_[block] = std::min(longest_[block], until);
     named_[block] = std::min(named_[block], until);
+  }
+
+  // So do variables that were seen: nothing else has it than those of the function that made it.
+  void HeldAtMost(uint32_t block, Position until) {
+    seen_[block] = std::min(seen_[block], until);
+    held_[block] = std::min(held_[block], until);
   }
 
   // The current version is all that the function which made the block hands out: who has the block in the
@@ -165,6 +172,7 @@ class Versions {
   std::vector<Position> held_;     // by version: until when variables hold it, as far as that shows
   std::vector<Position> named_;    // and those of functions whose source was told
   std::vector<Position> longest_;  // by block: until when they may hold it itself
+  std::vector<Position> seen_;     // and any variable
   std::vector<Position> written_;  // by recorded block: the last time in backward
   std::vector<uint32_t> cached_;   // by recorded block: autocast's copy, of the last part
   std::vector<Cached> all_cached_;

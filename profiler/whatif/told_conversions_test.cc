@@ -202,6 +202,22 @@ TEST(ToldConversionsTest, UnderAutocastTheTypeOfAnOriginIsThatOfTheProductsFirst
       << "query is in 16 bits, x is not; beside what softmax made";
 }
 
+// q = self.q_proj(x); rotated = q * cos + ...; rotated.to(q.dtype): what a module returned is asked for, not
+// what that was given.
+TEST(ToldConversionsTest, UnderAutocastTheTypeOfAnOriginIsThatOfWhatAModuleReturned) {
+  const auto peak = [](int line) {
+    return Program([line](Program& p) {
+             p.s.Module("q_proj", [&] { p.Linear("x", "query"); });
+             p.Make("aten::softmax", "query", "rotated");
+             p.To("rotated", line);
+             for (const char* kept : {"a", "b", "c", "d"}) p.Make("aten::relu", "rotated", kept);
+             for (const char* made : {"query", "rotated", "a", "b", "c", "d"}) p.s.Free(made);
+           })
+        .Peak("amp");
+  };
+  EXPECT_EQ(peak(4), peak(0) - 4 * kWide + 5 * kLow);
+}
+
 // def forward(self, x): cos, sin = ...; return cos.to(x.dtype), sin.to(x.dtype), under autocast: x is used by
 // nothing here, and who holds what is returned holds the copies.
 TEST(ToldConversionsTest, UnderAutocastAnArgumentsTypeIsThatOfWhatTheModuleWasGiven) {
