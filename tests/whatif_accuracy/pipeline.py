@@ -17,12 +17,25 @@ def replace(model: nn.Module, path: str, module: nn.Module) -> None:
     setattr(model.get_submodule(parent), name, module)
 
 
+class Sent(Exception):
+    """What the stage sends on, past all that the model would do behind it, as scaling words that it has not computed."""
+
+    def __init__(self, tensor: Tensor) -> None:
+        super().__init__()
+        self.tensor = tensor
+
+
+class Boundary(nn.Module):
+    def forward(self, tensor: Tensor) -> None:
+        raise Sent(tensor)
+
+
 def keep_first_stage(model: nn.Module, name: str, stages: int) -> None:
     path, behind = STAGES[name]
     blocks = model.get_submodule(path)
     replace(model, path, nn.ModuleList(list(blocks)[: -(-len(blocks) // stages)]))
     for other in behind:
-        replace(model, other, nn.Identity())
+        replace(model, other, Boundary())
 
 
 def run_parts(model: nn.Module, batch: Callable[[], List[Tensor]], stages: int, parts: int) -> None:
@@ -34,9 +47,10 @@ def run_parts(model: nn.Module, batch: Callable[[], List[Tensor]], stages: int, 
         sent.backward(torch.ones_like(sent))
 
     for _ in range(parts):
-        sent = model(*batch())
-        waiting.append(sent if isinstance(sent, Tensor) else sent.logits)
-        del sent
+        try:
+            model(*batch())
+        except Sent as boundary:
+            waiting.append(boundary.tensor)
         if len(waiting) == min(stages, parts):
             backward()
     while waiting:
