@@ -206,7 +206,7 @@ class Follower {
       if (!sequence_ && strides[0] == 0 && step_.Rank(result.shape) == 0)
         strides = Of(SummedFrom(step_, op, result.block));
       // A result with a dimension that no operand has so: attention's sums of rows.
-      const bool shows = kind == Kind::kElementwise || kind == Kind::kJoin;
+      const bool shows = kind == Kind::kElementwise || kind == Kind::kJoin || kind == Kind::kWindows;
       if (sequence_ && strides[0] == 0 && shows && Reached(op)) strides = BySize(result);
       if (!sequence_ && strides[0] == 0 && shows)
         strides = {ExpandedAxis(step_, axis_, op, result, time_first_), 0};

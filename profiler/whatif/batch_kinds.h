@@ -15,8 +15,9 @@ enum class Kind : uint8_t {
   kMatrix,       // mm, addmm, bmm, baddbmm: rows of the first, columns of the second, the inner dimension is
                  // summed
   kReduction,    // dimensions of argument 1 are summed
-  kJoin,         // cat, repeat, pad, a convolution with room at the sides, and backward of a slice: as
-                 // elementwise, and a dimension may have become longer
+  kJoin,         // cat, repeat, pad, and backward of a slice: as elementwise, and a dimension may have become
+                 // longer
+  kWindows,      // a convolution or a pool: as kJoin, and windows that lie several elements apart are fewer
   kFirstResult,  // only the first result can have it: gradients of weights and statistics do not
   kRecurrent,    // cuDNN's recurrent networks: what they keep for backward is one row of
                  // bytes, and the states they begin and end with are [layers, batch, features]
@@ -52,11 +53,16 @@ inline constexpr std::pair<std::string_view, Kind> kKinds[] = {
     {"aten::pad", Kind::kJoin},
     {"aten::constant_pad_nd", Kind::kJoin},
     {"aten::slice_backward", Kind::kJoin},
-    {"aten::conv1d", Kind::kJoin},
-    {"aten::convolution", Kind::kJoin},
-    {"aten::_convolution", Kind::kJoin},
-    {"aten::_conv_depthwise2d", Kind::kJoin},
-    {"aten::cudnn_convolution", Kind::kJoin},
+    {"aten::conv1d", Kind::kWindows},
+    {"aten::convolution", Kind::kWindows},
+    {"aten::_convolution", Kind::kWindows},
+    {"aten::_conv_depthwise2d", Kind::kWindows},
+    {"aten::cudnn_convolution", Kind::kWindows},
+    {"aten::max_pool1d", Kind::kWindows},
+    {"aten::max_pool1d_with_indices", Kind::kWindows},
+    {"aten::max_pool2d_with_indices", Kind::kWindows},
+    {"aten::avg_pool1d", Kind::kWindows},
+    {"aten::avg_pool2d", Kind::kWindows},
     {"aten::convolution_backward", Kind::kFirstResult},
     {"aten::native_layer_norm_backward", Kind::kFirstResult},
     {"aten::_fused_rms_norm_backward", Kind::kFirstResult},

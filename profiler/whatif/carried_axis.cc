@@ -10,6 +10,9 @@ namespace {
 constexpr std::pair<std::string_view, uint16_t> kShapedLike[] = {{"aten::gather", 2},
                                                                  {"aten::gather_backward", 1}};
 
+// Of a convolution or a pool: batch and channels come before.
+constexpr int64_t kSpatial = 2;
+
 // Of a copy in other sizes, which has all elements in their order.
 uint64_t WithinRow(const Step& step, const Operand& operand, AxisPlace place) {
   uint64_t elements = place.inner;
@@ -34,7 +37,10 @@ uint64_t CarryAxis(const Step& step, const Op& op, Kind kind, const Operand& ope
   const auto stride_at = [&](int64_t d) -> uint64_t {
     if (d < 0 || d >= out) return 0;
     const int64_t now = step.Dims(result.shape)[d];
-    if (now != size && !(kind == Kind::kJoin && now > size)) return 0;
+    const bool windows = kind == Kind::kWindows;
+    const bool longer = now > size && (kind == Kind::kJoin || windows);
+    const bool fewer = now < size && windows && d >= kSpatial && place.inner == 1;
+    if (now != size && !longer && !fewer) return 0;
     return static_cast<uint64_t>(step.Dims(result.strides)[d]) * place.inner;
   };
   if (kind == Kind::kReduction && out < in) return stride_at(AfterReduction(step, op, in, place.dimension));

@@ -76,5 +76,17 @@ TEST_F(CarriedAxisTest, TheGradientOfASliceIsAsLongAsWhatWasCut) {
   EXPECT_EQ(stride("aten::select_backward"), 0u);
 }
 
+// Four letters become one word: 32 of them are 8.
+TEST_F(CarriedAxisTest, WindowsThatLieApartAreFewerTokens) {
+  const View ids{{3, 32}, {32, 1}}, letters{{3, 32, 8}, {256, 8, 1}}, across{{3, 8, 32}, {256, 1, 8}};
+  const auto stride = [&](const char* name, const View& words) {
+    return FollowSequence(Written(name, ids, kLong, letters, {{1, across}}, words))->stride[kResult];
+  };
+  const View words{{3, 8, 8}, {64, 8, 1}};
+  EXPECT_EQ(stride("aten::convolution", words), 1u);
+  EXPECT_EQ(stride("aten::max_pool1d_with_indices", words), 1u);
+  EXPECT_EQ(stride("aten::cat", words), 0u);
+}
+
 }  // namespace
 }  // namespace vramscope::whatif

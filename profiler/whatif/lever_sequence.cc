@@ -27,7 +27,7 @@ class Sequence final : public Lever {
     if (const std::string why = WhyTooLong(step, *axis, *wanted); !why.empty()) return Error{why};
     if (const std::string why = WhyOtherMasks(step, axis->batch, *wanted); !why.empty()) return Error{why};
     if (const std::string why = WhyGoneOnByValues(step); !why.empty()) return Error{why};
-    if (const std::string why = WhyInPieces(step, *axis); !why.empty()) return Error{why};
+    if (const std::string why = WhyInPieces(step, *axis, *wanted); !why.empty()) return Error{why};
     if (const std::string why = WhyUnknownTables(step, *axis); !why.empty()) return Error{why};
     return AtLength(step, *axis, *wanted);
   }

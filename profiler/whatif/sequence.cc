@@ -6,7 +6,6 @@
 #include <map>
 #include <optional>
 #include <set>
-#include <tuple>
 
 #include "profiler/whatif/attention.h"
 #include "profiler/whatif/strides.h"
@@ -181,9 +180,20 @@ class Stretcher {
     }
   }
 
+  // What it is of now: a dimension need not have a whole number of sequences.
+  [[nodiscard]] Reduction Reshaped(const BatchReduction& one) const {
+    Reduction reduction = one.reduction;
+    const Operand& input = changed_.operands[changed_.ops[one.op].first_input];
+    for (size_t d = 0; d < reduction.dimensions.size(); ++d) {
+      reduction.dimensions[d].size = SizesOf(changed_, input)[d];
+      reduction.dimensions[d].stride = StridesOf(changed_, input)[d];
+    }
+    return reduction;
+  }
+
   void Reduce(const BatchReduction& one) {
     constexpr Position kBegin = 0.5, kEnd = 0.25;  // before the end of its operator
-    const uint64_t bytes = ScratchOf(WithBatch(one.reduction, to_), axis_.device);
+    const uint64_t bytes = ScratchOf(Reshaped(one), axis_.device);
     if (one.block != kNone) {
       changed_.blocks[one.block].requested = bytes;
       return;
@@ -208,78 +218,6 @@ class Stretcher {
   Step changed_;
   std::vector<uint64_t> bytes_;  // by block: as the operands say that are the whole of it
   std::map<std::vector<int64_t>, uint32_t> shapes_;
-};
-
-// Of a program that cuts its sequence into pieces.
-class Pieces {
- public:
-  Pieces(const Step& step, const BatchAxis& axis) : step_(step), axis_(axis), samples_(FollowBatch(step)) {}
-
-  std::string Why() {
-    for (const Op& op : step_.ops) {
-      if (op.node != kNone || op.input_count == 0 || op.output_count == 0) continue;
-      const std::string_view name = step_.NameOf(op);
-      const Operand &whole = InputsOf(step_, op)[0], &cut = OutputsOf(step_, op)[0];
-      const Along from = AlongTokens(whole), to = AlongTokens(cut);
-      if (name == "aten::constant_pad_nd" && to.count != 0) filled_up_.insert(to.count);
-      if (from.count == 0 || to.count == 0 || cut.block != whole.block || to.count >= from.count) continue;
-      const bool views = name == "aten::view" || name == "aten::reshape" || name == "aten::unflatten";
-      if ((views && Viewed(cut, from, to)) || (name == "aten::slice" && Sliced(whole, cut, from, to)))
-        return Sentence(from.count, to.count);
-    }
-    return "";
-  }
-
- private:
-  // One behind the other, in one dimension.
-  struct Along {
-    uint32_t dimension = 0;
-    int64_t count = 0;
-  };
-  [[nodiscard]] Along AlongTokens(const Operand& operand) const {
-    for (uint32_t d = 0; operand.block != kNone && d < step_.Rank(operand.shape); ++d)
-      if (ElementsOfSample(step_, axis_, operand, d) == 1) return {d, SizesOf(step_, operand)[d]};
-    return {};
-  }
-
-  // [batch, tokens] as [batch, pieces, tokens of each].
-  [[nodiscard]] bool Viewed(const Operand& cut, Along from, Along to) const {
-    // What is several times as long and was not filled up to that are several sequences.
-    if (from.count % to.count != 0 || (to.count == axis_.batch && !filled_up_.contains(from.count)))
-      return false;
-    for (uint32_t d = 0; d < step_.Rank(cut.shape); ++d) {
-      const bool samples = samples_.ok() && ElementsOfSample(step_, *samples_, cut, d) != 0;
-      const uint64_t second = axis_.StrideIn(cut, axis_.second[cut.block]);
-      if (!samples && ElementsWithin(step_, second, cut, d) == 0 &&
-          SizesOf(step_, cut)[d] == from.count / to.count &&
-          StridesOf(step_, cut)[d] == to.count * StridesOf(step_, cut)[to.dimension])
-        return true;
-    }
-    return false;
-  }
-
-  // x[:, i * length : (i + 1) * length], of which this is the second at least.
-  [[nodiscard]] bool Sliced(const Operand& whole, const Operand& cut, Along from, Along to) {
-    if (from.count != axis_.batch || to.count < 2) return false;
-    const uint64_t at = cut.offset - whole.offset;
-    const auto [first, fresh] = slices_.try_emplace({whole.block, whole.offset, to.count}, at);
-    const uint64_t piece =
-        static_cast<uint64_t>(to.count) * static_cast<uint64_t>(StridesOf(step_, cut)[to.dimension]);
-    return !fresh && piece != 0 && at > first->second && (at - first->second) % piece == 0;
-  }
-
-  static std::string Sentence(int64_t tokens, int64_t piece) {
-    return "the program cuts " + std::to_string(tokens) + " tokens into pieces of " + std::to_string(piece) +
-           ", and one length does not tell whether others are cut into more pieces or into longer ones: "
-           "record it at that length.";
-  }
-
-  const Step& step_;
-  const BatchAxis& axis_;
-  const Result<BatchAxis>& samples_;
-  std::set<int64_t> filled_up_;  // to so many tokens
-  // By block, where it begins there, and tokens of a piece: where the first one begins.
-  std::map<std::tuple<uint32_t, uint64_t, int64_t>, uint64_t> slices_;
 };
 
 }  // namespace
@@ -334,8 +272,6 @@ std::string WhyOtherMasks(const Step& step, int64_t recorded, int64_t length) {
   }
   return "";
 }
-
-std::string WhyInPieces(const Step& step, const BatchAxis& axis) { return Pieces(step, axis).Why(); }
 
 std::string WhyUnknownTables(const Step& step, const BatchAxis& axis) {
   constexpr int64_t kLongest = int64_t{1} << 40;

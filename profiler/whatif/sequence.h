@@ -18,10 +18,10 @@ namespace vramscope::whatif {
 // nothing says so. Of transformers' models: _ignore_causal_mask_sdpa in masking_utils.py.
 [[nodiscard]] std::string WhyOtherMasks(const Step& step, int64_t recorded, int64_t length);
 
-// Why it cannot be told what another length makes of a sequence that the program cuts into pieces, as one
+// Why it cannot be told what that length makes of a sequence that the program cuts into pieces, as one
 // sentence: there may be more of them, or longer ones, and what is left over may be filled up. "" when it
 // cuts none. O(operands).
-[[nodiscard]] std::string WhyInPieces(const Step& step, const BatchAxis& axis);
+[[nodiscard]] std::string WhyInPieces(const Step& step, const BatchAxis& axis, int64_t length);
 
 // Why it cannot be told what another length makes of positions that the program numbers, as one sentence: a
 // table of twice as many as there are tokens, say, may be as long for any sequence. "" when there is none, or

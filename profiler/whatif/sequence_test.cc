@@ -74,8 +74,9 @@ struct Cut {
   const char* strides;
   uint64_t offset = 0;
   const char* from_strides = "768,8,1";
+  const char* dimension = "";
 };
-std::string InPieces(const std::vector<Cut>& cuts) {
+std::string InPieces(const std::vector<Cut>& cuts, int64_t length = 192) {
   Step step;
   step.shapes.push_back({});
   step.own_texts = std::make_shared<std::deque<std::string>>();
@@ -88,6 +89,10 @@ std::string InPieces(const std::vector<Cut>& cuts) {
     Op& op = step.ops.emplace_back();
     step.own_texts->emplace_back(cut.op);
     op.name = Step::kFirstOwnText + static_cast<uint32_t>(step.own_texts->size() - 1);
+    if (*cut.dimension != '\0') {
+      step.own_texts->emplace_back(cut.dimension);
+      op.dims = op.name + 1;
+    }
     op.first_input = static_cast<uint32_t>(step.operands.size());
     op.first_output = op.first_input + 1;
     op.input_count = op.output_count = 1;
@@ -106,7 +111,7 @@ std::string InPieces(const std::vector<Cut>& cuts) {
   axis.batch = 96;
   axis.stride = {8, 8};
   axis.second = {0, 0};
-  return WhyInPieces(step, axis);
+  return WhyInPieces(step, axis, length);
 }
 
 // PEGASUS-X: blocks of 32 words; CANINE: a loop over so many letters.
@@ -130,6 +135,18 @@ TEST(SequenceTest, SeveralSequencesAreNoPiecesUnlessTheyWereFilledUp) {
   const Cut view{"aten::view", "4,192,8", "4,2,96,8", "1536,768,8,1", 0, "1536,8,1"};
   EXPECT_EQ(InPieces({view}), "");
   EXPECT_NE(InPieces({{"aten::constant_pad_nd", "4,96,8", "4,192,8", "1536,8,1"}, view}), "");
+}
+
+// CANINE, of no more letters than a piece has.
+TEST(SequenceTest, LongerOnesMayBeMoreThanTheOnlyPiece) {
+  const auto joined = [](const char* dimension) {
+    return Cut{"aten::cat", "4,96,8", "4,96,8", "768,8,1", 0, "768,8,1", dimension};
+  };
+  EXPECT_EQ(InPieces({joined("1")}),
+            "the program puts pieces of its sequence together, of which 96 tokens are a single one, and one "
+            "length does not tell into how many 192 tokens are cut: record it at that length.");
+  EXPECT_EQ(InPieces({joined("1")}, 48), "") << "a shorter one is one as well";
+  EXPECT_EQ(InPieces({joined("-1")}), "") << "features";
 }
 
 // A table in the place of a parameter, looked up or added, of a program whose batch is [4, 32].
