@@ -2,6 +2,8 @@
 #include "profiler/whatif/checkpointer.h"
 
 #include <algorithm>
+#include <unordered_map>
+#include <utility>
 
 #include "profiler/whatif/graph_behind.h"
 
@@ -134,6 +136,7 @@ void Checkpointer::FindGiven() {
 
 Checkpointer::Left Checkpointer::FindLeft(const Scene& scene) const {
   Left left;
+  std::map<uint32_t, std::vector<std::pair<uint32_t, Position>>> kept;  // by segment: blocks, until when
   for (const Block& block : scene.blocks) {
     if (block.birth != Birth::kEachStep || block.origin == kNone || block.end >= kForever ||
         block.end < scene.length || block.category == classify::Category::kGradient)
@@ -145,14 +148,24 @@ Checkpointer::Left Checkpointer::FindLeft(const Scene& scene) const {
     const Segment& segment = segments_[home];
     if (std::max(made, replaced) > segment.last_save) continue;
     left.replaced[block.origin] = Again(segment, replaced);
-    const auto leave = [&](uint32_t kept) {
-      Position& until = left.until.try_emplace({kept, home}, kBefore).first->second;
-      until = std::max(until, block.end);
-    };
-    leave(block.origin);
-    const std::vector<bool> behind = GraphBehind(step_, block.origin, segment.begin);
-    for (const Saved& saved : step_.saved)
-      if (saved.node != kNone && behind[saved.node] && SegmentAt(saved.at) == home) leave(saved.block);
+    kept[home].emplace_back(block.origin, block.end);
+  }
+  if (kept.empty()) return left;
+  const auto leave = [&](uint32_t block, uint32_t home, Position end) {
+    Position& until = left.until.try_emplace({block, home}, kBefore).first->second;
+    until = std::max(until, end);
+  };
+  std::map<uint32_t, std::unordered_map<uint32_t, Position>> nodes;  // by segment: until when
+  const GraphsBehind graphs(step_);
+  for (const auto& [home, blocks] : kept) {
+    for (const auto& [block, end] : blocks) leave(block, home, end);
+    nodes[home] = graphs.Until(blocks, segments_[home].begin);
+  }
+  for (const Saved& saved : step_.saved) {
+    const auto known = nodes.find(SegmentAt(saved.at));
+    if (known == nodes.end() || saved.node == kNone) continue;
+    const auto behind = known->second.find(saved.node);
+    if (behind != known->second.end()) leave(saved.block, known->first, behind->second);
   }
   return left;
 }
@@ -192,14 +205,15 @@ void Checkpointer::Change(Scene& scene) const {
     LeaveRecorded(left, home, block);
   }
   scene.blocks.insert(scene.blocks.end(), copies.begin(), copies.end());
+  std::vector<std::vector<std::pair<uint32_t, Position>>> held(segments_.size());
+  for (const auto& [kept, until] : left.until)
+    if (step_.blocks[kept.first].begin < segments_[kept.second].begin)
+      held[kept.second].emplace_back(kept.first, until);
   for (uint32_t i = 0; i < segments_.size(); ++i) {
     const Segment& segment = segments_[i];
-    if (segment.recompute >= kForever || segment.parent != kNone) continue;
-    struct Again again{segment.begin, segment.end, segment.recompute, segment.released, Unwound(segment), {}};
-    for (const auto& [kept, until] : left.until)
-      if (kept.second == i && step_.blocks[kept.first].begin < segment.begin)
-        again.held.emplace_back(kept.first, until);
-    scene.again.push_back(std::move(again));
+    if (segment.recompute < kForever && segment.parent == kNone)
+      scene.again.push_back({segment.begin, segment.end, segment.recompute, segment.released,
+                             Unwound(segment), std::move(held[i])});
   }
 }
 

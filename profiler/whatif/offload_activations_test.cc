@@ -39,7 +39,7 @@ class OffloadedCheckpointTest : public testing::Test, protected WrittenStep {
   // Begin and end of what is made of a block, apart from a hair.
   [[nodiscard]] std::vector<std::pair<Position, Position>> Lives(uint32_t block) const {
     Scene scene = MakeScene(step_);
-    scene.again.push_back({10, 50, 120, 180, 150});
+    scene.again.push_back({10, 50, 120, 180, 150, held_});
     EXPECT_TRUE(OffloadActivations(step_, scene).ok());
     std::vector<std::pair<Position, Position>> lives;
     for (const Block& one : scene.blocks)
@@ -52,6 +52,7 @@ class OffloadedCheckpointTest : public testing::Test, protected WrittenStep {
   }
 
   uint32_t hidden_, mask_, unkept_;
+  std::vector<std::pair<uint32_t, Position>> held_;  // by a graph that a module holds
 };
 
 // The wrapper has it until it returns.
@@ -94,6 +95,14 @@ TEST_F(OffloadedCheckpointTest, NoCopyIsKeptForGood) {
   Work(26, Node(180), {hidden_, AddBlock(27, 190)});
   step_.saved.back().released = kForever;
   for (const auto& [begin, end] : Lives(hidden_)) EXPECT_LT(end, kForever);
+}
+
+TEST_F(OffloadedCheckpointTest, WhatAGraphKeepsThatAModuleHoldsComesBackForAsLong) {
+  held_ = {{hidden_, 320}};
+  EXPECT_THAT(Lives(hidden_), ElementsAre(Life(2, 50), Life(120, 320)));
+  EXPECT_THAT(Lives(mask_), ElementsAre(Life(4, 50), Life(120, 161.5))) << "the graph does not keep it";
+  held_ = {{hidden_, 155}};
+  EXPECT_THAT(Lives(hidden_), ElementsAre(Life(2, 50), Life(120, 161.5))) << "its node has it longer";
 }
 
 // One argument after the other.
