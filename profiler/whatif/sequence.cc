@@ -28,7 +28,7 @@ int64_t ScaledTokens(int64_t count, int64_t from, int64_t to, int64_t beside) {
     if (from + more > 0 && count % (from + more) == 0)
       return count / (from + more) * std::max<int64_t>(to + more, 1);
   }
-  return count * to / from;
+  return count == 0 ? 0 : std::max<int64_t>(count * to / from, 1);
 }
 
 class Stretcher {
@@ -311,7 +311,10 @@ std::string WhyUnknownTables(const Step& step, const BatchAxis& axis) {
 Step AtLength(const Step& step, const BatchAxis& axis, int64_t length) {
   Step changed = Stretcher(step, axis, length).Stretch();
   for (const TokenLoop& loop : FindTokenLoops(step, axis))
-    SetRounds(loop, ScaledTokens(static_cast<int64_t>(loop.rounds.size()), axis.batch, length, 0), changed);
+    SetRounds(
+        loop,
+        ScaledTokens(static_cast<int64_t>(loop.rounds.size()), axis.batch, length, axis.BesideIn(loop.block)),
+        changed);
   return changed;
 }
 

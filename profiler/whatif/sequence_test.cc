@@ -276,5 +276,43 @@ TEST(SequenceTest, ASliceHasTheDistancesOfItsBlock) {
   EXPECT_EQ(OtherLength("4,2,8", "512,8,1", 8, 64, 100).strides, (std::vector<int64_t>{800, 8, 1}));
 }
 
+// The first 16 of 19 that a convolution made of 16 with room for 3: of 32 it makes 35.
+TEST(SequenceTest, WhatLiesBehindTheTokensOfEachChannelIsAsMuchForAnyLength) {
+  const Lengths longer = OtherLength("4,256,16", "4864,19,1", 1, 16, 32);
+  EXPECT_EQ(longer.sizes, (std::vector<int64_t>{4, 256, 32}));
+  EXPECT_EQ(longer.strides, (std::vector<int64_t>{256 * 35, 35, 1}));
+  EXPECT_EQ(OtherLength("4,256,16", "4864,19,1", 1, 16, 8).strides, (std::vector<int64_t>{256 * 11, 11, 1}));
+}
+
+// Eight words of 32 letters.
+TEST(SequenceTest, AFewTokensAreNeverNone) {
+  EXPECT_EQ(OtherLength("4,8,8", "64,8,1", 8, 32, 16).sizes, (std::vector<int64_t>{4, 4, 8}));
+  const Lengths least = OtherLength("8,4", "16,1", 16, 32, 2);
+  EXPECT_EQ(least.sizes, (std::vector<int64_t>{1, 4}));
+  EXPECT_EQ(least.strides, (std::vector<int64_t>{16, 1}));
+}
+
+// Gradients of a bias: sums over 4 samples of 32,770 tokens, two more than the sequence has.
+TEST(SequenceTest, SumsAreOfWhatADimensionHasThen) {
+  whatif::Step step;
+  step.shapes = {{}, ParseShape("4,32770,256", step.dims), ParseShape("8389120,256,1", step.dims)};
+  step.own_texts = std::make_shared<std::deque<std::string>>(1, "aten::sum");
+  step.blocks.resize(2);
+  Op& sum = step.ops.emplace_back();
+  sum.name = Step::kFirstOwnText, sum.input_count = 1;
+  Operand& input = step.operands.emplace_back();
+  input.block = 0, input.dtype = 6, input.shape = 1, input.strides = 2;
+  BatchAxis axis;
+  axis.batch = 32768;
+  axis.stride = {256, 0}, axis.second = {0, 0};
+  const auto of = [](int64_t tokens) {
+    return Reduction{{{4, tokens * 256, true}, {tokens, 256, true}, {256, 1, false}}, 4};
+  };
+  axis.reductions = {{0, 1, of(32770)}};
+  const uint64_t before = ScratchOf(of(32770), axis.device), after = ScratchOf(of(1026), axis.device);
+  ASSERT_NE(before, after);
+  EXPECT_EQ(AtLength(step, axis, 1024).blocks[1].requested, after);
+}
+
 }  // namespace
 }  // namespace vramscope::whatif

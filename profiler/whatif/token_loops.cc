@@ -21,6 +21,13 @@ struct Taken {
   int64_t token = 0, of = 0;
 };
 
+// Whether it is dimension `d` that the part has not got.
+bool IsWithout(const Step& step, const Operand& part, std::span<const int64_t> strides, uint32_t d) {
+  const std::span<const int64_t> left = StridesOf(step, part);
+  return left.size() + 1 == strides.size() && std::ranges::equal(left.first(d), strides.first(d)) &&
+         std::ranges::equal(left.subspan(d), strides.subspan(d + 1));
+}
+
 std::optional<Taken> TokenTaken(const Step& step, const BatchAxis& axis, const Op& op) {
   if (op.node != kNone || op.input_count == 0 || op.output_count == 0) return std::nullopt;
   const Operand &whole = InputsOf(step, op)[0], &part = OutputsOf(step, op)[0];
@@ -30,7 +37,7 @@ std::optional<Taken> TokenTaken(const Step& step, const BatchAxis& axis, const O
   for (uint32_t d = 0; d < sizes.size() && d < strides.size(); ++d) {
     if (ElementsOfSample(step, axis, whole, d) != 1 || strides[d] <= 0) continue;
     const auto distance = static_cast<int64_t>(part.offset - whole.offset);
-    if (distance % strides[d] != 0) return std::nullopt;
+    if (distance % strides[d] != 0 || !IsWithout(step, part, strides, d)) return std::nullopt;
     return Taken{whole.block, distance / strides[d], sizes[d]};
   }
   return std::nullopt;
@@ -53,7 +60,7 @@ std::vector<Position> LastReleases(const Step& step) {
 class Rounds {
  public:
   Rounds(const TokenLoop& loop, const Step& step)
-      : loop_(loop), step_(step), of_node_(step.nodes.size(), kNone) {
+      : loop_(loop), step_(step), of_node_(step.nodes.size(), kNone), place_(step.nodes.size(), 0) {
     over_.resize(loop.rounds.size(), kBefore);
     nodes_.resize(loop.rounds.size());
     for (uint32_t i = 0; i < step.nodes.size(); ++i) {
@@ -61,6 +68,7 @@ class Rounds {
       const uint32_t round = RoundAt(loop, node.made);
       if (round == kNone || node.end >= kForever) continue;
       of_node_[i] = round;
+      place_[i] = nodes_[round].size();
       nodes_[round].push_back(i);
       over_[round] = std::max(over_[round], node.end);
     }
@@ -80,8 +88,7 @@ class Rounds {
   void HandOver(Saved& saved, uint32_t round) const {
     const uint32_t own = saved.node == kNone ? kNone : of_node_[saved.node];
     if (own == kNone || nodes_[own].size() != nodes_[round].size()) return;
-    const auto place = std::find(nodes_[own].begin(), nodes_[own].end(), saved.node) - nodes_[own].begin();
-    const uint32_t node = nodes_[round][static_cast<size_t>(place)];
+    const uint32_t node = nodes_[round][place_[saved.node]];
     saved.released += step_.nodes[node].begin - step_.nodes[saved.node].begin;
     saved.node = node;
   }
@@ -96,6 +103,7 @@ class Rounds {
   const TokenLoop& loop_;
   const Step& step_;
   std::vector<uint32_t> of_node_;
+  std::vector<size_t> place_;                 // by node: among those of its round
   std::vector<Position> over_;                // by round
   std::vector<std::vector<uint32_t>> nodes_;  // by round, in the order in which they were made
 };
@@ -109,7 +117,7 @@ std::vector<TokenLoop> FindTokenLoops(const Step& step, const BatchAxis& axis) {
     const std::optional<Taken> taken = TokenTaken(step, axis, op);
     if (!taken || taken->of <= kFewRounds) continue;
     TokenLoop& loop = begun[taken->block];
-    if (taken->token == 0) loop.rounds.clear();
+    if (taken->token == 0) loop = {taken->block, {}, 0};
     if (taken->token != static_cast<int64_t>(loop.rounds.size())) continue;
     loop.rounds.push_back(op.begin);
     if (static_cast<int64_t>(loop.rounds.size()) != taken->of) continue;
@@ -123,6 +131,7 @@ std::vector<TokenLoop> FindTokenLoops(const Step& step, const BatchAxis& axis) {
 
 void SetRounds(const TokenLoop& loop, int64_t wanted, Step& step) {
   const auto recorded = static_cast<int64_t>(loop.rounds.size());
+  wanted = std::max<int64_t>(wanted, 2);
   const Rounds rounds(loop, step);
   const auto left_out = [&](uint32_t round) {
     return round != kNone && round > 0 && round <= recorded - wanted;

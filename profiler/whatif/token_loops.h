@@ -18,16 +18,17 @@ namespace vramscope::whatif {
 
 // One loop of forward.
 struct TokenLoop {
-  std::vector<Position> rounds;  // where each begins
-  Position end = 0;              // of the last
+  uint32_t block = model::kNone;  // that it goes through
+  std::vector<Position> rounds;   // where each begins
+  Position end = 0;               // of the last
 };
 
 // In order. `axis` is the step's FollowSequence. O(operands).
 [[nodiscard]] std::vector<TokenLoop> FindTokenLoops(const Step& step, const BatchAxis& axis);
 
-// The loop with another number of rounds, 2 or more. Fewer: what is left out has no bytes and is kept by no
-// node. More: what outlives the round behind its own, of forward or of backward, is there so much more often.
-// O(blocks).
+// The loop with another number of rounds: the first and the last one are there always. Fewer: what is left
+// out has no bytes and is kept by no node. More: what outlives the round behind its own, of forward or of
+// backward, is there so much more often. O(blocks + operands).
 void SetRounds(const TokenLoop& loop, int64_t rounds, Step& step);
 
 }  // namespace vramscope::whatif
