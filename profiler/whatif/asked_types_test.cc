@@ -69,5 +69,69 @@ TEST_F(AskedTypesTest, SoIsABuffer) {
   EXPECT_EQ(Asked(kBfloat16Type), kBfloat16Type);
 }
 
+// What a product of matrices returns asks for the type of its first factor: of hidden, in 16 bits, beside
+// what is in float32.
+class FactorsTest : public AskedTypesTest {
+ protected:
+  uint8_t AskedOf(const char* product, const std::vector<uint32_t>& given) {
+    const uint32_t made = AddBlock(41, 90);
+    AddOp(product, kNone, {40, 42}, given, made);
+    const uint32_t to = AddOp("aten::to", kNone, {50, 52}, {made}, made);
+    step_.ops[to].asks = Asks::kOrigin;
+    Versions versions(step_, kFloatType);
+    versions.Decide(hidden_, kBfloat16Type), versions.Decide(sum_, kFloatType);
+    return TypeAskedFor(step_, versions, CallsOf(step_), to);
+  }
+};
+
+// alibi.baddbmm(query, keys)
+TEST_F(FactorsTest, WhatIsAddedToAProductIsNoFactor) {
+  for (const char* const product : {"aten::baddbmm", "aten::addmm", "aten::addbmm"}) {
+    EXPECT_EQ(AskedOf(product, {sum_, hidden_, sum_}), kBfloat16Type) << product;
+    EXPECT_EQ(AskedOf(product, {hidden_, sum_, hidden_}), kFloatType) << product;
+  }
+  EXPECT_EQ(AskedOf("aten::bmm", {hidden_, sum_}), kBfloat16Type);
+}
+
+TEST_F(FactorsTest, ABiasThatIsAddedLeavesTheFirstFactorTheFirst) {
+  for (const char* const product : {"aten::baddbmm", "aten::addmm", "aten::addbmm"}) {
+    EXPECT_EQ(AskedOf(product, {weight_, hidden_, sum_}), kBfloat16Type) << product;
+    EXPECT_EQ(AskedOf(product, {weight_, hidden_, weight_}), kBfloat16Type) << product;
+  }
+}
+
+// zeros = torch.zeros(..., dtype=x.dtype), which meets x next.
+class MeetsTypeTest : public AskedTypesTest {
+ protected:
+  MeetsTypeTest() {
+    zeros_ = AddBlock(31, 90);
+    before_ = AddOp("aten::to", kNone, {25, 27}, {hidden_}, hidden_);
+    made_ = AddOp("aten::zeros", kNone, {30, 32}, {}, zeros_);
+    between_ = AddOp("aten::to", kNone, {35, 37}, {hidden_}, hidden_);
+    AddOp("aten::mul", kNone, {40, 42}, {zeros_, hidden_}, AddBlock(41, 90));
+    behind_ = AddOp("aten::to", kNone, {45, 47}, {hidden_}, hidden_);
+  }
+  [[nodiscard]] bool Meets(uint32_t widens) {
+    Versions versions(step_, kFloatType);
+    versions.Decide(hidden_, kBfloat16Type);
+    return MeetsType(step_, versions, CallsOf(step_), kBfloat16Type, made_, zeros_,
+                     [&](uint32_t op) { return op == widens; });
+  }
+
+  uint32_t zeros_, before_, made_, between_, behind_;
+};
+
+TEST_F(MeetsTypeTest, WhatIsMadeWiderBetweenIsNotOfThatTypeAnyMore) {
+  EXPECT_TRUE(Meets(kNone));
+  EXPECT_FALSE(Meets(between_)) << "x = x.float()";
+  EXPECT_TRUE(Meets(before_)) << "zeros were made of what that left";
+  EXPECT_TRUE(Meets(behind_)) << "they had met by then";
+}
+
+TEST_F(MeetsTypeTest, AnotherTensorMayBe) {
+  step_.operands[step_.ops[between_].first_input].block = sum_;
+  EXPECT_TRUE(Meets(between_));
+}
+
 }  // namespace
 }  // namespace vramscope::whatif

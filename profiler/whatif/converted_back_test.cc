@@ -169,5 +169,87 @@ TEST_F(ConvertedBackTest, WhatIsGivenToTwoModulesIsConvertedInEach) {
   EXPECT_EQ(CopiesOf(UnderAutocast(step_, kBfloat16Type), square), (std::vector<uint64_t>{256, 256}));
 }
 
+// state = x.float() * x; out = f(state.to(x.dtype)); state = g(state), as a loop over tokens does.
+TEST_F(ConvertedBackTest, WhatIsUsedAgainBehindACopyWithoutANameIsWhatItWas) {
+  const uint32_t x = AddBlock(6, kFreed), state = AddBlock(21, kFreed);
+  AddOp("aten::linear", kNone, {5, 7}, {weight_}, x);
+  To("torch.float32", 10, x);
+  AddOp("aten::mul", kNone, {20, 22}, {x, x}, state);
+  const uint32_t to = To("torch.bfloat16", kConverted, state);
+  const uint32_t out = AddBlock(41, kFreed), again = AddBlock(51, kFreed);
+  AddOp("aten::relu", kNone, {40, 42}, {state}, out);
+  AddOp("aten::relu", kNone, {50, 52}, {state}, again);
+  step_.named.push_back({state, 60, 60, true, true});
+  const auto bytes = [&] {
+    const whatif::Step changed = UnderAutocast(step_, kBfloat16Type);
+    return std::pair(changed.blocks[out].requested, changed.blocks[again].requested);
+  };
+  EXPECT_EQ(bytes(), std::pair(uint64_t{256}, uint64_t{256})) << "y = state.to(...), which both are given";
+  step_.ops[to].taken = true;
+  EXPECT_EQ(bytes(), std::pair(uint64_t{256}, uint64_t{512}));
+}
+
+// return weight * x.to(type): the node keeps the copy, and is all that works on it in backward.
+TEST_F(ConvertedBackTest, WhatIsUsedNoMoreIsTheCopyFromThenOn) {
+  const uint32_t x = AddBlock(6, kFreed), square = AddBlock(21, 113.5), out = AddBlock(41, 190);
+  AddOp("aten::linear", kNone, {5, 7}, {weight_}, x);
+  To("torch.float32", 10, x);
+  AddOp("aten::mul", kNone, {20, 22}, {x, x}, square);
+  step_.ops[To("torch.bfloat16", kConverted, square)].taken = true;
+  const uint32_t mul = AddOp("aten::mul", kNone, {40, 42}, {weight_, square}, out);
+  const uint32_t node = AddNode("MulBackward0", mul, 110);
+  AddOp("aten::mul", node, {111, 113}, {square}, kNone);
+  step_.saved.push_back({square, node, 40.5, 113});
+  step_.named.push_back({square, 60, 60, true, true});
+  const whatif::Step changed = UnderAutocast(step_, kBfloat16Type);
+  EXPECT_NEAR(changed.blocks[square].end, 60, 0.1);
+  EXPECT_EQ(CopiesOf(changed, square), std::vector<uint64_t>{256});
+}
+
+// Variables that are seen to hold a block while a module is called, until their function returns, at kGone.
+class SeenConversionTest : public ConvertedBackTest {
+ protected:
+  static constexpr Position kGone = kReturned - 0.5, kNamed = 36;
+
+  // When the block goes that an operator makes, and that is converted from `from` to `to`.
+  [[nodiscard]] Position Ends(const char* maker, uint32_t from, const char* to, uint32_t made) {
+    AddOp(maker, kNone, {20, 22}, {from}, made);
+    step_.ops[To(to, kConverted, made)].named = kGone;
+    AddOp("aten::relu", kNone, {60, 62}, {made}, AddBlock(61, kFreed));
+    const auto inner = static_cast<uint32_t>(step_.modules.size());
+    Module("net.inner", 50, 55, 0);
+    step_.named.push_back({made, kGone, kNamed, false, true});
+    step_.held.push_back({made, inner, Text("delays"), true});
+    const whatif::Step changed = UnderAutocast(step_, kBfloat16Type);
+    EXPECT_EQ(CopiesOf(changed, made).size(), 1u);
+    return changed.blocks[made].end;
+  }
+  uint32_t Linear() {
+    const uint32_t x = AddBlock(6, kFreed);
+    AddOp("aten::linear", kNone, {5, 7}, {weight_}, x);
+    return x;
+  }
+};
+
+// delays = torch.zeros_like(x).float()
+TEST_F(SeenConversionTest, TheyHoldTheWideCopy) {
+  const uint32_t x = Linear();
+  EXPECT_NEAR(Ends("aten::zeros_like", x, "torch.float32", AddBlock(21, kGone)), kNamed, 0.1);
+}
+
+// delays = (x.float() * x.float()).to(torch.bfloat16)
+TEST_F(SeenConversionTest, OrTheOneInSixteenBits) {
+  const uint32_t x = Linear();
+  To("torch.float32", 10, x);
+  EXPECT_NEAR(Ends("aten::neg", x, "torch.bfloat16", AddBlock(21, kGone)), kNamed, 0.1);
+}
+
+// Another function than that of the module that converts it.
+TEST_F(SeenConversionTest, NotWhereAnotherFunctionMadeIt) {
+  const uint32_t x = Linear();
+  Module("net.convert", 28, 48, 0);
+  EXPECT_GT(Ends("aten::zeros_like", x, "torch.float32", AddBlock(21, kGone)), kReturned - 1);
+}
+
 }  // namespace
 }  // namespace vramscope::whatif

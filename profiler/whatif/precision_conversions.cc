@@ -184,15 +184,6 @@ void Conversions::Convert(uint32_t op) {
   if (call.named > kBefore && versions_.IsCopy(block)) versions_.Used(block, call.named);
 }
 
-// What is seen to hold a block that the program converts holds the copy, but for the names that it has then.
-void Conversions::OnlyNames(uint32_t block, uint32_t op) {
-  if (!AreNamesKnown(step_, block)) return;
-  const Position named = NamedUntil(step_, block);
-  versions_.NamedAtMost(block, named);
-  const uint32_t maker = OutermostMaker(step_, block);
-  if (maker != kNone && call_[maker] == call_[op]) versions_.HeldAtMost(block, named);
-}
-
 // Of what is low. Whose type is asked for is low too, where it is not named.
 bool Conversions::DoesNothing(uint32_t op) const {
   const Asks asks = step_.ops[op].asks;
@@ -293,15 +284,16 @@ void Conversions::TakeBack(uint32_t op, const Operand& wide) {
 }
 
 // state = g * state; out[t] = state.to(type); state = g * state: more than the operator that takes the copy.
-bool Conversions::IsUsedAgain(uint32_t block, uint32_t op) const {
-  for (uint32_t next = op + 1; next < step_.ops.size(); ++next) {
-    const std::span<const Operand> inputs = InputsOf(step_, step_.ops[next]);
-    if (step_.ops[next].parent == kNone && std::any_of(inputs.begin(), inputs.end(), [&](const Operand& one) {
-          return one.block == block;
-        }))
-      return LastUsesOf(step_).of_block[block] > step_.ops[next].end;
+bool Conversions::IsUsedAgain(uint32_t block, uint32_t op) {
+  if (takers_.empty()) {
+    for (uint32_t i = 0; i < step_.ops.size(); ++i)
+      for (const Operand& operand : InputsOf(step_, step_.ops[i]))
+        if (step_.ops[i].parent == kNone) takers_.emplace_back(operand.block, i);
+    std::sort(takers_.begin(), takers_.end());
   }
-  return false;
+  const auto taker = std::upper_bound(takers_.begin(), takers_.end(), std::pair(block, op));
+  return taker != takers_.end() && taker->first == block &&
+         LastUsesOf(step_).of_block[block] > step_.ops[taker->second].end;
 }
 
 // return weight * x.to(type): x has its name until the function returns.

@@ -45,4 +45,13 @@ void Conversions::ConvertAs(uint32_t op) {
   if (returned < kForever) versions_.Return(block, returned);
 }
 
+// What is seen to hold a block that the program converts holds the copy, but for the names that it has then.
+void Conversions::OnlyNames(uint32_t block, uint32_t op) {
+  if (!AreNamesKnown(step_, block)) return;
+  const Position named = NamedUntil(step_, block);
+  versions_.NamedAtMost(block, named);
+  const uint32_t maker = OutermostMaker(step_, block);
+  if (maker != kNone && call_[maker] == call_[op]) versions_.HeldAtMost(block, named);
+}
+
 }  // namespace vramscope::whatif
