@@ -92,7 +92,8 @@ PlacesOfAxis PlacesOfWhole(const Step& step, const BatchAxis& axis, const Op& op
   const uint32_t viewed = op.node == model::kNone ? model::kNone : step.nodes[op.node].op;
   if (viewed == model::kNone || step.ops[viewed].input_count == 0) return places;
   const Operand& whole = InputsOf(step, step.ops[viewed])[0];
-  if (whole.block == model::kNone || !std::ranges::equal(SizesOf(step, whole), SizesOf(step, result)))
+  if (whole.block == model::kNone || !step.shapes[result.strides].known ||
+      !std::ranges::equal(SizesOf(step, whole), SizesOf(step, result)))
     return places;
   for (const uint64_t stride : {axis.stride[whole.block], axis.second[whole.block]}) {
     for (uint32_t d = 0; stride != 0 && d < step.Rank(whole.shape); ++d)
