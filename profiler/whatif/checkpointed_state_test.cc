@@ -97,10 +97,12 @@ TEST_F(CheckpointedStateTest, OfADetachedStateNothingElseIsKept) {
 
 // Another module, or the training loop, gives the variable the next one.
 TEST_F(CheckpointedStateTest, NorOfOneThatIsReplacedOutsideOfTheSegment) {
-  step_.blocks[state_].end = kStep + 55;
-  const Scene scene = Checkpointed();
-  EXPECT_THAT(Lives(scene, state_), ElementsAre(Life(25, kStep + 55), Life(Again(25), 131.5)));
-  EXPECT_THAT(Lives(scene, a_), ElementsAre(Life(21, 26), Life(Again(21), 141.5)));
+  for (const Position replaced : {kStep + 5, kStep + 55}) {
+    step_.blocks[state_].end = replaced;
+    const Scene scene = Checkpointed();
+    EXPECT_THAT(Lives(scene, state_), ElementsAre(Life(25, replaced), Life(Again(25), 131.5)));
+    EXPECT_THAT(Lives(scene, a_), ElementsAre(Life(21, 26), Life(Again(21), 141.5)));
+  }
 }
 
 // The recomputation stops at the last tensor that is kept.

@@ -270,8 +270,15 @@ TEST_F(RoundsTest, EachHasABlockOfItsOwn) {
 
 // A loop over so many tokens, less one, of which a sequence of two leaves one: no round is out of range.
 TEST_F(RoundsTest, TheFirstAndTheLastAreAlwaysThere) {
-  for (const int64_t rounds : {2, 1, 0, -7})
+  const auto worked_on = [](const Step& step) {
+    std::vector<uint32_t> blocks;
+    for (const Operand& operand : step.operands) blocks.push_back(operand.block);
+    return blocks;
+  };
+  for (const int64_t rounds : {2, 1, 0, -7}) {
     EXPECT_THAT(Bytes(With(rounds), states_), ElementsAre(kBytes, 0, 0, 0, 0, kBytes)) << rounds;
+    EXPECT_EQ(worked_on(With(rounds)), worked_on(With(2))) << rounds;
+  }
 }
 
 TEST_F(RoundsTest, WithoutBackwardNothingIsHandedOver) {

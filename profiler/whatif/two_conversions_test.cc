@@ -141,6 +141,20 @@ TEST_F(TwoConversionsTest, WhatIsNarrowedForAnOperatorThatPromotesHasAGradientTh
   EXPECT_EQ(back.end, 190);
 }
 
+// The node that is given the copy has to do with that, whether or not a variable has what was converted.
+TEST_F(TwoConversionsTest, ACopyWithoutANameIsNoneTheLess) {
+  NarrowThenScale();
+  const Gradients named = UnderAutocast();
+  for (Op& op : step_.ops) op.taken = op.begin == 30;
+  const Gradients taken = UnderAutocast();
+  ASSERT_EQ(taken.Sizes(), named.Sizes());
+  EXPECT_EQ(taken.itself.end, named.itself.end);
+  for (size_t i = 0; i < named.copies.size(); ++i) {
+    EXPECT_EQ(taken.copies[i].begin, named.copies[i].begin);
+    EXPECT_EQ(taken.copies[i].end, named.copies[i].end);
+  }
+}
+
 TEST_F(TwoConversionsTest, WhatStaysFloatForItHasNone) {
   NarrowThenScale(false);
   const Gradients gradients = UnderAutocast();
