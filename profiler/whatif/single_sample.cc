@@ -2,10 +2,12 @@
 #include "profiler/whatif/single_sample.h"
 
 #include <algorithm>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "profiler/whatif/reduction.h"
 #include "profiler/whatif/strides.h"
 
 namespace vramscope::whatif {
@@ -43,12 +45,48 @@ bool IsContiguous(const Step& step, const BatchAxis& axis, const Operand& operan
   return LiesWithoutGaps(one, strides);
 }
 
-// reshape() of what has the samples in front, or was expanded to them, as one sample: whether that takes no
-// copy.
+// The gradient of x.repeat(batch, 1, 1), the sum over what was repeated: nothing is repeated for one sample
+// (repeat_backward in torch/csrc/autograd/FunctionsManual.cpp).
+bool SumsRepeated(const Step& step, const BatchAxis& axis, const Op& op) {
+  if (op.node == kNone || step.NameOf(op) != "aten::sum" || op.input_count == 0 || op.output_count == 0)
+    return false;
+  if (!step.Text(step.nodes[op.node].name).starts_with("RepeatBackward")) return false;
+  const Operand& from = InputsOf(step, op)[0];
+  const std::span<const int64_t> sizes = SizesOf(step, from), summed = SizesOf(step, OutputsOf(step, op)[0]);
+  if (sizes.empty() || sizes[0] != axis.batch || ElementsOfSample(step, axis, from, 0) == 0) return false;
+  const std::vector<bool> reduced = ReducedOf(step.Text(op.dims), static_cast<uint32_t>(sizes.size()));
+  return reduced[0] && std::find(reduced.begin() + 1, reduced.end(), true) == reduced.end() &&
+         std::ranges::equal(sizes.subspan(1), summed);
+}
+
+// Distances in what is summed so, of the dimensions of a view of the sum: those are what the view has without
+// the sum. Nothing where a dimension of the view is none of the sum's.
+std::optional<Extents> StridesWithoutSum(const Step& step, const BatchAxis& axis, const Operand& view) {
+  const uint32_t maker = view.block == kNone ? kNone : step.blocks[view.block].op;
+  if (maker == kNone || !SumsRepeated(step, axis, step.ops[maker])) return std::nullopt;
+  const Operand &from = InputsOf(step, step.ops[maker])[0], &sum = OutputsOf(step, step.ops[maker])[0];
+  const std::span<const int64_t> sizes = SizesOf(step, sum), strides = StridesOf(step, sum);
+  const std::span<const int64_t> shown = SizesOf(step, view), before = StridesOf(step, from);
+  Extents without(StridesOf(step, view).begin(), StridesOf(step, view).end());
+  if (shown.size() != without.size() || sizes.size() != strides.size()) return std::nullopt;
+  for (size_t d = 0; d < shown.size(); ++d) {
+    if (shown[d] == 1) continue;
+    size_t same = 0;
+    while (same < sizes.size() && (sizes[same] != shown[d] || strides[same] != without[d])) ++same;
+    if (same == sizes.size() || same + 1 >= before.size()) return std::nullopt;
+    without[d] = before[same + 1];
+  }
+  return without;
+}
+
+// reshape() of what has the samples in front, or was expanded to them, as one sample, or of what was repeated
+// for them: whether that takes no copy.
 bool IsViewed(const Step& step, const BatchAxis& axis, const Op& reshape) {
   if (reshape.output_count == 0) return false;
   const Operand &from = InputsOf(step, reshape)[0], &to = OutputsOf(step, reshape)[0];
   const std::span<const int64_t> sizes = SizesOf(step, from), wanted = SizesOf(step, to);
+  if (const std::optional<Extents> without = StridesWithoutSum(step, axis, from))
+    return StridesOfView(sizes, *without, wanted).has_value();
   if (sizes.empty() || wanted.empty() || sizes[0] != axis.batch || wanted[0] % axis.batch != 0) return false;
   const std::span<const int64_t> strides = StridesOf(step, from);
   if (strides.size() != sizes.size()) return false;
@@ -126,7 +164,7 @@ uint32_t CopiedForSamples(const Step& step, const BatchAxis& axis, uint32_t bloc
   uint32_t op = step.blocks[block].op;
   const auto copies = [&](const Op& call) {
     return step.NameOf(call) == "aten::contiguous" || step.NameOf(call) == "aten::reshape" ||
-           SumsSamples(step, axis, call);
+           SumsSamples(step, axis, call) || SumsRepeated(step, axis, call);
   };
   while (op != kNone && !copies(step.ops[op])) op = step.ops[op].parent;
   if (op == kNone || step.ops[op].input_count == 0) return kNone;

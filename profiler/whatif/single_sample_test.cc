@@ -214,5 +214,32 @@ TEST_F(SingleSampleTest, ASumOverOneSampleIsLeftOut) {
   EXPECT_EQ(scene.blocks[2].begin, 150);
 }
 
+// DeBERTa's keys of positions, x.repeat(4, 1, 1): bmm hands their gradient back with its rows across.
+TEST_F(SingleSampleTest, NothingIsRepeatedForOneSampleSoThatItsGradientLiesAsItWasMade) {
+  axis_.stride[mask_] = 128;
+  const auto copies = [&](const Sizes& strides, const char* dimensions) {
+    const auto node = static_cast<uint32_t>(step_.nodes.size());
+    step_.nodes.push_back({Text("RepeatBackward0"), kNone, 12, 120, 140});
+    const uint32_t op = Call("aten::sum", kNone, 121, 125);
+    step_.ops[op].node = node, step_.ops[op].dims = Text(dimensions);
+    Add(mask_, {4, 2, 8, 8}, strides);
+    const uint32_t sum = Long(122, 150);
+    step_.blocks[sum].op = op;
+    Add(sum, {2, 8, 8}, {64, 8, 1}, true);
+    const uint32_t reshape = Call("aten::reshape", kNone, 141, 145);
+    Add(sum, {1, 8, 2, 8}, {128, 8, 64, 1});
+    const uint32_t copy = Long(142, 190);
+    step_.blocks[copy].op = reshape;
+    Add(copy, {1, 8, 16}, {128, 16, 1}, true);
+    return std::pair(CopiedForSamples(step_, axis_, sum) == mask_,
+                     CopiedForSamples(step_, axis_, copy) == sum);
+  };
+  EXPECT_EQ(copies({128, 64, 1, 8}, "[0]"), std::pair(true, true));
+  EXPECT_EQ(copies({128, 64, 8, 1}, "[0]"), std::pair(true, false)) << "heads behind rows are copied still";
+  EXPECT_EQ(copies({128, 64, 1, 8}, "[1]"), std::pair(false, false)) << "repeated in another dimension";
+  axis_.stride[mask_] = 64;
+  EXPECT_EQ(copies({128, 64, 1, 8}, "[0]"), std::pair(false, false)) << "samples of another size";
+}
+
 }  // namespace
 }  // namespace vramscope::whatif
