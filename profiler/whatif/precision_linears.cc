@@ -32,6 +32,22 @@ bool LosesGaps(const Step& step, const Operand& x) {
          StridesOfResult(sizes, strides) == StridesWithoutGaps(sizes);
 }
 
+bool IsSameView(const Step& step, const Operand& a, const Operand& b) {
+  return a.block == b.block && a.offset == b.offset &&
+         std::ranges::equal(SizesOf(step, a), SizesOf(step, b)) &&
+         std::ranges::equal(StridesOf(step, a), StridesOf(step, b));
+}
+
+// Whether the current version of the block is what the call that the operator is in, or in backward the one
+// that its node was made in, converted for itself.
+bool ConvertedForCall(const Step& step, const Op& op, uint32_t block, const Versions& versions) {
+  uint32_t call = op.node == kNone ? op.parent : step.nodes[op.node].op;
+  if (call == kNone || !versions.IsCopy(block)) return false;
+  while (step.ops[call].parent != kNone) call = step.ops[call].parent;
+  const Position made = versions.MadeAt(versions.Current(block));
+  return step.ops[call].begin <= made && made < step.ops[call].end;
+}
+
 }  // namespace
 
 const Operand* ClonedInLinear(const Step& step, const Op& op) {
@@ -44,10 +60,28 @@ const Operand* ClonedInLinear(const Step& step, const Op& op) {
   return same && step.Rank(x.shape) >= 3 && LosesGaps(step, x) ? &x : nullptr;
 }
 
+bool ClonesWhatIsGiven(const Step& step, const Op& op) {
+  if (step.NameOf(op) != "aten::clone" || op.input_count == 0 || op.output_count == 0 || op.parent == kNone)
+    return false;
+  const Op& contiguous = step.ops[op.parent];
+  const Operand& cloned = InputsOf(step, op)[0];
+  if (step.NameOf(contiguous) != "aten::contiguous" || cloned.block == kNone || !LosesGaps(step, cloned))
+    return false;
+  for (uint32_t around = contiguous.parent; around != kNone; around = step.ops[around].parent) {
+    const std::span<const Operand> given = InputsOf(step, step.ops[around]);
+    if (std::any_of(given.begin(), given.end(),
+                    [&](const Operand& one) { return IsSameView(step, one, cloned); }))
+      return true;
+  }
+  return false;
+}
+
 void TakeCopyForClone(const Step& step, const Op& op, Versions& versions) {
   const Operand* const cloned = ClonedInLinear(step, op);
   if (cloned != nullptr && versions.IsCopy(cloned->block))
     versions.Alias(OutputsOf(step, op)[0].block, cloned->block);
+  else if (ClonesWhatIsGiven(step, op) && ConvertedForCall(step, op, InputsOf(step, op)[0].block, versions))
+    versions.LeaveOut(OutputsOf(step, op)[0].block, InputsOf(step, op)[0].block);
 }
 
 namespace {

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Linear layers with a bias whose input lies with gaps, as a part of a longer sequence does.
+// Operators whose input lies with gaps, as a part of a longer sequence or of queries, keys and values
+// together does: they copy it, but not what was converted for them.
 //
 //   float32     x[:, :n] ─ reshape ─ clone ─ mm ─ add_     three dimensions with gaps
 //   autocast    x[:, :n] ─ to(bfloat16) ─ addmm            the copy has none, so that nothing is cloned
+//
+//   float32     qkv[..., 0, :] ─ layer_norm { contiguous ─ clone }     and the same in backward
+//   autocast    qkv[..., 0, :] ─ to(float32) ─ layer_norm              of queries in bfloat16
 //
 // aten/src/ATen/native/Linear.cpp: linear() takes addmm for what is contiguous; _to_copy in
 // aten/src/ATen/native/TensorConversions.cpp makes what is not dense without gaps.
@@ -17,7 +21,11 @@ namespace vramscope::whatif {
 // without gaps; nullptr: it is another operator.
 [[nodiscard]] const Operand* ClonedInLinear(const Step& step, const Op& op);
 
-// Behind an operator of forward: the layer has the copy that was made for it in the place of the clone.
+// Whether `op` clones, for contiguous(), what an operator around it was given and autocast would have made
+// without gaps.
+[[nodiscard]] bool ClonesWhatIsGiven(const Step& step, const Op& op);
+
+// Behind an operator: the layer has the copy that was made for it in the place of the clone.
 void TakeCopyForClone(const Step& step, const Op& op, Versions& versions);
 
 // Such layers compute as addmm does, where their clones are gone from `changed`: with its workspace, if the

@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "profiler/whatif/insert.h"
+#include "profiler/whatif/precision.h"
 
 namespace vramscope::whatif {
 namespace {
@@ -139,6 +140,43 @@ TEST_F(PrecisionLinearsTest, ItsGradientsComeInTheOrderOfAddmm) {
   EXPECT_EQ(as_recorded, (std::vector{of_bias_, of_weight_, of_input_}));
   EXPECT_EQ(order({.biased = false}, true), (std::vector{of_bias_, of_weight_, of_input_}))
       << "not its own sum";
+}
+
+// Persimmon's norms of queries, which lie between keys and values: the oracle is its run on the simulated
+// device.
+TEST(ClonedInNormTest, WhatIsConvertedForANormIsNotClonedInIt) {
+  constexpr uint64_t kBytes = 4 * 32 * 64 * 4;
+  model::Run run;
+  run.streams.push_back(0);
+  const auto clone = [&](const std::vector<int64_t>& strides, Position converted) {
+    Step bare;
+    bare.run = &run;
+    bare.length = 300;
+    bare.shapes.push_back({});
+    Inserter into(bare, {});
+    StepBlock block;
+    block.begin = 1, block.end = 90, block.requested = 3 * kBytes;
+    Operand queries;
+    queries.block = into.AddBlock(block), queries.dtype = kFloatType;
+    queries.shape = into.ShapeOf({4, 32, 64}), queries.strides = into.ShapeOf(strides);
+    const uint32_t norm = into.Begin("aten::layer_norm", kNone, kNone, 10, {queries});
+    const uint32_t contiguous = into.Begin("aten::contiguous", norm, kNone, 11, {queries});
+    const uint32_t op = into.Begin("aten::clone", contiguous, kNone, 12, {queries});
+    block.begin = 13, block.end = 19, block.op = op, block.requested = kBytes;
+    Operand cloned = queries;
+    cloned.block = into.AddBlock(block);
+    into.End(op, 14, {cloned}), into.End(contiguous, 15, {cloned}), into.End(norm, 20, {});
+    const Step step = std::move(into).Finish();
+    Versions versions(step, kFloatType);
+    versions.Decide(queries.block, kBfloat16Type);
+    if (converted < kForever) versions.Cast(queries.block, kFloatType, converted, norm, queries);
+    TakeCopyForClone(step, step.ops[op], versions);
+    return std::move(versions).Finish({}).blocks[cloned.block].requested;
+  };
+  EXPECT_EQ(clone({32 * 192, 192, 1}, 10.05), 0u);
+  EXPECT_EQ(clone({32 * 192, 192, 1}, kForever), kBytes) << "in the type that the norm wants";
+  EXPECT_EQ(clone({32 * 192, 192, 1}, 5), kBytes) << "converted before, as a part of something else";
+  EXPECT_EQ(clone({64, 256, 1}, 10.05), kBytes) << "dense, so that the conversion keeps its strides";
 }
 
 }  // namespace

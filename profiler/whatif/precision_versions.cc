@@ -324,6 +324,12 @@ void Versions::Alias(uint32_t result, uint32_t block) {
   changed_.blocks[version].accumulated = step_.blocks[result].accumulated;
   changed_.blocks[version].category = step_.blocks[result].category;
   settled_[version] = true;
+  LeaveOut(result, block);
+}
+
+void Versions::LeaveOut(uint32_t result, uint32_t block) {
+  current_[result] = current_[block];
+  types_[result] = types_[current_[block]];
   StepBlock& gone = changed_.blocks[result];
   gone.requested = 0;
   gone.accumulated = kForever;

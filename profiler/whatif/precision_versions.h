@@ -131,6 +131,8 @@ class Versions {
   [[nodiscard]] Position WrittenAt(uint32_t block) const { return written_[block]; }
   // `result` is not computed: what `block` stands for now is changed in place.
   void Alias(uint32_t result, uint32_t block);
+  // `result`, a temporary copy of what `block` stands for now, is not made.
+  void LeaveOut(uint32_t result, uint32_t block);
 
   // The step with these versions; `saved_version` is what each reference of autograd is to.
   [[nodiscard]] Step Finish(const std::vector<uint32_t>& saved_version) &&;
