@@ -11,6 +11,7 @@
 // mem_eff_attention/kernel_backward.h; sizes as torch 2.15 asks for them on an A100.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -72,6 +73,7 @@ struct FlashNeeds {
 };
 [[nodiscard]] FlashNeeds FlashNeedsOf(const AttentionCall& call, int multiprocessors);
 // The logarithm of each row's sum, which memory-efficient attention keeps, padded to whole groups of rows.
+inline constexpr uint64_t kRowUnit = 32;
 [[nodiscard]] uint64_t EfficientSums(const AttentionCall& call);
 // What memory-efficient attention's backward works in. Wider heads than these are several tiles beside each
 // other (aten/src/ATen/native/transformers/cuda/mem_eff_attention/kernel_backward.h: kMaxK,
@@ -80,5 +82,12 @@ inline constexpr int64_t kWidestEfficient = 128;
 // Flash attention takes no wider ones.
 inline constexpr int64_t kWidestFlash = 256;
 [[nodiscard]] uint64_t EfficientWorkspace(const AttentionCall& call);
+// Of heads wider than that in 16 bits, with another number of samples: more of them share the device, so that
+// fewer sums stand beside each other. Nothing where the block is none of these.
+[[nodiscard]] std::optional<uint64_t> WideWorkspaceWithBatch(const Step& step, uint32_t block, int64_t from,
+                                                             int64_t to);
+// What an operator of memory-efficient attention is given: [batch, rows, heads, width], from that argument
+// on.
+[[nodiscard]] std::optional<AttentionCall> EfficientCallOf(const Step& step, const Op& op, uint16_t query);
 
 }  // namespace vramscope::whatif

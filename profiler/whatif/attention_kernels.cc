@@ -16,7 +16,6 @@ using model::kNone;
 constexpr uint64_t kFloat = 4;
 constexpr uint64_t kSeed = 8, kSeeds = 16;  // of dropout, kept without it too
 constexpr uint64_t kMaskUnit = 8;           // elements that a row of an added mask is aligned to
-constexpr uint64_t kRowUnit = 32;           // rows that memory-efficient attention pads its sums to
 
 uint64_t UpTo(uint64_t value, uint64_t unit) { return (value + unit - 1) / unit * unit; }
 
@@ -269,64 +268,6 @@ class Products {
 };
 
 }  // namespace
-
-FlashNeeds FlashNeedsOf(const AttentionCall& call, int multiprocessors) {
-  constexpr uint64_t kRows = 128, kWidth = 32, kRowsOfTurn = 64;
-  constexpr int kMostSplits = 128;
-  constexpr double kFull = 0.8, kNearlyBest = 0.85;
-  const auto rows = static_cast<uint64_t>(call.rows), columns = static_cast<uint64_t>(call.columns);
-  const uint64_t width = UpTo(static_cast<uint64_t>(call.width), kWidth);
-  FlashNeeds needs;
-  needs.sums = call.Heads() * UpTo(rows, kRows) * kFloat;
-  needs.queries = needs.sums * width;
-  // set_params_splitkv and num_splits_heuristic: the columns are shared out when that fills the device more.
-  const uint64_t block = call.width <= 64 ? 256 : call.width <= 128 ? 128 : 64;
-  const int blocks = static_cast<int>((columns + block - 1) / block);
-  const double turns = static_cast<double>(call.Heads() * ((rows + kRowsOfTurn - 1) / kRowsOfTurn));
-  const int device = 2 * multiprocessors;
-  if (call.dropout || turns >= kFull * device) return needs;
-  const auto efficiency = [&](int splits) {
-    const double waves = turns * splits / device;
-    return waves / std::ceil(waves);
-  };
-  const auto columns_of = [&](int splits) { return (blocks + splits - 1) / splits; };
-  std::vector<int> eligible;
-  double best = 0;
-  for (int splits = 1; splits <= std::min({kMostSplits, device, blocks}); ++splits) {
-    if (splits > 1 && columns_of(splits) == columns_of(splits - 1)) continue;
-    eligible.push_back(splits);
-    best = std::max(best, efficiency(splits));
-  }
-  const auto chosen = std::find_if(eligible.begin(), eligible.end(),
-                                   [&](int splits) { return efficiency(splits) >= kNearlyBest * best; });
-  if (chosen == eligible.end() || *chosen == 1) return needs;
-  needs.split_sums = static_cast<uint64_t>(*chosen) * call.Heads() * rows * kFloat;
-  needs.split_outputs = needs.split_sums * width;
-  return needs;
-}
-
-uint64_t EfficientSums(const AttentionCall& call) {
-  return call.Heads() * UpTo(static_cast<uint64_t>(call.rows), kRowUnit) * kFloat;
-}
-
-uint64_t EfficientWorkspace(const AttentionCall& call) {
-  constexpr uint64_t kNarrow = 64, kBroad = 128, kLocks = 4;
-  if (call.width > kWidestEfficient) {
-    // Tiles beside each other; in 16 bits gradients of keys and values are summed in float beside them.
-    const uint64_t width = UpTo(static_cast<uint64_t>(call.width), kBroad);
-    const uint64_t rows = UpTo(static_cast<uint64_t>(call.rows), kBroad);
-    const uint64_t locks = rows / kBroad * (width / kBroad) * 2 * kLocks;
-    const uint64_t summed =
-        call.element == kFloat ? 0 : 2 * UpTo(static_cast<uint64_t>(call.columns), kNarrow) * width;
-    return call.Heads() * (rows * width + locks + summed) * kFloat;
-  }
-  // A tile of queries' gradients for each block of rows, with its locks.
-  const bool narrow = call.width <= static_cast<int64_t>(kNarrow);
-  const uint64_t side = narrow ? kNarrow : kBroad;
-  const uint64_t locks = narrow || call.element != kFloat ? kLocks : 2 * kLocks;
-  return call.Heads() * (UpTo(static_cast<uint64_t>(call.rows), side) / side) * (side * side + locks) *
-         kFloat;
-}
 
 Step WithAttention(const Step& step, const std::vector<AttentionCall>& calls, AttentionKernel kernel) {
   Step changed = step;

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "profiler/whatif/attention.h"
 #include "profiler/whatif/batch_axis.h"
 #include "profiler/whatif/single_sample.h"
 
@@ -127,6 +128,8 @@ void ScaleBatch(const Step& step, const BatchAxis& axis, int64_t wanted, Scene& 
     if (block.origin == model::kNone) continue;
     if (const auto found = scratch.find(block.origin); found != scratch.end()) {
       block.bytes = found->second;
+    } else if (const auto work = WideWorkspaceWithBatch(step, block.origin, axis.batch, wanted)) {
+      block.bytes = *work;
     } else if (block.for_each_sample) {
       block.bytes = block.bytes / from * to;
     } else if (axis.stride[block.origin] != 0) {

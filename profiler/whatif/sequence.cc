@@ -139,26 +139,10 @@ class Stretcher {
     }
   }
 
-  // Of operands [batch, rows, heads, width]. `step`: the recorded or the changed one.
-  [[nodiscard]] static std::optional<AttentionCall> CallOf(const Step& step, const Op& op, uint16_t query) {
-    AttentionCall call;
-    for (const Operand& operand : InputsOf(step, op)) {
-      const bool is_query = operand.argument == query, is_key = operand.argument == query + 1;
-      if ((!is_query && !is_key) || step.Rank(operand.shape) != 4) continue;
-      const int64_t* const dims = step.Dims(operand.shape);
-      if (is_key)
-        call.columns = dims[1];
-      else
-        call.batch = dims[0], call.rows = dims[1], call.heads = dims[2], call.width = dims[3];
-      call.element = BytesOf(operand.dtype);
-    }
-    if (call.rows == 0 || call.columns == 0) return std::nullopt;
-    return call;
-  }
-
   // The sum of each row is padded to whole groups of them.
   void PadSums(const Op& op) {
-    const std::optional<AttentionCall> was = CallOf(step_, op, 0), is = CallOf(changed_, op, 0);
+    const std::optional<AttentionCall> was = EfficientCallOf(step_, op, 0),
+                                       is = EfficientCallOf(changed_, op, 0);
     if (!was || !is) return;
     for (const Operand& result : OutputsOf(step_, op)) {
       if (result.argument == 1 && result.block != kNone &&
@@ -169,8 +153,8 @@ class Stretcher {
 
   // So are the tiles that backward works in.
   void PadWork(uint32_t index) {
-    const std::optional<AttentionCall> was = CallOf(step_, step_.ops[index], 1),
-                                       is = CallOf(changed_, step_.ops[index], 1);
+    const std::optional<AttentionCall> was = EfficientCallOf(step_, step_.ops[index], 1),
+                                       is = EfficientCallOf(changed_, step_.ops[index], 1);
     if (!was || !is) return;
     for (uint32_t i = 0; i < step_.blocks.size(); ++i) {
       uint32_t op = step_.blocks[i].op;

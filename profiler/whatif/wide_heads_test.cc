@@ -8,6 +8,7 @@
 #include <string>
 
 #include "profiler/whatif/attention.h"
+#include "profiler/whatif/insert.h"
 #include "profiler/whatif/precision.h"
 #include "profiler/whatif/precision_kernels.h"
 #include "profiler/whatif/testing/written_step.h"
@@ -37,6 +38,42 @@ TEST(WideHeadsTest, SixteenBitsSumGradientsOfKeysAndValuesInFloatToo) {
   EXPECT_EQ(EfficientWorkspace(Heads(32, 96, 512, 2)), 25'169'920u);
   EXPECT_EQ(EfficientWorkspace(Heads(32, 256, 512, 2)), 50'339'840u);
   EXPECT_EQ(EfficientWorkspace(Heads(16, 32, 512, 2)), 8'390'656u);
+}
+
+// Gemma 4's full attention with 8 and with 16 samples: 200 sums at most stand beside each other.
+TEST(WideHeadsTest, ManyHeadsShareTheDeviceSoThatFewerSumsStandBesideEachOther) {
+  EXPECT_EQ(EfficientWorkspace(Heads(64, 256, 512, 2)), 83'902'464u);
+  const auto sums = [](int64_t heads, int64_t rows) {  // for each head, blocks of 64 columns
+    const AttentionCall low = Heads(heads, rows, 512, 2), wide = Heads(heads, rows, 512, 4);
+    return (EfficientWorkspace(low) - EfficientWorkspace(wide)) / (low.Heads() * 2 * 64 * 512 * 4);
+  };
+  EXPECT_EQ(sums(32, 256), 4u);
+  EXPECT_EQ(sums(32, 1024), 6u);
+  EXPECT_EQ(sums(400, 1024), 1u);
+}
+
+TEST(WideHeadsTest, ThatShowsWithAnotherBatch) {
+  model::Run run;
+  const auto with_16 = [&](int64_t width, uint64_t element) {
+    Step bare;
+    bare.run = &run;
+    bare.shapes.push_back({});
+    Inserter into(bare, {});
+    std::vector<Operand> given(3);
+    for (uint16_t i = 0; i < 3; ++i) {
+      given[i].block = into.AddBlock({}), given[i].dtype = kFloatType, given[i].argument = i;
+      given[i].shape = into.ShapeOf({8, 256, 4, width});
+    }
+    StepBlock work;
+    work.op = into.Begin("aten::_efficient_attention_backward", kNone, kNone, 1, given);
+    work.requested = EfficientWorkspace(Heads(32, 256, width, element));
+    const uint32_t block = into.AddBlock(work);
+    into.End(work.op, 2, {});
+    return WideWorkspaceWithBatch(std::move(into).Finish(), block, 8, 16);
+  };
+  EXPECT_EQ(with_16(512, 2), 83'902'464u);
+  EXPECT_FALSE(with_16(512, 4)) << "floats need no sums beside";
+  EXPECT_FALSE(with_16(64, 2)) << "nor do narrow heads";
 }
 
 // [1, 64, 4, width] in 16 bits: batch, rows, heads, width.
