@@ -211,6 +211,33 @@ TEST(ShardTest, WhatForwardPutsInThePlaceOfABufferComesBesideIt) {
   })) << "both are broadcast";
 }
 
+// VGG's norms have statistics and a count of batches: its run under DDP held both on their way at once.
+TEST(ShardTest, TwoFlatBlocksAreOnTheirWayInTheOrderOfTheirFirstTensors) {
+  constexpr uint8_t kFloat = 6, kLong = 4;
+  Network network(1 << 20, 1 << 20, 512);
+  Step& step = network.step;
+  for (const uint8_t type : {kFloat, kLong, kFloat, kLong}) {
+    StepBlock buffer = step.blocks[0];
+    buffer.id = model::kNone, buffer.category = Category::kBuffer, buffer.name = "statistic";
+    buffer.requested = type == kLong ? 8 : 512;
+    buffer.begin = kBefore, buffer.end = kForever;
+    Operand operand;
+    operand.block = static_cast<uint32_t>(step.blocks.size()), operand.dtype = type;
+    step.blocks.push_back(buffer), step.operands.push_back(operand);
+  }
+  std::vector<StepBlock> sent;
+  for (const StepBlock& block : network.Sharded("ddp:8").blocks)
+    if (block.category == Category::kCommunication && block.begin > kBefore && block.requested < 1 << 20 &&
+        block.end < kForever)
+      sent.push_back(block);
+  ASSERT_EQ(sent.size(), 2u);
+  EXPECT_EQ(sent[0].requested, 1024u);
+  EXPECT_EQ(sent[1].requested, 16u);
+  EXPECT_LT(sent[0].begin, sent[1].begin);
+  EXPECT_LT(sent[1].begin, sent[0].end) << "both at once";
+  EXPECT_LT(sent[0].end, sent[1].end);
+}
+
 // The broadcast when the module is made, one bucket of all gradients until the second forward pass, and the
 // buckets behind it: one after the other in the same memory.
 TEST(ShardTest, TheFirstStepHasOneBucketOfAllGradients) {

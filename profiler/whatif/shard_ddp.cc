@@ -91,32 +91,46 @@ class Coalescer {
     for (const Operand& operand : step.operands)
       if (operand.block != kNone) types_[operand.block] = operand.dtype;
   }
-  // Bytes of the flat blocks. One tensor alone is not copied.
+  // Bytes of the flat blocks, in the order of the first tensor in each; 0: one tensor alone is not copied.
   [[nodiscard]] std::vector<uint64_t> Flats(const std::vector<uint32_t>& blocks, uint64_t limit) const {
     struct Open {
       uint64_t bytes = 0;
-      size_t tensors = 0;
+      size_t tensors = 0, first = 0;
     };
     std::map<uint8_t, Open> open;
-    std::vector<uint64_t> flats;
+    std::map<size_t, uint64_t> flats;  // by the first of their tensors
     const auto close = [&](Open& one) {
-      if (one.tensors > 1) flats.push_back(one.bytes);
+      if (one.tensors != 0) flats[one.first] = one.tensors > 1 ? one.bytes : 0;
       one = {};
     };
-    for (const uint32_t block : blocks) {
-      Open& one = open[types_[block]];
-      one.bytes += step_.blocks[block].requested;
-      ++one.tensors;
+    for (size_t i = 0; i < blocks.size(); ++i) {
+      Open& one = open[types_[blocks[i]]];
+      if (one.tensors++ == 0) one.first = i;
+      one.bytes += step_.blocks[blocks[i]].requested;
       if (one.bytes >= limit) close(one);
     }
     for (auto& [type, one] : open) close(one);
-    return flats;
+    std::vector<uint64_t> in_order;
+    for (const auto& [first, bytes] : flats) in_order.push_back(bytes);
+    return in_order;
   }
 
  private:
   const Step& step_;
   std::vector<uint8_t> types_;  // by block
 };
+
+// When flat blocks of a broadcast are there, from `at` on: two are sent at a time, and the first of them goes
+// before the next is made (broadcast_coalesced in torch/csrc/distributed/c10d/comm.cpp).
+std::vector<Window> Sent(size_t flats, Position at) {
+  constexpr size_t kInFlight = 2;
+  std::vector<Window> lives(flats);
+  for (size_t i = 0; i < flats + kInFlight; ++i, at += 2 * kHair) {
+    if (i >= kInFlight) lives[i - kInFlight].end = at;
+    if (i < flats) lives[i].begin = at + kHair;
+  }
+  return lives;
+}
 
 // Before the loop, when the model is on the device.
 Position WrappedAt(const Step& step, const std::vector<uint32_t>& states) {
@@ -144,21 +158,23 @@ void AddWrapping(const Step& step, Position forward, Step& changed) {
   states.insert(states.end(), buffers.begin(), buffers.end());
   const Coalescer coalescer(step);
   Position at = WrappedAt(step, states);
-  for (const uint64_t bytes : coalescer.Flats(states, kBroadcast)) {
-    changed.passing.push_back({at, at + kHair, bytes, stream});
-    at += 2 * kHair;
+  const std::vector<uint64_t> broadcast = coalescer.Flats(states, kBroadcast);
+  const std::vector<Window> lives = Sent(broadcast.size(), at);
+  for (size_t i = 0; i < broadcast.size(); ++i) {
+    if (broadcast[i] != 0) changed.passing.push_back({lives[i].begin, lives[i].end, broadcast[i], stream});
+    at = lives[i].end + kHair;
   }
   for (const uint64_t bytes : coalescer.Flats(step.trained, std::numeric_limits<uint64_t>::max())) {
-    changed.passing.push_back({at, step.length + forward, bytes, stream});
+    if (bytes != 0) changed.passing.push_back({at, step.length + forward, bytes, stream});
     at += 2 * kHair;
   }
-  Position sent = forward + kHalf;
-  for (const uint64_t bytes : coalescer.Flats(buffers, kBroadcast)) {
-    StepBlock flat = Flat(bytes, like, step);
-    flat.begin = sent;
-    flat.end = sent + kHair;
+  const std::vector<uint64_t> each = coalescer.Flats(buffers, kBroadcast);
+  const std::vector<Window> sent = Sent(each.size(), forward + kHalf);
+  for (size_t i = 0; i < each.size(); ++i) {
+    if (each[i] == 0) continue;
+    StepBlock flat = Flat(each[i], like, step);
+    flat.begin = sent[i].begin, flat.end = sent[i].end;
     changed.blocks.push_back(flat);
-    sent += 2 * kHair;
   }
 }
 
