@@ -76,8 +76,9 @@ class CarryOver {
  public:
   CarryOver(const Step& step, std::vector<uint32_t> carried_in) : step_(step), left_(std::move(carried_in)) {}
 
-  // Those of one name, as gradients are; then blocks of equal size in order of their allocation. What is left
-  // lies in blocks of two sizes, as the allocator does not always split one.
+  // Those of one name, as gradients are; then blocks of equal size and kind in order of their allocation.
+  // What is left lies in blocks of two sizes, as the allocator does not always split one. Kinds come before
+  // sizes alone: where a lever took gradients away, those of the step before would be taken for a batch.
   void Join(Scene& scene) {
     std::vector<Block*> open;
     for (Block& block : scene.blocks) {
@@ -87,7 +88,8 @@ class CarryOver {
       else
         open.push_back(&block);
     }
-    for (const auto alike : {&CarryOver::SameName, &CarryOver::SameSize, &CarryOver::SameRequest}) {
+    for (const auto alike :
+         {&CarryOver::SameName, &CarryOver::SameSizeAndKind, &CarryOver::SameRequest, &CarryOver::SameSize}) {
       std::erase_if(open, [&](Block* block) { return JoinOne(scene, *block, alike); });
     }
     for (Block* const block : open)
@@ -109,6 +111,9 @@ class CarryOver {
     return !name.empty() && name == step_.blocks[b].name && SameCategory(a, b);
   }
   [[nodiscard]] bool SameSize(uint32_t a, uint32_t b) const { return SizeOf(a) == SizeOf(b); }
+  [[nodiscard]] bool SameSizeAndKind(uint32_t a, uint32_t b) const {
+    return SameSize(a, b) && SameCategory(a, b);
+  }
   // As recorded: what the step before left is used by no operator, so a lever knows less of it.
   [[nodiscard]] uint64_t RequestOf(uint32_t block) const {
     const StepBlock& one = step_.blocks[block];

@@ -82,6 +82,28 @@ TEST(WhatifTest, WhatReplacesABlockOfTheStepBeforeIsFoundByWhatWasRecorded) {
   EXPECT_GT(changed->end, scene.length) << "the next step's replaces it";
 }
 
+// A lever froze the parameter whose gradient the step before left.
+TEST(WhatifTest, ABatchDoesNotGoWhereAGradientOfItsSizeWent) {
+  model::Run run;
+  run.streams.push_back(0);
+  whatif::Step step;
+  step.run = &run, step.length = 100;
+  const auto add = [&](Category category, Position begin, Position end) {
+    StepBlock& block = step.blocks.emplace_back();
+    block.id = model::kNone, block.requested = 4096, block.category = category;
+    block.begin = begin, block.end = end;
+  };
+  add(Category::kGradient, kBefore, 5);
+  step.blocks.back().name = "weight";
+  add(Category::kInput, kBefore, 12);
+  add(Category::kInput, 10, kForever);
+  const Scene scene = MakeScene(step);
+  const auto batch = std::find_if(scene.blocks.begin(), scene.blocks.end(),
+                                  [](const Block& block) { return block.begin == 10; });
+  ASSERT_TRUE(batch != scene.blocks.end());
+  EXPECT_EQ(batch->end, 112);
+}
+
 TEST(WhatifTest, AGradientThatIsKeptIsNotMadeTwiceInTheFirstStep) {
   const whatif::Step step = TheLoop().Read();
   Scene scene = MakeScene(step);
