@@ -84,6 +84,10 @@ Position Checkpointer::Unwound(const Segment& segment) const {
 void Checkpointer::FindSaves() {
   kept_.resize(step_.blocks.size());
   for (const Saved& saved : step_.saved) {
+    const bool runs = saved.node == kNone || step_.nodes[saved.node].begin < kForever;
+    // A node that backward does not run, as nothing came of what it computed, lets go when that does, seen or
+    // not.
+    if (!runs && saved.released >= kForever) continue;
     Kept& kept = kept_[saved.block];
     const uint32_t place = SegmentAt(saved.at);
     if (place == kNone || saved.released >= kForever) {
@@ -91,9 +95,10 @@ void Checkpointer::FindSaves() {
       continue;
     }
     kept.inside = std::max(kept.inside, saved.released);
+    segments_[place].last_save = std::max(segments_[place].last_save, saved.at);
+    if (!runs && SegmentAt(saved.released) == place) continue;  // so does the one that is made again
     Position& unpacked = unpacked_.emplace(std::pair(saved.block, place), kBefore).first->second;
     unpacked = std::max(unpacked, uses_.WorkEnd(saved));
-    segments_[place].last_save = std::max(segments_[place].last_save, saved.at);
     for (uint32_t around = place; around != kNone; around = segments_[around].parent) {
       Segment& segment = segments_[around];
       if (step_.blocks[saved.block].begin < segment.begin) given_.emplace_back(saved.block, around);

@@ -113,6 +113,20 @@ TEST_F(NestedCheckpointTest, WhatEndedBeforeAnOperatorIsNotItsToKeep) {
   EXPECT_THAT(Lives(wide, "stage.*"), ElementsAre(Life(1.5, 4)));
 }
 
+// Informer's measure of queries, of which only indices come: its graph goes with the function's variables.
+TEST_F(NestedCheckpointTest, WhatANodeKeptThatIsNotRunGoesAgainAsItWent) {
+  const auto dead = static_cast<uint32_t>(step_.nodes.size());
+  step_.nodes.push_back({Text("dead"), 0, 6, kForever, kForever});
+  const uint32_t measure = AddBlock(6, 8.5);
+  Saved saved;
+  saved.block = measure, saved.node = dead, saved.at = 7, saved.released = 8.5;
+  step_.saved.push_back(saved);
+  EXPECT_THAT(Lives(measure, "stage.a"), ElementsAre(Life(6, 6), Life(150.2, 150.325))) << "in a graph alone";
+  EXPECT_THAT(Lives(inner_a_, "stage.a"), ElementsAre(Life(5, 11), Life(150.15, 151.5)));
+  step_.saved.back().block = inner_a_, step_.saved.back().released = kForever;
+  EXPECT_THAT(Lives(inner_a_, "stage.a"), ElementsAre(Life(5, 11), Life(150.15, 151.5))) << "not seen";
+}
+
 // Layer a is called again from 38 to 42, behind b: how long the copies that autocast makes of its weights
 // live then is not known.
 TEST_F(NestedCheckpointTest, UnderAutocastAModuleIsNotCheckpointedTwiceWithOthersBetween) {
