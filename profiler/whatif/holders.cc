@@ -104,8 +104,8 @@ Holders::Holders(const Step& step)
   FindGivenUpLast();
 }
 
-// A function's variables go in their order, in which they are told: before that of the next one that was seen
-// to go then, as autograd kept nothing of it.
+// A function's variables go in their order, in which they are told: before each later one that was seen to go
+// then, as autograd kept nothing of it, or only what the function's other variables held together.
 Position Holders::ReturnsInTurn(size_t held) const {
   const uint32_t call = step_.held[held].call;
   const ModuleCall& function = step_.modules[step_.modules[call].parent];
@@ -116,8 +116,7 @@ Position Holders::ReturnsInTurn(size_t held) const {
   for (; next < step_.held.size() && step_.held[next].call == call; ++next) {
     const Position gone = step_.blocks[step_.held[next].block].end;
     if (!step_.held[next].to_end || gone <= step_.modules[call].end || gone >= all) continue;
-    turn = gone - kBeforeNext;
-    break;
+    turn = std::min(turn, gone - kBeforeNext);
   }
   return turn + static_cast<Position>(held - first) * kHair;
 }
