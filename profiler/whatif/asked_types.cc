@@ -6,6 +6,7 @@
 
 #include "profiler/whatif/autocast_rules.h"
 #include "profiler/whatif/holders.h"
+#include "profiler/whatif/last_uses.h"
 #include "profiler/whatif/precision.h"
 #include "profiler/whatif/precision_moments.h"
 #include "profiler/whatif/segments.h"
@@ -16,6 +17,8 @@ namespace {
 using model::kNone;
 
 constexpr int kFewOperators = 4;
+// That are looked at for one question: origins lie near, what is met may be behind many other calls.
+constexpr uint32_t kMostBefore = 1000, kMostBehind = 10'000;
 
 // Of the module's argument whose type `op` asks for; 0 where none was told, or nothing is known of it.
 uint8_t TypeOfArgument(const Step& step, const Versions& versions, uint32_t op) {
@@ -34,9 +37,20 @@ struct Met {
 Met FirstMet(const Step& step, const std::vector<uint32_t>& calls, uint32_t op, uint32_t block) {
   const uint32_t call = calls[op];
   const Position end = call == kNone ? kBefore : step.modules[call].end;
-  std::set<uint32_t> same = {block};
-  for (uint32_t i = op + 1; i < step.ops.size() && step.ops[i].begin < end; ++i) {
-    if (calls[i] != call || step.ops[i].parent != kNone) continue;
+  const Takers& takers = TakersOf(step);
+  std::set<uint32_t> same;
+  std::set<std::pair<uint32_t, uint32_t>> next;  // of each of the same: the operator, and which one it is of
+  const auto follow = [&](uint32_t one, uint32_t behind) {
+    if (const uint32_t taker = takers.Next(one, behind); taker != kNone) next.emplace(taker, one);
+  };
+  same.insert(block);
+  follow(block, op);
+  for (uint32_t uses = 0; uses < kMostBehind && !next.empty(); ++uses) {
+    const auto [i, of] = *next.begin();
+    next.erase(next.begin());
+    if (step.ops[i].begin >= end) break;
+    follow(of, i);
+    if (calls[i] != call) continue;
     const std::span<const Operand> inputs = InputsOf(step, step.ops[i]);
     const auto is_same = [&](const Operand& one) { return IsFloat(one) && same.contains(one.block); };
     if (std::none_of(inputs.begin(), inputs.end(), is_same)) continue;
@@ -44,7 +58,8 @@ Met FirstMet(const Step& step, const std::vector<uint32_t>& calls, uint32_t op, 
     for (const Operand& operand : inputs)
       if (IsFloat(operand) && !is_same(operand)) others.push_back(operand.block);
     if (!others.empty()) return {i, others};
-    for (const Operand& result : OutputsOf(step, step.ops[i])) same.insert(result.block);
+    for (const Operand& result : OutputsOf(step, step.ops[i]))
+      if (result.block != kNone && same.insert(result.block).second) follow(result.block, i);
   }
   return {};
 }
@@ -76,14 +91,14 @@ uint8_t TypeOfOrigin(const Step& step, const Versions& versions, uint32_t block,
   const uint32_t widened = versions.WidenedBy(block);
   if (widened != kNone && step.NameOf(step.ops[widened]) == "aten::to") return 0;
   bool called = false;
-  for (uint32_t steps = 0; steps < step.ops.size(); ++steps) {
+  for (uint32_t steps = 0; steps < std::min<size_t>(step.ops.size(), kMostBefore); ++steps) {
     if (step.blocks[block].begin < since) return versions.Known(block) ? versions.TypeOf(block) : 0;
     uint32_t op = step.blocks[block].op;
     while (op != kNone && step.ops[op].parent != kNone) op = step.ops[op].parent;
     if (op == kNone || step.ops[op].node != kNone) return 0;
     // What the last module that was called from here returned, unless that is what is converted, or wide.
-    const uint32_t call = CallAt(step, step.ops[op].begin);
-    if (!called && call != kNone && step.modules[call].begin > since) {
+    const uint32_t call = called ? kNone : CallAt(step, step.ops[op].begin);
+    if (call != kNone && step.modules[call].begin > since) {
       const uint8_t returned = versions.Known(block) ? versions.TypeOf(block) : kFloatType;
       if (steps != 0 && returned != kFloatType) return returned;
       called = true;
@@ -117,7 +132,8 @@ bool MeetsType(const Step& step, const Versions& versions, const std::vector<uin
                uint32_t op, uint32_t made, const std::function<bool(uint32_t)>& widens) {
   const Met met = FirstMet(step, calls, op, made);
   return std::any_of(met.blocks.begin(), met.blocks.end(), [&](uint32_t block) {
-    for (uint32_t i = op + 1; i < met.op; ++i)
+    const Takers& takers = TakersOf(step);
+    for (uint32_t i = takers.Next(block, op); i < met.op; i = takers.Next(block, i))
       if (widens(i) && InputsOf(step, step.ops[i])[0].block == block) return false;
     return TypeToBe(step, versions, type, op, block, kFewOperators) == type;
   });

@@ -133,5 +133,25 @@ TEST_F(MeetsTypeTest, AnotherTensorMayBe) {
   EXPECT_TRUE(Meets(between_));
 }
 
+// A question must not take as long as the whole step.
+TEST_F(AskedTypesTest, WhatLiesVeryFarBackIsNoOrigin) {
+  const auto asked = [&](int operators) {
+    uint32_t last = sum_;
+    for (int i = 0; i < operators; ++i) {
+      const Position at = 18 + 0.01 * i;
+      const uint32_t made = AddBlock(at + 0.005, 90);
+      AddOp("aten::neg", kNone, {at, at + 0.008}, {last}, made);
+      last = made;
+    }
+    const uint32_t to = AddOp("aten::to", kNone, {50, 52}, {last}, last);
+    step_.ops[to].asks = Asks::kOrigin;
+    Versions versions(step_, kFloatType);
+    versions.Decide(hidden_, kBfloat16Type);
+    return TypeAskedFor(step_, versions, CallsOf(step_), to);
+  };
+  EXPECT_EQ(asked(500), kBfloat16Type);
+  EXPECT_EQ(asked(2000), 0);
+}
+
 }  // namespace
 }  // namespace vramscope::whatif

@@ -67,4 +67,22 @@ const LastUses& LastUsesOf(const Step& step) {
   return step.last_uses.Get([&] { return Find(step); });
 }
 
+Takers::Takers(const Step& step) {
+  for (uint32_t i = 0; i < step.ops.size(); ++i) {
+    if (step.ops[i].parent != kNone) continue;
+    for (const Operand& operand : InputsOf(step, step.ops[i]))
+      if (operand.block != kNone) all_.emplace_back(operand.block, i);
+  }
+  std::sort(all_.begin(), all_.end());
+}
+
+uint32_t Takers::Next(uint32_t block, uint32_t op) const {
+  const auto next = std::upper_bound(all_.begin(), all_.end(), std::pair(block, op));
+  return next != all_.end() && next->first == block ? next->second : kNone;
+}
+
+const Takers& TakersOf(const Step& step) {
+  return step.takers.Get([&] { return Takers(step); });
+}
+
 }  // namespace vramscope::whatif

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Until when forward needs a block, and a node of autograd what it keeps: where memory can go at the earliest
-// that something else than the program decides about (checkpoints, a copy on the host).
+// Who uses a block next, until when forward needs it, and a node of autograd what it keeps: where memory can
+// go at the earliest that something else than the program decides about (checkpoints, a copy on the host).
 #pragma once
 
+#include <utility>
 #include <vector>
 
 #include "profiler/whatif/step.h"
@@ -23,5 +24,19 @@ struct LastUses {
 
 // O(operands) the first time; the answer is part of the step.
 [[nodiscard]] const LastUses& LastUsesOf(const Step& step);
+
+// Which operators are given a block, but for those inside others.
+class Takers {
+ public:
+  explicit Takers(const Step& step);
+  // The first one behind that operator; kNone where there is none. O(log operands).
+  [[nodiscard]] uint32_t Next(uint32_t block, uint32_t op) const;
+
+ private:
+  std::vector<std::pair<uint32_t, uint32_t>> all_;  // block, operator: in order
+};
+
+// O(operands log operands) the first time; the answer is part of the step.
+[[nodiscard]] const Takers& TakersOf(const Step& step);
 
 }  // namespace vramscope::whatif

@@ -284,16 +284,9 @@ void Conversions::TakeBack(uint32_t op, const Operand& wide) {
 }
 
 // state = g * state; out[t] = state.to(type); state = g * state: more than the operator that takes the copy.
-bool Conversions::IsUsedAgain(uint32_t block, uint32_t op) {
-  if (takers_.empty()) {
-    for (uint32_t i = 0; i < step_.ops.size(); ++i)
-      for (const Operand& operand : InputsOf(step_, step_.ops[i]))
-        if (step_.ops[i].parent == kNone) takers_.emplace_back(operand.block, i);
-    std::sort(takers_.begin(), takers_.end());
-  }
-  const auto taker = std::upper_bound(takers_.begin(), takers_.end(), std::pair(block, op));
-  return taker != takers_.end() && taker->first == block &&
-         LastUsesOf(step_).of_block[block] > step_.ops[taker->second].end;
+bool Conversions::IsUsedAgain(uint32_t block, uint32_t op) const {
+  const uint32_t taker = TakersOf(step_).Next(block, op);
+  return taker != kNone && LastUsesOf(step_).of_block[block] > step_.ops[taker].end;
 }
 
 // return weight * x.to(type): x has its name until the function returns.

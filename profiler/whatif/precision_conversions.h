@@ -14,7 +14,6 @@
 
 #include <set>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include "profiler/whatif/precision_versions.h"
@@ -87,7 +86,7 @@ class Conversions {
     return call_[op] != model::kNone && step_.blocks[block].begin < step_.modules[call_[op]].begin;
   }
   // Whether forward works on the block itself once more, behind the operator that takes what `op` returns.
-  [[nodiscard]] bool IsUsedAgain(uint32_t block, uint32_t op);
+  [[nodiscard]] bool IsUsedAgain(uint32_t block, uint32_t op) const;
   // Whether a name may hold the block longer than shows here.
   [[nodiscard]] bool HoldWide(uint32_t block, uint32_t op);
   // When the function returns that ends with this call of to(); kForever where nothing shows.
@@ -144,9 +143,7 @@ class Conversions {
   std::vector<bool> taken_back_;    // by block: made wider, and converted back
   uint32_t refuses_ = model::kNone;
   uint32_t last_returned_ = model::kNone;  // the last operator of a run of conversions that were handed out
-  // Blocks, and operators that are given them, but for those inside others; when it is first asked for.
-  std::vector<std::pair<uint32_t, uint32_t>> takers_;
-  size_t next_branch_ = 0;  // into Step::to_parameter
+  size_t next_branch_ = 0;                 // into Step::to_parameter
 };
 
 }  // namespace vramscope::whatif

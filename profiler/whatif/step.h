@@ -300,6 +300,7 @@ class Step {
 
   OnFirstUse batch_axis;  // FollowBatch
   OnFirstUse last_uses;   // LastUsesOf
+  OnFirstUse takers;      // TakersOf
   OnFirstUse whole_run;   // WholeRun, of the step as it was recorded
 };
 
