@@ -273,8 +273,6 @@ DEVELOPMENT: Dict[str, Facts] = {
     "detr": Facts((8, 12, 16), ("model.encoder.layers.*,model.decoder.layers.*", "model"), (*NO_WIDTHS, *NO_TOKENS), checkpointed="model.encoder.layers.*,model.decoder.layers.*"),
     "table_transformer": Facts((8, 12, 16), ("model.encoder.layers.*,model.decoder.layers.*", "model"), (*NO_BLOCKS, *NO_WIDTHS, *NO_TOKENS, "attention")),
     "clap": Facts((8, 12, 16), ("text_model.encoder.layer.*,audio_model.audio_encoder.layers.*", "text_model,audio_model"), (*NO_BLOCKS, *NO_WIDTHS, *NO_TOKENS, "attention")),
-}
-HELD_OUT: Dict[str, Facts] = {
     "cpmant": Facts((4, 8, 8), ("cpmant.encoder.layers.*", "cpmant.encoder,cpmant.segment_embedding,cpmant.position_bias"), (*NO_BLOCKS, *NO_WIDTHS, "attention")),
     "recurrent_gemma": Facts((4, 8, 8), ("model.layers.*", "model.layers.*"), (*NO_WIDTHS, "attention"), checkpointed="all,inputs:model.embed_tokens"),
     "lfm3": Facts((4, 8, 8), ("model.layers.*", "model.layers.*"), NO_WIDTHS, checkpointed="all,inputs:model.embed_tokens"),
@@ -286,6 +284,20 @@ HELD_OUT: Dict[str, Facts] = {
                       units=":backbone.beit.layers.*,neck.reassemble_stage.layers.*,neck.reassemble_stage.readout_projects.*,neck.fusion_stage.layers.*,metric_head.projectors.*,metric_head.attractors.*",
                       checkpointed="backbone.beit.layers.*"),
     "musicgen": Facts((4, 8, 8), ("model.decoder.layers.*", "model.decoder"), (*NO_WIDTHS, *NO_TOKENS)),
+}
+HELD_OUT: Dict[str, Facts] = {
+    "doge": Facts((4, 8, 8), ("model.layers.*", "model"), NO_WIDTHS, checkpointed="all,inputs:model.embed_tokens"),
+    "gemma3n": Facts((4, 8, 8), ("model.layers.*.self_attn,model.layers.*.mlp", "model.layers.*,model.altup_projections,model.altup_unembed_projections"), NO_WIDTHS, units=":model.layers.*",
+                     checkpointed="model.layers.*,inputs:model.embed_tokens"),
+    "trocr": Facts((4, 8, 8), ("model.decoder.layers.*", "model.decoder.layers.*"), (*NO_WIDTHS, "attention"), checkpointed="all,inputs:model.decoder.embed_tokens"),
+    "longformer": Facts((4, 8, 8), ("longformer.encoder.layer.*", "longformer.encoder.layer.*"), (*NO_WIDTHS, "attention"), checkpointed="all,inputs:longformer.embeddings.word_embeddings"),
+    "xlm_roberta": Facts((4, 8, 8), ("roberta.encoder.layer.*", "roberta.encoder.layer.*"), NO_WIDTHS, checkpointed="all,inputs:roberta.embeddings.word_embeddings"),
+    "clipseg": Facts((8, 12, 16), ("decoder.layers.*", "decoder.reduces,decoder.layers,decoder.film_mul,decoder.film_add"), (*NO_WIDTHS, *NO_TOKENS),
+                     units=":clip.text_model.encoder.layers.*,clip.vision_model.encoder.layers.*,decoder.layers.*",
+                     checkpointed="clip.text_model.encoder.layers.*,clip.vision_model.encoder.layers.*,decoder.layers.*"),
+    "vjepa2": Facts((8, 12, 16), ("vjepa2.encoder.layer.*", "vjepa2,pooler"), (*NO_WIDTHS, *NO_TOKENS), units=":vjepa2.encoder.layer.*,vjepa2.predictor.layer.*,pooler.self_attention_layers.*",
+                    checkpointed="vjepa2.encoder.layer.*,pooler.self_attention_layers.*,pooler.cross_attention_layer"),
+    "xcodec": Facts((4, 8, 8), ("acoustic_decoder.block.*", "fc2,acoustic_decoder.conv1,acoustic_decoder.block"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS)),
 }
 ALL = {**DEVELOPMENT, **HELD_OUT}
 
@@ -299,10 +311,10 @@ HEADS: Dict[str, Tuple[str, bool]] = {
     "camembert": ("lm_head.decoder", False), "xmod": ("lm_head.decoder", False), "layoutlm": ("cls.predictions.decoder", False), "squeezebert": ("cls.predictions.decoder", False),
     "nomic_bert": ("cls.predictions.decoder", False), "gpt_neox_japanese": ("embed_out", True), "modernbert_decoder": ("decoder", True), "bert_generation": ("lm_head.decoder", True),
     "big_bird": ("cls.predictions.decoder", False), "fnet": ("cls.predictions.decoder", False), "gte": ("lm_head.decoder", False),
-    "xlm_roberta_xl": ("lm_head.decoder", False), "biogpt": ("output_projection", True),
+    "xlm_roberta_xl": ("lm_head.decoder", False), "xlm_roberta": ("lm_head.decoder", False), "longformer": ("lm_head.decoder", False), "biogpt": ("output_projection", True),
     **{name: ("lm_head", True) for name in ("gpt2", "gpt_neox", "llama", "opt", "qwen2", "qwen3", "mistral", "phi3", "gemma", "olmo2", "phi", "starcoder2", "bloom", "falcon", "xglm", "stablelm", "smollm3", "gemma3", "exaone4", "helium",
                                               "apertus", "gpt_bigcode", "persimmon", "olmo", "glm4", "nemotron", "mpt", "seed_oss",
-                                              "minicpm3", "olmo3", "ctrl", "arcee", "hunyuan_v1_dense", "ernie4_5", "ministral", "ministral3", "openai", "glm", "jais2", "youtu", "lfm2", "imagegpt", "cwm", "bitnet")}}
+                                              "minicpm3", "olmo3", "ctrl", "arcee", "hunyuan_v1_dense", "ernie4_5", "ministral", "ministral3", "openai", "glm", "jais2", "youtu", "lfm2", "imagegpt", "cwm", "bitnet", "doge")}}
 # The blocks, and what comes behind them: of models that can be cut into stages.
 STAGES: Dict[str, Tuple[str, List[str]]] = {
     "transformer": ("layers", ["head"]), "opt": ("model.decoder.layers", ["model.decoder.final_layer_norm", "lm_head"]), "xglm": ("model.layers", ["model.layer_norm", "lm_head"]),
@@ -313,7 +325,7 @@ STAGES: Dict[str, Tuple[str, List[str]]] = {
     **{name: ("transformer.h", ["transformer.ln_f", "lm_head"]) for name in ("gpt2", "bloom", "falcon")},
     **{name: ("model.layers", ["model.norm", "lm_head"]) for name in ("llama", "qwen2", "qwen3", "mistral", "phi3", "gemma", "gemma2", "olmo2", "starcoder2", "granite", "stablelm", "smollm3", "gemma3", "cohere",
                                                                          "exaone4", "helium", "apertus", "olmo", "glm4", "nemotron", "seed_oss", "cohere2",
-                                                                         "minicpm3", "olmo3", "arcee", "hunyuan_v1_dense", "ernie4_5", "ministral", "ministral3", "glm", "jais2", "vaultgemma", "youtu", "cwm", "bitnet")}}
+                                                                         "minicpm3", "olmo3", "arcee", "hunyuan_v1_dense", "ernie4_5", "ministral", "ministral3", "glm", "jais2", "vaultgemma", "youtu", "cwm", "bitnet", "doge")}}
 
 
 def words(model: str, size: str) -> Dict[str, str]:

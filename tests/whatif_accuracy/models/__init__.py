@@ -238,4 +238,12 @@ MODELS: Dict[str, Callable[[str], Subject]] = {
     "chinese_clip": sight_more.chinese_clip,
     "zoedepth": sight_more.zoedepth,
     "musicgen": sound.musicgen,
+    "doge": decoders_more.doge,
+    "gemma3n": decoders_more.gemma3n,
+    "trocr": decoders_more.trocr,
+    "longformer": encoders_more.longformer,
+    "xlm_roberta": encoders_more.xlm_roberta,
+    "clipseg": sight_more.clipseg,
+    "vjepa2": sight_more.vjepa2,
+    "xcodec": sound.xcodec,
 }

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """More models of text that foresee the next word, from the package transformers."""
 
+import torch
+from torch import Tensor, nn
+
 from .sizes import SPECIAL, VOCABULARY, length, stack, width
-from .subject import Subject, causal, tokens
+from .subject import LENGTH, Subject, causal, tokens
 
 
 def glm(size: str) -> Subject:
@@ -188,3 +191,34 @@ def lfm3(size: str) -> Subject:
 
     config = Lfm3Config(**stack(size), num_key_value_heads=2, head_dim=64, max_position_embeddings=512, **SPECIAL)
     return Subject(Lfm3ForCausalLM(config), tokens(VOCABULARY, length(size)), causal)
+
+
+def doge(size: str) -> Subject:
+    """Each word looks at the eight that it finds most worth it: a mask is computed of the values, with gradients."""
+    from transformers import DogeConfig, DogeForCausalLM
+
+    config = DogeConfig(**stack(size), num_key_value_heads=2, keep_window_size=8, max_position_embeddings=512, **SPECIAL)
+    return Subject(DogeForCausalLM(config), tokens(VOCABULARY, length(size)), causal)
+
+
+def gemma3n(size: str) -> Subject:
+    """Four versions of each word, of which one goes through a layer and corrects the others; the last layers take keys and values of earlier ones, and the first keep what stands out in their MLPs."""
+    from transformers import Gemma3nForCausalLM, Gemma3nTextConfig
+
+    config = Gemma3nTextConfig(**stack(size), num_key_value_heads=2, head_dim=64, hidden_size_per_layer_input=32, vocab_size_per_layer_input=VOCABULARY, laurel_rank=16, sliding_window=64,
+                               layer_types=["sliding_attention", "full_attention"] * 2, num_kv_shared_layers=2, activation_sparsity_pattern=[0.95, 0.95, 0.0, 0.0], **SPECIAL)
+    return Subject(Gemma3nForCausalLM(config), tokens(VOCABULARY, length(size)), causal)
+
+
+def trocr(size: str) -> Subject:
+    """Writes down what another model has seen of a line; attention to both is written out."""
+    from transformers import TrOCRConfig, TrOCRForCausalLM
+
+    wide, parts = width(size), 24
+    config = TrOCRConfig(vocab_size=VOCABULARY, d_model=wide, decoder_layers=4, decoder_attention_heads=4, decoder_ffn_dim=1024, cross_attention_hidden_size=192,
+                         max_position_embeddings=512, **SPECIAL)
+
+    def read(model: nn.Module, ids: Tensor, seen: Tensor) -> Tensor:
+        return model(input_ids=ids, encoder_hidden_states=seen, labels=ids).loss
+
+    return Subject(TrOCRForCausalLM(config), lambda samples: (torch.randint(3, VOCABULARY, (samples, int(length(size) * LENGTH.factor))), torch.randn(samples, parts, 192)), read)

@@ -302,3 +302,19 @@ def t5gemma2(size: str) -> Subject:
         return model(input_ids=ids, labels=ids).loss
 
     return Subject(T5Gemma2ForConditionalGeneration(config), lambda samples: (torch.randint(5, VOCABULARY, (samples, int(length(size) * LENGTH.factor))),), answered)
+
+
+def longformer(size: str) -> Subject:
+    """Each word looks at its neighbours in windows of 32, which overlap."""
+    from transformers import LongformerConfig, LongformerForMaskedLM
+
+    config = LongformerConfig(**stack(size), attention_window=32, max_position_embeddings=514, **SPECIAL)
+    return Subject(LongformerForMaskedLM(config), tokens(VOCABULARY, length(size)), causal)
+
+
+def xlm_roberta(size: str) -> Subject:
+    """RoBERTa, under another name."""
+    from transformers import XLMRobertaConfig, XLMRobertaForMaskedLM
+
+    config = XLMRobertaConfig(**stack(size), max_position_embeddings=514, **SPECIAL)
+    return Subject(XLMRobertaForMaskedLM(config), tokens(VOCABULARY, length(size)), causal)

@@ -300,3 +300,36 @@ def zoedepth(size: str) -> Subject:
         return model(pixel_values=given).predicted_depth.mean()
 
     return Subject(ZoeDepthForDepthEstimation(config), lambda samples: (torch.randn(samples, 3, pixels, pixels),), apart)
+
+
+def clipseg(size: str) -> Subject:
+    """CLIP, which is not trained, and a narrow decoder of three of its layers that marks what a text names in an image, scaled and shifted by the text."""
+    from transformers import CLIPSegConfig, CLIPSegForImageSegmentation
+
+    wide, pixels, count = width(size), scaled(size, 64, 96, 128), scaled(size, 16, 24, 32)
+    common = {"hidden_size": wide, "intermediate_size": 768, "num_hidden_layers": 4, "num_attention_heads": 4}
+    config = CLIPSegConfig(text_config={**common, "vocab_size": 1000, "bos_token_id": 1, "eos_token_id": 2, "pad_token_id": 0}, vision_config={**common, "image_size": pixels, "patch_size": 16},
+                           projection_dim=128, extract_layers=[0, 1, 3], reduce_dim=64, decoder_num_attention_heads=4, decoder_intermediate_size=256, conditional_layer=0)
+    model = CLIPSegForImageSegmentation(config)
+    model.clip.requires_grad_(False)
+
+    def marked(model: nn.Module, ids: Tensor, seen: Tensor, wanted: Tensor) -> Tensor:
+        return F.binary_cross_entropy_with_logits(model(input_ids=ids, pixel_values=seen).logits, wanted)
+
+    return Subject(model, lambda samples: (torch.randint(3, 1000, (samples, count)), torch.randn(samples, 3, pixels, pixels), torch.rand(samples, pixels, pixels)), marked)
+
+
+def vjepa2(size: str) -> Subject:
+    """Patches of a clip, turned by their time, row and column; a query that is trained sums them up. What foresees hidden patches is not used."""
+    from transformers import VJEPA2Config, VJEPA2ForVideoClassification
+
+    pixels = scaled(size, 32, 48, 64)
+    config = VJEPA2Config(patch_size=16, crop_size=pixels, frames_per_clip=8, hidden_size=scaled(size, 192, 256, 384), num_attention_heads=4, num_hidden_layers=4, num_pooler_layers=1,
+                          pred_hidden_size=96, pred_num_attention_heads=4, pred_num_hidden_layers=1, num_labels=100)
+    model = VJEPA2ForVideoClassification(config)
+    model.vjepa2.predictor.requires_grad_(False)
+
+    def named(model: nn.Module, given: Tensor, labels: Tensor) -> Tensor:
+        return F.cross_entropy(model(pixel_values_videos=given).logits, labels)
+
+    return Subject(model, lambda count: (torch.randn(count, 8, 3, pixels, pixels), torch.randint(100, (count,))), named)

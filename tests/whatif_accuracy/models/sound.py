@@ -200,3 +200,22 @@ def musicgen(size: str) -> Subject:
         return F.cross_entropy(seen[:, :-1].flatten(0, 1), codes.reshape(-1, codes.shape[-1])[:, 1:].flatten())
 
     return Subject(MusicgenForCausalLM(config), lambda samples: (torch.randint(512, (samples, 4, count)),), foreseen)
+
+
+def xcodec(size: str) -> Subject:
+    """Makes sound again of the codes that it gave it. Its choice of codes lets no gradients through: what is before it, a HuBERT among others, is not trained."""
+    from transformers import DacConfig, HubertConfig, XcodecConfig, XcodecModel
+
+    samples, wide = scaled(size, 3200, 4800, 6400), scaled(size, 128, 192, 256)
+    meaning = HubertConfig(hidden_size=wide, num_hidden_layers=2, num_attention_heads=4, intermediate_size=2 * wide, conv_dim=(64,) * 7, num_conv_pos_embeddings=32, num_conv_pos_embedding_groups=4,
+                           apply_spec_augment=False, mask_time_prob=0.0, layerdrop=0.0)
+    waves = DacConfig(encoder_hidden_size=16, downsampling_ratios=[8, 5, 4, 2], decoder_hidden_size=2 * wide)
+    model = XcodecModel(XcodecConfig(codebook_size=256, acoustic_model_config=waves, semantic_model_config=meaning, target_bandwidths=[0.4, 1.6]))
+    model.requires_grad_(False)
+    model.fc2.requires_grad_(True)
+    model.acoustic_decoder.requires_grad_(True)
+
+    def again(model: nn.Module, sound: Tensor) -> Tensor:
+        return F.l1_loss(model(sound).audio_values, sound)
+
+    return Subject(model, lambda count: (torch.randn(count, 1, samples),), again)
