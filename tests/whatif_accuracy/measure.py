@@ -333,7 +333,7 @@ def main() -> None:
         return
     if not options.python or not options.results:
         parser.error("--python and --results are needed, or --tables")
-    models = options.model or list({"development": DEVELOPMENT, "held-out": HELD_OUT, "both": ALL}[options.set])
+    models = options.model or list({"development": DEVELOPMENT, "held-out": HELD_OUT, "both": {**DEVELOPMENT, **HELD_OUT}}[options.set])
     run = Run(options.python, Results(options.results.resolve()), options.size or list(SIZES), options.lever or list(LEVERS))
     if options.again:
         run.results.forget_predictions(models)

@@ -299,7 +299,21 @@ HELD_OUT: Dict[str, Facts] = {
                     checkpointed="vjepa2.encoder.layer.*,pooler.self_attention_layers.*,pooler.cross_attention_layer"),
     "xcodec": Facts((4, 8, 8), ("acoustic_decoder.block.*", "fc2,acoustic_decoder.conv1,acoustic_decoder.block"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS)),
 }
-ALL = {**DEVELOPMENT, **HELD_OUT}
+# Not looked at yet, for when those have been.
+NEXT: Dict[str, Facts] = {
+    "cohere_compass": Facts((4, 8, 8), ("model.layers.*", "model.layers.*"), NO_WIDTHS, checkpointed="all,inputs:model.embed_tokens"),
+    "emu3": Facts((4, 8, 8), ("model.layers.*", "model"), NO_WIDTHS, checkpointed="all,inputs:model.embed_tokens"),
+    "gemma4_unified": Facts((4, 8, 8), ("model.layers.*", "model.layers.*"), NO_WIDTHS, checkpointed="all,inputs:model.embed_tokens"),
+    "ultrabert": Facts((4, 8, 8), ("model.layers.*", "model"), NO_WIDTHS, checkpointed="all,inputs:model.embed_tokens"),
+    "bros": Facts((4, 8, 8), ("bros.encoder.layer.*", "bros"), (*NO_BLOCKS, *NO_WIDTHS, "attention")),
+    "raft_small": Facts((4, 8, 8), ("feature_encoder.layer1,feature_encoder.layer2", "feature_encoder,context_encoder,update_block.motion_encoder,update_block.recurrent_block"),
+                        (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS),
+                        units=":feature_encoder.layer1.*,feature_encoder.layer2.*,feature_encoder.layer3.*,context_encoder.layer1.*,context_encoder.layer2.*,context_encoder.layer3.*"),
+    "blip": Facts((8, 12, 16), ("vision_model.encoder.layers.*,text_decoder.bert.encoder.layer.*", "vision_model,text_decoder.bert.encoder"), (*NO_WIDTHS, *NO_TOKENS, "attention"),
+                  units=":vision_model.encoder.layers.*,text_decoder.bert.encoder.layer.*", checkpointed="vision_model.encoder.layers.*,text_decoder.bert.encoder.layer.*"),
+    "timesfm": Facts((8, 12, 16), ("decoder.layers.*", "decoder"), (*NO_BLOCKS, *NO_WIDTHS, *NO_TOKENS)),
+}
+ALL = {**DEVELOPMENT, **HELD_OUT, **NEXT}
 
 # The layer before the loss, and whether labels are those of the next token: of models whose loss can be computed without logits.
 HEADS: Dict[str, Tuple[str, bool]] = {
@@ -311,10 +325,10 @@ HEADS: Dict[str, Tuple[str, bool]] = {
     "camembert": ("lm_head.decoder", False), "xmod": ("lm_head.decoder", False), "layoutlm": ("cls.predictions.decoder", False), "squeezebert": ("cls.predictions.decoder", False),
     "nomic_bert": ("cls.predictions.decoder", False), "gpt_neox_japanese": ("embed_out", True), "modernbert_decoder": ("decoder", True), "bert_generation": ("lm_head.decoder", True),
     "big_bird": ("cls.predictions.decoder", False), "fnet": ("cls.predictions.decoder", False), "gte": ("lm_head.decoder", False),
-    "xlm_roberta_xl": ("lm_head.decoder", False), "xlm_roberta": ("lm_head.decoder", False), "longformer": ("lm_head.decoder", False), "biogpt": ("output_projection", True),
+    "xlm_roberta_xl": ("lm_head.decoder", False), "xlm_roberta": ("lm_head.decoder", False), "longformer": ("lm_head.decoder", False), "ultrabert": ("head.decoder", False), "biogpt": ("output_projection", True),
     **{name: ("lm_head", True) for name in ("gpt2", "gpt_neox", "llama", "opt", "qwen2", "qwen3", "mistral", "phi3", "gemma", "olmo2", "phi", "starcoder2", "bloom", "falcon", "xglm", "stablelm", "smollm3", "gemma3", "exaone4", "helium",
                                               "apertus", "gpt_bigcode", "persimmon", "olmo", "glm4", "nemotron", "mpt", "seed_oss",
-                                              "minicpm3", "olmo3", "ctrl", "arcee", "hunyuan_v1_dense", "ernie4_5", "ministral", "ministral3", "openai", "glm", "jais2", "youtu", "lfm2", "imagegpt", "cwm", "bitnet", "doge")}}
+                                              "minicpm3", "olmo3", "ctrl", "arcee", "hunyuan_v1_dense", "ernie4_5", "ministral", "ministral3", "openai", "glm", "jais2", "youtu", "lfm2", "imagegpt", "cwm", "bitnet", "doge", "emu3", "gemma4_unified")}}
 # The blocks, and what comes behind them: of models that can be cut into stages.
 STAGES: Dict[str, Tuple[str, List[str]]] = {
     "transformer": ("layers", ["head"]), "opt": ("model.decoder.layers", ["model.decoder.final_layer_norm", "lm_head"]), "xglm": ("model.layers", ["model.layer_norm", "lm_head"]),
@@ -325,7 +339,7 @@ STAGES: Dict[str, Tuple[str, List[str]]] = {
     **{name: ("transformer.h", ["transformer.ln_f", "lm_head"]) for name in ("gpt2", "bloom", "falcon")},
     **{name: ("model.layers", ["model.norm", "lm_head"]) for name in ("llama", "qwen2", "qwen3", "mistral", "phi3", "gemma", "gemma2", "olmo2", "starcoder2", "granite", "stablelm", "smollm3", "gemma3", "cohere",
                                                                          "exaone4", "helium", "apertus", "olmo", "glm4", "nemotron", "seed_oss", "cohere2",
-                                                                         "minicpm3", "olmo3", "arcee", "hunyuan_v1_dense", "ernie4_5", "ministral", "ministral3", "glm", "jais2", "vaultgemma", "youtu", "cwm", "bitnet", "doge")}}
+                                                                         "minicpm3", "olmo3", "arcee", "hunyuan_v1_dense", "ernie4_5", "ministral", "ministral3", "glm", "jais2", "vaultgemma", "youtu", "cwm", "bitnet", "doge", "cohere_compass", "emu3", "gemma4_unified")}}
 
 
 def words(model: str, size: str) -> Dict[str, str]:

@@ -246,4 +246,12 @@ MODELS: Dict[str, Callable[[str], Subject]] = {
     "clipseg": sight_more.clipseg,
     "vjepa2": sight_more.vjepa2,
     "xcodec": sound.xcodec,
+    "cohere_compass": decoders_more.cohere_compass,
+    "emu3": decoders_more.emu3,
+    "gemma4_unified": decoders_more.gemma4_unified,
+    "ultrabert": encoders_more.ultrabert,
+    "bros": encoders_more.bros,
+    "raft_small": sight_more.raft_small,
+    "blip": sight_more.blip,
+    "timesfm": series.timesfm,
 }

@@ -222,3 +222,29 @@ def trocr(size: str) -> Subject:
         return model(input_ids=ids, encoder_hidden_states=seen, labels=ids).loss
 
     return Subject(TrOCRForCausalLM(config), lambda samples: (torch.randint(3, VOCABULARY, (samples, int(length(size) * LENGTH.factor))), torch.randn(samples, parts, 192)), read)
+
+
+def cohere_compass(size: str) -> Subject:
+    """Attention and MLP stand beside each other behind one norm, and positions, which have three axes, turn words in layers that look back 64 tokens alone."""
+    from transformers import CohereCompassForCausalLM, CohereCompassTextConfig
+
+    config = CohereCompassTextConfig(**stack(size), num_key_value_heads=2, layer_types=["sliding_attention"] * 3 + ["full_attention"], sliding_window=64, max_position_embeddings=512,
+                                     rope_parameters={"sliding_attention": {"rope_type": "default", "rope_theta": 10000.0, "mrope_section": [16, 8, 8]}, "full_attention": None}, **SPECIAL)
+    return Subject(CohereCompassForCausalLM(config), tokens(VOCABULARY, length(size)), causal)
+
+
+def emu3(size: str) -> Subject:
+    """Llama, with dropout in attention, behind it and behind the MLP."""
+    from transformers import Emu3ForCausalLM, Emu3TextConfig
+
+    config = Emu3TextConfig(**stack(size), num_key_value_heads=2, max_position_embeddings=512, **SPECIAL)
+    return Subject(Emu3ForCausalLM(config), tokens(VOCABULARY, length(size)), causal)
+
+
+def gemma4_unified(size: str) -> Subject:
+    """Gemma4 without vectors of layers for each token: its last layer, which looks back at all, has wider heads, and values that are its keys."""
+    from transformers import Gemma4UnifiedForCausalLM, Gemma4UnifiedTextConfig
+
+    config = Gemma4UnifiedTextConfig(**stack(size), num_key_value_heads=2, head_dim=64, global_head_dim=128, num_global_key_value_heads=1, attention_k_eq_v=True, sliding_window=64,
+                                     layer_types=["sliding_attention"] * 3 + ["full_attention"], **SPECIAL)
+    return Subject(Gemma4UnifiedForCausalLM(config), tokens(VOCABULARY, length(size)), causal)

@@ -318,3 +318,27 @@ def xlm_roberta(size: str) -> Subject:
 
     config = XLMRobertaConfig(**stack(size), max_position_embeddings=514, **SPECIAL)
     return Subject(XLMRobertaForMaskedLM(config), tokens(VOCABULARY, length(size)), causal)
+
+
+def ultrabert(size: str) -> Subject:
+    """Two of three layers see 32 words to both sides; the head is an MLP."""
+    from transformers import UltrabertConfig, UltrabertForMaskedLM
+
+    config = UltrabertConfig(**stack(size), sliding_window=32, prediction_head_size=width(size), max_position_embeddings=512, **SPECIAL)
+    return Subject(UltrabertForMaskedLM(config), tokens(VOCABULARY, length(size)), causal)
+
+
+def bros(size: str) -> Subject:
+    """Each word also has its place on a page, and scores are added for how far and where each lies from each."""
+    from transformers import BrosConfig, BrosForTokenClassification
+
+    config = BrosConfig(**stack(size), max_position_embeddings=512, num_labels=100, pad_token_id=0)
+
+    def words(count: int) -> tuple[Tensor, ...]:
+        shape = (count, int(length(size) * LENGTH.factor))
+        return torch.randint(VOCABULARY, shape), torch.rand(*shape, 4), torch.randint(100, shape)
+
+    def named(model: nn.Module, ids: Tensor, boxes: Tensor, labels: Tensor) -> Tensor:
+        return model(input_ids=ids, bbox=boxes, labels=labels).loss
+
+    return Subject(BrosForTokenClassification(config), words, named)

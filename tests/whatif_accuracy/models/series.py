@@ -48,3 +48,17 @@ def autoformer(size: str) -> Subject:
     config: Any = AutoformerConfig(prediction_length=future, context_length=past, lags_sequence=LAGS, num_time_features=2, d_model=width, encoder_layers=2, decoder_layers=2, encoder_attention_heads=4,
                                    decoder_attention_heads=4, encoder_ffn_dim=4 * width, decoder_ffn_dim=4 * width, encoder_layerdrop=0.0, decoder_layerdrop=0.0)
     return Subject(AutoformerForPrediction(config), _known(past + max(LAGS), future), _foreseen)
+
+
+def timesfm(size: str) -> Subject:
+    """Patches of a series, scaled by the first of them, and what comes behind each in one step, with quantiles; series are prepared one by one."""
+    from transformers import TimesFmConfig, TimesFmModelForPrediction
+
+    past, future, width = scaled(size, 128, 256, 512), 32, scaled(size, 128, 192, 256)
+    config: Any = TimesFmConfig(patch_length=8, context_length=past, horizon_length=future, num_hidden_layers=4, hidden_size=width, intermediate_size=2 * width, head_dim=32,
+                                num_attention_heads=4, use_positional_embedding=True)
+
+    def foreseen(model: nn.Module, values: Tensor, later: Tensor) -> Tensor:
+        return model(past_values=values, future_values=later).loss
+
+    return Subject(TimesFmModelForPrediction(config), lambda count: (torch.randn(count, past), torch.randn(count, future)), foreseen)

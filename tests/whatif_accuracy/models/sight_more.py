@@ -333,3 +333,31 @@ def vjepa2(size: str) -> Subject:
         return F.cross_entropy(model(pixel_values_videos=given).logits, labels)
 
     return Subject(model, lambda count: (torch.randn(count, 8, 3, pixels, pixels), torch.randint(100, (count,))), named)
+
+
+def raft_small(size: str) -> Subject:
+    """Where each point has gone in a second image: all points are held against all, and a recurrence mends its guess four times."""
+    from torchvision.models.optical_flow import raft_small as make
+
+    pixels = scaled(size, 128, 160, 192)
+
+    def moved(model: nn.Module, first: Tensor, second: Tensor, wanted: Tensor) -> Tensor:
+        guesses = model(first, second, num_flow_updates=4)
+        return sum(0.8 ** (len(guesses) - 1 - place) * F.l1_loss(guess, wanted) for place, guess in enumerate(guesses))
+
+    return Subject(make(weights=None), lambda count: (torch.randn(count, 3, pixels, pixels), torch.randn(count, 3, pixels, pixels), torch.randn(count, 2, pixels, pixels)), moved)
+
+
+def blip(size: str) -> Subject:
+    """Says what an image shows: a BERT that looks at its patches; attention is written out."""
+    from transformers import BlipConfig, BlipForConditionalGeneration
+
+    wide, pixels, count = width(size), scaled(size, 64, 96, 128), scaled(size, 16, 24, 32)
+    common = {"hidden_size": wide, "intermediate_size": 768, "num_hidden_layers": 3, "num_attention_heads": 4}
+    config = BlipConfig(text_config={**common, "vocab_size": 1000, "bos_token_id": 1, "eos_token_id": 2, "pad_token_id": 0, "sep_token_id": 2},
+                        vision_config={**common, "image_size": pixels, "patch_size": 16})
+
+    def told(model: nn.Module, seen: Tensor, ids: Tensor) -> Tensor:
+        return model(pixel_values=seen, input_ids=ids, labels=ids).loss
+
+    return Subject(BlipForConditionalGeneration(config), lambda samples: (torch.randn(samples, 3, pixels, pixels), torch.randint(3, 1000, (samples, count))), told)
