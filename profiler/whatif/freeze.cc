@@ -195,14 +195,14 @@ class Freezer {
       const StepBlock& block = step_.blocks[i];
       if (block.begin != kBefore && block.op != kNone && step_.ops[block.op].node != kNone && !run_[block.op])
         gone[i] = true;
-      if (block.accumulated < kForever && IsFrozen(i)) gone[i] = true;
+      if (block.accumulated < kForever && IsFrozen(i)) gone[i] = !HasForAMoment(i);
     }
     for (const Op& op : step_.ops) {
       if (op.node == kNone) continue;
       for (const Operand& output : Outputs(op)) {
         if (output.argument < kOfMask && ComputesAllGradients(step_, op)) continue;
         if (output.block != kNone && step_.blocks[output.block].begin > op.begin && !needed_[output.block] &&
-            (output.argument > 0 || TakesMask(step_, op)))
+            (output.argument > 0 || TakesMask(step_, op)) && GradientOfAll(step_, output.block) == kNone)
           gone[output.block] = true;
       }
     }
@@ -216,6 +216,16 @@ class Freezer {
     for (uint32_t i = 0; i < made_.size(); ++i) {
       if (!made_[i]) changed_.nodes[i].begin = changed_.nodes[i].end = kForever;
     }
+  }
+
+  // Whether a gradient that nothing takes up is computed beside that of the input: it goes with its operator.
+  bool HasForAMoment(uint32_t gradient) {
+    const uint32_t op = GradientOfAll(step_, gradient);
+    if (op == kNone || !run_[op]) return false;
+    StepBlock& block = changed_.blocks[gradient];
+    block.end = step_.ops[op].end + kHair, block.accumulated = kForever;
+    block.name = {}, block.category = classify::Category::kTemporaryBackward;
+    return true;
   }
 
   // A convolution computes one gradient after the other, each with a workspace of its own behind it

@@ -131,6 +131,20 @@ TEST_F(FreezeBackwardTest, WhatOnlyAFrozenGradientNeededIsNot) {
   EXPECT_EQ(frozen.blocks[of_bias_].requested, 512u);
 }
 
+// cuDNN's batch norm has no mask of what is asked for.
+TEST_F(FreezeBackwardTest, WhatIsComputedInAnyCaseGoesWithItsOperator) {
+  constexpr uint32_t kKernel = 2;
+  step_.blocks[of_bias_].op = AddOp("aten::empty", kKernel, 0, {119, 120.5}, {}, {of_bias_});
+  step_.blocks[of_bias_].begin = 120;
+  SortEnds();
+  EXPECT_EQ(WithFrozen(bias_).blocks[of_bias_].requested, 0u);
+  step_.ops[kKernel].name = Text("aten::cudnn_batch_norm_backward");
+  const StepBlock made = WithFrozen(bias_).blocks[of_bias_];
+  EXPECT_EQ(made.requested, 512u);
+  EXPECT_NEAR(made.end, step_.ops[kKernel].end, 0.01);
+  EXPECT_EQ(made.accumulated, kForever);
+}
+
 // What enable_input_require_grads() does to what an embedding returns.
 TEST_F(FreezeBackwardTest, WhatAFrozenModuleReturnsStaysAsALeafWhereItsGradientIsAskedFor) {
   const auto all = [](uint32_t) { return true; };

@@ -18,6 +18,16 @@ bool TakesMask(const Step& step, const Op& op) {
          name == "aten::native_group_norm_backward" || name == "aten::native_layer_norm_backward";
 }
 
+uint32_t GradientOfAll(const Step& step, uint32_t block) {
+  uint32_t op = step.blocks[block].op;
+  const auto computes_all = [&](std::string_view name) {
+    return name == "aten::cudnn_batch_norm_backward" || name == "aten::miopen_batch_norm_backward" ||
+           name == "aten::_prelu_kernel_backward";
+  };
+  while (op != kNone && !computes_all(step.NameOf(step.ops[op]))) op = step.ops[op].parent;
+  return op;
+}
+
 bool IsCopyForItsNode(const Step& step, const Saved& saved) {
   const uint32_t changing = saved.node == kNone ? kNone : step.nodes[saved.node].op;
   if (changing == kNone || !step.NameOf(step.ops[changing]).ends_with('_')) return false;

@@ -14,6 +14,10 @@ namespace vramscope::whatif {
 // (output_mask in aten/src/ATen/native/native_functions.yaml).
 [[nodiscard]] bool TakesMask(const Step& step, const Op& op);
 
+// The operator of backward that made the block and computes all gradients at once, whichever are asked for;
+// kNone: another one did.
+[[nodiscard]] uint32_t GradientOfAll(const Step& step, uint32_t block);
+
 // Whether it is a copy that an operator which changes its operand makes for its node before (original_self in
 // tools/autograd/gen_variable_type.py), and only for that.
 [[nodiscard]] bool IsCopyForItsNode(const Step& step, const Saved& saved);
