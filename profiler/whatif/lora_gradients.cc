@@ -48,20 +48,28 @@ std::vector<GradientPlace> GradientPlacesOf(const Step& step, const std::vector<
           made = node.made, place.node = i;
       }
     }
+    uint32_t given = kNone;  // the gradient that the node is given: it hands that on where it makes none
+    const auto is_of_input = [&](const Operand& gradient) {
+      const uint32_t rank = step.Rank(gradient.shape);
+      return gradient.block != kNone && rank >= 2 && step.Dims(gradient.shape)[rank - 1] == linear.in &&
+             step.blocks[gradient.block].begin > step.backward.front().begin &&
+             step.blocks[gradient.block].accumulated >= kForever;
+    };
     for (const Op& op : step.ops) {
+      if (place.node != kNone && op.node == place.node && op.parent == kNone &&
+          op.name == step.nodes[place.node].name && op.input_count > 0 &&
+          is_of_input(step.operands[op.first_input]))
+        given = step.operands[op.first_input].block;
       if (first != kNone && op.node == first && op.parent == kNone && op.name == step.nodes[first].name &&
           op.input_count > 0)
         place.gradient = step.operands[op.first_input].block;
       if (place.node == kNone || op.node != place.node || op.parent == kNone) continue;
       for (uint32_t k = 0; k < op.output_count; ++k) {
         const Operand& output = step.operands[op.first_output + k];
-        const uint32_t rank = step.Rank(output.shape);
-        if (output.block != kNone && rank >= 2 && step.Dims(output.shape)[rank - 1] == linear.in &&
-            step.blocks[output.block].begin > step.backward.front().begin &&
-            step.blocks[output.block].accumulated >= kForever)
-          place.sum = output.block;
+        if (is_of_input(output)) place.sum = output.block;
       }
     }
+    if (place.sum == kNone) place.sum = given;  // of a copy of an input that lies with gaps
     if (place.sum != kNone) place.sum_end = step.nodes[place.node].end;
     places.push_back(place);
   }

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "profiler/whatif/insert.h"
+#include "profiler/whatif/lora_gradients.h"
 #include "profiler/whatif/parameters.h"
 #include "profiler/whatif/testing/loop.h"
 
@@ -102,6 +104,49 @@ TEST_F(GapsTest, AdaptersGoToTheDeviceBehindTheirLayer) {
   EXPECT_LT(SetUpAt(step_, weight), at[0]);
   EXPECT_EQ(at[0], at[1]);
   EXPECT_LT(at[1], SetUpAt(step_, weight) + 1) << "ahead of the next parameter";
+}
+
+// What Informer's layers give their projections lies with gaps: linear() multiplies a copy, whose node hands
+// on what it is given.
+TEST(GradientPlacesTest, TheNodeOfACopyHandsOnTheGradientOfTheInput) {
+  model::Run run;
+  Step bare;
+  bare.run = &run;
+  bare.shapes.push_back({});
+  bare.backward.push_back({100, 200});
+  bare.modules.push_back({0, kNone, 10, 20});
+  Inserter into(bare, {});
+  const auto tensor = [&](Position begin, int64_t width) {
+    StepBlock block;
+    block.begin = begin;
+    Operand operand;
+    operand.block = into.AddBlock(block), operand.shape = into.ShapeOf({8, width});
+    operand.flags = static_cast<uint8_t>(trace::kTensorRequiresGrad);
+    return operand;
+  };
+  const Operand x = tensor(1, 64), copied = tensor(12.5, 64), given = tensor(115, 32), sum = tensor(121, 64);
+  const uint32_t clone = into.Begin("aten::clone", kNone, kNone, 12, {x});
+  into.End(clone, 13, {copied});
+  const uint32_t mm = into.Begin("aten::mm", kNone, kNone, 14, {copied});
+  into.End(mm, 15, {});
+  const uint32_t of_clone = into.AddNode(clone, 12.2), of_mm = into.AddNode(mm, 14.2);
+  const auto run_node = [&](uint32_t node, const char* name, Position at, const Operand& gradient) {
+    Step& step = into.step();
+    step.nodes[node].name = into.Text(name), step.nodes[node].begin = at, step.nodes[node].end = at + 5;
+    return into.Begin(name, kNone, node, at, {gradient});
+  };
+  const uint32_t outer = run_node(of_mm, "MmBackward0", 120, given);
+  const uint32_t product = into.Begin("aten::mm", outer, of_mm, 121, {given});
+  into.End(product, 122, {sum}), into.End(outer, 123, {});
+  into.End(run_node(of_clone, "CloneBackward0", 130, sum), 131, {});
+  LinearCall linear;
+  linear.call = 0, linear.given = x, linear.in = 64, linear.out = 32;
+  const std::vector<GradientPlace> places = GradientPlacesOf(std::move(into).Finish(), {linear});
+  ASSERT_EQ(places.size(), 1u);
+  EXPECT_EQ(places[0].node, of_clone);
+  EXPECT_EQ(places[0].sum, sum.block);
+  EXPECT_EQ(places[0].sum_end, 135);
+  EXPECT_EQ(places[0].gradient, given.block);
 }
 
 }  // namespace
