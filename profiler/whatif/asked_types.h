@@ -30,8 +30,8 @@ namespace vramscope::whatif {
 [[nodiscard]] uint8_t TypeMet(const Step& step, const Versions& versions, const std::vector<uint32_t>& calls,
                               uint32_t op);
 
-// Whether what `op` makes from nothing is first used with something that is, or will be, of this low type, and
-// that no operator between, of which `widens` says that it makes its operand float, made something else.
+// Whether what `op` makes from nothing is first used with something that is, or will be, of this low type,
+// and that no operator between, of which `widens` says that it makes its operand float, made something else.
 [[nodiscard]] bool MeetsType(const Step& step, const Versions& versions, const std::vector<uint32_t>& calls,
                              uint8_t type, uint32_t op, uint32_t made,
                              const std::function<bool(uint32_t)>& widens);

@@ -63,8 +63,8 @@ class Checkpointer {
     Position recompute = kForever;  // begin of the first of its nodes that keeps something
     Position released = kBefore;    // when the last of them let go
   };
-  // What modules keep from one step to the next: by (block, segment that makes it again), until when; and when
-  // the recomputation takes the one that forward made from them, by block.
+  // What modules keep from one step to the next: by (block, segment that makes it again), until when; and
+  // when the recomputation takes the one that forward made from them, by block.
   struct Left {
     std::map<std::pair<uint32_t, uint32_t>, Position> until;
     std::map<uint32_t, Position> replaced;
