@@ -7,6 +7,7 @@
 #include "profiler/whatif/cublas.h"
 #include "profiler/whatif/insert.h"
 #include "profiler/whatif/strides.h"
+#include "profiler/whatif/up_to.h"
 
 namespace vramscope::whatif {
 namespace {
@@ -16,8 +17,6 @@ using model::kNone;
 constexpr uint64_t kFloat = 4;
 constexpr uint64_t kSeed = 8, kSeeds = 16;  // of dropout, kept without it too
 constexpr uint64_t kMaskUnit = 8;           // elements that a row of an added mask is aligned to
-
-uint64_t UpTo(uint64_t value, uint64_t unit) { return (value + unit - 1) / unit * unit; }
 
 // One number for each row in the place of scores.
 class Fused {

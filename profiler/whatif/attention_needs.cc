@@ -6,14 +6,13 @@
 #include <vector>
 
 #include "profiler/whatif/attention.h"
+#include "profiler/whatif/up_to.h"
 
 namespace vramscope::whatif {
 namespace {
 
 constexpr uint64_t kFloat = 4;
 constexpr uint64_t kColumnsAtOnce = 64;  // that its backward takes of heads wider than one tile
-
-uint64_t UpTo(uint64_t value, uint64_t unit) { return (value + unit - 1) / unit * unit; }
 
 // How many thread blocks share the columns of one head: fewer where gradients of keys and values are summed
 // for each of them (num_splits_key in aten/src/ATen/native/transformers/cuda/attention_backward.cu).

@@ -8,12 +8,12 @@
 #include "profiler/whatif/checkpointer.h"
 #include "profiler/whatif/lever.h"
 #include "profiler/whatif/offload_activations.h"
+#include "profiler/whatif/testing/lives.h"
 #include "profiler/whatif/testing/written_step.h"
 
 namespace vramscope::whatif {
 namespace {
 
-using testing::DoubleNear;
 using testing::ElementsAre;
 using testing::Pair;
 
@@ -47,17 +47,6 @@ class CheckpointedStateTest : public testing::Test, protected WrittenStep {
     EXPECT_TRUE(CheckpointLever().Apply(step_, modules, scene).ok());
     return scene;
   }
-  // Begin and end of what is made of a block, apart from a hair.
-  [[nodiscard]] static std::vector<std::pair<Position, Position>> Lives(const Scene& scene, uint32_t block) {
-    std::vector<std::pair<Position, Position>> lives;
-    for (const Block& one : scene.blocks)
-      if (one.origin == block) lives.emplace_back(one.begin, one.end);
-    return lives;
-  }
-  static auto Life(Position begin, Position end) {
-    constexpr double kNear = 0.01;
-    return Pair(DoubleNear(begin, kNear), DoubleNear(end, kNear));
-  }
 
   static constexpr Position kLast = 44, kReplaced = 342, kStep = 300;
   // The moments of forward in the recomputation, from 120 on.
@@ -68,15 +57,15 @@ class CheckpointedStateTest : public testing::Test, protected WrittenStep {
 
 TEST_F(CheckpointedStateTest, TheModuleKeepsTheOneThatIsMadeAgainAndItsGraph) {
   const Scene scene = Checkpointed();
-  EXPECT_THAT(Lives(scene, state_), ElementsAre(Life(25, Again(42)), Life(Again(25), kReplaced)))
+  EXPECT_THAT(LivesOf(scene, state_), ElementsAre(Life(25, Again(42)), Life(Again(25), kReplaced)))
       << "what forward made goes when the recomputation replaces it";
-  EXPECT_THAT(Lives(scene, a_), ElementsAre(Life(21, 26), Life(Again(21), kReplaced)));
-  EXPECT_THAT(Lives(scene, b_), ElementsAre(Life(31, 46), Life(Again(31), 121.5))) << "it is not behind it";
+  EXPECT_THAT(LivesOf(scene, a_), ElementsAre(Life(21, 26), Life(Again(21), kReplaced)));
+  EXPECT_THAT(LivesOf(scene, b_), ElementsAre(Life(31, 46), Life(Again(31), 121.5))) << "it is not behind it";
 }
 
 TEST_F(CheckpointedStateTest, WhatGoesIntoTheSegmentIsHeldToo) {
   const Scene scene = Checkpointed();
-  EXPECT_THAT(Lives(scene, in_), ElementsAre(Life(2, kReplaced)));
+  EXPECT_THAT(LivesOf(scene, in_), ElementsAre(Life(2, kReplaced)));
   ASSERT_EQ(scene.again.size(), 1u);
   EXPECT_THAT(scene.again[0].held, ElementsAre(Pair(in_, kReplaced)));
 }
@@ -84,15 +73,15 @@ TEST_F(CheckpointedStateTest, WhatGoesIntoTheSegmentIsHeldToo) {
 TEST_F(CheckpointedStateTest, ACopyFromTheHostIsHeldAsLong) {
   Scene scene = Checkpointed();
   ASSERT_TRUE(OffloadActivations(step_, scene).ok());
-  EXPECT_THAT(Lives(scene, in_), testing::Contains(Life(120, kReplaced)));
+  EXPECT_THAT(LivesOf(scene, in_), testing::Contains(Life(120, kReplaced)));
 }
 
 TEST_F(CheckpointedStateTest, OfADetachedStateNothingElseIsKept) {
   step_.ops[2].name = Text("aten::detach");
   const Scene scene = Checkpointed();
-  EXPECT_THAT(Lives(scene, state_), ElementsAre(Life(25, Again(42)), Life(Again(25), kReplaced)));
-  EXPECT_THAT(Lives(scene, a_), ElementsAre(Life(21, 26), Life(Again(21), 141.5)));
-  EXPECT_THAT(Lives(scene, in_), ElementsAre(Life(2, 151.5)));
+  EXPECT_THAT(LivesOf(scene, state_), ElementsAre(Life(25, Again(42)), Life(Again(25), kReplaced)));
+  EXPECT_THAT(LivesOf(scene, a_), ElementsAre(Life(21, 26), Life(Again(21), 141.5)));
+  EXPECT_THAT(LivesOf(scene, in_), ElementsAre(Life(2, 151.5)));
 }
 
 // Another module, or the training loop, gives the variable the next one.
@@ -100,27 +89,27 @@ TEST_F(CheckpointedStateTest, NorOfOneThatIsReplacedOutsideOfTheSegment) {
   for (const Position replaced : {kStep + 5, kStep + 55}) {
     step_.blocks[state_].end = replaced;
     const Scene scene = Checkpointed();
-    EXPECT_THAT(Lives(scene, state_), ElementsAre(Life(25, replaced), Life(Again(25), 131.5)));
-    EXPECT_THAT(Lives(scene, a_), ElementsAre(Life(21, 26), Life(Again(21), 141.5)));
+    EXPECT_THAT(LivesOf(scene, state_), ElementsAre(Life(25, replaced), Life(Again(25), 131.5)));
+    EXPECT_THAT(LivesOf(scene, a_), ElementsAre(Life(21, 26), Life(Again(21), 141.5)));
   }
 }
 
 // The recomputation stops at the last tensor that is kept.
 TEST_F(CheckpointedStateTest, NorWhereTheRecomputationDoesNotComeToIt) {
   step_.blocks[state_].end = kStep + kLast + 1;
-  EXPECT_THAT(Lives(Checkpointed(), state_),
+  EXPECT_THAT(LivesOf(Checkpointed(), state_),
               ElementsAre(Life(25, kStep + kLast + 1), Life(Again(25), 131.5)));
 }
 
 TEST_F(CheckpointedStateTest, AGradientIsNoneOfThem) {
   step_.blocks[state_].category = classify::Category::kGradient;
-  EXPECT_THAT(Lives(Checkpointed(), a_), ElementsAre(Life(21, 26), Life(Again(21), 141.5)));
+  EXPECT_THAT(LivesOf(Checkpointed(), a_), ElementsAre(Life(21, 26), Life(Again(21), 141.5)));
 }
 
 // What comes of operators whose results are kept is not made again: it is kept longer itself.
 TEST_F(CheckpointedStateTest, ResultsOfKeptOperatorsAreHeldAsTheyAre) {
   step_.ops[0].name = Text("aten::mm");
-  EXPECT_THAT(Lives(Checkpointed("layer,ops:mm"), a_), ElementsAre(Life(21, kReplaced)));
+  EXPECT_THAT(LivesOf(Checkpointed("layer,ops:mm"), a_), ElementsAre(Life(21, kReplaced)));
 }
 
 }  // namespace

@@ -10,14 +10,13 @@
 #include <map>
 
 #include "profiler/whatif/lever.h"
+#include "profiler/whatif/testing/lives.h"
 #include "profiler/whatif/testing/written_step.h"
 
 namespace vramscope::whatif {
 namespace {
 
-using testing::DoubleNear;
 using testing::ElementsAre;
-using testing::Pair;
 
 // stage from 0 to 60: layer a from 2 to 18, layer b from 20 to 36, and an operator behind them. Each makes
 // what its node keeps, and then its result, which the next node keeps too. Backward runs the nodes from 110
@@ -49,10 +48,7 @@ class NestedCheckpointTest : public testing::Test, protected WrittenStep {
                                                                  std::string_view modules) const {
     Scene scene = MakeScene(step_);
     EXPECT_TRUE(CheckpointLever().Apply(step_, modules, scene).ok());
-    std::vector<std::pair<Position, Position>> lives;
-    for (const Block& one : scene.blocks)
-      if (one.origin == block) lives.emplace_back(one.begin, one.end);
-    return lives;
+    return LivesOf(scene, block);
   }
   // An operator of layer b works on it too.
   void SeeInB(uint32_t block) {
@@ -60,10 +56,6 @@ class NestedCheckpointTest : public testing::Test, protected WrittenStep {
     operand.op = 2;
     operand.block = block;
     step_.operands.push_back(operand);
-  }
-  static auto Life(Position begin, Position end) {
-    constexpr double kNear = 0.01;
-    return Pair(DoubleNear(begin, kNear), DoubleNear(end, kNear));
   }
 
   uint32_t in_, inner_a_, out_a_, inner_b_, out_b_, result_;

@@ -7,6 +7,7 @@
 
 #include "profiler/whatif/input_gradients.h"
 #include "profiler/whatif/segments.h"
+#include "profiler/whatif/up_to.h"
 
 namespace vramscope::whatif {
 namespace {
@@ -55,7 +56,7 @@ uint64_t BytesOfGradient(const Step& step, const Operand& mask) {
   for (size_t d = 0; d < sizes.size(); ++d) {
     const auto size = static_cast<uint64_t>(std::max<int64_t>(sizes[d], 0));
     if (strides[d] != 0) own *= size;
-    all *= d + 1 == sizes.size() ? (size + kVector - 1) / kVector * kVector : size;
+    all *= d + 1 == sizes.size() ? UpTo(size, kVector) : size;
   }
   return own == 0 ? 0 : step.blocks[mask.block].requested / own * all;
 }

@@ -24,6 +24,7 @@
 
 #include "profiler/whatif/batch_axis.h"
 #include "profiler/whatif/last_uses.h"
+#include "profiler/whatif/up_to.h"
 
 namespace vramscope::whatif {
 namespace {
@@ -209,7 +210,7 @@ class Offloader {
       uint64_t rows = 1;
       const std::span<const int64_t> sizes = SizesOf(step_, operand);
       for (size_t d = 0; d + 1 < sizes.size(); ++d) rows *= static_cast<uint64_t>(sizes[d]);
-      return sizes.empty() || rows == 0 ? 0 : rows * ((bytes / rows + kAligned - 1) / kAligned * kAligned);
+      return sizes.empty() || rows == 0 ? 0 : rows * UpTo(bytes / rows, kAligned);
     }
     return 0;
   }

@@ -10,14 +10,13 @@
 #include <utility>
 #include <vector>
 
+#include "profiler/whatif/testing/lives.h"
 #include "profiler/whatif/testing/written_step.h"
 
 namespace vramscope::whatif {
 namespace {
 
-using testing::DoubleNear;
 using testing::ElementsAre;
-using testing::Pair;
 
 // A wrapper from 10 to 50 calls its layer from 12 to 48, which keeps what it was given. Backward computes the
 // layer again from 120 on; its node works at 160.
@@ -41,14 +40,7 @@ class OffloadedCheckpointTest : public testing::Test, protected WrittenStep {
     Scene scene = MakeScene(step_);
     scene.again.push_back({10, 50, 120, 180, 150, held_});
     EXPECT_TRUE(OffloadActivations(step_, scene).ok());
-    std::vector<std::pair<Position, Position>> lives;
-    for (const Block& one : scene.blocks)
-      if (one.origin == block) lives.emplace_back(one.begin, one.end);
-    return lives;
-  }
-  static auto Life(Position begin, Position end) {
-    constexpr double kNear = 0.01;
-    return Pair(DoubleNear(begin, kNear), DoubleNear(end, kNear));
+    return LivesOf(scene, block);
   }
 
   uint32_t hidden_, mask_, unkept_;

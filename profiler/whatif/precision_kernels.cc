@@ -8,6 +8,7 @@
 #include "profiler/whatif/precision.h"
 #include "profiler/whatif/reduction.h"
 #include "profiler/whatif/strides.h"
+#include "profiler/whatif/up_to.h"
 
 namespace vramscope::whatif {
 namespace {
@@ -47,8 +48,6 @@ bool LiesChannelsLast(const Step& step, const Operand& x) {
   if (dims[1] == 1) return false;
   return step.Rank(x.shape) == 3 ? dims[2] == 1 : step.Dims(x.strides)[1] == 1;
 }
-
-uint64_t UpTo(uint64_t value, uint64_t unit) { return (value + unit - 1) / unit * unit; }
 
 // Bytes of a convolution's operand with dimensions that count channels filled up to whole vectors of 16
 // bytes.

@@ -7,17 +7,17 @@
 
 #include "profiler/whatif/forward_parts.h"
 #include "profiler/whatif/order.h"
+#include "profiler/whatif/up_to.h"
 
 namespace vramscope::whatif {
 namespace {
 
 using classify::Category;
 
-constexpr uint64_t kRounding = 512;  // kMinBlockSize of PyTorch's allocator
 constexpr Position kHalf = 0.5;
 constexpr Position kHair = 1e-6;
 
-uint64_t Rounded(uint64_t bytes) { return (bytes + kRounding - 1) / kRounding * kRounding; }
+uint64_t Rounded(uint64_t bytes) { return UpTo(bytes, kBlockUnit); }
 
 // Of a block at one moment of any step but the first: the one of this step, and the one that the step before
 // left; of what piles up in the last step of a replay.

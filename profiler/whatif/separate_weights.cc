@@ -5,6 +5,7 @@
 #include <map>
 
 #include "profiler/whatif/precision.h"
+#include "profiler/whatif/up_to.h"
 
 namespace vramscope::whatif {
 namespace {
@@ -32,8 +33,7 @@ std::map<uint32_t, Weights> FlattenedWeights(const Step& step) {
 // Where the block was made that a weight was moved to before it was flattened, which is there no longer then;
 // 0: it was not seen.
 Position TakeMoved(const Step& step, uint64_t elements, Step& changed) {
-  constexpr uint64_t kUnit = 512;
-  const uint64_t bytes = (elements * BytesOf(kFloatType) + kUnit - 1) / kUnit * kUnit;
+  const uint64_t bytes = UpTo(elements * BytesOf(kFloatType), kBlockUnit);
   for (size_t i = 0; i < step.passing.size(); ++i) {
     if (step.passing[i].bytes != bytes || changed.passing[i].bytes == 0) continue;
     changed.passing[i].bytes = 0;

@@ -6,13 +6,14 @@
 #include <optional>
 #include <utility>
 
+#include "profiler/whatif/up_to.h"
+
 namespace vramscope::whatif {
 namespace {
 
 using model::kNone;
 
 constexpr int64_t kFewRounds = 3;  // as many may be something else: queries, keys and values
-constexpr uint64_t kRounded = 512;
 constexpr Position kAtOnce = 1.5;  // a free that follows a release directly
 
 // x[:, t] of a tensor x with so many tokens.
@@ -146,7 +147,7 @@ void SetRounds(const TokenLoop& loop, int64_t wanted, Step& step) {
     if (wanted > recorded && rounds.Outlives(block, round)) {
       const auto times =
           static_cast<uint64_t>((wanted - 1) / (recorded - 1) + (round < (wanted - 1) % (recorded - 1)));
-      block.requested = (block.requested + kRounded - 1) / kRounded * kRounded * times;
+      block.requested = UpTo(block.requested, kBlockUnit) * times;
     }
   }
   if (wanted >= recorded) return;
