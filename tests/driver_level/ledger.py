@@ -32,9 +32,11 @@ class Physical:
 
 
 class DriverSum:
-    """What one process has, after the records that it was given."""
+    """What one process has, after the records that it was given. Threads that call at once may have `under_way` bytes, that are taken or given
+    back and not yet in the records, or the other way round, while one of them asks the driver for its total."""
 
-    def __init__(self) -> None:
+    def __init__(self, under_way: int = 0) -> None:
+        self.under_way = under_way
         self.live: Dict[int, Taken] = {}
         self.handles: Dict[int, Physical] = {}
         self.physical: List[Physical] = []
@@ -106,7 +108,7 @@ class DriverSum:
             self.graphs[0] = int(used)
         elif int(source) == MEM_GET_INFO:
             self.samples += 1
-            assert int(used) == self.total(), "the driver says another number than the records"
+            assert abs(int(used) - self.total()) <= self.under_way, f"the driver says {used}, the records {self.total()}"
 
     def rows(self) -> Dict[str, int]:
         """Bytes by library; "" is the context's, "pools" what pools and graphs have reserved."""
