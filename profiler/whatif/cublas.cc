@@ -33,4 +33,9 @@ CublasWorkspace WorkspaceOfProducts(const Step& step) {
   return seen ? workspace : CublasWorkspace{kCublas, !IsFrom(step.torch_version, 2, 15)};
 }
 
+bool TritonMakesOuterProducts(const Step& step) {
+  const std::string ops = "," + step.triton_ops + ",";
+  return ops.find(",bmm,") != std::string::npos;
+}
+
 }  // namespace vramscope::whatif

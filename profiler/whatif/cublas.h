@@ -20,4 +20,8 @@ struct CublasWorkspace {
 // none, as the release does it. O(operators).
 [[nodiscard]] CublasWorkspace WorkspaceOfProducts(const Step& step);
 
+// Whether the product of batches of columns and rows is made by Triton's kernel, with no workspace
+// (torch/_native/ops/bmm_outer_product).
+[[nodiscard]] bool TritonMakesOuterProducts(const Step& step);
+
 }  // namespace vramscope::whatif

@@ -36,7 +36,10 @@ constexpr uint64_t kTable = 256 * kFloat;
 class Adafactor {
  public:
   Adafactor(const Step& step, Scene& scene)
-      : step_(step), scene_(scene), workspace_(WorkspaceOfProducts(step)) {
+      : step_(step),
+        scene_(scene),
+        workspace_(WorkspaceOfProducts(step)),
+        by_triton_(TritonMakesOuterProducts(step)) {
     if (const Result<BatchAxis>& axis = FollowBatch(step); axis.ok()) device_ = axis->device;
   }
 
@@ -132,7 +135,7 @@ class Adafactor {
   }
 
   void AddWorkspace(const TrainedParameter& parameter, Position at) {
-    if (workspace_.bytes == 0) return;
+    if (workspace_.bytes == 0 || (by_triton_ && parameter.extent->batched)) return;
     Add(parameter, at, workspace_.stays ? kForever : at + kHair / 2, workspace_.bytes);
     if (workspace_.stays) workspace_ = {};
   }
@@ -167,6 +170,7 @@ class Adafactor {
   const Step& step_;
   Scene& scene_;
   CublasWorkspace workspace_;
+  bool by_triton_;
   Multiprocessors device_;
 };
 

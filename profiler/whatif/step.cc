@@ -17,7 +17,6 @@
 namespace vramscope::whatif {
 namespace {
 
-using classify::Category;
 using model::BlockId;
 using model::EventIndex;
 using model::kNone;
@@ -45,11 +44,13 @@ class Reader {
     step_.first = steps.first;
     step_.shapes.push_back({});
     threads_.resize(run_.threads.size());
-    const auto& metadata = run_.source->metadata();
-    if (const auto found = metadata.find("torch.version"); found != metadata.end())
-      step_.torch_version = found->second;
-    for (const char* name : {"env.PYTORCH_ALLOC_CONF", "env.PYTORCH_CUDA_ALLOC_CONF"})
-      if (const auto found = metadata.find(name); found != metadata.end()) step_.settings = found->second;
+    const auto take = [&facts = run_.source->metadata()](const char* name, std::string& into) {
+      if (const auto found = facts.find(name); found != facts.end()) into = found->second;
+    };
+    take("torch.version", step_.torch_version);
+    take("torch.triton", step_.triton_ops);
+    take("env.PYTORCH_ALLOC_CONF", step_.settings);
+    take("env.PYTORCH_CUDA_ALLOC_CONF", step_.settings);
   }
 
   Result<Step> Read() && {
@@ -366,7 +367,7 @@ class Reader {
     const classify::Life life = analysis_.categories().Of(block.id);
     block.category = life[life.size() - 1].category;
     for (const classify::Stretch& stretch : life)
-      if (stretch.category == Category::kActivation) block.category = Category::kActivation;
+      if (stretch.category == classify::Category::kActivation) block.category = stretch.category;
   }
 
   const model::Run& run_;

@@ -228,7 +228,8 @@ class Step {
   Position length = 0;
   timeline::Step first;  // of the loop: what later ones find was made there
   std::string torch_version;
-  std::string settings;  // of the allocator, as the program began with them
+  std::string triton_ops;  // "bmm": with commas, those that Triton's kernels do in place of PyTorch's own
+  std::string settings;    // of the allocator, as the program began with them
 
   std::vector<StepBlock> blocks;  // in order of their allocation
   std::vector<Passing> passing;   // that leave holes where later blocks lie

@@ -32,6 +32,7 @@ std::optional<Extent> ExtentOf(const Step& step, const Operand& operand) {
   Extent extent;
   extent.element = BytesOf(operand.dtype);
   extent.matrix = rank > 1;
+  extent.batched = rank > 2;
   int64_t expected = 1;
   for (uint32_t d = rank; d-- > 0;) {
     if (strides[d] != expected && dims[d] != 1) return std::nullopt;

@@ -22,6 +22,7 @@ namespace vramscope::whatif {
 struct Extent {
   int64_t others = 1, rows = 1, columns = 1;
   bool matrix = false;
+  bool batched = false;  // more than two dimensions: a product is aten::bmm, of a matrix aten::mm
   uint32_t element = 4;
 
   [[nodiscard]] int64_t Values() const { return others * rows * columns; }

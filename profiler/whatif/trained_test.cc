@@ -106,5 +106,20 @@ TEST(AdafactorTest, ItsProductsTakeAWorkspaceWhereTheModelHasNone) {
   EXPECT_THAT(convolution.Adafactor(false, true), ElementsAre(1536, 1536, kCublas));
 }
 
+TEST(AdafactorTest, TritonsProductsOfBatchesTakeNoWorkspace) {
+  OneBlock convolution(4 * 16 * 8 * 9), linear(4 * 16 * 8);
+  convolution.Given(0, "16,8,3,3", "72,9,3,1");
+  linear.Given(0, "16,8", "8,1");
+  for (OneBlock* const model : {&convolution, &linear}) {
+    model->step.torch_version = "2.15.0+cu132";
+    model->step.triton_ops = "bmm,topk";
+  }
+  EXPECT_THAT(convolution.Adafactor(false, false), testing::Not(testing::Contains(kCublas)));
+  EXPECT_THAT(convolution.Adafactor(true, false), testing::Not(testing::Contains(kCublas)));
+  EXPECT_THAT(linear.Adafactor(false, false), testing::Contains(kCublas));  // aten::mm is PyTorch's own
+  convolution.step.triton_ops = "baddbmm,bmm_dtype";
+  EXPECT_THAT(convolution.Adafactor(false, false), testing::Contains(kCublas));
+}
+
 }  // namespace
 }  // namespace vramscope::whatif

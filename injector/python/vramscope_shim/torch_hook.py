@@ -4,6 +4,7 @@
 import atexit
 import os
 import platform
+import sys
 from typing import Any, Callable, Dict, Optional, Tuple
 
 from . import held, native, patches, storage
@@ -112,6 +113,14 @@ class Recorder:
             native.trouble("python.names", error)
 
 
+def _triton_operators() -> Optional[str]:
+    """With commas, the operators that have a kernel of Triton's in place of PyTorch's own: from 2.11 on where Triton is installed, and
+    such a product of matrices takes no workspace of cuBLAS. None where PyTorch knows none of that."""
+    registry = sys.modules.get("torch._native.registry")
+    operators = getattr(registry, "get_dsl_operations", None)
+    return None if operators is None else ",".join(operators("triton"))
+
+
 def _facts(torch: Any) -> Dict[str, object]:
     version = torch.version
     facts = {
@@ -120,5 +129,6 @@ def _facts(torch: Any) -> Dict[str, object]:
         "torch.git": getattr(version, "git_version", None),
         "torch.cuda": getattr(version, "cuda", None),
         "torch.hip": getattr(version, "hip", None),
+        "torch.triton": _triton_operators(),
     }
     return {key: value for key, value in facts.items() if value is not None}
