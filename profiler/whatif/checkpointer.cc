@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "profiler/whatif/graph_behind.h"
+#include "profiler/whatif/handed_aside.h"
+#include "profiler/whatif/segments.h"
 
 namespace vramscope::whatif {
 namespace {
@@ -50,6 +52,7 @@ bool Checkpointer::any() const {
 void Checkpointer::FindSegments(const std::vector<uint32_t>& calls) {
   for (const uint32_t call : calls) {
     Segment segment;
+    segment.call = call;
     segment.begin = step_.modules[call].begin;
     segment.end = step_.modules[call].end;
     segment.parent = SegmentAt(segment.begin);
@@ -139,9 +142,7 @@ void Checkpointer::FindGiven() {
   }
 }
 
-Checkpointer::Left Checkpointer::FindLeft(const Scene& scene) const {
-  Left left;
-  std::map<uint32_t, std::vector<std::pair<uint32_t, Position>>> kept;  // by segment: blocks, until when
+void Checkpointer::FindStates(const Scene& scene, Left& left, Leaving& leaving) const {
   for (const Block& block : scene.blocks) {
     if (block.birth != Birth::kEachStep || block.origin == kNone || block.end >= kForever ||
         block.end < scene.length || block.category == classify::Category::kGradient)
@@ -153,16 +154,56 @@ Checkpointer::Left Checkpointer::FindLeft(const Scene& scene) const {
     const Segment& segment = segments_[home];
     if (std::max(made, replaced) > segment.last_save) continue;
     left.replaced[block.origin] = Again(segment, replaced);
-    kept[home].emplace_back(block.origin, block.end);
+    leaving[home].emplace_back(block.origin, block.end);
   }
-  if (kept.empty()) return left;
+}
+
+void Checkpointer::FindHanded(Left& left, Leaving& leaving) const {
+  if (levels_ > 1) return;
+  std::vector<uint32_t> calls;
+  for (const Segment& segment : segments_) calls.push_back(segment.call);
+  const std::vector<HandedAside> handed = FindHandedAside(step_, calls);
+  // Of several that a segment hands on, as keys and values, all are written when the last has been made.
+  std::map<uint32_t, Position> written;
+  for (const HandedAside& one : handed)
+    if (step_.blocks[one.block].end < step_.length) {
+      Position& last = written.try_emplace(one.segment, kBefore).first->second;
+      last = std::max(last, step_.blocks[one.block].begin);
+    }
+  for (const HandedAside& one : handed) {
+    if (step_.blocks[one.block].end >= step_.length) continue;
+    const Segment& segment = segments_[one.segment];
+    const Position until = GivenToAllUntil(segment), at = written[one.segment];
+    const bool again = IsMadeAgain(one.segment) && at <= segment.last_save;
+    left.handed[one.block] = again ? Again(segment, at) : until;
+    if (again) leaving[one.segment].emplace_back(one.block, until);
+  }
+}
+
+Position Checkpointer::GivenToAllUntil(const Segment& one) const {
+  const auto list = [&](const Segment& segment) {
+    const ModuleCall& call = step_.modules[segment.call];
+    return std::pair(call.parent, ParentPath(step_.Text(call.name)));
+  };
+  Position until = kBefore;
+  for (const Segment& segment : segments_)
+    if (list(segment) == list(one)) until = std::max(until, segment.released);
+  return until;
+}
+
+Checkpointer::Left Checkpointer::FindLeft(const Scene& scene) const {
+  Left left;
+  Leaving leaving;
+  FindStates(scene, left, leaving);
+  FindHanded(left, leaving);
+  if (leaving.empty()) return left;
   const auto leave = [&](uint32_t block, uint32_t home, Position end) {
     Position& until = left.until.try_emplace({block, home}, kBefore).first->second;
     until = std::max(until, end);
   };
   std::map<uint32_t, std::unordered_map<uint32_t, Position>> nodes;  // by segment: until when
   const GraphsBehind graphs(step_);
-  for (const auto& [home, blocks] : kept) {
+  for (const auto& [home, blocks] : leaving) {
     for (const auto& [block, end] : blocks) leave(block, home, end);
     nodes[home] = graphs.Until(blocks, segments_[home].begin);
   }
@@ -183,6 +224,8 @@ void Checkpointer::Leave(const Left& left, uint32_t place, Block& copy) {
 void Checkpointer::LeaveRecorded(const Left& left, uint32_t home, Block& block) const {
   const auto replaced = left.replaced.find(block.origin);
   if (replaced != left.replaced.end()) block.end = std::max(block.begin, replaced->second);
+  const auto handed = left.handed.find(block.origin);
+  if (handed != left.handed.end()) block.end = std::max(block.end, handed->second);
   for (auto it = left.until.lower_bound({block.origin, 0});
        it != left.until.end() && it->first.first == block.origin; ++it)
     if (!IsWithin(home, it->first.second)) block.end = std::max(block.end, it->second + kHair);

@@ -21,7 +21,8 @@
 //   inner a                                                recompute │ nodes │
 //
 // A module that keeps a result until its call in the next step, as a recurrent state, keeps the one that was
-// made again last, and its graph: what the nodes behind it keep stays until then (graph_behind.h).
+// made again last, and its graph: what the nodes behind it keep stays until then (graph_behind.h). So does an
+// object that a segment writes into for later ones, until none of those that were given it is left.
 //
 // With operators whose results are kept (create_selective_checkpoint_contexts, 2.4 to 2.15), these results
 // stay until the recomputation takes them in the place of computing them, and live on as if it had; one that
@@ -54,6 +55,7 @@ class Checkpointer {
  private:
   // One checkpointed call.
   struct Segment {
+    uint32_t call = model::kNone;
     Position begin = 0;
     Position end = 0;
     uint32_t parent = model::kNone;  // the segment around it
@@ -63,12 +65,15 @@ class Checkpointer {
     Position recompute = kForever;  // begin of the first of its nodes that keeps something
     Position released = kBefore;    // when the last of them let go
   };
-  // What modules keep from one step to the next: by (block, segment that makes it again), until when; and
-  // when the recomputation takes the one that forward made from them, by block.
+  // What modules keep from one step to the next, or objects between segments: by (block, segment that makes
+  // it again), until when; and when the recomputation takes the one that forward made from them, by block.
   struct Left {
     std::map<std::pair<uint32_t, uint32_t>, Position> until;
-    std::map<uint32_t, Position> replaced;
+    std::map<uint32_t, Position> replaced;  // from modules
+    std::map<uint32_t, Position> handed;    // from objects
   };
+  // By segment: what it leaves, and until when.
+  using Leaving = std::map<uint32_t, std::vector<std::pair<uint32_t, Position>>>;
   // What is known of one block's references.
   struct Kept {
     Position inside = kBefore;   // last release of what segments' nodes kept of it
@@ -87,6 +92,10 @@ class Checkpointer {
   [[nodiscard]] Position Unwound(const Segment& segment) const;
 
   [[nodiscard]] Left FindLeft(const Scene& scene) const;
+  void FindStates(const Scene& scene, Left& left, Leaving& leaving) const;
+  void FindHanded(Left& left, Leaving& leaving) const;
+  // Until when those have an object that were given it in the list of modules that the segment is one of.
+  [[nodiscard]] Position GivenToAllUntil(const Segment& one) const;
   // What is made again with the segment lives longer for them; what forward made, and goes into one, too.
   static void Leave(const Left& left, uint32_t place, Block& copy);
   void LeaveRecorded(const Left& left, uint32_t home, Block& block) const;

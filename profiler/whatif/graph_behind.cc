@@ -52,10 +52,15 @@ std::unordered_map<uint32_t, Position> GraphsBehind::Until(
     const Op& op = step_.ops[i];
     const bool own = node_[i] != kNone && step_.nodes[node_[i]].op >= first;
     if (op.node != kNone || (!own && step_.NameOf(op) != "aten::to")) continue;
+    // What an operator that has a node takes a view of, as attention of its keys, does not come out of it.
+    const Position since =
+        own && step_.nodes[node_[i]].op != i ? step_.ops[step_.nodes[node_[i]].op].begin : 0;
     Position to = kBefore;
-    for (const Operand& result : OutputsOf(step_, op))
-      if (const auto found = wanted.find(result.block); found != wanted.end())
+    for (const Operand& result : OutputsOf(step_, op)) {
+      const auto found = wanted.find(result.block);
+      if (found != wanted.end() && step_.blocks[result.block].begin >= since)
         to = std::max(to, found->second);
+    }
     if (to == kBefore) continue;
     if (own) extend(until, node_[i], to);
     for (const Operand& operand : InputsOf(step_, op))

@@ -65,6 +65,16 @@ TEST_F(GraphsBehindTest, WhatAFunctionCallsComputesForItsNode) {
   EXPECT_TRUE(Until({{result, kHeld}}, 41).empty()) << "the function was called before";
 }
 
+// Attention turns keys within itself.
+TEST_F(GraphsBehindTest, AViewThatAnOperatorTakesOfWhatItIsGivenDoesNotComeOutOfIt) {
+  const uint32_t attended = AddBlock(41, 190);
+  Made(40, {out_, state_}, attended);
+  step_.ops.back().end = 50;
+  step_.ops[AddOp("aten::transpose", kNone, {42, 44}, {state_}, state_)].parent =
+      static_cast<uint32_t>(step_.ops.size() - 2);
+  EXPECT_THAT(Until({{state_, kHeld}}), UnorderedElementsAre(Pair(first_, kHeld), Pair(second_, kHeld)));
+}
+
 TEST_F(GraphsBehindTest, ToHandsOnWhatItIsGivenWithoutANode) {
   const uint32_t copy = AddBlock(41, 350);
   AddOp("aten::to", kNone, {40, 42}, {state_}, copy);
