@@ -142,7 +142,7 @@ void Checkpointer::FindGiven() {
   }
 }
 
-void Checkpointer::FindStates(const Scene& scene, Left& left, Leaving& leaving) const {
+void Checkpointer::FindStates(const Scene& scene, Left& left, Graphs& graphs) const {
   for (const Block& block : scene.blocks) {
     if (block.birth != Birth::kEachStep || block.origin == kNone || block.end >= kForever ||
         block.end < scene.length || block.category == classify::Category::kGradient)
@@ -154,11 +154,12 @@ void Checkpointer::FindStates(const Scene& scene, Left& left, Leaving& leaving) 
     const Segment& segment = segments_[home];
     if (std::max(made, replaced) > segment.last_save) continue;
     left.replaced[block.origin] = Again(segment, replaced);
-    leaving[home].emplace_back(block.origin, block.end);
+    left.Add(block.origin, home, block.end);
+    graphs[home].emplace_back(block.origin, block.end);
   }
 }
 
-void Checkpointer::FindHanded(Left& left, Leaving& leaving) const {
+void Checkpointer::FindHanded(Left& left, Graphs& graphs) const {
   if (levels_ > 1) return;
   std::vector<uint32_t> calls;
   for (const Segment& segment : segments_) calls.push_back(segment.call);
@@ -176,7 +177,9 @@ void Checkpointer::FindHanded(Left& left, Leaving& leaving) const {
     const Position until = GivenToAllUntil(segment), at = written[one.segment];
     const bool again = IsMadeAgain(one.segment) && at <= segment.last_save;
     left.handed[one.block] = again ? Again(segment, at) : until;
-    if (again) leaving[one.segment].emplace_back(one.block, until);
+    if (!again) continue;
+    left.Add(one.block, one.segment, until);
+    graphs[one.segment].emplace_back(one.named, until);
   }
 }
 
@@ -193,25 +196,18 @@ Position Checkpointer::GivenToAllUntil(const Segment& one) const {
 
 Checkpointer::Left Checkpointer::FindLeft(const Scene& scene) const {
   Left left;
-  Leaving leaving;
-  FindStates(scene, left, leaving);
-  FindHanded(left, leaving);
-  if (leaving.empty()) return left;
-  const auto leave = [&](uint32_t block, uint32_t home, Position end) {
-    Position& until = left.until.try_emplace({block, home}, kBefore).first->second;
-    until = std::max(until, end);
-  };
+  Graphs held;
+  FindStates(scene, left, held);
+  FindHanded(left, held);
+  if (held.empty()) return left;
   std::map<uint32_t, std::unordered_map<uint32_t, Position>> nodes;  // by segment: until when
   const GraphsBehind graphs(step_);
-  for (const auto& [home, blocks] : leaving) {
-    for (const auto& [block, end] : blocks) leave(block, home, end);
-    nodes[home] = graphs.Until(blocks, segments_[home].begin);
-  }
+  for (const auto& [home, blocks] : held) nodes[home] = graphs.Until(blocks, segments_[home].begin);
   for (const Saved& saved : step_.saved) {
     const auto known = nodes.find(SegmentAt(saved.at));
     if (known == nodes.end() || saved.node == kNone) continue;
     const auto behind = known->second.find(saved.node);
-    if (behind != known->second.end()) leave(saved.block, known->first, behind->second);
+    if (behind != known->second.end()) left.Add(saved.block, known->first, behind->second);
   }
   return left;
 }

@@ -29,6 +29,7 @@
 // it does not come to, until the segment's nodes have let go. Not for segments in others.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <utility>
 #include <vector>
@@ -71,9 +72,13 @@ class Checkpointer {
     std::map<std::pair<uint32_t, uint32_t>, Position> until;
     std::map<uint32_t, Position> replaced;  // from modules
     std::map<uint32_t, Position> handed;    // from objects
+    void Add(uint32_t block, uint32_t segment, Position to) {
+      Position& known = until.try_emplace({block, segment}, kBefore).first->second;
+      known = std::max(known, to);
+    }
   };
-  // By segment: what it leaves, and until when.
-  using Leaving = std::map<uint32_t, std::vector<std::pair<uint32_t, Position>>>;
+  // By segment: whose graphs it leaves, and until when.
+  using Graphs = std::map<uint32_t, std::vector<std::pair<uint32_t, Position>>>;
   // What is known of one block's references.
   struct Kept {
     Position inside = kBefore;   // last release of what segments' nodes kept of it
@@ -92,8 +97,8 @@ class Checkpointer {
   [[nodiscard]] Position Unwound(const Segment& segment) const;
 
   [[nodiscard]] Left FindLeft(const Scene& scene) const;
-  void FindStates(const Scene& scene, Left& left, Leaving& leaving) const;
-  void FindHanded(Left& left, Leaving& leaving) const;
+  void FindStates(const Scene& scene, Left& left, Graphs& graphs) const;
+  void FindHanded(Left& left, Graphs& graphs) const;
   // Until when those have an object that were given it in the list of modules that the segment is one of.
   [[nodiscard]] Position GivenToAllUntil(const Segment& one) const;
   // What is made again with the segment lives longer for them; what forward made, and goes into one, too.

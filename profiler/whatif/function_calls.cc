@@ -34,8 +34,7 @@ FunctionCalls::FunctionCalls(const FunctionFacts& facts, Step& step)
       seen_in_calls_(SeenInCalls()),
       held_(step.blocks.size(), kBefore),
       unconverted_(step.blocks.size(), kBefore),
-      conversion_(step.blocks.size(), kNone),
-      converted_(step.blocks.size(), kNone),
+      conversions_(step.blocks.size()),
       views_(step),
       told_(step.ops.size(), false),
       elsewhere_(step.blocks.size(), false) {
@@ -80,7 +79,7 @@ void FunctionCalls::Follow() {
   for (uint32_t block = 0; block < held_.size(); ++block) {
     const uint32_t maker = OutermostMaker(step_, block);
     const bool itself = maker != kNone && told_[maker] && !elsewhere_[block];
-    const bool all = itself && conversion_[block] == kNone;
+    const bool all = itself && conversions_[block].empty();
     const Position end = step_.blocks[block].end;  // longer was not seen
     if (itself || held_[block] > kBefore)
       step_.named.push_back(
@@ -232,11 +231,9 @@ void FunctionCalls::Give(Call& call, const Given& given, Value value, Position a
 void FunctionCalls::Note(Stack& stack, uint32_t op, bool direct) {
   const Op& done = step_.ops[op];
   const bool converts = ConvertsNothing(step_, done);
-  uint32_t converted = kNone;  // before
   if (converts) {
     const Operand& result = OutputsOf(step_, done)[0];
-    converted = std::exchange(conversion_[result.block], op);
-    converted_[result.block] = views_.Of(result);
+    conversions_[result.block].push_back({op, views_.Of(result)});
   }
   const std::vector<Value> results = ResultsOfOp(op);
   if (results.size() > 1 && !AllSame(results)) told_[op] = false;  // one may be held by none of their names
@@ -254,7 +251,7 @@ void FunctionCalls::Note(Stack& stack, uint32_t op, bool direct) {
     const bool own = direct && depth + 1 == stack.calls.size();
     if (own) NoteTaken(call, done);
     if (own && converts)
-      call.converted = op, call.before = converted;
+      call.converted = op;
     else if (!own || UsesConverted(call, done))
       call.converted = kNone;                  // f(x.float(), w.unsqueeze(1)): what stands beside it does not
     if (depth > 0) NoteArguments(call, done);  // a module's own call holds what it is given
@@ -281,7 +278,8 @@ void FunctionCalls::NoteTaken(const Call& call, const Op& op) {
   for (const Operand& result : OutputsOf(step_, op))
     if (result.block == block) return;
   step_.ops[call.converted].taken = true;
-  if (conversion_[block] == call.converted) conversion_[block] = call.before;
+  std::vector<Conversion>& conversions = conversions_[block];
+  if (!conversions.empty() && conversions.back().op == call.converted) conversions.pop_back();
 }
 
 std::vector<FunctionCalls::Value> FunctionCalls::ResultsOfOp(uint32_t op) const {
@@ -295,12 +293,15 @@ std::vector<FunctionCalls::Value> FunctionCalls::ResultsOfOp(uint32_t op) const 
   return values;
 }
 
-// x.permute(...).to(type) leaves x, and what is seen through it later, as they were.
+// x.permute(...).to(type) leaves x, and what is seen through it later, as they were: as an earlier one had
+// made them.
 uint32_t FunctionCalls::ConversionOf(const Operand& operand) const {
-  const uint32_t conversion = conversion_[operand.block], tensor = converted_[operand.block];
-  const bool other = conversion != kNone && tensor != kNone && !views_.IsSeenThrough(operand, tensor) &&
-                     views_.IsOlder(operand, conversion);
-  return other ? kNone : conversion;
+  const std::vector<Conversion>& of_block = conversions_[operand.block];
+  const auto its = std::find_if(of_block.rbegin(), of_block.rend(), [&](const Conversion& one) {
+    return one.tensor == kNone || views_.IsSeenThrough(operand, one.tensor) ||
+           !views_.IsOlder(operand, one.op);
+  });
+  return its == of_block.rend() ? kNone : its->op;
 }
 
 void FunctionCalls::NoteArguments(Call& call, const Op& done) {

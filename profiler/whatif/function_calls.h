@@ -49,7 +49,6 @@ class FunctionCalls {
     bool called = false;                // a module, behind that
     std::vector<uint32_t> made;         // operators of the statement
     uint32_t converted = model::kNone;  // the last one that converts for the function itself; not used yet
-    uint32_t before = model::kNone;     // the conversion of the same block before that
     std::set<Value> arguments;          // blocks that were there before, and are used in it
     std::map<std::string_view, Value> variables;
   };
@@ -124,8 +123,11 @@ class FunctionCalls {
   const std::map<uint32_t, std::vector<InCall>> seen_in_calls_;
   std::vector<Position> held_;         // by block
   std::vector<Position> unconverted_;  // of these without what may be of a copy
-  std::vector<uint32_t> conversion_;   // by block: the last operator that may have made a copy
-  std::vector<uint32_t> converted_;    // by block: which tensor it did that of (into views_)
+  // An operator that may have made a copy, and which tensor it did that of (into views_).
+  struct Conversion {
+    uint32_t op, tensor;
+  };
+  std::vector<std::vector<Conversion>> conversions_;  // by block, in order
   ViewedTensors views_;
   std::vector<bool> told_;       // by operator: what holds its result is known
   std::vector<bool> elsewhere_;  // by block: no variable of a function alone holds it

@@ -107,7 +107,7 @@ void FunctionCalls::HoldUntilGiven() {
   for (const auto& [function, calls] : SeenByName()) {
     for (size_t i = 1; i < calls.size(); ++i) {
       const Seen &before = calls[i - 1], &now = calls[i];
-      if (!before.one || !now.one || before.block == now.block || conversion_[before.block] != kNone)
+      if (!before.one || !now.one || before.block == now.block || !conversions_[before.block].empty())
         continue;
       const uint32_t maker = OutermostMaker(step_, now.block);
       const bool behind = maker != kNone && call_of_[maker] == function.first &&

@@ -53,6 +53,25 @@ TEST(FunctionCallsTest, WhatIsSeenBesideAConversionIsNotTheCopy) {
   EXPECT_EQ(program.HeldUntil(1), 8u) << "other is y";
 }
 
+// y = y.to(...); view = y.view(...).to(...); f(y), which holds the first copy, where there is one: that of
+// the view is another.
+TEST(FunctionCallsTest, WhatIsSeenBesideAConversionMayBeAnEarlierOnesCopy) {
+  const auto program = [](bool first) {
+    return Program({"10-20 11-11=y 12-12=y 13-13=view", "30-34 args"}, [first](Program& p) {
+      p.Make("y", {11});
+      if (first) p.To("y", 12);
+      p.View("y", 8, 13);
+      p.To("y", 13, 0, 8);
+      p.Make("inner", {31, 14}, {"y"});
+      p.Make("more", {32, 14}, {"inner"});
+      p.End();
+    });
+  };
+  EXPECT_EQ(program(true).UnconvertedUntil(1), 3u) << "it has a name until the statement is behind";
+  EXPECT_EQ(program(true).ConvertedUntil(2), 7u);
+  EXPECT_EQ(program(false).UnconvertedUntil(1), 6u) << "it is y itself";
+}
+
 // y = x * 2
 // z = f(
 //     y * 2)      which runs before f, a line above

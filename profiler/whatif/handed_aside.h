@@ -17,7 +17,8 @@ namespace vramscope::whatif {
 
 struct HandedAside {
   uint32_t block = model::kNone;
-  uint32_t segment = 0;  // that makes it
+  uint32_t segment = 0;           // that makes it
+  uint32_t named = model::kNone;  // which one operators say that it is: itself, or what it is a copy of
 };
 
 // `calls`: of the segments, into Step::modules, in order, none inside another. In the order of the blocks.

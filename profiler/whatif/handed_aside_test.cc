@@ -113,6 +113,19 @@ TEST_F(HandedAsideTest, OneThatALaterLayerIsGivenGoesWithTheRecomputation) {
   EXPECT_THAT(LivesOf(scene, keys_)[0], Life(45.5, 112));
 }
 
+// keys.type_as(x) in 16 bits: operators are said to work on the block that is gone.
+TEST_F(HandedAsideTest, WhatIsConvertedForItIsTheCopyAndHasTheGraphOfBoth) {
+  step_.blocks[keys_].end = 46.5;
+  EXPECT_THAT(Found(), IsEmpty());
+  const uint32_t copy = AddBlock(46, 96);
+  step_.blocks[copy].copy_of = keys_;
+  EXPECT_THAT(Found(), ElementsAre(copy));
+  EXPECT_EQ(FindHandedAside(step_, {1, 3, 5})[0].named, keys_);
+  const Scene scene = Checkpointed();
+  EXPECT_THAT(LivesOf(scene, copy), ElementsAre(Life(46, Again(46)), Life(Again(46), kOver)));
+  EXPECT_THAT(LivesOf(scene, x_)[0], Life(15.5, kOver));
+}
+
 // Behind the last tensor that is kept nothing runs again: the object has what forward wrote.
 TEST_F(HandedAsideTest, WhatIsNotMadeAgainStaysInTheObject) {
   std::erase_if(step_.saved, [](const Saved& saved) { return saved.at == 56; });

@@ -75,11 +75,10 @@ class Program : public TensorScript {
 
   // By operator of the module's call, counted from 1, in the last step: the first one that begins when
   // nothing holds the block any more which the operator `maker` made; 0: no variable was seen to hold it.
-  [[nodiscard]] uint32_t HeldUntil(uint32_t maker) const {
-    const uint32_t block = OutputsOf(step_, step_.ops[maker - 1])[0].block;
-    for (const Named& named : step_.named)
-      if (named.block == block) return FirstBehind(named.until);
-    return 0;
+  [[nodiscard]] uint32_t HeldUntil(uint32_t maker) const { return UntilOf(maker, &Named::until); }
+  // The same without what may hold a copy of it.
+  [[nodiscard]] uint32_t UnconvertedUntil(uint32_t maker) const {
+    return UntilOf(maker, &Named::unconverted);
   }
   // Whether no other variable holds it, for sure.
   [[nodiscard]] bool AllKnown(uint32_t maker) const {
@@ -93,6 +92,12 @@ class Program : public TensorScript {
   [[nodiscard]] bool Taken(uint32_t op) const { return step_.ops[op - 1].taken; }
 
  private:
+  [[nodiscard]] uint32_t UntilOf(uint32_t maker, Position Named::*until) const {
+    const uint32_t block = OutputsOf(step_, step_.ops[maker - 1])[0].block;
+    for (const Named& named : step_.named)
+      if (named.block == block) return FirstBehind(named.*until);
+    return 0;
+  }
   [[nodiscard]] uint32_t FirstBehind(Position until) const {
     uint32_t next = 0;
     while (next < step_.ops.size() && step_.ops[next].begin < until) ++next;
