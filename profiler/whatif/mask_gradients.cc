@@ -28,6 +28,40 @@ const Operand* MaskIn(const Step& step, const Op& op) {
   return nullptr;
 }
 
+// What the operator of forward that made the node adds to something larger; nullptr: it does not.
+const Operand* AddedBy(const Step& step, const Node& node) {
+  if (node.op == kNone) return nullptr;
+  const Op& op = step.ops[node.op];
+  if (step.NameOf(op) != "aten::add" && step.NameOf(op) != "aten::add_") return nullptr;
+  for (const Operand& operand : InputsOf(step, op))
+    for (const Operand& result : OutputsOf(step, op))
+      if (operand.block != kNone && operand.block != result.block && step.shapes[operand.shape].known &&
+          ElementsIn(step, operand) < ElementsIn(step, result))
+        return &operand;
+  return nullptr;
+}
+
+// A node that gives a mask its gradient.
+struct Taker {
+  const Operand* mask = nullptr;
+  uint32_t node = kNone;
+  const Op* attention = nullptr;  // that computes it; nullptr: it is that of the scores
+};
+
+// Those that run, as backward does.
+std::vector<Taker> TakersOfMasks(const Step& step) {
+  std::vector<Taker> takers;
+  for (const Op& op : step.ops)
+    if (const Operand* const mask = MaskIn(step, op)) takers.push_back({mask, op.node, &op});
+  for (uint32_t i = 0; i < step.nodes.size(); ++i)
+    if (const Operand* const mask = AddedBy(step, step.nodes[i])) takers.push_back({mask, i});
+  std::erase_if(takers, [&](const Taker& one) { return step.nodes[one.node].end >= kForever; });
+  std::stable_sort(takers.begin(), takers.end(), [&](const Taker& a, const Taker& b) {
+    return step.nodes[a.node].end < step.nodes[b.node].end;
+  });
+  return takers;
+}
+
 // Rows that are no multiple of eight long attention fills up, each time in a block of its own
 // (preprocess_mask in aten/src/ATen/native/transformers/attention.cpp): no such block is the mask.
 bool IsPadded(const Step& step, uint32_t block) {
@@ -48,6 +82,14 @@ bool IsComputed(const Step& step, uint32_t block) {
          });
 }
 
+// When the operator has made what it returns.
+Position BehindResults(const Step& step, const Op& op) {
+  Position at = op.begin;
+  for (const Operand& result : OutputsOf(step, op))
+    if (result.block != kNone) at = std::max(at, step.blocks[result.block].begin);
+  return at;
+}
+
 // Rows are filled up to whole vectors of 16.
 uint64_t BytesOfGradient(const Step& step, const Operand& mask) {
   constexpr uint64_t kVector = 16;
@@ -65,47 +107,48 @@ uint64_t BytesOfGradient(const Step& step, const Operand& mask) {
 
 Result<std::vector<uint32_t>> MasksOf(const Step& step, std::string_view modules) {
   std::vector<uint32_t> masks;
+  if (modules.empty()) return masks;
+  const std::vector<Taker> takers = TakersOfMasks(step);
   for (std::string_view rest = modules; !rest.empty();) {
     const std::string_view pattern = rest.substr(0, rest.find(','));
     rest.remove_prefix(std::min(pattern.size() + 1, rest.size()));
     bool found = false;
-    for (const Op& op : step.ops) {
-      const Operand* const mask = MaskIn(step, op);
-      const uint32_t call = mask == nullptr ? kNone : CallAt(step, step.blocks[mask->block].begin);
+    for (const Taker& taker : takers) {
+      const Operand* const mask = taker.mask;
+      const uint32_t call = CallAt(step, step.blocks[mask->block].begin);
       if (call == kNone || !PathMatches(pattern, step.Text(step.modules[call].name))) continue;
       if (IsComputed(step, mask->block) || IsPadded(step, mask->block)) continue;
       found = true;
       if (std::find(masks.begin(), masks.end(), mask->block) == masks.end()) masks.push_back(mask->block);
     }
     if (!found)
-      return Error{
-          "no module of the recorded step that makes a mask for memory-efficient attention is called " +
-          std::string(pattern) + "."};
+      return Error{"no module of the recorded step that makes a mask for attention is called " +
+                   std::string(pattern) + "."};
   }
   return masks;
 }
 
 void AddMaskGradients(const Step& step, const std::vector<uint32_t>& masks, Scene& scene) {
-  const Position released = masks.empty() ? 0 : GraphGoes(step);
+  if (masks.empty()) return;
+  const Position released = GraphGoes(step);
+  const std::vector<Taker> takers = TakersOfMasks(step);
   for (const uint32_t mask : masks) {
     for (Block& block : scene.blocks)
       if (block.origin == mask && block.begin < scene.backward.front().begin) block.end = released + kHair;
     bool first = true;
-    for (const Op& op : step.ops) {
-      const Operand* const given = MaskIn(step, op);
-      if (given == nullptr || given->block != mask || step.nodes[op.node].end >= kForever) continue;
-      Position begin = op.begin;
-      for (const Operand& result : OutputsOf(step, op))
-        if (result.block != kNone) begin = std::max(begin, step.blocks[result.block].begin);
-      const Position summed = step.nodes[op.node].end + 2 * kHair;
+    for (const Taker& taker : takers) {
+      if (taker.mask->block != mask) continue;
+      const Position summed = step.nodes[taker.node].end + 2 * kHair;
       Block gradient;
       gradient.origin = mask;
       gradient.category = Category::kTemporaryBackward;
       gradient.stream = step.blocks[mask].stream;
-      gradient.begin = begin + kHair, gradient.end = summed + kHair;
-      gradient.bytes = BytesOfGradient(step, *given);
-      gradient.for_each_sample = true;
-      scene.blocks.push_back(gradient);
+      if (taker.attention != nullptr) {
+        gradient.begin = BehindResults(step, *taker.attention) + kHair, gradient.end = summed + kHair;
+        gradient.bytes = BytesOfGradient(step, *taker.mask);
+        gradient.for_each_sample = true;
+        scene.blocks.push_back(gradient);
+      }
       gradient.begin = summed;
       gradient.end = first ? released + 2 * kHair : summed + 2 * kHair;
       gradient.bytes = step.blocks[mask].requested;

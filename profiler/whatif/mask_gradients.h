@@ -8,7 +8,10 @@
 //               attention of layer 2 ─ gradient [batch, heads, ...] ─ sum over the batch ─┴ added in place
 //               ...                             mask and sum stay until the loss is another one
 //
-// Source: _efficient_attention_backward in aten/src/ATen/native/transformers/cuda/attention_backward.cu.
+// Where attention is written out, scores + mask gives both the same gradient, which is summed up alone.
+//
+// Source: _efficient_attention_backward in aten/src/ATen/native/transformers/cuda/attention_backward.cu;
+// validate_outputs in torch/csrc/autograd/engine.cpp.
 #pragma once
 
 #include <string_view>
@@ -19,7 +22,7 @@
 namespace vramscope::whatif {
 
 // Blocks of masks that these modules make, patterns with commas between, and memory-efficient attention
-// takes. Fails with a sentence when one of the patterns names none.
+// takes, or an addition to larger scores. Fails with a sentence when one of the patterns names none.
 [[nodiscard]] Result<std::vector<uint32_t>> MasksOf(const Step& step, std::string_view modules);
 
 // Attention computes their gradients too.

@@ -3,9 +3,13 @@
 // simulated device.
 #include "profiler/whatif/mask_gradients.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "profiler/whatif/input_gradients.h"
 #include "profiler/whatif/insert.h"
+#include "profiler/whatif/testing/lives.h"
+#include "profiler/whatif/testing/written_operators.h"
 
 namespace vramscope::whatif {
 namespace {
@@ -74,7 +78,7 @@ TEST_F(MaskGradientsTest, MasksAreThoseThatAModuleMakesOfNothing) {
   EXPECT_EQ(*MasksOf(step_, "layers.*.cross"), std::vector<uint32_t>{kMask});
   EXPECT_TRUE(MasksOf(step_, "")->empty());
   EXPECT_EQ(MasksOf(step_, "layers.0.self").error().sentence,
-            "no module of the recorded step that makes a mask for memory-efficient attention is called "
+            "no module of the recorded step that makes a mask for attention is called "
             "layers.0.self.");
   const uint32_t zeros = step_.ops[0].name;
   step_.own_texts->push_back("aten::constant_pad_nd");
@@ -103,6 +107,39 @@ TEST_F(MaskGradientsTest, EachAttentionComputesOneAndTheFirstSumStays) {
   EXPECT_GT(sum[0].end, 112);
   EXPECT_LT(sum[2].end, 57) << "added to the first one";
   EXPECT_LT(sum[2].begin, gradient[2].end);
+}
+
+// scores + position_bias, as LongT5 writes attention out: AddBackward hands its gradient on, which the engine
+// sums up for the mask.
+class WrittenOutMaskTest : public testing::Test, protected WrittenOperators {
+ protected:
+  WrittenOutMaskTest() {
+    step_.shapes.push_back({1, 2, true}), step_.dims = {128, 3, 128};
+    Module("layers.0.cross", 0, 40);
+    mask_ = AddBlock(6, 60), AddOp("aten::zeros", kNone, {5, 7}, {}, mask_);
+    for (const Position at : {10, 20}) {
+      const uint32_t scores = AddBlock(at - 1, 60), sum = AddBlock(at + 1, 60);
+      const uint32_t add = AddOp("aten::add", kNone, {at, at + 2}, {scores, mask_}, sum);
+      for (uint32_t i : {step_.ops[add].first_input, step_.ops[add].first_output})
+        step_.operands[i].shape = 2;
+      AddNode("AddBackward0", add, 180 - at);
+    }
+  }
+
+  uint32_t mask_ = 0;
+};
+
+TEST_F(WrittenOutMaskTest, IsAMaskWhereItIsAddedToSomethingLarger) {
+  EXPECT_EQ(*MasksOf(step_, "layers.0.cross"), std::vector<uint32_t>{mask_});
+  for (Operand& operand : step_.operands) operand.shape = 1;
+  EXPECT_FALSE(MasksOf(step_, "layers.0.cross").ok());
+}
+
+TEST_F(WrittenOutMaskTest, ItsGradientsAreSumsAloneOfWhichTheFirstStays) {
+  Scene scene = MakeScene(step_);
+  AddMaskGradients(step_, {mask_}, scene);
+  const Position over = GraphGoes(step_);
+  EXPECT_THAT(LivesOf(scene, mask_), testing::ElementsAre(Life(6, over), Life(164, over), Life(174, 174)));
 }
 
 }  // namespace

@@ -29,6 +29,7 @@
 namespace vramscope::whatif {
 namespace {
 
+using classify::Category;
 using model::kNone;
 
 constexpr Position kHair = 1e-6;
@@ -44,6 +45,9 @@ class Offloader {
       if (block.origin == kNone) continue;
       const auto [place, fresh] = of_origin_.try_emplace(block.origin, block);
       if (!fresh && block.begin < place->second.begin) place->second = block;
+      // A mask that the program asks a gradient of: the graph keeps it.
+      if (block.category == Category::kGradient && step.blocks[block.origin].category != Category::kGradient)
+        leaves_.insert(block.origin);
     }
     if (const Result<BatchAxis>& axis = FollowBatch(step); axis.ok()) axis_ = &axis.value();
     kept_.resize(step.blocks.size(), kBefore);
@@ -111,7 +115,7 @@ class Offloader {
         const auto found = of_origin_.find(block);
         if (found == of_origin_.end() || found->second.birth != Birth::kEachStep || stays_[block]) continue;
         BringBack(block, again, copies);
-        if (kept_[block] == kBefore) unsaved_.insert(block);
+        if (kept_[block] == kBefore && !leaves_.contains(block)) unsaved_.insert(block);
       }
     }
   }
@@ -180,8 +184,7 @@ class Offloader {
 
   void BringBackReference(const Saved& saved, Block copy, std::vector<Block>& copies) {
     copy.birth = Birth::kEachStep;
-    if (copy.category == classify::Category::kParameter)
-      copy.category = classify::Category::kTemporaryBackward;
+    if (copy.category == Category::kParameter) copy.category = Category::kTemporaryBackward;
     copy.bytes = static_cast<uint64_t>(static_cast<double>(copy.bytes) * saved.share);
     copy.for_each_sample = IsForEachSample(saved);
     copy.begin = saved.node == kNone ? saved.released - kUnpacked : step_.nodes[saved.node].begin + kUnpacked;
@@ -218,7 +221,7 @@ class Offloader {
   static void AddPacked(Block packed, Position at, std::vector<Block>& copies) {
     packed.begin = at + kHair;
     packed.end = at + 2 * kHair;
-    packed.category = classify::Category::kTemporaryForward;
+    packed.category = Category::kTemporaryForward;
     copies.push_back(packed);
   }
 
@@ -241,7 +244,7 @@ class Offloader {
   std::unordered_map<uint32_t, Block> of_origin_;  // as forward made it
   std::vector<Position> kept_;                     // by block: when the last node let go
   std::vector<bool> stays_;
-  std::set<uint32_t> shared_, unsaved_;
+  std::set<uint32_t> shared_, unsaved_, leaves_;
   std::unordered_map<const Again*, std::vector<uint32_t>> positional_;  // blocks; of parts where it is known
   std::map<std::pair<uint32_t, const Again*>, Position> released_;  // when the last node of the part lets go
   const BatchAxis* axis_ = nullptr;                                 // nullptr: not known

@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -64,6 +65,22 @@ TEST_F(OffloadedCheckpointTest, WhatNoNodeKeepsComesBackUntilTheCallReturns) {
   Given("args", hidden_);
   Given("args", unkept_);
   EXPECT_THAT(Lives(unkept_), ElementsAre(Life(6, 60), Life(120, 150)));
+}
+
+// position_bias.requires_grad = True: mask_gradients.h puts its gradient into the scene.
+TEST_F(OffloadedCheckpointTest, WhatAGradientIsAskedOfStaysWithTheGraphToo) {
+  Given("args", hidden_);
+  Given("args", unkept_);
+  Scene scene = MakeScene(step_);
+  scene.again.push_back({10, 50, 120, 180, 150, {}});
+  whatif::Block& mask = *std::find_if(scene.blocks.begin(), scene.blocks.end(),
+                                      [&](const whatif::Block& one) { return one.origin == unkept_; });
+  mask.end = 310;
+  whatif::Block gradient = mask;
+  gradient.begin = 160, gradient.category = classify::Category::kGradient;
+  scene.blocks.push_back(gradient);
+  ASSERT_TRUE(OffloadActivations(step_, scene).ok());
+  EXPECT_THAT(LivesOf(scene, unkept_), ElementsAre(Life(6, 310), Life(160, 310), Life(120, 150)));
 }
 
 TEST_F(OffloadedCheckpointTest, ALayerThatIsGivenAllByNameSendsNothing) {

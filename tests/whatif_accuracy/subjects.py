@@ -250,7 +250,7 @@ DEVELOPMENT: Dict[str, Facts] = {
     "layoutlmv3": Facts((4, 8, 8), ("layoutlmv3.encoder.layer.*", "layoutlmv3"), (*NO_BLOCKS, *NO_WIDTHS, "attention")),
     "esmc": Facts((4, 8, 8), ("esmc.layers.*", "esmc"), NO_WIDTHS, checkpointed="all,inputs:esmc.embed_tokens"),
     "longt5": Facts((4, 8, 8), ("encoder", "encoder"), (*NO_WIDTHS, "attention"),
-                    checkpointed="all,inputs:encoder.embed_tokens+decoder.embed_tokens"),
+                    checkpointed="all,inputs:encoder.embed_tokens+decoder.embed_tokens,masks:decoder.block.0.layer.1.EncDecAttention"),
     "swin2sr": Facts((4, 8, 8), ("swin2sr.encoder.stages.*", "swin2sr"), (*NO_WIDTHS, *NO_TOKENS, "attention"), checkpointed="swin2sr.encoder.stages.*"),
     "aimv2": Facts((8, 12, 16), ("encoder.layers.*", "embeddings,encoder,rms_norm"), (*NO_WIDTHS, *NO_TOKENS)),
     "speecht5": Facts((4, 8, 8), ("speecht5.encoder.wrapped_encoder.layers.*", "speecht5.encoder,speecht5.decoder.wrapped_decoder.layers.*"), (*NO_WIDTHS, *NO_TOKENS, "attention"),
