@@ -14,7 +14,8 @@
 // What is computed again in backward keeps nothing, but for its positional arguments: they go to the host and
 // come back before the recomputation (_NoopSaveInputs in torch/utils/checkpoint.py). What is given by name
 // stays. A wrapper's variables show which is which, args and kwargs. Without one, what several parts are
-// given alike without a gradient, such as positions and masks, is taken for given by name.
+// given alike without a gradient, such as positions and masks, is taken for given by name. Of a view that is
+// given, what first works on it tells its elements.
 #include "profiler/whatif/offload_activations.h"
 
 #include <algorithm>
@@ -23,7 +24,9 @@
 #include <unordered_map>
 
 #include "profiler/whatif/batch_axis.h"
+#include "profiler/whatif/holders.h"
 #include "profiler/whatif/last_uses.h"
+#include "profiler/whatif/strides.h"
 #include "profiler/whatif/up_to.h"
 
 namespace vramscope::whatif {
@@ -126,6 +129,36 @@ class Offloader {
     return std::find(known->second.begin(), known->second.end(), block) == known->second.end();
   }
 
+  // The first that a part works on: of what it was given, the tensor itself. nullptr: it does not, or its
+  // shape is not known.
+  [[nodiscard]] const Operand* GivenAs(uint32_t block, const Again& again) const {
+    auto op = std::partition_point(step_.ops.begin(), step_.ops.end(),
+                                   [&](const Op& one) { return one.begin < again.begin; });
+    for (; op != step_.ops.end() && op->begin < again.end; ++op)
+      for (const Operand& operand : InputsOf(step_, *op))
+        if (operand.block == block && op->node == kNone)
+          return step_.shapes[operand.shape].known && step_.shapes[operand.strides].known ? &operand
+                                                                                          : nullptr;
+    return nullptr;
+  }
+
+  // A view brings its own elements alone, x.expand(8, -1) all eight times; both are packed on the device.
+  void BringAsGiven(Block& copy, const Again& again, std::vector<Block>& copies) const {
+    const Operand* const given = GivenAs(copy.origin, again);
+    const uint32_t maker = OutermostMaker(step_, copy.origin);
+    if (given == nullptr || maker == kNone) return;
+    uint64_t whole = 0;
+    for (const Operand& made : OutputsOf(step_, step_.ops[maker]))
+      if (made.block == copy.origin && step_.shapes[made.shape].known)
+        whole = std::max(whole, ElementsIn(step_, made));
+    const uint64_t elements = ElementsIn(step_, *given);
+    if (whole == 0 || elements == whole) return;
+    copy.bytes = copy.bytes / whole * elements;
+    const std::span<const int64_t> sizes = SizesOf(step_, *given), strides = StridesOf(step_, *given);
+    copy.for_each_sample |= axis_ != nullptr && !sizes.empty() && sizes[0] == axis_->batch && strides[0] == 0;
+    if (!LiesWithoutGaps(sizes, strides)) AddPacked(copy, again.begin, copies);
+  }
+
   // What a recomputation needs, once: one argument after the other. It goes with the last node that keeps it,
   // or when the function that was given it returns.
   void BringBack(uint32_t block, const Again& again, std::vector<Block>& copies) {
@@ -142,6 +175,7 @@ class Offloader {
     copy.end = kept == released_.end() ? again.unwound : std::max(kept->second, again.unwound);
     for (const auto& [held, until] : again.held)
       if (held == block) copy.end = std::max(copy.end, until);
+    BringAsGiven(copy, again, copies);
     moved_ += copy.bytes;
     copies.push_back(copy);
   }

@@ -8,16 +8,20 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <initializer_list>
 #include <utility>
 #include <vector>
 
 #include "profiler/whatif/testing/lives.h"
-#include "profiler/whatif/testing/written_step.h"
+#include "profiler/whatif/testing/written_operators.h"
 
 namespace vramscope::whatif {
 namespace {
 
+using model::kNone;
 using testing::ElementsAre;
+using testing::Pair;
 
 // A wrapper from 10 to 50 calls its layer from 12 to 48, which keeps what it was given. Backward computes the
 // layer again from 120 on; its node works at 160.
@@ -125,6 +129,64 @@ TEST_F(OffloadedCheckpointTest, TheyComeBackInTheirOrder) {
 TEST_F(OffloadedCheckpointTest, WithoutAWrapperAllThatIsKeptGoes) {
   EXPECT_THAT(Lives(hidden_), ElementsAre(Life(2, 50), Life(120, 161.5)));
   EXPECT_THAT(Lives(mask_), ElementsAre(Life(4, 50), Life(120, 161.5)));
+}
+
+// A mask of 128 elements, of which the layer is given a view that nothing else tells of.
+class OffloadedViewTest : public testing::Test, protected WrittenOperators {
+ protected:
+  OffloadedViewTest() {
+    Module("layer", 10, 50), Module("layer", 12, 48, 0);
+    mask_ = AddBlock(4, 162);
+    AddOp("aten::triu", kNone, {3, 5}, {}, mask_);
+    used_ = AddOp("aten::add", kNone, {20, 22}, {mask_}, AddBlock(21, 170));
+    step_.held.push_back({mask_, 1, Text("args")});
+    AddOp("aten::sum", kNone, {90, 92}, {AddBlock(80, 170)}, kNone);
+    Saved saved;
+    saved.block = 2, saved.at = 91, saved.released = 165;
+    step_.saved.push_back(saved);
+  }
+
+  // What the layer's first operator that works on the mask is given.
+  void Given(std::initializer_list<int64_t> sizes, std::initializer_list<int64_t> strides) {
+    Operand& operand = step_.operands[step_.ops[used_].first_input];
+    operand.shape = ShapeOf(sizes), operand.strides = ShapeOf(strides);
+  }
+  uint32_t ShapeOf(std::initializer_list<int64_t> dims) {
+    step_.shapes.push_back(
+        {static_cast<uint32_t>(step_.dims.size()), static_cast<uint32_t>(dims.size()), true});
+    step_.dims.insert(step_.dims.end(), dims);
+    return static_cast<uint32_t>(step_.shapes.size() - 1);
+  }
+  // Bytes of the copies, in the order of their begins.
+  [[nodiscard]] std::vector<std::pair<Position, uint64_t>> Copies() const {
+    Scene scene = MakeScene(step_);
+    scene.again.push_back({10, 50, 120, 180, 150, {}});
+    EXPECT_TRUE(OffloadActivations(step_, scene).ok());
+    std::vector<std::pair<Position, uint64_t>> copies;
+    for (const whatif::Block& one : scene.blocks)
+      if (one.origin == mask_ && one.begin >= 10) copies.emplace_back(std::round(one.begin), one.bytes);
+    std::sort(copies.begin(), copies.end());
+    return copies;
+  }
+
+  uint32_t mask_, used_;
+};
+
+TEST_F(OffloadedViewTest, TheWholeOfItComesBackAsItIs) {
+  Given({128}, {1});
+  EXPECT_THAT(Copies(), ElementsAre(Pair(120, 512)));
+}
+
+TEST_F(OffloadedViewTest, WhatIsExpandedGoesAndComesBackWrittenOut) {
+  Given({8, 128}, {0, 1});
+  EXPECT_THAT(Copies(), ElementsAre(Pair(10, 4096), Pair(120, 4096)));
+}
+
+TEST_F(OffloadedViewTest, OfAPartItsOwnElements) {
+  Given({64}, {1});
+  EXPECT_THAT(Copies(), ElementsAre(Pair(120, 256)));
+  Given({64}, {2});
+  EXPECT_THAT(Copies(), ElementsAre(Pair(10, 256), Pair(120, 256))) << "with gaps";
 }
 
 }  // namespace
