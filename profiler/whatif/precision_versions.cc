@@ -35,6 +35,7 @@ Versions::Versions(const Step& step, uint8_t first)
   longest_.resize(recorded_, kForever);
   seen_.resize(recorded_, kForever);
   written_.resize(recorded_, kBefore);
+  written_to_.resize(recorded_, kNone);
   cached_.resize(recorded_, kNone);
   copies_.resize(recorded_);
   settled_.resize(recorded_, false);
@@ -189,7 +190,8 @@ void Versions::Cast(uint32_t block, uint8_t type, Position at, uint32_t op, cons
     if (types_[block] == type && !unseen_[block] && !stale_[block]) return SetCurrent(block, itself_[block]);
     for (const uint32_t copy : copies_[block]) {
       const Position made = changed_.blocks[copy].begin;
-      if (types_[copy] == type && InBackward(made) && made >= written_[block]) return SetCurrent(block, copy);
+      const bool fresh = made >= written_[block] || copy == written_to_[block];
+      if (types_[copy] == type && InBackward(made) && fresh) return SetCurrent(block, copy);
     }
   }
   const uint32_t from = current_[block];

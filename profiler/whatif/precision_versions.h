@@ -121,10 +121,11 @@ class Versions {
   // Before the node that begins at `before` two others converted a gradient: to this type, at `there`, and
   // back. Between them those of weights are converted.
   void ThereAndBack(uint32_t block, uint8_t type, Position there, Position before, const Operand& operand);
-  // The block was written to, as the version that is current: copies that were made before `at`, and itself
-  // where that was a copy, are not it any more.
+  // The block was written to, as the version that is current: other copies that were made before `at`, and
+  // itself where that was a copy, are not it any more.
   void Written(uint32_t block, Position at) {
     written_[block] = at;
+    written_to_[block] = current_[block];
     stale_[block] = stale_[block] || current_[block] != itself_[block];
   }
   // When, in backward; kBefore: it was not.
@@ -171,12 +172,13 @@ class Versions {
   std::vector<uint32_t> widened_;  // by version: an operator
   std::vector<Given> given_;       // by version, for the last node
   std::vector<Position> used_;
-  std::vector<Position> held_;     // by version: until when variables hold it, as far as that shows
-  std::vector<Position> named_;    // and those of functions whose source was told
-  std::vector<Position> longest_;  // by block: until when they may hold it itself
-  std::vector<Position> seen_;     // and any variable
-  std::vector<Position> written_;  // by recorded block: the last time in backward
-  std::vector<uint32_t> cached_;   // by recorded block: autocast's copy, of the last part
+  std::vector<Position> held_;        // by version: until when variables hold it, as far as that shows
+  std::vector<Position> named_;       // and those of functions whose source was told
+  std::vector<Position> longest_;     // by block: until when they may hold it itself
+  std::vector<Position> seen_;        // and any variable
+  std::vector<Position> written_;     // by recorded block: the last time in backward
+  std::vector<uint32_t> written_to_;  // as that version
+  std::vector<uint32_t> cached_;      // by recorded block: autocast's copy, of the last part
   std::vector<Cached> all_cached_;
   std::vector<std::vector<uint32_t>> copies_;  // by recorded block
   std::vector<bool> unseen_;                   // by block of the record: a node converted it

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which version of a gradient who wants a type is given. The oracle is InputBuffer::accumulate in
+// torch/csrc/autograd/input_buffer.cpp: what is added in place stays the tensor that the others are given.
+#include "profiler/whatif/precision_versions.h"
+
+#include <gtest/gtest.h>
+
+#include "profiler/whatif/precision.h"
+#include "profiler/whatif/testing/written_operators.h"
+
+namespace vramscope::whatif {
+namespace {
+
+using model::kNone;
+
+// residual + norm(x) in each layer: the residual's gradient is in 16 bits, what the norm is given of it is a
+// copy in float32, and that of x is added to it.
+class PrecisionVersionsTest : public testing::Test, protected WrittenOperators {
+ protected:
+  PrecisionVersionsTest() {
+    gradient_ = AddBlock(110, 190);
+    Module("layer", 0, 90);
+    step_.blocks[gradient_].op = AddOp("aten::mm", 0, {109, 111}, {}, gradient_);
+  }
+
+  // The version that it is as this type then.
+  static uint32_t As(Versions& versions, uint32_t block, uint8_t type, Position at, const Operand& operand) {
+    if (versions.TypeOf(block) != type) versions.Cast(block, type, at, kNone, operand);
+    return versions.Current(block);
+  }
+
+  uint32_t gradient_;
+};
+
+TEST_F(PrecisionVersionsTest, WhatWasWrittenToIsTheBlockWhateverWasMadeOfItSince) {
+  const Operand& operand = step_.operands.back();
+  Versions versions(step_, kFloatType);
+  versions.Decide(gradient_, kFloatType);
+  const uint32_t low = As(versions, gradient_, kBfloat16Type, 120, operand);
+  versions.Written(gradient_, 125);
+  const uint32_t wide = As(versions, gradient_, kFloatType, 130, operand);
+  EXPECT_NE(wide, gradient_) << "which is not what was added up";
+  EXPECT_EQ(As(versions, gradient_, kBfloat16Type, 140, operand), low);
+  EXPECT_EQ(As(versions, gradient_, kFloatType, 145, operand), wide) << "nothing was added between";
+  As(versions, gradient_, kBfloat16Type, 146, operand);
+  versions.Written(gradient_, 150);
+  EXPECT_NE(As(versions, gradient_, kFloatType, 155, operand), wide);
+  EXPECT_EQ(As(versions, gradient_, kBfloat16Type, 160, operand), low);
+}
+
+TEST_F(PrecisionVersionsTest, ACopyOfWhatWasWrittenToIsAnother) {
+  const Operand& operand = step_.operands.back();
+  Versions versions(step_, kFloatType);
+  versions.Decide(gradient_, kFloatType);
+  const uint32_t low = As(versions, gradient_, kBfloat16Type, 120, operand);
+  As(versions, gradient_, kFloatType, 125, operand);
+  versions.Written(gradient_, 130);
+  EXPECT_NE(As(versions, gradient_, kBfloat16Type, 140, operand), low);
+}
+
+}  // namespace
+}  // namespace vramscope::whatif
