@@ -159,10 +159,16 @@ bool CopiesGradients::AddsUp(const Op& add, uint32_t node) {
 bool CopiesGradients::Waits(const Op& add, uint32_t node) {
   const std::span<const Operand> added = InputsOf(step_, add);
   const auto [first, second] = TypesOf(added);
-  if (step_.nodes[node].op == kNone || first != low_ || wanted_[node] != low_ || second != kFloatType ||
+  if (step_.nodes[node].op == kNone || first == 0 || wanted_[node] != low_ || second != kFloatType ||
       !IsOfCopy(added[1].block, node))
     return false;
-  Waiting& waiting = waiting_.try_emplace(node, Waiting{added[1], add.end, kNone}).first->second;
+  // That another node was given a wider copy of the first one since is all the same.
+  const uint32_t low =
+      first == low_ ? versions_.Current(added[0].block) : versions_.Standing(added[0].block, low_);
+  if (low == kNone) return false;
+  versions_.SetCurrent(added[0].block, low);
+  Waiting& waiting =
+      waiting_.try_emplace(node, Waiting{added[1], add.end, kNone, added[0].block}).first->second;
   waiting.since = add.end;
   const uint32_t result = OutputsOf(step_, add)[0].block;
   if (result != added[0].block) waiting.sum = result, versions_.Decide(result, low_);
@@ -175,6 +181,10 @@ void CopiesGradients::Join(uint32_t node) {
   const Waiting& waiting = found->second;
   const Position at = std::min(waiting.since + kGone, step_.nodes[node].begin - kBeforeNode);
   versions_.CastSum(waiting.first, low_, at, waiting.sum);
+  if (const uint32_t low = versions_.Standing(waiting.own, low_); waiting.sum == kNone && low != kNone) {
+    versions_.SetCurrent(waiting.own, low);
+    versions_.Written(waiting.own, at);
+  }
   waiting_.erase(found);
 }
 

@@ -58,6 +58,7 @@ class CopiesGradients {
     Operand first;   // to which the others are added
     Position since;  // the last one was
     uint32_t sum;    // of x's own gradient and them, where that is another block; else none
+    uint32_t own;    // x's own gradient: a block of the record
   };
 
   // Of the two that are added; nothing where they are not known.

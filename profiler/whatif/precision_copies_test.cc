@@ -109,6 +109,25 @@ TEST_F(CopiesGradientsTest, ASumThatIsAnotherBlockIsMadeBehindTheConversion) {
   EXPECT_EQ(changed.blocks[sum].requested, 256u);
 }
 
+// A norm behind x was given own in float32, which is not what the others are added to.
+TEST_F(CopiesGradientsTest, TheyAreAddedToOwnWhateverCopyWasMadeOfIt) {
+  Versions versions(step_, kBfloat16Type);
+  CopiesGradients copies(step_, kBfloat16Type, wanted_, versions);
+  Decide(versions, copies);
+  const auto widen = [&](Position at) {
+    versions.Cast(own_, kFloatType, at, model::kNone, step_.operands[1]);
+    return versions.Current(own_);
+  };
+  const uint32_t before = widen(115);
+  EXPECT_TRUE(copies.Waits(step_.ops[add_first_], of_x_));
+  EXPECT_EQ(versions.Current(own_), own_);
+  EXPECT_EQ(widen(127), before) << "nothing was added yet";
+  EXPECT_TRUE(copies.Waits(step_.ops[add_second_], of_x_));
+  copies.Join(of_x_);
+  EXPECT_EQ(versions.Current(own_), own_);
+  EXPECT_NE(widen(kRuns), before);
+}
+
 TEST_F(CopiesGradientsTest, WhatAUseOfXItselfGivesInFloatIsNoneOfTheCopy) {
   Versions versions(step_, kBfloat16Type);
   CopiesGradients copies(step_, kBfloat16Type, wanted_, versions);

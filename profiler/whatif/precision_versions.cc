@@ -185,15 +185,19 @@ uint32_t Versions::Add(uint32_t block, uint8_t type, Position at, uint32_t op, c
   return version;
 }
 
-void Versions::Cast(uint32_t block, uint8_t type, Position at, uint32_t op, const Operand& operand) {
-  if (InBackward(at)) {
-    if (types_[block] == type && !unseen_[block] && !stale_[block]) return SetCurrent(block, itself_[block]);
-    for (const uint32_t copy : copies_[block]) {
-      const Position made = changed_.blocks[copy].begin;
-      const bool fresh = made >= written_[block] || copy == written_to_[block];
-      if (types_[copy] == type && InBackward(made) && fresh) return SetCurrent(block, copy);
-    }
+uint32_t Versions::Standing(uint32_t block, uint8_t type) const {
+  if (types_[block] == type && !unseen_[block] && !stale_[block]) return itself_[block];
+  for (const uint32_t copy : copies_[block]) {
+    const Position made = changed_.blocks[copy].begin;
+    const bool fresh = made >= written_[block] || copy == written_to_[block];
+    if (types_[copy] == type && InBackward(made) && fresh) return copy;
   }
+  return kNone;
+}
+
+void Versions::Cast(uint32_t block, uint8_t type, Position at, uint32_t op, const Operand& operand) {
+  if (const uint32_t there = InBackward(at) ? Standing(block, type) : kNone; there != kNone)
+    return SetCurrent(block, there);
   const uint32_t from = current_[block];
   Used(block, at);
   const uint32_t copy = Add(block, type, at, op, operand);

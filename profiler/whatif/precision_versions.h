@@ -95,6 +95,8 @@ class Versions {
   // record has that.
   void Return(uint32_t block, Position at);
 
+  // In backward: the version of that type that is there and is the block as it is now; kNone: there is none.
+  [[nodiscard]] uint32_t Standing(uint32_t block, uint8_t type) const;
   // A new copy that is the block's current version from now on; in backward one that is there already is
   // taken. `op`: the operator of forward that converts; its copy ends with it unless a node keeps it.
   void Cast(uint32_t block, uint8_t type, Position at, uint32_t op, const Operand& operand);
