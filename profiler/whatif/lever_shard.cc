@@ -2,7 +2,7 @@
 // One GPU's program as one rank of N: replicated (DDP), with the optimizer's state dealt out (ZeRO-1), with
 // gradients sharded too (ZeRO-2), and with parameters (ZeRO-3, FSDP). Each rank keeps the recorded batch.
 #include <charconv>
-#include <utility>
+#include <set>
 
 #include "profiler/whatif/lever.h"
 #include "profiler/whatif/parameters.h"
@@ -69,10 +69,13 @@ std::string FullyShardCode(const Step& step, const Question& question) {
   const std::string how = question.kind == Kind::kZero2 ? ", reshard_after_forward=False)" : ")";
   std::string code;
   if (question.option.empty()) {
-    std::string_view before;
-    for (const uint32_t call : ListMembers(step)) {
-      const std::string_view list = ParentPath(step.Text(step.modules[call].name));
-      if (list != std::exchange(before, list))
+    std::vector<std::string_view> members;
+    for (const uint32_t call : ListMembers(step)) members.push_back(step.Text(step.modules[call].name));
+    for (const std::string_view path : UncalledUnits(step, "")) members.push_back(path);
+    std::set<std::string_view> lists;
+    for (const std::string_view member : members) {
+      const std::string_view list = ParentPath(member);
+      if (lists.insert(list).second)
         code += "for block in model." + std::string(list) + ": fully_shard(block" + how + "\n";
     }
   } else {
@@ -131,7 +134,8 @@ class Shard final : public Lever {
     Result<std::vector<uint32_t>> calls = ListMembers(step);
     if (!question->option.empty()) calls = ChooseSegments(step, question->option);
     if (!calls.ok()) return calls.error();
-    return FullySharded(step, UnitsOf(step, *calls), question->ranks, question->kind == Kind::kZero3);
+    return FullySharded(step, UnitsOf(step, *calls, UncalledUnits(step, question->option)), question->ranks,
+                        question->kind == Kind::kZero3);
   }
 
   // Tensor parallel: all widths that are hidden, or none.

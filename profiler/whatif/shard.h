@@ -39,9 +39,13 @@ struct Unit {
   // Whether a parameter or buffer of that name is in the module, or in one within it.
   [[nodiscard]] bool Has(std::string_view name) const;
 };
-// Those of `calls` (into Step::modules), in the order of their first call, and last of all the rest of the
-// model. A parameter belongs to the module that its name begins with.
-[[nodiscard]] std::vector<Unit> UnitsOf(const Step& step, const std::vector<uint32_t>& calls);
+// Those of `calls` (into Step::modules), in the order of their first call, `uncalled` modules by their paths,
+// and last of all the rest of the model. A parameter belongs to the module that its name begins with.
+[[nodiscard]] std::vector<Unit> UnitsOf(const Step& step, const std::vector<uint32_t>& calls,
+                                        const std::vector<std::string_view>& uncalled = {});
+// Paths of the modules that the patterns mean, or without any the members of lists of blocks, of whose
+// parameters the step uses none: what shards each module takes these too, and never gathers them.
+[[nodiscard]] std::vector<std::string_view> UncalledUnits(const Step& step, std::string_view patterns);
 
 // A step of rank 0 of fully_shard() on each unit and on the model. `reshard`: parameters are let go of behind
 // a unit's forward and gathered again for its backward (ZeRO-3), else kept between (ZeRO-2).

@@ -2,7 +2,10 @@
 // Which modules fully_shard() takes one by one, which parameters are theirs, and where their calls and the
 // backward of each are.
 #include <algorithm>
+#include <map>
+#include <set>
 
+#include "profiler/whatif/segments.h"
 #include "profiler/whatif/shard.h"
 
 namespace vramscope::whatif {
@@ -10,11 +13,74 @@ namespace vramscope::whatif {
 using classify::Category;
 using model::kNone;
 
+namespace {
+
+bool IsParameter(const Step& step, uint32_t block) {
+  return std::binary_search(step.trained.begin(), step.trained.end(), block) ||
+         (step.blocks[block].category == Category::kParameter && step.blocks[block].copy_of == kNone);
+}
+
+// "stem", "stem.layers", "stem.layers.0" of "stem.layers.0.weight".
+std::vector<std::string_view> ModulesAround(std::string_view name) {
+  std::vector<std::string_view> paths;
+  for (size_t dot = name.find('.'); dot != std::string_view::npos; dot = name.find('.', dot + 1))
+    paths.push_back(name.substr(0, dot));
+  return paths;
+}
+
+bool IsNumbered(std::string_view path) {
+  const std::string_view name = path.substr(path.rfind('.') + 1);
+  return std::all_of(name.begin(), name.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+// Lists of which a member consists of other modules, and that have several: by the names of parameters.
+std::set<std::string_view> ListsOfBlocks(const Step& step) {
+  std::map<std::string_view, std::set<std::string_view>> members;
+  std::set<std::string_view> composed;
+  for (uint32_t i = 0; i < step.blocks.size(); ++i) {
+    if (!IsParameter(step, i)) continue;
+    const std::vector<std::string_view> paths = ModulesAround(step.blocks[i].name);
+    for (size_t k = 0; k < paths.size(); ++k) {
+      if (!IsNumbered(paths[k])) continue;
+      members[ParentPath(paths[k])].insert(paths[k]);
+      if (k + 1 < paths.size()) composed.insert(ParentPath(paths[k]));
+    }
+  }
+  std::erase_if(composed, [&](std::string_view list) { return members[list].size() < 2; });
+  return composed;
+}
+
+}  // namespace
+
 bool Unit::Has(std::string_view name) const {
   return name.starts_with(path) && name.size() > path.size() && name[path.size()] == '.';
 }
 
-std::vector<Unit> UnitsOf(const Step& step, const std::vector<uint32_t>& calls) {
+std::vector<std::string_view> UncalledUnits(const Step& step, std::string_view patterns) {
+  const std::set<std::string_view> lists = ListsOfBlocks(step);
+  const auto is_unit = [&](std::string_view path) {
+    if (!patterns.empty()) return BelongsToOne(path, patterns);
+    return IsNumbered(path) && lists.contains(ParentPath(path));
+  };
+  std::vector<bool> used(step.blocks.size(), false);
+  for (const Operand& operand : step.operands)
+    if (operand.block != kNone) used[operand.block] = true;
+  std::vector<std::string_view> units;
+  std::set<std::string_view> found, called;
+  for (uint32_t i = 0; i < step.blocks.size(); ++i) {
+    if (!IsParameter(step, i)) continue;
+    const std::vector<std::string_view> paths = ModulesAround(step.blocks[i].name);
+    const auto outermost = std::find_if(paths.begin(), paths.end(), is_unit);
+    if (outermost == paths.end()) continue;
+    if (used[i]) called.insert(*outermost);
+    if (found.insert(*outermost).second) units.push_back(*outermost);
+  }
+  std::erase_if(units, [&](std::string_view unit) { return called.contains(unit); });
+  return units;
+}
+
+std::vector<Unit> UnitsOf(const Step& step, const std::vector<uint32_t>& calls,
+                          const std::vector<std::string_view>& uncalled) {
   std::vector<Unit> units;
   for (const uint32_t index : calls) {
     const ModuleCall& call = step.modules[index];
@@ -22,6 +88,10 @@ std::vector<Unit> UnitsOf(const Step& step, const std::vector<uint32_t>& calls) 
     auto unit = std::find_if(units.begin(), units.end(), [&](const Unit& u) { return u.path == path; });
     if (unit == units.end()) unit = units.insert(unit, {path, {}, {kForever, kBefore}, {}});
     unit->forward.push_back({call.begin, call.end});
+  }
+  for (const std::string_view path : uncalled) {
+    if (std::none_of(units.begin(), units.end(), [&](const Unit& u) { return u.path == path; }))
+      units.push_back({path, {}, {kForever, kBefore}, {}});
   }
   Window whole{kForever, kBefore};
   const Position backward = step.backward.front().begin;
@@ -44,8 +114,7 @@ std::vector<Unit> UnitsOf(const Step& step, const std::vector<uint32_t>& calls) 
   }
   for (uint32_t i = 0; i < step.blocks.size(); ++i) {
     const StepBlock& block = step.blocks[i];
-    const bool trained = std::binary_search(step.trained.begin(), step.trained.end(), i);
-    if (!trained && (block.category != Category::kParameter || block.copy_of != kNone)) continue;
+    if (!IsParameter(step, i)) continue;
     const auto unit =
         std::find_if(units.begin(), units.end() - 1, [&](const Unit& u) { return u.Has(block.name); });
     unit->parameters.push_back(i);

@@ -152,6 +152,33 @@ TEST_F(ShardUnitsTest, KeptUnitsThatAreCalledAgainGoWithTheFirstBackwardAndAreGa
       << "until the model returns: none is gathered behind";
 }
 
+// X-Codec's decoder of meaning, which the model does not call.
+TEST_F(ShardUnitsTest, ListsThatNothingCallsAreUnitsWhichNothingGathers) {
+  for (const char* name : {"spare.0.inner.weight", "spare.0.inner.bias", "spare.1.inner.weight",
+                           "plain.0.weight", "plain.1.weight", "single.0.inner.weight"})
+    Parameter(name);
+  const uint32_t used = Parameter("read.0.inner.weight");
+  Parameter("read.1.inner.weight");
+  AddOp("aten::mul", kNone, {10, 12}, {used}, kNone);
+  Layers(1, {{0}});
+  EXPECT_THAT(UncalledUnits(step_, ""), ElementsAre("spare.0", "spare.1", "read.1"))
+      << "as train.py: members that consist of modules, of several";
+  EXPECT_THAT(UncalledUnits(step_, "plain.*,read.*"), ElementsAre("plain.0", "plain.1", "read.1"));
+  units_ = UnitsOf(step_, {0}, UncalledUnits(step_, ""));
+  ASSERT_EQ(units_.size(), 5u);
+  EXPECT_EQ(units_[1].parameters.size(), 2u);
+  const Step sharded = FullySharded(step_, units_, 2, true);
+  for (const uint32_t parameter : units_[1].parameters) {
+    EXPECT_EQ(sharded.blocks[parameter].requested, step_.blocks[parameter].requested / 2);
+    EXPECT_THAT(sharded.blocks, testing::Not(testing::Contains(Field(&StepBlock::copy_of, parameter))));
+  }
+}
+
+TEST_F(ShardUnitsTest, AUnitThatIsCalledIsThereOnce) {
+  Layers(2, {{0}, {1}});
+  EXPECT_EQ(UnitsOf(step_, {0, 1}, {"layers.0"}).size(), 3u);
+}
+
 // A table of one row, which the second rank has nothing of, and one of as many bytes that is cut in two.
 class ShardStateTest : public testing::Test, protected WrittenOperators {
  protected:
