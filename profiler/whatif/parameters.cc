@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/whatif/parameters.h"
 
+#include <algorithm>
 #include <map>
 
 #include "profiler/classify/names.h"
@@ -43,6 +44,12 @@ Position SetUpAt(const Step& step, uint32_t block) {
   const model::BlockId id = step.blocks[block].id;
   if (id >= step.run->blocks.size() || step.run->blocks[id].alloc_event >= step.first.begin) return kBefore;
   return Position(step.run->blocks[id].alloc_event) - Position(step.first.begin) - 1;
+}
+
+bool IsParameter(const Step& step, uint32_t block) {
+  return std::binary_search(step.trained.begin(), step.trained.end(), block) ||
+         (step.blocks[block].category == classify::Category::kParameter &&
+          step.blocks[block].copy_of == kNone);
 }
 
 void Drop(StepBlock& block) {

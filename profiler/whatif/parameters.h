@@ -18,6 +18,9 @@ namespace vramscope::whatif {
 // When the block was made, before 0, of one that was there before the first step; else kBefore.
 [[nodiscard]] Position SetUpAt(const Step& step, uint32_t block);
 
+// Whether it is a parameter of the program's, trained or not.
+[[nodiscard]] bool IsParameter(const Step& step, uint32_t block);
+
 // Takes away the block from the step, which keeps its number.
 void Drop(StepBlock& block);
 

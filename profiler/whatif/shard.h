@@ -24,8 +24,8 @@ namespace vramscope::whatif {
 [[nodiscard]] Step Replicated(const Step& step, bool as_views);
 
 // ZeRO-1 as torch.distributed.optim.ZeroRedundancyOptimizer: whole parameters are dealt out, the largest
-// first, each to the rank that has least. The step of the rank that gets most: its state alone, and in
-// Step::trained the parameters that it steps.
+// first, each to the rank that has least, frozen ones too. The step of the rank that gets most: its state
+// alone, and in Step::trained the parameters that it steps.
 [[nodiscard]] Step WithOwnState(const Step& step, uint32_t ranks);
 
 // A module that is gathered and resharded together: the calls of its forward, and where backward runs it.

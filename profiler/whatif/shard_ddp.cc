@@ -246,7 +246,9 @@ void StepInOrder(const std::vector<uint32_t>& order, Step& changed) {
 }  // namespace
 
 Step WithOwnState(const Step& step, uint32_t ranks) {
-  std::vector<uint32_t> by_size = step.trained;
+  std::vector<uint32_t> by_size;  // the optimizer is given all, and frozen ones weigh as much
+  for (uint32_t i = 0; i < step.blocks.size(); ++i)
+    if (IsParameter(step, i)) by_size.push_back(i);
   std::stable_sort(by_size.begin(), by_size.end(), [&](uint32_t a, uint32_t b) {
     return step.blocks[a].requested > step.blocks[b].requested;
   });
@@ -258,7 +260,10 @@ Step WithOwnState(const Step& step, uint32_t ranks) {
     *least += step.blocks[parameter].requested;
   }
   const auto most = std::max_element(load.begin(), load.end());
-  const std::vector<uint32_t>& kept = own[static_cast<size_t>(most - load.begin())];
+  std::vector<uint32_t> kept = own[static_cast<size_t>(most - load.begin())];
+  std::erase_if(kept, [&](uint32_t parameter) {
+    return !std::binary_search(step.trained.begin(), step.trained.end(), parameter);
+  });
   Step changed = step;
   StepOnly([&](uint32_t parameter) { return std::find(kept.begin(), kept.end(), parameter) != kept.end(); },
            changed);

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "profiler/whatif/parameters.h"
 #include "profiler/whatif/segments.h"
 #include "profiler/whatif/shard.h"
 
@@ -14,11 +15,6 @@ using classify::Category;
 using model::kNone;
 
 namespace {
-
-bool IsParameter(const Step& step, uint32_t block) {
-  return std::binary_search(step.trained.begin(), step.trained.end(), block) ||
-         (step.blocks[block].category == Category::kParameter && step.blocks[block].copy_of == kNone);
-}
 
 // "stem", "stem.layers", "stem.layers.0" of "stem.layers.0.weight".
 std::vector<std::string_view> ModulesAround(std::string_view name) {

@@ -229,5 +229,13 @@ TEST_F(ShardStateTest, StateOfAnotherSizeIsCutInTwo) {
   EXPECT_EQ(BytesOnOneOfTwo(state), 32u);
 }
 
+// Marian's tables of positions: ZeroRedundancyOptimizer deals out model.parameters().
+TEST_F(ShardStateTest, FrozenParametersAreDealtOutToo) {
+  EXPECT_THAT(WithOwnState(step_, 2).trained, ElementsAre(step_.trained[0]));
+  step_.blocks[Named("positions", Category::kParameter)].requested = 700;
+  EXPECT_THAT(WithOwnState(step_, 2).trained, ElementsAre(step_.trained[0], step_.trained[1]))
+      << "the other rank has the positions";
+}
+
 }  // namespace
 }  // namespace vramscope::whatif
