@@ -74,7 +74,7 @@ class Lora final : public Lever {
     }
     const std::vector<GradientPlace> places = GradientPlacesOf(step, linears);
     for (size_t i = 0; i < places.size(); ++i) {
-      const bool told = places[i].gradient != model::kNone || linears[i].output == model::kNone;
+      const bool told = places[i].gradient.block != model::kNone || linears[i].output == model::kNone;
       if (places[i].begin >= kForever || !told)
         return Error{
             "backward did not run through all of these layers: record the program without frozen ones."};

@@ -83,7 +83,7 @@ class Adapter {
     linear.input = linear.given.block = into_.AddBlock(nothing);
     linear.output = linear.made.block = into_.AddBlock(nothing);
     nothing.begin = nothing.end = into_.Moved(place.begin);
-    place.gradient = into_.AddBlock(nothing);
+    place.gradient.block = into_.AddBlock(nothing);
   }
 
   // Backward from the last layer on: what an earlier one adds to may be what a later one made.
@@ -189,7 +189,8 @@ class Adapter {
           !StridesOfView(sizes, StridesOf(into_.step(), product.given), Extents{tokens, product.in});
       const char* const name = product.copied ? "aten::reshape" : "aten::view";
       const uint32_t view = into_.Begin(name, matmul, kNone, room.Tick(), {product.given});
-      if (product.copied) folded.block = product.input = CopyWithoutGaps(linear, view, room, product);
+      if (product.copied)
+        folded.block = product.input = CopyWithoutGaps(linear, view, room, product.given, product.in);
       product.folded = into_.AddNode(view, room.Tick());
       into_.End(view, room.Tick(), {folded});
     }
@@ -213,11 +214,12 @@ class Adapter {
     into_.End(outer, room.Tick(), {product.made});
   }
 
-  uint32_t CopyWithoutGaps(const LinearCall& linear, uint32_t within, Room& room, const Product& product) {
-    const uint32_t clone = into_.Begin("aten::clone", within, kNone, room.Tick(), {product.given});
-    const uint32_t copy =
-        AddResult(into_.step(), linear.output, linear.tokens * product.in, clone, room.Tick());
-    into_.End(clone, room.Tick(), {Unfolded(linear, copy, product.in)});
+  uint32_t CopyWithoutGaps(const LinearCall& linear, uint32_t within, Room& room, const Operand& given,
+                           int64_t width) {
+    const uint32_t clone =
+        into_.Begin("aten::clone", within, into_.step().ops[within].node, room.Tick(), {given});
+    const uint32_t copy = AddResult(into_.step(), linear.output, linear.tokens * width, clone, room.Tick());
+    into_.End(clone, room.Tick(), {Unfolded(linear, copy, width)});
     return copy;
   }
 
@@ -277,7 +279,9 @@ class Adapter {
     const LinearCall& linear = linears_[i];
     const GradientPlace& place = places_[i];
     Room room = into_.RoomBehind(place.begin - 1);
-    Operand gradient = Like(linear.made, place.gradient);
+    Operand gradient = Like(linear.made, place.gradient.block);
+    if (std::ranges::equal(SizesOf(into_.step(), gradient), SizesOf(into_.step(), place.gradient)))
+      gradient.strides = place.gradient.strides;
     const uint32_t op = BeginNode(sum, "AddBackward0", gradient, room);
     into_.End(op, room.Tick(), {});
     EndNode(sum, room);
@@ -293,15 +297,31 @@ class Adapter {
     if (place.sum != kNone) SumGradients(linear, place, gradient.block, into_, room);
   }
 
+  // As rows, which are a copy where it lies with gaps.
+  Operand Folded(const LinearCall& linear, const Product& product, const Operand& given, Room& room) {
+    Operand flat = into_.Matrix(given.block, linear.tokens, product.out);
+    const std::span<const int64_t> sizes = SizesOf(into_.step(), given),
+                                   strides = StridesOf(into_.step(), given);
+    if (linear.flat || strides.size() != sizes.size() ||
+        StridesOfView(sizes, strides, Extents{linear.tokens, product.out})) {
+      HandOn(product.unfolded, "UnsafeViewBackward0", given, flat, room);
+      return flat;
+    }
+    const uint32_t op = BeginNode(product.unfolded, "UnsafeViewBackward0", given, room);
+    flat.block = CopyWithoutGaps(linear, op, room, given, product.out);
+    into_.End(op, room.Tick(), {});
+    EndNode(product.unfolded, room);
+    return flat;
+  }
+
   // Of F.linear; the gradient of its input, where it is asked for.
   Operand Differentiate(const LinearCall& linear, Product& product, const Operand& given, bool asked,
                         Room& room) {
     const int64_t tokens = linear.tokens;
-    const Operand flat = into_.Matrix(given.block, tokens, product.out);
-    HandOn(product.unfolded, "UnsafeViewBackward0", given, flat, room);
+    const Operand flat = Folded(linear, product, given, room);
     const uint32_t node = product.multiplied;
     const uint32_t op = BeginNode(node, "MmBackward0", flat, room);
-    const Operand columns = into_.Matrix(given.block, product.out, tokens, true);
+    const Operand columns = into_.Matrix(flat.block, product.out, tokens, true);
     const uint32_t for_matrix = into_.Begin("aten::mm", op, node, room.Tick(),
                                             {columns, into_.Matrix(product.input, tokens, product.in)});
     product.gradient =
@@ -318,6 +338,8 @@ class Adapter {
       into_.End(for_input, room.Tick(), {handed});
     }
     into_.End(op, room.Tick(), {});
+    // The engine lets go of what it gave a node before it has the node let go of what that saved.
+    if (flat.block != given.block) into_.step().blocks[flat.block].end = room.Tick();
     for (size_t save : {product.first_save, product.first_save + 1})
       into_.step().saved[save].released = room.Tick();
     EndNode(node, room);
@@ -339,27 +361,7 @@ class Adapter {
     block.name = step.blocks[product.matrix].name;
     into_.End(op, room.Tick(), {});
     EndNode(node, room);
-    // It goes behind that of the layer's weight, or with the last ones: in this step, or in the next one.
-    const std::string_view weight = step.blocks[linear.weight].name;
-    const Position behind = kHair * (product.out == rank_ ? 1 : 2);
-    Position end = kForever, carried = kBefore, of_weight = kBefore;
-    for (const StepBlock& other : step.blocks) {
-      if (other.id == kNone || other.name.empty()) continue;
-      const bool left =
-          other.category == Category::kGradient && other.begin == kBefore && other.end < kForever;
-      if (other.accumulated < kForever) end = other.end;
-      if (left) carried = std::max(carried, other.end);
-      if (left && other.name == weight) of_weight = other.end + behind;
-    }
-    if (of_weight != kBefore) carried = of_weight;
-    block.end = end;
-    if (carried == kBefore) return;
-    StepBlock before = block;
-    before.begin = kBefore;
-    before.end = carried;
-    before.accumulated = kForever;
-    before.op = kNone;
-    (void)into_.AddBlock(before);
+    KeepAsOthers(product.gradient, step.blocks[linear.weight].name, product.out == rank_ ? 1 : 2, into_);
   }
 
   std::vector<LinearCall> linears_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/whatif/lora_gradients.h"
 
+#include <algorithm>
 #include <span>
 
 #include "profiler/whatif/added_gradients.h"
@@ -62,7 +63,7 @@ std::vector<GradientPlace> GradientPlacesOf(const Step& step, const std::vector<
         given = step.operands[op.first_input].block;
       if (first != kNone && op.node == first && op.parent == kNone && op.name == step.nodes[first].name &&
           op.input_count > 0)
-        place.gradient = step.operands[op.first_input].block;
+        place.gradient = step.operands[op.first_input];
       if (place.node == kNone || op.node != place.node || op.parent == kNone) continue;
       for (uint32_t k = 0; k < op.output_count; ++k) {
         const Operand& output = step.operands[op.first_output + k];
@@ -130,6 +131,29 @@ void SumGradients(const LinearCall& linear, const GradientPlace& place, uint32_t
   into.step().blocks[own].end = end.Tick();
   // A block that nobody else sees is added to where it is.
   if (const uint32_t next = AdditionTo(step, place.sum); next != kNone) AddInPlace(next, step);
+}
+
+void KeepAsOthers(uint32_t gradient, std::string_view weight, int turn, Inserter& into) {
+  constexpr Position kHair = 1e-6;
+  Position end = kForever, carried = kBefore, of_weight = kBefore;
+  for (const StepBlock& other : into.step().blocks) {
+    if (other.id == kNone || other.name.empty()) continue;
+    const bool left =
+        other.category == classify::Category::kGradient && other.begin == kBefore && other.end < kForever;
+    if (other.accumulated < kForever) end = other.end;
+    if (left) carried = std::max(carried, other.end);
+    if (left && other.name == weight) of_weight = other.end + kHair * turn;
+  }
+  if (of_weight != kBefore) carried = of_weight;
+  StepBlock& block = into.step().blocks[gradient];
+  block.end = end;
+  if (carried == kBefore) return;
+  StepBlock before = block;
+  before.begin = kBefore;
+  before.end = carried;
+  before.accumulated = kForever;
+  before.op = kNone;
+  (void)into.AddBlock(before);
 }
 
 }  // namespace vramscope::whatif

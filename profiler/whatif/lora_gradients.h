@@ -9,6 +9,7 @@
 //   behind another consumer   b, put in: b + g1   layer: g2 is added to that in place
 #pragma once
 
+#include <string_view>
 #include <vector>
 
 #include "profiler/whatif/insert.h"
@@ -18,9 +19,9 @@ namespace vramscope::whatif {
 
 // In recorded positions.
 struct GradientPlace {
-  Position begin = kForever;         // of the first node of the layer that backward runs
-  Position sum_end = kForever;       // the end of the node that hands on the input's gradient
-  uint32_t gradient = model::kNone;  // of the output: block
+  Position begin = kForever;    // of the first node of the layer that backward runs
+  Position sum_end = kForever;  // the end of the node that hands on the input's gradient
+  Operand gradient;             // of the output, as that node is given it
   uint32_t sum = model::kNone;  // the input's gradient as this layer computes it: block; kNone: not asked for
   uint32_t node = model::kNone;  // that hands it on
 };
@@ -31,5 +32,9 @@ struct GradientPlace {
 // The engine adds up `first`, what was put in computed at `room`, and what the layer and others do.
 void SumGradients(const LinearCall& linear, const GradientPlace& place, uint32_t first, Inserter& into,
                   Room& room);
+
+// A gradient that was put in goes when that of the layer's weight does, as the one that is so many turns
+// behind it, or with the last ones: in this step, or in the next one.
+void KeepAsOthers(uint32_t gradient, std::string_view weight, int turn, Inserter& into);
 
 }  // namespace vramscope::whatif

@@ -74,6 +74,29 @@ TEST_F(GapsTest, TheAdapterHasItsArgumentUntilItReturns) {
   EXPECT_FALSE(named->all) << "others may have it too";
 }
 
+// As that of keys, whose heads attention put in front: UnsafeViewBackward0 makes rows of it.
+TEST_F(GapsTest, AGradientThatLiesWithGapsIsCopiedForItsProducts) {
+  const auto copies_with = [&](const std::vector<int64_t>& strides) {
+    const uint32_t gradient = GradientPlacesOf(step_, linears_)[0].gradient.block;
+    for (Operand& operand : step_.operands) {
+      if (operand.block == gradient) operand.shape = Shape({2, 4, 64}), operand.strides = Shape(strides);
+    }
+    const Step changed = With({256, 64, 1});
+    std::vector<StepBlock> copies;
+    for (const StepBlock& block : changed.blocks) {
+      if (block.id == kNone && block.op != kNone && changed.NameOf(changed.ops[block.op]) == "aten::clone")
+        copies.push_back(block);
+    }
+    return copies;
+  };
+  EXPECT_EQ(copies_with({256, 64, 1}).size(), 0u);
+  const std::vector<StepBlock> copies = copies_with({256, 1, 4});
+  ASSERT_EQ(copies.size(), 1u);
+  EXPECT_EQ(copies[0].requested, kBatchBytes);
+  EXPECT_GT(copies[0].begin, step_.backward.front().begin);
+  EXPECT_LT(copies[0].end - copies[0].begin, Inserter::kRoom) << "until its node is through";
+}
+
 TEST_F(GapsTest, ElseItIsKeptItself) { EXPECT_EQ(KeptCopies(With({256, 64, 1})).size(), 0u); }
 
 TEST_F(GapsTest, ALayerThatTheStepDoesNotCallHasItsMatricesAlone) {
@@ -146,7 +169,7 @@ TEST(GradientPlacesTest, TheNodeOfACopyHandsOnTheGradientOfTheInput) {
   EXPECT_EQ(places[0].node, of_clone);
   EXPECT_EQ(places[0].sum, sum.block);
   EXPECT_EQ(places[0].sum_end, 135);
-  EXPECT_EQ(places[0].gradient, given.block);
+  EXPECT_EQ(places[0].gradient.block, given.block);
 }
 
 }  // namespace
