@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <map>
 #include <utility>
 
 namespace vramscope::whatif {
@@ -119,118 +118,6 @@ Position Holders::ReturnsInTurn(size_t held) const {
     turn = std::min(turn, gone - kBeforeNext);
   }
   return turn + static_cast<Position>(held - first) * kHair;
-}
-
-// y = f(x); x = g(y): what the names stand for in the next call from the function tells that x was not given
-// what f returned. A name that stands for several blocks at once, a list or names of two functions, tells
-// nothing.
-void Holders::FindGivenUp() {
-  struct Seen {
-    uint32_t call, block;
-    bool one;
-  };
-  std::map<std::pair<uint32_t, uint32_t>, std::vector<Seen>> seen;  // by the function's call and the name
-  for (const Held& held : step_.held) {
-    std::vector<Seen>& of_name = seen[{step_.modules[held.call].parent, held.name}];
-    if (of_name.empty() || of_name.back().call != held.call)
-      of_name.push_back({held.call, held.block, true});
-    else if (of_name.back().block != held.block)
-      of_name.back().one = false;
-  }
-  for (const auto& [name, calls] : seen) {
-    for (size_t i = 1; i < calls.size(); ++i) {
-      const Seen &before = calls[i - 1], &now = calls[i];
-      if (!before.one || !now.one || before.block == now.block || CallsBetween(before.call, now.call))
-        continue;
-      if (!ResultIsHeld(before.call, now.call, name.second)) continue;
-      if (ReturnsAnother(before.call, now.call)) continue;
-      Position& given_up = given_up_[before.block];
-      given_up = std::max(given_up, Assigned(now.block, before.call));
-    }
-  }
-}
-
-// y = f(x), the last call; x = g(y): a function's variables go in their order when it returns. What f
-// returned goes behind a variable that is behind x, so it is not what x stood for.
-void Holders::FindGivenUpLast() {
-  for (size_t i = 0; i < step_.held.size(); ++i) {
-    const uint32_t call = step_.held[i].call, function = step_.modules[call].parent;
-    if (function == kNone || step_.modules[call].end >= kForever) continue;
-    const ModuleCall& last = step_.modules[call];
-    const Position returned = step_.modules[function].end;
-    const uint32_t anew = FirstMadeBehind(last.end);
-    if (anew == kNone || step_.ops[anew].end > returned) continue;
-    for (size_t k = i + 1; k < step_.held.size() && step_.held[k].call == call; ++k) {
-      const Position gone = step_.blocks[step_.held[k].block].end;
-      if (step_.held[k].name == step_.held[i].name || gone < step_.ops[anew].end || gone > returned) continue;
-      if (!ResultGoesBehind(last, gone)) continue;
-      Position& given_up = given_up_[step_.held[i].block];
-      given_up = std::max(given_up, step_.ops[anew].end);
-      break;
-    }
-  }
-}
-
-// Directly: no operator lies between.
-bool Holders::ResultGoesBehind(const ModuleCall& call, Position gone) const {
-  const auto next =
-      std::partition_point(step_.ops.begin(), step_.ops.end(), [&](const Op& op) { return op.begin < gone; });
-  const Position until = next == step_.ops.end() ? step_.length : next->begin;
-  auto block = std::partition_point(step_.blocks.begin(), step_.blocks.end(),
-                                    [&](const StepBlock& one) { return one.begin < call.begin; });
-  for (; block != step_.blocks.end() && block->begin < call.end; ++block) {
-    if (gone < block->end && block->end < until) return true;
-  }
-  return false;
-}
-
-// The outermost operator that makes the next block.
-uint32_t Holders::FirstMadeBehind(Position at) const {
-  const auto block = std::partition_point(step_.blocks.begin(), step_.blocks.end(),
-                                          [&](const StepBlock& one) { return one.begin < at; });
-  const uint32_t maker =
-      block == step_.blocks.end() ? kNone : MakerOf(static_cast<uint32_t>(block - step_.blocks.begin()));
-  return maker == kNone || step_.ops[maker].begin < at ? kNone : maker;
-}
-
-bool Holders::CallsBetween(uint32_t call, uint32_t later) const {
-  for (uint32_t i = call + 1; i < later; ++i)
-    if (step_.modules[i].parent == step_.modules[call].parent) return true;
-  return false;
-}
-
-bool Holders::ResultIsHeld(uint32_t call, uint32_t later, uint32_t but_by) const {
-  const ModuleCall& made = step_.modules[call];
-  auto held = std::lower_bound(step_.held.begin(), step_.held.end(), later,
-                               [](const Held& one, uint32_t wanted) { return one.call < wanted; });
-  for (; held != step_.held.end() && held->call == later; ++held) {
-    const uint32_t maker = held->name == but_by ? kNone : MakerOf(held->block);
-    if (maker != kNone && made.begin <= step_.ops[maker].begin && step_.ops[maker].begin < made.end)
-      return true;
-  }
-  return false;
-}
-
-bool Holders::ReturnsAnother(uint32_t call, uint32_t later) const {
-  const ModuleCall& made = step_.modules[call];
-  const Position until = step_.modules[later].begin;
-  auto block = std::partition_point(step_.blocks.begin(), step_.blocks.end(),
-                                    [&](const StepBlock& one) { return one.begin < made.begin; });
-  for (; block != step_.blocks.end() && block->begin < made.end; ++block) {
-    const auto index = static_cast<size_t>(block - step_.blocks.begin());
-    if (std::binary_search(held_[index].begin(), held_[index].end(), later)) continue;
-    if (std::any_of(uses_[index].begin(), uses_[index].end(), [&](uint32_t use) {
-          return made.end <= step_.ops[use].begin && step_.ops[use].begin < until;
-        }))
-      return true;
-  }
-  return false;
-}
-
-Position Holders::Assigned(uint32_t block, uint32_t call) const {
-  const uint32_t maker = MakerOf(block);
-  if (maker == kNone || step_.ops[maker].begin < step_.modules[call].end) return kBefore;
-  return step_.ops[maker].end >= kForever ? kBefore : step_.ops[maker].end;
 }
 
 bool Holders::IsKept(uint32_t block, uint32_t call) const {
@@ -362,13 +249,18 @@ Holders::Lasting Holders::LastsUntil(const Operand& operand) const {
   if (step_.ops[operand.op].node != kNone) return {until, kBefore};
   if (step_.held.empty()) return {until, named_[operand.block]};
   if (function != kNone && SeenGone(operand, function, until)) until = Guess(operand, nullptr);
-  for (const uint32_t call : held_[operand.block]) {
-    if (step_.modules[call].end < kForever) until = std::max(until, BehindLast(operand.block, call));
-  }
+  until = std::max(until, SeenUntil(operand.block));
   const uint32_t last = returns_[operand.block];
   const bool returns = last != kNone && named_[operand.block] < step_.modules[last].end;  // in its turn
-  return {std::max({until, given_up_[operand.block], lasting_[operand.block]}),
-          returns ? kBefore : named_[operand.block]};
+  return {until, returns ? kBefore : named_[operand.block]};
+}
+
+Position Holders::SeenUntil(uint32_t block) const {
+  Position until = std::max(given_up_[block], lasting_[block]);
+  for (const uint32_t call : held_[block]) {
+    if (step_.modules[call].end < kForever) until = std::max(until, BehindLast(block, call));
+  }
+  return until;
 }
 
 Position Holders::Guess(const Operand& operand, uint32_t* function) const {

@@ -65,6 +65,8 @@ class Holders {
     Position held = kBefore, named = kBefore;
   };
   [[nodiscard]] Lasting LastsUntil(const Operand& operand) const;
+  // Until when variables that were seen to hold the block have it, whatever operators work on it.
+  [[nodiscard]] Position SeenUntil(uint32_t block) const;
 
  private:
   // What Until() says, where variables were not recorded. `function`: the call until whose end it is taken to
@@ -98,6 +100,9 @@ class Holders {
   [[nodiscard]] uint32_t FirstMadeBehind(Position at) const;
   // Whether the function made other calls between.
   [[nodiscard]] bool CallsBetween(uint32_t call, uint32_t later) const;
+  [[nodiscard]] bool AreTurns(uint32_t a, uint32_t b) const;
+  // Whether an operator in the call made the block.
+  [[nodiscard]] bool IsMadeIn(uint32_t block, uint32_t call) const;
   // Whether in a later call a variable of another name holds what `call` made.
   [[nodiscard]] bool ResultIsHeld(uint32_t call, uint32_t later, uint32_t but_by) const;
   // x, w = f(x): whether the call made something else that was used behind it, and that no variable holds in

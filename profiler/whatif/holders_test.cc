@@ -165,6 +165,21 @@ TEST_F(HoldersTest, WhatIsGivenToACallIsHeldUntilItsNameIsGivenToWhatIsMadeOfThe
   EXPECT_EQ(Holders(step_).Until(given), 56);
 }
 
+//   module    layer ── blocks.0 ── blocks.1 ── x = x + y ── second ──┤
+TEST_F(HoldersTest, ANameThatTakesWhatACallReturnsInOneTurnOfALoopDoesInTheLast) {
+  const Operand given = GiveThenAdd();
+  const auto text = [&](const char* path) { return script_.trace().Intern(path); };
+  step_.modules[1].name = text("blocks.1"), step_.modules[2].name = text("second");
+  step_.modules.insert(step_.modules.begin() + 1, {text("blocks.0"), 0, 30, 38});
+  step_.held = {{3, 1, kX}, {0, 2, kX}, {2, 3, kX}, {1, 3, kY}};
+  step_.blocks.emplace_back();
+  (void)Add("aten::linear", 33, {3});
+  step_.blocks[0].begin = 33.5, step_.blocks[0].op = static_cast<uint32_t>(step_.ops.size() - 1);
+  EXPECT_EQ(Holders(step_).Until(given), 50) << "y = block(x); x = y[0]";
+  step_.modules[1].name = text("other");
+  EXPECT_EQ(Holders(step_).Until(given), 56);
+}
+
 //   module    layer ── f: x = ..., first(x) ── second ── g: x = ..., third(x) ──┤
 TEST_F(HoldersTest, ANameThatACallBetweenDoesNotShowIsThatOfAnotherFunction) {
   const Operand given = GiveThenAdd();

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// When variables are given another value, as seen in the next call from their function, or where it returns.
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "profiler/whatif/holders.h"
+
+namespace vramscope::whatif {
+
+using model::kNone;
+
+// y = f(x); x = g(y): what the names stand for in the next call from the function tells that x was not given
+// what f returned. A name that stands for several blocks at once, a list or names of two functions, tells
+// nothing. Nor does one that was given what f returned in another turn of a loop: y = f(x); x = y[0]; x =
+// g(x).
+void Holders::FindGivenUp() {
+  struct Seen {
+    uint32_t call, block;
+    bool one;
+  };
+  std::map<std::pair<uint32_t, uint32_t>, std::vector<Seen>> seen;  // by the function's call and the name
+  for (const Held& held : step_.held) {
+    std::vector<Seen>& of_name = seen[{step_.modules[held.call].parent, held.name}];
+    if (of_name.empty() || of_name.back().call != held.call)
+      of_name.push_back({held.call, held.block, true});
+    else if (of_name.back().block != held.block)
+      of_name.back().one = false;
+  }
+  for (const auto& [name, calls] : seen) {
+    const auto takes_results = [&, &of_name = calls](uint32_t call) {
+      for (size_t i = 1; i < of_name.size(); ++i) {
+        const uint32_t other = of_name[i - 1].call;
+        if (AreTurns(call, other) && IsMadeIn(of_name[i].block, other)) return true;
+      }
+      return false;
+    };
+    for (size_t i = 1; i < calls.size(); ++i) {
+      const Seen &before = calls[i - 1], &now = calls[i];
+      if (!before.one || !now.one || before.block == now.block || CallsBetween(before.call, now.call))
+        continue;
+      if (!ResultIsHeld(before.call, now.call, name.second)) continue;
+      if (ReturnsAnother(before.call, now.call)) continue;
+      if (takes_results(before.call)) continue;
+      Position& given_up = given_up_[before.block];
+      given_up = std::max(given_up, Assigned(now.block, before.call));
+    }
+  }
+}
+
+// y = f(x), the last call; x = g(y): a function's variables go in their order when it returns. What f
+// returned goes behind a variable that is behind x, so it is not what x stood for.
+void Holders::FindGivenUpLast() {
+  for (size_t i = 0; i < step_.held.size(); ++i) {
+    const uint32_t call = step_.held[i].call, function = step_.modules[call].parent;
+    if (function == kNone || step_.modules[call].end >= kForever) continue;
+    const ModuleCall& last = step_.modules[call];
+    const Position returned = step_.modules[function].end;
+    const uint32_t anew = FirstMadeBehind(last.end);
+    if (anew == kNone || step_.ops[anew].end > returned) continue;
+    for (size_t k = i + 1; k < step_.held.size() && step_.held[k].call == call; ++k) {
+      const Position gone = step_.blocks[step_.held[k].block].end;
+      if (step_.held[k].name == step_.held[i].name || gone < step_.ops[anew].end || gone > returned) continue;
+      if (!ResultGoesBehind(last, gone)) continue;
+      Position& given_up = given_up_[step_.held[i].block];
+      given_up = std::max(given_up, step_.ops[anew].end);
+      break;
+    }
+  }
+}
+
+// Directly: no operator lies between.
+bool Holders::ResultGoesBehind(const ModuleCall& call, Position gone) const {
+  const auto next =
+      std::partition_point(step_.ops.begin(), step_.ops.end(), [&](const Op& op) { return op.begin < gone; });
+  const Position until = next == step_.ops.end() ? step_.length : next->begin;
+  auto block = std::partition_point(step_.blocks.begin(), step_.blocks.end(),
+                                    [&](const StepBlock& one) { return one.begin < call.begin; });
+  for (; block != step_.blocks.end() && block->begin < call.end; ++block) {
+    if (gone < block->end && block->end < until) return true;
+  }
+  return false;
+}
+
+// The outermost operator that makes the next block.
+uint32_t Holders::FirstMadeBehind(Position at) const {
+  const auto block = std::partition_point(step_.blocks.begin(), step_.blocks.end(),
+                                          [&](const StepBlock& one) { return one.begin < at; });
+  const uint32_t maker =
+      block == step_.blocks.end() ? kNone : MakerOf(static_cast<uint32_t>(block - step_.blocks.begin()));
+  return maker == kNone || step_.ops[maker].begin < at ? kNone : maker;
+}
+
+bool Holders::CallsBetween(uint32_t call, uint32_t later) const {
+  for (uint32_t i = call + 1; i < later; ++i)
+    if (step_.modules[i].parent == step_.modules[call].parent) return true;
+  return false;
+}
+
+// The same module, or one at the same place in lists: "stages.0.blocks.1", "stages.2.blocks.0".
+bool Holders::AreTurns(uint32_t a, uint32_t b) const {
+  const auto without_numbers = [&](uint32_t call) {
+    std::string path(step_.Text(step_.modules[call].name));
+    std::erase_if(path, [](char c) { return c >= '0' && c <= '9'; });
+    return path;
+  };
+  return without_numbers(a) == without_numbers(b);
+}
+
+bool Holders::IsMadeIn(uint32_t block, uint32_t call) const {
+  const uint32_t maker = MakerOf(block);
+  return maker != kNone && step_.modules[call].begin <= step_.ops[maker].begin &&
+         step_.ops[maker].begin < step_.modules[call].end;
+}
+
+bool Holders::ResultIsHeld(uint32_t call, uint32_t later, uint32_t but_by) const {
+  auto held = std::lower_bound(step_.held.begin(), step_.held.end(), later,
+                               [](const Held& one, uint32_t wanted) { return one.call < wanted; });
+  for (; held != step_.held.end() && held->call == later; ++held) {
+    if (held->name != but_by && IsMadeIn(held->block, call)) return true;
+  }
+  return false;
+}
+
+bool Holders::ReturnsAnother(uint32_t call, uint32_t later) const {
+  const ModuleCall& made = step_.modules[call];
+  const Position until = step_.modules[later].begin;
+  auto block = std::partition_point(step_.blocks.begin(), step_.blocks.end(),
+                                    [&](const StepBlock& one) { return one.begin < made.begin; });
+  for (; block != step_.blocks.end() && block->begin < made.end; ++block) {
+    const auto index = static_cast<size_t>(block - step_.blocks.begin());
+    if (std::binary_search(held_[index].begin(), held_[index].end(), later)) continue;
+    if (std::any_of(uses_[index].begin(), uses_[index].end(), [&](uint32_t use) {
+          return made.end <= step_.ops[use].begin && step_.ops[use].begin < until;
+        }))
+      return true;
+  }
+  return false;
+}
+
+Position Holders::Assigned(uint32_t block, uint32_t call) const {
+  const uint32_t maker = MakerOf(block);
+  if (maker == kNone || step_.ops[maker].begin < step_.modules[call].end) return kBefore;
+  return step_.ops[maker].end >= kForever ? kBefore : step_.ops[maker].end;
+}
+
+}  // namespace vramscope::whatif
