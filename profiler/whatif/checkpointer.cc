@@ -101,7 +101,7 @@ void Checkpointer::FindSaves() {
     segments_[place].last_save = std::max(segments_[place].last_save, saved.at);
     if (!runs && SegmentAt(saved.released) == place) continue;  // so does the one that is made again
     Position& unpacked = unpacked_.emplace(std::pair(saved.block, place), kBefore).first->second;
-    unpacked = std::max(unpacked, uses_.WorkEnd(saved));
+    unpacked = std::max(unpacked, uses_.UnpackedUntil(step_, saved));
     for (uint32_t around = place; around != kNone; around = segments_[around].parent) {
       Segment& segment = segments_[around];
       if (step_.blocks[saved.block].begin < segment.begin) given_.emplace_back(saved.block, around);

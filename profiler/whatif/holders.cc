@@ -232,7 +232,8 @@ Position Holders::BehindLast(uint32_t block, uint32_t call) const {
   for (uint32_t i = call + 1; i < step_.modules.size() && step_.modules[i].begin < returned; ++i) {
     if (step_.modules[i].parent == function) return last.end;
   }
-  for (const uint32_t use : uses_[block]) {
+  const uint32_t copied = step_.blocks[block].copy_of;  // a copy is used under the name of that
+  for (const uint32_t use : uses_[copied != kNone ? copied : block]) {
     if (last.begin <= step_.ops[use].begin && step_.ops[use].begin < last.end) return last.end;
   }
   auto op = std::partition_point(step_.ops.begin(), step_.ops.end(),

@@ -245,6 +245,18 @@ TEST_F(HoldersTest, BehindTheLastCallAVariableHoldsUntilTheNextBlockIsMade) {
 }
 
 // x = x + drop(norm(x)); y = x + drop(last(f(x))): drop is called twice, and not in a loop.
+// x = mlp(x), of a copy of what operators are recorded with.
+TEST_F(HoldersTest, TheLastCallIsGivenACopyWhereItUsesWhatThatIsACopyOf) {
+  step_.modules[1].name = script_.trace().Intern("layer.shortcut");
+  step_.held = {{2, 1}};
+  step_.blocks[2].copy_of = 0;
+  (void)Add("aten::linear", 35, {0});
+  AddSum();
+  EXPECT_EQ(Holders(step_).SeenUntil(2), 61);
+  step_.ops[0].begin = 45, step_.ops[0].end = 46;
+  EXPECT_EQ(Holders(step_).SeenUntil(2), 50);
+}
+
 TEST_F(HoldersTest, AModuleThatIsCalledTwiceBehindOthersIsNoLoop) {
   const auto name = [&](const char* path) { return script_.trace().Intern(path); };
   step_.modules = {{0, model::kNone, 0, 90},

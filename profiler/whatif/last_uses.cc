@@ -14,6 +14,7 @@ using model::kNone;
 // What a node unpacks lies in variables of its function, which go when that returns: before the engine
 // converts what came out of it, and lets go of what it was given.
 constexpr Position kUnpacked = 0.2;
+constexpr Position kTurn = 1e-8;  // between what goes one after the other at once
 
 // A cache is returned beside what the model computes: it has what was appended until then.
 void HoldCaches(const Step& step, std::vector<Position>& held) {
@@ -27,13 +28,35 @@ void HoldCaches(const Step& step, std::vector<Position>& held) {
   }
 }
 
-LastUses Find(const Step& step) {
-  LastUses uses;
-  uses.work_end.resize(step.nodes.size(), kBefore);
+std::vector<Position> UnpackedUntil(const Step& step) {
+  std::vector<Position> work_end(step.nodes.size(), kBefore);
   for (const Op& op : step.ops) {
     if (op.node != kNone && op.parent == kNone && op.end < kForever && op.name == step.nodes[op.node].name)
-      uses.work_end[op.node] = op.end - kUnpacked;
+      work_end[op.node] = op.end - kUnpacked;
   }
+  std::vector<int> turns(step.nodes.size(), 0);
+  std::vector<Position> until;
+  for (const Saved& saved : step.saved) {
+    const Position end = saved.node == kNone ? kBefore : work_end[saved.node];
+    if (end == kBefore) {
+      until.push_back(saved.released);
+      continue;
+    }
+    const bool in_cpp = step.Text(step.nodes[saved.node].name).ends_with("Backward0");
+    until.push_back(std::min(end, saved.released) - kTurn * (in_cpp ? turns[saved.node]++ : 0));
+  }
+  return until;
+}
+
+// auto [attended, sums, seed] = attention(..., mask) is a tuple, which goes first, and its first elements.
+Position EndFor(const Op& op, const Operand& operand) {
+  if ((operand.flags & trace::kTensorIsOutput) == 0) return op.end;
+  return op.end - kTurn * (1 + 1.0 / (1 + operand.argument));
+}
+
+LastUses Find(const Step& step) {
+  LastUses uses;
+  uses.unpacked_until = UnpackedUntil(step);
   // What is copied by a name's new value is used by that.
   for (const StepBlock& block : step.blocks)
     uses.of_block.push_back(block.replaced < kForever ? std::max(block.replaced, block.last_use)
@@ -50,18 +73,17 @@ LastUses Find(const Step& step) {
     // What attention gives is often overwritten by what is made of it (GPT-2): it is not held here.
     const bool result = (operand.flags & trace::kTensorIsOutput) != 0;
     Position& held = uses.held[operand.block];
-    held = std::max({held, op.end, result ? kBefore : holders.Until(operand)});
+    held = std::max({held, EndFor(op, operand), result ? kBefore : holders.Until(operand)});
+  }
+  // No operand names a copy that a lever put in: its variables alone tell.
+  for (uint32_t i = 0; i < step.blocks.size(); ++i) {
+    if (step.blocks[i].last_use != kBefore) uses.held[i] = std::max(uses.held[i], holders.SeenUntil(i));
   }
   HoldCaches(step, uses.held);
   return uses;
 }
 
 }  // namespace
-
-Position LastUses::WorkEnd(const Saved& saved) const {
-  const Position end = saved.node == kNone ? kBefore : work_end[saved.node];
-  return end == kBefore ? saved.released : std::min(end, saved.released);
-}
 
 const LastUses& LastUsesOf(const Step& step) {
   return step.last_uses.Get([&] { return Find(step); });

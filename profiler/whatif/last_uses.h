@@ -15,11 +15,14 @@ struct LastUses {
   std::vector<Position> of_block;  // the end of the last operator of forward that had it as operand or result
   // The same, or until when variables hold it (holders.h).
   std::vector<Position> held;
-  // By node: its own work ends before the engine checks and adds up what came out of it, and lets it go.
-  std::vector<Position> work_end;
-
-  // When the node of a saved tensor has done its work with it.
-  [[nodiscard]] Position WorkEnd(const Saved& saved) const;
+  // By saved tensor: its node has done its work with it, before the engine checks and adds up what came out
+  // of it, and lets it go. What a node unpacks are variables of its function: C++ lets go of the last one
+  // first.
+  std::vector<Position> unpacked_until;
+  // `saved`: one of the step's.
+  [[nodiscard]] Position UnpackedUntil(const Step& step, const Saved& saved) const {
+    return unpacked_until[static_cast<size_t>(&saved - step.saved.data())];
+  }
 };
 
 // O(operands) the first time; the answer is part of the step.
