@@ -22,6 +22,7 @@
 #include <map>
 #include <set>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "profiler/whatif/batch_axis.h"
 #include "profiler/whatif/holders.h"
@@ -63,6 +64,7 @@ class Offloader {
     FindPositional();
     for (const Saved& saved : step_.saved) Send(saved, copies);
     SendUnsaved(copies);
+    LeaveOutCopies();
     for (Block& block : scene_.blocks) Drop(block);
     scene_.blocks.insert(scene_.blocks.end(), copies.begin(), copies.end());
     return moved_;
@@ -257,6 +259,30 @@ class Offloader {
     packed.end = at + 2 * kHair;
     packed.category = Category::kTemporaryForward;
     copies.push_back(packed);
+  }
+
+  // What lies with gaps comes back without: backward does not copy it any more for an operator that wants it
+  // so.
+  void LeaveOutCopies() {
+    std::set<std::pair<uint32_t, uint32_t>> packed;  // node, block
+    for (const Saved& saved : step_.saved) {
+      if (!saved.gaps || saved.node == kNone || stays_[saved.block]) continue;
+      packed.emplace(saved.node, saved.block);
+      packed.emplace(saved.node, step_.blocks[saved.block].copy_of);
+    }
+    std::unordered_set<uint32_t> left_out;
+    for (const Op& op : step_.ops) {
+      if (op.node == kNone || op.input_count == 0 || op.output_count != 1) continue;
+      const Operand &given = InputsOf(step_, op)[0], &made = OutputsOf(step_, op)[0];
+      if (made.block == given.block || step_.NameOf(op) != "aten::contiguous" ||
+          !packed.contains({op.node, given.block}))
+        continue;
+      const std::span<const int64_t> sizes = SizesOf(step_, given), strides = StridesOf(step_, given);
+      if (sizes.size() == strides.size() && LiesWithoutGaps(sizes, StridesOfResult(sizes, strides)))
+        left_out.insert(made.block);
+    }
+    for (Block& block : scene_.blocks)
+      if (block.origin != kNone && left_out.contains(block.origin)) block.bytes = 0;
   }
 
   // The block itself goes with its last use in forward.
