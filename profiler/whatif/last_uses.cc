@@ -14,6 +14,7 @@ using model::kNone;
 // What a node unpacks lies in variables of its function, which go when that returns: before the engine
 // converts what came out of it, and lets go of what it was given.
 constexpr Position kUnpacked = 0.2;
+constexpr int kMostArguments = 64;
 constexpr Position kTurn = 1e-8;  // between what goes one after the other at once
 
 // A cache is returned beside what the model computes: it has what was appended until then.
@@ -49,8 +50,13 @@ std::vector<Position> UnpackedUntil(const Step& step) {
 }
 
 // auto [attended, sums, seed] = attention(..., mask) is a tuple, which goes first, and its first elements.
-Position EndFor(const Op& op, const Operand& operand) {
-  if ((operand.flags & trace::kTensorIsOutput) == 0) return op.end;
+// What the operator around made to give it goes next, the last one first: left = left.reshape(...), right =
+// ...
+Position EndFor(const Step& step, const Op& op, const Operand& operand) {
+  if ((operand.flags & trace::kTensorIsOutput) == 0) {
+    const bool local = op.parent != kNone && step.blocks[operand.block].begin > step.ops[op.parent].begin;
+    return op.end - (local ? kTurn * operand.argument / kMostArguments : 0);
+  }
   return op.end - kTurn * (1 + 1.0 / (1 + operand.argument));
 }
 
@@ -73,7 +79,7 @@ LastUses Find(const Step& step) {
     // What attention gives is often overwritten by what is made of it (GPT-2): it is not held here.
     const bool result = (operand.flags & trace::kTensorIsOutput) != 0;
     Position& held = uses.held[operand.block];
-    held = std::max({held, EndFor(op, operand), result ? kBefore : holders.Until(operand)});
+    held = std::max({held, EndFor(step, op, operand), result ? kBefore : holders.Until(operand)});
   }
   // No operand names a copy that a lever put in: its variables alone tell.
   for (uint32_t i = 0; i < step.blocks.size(); ++i) {

@@ -50,6 +50,18 @@ TEST_F(TurnsOfUsesTest, ResultsThatNobodyTakesGoInTheirOrderBeforeWhatTheyWereCo
   EXPECT_NEAR(held[kSums], 20, 1e-6);
 }
 
+// left = left.expand(...), right = right.expand(...) in matmul: locals of the operator around the product.
+TEST_F(TurnsOfUsesTest, WhatTheOperatorAroundMadeGoesWithTheLastArgumentFirst) {
+  const uint32_t around = Call("around", kNone, 2, 22);
+  step_.ops[attention_].parent = around;
+  step_.operands[step_.ops[attention_].first_input + 1].argument = 1;
+  const uint32_t third = AddBlock(8, 160);
+  step_.operands[step_.ops[attention_].first_input].block = third;
+  const std::vector<Position>& held = LastUsesOf(step_).held;
+  EXPECT_LT(held[kMask], held[third]);
+  EXPECT_LT(held[kSeed], held[kMask]) << "behind the results";
+}
+
 TEST_F(TurnsOfUsesTest, WhatANodeUnpacksGoesWithTheLastFirst) {
   Keep("AttentionBackward0");
   EXPECT_GT(Unpacked(0), Unpacked(1));
