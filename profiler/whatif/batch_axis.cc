@@ -184,6 +184,7 @@ class Follower {
       const StepBlock& block = step_.blocks[result.block];
       const bool older = block.begin < op.begin && (block.op == kNone || &step_.ops[block.op] != &op);
       if (older && op.node == kNone) tables_.Note(op, result.block);
+      if (decided_[result.block] && sequence_ && !older) AddOuter(op, kind, result);
       if (decided_[result.block]) continue;
       if (older && step_.NameOf(op) != "aten::copy_") continue;  // another one decides
       if (older) {
@@ -217,6 +218,17 @@ class Follower {
       if (sequence_) joined_.Note(op, result);
       if (!sequence_ && step_.NameOf(op) == "aten::baddbmm") PassAdded(op, result);
     }
+  }
+
+  // What an inner operator decided about is seen with the other operands of the outer one, too: masked_fill()
+  // clones keys that are the same for all queries, and fills them by a mask of queries and keys.
+  void AddOuter(const Op& op, Kind kind, const Operand& result) {
+    if (axis_.stride[result.block] == 0 || axis_.second[result.block] != 0) return;
+    if (kind != Kind::kElementwise || !AreBroadcast(step_, op, result)) return;
+    if (axis_.element[result.block] != BytesOf(result.dtype)) return;
+    Strides strides = Of(result.block);
+    for (const uint64_t stride : StridesOf(op, kind, result)) AddPlace(strides, stride);
+    Set(result.block, strides);
   }
 
   // torch.zeros(batch * heads, rows, columns), which products are added to: as the sum has it.
@@ -293,7 +305,7 @@ class Follower {
     for (const bool sized : {false, true}) {
       for (const Operand& operand : InputsOf(step_, op)) {
         if (operand.block != kNone && sized_[operand.block] != sized) continue;
-        if (IsMaskOfAttention(op, operand) && result.argument != kGradientOfMask) continue;
+        if (IsMaskOfAttention(step_, op, operand) && result.argument != kGradientOfMask) continue;
         AddOf(operand, op, kind, result, found);
         if (!sequence_ && found[0] != 0) return found;
       }
@@ -310,15 +322,6 @@ class Follower {
       if (place && !(sequence_ && joined_.AreOthers(operand, *place)))
         AddPlace(found, CarryAxis(step_, op, kind, operand, *place, result));
     }
-  }
-
-  // Its last dimension is of keys; that of what attention returns, and of gradients, is the width of a head.
-  static constexpr uint16_t kGradientOfMask = 3;  // a result
-  [[nodiscard]] bool IsMaskOfAttention(const Op& op, const Operand& operand) const {
-    const std::string_view name = step_.NameOf(op);
-    constexpr uint16_t kForward = 3, kBackward = 4;
-    return name.find("_attention") != std::string_view::npos &&
-           operand.argument == (name.ends_with("_backward") ? kBackward : kForward);
   }
 
   // Whose memory a block is that no operator hands out: what a factory makes for the operator around it, and
@@ -383,12 +386,6 @@ class Follower {
 };
 
 }  // namespace
-
-uint64_t BatchAxis::StrideIn(const Operand& operand, uint64_t block_stride) const {
-  const uint64_t counted = operand.block < element.size() ? element[operand.block] : 0;
-  const uint64_t seen = BytesOf(operand.dtype);
-  return counted == 0 || seen == 0 || counted == seen ? block_stride : block_stride * counted / seen;
-}
 
 const Result<BatchAxis>& FollowBatch(const Step& step) {
   return step.batch_axis.Get([&] { return Follower(step, false).Follow(); });

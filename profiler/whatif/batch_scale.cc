@@ -97,6 +97,12 @@ uint64_t MatricesInWorkspace(const Step& step, uint32_t block) {
   return bytes < step.blocks[block].requested ? bytes : 0;
 }
 
+uint64_t BatchAxis::StrideIn(const Operand& operand, uint64_t block_stride) const {
+  const uint64_t counted = operand.block < element.size() ? element[operand.block] : 0;
+  const uint64_t seen = BytesOf(operand.dtype);
+  return counted == 0 || seen == 0 || counted == seen ? block_stride : block_stride * counted / seen;
+}
+
 uint64_t ElementsWithin(const Step& step, uint64_t axis, const Operand& operand, uint32_t d) {
   if (axis == 0 || !step.shapes[operand.strides].known) return 0;
   const auto size = static_cast<uint64_t>(step.Dims(operand.shape)[d]);

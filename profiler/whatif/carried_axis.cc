@@ -103,6 +103,24 @@ PlacesOfAxis PlacesOfWhole(const Step& step, const BatchAxis& axis, const Op& op
   return places;
 }
 
+bool IsMaskOfAttention(const Step& step, const Op& op, const Operand& operand) {
+  const std::string_view name = step.NameOf(op);
+  constexpr uint16_t kForward = 3, kBackward = 4;
+  return name.find("_attention") != std::string_view::npos &&
+         operand.argument == (name.ends_with("_backward") ? kBackward : kForward);
+}
+
+bool AreBroadcast(const Step& step, const Op& op, const Operand& result) {
+  const std::span<const int64_t> made = SizesOf(step, result);
+  const std::span<const Operand> operands = InputsOf(step, op);
+  return std::ranges::all_of(operands, [&](const Operand& operand) {
+    const std::span<const int64_t> sizes = SizesOf(step, operand);
+    if (sizes.size() > made.size()) return false;
+    return std::ranges::equal(sizes, made.last(sizes.size()),
+                              [](int64_t from, int64_t to) { return from == to || from == 1; });
+  });
+}
+
 const Operand* ShapedLike(const Step& step, const Op& op) {
   for (const auto& [name, argument] : kShapedLike) {
     if (step.NameOf(op) != name) continue;

@@ -39,6 +39,14 @@ void AddPlace(PlacesOfAxis& places, uint64_t stride);
 [[nodiscard]] PlacesOfAxis PlacesOfWhole(const Step& step, const BatchAxis& axis, const Op& op,
                                          const Operand& result);
 
+// An attention's mask: its last dimension is of keys; that of what attention returns, and of gradients but
+// for the mask's own, is the width of a head.
+inline constexpr uint16_t kGradientOfMask = 3;  // a result
+[[nodiscard]] bool IsMaskOfAttention(const Step& step, const Op& op, const Operand& operand);
+
+// Whether the dimensions of all operands are the result's, aligned at the right, or have one element.
+[[nodiscard]] bool AreBroadcast(const Step& step, const Op& op, const Operand& result);
+
 // The operand that the operator's result has its shape of, whatever the others have; nullptr: there is none.
 [[nodiscard]] const Operand* ShapedLike(const Step& step, const Op& op);
 

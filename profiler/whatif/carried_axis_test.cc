@@ -68,6 +68,62 @@ TEST_F(CarriedAxisTest, WhatIsGatheredHasTheShapeOfItsIndex) {
   EXPECT_EQ(stride("aten::where"), 4u * 64) << "the first that shows it";
 }
 
+// masked_fill(keys expanded to queries, mask of queries and keys): it clones the keys in an operator of its
+// own.
+class OuterTest : public testing::Test {
+ protected:
+  static constexpr uint32_t kIds = 0, kKeys = 1, kMask = 2, kMade = 3;
+
+  [[nodiscard]] Step Written(const char* outer, const View& mask, const View& result) {
+    Step bare;
+    bare.run = &run_;
+    bare.shapes.push_back({});
+    Inserter into(bare, {});
+    const auto seen = [&](uint32_t block, const View& view, uint8_t type = kFloat) {
+      Operand operand;
+      operand.block = block, operand.dtype = type;
+      operand.shape = into.ShapeOf(view.shape), operand.strides = into.ShapeOf(view.strides);
+      return operand;
+    };
+    StepBlock block;
+    block.category = classify::Category::kInput;
+    (void)into.AddBlock(block);
+    for (const double begin : {1.5, 2.5, 6.5}) block = {}, block.begin = begin, (void)into.AddBlock(block);
+    const View ids{{3, 32}, {32, 1}}, keys{{3, 32, 32}, {32, 0, 1}}, scores{{3, 32, 32}, {1024, 32, 1}};
+    const auto call = [&](const char* name, double at, const std::vector<Operand>& from, const Operand& to) {
+      into.End(into.Begin(name, kNone, kNone, at, from), at + 1, {to});
+    };
+    call("aten::view", 0, {seen(kIds, ids, kLong)}, seen(kIds, ids, kLong));
+    call("aten::exp", 1, {seen(kIds, ids)}, seen(kKeys, ids));
+    call("aten::eq", 2, {seen(kKeys, {{3, 32, 1}, {32, 1, 0}}), seen(kKeys, {{3, 1, 32}, {32, 0, 1}})},
+         seen(kMask, scores));
+    const uint32_t op = into.Begin(outer, kNone, kNone, 5, {seen(kKeys, keys), seen(kMask, mask)});
+    into.End(into.Begin("aten::clone", op, kNone, 6, {seen(kKeys, keys)}), 7, {seen(kMade, scores)});
+    into.End(op, 8, {seen(kMade, result)});
+    return std::move(into).Finish();
+  }
+  [[nodiscard]] PlacesOfAxis Places(const Step& step) {
+    const BatchAxis axis = FollowSequence(step).value();
+    return {axis.stride[kMade], axis.second[kMade]};
+  }
+
+ private:
+  model::Run run_;
+};
+
+TEST_F(OuterTest, WhatAnInnerOperatorMadeHasTokensOfTheOthersToo) {
+  const View scores{{3, 32, 32}, {1024, 32, 1}};
+  EXPECT_EQ(Places(Written("aten::masked_fill", scores, scores)), (PlacesOfAxis{1, 32}));
+  const View keys{{3, 1, 32}, {1024, 32, 1}};
+  EXPECT_EQ(Places(Written("aten::masked_fill", keys, scores)), (PlacesOfAxis{1, 0})) << "these have none";
+}
+
+// reshape() of one to the other: a size that is the same by chance.
+TEST_F(OuterTest, ButNotWhereTheResultHasOtherDimensions) {
+  EXPECT_EQ(Places(Written("aten::reshape", {{3, 32, 4, 8}, {1024, 32, 8, 1}}, {{96, 32}, {32, 1}})),
+            (PlacesOfAxis{1, 0}));
+}
+
 // x[:, 32:], whose gradient is put into zeros of all 96.
 TEST_F(CarriedAxisTest, TheGradientOfASliceIsAsLongAsWhatWasCut) {
   const View ids{{3, 32}, {32, 1}}, cut{{3, 32, 8}, {256, 8, 1}}, whole{{3, 96, 8}, {768, 8, 1}};
