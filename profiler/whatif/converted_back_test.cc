@@ -154,6 +154,32 @@ TEST_F(ConvertedBackTest, WhatIsWidenedWithoutANameGoesAtOnceAndItsCopyWithItsFu
   EXPECT_NEAR(ends().second, kGone, 0.1);
 }
 
+// y = norm(x).to(torch.float32), where norm returns z.to(x.dtype): y is the second copy.
+TEST_F(ConvertedBackTest, WhatAModuleConvertedGoesWhenItsCallerHasConvertedItAgain) {
+  constexpr Position kAgain = 36, kGone = 60;
+  const uint32_t x = AddBlock(6, kFreed), square = AddBlock(21, kGone);
+  AddOp("aten::linear", kNone, {5, 7}, {weight_}, x);
+  Module("net.norm", 9, 33, 0);
+  To("torch.float32", 10, x);
+  AddOp("aten::mul", kNone, {20, 22}, {x, x}, square);
+  const uint32_t back = To("torch.bfloat16", kConverted, square);
+  step_.ops[To("torch.float32", kAgain, square)].named = kGone;
+  AddOp("aten::relu", kNone, {40, 42}, {square}, AddBlock(41, kFreed));
+  step_.named.push_back({square, kGone, kBefore, false, true});
+  const auto ends = [&] {
+    const whatif::Step changed = UnderAutocast(step_, kBfloat16Type);
+    std::vector<Position> copies;
+    for (const StepBlock& one : changed.blocks)
+      if (one.copy_of == square) copies.push_back(one.end);
+    EXPECT_EQ(CopiesOf(changed, square), (std::vector<uint64_t>{256, 512}));
+    return copies;
+  };
+  EXPECT_LT(ends().at(0), kAgain + 2.1);
+  EXPECT_NEAR(ends().at(1), kGone, 0.1);
+  step_.ops[back].named = kGone;
+  EXPECT_NEAR(ends().at(0), kGone, 0.1) << "z = norm(x); y = z.to(torch.float32)";
+}
+
 // Two modules that are given y, in float32, and begin with y.type(other.dtype).
 TEST_F(ConvertedBackTest, WhatIsGivenToTwoModulesIsConvertedInEach) {
   const uint32_t x = AddBlock(6, kFreed), square = AddBlock(21, kFreed);

@@ -171,6 +171,7 @@ void Conversions::Convert(uint32_t op) {
     versions_.Cast(block, kFloatType, call.begin + kStride, kNone, from);
     versions_.Widen(block, op);
     OnlyNames(block, op);
+    HandOutAgain(block, low);
     unnamed_[block] = {op, low, versions_.Current(block), false};
     made_wide_[block].push_back({op, views_.Of(from), low, versions_.Current(block)});
   } else if (call.asks == Asks::kType || (call.asks == Asks::kOrigin && met == kFloatType)) {
@@ -276,7 +277,7 @@ bool Conversions::TookBack(uint32_t node) const {
 }
 
 void Conversions::TakeBack(uint32_t op, const Operand& wide) {
-  taken_back_[wide.block] = true;
+  taken_back_[wide.block] = true, handed_out_[wide.block] = op;
   const Position at = step_.ops[op].begin + kStride, returned = Returned(wide.block, op);
   if (returned >= kForever && !HoldWide(wide.block, op)) return versions_.Replace(wide.block, low_, at, wide);
   versions_.Cast(wide.block, low_, at, kNone, wide);

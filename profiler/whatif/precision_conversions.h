@@ -73,6 +73,7 @@ class Conversions {
   [[nodiscard]] bool IsConversion(uint32_t op) const;
   void Convert(uint32_t op);
   void OnlyNames(uint32_t block, uint32_t op);
+  void HandOutAgain(uint32_t block, uint32_t low);
   [[nodiscard]] bool DoesNothing(uint32_t op) const;
   // Whether the call makes what another one in the same call of a module made wider, wider again.
   [[nodiscard]] bool AskedAgain(uint32_t op) const;
@@ -141,6 +142,7 @@ class Conversions {
   std::set<uint32_t> asked_;        // operators that may have asked for another tensor's type
   std::vector<bool> to_parameter_;  // by block: converted to the type of a parameter
   std::vector<bool> taken_back_;    // by block: made wider, and converted back
+  std::unordered_map<uint32_t, uint32_t> handed_out_;  // by block: what converted it when it was handed out
   uint32_t refuses_ = model::kNone;
   uint32_t last_returned_ = model::kNone;  // the last operator of a run of conversions that were handed out
   size_t next_branch_ = 0;                 // into Step::to_parameter

@@ -54,4 +54,11 @@ void Conversions::OnlyNames(uint32_t block, uint32_t op) {
   if (maker != kNone && call_[maker] == call_[op]) versions_.HeldAtMost(block, named);
 }
 
+// q = norm(x).to(q.dtype), where the norm returned y.to(x.dtype): what that made has no name.
+void Conversions::HandOutAgain(uint32_t block, uint32_t low) {
+  const auto handed = handed_out_.find(block);
+  if (handed == handed_out_.end() || step_.ops[handed->second].named > kBefore) return;
+  if (AreNamesKnown(step_, block)) versions_.ReturnAgain(block, low);
+}
+
 }  // namespace vramscope::whatif

@@ -94,6 +94,12 @@ class Versions {
   // The current version is all that the function which made the block hands out: who has the block in the
   // record has that.
   void Return(uint32_t block, Position at);
+  // The caller has converted that, `from`, at once: it has what is current now.
+  void ReturnAgain(uint32_t block, uint32_t from) {
+    if (returned_[block] != from) return;
+    SwapNames(from, current_[block]);
+    returned_[block] = current_[block];
+  }
 
   // In backward: the version of that type that is there and is the block as it is now; kNone: there is none.
   [[nodiscard]] uint32_t Standing(uint32_t block, uint8_t type) const;
