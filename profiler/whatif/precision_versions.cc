@@ -330,6 +330,7 @@ void Versions::Alias(uint32_t result, uint32_t block) {
   changed_.blocks[version].accumulated = step_.blocks[result].accumulated;
   changed_.blocks[version].category = step_.blocks[result].category;
   settled_[version] = true;
+  if (InBackward(step_.blocks[result].begin)) stands_for_[version] = result;
   LeaveOut(result, block);
 }
 

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <algorithm>
+#include <map>
 #include <span>
 #include <vector>
 
@@ -193,6 +194,7 @@ class Versions {
   std::vector<bool> stale_;                    // by block of the record: a copy of it was written to
   std::vector<uint32_t> returned_;  // by recorded block: the version that was handed out in its place
   std::vector<bool> settled_;       // by version: its end is said
+  std::map<uint32_t, uint32_t> stands_for_;  // by version: the sum of gradients that it became last
 };
 
 }  // namespace vramscope::whatif

@@ -95,7 +95,12 @@ Step Versions::Finish(const std::vector<uint32_t>& saved_version) && {
     if (step_.blocks[block].begin == kBefore) settled_[block] = true;
     std::vector<uint32_t> versions = {itself_[block]};  // of two that are held as long it is the last
     versions.insert(versions.end(), copies_[block].begin(), copies_[block].end());
+    // What became a sum was settled with it; when it goes beside the sum's copies is told here.
+    const auto sum = stands_for_.find(itself_[block]);
+    const bool became = sum != stands_for_.end() && sum->second == block;
+    if (became) settled_[itself_[block]] = false;
     Deal(block, versions, held);
+    if (became) settled_[itself_[block]] = true;
   }
   return std::move(changed_);
 }

@@ -167,5 +167,30 @@ TEST(AliasTest, WhatStandsForASumStaysItWhenItWasConverted) {
   EXPECT_EQ(changed.blocks[2].requested, 0u);
 }
 
+// ConvNeXt's gradients of a residual branch, which LoRA's layer and its base have added up: in 16 bits the
+// branch has a copy, and what stands for the sum goes with its last node.
+TEST(AliasTest, WhatStandsForASumGoesBeforeACopyThatIsUsedLater) {
+  Step step;
+  step.length = 300;
+  step.shapes = {{}, {0, 2, true}};
+  step.dims = {64, 64};
+  step.backward.push_back({100, 200});
+  for (const Position begin : {110.0, 120.0}) {
+    StepBlock& block = step.blocks.emplace_back();
+    block.requested = kBytes;
+    block.begin = begin, block.end = begin + 50;
+  }
+  Operand sum;
+  sum.block = 1, sum.shape = 1, sum.dtype = kFloatType;
+  Versions versions(step, kFloatType);
+  versions.Alias(1, 0);
+  versions.Used(1, 130);
+  versions.Cast(1, kBfloat16Type, 125, kNone, sum);
+  versions.Used(1, 168);
+  const Step changed = std::move(versions).Finish({});
+  EXPECT_LT(changed.blocks[0].end, 131);
+  EXPECT_EQ(changed.blocks[2].end, 170);
+}
+
 }  // namespace
 }  // namespace vramscope::whatif
