@@ -242,8 +242,8 @@ class Retyped {
     if (!out_of_place) versions_.Written(result, op.end);
     // What nobody shares is added to where it is: a copy, or what all others have copies of.
     const uint32_t to = Inputs(op)[0].block;
-    const bool shared = step_.blocks[to].accumulated < op.begin;  // by a parameter, as its gradient
-    if (out_of_place && !shared && IsFloat(Inputs(op)[0]) &&
+    const Position made = versions_.MadeAt(versions_.Current(to));
+    if (out_of_place && IsFloat(Inputs(op)[0]) && !moments_.IsShared(Inputs(op)[0], made, op.begin) &&
         (versions_.IsCopy(to) ? consumers_.Next(to, op.end) == kNone
                               : consumers_.WantCopies(to, op.end, versions_.TypeOf(to), expected_)))
       versions_.Alias(result, to);

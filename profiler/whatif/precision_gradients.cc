@@ -118,6 +118,11 @@ Position GradientMoments::ViewedBefore(const Operand& gradient, Position before)
   return made;
 }
 
+bool GradientMoments::IsShared(const Operand& gradient, Position made, Position add) const {
+  const bool view = (gradient.flags & trace::kTensorIsView) != 0 && ViewedBefore(gradient, add) > made;
+  return view || step_.blocks[gradient.block].accumulated < add;
+}
+
 // Nodes compute gradients in the order of the names that arguments have: of mm and bmm "mat2", "self".
 bool GradientMoments::MadeInTurn(uint32_t block) const {
   const std::string_view made =

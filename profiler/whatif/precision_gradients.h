@@ -52,6 +52,9 @@ class GradientMoments {
   [[nodiscard]] Position HandedOn(const Operand& gradient, uint32_t handed_on, Position before) const;
   // When the node that made the tensor, as a part of a block, hands it on; kBefore where no operator made it.
   [[nodiscard]] Position ViewedBefore(const Operand& gradient, Position before) const;
+  // Whether the engine, which adds to this tensor at `add`, may not do so where it is: it is a parameter's
+  // gradient, or a view of what was made, or converted, at `made`, whose storage that has too.
+  [[nodiscard]] bool IsShared(const Operand& gradient, Position made, Position add) const;
   // Whether what went into the call of forward, whose node made the gradient, was converted, so that a node
   // of autograd converts the gradient.
   [[nodiscard]] bool ByANode(uint32_t block) const;

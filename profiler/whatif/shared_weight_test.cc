@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "profiler/whatif/precision.h"
+#include "profiler/whatif/precision_gradients.h"
 #include "profiler/whatif/precision_versions.h"
 
 namespace vramscope::whatif {
@@ -190,6 +191,29 @@ TEST(AliasTest, WhatStandsForASumGoesBeforeACopyThatIsUsedLater) {
   const Step changed = std::move(versions).Finish({});
   EXPECT_LT(changed.blocks[0].end, 131);
   EXPECT_EQ(changed.blocks[2].end, 170);
+}
+
+// The gradient of a permuted input is a view, which keeps what it is a view of.
+TEST(AddedInPlaceTest, NotAViewOfWhatWasConverted) {
+  Step step;
+  step.shapes.push_back({});
+  step.own_texts = std::make_shared<std::deque<std::string>>(1, "PermuteBackward0");
+  StepBlock& block = step.blocks.emplace_back();
+  block.begin = 110, block.end = 150;
+  Op& permute = step.ops.emplace_back();
+  permute.name = Step::kFirstOwnText;
+  permute.begin = 120, permute.end = 122, permute.output_count = 1;
+  Operand& view = step.operands.emplace_back();
+  view.block = 0, view.op = 0, view.tensor = 7;
+  view.flags = trace::kTensorIsOutput | trace::kTensorIsView;
+  const std::vector<CastRule> rules = {CastRule::kNone};
+  const GradientMoments moments(step, rules);
+  EXPECT_TRUE(moments.IsShared(view, 115, 140));
+  EXPECT_FALSE(moments.IsShared(view, 125, 140)) << "converted behind it: a tensor of its own";
+  view.flags = trace::kTensorIsOutput;
+  EXPECT_FALSE(moments.IsShared(view, 115, 140));
+  step.blocks[0].accumulated = 130;
+  EXPECT_TRUE(moments.IsShared(view, 125, 140)) << "the gradient of a parameter";
 }
 
 }  // namespace
