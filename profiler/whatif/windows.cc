@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/whatif/windows.h"
 
+#include <algorithm>
 #include <set>
 
 namespace vramscope::whatif {
@@ -24,6 +25,19 @@ void AddWindows(const timeline::Step& recorded, Step& step) {
   }
   for (const std::string& name : classes)
     step.optimizer_class += (step.optimizer_class.empty() ? "" : ", ") + name;
+}
+
+void LeaveOutFirstBatch(Step& step) {
+  constexpr Position kWhenTheLoopBegins = -1;
+  const Position forward = step.modules.empty() ? 0 : step.modules.front().begin;
+  for (const StepBlock& block : step.blocks) {
+    if (block.begin < 0 || block.begin >= forward || block.id == model::kNone) continue;
+    const uint64_t bytes = step.run->blocks[block.id].size;
+    const auto first = std::find_if(step.passing.begin(), step.passing.end(), [&](const Passing& one) {
+      return one.end == kWhenTheLoopBegins && one.bytes == bytes && one.stream == block.stream;
+    });
+    if (first != step.passing.end()) step.passing.erase(first);
+  }
 }
 
 }  // namespace vramscope::whatif

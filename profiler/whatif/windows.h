@@ -11,4 +11,8 @@ namespace vramscope::whatif {
 // Fills Step::backward, optimizer, zero_grad, autocast and optimizer_class.
 void AddWindows(const timeline::Step& recorded, Step& step);
 
+// Takes out of Step::passing what the first step has too: the first step is told from its forward on, a later
+// one from the end of the one before, so that the batch of the loop's first step seems to be of its setup.
+void LeaveOutFirstBatch(Step& step);
+
 }  // namespace vramscope::whatif
