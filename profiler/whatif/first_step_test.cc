@@ -59,6 +59,19 @@ class CachingProgram : public TensorScript {
   std::optional<classify::Analysis> analysis_;
 };
 
+const Block& OfBytes(const Scene& scene, uint64_t bytes, Birth birth) {
+  return *std::find_if(scene.blocks.begin(), scene.blocks.end(),
+                       [&](const Block& block) { return block.bytes == bytes && block.birth == birth; });
+}
+
+TEST(FirstStepTest, StateComesBeforeWhatTheOptimizerWorksWithThoughTheFirstForwardMadeMore) {
+  const CachingProgram program;
+  const Scene scene = MakeScene(program.step_);
+  const Block& state = OfBytes(scene, kState, Birth::kOnce);
+  EXPECT_LT(state.begin, OfBytes(scene, kTemporary, Birth::kEachStep).begin);
+  EXPECT_GE(state.begin, program.step_.optimizer.front().begin);
+}
+
 TEST(FirstStepTest, ItsBatchIsNotOfTheSetupToo) {
   const CachingProgram program;
   ASSERT_FALSE(program.step_.modules.empty());

@@ -8,6 +8,7 @@
 #include "profiler/whatif/forward_parts.h"
 #include "profiler/whatif/order.h"
 #include "profiler/whatif/up_to.h"
+#include "profiler/whatif/windows.h"
 
 namespace vramscope::whatif {
 namespace {
@@ -30,7 +31,9 @@ uint64_t LiveBytes(const Scene& scene, const Block& block, Position at) {
 }
 
 // Where in the step the blocks belong that the first step made for good: behind as many of the step's own
-// allocations as there were in the first step before them, apart from those made for good.
+// allocations as there were in the first step before them, apart from those made for good. Counted from the
+// begin of the last backward pass or optimizer step on: a first forward may fill caches, with temporaries of
+// its own.
 class FirstStep {
  public:
   explicit FirstStep(const Step& step) : step_(step) {
@@ -39,7 +42,9 @@ class FirstStep {
     end_ = step.first.end;
     std::vector<model::BlockId> kept;
     for (const StepBlock& block : step.blocks) {
-      if (block.begin == kBefore && block.end >= kForever) kept.push_back(block.id);
+      // State of parameters that a lever took away was there too.
+      if ((block.begin == kBefore && block.end >= kForever) || block.category == Category::kOptimizerState)
+        kept.push_back(block.id);
     }
     for (const model::Change& change : step.run->devices[step.device].changes) {
       if (change.event >= end_) break;
@@ -47,26 +52,45 @@ class FirstStep {
       if (!std::binary_search(kept.begin(), kept.end(), change.block())) ordinary_.push_back(change.event);
     }
     for (const StepBlock& block : step.blocks) {
-      if (block.begin != kBefore && block.id != model::kNone) own_.push_back(block.begin);
+      if (block.begin > 0 && block.id != model::kNone) own_.push_back(block.begin);
     }
+    Step first;
+    first.run = step.run, first.device = step.device;
+    AddWindows(step.first, first);
+    AddLandmarks(first.backward, step.backward);
+    AddLandmarks(first.optimizer, step.optimizer);
+    std::sort(landmarks_.begin(), landmarks_.end());
   }
 
   // Whether the block was made in the first step.
   [[nodiscard]] bool Made(model::EventIndex alloc) const { return begin_ <= alloc && alloc < end_; }
 
   [[nodiscard]] Position PlaceOf(model::EventIndex alloc) const {
-    const auto before =
-        static_cast<size_t>(std::lower_bound(ordinary_.begin(), ordinary_.end(), alloc) - ordinary_.begin());
+    const auto behind = std::upper_bound(landmarks_.begin(), landmarks_.end(), std::pair(alloc, kForever));
+    const auto [from, own] = behind == landmarks_.begin() ? std::pair(begin_, kBefore) : *std::prev(behind);
+    const size_t since = CountBefore(ordinary_, alloc) - CountBefore(ordinary_, from);
+    const size_t before = CountBefore(own_, own) + since;
     const Position next = before < own_.size() ? own_[before] : step_.length;
+    const Position place = since == 0 && own != kBefore ? own : next - kHalf;
     // In the order of their allocation.
-    return next - kHalf +
-           kHair * static_cast<Position>(alloc - begin_) / (1 + static_cast<Position>(end_ - begin_));
+    return place + kHair * static_cast<Position>(alloc - begin_) / (1 + static_cast<Position>(end_ - begin_));
   }
 
  private:
+  template <typename At>
+  static size_t CountBefore(const std::vector<At>& ascending, At at) {
+    return static_cast<size_t>(std::lower_bound(ascending.begin(), ascending.end(), at) - ascending.begin());
+  }
+  void AddLandmarks(const std::vector<Window>& first, const std::vector<Window>& own) {
+    if (first.size() != own.size()) return;
+    for (size_t i = 0; i < own.size(); ++i)
+      landmarks_.emplace_back(begin_ + static_cast<model::EventIndex>(first[i].begin), own[i].begin);
+  }
+
   const Step& step_;
   model::EventIndex begin_ = 0;
   model::EventIndex end_ = 0;
+  std::vector<std::pair<model::EventIndex, Position>> landmarks_;  // in the first step and in this one
   std::vector<model::EventIndex> ordinary_;  // allocations of the first step that are not for good
   std::vector<Position> own_;                // the step's own allocations
 };
