@@ -30,9 +30,8 @@ uint64_t WeightCopyIn(const Step& step, uint32_t block) {
   if (step.blocks[block].op == model::kNone) return 0;
   const Op& op = step.ops[step.blocks[block].op];  // itself: what it calls makes tensors
   const std::string_view name = step.NameOf(op);
-  const uint16_t weight = name == "aten::cudnn_convolution"      ? 1
-                          : name == "aten::convolution_backward" ? 2
-                                                                 : 0;
+  const bool forward = name == "aten::cudnn_convolution" || name == "aten::cudnn_convolution_transpose";
+  const uint16_t weight = forward ? 1 : name == "aten::convolution_backward" ? 2 : 0;
   if (weight == 0) return 0;
   for (uint32_t i = 0; i < op.output_count; ++i) {
     if (step.operands[op.first_output + i].block == block) return 0;

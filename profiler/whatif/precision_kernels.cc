@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "profiler/whatif/attention.h"
 #include "profiler/whatif/precision.h"
@@ -59,6 +60,14 @@ uint64_t Filled(const Step& step, const Operand& operand, uint32_t first, uint32
     bytes *= first <= d && d <= last ? UpTo(size, kVectorBytes / element) : size;
   }
   return bytes;
+}
+
+// Whether a convolution with such a weight makes `x` of `y`: the weight counts the channels that go in first.
+bool IsTransposed(const Step& step, const Operand& x, const Operand& w, const Operand& y) {
+  if (step.Rank(x.shape) < 3 || step.Rank(w.shape) < 3 || step.Rank(y.shape) < 3) return false;
+  const int64_t in = step.Dims(x.shape)[1], out = step.Dims(y.shape)[1];
+  const int64_t* const weight = step.Dims(w.shape);
+  return in != out && weight[0] == in && weight[1] == out;
 }
 
 class Kernels {
@@ -135,14 +144,19 @@ class Kernels {
 
   // Of [batch, channels, ...] cuDNN makes [batch, ..., channels] for tensor cores, of all three operands of a
   // convolution. Forward in float32 converts what goes in alone (sizes that cuDNN 9 states for an A100). What
-  // lies so already is converted in float32; in 16 bits it is filled up to whole vectors of channels.
+  // lies so already is converted in float32; in 16 bits it is filled up to whole vectors of channels. A
+  // transposed convolution is the backward of one whose input it makes.
   void ConvertChannels(const Op& op, uint32_t block) {
     const bool forward = step_.NameOf(op) == "aten::cudnn_convolution";
-    if ((!forward && step_.NameOf(op) != "aten::convolution_backward") || op.output_count == 0) return;
-    const Operand* const x = Argument(step_, op, forward ? 0 : 1);
-    const Operand* const w = Argument(step_, op, forward ? 1 : 2);
-    const Operand* const y = forward ? &OutputsOf(step_, op)[0] : Argument(step_, op, 0);
+    const bool transposed = step_.NameOf(op) == "aten::cudnn_convolution_transpose";
+    const bool backward = step_.NameOf(op) == "aten::convolution_backward";
+    if ((!forward && !transposed && !backward) || op.output_count == 0) return;
+    const Operand* const w = Argument(step_, op, backward ? 2 : 1);
+    const Operand* x = Argument(step_, op, backward ? 1 : 0);
+    const Operand* y = backward ? Argument(step_, op, 0) : &OutputsOf(step_, op)[0];
     if (x == nullptr || w == nullptr || y == nullptr) return;
+    const bool goes_forward = backward && IsTransposed(step_, *x, *w, *y);  // to its input's gradient
+    if (transposed || goes_forward) std::swap(x, y);
     if (step_.Rank(x->shape) < 3 || step_.Rank(x->strides) < 3) return;
     const auto filled = [&](uint64_t element) -> std::array<uint64_t, 3> {
       return {Filled(step_, *x, 1, 1, element), Filled(step_, *w, 0, 1, element),
@@ -154,7 +168,8 @@ class Kernels {
     const auto is = [recorded](uint64_t wide) { return recorded >= wide && recorded - wide <= kNotSplit; };
     uint64_t& requested = changed_.blocks[block].requested;
     if (!LiesChannelsLast(step_, *x)) {
-      if (is(wide_x + wide_w + (forward ? 0 : wide_y))) requested = low_x + low_w + low_y;
+      if (is(wide_x + wide_w + (forward ? 0 : wide_y)) || (goes_forward && is(wide_x + wide_w)))
+        requested = low_x + low_w + low_y;
       return;
     }
     const bool fill_x = low_x != Filled(step_, *x, 1, 0, kFloatBytes / 2);

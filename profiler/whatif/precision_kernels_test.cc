@@ -61,6 +61,15 @@ TEST(PrecisionKernelsTest, BackwardOfAConvolutionInOneDimensionConvertsEverythin
             167'936u);
 }
 
+// CLIPSeg's image from [16, 64, 8, 8], whose weight counts the channels that go in first: the gradient of
+// what goes in is a convolution, which in float32 converts what it is given and the weight alone.
+TEST(PrecisionKernelsTest, BackwardOfATransposedConvolutionConvertsAllThatAConvolutionDoes) {
+  const Convolution transposed = {"16,1,128,128",  "16384,16384,128,1", "16,64,8,8",
+                                  "4096,1,512,64", "64,1,16,16",        "256,256,16,1"};
+  for (const uint64_t recorded : {4'194'304u + 262'144u, 4'194'304u + 262'144u + 262'144u})
+    EXPECT_EQ(LowWorkspace(transposed, recorded), 4'194'304u + 262'144u + 131'072u);
+}
+
 // Of the four results of attention on the device, only flash attention has the last two there with dropout.
 class FlashAttentionTest : public testing::Test {
  protected:
