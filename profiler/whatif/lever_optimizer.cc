@@ -218,7 +218,7 @@ class ZeroGrad final : public Lever {
       if (block.birth != Birth::kEachStep || block.origin == model::kNone) continue;
       const Position accumulated = step.blocks[block.origin].accumulated;
       if (accumulated >= kForever || block.end <= accumulated + 2 * kHair) continue;
-      if (block.end < scene.length) continue;  // not kept to the end of the step
+      if (block.end < scene.length) continue;                        // not kept to the end of the step
       if (step.blocks[block.origin].leaf != model::kNone) continue;  // a batch's, which goes with that
       Block twin = block;
       twin.birth = Birth::kOnce;

@@ -187,33 +187,34 @@ TEST_F(OffloadedViewTest, OfAPartItsOwnElements) {
   EXPECT_THAT(Copies(), ElementsAre(Pair(120, 256)));
   Given({64}, {2});
   EXPECT_THAT(Copies(), ElementsAre(Pair(10, 256), Pair(120, 256))) << "with gaps";
+}
 
-  // Of keys that lie between queries and values an operator of backward makes a copy, unless they come back
-  // without gaps: torch.Tensor.cpu() leaves none.
-  TEST_F(OffloadedCheckpointTest, WhatComesBackWithoutGapsIsNotCopiedForAnOperator) {
-    const uint32_t node = step_.saved.front().node, copy = AddBlock(160.4, 161);
-    const uint32_t op = Call("aten::contiguous", model::kNone, 160.3, 160.6);
-    step_.dims = {2, 4, 8, 1};
-    step_.shapes.push_back({0, 2, true}), step_.shapes.push_back({2, 2, true});
-    for (const uint32_t block : {hidden_, copy}) {
-      Operand operand;
-      operand.op = op, operand.block = block, operand.shape = 1, operand.strides = 2;
-      step_.operands.push_back(operand);
-    }
-    step_.ops[op].node = node;
-    step_.ops[op].input_count = step_.ops[op].output_count = 1;
-    ++step_.ops[op].first_output;
-    const auto bytes = [&] {
-      Scene scene = MakeScene(step_);
-      EXPECT_TRUE(OffloadActivations(step_, scene).ok());
-      uint64_t sum = 0;
-      for (const Block& block : scene.blocks) sum += block.origin == copy ? block.bytes : 0;
-      return sum;
-    };
-    EXPECT_EQ(bytes(), 512u);
-    step_.saved.front().gaps = true;
-    EXPECT_EQ(bytes(), 0u);
+// Of keys that lie between queries and values an operator of backward makes a copy, unless they come back
+// without gaps: torch.Tensor.cpu() leaves none.
+TEST_F(OffloadedCheckpointTest, WhatComesBackWithoutGapsIsNotCopiedForAnOperator) {
+  const uint32_t node = step_.saved.front().node, copy = AddBlock(160.4, 161);
+  const uint32_t op = Call("aten::contiguous", model::kNone, 160.3, 160.6);
+  step_.dims = {2, 4, 8, 1};
+  step_.shapes.push_back({0, 2, true}), step_.shapes.push_back({2, 2, true});
+  for (const uint32_t block : {hidden_, copy}) {
+    Operand operand;
+    operand.op = op, operand.block = block, operand.shape = 1, operand.strides = 2;
+    step_.operands.push_back(operand);
   }
+  step_.ops[op].node = node;
+  step_.ops[op].input_count = step_.ops[op].output_count = 1;
+  ++step_.ops[op].first_output;
+  const auto bytes = [&] {
+    Scene scene = MakeScene(step_);
+    EXPECT_TRUE(OffloadActivations(step_, scene).ok());
+    uint64_t sum = 0;
+    for (const Block& block : scene.blocks) sum += block.origin == copy ? block.bytes : 0;
+    return sum;
+  };
+  EXPECT_EQ(bytes(), 512u);
+  step_.saved.front().gaps = true;
+  EXPECT_EQ(bytes(), 0u);
+}
 
 }  // namespace
 }  // namespace vramscope::whatif
