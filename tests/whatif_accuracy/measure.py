@@ -38,6 +38,9 @@ from subjects import ALL, DEVELOPMENT, HELD_OUT, SIZES, possible, words
 HERE = Path(__file__).resolve().parent
 MEASURED = HERE / "measured.csv.xz"
 TIMEOUT_S = 3600
+# The same peaks whatever else is installed: Triton's kernels come with no workspace where PyTorch's own have one, and cuDNN, when it is there to be
+# asked, has others than the simulated device's model (docs/accuracy.md, "With cuDNN's own workspaces").
+SAME_EVERYWHERE = {"VRAMSCOPE_SIMULATED_CUDNN_LIBRARY": "none", "TORCH_DISABLE_NATIVE_JIT": "1"}
 RANKS = 4  # of which the first is run, alone
 UNCHANGED = "as it is"
 
@@ -143,8 +146,8 @@ def train(python: str, model: str, variants: List[List[str]], depth: str, trace:
     """(pid, allocated, reserved) of each variant as soon as it ends; zeros for what could not be run."""
     program = [python, str(HERE / "train.py"), "--model", model, "--variants", json.dumps(variants)]
     command = [os.environ["VRAMSCOPE_BIN"], "dryrun", "--depth", depth, "--steps", "all", "--world-size", str(RANKS), "--gpu", "a100-40gb", "-o", str(trace), "--", *program]
-    ended = 0
-    with open(trace.with_suffix(".log"), "w+", encoding="utf-8") as log, subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True) as running:
+    ended, environment = 0, {**SAME_EVERYWHERE, **os.environ}
+    with open(trace.with_suffix(".log"), "w+", encoding="utf-8") as log, subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True, env=environment) as running:
         assert running.stdout is not None
         for line in running.stdout:
             if re.fullmatch(r"\d+ \d+ \d+\n", line):
