@@ -244,6 +244,10 @@ TEST(ShardTest, TheFirstStepHasOneBucketOfAllGradients) {
   constexpr uint64_t kEach = 3 << 20, kAll = 64 * kEach;
   Network network(kEach, kEach, kEach);
   for (StepBlock& block : network.step.blocks) block.id = model::kNone;  // none of a recorded run
+  Operand given;
+  given.dtype = 6;
+  // Nothing is seen to use the others, as the predictor of V-JEPA 2 under its classifier: they are sent too.
+  for (given.block = 0; given.block < 48; ++given.block) network.step.operands.push_back(given);
   const Step replicated = network.Sharded("ddp:8");
   ASSERT_EQ(replicated.passing.size(), 2u);
   const Passing& broadcast = replicated.passing[0];

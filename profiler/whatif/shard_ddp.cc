@@ -90,6 +90,7 @@ class Coalescer {
       if (step.blocks[i].single_buffer) types_[i] = kFloat;
     for (const Operand& operand : step.operands)
       if (operand.block != kNone) types_[operand.block] = operand.dtype;
+    TypeUnused();
   }
   // Bytes of the flat blocks, in the order of the first tensor in each; 0: one tensor alone is not copied.
   [[nodiscard]] std::vector<uint64_t> Flats(const std::vector<uint32_t>& blocks, uint64_t limit) const {
@@ -116,8 +117,21 @@ class Coalescer {
   }
 
  private:
+  // A model is made in one type: parameters that no operator of the step was given have that of most others.
+  void TypeUnused() {
+    std::map<uint8_t, size_t> parameters;  // by type
+    const auto is_parameter = [&](size_t i) { return step_.blocks[i].category == Category::kParameter; };
+    for (size_t i = 0; i < types_.size(); ++i)
+      if (is_parameter(i) && types_[i] != 0) ++parameters[types_[i]];
+    const auto most = std::max_element(parameters.begin(), parameters.end(),
+                                       [](const auto& a, const auto& b) { return a.second < b.second; });
+    if (most == parameters.end()) return;
+    for (size_t i = 0; i < types_.size(); ++i)
+      if (is_parameter(i) && types_[i] == 0) types_[i] = most->first;
+  }
+
   const Step& step_;
-  std::vector<uint8_t> types_;  // by block
+  std::vector<uint8_t> types_;  // by block; 0: not known
 };
 
 // When flat blocks of a broadcast are there, from `at` on: two are sent at a time, and the first of them goes
