@@ -65,6 +65,7 @@ class Fused {
                                         : "ScaledDotProductEfficientAttentionBackward0");
     (void)stage.Tick();
     const uint32_t copied = flash_ && !GivenByRows() ? stage.TakeEach(call_.QueryBytes()) : kNone;
+    const uint32_t result = flash_ && ReturnsHeadsFirst() ? stage.TakeEach(call_.QueryBytes()) : kNone;
     for (const uint32_t gradient : room_.gradients()) stage.Deliver(gradient);
     std::vector<uint32_t> spread;  // gradients of keys and values, before heads that share one are added up
     const auto take_spread = [&] {
@@ -79,6 +80,7 @@ class Fused {
       take_spread();
       free_spread();
       stage.Free(queries), stage.Free(sums);
+      if (result != kNone) stage.Free(result);
       if (copied != kNone) stage.Free(copied);
       return;
     }
@@ -105,6 +107,12 @@ class Fused {
     if (sizes.size() != 4 || strides.size() != 4) return true;
     return LiesWithoutGaps(Extents{sizes[0], sizes[2], sizes[1], sizes[3]},
                            Extents{strides[0], strides[2], strides[1], strides[3]});
+  }
+
+  // And its own result, which it made like the queries, where their heads lie one after the other.
+  [[nodiscard]] bool ReturnsHeadsFirst() const {
+    const std::span<const int64_t> strides = StridesOf(step_, call_.query);
+    return strides.size() == 4 && call_.heads > 1 && call_.rows > 1 && strides[1] > strides[2];
   }
 
   const Step& step_;
