@@ -39,7 +39,11 @@ void FunctionCalls::HoldElsewhere(const Value& value) {
 void FunctionCalls::Hold(Value value, Position until) {
   if (until >= kForever) return;
   const auto extend = [until](Position& known) { known = std::max(known, until); };
-  if (value.conversion != kNone) extend(step_.ops[value.conversion].named);
+  if (value.conversion != kNone) {
+    extend(step_.ops[value.conversion].named);
+    // Where nothing is to be converted, it handed on what it was given.
+    if (value.block == kNone) value.block = OutputsOf(step_, step_.ops[value.conversion])[0].block;
+  }
   if (value.block == kNone || step_.blocks[value.block].begin <= kBefore) return;
   extend(held_[value.block]);
   if (value.conversion == kNone) extend(unconverted_[value.block]);

@@ -11,7 +11,7 @@
 namespace vramscope::whatif {
 namespace {
 
-// y = y.to(...) gives y a copy where y has another type: how long that lives is not said here.
+// y = y.to(...) gives y a copy where y has another type; else y itself, for as long as the function runs.
 TEST(FunctionCallsTest, WhatIsConvertedIsAnother) {
   const Program program({"10-20 11-11=y 12-12=y"}, [](Program& p) {
     p.Make("y", {11});
@@ -20,7 +20,8 @@ TEST(FunctionCallsTest, WhatIsConvertedIsAnother) {
     p.Make("more", {14}, {"out"});
     p.End();
   });
-  EXPECT_EQ(program.HeldUntil(1), 3u);
+  EXPECT_EQ(program.UnconvertedUntil(1), 3u);
+  EXPECT_EQ(program.HeldUntil(1), 5u);
   EXPECT_EQ(program.ConvertedUntil(2), 5u) << "what it returns has the name until the function returns";
 }
 
@@ -173,7 +174,8 @@ TEST(FunctionCallsTest, SeveralThatAreReturnedEachHaveAName) {
     p.End();
   });
   EXPECT_EQ(program.HeldUntil(2), 7u) << "a";
-  EXPECT_EQ(program.HeldUntil(1), 4u) << "y itself goes with its function";
+  EXPECT_EQ(program.UnconvertedUntil(1), 4u) << "y itself goes with its function";
+  EXPECT_EQ(program.HeldUntil(1), 5u) << "unless it is what was returned";
   EXPECT_EQ(program.ConvertedUntil(3), 5u) << "b, which line 13 takes away";
 }
 
