@@ -63,6 +63,7 @@ class Retyped {
     for (const Moment& moment : MomentsOf(step_)) Play(moment);
     const std::vector<bool> low = versions_.LowBlocks();
     Step changed = std::move(versions_).Finish(saves_.all());
+    moments_.PutOffSums(changed);
     ChangeKernels(step_, low, changed);
     if (way_ == Way::kAllLow) {
       changed.refuses = conversions_.refuses();
@@ -305,9 +306,7 @@ class Retyped {
       if (promoted == 0 && op.parent != kNone)
         continue;  // memory without operands: the operator around it says
       uint8_t type = promoted == 0 ? MadeType(index, result.block) : promoted;
-      if (result.argument > 0 && IsStatistic(op, name))
-        type = kFloatType;
-      else if (moments_.IsForced(index))
+      if ((result.argument > 0 && IsStatistic(op, name)) || moments_.IsForced(index))
         type = kFloatType;
       else if (name == "aten::_to_copy" && op.dtype != 0 && !(promoted != 0 && OnlyMoves(step_, op)))
         type = leaf_;

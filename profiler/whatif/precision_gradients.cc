@@ -148,15 +148,39 @@ uint32_t GradientMoments::ArgumentOf(uint32_t block, uint32_t call) const {
   return last;
 }
 
-Position GradientMoments::OfAdded(const Operand& gradient, uint32_t handed_on, Position add,
-                                  uint32_t node) const {
+Position GradientMoments::OfAdded(const Operand& gradient, uint32_t handed_on, Position add, uint32_t node) {
   const uint32_t block = gradient.block;
   Position ready = OfArgument(block);
+  if (ready < kForever && ready > add) NoteLateSum(add, CallOf(block));
   if (step_.nodes[node].op == kNone)
     ready = OfLeaf(gradient, step_.blocks[block].begin, step_.blocks[block].begin);
   else if (ready >= kForever)
     ready = ReadyBefore(gradient, handed_on, add);
   return std::min(ready, add - kStride);
+}
+
+// x @ weight.t() of a batch: the view of x is made behind t(), so that the engine has the view's gradient
+// before it transposes the weight's and adds that to others. The node that converts x is older than both.
+void GradientMoments::NoteLateSum(Position add, uint32_t call) {
+  const Op& made = step_.ops[call];
+  const auto running = std::find_if(step_.nodes.begin(), step_.nodes.end(), [&](const Node& node) {
+    return node.begin < add && add < node.end && node.made > made.begin && node.made < made.end;
+  });
+  if (running == step_.nodes.end()) return;
+  const Position done = NodesEnd(call, running->end), from = add - 2 * kStride;
+  if (done > running->end && (late_sums_.empty() || late_sums_.back().recorded.end <= from))
+    late_sums_.push_back({{from, running->end}, done});
+}
+
+void GradientMoments::PutOffSums(Step& changed) const {
+  const auto put_off = [&](Position& at) {
+    const auto sum = std::partition_point(late_sums_.begin(), late_sums_.end(),
+                                          [&](const LateSum& one) { return one.recorded.end <= at; });
+    if (sum == late_sums_.end() || at < sum->recorded.begin) return;
+    const Position share = (at - sum->recorded.begin) / (sum->recorded.end - sum->recorded.begin);
+    at = sum->at + kStride * (1 + share) / 3;  // before what is converted behind the call
+  };
+  for (StepBlock& block : changed.blocks) put_off(block.begin), put_off(block.end);
 }
 
 uint32_t GradientMoments::CallOf(uint32_t block) const {

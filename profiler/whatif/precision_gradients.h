@@ -37,8 +37,10 @@ class GradientMoments {
   [[nodiscard]] Position OfLeaf(const Operand& gradient, Position made, Position recorded) const;
   // Where one of two gradients that are added at `add` for `node` is converted: by a node, or as soon as it
   // is ready. Those of a parameter that is used twice, where each of them is ready.
-  [[nodiscard]] Position OfAdded(const Operand& gradient, uint32_t handed_on, Position add,
-                                 uint32_t node) const;
+  [[nodiscard]] Position OfAdded(const Operand& gradient, uint32_t handed_on, Position add, uint32_t node);
+  // Sums of what OfAdded said something about: a gradient that a node converts is there, and added, only when
+  // all nodes of its call have run. Their blocks in `changed` come and go then, in the order they did.
+  void PutOffSums(Step& changed) const;
   // What a node of autograd converts, behind all nodes of the call of forward that the block is a gradient
   // of: what was converted last, for the first argument, comes first.
   [[nodiscard]] Position BehindCall(uint32_t block) const;
@@ -74,6 +76,7 @@ class GradientMoments {
   [[nodiscard]] uint32_t ArgumentOfSize(uint32_t call, uint64_t bytes) const;
   // Which argument of the call it is a gradient of, by its size.
   [[nodiscard]] uint32_t ArgumentOf(uint32_t block, uint32_t call) const;
+  void NoteLateSum(Position add, uint32_t call);
   // The last end of the nodes that were made in a call of forward; not before `from`.
   [[nodiscard]] Position NodesEnd(uint32_t call, Position from) const;
   // The call of forward that has a rule, whose node made the gradient; kNone when there is none.
@@ -82,6 +85,12 @@ class GradientMoments {
   const Step& step_;
   const std::vector<CastRule>& rules_;
   std::vector<bool> converts_;  // by operator
+
+  struct LateSum {
+    Window recorded;
+    Position at = 0;
+  };
+  std::vector<LateSum> late_sums_;  // in order, as they were played
 };
 
 }  // namespace vramscope::whatif

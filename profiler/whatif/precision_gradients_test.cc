@@ -139,7 +139,7 @@ TEST_F(GradientMomentsTest, TheEngineChecksGradientsInTheOrderOfArgumentsAndSums
 TEST_F(GradientMomentsTest, WhatASumIsGivenIsCheckedBehindTheNodeThatOnlyHandsItOn) {
   rules_ = {CastRule::kNone, CastRule::kNone};
   Work(140, node_, {of_query_, of_query_});
-  const GradientMoments moments(step_, rules_);
+  GradientMoments moments(step_, rules_);
   Operand gradient;
   gradient.block = of_key_;
   EXPECT_LT(moments.OfAdded(gradient, kNone, 160, node_), 120);
