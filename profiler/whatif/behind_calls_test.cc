@@ -4,6 +4,10 @@
 //
 //   forward    linear(x)            x' = x in 16 bits, weight.t(), x'.view(), mm
 //   backward   mm ─ view ─ t, whose gradient is added to others ─ x', whose gradient is
+//
+//   forward    with torch.no_grad(): linear(x)       weight' = weight in 16 bits, which autocast keeps
+//              linear(x) ─ ...
+//   backward   ... ─ linear ─ all that was made behind weight' ─ weight'
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -61,6 +65,32 @@ TEST_F(LateSumTest, ASumBehindThemStaysWhereItIs) {
   PutOff();
   EXPECT_EQ(step_.blocks[copy_].begin, kAdd - kStride);
   EXPECT_EQ(step_.blocks[other_].end, 125);
+}
+
+TEST(CastAsideTest, AWeightsGradientIsConvertedByTheNodeThatIsOlderThanAllThatIsDifferentiated) {
+  class Program : public WrittenOperators {
+   public:
+    // When the weight's gradient is converted; `first`: of two calls, one that autograd sees.
+    [[nodiscard]] Position Converted(bool first) {
+      const uint32_t weight = AddBlock(kBefore, kForever), gradient = AddBlock(112, 190);
+      step_.trained = {weight};
+      const uint32_t x = AddBlock(5, 190), unseen = AddBlock(11, 30), out = AddBlock(41, 190);
+      const uint32_t once = AddOp("aten::linear", kNone, {10, 12}, {x, weight}, unseen);
+      const uint32_t again = AddOp("aten::linear", kNone, {40, 42}, {x, weight}, out);
+      const uint32_t product = AddNode("MmBackward0", again, 110);
+      step_.nodes.push_back({Text("older"), first ? once : again, first ? 10.5 : 20, 130, 134});
+      step_.nodes.push_back({Text("torch::autograd::AccumulateGrad"), kNone, kBefore, 116, 118});
+      AddOp("aten::mm", product, {111, 113}, {out}, gradient);
+      AddOp("torch::autograd::AccumulateGrad", 2, {116.5, 117.5}, {gradient}, kNone);
+      step_.blocks[gradient].accumulated = 117;
+      for (const StepBlock& block : UnderAutocast(step_, kBfloat16Type).blocks)
+        if (block.copy_of == gradient) return block.begin;
+      return kBefore;
+    }
+  };
+  EXPECT_GT(Program().Converted(false), 134);
+  EXPECT_LT(Program().Converted(false), 135);
+  EXPECT_NEAR(Program().Converted(true), 114, 1) << "the call's own nodes have run";
 }
 
 }  // namespace

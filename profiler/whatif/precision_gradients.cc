@@ -74,6 +74,17 @@ Position GradientMoments::NodesEnd(uint32_t call, Position from) const {
   return from;
 }
 
+Position GradientMoments::NodesEndBehind(Position made, uint32_t gradient) const {
+  const Position begin = step_.blocks[gradient].begin;
+  Position end = begin;
+  for (const Window& pass : step_.backward) {
+    if (begin < pass.begin || begin >= pass.end) continue;
+    for (const Node& node : step_.nodes)
+      if (node.op != kNone && node.made > made && node.begin < pass.end) end = std::max(end, node.end);
+  }
+  return end;
+}
+
 Position GradientMoments::BehindCall(uint32_t block) const {
   const Position made = step_.blocks[block].begin + kStride;
   const uint32_t call = CallOf(block);

@@ -67,6 +67,12 @@ class GradientMoments {
   // engine did with the gradient, is `op`: in the order of the arguments of forward.
   [[nodiscard]] bool IsSum(uint32_t block) const;
   [[nodiscard]] Position Checked(uint32_t op, uint32_t block) const;
+  // The call of forward that has a rule, whose node made the gradient; kNone when there is none.
+  [[nodiscard]] uint32_t CallOf(uint32_t block) const;
+  // Whether autograd differentiates what the call of forward did.
+  [[nodiscard]] bool HasNodes(uint32_t call) const { return NodesEnd(call, kBefore) > kBefore; }
+  // The last end of all nodes, made behind `made`, of the pass of backward that made the gradient.
+  [[nodiscard]] Position NodesEndBehind(Position made, uint32_t gradient) const;
 
  private:
   // Whether the node that made the gradient makes gradients in the order of its operator's arguments.
@@ -79,8 +85,6 @@ class GradientMoments {
   void NoteLateSum(Position add, uint32_t call);
   // The last end of the nodes that were made in a call of forward; not before `from`.
   [[nodiscard]] Position NodesEnd(uint32_t call, Position from) const;
-  // The call of forward that has a rule, whose node made the gradient; kNone when there is none.
-  [[nodiscard]] uint32_t CallOf(uint32_t block) const;
 
   const Step& step_;
   const std::vector<CastRule>& rules_;

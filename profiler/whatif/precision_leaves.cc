@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <span>
 
+#include "profiler/whatif/precision.h"
 #include "profiler/whatif/precision_moments.h"
 
 namespace vramscope::whatif {
@@ -21,11 +22,29 @@ void LeafGradients::Take(const Operand& gradient, const Op& op) {
   if (fits && !taken) return;
   if (fits) return versions_.HandOver(block);
   const auto sum = last_added_.find(block);
-  const Position at = sum == last_added_.end()
-                          ? moments_.OfLeaf(gradient, step_.blocks[block].begin, op.begin)
-                          : moments_.OfLeaf(sum->second, op.begin, op.begin);
+  const Operand& last = sum == last_added_.end() ? gradient : sum->second;
+  Position at = CastAside(last);
+  if (at == kBefore)
+    at = moments_.OfLeaf(last, &last == &gradient ? step_.blocks[block].begin : op.begin, op.begin);
   if (!taken) return versions_.Cast(block, leaf_, at, kNone, gradient);
   return versions_.CastGradient(block, leaf_, at, gradient);
+}
+
+// with torch.no_grad(): x = layer(x), and then layer(x) again: autocast keeps the copy of the weight that the
+// first call made, and its node, which is older than all that is differentiated. Of such nodes the engine
+// runs the one that was made last first.
+Position LeafGradients::CastAside(const Operand& gradient) const {
+  const uint32_t call = moments_.CallOf(gradient.block);
+  if (call == kNone) return kBefore;
+  const uint64_t bytes = step_.blocks[gradient.block].requested;
+  for (const Operand& operand : InputsOf(step_, step_.ops[call])) {
+    if (!IsFloat(operand) || ElementsIn(step_, operand) * BytesOf(kFloatType) != bytes) continue;
+    const uint32_t by = versions_.CachedBy(operand.block);
+    if (by == kNone || by == call || moments_.HasNodes(by)) continue;
+    const Position made = step_.ops[by].begin, done = moments_.NodesEndBehind(made, gradient.block);
+    return done + kBeforeNode * (1 - made / done);
+  }
+  return kBefore;
 }
 
 bool LeafGradients::AddsBeforeCast(const Op& add, uint32_t node) {

@@ -25,6 +25,10 @@ class LeafGradients {
   [[nodiscard]] bool AddsBeforeCast(const Op& add, uint32_t node);
 
  private:
+  // When the gradient of a weight is converted whose copy autocast keeps from a call that was not
+  // differentiated; kBefore where it is not.
+  [[nodiscard]] Position CastAside(const Operand& gradient) const;
+
   const Step& step_;
   const uint8_t low_, leaf_;
   const GradientMoments& moments_;

@@ -43,6 +43,11 @@ class Versions {
   // backward nothing shows what is trained; it asks the tensor, whether it is a leaf that requires a
   // gradient.
   [[nodiscard]] bool IsWeight(const Operand& operand) const;
+  // The operator that autocast's copy of a parameter, of the last part, was made for; kNone: there is none.
+  [[nodiscard]] uint32_t CachedBy(uint32_t block) const {
+    return block < recorded_ && cached_[block] != model::kNone ? changed_.blocks[cached_[block]].op
+                                                               : model::kNone;
+  }
   // Whether the program itself made it, or what it is computed from, wider than the low type.
   [[nodiscard]] bool Widened(uint32_t block) const { return WidenedBy(block) != model::kNone; }
   // The operator that did so first.
