@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "profiler/whatif/filled_heads.h"
 #include "profiler/whatif/forward_parts.h"
 #include "profiler/whatif/half_only.h"
 #include "profiler/whatif/lever.h"
@@ -73,7 +74,7 @@ class Amp final : public Lever {
                    ", which PyTorch does not do under autocast: record it after "
                    "torch.backends.mha.set_fastpath_enabled(False)."};
     const uint8_t type = value == "bf16" ? kBfloat16Type : kHalfType;
-    return KnownBranches(step, InLowWithHalfOnly(step, type, UnderAutocast), type);
+    return KnownBranches(step, WithFilledFlash(InLowWithHalfOnly(step, type, UnderAutocast)), type);
   }
 
   Result<Outcome> Apply(const Step& step, std::string_view value, Scene& scene) const override {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "profiler/whatif/attention.h"
+#include "profiler/whatif/filled_heads.h"
 #include "profiler/whatif/lever.h"
 
 namespace vramscope::whatif {
@@ -100,6 +101,15 @@ class Attention final : public Lever {
   }
 
   bool ChangesForward() const override { return true; }
+
+  // Products that are asked for stay, where 16 bits would get another kernel than float32.
+  std::optional<Result<Step>> Prepare(const Step& step, std::string_view value) const override {
+    const Kernel* const asked = KernelOf(value);
+    if (asked == nullptr || asked->kernel != AttentionKernel::kMath || !MayFillHeads(step)) return {};
+    Step changed = step;
+    changed.keeps_products = true;
+    return changed;
+  }
 
   std::optional<Result<Step>> Rewrite(const Step& step, std::string_view value) const override {
     const Kernel* const asked = KernelOf(value);

@@ -4,6 +4,7 @@
 // What stays float32 is what PyTorch keeps so whatever the model's type is (means and deviations of layer and
 // batch norms, sums of attention's rows, counts of steps), and what the program converts itself. Integers
 // stay.
+#include "profiler/whatif/filled_heads.h"
 #include "profiler/whatif/half_only.h"
 #include "profiler/whatif/lever.h"
 #include "profiler/whatif/precision.h"
@@ -64,7 +65,8 @@ class Precision final : public Lever {
     if (const auto reason = WhyNotRetyped(step, "training in 16 bits"); !reason.empty()) return Error{reason};
     if (const auto reason = WhyOtherNorm(step); !reason.empty()) return Error{reason};
     const uint8_t type = value == "bf16" ? kBfloat16Type : kHalfType;
-    Result<Step> changed = KnownBranches(step, InLowWithHalfOnly(step, type, AllInLow), type);
+    Result<Step> changed =
+        KnownBranches(step, WithFilledFlash(InLowWithHalfOnly(step, type, AllInLow)), type);
     if (changed.ok() && changed.value().refuses != kNone) return Error{WhyRefused(changed.value())};
     return changed;
   }

@@ -294,15 +294,18 @@ class Kernels {
 
   // Memory-efficient attention without a mask is flash attention in 16 bits: backward keeps the sums of rows
   // and the gradient of the queries, both in float.
-  void Flash(uint32_t index, const Operand& query, const AttentionCall& call) {
+  void Flash(uint32_t index, const Operand& query, AttentionCall call) {
     const Op& op = step_.ops[index];
+    // What is filled up is copied, so that it lies head by head.
+    const bool filled = FillsHeads(step_, op) && call.rows > 1 && call.heads > 1;
+    call.width = FilledWidth(call.width);
     const FlashNeeds needs = FlashNeedsOf(call, Multiprocessors{}.count);
     // Its kernel wants the gradient that it is given, and the result of forward, row by row.
     const Operand* const given = Argument(step_, op, 0);
-    if (given != nullptr && step_.shapes[given->strides].known &&
-        !LiesWithoutGaps(SizesOf(step_, *given), StridesOf(step_, *given)))
+    if (filled || (given != nullptr && step_.shapes[given->strides].known &&
+                   !LiesWithoutGaps(SizesOf(step_, *given), StridesOf(step_, *given))))
       Add(query.block, index, op.begin + 0.05, op.end - 0.05, call.QueryBytes());
-    if (LiesHeadsFirst(step_, query))
+    if (filled || LiesHeadsFirst(step_, query))
       Add(query.block, index, op.begin + 0.1, op.end - 0.1, call.QueryBytes());
     Add(query.block, index, op.end - 0.8, op.end - 0.2, needs.sums);
     Add(query.block, index, op.end - 0.7, op.end - 0.3, needs.queries);
@@ -346,11 +349,14 @@ class Kernels {
 bool ReturnsHeadsFirst(const Step& step, const Op& op) {
   if (step.NameOf(op) != "aten::_efficient_attention_forward") return false;
   const Operand* const query = Argument(step, op, 0);
-  return query != nullptr && Argument(step, op, kForwardBias) == nullptr && LiesHeadsFirst(step, *query) &&
-         SizesOf(step, *query)[3] <= kWidestFlash;
+  return query != nullptr && Argument(step, op, kForwardBias) == nullptr &&
+         (LiesHeadsFirst(step, *query) || FillsHeads(step, op)) && SizesOf(step, *query)[3] <= kWidestFlash;
 }
 
-// Whether `op` puts the heads of what attention returned beside each other.
+constexpr Position kBeforeOp = 0.5;
+
+}  // namespace
+
 bool JoinsHeads(const Step& step, const Op& op) {
   const std::string_view name = step.NameOf(op);
   if ((name != "aten::reshape" && name != "aten::view" && name != "aten::flatten") || op.output_count == 0 ||
@@ -364,11 +370,8 @@ bool JoinsHeads(const Step& step, const Op& op) {
   return dims[2] > 1 && step.Dims(into.shape)[left - 1] == dims[2] * dims[3];
 }
 
-constexpr Position kBeforeOp = 0.5;
-
-}  // namespace
-
 void HeadsFirst::Begin(const Op& op) {
+  filled_.Begin(op);
   if (op.parent != kNone || !JoinsHeads(step_, op)) return;
   const Operand& joined = InputsOf(step_, op)[0];
   if (returned_[joined.block] && !versions_.IsCopy(joined.block))
@@ -376,12 +379,14 @@ void HeadsFirst::Begin(const Op& op) {
 }
 
 void HeadsFirst::End(const Op& op) {
+  filled_.End(op);
   if (ReturnsHeadsFirst(step_, op) && op.output_count > 0 && versions_.IsLow(OutputsOf(step_, op)[0].block))
     returned_[OutputsOf(step_, op)[0].block] = true;
 }
 
 void ChangeKernels(const Step& step, const std::vector<bool>& low, Step& changed) {
   Kernels(step, low, changed).Change();
+  FillHeads(step, low, changed);
 }
 
 }  // namespace vramscope::whatif

@@ -4,20 +4,29 @@
 
 #include <vector>
 
+#include "profiler/whatif/filled_heads.h"
 #include "profiler/whatif/precision_versions.h"
 #include "profiler/whatif/step.h"
 
 namespace vramscope::whatif {
 
+// Whether `op` puts the heads of what attention returned, or of a gradient of its, beside each other.
+[[nodiscard]] bool JoinsHeads(const Step& step, const Op& op);
+
 // Memory-efficient attention returns [batch, rows, heads, width] without gaps. Flash attention makes its
 // result like the queries: of those that were copied together as [batch, heads, rows, width], what puts heads
 // beside each other again (reshape, or contiguous before a view) has to copy.
 // aten/src/ATen/native/transformers/cuda/ flash_attn/flash_api.cpp: mha_fwd, empty_like(q).
+// So has what was filled up: its heads have gaps between them (filled_heads.h).
 class HeadsFirst {
  public:
   // Both must outlive it.
   HeadsFirst(const Step& step, uint8_t low, Versions& versions)
-      : step_(step), low_(low), versions_(versions), returned_(step.blocks.size(), false) {}
+      : step_(step),
+        low_(low),
+        versions_(versions),
+        filled_(step, versions),
+        returned_(step.blocks.size(), false) {}
 
   // An operator of forward begins: one that puts heads beside each other copies what attention returned.
   void Begin(const Op& op);
@@ -28,6 +37,7 @@ class HeadsFirst {
   const Step& step_;
   const uint8_t low_;
   Versions& versions_;
+  FilledHeads filled_;
   std::vector<bool> returned_;  // by block
 };
 

@@ -241,6 +241,7 @@ class Step {
   std::vector<ModuleCall> modules;
   std::vector<Held> held;             // in the order of the calls; empty: not recorded
   std::vector<Named> named;           // the longest of each block, in the order of the blocks
+  bool keeps_products = false;        // a lever makes the program name them for its attention
   std::vector<TypeBranch> half_only;  // what is done with 16 bits alone
   std::vector<TypeBranch>
       to_parameter;  // what is not in float32, as its parameters are, would have been converted
