@@ -118,7 +118,11 @@ def _triton_operators() -> Optional[str]:
     such a product of matrices takes no workspace of cuBLAS. None where PyTorch knows none of that."""
     registry = sys.modules.get("torch._native.registry")
     operators = getattr(registry, "get_dsl_operations", None)
-    return None if operators is None else ",".join(operators("triton"))
+    try:
+        return None if operators is None else ",".join(operators("triton"))
+    except Exception as error:  # it is private to PyTorch
+        native.missing("python.triton", error)
+        return None
 
 
 def _facts(torch: Any) -> Dict[str, object]:
