@@ -171,10 +171,11 @@ void Checkpointer::FindHanded(Left& left, Graphs& graphs) const {
       Position& last = written.try_emplace(one.segment, kBefore).first->second;
       last = std::max(last, step_.blocks[one.block].begin);
     }
+  const std::vector<Position> given = handed.empty() ? std::vector<Position>() : GivenToAllUntil();
   for (const HandedAside& one : handed) {
     if (step_.blocks[one.block].end >= step_.length) continue;
     const Segment& segment = segments_[one.segment];
-    const Position until = GivenToAllUntil(segment), at = written[one.segment];
+    const Position until = given[one.segment], at = written[one.segment];
     const bool again = IsMadeAgain(one.segment) && at <= segment.last_save;
     left.handed[one.block] = again ? Again(segment, at) : until;
     if (!again) continue;
@@ -183,15 +184,19 @@ void Checkpointer::FindHanded(Left& left, Graphs& graphs) const {
   }
 }
 
-Position Checkpointer::GivenToAllUntil(const Segment& one) const {
-  const auto list = [&](const Segment& segment) {
+std::vector<Position> Checkpointer::GivenToAllUntil() const {
+  std::map<std::pair<uint32_t, std::string_view>, Position> lists;  // by who calls it, and its path
+  const auto list_of = [&](const Segment& segment) -> Position& {
     const ModuleCall& call = step_.modules[segment.call];
-    return std::pair(call.parent, ParentPath(step_.Text(call.name)));
+    return lists.try_emplace({call.parent, ParentPath(step_.Text(call.name))}, kBefore).first->second;
   };
-  Position until = kBefore;
-  for (const Segment& segment : segments_)
-    if (list(segment) == list(one)) until = std::max(until, segment.released);
-  return until;
+  for (const Segment& segment : segments_) {
+    Position& until = list_of(segment);
+    until = std::max(until, segment.released);
+  }
+  std::vector<Position> given;
+  for (const Segment& segment : segments_) given.push_back(list_of(segment));
+  return given;
 }
 
 Checkpointer::Left Checkpointer::FindLeft(const Scene& scene) const {

@@ -99,8 +99,8 @@ class Checkpointer {
   [[nodiscard]] Left FindLeft(const Scene& scene) const;
   void FindStates(const Scene& scene, Left& left, Graphs& graphs) const;
   void FindHanded(Left& left, Graphs& graphs) const;
-  // Until when those have an object that were given it in the list of modules that the segment is one of.
-  [[nodiscard]] Position GivenToAllUntil(const Segment& one) const;
+  // By segment: until when those have an object that were given it in the list of modules that it is one of.
+  [[nodiscard]] std::vector<Position> GivenToAllUntil() const;
   // What is made again with the segment lives longer for them; what forward made, and goes into one, too.
   static void Leave(const Left& left, uint32_t place, Block& copy);
   void LeaveRecorded(const Left& left, uint32_t home, Block& block) const;

@@ -6,9 +6,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <vector>
 
 #include "profiler/whatif/scene.h"
 #include "profiler/whatif/testing/tensor_script.h"
+#include "profiler/whatif/windows.h"
 
 namespace vramscope::whatif {
 namespace {
@@ -70,6 +72,32 @@ TEST(FirstStepTest, StateComesBeforeWhatTheOptimizerWorksWithThoughTheFirstForwa
   const Block& state = OfBytes(scene, kState, Birth::kOnce);
   EXPECT_LT(state.begin, OfBytes(scene, kTemporary, Birth::kEachStep).begin);
   EXPECT_GE(state.begin, program.step_.optimizer.front().begin);
+}
+
+// Each block of the batch stands for one.
+TEST(FirstStepTest, WhatElseTheSetupLeavesStaysInIt) {
+  model::Run run;
+  for (const uint64_t bytes : {kBatch, kCached}) {
+    model::Block block;
+    block.size = bytes;
+    run.blocks.push_back(block);
+  }
+  Step step;
+  step.run = &run;
+  step.modules.push_back({0, model::kNone, 10, 20});
+  for (const double begin : {3.0, 12.0}) {
+    StepBlock& block = step.blocks.emplace_back();
+    block.id = static_cast<model::BlockId>(step.blocks.size() - 1), block.begin = begin;
+  }
+  step.passing = {{-9, -1, kBatch, 0},
+                  {-8, -1, kBatch, 0},
+                  {-7, -1, kCached, 0},
+                  {-6, -1, kBatch, 1},
+                  {-5, -2, kBatch, 0}};
+  LeaveOutFirstBatch(step);
+  std::vector<Position> begins;
+  for (const Passing& one : step.passing) begins.push_back(one.begin);
+  EXPECT_EQ(begins, (std::vector<Position>{-8, -7, -6, -5}));
 }
 
 TEST(FirstStepTest, ItsBatchIsNotOfTheSetupToo) {

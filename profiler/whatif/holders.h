@@ -26,6 +26,7 @@
 // All else goes with its last use: x = f(x), and what stands within an expression.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "profiler/whatif/step.h"
@@ -100,7 +101,8 @@ class Holders {
   [[nodiscard]] uint32_t FirstMadeBehind(Position at) const;
   // Whether the function made other calls between.
   [[nodiscard]] bool CallsBetween(uint32_t call, uint32_t later) const;
-  [[nodiscard]] bool AreTurns(uint32_t a, uint32_t b) const;
+  // The same for a module and others of its list: "stages.0.blocks.1", "stages.2.blocks.0".
+  [[nodiscard]] std::string PlaceInLoops(uint32_t call) const;
   // Whether an operator in the call made the block.
   [[nodiscard]] bool IsMadeIn(uint32_t block, uint32_t call) const;
   // Whether in a later call a variable of another name holds what `call` made.

@@ -2,6 +2,7 @@
 // When variables are given another value, as seen in the next call from their function, or where it returns.
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -29,20 +30,16 @@ void Holders::FindGivenUp() {
       of_name.back().one = false;
   }
   for (const auto& [name, calls] : seen) {
-    const auto takes_results = [&, &of_name = calls](uint32_t call) {
-      for (size_t i = 1; i < of_name.size(); ++i) {
-        const uint32_t other = of_name[i - 1].call;
-        if (AreTurns(call, other) && IsMadeIn(of_name[i].block, other)) return true;
-      }
-      return false;
-    };
+    std::set<std::string> takes_results;  // the name, of calls in such places
+    for (size_t i = 1; i < calls.size(); ++i)
+      if (IsMadeIn(calls[i].block, calls[i - 1].call)) takes_results.insert(PlaceInLoops(calls[i - 1].call));
     for (size_t i = 1; i < calls.size(); ++i) {
       const Seen &before = calls[i - 1], &now = calls[i];
       if (!before.one || !now.one || before.block == now.block || CallsBetween(before.call, now.call))
         continue;
       if (!ResultIsHeld(before.call, now.call, name.second)) continue;
       if (ReturnsAnother(before.call, now.call)) continue;
-      if (takes_results(before.call)) continue;
+      if (!takes_results.empty() && takes_results.contains(PlaceInLoops(before.call))) continue;
       Position& given_up = given_up_[before.block];
       given_up = std::max(given_up, Assigned(now.block, before.call));
     }
@@ -98,14 +95,10 @@ bool Holders::CallsBetween(uint32_t call, uint32_t later) const {
   return false;
 }
 
-// The same module, or one at the same place in lists: "stages.0.blocks.1", "stages.2.blocks.0".
-bool Holders::AreTurns(uint32_t a, uint32_t b) const {
-  const auto without_numbers = [&](uint32_t call) {
-    std::string path(step_.Text(step_.modules[call].name));
-    std::erase_if(path, [](char c) { return c >= '0' && c <= '9'; });
-    return path;
-  };
-  return without_numbers(a) == without_numbers(b);
+std::string Holders::PlaceInLoops(uint32_t call) const {
+  std::string path(step_.Text(step_.modules[call].name));
+  std::erase_if(path, [](char c) { return c >= '0' && c <= '9'; });
+  return path;
 }
 
 bool Holders::IsMadeIn(uint32_t block, uint32_t call) const {

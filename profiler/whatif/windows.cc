@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/whatif/windows.h"
 
-#include <algorithm>
+#include <map>
 #include <set>
+#include <utility>
 
 namespace vramscope::whatif {
 
@@ -30,14 +31,16 @@ void AddWindows(const timeline::Step& recorded, Step& step) {
 void LeaveOutFirstBatch(Step& step) {
   constexpr Position kWhenTheLoopBegins = -1;
   const Position forward = step.modules.empty() ? 0 : step.modules.front().begin;
-  for (const StepBlock& block : step.blocks) {
-    if (block.begin < 0 || block.begin >= forward || block.id == model::kNone) continue;
-    const uint64_t bytes = step.run->blocks[block.id].size;
-    const auto first = std::find_if(step.passing.begin(), step.passing.end(), [&](const Passing& one) {
-      return one.end == kWhenTheLoopBegins && one.bytes == bytes && one.stream == block.stream;
-    });
-    if (first != step.passing.end()) step.passing.erase(first);
-  }
+  std::map<std::pair<uint64_t, uint16_t>, size_t> batch;  // by bytes and stream: how many
+  for (const StepBlock& block : step.blocks)
+    if (block.begin >= 0 && block.begin < forward && block.id != model::kNone)
+      ++batch[{step.run->blocks[block.id].size, block.stream}];
+  std::erase_if(step.passing, [&](const Passing& one) {
+    const auto found = batch.find({one.bytes, one.stream});
+    if (one.end != kWhenTheLoopBegins || found == batch.end() || found->second == 0) return false;
+    --found->second;
+    return true;
+  });
 }
 
 }  // namespace vramscope::whatif

@@ -13,6 +13,7 @@ void AddWindows(const timeline::Step& recorded, Step& step);
 
 // Takes out of Step::passing what the first step has too: the first step is told from its forward on, a later
 // one from the end of the one before, so that the batch of the loop's first step seems to be of its setup.
+// O(blocks + passing), with a logarithm.
 void LeaveOutFirstBatch(Step& step);
 
 }  // namespace vramscope::whatif
