@@ -23,7 +23,7 @@ const Operand* MaskIn(const Step& step, const Op& op) {
   if (op.node == kNone || step.NameOf(op) != "aten::_efficient_attention_backward") return nullptr;
   for (const Operand& operand : InputsOf(step, op))
     if (operand.argument == kBias && operand.block != kNone && step.Rank(operand.shape) == 4 &&
-        step.shapes[operand.strides].known)
+        step.shapes[operand.strides].known && step.Rank(operand.strides) == 4)
       return &operand;
   return nullptr;
 }
@@ -71,15 +71,17 @@ bool IsPadded(const Step& step, uint32_t block) {
   return false;
 }
 
-// Autograd has a node for what it is computed from, so that its gradient was computed as recorded.
-bool IsComputed(const Step& step, uint32_t block) {
-  return step.blocks[block].begin == kBefore ||
-         std::any_of(step.nodes.begin(), step.nodes.end(), [&](const Node& node) {
-           if (node.op == kNone) return false;
-           const std::span<const Operand> results = OutputsOf(step, step.ops[node.op]);
-           return std::any_of(results.begin(), results.end(),
-                              [&](const Operand& result) { return result.block == block; });
-         });
+// By block: whether autograd has a node for what it is computed from, so that its gradient was computed as
+// recorded.
+std::vector<bool> AreComputed(const Step& step) {
+  std::vector<bool> computed;
+  for (const StepBlock& block : step.blocks) computed.push_back(block.begin == kBefore);
+  for (const Node& node : step.nodes) {
+    if (node.op == kNone) continue;
+    for (const Operand& result : OutputsOf(step, step.ops[node.op]))
+      if (result.block != kNone) computed[result.block] = true;
+  }
+  return computed;
 }
 
 // When the operator has made what it returns.
@@ -109,15 +111,16 @@ Result<std::vector<uint32_t>> MasksOf(const Step& step, std::string_view modules
   std::vector<uint32_t> masks;
   if (modules.empty()) return masks;
   const std::vector<Taker> takers = TakersOfMasks(step);
+  const std::vector<bool> computed = AreComputed(step);
   for (std::string_view rest = modules; !rest.empty();) {
     const std::string_view pattern = rest.substr(0, rest.find(','));
     rest.remove_prefix(std::min(pattern.size() + 1, rest.size()));
     bool found = false;
     for (const Taker& taker : takers) {
       const Operand* const mask = taker.mask;
+      if (computed[mask->block] || IsPadded(step, mask->block)) continue;
       const uint32_t call = CallAt(step, step.blocks[mask->block].begin);
       if (call == kNone || !PathMatches(pattern, step.Text(step.modules[call].name))) continue;
-      if (IsComputed(step, mask->block) || IsPadded(step, mask->block)) continue;
       found = true;
       if (std::find(masks.begin(), masks.end(), mask->block) == masks.end()) masks.push_back(mask->block);
     }

@@ -87,6 +87,8 @@ TEST_F(MaskGradientsTest, MasksAreThoseThatAModuleMakesOfNothing) {
   EXPECT_FALSE(MasksOf(step_, "layers.0.cross").ok()) << "attention filled its rows up";
   step_.ops[0].name = zeros;
   EXPECT_TRUE(MasksOf(step_, "layers.0.cross").ok());
+  step_.nodes.emplace_back();
+  EXPECT_TRUE(MasksOf(step_, "layers.0.cross").ok()) << "a node of which nothing is known";
   step_.nodes.emplace_back().op = 0;
   EXPECT_FALSE(MasksOf(step_, "layers.0.cross").ok()) << "it is computed from a parameter";
 }
