@@ -55,7 +55,7 @@ std::vector<Position> UnpackedUntil(const Step& step) {
 Position EndFor(const Step& step, const Op& op, const Operand& operand) {
   if ((operand.flags & trace::kTensorIsOutput) == 0) {
     const bool local = op.parent != kNone && step.blocks[operand.block].begin > step.ops[op.parent].begin;
-    return op.end - (local ? kTurn * operand.argument / kMostArguments : 0);
+    return op.end - (local ? kTurn * std::min<int>(operand.argument, kMostArguments) / kMostArguments : 0);
   }
   return op.end - kTurn * (1 + 1.0 / (1 + operand.argument));
 }

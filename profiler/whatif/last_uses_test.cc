@@ -60,6 +60,9 @@ TEST_F(TurnsOfUsesTest, WhatTheOperatorAroundMadeGoesWithTheLastArgumentFirst) {
   const std::vector<Position>& held = LastUsesOf(step_).held;
   EXPECT_LT(held[kMask], held[third]);
   EXPECT_LT(held[kSeed], held[kMask]) << "behind the results";
+  step_.operands[step_.ops[attention_].first_input + 1].argument = 1000;  // of a library's own operator
+  const Step other(step_);
+  EXPECT_LT(LastUsesOf(other).held[kSeed], LastUsesOf(other).held[kMask]);
 }
 
 TEST_F(TurnsOfUsesTest, WhatANodeUnpacksGoesWithTheLastFirst) {

@@ -240,11 +240,11 @@ class Retyped {
     const bool as_it_is = leaves_.AddsBeforeCast(op, node) || copies_.AddsUp(op, node);
     for (const Operand& operand : Inputs(op))
       if (!as_it_is && IsFloat(operand)) CastAdded(operand, op.begin, node);
-    if (!out_of_place) versions_.Written(result, op.end);
+    if (!out_of_place) return versions_.Written(result, op.end);
     // What nobody shares is added to where it is: a copy, or what all others have copies of.
+    if (op.input_count == 0 || !IsFloat(Inputs(op)[0])) return;
     const uint32_t to = Inputs(op)[0].block;
-    const Position made = versions_.MadeAt(versions_.Current(to));
-    if (out_of_place && IsFloat(Inputs(op)[0]) && !moments_.IsShared(Inputs(op)[0], made, op.begin) &&
+    if (!moments_.IsShared(Inputs(op)[0], versions_.MadeAt(versions_.Current(to)), op.begin) &&
         (versions_.IsCopy(to) ? consumers_.Next(to, op.end) == kNone
                               : consumers_.WantCopies(to, op.end, versions_.TypeOf(to), expected_)))
       versions_.Alias(result, to);

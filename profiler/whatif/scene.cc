@@ -46,6 +46,7 @@ class FirstStep {
       if ((block.begin == kBefore && block.end >= kForever) || block.category == Category::kOptimizerState)
         kept.push_back(block.id);
     }
+    std::sort(kept.begin(), kept.end());  // what levers put in has no number of its own
     for (const model::Change& change : step.run->devices[step.device].changes) {
       if (change.event >= end_) break;
       if (change.freed() || change.event < begin_) continue;

@@ -26,7 +26,7 @@ std::vector<std::string_view> ModulesAround(std::string_view name) {
 
 bool IsNumbered(std::string_view path) {
   const std::string_view name = path.substr(path.rfind('.') + 1);
-  return std::all_of(name.begin(), name.end(), [](char c) { return c >= '0' && c <= '9'; });
+  return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
 // Lists of which a member consists of other modules, and that have several: by the names of parameters.

@@ -174,6 +174,14 @@ TEST_F(ShardUnitsTest, ListsThatNothingCallsAreUnitsWhichNothingGathers) {
   }
 }
 
+// Names of no module of PyTorch's.
+TEST_F(ShardUnitsTest, AListHasMembersWithNumbers) {
+  for (const char* name :
+       {"spare..inner.weight", "spare.0.inner.weight", "spare.a.inner.weight", ".weight", ""})
+    Parameter(name);
+  EXPECT_THAT(UncalledUnits(step_, ""), ElementsAre()) << "of which it has one";
+}
+
 TEST_F(ShardUnitsTest, AUnitThatIsCalledIsThereOnce) {
   Layers(2, {{0}, {1}});
   EXPECT_EQ(UnitsOf(step_, {0, 1}, {"layers.0"}).size(), 3u);
@@ -235,6 +243,8 @@ TEST_F(ShardStateTest, FrozenParametersAreDealtOutToo) {
   step_.blocks[Named("positions", Category::kParameter)].requested = 700;
   EXPECT_THAT(WithOwnState(step_, 2).trained, ElementsAre(step_.trained[0], step_.trained[1]))
       << "the other rank has the positions";
+  step_.blocks[Named("table", Category::kParameter)].requested = 100'000;
+  EXPECT_THAT(WithOwnState(step_, 2).trained, ElementsAre()) << "the rank that gets most trains nothing";
 }
 
 }  // namespace
