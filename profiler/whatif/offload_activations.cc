@@ -131,17 +131,20 @@ class Offloader {
     return std::find(known->second.begin(), known->second.end(), block) == known->second.end();
   }
 
-  // The first that a part works on: of what it was given, the tensor itself. nullptr: it does not, or its
-  // shape is not known.
+  // The first that a part works on: of what it was given, the tensor itself. nullptr: it does not, or how it
+  // lies is not known.
   [[nodiscard]] const Operand* GivenAs(uint32_t block, const Again& again) const {
     auto op = std::partition_point(step_.ops.begin(), step_.ops.end(),
                                    [&](const Op& one) { return one.begin < again.begin; });
     for (; op != step_.ops.end() && op->begin < again.end; ++op)
       for (const Operand& operand : InputsOf(step_, *op))
-        if (operand.block == block && op->node == kNone)
-          return step_.shapes[operand.shape].known && step_.shapes[operand.strides].known ? &operand
-                                                                                          : nullptr;
+        if (operand.block == block && op->node == kNone) return IsLayoutKnown(operand) ? &operand : nullptr;
     return nullptr;
+  }
+
+  [[nodiscard]] bool IsLayoutKnown(const Operand& operand) const {
+    const Shape &shape = step_.shapes[operand.shape], &strides = step_.shapes[operand.strides];
+    return shape.known && strides.known && shape.count == strides.count;
   }
 
   // A view brings its own elements alone, x.expand(8, -1) all eight times; both are packed on the device.
@@ -262,24 +265,24 @@ class Offloader {
   }
 
   // What lies with gaps comes back without: backward does not copy it any more for an operator that wants it
-  // so.
+  // so. What is computed again does not come back.
   void LeaveOutCopies() {
     std::set<std::pair<uint32_t, uint32_t>> packed;  // node, block
     for (const Saved& saved : step_.saved) {
-      if (!saved.gaps || saved.node == kNone || stays_[saved.block]) continue;
+      if (!saved.gaps || saved.node == kNone || stays_[saved.block] || AgainAt(saved.at) != nullptr) continue;
       packed.emplace(saved.node, saved.block);
-      packed.emplace(saved.node, step_.blocks[saved.block].copy_of);
+      const uint32_t copied = step_.blocks[saved.block].copy_of;
+      if (copied != kNone) packed.emplace(saved.node, copied);
     }
     std::unordered_set<uint32_t> left_out;
     for (const Op& op : step_.ops) {
       if (op.node == kNone || op.input_count == 0 || op.output_count != 1) continue;
       const Operand &given = InputsOf(step_, op)[0], &made = OutputsOf(step_, op)[0];
       if (made.block == given.block || step_.NameOf(op) != "aten::contiguous" ||
-          !packed.contains({op.node, given.block}))
+          !packed.contains({op.node, given.block}) || !IsLayoutKnown(given))
         continue;
       const std::span<const int64_t> sizes = SizesOf(step_, given), strides = StridesOf(step_, given);
-      if (sizes.size() == strides.size() && LiesWithoutGaps(sizes, StridesOfResult(sizes, strides)))
-        left_out.insert(made.block);
+      if (LiesWithoutGaps(sizes, StridesOfResult(sizes, strides))) left_out.insert(made.block);
     }
     for (Block& block : scene_.blocks)
       if (block.origin != kNone && left_out.contains(block.origin)) block.bytes = 0;

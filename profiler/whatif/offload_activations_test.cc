@@ -182,6 +182,12 @@ TEST_F(OffloadedViewTest, WhatIsExpandedGoesAndComesBackWrittenOut) {
   EXPECT_THAT(Copies(), ElementsAre(Pair(10, 4096), Pair(120, 4096)));
 }
 
+// A trace that is broken.
+TEST_F(OffloadedViewTest, OfWhichThereAreStridesForOtherDimensionsIsTakenAsAWhole) {
+  Given({8, 128}, {});
+  EXPECT_THAT(Copies(), ElementsAre(Pair(120, 512)));
+}
+
 TEST_F(OffloadedViewTest, OfAPartItsOwnElements) {
   Given({64}, {1});
   EXPECT_THAT(Copies(), ElementsAre(Pair(120, 256)));
@@ -204,8 +210,10 @@ TEST_F(OffloadedCheckpointTest, WhatComesBackWithoutGapsIsNotCopiedForAnOperator
   step_.ops[op].node = node;
   step_.ops[op].input_count = step_.ops[op].output_count = 1;
   ++step_.ops[op].first_output;
+  bool again = false;
   const auto bytes = [&] {
     Scene scene = MakeScene(step_);
+    if (again) scene.again.push_back({10, 50, 120, 180, 150, {}});
     EXPECT_TRUE(OffloadActivations(step_, scene).ok());
     uint64_t sum = 0;
     for (const Block& block : scene.blocks) sum += block.origin == copy ? block.bytes : 0;
@@ -214,6 +222,14 @@ TEST_F(OffloadedCheckpointTest, WhatComesBackWithoutGapsIsNotCopiedForAnOperator
   EXPECT_EQ(bytes(), 512u);
   step_.saved.front().gaps = true;
   EXPECT_EQ(bytes(), 0u);
+  again = true;
+  EXPECT_EQ(bytes(), 512u) << "computed again, with gaps as in forward";
+  again = false;
+  step_.operands[step_.ops[op].first_input].strides = 0;
+  EXPECT_EQ(bytes(), 512u) << "how it lies is not known";
+  step_.operands[step_.ops[op].first_input].strides = 2;
+  step_.operands[step_.ops[op].first_input].block = kNone;
+  EXPECT_EQ(bytes(), 512u) << "which one it is";
 }
 
 }  // namespace
