@@ -313,7 +313,21 @@ NEXT: Dict[str, Facts] = {
                   units=":vision_model.encoder.layers.*,text_decoder.bert.encoder.layer.*", checkpointed="vision_model.encoder.layers.*,text_decoder.bert.encoder.layer.*"),
     "timesfm": Facts((8, 12, 16), ("decoder.layers.*", "decoder"), (*NO_BLOCKS, *NO_WIDTHS, *NO_TOKENS)),
 }
-ALL = {**DEVELOPMENT, **HELD_OUT, **NEXT}
+NEXT2: Dict[str, Facts] = {
+    "falcon_mamba": Facts((4, 8, 8), ("backbone.layers.*.mixer.in_proj", "backbone.layers.*"), (*NO_WIDTHS, "attention"), units=":backbone.layers.*", checkpointed="backbone.layers.*,inputs:backbone.embeddings"),
+    "idefics": Facts((4, 8, 8), ("model.layers.*", "model"), NO_WIDTHS, units=":model.vision_model.encoder.layers.*,model.layers.*,model.gated_cross_attn_layers.*",
+                     checkpointed="model.vision_model.encoder.layers.*,model.layers.*,model.gated_cross_attn_layers.*,inputs:model.embed_tokens"),
+    "falcon_h1": Facts((4, 8, 8), ("model.layers.*.self_attn,model.layers.*.feed_forward", "model"), NO_WIDTHS, units=":model.layers.*", checkpointed="model.layers.*,inputs:model.embed_tokens"),
+    "altclip": Facts((8, 12, 16), ("text_model.roberta.encoder.layers.*,vision_model.encoder.layers.*", "text_model,vision_model"), (*NO_WIDTHS, *NO_TOKENS, "fsdp", "zero2"),
+                     checkpointed="all,inputs:text_model.roberta.embeddings.word_embeddings+vision_model.embeddings.patch_embedding"),
+    "pix2struct": Facts((4, 8, 8), ("encoder.encoder.layer.*.attention", "encoder,decoder.embed_tokens,decoder.layer,decoder.final_layer_norm"), (*NO_BLOCKS, *NO_WIDTHS),
+                        units=":encoder.encoder.layer.*,decoder.layer.*"),
+    "d_fine": Facts((8, 12, 16), ("model.decoder.layers.*", "model.backbone,model.encoder,model.decoder.layers"), (*NO_BLOCKS, *NO_WIDTHS, *NO_TOKENS, "fsdp", "zero2")),
+    "upernet": Facts((8, 12, 16), ("backbone.encoder", "backbone"), (*NO_BLOCKS, *NO_WIDTHS, *NO_TOKENS, "attention"),
+                     units=":backbone.encoder.stages.*,decode_head.lateral_convs.*,decode_head.fpn_convs.*,auxiliary_head.convs.*"),
+    "dia": Facts((4, 8, 8), ("model.encoder", "model"), (*NO_WIDTHS, *NO_TOKENS)),
+}
+ALL = {**DEVELOPMENT, **HELD_OUT, **NEXT, **NEXT2}
 
 # The layer before the loss, and whether labels are those of the next token: of models whose loss can be computed without logits.
 HEADS: Dict[str, Tuple[str, bool]] = {
@@ -331,6 +345,7 @@ HEADS: Dict[str, Tuple[str, bool]] = {
                                               "minicpm3", "olmo3", "ctrl", "arcee", "hunyuan_v1_dense", "ernie4_5", "ministral", "ministral3", "openai", "glm", "jais2", "youtu", "lfm2", "imagegpt", "cwm", "bitnet", "doge", "emu3", "gemma4_unified")}}
 # The blocks, and what comes behind them: of models that can be cut into stages.
 STAGES: Dict[str, Tuple[str, List[str]]] = {
+    "falcon_mamba": ("backbone.layers", ["backbone.norm_f", "lm_head"]), "falcon_h1": ("model.layers", ["model.final_layernorm", "lm_head"]),
     "transformer": ("layers", ["head"]), "opt": ("model.decoder.layers", ["model.decoder.final_layer_norm", "lm_head"]), "xglm": ("model.layers", ["model.layer_norm", "lm_head"]),
     "phi": ("model.layers", ["model.final_layernorm", "lm_head"]), "persimmon": ("model.layers", ["model.final_layernorm", "lm_head"]),
     "ctrl": ("transformer.h", ["transformer.layernorm", "lm_head"]),

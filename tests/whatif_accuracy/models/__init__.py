@@ -3,7 +3,7 @@
 
 from typing import Callable, Dict
 
-from . import decoders, decoders_more, encoders, encoders_more, own, series, sight, sight_more, sound
+from . import decoders, decoders_more, encoders, encoders_more, own, scenes, series, sight, sight_more, sound
 from .subject import Subject
 
 MODELS: Dict[str, Callable[[str], Subject]] = {
@@ -254,4 +254,12 @@ MODELS: Dict[str, Callable[[str], Subject]] = {
     "raft_small": sight_more.raft_small,
     "blip": sight_more.blip,
     "timesfm": series.timesfm,
+    "falcon_mamba": decoders_more.falcon_mamba,
+    "idefics": decoders_more.idefics,
+    "falcon_h1": decoders_more.falcon_h1,
+    "altclip": scenes.altclip,
+    "pix2struct": encoders_more.pix2struct,
+    "d_fine": scenes.d_fine,
+    "upernet": scenes.upernet,
+    "dia": sound.dia,
 }

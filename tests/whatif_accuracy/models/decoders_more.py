@@ -5,7 +5,7 @@ import torch
 from torch import Tensor, nn
 
 from .sizes import SPECIAL, VOCABULARY, length, stack, width
-from .subject import LENGTH, Subject, causal, tokens
+from .subject import LENGTH, Subject, causal, scaled, tokens
 
 
 def glm(size: str) -> Subject:
@@ -248,3 +248,35 @@ def gemma4_unified(size: str) -> Subject:
     config = Gemma4UnifiedTextConfig(**stack(size), num_key_value_heads=2, head_dim=64, global_head_dim=128, num_global_key_value_heads=1, attention_k_eq_v=True, sliding_window=64,
                                      layer_types=["sliding_attention"] * 3 + ["full_attention"], **SPECIAL)
     return Subject(Gemma4UnifiedForCausalLM(config), tokens(VOCABULARY, length(size)), causal)
+
+
+def falcon_mamba(size: str) -> Subject:
+    """A state of each channel goes from word to word, in a loop over time; what moves it is a norm of what each word says. No attention."""
+    from transformers import FalconMambaConfig, FalconMambaForCausalLM
+
+    config = FalconMambaConfig(vocab_size=VOCABULARY, hidden_size=width(size), state_size=16, num_hidden_layers=3, **SPECIAL)
+    return Subject(FalconMambaForCausalLM(config), tokens(VOCABULARY, length(size) // 2), causal)
+
+
+def idefics(size: str) -> Subject:
+    """Before every other layer words look at the patches of an image, behind gates that are learned."""
+    from transformers import IdeficsConfig, IdeficsForVisionText2Text
+
+    pixels, wide = scaled(size, 64, 96, 128), scaled(size, 192, 256, 320)
+    sight = {"embed_dim": wide, "image_size": pixels, "patch_size": 16, "intermediate_size": 768, "num_hidden_layers": 2, "num_attention_heads": 4}
+    config = IdeficsConfig(**stack(size), cross_layer_interval=2, freeze_text_layers=False, freeze_vision_layers=False, vision_config=sight, max_position_embeddings=512, **SPECIAL)
+    model = IdeficsForVisionText2Text(config)
+    model.model.vision_model.post_layernorm.requires_grad_(False)  # of what sums the image up, which is not used
+
+    def told(model: nn.Module, ids: Tensor, seen: Tensor) -> Tensor:
+        return model(input_ids=ids, pixel_values=seen, image_attention_mask=ids.new_ones(*ids.shape, 1), labels=ids).loss
+
+    return Subject(model, lambda samples: (torch.randint(3, VOCABULARY, (samples, int(length(size) * LENGTH.factor))), torch.randn(samples, 1, 3, pixels, pixels)), told)
+
+
+def falcon_h1(size: str) -> Subject:
+    """Attention and a state space beside each other in each layer; the states are computed in chunks of 32 words."""
+    from transformers import FalconH1Config, FalconH1ForCausalLM
+
+    config = FalconH1Config(**stack(size), num_key_value_heads=2, mamba_d_ssm=width(size), mamba_n_heads=4, mamba_d_state=32, mamba_chunk_size=32, max_position_embeddings=512, **SPECIAL)
+    return Subject(FalconH1ForCausalLM(config), tokens(VOCABULARY, length(size)), causal)

@@ -5,7 +5,7 @@ import torch
 from torch import Tensor, nn
 
 from .sizes import SPECIAL, VOCABULARY, length, stack, width
-from .subject import LENGTH, Subject, causal, scaled, tokens
+from .subject import LENGTH, Batch, Subject, causal, scaled, tokens
 
 
 def layoutlm(size: str) -> Subject:
@@ -342,3 +342,19 @@ def bros(size: str) -> Subject:
         return model(input_ids=ids, bbox=boxes, labels=labels).loss
 
     return Subject(BrosForTokenClassification(config), words, named)
+
+
+def pix2struct(size: str) -> Subject:
+    """Reads a page: patches that bring their row and column with them, and a T5 that writes what is on it."""
+    from transformers import Pix2StructConfig, Pix2StructForConditionalGeneration
+
+    wide, patches = scaled(size, 192, 256, 320), scaled(size, 32, 64, 128)
+    text = {"vocab_size": VOCABULARY, "hidden_size": wide, "d_kv": wide // 4, "d_ff": 768, "num_layers": 3, "num_heads": 4, "decoder_start_token_id": 0, "pad_token_id": 0, "eos_token_id": 1}
+    sight = {"hidden_size": wide, "patch_embed_hidden_size": 192, "d_ff": 768, "d_kv": wide // 4, "num_hidden_layers": 3, "num_attention_heads": 4, "seq_len": 64}
+    config = Pix2StructConfig(text_config=text, vision_config=sight, pad_token_id=0, decoder_start_token_id=0)
+
+    def page(samples: int) -> Batch:
+        places = torch.stack([torch.arange(patches) // 16, torch.arange(patches) % 16], -1).float().expand(samples, -1, -1)
+        return torch.cat([places, torch.randn(samples, patches, 192)], -1), torch.randint(3, VOCABULARY, (samples, int(length(size) * LENGTH.factor)))
+
+    return Subject(Pix2StructForConditionalGeneration(config), page, lambda model, seen, ids: model(flattened_patches=seen, labels=ids).loss)

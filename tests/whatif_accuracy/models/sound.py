@@ -219,3 +219,20 @@ def xcodec(size: str) -> Subject:
         return F.l1_loss(model(sound).audio_values, sound)
 
     return Subject(model, lambda count: (torch.randn(count, 1, samples),), again)
+
+
+def dia(size: str) -> Subject:
+    """Speaks what is written: a text is read, and five streams of codes are foreseen at once, whose embeddings are one table."""
+    from transformers import DiaConfig, DiaForConditionalGeneration
+
+    wide, count, read = scaled(size, 192, 256, 320), scaled(size, 48, 96, 192), scaled(size, 16, 32, 64)
+    heads = {"num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 64}
+    text = {"hidden_size": wide, "intermediate_size": 768, "num_hidden_layers": 2, "max_position_embeddings": 512, **heads, "num_key_value_heads": 4}
+    config: Any = DiaConfig(encoder_config=text, decoder_config={"hidden_size": wide, "intermediate_size": 768, "num_hidden_layers": 3, **heads, "cross_num_attention_heads": 4, "cross_head_dim": 64,
+                                                                 "cross_num_key_value_heads": 4, "cross_hidden_size": wide, "vocab_size": 515, "num_channels": 5, "pad_token_id": 513, "eos_token_id": 512,
+                                                                 "bos_token_id": 514, "max_position_embeddings": 512}, delay_pattern=[0, 1, 2, 3, 4])
+
+    def spoken(model: nn.Module, ids: Tensor, codes: Tensor) -> Tensor:
+        return model(input_ids=ids, decoder_input_ids=codes, labels=codes.transpose(1, 2).contiguous().flatten(0, 1)).loss
+
+    return Subject(DiaForConditionalGeneration(config), lambda samples: (torch.randint(1, 256, (samples, read)), torch.randint(512, (samples, count, 5))), spoken)
