@@ -327,7 +327,20 @@ NEXT2: Dict[str, Facts] = {
                      units=":backbone.encoder.stages.*,decode_head.lateral_convs.*,decode_head.fpn_convs.*,auxiliary_head.convs.*"),
     "dia": Facts((4, 8, 8), ("model.encoder", "model"), (*NO_WIDTHS, *NO_TOKENS)),
 }
-ALL = {**DEVELOPMENT, **HELD_OUT, **NEXT, **NEXT2}
+NEXT3: Dict[str, Facts] = {
+    "kosmos2_5": Facts((4, 8, 8), ("model.layers.*", "model.layers.*"), NO_WIDTHS, checkpointed="all,inputs:model.embed_tokens"),
+    "bark": Facts((4, 8, 8), ("layers.*", "input_embeds_layer,position_embeds_layer,layers.*"), (*NO_BLOCKS, *NO_WIDTHS, "attention")),
+    "moshi": Facts((4, 8, 8), ("model.layers.*", "model"), NO_WIDTHS, checkpointed="all,inputs:model.embed_tokens"),
+    "lxmert": Facts((4, 8, 8), ("lxmert.encoder.layer.*,lxmert.encoder.x_layers.*,lxmert.encoder.r_layers.*", "lxmert.encoder,lxmert.pooler"), (*NO_BLOCKS, *NO_WIDTHS, "attention"),
+                    units=":lxmert.encoder.layer.*,lxmert.encoder.x_layers.*,lxmert.encoder.r_layers.*"),
+    "pp_formulanet": Facts((4, 8, 8), ("model.encoder", "model"), NO_WIDTHS, units=":model.encoder.layers.*,model.decoder.layers.*", checkpointed="model.encoder.layers.*,model.decoder.layers.*"),
+    "vitpose": Facts((8, 12, 16), ("backbone.encoder.layer.*", "backbone"), (*NO_WIDTHS, *NO_TOKENS, "attention"), checkpointed="backbone.encoder.layer.*"),
+    "sam": Facts((4, 8, 8), ("vision_encoder.layers.*", "shared_image_embedding,vision_encoder,prompt_encoder"), (*NO_WIDTHS, *NO_TOKENS),
+                 units=":vision_encoder.layers.*,mask_decoder.transformer.layers.*,mask_decoder.output_hypernetworks_mlps.*", checkpointed="vision_encoder.layers.*"),
+    "vibevoice_tokenizer": Facts((4, 8, 8), ("encoder.conv_layers", "encoder,decoder.stem,decoder.conv_layers"), (*NO_BLOCKS, *NO_WIDTHS, *NO_TOKENS, "attention"),
+                                 units=":encoder.stem.stage.*,encoder.conv_layers.*,decoder.stem.stage.*,decoder.conv_layers.*"),
+}
+ALL = {**DEVELOPMENT, **HELD_OUT, **NEXT, **NEXT2, **NEXT3}
 
 # The layer before the loss, and whether labels are those of the next token: of models whose loss can be computed without logits.
 HEADS: Dict[str, Tuple[str, bool]] = {
@@ -342,10 +355,11 @@ HEADS: Dict[str, Tuple[str, bool]] = {
     "xlm_roberta_xl": ("lm_head.decoder", False), "xlm_roberta": ("lm_head.decoder", False), "longformer": ("lm_head.decoder", False), "ultrabert": ("head.decoder", False), "biogpt": ("output_projection", True),
     **{name: ("lm_head", True) for name in ("gpt2", "gpt_neox", "llama", "opt", "qwen2", "qwen3", "mistral", "phi3", "gemma", "olmo2", "phi", "starcoder2", "bloom", "falcon", "xglm", "stablelm", "smollm3", "gemma3", "exaone4", "helium",
                                               "apertus", "gpt_bigcode", "persimmon", "olmo", "glm4", "nemotron", "mpt", "seed_oss",
-                                              "minicpm3", "olmo3", "ctrl", "arcee", "hunyuan_v1_dense", "ernie4_5", "ministral", "ministral3", "openai", "glm", "jais2", "youtu", "lfm2", "imagegpt", "cwm", "bitnet", "doge", "emu3", "gemma4_unified")}}
+                                              "minicpm3", "olmo3", "ctrl", "arcee", "hunyuan_v1_dense", "ernie4_5", "ministral", "ministral3", "openai", "glm", "jais2", "youtu", "lfm2", "imagegpt", "cwm", "bitnet", "doge", "emu3", "gemma4_unified", "kosmos2_5", "bark", "moshi")}}
 # The blocks, and what comes behind them: of models that can be cut into stages.
 STAGES: Dict[str, Tuple[str, List[str]]] = {
     "falcon_mamba": ("backbone.layers", ["backbone.norm_f", "lm_head"]), "falcon_h1": ("model.layers", ["model.final_layernorm", "lm_head"]),
+    "kosmos2_5": ("model.layers", ["model.layer_norm", "lm_head"]), "bark": ("layers", ["layernorm_final", "lm_head"]),
     "transformer": ("layers", ["head"]), "opt": ("model.decoder.layers", ["model.decoder.final_layer_norm", "lm_head"]), "xglm": ("model.layers", ["model.layer_norm", "lm_head"]),
     "phi": ("model.layers", ["model.final_layernorm", "lm_head"]), "persimmon": ("model.layers", ["model.final_layernorm", "lm_head"]),
     "ctrl": ("transformer.h", ["transformer.layernorm", "lm_head"]),
@@ -354,7 +368,7 @@ STAGES: Dict[str, Tuple[str, List[str]]] = {
     **{name: ("transformer.h", ["transformer.ln_f", "lm_head"]) for name in ("gpt2", "bloom", "falcon")},
     **{name: ("model.layers", ["model.norm", "lm_head"]) for name in ("llama", "qwen2", "qwen3", "mistral", "phi3", "gemma", "gemma2", "olmo2", "starcoder2", "granite", "stablelm", "smollm3", "gemma3", "cohere",
                                                                          "exaone4", "helium", "apertus", "olmo", "glm4", "nemotron", "seed_oss", "cohere2",
-                                                                         "minicpm3", "olmo3", "arcee", "hunyuan_v1_dense", "ernie4_5", "ministral", "ministral3", "glm", "jais2", "vaultgemma", "youtu", "cwm", "bitnet", "doge", "cohere_compass", "emu3", "gemma4_unified")}}
+                                                                         "minicpm3", "olmo3", "arcee", "hunyuan_v1_dense", "ernie4_5", "ministral", "ministral3", "glm", "jais2", "vaultgemma", "youtu", "cwm", "bitnet", "doge", "cohere_compass", "emu3", "gemma4_unified", "moshi")}}
 
 
 def words(model: str, size: str) -> Dict[str, str]:

@@ -262,4 +262,12 @@ MODELS: Dict[str, Callable[[str], Subject]] = {
     "d_fine": scenes.d_fine,
     "upernet": scenes.upernet,
     "dia": sound.dia,
+    "kosmos2_5": decoders_more.kosmos2_5,
+    "bark": decoders_more.bark,
+    "moshi": decoders_more.moshi,
+    "lxmert": scenes.lxmert,
+    "pp_formulanet": scenes.pp_formulanet,
+    "vitpose": scenes.vitpose,
+    "sam": scenes.sam,
+    "vibevoice_tokenizer": sound.vibevoice_tokenizer,
 }

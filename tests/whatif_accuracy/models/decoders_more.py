@@ -3,6 +3,7 @@
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional as F
 
 from .sizes import SPECIAL, VOCABULARY, length, stack, width
 from .subject import LENGTH, Subject, causal, scaled, tokens
@@ -280,3 +281,33 @@ def falcon_h1(size: str) -> Subject:
 
     config = FalconH1Config(**stack(size), num_key_value_heads=2, mamba_d_ssm=width(size), mamba_n_heads=4, mamba_d_state=32, mamba_chunk_size=32, max_position_embeddings=512, **SPECIAL)
     return Subject(FalconH1ForCausalLM(config), tokens(VOCABULARY, length(size)), causal)
+
+
+def kosmos2_5(size: str) -> Subject:
+    """What writes of a page what is seen: norms within attention and MLP, before their last layers, and places that are counted from the words."""
+    from transformers.models.kosmos2_5.configuration_kosmos2_5 import Kosmos2_5TextConfig
+    from transformers.models.kosmos2_5.modeling_kosmos2_5 import Kosmos2_5TextForCausalLM
+
+    config = Kosmos2_5TextConfig(vocab_size=VOCABULARY, embed_dim=width(size), layers=4, ffn_dim=1024, attention_heads=4, max_position_embeddings=512, **SPECIAL)
+    return Subject(Kosmos2_5TextForCausalLM(config), tokens(VOCABULARY, length(size)), causal)
+
+
+def bark(size: str) -> Subject:
+    """The first of three parts that speak a text, which foresees what is meant; it has no loss of its own."""
+    from transformers.models.bark.configuration_bark import BarkSemanticConfig
+    from transformers.models.bark.modeling_bark import BarkSemanticModel
+
+    config = BarkSemanticConfig(block_size=512, input_vocab_size=VOCABULARY, output_vocab_size=VOCABULARY, num_layers=4, num_heads=4, hidden_size=width(size))
+
+    def foreseen(model: nn.Module, ids: Tensor) -> Tensor:
+        return F.cross_entropy(model(ids).logits[:, :-1].flatten(0, 1), ids[:, 1:].flatten())
+
+    return Subject(BarkSemanticModel(config), tokens(VOCABULARY, length(size)), foreseen)
+
+
+def moshi(size: str) -> Subject:
+    """The part of a model that speaks which foresees its words; the two halves of its MLP are one product."""
+    from transformers import MoshiConfig, MoshiForCausalLM
+
+    config = MoshiConfig(vocab_size=VOCABULARY, hidden_size=width(size), num_hidden_layers=4, num_attention_heads=4, num_key_value_heads=2, ffn_dim=2048, max_position_embeddings=512, **SPECIAL)
+    return Subject(MoshiForCausalLM(config), tokens(VOCABULARY, length(size)), causal)

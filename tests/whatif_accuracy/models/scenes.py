@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from .sizes import width
-from .subject import Subject, scaled
+from .subject import LENGTH, Batch, Subject, scaled
 
 
 def altclip(size: str) -> Subject:
@@ -53,3 +53,73 @@ def upernet(size: str) -> Subject:
     config = UperNetConfig(backbone_config=sight, hidden_size=2 * wide, auxiliary_in_channels=4 * wide, auxiliary_channels=wide, num_labels=19)
     return Subject(UperNetForSemanticSegmentation(config), lambda count: (torch.randn(count, 3, pixels, pixels), torch.randint(19, (count, pixels, pixels))),
                    lambda model, given, labels: model(pixel_values=given, labels=labels).loss)
+
+
+def lxmert(size: str) -> Subject:
+    """Words, and things that were seen and where, each in layers of their own, then looking at each other; five losses of what was hidden, what fits and what is asked."""
+    from transformers import LxmertConfig, LxmertForPreTraining
+
+    wide, count, things = width(size), scaled(size, 32, 64, 128), 20
+    config = LxmertConfig(vocab_size=1000, hidden_size=wide, num_attention_heads=4, intermediate_size=1024, num_qa_labels=50, num_object_labels=40, num_attr_labels=30, l_layers=2, x_layers=2, r_layers=2, visual_feat_dim=256)
+
+    def sample(samples: int) -> Batch:
+        words, kinds = torch.randint(1, 1000, (samples, int(count * LENGTH.factor))), torch.randint(30, (samples, things))
+        return words, torch.randn(samples, things, 256), torch.rand(samples, things, 4), kinds, torch.rand(samples, things), torch.randint(2, (samples,)), torch.randint(50, (samples,))
+
+    def known(model: nn.Module, ids: Tensor, seen: Tensor, places: Tensor, kinds: Tensor, sure: Tensor, fits: Tensor, answers: Tensor) -> Tensor:
+        named = {"obj": (kinds, sure), "attr": (kinds, sure), "feat": (seen, sure)}
+        return model(input_ids=ids, visual_feats=seen, visual_pos=places, labels=ids, obj_labels=named, matched_label=fits, ans=answers).loss
+
+    return Subject(LxmertForPreTraining(config), sample, known)
+
+
+def pp_formulanet(size: str) -> Subject:
+    """Writes down a formula: patches that stay a picture, with attention within windows in three of four blocks, thinned out by convolutions, and a decoder that looks at them."""
+    from transformers import PPFormulaNetConfig, PPFormulaNetForConditionalGeneration
+
+    wide, pixels, count = width(size), scaled(size, 128, 192, 256), scaled(size, 16, 48, 96)
+    sight = {"hidden_size": scaled(size, 192, 256, 320), "output_channels": 64, "num_hidden_layers": 4, "num_attention_heads": 4, "image_size": pixels, "window_size": 4, "global_attn_indexes": [3], "mlp_dim": 768,
+             "post_conv_in_channels": 64, "post_conv_mid_channels": 128, "post_conv_out_channels": 256, "decoder_hidden_size": wide}
+    text = {"vocab_size": 1000, "max_position_embeddings": 512, "d_model": wide, "decoder_layers": 3, "decoder_ffn_dim": 1024, "decoder_attention_heads": 4, "encoder_attention_heads": 4}
+    config = PPFormulaNetConfig(text_config=text, vision_config=sight)
+
+    def written(model: nn.Module, seen: Tensor, ids: Tensor) -> Tensor:
+        return model(pixel_values=seen, input_ids=ids, labels=ids).loss
+
+    return Subject(PPFormulaNetForConditionalGeneration(config), lambda samples: (torch.randn(samples, 3, pixels, pixels), torch.randint(3, 1000, (samples, int(count * LENGTH.factor)))), written)
+
+
+def vitpose(size: str) -> Subject:
+    """Where joints are: a transformer of patches, whose picture two transposed convolutions make four times as large, with a map for each joint."""
+    from transformers import VitPoseBackboneConfig, VitPoseConfig, VitPoseForPoseEstimation
+
+    pixels = scaled(size, 64, 96, 128)
+    sight = VitPoseBackboneConfig(image_size=[pixels, pixels], hidden_size=scaled(size, 192, 256, 384), num_hidden_layers=4, num_attention_heads=4, mlp_ratio=3, out_indices=[4])
+    config = VitPoseConfig(backbone_config=sight, use_simple_decoder=False, num_labels=17)
+
+    def pointed(model: nn.Module, given: Tensor, wanted: Tensor) -> Tensor:
+        return F.mse_loss(model(pixel_values=given).heatmaps, wanted)
+
+    return Subject(VitPoseForPoseEstimation(config), lambda count: (torch.randn(count, 3, pixels, pixels), torch.rand(count, 17, pixels // 4, pixels // 4)), pointed)
+
+
+def sam(size: str) -> Subject:
+    """Marks what two points and a box point at: patches that stay a picture, most with attention within windows, and words for masks that look at the picture while it looks at them. What takes a mask is not used."""
+    from transformers import SamConfig, SamModel
+
+    pixels, asked = scaled(size, 128, 192, 256), 2
+    sight = {"hidden_size": scaled(size, 192, 256, 320), "output_channels": 64, "num_hidden_layers": 4, "num_attention_heads": 4, "image_size": pixels, "window_size": 4, "global_attn_indexes": [3], "num_pos_feats": 32}
+    config = SamConfig(vision_config=sight, prompt_encoder_config={"hidden_size": 64, "image_size": pixels},
+                       mask_decoder_config={"hidden_size": 64, "mlp_dim": 256, "num_attention_heads": 4, "iou_head_hidden_dim": 64})
+    model = SamModel(config)
+    model.prompt_encoder.mask_embed.requires_grad_(False)
+
+    def marked(model: nn.Module, given: Tensor, points: Tensor, boxes: Tensor, wanted: Tensor, overlap: Tensor) -> Tensor:
+        seen = model(pixel_values=given, input_points=points, input_boxes=boxes)
+        return F.binary_cross_entropy_with_logits(seen.pred_masks, wanted) + F.mse_loss(seen.iou_scores, overlap)
+
+    def sample(count: int) -> Batch:
+        wanted, side = torch.rand(count, asked, 3, pixels // 4, pixels // 4), float(pixels)
+        return torch.randn(count, 3, pixels, pixels), torch.rand(count, asked, 2, 2) * side, torch.rand(count, asked, 4) * side, wanted, torch.rand(count, asked, 3)
+
+    return Subject(model, sample, marked)

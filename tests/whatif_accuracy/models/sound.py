@@ -236,3 +236,12 @@ def dia(size: str) -> Subject:
         return model(input_ids=ids, decoder_input_ids=codes, labels=codes.transpose(1, 2).contiguous().flatten(0, 1)).loss
 
     return Subject(DiaForConditionalGeneration(config), lambda samples: (torch.randint(1, 256, (samples, read)), torch.randint(512, (samples, count, 5))), spoken)
+
+
+def vibevoice_tokenizer(size: str) -> Subject:
+    """Makes sound again of a narrow vector in 40 samples, with noise on it: convolutions that look back alone, and ConvNeXt's blocks in one dimension."""
+    from transformers import VibeVoiceAcousticTokenizerConfig, VibeVoiceAcousticTokenizerModel
+
+    samples = scaled(size, 4000, 8000, 16000)
+    config: Any = VibeVoiceAcousticTokenizerConfig(hidden_size=32, num_filters=scaled(size, 16, 24, 32), downsampling_ratios=[2, 4, 5], depths=[1, 1, 2, 2])
+    return Subject(VibeVoiceAcousticTokenizerModel(config), lambda count: (torch.randn(count, 1, samples),), lambda model, sound: F.l1_loss(model(sound).audio, sound))
