@@ -103,7 +103,21 @@ void ReleaseUnseen(Step& step) {
   }
 }
 
+void GiveToCopySlices(Step& step) {
+  for (Saved& saved : step.saved) {
+    if (saved.node == kNone || saved.node == 0) continue;
+    const Node& inner = step.nodes[saved.node];
+    const Node& outer = step.nodes[saved.node - 1];
+    if (inner.op == kNone || outer.op != inner.op || step.Text(outer.name) != "torch::autograd::CopySlices")
+      continue;
+    --saved.node;
+    if (saved.released < kForever && outer.end < kForever)
+      saved.released = std::max(saved.released, outer.end);
+  }
+}
+
 void MeasureSaved(Step& step) {
+  GiveToCopySlices(step);
   ReleaseUnseen(step);
   const SeenTensors tensors = Look(step);
   for (Saved& saved : step.saved) {
