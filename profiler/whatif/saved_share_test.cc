@@ -10,6 +10,8 @@
 namespace vramscope::whatif {
 namespace {
 
+using model::kNone;
+
 constexpr uint8_t kBfloat16 = 15, kFloat = 6;  // c10::ScalarType
 constexpr uint64_t kElements = 1024;
 
@@ -128,6 +130,42 @@ TEST(SavedShareTest, AnExpandedViewHasAsManyElementsAsItShows) {
   step.operands[0].strides = 3;
   MeasureSaved(step);
   EXPECT_EQ(step.saved[0].expanded, 0);
+}
+
+// relu_() of a view, as recorded: CopySlices, the view's node, then what relu_ keeps. In backward the view's
+// node runs first.
+class InPlaceOnAView : public Weights {
+ protected:
+  InPlaceOnAView() {
+    step_.own_texts->push_back("torch::autograd::CopySlices");
+    for (Node& node : step_.nodes) node.op = 0;
+    step_.nodes[0].name = Step::kFirstOwnText + 2;
+    step_.nodes[1].begin = 60, step_.nodes[1].end = 100;
+    step_.nodes[0].begin = 101, step_.nodes[0].end = 120;
+    step_.saved[0].node = 1, step_.saved[0].released = 100;
+  }
+};
+
+TEST_F(InPlaceOnAView, WhatItKeepsGoesWhenCopySlicesHasRun) {
+  GiveToCopySlices(step_);
+  EXPECT_EQ(step_.saved[0].node, 0u);
+  EXPECT_EQ(step_.saved[0].released, 120);
+}
+
+TEST_F(InPlaceOnAView, WhatWasNotLetGoStays) {
+  step_.saved[0].released = kForever;
+  GiveToCopySlices(step_);
+  EXPECT_EQ(step_.saved[0].node, 0u);
+  EXPECT_EQ(step_.saved[0].released, kForever);
+}
+
+TEST_F(InPlaceOnAView, ANodeOfAnotherOperatorKeepsItsOwn) {
+  step_.nodes[0].op = kNone;
+  GiveToCopySlices(step_);
+  EXPECT_EQ(step_.saved[0].node, 1u);
+  step_.nodes[0].op = 0, step_.nodes[0].name = Step::kFirstOwnText;  // not CopySlices
+  GiveToCopySlices(step_);
+  EXPECT_EQ(step_.saved[0].node, 1u);
 }
 
 }  // namespace
