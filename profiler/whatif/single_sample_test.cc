@@ -154,6 +154,22 @@ TEST_F(SingleSampleTest, WhatIsExpandedOverSamplesHasThemInTheSecondDimensionOnl
     EXPECT_EQ(ExpandedAxis(step_, axis_, step_.ops.back(), step_.operands.back(), time_first), 256u);
 }
 
+// M-RoPE's positions.expand(3, 4, -1).float(): what it was expanded to in front of the samples has nothing of
+// them.
+TEST_F(SingleSampleTest, WhatIsExpandedOverSamplesMayBeExpandedInFrontOfThemToo) {
+  const auto axis = [&](const Sizes& sizes, const Sizes& strides) {
+    Call("aten::_to_copy", kNone, 50, 60);
+    Add(mask_, sizes, strides);
+    Add(rows_, sizes, {sizes[1] * 8, 8, 1}, true);
+    const Op& op = step_.ops.back();
+    return ExpandedAxis(step_, axis_, op, OutputsOf(step_, op)[0], false);
+  };
+  EXPECT_EQ(axis({3, 4, 8}, {0, 0, 1}), 8u);
+  EXPECT_EQ(axis({3, 4, 8}, {8, 0, 1}), 0u) << "three of its own, for 4 of something";
+  EXPECT_EQ(axis({1, 4, 8}, {0, 0, 1}), 0u) << "one of its own";
+  EXPECT_EQ(axis({3, 5, 8}, {0, 0, 1}), 0u) << "not as many";
+}
+
 // As recorded: 1,536 bytes of int64 for [1, 32], none for [4, 32].
 TEST_F(SingleSampleTest, OneRowIsScannedByTheWholeDevice) {
   axis_.stride[mask_] = 32;
