@@ -223,10 +223,10 @@ class Retyped {
     if (versions_.IsUnseen(block))
       at = copies_.ConvertsBack(
           node, versions_.AfterCopy(block, moments_.HandedOn(gradient, handed_on, before), latest), latest);
-    else if (copies_.IsOfCopy(block, node))
-      return versions_.CastByNode(block, wanted, at, gradient);
-    else
+    else if (!copies_.IsOfCopy(block, node))
       at = moments_.ReadyBefore(gradient, handed_on, before);
+    else if (handed_on == kNone)  // else an addition's other edge has it as it is
+      return versions_.CastByNode(block, wanted, at, gradient);
     versions_.Cast(block, wanted, at, kNone, gradient);
     edges_.MadeFor(block, node);
   }

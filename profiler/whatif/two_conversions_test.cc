@@ -73,6 +73,26 @@ class TwoConversionsTest : public testing::Test, protected WrittenOperators {
     AddOp("EmbeddingBackward0", of_table, {151, 153}, {gradient_}, kNone);
   }
 
+  // hidden + norm(hidden), all in 16 bits outside the norm, and a layer behind; hidden's node is the last
+  // one.
+  void AddNormedInLow() {
+    const uint32_t residual = AddBlock(16, 190), normed = AddBlock(26, 190), behind = AddBlock(51, 190);
+    const uint32_t made = AddOp("aten::linear", kNone, {15, 17}, {weight_}, residual);
+    To("torch.float32", 20, hidden_);
+    const uint32_t norm = AddOp("aten::mul", kNone, {25, 27}, {hidden_, hidden_}, normed);
+    To("torch.bfloat16", 30, normed);
+    const uint32_t add = AddOp("aten::add", kNone, {40, 42}, {residual, normed}, out_);
+    const uint32_t last = AddOp("aten::linear", kNone, {50, 52}, {out_, weight_}, behind);
+    step_.blocks[gradient_].begin = 105;
+    const uint32_t of_last = AddNode("MmBackward0", last, 100), of_add = AddNode("AddBackward0", add, 110);
+    const uint32_t of_norm = AddNode("MulBackward0", norm, 120);
+    const uint32_t of_residual = AddNode("FirstBackward0", made, kNodeOfX);
+    AddOp("MmBackward0", of_last, {104, 106}, {behind}, gradient_);
+    AddOp("AddBackward0", of_add, {111, 113}, {gradient_}, kNone);
+    AddOp("MulBackward0", of_norm, {121, 123}, {gradient_}, kNone);
+    AddOp("FirstBackward0", of_residual, {151, 153}, {gradient_}, kNone);
+  }
+
   struct Gradients {
     StepBlock itself;
     std::vector<StepBlock> copies;
@@ -172,6 +192,16 @@ TEST_F(TwoConversionsTest, BehindAnAdditionWhatWasConvertedBackHasAGradientThatI
   EXPECT_LT(low.end, kNodeOfX);
   EXPECT_LT(back.end, kNodeOfX);
   EXPECT_EQ(gradients.itself.end, 190) << "what the residual's node is given";
+}
+
+// Gemma4 Unified's layers scale their sums, so that 16 bits are what its gradient was made in.
+TEST_F(TwoConversionsTest, WhatIsConvertedForOneEdgeOfAnAdditionIsAsItIsForTheOther) {
+  AddNormedInLow();
+  const Gradients gradients = UnderAutocast();
+  ASSERT_THAT(gradients.Sizes(), ElementsAre(256u, 512u));
+  EXPECT_LT(gradients.copies[0].begin, 121);
+  EXPECT_LT(gradients.copies[0].end, kNodeOfX);
+  EXPECT_EQ(gradients.itself.end, 190) << "what the other edge's node is given";
 }
 
 TEST_F(TwoConversionsTest, BehindAnAdditionWhatStaysFloatHasNone) {
