@@ -289,11 +289,24 @@ void AttentionRoom::Keep(uint32_t block, Position at, double share) {
   if (kept.category == Category::kTemporaryForward) kept.category = Category::kActivation;
 }
 
+// norm(x).type_as(x) as a value: with --precision the call is given a copy, and its nodes kept that.
+uint32_t AttentionRoom::KeptOf(uint32_t block) const {
+  uint32_t kept = block;
+  for (const Saved& saved : step_.saved) {
+    if (!IsOwn(saved.node)) continue;
+    if (saved.block == block) return block;
+    const StepBlock& copy = step_.blocks[saved.block];
+    if (copy.copy_of == block && copy.begin < call_.forward.begin) kept = saved.block;
+  }
+  return kept;
+}
+
 void AttentionRoom::KeepOperands(Position at) {
   for (const Operand* const operand : {&call_.query, &call_.key, &call_.value}) {
-    const auto whole = static_cast<double>(step_.blocks[operand->block].requested);
+    const uint32_t kept = KeptOf(operand->block);
+    const auto whole = static_cast<double>(step_.blocks[kept].requested);
     const uint64_t part = operand == &call_.query ? call_.QueryBytes() : call_.KeyBytes();
-    Keep(operand->block, at, whole == 0 ? 1 : static_cast<double>(part) / whole);
+    Keep(kept, at, whole == 0 ? 1 : static_cast<double>(part) / whole);
   }
 }
 

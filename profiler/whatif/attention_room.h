@@ -48,6 +48,7 @@ class AttentionRoom {
   void Blank(Op& op);
   void LetGo(const Saved& saved);
   [[nodiscard]] bool IsOwn(uint32_t node) const;
+  [[nodiscard]] uint32_t KeptOf(uint32_t block) const;
   [[nodiscard]] uint32_t CopyBehind(uint32_t block, Position behind) const;
   [[nodiscard]] uint32_t AskerBehind(uint32_t block, Position behind, bool rows_last) const;
   void Join(uint32_t& block, Position behind);
