@@ -78,11 +78,9 @@ AttentionRoom::AttentionRoom(const Step& step, const AttentionCall& call, Step& 
       given_.push_back(i);
     }
   }
-  std::erase_if(changed.saved, [&](const Saved& saved) {
-    if (!IsOwn(saved.node)) return false;
-    LetGo(saved);
-    return true;
-  });
+  std::erase_if(changed.saved, [&](const Saved& saved) { return IsOwn(saved.node); });
+  for (const Saved& saved : step.saved)
+    if (IsOwn(saved.node)) LetGo(saved.block);
 }
 
 bool AttentionRoom::IsOwn(uint32_t node) const {
@@ -96,15 +94,19 @@ void AttentionRoom::Blank(Op& op) {
   op.name = TextOf(changed_, "vramscope::exchanged");
 }
 
-// What only the call's nodes kept goes when the program no longer needs it.
-void AttentionRoom::LetGo(const Saved& saved) {
-  const StepBlock& recorded = step_.blocks[saved.block];
-  if (recorded.begin == kBefore || recorded.end > saved.released + kAtOnce) return;
-  Position until = LastUsesOf(step_).held[saved.block];
-  for (const Saved& other : step_.saved) {
-    if (other.block == saved.block && !IsOwn(other.node)) until = std::max(until, other.released);
-  }
-  StepBlock& block = changed_.blocks[saved.block];
+// What only the call's nodes kept goes when the program no longer needs it: a mask, which other calls keep
+// too, with the last of those that still do.
+void AttentionRoom::LetGo(uint32_t kept) {
+  const StepBlock& recorded = step_.blocks[kept];
+  const auto last_release = [&](const std::vector<Saved>& all) {
+    Position last = kBefore;
+    for (const Saved& one : all)
+      if (one.block == kept) last = std::max(last, one.released);
+    return last;
+  };
+  if (recorded.begin == kBefore || recorded.end > last_release(step_.saved) + kAtOnce) return;
+  const Position until = std::max(LastUsesOf(step_).held[kept], last_release(changed_.saved));
+  StepBlock& block = changed_.blocks[kept];
   block.end = std::min(block.end, std::max(until, recorded.begin) + kHair);
 }
 

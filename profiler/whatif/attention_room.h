@@ -46,7 +46,7 @@ class AttentionRoom {
 
  private:
   void Blank(Op& op);
-  void LetGo(const Saved& saved);
+  void LetGo(uint32_t kept);
   [[nodiscard]] bool IsOwn(uint32_t node) const;
   [[nodiscard]] uint32_t KeptOf(uint32_t block) const;
   [[nodiscard]] uint32_t CopyBehind(uint32_t block, Position behind) const;
