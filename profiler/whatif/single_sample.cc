@@ -124,6 +124,21 @@ Position ClonedAt(const Step& step, uint32_t sum) {
   return added && block.leaf == kNone ? block.accumulated : kForever;
 }
 
+// torch.cat([x] * batch)
+bool JoinsForSamples(const Step& step, const BatchAxis& axis, const Op& op) {
+  const std::span<const Operand> parts = InputsOf(step, op);
+  if (step.NameOf(op) != "aten::cat" || static_cast<int64_t>(parts.size()) != axis.batch) return false;
+  const std::span<const int64_t> sizes = SizesOf(step, parts[0]);
+  const std::span<const int64_t> joined = SizesOf(step, OutputsOf(step, op)[0]);
+  const auto is_first = [&](const Operand& part) {
+    return part.block != kNone && part.block == parts[0].block && part.offset == parts[0].offset &&
+           std::ranges::equal(SizesOf(step, part), sizes) &&
+           std::ranges::equal(StridesOf(step, part), StridesOf(step, parts[0]));
+  };
+  return !sizes.empty() && joined.size() == sizes.size() && joined[0] == axis.batch * sizes[0] &&
+         std::ranges::all_of(parts, is_first);
+}
+
 }  // namespace
 
 bool IsIndexOfSamples(const Step& step, const BatchAxis& axis, const Op& op) {
@@ -144,6 +159,7 @@ uint64_t ExpandedAxis(const Step& step, const BatchAxis& axis, const Op& op, con
       step.Text(op.dims).starts_with("[" + std::to_string(axis.batch) + ","))
     return static_cast<uint64_t>(sizes[0] / axis.batch * strides[0]);
   if (sizes[0] == axis.batch && IsIndexOfSamples(step, axis, op)) return static_cast<uint64_t>(strides[0]);
+  if (JoinsForSamples(step, axis, op)) return static_cast<uint64_t>(sizes[0] / axis.batch * strides[0]);
   for (const Operand& operand : InputsOf(step, op)) {
     if (step.Rank(operand.strides) != rank || step.Rank(operand.shape) != rank) continue;
     const std::span<const int64_t> from = SizesOf(step, operand), apart = StridesOf(step, operand);

@@ -171,6 +171,20 @@ TEST_F(SingleSampleTest, WhatIsExpandedOverSamplesMayBeExpandedInFrontOfThemToo)
 }
 
 // As recorded: 1,536 bytes of int64 for [1, 32], none for [4, 32].
+// torch.cat([positions] * batch)
+TEST_F(SingleSampleTest, WhatIsJoinedWithItselfForEachSampleHasThem) {
+  const auto stride = [&](uint32_t last, int count) {
+    Call("aten::cat", kNone, 50, 60);
+    for (int i = 1; i < count; ++i) Add(rows_, {2, 32}, {32, 1});
+    Add(last, {2, 32}, {32, 1});
+    Add(mask_, {2 * count, 32}, {32, 1}, true);
+    return ExpandedAxis(step_, axis_, step_.ops.back(), OutputsOf(step_, step_.ops.back())[0], false);
+  };
+  EXPECT_EQ(stride(rows_, 4), 2u * 32);
+  EXPECT_EQ(stride(columns_, 4), 0u) << "other ones";
+  EXPECT_EQ(stride(rows_, 3), 0u) << "for something else";
+}
+
 TEST_F(SingleSampleTest, OneRowIsScannedByTheWholeDevice) {
   axis_.stride[mask_] = 32;
   const auto scratch = [&](const Sizes& sizes) {
