@@ -12,6 +12,7 @@
 #include "profiler/whatif/carried_axis.h"
 #include "profiler/whatif/joined_tokens.h"
 #include "profiler/whatif/number_tables.h"
+#include "profiler/whatif/sample_parts.h"
 #include "profiler/whatif/samples.h"
 #include "profiler/whatif/single_sample.h"
 #include "profiler/whatif/tokens.h"
@@ -32,7 +33,8 @@ class Follower {
         seen_(step.blocks.size()),
         sized_(step.blocks.size()),
         tables_(step),
-        joined_(step, axis_) {
+        joined_(step, axis_),
+        parts_(step, axis_, tables_) {
     axis_.beside.resize(step.blocks.size(), 0);
     axis_.stride.resize(step.blocks.size(), 0);
     axis_.second.resize(step.blocks.size(), 0);
@@ -72,6 +74,7 @@ class Follower {
       return Error{"a new tensor of the recorded step has a dimension of " + std::to_string(axis_.batch) +
                    ", which is the length of the sequence and a size of the model too: record with another "
                    "length."};
+    if (!sequence_) axis_.sample = parts_.Settle();
     FindReductions(step_, axis_);
     return std::move(axis_);
   }
@@ -192,7 +195,9 @@ class Follower {
         continue;
       }
       if (kind == Kind::kFactory) {
-        if (!PassStorage(op, result)) {
+        if (const uint32_t base = LaidOutAs(step_, op, result); base != kNone) {
+          SetOf(result, Of(base));
+        } else {
           PassFactory(result);
           sized_[result.block] = axis_.stride[result.block] != 0;
         }
@@ -206,6 +211,7 @@ class Follower {
       if (strides[0] == 0) strides = PlacesOfWhole(step_, axis_, op, result);
       if (!sequence_ && strides[0] == 0 && step_.Rank(result.shape) == 0)
         strides = Of(SummedFrom(step_, op, result.block));
+      if (!sequence_ && strides[0] == 0) strides = {parts_.Joined(op, result), 0};
       // A result with a dimension that no operand has so: attention's sums of rows.
       const bool shows = kind == Kind::kElementwise || kind == Kind::kJoin || kind == Kind::kWindows;
       if (sequence_ && strides[0] == 0 && shows && Reached(op)) strides = BySize(result);
@@ -214,6 +220,7 @@ class Follower {
       if (sequence_ && strides[0] == 0 && shows && TakesExpanded(step_, op, axis_.batch))
         strides = BySize(result);
       SetOf(result, strides);
+      if (!sequence_ && strides[0] == 0) parts_.Note(op, result.block);
       sized_[result.block] = strides[0] != 0 && !FromOther(op);
       if (sequence_) joined_.Note(op, result);
       if (!sequence_ && step_.NameOf(op) == "aten::baddbmm") PassAdded(op, result);
@@ -254,21 +261,6 @@ class Follower {
     if (const Strides strides = StridesOf(op, Kind::kElementwise, into); axis_.stride[into.block] == 0)
       SetOf(into, strides);
     if (sequence_) joined_.Note(op, into);
-  }
-
-  // Backward of as_strided() adds up in memory of one dimension, laid out as what was viewed, and numbers its
-  // elements (as_strided_backward, torch/csrc/autograd/FunctionsManual.cpp).
-  [[nodiscard]] bool PassStorage(const Op& op, const Operand& result) {
-    const uint32_t viewed = op.node == kNone ? kNone : step_.nodes[op.node].op;
-    if (viewed == kNone || step_.NameOf(step_.ops[viewed]) != "aten::as_strided" ||
-        step_.ops[viewed].input_count == 0)
-      return false;
-    const Operand& base = InputsOf(step_, step_.ops[viewed])[0];
-    if (base.block == kNone || step_.Rank(result.shape) != 1 ||
-        ElementsIn(step_, result) != ElementsIn(step_, base))
-      return false;
-    SetOf(result, Of(base.block));
-    return true;
   }
 
   // Until the operator around it says otherwise.
@@ -379,6 +371,7 @@ class Follower {
   std::vector<bool> sized_;  // by block: a dimension of that size is all that tells of the axis in it
   NumberTables tables_;
   JoinedTokens joined_;
+  SampleParts parts_;
   std::unordered_map<uint32_t, Kind> kinds_;
   std::set<int64_t> sizes_of_model_;  // of a sequence: dimensions of parameters
   bool coincides_ = false;            // one of them decided about a tensor

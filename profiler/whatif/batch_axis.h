@@ -19,6 +19,8 @@
 
 namespace vramscope::whatif {
 
+inline constexpr int64_t kNoSample = -1;
+
 // A reduction that the batch goes into, and the partial sums that it was seen to take.
 struct BatchReduction {
   uint32_t op = 0;
@@ -38,6 +40,8 @@ struct BatchAxis {
   // Of a sequence, by block: so many tokens that are no part of it stand beside its own in the same
   // dimension.
   std::vector<int64_t> beside;
+  // Of the batch, by block: the sample that it is a part of, where there is one for each.
+  std::vector<int64_t> sample;
   uint32_t internal =
       0;  // blocks that no operator handed out and whose operator the batch reaches: taken to grow
   std::vector<BatchReduction> reductions;
@@ -48,6 +52,9 @@ struct BatchAxis {
   // real ones as complex ones.
   [[nodiscard]] uint64_t StrideIn(const Operand& operand, uint64_t block_stride) const;
   [[nodiscard]] int64_t BesideIn(uint32_t block) const { return block < beside.size() ? beside[block] : 0; }
+  [[nodiscard]] int64_t SampleOf(uint32_t block) const {
+    return block < sample.size() ? sample[block] : kNoSample;
+  }
 };
 
 // Fails with a sentence when the batch cannot be told from the step's inputs. O(operands) the first time; the

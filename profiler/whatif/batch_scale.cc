@@ -56,6 +56,13 @@ uint64_t SameWithAnyBatch(const Step& step, uint32_t block) {
   return copied != 0 ? copied : MatricesInWorkspace(step, block);
 }
 
+// So many samples more or less stand for one of the recorded ones, each with a block of its own.
+uint64_t BytesOfParts(uint64_t bytes, int64_t sample, int64_t recorded, int64_t wanted) {
+  constexpr uint64_t kUnit = 512;  // of the allocator
+  const auto parts = static_cast<uint64_t>((wanted + recorded - 1 - sample) / recorded);
+  return parts <= 1 ? bytes * parts : (bytes + kUnit - 1) / kUnit * kUnit * parts;
+}
+
 }  // namespace
 
 void AddScratch(const Op& op, Position before_end, uint64_t bytes, Scene& scene) {
@@ -135,6 +142,8 @@ void ScaleBatch(const Step& step, const BatchAxis& axis, int64_t wanted, Scene& 
       block.bytes = found->second;
     } else if (const auto work = WideWorkspaceWithBatch(step, block.origin, axis.batch, wanted)) {
       block.bytes = *work;
+    } else if (const int64_t sample = axis.SampleOf(block.origin); sample != kNoSample) {
+      block.bytes = BytesOfParts(block.bytes, sample, axis.batch, wanted);
     } else if (block.for_each_sample) {
       block.bytes = block.bytes / from * to;
     } else if (axis.stride[block.origin] != 0) {

@@ -103,6 +103,16 @@ PlacesOfAxis PlacesOfWhole(const Step& step, const BatchAxis& axis, const Op& op
   return places;
 }
 
+uint32_t LaidOutAs(const Step& step, const Op& op, const Operand& result) {
+  const uint32_t viewed = op.node == model::kNone ? model::kNone : step.nodes[op.node].op;
+  if (viewed == model::kNone || step.NameOf(step.ops[viewed]) != "aten::as_strided" ||
+      step.ops[viewed].input_count == 0)
+    return model::kNone;
+  const Operand& base = InputsOf(step, step.ops[viewed])[0];
+  const bool same = step.Rank(result.shape) == 1 && ElementsIn(step, result) == ElementsIn(step, base);
+  return same ? base.block : model::kNone;
+}
+
 bool IsMaskOfAttention(const Step& step, const Op& op, const Operand& operand) {
   const std::string_view name = step.NameOf(op);
   constexpr uint16_t kForward = 3, kBackward = 4;

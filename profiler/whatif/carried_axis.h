@@ -39,6 +39,11 @@ void AddPlace(PlacesOfAxis& places, uint64_t stride);
 [[nodiscard]] PlacesOfAxis PlacesOfWhole(const Step& step, const BatchAxis& axis, const Op& op,
                                          const Operand& result);
 
+// Backward of as_strided() adds up in memory of one dimension, laid out as what was viewed, and numbers its
+// elements (as_strided_backward, torch/csrc/autograd/FunctionsManual.cpp): the block that was viewed, of a
+// result of a factory that is so; or kNone.
+[[nodiscard]] uint32_t LaidOutAs(const Step& step, const Op& op, const Operand& result);
+
 // An attention's mask: its last dimension is of keys; that of what attention returns, and of gradients but
 // for the mask's own, is the width of a head.
 inline constexpr uint16_t kGradientOfMask = 3;  // a result
