@@ -113,6 +113,11 @@ uint32_t LaidOutAs(const Step& step, const Op& op, const Operand& result) {
   return same ? base.block : model::kNone;
 }
 
+bool CopiesHost(const Step& step, const Op& op) {
+  const std::span<const Operand> inputs = InputsOf(step, op);
+  return step.NameOf(op) == "aten::_to_copy" && !inputs.empty() && inputs[0].block == model::kNone;
+}
+
 bool IsMaskOfAttention(const Step& step, const Op& op, const Operand& operand) {
   const std::string_view name = step.NameOf(op);
   constexpr uint16_t kForward = 3, kBackward = 4;

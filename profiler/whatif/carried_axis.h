@@ -44,6 +44,10 @@ void AddPlace(PlacesOfAxis& places, uint64_t stride);
 // result of a factory that is so; or kNone.
 [[nodiscard]] uint32_t LaidOutAs(const Step& step, const Op& op, const Operand& result);
 
+// Whether it copies the host's memory to the device. Nothing says what that has, so that what was made for it
+// is believed, as of a factory.
+[[nodiscard]] bool CopiesHost(const Step& step, const Op& op);
+
 // An attention's mask: its last dimension is of keys; that of what attention returns, and of gradients but
 // for the mask's own, is the width of a head.
 inline constexpr uint16_t kGradientOfMask = 3;  // a result

@@ -102,6 +102,7 @@ class OuterTest : public testing::Test {
     into.End(op, 8, {seen(kMade, result)});
     return std::move(into).Finish();
   }
+  [[nodiscard]] const model::Run* RunOf() const { return &run_; }
   [[nodiscard]] PlacesOfAxis Places(const Step& step) {
     const BatchAxis axis = FollowSequence(step).value();
     return {axis.stride[kMade], axis.second[kMade]};
@@ -200,6 +201,35 @@ TEST(PlacesOfWholeTest, OrNone) {
   EXPECT_EQ(OfGradient(name, whole, {8, 0}, part), PlacesOfAxis{}) << "it is of something else";
   EXPECT_EQ(OfGradient(name, whole, {8, 0}, {{3, 32, 8}, {}}), PlacesOfAxis{}) << "its strides are not known";
   EXPECT_EQ(OfGradient(name, whole, {8, 0}, whole, false), PlacesOfAxis{}) << "nor is what was cut";
+}
+
+// torch.tensor(frequencies).reshape(-1, 1).to(device), a number for each sample.
+TEST_F(OuterTest, WhatIsCopiedFromTheHostHasTheBatchWhereItIsMadeAsIfItHad) {
+  const auto stride = [&](const View& copied) {
+    Step bare;
+    bare.run = RunOf();
+    bare.shapes.push_back({});
+    Inserter into(bare, {});
+    const auto seen = [&](uint32_t block, const View& view) {
+      Operand operand;
+      operand.block = block, operand.dtype = kLong;
+      operand.shape = into.ShapeOf(view.shape), operand.strides = into.ShapeOf(view.strides);
+      return operand;
+    };
+    StepBlock block;
+    block.category = classify::Category::kInput;
+    (void)into.AddBlock(block);
+    block = {}, block.begin = 6.5, block.op = 2;
+    (void)into.AddBlock(block);
+    const View ids{{12, 32}, {32, 1}};
+    into.End(into.Begin("aten::view", kNone, kNone, 1, {seen(0, ids)}), 2, {seen(0, ids)});
+    const uint32_t copy = into.Begin("aten::_to_copy", kNone, kNone, 5, {seen(kNone, copied)});
+    into.End(into.Begin("aten::empty_strided", copy, kNone, 6, {}), 7, {seen(1, copied)});
+    into.End(copy, 8, {seen(1, copied)});
+    return FollowBatch(std::move(into).Finish())->stride[1];
+  };
+  EXPECT_EQ(stride({{12, 1}, {1, 1}}), 1u);
+  EXPECT_EQ(stride({{32, 1}, {1, 1}}), 0u);
 }
 
 }  // namespace
