@@ -289,7 +289,8 @@ class Follower {
   [[nodiscard]] Strides StridesOf(const Op& op, Kind kind, const Operand& result) const {
     Strides found{};
     if (!step_.shapes[result.strides].known || kind == Kind::kNever) return found;
-    if (kind == Kind::kFirstResult && result.argument != 0) return found;
+    if (kind == Kind::kFirstResult && result.argument != 0)
+      return PlacesOfStatistics(step_, axis_, op, result);
     if (kind == Kind::kRecurrent && result.argument == kReserve) return {Reached(op) ? uint64_t{1} : 0, 0};
     if (kind == Kind::kMatrix) return CarryThroughProduct(step_, axis_, op, result);
     if (const Operand* const like = ShapedLike(step_, op)) AddOf(*like, op, kind, result, found);

@@ -18,7 +18,7 @@ enum class Kind : uint8_t {
   kJoin,         // cat, repeat, pad, and backward of a slice: as elementwise, and a dimension may have become
                  // longer
   kWindows,      // a convolution or a pool: as kJoin, and windows that lie several elements apart are fewer
-  kFirstResult,  // only the first result can have it: gradients of weights and statistics do not
+  kFirstResult,  // only the first result can have it: gradients of weights do not, statistics seldom
   kRecurrent,    // cuDNN's recurrent networks: what they keep for backward is one row of
                  // bytes, and the states they begin and end with are [layers, batch, features]
   kNever,        // no result has it

@@ -118,6 +118,22 @@ bool CopiesHost(const Step& step, const Op& op) {
   return step.NameOf(op) == "aten::_to_copy" && !inputs.empty() && inputs[0].block == model::kNone;
 }
 
+PlacesOfAxis PlacesOfStatistics(const Step& step, const BatchAxis& axis, const Op& op,
+                                const Operand& result) {
+  constexpr uint32_t kChannels = 1;
+  PlacesOfAxis places{};
+  if (step.NameOf(op).find("batch_norm") == std::string_view::npos || op.input_count == 0) return places;
+  const Operand& normed = InputsOf(step, op)[0];
+  const std::span<const int64_t> sizes = SizesOf(step, normed), made = SizesOf(step, result);
+  if (normed.block == model::kNone || sizes.size() <= kChannels || made.size() != 1 ||
+      made[0] != sizes[kChannels] || !step.shapes[result.strides].known)
+    return places;
+  for (const uint64_t stride : {axis.stride[normed.block], axis.second[normed.block]})
+    AddPlace(places, ElementsWithin(step, axis.StrideIn(normed, stride), normed, kChannels) *
+                         static_cast<uint64_t>(StridesOf(step, result)[0]));
+  return places;
+}
+
 bool IsMaskOfAttention(const Step& step, const Op& op, const Operand& operand) {
   const std::string_view name = step.NameOf(op);
   constexpr uint16_t kForward = 3, kBackward = 4;

@@ -48,6 +48,11 @@ void AddPlace(PlacesOfAxis& places, uint64_t stride);
 // is believed, as of a factory.
 [[nodiscard]] bool CopiesHost(const Step& step, const Op& op);
 
+// Of a batch norm's statistics, one of each channel: instance norm puts the samples among the channels,
+// [samples, channels, height, width] as [1, samples x channels, height, width].
+[[nodiscard]] PlacesOfAxis PlacesOfStatistics(const Step& step, const BatchAxis& axis, const Op& op,
+                                              const Operand& result);
+
 // An attention's mask: its last dimension is of keys; that of what attention returns, and of gradients but
 // for the mask's own, is the width of a head.
 inline constexpr uint16_t kGradientOfMask = 3;  // a result

@@ -24,8 +24,10 @@ class CarriedAxisTest : public testing::Test {
  protected:
   static constexpr uint32_t kResult = 2;
 
+  // `inner`: an operator that it calls makes its result.
   [[nodiscard]] Step Written(const char* name, const View& first, uint8_t dtype, const View& second,
-                             const std::vector<std::pair<uint32_t, View>>& given, const View& result) {
+                             const std::vector<std::pair<uint32_t, View>>& given, const View& result,
+                             const char* inner = nullptr) {
     Step bare;
     bare.run = &run_;
     bare.shapes.push_back({});
@@ -48,6 +50,8 @@ class CarriedAxisTest : public testing::Test {
     std::vector<Operand> operands;
     for (const auto& [of, view] : given) operands.push_back(seen(of, view, of == 0 ? dtype : kFloat));
     const uint32_t op = into.Begin(name, kNone, kNone, 5, operands);
+    if (inner != nullptr)
+      into.End(into.Begin(inner, op, kNone, 5.5, {}), 6.5, {seen(kResult, result, kFloat)});
     into.End(op, 7, {seen(kResult, result, kFloat)});
     return std::move(into).Finish();
   }
@@ -66,6 +70,23 @@ TEST_F(CarriedAxisTest, WhatIsGatheredHasTheShapeOfItsIndex) {
   };
   EXPECT_EQ(stride("aten::gather"), 64u);
   EXPECT_EQ(stride("aten::where"), 4u * 64) << "the first that shows it";
+}
+
+// Instance norm of 12 samples with 8 channels: statistics of each channel of each sample; batch norm has one
+// of each channel.
+TEST_F(CarriedAxisTest, StatisticsOfAnInstanceNormHaveTheSamples) {
+  const View image{{12, 8, 4, 4}, {128, 16, 4, 1}}, joined{{1, 96, 4, 4}, {1536, 16, 4, 1}};
+  const auto stride = [&](const char* name, const View& normed, const View& statistics) {
+    Step step = Written(name, image, kFloat, image, {{0, normed}}, statistics);
+    for (Operand& operand : step.operands) operand.argument = operand.block == kResult ? 1 : 0;
+    return FollowBatch(std::move(step))->stride[kResult];
+  };
+  const View samples{{96}, {1}}, channels{{8}, {1}};
+  EXPECT_EQ(stride("aten::native_batch_norm", joined, samples), 8u);
+  EXPECT_EQ(stride("aten::native_batch_norm_backward", joined, samples), 8u);
+  EXPECT_EQ(stride("aten::native_batch_norm", image, channels), 0u);
+  EXPECT_EQ(stride("aten::native_batch_norm", joined, channels), 0u) << "of something else";
+  EXPECT_EQ(stride("aten::native_layer_norm_backward", joined, samples), 0u) << "a weight's gradient";
 }
 
 // masked_fill(keys expanded to queries, mask of queries and keys): it clones the keys in an operator of its
