@@ -206,6 +206,7 @@ class Follower {
         continue;
       }
       decided_[result.block] = op.input_count != 0;
+      if (!sequence_ && CopiesFromCpu(step_, op, result)) continue;  // what it made the copy in has told
       tables_.Note(op, result.block);
       Strides strides = StridesOf(op, kind, result);
       if (strides[0] == 0) strides = PlacesOfWhole(step_, axis_, op, result);

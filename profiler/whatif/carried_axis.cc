@@ -134,6 +134,13 @@ PlacesOfAxis PlacesOfStatistics(const Step& step, const BatchAxis& axis, const O
   return places;
 }
 
+bool CopiesFromCpu(const Step& step, const Op& op, const Operand& result) {
+  const std::span<const Operand> inputs = InputsOf(step, op);
+  const auto in_block = [](const Operand& operand) { return operand.block != model::kNone; };
+  return step.NameOf(op) == "aten::_to_copy" && !inputs.empty() && std::ranges::none_of(inputs, in_block) &&
+         std::ranges::equal(SizesOf(step, inputs[0]), SizesOf(step, result));
+}
+
 bool IsMaskOfAttention(const Step& step, const Op& op, const Operand& operand) {
   const std::string_view name = step.NameOf(op);
   constexpr uint16_t kForward = 3, kBackward = 4;

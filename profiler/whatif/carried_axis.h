@@ -53,6 +53,9 @@ void AddPlace(PlacesOfAxis& places, uint64_t stride);
 [[nodiscard]] PlacesOfAxis PlacesOfStatistics(const Step& step, const BatchAxis& axis, const Op& op,
                                               const Operand& result);
 
+// Of what the CPU has computed nothing is known: nothing speaks against the size of a copy of it.
+[[nodiscard]] bool CopiesFromCpu(const Step& step, const Op& op, const Operand& result);
+
 // An attention's mask: its last dimension is of keys; that of what attention returns, and of gradients but
 // for the mask's own, is the width of a head.
 inline constexpr uint16_t kGradientOfMask = 3;  // a result

@@ -89,6 +89,19 @@ TEST_F(CarriedAxisTest, StatisticsOfAnInstanceNormHaveTheSamples) {
   EXPECT_EQ(stride("aten::native_layer_norm_backward", joined, samples), 0u) << "a weight's gradient";
 }
 
+// coordinates.repeat(12, 1, 1, 1).to(device), made on the CPU.
+TEST_F(CarriedAxisTest, ACopyOfWhatTheCpuMadeForEachSampleGrows) {
+  const View image{{12, 8, 4, 4}, {128, 16, 4, 1}}, points{{12, 2, 4, 4}, {32, 16, 4, 1}};
+  const auto stride = [&](const char* name, uint32_t of, const View& from, const View& made) {
+    return FollowBatch(Written(name, image, kFloat, image, {{of, from}}, made, "aten::empty_strided"))
+        ->stride[kResult];
+  };
+  EXPECT_EQ(stride("aten::_to_copy", kNone, points, points), 32u);
+  const View table{{2, 4, 4}, {16, 4, 1}};
+  EXPECT_EQ(stride("aten::_to_copy", kNone, table, table), 0u) << "the same for all samples";
+  EXPECT_EQ(stride("aten::mul", kNone, points, points), 0u);
+}
+
 // masked_fill(keys expanded to queries, mask of queries and keys): it clones the keys in an operator of its
 // own.
 class OuterTest : public testing::Test {
