@@ -222,6 +222,7 @@ class Offloader {
   }
 
   void BringBackReference(const Saved& saved, Block copy, std::vector<Block>& copies) {
+    if (saved.node != kNone && step_.nodes[saved.node].begin >= kForever) return;  // backward never asks
     copy.birth = Birth::kEachStep;
     if (copy.category == Category::kParameter) copy.category = Category::kTemporaryBackward;
     copy.bytes = static_cast<uint64_t>(static_cast<double>(copy.bytes) * saved.share);

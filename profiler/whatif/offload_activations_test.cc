@@ -118,6 +118,14 @@ TEST_F(OffloadedCheckpointTest, WhatAGraphKeepsThatAModuleHoldsComesBackForAsLon
   EXPECT_THAT(Lives(hidden_), ElementsAre(Life(2, 50), Life(120, 161.5))) << "its node has it longer";
 }
 
+// Of a pooled output that nobody looks at.
+TEST_F(OffloadedCheckpointTest, WhatANodeKeepsThatNeverRunsDoesNotComeBack) {
+  const uint32_t pooled = AddBlock(52, 80);
+  Work(54, Node(kForever), {pooled, AddBlock(55, 80)});
+  step_.saved.back().released = 80;
+  EXPECT_THAT(Lives(pooled), ElementsAre(Life(52, 56)));
+}
+
 // One argument after the other.
 TEST_F(OffloadedCheckpointTest, TheyComeBackInTheirOrder) {
   Given("args", mask_);

@@ -78,6 +78,17 @@ size_t PassOf(const Step& step, const Node& node) {
 
 }  // namespace
 
+void ReleaseNeverRun(Step& step) {
+  std::vector<Position> gone(step.nodes.size(), kForever);
+  const auto never_runs = [&](const Saved& saved) {
+    return saved.node != kNone && saved.released >= kForever && step.nodes[saved.node].begin >= kForever;
+  };
+  for (const Saved& saved : step.saved)
+    if (never_runs(saved)) gone[saved.node] = std::min(gone[saved.node], step.blocks[saved.block].end);
+  for (Saved& saved : step.saved)
+    if (never_runs(saved)) saved.released = gone[saved.node];
+}
+
 void ReleaseUnseen(Step& step) {
   std::vector<Position> released(step.nodes.size(), kBefore);
   std::vector<bool> lets_go(step.backward.size(), false);
@@ -119,6 +130,7 @@ void GiveToCopySlices(Step& step) {
 void MeasureSaved(Step& step) {
   GiveToCopySlices(step);
   ReleaseUnseen(step);
+  ReleaseNeverRun(step);
   const SeenTensors tensors = Look(step);
   for (Saved& saved : step.saved) {
     const uint32_t index = OperandOf(step, saved, tensors.at(saved.tensor));

@@ -16,13 +16,18 @@ namespace vramscope::whatif {
 // backward that let go of nothing, since it kept its graph.
 void ReleaseUnseen(Step& step);
 
+// A node that no run of backward reaches, as the loss does not depend on what it made (a pooled output that
+// nobody looks at), goes with what was made, and lets go of all that it keeps then: the first of its blocks
+// that went tells when at the latest. Not where the graph outlives the step, and none of them went.
+void ReleaseNeverRun(Step& step);
+
 // An operator in place on a view makes CopySlices and a node for the view, and only then keeps its tensors:
 // in a node of its own, which CopySlices has within (rebase_history in torch/csrc/autograd/variable.cpp).
 // What was taken to be of the view's node goes when CopySlices has run. O(kept tensors).
 void GiveToCopySlices(Step& step);
 
 // Fills Saved::share, Saved::gaps and Saved::expanded, from the operands that are the same tensor; and
-// Saved::node and Saved::released by the two above. O(operands).
+// Saved::node and Saved::released by the three above. O(operands).
 void MeasureSaved(Step& step);
 
 }  // namespace vramscope::whatif

@@ -81,6 +81,27 @@ TEST_F(OwnFunction, KeepsItsTensorsWhereTheGraphIsKept) {
   EXPECT_EQ(step_.saved[0].released, kForever);
 }
 
+// A pooled output that nobody looks at: its layer norm keeps a hidden state that others keep too, and what it
+// made itself, which goes when the function returns.
+TEST_F(Weights, ANodeThatNeverRunsLetsGoWhenTheFirstOfItsBlocksGoes) {
+  for (const double end : {170.0, 31.0}) step_.blocks.emplace_back().end = end;
+  for (const uint32_t block : {1u, 2u}) step_.saved.push_back({block, 0, 16});
+  step_.saved.push_back({1, 1, 17, 160});
+  step_.nodes[1].begin = 150;
+  ReleaseNeverRun(step_);
+  for (const size_t saved : {0, 1, 2}) EXPECT_EQ(step_.saved[saved].released, 31);
+  EXPECT_EQ(step_.saved[3].released, 160);
+}
+
+TEST_F(Weights, ANodeThatRunsOrOutlivesTheStepIsNotTakenToLetGo) {
+  step_.saved.push_back({0, 1, 16});
+  step_.nodes[1].begin = 150;
+  step_.blocks.emplace_back().end = 170;
+  step_.saved.push_back({1, 1, 17});
+  ReleaseNeverRun(step_);
+  for (const Saved& saved : step_.saved) EXPECT_EQ(saved.released, kForever);
+}
+
 TEST_F(Weights, OfACopyOfAllAPartIsKept) {
   Versions versions(step_, kFloat);
   versions.CastWhole(0, kBfloat16, 10, 0);
