@@ -200,11 +200,25 @@ class Offloader {
     });
   }
 
+  // A result that its own node keeps, as that of tanh(), and that nothing is computed from: without a
+  // variable both were gone, as backward does not reach them.
+  [[nodiscard]] bool KeepsItsNode(const Saved& saved) const {
+    if (saved.node == kNone || step_.nodes[saved.node].begin < kForever) return false;
+    uint32_t op = step_.nodes[saved.node].op;
+    if (op == kNone) return false;
+    const std::span<const Operand> results = OutputsOf(step_, step_.ops[op]);
+    if (results.empty() || results[0].block != saved.block) return false;
+    while (step_.ops[op].parent != kNone) op = step_.ops[op].parent;
+    return TakersOf(step_).Next(saved.block, op) == kNone;
+  }
+
   void Send(const Saved& saved, std::vector<Block>& copies) {
     const auto found = of_origin_.find(saved.block);
     if (found == of_origin_.end()) return;
-    if (saved.released >= kForever) {
-      stays_[saved.block] = true;  // not seen to be let go: a graph that outlives the step
+    // Not seen to be let go: a graph that outlives the step. Or what keeps its own node, so a variable has
+    // it.
+    if (saved.released >= kForever || KeepsItsNode(saved)) {
+      stays_[saved.block] = true;
       return;
     }
     const Again* const again = AgainAt(saved.at);

@@ -126,6 +126,29 @@ TEST_F(OffloadedCheckpointTest, WhatANodeKeepsThatNeverRunsDoesNotComeBack) {
   EXPECT_THAT(Lives(pooled), ElementsAre(Life(52, 56)));
 }
 
+// A pooled output that tanh() made and keeps: it is there as a variable has it.
+class OffloadedResultTest : public OffloadedCheckpointTest {
+ protected:
+  OffloadedResultTest() : pooled_(AddBlock(55, 80)) {
+    const uint32_t node = Node(kForever);
+    Work(54, node, {AddBlock(52, 56), pooled_});
+    step_.nodes[node].op = static_cast<uint32_t>(step_.ops.size() - 1);
+    step_.saved.back().block = pooled_, step_.saved.back().released = 80;
+  }
+
+  uint32_t pooled_;
+};
+
+TEST_F(OffloadedResultTest, WhatKeepsItsOwnNodeStays) {
+  EXPECT_THAT(Lives(pooled_), ElementsAre(Life(55, 80)));
+}
+
+TEST_F(OffloadedResultTest, ButNotWhereWhatComesOfItMayKeepTheNode) {
+  Work(58, Node(160), {pooled_, AddBlock(59, 162)});
+  step_.saved.pop_back();
+  EXPECT_THAT(Lives(pooled_), ElementsAre(Life(55, 60)));
+}
+
 // One argument after the other.
 TEST_F(OffloadedCheckpointTest, TheyComeBackInTheirOrder) {
   Given("args", mask_);
