@@ -95,5 +95,21 @@ TEST_F(BatchFreedEarlyTest, ABatchThatTheFirstOfTwoBackwardPassesNeedsGoesThere)
   EXPECT_NEAR(Ends().first, kept.released, 0.01);
 }
 
+// self.pyramid = [...], which the next step's call of the model gives another value.
+TEST_F(BatchFreedEarlyTest, WhatGoesInTheNextCallOfTheModelIsAModulesOwn) {
+  step_.blocks[batch_].category = Category::kTemporaryForward;
+  step_.blocks[batch_].end = kForever;
+  const auto root = std::ranges::find(step_.modules, kNone, &ModuleCall::parent);
+  const auto stays = [&](Position in_next_step) {
+    Scene scene = MakeScene(step_);
+    const auto block = std::ranges::find(scene.blocks, batch_, &Block::origin);
+    const Position end = block->end = scene.length + in_next_step;
+    EXPECT_TRUE(FreeEarlyLever().Apply(step_, "all", scene).ok());
+    return block->end == end;
+  };
+  EXPECT_TRUE(stays((root->begin + root->end) / 2));
+  EXPECT_FALSE(stays(root->end + 0.01)) << "a variable that gets what the model returns";
+}
+
 }  // namespace
 }  // namespace vramscope::whatif

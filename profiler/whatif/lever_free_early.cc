@@ -10,7 +10,8 @@
 // whose AccumulateGrad has that leaf: HuBERT asks for one of a view of its batch, and nobody reads it. Left
 // as they are: gradients of parameters and optimizer state, which are kept on purpose; what the optimizer
 // computes; what no operator was seen to use; and what the next step uses, a batch that is fetched ahead.
-// Python's calls hold their arguments until they return: that no `del` changes, and is left too.
+// Python's calls hold their arguments until they return: that no `del` changes, and is left too, as is what a
+// module holds from step to step.
 #include <algorithm>
 #include <map>
 
@@ -74,7 +75,8 @@ class Early {
   std::vector<Freed> Free(Scene& scene) const {
     std::vector<Freed> freed;
     for (Block& block : scene.blocks) {
-      if (block.birth != Birth::kEachStep || block.origin == kNone || block.piles_up || !MayGo(block))
+      if (block.birth != Birth::kEachStep || block.origin == kNone || block.piles_up || !MayGo(block) ||
+          IsOfModule(block.end - scene.length))
         continue;
       // Where levers moved it, as much earlier as in the recorded step.
       const Position needed =
@@ -132,6 +134,14 @@ class Early {
       goes_with_graph_[i] = true;
       for (const uint32_t held : {i, block.leaf}) needed_[held] = std::max(needed_[held], backward.end);
     }
+  }
+
+  // What goes in the midst of the model's next call is none of the program's variables: a module has it, and
+  // gives that name to another one then.
+  [[nodiscard]] bool IsOfModule(Position end) const {
+    return std::ranges::any_of(step_.modules, [&](const ModuleCall& call) {
+      return call.parent == kNone && call.begin < end && end < call.end;
+    });
   }
 
   [[nodiscard]] bool MayGo(const Block& block) const {
