@@ -5,10 +5,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "profiler/whatif/insert.h"
 #include "profiler/whatif/lever.h"
+#include "profiler/whatif/segments.h"
 #include "profiler/whatif/testing/loop.h"
 
 namespace vramscope::whatif {
@@ -109,6 +111,29 @@ TEST_F(BatchFreedEarlyTest, WhatGoesInTheNextCallOfTheModelIsAModulesOwn) {
   };
   EXPECT_TRUE(stays((root->begin + root->end) / 2));
   EXPECT_FALSE(stays(root->end + 0.01)) << "a variable that gets what the model returns";
+}
+
+// guesses.append(...), and a loss of each of them: `del guesses` stands behind all.
+TEST_F(BatchFreedEarlyTest, WhatIsInAListGoesWhenNothingNeedsAnyOfThem) {
+  const auto scales =
+      static_cast<uint32_t>(std::ranges::find(step_.ops, scales_.begin, &Op::begin) - step_.ops.begin());
+  step_.operands.back().op = scales;  // reads the second one
+  const auto maker = static_cast<uint32_t>(
+      std::ranges::find_if(
+          step_.ops, [&](const Op& op) { return op.parent == kNone && CallAt(step_, op.begin) != kNone; }) -
+      step_.ops.begin());
+  for (const uint32_t block : {batch_, labels_}) {
+    step_.blocks[block].category = Category::kTemporaryForward;
+    step_.blocks[block].op = maker;
+    step_.blocks[block].end = step_.backward.front().begin + (block == batch_ ? 3 : 2);
+  }
+  auto [first, second] = Ends();
+  EXPECT_NEAR(second, scales_.end, 0.01);
+  EXPECT_NEAR(first, second, 0.01);
+  step_.blocks[labels_].requested *= 2;
+  std::tie(first, second) = Ends();
+  EXPECT_NEAR(second, scales_.end, 0.01);
+  EXPECT_LT(first, scales_.begin) << "of other sizes: two variables";
 }
 
 }  // namespace

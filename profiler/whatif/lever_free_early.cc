@@ -11,10 +11,12 @@
 // as they are: gradients of parameters and optimizer state, which are kept on purpose; what the optimizer
 // computes; what no operator was seen to use; and what the next step uses, a batch that is fetched ahead.
 // Python's calls hold their arguments until they return: that no `del` changes, and is left too, as is what a
-// module holds from step to step.
+// module holds from step to step. A list goes as a whole.
 #include <algorithm>
 #include <map>
+#include <tuple>
 
+#include "profiler/whatif/holders.h"
 #include "profiler/whatif/last_uses.h"
 #include "profiler/whatif/lever.h"
 #include "profiler/whatif/parameters.h"
@@ -70,6 +72,7 @@ class Early {
       if (carried && needed_[i] != kBefore) used_when_carried_[block.requested] = true;
     }
     for (const Window& backward : step.backward) HoldLeaves(backward);
+    NeedLists();
   }
 
   std::vector<Freed> Free(Scene& scene) const {
@@ -133,6 +136,31 @@ class Early {
       if (block.leaf == kNone || !here || needed_[i] >= backward.end) continue;
       goes_with_graph_[i] = true;
       for (const uint32_t held : {i, block.leaf}) needed_[held] = std::max(needed_[held], backward.end);
+    }
+  }
+
+  // What one call of a module makes several times, alike, and what goes in the same moment, is in a list:
+  // `del` takes all of it, when nothing needs any of them.
+  void NeedLists() {
+    const std::vector<uint32_t> calls = CallsOf(step_);
+    std::map<std::tuple<uint32_t, uint32_t, uint64_t>, std::vector<uint32_t>> alike;
+    for (uint32_t i = 0; i < step_.blocks.size(); ++i) {
+      const StepBlock& block = step_.blocks[i];
+      const uint32_t maker = block.begin == kBefore ? kNone : OutermostMaker(step_, i);
+      if (maker == kNone || calls[maker] == kNone || needed_[i] == kBefore || needed_[i] >= kForever)
+        continue;
+      alike[{calls[maker], step_.ops[maker].name, block.requested}].push_back(i);
+    }
+    for (auto& [made, blocks] : alike) {
+      std::ranges::sort(blocks, {}, [&](uint32_t i) { return step_.blocks[i].end; });
+      for (size_t first = 0, next = 1; next <= blocks.size(); ++next) {
+        if (next < blocks.size() &&
+            step_.blocks[blocks[next]].end <= step_.blocks[blocks[next - 1]].end + kAtOnce)
+          continue;
+        Position last = kBefore;
+        for (size_t i = first; i < next; ++i) last = std::max(last, needed_[blocks[i]]);
+        for (; first < next; ++first) needed_[blocks[first]] = last;
+      }
     }
   }
 
