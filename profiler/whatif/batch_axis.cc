@@ -213,7 +213,6 @@ class Follower {
       if (!sequence_ && strides[0] == 0 && step_.Rank(result.shape) == 0)
         strides = Of(SummedFrom(step_, op, result.block));
       if (!sequence_ && strides[0] == 0) strides = {parts_.Joined(op, result), 0};
-      if (!sequence_ && strides[0] == 0 && CopiesHost(step_, op)) strides = Of(result.block);
       // A result with a dimension that no operand has so: attention's sums of rows.
       const bool shows = kind == Kind::kElementwise || kind == Kind::kJoin || kind == Kind::kWindows;
       if (sequence_ && strides[0] == 0 && shows && Reached(op)) strides = BySize(result);

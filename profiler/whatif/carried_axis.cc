@@ -113,11 +113,6 @@ uint32_t LaidOutAs(const Step& step, const Op& op, const Operand& result) {
   return same ? base.block : model::kNone;
 }
 
-bool CopiesHost(const Step& step, const Op& op) {
-  const std::span<const Operand> inputs = InputsOf(step, op);
-  return step.NameOf(op) == "aten::_to_copy" && !inputs.empty() && inputs[0].block == model::kNone;
-}
-
 PlacesOfAxis PlacesOfStatistics(const Step& step, const BatchAxis& axis, const Op& op,
                                 const Operand& result) {
   constexpr uint32_t kChannels = 1;

@@ -44,10 +44,6 @@ void AddPlace(PlacesOfAxis& places, uint64_t stride);
 // result of a factory that is so; or kNone.
 [[nodiscard]] uint32_t LaidOutAs(const Step& step, const Op& op, const Operand& result);
 
-// Whether it copies the host's memory to the device. Nothing says what that has, so that what was made for it
-// is believed, as of a factory.
-[[nodiscard]] bool CopiesHost(const Step& step, const Op& op);
-
 // Of a batch norm's statistics, one of each channel: instance norm puts the samples among the channels,
 // [samples, channels, height, width] as [1, samples x channels, height, width].
 [[nodiscard]] PlacesOfAxis PlacesOfStatistics(const Step& step, const BatchAxis& axis, const Op& op,
