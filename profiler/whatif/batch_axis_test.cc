@@ -6,17 +6,13 @@
 
 #include <gtest/gtest.h>
 
-#include "profiler/whatif/insert.h"
+#include "profiler/whatif/testing/view.h"
 
 namespace vramscope::whatif {
 namespace {
 
 constexpr uint8_t kFloat = 6, kLong = 4;  // c10::ScalarType
 constexpr uint32_t kInput = 0, kKept = 1, kMade = 2;
-
-struct View {
-  std::vector<int64_t> shape, strides;
-};
 
 // input ─ view ─ done      what the model keeps ─ operator ─ something new
 class BatchAxisTest : public testing::Test {
@@ -37,12 +33,7 @@ class BatchAxisTest : public testing::Test {
     block.begin = 6;
     (void)into.AddBlock(block);
     const auto operand = [&](uint32_t of, const View& view, uint8_t type) {
-      Operand seen;
-      seen.block = of;
-      seen.shape = into.ShapeOf(view.shape);
-      seen.strides = into.ShapeOf(view.strides);
-      seen.dtype = type;
-      return seen;
+      return Viewed(into, of, view, type);
     };
     const uint32_t look =
         into.Begin("aten::view", model::kNone, model::kNone, 1, {operand(kInput, input, dtype)});
@@ -73,12 +64,7 @@ TEST_F(BatchAxisTest, WhatIsTakenAgainForOtherSizesGrowsByThose) {
     whatif::Step step = Written({{4, 36864}, {36864, 1}}, kFloat, "aten::add", columns, 1024, columns);
     step.operands[step.ops[1].first_input].block = kInput;
     Inserter into(step, {});
-    const auto made = [&](const View& view) {
-      Operand seen;
-      seen.block = kMade, seen.shape = into.ShapeOf(view.shape), seen.strides = into.ShapeOf(view.strides),
-      seen.dtype = kFloat;
-      return seen;
-    };
+    const auto made = [&](const View& view) { return Viewed(into, kMade, view, kFloat); };
     const uint32_t resize = into.Begin("aten::resize_", model::kNone, model::kNone, 8, {made(columns)});
     into.End(resize, 9, {made(resized)});
     return FollowBatch(std::move(into).Finish())->stride[kMade];
@@ -168,12 +154,7 @@ TEST_F(BatchAxisTest, OfWhatIsAsLongAsThereAreSamplesTheOthersTellWhichDimension
   const whatif::Step step = Written(ids, kLong, "aten::zeros", zeros, 256, zeros);
   const auto second = [&](uint32_t with) {
     Inserter into(step, {});
-    const auto operand = [&](uint32_t of, const View& view) {
-      Operand seen;
-      seen.block = of, seen.dtype = kFloat;
-      seen.shape = into.ShapeOf(view.shape), seen.strides = into.ShapeOf(view.strides);
-      return seen;
-    };
+    const auto operand = [&](uint32_t of, const View& view) { return Viewed(into, of, view, kFloat); };
     StepBlock block;
     block.begin = 11;
     const uint32_t result = into.AddBlock(block);

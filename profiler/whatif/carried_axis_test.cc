@@ -6,16 +6,12 @@
 #include <array>
 
 #include "profiler/whatif/batch_axis.h"
-#include "profiler/whatif/insert.h"
+#include "profiler/whatif/testing/view.h"
 
 namespace vramscope::whatif {
 namespace {
 
 using model::kNone;
-
-struct View {
-  std::vector<int64_t> shape, strides;
-};
 
 constexpr uint8_t kFloat = 6, kLong = 4;  // c10::ScalarType
 
@@ -33,10 +29,7 @@ class CarriedAxisTest : public testing::Test {
     bare.shapes.push_back({});
     Inserter into(bare, {});
     const auto seen = [&](uint32_t block, const View& view, uint8_t type) {
-      Operand operand;
-      operand.block = block, operand.dtype = type;
-      operand.shape = into.ShapeOf(view.shape), operand.strides = into.ShapeOf(view.strides);
-      return operand;
+      return Viewed(into, block, view, type);
     };
     StepBlock block;
     block.category = classify::Category::kInput;
@@ -114,10 +107,7 @@ class OuterTest : public testing::Test {
     bare.shapes.push_back({});
     Inserter into(bare, {});
     const auto seen = [&](uint32_t block, const View& view, uint8_t type = kFloat) {
-      Operand operand;
-      operand.block = block, operand.dtype = type;
-      operand.shape = into.ShapeOf(view.shape), operand.strides = into.ShapeOf(view.strides);
-      return operand;
+      return Viewed(into, block, view, type);
     };
     StepBlock block;
     block.category = classify::Category::kInput;
@@ -244,12 +234,7 @@ TEST_F(OuterTest, WhatIsCopiedFromTheHostHasTheBatchWhereItIsMadeAsIfItHad) {
     bare.run = RunOf();
     bare.shapes.push_back({});
     Inserter into(bare, {});
-    const auto seen = [&](uint32_t block, const View& view) {
-      Operand operand;
-      operand.block = block, operand.dtype = kLong;
-      operand.shape = into.ShapeOf(view.shape), operand.strides = into.ShapeOf(view.strides);
-      return operand;
-    };
+    const auto seen = [&](uint32_t block, const View& view) { return Viewed(into, block, view, kLong); };
     StepBlock block;
     block.category = classify::Category::kInput;
     (void)into.AddBlock(block);

@@ -41,8 +41,8 @@ class Attention : protected WrittenStep {
     Operand operand;
     operand.op = static_cast<uint32_t>(step_.ops.size() - 1);
     operand.block = block, operand.argument = argument, operand.dtype = kFloatType;
-    operand.shape = Dims({1, kHeads, kRows, width_});
-    operand.strides = Dims({kHeads * kRows * width_, width_, kHeads * width_, 1});
+    operand.shape = Shaped({1, kHeads, kRows, width_});
+    operand.strides = Shaped({kHeads * kRows * width_, width_, kHeads * width_, 1});
     step_.operands.push_back(operand);
     Op& op = step_.ops.back();
     ++(result ? op.output_count : op.input_count);
@@ -59,13 +59,6 @@ class Attention : protected WrittenStep {
   }
 
  private:
-  uint32_t Dims(const std::vector<int64_t>& sizes) {
-    step_.shapes.push_back(
-        {static_cast<uint32_t>(step_.dims.size()), static_cast<uint32_t>(sizes.size()), true});
-    step_.dims.insert(step_.dims.end(), sizes.begin(), sizes.end());
-    return static_cast<uint32_t>(step_.shapes.size() - 1);
-  }
-
   const int64_t width_;
 };
 

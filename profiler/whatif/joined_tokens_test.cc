@@ -6,8 +6,8 @@
 
 #include <gtest/gtest.h>
 
-#include "profiler/whatif/insert.h"
 #include "profiler/whatif/sequence.h"
+#include "profiler/whatif/testing/view.h"
 
 namespace vramscope::whatif {
 namespace {
@@ -15,9 +15,6 @@ namespace {
 constexpr uint8_t kFloat = 6, kLong = 4;  // c10::ScalarType
 constexpr uint32_t kWords = 0, kPrompt = 1, kFirstMade = 2;
 
-struct View {
-  std::vector<int64_t> shape, strides;
-};
 struct Call {
   const char* name;
   std::vector<std::pair<uint32_t, View>> given;
@@ -45,10 +42,7 @@ class JoinedTokensTest : public testing::Test {
       into.End(op, ++at, made);
     };
     const auto seen = [&](uint32_t block, const View& view, uint8_t type) {
-      Operand operand;
-      operand.block = block, operand.dtype = type;
-      operand.shape = into.ShapeOf(view.shape), operand.strides = into.ShapeOf(view.strides);
-      return operand;
+      return Viewed(into, block, view, type);
     };
     call("aten::view", {seen(kWords, words_, kLong)}, {});
     if (prompt != 0) call("aten::view", {seen(kPrompt, {{4, 8, 16}, {128, 16, 1}}, prompt)}, {});

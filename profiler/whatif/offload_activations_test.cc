@@ -180,13 +180,7 @@ class OffloadedViewTest : public testing::Test, protected WrittenOperators {
   // What the layer's first operator that works on the mask is given.
   void Given(std::initializer_list<int64_t> sizes, std::initializer_list<int64_t> strides) {
     Operand& operand = step_.operands[step_.ops[used_].first_input];
-    operand.shape = ShapeOf(sizes), operand.strides = ShapeOf(strides);
-  }
-  uint32_t ShapeOf(std::initializer_list<int64_t> dims) {
-    step_.shapes.push_back(
-        {static_cast<uint32_t>(step_.dims.size()), static_cast<uint32_t>(dims.size()), true});
-    step_.dims.insert(step_.dims.end(), dims);
-    return static_cast<uint32_t>(step_.shapes.size() - 1);
+    operand.shape = Shaped(sizes), operand.strides = Shaped(strides);
   }
   // Bytes of the copies, in the order of their begins.
   [[nodiscard]] std::vector<std::pair<Position, uint64_t>> Copies() const {

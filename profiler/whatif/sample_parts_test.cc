@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "profiler/whatif/insert.h"
+#include "profiler/whatif/testing/view.h"
 
 namespace vramscope::whatif {
 namespace {
@@ -31,9 +31,8 @@ class SamplePartsTest : public testing::Test {
     bare.shapes.push_back({});
     Inserter into(bare, {});
     const auto seen = [&](uint32_t block, const Sizes& sizes, const Sizes& strides, uint64_t offset = 0) {
-      Operand operand;
-      operand.block = block, operand.dtype = kFloat, operand.offset = offset;
-      operand.shape = into.ShapeOf(sizes), operand.strides = into.ShapeOf(strides);
+      Operand operand = Viewed(into, block, {sizes, strides}, kFloat);
+      operand.offset = offset;
       return operand;
     };
     Position now = 1;

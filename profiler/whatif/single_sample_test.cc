@@ -32,7 +32,7 @@ class SingleSampleTest : public testing::Test, protected WrittenStep {
     Operand operand;
     operand.op = static_cast<uint32_t>(step_.ops.size() - 1);
     operand.block = block, operand.dtype = 4;  // int64
-    operand.shape = Numbers(sizes), operand.strides = Numbers(strides);
+    operand.shape = Shaped(sizes), operand.strides = Shaped(strides);
     ++(result ? op.output_count : op.input_count);
     if (!result) op.first_output = static_cast<uint32_t>(step_.operands.size()) + 1;
     step_.operands.push_back(operand);
@@ -53,12 +53,6 @@ class SingleSampleTest : public testing::Test, protected WrittenStep {
   uint32_t mask_ = 0, rows_ = 0, columns_ = 0;
 
  private:
-  uint32_t Numbers(const Sizes& numbers) {
-    step_.shapes.push_back(
-        {static_cast<uint32_t>(step_.dims.size()), static_cast<uint32_t>(numbers.size()), true});
-    step_.dims.insert(step_.dims.end(), numbers.begin(), numbers.end());
-    return static_cast<uint32_t>(step_.shapes.size() - 1);
-  }
 };
 
 TEST_F(SingleSampleTest, WhatIsExpandedOverSamplesIsCopiedForThemAlone) {

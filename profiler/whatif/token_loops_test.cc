@@ -28,12 +28,6 @@ class TokenLoopsTest : public testing::Test, protected WrittenStep {
     axis_.stride.push_back(kFeatures), axis_.second.push_back(0), axis_.beside.push_back(0);
     return AddBlock(0.5, 90);
   }
-  uint32_t Shape(const std::vector<int64_t>& dims) {
-    step_.shapes.push_back(
-        {static_cast<uint32_t>(step_.dims.size()), static_cast<uint32_t>(dims.size()), true});
-    step_.dims.insert(step_.dims.end(), dims.begin(), dims.end());
-    return static_cast<uint32_t>(step_.shapes.size() - 1);
-  }
   // x.select(dimension, index)
   uint32_t Select(Position at, uint32_t whole, int64_t index, uint32_t dimension = kDimensionOfTokens) {
     std::vector<int64_t> sizes = {4, kTokens, kFeatures}, strides = {kTokens * kFeatures, kFeatures, 1};
@@ -45,7 +39,7 @@ class TokenLoopsTest : public testing::Test, protected WrittenStep {
       if (part) sizes.erase(sizes.begin() + dimension), strides.erase(strides.begin() + dimension);
       Operand operand;
       operand.op = op, operand.block = whole, operand.dtype = 6;  // c10::ScalarType::Float
-      operand.shape = Shape(sizes), operand.strides = Shape(strides);
+      operand.shape = Shaped(sizes), operand.strides = Shaped(strides);
       operand.offset = part ? static_cast<uint64_t>(offset) : 0;
       step_.operands.push_back(operand);
     }

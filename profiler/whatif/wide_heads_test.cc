@@ -211,12 +211,6 @@ class JoinedHeads : protected WrittenStep {
   }
 
  private:
-  uint32_t Shaped(const std::vector<int64_t>& sizes) {
-    step_.shapes.push_back(
-        {static_cast<uint32_t>(step_.dims.size()), static_cast<uint32_t>(sizes.size()), true});
-    step_.dims.insert(step_.dims.end(), sizes.begin(), sizes.end());
-    return static_cast<uint32_t>(step_.shapes.size() - 1);
-  }
   void Add(uint32_t block, const std::vector<int64_t>& sizes, const std::vector<int64_t>& strides,
            bool result) {
     Operand& operand = step_.operands.emplace_back();

@@ -32,6 +32,13 @@ class WrittenStep {
   void Module(const std::string& path, Position begin, Position end, uint32_t parent = model::kNone) {
     step_.modules.push_back({Text(path), parent, begin, end});
   }
+  // Sizes or strides, as an operand names them.
+  uint32_t Shaped(const std::vector<int64_t>& dims) {
+    step_.shapes.push_back(
+        {static_cast<uint32_t>(step_.dims.size()), static_cast<uint32_t>(dims.size()), true});
+    step_.dims.insert(step_.dims.end(), dims.begin(), dims.end());
+    return static_cast<uint32_t>(step_.shapes.size() - 1);
+  }
   uint32_t AddBlock(Position begin, Position end) {
     StepBlock block;
     block.id = model::kNone;

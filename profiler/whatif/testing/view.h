@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// A tensor as a test writes it down: its sizes and strides, of a step that an Inserter puts together.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "profiler/whatif/insert.h"
+
+namespace vramscope::whatif {
+
+struct View {
+  std::vector<int64_t> shape, strides;
+};
+
+// What an operator is given of a block, or makes in it; `dtype` is a c10::ScalarType.
+inline Operand Viewed(Inserter& into, uint32_t block, const View& view, uint8_t dtype) {
+  Operand operand;
+  operand.block = block, operand.dtype = dtype;
+  operand.shape = into.ShapeOf(view.shape), operand.strides = into.ShapeOf(view.strides);
+  return operand;
+}
+
+}  // namespace vramscope::whatif
