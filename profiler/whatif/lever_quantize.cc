@@ -14,6 +14,7 @@
 #include "profiler/whatif/added_gradients.h"
 #include "profiler/whatif/lever.h"
 #include "profiler/whatif/linears.h"
+#include "profiler/whatif/parameters.h"
 
 namespace vramscope::whatif {
 namespace {
@@ -67,6 +68,7 @@ class Quantizer {
         const uint32_t copy = CopyFor(weight);
         Restore(weight, elements, begin, copy == kNone ? end : begin + 6 * kMoment);
         if (copy != kNone) Add(weight, step_.blocks[copy].requested, begin + 5 * kMoment, end);
+        MultiplyAsItIs(op, of_layer);
         if (op.output_count > 0) ReturnAnew(OutputsOf(step_, op)[0].block, of_layer);
       }
     }
@@ -85,6 +87,26 @@ class Quantizer {
   [[nodiscard]] Step Finish() && { return std::move(changed_); }
 
  private:
+  // A gradient that cannot be seen as one matrix is copied for a linear layer, whose backward has views. The
+  // layer's own function multiplies it as it is, sample by sample (should_fold in
+  // aten/src/ATen/native/LinearAlgebra.cpp), unless it is an expanded one, which cuBLAS cannot be given.
+  void MultiplyAsItIs(const Op& product, const std::vector<bool>& of_layer) {
+    const uint32_t gradient = InputsOf(step_, product)[0].block;
+    for (const Op& op : step_.ops) {
+      if (op.node == kNone || !of_layer[op.node] || op.input_count == 0 || op.output_count == 0 ||
+          OutputsOf(step_, op)[0].block != gradient || step_.NameOf(op) != "aten::clone")
+        continue;
+      const Operand& given = InputsOf(step_, op)[0];
+      if (given.block == kNone || given.block == gradient || given.shape == kNone ||
+          step_.shapes[given.shape].count != 3 ||
+          step_.blocks[given.block].requested < step_.blocks[gradient].requested)
+        continue;
+      StepBlock& kept = changed_.blocks[given.block];
+      kept.end = std::max(kept.end, product.end + 2 * kMoment);
+      Drop(changed_.blocks[gradient]);
+    }
+  }
+
   // The layer's own function returns what it multiplied, where the last of a linear layer's nodes hands on a
   // view of it, so that the engine adds the next gradient to it where it is. `of_layer`, by node: its nodes.
   void ReturnAnew(uint32_t gradient, const std::vector<bool>& of_layer) {

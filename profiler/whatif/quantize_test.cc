@@ -43,7 +43,7 @@ class QuantizeTest : public testing::Test, protected WrittenOperators {
     At(forward, 2).shape = 3;
     const uint32_t of_view = AddNode("ViewBackward0", view, 126),
                    product = AddNode("AddmmBackward0", forward, 118);
-    AddOp("aten::mm", product, {120, 122}, {gradient, weight_}, of_x_);
+    forward_ = forward, product_ = AddOp("aten::mm", product, {120, 122}, {gradient, weight_}, of_x_);
     At(AddOp("aten::view", of_view, {127, 128}, {of_x_}, of_x_), 1).tensor = kView;
     addition_ = AddOp("aten::add", of_view, {129, 131}, {of_x_, other}, sum_);
     At(addition_, 0).tensor = kView;
@@ -56,7 +56,7 @@ class QuantizeTest : public testing::Test, protected WrittenOperators {
     return changed->value();
   }
 
-  uint32_t weight_ = 0, bias_ = 0, x_ = 0, of_x_ = 0, sum_ = 0, addition_ = 0;
+  uint32_t weight_ = 0, bias_ = 0, x_ = 0, of_x_ = 0, sum_ = 0, addition_ = 0, forward_ = 0, product_ = 0;
 };
 
 // Its function returns a tensor of its own, no view.
@@ -72,6 +72,24 @@ TEST_F(QuantizeTest, BehindAViewThatIsNotTheLayersItIsNot) {
   const whatif::Step changed = With("nf4:linear");
   EXPECT_EQ(changed.NameOf(changed.ops[addition_]), "aten::add");
   EXPECT_EQ(changed.blocks[of_x_].end, 132);
+}
+
+// Keys' gradients, which are transposed: what a linear layer copies first is multiplied sample by sample.
+TEST_F(QuantizeTest, AGradientThatIsNoMatrixIsMultipliedAsItIs) {
+  step_.dims.insert(step_.dims.end(), {1, 2, 64});
+  step_.shapes.push_back({static_cast<uint32_t>(step_.dims.size()) - 3, 3, true});
+  const uint32_t given = AddBlock(108, 111), copy = step_.operands[step_.ops[product_].first_input].block;
+  const uint32_t clone =
+      AddOp("aten::clone", AddNode("UnsafeViewBackward0", forward_, 112), {109, 112}, {given}, copy);
+  At(clone, 0).shape = static_cast<uint32_t>(step_.shapes.size()) - 1;
+  whatif::Step changed = With("nf4:linear");
+  EXPECT_EQ(changed.blocks[copy].requested, 0u);
+  EXPECT_GT(changed.blocks[given].end, 122) << "until the product is made";
+
+  step_.blocks[given].requested = step_.blocks[copy].requested / 2;
+  changed = With("nf4:linear");
+  EXPECT_EQ(changed.blocks[copy].requested, step_.blocks[copy].requested) << "an expanded one is copied";
+  EXPECT_EQ(changed.blocks[given].end, 111);
 }
 
 TEST_F(QuantizeTest, CodesAndScalesGoToTheDeviceBehindTheBias) {
