@@ -25,10 +25,13 @@ using Strides = PlacesOfAxis;
 
 class Follower {
  public:
-  // `sequence`: the tokens of a sample are followed, not the samples.
-  explicit Follower(const Step& step, bool sequence)
+  // `tokens`: those of a sample are followed; nullptr: the samples.
+  Follower(const Step& step, const Tokens* tokens, bool by_size, const BatchAxis* others)
       : step_(step),
-        sequence_(sequence),
+        tokens_(tokens),
+        sequence_(tokens != nullptr),
+        by_size_(by_size),
+        others_(others),
         decided_(step.blocks.size()),
         seen_(step.blocks.size()),
         sized_(step.blocks.size()),
@@ -43,11 +46,8 @@ class Follower {
 
   Result<BatchAxis> Follow() && {
     if (sequence_) {
-      const Result<Tokens> tokens = FindTokens(step_);
-      if (!tokens.ok()) return tokens.error();
-      axis_.batch = tokens->length;
-      for (const auto& [block, stride] : tokens->inputs) axis_.stride[block] = stride;
-      sizes_of_model_ = tokens->sizes_of_model;
+      axis_.batch = tokens_->length;
+      for (const auto& [block, stride] : tokens_->inputs) axis_.stride[block] = stride;
     } else {
       const Samples samples = FindSamples(step_);
       axis_.batch = samples.count;
@@ -82,13 +82,7 @@ class Follower {
  private:
   [[nodiscard]] Kind KindOf(const Op& op) {
     const auto [place, fresh] = kinds_.try_emplace(op.name, Kind::kElementwise);
-    if (!fresh) return place->second;
-    const std::string_view name = step_.NameOf(op);
-    for (const auto& [known, kind] : kKinds) {
-      if (name == known) return place->second = kind;
-    }
-    if (std::find(std::begin(kFactories), std::end(kFactories), name) != std::end(kFactories))
-      place->second = Kind::kFactory;
+    if (fresh) place->second = KindNamed(step_.NameOf(op));
     return place->second;
   }
 
@@ -97,6 +91,7 @@ class Follower {
     return {axis_.stride[block], axis_.second[block]};
   }
   void Set(uint32_t block, Strides strides) {
+    if (others_ != nullptr) strides = Without(strides, {others_->stride[block], others_->second[block]});
     axis_.stride[block] = strides[0];
     axis_.second[block] = strides[1];
   }
@@ -119,7 +114,8 @@ class Follower {
   // its longest sequence from nothing but numbers: a view with as many as there are. What is seen as a whole
   // has that size for another reason, as the frequencies of rotary embeddings.
   [[nodiscard]] bool IsCutToLength(const Operand& operand, uint32_t d) const {
-    if (!sequence_ || operand.block == kNone || step_.Dims(operand.shape)[d] != axis_.batch) return false;
+    if (!sequence_ || !by_size_ || operand.block == kNone || step_.Dims(operand.shape)[d] != axis_.batch)
+      return false;
     const StepBlock& block = step_.blocks[operand.block];
     const bool kept = block.begin == kBefore && block.category == classify::Category::kBuffer;
     const bool numbers = axis_.stride[operand.block] == 0 && tables_.Has(operand);
@@ -275,15 +271,19 @@ class Follower {
   // Of a sequence: its length is looked for, which no size of the model may be as well.
   [[nodiscard]] Strides BySize(const Operand& result) {
     Strides strides{};
-    if (!step_.shapes[result.strides].known) return strides;
+    if (!by_size_ || !step_.shapes[result.strides].known) return strides;
     for (uint32_t d = 0; d < step_.Rank(result.shape); ++d) {
       const int64_t size = step_.Dims(result.shape)[d];
-      const bool joined = joined_.IsLength(size) && !sizes_of_model_.contains(size);
+      const bool joined = joined_.IsLength(size) && !IsOfModel(size);
       if (size == axis_.batch || joined)
         AddPlace(strides, static_cast<uint64_t>(step_.Dims(result.strides)[d]));
-      coincides_ |= size == axis_.batch && sizes_of_model_.contains(size);
+      coincides_ |= size == axis_.batch && IsOfModel(size);
     }
     return strides;
+  }
+  // A dimension of parameters.
+  [[nodiscard]] bool IsOfModel(int64_t size) const {
+    return sequence_ && tokens_->sizes_of_model.contains(size);
   }
 
   [[nodiscard]] Strides StridesOf(const Op& op, Kind kind, const Operand& result) const {
@@ -300,6 +300,7 @@ class Follower {
       for (const Operand& operand : InputsOf(step_, op)) {
         if (operand.block != kNone && sized_[operand.block] != sized) continue;
         if (IsMaskOfAttention(step_, op, operand) && result.argument != kGradientOfMask) continue;
+        if (sequence_ && IsOfOtherRows(step_, op, operand, result)) continue;
         AddOf(operand, op, kind, result, found);
         if (!sequence_ && found[0] != 0) return found;
       }
@@ -353,7 +354,7 @@ class Follower {
     const StepBlock& block = step_.blocks[i];
     if (block.accumulated < kForever && block.leaf == kNone) Set(i, {});
     if (!sequence_ && MatricesInWorkspace(step_, i) != 0) axis_.stride[i] = 1;
-    if (decided_[i] || block.workspace || block.op == kNone || axis_.stride[i] != 0) return;
+    if (decided_[i] || !by_size_ || block.workspace || block.op == kNone || axis_.stride[i] != 0) return;
     const Op& op = step_.ops[OwnerOf(i)];
     if (SettleSorted(op, i)) return;
     const Kind kind = KindOf(op);
@@ -366,7 +367,10 @@ class Follower {
   }
 
   const Step& step_;
+  const Tokens* const tokens_;
   const bool sequence_;
+  const bool by_size_;
+  const BatchAxis* const others_;
   BatchAxis axis_;
   std::vector<bool> decided_;
   std::vector<bool> seen_;   // by block: an operator that is no factory has it
@@ -375,17 +379,19 @@ class Follower {
   JoinedTokens joined_;
   SampleParts parts_;
   std::unordered_map<uint32_t, Kind> kinds_;
-  std::set<int64_t> sizes_of_model_;  // of a sequence: dimensions of parameters
-  bool coincides_ = false;            // one of them decided about a tensor
-  bool time_first_ = false;           // token ids are [tokens, batch]
+  bool coincides_ = false;   // one of them decided about a tensor
+  bool time_first_ = false;  // token ids are [tokens, batch]
 };
 
 }  // namespace
 
 const Result<BatchAxis>& FollowBatch(const Step& step) {
-  return step.batch_axis.Get([&] { return Follower(step, false).Follow(); });
+  return step.batch_axis.Get([&] { return Follower(step, nullptr, true, nullptr).Follow(); });
 }
 
-Result<BatchAxis> FollowSequence(const Step& step) { return Follower(step, true).Follow(); }
+Result<BatchAxis> FollowTokens(const Step& step, const Tokens& tokens, bool by_size,
+                               const BatchAxis* others) {
+  return Follower(step, &tokens, by_size, others).Follow();
+}
 
 }  // namespace vramscope::whatif

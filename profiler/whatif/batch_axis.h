@@ -62,8 +62,14 @@ struct BatchAxis {
 [[nodiscard]] const Result<BatchAxis>& FollowBatch(const Step& step);
 
 // The same for the second dimension of token ids, or of [batch, tokens, features]; BatchAxis::batch is then
-// its length. O(operands); not kept.
+// its length. Features beside ids that are as many by chance are none of it. O(operands); not kept.
 [[nodiscard]] Result<BatchAxis> FollowSequence(const Step& step);
+
+struct Tokens;
+// The sequence from its inputs alone. `by_size`: what has a dimension as long as it and tells nothing else is
+// taken for a part of it. `others`: where another sequence is, or nullptr: not this one.
+[[nodiscard]] Result<BatchAxis> FollowTokens(const Step& step, const Tokens& tokens, bool by_size,
+                                             const BatchAxis* others);
 
 // How many elements of the operand's dimension `d` lie `stride` apart or less, where `stride` is a place that
 // an axis has in its block; 0 when that is not in this dimension.

@@ -2,7 +2,9 @@
 // How the batch passes through PyTorch's operators: those that do not leave dimensions where they are.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <string_view>
 #include <utility>
 
@@ -90,5 +92,12 @@ inline constexpr std::string_view kFactories[] = {
     "aten::new_full",      "aten::arange",        "aten::rand",      "aten::randn",
     "aten::resize_",       "aten::zero_",         "aten::fill_",     "aten::new_empty_strided",
     "aten::scalar_tensor", "aten::randint"};
+
+[[nodiscard]] inline Kind KindNamed(std::string_view op) {
+  for (const auto& [known, kind] : kKinds)
+    if (op == known) return kind;
+  const bool factory = std::find(std::begin(kFactories), std::end(kFactories), op) != std::end(kFactories);
+  return factory ? Kind::kFactory : Kind::kElementwise;
+}
 
 }  // namespace vramscope::whatif

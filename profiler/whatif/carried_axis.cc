@@ -143,6 +143,21 @@ bool IsMaskOfAttention(const Step& step, const Op& op, const Operand& operand) {
          operand.argument == (name.ends_with("_backward") ? kBackward : kForward);
 }
 
+bool IsOfOtherRows(const Step& step, const Op& op, const Operand& operand, const Operand& result) {
+  const std::string_view name = step.NameOf(op);
+  if (name.find("_attention") == std::string_view::npos) return false;
+  if (!name.ends_with("_backward")) return operand.argument != 0;
+  constexpr uint16_t kQuery = 1;  // which the key and the value follow, as their gradients do
+  return result.argument < kGradientOfMask && operand.argument != kQuery + result.argument;
+}
+
+PlacesOfAxis Without(PlacesOfAxis places, PlacesOfAxis others) {
+  PlacesOfAxis rest{};
+  for (const uint64_t place : places)
+    if (place != others[0] && place != others[1]) AddPlace(rest, place);
+  return rest;
+}
+
 bool AreBroadcast(const Step& step, const Op& op, const Operand& result) {
   const std::span<const int64_t> made = SizesOf(step, result);
   const std::span<const Operand> operands = InputsOf(step, op);

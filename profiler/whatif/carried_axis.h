@@ -57,6 +57,15 @@ void AddPlace(PlacesOfAxis& places, uint64_t stride);
 inline constexpr uint16_t kGradientOfMask = 3;  // a result
 [[nodiscard]] bool IsMaskOfAttention(const Step& step, const Op& op, const Operand& operand);
 
+// Whether an attention's result has rows of another operand than this one, however many that has: what it
+// returns has those of the query, and each gradient those of what it is of. Sums of rows have their rows
+// last, where the others have the width of a head.
+[[nodiscard]] bool IsOfOtherRows(const Step& step, const Op& op, const Operand& operand,
+                                 const Operand& result);
+
+// Without those that are in `others`.
+[[nodiscard]] PlacesOfAxis Without(PlacesOfAxis places, PlacesOfAxis others);
+
 // Whether the dimensions of all operands are the result's, aligned at the right, or have one element.
 [[nodiscard]] bool AreBroadcast(const Step& step, const Op& op, const Operand& result);
 

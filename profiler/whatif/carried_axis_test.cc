@@ -151,9 +151,9 @@ TEST_F(OuterTest, ButNotWhereTheResultHasOtherDimensions) {
 
 // x[:, 32:], whose gradient is put into zeros of all 96.
 TEST_F(CarriedAxisTest, TheGradientOfASliceIsAsLongAsWhatWasCut) {
-  const View ids{{3, 32}, {32, 1}}, cut{{3, 32, 8}, {256, 8, 1}}, whole{{3, 96, 8}, {768, 8, 1}};
+  const View input{{3, 32, 1}, {32, 1, 1}}, cut{{3, 32, 8}, {256, 8, 1}}, whole{{3, 96, 8}, {768, 8, 1}};
   const auto stride = [&](const char* name) {
-    return FollowSequence(Written(name, ids, kLong, cut, {{1, cut}}, whole))->stride[kResult];
+    return FollowSequence(Written(name, input, kFloat, cut, {{1, cut}}, whole))->stride[kResult];
   };
   EXPECT_EQ(stride("aten::slice_backward"), 8u);
   EXPECT_EQ(stride("aten::select_backward"), 0u);
@@ -161,9 +161,9 @@ TEST_F(CarriedAxisTest, TheGradientOfASliceIsAsLongAsWhatWasCut) {
 
 // Four letters become one word: 32 of them are 8.
 TEST_F(CarriedAxisTest, WindowsThatLieApartAreFewerTokens) {
-  const View ids{{3, 32}, {32, 1}}, letters{{3, 32, 8}, {256, 8, 1}}, across{{3, 8, 32}, {256, 1, 8}};
+  const View input{{3, 32, 1}, {32, 1, 1}}, letters{{3, 32, 8}, {256, 8, 1}}, across{{3, 8, 32}, {256, 1, 8}};
   const auto stride = [&](const char* name, const View& words) {
-    return FollowSequence(Written(name, ids, kLong, letters, {{1, across}}, words))->stride[kResult];
+    return FollowSequence(Written(name, input, kFloat, letters, {{1, across}}, words))->stride[kResult];
   };
   const View words{{3, 8, 8}, {64, 8, 1}};
   EXPECT_EQ(stride("aten::convolution", words), 1u);

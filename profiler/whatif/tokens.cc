@@ -36,15 +36,37 @@ std::vector<const Operand*> Inputs(const Step& step) {
   return inputs;
 }
 
+// By block: it is ids, which a table is looked up by. What goes to each token beside it, a kind or a mask, is
+// none of its own.
+std::vector<bool> LookedUp(const Step& step) {
+  std::vector<bool> ids(step.blocks.size(), false);
+  for (const Op& op : step.ops) {
+    if (op.node != model::kNone || op.input_count < 2 || step.NameOf(op) != "aten::embedding") continue;
+    const Operand& index = InputsOf(step, op)[1];
+    if (index.block != model::kNone && step.Rank(index.shape) > 1) ids[index.block] = true;
+  }
+  return ids;
+}
+
+struct Votes {
+  bool looked_up = false;
+  uint32_t inputs = 0;
+  bool integers = false;
+  auto operator<=>(const Votes&) const = default;
+};
+
 }  // namespace
 
 Result<Tokens> FindTokens(const Step& step) {
   const std::vector<const Operand*> inputs = Inputs(step);
-  // Of as many of both kinds integers are the tokens: the others may be regions of a picture.
-  std::map<int64_t, std::pair<uint32_t, bool>> votes;
+  // Ids are the tokens, and of as many of both kinds integers: the others may be regions of a picture, with
+  // what they show and where they are.
+  std::map<int64_t, Votes> votes;
+  const std::vector<bool> looked_up = LookedUp(step);
   for (const Operand* const input : inputs) {
-    auto& [count, integers] = votes[step.Dims(input->shape)[1]];
-    ++count, integers |= !IsFloat(input->dtype);
+    Votes& vote = votes[step.Dims(input->shape)[1]];
+    ++vote.inputs;
+    vote.looked_up |= looked_up[input->block], vote.integers |= !IsFloat(input->dtype);
   }
   Tokens tokens;
   for (const auto& [size, vote] : votes) {
@@ -57,7 +79,9 @@ Result<Tokens> FindTokens(const Step& step) {
         "looked for, with 2 tokens or more."};
   for (const Operand* const input : inputs) {
     if (step.Dims(input->shape)[1] != tokens.length) continue;
-    tokens.inputs.emplace_back(input->block, static_cast<uint64_t>(step.Dims(input->strides)[1]));
+    const bool features = IsFloat(input->dtype) && votes[tokens.length].integers;
+    (features ? tokens.beside : tokens.inputs)
+        .emplace_back(input->block, static_cast<uint64_t>(step.Dims(input->strides)[1]));
     if (step.Dims(input->shape)[0] == tokens.length)
       return Error{"the recorded batch has as many samples as a sample has tokens, " +
                    std::to_string(tokens.length) +

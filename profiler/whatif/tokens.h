@@ -14,7 +14,10 @@ namespace vramscope::whatif {
 struct Tokens {
   int64_t length = 0;
   std::vector<std::pair<uint32_t, uint64_t>> inputs;  // blocks, and elements from one token to the next
-  std::set<int64_t> sizes_of_model;                   // dimensions of weights
+  // Of features beside integers, which are as many: they may be another sequence, as patches of a picture
+  // that the tokens are about.
+  std::vector<std::pair<uint32_t, uint64_t>> beside;
+  std::set<int64_t> sizes_of_model;  // dimensions of weights
 };
 
 // Fails with a sentence when there is none, or as many samples as tokens.
