@@ -47,11 +47,14 @@ void Versions::Deal(uint32_t block, const std::vector<uint32_t>& versions,
   }
 }
 
-// Of a copy, which may be one of the same view, what a tensor is that had `share` of what was copied.
+// Of a copy, which may be one of the same view, what a tensor is that had `share` of what was copied: more
+// than all of it where that was expanded, x.to(half).expand(8, -1).
 double Versions::ShareOf(uint32_t copy, double share) const {
   const uint64_t whole = step_.blocks[changed_.blocks[copy].copy_of].requested / BytesOf(kFloatType);
   const uint64_t copied = changed_.blocks[copy].requested / BytesOf(types_[copy]);
-  return copied == 0 ? 1 : std::min(1.0, share * static_cast<double>(whole) / static_cast<double>(copied));
+  return copied == 0 ? 1
+                     : std::min(std::max(1.0, share),
+                                share * static_cast<double>(whole) / static_cast<double>(copied));
 }
 
 uint32_t Versions::HeldAt(uint32_t block, Position at) const {

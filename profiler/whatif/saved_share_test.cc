@@ -118,6 +118,14 @@ TEST_F(Weights, OfACopyOfThePartAllIsKept) {
   EXPECT_DOUBLE_EQ(changed.saved[0].share, 1);
 }
 
+// mask.to(half).expand(-1, 4, -1, -1)
+TEST_F(Weights, OfACopyThatIsExpandedMoreThanAllIsKept) {
+  step_.saved.back().share = 4;
+  Versions versions(step_, kFloat);
+  versions.CastWhole(0, kBfloat16, 10, 0);
+  EXPECT_DOUBLE_EQ(std::move(versions).Finish({1}).saved[0].share, 4);
+}
+
 // loss.backward() stands behind the `with`, and makes a gradient of ones before the engine starts.
 TEST_F(Weights, AutocastLetsGoOfItsCopyBeforeTheFirstGradientIsMade) {
   Op& ones = step_.ops.emplace_back();
