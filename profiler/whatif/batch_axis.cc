@@ -36,7 +36,7 @@ class Follower {
         seen_(step.blocks.size()),
         sized_(step.blocks.size()),
         tables_(step),
-        joined_(step, axis_),
+        joined_(step, axis_, others),
         parts_(step, axis_, tables_) {
     axis_.beside.resize(step.blocks.size(), 0);
     axis_.stride.resize(step.blocks.size(), 0);

@@ -40,7 +40,7 @@ bool JoinedTokens::AreOthers(const Operand& operand, AxisPlace place) const {
 bool JoinedTokens::IsLength(int64_t size) const { return known_.contains(size - axis_.batch); }
 
 // Tokens beside those of the sequence; 0: none, or it cannot be told. As many more as there are in the
-// sequence may be a second one.
+// sequence may be a second one, unless it is known to be another.
 int64_t JoinedTokens::JoinedBy(const Op& op, const Operand& result) const {
   const std::span<const Operand> inputs = InputsOf(step_, op);
   for (uint32_t d = 0; d < step_.Rank(result.shape); ++d) {
@@ -53,7 +53,10 @@ int64_t JoinedTokens::JoinedBy(const Op& op, const Operand& result) const {
     const int64_t beside = step_.Dims(result.shape)[d] - axis_.batch;
     const int64_t own = step_.Dims(whole->shape)[d] - axis_.batch;
     const bool complete = own == 0 || own == axis_.beside[whole->block];
-    if (complete && beside > own && beside % axis_.batch != 0) return beside;
+    const bool known = std::ranges::any_of(inputs, [&](const Operand& operand) {
+      return others_ != nullptr && operand.block != kNone && others_->stride[operand.block] != 0;
+    });
+    if (complete && beside > own && (known || beside % axis_.batch != 0)) return beside;
   }
   return 0;
 }

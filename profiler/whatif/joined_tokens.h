@@ -17,8 +17,9 @@ namespace vramscope::whatif {
 
 class JoinedTokens {
  public:
-  // `axis`: the sequence, whose BatchAxis::beside is filled here.
-  JoinedTokens(const Step& step, BatchAxis& axis) : step_(step), axis_(axis) {}
+  // `axis`: the sequence, whose BatchAxis::beside is filled here. `others`: another one, or nullptr.
+  JoinedTokens(const Step& step, BatchAxis& axis, const BatchAxis* others)
+      : step_(step), axis_(axis), others_(others) {}
 
   // Behind each operator, when it is known where the tokens are in its result.
   void Note(const Op& op, const Operand& result);
@@ -34,6 +35,7 @@ class JoinedTokens {
 
   const Step& step_;
   BatchAxis& axis_;
+  const BatchAxis* const others_;
   std::set<int64_t> known_;  // tokens beside those of the sequence
 };
 

@@ -92,6 +92,14 @@ TEST_F(SequencesApartTest, FeaturesOfTheWordsAreTheSameOne) {
   EXPECT_EQ(Longer({words_, seen, sum}), (Numbers{4 * 64 * 16, 4 * 64 * 16, 4 * 64 * 16}));
 }
 
+// VisualBERT with as many words as parts of a picture.
+TEST_F(SequencesApartTest, FeaturesThatAreJoinedWithTheWordsStayAsMany) {
+  const View joined{{4, 64, 16}, {1024, 16, 1}};
+  const Call cat{"aten::cat", {{kEmbedded, rows_}, {kPatches, rows_}}, joined};
+  const Call behind{"aten::exp", {{kFirstMade + 1, joined}}, joined};
+  EXPECT_EQ(Longer({words_, cat, behind}), (Numbers{4 * 64 * 16, 4 * 96 * 16, 4 * 96 * 16}));
+}
+
 TEST_F(SequencesApartTest, AttentionReturnsRowsOfItsQuery) {
   const View heads{{4, 32, 1, 16}, {512, 16, 16, 1}};
   const auto attention = [&](uint32_t query, uint32_t keys) {
