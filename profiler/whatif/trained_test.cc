@@ -96,6 +96,32 @@ TEST(AdafactorTest, RowsAndColumnsOfAConvolutionAreThoseOfItsKernels) {
   EXPECT_THAT(convolution.Adafactor(true, false), ElementsAre(1536, 1536, 512, 4608));
 }
 
+// Of a matrix of 512 bytes and a vector of 96, in the order in which the recorded optimizer has them.
+std::vector<uint64_t> Estimates(bool vector_first) {
+  OneBlock model(4 * 16 * 8);
+  model.Given(0, "16,8", "8,1");
+  model.step.blocks.push_back(model.step.blocks[0]);
+  model.step.blocks[1].requested = 96;
+  model.step.trained.push_back(1);
+  model.Given(0, "24", "1");
+  model.step.operands.back().block = 1;
+  model.step.torch_version = "2.6.0+cu124";
+  Op& op = model.step.ops.emplace_back();
+  op.name = Step::kFirstOwnText;
+  op.begin = 110, op.end = 120;
+  op.first_input = 2, op.input_count = 2;
+  model.Given(0, "24", "1").Given(0, "16,8", "8,1");
+  model.step.operands[vector_first ? 2 : 3].block = 1;
+  std::vector<uint64_t> bytes = model.Adafactor(true, false);
+  std::erase_if(bytes, [](uint64_t one) { return one != 512 && one != 96; });
+  return bytes;
+}
+
+TEST(AdafactorTest, ForeachBeginsWithWhatTheProgramsListBeginsWith) {
+  EXPECT_EQ(Estimates(false).front(), 512u);
+  EXPECT_EQ(Estimates(true).front(), 96u);
+}
+
 TEST(AdafactorTest, ItsProductsTakeAWorkspaceWhereTheModelHasNone) {
   OneBlock convolution(4 * 16 * 8 * 9);
   convolution.Given(0, "16,8,3,3", "72,9,3,1");
