@@ -266,8 +266,17 @@ void AttentionRoom::Revive(uint32_t op, std::string_view name, Window time, std:
   add(std::move(outputs), made.first_output, made.output_count, trace::kTensorIsOutput);
 }
 
+// With the strides by which what is behind the call sees it: the queries may be a part of wider rows, and the
+// batch that is followed through would be where nobody looks for it.
 Operand AttentionRoom::Result(uint32_t block) const {
   Operand operand = call_.query;
+  const std::span<const int64_t> sizes = SizesOf(step_, call_.query);
+  const auto seen =
+      std::find_if(changed_.operands.begin(), changed_.operands.end(), [&](const Operand& other) {
+        return other.block == block && changed_.shapes[other.strides].known &&
+               std::ranges::equal(SizesOf(changed_, other), sizes);
+      });
+  if (seen != changed_.operands.end()) operand.strides = seen->strides;
   operand.block = block;
   operand.offset = 0;
   operand.flags = static_cast<uint8_t>(trace::kTensorRequiresGrad);

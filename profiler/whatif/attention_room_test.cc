@@ -3,6 +3,7 @@
 // it.
 #include "profiler/whatif/attention_room.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "profiler/whatif/insert.h"
@@ -62,6 +63,29 @@ TEST(AttentionRoomTest, AMaskThatTheProgramHoldsStays) {
     const AttentionRoom room(step, call, changed);
   }
   EXPECT_EQ(changed.blocks[0].end, 250);
+}
+
+// queries, keys, values = projected.split(32, -1)
+TEST(AttentionRoomTest, TheResultLiesAsWhatIsBehindTheCallSeesIt) {
+  Step bare;
+  bare.length = 300;
+  bare.shapes.push_back({});
+  Inserter into(bare, {});
+  StepBlock block;
+  block.begin = 1, block.end = 200;
+  const uint32_t projected = into.AddBlock(block), result = into.AddBlock(block);
+  Operand query = into.Matrix(projected, 32, 32);
+  query.strides = into.ShapeOf({96, 1});
+  into.End(into.Begin("aten::scaled_dot_product_attention", kNone, kNone, 10, {query}), 12,
+           {into.Matrix(result, 32, 32)});
+  into.End(into.Begin("aten::view", kNone, kNone, 20, {into.Matrix(result, 32, 32)}), 22, {});
+  const Step step = std::move(into).Finish();
+  AttentionCall call = CallOf(0);
+  call.nodes.clear();
+  call.query = query, call.output = result;
+  Step changed = step;
+  AttentionRoom(step, call, changed).Name("aten::_scaled_dot_product_attention_math");
+  EXPECT_THAT(StridesOf(changed, OutputsOf(changed, changed.ops[0])[0]), testing::ElementsAre(32, 1));
 }
 
 }  // namespace
