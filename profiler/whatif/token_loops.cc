@@ -93,10 +93,12 @@ class Rounds {
     saved.released += step_.nodes[node].begin - step_.nodes[saved.node].begin;
     saved.node = node;
   }
-  // Whether it is there longer than the round behind its own.
+  // Whether it is there longer than the round behind its own. A parameter has one gradient, which rounds
+  // add up.
   [[nodiscard]] bool Outlives(const StepBlock& block, uint32_t round) const {
+    if (block.workspace || (block.accumulated < kForever && block.leaf == kNone)) return false;
     const bool backward = block.op != kNone && step_.ops[block.op].node != kNone;
-    if (backward) return round == 0 || block.end > over_[round - 1];
+    if (backward) return block.end > over_[round == 0 ? 0 : round - 1];
     return block.end > (round + 2 < loop_.rounds.size() ? loop_.rounds[round + 2] : loop_.end);
   }
 

@@ -257,6 +257,16 @@ TEST_F(RoundsTest, SoItIsInBackward) {
       << "they are given to the node of the round before; behind the first one nothing comes";
 }
 
+// Of cells, whose weights each round uses: what it adds up, and what its products work in.
+TEST_F(RoundsTest, AParametersGradientAndWhatGoesWithItsRoundAreThereOnce) {
+  step_.blocks[outlasting_[0]].accumulated = 220;
+  step_.blocks[outlasting_[1]].workspace = true;
+  EXPECT_THAT(Bytes(With(11), outlasting_),
+              ElementsAre(kBytes, kBytes, 2 * kBytes, 2 * kBytes, 2 * kBytes, kBytes));
+  step_.blocks[gradients_[0]].end = 181;
+  EXPECT_THAT(Bytes(With(11), gradients_), Each(kBytes)) << "the first round's node runs until then";
+}
+
 TEST_F(RoundsTest, EachHasABlockOfItsOwn) {
   step_.blocks[states_[2]].requested = 500;
   EXPECT_EQ(With(11).blocks[states_[2]].requested, 2 * kBytes) << "of whole units of the allocator";
