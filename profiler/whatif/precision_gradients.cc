@@ -153,10 +153,23 @@ uint32_t GradientMoments::ArgumentOf(uint32_t block, uint32_t call) const {
   for (const Operand& operand : InputsOf(step_, step_.ops[call])) {
     const uint64_t whole = BytesOfFloats(step_, operand);
     if (whole == bytes) last = place;
-    if (whole == bytes && before-- == 0) return place;
+    if (whole == bytes && before-- == 0) break;
     ++place;
   }
-  return last;
+  return TurnOf(call, last);
+}
+
+// Arguments are converted from the last to the first, as compilers evaluate them, but those of a list from
+// the first to the last: cat(), einsum(). The engine runs the youngest node first.
+uint32_t GradientMoments::TurnOf(uint32_t call, uint32_t place) const {
+  const std::span<const Operand> inputs = InputsOf(step_, step_.ops[call]);
+  if (inputs.empty() || inputs[place].element == 0) return place;
+  const auto in_list = [&](const Operand& one) {
+    return one.element != 0 && one.argument == inputs[place].argument;
+  };
+  const auto first = std::ranges::find_if(inputs, in_list) - inputs.begin();
+  const auto count = std::ranges::count_if(inputs, in_list);
+  return static_cast<uint32_t>(first + count - 1 - (place - first));
 }
 
 Position GradientMoments::OfAdded(const Operand& gradient, uint32_t handed_on, Position add, uint32_t node) {

@@ -61,6 +61,15 @@ TEST_F(GradientMomentsTest, ArgumentsAreConvertedBehindAllNodesOfTheirCallTheFir
   EXPECT_LT(moments.OfArgument(of_key_), 117);
 }
 
+// einsum() converts a list from its first to its last.
+TEST_F(GradientMomentsTest, OfAListTheLastIsConvertedBeforeTheOthers) {
+  step_.operands[0].element = 1, step_.operands[1].element = 2;
+  GradientMoments moments(step_, rules_);
+  moments.Converts(0);
+  EXPECT_GT(moments.OfArgument(of_key_), 116);
+  EXPECT_GT(moments.OfArgument(of_query_), moments.OfArgument(of_key_));
+}
+
 TEST_F(GradientMomentsTest, WhereTheCallConvertedNothingThereIsNoNodeForIt) {
   const GradientMoments moments(step_, rules_);
   EXPECT_EQ(moments.OfArgument(of_query_), kForever);
