@@ -172,6 +172,7 @@ Changed Predictor::Change(std::vector<Asked> asked) {
     changed.levers.push_back({std::move(question), std::move(outcome).value()});
   }
   RunInPipeline(*changed.step, changed.scene);
+  TakeApart(changed.scene);
   return changed;
 }
 

@@ -195,6 +195,7 @@ Scene MakeScene(const Step& step) {
     made.piles_up = recorded.piles_up;
     made.category = recorded.category;
     made.stream = recorded.stream;
+    made.pieces = recorded.pieces;
     if (recorded.begin == kBefore) {
       // Else a lever put it in; state of a parameter that a lever put in is born like that of another one.
       const model::BlockId id = recorded.category == Category::kOptimizerState &&
@@ -221,6 +222,17 @@ Scene MakeScene(const Step& step) {
   }
   CarryOver(step, std::move(carried_in)).Join(scene);
   return scene;
+}
+
+void TakeApart(Scene& scene) {
+  const size_t blocks = scene.blocks.size();
+  for (size_t i = 0; i < blocks; ++i) {
+    Block piece = scene.blocks[i];
+    if (piece.pieces <= 1) continue;
+    piece.bytes /= std::exchange(piece.pieces, 1);
+    scene.blocks[i].bytes -= piece.bytes * (scene.blocks[i].pieces - 1);
+    scene.blocks.insert(scene.blocks.end(), std::exchange(scene.blocks[i].pieces, 1) - 1, piece);
+  }
 }
 
 uint64_t LiveAt(const Scene& scene, Position at) {

@@ -31,8 +31,9 @@ struct Block {
   Birth birth = Birth::kEachStep;
   classify::Category category = classify::Category::kUnattributed;
   uint16_t stream = 0;
-  bool but_in_first = false;     // of kEachStep: the first step does not make it
-  bool piles_up = false;         // of kEachStep: nothing frees it
+  uint32_t pieces = 1;        // so many blocks of the allocator, which live alike, of equal shares of `bytes`
+  bool but_in_first = false;  // of kEachStep: the first step does not make it
+  bool piles_up = false;      // of kEachStep: nothing frees it
   bool for_each_sample = false;  // grows with the batch, though what it is a copy of does not
 
   // Gone before the loop begins, or in its first steps: only the holes that it leaves matter.
@@ -74,6 +75,9 @@ struct Scene : Phases {
   // part does. 1: it is not.
   uint32_t pipeline_parts = 1, pipeline_stages = 1;
 };
+
+// Each piece is a block of its own, as the allocator sees it. O(blocks).
+void TakeApart(Scene& scene);
 
 // The recorded step as it was. `step` must outlive nothing: the scene is a copy.
 [[nodiscard]] Scene MakeScene(const Step& step);

@@ -44,10 +44,11 @@ struct StepBlock {
   uint32_t op = model::kNone;       // innermost operator open at its birth
   uint32_t leaf = model::kNone;     // of a gradient: the block it is that of, made in the step: no parameter
   uint32_t copy_of = model::kNone;  // put in by a lever: the block whose elements, or some of them, it holds
-  int64_t expanded = 0;          // of a copy of x.expand(8, -1), so many times the same elements: 8; else 0
-  Position last_use = kBefore;   // of a copy that forward made: no operand names it
-  Position once = kBefore;       // put in by a lever, made for good: when, from the first step's begin on
-  Position set_up = kBefore;     // there before the first step: when, before 0, where a lever says it
+  int64_t expanded = 0;         // of a copy of x.expand(8, -1), so many times the same elements: 8; else 0
+  uint32_t pieces = 1;          // put together by a lever: blocks that live alike, `requested` in equal parts
+  Position last_use = kBefore;  // of a copy that forward made: no operand names it
+  Position once = kBefore;      // put in by a lever, made for good: when, from the first step's begin on
+  Position set_up = kBefore;    // there before the first step: when, before 0, where a lever says it
   Position replaced = kForever;  // operands of operators behind it are a copy that has the block's name
   std::string_view
       name;  // what labels call it: "layers.0.weight", also of its gradient; lives as long as the run

@@ -62,7 +62,7 @@ class Rounds {
  public:
   Rounds(const TokenLoop& loop, const Step& step)
       : loop_(loop), step_(step), of_node_(step.nodes.size(), kNone), place_(step.nodes.size(), 0) {
-    over_.resize(loop.rounds.size(), kBefore);
+    over_.resize(loop.rounds.size(), kBefore), under_way_.resize(loop.rounds.size(), kForever);
     nodes_.resize(loop.rounds.size());
     for (uint32_t i = 0; i < step.nodes.size(); ++i) {
       const Node& node = step.nodes[i];
@@ -72,6 +72,7 @@ class Rounds {
       place_[i] = nodes_[round].size();
       nodes_[round].push_back(i);
       over_[round] = std::max(over_[round], node.end);
+      under_way_[round] = std::min(under_way_[round], node.begin);
     }
   }
 
@@ -85,6 +86,12 @@ class Rounds {
   }
   // When the nodes of a round are through.
   [[nodiscard]] Position Over(size_t round) const { return over_[round]; }
+  // What a round does at that moment of backward the first one, which runs last there, does as long after its
+  // own begin.
+  [[nodiscard]] Position InFirst(Position at) const {
+    const auto round = std::ranges::find_if(under_way_, [&](Position begin) { return begin <= at; });
+    return round == under_way_.end() ? at : at - *round + under_way_[0];
+  }
   // What keeps it is a node of another round, the one that does there what this one does in its own.
   void HandOver(Saved& saved, uint32_t round) const {
     const uint32_t own = saved.node == kNone ? kNone : of_node_[saved.node];
@@ -98,7 +105,9 @@ class Rounds {
   [[nodiscard]] bool Outlives(const StepBlock& block, uint32_t round) const {
     if (block.workspace || (block.accumulated < kForever && block.leaf == kNone)) return false;
     const bool backward = block.op != kNone && step_.ops[block.op].node != kNone;
-    if (backward) return block.end > over_[round == 0 ? 0 : round - 1];
+    // Behind the first one none comes in backward: another one would be over as long after it as it is after
+    // the one that ran before.
+    if (backward) return block.end > (round == 0 ? 2 * over_[0] - over_[1] : over_[round - 1]);
     return block.end > (round + 2 < loop_.rounds.size() ? loop_.rounds[round + 2] : loop_.end);
   }
 
@@ -107,7 +116,7 @@ class Rounds {
   const Step& step_;
   std::vector<uint32_t> of_node_;
   std::vector<size_t> place_;                 // by node: among those of its round
-  std::vector<Position> over_;                // by round
+  std::vector<Position> over_, under_way_;    // by round, in backward
   std::vector<std::vector<uint32_t>> nodes_;  // by round, in the order in which they were made
 };
 
@@ -147,9 +156,9 @@ void SetRounds(const TokenLoop& loop, int64_t wanted, Step& step) {
     if (left_out(round)) gone[i] = true, block.requested = 0;
     // All but the last round's are there so much more often, which leaves what it did.
     if (wanted > recorded && rounds.Outlives(block, round)) {
-      const auto times =
-          static_cast<uint64_t>((wanted - 1) / (recorded - 1) + (round < (wanted - 1) % (recorded - 1)));
-      block.requested = UpTo(block.requested, kBlockUnit) * times;
+      block.pieces =
+          static_cast<uint32_t>((wanted - 1) / (recorded - 1) + (round < (wanted - 1) % (recorded - 1)));
+      block.requested = UpTo(block.requested, kBlockUnit) * block.pieces;
     }
   }
   if (wanted >= recorded) return;
@@ -171,7 +180,7 @@ void SetRounds(const TokenLoop& loop, int64_t wanted, Step& step) {
     StepBlock& block = step.blocks[i];
     if (block.begin >= from || block.end <= from || block.end > to) continue;
     const bool released = after[i] != kBefore && block.end <= before[i] + kAtOnce;
-    block.end = released ? block.end - before[i] + after[i] : from + kAtOnce;
+    block.end = released ? block.end - before[i] + after[i] : rounds.InFirst(block.end);
   }
 }
 

@@ -28,7 +28,7 @@ struct TokenLoop {
 
 // The loop with another number of rounds: the first and the last one are there always. Fewer: what is left
 // out has no bytes and is kept by no node. More: what outlives the round behind its own, of forward or of
-// backward, is there so much more often. O(blocks + operands).
+// backward, is there so much more often, in pieces. O(blocks + operands).
 void SetRounds(const TokenLoop& loop, int64_t rounds, Step& step);
 
 }  // namespace vramscope::whatif

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "profiler/whatif/scene.h"
 #include "profiler/whatif/sequence.h"
 #include "profiler/whatif/testing/written_step.h"
 
@@ -253,8 +254,29 @@ TEST_F(RoundsTest, OfMoreWhatOutlivesTheRoundBehindItsOwnIsThereSoMuchMoreOften)
 TEST_F(RoundsTest, SoItIsInBackward) {
   EXPECT_THAT(Bytes(With(11), outlasting_),
               ElementsAre(2 * kBytes, 2 * kBytes, 2 * kBytes, 2 * kBytes, 2 * kBytes, kBytes));
-  EXPECT_THAT(Bytes(With(11), gradients_), ElementsAre(2 * kBytes, kBytes, kBytes, kBytes, kBytes, kBytes))
-      << "they are given to the node of the round before; behind the first one nothing comes";
+  EXPECT_THAT(Bytes(With(11), gradients_), Each(kBytes)) << "they are given to the node of the round before";
+  step_.blocks[gradients_[0]].end = 250;
+  EXPECT_EQ(With(11).blocks[gradients_[0]].requested, 2 * kBytes) << "behind the first one nothing comes";
+}
+
+TEST_F(RoundsTest, TheAllocatorSeesEachOfThem) {
+  const StepBlock state = With(12).blocks[states_[0]];
+  Scene scene;
+  scene.blocks = {{1, 2, state.requested, 0}, {3, 4, kBytes, 1}};
+  scene.blocks[0].pieces = state.pieces;
+  TakeApart(scene);
+  ASSERT_EQ(scene.blocks.size(), 4u);
+  for (const Block& block : scene.blocks) {
+    EXPECT_EQ(block.bytes, kBytes);
+    EXPECT_EQ(block.pieces, 1u);
+  }
+  EXPECT_EQ(scene.blocks[3].begin, 1);
+}
+
+// In the record the node of round 3, from 150 on, took that of round 4; now that of round 0 does, from 180.
+TEST_F(RoundsTest, AGradientWaitsForTheRoundThatComesThen) {
+  EXPECT_EQ(With(6).blocks[gradients_[4]].end, 151);
+  EXPECT_EQ(With(3).blocks[gradients_[4]].end, 181);
 }
 
 // Of cells, whose weights each round uses: what it adds up, and what its products work in.
