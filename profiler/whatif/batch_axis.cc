@@ -37,7 +37,7 @@ class Follower {
         sized_(step.blocks.size()),
         tables_(step),
         joined_(step, axis_, others),
-        parts_(step, axis_, tables_) {
+        parts_(step, axis_, tables_, sequence) {
     axis_.beside.resize(step.blocks.size(), 0);
     axis_.stride.resize(step.blocks.size(), 0);
     axis_.second.resize(step.blocks.size(), 0);
@@ -208,7 +208,7 @@ class Follower {
       if (strides[0] == 0) strides = PlacesOfWhole(step_, axis_, op, result);
       if (!sequence_ && strides[0] == 0 && step_.Rank(result.shape) == 0)
         strides = Of(SummedFrom(step_, op, result.block));
-      if (!sequence_ && strides[0] == 0) strides = {parts_.Joined(op, result), 0};
+      if (strides[0] == 0) strides = {parts_.Joined(op, result), 0};
       // A result with a dimension that no operand has so: attention's sums of rows.
       const bool shows = kind == Kind::kElementwise || kind == Kind::kJoin || kind == Kind::kWindows;
       if (sequence_ && strides[0] == 0 && shows && Reached(op)) strides = BySize(result);
@@ -217,7 +217,7 @@ class Follower {
       if (sequence_ && strides[0] == 0 && shows && TakesExpanded(step_, op, axis_.batch))
         strides = BySize(result);
       SetOf(result, strides);
-      if (!sequence_ && strides[0] == 0) parts_.Note(op, result.block);
+      if (strides[0] == 0) parts_.Note(op, result.block);
       sized_[result.block] = strides[0] != 0 && !FromOther(op);
       if (sequence_) joined_.Note(op, result);
       if (!sequence_ && step_.NameOf(op) == "aten::baddbmm") PassAdded(op, result);

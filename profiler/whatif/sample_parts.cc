@@ -25,8 +25,10 @@ void SampleParts::Note(const Op& op, uint32_t block) {
   for (const Operand& input : InputsOf(step_, op)) {
     const int64_t of_input = SampleIn(input);
     const bool batch = input.block != kNone && axis_.stride[input.block] != 0;
-    if (of_input == kNoSample ? batch : sample != kNoSample && sample != of_input) return;
-    if (of_input != kNoSample) sample = of_input;
+    // A state is made of its token and of those before it.
+    const bool others = !tokens_ && sample != kNoSample && sample != of_input;
+    if (of_input == kNoSample ? batch : others) return;
+    sample = std::max(sample, of_input);
   }
   sample_[block] = sample;
   apart_ |= sample == axis_.batch - 1;

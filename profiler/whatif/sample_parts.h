@@ -7,7 +7,7 @@
 //   torch.zeros(160) for each of them ─ stack ─ [8, 160], of the batch
 //
 // Why: none of the parts has the batch, so no dimension of an operand says where it is in what is joined; and
-// of more samples there are more parts.
+// of more samples there are more parts. So it is with the tokens of a sequence that a state goes through.
 #pragma once
 
 #include <cstdint>
@@ -20,11 +20,13 @@ namespace vramscope::whatif {
 
 class SampleParts {
  public:
-  // `axis` and `tables` as far as they are known: operators are noted in their order.
-  SampleParts(const Step& step, const BatchAxis& axis, const NumberTables& tables)
+  // `axis` and `tables` as far as they are known: operators are noted in their order. `tokens`: those of a
+  // sequence are the samples.
+  SampleParts(const Step& step, const BatchAxis& axis, const NumberTables& tables, bool tokens)
       : step_(step),
         axis_(axis),
         tables_(tables),
+        tokens_(tokens),
         sample_(step.blocks.size(), kNoSample),
         of_each_(step.blocks.size(), kNoSample) {}
 
@@ -45,6 +47,7 @@ class SampleParts {
   const Step& step_;
   const BatchAxis& axis_;
   const NumberTables& tables_;
+  const bool tokens_;
   std::vector<int64_t> sample_;   // by block: which one it was made of
   std::vector<int64_t> of_each_;  // by block of numbers: which one it was made for
   bool apart_ = false;            // the samples were taken apart

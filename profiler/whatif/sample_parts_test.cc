@@ -111,5 +111,47 @@ TEST_F(SamplePartsTest, WhatATurnOfALoopDropsIsNotThereMoreOften) {
   EXPECT_EQ(FollowBatch(turns.step)->stride[turns.joined], 1u);
 }
 
+// x [4, 6, 8]; for each token: state = f(state, x[:, t]) ─ stack ─ [4, 8, 6]
+TEST(TokenPartsTest, StatesOfAllTokensThatAreJoinedHaveTheSequence) {
+  constexpr int64_t kTokens = 6;
+  const auto joined = [&](const std::vector<int64_t>& tokens) {
+    model::Run run;
+    Step bare;
+    bare.run = &run;
+    bare.shapes.push_back({});
+    Inserter into(bare, {});
+    Position now = 1;
+    const auto call = [&](const char* name, const std::vector<Operand>& from, const View& made) {
+      StepBlock block;
+      block.begin = now + 0.5, block.end = 90, block.requested = 512;
+      block.op = into.Begin(name, kNone, kNone, now, from);
+      const Operand result = Viewed(into, into.AddBlock(block), made, kFloat);
+      into.End(block.op, now + 1, {result});
+      now += 2;
+      return result;
+    };
+    StepBlock input;
+    input.category = classify::Category::kInput;
+    const Operand x =
+        Viewed(into, into.AddBlock(input), {{kSamples, kTokens, kLong}, {kTokens * kLong, kLong, 1}}, kFloat);
+    Operand state = call("aten::zeros", {}, {{kSamples, kLong}, {kLong, 1}});
+    std::vector<Operand> states;
+    for (const int64_t token : tokens) {
+      Operand one = Viewed(into, x.block, {{kSamples, kLong}, {kTokens * kLong, 1}}, kFloat);
+      one.offset = static_cast<uint64_t>(token * kLong);
+      into.End(into.Begin("aten::select", kNone, kNone, now, {x}), now + 0.5, {one});
+      now += 1;
+      state = call("aten::add", {state, one}, {{kSamples, kLong}, {kLong, 1}});
+      states.push_back(Viewed(into, state.block, {{kSamples, kLong, 1}, {kLong, 1, 1}}, kFloat));
+    }
+    const auto count = static_cast<int64_t>(tokens.size());
+    const Operand all = call("aten::cat", states, {{kSamples, kLong, count}, {kLong * count, count, 1}});
+    const Step step = std::move(into).Finish();
+    return FollowSequence(step)->stride[all.block];
+  };
+  EXPECT_EQ(joined({0, 1, 2, 3, 4, 5}), 1u);
+  EXPECT_EQ(joined({0, 1, 2, 3}), 0u) << "some of them";
+}
+
 }  // namespace
 }  // namespace vramscope::whatif
