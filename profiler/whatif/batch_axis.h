@@ -26,6 +26,7 @@ struct BatchReduction {
   uint32_t op = 0;
   uint32_t block = model::kNone;  // kNone: it took none
   Reduction reduction;
+  uint32_t counters = model::kNone;  // beside them: of thread blocks that are through
 };
 
 struct BatchAxis {

@@ -61,7 +61,9 @@ class Finder {
     // A lever took away what it summed up, as the gradient of logits that are never there as a whole: it does
     // not run.
     if (step_.blocks[input.block].requested == 0) return;
-    BatchReduction found{index, ScratchBlock(index, op), {}};
+    BatchReduction found;
+    found.op = index;
+    FindScratch(op, found);
     const uint32_t rank = step_.Rank(input.shape);
     const std::vector<bool> reduced = ReducedOf(step_.Text(op.dims), rank);
     for (uint32_t d = 0; d < rank; ++d) {
@@ -78,20 +80,20 @@ class Finder {
     axis_.reductions.push_back(std::move(found));
   }
 
-  // The largest block that the operator made and did not hand out.
-  [[nodiscard]] uint32_t ScratchBlock(uint32_t index, const Op& op) const {
-    const auto born = born_.find(index);
-    if (born == born_.end()) return kNone;
-    uint32_t largest = kNone;
+  // Of what the operator made and did not hand out the largest block, and the one behind it. What has no
+  // bytes a lever took away.
+  void FindScratch(const Op& op, BatchReduction& found) const {
+    const auto born = born_.find(found.op);
+    if (born == born_.end()) return;
+    const auto bytes = [&](uint32_t block) { return block == kNone ? 0 : step_.blocks[block].requested; };
     for (const uint32_t block : born->second) {
-      const auto* const first = step_.operands.data() + op.first_output;
-      const bool result = std::any_of(first, first + op.output_count,
-                                      [&](const Operand& output) { return output.block == block; });
-      if (result || (largest != kNone && step_.blocks[block].requested <= step_.blocks[largest].requested))
-        continue;
-      largest = block;
+      const auto is_block = [&](const Operand& output) { return output.block == block; };
+      if (bytes(block) == 0 || std::ranges::any_of(OutputsOf(step_, op), is_block)) continue;
+      if (bytes(block) > bytes(found.block))
+        found.block = block, found.counters = kNone;
+      else if (found.counters == kNone)
+        found.counters = block;
     }
-    return largest;
   }
 
   [[nodiscard]] bool Explains(const BatchReduction& one, Multiprocessors device) const {

@@ -129,6 +129,7 @@ void ScaleBatch(const Step& step, const BatchAxis& axis, int64_t wanted, Scene& 
   std::unordered_map<uint32_t, uint64_t> scratch;
   for (const BatchReduction& one : axis.reductions) {
     const uint64_t bytes = ScratchOf(WithBatch(one.reduction, wanted), axis.device);
+    if (one.block != model::kNone && bytes == 0 && one.counters != model::kNone) scratch[one.counters] = 0;
     if (one.block != model::kNone)
       scratch[one.block] = bytes;
     else if (bytes != 0)

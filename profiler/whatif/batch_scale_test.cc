@@ -265,12 +265,12 @@ TEST(BatchScaleTest, PartialSumsOfANormAreThoseOfASum) {
   step.shapes.push_back({});
   step.own_texts =
       std::make_shared<std::deque<std::string>>(std::deque<std::string>{"aten::linalg_vector_norm", "[1,2]"});
-  step.blocks.resize(3);
+  step.blocks.resize(4);
   step.blocks[0].category = classify::Category::kInput;
   step.blocks[0].requested = uint64_t{16} * 32 * 32 * 256 * 4;
-  step.blocks[1].begin = 3, step.blocks[2].begin = 4;
-  step.blocks[1].op = step.blocks[2].op = 0;
-  step.blocks[2].requested = 33554432;
+  step.blocks[1].begin = 3, step.blocks[2].begin = 4, step.blocks[3].begin = 4.5;
+  step.blocks[1].op = step.blocks[2].op = step.blocks[3].op = 0;
+  step.blocks[2].requested = 33554432, step.blocks[3].requested = 512;
   Op& op = step.ops.emplace_back();
   op.name = Step::kFirstOwnText, op.dims = Step::kFirstOwnText + 1;
   op.begin = 2, op.end = 6;
@@ -283,13 +283,14 @@ TEST(BatchScaleTest, PartialSumsOfANormAreThoseOfASum) {
   const BatchAxis axis = FollowBatch(step).value();
   ASSERT_EQ(axis.reductions.size(), 1u);
   EXPECT_EQ(axis.reductions[0].block, 2u);
+  EXPECT_EQ(axis.reductions[0].counters, 3u);
   EXPECT_EQ(ScratchOf(WithBatch(axis.reductions[0].reduction, 4), axis.device), 8388608u);
   EXPECT_EQ(PlaceOfDims("aten::linalg_vector_norm"), 2u);
   EXPECT_EQ(PlaceOfDims("aten::sum"), 1u);
 }
 
 // x [8, 8, 1024], summed up over 64 rows: of 4,096 rows the kernel needs 32 MiB for partial sums.
-std::vector<Block> PartialSumsOf(uint64_t bytes) {
+std::vector<Block> PartialSumsOf(uint64_t bytes, bool taken_away = false) {
   whatif::Step step;
   step.shapes.push_back({});
   step.own_texts =
@@ -311,6 +312,7 @@ std::vector<Block> PartialSumsOf(uint64_t bytes) {
     op.input_count = op.output_count = 1;
     step.op_ends.push_back(i);
   }
+  if (taken_away) step.blocks.emplace_back().begin = 4.5, step.blocks.back().op = 1;
   Scene scene;
   ScaleBatch(step, FollowBatch(step).value(), 512, scene);
   return scene.blocks;
@@ -321,6 +323,27 @@ TEST(BatchScaleTest, WhatALeverTookAwayIsNotSummedUp) {
   ASSERT_EQ(sums.size(), 1u);
   EXPECT_EQ(sums[0].bytes, 33'554'432u);
   EXPECT_TRUE(PartialSumsOf(0).empty());
+}
+
+// Fewer tokens needed none.
+TEST(BatchScaleTest, PartialSumsThatALeverTookAwayComeBack) {
+  const std::vector<Block> sums = PartialSumsOf(8 * 8 * 1024 * 4, true);
+  ASSERT_EQ(sums.size(), 1u);
+  EXPECT_EQ(sums[0].bytes, 33'554'432u);
+}
+
+TEST(BatchScaleTest, WhereOneThreadBlockSumsUpItCountsNoOthers) {
+  BatchAxis axis;
+  axis.batch = 4096, axis.stride = {1024, 0, 0}, axis.second = {0, 0, 0};
+  axis.reductions = {{0, 1, {{{4096, 1024, true, 1}, {1024, 1, false}}, 4}, 2}};
+  Step step;
+  step.blocks.resize(3);
+  for (const auto& [samples, counters] : {std::pair(2048, 512u), std::pair(8, 0u)}) {
+    Scene scene;
+    scene.blocks = {{1, 2, 33'554'432, 1}, {1, 2, 512, 2}};
+    ScaleBatch(step, axis, samples, scene);
+    EXPECT_EQ(scene.blocks[1].bytes, counters) << samples;
+  }
 }
 
 // view ─ embedding_dense_backward { arange, CUB's own, rows }

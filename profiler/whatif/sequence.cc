@@ -180,6 +180,7 @@ class Stretcher {
     const uint64_t bytes = ScratchOf(Reshaped(one), axis_.device);
     if (one.block != kNone) {
       changed_.blocks[one.block].requested = bytes;
+      if (bytes == 0 && one.counters != kNone) changed_.blocks[one.counters].requested = 0;
       return;
     }
     const Op& op = step_.ops[one.op];

@@ -312,6 +312,12 @@ TEST(SequenceTest, SumsAreOfWhatADimensionHasThen) {
   const uint64_t before = ScratchOf(of(32770), axis.device), after = ScratchOf(of(1026), axis.device);
   ASSERT_NE(before, after);
   EXPECT_EQ(AtLength(step, axis, 1024).blocks[1].requested, after);
+  // One thread block sums up a few: it counts no others.
+  step.blocks.emplace_back().requested = 512;
+  axis.stride.push_back(0), axis.second.push_back(0), axis.reductions[0].counters = 2;
+  EXPECT_EQ(AtLength(step, axis, 1024).blocks[2].requested, 512u);
+  ASSERT_EQ(ScratchOf(of(10), axis.device), 0u);
+  EXPECT_EQ(AtLength(step, axis, 8).blocks[2].requested, 0u);
 }
 
 }  // namespace
