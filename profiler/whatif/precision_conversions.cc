@@ -172,8 +172,8 @@ void Conversions::Convert(uint32_t op) {
     versions_.Widen(block, op);
     OnlyNames(block, op);
     HandOutAgain(block, low);
-    unnamed_[block] = {op, low, versions_.Current(block), false};
     made_wide_[block].push_back({op, views_.Of(from), low, versions_.Current(block)});
+    unnamed_[block] = {made_wide_[block].back()};
   } else if (call.asks == Asks::kType || (call.asks == Asks::kOrigin && met == kFloatType)) {
     return;
   } else if (versions_.Widened(block) && !asked_.contains(versions_.WidenedBy(block))) {
@@ -195,13 +195,18 @@ bool Conversions::DoesNothing(uint32_t op) const {
 // x.float() * cos + rotate(x.float()) * sin: a program that asks again has given the first copy no name.
 bool Conversions::AskedAgain(uint32_t op) const {
   if (!IsConversion(op) || DoesNothing(op)) return false;
-  const uint32_t block = InputsOf(step_, step_.ops[op])[0].block;
-  const auto found = unnamed_.find(block);
-  return found != unnamed_.end() && found->second.used && call_[found->second.op] == call_[op] &&
-         versions_.Current(block) == found->second.wide;
+  const Operand& from = InputsOf(step_, step_.ops[op])[0];
+  const auto found = unnamed_.find(from.block);
+  if (found == unnamed_.end() || versions_.Current(from.block) != found->second.wide) return false;
+  // x = x.float(); x[:, 1:].float() is a part of what has one.
+  const Unnamed& first = found->second;
+  const bool part =
+      IsNamedAt(first.op, op) && views_.IsNewer(from, first.op) && views_.IsSeenThrough(from, first.view);
+  return first.used && !part && call_[first.op] == call_[op];
 }
 
-// q.float() leaves k and v as they are, which are other parts of the same block.
+// q.float() leaves k and v as they are, which are other parts of the same block. And q = q.float() has it
+// where k.float(), which only one operator was given, came behind it.
 void Conversions::ShowOthers(uint32_t op) {
   for (const Operand& operand : InputsOf(step_, step_.ops[op])) {
     const auto found = made_wide_.find(operand.block);
@@ -212,8 +217,13 @@ void Conversions::ShowOthers(uint32_t op) {
       if (made.wide == current) shown = &made;
       if (views_.IsSeenThrough(operand, made.view)) own = &made;
     }
-    if (shown == nullptr || views_.IsSeenThrough(operand, shown->view)) continue;
-    if (own == nullptr && !views_.IsOlder(operand, shown->op)) continue;
+    if (shown == nullptr) {
+      const bool named = own != nullptr && step_.ops[own->op].again && IsNamedAt(own->op, op);
+      if (!named || own->low != current) continue;
+    } else if (views_.IsSeenThrough(operand, shown->view) ||
+               (own == nullptr && !views_.IsOlder(operand, shown->op))) {
+      continue;
+    }
     versions_.SetCurrent(operand.block, own != nullptr ? own->wide : shown->low);
     others_.push_back({op, operand.block, versions_.Current(operand.block), current});
   }

@@ -77,6 +77,10 @@ class Conversions {
   [[nodiscard]] bool DoesNothing(uint32_t op) const;
   // Whether the call makes what another one in the same call of a module made wider, wider again.
   [[nodiscard]] bool AskedAgain(uint32_t op) const;
+  // Whether a variable holds then what the conversion returned.
+  [[nodiscard]] bool IsNamedAt(uint32_t conversion, uint32_t op) const {
+    return step_.ops[conversion].named >= step_.ops[op].begin;
+  }
   void ShowOthers(uint32_t op);
   void HideOthers(uint32_t op);
   void Ask(uint32_t op, const Operand& from);
@@ -110,15 +114,12 @@ class Conversions {
     bool used;
   };
 
-  // What the call `op` made of a version of a block.
-  struct Unnamed {
-    uint32_t op, low, wide;
-    bool used;
-  };
-
-  // The same, of the tensor `view`.
+  // What the call `op` made of a version of a block, of the tensor `view`.
   struct MadeWide {
     uint32_t op, view, low, wide;
+  };
+  struct Unnamed : MadeWide {
+    bool used = false;
   };
 
   // While `op` works: it sees another version of a block than what is current.

@@ -29,6 +29,11 @@ class ViewedTensors {
   [[nodiscard]] bool IsSeenThrough(const Operand& operand, uint32_t tensor) const;
   // Whether the operand shows its block through a tensor that was there before `op`.
   [[nodiscard]] bool IsOlder(const Operand& operand, uint32_t op) const;
+  // Whether the tensor itself was made behind `op`.
+  [[nodiscard]] bool IsNewer(const Operand& operand, uint32_t op) const {
+    const uint32_t seen = Of(operand);
+    return seen != model::kNone && made_[seen].op > op;
+  }
 
  private:
   struct Made {

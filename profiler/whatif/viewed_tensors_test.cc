@@ -51,6 +51,8 @@ TEST_F(ViewedTensorsTest, WhatIsSeenThroughTheConvertedOneIsNotOlder) {
   EXPECT_FALSE(views.IsSeenThrough(Shown(kKey), converted));
   EXPECT_FALSE(views.IsSeenThrough(Shown(kWhole), converted)) << "it is seen through that, not the other way";
   EXPECT_TRUE(views.IsOlder(Shown(kKey), to));
+  EXPECT_FALSE(views.IsNewer(Shown(kKey), to));
+  EXPECT_TRUE(views.IsNewer(Shown(kHalf), to));
   EXPECT_FALSE(views.IsSeenThrough(Shown(99), converted)) << "no operator made it";
   EXPECT_FALSE(views.IsOlder(Shown(99), to));
 }
