@@ -139,10 +139,13 @@ void AttentionRoom::JoinCopies() {
   for (uint32_t& gradient : gradients_) Join(gradient, call_.backward.end);
 }
 
-// A view that becomes a copy: the operator that asks for the elements in another order.
+// A view that becomes a copy: the operator that asks for the elements in another order. A function that calls
+// attention, and returns what it got so, has asked itself: x.transpose(1, 2).contiguous(), which is no
+// operator where nothing is to be copied.
 uint32_t AttentionRoom::AskerBehind(uint32_t block, Position behind, bool rows_last) const {
   std::optional<Extents> strides;  // those that it has then, where that can be told
   Position seen = kBefore;
+  uint32_t reordered = kNone;  // by that function
   for (uint32_t i = 0; i < step_.ops.size(); ++i) {
     const Op& op = step_.ops[i];
     if (op.begin < std::max(behind, seen) || op.input_count == 0) continue;
@@ -153,11 +156,13 @@ uint32_t AttentionRoom::AskerBehind(uint32_t block, Position behind, bool rows_l
     if (seen == kBefore) strides = StridesOfProduct(sizes, rows_last);
     const Operand* const to = op.output_count == 0 ? nullptr : &step_.operands[op.first_output];
     if (name == "aten::reshape" || name == "aten::contiguous") {
-      if (to == nullptr || !strides || strides->size() != sizes.size()) return i;
+      const uint32_t asker = reordered != kNone && op.begin > step_.ops[call_.first].left ? reordered : i;
+      if (to == nullptr || !strides || strides->size() != sizes.size()) return asker;
       strides = StridesOfView(sizes, *strides, SizesOf(step_, *to));
-      if (!strides || (name == "aten::contiguous" && strides != StridesWithoutGaps(sizes))) return i;
+      if (!strides || (name == "aten::contiguous" && strides != StridesWithoutGaps(sizes))) return asker;
     } else if (name == "aten::transpose" || name == "aten::permute" || name == "aten::t") {
       strides = to == nullptr || !strides ? std::nullopt : Reordered(step_, from, *to, *strides);
+      if (op.end < step_.ops[call_.first].left) reordered = i;
     } else if (name != "aten::as_strided") {
       return kNone;
     }

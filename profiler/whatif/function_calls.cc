@@ -5,15 +5,13 @@
 #include <charconv>
 #include <utility>
 
+#include "profiler/whatif/helper_calls.h"
 #include "profiler/whatif/holders.h"
 
 namespace vramscope::whatif {
 namespace {
 
 using model::kNone;
-
-// Of an operator with so many the recorder has left out those around them (bridge/python_stack.h).
-constexpr size_t kMostCallers = 8;
 
 // In float32 it hands on what it is given; with other types what it does is known of conversions alone.
 bool ConvertsNothing(const Step& step, const Op& op) {

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "profiler/whatif/function_calls.h"
+#include "profiler/whatif/helper_calls.h"
 
 namespace vramscope::whatif {
 namespace {
@@ -108,7 +109,9 @@ void FunctionFacts::AddCaller(uint32_t op, uint32_t text, std::string_view frame
 }
 
 void FunctionFacts::Tell(Step& step) const {
-  if (files_.empty() || callers_.empty()) return;
+  if (callers_.empty()) return;
+  FindLeft(callers_, frames_, step);
+  if (files_.empty()) return;
   FunctionCalls(*this, step).Follow();
 }
 

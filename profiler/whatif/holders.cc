@@ -249,7 +249,11 @@ Holders::Lasting Holders::LastsUntil(const Operand& operand) const {
   Position until = Guess(operand, &function);
   if (step_.ops[operand.op].node != kNone) return {until, kBefore};
   if (step_.held.empty()) return {until, named_[operand.block]};
-  if (function != kNone && SeenGone(operand, function, until)) until = Guess(operand, nullptr);
+  if (function != kNone && SeenGone(operand, function, until)) {
+    // Of a function that calls no modules it has a name until that returns.
+    const Op& op = step_.ops[operand.op];
+    until = std::max(Guess(operand, nullptr), op.parent == kNone && MeetsAnother(op) ? op.left : kBefore);
+  }
   until = std::max(until, SeenUntil(operand.block));
   const uint32_t last = returns_[operand.block];
   const bool returns = last != kNone && named_[operand.block] < step_.modules[last].end;  // in its turn

@@ -47,7 +47,7 @@ Inserter::Inserter(const Step& step, std::vector<Position> behind)
     for (Position* at : {&block.begin, &block.end, &block.accumulated, &block.last_use, &block.replaced})
       move(*at);
   }
-  for (Op& op : step_.ops) move(op.begin), move(op.end), move(op.named);
+  for (Op& op : step_.ops) move(op.begin), move(op.end), move(op.named), move(op.left);
   for (Named& named : step_.named) move(named.until), move(named.unconverted);
   for (Node& node : step_.nodes) move(node.made), move(node.begin), move(node.end);
   for (Saved& saved : step_.saved) move(saved.at), move(saved.released);

@@ -105,6 +105,7 @@ struct Op {
   bool moves = false;  // aten::to with a device alone
   uint32_t asked = model::kNone;  // aten::to: the block whose tensor's type it asks for, where that was told
   Position named = kBefore;       // aten::to, type_as: until when a variable holds what it returns
+  Position left = kBefore;        // when the function returns that called it, where no module's forward did
   bool sixth = false;             // its argument 5 is true: scaled_dot_product_attention's is_causal
 };
 

@@ -88,6 +88,8 @@ class Program : public TensorScript {
   }
   // HeldUntil of what that operator converts.
   [[nodiscard]] uint32_t ConvertedUntil(uint32_t op) const { return FirstBehind(step_.ops[op - 1].named); }
+  // HeldUntil of the function that called it.
+  [[nodiscard]] uint32_t LeftBehind(uint32_t op) const { return FirstBehind(step_.ops[op - 1].left); }
   // Whether what it converts goes into the operator behind it alone.
   [[nodiscard]] bool Taken(uint32_t op) const { return step_.ops[op - 1].taken; }
 
