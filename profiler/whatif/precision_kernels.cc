@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "profiler/whatif/attention.h"
+#include "profiler/whatif/flash_results.h"
 #include "profiler/whatif/precision.h"
 #include "profiler/whatif/reduction.h"
 #include "profiler/whatif/strides.h"
@@ -386,6 +387,7 @@ void HeadsFirst::End(const Op& op) {
 
 void ChangeKernels(const Step& step, const std::vector<bool>& low, Step& changed) {
   Kernels(step, low, changed).Change();
+  TakeResultsAsViews(step, low, changed);
   FillHeads(step, low, changed);
 }
 
