@@ -76,10 +76,49 @@ size_t PassOf(const Step& step, const Node& node) {
   return static_cast<size_t>(around - step.backward.begin());
 }
 
+// By block: when the last graph has gone that was made of it, where none of its nodes ever runs; else
+// kForever.
+std::vector<Position> GraphsGone(const Step& step) {
+  std::vector<uint32_t> node(step.ops.size(), kNone);
+  const auto runs = [&](uint32_t i) { return step.nodes[i].begin < kForever; };
+  for (uint32_t i = 0; i < step.nodes.size(); ++i) {
+    const uint32_t op = step.nodes[i].op;
+    if (op != kNone && (node[op] == kNone || runs(i))) node[op] = i;
+  }
+  std::vector<Position> gone;
+  for (const StepBlock& block : step.blocks) gone.push_back(block.end);
+  std::vector<std::vector<uint32_t>> made_of(step.blocks.size());
+  for (uint32_t i = 0; i < step.ops.size(); ++i) {
+    const Op& op = step.ops[i];
+    if (node[i] == kNone && op.parent != kNone) node[i] = node[op.parent];
+    if (op.node != kNone || node[i] == kNone) continue;
+    for (const Operand& from : InputsOf(step, op)) {
+      if (from.block == kNone) continue;
+      if (runs(node[i])) gone[from.block] = kForever;
+      for (const Operand& made : OutputsOf(step, op))
+        if (made.block != kNone && made.block != from.block) made_of[from.block].push_back(made.block);
+    }
+  }
+  for (uint32_t i = static_cast<uint32_t>(step.blocks.size()); i-- > 0;)
+    for (const uint32_t made : made_of[i]) gone[i] = std::max(gone[i], made > i ? gone[made] : kForever);
+  return gone;
+}
+
+// When what the node's operator made has gone, and all that was made of that.
+Position GoneOf(const Step& step, const Node& node, const std::vector<Position>& graphs) {
+  if (node.op == kNone) return kForever;
+  Position gone = kBefore;
+  for (const Operand& made : OutputsOf(step, step.ops[node.op]))
+    if (made.block != kNone) gone = std::max(gone, graphs[made.block]);
+  return gone == kBefore ? kForever : gone;
+}
+
 }  // namespace
 
 void ReleaseNeverRun(Step& step) {
   std::vector<Position> gone(step.nodes.size(), kForever);
+  const std::vector<Position> graphs = GraphsGone(step);
+  for (uint32_t i = 0; i < step.nodes.size(); ++i) gone[i] = GoneOf(step, step.nodes[i], graphs);
   const auto never_runs = [&](const Saved& saved) {
     return saved.node != kNone && saved.released >= kForever && step.nodes[saved.node].begin >= kForever;
   };

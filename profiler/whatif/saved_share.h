@@ -18,7 +18,9 @@ void ReleaseUnseen(Step& step);
 
 // A node that no run of backward reaches, as the loss does not depend on what it made (a pooled output that
 // nobody looks at), goes with what was made, and lets go of all that it keeps then: the first of its blocks
-// that went tells when at the latest. Not where the graph outlives the step, and none of them went.
+// that went tells when at the latest, and what was made, where no other node was given that: of
+// torch.isfinite(x).all() its first operator keeps x until its result goes. Not where the graph outlives the
+// step, and none of them went.
 void ReleaseNeverRun(Step& step);
 
 // An operator in place on a view makes CopySlices and a node for the view, and only then keeps its tensors:

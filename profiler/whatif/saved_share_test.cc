@@ -93,6 +93,28 @@ TEST_F(Weights, ANodeThatNeverRunsLetsGoWhenTheFirstOfItsBlocksGoes) {
   EXPECT_EQ(step_.saved[3].released, 160);
 }
 
+// torch.isfinite(x) takes x.abs(), of which nothing is differentiated.
+TEST_F(Weights, ANodeThatNeverRunsLetsGoWhenWhatItMadeGoes) {
+  for (const bool differentiated : {false, true}) {
+    Step step = step_;
+    step.blocks[0].end = 170;
+    step.blocks.emplace_back().end = 31;
+    const auto call = [&](uint32_t from, uint32_t to) {
+      Op& op = step.ops.emplace_back();
+      op.first_input = static_cast<uint32_t>(step.operands.size()), op.input_count = op.output_count = 1;
+      op.first_output = op.first_input + 1;
+      for (const uint32_t block : {from, to}) step.operands.emplace_back().block = block;
+      return static_cast<uint32_t>(step.ops.size() - 1);
+    };
+    step.nodes[0].op = call(0, 1);
+    const uint32_t behind = call(1, 2);
+    step.blocks.emplace_back().end = 45;
+    if (differentiated) step.nodes[1].op = behind;
+    ReleaseNeverRun(step);
+    EXPECT_EQ(step.saved[0].released, differentiated ? 45 : 31);
+  }
+}
+
 TEST_F(Weights, ANodeThatRunsOrOutlivesTheStepIsNotTakenToLetGo) {
   step_.saved.push_back({0, 1, 16});
   step_.nodes[1].begin = 150;
