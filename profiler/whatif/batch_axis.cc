@@ -80,6 +80,9 @@ class Follower {
   }
 
  private:
+  [[nodiscard]] static bool IsOfParameter(const StepBlock& gradient) {
+    return gradient.accumulated < kForever && gradient.leaf == kNone;
+  }
   [[nodiscard]] Kind KindOf(const Op& op) {
     const auto [place, fresh] = kinds_.try_emplace(op.name, Kind::kElementwise);
     if (fresh) place->second = KindNamed(step_.NameOf(op));
@@ -248,7 +251,7 @@ class Follower {
   // What a lever put in.
   void PassCopy(uint32_t i) {
     const StepBlock& copy = step_.blocks[i];
-    if (copy.copy_of == kNone) return;
+    if (copy.copy_of == kNone || IsOfParameter(copy)) return;
     Set(i, Of(copy.copy_of));
     if (!sequence_ && axis_.stride[i] == 0 && copy.expanded == axis_.batch) axis_.stride[i] = 1;
   }
@@ -352,7 +355,10 @@ class Follower {
   // divided.
   void Settle(uint32_t i) {
     const StepBlock& block = step_.blocks[i];
-    if (block.accumulated < kForever && block.leaf == kNone) Set(i, {});
+    if (IsOfParameter(block)) {
+      Set(i, {});
+      if (block.copy_of != kNone) Set(block.copy_of, {});  // what autocast converts to it
+    }
     if (!sequence_ && MatricesInWorkspace(step_, i) != 0) axis_.stride[i] = 1;
     if (decided_[i] || !by_size_ || block.workspace || block.op == kNone || axis_.stride[i] != 0) return;
     const Op& op = step_.ops[OwnerOf(i)];

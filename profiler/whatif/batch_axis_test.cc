@@ -57,6 +57,20 @@ TEST_F(BatchAxisTest, WhatIsExpandedToTheBatchAndWrittenOutGrowsWithIt) {
   EXPECT_EQ(stride({{12, 4, 64}, {256, 64, 1}}, 12 * 1024), 0u) << "it has 12 rows by itself";
 }
 
+// Of a parameter with as many rows as there are samples, from a product in 16 bits.
+TEST_F(BatchAxisTest, AConvertedGradientOfAParameterDoesNotGrow) {
+  const View images{{12, 4096}, {4096, 1}}, made{{12, 4, 64}, {256, 64, 1}};
+  for (const bool accumulated : {false, true}) {
+    whatif::Step step = Written(images, kFloat, "aten::clone", {{12, 4, 64}, {0, 64, 1}}, 1024, made);
+    StepBlock converted = step.blocks[kMade];
+    converted.copy_of = kMade, converted.begin = 8;
+    if (accumulated) converted.accumulated = 9;
+    step.blocks.push_back(converted);
+    for (const uint32_t block : {kMade, kMade + 1})
+      EXPECT_EQ(FollowBatch(step)->stride[block], accumulated ? 0u : 256u);
+  }
+}
+
 // ConvBERT's gradient of windows: memory made for [4, 1152, 32] that becomes [4, 128, 32] within it.
 TEST_F(BatchAxisTest, WhatIsTakenAgainForOtherSizesGrowsByThose) {
   const View columns{{4, 1152, 32}, {36864, 32, 1}}, rows{{4, 128, 32}, {4096, 32, 1}};

@@ -292,6 +292,7 @@ void Versions::CastGradient(uint32_t block, uint8_t type, Position at, const Ope
   StepBlock& handed = changed_.blocks[copy];
   StepBlock& computed = changed_.blocks[from];
   handed.accumulated = at + kHair;
+  handed.leaf = step_.blocks[block].leaf;
   handed.category = step_.blocks[block].category;
   handed.end = step_.blocks[block].end;
   computed.accumulated = kForever;
@@ -305,6 +306,7 @@ void Versions::HandOver(uint32_t block) {
   if (copy == block) return;
   StepBlock& handed = changed_.blocks[copy];
   handed.accumulated = std::max(step_.blocks[block].accumulated, handed.begin);
+  handed.leaf = step_.blocks[block].leaf;
   handed.category = step_.blocks[block].category;
   handed.end = step_.blocks[block].end;
   settled_[copy] = true;

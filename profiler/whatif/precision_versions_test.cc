@@ -58,5 +58,18 @@ TEST_F(PrecisionVersionsTest, ACopyOfWhatWasWrittenToIsAnother) {
   EXPECT_NE(As(versions, gradient_, kBfloat16Type, 140, operand), low);
 }
 
+// waveform.requires_grad = True: it is no parameter, and has another batch in each step.
+TEST_F(PrecisionVersionsTest, ACopyThatALeafIsGivenIsThatLeafs) {
+  constexpr uint32_t kWaveform = 0;
+  const Operand& operand = step_.operands.back();
+  step_.blocks[gradient_].accumulated = 120, step_.blocks[gradient_].leaf = kWaveform;
+  Versions versions(step_, kFloatType);
+  versions.Decide(gradient_, kBfloat16Type);
+  versions.CastGradient(gradient_, kFloatType, 119, operand);
+  const Step changed = std::move(versions).Finish({});
+  EXPECT_EQ(changed.blocks.back().leaf, kWaveform);
+  EXPECT_LT(changed.blocks.back().accumulated, kForever);
+}
+
 }  // namespace
 }  // namespace vramscope::whatif
