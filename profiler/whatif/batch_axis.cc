@@ -207,7 +207,7 @@ class Follower {
       decided_[result.block] = op.input_count != 0;
       if (!sequence_ && CopiesFromCpu(step_, op, result)) continue;  // what it made the copy in has told
       tables_.Note(op, result.block);
-      Strides strides = StridesOf(op, kind, result);
+      Strides strides = StridesOf(AlignedIn(step_, op), kind, result);
       if (strides[0] == 0) strides = PlacesOfWhole(step_, axis_, op, result);
       if (!sequence_ && strides[0] == 0 && step_.Rank(result.shape) == 0)
         strides = Of(SummedFrom(step_, op, result.block));

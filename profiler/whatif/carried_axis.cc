@@ -103,6 +103,14 @@ PlacesOfAxis PlacesOfWhole(const Step& step, const BatchAxis& axis, const Op& op
   return places;
 }
 
+const Op& AlignedIn(const Step& step, const Op& op) {
+  if (step.NameOf(op) != "aten::value_selecting_reduction_backward") return op;
+  const auto index = static_cast<uint32_t>(&op - step.ops.data());
+  for (uint32_t i = index + 1; i < step.ops.size() && step.ops[i].begin < op.end; ++i)
+    if (step.ops[i].parent == index && step.NameOf(step.ops[i]) == "aten::scatter_") return step.ops[i];
+  return op;
+}
+
 uint32_t LaidOutAs(const Step& step, const Op& op, const Operand& result) {
   const uint32_t viewed = op.node == model::kNone ? model::kNone : step.nodes[op.node].op;
   if (viewed == model::kNone || step.NameOf(step.ops[viewed]) != "aten::as_strided" ||

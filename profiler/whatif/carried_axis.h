@@ -39,6 +39,10 @@ void AddPlace(PlacesOfAxis& places, uint64_t stride);
 [[nodiscard]] PlacesOfAxis PlacesOfWhole(const Step& step, const BatchAxis& axis, const Op& op,
                                          const Operand& result);
 
+// The operator whose operands have the dimensions of its result: backward of x.max(dim) puts one back,
+// within.
+[[nodiscard]] const Op& AlignedIn(const Step& step, const Op& op);
+
 // Backward of as_strided() adds up in memory of one dimension, laid out as what was viewed, and numbers its
 // elements (as_strided_backward, torch/csrc/autograd/FunctionsManual.cpp): the block that was viewed, of a
 // result of a factory that is so; or kNone.

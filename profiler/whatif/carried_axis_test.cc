@@ -49,7 +49,6 @@ class CarriedAxisTest : public testing::Test {
     return std::move(into).Finish();
   }
 
- private:
   model::Run run_;
 };
 
@@ -249,6 +248,30 @@ TEST_F(OuterTest, WhatIsCopiedFromTheHostHasTheBatchWhereItIsMadeAsIfItHad) {
   };
   EXPECT_EQ(stride({{12, 1}, {1, 1}}), 1u);
   EXPECT_EQ(stride({{32, 1}, {1, 1}}), 0u);
+}
+
+// hidden.view(8, 8, 3, 4).max(dim=2): 8 heads look as 8 samples do where dimensions are counted from the
+// last.
+TEST_F(CarriedAxisTest, WhatTheGradientOfAMaximumIsScatteredToHasTheDimensionAgain) {
+  whatif::Step bare;
+  bare.run = &run_;
+  bare.shapes.push_back({});
+  Inserter into(bare, {});
+  StepBlock block;
+  block.category = classify::Category::kInput;
+  const uint32_t given = into.AddBlock(block);
+  block.category = classify::Category::kTemporaryForward, block.begin = 6;
+  const uint32_t made = into.AddBlock(block);
+  const Operand input = Viewed(into, given, {{8, 8, 4}, {32, 4, 1}}, kFloat),
+                whole = Viewed(into, made, {{8, 8, 3, 4}, {96, 12, 4, 1}}, kFloat);
+  into.End(into.Begin("aten::view", model::kNone, model::kNone, 1, {input}), 2, {});
+  const uint32_t outer =
+      into.Begin("aten::value_selecting_reduction_backward", model::kNone, model::kNone, 5, {input});
+  const uint32_t inner = into.Begin("aten::scatter_", outer, model::kNone, 7,
+                                    {whole, Viewed(into, given, {{8, 8, 1, 4}, {32, 4, 4, 1}}, kFloat)});
+  into.End(inner, 8, {whole});
+  into.End(outer, 9, {whole});
+  EXPECT_EQ(FollowBatch(std::move(into).Finish())->stride[made], 96u);
 }
 
 }  // namespace
