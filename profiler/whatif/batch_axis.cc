@@ -37,7 +37,7 @@ class Follower {
         sized_(step.blocks.size()),
         tables_(step),
         joined_(step, axis_, others),
-        parts_(step, axis_, tables_, sequence) {
+        parts_(step, axis_, tables_, tokens != nullptr) {
     axis_.beside.resize(step.blocks.size(), 0);
     axis_.stride.resize(step.blocks.size(), 0);
     axis_.second.resize(step.blocks.size(), 0);
