@@ -81,5 +81,30 @@ TEST_F(NamedPartsTest, APartOfWhatHasANameIsNotConvertedAgain) {
   EXPECT_EQ(copies(kBefore), 2) << "one that nothing holds is gone";
 }
 
+// y = act(x).float(); layer(y): a variable of the function holds the copy, and none what act() returned.
+TEST_F(NamedPartsTest, WhatAModuleReturnedIsGoneWhereItsNameStandsForTheCopy) {
+  Module("net.act", 4, 9, 0), Module("net.layer", 40, 60, 0);
+  step_.held.push_back({block_, 2, Text("y"), true});
+  step_.named.push_back({block_, 80, kBefore, false, true}), step_.blocks[block_].end = 80.5;
+  const auto goes = [&] { return Changed().blocks[block_].end; };
+  Widen(20, kWhole).named = 80;
+  Square(30, kWhole);
+  EXPECT_LT(goes(), 30);
+}
+
+// y = act(x).to(x.dtype), which does nothing; q, k = y.chunk(2); q.float(): y is what act() returned.
+TEST_F(NamedPartsTest, AndStaysWhereTheProgramConvertedItToWhatItWas) {
+  Module("net.act", 4, 9, 0), Module("net.layer", 40, 60, 0);
+  step_.held.push_back({block_, 2, Text("y"), true});
+  step_.named.push_back({block_, 80, kBefore, false, true}), step_.blocks[block_].end = 80.5;
+  Widen(12, kWhole).asks = Asks::kTensor;
+  Split(16, kQuery);
+  Widen(20, kQuery).named = 80;
+  Square(30, kQuery);
+  for (Op& op : step_.ops)
+    if (op.dtype == 0) op.dtype = Text("");
+  EXPECT_GE(AllInLow(step_, kHalfType).blocks[block_].end, 60);
+}
+
 }  // namespace
 }  // namespace vramscope::whatif

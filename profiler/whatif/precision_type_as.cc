@@ -51,7 +51,15 @@ void Conversions::OnlyNames(uint32_t block, uint32_t op) {
   const Position named = NamedUntil(step_, block);
   versions_.NamedAtMost(block, named);
   const uint32_t maker = OutermostMaker(step_, block);
-  if (maker != kNone && call_[maker] == call_[op]) versions_.HeldAtMost(block, named);
+  if (maker == kNone) return;
+  // What a module returned has the names of the function that called it, unless that converted it before and
+  // got nothing new: then parts of it have them.
+  uint32_t call = call_[maker];
+  while (call != kNone && call != call_[op]) call = step_.modules[call].parent;
+  bool first = true;
+  for (uint32_t i = maker; call != call_[maker] && i < op; ++i)
+    first = first && !(IsConversion(i) && InputsOf(step_, step_.ops[i])[0].block == block);
+  if (call == call_[op] && first) versions_.HeldAtMost(block, named);
 }
 
 // q = norm(x).to(q.dtype), where the norm returned y.to(x.dtype): what that made has no name.
