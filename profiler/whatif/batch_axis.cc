@@ -13,6 +13,7 @@
 #include "profiler/whatif/joined_tokens.h"
 #include "profiler/whatif/number_tables.h"
 #include "profiler/whatif/sample_parts.h"
+#include "profiler/whatif/sample_rows.h"
 #include "profiler/whatif/samples.h"
 #include "profiler/whatif/single_sample.h"
 #include "profiler/whatif/tokens.h"
@@ -37,7 +38,8 @@ class Follower {
         sized_(step.blocks.size()),
         tables_(step),
         joined_(step, axis_, others),
-        parts_(step, axis_, tables_, tokens != nullptr) {
+        parts_(step, axis_, tables_, tokens != nullptr),
+        rows_(step, axis_) {
     axis_.beside.resize(step.blocks.size(), 0);
     axis_.stride.resize(step.blocks.size(), 0);
     axis_.second.resize(step.blocks.size(), 0);
@@ -174,6 +176,7 @@ class Follower {
   void Pass(const Op& op) {
     const Kind kind = KindOf(op);
     if (kind == Kind::kRecurrent) PassStates(op);
+    if (!sequence_) rows_.Note(op);
     if (!sequence_ && step_.NameOf(op) == "aten::resize_") PassResized(op);
     for (const Operand& index : InputsOf(step_, op)) {
       if (sequence_ || index.argument != 1 || step_.NameOf(op) != "aten::embedding") continue;
@@ -197,7 +200,7 @@ class Follower {
         if (const uint32_t base = LaidOutAs(step_, op, result); base != kNone) {
           SetOf(result, Of(base));
         } else {
-          PassFactory(result);
+          PassFactory(op, result);
           sized_[result.block] = axis_.stride[result.block] != 0;
         }
         tables_.Note(op, result.block);
@@ -208,7 +211,6 @@ class Follower {
       if (!sequence_ && CopiesFromCpu(step_, op, result)) continue;  // what it made the copy in has told
       tables_.Note(op, result.block);
       Strides strides = StridesOf(AlignedIn(step_, op), kind, result);
-      if (strides[0] == 0) strides = PlacesOfWhole(step_, axis_, op, result);
       if (!sequence_ && strides[0] == 0 && step_.Rank(result.shape) == 0)
         strides = Of(SummedFrom(step_, op, result.block));
       if (strides[0] == 0) strides = {parts_.Joined(op, result), 0};
@@ -264,11 +266,12 @@ class Follower {
   }
 
   // Until the operator around it says otherwise.
-  void PassFactory(const Operand& result) {
+  void PassFactory(const Op& op, const Operand& result) {
     const uint32_t rank = step_.Rank(result.shape);
     const bool of_batch = rank > 1 && step_.Dims(result.shape)[0] == axis_.batch;
     if (sequence_ || (of_batch && rank == 2)) return SetOf(result, BySize(result));
-    SetOf(result, {of_batch ? static_cast<uint64_t>(step_.Dims(result.strides)[0]) : 0, 0});
+    if (!of_batch) return SetOf(result, rows_.Made(op, result));
+    SetOf(result, {static_cast<uint64_t>(step_.Dims(result.strides)[0]), 0});
   }
 
   // Of a sequence: its length is looked for, which no size of the model may be as well.
@@ -292,6 +295,7 @@ class Follower {
   [[nodiscard]] Strides StridesOf(const Op& op, Kind kind, const Operand& result) const {
     Strides found{};
     if (!step_.shapes[result.strides].known || kind == Kind::kNever) return found;
+    if (found = PlacesOfWhole(step_, axis_, op, result); found[0] != 0) return found;
     if (kind == Kind::kFirstResult && result.argument != 0)
       return PlacesOfStatistics(step_, axis_, op, result);
     if (kind == Kind::kRecurrent && result.argument == kReserve) return {Reached(op) ? uint64_t{1} : 0, 0};
@@ -305,7 +309,9 @@ class Follower {
         if (IsMaskOfAttention(step_, op, operand) && result.argument != kGradientOfMask) continue;
         if (sequence_ && IsOfOtherRows(step_, op, operand, result)) continue;
         AddOf(operand, op, kind, result, found);
-        if (!sequence_ && found[0] != 0) return found;
+        if (sequence_ || found[0] == 0) continue;
+        if (kind == Kind::kElementwise) AddCompared(step_, axis_, op, result, operand, sized_, found);
+        return found;
       }
     }
     return found;
@@ -317,8 +323,9 @@ class Follower {
       if (IsCutToLength(operand, d)) AddPlace(found, CarryAxis(step_, op, kind, operand, {d, 1}, result));
     for (const uint64_t stride : Of(operand.block)) {
       const auto place = stride == 0 ? std::nullopt : PlaceIn(operand, stride);
-      if (place && !(sequence_ && joined_.AreOthers(operand, *place)))
-        AddPlace(found, CarryAxis(step_, op, kind, operand, *place, result));
+      if (!place || (sequence_ && joined_.AreOthers(operand, *place))) continue;
+      AddPlace(found, CarryAxis(step_, op, kind, operand, *place, result));
+      AddPlace(found, rows_.Share(op, operand, *place, result));
     }
   }
 
@@ -384,6 +391,7 @@ class Follower {
   NumberTables tables_;
   JoinedTokens joined_;
   SampleParts parts_;
+  SampleRows rows_;
   std::unordered_map<uint32_t, Kind> kinds_;
   bool coincides_ = false;   // one of them decided about a tensor
   bool time_first_ = false;  // token ids are [tokens, batch]

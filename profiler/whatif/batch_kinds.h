@@ -91,7 +91,7 @@ inline constexpr std::string_view kFactories[] = {
     "aten::full",          "aten::new_empty",     "aten::new_zeros", "aten::new_ones",
     "aten::new_full",      "aten::arange",        "aten::rand",      "aten::randn",
     "aten::resize_",       "aten::zero_",         "aten::fill_",     "aten::new_empty_strided",
-    "aten::scalar_tensor", "aten::randint"};
+    "aten::scalar_tensor", "aten::randint",       "aten::eye"};
 
 [[nodiscard]] inline Kind KindNamed(std::string_view op) {
   for (const auto& [known, kind] : kKinds)

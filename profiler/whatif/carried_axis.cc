@@ -60,6 +60,31 @@ void AddPlace(PlacesOfAxis& places, uint64_t stride) {
     places[1] = stride;
 }
 
+void AddCompared(const Step& step, const BatchAxis& axis, const Op& op, const Operand& result,
+                 const Operand& first, const std::vector<bool>& left_out, PlacesOfAxis& places) {
+  if (!AreBroadcast(step, op, result) || !step.shapes[result.strides].known) return;
+  const uint32_t rank = step.Rank(result.shape);
+  // The operand has the same elements all along dimension `d` of the result.
+  const auto is_spread = [&](const Operand& operand, uint32_t d) {
+    const uint32_t missing = rank - step.Rank(operand.shape);
+    if (d < missing || step.Dims(operand.shape)[d - missing] == 1) return true;
+    return step.shapes[operand.strides].known && StridesOf(step, operand)[d - missing] == 0;
+  };
+  uint32_t own = 0;  // the dimension of the result in which the first one has the axis
+  while (own < rank && ElementsWithin(step, places[0], result, own) == 0) ++own;
+  if (own == rank) return;
+  for (const Operand& operand : InputsOf(step, op)) {
+    if (operand.block == model::kNone || left_out[operand.block]) continue;
+    const uint32_t missing = rank - step.Rank(operand.shape);
+    for (uint32_t d = missing; d < rank; ++d) {
+      if (d == own || (!is_spread(first, d) && !is_spread(operand, own))) continue;
+      for (const uint64_t stride : {axis.stride[operand.block], axis.second[operand.block]})
+        AddPlace(places, ElementsWithin(step, axis.StrideIn(operand, stride), operand, d - missing) *
+                             static_cast<uint64_t>(StridesOf(step, result)[d]));
+    }
+  }
+}
+
 PlacesOfAxis CarryThroughProduct(const Step& step, const BatchAxis& axis, const Op& op,
                                  const Operand& result) {
   const Operand* factors[2] = {};
@@ -88,7 +113,9 @@ PlacesOfAxis CarryThroughProduct(const Step& step, const BatchAxis& axis, const 
 PlacesOfAxis PlacesOfWhole(const Step& step, const BatchAxis& axis, const Op& op, const Operand& result) {
   PlacesOfAxis places{};
   const std::string_view name = step.NameOf(op);
-  if (name != "aten::select_backward" && name != "aten::slice_backward") return places;
+  constexpr std::string_view kOfParts[] = {"aten::select_backward", "aten::slice_backward",
+                                           "aten::value_selecting_reduction_backward"};
+  if (std::ranges::find(kOfParts, name) == std::end(kOfParts)) return places;
   const uint32_t viewed = op.node == model::kNone ? model::kNone : step.nodes[op.node].op;
   if (viewed == model::kNone || step.ops[viewed].input_count == 0) return places;
   const Operand& whole = InputsOf(step, step.ops[viewed])[0];

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <array>
+#include <vector>
 
 #include "profiler/whatif/batch_axis.h"
 #include "profiler/whatif/batch_kinds.h"
@@ -31,11 +32,17 @@ void AddPlace(PlacesOfAxis& places, uint64_t stride);
 [[nodiscard]] uint64_t CarryAxis(const Step& step, const Op& op, Kind kind, const Operand& operand,
                                  AxisPlace place, const Operand& result);
 
+// x[:, None] - x[None] compares samples with each other: adds to the place that `first` has in the result
+// those of operands that are broadcast along it, or that it is broadcast along, but for blocks of `left_out`.
+void AddCompared(const Step& step, const BatchAxis& axis, const Op& op, const Operand& result,
+                 const Operand& first, const std::vector<bool>& left_out, PlacesOfAxis& places);
+
 // Of a product of matrices: rows of the first, columns of the second, and what counts the matrices.
 [[nodiscard]] PlacesOfAxis CarryThroughProduct(const Step& step, const BatchAxis& axis, const Op& op,
                                                const Operand& result);
 
-// Of what backward puts the gradient of a part into: that of x[:, 0] has no tokens, that of x has.
+// Of what backward puts the gradient of a part into, as that of max(dim): that of x[:, 0] has no tokens, that
+// of x has.
 [[nodiscard]] PlacesOfAxis PlacesOfWhole(const Step& step, const BatchAxis& axis, const Op& op,
                                          const Operand& result);
 
