@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from subjects import HEADS
+from heads import HEADS
 
 IGNORED = -100
 # The last linear layer, and whether labels are those of the next token.

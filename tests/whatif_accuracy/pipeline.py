@@ -7,7 +7,7 @@ from typing import Callable, Deque, List
 import torch
 from torch import Tensor, nn
 
-from subjects import STAGES
+from heads import STAGES
 
 # The list of blocks, and what is behind it.
 

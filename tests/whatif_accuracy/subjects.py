@@ -6,6 +6,8 @@ Half of them were developed on. The others were looked at once, when the rules w
 
 from typing import Dict, List, NamedTuple, Tuple
 
+from heads import HEADS, STAGES
+
 SIZES = ("small", "medium", "large")
 
 
@@ -336,35 +338,29 @@ NEXT: Dict[str, Facts] = {
     "vibevoice_tokenizer": Facts((4, 8, 8), ("encoder.conv_layers", "encoder,decoder.stem,decoder.conv_layers"), (*NO_BLOCKS, *NO_WIDTHS, *NO_TOKENS, "attention"),
                                  units=":encoder.stem.stage.*,encoder.conv_layers.*,decoder.stem.stage.*,decoder.conv_layers.*"),
 }
-ALL = {**DEVELOPMENT, **HELD_OUT, **NEXT}
-
-# The layer before the loss, and whether labels are those of the next token: of models whose loss can be computed without logits.
-HEADS: Dict[str, Tuple[str, bool]] = {
-    "transformer": ("head", False), "bert": ("cls.predictions.decoder", False), "roberta": ("lm_head.decoder", False), "distilbert": ("vocab_projector", False),
-    "electra": ("generator_lm_head", False),
-    "megatron_bert": ("cls.predictions.decoder", False), "roformer": ("cls.predictions.decoder", False), "modernbert": ("decoder", False), "convbert": ("generator_lm_head", False),
-    "ernie": ("cls.predictions.decoder", False), "nystromformer": ("cls.predictions.decoder", False),
-    "rembert": ("cls.predictions.decoder", False), "eurobert": ("lm_head", False), "roberta_prelayernorm": ("lm_head.decoder", False),
-    "camembert": ("lm_head.decoder", False), "xmod": ("lm_head.decoder", False), "layoutlm": ("cls.predictions.decoder", False), "squeezebert": ("cls.predictions.decoder", False),
-    "nomic_bert": ("cls.predictions.decoder", False), "gpt_neox_japanese": ("embed_out", True), "modernbert_decoder": ("decoder", True), "bert_generation": ("lm_head.decoder", True),
-    "big_bird": ("cls.predictions.decoder", False), "fnet": ("cls.predictions.decoder", False), "gte": ("lm_head.decoder", False),
-    "xlm_roberta_xl": ("lm_head.decoder", False), "xlm_roberta": ("lm_head.decoder", False), "longformer": ("lm_head.decoder", False), "ultrabert": ("head.decoder", False), "biogpt": ("output_projection", True),
-    **{name: ("lm_head", True) for name in ("gpt2", "gpt_neox", "llama", "opt", "qwen2", "qwen3", "mistral", "phi3", "gemma", "olmo2", "phi", "starcoder2", "bloom", "falcon", "xglm", "stablelm", "smollm3", "gemma3", "exaone4", "helium",
-                                              "apertus", "gpt_bigcode", "persimmon", "olmo", "glm4", "nemotron", "mpt", "seed_oss",
-                                              "minicpm3", "olmo3", "ctrl", "arcee", "hunyuan_v1_dense", "ernie4_5", "ministral", "ministral3", "openai", "glm", "jais2", "youtu", "lfm2", "imagegpt", "cwm", "bitnet", "doge", "emu3", "gemma4_unified", "kosmos2_5", "bark", "moshi")}}
-# The blocks, and what comes behind them: of models that can be cut into stages.
-STAGES: Dict[str, Tuple[str, List[str]]] = {
-    "falcon_mamba": ("backbone.layers", ["backbone.norm_f", "lm_head"]), "falcon_h1": ("model.layers", ["model.final_layernorm", "lm_head"]),
-    "kosmos2_5": ("model.layers", ["model.layer_norm", "lm_head"]), "bark": ("layers", ["layernorm_final", "lm_head"]),
-    "transformer": ("layers", ["head"]), "opt": ("model.decoder.layers", ["model.decoder.final_layer_norm", "lm_head"]), "xglm": ("model.layers", ["model.layer_norm", "lm_head"]),
-    "phi": ("model.layers", ["model.final_layernorm", "lm_head"]), "persimmon": ("model.layers", ["model.final_layernorm", "lm_head"]),
-    "ctrl": ("transformer.h", ["transformer.layernorm", "lm_head"]),
-    "openai": ("transformer.h", ["lm_head"]), "gpt_neo": ("transformer.h", ["transformer.ln_f", "lm_head"]), "imagegpt": ("transformer.h", ["transformer.ln_f", "lm_head"]), "mpt": ("transformer.blocks", ["transformer.norm_f", "lm_head"]),
-    "gpt_neox": ("gpt_neox.layers", ["gpt_neox.final_layer_norm", "lm_head"]),
-    **{name: ("transformer.h", ["transformer.ln_f", "lm_head"]) for name in ("gpt2", "bloom", "falcon")},
-    **{name: ("model.layers", ["model.norm", "lm_head"]) for name in ("llama", "qwen2", "qwen3", "mistral", "phi3", "gemma", "gemma2", "olmo2", "starcoder2", "granite", "stablelm", "smollm3", "gemma3", "cohere",
-                                                                         "exaone4", "helium", "apertus", "olmo", "glm4", "nemotron", "seed_oss", "cohere2",
-                                                                         "minicpm3", "olmo3", "arcee", "hunyuan_v1_dense", "ernie4_5", "ministral", "ministral3", "glm", "jais2", "vaultgemma", "youtu", "cwm", "bitnet", "doge", "cohere_compass", "emu3", "gemma4_unified", "moshi")}}
+# And for when those have been.
+AFTER_NEXT: Dict[str, Facts] = {
+    "kyutai_speech_to_text": Facts((4, 8, 8), ("model.layers.*", "model"), NO_WIDTHS,
+                                   units=":model.layers.*,codec_model.encoder.encoder_seanet.layers.*,codec_model.encoder.encoder_transformer.layers.*,codec_model.decoder.decoder_transformer.layers.*,"
+                                         "codec_model.decoder.decoder_seanet.layers.*,codec_model.quantizer.semantic_residual_vector_quantizer.layers.*,codec_model.quantizer.acoustic_residual_vector_quantizer.layers.*",
+                                   checkpointed="model.layers.*,inputs:model.embed_tokens"),
+    "git": Facts((4, 8, 8), ("git.encoder.layer.*", "git"), (*NO_WIDTHS, "attention", "lora, checkpoint"),  # which asks for gradients of what is added to in place
+                 units=":git.image_encoder.vision_model.encoder.layers.*,git.encoder.layer.*",
+                 checkpointed="git.image_encoder.vision_model.encoder.layers.*,git.encoder.layer.*,inputs:git.embeddings.word_embeddings+git.image_encoder.vision_model.embeddings.patch_embedding"),
+    "modernvbert": Facts((4, 8, 8), ("model.text_model.layers.*", "model"), NO_WIDTHS, units=":model.vision_model.encoder.layers.*,model.text_model.layers.*",
+                         checkpointed="model.vision_model.encoder.layers.*,model.text_model.layers.*,inputs:model.vision_model.embeddings.patch_embedding+model.text_model.embeddings.tok_embeddings"),
+    "udop": Facts((4, 8, 8), ("encoder.block.*.layer.0", "encoder,decoder"), (*NO_WIDTHS, "fsdp", "zero2", "lora, checkpoint"),  # likewise
+                  checkpointed="encoder.block.*,decoder.block.*,inputs:shared,masks:decoder.block.0.layer.1.EncDecAttention"),
+    "depth_anything": Facts((8, 12, 16), ("backbone.encoder.layer.*", "backbone,neck"), (*NO_WIDTHS, *NO_TOKENS, "attention"), units=":backbone.encoder.layer.*,neck.reassemble_stage.layers.*,neck.fusion_stage.layers.*",
+                            checkpointed="backbone.encoder.layer.*"),
+    "align": Facts((8, 12, 16), ("text_model.encoder.layer.*,vision_model.encoder.blocks.*", "text_model,vision_model"), (*NO_WIDTHS, *NO_TOKENS, "attention", "fsdp", "zero2"),
+                   checkpointed="text_model.encoder.layer.*,inputs:text_model.embeddings.word_embeddings+vision_model.embeddings.convolution"),
+    "univnet": Facts((4, 8, 8), ("resblocks.*", "conv_pre,resblocks"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS)),
+    "xcodec2": Facts((4, 8, 8), ("acoustic_decoder.layers.*", "semantic_adapter,acoustic_encoder,fc_encoder,quantizer,acoustic_decoder.fc,acoustic_decoder.embed,acoustic_decoder.prior_net,acoustic_decoder.layers,acoustic_decoder.post_net,"
+                                 "acoustic_decoder.norm"), (*NO_WIDTHS, *NO_TOKENS),
+                     units=":semantic_encoder.encoder.layers.*,acoustic_encoder.block.*,acoustic_decoder.prior_net.*,acoustic_decoder.layers.*,acoustic_decoder.post_net.*", checkpointed="acoustic_decoder.layers.*"),
+}
+ALL = {**DEVELOPMENT, **HELD_OUT, **NEXT, **AFTER_NEXT}
 
 
 def words(model: str, size: str) -> Dict[str, str]:

@@ -270,4 +270,12 @@ MODELS: Dict[str, Callable[[str], Subject]] = {
     "vitpose": scenes.vitpose,
     "sam": scenes.sam,
     "vibevoice_tokenizer": sound.vibevoice_tokenizer,
+    "kyutai_speech_to_text": decoders_more.kyutai_speech_to_text,
+    "git": decoders_more.git,
+    "modernvbert": scenes.modernvbert,
+    "udop": encoders_more.udop,
+    "depth_anything": scenes.depth_anything,
+    "align": scenes.align,
+    "univnet": sound.univnet,
+    "xcodec2": sound.xcodec2,
 }

@@ -6,7 +6,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from .sizes import SPECIAL, VOCABULARY, length, stack, width
-from .subject import LENGTH, Subject, causal, scaled, tokens
+from .subject import LENGTH, Batch, Subject, causal, scaled, tokens
 
 
 def glm(size: str) -> Subject:
@@ -311,3 +311,38 @@ def moshi(size: str) -> Subject:
 
     config = MoshiConfig(vocab_size=VOCABULARY, hidden_size=width(size), num_hidden_layers=4, num_attention_heads=4, num_key_value_heads=2, ffn_dim=2048, max_position_embeddings=512, **SPECIAL)
     return Subject(MoshiForCausalLM(config), tokens(VOCABULARY, length(size)), causal)
+
+
+def kyutai_speech_to_text(size: str) -> Subject:
+    """Writes down what is said while it is heard: the embeddings of a word and of four codes of sound are added up in each step. What makes codes of sound is there, and is not used."""
+    from transformers import KyutaiSpeechToTextConfig, KyutaiSpeechToTextForConditionalGeneration
+
+    codec = {"model_type": "mimi", "hidden_size": 64, "num_filters": 8, "codebook_size": 256, "codebook_dim": 32, "vector_quantization_hidden_dimension": 32, "num_quantizers": 4, "upsample_groups": 64,
+             "num_hidden_layers": 1, "num_attention_heads": 2, "num_key_value_heads": 2, "intermediate_size": 128}
+    config = KyutaiSpeechToTextConfig(codebook_vocab_size=257, vocab_size=VOCABULARY, hidden_size=width(size), num_hidden_layers=4, num_attention_heads=4, max_position_embeddings=512, sliding_window=64, ffn_dim=2048,
+                                      num_codebooks=4, audio_bos_token_id=256, audio_pad_token_id=VOCABULARY + 4 * 257, codec_config=codec, **SPECIAL)
+    model = KyutaiSpeechToTextForConditionalGeneration(config)
+    model.codec_model.requires_grad_(False)
+
+    def written(model: nn.Module, words: Tensor, codes: Tensor) -> Tensor:
+        return model(input_ids=torch.cat((words[..., None], codes), -1), labels=words).loss
+
+    def sample(samples: int) -> Batch:
+        count = int(length(size) * LENGTH.factor)
+        return torch.randint(3, VOCABULARY, (samples, count)), torch.randint(256, (samples, count, 4))
+
+    return Subject(model, sample, written)
+
+
+def git(size: str) -> Subject:
+    """Says what an image shows: its patches stand before the words, and see each other, while words see what is before them; attention to all is written out."""
+    from transformers import GitConfig, GitForCausalLM
+
+    pixels = scaled(size, 64, 96, 128)
+    sight = {"hidden_size": scaled(size, 192, 256, 320), "intermediate_size": 768, "num_hidden_layers": 3, "num_attention_heads": 4, "image_size": pixels}
+    config = GitConfig(**stack(size), vision_config=sight, max_position_embeddings=512, **SPECIAL)
+
+    def told(model: nn.Module, ids: Tensor, seen: Tensor) -> Tensor:
+        return model(input_ids=ids, pixel_values=seen, labels=ids).loss
+
+    return Subject(GitForCausalLM(config), lambda samples: (torch.randint(3, VOCABULARY, (samples, int(length(size) * LENGTH.factor))), torch.randn(samples, 3, pixels, pixels)), told)

@@ -358,3 +358,20 @@ def pix2struct(size: str) -> Subject:
         return torch.cat([places, torch.randn(samples, patches, 192)], -1), torch.randint(3, VOCABULARY, (samples, int(length(size) * LENGTH.factor)))
 
     return Subject(Pix2StructForConditionalGeneration(config), page, lambda model, seen, ids: model(flattened_patches=seen, labels=ids).loss)
+
+
+def udop(size: str) -> Subject:
+    """T5 that reads a page: distances within the text, across the page and down it are looked up, added up, and added to attention. Without the page's image."""
+    from transformers import UdopConfig, UdopForConditionalGeneration
+
+    count = scaled(size, 32, 96, 192)
+    config = UdopConfig(vocab_size=VOCABULARY, d_model=width(size), d_kv=64, d_ff=1024, num_layers=3, num_heads=4, image_size=64, decoder_start_token_id=0)
+    model = UdopForConditionalGeneration(config)
+    for module in (model.patch_embed, model.decoder.embed_patches, model.decoder.relative_bias.biases[1:]):
+        module.requires_grad_(False)
+
+    def written(model: nn.Module, ids: Tensor, boxes: Tensor, labels: Tensor) -> Tensor:
+        return model(input_ids=ids, bbox=boxes, labels=labels).loss
+
+    return Subject(model, lambda samples: (torch.randint(3, VOCABULARY, (samples, int(count * LENGTH.factor))), torch.rand(samples, int(count * LENGTH.factor), 4),
+                                           torch.randint(3, VOCABULARY, (samples, int(count // 2 * LENGTH.factor)))), written)

@@ -11,6 +11,18 @@ from .sizes import width
 from .subject import LENGTH, Batch, Subject, scaled
 
 
+def _joined(kind: Any) -> Any:
+    """Of such a model, one that is given images and words, and puts patches before words."""
+
+    class Joined(kind):
+        def forward(self, ids: Tensor, given: Tensor) -> Any:
+            seen = self.model.connector(self.model.vision_model(given).last_hidden_state)
+            labels = torch.cat((ids.new_full(seen.shape[:2], -100), ids), 1)
+            return super().forward(inputs_embeds=torch.cat((seen, self.get_input_embeddings()(ids)), 1), labels=labels)
+
+    return Joined
+
+
 def altclip(size: str) -> Subject:
     """CLIP whose text side is an XLM-RoBERTa with a layer behind it."""
     from transformers import AltCLIPConfig, AltCLIPModel
@@ -123,3 +135,53 @@ def sam(size: str) -> Subject:
         return torch.randn(count, 3, pixels, pixels), torch.rand(count, asked, 2, 2) * side, torch.rand(count, asked, 4) * side, wanted, torch.rand(count, asked, 3)
 
     return Subject(model, sample, marked)
+
+
+def modernvbert(size: str) -> Subject:
+    """A ModernBERT before whose words stand patches of an image, which a SigLIP has seen and of which sixteen are one word. The program joins them, since the model counts on the device which images are empty."""
+    from transformers import ModernVBertConfig, ModernVBertForMaskedLM
+
+    wide, pixels, count = width(size), scaled(size, 64, 96, 128), scaled(size, 32, 96, 192)
+    text = {"model_type": "modernbert", "vocab_size": 1000, "hidden_size": wide, "intermediate_size": 512, "num_hidden_layers": 4, "num_attention_heads": 4, "max_position_embeddings": 512, "local_attention": 32,
+            "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2, "cls_token_id": 1, "sep_token_id": 2}
+    sight = {"model_type": "siglip_vision_model", "hidden_size": scaled(size, 192, 256, 320), "intermediate_size": 768, "num_hidden_layers": 3, "num_attention_heads": 4, "image_size": pixels, "patch_size": 8, "vision_use_head": False}
+    config = ModernVBertConfig(text_config=text, vision_config=sight, image_token_id=999)
+
+    def sample(samples: int) -> Batch:
+        return torch.randint(3, 999, (samples, int(count * LENGTH.factor))), torch.randn(samples, 3, pixels, pixels)
+
+    return Subject(_joined(ModernVBertForMaskedLM)(config), sample, lambda model, ids, given: model(ids, given).loss)
+
+
+def depth_anything(size: str) -> Subject:
+    """How far away each point is: four layers of a DINOv2, each brought to a size of its own, and put together from coarse to fine."""
+    from transformers import DepthAnythingConfig, DepthAnythingForDepthEstimation, Dinov2Config
+
+    pixels, wide = scaled(size, 64, 96, 128), scaled(size, 192, 256, 384)
+    sight = Dinov2Config(hidden_size=wide, num_hidden_layers=4, num_attention_heads=4, mlp_ratio=3, image_size=pixels, patch_size=16, out_indices=[1, 2, 3, 4], reshape_hidden_states=False)
+    config = DepthAnythingConfig(backbone_config=sight, patch_size=16, reassemble_hidden_size=wide, neck_hidden_sizes=[32, 64, 128, 256], fusion_hidden_size=64, head_hidden_size=32)
+    model = DepthAnythingForDepthEstimation(config)
+    model.backbone.embeddings.mask_token.requires_grad_(False)  # which is not used, as what would join a coarser layer to the first
+    model.neck.fusion_stage.layers[0].residual_layer1.requires_grad_(False)
+
+    def apart(model: nn.Module, given: Tensor, wanted: Tensor) -> Tensor:
+        return F.l1_loss(model(pixel_values=given).predicted_depth, wanted)
+
+    return Subject(model, lambda samples: (torch.randn(samples, 3, pixels, pixels), torch.rand(samples, pixels, pixels)), apart)
+
+
+def align(size: str) -> Subject:
+    """A BERT and an EfficientNet that are to point the same way."""
+    from transformers import AlignConfig, AlignModel
+
+    pixels, count, part = scaled(size, 64, 96, 128), scaled(size, 16, 24, 32), scaled(size, 4, 6, 8)
+    text = {"vocab_size": 1000, "hidden_size": width(size), "intermediate_size": 768, "num_hidden_layers": 3, "num_attention_heads": 4}
+    sight = {"image_size": pixels, "width_coefficient": part / 8, "depth_coefficient": 1.0, "hidden_dim": 160 * part}
+    config = AlignConfig(text_config=text, vision_config=sight, projection_dim=40 * part)
+    model = AlignModel(config)
+    model.text_model.pooler.requires_grad_(False)  # which is not used
+
+    def apart(model: nn.Module, ids: Tensor, seen: Tensor) -> Tensor:
+        return model(input_ids=ids, pixel_values=seen, return_loss=True).loss
+
+    return Subject(model, lambda samples: (torch.randint(3, 1000, (samples, count)), torch.randn(samples, 3, pixels, pixels)), apart)

@@ -245,3 +245,33 @@ def vibevoice_tokenizer(size: str) -> Subject:
     samples = scaled(size, 4000, 8000, 16000)
     config: Any = VibeVoiceAcousticTokenizerConfig(hidden_size=32, num_filters=scaled(size, 16, 24, 32), downsampling_ratios=[2, 4, 5], depths=[1, 1, 2, 2])
     return Subject(VibeVoiceAcousticTokenizerModel(config), lambda count: (torch.randn(count, 1, samples),), lambda model, sound: F.l1_loss(model(sound).audio, sound))
+
+
+def univnet(size: str) -> Subject:
+    """Makes sound of a spectrum and of noise: convolutions whose weights, others for each frame, are computed of the spectrum."""
+    from transformers import UnivNetConfig, UnivNetModel
+
+    frames = scaled(size, 8, 16, 32)
+    config: Any = UnivNetConfig(model_hidden_channels=scaled(size, 16, 24, 32), num_mel_bins=80)
+
+    def spoken(model: nn.Module, seen: Tensor, noise: Tensor, wanted: Tensor) -> Tensor:
+        return F.l1_loss(model(seen, noise_sequence=noise).waveforms, wanted)
+
+    return Subject(UnivNetModel(config), lambda count: (torch.randn(count, frames, 80), torch.randn(count, frames, 64), torch.randn(count, 256 * frames)), spoken)
+
+
+def xcodec2(size: str) -> Subject:
+    """Makes sound again of what is left of it, rounded, with gradients as if it were not: a transformer whose words are spectra, joined by a Fourier transform. What hears its meaning is not trained."""
+    from transformers import Wav2Vec2BertConfig, Xcodec2Config, Xcodec2Model
+
+    frames, wide = scaled(size, 10, 20, 40), scaled(size, 128, 192, 256)
+    meaning = Wav2Vec2BertConfig(hidden_size=128, num_hidden_layers=2, num_attention_heads=4, intermediate_size=256, feature_projection_input_dim=160, apply_spec_augment=False, mask_time_prob=0.0, layerdrop=0.0)
+    config: Any = Xcodec2Config(hidden_size=wide, intermediate_size=4 * wide, num_hidden_layers=3, num_attention_heads=4, num_key_value_heads=4, head_dim=wide // 4, max_position_embeddings=512, encoder_hidden_size=8,
+                                semantic_model_config=meaning, quantization_dim=wide + 128, quantization_levels=[4] * 6)
+    model = Xcodec2Model(config)
+    model.semantic_encoder.requires_grad_(False)
+
+    def again(model: nn.Module, sound: Tensor, seen: Tensor) -> Tensor:
+        return F.l1_loss(model(sound, input_features=seen).audio_values, sound)
+
+    return Subject(model, lambda count: (torch.randn(count, 1, 320 * frames), torch.randn(count, frames, 160)), again)
