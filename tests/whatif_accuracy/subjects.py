@@ -309,8 +309,6 @@ DEVELOPMENT: Dict[str, Facts] = {
     "blip": Facts((8, 12, 16), ("vision_model.encoder.layers.*,text_decoder.bert.encoder.layer.*", "vision_model,text_decoder.bert.encoder"), (*NO_WIDTHS, *NO_TOKENS, "attention"),
                   units=":vision_model.encoder.layers.*,text_decoder.bert.encoder.layer.*", checkpointed="vision_model.encoder.layers.*,text_decoder.bert.encoder.layer.*"),
     "timesfm": Facts((8, 12, 16), ("decoder.layers.*", "decoder"), (*NO_BLOCKS, *NO_WIDTHS, *NO_TOKENS)),
-}
-HELD_OUT: Dict[str, Facts] = {
     "falcon_mamba": Facts((4, 8, 8), ("backbone.layers.*.mixer.in_proj", "backbone.layers.*"), (*NO_WIDTHS, "attention"), units=":backbone.layers.*", checkpointed="backbone.layers.*,inputs:backbone.embeddings"),
     "idefics": Facts((4, 8, 8), ("model.layers.*", "model"), NO_WIDTHS, units=":model.vision_model.encoder.layers.*,model.layers.*,model.gated_cross_attn_layers.*",
                      checkpointed="model.vision_model.encoder.layers.*,model.layers.*,model.gated_cross_attn_layers.*,inputs:model.embed_tokens"),
@@ -324,8 +322,7 @@ HELD_OUT: Dict[str, Facts] = {
                      units=":backbone.encoder.stages.*,decode_head.lateral_convs.*,decode_head.fpn_convs.*,auxiliary_head.convs.*"),
     "dia": Facts((4, 8, 8), ("model.encoder", "model"), (*NO_WIDTHS, *NO_TOKENS)),
 }
-# Not looked at yet, for when those have been.
-NEXT: Dict[str, Facts] = {
+HELD_OUT: Dict[str, Facts] = {
     "kosmos2_5": Facts((4, 8, 8), ("model.layers.*", "model.layers.*"), NO_WIDTHS, checkpointed="all,inputs:model.embed_tokens"),
     "bark": Facts((4, 8, 8), ("layers.*", "input_embeds_layer,position_embeds_layer,layers.*"), (*NO_BLOCKS, *NO_WIDTHS, "attention")),
     "moshi": Facts((4, 8, 8), ("model.layers.*", "model"), NO_WIDTHS, checkpointed="all,inputs:model.embed_tokens"),
@@ -338,8 +335,8 @@ NEXT: Dict[str, Facts] = {
     "vibevoice_tokenizer": Facts((4, 8, 8), ("encoder.conv_layers", "encoder,decoder.stem,decoder.conv_layers"), (*NO_BLOCKS, *NO_WIDTHS, *NO_TOKENS, "attention"),
                                  units=":encoder.stem.stage.*,encoder.conv_layers.*,decoder.stem.stage.*,decoder.conv_layers.*"),
 }
-# And for when those have been.
-AFTER_NEXT: Dict[str, Facts] = {
+# Not looked at yet, for when those have been.
+NEXT: Dict[str, Facts] = {
     "kyutai_speech_to_text": Facts((4, 8, 8), ("model.layers.*", "model"), NO_WIDTHS,
                                    units=":model.layers.*,codec_model.encoder.encoder_seanet.layers.*,codec_model.encoder.encoder_transformer.layers.*,codec_model.decoder.decoder_transformer.layers.*,"
                                          "codec_model.decoder.decoder_seanet.layers.*,codec_model.quantizer.semantic_residual_vector_quantizer.layers.*,codec_model.quantizer.acoustic_residual_vector_quantizer.layers.*",
@@ -360,7 +357,7 @@ AFTER_NEXT: Dict[str, Facts] = {
                                  "acoustic_decoder.norm"), (*NO_WIDTHS, *NO_TOKENS),
                      units=":semantic_encoder.encoder.layers.*,acoustic_encoder.block.*,acoustic_decoder.prior_net.*,acoustic_decoder.layers.*,acoustic_decoder.post_net.*", checkpointed="acoustic_decoder.layers.*"),
 }
-ALL = {**DEVELOPMENT, **HELD_OUT, **NEXT, **AFTER_NEXT}
+ALL = {**DEVELOPMENT, **HELD_OUT, **NEXT}
 
 
 def words(model: str, size: str) -> Dict[str, str]:
