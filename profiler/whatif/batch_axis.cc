@@ -143,23 +143,12 @@ class Follower {
     return false;
   }
 
-  // [layers, batch, features] in any layout of the sequences: what a recurrent network begins and ends with,
-  // in the places 1 and 2 of its results. What it begins with is zeros that nobody computed.
   void PassStates(const Op& op) {
     if (sequence_ || !Reached(op)) return;
-    constexpr uint16_t kWeights = 1;
-    const auto set = [&](const Operand& state) {
-      if (state.block == kNone || step_.Rank(state.shape) != 3 || axis_.stride[state.block] != 0 ||
-          step_.Dims(state.shape)[1] != axis_.batch || step_.blocks[state.block].begin == kBefore ||
-          !step_.shapes[state.strides].known)
-        return;
-      SetOf(state, {static_cast<uint64_t>(step_.Dims(state.strides)[1]), 0});
-      decided_[state.block] = true;
-    };
-    for (const Operand& given : InputsOf(step_, op))
-      if (given.argument > kWeights) set(given);
-    for (const Operand& result : OutputsOf(step_, op))
-      if (result.argument == 1 || result.argument == 2) set(result);
+    for (const Operand* state : RecurrentStates(step_, axis_, op)) {
+      SetOf(*state, {static_cast<uint64_t>(step_.Dims(state->strides)[1]), 0});
+      decided_[state->block] = true;
+    }
   }
 
   // Of memory that is taken again for a tensor of other sizes, as col2im takes what it made for columns.

@@ -213,4 +213,19 @@ const Operand* ShapedLike(const Step& step, const Op& op) {
   return nullptr;
 }
 
+std::vector<const Operand*> RecurrentStates(const Step& step, const BatchAxis& axis, const Op& op) {
+  constexpr uint16_t kWeights = 1;
+  const auto is_state = [&](const Operand& state) {
+    return state.block != model::kNone && step.Rank(state.shape) == 3 && axis.stride[state.block] == 0 &&
+           step.Dims(state.shape)[1] == axis.batch && step.blocks[state.block].begin != kBefore &&
+           step.shapes[state.strides].known;
+  };
+  std::vector<const Operand*> states;
+  for (const Operand& given : InputsOf(step, op))
+    if (given.argument > kWeights && is_state(given)) states.push_back(&given);
+  for (const Operand& result : OutputsOf(step, op))
+    if ((result.argument == 1 || result.argument == 2) && is_state(result)) states.push_back(&result);
+  return states;
+}
+
 }  // namespace vramscope::whatif

@@ -55,6 +55,12 @@ void AddCompared(const Step& step, const BatchAxis& axis, const Op& op, const Op
 // result of a factory that is so; or kNone.
 [[nodiscard]] uint32_t LaidOutAs(const Step& step, const Op& op, const Operand& result);
 
+// [layers, batch, features] in any layout of the sequences: what a recurrent network begins and ends with, in
+// the places 1 and 2 of its results, as far as the axis is not known to be there. What it begins with is
+// zeros that nobody computed.
+[[nodiscard]] std::vector<const Operand*> RecurrentStates(const Step& step, const BatchAxis& axis,
+                                                          const Op& op);
+
 // Of a batch norm's statistics, one of each channel: instance norm puts the samples among the channels,
 // [samples, channels, height, width] as [1, samples x channels, height, width].
 [[nodiscard]] PlacesOfAxis PlacesOfStatistics(const Step& step, const BatchAxis& axis, const Op& op,
