@@ -59,7 +59,8 @@ uint32_t CopierOf(const Step& step, const Moved& moved) {
   for (uint32_t i = 0; i < step.ops.size(); ++i) {
     const Op& op = step.ops[i];
     const std::string_view name = step.NameOf(op);
-    if ((name != "aten::reshape" && name != "aten::contiguous") || op.node != kNone || op.output_count == 0)
+    if ((name != "aten::reshape" && name != "aten::contiguous") || op.node != kNone || op.input_count == 0 ||
+        op.output_count == 0)
       continue;
     const Operand &from = InputsOf(step, op)[0], &to = OutputsOf(step, op)[0];
     if (from.block != moved.block || to.block == moved.block || to.block == kNone) continue;
