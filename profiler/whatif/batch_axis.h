@@ -99,7 +99,7 @@ void FindReductions(const Step& step, BatchAxis& axis);
 
 // Memory that an operator takes and gives back, which the recorded one did not need: so many moments before
 // its end.
-void AddScratch(const Op& op, Position before_end, uint64_t bytes, Scene& scene);
+void AddScratch(const Op& op, Position before_end, uint64_t bytes, Scene& scene, Position life = 0.25);
 
 // Gives the blocks of `scene` the sizes that they have with `wanted` samples; partial sums may vanish or
 // come.

@@ -65,11 +65,10 @@ uint64_t BytesOfParts(uint64_t bytes, int64_t sample, int64_t recorded, int64_t 
 
 }  // namespace
 
-void AddScratch(const Op& op, Position before_end, uint64_t bytes, Scene& scene) {
-  constexpr Position kLife = 0.25;
+void AddScratch(const Op& op, Position before_end, uint64_t bytes, Scene& scene, Position life) {
   Block block;
   block.begin = op.end - before_end;
-  block.end = block.begin + kLife;
+  block.end = block.begin + life;
   block.bytes = bytes;
   block.category = op.node == model::kNone ? classify::Category::kTemporaryForward
                                            : classify::Category::kTemporaryBackward;
@@ -123,17 +122,21 @@ uint64_t ElementsOfSample(const Step& step, const BatchAxis& axis, const Operand
 }
 
 void ScaleBatch(const Step& step, const BatchAxis& axis, int64_t wanted, Scene& scene) {
-  constexpr Position kPartialSums = 0.5;  // before the end of their operator
+  constexpr Position kPartialSums = 0.5, kCounters = 0.4;  // before the end of their operator
+  constexpr Position kLifeOfCounters = 0.1;
   const auto from = static_cast<uint64_t>(axis.batch);
   const auto to = static_cast<uint64_t>(wanted);
   std::unordered_map<uint32_t, uint64_t> scratch;
   for (const BatchReduction& one : axis.reductions) {
-    const uint64_t bytes = ScratchOf(WithBatch(one.reduction, wanted), axis.device);
+    const Reduction reduction = WithBatch(one.reduction, wanted);
+    const uint64_t bytes = ScratchOf(reduction, axis.device);
     if (one.block != model::kNone && bytes == 0 && one.counters != model::kNone) scratch[one.counters] = 0;
-    if (one.block != model::kNone)
+    if (one.block != model::kNone) {
       scratch[one.block] = bytes;
-    else if (bytes != 0)
+    } else if (bytes != 0) {
       AddScratch(step.ops[one.op], kPartialSums, bytes, scene);
+      AddScratch(step.ops[one.op], kCounters, CountersOf(reduction, axis.device), scene, kLifeOfCounters);
+    }
   }
   const bool single = to == 1 && from > 1;
   if (single) AddScans(step, axis, scene);

@@ -320,15 +320,18 @@ std::vector<Block> PartialSumsOf(uint64_t bytes, bool taken_away = false) {
 
 TEST(BatchScaleTest, WhatALeverTookAwayIsNotSummedUp) {
   const std::vector<Block> sums = PartialSumsOf(8 * 8 * 1024 * 4);
-  ASSERT_EQ(sums.size(), 1u);
+  ASSERT_EQ(sums.size(), 2u);
   EXPECT_EQ(sums[0].bytes, 33'554'432u);
+  EXPECT_EQ(sums[1].bytes, 32u) << "counters of 8 thread blocks side by side";
+  EXPECT_LT(sums[0].begin, sums[1].begin);
+  EXPECT_LT(sums[1].end, sums[0].end);
   EXPECT_TRUE(PartialSumsOf(0).empty());
 }
 
 // Fewer tokens needed none.
 TEST(BatchScaleTest, PartialSumsThatALeverTookAwayComeBack) {
   const std::vector<Block> sums = PartialSumsOf(8 * 8 * 1024 * 4, true);
-  ASSERT_EQ(sums.size(), 1u);
+  ASSERT_EQ(sums.size(), 2u);
   EXPECT_EQ(sums[0].bytes, 33'554'432u);
 }
 

@@ -351,7 +351,11 @@ class Parts {
   }
 
   void Scratch(const Reduction& reduction, Stage& stage) {
-    if (const uint64_t bytes = ScratchOf(reduction, device_); bytes != 0) stage.Free(stage.Take(bytes));
+    const uint64_t bytes = ScratchOf(reduction, device_);
+    if (bytes == 0) return;
+    const uint32_t sums = stage.Take(bytes);
+    stage.Free(stage.Take(CountersOf(reduction, device_)));
+    stage.Free(sums);
   }
 
   const Step& step_;

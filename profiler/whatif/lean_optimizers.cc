@@ -146,8 +146,10 @@ class Adafactor {
     AddOptimizerBlock(step_, parameter, begin, end, bytes, scene_);
   }
   void AddNorm(const TrainedParameter& parameter, Position at, const Reduction& reduction) {
-    if (const uint64_t bytes = ScratchOf(reduction, device_); bytes != 0)
-      Add(parameter, at, at + kHair / 2, bytes);
+    const uint64_t bytes = ScratchOf(reduction, device_);
+    if (bytes == 0) return;
+    Add(parameter, at, at + kHair / 2, bytes);
+    Add(parameter, at + kHair / 8, at + kHair / 4, CountersOf(reduction, device_));
   }
 
   void AddWorkspace(const TrainedParameter& parameter, Position at) {

@@ -12,6 +12,7 @@ constexpr int64_t kVector = 4;  // elements that one load takes
 constexpr int64_t kLeastPerThread = 16;
 constexpr int64_t kMostPerThread = 256;
 constexpr int64_t kLongEnough = 128;  // to load vectors along the reduction
+constexpr int64_t kCounter = 4;       // bytes
 
 int64_t DivideUp(int64_t value, int64_t by) { return (value + by - 1) / by; }
 
@@ -56,9 +57,11 @@ int64_t OutputVector(const std::vector<ReducedDimension>& dimensions, size_t fir
   return vector;
 }
 
-}  // namespace
+struct Scratch {
+  uint64_t sums = 0, counters = 0;
+};
 
-uint64_t ScratchOf(const Reduction& reduction, Multiprocessors device) {
+Scratch Divide(const Reduction& reduction, Multiprocessors device) {
   const std::vector<ReducedDimension> dimensions = Ordered(reduction);
   int64_t inputs = 1, outputs = 1;
   size_t reduced = 0;
@@ -66,7 +69,7 @@ uint64_t ScratchOf(const Reduction& reduction, Multiprocessors device) {
     (dimension.reduced ? inputs : outputs) *= dimension.size;
     reduced += dimension.reduced;
   }
-  if (reduced == 0 || inputs == 0 || outputs == 0) return 0;
+  if (reduced == 0 || inputs == 0 || outputs == 0) return {};
   const bool along = reduced == dimensions.size() || dimensions[0].stride < dimensions[reduced].stride;
   const int64_t fastest = along ? dimensions[0].stride : dimensions[reduced].stride;
   int64_t width = along ? inputs : outputs;
@@ -94,13 +97,23 @@ uint64_t ScratchOf(const Reduction& reduction, Multiprocessors device) {
   const int64_t per_thread = DivideUp(inputs, step_input);
   const int64_t target = int64_t{device.count} * (device.threads / (block_width * block_height));
   const int64_t grid = DivideUp(outputs / output_vector, step_output);
-  if (!across_warps || per_thread < kMostPerThread || grid > target) return 0;
+  if (!across_warps || per_thread < kMostPerThread || grid > target) return {};
   const int64_t blocks = std::max(std::min(DivideUp(target, grid), DivideUp(per_thread, kLeastPerThread)),
                                   DivideUp(per_thread, kMostPerThread));
-  if (blocks <= 1) return 0;
+  if (blocks <= 1) return {};
   int64_t bytes = reduction.accumulated_bytes * outputs * blocks;
   if (!along) bytes *= block_width * output_vector;
-  return static_cast<uint64_t>(bytes);
+  return {static_cast<uint64_t>(bytes), static_cast<uint64_t>(grid * kCounter)};
+}
+
+}  // namespace
+
+uint64_t ScratchOf(const Reduction& reduction, Multiprocessors device) {
+  return Divide(reduction, device).sums;
+}
+
+uint64_t CountersOf(const Reduction& reduction, Multiprocessors device) {
+  return Divide(reduction, device).counters;
 }
 
 Reduction WithBatch(Reduction reduction, int64_t samples) {

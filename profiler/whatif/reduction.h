@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a reduction on a CUDA device needs beside its result: partial sums of thread blocks that share one
-// output.
+// output, and counters of those that are through.
 //
 // Why a formula and not a share of the input: it depends on how the work is divided among the
 // multiprocessors, stays where it is, halves, doubles or vanishes when the batch changes, and is larger than
 // the input for the bias gradients of wide layers (32 MiB of a [4096, 1024] one on an A100). PyTorch:
-// setReduceConfig and ReduceConfig::global_memory_size in aten/src/ATen/native/cuda/Reduce.cuh, the same
+// setReduceConfig, ReduceConfig::global_memory_size and ReduceConfig::semaphore_size in aten/src/ATen/native/cuda/Reduce.cuh, the same
 // from 1.13 to 2.15.
 #pragma once
 
@@ -36,6 +36,9 @@ struct Multiprocessors {
 
 // Bytes of the partial sums; 0 when one thread block sums each output.
 [[nodiscard]] uint64_t ScratchOf(const Reduction& reduction, Multiprocessors device);
+// Bytes of the counters, in a block of their own that is there as long as that of the partial sums; 0 where
+// there are none.
+[[nodiscard]] uint64_t CountersOf(const Reduction& reduction, Multiprocessors device);
 // The reduction with another number of samples.
 [[nodiscard]] Reduction WithBatch(Reduction reduction, int64_t samples);
 

@@ -176,22 +176,28 @@ class Stretcher {
   }
 
   void Reduce(const BatchReduction& one) {
-    constexpr Position kBegin = 0.5, kEnd = 0.25;  // before the end of its operator
-    const uint64_t bytes = ScratchOf(Reshaped(one), axis_.device);
+    const Reduction reduction = Reshaped(one);
+    const uint64_t bytes = ScratchOf(reduction, axis_.device);
     if (one.block != kNone) {
       changed_.blocks[one.block].requested = bytes;
       if (bytes == 0 && one.counters != kNone) changed_.blocks[one.counters].requested = 0;
       return;
     }
-    const Op& op = step_.ops[one.op];
-    if (bytes == 0 || op.output_count == 0) return;
+    if (bytes == 0) return;
+    AddScratchTo(one.op, bytes, 0.5, 0.25);
+    AddScratchTo(one.op, CountersOf(reduction, axis_.device), 0.4, 0.3);
+  }
+
+  // `begin` and `end`: before the end of its operator.
+  void AddScratchTo(uint32_t index, uint64_t bytes, Position begin, Position end) {
+    const Op& op = step_.ops[index];
     StepBlock block;
     block.id = kNone;
     block.requested = bytes;
-    block.begin = op.end - kBegin;
-    block.end = op.end - kEnd;
-    block.op = one.op;
-    block.copy_of = step_.operands[op.first_output].block;
+    block.begin = op.end - begin;
+    block.end = op.end - end;
+    block.op = index;
+    if (op.output_count > 0) block.copy_of = step_.operands[op.first_output].block;
     block.category =
         op.node == kNone ? classify::Category::kTemporaryForward : classify::Category::kTemporaryBackward;
     if (block.copy_of != kNone) changed_.blocks.push_back(block);

@@ -364,6 +364,8 @@ TEST(ReductionTest, PartialSumsAreThoseThatPyTorchAsksFor) {
   EXPECT_EQ(ScratchOf(bias_gradient(4096, 256), {108, 2048}), 8'388'608u);
   EXPECT_EQ(ScratchOf(WithBatch(bias_gradient(4096, 1024), 32), {108, 2048}), 16'777'216u);
   EXPECT_EQ(ScratchOf(bias_gradient(64, 1024), {108, 2048}), 0u);
+  EXPECT_EQ(CountersOf(bias_gradient(4096, 1024), {108, 2048}), 32u);
+  EXPECT_EQ(CountersOf(bias_gradient(64, 1024), {108, 2048}), 0u);
 }
 
 TEST(SegmentsTest, AStarStandsForOneName) {
