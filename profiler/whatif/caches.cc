@@ -29,6 +29,17 @@ std::pair<uint32_t, uint32_t> AppendedToNothing(const Step& step, const Op& op) 
   return {given[1].block, made[0].block};
 }
 
+void HoldCaches(const Step& step, std::vector<Position>& held) {
+  for (const Op& op : step.ops) {
+    const uint32_t appended = AppendedToNothing(step, op).second;
+    if (appended == kNone) continue;
+    for (const ModuleCall& call : step.modules) {
+      if (call.parent == kNone && call.begin <= op.begin && op.begin < call.end && call.end < kForever)
+        held[appended] = std::max(held[appended], call.end);
+    }
+  }
+}
+
 std::optional<Step> WithoutCaches(const Step& step, const std::vector<uint32_t>& calls, Scene& scene) {
   std::vector<uint32_t> stands_for(step.blocks.size(), kNone);  // by block that was made: what it was made of
   bool any = false;

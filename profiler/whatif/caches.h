@@ -17,6 +17,10 @@ namespace vramscope::whatif {
 // What the operator appends to nothing, and what that makes; kNone where it is not that.
 [[nodiscard]] std::pair<uint32_t, uint32_t> AppendedToNothing(const Step& step, const Op& op);
 
+// A cache is returned beside what the model computes: `held`, by block, is at least until then for what was
+// appended.
+void HoldCaches(const Step& step, std::vector<Position>& held);
+
 // The step where in these calls (into Step::modules) nothing is appended: what was made of keys and values is
 // they themselves, also in the scene. Nothing: no cache is used there.
 [[nodiscard]] std::optional<Step> WithoutCaches(const Step& step, const std::vector<uint32_t>& calls,

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "profiler/whatif/freeze.h"
 #include "profiler/whatif/last_uses.h"
 #include "profiler/whatif/lever.h"
 #include "profiler/whatif/testing/written_step.h"
@@ -91,6 +92,22 @@ TEST_F(CachesTest, ItHasWhatWasAppendedUntilTheOutermostCallReturns) {
   other.operands[nothing_].block = in_;
   other.last_uses = {};
   EXPECT_LT(LastUsesOf(other).held[cached_], 60) << "of something that is there no cache is made";
+}
+
+// Oracle: transformers, whose decoder behind an encoder that alone is trained still returns its cache.
+TEST_F(CachesTest, ItHasWhatIsFrozenToo) {
+  step_.trained = {in_};
+  step_.blocks[in_].name = "weight", step_.blocks[in_].category = classify::Category::kParameter;
+  (void)Node(130);
+  step_.nodes[keeps_].op = 2, step_.nodes[1].op = 0, step_.nodes[2].op = 1;
+  for (whatif::Node& node : step_.nodes) node.made = step_.ops[node.op].begin;
+  for (Operand& operand : step_.operands)
+    if (operand.block != kNone) operand.flags |= trace::kTensorRequiresGrad;
+  const auto frozen = [](uint32_t) { return true; };
+  EXPECT_NEAR(Frozen(step_, frozen).blocks[cached_].end, 60, 0.1) << "autograd keeps nothing";
+  Step other = step_;
+  other.operands[nothing_].block = in_;
+  EXPECT_LT(Frozen(other, frozen).blocks[cached_].end, 30) << "of something that is there no cache is made";
 }
 
 TEST_F(CachesTest, TheLeverSaysThatItIsTurnedOff) {

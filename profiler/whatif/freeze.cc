@@ -5,6 +5,7 @@
 #include <set>
 #include <span>
 
+#include "profiler/whatif/caches.h"
 #include "profiler/whatif/frozen_attention.h"
 #include "profiler/whatif/frozen_work.h"
 #include "profiler/whatif/holders.h"
@@ -332,6 +333,7 @@ class Freezer {
       if (operand.block != kNone && op.end < kForever && run_[operand.op])
         now[operand.block] = std::max({now[operand.block], op.end, holders.Until(operand)});
     }
+    HoldCaches(step_, now);
     for (uint32_t i = 0; i < step_.blocks.size(); ++i) {
       StepBlock& block = changed_.blocks[i];
       // Somebody else held it longer.

@@ -17,18 +17,6 @@ constexpr Position kUnpacked = 0.2;
 constexpr int kMostArguments = 64;
 constexpr Position kTurn = 1e-8;  // between what goes one after the other at once
 
-// A cache is returned beside what the model computes: it has what was appended until then.
-void HoldCaches(const Step& step, std::vector<Position>& held) {
-  for (const Op& op : step.ops) {
-    const uint32_t appended = AppendedToNothing(step, op).second;
-    if (appended == kNone) continue;
-    for (const ModuleCall& call : step.modules) {
-      if (call.parent == kNone && call.begin <= op.begin && op.begin < call.end && call.end < kForever)
-        held[appended] = std::max(held[appended], call.end);
-    }
-  }
-}
-
 std::vector<Position> UnpackedUntil(const Step& step) {
   std::vector<Position> work_end(step.nodes.size(), kBefore);
   for (const Op& op : step.ops) {
