@@ -32,11 +32,12 @@ bool ScansOneRow(const Step& step, const BatchAxis& axis, const Op& op) {
          ElementsIn(step, operand) == rows * static_cast<uint64_t>(sizes.back());
 }
 
-// Without gaps, as one sample.
+// Without gaps, as one sample alone: what lies so with all of them is copied for another order, as a weight
+// beside images with their channels last (contiguous(channels_last)).
 bool IsContiguous(const Step& step, const BatchAxis& axis, const Operand& operand) {
   const std::span<const int64_t> sizes = SizesOf(step, operand), strides = StridesOf(step, operand);
   const uint64_t batch = operand.block == kNone ? 0 : axis.StrideIn(operand, axis.stride[operand.block]);
-  if (sizes.size() != strides.size()) return false;
+  if (sizes.size() != strides.size() || LiesWithoutGaps(sizes, strides)) return false;
   Extents one(sizes.begin(), sizes.end());
   for (size_t d = 0; d < one.size(); ++d) {
     const bool samples = strides[d] == 0 || static_cast<uint64_t>(strides[d]) == batch;

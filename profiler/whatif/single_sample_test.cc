@@ -61,6 +61,16 @@ TEST_F(SingleSampleTest, WhatIsExpandedOverSamplesIsCopiedForThemAlone) {
   EXPECT_EQ(CopiedForSamples(step_, axis_, mask_), kNone) << "no copy";
 }
 
+// A weight beside images with their channels last: cuDNN is given it as contiguous(channels_last).
+TEST_F(SingleSampleTest, WhatLiesWithoutGapsAnywayIsCopiedForOneSampleToo) {
+  Call("aten::contiguous", kNone, 20, 40);
+  Add(mask_, {8, 4, 3, 3}, {36, 9, 3, 1});
+  const uint32_t copy = Long(25, 35);
+  step_.blocks[copy].op = static_cast<uint32_t>(step_.ops.size() - 1);
+  Add(copy, {8, 4, 3, 3}, {36, 1, 12, 4}, true);
+  EXPECT_EQ(CopiedForSamples(step_, axis_, copy), kNone);
+}
+
 // As recorded of Speech2Text: matmul of queries [4, 8, 32, 64] that a transpose made.
 TEST_F(SingleSampleTest, HeadsOfOneSampleAreCountedWhereTheyLie) {
   axis_.stride[mask_] = 16384;
