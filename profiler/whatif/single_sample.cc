@@ -2,11 +2,13 @@
 #include "profiler/whatif/single_sample.h"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "profiler/whatif/copied_views.h"
 #include "profiler/whatif/reduction.h"
 #include "profiler/whatif/strides.h"
 
@@ -80,22 +82,14 @@ std::optional<Extents> StridesWithoutSum(const Step& step, const BatchAxis& axis
   return without;
 }
 
-// reshape() of what has the samples in front, or was expanded to them, as one sample, or of what was repeated
-// for them: whether that takes no copy.
+// reshape() of what has the samples, or was expanded to them, as one sample, or of what was repeated for
+// them: whether that takes no copy.
 bool IsViewed(const Step& step, const BatchAxis& axis, const Op& reshape) {
   if (reshape.output_count == 0) return false;
   const Operand &from = InputsOf(step, reshape)[0], &to = OutputsOf(step, reshape)[0];
-  const std::span<const int64_t> sizes = SizesOf(step, from), wanted = SizesOf(step, to);
   if (const std::optional<Extents> without = StridesWithoutSum(step, axis, from))
-    return StridesOfView(sizes, *without, wanted).has_value();
-  if (sizes.empty() || wanted.empty() || sizes[0] != axis.batch || wanted[0] % axis.batch != 0) return false;
-  const std::span<const int64_t> strides = StridesOf(step, from);
-  if (strides.size() != sizes.size()) return false;
-  const bool expanded = strides[0] == 0 && to.block != kNone && axis.stride[to.block] != 0;
-  if (!expanded && ElementsOfSample(step, axis, from, 0) == 0) return false;
-  Extents one(sizes.begin(), sizes.end()), other(wanted.begin(), wanted.end());
-  one[0] = 1, other[0] /= axis.batch;
-  return StridesOfView(one, strides, other).has_value();
+    return StridesOfView(SizesOf(step, from), *without, SizesOf(step, to)).has_value();
+  return ViewOfOneSample(step, axis, reshape).has_value();
 }
 
 // The sum over the samples that is the gradient of what was expanded to them, or added to each of them:
@@ -138,6 +132,12 @@ bool JoinsForSamples(const Step& step, const BatchAxis& axis, const Op& op) {
   };
   return !sizes.empty() && joined.size() == sizes.size() && joined[0] == axis.batch * sizes[0] &&
          std::ranges::all_of(parts, is_first);
+}
+
+uint32_t ReshapeOf(const Step& step, uint32_t block) {
+  uint32_t op = step.blocks[block].op;
+  while (op != kNone && step.NameOf(step.ops[op]) != "aten::reshape") op = step.ops[op].parent;
+  return op;
 }
 
 }  // namespace
@@ -213,8 +213,11 @@ void LeaveOutCopiesForSamples(const Step& step, const BatchAxis& axis, Scene& sc
   std::sort(copies.begin(), copies.end(), [&](const auto& a, const auto& b) {
     return scene.blocks[a.first].begin > scene.blocks[b.first].begin;
   });
+  std::vector<Block> instead;
   for (const auto& [index, from] : copies) {
     Block& copy = scene.blocks[index];
+    if (const uint32_t op = ReshapeOf(step, copy.origin); op != kNone)
+      std::ranges::copy(CopiesOfViews(step, axis, step.ops[op], copy), std::back_inserter(instead));
     if (const Position cloned = ClonedAt(step, copy.origin); cloned < kForever)
       copy.begin = cloned;
     else
@@ -225,6 +228,7 @@ void LeaveOutCopiesForSamples(const Step& step, const BatchAxis& axis, Scene& sc
       if (source.begin < copy.begin && copy.begin <= source.end) source.end = std::max(source.end, copy.end);
     }
   }
+  std::ranges::copy(instead, std::back_inserter(scene.blocks));
 }
 
 void AddScans(const Step& step, const BatchAxis& axis, Scene& scene) {
