@@ -83,6 +83,28 @@ uint8_t TypeToBe(const Step& step, const Versions& versions, uint8_t low, uint32
   return type;
 }
 
+// hot = one_hot(distances.argmin()).type(x.dtype); hot.t() @ x: the type of integers' origin is that of the
+// factor, which was there before, that they are converted to be multiplied with.
+bool IsFactorOf(const Step& step, const Versions& versions, const std::vector<uint32_t>& calls, uint8_t type,
+                uint32_t op, uint32_t made) {
+  const Op& call = step.ops[op];
+  if (call.asks != Asks::kOrigin || step.NameOf(call) != "aten::to" || call.input_count == 0 ||
+      IsFloat(InputsOf(step, call)[0]))
+    return false;
+  const auto is_other = [&](const Operand& one) {
+    return IsFloat(one) && one.block != made && step.blocks[one.block].begin < call.begin &&
+           versions.Known(one.block) && versions.TypeOf(one.block) == type;
+  };
+  const Takers& takers = TakersOf(step);
+  for (uint32_t i = takers.Next(made, op); i != kNone && step.ops[i].node == kNone;
+       i = takers.Next(made, i)) {
+    const bool product = AutocastRuleOf(step.NameOf(step.ops[i]), step.torch_version) == CastRule::kLow;
+    if (product && calls[i] == calls[op] && std::ranges::any_of(InputsOf(step, step.ops[i]), is_other))
+      return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 // softmax(query @ keys, dtype=torch.float32).to(query.dtype): behind the product are numbers and masks. What
@@ -130,6 +152,7 @@ uint8_t TypeMet(const Step& step, const Versions& versions, const std::vector<ui
 
 bool MeetsType(const Step& step, const Versions& versions, const std::vector<uint32_t>& calls, uint8_t type,
                uint32_t op, uint32_t made, const std::function<bool(uint32_t)>& widens) {
+  if (IsFactorOf(step, versions, calls, type, op, made)) return true;
   const Met met = FirstMet(step, calls, op, made);
   return std::any_of(met.blocks.begin(), met.blocks.end(), [&](uint32_t block) {
     const Takers& takers = TakersOf(step);

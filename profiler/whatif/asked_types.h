@@ -8,6 +8,9 @@
 //
 //   x ─ dropout ─ x @ values        x.to(values.dtype): that of what x is used with next
 //
+//   (x @ y).argmin() ─ one_hot      .type(x.dtype), of integers: that of the origin of what they were chosen
+//   by
+//
 //   r = rand(dtype=x.dtype)         the same of what is made from nothing: r.floor() stands for r, and of x /
 //   2 r.floor() * (x / 2)             it is known what it will be
 #pragma once
@@ -30,7 +33,8 @@ namespace vramscope::whatif {
 [[nodiscard]] uint8_t TypeMet(const Step& step, const Versions& versions, const std::vector<uint32_t>& calls,
                               uint32_t op);
 
-// Whether what `op` makes from nothing is first used with something that is, or will be, of this low type,
+// Whether what `op` makes from nothing or from integers is first used with something that is, or will be, of
+// this low type, or the integers are multiplied with what was of it,
 // and that no operator between, of which `widens` says that it makes its operand float, made something else.
 [[nodiscard]] bool MeetsType(const Step& step, const Versions& versions, const std::vector<uint32_t>& calls,
                              uint8_t type, uint32_t op, uint32_t made,

@@ -133,6 +133,30 @@ TEST_F(MeetsTypeTest, AnotherTensorMayBe) {
   EXPECT_TRUE(Meets(between_));
 }
 
+// hot = one_hot(hidden.argmin()).to(hidden.dtype); weight += hot; hot @ hidden
+TEST_F(AskedTypesTest, IntegersAreConvertedToTheTypeOfTheFactorThatTheyWereChosenBy) {
+  const uint32_t hot = AddBlock(37, 90), converted = AddBlock(41, 90);
+  const uint32_t to = AddOp("aten::to", kNone, {40, 42}, {hot}, converted);
+  step_.operands[step_.ops[to].first_input].dtype = 4;
+  AddOp("aten::add_", kNone, {45, 47}, {weight_, converted}, weight_);
+  const uint32_t product = AddOp("aten::matmul", kNone, {50, 52}, {converted, hidden_}, AddBlock(51, 90));
+  const auto low = [&](Asks asks, uint8_t of_hidden) {
+    step_.ops[to].asks = asks;
+    Versions versions(step_, kFloatType);
+    versions.Decide(hidden_, of_hidden);
+    return MeetsType(step_, versions, CallsOf(step_), kBfloat16Type, to, converted,
+                     [](uint32_t) { return false; });
+  };
+  EXPECT_TRUE(low(Asks::kOrigin, kBfloat16Type));
+  EXPECT_FALSE(low(Asks::kOrigin, kFloatType));
+  EXPECT_FALSE(low(Asks::kType, kBfloat16Type));
+  step_.blocks[hidden_].begin = 43;
+  EXPECT_FALSE(low(Asks::kOrigin, kBfloat16Type)) << "nothing was chosen by it";
+  step_.blocks[hidden_].begin = 5,
+  (*step_.own_texts)[step_.ops[product].name - whatif::Step::kFirstOwnText] = "aten::mul";
+  EXPECT_FALSE(low(Asks::kOrigin, kBfloat16Type)) << "no product asks for one type";
+}
+
 // A question must not take as long as the whole step.
 TEST_F(AskedTypesTest, WhatLiesVeryFarBackIsNoOrigin) {
   const auto asked = [&](int operators) {
