@@ -11,6 +11,7 @@
 #include "profiler/whatif/holders.h"
 #include "profiler/whatif/precision_conversions.h"
 #include "profiler/whatif/precision_copies.h"
+#include "profiler/whatif/precision_cumulative.h"
 #include "profiler/whatif/precision_edges.h"
 #include "profiler/whatif/precision_fourier.h"
 #include "profiler/whatif/precision_gradients.h"
@@ -48,6 +49,7 @@ class Retyped {
         edges_(step, consumers_, versions_),
         leaves_(step, low, leaf_, moments_, versions_),
         saves_(step, versions_),
+        cumulative_(step, low, versions_, saves_),
         heads_first_(step, low, versions_),
         forward_(ForwardParts(step)),
         nodes_of_(NodesByOp(step)) {
@@ -80,8 +82,9 @@ class Retyped {
       case What::kNodeBegin:
         return saves_.BeginNode(moment.index);
       case What::kOpBegin:
-        return step_.ops[moment.index].node == kNone ? BeginForward(moment.index)
-                                                     : BeginBackward(moment.index);
+        if (step_.ops[moment.index].node != kNone) return BeginBackward(moment.index);
+        BeginForward(moment.index);
+        return BeginCumulative(moment.index);
       case What::kSaved:
         return Save(moment.index);
       case What::kOpEnd:
@@ -99,7 +102,8 @@ class Retyped {
     covered_[index] = op.parent != kNone && (covered_[op.parent] || rules_[op.parent] != CastRule::kNone);
     conversions_.Begin(index);
     heads_first_.Begin(op);
-    if (const Operand* const wide = WidenedForTransform(step_, op, versions_)) CastInside(index, *wide);
+    if (const Operand* const wide = WidenedForTransform(step_, op, versions_))
+      CastInside(index, *wide, op.begin);
     if (way_ == Way::kAllLow) return BeginInLow(index);
     if (covered_[index] || !Within(forward_, op.begin)) return;
     const bool back = GivesBack(step_, versions_, index);
@@ -155,10 +159,15 @@ class Retyped {
   }
 
   // By the operator: no conversion that autograd, which keeps what it was given, knows of.
-  void CastInside(uint32_t index, const Operand& operand) {
+  void CastInside(uint32_t index, const Operand& operand, Position behind) {
     const uint32_t before = versions_.Current(operand.block);
-    versions_.Cast(operand.block, kFloatType, step_.ops[index].begin + kStride, index, operand);
+    versions_.Cast(operand.block, kFloatType, behind + kStride, index, operand);
     uncast_.push_back({index, operand.block, before, versions_.Current(operand.block), true});
+  }
+
+  void BeginCumulative(uint32_t index) {
+    const Operand* const copied = rules_[index] == CastRule::kIntoSingle ? cumulative_.Begin(index) : nullptr;
+    if (copied != nullptr) CastInside(index, *copied, step_.blocks[Outputs(step_.ops[index])[0].block].begin);
   }
 
   void Save(uint32_t saved) {
@@ -189,7 +198,9 @@ class Retyped {
     const Node& node = step_.nodes[op.node];
     if (op.name == node.name) {
       for (const Operand& gradient : Inputs(op)) {
-        if (IsFloat(gradient)) TakeGradient(gradient, op, op.node);
+        if (!IsFloat(gradient)) continue;
+        TakeGradient(gradient, op, op.node);
+        cumulative_.TakeGradient(gradient, op);
       }
       return;
     }
@@ -370,6 +381,7 @@ class Retyped {
   AdditionEdges edges_;
   LeafGradients leaves_;
   SavedVersions saves_;
+  Cumulative cumulative_;
   HeadsFirst heads_first_;
   const std::vector<Window> forward_;          // its parts
   std::vector<CastRule> rules_;                // by operator of forward
