@@ -249,7 +249,7 @@ class Freezer {
 
   // matmul copies a batch of matrices that has gaps, to multiply it as one, for a weight that is trained
   // alone: its gradient would be as many. Else it multiplies them one by one (should_fold in
-  // aten/src/ATen/native/LinearAlgebra.cpp).
+  // aten/src/ATen/native/LinearAlgebra.cpp), and copies them where they cannot be numbered from the first on.
   void DropFolding() {
     for (uint32_t i = 0; i < step_.blocks.size(); ++i) {
       const StepBlock& block = step_.blocks[i];
@@ -263,7 +263,8 @@ class Freezer {
     const uint32_t product = op == kNone ? kNone : step_.ops[op].parent;
     if (product == kNone || step_.NameOf(step_.ops[product]) != "aten::matmul") return false;
     const std::span<const Operand> inputs = Inputs(step_.ops[product]);
-    return inputs.size() == 2 && inputs[1].block != kNone && IsFrozen(inputs[1].block);
+    return inputs.size() == 2 && inputs[1].block != kNone && IsFrozen(inputs[1].block) &&
+           AreMatricesInARow(step_, inputs[0]);
   }
 
   // The engine holds a gradient until the last node that is given it has run, and what comes out of it was
@@ -314,20 +315,22 @@ class Freezer {
   }
 
   void DropSaves() {
-    const std::vector<bool> kept = KeptSaves();
+    std::vector<bool> kept = KeptSaves();
     std::vector<Position> before(step_.blocks.size(), kBefore), now = before;
     std::vector<bool> changes(step_.blocks.size(), false);
     for (size_t i = 0; i < step_.saved.size(); ++i) {
       const Saved& saved = step_.saved[i];
-      before[saved.block] = std::max(before[saved.block], saved.released);
-      if (kept[i])
-        now[saved.block] = std::max(now[saved.block], saved.released);
-      else
-        changes[saved.block] = true;
-      if (!kept[i] && !made_[saved.node] && IsCopyForItsNode(step_, saved))
+      const HeldByCheckpoint held = HeldBy(step_, i, kept);
+      const bool given = held.recorded != kBefore;
+      if (given) kept[i] = held.now != kBefore;
+      before[saved.block] = std::max(before[saved.block], given ? held.recorded : saved.released);
+      if (kept[i]) now[saved.block] = std::max(now[saved.block], given ? held.now : saved.released);
+      if (!kept[i] || held.now < held.recorded) changes[saved.block] = true;
+      if (!kept[i] && !given && !made_[saved.node] && IsCopyForItsNode(step_, saved))
         Drop(changed_.blocks[saved.block]);
     }
-    const Holders holders(step_);
+    const std::optional<Step> without = WithoutCallsInBackward(step_);
+    const Holders holders(without ? *without : step_);
     for (const Operand& operand : step_.operands) {
       const Op& op = step_.ops[operand.op];
       if (operand.block != kNone && op.end < kForever && run_[operand.op])

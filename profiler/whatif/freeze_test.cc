@@ -358,5 +358,28 @@ TEST_F(FreezeBackwardTest, LayersThatGotNoGradientAreFrozenWithTheOthers) {
   EXPECT_EQ(WithFrozen(bias_).blocks[result].end, 142);
 }
 
+// checkpoint(layer, given): the node inside keeps a place holder for what goes in forward, and that refers to
+// what the checkpoint was given.
+TEST_F(FreezeBackwardTest, WhatACheckpointOfTheProgramIsGivenGoesWithTheNodesInside) {
+  const uint32_t table = Add("table", kBefore, kForever);
+  step_.blocks[table].category = classify::Category::kParameter;
+  const uint32_t given = Add("", 14.5, 141), made = Add("", 20.5, 26);
+  step_.blocks[given].op = AddOp("aten::neg", kNone, kNone, {14, 16}, {table}, {given});
+  const uint32_t layer = AddOp("aten::relu", kNone, kNone, {20, 22}, {table}, {made});
+  step_.blocks[made].op = layer;
+  const auto node = static_cast<uint32_t>(step_.nodes.size());
+  step_.nodes.push_back({Text("ReluBackward"), layer, 20.1, 135, 141});
+  step_.saved.push_back({given, kNone, 18});
+  step_.saved.push_back({made, node, 20.8, 141});
+  SortEnds();
+  EXPECT_NEAR(WithFrozen(table).blocks[given].end, 16, 0.01);
+  EXPECT_EQ(WithFrozen(bias_).blocks[given].end, 141);
+  step_.modules.push_back({.begin = 131, .end = 134});
+  step_.held.push_back({.block = given, .call = 0});
+  EXPECT_NEAR(WithFrozen(table).blocks[given].end, 16, 0.01) << "what is called again is not";
+  step_.blocks[made].end = 141;
+  EXPECT_EQ(WithFrozen(table).blocks[given].end, 141) << "a node that holds the tensor is in no checkpoint";
+}
+
 }  // namespace
 }  // namespace vramscope::whatif

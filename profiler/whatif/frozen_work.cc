@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/whatif/frozen_work.h"
 
+#include <algorithm>
+#include <functional>
+#include <numeric>
+#include <span>
+
+#include "profiler/whatif/strides.h"
+
 namespace vramscope::whatif {
 
 using model::kNone;
@@ -34,6 +41,51 @@ bool IsCopyForItsNode(const Step& step, const Saved& saved) {
   uint32_t op = step.blocks[saved.block].op;
   while (op != kNone && step.ops[op].parent != changing) op = step.ops[op].parent;
   return op != kNone && step.NameOf(step.ops[op]) == "aten::clone";
+}
+
+bool AreMatricesInARow(const Step& step, const Operand& batch) {
+  if (!step.shapes[batch.shape].known || !step.shapes[batch.strides].known || step.Rank(batch.shape) < 3)
+    return true;
+  const std::span<const int64_t> sizes = SizesOf(step, batch);
+  const size_t dims = sizes.size() - 2;
+  const int64_t many = std::accumulate(sizes.begin(), sizes.begin() + dims, int64_t{1}, std::multiplies<>());
+  const Extents matrices = {many, sizes[dims], sizes[dims + 1]};
+  return StridesOfView(sizes, StridesOf(step, batch), matrices).has_value();
+}
+
+HeldByCheckpoint HeldBy(const Step& step, size_t argument, const std::vector<bool>& kept) {
+  constexpr Position kAtOnce = 2.5;  // a free that follows a release directly
+  const auto untold = [&](const Saved& saved) { return saved.node == kNone && saved.released >= kForever; };
+  HeldByCheckpoint held;
+  if (!untold(step.saved[argument])) return held;
+  const Position entered = step.saved[argument].at;
+  size_t inside = argument;
+  while (inside < step.saved.size() && untold(step.saved[inside])) ++inside;
+  bool place_holders = false;
+  for (; inside < step.saved.size(); ++inside) {
+    const Saved& saved = step.saved[inside];
+    const StepBlock& block = step.blocks[saved.block];
+    if (saved.node == kNone || saved.at > step.backward.front().begin || saved.released >= kForever) break;
+    const bool own = block.begin > entered;
+    if (own && block.end + kAtOnce > saved.released) break;  // the node holds the tensor: it is behind that
+    place_holders |= own;
+    held.recorded = std::max(held.recorded, saved.released);
+    if (kept[inside]) held.now = std::max(held.now, saved.released);
+  }
+  return place_holders ? held : HeldByCheckpoint{};
+}
+
+std::optional<Step> WithoutCallsInBackward(const Step& step) {
+  const auto again = [&](const Held& held) {
+    const Position called = step.modules[held.call].begin;
+    return std::ranges::any_of(step.backward, [&](const Window& backward) {
+      return backward.begin < called && called < backward.end;
+    });
+  };
+  if (std::ranges::none_of(step.held, again)) return std::nullopt;
+  Step without = step;
+  std::erase_if(without.held, again);
+  return without;
 }
 
 }  // namespace vramscope::whatif

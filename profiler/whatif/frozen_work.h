@@ -2,6 +2,9 @@
 // What operators of a step do with memory that depends on what is trained: for freeze.h.
 #pragma once
 
+#include <optional>
+#include <vector>
+
 #include "profiler/whatif/step.h"
 
 namespace vramscope::whatif {
@@ -21,5 +24,23 @@ namespace vramscope::whatif {
 // Whether it is a copy that an operator which changes its operand makes for its node before (original_self in
 // tools/autograd/gen_variable_type.py), and only for that.
 [[nodiscard]] bool IsCopyForItsNode(const Step& step, const Saved& saved);
+
+// Whether a batch of matrices, in however many dimensions, is one in three without a copy; so it is taken to
+// be where nothing is known of how it lies.
+[[nodiscard]] bool AreMatricesInARow(const Step& step, const Operand& batch);
+
+// How long a checkpoint that the program itself makes holds what it was given.
+struct HeldByCheckpoint {
+  Position recorded = kBefore;  // kBefore: what was saved is no argument of one
+  Position now = kBefore;       // while only these nodes keep what they do
+};
+// Of Step::saved[argument]. torch.utils.checkpoint saves its arguments for a node of its own, which nothing
+// refers to but the place holders that the nodes inside keep for their tensors (_NoopSaveInputs); the tensors
+// themselves go in forward. `kept`, by Step::saved: its node keeps it.
+[[nodiscard]] HeldByCheckpoint HeldBy(const Step& step, size_t argument, const std::vector<bool>& kept);
+
+// Without what variables held when backward called modules again for such a checkpoint; nothing: it called
+// none.
+[[nodiscard]] std::optional<Step> WithoutCallsInBackward(const Step& step);
 
 }  // namespace vramscope::whatif
