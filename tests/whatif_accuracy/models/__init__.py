@@ -3,7 +3,7 @@
 
 from typing import Callable, Dict
 
-from . import decoders, decoders_more, encoders, encoders_more, own, scenes, series, sight, sight_more, sound
+from . import decoders, decoders_more, encoders, encoders_more, newer, own, scenes, series, sight, sight_more, sound
 from .subject import Subject
 
 MODELS: Dict[str, Callable[[str], Subject]] = {
@@ -278,4 +278,12 @@ MODELS: Dict[str, Callable[[str], Subject]] = {
     "align": scenes.align,
     "univnet": sound.univnet,
     "xcodec2": sound.xcodec2,
+    "qwen3_5": newer.qwen3_5,
+    "phi4_multimodal": newer.phi4_multimodal,
+    "ultravbert": scenes.ultravbert,
+    "embedding_gemma2": newer.embedding_gemma2,
+    "siglip2": scenes.siglip2,
+    "rf_detr": scenes.rf_detr,
+    "encodec": sound.encodec,
+    "timesfm2_5": series.timesfm2_5,
 }

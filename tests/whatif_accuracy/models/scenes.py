@@ -185,3 +185,59 @@ def align(size: str) -> Subject:
         return model(input_ids=ids, pixel_values=seen, return_loss=True).loss
 
     return Subject(model, lambda samples: (torch.randint(3, 1000, (samples, count)), torch.randn(samples, 3, pixels, pixels)), apart)
+
+
+def ultravbert(size: str) -> Subject:
+    """An UltraBERT before whose words stand patches of an image, as ModernVBERT has it, and a norm behind them. The program joins them, since the model counts on the device which images are empty."""
+    from transformers import UltraVBertConfig, UltraVBertForMaskedLM
+
+    wide, pixels, count = width(size), scaled(size, 64, 96, 128), scaled(size, 32, 96, 192)
+    text = {"model_type": "ultrabert", "vocab_size": 1000, "hidden_size": wide, "intermediate_size": 1024, "num_hidden_layers": 4, "num_attention_heads": 4, "max_position_embeddings": 512, "sliding_window": 32,
+            "prediction_head_size": wide, "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2}
+    sight = {"model_type": "siglip_vision_model", "hidden_size": scaled(size, 192, 256, 320), "intermediate_size": 768, "num_hidden_layers": 3, "num_attention_heads": 4, "image_size": pixels, "patch_size": 8, "vision_use_head": False}
+    config = UltraVBertConfig(text_config=text, vision_config=sight, image_token_id=999)
+
+    def sample(samples: int) -> Batch:
+        return torch.randint(3, 999, (samples, int(count * LENGTH.factor))), torch.randn(samples, 3, pixels, pixels)
+
+    return Subject(_joined(UltraVBertForMaskedLM)(config), sample, lambda model, ids, given: model(ids, given).loss)
+
+
+def siglip2(size: str) -> Subject:
+    """Images of any shape, as patches in a row with some behind them that are none: places are drawn anew for the shape of each. A text is to point the same way; a query that is trained sums patches up."""
+    from transformers import Siglip2Config, Siglip2Model
+
+    wide, side, count = width(size), scaled(size, 6, 8, 12), scaled(size, 16, 24, 32)
+    common = {"hidden_size": wide, "intermediate_size": 768, "num_hidden_layers": 3, "num_attention_heads": 4}
+    config = Siglip2Config(text_config={**common, "vocab_size": 1000, "max_position_embeddings": 64, "projection_size": wide}, vision_config={**common, "num_patches": 64, "patch_size": 16})
+
+    def apart(model: nn.Module, ids: Tensor, seen: Tensor, mask: Tensor) -> Tensor:
+        shapes = torch.tensor([[side - 1, side]] * len(seen))  # on the host, where they are read
+        return model(input_ids=ids, pixel_values=seen, pixel_attention_mask=mask, spatial_shapes=shapes, return_loss=True).loss
+
+    def sample(samples: int) -> Batch:
+        mask = (torch.arange(side * side) < side * (side - 1)).long().expand(samples, -1).contiguous()
+        return torch.randint(3, 1000, (samples, count)), torch.randn(samples, side * side, 768), mask
+
+    return Subject(Siglip2Model(config), sample, apart)
+
+
+def rf_detr(size: str) -> Subject:
+    """Finds things: a DINOv2 whose attention is within windows in three of four layers, and thirteen groups of queries, each of which picks the patches that it starts from."""
+    from transformers import RfDetrConfig, RfDetrForObjectDetection
+    from transformers.models.rf_detr.configuration_rf_detr import RfDetrDinov2Config
+
+    pixels, things, wide = scaled(size, 128, 192, 256), 20, scaled(size, 64, 96, 128)
+    sight = RfDetrDinov2Config(hidden_size=scaled(size, 192, 256, 320), num_hidden_layers=4, num_attention_heads=4, mlp_ratio=3, image_size=pixels, patch_size=16, num_windows=4, use_mask_token=False,
+                               out_features=["stage2", "stage4"])
+    config: Any = RfDetrConfig(backbone_config=sight, d_model=wide, decoder_ffn_dim=256, decoder_layers=3, decoder_self_attention_heads=4, decoder_cross_attention_heads=4, num_queries=things, num_labels=19)
+
+    def found(model: nn.Module, given: Tensor, kinds: Tensor, boxes: Tensor) -> Tensor:
+        seen = model(pixel_values=given)
+        named = sum(F.cross_entropy(logits.flatten(0, 1), kinds.flatten()) for logits in (seen.logits, seen.enc_outputs_class))
+        return named + F.l1_loss(seen.pred_boxes, boxes) + F.l1_loss(seen.enc_outputs_coord_logits, boxes)
+
+    def sample(count: int) -> Batch:
+        return torch.randn(count, 3, pixels, pixels), torch.randint(19, (count, 13 * things)), torch.rand(count, 13 * things, 4)
+
+    return Subject(RfDetrForObjectDetection(config), sample, found)

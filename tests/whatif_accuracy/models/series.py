@@ -62,3 +62,17 @@ def timesfm(size: str) -> Subject:
         return model(past_values=values, future_values=later).loss
 
     return Subject(TimesFmModelForPrediction(config), lambda count: (torch.randn(count, past), torch.randn(count, future)), foreseen)
+
+
+def timesfm2_5(size: str) -> Subject:
+    """TimesFM that sees each series twice, once upside down, scales each patch by all before it, and has a second head for how sure it is; positions turn queries and keys."""
+    from transformers import TimesFm2_5Config, TimesFm2_5ModelForPrediction
+
+    past, future, width = scaled(size, 128, 256, 512), 32, scaled(size, 128, 192, 256)
+    config: Any = TimesFm2_5Config(patch_length=8, context_length=past, horizon_length=future, num_hidden_layers=4, hidden_size=width, intermediate_size=2 * width, head_dim=width // 4,
+                                   num_attention_heads=4, num_key_value_heads=4, output_quantile_len=64, max_position_embeddings=512)
+
+    def foreseen(model: nn.Module, values: Tensor, later: Tensor) -> Tensor:
+        return model(past_values=values, future_values=later).loss
+
+    return Subject(TimesFm2_5ModelForPrediction(config), lambda count: (torch.randn(count, past), torch.randn(count, future)), foreseen)

@@ -275,3 +275,14 @@ def xcodec2(size: str) -> Subject:
         return F.l1_loss(model(sound, input_features=seen).audio_values, sound)
 
     return Subject(model, lambda count: (torch.randn(count, 1, 320 * frames), torch.randn(count, frames, 160)), again)
+
+
+def encodec(size: str) -> Subject:
+    """Makes sound again of the codes that it gave it, with an LSTM between convolutions whose weights are directions and lengths. Its choice of codes lets no gradients through: what is before it is not trained."""
+    from transformers import EncodecConfig, EncodecModel
+
+    samples = scaled(size, 3200, 6400, 9600)
+    config: Any = EncodecConfig(hidden_size=scaled(size, 64, 96, 128), num_filters=scaled(size, 8, 12, 16), codebook_size=256)
+    model = EncodecModel(config)
+    model.encoder.requires_grad_(False)
+    return Subject(model, lambda count: (torch.randn(count, 1, samples),), lambda model, sound: F.l1_loss(model(sound).audio_values, sound))
