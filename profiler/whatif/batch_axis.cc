@@ -199,7 +199,8 @@ class Follower {
       decided_[result.block] = op.input_count != 0;
       if (!sequence_ && CopiesFromCpu(step_, op, result)) continue;  // what it made the copy in has told
       tables_.Note(op, result.block);
-      Strides strides = StridesOf(AlignedIn(step_, op), kind, result);
+      Strides strides = PlacesOfWhole(step_, axis_, op, result);
+      if (strides[0] == 0) strides = StridesOf(AlignedIn(step_, op), kind, result);
       if (!sequence_ && strides[0] == 0 && step_.Rank(result.shape) == 0)
         strides = Of(SummedFrom(step_, op, result.block));
       if (strides[0] == 0) strides = {parts_.Joined(op, result), 0};

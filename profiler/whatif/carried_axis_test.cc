@@ -275,5 +275,38 @@ TEST_F(CarriedAxisTest, WhatTheGradientOfAMaximumIsScatteredToHasTheDimensionAga
   EXPECT_EQ(FollowBatch(std::move(into).Finish())->stride[made], 96u);
 }
 
+// (x[:, None] - x).max(dim=1): the gradient of what compares samples with each other does.
+TEST_F(CarriedAxisTest, WhatTheGradientOfAMaximumIsScatteredToComparesSamplesAsThatDid) {
+  whatif::Step bare;
+  bare.run = &run_;
+  bare.shapes.push_back({});
+  Inserter into(bare, {});
+  StepBlock block;
+  block.category = classify::Category::kInput;
+  const uint32_t given = into.AddBlock(block);
+  block.category = classify::Category::kTemporaryForward;
+  const auto add = [&](Position begin) { return block.begin = begin, into.AddBlock(block); };
+  const uint32_t pairs = add(2.5), most = add(4.5), made = add(6);
+  const Operand column = Viewed(into, given, {{8, 1}, {1, 1}}, kFloat),
+                row = Viewed(into, given, {{8}, {1}}, kFloat),
+                compared = Viewed(into, pairs, {{8, 8}, {8, 1}}, kFloat),
+                largest = Viewed(into, most, {{8}, {1}}, kFloat),
+                whole = Viewed(into, made, {{8, 8}, {8, 1}}, kFloat);
+  into.End(into.Begin("aten::sub", model::kNone, model::kNone, 2, {column, row}), 3, {compared});
+  const uint32_t max = into.Begin("aten::max", model::kNone, model::kNone, 4, {compared});
+  into.End(max, 5, {largest});
+  const uint32_t outer =
+      into.Begin("aten::value_selecting_reduction_backward", model::kNone, 0, 5.5, {largest});
+  const uint32_t inner =
+      into.Begin("aten::scatter_", outer, 0, 7, {whole, Viewed(into, most, {{8, 1}, {1, 1}}, kFloat)});
+  into.End(inner, 8, {whole});
+  into.End(outer, 9, {whole});
+  whatif::Step step = std::move(into).Finish();
+  step.nodes.push_back({0, max, 4.2, 5.4, 9.5});
+  const auto& axis = FollowBatch(step);
+  EXPECT_EQ(axis->stride[made], 8u);
+  EXPECT_EQ(axis->second[made], 1u);
+}
+
 }  // namespace
 }  // namespace vramscope::whatif
