@@ -172,7 +172,12 @@ CastRule AutocastRuleOf(std::string_view op, std::string_view torch, bool half) 
   return In(kPromote, name) ? CastRule::kPromote : CastRule::kNone;
 }
 
-bool KeepsStatistics(std::string_view op) { return In(kStatistics, Bare(op)); }
+bool IsLeftAlone(std::string_view op, std::string_view around) {
+  return op == "aten::log_softmax" && around == "aten::cross_entropy_loss";
+}
+bool KeepsStatistics(std::string_view op, bool all_low, bool backward) {
+  return In(kStatistics, Bare(op)) && !(all_low && (backward || op == "aten::native_group_norm"));
+}
 bool HasTypeOfRead(std::string_view op) {
   return op == "aten::_softmax_backward_data" || op == "aten::_log_softmax_backward_data";
 }

@@ -23,9 +23,15 @@ enum class CastRule {
 // (aten/src/ATen/native/SoftMax.cpp).
 [[nodiscard]] CastRule AutocastRuleOf(std::string_view op, std::string_view torch, bool half = true);
 
+// cross_entropy asks for the type that it was given, and autocast leaves that alone. `around`: the operator
+// that calls `op`.
+[[nodiscard]] bool IsLeftAlone(std::string_view op, std::string_view around);
+
 // Results behind the first stay float: means, inverse deviations, logarithms of sums, gradients of norms'
-// weights.
-[[nodiscard]] bool KeepsStatistics(std::string_view op);
+// weights. In a model that is `all_low` such gradients, of `backward`, are kept in the weights' type, and
+// group norm's means and deviations too, as the weights have that of the input
+// (aten/src/ATen/native/group_norm.cpp).
+[[nodiscard]] bool KeepsStatistics(std::string_view op, bool all_low, bool backward);
 // The result has the type of what the operator of forward read, which it is told by an argument: softmax's
 // backward.
 [[nodiscard]] bool HasTypeOfRead(std::string_view op);

@@ -105,14 +105,8 @@ class Follower {
     axis_.element[result.block] = static_cast<uint8_t>(BytesOf(result.dtype));
   }
 
-  // The dimension of the operand that holds the axis.
   [[nodiscard]] std::optional<AxisPlace> PlaceIn(const Operand& operand, uint64_t stride) const {
-    for (uint32_t d = 0; d < step_.Rank(operand.shape); ++d) {
-      if (const uint64_t inner = ElementsWithin(step_, axis_.StrideIn(operand, stride), operand, d);
-          inner != 0)
-        return AxisPlace{d, inner};
-    }
-    return {};
+    return whatif::PlaceIn(step_, axis_, operand, stride);
   }
 
   // The first tokens of what the model keeps, a table of positions or a mask, or of a table that it makes for
@@ -136,11 +130,9 @@ class Follower {
   }
 
   [[nodiscard]] bool Reached(const Op& op) const {
-    for (uint32_t i = 0; i < op.input_count; ++i) {
-      const Operand& operand = step_.operands[op.first_input + i];
-      if (operand.block != kNone && axis_.stride[operand.block] != 0) return true;
-    }
-    return false;
+    return std::ranges::any_of(InputsOf(step_, op), [&](const Operand& operand) {
+      return operand.block != kNone && axis_.stride[operand.block] != 0;
+    });
   }
 
   void PassStates(const Op& op) {
@@ -151,22 +143,12 @@ class Follower {
     }
   }
 
-  // Of memory that is taken again for a tensor of other sizes, as col2im takes what it made for columns.
-  void PassResized(const Op& op) {
-    if (op.input_count == 0 || op.output_count == 0) return;
-    const Operand &from = InputsOf(step_, op)[0], &to = OutputsOf(step_, op)[0];
-    if (to.block == kNone || to.block != from.block || step_.Rank(to.shape) == 0) return;
-    const auto place = PlaceIn(from, axis_.stride[to.block]);
-    if (!place || place->dimension != 0 || !step_.shapes[to.strides].known) return;
-    if (step_.Dims(to.shape)[0] == step_.Dims(from.shape)[0])
-      SetOf(to, {place->inner * static_cast<uint64_t>(step_.Dims(to.strides)[0]), 0});
-  }
-
   void Pass(const Op& op) {
     const Kind kind = KindOf(op);
     if (kind == Kind::kRecurrent) PassStates(op);
     if (!sequence_) rows_.Note(op);
-    if (!sequence_ && step_.NameOf(op) == "aten::resize_") PassResized(op);
+    if (const uint64_t place = sequence_ ? 0 : PlaceInResized(step_, axis_, op); place != 0)
+      SetOf(OutputsOf(step_, op)[0], {place, 0});
     for (const Operand& index : InputsOf(step_, op)) {
       if (sequence_ || index.argument != 1 || step_.NameOf(op) != "aten::embedding") continue;
       const auto place = index.block == kNone ? std::nullopt : PlaceIn(index, axis_.stride[index.block]);

@@ -213,6 +213,25 @@ const Operand* ShapedLike(const Step& step, const Op& op) {
   return nullptr;
 }
 
+std::optional<AxisPlace> PlaceIn(const Step& step, const BatchAxis& axis, const Operand& operand,
+                                 uint64_t stride) {
+  for (uint32_t d = 0; d < step.Rank(operand.shape); ++d) {
+    if (const uint64_t inner = ElementsWithin(step, axis.StrideIn(operand, stride), operand, d); inner != 0)
+      return AxisPlace{d, inner};
+  }
+  return {};
+}
+
+uint64_t PlaceInResized(const Step& step, const BatchAxis& axis, const Op& op) {
+  if (op.input_count == 0 || op.output_count == 0 || step.NameOf(op) != "aten::resize_") return 0;
+  const Operand &from = InputsOf(step, op)[0], &to = OutputsOf(step, op)[0];
+  if (to.block == model::kNone || to.block != from.block || step.Rank(to.shape) == 0) return 0;
+  const auto place = PlaceIn(step, axis, from, axis.stride[to.block]);
+  if (!place || place->dimension != 0 || !step.shapes[to.strides].known) return 0;
+  if (step.Dims(to.shape)[0] != step.Dims(from.shape)[0]) return 0;
+  return place->inner * static_cast<uint64_t>(step.Dims(to.strides)[0]);
+}
+
 std::vector<const Operand*> RecurrentStates(const Step& step, const BatchAxis& axis, const Op& op) {
   constexpr uint16_t kWeights = 1;
   const auto is_state = [&](const Operand& state) {

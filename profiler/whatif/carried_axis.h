@@ -7,6 +7,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <vector>
 
 #include "profiler/whatif/batch_axis.h"
@@ -20,6 +21,11 @@ struct AxisPlace {
   uint32_t dimension = 0;
   uint64_t inner = 0;
 };
+
+// The dimension of the operand that holds the axis, which has `stride` elements from one step to the next in
+// its block.
+[[nodiscard]] std::optional<AxisPlace> PlaceIn(const Step& step, const BatchAxis& axis,
+                                               const Operand& operand, uint64_t stride);
 
 // Elements from one step along an axis to the next in a block, where it is in there once or twice: scores of
 // samples against samples, or tokens. 0: it is not.
@@ -54,6 +60,11 @@ void AddCompared(const Step& step, const BatchAxis& axis, const Op& op, const Op
 // elements (as_strided_backward, torch/csrc/autograd/FunctionsManual.cpp): the block that was viewed, of a
 // result of a factory that is so; or kNone.
 [[nodiscard]] uint32_t LaidOutAs(const Step& step, const Op& op, const Operand& result);
+
+// Of memory that is taken again for a tensor of other sizes, as col2im takes what it made for columns:
+// elements from one sample to the next; 0: `op` is no such operator, or the samples are not the first
+// dimension.
+[[nodiscard]] uint64_t PlaceInResized(const Step& step, const BatchAxis& axis, const Op& op);
 
 // [layers, batch, features] in any layout of the sequences: what a recurrent network begins and ends with, in
 // the places 1 and 2 of its results, as far as the axis is not known to be there. What it begins with is

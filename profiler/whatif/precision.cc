@@ -109,10 +109,7 @@ class Retyped {
     const bool back = GivesBack(step_, versions_, index);
     const CastRule rule =
         back ? CastRule::kLow : AutocastRuleOf(step_.NameOf(op), step_.torch_version, low_ == kHalfType);
-    // cross_entropy asks for the type that it was given, and autocast leaves that alone.
-    if (op.parent != kNone && step_.NameOf(op) == "aten::log_softmax" &&
-        step_.NameOf(step_.ops[op.parent]) == "aten::cross_entropy_loss")
-      return;
+    if (op.parent != kNone && IsLeftAlone(step_.NameOf(op), step_.NameOf(step_.ops[op.parent]))) return;
     rules_[index] = rule;
     if (rule == CastRule::kLow || rule == CastRule::kSingle || rule == CastRule::kPromote)
       CastInputs(index, rule);
@@ -139,8 +136,7 @@ class Retyped {
     Position at = op.begin;
     // cuDNN's recurrent networks work in float16, whatever is asked for, on a new copy of all weights
     // together (aten/src/ATen/cudnn/AutocastRNN.cpp).
-    const bool recurrent = step_.NameOf(op) == "aten::_cudnn_rnn";
-    if (recurrent) wanted = kHalfType, at = CastWeights(index, wanted);
+    if (step_.NameOf(op) == "aten::_cudnn_rnn") wanted = kHalfType, at = CastWeights(index, wanted);
     const std::span<const Operand> inputs = Inputs(op);
     for (const size_t i : CastOrder(inputs)) {
       const Operand& operand = inputs[i];
@@ -195,8 +191,7 @@ class Retyped {
     const Op& op = step_.ops[index];
     covered_[index] = true;
     if (op.parent != kNone) return;
-    const Node& node = step_.nodes[op.node];
-    if (op.name == node.name) {
+    if (op.name == step_.nodes[op.node].name) {
       for (const Operand& gradient : Inputs(op)) {
         if (!IsFloat(gradient)) continue;
         TakeGradient(gradient, op, op.node);
@@ -317,7 +312,8 @@ class Retyped {
       if (promoted == 0 && op.parent != kNone)
         continue;  // memory without operands: the operator around it says
       uint8_t type = promoted == 0 ? MadeType(index, result.block) : promoted;
-      if ((result.argument > 0 && IsStatistic(op, name)) || moments_.IsForced(index))
+      if ((result.argument > 0 && KeepsStatistics(name, way_ == Way::kAllLow, op.node != kNone)) ||
+          moments_.IsForced(index))
         type = kFloatType;
       else if (name == "aten::_to_copy" && op.dtype != 0 && !(promoted != 0 && OnlyMoves(step_, op)))
         type = leaf_;
@@ -339,12 +335,6 @@ class Retyped {
       return kFloatType;
     if (op.dtype != 0 && !copied && conversions_.MeetsLow(index, block)) return low_;
     return copied || op.dtype != 0 ? leaf_ : kFloatType;
-  }
-  // Gradients of a norm's weights are kept in the weights' type, and group norm's means and deviations too
-  // when the weights have that of the input (aten/src/ATen/native/group_norm.cpp).
-  [[nodiscard]] bool IsStatistic(const Op& op, std::string_view name) const {
-    if (way_ == Way::kAllLow && (op.node != kNone || name == "aten::native_group_norm")) return false;
-    return KeepsStatistics(name);
   }
 
   // Nodes that were made in this operator: what they will be given, and what they read.

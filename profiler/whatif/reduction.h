@@ -5,8 +5,8 @@
 // Why a formula and not a share of the input: it depends on how the work is divided among the
 // multiprocessors, stays where it is, halves, doubles or vanishes when the batch changes, and is larger than
 // the input for the bias gradients of wide layers (32 MiB of a [4096, 1024] one on an A100). PyTorch:
-// setReduceConfig, ReduceConfig::global_memory_size and ReduceConfig::semaphore_size in aten/src/ATen/native/cuda/Reduce.cuh, the same
-// from 1.13 to 2.15.
+// setReduceConfig, ReduceConfig::global_memory_size and ReduceConfig::semaphore_size in
+// aten/src/ATen/native/cuda/Reduce.cuh, the same from 1.13 to 2.15.
 #pragma once
 
 #include <cstdint>
