@@ -110,7 +110,7 @@ TEST(ShardTest, TheListsOfCopiesAreOnTheDeviceForAMoment) {
   std::vector<uint64_t> lists;
   for (const StepBlock& block : changed.blocks)
     if (block.id == model::kNone && block.copy_of == model::kNone) lists.push_back(block.requested);
-  EXPECT_THAT(lists, ::testing::ElementsAre((4 * 64 + 256 + 1) * 8, (6 * 64 + 256) * 8));
+  EXPECT_THAT(lists, ::testing::ElementsAre((4 * 64 + 256 + 1) * 8, (6 * 64 + 256 + 2) * 8));
 }
 
 TEST(ShardTest, GradientsGoInTheOppositeOrderOfTheirParameters) {

@@ -51,9 +51,10 @@ uint64_t ListOfTakenOut(const std::vector<uint64_t>& parts, uint64_t chunks, Mul
   return (4 * parts.size() + blocks + 1) * kNumber;
 }
 
-// chunk_cat: six numbers for each tensor, and whose each thread block is.
+// chunk_cat: six numbers for each tensor, where the last one ends in bytes and in thread blocks, and whose
+// each of these is.
 uint64_t ListOfPutTogether(const std::vector<uint64_t>& parts) {
-  uint64_t numbers = 6 * parts.size();
+  uint64_t numbers = 6 * parts.size() + 2;
   for (const uint64_t part : parts) numbers += Up(part, kBlockBytes);
   return numbers * kNumber;
 }

@@ -152,6 +152,17 @@ TEST_F(ShardUnitsTest, KeptUnitsThatAreCalledAgainGoWithTheFirstBackwardAndAreGa
       << "until the model returns: none is gathered behind";
 }
 
+// Six numbers for the gradient, one for its thread block, and two for where it ends.
+TEST_F(ShardUnitsTest, WhatPutsGradientsTogetherTakesAListOfThem) {
+  Layers(1, {{0}});
+  const uint32_t gradient = AddBlock(112, 190);
+  step_.blocks[gradient].name = step_.blocks[parameters_[0]].name;
+  step_.blocks[gradient].accumulated = 113;
+  EXPECT_THAT(FullySharded(step_, units_, 2, true).blocks,
+              testing::Contains(AllOf(Field(&StepBlock::requested, (6 + 1 + 2) * 8),
+                                      Field(&StepBlock::begin, testing::Gt(114.)))));
+}
+
 // X-Codec's decoder of meaning, which the model does not call.
 TEST_F(ShardUnitsTest, ListsThatNothingCallsAreUnitsWhichNothingGathers) {
   for (const char* name : {"spare.0.inner.weight", "spare.0.inner.bias", "spare.1.inner.weight",
