@@ -236,6 +236,8 @@ class Freezer {
     for (uint32_t i = 0; i < step_.blocks.size(); ++i) {
       const StepBlock& block = step_.blocks[i];
       if (block.begin == kBefore || block.op == kNone) continue;
+      const uint32_t gradient = GradientOfCopy(step_, i);
+      if (gradient != kNone && gone[gradient]) gone[i] = true;
       const Op& op = step_.ops[block.op];
       if (op.node == kNone || step_.NameOf(op) != "aten::convolution_backward") continue;
       uint32_t last = kNone;  // the gradient that was made last, which is `i` where it is one itself

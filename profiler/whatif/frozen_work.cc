@@ -35,6 +35,25 @@ uint32_t GradientOfAll(const Step& step, uint32_t block) {
   return op;
 }
 
+uint32_t GradientOfCopy(const Step& step, uint32_t block) {
+  constexpr uint32_t kWeight = 2;  // of what convolution_backward is given
+  uint32_t copies = step.blocks[block].op;
+  const auto parent = [&](uint32_t op) { return step.ops[op].parent; };
+  while (copies != kNone && step.NameOf(step.ops[copies]) != "aten::contiguous") copies = parent(copies);
+  if (copies == kNone || parent(copies) == kNone || step.ops[copies].input_count == 0) return kNone;
+  const Op& convolution = step.ops[parent(copies)];
+  if (step.NameOf(convolution) != "aten::convolution_backward" || convolution.input_count <= kWeight)
+    return kNone;
+  const std::span<const Operand> given = InputsOf(step, convolution);
+  const uint32_t source = InputsOf(step, step.ops[copies])[0].block, weight = given[kWeight].block;
+  if (source == kNone || source != weight || given[0].block == weight || given[1].block == weight)
+    return kNone;
+  for (const Operand& output : OutputsOf(step, convolution)) {
+    if (output.argument == 0) return output.block;
+  }
+  return kNone;
+}
+
 bool IsCopyForItsNode(const Step& step, const Saved& saved) {
   const uint32_t changing = saved.node == kNone ? kNone : step.nodes[saved.node].op;
   if (changing == kNone || !step.NameOf(step.ops[changing]).ends_with('_')) return false;

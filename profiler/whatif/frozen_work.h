@@ -21,6 +21,11 @@ namespace vramscope::whatif {
 // kNone: another one did.
 [[nodiscard]] uint32_t GradientOfAll(const Step& step, uint32_t block);
 
+// The gradient of the input, where the block is the weight that a convolution lays out again for it, alone
+// (cudnn_convolution_backward_input in aten/src/ATen/native/cudnn/ConvShared.cpp); kNone: it is none. The
+// input is copied in any case, where it has one dimension.
+[[nodiscard]] uint32_t GradientOfCopy(const Step& step, uint32_t block);
+
 // Whether it is a copy that an operator which changes its operand makes for its node before (original_self in
 // tools/autograd/gen_variable_type.py), and only for that.
 [[nodiscard]] bool IsCopyForItsNode(const Step& step, const Saved& saved);
