@@ -113,7 +113,7 @@ class Follower {
   // its longest sequence from nothing but numbers: a view with as many as there are. What is seen as a whole
   // has that size for another reason, as the frequencies of rotary embeddings.
   [[nodiscard]] bool IsCutToLength(const Operand& operand, uint32_t d) const {
-    if (!sequence_ || !by_size_ || operand.block == kNone || step_.Dims(operand.shape)[d] != axis_.batch)
+    if (!sequence_ || !by_size_ || operand.block == kNone || !tokens_->IsLength(step_.Dims(operand.shape)[d]))
       return false;
     const StepBlock& block = step_.blocks[operand.block];
     const bool kept = block.begin == kBefore && block.category == classify::Category::kBuffer;
@@ -252,8 +252,8 @@ class Follower {
     if (!by_size_ || !step_.shapes[result.strides].known) return strides;
     for (uint32_t d = 0; d < step_.Rank(result.shape); ++d) {
       const int64_t size = step_.Dims(result.shape)[d];
-      const bool joined = joined_.IsLength(size) && !IsOfModel(size);
-      if (size == axis_.batch || joined)
+      const bool other = joined_.IsLength(size) || (sequence_ && tokens_->IsLength(size));
+      if (size == axis_.batch || (other && !IsOfModel(size)))
         AddPlace(strides, static_cast<uint64_t>(step_.Dims(result.strides)[d]));
       coincides_ |= size == axis_.batch && IsOfModel(size);
     }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <map>
 #include <optional>
 #include <set>
@@ -10,17 +11,19 @@
 #include "profiler/whatif/attention.h"
 #include "profiler/whatif/strides.h"
 #include "profiler/whatif/token_loops.h"
+#include "profiler/whatif/tokens.h"
 
 namespace vramscope::whatif {
 namespace {
 
 using model::kNone;
 
+constexpr int64_t kMoved = 2;
+
 // `count` of something, of which a sequence of `from` tokens has a whole number, or one of a few tokens more
 // or less (labels that are moved by one, a convolution with room at the sides), with `to` tokens. `beside`:
 // others that may stand in one dimension with them.
 int64_t ScaledTokens(int64_t count, int64_t from, int64_t to, int64_t beside) {
-  constexpr int64_t kMoved = 2;
   if (beside != 0 && count == beside) return count;
   if (beside != 0 && count % (from + beside) == 0) return count / (from + beside) * (to + beside);
   for (const int64_t more : {0, -1, 1, -2, 2, 3, 4}) {
@@ -34,7 +37,11 @@ int64_t ScaledTokens(int64_t count, int64_t from, int64_t to, int64_t beside) {
 class Stretcher {
  public:
   Stretcher(const Step& step, const BatchAxis& axis, int64_t length)
-      : step_(step), axis_(axis), to_(length), changed_(step), bytes_(step.blocks.size(), 0) {}
+      : step_(step), axis_(axis), to_(length), changed_(step), bytes_(step.blocks.size(), 0) {
+    const Result<Tokens> tokens = FindTokens(step);
+    if (!tokens.ok()) return;
+    for (const int64_t target : tokens->target_lengths) targets_[target] = tokens->TargetAt(target, length);
+  }
 
   Step Stretch() && {
     for (size_t i = 0; i < step_.operands.size(); ++i) Reshape(step_.operands[i], changed_.operands[i]);
@@ -58,7 +65,11 @@ class Stretcher {
   }
 
   [[nodiscard]] int64_t Scaled(int64_t count, const Operand& operand) const {
-    return ScaledTokens(count, axis_.batch, to_, axis_.BesideIn(operand.block));
+    const int64_t beside = axis_.BesideIn(operand.block);
+    for (const auto& [target, wanted] : targets_)
+      if (beside == 0 && std::abs(count - target) <= kMoved)
+        return std::max<int64_t>(wanted + count - target, 1);
+    return ScaledTokens(count, axis_.batch, to_, beside);
   }
 
   // Of those that the operand has in the dimension that holds the axis; 0: it has not got it.
@@ -206,6 +217,7 @@ class Stretcher {
   const Step& step_;
   const BatchAxis& axis_;
   const int64_t to_;
+  std::map<int64_t, int64_t> targets_;  // other lengths, which grow by the same factor, and what they become
   Step changed_;
   std::vector<uint64_t> bytes_;  // by block: as the operands say that are the whole of it
   std::map<std::vector<int64_t>, uint32_t> shapes_;

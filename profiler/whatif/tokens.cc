@@ -48,12 +48,69 @@ std::vector<bool> LookedUp(const Step& step) {
   return ids;
 }
 
+// Which ids are written behind one another as those of the first are: looked up in the same table, or moved
+// by one token before they are looked up, as labels that a decoder is shown (shift_tokens_right() of
+// transformers' models: new_zeros(), clone() and copy_()). Others may be kinds of anything.
+class WrittenIds {
+ public:
+  explicit WrittenIds(const Step& step) : step_(step), of_(step.blocks.size(), model::kNone) {
+    for (const uint32_t index : step.op_ends) {
+      const Op& op = step.ops[index];
+      if (op.node != model::kNone) continue;
+      const std::span<const Operand> inputs = InputsOf(step, op);
+      if (step.NameOf(op) == "aten::embedding" && inputs.size() > 1) {
+        LookUp(inputs[0].block, inputs[1]);
+      } else if (step.NameOf(op) == "aten::copy_" && inputs.size() > 1 && op.output_count != 0) {
+        Copy(inputs[1], OutputsOf(step, op)[0]);
+      }
+    }
+  }
+
+  [[nodiscard]] bool AreBeside(uint32_t ids, const std::vector<std::pair<uint32_t, uint64_t>>& tokens) const {
+    if (moved_.contains(ids)) return true;
+    return std::ranges::any_of(tables_, [&](const auto& table) {
+      return table.second.contains(ids) && std::ranges::any_of(tokens, [&](const auto& input) {
+               return table.second.contains(input.first);
+             });
+    });
+  }
+
+ private:
+  [[nodiscard]] uint32_t InputOf(uint32_t block) const {
+    return step_.blocks[block].category == Category::kInput ? block : of_[block];
+  }
+
+  void LookUp(uint32_t table, const Operand& index) {
+    if (table == model::kNone || index.block == model::kNone || step_.Rank(index.shape) != 2) return;
+    const uint32_t input = InputOf(index.block);
+    if (input == model::kNone) return;
+    tables_[table].insert(input);
+    if (input != index.block) moved_.insert(input);
+  }
+
+  void Copy(const Operand& from, const Operand& into) {
+    if (from.block == model::kNone || into.block == model::kNone || from.block == into.block) return;
+    if (from.dtype != into.dtype || step_.Rank(from.shape) != 2 || of_[into.block] != model::kNone) return;
+    of_[into.block] = InputOf(from.block);
+  }
+
+  const Step& step_;
+  std::vector<uint32_t> of_;  // by block: the input that it is a copy of
+  std::map<uint32_t, std::set<uint32_t>> tables_;
+  std::set<uint32_t> moved_;
+};
+
 struct Votes {
   bool looked_up = false;
   uint32_t inputs = 0;
   bool integers = false;
   auto operator<=>(const Votes&) const = default;
 };
+
+Error AsManySamples(int64_t tokens) {
+  return Error{"the recorded batch has as many samples as a sample has tokens, " + std::to_string(tokens) +
+               ": record with another batch, so that they can be told apart."};
+}
 
 }  // namespace
 
@@ -82,10 +139,17 @@ Result<Tokens> FindTokens(const Step& step) {
     const bool features = IsFloat(input->dtype) && votes[tokens.length].integers;
     (features ? tokens.beside : tokens.inputs)
         .emplace_back(input->block, static_cast<uint64_t>(step.Dims(input->strides)[1]));
-    if (step.Dims(input->shape)[0] == tokens.length)
-      return Error{"the recorded batch has as many samples as a sample has tokens, " +
-                   std::to_string(tokens.length) +
-                   ": record with another batch, so that they can be told apart."};
+    if (step.Dims(input->shape)[0] == tokens.length) return AsManySamples(tokens.length);
+  }
+  const WrittenIds written(step);
+  for (const Operand* const input : inputs) {
+    const int64_t length = step.Dims(input->shape)[1];
+    if (IsFloat(input->dtype) || step.Rank(input->shape) != 2 || length <= 1 || length == tokens.length ||
+        !written.AreBeside(input->block, tokens.inputs))
+      continue;
+    if (step.Dims(input->shape)[0] == length) return AsManySamples(length);
+    tokens.targets.emplace_back(input->block, static_cast<uint64_t>(step.Dims(input->strides)[1]));
+    tokens.target_lengths.insert(length);
   }
   for (const Operand& operand : step.operands) {
     const Op& op = step.ops[operand.op];
