@@ -207,7 +207,7 @@ class Freezer {
           gone[output.block] = true;
       }
     }
-    DropScratch(gone);
+    DropScratch(step_, gone);
     for (uint32_t i = 0; i < gone.size(); ++i) {
       if (gone[i]) Drop(changed_.blocks[i]);
     }
@@ -227,26 +227,6 @@ class Freezer {
     block.end = step_.ops[op].end + kHair, block.accumulated = kForever;
     block.name = {}, block.category = classify::Category::kTemporaryBackward;
     return true;
-  }
-
-  // A convolution computes one gradient after the other, each with a workspace of its own behind it
-  // (cudnn_convolution_backward in aten/src/ATen/native/cudnn/ConvShared.cpp). `gone`, by block: has the
-  // gradients that are not computed.
-  void DropScratch(std::vector<bool>& gone) const {
-    for (uint32_t i = 0; i < step_.blocks.size(); ++i) {
-      const StepBlock& block = step_.blocks[i];
-      if (block.begin == kBefore || block.op == kNone) continue;
-      const uint32_t gradient = GradientOfCopy(step_, i);
-      if (gradient != kNone && gone[gradient]) gone[i] = true;
-      const Op& op = step_.ops[block.op];
-      if (op.node == kNone || step_.NameOf(op) != "aten::convolution_backward") continue;
-      uint32_t last = kNone;  // the gradient that was made last, which is `i` where it is one itself
-      for (const Operand& output : Outputs(op)) {
-        if (output.block != kNone && output.block <= i && step_.blocks[output.block].begin > op.begin)
-          last = last == kNone ? output.block : std::max(last, output.block);
-      }
-      if (last != kNone && gone[last]) gone[i] = true;
-    }
   }
 
   // matmul copies a batch of matrices that has gaps, to multiply it as one, for a weight that is trained

@@ -8,113 +8,12 @@
 
 #include "profiler/whatif/input_gradients.h"
 #include "profiler/whatif/kept_ops.h"
+#include "profiler/whatif/testing/frozen_layer.h"
 
 namespace vramscope::whatif {
 namespace {
 
 using model::kNone;
-
-// attend(query) + bias: backward of attention makes the gradient of the query with a scratch block of its
-// own and a copy without gaps of what it is given, and the node adds up the gradient of the bias.
-class FreezeBackwardTest : public testing::Test {
- protected:
-  FreezeBackwardTest() {
-    run_.streams.push_back(0);
-    step_.run = &run_;
-    step_.length = 300;
-    step_.own_texts = std::make_shared<std::deque<std::string>>();
-    step_.shapes.push_back({});
-    step_.backward.push_back({100, 200});
-    step_.optimizer.push_back({200, 300});
-    query_ = Add("query", kBefore, kForever);
-    bias_ = Add("bias", kBefore, kForever);
-    step_.trained = {query_, bias_};
-    folded_ = Add("", 5, 8);
-    out_ = Add("", 11, 190);
-    of_query_ = Gradient("query", 113, 150);
-    scratch_ = Add("", 114, 120);
-    packed_ = Add("", 118.5, 121);
-    of_bias_ = Gradient("bias", 125, 152);
-    const uint32_t attend = AddOp("attend", kNone, kNone, {10, 12}, {query_, bias_}, {out_});
-    step_.nodes.push_back({Text("AttendBackward"), attend, 11, 110, 130});
-    step_.nodes.push_back({Text("AccumulateGrad"), kNone, kBefore, 150, 153});
-    const uint32_t work = AddOp("AttendBackward", kNone, 0, {110, 129}, {out_}, {});
-    const uint32_t kernel = AddOp("aten::attend_backward", work, 0, {112, 121}, {out_}, {of_query_});
-    const uint32_t scratch_op = AddOp("aten::empty", kernel, 0, {113.5, 115}, {}, {scratch_});
-    (void)AddOp("aten::zero_", kernel, 0, {116, 117}, {scratch_}, {scratch_});
-    const uint32_t packing = AddOp("aten::to", kernel, 0, {118, 120}, {out_}, {packed_});
-    step_.blocks[packed_].op = AddOp("aten::_to_copy", packing, 0, {118.2, 119.5}, {out_}, {packed_});
-    step_.blocks[scratch_].op = scratch_op;
-    step_.blocks[of_query_].op = kernel;
-    step_.blocks[of_bias_].op = AddOp("aten::sum", work, 0, {124, 126}, {out_}, {of_bias_});
-    (void)AddOp("AccumulateGrad", kNone, 1, {150, 151}, {of_query_}, {});
-    (void)AddOp("AccumulateGrad", kNone, 1, {152, 153}, {of_bias_}, {});
-    const uint32_t product = AddOp("aten::matmul", kNone, kNone, {3, 9}, {query_, bias_}, {});
-    const uint32_t reshape = AddOp("aten::reshape", product, kNone, {4, 7}, {query_}, {folded_});
-    step_.blocks[folded_].op = AddOp("aten::clone", reshape, kNone, {4.5, 6}, {query_}, {folded_});
-    SortEnds();
-  }
-
-  void SortEnds() {
-    for (auto op = static_cast<uint32_t>(step_.op_ends.size()); op < step_.ops.size(); ++op)
-      step_.op_ends.push_back(op);
-    std::stable_sort(step_.op_ends.begin(), step_.op_ends.end(),
-                     [&](uint32_t a, uint32_t b) { return step_.ops[a].end < step_.ops[b].end; });
-  }
-
-  [[nodiscard]] Step WithFrozen(uint32_t frozen) const {
-    return Frozen(step_, [&](uint32_t parameter) { return parameter == frozen; });
-  }
-
-  uint32_t Text(const std::string& text) {
-    step_.own_texts->push_back(text);
-    return Step::kFirstOwnText + static_cast<uint32_t>(step_.own_texts->size() - 1);
-  }
-  uint32_t Add(std::string_view name, Position begin, Position end) {
-    StepBlock block;
-    block.id = kNone;
-    block.requested = 512;
-    block.name = name;
-    block.begin = begin;
-    block.end = end;
-    step_.blocks.push_back(block);
-    return static_cast<uint32_t>(step_.blocks.size() - 1);
-  }
-  uint32_t Gradient(std::string_view name, Position begin, Position accumulated) {
-    const uint32_t block = Add(name, begin, 299);
-    step_.blocks[block].accumulated = accumulated;
-    return block;
-  }
-  uint32_t AddOp(const std::string& name, uint32_t parent, uint32_t node, Window window,
-                 const std::vector<uint32_t>& inputs, const std::vector<uint32_t>& outputs) {
-    const auto index = static_cast<uint32_t>(step_.ops.size());
-    Op op;
-    op.name = Text(name);
-    op.parent = parent;
-    op.node = node;
-    op.begin = window.begin;
-    op.end = window.end;
-    op.first_input = static_cast<uint32_t>(step_.operands.size());
-    op.input_count = static_cast<uint32_t>(inputs.size());
-    for (const uint32_t block : inputs) AddOperand(index, block, trace::kTensorRequiresGrad);
-    op.first_output = static_cast<uint32_t>(step_.operands.size());
-    op.output_count = static_cast<uint32_t>(outputs.size());
-    for (const uint32_t block : outputs) AddOperand(index, block, trace::kTensorIsOutput);
-    step_.ops.push_back(op);
-    return index;
-  }
-  void AddOperand(uint32_t op, uint32_t block, uint64_t flags) {
-    Operand operand;
-    operand.op = op;
-    operand.block = block;
-    operand.flags = static_cast<uint8_t>(flags);
-    step_.operands.push_back(operand);
-  }
-
-  uint32_t query_, bias_, folded_, out_, of_query_, scratch_, packed_, of_bias_;
-  model::Run run_;
-  Step step_;
-};
 
 TEST_F(FreezeBackwardTest, WhatAnOperatorMakesForItselfIsMadeWhenItRuns) {
   const Step frozen = WithFrozen(bias_);
@@ -224,29 +123,6 @@ TEST_F(FreezeBackwardTest, AConvolutionComputesNoGradientOfWhatIsFrozenNorTakesI
   EXPECT_EQ(bias_frozen.blocks[first].requested, 512u);
   EXPECT_EQ(bias_frozen.blocks[of_weight].requested, 0u);
   EXPECT_EQ(bias_frozen.blocks[second].requested, 0u);
-}
-
-// The weight is laid out again for the gradient of the input; the input is in any case.
-TEST_F(FreezeBackwardTest, AConvolutionCopiesNoWeightForAGradientThatItDoesNotCompute) {
-  const uint32_t copy_of_input = Add("", 160.1, 160.9), copy_of_weight = Add("", 160.2, 160.3);
-  const uint32_t of_input = Add("", 160.4, 170), of_weight = Gradient("bias", 160.6, 166);
-  const uint32_t kernel = AddOp("aten::convolution_backward", kNone, 0, {160, 161}, {out_, folded_, bias_},
-                                {of_input, of_weight});
-  step_.operands.back().argument = 1;
-  for (const uint32_t block : {of_input, of_weight}) step_.blocks[block].op = kernel;
-  const uint32_t input = AddOp("aten::contiguous", kernel, 0, {160.05, 160.15}, {folded_}, {copy_of_input});
-  const uint32_t weight = AddOp("aten::contiguous", kernel, 0, {160.15, 160.25}, {bias_}, {copy_of_weight});
-  step_.blocks[copy_of_input].op = input;
-  step_.blocks[copy_of_weight].op = weight;
-  (void)AddOp("AccumulateGrad", kNone, 1, {166, 167}, {of_weight}, {});
-  const uint32_t next = AddOp("aten::neg", 2, 0, {162, 163}, {of_input}, {of_query_});
-  for (const uint32_t op : {input, weight, kernel, next}) step_.op_ends.insert(step_.op_ends.end() - 2, op);
-  const Step query_frozen = WithFrozen(query_);
-  EXPECT_EQ(query_frozen.blocks[copy_of_weight].requested, 0u);
-  EXPECT_EQ(query_frozen.blocks[copy_of_input].requested, 512u);
-  const Step bias_frozen = WithFrozen(bias_);
-  EXPECT_EQ(bias_frozen.blocks[copy_of_weight].requested, 512u);
-  EXPECT_EQ(bias_frozen.blocks[copy_of_input].requested, 512u);
 }
 
 // Of queries that come from frozen layers alone, and keys that do not.

@@ -54,6 +54,23 @@ uint32_t GradientOfCopy(const Step& step, uint32_t block) {
   return kNone;
 }
 
+void DropScratch(const Step& step, std::vector<bool>& gone) {
+  for (uint32_t i = 0; i < step.blocks.size(); ++i) {
+    const StepBlock& block = step.blocks[i];
+    if (block.begin == kBefore || block.op == kNone) continue;
+    const uint32_t gradient = GradientOfCopy(step, i);
+    if (gradient != kNone && gone[gradient]) gone[i] = true;
+    const Op& op = step.ops[block.op];
+    if (op.node == kNone || step.NameOf(op) != "aten::convolution_backward") continue;
+    uint32_t last = kNone;  // the gradient that was made last, which is `i` where it is one itself
+    for (const Operand& output : OutputsOf(step, op)) {
+      if (output.block != kNone && output.block <= i && step.blocks[output.block].begin > op.begin)
+        last = last == kNone ? output.block : std::max(last, output.block);
+    }
+    if (last != kNone && gone[last]) gone[i] = true;
+  }
+}
+
 bool IsCopyForItsNode(const Step& step, const Saved& saved) {
   const uint32_t changing = saved.node == kNone ? kNone : step.nodes[saved.node].op;
   if (changing == kNone || !step.NameOf(step.ops[changing]).ends_with('_')) return false;

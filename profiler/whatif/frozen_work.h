@@ -26,6 +26,11 @@ namespace vramscope::whatif {
 // input is copied in any case, where it has one dimension.
 [[nodiscard]] uint32_t GradientOfCopy(const Step& step, uint32_t block);
 
+// A convolution computes one gradient after the other, each with a workspace of its own behind it
+// (cudnn_convolution_backward in aten/src/ATen/native/cudnn/ConvShared.cpp). Adds the workspaces, and the
+// copies of weights, to `gone`, which by block has the gradients that are not computed.
+void DropScratch(const Step& step, std::vector<bool>& gone);
+
 // Whether it is a copy that an operator which changes its operand makes for its node before (original_self in
 // tools/autograd/gen_variable_type.py), and only for that.
 [[nodiscard]] bool IsCopyForItsNode(const Step& step, const Saved& saved);
