@@ -2,7 +2,6 @@
 #include "profiler/whatif/batch_axis.h"
 
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -188,10 +187,11 @@ class Follower {
       if (strides[0] == 0) strides = {parts_.Joined(op, result), 0};
       // A result with a dimension that no operand has so: attention's sums of rows.
       const bool shows = kind == Kind::kElementwise || kind == Kind::kJoin || kind == Kind::kWindows;
-      if (sequence_ && strides[0] == 0 && shows && Reached(op)) strides = BySize(result);
       if (!sequence_ && strides[0] == 0 && shows)
         strides = {ExpandedAxis(step_, axis_, op, result, time_first_), 0};
-      if (sequence_ && strides[0] == 0 && shows && TakesExpanded(step_, op, axis_.batch))
+      const auto expanded = [&](int64_t length) { return TakesExpanded(step_, op, length); };
+      if (sequence_ && strides[0] == 0 && shows &&
+          (Reached(op) || std::ranges::any_of(tokens_->Lengths(), expanded)))
         strides = BySize(result);
       SetOf(result, strides);
       if (strides[0] == 0) parts_.Note(op, result.block);

@@ -180,6 +180,14 @@ TEST_F(SequencesApartTest, WhatTheDecoderIsToWriteBecomesLongerByTheSameFactor) 
   EXPECT_EQ(Longer({words_, zeros_, shown_, moved}), (Numbers{4 * 64 * 16, 4 * 24, 4 * 24 * 16}));
 }
 
+TEST_F(SequencesApartTest, WhatIsCopiedForEachTokenOfTheTargetGrowsAsItDoes) {
+  labels_ = true;
+  const Call looked_up{"aten::embedding", {{kTable, table_}, {kPlaces, written_}}, written_rows_};
+  const Call samples{"aten::arange", {}, {{4}, {1}}};
+  const Call copied{"aten::clone", {{kFirstMade + 2, {{4, 12}, {1, 0}}}}, written_};
+  EXPECT_EQ(Longer({words_, looked_up, samples, copied}), (Numbers{4 * 64 * 16, 4 * 24 * 16, 4, 4 * 24}));
+}
+
 TEST_F(SequencesApartTest, IdsOfAnotherTableAreNoTokens) {
   labels_ = true;
   const Call kinds{"aten::embedding", {{kPatches, table_}, {kPlaces, written_}}, written_rows_};

@@ -22,6 +22,11 @@ struct Tokens {
   std::set<int64_t> target_lengths;
   std::set<int64_t> sizes_of_model;  // dimensions of weights
 
+  [[nodiscard]] std::set<int64_t> Lengths() const {
+    std::set<int64_t> all = target_lengths;
+    all.insert(length);
+    return all;
+  }
   [[nodiscard]] bool IsLength(int64_t size) const { return size == length || target_lengths.contains(size); }
   // Of a target that has so many, with so many tokens instead of `length`.
   [[nodiscard]] int64_t TargetAt(int64_t target, int64_t tokens) const {
