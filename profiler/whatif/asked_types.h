@@ -8,11 +8,10 @@
 //
 //   x ─ dropout ─ x @ values        x.to(values.dtype): that of what x is used with next
 //
-//   (x @ y).argmin() ─ one_hot      .type(x.dtype), of integers: that of the origin of what they were chosen
-//   by
+//   one_hot ─ x.type(y.dtype) @ y   of integers: that of the factor which they are multiplied with
 //
-//   r = rand(dtype=x.dtype)         the same of what is made from nothing: r.floor() stands for r, and of x /
-//   2 r.floor() * (x / 2)             it is known what it will be
+//   r = rand(dtype=x.dtype)         the same of what is made from nothing: r.floor() stands for r, and of
+//                                   x / 2 in r.floor() * (x / 2) it is known what it will be
 #pragma once
 
 #include <functional>

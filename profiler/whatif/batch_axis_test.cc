@@ -19,9 +19,7 @@ class BatchAxisTest : public testing::Test {
  protected:
   whatif::Step Written(const View& input, uint8_t dtype, const char* name, const View& kept,
                        uint64_t kept_bytes, const View& made, uint16_t argument = 0) {
-    whatif::Step bare;
-    bare.run = &run_;
-    bare.shapes.push_back({});
+    const whatif::Step bare = BareStep(&run_);
     Inserter into(bare, {});
     StepBlock block;
     block.category = classify::Category::kInput;

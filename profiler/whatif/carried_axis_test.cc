@@ -24,9 +24,7 @@ class CarriedAxisTest : public testing::Test {
   [[nodiscard]] Step Written(const char* name, const View& first, uint8_t dtype, const View& second,
                              const std::vector<std::pair<uint32_t, View>>& given, const View& result,
                              const char* inner = nullptr) {
-    Step bare;
-    bare.run = &run_;
-    bare.shapes.push_back({});
+    const Step bare = BareStep(&run_);
     Inserter into(bare, {});
     const auto seen = [&](uint32_t block, const View& view, uint8_t type) {
       return Viewed(into, block, view, type);
@@ -101,9 +99,7 @@ class OuterTest : public testing::Test {
   static constexpr uint32_t kIds = 0, kKeys = 1, kMask = 2, kMade = 3;
 
   [[nodiscard]] Step Written(const char* outer, const View& mask, const View& result) {
-    Step bare;
-    bare.run = &run_;
-    bare.shapes.push_back({});
+    const Step bare = BareStep(&run_);
     Inserter into(bare, {});
     const auto seen = [&](uint32_t block, const View& view, uint8_t type = kFloat) {
       return Viewed(into, block, view, type);
@@ -230,9 +226,7 @@ TEST(PlacesOfWholeTest, OrNone) {
 // torch.tensor(frequencies).reshape(-1, 1).to(device), a number for each sample.
 TEST_F(OuterTest, WhatIsCopiedFromTheHostHasTheBatchWhereItIsMadeAsIfItHad) {
   const auto stride = [&](const View& copied) {
-    Step bare;
-    bare.run = RunOf();
-    bare.shapes.push_back({});
+    const Step bare = BareStep(RunOf());
     Inserter into(bare, {});
     const auto seen = [&](uint32_t block, const View& view) { return Viewed(into, block, view, kLong); };
     StepBlock block;
@@ -254,9 +248,7 @@ TEST_F(OuterTest, WhatIsCopiedFromTheHostHasTheBatchWhereItIsMadeAsIfItHad) {
 // hidden.view(8, 8, 3, 4).max(dim=2): 8 heads look as 8 samples do where dimensions are counted from the
 // last.
 TEST_F(CarriedAxisTest, WhatTheGradientOfAMaximumIsScatteredToHasTheDimensionAgain) {
-  whatif::Step bare;
-  bare.run = &run_;
-  bare.shapes.push_back({});
+  const whatif::Step bare = BareStep(&run_);
   Inserter into(bare, {});
   StepBlock block;
   block.category = classify::Category::kInput;
@@ -277,9 +269,7 @@ TEST_F(CarriedAxisTest, WhatTheGradientOfAMaximumIsScatteredToHasTheDimensionAga
 
 // (x[:, None] - x).max(dim=1): the gradient of what compares samples with each other does.
 TEST_F(CarriedAxisTest, WhatTheGradientOfAMaximumIsScatteredToComparesSamplesAsThatDid) {
-  whatif::Step bare;
-  bare.run = &run_;
-  bare.shapes.push_back({});
+  const whatif::Step bare = BareStep(&run_);
   Inserter into(bare, {});
   StepBlock block;
   block.category = classify::Category::kInput;

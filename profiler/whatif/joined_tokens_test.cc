@@ -26,9 +26,7 @@ class JoinedTokensTest : public testing::Test {
   const View words_{{4, 32}, {32, 1}}, prompt_{{4, 8}, {8, 1}}, joined_{{4, 40}, {40, 1}};
 
   [[nodiscard]] whatif::Step Written(const std::vector<Call>& calls, uint8_t prompt = 0) {
-    whatif::Step bare;
-    bare.run = &run_;
-    bare.shapes.push_back({});
+    const whatif::Step bare = BareStep(&run_);
     Inserter into(bare, {});
     StepBlock input;
     input.category = classify::Category::kInput;

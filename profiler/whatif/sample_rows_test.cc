@@ -21,9 +21,7 @@ class SampleRowsTest : public testing::Test {
   // x [4, 10, 6] ─ view ─ [40, 6]      the operator, given what it is given ─ something new
   [[nodiscard]] uint64_t StrideOf(const char* name, const std::vector<View>& given, const View& made,
                                   int64_t size_of_model = 0) {
-    Step bare;
-    bare.run = &run_;
-    bare.shapes.push_back({});
+    const Step bare = BareStep(&run_);
     Inserter into(bare, {});
     StepBlock block;
     block.category = classify::Category::kInput;
@@ -105,9 +103,7 @@ TEST_F(SampleRowsTest, WhatComparesSamplesGrowsInBothDirections) {
 // Graphs one behind the other: nodes [12, 6], edges [40, 6] and [4] answers.
 TEST_F(SampleRowsTest, InputsThatAllHaveAMultipleOfTheSamplesAreJoined) {
   const auto samples = [&](int64_t edges) {
-    Step bare;
-    bare.run = &run_;
-    bare.shapes.push_back({});
+    const Step bare = BareStep(&run_);
     Inserter into(bare, {});
     StepBlock block;
     block.category = classify::Category::kInput;

@@ -5,26 +5,19 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <deque>
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "profiler/whatif/freeze.h"
+#include "profiler/whatif/testing/written_step.h"
 
 namespace vramscope::whatif {
 
 // attend(query) + bias: backward of attention makes the gradient of the query with a scratch block of its
 // own and a copy without gaps of what it is given, and the node adds up the gradient of the bias.
-class FreezeBackwardTest : public testing::Test {
+class FreezeBackwardTest : public testing::Test, protected WrittenStep {
  protected:
   FreezeBackwardTest() {
-    run_.streams.push_back(0);
-    step_.run = &run_;
-    step_.length = 300;
-    step_.own_texts = std::make_shared<std::deque<std::string>>();
-    step_.shapes.push_back({});
-    step_.backward.push_back({100, 200});
     step_.optimizer.push_back({200, 300});
     query_ = Add("query", kBefore, kForever);
     bias_ = Add("bias", kBefore, kForever);
@@ -66,19 +59,10 @@ class FreezeBackwardTest : public testing::Test {
     return Frozen(step_, [&](uint32_t parameter) { return parameter == frozen; });
   }
 
-  uint32_t Text(const std::string& text) {
-    step_.own_texts->push_back(text);
-    return Step::kFirstOwnText + static_cast<uint32_t>(step_.own_texts->size() - 1);
-  }
   uint32_t Add(std::string_view name, Position begin, Position end) {
-    StepBlock block;
-    block.id = model::kNone;
-    block.requested = 512;
-    block.name = name;
-    block.begin = begin;
-    block.end = end;
-    step_.blocks.push_back(block);
-    return static_cast<uint32_t>(step_.blocks.size() - 1);
+    const uint32_t block = AddBlock(begin, end);
+    step_.blocks[block].name = name;
+    return block;
   }
   uint32_t Gradient(std::string_view name, Position begin, Position accumulated) {
     const uint32_t block = Add(name, begin, 299);
@@ -112,8 +96,6 @@ class FreezeBackwardTest : public testing::Test {
   }
 
   uint32_t query_, bias_, folded_, out_, of_query_, scratch_, packed_, of_bias_;
-  model::Run run_;
-  Step step_;
 };
 
 }  // namespace vramscope::whatif

@@ -13,6 +13,14 @@ struct View {
   std::vector<int64_t> shape, strides;
 };
 
+// A step that an Inserter begins with: nothing but a shape that is not known.
+inline Step BareStep(const model::Run* run) {
+  Step bare;
+  bare.run = run;
+  bare.shapes.push_back({});
+  return bare;
+}
+
 // What an operator is given of a block, or makes in it; `dtype` is a c10::ScalarType.
 inline Operand Viewed(Inserter& into, uint32_t block, const View& view, uint8_t dtype) {
   Operand operand;

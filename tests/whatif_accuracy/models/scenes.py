@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Models that find things in images, or match images with words, from the package transformers."""
 
-from typing import Any
+from typing import Any, Dict
 
 import torch
 from torch import Tensor, nn
@@ -137,20 +137,26 @@ def sam(size: str) -> Subject:
     return Subject(model, sample, marked)
 
 
-def modernvbert(size: str) -> Subject:
-    """A ModernBERT before whose words stand patches of an image, which a SigLIP has seen and of which sixteen are one word. The program joins them, since the model counts on the device which images are empty."""
-    from transformers import ModernVBertConfig, ModernVBertForMaskedLM
-
-    wide, pixels, count = width(size), scaled(size, 64, 96, 128), scaled(size, 32, 96, 192)
-    text = {"model_type": "modernbert", "vocab_size": 1000, "hidden_size": wide, "intermediate_size": 512, "num_hidden_layers": 4, "num_attention_heads": 4, "max_position_embeddings": 512, "local_attention": 32,
-            "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2, "cls_token_id": 1, "sep_token_id": 2}
+def _read(model_class: Any, config_class: Any, text: Dict[str, Any], size: str) -> Subject:
+    """Words to be guessed behind patches of an image that a SigLIP has seen."""
+    pixels, count = scaled(size, 64, 96, 128), scaled(size, 32, 96, 192)
     sight = {"model_type": "siglip_vision_model", "hidden_size": scaled(size, 192, 256, 320), "intermediate_size": 768, "num_hidden_layers": 3, "num_attention_heads": 4, "image_size": pixels, "patch_size": 8, "vision_use_head": False}
-    config = ModernVBertConfig(text_config=text, vision_config=sight, image_token_id=999)
+    config = config_class(text_config=text, vision_config=sight, image_token_id=999)
 
     def sample(samples: int) -> Batch:
         return torch.randint(3, 999, (samples, int(count * LENGTH.factor))), torch.randn(samples, 3, pixels, pixels)
 
-    return Subject(_joined(ModernVBertForMaskedLM)(config), sample, lambda model, ids, given: model(ids, given).loss)
+    return Subject(_joined(model_class)(config), sample, lambda model, ids, given: model(ids, given).loss)
+
+
+def modernvbert(size: str) -> Subject:
+    """A ModernBERT before whose words stand patches of an image, which a SigLIP has seen and of which sixteen are one word. The program joins them, since the model counts on the device which images are empty."""
+    from transformers import ModernVBertConfig, ModernVBertForMaskedLM
+
+    wide = width(size)
+    text = {"model_type": "modernbert", "vocab_size": 1000, "hidden_size": wide, "intermediate_size": 512, "num_hidden_layers": 4, "num_attention_heads": 4, "max_position_embeddings": 512, "local_attention": 32,
+            "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2, "cls_token_id": 1, "sep_token_id": 2}
+    return _read(ModernVBertForMaskedLM, ModernVBertConfig, text, size)
 
 
 def depth_anything(size: str) -> Subject:
@@ -191,16 +197,10 @@ def ultravbert(size: str) -> Subject:
     """An UltraBERT before whose words stand patches of an image, as ModernVBERT has it, and a norm behind them. The program joins them, since the model counts on the device which images are empty."""
     from transformers import UltraVBertConfig, UltraVBertForMaskedLM
 
-    wide, pixels, count = width(size), scaled(size, 64, 96, 128), scaled(size, 32, 96, 192)
+    wide = width(size)
     text = {"model_type": "ultrabert", "vocab_size": 1000, "hidden_size": wide, "intermediate_size": 1024, "num_hidden_layers": 4, "num_attention_heads": 4, "max_position_embeddings": 512, "sliding_window": 32,
             "prediction_head_size": wide, "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2}
-    sight = {"model_type": "siglip_vision_model", "hidden_size": scaled(size, 192, 256, 320), "intermediate_size": 768, "num_hidden_layers": 3, "num_attention_heads": 4, "image_size": pixels, "patch_size": 8, "vision_use_head": False}
-    config = UltraVBertConfig(text_config=text, vision_config=sight, image_token_id=999)
-
-    def sample(samples: int) -> Batch:
-        return torch.randint(3, 999, (samples, int(count * LENGTH.factor))), torch.randn(samples, 3, pixels, pixels)
-
-    return Subject(_joined(UltraVBertForMaskedLM)(config), sample, lambda model, ids, given: model(ids, given).loss)
+    return _read(UltraVBertForMaskedLM, UltraVBertConfig, text, size)
 
 
 def siglip2(size: str) -> Subject:
