@@ -97,7 +97,7 @@ class Finder {
   }
 
   [[nodiscard]] bool Explains(const BatchReduction& one, Multiprocessors device) const {
-    const uint64_t bytes = ScratchOf(one.reduction, device);
+    const uint64_t bytes = ScratchOf(one.reduction, device).sums;
     const uint64_t recorded = one.block == kNone ? 0 : step_.blocks[one.block].requested;
     return one.block == kNone ? bytes == 0
                               : bytes != 0 && bytes <= recorded && recorded - bytes < kSlack &&

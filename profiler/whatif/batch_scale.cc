@@ -128,14 +128,13 @@ void ScaleBatch(const Step& step, const BatchAxis& axis, int64_t wanted, Scene& 
   const auto to = static_cast<uint64_t>(wanted);
   std::unordered_map<uint32_t, uint64_t> scratch;
   for (const BatchReduction& one : axis.reductions) {
-    const Reduction reduction = WithBatch(one.reduction, wanted);
-    const uint64_t bytes = ScratchOf(reduction, axis.device);
+    const auto [bytes, counters] = ScratchOf(WithBatch(one.reduction, wanted), axis.device);
     if (one.block != model::kNone && bytes == 0 && one.counters != model::kNone) scratch[one.counters] = 0;
     if (one.block != model::kNone) {
       scratch[one.block] = bytes;
     } else if (bytes != 0) {
       AddScratch(step.ops[one.op], kPartialSums, bytes, scene);
-      AddScratch(step.ops[one.op], kCounters, CountersOf(reduction, axis.device), scene, kLifeOfCounters);
+      AddScratch(step.ops[one.op], kCounters, counters, scene, kLifeOfCounters);
     }
   }
   const bool single = to == 1 && from > 1;

@@ -284,7 +284,7 @@ TEST(BatchScaleTest, PartialSumsOfANormAreThoseOfASum) {
   ASSERT_EQ(axis.reductions.size(), 1u);
   EXPECT_EQ(axis.reductions[0].block, 2u);
   EXPECT_EQ(axis.reductions[0].counters, 3u);
-  EXPECT_EQ(ScratchOf(WithBatch(axis.reductions[0].reduction, 4), axis.device), 8388608u);
+  EXPECT_EQ(ScratchOf(WithBatch(axis.reductions[0].reduction, 4), axis.device).sums, 8388608u);
   EXPECT_EQ(PlaceOfDims("aten::linalg_vector_norm"), 2u);
   EXPECT_EQ(PlaceOfDims("aten::sum"), 1u);
 }

@@ -351,10 +351,10 @@ class Parts {
   }
 
   void Scratch(const Reduction& reduction, Stage& stage) {
-    const uint64_t bytes = ScratchOf(reduction, device_);
+    const auto [bytes, counters] = ScratchOf(reduction, device_);
     if (bytes == 0) return;
     const uint32_t sums = stage.Take(bytes);
-    stage.Free(stage.Take(CountersOf(reduction, device_)));
+    stage.Free(stage.Take(counters));
     stage.Free(sums);
   }
 

@@ -146,10 +146,10 @@ class Adafactor {
     AddOptimizerBlock(step_, parameter, begin, end, bytes, scene_);
   }
   void AddNorm(const TrainedParameter& parameter, Position at, const Reduction& reduction) {
-    const uint64_t bytes = ScratchOf(reduction, device_);
+    const auto [bytes, counters] = ScratchOf(reduction, device_);
     if (bytes == 0) return;
     Add(parameter, at, at + kHair / 2, bytes);
-    Add(parameter, at + kHair / 8, at + kHair / 4, CountersOf(reduction, device_));
+    Add(parameter, at + kHair / 8, at + kHair / 4, counters);
   }
 
   void AddWorkspace(const TrainedParameter& parameter, Position at) {

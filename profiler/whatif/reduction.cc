@@ -57,11 +57,9 @@ int64_t OutputVector(const std::vector<ReducedDimension>& dimensions, size_t fir
   return vector;
 }
 
-struct Scratch {
-  uint64_t sums = 0, counters = 0;
-};
+}  // namespace
 
-Scratch Divide(const Reduction& reduction, Multiprocessors device) {
+ReductionScratch ScratchOf(const Reduction& reduction, Multiprocessors device) {
   const std::vector<ReducedDimension> dimensions = Ordered(reduction);
   int64_t inputs = 1, outputs = 1;
   size_t reduced = 0;
@@ -104,16 +102,6 @@ Scratch Divide(const Reduction& reduction, Multiprocessors device) {
   int64_t bytes = reduction.accumulated_bytes * outputs * blocks;
   if (!along) bytes *= block_width * output_vector;
   return {static_cast<uint64_t>(bytes), static_cast<uint64_t>(grid * kCounter)};
-}
-
-}  // namespace
-
-uint64_t ScratchOf(const Reduction& reduction, Multiprocessors device) {
-  return Divide(reduction, device).sums;
-}
-
-uint64_t CountersOf(const Reduction& reduction, Multiprocessors device) {
-  return Divide(reduction, device).counters;
 }
 
 Reduction WithBatch(Reduction reduction, int64_t samples) {

@@ -34,11 +34,12 @@ struct Multiprocessors {
   int threads = 2048;  // resident on one
 };
 
-// Bytes of the partial sums; 0 when one thread block sums each output.
-[[nodiscard]] uint64_t ScratchOf(const Reduction& reduction, Multiprocessors device);
-// Bytes of the counters, in a block of their own that is there as long as that of the partial sums; 0 where
-// there are none.
-[[nodiscard]] uint64_t CountersOf(const Reduction& reduction, Multiprocessors device);
+// Bytes of two blocks, the counters' there within the life of the partial sums'; 0 both when one thread block
+// sums each output.
+struct ReductionScratch {
+  uint64_t sums = 0, counters = 0;
+};
+[[nodiscard]] ReductionScratch ScratchOf(const Reduction& reduction, Multiprocessors device);
 // The reduction with another number of samples.
 [[nodiscard]] Reduction WithBatch(Reduction reduction, int64_t samples);
 

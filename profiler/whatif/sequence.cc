@@ -187,8 +187,7 @@ class Stretcher {
   }
 
   void Reduce(const BatchReduction& one) {
-    const Reduction reduction = Reshaped(one);
-    const uint64_t bytes = ScratchOf(reduction, axis_.device);
+    const auto [bytes, counters] = ScratchOf(Reshaped(one), axis_.device);
     if (one.block != kNone) {
       changed_.blocks[one.block].requested = bytes;
       if (bytes == 0 && one.counters != kNone) changed_.blocks[one.counters].requested = 0;
@@ -196,7 +195,7 @@ class Stretcher {
     }
     if (bytes == 0) return;
     AddScratchTo(one.op, bytes, 0.5, 0.25);
-    AddScratchTo(one.op, CountersOf(reduction, axis_.device), 0.4, 0.3);
+    AddScratchTo(one.op, counters, 0.4, 0.3);
   }
 
   // `begin` and `end`: before the end of its operator.

@@ -309,14 +309,15 @@ TEST(SequenceTest, SumsAreOfWhatADimensionHasThen) {
     return Reduction{{{4, tokens * 256, true}, {tokens, 256, true}, {256, 1, false}}, 4};
   };
   axis.reductions = {{0, 1, of(32770)}};
-  const uint64_t before = ScratchOf(of(32770), axis.device), after = ScratchOf(of(1026), axis.device);
+  const uint64_t before = ScratchOf(of(32770), axis.device).sums,
+                 after = ScratchOf(of(1026), axis.device).sums;
   ASSERT_NE(before, after);
   EXPECT_EQ(AtLength(step, axis, 1024).blocks[1].requested, after);
   // One thread block sums up a few: it counts no others.
   step.blocks.emplace_back().requested = 512;
   axis.stride.push_back(0), axis.second.push_back(0), axis.reductions[0].counters = 2;
   EXPECT_EQ(AtLength(step, axis, 1024).blocks[2].requested, 512u);
-  ASSERT_EQ(ScratchOf(of(10), axis.device), 0u);
+  ASSERT_EQ(ScratchOf(of(10), axis.device).sums, 0u);
   EXPECT_EQ(AtLength(step, axis, 8).blocks[2].requested, 0u);
 }
 

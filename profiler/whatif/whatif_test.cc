@@ -359,13 +359,13 @@ TEST(ReductionTest, PartialSumsAreThoseThatPyTorchAsksFor) {
   const auto bias_gradient = [](int64_t tokens, int64_t features) {
     return Reduction{{{tokens, features, true, tokens / 64}, {features, 1, false, 0}}};
   };
-  EXPECT_EQ(ScratchOf(bias_gradient(4096, 1024), {108, 2048}), 33'554'432u);
-  EXPECT_EQ(ScratchOf(bias_gradient(4096, 768), {108, 2048}), 25'165'824u);
-  EXPECT_EQ(ScratchOf(bias_gradient(4096, 256), {108, 2048}), 8'388'608u);
-  EXPECT_EQ(ScratchOf(WithBatch(bias_gradient(4096, 1024), 32), {108, 2048}), 16'777'216u);
-  EXPECT_EQ(ScratchOf(bias_gradient(64, 1024), {108, 2048}), 0u);
-  EXPECT_EQ(CountersOf(bias_gradient(4096, 1024), {108, 2048}), 32u);
-  EXPECT_EQ(CountersOf(bias_gradient(64, 1024), {108, 2048}), 0u);
+  EXPECT_EQ(ScratchOf(bias_gradient(4096, 1024), {108, 2048}).sums, 33'554'432u);
+  EXPECT_EQ(ScratchOf(bias_gradient(4096, 768), {108, 2048}).sums, 25'165'824u);
+  EXPECT_EQ(ScratchOf(bias_gradient(4096, 256), {108, 2048}).sums, 8'388'608u);
+  EXPECT_EQ(ScratchOf(WithBatch(bias_gradient(4096, 1024), 32), {108, 2048}).sums, 16'777'216u);
+  EXPECT_EQ(ScratchOf(bias_gradient(64, 1024), {108, 2048}).sums, 0u);
+  EXPECT_EQ(ScratchOf(bias_gradient(4096, 1024), {108, 2048}).counters, 32u);
+  EXPECT_EQ(ScratchOf(bias_gradient(64, 1024), {108, 2048}).counters, 0u);
 }
 
 TEST(SegmentsTest, AStarStandsForOneName) {
