@@ -39,8 +39,9 @@ HERE = Path(__file__).resolve().parent
 MEASURED = HERE / "measured.csv.xz"
 TIMEOUT_S = 3600
 # The same peaks whatever else is installed: Triton's kernels come with no workspace where PyTorch's own have one, and cuDNN, when it is there to be
-# asked, has others than the simulated device's model (docs/accuracy.md, "With cuDNN's own workspaces").
-SAME_EVERYWHERE = {"VRAMSCOPE_SIMULATED_CUDNN_LIBRARY": "none", "TORCH_DISABLE_NATIVE_JIT": "1"}
+# asked, has others than the simulated device's model (docs/accuracy.md, "With cuDNN's own workspaces"). And in each process: some models go through
+# sets of strings, whose order is drawn by chance.
+SAME_EVERYWHERE = {"VRAMSCOPE_SIMULATED_CUDNN_LIBRARY": "none", "TORCH_DISABLE_NATIVE_JIT": "1", "PYTHONHASHSEED": "0"}
 RANKS = 4  # of which the first is run, alone
 UNCHANGED = "as it is"
 

@@ -11,6 +11,7 @@ and without data: batches are random numbers. Hugging Face models need the packa
 import argparse
 import contextlib
 import functools
+import gc
 import importlib
 import json
 import os
@@ -160,6 +161,9 @@ def make_subject(options: argparse.Namespace) -> Subject:
 def train(options: argparse.Namespace, subject: Subject) -> None:
     if options.alloc_conf:
         torch.cuda.memory._set_allocator_settings(options.alloc_conf)
+    # Python collects cycles after so many new objects, of which a step has more while it is recorded: tensors in cycles would go at another moment.
+    gc.disable()
+    gc.freeze()  # what is there already needs no search after each step
     LENGTH.factor = options.sequence
     low = TYPES.get(options.precision)
     if options.prune:
@@ -213,6 +217,7 @@ def train(options: argparse.Namespace, subject: Subject) -> None:
                 optimizer.step()
             for each in optimizers:
                 each.zero_grad(set_to_none=not options.keep_gradients)
+        gc.collect()
         if options.empty_cache == "after-step":
             torch.cuda.empty_cache()
 
