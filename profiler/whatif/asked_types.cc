@@ -162,6 +162,17 @@ bool MeetsType(const Step& step, const Versions& versions, const std::vector<uin
   });
 }
 
+bool MultipliesFloat(const Step& step, const Versions& versions, const std::vector<uint32_t>& calls,
+                     uint32_t op, uint32_t made) {
+  const Met met = FirstMet(step, calls, op, made);
+  if (met.op == kNone || AutocastRuleOf(step.NameOf(step.ops[met.op]), step.torch_version) != CastRule::kLow)
+    return false;
+  return std::ranges::all_of(met.blocks, [&](uint32_t block) {
+    const uint32_t widened = versions.WidenedBy(block);
+    return widened != kNone && step.ops[widened].asks == Asks::kType && versions.TypeOf(block) == kFloatType;
+  });
+}
+
 bool IsAskedInto(const Step& step, const Versions& versions, uint8_t type, uint32_t op) {
   const Operand& converted = InputsOf(step, step.ops[op])[0];
   return TypeOfArgument(step, versions, op) == type && IsFloat(converted) &&

@@ -12,6 +12,9 @@
 //
 //   r = rand(dtype=x.dtype)         the same of what is made from nothing: r.floor() stands for r, and of
 //                                   x / 2 in r.floor() * (x / 2) it is known what it will be
+//
+//   x.float() ─ keys ─ keys @ state of state = zeros(dtype=keys.dtype): that of keys, of which the source
+//                                   says that they are float32
 #pragma once
 
 #include <functional>
@@ -38,6 +41,11 @@ namespace vramscope::whatif {
 [[nodiscard]] bool MeetsType(const Step& step, const Versions& versions, const std::vector<uint32_t>& calls,
                              uint8_t type, uint32_t op, uint32_t made,
                              const std::function<bool(uint32_t)>& widens);
+
+// Whether it is first used in a product of matrices, with nothing but floats that the program's source made
+// float32: another type would be refused there.
+[[nodiscard]] bool MultipliesFloat(const Step& step, const Versions& versions,
+                                   const std::vector<uint32_t>& calls, uint32_t op, uint32_t made);
 
 // Whether it has the type of a module's argument, which was told and has become `type`, while what is
 // converted is in float32.

@@ -133,6 +133,35 @@ TEST_F(MeetsTypeTest, AnotherTensorMayBe) {
   EXPECT_TRUE(Meets(between_));
 }
 
+// keys = x.float(); state = torch.zeros(..., dtype=keys.dtype); keys @ state
+class MultipliesFloatTest : public AskedTypesTest {
+ protected:
+  [[nodiscard]] bool Multiplies(const char* operation, Asks asks, bool wide = true) {
+    const uint32_t keys = AddBlock(21, 90), zeros = AddBlock(31, 90);
+    const uint32_t widens = AddOp("aten::to", kNone, {20, 22}, {hidden_}, keys);
+    step_.ops[widens].asks = asks;
+    const uint32_t made = AddOp("aten::zeros", kNone, {30, 32}, {}, zeros);
+    AddOp(operation, kNone, {40, 42}, {keys, zeros}, AddBlock(41, 90));
+    Versions versions(step_, kFloatType);
+    versions.Decide(hidden_, kBfloat16Type), versions.Decide(keys, kFloatType);
+    if (wide) versions.Widen(keys, widens);
+    return MultipliesFloat(step_, versions, CallsOf(step_), made, zeros);
+  }
+};
+
+TEST_F(MultipliesFloatTest, AProductRefusesOtherTypesThanThatOfWhatTheSourceMadeWide) {
+  EXPECT_TRUE(Multiplies("aten::matmul", Asks::kType));
+}
+
+TEST_F(MultipliesFloatTest, OtherOperatorsTakeTwoTypes) {
+  EXPECT_FALSE(Multiplies("aten::mul", Asks::kType));
+}
+
+TEST_F(MultipliesFloatTest, WhatIsNotKnownToBeWideTellsNothing) {
+  EXPECT_FALSE(Multiplies("aten::matmul", Asks::kNotTold)) << "x.to(device) is recorded alike";
+  EXPECT_FALSE(Multiplies("aten::matmul", Asks::kType, false));
+}
+
 // hot = one_hot(hidden.argmin()).to(hidden.dtype); weight += hot; hot @ hidden
 TEST_F(AskedTypesTest, IntegersAreConvertedToTheTypeOfTheFactorThatTheyWereChosenBy) {
   const uint32_t hot = AddBlock(37, 90), converted = AddBlock(41, 90);

@@ -333,8 +333,8 @@ class Retyped {
     const bool copied = step_.NameOf(op) == "aten::_to_copy";
     if (op.asks == Asks::kType && step_.Text(op.dtype) == kFloatName && conversions_.InModule(index))
       return kFloatType;
-    if (op.dtype != 0 && !copied && conversions_.MeetsLow(index, block)) return low_;
-    return copied || op.dtype != 0 ? leaf_ : kFloatType;
+    if (copied || op.dtype == 0) return copied ? leaf_ : kFloatType;
+    return conversions_.TypeMade(index, block);
   }
 
   // Nodes that were made in this operator: what they will be given, and what they read.

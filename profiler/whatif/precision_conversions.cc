@@ -55,9 +55,10 @@ bool Conversions::TakesLow(const Op& op) const {
   });
 }
 
-bool Conversions::MeetsLow(uint32_t op, uint32_t made) const {
+uint8_t Conversions::TypeMade(uint32_t op, uint32_t made) const {
   const auto widens = [&](uint32_t to) { return IsConversion(to) && !DoesNothing(to); };
-  return MeetsType(step_, versions_, call_, low_, op, made, widens);
+  if (MeetsType(step_, versions_, call_, low_, op, made, widens)) return low_;
+  return whole_ && !MultipliesFloat(step_, versions_, call_, op, made) ? low_ : kFloatType;
 }
 
 void Conversions::Begin(uint32_t op) {

@@ -58,10 +58,10 @@ class Conversions {
   // Whether it takes operands of one type alone, and one of them is low.
   [[nodiscard]] bool WantsLow(uint32_t op) const { return Refuses(op) && TakesLow(step_.ops[op]); }
 
-  // Whether what the operator makes from nothing first meets something low in the same call of a module: of
-  // its type it was asked for, torch.zeros(..., dtype=query.dtype).
   [[nodiscard]] bool InModule(uint32_t op) const { return call_[op] != model::kNone; }
-  [[nodiscard]] bool MeetsLow(uint32_t op, uint32_t made) const;
+  // Of what the operator, which was told a type, makes from nothing: what that first meets in the same call
+  // of a module may tell, torch.zeros(..., dtype=query.dtype).
+  [[nodiscard]] uint8_t TypeMade(uint32_t op, uint32_t made) const;
 
  private:
   [[nodiscard]] bool IsWider(const Operand& operand) const;
