@@ -20,10 +20,13 @@ constexpr int kFewOperators = 4;
 // That are looked at for one question: origins lie near, what is met may be behind many other calls.
 constexpr uint32_t kMostBefore = 1000, kMostBehind = 10'000;
 
-// Of the module's argument whose type `op` asks for; 0 where none was told, or nothing is known of it.
-uint8_t TypeOfArgument(const Step& step, const Versions& versions, uint32_t op) {
+// Of the module's argument or parameter whose type `op` asks for; 0 where none was told, or nothing is known
+// of it. Autocast's copy of a parameter is nothing that the program sees.
+uint8_t TypeOfTold(const Step& step, const Versions& versions, uint32_t op) {
   const bool told = step.ops[op].asks == Asks::kTensor && step.ops[op].asked != kNone;
-  return told ? versions.TypeOf(step.ops[op].asked) : 0;
+  if (!told) return 0;
+  const uint32_t asked = step.ops[op].asked;
+  return AsksForParameter(step, step.ops[op]) ? versions.TypeOfVersion(asked) : versions.TypeOf(asked);
 }
 
 // What a tensor is first used with.
@@ -107,6 +110,11 @@ bool IsFactorOf(const Step& step, const Versions& versions, const std::vector<ui
 
 }  // namespace
 
+bool AsksForParameter(const Step& step, const Op& op) {
+  return op.asks == Asks::kTensor && op.asked != kNone &&
+         step.blocks[op.asked].category == classify::Category::kParameter;
+}
+
 // softmax(query @ keys, dtype=torch.float32).to(query.dtype): behind the product are numbers and masks. What
 // the program itself converted is given back what it was.
 uint8_t TypeOfOrigin(const Step& step, const Versions& versions, uint32_t block, Position since) {
@@ -175,14 +183,14 @@ bool MultipliesFloat(const Step& step, const Versions& versions, const std::vect
 
 bool IsAskedInto(const Step& step, const Versions& versions, uint8_t type, uint32_t op) {
   const Operand& converted = InputsOf(step, step.ops[op])[0];
-  return TypeOfArgument(step, versions, op) == type && IsFloat(converted) &&
+  return TypeOfTold(step, versions, op) == type && IsFloat(converted) &&
          versions.TypeOf(converted.block) == kFloatType;
 }
 
 uint8_t TypeAskedFor(const Step& step, const Versions& versions, const std::vector<uint32_t>& calls,
                      uint32_t op) {
   const Asks asks = step.ops[op].asks;
-  if (const uint8_t argument = TypeOfArgument(step, versions, op); argument != 0) return argument;
+  if (const uint8_t told = TypeOfTold(step, versions, op); told != 0) return told;
   if (asks == Asks::kTensor) return TypeMet(step, versions, calls, op);
   if (asks != Asks::kOrigin) return 0;
   const Position since = calls[op] == kNone ? kBefore : step.modules[calls[op]].begin;

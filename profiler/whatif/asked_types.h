@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Under autocast, what type the tensor has whose type a program asks for in x.to(y.dtype). The recording
-// tells whether y is an argument of the module, and which, or whether it is among what x was computed from:
+// tells whether y is an argument of the module or a parameter, and which, or whether it is among what x was
+// computed from:
 //
-//   def forward(self, y):           x.to(y.dtype): that of the block which was told
+//   def forward(self, y):           x.to(y.dtype), x.to(self.proj.weight.dtype): that of the block which was
+//                                   told
 //
 //   query @ keys ─ softmax ─► x     x.to(query.dtype): that of the product's first factor
 //
@@ -50,6 +52,9 @@ namespace vramscope::whatif {
 // Whether it has the type of a module's argument, which was told and has become `type`, while what is
 // converted is in float32.
 [[nodiscard]] bool IsAskedInto(const Step& step, const Versions& versions, uint8_t type, uint32_t op);
+
+// Whether it has the type of a parameter, which was told: nothing that the program converts.
+[[nodiscard]] bool AsksForParameter(const Step& step, const Op& op);
 
 // Whichever of these the source says that `op` asks for; 0 where it says neither.
 [[nodiscard]] uint8_t TypeAskedFor(const Step& step, const Versions& versions,

@@ -175,7 +175,8 @@ void Conversions::Convert(uint32_t op) {
     HandOutAgain(block, low);
     made_wide_[block].push_back({op, views_.Of(from), low, versions_.Current(block)});
     unnamed_[block] = {made_wide_[block].back()};
-  } else if (call.asks == Asks::kType || (call.asks == Asks::kOrigin && met == kFloatType)) {
+  } else if (call.asks == Asks::kType || (!whole_ && AsksForParameter(step_, call)) ||
+             (call.asks == Asks::kOrigin && met == kFloatType)) {
     return;
   } else if (versions_.Widened(block) && !asked_.contains(versions_.WidenedBy(block))) {
     if (IsGiven(block, op) || (call.taken && IsUsedAgain(block, op))) Remember(block, op);

@@ -241,5 +241,47 @@ TEST(ToldConversionsTest, UnderAutocastAnArgumentsTypeIsThatOfWhatTheModuleWasGi
   EXPECT_EQ(peak("hidden"), kWide + kLow + 7 * kLow) << "both are copied, and what they were is gone";
 }
 
+// def forward(self, x, hidden): x.to(self.linear.weight.dtype) + hidden, under autocast: a parameter stays in
+// float32, though x meets what is in 16 bits, and though the weight was used as a copy in 16 bits.
+TEST(ToldConversionsTest, UnderAutocastAParametersTypeStaysWhatItIs) {
+  const auto peak = [](bool told) {
+    return Program([=](Program& p) {
+             p.Linear("x", "hidden");
+             if (told)
+               p.s.Label("weight", trace::Role::kTypeBranch, trace::LabelSource::kVariable, "asked net.py:2");
+             p.s.Module("embeddings", [&] {
+               p.To("x", 2);
+               p.Make("aten::add", "x", "sum", "hidden");
+             });
+             for (const char* kept : {"a", "b", "c", "d"}) p.Make("aten::relu", "sum", kept);
+             for (const char* kept : {"sum", "hidden", "a", "b", "c", "d"}) p.s.Free(kept);
+           })
+        .Peak("amp");
+  };
+  EXPECT_EQ(peak(false), kWide + kLow + 5 * kLow) << "x, hidden, and what is made of their sum";
+  EXPECT_EQ(peak(true), kWide + kLow + 5 * kWide);
+}
+
+// Nor is what the program made wider converted back, as where parameters are in 16 bits.
+TEST(ToldConversionsTest, UnderAutocastWhatIsWideStaysSoWhereAParametersTypeIsAskedFor) {
+  const auto peak = [](bool told, const char* lever) {
+    return Program([=](Program& p) {
+             p.Linear("x", "hidden");
+             p.To("hidden", 1);
+             p.Make("aten::mul", "hidden", "wide");
+             if (told)
+               p.s.Label("weight", trace::Role::kTypeBranch, trace::LabelSource::kVariable, "asked net.py:2");
+             p.s.Module("norm", [&] {
+               p.To("wide", 2);
+               for (const char* kept : {"a", "b", "c", "d"}) p.Make("aten::relu", "wide", kept);
+             });
+             for (const char* kept : {"wide", "hidden", "a", "b", "c", "d"}) p.s.Free(kept);
+           })
+        .Peak(lever);
+  };
+  EXPECT_EQ(peak(true, "amp") - peak(false, "amp"), 4 * (kWide - kLow) - kLow) << "nor is there a copy";
+  EXPECT_EQ(peak(true, "precision"), peak(false, "precision"));
+}
+
 }  // namespace
 }  // namespace vramscope::whatif

@@ -78,6 +78,7 @@ class TypeBranchesTest(unittest.TestCase):
             "x.dtype != self.third.weight.dtype": [],
         }
         for test, told in tests.items():
+            asked = [] if told else ["asked program.py:15 64"]  # it may have run
             with self.subTest(test):
                 program = f"""
     class Converting(Net):
@@ -89,7 +90,7 @@ class TypeBranchesTest(unittest.TestCase):
 
     Converting()(torch.ones(2, 4))
 """
-                self.assertEqual(self.told(program), ["<Converting", "<first", "first>", *told, "<second", "second>", "Converting>"])
+                self.assertEqual(self.told(program), [*asked, "<Converting", "<first", "first>", *told, "<second", "second>", "Converting>"])
 
     def in_forward(self, bodies: Dict[str, Tuple[str, List[str]]]) -> None:
         """Of each body the labels, without the file's name: between two calls of modules, in one program."""
@@ -224,6 +225,30 @@ class TypeBranchesTest(unittest.TestCase):
 """),
             # What is computed of x, and what stands for another tensor by then, is not told; nor what was not recorded in float32.
             ["asked program.py:15 32", "asked program.py:16 32", "<Turned", "Turned>", "<Turned", "Turned>", "<Renamed", "Renamed>", "<Two", "Two>"],
+        )
+
+    def test_a_parameter_whose_type_is_asked_for(self) -> None:
+        self.assertEqual(
+            self.told("""
+    class Embedded(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.inner = nn.ModuleDict({"proj": nn.Linear(4, 4)})
+            self.other, self.places, self.low = nn.Parameter(torch.ones(4)), torch.ones(4), nn.Linear(2, 2).half()
+
+        def forward(self, x, y):
+            kind = self.inner.proj.weight.dtype
+            x = x.to(dtype=kind)
+            y = y.to(self.other.dtype)
+            y = y.to(self.places.dtype)
+            y = y.to(self.low.weight.dtype)
+            y = y.to(x.other.dtype) if y is None else y.to(self.absent.weight.dtype) if x is None else y
+            return x.to(self.other.dtype), x.to(y.dtype)
+
+    Embedded()(torch.ones(2, 4), torch.ones(2, 4))
+"""),
+            # Not of what is no parameter, or was not recorded in float32, nor where one of two may be asked.
+            ["asked program.py:19 64", "asked program.py:20 16", "<Embedded", "Embedded>"],
         )
 
     def test_what_a_helper_does_under_autocast(self) -> None:

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whose type a forward asks for, where that is one of its arguments: told at the begin of each call, in deep steps.
+"""Whose type a forward asks for, where that is one of its arguments or a parameter: told at the begin of each call, in deep steps.
 
     def forward(self, x, position_ids):
         cos = ...                            computed of something else
         return cos.to(dtype=x.dtype)         "asked model.py:9", of x
+        x = x.to(self.proj.weight.dtype)     "asked model.py:10", of that weight
 
 Why: in float32 the call does nothing, under autocast it converts where x is what a product of matrices made. What cos is used with says nothing of
-that, and x may be used by no operator of the module.
+that, and x may be used by no operator of the module. Parameters stay in float32 there, whatever is used with them.
 """
 
 import ast
@@ -17,7 +18,8 @@ from .type_tests import Given
 
 
 def asked_arguments(function: Any, given: Given) -> Dict[str, List[int]]:
-    """By argument that stands for one tensor throughout: the lines that ask for its type, and of no other tensor's. Without self."""
+    """By argument that stands for one tensor throughout, or "self.proj.weight" which only an object can tell: the lines that ask for its type,
+    and of no other tensor's. Without self."""
     own = [each.arg for each in (*function.args.posonlyargs, *function.args.args)]
     inner = [each.arg for each in ast.walk(function) if isinstance(each, ast.arg)]
     stored = {each.id for each in ast.walk(function) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
@@ -28,9 +30,15 @@ def asked_arguments(function: Any, given: Given) -> Dict[str, List[int]]:
             asked.setdefault(line_of(call), set()).update(_whose(function, call, given))
     lines: Dict[str, List[int]] = {}
     for line, names in sorted(asked.items()):
-        if len(names) == 1 and names <= arguments:
+        if len(names) == 1 and (names <= arguments or parameter_path(min(names))):
             lines.setdefault(names.pop(), []).append(line)
     return lines
+
+
+def parameter_path(name: str) -> List[str]:
+    """["proj", "weight"] of "self.proj.weight"; empty: it is no such name."""
+    first, *path = name.split(".")
+    return path if first == "self" else []
 
 
 def _whose(function: Any, call: Any, given: Given) -> Set[str]:

@@ -93,11 +93,17 @@ def is_origin(function: Any, call: Any, given: Given) -> bool:
 
 
 def asked_names(value: Any, given: Given, depth: int) -> Iterator[str]:
-    """x of x.dtype."""
+    """x of x.dtype, self.proj.weight of self.proj.weight.dtype."""
     if isinstance(value, ast.Name) and value.id in given and depth < 4:
         yield from asked_names(given[value.id], given, depth + 1)
-    elif isinstance(value, ast.Attribute) and value.attr == "dtype" and isinstance(value.value, ast.Name):
-        yield value.value.id
+    elif isinstance(value, ast.Attribute) and value.attr == "dtype" and _is_path(value.value):
+        yield ast.unparse(value.value)
+
+
+def _is_path(value: Any) -> bool:
+    while isinstance(value, ast.Attribute):
+        value = value.value
+    return isinstance(value, ast.Name)
 
 
 def _names(value: Any) -> Set[str]:

@@ -23,7 +23,7 @@ import types
 from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Set, Tuple
 
 from . import native, storage
-from .asked_arguments import asked_arguments
+from .asked_arguments import asked_arguments, parameter_path
 from .by_class import ByClass
 from .other_branches import Other, others, others_of_helpers
 from .seen_values import Seen, type_name
@@ -59,7 +59,7 @@ class Forward(NamedTuple):
     given: Given
     changed: Dict[str, int]  # its variables: the first line that gives them a value
     where: str  # "Gate.forward, model.py"
-    asked: Tuple[Tuple[str, str], ...]  # arguments whose type it asks for: name, and "asked model.py:9"
+    asked: Tuple[Tuple[str, str], ...]  # arguments and parameters whose type it asks for: name, and "asked model.py:9"
 
 
 class TypeBranches:
@@ -72,16 +72,17 @@ class TypeBranches:
         forward = self._forwards.of(type(module))
         if forward is None or "forward" in module.__dict__:
             return None
-        self._tell_asked(forward, arguments)
+        self._tell_asked(forward, module, arguments)
         return Passing(self._torch, forward, module, arguments) if forward.branches or forward.others else None
 
-    def _tell_asked(self, forward: Forward, arguments: Any) -> None:
+    def _tell_asked(self, forward: Forward, module: Any, arguments: Any) -> None:
         if not forward.asked:
             return
         given = dict(zip(forward.code.co_varnames[1 : forward.code.co_argcount], arguments))
         with storage.untouched():
             for name, what in forward.asked:
-                value = given.get(name)
+                path = parameter_path(name)
+                value = _parameter(module, path) if path else given.get(name)
                 if storage.is_tensor(value) and value.dtype is self._torch.float32:
                     _label(what, value)
 
@@ -162,6 +163,15 @@ class Passing:
         return storage.is_tensor(value) and value.dtype is self._torch.float32
 
 
+def _parameter(module: Any, path: List[str]) -> Any:
+    """None where an attribute on the way is something else."""
+    for name in path[:-1]:
+        module = module.__dict__.get("_modules", {}).get(name)
+        if module is None:
+            return None
+    return module.__dict__.get("_parameters", {}).get(path[-1])
+
+
 def _label(name: str, tensor: Any) -> None:
     for _, part, address, size in storage.places(tensor):
         native.label(native.Role.TYPE_BRANCH, native.Source.VARIABLE, address, size, native.intern(name), part._cdata)
@@ -185,7 +195,9 @@ def _read(kind: type) -> Optional[Forward]:
             told += others_of_helpers(function, lambda name: _source_of(helpers[name]) if name in helpers else None)
         stored = [(each.id, each.lineno) for each in ast.walk(function) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)]
         changed = dict(sorted(stored, key=lambda one: -one[1]))
-        asked = [(name, f"asked {code.co_filename}:{line}") for name, lines in asked_arguments(function, given).items() for line in lines]
+        passed = {line for each in known for line in range(each.lineno, each.end_lineno + 1)}  # not run in float32
+        lines_of = asked_arguments(function, given)
+        asked = [(name, f"asked {code.co_filename}:{line}") for name, lines in lines_of.items() for line in lines if line not in passed]
         found = Forward(code, branches, tuple(told), given, changed, f"{kind.__name__}.forward, {os.path.basename(code.co_filename)}", tuple(asked))
     except Exception:
         return None
