@@ -260,6 +260,11 @@ Holders::Lasting Holders::LastsUntil(const Operand& operand) const {
   return {until, returns ? kBefore : named_[operand.block]};
 }
 
+bool Holders::AreNamesToldIn(uint32_t function, uint32_t block) const {
+  const uint32_t maker = MakerOf(block);
+  return told_[block] && maker != kNone && call_[maker] == function;
+}
+
 Position Holders::SeenUntil(uint32_t block) const {
   Position until = std::max(given_up_[block], lasting_[block]);
   for (const uint32_t call : held_[block]) {
@@ -281,7 +286,7 @@ Position Holders::Guess(const Operand& operand, uint32_t* function) const {
     until = step_.modules[call].end;
   }
   // A variable of the function around them may hold it for longer.
-  const bool told = told_[operand.block] && call != kNone && call_[MakerOf(operand.block)] == call;
+  const bool told = call != kNone && AreNamesToldIn(call, operand.block);
   if (call != kNone && function != nullptr && !told) {
     const bool itself = until == kBefore && op.parent == kNone;
     Position longer = kBefore;

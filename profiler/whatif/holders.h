@@ -90,6 +90,8 @@ class Holders {
   // Whether the function that made a call with the block keeps it behind the call.
   [[nodiscard]] bool IsKept(uint32_t block, uint32_t call) const;
   [[nodiscard]] uint32_t MakerOf(uint32_t block) const { return OutermostMaker(step_, block); }
+  // Whether the function made the block, and its source tells all of its variables that hold it.
+  [[nodiscard]] bool AreNamesToldIn(uint32_t function, uint32_t block) const;
   // When the variable of Step::held goes, which keeps its value until its function returns.
   [[nodiscard]] Position ReturnsInTurn(size_t held) const;
   // The same of any variable of that function that has the block.

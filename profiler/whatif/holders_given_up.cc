@@ -15,7 +15,7 @@ using model::kNone;
 // y = f(x); x = g(y): what the names stand for in the next call from the function tells that x was not given
 // what f returned. A name that stands for several blocks at once, a list or names of two functions, tells
 // nothing. Nor does one that was given what f returned in another turn of a loop: y = f(x); x = y[0]; x =
-// g(x).
+// g(x). Nor where the function's source tells what it does with x: x = f(x); out.append(x).
 void Holders::FindGivenUp() {
   struct Seen {
     uint32_t call, block;
@@ -40,6 +40,7 @@ void Holders::FindGivenUp() {
       if (!ResultIsHeld(before.call, now.call, name.second)) continue;
       if (ReturnsAnother(before.call, now.call)) continue;
       if (!takes_results.empty() && takes_results.contains(PlaceInLoops(before.call))) continue;
+      if (AreNamesToldIn(name.first, before.block)) continue;
       Position& given_up = given_up_[before.block];
       given_up = std::max(given_up, Assigned(now.block, before.call));
     }

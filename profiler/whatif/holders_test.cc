@@ -165,6 +165,18 @@ TEST_F(HoldersTest, WhatIsGivenToACallIsHeldUntilItsNameIsGivenToWhatIsMadeOfThe
   EXPECT_EQ(Holders(step_).Until(given), 56);
 }
 
+//   module    layer ── x = relu() ── x = first(x); out.append(x) ── x = x + y ── second ──┤
+TEST_F(HoldersTest, WhatTheSourceSaysOfAVariableCountsMoreThanWhatTheNextCallShows) {
+  step_.blocks[0].op = 0;
+  (void)Add("aten::relu", 4, {2});
+  const Operand given = GiveThenAdd();
+  step_.held = {{0, 1, kX}, {2, 2, kX}, {1, 2, kY}};
+  step_.named = {{0, 50, 50, true, true}};
+  EXPECT_EQ(Holders(step_).Until(given), 50);
+  step_.named = {{0, 50, 50, false, true}};
+  EXPECT_EQ(Holders(step_).Until(given), 56) << "not all of its variables";
+}
+
 //   module    layer ── blocks.0 ── blocks.1 ── x = x + y ── second ──┤
 TEST_F(HoldersTest, ANameThatTakesWhatACallReturnsInOneTurnOfALoopDoesInTheLast) {
   const Operand given = GiveThenAdd();
