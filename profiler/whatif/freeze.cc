@@ -30,6 +30,9 @@ class Freezer {
     FindNodes(frozen);
     FindWork();
     StepOnly([&](uint32_t parameter) { return !frozen(parameter); }, changed_);
+    for (Operand& operand : changed_.operands)
+      if (operand.block != kNone && IsNamedParameter(operand.block) && frozen(operand.block))
+        operand.flags &= static_cast<uint8_t>(~trace::kTensorRequiresGrad);
   }
 
   Step Run() && {
@@ -50,6 +53,11 @@ class Freezer {
   [[nodiscard]] std::span<const Operand> Outputs(const Op& op) const {
     return {step_.operands.data() + op.first_output, op.output_count};
   }
+  // Trained, or such that the loss does not come to.
+  [[nodiscard]] bool IsNamedParameter(uint32_t block) const {
+    return step_.blocks[block].category == classify::Category::kParameter &&
+           !step_.blocks[block].name.empty();
+  }
   [[nodiscard]] bool IsFrozen(uint32_t block) const {
     return !step_.blocks[block].name.empty() && names_.contains(step_.blocks[block].name);
   }
@@ -58,8 +66,7 @@ class Freezer {
   void FindNodes(const std::function<bool(uint32_t)>& frozen) {
     std::vector<bool> trains(step_.blocks.size(), true);  // what is in it depends on something trained
     for (uint32_t i = 0; i < step_.blocks.size(); ++i)
-      if (step_.blocks[i].category == classify::Category::kParameter && !step_.blocks[i].name.empty())
-        trains[i] = !frozen(i);
+      if (IsNamedParameter(i)) trains[i] = !frozen(i);
     for (const uint32_t parameter : step_.trained) trains[parameter] = !IsFrozen(parameter);
     std::set<uint64_t> untrained;  // of tensors without elements, which no block holds
     made_.resize(step_.nodes.size(), true);

@@ -280,5 +280,20 @@ TEST_F(FreezeBackwardTest, WhatACheckpointOfTheProgramIsGivenGoesWithTheNodesIns
   EXPECT_EQ(WithFrozen(table).blocks[given].end, 141) << "a node that holds the tensor is in no checkpoint";
 }
 
+// Whether the loss comes to it or not: autocast asks for that.
+TEST_F(FreezeBackwardTest, AFrozenParameterRequiresNoGradient) {
+  const auto requires_gradient = [&](uint32_t frozen) {
+    const Step step = WithFrozen(frozen);
+    return std::ranges::any_of(step.operands, [&](const Operand& operand) {
+      return operand.block == bias_ && (operand.flags & trace::kTensorRequiresGrad) != 0;
+    });
+  };
+  step_.blocks[bias_].category = classify::Category::kParameter;
+  EXPECT_TRUE(requires_gradient(query_));
+  EXPECT_FALSE(requires_gradient(bias_));
+  step_.trained = {query_};
+  EXPECT_FALSE(requires_gradient(bias_));
+}
+
 }  // namespace
 }  // namespace vramscope::whatif

@@ -126,7 +126,9 @@ bool Versions::IsTrained(uint32_t block) const {
 bool Versions::IsWeight(const Operand& operand) const {
   constexpr uint64_t kLeaf = trace::kTensorRequiresGrad | trace::kTensorIsLeaf;
   if ((operand.flags & trace::kTensorIsView) != 0) return false;
-  return step_.OnlyForward() ? (operand.flags & kLeaf) == kLeaf : IsTrained(operand.block);
+  if (IsTrained(operand.block)) return true;
+  const bool unused = operand.block != kNone && step_.blocks[operand.block].category == Category::kParameter;
+  return (unused || step_.OnlyForward()) && (operand.flags & kLeaf) == kLeaf;
 }
 
 bool Versions::InBackward(Position at) const {

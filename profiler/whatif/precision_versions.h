@@ -39,9 +39,9 @@ class Versions {
   // IsLow, by block of the recorded step.
   [[nodiscard]] std::vector<bool> LowBlocks() const;
   [[nodiscard]] bool IsTrained(uint32_t block) const;
-  // What autocast keeps copies of: parameters, not parts or other views of them (cached_cast). Without
-  // backward nothing shows what is trained; it asks the tensor, whether it is a leaf that requires a
-  // gradient.
+  // What autocast keeps copies of: parameters, not parts or other views of them (cached_cast). It asks the
+  // tensor, whether it is a leaf that requires a gradient: so does one that the loss does not come to, or any
+  // without backward.
   [[nodiscard]] bool IsWeight(const Operand& operand) const;
   // The operator that autocast's copy of a parameter, of the last part, was made for; kNone: there is none.
   [[nodiscard]] uint32_t CachedBy(uint32_t block) const {

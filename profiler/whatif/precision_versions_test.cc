@@ -71,5 +71,19 @@ TEST_F(PrecisionVersionsTest, ACopyThatALeafIsGivenIsThatLeafs) {
   EXPECT_LT(changed.blocks.back().accumulated, kForever);
 }
 
+// A pooler that the loss does not come to: no gradient shows that it could be trained.
+TEST_F(PrecisionVersionsTest, AutocastKeepsACopyOfAParameterThatGetsNoGradient) {
+  const uint32_t pooler = AddBlock(kBefore, kForever);
+  Operand operand = step_.operands.back();
+  operand.block = pooler;
+  const auto is_weight = [&] { return Versions(step_, kFloatType).IsWeight(operand); };
+  operand.flags = trace::kTensorIsLeaf | trace::kTensorRequiresGrad;
+  EXPECT_FALSE(is_weight()) << "no parameter";
+  step_.blocks[pooler].category = classify::Category::kParameter;
+  EXPECT_TRUE(is_weight());
+  operand.flags = trace::kTensorIsLeaf;
+  EXPECT_FALSE(is_weight()) << "frozen";
+}
+
 }  // namespace
 }  // namespace vramscope::whatif
