@@ -119,7 +119,8 @@ bool AsksForParameter(const Step& step, const Op& op) {
 // the program itself converted is given back what it was.
 uint8_t TypeOfOrigin(const Step& step, const Versions& versions, uint32_t block, Position since) {
   const uint32_t widened = versions.WidenedBy(block);
-  if (widened != kNone && step.NameOf(step.ops[widened]) == "aten::to") return 0;
+  if (widened != kNone && step.ops[widened].begin >= since && step.NameOf(step.ops[widened]) == "aten::to")
+    return 0;
   bool called = false;
   for (uint32_t steps = 0; steps < std::min<size_t>(step.ops.size(), kMostBefore); ++steps) {
     if (step.blocks[block].begin < since) return versions.Known(block) ? versions.TypeOf(block) : 0;

@@ -164,7 +164,7 @@ void Conversions::Convert(uint32_t op) {
   const Operand& from = InputsOf(step_, call)[0];
   const uint32_t block = from.block;
   if (!versions_.Known(block)) return;
-  const uint8_t met = whole_ ? 0 : TypeAskedFor(step_, versions_, call_, op);
+  const uint8_t met = !whole_ || CameWide(block, op) ? TypeAskedFor(step_, versions_, call_, op) : 0;
   if (versions_.TypeOf(block) == low_) {
     if (DoesNothing(op) || met == low_) return;
     Remember(block, op);
@@ -179,8 +179,11 @@ void Conversions::Convert(uint32_t op) {
              (call.asks == Asks::kOrigin && met == kFloatType)) {
     return;
   } else if (versions_.Widened(block) && !asked_.contains(versions_.WidenedBy(block))) {
+    if (JustWidened(block, op)) return;
     if (IsGiven(block, op) || (call.taken && IsUsedAgain(block, op))) Remember(block, op);
     TakeBack(op, from);
+    if (const uint32_t called = CalledWith(op); called != kNone && versions_.IsCopy(block))
+      versions_.Used(block, step_.modules[called].end);
   } else if (whole_ || met == low_) {
     Ask(op, from);
   }
@@ -204,7 +207,8 @@ bool Conversions::AskedAgain(uint32_t op) const {
   const Unnamed& first = found->second;
   const bool part =
       IsNamedAt(first.op, op) && views_.IsNewer(from, first.op) && views_.IsSeenThrough(from, first.view);
-  return first.used && !part && call_[first.op] == call_[op];
+  const bool weight = step_.blocks[from.block].category == classify::Category::kParameter;
+  return (first.used || weight) && !part && call_[first.op] == call_[op];
 }
 
 // q.float() leaves k and v as they are, which are other parts of the same block. And q = q.float() has it
@@ -289,7 +293,8 @@ bool Conversions::TookBack(uint32_t node) const {
 }
 
 void Conversions::TakeBack(uint32_t op, const Operand& wide) {
-  taken_back_[wide.block] = true, handed_out_[wide.block] = op;
+  // What a module alone is given leaves the variables of its caller what they were.
+  taken_back_[wide.block] = CalledWith(op) == kNone, handed_out_[wide.block] = op;
   const Position at = step_.ops[op].begin + kStride, returned = Returned(wide.block, op);
   if (returned >= kForever && !HoldWide(wide.block, op)) return versions_.Replace(wide.block, low_, at, wide);
   versions_.Cast(wide.block, low_, at, kNone, wide);
@@ -360,41 +365,6 @@ bool Conversions::TakesBack(uint32_t op, uint32_t call) const {
   return (name == "aten::to" || name == "aten::type_as") && step_.ops[op].asks != Asks::kType &&
          !inputs.empty() && (IsWider(inputs[0]) || (!whole_ && IsAskedInto(step_, versions_, low_, op))) &&
          step_.blocks[inputs[0].block].begin > step_.modules[call].begin;
-}
-
-// def forward(x): x = x.to(float32); ... leaves the caller's x what it was.
-void Conversions::Remember(uint32_t block, uint32_t op) {
-  const bool given = IsGiven(block, op);
-  const bool once = found_.passing.contains(op) || step_.ops[op].taken;
-  if (given || once)
-    themselves_.push_back(
-        {block, versions_.Current(block), given ? step_.modules[call_[op]].end : kForever, once, false});
-}
-
-// The operator behind x.to(float32).pow(2) works on the copy; the variable is what it was.
-void Conversions::NoteUses(const Op& op) {
-  const bool in_place = step_.NameOf(op).ends_with('_');
-  for (const Operand& operand : InputsOf(step_, op)) {
-    const auto unnamed = unnamed_.find(operand.block);
-    if (unnamed != unnamed_.end()) unnamed->second.used = true;
-    // What is changed is converted back.
-    if (unnamed != unnamed_.end() && in_place) unnamed_.erase(unnamed);
-    std::erase_if(themselves_, [&](Itself& one) {
-      if (one.block != operand.block) return false;
-      one.used = true;
-      if (one.for_one_operator) versions_.SetCurrent(one.block, one.version);
-      return one.for_one_operator;
-    });
-  }
-}
-
-// A copy that nothing used in the call is what it returns.
-void Conversions::LeaveCalls(Position at) {
-  for (size_t i = themselves_.size(); i-- > 0;) {
-    if (themselves_[i].until > at) continue;
-    if (themselves_[i].used) versions_.SetCurrent(themselves_[i].block, themselves_[i].version);
-    themselves_.erase(themselves_.begin() + static_cast<std::ptrdiff_t>(i));
-  }
 }
 
 }  // namespace vramscope::whatif

@@ -75,6 +75,10 @@ class Conversions {
   void OnlyNames(uint32_t block, uint32_t op);
   void HandOutAgain(uint32_t block, uint32_t low);
   [[nodiscard]] bool DoesNothing(uint32_t op) const;
+  // Whether what the program converts to the type of its origin was made wide before the module was called.
+  [[nodiscard]] bool CameWide(uint32_t block, uint32_t op) const;
+  [[nodiscard]] bool JustWidened(uint32_t block, uint32_t op) const;
+  [[nodiscard]] uint32_t CalledWith(uint32_t op) const;
   // Whether the call makes what another one in the same call of a module made wider, wider again.
   [[nodiscard]] bool AskedAgain(uint32_t op) const;
   // Whether a variable holds then what the conversion returned.

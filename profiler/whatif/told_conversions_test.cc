@@ -7,6 +7,7 @@
 #include <functional>
 #include <optional>
 
+#include "profiler/whatif/precision.h"
 #include "profiler/whatif/predict.h"
 #include "profiler/whatif/testing/tensor_script.h"
 
@@ -83,6 +84,10 @@ class Program : public TensorScript {
     });
   }
 
+  // Copies that the model in 16 bits makes.
+  [[nodiscard]] size_t Copies() const {
+    return AllInLow(step_, kBfloat16Type).blocks.size() - step_.blocks.size();
+  }
   // With the change, beside the weight.
   [[nodiscard]] uint64_t Peak(const char* lever) const {
     const Prediction after = whatif::Predict(step_, baseline_, {{lever, "bf16"}}).value();
@@ -281,6 +286,63 @@ TEST(ToldConversionsTest, UnderAutocastWhatIsWideStaysSoWhereAParametersTypeIsAs
   };
   EXPECT_EQ(peak(true, "amp") - peak(false, "amp"), 4 * (kWide - kLow) - kLow) << "nor is there a copy";
   EXPECT_EQ(peak(true, "precision"), peak(false, "precision"));
+}
+
+// wide = x.float() * 2; self.norm(wide), which returns f(wide).to(wide.dtype)
+TEST(ToldConversionsTest, WhatCameWideToAModuleStaysSoWhereItsTypeIsAskedFor) {
+  const Program program([](Program& p) {
+    p.To("x", 1);
+    p.Make("aten::mul", "x", "wide");
+    p.s.Module("norm", [&] {
+      p.Make("aten::exp", "wide", "scaled");
+      p.To("scaled", 4);
+      p.Make("aten::mul", "scaled", "out");
+    });
+    p.s.Free("wide").Free("scaled").Free("out");
+  });
+  EXPECT_EQ(program.Copies(), 1u) << "x.float() alone";
+}
+
+// y = x.float() where the source is told, and y.float() where it is not.
+TEST(ToldConversionsTest, WhatWasJustMadeWideIsNotConvertedBack) {
+  for (const auto& [used, copies] : {std::pair(false, 1u), std::pair(true, 2u)}) {
+    const Program program([used = used](Program& p) {
+      p.To("x", 1);
+      if (used) p.Make("aten::exp", "x", "y");
+      p.To("x", 0);
+      p.Make("aten::mul", "x", "out");
+      if (used) p.s.Free("y");
+      p.s.Free("out");
+    });
+    EXPECT_EQ(program.Copies(), copies);
+  }
+}
+
+// wide = x.float() * 2; self.norm(wide.to(x.dtype)); wide * 2
+TEST(ToldConversionsTest, WhatAModuleAloneIsGivenLeavesTheCallersVariable) {
+  const auto peak = [](int line) {
+    return Program([line](Program& p) {
+             p.To("x", 1);
+             p.Make("aten::mul", "x", "wide");
+             p.To("wide", line);
+             p.s.Module("norm", [&] { p.Make("aten::exp", "wide", "normed"); });
+             p.s.Free("normed");
+             for (const char* const out : {"a", "b", "c"}) p.Make("aten::mul", "wide", out);
+             p.s.Free("wide").Free("a").Free("b").Free("c");
+           })
+        .Peak("precision");
+  };
+  EXPECT_GT(peak(2), peak(3)) << "wide = wide.to(x.dtype)";
+}
+
+// f(self.weight.float()); g(self.weight.float())
+TEST(ToldConversionsTest, AWeightIsConvertedAnewEachTime) {
+  const Program program([](Program& p) {
+    for (int time = 0; time < 2; ++time) p.To("weight", 1, "64,64", "64,1");
+    p.Make("aten::mul", "x", "out");
+    p.s.Free("out");
+  });
+  EXPECT_EQ(program.Copies(), 2u);
 }
 
 }  // namespace
