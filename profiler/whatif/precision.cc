@@ -46,8 +46,8 @@ class Retyped {
         holders_(step),
         moments_(step, rules_),
         copies_(step, low, expected_, versions_),
-        edges_(step, consumers_, versions_),
-        leaves_(step, low, leaf_, moments_, versions_),
+        edges_(step, consumers_, copies_, versions_),
+        leaves_(step, low, leaf_, moments_, copies_, versions_),
         saves_(step, versions_),
         cumulative_(step, low, versions_, saves_),
         heads_first_(step, low, versions_),
@@ -240,8 +240,8 @@ class Retyped {
   // The engine adds two gradients of one tensor: both have its type by then.
   void Accumulate(const Op& op, bool out_of_place) {
     if (op.output_count == 0 || !IsFloat(Outputs(op)[0])) return;
-    const uint32_t result = Outputs(op)[0].block;
-    const uint32_t node = consumers_.Next(result, op.end);
+    const uint32_t result = Outputs(op)[0].block, node = consumers_.Next(result, op.end);
+    if (node != kNone) edges_.ConvertWide(op, node, low_);
     if (node == kNone || copies_.Waits(op, node)) return;
     const bool as_it_is = leaves_.AddsBeforeCast(op, node) || copies_.AddsUp(op, node);
     for (const Operand& operand : Inputs(op))
@@ -282,7 +282,8 @@ class Retyped {
     if (way_ == Way::kAutocast) TakeCopyForClone(step_, op, versions_);
     EndTransform(step_, op, low_, versions_);
     Decide(index);
-    conversions_.End(index);
+    for (const uint32_t node : nodes_of_[index]) copies_.NoteRead(node);
+    conversions_.End(index);  // what was converted for this operator alone is behind
     // Behind a conversion, a name of the program's may stand for the copy.
     for (const Operand& operand : Inputs(op))
       if (operand.block != kNone) versions_.Held(operand.block, holders_.LastsUntil(operand));
@@ -349,7 +350,6 @@ class Retyped {
         break;
       }
       read_type_[node] = versions_.FirstOf(Inputs(op), kFloatType);
-      copies_.NoteRead(node);
     }
   }
 

@@ -60,7 +60,7 @@ CopiesGradients::Return CopiesGradients::ComesBack(uint32_t gradient, uint32_t n
     return {};
   const Position latest = step_.nodes[node].begin - kBeforeNode;
   if (type == low_) {
-    const Position made = WidenedFor(maker, node);
+    const Position made = WidenedBeside(maker, node);
     if (made == kBefore) return {};
     return {BeforeOlder(made, step_.ops[maker].end, latest), kFloatType};
   }
@@ -73,7 +73,7 @@ CopiesGradients::Return CopiesGradients::ComesBack(uint32_t gradient, uint32_t n
 }
 
 // When the wider copy was made of what the operator of `node` returned; kBefore: none was.
-Position CopiesGradients::WidenedFor(uint32_t maker, uint32_t node) const {
+Position CopiesGradients::WidenedBeside(uint32_t maker, uint32_t node) const {
   const uint32_t read_by = Outermost(step_, step_.nodes[step_.ops[maker].node].op);
   if (read_by == Outermost(step_, step_.nodes[node].op)) return kBefore;
   for (const Operand& result : OutputsOf(step_, step_.ops[step_.nodes[node].op])) {
@@ -90,6 +90,13 @@ const CopiesGradients::Read* CopiesGradients::ReadBy(uint32_t maker, std::span<c
       return &read;
   }
   return nullptr;
+}
+
+Position CopiesGradients::WidenedFor(uint32_t node, uint32_t reader) const {
+  const Read* const read = ReadBy(reader, OutputsOf(step_, step_.ops[step_.nodes[node].op]));
+  return read == nullptr || read->type != kFloatType || wanted_[node] != low_
+             ? kBefore
+             : versions_.MadeAt(read->version);
 }
 
 uint32_t CopiesGradients::VersionOf(uint32_t gradient, uint32_t node) const {
@@ -156,23 +163,67 @@ bool CopiesGradients::AddsUp(const Op& add, uint32_t node) {
   return true;
 }
 
+bool CopiesGradients::IsOfWiderCopy(uint32_t gradient, uint32_t node) const {
+  const uint32_t version = VersionOf(gradient, node);
+  if (version == kNone || versions_.TypeOfVersion(version) != kFloatType) return false;
+  return std::ranges::none_of(OutputsOf(step_, step_.ops[step_.nodes[node].op]),
+                              [&](const Operand& result) { return result.block == version; });
+}
+
 bool CopiesGradients::Waits(const Op& add, uint32_t node) {
   const std::span<const Operand> added = InputsOf(step_, add);
   const auto [first, second] = TypesOf(added);
-  if (step_.nodes[node].op == kNone || first == 0 || wanted_[node] != low_ || second != kFloatType ||
-      !IsOfCopy(added[1].block, node))
+  if (AddsLate(add, node)) return true;
+  if (step_.nodes[node].op == kNone || first == 0 || second != kFloatType) return false;
+  const bool twice = wanted_[node] == kFloatType;
+  if (twice ? !IsOfWiderCopy(added[1].block, node) : wanted_[node] != low_ || !IsOfCopy(added[1].block, node))
     return false;
+  const uint8_t own = twice ? kFloatType : low_;
   // That another node was given a wider copy of the first one since is all the same.
-  const uint32_t low =
-      first == low_ ? versions_.Current(added[0].block) : versions_.Standing(added[0].block, low_);
-  if (low == kNone) return false;
-  versions_.SetCurrent(added[0].block, low);
+  const uint32_t there =
+      first == own ? versions_.Current(added[0].block) : versions_.Standing(added[0].block, own);
+  if (there == kNone) return false;
+  versions_.SetCurrent(added[0].block, there);
   Waiting& waiting =
-      waiting_.try_emplace(node, Waiting{added[1], add.end, kNone, added[0].block}).first->second;
+      waiting_.try_emplace(node, Waiting{added[1], add.end, kNone, added[0].block, twice}).first->second;
   waiting.since = add.end;
   const uint32_t result = OutputsOf(step_, add)[0].block;
-  if (result != added[0].block) waiting.sum = result, versions_.Decide(result, low_);
+  if (result != added[0].block) waiting.sum = result, versions_.Decide(result, own);
   return true;
+}
+
+bool CopiesGradients::AddsLate(const Op& add, uint32_t node) {
+  const std::span<const Operand> added = InputsOf(step_, add);
+  const auto [first, second] = TypesOf(added);
+  if (step_.nodes[node].op == kNone || wanted_[node] != kFloatType || first != kFloatType || second != low_ ||
+      !IsOfCopy(added[1].block, node) || step_.blocks[added[1].block].end > add.end + 2 * kGone)
+    return false;
+  const Position latest = step_.nodes[node].begin - kBeforeNode;
+  const Position at = Converts(added[1].block, node, latest);
+  if (at <= add.end) return false;
+  const uint32_t result = OutputsOf(step_, add)[0].block;
+  const bool in_place = result == added[0].block;
+  versions_.CastSum(added[1], kFloatType, at, in_place ? kNone : result);
+  if (in_place)
+    versions_.Written(result, add.end);
+  else
+    versions_.Decide(result, kFloatType);
+  return true;
+}
+
+Position CopiesGradients::ConvertsLeaf(uint32_t gradient) const {
+  const uint32_t maker = OutermostMaker(step_, gradient);
+  if (maker == kNone || step_.ops[maker].node == kNone) return kBefore;
+  for (const Read& read : read_[step_.ops[maker].node]) {
+    if (read.type != kFloatType || !versions_.IsTrained(read.block) ||
+        step_.blocks[read.block].name != step_.blocks[gradient].name)
+      continue;
+    const auto pass = std::ranges::find_if(
+        step_.backward, [&](const Window& one) { return step_.ops[maker].begin < one.end; });
+    const Position last = pass == step_.backward.end() ? step_.ops[maker].end : pass->end;
+    return BeforeOlder(versions_.MadeAt(read.version), step_.ops[maker].end, last);
+  }
+  return kBefore;
 }
 
 void CopiesGradients::Join(uint32_t node) {
@@ -180,7 +231,13 @@ void CopiesGradients::Join(uint32_t node) {
   if (found == waiting_.end()) return;
   const Waiting& waiting = found->second;
   const Position at = std::min(waiting.since + kGone, step_.nodes[node].begin - kBeforeNode);
-  versions_.CastSum(waiting.first, low_, at, waiting.sum);
+  versions_.CastSum(waiting.first, low_, at, waiting.twice ? kNone : waiting.sum);
+  if (waiting.twice) {
+    versions_.CastSum(waiting.first, kFloatType, at + kStride, waiting.sum);
+    if (waiting.sum == kNone) versions_.Written(waiting.own, at);
+    waiting_.erase(found);
+    return;
+  }
   if (const uint32_t low = versions_.Standing(waiting.own, low_); waiting.sum == kNone && low != kNone) {
     versions_.SetCurrent(waiting.own, low);
     versions_.Written(waiting.own, at);

@@ -46,10 +46,19 @@ class CopiesGradients {
   [[nodiscard]] Position ConvertsBack(uint32_t node, Position behind, Position latest) const;
   // When the copy's node converts it: before all nodes that were made in forward before it. At most `latest`.
   [[nodiscard]] Position Converts(uint32_t gradient, uint32_t node, Position latest) const;
+  // Before all nodes that run behind `behind` and were made in forward before `made`. At most `latest`.
+  [[nodiscard]] Position BeforeOlder(Position made, Position behind, Position latest) const;
   // The engine adds two gradients for `node`. Whether both are of the copy, so that they stay what they are.
   [[nodiscard]] bool AddsUp(const Op& add, uint32_t node);
-  // Whether the second one waits until all of the copy are together.
+  // Whether the second one waits: until all of the copy are together, or until the copy's node runs.
   [[nodiscard]] bool Waits(const Op& add, uint32_t node);
+  // When the wider copy was made of what the operator of `node` returned that the operator of `reader` read;
+  // kBefore: it read none.
+  [[nodiscard]] Position WidenedFor(uint32_t node, uint32_t reader) const;
+  // When the gradient of a parameter, in float32 where the parameter is low, is converted: by the node of the
+  // program's own conversion, self.weight.float(), or by the node that computed it of something wider;
+  // kBefore: neither shows.
+  [[nodiscard]] Position ConvertsLeaf(uint32_t gradient) const;
   // They are: `node` is about to run.
   void Join(uint32_t node);
 
@@ -59,8 +68,12 @@ class CopiesGradients {
     Position since;  // the last one was
     uint32_t sum;    // of x's own gradient and them, where that is another block; else none
     uint32_t own;    // x's own gradient: a block of the record
+    bool twice;      // they are of a wider copy of a low copy of x
   };
 
+  // Whether the second one, of a copy in the low type, is converted and added only when the copy's node runs:
+  // behind the recorded sum.
+  [[nodiscard]] bool AddsLate(const Op& add, uint32_t node);
   // Of the two that are added; nothing where they are not known.
   [[nodiscard]] std::pair<uint8_t, uint8_t> TypesOf(std::span<const Operand> added) const;
 
@@ -68,6 +81,8 @@ class CopiesGradients {
   const uint8_t low_;
   const std::vector<uint8_t>& wanted_;
   Versions& versions_;
+  // Whether it is one of a copy in float32 of x in float32, as f(x.to(low)) makes in f: two nodes convert it.
+  [[nodiscard]] bool IsOfWiderCopy(uint32_t gradient, uint32_t node) const;
   // The version of what the operator of `node` returned that the gradient is one of; kNone: not known.
   [[nodiscard]] uint32_t VersionOf(uint32_t gradient, uint32_t node) const;
 
@@ -80,9 +95,7 @@ class CopiesGradients {
     Position at;
   };
 
-  [[nodiscard]] Position WidenedFor(uint32_t maker, uint32_t node) const;
-  // Before all nodes that run behind `behind` and were made in forward before `made`. At most `latest`.
-  [[nodiscard]] Position BeforeOlder(Position made, Position behind, Position latest) const;
+  [[nodiscard]] Position WidenedBeside(uint32_t maker, uint32_t node) const;
   // What the operator of `maker` read of these results; nullptr: none.
   [[nodiscard]] const Read* ReadBy(uint32_t maker, std::span<const Operand> results) const;
 

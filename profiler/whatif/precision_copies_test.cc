@@ -260,5 +260,65 @@ TEST_F(CopiesGradientsTest, WhatIsConvertedForAnotherNodeIsMadeOfWhatWasHandedOn
   EXPECT_EQ(changed.blocks[copy + 1].requested, 256u);
 }
 
+// self.norm(x.to(torch.bfloat16)) of an x in float32 makes it wide again: two nodes convert what comes back.
+TEST_F(CopiesGradientsTest, ThoseOfAWiderCopyOfALowOneGoThereAndBack) {
+  wanted_.assign(step_.nodes.size(), kFloatType);
+  Versions versions(step_, kBfloat16Type);
+  CopiesGradients copies(step_, kBfloat16Type, wanted_, versions);
+  for (const uint32_t block : {x_, own_, first_, second_}) versions.Decide(block, kFloatType);
+  copies.NoteRead(uses_[0]);
+  EXPECT_FALSE(copies.Waits(step_.ops[add_first_], of_x_)) << "of x itself";
+  versions.Cast(x_, kBfloat16Type, 24, model::kNone, step_.operands[1]);
+  versions.Cast(x_, kFloatType, 25, model::kNone, step_.operands[1]);
+  copies.NoteRead(uses_[1]);
+  copies.NoteRead(uses_[2]);
+  const size_t before = step_.blocks.size() + 2;  // the two of forward
+  EXPECT_TRUE(copies.Waits(step_.ops[add_first_], of_x_));
+  EXPECT_TRUE(copies.Waits(step_.ops[add_second_], of_x_));
+  copies.Join(of_x_);
+  EXPECT_EQ(versions.Current(own_), own_);
+  const Step changed = std::move(versions).Finish(Saves());
+  ASSERT_EQ(changed.blocks.size(), before + 2);
+  EXPECT_EQ(changed.blocks[before].requested, 256u);
+  EXPECT_EQ(changed.blocks[before + 1].requested, 512u);
+  EXPECT_GT(changed.blocks[before + 1].begin, changed.blocks[before].begin);
+  EXPECT_LT(changed.blocks[before].end, changed.blocks[before + 1].end);
+}
+
+// state.to(torch.bfloat16) @ c, and state * g: the node of the first runs behind all that was made since.
+TEST_F(CopiesGradientsTest, ThatOfALowCopyIsAddedWhenItsNodeRuns) {
+  wanted_.assign(step_.nodes.size(), kFloatType);
+  step_.blocks[first_].end = 128;
+  Versions versions(step_, kBfloat16Type);
+  CopiesGradients copies(step_, kBfloat16Type, wanted_, versions);
+  versions.Decide(x_, kFloatType), versions.Decide(own_, kFloatType);
+  versions.Cast(x_, kBfloat16Type, 25, model::kNone, step_.operands[1]);
+  copies.NoteRead(uses_[1]);
+  versions.Decide(first_, kBfloat16Type);
+  for (const uint32_t use : uses_) step_.nodes[use].made = 50;
+  const size_t before = step_.blocks.size() + 1;
+  EXPECT_TRUE(copies.Waits(step_.ops[add_first_], of_x_));
+  const Step changed = std::move(versions).Finish(Saves());
+  ASSERT_EQ(changed.blocks.size(), before + 1);
+  EXPECT_EQ(changed.blocks[before].requested, 512u);
+  EXPECT_NEAR(changed.blocks[before].begin, kRuns, 1) << "behind the other nodes";
+  EXPECT_GT(changed.blocks[first_].end, changed.blocks[before].begin) << "waits for that";
+}
+
+// self.scale.float(): a node of its own, behind those of all that was computed since, converts the gradient.
+TEST_F(CopiesGradientsTest, ThatOfAWeightMadeWiderIsConvertedByTheConversionsNode) {
+  step_.trained = {x_};
+  step_.blocks[x_].name = step_.blocks[first_].name = "scale";
+  step_.backward = {{100, 180}};
+  for (const uint32_t use : uses_) step_.nodes[use].made = 50;
+  Versions versions(step_, kBfloat16Type);
+  CopiesGradients copies(step_, kBfloat16Type, wanted_, versions);
+  Decide(versions, copies);
+  EXPECT_NEAR(copies.ConvertsLeaf(first_), kRuns, 1);
+  EXPECT_EQ(copies.ConvertsLeaf(own_), kBefore) << "of what was not made wider";
+  EXPECT_EQ(copies.WidenedFor(of_x_, uses_[0]), kBefore);
+  EXPECT_EQ(copies.WidenedFor(of_x_, uses_[1]), 25);
+}
+
 }  // namespace
 }  // namespace vramscope::whatif

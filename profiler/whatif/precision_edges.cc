@@ -3,14 +3,16 @@
 
 #include <algorithm>
 
+#include "profiler/whatif/precision.h"
 #include "profiler/whatif/precision_gradients.h"
 
 namespace vramscope::whatif {
 
 using model::kNone;
 
-AdditionEdges::AdditionEdges(const Step& step, const Consumers& consumers, Versions& versions)
-    : step_(step), consumers_(consumers), versions_(versions) {}
+AdditionEdges::AdditionEdges(const Step& step, const Consumers& consumers, const CopiesGradients& copies,
+                             Versions& versions)
+    : step_(step), consumers_(consumers), copies_(copies), versions_(versions) {}
 
 void AdditionEdges::NoteGiven(uint32_t op) {
   const Op& done = step_.ops[op];
@@ -45,6 +47,19 @@ bool AdditionEdges::ThereAndBack(const Operand& gradient, uint32_t node, uint8_t
   versions_.ThereAndBack(gradient.block, low, std::min(step_.ops[edge].end + kStride, before - kBeforeNode),
                          before, gradient);
   return true;
+}
+
+void AdditionEdges::ConvertWide(const Op& add, uint32_t node, uint8_t low) {
+  if (add.input_count == 0 || !IsFloat(InputsOf(step_, add)[0])) return;
+  const Operand& gradient = InputsOf(step_, add)[0];
+  const uint32_t edge = EdgeTo(node, gradient.block);
+  const auto given = given_.find({edge, gradient.block});
+  if (given == given_.end() || versions_.TypeOfVersion(given->second) != kFloatType) return;
+  const Position made = copies_.WidenedFor(node, step_.ops[edge].node);
+  if (made == kBefore || !wide_.insert(node).second) return;
+  const Position at = copies_.BeforeOlder(made, step_.ops[edge].end, add.begin - kBeforeNode);
+  versions_.CastFrom(given->second, gradient.block, low, at, gradient);
+  versions_.Written(gradient.block, at);
 }
 
 void AdditionEdges::MadeFor(uint32_t block, uint32_t node) {

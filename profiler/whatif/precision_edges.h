@@ -13,9 +13,11 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <unordered_map>
 #include <utility>
 
+#include "profiler/whatif/precision_copies.h"
 #include "profiler/whatif/precision_moments.h"
 #include "profiler/whatif/precision_versions.h"
 #include "profiler/whatif/step.h"
@@ -25,7 +27,8 @@ namespace vramscope::whatif {
 class AdditionEdges {
  public:
   // All must outlive it.
-  AdditionEdges(const Step& step, const Consumers& consumers, Versions& versions);
+  AdditionEdges(const Step& step, const Consumers& consumers, const CopiesGradients& copies,
+                Versions& versions);
 
   // An operator of backward ends: the versions that its node was given.
   void NoteGiven(uint32_t op);
@@ -35,6 +38,9 @@ class AdditionEdges {
   // The same, where the program converted to `low` what `node` made in `wanted`, and the sum was of that: the
   // gradient takes this way too.
   [[nodiscard]] bool ThereAndBack(const Operand& gradient, uint32_t node, uint8_t low, uint8_t wanted);
+  // x = x.float() + f(y), and the engine adds to the gradient for x's `node`: where the addition read a wider
+  // copy of x, which is `low`, the copy's node converts it, whatever other edges made of it.
+  void ConvertWide(const Op& add, uint32_t node, uint8_t low);
   // The current version of the block was made for `node`.
   void MadeFor(uint32_t block, uint32_t node);
 
@@ -43,8 +49,10 @@ class AdditionEdges {
 
   const Step& step_;
   const Consumers& consumers_;
+  const CopiesGradients& copies_;
   Versions& versions_;
   std::map<std::pair<uint32_t, uint32_t>, uint32_t> given_;  // by operator and block
+  std::set<uint32_t> wide_;                                  // nodes for which ConvertWide did so
   std::unordered_map<uint32_t, uint32_t> edge_of_;  // by version: the addition's operator of backward
 };
 

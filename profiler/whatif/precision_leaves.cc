@@ -12,8 +12,8 @@ namespace vramscope::whatif {
 using model::kNone;
 
 LeafGradients::LeafGradients(const Step& step, uint8_t low, uint8_t leaf, const GradientMoments& moments,
-                             Versions& versions)
-    : step_(step), low_(low), leaf_(leaf), moments_(moments), versions_(versions) {}
+                             const CopiesGradients& copies, Versions& versions)
+    : step_(step), low_(low), leaf_(leaf), moments_(moments), copies_(copies), versions_(versions) {}
 
 void LeafGradients::Take(const Operand& gradient, const Op& op) {
   const uint32_t block = gradient.block;
@@ -24,6 +24,7 @@ void LeafGradients::Take(const Operand& gradient, const Op& op) {
   const auto sum = last_added_.find(block);
   const Operand& last = sum == last_added_.end() ? gradient : sum->second;
   Position at = CastAside(last);
+  if (at == kBefore && leaf_ == low_) at = copies_.ConvertsLeaf(last.block);
   if (at == kBefore)
     at = moments_.OfLeaf(last, &last == &gradient ? step_.blocks[block].begin : op.begin, op.begin);
   if (!taken) return versions_.Cast(block, leaf_, at, kNone, gradient);

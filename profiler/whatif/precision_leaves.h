@@ -5,6 +5,7 @@
 
 #include <unordered_map>
 
+#include "profiler/whatif/precision_copies.h"
 #include "profiler/whatif/precision_gradients.h"
 #include "profiler/whatif/precision_versions.h"
 #include "profiler/whatif/step.h"
@@ -15,7 +16,7 @@ class LeafGradients {
  public:
   // `leaf`: the type of parameters. All must outlive it.
   LeafGradients(const Step& step, uint8_t low, uint8_t leaf, const GradientMoments& moments,
-                Versions& versions);
+                const CopiesGradients& copies, Versions& versions);
 
   // `op`: the one that accumulates the gradient.
   void Take(const Operand& gradient, const Op& op);
@@ -32,6 +33,7 @@ class LeafGradients {
   const Step& step_;
   const uint8_t low_, leaf_;
   const GradientMoments& moments_;
+  const CopiesGradients& copies_;
   Versions& versions_;
   std::unordered_map<uint32_t, Operand> last_added_;  // by sum of gradients in the low type: what came last
 };
