@@ -159,7 +159,8 @@ void FunctionCalls::Complete(Call& call, Position at) {
     const bool one = given.elements == 1 && AllSame(call.results),
                fits = one || call.results.size() == given.elements;
     const bool known = fits && !called && given.what != Given::What::kNothingKnown;
-    Give(call, given, known ? call.results[given.element] : Value{}, at);
+    const Value returned = called && one && !again ? ReturnedByModule(call, given) : Value{};
+    Give(call, given, known ? call.results[given.element] : returned, at);
     // x, y = f(): both may be held. What a module returns may be what it was given.
     if (!known || again) Untold(called && fits && !again ? GivenToModules(call) : call.made);
   }

@@ -109,6 +109,9 @@ class FunctionCalls {
   // operator.
   [[nodiscard]] bool IsHandedBack(const Call& call) const;
   [[nodiscard]] bool IsShownNext(const Call& call, const Given& given) const;
+  [[nodiscard]] Value ReturnedByModule(const Call& call, const Given& given) const;
+  [[nodiscard]] uint32_t OnlyCallSince(uint32_t op) const;
+  [[nodiscard]] bool IsOfStatement(uint32_t module, uint32_t computed, std::string_view name) const;
   [[nodiscard]] bool IsGivenAtOnce(uint32_t block, uint32_t maker, std::string_view name) const;
   void Hold(Value value, Position until);
 

@@ -103,6 +103,55 @@ bool FunctionCalls::IsHandedBack(const Call& call) const {
   return true;
 }
 
+// x = self.project(y.reshape(8, -1)); z = gelu(x): one module was called since, and the next operator works
+// on what that made last.
+FunctionCalls::Value FunctionCalls::ReturnedByModule(const Call& call, const Given& given) const {
+  if (call.made.empty() || call.results.size() != 1) return {};
+  const uint32_t last = call.made.back(), function = call_of_[last];
+  const uint32_t module = OnlyCallSince(last);
+  if (module == kNone || !IsOfStatement(module, call.results[0].block, given.name)) return {};
+  uint32_t made = kNone, next = last + 1;
+  for (; next < step_.ops.size() && step_.ops[next].begin < now_; ++next)
+    if (step_.ops[next].parent == kNone && IsWithin(call_of_[next], module)) made = next;
+  if (made == kNone || next == step_.ops.size() || call_of_[next] != function) return {};
+  const std::span<const Operand> taken = InputsOf(step_, step_.ops[next]);
+  for (const Operand& result : OutputsOf(step_, step_.ops[made])) {
+    const bool fresh =
+        result.block != kNone && step_.blocks[result.block].begin > step_.modules[module].begin;
+    if (fresh && conversions_[result.block].empty() &&
+        std::any_of(taken.begin(), taken.end(),
+                    [&](const Operand& one) { return one.block == result.block; }))
+      return {result.block, kNone};
+  }
+  return {};
+}
+
+// The module that the function of an operator has called since, before the operator that is looked at; none
+// where these are several.
+uint32_t FunctionCalls::OnlyCallSince(uint32_t op) const {
+  uint32_t found = kNone;
+  for (uint32_t i = call_of_[op] + 1; i < step_.modules.size() && step_.modules[i].begin < now_; ++i) {
+    if (step_.modules[i].parent != call_of_[op] || step_.modules[i].begin < step_.ops[op].end) continue;
+    if (found != kNone) return kNone;
+    found = i;
+  }
+  return found;
+}
+
+// x = y.reshape(8, -1); z = gelu(self.project(x)): in the call of the next statement x shows what was
+// reshaped.
+bool FunctionCalls::IsOfStatement(uint32_t module, uint32_t computed, std::string_view name) const {
+  const auto seen = seen_in_calls_.find(step_.modules[module].parent);
+  if (seen == seen_in_calls_.end()) return false;
+  bool any = false;
+  for (const InCall& one : seen->second) {
+    if (one.call != module) continue;
+    if (one.block == computed && step_.Text(one.name) == name) return false;
+    any = true;
+  }
+  return any;
+}
+
 void FunctionCalls::HoldUntilGiven() {
   for (const auto& [function, calls] : SeenByName()) {
     for (size_t i = 1; i < calls.size(); ++i) {

@@ -22,11 +22,12 @@ constexpr const char* kFunction = "10-20 11-11=residual 12-12=hidden 14-14?<resi
 
 using Variables = std::vector<std::pair<const char*, const char*>>;  // name, block
 
-void Call(Program& p, const char* module, const Variables& variables, const char* result) {
+void Call(Program& p, const char* module, const Variables& variables, const char* result,
+          const char* given = "second") {
   p.s.Module(module, [&] {
     for (const auto& [name, block] : variables)
       p.s.Label(block, trace::Role::kHeld, trace::LabelSource::kVariable, name);
-    p.Make(result, {}, {"second"});
+    p.Make(result, {}, {given});
   });
 }
 
@@ -91,6 +92,30 @@ TEST(SeenInCallsTest, WhatTheNextCallShowsIsNotWhatThatReturns) {
   EXPECT_NE(until({{"y", "first"}}), at_end);
   EXPECT_NE(until({{"z", "second"}}), at_end);
   EXPECT_NE(until({}), at_end);
+}
+
+// y = self.norm(x * 2); out = y * 2; y = x * 2, and y = x * 2; out = self.norm(y) * 2; ...: which of the two
+// statements calls norm shows in what y stands for then.
+TEST(SeenInCallsTest, WhatAModuleReturnsIsWhatTheNextStatementTakes) {
+  const auto until = [](const Variables& in_norm, const char* taken, bool twice = false) {
+    return Program({"10-20 11-11(y 12-12(out 14-14=y"},
+                   [&](Program& p) {
+                     p.Make("first", {11});
+                     if (twice) Call(p, "net.before", in_norm, "before", "first");
+                     Call(p, "net.norm", in_norm, "normed", "first");
+                     p.Make("out", {12}, {taken});
+                     p.Make("more", {13}, {"out"});
+                     p.Make("last", {14}, {"more"});
+                     p.Make("end", {15}, {"last"});
+                     p.End();
+                   })
+        .HeldUntil(2);
+  };
+  EXPECT_EQ(until({{"x", "x"}}, "normed"), 6u) << "until y stands for something else";
+  EXPECT_EQ(until({{"y", "first"}}, "normed"), 0u);
+  EXPECT_EQ(until({}, "normed"), 0u) << "nothing is seen";
+  EXPECT_EQ(until({{"x", "x"}}, "first"), 0u);
+  EXPECT_EQ(until({{"x", "x"}}, "normed", true), 0u);
 }
 
 // y = x * 2; y = self.dropout(y); more = y * 2, and something else: a dropout of nothing returns what it is
