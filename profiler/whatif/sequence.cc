@@ -37,7 +37,12 @@ int64_t ScaledTokens(int64_t count, int64_t from, int64_t to, int64_t beside) {
 class Stretcher {
  public:
   Stretcher(const Step& step, const BatchAxis& axis, int64_t length)
-      : step_(step), axis_(axis), to_(length), changed_(step), bytes_(step.blocks.size(), 0) {
+      : step_(step),
+        axis_(axis),
+        to_(length),
+        pieces_(FilledPieces(step, axis)),
+        changed_(step),
+        bytes_(step.blocks.size(), 0) {
     const Result<Tokens> tokens = FindTokens(step);
     if (!tokens.ok()) return;
     for (const int64_t target : tokens->target_lengths) targets_[target] = tokens->TargetAt(target, length);
@@ -66,6 +71,7 @@ class Stretcher {
 
   [[nodiscard]] int64_t Scaled(int64_t count, const Operand& operand) const {
     const int64_t beside = axis_.BesideIn(operand.block);
+    if (beside == 0 && pieces_.contains(count)) return count;
     for (const auto& [target, wanted] : targets_)
       if (beside == 0 && std::abs(count - target) <= kMoved)
         return std::max<int64_t>(wanted + count - target, 1);
@@ -217,6 +223,7 @@ class Stretcher {
   const BatchAxis& axis_;
   const int64_t to_;
   std::map<int64_t, int64_t> targets_;  // other lengths, which grow by the same factor, and what they become
+  std::set<int64_t> pieces_;            // what any length is filled up to
   Step changed_;
   std::vector<uint64_t> bytes_;  // by block: as the operands say that are the whole of it
   std::map<std::vector<int64_t>, uint32_t> shapes_;

@@ -6,6 +6,8 @@
 // the partial sums of reductions follow from both lengths.
 #pragma once
 
+#include <set>
+
 #include "profiler/whatif/batch_axis.h"
 
 namespace vramscope::whatif {
@@ -22,6 +24,10 @@ namespace vramscope::whatif {
 // sentence: there may be more of them, or longer ones, and what is left over may be filled up. "" when it
 // cuts none. O(operands).
 [[nodiscard]] std::string WhyInPieces(const Step& step, const BatchAxis& axis, int64_t length);
+
+// Numbers of tokens, more than there are, that the program fills its sequence up to and views as a single
+// piece: it does so with any that is no longer than that. O(operands).
+[[nodiscard]] std::set<int64_t> FilledPieces(const Step& step, const BatchAxis& axis);
 
 // Why it cannot be told what another length makes of positions that the program numbers, as one sentence: a
 // table of twice as many as there are tokens, say, may be as long for any sequence. "" when there is none, or

@@ -16,7 +16,7 @@ using model::kNone;
 class Pieces {
  public:
   Pieces(const Step& step, const BatchAxis& axis, int64_t length)
-      : step_(step), axis_(axis), length_(length), samples_(FollowBatch(step)) {}
+      : step_(step), axis_(axis), length_(length) {}
 
   std::string Why() {
     for (const Op& op : step_.ops) {
@@ -31,7 +31,28 @@ class Pieces {
       if ((views && Viewed(cut, from, to)) || (name == "aten::slice" && Sliced(whole, cut, from, to)))
         return Sentence(from.count, to.count);
     }
+    for (const int64_t piece : FilledUp())
+      if (length_ > piece) return Filled(piece);
     return "";
+  }
+
+  // F.pad(x, (0, 0, 0, -tokens % 64)).view(batch, -1, 64, width), of so few tokens that it is a single piece.
+  std::set<int64_t> FilledUp() {
+    std::set<int64_t> filled, single;
+    for (const Op& op : step_.ops) {
+      if (op.node != kNone || op.input_count == 0 || op.output_count == 0) continue;
+      const std::string_view name = step_.NameOf(op);
+      const Operand &whole = InputsOf(step_, op)[0], &cut = OutputsOf(step_, op)[0];
+      const Along from = AlongTokens(whole), to = AlongTokens(cut);
+      if (name == "aten::constant_pad_nd" && from.count == axis_.batch && to.count > from.count)
+        filled.insert(to.count);
+      const bool views = name == "aten::view" || name == "aten::reshape" || name == "aten::unflatten";
+      if (views && cut.block == whole.block && to.count == from.count && filled.contains(to.count) &&
+          step_.Rank(cut.shape) == step_.Rank(whole.shape) + 1 && to.dimension == from.dimension + 1 &&
+          SizesOf(step_, cut)[from.dimension] == 1)
+        single.insert(to.count);
+    }
+    return single;
   }
 
  private:
@@ -51,8 +72,9 @@ class Pieces {
     // What is several times as long and was not filled up to that are several sequences.
     if (from.count % to.count != 0 || (to.count == axis_.batch && !filled_up_.contains(from.count)))
       return false;
+    const Result<BatchAxis>& batch = FollowBatch(step_);
     for (uint32_t d = 0; d < step_.Rank(cut.shape); ++d) {
-      const bool samples = samples_.ok() && ElementsOfSample(step_, *samples_, cut, d) != 0;
+      const bool samples = batch.ok() && ElementsOfSample(step_, *batch, cut, d) != 0;
       const uint64_t second = axis_.StrideIn(cut, axis_.second[cut.block]);
       if (!samples && ElementsWithin(step_, second, cut, d) == 0 &&
           SizesOf(step_, cut)[d] == from.count / to.count &&
@@ -87,6 +109,12 @@ class Pieces {
            " tokens are cut: record it at that length.";
   }
 
+  [[nodiscard]] std::string Filled(int64_t piece) const {
+    return "the program fills " + std::to_string(axis_.batch) + " tokens up to a piece of " +
+           std::to_string(piece) + ", and one length does not tell into how many " + std::to_string(length_) +
+           " tokens are cut: record it at that length.";
+  }
+
   static std::string Sentence(int64_t tokens, int64_t piece) {
     return "the program cuts " + std::to_string(tokens) + " tokens into pieces of " + std::to_string(piece) +
            ", and one length does not tell whether others are cut into more pieces or into longer ones: "
@@ -96,7 +124,6 @@ class Pieces {
   const Step& step_;
   const BatchAxis& axis_;
   const int64_t length_;
-  const Result<BatchAxis>& samples_;
   std::set<int64_t> filled_up_;  // to so many tokens
   // By block, where it begins there, and tokens of a piece: where the first one begins.
   std::map<std::tuple<uint32_t, uint64_t, int64_t>, uint64_t> slices_;
@@ -106,6 +133,10 @@ class Pieces {
 
 std::string WhyInPieces(const Step& step, const BatchAxis& axis, int64_t length) {
   return Pieces(step, axis, length).Why();
+}
+
+std::set<int64_t> FilledPieces(const Step& step, const BatchAxis& axis) {
+  return Pieces(step, axis, axis.batch).FilledUp();
 }
 
 }  // namespace vramscope::whatif

@@ -76,7 +76,7 @@ struct Cut {
   const char* from_strides = "768,8,1";
   const char* dimension = "";
 };
-std::string InPieces(const std::vector<Cut>& cuts, int64_t length = 192) {
+Step StepOf(const std::vector<Cut>& cuts) {
   Step step;
   step.shapes.push_back({});
   step.own_texts = std::make_shared<std::deque<std::string>>();
@@ -107,11 +107,19 @@ std::string InPieces(const std::vector<Cut>& cuts, int64_t length = 192) {
       operand.offset = made ? cut.offset : 0;
     }
   }
+  return step;
+}
+BatchAxis OfCuts() {
   BatchAxis axis;
   axis.batch = 96;
   axis.stride = {8, 8};
   axis.second = {0, 0};
-  return WhyInPieces(step, axis, length);
+  axis.beside = {0, 0};
+  axis.element = {4, 4};
+  return axis;
+}
+std::string InPieces(const std::vector<Cut>& cuts, int64_t length = 192) {
+  return WhyInPieces(StepOf(cuts), OfCuts(), length);
 }
 
 // PEGASUS-X: blocks of 32 words; CANINE: a loop over so many letters.
@@ -147,6 +155,34 @@ TEST(SequenceTest, LongerOnesMayBeMoreThanTheOnlyPiece) {
             "length does not tell into how many 192 tokens are cut: record it at that length.");
   EXPECT_EQ(InPieces({joined("1")}, 48), "") << "a shorter one is one as well";
   EXPECT_EQ(InPieces({joined("-1")}), "") << "features";
+}
+
+// The gated delta rule of Qwen3.5, of no more tokens than a piece has: F.pad, and a view of one piece.
+class FilledPieceTest : public testing::Test {
+ protected:
+  const Cut pad_{"aten::constant_pad_nd", "4,96,8", "4,192,8", "1536,8,1"};
+  const Cut view_{"aten::view", "4,192,8", "4,1,192,8", "1536,1536,8,1", 0, "1536,8,1"};
+};
+
+TEST_F(FilledPieceTest, LongerOnesMayBeMore) {
+  EXPECT_EQ(
+      InPieces({pad_, view_}, 193),
+      "the program fills 96 tokens up to a piece of 192, and one length does not tell into how many 193 "
+      "tokens are cut: record it at that length.");
+  EXPECT_EQ(InPieces({pad_, view_}, 192), "");
+  EXPECT_EQ(InPieces({pad_, view_}, 48), "");
+  EXPECT_EQ(InPieces({pad_}, 193), "") << "room at the end";
+  EXPECT_EQ(InPieces({view_}, 193), "") << "something else that is as long";
+}
+
+TEST_F(FilledPieceTest, ItStaysAsLongAsItIsFilledUp) {
+  const auto filled = [&](const std::vector<Cut>& cuts) {
+    Step step = StepOf(cuts);
+    step.blocks[0].requested = 4 * 96 * 8 * 4, step.blocks[1].requested = 4 * 192 * 8 * 4;
+    return AtLength(step, OfCuts(), 48).blocks[1].requested;
+  };
+  EXPECT_EQ(filled({pad_, view_}), 4 * 192 * 8 * 4u);
+  EXPECT_EQ(filled({pad_}), 4 * 96 * 8 * 4u) << "as much room as there are tokens";
 }
 
 // A table in the place of a parameter, looked up or added, of a program whose batch is [4, 32].
