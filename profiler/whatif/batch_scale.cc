@@ -23,10 +23,25 @@ uint32_t ElementIn(const Step& step, const Op& op, const Operand& operand) {
   return recorded;
 }
 
-// cuDNN computes on copies of what a convolution works on, in another layout and with channels in groups of
-// 16 bytes: that of the weight has its size with any batch. 0 for other blocks.
-uint64_t WeightCopyIn(const Step& step, uint32_t block) {
+// Of a copy that cuDNN computes on, in another layout and with channels in groups of 16 bytes: of the first
+// dimensions, `grouped` says which are.
+uint64_t CopyOf(const Step& step, const Op& op, const Operand& operand, bool first_is_grouped) {
   constexpr int64_t kGroupBytes = 16;
+  const int64_t bytes = ElementIn(step, op, operand);
+  if (bytes == 0 || step.Rank(operand.shape) < 3) return 0;
+  const int64_t group = kGroupBytes / bytes;
+  int64_t size = bytes;
+  for (uint32_t d = 0; d < step.Rank(operand.shape); ++d) {
+    const int64_t elements = step.Dims(operand.shape)[d];
+    const bool grouped = d == 1 || (d == 0 && first_is_grouped);
+    size *= grouped ? (elements + group - 1) / group * group : elements;
+  }
+  return static_cast<uint64_t>(size);
+}
+
+// Copies of what a convolution works on: that of the weight has its size with any batch. 0 for other blocks,
+// as that of a weight's gradient, for which both of what it is computed from are copied and nothing else.
+uint64_t WeightCopyIn(const Step& step, uint32_t block) {
   if (step.blocks[block].op == model::kNone) return 0;
   const Op& op = step.ops[step.blocks[block].op];  // itself: what it calls makes tensors
   const std::string_view name = step.NameOf(op);
@@ -36,19 +51,13 @@ uint64_t WeightCopyIn(const Step& step, uint32_t block) {
   for (uint32_t i = 0; i < op.output_count; ++i) {
     if (step.operands[op.first_output + i].block == block) return 0;
   }
-  for (uint32_t i = 0; i < op.input_count; ++i) {
-    const Operand& operand = step.operands[op.first_input + i];
-    const int64_t bytes = ElementIn(step, op, operand);
-    if (operand.argument != weight || bytes == 0 || step.Rank(operand.shape) < 3) continue;
-    const int64_t group = kGroupBytes / bytes;
-    int64_t size = bytes;
-    for (uint32_t d = 0; d < step.Rank(operand.shape); ++d) {
-      const int64_t elements = step.Dims(operand.shape)[d];
-      size *= d < 2 ? (elements + group - 1) / group * group : elements;
-    }
-    return static_cast<uint64_t>(size) < step.blocks[block].requested ? static_cast<uint64_t>(size) : 0;
+  const uint64_t all = step.blocks[block].requested;
+  uint64_t same = 0, samples = 0;
+  for (const Operand& operand : InputsOf(step, op)) {
+    if (operand.argument == weight) same = std::max(same, CopyOf(step, op, operand, true));
+    if (operand.argument < weight) samples += CopyOf(step, op, operand, false);
   }
-  return 0;
+  return same < all && (forward || samples != all) ? same : 0;
 }
 
 uint64_t SameWithAnyBatch(const Step& step, uint32_t block) {

@@ -90,6 +90,19 @@ TEST_F(ConvolutionTest, TheCopyOfTheWeightIsInSixteenBitsWhereTheResultIs) {
   EXPECT_EQ(Bytes(16), kCopy + 16 * kImage);
 }
 
+// convolution_backward(gradient, images, weight) makes room twice: for the gradient of the images it copies
+// the weight, for that of the weight it does not.
+TEST_F(ConvolutionTest, TheGradientOfAWeightTakesNoCopyOfIt) {
+  constexpr uint64_t kCopy = 64 * 4 * 7 * 7 * 4, kImages = 8 * 4 * 64 * 64 * 4, kSums = 8 * 64 * 32 * 32 * 4;
+  step_.own_texts->front() = "aten::convolution_backward";
+  step_.operands[0].argument = 1, step_.operands[1].argument = 2, step_.operands[2].argument = 0;
+  step_.ops[0].input_count = 3, step_.ops[0].output_count = 0;
+  step_.blocks[kWorkspace].requested = kImages + kSums;
+  EXPECT_EQ(Bytes(16), 2 * (kImages + kSums));
+  step_.blocks[kWorkspace].requested = kCopy + kSums;
+  EXPECT_EQ(Bytes(16), kCopy + 2 * kSums);
+}
+
 TEST_F(ConvolutionTest, WhatIsTooSmallForACopyOfTheWeightGrowsWhole) {
   step_.blocks[kWorkspace].requested = 4096;
   EXPECT_EQ(Bytes(16), 8192u);
