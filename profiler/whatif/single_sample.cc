@@ -161,13 +161,14 @@ uint64_t ExpandedAxis(const Step& step, const BatchAxis& axis, const Op& op, con
     return static_cast<uint64_t>(sizes[0] / axis.batch * strides[0]);
   if (sizes[0] == axis.batch && IsIndexOfSamples(step, axis, op)) return static_cast<uint64_t>(strides[0]);
   if (JoinsForSamples(step, axis, op)) return static_cast<uint64_t>(sizes[0] / axis.batch * strides[0]);
+  const bool joins = step.NameOf(op) == "aten::cat";  // parts that were expanded before
   for (const Operand& operand : InputsOf(step, op)) {
     if (step.Rank(operand.strides) != rank || step.Rank(operand.shape) != rank) continue;
     const std::span<const int64_t> from = SizesOf(step, operand), apart = StridesOf(step, operand);
     uint32_t end = time_first ? 2 : 1;
     while (end < rank && from[end - 1] > 1 && apart[end - 1] == 0) ++end;
     for (uint32_t d = 0; d < end; ++d)
-      if (sizes[d] == axis.batch && from[d] == axis.batch && apart[d] == 0)
+      if ((sizes[d] == axis.batch || joins) && from[d] == axis.batch && apart[d] == 0)
         return static_cast<uint64_t>(strides[d]);
   }
   return 0;

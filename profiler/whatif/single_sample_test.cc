@@ -158,6 +158,20 @@ TEST_F(SingleSampleTest, WhatIsExpandedOverSamplesHasThemInTheSecondDimensionOnl
     EXPECT_EQ(ExpandedAxis(step_, axis_, step_.ops.back(), step_.operands.back(), time_first), 256u);
 }
 
+// torch.cat(weight.expand(4, -1, -1).split(8, dim=1)): groups of queries beside each other.
+TEST_F(SingleSampleTest, WhatIsJoinedOfPartsThatWereExpandedHasTheSamplesOfEach) {
+  const auto axis = [&](const Sizes& sizes, const Sizes& strides) {
+    Call("aten::cat", kNone, 50, 60);
+    for (int part = 0; part < 3; ++part) Add(mask_, sizes, strides);
+    Add(rows_, {3 * sizes[0], 8, 2}, {16, 2, 1}, true);
+    const Op& op = step_.ops.back();
+    return ExpandedAxis(step_, axis_, op, OutputsOf(step_, op)[0], false);
+  };
+  EXPECT_EQ(axis({4, 8, 2}, {0, 2, 1}), 16u);
+  EXPECT_EQ(axis({4, 8, 2}, {16, 2, 1}), 0u) << "four of its own";
+  EXPECT_EQ(axis({5, 8, 2}, {0, 2, 1}), 0u) << "not as many";
+}
+
 // M-RoPE's positions.expand(3, 4, -1).float(): what it was expanded to in front of the samples has nothing of
 // them.
 TEST_F(SingleSampleTest, WhatIsExpandedOverSamplesMayBeExpandedInFrontOfThemToo) {
