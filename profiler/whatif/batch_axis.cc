@@ -189,6 +189,7 @@ class Follower {
       const bool shows = kind == Kind::kElementwise || kind == Kind::kJoin || kind == Kind::kWindows;
       if (!sequence_ && strides[0] == 0 && shows)
         strides = {ExpandedAxis(step_, axis_, op, result, time_first_), 0};
+      if (!sequence_ && strides[0] == 0 && shows) strides = {rows_.Expanded(op, result), 0};
       const auto expanded = [&](int64_t length) { return TakesExpanded(step_, op, length); };
       if (sequence_ && strides[0] == 0 && shows &&
           (Reached(op) || std::ranges::any_of(tokens_->Lengths(), expanded)))

@@ -39,6 +39,19 @@ PlacesOfAxis SampleRows::Made(const Op& op, const Operand& result) const {
   return {places(strides[0]), eye ? places(strides[1]) : 0};
 }
 
+uint64_t SampleRows::Expanded(const Op& op, const Operand& result) const {
+  const std::span<const int64_t> sizes = SizesOf(step_, result), strides = StridesOf(step_, result);
+  if (sizes.size() < 2 || !step_.shapes[result.strides].known || sizes_of_model_.contains(sizes[0])) return 0;
+  const auto rows = of_sample_.find(sizes[0]);
+  if (rows == of_sample_.end()) return 0;
+  const std::span<const Operand> inputs = InputsOf(step_, op);
+  const bool expanded = std::ranges::any_of(inputs, [&](const Operand& operand) {
+    const std::span<const int64_t> from = SizesOf(step_, operand), apart = StridesOf(step_, operand);
+    return from.size() == sizes.size() && apart.size() == from.size() && from[0] == sizes[0] && apart[0] == 0;
+  });
+  return expanded ? rows->second * static_cast<uint64_t>(strides[0]) : 0;
+}
+
 uint64_t SampleRows::Share(const Op& op, const Operand& rows, AxisPlace place, const Operand& result) const {
   if (!step_.shapes[result.strides].known || step_.Rank(result.shape) == 0) return 0;
   const std::string_view name = step_.NameOf(op);

@@ -25,6 +25,9 @@ class SampleRows {
   void Note(const Op& op);
   // Where the samples are in what a factory made, with as many rows as all of them have.
   [[nodiscard]] PlacesOfAxis Made(const Op& op, const Operand& result) const;
+  // Elements from one sample to the next in what is written out of something that was expanded to as many
+  // rows, such as a mask for the queries and the documents that were joined; 0: it was not.
+  [[nodiscard]] uint64_t Expanded(const Op& op, const Operand& result) const;
   // Elements from one sample to the next where a share of the rows is picked, or rows are given places in
   // room for a share of them; 0: it is no share, which all samples have the same of.
   [[nodiscard]] uint64_t Share(const Op& op, const Operand& rows, AxisPlace place,

@@ -59,6 +59,16 @@ TEST_F(SampleRowsTest, WhatIsMadeWithARowForEachTokenGrows) {
   EXPECT_EQ(StrideOf("aten::zeros", {}, {{20, 3}, {3, 1}}), 0u) << "no such rows";
 }
 
+// where(mask.expand(40, 1, 5, 5), 0, -inf)
+TEST_F(SampleRowsTest, WhatIsExpandedToARowForEachTokenAndWrittenOutGrows) {
+  const View made{{40, 1, 5, 5}, {25, 25, 5, 1}};
+  EXPECT_EQ(StrideOf("aten::where", {{{40, 1, 5, 5}, {0, 0, 5, 1}}}, made), 250u);
+  EXPECT_EQ(StrideOf("aten::where", {{{40, 1, 5, 5}, {0, 0, 5, 1}}}, made, 40), 0u)
+      << "a size of the model, too";
+  EXPECT_EQ(StrideOf("aten::where", {{{20, 1, 5, 5}, {0, 0, 5, 1}}}, {{20, 1, 5, 5}, {25, 25, 5, 1}}), 0u)
+      << "no such rows";
+}
+
 // Those that a matrix of 1 compares with each other.
 TEST_F(SampleRowsTest, EyeHasThemInBothDirections) {
   EXPECT_EQ(StrideOf("aten::eye", {}, {{40, 40}, {40, 1}}), 400u);
