@@ -277,7 +277,7 @@ class Follower {
     if (found[0] != 0) return found;
     // zeros(8, 8) before 8 samples of 256 tokens: those tell which of its dimensions is the batch.
     for (const bool sized : {false, true}) {
-      for (const Operand& operand : InputsOf(step_, op)) {
+      for (const Operand& operand : MostTellingFirst(step_, op, kind)) {
         if (operand.block != kNone && sized_[operand.block] != sized) continue;
         if (IsMaskOfAttention(step_, op, operand) && result.argument != kGradientOfMask) continue;
         if (sequence_ && IsOfOtherRows(step_, op, operand, result)) continue;

@@ -2,6 +2,7 @@
 #include "profiler/whatif/carried_axis.h"
 
 #include <algorithm>
+#include <functional>
 
 namespace vramscope::whatif {
 namespace {
@@ -162,6 +163,15 @@ PlacesOfAxis PlacesOfStatistics(const Step& step, const BatchAxis& axis, const O
     AddPlace(places, ElementsWithin(step, axis.StrideIn(normed, stride), normed, kChannels) *
                          static_cast<uint64_t>(StridesOf(step, result)[0]));
   return places;
+}
+
+std::vector<Operand> MostTellingFirst(const Step& step, const Op& op, Kind kind) {
+  const std::span<const Operand> given = InputsOf(step, op);
+  std::vector<Operand> operands(given.begin(), given.end());
+  if (kind == Kind::kJoin)
+    std::ranges::stable_sort(operands, std::ranges::greater{},
+                             [&](const Operand& operand) { return ElementsIn(step, operand); });
+  return operands;
 }
 
 bool CopiesFromCpu(const Step& step, const Op& op, const Operand& result) {

@@ -77,6 +77,11 @@ void AddCompared(const Step& step, const BatchAxis& axis, const Op& op, const Op
 [[nodiscard]] PlacesOfAxis PlacesOfStatistics(const Step& step, const BatchAxis& axis, const Op& op,
                                               const Operand& result);
 
+// The operands in the order in which they are asked where the axis is in the result. Of what is joined that
+// is the largest first: windows of samples [8 * 16, 9, 64] are samples by windows, and one token of each
+// sample that repeat() makes [16 * 8, 1, 64] of is windows by samples, which no view takes apart again.
+[[nodiscard]] std::vector<Operand> MostTellingFirst(const Step& step, const Op& op, Kind kind);
+
 // Of what the CPU has computed nothing is known: nothing speaks against the size of a copy of it.
 [[nodiscard]] bool CopiesFromCpu(const Step& step, const Op& op, const Operand& result);
 

@@ -62,6 +62,17 @@ TEST_F(CarriedAxisTest, WhatIsGatheredHasTheShapeOfItsIndex) {
   EXPECT_EQ(stride("aten::where"), 4u * 64) << "the first that shows it";
 }
 
+// Four windows of each sample, and before them the sample's first token, which repeat() has put in another
+// order.
+TEST_F(CarriedAxisTest, WhatIsJoinedHasTheSamplesWhereMostOfItHas) {
+  const View token{{48, 1, 64}, {64, 64, 1}}, windows{{48, 9, 64}, {576, 64, 1}};
+  const View joined{{48, 10, 64}, {640, 64, 1}};
+  EXPECT_EQ(FollowBatch(Written("aten::cat", {{12, 64}, {64, 1}}, kFloat, {{12, 2304}, {2304, 1}},
+                                {{0, token}, {1, windows}}, joined))
+                ->stride[kResult],
+            4u * 640);
+}
+
 // Instance norm of 12 samples with 8 channels: statistics of each channel of each sample; batch norm has one
 // of each channel.
 TEST_F(CarriedAxisTest, StatisticsOfAnInstanceNormHaveTheSamples) {
