@@ -4,28 +4,11 @@
 Half of them were developed on. The others were looked at once, when the rules were frozen: no rule may be changed to suit them.
 """
 
-from typing import Dict, List, NamedTuple, Tuple
+from typing import Dict, List
 
+from facts import NO_BLOCKS, NO_LINEAR, NO_TOKENS, NO_WIDTHS, NOT_SHARDED, ONE_RANK, SIZES, Facts
 from heads import HEADS, STAGES
-
-SIZES = ("small", "medium", "large")
-
-
-class Facts(NamedTuple):
-    batches: Tuple[int, int, int]  # of the three sizes
-    freeze: Tuple[str, str]  # the blocks, and all but the head; where the head is the embedding too, all but this
-    impossible: Tuple[str, ...] = ()  # parts of the names of changes for which the code has no switch
-    inner: str = ""  # modules to prune, when it is the inner widths of MLPs alone, since the program is written for its heads
-    units: str = ""  # what train.py shards one by one, where it is no list of numbers
-    checkpointed: str = "all"  # modules that its own switch wraps, where these are not the blocks; and what it lets require gradients
-
-
-NO_BLOCKS = ("checkpoint",)  # or no switch for them
-NOT_SHARDED = ("shard", "fsdp", "ddp")
-NO_TOKENS = ("sequence",)  # in its samples, or other lengths beside theirs
-ONE_RANK = ("tp",)  # no code that shares its layers out
-NO_WIDTHS = ("prune", *ONE_RANK)  # nor code that narrows them
-NO_LINEAR = ("lora", "quantize", "attention", *NO_WIDTHS)  # layers in their blocks, nor attention
+from later import LATER
 
 DEVELOPMENT: Dict[str, Facts] = {
     "transformer": Facts((8, 12, 16), ("layers.*", "layers.*,table,places")),
@@ -374,7 +357,7 @@ NEXT: Dict[str, Facts] = {
                      units=":encoder.layers.*,decoder.layers.*,quantizer.layers.*"),
     "timesfm2_5": Facts((8, 12, 16), ("model.layers.*", "model"), (*NO_BLOCKS, *NO_WIDTHS, *NO_TOKENS)),
 }
-ALL = {**DEVELOPMENT, **HELD_OUT, **NEXT}
+ALL = {**DEVELOPMENT, **HELD_OUT, **NEXT, **LATER}
 
 
 def words(model: str, size: str) -> Dict[str, str]:

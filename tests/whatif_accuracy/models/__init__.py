@@ -286,4 +286,12 @@ MODELS: Dict[str, Callable[[str], Subject]] = {
     "rf_detr": scenes.rf_detr,
     "encodec": sound.encodec,
     "timesfm2_5": series.timesfm2_5,
+    "bamba": newer.bamba,
+    "clvp": newer.clvp,
+    "neomme": newer.neomme,
+    "florence2": newer.florence2,
+    "pp_ocrv5_server_rec": scenes.pp_ocrv5_server_rec,
+    "prompt_depth_anything": scenes.prompt_depth_anything,
+    "esmfold2": newer.esmfold2,
+    "pe_audio": sound.pe_audio,
 }

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from .sizes import SPECIAL, VOCABULARY, length, stack, width
+from .sizes import SPECIAL, TWO_SIDED, VOCABULARY, length, stack, width
 from .subject import LENGTH, Batch, Subject, causal, scaled, tokens
 
 
@@ -64,3 +64,100 @@ def embedding_gemma2(size: str) -> Subject:
         return torch.randint(3, VOCABULARY, (samples, count)), torch.randint(3, VOCABULARY, (samples, count))
 
     return Subject(EmbeddingGemma2TextModel(config), sample, alike)
+
+
+def bamba(size: str) -> Subject:
+    """State spaces, computed in chunks of 32 words, in every other layer, and attention in the others, where positions turn half of each head."""
+    from transformers import BambaConfig, BambaForCausalLM
+
+    config = BambaConfig(**stack(size), num_key_value_heads=2, attn_layer_indices=[1, 3], mamba_n_heads=8, mamba_d_state=32, mamba_chunk_size=32, max_position_embeddings=512, **SPECIAL)
+    return Subject(BambaForCausalLM(config), tokens(VOCABULARY, length(size)), causal)
+
+
+def clvp(size: str) -> Subject:
+    """The part of Tortoise that foresees codes of sound: GPT2 with a second norm behind the last; attention is written out."""
+    from transformers import ClvpDecoderConfig, ClvpForCausalLM
+
+    config = ClvpDecoderConfig(vocab_size=VOCABULARY, hidden_size=width(size), num_hidden_layers=4, num_attention_heads=4, n_inner=1024, max_position_embeddings=512, bos_token_id=1, eos_token_id=2)
+    return Subject(ClvpForCausalLM(config), tokens(VOCABULARY, length(size)), causal)
+
+
+def neomme(size: str) -> Subject:
+    """Patches of an image and words in one encoder, whose first layer sees 32 to both sides and its third 1024: each layer is also given what went into the first, and two add to values what they look up of each
+    word. The program puts patches in their places, since the model looks on the device for where they are to go."""
+    from transformers import NeoMMEConfig, NeoMMEForMaskedLM
+
+    patches, side = scaled(size, 16, 36, 64), 16
+    config = NeoMMEConfig(**stack(size), num_key_value_heads=2, head_dim=64, embedding_rank=scaled(size, 128, 160, 192), patch_size=side, sliding_window=32, max_position_embeddings=512,
+                          layer_types=["sliding_attention", "full_attention"] * 2, **SPECIAL)
+
+    class JoinedForMaskedLM(NeoMMEForMaskedLM):
+        def forward(self, ids: Tensor, given: Tensor) -> Any:
+            places = ids.new_full(given.shape[:2], config.image_token_id)
+            joining = self.model.embed_tokens.register_forward_hook(lambda _, __, words: torch.cat((self.model.patch_embeddings(given), words[:, patches:]), 1))
+            labels = torch.cat((ids.new_full(given.shape[:2], -100), ids), 1)
+            told = super().forward(input_ids=torch.cat((places, ids), 1), labels=labels)
+            joining.remove()
+            return told
+
+    def sample(samples: int) -> Batch:
+        return torch.randint(7, VOCABULARY, (samples, int(length(size) * LENGTH.factor))), torch.randn(samples, patches, 3 * side * side)
+
+    return Subject(JoinedForMaskedLM(config), sample, lambda model, ids, given: model(ids, given).loss)
+
+
+def florence2(size: str) -> Subject:
+    """Says of an image what is asked: attention within windows of a picture, and of its channels to each other, in turns; a BART reads patches before words. The program joins them, since the model looks on the device
+    for where they are to go."""
+    from transformers import Florence2Config, Florence2ForConditionalGeneration
+
+    wide, part, pixels, count = width(size), scaled(size, 24, 32, 48), scaled(size, 64, 128, 192), scaled(size, 32, 64, 128)
+    sight = {"depths": [1, 1, 2, 1], "embed_dim": [part, 2 * part, 4 * part, 8 * part], "num_heads": [1, 2, 4, 8], "num_groups": [1, 2, 4, 8], "window_size": 4, "projection_dim": wide}
+    text = {"model_type": "bart", "d_model": wide, "decoder_start_token_id": 2, "use_cache": False, **TWO_SIDED}
+    config = Florence2Config(vision_config=sight, text_config=text, image_token_id=999)
+
+    class JoinedForConditionalGeneration(Florence2ForConditionalGeneration):
+        def forward(self, asked: Tensor, given: Tensor, ids: Tensor) -> Any:
+            seen = self.model.get_image_features(given).pooler_output
+            return super().forward(inputs_embeds=torch.cat((seen, self.get_input_embeddings()(asked)), 1), labels=ids)
+
+    def sample(samples: int) -> Batch:
+        return torch.randint(3, 999, (samples, 8)), torch.randn(samples, 3, pixels, pixels), torch.randint(3, 999, (samples, int(count * LENGTH.factor)))
+
+    return Subject(JoinedForConditionalGeneration(config), sample, lambda model, asked, given, ids: model(asked, given, ids).loss)
+
+
+def esmfold2(size: str) -> Subject:
+    """How far apart parts of a protein are: what is known of each pair of them is mended by way of every third, twice in all layers, with what a language model knew of them and with other proteins like it.
+    The language model, and what draws atoms and says how sure it is, are there, and are not used."""
+    from transformers import EsmFold2Config, EsmFold2Model
+    from transformers.models.esmfold2.modeling_esmfold2 import EsmFold2AtomInputs
+
+    parts, atoms, wide, others = scaled(size, 16, 24, 32), 4, scaled(size, 32, 48, 48), 4
+    reader = {"model_type": "esmc", "vocab_size": 64, "hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 128}
+    of_atoms = {"hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 128}
+    drawing = {"diffusion_module": {"hidden_size": 64, "fourier_dim": 32, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 128, "pair_intermediate_size": 64,
+                                    "atom_encoder": {**of_atoms, "output_dim": 64}}, "num_distogram_bins": 32}
+    config: Any = EsmFold2Config(hidden_size=64, pairwise_hidden_size=wide, single_inputs_size=128 + 2 * 33 + 1, pair_transition_intermediate_size=4 * wide, sliding_window=32, chunk_size=16, num_loops=1,
+                                 folding_trunk_num_hidden_layers=2, parcae_num_coda_layers=1, atom_encoder={**of_atoms, "output_dim": 128}, structure_head=drawing, confidence_head={"num_hidden_layers": 1},
+                                 msa_encoder={"hidden_size": 64, "outer_hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 4, "head_dim": 16, "intermediate_size": 128},
+                                 lm_encoder={"num_hidden_layers": 1}, esmc_config=reader)
+    model = EsmFold2Model(config)
+    for unused in (model.esmc, model.structure_head, model.confidence_head):
+        unused.requires_grad_(False)
+
+    def folded(model: nn.Module, kinds: Tensor, known: Tensor, alike: Tensor, places: Tensor, charges: Tensor, elements: Tensor, names: Tensor, wanted: Tensor) -> Tensor:
+        rows, owner = torch.arange(parts, device=kinds.device).expand(len(kinds), -1), torch.arange(parts * atoms, device=kinds.device).div(atoms, rounding_mode="floor").expand(len(kinds), -1)
+        chain, there = torch.zeros_like(kinds), torch.ones_like(kinds, dtype=torch.bool)
+        given = EsmFold2AtomInputs(ref_pos=places, ref_charge=charges, atom_attention_mask=torch.ones_like(owner, dtype=torch.bool), ref_element=elements, ref_atom_name_chars=names, ref_space_uid=owner,
+                                   atom_to_token=owner)
+        seen = model(token_index=rows, residue_index=rows, asym_id=chain, sym_id=chain, entity_id=chain, mol_type=chain, res_type=kinds, token_bonds=known.new_zeros(len(kinds), parts, parts, 1),
+                     attention_mask=there, atom_inputs=given, msa=alike, lm_hidden_states=known)
+        return F.cross_entropy(seen.distogram_logits.flatten(0, 2), wanted.flatten())
+
+    def sample(samples: int) -> Batch:
+        count = parts * atoms
+        return (torch.randint(33, (samples, parts)), torch.randn(samples, parts, 3, 64), torch.randint(33, (samples, others, parts)), torch.randn(samples, count, 3), torch.randn(samples, count),
+                torch.randint(128, (samples, count)), torch.randint(64, (samples, count, 4)), torch.randint(32, (samples, parts, parts)))
+
+    return Subject(model, sample, folded)

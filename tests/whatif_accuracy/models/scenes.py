@@ -241,3 +241,38 @@ def rf_detr(size: str) -> Subject:
         return torch.randn(count, 3, pixels, pixels), torch.randint(19, (count, 13 * things)), torch.rand(count, 13 * things, 4)
 
     return Subject(RfDetrForObjectDetection(config), sample, found)
+
+
+def pp_ocrv5_server_rec(size: str) -> Subject:
+    """Reads a line of text: convolutions that make it one row of places, two layers with attention between convolutions beside them, and what is likely in each place; its loss weighs all ways to write a text."""
+    from transformers import HGNetV2Config, PPOCRV5ServerRecConfig, PPOCRV5ServerRecForTextRecognition
+
+    wide, pixels = scaled(size, 32, 48, 64), scaled(size, 128, 192, 256)
+    widths = [2 * wide, 4 * wide, 8 * wide, 8 * wide]
+    sight: Any = HGNetV2Config(stem_channels=[3, 16, wide], stem_strides=[2, 1, 1, 1, 1], stage_in_channels=[wide, *widths[:3]], stage_mid_channels=[32, 48, 64, 96], stage_out_channels=widths, hidden_sizes=widths,
+                               stage_num_blocks=[1, 1, 2, 1], stage_numb_of_layers=[3, 3, 3, 3], stage_downsample=[True] * 4, stage_downsample_strides=[[2, 1], [1, 2], [2, 1], [2, 1]],
+                               out_features=["stage1", "stage2", "stage3", "stage4"])
+    config: Any = PPOCRV5ServerRecConfig(backbone_config=sight, hidden_size=scaled(size, 96, 128, 160), num_attention_heads=4, head_out_channels=1000)
+
+    def written(model: nn.Module, seen: Tensor, letters: Tensor) -> Tensor:
+        likely = model(pixel_values=seen).last_hidden_state.float().clamp(min=1e-6).log().transpose(0, 1)
+        return F.ctc_loss(likely, letters, (likely.shape[0],) * len(letters), (letters.shape[1],) * len(letters))
+
+    return Subject(PPOCRV5ServerRecForTextRecognition(config), lambda count: (torch.randn(count, 3, 48, pixels), torch.randint(1, 1000, (count, 6))), written)
+
+
+def prompt_depth_anything(size: str) -> Subject:
+    """Depth Anything that is told some distances, which are scaled to lie between nought and one, and added wherever pictures are put together."""
+    from transformers import Dinov2Config, PromptDepthAnythingConfig, PromptDepthAnythingForDepthEstimation
+
+    pixels, wide = scaled(size, 64, 96, 128), scaled(size, 192, 256, 384)
+    sight = Dinov2Config(hidden_size=wide, num_hidden_layers=4, num_attention_heads=4, mlp_ratio=3, image_size=pixels, patch_size=16, out_indices=[1, 2, 3, 4], reshape_hidden_states=False)
+    config = PromptDepthAnythingConfig(backbone_config=sight, patch_size=16, reassemble_hidden_size=wide, neck_hidden_sizes=[32, 64, 128, 256], fusion_hidden_size=64, head_hidden_size=32)
+    model = PromptDepthAnythingForDepthEstimation(config)
+    model.backbone.embeddings.mask_token.requires_grad_(False)  # which is not used, as what would join a coarser layer to the first
+    model.neck.fusion_stage.layers[0].residual_layer1.requires_grad_(False)
+
+    def apart(model: nn.Module, given: Tensor, told: Tensor, wanted: Tensor) -> Tensor:
+        return F.l1_loss(model(pixel_values=given, prompt_depth=told).predicted_depth, wanted)
+
+    return Subject(model, lambda samples: (torch.randn(samples, 3, pixels, pixels), torch.rand(samples, 1, pixels // 4, pixels // 4), torch.rand(samples, pixels, pixels)), apart)

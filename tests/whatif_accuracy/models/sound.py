@@ -286,3 +286,22 @@ def encodec(size: str) -> Subject:
     model = EncodecModel(config)
     model.encoder.requires_grad_(False)
     return Subject(model, lambda count: (torch.randn(count, 1, samples),), lambda model, sound: F.l1_loss(model(sound).audio_values, sound))
+
+
+def pe_audio(size: str) -> Subject:
+    """A sound and a text, which a ModernBERT reads, are to point the same way. What makes narrow vectors of sound, by convolutions, lets no gradients through."""
+    from transformers import PeAudioConfig, PeAudioModel
+
+    wide, samples, count = scaled(size, 128, 192, 256), scaled(size, 3200, 6400, 12800), scaled(size, 16, 32, 64)
+    waves = {"model_type": "dac", "encoder_hidden_size": 8, "downsampling_ratios": [2, 4, 4, 5], "codebook_dim": 32}
+    sound = {"dac_config": waves, "hidden_size": wide, "intermediate_size": 3 * wide, "num_hidden_layers": 3, "num_attention_heads": 4, "head_dim": wide // 4, "max_position_embeddings": 512}
+    text = {"model_type": "modernbert", "vocab_size": VOCABULARY, "hidden_size": wide, "intermediate_size": 2 * wide, "num_hidden_layers": 4, "num_attention_heads": 4, "max_position_embeddings": 512,
+            "local_attention": 32, "cls_token_id": 1, "sep_token_id": 2, **SPECIAL}
+    model = PeAudioModel(PeAudioConfig(text_config=text, audio_config=sound))
+    for unused in (model.audio_encoder.embedder.dac_encoder, model.audio_encoder.embedder.bottleneck):
+        unused.requires_grad_(False)
+
+    def apart(model: nn.Module, ids: Tensor, heard: Tensor) -> Tensor:
+        return model(input_ids=ids, input_values=heard, return_loss=True).loss
+
+    return Subject(model, lambda number: (torch.randint(3, VOCABULARY, (number, count)), torch.randn(number, 1, samples)), apart)
