@@ -134,10 +134,35 @@ bool JoinsForSamples(const Step& step, const BatchAxis& axis, const Op& op) {
          std::ranges::all_of(parts, is_first);
 }
 
+bool IsWithin(const Step& step, uint32_t op, uint32_t around) {
+  while (op != kNone && op != around) op = step.ops[op].parent;
+  return op == around;
+}
+
 uint32_t ReshapeOf(const Step& step, uint32_t block) {
   uint32_t op = step.blocks[block].op;
   while (op != kNone && step.NameOf(step.ops[op]) != "aten::reshape") op = step.ops[op].parent;
   return op;
+}
+
+// What a lever made of a block in another type, which an operator was given in its place when it made `copy`:
+// the one that was made for this operator, or for one around it; else, where the block itself was gone, the
+// last one. kNone: the operator was given the block.
+uint32_t GivenInstead(const Step& step, const Scene& scene, const std::vector<size_t>& itself,
+                      const std::vector<size_t>& versions, const Block& copy) {
+  const auto is_there = [&](size_t i) {
+    return scene.blocks[i].begin < copy.begin && copy.begin <= scene.blocks[i].end;
+  };
+  uint32_t last = kNone;
+  for (const size_t i : versions) {
+    if (!is_there(i) || scene.blocks[i].bytes < copy.bytes) continue;
+    const uint32_t version = scene.blocks[i].origin;
+    if (step.blocks[version].op != kNone &&
+        IsWithin(step, step.blocks[copy.origin].op, step.blocks[version].op))
+      return version;
+    if (last == kNone || step.blocks[last].begin < step.blocks[version].begin) last = version;
+  }
+  return std::ranges::any_of(itself, is_there) ? kNone : last;
 }
 
 }  // namespace
@@ -199,9 +224,12 @@ uint32_t CopiedForSamples(const Step& step, const BatchAxis& axis, uint32_t bloc
 }
 
 void LeaveOutCopiesForSamples(const Step& step, const BatchAxis& axis, Scene& scene) {
-  std::unordered_map<uint32_t, std::vector<size_t>> at;  // by block of the step
+  std::unordered_map<uint32_t, std::vector<size_t>> at, versions;  // by block of the step
   for (size_t i = 0; i < scene.blocks.size(); ++i) {
-    if (scene.blocks[i].origin != kNone) at[scene.blocks[i].origin].push_back(i);
+    const uint32_t origin = scene.blocks[i].origin;
+    if (origin == kNone) continue;
+    at[origin].push_back(i);
+    if (step.blocks[origin].copy_of != kNone) versions[step.blocks[origin].copy_of].push_back(i);
   }
   std::vector<std::pair<size_t, uint32_t>> copies;  // into scene.blocks, and the block that it is a copy of
   for (size_t i = 0; i < scene.blocks.size(); ++i) {
@@ -217,6 +245,7 @@ void LeaveOutCopiesForSamples(const Step& step, const BatchAxis& axis, Scene& sc
   std::vector<Block> instead;
   for (const auto& [index, from] : copies) {
     Block& copy = scene.blocks[index];
+    const uint32_t given = GivenInstead(step, scene, at[from], versions[from], copy);
     if (const uint32_t op = ReshapeOf(step, copy.origin); op != kNone)
       std::ranges::copy(CopiesOfViews(step, axis, step.ops[op], copy), std::back_inserter(instead));
     if (const Position cloned = ClonedAt(step, copy.origin); cloned < kForever)
@@ -224,7 +253,7 @@ void LeaveOutCopiesForSamples(const Step& step, const BatchAxis& axis, Scene& sc
     else
       copy.bytes = 0;
     // Where a lever made several of one, the one that is there when this is copied.
-    for (const size_t i : at[from]) {
+    for (const size_t i : at[given == kNone ? from : given]) {
       Block& source = scene.blocks[i];
       if (source.begin < copy.begin && copy.begin <= source.end) source.end = std::max(source.end, copy.end);
     }

@@ -117,6 +117,32 @@ TEST_F(SingleSampleTest, OfACopyOfACopyTheFirstStaysAsLongAsTheSecond) {
   EXPECT_EQ(scene.blocks[1].bytes + scene.blocks[2].bytes, 0u);
 }
 
+// Autocast converts for linear() what its matmul() reshapes, and a node what the next one does.
+TEST_F(SingleSampleTest, WhatWasConvertedForTheOperatorStaysAndNotWhatItWasConvertedFrom) {
+  axis_.stride[mask_] = 16384;
+  const uint32_t linear = Call("aten::linear", kNone, 20, 45);
+  const uint32_t reshape = Call("aten::reshape", linear, 22, 40);
+  Add(mask_, {4, 8, 32, 64}, {16384, 64, 512, 1});
+  const uint32_t copy = Long(25, 95), converted = Long(21, 44), other = Long(24, 60);
+  step_.blocks[copy].op = reshape;
+  Add(copy, {32, 32, 64}, {2048, 64, 1}, true);
+  step_.blocks[converted].copy_of = step_.blocks[other].copy_of = mask_;
+  const auto ends = [&](uint32_t made_for, Position until) {
+    step_.blocks[converted].op = made_for;
+    Scene scene;
+    scene.blocks = {{.begin = 10, .end = until, .bytes = 65536, .origin = mask_},
+                    {.begin = 21, .end = 44, .bytes = 32768, .origin = converted},
+                    {.begin = 24, .end = 60, .bytes = 512, .origin = other},
+                    {.begin = 25, .end = 95, .bytes = 32768, .origin = copy}};
+    LeaveOutCopiesForSamples(step_, axis_, scene);
+    EXPECT_EQ(scene.blocks[2].end, 60) << "too small";
+    return std::pair(scene.blocks[0].end, scene.blocks[1].end);
+  };
+  EXPECT_EQ(ends(linear, 90), std::pair(90.0, 95.0));
+  EXPECT_EQ(ends(kNone, 23), std::pair(23.0, 95.0)) << "nothing else is there";
+  EXPECT_EQ(ends(kNone, 90), std::pair(95.0, 44.0)) << "for something else";
+}
+
 TEST_F(SingleSampleTest, WhatHasOtherSamplesInFrontOrNoDistancesIsCopied) {
   axis_.stride[mask_] = 64;  // the samples are in another place
   Call("aten::reshape", kNone, 20, 40);
