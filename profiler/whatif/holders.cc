@@ -36,6 +36,15 @@ bool AreAlike(std::string_view a, std::string_view b) {
   return list(a) == list(b) && IsNumbered(a) == IsNumbered(b);
 }
 
+// Whether the record says which variables nothing else is assigned to: older ones do not.
+bool IsToldOf(const Step& step, uint32_t call) {
+  auto held = std::lower_bound(step.held.begin(), step.held.end(), call,
+                               [](const Held& one, uint32_t wanted) { return one.call < wanted; });
+  for (; held != step.held.end() && held->call == call; ++held)
+    if (held->to_end) return true;
+  return false;
+}
+
 }  // namespace
 
 std::vector<uint32_t> CallsOf(const Step& step) {
@@ -197,12 +206,18 @@ bool Holders::Outlives(const Operand& operand, uint32_t function) const {
 }
 
 bool Holders::SeenGone(const Operand& operand, uint32_t function, Position until) const {
+  uint32_t last = kNone;
   for (uint32_t i = function + 1; i < step_.modules.size() && step_.modules[i].begin < until; ++i) {
     if (step_.modules[i].parent != function || step_.modules[i].begin < step_.ops[operand.op].end) continue;
     const std::vector<uint32_t>& calls = held_[operand.block];
     if (!std::binary_search(calls.begin(), calls.end(), i)) return true;
+    last = i;
   }
-  return false;
+  // y = attend(...); y = f(y); y = drop(y): all that held it in the last call are given something else later,
+  // and of what a product makes nothing else shows.
+  return last != kNone && (operand.flags & trace::kTensorIsOutput) != 0 &&
+         until == Returns(step_.modules[function]) && returns_[operand.block] != function &&
+         IsToldOf(step_, last);
 }
 
 // The function called the same module before, behind the same one as now or another one of its list.

@@ -88,6 +88,22 @@ TEST_F(HoldersTest, WhatMeetsInAProductIsHeldUntilItsFunctionEnds) {
   EXPECT_EQ(Holders(step_).Until(result), kReturned) << "so is what comes of it";
 }
 
+// y = attend(...); y = project(y); return drop(y)
+TEST_F(HoldersTest, WhatComesOfAProductHoldsNoLongerThanItsNameWhichIsGivenSomethingElse) {
+  const auto until = [&](bool to_end, bool told, bool result = true) {
+    step_.ops.clear(), step_.operands.clear();
+    step_.held = {{0, 1, kX, told}, {2, 1, kY, to_end}};
+    Operand product = Add("aten::bmm", 20, {0, 1, 2});
+    product.flags = result ? uint8_t{trace::kTensorIsOutput} : uint8_t{0};
+    (void)Add("aten::linear", 45, {2});
+    return Holders(step_).Until(product);
+  };
+  EXPECT_EQ(until(false, true), 50) << "nothing tells when, behind the call that it is given to";
+  EXPECT_NEAR(until(true, true), kReturned, 1e-3);
+  EXPECT_EQ(until(false, false), kReturned) << "an older record";
+  EXPECT_EQ(until(false, true, false), kReturned) << "what goes into it may be used once more";
+}
+
 TEST_F(HoldersTest, ANameThatTheNextProductsOperandGetsHoldsNoLonger) {
   for (const uint32_t made : {1, 2}) {
     const Position at = made == 1 ? 14 : 30;
