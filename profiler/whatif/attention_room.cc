@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "profiler/whatif/filled_heads.h"
+#include "profiler/whatif/flash_results.h"
 #include "profiler/whatif/insert.h"
 #include "profiler/whatif/last_uses.h"
 #include "profiler/whatif/parameters.h"
@@ -200,6 +202,7 @@ void AttentionRoom::Split(uint32_t& block, Position behind, bool rows_last) {
 // puts in a copy where the program wants heads beside each other (precision_kernels.h). Of other kernels it
 // is the result itself.
 void AttentionRoom::TakeBackCopies() {
+  if (FilledWidth(call_.width) == call_.width) TakeBackGradientCopies(step_, gradients_, changed_);
   StepBlock& output = changed_.blocks[output_];
   for (uint32_t i = 0; i < step_.blocks.size(); ++i) {
     const StepBlock& copy = step_.blocks[i];

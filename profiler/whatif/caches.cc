@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "profiler/whatif/flash_results.h"
 #include "profiler/whatif/holders.h"
 
 namespace vramscope::whatif {
@@ -79,10 +80,14 @@ std::optional<Step> WithoutCaches(const Step& step, const std::vector<uint32_t>&
     gone.requested = 0;
     gone.end = gone.begin;
   }
+  // Keys do not lie head by head then, and their gradients do not either.
+  std::vector<bool> appended(step.blocks.size());
+  for (uint32_t made = 0; made < stands_for.size(); ++made) appended[made] = stands_for[made] != kNone;
+  TakeBackGradientCopies(step, AttentionGradientsOf(step, appended), changed);
   for (Block& block : scene.blocks) {
     if (block.origin == kNone || block.origin >= stands_for.size()) continue;
     const StepBlock& now = changed.blocks[block.origin];
-    if (stands_for[block.origin] != kNone) block.bytes = 0;
+    if (now.requested == 0 && step.blocks[block.origin].requested != 0) block.bytes = 0;
     if (now.end <= step.blocks[block.origin].end || block.begin != now.begin) continue;
     block.end = std::max(block.end, now.end);
     block.category = now.category;

@@ -7,6 +7,8 @@
 #include "profiler/whatif/attention.h"
 #include "profiler/whatif/filled_heads.h"
 #include "profiler/whatif/holders.h"
+#include "profiler/whatif/parameters.h"
+#include "profiler/whatif/precision_gradients.h"
 #include "profiler/whatif/strides.h"
 
 namespace vramscope::whatif {
@@ -15,7 +17,8 @@ namespace {
 using model::kNone;
 
 constexpr size_t kRank = 4;
-constexpr uint16_t kMask = 3;  // argument
+constexpr std::string_view kForward = "aten::_efficient_attention_forward";
+constexpr std::string_view kBackward = "aten::_efficient_attention_backward";
 
 // A result, and how it lay and will lie.
 struct Moved {
@@ -24,15 +27,17 @@ struct Moved {
   Extents now;
 };
 
-// Nothing where flash attention is not in the place of `op`, or where the result lies as before.
-std::optional<Moved> MovedBy(const Step& step, const Op& op, const std::vector<bool>& low) {
-  if (step.NameOf(op) != "aten::_efficient_attention_forward" || op.output_count == 0) return std::nullopt;
+// Whether flash attention is in the place of the operator, which makes `made`.
+bool IsFlash(const Step& step, const Op& op, const Operand& made, const std::vector<bool>& low) {
   const std::span<const Operand> given = InputsOf(step, op);
-  const Operand& made = OutputsOf(step, op)[0];
-  if (given.empty() || made.block == kNone || !low[made.block] || FillsHeads(step, op) ||
-      std::any_of(given.begin(), given.end(), [](const Operand& one) { return one.argument == kMask; }))
-    return std::nullopt;
-  const std::span<const int64_t> sizes = SizesOf(step, given[0]), strides = StridesOf(step, given[0]),
+  const uint16_t mask = step.NameOf(op) == kForward ? 3 : 4;  // argument
+  return made.block != kNone && low[made.block] && !FillsHeads(step, op) &&
+         std::none_of(given.begin(), given.end(), [&](const Operand& one) { return one.argument == mask; });
+}
+
+// Nothing where the result does not lie otherwise than before when it lies like an operand of the operator.
+std::optional<Moved> MovedLike(const Step& step, const Operand& like, const Operand& made) {
+  const std::span<const int64_t> sizes = SizesOf(step, like), strides = StridesOf(step, like),
                                  before = StridesOf(step, made);
   if (sizes.size() != kRank || strides.size() != kRank || before.size() != kRank ||
       sizes.back() > kWidestFlash || !std::ranges::equal(sizes, SizesOf(step, made)))
@@ -40,6 +45,27 @@ std::optional<Moved> MovedBy(const Step& step, const Op& op, const std::vector<b
   Moved moved{made.block, before, StridesOfResult(sizes, strides)};
   if (std::ranges::equal(moved.before, moved.now)) return std::nullopt;
   return moved;
+}
+
+// Nothing where flash attention is not in the place of `op`, or where the result lies as before.
+std::optional<Moved> MovedBy(const Step& step, const Op& op, const std::vector<bool>& low) {
+  if (step.NameOf(op) != kForward || op.output_count == 0 || op.input_count == 0) return std::nullopt;
+  const Operand& made = OutputsOf(step, op)[0];
+  return IsFlash(step, op, made, low) ? MovedLike(step, InputsOf(step, op)[0], made) : std::nullopt;
+}
+
+// The same of gradients that lie like queries, keys and values, which follow the gradient that is given.
+std::vector<Moved> GradientsMovedBy(const Step& step, const Op& op, const std::vector<bool>& low) {
+  std::vector<Moved> gradients;
+  if (step.NameOf(op) != kBackward) return gradients;
+  for (const Operand& made : OutputsOf(step, op)) {
+    if (made.argument > 2 || !IsFlash(step, op, made, low)) continue;
+    for (const Operand& given : InputsOf(step, op)) {
+      if (given.argument != made.argument + 1) continue;
+      if (const auto moved = MovedLike(step, given, made)) gradients.push_back(*moved);
+    }
+  }
+  return gradients;
 }
 
 // Those of a tensor of the result, which has its dimensions in any order.
@@ -70,6 +96,24 @@ uint32_t CopierOf(const Step& step, const Moved& moved) {
                       step.blocks[to.block].begin > op.begin &&
                       step.blocks[to.block].requested == step.blocks[moved.block].requested;
     return view ? i : kNone;
+  }
+  return kNone;
+}
+
+// The operator of backward that showed the gradient in other sizes where it lay, and copies it now; kNone:
+// none does.
+uint32_t ViewerOf(const Step& step, const Moved& moved, Position behind) {
+  for (uint32_t i = 0; i < step.ops.size(); ++i) {
+    const Op& op = step.ops[i];
+    if (op.begin < behind || step.NameOf(op) != "aten::reshape" || op.node == kNone || op.input_count == 0 ||
+        op.output_count == 0)
+      continue;
+    const Operand &from = InputsOf(step, op)[0], &to = OutputsOf(step, op)[0];
+    if (from.block != moved.block) continue;
+    const std::span<const int64_t> sizes = SizesOf(step, from), other = SizesOf(step, to);
+    if (to.block == moved.block && std::ranges::equal(sizes, other)) continue;
+    const auto now = to.block == moved.block ? StridesNow(moved, StridesOf(step, from)) : std::nullopt;
+    return now && !StridesOfView(sizes, *now, other) ? i : kNone;
   }
   return kNone;
 }
@@ -113,6 +157,22 @@ class Views {
   Step& changed_;
 };
 
+// Where `viewer` works it copies the gradient, which goes behind the node.
+void Copy(const Step& step, uint32_t gradient, uint32_t viewer, Step& changed) {
+  uint32_t outermost = viewer;
+  while (step.ops[outermost].parent != kNone) outermost = step.ops[outermost].parent;
+  const Position behind = step.ops[outermost].end;
+  if (changed.blocks[gradient].end <= behind) return;
+  StepBlock copy = CopyOf(step, gradient);
+  copy.requested = changed.blocks[gradient].requested;
+  copy.begin = step.ops[viewer].begin + kStride;
+  copy.end = changed.blocks[gradient].end;
+  copy.op = viewer;
+  copy.category = classify::Category::kTemporaryBackward;
+  changed.blocks.push_back(copy);
+  changed.blocks[gradient].end = behind + kStride;
+}
+
 }  // namespace
 
 void TakeResultsAsViews(const Step& step, const std::vector<bool>& low, Step& changed) {
@@ -123,6 +183,43 @@ void TakeResultsAsViews(const Step& step, const std::vector<bool>& low, Step& ch
     const uint32_t copy = copier == kNone ? kNone : OutputsOf(step, step.ops[copier])[0].block;
     if (copy != kNone && low[copy]) views.Take(*moved, copy);
   }
+}
+
+void CopyGradientsInOtherOrder(const Step& step, const std::vector<bool>& low, Step& changed) {
+  for (const Op& op : step.ops) {
+    for (const Moved& moved : GradientsMovedBy(step, op, low)) {
+      const uint32_t viewer = ViewerOf(step, moved, op.end);
+      if (viewer != kNone) Copy(step, moved.block, viewer, changed);
+    }
+  }
+}
+
+void TakeBackGradientCopies(const Step& step, const std::vector<uint32_t>& gradients, Step& changed) {
+  for (uint32_t i = 0; i < step.blocks.size(); ++i) {
+    const StepBlock& copy = step.blocks[i];
+    if (copy.op == kNone || step.NameOf(step.ops[copy.op]) != "aten::reshape" ||
+        step.ops[copy.op].node == kNone || copy.begin != step.ops[copy.op].begin + kStride ||
+        std::ranges::find(gradients, copy.copy_of) == gradients.end())
+      continue;
+    Position& end = changed.blocks[copy.copy_of].end;
+    end = std::max(end, copy.end);
+    Drop(changed.blocks[i]);
+  }
+}
+
+std::vector<uint32_t> AttentionGradientsOf(const Step& step, const std::vector<bool>& operands) {
+  std::vector<uint32_t> gradients;
+  for (const Op& op : step.ops) {
+    if (step.NameOf(op) != kBackward || FillsHeads(step, op)) continue;
+    for (const Operand& made : OutputsOf(step, op)) {
+      const auto is_for = [&](const Operand& given) {
+        return given.argument == made.argument + 1 && given.block != kNone && operands[given.block];
+      };
+      if (made.block != kNone && std::ranges::any_of(InputsOf(step, op), is_for))
+        gradients.push_back(made.block);
+    }
+  }
+  return gradients;
 }
 
 }  // namespace vramscope::whatif

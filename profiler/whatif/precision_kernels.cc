@@ -388,6 +388,7 @@ void HeadsFirst::End(const Op& op) {
 void ChangeKernels(const Step& step, const std::vector<bool>& low, Step& changed) {
   Kernels(step, low, changed).Change();
   TakeResultsAsViews(step, low, changed);
+  CopyGradientsInOtherOrder(step, low, changed);
   FillHeads(step, low, changed);
 }
 
