@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <set>
 
 #include "profiler/whatif/parameters.h"
 #include "profiler/whatif/shard.h"
@@ -36,6 +37,29 @@ std::vector<uint32_t> GradientsInOrder(const Step& step) {
   std::sort(gradients.begin(), gradients.end(),
             [&](uint32_t a, uint32_t b) { return step.blocks[a].accumulated < step.blocks[b].accumulated; });
   return gradients;
+}
+
+// By block: the gradients that autograd took of it, in order. Parameters may be parts of one block, as the
+// weights of cuDNN's recurrent networks, and come each in its turn all the same.
+std::map<uint32_t, std::vector<Operand>> TakenOf(const Step& step) {
+  std::map<uint32_t, std::vector<Operand>> taken;
+  for (const Op& op : step.ops) {
+    if (op.input_count == 0 || step.NameOf(op) != "torch::autograd::AccumulateGrad") continue;
+    const Operand& gradient = InputsOf(step, op)[0];
+    if (gradient.block != kNone) taken[gradient.block].push_back(gradient);
+  }
+  return taken;
+}
+
+// Bytes of each part; where they are not all of it, or not side by side, the whole.
+std::vector<uint64_t> BytesOfEach(const Step& step, const std::vector<Operand>& parts, uint64_t whole) {
+  uint64_t elements = 0;
+  std::set<uint64_t> places;
+  for (const Operand& part : parts) elements += ElementsIn(step, part), places.insert(part.offset);
+  if (places.size() < 2 || places.size() != parts.size() || whole % elements != 0) return {whole};
+  std::vector<uint64_t> bytes;
+  for (const Operand& part : parts) bytes.push_back(whole / elements * ElementsIn(step, part));
+  return bytes;
 }
 
 StepBlock Flat(uint64_t bytes, uint32_t like, const Step& step) {
@@ -210,18 +234,21 @@ Step Replicated(const Step& step, bool as_views) {
   uint64_t filled = 0;
   uint64_t limit = kFirstBucket;
   uint32_t like = kNone;
+  std::map<uint32_t, std::vector<Operand>> taken = TakenOf(step);
   for (const uint32_t gradient : GradientsInOrder(step)) {
     const auto own = elements.find(step.blocks[gradient].name);
-    filled += own == elements.end() ? step.blocks[gradient].requested : own->second;
+    const uint64_t whole = own == elements.end() ? step.blocks[gradient].requested : own->second;
     like = gradient;
     if (as_views) {
       changed.blocks[gradient].end = step.blocks[gradient].accumulated + kHair;
       changed.blocks[gradient].accumulated = kForever;
     }
-    if (filled < limit) continue;
-    add(filled, like);
-    filled = 0;
-    limit = kBucket;
+    for (const uint64_t bytes : BytesOfEach(step, taken[gradient], whole)) {
+      if ((filled += bytes) < limit) continue;
+      add(filled, like);
+      filled = 0;
+      limit = kBucket;
+    }
   }
   if (filled != 0) add(filled, like);
   return changed;
