@@ -38,8 +38,10 @@ std::string WhyNot(const AttentionCall& call, AttentionKernel kernel) {
                          : "";
   const bool flash = kernel == AttentionKernel::kFlash;
   if (call.casts)
-    return "autocast converts its queries, keys and values, which is known of flash attention alone: ask for "
-           "--precision, or for flash";
+    return call.kernel == AttentionKernel::kMath
+               ? "no kernel takes what it is given as it lies in memory: products compute it in float32"
+               : "autocast converts its queries, keys and values, which is known of flash attention alone: "
+                 "ask for --precision, or for flash";
   if (flash && call.element != 2)
     return "flash attention works in 16 bits, and its queries are float32, also under --amp where the "
            "program "

@@ -373,6 +373,7 @@ bool JoinsHeads(const Step& step, const Op& op) {
 
 void HeadsFirst::Begin(const Op& op) {
   filled_.Begin(op);
+  products_.Begin(op);
   if (op.parent != kNone || !JoinsHeads(step_, op)) return;
   const Operand& joined = InputsOf(step_, op)[0];
   if (returned_[joined.block] && !versions_.IsCopy(joined.block))
@@ -381,6 +382,7 @@ void HeadsFirst::Begin(const Op& op) {
 
 void HeadsFirst::End(const Op& op) {
   filled_.End(op);
+  products_.End(op);
   if (ReturnsHeadsFirst(step_, op) && op.output_count > 0 && versions_.IsLow(OutputsOf(step_, op)[0].block))
     returned_[OutputsOf(step_, op)[0].block] = true;
 }

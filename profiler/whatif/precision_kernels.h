@@ -7,6 +7,7 @@
 #include "profiler/whatif/filled_heads.h"
 #include "profiler/whatif/precision_versions.h"
 #include "profiler/whatif/step.h"
+#include "profiler/whatif/wide_products.h"
 
 namespace vramscope::whatif {
 
@@ -26,6 +27,7 @@ class HeadsFirst {
         low_(low),
         versions_(versions),
         filled_(step, versions),
+        products_(step, low, versions),
         returned_(step.blocks.size(), false) {}
 
   // An operator of forward begins: one that puts heads beside each other copies what attention returned.
@@ -38,6 +40,7 @@ class HeadsFirst {
   const uint8_t low_;
   Versions& versions_;
   FilledHeads filled_;
+  WideProducts products_;
   std::vector<bool> returned_;  // by block
 };
 
