@@ -178,8 +178,7 @@ class Retyped {
     const Op& op = step_.ops[index];
     Position at = op.begin;
     for (const Operand& operand : Inputs(op)) {
-      if (!IsFloat(operand) || !versions_.IsTrained(operand.block) || versions_.IsCopy(operand.block))
-        continue;
+      if (!IsFloat(operand) || !IsOfNetwork(step_, operand) || versions_.IsCopy(operand.block)) continue;
       const uint32_t before = versions_.Current(operand.block);
       versions_.CastWhole(operand.block, type, at += kStride, index);
       uncast_.push_back({index, operand.block, before, versions_.Current(operand.block)});

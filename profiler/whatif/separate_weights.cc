@@ -20,10 +20,7 @@ std::map<uint32_t, Weights> FlattenedWeights(const Step& step) {
   for (const Op& op : step.ops) {
     if (step.NameOf(op) != "aten::_cudnn_rnn") continue;
     for (const Operand& operand : InputsOf(step, op)) {
-      if (operand.block == kNone || operand.element == 0 ||
-          !std::binary_search(step.trained.begin(), step.trained.end(), operand.block))
-        continue;
-      flattened[operand.block][operand.offset] = ElementsIn(step, operand);
+      if (IsOfNetwork(step, operand)) flattened[operand.block][operand.offset] = ElementsIn(step, operand);
     }
   }
   std::erase_if(flattened, [](const auto& one) { return one.second.size() < 2; });
@@ -43,6 +40,12 @@ Position TakeMoved(const Step& step, uint64_t elements, Step& changed) {
 }
 
 }  // namespace
+
+bool IsOfNetwork(const Step& step, const Operand& operand) {
+  if (operand.block == kNone || operand.element == 0) return false;  // the list's alone
+  return step.blocks[operand.block].category == classify::Category::kParameter ||
+         std::binary_search(step.trained.begin(), step.trained.end(), operand.block);
+}
 
 void SeparateWeights(const Step& step, Step& changed) {
   for (const auto& [block, weights] : FlattenedWeights(step)) {

@@ -13,6 +13,9 @@
 
 namespace vramscope::whatif {
 
+// Whether the operand is one of a recurrent network's weights, which may be frozen.
+[[nodiscard]] bool IsOfNetwork(const Step& step, const Operand& operand);
+
 // `changed`: `step` in 16 bits, with the same blocks and passing ones, and perhaps more blocks.
 void SeparateWeights(const Step& step, Step& changed);
 

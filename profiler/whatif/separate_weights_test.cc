@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "profiler/whatif/precision.h"
 #include "profiler/whatif/testing/written_step.h"
 
@@ -57,6 +59,15 @@ TEST_F(SeparateWeightsTest, OnlyInBfloat16) {
     EXPECT_EQ(changed.passing.size(), bfloat ? 1u : 3u);
     EXPECT_EQ(changed.blocks[flat_].requested, bfloat ? 512u : 640u);
   }
+}
+
+TEST_F(SeparateWeightsTest, FrozenOnesToo) {
+  step_.trained.clear();
+  const Step changed = AllInLow(step_, kBfloat16Type);
+  EXPECT_EQ(changed.blocks[flat_].requested, 512u);
+  EXPECT_TRUE(std::ranges::any_of(changed.blocks, [&](const StepBlock& block) {
+    return block.copy_of == flat_ && block.requested == 640 && block.begin > 10;
+  })) << "what the call is given";
 }
 
 TEST_F(SeparateWeightsTest, ABlockOfOneWeightIsLeftAlone) {
