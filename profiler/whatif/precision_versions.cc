@@ -67,7 +67,7 @@ uint8_t Versions::PromotedOf(std::span<const Operand> operands) const {
     if (!IsFloat(operand) || !Known(operand.block)) continue;
     uint8_t& type = step_.Rank(operand.shape) == 0 ? scalar : dimensioned;
     const uint8_t own = TypeOf(operand.block);
-    if (type == 0 || own == kFloatType) type = own;
+    type = type == 0 || type == own ? own : kFloatType;  // which both of two in 16 bits become
   }
   return dimensioned != 0 ? dimensioned : scalar;
 }

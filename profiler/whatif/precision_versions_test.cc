@@ -58,6 +58,18 @@ TEST_F(PrecisionVersionsTest, ACopyOfWhatWasWrittenToIsAnother) {
   EXPECT_NE(As(versions, gradient_, kBfloat16Type, 140, operand), low);
 }
 
+// lstm(x) + x under autocast: cuDNN's recurrent networks return float16 there, whatever x is in.
+TEST_F(PrecisionVersionsTest, TwoTypesOfSixteenBitsBecomeFloat) {
+  const uint32_t x = AddBlock(10, 90), returned = AddBlock(12, 90);
+  const Op& add = step_.ops[AddOp("aten::add", kNone, {15, 17}, {returned, x}, AddBlock(16, 90))];
+  Versions versions(step_, kFloatType);
+  versions.Decide(returned, kHalfType);
+  for (const uint8_t type : {kHalfType, kBfloat16Type, kFloatType}) {
+    versions.Decide(x, type);
+    EXPECT_EQ(versions.PromotedOf(InputsOf(step_, add)), type == kHalfType ? kHalfType : kFloatType);
+  }
+}
+
 // waveform.requires_grad = True: it is no parameter, and has another batch in each step.
 TEST_F(PrecisionVersionsTest, ACopyThatALeafIsGivenIsThatLeafs) {
   constexpr uint32_t kWaveform = 0;
