@@ -20,8 +20,8 @@ uint32_t LinearAround(const Step& step, uint32_t parent) {
   return parent;
 }
 
-// What a conversion makes of it has no gaps, and it has.
-bool LosesGaps(const Step& step, const Operand& x) {
+// What a conversion makes of it has no gaps, and it has; the result lies as `wanted`.
+bool LosesGaps(const Step& step, const Operand& x, const Extents& wanted) {
   if (!step.shapes[x.strides].known || step.Rank(x.strides) != step.Rank(x.shape)) return false;
   const std::span<const int64_t> sizes = SizesOf(step, x), strides = StridesOf(step, x);
   if (LiesWithoutGaps(sizes, strides)) return false;
@@ -29,7 +29,15 @@ bool LosesGaps(const Step& step, const Operand& x) {
     if (sizes[d] < 1 || strides[d] < 1) return false;
   // What is dense keeps its strides.
   return static_cast<uint64_t>(ElementsSpanned(sizes, strides)) > ElementsIn(step, x) &&
-         StridesOfResult(sizes, strides) == StridesWithoutGaps(sizes);
+         StridesOfResult(sizes, strides) == wanted;
+}
+
+// Of a clone: contiguous(channels_last) of images is another one than contiguous().
+Extents StridesOfClone(const Step& step, const Op& clone) {
+  const Operand& made = OutputsOf(step, clone)[0];
+  if (!step.shapes[made.strides].known) return StridesWithoutGaps(SizesOf(step, InputsOf(step, clone)[0]));
+  const std::span<const int64_t> strides = StridesOf(step, made);
+  return {strides.begin(), strides.end()};
 }
 
 bool IsSameView(const Step& step, const Operand& a, const Operand& b) {
@@ -57,7 +65,8 @@ const Operand* ClonedInLinear(const Step& step, const Op& op) {
   if (linear == kNone || step.ops[linear].input_count == 0) return nullptr;
   const Operand& x = InputsOf(step, step.ops[linear])[0];
   const bool same = x.block != kNone && InputsOf(step, op)[0].block == x.block;
-  return same && step.Rank(x.shape) >= 3 && LosesGaps(step, x) ? &x : nullptr;
+  if (!same || step.Rank(x.shape) < 3) return nullptr;
+  return LosesGaps(step, x, StridesWithoutGaps(SizesOf(step, x))) ? &x : nullptr;
 }
 
 bool ClonesWhatIsGiven(const Step& step, const Op& op) {
@@ -65,7 +74,8 @@ bool ClonesWhatIsGiven(const Step& step, const Op& op) {
     return false;
   const Op& contiguous = step.ops[op.parent];
   const Operand& cloned = InputsOf(step, op)[0];
-  if (step.NameOf(contiguous) != "aten::contiguous" || cloned.block == kNone || !LosesGaps(step, cloned))
+  if (step.NameOf(contiguous) != "aten::contiguous" || cloned.block == kNone ||
+      !LosesGaps(step, cloned, StridesOfClone(step, op)))
     return false;
   for (uint32_t around = contiguous.parent; around != kNone; around = step.ops[around].parent) {
     const std::span<const Operand> given = InputsOf(step, step.ops[around]);

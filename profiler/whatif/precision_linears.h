@@ -8,6 +8,9 @@
 //   float32     qkv[..., 0, :] ─ layer_norm { contiguous ─ clone }     and the same in backward
 //   autocast    qkv[..., 0, :] ─ to(float32) ─ layer_norm              of queries in bfloat16
 //
+//   float32     x[:, 1:].mT.view(n, c, h, w) ─ conv2d { contiguous(channels_last) ─ clone }
+//   autocast    x[:, 1:].mT.view(n, c, h, w) ─ to(bfloat16) ─ conv2d   which keeps the order of dimensions
+//
 // aten/src/ATen/native/Linear.cpp: linear() takes addmm for what is contiguous; _to_copy in
 // aten/src/ATen/native/TensorConversions.cpp makes what is not dense without gaps.
 #pragma once

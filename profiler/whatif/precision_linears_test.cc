@@ -148,7 +148,9 @@ TEST(ClonedInNormTest, WhatIsConvertedForANormIsNotClonedInIt) {
   constexpr uint64_t kBytes = 4 * 32 * 64 * 4;
   model::Run run;
   run.streams.push_back(0);
-  const auto clone = [&](const std::vector<int64_t>& strides, Position converted) {
+  const std::vector<int64_t> in_order = {32 * 64, 64, 1}, transposed = {32 * 64, 1, 32};
+  const auto clone = [&](const std::vector<int64_t>& strides, Position converted,
+                         const std::vector<int64_t>& as) {
     Step bare;
     bare.run = &run;
     bare.length = 300;
@@ -164,7 +166,7 @@ TEST(ClonedInNormTest, WhatIsConvertedForANormIsNotClonedInIt) {
     const uint32_t op = into.Begin("aten::clone", contiguous, kNone, 12, {queries});
     block.begin = 13, block.end = 19, block.op = op, block.requested = kBytes;
     Operand cloned = queries;
-    cloned.block = into.AddBlock(block);
+    cloned.block = into.AddBlock(block), cloned.strides = into.ShapeOf(as);
     into.End(op, 14, {cloned}), into.End(contiguous, 15, {cloned}), into.End(norm, 20, {});
     const Step step = std::move(into).Finish();
     Versions versions(step, kFloatType);
@@ -173,10 +175,15 @@ TEST(ClonedInNormTest, WhatIsConvertedForANormIsNotClonedInIt) {
     TakeCopyForClone(step, step.ops[op], versions);
     return std::move(versions).Finish({}).blocks[cloned.block].requested;
   };
-  EXPECT_EQ(clone({32 * 192, 192, 1}, 10.05), 0u);
-  EXPECT_EQ(clone({32 * 192, 192, 1}, kForever), kBytes) << "in the type that the norm wants";
-  EXPECT_EQ(clone({32 * 192, 192, 1}, 5), kBytes) << "converted before, as a part of something else";
-  EXPECT_EQ(clone({64, 256, 1}, 10.05), kBytes) << "dense, so that the conversion keeps its strides";
+  EXPECT_EQ(clone({32 * 192, 192, 1}, 10.05, in_order), 0u);
+  EXPECT_EQ(clone({32 * 192, 192, 1}, kForever, in_order), kBytes) << "in the type that the norm wants";
+  EXPECT_EQ(clone({32 * 192, 192, 1}, 5, in_order), kBytes)
+      << "converted before, as a part of something else";
+  EXPECT_EQ(clone({64, 256, 1}, 10.05, in_order), kBytes)
+      << "dense, so that the conversion keeps its strides";
+  // A convolution of images that lie so: contiguous(channels_last).
+  EXPECT_EQ(clone({33 * 64, 1, 32}, 10.05, transposed), 0u);
+  EXPECT_EQ(clone({33 * 64, 1, 32}, 10.05, in_order), kBytes) << "in another order";
 }
 
 }  // namespace
