@@ -29,4 +29,22 @@ void OpenSaves::Release(Step& step, uint32_t block, Position now) {
   open.erase(latest);
 }
 
+void OpenSaves::Settle(Step& step) {
+  const auto begin = [&](const Saved& saved) { return step.nodes[saved.node].begin; };
+  std::unordered_map<uint32_t, std::vector<uint32_t>> unneeded;  // by block
+  for (uint32_t i = 0; i < step.saved.size(); ++i)
+    if (step.saved[i].node != kNone && begin(step.saved[i]) >= kForever)
+      unneeded[step.saved[i].block].push_back(i);
+  for (Saved& saved : step.saved) {
+    const auto found = saved.node == kNone ? unneeded.end() : unneeded.find(saved.block);
+    if (found == unneeded.end() || saved.released >= begin(saved) || begin(saved) >= kForever) continue;
+    for (const uint32_t other : found->second) {
+      const Position released = step.saved[other].released;
+      if (released < begin(saved) || released >= kForever) continue;
+      std::swap(saved.released, step.saved[other].released);
+      break;
+    }
+  }
+}
+
 }  // namespace vramscope::whatif

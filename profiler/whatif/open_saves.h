@@ -22,6 +22,8 @@ class OpenSaves {
   // was not needed goes: that of the node which let go of something just before, else of the first one made.
   // Nothing when none is open.
   void Release(Step& step, uint32_t block, Position now);
+  // When all is read: what went before its node ran was that of a node which never did, of the same block.
+  static void Settle(Step& step);
 
  private:
   std::unordered_map<uint32_t, std::vector<uint32_t>> open_;  // by block: into Step::saved

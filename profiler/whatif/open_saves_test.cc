@@ -60,5 +60,18 @@ TEST_F(OpenSavesTest, WhatRanLastLetsGoWhicheverDidBefore) {
   EXPECT_EQ(Release(kShared), kSecond);
 }
 
+// The loss does not come to the second node: its reference was the one that went before backward.
+TEST_F(OpenSavesTest, WhatWentBeforeItsNodeRanWasOfOneThatNeverDid) {
+  EXPECT_EQ(Release(kShared), kFirst);
+  step_.nodes[kThird].begin = 210, now_ = 210;
+  EXPECT_EQ(Release(kShared), kThird);
+  step_.nodes[kFirst].begin = 220, now_ = 220;
+  EXPECT_EQ(Release(kShared), kSecond) << "released already, as far as was known";
+  OpenSaves::Settle(step_);
+  EXPECT_EQ(step_.saved[kFirst].released, 221);
+  EXPECT_EQ(step_.saved[kSecond].released, 201);
+  EXPECT_EQ(step_.saved[kThird].released, 211);
+}
+
 }  // namespace
 }  // namespace vramscope::whatif

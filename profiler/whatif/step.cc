@@ -68,7 +68,7 @@ class Reader {
       return true;
     });
     if (!read.ok()) return read.error();
-    conversions_.Tell(step_), functions_.Tell(step_);
+    OpenSaves::Settle(step_), conversions_.Tell(step_), functions_.Tell(step_);
     AddWindows(recorded_, step_), LeaveOutFirstBatch(step_);
     std::sort(step_.trained.begin(), step_.trained.end());
     step_.trained.erase(std::unique(step_.trained.begin(), step_.trained.end()), step_.trained.end());
