@@ -240,7 +240,7 @@ class Retyped {
   void Accumulate(const Op& op, bool out_of_place) {
     if (op.output_count == 0 || !IsFloat(Outputs(op)[0])) return;
     const uint32_t result = Outputs(op)[0].block, node = consumers_.Next(result, op.end);
-    if (node != kNone) edges_.ConvertWide(op, node, low_);
+    if (node != kNone && way_ == Way::kAllLow) edges_.ConvertWide(op, node, low_);
     if (node == kNone || copies_.Waits(op, node)) return;
     const bool as_it_is = leaves_.AddsBeforeCast(op, node) || copies_.AddsUp(op, node);
     for (const Operand& operand : Inputs(op))
@@ -278,10 +278,9 @@ class Retyped {
     if (op.node != kNone) edges_.NoteGiven(index);
     for (const Operand& operand : Inputs(op))
       if (operand.block != kNone) versions_.GivenToNode(operand.block, op.end, until);
-    if (way_ == Way::kAutocast) TakeCopyForClone(step_, op, versions_);
+    way_ == Way::kAllLow ? copies_.NoteReads(nodes_of_[index]) : TakeCopyForClone(step_, op, versions_);
     EndTransform(step_, op, low_, versions_);
     Decide(index);
-    for (const uint32_t node : nodes_of_[index]) copies_.NoteRead(node);
     conversions_.End(index);  // what was converted for this operator alone is behind
     // Behind a conversion, a name of the program's may stand for the copy.
     for (const Operand& operand : Inputs(op))
@@ -349,6 +348,7 @@ class Retyped {
         break;
       }
       read_type_[node] = versions_.FirstOf(Inputs(op), kFloatType);
+      if (way_ == Way::kAutocast) copies_.NoteRead(node);
     }
   }
 

@@ -94,9 +94,8 @@ const CopiesGradients::Read* CopiesGradients::ReadBy(uint32_t maker, std::span<c
 
 Position CopiesGradients::WidenedFor(uint32_t node, uint32_t reader) const {
   const Read* const read = ReadBy(reader, OutputsOf(step_, step_.ops[step_.nodes[node].op]));
-  return read == nullptr || read->type != kFloatType || wanted_[node] != low_
-             ? kBefore
-             : versions_.MadeAt(read->version);
+  const bool wide = read != nullptr && read->type == kFloatType && versions_.IsByProgram(read->version);
+  return wide && wanted_[node] == low_ ? versions_.MadeAt(read->version) : kBefore;
 }
 
 uint32_t CopiesGradients::VersionOf(uint32_t gradient, uint32_t node) const {
@@ -166,8 +165,14 @@ bool CopiesGradients::AddsUp(const Op& add, uint32_t node) {
 bool CopiesGradients::IsOfWiderCopy(uint32_t gradient, uint32_t node) const {
   const uint32_t version = VersionOf(gradient, node);
   if (version == kNone || versions_.TypeOfVersion(version) != kFloatType) return false;
-  return std::ranges::none_of(OutputsOf(step_, step_.ops[step_.nodes[node].op]),
-                              [&](const Operand& result) { return result.block == version; });
+  // A view of the copy itself is no way back to x.
+  if (std::ranges::any_of(read_[node], [&](const Read& read) { return read.version == version; }))
+    return false;
+  return std::ranges::all_of(OutputsOf(step_, step_.ops[step_.nodes[node].op]), [&](const Operand& result) {
+    return result.block != version && IsFloat(result) &&
+           versions_.TypeOfVersion(result.block) == kFloatType &&
+           versions_.NarrowedAt(result.block) != kBefore;
+  });
 }
 
 bool CopiesGradients::Waits(const Op& add, uint32_t node) {

@@ -25,6 +25,9 @@ class CopiesGradients {
 
   // The node was made by an operator of forward that ends now: in which types it saw its operands.
   void NoteRead(uint32_t node);
+  void NoteReads(std::span<const uint32_t> nodes) {
+    for (const uint32_t node : nodes) NoteRead(node);
+  }
   // Whether the gradient for `node` is one of a copy of what its operator returned.
   [[nodiscard]] bool IsOfCopy(uint32_t gradient, uint32_t node) const;
   // Autocast is about to convert the operand of `op` to the low type, in which it was until the program made

@@ -57,6 +57,10 @@ class Versions {
   [[nodiscard]] Position NarrowedAt(uint32_t block) const;
   // Whether the program itself converted one of them to that type: a node converts the copy's gradient.
   [[nodiscard]] bool HaveConverted(std::span<const Operand> operands, uint8_t type) const;
+  // Whether no operator made the version for itself.
+  [[nodiscard]] bool IsByProgram(uint32_t version) const {
+    return changed_.blocks[version].op == model::kNone;
+  }
   // Whether a node converted it in backward.
   [[nodiscard]] bool IsUnseen(uint32_t block) const { return unseen_[block]; }
   // `at`, or where the block's version was not there yet, `otherwise`.
