@@ -104,6 +104,24 @@ TEST_F(ConvertedBackTest, WhatNamesFloat32IsNotTakenBack) {
   EXPECT_TRUE(CopiesOf(UnderAutocast(step_, kBfloat16Type), square).empty());
 }
 
+// y = x.float(); y = y * y; y.to(..., memory_format=torch.contiguous_format), which copies in float32 too.
+TEST_F(ConvertedBackTest, WhatIsLaidOutAnewIsTakenBackAsWell) {
+  const uint32_t x = AddBlock(6, kFreed), square = AddBlock(21, kFreed), laid = AddBlock(32, kFreed);
+  AddOp("aten::linear", kNone, {5, 7}, {weight_}, x);
+  To("torch.float32", 10, x);
+  AddOp("aten::mul", kNone, {20, 22}, {x, x}, square);
+  const uint32_t to = AddOp("aten::to", kNone, {kConverted, 34}, {square}, laid);
+  const uint32_t copy = AddOp("aten::_to_copy", kNone, {31, 33}, {square}, laid);
+  step_.ops[copy].parent = to;
+  step_.ops[to].dtype = step_.ops[copy].dtype = Text("torch.float32");
+  const auto bytes = [&](Asks asks) {
+    step_.ops[to].asks = asks;
+    return UnderAutocast(step_, kBfloat16Type).blocks[laid].requested;
+  };
+  EXPECT_EQ(bytes(Asks::kOrigin), 256u);
+  EXPECT_EQ(bytes(Asks::kType), 512u);
+}
+
 TEST_F(ConvertedBackTest, WhatNoVariableHoldsIsReplacedAtOnce) {
   EXPECT_LT(WideEnds(true), kConverted + 2.1);
 }

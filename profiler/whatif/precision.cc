@@ -315,7 +315,7 @@ class Retyped {
           moments_.IsForced(index))
         type = kFloatType;
       else if (name == "aten::_to_copy" && op.dtype != 0 && !(promoted != 0 && OnlyMoves(step_, op)))
-        type = leaf_;
+        type = conversions_.TypeOfCopy(index);
       else if (HasTypeOfRead(name))
         type = read_type_[op.node];
       else if (FollowsFirst(name))

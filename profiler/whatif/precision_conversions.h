@@ -62,6 +62,9 @@ class Conversions {
   // Of what the operator, which was told a type, makes from nothing: what that first meets in the same call
   // of a module may tell, torch.zeros(..., dtype=query.dtype).
   [[nodiscard]] uint8_t TypeMade(uint32_t op, uint32_t made) const;
+  // Of what the program converts with a copy in the record too, x.to(type, memory_format=contiguous_format);
+  // `op` is the one inside that copies.
+  [[nodiscard]] uint8_t TypeOfCopy(uint32_t op) const;
 
  private:
   [[nodiscard]] bool IsWider(const Operand& operand) const;

@@ -45,6 +45,16 @@ void Conversions::ConvertAs(uint32_t op) {
   if (returned < kForever) versions_.Return(block, returned);
 }
 
+// type = query.dtype; query = query.float(); ...; x.to(type): what the program made wider it takes back.
+uint8_t Conversions::TypeOfCopy(uint32_t op) const {
+  const uint32_t call = step_.ops[op].parent;
+  const uint8_t leaf = whole_ ? low_ : kFloatType;
+  if (whole_ || call == kNone || step_.NameOf(step_.ops[call]) != "aten::to") return leaf;
+  const std::span<const Operand> inputs = InputsOf(step_, step_.ops[call]);
+  if (step_.ops[call].asks != Asks::kOrigin || inputs.empty() || !IsWider(inputs[0])) return leaf;
+  return asked_.contains(versions_.WidenedBy(inputs[0].block)) ? leaf : low_;
+}
+
 // What is seen to hold a block that the program converts holds the copy, but for the names that it has then.
 void Conversions::OnlyNames(uint32_t block, uint32_t op) {
   if (!AreNamesKnown(step_, block)) return;
