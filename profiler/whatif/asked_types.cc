@@ -35,9 +35,16 @@ struct Met {
   std::vector<uint32_t> blocks;
 };
 
+// x.to(y.dtype): the source shows that the type of x may be another one.
+bool AsksTensor(const Step& step, uint32_t op) {
+  const Asks asks = step.ops[op].asks;
+  return step.NameOf(step.ops[op]) == "aten::to" && (asks == Asks::kTensor || asks == Asks::kOrigin);
+}
+
 // x.to(y.dtype): y is what x is then used with, in the same call of a module. What is computed from x alone
-// stands for it.
-Met FirstMet(const Step& step, const std::vector<uint32_t>& calls, uint32_t op, uint32_t block) {
+// stands for it; with `as_made`, what that is converted to does not.
+Met FirstMet(const Step& step, const std::vector<uint32_t>& calls, uint32_t op, uint32_t block,
+             bool as_made = false) {
   const uint32_t call = calls[op];
   const Position end = call == kNone ? kBefore : step.modules[call].end;
   const Takers& takers = TakersOf(step);
@@ -57,6 +64,7 @@ Met FirstMet(const Step& step, const std::vector<uint32_t>& calls, uint32_t op, 
     const std::span<const Operand> inputs = InputsOf(step, step.ops[i]);
     const auto is_same = [&](const Operand& one) { return IsFloat(one) && same.contains(one.block); };
     if (std::none_of(inputs.begin(), inputs.end(), is_same)) continue;
+    if (as_made && AsksTensor(step, i)) break;
     std::vector<uint32_t> others;
     for (const Operand& operand : inputs)
       if (IsFloat(operand) && !is_same(operand)) others.push_back(operand.block);
@@ -162,7 +170,7 @@ uint8_t TypeMet(const Step& step, const Versions& versions, const std::vector<ui
 bool MeetsType(const Step& step, const Versions& versions, const std::vector<uint32_t>& calls, uint8_t type,
                uint32_t op, uint32_t made, const std::function<bool(uint32_t)>& widens) {
   if (IsFactorOf(step, versions, calls, type, op, made)) return true;
-  const Met met = FirstMet(step, calls, op, made);
+  const Met met = FirstMet(step, calls, op, made, true);
   return std::any_of(met.blocks.begin(), met.blocks.end(), [&](uint32_t block) {
     const Takers& takers = TakersOf(step);
     for (uint32_t i = takers.Next(block, op); i < met.op; i = takers.Next(block, i))

@@ -162,6 +162,15 @@ TEST_F(MultipliesFloatTest, WhatIsNotKnownToBeWideTellsNothing) {
   EXPECT_FALSE(Multiplies("aten::matmul", Asks::kType, false));
 }
 
+// m = torch.tensor(0.5, dtype=torch.float32).type(hidden.dtype)
+TEST_F(MeetsTypeTest, WhatTheProgramConvertsToItWasMadeInAnotherOne) {
+  const Op& to = step_.ops[between_];
+  step_.operands[to.first_input].block = step_.operands[to.first_output].block = zeros_;
+  EXPECT_TRUE(Meets(kNone)) << "a call that only moves";
+  step_.ops[between_].asks = Asks::kTensor;
+  EXPECT_FALSE(Meets(kNone));
+}
+
 // hot = one_hot(hidden.argmin()).to(hidden.dtype); weight += hot; hot @ hidden
 TEST_F(AskedTypesTest, IntegersAreConvertedToTheTypeOfTheFactorThatTheyWereChosenBy) {
   const uint32_t hot = AddBlock(37, 90), converted = AddBlock(41, 90);
