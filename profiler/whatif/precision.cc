@@ -281,12 +281,12 @@ class Retyped {
     way_ == Way::kAllLow ? copies_.NoteReads(nodes_of_[index]) : TakeCopyForClone(step_, op, versions_);
     EndTransform(step_, op, low_, versions_);
     Decide(index);
+    NoteNodes(index);  // of what it was given, which the program's names may stand for no more behind it
     conversions_.End(index);  // what was converted for this operator alone is behind
     // Behind a conversion, a name of the program's may stand for the copy.
     for (const Operand& operand : Inputs(op))
       if (operand.block != kNone) versions_.Held(operand.block, holders_.LastsUntil(operand));
     if (op.node == kNone) heads_first_.End(op);
-    NoteNodes(index);
     for (; !uncast_.empty() && uncast_.back().op == index; uncast_.pop_back()) {
       const Uncast& cast = uncast_.back();
       const uint32_t current = versions_.Current(cast.block);

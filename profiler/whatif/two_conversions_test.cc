@@ -133,6 +133,18 @@ TEST_F(TwoConversionsTest, WhereTheProgramWidensNothingThereIsNone) {
   EXPECT_TRUE(UnderAutocast().copies.empty());
 }
 
+// tanh(x.float()): the same node gives it 16 bits as where y = x.float() has a name.
+TEST_F(TwoConversionsTest, WhatOnlyOneOperatorIsGivenWidenedHasTheNodeThatWidenedIt) {
+  To("torch.float32", 20, hidden_);
+  Differentiate("TanhBackward0", AddOp("aten::tanh", kNone, {40, 42}, {hidden_}, out_), linear_);
+  const Gradients named = UnderAutocast();
+  for (Op& op : step_.ops) op.taken = op.begin == 20;
+  const Gradients taken = UnderAutocast();
+  ASSERT_THAT(taken.Sizes(), ElementsAre(512u, 256u));
+  EXPECT_EQ(taken.copies[0].begin, named.copies.at(0).begin);
+  EXPECT_GT(taken.copies[0].begin, 119) << "behind the node of tanh";
+}
+
 // Of nodes that are ready the engine runs the one that was made last.
 TEST_F(TwoConversionsTest, TheSecondOneRunsBehindNodesThatWereMadeBehindItAndBeforeOlderOnes) {
   WidenThenMultiply();
