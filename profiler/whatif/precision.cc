@@ -221,7 +221,8 @@ class Retyped {
     }
     if (versions_.TypeOf(block) == wanted)
       return conversions_.PassBack(gradient, node, std::min(moments_.BehindCall(block), latest));
-    const Position behind = versions_.IsCopy(block) ? kForever : moments_.OfArgument(block);
+    const bool by_program = versions_.IsCopy(block) || copies_.IsOfCopy(block, node);
+    const Position behind = by_program ? kForever : moments_.OfArgument(block);
     if (behind < kForever) return versions_.CastByNode(block, wanted, std::min(behind, latest), gradient);
     const uint32_t handed_on = HandedOn(gradient, before);
     Position at = copies_.Converts(block, node, latest);

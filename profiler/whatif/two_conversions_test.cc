@@ -193,6 +193,23 @@ TEST_F(TwoConversionsTest, WhatStaysFloatForItHasNone) {
   EXPECT_THAT(gradients.Sizes(), ElementsAre(512u));
 }
 
+// attention(query, norm(x).to(type)): autocast converts the query alone, and the other one's node is the
+// program's, which runs when those that were made behind it have run.
+TEST_F(TwoConversionsTest, WhatTheProgramConvertedIsNotGivenBackByAutocastWhateverThatConvertsBeside) {
+  const uint32_t query = AddBlock(6, 190), square = AddBlock(26, 190);
+  AddOp("aten::embedding", kNone, {5, 7}, {weight_}, query);
+  To("torch.float32", 20, hidden_);
+  const uint32_t squares = AddOp("aten::mul", kNone, {25, 27}, {hidden_, hidden_}, square);
+  To("torch.bfloat16", 30, square);
+  const uint32_t call = AddOp("aten::scaled_dot_product_attention", kNone, {40, 42}, {query, square}, out_);
+  Differentiate("AttentionBackward0", call, squares);
+  step_.nodes.push_back({Text("younger"), squares, 35, 122, 130});
+  const Gradients gradients = UnderAutocast();
+  ASSERT_THAT(gradients.Sizes(), ElementsAre(256u, 512u));
+  EXPECT_GT(gradients.copies[0].begin, 130);
+  EXPECT_LT(gradients.copies[0].begin, kNodeOfX);
+}
+
 TEST_F(TwoConversionsTest, BehindAnAdditionWhatWasConvertedBackHasAGradientThatIsLowBetween) {
   AddNormed();
   const Gradients gradients = UnderAutocast();
