@@ -83,8 +83,7 @@ class Retyped {
         return saves_.BeginNode(moment.index);
       case What::kOpBegin:
         if (step_.ops[moment.index].node != kNone) return BeginBackward(moment.index);
-        BeginForward(moment.index);
-        return BeginCumulative(moment.index);
+        return BeginForward(moment.index), BeginCumulative(moment.index);
       case What::kSaved:
         return Save(moment.index);
       case What::kOpEnd:
@@ -244,8 +243,9 @@ class Retyped {
     if (node != kNone && way_ == Way::kAllLow) edges_.ConvertWide(op, node, low_);
     if (node == kNone || copies_.Waits(op, node)) return;
     const bool as_it_is = leaves_.AddsBeforeCast(op, node) || copies_.AddsUp(op, node);
+    const uint8_t wanted = !as_it_is && copies_.AddsUpInLow(op, node) ? low_ : expected_[node];
     for (const Operand& operand : Inputs(op))
-      if (!as_it_is && IsFloat(operand)) CastAdded(operand, op.begin, node);
+      if (!as_it_is && IsFloat(operand)) CastAdded(operand, op.begin, node, wanted);
     if (!out_of_place) return versions_.Written(result, op.end);
     // What nobody shares is added to where it is: a copy, or what all others have copies of.
     if (op.input_count == 0 || !IsFloat(Inputs(op)[0])) return;
@@ -260,16 +260,16 @@ class Retyped {
     return consumers_.HandedOn(gradient, moments_.ViewedBefore(gradient, at) != kBefore, at);
   }
 
-  void CastAdded(const Operand& operand, Position add, uint32_t node) {
+  void CastAdded(const Operand& operand, Position add, uint32_t node, uint8_t wanted) {
     const uint32_t block = operand.block;
-    if (!versions_.Known(block) || versions_.TypeOf(block) == expected_[node]) return;
+    if (!versions_.Known(block) || versions_.TypeOf(block) == wanted) return;
     Position at = moments_.OfAdded(operand, HandedOn(operand, add), add, node);
     // A copy that a node made is checked when the next one hands it on.
     const uint32_t last = consumers_.HandedOn(operand, false, add);
     if (versions_.IsCopy(block) && last != kNone) at = std::max(at, step_.ops[last].end + kStride);
     at = std::min(std::max(at, copies_.Complete(block, node)), add - kStride);
     const uint32_t from = versions_.Current(block);
-    versions_.Cast(block, expected_[node], at, kNone, operand);
+    versions_.Cast(block, wanted, at, kNone, operand);
     versions_.GivenUp(from, at);
   }
 

@@ -175,6 +175,20 @@ bool CopiesGradients::IsOfWiderCopy(uint32_t gradient, uint32_t node) const {
   });
 }
 
+bool CopiesGradients::AddsUpInLow(const Op& add, uint32_t node) {
+  const std::span<const Operand> added = InputsOf(step_, add);
+  const auto [first, second] = TypesOf(added);
+  if (first == 0 || (first == low_ && second == low_) || step_.nodes[node].op == kNone ||
+      wanted_[node] != kFloatType)
+    return false;
+  const uint32_t one = VersionOf(added[0].block, node), other = VersionOf(added[1].block, node);
+  if (one == kNone || one != other || versions_.TypeOfVersion(one) != low_ ||
+      !versions_.HaveConverted(OutputsOf(step_, step_.ops[step_.nodes[node].op]), low_))
+    return false;
+  sums_[OutputsOf(step_, add)[0].block] = {one, add.end};
+  return true;
+}
+
 bool CopiesGradients::Waits(const Op& add, uint32_t node) {
   const std::span<const Operand> added = InputsOf(step_, add);
   const auto [first, second] = TypesOf(added);

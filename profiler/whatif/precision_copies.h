@@ -53,6 +53,10 @@ class CopiesGradients {
   [[nodiscard]] Position BeforeOlder(Position made, Position behind, Position latest) const;
   // The engine adds two gradients for `node`. Whether both are of the copy, so that they stay what they are.
   [[nodiscard]] bool AddsUp(const Op& add, uint32_t node);
+  // Whether they are of what the program gave the low type behind it, also where an operator beside them that
+  // promotes made one float: x = x.to(type); x * cos + rotate(x) * sin. The engine knows the copy's node, and
+  // adds in its type.
+  [[nodiscard]] bool AddsUpInLow(const Op& add, uint32_t node);
   // Whether the second one waits: until all of the copy are together, or until the copy's node runs.
   [[nodiscard]] bool Waits(const Op& add, uint32_t node);
   // When the wider copy was made of what the operator of `node` returned that the operator of `reader` read;

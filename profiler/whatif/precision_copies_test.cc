@@ -147,6 +147,26 @@ TEST_F(CopiesGradientsTest, TwoOfTheCopyAreAddedInItsType) {
   EXPECT_FALSE(copies.Waits(step_.ops[add_second_], of_x_));
 }
 
+// x = x.to(torch.bfloat16); x * cos + rotate(x) * sin: the engine converts what cos made float, and knows the
+// conversion's node in 16 bits.
+TEST_F(CopiesGradientsTest, OfWhatTheProgramNarrowedTheyAreAddedInLow) {
+  wanted_[of_x_] = kFloatType;
+  Versions versions(step_, kFloatType);
+  CopiesGradients copies(step_, kBfloat16Type, wanted_, versions);
+  versions.Decide(x_, kFloatType);
+  versions.Cast(x_, kBfloat16Type, 15, model::kNone, step_.operands[1]);
+  copies.NoteRead(uses_[0]), copies.NoteRead(uses_[1]);
+  versions.SetCurrent(x_, x_);
+  copies.NoteRead(uses_[2]);
+  versions.Decide(own_, kBfloat16Type), versions.Decide(first_, kFloatType);
+  versions.Decide(second_, kFloatType);
+  EXPECT_TRUE(copies.AddsUpInLow(step_.ops[add_first_], of_x_));
+  EXPECT_TRUE(copies.IsOfCopy(own_, of_x_)) << "their sum";
+  EXPECT_FALSE(copies.AddsUpInLow(step_.ops[add_second_], of_x_)) << "of x itself";
+  wanted_[of_x_] = kBfloat16Type;
+  EXPECT_FALSE(copies.AddsUpInLow(step_.ops[add_first_], of_x_));
+}
+
 // x.to(torch.float32) twice: a node for each copy converts its gradient, and they are added in 16 bits.
 TEST_F(CopiesGradientsTest, OfTwoCopiesTheyAreConvertedOneByOne) {
   step_.operands[step_.ops[add_second_].first_input].block = first_;
