@@ -145,6 +145,10 @@ class Follower {
   void Pass(const Op& op) {
     const Kind kind = KindOf(op);
     if (kind == Kind::kRecurrent) PassStates(op);
+    if (kind == Kind::kMatrix && sequence_ && MultipliesFeatures(step_, axis_, op)) {
+      const auto [left, right] = std::pair(InputsOf(step_, op)[0].block, InputsOf(step_, op)[1].block);
+      if (sized_[right] && !sized_[left]) Set(right, {}), sized_[right] = false;  // as large by chance
+    }
     if (!sequence_) rows_.Note(op);
     if (const uint64_t place = sequence_ ? 0 : PlaceInResized(step_, axis_, op); place != 0)
       SetOf(OutputsOf(step_, op)[0], {place, 0});

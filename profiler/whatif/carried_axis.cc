@@ -242,6 +242,19 @@ uint64_t PlaceInResized(const Step& step, const BatchAxis& axis, const Op& op) {
   return place->inner * static_cast<uint64_t>(step.Dims(to.strides)[0]);
 }
 
+bool MultipliesFeatures(const Step& step, const BatchAxis& axis, const Op& op) {
+  if (op.node != model::kNone || op.input_count != 2) return false;
+  const Operand &left = InputsOf(step, op)[0], &right = InputsOf(step, op)[1];
+  const uint32_t rank = step.Rank(left.shape), other = step.Rank(right.shape);
+  if (left.block == model::kNone || right.block == model::kNone || rank < 2 || other < 2) return false;
+  const auto lies = [&](const Operand& operand, uint32_t dimension) {
+    return ElementsWithin(step, axis.StrideIn(operand, axis.stride[operand.block]), operand, dimension) !=
+               0 ||
+           ElementsWithin(step, axis.StrideIn(operand, axis.second[operand.block]), operand, dimension) != 0;
+  };
+  return lies(right, other - 2) && lies(left, rank - 2) && !lies(left, rank - 1);
+}
+
 std::vector<const Operand*> RecurrentStates(const Step& step, const BatchAxis& axis, const Op& op) {
   constexpr uint16_t kWeights = 1;
   const auto is_state = [&](const Operand& state) {

@@ -96,6 +96,10 @@ inline constexpr uint16_t kGradientOfMask = 3;  // a result
 [[nodiscard]] bool IsOfOtherRows(const Step& step, const Op& op, const Operand& operand,
                                  const Operand& result);
 
+// keys @ state, of keys [batch, heads, tokens, features] and a second factor whose rows seem to be tokens,
+// torch.zeros(batch, heads, 32, 32): these are features.
+[[nodiscard]] bool MultipliesFeatures(const Step& step, const BatchAxis& axis, const Op& op);
+
 // Without those that are in `others`.
 [[nodiscard]] PlacesOfAxis Without(PlacesOfAxis places, PlacesOfAxis others);
 

@@ -73,6 +73,21 @@ TEST_F(CarriedAxisTest, WhatIsJoinedHasTheSamplesWhereMostOfItHas) {
             4u * 640);
 }
 
+// keys [4, 64, 32] of 64 tokens, or of 32 in the place of the features, and zeros [4, 32, 32].
+TEST_F(CarriedAxisTest, WhatIsMultipliedWithFeaturesHasNoTokensThere) {
+  const View keys{{4, 64, 32}, {2048, 32, 1}}, zeros{{4, 32, 32}, {1024, 32, 1}};
+  const Step step = Written("aten::bmm", keys, kFloat, zeros, {{0, keys}, {1, zeros}}, keys);
+  BatchAxis axis;
+  axis.stride = {32, 32, 0}, axis.second = {0, 1, 0};
+  axis.element = {4, 4, 4}, axis.beside = {0, 0, 0};
+  const auto multiplies = [&] { return MultipliesFeatures(step, axis, step.ops[1]); };
+  EXPECT_TRUE(multiplies());
+  axis.second[0] = 1;
+  EXPECT_FALSE(multiplies()) << "scores of tokens and tokens";
+  axis.second[0] = 0, axis.stride[1] = 1, axis.second[1] = 0;
+  EXPECT_FALSE(multiplies()) << "the columns are tokens";
+}
+
 // Instance norm of 12 samples with 8 channels: statistics of each channel of each sample; batch norm has one
 // of each channel.
 TEST_F(CarriedAxisTest, StatisticsOfAnInstanceNormHaveTheSamples) {
