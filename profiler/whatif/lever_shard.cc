@@ -132,9 +132,12 @@ class Shard final : public Lever {
       return Error{
           "no module was seen to run in the recorded step: record a Python program with --depth auto."};
     Result<std::vector<uint32_t>> calls = ListMembers(step);
-    if (!question->option.empty()) calls = ChooseSegments(step, question->option);
+    const std::vector<std::string_view> uncalled = UncalledUnits(step, question->option);
+    const std::string called = CalledPatterns(step, question->option, uncalled);
+    if (!question->option.empty()) calls = std::vector<uint32_t>{};
+    if (!called.empty()) calls = ChooseSegments(step, called);
     if (!calls.ok()) return calls.error();
-    return FullySharded(step, UnitsOf(step, *calls, UncalledUnits(step, question->option)), question->ranks,
+    return FullySharded(step, UnitsOf(step, *calls, uncalled), question->ranks,
                         question->kind == Kind::kZero3);
   }
 

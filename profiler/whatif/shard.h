@@ -46,6 +46,9 @@ struct Unit {
 // Paths of the modules that the patterns mean, or without any the members of lists of blocks, of whose
 // parameters the step uses none: what shards each module takes these too, and never gathers them.
 [[nodiscard]] std::vector<std::string_view> UncalledUnits(const Step& step, std::string_view patterns);
+// `patterns` without those that only such units have.
+[[nodiscard]] std::string CalledPatterns(const Step& step, std::string_view patterns,
+                                         const std::vector<std::string_view>& uncalled);
 
 // A step of rank 0 of fully_shard() on each unit and on the model. `reshard`: parameters are let go of behind
 // a unit's forward and gathered again for its backward (ZeRO-3), else kept between (ZeRO-2).

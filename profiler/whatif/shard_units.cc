@@ -75,6 +75,21 @@ std::vector<std::string_view> UncalledUnits(const Step& step, std::string_view p
   return units;
 }
 
+std::string CalledPatterns(const Step& step, std::string_view patterns,
+                           const std::vector<std::string_view>& uncalled) {
+  std::string called;
+  while (!patterns.empty()) {
+    const std::string_view pattern = patterns.substr(0, patterns.find(','));
+    patterns.remove_prefix(std::min(pattern.size() + 1, patterns.size()));
+    const bool ran = std::ranges::any_of(
+        step.modules, [&](const ModuleCall& call) { return PathMatches(pattern, step.Text(call.name)); });
+    const bool spare =
+        std::ranges::any_of(uncalled, [&](std::string_view unit) { return BelongsToOne(unit, pattern); });
+    if (ran || !spare) called += (called.empty() ? "" : ",") + std::string(pattern);
+  }
+  return called;
+}
+
 std::vector<Unit> UnitsOf(const Step& step, const std::vector<uint32_t>& calls,
                           const std::vector<std::string_view>& uncalled) {
   std::vector<Unit> units;

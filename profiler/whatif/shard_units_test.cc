@@ -185,6 +185,16 @@ TEST_F(ShardUnitsTest, ListsThatNothingCallsAreUnitsWhichNothingGathers) {
   }
 }
 
+// An image encoder that the program does not call is sharded all the same.
+TEST_F(ShardUnitsTest, PatternsOfUnitsThatNothingCallsAreLeftOut) {
+  Parameter("spare.0.inner.weight"), Parameter("spare.1.inner.weight");
+  Layers(1, {{0}});
+  const std::string_view patterns = "spare.*,layers.*,none.*";
+  const std::vector<std::string_view> uncalled = UncalledUnits(step_, patterns);
+  EXPECT_EQ(CalledPatterns(step_, patterns, uncalled), "layers.*,none.*") << "which is refused";
+  EXPECT_EQ(CalledPatterns(step_, "spare.*", uncalled), "");
+}
+
 // Names of no module of PyTorch's.
 TEST_F(ShardUnitsTest, AListHasMembersWithNumbers) {
   for (const char* name :
