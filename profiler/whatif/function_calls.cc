@@ -252,8 +252,8 @@ void FunctionCalls::Note(Stack& stack, uint32_t op, bool direct) {
     if (own && converts)
       call.converted = op;
     else if (!own || UsesConverted(call, done))
-      call.converted = kNone;                  // f(x.float(), w.unsqueeze(1)): what stands beside it does not
-    if (depth > 0) NoteArguments(call, done);  // a module's own call holds what it is given
+      call.converted = kNone;                // f(x.float(), w.unsqueeze(1)): what stands beside it does not
+    if (depth > 0) NoteArguments(call, op);  // a module's own call holds what it is given
   }
 }
 
@@ -303,13 +303,18 @@ uint32_t FunctionCalls::ConversionOf(const Operand& operand) const {
   return its == of_block.rend() ? kNone : its->op;
 }
 
-void FunctionCalls::NoteArguments(Call& call, const Op& done) {
+void FunctionCalls::NoteArguments(Call& call, uint32_t op) {
   if (!call.at.function->keeps_arguments) return;
-  for (const Operand& operand : InputsOf(step_, done)) {
+  for (const Operand& operand : InputsOf(step_, step_.ops[op])) {
     if (operand.block == kNone || step_.blocks[operand.block].begin == kBefore ||
         step_.blocks[operand.block].begin >= call.begin)
       continue;
-    call.arguments.insert({operand.block, ConversionOf(operand)});
+    const uint32_t conversion = ConversionOf(operand);
+    // It was given none that it made, itself or in a module that it called, where another name stood for it.
+    const bool own = conversion != kNone &&
+                     (step_.ops[conversion].begin >= call.begin ||
+                      (call_of_[conversion] != call_of_[op] && IsWithin(call_of_[conversion], call_of_[op])));
+    call.arguments.insert({operand.block, own ? kNone : conversion});
   }
 }
 

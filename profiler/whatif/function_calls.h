@@ -79,7 +79,7 @@ class FunctionCalls {
   void Note(Stack& stack, uint32_t op, bool direct);
   [[nodiscard]] bool UsesConverted(const Call& call, const Op& op) const;
   void NoteTaken(const Call& call, const Op& op);
-  void NoteArguments(Call& call, const Op& done);
+  void NoteArguments(Call& call, uint32_t op);
   void Return(Stack& stack, size_t depth);
   [[nodiscard]] static const Returned* HowItReturned(const Call& call);
   void HandBack(const Call& call, Call& caller);

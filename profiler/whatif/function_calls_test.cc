@@ -38,6 +38,19 @@ TEST(FunctionCallsTest, WhatIsGivenBehindAConversionMayBeTheCopy) {
   EXPECT_EQ(program.ConvertedUntil(2), 5u);
 }
 
+// f(y): norm(y.to(...)); g(y): what f was given is y itself, however much it converts.
+TEST(FunctionCallsTest, WhatIsGivenIsNoneOfTheCopiesThatAreMadeOfItThen) {
+  const Program program({"10-20 11-11=y", "30-34 args"}, [](Program& p) {
+    p.Make("y", {11});
+    p.To("y", 31, 13);
+    p.Make("inner", {32, 13}, {"y"});
+    p.Make("more", {33, 13}, {"inner"});
+    p.End();
+  });
+  EXPECT_LT(program.ConvertedUntil(2), 4u);
+  EXPECT_EQ(program.UnconvertedUntil(1), 5u);
+}
+
 // view = y.view(...); view = view.to(...); out = ...; view = ...; other = y.view(...): y is no copy.
 TEST(FunctionCallsTest, WhatIsSeenBesideAConversionIsNotTheCopy) {
   const Program program({"10-20 11-11=y 12-12=view 13-13=view 15-15=view 16-16=other"}, [](Program& p) {
