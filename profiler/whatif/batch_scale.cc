@@ -39,8 +39,18 @@ uint64_t CopyOf(const Step& step, const Op& op, const Operand& operand, bool fir
   return static_cast<uint64_t>(size);
 }
 
-// Copies of what a convolution works on: that of the weight has its size with any batch. 0 for other blocks,
-// as that of a weight's gradient, for which both of what it is computed from are copied and nothing else.
+// Whether it is what backward of a convolution works in for the gradient of the weight: that is made behind
+// the other, and both of what it is computed from are copied, `samples` bytes, but no weight.
+bool IsForWeight(const Step& step, const Op& op, uint32_t block, uint64_t samples) {
+  constexpr uint16_t kOfWeight = 1;
+  if (samples != step.blocks[block].requested) return false;
+  return std::ranges::any_of(OutputsOf(step, op), [&](const Operand& result) {
+    return result.argument == kOfWeight && result.block != model::kNone &&
+           step.blocks[result.block].begin < step.blocks[block].begin;
+  });
+}
+
+// Copies of what a convolution works on: that of the weight has its size with any batch. 0 for other blocks.
 uint64_t WeightCopyIn(const Step& step, uint32_t block) {
   if (step.blocks[block].op == model::kNone) return 0;
   const Op& op = step.ops[step.blocks[block].op];  // itself: what it calls makes tensors
@@ -51,13 +61,13 @@ uint64_t WeightCopyIn(const Step& step, uint32_t block) {
   for (uint32_t i = 0; i < op.output_count; ++i) {
     if (step.operands[op.first_output + i].block == block) return 0;
   }
-  const uint64_t all = step.blocks[block].requested;
   uint64_t same = 0, samples = 0;
   for (const Operand& operand : InputsOf(step, op)) {
     if (operand.argument == weight) same = std::max(same, CopyOf(step, op, operand, true));
     if (operand.argument < weight) samples += CopyOf(step, op, operand, false);
   }
-  return same < all && (forward || samples != all) ? same : 0;
+  const bool has = same < step.blocks[block].requested && !IsForWeight(step, op, block, samples);
+  return has ? same : 0;
 }
 
 uint64_t SameWithAnyBatch(const Step& step, uint32_t block) {

@@ -63,7 +63,6 @@ class ConvolutionTest : public testing::Test {
   Step step_;
   BatchAxis axis_;
 
- private:
   void Add(uint32_t block, uint16_t argument, const std::vector<int64_t>& sizes) {
     Operand operand;
     operand.block = block;
@@ -90,17 +89,19 @@ TEST_F(ConvolutionTest, TheCopyOfTheWeightIsInSixteenBitsWhereTheResultIs) {
   EXPECT_EQ(Bytes(16), kCopy + 16 * kImage);
 }
 
-// convolution_backward(gradient, images, weight) makes room twice: for the gradient of the images it copies
-// the weight, for that of the weight it does not.
+// convolution_backward(gradient, images, weight) works for the gradient of the images, then of the weight.
 TEST_F(ConvolutionTest, TheGradientOfAWeightTakesNoCopyOfIt) {
-  constexpr uint64_t kCopy = 64 * 4 * 7 * 7 * 4, kImages = 8 * 4 * 64 * 64 * 4, kSums = 8 * 64 * 32 * 32 * 4;
+  constexpr uint64_t kCopy = 64 * 4 * 7 * 7 * 4, kBoth = (8 * 4 * 64 * 64 + 8 * 64 * 32 * 32) * 4;
   step_.own_texts->front() = "aten::convolution_backward";
   step_.operands[0].argument = 1, step_.operands[1].argument = 2, step_.operands[2].argument = 0;
-  step_.ops[0].input_count = 3, step_.ops[0].output_count = 0;
-  step_.blocks[kWorkspace].requested = kImages + kSums;
-  EXPECT_EQ(Bytes(16), 2 * (kImages + kSums));
-  step_.blocks[kWorkspace].requested = kCopy + kSums;
-  EXPECT_EQ(Bytes(16), kCopy + 2 * kSums);
+  step_.blocks.emplace_back().begin = 4;
+  Add(kWorkspace + 1, 1, {64, 3, 7, 7});
+  step_.ops[0].input_count = step_.ops[0].first_output = 3;
+  for (const bool of_weight : {false, true}) {
+    const uint64_t same = of_weight ? 0 : kCopy;
+    step_.blocks[kWorkspace].requested = kBoth, step_.blocks[kWorkspace].begin = of_weight ? 5 : 3;
+    EXPECT_EQ(Bytes(16), same + 2 * (kBoth - same));
+  }
 }
 
 TEST_F(ConvolutionTest, WhatIsTooSmallForACopyOfTheWeightGrowsWhole) {
