@@ -163,7 +163,6 @@ def train(options: argparse.Namespace, subject: Subject) -> None:
         torch.cuda.memory._set_allocator_settings(options.alloc_conf)
     # Python collects cycles after so many new objects, of which a step has more while it is recorded: tensors in cycles would go at another moment.
     gc.disable()
-    gc.freeze()  # what is there already needs no search after each step
     LENGTH.factor = options.sequence
     low = TYPES.get(options.precision)
     if options.prune:
@@ -217,7 +216,6 @@ def train(options: argparse.Namespace, subject: Subject) -> None:
                 optimizer.step()
             for each in optimizers:
                 each.zero_grad(set_to_none=not options.keep_gradients)
-        gc.collect()
         if options.empty_cache == "after-step":
             torch.cuda.empty_cache()
 
