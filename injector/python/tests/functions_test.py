@@ -56,6 +56,15 @@ class SourceTest(unittest.TestCase):
         self.assertEqual(self.given("z = torch.relu(x)", "z = F.relu(x)", "z = torch.nn.functional.relu(x)"), ["args", "1-1=z", "2-2=z", "3-3=z"])
         self.assertEqual(self.given("z = self.split(x)[:, 1:]", "z = torch.utils.checkpoint.checkpoint(self.norm, x)"), ["args", "1-1=z", "2-2(z"])
 
+    def test_names_get_what_an_expression_computes_for_each_of_several(self) -> None:
+        self.assertEqual(self.given("z, w = [f(t) for t in (x, y)]", "z, w = (", "    t.transpose(1, 2) * 2", "    for t in [z, w]", ")"), ["args", "1-1[z,w", "2-5[z,w"])
+        self.assertEqual(self.given("z, w = [t for t in (x, y)]; v = z"), ["args", "1-1~z,w", "1-1~v"])
+        for one in ("[f(t) for t in (x, y) if t]", "[f(t) for t in (x, y, x)]", "[(t, 1) for t in (x, y)]", "[f(t)[0] for t in (x, y)]", "[y for _ in (x, y)]"):
+            told = self.given(f"z, w = {one}")
+            self.assertEqual([each for each in told if "[" in each], [], one)
+            self.assertLessEqual({"1-1~z", "1-1~w"}, set(told), one)
+        self.assertEqual(self.given("z, w = [f(t) for t in x]", "z, self.w = [f(t) for t in (x, y)]", "z = [f(t) for t in (x, y)]"), ["args", "1-1~z", "1-1~w", "2-2!x", "2-2!y", "2-2~z", "3-3!x", "3-3!y", "3-3~z"])
+
     def test_another_name_for_it(self) -> None:
         self.assertEqual(self.given("z = x", "return z"), ["args", "1-1<z<x", "2-2>z"])
 

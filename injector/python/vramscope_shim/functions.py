@@ -14,7 +14,7 @@ autograd does not keep it, shows in the source alone, which is read once for eac
 import ast
 from typing import Any, Dict, Iterator, List, Set, Tuple
 
-from .returned_values import CALLED, COMPUTED, UNKNOWN, is_one_operator, kind_of, names_kept
+from .returned_values import CALLED, COMPUTED, UNKNOWN, is_for_each_of, is_one_operator, kind_of, names_kept
 
 _ELSEWHERE = "."  # self.x = y, kept.append(y)
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
@@ -50,7 +50,7 @@ def _described(function: Any) -> str:
 
 
 def _unclear(what: str) -> str:
-    return what if what[0] == "!" else ">." if what[0] == ">" else "~" + what[1:].partition("<")[0].partition(",")[0]
+    return what if what[0] == "!" else ">." if what[0] == ">" else "~" + what[1:].partition("<")[0]
 
 
 def _lines(first: Any, last: Any = None) -> str:
@@ -72,7 +72,7 @@ def _statements(body: List[Any], unsure: bool) -> Iterator[Tuple[Any, bool]]:
 
 def _changes(statement: Any, free: Set[str]) -> Iterator[Tuple[str, str]]:
     """Lines, and =x: it is given what the statement computes; (x: what a call returns, which may be one of a module; (x,y: each one of what it
-    returns; <x<y: what y stands for; ~x: it no more stands for what it did, and what the statement computes may stay anywhere; !x: what it stands for
+    returns; [x,y: each what the same expression computes of another value, one after the other; <x<y: what y stands for; ~x: it no more stands for what it did, and what the statement computes may stay anywhere; !x: what it stands for
     is held elsewhere as well; >x, >=, >.: the function returns what x stands for, what the statement computes, or anything; >x,=: several."""
     lines = _own_lines(statement)
     yield from ((lines, f"~{each.target.id}") for part in _own(statement) for each in ast.walk(part) if type(each).__name__ == "NamedExpr")
@@ -101,8 +101,11 @@ def _assigned(statement: Any, free: Set[str]) -> Iterator[str]:
     value, kind = statement.value, kind_of(statement.value)
     if value is None:
         return
-    kept = [*names_kept(value)] if kind == UNKNOWN else []
     targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+    if len(targets) == 1 and _are_names(targets[0], free) and is_for_each_of(value, len(targets[0].elts)):
+        yield "[" + ",".join(each.id for each in targets[0].elts)
+        return
+    kept = [*names_kept(value)] if kind == UNKNOWN else []
     if isinstance(value, ast.Name) and not all(isinstance(each, ast.Name) for each in targets):
         kept.append(value.id)
     yield from ("!" + name for name in kept)
@@ -113,11 +116,15 @@ def _assigned(statement: Any, free: Set[str]) -> Iterator[str]:
             else:
                 yield f"<{target.id}<{value.id}" if isinstance(value, ast.Name) else _WORDS[kind] + target.id
             continue
-        if isinstance(target, ast.Tuple) and kind == CALLED and all(isinstance(each, ast.Name) and each.id not in free for each in target.elts):
+        if kind == CALLED and _are_names(target, free):
             yield "(" + ",".join(each.id for each in target.elts)
             continue
         names = [] if isinstance(statement, ast.AugAssign) else [each.id for each in ast.walk(target) if isinstance(each, ast.Name) and not isinstance(each.ctx, ast.Load)]
         yield from (f"~{name}" for name in names or [_ELSEWHERE] if name not in free)
+
+
+def _are_names(target: Any, free: Set[str]) -> bool:
+    return isinstance(target, ast.Tuple) and all(isinstance(each, ast.Name) and each.id not in free for each in target.elts)
 
 
 def _bound(statement: Any) -> Iterator[str]:

@@ -40,6 +40,15 @@ def is_one_operator(value: Any) -> bool:
     return all(isinstance(each, plain) for part in parts for each in ast.walk(part))
 
 
+def is_for_each_of(value: Any, several: int) -> bool:
+    """[f(t) for t in (x, y, z)], (t * 2 for t in [x, y, z]): unpacked, each is made before any of them gets its name."""
+    if several < 2 or not isinstance(value, (ast.ListComp, ast.GeneratorExp)) or len(value.generators) != 1 or kind_of(value.elt) == UNKNOWN:
+        return False
+    over = value.generators[0]
+    one = isinstance(over.target, ast.Name) and not over.ifs and not over.is_async and any(isinstance(each, ast.Name) and each.id == over.target.id for each in ast.walk(value.elt))
+    return one and isinstance(over.iter, (ast.Tuple, ast.List)) and len(over.iter.elts) == several and all(isinstance(each, ast.Name) for each in over.iter.elts)
+
+
 def names_kept(value: Any) -> Iterator[str]:
     """Variables whose values a container gets, a new object, or a function that may keep them."""
     for each in ast.walk(value):
