@@ -148,6 +148,7 @@ void FunctionCalls::Move(Call& call, int line, Position at) {
   call.statement = to;
   call.results.clear();
   call.made.clear();
+  call.results_of.clear();
   call.converted = kNone;
 }
 
@@ -155,6 +156,8 @@ void FunctionCalls::Complete(Call& call, Position at) {
   const bool again = RanAgain(call);
   for (const Given& given : call.at.function->given) {
     if (given.lines != call.statement) continue;
+    if (given.what == Given::What::kOneOfEach && given.element == 0)
+      call.results = ResultsOfEach(call, given.elements);
     const bool called = given.what == Given::What::kReturned && call.called && !IsShownNext(call, given);
     const bool one = given.elements == 1 && AllSame(call.results),
                fits = one || call.results.size() == given.elements;
@@ -205,7 +208,8 @@ void FunctionCalls::Untold(const std::vector<uint32_t>& ops) {
 void FunctionCalls::PassOver(Call& call, int from, int to, Position at) {
   for (const Given& given : call.at.function->given) {
     if (given.lines.first <= from || given.lines.last >= to) continue;
-    const bool calls = given.what == Given::What::kReturned || given.what == Given::What::kNothingKnown;
+    const bool calls = given.what == Given::What::kReturned || given.what == Given::What::kOneOfEach ||
+                       given.what == Given::What::kNothingKnown;
     if (calls && call.called && IsHandedBack(call)) continue;
     if (!given.unsure || (calls && call.called)) Give(call, given, {}, at);
   }
@@ -246,6 +250,7 @@ void FunctionCalls::Note(Stack& stack, uint32_t op, bool direct) {
     Call& call = stack.calls[depth];
     call.results = results;
     call.made.push_back(op);
+    call.results_of.push_back(results);
     call.called = called;
     const bool own = direct && depth + 1 == stack.calls.size();
     if (own) NoteTaken(call, done);
@@ -350,9 +355,9 @@ void FunctionCalls::HandBack(const Call& call, Call& caller) {
   if (call.at.function->returned.empty()) return;  // nothing, or an older recorder
   const Returned* const returned = HowItReturned(call);
   if (returned != nullptr && returned->names.size() == 1 && returned->names[0] == Returned::kComputed) return;
-  caller.results.clear();
+  SetResults(call, caller, {});
   if (returned == nullptr || returned->names[0] == Returned::kAnything) return Untold(caller.made);
-  caller.results = ValuesOf(call, *returned);
+  SetResults(call, caller, ValuesOf(call, *returned));
   if (caller.results.empty()) return Untold(caller.made);
   caller.called = false;
 }

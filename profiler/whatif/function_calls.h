@@ -44,10 +44,11 @@ class FunctionCalls {
   struct Call {
     Place at;
     Position begin = 0;
-    Lines statement;                    // the one it is in; none: no line
-    std::vector<Value> results;         // what was computed last in it, or each of several that are returned
-    bool called = false;                // a module, behind that
-    std::vector<uint32_t> made;         // operators of the statement
+    Lines statement;             // the one it is in; none: no line
+    std::vector<Value> results;  // what was computed last in it, or each of several that are returned
+    bool called = false;         // a module, behind that
+    std::vector<uint32_t> made;  // operators of the statement
+    std::vector<std::vector<Value>> results_of;  // by these: `results` behind each
     uint32_t converted = model::kNone;  // the last one that converts for the function itself; not used yet
     std::set<Value> arguments;          // blocks that were there before, and are used in it
     std::map<std::string_view, Value> variables;
@@ -83,6 +84,8 @@ class FunctionCalls {
   void Return(Stack& stack, size_t depth);
   [[nodiscard]] static const Returned* HowItReturned(const Call& call);
   void HandBack(const Call& call, Call& caller);
+  void SetResults(const Call& call, Call& caller, std::vector<Value> results);
+  [[nodiscard]] std::vector<Value> ResultsOfEach(const Call& call, uint32_t elements) const;
   [[nodiscard]] std::vector<Value> ValuesOf(const Call& call, const Returned& returned);
   [[nodiscard]] std::vector<Value> ResultsOfOp(uint32_t op) const;
   [[nodiscard]] uint32_t ConversionOf(const Operand& operand) const;

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <initializer_list>
+#include <string_view>
 
 #include "profiler/whatif/testing/written_program.h"
 
@@ -264,6 +265,72 @@ TEST(FunctionCallsTest, WhatAModuleReturnedIsHeldUntilAnothersResultIsComputedOn
   EXPECT_EQ(until("10-20 11-11(x 12-12(y 13-13=x", 13), 4u) << "y = self.convolve(x)";
   EXPECT_EQ(until("10-20 11-11(x 12-12=y", 12), 0u) << "y = gelu(...), and x is told of something else";
   EXPECT_EQ(until("10-20 11-12@ 11-11(x 12-12=x", 12), 0u) << "in a loop it may be any of them";
+}
+
+// a, b = [t * 2 for t in (a, b)]: what a was goes when the second one is there as well, and both stay then.
+TEST(FunctionCallsTest, WhatIsComputedOfEachGetsItsNameWhenAllIsThere) {
+  const auto until = [](const char* function, uint32_t maker) {
+    return Program({function},
+                   [](Program& p) {
+                     p.Make("a", {11});
+                     p.Make("b", {12});
+                     for (const char* const each : {"a", "b"}) {
+                       p.Make(each == std::string_view("a") ? "a wide" : "b wide", {13}, {each});
+                       p.View(each == std::string_view("a") ? "a wide" : "b wide", 8, 13);
+                     }
+                     p.Make("other", {14}, {"a wide"});
+                     p.Make("out", {15}, {"other"});
+                     p.Make("more", {16}, {"out"});
+                     p.End();
+                   })
+        .HeldUntil(maker);
+  };
+  const char* const each = "10-20 11-11=a 12-12=b 13-13[a,b 15-15=a";
+  EXPECT_EQ(until(each, 1), 7u) << "a is something else behind both";
+  EXPECT_EQ(until(each, 2), 7u);
+  EXPECT_EQ(until(each, 3), 9u) << "until line 15 gives a another value";
+  EXPECT_EQ(until(each, 5), 10u) << "as long as the function runs";
+  const char* const three = "10-20 11-11=a 12-12=b 13-13[a,b,c 15-15=a";
+  EXPECT_EQ(until(three, 1), 7u);
+  EXPECT_EQ(until(three, 3), 0u) << "four operators are not of three values";
+}
+
+// a, b = [f(t) for t in (a, b)], where f holds what it computes first until it returns.
+TEST(FunctionCallsTest, WhatAFunctionComputesOfEachIsWhatItReturns) {
+  const auto until = [](const char* function, uint32_t maker) {
+    return Program({"10-20 13-13[a,b", function},
+                   [](Program& p) {
+                     for (const char* const each : {"a", "b"}) {
+                       const bool first = each == std::string_view("a");
+                       p.Make(first ? "a inner" : "b inner", {31, 13});
+                       p.Make(each, {32, 13}, {first ? "a inner" : "b inner"});
+                     }
+                     p.Make("out", {14}, {"a"});
+                     p.Make("more", {15}, {"out"});
+                     p.End();
+                   })
+        .HeldUntil(maker);
+  };
+  EXPECT_EQ(until("30-34 31-31=t 32-32>=", 2), 7u);
+  EXPECT_EQ(until("30-34 31-31=t 32-32>=", 4), 7u);
+  EXPECT_EQ(until("30-34 31-31=t 32-32>=", 1), 3u) << "t goes when it returns";
+  EXPECT_EQ(until("30-34 31-31=t 32-32=w 33-33>t", 1), 7u);
+  EXPECT_EQ(until("30-34 31-31=t 32-32=w 33-33>t", 3), 7u);
+  EXPECT_EQ(until("30-34 31-31=t 32-32>.", 2), 0u) << "anything";
+}
+
+// a, b = [net(t * 2) for t in (a, b)]: what each stands for is what the module made.
+TEST(FunctionCallsTest, WhatIsComputedOfEachForAModuleIsNotWhatItReturns) {
+  const Program program({"10-20 13-13[a,b"}, [](Program& p) {
+    for (const char* const each : {"a", "b"}) {
+      p.Make(each, {13});
+      p.s.Module("net.inner", [&] { p.Make(each == std::string_view("a") ? "a out" : "b out", {}, {each}); });
+    }
+    p.Make("more", {14}, {"a out"});
+    p.End();
+  });
+  EXPECT_EQ(program.HeldUntil(1), 0u);
+  EXPECT_EQ(program.HeldUntil(3), 0u);
 }
 
 }  // namespace

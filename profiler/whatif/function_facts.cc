@@ -55,6 +55,7 @@ bool TakeStatement(std::string_view word, Function& function) {
   if (what == '<') given.what = Given::What::kOther, given.from = word.substr(from + 1);
   if (what == '=') given.what = Given::What::kResult;
   if (what == '(') given.what = Given::What::kReturned;
+  if (what == '[') given.what = Given::What::kOneOfEach;
   if (what == '!') given.what = Given::What::kHeldElsewhere;
   const std::vector<std::string> names = SplitAtCommas(word.substr(0, from));
   given.elements = static_cast<uint32_t>(names.size());
@@ -62,7 +63,7 @@ bool TakeStatement(std::string_view word, Function& function) {
     given.name = names[given.element];
     function.given.push_back(given);
   }
-  return std::string_view("=(<~!").find(what) != std::string_view::npos;
+  return std::string_view("=([<~!").find(what) != std::string_view::npos;
 }
 
 }  // namespace

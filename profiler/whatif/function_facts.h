@@ -32,15 +32,15 @@ struct Lines {
   bool operator==(const Lines&) const = default;
 };
 
-// What a variable gets in a statement: what its operators compute, or what a call returns, which may be one
-// of a module.
+// What a variable gets in a statement: what its operators compute, what a call returns, which may be one of a
+// module, or one of several that the same expression computes: x, y = [f(t) for t in (x, y)].
 struct Given {
-  enum class What : uint8_t { kResult, kReturned, kOther, kNothingKnown, kHeldElsewhere };
+  enum class What : uint8_t { kResult, kReturned, kOneOfEach, kOther, kNothingKnown, kHeldElsewhere };
   Lines lines;
   What what = What::kNothingKnown;
   bool unsure = false;                 // the statement may be passed over
   std::string name, from;              // kOther: what `from` stands for
-  uint32_t element = 0, elements = 1;  // of what is returned
+  uint32_t element = 0, elements = 1;  // of what is returned or computed
 };
 
 // What a function returns in a statement: what a variable stands for, what the operators of the statement

@@ -45,8 +45,10 @@ def is_for_each_of(value: Any, several: int) -> bool:
     if several < 2 or not isinstance(value, (ast.ListComp, ast.GeneratorExp)) or len(value.generators) != 1 or kind_of(value.elt) == UNKNOWN:
         return False
     over = value.generators[0]
-    one = isinstance(over.target, ast.Name) and not over.ifs and not over.is_async and any(isinstance(each, ast.Name) and each.id == over.target.id for each in ast.walk(value.elt))
-    return one and isinstance(over.iter, (ast.Tuple, ast.List)) and len(over.iter.elts) == several and all(isinstance(each, ast.Name) for each in over.iter.elts)
+    if not isinstance(over.target, ast.Name) or over.ifs or over.is_async or not isinstance(over.iter, (ast.Tuple, ast.List)):
+        return False
+    used = any(isinstance(each, ast.Name) and each.id == over.target.id for each in ast.walk(value.elt))
+    return used and len(over.iter.elts) == several and all(isinstance(each, ast.Name) for each in over.iter.elts)
 
 
 def names_kept(value: Any) -> Iterator[str]:
