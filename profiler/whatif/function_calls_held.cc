@@ -11,7 +11,8 @@ using model::kNone;
 constexpr Position kReturned = 0.2;   // before what follows
 constexpr Position kBeforeOne = 0.1;  // before another one
 
-// Variables go in the order in which the function first names them: before one that was seen to go.
+// Variables go in the order in which the function first names them, in its head or a statement: before one
+// that was seen to go.
 void FunctionCalls::LetGo(Call& call, const Stack& stack) {
   const bool own = IsForward(stack, call) && stack.over;  // returns with the module, whichever it called last
   Position at = (own && stack.end < kForever ? stack.end : stack.next) - kReturned;

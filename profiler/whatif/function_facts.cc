@@ -95,10 +95,12 @@ void FunctionFacts::AddMark(std::string_view name) {
     text.remove_prefix(word.size());
     if (word == "args")
       function.keeps_arguments = true;
+    else if (word.starts_with("args="))
+      function.names = SplitAtCommas(word.substr(5));
     else if (!TakeStatement(word, function))
       return;
   }
-  std::set<std::string_view> known;
+  std::set<std::string> known(function.names.begin(), function.names.end());
   for (const Given& given : function.given)
     if (known.insert(given.name).second) function.names.push_back(given.name);
   files_[std::string(name.substr(0, colon))].push_back(std::move(function));

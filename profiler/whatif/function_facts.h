@@ -58,7 +58,9 @@ struct Function {
   std::vector<Lines> loops;
   std::vector<Given> given;        // in the order of the statements
   std::vector<Returned> returned;  // too
-  std::vector<std::string> names;  // of its variables, in the order in which statements first name them
+  // Of its variables, as the function lets go of them: arguments, as far as statements give these something,
+  // and what statements name, in their order.
+  std::vector<std::string> names;
 };
 
 // The smallest statement around the line; no line where none gives a variable anything.

@@ -48,6 +48,23 @@ TEST(FunctionFactsTest, AStatementThatMayBePassedOverTakesNothingAway) {
   EXPECT_EQ(program.HeldUntil(1), 4u);
 }
 
+// def f(x): z = x * 2; x = x * 3; ... What z stood for was seen to go when f returned.
+TEST(FunctionFactsTest, ArgumentsGoBeforeOtherVariables) {
+  const auto goes_before = [](const char* function) {
+    const Program program({"10-20", function}, [](Program& p) {
+      p.Make("z", {31, 11});
+      p.Make("changed", {32, 11});
+      p.Make("out", {33, 11});
+      p.s.Free("z");
+      p.Make("more", {12}, {"out"});
+      for (const char* const name : {"changed", "out", "more"}) p.s.Free(name);
+    });
+    return program.GoesBefore(2, 1);
+  };
+  EXPECT_TRUE(goes_before("30-34 args=x 31-31=z 32-32=x"));
+  EXPECT_FALSE(goes_before("30-34 31-31=z 32-32=x")) << "as statements name them";
+}
+
 TEST(FunctionFactsTest, AnotherNameHoldsItToo) {
   const Program program({"10-20 11-11=y 12-12<kept<y 13-13=y"}, [](Program& p) {
     p.Make("y", {11});

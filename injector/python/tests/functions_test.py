@@ -81,8 +81,10 @@ class SourceTest(unittest.TestCase):
         self.assertEqual(self.given("kept = kept + (z,)", "self.z = z", "hold(z)", "z.add_(x)", "w = Output(z=z)"), ["args", "1-1!z", "1-1~kept", "2-2!z", "2-2~.", "3-3!z", "3-3~.", "4-4~.", "5-5!z", "5-5~w"])
 
     def test_arguments_that_get_something_else(self) -> None:
-        self.assertEqual(self.given("x = x * 2"), ["1-1=x"])
-        self.assertEqual(self.given("del y"), ["1-1~y"])
+        self.assertEqual(self.given("x = x * 2"), ["args=x", "1-1=x"])
+        self.assertEqual(self.given("del y"), ["args=y", "1-1~y"])
+        self.assertEqual(self.given("z = y", "y = z * 2", "x = y * 2"), ["args=x,y", "1-1<z<y", "2-2=y", "3-3=x"], "as they stand in the head: so they go")
+        self.assertEqual(self.given("c = b = d = a = 1", head="def f(a, *b, c, **d):")[0], "args=a,c,b,d")
 
     def test_what_may_be_passed_over(self) -> None:
         self.assertEqual(self.given("if x is not None:", "    z = x * y", "else:", "    z = y", "with f():", "    w = x * 2"), ["args", "2-2?=z", "4-4?<z<y", "6-6=w"])
@@ -115,7 +117,7 @@ class SourceTest(unittest.TestCase):
         from vramscope_shim.functions import found_in
 
         text = "def outer(x):\n    y = x * 2\n    def inner(z):\n        z = z * y\n        return z\n    return inner(y)\n"
-        self.assertEqual(sorted(found_in(ast.parse(text))), ["1-6 args 2-2=y 6-6>=", "3-5 4-4=z 5-5>z"])
+        self.assertEqual(sorted(found_in(ast.parse(text))), ["1-6 args 2-2=y 6-6>=", "3-5 args=z 4-4=z 5-5>z"])
 
 
 @needs_torch

@@ -22,7 +22,7 @@ _WORDS = {COMPUTED: "=", CALLED: "(", UNKNOWN: "~"}
 
 
 def found_in(source: Any) -> Iterator[str]:
-    """FIRST-LAST [args] [loops and statements in their order], for each function that returns as functions do."""
+    """FIRST-LAST args[=those that get something else] [loops and statements in their order], for each function that returns as functions do."""
     for function in ast.walk(source):
         if isinstance(function, ast.FunctionDef) and not any(isinstance(each, (ast.Yield, ast.YieldFrom)) for each in _within(function)):
             yield _described(function)
@@ -31,10 +31,10 @@ def found_in(source: Any) -> Iterator[str]:
 def _described(function: Any) -> str:
     free = {name for each in _within(function) if isinstance(each, (ast.Global, ast.Nonlocal)) for name in each.names}
     parts = [f"{function.lineno}-{function.end_lineno}"]
-    given = {each.arg for each in ast.walk(function.args) if isinstance(each, ast.arg)}
+    given = _arguments(function.args)
     changed = {each.id for each in _within(function) if isinstance(each, ast.Name) and not isinstance(each.ctx, ast.Load)}
-    if not given & changed:
-        parts.append("args")
+    changed_arguments = ",".join(name for name in given if name in changed)
+    parts.append(f"args={changed_arguments}" if changed_arguments else "args")
     statements = list(_statements(function.body, False))
     in_line: Dict[int, int] = {}
     for statement, _ in statements:
@@ -47,6 +47,12 @@ def _described(function: Any) -> str:
         several = in_line.get(statement.lineno, 1) > 1  # x = f(y); z = x * y: which of them an operator is of does not show
         parts += [lines + ("?" if unsure else "") + (_unclear(what) if several else what) for lines, what in changes]
     return " ".join(parts)
+
+
+def _arguments(given: Any) -> List[str]:
+    """In the order in which the function lets go of them, before its other variables."""
+    last = [each for each in (given.vararg, given.kwarg) if each is not None]
+    return [each.arg for each in (*getattr(given, "posonlyargs", ()), *given.args, *given.kwonlyargs, *last)]
 
 
 def _unclear(what: str) -> str:
@@ -72,8 +78,9 @@ def _statements(body: List[Any], unsure: bool) -> Iterator[Tuple[Any, bool]]:
 
 def _changes(statement: Any, free: Set[str]) -> Iterator[Tuple[str, str]]:
     """Lines, and =x: it is given what the statement computes; (x: what a call returns, which may be one of a module; (x,y: each one of what it
-    returns; [x,y: each what the same expression computes of another value, one after the other; <x<y: what y stands for; ~x: it no more stands for what it did, and what the statement computes may stay anywhere; !x: what it stands for
-    is held elsewhere as well; >x, >=, >.: the function returns what x stands for, what the statement computes, or anything; >x,=: several."""
+    returns; [x,y: each what the same expression computes of another value, one behind the other; <x<y: what y stands for; ~x: it no more stands
+    for what it did, and what the statement computes may stay anywhere; !x: what it stands for is held elsewhere as well; >x, >=, >.: the function
+    returns what x stands for, what the statement computes, or anything; >x,=: several."""
     lines = _own_lines(statement)
     yield from ((lines, f"~{each.target.id}") for part in _own(statement) for each in ast.walk(part) if type(each).__name__ == "NamedExpr")
     if isinstance(statement, ast.Return):

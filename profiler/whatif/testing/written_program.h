@@ -80,6 +80,13 @@ class Program : public TensorScript {
   [[nodiscard]] uint32_t UnconvertedUntil(uint32_t maker) const {
     return UntilOf(maker, &Named::unconverted);
   }
+  // Whether nothing holds what the one operator made when what the other one made was seen to go.
+  [[nodiscard]] bool GoesBefore(uint32_t maker, uint32_t other) const {
+    const uint32_t block = OutputsOf(step_, step_.ops[maker - 1])[0].block;
+    const Position gone = step_.blocks[OutputsOf(step_, step_.ops[other - 1])[0].block].end;
+    return std::any_of(step_.named.begin(), step_.named.end(),
+                       [&](const Named& named) { return named.block == block && named.until < gone; });
+  }
   // Whether no other variable holds it, for sure.
   [[nodiscard]] bool AllKnown(uint32_t maker) const {
     const uint32_t block = OutputsOf(step_, step_.ops[maker - 1])[0].block;
