@@ -136,9 +136,8 @@ class Retyped {
     // cuDNN's recurrent networks work in float16, whatever is asked for, on a new copy of all weights
     // together (aten/src/ATen/cudnn/AutocastRNN.cpp).
     if (step_.NameOf(op) == "aten::_cudnn_rnn") wanted = kHalfType, at = CastWeights(index, wanted);
-    const std::span<const Operand> inputs = Inputs(op);
-    for (const size_t i : CastOrder(inputs)) {
-      const Operand& operand = inputs[i];
+    for (const size_t i : CastOrder(Inputs(op))) {
+      const Operand& operand = Inputs(op)[i];
       if (!IsFloat(operand) || versions_.TypeOf(operand.block) == wanted || !versions_.Known(operand.block))
         continue;
       at += kStride;
@@ -149,6 +148,7 @@ class Retyped {
         versions_.UseCached(operand.block, low_, at, index, operand);
       else
         versions_.Cast(operand.block, wanted, at, index, operand), moments_.Converts(index);
+      heads_first_.Copied(operand, before);
       uncast_.push_back({index, operand.block, before, versions_.Current(operand.block)});
     }
   }

@@ -383,6 +383,7 @@ void HeadsFirst::Begin(const Op& op) {
 void HeadsFirst::End(const Op& op) {
   filled_.End(op);
   products_.End(op);
+  layouts_.End(op);
   if (ReturnsHeadsFirst(step_, op) && op.output_count > 0 && versions_.IsLow(OutputsOf(step_, op)[0].block))
     returned_[OutputsOf(step_, op)[0].block] = true;
 }

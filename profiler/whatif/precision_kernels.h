@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "profiler/whatif/filled_heads.h"
+#include "profiler/whatif/precision_layouts.h"
 #include "profiler/whatif/precision_versions.h"
 #include "profiler/whatif/step.h"
 #include "profiler/whatif/wide_products.h"
@@ -28,10 +29,13 @@ class HeadsFirst {
         versions_(versions),
         filled_(step, versions),
         products_(step, low, versions),
+        layouts_(step, versions),
         returned_(step.blocks.size(), false) {}
 
   // An operator of forward begins: one that puts heads beside each other copies what attention returned.
   void Begin(const Op& op);
+  // The current version of a block has been made of that one, of the tensor `from`.
+  void Copied(const Operand& from, uint32_t before) { layouts_.Copied(from, before); }
   // It ends: it may be attention that returns its result so.
   void End(const Op& op);
 
@@ -41,6 +45,7 @@ class HeadsFirst {
   Versions& versions_;
   FilledHeads filled_;
   WideProducts products_;
+  Layouts layouts_;
   std::vector<bool> returned_;  // by block
 };
 

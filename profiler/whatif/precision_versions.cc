@@ -341,6 +341,12 @@ void Versions::Alias(uint32_t result, uint32_t block) {
 void Versions::LeaveOut(uint32_t result, uint32_t block) {
   current_[result] = current_[block];
   types_[result] = types_[current_[block]];
+  // Who has the result has that: of copies it is told when all are known.
+  StepBlock& shown = changed_.blocks[current_[block]];
+  if (current_[block] < recorded_) {
+    shown.end = std::max(shown.end, step_.blocks[result].end);
+    if (step_.blocks[result].category == Category::kActivation) shown.category = Category::kActivation;
+  }
   StepBlock& gone = changed_.blocks[result];
   gone.requested = 0;
   gone.accumulated = kForever;

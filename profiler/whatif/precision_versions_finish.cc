@@ -65,13 +65,23 @@ uint32_t Versions::HeldAt(uint32_t block, Position at) const {
 Step Versions::Finish(const std::vector<uint32_t>& saved_version) && {
   std::vector<Position> held = used_;
   for (size_t i = 0; i < held.size(); ++i) held[i] = std::max({held[i], held_[i], named_[i]});
+  std::vector<uint32_t> lent;  // versions that a node keeps in the place of a clone that is not made
   for (size_t i = 0; i < saved_version.size(); ++i) {
     Saved& saved = changed_.saved[i];
+    const uint32_t recorded = saved.block;
     saved.block = saved_version[i];
     // Of several references of one node only one may have been seen to go.
     const Position ran = saved.node == kNone ? kForever : changed_.nodes[saved.node].end;
     held[saved.block] = std::max(held[saved.block], std::min(saved.released, ran));
-    if (saved.block < recorded_) continue;
+    const bool own =
+        recorded == (saved.block < recorded_ ? saved.block : changed_.blocks[saved.block].copy_of);
+    if (!own) lent.push_back(saved.block);
+    if (saved.block < recorded_) {
+      if (!own)
+        saved.share *= static_cast<double>(step_.blocks[recorded].requested) /
+                       static_cast<double>(step_.blocks[saved.block].requested);
+      continue;
+    }
     changed_.blocks[saved.block].category = Category::kActivation;
     saved.share = ShareOf(saved.block, saved.share);
   }
@@ -105,6 +115,8 @@ Step Versions::Finish(const std::vector<uint32_t>& saved_version) && {
     Deal(block, versions, held);
     if (became) settled_[itself_[block]] = true;
   }
+  for (const uint32_t version : lent)
+    changed_.blocks[version].end = std::max(changed_.blocks[version].end, held[version] + kHair);
   return std::move(changed_);
 }
 

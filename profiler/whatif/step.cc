@@ -284,13 +284,13 @@ class Reader {
     if (thread.ops.empty()) return;
     Op& op = step_.ops[thread.ops.back()];
     const auto text = static_cast<uint32_t>(field[trace::op_scalar::kText]);
-    if (field[trace::op_scalar::kPosition] == trace::kOpCaller) {
-      conversions_.AddCaller(thread.ops.back(), run_.Text(text));
-      return functions_.AddCaller(thread.ops.back(), text, run_.Text(text));
-    }
+    if (field[trace::op_scalar::kPosition] == trace::kOpCaller)
+      return conversions_.AddCaller(thread.ops.back(), run_.Text(text)),
+             functions_.AddCaller(thread.ops.back(), text, run_.Text(text));
     if (field[trace::op_scalar::kPosition] == PlaceOfDims(run_.Text(op.name))) op.dims = text;
     op.sixth |= field[trace::op_scalar::kPosition] == 5 && run_.Text(text) == "True";
     op.moves |= run_.Text(text) == "torch.strided";  // of aten::to alone it is told
+    op.contiguous |= run_.Text(text) == "torch.contiguous_format" && run_.Text(op.name) == "aten::to";
     for (const std::string_view type : {"torch.float", "torch.bfloat", "torch.half", "torch.double"})
       if (run_.Text(text).starts_with(type)) op.dtype = text;
   }

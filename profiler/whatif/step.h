@@ -107,6 +107,7 @@ struct Op {
   Position named = kBefore;       // aten::to, type_as: until when a variable holds what it returns
   Position left = kBefore;        // when the function returns that called it, where no module's forward did
   bool sixth = false;             // its argument 5 is true: scaled_dot_product_attention's is_causal
+  bool contiguous = false;        // aten::to: what it copies it makes contiguous, however that lies
 };
 
 // An autograd node: made in forward, run in backward.
