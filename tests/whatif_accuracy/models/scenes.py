@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Models that find things in images, or match images with words, from the package transformers."""
 
-from typing import Any, Dict
+from typing import Any, Dict, Tuple
 
 import torch
 from torch import Tensor, nn
@@ -159,16 +159,23 @@ def modernvbert(size: str) -> Subject:
     return _read(ModernVBertForMaskedLM, ModernVBertConfig, text, size)
 
 
-def depth_anything(size: str) -> Subject:
-    """How far away each point is: four layers of a DINOv2, each brought to a size of its own, and put together from coarse to fine."""
-    from transformers import DepthAnythingConfig, DepthAnythingForDepthEstimation, Dinov2Config
+def _with_depths(kind: Any, config: Any, size: str) -> Tuple[nn.Module, int]:
+    """A Depth Anything, and how many pixels its pictures are wide: four layers of a DINOv2, each brought to a size of its own, and put together from coarse to fine."""
+    from transformers import Dinov2Config
 
     pixels, wide = scaled(size, 64, 96, 128), scaled(size, 192, 256, 384)
     sight = Dinov2Config(hidden_size=wide, num_hidden_layers=4, num_attention_heads=4, mlp_ratio=3, image_size=pixels, patch_size=16, out_indices=[1, 2, 3, 4], reshape_hidden_states=False)
-    config = DepthAnythingConfig(backbone_config=sight, patch_size=16, reassemble_hidden_size=wide, neck_hidden_sizes=[32, 64, 128, 256], fusion_hidden_size=64, head_hidden_size=32)
-    model = DepthAnythingForDepthEstimation(config)
+    model = kind(config(backbone_config=sight, patch_size=16, reassemble_hidden_size=wide, neck_hidden_sizes=[32, 64, 128, 256], fusion_hidden_size=64, head_hidden_size=32))
     model.backbone.embeddings.mask_token.requires_grad_(False)  # which is not used, as what would join a coarser layer to the first
     model.neck.fusion_stage.layers[0].residual_layer1.requires_grad_(False)
+    return model, pixels
+
+
+def depth_anything(size: str) -> Subject:
+    """How far away each point is."""
+    from transformers import DepthAnythingConfig, DepthAnythingForDepthEstimation
+
+    model, pixels = _with_depths(DepthAnythingForDepthEstimation, DepthAnythingConfig, size)
 
     def apart(model: nn.Module, given: Tensor, wanted: Tensor) -> Tensor:
         return F.l1_loss(model(pixel_values=given).predicted_depth, wanted)
@@ -263,14 +270,9 @@ def pp_ocrv5_server_rec(size: str) -> Subject:
 
 def prompt_depth_anything(size: str) -> Subject:
     """Depth Anything that is told some distances, which are scaled to lie between nought and one, and added wherever pictures are put together."""
-    from transformers import Dinov2Config, PromptDepthAnythingConfig, PromptDepthAnythingForDepthEstimation
+    from transformers import PromptDepthAnythingConfig, PromptDepthAnythingForDepthEstimation
 
-    pixels, wide = scaled(size, 64, 96, 128), scaled(size, 192, 256, 384)
-    sight = Dinov2Config(hidden_size=wide, num_hidden_layers=4, num_attention_heads=4, mlp_ratio=3, image_size=pixels, patch_size=16, out_indices=[1, 2, 3, 4], reshape_hidden_states=False)
-    config = PromptDepthAnythingConfig(backbone_config=sight, patch_size=16, reassemble_hidden_size=wide, neck_hidden_sizes=[32, 64, 128, 256], fusion_hidden_size=64, head_hidden_size=32)
-    model = PromptDepthAnythingForDepthEstimation(config)
-    model.backbone.embeddings.mask_token.requires_grad_(False)  # which is not used, as what would join a coarser layer to the first
-    model.neck.fusion_stage.layers[0].residual_layer1.requires_grad_(False)
+    model, pixels = _with_depths(PromptDepthAnythingForDepthEstimation, PromptDepthAnythingConfig, size)
 
     def apart(model: nn.Module, given: Tensor, told: Tensor, wanted: Tensor) -> Tensor:
         return F.l1_loss(model(pixel_values=given, prompt_depth=told).predicted_depth, wanted)
