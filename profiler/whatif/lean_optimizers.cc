@@ -20,7 +20,6 @@
 #include "profiler/whatif/lean_optimizers.h"
 
 #include <array>
-#include <unordered_map>
 
 #include "profiler/whatif/batch_axis.h"
 #include "profiler/whatif/cublas.h"
@@ -111,25 +110,12 @@ class Adafactor {
   void Foreach(const OptimizerCall& call) {
     const Position begin = call.time.begin + call.Width() / 2;
     const Position end = call.time.end - call.Width() / 2;
-    const bool matrices_first = call.stepped.empty() || FirstOf(call).extent->matrix;
+    const bool matrices_first = call.stepped.empty() || call.stepped.front().extent->matrix;
     const Position middle = (begin + end) / 2;
     // A list of estimates replaces that of the others when all of it is there.
     constexpr Position kAllEstimated = 0.55;
     Updates(call, matrices_first, begin, middle, middle + (end - middle) * kAllEstimated);
     Updates(call, !matrices_first, middle, end, end);
-  }
-
-  // The optimizer has them in the order of the program's list: one of the model itself comes before those of
-  // its modules, whichever was made first. Not empty.
-  [[nodiscard]] const TrainedParameter& FirstOf(const OptimizerCall& call) const {
-    std::unordered_map<uint32_t, const TrainedParameter*> of_block;
-    for (const TrainedParameter& one : call.stepped) of_block.try_emplace(one.block, &one);
-    for (const Op& op : step_.ops) {
-      if (op.begin < call.time.begin || op.begin >= call.time.end) continue;
-      for (const Operand& operand : InputsOf(step_, op))
-        if (const auto found = of_block.find(operand.block); found != of_block.end()) return *found->second;
-    }
-    return call.stepped.front();
   }
 
   static Reduction OverColumns(const Extent& extent) {

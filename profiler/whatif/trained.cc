@@ -2,6 +2,7 @@
 #include "profiler/whatif/trained.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <unordered_map>
 
@@ -80,17 +81,29 @@ void AddLeaves(const Step& step, uint32_t block, const Seen& seen,
   }
 }
 
-// The trained blocks that operators of a window work on.
-std::set<uint32_t> WorkedOn(const Step& step, const Window& window) {
-  std::set<uint32_t> blocks;
+// The trained blocks that operators of a window work on, with their turns.
+std::map<uint32_t, size_t> WorkedOn(const Step& step, const Window& window) {
+  std::map<uint32_t, size_t> turns;
   for (const Op& op : step.ops) {
     if (op.begin < window.begin || op.begin >= window.end) continue;
     for (const Operand& operand : InputsOf(step, op)) {
       if (std::binary_search(step.trained.begin(), step.trained.end(), operand.block))
-        blocks.insert(operand.block);
+        turns.emplace(operand.block, turns.size());
     }
   }
-  return blocks;
+  return turns;
+}
+
+// parameters() names what a module has of its own before what is in its layers, which __init__ may have made
+// first: class_token behind patch_embed. Where an operator was not seen to step one of them, they stay as
+// they were allocated.
+void PutInTurn(const std::map<uint32_t, size_t>& turns, std::vector<TrainedParameter>& parameters) {
+  const auto seen = [&](const TrainedParameter& one) { return turns.contains(one.block); };
+  if (!std::all_of(parameters.begin(), parameters.end(), seen)) return;
+  std::stable_sort(parameters.begin(), parameters.end(),
+                   [&](const TrainedParameter& a, const TrainedParameter& b) {
+                     return turns.at(a.block) < turns.at(b.block);
+                   });
 }
 
 }  // namespace
@@ -126,7 +139,8 @@ Result<std::vector<OptimizerCall>> OptimizerCalls(const Step& step, const std::v
     if (i > 0 && times[i].begin < times[i - 1].end)
       return Error{"an optimizer of the recorded step steps inside the step of another one."};
     OptimizerCall call{times[i], {}, {}};
-    const std::set<uint32_t> own = only ? std::set<uint32_t>{} : WorkedOn(step, step.optimizer[i]);
+    std::map<uint32_t, size_t> own;
+    if (i < step.optimizer.size()) own = WorkedOn(step, step.optimizer[i]);
     if (own.empty() && !only)
       return Error{
           "of the step's " + std::to_string(times.size()) +
@@ -137,7 +151,9 @@ Result<std::vector<OptimizerCall>> OptimizerCalls(const Step& step, const std::v
       call.stepped.push_back(parameter);
       if (!before.contains(parameter.block)) call.fresh.push_back(parameter);
     }
-    before.insert(own.begin(), own.end());
+    PutInTurn(own, call.stepped);
+    PutInTurn(own, call.fresh);
+    for (const TrainedParameter& parameter : call.stepped) before.insert(parameter.block);
     calls.push_back(std::move(call));
   }
   return calls;

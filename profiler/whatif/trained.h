@@ -45,8 +45,8 @@ struct TrainedParameter {
 // A call of an optimizer's step().
 struct OptimizerCall {
   Window time;
-  std::vector<TrainedParameter> stepped;
-  std::vector<TrainedParameter> fresh;  // those that no call before it stepped: their state is made here
+  std::vector<TrainedParameter> stepped;  // in their turn, where it was seen
+  std::vector<TrainedParameter> fresh;    // those that no call before it stepped: their state is made here
 
   // Of the time, what one parameter gets, with as much before the first and behind the last.
   [[nodiscard]] Position Width() const {

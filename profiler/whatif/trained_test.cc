@@ -96,8 +96,9 @@ TEST(AdafactorTest, RowsAndColumnsOfAConvolutionAreThoseOfItsKernels) {
   EXPECT_THAT(convolution.Adafactor(true, false), ElementsAre(1536, 1536, 512, 4608));
 }
 
-// Of a matrix of 512 bytes and a vector of 96, in the order in which the recorded optimizer has them.
-std::vector<uint64_t> Estimates(bool vector_first) {
+// A matrix of 512 bytes and, allocated behind it, a vector of 96, which the recorded optimizer steps in an
+// order of its own.
+OneBlock MatrixAndVector(bool vector_first) {
   OneBlock model(4 * 16 * 8);
   model.Given(0, "16,8", "8,1");
   model.step.blocks.push_back(model.step.blocks[0]);
@@ -112,7 +113,30 @@ std::vector<uint64_t> Estimates(bool vector_first) {
   op.first_input = 2, op.input_count = 2;
   model.Given(0, "24", "1").Given(0, "16,8", "8,1");
   model.step.operands[vector_first ? 2 : 3].block = 1;
-  std::vector<uint64_t> bytes = model.Adafactor(true, false);
+  model.step.optimizer = {{100, 200}};
+  return model;
+}
+
+std::vector<uint64_t> Stepped(const OneBlock& model) {
+  std::vector<uint64_t> bytes;
+  const std::vector<OptimizerCall> calls = OptimizerCalls(model.step, model.step.optimizer).value();
+  for (const TrainedParameter& one : calls.front().stepped) bytes.push_back(one.bytes);
+  return bytes;
+}
+
+TEST(OptimizerCallsTest, ParametersAreSteppedInTheOrderOfTheProgramsList) {
+  EXPECT_THAT(Stepped(MatrixAndVector(false)), ElementsAre(512, 96));
+  EXPECT_THAT(Stepped(MatrixAndVector(true)), ElementsAre(96, 512));
+}
+
+TEST(OptimizerCallsTest, WhereOneWasNotSeenTheyStayAsTheyWereAllocated) {
+  OneBlock model = MatrixAndVector(true);
+  model.step.ops.back().input_count = 1;
+  EXPECT_THAT(Stepped(model), ElementsAre(512, 96));
+}
+
+std::vector<uint64_t> Estimates(bool vector_first) {
+  std::vector<uint64_t> bytes = MatrixAndVector(vector_first).Adafactor(true, false);
   std::erase_if(bytes, [](uint64_t one) { return one != 512 && one != 96; });
   return bytes;
 }
