@@ -143,23 +143,20 @@ TEST_F(NestedCheckpointTest, WhatAKeptOperatorTakesForItselfIsNotTakenAgain) {
   EXPECT_EQ(Lives(workspace, "stage.a,ops:mm").size(), 1u);
 }
 
-// Angles of rotary embeddings are handed over by name, what decoders get of their encoder by its place.
-TEST_F(NestedCheckpointTest, WhatSeveralAreGivenWithoutAGradientDoesNotGoToTheHost) {
-  const uint32_t angles = AddBlock(1.5, 152);
-  Work(6, 0, {angles, AddBlock(6.5, 9)}), Work(26, 1, {angles, AddBlock(26.5, 29)});
+// A denoiser's context, of which no gradient is asked.
+TEST_F(NestedCheckpointTest, WhatSeveralAreGivenGoesToTheHostAndComesBackForEach) {
+  const uint32_t context = AddBlock(1.5, 152);
+  Work(6, 0, {context, AddBlock(6.5, 9)}), Work(26, 1, {context, AddBlock(26.5, 29)});
   const auto copies = [&] {
     Scene scene = MakeScene(step_);
     EXPECT_TRUE(CheckpointLever().Apply(step_, "stage.*", scene).ok());
     EXPECT_TRUE(OffloadLever().Apply(step_, "activations", scene).ok());
     return std::count_if(scene.blocks.begin(), scene.blocks.end(),
-                         [&](const whatif::Block& one) { return one.origin == angles; });
+                         [&](const whatif::Block& one) { return one.origin == context; });
   };
-  EXPECT_EQ(copies(), 1);
-  Work(46, 2, {angles, AddBlock(46.5, 49)});
-  EXPECT_EQ(copies(), 2) << "one for what is outside of checkpoints";
-  for (Operand& operand : step_.operands)
-    if (operand.block == angles) operand.flags |= trace::kTensorRequiresGrad;
-  EXPECT_EQ(copies(), 4) << "itself, and one for each of two layers too";
+  EXPECT_EQ(copies(), 3) << "itself, and one for each of two layers";
+  Work(46, 2, {context, AddBlock(46.5, 49)});
+  EXPECT_EQ(copies(), 4) << "one for what is outside of checkpoints too";
 }
 
 TEST_F(NestedCheckpointTest, TheResultOfTheLastIsKeptByTheOuterOnesNode) {

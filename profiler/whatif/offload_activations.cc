@@ -13,9 +13,9 @@
 //
 // What is computed again in backward keeps nothing, but for its positional arguments: they go to the host and
 // come back before the recomputation (_NoopSaveInputs in torch/utils/checkpoint.py). What is given by name
-// stays. A wrapper's variables show which is which, args and kwargs. Without one, what several parts are
-// given alike without a gradient, such as positions and masks, is taken for given by name. Of a view that is
-// given, what first works on it tells its elements.
+// stays. A wrapper's variables show which is which, args and kwargs; without one, checkpoint() is taken to be
+// called as its documentation does, checkpoint(block, hidden, context), by position. Of a view that is given,
+// what first works on it tells its elements.
 #include "profiler/whatif/offload_activations.h"
 
 #include <algorithm>
@@ -60,7 +60,7 @@ class Offloader {
 
   uint64_t Move() {
     std::vector<Block> copies;
-    FindShared();
+    FindReleased();
     FindPositional();
     for (const Saved& saved : step_.saved) Send(saved, copies);
     SendUnsaved(copies);
@@ -78,20 +78,14 @@ class Offloader {
     return nullptr;
   }
 
-  // Blocks that several of these parts keep, and that nothing is computed a gradient of.
-  void FindShared() {
-    std::unordered_map<uint32_t, const Again*> first;
+  // What these parts are given, and their nodes keep.
+  void FindReleased() {
     for (const Saved& saved : step_.saved) {
       const Again* const again = AgainAt(saved.at);
       if (again == nullptr || step_.blocks[saved.block].begin >= again->begin) continue;
       if (saved.released >= kForever) continue;  // not seen to be let go
       Position& released = released_.try_emplace({saved.block, again}, kBefore).first->second;
       released = std::max(released, saved.released);
-      const auto [known, fresh] = first.emplace(saved.block, again);
-      if (!fresh && known->second != again) shared_.insert(saved.block);
-    }
-    for (const Operand& operand : step_.operands) {
-      if ((operand.flags & trace::kTensorRequiresGrad) != 0) shared_.erase(operand.block);
     }
   }
 
@@ -127,8 +121,8 @@ class Offloader {
 
   [[nodiscard]] bool IsGivenByName(uint32_t block, const Again* again) const {
     const auto known = positional_.find(again);
-    if (known == positional_.end()) return shared_.contains(block);
-    return std::find(known->second.begin(), known->second.end(), block) == known->second.end();
+    return known != positional_.end() &&
+           std::find(known->second.begin(), known->second.end(), block) == known->second.end();
   }
 
   // The first that a part works on: of what it was given, the tensor itself. nullptr: it does not, or how it
@@ -322,7 +316,7 @@ class Offloader {
   std::unordered_map<uint32_t, Block> of_origin_;  // as forward made it
   std::vector<Position> kept_;                     // by block: when the last node let go
   std::vector<bool> stays_;
-  std::set<uint32_t> shared_, unsaved_, leaves_;
+  std::set<uint32_t> unsaved_, leaves_;
   std::unordered_map<const Again*, std::vector<uint32_t>> positional_;  // blocks; of parts where it is known
   std::map<std::pair<uint32_t, const Again*>, Position> released_;  // when the last node of the part lets go
   const BatchAxis* axis_ = nullptr;                                 // nullptr: not known

@@ -162,6 +162,16 @@ TEST_F(OffloadedCheckpointTest, WithoutAWrapperAllThatIsKeptGoes) {
   EXPECT_THAT(Lives(mask_), ElementsAre(Life(4, 50), Life(120, 161.5)));
 }
 
+// A context for all blocks of a denoiser, checkpoint(block, hidden, context).
+TEST_F(OffloadedCheckpointTest, AsDoesWhatTwoPartsAreGivenAlike) {
+  Work(54, Node(114), {mask_, AddBlock(55, 170)});
+  Scene scene = MakeScene(step_);
+  scene.again.push_back({10, 50, 120, 180, 150, {}});
+  scene.again.push_back({52, 58, 105, 118, 110, {}});
+  EXPECT_TRUE(OffloadActivations(step_, scene).ok());
+  EXPECT_THAT(LivesOf(scene, mask_), ElementsAre(Life(4, 56), Life(120, 161.5), Life(105, 115.5)));
+}
+
 // A mask of 128 elements, of which the layer is given a view that nothing else tells of.
 class OffloadedViewTest : public testing::Test, protected WrittenOperators {
  protected:
