@@ -253,6 +253,7 @@ void Checkpointer::Change(Scene& scene) const {
     Drop(block, home);
     LeaveRecorded(left, home, block);
   }
+  GatherWithin(scene);
   scene.blocks.insert(scene.blocks.end(), copies.begin(), copies.end());
   std::vector<std::vector<std::pair<uint32_t, Position>>> held(segments_.size());
   for (const auto& [kept, until] : left.until)

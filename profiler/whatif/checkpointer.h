@@ -111,6 +111,8 @@ class Checkpointer {
   void Recompute(const Block& block, uint32_t home, const Left& left, std::vector<Block>& copies) const;
   // The block itself: no longer kept by the nodes of segments, but by the segments that it goes into.
   void Drop(Block& block, uint32_t home) const;
+  void GatherWithin(Scene& scene) const;
+  void GatherEarlier(const Segment& segment, const StepBlock& forward, bool together, Block& block) const;
   // Until the last of the segments that were given the block has been made again.
   [[nodiscard]] Position GivenUntil(uint32_t block, uint32_t home) const;
   // Of those in `around`, which keeps what goes into them until they are made again: until they let go of it.

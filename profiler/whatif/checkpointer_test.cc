@@ -143,6 +143,26 @@ TEST_F(NestedCheckpointTest, WhatAKeptOperatorTakesForItselfIsNotTakenAgain) {
   EXPECT_EQ(Lives(workspace, "stage.a,ops:mm").size(), 1u);
 }
 
+// fully_shard(a), fully_shard(b) in a stage that is checkpointed as a whole.
+TEST_F(NestedCheckpointTest, UnitsWithinAreGatheredWhenTheyAreMadeAgain) {
+  const uint32_t of_a = AddBlock(kBefore, kForever), of_b = AddBlock(kBefore, kForever);
+  const auto gather = [&](uint32_t parameter, uint16_t stream, Position begin, Position end) {
+    const uint32_t block = AddBlock(begin, end);
+    step_.blocks[block].copy_of = parameter;
+    step_.blocks[block].stream = stream;
+    step_.blocks[block].category = classify::Category::kCommunication;
+    return block;
+  };
+  (void)gather(of_a, 1, 2, 21), (void)gather(of_a, 0, 3, 18), (void)gather(of_b, 0, 21, 36);
+  const uint32_t together_a = gather(of_a, 1, 131, 148), a = gather(of_a, 0, 148, 152);
+  const uint32_t gradients_a = gather(of_a, 0, 151, 160), b = gather(of_b, 0, 109, 132);
+  EXPECT_THAT(Lives(together_a, "stage"), ElementsAre(Life(110.03, 110.28)));
+  EXPECT_THAT(Lives(a, "stage"), ElementsAre(Life(110.04, 152)));
+  EXPECT_THAT(Lives(gradients_a, "stage"), ElementsAre(Life(151, 160)));
+  EXPECT_THAT(Lives(b, "stage"), ElementsAre(Life(109, 132))) << "its backward asked for it";
+  EXPECT_THAT(Lives(a, "stage.a"), ElementsAre(Life(148, 152))) << "the segment is the unit";
+}
+
 // A denoiser's context, of which no gradient is asked.
 TEST_F(NestedCheckpointTest, WhatSeveralAreGivenGoesToTheHostAndComesBackForEach) {
   const uint32_t context = AddBlock(1.5, 152);
