@@ -332,7 +332,7 @@ bool FunctionCalls::IsWithin(uint32_t inner, uint32_t call) const {
 void FunctionCalls::Return(Stack& stack, size_t depth) {
   for (; stack.calls.size() > depth; stack.calls.pop_back()) {
     Call& call = stack.calls.back();
-    Complete(call, stack.next - kAssigned);
+    Complete(call, AssignedLast(call, stack));
     if (stack.calls.size() > 1) HandBack(call, stack.calls[stack.calls.size() - 2]);
     LetGo(call, stack);
   }

@@ -92,6 +92,8 @@ class FunctionCalls {
   [[nodiscard]] static bool AllSame(const std::vector<Value>& values);
   [[nodiscard]] std::vector<uint32_t> GivenToModules(const Call& call) const;
   void Untold(const std::vector<uint32_t>& ops);
+  [[nodiscard]] static bool IsGivenIn(const Lines& statement, const Call& call, std::string_view name);
+  [[nodiscard]] Position AssignedLast(const Call& call, const Stack& stack) const;
   void LetGo(Call& call, const Stack& stack);
   [[nodiscard]] static bool IsGivenBehind(const Call& call, std::string_view name);
   void HoldElsewhere(const Value& value);

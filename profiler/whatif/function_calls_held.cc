@@ -11,6 +11,24 @@ using model::kNone;
 constexpr Position kReturned = 0.2;   // before what follows
 constexpr Position kBeforeOne = 0.1;  // before another one
 
+bool FunctionCalls::IsGivenIn(const Lines& statement, const Call& call, std::string_view name) {
+  const std::vector<Given>& given = call.at.function->given;
+  return std::any_of(given.begin(), given.end(),
+                     [&](const Given& one) { return one.lines == statement && one.name == name; });
+}
+
+// When the last statement of a function that returns gave its variable a value: before the others, of which
+// some are seen to go.
+Position FunctionCalls::AssignedLast(const Call& call, const Stack& stack) const {
+  Position at = stack.next - kAssigned;
+  for (const auto& [name, value] : call.variables) {
+    if (value.block == kNone || IsGivenIn(call.statement, call, name)) continue;
+    const Position seen = step_.blocks[value.block].end;
+    if (stack.done < seen && seen <= at) at = seen - 2 * kBeforeOne;
+  }
+  return at;
+}
+
 // Variables go in the order in which the function first names them, in its head or a statement: before one
 // that was seen to go.
 void FunctionCalls::LetGo(Call& call, const Stack& stack) {

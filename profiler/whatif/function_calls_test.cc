@@ -87,6 +87,19 @@ TEST(FunctionCallsTest, WhatIsSeenBesideAConversionMayBeAnEarlierOnesCopy) {
   EXPECT_EQ(program(false).UnconvertedUntil(1), 6u) << "it is y itself";
 }
 
+// mean = x.mean(); y = x * mean; y = y * weight; return y, in a function that lets go of mean then.
+TEST(FunctionCallsTest, TheLastStatementGivesItsVariableBeforeTheOthersGo) {
+  const Program program({"10-20", "30-34 args 31-31=mean 32-32=y 33-33=y 34-34>y"}, [](Program& p) {
+    p.Make("mean", {31, 11});
+    p.Make("y", {32, 11});
+    p.Make("out", {33, 11}, {"y"});
+    p.s.Free("mean");
+    p.Make("more", {12}, {"out"});
+    for (const char* const name : {"y", "out", "more"}) p.s.Free(name);
+  });
+  EXPECT_TRUE(program.GoesBefore(2, 1));
+}
+
 // y = x * 2
 // z = f(
 //     y * 2)      which runs before f, a line above
