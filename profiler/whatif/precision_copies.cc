@@ -38,7 +38,7 @@ bool CopiesGradients::IsOfCopy(uint32_t gradient, uint32_t node) const {
   const uint8_t type = versions_.TypeOf(gradient);
   const std::span<const Operand> results = OutputsOf(step_, step_.ops[step_.nodes[node].op]);
   if (type == wanted_[node] || !versions_.HaveConverted(results, type)) return false;
-  if (sums_.contains(gradient)) return true;
+  if (sums_.contains({gradient, node})) return true;
   const uint32_t op = step_.blocks[gradient].op;
   const uint32_t maker = op == kNone ? kNone : step_.ops[op].node;
   if (maker == kNone) return true;
@@ -54,7 +54,7 @@ void CopiesGradients::NoteBack(uint32_t op, uint32_t block) {
 CopiesGradients::Return CopiesGradients::ComesBack(uint32_t gradient, uint32_t node) const {
   const uint8_t type = versions_.TypeOf(gradient);
   const uint32_t maker = OutermostMaker(step_, gradient);
-  if (type != wanted_[node] || step_.nodes[node].op == kNone || sums_.contains(gradient) ||
+  if (type != wanted_[node] || step_.nodes[node].op == kNone || sums_.contains({gradient, node}) ||
       versions_.IsCopy(gradient) ||  // it came back already
       maker == kNone || step_.ops[maker].node == kNone || step_.nodes[step_.ops[maker].node].op == kNone)
     return {};
@@ -99,7 +99,7 @@ Position CopiesGradients::WidenedFor(uint32_t node, uint32_t reader) const {
 }
 
 uint32_t CopiesGradients::VersionOf(uint32_t gradient, uint32_t node) const {
-  const auto sum = sums_.find(gradient);
+  const auto sum = sums_.find({gradient, node});
   if (sum != sums_.end()) return sum->second.version;
   const uint32_t op = step_.blocks[gradient].op;
   const uint32_t maker = op == kNone ? kNone : step_.ops[op].node;
@@ -110,7 +110,7 @@ uint32_t CopiesGradients::VersionOf(uint32_t gradient, uint32_t node) const {
 
 Position CopiesGradients::Complete(uint32_t gradient, uint32_t node) const {
   if (VersionOf(gradient, node) == kNone || !IsOfCopy(gradient, node)) return kBefore;
-  const auto sum = sums_.find(gradient);
+  const auto sum = sums_.find({gradient, node});
   const Position written = versions_.WrittenAt(gradient);
   if (sum != sums_.end()) return std::max(sum->second.at, written) + kGone;
   uint32_t op = step_.blocks[gradient].op;
@@ -158,7 +158,7 @@ bool CopiesGradients::AddsUp(const Op& add, uint32_t node) {
   // x.float() * cos + rotate(x.float()) * sin: a node for each copy.
   const uint32_t one = VersionOf(added[0].block, node), other = VersionOf(added[1].block, node);
   if (one != kNone && other != kNone && one != other) return false;
-  sums_[OutputsOf(step_, add)[0].block] = {one == kNone ? other : one, add.end};
+  sums_[{OutputsOf(step_, add)[0].block, node}] = {one == kNone ? other : one, add.end};
   return true;
 }
 
@@ -185,7 +185,7 @@ bool CopiesGradients::AddsUpInLow(const Op& add, uint32_t node) {
   if (one == kNone || one != other || versions_.TypeOfVersion(one) != low_ ||
       !versions_.HaveConverted(OutputsOf(step_, step_.ops[step_.nodes[node].op]), low_))
     return false;
-  sums_[OutputsOf(step_, add)[0].block] = {one, add.end};
+  sums_[{OutputsOf(step_, add)[0].block, node}] = {one, add.end};
   return true;
 }
 

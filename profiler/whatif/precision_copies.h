@@ -109,7 +109,8 @@ class CopiesGradients {
   std::vector<std::vector<Read>> read_;  // by node
   // Outermost operators, and blocks that they read: when the wider copy was made.
   std::map<std::pair<uint32_t, uint32_t>, Position> back_;
-  std::unordered_map<uint32_t, Sum> sums_;         // of gradients of copies, by block
+  // Of gradients of copies, by block and the node that they are for: one block may be added to for many.
+  std::map<std::pair<uint32_t, uint32_t>, Sum> sums_;
   std::unordered_map<uint32_t, Waiting> waiting_;  // by node
 };
 

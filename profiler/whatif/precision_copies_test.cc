@@ -167,6 +167,22 @@ TEST_F(CopiesGradientsTest, OfWhatTheProgramNarrowedTheyAreAddedInLow) {
   EXPECT_FALSE(copies.AddsUpInLow(step_.ops[add_first_], of_x_));
 }
 
+// The block of a residual stream's gradient is added to for one node after the other.
+TEST_F(CopiesGradientsTest, WhatWasAddedUpForOneNodeIsNoSumForAnother) {
+  wanted_[of_x_] = kFloatType, wanted_.push_back(kFloatType);
+  const uint32_t other = Node(kRuns + 10);
+  step_.nodes[other].op = 0;
+  Versions versions(step_, kFloatType);
+  CopiesGradients copies(step_, kBfloat16Type, wanted_, versions);
+  versions.Decide(x_, kFloatType);
+  versions.Cast(x_, kBfloat16Type, 15, model::kNone, step_.operands[1]);
+  copies.NoteRead(uses_[0]), copies.NoteRead(uses_[1]);
+  versions.Decide(own_, kBfloat16Type), versions.Decide(first_, kFloatType);
+  ASSERT_TRUE(copies.AddsUpInLow(step_.ops[add_first_], of_x_));
+  EXPECT_GT(copies.Complete(own_, of_x_), 125);
+  EXPECT_LT(copies.Complete(own_, other), 125);
+}
+
 // x.to(torch.float32) twice: a node for each copy converts its gradient, and they are added in 16 bits.
 TEST_F(CopiesGradientsTest, OfTwoCopiesTheyAreConvertedOneByOne) {
   step_.operands[step_.ops[add_second_].first_input].block = first_;
