@@ -42,9 +42,9 @@ bool AsksTensor(const Step& step, uint32_t op) {
 }
 
 // x.to(y.dtype): y is what x is then used with, in the same call of a module. What is computed from x alone
-// stands for it; with `as_made`, what that is converted to does not.
+// stands for it; with `as_made`, what that is converted to does not; with `handed_on`, in the calls below.
 Met FirstMet(const Step& step, const std::vector<uint32_t>& calls, uint32_t op, uint32_t block,
-             bool as_made = false) {
+             bool as_made = false, bool handed_on = false) {
   const uint32_t call = calls[op];
   const Position end = call == kNone ? kBefore : step.modules[call].end;
   const Takers& takers = TakersOf(step);
@@ -60,7 +60,7 @@ Met FirstMet(const Step& step, const std::vector<uint32_t>& calls, uint32_t op, 
     next.erase(next.begin());
     if (step.ops[i].begin >= end) break;
     follow(of, i);
-    if (calls[i] != call) continue;
+    if (!handed_on && calls[i] != call) continue;
     const std::span<const Operand> inputs = InputsOf(step, step.ops[i]);
     const auto is_same = [&](const Operand& one) { return IsFloat(one) && same.contains(one.block); };
     if (std::none_of(inputs.begin(), inputs.end(), is_same)) continue;
@@ -163,8 +163,15 @@ uint8_t TypeOfOrigin(const Step& step, const Versions& versions, uint32_t block,
 }
 
 uint8_t TypeMet(const Step& step, const Versions& versions, const std::vector<uint32_t>& calls, uint32_t op) {
-  const std::vector<uint32_t> met = FirstMet(step, calls, op, InputsOf(step, step.ops[op])[0].block).blocks;
-  return met.empty() ? 0 : versions.TypeOf(met.back());
+  const uint32_t block = InputsOf(step, step.ops[op])[0].block;
+  std::vector<uint32_t> met = FirstMet(step, calls, op, block).blocks;
+  if (!met.empty()) return versions.TypeOf(met.back());
+  // decay = decay.to(state.dtype); self.cell(state, decay): both are handed on. What the module computes
+  // before it uses x is not y, which was there when its type was asked for.
+  met = FirstMet(step, calls, op, block, false, true).blocks;
+  const bool there = !met.empty() && step.blocks[met.back()].begin < step.ops[op].begin &&
+                     step.blocks[met.back()].category != classify::Category::kParameter;
+  return there && versions.Known(met.back()) ? versions.TypeOf(met.back()) : 0;
 }
 
 bool MeetsType(const Step& step, const Versions& versions, const std::vector<uint32_t>& calls, uint8_t type,

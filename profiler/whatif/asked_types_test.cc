@@ -195,6 +195,29 @@ TEST_F(AskedTypesTest, IntegersAreConvertedToTheTypeOfTheFactorThatTheyWereChose
   EXPECT_FALSE(low(Asks::kOrigin, kBfloat16Type)) << "no product asks for one type";
 }
 
+// decay = decay.to(state.dtype); self.cell(state, decay)
+TEST_F(AskedTypesTest, WhatIsConvertedToBeHandedOnMeetsWhatItIsMeantForInTheCall) {
+  Module("net.cell", 60, 80, 0);
+  const uint32_t decay = AddBlock(31, 90), later = AddBlock(61, 90);
+  AddOp("aten::exp", kNone, {30, 32}, {weight_}, decay);
+  const uint32_t to = AddOp("aten::to", kNone, {50, 52}, {decay}, decay);
+  step_.ops[to].asks = Asks::kTensor;
+  AddOp("aten::mul", kNone, {60.5, 62}, {sum_}, later);
+  AddOp("aten::mul", kNone, {65, 67}, {decay, sum_}, AddBlock(66, 90));
+  const auto asked = [&](uint32_t met, uint8_t type) {
+    step_.operands[step_.ops.back().first_input + 1].block = met;
+    Versions versions(step_, kFloatType);
+    versions.Decide(hidden_, kBfloat16Type);
+    if (type != 0) versions.Decide(met, type);
+    return TypeAskedFor(step_, versions, CallsOf(step_), to);
+  };
+  EXPECT_EQ(asked(sum_, kBfloat16Type), kBfloat16Type);
+  EXPECT_EQ(asked(sum_, kFloatType), kFloatType);
+  EXPECT_EQ(asked(sum_, 0), 0) << "not known";
+  EXPECT_EQ(asked(later, kBfloat16Type), 0) << "the call made it, so that nobody can have asked for its type";
+  EXPECT_EQ(asked(weight_, 0), 0) << "who asks for a parameter's is told";
+}
+
 // A question must not take as long as the whole step.
 TEST_F(AskedTypesTest, WhatLiesVeryFarBackIsNoOrigin) {
   const auto asked = [&](int operators) {
