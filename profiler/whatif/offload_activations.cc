@@ -84,14 +84,15 @@ class Offloader {
       const Again* const again = AgainAt(saved.at);
       if (again == nullptr || step_.blocks[saved.block].begin >= again->begin) continue;
       if (saved.released >= kForever) continue;  // not seen to be let go
-      Position& released = released_.try_emplace({saved.block, again}, kBefore).first->second;
-      released = std::max(released, saved.released);
+      released_[{saved.block, again}].insert(uses_.UnpackedUntil(step_, saved));
     }
   }
 
   // def forward(self, *args, **kwargs), around that of each layer: what its modules are called with as args.
-  // A variable of the layer's own that is called so holds what was made in it.
+  // A variable of the layer's own that is called so holds what was made in it. What is given twice comes
+  // twice.
   void FindPositional() {
+    std::map<std::pair<uint32_t, uint32_t>, std::ptrdiff_t> times;  // by call and block
     for (const Held& held : step_.held) {
       const uint32_t around = step_.modules[held.call].parent;
       const std::string_view name = step_.Text(held.name);
@@ -101,7 +102,8 @@ class Offloader {
       if (again == nullptr || again->begin != begin || step_.blocks[held.block].begin >= begin) continue;
       std::vector<uint32_t>& blocks = positional_[again];
       if (name == "kwargs") continue;  // it is known that none of these is positional
-      if (std::find(blocks.begin(), blocks.end(), held.block) == blocks.end()) blocks.push_back(held.block);
+      if (std::ranges::count(blocks, held.block) < ++times[{held.call, held.block}])
+        blocks.push_back(held.block);
     }
   }
 
@@ -158,25 +160,29 @@ class Offloader {
     if (!LiesWithoutGaps(sizes, strides)) AddPacked(copy, again.begin, copies);
   }
 
-  // What a recomputation needs, once: one argument after the other. It goes with the last node that keeps it,
-  // or when the function that was given it returns.
+  // What a recomputation needs, once for each argument that it is: one after the other. It goes with the last
+  // node that keeps it, or when the function that was given it returns.
   void BringBack(uint32_t block, const Again& again, std::vector<Block>& copies) {
     constexpr Position kNext = kHair / 256;
     if (!inputs_.emplace(block, &again).second) return;
-    Block copy = of_origin_.at(block);
-    copy.begin = again.at;
+    std::vector<Position> turns;
     if (const auto known = positional_.find(&again); known != positional_.end()) {
-      const std::vector<uint32_t>& blocks = known->second;
-      copy.begin +=
-          kNext * static_cast<Position>(std::find(blocks.begin(), blocks.end(), block) - blocks.begin());
+      for (size_t i = 0; i < known->second.size(); ++i)
+        if (known->second[i] == block) turns.push_back(kNext * static_cast<Position>(i));
     }
-    const auto kept = released_.find({block, &again});
-    copy.end = kept == released_.end() ? again.unwound : std::max(kept->second, again.unwound);
-    for (const auto& [held, until] : again.held)
-      if (held == block) copy.end = std::max(copy.end, until);
-    BringAsGiven(copy, again, copies);
-    moved_ += copy.bytes;
-    copies.push_back(copy);
+    if (turns.empty()) turns.push_back(0);
+    const std::set<Position>& kept = released_[{block, &again}];
+    auto last = kept.rbegin();
+    for (const Position turn : turns) {
+      Block copy = of_origin_.at(block);
+      copy.begin = again.at + turn;
+      copy.end = last == kept.rend() ? again.unwound : std::max(*last++, again.unwound);
+      for (const auto& [held, until] : again.held)
+        if (held == block) copy.end = std::max(copy.end, until);
+      BringAsGiven(copy, again, copies);
+      moved_ += copy.bytes;
+      copies.push_back(copy);
+    }
   }
 
   // Expanded to the batch, or to what has the batch in its first dimension: [samples x heads, tokens,
@@ -318,9 +324,10 @@ class Offloader {
   std::vector<bool> stays_;
   std::set<uint32_t> unsaved_, leaves_;
   std::unordered_map<const Again*, std::vector<uint32_t>> positional_;  // blocks; of parts where it is known
-  std::map<std::pair<uint32_t, const Again*>, Position> released_;  // when the last node of the part lets go
-  const BatchAxis* axis_ = nullptr;                                 // nullptr: not known
-  std::set<std::pair<uint32_t, const Again*>> inputs_;              // of what is computed again
+  // When nodes of the part let go of a block.
+  std::map<std::pair<uint32_t, const Again*>, std::set<Position>> released_;
+  const BatchAxis* axis_ = nullptr;                     // nullptr: not known
+  std::set<std::pair<uint32_t, const Again*>> inputs_;  // of what is computed again
   uint64_t moved_ = 0;
 };
 

@@ -59,6 +59,26 @@ TEST_F(OffloadedCheckpointTest, WhatIsGivenByPositionComesBackUntilItsNodeHasWor
   EXPECT_THAT(Lives(hidden_), ElementsAre(Life(2, 50), Life(120, 161.5)));
 }
 
+// The first layer of a model, given its embeddings as hidden states and as what every layer mixes in.
+TEST_F(OffloadedCheckpointTest, WhatIsGivenTwiceComesBackTwice) {
+  Given("args", hidden_);
+  Given("args", hidden_);
+  EXPECT_THAT(Lives(hidden_), ElementsAre(Life(2, 50), Life(120, 161.5), Life(120, 150)));
+}
+
+TEST_F(OffloadedCheckpointTest, EachOfThatGoesWithANodeOfItsOwn) {
+  Given("args", hidden_);
+  Given("args", hidden_);
+  Work(26, Node(155), {hidden_, AddBlock(27, 170)});
+  EXPECT_THAT(Lives(hidden_), ElementsAre(Life(2, 50), Life(120, 161.5), Life(120, 156.5)));
+}
+
+TEST_F(OffloadedCheckpointTest, WhatComesBackGoesWhenItsNodeHasWorkedAndBeforeTheEngineSumsThatUp) {
+  Given("args", hidden_);
+  step_.ops.push_back({.name = step_.nodes[0].name, .node = 0, .begin = 160.1, .end = 160.9});
+  EXPECT_THAT(Lives(hidden_), ElementsAre(Life(2, 50), Life(120, 160.7)));
+}
+
 TEST_F(OffloadedCheckpointTest, WhatIsGivenByNameStays) {
   Given("args", hidden_);
   Given("kwargs", mask_);
