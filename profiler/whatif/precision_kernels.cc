@@ -99,6 +99,7 @@ class Kernels {
           name == "aten::convolution_backward" || name == "aten::_cudnn_rnn" ||
           name == "aten::_cudnn_rnn_backward")
         Halve(i);
+      if (name == "aten::_slow_conv2d_forward" || name == "aten::slow_conv_dilated2d") HalveColumns(i);
       if (name == "aten::native_group_norm") GroupNorm(i);
     }
   }
@@ -141,6 +142,15 @@ class Kernels {
       const Operand& result = step_.operands[op.first_output + i];
       if (result.block != kNone && result.dtype == kByteType) HalveBlock(result.block);
     }
+  }
+
+  // Without cuDNN each kernel's part of the input is written out as a column, in the input's type
+  // (aten/src/ATen/native/cuda/ConvolutionMM2d.cu, NaiveDilatedConvolution.cu).
+  void HalveColumns(uint32_t index) {
+    const Op& op = step_.ops[index];
+    if (!IsLow(op)) return;
+    for (const uint32_t block : Inside(index))
+      if (!IsResult(op, block) && step_.blocks[block].category != Category::kWorkspace) HalveBlock(block);
   }
 
   // Of [batch, channels, ...] cuDNN makes [batch, ..., channels] for tensor cores, of all three operands of a

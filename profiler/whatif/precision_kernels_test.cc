@@ -70,6 +70,27 @@ TEST(PrecisionKernelsTest, BackwardOfATransposedConvolutionConvertsAllThatAConvo
     EXPECT_EQ(LowWorkspace(transposed, recorded), 4'194'304u + 262'144u + 131'072u);
 }
 
+// What PyTorch asked for in the first convolution of PE Audio's encoder where it was built without cuDNN:
+// seven rows of 3200 in each type, and the same work space of cuBLAS.
+TEST(PrecisionKernelsTest, ColumnsHaveTheTypeOfTheirInput) {
+  Step step;
+  step.shapes.push_back({});
+  step.own_texts = std::make_shared<std::deque<std::string>>(1, "aten::_slow_conv2d_forward");
+  step.blocks.resize(3);
+  for (StepBlock& block : step.blocks) block.op = 0, block.requested = 89'600;
+  step.blocks[2].category = classify::Category::kWorkspace;
+  step.ops.push_back({.name = Step::kFirstOwnText, .output_count = 1});
+  step.operands.push_back({});
+  step.operands[0].block = 0, step.operands[0].dtype = kFloat;
+  Step changed = step;
+  ChangeKernels(step, {true, false, false}, changed);
+  EXPECT_EQ(changed.blocks[1].requested, 44'800u);
+  EXPECT_EQ(changed.blocks[2].requested, 89'600u);
+  changed = step;
+  ChangeKernels(step, {false, false, false}, changed);
+  EXPECT_EQ(changed.blocks[1].requested, 89'600u) << "in float32";
+}
+
 // Of the four results of attention on the device, only flash attention has the last two there with dropout.
 class FlashAttentionTest : public testing::Test {
  protected:
