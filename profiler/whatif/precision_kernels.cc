@@ -34,14 +34,6 @@ const Operand* Argument(const Step& step, const Op& op, uint16_t place) {
   return found == inputs.end() ? nullptr : &*found;
 }
 
-// [batch, rows, heads, width] whose heads lie one after the other, all rows of one together.
-bool LiesHeadsFirst(const Step& step, const Operand& operand) {
-  if (step.Rank(operand.shape) != 4 || step.Rank(operand.strides) != 4) return false;
-  const int64_t* const dims = step.Dims(operand.shape);
-  const int64_t* const strides = step.Dims(operand.strides);
-  return dims[1] > 1 && dims[2] > 1 && strides[1] < strides[2];
-}
-
 // Whether cuDNN is given a convolution's input as [batch, ..., channels]. One of three dimensions PyTorch
 // lays out anew, channels first, before it adds the fourth (_convolution and convolution_backward in
 // aten/src/ATen/native/Convolution.cpp).
@@ -356,47 +348,7 @@ class Kernels {
   std::vector<bool> handed_;
 };
 
-// Whether `op` is memory-efficient attention that flash attention would replace, with such queries.
-bool ReturnsHeadsFirst(const Step& step, const Op& op) {
-  if (step.NameOf(op) != "aten::_efficient_attention_forward") return false;
-  const Operand* const query = Argument(step, op, 0);
-  return query != nullptr && Argument(step, op, kForwardBias) == nullptr &&
-         (LiesHeadsFirst(step, *query) || FillsHeads(step, op)) && SizesOf(step, *query)[3] <= kWidestFlash;
-}
-
-constexpr Position kBeforeOp = 0.5;
-
 }  // namespace
-
-bool JoinsHeads(const Step& step, const Op& op) {
-  const std::string_view name = step.NameOf(op);
-  if ((name != "aten::reshape" && name != "aten::view" && name != "aten::flatten") || op.output_count == 0 ||
-      op.input_count == 0)
-    return false;
-  const Operand& from = InputsOf(step, op)[0];
-  const Operand& into = OutputsOf(step, op)[0];
-  const uint32_t rank = step.Rank(from.shape), left = step.Rank(into.shape);
-  if (from.block != into.block || rank != 4 || left == 0) return false;
-  const int64_t* const dims = step.Dims(from.shape);
-  return dims[2] > 1 && step.Dims(into.shape)[left - 1] == dims[2] * dims[3];
-}
-
-void HeadsFirst::Begin(const Op& op) {
-  filled_.Begin(op);
-  products_.Begin(op);
-  if (op.parent != kNone || !JoinsHeads(step_, op)) return;
-  const Operand& joined = InputsOf(step_, op)[0];
-  if (returned_[joined.block] && !versions_.IsCopy(joined.block))
-    versions_.Replace(joined.block, low_, op.begin - kBeforeOp, joined);
-}
-
-void HeadsFirst::End(const Op& op) {
-  filled_.End(op);
-  products_.End(op);
-  layouts_.End(op);
-  if (ReturnsHeadsFirst(step_, op) && op.output_count > 0 && versions_.IsLow(OutputsOf(step_, op)[0].block))
-    returned_[OutputsOf(step_, op)[0].block] = true;
-}
 
 void ChangeKernels(const Step& step, const std::vector<bool>& low, Step& changed) {
   Kernels(step, low, changed).Change();
