@@ -45,6 +45,25 @@ bool IsToldOf(const Step& step, uint32_t call) {
   return false;
 }
 
+// x = f(y, x), the last call of its function: all variables that have the block then are given another one,
+// and what the call returns is there for that.
+bool IsNamedAnewBehind(const Step& step, uint32_t call, uint32_t block) {
+  if (!IsToldOf(step, call)) return false;
+  bool named = false;
+  auto held = std::lower_bound(step.held.begin(), step.held.end(), call,
+                               [](const Held& one, uint32_t wanted) { return one.call < wanted; });
+  for (; held != step.held.end() && held->call == call; ++held) {
+    if (held->block != block) continue;
+    if (held->to_end) return false;
+    named = true;
+  }
+  const ModuleCall& last = step.modules[call];
+  const Position end = last.parent == kNone ? kForever : step.modules[last.parent].end;
+  for (uint32_t i = call + 1; named && i < step.modules.size() && step.modules[i].begin < end; ++i)
+    if (step.modules[i].begin >= last.end && step.modules[i].parent == last.parent) return false;
+  return named;
+}
+
 }  // namespace
 
 std::vector<uint32_t> CallsOf(const Step& step) {
@@ -89,10 +108,13 @@ Holders::Holders(const Step& step)
     const uint32_t function = step.modules[held.call].parent;
     const Position returned = held.to_end && function != kNone ? ReturnsInTurn(i) : kForever;
     if (returned >= kForever) continue;
-    // In the last call all of its variables are told.
-    Position& lasting = lasting_[held.block];
-    lasting = returns_[held.block] == function ? returned : std::max(lasting, returned);
-    returns_[held.block] = function;
+    returning_[{held.block, function}] = returned;  // in the last call all of its variables are told
+  }
+  for (const auto& [in, returned] : returning_) {
+    const auto [block, function] = in;
+    if (returned <= lasting_[block]) continue;
+    lasting_[block] = returned;
+    returns_[block] = function;
   }
   for (uint32_t block = 0; block < step.blocks.size(); ++block) {
     const uint32_t maker = MakerOf(block);
@@ -139,6 +161,7 @@ bool Holders::IsKept(uint32_t block, uint32_t call) const {
         step_.modules[other].end <= given.begin)
       return true;
   }
+  if (IsNamedAnewBehind(step_, call, block)) return false;
   const auto begin = std::partition_point(step_.ops.begin(), step_.ops.end(),
                                           [&](const Op& op) { return op.begin < given.begin; });
   for (auto op = begin; op != step_.ops.end() && op->begin < given.end; ++op) {
@@ -185,7 +208,8 @@ Position Holders::NamedAnew(const Operand& operand) const {
 }
 
 Position Holders::ReturnsWith(uint32_t block, uint32_t function) const {
-  return returns_[block] == function ? lasting_[block] : Returns(step_.modules[function]);
+  const auto told = returning_.find({block, function});
+  return told != returning_.end() ? told->second : Returns(step_.modules[function]);
 }
 
 bool Holders::Outlives(const Operand& operand, uint32_t function) const {
@@ -216,7 +240,7 @@ bool Holders::SeenGone(const Operand& operand, uint32_t function, Position until
   // y = attend(...); y = f(y); y = drop(y): all that held it in the last call are given something else later,
   // and of what a product makes nothing else shows.
   return last != kNone && (operand.flags & trace::kTensorIsOutput) != 0 &&
-         until == Returns(step_.modules[function]) && returns_[operand.block] != function &&
+         until == Returns(step_.modules[function]) && !returning_.contains({operand.block, function}) &&
          IsToldOf(step_, last);
 }
 

@@ -26,7 +26,9 @@
 // All else goes with its last use: x = f(x), and what stands within an expression.
 #pragma once
 
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "profiler/whatif/step.h"
@@ -119,7 +121,9 @@ class Holders {
   std::vector<uint32_t> call_;               // by operator of forward: the innermost module call around it
   std::vector<std::vector<uint32_t>> uses_;  // by block: outermost operators that make something else of it
   std::vector<std::vector<uint32_t>> held_;  // by block: calls during which a variable was seen to hold it
-  std::vector<Position> lasting_;   // by block: when the last function returns that holds it to its end
+  // By block and function's call: when that returns, where it holds the block to its end.
+  std::map<std::pair<uint32_t, uint32_t>, Position> returning_;
+  std::vector<Position> lasting_;   // by block: when the last one of these returns
   std::vector<uint32_t> returns_;   // by block: that function's call
   std::vector<Position> named_;     // by block: as functions' sources say (Step::named)
   std::vector<bool> told_;          // by block: it is all that holds it in the call that made it

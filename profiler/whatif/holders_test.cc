@@ -143,6 +143,20 @@ TEST_F(HoldersTest, WhatACallIsGivenBesideAnotherTensorIsKeptUntilTheFunctionEnd
   EXPECT_EQ(Holders(step_).Until(beside), kReturned);
 }
 
+// x = f(y, x)
+TEST_F(HoldersTest, ANameThatTheLastCallsResultGetsHoldsNoLongerThanThat) {
+  (void)Add("aten::linear", 42, {0});
+  const Operand later = Add("aten::mul", 45, {1});
+  step_.held = {{0, 1, kY, true}, {1, 1, kX, false}};
+  EXPECT_EQ(Holders(step_).Until(later), 50);
+  step_.held.push_back({1, 1, kW, true});
+  EXPECT_NEAR(Holders(step_).Until(later), kReturned, 1e-3) << "it has another one";
+  step_.held.pop_back();
+  step_.modules.push_back({0, 0, 60, 70});
+  step_.held.push_back({1, 2, kX, true});
+  EXPECT_NEAR(Holders(step_).Until(later), kReturned, 1e-3) << "a later call shows it";
+}
+
 TEST_F(HoldersTest, WhatACallReturnedBeforeAnotherThatDoesNotUseItIsKeptUntilTheFunctionEnds) {
   (void)Add("aten::silu", 45, {1});
   step_.blocks[0].op = 0;
@@ -338,6 +352,15 @@ TEST_F(HoldersTest, WhatNothingElseIsAssignedToIsHeldUntilItsFunctionReturns) {
   EXPECT_EQ(Holders(step_).Until(inside), 50) << "the call's end is all that is known";
   step_.held = {{1, 1, 7, true}};
   EXPECT_EQ(Holders(step_).Until(inside), kReturned);
+}
+
+// normed = norm(x); y = mlp(normed), whose own argument goes when mlp returns: the last of them counts.
+TEST_F(HoldersTest, WhatACallThatHoldsItMakesTwoCallsOfItselfIsHeldByTheFunctionAroundAsBefore) {
+  step_.modules.push_back({0, 1, 42, 44});
+  step_.modules.push_back({0, 1, 45, 47});
+  (void)Add("aten::linear", 43, {1});
+  step_.held = {{1, 1, kX, true}, {1, 2, kY, true}, {1, 3, kY, true}};
+  EXPECT_NEAR(Holders(step_).SeenUntil(1), kReturned, 1e-3);
 }
 
 // Of blocks that have become one.
