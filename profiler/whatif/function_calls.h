@@ -104,6 +104,9 @@ class FunctionCalls {
   };
   [[nodiscard]] std::map<std::pair<uint32_t, uint32_t>, std::vector<Seen>> SeenByName() const;
   void HoldUntilGiven();
+  // Behind the last call of the function in which the variable is seen, and which is its last.
+  void HoldUntilLastGiven(uint32_t function, const Seen& last, std::string_view name);
+  [[nodiscard]] bool HasAStatementEach(uint32_t block, uint32_t op) const;
   // By the function's call: what its variables stood for in calls that it made of modules, in their order.
   struct InCall {
     uint32_t call, name, block;

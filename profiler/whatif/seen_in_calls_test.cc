@@ -73,6 +73,44 @@ TEST(SeenInCallsTest, WhatTheLastOperatorBeforeTheCallsGaveIsKnownByThen) {
   EXPECT_EQ(program.HeldUntil(1), 3u) << "behind norm, not when the function returns";
 }
 
+// y = self.norm(x); z = self.mlp(y), the last call; y = x + z * 2: y holds what norm made until that is
+// there.
+TEST(SeenInCallsTest, WhatTheLastCallShowsIsHeldUntilAStatementGivesItsVariableSomethingElse) {
+  const auto until = [](const char* function, const Variables& behind = {}) {
+    return Program({function},
+                   [&](Program& p) {
+                     p.Make("first", {11});
+                     Call(p, "net.norm", {{"x", "first"}}, "normed", "first");
+                     Call(p, "net.mlp", {{"y", "normed"}}, "made", "normed");
+                     if (!behind.empty()) Call(p, "net.drop", behind, "dropped", "made");
+                     p.Make("scaled", {14}, {"made"});
+                     p.Make("sum", {14}, {"scaled"});
+                     p.Make("out", {15}, {"sum"});
+                     p.End();
+                   })
+        .HeldUntil(2);
+  };
+  EXPECT_EQ(until("10-20 11-11=x 12-12(y 13-13(z 14-14=y"), 6u);
+  EXPECT_EQ(until("10-20 11-11=x 12-12(y 13-13(y 14-14=y"), 0u) << "mlp's result may have had the name";
+  EXPECT_EQ(until("10-20 11-11=x 12-12(y 13-13(z 14-14=w"), 0u) << "nothing gives it another";
+  EXPECT_EQ(until("10-20 11-11=x 12-12(y 13-13(z 14-14=y", {{"z", "made"}}), 0u) << "a later call";
+  EXPECT_EQ(until("10-20 11-11=x 13-13(y 14-14=y"), 0u) << "it is a helper's, which calls both";
+}
+
+// y = self.norm(x * 2); r = x.to(...); y = self.mlp(y); y = r + y * 2
+TEST(SeenInCallsTest, AStatementWithAnOperatorOfItsOwnIsNotTheOneThatCallsAModule) {
+  const Program program({"10-20 11-11(y 12-12(r 13-13(y 14-14=y"}, [](Program& p) {
+    p.Make("first", {11});
+    Call(p, "net.norm", {{"x", "first"}}, "normed", "first");
+    p.Make("residual", {12}, {"first"});
+    Call(p, "net.mlp", {{"y", "normed"}}, "made", "normed");
+    p.Make("sum", {14}, {"made", "residual"});
+    p.Make("out", {15}, {"sum"});
+    p.End();
+  });
+  EXPECT_EQ(program.HeldUntil(2), 0u) << "what mlp returned has the name";
+}
+
 // A helper's y = self.project(x).repeat(8, 1), and self.norm in the next statement.
 TEST(SeenInCallsTest, WhatTheNextCallShowsIsNotWhatThatReturns) {
   const auto until = [](const Variables& in_norm) {
