@@ -73,7 +73,7 @@ class Fused {
         spread = {stage.TakeEach(call_.SpreadKeyBytes()), stage.TakeEach(call_.SpreadKeyBytes())};
     };
     const auto free_spread = [&] {
-      for (const uint32_t block : spread) stage.Free(block);
+      for (auto block = spread.rbegin(); block != spread.rend(); ++block) stage.Free(*block);
     };
     if (flash_) {
       const uint32_t sums = stage.TakeEach(needs_.sums), queries = stage.TakeEach(needs_.queries);

@@ -10,6 +10,7 @@ using model::kNone;
 
 constexpr Position kReturned = 0.2;   // before what follows
 constexpr Position kBeforeOne = 0.1;  // before another one
+constexpr Position kTurn = 1e-5;      // between two that nothing is known of
 
 bool FunctionCalls::IsGivenIn(const Lines& statement, const Call& call, std::string_view name) {
   const std::vector<Given>& given = call.at.function->given;
@@ -34,7 +35,6 @@ Position FunctionCalls::AssignedLast(const Call& call, const Stack& stack) const
 void FunctionCalls::LetGo(Call& call, const Stack& stack) {
   const bool own = IsForward(stack, call) && stack.over;  // returns with the module, whichever it called last
   Position at = (own && stack.end < kForever ? stack.end : stack.next) - kReturned;
-  for (const Value& argument : call.arguments) Hold(argument, at);
   const std::vector<std::string>& names = call.at.function->names;
   for (size_t i = names.size(); i-- > 0;) {
     const auto variable = call.variables.find(names[i]);
@@ -47,7 +47,9 @@ void FunctionCalls::LetGo(Call& call, const Stack& stack) {
     const Position seen = value.block == kNone ? kForever : step_.blocks[value.block].end;
     if (stack.done < seen && seen < at) at = seen - kBeforeOne;
     Hold(value, at);
+    at -= kTurn;
   }
+  for (const Value& argument : call.arguments) Hold(argument, at);
 }
 
 // Of what is converted it is the copy.

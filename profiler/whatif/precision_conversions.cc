@@ -17,6 +17,8 @@ namespace vramscope::whatif {
 
 using model::kNone;
 
+constexpr Position kBeforeArguments = 1e-7;  // which a call's own variables go before
+
 void FoundConversions::Add(const FoundConversions& more) {
   idle.insert(more.idle.begin(), more.idle.end());
   passing.insert(more.passing.begin(), more.passing.end());
@@ -319,7 +321,7 @@ bool Conversions::HoldWide(uint32_t block, uint32_t op) {
   if (call == kNone || versions_.IsCopy(block) || step_.modules[call].end >= kForever) return true;
   if (step_.blocks[block].begin <= step_.modules[call].begin) return true;
   const Position returned = ReturnedBehind(op);
-  versions_.Used(block, std::min(returned, step_.modules[call].end));
+  versions_.Used(block, std::min(returned, step_.modules[call].end - kBeforeArguments));
   return returned >= step_.modules[call].end;
 }
 
@@ -344,7 +346,7 @@ Position Conversions::Returned(uint32_t block, uint32_t op) {
   const uint32_t call = call_[op];
   if (call == kNone || versions_.IsCopy(block) || step_.blocks[block].begin < step_.modules[call].begin)
     return kForever;
-  const Position end = step_.modules[call].end;
+  const Position end = step_.modules[call].end, behind = end - kBeforeArguments;
   uint32_t last = op, next = op;
   while (++next < step_.ops.size() && step_.ops[next].begin < end) {
     if (step_.ops[next].parent != kNone) continue;
@@ -354,7 +356,7 @@ Position Conversions::Returned(uint32_t block, uint32_t op) {
   const bool all = next == step_.ops.size() || step_.ops[next].begin > end;
   if (!all && last == op && last_returned_ != op) return kForever;
   last_returned_ = last;
-  const Position named = NamedUntil(step_, block), until = all ? end : step_.ops[last].end + kStride;
+  const Position named = NamedUntil(step_, block), until = all ? behind : step_.ops[last].end + kStride;
   if (named > step_.ops[op].end) return std::min(named, until);
   return AreNamesKnown(step_, block) ? kForever : until;
 }

@@ -325,10 +325,10 @@ class Kernels {
     Add(query.block, index, end - 0.6, end - 0.3, EfficientWorkspace(call));
   }
 
-  // Gradients of keys and values, before heads that share one are added up.
+  // Gradients of keys and values, before heads that share one are added up. C++ lets go of the last first.
   void AddSpread(const Operand& query, uint32_t op, const AttentionCall& call, Position begin, Position end) {
     if (!call.Shares()) return;
-    for (int gradient = 0; gradient < 2; ++gradient) Add(query.block, op, begin, end, call.SpreadKeyBytes());
+    for (const Position later : {kHair, 0.0}) Add(query.block, op, begin, end + later, call.SpreadKeyBytes());
   }
 
   void Add(uint32_t like, uint32_t op, Position begin, Position end, uint64_t bytes) {

@@ -21,7 +21,7 @@ constexpr Position kAtOnce = 2.5;  // a free that follows a release directly
 // had is gone by then.
 bool Versions::ReturnedBetween(Position made, Position from, Position until) const {
   for (uint32_t call = CallAt(step_, made); call != kNone; call = step_.modules[call].parent)
-    if (from < step_.modules[call].end && step_.modules[call].end < until) return true;
+    if (from + kHair < step_.modules[call].end && step_.modules[call].end < until) return true;
   return false;
 }
 

@@ -111,6 +111,18 @@ TEST(SeenInCallsTest, AStatementWithAnOperatorOfItsOwnIsNotTheOneThatCallsAModul
   EXPECT_EQ(program.HeldUntil(2), 0u) << "what mlp returned has the name";
 }
 
+// first = x * 2; second = first * 2: both go with the function, in this order.
+TEST(SeenInCallsTest, OfVariablesThatGoTogetherTheFirstIsTheFirstToGo) {
+  const Program program({"10-20 11-11=first 12-12=second"}, [](Program& p) {
+    p.Make("first", {11});
+    p.Make("second", {12}, {"first"});
+    p.Make("out", {13}, {"second"});
+    p.End();
+  });
+  EXPECT_LT(program.NamedUntil(1), program.NamedUntil(2));
+  EXPECT_EQ(program.HeldUntil(1), program.HeldUntil(2));
+}
+
 // A helper's y = self.project(x).repeat(8, 1), and self.norm in the next statement.
 TEST(SeenInCallsTest, WhatTheNextCallShowsIsNotWhatThatReturns) {
   const auto until = [](const Variables& in_norm) {

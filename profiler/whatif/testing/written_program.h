@@ -76,6 +76,12 @@ class Program : public TensorScript {
   // By operator of the module's call, counted from 1, in the last step: the first one that begins when
   // nothing holds the block any more which the operator `maker` made; 0: no variable was seen to hold it.
   [[nodiscard]] uint32_t HeldUntil(uint32_t maker) const { return UntilOf(maker, &Named::until); }
+  // That moment.
+  [[nodiscard]] Position NamedUntil(uint32_t maker) const {
+    const uint32_t block = OutputsOf(step_, step_.ops[maker - 1])[0].block;
+    const auto named = std::ranges::find(step_.named, block, &Named::block);
+    return named == step_.named.end() ? kBefore : named->until;
+  }
   // The same without what may hold a copy of it.
   [[nodiscard]] uint32_t UnconvertedUntil(uint32_t maker) const {
     return UntilOf(maker, &Named::unconverted);
