@@ -7,11 +7,13 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include "profiler/whatif/attention.h"
 #include "profiler/whatif/strides.h"
 #include "profiler/whatif/token_loops.h"
 #include "profiler/whatif/tokens.h"
+#include "profiler/whatif/up_to.h"
 
 namespace vramscope::whatif {
 namespace {
@@ -19,6 +21,7 @@ namespace {
 using model::kNone;
 
 constexpr int64_t kMoved = 2;
+constexpr uint64_t kMaskUnit = 8;  // elements that a row of an added mask is aligned to
 
 // `count` of something, of which a sequence of `from` tokens has a whole number, or one of a few tokens more
 // or less (labels that are moved by one, a convolution with room at the sides), with `to` tokens. `beside`:
@@ -49,6 +52,7 @@ class Stretcher {
   }
 
   Step Stretch() && {
+    FindFilledMasks();
     for (size_t i = 0; i < step_.operands.size(); ++i) Reshape(step_.operands[i], changed_.operands[i]);
     for (uint32_t i = 0; i < step_.blocks.size(); ++i) Resize(i);
     for (const BatchReduction& one : axis_.reductions) Reduce(one);
@@ -61,6 +65,25 @@ class Stretcher {
   }
 
  private:
+  // Before attention takes a mask it fills up the rows (pad_bias in
+  // aten/src/ATen/native/transformers/attention.cpp).
+  void FindFilledMasks() {
+    for (const Op& op : step_.ops) {
+      if (step_.NameOf(op) != "aten::constant_pad_nd" || op.parent == kNone || op.input_count == 0 ||
+          op.output_count == 0)
+        continue;
+      uint32_t around = op.parent;
+      while (step_.ops[around].parent != kNone) around = step_.ops[around].parent;
+      const Operand &mask = InputsOf(step_, op)[0], &made = OutputsOf(step_, op)[0];
+      const std::span<const int64_t> sizes = SizesOf(step_, mask), filled = SizesOf(step_, made);
+      if (made.block == kNone || mask.block == kNone || sizes.empty() || sizes.size() != filled.size() ||
+          step_.NameOf(step_.ops[around]) != "aten::scaled_dot_product_attention" ||
+          filled.back() != FilledUp(sizes.back()))
+        continue;
+      masks_[made.block] = {sizes.back(), &mask};
+    }
+  }
+
   // In elements of the operand, the larger first: a dimension that holds both has whole runs of the other
   // then.
   [[nodiscard]] std::array<uint64_t, 2> Of(const Operand& operand) const {
@@ -69,7 +92,15 @@ class Stretcher {
     return {std::max(one, other), std::min(one, other)};
   }
 
+  [[nodiscard]] static int64_t FilledUp(int64_t columns) {
+    return static_cast<int64_t>(UpTo(static_cast<uint64_t>(columns), kMaskUnit));
+  }
+
   [[nodiscard]] int64_t Scaled(int64_t count, const Operand& operand) const {
+    if (const auto mask = masks_.find(operand.block); mask != masks_.end()) {
+      const auto& [columns, of] = mask->second;
+      if (count == FilledUp(columns)) return FilledUp(Scaled(columns, *of));
+    }
     const int64_t beside = axis_.BesideIn(operand.block);
     if (beside == 0 && pieces_.contains(count)) return count;
     for (const auto& [target, wanted] : targets_)
@@ -224,6 +255,8 @@ class Stretcher {
   const int64_t to_;
   std::map<int64_t, int64_t> targets_;  // other lengths, which grow by the same factor, and what they become
   std::set<int64_t> pieces_;            // what any length is filled up to
+  // By block: columns of the mask that was filled up into it, and that mask.
+  std::map<uint32_t, std::pair<int64_t, const Operand*>> masks_;
   Step changed_;
   std::vector<uint64_t> bytes_;  // by block: as the operands say that are the whole of it
   std::map<std::vector<int64_t>, uint32_t> shapes_;

@@ -328,6 +328,44 @@ TEST(SequenceTest, AFewTokensAreNeverNone) {
   EXPECT_EQ(least.strides, (std::vector<int64_t>{16, 1}));
 }
 
+// NeoMME's mask of 132 tokens, 36 of them of an image, which attention fills up to rows of 136: of 228 to
+// 232.
+TEST(SequenceTest, AMaskThatAttentionFillsUpIsFilledUpAnew) {
+  const auto filled = [](const char* around, const char* into) {
+    whatif::Step step;
+    step.shapes.resize(1);
+    for (const char* const dims : {"8,1,132,132", "17424,17424,132,1", into})
+      step.shapes.push_back(ParseShape(dims, step.dims));
+    const int64_t columns = step.dims.back(), rows = 132 * columns;
+    step.shapes.push_back({static_cast<uint32_t>(step.dims.size()), 4, true});
+    step.dims.insert(step.dims.end(), {rows, rows, columns, 1});
+    step.own_texts = std::make_shared<std::deque<std::string>>();
+    *step.own_texts = {around, "aten::constant_pad_nd"};
+    step.blocks.resize(2);
+    step.ops.push_back({.name = Step::kFirstOwnText});
+    step.ops.push_back({.name = Step::kFirstOwnText + 1,
+                        .parent = 0,
+                        .input_count = 1,
+                        .first_output = 1,
+                        .output_count = 1});
+    for (uint32_t block = 0; block < 2; ++block) {
+      Operand& operand = step.operands.emplace_back();
+      operand.block = block, operand.dtype = 6;
+      operand.shape = 1 + 2 * block, operand.strides = 2 + 2 * block;
+    }
+    BatchAxis axis;
+    axis.batch = 96, axis.beside = {36, 36};
+    axis.stride = {132, static_cast<uint64_t>(columns)}, axis.second = {1, 1};
+    const Step longer = AtLength(step, axis, 192);
+    const std::span<const int64_t> sizes = SizesOf(longer, longer.operands[1]);
+    return std::vector<int64_t>(sizes.begin(), sizes.end());
+  };
+  const std::vector<int64_t> anew = {8, 1, 228, 232};
+  EXPECT_EQ(filled("aten::scaled_dot_product_attention", "8,1,132,136"), anew);
+  EXPECT_NE(filled("aten::scaled_dot_product_attention", "8,1,132,140"), anew);
+  EXPECT_NE(filled("aten::pad", "8,1,132,136"), anew);
+}
+
 // Gradients of a bias: sums over 4 samples of 32,770 tokens, two more than the sequence has.
 TEST(SequenceTest, SumsAreOfWhatADimensionHasThen) {
   whatif::Step step;
