@@ -161,6 +161,23 @@ TEST(PipelineTest, WhatCannotBeSharedOutIsRefused) {
   EXPECT_THAT(ShardLever().Apply(step, "pp:2:3", scene).error().sentence, HasSubstr("no 3 equal parts"));
 }
 
+// self.register_buffer("bias", ...), which attention without a mask of its own never looks at.
+TEST(PipelineTest, WhatNoOperatorWorksOnGoesWithItsModule) {
+  const auto left = [](const char* name) {
+    whatif::Step step = TheLoop().Read();
+    const auto buffer = static_cast<uint32_t>(step.blocks.size());
+    StepBlock& block = step.blocks.emplace_back();
+    block.category = classify::Category::kBuffer, block.requested = 512, block.name = name;
+    block.begin = kBefore;
+    return ShardLever().Rewrite(step, "pp:2")->value().blocks[buffer].requested;
+  };
+  EXPECT_EQ(left("blocks.0.bias"), 512u);
+  EXPECT_EQ(left("blocks.1.bias"), 0u);
+  EXPECT_EQ(left("blocks.1.attention.bias"), 0u) << "of a module that is not called, with the one around it";
+  EXPECT_EQ(left("head.bias"), 512u) << "of none that is called";
+  EXPECT_EQ(left("bias"), 512u);
+}
+
 // The head has a bias with as many elements as what the stage sends.
 TEST(PipelineTest, AGradientOfAParameterIsNotTheOneThatIsReceived) {
   whatif::Step step = TheLoop().Read();

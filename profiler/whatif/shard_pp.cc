@@ -45,7 +45,7 @@ class FirstStage {
   [[nodiscard]] bool IsGone(const Node& node) const { return node.made >= cut_; }
   [[nodiscard]] bool IsBetween(Position at) const { return at >= cut_ && at < resume_; }
 
-  // Parameters and buffers that are first used behind the cut.
+  // Parameters and buffers that are first used behind the cut, or whose modules are.
   void DropParameters() {
     std::set<uint32_t> used, later;
     for (const Operand& operand : step_.operands) {
@@ -56,6 +56,9 @@ class FirstStage {
       if (IsBetween(op.begin)) later.insert(operand.block);
     }
     for (const uint32_t block : used) later.erase(block);
+    for (uint32_t i = 0; i < step_.blocks.size(); ++i)
+      if (step_.blocks[i].begin == kBefore && !used.contains(i) && IsOfLater(step_.blocks[i].name))
+        later.insert(i);
     std::erase_if(later, [&](uint32_t block) {
       const classify::Category category = step_.blocks[block].category;
       return category != classify::Category::kParameter && category != classify::Category::kBuffer;
@@ -68,6 +71,18 @@ class FirstStage {
     for (uint32_t i = 0; i < step_.blocks.size(); ++i) {
       if (names.contains(step_.blocks[i].name)) Drop(changed_.blocks[i]);
     }
+  }
+
+  // What no operator works on goes with its module, or the nearest one around that which is called, where
+  // that is called behind the cut.
+  [[nodiscard]] bool IsOfLater(std::string_view name) const {
+    for (size_t dot = name.rfind('.'); dot != std::string_view::npos; dot = name.rfind('.')) {
+      name = name.substr(0, dot);
+      const auto call = std::ranges::find_if(
+          step_.modules, [&](const ModuleCall& one) { return step_.Text(one.name) == name; });
+      if (call != step_.modules.end()) return IsBetween(call->begin);
+    }
+    return false;
   }
 
   // What the stage sends, and what it gets for it.
