@@ -149,6 +149,20 @@ TEST_F(ConvertedBackTest, WhatGetsTheTypeOfAnotherTensorMayBeHeldWhereNothingTel
   EXPECT_EQ(WideEndsBehindTypeAs({}), kFreed);
 }
 
+// x = norm(...), which returns y.to(type); f(x.float()).type_as(x)
+TEST_F(ConvertedBackTest, WhatGetsTheTypeOfWhatWasConvertedBackIsConvertedToo) {
+  const uint32_t x = AddBlock(6, kFreed), square = AddBlock(21, kFreed), next = AddBlock(41, kFreed);
+  AddOp("aten::linear", kNone, {5, 7}, {weight_}, x);
+  To("torch.float32", 10, x);
+  AddOp("aten::mul", kNone, {20, 22}, {x, x}, square);
+  To("torch.bfloat16", kConverted, square);
+  To("torch.float32", 36, square);
+  AddOp("aten::mul", kNone, {40, 42}, {square, square}, next);
+  AddOp("aten::type_as", kNone, {45, 47}, {next, square}, next);
+  AddOp("aten::relu", kNone, {50, 52}, {next}, AddBlock(51, kFreed));
+  EXPECT_EQ(CopiesOf(UnderAutocast(step_, kBfloat16Type), next), std::vector<uint64_t>{256});
+}
+
 // y = torch.zeros_like(x).float(): y is the copy.
 TEST_F(ConvertedBackTest, WhatIsWidenedWithoutANameGoesAtOnceAndItsCopyWithItsFunction) {
   constexpr Position kGone = kReturned - 0.5;

@@ -18,7 +18,14 @@ void Conversions::TakeName(const Op& op) {
   const std::span<const Operand> inputs = InputsOf(step_, op);
   if (inputs.size() < 2 || !IsWider(inputs[0]) || !IsWider(inputs[1])) return;
   const uint32_t block = inputs[1].block;
-  if (!versions_.IsLow(block)) return;
+  if (!versions_.IsLow(block)) {
+    // x may be a low copy itself, of what a norm before made in float32 and gave back.
+    const auto found = unnamed_.find(block);
+    if (found != unnamed_.end() && versions_.Current(block) == found->second.wide &&
+        versions_.TypeOfVersion(found->second.low) == low_)
+      versions_.SetCurrent(block, found->second.low);
+    return;
+  }
   versions_.SetCurrent(block, block);
   std::erase_if(themselves_, [&](const Itself& one) { return one.block == block; });
 }
