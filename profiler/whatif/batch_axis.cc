@@ -164,6 +164,9 @@ class Follower {
       const bool older = block.begin < op.begin && (block.op == kNone || &step_.ops[block.op] != &op);
       if (older && op.node == kNone) tables_.Note(op, result.block);
       if (decided_[result.block] && sequence_ && !older) AddOuter(op, kind, result);
+      if (decided_[result.block] && !sequence_ && !older && kind == Kind::kElementwise)
+        if (const Strides compared = PlacesOfCompared(step_, axis_, op, result); compared[0] != 0)
+          Set(result.block, compared);
       if (decided_[result.block]) continue;
       if (older && step_.NameOf(op) != "aten::copy_") continue;  // another one decides
       if (older) {
@@ -347,6 +350,10 @@ class Follower {
     if (decided_[i] || !by_size_ || block.workspace || block.op == kNone || axis_.stride[i] != 0) return;
     const Op& op = step_.ops[OwnerOf(i)];
     if (SettleSorted(op, i)) return;
+    // Columns of one sample after the other (ATen/native/cuda/ConvolutionMM2d.cu,
+    // NaiveDilatedConvolution.cu).
+    const std::string_view name = step_.NameOf(op);
+    if (!sequence_ && (name.starts_with("aten::_slow_conv") || name.starts_with("aten::slow_conv"))) return;
     const Kind kind = KindOf(op);
     if (kind == Kind::kMatrix || kind == Kind::kReduction || kind == Kind::kFactory || !Reached(op)) return;
     if (&op != &step_.ops[block.op] && (kind == Kind::kNever || kind == Kind::kFirstResult)) return;

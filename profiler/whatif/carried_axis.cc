@@ -86,6 +86,18 @@ void AddCompared(const Step& step, const BatchAxis& axis, const Op& op, const Op
   }
 }
 
+PlacesOfAxis PlacesOfCompared(const Step& step, const BatchAxis& axis, const Op& op, const Operand& result) {
+  for (const Operand& operand : InputsOf(step, op)) {
+    if (operand.block == model::kNone || operand.block == result.block || axis.second[operand.block] == 0 ||
+        operand.dtype != result.dtype || !step.shapes[operand.strides].known)
+      continue;
+    if (std::ranges::equal(SizesOf(step, operand), SizesOf(step, result)) &&
+        std::ranges::equal(StridesOf(step, operand), StridesOf(step, result)))
+      return {axis.stride[operand.block], axis.second[operand.block]};
+  }
+  return {};
+}
+
 PlacesOfAxis CarryThroughProduct(const Step& step, const BatchAxis& axis, const Op& op,
                                  const Operand& result) {
   const Operand* factors[2] = {};

@@ -43,6 +43,12 @@ void AddPlace(PlacesOfAxis& places, uint64_t stride);
 void AddCompared(const Step& step, const BatchAxis& axis, const Op& op, const Operand& result,
                  const Operand& first, const std::vector<bool>& left_out, PlacesOfAxis& places);
 
+// Of what an inner operator laid out as what is the same for all samples, as log_sigmoid_backward does with
+// the gradient of a sum: the places of an operand of `op` that compares samples and lies like the result.
+// Zeros where there is none.
+[[nodiscard]] PlacesOfAxis PlacesOfCompared(const Step& step, const BatchAxis& axis, const Op& op,
+                                            const Operand& result);
+
 // Of a product of matrices: rows of the first, columns of the second, and what counts the matrices.
 [[nodiscard]] PlacesOfAxis CarryThroughProduct(const Step& step, const BatchAxis& axis, const Op& op,
                                                const Operand& result);

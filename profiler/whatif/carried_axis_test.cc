@@ -105,6 +105,22 @@ TEST_F(CarriedAxisTest, StatisticsOfAnInstanceNormHaveTheSamples) {
   EXPECT_EQ(stride("aten::native_layer_norm_backward", joined, samples), 0u) << "a weight's gradient";
 }
 
+// A convolution without cuDNN works on one sample after the other: seven rows of 640.
+TEST_F(CarriedAxisTest, ColumnsAreThoseOfOneSample) {
+  const auto stride = [&](const char* name) {
+    const View image{{12, 640}, {640, 1}};
+    whatif::Step step =
+        Written(name, image, kFloat, image, {{0, image}}, {{7, 640}, {640, 1}}, "aten::empty");
+    step.operands[step.ops[1].first_output].block = kNone;  // it hands them to nobody
+    StepBlock& columns = step.blocks[kResult];
+    columns.op = 2, columns.requested = 7 * 640 * 4, columns.end = 6.9;
+    return FollowBatch(step)->stride[kResult];
+  };
+  EXPECT_EQ(stride("aten::_slow_conv2d_forward"), 0u);
+  EXPECT_EQ(stride("aten::slow_conv_dilated2d"), 0u);
+  EXPECT_NE(stride("aten::median"), 0u);
+}
+
 // coordinates.repeat(12, 1, 1, 1).to(device), made on the CPU.
 TEST_F(CarriedAxisTest, ACopyOfWhatTheCpuMadeForEachSampleGrows) {
   const View image{{12, 8, 4, 4}, {128, 16, 4, 1}}, points{{12, 2, 4, 4}, {32, 16, 4, 1}};
@@ -171,6 +187,23 @@ TEST_F(OuterTest, ButNotWhereTheResultHasOtherDimensions) {
 }
 
 // x[:, 32:], whose gradient is put into zeros of all 96.
+// -logsigmoid(labels * (text @ audio.T)).sum(): PyTorch makes the gradient's memory like that of the sum,
+// which is one number for all.
+TEST_F(CarriedAxisTest, WhatIsLaidOutLikeOneNumberComparesSamplesAsTheOtherOperandDoes) {
+  const View scores{{12, 12}, {12, 1}}, number{{12, 12}, {0, 0}};
+  const auto places = [&](const View& compared, uint64_t second) {
+    const Step step = Written("aten::log_sigmoid_backward", {{12, 64}, {64, 1}}, kFloat, {{12, 12}, {12, 1}},
+                              {{0, number}, {1, compared}}, scores, "aten::empty_like");
+    BatchAxis axis;
+    axis.stride = {0, 12, 12}, axis.second = {0, second, 0};
+    const Op& op = step.ops[1];
+    return PlacesOfCompared(step, axis, op, OutputsOf(step, op)[0]);
+  };
+  EXPECT_EQ(places(scores, 1), (PlacesOfAxis{12, 1}));
+  EXPECT_EQ(places(scores, 0), PlacesOfAxis{}) << "samples against something else";
+  EXPECT_EQ(places({{12, 12}, {1, 12}}, 1), PlacesOfAxis{});
+}
+
 TEST_F(CarriedAxisTest, TheGradientOfASliceIsAsLongAsWhatWasCut) {
   const View input{{3, 32, 1}, {32, 1, 1}}, cut{{3, 32, 8}, {256, 8, 1}}, whole{{3, 96, 8}, {768, 8, 1}};
   const auto stride = [&](const char* name) {
