@@ -216,7 +216,7 @@ class Retyped {
       return saves_.HideUntilEnd(block, version);
     if (const auto back = copies_.ComesBack(block, node); back.at != kBefore) {
       const Position there = moments_.ReadyBefore(gradient, HandedOn(gradient, before), before);
-      return versions_.ThereAndBack(block, back.from, std::min(there, back.at - kStride), back.at, gradient);
+      return versions_.ThereAndBack(block, back.from, std::max(there, back.there), back.at, gradient);
     }
     if (versions_.TypeOf(block) == wanted)
       return conversions_.PassBack(gradient, node, std::min(moments_.BehindCall(block), latest));

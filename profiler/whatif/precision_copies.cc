@@ -64,6 +64,11 @@ CopiesGradients::Return CopiesGradients::ComesBack(uint32_t gradient, uint32_t n
     if (made == kBefore) return {};
     return {BeforeOlder(made, step_.ops[maker].end, latest), kFloatType};
   }
+  if (IsOfWiderCopy(gradient, node)) {
+    const Position made = versions_.MadeAt(VersionOf(gradient, node));
+    const Position there = BeforeOlder(made, step_.ops[maker].end, latest - kStride);
+    return {std::max(ConvertsBack(node, there, latest), there + 2 * kStride), low_, there};
+  }
   const std::vector<Read>& all = read_[step_.ops[maker].node];
   const bool promotes =
       std::any_of(all.begin(), all.end(), [](const Read& one) { return one.type == kFloatType; });

@@ -37,9 +37,11 @@ class CopiesGradients {
   struct Return {
     Position at = kBefore;  // it is none
     uint8_t from = 0;
+    Position there = kBefore;  // the first one, not before that
   };
   // Of a gradient that passes both nodes on its way from such an operator to `node`. So does one that the
-  // program made low before an operator that promotes: weight * x.to(type), with a weight in float32.
+  // program made low before an operator that promotes: weight * x.to(type), with a weight in float32. And so
+  // does one of what it made wider again: loss(softmax(x, dtype=torch.float32).to(x.dtype).float()).
   [[nodiscard]] Return ComesBack(uint32_t gradient, uint32_t node) const;
   // When all of the gradient of a copy is there and what it was computed from is gone; kBefore where it is
   // none of a copy.

@@ -167,6 +167,28 @@ TEST_F(CopiesGradientsTest, OfWhatTheProgramNarrowedTheyAreAddedInLow) {
   EXPECT_FALSE(copies.AddsUpInLow(step_.ops[add_first_], of_x_));
 }
 
+// loss(softmax(..., dtype=torch.float32).to(torch.bfloat16).float()), as of a recognizer of text: a node for
+// each conversion.
+TEST_F(CopiesGradientsTest, OneOfAWiderCopyOfALowOneGoesThereAndBackBehindItsNode) {
+  wanted_[of_x_] = kFloatType;
+  const auto back = [&](bool narrowed, bool widened) {
+    Versions versions(step_, kFloatType);
+    CopiesGradients copies(step_, kBfloat16Type, wanted_, versions);
+    versions.Decide(x_, kFloatType);
+    if (narrowed) versions.Cast(x_, kBfloat16Type, 15, model::kNone, step_.operands[1]);
+    if (widened) versions.Cast(x_, kFloatType, 17, model::kNone, step_.operands[1]);
+    copies.NoteRead(uses_[0]);
+    versions.Decide(own_, kFloatType);
+    return copies.ComesBack(own_, of_x_);
+  };
+  EXPECT_EQ(back(true, true).from, kBfloat16Type);
+  EXPECT_GT(back(true, true).there, step_.ops[step_.blocks[own_].op].end);
+  EXPECT_LT(back(true, true).there, back(true, true).at);
+  EXPECT_LT(back(true, true).at, kRuns);
+  EXPECT_EQ(back(false, false).at, kBefore) << "of x itself";
+  EXPECT_EQ(back(false, true).at, kBefore);
+}
+
 // The block of a residual stream's gradient is added to for one node after the other.
 TEST_F(CopiesGradientsTest, WhatWasAddedUpForOneNodeIsNoSumForAnother) {
   wanted_[of_x_] = kFloatType, wanted_.push_back(kFloatType);

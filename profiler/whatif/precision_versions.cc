@@ -320,6 +320,7 @@ void Versions::ThereAndBack(uint32_t block, uint8_t type, Position there, Positi
                             const Operand& operand) {
   const uint8_t own = TypeOf(block);
   const Position back = before - kStride;
+  there = std::min(there, back);
   Used(block, there);
   Add(block, type, there, kNone, operand);
   Used(block, back);
