@@ -163,7 +163,8 @@ class Products {
       drawn_ = stage.TakeEach(call_.Scores());
       dropped_ = stage.TakeEach(scores_);
     }
-    if (low_) held.push_back(stage.TakeEach(scores_ * call_.element / kFloat));  // what the call could return
+    const uint32_t other =
+        low_ ? stage.TakeEach(scores_ * call_.element / kFloat) : kNone;  // it could return
     const bool copied = IsCopied(call_.value, low_);
     values_ = copied ? stage.TakeEach(key_) : low_ ? held[2] : call_.value.block;
     if (low_ && !copied && room_.backward()) held.erase(held.begin() + 2);
@@ -174,7 +175,8 @@ class Products {
       stage.Deliver(room_.output());
       stage.Free(wide);
     }
-    for (const uint32_t block : held) stage.Free(block);
+    for (auto block = held.rbegin(); block != held.rend(); ++block) stage.Free(*block);
+    if (other != kNone) stage.Free(other);
     if (hides != kNone) stage.Free(hides);
     if (added != kNone) stage.Free(added);
     room_.Name("aten::_scaled_dot_product_attention_math");
