@@ -308,7 +308,7 @@ class Sharder {
   void AddUpByUnit() {
     for (const SumOfUnit& sum : SumsOfUnits(step_, units_)) {
       const Position added = Done(*sum.unit) + 9 * kMoment;
-      StepBlock& waits = changed_.blocks[sum.gradient];
+      StepBlock& waits = changed_.blocks[LastVersionOf(step_, sum.gradient)];
       waits.end = sum.second == kNone ? added : step_.ops[sum.second].end + kHair;
       if (sum.second == kNone) continue;
       const uint64_t bytes = waits.requested;

@@ -73,4 +73,11 @@ std::vector<SumOfUnit> SumsOfUnits(const Step& step, const std::vector<Unit>& un
   return sums;
 }
 
+uint32_t LastVersionOf(const Step& step, uint32_t gradient) {
+  uint32_t last = gradient;
+  for (uint32_t i = 0; i < step.blocks.size(); ++i)
+    if (step.blocks[i].copy_of == gradient && step.blocks[i].end > step.blocks[last].end) last = i;
+  return last;
+}
+
 }  // namespace vramscope::whatif

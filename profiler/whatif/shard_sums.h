@@ -24,4 +24,7 @@ struct SumOfUnit {
 // `units`: the last one is the rest of the model. O(operators x units).
 [[nodiscard]] std::vector<SumOfUnit> SumsOfUnits(const Step& step, const std::vector<Unit>& units);
 
+// Of a gradient that was converted on its way, the version that was there last.
+[[nodiscard]] uint32_t LastVersionOf(const Step& step, uint32_t gradient);
+
 }  // namespace vramscope::whatif

@@ -141,6 +141,21 @@ TEST_F(ShardSumsTest, UnitsAddThemUpWhenTheyAreDone) {
   EXPECT_NEAR(sums[0].end, units_[1].backward.end, 0.5);
 }
 
+// In 16 bits, of what a node computed in float32.
+TEST_F(ShardSumsTest, OfAGradientThatWasConvertedTheCopyWaits) {
+  const Added key = AddTo(sum_, 3, 132), value = AddTo(sum_, 2, 140);
+  StepBlock copy = step_.blocks[key.gradient];
+  copy.copy_of = key.gradient, copy.requested /= 2;
+  const auto low = static_cast<uint32_t>(step_.blocks.size());
+  const Position converted = step_.blocks[key.gradient].begin + 0.2;
+  copy.begin = step_.blocks[key.gradient].end = converted;
+  step_.blocks.push_back(copy);
+  EXPECT_EQ(LastVersionOf(step_, key.gradient), low);
+  const Step sharded = FullySharded(step_, units_, 2, true);
+  EXPECT_EQ(sharded.blocks[key.gradient].end, converted);
+  EXPECT_NEAR(sharded.blocks[low].end, step_.ops[value.op].end, 0.01);
+}
+
 // Where the loss is computed outside of the model, the first node of the last layer is the model's too.
 TEST_F(ShardSumsTest, WhatIsGatheredAheadComesBeforeItGoes) {
   for (const Position rest : {kFirst - 5, kFirst, kFirst + 5}) {
