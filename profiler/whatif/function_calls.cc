@@ -54,7 +54,7 @@ void FunctionCalls::Follow() {
       if (callers == 0) direct = place.function != nullptr;
     }
     if (step_.ops[op].parent != kNone) continue;
-    if (!places.empty()) placed_[op] = places.back();
+    if (!places.empty()) placed_[op] = places.back(), placed_[op].itself = direct && places.size() == 1;
     for (; ended != step_.op_ends.end() && step_.ops[*ended].end <= step_.ops[op].end; ++ended)
       if (step_.ops[*ended].node == kNone) views_.End(*ended);
     if (call_of_[op] == kNone || step_.ops[op].node != kNone) continue;
@@ -74,6 +74,7 @@ void FunctionCalls::Follow() {
     Return(stack, 0);
   }
   HoldUntilGiven();
+  HoldBehindCalls();
   for (uint32_t block = 0; block < held_.size(); ++block) {
     const uint32_t maker = OutermostMaker(step_, block);
     const bool itself = maker != kNone && told_[maker] && !elsewhere_[block];

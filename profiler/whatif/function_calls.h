@@ -32,6 +32,7 @@ class FunctionCalls {
     const Function* function = nullptr;
     int line = 0;
     bool forward = false;  // the function's name is that which modules are called by
+    bool itself = false;   // no function that it called did
   };
 
   // What a variable stands for: a block, or what an operator converts of it, which it hands on in float32.
@@ -104,9 +105,6 @@ class FunctionCalls {
   };
   [[nodiscard]] std::map<std::pair<uint32_t, uint32_t>, std::vector<Seen>> SeenByName() const;
   void HoldUntilGiven();
-  // Behind the last call of the function in which the variable is seen, and which is its last.
-  void HoldUntilLastGiven(uint32_t function, const Seen& last, std::string_view name);
-  [[nodiscard]] bool HasAStatementEach(uint32_t block, uint32_t op) const;
   // By the function's call: what its variables stood for in calls that it made of modules, in their order.
   struct InCall {
     uint32_t call, name, block;
@@ -120,7 +118,14 @@ class FunctionCalls {
   [[nodiscard]] Value ReturnedByModule(const Call& call, const Given& given) const;
   [[nodiscard]] uint32_t OnlyCallSince(uint32_t op) const;
   [[nodiscard]] bool IsOfStatement(uint32_t module, uint32_t computed, std::string_view name) const;
-  [[nodiscard]] bool IsGivenAtOnce(uint32_t block, uint32_t maker, std::string_view name) const;
+  [[nodiscard]] Position AssignedBehind(uint32_t op) const;
+  void HoldBehindCalls();
+  [[nodiscard]] static Lines StatementOf(const Place& place);
+  [[nodiscard]] uint32_t LastBeforeGiven(std::span<const uint32_t> ops, uint32_t call, Position until,
+                                         std::string_view name) const;
+  [[nodiscard]] bool IsSeenThrough(const Seen& before, const Seen& now, const Given& given) const;
+  [[nodiscard]] bool IsKeptBehind(const Seen& before, const Seen& now, std::string_view name) const;
+  [[nodiscard]] bool IsGivenAtOnce(const Seen& before, const Seen& now, std::string_view name) const;
   void Hold(Value value, Position until);
 
   const FunctionFacts& facts_;

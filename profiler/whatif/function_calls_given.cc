@@ -154,7 +154,6 @@ bool FunctionCalls::IsOfStatement(uint32_t module, uint32_t computed, std::strin
 
 void FunctionCalls::HoldUntilGiven() {
   for (const auto& [function, calls] : SeenByName()) {
-    HoldUntilLastGiven(function.first, calls.back(), step_.Text(function.second));
     for (size_t i = 1; i < calls.size(); ++i) {
       const Seen &before = calls[i - 1], &now = calls[i];
       if (!before.one || !now.one || before.block == now.block || !conversions_[before.block].empty())
@@ -162,64 +161,21 @@ void FunctionCalls::HoldUntilGiven() {
       const uint32_t maker = OutermostMaker(step_, now.block);
       const bool behind = maker != kNone && call_of_[maker] == function.first &&
                           step_.ops[maker].begin >= step_.modules[before.call].end;
-      if (behind && IsGivenAtOnce(before.block, maker, step_.Text(function.second)))
-        Hold(Value{before.block, kNone}, step_.ops[maker].end);
+      if (behind && IsGivenAtOnce(before, now, step_.Text(function.second)))
+        Hold(Value{before.block, kNone}, AssignedBehind(maker));
     }
   }
 }
 
-// x = self.norm(x); y = self.mlp(x), the last call; x = residual + y: that is there before what norm made
-// goes.
-void FunctionCalls::HoldUntilLastGiven(uint32_t function, const Seen& last, std::string_view name) {
-  if (!last.one || !conversions_[last.block].empty()) return;
-  const ModuleCall &call = step_.modules[last.call], &around = step_.modules[function];
-  for (uint32_t i = last.call + 1; i < step_.modules.size() && step_.modules[i].begin < around.end; ++i)
-    if (step_.modules[i].parent == function && step_.modules[i].begin >= call.end) return;
-  const auto begin =
-      std::ranges::partition_point(step_.ops, [&](const Op& op) { return op.begin < call.end; });
-  uint32_t given = kNone;
-  for (auto op = begin; op != step_.ops.end() && op->begin < around.end; ++op) {
-    const auto i = static_cast<uint32_t>(op - step_.ops.begin());
-    if (call_of_[i] != function || op->parent != kNone || op->node != kNone) continue;
-    const Place& place = placed_[i];
-    if (given != kNone &&
-        (place.function != placed_[given].function ||
-         StatementAt(*place.function, place.line) != StatementAt(*place.function, placed_[given].line)))
-      break;
-    if (given != kNone || (IsGivenAtOnce(last.block, i, name) && HasAStatementEach(last.block, i))) given = i;
-  }
-  if (given != kNone) Hold(Value{last.block, kNone}, step_.ops[given].end);
-}
-
-// As many statements without operators as calls of modules lie between the last operator that the function
-// called itself before the block was made, and this one: else the variable may be one of a helper that calls
-// modules, and be called as one of the function's own.
-bool FunctionCalls::HasAStatementEach(uint32_t block, uint32_t op) const {
-  const Place& place = placed_[op];
-  const uint32_t function = call_of_[op];
-  Position since = step_.modules[function].begin;
-  int behind = place.function->lines.first - 1;
-  for (uint32_t i = op; i-- > 0 && step_.ops[i].begin >= step_.modules[function].begin;) {
-    if (placed_[i].function != place.function || call_of_[i] != function ||
-        step_.ops[i].begin > step_.blocks[block].begin)
-      continue;
-    since = step_.ops[i].end;
-    behind = StatementAt(*place.function, placed_[i].line).last;
-    break;
-  }
-  std::set<int> statements;
-  for (const Given& given : place.function->given)
-    if (given.what == Given::What::kReturned && given.lines.first > behind &&
-        given.lines.last < StatementAt(*place.function, place.line).first)
-      statements.insert(given.lines.first);
-  for (uint32_t i = op; i-- > 0 && step_.ops[i].begin >= since;)
-    if (placed_[i].function == place.function && call_of_[i] == function)
-      statements.erase(StatementAt(*place.function, placed_[i].line).first);
-  size_t calls = 0;
-  for (uint32_t i = function + 1; i < step_.modules.size() && step_.modules[i].begin < step_.ops[op].begin;
-       ++i)
-    calls += step_.modules[i].parent == function && step_.modules[i].begin >= since;
-  return statements.size() == calls;
+// When the variable of a statement whose last operator is `op` gets its value.
+Position FunctionCalls::AssignedBehind(uint32_t op) const {
+  uint32_t next = op + 1;
+  while (next < step_.ops.size() && step_.ops[next].parent != kNone) ++next;
+  const auto call = std::ranges::upper_bound(step_.modules, step_.ops[op].end, {}, &ModuleCall::begin);
+  Position behind = next < step_.ops.size() ? step_.ops[next].begin : kForever;
+  if (call != step_.modules.end()) behind = std::min(behind, call->begin);
+  behind = std::min(behind, step_.modules[call_of_[op]].end);
+  return std::max(step_.ops[op].end, behind - kAssigned);
 }
 
 // By a statement behind the last operator that the function called itself: one that calls a module, or one of
@@ -236,17 +192,50 @@ bool FunctionCalls::IsGivenBehind(const Call& call, std::string_view name) {
                      [&](const Given& given) { return given.name == name && behind(given); });
 }
 
-bool FunctionCalls::IsGivenAtOnce(uint32_t block, uint32_t maker, std::string_view name) const {
+// x = x.view(8, -1); y = self.project(x): it stands for the same block as before.
+bool FunctionCalls::IsSeenThrough(const Seen& before, const Seen& now, const Given& given) const {
+  const ModuleCall& module = step_.modules[before.call];
+  if (!IsKeptBehind(before, now, given.name)) return false;
+  for (uint32_t op = 0; op < step_.ops.size() && step_.ops[op].begin < module.begin; ++op) {
+    const Place& place = placed_[op];
+    if (call_of_[op] != module.parent || place.function == nullptr ||
+        StatementAt(*place.function, place.line) != given.lines)
+      continue;
+    for (const Operand& result : OutputsOf(step_, step_.ops[op]))
+      if (result.block == before.block && step_.blocks[result.block].begin < step_.ops[op].begin) return true;
+  }
+  return false;
+}
+
+// Whether the variable was not given what the module returned: another one has that in the next call, or the
+// function works on the block behind the module, which no other variable stood for.
+bool FunctionCalls::IsKeptBehind(const Seen& before, const Seen& now, std::string_view name) const {
+  const ModuleCall& module = step_.modules[before.call];
+  bool other = false;
+  for (const InCall& one : seen_in_calls_.at(module.parent)) {
+    if (step_.Text(one.name) == name) continue;
+    const Position made = step_.blocks[one.block].begin;
+    if (one.call == now.call && module.begin <= made && made < module.end) return true;
+    other |= one.call == before.call && one.block == before.block;
+  }
+  const uint32_t last = OutermostMaker(step_, now.block);
+  for (uint32_t op = 0; op <= last && !other; ++op) {
+    if (call_of_[op] != module.parent || step_.ops[op].begin < module.end) continue;
+    for (const Operand& taken : InputsOf(step_, step_.ops[op]))
+      if (taken.block == before.block) return true;
+  }
+  return false;
+}
+
+bool FunctionCalls::IsGivenAtOnce(const Seen& before, const Seen& now, std::string_view name) const {
+  const uint32_t block = before.block, maker = OutermostMaker(step_, now.block);
   const Place& place = placed_[maker];
   if (place.function == nullptr) return false;
   const Function& function = *place.function;
-  const auto loops = [&](int line) {
-    return std::any_of(function.loops.begin(), function.loops.end(),
-                       [&](const Lines& one) { return one.Has(line); });
-  };
   const Lines statement = StatementAt(function, place.line);
   const auto gives = [&](const Given& given) { return given.name == name && given.lines == statement; };
-  if (loops(place.line) || std::none_of(function.given.begin(), function.given.end(), gives)) return false;
+  if (IsInLoop(function, place.line) || std::none_of(function.given.begin(), function.given.end(), gives))
+    return false;
   // The last line that is known to be behind when the block was made, or the one that made it.
   int behind = function.lines.first - 1;
   bool by_module = step_.blocks[block].begin >= step_.modules[call_of_[maker]].begin;
@@ -256,12 +245,13 @@ bool FunctionCalls::IsGivenAtOnce(uint32_t block, uint32_t maker, std::string_vi
     if (step_.ops[op].begin > step_.blocks[block].begin) continue;
     by_module = OutermostMaker(step_, block) != op;
     behind = StatementAt(function, placed_[op].line).last;
-    if (loops(placed_[op].line)) return false;
+    if (IsInLoop(function, placed_[op].line)) return false;
     break;
   }
   std::set<int> between;
   for (const Given& given : function.given)
-    if (given.name == name && given.lines.first > behind && given.lines.last < statement.first)
+    if (given.name == name && given.lines.first > behind && given.lines.last < statement.first &&
+        !IsSeenThrough(before, now, given))
       between.insert(given.lines.first);
   return between.size() == (by_module ? 1 : 0);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/whatif/function_facts.h"
 
+#include <algorithm>
 #include <charconv>
 #include <optional>
 
@@ -77,6 +78,10 @@ Lines StatementAt(const Function& function, int line) {
   for (const Returned& returned : function.returned)
     if (found == Lines{} && returned.lines.Has(line)) found = returned.lines;
   return found;
+}
+
+bool IsInLoop(const Function& function, int line) {
+  return std::ranges::any_of(function.loops, [&](const Lines& loop) { return loop.Has(line); });
 }
 
 // The file may have blanks and colons in its name; lines come behind the last colon.

@@ -66,6 +66,8 @@ struct Function {
 // The smallest statement around the line; no line where none gives a variable anything.
 [[nodiscard]] Lines StatementAt(const Function& function, int line);
 
+[[nodiscard]] bool IsInLoop(const Function& function, int line);
+
 class FunctionFacts {
  public:
   // The name of a mark. One that is not understood is left out: it is of a newer recorder.

@@ -225,6 +225,55 @@ TEST(SeenInCallsTest, CallsBehindTheLastOperatorTellToo) {
   EXPECT_EQ(program.HeldUntil(1), 5u);
 }
 
+// x = x.view(); rest = x; x = self.norm(x) * 2; x = self.mix(x) * 2; rest = x.
+TEST(SeenInCallsTest, AVariableKeepsWhatACallShowsUntilAStatementBehindItGivesItAnother) {
+  const auto until = [](const std::string& function, int caller = 0) {
+    return Program({function.c_str()},
+                   [caller](Program& p) {
+                     const auto make = [&](const char* result, int line, const char* from) {
+                       caller == 0 ? p.Make(result, {line}, {from}) : p.Make(result, {caller, line}, {from});
+                     };
+                     p.Make("first", {10});
+                     p.View("first", 7, 11);
+                     Call(p, "net.norm", {{"rest", "first"}, {"x", "first"}}, "normed", "first");
+                     make("second", 13, "normed");
+                     Call(p, "net.mix", {{"rest", "first"}, {"x", "second"}}, "mixed", "second");
+                     make("third", 14, "mixed");
+                     p.Make("fourth", {16}, {"third"});
+                     p.Make("fifth", {18}, {"fourth"});
+                     p.End();
+                   })
+        .HeldUntil(1);
+  };
+  const std::string function = "9-20 10-10=x 11-11(x 12-12<rest<x ";
+  EXPECT_EQ(until(function + "13-13=x 14-14=x 15-15<rest<x"), 7u) << "behind line 14";
+  EXPECT_EQ(until(function + "13-13=x 14-14=x 17-17<rest<x"), 8u);
+  EXPECT_EQ(until(function + "13-15@ 13-13=x 14-14=x 15-15<rest<x"), 3u) << "or in another turn";
+  EXPECT_EQ(until(function + "13-13=x 14-14=x 15-15<rest<x", 30), 3u) << "a helper may call mix";
+}
+
+// x = x.view(); y = self.project(x) * 2; x, w = attend(y): x is seen with what it stood for before, too,
+// where line 12 calls the module.
+TEST(SeenInCallsTest, AViewStandsForTheSameUntilAStatementGivesAnother) {
+  const auto until = [](const Variables& behind, const char* taken = "projected") {
+    return Program({"10-20 11-11(x 12-12(x 13-13(y 14-14(x,w 15-15(z"},
+                   [&](Program& p) {
+                     p.Make("first", {11});
+                     p.View("first", 7, 12);
+                     Call(p, "net.project", {{"x", "first"}}, "projected", "first");
+                     p.Make("scaled", {13}, {taken});
+                     p.Make("attended", {14}, {"scaled"});
+                     Call(p, "net.out", behind, "out", "attended");
+                     p.Make("last", {16}, {"out"});
+                     p.End();
+                   })
+        .HeldUntil(1);
+  };
+  EXPECT_EQ(until({{"x", "attended"}, {"y", "projected"}}), 6u) << "behind line 14";
+  EXPECT_EQ(until({{"x", "attended"}}), 3u) << "it may be what project returned";
+  EXPECT_EQ(until({{"x", "attended"}}, "first"), 6u) << "that the function works on";
+}
+
 // A decorator calls forward, and no operator was called in forward's own lines.
 TEST(SeenInCallsTest, NamesOfAHelperAreItsOwn) {
   const auto until = [](int line) {
