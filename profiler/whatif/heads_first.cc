@@ -54,10 +54,11 @@ bool JoinsHeads(const Step& step, const Op& op) {
   return dims[2] > 1 && step.Dims(into.shape)[left - 1] == dims[2] * dims[3];
 }
 
-void HeadsFirst::Begin(const Op& op) {
+bool HeadsFirst::Begin(const Op& op) {
   filled_.Begin(op);
-  products_.Begin(op);
+  if (products_.Begin(op)) return true;
   if (op.parent == kNone && JoinsHeads(step_, op)) Copy(InputsOf(step_, op)[0], op.begin - kBeforeOp);
+  return false;
 }
 
 void HeadsFirst::End(const Op& op) {

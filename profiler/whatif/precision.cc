@@ -100,7 +100,7 @@ class Retyped {
     const Op& op = step_.ops[index];
     covered_[index] = op.parent != kNone && (covered_[op.parent] || rules_[op.parent] != CastRule::kNone);
     conversions_.Begin(index);
-    heads_first_.Begin(op);
+    if (heads_first_.Begin(op)) rules_[index] = CastRule::kSingle, moments_.Converts(index);
     if (const Operand* const wide = WidenedForTransform(step_, op, versions_))
       CastInside(index, *wide, op.begin);
     if (way_ == Way::kAllLow) return BeginInLow(index);

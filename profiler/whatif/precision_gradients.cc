@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "profiler/whatif/precision.h"
+#include "profiler/whatif/wide_products.h"
 
 namespace vramscope::whatif {
 
@@ -142,6 +143,7 @@ bool GradientMoments::MadeInTurn(uint32_t block) const {
 }
 
 uint32_t GradientMoments::ArgumentOf(uint32_t block, uint32_t call) const {
+  if (StaysProducts(step_, step_.ops[call])) return HandedOutBefore(block, call);
   const uint64_t bytes = step_.blocks[block].requested;
   // Of gradients of one size, which are made in the order of the arguments, it is the one behind so many.
   uint32_t before = 0;
@@ -157,6 +159,16 @@ uint32_t GradientMoments::ArgumentOf(uint32_t block, uint32_t call) const {
     ++place;
   }
   return TurnOf(call, last);
+}
+
+// Converted by one statement after the other, in which order none of their gradients is there before that of
+// the next: what the nodes of the call hand out outlives them.
+uint32_t GradientMoments::HandedOutBefore(uint32_t block, uint32_t call) const {
+  const Position done = NodesEnd(call, kBefore);
+  uint32_t before = 0;
+  for (uint32_t other = block; other-- > 0 && step_.blocks[other].begin > step_.ops[call].end;)
+    if (CallOf(other) == call && step_.blocks[other].end > done) ++before;
+  return before;
 }
 
 // Arguments are converted from the last to the first, as compilers evaluate them, but those of a list from

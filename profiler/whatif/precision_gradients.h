@@ -82,6 +82,8 @@ class GradientMoments {
   [[nodiscard]] uint32_t ArgumentOfSize(uint32_t call, uint64_t bytes) const;
   // Which argument of the call it is a gradient of, by its size.
   [[nodiscard]] uint32_t ArgumentOf(uint32_t block, uint32_t call) const;
+  // How many of the gradients that the nodes of a call hand out were made before this one.
+  [[nodiscard]] uint32_t HandedOutBefore(uint32_t block, uint32_t call) const;
   // Of the arguments of a call whose gradients are converted, how many are before the one in this place.
   [[nodiscard]] uint32_t TurnOf(uint32_t call, uint32_t place) const;
   void NoteLateSum(Position add, uint32_t call);

@@ -35,7 +35,8 @@ class HeadsFirst {
         layouts_(step, versions) {}
 
   // An operator of forward begins: one that puts heads beside each other copies what attention returned.
-  void Begin(const Op& op);
+  // Whether what is inside it works on what it has converted to float32.
+  bool Begin(const Op& op);
   // The current version of a block has been made of that one, of the tensor `from`.
   void Copied(const Operand& from, uint32_t before) { layouts_.Copied(from, before); }
   // It ends: it may be attention that returns its result so, or the function's transpose of that.

@@ -27,24 +27,33 @@ bool StaysProducts(const Step& step, const Op& op) {
   return std::ranges::any_of(InputsOf(step, op), lies_apart);
 }
 
-void WideProducts::Begin(const Op& op) {
-  if (!StaysProducts(step_, op)) return;
+bool WideProducts::Begin(const Op& op) {
+  if (!StaysProducts(step_, op)) return false;
   Position at = op.begin;
   const auto index = static_cast<uint32_t>(&op - step_.ops.data());
   for (const Operand& operand : InputsOf(step_, op)) {
+    // Each is converted for itself, also where they are views of one projection.
+    const auto shared = std::ranges::find(given_, operand.block, &Given::block);
+    if (shared != given_.end()) versions_.SetCurrent(operand.block, shared->version);
     if (operand.argument > kValue || !IsFloat(operand) || !versions_.Known(operand.block) ||
         versions_.TypeOf(operand.block) != low_)
       continue;
-    given_.push_back({operand.block, versions_.Current(operand.block)});
+    const uint32_t version = versions_.Current(operand.block);
     versions_.Cast(operand.block, kFloatType, at += kStride, index, operand);
+    given_.push_back({operand.block, version, versions_.Current(operand.block)});
   }
+  return !given_.empty();
 }
 
 void WideProducts::End(const Op& op) {
   if (given_.empty()) return;
   if (StaysProducts(step_, op)) {
-    for (; !given_.empty(); given_.pop_back())
-      versions_.SetCurrent(given_.back().block, given_.back().version);
+    for (; !given_.empty(); given_.pop_back()) {
+      const Given& given = given_.back();
+      versions_.SetCurrent(given.block, given.wide);
+      versions_.Used(given.block, op.end);
+      versions_.SetCurrent(given.block, given.version);
+    }
     return;
   }
   const bool back = step_.NameOf(op) == "aten::to" && op.parent != kNone && op.input_count > 0 &&
@@ -54,9 +63,13 @@ void WideProducts::End(const Op& op) {
   if (!IsFloat(operand) || versions_.TypeOf(operand.block) != kFloatType) return;
   const Op& products = step_.ops[op.parent];
   const uint32_t version = versions_.Current(operand.block);
-  if (OutputsOf(step_, products)[0].block == operand.block)
-    return versions_.Cast(operand.block, low_, op.begin + kStride, kNone, operand);
-  versions_.Cast(operand.block, low_, op.begin + kStride, op.parent, operand);
+  const Position at = op.begin + kStride;
+  if (OutputsOf(step_, products)[0].block == operand.block) {
+    versions_.Cast(operand.block, low_, at, kNone, operand);
+    return versions_.Return(operand.block, at);
+  }
+  versions_.Cast(operand.block, low_, at, op.parent, operand);
+  versions_.Used(operand.block, products.end + kStride);  // the caller lets go of it
   versions_.SetCurrent(operand.block, version);
 }
 

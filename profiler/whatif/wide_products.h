@@ -27,14 +27,14 @@ class WideProducts {
   WideProducts(const Step& step, uint8_t low, Versions& versions)
       : step_(step), low_(low), versions_(versions) {}
 
-  // An operator of forward begins.
-  void Begin(const Op& op);
+  // An operator of forward begins; whether it converts what it was given.
+  bool Begin(const Op& op);
   // It ends.
   void End(const Op& op);
 
  private:
   struct Given {
-    uint32_t block, version;
+    uint32_t block, version, wide;
   };
   const Step& step_;
   const uint8_t low_;
