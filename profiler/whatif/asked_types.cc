@@ -116,6 +116,37 @@ bool IsFactorOf(const Step& step, const Versions& versions, const std::vector<ui
   return false;
 }
 
+// Of what an operator is given, other than what belongs to the model.
+std::span<const Operand>::iterator FirstComputed(const Step& step, std::span<const Operand> inputs) {
+  return std::ranges::find_if(inputs, [&](const Operand& input) {
+    return IsFloat(input) && step.blocks[input.block].category != classify::Category::kParameter &&
+           step.blocks[input.block].category != classify::Category::kBuffer;
+  });
+}
+
+// kind = x.dtype; x = x.float(); x = x * silu(gate.float()); x.to(kind): of what something that the call made
+// wide was computed from, the type that a variable had which then stood for it in float32. 0 where the call
+// made that wide, or nothing shows.
+uint8_t TypeOfRenamed(const Step& step, const Versions& versions, uint32_t block, Position since) {
+  for (uint32_t steps = 0; step.blocks[block].begin >= since; ++steps) {
+    const uint32_t op = OutermostMaker(step, block);
+    if (op == kNone || step.ops[op].node != kNone || steps == kMostBefore) return 0;
+    const std::span<const Operand> inputs = InputsOf(step, step.ops[op]);
+    const auto first = FirstComputed(step, inputs);
+    if (first == inputs.end() || first->block == block) return 0;
+    block = first->block;
+  }
+  const uint32_t widened = versions.WidenedBy(block);
+  if (!versions.Known(block) || step.blocks[block].begin == kBefore ||
+      (widened != kNone && step.ops[widened].begin >= since))
+    return 0;
+  const Takers& takers = TakersOf(step);
+  uint32_t op = takers.Next(block, OutermostMaker(step, block));
+  while (op != kNone && !(step.ops[op].begin >= since && step.ops[op].asks == Asks::kType))
+    op = takers.Next(block, op);
+  return op != kNone && step.ops[op].again ? versions.TypeOf(block) : 0;
+}
+
 }  // namespace
 
 bool AsksForParameter(const Step& step, const Op& op) {
@@ -128,7 +159,7 @@ bool AsksForParameter(const Step& step, const Op& op) {
 uint8_t TypeOfOrigin(const Step& step, const Versions& versions, uint32_t block, Position since) {
   const uint32_t widened = versions.WidenedBy(block);
   if (widened != kNone && step.ops[widened].begin >= since && step.NameOf(step.ops[widened]) == "aten::to")
-    return 0;
+    return TypeOfRenamed(step, versions, block, since);
   bool called = false;
   for (uint32_t steps = 0; steps < std::min<size_t>(step.ops.size(), kMostBefore); ++steps) {
     if (step.blocks[block].begin < since) return versions.Known(block) ? versions.TypeOf(block) : 0;
@@ -143,11 +174,7 @@ uint8_t TypeOfOrigin(const Step& step, const Versions& versions, uint32_t block,
       called = true;
     }
     const std::span<const Operand> inputs = InputsOf(step, step.ops[op]);
-    const auto computed = [&](const Operand& input) {
-      return IsFloat(input) && step.blocks[input.block].category != classify::Category::kParameter &&
-             step.blocks[input.block].category != classify::Category::kBuffer;
-    };
-    const auto first = std::find_if(inputs.begin(), inputs.end(), computed);
+    const auto first = FirstComputed(step, inputs);
     if (first == inputs.end() || first->block == block) return 0;
     const std::string_view name = step.NameOf(step.ops[op]);
     if (AutocastRuleOf(name, step.torch_version) == CastRule::kLow) {

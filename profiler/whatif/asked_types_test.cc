@@ -69,6 +69,39 @@ TEST_F(AskedTypesTest, SoIsABuffer) {
   EXPECT_EQ(Asked(kBfloat16Type), kBfloat16Type);
 }
 
+// norm(sum, gate): kind = sum.dtype; sum = sum.float(); x = sum * silu(gate.float()); weight * x.to(kind)
+class GatedNormTest : public AskedTypesTest {
+ protected:
+  uint8_t AskedOf(uint8_t sum, bool again) {
+    InANorm();
+    const uint32_t gate = AddBlock(18, 90), gated = AddBlock(41, 90);
+    const uint32_t renamed = To(33, sum_, Asks::kType), opened = To(35, gate, Asks::kType);
+    step_.ops[renamed].again = again;
+    AddOp("aten::mul", kNone, {40, 42}, {sum_, gate}, gated);
+    const uint32_t back = To(50, gated, Asks::kOrigin);
+    Versions versions(step_, kFloatType);
+    versions.Decide(sum_, sum), versions.Decide(gated, kFloatType);
+    if (sum != kFloatType) versions.Widen(sum_, renamed);
+    versions.Widen(gated, opened);
+    return TypeAskedFor(step_, versions, CallsOf(step_), back);
+  }
+
+ private:
+  uint32_t To(Position at, uint32_t block, Asks asks) {
+    const uint32_t op = AddOp("aten::to", kNone, {at, at + 1}, {block}, block);
+    step_.ops[op].asks = asks;
+    return op;
+  }
+};
+
+TEST_F(GatedNormTest, TheTypeIsThatOfWhatAVariableStoodForAlsoWhereAGateIsMadeWide) {
+  EXPECT_EQ(AskedOf(kFloatType, true), kFloatType);
+}
+
+TEST_F(GatedNormTest, WhatIsMadeWideIsGivenBackWhatItWas) { EXPECT_EQ(AskedOf(kBfloat16Type, true), 0); }
+
+TEST_F(GatedNormTest, WhatHasAnotherNameMayBeBesideIt) { EXPECT_EQ(AskedOf(kFloatType, false), 0); }
+
 // What a product of matrices returns asks for the type of its first factor: of hidden, in 16 bits, beside
 // what is in float32.
 class FactorsTest : public AskedTypesTest {

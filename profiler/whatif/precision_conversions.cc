@@ -177,8 +177,10 @@ void Conversions::Convert(uint32_t op) {
     HandOutAgain(block, low);
     made_wide_[block].push_back({op, views_.Of(from), low, versions_.Current(block)});
     unnamed_[block] = {made_wide_[block].back()};
-  } else if (call.asks == Asks::kType || (!whole_ && AsksForParameter(step_, call)) ||
-             (call.asks == Asks::kOrigin && met == kFloatType)) {
+  } else if (call.asks == Asks::kOrigin && met == kFloatType) {
+    if (!WidenedBefore(block, op)) versions_.Widen(block, kNone);  // no wider than its origin
+    return;
+  } else if (call.asks == Asks::kType || (!whole_ && AsksForParameter(step_, call))) {
     return;
   } else if (versions_.Widened(block) && !asked_.contains(versions_.WidenedBy(block))) {
     if (JustWidened(block, op)) return;

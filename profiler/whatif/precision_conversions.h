@@ -78,7 +78,9 @@ class Conversions {
   void OnlyNames(uint32_t block, uint32_t op);
   void HandOutAgain(uint32_t block, uint32_t low);
   [[nodiscard]] bool DoesNothing(uint32_t op) const;
-  // Whether what the program converts to the type of its origin was made wide before the module was called.
+  // Whether the block was made wide before the module was called that the operator is in.
+  [[nodiscard]] bool WidenedBefore(uint32_t block, uint32_t op) const;
+  // Whether what the program converts to the type of its origin may be as wide as that.
   [[nodiscard]] bool CameWide(uint32_t block, uint32_t op) const;
   [[nodiscard]] bool JustWidened(uint32_t block, uint32_t op) const;
   [[nodiscard]] uint32_t CalledWith(uint32_t op) const;

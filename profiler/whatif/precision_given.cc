@@ -9,11 +9,17 @@ namespace vramscope::whatif {
 
 using model::kNone;
 
-// return weight * x.to(type): of an x that was wide when the module was called, its type is.
-bool Conversions::CameWide(uint32_t block, uint32_t op) const {
+bool Conversions::WidenedBefore(uint32_t block, uint32_t op) const {
   const uint32_t widened = versions_.WidenedBy(block), call = call_[op];
-  return step_.ops[op].asks == Asks::kOrigin && widened != kNone && call != kNone &&
-         step_.ops[widened].begin < step_.modules[call].begin;
+  return widened != kNone && call != kNone && step_.ops[widened].begin < step_.modules[call].begin;
+}
+
+// return weight * x.to(type): of an x that was wide when the module was called, its type is. So may be what x
+// was computed from, beside something that the module made wide.
+bool Conversions::CameWide(uint32_t block, uint32_t op) const {
+  const uint32_t widened = versions_.WidenedBy(block);
+  return step_.ops[op].asks == Asks::kOrigin && widened != kNone && call_[op] != kNone &&
+         (WidenedBefore(block, op) || step_.NameOf(step_.ops[widened]) == "aten::to");
 }
 
 // logits = self.head(x).float(), and logits.float() in a function whose source was not told: nobody makes
