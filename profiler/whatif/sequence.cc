@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "profiler/whatif/attention.h"
+#include "profiler/whatif/full_pieces.h"
 #include "profiler/whatif/strides.h"
 #include "profiler/whatif/token_loops.h"
 #include "profiler/whatif/tokens.h"
@@ -351,7 +352,11 @@ std::string WhyUnknownTables(const Step& step, const BatchAxis& axis) {
 }
 
 Step AtLength(const Step& step, const BatchAxis& axis, int64_t length) {
-  Step changed = Stretcher(step, axis, length).Stretch();
+  BatchAxis growing = axis;
+  const std::vector<bool> full = length < axis.batch ? OfFullPiece(step, axis) : std::vector<bool>();
+  for (size_t i = 0; i < full.size(); ++i)
+    if (full[i]) growing.stride[i] = growing.second[i] = 0;
+  Step changed = Stretcher(step, growing, length).Stretch();
   for (const TokenLoop& loop : FindTokenLoops(step, axis))
     SetRounds(
         loop,
