@@ -165,6 +165,9 @@ uint32_t AttentionRoom::AskerBehind(uint32_t block, Position behind, bool rows_l
     } else if (name == "aten::transpose" || name == "aten::permute" || name == "aten::t") {
       strides = to == nullptr || !strides ? std::nullopt : Reordered(step_, from, *to, *strides);
       if (op.end < step_.ops[call_.first].left) reordered = i;
+    } else if (name == "aten::view" && to != nullptr && strides && strides->size() == sizes.size()) {
+      strides = StridesOfView(sizes, *strides, SizesOf(step_, *to));
+      if (!strides) return reordered;
     } else if (name != "aten::as_strided") {
       return kNone;
     }
@@ -237,16 +240,18 @@ Stage AttentionRoom::Backward(std::string_view node) {
   changed_.ops[op].node = call_.nodes.front();
   changed_.ops[op].parent = kNone;
   std::vector<Operand> outputs;
-  for (const uint32_t gradient : gradients_) outputs.push_back(Result(gradient));
+  const Operand* const given[] = {&call_.query, &call_.key, &call_.value};
+  for (size_t i = 0; i < gradients_.size(); ++i)
+    outputs.push_back(Result(gradients_[i], *given[i < std::size(given) ? i : 0]));
   Revive(op, node, {step_.ops[op].begin, call_.backward.end - kEngine}, std::move(outputs));
   return {changed_, call_.backward, op, Stream(), false};
 }
 
 void AttentionRoom::Name(std::string_view op, uint32_t sums, uint64_t rows) {
-  std::vector<Operand> outputs = {Result(output_)};
+  std::vector<Operand> outputs = {Result(output_, call_.query)};
   if (sums != kNone) {
     const auto length = static_cast<int64_t>(rows);
-    Operand row = Result(sums);
+    Operand row = Result(sums, call_.query);
     row.shape = ShapeOf({call_.batch, call_.heads, length});
     row.strides = ShapeOf({call_.heads * length, length, 1});
     outputs.push_back(row);
@@ -274,11 +279,11 @@ void AttentionRoom::Revive(uint32_t op, std::string_view name, Window time, std:
   add(std::move(outputs), made.first_output, made.output_count, trace::kTensorIsOutput);
 }
 
-// With the strides by which what is behind the call sees it: the queries may be a part of wider rows, and the
-// batch that is followed through would be where nobody looks for it.
-Operand AttentionRoom::Result(uint32_t block) const {
-  Operand operand = call_.query;
-  const std::span<const int64_t> sizes = SizesOf(step_, call_.query);
+// With the sizes of `like`, and the strides by which what is behind the call sees it: the queries may be a
+// part of wider rows, and the batch that is followed through would be where nobody looks for it.
+Operand AttentionRoom::Result(uint32_t block, const Operand& like) const {
+  Operand operand = like;
+  const std::span<const int64_t> sizes = SizesOf(step_, like);
   const auto seen =
       std::find_if(changed_.operands.begin(), changed_.operands.end(), [&](const Operand& other) {
         return other.block == block && changed_.shapes[other.strides].known &&

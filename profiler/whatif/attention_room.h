@@ -54,7 +54,7 @@ class AttentionRoom {
   void Join(uint32_t& block, Position behind);
   void Split(uint32_t& block, Position behind, bool rows_last);
   void Revive(uint32_t op, std::string_view name, Window time, std::vector<Operand> outputs);
-  [[nodiscard]] Operand Result(uint32_t block) const;
+  [[nodiscard]] Operand Result(uint32_t block, const Operand& like) const;
   [[nodiscard]] uint32_t ShapeOf(const std::vector<int64_t>& dims);
   [[nodiscard]] uint16_t Stream() const { return step_.blocks[call_.output].stream; }
 

@@ -88,5 +88,77 @@ TEST(AttentionRoomTest, TheResultLiesAsWhatIsBehindTheCallSeesIt) {
   EXPECT_THAT(StridesOf(changed, OutputsOf(changed, changed.ops[0])[0]), testing::ElementsAre(32, 1));
 }
 
+// Of 32 rows that look at 16 others, as a decoder at what an encoder made.
+TEST(AttentionRoomTest, GradientsAreAsLargeAsWhatTheyAreGradientsOf) {
+  Step bare;
+  bare.length = 300;
+  bare.shapes.push_back({});
+  bare.backward.push_back({100, 200});
+  Inserter into(bare, {});
+  StepBlock block;
+  block.begin = 1, block.end = 200;
+  AttentionCall call = CallOf(0);
+  const auto rows = [&](int64_t count) { return into.Matrix(into.AddBlock(block), count, 8); };
+  call.query = rows(32), call.key = rows(16), call.value = rows(16);
+  call.output = into.AddBlock(block);
+  const uint32_t op =
+      into.Begin("aten::scaled_dot_product_attention", kNone, kNone, 10, {call.query, call.key, call.value});
+  into.End(op, 12, {});
+  const uint32_t node = into.AddNode(op, 11);
+  std::vector<Operand> gradients;
+  for (const int64_t count : {32, 16, 16}) {
+    gradients.push_back(rows(count));
+    call.gradients.push_back(gradients.back().block);
+  }
+  into.End(into.Begin("backward", kNone, node, 185, {}), 187, gradients);
+  const Step step = std::move(into).Finish();
+  Step changed = step;
+  static_cast<void>(AttentionRoom(step, call, changed).Backward("BmmBackward0"));
+  const auto made = OutputsOf(changed, changed.ops[1]);
+  ASSERT_EQ(made.size(), 3u);
+  EXPECT_THAT(SizesOf(changed, made[0]), testing::ElementsAre(32, 8));
+  EXPECT_THAT(SizesOf(changed, made[1]), testing::ElementsAre(16, 8));
+  EXPECT_THAT(SizesOf(changed, made[2]), testing::ElementsAre(16, 8));
+}
+
+// return attend(query, key, value).transpose(1, 2).contiguous(), and the caller's x.view(2, 16, 32): no
+// operator copies what memory-efficient attention returns.
+TEST(AttentionRoomTest, WhatCouldNotBeViewedTheFunctionHasCopied) {
+  const auto copied = [](bool one_head) {
+    Step bare;
+    bare.length = 300;
+    bare.shapes.push_back({});
+    Inserter into(bare, {});
+    StepBlock block;
+    block.begin = 11, block.end = 200, block.requested = 4096;
+    AttentionCall call = CallOf(0);
+    call.nodes.clear();
+    call.output = into.AddBlock(block);
+    const int64_t heads = one_head ? 1 : 4;
+    const auto seen = [&](const std::vector<int64_t>& sizes, const std::vector<int64_t>& strides) {
+      Operand operand = into.Matrix(call.output, 1, 1);
+      operand.shape = into.ShapeOf(sizes), operand.strides = into.ShapeOf(strides);
+      return operand;
+    };
+    const Operand made = seen({2, heads, 16, 8}, {128 * heads, 8, 8 * heads, 1});
+    const Operand turned = seen({2, 16, heads, 8}, {128 * heads, 8 * heads, 8, 1});
+    const Operand joined = seen({2, 16, 8 * heads}, {128 * heads, 8 * heads, 1});
+    const auto add = [&](const char* name, Position at, const std::vector<Operand>& given,
+                         const Operand& result) {
+      into.End(into.Begin(name, kNone, kNone, at, given), at + 2, {result});
+    };
+    add("aten::scaled_dot_product_attention", 10, {}, made);
+    add("aten::transpose", 14, {made}, turned);
+    add("aten::view", 20, {turned}, joined);
+    Step step = std::move(into).Finish();
+    step.ops[0].left = 18;
+    Step changed = step;
+    AttentionRoom(step, call, changed).SplitCopies();
+    return changed.blocks.size() > step.blocks.size();
+  };
+  EXPECT_TRUE(copied(false));
+  EXPECT_FALSE(copied(true)) << "they lie one after the other";
+}
+
 }  // namespace
 }  // namespace vramscope::whatif
