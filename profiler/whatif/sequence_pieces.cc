@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <map>
 #include <set>
 #include <string>
@@ -32,7 +33,10 @@ class Pieces {
         return Sentence(from.count, to.count);
     }
     for (const int64_t piece : FilledUp())
-      if (length_ > piece) return Filled(piece);
+      if (length_ > piece)
+        return Filled(piece);
+      else if (length_ == piece && FillsWhatLiesApart(piece))
+        return JustFull();
     return "";
   }
 
@@ -65,6 +69,18 @@ class Pieces {
     for (uint32_t d = 0; operand.block != kNone && d < step_.Rank(operand.shape); ++d)
       if (ElementsOfSample(step_, axis_, operand, d) == 1) return {d, SizesOf(step_, operand)[d]};
     return {};
+  }
+
+  // x.transpose(1, 2): what is filled up lies one after the other, and what is full already stays as it is,
+  // which products of matrices copy.
+  [[nodiscard]] bool FillsWhatLiesApart(int64_t piece) const {
+    return std::ranges::any_of(step_.ops, [&](const Op& op) {
+      if (op.node != kNone || step_.NameOf(op) != "aten::constant_pad_nd") return false;
+      if (op.input_count == 0 || op.output_count == 0) return false;
+      const Operand &given = InputsOf(step_, op)[0], &filled = OutputsOf(step_, op)[0];
+      return AlongTokens(given).count == axis_.batch && AlongTokens(filled).count == piece &&
+             !LiesWithoutGaps(SizesOf(step_, given), StridesOf(step_, given));
+    });
   }
 
   // [batch, tokens] as [batch, pieces, tokens of each].
@@ -113,6 +129,14 @@ class Pieces {
     return "the program fills " + std::to_string(axis_.batch) + " tokens up to a piece of " +
            std::to_string(piece) + ", and one length does not tell into how many " + std::to_string(length_) +
            " tokens are cut: record it at that length.";
+  }
+
+  [[nodiscard]] std::string JustFull() const {
+    return "the program fills " + std::to_string(axis_.batch) + " tokens up to a piece, which " +
+           std::to_string(length_) +
+           " tokens are already: what is not filled up stays as it lies, and is copied elsewhere: record it "
+           "at "
+           "that length.";
   }
 
   static std::string Sentence(int64_t tokens, int64_t piece) {

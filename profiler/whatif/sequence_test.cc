@@ -175,6 +175,14 @@ TEST_F(FilledPieceTest, LongerOnesMayBeMore) {
   EXPECT_EQ(InPieces({view_}, 193), "") << "something else that is as long";
 }
 
+TEST_F(FilledPieceTest, WhatIsFullAlreadyStaysAsItLies) {
+  const Cut apart{"aten::constant_pad_nd", "4,96,8", "4,192,8", "1536,8,1", 0, "96,1,384"};
+  EXPECT_EQ(InPieces({apart, view_}, 192),
+            "the program fills 96 tokens up to a piece, which 192 tokens are already: what is not filled up "
+            "stays as it lies, and is copied elsewhere: record it at that length.");
+  EXPECT_EQ(InPieces({apart, view_}, 191), "");
+}
+
 TEST_F(FilledPieceTest, ItStaysAsLongAsItIsFilledUp) {
   const auto filled = [&](const std::vector<Cut>& cuts) {
     Step step = StepOf(cuts);
