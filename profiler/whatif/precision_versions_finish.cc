@@ -15,6 +15,12 @@ using model::kNone;
 constexpr Position kHair = 1e-6;
 constexpr Position kAtOnce = 2.5;  // a free that follows a release directly
 
+// cat([x, y]), einsum("ij,jk->ik", x, y)
+bool IsOfList(const Step& step, const Op& op, uint32_t block) {
+  return std::ranges::any_of(
+      InputsOf(step, op), [&](const Operand& given) { return given.block == block && given.element != 0; });
+}
+
 }  // namespace
 
 // Whether the call of a module did that the block was made in, or one around it: what their functions alone
@@ -41,9 +47,10 @@ void Versions::Deal(uint32_t block, const std::vector<uint32_t>& versions,
     if (settled_[version]) continue;
     StepBlock& made = changed_.blocks[version];
     made.end = version == last ? recorded.end : std::max(held[version], made.begin) + kHair;
-    // Of several that an operator made for itself, C++ lets go in the reverse order.
+    // Of several that an operator made for itself, C++ lets go in the reverse order, of a list's in theirs.
     const bool own = version >= recorded_ && made.op != kNone && held[version] == step_.ops[made.op].end;
-    if (own && version != last) made.end -= (made.begin - step_.ops[made.op].begin) * kHair;
+    const Position behind = own ? (made.begin - step_.ops[made.op].begin) * kHair : 0;
+    if (own && version != last) made.end += IsOfList(step_, step_.ops[made.op], block) ? behind : -behind;
   }
 }
 

@@ -97,5 +97,29 @@ TEST_F(PrecisionVersionsTest, AutocastKeepsACopyOfAParameterThatGetsNoGradient) 
   EXPECT_FALSE(is_weight()) << "frozen";
 }
 
+// bmm(x, y), or einsum("...", x, y): copies that the operator makes of both for itself.
+TEST(OwnCopiesTest, ThoseOfAListGoInItsOrderAndOthersInTheReverse) {
+  class Program : public WrittenOperators {
+   public:
+    [[nodiscard]] bool FirstGoesFirst(bool list) {
+      const uint32_t x = AddBlock(5, 90), y = AddBlock(6, 90), out = AddBlock(15, 90);
+      AddOp("aten::rand", kNone, {4, 5.5}, {}, x);
+      AddOp("aten::rand", kNone, {5.6, 7}, {}, y);
+      const uint32_t op = AddOp("aten::bmm", kNone, {10, 20}, {x, y}, out);
+      for (uint16_t i = 0; i < 2; ++i)
+        step_.operands[step_.ops[op].first_input + i].element = list ? i + 1 : 0;
+      const Step changed = UnderAutocast(step_, kBfloat16Type);
+      const auto goes = [&](uint32_t block) {
+        for (const StepBlock& one : changed.blocks)
+          if (one.copy_of == block) return one.end;
+        return kBefore;
+      };
+      return goes(x) < goes(y);
+    }
+  };
+  EXPECT_TRUE(Program().FirstGoesFirst(true));
+  EXPECT_FALSE(Program().FirstGoesFirst(false));
+}
+
 }  // namespace
 }  // namespace vramscope::whatif
