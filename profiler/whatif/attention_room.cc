@@ -168,6 +168,9 @@ uint32_t AttentionRoom::AskerBehind(uint32_t block, Position behind, bool rows_l
     } else if (name == "aten::view" && to != nullptr && strides && strides->size() == sizes.size()) {
       strides = StridesOfView(sizes, *strides, SizesOf(step_, *to));
       if (!strides) return reordered;
+    } else if (name == "aten::narrow" ||
+               name == "aten::slice") {  // of cat([cache, x]), where nothing is cached
+      if (to == nullptr || !std::ranges::equal(sizes, SizesOf(step_, *to))) return kNone;
     } else if (name != "aten::as_strided") {
       return kNone;
     }

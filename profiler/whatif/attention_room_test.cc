@@ -124,7 +124,7 @@ TEST(AttentionRoomTest, GradientsAreAsLargeAsWhatTheyAreGradientsOf) {
 // return attend(query, key, value).transpose(1, 2).contiguous(), and the caller's x.view(2, 16, 32): no
 // operator copies what memory-efficient attention returns.
 TEST(AttentionRoomTest, WhatCouldNotBeViewedTheFunctionHasCopied) {
-  const auto copied = [](bool one_head) {
+  const auto copied = [](bool one_head, const char* asker = "aten::view", bool all = true) {
     Step bare;
     bare.length = 300;
     bare.shapes.push_back({});
@@ -145,11 +145,12 @@ TEST(AttentionRoomTest, WhatCouldNotBeViewedTheFunctionHasCopied) {
     const Operand joined = seen({2, 16, 8 * heads}, {128 * heads, 8 * heads, 1});
     const auto add = [&](const char* name, Position at, const std::vector<Operand>& given,
                          const Operand& result) {
-      into.End(into.Begin(name, kNone, kNone, at, given), at + 2, {result});
+      into.End(into.Begin(name, kNone, kNone, at, given), at + 1.5, {result});
     };
     add("aten::scaled_dot_product_attention", 10, {}, made);
+    add("aten::narrow", 12.2, {made}, all ? made : seen({2, heads, 8, 8}, {128 * heads, 8, 8 * heads, 1}));
     add("aten::transpose", 14, {made}, turned);
-    add("aten::view", 20, {turned}, joined);
+    add(asker, 20, {turned}, joined);
     Step step = std::move(into).Finish();
     step.ops[0].left = 18;
     Step changed = step;
@@ -158,6 +159,8 @@ TEST(AttentionRoomTest, WhatCouldNotBeViewedTheFunctionHasCopied) {
   };
   EXPECT_TRUE(copied(false));
   EXPECT_FALSE(copied(true)) << "they lie one after the other";
+  EXPECT_TRUE(copied(false, "aten::reshape"));
+  EXPECT_FALSE(copied(false, "aten::reshape", false)) << "a part of it is another question";
 }
 
 }  // namespace
