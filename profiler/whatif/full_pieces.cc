@@ -18,10 +18,13 @@ enum class Length : uint8_t { kUnknown, kTokens, kPiece };
 class FullPieces {
  public:
   FullPieces(const Step& step, const BatchAxis& axis)
-      : step_(step), axis_(axis), batch_(FollowBatch(step)), of_(step.blocks.size(), Length::kUnknown) {}
+      : step_(step), axis_(axis), of_(step.blocks.size(), Length::kUnknown) {}
 
   std::vector<bool> Find() {
-    if (!batch_.ok() || !FillsUp()) return {};
+    if (!FillsUp()) return {};
+    const Result<BatchAxis>& batch = FollowBatch(step_);
+    if (!batch.ok()) return {};
+    batch_ = &batch.value();
     for (const uint32_t index : step_.op_ends)
       if (step_.ops[index].node == kNone) Follow(step_.ops[index]);
     for (size_t i = step_.op_ends.size(); i-- > 0;)
@@ -121,7 +124,7 @@ class FullPieces {
 
   const Step& step_;
   const BatchAxis& axis_;
-  const Result<BatchAxis>& batch_;
+  const BatchAxis* batch_ = nullptr;
   std::vector<Length> of_;  // by block that the sequence is in
 };
 

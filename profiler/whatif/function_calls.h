@@ -105,6 +105,9 @@ class FunctionCalls {
   };
   [[nodiscard]] std::map<std::pair<uint32_t, uint32_t>, std::vector<Seen>> SeenByName() const;
   void HoldUntilGiven();
+  // Behind the last call of the function in which the variable is seen, and which is its last.
+  void HoldUntilLastGiven(uint32_t function, const Seen& last, std::string_view name);
+  [[nodiscard]] bool HasAStatementEach(uint32_t block, uint32_t op) const;
   // By the function's call: what its variables stood for in calls that it made of modules, in their order.
   struct InCall {
     uint32_t call, name, block;
@@ -125,7 +128,9 @@ class FunctionCalls {
                                          std::string_view name) const;
   [[nodiscard]] bool IsSeenThrough(const Seen& before, const Seen& now, const Given& given) const;
   [[nodiscard]] bool IsKeptBehind(const Seen& before, const Seen& now, std::string_view name) const;
-  [[nodiscard]] bool IsGivenAtOnce(const Seen& before, const Seen& now, std::string_view name) const;
+  // `maker`: the operator that made what it is given; `now`: the next call that shows it, if there is one.
+  [[nodiscard]] bool IsGivenAtOnce(const Seen& before, uint32_t maker, const Seen* now,
+                                   std::string_view name) const;
   void Hold(Value value, Position until);
 
   const FunctionFacts& facts_;

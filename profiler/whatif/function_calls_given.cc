@@ -154,6 +154,7 @@ bool FunctionCalls::IsOfStatement(uint32_t module, uint32_t computed, std::strin
 
 void FunctionCalls::HoldUntilGiven() {
   for (const auto& [function, calls] : SeenByName()) {
+    HoldUntilLastGiven(function.first, calls.back(), step_.Text(function.second));
     for (size_t i = 1; i < calls.size(); ++i) {
       const Seen &before = calls[i - 1], &now = calls[i];
       if (!before.one || !now.one || before.block == now.block || !conversions_[before.block].empty())
@@ -161,10 +162,65 @@ void FunctionCalls::HoldUntilGiven() {
       const uint32_t maker = OutermostMaker(step_, now.block);
       const bool behind = maker != kNone && call_of_[maker] == function.first &&
                           step_.ops[maker].begin >= step_.modules[before.call].end;
-      if (behind && IsGivenAtOnce(before, now, step_.Text(function.second)))
+      if (behind && IsGivenAtOnce(before, maker, &now, step_.Text(function.second)))
         Hold(Value{before.block, kNone}, AssignedBehind(maker));
     }
   }
+}
+
+// x = self.norm(x); y = self.mlp(x), the last call; x = residual + y: that is there before what norm made
+// goes.
+void FunctionCalls::HoldUntilLastGiven(uint32_t function, const Seen& last, std::string_view name) {
+  if (!last.one || !conversions_[last.block].empty()) return;
+  const ModuleCall &call = step_.modules[last.call], &around = step_.modules[function];
+  for (uint32_t i = last.call + 1; i < step_.modules.size() && step_.modules[i].begin < around.end; ++i)
+    if (step_.modules[i].parent == function && step_.modules[i].begin >= call.end) return;
+  const auto begin =
+      std::ranges::partition_point(step_.ops, [&](const Op& op) { return op.begin < call.end; });
+  uint32_t given = kNone;
+  for (auto op = begin; op != step_.ops.end() && op->begin < around.end; ++op) {
+    const auto i = static_cast<uint32_t>(op - step_.ops.begin());
+    if (call_of_[i] != function || op->parent != kNone || op->node != kNone) continue;
+    const Place& place = placed_[i];
+    if (given != kNone &&
+        (place.function != placed_[given].function ||
+         StatementAt(*place.function, place.line) != StatementAt(*place.function, placed_[given].line)))
+      break;
+    if (given != kNone || (IsGivenAtOnce(last, i, nullptr, name) && HasAStatementEach(last.block, i)))
+      given = i;
+  }
+  if (given != kNone) Hold(Value{last.block, kNone}, step_.ops[given].end);
+}
+
+// As many statements without operators as calls of modules lie between the last operator that the function
+// called itself before the block was made, and this one: else the variable may be one of a helper that calls
+// modules, and be called as one of the function's own.
+bool FunctionCalls::HasAStatementEach(uint32_t block, uint32_t op) const {
+  const Place& place = placed_[op];
+  const uint32_t function = call_of_[op];
+  Position since = step_.modules[function].begin;
+  int behind = place.function->lines.first - 1;
+  for (uint32_t i = op; i-- > 0 && step_.ops[i].begin >= step_.modules[function].begin;) {
+    if (placed_[i].function != place.function || call_of_[i] != function ||
+        step_.ops[i].begin > step_.blocks[block].begin)
+      continue;
+    since = step_.ops[i].end;
+    behind = StatementAt(*place.function, placed_[i].line).last;
+    break;
+  }
+  std::set<int> statements;
+  for (const Given& given : place.function->given)
+    if (given.what == Given::What::kReturned && given.lines.first > behind &&
+        given.lines.last < StatementAt(*place.function, place.line).first)
+      statements.insert(given.lines.first);
+  for (uint32_t i = op; i-- > 0 && step_.ops[i].begin >= since;)
+    if (placed_[i].function == place.function && call_of_[i] == function)
+      statements.erase(StatementAt(*place.function, placed_[i].line).first);
+  size_t calls = 0;
+  for (uint32_t i = function + 1; i < step_.modules.size() && step_.modules[i].begin < step_.ops[op].begin;
+       ++i)
+    calls += step_.modules[i].parent == function && step_.modules[i].begin >= since;
+  return statements.size() == calls;
 }
 
 // When the variable of a statement whose last operator is `op` gets its value.
@@ -227,8 +283,9 @@ bool FunctionCalls::IsKeptBehind(const Seen& before, const Seen& now, std::strin
   return false;
 }
 
-bool FunctionCalls::IsGivenAtOnce(const Seen& before, const Seen& now, std::string_view name) const {
-  const uint32_t block = before.block, maker = OutermostMaker(step_, now.block);
+bool FunctionCalls::IsGivenAtOnce(const Seen& before, uint32_t maker, const Seen* now,
+                                  std::string_view name) const {
+  const uint32_t block = before.block;
   const Place& place = placed_[maker];
   if (place.function == nullptr) return false;
   const Function& function = *place.function;
@@ -251,7 +308,7 @@ bool FunctionCalls::IsGivenAtOnce(const Seen& before, const Seen& now, std::stri
   std::set<int> between;
   for (const Given& given : function.given)
     if (given.name == name && given.lines.first > behind && given.lines.last < statement.first &&
-        !IsSeenThrough(before, now, given))
+        (now == nullptr || !IsSeenThrough(before, *now, given)))
       between.insert(given.lines.first);
   return between.size() == (by_module ? 1 : 0);
 }
