@@ -3,7 +3,7 @@
 """Trains one of the validation's models for a few steps, with every lever that the code itself can pull as a switch.
 
 The same program is the recorded baseline and, with a switch, the truth of a prediction. Models are made from configurations, without weights
-and without data: batches are random numbers. Hugging Face models need the package transformers, the others torch alone.
+and without data: batches are random numbers. Models of transformers, torchvision, timm and diffusers need these packages, the others torch alone.
 
     python train.py --model bert --size small --batch 4 --checkpoint
 """
@@ -45,11 +45,16 @@ def checkpoint_blocks(model: nn.Module, kept: str) -> None:
         settings["context_fn"] = functools.partial(torch.utils.checkpoint.create_selective_checkpoint_contexts, kept_ops)
     if getattr(model, "supports_gradient_checkpointing", False):
         model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False, **settings})
+        return
+    if hasattr(model, "set_grad_checkpointing"):  # of timm
+        model.set_grad_checkpointing()
+    elif hasattr(model, "enable_gradient_checkpointing"):  # of diffusers
+        model.enable_gradient_checkpointing()
     elif hasattr(model, "checkpointed"):
         model.checkpointed = True
-        torch.utils.checkpoint.checkpoint = functools.partial(torch.utils.checkpoint.checkpoint, **settings)
     else:
         raise SystemExit("this model has no switch for checkpointing")
+    torch.utils.checkpoint.checkpoint = functools.partial(torch.utils.checkpoint.checkpoint, **settings)
 
 
 def freeze(model: nn.Module, patterns: str) -> None:
@@ -153,7 +158,7 @@ def arguments() -> argparse.ArgumentParser:
 def make_subject(options: argparse.Namespace) -> Subject:
     torch.manual_seed(0)
     subject = MODELS[options.model](options.size)
-    if hasattr(subject.model, "config"):
+    if not isinstance(getattr(subject.model, "config", {}), dict):  # diffusers' is one, and nothing can be set in it
         subject.model.config.use_cache = False  # as checkpointing does of itself: one change at a time
     return subject
 
