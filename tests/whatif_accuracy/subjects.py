@@ -9,6 +9,7 @@ from typing import Dict, List
 from facts import NO_BLOCKS, NO_LINEAR, NO_TOKENS, NO_WIDTHS, NOT_SHARDED, ONE_RANK, SIZES, Facts
 from heads import HEADS, STAGES
 from held_out import HELD_OUT
+from other_libraries import OTHER_LIBRARIES
 
 DEVELOPMENT: Dict[str, Facts] = {
     "transformer": Facts((8, 12, 16), ("layers.*", "layers.*,table,places")),
@@ -351,6 +352,7 @@ DEVELOPMENT: Dict[str, Facts] = {
                      (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS, "ddp", "zero1"),  # which send buffers around, on the simulated device without what is in them: by how much it pads
                      units=":encoder.layers.*,decoder.layers.*,quantizer.layers.*"),
     "timesfm2_5": Facts((8, 12, 16), ("model.layers.*", "model"), (*NO_BLOCKS, *NO_WIDTHS, *NO_TOKENS)),
+    **OTHER_LIBRARIES,
 }
 ALL = {**DEVELOPMENT, **HELD_OUT}
 

@@ -3,7 +3,7 @@
 
 from typing import Callable, Dict
 
-from . import decoders, decoders_more, encoders, encoders_more, newer, own, scenes, series, sight, sight_more, sound
+from . import decoders, decoders_more, encoders, encoders_more, newer, other_libraries, own, scenes, series, sight, sight_more, sound
 from .subject import Subject
 
 MODELS: Dict[str, Callable[[str], Subject]] = {
@@ -294,4 +294,5 @@ MODELS: Dict[str, Callable[[str], Subject]] = {
     "prompt_depth_anything": scenes.prompt_depth_anything,
     "esmfold2": newer.esmfold2,
     "pe_audio": sound.pe_audio,
+    "timm_vit": other_libraries.timm_vit,
 }
