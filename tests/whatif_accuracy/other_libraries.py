@@ -3,8 +3,10 @@
 
 from typing import Dict
 
-from facts import NO_TOKENS, ONE_RANK, Facts
+from facts import NO_LINEAR, NO_TOKENS, ONE_RANK, Facts
 
 OTHER_LIBRARIES: Dict[str, Facts] = {
     "timm_vit": Facts((8, 12, 16), ("blocks.*", "cls_token,pos_embed,patch_embed,blocks,norm"), (*ONE_RANK, *NO_TOKENS), ":blocks.*.mlp"),
+    "timm_efficientnet": Facts((8, 12, 16), ("blocks.*", "conv_stem,bn1,blocks,conv_head,bn2"), (*NO_LINEAR, *NO_TOKENS, "fsdp, checkpoint"),  # which calls what is in a stage, and no stage
+                               units=":blocks.*", checkpointed="blocks.*.*"),
 }

@@ -295,4 +295,5 @@ MODELS: Dict[str, Callable[[str], Subject]] = {
     "esmfold2": newer.esmfold2,
     "pe_audio": sound.pe_audio,
     "timm_vit": other_libraries.timm_vit,
+    "timm_efficientnet": other_libraries.timm_efficientnet,
 }
