@@ -3,10 +3,14 @@
 
 from typing import Dict
 
-from facts import NO_LINEAR, NO_TOKENS, ONE_RANK, Facts
+from facts import NO_LINEAR, NO_TOKENS, NO_WIDTHS, ONE_RANK, Facts
 
 OTHER_LIBRARIES: Dict[str, Facts] = {
     "timm_vit": Facts((8, 12, 16), ("blocks.*", "cls_token,pos_embed,patch_embed,blocks,norm"), (*ONE_RANK, *NO_TOKENS), ":blocks.*.mlp"),
+    "diffusers_unet": Facts((4, 8, 16), ("down_blocks.*,mid_block", "conv_in,time_embedding,down_blocks,mid_block,up_blocks"), (*NO_WIDTHS, *NO_TOKENS),
+                            units=":down_blocks.*,up_blocks.*,mid_block.attentions.*,mid_block.resnets.*",
+                            checkpointed="down_blocks.*.resnets.*,down_blocks.*.attentions.*.transformer_blocks.*,mid_block.attentions.*.transformer_blocks.*,mid_block.resnets.1,"
+                                         "up_blocks.*.resnets.*,up_blocks.*.attentions.*.transformer_blocks.*"),
     "timm_efficientnet": Facts((8, 12, 16), ("blocks.*", "conv_stem,bn1,blocks,conv_head,bn2"), (*NO_LINEAR, *NO_TOKENS, "fsdp, checkpoint"),  # which calls what is in a stage, and no stage
                                units=":blocks.*", checkpointed="blocks.*.*"),
 }

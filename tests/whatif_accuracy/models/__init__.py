@@ -295,5 +295,6 @@ MODELS: Dict[str, Callable[[str], Subject]] = {
     "esmfold2": newer.esmfold2,
     "pe_audio": sound.pe_audio,
     "timm_vit": other_libraries.timm_vit,
+    "diffusers_unet": other_libraries.diffusers_unet,
     "timm_efficientnet": other_libraries.timm_efficientnet,
 }

@@ -3,12 +3,13 @@
 
 import importlib
 import os
-from typing import Callable
+from typing import Callable, Tuple
 
+import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from .subject import Subject, images, scaled
+from .subject import Batch, Subject, images, scaled
 
 
 def _labelled(model: nn.Module, pixels: int) -> Subject:
@@ -32,9 +33,24 @@ def timm_efficientnet(size: str) -> Subject:
 
 
 def of_diffusers(name: str) -> Callable[..., nn.Module]:
-    """As its import touches no device, for train.py makes models before it forks: it asks the driver whether there is one, and imports bitsandbytes."""
+    """Imported so that nothing asks for the device before train.py forks, as diffusers does to see whether there is one, and bitsandbytes, which it imports."""
     os.environ["PYTORCH_NVML_BASED_CUDA_CHECK"] = "1"
     from diffusers.utils import import_utils
 
     import_utils._bitsandbytes_available = False
     return getattr(importlib.import_module("diffusers"), name)
+
+
+def _noisy(pixels: int, channels: int, beside: Callable[[int], Tuple[Tensor, ...]]) -> Callable[[int], Batch]:
+    """Latents with noise, the noise, times, and what else the model is told."""
+    return lambda count: (torch.randn(count, channels, pixels, pixels), torch.randn(count, channels, pixels, pixels), torch.randint(1000, (count,)), *beside(count))
+
+
+def diffusers_unet(size: str) -> Subject:
+    """The denoiser of Stable Diffusion."""
+    width = scaled(size, 32, 64, 96)
+    model = of_diffusers("UNet2DConditionModel")(
+        down_block_types=("CrossAttnDownBlock2D", "CrossAttnDownBlock2D", "DownBlock2D"), up_block_types=("UpBlock2D", "CrossAttnUpBlock2D", "CrossAttnUpBlock2D"),
+        block_out_channels=(width, 2 * width, 2 * width), layers_per_block=1, norm_num_groups=16, cross_attention_dim=128, attention_head_dim=4)
+    return Subject(model, _noisy(scaled(size, 16, 24, 32), 4, lambda count: (torch.randn(count, 24, 128),)),
+                   lambda module, latents, noise, times, states: F.mse_loss(module(latents, times, states).sample, noise))
