@@ -297,4 +297,5 @@ MODELS: Dict[str, Callable[[str], Subject]] = {
     "timm_vit": other_libraries.timm_vit,
     "diffusers_unet": other_libraries.diffusers_unet,
     "timm_efficientnet": other_libraries.timm_efficientnet,
+    "diffusers_sd3": other_libraries.diffusers_sd3,
 }

@@ -54,3 +54,12 @@ def diffusers_unet(size: str) -> Subject:
         block_out_channels=(width, 2 * width, 2 * width), layers_per_block=1, norm_num_groups=16, cross_attention_dim=128, attention_head_dim=4)
     return Subject(model, _noisy(scaled(size, 16, 24, 32), 4, lambda count: (torch.randn(count, 24, 128),)),
                    lambda module, latents, noise, times, states: F.mse_loss(module(latents, times, states).sample, noise))
+
+
+def diffusers_sd3(size: str) -> Subject:
+    """Words and patches in one attention, each with layers of its own; in the first block patches have another attention for themselves."""
+    pixels, heads = scaled(size, 16, 24, 32), scaled(size, 32, 64, 96)
+    model = of_diffusers("SD3Transformer2DModel")(sample_size=pixels, in_channels=16, num_layers=4, attention_head_dim=heads, num_attention_heads=4, joint_attention_dim=256,
+                                                 caption_projection_dim=4 * heads, pooled_projection_dim=128, pos_embed_max_size=32, dual_attention_layers=(0,), qk_norm="rms_norm")
+    return Subject(model, _noisy(pixels, 16, lambda count: (torch.randn(count, 24, 256), torch.randn(count, 128))),
+                   lambda module, latents, noise, times, states, pooled: F.mse_loss(module(latents, states, pooled, times).sample, noise))
