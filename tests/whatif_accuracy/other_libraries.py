@@ -14,4 +14,5 @@ OTHER_LIBRARIES: Dict[str, Facts] = {
     "timm_efficientnet": Facts((8, 12, 16), ("blocks.*", "conv_stem,bn1,blocks,conv_head,bn2"), (*NO_LINEAR, *NO_TOKENS, "fsdp, checkpoint"),  # which calls what is in a stage, and no stage
                                units=":blocks.*", checkpointed="blocks.*.*"),
     "diffusers_sd3": Facts((4, 8, 16), ("transformer_blocks.*", "pos_embed,time_text_embed,context_embedder,transformer_blocks"), (*NO_WIDTHS, *NO_TOKENS)),
+    "timm_metaformer": Facts((8, 12, 16), ("stages.*", "stem,stages"), (*NO_WIDTHS, *NO_TOKENS), units=":stages.*,head.norm,head.fc", checkpointed="stages.*,stages.*.blocks.*"),
 }

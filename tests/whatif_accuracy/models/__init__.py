@@ -298,4 +298,5 @@ MODELS: Dict[str, Callable[[str], Subject]] = {
     "diffusers_unet": other_libraries.diffusers_unet,
     "timm_efficientnet": other_libraries.timm_efficientnet,
     "diffusers_sd3": other_libraries.diffusers_sd3,
+    "timm_metaformer": other_libraries.timm_metaformer,
 }

@@ -32,6 +32,17 @@ def timm_efficientnet(size: str) -> Subject:
     return _labelled(make(num_classes=100, drop_rate=0.2, drop_path_rate=0.2), scaled(size, 64, 96, 128))
 
 
+def timm_metaformer(size: str) -> Subject:
+    """Two stages of convolutions, then two of attention, between which channels go last."""
+    from timm.models import metaformer
+
+    width = scaled(size, 32, 48, 64)
+    model = metaformer.MetaFormer(num_classes=100, depths=(2, 2, 3, 2), dims=(width, 2 * width, 4 * width, 8 * width),
+                                  token_mixers=[metaformer.SepConv, metaformer.SepConv, metaformer.Attention, metaformer.Attention],
+                                  norm_layers=[metaformer.LayerNorm2dNoBias] * 2 + [metaformer.LayerNormNoBias] * 2)
+    return _labelled(model, scaled(size, 64, 96, 128))
+
+
 def of_diffusers(name: str) -> Callable[..., nn.Module]:
     """Imported so that nothing asks for the device before train.py forks, as diffusers does to see whether there is one, and bitsandbytes, which it imports."""
     os.environ["PYTORCH_NVML_BASED_CUDA_CHECK"] = "1"
