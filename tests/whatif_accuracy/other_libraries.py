@@ -15,4 +15,8 @@ OTHER_LIBRARIES: Dict[str, Facts] = {
                                units=":blocks.*", checkpointed="blocks.*.*"),
     "diffusers_sd3": Facts((4, 8, 16), ("transformer_blocks.*", "pos_embed,time_text_embed,context_embedder,transformer_blocks"), (*NO_WIDTHS, *NO_TOKENS)),
     "timm_metaformer": Facts((8, 12, 16), ("stages.*", "stem,stages"), (*NO_WIDTHS, *NO_TOKENS), units=":stages.*,head.norm,head.fc", checkpointed="stages.*,stages.*.blocks.*"),
+    "diffusers_vae": Facts((4, 8, 16), ("vae.encoder,vae.decoder.mid_block", "vae.encoder,vae.quant_conv,vae.post_quant_conv,vae.decoder.conv_in,vae.decoder.mid_block,vae.decoder.up_blocks"),
+                           (*NO_WIDTHS, *NO_TOKENS), units=":vae.encoder.down_blocks.*,vae.encoder.mid_block.attentions.*,vae.encoder.mid_block.resnets.*,"
+                                                           "vae.decoder.up_blocks.*,vae.decoder.mid_block.attentions.*,vae.decoder.mid_block.resnets.*",
+                           checkpointed="vae.encoder.down_blocks.*,vae.encoder.mid_block,vae.encoder.mid_block.resnets.1,vae.decoder.mid_block,vae.decoder.mid_block.resnets.1,vae.decoder.up_blocks.*"),
 }

@@ -299,4 +299,5 @@ MODELS: Dict[str, Callable[[str], Subject]] = {
     "timm_efficientnet": other_libraries.timm_efficientnet,
     "diffusers_sd3": other_libraries.diffusers_sd3,
     "timm_metaformer": other_libraries.timm_metaformer,
+    "diffusers_vae": other_libraries.diffusers_vae,
 }

@@ -3,7 +3,7 @@
 
 import importlib
 import os
-from typing import Callable, Tuple
+from typing import Any, Callable, Tuple
 
 import torch
 from torch import Tensor, nn
@@ -74,3 +74,30 @@ def diffusers_sd3(size: str) -> Subject:
                                                  caption_projection_dim=4 * heads, pooled_projection_dim=128, pos_embed_max_size=32, dual_attention_layers=(0,), qk_norm="rms_norm")
     return Subject(model, _noisy(pixels, 16, lambda count: (torch.randn(count, 24, 256), torch.randn(count, 128))),
                    lambda module, latents, noise, times, states, pooled: F.mse_loss(module(latents, states, pooled, times).sample, noise))
+
+
+class Reconstruction(nn.Module):
+    """An autoencoder in one pass, which diffusers' own does not give the latents' distribution out of."""
+
+    def __init__(self, vae: Any) -> None:
+        super().__init__()
+        self.vae = vae
+
+    def enable_gradient_checkpointing(self) -> None:
+        self.vae.enable_gradient_checkpointing()
+
+    def forward(self, pixels: Tensor) -> Tuple[Tensor, Tensor]:
+        latents = self.vae.encode(pixels).latent_dist
+        return self.vae.decode(latents.sample()).sample, latents.kl()
+
+
+def diffusers_vae(size: str) -> Subject:
+    """The autoencoder of Stable Diffusion."""
+    pixels, width = scaled(size, 32, 48, 64), scaled(size, 32, 48, 64)
+    model = of_diffusers("AutoencoderKL")(down_block_types=("DownEncoderBlock2D",) * 3, up_block_types=("UpDecoderBlock2D",) * 3, block_out_channels=(width, 2 * width, 4 * width), norm_num_groups=16)
+
+    def loss(module: nn.Module, given: Tensor) -> Tensor:
+        made, divergence = module(given)
+        return F.mse_loss(made, given) + 1e-6 * divergence.mean()
+
+    return Subject(Reconstruction(model), lambda count: (torch.randn(count, 3, pixels, pixels),), loss)
