@@ -300,4 +300,5 @@ MODELS: Dict[str, Callable[[str], Subject]] = {
     "diffusers_sd3": other_libraries.diffusers_sd3,
     "timm_metaformer": other_libraries.timm_metaformer,
     "diffusers_vae": other_libraries.diffusers_vae,
+    "timm_regnet": other_libraries.timm_regnet,
 }

@@ -43,6 +43,13 @@ def timm_metaformer(size: str) -> Subject:
     return _labelled(model, scaled(size, 64, 96, 128))
 
 
+def timm_regnet(size: str) -> Subject:
+    from timm.models import regnet
+
+    make = getattr(regnet, f"regnety_{scaled(size, 2, 4, 8):03}")
+    return _labelled(make(num_classes=100), scaled(size, 64, 96, 128))
+
+
 def of_diffusers(name: str) -> Callable[..., nn.Module]:
     """Imported so that nothing asks for the device before train.py forks, as diffusers does to see whether there is one, and bitsandbytes, which it imports."""
     os.environ["PYTORCH_NVML_BASED_CUDA_CHECK"] = "1"
