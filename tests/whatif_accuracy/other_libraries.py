@@ -20,4 +20,5 @@ OTHER_LIBRARIES: Dict[str, Facts] = {
                                                            "vae.decoder.up_blocks.*,vae.decoder.mid_block.attentions.*,vae.decoder.mid_block.resnets.*",
                            checkpointed="vae.encoder.down_blocks.*,vae.encoder.mid_block,vae.encoder.mid_block.resnets.1,vae.decoder.mid_block,vae.decoder.mid_block.resnets.1,vae.decoder.up_blocks.*"),
     "timm_regnet": Facts((8, 12, 16), ("s1.*,s2.*", "stem,s1,s2,s3,s4"), (*NO_LINEAR, *NO_TOKENS), checkpointed="s1.*,s2.*,s3.*,s4.*"),
+    "diffusers_dit": Facts((4, 8, 16), ("transformer_blocks.*.attn1,transformer_blocks.*.ff", "pos_embed,transformer_blocks"), (*NO_WIDTHS, *NO_TOKENS, "fsdp")),  # its head calls a layer in the first block
 }

@@ -301,4 +301,5 @@ MODELS: Dict[str, Callable[[str], Subject]] = {
     "timm_metaformer": other_libraries.timm_metaformer,
     "diffusers_vae": other_libraries.diffusers_vae,
     "timm_regnet": other_libraries.timm_regnet,
+    "diffusers_dit": other_libraries.diffusers_dit,
 }

@@ -108,3 +108,11 @@ def diffusers_vae(size: str) -> Subject:
         return F.mse_loss(made, given) + 1e-6 * divergence.mean()
 
     return Subject(Reconstruction(model), lambda count: (torch.randn(count, 3, pixels, pixels),), loss)
+
+
+def diffusers_dit(size: str) -> Subject:
+    """Each block's norms are scaled by times and classes."""
+    pixels = scaled(size, 16, 24, 32)
+    model = of_diffusers("DiTTransformer2DModel")(num_attention_heads=4, attention_head_dim=scaled(size, 32, 64, 96), in_channels=4, num_layers=4, sample_size=pixels, num_embeds_ada_norm=100)
+    return Subject(model, _noisy(pixels, 4, lambda count: (torch.randint(100, (count,)),)),
+                   lambda module, latents, noise, times, labels: F.mse_loss(module(latents, times, labels).sample, noise))
