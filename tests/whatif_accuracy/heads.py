@@ -20,7 +20,7 @@ HEADS: Dict[str, Tuple[str, bool]] = {
 # The blocks, and what comes behind them: of models that can be cut into stages.
 STAGES: Dict[str, Tuple[str, List[str]]] = {
     "bamba": ("model.layers", ["model.final_layernorm", "lm_head"]), "clvp": ("model.decoder.layers", ["model.decoder.layer_norm", "final_norm", "lm_head"]),
-    "falcon_mamba": ("backbone.layers", ["backbone.norm_f", "lm_head"]), "falcon_h1": ("model.layers", ["model.final_layernorm", "lm_head"]),
+    "falcon_mamba": ("backbone.layers", ["backbone.norm_f", "lm_head"]), "mamba2": ("backbone.layers", ["backbone.norm_f", "lm_head"]), "falcon_h1": ("model.layers", ["model.final_layernorm", "lm_head"]),
     "kosmos2_5": ("model.layers", ["model.layer_norm", "lm_head"]), "bark": ("layers", ["layernorm_final", "lm_head"]),
     "transformer": ("layers", ["head"]), "opt": ("model.decoder.layers", ["model.decoder.final_layer_norm", "lm_head"]), "xglm": ("model.layers", ["model.layer_norm", "lm_head"]),
     "phi": ("model.layers", ["model.final_layernorm", "lm_head"]), "persimmon": ("model.layers", ["model.final_layernorm", "lm_head"]),

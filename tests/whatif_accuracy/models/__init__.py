@@ -302,4 +302,12 @@ MODELS: Dict[str, Callable[[str], Subject]] = {
     "diffusers_vae": other_libraries.diffusers_vae,
     "timm_regnet": other_libraries.timm_regnet,
     "diffusers_dit": other_libraries.diffusers_dit,
+    "eomt_dinov3": scenes.eomt_dinov3,
+    "nemotron3_diarization": sound.nemotron3_diarization,
+    "mamba2": decoders_more.mamba2,
+    "timm_efficientvit_mit": other_libraries.timm_efficientvit_mit,
+    "timm_mobilevit": other_libraries.timm_mobilevit,
+    "timm_efficientvit_msra": other_libraries.timm_efficientvit_msra,
+    "diffusers_unet2d": other_libraries.diffusers_unet2d,
+    "diffusers_minimax_h3": other_libraries.diffusers_minimax_h3,
 }

@@ -346,3 +346,11 @@ def git(size: str) -> Subject:
         return model(input_ids=ids, pixel_values=seen, labels=ids).loss
 
     return Subject(GitForCausalLM(config), lambda samples: (torch.randint(3, VOCABULARY, (samples, int(length(size) * LENGTH.factor))), torch.randn(samples, 3, pixels, pixels)), told)
+
+
+def mamba2(size: str) -> Subject:
+    """A state of each head goes from word to word, computed in chunks of 32 words; what it says is normed in groups, behind a gate. No attention."""
+    from transformers import Mamba2Config, Mamba2ForCausalLM
+
+    config = Mamba2Config(vocab_size=VOCABULARY, hidden_size=width(size), num_heads=width(size) // 16, head_dim=32, state_size=32, n_groups=2, chunk_size=32, num_hidden_layers=4, **SPECIAL)
+    return Subject(Mamba2ForCausalLM(config), tokens(VOCABULARY, length(size)), causal)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Models of images from the packages timm and diffusers."""
+"""Models of images and films from the packages timm and diffusers."""
 
 import importlib
 import os
@@ -48,6 +48,35 @@ def timm_regnet(size: str) -> Subject:
 
     make = getattr(regnet, f"regnety_{scaled(size, 2, 4, 8):03}")
     return _labelled(make(num_classes=100), scaled(size, 64, 96, 128))
+
+
+def timm_efficientvit_mit(size: str) -> Subject:
+    """Convolutions, and in two of four stages attention without softmax, in float32, of queries, keys and values in two scales."""
+    from timm.models.efficientvit_mit import EfficientVit
+
+    wide = scaled(size, 16, 24, 32)
+    model = EfficientVit(widths=(wide, 2 * wide, 4 * wide, 8 * wide, 16 * wide), depths=(1, 2, 2, 2, 2), head_dim=16, head_widths=(1024, 1280), num_classes=100)
+    return _labelled(model, scaled(size, 64, 128, 192))
+
+
+def timm_mobilevit(size: str) -> Subject:
+    """Convolutions, and in three of five stages attention between the same points of all patches."""
+    from timm.models.byobnet import ByobNet, ByoModelCfg
+    from timm.models.mobilevit import _inverted_residual_block, _mobilevit_block
+
+    wide = scaled(size, 16, 32, 32)
+    late = [_mobilevit_block(d=1, c=part * wide, s=2, transformer_dim=(part + 1) * wide, transformer_depth=depth, patch_size=2, br=2.0) for part, depth in ((3, 2), (4, 4), (5, 3))]
+    config = ByoModelCfg(blocks=(_inverted_residual_block(d=1, c=wide, s=1, br=2.0), _inverted_residual_block(d=3, c=3 * wide // 2, s=2, br=2.0), *late), stem_chs=wide, stem_type="3x3", stem_pool="", downsample="",
+                         act_layer="silu", num_features=20 * wide)
+    return _labelled(ByobNet(config, num_classes=100), scaled(size, 64, 128, 192))
+
+
+def timm_efficientvit_msra(size: str) -> Subject:
+    """Each head attends within windows to a share of the channels, to which is added what the head before it has made; norms are of batches, also before the last layer."""
+    from timm.models.efficientvit_msra import EfficientVitMsra
+
+    part, pixels = scaled(size, 32, 64, 96), scaled(size, 128, 192, 256)
+    return _labelled(EfficientVitMsra(pixels, num_classes=100, embed_dim=(2 * part, 4 * part, 6 * part)), pixels)
 
 
 def of_diffusers(name: str) -> Callable[..., nn.Module]:
@@ -116,3 +145,38 @@ def diffusers_dit(size: str) -> Subject:
     model = of_diffusers("DiTTransformer2DModel")(num_attention_heads=4, attention_head_dim=scaled(size, 32, 64, 96), in_channels=4, num_layers=4, sample_size=pixels, num_embeds_ada_norm=100)
     return Subject(model, _noisy(pixels, 4, lambda count: (torch.randint(100, (count,)),)),
                    lambda module, latents, noise, times, labels: F.mse_loss(module(latents, times, labels).sample, noise))
+
+
+def diffusers_unet2d(size: str) -> Subject:
+    """Says what was added to an image, and is told how much: four sizes of it, and attention in all but the largest."""
+    wide, pixels = scaled(size, 32, 48, 64), scaled(size, 32, 32, 48)
+    model = of_diffusers("UNet2DModel")(sample_size=pixels, block_out_channels=(wide, 2 * wide, 3 * wide, 4 * wide), norm_num_groups=16)
+
+    def mended(model: nn.Module, given: Tensor, steps: Tensor, noise: Tensor) -> Tensor:
+        return F.mse_loss(model(given, steps).sample, noise)
+
+    def sample(samples: int) -> Batch:
+        return torch.randn(samples, 3, pixels, pixels), torch.randint(1000, (samples,)), torch.randn(samples, 3, pixels, pixels)
+
+    return Subject(model, sample, mended)
+
+
+def diffusers_minimax_h3(size: str) -> Subject:
+    """Films as few numbers, and back: convolutions in three dimensions that look back in time make them, five frames at a time, and a transformer that sees three of them in time, and all places, draws them."""
+    wide, pixels, frames = scaled(size, 16, 32, 48), scaled(size, 32, 48, 48), 6
+
+    base: Any = of_diffusers("AutoencoderKLMiniMaxH3")
+
+    class Both(base):
+        def forward(self, film: Tensor) -> Any:
+            likely = self.encode(film).latent_dist
+            return self.decode(likely.sample()).sample, likely.kl()
+
+    model = Both(latent_channels=16, block_out_channels=(wide, 2 * wide, 2 * wide, 4 * wide), spatial_downsample_factors=(2, 2, 2, 1), temporal_downsample_factors=(1, 2, 2, 1), norm_num_groups=16, decoder_num_layers=4,
+                 decoder_num_attention_heads=4, decoder_attention_head_dim=scaled(size, 48, 64, 96), clip_length=5, token_drop=1, latents_mean=(0.0,) * 16, latents_std=(1.0,) * 16)
+
+    def drawn(model: nn.Module, film: Tensor) -> Tensor:
+        again, far = model(film)
+        return F.mse_loss(again, film) + 1e-6 * far.mean()
+
+    return Subject(model, lambda samples: (torch.randn(samples, 3, frames, pixels, pixels),), drawn)

@@ -278,3 +278,41 @@ def prompt_depth_anything(size: str) -> Subject:
         return F.l1_loss(model(pixel_values=given, prompt_depth=told).predicted_depth, wanted)
 
     return Subject(model, lambda samples: (torch.randn(samples, 3, pixels, pixels), torch.rand(samples, 1, pixels // 4, pixels // 4), torch.rand(samples, pixels, pixels)), apart)
+
+
+class _Told(nn.Module):
+    """The loss of an EoMT that is told what each query is to find, instead of looking for it on the host with SciPy; of all points of its masks."""
+
+    def __init__(self, config: Any, weight_dict: Dict[str, float]) -> None:
+        super().__init__()
+        self.num_labels, self.eos_coef = config.num_labels, config.no_object_weight
+        self.empty_weight = nn.Buffer(torch.ones(config.num_labels + 1))
+
+    def forward(self, masks_queries_logits: Tensor, class_queries_logits: Tensor, mask_labels: Tensor, class_labels: Tensor, auxiliary_predictions: Any) -> Dict[str, Tensor]:
+        seen, wanted = masks_queries_logits.flatten(0, 1).flatten(1), mask_labels.flatten(0, 1).flatten(1)
+        share = seen.sigmoid()
+        overlap = 1 - (2 * (share * wanted).sum(-1) + 1) / (share.sum(-1) + wanted.sum(-1) + 1)
+        return {"loss_cross_entropy": F.cross_entropy(class_queries_logits.transpose(1, 2), class_labels, self.empty_weight),
+                "loss_mask": F.binary_cross_entropy_with_logits(seen, wanted), "loss_dice": overlap.mean()}
+
+
+def eomt_dinov3(size: str) -> Subject:
+    """Finds things and where they are: a DINOv3, in whose last two layers queries join the patches, and see those alone that are theirs so far; what it finds is judged before each of them, too."""
+    from transformers import EomtDinov3Config
+    from transformers.models.eomt_dinov3 import modeling_eomt_dinov3 as modeling
+
+    pixels, things = scaled(size, 64, 96, 128), 20
+    config: Any = EomtDinov3Config(hidden_size=scaled(size, 192, 256, 384), num_hidden_layers=4, num_attention_heads=4, intermediate_size=768, image_size=pixels, patch_size=16, num_blocks=2, num_queries=things,
+                                   num_labels=19)
+    modeling.EomtDinov3Loss = _Told
+    model = modeling.EomtDinov3ForUniversalSegmentation(config)
+    del model.attn_mask_probs
+    model.attn_mask_probs = (1.0, 1.0)  # on the host, where they are read
+
+    def found(model: nn.Module, given: Tensor, masks: Tensor, kinds: Tensor) -> Tensor:
+        return model(pixel_values=given, mask_labels=masks, class_labels=kinds).loss
+
+    def sample(samples: int) -> Batch:
+        return torch.randn(samples, 3, pixels, pixels), torch.rand(samples, things, pixels // 4, pixels // 4).round(), torch.randint(20, (samples, things))
+
+    return Subject(model, sample, found)

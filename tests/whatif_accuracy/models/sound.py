@@ -7,8 +7,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from .sizes import SPECIAL, VOCABULARY
-from .subject import Subject, scaled
+from .sizes import SPECIAL, VOCABULARY, width
+from .subject import Batch, Subject, scaled
 
 
 def _heard(model: nn.Module, sound: Tensor, labels: Tensor) -> Tensor:
@@ -305,3 +305,22 @@ def pe_audio(size: str) -> Subject:
         return model(input_ids=ids, input_values=heard, return_loss=True).loss
 
     return Subject(model, lambda number: (torch.randint(3, VOCABULARY, (number, count)), torch.randn(number, 1, samples)), apart)
+
+
+def nemotron3_diarization(size: str) -> Subject:
+    """Who speaks when, in three parts of a recording, one after the other: each is seen with what comes a little later, and with the frames before it that said most of each speaker."""
+    from transformers import Nemotron3DiarizationConfig, Nemotron3DiarizationForAudioFrameClassification
+
+    wide, part, speakers = width(size), scaled(size, 16, 32, 64), 4
+    sound = {"hidden_size": wide, "intermediate_size": 1024, "num_hidden_layers": 4, "num_attention_heads": 4, "num_mel_bins": 80, "max_position_embeddings": 512}
+    config = Nemotron3DiarizationConfig(audio_config=sound, head_config={"hidden_size": 96, "num_speakers": speakers, "audio_hidden_size": wide},
+                                        streaming_config={"num_speakers": speakers, "speaker_cache_length": part}, chunk_length=part, chunk_right_context=part // 4, fifo_length=part // 2,
+                                        speaker_cache_update_period=part)
+
+    def heard(model: nn.Module, frames: Tensor, spoken: Tensor) -> Tensor:
+        return F.binary_cross_entropy_with_logits(model(input_features=frames).logits, spoken)
+
+    def sample(samples: int) -> Batch:
+        return torch.randn(samples, 3 * 8 * part, 80), torch.rand(samples, 3 * 8 * part, speakers).round()
+
+    return Subject(Nemotron3DiarizationForAudioFrameClassification(config), sample, heard)
