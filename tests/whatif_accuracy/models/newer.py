@@ -122,7 +122,7 @@ def florence2(size: str) -> Subject:
             return super().forward(inputs_embeds=torch.cat((seen, self.get_input_embeddings()(asked)), 1), labels=ids)
 
     def sample(samples: int) -> Batch:
-        return torch.randint(3, 999, (samples, 8)), torch.randn(samples, 3, pixels, pixels), torch.randint(3, 999, (samples, int(count * LENGTH.factor)))
+        return torch.randint(3, 999, (samples, int(8 * LENGTH.factor))), torch.randn(samples, 3, pixels, pixels), torch.randint(3, 999, (samples, int(count * LENGTH.factor)))
 
     return Subject(JoinedForConditionalGeneration(config), sample, lambda model, asked, given, ids: model(asked, given, ids).loss)
 
