@@ -111,14 +111,29 @@ class Offloader {
   void SendUnsaved(std::vector<Block>& copies) {
     for (const Again& again : scene_.again) {
       const auto known = positional_.find(&again);
-      if (known == positional_.end()) continue;
-      for (const uint32_t block : known->second) {
+      for (const uint32_t block : known != positional_.end() ? known->second : WorkedOnIn(again)) {
         const auto found = of_origin_.find(block);
         if (found == of_origin_.end() || found->second.birth != Birth::kEachStep || stays_[block]) continue;
         BringBack(block, again, copies);
         if (kept_[block] == kBefore && !leaves_.contains(block)) unsaved_.insert(block);
       }
     }
+  }
+
+  // What a part is given, as far as it works on it.
+  [[nodiscard]] std::vector<uint32_t> WorkedOnIn(const Again& again) const {
+    std::vector<uint32_t> blocks;
+    auto op = std::partition_point(step_.ops.begin(), step_.ops.end(),
+                                   [&](const Op& one) { return one.begin < again.begin; });
+    for (; op != step_.ops.end() && op->begin < again.end; ++op) {
+      if (op->node != kNone) continue;
+      for (const Operand& one : InputsOf(step_, *op)) {
+        const bool given = one.block != kNone && step_.blocks[one.block].begin > kBefore &&
+                           step_.blocks[one.block].begin < again.begin;
+        if (given && std::ranges::find(blocks, one.block) == blocks.end()) blocks.push_back(one.block);
+      }
+    }
+    return blocks;
   }
 
   [[nodiscard]] bool IsGivenByName(uint32_t block, const Again* again) const {

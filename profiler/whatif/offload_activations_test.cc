@@ -182,6 +182,17 @@ TEST_F(OffloadedCheckpointTest, WithoutAWrapperAllThatIsKeptGoes) {
   EXPECT_THAT(Lives(mask_), ElementsAre(Life(4, 50), Life(120, 161.5)));
 }
 
+// x + self.convolve(self.norm(x)), of which norm copies x: no node keeps x itself, and the checkpoint does.
+TEST_F(OffloadedCheckpointTest, SoDoesWhatNoNodeKeepsAndThePartWorksOn) {
+  const uint32_t op = Call("aten::add", kNone, 30, 32);
+  step_.operands.emplace_back().op = op;
+  step_.operands.back().block = unkept_;
+  step_.ops.back().input_count = 1;
+  EXPECT_THAT(Lives(unkept_), ElementsAre(Life(6, 60), Life(120, 150)));
+  step_.ops.back().node = 0;
+  EXPECT_THAT(Lives(unkept_), ElementsAre(Life(6, 60)));
+}
+
 // A context for all blocks of a denoiser, checkpoint(block, hidden, context).
 TEST_F(OffloadedCheckpointTest, AsDoesWhatTwoPartsAreGivenAlike) {
   Work(54, Node(114), {mask_, AddBlock(55, 170)});
