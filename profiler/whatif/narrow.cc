@@ -189,6 +189,7 @@ class Narrower {
       TakeParameter(linears_[maker].weight);
       if (linears_[maker].bias != kNone) TakeParameter(linears_[maker].bias);
       TakeSums(linears_[maker]);
+      TakeWeightGradient(linears_[maker]);
     }
     for (const uint32_t taker : width.takers) {
       TakeParameter(linears_[taker].weight);
@@ -233,6 +234,31 @@ class Narrower {
       if (block.op == kNone || block.accumulated < kForever || block.workspace) continue;
       const Op& op = step_.ops[block.op];
       if (step_.NameOf(op) == "aten::sum" && MadeIn(op.node, linear)) Mark(i);
+    }
+  }
+
+  // Of the weight, from one call of several: each has its own until the engine adds it to the others', and
+  // only the sum has the parameter's name. What the layer was given may have as many rows as the weight has,
+  // but its gradient is computed of the weight.
+  void TakeWeightGradient(const LinearCall& linear) {
+    const auto is_weight = [&](const Operand& input) {
+      return input.block != kNone &&
+             (input.block == linear.weight || step_.blocks[input.block].copy_of == linear.weight);
+    };
+    for (uint32_t i = 0; i < step_.blocks.size(); ++i) {
+      const uint32_t op = step_.blocks[i].op;
+      if (op == kNone || !MadeIn(step_.ops[op].node, linear)) continue;
+      const std::string_view name = step_.NameOf(step_.ops[op]);
+      if (name != "aten::mm" && name != "aten::bmm") continue;
+      const std::span<const Operand> inputs{step_.operands.data() + step_.ops[op].first_input,
+                                            step_.ops[op].input_count};
+      const std::span<const Operand> outputs{step_.operands.data() + step_.ops[op].first_output,
+                                             step_.ops[op].output_count};
+      const bool shaped = std::any_of(outputs.begin(), outputs.end(), [&](const Operand& output) {
+        return output.block == i && ElementsIn(step_, output) ==
+                                        static_cast<uint64_t>(linear.in) * static_cast<uint64_t>(linear.out);
+      });
+      if (shaped && std::none_of(inputs.begin(), inputs.end(), is_weight)) Mark(i);
     }
   }
 

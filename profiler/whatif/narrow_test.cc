@@ -64,6 +64,18 @@ class Network {
     compute("aten::gelu", 21, {into.Matrix(h, 8, 32)}, into.Matrix(a, 8, 32));
     matmul("narrow", 30, a, 32, narrow, y, 16);
     compute("aten::add", 41, {into.Matrix(x, 8, 16), into.Matrix(y, 8, 16)}, into.Matrix(sum, 8, 16));
+    // Another call's part of a gradient that the engine is yet to add, and the gradient of what `wide` was
+    // given had that as many rows as the weight.
+    part = block("", 16 * 32, 112, Category::kTemporaryBackward);
+    of_given = block("", 16 * 32, 122, Category::kTemporaryBackward);
+    const uint32_t node = into.AddNode(model::kNone, 15);
+    const auto multiply = [&](Position at, std::vector<Operand> from, uint32_t to) {
+      const uint32_t op = into.Begin("aten::mm", model::kNone, node, at, std::move(from));
+      into.End(op, at + 8, {into.Matrix(to, 32, 16)});
+      into.step().blocks[to].op = op;
+    };
+    multiply(111, {into.Matrix(y, 32, 8, true), into.Matrix(x, 8, 16)}, part);
+    multiply(121, {into.Matrix(y, 32, 32), into.Matrix(wide, 32, 16)}, of_given);
     into.step().trained = {wide, narrow};
     into.step().blocks[gradient].accumulated = 160;
     step = std::move(into).Finish();
@@ -74,7 +86,7 @@ class Network {
   }
 
   Step step;
-  uint32_t wide, narrow, state, x, h, a, y, sum, gradient;
+  uint32_t wide, narrow, state, x, h, a, y, sum, gradient, part, of_given;
 };
 
 TEST(NarrowTest, AHiddenWidthIsWhatOneLayerMakesAndAnotherTakesUp) {
@@ -98,6 +110,13 @@ TEST(NarrowTest, PruningShrinksWhatHasTheWidthAndNothingElse) {
   for (const uint32_t hidden : {network.h, network.a}) EXPECT_EQ(network.Elements(pruned, hidden), 8u * 24);
   for (const uint32_t other : {network.x, network.y, network.sum})
     EXPECT_EQ(network.Elements(pruned, other), 8u * 16);
+}
+
+TEST(NarrowTest, EveryCallOfAPrunedLayerHasASmallerGradientOfTheWeight) {
+  const Network network;
+  const Step pruned = PruneLever().Rewrite(network.step, "0.25:*")->value();
+  EXPECT_EQ(network.Elements(pruned, network.part), 16u * 24);
+  EXPECT_EQ(network.Elements(pruned, network.of_given), 16u * 32);
 }
 
 TEST(NarrowTest, RanksShareOutAHiddenWidthAndAddUpWhatComesOfIt) {
