@@ -6,17 +6,18 @@ from typing import Dict
 from facts import NO_BLOCKS, NO_LINEAR, NO_TOKENS, NO_WIDTHS, ONE_RANK, Facts
 
 HELD_OUT: Dict[str, Facts] = {
-    "eomt_dinov3": Facts((8, 12, 16), ("layers.*", "embeddings,layernorm,query,layers"), (*NO_BLOCKS, *NO_WIDTHS, *NO_TOKENS, "attention flash"),  # whose kernel takes no mask
-                         units=":layers.*,upscale_block.block.*"),
-    "nemotron3_diarization": Facts((4, 8, 8), ("model.audio_tower.layers.*", "silence_embeds,model"), (*ONE_RANK, *NO_TOKENS), inner=":model.audio_tower.layers.*.mlp",
-                                   units=":model.audio_tower.layers.*", checkpointed="model.audio_tower.layers.*"),
-    "mamba2": Facts((4, 8, 8), ("backbone.layers.*.mixer.in_proj", "backbone"), (*NO_WIDTHS, "attention"), units=":backbone.layers.*", checkpointed="backbone.layers.*,inputs:backbone.embeddings"),
-    "timm_efficientvit_mit": Facts((8, 12, 16), ("stages.*", "stem,stages"), (*NO_LINEAR, *NO_TOKENS), units=":stem.*,stages.*", checkpointed="stages.*"),
-    "timm_mobilevit": Facts((8, 12, 16), ("stages.*", "stem,stages,final_conv"), (*ONE_RANK, *NO_TOKENS), inner=":stages.*.1.transformer.*.mlp", units=":stages.*", checkpointed="stages.*"),
-    "timm_efficientvit_msra": Facts((8, 12, 16), ("stages.*", "patch_embed,stages"), (*NO_LINEAR, *NO_TOKENS), units=":patch_embed.*,stages.*", checkpointed="stages.*"),
-    "diffusers_unet2d": Facts((4, 8, 12), ("down_blocks.*,mid_block", "conv_in,time_embedding,down_blocks,mid_block,up_blocks"), (*NO_WIDTHS, *NO_TOKENS),
-                              units=":down_blocks.*,up_blocks.*,mid_block.attentions.*,mid_block.resnets.*", checkpointed="down_blocks.*.resnets.*,mid_block.resnets.1,up_blocks.*.resnets.*"),
-    "diffusers_minimax_h3": Facts((4, 8, 8), ("encoder.down_blocks.*,decoder.transformer_blocks.*",
-                                              "encoder,quant_conv,post_quant_conv,decoder.proj_in,decoder.register_tokens,decoder.transformer_blocks,decoder.norm_out"),
-                                  (*NO_WIDTHS, *NO_TOKENS), units=":encoder.down_blocks.*,decoder.transformer_blocks.*", checkpointed="encoder.down_blocks.*.resnets.*,decoder.transformer_blocks.*"),
+    "xlstm": Facts((4, 8, 8), ("backbone.blocks.*", "backbone"), (*NO_WIDTHS, "attention"), units=":backbone.blocks.*", checkpointed="backbone.blocks.*,inputs:backbone.embeddings"),
+    "olmo_hybrid": Facts((4, 8, 8), ("model.layers.*", "model"), NO_WIDTHS, checkpointed="all,inputs:model.embed_tokens"),
+    "hunyuan_vl": Facts((4, 8, 8), ("model.language_model.layers.*", "model.vision_tower,model.language_model.layers.*,model.language_model.norm"), NO_WIDTHS,
+                        units=":model.vision_tower.layers.*,model.language_model.layers.*",
+                        checkpointed="model.vision_tower.layers.*,model.language_model.layers.*,inputs:model.language_model.embed_tokens"),
+    "timm_vgg": Facts((8, 12, 16), ("features", "features,pre_logits"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS)),  # which refuses to be checkpointed, and so does the next
+    "timm_pit": Facts((8, 12, 16), ("transformers.*", "pos_embed,cls_token,patch_embed,transformers,norm"), (*NO_BLOCKS, *ONE_RANK, *NO_TOKENS), ":transformers.*.blocks.*.mlp",
+                      units=":transformers.*"),
+    "timm_davit": Facts((8, 12, 16), ("stages.*", "stem,stages"), (*ONE_RANK, *NO_TOKENS), ":stages.*.blocks.*.*.mlp", units=":stages.*", checkpointed="stages.*,stages.*.blocks.*"),
+    "diffusers_cogvideox": Facts((4, 8, 8), ("transformer_blocks.*", "patch_embed,time_embedding,transformer_blocks,norm_final"), (*NO_WIDTHS, *NO_TOKENS)),
+    "diffusers_dreamlite": Facts((4, 8, 12), ("down_blocks.*,mid_block", "conv_in,time_embedding,encoder_hid_proj,add_embedding,down_blocks,mid_block,up_blocks"), (*NO_WIDTHS, *NO_TOKENS),
+                                 units=":down_blocks.*,up_blocks.*,mid_block.attentions.*,mid_block.resnets.*",
+                                 checkpointed="down_blocks.*.resnets.*,down_blocks.*.attentions.*.transformer_blocks.*,mid_block.attentions.*.transformer_blocks.*,mid_block.resnets.1,"
+                                              "up_blocks.*.resnets.*,up_blocks.*.attentions.*.transformer_blocks.*"),
 }

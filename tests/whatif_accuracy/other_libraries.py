@@ -21,4 +21,12 @@ OTHER_LIBRARIES: Dict[str, Facts] = {
                            checkpointed="vae.encoder.down_blocks.*,vae.encoder.mid_block,vae.encoder.mid_block.resnets.1,vae.decoder.mid_block,vae.decoder.mid_block.resnets.1,vae.decoder.up_blocks.*"),
     "timm_regnet": Facts((8, 12, 16), ("s1.*,s2.*", "stem,s1,s2,s3,s4"), (*NO_LINEAR, *NO_TOKENS), checkpointed="s1.*,s2.*,s3.*,s4.*"),
     "diffusers_dit": Facts((4, 8, 16), ("transformer_blocks.*.attn1,transformer_blocks.*.ff", "pos_embed,transformer_blocks"), (*NO_WIDTHS, *NO_TOKENS, "fsdp")),  # its head calls a layer in the first block
+    "timm_efficientvit_mit": Facts((8, 12, 16), ("stages.*", "stem,stages"), (*NO_LINEAR, *NO_TOKENS), units=":stem.*,stages.*", checkpointed="stages.*"),
+    "timm_mobilevit": Facts((8, 12, 16), ("stages.*", "stem,stages,final_conv"), (*ONE_RANK, *NO_TOKENS), inner=":stages.*.1.transformer.*.mlp", units=":stages.*", checkpointed="stages.*"),
+    "timm_efficientvit_msra": Facts((8, 12, 16), ("stages.*", "patch_embed,stages"), (*NO_LINEAR, *NO_TOKENS), units=":patch_embed.*,stages.*", checkpointed="stages.*"),
+    "diffusers_unet2d": Facts((4, 8, 12), ("down_blocks.*,mid_block", "conv_in,time_embedding,down_blocks,mid_block,up_blocks"), (*NO_WIDTHS, *NO_TOKENS),
+                              units=":down_blocks.*,up_blocks.*,mid_block.attentions.*,mid_block.resnets.*", checkpointed="down_blocks.*.resnets.*,mid_block.resnets.1,up_blocks.*.resnets.*"),
+    "diffusers_minimax_h3": Facts((4, 8, 8), ("encoder.down_blocks.*,decoder.transformer_blocks.*",
+                                              "encoder,quant_conv,post_quant_conv,decoder.proj_in,decoder.register_tokens,decoder.transformer_blocks,decoder.norm_out"),
+                                  (*NO_WIDTHS, *NO_TOKENS), units=":encoder.down_blocks.*,decoder.transformer_blocks.*", checkpointed="encoder.down_blocks.*.resnets.*,decoder.transformer_blocks.*"),
 }

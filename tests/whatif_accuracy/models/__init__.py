@@ -310,4 +310,12 @@ MODELS: Dict[str, Callable[[str], Subject]] = {
     "timm_efficientvit_msra": other_libraries.timm_efficientvit_msra,
     "diffusers_unet2d": other_libraries.diffusers_unet2d,
     "diffusers_minimax_h3": other_libraries.diffusers_minimax_h3,
+    "xlstm": decoders_more.xlstm,
+    "olmo_hybrid": decoders_more.olmo_hybrid,
+    "hunyuan_vl": newer.hunyuan_vl,
+    "timm_vgg": other_libraries.timm_vgg,
+    "timm_pit": other_libraries.timm_pit,
+    "timm_davit": other_libraries.timm_davit,
+    "diffusers_cogvideox": other_libraries.diffusers_cogvideox,
+    "diffusers_dreamlite": other_libraries.diffusers_dreamlite,
 }

@@ -354,3 +354,19 @@ def mamba2(size: str) -> Subject:
 
     config = Mamba2Config(vocab_size=VOCABULARY, hidden_size=width(size), num_heads=width(size) // 16, head_dim=32, state_size=32, n_groups=2, chunk_size=32, num_hidden_layers=4, **SPECIAL)
     return Subject(Mamba2ForCausalLM(config), tokens(VOCABULARY, length(size)), causal)
+
+
+def xlstm(size: str) -> Subject:
+    """A matrix of each head goes from word to word, computed in chunks of 16 words, forwards and backwards in code of its own. No attention."""
+    from transformers import xLSTMConfig, xLSTMForCausalLM
+
+    config = xLSTMConfig(vocab_size=VOCABULARY, hidden_size=width(size), num_hidden_layers=4, num_heads=4, chunk_size=16, mode="train", **SPECIAL)
+    return Subject(xLSTMForCausalLM(config), tokens(VOCABULARY, length(size)), causal)
+
+
+def olmo_hybrid(size: str) -> Subject:
+    """Three of four layers keep a matrix that each word corrects, with norms before what they do; the fourth has attention without positions, with norms behind it."""
+    from transformers import OlmoHybridConfig, OlmoHybridForCausalLM
+
+    config = OlmoHybridConfig(**stack(size), num_key_value_heads=2, max_position_embeddings=512, **SPECIAL)
+    return Subject(OlmoHybridForCausalLM(config), tokens(VOCABULARY, length(size)), causal)

@@ -161,3 +161,36 @@ def esmfold2(size: str) -> Subject:
                 torch.randint(128, (samples, count)), torch.randint(64, (samples, count, 4)), torch.randint(32, (samples, parts, parts)))
 
     return Subject(model, sample, folded)
+
+
+def hunyuan_vl(size: str) -> Subject:
+    """Reads a page: each image goes through a transformer for itself, four patches are a word, and so is the end of a row; places of words, rows, columns and images turn a fourth of each head. The program joins words and
+    images, since the model looks on the device for where they are to go, and counts places on the host."""
+    from transformers import HunYuanVLConfig, HunYuanVLForConditionalGeneration
+
+    side, rows, wide = 16, scaled(size, 4, 6, 8), scaled(size, 128, 192, 256)
+    seen = rows // 2 * (rows // 2 + 1) + 2
+    sight = {"hidden_size": wide, "intermediate_size": 3 * wide, "num_hidden_layers": 3, "num_attention_heads": 4, "patch_size": side, "max_image_size": 256}
+    turned = {"rope_type": "dynamic", "rope_theta": 10000.0, "alpha": 1000.0, "factor": 1.0, "mrope_section": [8, 8, 8, 8]}
+    text = {**stack(size), "num_key_value_heads": 2, "head_dim": 64, "max_position_embeddings": 512, "rope_parameters": turned, **SPECIAL}
+    config = HunYuanVLConfig(text_config=text, vision_config=sight, image_token_id=999)
+
+    def grid(samples: int) -> Tensor:
+        return torch.tensor([[1, rows, rows]] * samples)
+
+    class JoinedForConditionalGeneration(HunYuanVLForConditionalGeneration):
+        def forward(self, ids: Tensor, given: Tensor, places: Tensor) -> Any:
+            images = torch.stack(self.get_image_features(given, grid(len(ids))).pooler_output)
+            labels = torch.cat((ids.new_full(images.shape[:2], -100), ids), 1)
+            return super().forward(inputs_embeds=torch.cat((images, self.get_input_embeddings()(ids)), 1), position_ids=places, labels=labels)
+
+    model = JoinedForConditionalGeneration(config)
+    model.model.vision_tower.patch_merger.image_sep.requires_grad_(False)  # which is not used
+
+    def sample(samples: int) -> Batch:
+        ids = torch.randint(3, 999, (samples, int(length(size) * LENGTH.factor)))
+        kinds = torch.cat((ids.new_ones(samples, seen), torch.zeros_like(ids)), 1)
+        places, _ = model.model.get_rope_index(kinds, kinds, grid(samples))
+        return ids, torch.randn(samples * rows * rows, 3 * side * side), places
+
+    return Subject(model, sample, lambda model, ids, given, places: model(ids, given, places).loss)

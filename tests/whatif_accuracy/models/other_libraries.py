@@ -79,6 +79,34 @@ def timm_efficientvit_msra(size: str) -> Subject:
     return _labelled(EfficientVitMsra(pixels, num_classes=100, embed_dim=(2 * part, 4 * part, 6 * part)), pixels)
 
 
+def timm_vgg(size: str) -> Subject:
+    """Convolutions in a row, also in its head, where the first spans all places: most of its weights."""
+    from timm.models.vgg import VGG
+
+    wide = scaled(size, 16, 32, 48)
+    widths = [part if isinstance(part, str) else part * wide for part in (1, "M", 2, "M", 4, 4, "M", 8, 8, "M", 8, 8, "M")]
+    return _labelled(VGG(widths, num_classes=100, mlp_ratio=scaled(size, 1, 2, 2) / 8), scaled(size, 64, 96, 128))
+
+
+def timm_pit(size: str) -> Subject:
+    """Between stages of attention, convolutions make fewer places of wider ones."""
+    from timm.models.pit import PoolingVisionTransformer
+
+    pixels, heads = scaled(size, 64, 96, 128), scaled(size, 2, 2, 3)
+    model = PoolingVisionTransformer(img_size=pixels, patch_size=14, stride=7, base_dims=(scaled(size, 32, 48, 48),) * 3, depth=(2, scaled(size, 2, 4, 4), scaled(size, 2, 2, 3)),
+                                     heads=(heads, 2 * heads, 4 * heads), num_classes=100)
+    return _labelled(model, pixels)
+
+
+def timm_davit(size: str) -> Subject:
+    """Attention in turns between the places of a window and between channels."""
+    from timm.models.davit import DaVit
+
+    heads = scaled(size, 1, 2, 3)
+    model = DaVit(depths=(1, 1, scaled(size, 1, 2, 3), 1), embed_dims=(32 * heads, 64 * heads, 128 * heads, 256 * heads), num_heads=(heads, 2 * heads, 4 * heads, 8 * heads), num_classes=100)
+    return _labelled(model, scaled(size, 64, 128, 192))
+
+
 def of_diffusers(name: str) -> Callable[..., nn.Module]:
     """Imported so that nothing asks for the device before train.py forks, as diffusers does to see whether there is one, and bitsandbytes, which it imports."""
     os.environ["PYTORCH_NVML_BASED_CUDA_CHECK"] = "1"
@@ -180,3 +208,37 @@ def diffusers_minimax_h3(size: str) -> Subject:
         return F.mse_loss(again, film) + 1e-6 * far.mean()
 
     return Subject(model, lambda samples: (torch.randn(samples, 3, frames, pixels, pixels),), drawn)
+
+
+def diffusers_cogvideox(size: str) -> Subject:
+    """Words and the patches of a film in one attention, with layers for both; norms, and what is added after them, are scaled by times, for words and for patches."""
+    pixels, frames = scaled(size, 16, 24, 28), scaled(size, 3, 3, 4)
+    model = of_diffusers("CogVideoXTransformer3DModel")(
+        num_attention_heads=4, attention_head_dim=scaled(size, 48, 64, 96), time_embed_dim=scaled(size, 128, 256, 512), text_embed_dim=256, num_layers=4,
+        sample_width=pixels, sample_height=pixels, sample_frames=4 * (frames - 1) + 1, max_text_seq_length=24)
+
+    def sample(samples: int) -> Batch:
+        return torch.randn(samples, frames, 16, pixels, pixels), torch.randn(samples, frames, 16, pixels, pixels), torch.randint(1000, (samples,)), torch.randn(samples, 24, 256)
+
+    return Subject(model, sample, lambda module, latents, velocity, times, states: F.mse_loss(module(latents, states, times).sample, velocity))
+
+
+def diffusers_dreamlite(size: str) -> Subject:
+    """A denoiser for small devices: convolutions of single channels, then of single places, and attention whose heads share one key and value; where the image is large, to words alone.
+
+    It sees latents with noise and, on their right, an image to start from.
+    """
+    pixels, wide = scaled(size, 16, 24, 32), scaled(size, 32, 48, 64)
+    model = of_diffusers("DreamLiteUNetModel")(
+        block_out_channels=(wide, 2 * wide, 4 * wide), layers_per_block=scaled(size, 1, 1, 2), norm_num_groups=16, cross_attention_dim=128, attention_head_dim=scaled(size, 4, 6, 4),
+        encoder_hid_dim=192, encoder_hid_dim_type="text_proj_rms", addition_embed_type="time", addition_time_embed_dim=64, projection_class_embeddings_input_dim=128)
+
+    def sample(samples: int) -> Batch:
+        latents, given, noise = (torch.randn(samples, 4, pixels, pixels) for _ in range(3))
+        return latents, given, noise, torch.randint(1000, (samples,)), torch.randn(samples, 24, 192), torch.full((samples, 2), 8 * pixels)
+
+    def mended(model: nn.Module, latents: Tensor, given: Tensor, noise: Tensor, times: Tensor, states: Tensor, sides: Tensor) -> Tensor:
+        made = model(torch.cat([latents, given], dim=3), times, states, added_cond_kwargs={"time_ids": sides}).sample
+        return F.mse_loss(made[..., :pixels], noise)
+
+    return Subject(model, sample, mended)
