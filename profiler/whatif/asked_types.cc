@@ -35,6 +35,11 @@ struct Met {
   std::vector<uint32_t> blocks;
 };
 
+// cat([room[:, :0], other[:, :0]]): what has no elements may be of memory whose type is yet to be asked for.
+bool SaysType(const Step& step, const Operand& operand) {
+  return IsFloat(operand) && ElementsIn(step, operand) != 0;
+}
+
 // x.to(y.dtype): the source shows that the type of x may be another one.
 bool AsksTensor(const Step& step, uint32_t op) {
   const Asks asks = step.ops[op].asks;
@@ -67,7 +72,7 @@ Met FirstMet(const Step& step, const std::vector<uint32_t>& calls, uint32_t op, 
     if (as_made && AsksTensor(step, i)) break;
     std::vector<uint32_t> others;
     for (const Operand& operand : inputs)
-      if (IsFloat(operand) && !is_same(operand)) others.push_back(operand.block);
+      if (SaysType(step, operand) && !is_same(operand)) others.push_back(operand.block);
     if (!others.empty()) return {i, others};
     for (const Operand& result : OutputsOf(step, step.ops[i]))
       if (result.block != kNone && same.insert(result.block).second) follow(result.block, i);
@@ -86,7 +91,7 @@ uint8_t TypeToBe(const Step& step, const Versions& versions, uint8_t low, uint32
   if (rule != CastRule::kNone) return 0;
   uint8_t type = 0;
   for (const Operand& operand : InputsOf(step, step.ops[maker])) {
-    if (!IsFloat(operand)) continue;
+    if (!SaysType(step, operand)) continue;
     const uint8_t own = TypeToBe(step, versions, low, op, operand.block, operators - 1);
     if (own != low) return own;
     type = low;

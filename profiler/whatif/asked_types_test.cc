@@ -166,6 +166,28 @@ TEST_F(MeetsTypeTest, AnotherTensorMayBe) {
   EXPECT_TRUE(Meets(between_));
 }
 
+// cache, other = zeros(..., dtype=x.dtype), ...; cat([cache[:, :0], other[:, :0]]), cat([other[:, :0], x]),
+// and cache.index_copy_ of that: Nemotron's diarization begins with caches that nothing is in.
+TEST_F(AskedTypesTest, WhatHasNoElementsIsNotMet) {
+  step_.shapes.push_back({1, 1, true}), step_.dims.push_back(0);
+  const uint32_t cache = AddBlock(31, 90), other = AddBlock(34, 90), joined = AddBlock(41, 90);
+  const uint32_t made = AddOp("aten::zeros", kNone, {30, 32}, {}, cache);
+  AddOp("aten::zeros", kNone, {33, 34.5}, {}, other);
+  const uint32_t of_none = AddOp("aten::cat", kNone, {35, 37}, {other, cache}, AddBlock(36, 90));
+  const uint32_t of_some = AddOp("aten::cat", kNone, {40, 42}, {other, hidden_}, joined);
+  AddOp("aten::index_copy_", kNone, {45, 47}, {cache, joined}, cache);
+  const auto meets = [&] {
+    Versions versions(step_, kFloatType);
+    versions.Decide(hidden_, kBfloat16Type);
+    return MeetsType(step_, versions, CallsOf(step_), kBfloat16Type, made, cache,
+                     [](uint32_t) { return false; });
+  };
+  EXPECT_FALSE(meets()) << "with elements it is";
+  for (const uint32_t cat : {of_none, of_some})
+    step_.operands[step_.ops[cat].first_input].shape = static_cast<uint32_t>(step_.shapes.size() - 1);
+  EXPECT_TRUE(meets());
+}
+
 // keys = x.float(); state = torch.zeros(..., dtype=keys.dtype); keys @ state
 class MultipliesFloatTest : public AskedTypesTest {
  protected:
