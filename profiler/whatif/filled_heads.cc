@@ -150,8 +150,16 @@ void FilledHeads::Begin(const Op& op) {
     const uint8_t type = versions_.TypeOfVersion(version);
     if (type != kHalfType && type != kBfloat16Type) continue;
     versions_.Cast(operand.block, type, at += kStride, index, operand);
-    given_.push_back({operand.block, version});
+    given_.push_back({operand.block, version, versions_.Current(operand.block)});
   }
+}
+
+uint32_t FilledHeads::Saved(uint32_t block) {
+  const uint32_t current = versions_.Current(block);
+  const auto next =
+      std::ranges::find_if(given_, [&](const Given& one) { return one.block == block && !one.saved; });
+  if (next != given_.end()) versions_.SetCurrent(block, next->copy), next->saved = true;
+  return current;
 }
 
 void FilledHeads::End(const Op& op) {

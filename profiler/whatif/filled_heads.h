@@ -30,12 +30,16 @@ class FilledHeads {
 
   // An operator of forward begins: what is inside of it works on copies, and its node keeps them.
   void Begin(const Op& op);
+  // Its node saves the block, of which the version that it keeps is current now; which one was. Queries, keys
+  // and values may be parts of one block, and each is a copy of its own.
+  uint32_t Saved(uint32_t block);
   // It ends.
   void End(const Op& op);
 
  private:
   struct Given {
-    uint32_t block, version;
+    uint32_t block, version, copy;
+    bool saved = false;
   };
   const Step& step_;
   Versions& versions_;

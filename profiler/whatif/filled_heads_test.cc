@@ -6,6 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "profiler/whatif/precision.h"
 #include "profiler/whatif/testing/written_step.h"
 
@@ -90,6 +92,27 @@ TEST(FilledHeadsTest, FlashAttentionIsGivenCopies) {
   EXPECT_THAT(Copies(12, false, true), Each(false)) << "which the program never sees";
   EXPECT_THAT(Copies(16, false, false), Each(false));
   EXPECT_THAT(Copies(12, true, false), Each(false)) << "it takes no mask";
+}
+
+// q, k, v = qkv.unbind(0)
+TEST(FilledHeadsTest, TheNodeKeepsEveryCopyOfPartsOfOneBlock) {
+  Attention attention(12);
+  attention.Begin("aten::_scaled_dot_product_efficient_attention", kNone, 10, 19);
+  const uint32_t parts = attention.Block(1, 50);
+  for (const uint16_t argument : {0, 1, 2}) attention.Give(parts, argument);
+  Versions versions(attention.step(), kBfloat16Type);
+  versions.Decide(parts, kBfloat16Type);
+  FilledHeads filled(attention.step(), versions);
+  filled.Begin(attention.step().ops[0]);
+  const uint32_t current = versions.Current(parts);
+  std::set<uint32_t> saved;
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(filled.Saved(parts), current);
+    saved.insert(versions.Current(parts));
+    versions.SetCurrent(parts, current);
+  }
+  EXPECT_EQ(saved.size(), 3u);
+  EXPECT_FALSE(saved.contains(parts));
 }
 
 std::vector<uint64_t> BytesOfAdded(const Step& step, const Step& changed) {

@@ -166,7 +166,7 @@ class Retyped {
   }
 
   void Save(uint32_t saved) {
-    const uint32_t block = step_.saved[saved].block, current = versions_.Current(block);
+    const uint32_t block = step_.saved[saved].block, current = heads_first_.Saved(block);
     for (const Uncast& cast : uncast_)
       if (cast.inside && cast.block == block) versions_.SetCurrent(block, cast.version);
     saves_.Save(saved);

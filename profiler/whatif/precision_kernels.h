@@ -39,6 +39,8 @@ class HeadsFirst {
   bool Begin(const Op& op);
   // The current version of a block has been made of that one, of the tensor `from`.
   void Copied(const Operand& from, uint32_t before) { layouts_.Copied(from, before); }
+  // A node saves the block, of which the version that it keeps is current now; which one was.
+  uint32_t Saved(uint32_t block) { return filled_.Saved(block); }
   // It ends: it may be attention that returns its result so, or the function's transpose of that.
   void End(const Op& op);
 
