@@ -64,7 +64,7 @@ bool HeadsFirst::Begin(const Op& op) {
 void HeadsFirst::End(const Op& op) {
   filled_.End(op);
   products_.End(op);
-  layouts_.End(op);
+  layouts_.Converted(op);
   if (op.output_count == 0) return;
   const Operand& made = OutputsOf(step_, op)[0];
   if (made.block == kNone) return;

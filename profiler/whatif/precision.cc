@@ -143,8 +143,7 @@ class Retyped {
       at += kStride;
       if (rule == CastRule::kLow) copies_.NoteBack(index, operand.block);
       const uint32_t before = versions_.Current(operand.block);
-      const bool weight = versions_.IsWeight(operand);
-      if (weight && wanted == low_)
+      if (wanted == low_ && versions_.IsWeight(operand))
         versions_.UseCached(operand.block, low_, at, index, operand);
       else
         versions_.Cast(operand.block, wanted, at, index, operand), moments_.Converts(index);
@@ -283,6 +282,7 @@ class Retyped {
     EndTransform(step_, op, low_, versions_);
     Decide(index);
     NoteNodes(index);  // of what it was given, which the program's names may stand for no more behind it
+    if (op.node == kNone) heads_first_.Computed(op);
     conversions_.End(index);  // what was converted for this operator alone is behind
     // Behind a conversion, a name of the program's may stand for the copy.
     for (const Operand& operand : Inputs(op))

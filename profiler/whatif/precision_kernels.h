@@ -41,6 +41,8 @@ class HeadsFirst {
   void Copied(const Operand& from, uint32_t before) { layouts_.Copied(from, before); }
   // A node saves the block, of which the version that it keeps is current now; which one was.
   uint32_t Saved(uint32_t block) { return filled_.Saved(block); }
+  // It ends, and works still on the versions that it was shown.
+  void Computed(const Op& op) { layouts_.Computed(op); }
   // It ends: it may be attention that returns its result so, or the function's transpose of that.
   void End(const Op& op);
 

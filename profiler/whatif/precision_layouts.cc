@@ -21,13 +21,22 @@ Extents ResultOf(const Step& step, const Operand& tensor) {
 
 }  // namespace
 
-void Layouts::End(const Op& op) {
-  if (op.contiguous) return NoteConverted(op);
-  if (layouts_.empty()) return;
+void Layouts::Computed(const Op& op) {
+  if (op.contiguous || layouts_.empty()) return;
   if (ClonesForNothing(op))
     versions_.LeaveOut(OutputsOf(step_, op)[0].block, InputsOf(step_, op)[0].block);
   else
     NoteResults(op);
+}
+
+// In the record it returns what it was given.
+void Layouts::Converted(const Op& op) {
+  if (!op.contiguous || op.input_count == 0 || op.output_count == 0) return;
+  const Operand& tensor = OutputsOf(step_, op)[0];
+  if (!HasStrides(step_, tensor) || tensor.block != InputsOf(step_, op)[0].block) return;
+  const Position made = versions_.MadeAt(versions_.Current(tensor.block));
+  if (versions_.IsCopy(tensor.block) && op.begin < made && made < op.end)
+    Note(tensor, StridesWithoutGaps(SizesOf(step_, tensor)));
 }
 
 void Layouts::Copied(const Operand& from, uint32_t before) {
@@ -62,16 +71,6 @@ void Layouts::Note(const Operand& tensor, Extents now) {
   if (!told || std::ranges::equal(strides, now)) return;
   layouts_[{tensor.block, versions_.Current(tensor.block)}] = {
       {sizes.begin(), sizes.end()}, {strides.begin(), strides.end()}, std::move(now)};
-}
-
-// In the record it returns what it was given.
-void Layouts::NoteConverted(const Op& op) {
-  if (op.input_count == 0 || op.output_count == 0) return;
-  const Operand& tensor = OutputsOf(step_, op)[0];
-  if (!HasStrides(step_, tensor) || tensor.block != InputsOf(step_, op)[0].block) return;
-  const Position made = versions_.MadeAt(versions_.Current(tensor.block));
-  if (versions_.IsCopy(tensor.block) && op.begin < made && made < op.end)
-    Note(tensor, StridesWithoutGaps(SizesOf(step_, tensor)));
 }
 
 // Results that lie like the first operand of their sizes lie like it now.

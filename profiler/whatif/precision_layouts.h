@@ -28,8 +28,11 @@ class Layouts {
 
   // An operator has made the current version of a block of that one, of the tensor `from`: a copy.
   void Copied(const Operand& from, uint32_t before);
-  // Behind an operator of forward, and behind the conversion that it is.
-  void End(const Op& op);
+  // Behind an operator of forward, while the versions that it was given are current: of several parts of a
+  // block each may have been converted.
+  void Computed(const Op& op);
+  // Behind the conversion that it is.
+  void Converted(const Op& op);
 
  private:
   // Of the tensor that fills a version of a block.
@@ -44,7 +47,6 @@ class Layouts {
     return StridesNow(tensor, versions_.Current(tensor.block));
   }
   void Note(const Operand& tensor, Extents now);
-  void NoteConverted(const Op& op);
   void NoteResults(const Op& op);
   [[nodiscard]] bool ClonesForNothing(const Op& op) const;
 

@@ -72,10 +72,10 @@ class PrecisionLayoutsTest : public testing::Test {
     Layouts layouts(step, versions);
     versions.Decide(x.block, kBfloat16Type), versions.Decide(product.block, kFloatType);
     if (call.converted) versions.Cast(x.block, kFloatType, 5.05, kNone, x);
-    for (const uint32_t op : {to, mul}) layouts.End(step.ops[op]);
+    layouts.Converted(step.ops[to]), layouts.Computed(step.ops[mul]);
     if (call.autocast) versions.Cast(product.block, kBfloat16Type, 10.05, around, view);
     if (call.autocast) layouts.Copied(view, product.block);
-    for (const uint32_t op : {clone, around}) layouts.End(step.ops[op]);
+    for (const uint32_t op : {clone, around}) layouts.Computed(step.ops[op]);
     return std::move(versions).Finish({versions.Current(kClone)});
   }
 
@@ -122,6 +122,72 @@ TEST_F(PrecisionLayoutsTest, SoIsWhatAutocastConvertsOfIt) {
       IsCloned({.autocast = true, .view = {2, 3, 2, 5}, .strides = {60, 5, 15, 1}, .joined = {12, 5}}));
   EXPECT_TRUE(IsCloned({.contiguous = false, .autocast = true}));
 }
+
+// q, v = linear(x), other widths; both are converted, v the last; (q * q).reshape(...) of heads before rows.
+class Parts : public TensorScript {
+ public:
+  Parts() {
+    constexpr const char* kQuery[] = {"2,3,4,5", "144,5,36,1"};
+    constexpr const char* kValue[] = {"2,3,4,7", "144,7,36,1"};
+    s.Device(model::testing::kCuda0).TotalsAre(0, 2 << 20);
+    s.Alloc("weight", 36 * 36 * 4).Parameter("weight", "linear.weight");
+    s.Alloc("x", 8 * 36 * 4);
+    s.Mark(trace::MarkKind::kDeepBegin, 1);
+    s.Mark(trace::MarkKind::kConversion, 0, "net.py:1 type");
+    for (int call = 1; call <= 3; ++call) {
+      s.Module("", [&] {
+        s.Op("aten::linear", [&] {
+          In("x", "8,36", "36,1"), In("weight", "36,36", "36,1", 1);
+          s.Alloc("both", 8 * 36 * 4);
+          Out("both", "8,36", "36,1");
+        });
+        View("both", kFirstTensor, kQuery, 11), View("both", kFirstTensor, kValue, 12);
+        To("both", kQuery, 11), To("both", kValue, 12);
+        s.Op("aten::mul", [&] {
+          In("both", kQuery[0], kQuery[1], 0, 11), In("both", kQuery[0], kQuery[1], 1, 11);
+          s.Alloc("product", kBytes);
+          Out("product", "2,3,4,5", "60,5,15,1");
+        });
+        s.Op("aten::reshape", [&] {
+          In("product", "2,3,4,5", "60,5,15,1");
+          s.Op("aten::clone", [&] {
+            In("product", "2,3,4,5", "60,5,15,1");
+            s.Alloc("cloned", kBytes);
+            Out("cloned", "2,3,4,5", "60,20,5,1");
+          });
+          Out("cloned", "6,4,5", "20,5,1");
+        });
+        for (const char* const block : {"cloned", "product", "both"}) s.Free(block);
+      });
+    }
+  }
+  [[nodiscard]] uint64_t Cloned() {
+    const model::Run run = s.Load();
+    const classify::Analysis analysis(run);
+    const Step step = ReadStep(analysis, 0).value();
+    for (uint32_t op = 0; op < step.ops.size(); ++op)
+      if (step.NameOf(step.ops[op]) == "aten::clone")
+        return AllInLow(step, kBfloat16Type).blocks[OutputsOf(step, step.ops[op])[0].block].requested;
+    return kBytes;
+  }
+
+ private:
+  void View(const char* block, uint64_t from, const char* const* lies, uint64_t tensor) {
+    s.Op("aten::as_strided",
+         [&] { In(block, "8,36", "36,1", 0, from), Out(block, lies[0], lies[1], tensor); });
+  }
+  void To(const char* block, const char* const* lies, uint64_t tensor) {
+    s.Op("aten::to", [&] {
+      In(block, lies[0], lies[1], 0, tensor);
+      s.Event(trace::EventType::kOpScalar, {1, s.trace().Intern("torch.float32")});
+      s.Event(trace::EventType::kOpScalar, {4, s.trace().Intern("torch.contiguous_format")});
+      s.Event(trace::EventType::kOpScalar, {trace::kOpCaller, s.trace().Intern("Net.forward (net.py:1)")});
+      Out(block, lies[0], lies[1], tensor);
+    });
+  }
+};
+
+TEST(PartsTest, OfSeveralPartsOfABlockEachLiesAsItsOwnCopyDoes) { EXPECT_EQ(Parts().Cloned(), 0u); }
 
 // As it is recorded: the format is an argument.
 class RecordedFormat : public TensorScript {

@@ -353,6 +353,7 @@ void Versions::LeaveOut(uint32_t result, uint32_t block) {
   gone.accumulated = kForever;
   gone.end = gone.begin + kHair;
   settled_[result] = true;
+  if (current_[block] >= recorded_) left_out_.emplace_back(result, current_[block]);
 }
 
 }  // namespace vramscope::whatif

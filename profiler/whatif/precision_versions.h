@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <map>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "profiler/whatif/holders.h"
@@ -203,6 +204,7 @@ class Versions {
   std::vector<bool> stale_;                    // by block of the record: a copy of it was written to
   std::vector<uint32_t> returned_;  // by recorded block: the version that was handed out in its place
   std::vector<bool> settled_;       // by version: its end is said
+  std::vector<std::pair<uint32_t, uint32_t>> left_out_;  // blocks, and the copies that they are instead
   std::map<uint32_t, uint32_t> stands_for_;  // by version: the sum of gradients that it became last
 };
 

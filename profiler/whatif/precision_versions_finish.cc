@@ -72,7 +72,12 @@ uint32_t Versions::HeldAt(uint32_t block, Position at) const {
 Step Versions::Finish(const std::vector<uint32_t>& saved_version) && {
   std::vector<Position> held = used_;
   for (size_t i = 0; i < held.size(); ++i) held[i] = std::max({held[i], held_[i], named_[i]});
-  std::vector<uint32_t> lent;  // versions that a node keeps in the place of a clone that is not made
+  std::vector<uint32_t> lent;  // versions that a node or a variable keeps in the place of a clone not made
+  for (const auto& [block, copy] : left_out_) {
+    if (settled_[copy]) continue;
+    held[copy] = std::max(held[copy], held[block]);
+    lent.push_back(copy);
+  }
   for (size_t i = 0; i < saved_version.size(); ++i) {
     Saved& saved = changed_.saved[i];
     const uint32_t recorded = saved.block;

@@ -97,6 +97,24 @@ TEST_F(PrecisionVersionsTest, AutocastKeepsACopyOfAParameterThatGetsNoGradient) 
   EXPECT_FALSE(is_weight()) << "frozen";
 }
 
+// y = x.to(type).reshape(...), which copies in float32: y is a view of what the program converted.
+TEST_F(PrecisionVersionsTest, WhoHeldWhatIsLeftOutHoldsTheCopyThatItIsInstead) {
+  const uint32_t x = AddBlock(10, 20), joined = AddBlock(18, 60);
+  AddOp("aten::reshape", kNone, {17, 19}, {x}, joined);
+  const Operand operand = step_.operands[step_.operands.size() - 2];
+  const auto gone = [&](Position held) {
+    Versions versions(step_, kFloatType);
+    for (const uint32_t block : {x, joined}) versions.Decide(block, kFloatType);
+    versions.Cast(x, kBfloat16Type, 15, kNone, operand);
+    versions.LeaveOut(joined, x);
+    versions.Used(joined, 25);
+    versions.Held(joined, held);
+    return std::move(versions).Finish({}).blocks.back().end;
+  };
+  EXPECT_NEAR(gone(50), 50, 0.01);
+  EXPECT_NEAR(gone(22), 25, 0.01) << "its last use";
+}
+
 // bmm(x, y), or einsum("...", x, y): copies that the operator makes of both for itself.
 TEST(OwnCopiesTest, ThoseOfAListGoInItsOrderAndOthersInTheReverse) {
   class Program : public WrittenOperators {
