@@ -175,16 +175,6 @@ bool FunctionCalls::AllSame(const std::vector<Value>& values) {
          std::all_of(values.begin(), values.end(), [&](const Value& value) { return value == values[0]; });
 }
 
-// A loop that came back to the statement without an operator in another line between.
-bool FunctionCalls::RanAgain(const Call& call) const {
-  const std::vector<Lines>& loops = call.at.function->loops;
-  if (std::none_of(loops.begin(), loops.end(), [&](const Lines& loop) { return loop.Has(call.at.line); }))
-    return false;
-  std::set<uint32_t> names;
-  return std::any_of(call.made.begin(), call.made.end(),
-                     [&](uint32_t op) { return !names.insert(step_.ops[op].name).second; });
-}
-
 // Of what was computed in the statement, all that nothing else there was computed of.
 std::vector<uint32_t> FunctionCalls::GivenToModules(const Call& call) const {
   std::set<uint32_t> taken;

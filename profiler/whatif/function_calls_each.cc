@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Variables that get what one expression computes of each of several values.
+// Expressions that run more than once: variables that get what one computes of each of several values, and
+// statements of a loop.
 //
 //   x, y = [t.float() * 2 for t in (x, y)]     both are computed before any of them gets its name: what x was
 //                                              goes when the second one is there
@@ -8,6 +9,28 @@
 #include "profiler/whatif/function_calls.h"
 
 namespace vramscope::whatif {
+namespace {
+
+// x[:, i], x.transpose(1, 2)
+bool IsOnlyView(const Step& step, const Op& op) {
+  const std::span<const Operand> results = OutputsOf(step, op);
+  return !results.empty() && std::ranges::all_of(results, [&](const Operand& result) {
+    return result.block != model::kNone && step.blocks[result.block].begin < op.begin;
+  });
+}
+
+// Whether the operators are the same ones twice or more, by name.
+bool IsRepetition(const Step& step, const std::vector<uint32_t>& ops) {
+  for (size_t once = 1; once <= ops.size() / 2; ++once) {
+    bool same = ops.size() % once == 0;
+    for (size_t i = once; same && i < ops.size(); ++i)
+      same = step.ops[ops[i]].name == step.ops[ops[i - once]].name;
+    if (same) return true;
+  }
+  return false;
+}
+
+}  // namespace
 
 // Behind its last operator. Where several calls of a function went on in its lines as one would, nothing is
 // known of those before.
@@ -37,6 +60,20 @@ std::vector<FunctionCalls::Value> FunctionCalls::ResultsOfEach(const Call& call,
     results.push_back(AllSame(of_one) ? of_one[0] : Value{});
   }
   return results;
+}
+
+// A loop that came back to the statement without an operator in another line between. One statement may take
+// several views of tensors, s = s * decay[:, i] + key[:, i] @ v: that did the same again when it did all
+// again.
+bool FunctionCalls::RanAgain(const Call& call) const {
+  const std::vector<Lines>& loops = call.at.function->loops;
+  if (std::none_of(loops.begin(), loops.end(), [&](const Lines& loop) { return loop.Has(call.at.line); }))
+    return false;
+  std::set<uint32_t> names;
+  const bool computed = std::ranges::any_of(call.made, [&](uint32_t op) {
+    return !IsOnlyView(step_, step_.ops[op]) && !names.insert(step_.ops[op].name).second;
+  });
+  return computed || IsRepetition(step_, call.made);
 }
 
 }  // namespace vramscope::whatif

@@ -100,6 +100,26 @@ TEST(FunctionCallsTest, TheLastStatementGivesItsVariableBeforeTheOthersGo) {
   EXPECT_TRUE(program.GoesBefore(2, 1));
 }
 
+// for i in ...: y = a[:, i] * b[:, i], and a loop that comes back to that line with nothing between.
+TEST(FunctionCallsTest, SeveralViewsInALoopsStatementAreNoSeveralTurns) {
+  const auto known = [](const std::function<void(Program&)>& body, uint32_t maker) {
+    return Program({"10-20 11-12@ 11-11=y 12-12=z"},
+                   [&](Program& p) {
+                     body(p);
+                     p.Make("z", {12});
+                     p.End();
+                   })
+        .AllKnown(maker);
+  };
+  const auto turn = [](Program& p, const char* made) {
+    for (const uint64_t tensor : {11, 12}) p.View("x", tensor, 11);
+    p.Make(made, {11});
+  };
+  EXPECT_TRUE(known([&](Program& p) { turn(p, "y"); }, 3));
+  EXPECT_FALSE(known([&](Program& p) { turn(p, "y"), turn(p, "again"); }, 3));
+  EXPECT_FALSE(known([](Program& p) { p.View("x", 11, 11), p.Make("y", {11}), p.Make("again", {11}); }, 2));
+}
+
 // y = x * 2
 // z = f(
 //     y * 2)      which runs before f, a line above
