@@ -61,8 +61,10 @@ void Holders::FindGivenUpLast() {
       const Position gone = step_.blocks[step_.held[k].block].end;
       if (step_.held[k].name == step_.held[i].name || gone < step_.ops[anew].end || gone > returned) continue;
       if (!ResultGoesBehind(last, gone)) continue;
-      Position& given_up = given_up_[step_.held[i].block];
-      given_up = std::max(given_up, step_.ops[anew].end);
+      const uint32_t block = step_.held[i].block;
+      // x = f(x).transpose(1, 2): earlier, where the function's source tells.
+      const Position told = named_[block] > last.end ? named_[block] : kForever;
+      given_up_[block] = std::max(given_up_[block], std::min(told, step_.ops[anew].end));
       break;
     }
   }

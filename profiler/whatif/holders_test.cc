@@ -268,6 +268,9 @@ TEST_F(HoldersTest, WhatTheLastCallIsGivenIsHeldBehindItWhereItsResultGoesBehind
   EXPECT_EQ(Holders(step_).Until(given), 50) << "what the call returned may have got the name";
   step_.blocks[3].end = 59;
   EXPECT_EQ(Holders(step_).Until(given), 56);
+  step_.named = {{0, 53, 53, false, false}};
+  EXPECT_EQ(Holders(step_).Until(given), 53) << "the function's source tells when it is given another value";
+  step_.named.clear();
   (void)Add("aten::mul", 58.5, {2});
   EXPECT_EQ(Holders(step_).Until(given), 50) << "the operator may have taken the result's name";
 }
