@@ -235,6 +235,23 @@ bool IsAskedInto(const Step& step, const Versions& versions, uint8_t type, uint3
          versions.TypeOf(converted.block) == kFloatType;
 }
 
+bool IsForLoss(const Step& step, uint32_t op) {
+  if (step.ops[op].asks != Asks::kNotTold) return false;
+  uint32_t block = InputsOf(step, step.ops[op])[0].block;
+  const Takers& takers = TakersOf(step);
+  uint32_t next = takers.Next(block, op);
+  for (int shapes = 0; next != kNone && shapes < kFewOperators; ++shapes) {
+    const Op& taker = step.ops[next];
+    const std::string_view name = step.NameOf(taker);
+    if (name == "aten::cross_entropy_loss") return taker.node == kNone;
+    const bool same = taker.output_count == 1 && OutputsOf(step, taker)[0].block == block;
+    if (!same && name != "aten::contiguous" && name != "aten::reshape") return false;
+    block = OutputsOf(step, taker)[0].block;
+    next = takers.Next(block, next);
+  }
+  return false;
+}
+
 uint8_t TypeAskedFor(const Step& step, const Versions& versions, const std::vector<uint32_t>& calls,
                      uint32_t op) {
   const Asks asks = step.ops[op].asks;

@@ -56,6 +56,10 @@ namespace vramscope::whatif {
 // Whether it has the type of a parameter, which was told: nothing that the program converts.
 [[nodiscard]] bool AsksForParameter(const Step& step, const Op& op);
 
+// Whether what `op` converts goes into a loss as it is, but for its shape, and nothing is told of the call:
+// logits.float() in a library's function. Nobody makes logits narrower for a loss.
+[[nodiscard]] bool IsForLoss(const Step& step, uint32_t op);
+
 // Whichever of these the source says that `op` asks for; 0 where it says neither.
 [[nodiscard]] uint8_t TypeAskedFor(const Step& step, const Versions& versions,
                                    const std::vector<uint32_t>& calls, uint32_t op);

@@ -180,7 +180,7 @@ void Conversions::Convert(uint32_t op) {
   } else if (call.asks == Asks::kOrigin && met == kFloatType) {
     if (!WidenedBefore(block, op)) versions_.Widen(block, kNone);  // no wider than its origin
     return;
-  } else if (call.asks == Asks::kType || (!whole_ && AsksForParameter(step_, call))) {
+  } else if (call.asks == Asks::kType || IsForLoss(step_, op) || (!whole_ && AsksForParameter(step_, call))) {
     return;
   } else if (versions_.Widened(block) && !asked_.contains(versions_.WidenedBy(block))) {
     if (JustWidened(block, op)) return;

@@ -129,6 +129,25 @@ TEST(ToldConversionsTest, ABatchNormThatCuDnnDoesNotComputeInSixteenBitsIsNotPre
               testing::StartsWith("batch norm in attention is given a transposed tensor"));
 }
 
+// logits = linear(x).float() * 30, and logits.float() in a library's function that computes the loss of them.
+TEST(ToldConversionsTest, NothingIsMadeNarrowerForALoss) {
+  const auto copies = [](const char* taker, int line) {
+    return Program([=](Program& p) {
+             p.Linear("x", "logits");
+             p.To("logits", 1);
+             p.Make("aten::mul", "logits", "capped");
+             p.To("capped", line);
+             p.Make("aten::reshape", "capped", "flat");
+             p.Make(taker, "flat", "out");
+             for (const char* const block : {"logits", "capped", "flat", "out"}) p.s.Free(block);
+           })
+        .Copies();
+  };
+  EXPECT_EQ(copies("aten::cross_entropy_loss", 0), 1u);
+  EXPECT_EQ(copies("aten::cross_entropy_loss", 2), 2u) << "the source says that it is made narrower";
+  EXPECT_EQ(copies("aten::mul", 0), 2u) << "given back what it was";
+}
+
 // mask = torch.ones(...); x + mask.to(x.dtype): nothing refuses a mask in float32, and what comes of it.
 TEST(ToldConversionsTest, WhatAsksForTheTypeOfATensorGetsThatOfTheModel) {
   const auto peak = [](int line) {
