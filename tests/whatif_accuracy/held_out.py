@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The models that no rule was made for, without torch: drawn by lot, and looked at once, when the rules were frozen."""
+"""The models of the last draw, without torch: by lot, and looked at once, when the rules were frozen. What was mended since, docs/accuracy.md says."""
 
 from typing import Dict
 
