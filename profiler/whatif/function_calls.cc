@@ -231,8 +231,7 @@ void FunctionCalls::Note(Stack& stack, uint32_t op, bool direct) {
   }
   const std::vector<Value> results = ResultsOfOp(op);
   if (results.size() > 1 && !AllSame(results)) told_[op] = false;  // one may be held by none of their names
-  uint32_t next = op + 1;
-  while (next < step_.ops.size() && step_.ops[next].parent != kNone) ++next;
+  const uint32_t next = NextOutermost(step_, op);
   const bool any = next < step_.ops.size();
   stack.done = done.end;
   stack.next = std::min(any ? step_.ops[next].begin : kForever, stack.end);

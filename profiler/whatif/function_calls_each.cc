@@ -66,9 +66,7 @@ std::vector<FunctionCalls::Value> FunctionCalls::ResultsOfEach(const Call& call,
 // several views of tensors, s = s * decay[:, i] + key[:, i] @ v: that did the same again when it did all
 // again.
 bool FunctionCalls::RanAgain(const Call& call) const {
-  const std::vector<Lines>& loops = call.at.function->loops;
-  if (std::none_of(loops.begin(), loops.end(), [&](const Lines& loop) { return loop.Has(call.at.line); }))
-    return false;
+  if (!IsInLoop(*call.at.function, call.at.line)) return false;
   std::set<uint32_t> names;
   const bool computed = std::ranges::any_of(call.made, [&](uint32_t op) {
     return !IsOnlyView(step_, step_.ops[op]) && !names.insert(step_.ops[op].name).second;

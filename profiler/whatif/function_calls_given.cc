@@ -225,8 +225,7 @@ bool FunctionCalls::HasAStatementEach(uint32_t block, uint32_t op) const {
 
 // When the variable of a statement whose last operator is `op` gets its value.
 Position FunctionCalls::AssignedBehind(uint32_t op) const {
-  uint32_t next = op + 1;
-  while (next < step_.ops.size() && step_.ops[next].parent != kNone) ++next;
+  const uint32_t next = NextOutermost(step_, op);
   const auto call = std::ranges::upper_bound(step_.modules, step_.ops[op].end, {}, &ModuleCall::begin);
   Position behind = next < step_.ops.size() ? step_.ops[next].begin : kForever;
   if (call != step_.modules.end()) behind = std::min(behind, call->begin);

@@ -8,6 +8,7 @@
 #include "profiler/whatif/precision.h"
 #include "profiler/whatif/precision_kernels.h"
 #include "profiler/whatif/strides.h"
+#include "profiler/whatif/testing/view.h"
 
 namespace vramscope::whatif {
 namespace {
@@ -28,10 +29,8 @@ class HeadsFirstTest : public testing::Test {
 
   // Whether what is used at kUsed is a copy of what attention returned.
   bool IsCopied(const Attended& attended) {
-    Step bare;
-    bare.run = &run_;
+    Step bare = BareStep(&run_);
     bare.length = 300;
-    bare.shapes.push_back({});
     Inserter into(bare, {});
     const auto add = [&](Position begin) {
       StepBlock block;

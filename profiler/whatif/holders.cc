@@ -85,6 +85,12 @@ uint32_t OutermostMaker(const Step& step, uint32_t block) {
   return maker;
 }
 
+uint32_t NextOutermost(const Step& step, uint32_t op) {
+  do ++op;
+  while (op < step.ops.size() && step.ops[op].parent != kNone);
+  return op;
+}
+
 Holders::Holders(const Step& step)
     : step_(step),
       call_(CallsOf(step)),

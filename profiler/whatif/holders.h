@@ -40,6 +40,8 @@ namespace vramscope::whatif {
 
 // The outermost operator that the block was made in; kNone when it was there.
 [[nodiscard]] uint32_t OutermostMaker(const Step& step, uint32_t block);
+// The operator behind `op` that is in no other one; the number of operators where there is none.
+[[nodiscard]] uint32_t NextOutermost(const Step& step, uint32_t op);
 
 // Until when variables of functions hold the block itself, whatever the program converts it to, as their
 // sources say (Step::named); kBefore: they do not.

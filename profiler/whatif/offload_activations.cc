@@ -120,14 +120,17 @@ class Offloader {
     }
   }
 
+  [[nodiscard]] std::span<const Op> OpsOf(const Again& again) const {
+    const auto first = std::ranges::lower_bound(step_.ops, again.begin, {}, &Op::begin);
+    return {first, std::ranges::lower_bound(first, step_.ops.end(), again.end, {}, &Op::begin)};
+  }
+
   // What a part is given, as far as it works on it.
   [[nodiscard]] std::vector<uint32_t> WorkedOnIn(const Again& again) const {
     std::vector<uint32_t> blocks;
-    auto op = std::partition_point(step_.ops.begin(), step_.ops.end(),
-                                   [&](const Op& one) { return one.begin < again.begin; });
-    for (; op != step_.ops.end() && op->begin < again.end; ++op) {
-      if (op->node != kNone) continue;
-      for (const Operand& one : InputsOf(step_, *op)) {
+    for (const Op& op : OpsOf(again)) {
+      if (op.node != kNone) continue;
+      for (const Operand& one : InputsOf(step_, op)) {
         const bool given = one.block != kNone && step_.blocks[one.block].begin > kBefore &&
                            step_.blocks[one.block].begin < again.begin;
         if (given && std::ranges::find(blocks, one.block) == blocks.end()) blocks.push_back(one.block);
@@ -145,11 +148,9 @@ class Offloader {
   // The first that a part works on: of what it was given, the tensor itself. nullptr: it does not, or how it
   // lies is not known.
   [[nodiscard]] const Operand* GivenAs(uint32_t block, const Again& again) const {
-    auto op = std::partition_point(step_.ops.begin(), step_.ops.end(),
-                                   [&](const Op& one) { return one.begin < again.begin; });
-    for (; op != step_.ops.end() && op->begin < again.end; ++op)
-      for (const Operand& operand : InputsOf(step_, *op))
-        if (operand.block == block && op->node == kNone) return IsLayoutKnown(operand) ? &operand : nullptr;
+    for (const Op& op : OpsOf(again))
+      for (const Operand& operand : InputsOf(step_, op))
+        if (operand.block == block && op.node == kNone) return IsLayoutKnown(operand) ? &operand : nullptr;
     return nullptr;
   }
 

@@ -3,6 +3,7 @@
 // caller's variables stand for when it has returned.
 #include <algorithm>
 
+#include "profiler/whatif/holders.h"
 #include "profiler/whatif/precision_conversions.h"
 
 namespace vramscope::whatif {
@@ -48,8 +49,7 @@ void Conversions::Remember(uint32_t block, uint32_t op) {
 uint32_t Conversions::CalledWith(uint32_t op) const {
   const Op& call = step_.ops[op];
   if (call.asks == Asks::kNotTold || call.again || call.named > kBefore || call_[op] == kNone) return kNone;
-  uint32_t next = op + 1;
-  while (next < step_.ops.size() && step_.ops[next].parent != kNone) ++next;
+  const uint32_t next = NextOutermost(step_, op);
   if (next == step_.ops.size() || call_[next] == call_[op]) return kNone;
   uint32_t called = call_[next];
   while (called != kNone && step_.modules[called].parent != call_[op]) called = step_.modules[called].parent;

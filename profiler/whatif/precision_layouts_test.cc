@@ -11,6 +11,7 @@
 #include "profiler/whatif/insert.h"
 #include "profiler/whatif/precision.h"
 #include "profiler/whatif/testing/tensor_script.h"
+#include "profiler/whatif/testing/view.h"
 
 namespace vramscope::whatif {
 namespace {
@@ -37,10 +38,8 @@ class PrecisionLayoutsTest : public testing::Test {
 
   // A node keeps the clone until kReleased.
   [[nodiscard]] Step Changed(const Call& call) {
-    Step bare;
-    bare.run = &run_;
+    Step bare = BareStep(&run_);
     bare.length = 300;
-    bare.shapes.push_back({});
     Inserter into(bare, {});
     const auto add = [&](Position begin) {
       StepBlock block;

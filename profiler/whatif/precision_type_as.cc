@@ -40,8 +40,7 @@ void Conversions::ConvertAs(uint32_t op) {
   taken_back_[block] = taken_back_[block] || wanted == low_;
   const Op& call = step_.ops[op];
   const Position returned = Returned(block, op), at = call.begin + kStride;
-  uint32_t next = op + 1;
-  while (next < step_.ops.size() && step_.ops[next].parent != kNone) ++next;
+  const uint32_t next = NextOutermost(step_, op);
   const Position until = next < step_.ops.size() ? step_.ops[next].begin : kForever;
   // x = x.type_as(y)
   if (returned >= kForever && AreNamesKnown(step_, block) && NamedUntil(step_, block) <= until)
