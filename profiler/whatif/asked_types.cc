@@ -5,6 +5,7 @@
 #include <set>
 
 #include "profiler/whatif/autocast_rules.h"
+#include "profiler/whatif/caches.h"
 #include "profiler/whatif/holders.h"
 #include "profiler/whatif/last_uses.h"
 #include "profiler/whatif/precision.h"
@@ -216,6 +217,15 @@ bool MeetsType(const Step& step, const Versions& versions, const std::vector<uin
       if (widens(i) && InputsOf(step, step.ops[i])[0].block == block) return false;
     return TypeToBe(step, versions, type, op, block, kFewOperators) == type;
   });
+}
+
+uint8_t PromotedBy(const Step& step, const Versions& versions, uint32_t op) {
+  const uint8_t own = versions.TypeAround(step.ops[op]);
+  if (op == 0 || AppendedToNothing(step, step.ops[op]).second == kNone) return own;
+  uint32_t before = op - 1;  // the operator that returned last
+  while (step.ops[before].parent != kNone) before = step.ops[before].parent;
+  const uint32_t keys = AppendedToNothing(step, step.ops[before]).second;
+  return keys != kNone && versions.Known(keys) && versions.TypeOf(keys) == kFloatType ? kFloatType : own;
 }
 
 bool MultipliesFloat(const Step& step, const Versions& versions, const std::vector<uint32_t>& calls,

@@ -44,6 +44,10 @@ namespace vramscope::whatif {
                              uint8_t type, uint32_t op, uint32_t made,
                              const std::function<bool(uint32_t)>& widens);
 
+// The type that `op` is computed in, of what it is given (Versions::TypeAround). keys = cat([nothing, keys]);
+// values = cat([nothing, values]): a cache made both nothings in the type of the keys.
+[[nodiscard]] uint8_t PromotedBy(const Step& step, const Versions& versions, uint32_t op);
+
 // Whether it is first used in a product of matrices, with nothing but floats that the program's source made
 // float32: another type would be refused there.
 [[nodiscard]] bool MultipliesFloat(const Step& step, const Versions& versions,

@@ -52,6 +52,32 @@ TEST_F(AskedTypesTest, InTheModuleThatComputesItAllTheFactorOfTheProductCounts) 
   EXPECT_EQ(Asked(kFloatType), kBfloat16Type);
 }
 
+// keys = norm(keys) in float32, values = linear(x) under autocast; DynamicCache of transformers makes what it
+// begins with in the type of the keys, and cat() the wider type.
+TEST_F(AskedTypesTest, ACachesNothingHasTheTypeOfKeys) {
+  step_.shapes.push_back({1, 1, true}), step_.dims.push_back(0);
+  const auto nothing = static_cast<uint32_t>(step_.shapes.size() - 1);
+  const uint32_t keys = AddBlock(31, 90), values = AddBlock(34, 90);
+  const auto append = [&](uint32_t to, Window time, uint32_t made) {
+    const uint32_t cat = AddOp("aten::cat", kNone, time, {kNone, to}, made);
+    step_.operands[step_.ops[cat].first_input].shape = nothing;
+    return cat;
+  };
+  append(sum_, {30, 32}, keys);
+  const uint32_t cat = append(hidden_, {33, 35}, values);
+  const auto promoted = [&](uint8_t type_of_keys) {
+    Versions versions(step_, kFloatType);
+    versions.Decide(keys, type_of_keys), versions.Decide(hidden_, kBfloat16Type);
+    return PromotedBy(step_, versions, cat);
+  };
+  EXPECT_EQ(promoted(kFloatType), kFloatType);
+  EXPECT_EQ(promoted(kBfloat16Type), kBfloat16Type);
+  step_.operands[step_.ops[cat].first_input].block = weight_;
+  EXPECT_EQ(promoted(kBfloat16Type), kFloatType) << "of something it is that thing's";
+  step_.operands[step_.ops[cat].first_input].block = hidden_;
+  EXPECT_EQ(promoted(kFloatType), kBfloat16Type);
+}
+
 TEST_F(AskedTypesTest, TheTypeOfWhatIsGivenMayNotBeKnown) {
   InANorm();
   EXPECT_EQ(Asked(0), 0);

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "profiler/whatif/freeze.h"
+#include "profiler/whatif/holders.h"
 #include "profiler/whatif/last_uses.h"
 #include "profiler/whatif/lever.h"
 #include "profiler/whatif/testing/written_step.h"
@@ -88,6 +89,8 @@ TEST_F(CachesTest, OutsideOfTheseCallsAndWhereSomethingWasThereItStays) {
 TEST_F(CachesTest, ItHasWhatWasAppendedUntilTheOutermostCallReturns) {
   Module("layer.attention", 4, 30, 0);
   EXPECT_EQ(LastUsesOf(step_).held[cached_], 60);
+  EXPECT_EQ(Holders(step_).SeenUntil(cached_), 60)
+      << "also where attention under autocast keeps a copy of it";
   Step other = step_;
   other.operands[nothing_].block = in_;
   other.last_uses = {};

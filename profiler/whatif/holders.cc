@@ -5,6 +5,8 @@
 #include <iterator>
 #include <utility>
 
+#include "profiler/whatif/caches.h"
+
 namespace vramscope::whatif {
 namespace {
 
@@ -138,6 +140,7 @@ Holders::Holders(const Step& step)
   }
   FindGivenUp();
   FindGivenUpLast();
+  HoldCaches(step, given_up_);
 }
 
 // A function's variables go in their order, in which they are told: before each later one that was seen to go

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <span>
 
+#include "profiler/whatif/asked_types.h"
 #include "profiler/whatif/autocast_rules.h"
 #include "profiler/whatif/conversion_facts.h"
 #include "profiler/whatif/forward_parts.h"
@@ -301,7 +302,7 @@ class Retyped {
   void Decide(uint32_t index) {
     const Op& op = step_.ops[index];
     const std::string_view name = step_.NameOf(op);
-    uint8_t promoted = versions_.TypeAround(op);
+    uint8_t promoted = PromotedBy(step_, versions_, index);
     // What the samples that a mask chose, none, have to do with: in the type of the gradient, which is empty.
     if (promoted == 0 && op.node != kNone && HaveEmpty(step_, Inputs(op))) promoted = expected_[op.node];
     if (way_ == Way::kAllLow && promoted == kFloatType && op.node == kNone && conversions_.WantsLow(index))
@@ -330,11 +331,10 @@ class Retyped {
   // a program that names a type names that of a tensor beside it, unless its source says otherwise.
   [[nodiscard]] uint8_t MadeType(uint32_t index, uint32_t block) const {
     const Op& op = step_.ops[index];
-    const bool copied = step_.NameOf(op) == "aten::_to_copy";
     if (op.asks == Asks::kType && step_.Text(op.dtype) == kFloatName && conversions_.InModule(index))
       return kFloatType;
-    if (copied || op.dtype == 0) return copied ? leaf_ : kFloatType;
-    return conversions_.TypeMade(index, block);
+    if (step_.NameOf(op) == "aten::_to_copy") return leaf_;
+    return op.dtype == 0 ? kFloatType : conversions_.TypeMade(index, block);
   }
 
   // Nodes that were made in this operator: what they will be given, and what they read.
