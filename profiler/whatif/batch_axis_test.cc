@@ -55,20 +55,6 @@ TEST_F(BatchAxisTest, WhatIsExpandedToTheBatchAndWrittenOutGrowsWithIt) {
   EXPECT_EQ(stride({{12, 4, 64}, {256, 64, 1}}, 12 * 1024), 0u) << "it has 12 rows by itself";
 }
 
-// Hunyuan's pictures, in patches, beside the ids of their texts.
-TEST_F(BatchAxisTest, SamplesOfAnInputMayLieBehindEachOther) {
-  const auto stride = [&](const View& patches, uint8_t type) {
-    whatif::Step step = Written({{4, 32}, {32, 1}}, kLong, "aten::clone", patches, 64 * 768 * 4, patches);
-    step.blocks[kKept].category = classify::Category::kInput;
-    step.operands[step.ops[1].first_input].dtype = type;
-    return FollowBatch(step)->stride[kMade];
-  };
-  EXPECT_EQ(stride({{64, 768}, {768, 1}}, kFloat), 16u * 768);
-  EXPECT_EQ(stride({{64, 768}, {768, 1}}, kLong), 0u) << "positions";
-  EXPECT_EQ(stride({{62, 768}, {768, 1}}, kFloat), 0u);
-  EXPECT_EQ(stride({{64, 4}, {4, 1}}, kFloat), 0u) << "which of them is not known";
-}
-
 // Of a parameter with as many rows as there are samples, from a product in 16 bits.
 TEST_F(BatchAxisTest, AConvertedGradientOfAParameterDoesNotGrow) {
   const View images{{12, 4096}, {4096, 1}}, made{{12, 4, 64}, {256, 64, 1}};
