@@ -13,7 +13,7 @@ HEADS: Dict[str, Tuple[str, bool]] = {
     "camembert": ("lm_head.decoder", False), "xmod": ("lm_head.decoder", False), "layoutlm": ("cls.predictions.decoder", False), "squeezebert": ("cls.predictions.decoder", False),
     "nomic_bert": ("cls.predictions.decoder", False), "gpt_neox_japanese": ("embed_out", True), "modernbert_decoder": ("decoder", True), "bert_generation": ("lm_head.decoder", True),
     "big_bird": ("cls.predictions.decoder", False), "fnet": ("cls.predictions.decoder", False), "gte": ("lm_head.decoder", False),
-    "xlm_roberta_xl": ("lm_head.decoder", False), "xlm_roberta": ("lm_head.decoder", False), "longformer": ("lm_head.decoder", False), "ultrabert": ("head.decoder", False), "biogpt": ("output_projection", True),
+    "xlm_roberta_xl": ("lm_head.decoder", False), "xlm_roberta": ("lm_head.decoder", False), "longformer": ("lm_head.decoder", False), "ultrabert": ("head.decoder", False), "biogpt": ("output_projection", True), "reformer": ("lm_head.decoder", True),
     **{name: ("lm_head", True) for name in ("gpt2", "gpt_neox", "llama", "opt", "qwen2", "qwen3", "mistral", "phi3", "gemma", "olmo2", "phi", "starcoder2", "bloom", "falcon", "xglm", "stablelm", "smollm3", "gemma3", "exaone4", "helium",
                                               "apertus", "gpt_bigcode", "persimmon", "olmo", "glm4", "nemotron", "mpt", "seed_oss",
                                               "minicpm3", "olmo3", "ctrl", "arcee", "hunyuan_v1_dense", "ernie4_5", "ministral", "ministral3", "openai", "glm", "jais2", "youtu", "lfm2", "imagegpt", "cwm", "bitnet", "doge", "emu3", "gemma4_unified", "kosmos2_5", "bark", "moshi", "qwen3_5", "bamba", "clvp", "olmo_hybrid")}}
@@ -21,7 +21,7 @@ HEADS: Dict[str, Tuple[str, bool]] = {
 STAGES: Dict[str, Tuple[str, List[str]]] = {
     "bamba": ("model.layers", ["model.final_layernorm", "lm_head"]), "clvp": ("model.decoder.layers", ["model.decoder.layer_norm", "final_norm", "lm_head"]),
     "falcon_mamba": ("backbone.layers", ["backbone.norm_f", "lm_head"]), "mamba2": ("backbone.layers", ["backbone.norm_f", "lm_head"]), "xlstm": ("backbone.blocks", ["backbone.out_norm", "lm_head"]), "falcon_h1": ("model.layers", ["model.final_layernorm", "lm_head"]),
-    "kosmos2_5": ("model.layers", ["model.layer_norm", "lm_head"]), "bark": ("layers", ["layernorm_final", "lm_head"]),
+    "reformer": ("reformer.encoder.layers", ["reformer.encoder.layer_norm", "lm_head"]), "kosmos2_5": ("model.layers", ["model.layer_norm", "lm_head"]), "bark": ("layers", ["layernorm_final", "lm_head"]),
     "transformer": ("layers", ["head"]), "opt": ("model.decoder.layers", ["model.decoder.final_layer_norm", "lm_head"]), "xglm": ("model.layers", ["model.layer_norm", "lm_head"]),
     "phi": ("model.layers", ["model.final_layernorm", "lm_head"]), "persimmon": ("model.layers", ["model.final_layernorm", "lm_head"]),
     "ctrl": ("transformer.h", ["transformer.layernorm", "lm_head"]),

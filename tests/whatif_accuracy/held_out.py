@@ -6,18 +6,30 @@ from typing import Dict
 from facts import NO_BLOCKS, NO_LINEAR, NO_TOKENS, NO_WIDTHS, ONE_RANK, Facts
 
 HELD_OUT: Dict[str, Facts] = {
-    "xlstm": Facts((4, 8, 8), ("backbone.blocks.*", "backbone"), (*NO_WIDTHS, "attention"), units=":backbone.blocks.*", checkpointed="backbone.blocks.*,inputs:backbone.embeddings"),
-    "olmo_hybrid": Facts((4, 8, 8), ("model.layers.*", "model"), NO_WIDTHS, checkpointed="all,inputs:model.embed_tokens"),
-    "hunyuan_vl": Facts((4, 8, 8), ("model.language_model.layers.*", "model.vision_tower,model.language_model.layers.*,model.language_model.norm"), NO_WIDTHS,
-                        units=":model.vision_tower.layers.*,model.language_model.layers.*",
-                        checkpointed="model.vision_tower.layers.*,model.language_model.layers.*,inputs:model.language_model.embed_tokens"),
-    "timm_vgg": Facts((8, 12, 16), ("features", "features,pre_logits"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS)),  # which refuses to be checkpointed, and so does the next
-    "timm_pit": Facts((8, 12, 16), ("transformers.*", "pos_embed,cls_token,patch_embed,transformers,norm"), (*NO_BLOCKS, *ONE_RANK, *NO_TOKENS), ":transformers.*.blocks.*.mlp",
-                      units=":transformers.*"),
-    "timm_davit": Facts((8, 12, 16), ("stages.*", "stem,stages"), (*ONE_RANK, *NO_TOKENS), ":stages.*.blocks.*.*.mlp", units=":stages.*", checkpointed="stages.*,stages.*.blocks.*"),
-    "diffusers_cogvideox": Facts((4, 8, 8), ("transformer_blocks.*", "patch_embed,time_embedding,transformer_blocks,norm_final"), (*NO_WIDTHS, *NO_TOKENS)),
-    "diffusers_dreamlite": Facts((4, 8, 12), ("down_blocks.*,mid_block", "conv_in,time_embedding,encoder_hid_proj,add_embedding,down_blocks,mid_block,up_blocks"), (*NO_WIDTHS, *NO_TOKENS),
-                                 units=":down_blocks.*,up_blocks.*,mid_block.attentions.*,mid_block.resnets.*",
-                                 checkpointed="down_blocks.*.resnets.*,down_blocks.*.attentions.*.transformer_blocks.*,mid_block.attentions.*.transformer_blocks.*,mid_block.resnets.1,"
-                                              "up_blocks.*.resnets.*,up_blocks.*.attentions.*.transformer_blocks.*"),
+    "mask2former": Facts((8, 12, 16), ("model.pixel_level_module.encoder.swin.encoder.layers.*,model.pixel_level_module.decoder.encoder.layers.*",
+                                       "model.pixel_level_module,model.transformer_module.queries_embedder,model.transformer_module.queries_features,model.transformer_module.level_embed,"
+                                       "model.transformer_module.decoder.layers,model.transformer_module.decoder.layernorm"),
+                         (*NO_BLOCKS, *NO_WIDTHS, *NO_TOKENS, "attention flash"),  # whose kernel takes no mask
+                         units=":model.pixel_level_module.encoder.swin.encoder.layers.*,model.pixel_level_module.decoder.input_projections.*,model.pixel_level_module.decoder.encoder.layers.*,"
+                               "model.transformer_module.decoder.layers.*"),
+    "reformer": Facts((4, 8, 8), ("reformer.encoder.layers.*", "reformer"),
+                      (*NO_BLOCKS, *NO_WIDTHS, *NO_TOKENS, "attention",  # which it writes out; and it says itself how many words there must be
+                       "fsdp", "lora")),  # its backward calls what is in a layer, and no layer; and there is none where what goes into the first needs no gradient
+    "mm_grounding_dino": Facts((4, 8, 8), ("model.encoder.layers.*,model.decoder.layers.*",
+                                           "model.backbone,model.input_proj_vision,model.text_backbone,model.text_projection,model.query_position_embeddings,model.encoder,model.level_embed,model.decoder.layers,"
+                                           "model.decoder.layer_norm,model.decoder.reference_points_head"),
+                               (*NO_BLOCKS, *NO_WIDTHS, "fsdp", "zero2", "attention flash")),  # which refuse a number that is no vector; whose kernel takes no mask
+    "timm_vision_transformer_sam": Facts((8, 12, 16), ("blocks.*", "pos_embed,patch_embed,blocks,neck"), (*ONE_RANK, *NO_TOKENS, "attention flash"),  # whose kernel takes no mask
+                                         ":blocks.*.mlp", units=":blocks.*", checkpointed="blocks.*"),
+    "timm_maxxvit": Facts((8, 12, 16), ("stages.*", "stem,stages,norm"), (*NO_WIDTHS, *NO_TOKENS, "lora", "quantize", "attention flash"),  # likewise
+                          units=":stages.*", checkpointed="stages.*.blocks.*"),
+    "timm_fasternet": Facts((8, 12, 16), ("stages.*", "patch_embed,stages,conv_head"), (*NO_LINEAR, *NO_TOKENS), units=":stages.*", checkpointed="stages.*.blocks.*"),
+    "diffusers_wan_vae": Facts((4, 8, 8), ("vae.encoder,vae.decoder.mid_block", "vae.encoder,vae.quant_conv,vae.post_quant_conv,vae.decoder.conv_in,vae.decoder.mid_block,vae.decoder.up_blocks"),
+                               (*NO_BLOCKS, "lora", "quantize", *NO_WIDTHS, *NO_TOKENS),
+                               units=":vae.encoder.down_blocks.*,vae.encoder.mid_block.attentions.*,vae.encoder.mid_block.resnets.*,"
+                                     "vae.decoder.mid_block.attentions.*,vae.decoder.mid_block.resnets.*,vae.decoder.up_blocks.*"),
+    "diffusers_hunyuan_image_vae": Facts((4, 8, 12), ("vae.encoder,vae.decoder.mid_block", "vae.encoder,vae.decoder.conv_in,vae.decoder.mid_block,vae.decoder.up_blocks"),
+                                         (*NO_BLOCKS, "lora", "quantize", *NO_WIDTHS, *NO_TOKENS),
+                                         units=":vae.encoder.down_blocks.*,vae.encoder.mid_block.attentions.*,vae.encoder.mid_block.resnets.*,"
+                                               "vae.decoder.mid_block.attentions.*,vae.decoder.mid_block.resnets.*,vae.decoder.up_blocks.*"),
 }

@@ -6,6 +6,7 @@ Those of held_out.py are looked at once, when the rules are frozen. Whoever look
 
 from typing import Dict, List
 
+from drawn import DRAWN
 from facts import NO_BLOCKS, NO_LINEAR, NO_TOKENS, NO_WIDTHS, NOT_SHARDED, ONE_RANK, SIZES, Facts
 from heads import HEADS, STAGES
 from held_out import HELD_OUT
@@ -372,11 +373,7 @@ DEVELOPMENT: Dict[str, Facts] = {
                       checkpointed="input_embedder.atom_encoder.layers.*,folding_trunk.layers.*,lm_encoder.layers.*,parcae.output_stack.layers.*,msa_encoder.layers.*"),
     "pe_audio": Facts((8, 12, 16), ("text_model.layers.*,audio_encoder.layers.*", "text_model,audio_encoder"), (*NO_WIDTHS, *NO_TOKENS, "attention flash"),  # whose kernel takes no mask
                       units=":text_model.layers.*,audio_encoder.embedder.dac_encoder.block.*,audio_encoder.layers.*", checkpointed="text_model.layers.*,audio_encoder.layers.*,inputs:text_model.embeddings.tok_embeddings"),
-    "eomt_dinov3": Facts((8, 12, 16), ("layers.*", "embeddings,layernorm,query,layers"), (*NO_BLOCKS, *NO_WIDTHS, *NO_TOKENS, "attention flash"),  # whose kernel takes no mask
-                         units=":layers.*,upscale_block.block.*"),
-    "nemotron3_diarization": Facts((4, 8, 8), ("model.audio_tower.layers.*", "silence_embeds,model"), (*ONE_RANK, *NO_TOKENS), inner=":model.audio_tower.layers.*.mlp",
-                                   units=":model.audio_tower.layers.*", checkpointed="model.audio_tower.layers.*"),
-    "mamba2": Facts((4, 8, 8), ("backbone.layers.*.mixer.in_proj", "backbone"), (*NO_WIDTHS, "attention"), units=":backbone.layers.*", checkpointed="backbone.layers.*,inputs:backbone.embeddings"),
+    **DRAWN,
     **OTHER_LIBRARIES,
 }
 ALL = {**DEVELOPMENT, **HELD_OUT}

@@ -318,4 +318,12 @@ MODELS: Dict[str, Callable[[str], Subject]] = {
     "timm_davit": other_libraries.timm_davit,
     "diffusers_cogvideox": other_libraries.diffusers_cogvideox,
     "diffusers_dreamlite": other_libraries.diffusers_dreamlite,
+    "mask2former": scenes.mask2former,
+    "reformer": decoders_more.reformer,
+    "mm_grounding_dino": scenes.mm_grounding_dino,
+    "timm_vision_transformer_sam": other_libraries.timm_vision_transformer_sam,
+    "timm_maxxvit": other_libraries.timm_maxxvit,
+    "timm_fasternet": other_libraries.timm_fasternet,
+    "diffusers_wan_vae": other_libraries.diffusers_wan_vae,
+    "diffusers_hunyuan_image_vae": other_libraries.diffusers_hunyuan_image_vae,
 }

@@ -370,3 +370,17 @@ def olmo_hybrid(size: str) -> Subject:
 
     config = OlmoHybridConfig(**stack(size), num_key_value_heads=2, max_position_embeddings=512, **SPECIAL)
     return Subject(OlmoHybridForCausalLM(config), tokens(VOCABULARY, length(size)), causal)
+
+
+def reformer(size: str) -> Subject:
+    """Layers that can be undone, so that nothing of them is kept: what went into each is computed again from what came out, within an operator of its own. Attention is in turns within chunks, and within buckets of words that
+    look alike, which a random turn sorts, twice. Places are rows and columns, whose lengths say how many words there must be."""
+    from transformers import ReformerConfig, ReformerModelWithLMHead
+
+    wide, count, chunk = width(size), 2 * length(size), scaled(size, 16, 32, 64)
+    config: Any = ReformerConfig(vocab_size=VOCABULARY, hidden_size=wide, feed_forward_size=1024, num_attention_heads=4, attention_head_size=64, attn_layers=["local", "lsh", "local", "lsh"], num_hashes=2,
+                                 local_attn_chunk_length=chunk, lsh_attn_chunk_length=chunk, max_position_embeddings=512, axial_pos_shape=[8, count // 8], axial_pos_embds_dim=[wide // 4, wide - wide // 4],
+                                 is_decoder=True, **SPECIAL)
+    model = ReformerModelWithLMHead(config)
+    model.lm_head.bias.requires_grad_(False)  # which is not used
+    return Subject(model, lambda samples: (torch.randint(1, VOCABULARY, (samples, count)),), causal)

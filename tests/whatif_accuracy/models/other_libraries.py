@@ -3,6 +3,7 @@
 
 import importlib
 import os
+from dataclasses import replace
 from typing import Any, Callable, Tuple
 
 import torch
@@ -242,3 +243,51 @@ def diffusers_dreamlite(size: str) -> Subject:
         return F.mse_loss(made[..., :pixels], noise)
 
     return Subject(model, sample, mended)
+
+
+def timm_vision_transformer_sam(size: str) -> Subject:
+    """Attention within windows that reach past the image, in some blocks between all places, and what each adds for how far places are from each other."""
+    from timm.models.vision_transformer_sam import VisionTransformerSAM
+
+    pixels, depth = scaled(size, 128, 256, 384), scaled(size, 4, 5, 6)
+    model = VisionTransformerSAM(img_size=pixels, num_classes=100, embed_dim=scaled(size, 192, 320, 512), depth=depth, num_heads=4, use_rel_pos=True, window_size=7,
+                                 global_attn_indexes=(depth // 2 - 1, depth - 1), neck_chans=scaled(size, 64, 128, 256))
+    return _labelled(model, pixels)
+
+
+def timm_maxxvit(size: str) -> Subject:
+    """Two stages of convolutions, then two of attention between all places, whose linear layers are convolutions too."""
+    from timm.models.maxxvit import MaxxVit, model_cfgs
+
+    pixels, wide = scaled(size, 96, 128, 192), scaled(size, 32, 48, 80)
+    config = replace(model_cfgs["coatnet_pico_rw"], embed_dim=(wide, 2 * wide, 4 * wide, 8 * wide), depths=(2, 3, scaled(size, 3, 4, 5), 2), stem_width=(wide // 2, wide))
+    return _labelled(MaxxVit(config, img_size=pixels, num_classes=100), pixels)
+
+
+def timm_fasternet(size: str) -> Subject:
+    """Of each block's channels a quarter is convolved with its neighbours, and put beside the others again."""
+    from timm.models.fasternet import FasterNet
+    from torch import nn
+
+    model = FasterNet(num_classes=100, embed_dim=scaled(size, 32, 64, 96), depths=(1, 2, scaled(size, 4, 6, 8), 2), feature_dim=scaled(size, 640, 1280, 1280), drop_path_rate=0.0, act_layer=nn.GELU)
+    return _labelled(model, scaled(size, 64, 128, 192))
+
+
+def _restored(model: nn.Module, given: Tensor) -> Tensor:
+    made, divergence = model(given)
+    return F.mse_loss(made, given) + 1e-6 * divergence.mean()
+
+
+def diffusers_wan_vae(size: str) -> Subject:
+    """Films as few numbers, and back, by convolutions that look back in time: the first frame alone, then four at a time, with the last two of each layer kept from those before."""
+    pixels, frames = scaled(size, 32, 48, 64), scaled(size, 5, 5, 9)
+    model = of_diffusers("AutoencoderKLWan")(base_dim=scaled(size, 16, 32, 48))
+    return Subject(Reconstruction(model), lambda samples: (torch.randn(samples, 3, frames, pixels, pixels),), _restored)
+
+
+def diffusers_hunyuan_image_vae(size: str) -> Subject:
+    """Its convolutions change how large images are by moving places to channels and back, beside means and copies of channels."""
+    pixels, wide = scaled(size, 64, 64, 96), scaled(size, 32, 64, 64)
+    model = of_diffusers("AutoencoderKLHunyuanImage")(in_channels=3, out_channels=3, latent_channels=16, block_out_channels=(wide, 2 * wide, 4 * wide, 4 * wide), layers_per_block=scaled(size, 1, 1, 2),
+                                                      spatial_compression_ratio=8, sample_size=pixels)
+    return Subject(Reconstruction(model), lambda samples: (torch.randn(samples, 3, pixels, pixels),), _restored)

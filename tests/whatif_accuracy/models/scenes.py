@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Models that find things in images, or match images with words, from the package transformers."""
 
-from typing import Any, Dict, Tuple
+from typing import Any, Dict, List, Tuple
 
 import torch
 from torch import Tensor, nn
@@ -315,4 +315,73 @@ def eomt_dinov3(size: str) -> Subject:
     def sample(samples: int) -> Batch:
         return torch.randn(samples, 3, pixels, pixels), torch.rand(samples, things, pixels // 4, pixels // 4).round(), torch.randint(20, (samples, things))
 
+    return Subject(model, sample, found)
+
+
+def mask2former(size: str) -> Subject:
+    """Finds things and where they are: a Swin, whose stages are joined by attention to points around each place, and queries that see those places alone that are theirs so far. What it finds is judged in points that are drawn
+    where it is least sure, of each layer. Which query is to find which thing it is told, instead of looking for it on the host with SciPy."""
+    from transformers import Mask2FormerConfig, SwinConfig
+    from transformers.models.mask2former import modeling_mask2former as modeling
+
+    class Told(modeling.Mask2FormerLoss):
+        """In 32 bits, as are the points."""
+
+        def __init__(self, config: Any, weight_dict: Dict[str, float]) -> None:
+            nn.Module.__init__(self)
+            self.num_labels, self.weight_dict, self.eos_coef, self.num_points = config.num_labels, weight_dict, config.no_object_weight, config.train_num_points
+            self.oversample_ratio, self.importance_sample_ratio = config.oversample_ratio, config.importance_sample_ratio
+            self.empty_weight = nn.Buffer(torch.ones(config.num_labels + 1))
+
+        def matcher(self, _masks: Tensor, _classes: Tensor, _wanted: Tensor, kinds: Tensor) -> List[Tuple[Tensor, Tensor]]:
+            return [(torch.arange(len(each)), torch.arange(len(each))) for each in kinds]
+
+        def loss_masks(self, masks_queries_logits: Tensor, mask_labels: Tensor, indices: Any, num_masks: Any) -> Any:
+            return super().loss_masks(masks_queries_logits.float(), mask_labels.float(), indices, num_masks)
+
+    pixels, wide, things = scaled(size, 64, 96, 128), scaled(size, 64, 96, 128), 8
+    sight = SwinConfig(image_size=pixels, embed_dim=scaled(size, 32, 48, 64), depths=[2, 2, 2, 2], num_heads=[2, 4, 8, 8], window_size=4, out_features=["stage1", "stage2", "stage3", "stage4"])
+    config: Any = Mask2FormerConfig(backbone_config=sight, feature_size=wide, mask_feature_size=wide, hidden_dim=wide, encoder_feedforward_dim=256, encoder_layers=3, decoder_layers=4, num_attention_heads=4,
+                                    dim_feedforward=512, num_queries=20, train_num_points=scaled(size, 256, 512, 1024), num_labels=19)
+    modeling.Mask2FormerLoss = Told
+
+    def found(model: nn.Module, given: Tensor, masks: Tensor, kinds: Tensor) -> Tensor:
+        return model(pixel_values=given, mask_labels=masks, class_labels=kinds).loss
+
+    def sample(samples: int) -> Batch:
+        return torch.randn(samples, 3, pixels, pixels), torch.rand(samples, things, pixels, pixels).round(), torch.randint(19, (samples, things))
+
+    model = modeling.Mask2FormerForUniversalSegmentation(config)
+    model.model.pixel_level_module.encoder.swin.layernorm.requires_grad_(False)  # which is not used
+    return Subject(model, sample, found)
+
+
+def mm_grounding_dino(size: str) -> Subject:
+    """Finds what a text names: a Swin and a BERT, whose phrases do not see each other, look at each other in each block before points around each place are asked. The places that fit a word best are where queries begin.
+    Each query is told what and where, as are these places."""
+    from transformers import BertConfig, MMGroundingDinoConfig, MMGroundingDinoForObjectDetection, SwinConfig
+    from transformers.loss.loss_grounding_dino import sigmoid_focal_loss
+
+    pixels, wide, things, count = scaled(size, 96, 128, 160), scaled(size, 64, 96, 128), 20, scaled(size, 16, 32, 64)
+    sight = SwinConfig(image_size=pixels, embed_dim=scaled(size, 32, 48, 64), depths=[2, 2, 2, 2], num_heads=[2, 4, 8, 8], window_size=4, out_indices=[2, 3, 4])
+    text = BertConfig(vocab_size=1100, hidden_size=scaled(size, 128, 192, 256), intermediate_size=512, num_hidden_layers=3, num_attention_heads=4)
+    config: Any = MMGroundingDinoConfig(backbone_config=sight, text_config=text, d_model=wide, encoder_layers=3, encoder_ffn_dim=512, encoder_attention_heads=4, decoder_layers=3, decoder_ffn_dim=512,
+                                        decoder_attention_heads=4, num_queries=things)
+
+    def found(model: nn.Module, given: Tensor, ids: Tensor, named: Tensor, boxes: Tensor) -> Tensor:
+        seen = model(pixel_values=given, input_ids=ids)
+        best = seen.enc_outputs_class.max(-1).values.topk(things, 1).indices[..., None]
+        likely = seen.enc_outputs_class.gather(1, best.expand(-1, -1, seen.enc_outputs_class.shape[-1]))
+        begun = seen.enc_outputs_coord_logits.gather(1, best.expand(-1, -1, 4)).sigmoid()
+        told = sum(sigmoid_focal_loss(logits[..., : ids.shape[1]], named, things * len(ids)) for logits in (seen.logits, likely))
+        return told + F.l1_loss(seen.pred_boxes, boxes) + F.l1_loss(begun, boxes)
+
+    def sample(samples: int) -> Batch:
+        words = int(count * LENGTH.factor)
+        ids = torch.randint(200, 1000, (samples, words))
+        ids[:, 3::4] = 1012  # where a phrase ends
+        return torch.randn(samples, 3, pixels, pixels), ids, torch.rand(samples, things, words).round(), torch.rand(samples, things, 4)
+
+    model = MMGroundingDinoForObjectDetection(config)
+    model.model.backbone.conv_encoder.model.swin.layernorm.requires_grad_(False)  # which is not used
     return Subject(model, sample, found)
