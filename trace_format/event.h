@@ -72,6 +72,7 @@ enum class MarkKind : uint16_t {
   kFunction = 12,          // what a function's variables are given in its lines; name: "FILE:FIRST-LAST args 11-11=norm 13-13~norm"
   kSlidingWindow = 13,     // attention looks back so many tokens (value) at most; name: what the model calls that, "sliding_window"
   kFloatBuffer = 14,       // a buffer of a module, of floating-point numbers, lies at the address value; name: its type, "torch.float32"
+  kCaller = 15,            // directly behind kRangeBegin of a module: name is a function that it was called in, as kOpCaller tells it; innermost first. Value: offset in its byte code
 };
 
 // kOpScalar: this position tells no argument but a Python function that the op was called in: "rotate (models/gpt.py:42)", innermost first.

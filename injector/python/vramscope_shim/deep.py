@@ -11,6 +11,7 @@ import threading
 from typing import Any, Dict, List, Optional
 
 from . import compiler, native, patches
+from .callers import Callers
 from .modules import Registry
 from .sliding_windows import SlidingWindows
 from .sources import Sources
@@ -35,6 +36,7 @@ class ModuleRanges:
     def __init__(self, torch: Any, registry: Registry) -> None:
         self._torch = torch
         self._registry = registry
+        self._callers = Callers(torch)
         self._variables = Variables(torch)
         self._type_branches = TypeBranches(torch)
         self._sources = Sources()
@@ -95,7 +97,9 @@ class ModuleRanges:
             calls.append(Call(id(module), found, self._type_branches.of(module, arguments)))
             found.begin()
             if around is not None:
-                self._variables.tell(sys._getframe())
+                frames = self._callers.frames(sys._getframe())
+                self._callers.tell(frames)
+                self._variables.tell(frames)
         except Exception as error:
             native.trouble(HOOK, error)
 

@@ -22,36 +22,27 @@ from .lasting import Lasting
 
 MAX_DEPTH = 3  # of lists in lists
 MAX_ITEMS = 256  # of one list
-MAX_FRAMES = 64
 FAST_LOCALS = 0x1  # CO_OPTIMIZED
 NOBODY_ELSE = 3  # references to a frame's dictionary: the frame's, a variable, the argument of getrefcount
 
 
 class Variables:
     def __init__(self, torch: Any) -> None:
-        self._call = torch.nn.Module._call_impl.__code__
+        self._file = torch.nn.Module._call_impl.__code__.co_filename
         self._tensor = torch.Tensor
         self._lasting = Lasting()
         # By id: a class may have an odd metaclass that cannot be hashed.
         self._passed_over = {id(kind) for kind in (torch.nn.Parameter, int, float, bool, str, type(None))}
 
-    def tell(self, frame: Any) -> None:
-        """`frame`: below the call of the module that begins. Told is up to the call of the module around it."""
-        while frame is not None and frame.f_code is not self._call:
-            frame = frame.f_back
-        frames: List[Any] = []
-        for _ in range(MAX_FRAMES):
-            frame = frame.f_back if frame is not None else None
-            if frame is None or frame.f_code is self._call:
-                break
-            frames.append(frame)
+    def tell(self, frames: List[Any]) -> None:
+        """Innermost first, up to the call of the module around (callers.py)."""
         # What is around forward returns with it; helpers that it calls return before.
         forward = max((i for i, each in enumerate(frames) if each.f_code.co_name == "forward"), default=len(frames))
         with storage.untouched():
             for i, each in enumerate(frames):
                 code = each.f_code
                 # Torch's own frames hold the arguments of the call around, which its operators show.
-                if code.co_flags & FAST_LOCALS and code.co_filename != self._call.co_filename:
+                if code.co_flags & FAST_LOCALS and code.co_filename != self._file:
                     self._tell_frame(each, self._lasting.behind(code, each.f_lasti) if i >= forward else frozenset())
 
     def _tell_frame(self, frame: Any, lasting: FrozenSet[str]) -> None:
