@@ -42,16 +42,21 @@ FunctionCalls::FunctionCalls(const FunctionFacts& facts, Step& step)
 }
 
 void FunctionCalls::Follow() {
+  PlaceModules();
   auto caller = callers_.begin();
   auto ended = step_.op_ends.begin();
   for (uint32_t op = 0; op < step_.ops.size(); ++op) {
     std::vector<Place> places;
     size_t callers = 0;
     bool direct = false;  // the innermost one is known
+    bool of_torch = false;
+    PassModules(step_.ops[op].begin);
     for (; caller != callers_.end() && caller->first == op; ++caller, ++callers) {
       const Place place = PlaceOf(caller->second);
       if (place.function != nullptr) places.push_back(place);
       if (callers == 0) direct = place.function != nullptr;
+      const std::string_view text = facts_.frames_.at(caller->second);
+      if (!modules_.empty() && !IsOfHooks(text)) of_torch = IsOfTorch(text);
     }
     if (step_.ops[op].parent != kNone) continue;
     if (!places.empty()) placed_[op] = places.back(), placed_[op].itself = direct && places.size() == 1;
@@ -67,7 +72,9 @@ void FunctionCalls::Follow() {
     Enter(stack, places, now_);
     NoteSeen(call_of_[op], stack, now_);
     Note(stack, op, direct);
+    stack.is_torchs = of_torch;
   }
+  PassModules(kForever);
   for (auto& [call, stack] : stacks_) {
     NoteSeen(call, stack, kForever);
     stack.over = true;
@@ -145,12 +152,18 @@ void FunctionCalls::Move(Call& call, int line, Position at) {
   Complete(call, at);
   const int from = std::max(call.statement.last, call.at.line);
   PassOver(call, from, to == Lines{} ? line : to.first, at);
+  BeginStatement(call, line, to);
+}
+
+void FunctionCalls::BeginStatement(Call& call, int line, Lines statement) {
   call.at.line = line;
-  call.statement = to;
+  call.statement = statement;
   call.results.clear();
   call.made.clear();
   call.results_of.clear();
   call.converted = kNone;
+  call.returned = false;
+  call.code = 0;
 }
 
 void FunctionCalls::Complete(Call& call, Position at) {
@@ -166,7 +179,8 @@ void FunctionCalls::Complete(Call& call, Position at) {
     const Value returned = called && one && !again ? ReturnedByModule(call, given) : Value{};
     Give(call, given, known ? call.results[given.element] : returned, at);
     // x, y = f(): both may be held. What a module returns may be what it was given.
-    if (!known || again) Untold(called && fits && !again ? GivenToModules(call) : call.made);
+    const bool to_module = call.returned || (called && fits);
+    if (!known || again || call.returned) Untold(to_module && !again ? GivenToModules(call) : call.made);
   }
 }
 
@@ -230,18 +244,18 @@ void FunctionCalls::Note(Stack& stack, uint32_t op, bool direct) {
     conversions_[result.block].push_back({op, views_.Of(result)});
   }
   const std::vector<Value> results = ResultsOfOp(op);
+  stack.last = results;
   if (results.size() > 1 && !AllSame(results)) told_[op] = false;  // one may be held by none of their names
   const uint32_t next = NextOutermost(step_, op);
-  const bool any = next < step_.ops.size();
-  stack.done = done.end;
-  stack.next = std::min(any ? step_.ops[next].begin : kForever, stack.end);
-  const bool called = any && call_of_[next] != call_of_[op] && IsWithin(call_of_[next], call_of_[op]);
+  SetNext(stack, call_of_[op], done.end, next);
+  const bool called = CallsAnother(call_of_[op], next);
   for (size_t depth = 0; depth < stack.calls.size(); ++depth) {
     Call& call = stack.calls[depth];
     call.results = results;
     call.made.push_back(op);
     call.results_of.push_back(results);
     call.called = called;
+    call.returned = false;
     const bool own = direct && depth + 1 == stack.calls.size();
     if (own) NoteTaken(call, done);
     if (own && converts)

@@ -33,6 +33,7 @@ class FunctionCalls {
     int line = 0;
     bool forward = false;  // the function's name is that which modules are called by
     bool itself = false;   // no function that it called did
+    uint64_t code = 0;     // of a module's call: the place in the function's code
   };
 
   // What a variable stands for: a block, or what an operator converts of it, which it hands on in float32.
@@ -47,7 +48,9 @@ class FunctionCalls {
     Position begin = 0;
     Lines statement;             // the one it is in; none: no line
     std::vector<Value> results;  // what was computed last in it, or each of several that are returned
-    bool called = false;         // a module, behind that
+    bool called = false;         // a module, behind that, of which no caller is told
+    bool returned = false;       // a module returned that; nothing was computed behind it
+    uint64_t code = 0;           // where it called a module last, in the statement
     std::vector<uint32_t> made;  // operators of the statement
     std::vector<std::vector<Value>> results_of;  // by these: `results` behind each
     uint32_t converted = model::kNone;  // the last one that converts for the function itself; not used yet
@@ -62,10 +65,31 @@ class FunctionCalls {
     Position next = 0;  // what comes behind its last operator: the begin of another one, or its own end
     Position end = 0;
     bool over = false;  // all of its operators are behind
-    size_t seen = 0;    // so many of its variables in calls of other modules have been noted
+    // What was computed last in it, or returned by a module, where no function of the program is around that.
+    std::vector<Value> last;
+    bool is_torchs = false;  // the forward that did
+    size_t seen = 0;         // so many of its variables in calls of other modules have been noted
   };
 
   [[nodiscard]] Place PlaceOf(uint32_t frame);
+  // Of calls of modules whose callers are told.
+  struct PlacedCall {
+    std::vector<Place> places;  // outermost first
+    bool of_torch = false;      // called by the forward of one of torch's modules
+  };
+  void PlaceModules();
+  void PassModules(Position until);
+  void BeginModule(uint32_t module, const PlacedCall& called);
+  void EndModule(uint32_t module);
+  void SeeVariables(uint32_t module, Stack& stack);
+  void TurnRound(Stack& stack, const std::vector<Place>& places);
+  [[nodiscard]] std::vector<Value> ReturnedBy(uint32_t module);
+  [[nodiscard]] static bool IsOfHooks(std::string_view frame);
+  [[nodiscard]] static bool IsOfTorch(std::string_view frame);
+  // Whether the line that it is called in is known, so that nothing is to be guessed.
+  [[nodiscard]] bool IsPlaced(uint32_t module) const;
+  void SetNext(Stack& stack, uint32_t function, Position done, uint32_t next) const;
+  [[nodiscard]] bool CallsAnother(uint32_t function, uint32_t op) const;
   [[nodiscard]] bool IsWithin(uint32_t inner, uint32_t call) const;
   void Enter(Stack& stack, const std::vector<Place>& places, Position at);
   // Whether it is that of the module, and no function that its forward calls.
@@ -74,6 +98,7 @@ class FunctionCalls {
   }
   [[nodiscard]] static bool GoesOn(const Call& call, const Place& place);
   void Move(Call& call, int line, Position at);
+  static void BeginStatement(Call& call, int line, Lines statement);
   void Complete(Call& call, Position at);
   [[nodiscard]] bool RanAgain(const Call& call) const;
   void PassOver(Call& call, int from, int to, Position at);
@@ -136,11 +161,14 @@ class FunctionCalls {
   const FunctionFacts& facts_;
   std::vector<std::pair<uint32_t, uint32_t>> callers_;  // operator, frame, in the order of the operators
   Step& step_;
-  Position now_ = 0;                            // when the operator begins that is being looked at
-  std::vector<Place> placed_;                   // by operator: the outermost that is known
-  const std::vector<uint32_t> call_of_;         // by operator: the call of a module that it is in
-  std::unordered_map<uint32_t, Place> places_;  // by frame
-  std::unordered_map<uint32_t, Stack> stacks_;  // by call of a module
+  Position now_ = 0;                                  // when the operator begins that is being looked at
+  std::vector<Place> placed_;                         // by operator: the outermost that is known
+  const std::vector<uint32_t> call_of_;               // by operator: the call of a module that it is in
+  std::unordered_map<uint32_t, Place> places_;        // by frame
+  std::unordered_map<uint32_t, Stack> stacks_;        // by call of a module
+  std::unordered_map<uint32_t, PlacedCall> modules_;  // by call of a module; empty: an older recorder
+  uint32_t next_module_ = 0;                          // that has not begun yet
+  std::vector<uint32_t> open_modules_;                // of modules_: begun, and not ended
   const std::map<uint32_t, std::vector<InCall>> seen_in_calls_;
   std::vector<Position> held_;         // by block
   std::vector<Position> unconverted_;  // of these without what may be of a copy

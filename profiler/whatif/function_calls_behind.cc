@@ -26,7 +26,7 @@ void FunctionCalls::HoldBehindCalls() {
     const std::vector<uint32_t>& ops = own[function_and_name.first];
     for (size_t i = 0; i < calls.size(); ++i) {
       const Seen& seen = calls[i];
-      if (!seen.one || !conversions_[seen.block].empty()) continue;
+      if (!seen.one || !conversions_[seen.block].empty() || IsPlaced(seen.call)) continue;
       const auto another =
           std::find_if(calls.begin() + static_cast<ptrdiff_t>(i), calls.end(),
                        [&](const Seen& later) { return !later.one || later.block != seen.block; });

@@ -9,8 +9,9 @@
 //   x = self.convolve(x)           in a statement of its own: it goes before gelu
 //   x = gelu(x)
 //
-// Why apart: operators tell the line that they were called in, modules do not. What a variable holds while a
-// module is called (Step::held) and how many statements between two lines give it something tell these apart.
+// Why apart: operators tell the line that they were called in, modules do not in recordings of older
+// recorders (function_calls_modules.cc). What a variable holds while a module is called (Step::held) and how
+// many statements between two lines give it something tell these apart.
 #include <algorithm>
 #include <set>
 
@@ -56,6 +57,7 @@ void FunctionCalls::NoteSeen(uint32_t function, Stack& stack, Position until) {
   for (; stack.seen < found->second.size(); ++stack.seen) {
     const InCall& seen = found->second[stack.seen];
     if (step_.modules[seen.call].begin >= until) return;
+    if (IsPlaced(seen.call)) continue;
     const auto variable = stack.calls.front().variables.find(step_.Text(seen.name));
     if (variable == stack.calls.front().variables.end() || variable->second.block == kNone ||
         variable->second.conversion != kNone || variable->second.block == seen.block)
@@ -157,7 +159,8 @@ void FunctionCalls::HoldUntilGiven() {
     HoldUntilLastGiven(function.first, calls.back(), step_.Text(function.second));
     for (size_t i = 1; i < calls.size(); ++i) {
       const Seen &before = calls[i - 1], &now = calls[i];
-      if (!before.one || !now.one || before.block == now.block || !conversions_[before.block].empty())
+      if (!before.one || !now.one || before.block == now.block || !conversions_[before.block].empty() ||
+          IsPlaced(before.call))
         continue;
       const uint32_t maker = OutermostMaker(step_, now.block);
       const bool behind = maker != kNone && call_of_[maker] == function.first &&
@@ -171,7 +174,7 @@ void FunctionCalls::HoldUntilGiven() {
 // x = self.norm(x); y = self.mlp(x), the last call; x = residual + y: that is there before what norm made
 // goes.
 void FunctionCalls::HoldUntilLastGiven(uint32_t function, const Seen& last, std::string_view name) {
-  if (!last.one || !conversions_[last.block].empty()) return;
+  if (!last.one || !conversions_[last.block].empty() || IsPlaced(last.call)) return;
   const ModuleCall &call = step_.modules[last.call], &around = step_.modules[function];
   for (uint32_t i = last.call + 1; i < step_.modules.size() && step_.modules[i].begin < around.end; ++i)
     if (step_.modules[i].parent == function && step_.modules[i].begin >= call.end) return;

@@ -116,6 +116,14 @@ void FunctionFacts::AddCaller(uint32_t op, uint32_t text, std::string_view frame
   callers_.emplace_back(op, text);
 }
 
+void FunctionFacts::AddModuleCaller(const std::vector<uint32_t>& open, const uint64_t* mark,
+                                    std::string_view frame) {
+  if (open.empty()) return;
+  const auto text = static_cast<uint32_t>(mark[trace::mark::kName]);
+  frames_.emplace(text, frame);
+  module_callers_[open.back()].push_back({text, mark[trace::mark::kValue]});
+}
+
 void FunctionFacts::Tell(Step& step) const {
   if (callers_.empty()) return;
   FindLeft(callers_, frames_, step);

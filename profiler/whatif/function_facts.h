@@ -75,6 +75,8 @@ class FunctionFacts {
   // A function that the operator was called in, innermost first. `op`: into Step::ops; `text`: the frame's
   // id, and `frame` its text, which must live until Tell().
   void AddCaller(uint32_t op, uint32_t text, std::string_view frame);
+  // The same of the innermost of these calls of modules, as trace::MarkKind::kCaller tells it.
+  void AddModuleCaller(const std::vector<uint32_t>& open, const uint64_t* mark, std::string_view frame);
   // Fills step.named: operators and calls of modules must be there.
   void Tell(Step& step) const;
 
@@ -84,6 +86,11 @@ class FunctionFacts {
   std::set<std::string> told_;  // files with the lines of a function: each deep step tells all of them
   std::unordered_map<uint32_t, std::string_view> frames_;
   std::vector<std::pair<uint32_t, uint32_t>> callers_;  // operator, frame: of several threads in any order
+  struct ModuleCaller {
+    uint32_t frame = 0;  // its text's id
+    uint64_t place = 0;  // of the call in the function's code
+  };
+  std::unordered_map<uint32_t, std::vector<ModuleCaller>> module_callers_;  // by call of a module
 };
 
 }  // namespace vramscope::whatif

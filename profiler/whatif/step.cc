@@ -133,11 +133,14 @@ class Reader {
     if (kind == trace::MarkKind::kConversion) conversions_.AddMark(name);
     if (kind == trace::MarkKind::kFunction) functions_.AddMark(name);
     if (kind == trace::MarkKind::kDeepBegin) step_.sliding_windows.clear();  // of other models, perhaps
-    const uint64_t value = event.field[trace::mark::kValue];
-    if (kind == trace::MarkKind::kSlidingWindow)
-      step_.sliding_windows.push_back({std::string(name), static_cast<int64_t>(value)});
+    const auto value = static_cast<int64_t>(event.field[trace::mark::kValue]);
+    if (kind == trace::MarkKind::kSlidingWindow) step_.sliding_windows.push_back({std::string(name), value});
+    const OpenThread& thread = threads_[event.thread];
+    if (kind == trace::MarkKind::kCaller && Inside() && thread.node == kNone)  // nothing that it runs again
+      functions_.AddModuleCaller(thread.modules, event.field, name);
     if (kind != trace::MarkKind::kFloatBuffer || name != "torch.float32") return;
-    if (const uint32_t block = BlockAt(value); block != kNone) step_.blocks[block].single_buffer = true;
+    if (const uint32_t block = BlockAt(static_cast<uint64_t>(value)); block != kNone)
+      step_.blocks[block].single_buffer = true;
   }
 
   // Which block of the step lies at an address now.
@@ -150,10 +153,7 @@ class Reader {
     const BlockId id = next_block_ < run_.blocks.size() ? FindBlock() : kNone;
     const auto found = index_.find(id);
     const uint64_t address = event.field[trace::alloc::kAddress];
-    if (found == index_.end()) {
-      live_.erase(address);
-      return;
-    }
+    if (found == index_.end()) return static_cast<void>(live_.erase(address));
     live_[address] = found->second;
     StepBlock& block = step_.blocks[found->second];
     block.requested = std::max(block.requested, event.field[trace::alloc::kRequested]);
