@@ -73,6 +73,7 @@ enum class MarkKind : uint16_t {
   kSlidingWindow = 13,     // attention looks back so many tokens (value) at most; name: what the model calls that, "sliding_window"
   kFloatBuffer = 14,       // a buffer of a module, of floating-point numbers, lies at the address value; name: its type, "torch.float32"
   kCaller = 15,            // directly behind kRangeBegin of a module: name is a function that it was called in, as kOpCaller tells it; innermost first. Value: offset in its byte code
+  kFactory = 16,           // what type is asked for where the program's source makes tensors of nothing; name: "FILE:LINE type", "FILE:LINE tensor@51"; docs/trace-format.md has all words
 };
 
 // kOpScalar: this position tells no argument but a Python function that the op was called in: "rotate (models/gpt.py:42)", innermost first.

@@ -21,15 +21,6 @@ constexpr int kFewOperators = 4;
 // That are looked at for one question: origins lie near, what is met may be behind many other calls.
 constexpr uint32_t kMostBefore = 1000, kMostBehind = 10'000;
 
-// Of the module's argument or parameter whose type `op` asks for; 0 where none was told, or nothing is known
-// of it. Autocast's copy of a parameter is nothing that the program sees.
-uint8_t TypeOfTold(const Step& step, const Versions& versions, uint32_t op) {
-  const bool told = step.ops[op].asks == Asks::kTensor && step.ops[op].asked != kNone;
-  if (!told) return 0;
-  const uint32_t asked = step.ops[op].asked;
-  return AsksForParameter(step, step.ops[op]) ? versions.TypeOfVersion(asked) : versions.TypeOf(asked);
-}
-
 // What a tensor is first used with.
 struct Met {
   uint32_t op = kNone;
@@ -158,6 +149,13 @@ uint8_t TypeOfRenamed(const Step& step, const Versions& versions, uint32_t block
 bool AsksForParameter(const Step& step, const Op& op) {
   return op.asks == Asks::kTensor && op.asked != kNone &&
          step.blocks[op.asked].category == classify::Category::kParameter;
+}
+
+uint8_t TypeOfTold(const Step& step, const Versions& versions, uint32_t op) {
+  const bool told = step.ops[op].asks == Asks::kTensor && step.ops[op].asked != kNone;
+  if (!told) return 0;
+  const uint32_t asked = step.ops[op].asked;
+  return AsksForParameter(step, step.ops[op]) ? versions.TypeOfVersion(asked) : versions.TypeOf(asked);
 }
 
 // softmax(query @ keys, dtype=torch.float32).to(query.dtype): behind the product are numbers and masks. What

@@ -60,6 +60,10 @@ namespace vramscope::whatif {
 // Whether it has the type of a parameter, which was told: nothing that the program converts.
 [[nodiscard]] bool AsksForParameter(const Step& step, const Op& op);
 
+// Of the tensor whose type `op` asks for; 0 where none was told, or nothing is known of it. Autocast's copy
+// of a parameter is nothing that the program sees.
+[[nodiscard]] uint8_t TypeOfTold(const Step& step, const Versions& versions, uint32_t op);
+
 // Whether what `op` converts goes into a loss as it is, but for its shape, and nothing is told of the call:
 // logits.float() in a library's function. Nobody makes logits narrower for a loss.
 [[nodiscard]] bool IsForLoss(const Step& step, uint32_t op);

@@ -20,6 +20,11 @@ std::optional<Asks> AsksOf(std::string_view word) {
 
 }  // namespace
 
+void ConversionFacts::AddMark(trace::MarkKind kind, std::string_view name) {
+  if (kind == trace::MarkKind::kConversion) AddMark(name);
+  if (kind == trace::MarkKind::kFactory) factories_.AddMark(name);
+}
+
 void ConversionFacts::AddMark(std::string_view name) {
   constexpr std::string_view kAgain = " again";
   Fact fact;
@@ -40,6 +45,7 @@ void ConversionFacts::AddMark(std::string_view name) {
 
 // The file may have brackets in its name, the function's name has none.
 void ConversionFacts::AddCaller(uint32_t op, std::string_view frame) {
+  factories_.AddCaller(op, frame);
   const size_t open = frame.find(" (");
   if (open == std::string_view::npos || frame.back() != ')') return;
   callers_.try_emplace(op, frame.substr(open + 2, frame.size() - open - 3));  // else one around it
@@ -58,13 +64,15 @@ void ConversionFacts::Tell(Step& step) const {
       if (told != asked->second.end()) step.ops[op].asked = told->second;
     }
     const auto found = lines_.find(line);
-    if (found == lines_.end()) continue;
+    const bool like = IsFactory(step.NameOf(step.ops[op])) && step.ops[op].input_count != 0;
+    if (found == lines_.end() || like) continue;  // zeros_like(x.float())
     if (found->second.asks.size() > 1)
       in_turn[found->first].push_back(op);
     else
       step.ops[op].asks = found->second.asks[0], step.ops[op].again = found->second.again;
   }
   for (auto& [line, ops] : in_turn) TellEach(step, lines_.at(std::string(line)).asks, ops);
+  factories_.Tell(step);
 }
 
 // Each time that the line ran, all of its calls did.

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "profiler/whatif/factory_facts.h"
 #include "profiler/whatif/step.h"
 
 namespace vramscope::whatif {
@@ -22,6 +23,8 @@ namespace vramscope::whatif {
 class ConversionFacts {
  public:
   static constexpr std::string_view kAsked = "asked ";
+  // Of either kind of mark; others say nothing of this.
+  void AddMark(trace::MarkKind kind, std::string_view name);
   // The name of a mark. One that is not known is left out: it is of a newer recorder.
   void AddMark(std::string_view name);
   // `op`: into Step::ops; `frame`: as the recorder writes it. Of several the first counts.
@@ -40,6 +43,7 @@ class ConversionFacts {
   };
   static void TellEach(Step& step, const std::vector<Asks>& asks, std::vector<uint32_t>& ops);
 
+  FactoryFacts factories_;
   std::unordered_map<std::string, Fact> lines_;        // by "models/gpt.py:42"
   std::unordered_map<uint32_t, std::string> callers_;  // by operator: the innermost
   std::unordered_map<std::string, std::unordered_map<uint32_t, uint32_t>> asked_;  // by line and call: block

@@ -312,7 +312,7 @@ class Retyped {
         continue;
       if (promoted == 0 && op.parent != kNone)
         continue;  // memory without operands: the operator around it says
-      uint8_t type = promoted == 0 ? MadeType(index, result.block) : promoted;
+      uint8_t type = MadeType(index, result.block, promoted);
       if ((result.argument > 0 && KeepsStatistics(name, way_ == Way::kAllLow, op.node != kNone)) ||
           moments_.IsForced(index))
         type = kFloatType;
@@ -329,10 +329,9 @@ class Retyped {
 
   // Of what is made from nothing or from integers: the loop hands over a batch in the type of the model, and
   // a program that names a type names that of a tensor beside it, unless its source says otherwise.
-  [[nodiscard]] uint8_t MadeType(uint32_t index, uint32_t block) const {
+  [[nodiscard]] uint8_t MadeType(uint32_t index, uint32_t block, uint8_t promoted) const {
     const Op& op = step_.ops[index];
-    if (op.asks == Asks::kType && step_.Text(op.dtype) == kFloatName && conversions_.InModule(index))
-      return kFloatType;
+    if (const uint8_t named = conversions_.TypeNamed(index, promoted); named != 0) return named;
     if (step_.NameOf(op) == "aten::_to_copy") return leaf_;
     return op.dtype == 0 ? kFloatType : conversions_.TypeMade(index, block);
   }

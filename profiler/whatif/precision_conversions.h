@@ -62,6 +62,10 @@ class Conversions {
   // Of what the operator, which was told a type, makes from nothing: what that first meets in the same call
   // of a module may tell, torch.zeros(..., dtype=query.dtype).
   [[nodiscard]] uint8_t TypeMade(uint32_t op, uint32_t made) const;
+  // The type that the program's source shows to be asked for where the operator, or the one around it, makes
+  // a tensor, in a call of a module: zeros_like(x, dtype=y.dtype). Else `otherwise`: of what goes in; 0:
+  // nothing.
+  [[nodiscard]] uint8_t TypeNamed(uint32_t op, uint8_t otherwise) const;
   // Of what the program converts with a copy in the record too, x.to(type, memory_format=contiguous_format);
   // `op` is the one inside that copies.
   [[nodiscard]] uint8_t TypeOfCopy(uint32_t op) const;

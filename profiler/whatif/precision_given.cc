@@ -3,7 +3,10 @@
 // caller's variables stand for when it has returned.
 #include <algorithm>
 
+#include "profiler/whatif/asked_types.h"
+#include "profiler/whatif/factory_facts.h"
 #include "profiler/whatif/holders.h"
+#include "profiler/whatif/precision.h"
 #include "profiler/whatif/precision_conversions.h"
 
 namespace vramscope::whatif {
@@ -80,6 +83,17 @@ void Conversions::LeaveCalls(Position at) {
     if (themselves_[i].used) versions_.SetCurrent(themselves_[i].block, themselves_[i].version);
     themselves_.erase(themselves_.begin() + static_cast<std::ptrdiff_t>(i));
   }
+}
+
+uint8_t Conversions::TypeNamed(uint32_t op, uint8_t otherwise) const {
+  while (otherwise != 0 && step_.ops[op].parent != kNone) op = step_.ops[op].parent;
+  const Op& made = step_.ops[op];
+  const bool factory = IsFactory(step_.NameOf(made));
+  if (step_.Text(made.dtype) != "torch.float32" || !InModule(op) || (otherwise != 0 && !factory))
+    return otherwise;
+  if (made.asks == Asks::kType) return kFloatType;
+  const uint8_t told = factory ? TypeOfTold(step_, versions_, op) : 0;
+  return told != 0 ? told : otherwise;
 }
 
 }  // namespace vramscope::whatif

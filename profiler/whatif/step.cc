@@ -130,7 +130,7 @@ class Reader {
   void AddMark(const Event& event) {
     const auto kind = static_cast<trace::MarkKind>(event.field[trace::mark::kKind]);
     const std::string_view name = run_.Text(static_cast<uint32_t>(event.field[trace::mark::kName]));
-    if (kind == trace::MarkKind::kConversion) conversions_.AddMark(name);
+    conversions_.AddMark(kind, name);
     if (kind == trace::MarkKind::kFunction) functions_.AddMark(name);
     if (kind == trace::MarkKind::kDeepBegin) step_.sliding_windows.clear();  // of other models, perhaps
     const auto value = static_cast<int64_t>(event.field[trace::mark::kValue]);

@@ -5,6 +5,7 @@
         cos = ...                            computed of something else
         return cos.to(dtype=x.dtype)         "asked model.py:9", of x
         x = x.to(self.proj.weight.dtype)     "asked model.py:10", of that weight
+        y = torch.zeros(3, dtype=x.dtype)    "asked model.py:11": so do those that make tensors of nothing
 
 Why: in float32 the call does nothing, under autocast it converts where x is what a product of matrices made. What cos is used with says nothing of
 that, and x may be used by no operator of the module. Parameters stay in float32 there, whatever is used with them.
@@ -13,6 +14,7 @@ that, and x may be used by no operator of the module. Parameters stay in float32
 import ast
 from typing import Any, Dict, List, Set
 
+from . import factories
 from .conversions import TENSOR, UNCLEAR, asked_names, asks_of, is_origin, line_of
 from .type_tests import Given
 
@@ -26,8 +28,12 @@ def asked_arguments(function: Any, given: Given) -> Dict[str, List[int]]:
     arguments = {name for name in own[1:] if inner.count(name) == 1} - stored
     asked: Dict[int, Set[str]] = {}
     for call in ast.walk(function):
-        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and asks_of(call, given) in (TENSOR, UNCLEAR):
+        if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)):
+            continue
+        if asks_of(call, given) in (TENSOR, UNCLEAR):
             asked.setdefault(line_of(call), set()).update(_whose(function, call, given))
+        elif factories.makes(call) and factories.asks_of(call, given) == TENSOR:
+            asked.setdefault(line_of(call), set()).update(_names(call, given))
     lines: Dict[str, List[int]] = {}
     for line, names in sorted(asked.items()):
         if len(names) == 1 and (names <= arguments or parameter_path(min(names))):
@@ -47,4 +53,8 @@ def _whose(function: Any, call: Any, given: Given) -> Set[str]:
         return {UNCLEAR}
     if is_origin(function, call, given):
         return set()
+    return _names(call, given)
+
+
+def _names(call: Any, given: Given) -> Set[str]:
     return {name for value in (*call.args, *(each.value for each in call.keywords)) for name in asked_names(value, given, 0)} or {UNCLEAR}

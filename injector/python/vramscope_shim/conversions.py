@@ -25,7 +25,7 @@ _TYPES = {*_NAMED, "float16", "float32", "float64"}  # torch.float16
 _FACTS = {"dtype", "device", "shape", "ndim"}
 _UNTOLD = {"", UNCLEAR, AGAIN, UNCLEAR + AGAIN}
 _OTHERS = {"to", "long", "int", "short", "char", "byte", "bool", "cuda", "cpu"}
-_PERHAPS = (ast.IfExp, ast.BoolOp, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+PERHAPS = (ast.IfExp, ast.BoolOp, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
 def found_in(source: Any) -> Dict[int, str]:
@@ -43,10 +43,10 @@ def found_in(source: Any) -> Dict[int, str]:
                 asks = asks_of(each, given)
                 calls[each] = ORIGIN if asks == TENSOR and is_origin(function, each, given) else asks
     lines: Dict[int, List[Any]] = {}
-    for call in _in_order(source):
+    for call in in_order(source):
         if calls.get(call) or (call in calls and _runs(call)):
             lines.setdefault(line_of(call), []).append(call)
-    perhaps = {call for each in ast.walk(source) if isinstance(each, _PERHAPS) for call in ast.walk(each)}
+    perhaps = {call for each in ast.walk(source) if isinstance(each, PERHAPS) for call in ast.walk(each)}
     told = {line: _told([calls[call] + AGAIN * (call in again) for call in there], not perhaps.isdisjoint(there)) for line, there in lines.items()}
     return {line: asks for line, asks in told.items() if asks}
 
@@ -60,10 +60,10 @@ def _told(calls: List[str], perhaps: bool) -> str:
     return "" if perhaps or set(words) == {NONE} or any(asks.endswith(AGAIN) for asks in words) else ",".join(words)
 
 
-def _in_order(node: Any) -> Iterator[Any]:
+def in_order(node: Any) -> Iterator[Any]:
     """Calls, as they run: what they are called on, and what they are given, before themselves."""
     for each in ast.iter_child_nodes(node):
-        yield from _in_order(each)
+        yield from in_order(each)
     if isinstance(node, ast.Call):
         yield node
 
@@ -134,16 +134,16 @@ def asks_of(call: Any, given: Given) -> str:
     if any(each.arg == "other" for each in call.keywords):
         return TENSOR
     values = [*call.args, *(each.value for each in call.keywords if each.arg in ("dtype", None))]
-    found = {asks for value in values for asks in _of_value(value, given, 0)}
+    found = {asks for value in values for asks in of_value(value, given, 0)}
     return found.pop() if len(found) == 1 else UNCLEAR if values else ""
 
 
-def _of_value(value: Any, given: Given, depth: int) -> Iterator[str]:
+def of_value(value: Any, given: Given, depth: int) -> Iterator[str]:
     if isinstance(value, ast.Name) and value.id in given and depth < 4:
-        yield from _of_value(given[value.id], given, depth + 1)
+        yield from of_value(given[value.id], given, depth + 1)
     elif isinstance(value, ast.IfExp):
         for arm in (value.body, value.orelse):
-            yield from tuple(_of_value(arm, given, depth + 1)) or (UNCLEAR,)
+            yield from tuple(of_value(arm, given, depth + 1)) or (UNCLEAR,)
     elif isinstance(value, ast.Attribute) and isinstance(value.value, ast.Name) and value.value.id == "torch":
         if value.attr in _TYPES:
             yield TYPE

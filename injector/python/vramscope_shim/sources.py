@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the program's source says about what it runs, told in deep steps, as marks: once in a step for each file that has the class of a module which runs.
 
-Why: what a call of Tensor.to() means (conversions.py), and how long a function's variables hold what they are given (functions.py), no operator
+Why: what a call of Tensor.to() means (conversions.py), what type torch.zeros() is asked for (factories.py), and how long a function's variables hold what they are given (functions.py), no operator
 shows. The source is read once for each file; the recorded operators say from which lines they were called.
 """
 
@@ -9,7 +9,7 @@ import inspect
 import linecache
 from typing import Any, Callable, Dict, Iterator, Optional, Set, Tuple
 
-from . import conversions, functions, native
+from . import conversions, factories, functions, native
 from .by_class import ByClass
 from .source_text import parse
 
@@ -60,5 +60,7 @@ def _read(file: str) -> Tuple[Tuple[int, str], ...]:
 def _marks(source: Any) -> Iterator[Tuple[int, str]]:
     for line, asks in sorted(conversions.found_in(source).items()):
         yield native.Mark.CONVERSION, f"{line} {asks}"
+    for line, asks in sorted(factories.found_in(source).items()):
+        yield native.Mark.FACTORY, f"{line} {asks}"
     for function in functions.found_in(source):
         yield native.Mark.FUNCTION, function
