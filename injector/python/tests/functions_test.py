@@ -63,6 +63,10 @@ class SourceTest(unittest.TestCase):
             told = self.given(f"z, w = {one}")
             self.assertEqual([each for each in told if "[" in each], [], one)
             self.assertLessEqual({"1-1~z", "1-1~w"}, set(told), one)
+        for same in ("x.float(), y.float()", "f(x), f(y)", "x * v, y * v", "x[:, 0], y[:, 0]"):
+            self.assertEqual(self.given(f"z, w = {same}"), ["args", "1-1[z,w"], same)
+        for one in ("y, x", "f(x, y), f(y, x)", "f(x, 1), f(y, 2)", "f(x), g(y)", "f(x), f(x)", "x.sin(), y.cos()", "f(x)[0], f(y)[0]", "f(x), y"):
+            self.assertEqual([each for each in self.given(f"z, w = {one}") if "[" in each], [], one)
         self.assertEqual(self.given("z, w = [f(t) for t in x]", "z, self.w = [f(t) for t in (x, y)]", "z = [f(t) for t in (x, y)]"), ["args", "1-1~z", "1-1~w", "2-2!x", "2-2!y", "2-2~z", "3-3!x", "3-3!y", "3-3~z"])
 
     def test_another_name_for_it(self) -> None:

@@ -14,7 +14,7 @@ autograd does not keep it, shows in the source alone, which is read once for eac
 import ast
 from typing import Any, Dict, Iterator, List, Set, Tuple
 
-from .returned_values import CALLED, COMPUTED, UNKNOWN, is_for_each_of, is_one_operator, kind_of, names_kept
+from .returned_values import CALLED, COMPUTED, UNKNOWN, is_for_each_of, is_one_operator, is_the_same_of_each, kind_of, names_kept
 
 _ELSEWHERE = "."  # self.x = y, kept.append(y)
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
@@ -109,7 +109,8 @@ def _assigned(statement: Any, free: Set[str]) -> Iterator[str]:
     if value is None:
         return
     targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
-    if len(targets) == 1 and _are_names(targets[0], free) and is_for_each_of(value, len(targets[0].elts)):
+    each = len(targets) == 1 and _are_names(targets[0], free) and (is_for_each_of(value, len(targets[0].elts)) or is_the_same_of_each(value, len(targets[0].elts)))
+    if each:
         yield "[" + ",".join(each.id for each in targets[0].elts)
         return
     kept = [*names_kept(value)] if kind == UNKNOWN else []

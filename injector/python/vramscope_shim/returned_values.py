@@ -7,7 +7,7 @@
 """
 
 import ast
-from typing import Any, Iterator
+from typing import Any, Iterator, List, Set, Tuple
 
 COMPUTED, CALLED, UNKNOWN = "computed", "called", "unknown"
 _OPERATORS = {"torch", "F", "torch.nn.functional", "torch.special", "torch.linalg", "torch.fft"}  # F.relu(x) is no module's call
@@ -49,6 +49,33 @@ def is_for_each_of(value: Any, several: int) -> bool:
         return False
     used = any(isinstance(each, ast.Name) and each.id == over.target.id for each in ast.walk(value.elt))
     return used and len(over.iter.elts) == several and all(isinstance(each, ast.Name) for each in over.iter.elts)
+
+
+def is_the_same_of_each(value: Any, several: int) -> bool:
+    """f(x), f(y), f(z): the same but for one name. A tuple too is there before any of it gets its name."""
+    if not isinstance(value, (ast.Tuple, ast.List)) or several < 2 or len(value.elts) != several:
+        return False
+    if any(kind_of(each) == UNKNOWN or not isinstance(each, (ast.Call, ast.BinOp, ast.Subscript)) for each in value.elts):
+        return False
+    first, *others = [[*ast.walk(each)] for each in value.elts]
+    apart = [_names_apart(first, other) for other in others]
+    return all(len(pairs) == 1 for pairs in apart) and len({one for ((one, _),) in apart}) == 1 and len({other for ((_, other),) in apart}) == len(others)
+
+
+def _names_apart(first: List[Any], second: List[Any]) -> Set[Tuple[str, str]]:
+    """Of two expressions' parts: the names that are others; none where more is."""
+    if len(first) != len(second) or any(type(one) is not type(other) for one, other in zip(first, second)):
+        return set()
+    names = {(one.id, other.id) for one, other in zip(first, second) if isinstance(one, ast.Name)}
+    renamed = dict(names)
+    apart = {(one, other) for one, other in names if one != other}
+    same = len(renamed) == len(names) and all(_own_of(one) == _own_of(other) for one, other in zip(first, second) if not isinstance(one, ast.Name))
+    return apart if same else set()
+
+
+def _own_of(node: Any) -> List[Any]:
+    """What it says without its parts: x.float says float."""
+    return [value for _, value in ast.iter_fields(node) if not isinstance(value, (ast.AST, list))]
 
 
 def names_kept(value: Any) -> Iterator[str]:
