@@ -105,7 +105,7 @@ class Retyped {
     if (const Operand* const wide = WidenedForTransform(step_, op, versions_))
       CastInside(index, *wide, op.begin);
     if (way_ == Way::kAllLow) return BeginInLow(index);
-    if (covered_[index] || !Within(forward_, op.begin)) return;
+    if (covered_[index] || !Within(forward_, op.begin) || Within(step_.autocast_off, op.begin)) return;
     const bool back = GivesBack(step_, versions_, index);
     const CastRule rule =
         back ? CastRule::kLow : AutocastRuleOf(step_.NameOf(op), step_.torch_version, low_ == kHalfType);

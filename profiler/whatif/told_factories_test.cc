@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Of what type a program makes tensors under autocast, as the recording tells it: forward passes written down as PyTorch runs them in float32.
+// Of what type a program makes tensors under autocast, and where it would switch that off, as the recording
+// tells it: forward passes written down as PyTorch runs them in float32.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -17,7 +18,7 @@ constexpr const char* kShape[] = {"1024,64", "64,1"};
 // One module that runs twice, in a deep step. What it is given, and its weight, are there before.
 class Program : public TensorScript {
  public:
-  explicit Program(const std::function<void(Program&)>& body) {
+  explicit Program(const std::function<void(Program&)>& body, bool switched = false) {
     s.Device(model::testing::kCuda0).TotalsAre(0, 2 << 20);
     s.Alloc("weight", 64 * 64 * 4).Parameter("weight", "linear.weight");
     s.Alloc("x", kWide);
@@ -25,7 +26,11 @@ class Program : public TensorScript {
     s.Mark(trace::MarkKind::kFactory, 0, "net.py:1 type");
     s.Mark(trace::MarkKind::kFactory, 0, "net.py:2 tensor@9");
     s.Mark(trace::MarkKind::kFactory, 0, "net.py:3 tensor");
-    for (int call = 1; call <= 2; ++call) s.Module("", [&] { s.Module("cell", [&] { body(*this); }); });
+    for (int call = 1; call <= 2; ++call) {
+      if (switched) s.Mark(trace::MarkKind::kAutocastStaysOff, 1, "cuda");
+      s.Module("", [&] { s.Module("cell", [&] { body(*this); }); });
+      if (switched) s.Mark(trace::MarkKind::kAutocastStaysOff, 0, "cuda");
+    }
     run_ = s.Load();
     analysis_.emplace(run_);
     step_ = ReadStep(*analysis_, 0).value();
@@ -98,6 +103,28 @@ TEST(ToldFactoriesTest, WhatIsMadeLikeATensorHasTheTypeThatIsAskedFor) {
   };
   EXPECT_EQ(made(1), kWide);
   EXPECT_EQ(made(3), kLow);
+}
+
+// with torch.autocast("cuda", enabled=False): linear(x); mm(x, weight)
+TEST(ToldFactoriesTest, WhereAutocastWouldBeSwitchedOffOperatorsTakeWhatTheyAreGiven) {
+  const auto off = [](Program& p, uint64_t begins) {
+    p.s.Mark(trace::MarkKind::kAutocastStaysOff, begins, "cuda");
+  };
+  const Program program([off](Program& p) {
+    off(p, 1), off(p, 1), off(p, 0);
+    p.Linear("x", "wide");
+    off(p, 0);
+    p.Make("aten::mm", 8, "low", "x", "weight");
+    p.s.Free("wide").Free("low");
+  });
+  EXPECT_EQ(program.Made("aten::linear"), kWide);
+  EXPECT_EQ(program.Made("aten::mm"), kLow);
+}
+
+// with torch.autocast("cuda", enabled=mixed): model(x), of a loop that could switch it on
+TEST(ToldFactoriesTest, TheSwitchOfALoopIsNotMeant) {
+  const Program program([](Program& p) { p.Linear("x", "low"), p.s.Free("low"); }, true);
+  EXPECT_EQ(program.Made("aten::linear"), kLow);
 }
 
 }  // namespace

@@ -1,11 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/whatif/windows.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <utility>
 
 namespace vramscope::whatif {
+namespace {
+
+// From each mark that says so to the one that takes it back. with autocast("cuda", enabled=mixed): around the
+// model's call is the loop's own switch, which would be on.
+void AddAutocastOff(const timeline::Step& recorded, Step& step) {
+  const model::Run& run = *step.run;
+  std::map<model::ThreadIndex, std::vector<size_t>> open;  // into the windows
+  for (const model::Mark& mark : run.marks) {
+    if (mark.kind != trace::MarkKind::kAutocastStaysOff || mark.event < recorded.begin ||
+        mark.event >= recorded.end || run.threads[mark.thread].process != run.devices[step.device].process)
+      continue;
+    std::vector<size_t>& inside = open[mark.thread];
+    const Position at = Position(mark.event) - recorded.begin;
+    if (mark.value != 0) {
+      inside.push_back(step.autocast_off.size());
+      step.autocast_off.push_back({at, at});
+    } else if (!inside.empty()) {
+      step.autocast_off[inside.back()].end = at;
+      inside.pop_back();
+    }
+  }
+  std::erase_if(step.autocast_off, [&](const Window& window) {
+    return std::ranges::none_of(step.modules, [&](const ModuleCall& call) {
+      return call.begin <= window.begin && window.begin < call.end;
+    });
+  });
+}
+
+}  // namespace
 
 void AddWindows(const timeline::Step& recorded, Step& step) {
   const model::Run& run = *step.run;
@@ -24,6 +54,7 @@ void AddWindows(const timeline::Step& recorded, Step& step) {
     step.optimizer.push_back(window);
     classes.emplace(run.Text(range.name));
   }
+  AddAutocastOff(recorded, step);
   for (const std::string& name : classes)
     step.optimizer_class += (step.optimizer_class.empty() ? "" : ", ") + name;
 }

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Autocast, activation checkpointing and Module.zero_grad as intervals.
 
-Autocast: __enter__ and __exit__ of torch.autocast (torch.cuda.amp.autocast and the like are subclasses).
+Autocast: __enter__ and __exit__ of torch.autocast (torch.cuda.amp.autocast and the like are subclasses). autocast(enabled=False) where it is off already
+changes nothing: deep steps tell it as marks, since under autocast it would; not that of a recomputation, which enters what its forward had.
 Checkpoint, use_reentrant=False: checkpoints.py. use_reentrant=True: the recomputation runs inside autocast contexts that CheckpointFunction.backward enters; its forward
 region has no edge that could be seen without standing in the program's tracebacks, and is left out.
 Module.zero_grad: the optimizers' own opens a scope (scopes.py), this one does not. No user code runs inside it.
@@ -21,6 +22,7 @@ class Regions:
     def __init__(self) -> None:
         self._autocasts: Dict[Any, native.Range] = {}
         self._no_change = native.silent_range()
+        self._stays_off = native.moment(native.Mark.AUTOCAST_STAYS_OFF, "cuda")
         self._recomputation = native.Range(native.Kind.CHECKPOINT, "recomputation")
         self._reentrant_backward: Any = None  # code of CheckpointFunction.backward
         self._thread = threading.local()
@@ -41,6 +43,7 @@ class Regions:
             try:
                 self._autocast_range(autocast).begin()
                 self._entered_from(sys._getframe(1))
+                self._tell_stays_off(autocast, sys._getframe(1), 1)
             except Exception as error:
                 native.trouble(AUTOCAST_HOOK, error)
             return result
@@ -51,6 +54,7 @@ class Regions:
         def __exit__(autocast: Any, exc_type: Any, exc_val: Any, exc_tb: Any) -> Any:
             try:
                 self._left_from(sys._getframe(1))
+                self._tell_stays_off(autocast, sys._getframe(1), 0)
                 self._autocast_range(autocast).end()
             except Exception as error:
                 native.trouble(AUTOCAST_HOOK, error)
@@ -67,6 +71,13 @@ class Regions:
             name = "disabled" if key is None else str(key).replace("torch.", "")
             found = self._autocasts[key] = native.Range(native.Kind.AUTOCAST, name)
         return found
+
+    def _tell_stays_off(self, autocast: Any, frame: Any, value: int) -> None:
+        if autocast._enabled or autocast.prev or autocast.device != "cuda" or not native.deep():
+            return
+        frame = _caller(frame)
+        if frame.f_globals.get("__name__") != "torch.utils.checkpoint":
+            self._stays_off(value)
 
     @staticmethod
     def _wrap_zero_grad(torch: Any) -> None:
