@@ -3,7 +3,7 @@
 # The error tables of whatif in docs/accuracy.md: every model that was developed on, size and change. FOLDER keeps the results; a run that was
 # interrupted goes on where it stopped.
 #
-#   scripts/whatif-accuracy.sh /venv/bin/python FOLDER [--model bert]        the interpreter has torch, transformers, torchvision, timm and diffusers
+#   scripts/whatif-accuracy.sh /venv/bin/python FOLDER [--model bert]        the interpreter has torch and the packages that docs/accuracy.md names
 set -eu
 if [ $# -lt 2 ]; then
   echo "usage: scripts/whatif-accuracy.sh PYTHON FOLDER [options of tests/whatif_accuracy/measure.py]" >&2

@@ -10,8 +10,8 @@ Each model is trained on the simulated device by train.py: as it is, and once fo
 own. The first one's recording is what is predicted from; the truth is what PyTorch itself counted in the others
 (torch.cuda.max_memory_allocated and max_memory_reserved). Nothing is left out: what is refused or could not be run is listed.
 
-Measuring takes two hours of one core, recording and predicting twenty minutes: what was measured depends on the releases of PyTorch, transformers,
-torchvision, timm and diffusers alone (docs/accuracy.md), not on our rules, so it is kept beside this file.
+Measuring takes two hours of one core, recording and predicting twenty minutes: what was measured depends on the releases of PyTorch and of the
+packages that models are of alone (docs/accuracy.md), not on our rules, so it is kept beside this file.
 
 FOLDER keeps the recordings (MODEL.vms, MODEL.json), what was measured (truths.jsonl) and what was predicted (predictions.jsonl). A run that was
 interrupted goes on where it stopped; --again predicts anew, from new recordings, and keeps what was measured.
@@ -315,7 +315,7 @@ def print_tables(results: Results) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--python", help="an interpreter with torch, and transformers, torchvision, timm and diffusers for their models")
+    parser.add_argument("--python", help="an interpreter with torch, and the packages of the models (docs/accuracy.md)")
     parser.add_argument("--results", type=Path, metavar="FOLDER", help="where results are kept")
     parser.add_argument("--tables", type=Path, metavar="FOLDER", help="print the tables of such a folder, and run nothing")
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="keep what was measured in such a folder in measured.csv.xz, and run nothing")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The models of the packages timm and diffusers, without torch: their batches, what is frozen of them, and what cannot be done to them in code."""
+"""The models of other packages than transformers and torchvision, without torch: their batches, what is frozen of them, and what cannot be done to them in code."""
 
 from typing import Dict
 
@@ -38,4 +38,16 @@ OTHER_LIBRARIES: Dict[str, Facts] = {
                                  units=":down_blocks.*,up_blocks.*,mid_block.attentions.*,mid_block.resnets.*",
                                  checkpointed="down_blocks.*.resnets.*,down_blocks.*.attentions.*.transformer_blocks.*,mid_block.attentions.*.transformer_blocks.*,mid_block.resnets.1,"
                                               "up_blocks.*.resnets.*,up_blocks.*.attentions.*.transformer_blocks.*"),
+    "monai_unet": Facts((4, 4, 4), ("model.0,model.1.submodule.0,model.1.submodule.1.submodule.0", "model.0,model.1,model.2.0"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS), units=":model.*"),
+    "smp_unet": Facts((4, 8, 8), ("encoder.layer1.*,encoder.layer2.*,encoder.layer3.*,encoder.layer4.*", "encoder,decoder"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS),
+                      units=":encoder.layer1.*,encoder.layer2.*,encoder.layer3.*,encoder.layer4.*,decoder.blocks.*,segmentation_head.*"),
+    "open_clip_vit": Facts((8, 12, 16), ("visual.transformer.resblocks.*.mlp,transformer.resblocks.*.mlp",  # torch's own attention takes its last weight out of the layer, which must stay one
+                                         "visual,positional_embedding,token_embedding,transformer,ln_final"),
+                           (*ONE_RANK, *NO_TOKENS, "attention flash"),  # whose kernel takes no mask
+                           inner=":visual.transformer.resblocks.*.mlp,transformer.resblocks.*.mlp", units=":visual.transformer.resblocks.*,transformer.resblocks.*",
+                           checkpointed="visual.transformer.resblocks.*,transformer.resblocks.*"),
+    "vit_pytorch_vit": Facts((8, 12, 16), ("transformer.layers.*", "to_patch_embedding,cls_token,pos_embedding,transformer"), (*NO_BLOCKS, *NO_WIDTHS, *NO_TOKENS, "attention"),
+                             units=":transformer.layers.*.*"),
+    "x_transformers_decoder": Facts((4, 8, 8), ("net.attn_layers.layers.*", "net.token_emb,net.pos_emb,net.attn_layers"), (*NO_BLOCKS, *NO_WIDTHS, "attention"),
+                                    units=":net.attn_layers.layers.*.0.*,net.attn_layers.layers.*.1"),
 }

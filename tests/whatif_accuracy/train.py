@@ -3,7 +3,7 @@
 """Trains one of the validation's models for a few steps, with every lever that the code itself can pull as a switch.
 
 The same program is the recorded baseline and, with a switch, the truth of a prediction. Models are made from configurations, without weights
-and without data: batches are random numbers. Models of transformers, torchvision, timm and diffusers need these packages, the others torch alone.
+and without data: batches are random numbers. Models of a package need it (docs/accuracy.md), the others torch alone.
 
     python train.py --model bert --size small --batch 4 --checkpoint
 """
@@ -17,7 +17,7 @@ import json
 import os
 import sys
 import traceback
-from typing import Any, Callable, Dict, List, Tuple
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Tuple
 
 import torch
 import torch.distributed as dist
@@ -64,6 +64,12 @@ def freeze(model: nn.Module, patterns: str) -> None:
             parameter.requires_grad_(False)
 
 
+def called(blocks: Iterable[Any]) -> Iterator[nn.Module]:
+    """What is in a list of modules, which has places without one; of a list in it, which nothing calls, what is in this."""
+    for block in filter(None, blocks):
+        yield from called(block) if isinstance(block, nn.ModuleList) else (block,)
+
+
 def shard(model: nn.Module, kind: str) -> nn.Module:
     """The model as one rank of those that WORLD_SIZE says."""
     dist.init_process_group("nccl")
@@ -71,10 +77,10 @@ def shard(model: nn.Module, kind: str) -> nn.Module:
         return adapters.share_out(model.to("cuda"), dist.get_world_size())
     if kind.startswith(("ddp", "zero1")):
         return nn.parallel.DistributedDataParallel(model.to("cuda"), gradient_as_bucket_view=kind.endswith(":view"))
-    lists = {path: module for path, module in model.named_modules() if isinstance(module, (nn.ModuleList, nn.Sequential)) and any(next(child.children(), None) for child in module)}
+    lists = {path: module for path, module in model.named_modules() if isinstance(module, (nn.ModuleList, nn.Sequential)) and any(next(child.children(), None) for child in filter(None, module))}
     for path, blocks in lists.items():
         if not any(path.startswith(other + ".") for other in lists):
-            for block in filter(None, blocks):  # a list may have places without a module
+            for block in called(blocks):
                 fully_shard(block, reshard_after_forward=kind != "zero2")
     fully_shard(model, reshard_after_forward=False if kind == "zero2" else None)
     return model

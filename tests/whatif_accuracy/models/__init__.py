@@ -3,7 +3,7 @@
 
 from typing import Callable, Dict
 
-from . import decoders, decoders_more, encoders, encoders_more, newer, other_libraries, own, scenes, series, sight, sight_more, sound
+from . import decoders, decoders_more, encoders, encoders_more, more_libraries, newer, other_libraries, own, scenes, series, sight, sight_more, sound
 from .subject import Subject
 
 MODELS: Dict[str, Callable[[str], Subject]] = {
@@ -326,4 +326,9 @@ MODELS: Dict[str, Callable[[str], Subject]] = {
     "timm_fasternet": other_libraries.timm_fasternet,
     "diffusers_wan_vae": other_libraries.diffusers_wan_vae,
     "diffusers_hunyuan_image_vae": other_libraries.diffusers_hunyuan_image_vae,
+    "monai_unet": more_libraries.monai_unet,
+    "smp_unet": more_libraries.smp_unet,
+    "open_clip_vit": more_libraries.open_clip_vit,
+    "vit_pytorch_vit": more_libraries.vit_pytorch_vit,
+    "x_transformers_decoder": more_libraries.x_transformers_decoder,
 }
