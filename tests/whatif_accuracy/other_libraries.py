@@ -41,7 +41,7 @@ OTHER_LIBRARIES: Dict[str, Facts] = {
     "monai_unet": Facts((4, 4, 4), ("model.0,model.1.submodule.0,model.1.submodule.1.submodule.0", "model.0,model.1,model.2.0"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS), units=":model.*"),
     "smp_unet": Facts((4, 8, 8), ("encoder.layer1.*,encoder.layer2.*,encoder.layer3.*,encoder.layer4.*", "encoder,decoder"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS),
                       units=":encoder.layer1.*,encoder.layer2.*,encoder.layer3.*,encoder.layer4.*,decoder.blocks.*,segmentation_head.*"),
-    "open_clip_vit": Facts((8, 12, 16), ("visual.transformer.resblocks.*.mlp,transformer.resblocks.*.mlp",  # torch's own attention takes its last weight out of the layer, which must stay one
+    "open_clip_vit": Facts((8, 12, 16), ("visual.transformer.resblocks.*.mlp.c_proj,transformer.resblocks.*.mlp.c_proj",  # of the other layers it takes the weight, or its type, itself
                                          "visual,positional_embedding,token_embedding,transformer,ln_final"),
                            (*ONE_RANK, *NO_TOKENS, "attention flash"),  # whose kernel takes no mask
                            inner=":visual.transformer.resblocks.*.mlp,transformer.resblocks.*.mlp", units=":visual.transformer.resblocks.*,transformer.resblocks.*",
