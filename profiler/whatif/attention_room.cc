@@ -158,6 +158,8 @@ uint32_t AttentionRoom::AskerBehind(uint32_t block, Position behind, bool rows_l
     if (seen == kBefore) strides = StridesOfProduct(sizes, rows_last);
     const Operand* const to = op.output_count == 0 ? nullptr : &step_.operands[op.first_output];
     if (name == "aten::reshape" || name == "aten::contiguous") {
+      // It copies already: no order of the elements is the one that it asks for.
+      if (to != nullptr && to->block != kNone && to->block != block) return kNone;
       const uint32_t asker = reordered != kNone && op.begin > step_.ops[call_.first].left ? reordered : i;
       if (to == nullptr || !strides || strides->size() != sizes.size()) return asker;
       strides = StridesOfView(sizes, *strides, SizesOf(step_, *to));

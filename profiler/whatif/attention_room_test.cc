@@ -124,7 +124,8 @@ TEST(AttentionRoomTest, GradientsAreAsLargeAsWhatTheyAreGradientsOf) {
 // return attend(query, key, value).transpose(1, 2).contiguous(), and the caller's x.view(2, 16, 32): no
 // operator copies what memory-efficient attention returns.
 TEST(AttentionRoomTest, WhatCouldNotBeViewedTheFunctionHasCopied) {
-  const auto copied = [](bool one_head, const char* asker = "aten::view", bool all = true) {
+  const auto copied = [](bool one_head, const char* asker = "aten::view", bool all = true,
+                         bool already = false) {
     Step bare;
     bare.length = 300;
     bare.shapes.push_back({});
@@ -142,7 +143,8 @@ TEST(AttentionRoomTest, WhatCouldNotBeViewedTheFunctionHasCopied) {
     };
     const Operand made = seen({2, heads, 16, 8}, {128 * heads, 8, 8 * heads, 1});
     const Operand turned = seen({2, 16, heads, 8}, {128 * heads, 8 * heads, 8, 1});
-    const Operand joined = seen({2, 16, 8 * heads}, {128 * heads, 8 * heads, 1});
+    Operand joined = seen({2, 16, 8 * heads}, {128 * heads, 8 * heads, 1});
+    if (already) joined.block = into.AddBlock(block);
     const auto add = [&](const char* name, Position at, const std::vector<Operand>& given,
                          const Operand& result) {
       into.End(into.Begin(name, kNone, kNone, at, given), at + 1.5, {result});
@@ -161,6 +163,7 @@ TEST(AttentionRoomTest, WhatCouldNotBeViewedTheFunctionHasCopied) {
   EXPECT_FALSE(copied(true)) << "they lie one after the other";
   EXPECT_TRUE(copied(false, "aten::reshape"));
   EXPECT_FALSE(copied(false, "aten::reshape", false)) << "a part of it is another question";
+  EXPECT_FALSE(copied(false, "aten::reshape", true, true)) << "it copies what any kernel returns";
 }
 
 }  // namespace
