@@ -32,4 +32,17 @@ HELD_OUT: Dict[str, Facts] = {
                                          (*NO_BLOCKS, "lora", "quantize", *NO_WIDTHS, *NO_TOKENS),
                                          units=":vae.encoder.down_blocks.*,vae.encoder.mid_block.attentions.*,vae.encoder.mid_block.resnets.*,"
                                                "vae.decoder.mid_block.attentions.*,vae.decoder.mid_block.resnets.*,vae.decoder.up_blocks.*"),
+    "mlcd": Facts((8, 12, 16), ("encoder.layers.*", "class_pos_emb,embeddings,pre_layrnorm,encoder,post_layernorm"), (*ONE_RANK, *NO_TOKENS), ":encoder.layers.*.mlp"),
+    "mgp_str": Facts((8, 12, 16), ("mgp_str.encoder.blocks.*", "mgp_str"), (*NO_BLOCKS, *ONE_RANK, *NO_TOKENS, "attention"),  # which it writes out
+                     ":mgp_str.encoder.blocks.*.mlp", units=":mgp_str.encoder.blocks.*"),
+    "exaone4_5": Facts((4, 8, 8), ("model.language_model.layers.*", "model"), NO_WIDTHS, units=":model.visual.blocks.*,model.language_model.layers.*",
+                       checkpointed="model.visual.blocks.*,model.language_model.layers.*,inputs:model.language_model.embed_tokens+model.visual.patch_embed"),
+    "timm_levit": Facts((8, 12, 16), ("stages.*", "stem,stages"), (*NO_WIDTHS, *NO_TOKENS, "attention"),  # which it writes out
+                        units=":stem.*,stages.*", checkpointed="stages.*"),
+    "timm_mobilenetv5": Facts((8, 12, 16), ("blocks.*", "conv_stem,blocks,msfa"), (*NO_WIDTHS, *NO_TOKENS, "lora", "quantize", "fsdp, checkpoint"),  # which calls what is in a stage, and no stage
+                              units=":blocks.*", checkpointed="blocks.*.*"),
+    "timm_vovnet": Facts((8, 12, 16), ("stages.*", "stem,stages"), (*NO_LINEAR, *NO_TOKENS), units=":stem.*,stages.*", checkpointed="stages.*.blocks.*"),
+    "diffusers_wan_vace": Facts((4, 8, 8), ("blocks.*,vace_blocks.*", "patch_embedding,vace_patch_embedding,condition_embedder,blocks,vace_blocks"), (*NO_WIDTHS, *NO_TOKENS),
+                                units=":blocks.*,vace_blocks.*", checkpointed="blocks.*,vace_blocks.*"),
+    "diffusers_cosmos3": Facts((4, 8, 8), ("layers.*", "embed_tokens,proj_in,time_embedder,layers,norm_moe_gen"), (*NO_WIDTHS, *NO_TOKENS)),
 }

@@ -331,4 +331,12 @@ MODELS: Dict[str, Callable[[str], Subject]] = {
     "open_clip_vit": more_libraries.open_clip_vit,
     "vit_pytorch_vit": more_libraries.vit_pytorch_vit,
     "x_transformers_decoder": more_libraries.x_transformers_decoder,
+    "mlcd": newer.mlcd,
+    "mgp_str": newer.mgp_str,
+    "exaone4_5": newer.exaone4_5,
+    "timm_levit": other_libraries.timm_levit,
+    "timm_mobilenetv5": other_libraries.timm_mobilenetv5,
+    "timm_vovnet": other_libraries.timm_vovnet,
+    "diffusers_wan_vace": other_libraries.diffusers_wan_vace,
+    "diffusers_cosmos3": other_libraries.diffusers_cosmos3,
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Models of text, and of text with sound, from the package transformers: what decoders_more.py and encoders_more.py have no room for."""
+"""Models of text, sound and images from the package transformers: what the files named after these have no room for."""
 
 from typing import Any
 
@@ -194,3 +194,71 @@ def hunyuan_vl(size: str) -> Subject:
         return ids, torch.randn(samples * rows * rows, 3 * side * side), places
 
     return Subject(model, sample, lambda model, ids, given, places: model(ids, given, places).loss)
+
+
+def mlcd(size: str) -> Subject:
+    """Patches with a trained place for the word that sums them up; an image belongs to some of many clusters, and is drawn to these and away from the others."""
+    from transformers import MLCDVisionConfig, MLCDVisionModel
+
+    pixels, wide, clusters = scaled(size, 64, 96, 128), scaled(size, 192, 256, 384), 500
+
+    class Clustered(MLCDVisionModel):
+        def __init__(self, config: Any) -> None:
+            super().__init__(config)
+            self.clusters = nn.Linear(wide, clusters, bias=False)
+
+        def forward(self, given: Tensor) -> Tensor:
+            seen = super().forward(pixel_values=given).pooler_output
+            return 64 * F.linear(F.normalize(seen), F.normalize(self.clusters.weight))
+
+    def drawn(model: nn.Module, given: Tensor, labels: Tensor) -> Tensor:
+        near = model(given)
+        theirs = torch.zeros_like(near, dtype=torch.bool).scatter(1, labels, True)
+        others, own = near.masked_fill(theirs, -torch.inf), (-near).masked_fill(~theirs, -torch.inf)
+        return F.softplus(others.logsumexp(1)).mean() + F.softplus(own.logsumexp(1)).mean()
+
+    config: Any = MLCDVisionConfig(hidden_size=wide, intermediate_size=4 * wide, num_hidden_layers=4, num_attention_heads=4, image_size=pixels, patch_size=8)
+    return Subject(Clustered(config), lambda samples: (torch.randn(samples, 3, pixels, pixels), torch.randint(clusters, (samples, 8))), drawn)
+
+
+def mgp_str(size: str) -> Subject:
+    """Reads a line: patches of it in one transformer, then what they say three times at once, as letters, pieces and words, of which each place gathers its patches by an attention without queries."""
+    from transformers import MgpstrConfig, MgpstrForSceneTextRecognition
+
+    rows, places, kinds = scaled(size, 16, 32, 32), 27, (38, 2000, 1000)
+    columns = rows * scaled(size, 4, 3, 4)
+    config: Any = MgpstrConfig(image_size=(rows, columns), patch_size=4, max_token_length=places, num_character_labels=kinds[0], num_bpe_labels=kinds[1], num_wordpiece_labels=kinds[2],
+                               hidden_size=scaled(size, 192, 256, 384), num_hidden_layers=4, num_attention_heads=4)
+
+    def read(model: nn.Module, given: Tensor, *labels: Tensor) -> Tensor:
+        return sum(F.cross_entropy(logits.flatten(0, 1), each.flatten()) for logits, each in zip(model(pixel_values=given).logits, labels))
+
+    return Subject(MgpstrForSceneTextRecognition(config), lambda samples: (torch.randn(samples, 3, rows, columns), *(torch.randint(each, (samples, places)) for each in kinds)), read)
+
+
+def exaone4_5(size: str) -> Subject:
+    """Exaone 4 before whose words stand images: a transformer for them, whose heads share keys and values, and see windows in two of four layers; four patches are a word. The program joins words and images, since the
+    model looks on the device for where they are to go, and counts places and windows on the host."""
+    from transformers import Exaone4_5_Config, Exaone4_5_ForConditionalGeneration
+    from transformers.vision_utils import get_vision_position_ids, get_vision_window_index
+
+    side, rows, wide, merged, window = 14, scaled(size, 8, 12, 16), scaled(size, 128, 192, 256), 2, 112
+    sight = {"hidden_size": wide, "intermediate_size": 3 * wide, "depth": 4, "num_heads": 4, "num_key_value_heads": 2, "patch_size": side, "spatial_merge_size": merged, "window_size": window,
+             "out_hidden_size": width(size), "fullatt_block_indexes": [1, 3]}
+    text = {"model_type": "exaone4", **stack(size), "num_key_value_heads": 2, "max_position_embeddings": 512, "sliding_window": 64, "sliding_window_pattern": 4, **SPECIAL}
+    config = Exaone4_5_Config(text_config=text, vision_config=sight, image_token_id=998, video_token_id=999)
+
+    class JoinedForConditionalGeneration(Exaone4_5_ForConditionalGeneration):
+        def forward(self, ids: Tensor, given: Tensor) -> Any:
+            grid = torch.tensor([[1, rows, rows]] * len(ids))
+            order, ends = get_vision_window_index(grid, merged, window, side)
+            places = get_vision_position_ids(grid, merged)
+            seen = self.model.visual(given, grid, position_ids=places.to(given.device), window_index=order, cu_window_seqlens=ends).pooler_output
+            images = seen.view(len(ids), -1, seen.shape[-1])
+            labels = torch.cat((ids.new_full(images.shape[:2], -100), ids), 1)
+            return super().forward(inputs_embeds=torch.cat((images, self.get_input_embeddings()(ids)), 1), labels=labels)
+
+    def sample(samples: int) -> Batch:
+        return torch.randint(3, 998, (samples, int(length(size) * LENGTH.factor))), torch.randn(samples * rows * rows, 3 * 2 * side * side)
+
+    return Subject(JoinedForConditionalGeneration(config), sample, lambda model, ids, given: model(ids, given).loss)

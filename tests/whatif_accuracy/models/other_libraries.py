@@ -291,3 +291,83 @@ def diffusers_hunyuan_image_vae(size: str) -> Subject:
     model = of_diffusers("AutoencoderKLHunyuanImage")(in_channels=3, out_channels=3, latent_channels=16, block_out_channels=(wide, 2 * wide, 4 * wide, 4 * wide), layers_per_block=scaled(size, 1, 1, 2),
                                                       spatial_compression_ratio=8, sample_size=pixels)
     return Subject(Reconstruction(model), lambda samples: (torch.randn(samples, 3, pixels, pixels),), _restored)
+
+
+def timm_levit(size: str) -> Subject:
+    """Norms are of batches, also in attention, which adds what it has learned for how far places are from each other; between stages fewer places ask. Two heads, whose mean it answers."""
+    from timm.models.levit import LevitDistilled
+
+    pixels, wide, heads = scaled(size, 128, 192, 224), scaled(size, 64, 128, 256), scaled(size, 1, 2, 2)
+    model = LevitDistilled(img_size=pixels, num_classes=100, embed_dim=(wide, 2 * wide, 3 * wide), key_dim=scaled(size, 16, 16, 32), num_heads=(2 * heads, 3 * heads, 4 * heads), depth=(2, 3, 4))
+    return _labelled(model, pixels)
+
+
+def timm_mobilenetv5(size: str) -> Subject:
+    """Convolutions, and in two of four stages attention whose heads share one key and value; what the last two make is put beside each other."""
+    from timm.models._efficientnet_builder import decode_arch_def
+    from timm.models.mobilenetv5 import MobileNetV5
+
+    wide, pixels, heads, deep = scaled(size, 24, 40, 64), scaled(size, 128, 192, 256), scaled(size, 3, 4, 6), scaled(size, 1, 2, 3)
+    third = ["mqa_r1_k3_h{heads}_v2_s1_d32_c{third}", "uir_r1_a0_k0_s1_e2_c{third}"] * deep
+    fourth = ["mqa_r1_k3_h{heads}_s1_d48_c{fourth}", "uir_r1_a0_k0_s1_e2_c{fourth}"] * deep
+    stages = [["er_r1_k3_s2_e4_c{first}", "er_r1_k3_s1_e4_c{first}"],
+              ["uir_r1_a3_k5_s2_e6_c{second}", "uir_r1_a5_k0_s1_e4_c{second}", "uir_r1_a3_k0_s1_e4_c{second}"],
+              ["uir_r1_a5_k5_s2_e6_c{third}", "uir_r1_a5_k0_s1_e4_c{third}", "uir_r1_a0_k0_s1_e1_c{third}", *third],
+              ["uir_r1_a5_k5_s2_e6_c{fourth}", *fourth]]
+    widths = {"first": wide, "second": 2 * wide, "third": 5 * wide, "fourth": 10 * wide, "heads": heads}
+    model = MobileNetV5(decode_arch_def([[block.format(**widths) for block in stage] for stage in stages]), num_classes=100, stem_size=scaled(size, 16, 24, 32), num_features=scaled(size, 256, 512, 1024),
+                        msfa_output_resolution=pixels // 32, layer_scale_init_value=1e-5)
+    return _labelled(model, pixels)
+
+
+def timm_vovnet(size: str) -> Subject:
+    """Convolutions in a row, whose results are all kept and put beside each other at the end of each block."""
+    from timm.models.vovnet import VovNet, model_cfgs
+
+    part = scaled(size, 12, 16, 32)
+    config = dict(model_cfgs["vovnet39a"], stem_chs=[2 * part, 2 * part, 4 * part], stage_conv_chs=[4 * part, 5 * part, 6 * part, 7 * part], stage_out_chs=[8 * part, 16 * part, 24 * part, 32 * part],
+                  block_per_stage=[1, 1, scaled(size, 1, 2, 2), 2])
+    return _labelled(VovNet(config, num_classes=100), scaled(size, 64, 128, 192))
+
+
+def diffusers_wan_vace(size: str) -> Subject:
+    """Draws films after others: blocks of their own see what is to be followed, and what they make is added after every other block of the film's."""
+    pixels, frames, heads = scaled(size, 16, 24, 32), scaled(size, 3, 3, 4), scaled(size, 32, 64, 96)
+    model = of_diffusers("WanVACETransformer3DModel")(num_attention_heads=4, attention_head_dim=heads, text_dim=256, freq_dim=64, ffn_dim=16 * heads, num_layers=4, vace_layers=[0, 2])
+
+    def sample(samples: int) -> Batch:
+        film = (frames, pixels, pixels)
+        return torch.randn(samples, 16, *film), torch.randn(samples, 16, *film), torch.randint(1000, (samples,)), torch.randn(samples, 24, 256), torch.randn(samples, 96, *film)
+
+    return Subject(model, sample, lambda module, latents, velocity, times, states, followed: F.mse_loss(module(latents, times, states, control_hidden_states=followed).sample, velocity))
+
+
+def diffusers_cosmos3(size: str) -> Subject:
+    """Words, which see those before them, and the places of a film, which see words too, with layers of their own throughout.
+
+    There is no dimension for samples, nor a mask between them, so each goes through for itself.
+    """
+    side, frames, heads, words = scaled(size, 8, 12, 16), 3, scaled(size, 32, 64, 96), 24
+    base: Any = of_diffusers("Cosmos3OmniTransformer")
+    count = frames * side * side
+    grid = torch.cartesian_prod(torch.arange(frames), torch.arange(side), torch.arange(side)).T
+    places = torch.cat((torch.arange(words).expand(3, -1), grid + torch.tensor([[words + 15000], [0], [0]])), 1).float()
+
+    class EachSample(base):
+        def forward(self, latents: Tensor, times: Tensor, ids: Tensor) -> Tensor:
+            said, shown = torch.arange(words, device=ids.device), torch.arange(words, words + count, device=ids.device)
+            drawn = [super(EachSample, self).forward(ids[each], said, places.to(ids.device), words, words + count, [latents[each:each + 1]], [(frames, side, side)], shown, shown, times[each].expand(count),
+                                                     [torch.arange(frames, device=ids.device)]).sample[0] for each in range(len(ids))]
+            return torch.cat(drawn)
+
+    model = EachSample(head_dim=heads, hidden_size=4 * heads, intermediate_size=12 * heads, num_attention_heads=4, num_key_value_heads=2, num_hidden_layers=4, vocab_size=1000,
+                       rope_axes_dim=(3 * heads // 16, 5 * heads // 32, 5 * heads // 32))
+    last = model.layers[-1]
+    for unused in (model.lm_head, model.norm, last.self_attn.to_q, last.self_attn.norm_q, last.self_attn.to_out, last.post_attention_layernorm, last.mlp):  # words are not asked for
+        unused.requires_grad_(False)
+
+    def sample(samples: int) -> Batch:
+        film = (samples, 48, frames, 2 * side, 2 * side)
+        return torch.randn(film), torch.randn(film), torch.randint(1000, (samples,)), torch.randint(1000, (samples, words))
+
+    return Subject(model, sample, lambda module, latents, velocity, times, ids: F.mse_loss(module(latents, times, ids), velocity))
