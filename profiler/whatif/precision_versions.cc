@@ -21,7 +21,11 @@ constexpr Position kWithOperator = 0.3;  // before its end: what it converted fo
 }  // namespace
 
 Versions::Versions(const Step& step, uint8_t first)
-    : step_(step), changed_(step), recorded_(step.blocks.size()), forward_(ForwardParts(step)) {
+    : step_(step),
+      changed_(step),
+      all_low_(first != kFloatType),
+      recorded_(step.blocks.size()),
+      forward_(ForwardParts(step)) {
   current_.resize(recorded_);
   for (uint32_t i = 0; i < recorded_; ++i) current_[i] = i;
   itself_ = current_;

@@ -169,6 +169,7 @@ class Versions {
   void UsedInForward(uint32_t version, Position at);
   uint32_t Add(uint32_t block, uint8_t type, Position at, uint32_t op, uint64_t bytes);
   uint32_t Add(uint32_t block, uint8_t type, Position at, uint32_t op, const Operand& operand);
+  void NarrowDoubles();
   [[nodiscard]] double ShareOf(uint32_t copy, double share) const;
   void SwapNames(uint32_t a, uint32_t b);
   // Which version a variable that has the block in the record holds at that moment.
@@ -178,6 +179,7 @@ class Versions {
 
   const Step& step_;
   Step changed_;
+  const bool all_low_;                 // what was there before the step has been converted
   size_t recorded_;                    // blocks of the recorded step
   const std::vector<Window> forward_;  // its parts
   std::vector<Position> left_;         // by part of forward: autocast is left

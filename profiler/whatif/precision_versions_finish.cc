@@ -13,7 +13,8 @@ using classify::Category;
 using model::kNone;
 
 constexpr Position kHair = 1e-6;
-constexpr Position kAtOnce = 2.5;  // a free that follows a release directly
+constexpr Position kAtOnce = 2.5;   // a free that follows a release directly
+constexpr uint8_t kDoubleType = 7;  // c10::ScalarType
 
 // cat([x, y]), einsum("ij,jk->ik", x, y)
 bool IsOfList(const Step& step, const Op& op, uint32_t block) {
@@ -69,7 +70,39 @@ uint32_t Versions::HeldAt(uint32_t block, Position at) const {
   return returned != kNone && changed_.blocks[returned].begin < at ? returned : block;
 }
 
+// model.to(torch.bfloat16) converts buffers of float64 with all others, and conversions of them to the type
+// of what they meet, self.positions.to(x.dtype), have nothing left to do.
+void Versions::NarrowDoubles() {
+  std::vector<bool> doubles(recorded_, false);
+  for (uint32_t i = 0; i < recorded_; ++i)
+    doubles[i] = step_.blocks[i].category == Category::kBuffer && step_.blocks[i].begin == kBefore;
+  std::vector<bool> seen(recorded_, false);
+  for (const Operand& operand : step_.operands) {
+    if (operand.block == kNone) continue;
+    seen[operand.block] = true;
+    if (operand.dtype != kDoubleType) doubles[operand.block] = false;
+  }
+  for (uint32_t i = 0; i < recorded_; ++i) {
+    doubles[i] = doubles[i] && seen[i];
+    if (doubles[i]) changed_.blocks[i].requested /= BytesOf(kDoubleType) / BytesOf(kHalfType);
+  }
+  for (const Op& op : step_.ops) {
+    if (op.node != kNone || step_.NameOf(op) != "aten::_to_copy" || op.input_count == 0) continue;
+    const uint32_t given = InputsOf(step_, op)[0].block;
+    if (given == kNone || !doubles[given]) continue;
+    for (const Operand& result : OutputsOf(step_, op)) {
+      if (result.block == kNone || result.block == given || !IsLow(result.block)) continue;
+      StepBlock& gone = changed_.blocks[result.block];
+      gone.requested = 0;
+      gone.accumulated = kForever;
+      gone.end = gone.begin + kHair;
+      settled_[result.block] = true;
+    }
+  }
+}
+
 Step Versions::Finish(const std::vector<uint32_t>& saved_version) && {
+  if (all_low_) NarrowDoubles();
   std::vector<Position> held = used_;
   for (size_t i = 0; i < held.size(); ++i) held[i] = std::max({held[i], held_[i], named_[i]});
   std::vector<uint32_t> lent;  // versions that a node or a variable keeps in the place of a clone not made

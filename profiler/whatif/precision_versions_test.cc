@@ -115,6 +115,25 @@ TEST_F(PrecisionVersionsTest, WhoHeldWhatIsLeftOutHoldsTheCopyThatItIsInstead) {
   EXPECT_NEAR(gone(22), 25, 0.01) << "its last use";
 }
 
+// x + self.positions.to(x.dtype), which are float64: module.to(torch.bfloat16) converts them.
+TEST_F(PrecisionVersionsTest, ABufferOfFloat64IsNarrowedAndNeedsNoConversion) {
+  constexpr uint8_t kDouble = 7;
+  const uint32_t buffer = AddBlock(kBefore, kForever), copy = AddBlock(18, 60);
+  step_.blocks[buffer].category = classify::Category::kBuffer;
+  step_.blocks[buffer].requested = 4096, step_.blocks[copy].requested = 2048;
+  const uint32_t op = AddOp("aten::_to_copy", kNone, {17, 19}, {buffer}, copy);
+  step_.operands[step_.ops[op].first_input].dtype = kDouble;
+  const auto narrowed = [&](uint8_t all, uint8_t type) {
+    Versions versions(step_, all);
+    versions.Decide(copy, type);
+    const Step changed = std::move(versions).Finish({});
+    return std::pair(changed.blocks[buffer].requested, changed.blocks[copy].requested);
+  };
+  EXPECT_EQ(narrowed(kBfloat16Type, kBfloat16Type), std::pair(1024UL, 0UL));
+  EXPECT_EQ(narrowed(kBfloat16Type, kFloatType), std::pair(1024UL, 2048UL)) << "self.positions.float()";
+  EXPECT_EQ(narrowed(kFloatType, kBfloat16Type), std::pair(4096UL, 1024UL)) << "under autocast";
+}
+
 // bmm(x, y), or einsum("...", x, y): copies that the operator makes of both for itself.
 TEST(OwnCopiesTest, ThoseOfAListGoInItsOrderAndOthersInTheReverse) {
   class Program : public WrittenOperators {
