@@ -43,6 +43,10 @@ struct Unit {
 // and last of all the rest of the model. A parameter belongs to the module that its name begins with.
 [[nodiscard]] std::vector<Unit> UnitsOf(const Step& step, const std::vector<uint32_t>& calls,
                                         const std::vector<std::string_view>& uncalled = {});
+// Where backward of a call of such a module is over next, behind `at`, while other calls of it have yet to
+// add to its gradients: what waits for the next module goes there (FSDPParamGroup.post_backward). kForever:
+// nowhere.
+[[nodiscard]] Position NextPassed(const std::vector<Unit>& units, Position at);
 // Paths of the modules that the patterns mean, or without any the members of lists of blocks, of whose
 // parameters the step uses none: what shards each module takes these too, and never gathers them.
 [[nodiscard]] std::vector<std::string_view> UncalledUnits(const Step& step, std::string_view patterns);

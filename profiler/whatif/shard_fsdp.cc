@@ -220,9 +220,10 @@ class Sharder {
     }
     std::sort(order.begin(), order.end(), [&](const Unit* a, const Unit* b) { return Done(*a) < Done(*b); });
     for (size_t i = 0; i < order.size(); ++i) {
+      const Position at = Done(*order[i]);
       const bool last = i + 1 == order.size();
-      Reduce(*order[i], Done(*order[i]),
-             last ? Done(*order[i]) + 8 * kMoment : Done(*order[i + 1]) + 2 * kMoment);
+      Reduce(*order[i], at,
+             last ? at + 8 * kMoment : std::min(Done(*order[i + 1]), NextPassed(units_, at)) + 2 * kMoment);
     }
   }
 

@@ -140,4 +140,18 @@ std::vector<Unit> UnitsOf(const Step& step, const std::vector<uint32_t>& calls,
   return units;
 }
 
+Position NextPassed(const std::vector<Unit>& units, Position at) {
+  Position next = kForever;
+  for (const Unit& unit : units) {
+    if (&unit == &units.back() || unit.parameters.empty()) continue;
+    for (const Window& one : unit.backwards) {
+      const bool last = std::ranges::none_of(unit.backwards, [&](const Window& other) {
+        return other.begin < kForever && other.begin > one.begin;
+      });
+      if (!last && one.end > at) next = std::min(next, one.end);
+    }
+  }
+  return next;
+}
+
 }  // namespace vramscope::whatif

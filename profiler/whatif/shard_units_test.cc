@@ -116,6 +116,22 @@ TEST_F(ShardUnitsTest, OnlyBehindTheLastCallGradientsAreWaitedFor) {
   EXPECT_THAT(Parameters(0), ElementsAre(Life(10, 20), Life(30, 40), Life(110, 114), Life(150, 160)));
 }
 
+// Also where that call leaves no gradients yet.
+TEST_F(ShardUnitsTest, WhatALayerReducedStaysUntilBackwardOfTheNextCallIsOver) {
+  Layers(2, {{0}, {0}, {1}});
+  const uint32_t gradient = AddBlock(111, 190);
+  step_.blocks[gradient].name = step_.blocks[parameters_[1]].name;
+  step_.blocks[gradient].accumulated = 113;
+  const auto reduced = [&] {
+    std::vector<StepBlock> sums = Parameters(1);
+    std::erase_if(sums, [](const StepBlock& block) { return block.begin < 113.5 || block.end < 115; });
+    return sums;
+  };
+  EXPECT_THAT(reduced(), ElementsAre(Life(114, 134)));
+  units_[0].backwards[0].begin = kForever;
+  EXPECT_THAT(reduced(), ElementsAre(Life(114, 154))) << "called once";
+}
+
 TEST_F(ShardUnitsTest, AFrozenUnitBeforeTheLastIsGatheredAheadAndStaysUntilBackwardIsOver) {
   Layers(3, {{0, false}, {1}, {2}});
   EXPECT_THAT(Gathered(0), ElementsAre(Life(10, 20), Life(130, 200)));
