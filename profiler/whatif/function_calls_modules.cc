@@ -109,7 +109,10 @@ void FunctionCalls::TurnRound(Stack& stack, const std::vector<Place>& places) {
 void FunctionCalls::SeeVariables(uint32_t module, Stack& stack) {
   const auto found = seen_in_calls_.find(step_.modules[module].parent);
   if (found == seen_in_calls_.end() || !IsForward(stack, stack.calls.front())) return;
-  for (const InCall& seen : std::ranges::equal_range(found->second, module, {}, &InCall::call)) {
+  const std::vector<InCall>& in_order = found->second;
+  for (auto at = std::ranges::lower_bound(in_order, module, {}, &InCall::call);
+       at != in_order.end() && at->call == module; ++at) {
+    const InCall& seen = *at;
     const std::string_view name = step_.Text(seen.name);
     const auto has = [&](const Call& call) { return std::ranges::count(call.at.function->names, name) > 0; };
     const auto its = std::ranges::find_if(stack.calls, has);
