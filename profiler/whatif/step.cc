@@ -12,6 +12,7 @@
 #include "profiler/whatif/recorded_steps.h"
 #include "profiler/whatif/saved_share.h"
 #include "profiler/whatif/type_branches.h"
+#include "profiler/whatif/wide_lines.h"
 #include "profiler/whatif/windows.h"
 
 namespace vramscope::whatif {
@@ -73,7 +74,7 @@ class Reader {
     std::sort(step_.trained.begin(), step_.trained.end());
     step_.trained.erase(std::unique(step_.trained.begin(), step_.trained.end()), step_.trained.end());
     for (StepBlock& block : step_.blocks) Classify(block);
-    MeasureSaved(step_);
+    MeasureSaved(step_), wide_lines_.PutIn(step_);
     return std::move(step_);
   }
 
@@ -87,10 +88,9 @@ class Reader {
       if (change.freed()) continue;
       const model::Block& block = run_.blocks[change.block()];
       if (block.alloc_event >= recorded_.end) break;
-      if (block.free_event <= recorded_.begin) {
-        AddPassing(block);
-        continue;
-      }
+      const bool passing = block.free_event <= recorded_.begin;
+      if (passing) AddPassing(block);
+      if (passing) continue;
       StepBlock made;
       made.id = change.block();
       made.stream = block.stream;
@@ -190,10 +190,9 @@ class Reader {
       return AddHeld(block, event, role == trace::Role::kHeldToEnd);
     if (role == trace::Role::kTypeBranch) {
       const std::string_view what = run_.Text(static_cast<uint32_t>(event.field[trace::label::kName]));
-      if (!Inside()) return;
-      if (what.starts_with(ConversionFacts::kAsked))
+      if (Inside() && what.starts_with(ConversionFacts::kAsked))
         conversions_.AddAsked(static_cast<uint32_t>(step_.modules.size()), block, what);
-      else
+      else if (Inside())
         AddTypeBranch(step_, {block, Now()}, what);
       return;
     }
@@ -286,7 +285,8 @@ class Reader {
     const auto text = static_cast<uint32_t>(field[trace::op_scalar::kText]);
     if (field[trace::op_scalar::kPosition] == trace::kOpCaller)
       return conversions_.AddCaller(thread.ops.back(), run_.Text(text)),
-             functions_.AddCaller(thread.ops.back(), text, run_.Text(text));
+             functions_.AddCaller(thread.ops.back(), text, run_.Text(text)),
+             wide_lines_.AddCaller(thread.ops.back(), text);
     if (field[trace::op_scalar::kPosition] == PlaceOfDims(run_.Text(op.name))) op.dims = text;
     op.sixth |= field[trace::op_scalar::kPosition] == 5 && run_.Text(text) == "True";
     op.moves |= run_.Text(text) == "torch.strided";  // of aten::to alone it is told
@@ -377,13 +377,13 @@ class Reader {
   Step step_;
   ConversionFacts conversions_;
   FunctionFacts functions_;
+  WideLines wide_lines_;
   EventIndex now_ = 0, apart_ = 0;  // the second: so many events directly before it are not of the program
   BlockId next_block_ = 0;
   std::vector<OpenThread> threads_;
   std::unordered_map<BlockId, uint32_t> index_;
-  std::unordered_map<uint64_t, uint32_t> live_;  // address -> into Step::blocks
+  std::unordered_map<uint64_t, uint32_t> live_, nodes_;  // by address: block; by sequence number
   std::unordered_map<uint32_t, uint32_t> shapes_;
-  std::unordered_map<uint64_t, uint32_t> nodes_;  // by sequence number
   OpenSaves open_saves_;
 };
 
