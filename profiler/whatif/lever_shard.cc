@@ -137,6 +137,7 @@ class Shard final : public Lever {
     if (!question->option.empty()) calls = std::vector<uint32_t>{};
     if (!called.empty()) calls = ChooseSegments(step, called);
     if (!calls.ok()) return calls.error();
+    if (const std::string reason = WhyListsAreLost(step, *calls); !reason.empty()) return Error{reason};
     return FullySharded(step, UnitsOf(step, *calls, uncalled), question->ranks,
                         question->kind == Kind::kZero3);
   }

@@ -54,6 +54,9 @@ struct Unit {
 [[nodiscard]] std::string CalledPatterns(const Step& step, std::string_view patterns,
                                          const std::vector<std::string_view>& uncalled);
 
+// Why that is not what fully_shard() makes of the program: a module of these calls writes into a list that it
+// is given. Empty where none is known to.
+[[nodiscard]] std::string WhyListsAreLost(const Step& step, const std::vector<uint32_t>& calls);
 // A step of rank 0 of fully_shard() on each unit and on the model. `reshard`: parameters are let go of behind
 // a unit's forward and gathered again for its backward (ZeRO-3), else kept between (ZeRO-2).
 [[nodiscard]] Step FullySharded(const Step& step, const std::vector<Unit>& units, uint32_t ranks,
