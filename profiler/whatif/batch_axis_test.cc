@@ -139,6 +139,11 @@ TEST_F(BatchAxisTest, WhatIsRepeatedForEachSampleGrowsWithTheBatch) {
   };
   EXPECT_EQ(stride("[12,1,1]"), 4 * 64u);
   EXPECT_EQ(stride("[1,12,1]"), 0u) << "its heads";
+  // Queries, which come first: [4, 1, 64] for each.
+  step = Written(ids, kLong, "aten::repeat", slopes, 1024, {{4, 12, 64}, {768, 64, 1}});
+  EXPECT_EQ(stride("[1,12,1]"), 0u) << "may be anything";
+  step.blocks[step.operands[step.ops[1].first_input].block].category = classify::Category::kParameter;
+  EXPECT_EQ(stride("[1,12,1]"), 64u);
 }
 
 // A contrastive loss: similarities of each sample of one kind with each of another.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iterator>
 #include <optional>
+#include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -15,6 +16,7 @@
 namespace vramscope::whatif {
 namespace {
 
+using classify::Category;
 using model::kNone;
 
 constexpr uint8_t kInt64 = 4, kDouble = 7;  // c10::ScalarType
@@ -119,6 +121,21 @@ Position ClonedAt(const Step& step, uint32_t sum) {
   return added && block.leaf == kNone ? block.accumulated : kForever;
 }
 
+// The dimension of x.repeat(batch, 1, 1) that the samples are in: the first, or, of a parameter, the second,
+// which has one element, where the program has time or queries first: queries.unsqueeze(1).repeat(1, batch,
+// 1).
+std::optional<uint32_t> RepeatedForSamples(const Step& step, const BatchAxis& axis, const Op& op) {
+  if (step.NameOf(op) != "aten::repeat" || op.input_count == 0) return std::nullopt;
+  const std::string_view repeats = step.Text(op.dims);
+  const std::string batch = std::to_string(axis.batch);
+  if (repeats.starts_with("[" + batch + ",")) return 0;
+  const Operand& from = InputsOf(step, op)[0];
+  const std::span<const int64_t> sizes = SizesOf(step, from);
+  const bool kept = from.block != kNone && step.blocks[from.block].category == Category::kParameter;
+  const bool second = kept && sizes.size() == 3 && sizes[1] == 1 && repeats == "[1," + batch + ",1]";
+  return second ? std::optional<uint32_t>(1) : std::nullopt;
+}
+
 // torch.cat([x] * batch)
 bool JoinsForSamples(const Step& step, const BatchAxis& axis, const Op& op) {
   const std::span<const Operand> parts = InputsOf(step, op);
@@ -181,9 +198,8 @@ uint64_t ExpandedAxis(const Step& step, const BatchAxis& axis, const Op& op, con
   const uint32_t rank = step.Rank(result.shape);
   if (rank < 2 || !step.shapes[result.strides].known) return 0;
   const std::span<const int64_t> sizes = SizesOf(step, result), strides = StridesOf(step, result);
-  if (step.NameOf(op) == "aten::repeat" &&
-      step.Text(op.dims).starts_with("[" + std::to_string(axis.batch) + ","))
-    return static_cast<uint64_t>(sizes[0] / axis.batch * strides[0]);
+  if (const std::optional<uint32_t> d = RepeatedForSamples(step, axis, op))
+    return static_cast<uint64_t>(sizes[*d] / axis.batch * strides[*d]);
   if (sizes[0] == axis.batch && IsIndexOfSamples(step, axis, op)) return static_cast<uint64_t>(strides[0]);
   if (JoinsForSamples(step, axis, op)) return static_cast<uint64_t>(sizes[0] / axis.batch * strides[0]);
   const bool joins = step.NameOf(op) == "aten::cat";  // parts that were expanded before
