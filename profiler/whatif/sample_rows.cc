@@ -16,6 +16,15 @@ SampleRows::SampleRows(const Step& step, const BatchAxis& axis) : step_(step), a
 }
 
 void SampleRows::Note(const Op& op) {
+  if (step_.NameOf(op) == "aten::index" && op.input_count != 0 && op.output_count != 0) {
+    const Operand &from = InputsOf(step_, op)[0], &result = OutputsOf(step_, op)[0];
+    const uint64_t inner = from.block == kNone ? 0 : ElementsOfSample(step_, axis_, from, 0);
+    if (inner != 0 && Indexed(op, from, {0, inner}, result) != 0) {
+      const int64_t rows = step_.Dims(result.shape)[0];
+      of_sample_[rows] = static_cast<uint64_t>(rows / axis_.batch);
+      indexed_.insert(rows);
+    }
+  }
   for (const Operand& operand : InputsOf(step_, op)) {
     if (operand.block == kNone || step_.Rank(operand.shape) != 2 || axis_.stride[operand.block] == 0)
       continue;
@@ -29,8 +38,10 @@ void SampleRows::Note(const Op& op) {
 // each other.
 PlacesOfAxis SampleRows::Made(const Op& op, const Operand& result) const {
   const std::span<const int64_t> sizes = SizesOf(step_, result), strides = StridesOf(step_, result);
-  if (sizes.size() < 2 || !step_.shapes[result.strides].known || sizes_of_model_.contains(sizes[0]))
-    return {};
+  if (sizes.size() < 2 || !step_.shapes[result.strides].known) return {};
+  // Points that are drawn for each of what was picked are no size of the model.
+  const bool drawn = step_.NameOf(op) == "aten::rand" && indexed_.contains(sizes[0]);
+  if (sizes_of_model_.contains(sizes[0]) && !drawn) return {};
   const bool square = sizes[0] == sizes[1], eye = step_.NameOf(op) == "aten::eye";
   if (square != eye) return {};
   const auto rows = of_sample_.find(sizes[0]);
@@ -55,8 +66,23 @@ uint64_t SampleRows::Expanded(const Op& op, const Operand& result) const {
 uint64_t SampleRows::Share(const Op& op, const Operand& rows, AxisPlace place, const Operand& result) const {
   if (!step_.shapes[result.strides].known || step_.Rank(result.shape) == 0) return 0;
   const std::string_view name = step_.NameOf(op);
+  if (name == "aten::index") return Indexed(op, rows, place, result);
   if (name == "aten::topk") return Picked(rows, place, result);
   return name == "aten::one_hot" ? Numbered(rows, place, result) : 0;
+}
+
+uint64_t SampleRows::Indexed(const Op& op, const Operand& rows, AxisPlace place,
+                             const Operand& result) const {
+  const std::span<const Operand> operands = InputsOf(step_, op);
+  if (operands.size() < 3 || place.dimension != 0 || place.inner != 1 || step_.Rank(result.shape) == 0)
+    return 0;
+  const int64_t picked = step_.Dims(result.shape)[0];
+  const bool numbers = std::ranges::all_of(operands.subspan(1), [&](const Operand& index) {
+    return index.block == kNone && step_.Rank(index.shape) == 1 && step_.Dims(index.shape)[0] == picked;
+  });
+  const bool goes = step_.Rank(rows.shape) == step_.Rank(result.shape) + operands.size() - 2;
+  if (!numbers || !goes || picked <= axis_.batch || picked % axis_.batch != 0) return 0;
+  return static_cast<uint64_t>(picked / axis_.batch * StridesOf(step_, result)[0]);
 }
 
 uint64_t SampleRows::Picked(const Operand& rows, AxisPlace place, const Operand& result) const {

@@ -4,6 +4,7 @@
 //   x [8, 50, 64] ─ view ─ [400, 64], 50 rows of each sample
 //   torch.zeros(400, 64): a recurrent cell's first state, or what experts' results are added up in
 //   topk(100) of 400 tokens, those that an expert takes; one_hot(places, 100), the room that it has for them
+//   masks[samples, queries] -> [32, 16, 16]: what is to be found, in pairs that the CPU has matched
 //
 // Why: nothing goes into a factory, and what is picked is fewer, so no operand's dimension tells.
 #pragma once
@@ -34,6 +35,9 @@ class SampleRows {
                                const Operand& result) const;
 
  private:
+  // What is picked out of the samples by numbers that the CPU has, in pairs of a sample and a place in it.
+  [[nodiscard]] uint64_t Indexed(const Op& op, const Operand& rows, AxisPlace place,
+                                 const Operand& result) const;
   [[nodiscard]] uint64_t Picked(const Operand& rows, AxisPlace place, const Operand& result) const;
   [[nodiscard]] uint64_t Numbered(const Operand& rows, AxisPlace place, const Operand& result) const;
 
@@ -41,6 +45,7 @@ class SampleRows {
   const BatchAxis& axis_;
   std::set<int64_t> sizes_of_model_;                 // dimensions of parameters and buffers
   std::unordered_map<int64_t, uint64_t> of_sample_;  // by rows of all samples: of one, side by side
+  std::set<int64_t> indexed_;                        // numbers of what was picked by numbers of the CPU
 };
 
 }  // namespace vramscope::whatif

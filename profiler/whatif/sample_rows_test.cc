@@ -12,7 +12,7 @@ namespace {
 
 using model::kNone;
 
-constexpr uint8_t kFloat = 6;  // c10::ScalarType
+constexpr uint8_t kLong = 4, kFloat = 6;  // c10::ScalarType
 constexpr uint32_t kInput = 0, kMade = 1;
 const View kRows{{40, 6}, {6, 1}};  // of four samples of ten tokens
 
@@ -40,6 +40,7 @@ class SampleRowsTest : public testing::Test {
              3, {});
     std::vector<Operand> inputs;
     for (const View& view : given) inputs.push_back(Viewed(into, kInput, view, kFloat));
+    for (int i = 0; i < numbers_; ++i) inputs.push_back(Viewed(into, kNone, {{40}, {1}}, kLong));
     into.End(into.Begin(name, kNone, kNone, 5, inputs), 7, {Viewed(into, kMade, made, kFloat)});
     const Step step = std::move(into).Finish();
     const Result<BatchAxis>& axis = FollowBatch(step);
@@ -48,6 +49,7 @@ class SampleRowsTest : public testing::Test {
   }
 
   uint64_t second_ = 0;  // of the last one
+  int numbers_ = 0;      // so many operands are of the CPU, behind those given
 
   model::Run run_;
 };
@@ -108,6 +110,19 @@ TEST_F(SampleRowsTest, WhatComparesSamplesGrowsInBothDirections) {
   // Two layouts of one size are not compared.
   EXPECT_EQ(StrideOf("aten::mul", {{{40, 6}, {6, 1}}, {{40, 40}, {1, 6}}}, {{40, 40}, {40, 1}}), 400u);
   EXPECT_EQ(second_, 0u);
+}
+
+// masks[samples, queries], ten of each of the four, and points that are drawn for each of them.
+TEST_F(SampleRowsTest, WhatTheCpuHasMatchedWithSamplesIsOfAllOfThem) {
+  const View masks{{4, 10, 6}, {60, 6, 1}}, made{{40, 6}, {6, 1}};
+  numbers_ = 2;
+  EXPECT_EQ(StrideOf("aten::index", {masks}, made), 60u);
+  EXPECT_EQ(StrideOf("aten::index", {{{10, 4, 6}, {6, 60, 1}}}, made), 0u) << "the samples are not first";
+  numbers_ = 1;
+  EXPECT_EQ(StrideOf("aten::index", {masks}, {{40, 10, 6}, {60, 6, 1}}), 0u) << "whole samples";
+  numbers_ = 0;
+  EXPECT_EQ(StrideOf("aten::index", {masks, {{40}, {1}}, {{40}, {1}}}, made), 0u)
+      << "what the device found may be any number";
 }
 
 // Graphs one behind the other: nodes [12, 6], edges [40, 6] and [4] answers.
