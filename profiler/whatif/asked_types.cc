@@ -237,6 +237,17 @@ bool MultipliesFloat(const Step& step, const Versions& versions, const std::vect
   });
 }
 
+bool TakesCopiesOfFloat(const Step& step, const Versions& versions, const std::vector<uint32_t>& calls,
+                        uint32_t op, uint32_t made) {
+  const Met met = FirstMet(step, calls, op, made);
+  if (met.op == kNone || step.NameOf(step.ops[met.op]) != "aten::copy_" ||
+      InputsOf(step, step.ops[met.op])[0].block != made)
+    return false;
+  return std::ranges::all_of(met.blocks, [&](uint32_t block) {
+    return versions.WidenedBy(block) != kNone && versions.TypeOf(block) == kFloatType;
+  });
+}
+
 bool IsAskedInto(const Step& step, const Versions& versions, uint8_t type, uint32_t op) {
   const Operand& converted = InputsOf(step, step.ops[op])[0];
   return TypeOfTold(step, versions, op) == type && IsFloat(converted) &&

@@ -53,6 +53,11 @@ namespace vramscope::whatif {
 [[nodiscard]] bool MultipliesFloat(const Step& step, const Versions& versions,
                                    const std::vector<uint32_t>& calls, uint32_t op, uint32_t made);
 
+// Whether it is first filled with what the program itself made float32: zeros(sizes, dtype=images[0].dtype),
+// which images are copied into that are padded to one size.
+[[nodiscard]] bool TakesCopiesOfFloat(const Step& step, const Versions& versions,
+                                      const std::vector<uint32_t>& calls, uint32_t op, uint32_t made);
+
 // Whether it has the type of a module's argument, which was told and has become `type`, while what is
 // converted is in float32.
 [[nodiscard]] bool IsAskedInto(const Step& step, const Versions& versions, uint8_t type, uint32_t op);

@@ -218,15 +218,22 @@ TEST_F(AskedTypesTest, WhatHasNoElementsIsNotMet) {
 class MultipliesFloatTest : public AskedTypesTest {
  protected:
   [[nodiscard]] bool Multiplies(const char* operation, Asks asks, bool wide = true) {
+    return Asked(MultipliesFloat, operation, asks, wide, false);
+  }
+  [[nodiscard]] bool Asked(decltype(MultipliesFloat)* question, const char* operation, Asks asks, bool wide,
+                           bool into_zeros) {
     const uint32_t keys = AddBlock(21, 90), zeros = AddBlock(31, 90);
     const uint32_t widens = AddOp("aten::to", kNone, {20, 22}, {hidden_}, keys);
     step_.ops[widens].asks = asks;
     const uint32_t made = AddOp("aten::zeros", kNone, {30, 32}, {}, zeros);
-    AddOp(operation, kNone, {40, 42}, {keys, zeros}, AddBlock(41, 90));
+    if (into_zeros)
+      AddOp(operation, kNone, {40, 42}, {zeros, keys}, zeros);
+    else
+      AddOp(operation, kNone, {40, 42}, {keys, zeros}, AddBlock(41, 90));
     Versions versions(step_, kFloatType);
     versions.Decide(hidden_, kBfloat16Type), versions.Decide(keys, kFloatType);
     if (wide) versions.Widen(keys, widens);
-    return MultipliesFloat(step_, versions, CallsOf(step_), made, zeros);
+    return question(step_, versions, CallsOf(step_), made, zeros);
   }
 };
 
@@ -241,6 +248,17 @@ TEST_F(MultipliesFloatTest, OtherOperatorsTakeTwoTypes) {
 TEST_F(MultipliesFloatTest, WhatIsNotKnownToBeWideTellsNothing) {
   EXPECT_FALSE(Multiplies("aten::matmul", Asks::kNotTold)) << "x.to(device) is recorded alike";
   EXPECT_FALSE(Multiplies("aten::matmul", Asks::kType, false));
+}
+
+// images = images.float(); padded = torch.zeros(..., dtype=images.dtype); padded[:, :, :h, :w].copy_(images)
+TEST_F(MultipliesFloatTest, WhatIsFilledWithWhatTheProgramMadeWideHasItsType) {
+  const auto filled = [&](const char* operation, bool wide, bool into_zeros) {
+    return Asked(TakesCopiesOfFloat, operation, Asks::kNotTold, wide, into_zeros);
+  };
+  EXPECT_TRUE(filled("aten::copy_", true, true));
+  EXPECT_FALSE(filled("aten::copy_", false, true)) << "it is computed from what is low";
+  EXPECT_FALSE(filled("aten::copy_", true, false)) << "it is copied from";
+  EXPECT_FALSE(filled("aten::add_", true, true)) << "two types may be added";
 }
 
 // m = torch.tensor(0.5, dtype=torch.float32).type(hidden.dtype)

@@ -60,7 +60,9 @@ bool Conversions::TakesLow(const Op& op) const {
 uint8_t Conversions::TypeMade(uint32_t op, uint32_t made) const {
   const auto widens = [&](uint32_t to) { return IsConversion(to) && !DoesNothing(to); };
   if (MeetsType(step_, versions_, call_, low_, op, made, widens)) return low_;
-  return whole_ && !MultipliesFloat(step_, versions_, call_, op, made) ? low_ : kFloatType;
+  const bool meets_float = MultipliesFloat(step_, versions_, call_, op, made) ||
+                           TakesCopiesOfFloat(step_, versions_, call_, op, made);
+  return whole_ && !meets_float ? low_ : kFloatType;
 }
 
 void Conversions::Begin(uint32_t op) {
