@@ -304,9 +304,7 @@ class Kernels {
     call.width = FilledWidth(call.width);
     const FlashNeeds needs = FlashNeedsOf(call, Multiprocessors{}.count);
     // Its kernel wants the gradient that it is given, and the result of forward, row by row.
-    const Operand* const given = Argument(step_, op, 0);
-    if (filled || (given != nullptr && step_.shapes[given->strides].known &&
-                   !LiesWithoutGaps(SizesOf(step_, *given), StridesOf(step_, *given))))
+    if (filled || IsGivenWithGaps(op))
       Add(query.block, index, op.begin + 0.05, op.end - 0.05, call.QueryBytes());
     if (filled || LiesHeadsFirst(step_, query))
       Add(query.block, index, op.begin + 0.1, op.end - 0.1, call.QueryBytes());
@@ -315,10 +313,19 @@ class Kernels {
     AddSpread(query, index, call, op.end - 0.6, op.end - 0.4);
   }
 
+  [[nodiscard]] bool IsGivenWithGaps(const Op& op) const {
+    const Operand* const given = Argument(step_, op, 0);
+    return given != nullptr && step_.shapes[given->strides].known &&
+           !LiesWithoutGaps(SizesOf(step_, *given), StridesOf(step_, *given));
+  }
+
   // With a mask, or wide heads, it stays. What float32 multiplies and sums before the kernel, that does
   // itself, into a float for each row (kKernelComputesDelta in mem_eff_attention/kernel_backward.h).
   void Efficient(uint32_t index, const Operand& query, const AttentionCall& call) {
-    const Position end = step_.ops[index].end;
+    const Op& op = step_.ops[index];
+    const Position end = op.end;
+    // The gradient that it is given is copied as in float32, where it lies head by head.
+    if (IsGivenWithGaps(op)) Add(query.block, index, op.begin + 0.05, end - 0.05, call.QueryBytes());
     AddSpread(query, index, call, end - 0.8, end - 0.2);
     Add(query.block, index, end - 0.7, end - 0.4,
         call.Heads() * static_cast<uint64_t>(call.rows) * kFloatBytes);

@@ -235,6 +235,13 @@ TEST(PrecisionKernelsTest, EfficientAttentionMultipliesAndSumsInItsKernel) {
   for (size_t i = step.blocks.size(); i < changed.blocks.size(); ++i)
     made.push_back(changed.blocks[i].requested);
   EXPECT_EQ(made, (std::vector<uint64_t>{1'572'864, 1'572'864, 32'768, 4'195'328}));
+  // SAM's attention in timm, whose samples are heads: what lies head by head is copied here too.
+  step.shapes.push_back(ParseShape("98304,96,24576,1", step.dims));
+  step.operands[0].strides = 3;
+  Step copied = step;
+  ChangeKernels(step, std::vector<bool>(step.blocks.size(), true), copied);
+  ASSERT_EQ(copied.blocks.size(), changed.blocks.size() + 1);
+  EXPECT_EQ(copied.blocks[step.blocks.size()].requested, 1'572'864u);
 }
 
 }  // namespace
