@@ -136,7 +136,9 @@ void AttentionRoom::Join(uint32_t& block, Position behind) {
   block = copy;
 }
 
+// What the memory-efficient kernel handed out lay so already, and was copied in another order.
 void AttentionRoom::JoinCopies() {
+  if (call_.kernel == AttentionKernel::kEfficient) return;
   Join(output_, call_.forward.end);
   for (uint32_t& gradient : gradients_) Join(gradient, call_.backward.end);
 }

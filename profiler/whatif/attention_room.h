@@ -22,7 +22,7 @@ class AttentionRoom {
   // place.
   void TakeBackCopies();
   // A kernel hands out [batch, rows, heads, width], so that what the program wants without gaps is so
-  // already.
+  // already, unless it was recorded with one that does as well.
   void JoinCopies();
   // Products hand out [batch, heads, rows, width], of keys with rows the last: what the program has is a copy
   // of it, from where it asks for another order.

@@ -88,6 +88,34 @@ TEST(AttentionRoomTest, TheResultLiesAsWhatIsBehindTheCallSeesIt) {
   EXPECT_THAT(StridesOf(changed, OutputsOf(changed, changed.ops[0])[0]), testing::ElementsAre(32, 1));
 }
 
+// attend(query, key, value).permute(1, 0, 2, 3).contiguous()
+TEST(AttentionRoomTest, WhatOneKernelHasCopiedAnotherThatReturnsTheSameHasToo) {
+  const auto joined = [](AttentionKernel recorded) {
+    Step bare;
+    bare.length = 300;
+    bare.shapes.push_back({});
+    Inserter into(bare, {});
+    StepBlock block;
+    block.requested = 4096, block.begin = 1, block.end = 200;
+    const uint32_t query = into.AddBlock(block), result = into.AddBlock(block), copy = into.AddBlock(block);
+    AttentionCall call = CallOf(0);
+    call.nodes.clear();
+    call.kernel = recorded, call.query = into.Matrix(query, 32, 32), call.output = result;
+    call.forward = {10, 12};
+    into.End(into.Begin("aten::scaled_dot_product_attention", kNone, kNone, 10, {call.query}), 12,
+             {into.Matrix(result, 32, 32)});
+    into.End(into.Begin("aten::clone", kNone, kNone, 20, {into.Matrix(result, 32, 32)}), 22,
+             {into.Matrix(copy, 32, 32)});
+    const Step step = std::move(into).Finish();
+    Step changed = step;
+    AttentionRoom room(step, call, changed);
+    room.JoinCopies();
+    return room.output() == copy;
+  };
+  EXPECT_TRUE(joined(AttentionKernel::kMath)) << "products return heads first";
+  EXPECT_FALSE(joined(AttentionKernel::kEfficient));
+}
+
 // Of 32 rows that look at 16 others, as a decoder at what an encoder made.
 TEST(AttentionRoomTest, GradientsAreAsLargeAsWhatTheyAreGradientsOf) {
   Step bare;
