@@ -54,7 +54,10 @@ def checkpoint_blocks(model: nn.Module, kept: str) -> None:
         model.checkpointed = True
     else:
         raise SystemExit("this model has no switch for checkpointing")
-    torch.utils.checkpoint.checkpoint = functools.partial(torch.utils.checkpoint.checkpoint, **settings)
+    checkpoint = torch.utils.checkpoint.checkpoint
+    for module in list(sys.modules.values()):  # open_clip has imported it by its name
+        if getattr(module, "__dict__", {}).get("checkpoint") is checkpoint:
+            module.checkpoint = functools.partial(checkpoint, **settings)  # type: ignore[attr-defined]
 
 
 def freeze(model: nn.Module, patterns: str) -> None:
