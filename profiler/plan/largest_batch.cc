@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "profiler/whatif/batch_axis.h"
+#include "profiler/whatif/sample_turns.h"
 
 namespace vramscope::plan {
 namespace {
@@ -60,12 +60,12 @@ std::vector<whatif::Asked> Singles(const whatif::Step& step, const std::vector<s
 
 Result<LargestBatches> FindLargestBatches(const whatif::Step& step, const whatif::Baseline& baseline,
                                           const Request& request) {
-  const Result<whatif::BatchAxis>& axis = whatif::FollowBatch(step);
+  const Result<const whatif::BatchAxis*> axis = whatif::BatchToScale(step);
   if (!axis.ok()) return axis.error();
   whatif::Predictor predictor(step, baseline);
   Judge judge(predictor, request.work);
   LargestBatches found;
-  found.recorded = static_cast<uint64_t>(axis->batch);
+  found.recorded = static_cast<uint64_t>((*axis)->batch);
   Search search(judge, request.limit, found.recorded);
   std::vector<LargestBatch> rows = {search.With({})};
   const std::vector<whatif::Asked> singles = Singles(step, request.levers);

@@ -19,6 +19,7 @@
 #include "profiler/whatif/batch_axis.h"
 #include "profiler/whatif/forward_parts.h"
 #include "profiler/whatif/lever.h"
+#include "profiler/whatif/sample_turns.h"
 
 namespace vramscope::whatif {
 namespace {
@@ -90,8 +91,9 @@ class Accumulate final : public Lever {
 
   std::vector<std::string> Settings(const Step& step) const override {
     if (!WhyNotRepeated(step).empty()) return {};
-    const Result<BatchAxis>& axis = FollowBatch(step);
-    if (!axis.ok()) return {};
+    const Result<const BatchAxis*> followed = BatchToScale(step);
+    if (!followed.ok()) return {};
+    const BatchAxis* const axis = *followed;
     std::vector<std::string> parts;
     for (int64_t k = 2; k <= axis->batch; k *= 2) {
       if (axis->batch % k == 0) parts.push_back(std::to_string(k));
@@ -107,8 +109,9 @@ class Accumulate final : public Lever {
     if (std::string reason = WhyNotRepeated(step); !reason.empty()) return Error{std::move(reason)};
     if (scene.pipeline_parts > 1)
       return Error{"a pipeline accumulates over its parts: say more of them, as in --shard pp:4:16."};
-    const Result<BatchAxis>& axis = FollowBatch(step);
-    if (!axis.ok()) return axis.error();
+    const Result<const BatchAxis*> followed = BatchToScale(step);
+    if (!followed.ok()) return followed.error();
+    const BatchAxis* const axis = *followed;
     if (axis->batch % parts != 0) {
       return Error{"the recorded batch of " + std::to_string(axis->batch) + " samples has no " +
                    std::to_string(parts) + " equal parts."};

@@ -3,6 +3,7 @@
 #include "profiler/whatif/amount.h"
 #include "profiler/whatif/batch_axis.h"
 #include "profiler/whatif/lever.h"
+#include "profiler/whatif/sample_turns.h"
 
 namespace vramscope::whatif {
 namespace {
@@ -20,8 +21,9 @@ class Batch final : public Lever {
 
   // Smaller ones: three quarters, and halves.
   std::vector<std::string> Settings(const Step& step) const override {
-    const Result<BatchAxis>& axis = FollowBatch(step);
-    if (!axis.ok()) return {};
+    const Result<const BatchAxis*> followed = BatchToScale(step);
+    if (!followed.ok()) return {};
+    const BatchAxis* const axis = *followed;
     std::vector<std::string> sizes;
     constexpr int64_t kQuarters = 4;
     if (axis->batch % kQuarters == 0) sizes.push_back(std::to_string(axis->batch / kQuarters * 3));
@@ -30,8 +32,9 @@ class Batch final : public Lever {
   }
 
   Result<Outcome> Apply(const Step& step, std::string_view value, Scene& scene) const override {
-    const Result<BatchAxis>& axis = FollowBatch(step);
-    if (!axis.ok()) return axis.error();
+    const Result<const BatchAxis*> followed = BatchToScale(step);
+    if (!followed.ok()) return followed.error();
+    const BatchAxis* const axis = *followed;
     const Result<int64_t> wanted = ParseAmount("batch", "samples", value, axis->batch);
     if (!wanted.ok()) return wanted.error();
     ScaleBatch(step, *axis, *wanted, scene);
