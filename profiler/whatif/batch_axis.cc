@@ -168,6 +168,7 @@ class Follower {
         if (const Strides compared = PlacesOfCompared(step_, axis_, op, result); compared[0] != 0)
           Set(result.block, compared);
       if (decided_[result.block]) continue;
+      if (older && !sequence_) parts_.NoteWritten(op, result.block);
       if (older && step_.NameOf(op) != "aten::copy_") continue;  // another one decides
       if (older) {
         PassCopied(op, result);

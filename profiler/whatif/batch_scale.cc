@@ -75,10 +75,11 @@ uint64_t SameWithAnyBatch(const Step& step, uint32_t block) {
   return copied != 0 ? copied : MatricesInWorkspace(step, block);
 }
 
-// So many samples more or less stand for one of the recorded ones, each with a block of its own.
+// So many samples more or less stand for one of the recorded ones, each with a block of its own. Of fewer the
+// last ones stay: backward goes through these first, before it has made gradients.
 uint64_t BytesOfParts(uint64_t bytes, int64_t sample, int64_t recorded, int64_t wanted) {
   constexpr uint64_t kUnit = 512;  // of the allocator
-  const auto parts = static_cast<uint64_t>((wanted + recorded - 1 - sample) / recorded);
+  const auto parts = static_cast<uint64_t>((wanted + sample) / recorded);
   return parts <= 1 ? bytes * parts : (bytes + kUnit - 1) / kUnit * kUnit * parts;
 }
 

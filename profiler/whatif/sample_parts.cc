@@ -20,18 +20,32 @@ int64_t SampleParts::SampleIn(const Operand& operand) const {
   return static_cast<int64_t>(operand.offset / stride % static_cast<uint64_t>(axis_.batch));
 }
 
-void SampleParts::Note(const Op& op, uint32_t block) {
+std::optional<int64_t> SampleParts::SampleGiven(const Op& op) const {
   int64_t sample = kNoSample;
   for (const Operand& input : InputsOf(step_, op)) {
     const int64_t of_input = SampleIn(input);
-    const bool batch = input.block != kNone && axis_.stride[input.block] != 0;
+    const bool batch = input.block != kNone && (axis_.stride[input.block] != 0 || mixed_[input.block]);
     // A state is made of its token and of those before it.
     const bool others = !tokens_ && sample != kNoSample && sample != of_input;
-    if (of_input == kNoSample ? batch : others) return;
+    if (of_input == kNoSample ? batch : others) return {};
     sample = std::max(sample, of_input);
   }
-  sample_[block] = sample;
-  apart_ |= sample == axis_.batch - 1;
+  return sample;
+}
+
+void SampleParts::Note(const Op& op, uint32_t block) {
+  const std::optional<int64_t> sample = SampleGiven(op);
+  if (!sample) return;
+  sample_[block] = *sample;
+  apart_ |= *sample == axis_.batch - 1;
+}
+
+void SampleParts::NoteWritten(const Op& op, uint32_t block) {
+  if (axis_.stride[block] != 0 || step_.blocks[block].begin == kBefore || mixed_[block]) return;
+  const std::optional<int64_t> sample = SampleGiven(op);
+  mixed_[block] =
+      !sample || (sample_[block] != kNoSample && *sample != kNoSample && *sample != sample_[block]);
+  sample_[block] = mixed_[block] ? kNoSample : std::max(sample_[block], *sample);
 }
 
 bool SampleParts::AreOfSamples(std::span<const Operand> parts) const {
@@ -67,29 +81,30 @@ uint64_t SampleParts::Joined(const Op& op, const Operand& result) {
 }
 
 std::vector<int64_t> SampleParts::Settle() const {
-  std::vector<int64_t> parts = of_each_;
+  std::vector<int64_t> parts = of_each_, sample = sample_;
   // The first that each sample has of a kind, the second...
   using Kind = std::tuple<uint32_t, uint64_t, uint32_t>;  // operator, bytes, number
   std::map<std::tuple<int64_t, uint32_t, uint64_t>, uint32_t> numbers;
   std::map<Kind, std::vector<uint32_t>> kinds;
-  for (uint32_t i = 0; i < sample_.size(); ++i) {
+  for (uint32_t i = 0; i < sample.size(); ++i) {
     const StepBlock& block = step_.blocks[i];
-    if (sample_[i] == kNoSample || axis_.stride[i] != 0 || block.op == kNone || block.accumulated < kForever)
-      continue;
-    const uint32_t name = step_.ops[block.op].name;
-    kinds[{name, block.requested, numbers[{sample_[i], name, block.requested}]++}].push_back(i);
+    if (block.copy_of != kNone && sample[i] == kNoSample) sample[i] = sample[block.copy_of];  // a lever's
+    const bool made = block.op != kNone || block.copy_of != kNone;
+    if (sample[i] == kNoSample || axis_.stride[i] != 0 || !made || block.accumulated < kForever) continue;
+    const uint32_t name = block.op == kNone ? kNone : step_.ops[block.op].name;
+    kinds[{name, block.requested, numbers[{sample[i], name, block.requested}]++}].push_back(i);
   }
   for (const auto& [kind, blocks] : kinds) {
     std::set<int64_t> samples;
     Position last_begin = kBefore, first_end = kForever;
     for (const uint32_t i : blocks) {
-      samples.insert(sample_[i]);
+      samples.insert(sample[i]);
       last_begin = std::max(last_begin, step_.blocks[i].begin);
       first_end = std::min(first_end, step_.blocks[i].end);
     }
     // What one turn of a loop drops before the next is not there more often.
     if (static_cast<int64_t>(samples.size()) != axis_.batch || last_begin >= first_end) continue;
-    for (const uint32_t i : blocks) parts[i] = sample_[i];
+    for (const uint32_t i : blocks) parts[i] = sample[i];
   }
   return parts;
 }

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "profiler/whatif/batch_axis.h"
@@ -28,10 +29,13 @@ class SampleParts {
         tables_(tables),
         tokens_(tokens),
         sample_(step.blocks.size(), kNoSample),
-        of_each_(step.blocks.size(), kNoSample) {}
+        of_each_(step.blocks.size(), kNoSample),
+        mixed_(step.blocks.size(), false) {}
 
   // A new result in which the batch is not.
   void Note(const Op& op, uint32_t block);
+  // An operator writes into a block that was there: rows of a sample into a buffer that is zero elsewhere.
+  void NoteWritten(const Op& op, uint32_t block);
   // Elements from one sample to the next in what cat() makes of a part of each sample; 0: it does not.
   [[nodiscard]] uint64_t Joined(const Op& op, const Operand& result);
   // By block: which sample it is the part of, where there is one for each sample and all are there at once;
@@ -39,6 +43,8 @@ class SampleParts {
   [[nodiscard]] std::vector<int64_t> Settle() const;
 
  private:
+  // The only sample that the operator is given something of. Nothing: several are, or the batch as a whole.
+  [[nodiscard]] std::optional<int64_t> SampleGiven(const Op& op) const;
   // The only sample that is in the operand.
   [[nodiscard]] int64_t SampleIn(const Operand& operand) const;
   [[nodiscard]] bool AreOfSamples(std::span<const Operand> parts) const;
@@ -50,6 +56,7 @@ class SampleParts {
   const bool tokens_;
   std::vector<int64_t> sample_;   // by block: which one it was made of
   std::vector<int64_t> of_each_;  // by block of numbers: which one it was made for
+  std::vector<bool> mixed_;       // by block: several samples were written into it
   bool apart_ = false;            // the samples were taken apart
 };
 

@@ -98,10 +98,10 @@ TEST_F(SamplePartsTest, OfMoreSamplesThereAreMoreParts) {
   };
   for (const std::vector<uint32_t>& blocks : {all.parts, all.padding}) {
     EXPECT_EQ(bytes(blocks[1], 8), 2 * 512u) << "in blocks of their own";
-    EXPECT_EQ(bytes(blocks[1], 5), 64u);
-    EXPECT_EQ(bytes(blocks[0], 5), 2 * 512u);
-    EXPECT_EQ(bytes(blocks[1], 2), 64u);
-    EXPECT_EQ(bytes(blocks[2], 2), 0u);
+    EXPECT_EQ(bytes(blocks[2], 5), 64u);
+    EXPECT_EQ(bytes(blocks[3], 5), 2 * 512u);
+    EXPECT_EQ(bytes(blocks[2], 2), 64u) << "backward goes through the last ones first";
+    EXPECT_EQ(bytes(blocks[1], 2), 0u);
   }
 }
 
