@@ -10,14 +10,17 @@ namespace vramscope::whatif {
 
 using model::kNone;
 
+int64_t OnlySampleIn(const Step& step, const BatchAxis& axis, const Operand& operand, uint64_t stride) {
+  if (axis.second[operand.block] != 0 || !step.shapes[operand.strides].known) return kNoSample;
+  for (uint32_t d = 0; d < step.Rank(operand.shape); ++d)
+    if (ElementsWithin(step, stride, operand, d) != 0) return kNoSample;
+  return static_cast<int64_t>(operand.offset / stride % static_cast<uint64_t>(axis.batch));
+}
+
 int64_t SampleParts::SampleIn(const Operand& operand) const {
   if (operand.block == kNone) return kNoSample;
   const uint64_t stride = axis_.StrideIn(operand, axis_.stride[operand.block]);
-  if (stride == 0) return sample_[operand.block];
-  if (axis_.second[operand.block] != 0 || !step_.shapes[operand.strides].known) return kNoSample;
-  for (uint32_t d = 0; d < step_.Rank(operand.shape); ++d)
-    if (ElementsWithin(step_, stride, operand, d) != 0) return kNoSample;
-  return static_cast<int64_t>(operand.offset / stride % static_cast<uint64_t>(axis_.batch));
+  return stride == 0 ? sample_[operand.block] : OnlySampleIn(step_, axis_, operand, stride);
 }
 
 std::optional<int64_t> SampleParts::SampleGiven(const Op& op) const {

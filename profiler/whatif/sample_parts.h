@@ -19,6 +19,11 @@
 
 namespace vramscope::whatif {
 
+// The sample whose row is all that the operand shows of a block that has the batch; `stride` is
+// BatchAxis::StrideIn() of it and not 0. kNoSample: it shows several, or which does not show.
+[[nodiscard]] int64_t OnlySampleIn(const Step& step, const BatchAxis& axis, const Operand& operand,
+                                   uint64_t stride);
+
 class SampleParts {
  public:
   // `axis` and `tables` as far as they are known: operators are noted in their order. `tokens`: those of a

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "profiler/whatif/sample_parts.h"
+
 namespace vramscope::whatif {
 namespace {
 
@@ -60,10 +62,8 @@ class Turns {
     if (operand.block == kNone) return kNoSample;
     const uint64_t stride = axis_.StrideIn(operand, axis_.stride[operand.block]);
     if (stride == 0) return sample_[operand.block];
-    if (axis_.second[operand.block] != 0 || !step_.shapes[operand.strides].known) return kSeveral;
-    for (uint32_t d = 0; d < step_.Rank(operand.shape); ++d)
-      if (ElementsWithin(step_, stride, operand, d) != 0) return kSeveral;
-    return static_cast<int64_t>(operand.offset / stride % static_cast<uint64_t>(axis_.batch));
+    const int64_t only = OnlySampleIn(step_, axis_, operand, stride);
+    return only == kNoSample ? kSeveral : only;
   }
 
   const Step& step_;

@@ -16,6 +16,7 @@ import ast
 from typing import Any, Dict, Iterator, List, Optional, Set
 
 from .conversions import NONE, PERHAPS, TENSOR, UNCLEAR, asked_names, in_order, line_of, of_value
+from .source_text import SCOPES, within
 from .type_tests import given_once
 
 _MADE = {"zeros", "ones", "empty", "full", "arange", "linspace", "logspace", "eye", "rand", "randn"}
@@ -24,7 +25,7 @@ _NEW = {"new_zeros", "new_ones", "new_empty", "new_full"}
 _NO_TENSORS = {"size", "dim", "ndimension", "numel", "stride", "is_contiguous", "data_ptr", "get_device", "tolist", "item", "element_size"}
 _VIEWS = {"T", "mT", "H", "mH", "real", "imag"}  # y.T
 _NO_OPERATORS = {"len", "int", "float", "bool", "range", "isinstance", "getattr", "hasattr", "enumerate"}
-_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_SCOPES = (*SCOPES, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
 def found_in(source: Any) -> Dict[int, str]:
@@ -79,12 +80,12 @@ def _with_line(function: Any, call: Any, given: Any) -> str:
 
 def _line_given_first(function: Any, name: str, but: int) -> Optional[int]:
     """Of a variable that stands for one tensor throughout; of one that is given something, where that is done before all else that is looked at."""
-    stored = [each for each in _within(function) if isinstance(each, ast.Name) and each.id == name and not isinstance(each.ctx, ast.Load)]
+    stored = [each for each in within(function, _SCOPES) if isinstance(each, ast.Name) and each.id == name and not isinstance(each.ctx, ast.Load)]
     argument = any(each.arg == name for each in ast.walk(function.args) if isinstance(each, ast.arg))
     if len(stored) != (0 if argument else 1):
         return None
     begun: Set[int] = {but}
-    for each in sorted((each for each in _within(function) if isinstance(each, ast.stmt)), key=lambda one: (one.lineno, one.col_offset)):
+    for each in sorted((each for each in within(function, _SCOPES) if isinstance(each, ast.stmt)), key=lambda one: (one.lineno, one.col_offset)):
         for operator in _operators(each):
             line = _line(operator)
             if line not in begun and all(line > one.lineno for one in stored) and _is_given(operator, name):
@@ -149,13 +150,3 @@ def _name_of(value: Any) -> str:
 
 def _line(operator: Any) -> int:
     return line_of(operator) if isinstance(operator, ast.Call) and isinstance(operator.func, ast.Attribute) else operator.lineno
-
-
-def _within(function: Any) -> Iterator[Any]:
-    """Without what stands in functions of its own."""
-    waiting = list(function.body)
-    while waiting:
-        each = waiting.pop()
-        yield each
-        if not isinstance(each, _SCOPES):
-            waiting += ast.iter_child_nodes(each)

@@ -15,24 +15,24 @@ import ast
 from typing import Any, Dict, Iterator, List, Set, Tuple
 
 from .returned_values import CALLED, COMPUTED, UNKNOWN, is_for_each_of, is_one_operator, is_the_same_of_each, kind_of, names_kept
+from .source_text import SCOPES, within
 
 _ELSEWHERE = "."  # self.x = y, kept.append(y)
-_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 _WORDS = {COMPUTED: "=", CALLED: "(", UNKNOWN: "~"}
 
 
 def found_in(source: Any) -> Iterator[str]:
     """FIRST-LAST args[=those that get something else] [loops and statements in their order], for each function that returns as functions do."""
     for function in ast.walk(source):
-        if isinstance(function, ast.FunctionDef) and not any(isinstance(each, (ast.Yield, ast.YieldFrom)) for each in _within(function)):
+        if isinstance(function, ast.FunctionDef) and not any(isinstance(each, (ast.Yield, ast.YieldFrom)) for each in within(function)):
             yield _described(function)
 
 
 def _described(function: Any) -> str:
-    free = {name for each in _within(function) if isinstance(each, (ast.Global, ast.Nonlocal)) for name in each.names}
+    free = {name for each in within(function) if isinstance(each, (ast.Global, ast.Nonlocal)) for name in each.names}
     parts = [f"{function.lineno}-{function.end_lineno}"]
     given = _arguments(function.args)
-    changed = {each.id for each in _within(function) if isinstance(each, ast.Name) and not isinstance(each.ctx, ast.Load)}
+    changed = {each.id for each in within(function) if isinstance(each, ast.Name) and not isinstance(each.ctx, ast.Load)}
     changed_arguments = ",".join(name for name in given if name in changed)
     parts.append(f"args={changed_arguments}" if changed_arguments else "args")
     statements = list(_statements(function.body, False))
@@ -66,7 +66,7 @@ def _lines(first: Any, last: Any = None) -> str:
 def _statements(body: List[Any], unsure: bool) -> Iterator[Tuple[Any, bool]]:
     """What stands within others may be passed over."""
     for each in body:
-        if isinstance(each, _SCOPES):
+        if isinstance(each, SCOPES):
             continue
         yield each, unsure
         inner = [*getattr(each, "body", ())]
@@ -109,8 +109,8 @@ def _assigned(statement: Any, free: Set[str]) -> Iterator[str]:
     if value is None:
         return
     targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
-    each = len(targets) == 1 and _are_names(targets[0], free) and (is_for_each_of(value, len(targets[0].elts)) or is_the_same_of_each(value, len(targets[0].elts)))
-    if each:
+    several = len(targets[0].elts) if len(targets) == 1 and _are_names(targets[0], free) else 0
+    if is_for_each_of(value, several) or is_the_same_of_each(value, several):
         yield "[" + ",".join(each.id for each in targets[0].elts)
         return
     kept = [*names_kept(value)] if kind == UNKNOWN else []
@@ -158,13 +158,3 @@ def _own_lines(statement: Any) -> str:
     ends = [each.end_lineno for each in _own(statement) if getattr(each, "end_lineno", None)]
     ends += [each.context_expr.end_lineno for each in getattr(statement, "items", ())]
     return f"{statement.lineno}-{max([statement.lineno, *ends])}"
-
-
-def _within(function: Any) -> Iterator[Any]:
-    """Without what stands in functions of its own."""
-    waiting = list(function.body)
-    while waiting:
-        each = waiting.pop()
-        yield each
-        if not isinstance(each, _SCOPES):
-            waiting += ast.iter_child_nodes(each)

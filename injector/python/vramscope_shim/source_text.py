@@ -3,7 +3,9 @@
 
 import ast
 import warnings
-from typing import Any
+from typing import Any, Iterator
+
+SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 
 def parse(text: str) -> Any:
@@ -15,3 +17,13 @@ def parse(text: str) -> Any:
         return ast.parse(text)
     finally:
         filters.remove(silent)
+
+
+def within(function: Any, without: Any = SCOPES) -> Iterator[Any]:
+    """The nodes of its body, in no order; what stands in a node of these kinds is left out, the node itself is not."""
+    waiting = list(function.body)
+    while waiting:
+        each = waiting.pop()
+        yield each
+        if not isinstance(each, without):
+            waiting += ast.iter_child_nodes(each)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the program's source says about what it runs, told in deep steps, as marks: once in a step for each file that has the class of a module which runs.
 
-Why: what a call of Tensor.to() means (conversions.py), what type torch.zeros() is asked for (factories.py), and how long a function's variables hold what they are given (functions.py), no operator
-shows. The source is read once for each file; the recorded operators say from which lines they were called.
+Why: what a call of Tensor.to() means (conversions.py), what type torch.zeros() is asked for (factories.py), and how long a function's variables
+hold what they are given (functions.py), no operator shows. The source is read once for each file; the recorded operators say from which lines they were called.
 """
 
 import inspect
