@@ -11,7 +11,7 @@
 
 #include "profiler/collector/simulated_device.h"
 #include "profiler/model/run.h"
-#include "profiler/whatif/step.h"
+#include "profiler/whatif/step/step.h"
 
 namespace vramscope::cli {
 

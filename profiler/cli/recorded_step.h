@@ -7,7 +7,7 @@
 #include <string>
 
 #include "profiler/report/request.h"
-#include "profiler/whatif/predict.h"
+#include "profiler/whatif/answer/predict.h"
 
 namespace vramscope::cli {
 

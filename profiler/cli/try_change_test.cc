@@ -11,7 +11,7 @@
 
 #include "profiler/cli/scratch_folder.h"
 #include "profiler/cli/try_run.h"
-#include "profiler/whatif/lever.h"
+#include "profiler/whatif/scene/lever.h"
 
 namespace vramscope::cli {
 namespace {

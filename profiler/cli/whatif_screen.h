@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "profiler/cli/terminal.h"
-#include "profiler/whatif/predict.h"
+#include "profiler/whatif/answer/predict.h"
 
 namespace vramscope::cli {
 

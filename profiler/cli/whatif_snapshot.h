@@ -9,7 +9,7 @@
 
 #include "profiler/cli/arguments.h"
 #include "profiler/cli/terminal.h"
-#include "profiler/whatif/predict.h"
+#include "profiler/whatif/answer/predict.h"
 
 namespace vramscope::cli {
 

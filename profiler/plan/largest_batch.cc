@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "profiler/whatif/sample_turns.h"
+#include "profiler/whatif/sizes/sample_turns.h"
 
 namespace vramscope::plan {
 namespace {

@@ -6,7 +6,7 @@
 #include <limits>
 #include <numeric>
 
-#include "profiler/whatif/segments.h"
+#include "profiler/whatif/step/segments.h"
 
 namespace vramscope::plan {
 namespace {

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "profiler/plan/module_search.h"
-#include "profiler/whatif/segments.h"
+#include "profiler/whatif/step/segments.h"
 
 namespace vramscope::plan {
 namespace {

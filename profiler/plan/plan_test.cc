@@ -12,7 +12,7 @@
 #include "profiler/plan/largest_batch.h"
 #include "profiler/plan/module_search.h"
 #include "profiler/plan/testing/loop.h"
-#include "profiler/whatif/segments.h"
+#include "profiler/whatif/step/segments.h"
 
 namespace vramscope::plan {
 namespace {

@@ -23,7 +23,7 @@
 #include <cstdint>
 #include <span>
 
-#include "profiler/whatif/predict.h"
+#include "profiler/whatif/answer/predict.h"
 
 namespace vramscope::plan {
 

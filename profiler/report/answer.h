@@ -19,7 +19,7 @@
 #include "profiler/report/host_memory.h"
 #include "profiler/report/named_ranges.h"
 #include "profiler/timeline/training.h"
-#include "profiler/whatif/savings.h"
+#include "profiler/whatif/answer/savings.h"
 
 namespace vramscope::report {
 

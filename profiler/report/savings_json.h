@@ -5,7 +5,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 
-#include "profiler/whatif/savings.h"
+#include "profiler/whatif/answer/savings.h"
 
 namespace vramscope::report {
 

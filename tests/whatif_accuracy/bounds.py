@@ -18,7 +18,7 @@ from cells import Cell
 
 CONFIDENCE = 0.99
 APART = ("optimizer=adafactor", "offload=activations")  # settings that have a bound of their own
-SPARE = {"allocated": 1 << 20, "reserved": 20 << 20}  # as in profiler/whatif/published_errors.cc
+SPARE = {"allocated": 1 << 20, "reserved": 20 << 20}  # as in profiler/whatif/answer/published_errors.cc
 SIDES = [(peak, side) for peak in SPARE for side in ("more", "less")]  # than was predicted
 Share = float  # of the truth, in per cent; EXACT: nothing, and no bytes either
 EXACT = -1.0
@@ -111,6 +111,6 @@ def table(known: Dict[str, Bounds]) -> str:
 
 
 def in_code(known: Dict[str, Bounds]) -> str:
-    """The rows of profiler/whatif/published_errors.cc."""
+    """The rows of profiler/whatif/answer/published_errors.cc."""
     words = (", ".join("kExact" if value == EXACT else f"{value:g}" for value in each.shares) for each in known.values())
     return "\n".join(f'    PublishedBounds{{"{change}", {each.cells}, {shares}}},' for (change, each), shares in zip(known.items(), words))

@@ -12,8 +12,8 @@
 #include <string_view>
 #include <vector>
 
-#include "profiler/whatif/predict.h"
-#include "profiler/whatif/segments.h"
+#include "profiler/whatif/answer/predict.h"
+#include "profiler/whatif/step/segments.h"
 
 namespace vramscope::viewer {
 

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "profiler/whatif/batch_axis.h"
+#include "profiler/whatif/sizes/batch_axis.h"
 
 namespace vramscope::viewer {
 namespace {

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "profiler/whatif/predict.h"
+#include "profiler/whatif/answer/predict.h"
 #include "viewer/model/document.h"
 #include "viewer/model/fit_view.h"
 #include "viewer/model/whatif_question.h"

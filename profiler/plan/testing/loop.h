@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "profiler/model/testing/script.h"
-#include "profiler/whatif/predict.h"
+#include "profiler/whatif/answer/predict.h"
 
 namespace vramscope::plan::testing {
 

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "profiler/whatif/insert.h"
-#include "profiler/whatif/lever.h"
+#include "profiler/whatif/scene/lever.h"
+#include "profiler/whatif/step/insert.h"
 
 namespace vramscope::whatif {
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "profiler/whatif/freeze.h"
 #include "profiler/whatif/testing/written_step.h"
+#include "profiler/whatif/training/freeze.h"
 
 namespace vramscope::whatif {
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "profiler/whatif/scene.h"
+#include "profiler/whatif/scene/scene.h"
 
 namespace vramscope::whatif {
 

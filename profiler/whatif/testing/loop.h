@@ -11,7 +11,7 @@
 
 #include <gtest/gtest.h>
 
-#include "profiler/whatif/predict.h"
+#include "profiler/whatif/answer/predict.h"
 #include "profiler/whatif/testing/tensor_script.h"
 
 namespace vramscope::whatif {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "profiler/whatif/insert.h"
+#include "profiler/whatif/step/insert.h"
 
 namespace vramscope::whatif {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "profiler/whatif/precision.h"
+#include "profiler/whatif/precision/precision.h"
 #include "profiler/whatif/testing/written_step.h"
 
 namespace vramscope::whatif {

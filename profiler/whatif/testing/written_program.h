@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "profiler/whatif/predict.h"
+#include "profiler/whatif/answer/predict.h"
 #include "profiler/whatif/testing/tensor_script.h"
 
 namespace vramscope::whatif {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "profiler/whatif/step.h"
+#include "profiler/whatif/step/step.h"
 
 namespace vramscope::whatif {
 

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/whatif/answer/published_errors.h"
+
+#include <algorithm>
+#include <array>
+
+namespace vramscope::whatif {
+namespace {
+
+constexpr uint64_t kUnsplitBlock = 1ull << 20;  // kSmallSize: what PyTorch leaves on a large block
+constexpr double kNotMeasured = 5;              // per cent: chosen, since what was measured misses by less
+constexpr double kMostShare = 0.9;              // misses that add up to more say nothing
+constexpr uint64_t kSegment = 20ull << 20;      // kLargeBuffer: what it asks the driver for at a time
+
+// As tests/whatif_accuracy/measure.py --tables prints them.
+constexpr std::array kPublished = {
+    PublishedBounds{"accumulate", 996, 0, 0, kExact, kExact},
+    PublishedBounds{"alloc-conf", 3984, kExact, kExact, kExact, kExact},
+    PublishedBounds{"amp", 7786, 0, 0, 0, 0},
+    PublishedBounds{"attention", 1788, 0.09, 0, 0, 0},
+    PublishedBounds{"batch", 6912, 0, kExact, kExact, kExact},
+    PublishedBounds{"checkpoint", 1431, kExact, kExact, kExact, kExact},
+    PublishedBounds{"cross-entropy", 738, kExact, kExact, kExact, kExact},
+    PublishedBounds{"empty-cache", 2988, kExact, kExact, kExact, kExact},
+    PublishedBounds{"free-early", 996, kExact, kExact, kExact, kExact},
+    PublishedBounds{"freeze", 3669, kExact, kExact, kExact, kExact},
+    PublishedBounds{"lora", 1428, kExact, kExact, kExact, kExact},
+    PublishedBounds{"offload", 909, kExact, kExact, kExact, kExact},
+    PublishedBounds{"offload=activations", 2631, kExact, kExact, kExact, kExact},
+    PublishedBounds{"optimizer", 4980, kExact, kExact, kExact, kExact},
+    PublishedBounds{"optimizer=adafactor", 1992, kExact, kExact, kExact, kExact},
+    PublishedBounds{"precision", 10400, 0, 0, kExact, kExact},
+    PublishedBounds{"prune", 189, 0.06, 0.46, 6.36, 3.51},
+    PublishedBounds{"quantize", 3777, kExact, kExact, kExact, kExact},
+    PublishedBounds{"sequence", 1159, kExact, kExact, kExact, kExact},
+    PublishedBounds{"shard", 8391, 0, kExact, kExact, kExact},
+    PublishedBounds{"zero-grad", 996, kExact, kExact, kExact, kExact},
+};
+
+// Of what nobody measured: the worst of all rows, each way, and kNotMeasured at least.
+PublishedBounds Worst() {
+  PublishedBounds worst{"", 0, kNotMeasured, kNotMeasured, kNotMeasured, kNotMeasured};
+  for (const PublishedBounds& row : kPublished) {
+    worst.allocated_more = std::max(worst.allocated_more, row.allocated_more);
+    worst.allocated_less = std::max(worst.allocated_less, row.allocated_less);
+    worst.reserved_more = std::max(worst.reserved_more, row.reserved_more);
+    worst.reserved_less = std::max(worst.reserved_less, row.reserved_less);
+  }
+  return worst;
+}
+
+std::string LeverOf(std::string_view change) { return std::string(change.substr(0, change.find('='))); }
+
+const PublishedBounds* RowOf(std::string_view change) {
+  const PublishedBounds* found = nullptr;
+  for (const PublishedBounds& row : kPublished) {
+    const std::string_view name = row.lever;
+    const bool of_all = name == LeverOf(change);
+    const bool of_these = name.find('=') != std::string_view::npos && change.starts_with(name);
+    if ((of_all || of_these) && (found == nullptr || name.size() > std::string_view(found->lever).size()))
+      found = &row;
+  }
+  return found;
+}
+
+void Add(double published, uint64_t bytes, Allowance& allowance) {
+  if (published == kExact) return;
+  allowance.share = std::min(allowance.share + published / 100, kMostShare);
+  allowance.bytes = bytes;
+}
+
+}  // namespace
+
+std::span<const PublishedBounds> AllPublishedBounds() { return kPublished; }
+
+uint64_t Allowance::AtMost(uint64_t predicted) const {
+  const double truth = static_cast<double>(predicted) / (1 - share);
+  return std::max(predicted, static_cast<uint64_t>(truth)) + bytes;
+}
+
+uint64_t Allowance::AtLeast(uint64_t predicted) const {
+  const auto truth = static_cast<uint64_t>(static_cast<double>(predicted) / (1 + share));
+  return truth - std::min(truth, bytes);
+}
+
+ErrorBand BandOf(std::span<const std::string> changes) {
+  ErrorBand band;
+  for (const std::string& change : changes) {
+    const PublishedBounds* row = RowOf(change);
+    if (row == nullptr) band.not_measured.push_back(LeverOf(change));
+    const PublishedBounds bounds = row == nullptr ? Worst() : *row;
+    Add(bounds.allocated_more, kUnsplitBlock, band.allocated_more);
+    Add(bounds.allocated_less, kUnsplitBlock, band.allocated_less);
+    Add(bounds.reserved_more, kSegment, band.reserved_more);
+    Add(bounds.reserved_less, kSegment, band.reserved_less);
+    band.cells = &change == changes.data() ? bounds.cells : std::min(band.cells, bounds.cells);
+  }
+  return band;
+}
+
+}  // namespace vramscope::whatif

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/whatif/answer/whole_run.h"
+
+#include <algorithm>
+
+#include "profiler/timeline/curve.h"
+#include "profiler/timeline/training.h"
+#include "profiler/whatif/scene/modelled_allocator.h"
+
+namespace vramscope::whatif {
+namespace {
+
+using model::EventIndex;
+
+uint64_t AskedFor(const model::Block& block) {
+  return block.slack == model::Block::kUnknownSlack ? block.size : block.size - block.slack;
+}
+
+struct StepMarks {
+  std::optional<EventIndex> backward, optimizer, optimizer_end;
+};
+
+// Of each step that the training has, the first of each.
+std::vector<StepMarks> MarksOf(const timeline::Training& training) {
+  std::vector<StepMarks> all;
+  uint32_t number = 0;
+  for (const timeline::Span& span : training.spans()) {
+    if (!all.empty() && all.back().optimizer && !all.back().optimizer_end &&
+        (span.step != number || span.part != timeline::Part::kOptimizer))
+      all.back().optimizer_end = span.begin;
+    if (span.step == 0) continue;
+    if (span.step != number) all.emplace_back();
+    number = span.step;
+    StepMarks& marks = all.back();
+    if (span.part == timeline::Part::kBackward && !marks.backward) marks.backward = span.begin;
+    if (span.part == timeline::Part::kOptimizer) {
+      if (!marks.optimizer) marks.optimizer = span.begin;
+      marks.optimizer_end.reset();  // of several, the last one's
+    }
+  }
+  return all;
+}
+
+}  // namespace
+
+std::optional<EmptyCacheAt> ParseEmptyCacheAt(std::string_view text) {
+  if (text == "before-backward") return EmptyCacheAt::kBeforeBackward;
+  if (text == "before-optimizer") return EmptyCacheAt::kBeforeOptimizer;
+  if (text == "after-step") return EmptyCacheAt::kAfterStep;
+  return std::nullopt;
+}
+
+WholeRun::WholeRun(const Step& step) : step_(step) {
+  const model::Run& run = *step.run;
+  const model::Device& device = run.devices[step.device];
+  changes_ = device.changes.size();
+  if (!device.unseen.empty()) return;
+  const Result<Replayed> replayed = Replay(step.settings, EmptyCacheAt::kNever);
+  if (!replayed.ok()) return;
+  recorded_ = *replayed;
+  const timeline::DeviceCurve curve(run, step.device);
+  exact_ = recorded_.allocated_peak == curve.peak().bytes && recorded_.reserved_peak == curve.peak_reserved();
+}
+
+EventIndex AfterZeroGrad(const model::Run& run, model::ProcessIndex process, EventIndex at) {
+  const std::vector<uint32_t>& ranges = run.processes[process].ranges;
+  const auto first =
+      std::lower_bound(ranges.begin(), ranges.end(), at,
+                       [&](uint32_t range, EventIndex event) { return run.ranges[range].begin < event; });
+  for (auto range = first; range != ranges.end(); ++range) {
+    const model::Range& next = run.ranges[*range];
+    if (next.kind != trace::RangeKind::kZeroGrad) {
+      const bool passes = next.kind == trace::RangeKind::kScope || next.kind == trace::RangeKind::kNvtx ||
+                          next.kind == trace::RangeKind::kDataLoader;
+      if (passes) continue;
+      break;
+    }
+    if (next.end != model::kNever) at = next.end;
+  }
+  return at;
+}
+
+std::vector<EventIndex> WholeRun::CallsOf(EmptyCacheAt where) const {
+  std::vector<EventIndex> calls;
+  if (where == EmptyCacheAt::kNever) return calls;
+  const model::Run& run = *step_.run;
+  const model::ProcessIndex process = run.devices[step_.device].process;
+  for (const StepMarks& marks : MarksOf(timeline::FindTraining(run, process))) {
+    const auto& at = where == EmptyCacheAt::kBeforeBackward    ? marks.backward
+                     : where == EmptyCacheAt::kBeforeOptimizer ? marks.optimizer
+                                                               : marks.optimizer_end;
+    if (at) calls.push_back(where == EmptyCacheAt::kAfterStep ? AfterZeroGrad(run, process, *at) : *at);
+  }
+  return calls;
+}
+
+Result<Replayed> WholeRun::Replay(const std::string& text, EmptyCacheAt where) const {
+  const Result<allocator::Settings> settings = SettingsFor(step_, text);
+  if (!settings.ok()) return settings.error();
+  ModelledAllocator allocator(step_, *settings);
+  allocator::DeviceAllocator& model = allocator.model();
+
+  const model::Run& run = *step_.run;
+  const allocator::Statistics& statistics = model.statistics();
+  const auto driver_calls = [&] { return statistics.num_device_alloc + statistics.num_device_free; };
+  const auto step_end = step_.first_event + static_cast<EventIndex>(step_.length);
+  uint64_t calls_before = 0, calls_of_step = 0;
+  const std::vector<EventIndex> empty_cache = CallsOf(where);
+  auto next = empty_cache.begin();
+  std::vector<uint64_t> addresses(run.blocks.size(), 0);
+  for (const model::Change& change : run.devices[step_.device].changes) {
+    for (; next != empty_cache.end() && *next <= change.event; ++next) model.EmptyCache();
+    if (change.event < step_.first_event) calls_before = driver_calls();
+    const model::Block& block = run.blocks[change.block()];
+    uint64_t& address = addresses[change.block()];
+    if (change.freed())
+      (void)model.Free(address);
+    else if (const uint64_t asked = AskedFor(block); asked != 0)
+      address = model.Malloc(asked, block.stream).value_or(0);
+    if (change.event < step_end) calls_of_step = driver_calls() - calls_before;
+  }
+  for (; next != empty_cache.end(); ++next) model.EmptyCache();
+  return Replayed{statistics.all.reserved_bytes.peak, statistics.all.allocated_bytes.peak, calls_of_step};
+}
+
+}  // namespace vramscope::whatif

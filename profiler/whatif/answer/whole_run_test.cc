@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/whatif/answer/whole_run.h"
+
+#include "profiler/whatif/testing/loop.h"
+
+namespace vramscope::whatif {
+namespace {
+
+constexpr uint64_t kMiB = 1 << 20;
+
+// Backward needs 30 MiB for a moment, the optimizer 40 MiB that do not fit where those were.
+class WholeRunTest : public ::testing::Test {
+ protected:
+  void Record(uint64_t unseen = 0) {
+    script_.Device(model::testing::kCuda0).TotalsAre(unseen, 72 * kMiB);
+    script_.Alloc("weight", kWeightBytes).Parameter("weight", "weight");
+    for (uint64_t step = 1; step <= 3; ++step) {
+      if (step == 2) script_.Mark(trace::MarkKind::kDeepBegin, 2);
+      script_.Data([&] { script_.Alloc("batch", kBatchBytes); });
+      script_.Module("linear", [&] { script_.Op("aten::mm", [&] { script_.Alloc("out", kBatchBytes); }); });
+      script_.Backward([&] { script_.Alloc("wide", 30 * kMiB).Free("wide").Free("out"); });
+      script_.Optimizer("SGD", [&] { script_.Alloc("wider", 40 * kMiB).Free("wider"); });
+      script_.Mark(trace::MarkKind::kOptimizerStepDone, step, "SGD");
+      script_.Range(trace::RangeKind::kZeroGrad, "zero_grad", 0, [] {}).Free("batch");
+    }
+    run_ = script_.Load();
+    analysis_.emplace(run_);
+    step_ = ReadStep(*analysis_, 0).value();
+    baseline_ = MakeBaseline(step_, *analysis_).value();
+  }
+  [[nodiscard]] uint64_t ReservedWith(EmptyCacheAt where) const {
+    return WholeRun(step_).Replay("", where).value().reserved_peak;
+  }
+
+  model::testing::Script script_;
+  model::Run run_;
+  std::optional<classify::Analysis> analysis_;
+  Step step_;
+  Baseline baseline_;
+};
+
+TEST_F(WholeRunTest, ReachesTheRecordedPeaks) {
+  Record();
+  const WholeRun whole(step_);
+  ASSERT_TRUE(whole.exact());
+  EXPECT_EQ(whole.recorded().reserved_peak, 72 * kMiB);
+  EXPECT_EQ(whole.recorded().allocated_peak, 40 * kMiB + kWeightBytes + kBatchBytes);
+}
+
+TEST_F(WholeRunTest, ARunThatWasAttachedToIsNoWitness) {
+  Record(4 * kMiB);
+  EXPECT_FALSE(WholeRun(step_).exact());
+}
+
+TEST_F(WholeRunTest, TheCacheIsEmptiedInEachStep) {
+  Record();
+  EXPECT_EQ(ReservedWith(EmptyCacheAt::kNever), 72 * kMiB);
+  EXPECT_EQ(ReservedWith(EmptyCacheAt::kBeforeBackward), 72 * kMiB);
+  EXPECT_EQ(ReservedWith(EmptyCacheAt::kBeforeOptimizer), 42 * kMiB);
+  EXPECT_EQ(ReservedWith(EmptyCacheAt::kAfterStep), 72 * kMiB);
+}
+
+TEST_F(WholeRunTest, AnswersWhereOnlyTheAllocatorIsToldSomethingElse) {
+  Record();
+  Predictor predictor(step_, baseline_);
+  const Prediction settings = predictor.Predict({{"empty-cache", "before-optimizer"}}).value();
+  EXPECT_EQ(settings.before.allocator.reserved_peak, 72 * kMiB);
+  EXPECT_EQ(settings.after.allocator.reserved_peak, 42 * kMiB);
+  EXPECT_EQ(settings.after.allocator.allocated_peak, settings.before.allocator.allocated_peak);
+
+  const Prediction longer =
+      Predictor(step_, baseline_, 1).Predict({{"empty-cache", "before-optimizer"}}).value();
+  EXPECT_EQ(longer.before.allocator.reserved_peak, baseline_.use.allocator.reserved_peak);
+}
+
+TEST_F(WholeRunTest, RefusedSettingsAreNamed) {
+  Record();
+  EXPECT_FALSE(WholeRun(step_).Replay("max_split_size_mb:1", EmptyCacheAt::kNever).ok());
+}
+
+TEST_F(WholeRunTest, TheEndOfAStepIsBehindTheZeroGradThatFollows) {
+  Record();
+  const model::Process& process = run_.processes[0];
+  uint32_t zeroed = 0;
+  for (const uint32_t index : process.ranges) {
+    const model::Range& range = run_.ranges[index];
+    if (range.kind != trace::RangeKind::kOptimizer) continue;
+    const model::EventIndex after = AfterZeroGrad(run_, 0, range.end);
+    zeroed += after > range.end ? 1 : 0;
+    EXPECT_LT(after, range.end + 4);
+  }
+  EXPECT_EQ(zeroed, 3u);
+  // Behind backward the optimizer comes first.
+  for (const uint32_t index : process.ranges) {
+    const model::Range& range = run_.ranges[index];
+    if (range.kind != trace::RangeKind::kBackward) continue;
+    EXPECT_EQ(AfterZeroGrad(run_, 0, range.end), range.end);
+  }
+}
+
+}  // namespace
+}  // namespace vramscope::whatif

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/whatif/attention/flash_results.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "profiler/whatif/attention/attention.h"
+#include "profiler/whatif/attention/filled_heads.h"
+#include "profiler/whatif/lifetimes/holders.h"
+#include "profiler/whatif/precision/gradients.h"
+#include "profiler/whatif/step/strides.h"
+#include "profiler/whatif/training/parameters.h"
+
+namespace vramscope::whatif {
+namespace {
+
+using model::kNone;
+
+constexpr size_t kRank = 4;
+constexpr std::string_view kForward = "aten::_efficient_attention_forward";
+constexpr std::string_view kBackward = "aten::_efficient_attention_backward";
+
+// A result, and how it lay and will lie.
+struct Moved {
+  uint32_t block = kNone;
+  std::span<const int64_t> before;
+  Extents now;
+};
+
+// Whether flash attention is in the place of the operator, which makes `made`.
+bool IsFlash(const Step& step, const Op& op, const Operand& made, const std::vector<bool>& low) {
+  const std::span<const Operand> given = InputsOf(step, op);
+  const uint16_t mask = step.NameOf(op) == kForward ? 3 : 4;  // argument
+  return made.block != kNone && low[made.block] && !FillsHeads(step, op) &&
+         std::none_of(given.begin(), given.end(), [&](const Operand& one) { return one.argument == mask; });
+}
+
+// Nothing where the result does not lie otherwise than before when it lies like an operand of the operator.
+std::optional<Moved> MovedLike(const Step& step, const Operand& like, const Operand& made) {
+  const std::span<const int64_t> sizes = SizesOf(step, like), strides = StridesOf(step, like),
+                                 before = StridesOf(step, made);
+  if (sizes.size() != kRank || strides.size() != kRank || before.size() != kRank ||
+      sizes.back() > kWidestFlash || !std::ranges::equal(sizes, SizesOf(step, made)))
+    return std::nullopt;
+  Moved moved{made.block, before, StridesOfResult(sizes, strides)};
+  if (std::ranges::equal(moved.before, moved.now)) return std::nullopt;
+  return moved;
+}
+
+// Nothing where flash attention is not in the place of `op`, or where the result lies as before.
+std::optional<Moved> MovedBy(const Step& step, const Op& op, const std::vector<bool>& low) {
+  if (step.NameOf(op) != kForward || op.output_count == 0 || op.input_count == 0) return std::nullopt;
+  const Operand& made = OutputsOf(step, op)[0];
+  return IsFlash(step, op, made, low) ? MovedLike(step, InputsOf(step, op)[0], made) : std::nullopt;
+}
+
+// The same of gradients that lie like queries, keys and values, which follow the gradient that is given.
+std::vector<Moved> GradientsMovedBy(const Step& step, const Op& op, const std::vector<bool>& low) {
+  std::vector<Moved> gradients;
+  if (step.NameOf(op) != kBackward) return gradients;
+  for (const Operand& made : OutputsOf(step, op)) {
+    if (made.argument > 2 || !IsFlash(step, op, made, low)) continue;
+    for (const Operand& given : InputsOf(step, op)) {
+      if (given.argument != made.argument + 1) continue;
+      if (const auto moved = MovedLike(step, given, made)) gradients.push_back(*moved);
+    }
+  }
+  return gradients;
+}
+
+// Those of a tensor of the result, which has its dimensions in any order.
+std::optional<Extents> StridesNow(const Moved& moved, std::span<const int64_t> strides) {
+  if (strides.size() != kRank) return std::nullopt;
+  Extents now;
+  for (const int64_t stride : strides) {
+    const auto same = std::find(moved.before.begin(), moved.before.end(), stride);
+    if (same == moved.before.end()) return std::nullopt;
+    now.push_back(moved.now[static_cast<size_t>(same - moved.before.begin())]);
+  }
+  return now;
+}
+
+// The operator that copies the result in another order, which is that of its memory now; kNone: none does.
+uint32_t CopierOf(const Step& step, const Moved& moved) {
+  for (uint32_t i = 0; i < step.ops.size(); ++i) {
+    const Op& op = step.ops[i];
+    const std::string_view name = step.NameOf(op);
+    if ((name != "aten::reshape" && name != "aten::contiguous") || op.node != kNone || op.input_count == 0 ||
+        op.output_count == 0)
+      continue;
+    const Operand &from = InputsOf(step, op)[0], &to = OutputsOf(step, op)[0];
+    if (from.block != moved.block || to.block == moved.block || to.block == kNone) continue;
+    const auto now = StridesNow(moved, StridesOf(step, from));
+    const auto seen = now ? StridesOfView(SizesOf(step, from), *now, SizesOf(step, to)) : std::nullopt;
+    const bool view = seen && std::ranges::equal(*seen, StridesOf(step, to)) &&
+                      step.blocks[to.block].begin > op.begin &&
+                      step.blocks[to.block].requested == step.blocks[moved.block].requested;
+    return view ? i : kNone;
+  }
+  return kNone;
+}
+
+// The operator of backward that showed the gradient in other sizes where it lay, and copies it now; kNone:
+// none does.
+uint32_t ViewerOf(const Step& step, const Moved& moved, Position behind) {
+  for (uint32_t i = 0; i < step.ops.size(); ++i) {
+    const Op& op = step.ops[i];
+    if (op.begin < behind || step.NameOf(op) != "aten::reshape" || op.node == kNone || op.input_count == 0 ||
+        op.output_count == 0)
+      continue;
+    const Operand &from = InputsOf(step, op)[0], &to = OutputsOf(step, op)[0];
+    if (from.block != moved.block) continue;
+    const std::span<const int64_t> sizes = SizesOf(step, from), other = SizesOf(step, to);
+    if (to.block == moved.block && std::ranges::equal(sizes, other)) continue;
+    const auto now = to.block == moved.block ? StridesNow(moved, StridesOf(step, from)) : std::nullopt;
+    return now && !StridesOfView(sizes, *now, other) ? i : kNone;
+  }
+  return kNone;
+}
+
+class Views {
+ public:
+  explicit Views(Step& changed) : changed_(changed) {}
+
+  void Take(const Moved& moved, uint32_t copy) {
+    for (Operand& operand : changed_.operands) {
+      if (operand.block == copy)
+        operand.block = moved.block;
+      else if (operand.block == moved.block)
+        Lay(operand, moved);
+    }
+    const auto rename = [&](uint32_t& block) {
+      if (block == copy) block = moved.block;
+    };
+    for (Saved& saved : changed_.saved) rename(saved.block);
+    for (Held& held : changed_.held) rename(held.block);
+    for (Named& named : changed_.named) rename(named.block);
+    for (StepBlock& block : changed_.blocks) rename(block.copy_of);
+    MergeNamed(changed_.named);
+    StepBlock &result = changed_.blocks[moved.block], &gone = changed_.blocks[copy];
+    result.end = std::max(result.end, gone.end);
+    result.category = gone.category;
+    gone.requested = 0;
+    gone.end = gone.begin;
+  }
+
+ private:
+  void Lay(Operand& operand, const Moved& moved) {
+    const auto now = StridesNow(moved, StridesOf(changed_, operand));
+    if (!now) return;
+    operand.strides = static_cast<uint32_t>(changed_.shapes.size());
+    changed_.shapes.push_back(
+        {static_cast<uint32_t>(changed_.dims.size()), static_cast<uint32_t>(now->size()), true});
+    changed_.dims.insert(changed_.dims.end(), now->begin(), now->end());
+  }
+
+  Step& changed_;
+};
+
+// Where `viewer` works it copies the gradient, which goes behind the node.
+void Copy(const Step& step, uint32_t gradient, uint32_t viewer, Step& changed) {
+  uint32_t outermost = viewer;
+  while (step.ops[outermost].parent != kNone) outermost = step.ops[outermost].parent;
+  const Position behind = step.ops[outermost].end;
+  if (changed.blocks[gradient].end <= behind) return;
+  StepBlock copy = CopyOf(step, gradient);
+  copy.requested = changed.blocks[gradient].requested;
+  copy.begin = step.ops[viewer].begin + kStride;
+  copy.end = changed.blocks[gradient].end;
+  copy.op = viewer;
+  copy.category = classify::Category::kTemporaryBackward;
+  changed.blocks.push_back(copy);
+  changed.blocks[gradient].end = behind + kStride;
+}
+
+}  // namespace
+
+void TakeResultsAsViews(const Step& step, const std::vector<bool>& low, Step& changed) {
+  Views views(changed);
+  for (const Op& op : step.ops) {
+    const auto moved = MovedBy(step, op, low);
+    const uint32_t copier = moved ? CopierOf(step, *moved) : kNone;
+    const uint32_t copy = copier == kNone ? kNone : OutputsOf(step, step.ops[copier])[0].block;
+    if (copy != kNone && low[copy]) views.Take(*moved, copy);
+  }
+}
+
+void CopyGradientsInOtherOrder(const Step& step, const std::vector<bool>& low, Step& changed) {
+  for (const Op& op : step.ops) {
+    for (const Moved& moved : GradientsMovedBy(step, op, low)) {
+      const uint32_t viewer = ViewerOf(step, moved, op.end);
+      if (viewer != kNone) Copy(step, moved.block, viewer, changed);
+    }
+  }
+}
+
+void TakeBackGradientCopies(const Step& step, const std::vector<uint32_t>& gradients, Step& changed) {
+  for (uint32_t i = 0; i < step.blocks.size(); ++i) {
+    const StepBlock& copy = step.blocks[i];
+    if (copy.op == kNone || step.NameOf(step.ops[copy.op]) != "aten::reshape" ||
+        step.ops[copy.op].node == kNone || copy.begin != step.ops[copy.op].begin + kStride ||
+        std::ranges::find(gradients, copy.copy_of) == gradients.end())
+      continue;
+    Position& end = changed.blocks[copy.copy_of].end;
+    end = std::max(end, copy.end);
+    Drop(changed.blocks[i]);
+  }
+}
+
+std::vector<uint32_t> AttentionGradientsOf(const Step& step, const std::vector<bool>& operands) {
+  std::vector<uint32_t> gradients;
+  for (const Op& op : step.ops) {
+    if (step.NameOf(op) != kBackward || FillsHeads(step, op)) continue;
+    for (const Operand& made : OutputsOf(step, op)) {
+      const auto is_for = [&](const Operand& given) {
+        return given.argument == made.argument + 1 && given.block != kNone && operands[given.block];
+      };
+      if (made.block != kNone && std::ranges::any_of(InputsOf(step, op), is_for))
+        gradients.push_back(made.block);
+    }
+  }
+  return gradients;
+}
+
+}  // namespace vramscope::whatif

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// Attention of 37 rows of 8 samples, as nn.MultiheadAttention computes it: rows come first in memory.
+#include "profiler/whatif/attention/flash_results.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "profiler/whatif/testing/view.h"
+
+namespace vramscope::whatif {
+namespace {
+
+using model::kNone;
+
+constexpr uint8_t kFloat = 6;  // c10::ScalarType
+constexpr uint32_t kQueries = 0, kResult = 1, kCopy = 2;
+constexpr uint64_t kBytes = 8 * 37 * 320 * 4;
+
+const View kRowsFirst = {{8, 37, 5, 64}, {320, 2560, 64, 1}},
+           kSamplesFirst = {{8, 37, 5, 64}, {11840, 320, 64, 1}};
+
+Step Attend(const View& queries) {
+  Step bare;
+  bare.length = 300;
+  bare.shapes.push_back({});
+  Inserter into(bare, {});
+  for (const Position begin : {1, 11, 21}) {
+    StepBlock block;
+    block.requested = kBytes, block.begin = begin, block.end = 200 + begin;
+    into.AddBlock(block);
+  }
+  const auto call = [&](const char* name, Position at, const Operand& from, const Operand& to) {
+    const uint32_t op = into.Begin(name, kNone, kNone, at, {from});
+    into.End(op, at + 5, {to});
+  };
+  const Operand permuted = Viewed(into, kResult, {{37, 8, 5, 64}, {320, 11840, 64, 1}}, kFloat);
+  call("aten::_efficient_attention_forward", 10, Viewed(into, kQueries, queries, kFloat),
+       Viewed(into, kResult, kSamplesFirst, kFloat));
+  call("aten::permute", 16, Viewed(into, kResult, kSamplesFirst, kFloat), permuted);
+  call("aten::reshape", 20, permuted, Viewed(into, kCopy, {{296, 320}, {320, 1}}, kFloat));
+  into.Save(kCopy, into.AddNode(2, 30), 30);
+  return std::move(into).Finish();
+}
+
+TEST(FlashResultsTest, WhatLiesInTheWantedOrderIsNotCopied) {
+  const Step step = Attend(kRowsFirst);
+  Step changed = step;
+  TakeResultsAsViews(step, {true, true, true}, changed);
+  EXPECT_EQ(changed.blocks[kCopy].requested, 0u);
+  EXPECT_EQ(changed.blocks[kResult].end, step.blocks[kCopy].end);
+  EXPECT_EQ(changed.saved[0].block, kResult);
+  EXPECT_THAT(StridesOf(changed, OutputsOf(changed, changed.ops[0])[0]),
+              testing::ElementsAreArray(kRowsFirst.strides));
+  EXPECT_EQ(OutputsOf(changed, changed.ops[2])[0].block, kResult);
+}
+
+TEST(FlashResultsTest, InFloatOrWithQueriesInAnotherOrderItIs) {
+  for (const bool low : {true, false}) {
+    const Step step = Attend(low ? kSamplesFirst : kRowsFirst);
+    Step changed = step;
+    TakeResultsAsViews(step, std::vector<bool>(3, low), changed);
+    EXPECT_EQ(changed.blocks[kCopy].requested, kBytes);
+    EXPECT_EQ(changed.saved[0].block, kCopy);
+  }
+}
+
+// The gradient of keys [batch, rows, heads, width], which the next node shows as [batch, rows, heads x
+// width].
+Step HandOut(const View& keys, bool with_mask) {
+  constexpr uint32_t kKeys = 0, kGradient = 1;
+  Step bare;
+  bare.length = 300;
+  bare.shapes.push_back({});
+  Inserter into(bare, {});
+  for (const Position begin : {1, 111}) {
+    StepBlock block;
+    block.requested = kBytes, block.begin = begin, block.end = 100 + begin;
+    into.AddBlock(block);
+  }
+  const auto call = [&](const char* name, Position at, std::vector<Operand> from, std::vector<Operand> to) {
+    const uint32_t op = into.Begin(name, kNone, into.AddNode(kNone, at), at, std::move(from));
+    into.End(op, at + 5, std::move(to));
+  };
+  std::vector<Operand> given = {{}, {}, Viewed(into, kKeys, keys, kFloat), {}};
+  if (with_mask) given.emplace_back();
+  const Operand made = Viewed(into, kGradient, kSamplesFirst, kFloat);
+  call("aten::_efficient_attention_backward", 110, given, {{}, made});
+  const Operand joined = Viewed(into, kGradient, {{8, 37, 320}, {11840, 320, 1}}, kFloat);
+  call("aten::reshape", 120, {made}, {joined});
+  call("aten::reshape", 130, {joined}, {Viewed(into, kGradient, {{296, 320}, {320, 1}}, kFloat)});
+  return std::move(into).Finish();
+}
+
+TEST(FlashResultsTest, AGradientThatLiesHeadByHeadIsCopiedWhereHeadsComeBesideEachOther) {
+  const View heads_first = {{8, 37, 5, 64}, {11840, 64, 2368, 1}};
+  const auto copies = [](const Step& step, bool low) {
+    Step changed = step;
+    CopyGradientsInOtherOrder(step, {low, low}, changed);
+    return changed;
+  };
+  const Step copied = copies(HandOut(heads_first, false), true);
+  ASSERT_EQ(copied.blocks.size(), 3u);
+  EXPECT_NEAR(copied.blocks[1].end, 125, 0.2) << "behind the node that joins them";
+  EXPECT_NEAR(copied.blocks[2].begin, 120, 0.2);
+  EXPECT_EQ(copied.blocks[2].end, 211) << "where the gradient went";
+  EXPECT_EQ(copied.blocks[2].requested, kBytes);
+  EXPECT_EQ(AttentionGradientsOf(copied, {true, false, false}), std::vector<uint32_t>{1});
+  EXPECT_TRUE(AttentionGradientsOf(copied, {false, true, true}).empty());
+  Step back = copied;
+  TakeBackGradientCopies(copied, {1}, back);
+  EXPECT_EQ(back.blocks[1].end, 211) << "another kernel";
+  EXPECT_EQ(back.blocks[2].requested, 0u);
+  EXPECT_EQ(copies(HandOut(kSamplesFirst, false), true).blocks.size(), 2u) << "rows come first";
+  EXPECT_EQ(copies(HandOut(heads_first, true), true).blocks.size(), 2u) << "flash attention takes no mask";
+  EXPECT_EQ(copies(HandOut(heads_first, false), false).blocks.size(), 2u) << "in float32";
+}
+
+}  // namespace
+}  // namespace vramscope::whatif

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/whatif/attention/wide_products.h"
+
+#include <algorithm>
+
+#include "profiler/whatif/precision/gradients.h"
+#include "profiler/whatif/precision/moments.h"
+#include "profiler/whatif/precision/precision.h"
+
+namespace vramscope::whatif {
+namespace {
+
+using model::kNone;
+
+constexpr std::string_view kProducts = "aten::_scaled_dot_product_attention_math";
+constexpr uint16_t kValue = 2;  // behind the query and the key; the mask is added as it is
+
+}  // namespace
+
+bool StaysProducts(const Step& step, const Op& op) {
+  if (op.node != kNone || step.NameOf(op) != kProducts) return false;
+  const auto lies_apart = [&](const Operand& operand) {
+    const std::span<const int64_t> sizes = SizesOf(step, operand), strides = StridesOf(step, operand);
+    return IsFloat(operand) && !sizes.empty() && strides.size() == sizes.size() && sizes.back() > 1 &&
+           strides.back() != 1;
+  };
+  return std::ranges::any_of(InputsOf(step, op), lies_apart);
+}
+
+bool WideProducts::Begin(const Op& op) {
+  if (!StaysProducts(step_, op)) return false;
+  Position at = op.begin;
+  const auto index = static_cast<uint32_t>(&op - step_.ops.data());
+  for (const Operand& operand : InputsOf(step_, op)) {
+    // Each is converted for itself, also where they are views of one projection.
+    const auto shared = std::ranges::find(given_, operand.block, &Given::block);
+    if (shared != given_.end()) versions_.SetCurrent(operand.block, shared->version);
+    if (operand.argument > kValue || !IsFloat(operand) || !versions_.Known(operand.block) ||
+        versions_.TypeOf(operand.block) != low_)
+      continue;
+    const uint32_t version = versions_.Current(operand.block);
+    versions_.Cast(operand.block, kFloatType, at += kStride, index, operand);
+    given_.push_back({operand.block, version, versions_.Current(operand.block)});
+  }
+  return !given_.empty();
+}
+
+void WideProducts::End(const Op& op) {
+  if (given_.empty()) return;
+  if (StaysProducts(step_, op)) {
+    for (; !given_.empty(); given_.pop_back()) {
+      const Given& given = given_.back();
+      versions_.SetCurrent(given.block, given.wide);
+      versions_.Used(given.block, op.end);
+      versions_.SetCurrent(given.block, given.version);
+    }
+    return;
+  }
+  const bool back = step_.NameOf(op) == "aten::to" && op.parent != kNone && op.input_count > 0 &&
+                    StaysProducts(step_, step_.ops[op.parent]);
+  if (!back) return;
+  const Operand& operand = InputsOf(step_, op)[0];
+  if (!IsFloat(operand) || versions_.TypeOf(operand.block) != kFloatType) return;
+  const Op& products = step_.ops[op.parent];
+  const uint32_t version = versions_.Current(operand.block);
+  const Position at = op.begin + kStride;
+  if (OutputsOf(step_, products)[0].block == operand.block) {
+    versions_.Cast(operand.block, low_, at, kNone, operand);
+    return versions_.Return(operand.block, at);
+  }
+  versions_.Cast(operand.block, low_, at, op.parent, operand);
+  versions_.Used(operand.block, products.end + kStride);  // the caller lets go of it
+  versions_.SetCurrent(operand.block, version);
+}
+
+}  // namespace vramscope::whatif

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Attention that stays products of matrices in 16 bits, since no kernel takes what it is given: PyTorch
+// computes them in float32, and hands out what they are in the type of the queries.
+//
+//   query ─ to(float) ─ mul ─┐
+//   key ─── to(float) ─ mul ─┴ matmul ─ add_(mask) ─ softmax ─┬─ to(low)     nobody wants it
+//   value ─ to(float) ─────────────────────────────────────── matmul ─ to(low)
+//
+// In float32 the first three are not called, and the others do nothing. PyTorch:
+// _scaled_dot_product_attention_math in aten/src/ATen/native/transformers/attention.cpp.
+#pragma once
+
+#include <vector>
+
+#include "profiler/whatif/precision/versions.h"
+#include "profiler/whatif/step/step.h"
+
+namespace vramscope::whatif {
+
+// Whether `op` is such attention with any type: one of its operands does not lie element by element in its
+// last dimension (check_last_dim_stride_equals_1_dense in sdp_utils_cpp.h).
+[[nodiscard]] bool StaysProducts(const Step& step, const Op& op);
+
+class WideProducts {
+ public:
+  // Both must outlive it.
+  WideProducts(const Step& step, uint8_t low, Versions& versions)
+      : step_(step), low_(low), versions_(versions) {}
+
+  // An operator of forward begins; whether it converts what it was given.
+  bool Begin(const Op& op);
+  // It ends.
+  void End(const Op& op);
+
+ private:
+  struct Given {
+    uint32_t block, version, wide;
+  };
+  const Step& step_;
+  const uint8_t low_;
+  Versions& versions_;
+  std::vector<Given> given_;
+};
+
+}  // namespace vramscope::whatif

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// Modules that keep a result until their call in the next step, as a recurrent state, and are checkpointed.
+// The oracle is torch/utils/checkpoint.py: the module runs once more in backward, so that it holds what is
+// made then, whose graph nobody lets go of.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "profiler/whatif/checkpoints/checkpointer.h"
+#include "profiler/whatif/scene/lever.h"
+#include "profiler/whatif/testing/lives.h"
+#include "profiler/whatif/testing/written_step.h"
+#include "profiler/whatif/training/offload_activations.h"
+
+namespace vramscope::whatif {
+namespace {
+
+using testing::ElementsAre;
+using testing::Pair;
+
+// A layer from 10 to 50 that keeps its state until 45 of the next step, of 300:
+//
+//   in ─ 20: a ─ 24: state ─ 30: b ─ 40: out          self.state = state, at 45
+//
+// Backward runs the nodes of b, and then those of a and of the state, from 120 on.
+class CheckpointedStateTest : public testing::Test, protected WrittenStep {
+ protected:
+  CheckpointedStateTest() {
+    Module("layer", 10, 50);
+    in_ = AddBlock(2, 152);
+    a_ = AddBlock(21, 142), state_ = AddBlock(25, kReplaced), b_ = AddBlock(31, 122);
+    const uint32_t out = AddBlock(41, 250);
+    of_a_ = Graph(150, 20, {in_, a_}), of_state_ = Graph(140, 24, {a_, state_});
+    of_b_ = Graph(130, 30, {state_, b_});
+    Graph(120, kLast, {b_, out});
+  }
+
+  uint32_t Graph(Position begin, Position at, const std::vector<uint32_t>& blocks) {
+    const uint32_t node = Node(begin);
+    step_.nodes[node].op = static_cast<uint32_t>(step_.ops.size());
+    step_.nodes[node].made = at;
+    Work(at, node, blocks);
+    return node;
+  }
+
+  [[nodiscard]] Scene Checkpointed(const std::string& modules = "layer") const {
+    Scene scene = MakeScene(step_);
+    EXPECT_TRUE(CheckpointLever().Apply(step_, modules, scene).ok());
+    return scene;
+  }
+
+  static constexpr Position kLast = 44, kReplaced = 342, kStep = 300;
+  // The moments of forward in the recomputation, from 120 on.
+  static constexpr Position Again(Position at) { return 120 + 0.8 * (at - 10) / 40; }
+
+  uint32_t in_, a_, state_, b_, of_a_, of_state_, of_b_;
+};
+
+TEST_F(CheckpointedStateTest, TheModuleKeepsTheOneThatIsMadeAgainAndItsGraph) {
+  const Scene scene = Checkpointed();
+  EXPECT_THAT(LivesOf(scene, state_), ElementsAre(Life(25, Again(42)), Life(Again(25), kReplaced)))
+      << "what forward made goes when the recomputation replaces it";
+  EXPECT_THAT(LivesOf(scene, a_), ElementsAre(Life(21, 26), Life(Again(21), kReplaced)));
+  EXPECT_THAT(LivesOf(scene, b_), ElementsAre(Life(31, 46), Life(Again(31), 121.5))) << "it is not behind it";
+}
+
+TEST_F(CheckpointedStateTest, WhatGoesIntoTheSegmentIsHeldToo) {
+  const Scene scene = Checkpointed();
+  EXPECT_THAT(LivesOf(scene, in_), ElementsAre(Life(2, kReplaced)));
+  ASSERT_EQ(scene.again.size(), 1u);
+  EXPECT_THAT(scene.again[0].held, ElementsAre(Pair(in_, kReplaced)));
+}
+
+TEST_F(CheckpointedStateTest, ACopyFromTheHostIsHeldAsLong) {
+  Scene scene = Checkpointed();
+  ASSERT_TRUE(OffloadActivations(step_, scene).ok());
+  EXPECT_THAT(LivesOf(scene, in_), testing::Contains(Life(120, kReplaced)));
+}
+
+TEST_F(CheckpointedStateTest, OfADetachedStateNothingElseIsKept) {
+  step_.ops[2].name = Text("aten::detach");
+  const Scene scene = Checkpointed();
+  EXPECT_THAT(LivesOf(scene, state_), ElementsAre(Life(25, Again(42)), Life(Again(25), kReplaced)));
+  EXPECT_THAT(LivesOf(scene, a_), ElementsAre(Life(21, 26), Life(Again(21), 141.5)));
+  EXPECT_THAT(LivesOf(scene, in_), ElementsAre(Life(2, 151.5)));
+}
+
+// Another module, or the training loop, gives the variable the next one.
+TEST_F(CheckpointedStateTest, NorOfOneThatIsReplacedOutsideOfTheSegment) {
+  for (const Position replaced : {kStep + 5, kStep + 55}) {
+    step_.blocks[state_].end = replaced;
+    const Scene scene = Checkpointed();
+    EXPECT_THAT(LivesOf(scene, state_), ElementsAre(Life(25, replaced), Life(Again(25), 131.5)));
+    EXPECT_THAT(LivesOf(scene, a_), ElementsAre(Life(21, 26), Life(Again(21), 141.5)));
+  }
+}
+
+// The recomputation stops at the last tensor that is kept.
+TEST_F(CheckpointedStateTest, NorWhereTheRecomputationDoesNotComeToIt) {
+  step_.blocks[state_].end = kStep + kLast + 1;
+  EXPECT_THAT(LivesOf(Checkpointed(), state_),
+              ElementsAre(Life(25, kStep + kLast + 1), Life(Again(25), 131.5)));
+}
+
+TEST_F(CheckpointedStateTest, AGradientIsNoneOfThem) {
+  step_.blocks[state_].category = classify::Category::kGradient;
+  EXPECT_THAT(LivesOf(Checkpointed(), a_), ElementsAre(Life(21, 26), Life(Again(21), 141.5)));
+}
+
+// What comes of operators whose results are kept is not made again: it is kept longer itself.
+TEST_F(CheckpointedStateTest, ResultsOfKeptOperatorsAreHeldAsTheyAre) {
+  step_.ops[0].name = Text("aten::mm");
+  EXPECT_THAT(LivesOf(Checkpointed("layer,ops:mm"), a_), ElementsAre(Life(21, kReplaced)));
+}
+
+}  // namespace
+}  // namespace vramscope::whatif

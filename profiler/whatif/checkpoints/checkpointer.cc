@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/whatif/checkpoints/checkpointer.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+
+#include "profiler/whatif/lifetimes/graph_behind.h"
+#include "profiler/whatif/lifetimes/handed_aside.h"
+#include "profiler/whatif/step/segments.h"
+
+namespace vramscope::whatif {
+namespace {
+
+using model::kNone;
+
+constexpr Position kHair = 1e-6;
+// Between the begin of a node and its first event. Segments in others follow them there.
+constexpr Position kRecomputed = 0.8;
+constexpr Position kUnwound = 0.9;
+constexpr Position kAtOnce = 1.5;  // a free that follows a release directly
+
+}  // namespace
+
+Checkpointer::Checkpointer(const Step& step, const std::vector<uint32_t>& calls,
+                           const std::vector<uint32_t>& kept_ops)
+    : step_(step), uses_(LastUsesOf(step)), kept_ops_(kept_ops), cached_(step.blocks.size(), false) {
+  FindSegments(calls);
+  FindSaves();
+  FindGiven();
+  for (const uint32_t index : kept_ops) {
+    const Op& op = step.ops[index];
+    for (uint32_t i = 0; i < op.output_count; ++i) {
+      const uint32_t block = step.operands[op.first_output + i].block;
+      if (block != kNone && step.blocks[block].begin >= op.begin) cached_[block] = true;
+    }
+  }
+}
+
+bool Checkpointer::IsInnerOfKept(uint32_t block) const {
+  const StepBlock& made = step_.blocks[block];
+  const auto behind = std::partition_point(kept_ops_.begin(), kept_ops_.end(),
+                                           [&](uint32_t op) { return step_.ops[op].begin <= made.begin; });
+  return behind != kept_ops_.begin() && !cached_[block] && made.end <= step_.ops[*(behind - 1)].end;
+}
+
+bool Checkpointer::any() const {
+  return std::any_of(segments_.begin(), segments_.end(),
+                     [](const Segment& segment) { return segment.recompute < kForever; });
+}
+
+void Checkpointer::FindSegments(const std::vector<uint32_t>& calls) {
+  for (const uint32_t call : calls) {
+    Segment segment;
+    segment.call = call;
+    segment.begin = step_.modules[call].begin;
+    segment.end = step_.modules[call].end;
+    segment.parent = SegmentAt(segment.begin);
+    if (segment.parent != kNone) segment.depth = segments_[segment.parent].depth + 1;
+    levels_ = std::max(levels_, segment.depth + 1);
+    segments_.push_back(segment);
+  }
+}
+
+uint32_t Checkpointer::SegmentAt(Position at) const {
+  const auto behind = std::upper_bound(segments_.begin(), segments_.end(), at,
+                                       [](Position p, const Segment& one) { return p < one.begin; });
+  auto place = behind == segments_.begin() ? kNone : static_cast<uint32_t>(behind - segments_.begin() - 1);
+  while (place != kNone && segments_[place].end <= at) place = segments_[place].parent;
+  return place;
+}
+
+bool Checkpointer::IsWithin(uint32_t segment, uint32_t around) const {
+  while (segment != kNone && segment != around) segment = segments_[segment].parent;
+  return segment == around;
+}
+
+Position Checkpointer::Again(const Segment& segment, Position at) const {
+  const Position within = (at - segment.begin) / (segment.end - segment.begin);
+  return segment.recompute + kHair + (kUnwound * segment.depth + kRecomputed * within) / levels_;
+}
+
+Position Checkpointer::Unwound(const Segment& segment) const {
+  return segment.recompute + kUnwound * (segment.depth + 1) / levels_;
+}
+
+void Checkpointer::FindSaves() {
+  kept_.resize(step_.blocks.size());
+  for (const Saved& saved : step_.saved) {
+    const bool runs = saved.node == kNone || step_.nodes[saved.node].begin < kForever;
+    // A node that backward does not run, as nothing came of what it computed, lets go when that does, seen or
+    // not.
+    if (!runs && saved.released >= kForever) continue;
+    Kept& kept = kept_[saved.block];
+    const uint32_t place = SegmentAt(saved.at);
+    if (place == kNone || saved.released >= kForever) {
+      kept.outside = std::max(kept.outside, saved.released);
+      continue;
+    }
+    kept.inside = std::max(kept.inside, saved.released);
+    segments_[place].last_save = std::max(segments_[place].last_save, saved.at);
+    if (!runs && SegmentAt(saved.released) == place) continue;  // so does the one that is made again
+    Position& unpacked = unpacked_.emplace(std::pair(saved.block, place), kBefore).first->second;
+    unpacked = std::max(unpacked, uses_.UnpackedUntil(step_, saved));
+    for (uint32_t around = place; around != kNone; around = segments_[around].parent) {
+      Segment& segment = segments_[around];
+      if (step_.blocks[saved.block].begin < segment.begin) given_.emplace_back(saved.block, around);
+      segment.released = std::max(segment.released, saved.released);
+      if (saved.node != kNone) segment.recompute = std::min(segment.recompute, step_.nodes[saved.node].begin);
+    }
+  }
+}
+
+// What a call is given is held until it was made again, whether or not a node keeps it or an operator works
+// on it: checkpoint() keeps the function with all its arguments.
+void Checkpointer::FindGiven() {
+  const auto add = [&](uint32_t block, Position at) {
+    const Position born = step_.blocks[block].begin;
+    if (born == kBefore) return;
+    for (uint32_t place = SegmentAt(at); place != kNone && born < segments_[place].begin;
+         place = segments_[place].parent)
+      given_.emplace_back(block, place);
+  };
+  for (const Operand& operand : step_.operands) {
+    const Op& op = step_.ops[operand.op];
+    if (operand.block == kNone || op.node != kNone) continue;
+    const StepBlock& block = step_.blocks[operand.block];
+    // Behind its end the operator works on a copy in 16 bits, which it is said to see as the block.
+    if (op.begin <= block.replaced && op.begin <= block.end) add(operand.block, op.begin);
+  }
+  for (const Held& held : step_.held) {
+    const ModuleCall& call = step_.modules[held.call];
+    if (call.parent != kNone && call.begin <= step_.blocks[held.block].replaced)
+      add(held.block, step_.modules[call.parent].begin);
+  }
+  std::sort(given_.begin(), given_.end());
+  given_.erase(std::unique(given_.begin(), given_.end()), given_.end());
+  for (const Segment& segment : segments_) {
+    if (segment.parent == kNone) continue;
+    Position& last_save = segments_[segment.parent].last_save;
+    last_save = std::max(last_save, segment.begin);
+  }
+}
+
+void Checkpointer::FindStates(const Scene& scene, Left& left, Graphs& graphs) const {
+  for (const Block& block : scene.blocks) {
+    if (block.birth != Birth::kEachStep || block.origin == kNone || block.end >= kForever ||
+        block.end < scene.length || block.category == classify::Category::kGradient)
+      continue;
+    const Position made = step_.blocks[block.origin].begin;
+    const Position replaced = block.end - scene.length;
+    const uint32_t home = SegmentAt(made);
+    if (home == kNone || SegmentAt(replaced) != home || !IsMadeAgain(home)) continue;
+    const Segment& segment = segments_[home];
+    if (std::max(made, replaced) > segment.last_save) continue;
+    left.replaced[block.origin] = Again(segment, replaced);
+    left.Add(block.origin, home, block.end);
+    graphs[home].emplace_back(block.origin, block.end);
+  }
+}
+
+void Checkpointer::FindHanded(Left& left, Graphs& graphs) const {
+  if (levels_ > 1) return;
+  std::vector<uint32_t> calls;
+  for (const Segment& segment : segments_) calls.push_back(segment.call);
+  const std::vector<HandedAside> handed = FindHandedAside(step_, calls);
+  // Of several that a segment hands on, as keys and values, all are written when the last has been made.
+  std::map<uint32_t, Position> written;
+  for (const HandedAside& one : handed)
+    if (step_.blocks[one.block].end < step_.length) {
+      Position& last = written.try_emplace(one.segment, kBefore).first->second;
+      last = std::max(last, step_.blocks[one.block].begin);
+    }
+  const std::vector<Position> given = handed.empty() ? std::vector<Position>() : GivenToAllUntil();
+  for (const HandedAside& one : handed) {
+    if (step_.blocks[one.block].end >= step_.length) continue;
+    const Segment& segment = segments_[one.segment];
+    const Position until = given[one.segment], at = written[one.segment];
+    const bool again = IsMadeAgain(one.segment) && at <= segment.last_save;
+    left.handed[one.block] = again ? Again(segment, at) : until;
+    if (!again) continue;
+    left.Add(one.block, one.segment, until);
+    graphs[one.segment].emplace_back(one.named, until);
+  }
+}
+
+std::vector<Position> Checkpointer::GivenToAllUntil() const {
+  std::map<std::pair<uint32_t, std::string_view>, Position> lists;  // by who calls it, and its path
+  const auto list_of = [&](const Segment& segment) -> Position& {
+    const ModuleCall& call = step_.modules[segment.call];
+    return lists.try_emplace({call.parent, ParentPath(step_.Text(call.name))}, kBefore).first->second;
+  };
+  for (const Segment& segment : segments_) {
+    Position& until = list_of(segment);
+    until = std::max(until, segment.released);
+  }
+  std::vector<Position> given;
+  for (const Segment& segment : segments_) given.push_back(list_of(segment));
+  return given;
+}
+
+Checkpointer::Left Checkpointer::FindLeft(const Scene& scene) const {
+  Left left;
+  Graphs held;
+  FindStates(scene, left, held);
+  FindHanded(left, held);
+  if (held.empty()) return left;
+  std::map<uint32_t, std::unordered_map<uint32_t, Position>> nodes;  // by segment: until when
+  const GraphsBehind graphs(step_);
+  for (const auto& [home, blocks] : held) nodes[home] = graphs.Until(blocks, segments_[home].begin);
+  for (const Saved& saved : step_.saved) {
+    const auto known = nodes.find(SegmentAt(saved.at));
+    if (known == nodes.end() || saved.node == kNone) continue;
+    const auto behind = known->second.find(saved.node);
+    if (behind != known->second.end()) left.Add(saved.block, known->first, behind->second);
+  }
+  return left;
+}
+
+void Checkpointer::Leave(const Left& left, uint32_t place, Block& copy) {
+  const auto found = left.until.find({copy.origin, place});
+  if (found != left.until.end()) copy.end = std::max(copy.end, found->second + kHair);
+}
+
+void Checkpointer::LeaveRecorded(const Left& left, uint32_t home, Block& block) const {
+  const auto replaced = left.replaced.find(block.origin);
+  if (replaced != left.replaced.end()) block.end = std::max(block.begin, replaced->second);
+  const auto handed = left.handed.find(block.origin);
+  if (handed != left.handed.end()) block.end = std::max(block.end, handed->second);
+  for (auto it = left.until.lower_bound({block.origin, 0});
+       it != left.until.end() && it->first.first == block.origin; ++it)
+    if (!IsWithin(home, it->first.second)) block.end = std::max(block.end, it->second + kHair);
+}
+
+void Checkpointer::Change(Scene& scene) const {
+  std::vector<Block> copies;
+  const Left left = FindLeft(scene);
+  for (Block& block : scene.blocks) {
+    if (block.birth != Birth::kEachStep || block.origin == kNone) continue;
+    const uint32_t home = SegmentAt(step_.blocks[block.origin].begin);
+    // What gathers parameters for backward is there by then: fully_shard asks for it before the nodes run.
+    const bool gathered = block.category == classify::Category::kCommunication;
+    const bool again = home != kNone && !gathered;
+    if (again && cached_[block.origin] && IsMadeAgain(home)) {
+      Position end = segments_[home].released;
+      if (step_.blocks[block.origin].begin <= segments_[home].last_save) end = EndOfCopy(block.origin, home);
+      Drop(block, home);
+      block.end = std::max(block.end, end);
+      Leave(left, home, block);
+      continue;
+    }
+    if (again && !IsInnerOfKept(block.origin)) Recompute(block, home, left, copies);
+    Drop(block, home);
+    LeaveRecorded(left, home, block);
+  }
+  GatherWithin(scene);
+  scene.blocks.insert(scene.blocks.end(), copies.begin(), copies.end());
+  std::vector<std::vector<std::pair<uint32_t, Position>>> held(segments_.size());
+  for (const auto& [kept, until] : left.until)
+    if (step_.blocks[kept.first].begin < segments_[kept.second].begin)
+      held[kept.second].emplace_back(kept.first, until);
+  for (uint32_t i = 0; i < segments_.size(); ++i) {
+    const Segment& segment = segments_[i];
+    if (segment.recompute < kForever && segment.parent == kNone)
+      scene.again.push_back({segment.begin, segment.end, segment.recompute, segment.released,
+                             Unwound(segment), std::move(held[i])});
+  }
+}
+
+double Checkpointer::RecomputedNs() const {
+  double ns = 0;
+  for (const Segment& segment : segments_) {
+    if (segment.recompute < kForever) ns += step_.HostNs(segment.begin, segment.last_save);
+  }
+  for (const uint32_t index : kept_ops_) {
+    const Op& op = step_.ops[index];
+    const uint32_t home = SegmentAt(op.begin);
+    if (home != kNone && IsMadeAgain(home) && op.begin <= segments_[home].last_save)
+      ns -= step_.HostNs(op.begin, op.end);
+  }
+  return std::max(ns, 0.0);
+}
+
+Position Checkpointer::EndOfCopy(uint32_t block, uint32_t place) const {
+  const Segment& segment = segments_[place];
+  const StepBlock& recorded = step_.blocks[block];
+  const Position unwound = Unwound(segment);
+  const auto own = unpacked_.find({block, place});
+  const Position given = GivenWithin(block, place);
+  const Position needed = own == unpacked_.end() ? given : std::max(given, own->second - kHair);
+  if (needed != kBefore) return std::max(needed, unwound);
+  // What a segment in it computes goes there as it does in forward.
+  const bool dropped = SegmentAt(recorded.begin) != place && kept_[block].inside != kBefore;
+  const Position end = dropped ? std::max(uses_.held[block], recorded.begin) : recorded.end;
+  return end < segment.last_save ? Again(segment, end) : unwound;
+}
+
+void Checkpointer::Recompute(const Block& block, uint32_t home, const Left& left,
+                             std::vector<Block>& copies) const {
+  const Position begin = step_.blocks[block.origin].begin;
+  for (uint32_t place = home; place != kNone; place = segments_[place].parent) {
+    const Segment& segment = segments_[place];
+    if (!IsMadeAgain(place) || begin > segment.last_save) continue;
+    Block copy = block;
+    copy.begin = Again(segment, begin);
+    copy.end = EndOfCopy(block.origin, place);
+    Leave(left, place, copy);
+    copies.push_back(copy);
+  }
+}
+
+void Checkpointer::Drop(Block& block, uint32_t home) const {
+  const StepBlock& recorded = step_.blocks[block.origin];
+  const Kept& kept = kept_[block.origin];
+  const Position given = GivenUntil(block.origin, home);
+  const bool longer =  // somebody else held it
+      recorded.end > kept.inside + kAtOnce && recorded.end > kept.outside + kAtOnce;
+  if (kept.inside != kBefore && !longer) {
+    const Position used = uses_.held[block.origin];
+    block.end = std::min(block.end, std::max({used, kept.outside, block.begin, given}) + kHair);
+  }
+  if (given != kBefore) block.end = std::max(block.end, given + kHair);
+}
+
+Position Checkpointer::GivenUntil(uint32_t block, uint32_t home) const {
+  Position until = kBefore;
+  for (auto it = std::lower_bound(given_.begin(), given_.end(), std::pair(block, uint32_t{0}));
+       it != given_.end() && it->first == block; ++it) {
+    const Segment& segment = segments_[it->second];
+    if (segment.parent == kNone && !IsWithin(home, it->second) && IsMadeAgain(it->second))
+      until = std::max(until, segment.released);
+  }
+  return until;
+}
+
+Position Checkpointer::GivenWithin(uint32_t block, uint32_t around) const {
+  if (levels_ == 1) return kBefore;
+  Position until = kBefore;
+  for (auto it = std::lower_bound(given_.begin(), given_.end(), std::pair(block, uint32_t{0}));
+       it != given_.end() && it->first == block; ++it) {
+    if (it->second == around || !IsWithin(it->second, around) || !IsMadeAgain(it->second)) continue;
+    until = std::max(until, Unwound(segments_[it->second]));
+    const auto kept = unpacked_.find(*it);
+    if (kept != unpacked_.end()) until = std::max(until, kept->second - kHair);
+  }
+  return until;
+}
+
+}  // namespace vramscope::whatif

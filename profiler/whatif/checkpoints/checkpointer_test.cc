@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checkpoints within checkpoints. The oracle is "Nestable Checkpoint" in torch/utils/checkpoint.py: tensors
+// are kept by the innermost segment alone, and what goes into a segment by the one around it. And what
+// PyTorch expects of a chain of products under a memory budget.
+#include "profiler/whatif/checkpoints/checkpointer.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "profiler/whatif/scene/lever.h"
+#include "profiler/whatif/testing/lives.h"
+#include "profiler/whatif/testing/written_step.h"
+
+namespace vramscope::whatif {
+namespace {
+
+using testing::ElementsAre;
+
+// stage from 0 to 60: layer a from 2 to 18, layer b from 20 to 36, and an operator behind them. Each makes
+// what its node keeps, and then its result, which the next node keeps too. Backward runs the nodes from 110
+// on.
+//
+//   forward   in ─ a: inner_a, out_a ─ b: inner_b, out_b ─ last ─ result
+class NestedCheckpointTest : public testing::Test, protected WrittenStep {
+ protected:
+  NestedCheckpointTest() {
+    Module("stage", 0, 60);
+    Module("stage.a", 2, 18, 0);
+    Module("stage.b", 20, 36, 0);
+    in_ = AddBlock(1, 190);
+    inner_a_ = AddBlock(5, 152);
+    out_a_ = AddBlock(10, 132);
+    inner_b_ = AddBlock(25, 132);
+    out_b_ = AddBlock(30, 112);
+    result_ = AddBlock(45, 250);
+    const uint32_t a = Node(150), b = Node(130), last = Node(110);
+    Work(4, a, {in_, inner_a_});
+    Work(9, a, {inner_a_, out_a_});
+    Work(24, b, {out_a_, inner_b_});
+    Work(29, b, {inner_b_, out_b_});
+    Work(44, last, {out_b_, result_});
+  }
+
+  // Begin and end of what is made of a block, apart from a hair.
+  [[nodiscard]] std::vector<std::pair<Position, Position>> Lives(uint32_t block,
+                                                                 std::string_view modules) const {
+    Scene scene = MakeScene(step_);
+    EXPECT_TRUE(CheckpointLever().Apply(step_, modules, scene).ok());
+    return LivesOf(scene, block);
+  }
+  // An operator of layer b works on it too.
+  void SeeInB(uint32_t block) {
+    Operand operand;
+    operand.op = 2;
+    operand.block = block;
+    step_.operands.push_back(operand);
+  }
+
+  uint32_t in_, inner_a_, out_a_, inner_b_, out_b_, result_;
+};
+
+TEST_F(NestedCheckpointTest, OneLevelMakesAllAgainAtOnce) {
+  // Computed again at 110, up to what `last` keeps.
+  EXPECT_THAT(Lives(inner_a_, "stage"), ElementsAre(Life(5, 11), Life(110.07, 151.5)));
+  EXPECT_THAT(Lives(inner_b_, "stage"), ElementsAre(Life(25, 31), Life(110.33, 131.5)));
+}
+
+TEST_F(NestedCheckpointTest, AnInnerOneKeepsNothingWhileTheOuterOneIsMadeAgain) {
+  // With the stage only until its last use, then with its layer until its node has worked.
+  EXPECT_THAT(Lives(inner_a_, "stage,stage.a,stage.b"),
+              ElementsAre(Life(5, 11), Life(150.53, 151.5), Life(110.03, 110.07)));
+  EXPECT_THAT(Lives(inner_b_, "stage,stage.*"),
+              ElementsAre(Life(25, 31), Life(130.58, 131.5), Life(110.17, 110.21)));
+}
+
+TEST_F(NestedCheckpointTest, WhatGoesIntoAnInnerOneIsKeptByTheOuterOne) {
+  EXPECT_THAT(Lives(out_a_, "stage,stage.*"), ElementsAre(Life(10, 36), Life(110.07, 131.5)));
+  // The stage's own input stays until all of its nodes have let go.
+  EXPECT_THAT(Lives(in_, "stage.*"), ElementsAre(Life(1, 190)));
+}
+
+TEST_F(NestedCheckpointTest, WhatACallIsGivenThatNoOperatorWorksOnIsKeptToo) {
+  const uint32_t places = AddBlock(1.5, 50);
+  EXPECT_THAT(Lives(places, "stage.*"), ElementsAre(Life(1.5, 50)));
+  Module("stage.b.norm", 21, 23, 2);
+  step_.held.push_back({places, 3, Text("position_ids")});
+  EXPECT_THAT(Lives(places, "stage.*"), ElementsAre(Life(1.5, 131.5)));
+}
+
+TEST_F(NestedCheckpointTest, WhatACopyStandsForIsNotKept) {
+  const uint32_t wide = AddBlock(1.5, 50);
+  SeeInB(wide);
+  EXPECT_THAT(Lives(wide, "stage.*"), ElementsAre(Life(1.5, 131.5)));
+  step_.blocks[wide].replaced = 19;
+  EXPECT_THAT(Lives(wide, "stage.*"), ElementsAre(Life(1.5, 50)));
+}
+
+// Cohere's angles, of which rotary() hands out copies in 16 bits: operators are said to work on the block
+// that is gone.
+TEST_F(NestedCheckpointTest, WhatEndedBeforeAnOperatorIsNotItsToKeep) {
+  const uint32_t wide = AddBlock(1.5, 4);
+  SeeInB(wide);
+  EXPECT_THAT(Lives(wide, "stage.*"), ElementsAre(Life(1.5, 4)));
+}
+
+// Informer's measure of queries, of which only indices come: its graph goes with the function's variables.
+TEST_F(NestedCheckpointTest, WhatANodeKeptThatIsNotRunGoesAgainAsItWent) {
+  const auto dead = static_cast<uint32_t>(step_.nodes.size());
+  step_.nodes.push_back({Text("dead"), 0, 6, kForever, kForever});
+  const uint32_t measure = AddBlock(6, 8.5);
+  Saved saved;
+  saved.block = measure, saved.node = dead, saved.at = 7, saved.released = 8.5;
+  step_.saved.push_back(saved);
+  EXPECT_THAT(Lives(measure, "stage.a"), ElementsAre(Life(6, 6), Life(150.2, 150.325))) << "in a graph alone";
+  EXPECT_THAT(Lives(inner_a_, "stage.a"), ElementsAre(Life(5, 11), Life(150.15, 151.5)));
+  step_.saved.back().block = inner_a_, step_.saved.back().released = kForever;
+  EXPECT_THAT(Lives(inner_a_, "stage.a"), ElementsAre(Life(5, 11), Life(150.15, 151.5))) << "not seen";
+}
+
+// Layer a is called again from 38 to 42, behind b: how long the copies that autocast makes of its weights
+// live then is not known.
+TEST_F(NestedCheckpointTest, UnderAutocastAModuleIsNotCheckpointedTwiceWithOthersBetween) {
+  Module("stage.a", 38, 42, 0);
+  const auto why = [&](std::string_view modules) -> std::string {
+    Scene scene = MakeScene(step_);
+    const Result<Outcome> outcome = CheckpointLever().Apply(step_, modules, scene);
+    return outcome.ok() ? "" : outcome.error().sentence;
+  };
+  EXPECT_EQ(why("stage.*"), "") << "in float32 there are none";
+  step_.autocast.push_back({0, 60});
+  EXPECT_THAT(why("stage.*"), testing::StartsWith("stage.a is called several times a step, others between"));
+  EXPECT_EQ(why("stage.a"), "") << "no other that is checkpointed";
+  EXPECT_EQ(why("stage.b"), "") << "called once";
+}
+
+TEST_F(NestedCheckpointTest, WhatAKeptOperatorTakesForItselfIsNotTakenAgain) {
+  step_.ops[0].name = Text("aten::mm");
+  const Op& mm = step_.ops[0];
+  const uint32_t workspace = AddBlock(mm.begin + 0.5, mm.end - 0.5);
+  EXPECT_EQ(Lives(workspace, "stage.a").size(), 2u);
+  EXPECT_EQ(Lives(workspace, "stage.a,ops:mm").size(), 1u);
+}
+
+// fully_shard(a), fully_shard(b) in a stage that is checkpointed as a whole.
+TEST_F(NestedCheckpointTest, UnitsWithinAreGatheredWhenTheyAreMadeAgain) {
+  const uint32_t of_a = AddBlock(kBefore, kForever), of_b = AddBlock(kBefore, kForever);
+  const auto gather = [&](uint32_t parameter, uint16_t stream, Position begin, Position end) {
+    const uint32_t block = AddBlock(begin, end);
+    step_.blocks[block].copy_of = parameter;
+    step_.blocks[block].stream = stream;
+    step_.blocks[block].category = classify::Category::kCommunication;
+    return block;
+  };
+  (void)gather(of_a, 1, 2, 21), (void)gather(of_a, 0, 3, 18), (void)gather(of_b, 0, 21, 36);
+  const uint32_t together_a = gather(of_a, 1, 131, 148), a = gather(of_a, 0, 148, 152);
+  const uint32_t gradients_a = gather(of_a, 0, 151, 160), b = gather(of_b, 0, 109, 132);
+  EXPECT_THAT(Lives(together_a, "stage"), ElementsAre(Life(110.03, 110.28)));
+  EXPECT_THAT(Lives(a, "stage"), ElementsAre(Life(110.04, 152)));
+  EXPECT_THAT(Lives(gradients_a, "stage"), ElementsAre(Life(151, 160)));
+  EXPECT_THAT(Lives(b, "stage"), ElementsAre(Life(109, 132))) << "its backward asked for it";
+  EXPECT_THAT(Lives(a, "stage.a"), ElementsAre(Life(148, 152))) << "the segment is the unit";
+}
+
+// A denoiser's context, of which no gradient is asked.
+TEST_F(NestedCheckpointTest, WhatSeveralAreGivenGoesToTheHostAndComesBackForEach) {
+  const uint32_t context = AddBlock(1.5, 152);
+  Work(6, 0, {context, AddBlock(6.5, 9)}), Work(26, 1, {context, AddBlock(26.5, 29)});
+  const auto copies = [&] {
+    Scene scene = MakeScene(step_);
+    EXPECT_TRUE(CheckpointLever().Apply(step_, "stage.*", scene).ok());
+    EXPECT_TRUE(OffloadLever().Apply(step_, "activations", scene).ok());
+    return std::count_if(scene.blocks.begin(), scene.blocks.end(),
+                         [&](const whatif::Block& one) { return one.origin == context; });
+  };
+  EXPECT_EQ(copies(), 3) << "itself, and one for each of two layers";
+  Work(46, 2, {context, AddBlock(46.5, 49)});
+  EXPECT_EQ(copies(), 4) << "one for what is outside of checkpoints too";
+}
+
+TEST_F(NestedCheckpointTest, TheResultOfTheLastIsKeptByTheOuterOnesNode) {
+  EXPECT_THAT(Lives(out_b_, "stage,stage.*"), ElementsAre(Life(30, 46), Life(110.2, 111.5)));
+}
+
+TEST_F(NestedCheckpointTest, KeptOperatorsWithinOthersAreRefused) {
+  Scene scene = MakeScene(step_);
+  EXPECT_FALSE(CheckpointLever().Apply(step_, "stage,stage.a,ops:mm", scene).ok());
+}
+
+// x.cos(), then five times a product of matrices and cos(), then sum(): nodes keep what operators are given.
+// The oracle is test_matmul_even_chain of MemoryBudgetTest in PyTorch's test/functorch/test_ac.py: what is
+// kept until backward, in matrices beside x, and how many products are computed again, for each tenth of
+// activation_memory_budget. Its partitioner chooses operators; chains of modules, of which each begins with
+// cos(), give the same choices:
+//
+//   budget 0.2     c6 [ c4 [ cos mm cos mm cos mm cos mm ]  b5 [ cos mm ]  b6 [ cos ] ] sum checkpointed: c4,
+//   b5
+class EvenChainTest : public testing::Test, protected WrittenStep {
+ protected:
+  static constexpr uint32_t kProducts = 5, kOperators = 2 * kProducts + 1;
+
+  EvenChainTest() {
+    for (uint32_t chain = kProducts + 1; chain > 0; --chain)
+      Module(Chain(chain), 1 - 0.1 * chain, 8 * chain + 0.8,
+             chain > kProducts ? model::kNone : kProducts - chain);
+    for (uint32_t block = 1; block <= kProducts + 1; ++block)
+      Module(Block(block), 8 * block - 7, 8 * block + 0.5, kProducts + 1 - block);
+    x_ = AddBlock(0, 200);
+    uint32_t given = x_;
+    for (uint32_t i = 0; i < kOperators; ++i) {
+      const Position at = 2 + 4 * i, backward = 170 - 6 * i;
+      const bool last = i + 1 == kOperators;
+      made_.push_back(AddBlock(at + 1, last ? 90 : backward - 4));
+      Work(at, Node(backward), {given, made_.back()});
+      given = made_.back();
+    }
+  }
+
+  static std::string Chain(uint32_t chain) {
+    std::string path = "c6";
+    for (uint32_t below = kProducts; below >= chain; --below) path += ".c" + std::to_string(below);
+    return path;
+  }
+  static std::string Block(uint32_t block) { return Chain(block) + ".b" + std::to_string(block); }
+
+  // The first operators up to a product as one segment, and each product behind them as one.
+  static std::string Patterns(uint32_t chain) {
+    std::string patterns = Chain(chain);
+    for (uint32_t block = chain + 1; block <= kProducts; ++block) patterns += "," + Block(block);
+    return patterns;
+  }
+
+  struct Costs {
+    size_t kept = 0, again = 0;
+    bool operator==(const Costs&) const = default;
+  };
+  [[nodiscard]] Costs With(const std::string& patterns) const {
+    Scene scene = MakeScene(step_);
+    if (!patterns.empty()) {
+      EXPECT_TRUE(CheckpointLever().Apply(step_, patterns, scene).ok()) << patterns;
+    }
+    Costs costs;
+    std::map<uint32_t, size_t> times;
+    for (const whatif::Block& one : scene.blocks) {
+      costs.kept += one.origin != x_ && one.begin <= 100 && one.end > 100;
+      ++times[one.origin];
+    }
+    for (uint32_t i = 1; i < kOperators; i += 2) costs.again += times[made_[i]] - 1;
+    return costs;
+  }
+
+  uint32_t x_;
+  std::vector<uint32_t> made_;
+};
+
+TEST_F(EvenChainTest, KeepsAndComputesAgainWhatPyTorchExpectsOfEachBudget) {
+  EXPECT_EQ(With(""), (Costs{10, 0})) << "budget 1.0";
+  for (size_t tenths = 0; tenths <= kProducts; ++tenths) {
+    const auto chain = static_cast<uint32_t>(kProducts + 1 - tenths);
+    EXPECT_EQ(With(Patterns(chain)), (Costs{tenths, kProducts - tenths})) << "budget 0." << tenths;
+  }
+}
+
+}  // namespace
+}  // namespace vramscope::whatif

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/whatif/checkpoints/kept_ops.h"
+
+#include <algorithm>
+#include <set>
+
+namespace vramscope::whatif {
+namespace {
+
+using model::kNone;
+
+constexpr std::string_view kOps = "ops:";
+constexpr std::string_view kInputs = "inputs:", kMasks = "masks:";
+
+// What stands for several: the operators below autograd, which is where a policy is asked.
+struct Family {
+  std::string_view name;
+  std::vector<std::string> operators;
+};
+
+const std::vector<Family>& Families() {
+  static const std::vector<Family> families = {
+      {"matmul", {"aten::mm", "aten::addmm", "aten::bmm", "aten::baddbmm", "aten::_addmm_activation"}},
+      {"attention",
+       {"aten::_scaled_dot_product_flash_attention", "aten::_scaled_dot_product_efficient_attention",
+        "aten::_scaled_dot_product_cudnn_attention"}},
+      {"convolution", {"aten::convolution"}},
+  };
+  return families;
+}
+
+const Family* FamilyOf(std::string_view name) {
+  for (const Family& family : Families()) {
+    if (family.name == name) return &family;
+  }
+  return nullptr;
+}
+
+bool IsCalled(const Step& step, const Op& op, const std::string& name) {
+  const Family* const family = FamilyOf(name);
+  if (family == nullptr) return step.NameOf(op) == "aten::" + name;
+  return std::find(family->operators.begin(), family->operators.end(), step.NameOf(op)) !=
+         family->operators.end();
+}
+
+}  // namespace
+
+Result<CheckpointChoice> ParseCheckpoint(std::string_view value) {
+  CheckpointChoice choice;
+  for (std::string_view rest = value; !rest.empty();) {
+    std::string_view part = rest.substr(0, rest.find(','));
+    rest.remove_prefix(std::min(part.size() + 1, rest.size()));
+    if (part.starts_with(kInputs) || part.starts_with(kMasks)) {
+      const bool masks = part.starts_with(kMasks);
+      std::string& modules = masks ? choice.masks : choice.inputs;
+      if (!modules.empty()) modules += '+';
+      modules += part.substr(part.find(':') + 1);
+      std::replace(modules.begin(), modules.end(), '+', ',');
+      if (modules.empty())
+        return Error{
+            masks ? "--checkpoint masks: needs modules whose masks require gradients: masks:attention."
+                  : "--checkpoint inputs: needs modules whose results require gradients: inputs:embed."};
+      continue;
+    }
+    if (part.substr(0, kOps.size()) != kOps) {
+      choice.modules += (choice.modules.empty() ? "" : ",") + std::string(part);
+      continue;
+    }
+    part.remove_prefix(kOps.size());
+    while (!part.empty()) {
+      const std::string_view name = part.substr(0, part.find('+'));
+      part.remove_prefix(std::min(name.size() + 1, part.size()));
+      if (!name.empty()) choice.operators.emplace_back(name);
+    }
+    if (choice.operators.empty())
+      return Error{"--checkpoint ops: needs operators whose results are kept: ops:matmul+attention."};
+  }
+  const bool any = !choice.operators.empty() || !choice.inputs.empty() || !choice.masks.empty();
+  if (choice.modules.empty() && any) choice.modules = "all";
+  return choice;
+}
+
+Result<std::vector<uint32_t>> FindKeptOps(const Step& step, const std::vector<std::string>& operators) {
+  std::vector<uint32_t> kept;
+  std::vector<bool> inside(step.ops.size(), false);  // another one that is kept
+  std::vector<bool> seen(operators.size(), false);
+  for (uint32_t i = 0; i < step.ops.size(); ++i) {
+    const Op& op = step.ops[i];
+    inside[i] = op.parent != kNone && inside[op.parent];
+    if (inside[i] || op.node != kNone) continue;
+    for (size_t name = 0; name < operators.size(); ++name) {
+      if (!IsCalled(step, op, operators[name])) continue;
+      inside[i] = seen[name] = true;
+    }
+    if (inside[i]) kept.push_back(i);
+  }
+  for (size_t name = 0; name < operators.size(); ++name) {
+    if (!seen[name])
+      return Error{"no operator of the recorded forward pass is called " + operators[name] + "."};
+  }
+  return kept;
+}
+
+std::string KeptOpsCode(const Step& step, const std::vector<uint32_t>& ops) {
+  std::set<std::string> names;
+  for (const uint32_t op : ops)
+    names.insert("torch.ops.aten." + std::string(step.NameOf(step.ops[op]).substr(6)) + ".default");
+  std::string code;
+  for (const std::string& name : names) code += (code.empty() ? "" : ", ") + name;
+  return code;
+}
+
+}  // namespace vramscope::whatif

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gradient accumulation: the batch of a step in k parts, one after the other, with one optimizer step behind
+// them.
+//
+//   recorded        zero │ forward  backward │ update  optimizer
+//   accumulating    zero │ forward  backward │ forward  backward │ update  optimizer
+//                          gradients are kept  ──────────────────▶
+//                                              new ones end where autograd has added them
+//
+// At most four parts are written out: the fifth finds the allocator as the fourth did. What a part leaves
+// behind (batch, logits, loss) ends in the next one where it ended in the next step. Of networks that are
+// trained in turns, as in a GAN, what is before each optimizer step is repeated so, backward passes with the
+// forward that leads to them.
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <utility>
+
+#include "profiler/whatif/scene/lever.h"
+#include "profiler/whatif/sizes/batch_axis.h"
+#include "profiler/whatif/sizes/sample_turns.h"
+#include "profiler/whatif/step/forward_parts.h"
+
+namespace vramscope::whatif {
+namespace {
+
+constexpr Position kHair = 1e-6;
+constexpr int64_t kMost = 1 << 20;
+constexpr int64_t kWritten = 4;
+
+// The parts of a step that are repeated, and where things lie when each is there several times.
+class Repeats {
+ public:
+  Repeats(std::vector<Window> repeated, Position length, int64_t parts)
+      : repeated_(std::move(repeated)), length_(length), parts_(parts) {}
+
+  static constexpr size_t kNone = SIZE_MAX;
+  // Which of them a position is in; kNone: in none.
+  [[nodiscard]] size_t Of(Position at) const {
+    for (size_t i = 0; i < repeated_.size(); ++i) {
+      if (Holds(i, at)) return i;
+    }
+    return kNone;
+  }
+  [[nodiscard]] bool Holds(size_t i, Position at) const {
+    return repeated_[i].begin <= at && at < repeated_[i].end;
+  }
+  [[nodiscard]] int64_t parts() const { return parts_; }
+  [[nodiscard]] Position end(size_t i) const { return repeated_[i].end; }
+  // How much later than in the record something of the i-th is, in one of its parts.
+  [[nodiscard]] Position Behind(size_t i, int64_t part) const {
+    return BeforeIt(i) + static_cast<Position>(part) * Once(i);
+  }
+  // Where a position is now: of those that are repeated, in the first or in the last part.
+  [[nodiscard]] Position InFirst(Position at) const { return Moved(at, 0); }
+  [[nodiscard]] Position InLast(Position at) const { return Moved(at, parts_ - 1); }
+  [[nodiscard]] Position length() const { return length_; }
+  [[nodiscard]] Position new_length() const { return InFirst(length_); }
+
+ private:
+  [[nodiscard]] Position Once(size_t i) const { return repeated_[i].end - repeated_[i].begin; }
+  [[nodiscard]] Position More(size_t i) const { return static_cast<Position>(parts_ - 1) * Once(i); }
+  // By how much those before the i-th are longer now; behind the last: all.
+  [[nodiscard]] Position BeforeIt(size_t i) const {
+    Position more = 0;
+    for (size_t before = 0; before < i; ++before) more += More(before);
+    return more;
+  }
+  // Of one in the next step, in the first.
+  [[nodiscard]] Position Moved(Position at, int64_t part) const {
+    if (at >= kForever) return at;
+    if (at > length_) return new_length() + Moved(at - length_, 0);
+    size_t ended = 0;
+    while (ended < repeated_.size() && repeated_[ended].end <= at) ++ended;
+    return at + (Of(at) == kNone ? BeforeIt(ended) : Behind(ended, part));
+  }
+
+  std::vector<Window> repeated_;  // in order
+  Position length_;               // of the recorded step
+  int64_t parts_;
+};
+
+class Accumulate final : public Lever {
+ public:
+  const LeverInfo& info() const override {
+    static constexpr LeverInfo kInfo = {
+        "accumulate", "K", "the batch in K parts, one optimizer step for all of them",
+        "as for batch, and backward passes with an optimizer step behind them"};
+    return kInfo;
+  }
+
+  std::vector<std::string> Settings(const Step& step) const override {
+    if (!WhyNotRepeated(step).empty()) return {};
+    const Result<const BatchAxis*> followed = BatchToScale(step);
+    if (!followed.ok()) return {};
+    const BatchAxis* const axis = *followed;
+    std::vector<std::string> parts;
+    for (int64_t k = 2; k <= axis->batch; k *= 2) {
+      if (axis->batch % k == 0) parts.push_back(std::to_string(k));
+    }
+    return parts;
+  }
+
+  Result<Outcome> Apply(const Step& step, std::string_view value, Scene& scene) const override {
+    int64_t parts = 0;
+    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), parts);
+    if (error != std::errc() || end != value.data() + value.size() || parts < 1 || parts > kMost)
+      return Error{"--accumulate needs a number of parts, not \"" + std::string(value) + "\"."};
+    if (std::string reason = WhyNotRepeated(step); !reason.empty()) return Error{std::move(reason)};
+    if (scene.pipeline_parts > 1)
+      return Error{"a pipeline accumulates over its parts: say more of them, as in --shard pp:4:16."};
+    const Result<const BatchAxis*> followed = BatchToScale(step);
+    if (!followed.ok()) return followed.error();
+    const BatchAxis* const axis = *followed;
+    if (axis->batch % parts != 0) {
+      return Error{"the recorded batch of " + std::to_string(axis->batch) + " samples has no " +
+                   std::to_string(parts) + " equal parts."};
+    }
+    ScaleBatch(step, *axis, axis->batch / parts, scene);
+    Outcome outcome;
+    const std::vector<Window> repeated = Repeated(scene);
+    for (const Window& one : repeated)
+      outcome.extra_ns += static_cast<double>(parts - 1) * step.HostNs(one.begin, one.end);
+    outcome.time_basis =
+        "host time of the recorded forward and backward, once more for each further part; kernels are not "
+        "timed";
+    if (parts > 1) Write(step, std::min(parts, kWritten), scene);
+    scene.micro_batches = static_cast<uint32_t>(parts);
+    const std::string k = std::to_string(parts);
+    outcome.code = "for part in batch.chunk(" + k + "):\n    (loss_of(part) / " + k +
+                   ").backward()\noptimizer.step()\noptimizer.zero_grad()";
+    if (repeated.size() > 1)
+      outcome.notes.push_back(
+          "the step has " + std::to_string(repeated.size()) +
+          " optimizer steps with backward passes before them: for each of them the batch is in " + k +
+          " parts");
+    else if (scene.backward.size() > 1)
+      outcome.notes.push_back("the step has " + std::to_string(scene.backward.size()) +
+                              " backward passes for one optimizer step: the batch of each is in " + k +
+                              " parts");
+    return outcome;
+  }
+
+ private:
+  // As one sentence; "" when forward and backward can be done several times for one optimizer step.
+  static std::string WhyNotRepeated(const Step& step) {
+    if (step.backward.empty() || step.optimizer.empty() ||
+        step.optimizer.back().begin < step.backward.back().end)
+      return "the recorded step has no backward pass with an optimizer step behind it.";
+    const std::vector<Window> repeated = Repeated(ForwardParts(step), step.backward, step.optimizer);
+    for (const Window& one : repeated) {
+      const auto leaves = [&](const Node& node) {
+        return node.op != model::kNone && one.begin <= node.made && node.made < one.end &&
+               node.begin >= one.end && Within(repeated, node.begin);
+      };
+      if (std::any_of(step.nodes.begin(), step.nodes.end(), leaves))
+        return "a backward pass of the recorded step goes through what was computed before another optimizer "
+               "step: in parts that is either kept for all of them or computed again, which only its code "
+               "says.";
+    }
+    return "";
+  }
+
+  // What is repeated for one optimizer step, or for several that follow each other: the backward passes
+  // before it, with the forward that leads to them.
+  static std::vector<Window> Repeated(const std::vector<Window>& forward, const std::vector<Window>& backward,
+                                      const std::vector<Window>& optimizer) {
+    std::vector<Window> repeated;
+    for (size_t i = 0; i < backward.size(); ++i) {
+      const bool stepped = std::any_of(optimizer.begin(), optimizer.end(), [&](const Window& window) {
+        return i > 0 && backward[i - 1].end <= window.begin && window.begin < backward[i].begin;
+      });
+      if (repeated.empty() || stepped)
+        repeated.push_back({forward[i].begin, backward[i].end});
+      else
+        repeated.back().end = std::max(repeated.back().end, backward[i].end);
+    }
+    return repeated;
+  }
+  static std::vector<Window> Repeated(const Scene& scene) {
+    return Repeated(scene.forward, scene.backward, scene.optimizer);
+  }
+
+  static void Write(const Step& step, int64_t parts, Scene& scene) {
+    const Repeats repeats(Repeated(scene), scene.length, parts);
+    std::vector<Block> blocks;
+    blocks.reserve(scene.blocks.size() * static_cast<size_t>(parts));
+    for (const Block& block : scene.blocks) {
+      const size_t part = block.birth == Birth::kEachStep ? repeats.Of(block.begin) : Repeats::kNone;
+      if (part == Repeats::kNone) {
+        blocks.push_back(block);
+        Block& moved = blocks.back();
+        if (block.birth != Birth::kSetup) moved.begin = repeats.InLast(block.begin);
+        // It came before the parts (a batch that is fetched ahead): its end is that of the last part.
+        moved.end = repeats.InLast(block.end);
+        continue;
+      }
+      // Each part has a batch of its own, so a gradient of that is not added up.
+      const bool added = block.origin != model::kNone && step.blocks[block.origin].leaf == model::kNone;
+      const Position accumulated = added ? step.blocks[block.origin].accumulated : kForever;
+      if (accumulated < kForever)
+        AddGradient(block, accumulated, part, repeats, blocks);
+      else
+        AddActivation(block, part, repeats, scene.blocks, blocks);
+    }
+    scene.blocks = std::move(blocks);
+    scene.length = repeats.new_length();
+    for (Window& window : scene.forward)
+      window = {repeats.InFirst(window.begin), repeats.InFirst(window.end)};
+    for (Window& window : scene.backward)
+      window = {repeats.InFirst(window.begin), repeats.InLast(window.end)};
+    for (Window& window : scene.optimizer)
+      window = {repeats.InFirst(window.begin), repeats.InFirst(window.end)};
+    for (Position& at : scene.empty_cache) at = repeats.InLast(at);
+  }
+
+  static void AddGradient(const Block& block, Position accumulated, size_t where, const Repeats& repeats,
+                          std::vector<Block>& blocks) {
+    Block kept = block;
+    kept.begin = repeats.InFirst(block.begin);
+    kept.end = repeats.Holds(where, block.end) ? repeats.InLast(block.end) : repeats.InFirst(block.end);
+    blocks.push_back(kept);
+    for (int64_t part = 1; part < repeats.parts(); ++part) {
+      const Position behind = repeats.Behind(where, part);
+      Block added = block;
+      added.begin += behind;
+      added.end = accumulated + behind + kHair;
+      blocks.push_back(added);
+    }
+  }
+
+  static void AddActivation(const Block& block, size_t where, const Repeats& repeats,
+                            const std::vector<Block>& recorded, std::vector<Block>& blocks) {
+    // Few live on behind the pass; for each of these all blocks are looked at.
+    const bool within = repeats.Holds(where, block.end);
+    const Position next = within ? kForever : NamedAnew(block, where, repeats, recorded);
+    for (int64_t part = 0; part < repeats.parts(); ++part) {
+      const Position behind = repeats.Behind(where, part);
+      Block made = block;
+      made.begin += behind;
+      if (within)
+        made.end += behind;
+      else if (part + 1 == repeats.parts())
+        made.end = repeats.InFirst(block.end);
+      else if (next < kForever)  // until the next part overwrites it
+        made.end = next + repeats.Behind(where, part + 1);
+      else  // what ended behind the pass is gone before the next part
+        made.end = repeats.end(where) + behind - kHair;
+      blocks.push_back(made);
+    }
+  }
+
+  // Where, in the pass that made the block, its name is given to another one: where this pass ends what a
+  // step or another pass before it left of the same kind. kForever: nowhere.
+  static Position NamedAnew(const Block& block, size_t where, const Repeats& repeats,
+                            const std::vector<Block>& recorded) {
+    const auto ended_here = [&](const Block& left) {
+      const bool in_next = left.end >= repeats.length();
+      const Position end = in_next ? left.end - repeats.length() : left.end;
+      const bool from_outside = in_next || !repeats.Holds(where, left.begin);
+      return left.birth == Birth::kEachStep && from_outside && repeats.Holds(where, end) ? end : kForever;
+    };
+    if (repeats.Of(std::fmod(block.end, repeats.length())) == Repeats::kNone) return kForever;
+    if (const Position own = ended_here(block); own < kForever) return own;
+    for (const Block& left : recorded) {
+      if (left.bytes != block.bytes || left.category != block.category || left.stream != block.stream)
+        continue;
+      if (const Position end = ended_here(left); end < kForever) return end;
+    }
+    return kForever;
+  }
+};
+
+}  // namespace
+
+const Lever& AccumulateLever() {
+  static const Accumulate lever;
+  return lever;
+}
+
+}  // namespace vramscope::whatif

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+// Freeing what the code keeps too long: a block goes with the last operator or autograd node that needs it,
+// and not when a variable of the program is given something else.
+//
+//   recorded   │ logits made ├ cross_entropy ├ backward reads them ├──── `logits` ────│ the next step's
+//   logits freed      │ logits made ├ cross_entropy ├ backward reads them ├ del logits
+//
+// Only what outlives the call of the whole model: local variables of its modules are gone when that returns,
+// and what backward makes is autograd's own. The gradient of a leaf that is no parameter goes with the graph,
+// whose AccumulateGrad has that leaf: HuBERT asks for one of a view of its batch, and nobody reads it. Left
+// as they are: gradients of parameters and optimizer state, which are kept on purpose; what the optimizer
+// computes; what no operator was seen to use; and what the next step uses, a batch that is fetched ahead.
+// Python's calls hold their arguments until they return: that no `del` changes, and is left too, as is what a
+// module holds from step to step. A list goes as a whole.
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "profiler/whatif/lifetimes/holders.h"
+#include "profiler/whatif/lifetimes/last_uses.h"
+#include "profiler/whatif/scene/lever.h"
+#include "profiler/whatif/training/parameters.h"
+
+namespace vramscope::whatif {
+namespace {
+
+using model::kNone;
+
+constexpr Position kHair = 1e-6;
+constexpr Position kAtOnce = 1.5;  // a free that follows the last use directly
+constexpr size_t kMostNamed = 5;
+
+struct Freed {
+  uint32_t block = 0;  // of the step
+  uint64_t bytes = 0;
+  bool next_step = false;  // it was kept into the next step
+};
+
+std::string MebibytesOf(uint64_t bytes) {
+  const uint64_t tenths = (bytes * 10 + (1 << 19)) >> 20;
+  return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " MiB";
+}
+
+// The innermost line of the program's own that made the block; "" where none is known.
+std::string LineOf(const Step& step, const StepBlock& block) {
+  const auto frames = step.run->source->Stack(step.run->blocks[block.id].stack);
+  for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame) {
+    const std::string_view text = step.Text(*frame);
+    if (text.find("/torch/") == std::string_view::npos && text.find(".py:") != std::string_view::npos)
+      return std::string(text);
+  }
+  return "";
+}
+
+class Early {
+ public:
+  explicit Early(const Step& step)
+      : step_(step), needed_(LastUsesOf(step).held), goes_with_graph_(step.blocks.size(), false) {
+    for (const Operand& operand : step.operands) {
+      const Op& op = step.ops[operand.op];
+      if (operand.block != kNone && op.end < kForever)
+        needed_[operand.block] = std::max(needed_[operand.block], op.end);
+    }
+    for (const Saved& saved : step.saved)
+      needed_[saved.block] = std::max(needed_[saved.block], saved.released);
+    for (const ModuleCall& call : step.modules)
+      if (call.parent == kNone)
+        models_.push_back({call.begin, std::max(call.end + kAtOnce, NextBehind(call.end))});
+    for (uint32_t i = 0; i < step.blocks.size(); ++i) {
+      const StepBlock& block = step.blocks[i];
+      const bool carried = block.begin == kBefore && block.end < kForever;
+      if (carried && needed_[i] != kBefore) used_when_carried_[block.requested] = true;
+    }
+    for (const Window& backward : step.backward) HoldLeaves(backward);
+    NeedLists();
+  }
+
+  std::vector<Freed> Free(Scene& scene) const {
+    std::vector<Freed> freed;
+    for (Block& block : scene.blocks) {
+      if (block.birth != Birth::kEachStep || block.origin == kNone || block.piles_up || !MayGo(block) ||
+          IsOfModule(block.end - scene.length))
+        continue;
+      // Where levers moved it, as much earlier as in the recorded step.
+      const Position needed =
+          std::max({needed_[block.origin], step_.blocks[block.origin].begin, WithTheLoss(block.origin)}) +
+          kHair;
+      if (block.end <= needed + kAtOnce) continue;
+      freed.push_back({block.origin, block.bytes, block.end >= scene.length});
+      block.end = std::max(needed, block.begin + kHair);
+    }
+    std::stable_sort(freed.begin(), freed.end(),
+                     [](const Freed& a, const Freed& b) { return a.bytes > b.bytes; });
+    return freed;
+  }
+
+ private:
+  // When the next operator begins: model(x).loss lets go of all else that the model returned before that.
+  [[nodiscard]] Position NextBehind(Position at) const {
+    const auto next =
+        std::partition_point(step_.ops.begin(), step_.ops.end(), [&](const Op& op) { return op.begin < at; });
+    return next == step_.ops.end() ? at : next->begin;
+  }
+
+  // A batch can only go when the model has returned: with the loss, directly before backward, the tensor that
+  // was made last first, as lists let go of them.
+  [[nodiscard]] Position WithTheLoss(uint32_t block) const {
+    const StepBlock& input = step_.blocks[block];
+    if (input.category != classify::Category::kInput) return kBefore;
+    for (const Window& backward : step_.backward) {
+      if (backward.begin <= input.begin || backward.end <= needed_[block]) continue;
+      if (backward.begin <= needed_[block]) return kBefore;  // which needs it
+      const Op* const last = LastBefore(backward.begin);
+      if (last == nullptr || last->end >= backward.begin) return kBefore;
+      return last->end - kHair * (static_cast<Position>(block) + 1);
+    }
+    return kBefore;
+  }
+
+  // The outermost operator, but for that which makes the gradient that backward begins with.
+  [[nodiscard]] const Op* LastBefore(Position at) const {
+    auto op = std::partition_point(step_.ops.begin(), step_.ops.end(),
+                                   [&](const Op& one) { return one.begin < at; });
+    while (op != step_.ops.begin()) {
+      --op;
+      if (op->parent == kNone && step_.NameOf(*op) != "aten::ones_like") return &*op;
+    }
+    return nullptr;
+  }
+
+  // With what is given a gradient in a backward pass, and that, where nothing behind it reads the gradient.
+  void HoldLeaves(const Window& backward) {
+    for (uint32_t i = 0; i < step_.blocks.size(); ++i) {
+      const StepBlock& block = step_.blocks[i];
+      const bool here = backward.begin <= block.accumulated && block.accumulated < backward.end;
+      if (block.leaf == kNone || !here || needed_[i] >= backward.end) continue;
+      goes_with_graph_[i] = true;
+      for (const uint32_t held : {i, block.leaf}) needed_[held] = std::max(needed_[held], backward.end);
+    }
+  }
+
+  // What one call of a module makes several times, alike, and what goes in the same moment, is in a list:
+  // `del` takes all of it, when nothing needs any of them.
+  void NeedLists() {
+    const std::vector<uint32_t> calls = CallsOf(step_);
+    std::map<std::tuple<uint32_t, uint32_t, uint64_t>, std::vector<uint32_t>> alike;
+    for (uint32_t i = 0; i < step_.blocks.size(); ++i) {
+      const StepBlock& block = step_.blocks[i];
+      const uint32_t maker = block.begin == kBefore ? kNone : OutermostMaker(step_, i);
+      if (maker == kNone || calls[maker] == kNone || needed_[i] == kBefore || needed_[i] >= kForever)
+        continue;
+      alike[{calls[maker], step_.ops[maker].name, block.requested}].push_back(i);
+    }
+    for (auto& [made, blocks] : alike) {
+      std::ranges::sort(blocks, {}, [&](uint32_t i) { return step_.blocks[i].end; });
+      for (size_t first = 0, next = 1; next <= blocks.size(); ++next) {
+        if (next < blocks.size() &&
+            step_.blocks[blocks[next]].end <= step_.blocks[blocks[next - 1]].end + kAtOnce)
+          continue;
+        Position last = kBefore;
+        for (size_t i = first; i < next; ++i) last = std::max(last, needed_[blocks[i]]);
+        for (; first < next; ++first) needed_[blocks[first]] = last;
+      }
+    }
+  }
+
+  // What goes in the midst of the model's next call is none of the program's variables: a module has it, and
+  // gives that name to another one then.
+  [[nodiscard]] bool IsOfModule(Position end) const {
+    return std::ranges::any_of(step_.modules, [&](const ModuleCall& call) {
+      return call.parent == kNone && call.begin < end && end < call.end;
+    });
+  }
+
+  [[nodiscard]] bool MayGo(const Block& block) const {
+    const StepBlock& recorded = step_.blocks[block.origin];
+    if (needed_[block.origin] == kBefore || needed_[block.origin] >= kForever || recorded.workspace)
+      return false;
+    if (recorded.leaf != kNone && recorded.accumulated < kForever)
+      return goes_with_graph_[block.origin] && recorded.begin == block.begin;
+    if (recorded.accumulated < kForever || MadeByOptimizer(step_, recorded)) return false;
+    if (recorded.op != kNone && step_.ops[recorded.op].node != kNone) return false;
+    for (const Window& backward : step_.backward) {
+      // What is made for it, and what it is called with, is held until it returns.
+      const bool argument = recorded.end >= backward.end && recorded.end <= backward.end + 2 * kAtOnce;
+      if (argument || (backward.begin <= recorded.begin && recorded.begin < backward.end)) return false;
+    }
+    for (const Window& model : models_) {
+      if (model.begin <= recorded.begin && recorded.end <= model.end) return false;
+    }
+    if (recorded.begin != block.begin) return false;  // a copy that a lever put in
+    return recorded.end < kForever || !used_when_carried_.contains(recorded.requested);
+  }
+
+  const Step& step_;
+  std::vector<Position> needed_;       // by block: the end of its last use
+  std::vector<bool> goes_with_graph_;  // by block: the gradient of a leaf that is no parameter
+  std::vector<Window> models_;         // calls that are in no other one, and what goes directly behind
+  std::map<uint64_t, bool> used_when_carried_;  // sizes of blocks of the step before that this one used
+};
+
+class FreeEarly final : public Lever {
+ public:
+  const LeverInfo& info() const override {
+    static constexpr LeverInfo kInfo = {"free-early", "all",
+                                        "what variables keep behind its last use is freed there",
+                                        "operators and saved tensors (a deep step)"};
+    return kInfo;
+  }
+
+  Result<Outcome> Apply(const Step& step, std::string_view value, Scene& scene) const override {
+    if (value != "all") return Error{"--free-early is all, not \"" + std::string(value) + "\"."};
+    if (step.ops.empty())
+      return Error{"no operator was recorded, so no last use is known: record again with --depth auto."};
+    const std::vector<Freed> freed = Early(step).Free(scene);
+    if (freed.empty()) return Error{"nothing is kept behind its last use in the recorded step."};
+    Outcome outcome;
+    uint64_t bytes = 0;
+    for (const Freed& one : freed) bytes += one.bytes;
+    outcome.notes.push_back(std::to_string(freed.size()) + (freed.size() == 1 ? " block" : " blocks") +
+                            " of " + MebibytesOf(bytes) + " together are kept behind their last use");
+    for (size_t i = 0; i < std::min(freed.size(), kMostNamed); ++i)
+      outcome.notes.push_back(Described(step, freed[i]));
+    outcome.code =
+        "del outputs, logits, loss    # where each is used for the last time; see the notes for which";
+    return outcome;
+  }
+
+ private:
+  static std::string Described(const Step& step, const Freed& freed) {
+    const StepBlock& block = step.blocks[freed.block];
+    std::string text = MebibytesOf(freed.bytes);
+    if (!block.name.empty()) text += ", " + std::string(block.name);
+    if (block.op != kNone) text += ", made by " + std::string(step.NameOf(step.ops[block.op]));
+    if (const std::string line = LineOf(step, block); !line.empty()) text += " at " + line;
+    return text + (freed.next_step ? ", kept into the next step" : ", kept within the step");
+  }
+};
+
+}  // namespace
+
+const Lever& FreeEarlyLever() {
+  static const FreeEarly lever;
+  return lever;
+}
+
+}  // namespace vramscope::whatif

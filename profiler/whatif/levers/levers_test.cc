@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the author of a small loop knows of levers that keep less, or keep it elsewhere.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "profiler/whatif/checkpoints/kept_ops.h"
+#include "profiler/whatif/lifetimes/last_uses.h"
+#include "profiler/whatif/precision/precision.h"
+#include "profiler/whatif/sizes/batch_axis.h"
+#include "profiler/whatif/step/amount.h"
+#include "profiler/whatif/step/insert.h"
+#include "profiler/whatif/testing/loop.h"
+
+namespace vramscope::whatif {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::UnorderedElementsAre;
+
+uint32_t BlockCalled(const Step& step, const char* name) {
+  for (uint32_t i = 0; i < step.blocks.size(); ++i) {
+    if (step.blocks[i].id == TheLoop().s.Id(name)) return i;
+  }
+  return model::kNone;
+}
+
+TEST(ReadStepTest, SamplesOfCountersDoNotPartAFreeFromTheReleaseThatLedToIt) {
+  for (const bool sampled : {false, true}) {
+    const Loop loop(sampled);
+    const whatif::Step step = loop.Read();
+    uint32_t found = 0;
+    for (const Saved& saved : step.saved) {
+      if (step.blocks[saved.block].id != loop.s.Id("hidden")) continue;
+      EXPECT_EQ(step.blocks[saved.block].end, saved.released + 1) << "sampled: " << sampled;
+      ++found;
+    }
+    EXPECT_EQ(found, 1u);
+  }
+}
+
+// if hidden.dtype != linear.weight.dtype: hidden = hidden.to(linear.weight.dtype)
+TEST(TypeBranchTest, WhatAsksForTheTypeOfAParameterIsConvertedToItUnderAutocast) {
+  whatif::Step step = TheLoop().Read();
+  const uint32_t hidden = BlockCalled(step, "hidden");
+  const ModuleCall& next = step.modules[2];
+  ASSERT_EQ(step.Text(next.name), "blocks.1");
+  const Position asked = next.begin + 0.5;
+  step.to_parameter.push_back({hidden, asked});
+  const whatif::Step changed = UnderAutocast(step, kBfloat16Type);
+  const auto copy = std::find_if(changed.blocks.begin(), changed.blocks.end(), [&](const StepBlock& block) {
+    return block.copy_of == hidden && block.begin == asked;
+  });
+  ASSERT_NE(copy, changed.blocks.end());
+  EXPECT_EQ(changed.blocks[hidden].requested, kBatchBytes / 2);
+  EXPECT_EQ(copy->requested, kBatchBytes);
+  EXPECT_LT(changed.blocks[hidden].end, asked + 0.1) << "the variable is the copy";
+  EXPECT_GT(copy->end, changed.backward.front().begin) << "which is what the next operator keeps";
+}
+
+TEST(OffloadTest, WhatAutogradKeepsGoesWithItsLastUseAndComesBackToItsNode) {
+  const Use there = After({{"offload", "activations"}});
+  // At the weight's gradient: weight, state, gradient, and the weight's copy; the batch and its copy, `out`
+  // and `between`.
+  EXPECT_EQ(there.peak.bytes, 4 * kWeightBytes + 4 * kBatchBytes);
+  EXPECT_EQ(there.peak.phase, "backward");
+  const whatif::Step step = TheLoop().Read();
+  Scene scene = MakeBaseline(step, *TheLoop().analysis)->scene;
+  ASSERT_TRUE(OffloadLever().Apply(step, "activations", scene).ok());
+  const uint32_t hidden = BlockCalled(step, "hidden");
+  std::vector<Position> begins;
+  for (const Block& block : scene.blocks) {
+    if (block.origin != hidden) continue;
+    begins.push_back(block.begin);
+    const bool copy = block.begin > step.blocks[hidden].begin;
+    EXPECT_EQ(block.end > scene.backward.front().begin, copy);
+  }
+  EXPECT_EQ(begins.size(), 2u);
+}
+
+// A mask of attention's that is shown to each sample comes back as a copy for each of them.
+TEST(OffloadTest, ACopyOfWhatIsExpandedToTheBatchGrowsWithIt) {
+  whatif::Step step = TheLoop().Read();
+  const BatchAxis& axis = *FollowBatch(step);
+  const auto kept = std::find_if(step.saved.begin(), step.saved.end(), [&](const Saved& saved) {
+    return axis.stride[saved.block] == 0 && saved.released < kForever;
+  });
+  ASSERT_NE(kept, step.saved.end());
+  const uint64_t whole = step.blocks[kept->block].requested;
+  const auto copied = [&](int64_t expanded) {
+    kept->expanded = expanded;
+    kept->share = static_cast<double>(axis.batch);
+    Scene scene = MakeScene(step);
+    (void)OffloadLever().Apply(step, "activations", scene);
+    ScaleBatch(step, axis, 3 * axis.batch, scene);
+    uint64_t most = 0;
+    for (const Block& block : scene.blocks)
+      if (block.origin == kept->block) most = std::max(most, block.bytes);
+    return most / whole;
+  };
+  EXPECT_EQ(copied(axis.batch), 3 * static_cast<uint64_t>(axis.batch));
+  EXPECT_EQ(copied(0), static_cast<uint64_t>(axis.batch)) << "of another dimension";
+  EXPECT_EQ(copied(2 * axis.batch), static_cast<uint64_t>(axis.batch)) << "two of which are no sample here";
+  // The same where the operator's other operand is two heads of each sample: [2 samples, features / 2].
+  const Op& op = step.ops[step.nodes[kept->node].op];
+  const auto with =
+      std::find_if(&step.operands[op.first_input], &step.operands[op.first_input] + op.input_count,
+                   [&](const Operand& operand) { return ElementsOfSample(step, axis, operand, 0) == 1; });
+  const int64_t samples = step.Dims(with->shape)[0], features = step.Dims(with->shape)[1];
+  ASSERT_EQ(samples, axis.batch);
+  const auto shape = static_cast<uint32_t>(step.shapes.size()),
+             first = static_cast<uint32_t>(step.dims.size());
+  step.dims.insert(step.dims.end(), {2 * samples, features / 2, features / 2, 1});
+  step.shapes.insert(step.shapes.end(), {{first, 2, true}, {first + 2, 2, true}});
+  with->shape = shape, with->strides = shape + 1;
+  EXPECT_EQ(copied(2 * axis.batch), 3 * static_cast<uint64_t>(axis.batch));
+}
+
+// Rows of 20 bytes, which memory-efficient attention had filled up to 32 in forward: what comes back has no
+// gaps, and backward fills them up beside it.
+TEST(OffloadTest, RowsOfAMaskAreFilledUpAgainInBackward) {
+  whatif::Step step = TheLoop().Read();
+  const auto kept = std::find_if(step.saved.begin(), step.saved.end(), [&](const Saved& saved) {
+    return saved.released < kForever && saved.node != model::kNone &&
+           step.nodes[saved.node].op != model::kNone && step.blocks[saved.block].begin > kBefore;
+  });
+  ASSERT_NE(kept, step.saved.end());
+  constexpr uint64_t kRow = 20, kFilled = 32;
+  const auto rows = static_cast<int64_t>(kBatchBytes / kRow);
+  kept->share = static_cast<double>(static_cast<uint64_t>(rows) * kRow) /
+                static_cast<double>(step.blocks[kept->block].requested);
+  kept->gaps = true;
+  const auto copies = [&] {
+    Scene scene = MakeScene(step);
+    (void)OffloadLever().Apply(step, "activations", scene);
+    std::vector<uint64_t> bytes;
+    for (const Block& block : scene.blocks)
+      if (block.origin == kept->block && Within(scene.backward, block.begin)) bytes.push_back(block.bytes);
+    return bytes;
+  };
+  EXPECT_THAT(copies(), ElementsAre(static_cast<uint64_t>(rows) * kRow));
+  Op& op = step.ops[step.nodes[kept->node].op];
+  op.name = TextOf(step, "aten::_scaled_dot_product_efficient_attention");
+  Operand mask;
+  mask.block = kept->block;
+  mask.argument = 3;
+  mask.shape = static_cast<uint32_t>(step.shapes.size());
+  step.shapes.push_back({static_cast<uint32_t>(step.dims.size()), 2, true});
+  step.dims.insert(step.dims.end(), {rows, static_cast<int64_t>(kRow / sizeof(float))});
+  op.first_input = static_cast<uint32_t>(step.operands.size()), op.input_count = 1;
+  step.operands.push_back(mask);
+  EXPECT_THAT(copies(), UnorderedElementsAre(static_cast<uint64_t>(rows) * kRow,
+                                             static_cast<uint64_t>(rows) * kFilled));
+}
+
+TEST(OffloadTest, TheTimeIsThatOfAllThatIsKeptThereAndBack) {
+  const whatif::Step step = TheLoop().Read();
+  Scene scene = MakeBaseline(step, *TheLoop().analysis)->scene;
+  const Outcome outcome = OffloadLever().Apply(step, "activations:16GB/s", scene).value();
+  EXPECT_DOUBLE_EQ(outcome.extra_ns, 2 * (kWeightBytes + 2 * kBatchBytes) / 16.0);
+  EXPECT_THAT(outcome.code, HasSubstr("save_on_cpu"));
+}
+
+TEST(OffloadTest, BothTogetherAreEachOfThem) {
+  const Use both = After({{"offload", "optimizer,activations"}});
+  // Without state, and without what the optimizer computes.
+  EXPECT_EQ(both.peak.bytes, 3 * kWeightBytes + 4 * kBatchBytes);
+  EXPECT_EQ(both.peak.bytes,
+            After({{"offload", "activations,optimizer"}, {"optimizer", "adamw"}}).peak.bytes);
+}
+
+TEST(LastUsesTest, ACallHoldsItsArgumentsUntilItReturns) {
+  const whatif::Step step = TheLoop().Read();
+  const LastUses& uses = LastUsesOf(step);
+  const uint32_t hidden = BlockCalled(step, "hidden");
+  EXPECT_GT(uses.held[hidden], uses.of_block[hidden]);
+  // blocks.1, the outermost call that began behind its birth.
+  EXPECT_EQ(uses.held[hidden], step.modules[2].end);
+  // The weight was there before all calls: the model holds it.
+  const uint32_t weight = BlockCalled(step, "weight");
+  EXPECT_EQ(uses.held[weight], uses.of_block[weight]);
+}
+
+TEST(FreeEarlyTest, WhatTheLoopKeepsGoesWithItsLastUse) {
+  // `out` is kept into the next step by its name, and the batch to the end of the step; backward's last need
+  // of the batch is the weight's gradient, and of `out` none.
+  const Use early = After({{"free-early", "all"}});
+  EXPECT_EQ(early.peak.bytes, 4 * kWeightBytes);
+  const whatif::Step step = TheLoop().Read();
+  Scene scene = MakeBaseline(step, *TheLoop().analysis)->scene;
+  const Outcome outcome = FreeEarlyLever().Apply(step, "all", scene).value();
+  EXPECT_THAT(outcome.notes,
+              ElementsAre(HasSubstr("2 blocks"), HasSubstr("0.0 MiB"), HasSubstr("aten::gelu")));
+  EXPECT_FALSE(FreeEarlyLever().Apply(step, "all", scene).ok()) << "nothing is left to be freed";
+  EXPECT_FALSE(FreeEarlyLever().Apply(step, "some", scene).ok());
+}
+
+// What a model asks for of a view of its batch, and nobody reads: the view's AccumulateGrad has it, and goes
+// with the graph.
+TEST(FreeEarlyTest, TheGradientOfABatchGoesWithItsGraph) {
+  whatif::Step step = TheLoop().Read();
+  const uint32_t gradient = BlockCalled(step, "gradient");
+  const auto end_of = [&] {
+    Scene scene = MakeBaseline(step, *TheLoop().analysis)->scene;
+    EXPECT_TRUE(FreeEarlyLever().Apply(step, "all", scene).ok());
+    return std::find_if(scene.blocks.begin(), scene.blocks.end(),
+                        [&](const Block& block) { return block.origin == gradient; })
+        ->end;
+  };
+  const Position kept = end_of();
+  EXPECT_GT(kept, step.optimizer.front().end) << "a parameter's";
+  step.blocks[gradient].leaf = BlockCalled(step, "batch");
+  const Position freed = end_of();
+  EXPECT_GT(freed, step.backward.front().end);
+  EXPECT_LT(freed, step.optimizer.front().begin);
+  step.operands.push_back({});  // an operator behind backward reads it
+  step.operands.back().block = gradient;
+  step.operands.back().op = static_cast<uint32_t>(step.ops.size());
+  step.ops.emplace_back().end = step.optimizer.front().begin;
+  EXPECT_EQ(end_of(), kept);
+}
+
+// loss = model(x).loss: the rest of what the model returned is gone before anything is computed of the loss.
+TEST(FreeEarlyTest, WhatTheModelReturnedIsLeftWhereItGoesBeforeTheNextOperator) {
+  whatif::Step step = TheLoop().Read();
+  const uint32_t out = BlockCalled(step, "out");
+  ASSERT_EQ(step.Text(step.modules[2].name), "blocks.1");
+  const auto next = std::find_if(step.ops.begin(), step.ops.end(),
+                                 [&](const Op& op) { return op.begin >= step.modules[2].end; });
+  ASSERT_GT(next->begin, step.modules[2].end + 3) << "else it is a free that follows directly";
+  for (const Position behind : {-0.5, 0.5}) {
+    step.blocks[out].end = next->begin + behind;
+    Scene scene = MakeScene(step);
+    ASSERT_TRUE(FreeEarlyLever().Apply(step, "all", scene).ok()) << "the batch goes";
+    const auto block = std::find_if(scene.blocks.begin(), scene.blocks.end(),
+                                    [&](const Block& one) { return one.origin == out; });
+    EXPECT_EQ(block->end == step.blocks[out].end, behind < 0);
+  }
+}
+
+// `between` is a gradient that is added up: the batch's, or nobody's.
+whatif::Step StepWithGradient(bool of_batch) {
+  whatif::Step step = TheLoop().Read();
+  auto& between = step.blocks[BlockCalled(step, "between")];
+  between.accumulated = between.begin + 0.5;
+  if (of_batch) between.leaf = BlockCalled(step, "batch");
+  return step;
+}
+
+TEST(BatchTest, TheGradientOfABatchGrowsWithIt) {
+  for (const bool of_batch : {false, true}) {
+    const whatif::Step step = StepWithGradient(of_batch);
+    const uint32_t between = BlockCalled(step, "between");
+    EXPECT_EQ(FollowBatch(step)->stride[between], of_batch ? 64u : 0u);
+  }
+}
+
+// Each part has a batch of its own.
+TEST(BatchTest, TheGradientOfABatchIsNotAddedUpOverItsParts) {
+  for (const bool of_batch : {false, true}) {
+    const whatif::Step step = StepWithGradient(of_batch);
+    const uint32_t between = BlockCalled(step, "between");
+    Scene scene = MakeScene(step);
+    ASSERT_TRUE(AccumulateLever().Apply(step, "2", scene).ok());
+    std::vector<Block> parts;
+    for (const Block& block : scene.blocks)
+      if (block.origin == between) parts.push_back(block);
+    ASSERT_EQ(parts.size(), 2u);
+    EXPECT_EQ(parts[0].end < parts[1].begin, of_batch);
+  }
+}
+
+// zero_grad() does not know it.
+TEST(ZeroGradTest, TheGradientOfABatchIsNotKept) {
+  for (const bool of_batch : {false, true}) {
+    whatif::Step step = StepWithGradient(of_batch);
+    const uint32_t between = BlockCalled(step, "between");
+    step.blocks[between].end = kForever;
+    StepBlock& left = step.blocks.emplace_back(step.blocks[between]);  // by the step before
+    left.begin = kBefore, left.end = 1, left.accumulated = kForever, left.op = model::kNone;
+    Scene scene = MakeScene(step);
+    ASSERT_TRUE(ZeroGradLever().Apply(step, "keep", scene).ok()) << "the parameter's is";
+    const auto kept = std::count_if(scene.blocks.begin(), scene.blocks.end(), [&](const Block& block) {
+      return block.origin == between && block.birth == Birth::kOnce;
+    });
+    EXPECT_EQ(kept, of_batch ? 0 : 1);
+  }
+}
+
+TEST(AmountTest, IsANumberOrAFactor) {
+  EXPECT_EQ(ParseAmount("sequence", "tokens", "4096", 128).value(), 4096);
+  EXPECT_EQ(ParseAmount("sequence", "tokens", "0.5x", 128).value(), 64);
+  for (const char* value : {"", "x", "0", "-1", "1.5", "0.3x", "1e12", "2y"})
+    EXPECT_FALSE(ParseAmount("sequence", "tokens", value, 128).ok()) << value;
+}
+
+TEST(SequenceTest, InputsWithoutTokensAreRefused) {
+  const Result<BatchAxis> axis = FollowSequence(TheLoop().Read());
+  ASSERT_FALSE(axis.ok());
+  EXPECT_THAT(axis.error().sentence, HasSubstr("no sequence was seen"));
+}
+
+TEST(KeptOpsTest, AChoiceIsModulesAndOperators) {
+  const CheckpointChoice choice = ParseCheckpoint("layers.*,ops:matmul+silu,head").value();
+  EXPECT_EQ(choice.modules, "layers.*,head");
+  EXPECT_THAT(choice.operators, ElementsAre("matmul", "silu"));
+  EXPECT_EQ(ParseCheckpoint("ops:mm")->modules, "all");
+  EXPECT_TRUE(ParseCheckpoint("every:2")->operators.empty());
+  EXPECT_FALSE(ParseCheckpoint("all,ops:").ok());
+  const whatif::Step step = TheLoop().Read();
+  EXPECT_EQ(FindKeptOps(step, {"matmul"})->size(), 1u);
+  EXPECT_EQ(KeptOpsCode(step, *FindKeptOps(step, {"matmul", "gelu"})),
+            "torch.ops.aten.gelu.default, torch.ops.aten.mm.default");
+  EXPECT_THAT(FindKeptOps(step, {"matmul", "bmm"}).error().sentence, HasSubstr("bmm"));
+}
+
+TEST(KeptOpsTest, WhatAKeptOperatorReturnsStaysAndIsNotMadeAgain) {
+  const whatif::Step step = TheLoop().Read();
+  const Baseline baseline = MakeBaseline(step, *TheLoop().analysis).value();
+  const uint32_t hidden = BlockCalled(step, "hidden");
+  const auto lives = [&](const char* value) {
+    Scene scene = baseline.scene;
+    const Result<Outcome> outcome = CheckpointLever().Apply(step, value, scene);
+    EXPECT_TRUE(outcome.ok());
+    std::vector<Position> ends;
+    for (const Block& block : scene.blocks)
+      if (block.origin == hidden) ends.push_back(block.end);
+    return ends;
+  };
+  // One segment of everything: without operators `hidden` is freed and made again.
+  EXPECT_EQ(lives("blocks.0,blocks.1").size(), 1u);
+  const std::vector<Position> kept = lives("blocks.0,blocks.1,ops:mm");
+  ASSERT_EQ(kept.size(), 1u);
+  EXPECT_GT(kept.front(), baseline.scene.backward.front().begin);
+}
+
+TEST(LeanOptimizerTest, AdafactorKeepsARowAndAColumnOfAMatrix) {
+  // While it steps: the update of 64 x 64, beside weight and gradient; the means of rows and of columns, and
+  // two states, of 64 floats each; the mean of the rows' state.
+  const Use adafactor = After({{"optimizer", "adafactor"}});
+  EXPECT_EQ(adafactor.peak.bytes, 3 * kWeightBytes + 2 * kBatchBytes + 5 * 512);
+  EXPECT_EQ(adafactor.peak.phase, "optimizer");
+}
+
+TEST(LeanOptimizerTest, AdamOfEightBitsKeepsAByteForEachValue) {
+  // 4,096 values: two states, 16 floats of 256 values each for both, and the two tables.
+  const Use small = After({{"optimizer", "adamw8bit"}});
+  EXPECT_EQ(small.peak.bytes, 2 * kWeightBytes + 3 * kBatchBytes + 2 * 4096 + 2 * 512 + 2 * 1024);
+}
+
+}  // namespace
+}  // namespace vramscope::whatif

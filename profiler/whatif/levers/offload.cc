@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// On the host: the optimizer, or what autograd keeps.
+//
+// The optimizer: gradients go there, it steps there on copies of the parameters, and these come back. The
+// device holds neither its state nor what it computes.
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+#include "profiler/whatif/scene/lever.h"
+#include "profiler/whatif/training/offload_activations.h"
+#include "profiler/whatif/training/parameters.h"
+#include "profiler/whatif/training/trained.h"
+
+namespace vramscope::whatif {
+namespace {
+
+// Bandwidths between device and host in bytes a second; 0: none is said.
+struct Choice {
+  std::optional<double> optimizer;
+  std::optional<double> activations;
+};
+
+// "optimizer", "activations:25GB/s", or both with a comma between.
+Result<Choice> Parse(std::string_view value) {
+  constexpr std::string_view kUnit = "GB/s";
+  constexpr double kGiga = 1e9;
+  const Error error{
+      "--offload is optimizer, activations or both with a comma between, each also with the "
+      "bandwidth to the host as in optimizer:25GB/s, not \"" +
+      std::string(value) + "\"."};
+  Choice choice;
+  for (std::string_view rest = value; !rest.empty();) {
+    const std::string_view part = rest.substr(0, rest.find(','));
+    rest.remove_prefix(std::min(part.size() + 1, rest.size()));
+    const std::string_view what = part.substr(0, part.find(':'));
+    if (what != "optimizer" && what != "activations") return error;
+    double bandwidth = 0;
+    if (what.size() < part.size()) {
+      const std::string_view number = part.substr(what.size() + 1);
+      const auto [end, failed] = std::from_chars(number.data(), number.data() + number.size(), bandwidth);
+      if (failed != std::errc() || std::string_view(end, number.data() + number.size()) != kUnit ||
+          !(bandwidth > 0))
+        return error;
+    }
+    (what == "optimizer" ? choice.optimizer : choice.activations) = bandwidth * kGiga;
+  }
+  if (!choice.optimizer && !choice.activations) return error;
+  return choice;
+}
+
+class Offload final : public Lever {
+ public:
+  const LeverInfo& info() const override {
+    static constexpr LeverInfo kInfo = {
+        "offload", "optimizer | activations, each also with :25GB/s",
+        "on the host: the optimizer with its state, or what autograd keeps for backward",
+        "a deep step, and labels of parameters and optimizer state"};
+    return kInfo;
+  }
+
+  Result<Outcome> Apply(const Step& step, std::string_view value, Scene& scene) const override {
+    const Result<Choice> choice = Parse(value);
+    if (!choice.ok()) return choice.error();
+    Outcome outcome;
+    if (choice->activations) {
+      const Status moved = Activations(step, *choice->activations, scene, outcome);
+      if (!moved.ok()) return moved.error();
+    }
+    if (choice->optimizer) {
+      const Status moved = Optimizer(step, *choice->optimizer, scene, outcome);
+      if (!moved.ok()) return moved.error();
+    }
+    return outcome;
+  }
+
+ private:
+  static void AddTime(uint64_t bytes, double bandwidth, const char* what, Outcome& outcome) {
+    if (bandwidth == 0) return;
+    constexpr double kNs = 1e9;
+    outcome.extra_ns += static_cast<double>(bytes) / bandwidth * kNs;
+    if (!outcome.time_basis.empty()) outcome.time_basis += "; ";
+    outcome.time_basis += what + (", " + std::to_string(bytes >> 20)) + " MiB at the stated bandwidth";
+  }
+
+  static Status Activations(const Step& step, double bandwidth, Scene& scene, Outcome& outcome) {
+    const Result<uint64_t> moved = OffloadActivations(step, scene);
+    if (!moved.ok()) return moved.error();
+    AddTime(2 * *moved, bandwidth, "what autograd keeps to the host and back", outcome);
+    outcome.code =
+        "with torch.autograd.graph.save_on_cpu():\n    loss = ...    # forward and loss\nloss.backward()\n";
+    outcome.notes.push_back(
+        "the host needs " + std::to_string(*moved >> 20) +
+        " MiB for what autograd keeps; weights that backward reads are among it, and come "
+        "back as copies");
+    return {};
+  }
+
+  static Status Optimizer(const Step& step, double bandwidth, Scene& scene, Outcome& outcome) {
+    const Result<std::vector<OptimizerCall>> calls = OptimizerCalls(step, scene.optimizer);
+    if (!calls.ok()) return calls.error();
+    TakeAwayOptimizer(scene);
+    scene.optimizer_on_host = true;
+    uint64_t moved = 0;  // gradients there, parameters back
+    for (const OptimizerCall& call : *calls) {
+      for (const TrainedParameter& parameter : call.stepped) moved += 2 * parameter.bytes;
+    }
+    AddTime(moved, bandwidth, "gradients to the host and parameters back", outcome);
+    if (bandwidth != 0) outcome.time_basis += "; the host's own step is not timed";
+    outcome.code +=
+        "host = [p.detach().cpu() for p in model.parameters()]\noptimizer = torch.optim.AdamW(host, lr=...)\n"
+        "for p, h in zip(model.parameters(), host): h.grad = p.grad.cpu()\noptimizer.step()\n"
+        "with torch.no_grad():\n    for p, h in zip(model.parameters(), host): p.copy_(h)";
+    outcome.notes.push_back("the host needs the parameters, their gradients and the state");
+    if (const size_t optimizers = CountOptimizers(*calls); optimizers > 1)
+      outcome.notes.push_back("the step has " + std::to_string(optimizers) +
+                              " optimizers: each of them is on the host, with its own parameters");
+    return {};
+  }
+};
+
+}  // namespace
+
+const Lever& OffloadLever() {
+  static const Offload lever;
+  return lever;
+}
+
+}  // namespace vramscope::whatif

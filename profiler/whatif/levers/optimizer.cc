@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+// Another optimizer: other state, and other memory while it steps.
+//
+// PyTorch's own, as torch/optim/{adam,adamw,sgd}.py of 2.2 to 2.15 allocate. p = bytes of one parameter, P =
+// of all that got a gradient:
+//
+//              state          while it steps
+//   sgd        none           none
+//   momentum   P              none (the buffer is a copy of the first gradient)
+//   adam(w)    2 P            foreach: P, the square roots, to the end of the step; for-loop: up to three
+//   times the largest p, see
+//                             ForLoop(); fused: none, and a count of steps on the device for each parameter
+//
+//   adafactor, adam8bit   see lean_optimizers.cc
+//
+// Weight decay is that of the class: decoupled for AdamW (no memory), 0 for the others. Where a recorded
+// optimizer decays by adding to gradients the others would do so too, with P more; it is not known here, and
+// said.
+#include <algorithm>
+#include <string>
+
+#include "profiler/whatif/scene/lever.h"
+#include "profiler/whatif/training/lean_optimizers.h"
+#include "profiler/whatif/training/parameters.h"
+#include "profiler/whatif/training/trained.h"
+
+namespace vramscope::whatif {
+namespace {
+
+constexpr Position kHair = 1e-6;
+constexpr uint64_t kStepCounter = 4;  // one float
+
+enum class Family : uint8_t { kSgd, kMomentum, kAdam, kAdamW, kAdafactor, kAdam8bit, kAdamW8bit };
+enum class Way : uint8_t { kForeach, kForLoop, kFused };
+
+struct Known {
+  std::string_view name;
+  Family family;
+  const char* code;  // up to the options
+};
+constexpr Known kKnown[] = {
+    {"sgd", Family::kSgd, "torch.optim.SGD(model.parameters(), lr=..."},
+    {"momentum", Family::kMomentum, "torch.optim.SGD(model.parameters(), lr=..., momentum=0.9"},
+    {"adam", Family::kAdam, "torch.optim.Adam(model.parameters(), lr=..."},
+    {"adamw", Family::kAdamW, "torch.optim.AdamW(model.parameters(), lr=..."},
+    {"adafactor", Family::kAdafactor, "torch.optim.Adafactor(model.parameters(), lr=..."},
+    {"adam8bit", Family::kAdam8bit, "bitsandbytes.optim.Adam8bit(model.parameters(), lr=..."},
+    {"adamw8bit", Family::kAdamW8bit, "bitsandbytes.optim.AdamW8bit(model.parameters(), lr=..."},
+};
+
+struct Choice {
+  Family family;
+  Way way;
+  const char* code;
+};
+
+Result<Choice> Parse(std::string_view value) {
+  const size_t colon = value.find(':');
+  const std::string_view family = value.substr(0, colon);
+  Choice choice{};
+  const auto* const known = std::find_if(std::begin(kKnown), std::end(kKnown),
+                                         [&](const Known& one) { return one.name == family; });
+  if (known == std::end(kKnown))
+    return Error{"--optimizer knows sgd, momentum, adam, adamw, adafactor, adam8bit and adamw8bit, not \"" +
+                 std::string(family) + "\"."};
+  choice.family = known->family;
+  choice.code = known->code;
+  const bool eight_bits = choice.family == Family::kAdam8bit || choice.family == Family::kAdamW8bit;
+  const bool adafactor = choice.family == Family::kAdafactor;
+  const std::string_view usual = adafactor ? "for-loop" : eight_bits ? "fused" : "foreach";
+  const std::string_view way = colon == std::string_view::npos ? usual : value.substr(colon + 1);
+  if (way == "foreach")
+    choice.way = Way::kForeach;
+  else if (way == "for-loop")
+    choice.way = Way::kForLoop;
+  else if (way == "fused")
+    choice.way = Way::kFused;
+  else
+    return Error{"an optimizer steps foreach, for-loop or fused, not \"" + std::string(way) + "\"."};
+  if (adafactor && choice.way == Way::kFused)
+    return Error{"Adafactor steps foreach or for-loop; PyTorch has no fused one."};
+  if (eight_bits && choice.way != Way::kFused)
+    return Error{"bitsandbytes has one way to step; leave out \":" + std::string(way) + "\"."};
+  return choice;
+}
+
+class Optimizer final : public Lever {
+ public:
+  const LeverInfo& info() const override {
+    static constexpr LeverInfo kInfo = {
+        "optimizer", "sgd | momentum | adam | adamw | adafactor | adam8bit | adamw8bit [:foreach ...]",
+        "another optimizer, or another way to step",
+        "a deep step, and labels of parameters and optimizer state"};
+    return kInfo;
+  }
+
+  // Another way to step of the same class, then classes that keep less.
+  std::vector<std::string> Settings(const Step& step) const override {
+    if (!OptimizerCalls(step, step.optimizer).ok()) return {};
+    if (step.optimizer_class == "SGD") return {"sgd"};
+    const std::string family = step.optimizer_class == "Adam" ? "adam" : "adamw";
+    return {family + ":fused", family + ":for-loop", "momentum", "sgd"};
+  }
+
+  Result<Outcome> Apply(const Step& step, std::string_view value, Scene& scene) const override {
+    const Result<Choice> choice = Parse(value);
+    if (!choice.ok()) return choice.error();
+    const Result<std::vector<OptimizerCall>> calls = OptimizerCalls(step, scene.optimizer);
+    if (!calls.ok()) return calls.error();
+    Outcome outcome;
+    outcome.code = Code(*choice);
+    if (const size_t optimizers = CountOptimizers(*calls); optimizers > 1)
+      outcome.notes.push_back("the step has " + std::to_string(optimizers) +
+                              " optimizers: each of them is this one, with its own parameters");
+    if (scene.optimizer_on_host) return outcome;
+    TakeAwayOptimizer(scene);
+    switch (choice->family) {
+      case Family::kAdafactor: {
+        const Status added = AddAdafactor(step, *calls, choice->way == Way::kForeach, scene);
+        if (!added.ok()) return added.error();
+        return outcome;
+      }
+      case Family::kAdam8bit:
+      case Family::kAdamW8bit: {
+        const Status added = AddAdam8bit(step, *calls, scene);
+        if (!added.ok()) return added.error();
+        outcome.notes.push_back(
+            "bitsandbytes from 0.44 on: a byte for each value of both states and a float for each 256, "
+            "floats "
+            "for parameters of fewer than 4,096 values; embeddings of its own class have floats, these are "
+            "not "
+            "known here");
+        return outcome;
+      }
+      default:
+        break;
+    }
+    const bool roots = choice->family == Family::kAdam || choice->family == Family::kAdamW;
+    for (const OptimizerCall& call : *calls) {
+      AddState(step, call, *choice, scene);
+      if (roots && choice->way == Way::kForeach) Foreach(step, call, scene);
+      if (roots && choice->way == Way::kForLoop) ForLoop(step, call, scene);
+    }
+    outcome.notes.push_back(
+        "weight decay is taken as decoupled or 0; added to gradients it takes the size of all parameters "
+        "more");
+    return outcome;
+  }
+
+ private:
+  // In the first step, before anything is computed, parameter by parameter.
+  static void AddState(const Step& step, const OptimizerCall& call, const Choice& choice, Scene& scene) {
+    const int copies = choice.family == Family::kSgd ? 0 : choice.family == Family::kMomentum ? 1 : 2;
+    Position at = call.time.begin + kHair;
+    for (const TrainedParameter& parameter : call.fresh) {
+      if (copies == 2 && choice.way == Way::kFused)
+        AddOptimizerBlock(step, parameter, at += kHair, kForever, kStepCounter, scene);
+      for (int i = 0; i < copies; ++i)
+        AddOptimizerBlock(step, parameter, at += kHair, kForever, parameter.bytes, scene);
+    }
+  }
+
+  static void Foreach(const Step& step, const OptimizerCall& call, Scene& scene) {
+    const Position begin = call.time.begin + call.Width() / 2;
+    const Position end = call.time.end - call.Width() / 4;
+    Position at = begin;
+    for (const TrainedParameter& parameter : call.stepped) {
+      at += kHair;
+      AddOptimizerBlock(step, parameter, at, end + at - begin, parameter.bytes, scene);
+    }
+  }
+
+  // denom = (exp_avg_sq.sqrt() / bias_correction2_sqrt).add_(eps): two blocks, the first one gone when the
+  // second is there; `denom` itself lives until the next parameter's is assigned to the same name.
+  static void ForLoop(const Step& step, const OptimizerCall& call, Scene& scene) {
+    constexpr Position kRoot = 0.2, kQuotient = 0.4, kRootGone = 0.6, kAssigned = 0.7;
+    const Position width = call.Width();
+    const Position begin = call.time.begin + width / 2;
+    for (size_t i = 0; i < call.stepped.size(); ++i) {
+      const TrainedParameter& parameter = call.stepped[i];
+      const uint64_t bytes = parameter.bytes;
+      const Position at = begin + width * static_cast<Position>(i);
+      const bool last = i + 1 == call.stepped.size();
+      AddOptimizerBlock(step, parameter, at + width * kRoot, at + width * kRootGone, bytes, scene);
+      AddOptimizerBlock(step, parameter, at + width * kQuotient,
+                        last ? at + width : at + width * (1 + kAssigned), bytes, scene);
+    }
+  }
+
+  static std::string Code(const Choice& choice) {
+    std::string code = choice.code;
+    const bool adafactor = choice.family == Family::kAdafactor;
+    if (choice.way == Way::kForLoop && !adafactor) code += ", foreach=False";
+    if (choice.way == Way::kForeach && adafactor) code += ", foreach=True";
+    if (choice.way == Way::kFused && code.starts_with("torch")) code += ", fused=True";
+    return code + ")";
+  }
+};
+
+// zero_grad(set_to_none=False): gradients stay where they are, and each backward pass computes new ones
+// beside them.
+class ZeroGrad final : public Lever {
+ public:
+  const LeverInfo& info() const override {
+    static constexpr LeverInfo kInfo = {"zero-grad", "keep", "optimizer.zero_grad(set_to_none=False)",
+                                        "a deep step with gradients that are set to none"};
+    return kInfo;
+  }
+
+  // Kept gradients lie beside the new ones: no peak falls with it.
+  std::vector<std::string> Settings(const Step&) const override { return {}; }
+
+  Result<Outcome> Apply(const Step& step, std::string_view value, Scene& scene) const override {
+    if (value != "keep")
+      return Error{"--zero-grad is keep (set_to_none=False), not \"" + std::string(value) + "\"."};
+    std::vector<Block> kept;
+    for (Block& block : scene.blocks) {
+      if (block.birth != Birth::kEachStep || block.origin == model::kNone) continue;
+      const Position accumulated = step.blocks[block.origin].accumulated;
+      if (accumulated >= kForever || block.end <= accumulated + 2 * kHair) continue;
+      if (block.end < scene.length) continue;                        // not kept to the end of the step
+      if (step.blocks[block.origin].leaf != model::kNone) continue;  // a batch's, which goes with that
+      Block twin = block;
+      twin.birth = Birth::kOnce;
+      twin.end = kForever;
+      kept.push_back(twin);
+      block.but_in_first = true;  // there is nothing to add it to yet: it becomes the kept one
+      block.end = block.begin + accumulated - step.blocks[block.origin].begin + kHair;
+    }
+    if (kept.empty()) return Error{"no gradient of the recorded step is set to none: they are kept already."};
+    scene.blocks.insert(scene.blocks.end(), kept.begin(), kept.end());
+    Outcome outcome;
+    outcome.code = "optimizer.zero_grad(set_to_none=False)";
+    return outcome;
+  }
+};
+
+}  // namespace
+
+const Lever& OptimizerLever() {
+  static const Optimizer lever;
+  return lever;
+}
+
+const Lever& ZeroGradLever() {
+  static const ZeroGrad lever;
+  return lever;
+}
+
+}  // namespace vramscope::whatif

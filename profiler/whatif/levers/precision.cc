@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// Training in 16 bits alone: parameters, gradients, optimizer state and activations, with no float32 copy.
+//
+// What stays float32 is what PyTorch keeps so whatever the model's type is (means and deviations of layer and
+// batch norms, sums of attention's rows, counts of steps), and what the program converts itself. Integers
+// stay.
+#include "profiler/whatif/precision/precision.h"
+
+#include "profiler/whatif/attention/filled_heads.h"
+#include "profiler/whatif/precision/half_only.h"
+#include "profiler/whatif/scene/lever.h"
+#include "profiler/whatif/source/type_branches.h"
+#include "profiler/whatif/step/segments.h"
+#include "profiler/whatif/step/strides.h"
+
+namespace vramscope::whatif {
+namespace {
+
+using model::kNone;
+
+// Of a program that PyTorch would stop, or that was not understood.
+std::string WhyRefused(const Step& changed) {
+  const Op& op = changed.ops[changed.refuses];
+  std::string_view module;
+  for (const ModuleCall& call : changed.modules)
+    if (call.begin < op.begin && op.begin < call.end) module = changed.Text(call.name);
+  return std::string(changed.NameOf(op)) + (module.empty() ? "" : " in " + std::string(module)) +
+         " would get float32 beside 16 bits, which PyTorch refuses: the program stops there, or converts in "
+         "a way "
+         "that a recording in float32 does not show. Record it in 16 bits.";
+}
+
+// Batch norm of a tensor that lies neither without gaps nor channels last: cuDNN, which computes it in
+// float32, is not asked in 16 bits with weights of that type, and PyTorch's own kernels convert it and reduce
+// it dimension by dimension (batch_norm_choose_impl in aten/src/ATen/native/cuda/Normalization.cu).
+std::string WhyOtherNorm(const Step& step) {
+  for (const Op& op : step.ops) {
+    if (op.node != kNone || op.input_count == 0 || step.NameOf(op) != "aten::batch_norm") continue;
+    const Operand& x = InputsOf(step, op)[0];
+    const std::span<const int64_t> sizes = SizesOf(step, x), strides = StridesOf(step, x);
+    const bool known = step.shapes[x.strides].known && sizes.size() == strides.size() && sizes.size() > 2;
+    if (!known || LiesWithoutGaps(sizes, strides) || LiesChannelsLast(sizes, strides)) continue;
+    const uint32_t call = CallAt(step, op.begin);
+    return "batch norm" + (call == kNone ? "" : " in " + std::string(step.Text(step.modules[call].name))) +
+           " is given a transposed tensor: what PyTorch's kernels for 16 bits take for that is not "
+           "predicted. Record it "
+           "with x.contiguous() in front.";
+  }
+  return "";
+}
+
+class Precision final : public Lever {
+ public:
+  const LeverInfo& info() const override {
+    static constexpr LeverInfo kInfo = {
+        "precision", "bf16 | fp16", "model, gradients, optimizer state and batch in 16 bits",
+        "operators with shapes and types, autograd's nodes and what they keep (a deep step)"};
+    return kInfo;
+  }
+
+  bool ChangesForward() const override { return true; }
+
+  std::optional<Result<Step>> Rewrite(const Step& step, std::string_view value) const override {
+    if (value != "bf16" && value != "fp16")
+      return Error{"--precision is bf16 or fp16, not \"" + std::string(value) + "\"."};
+    if (const auto reason = WhyNotRetyped(step, "training in 16 bits"); !reason.empty()) return Error{reason};
+    if (const auto reason = WhyOtherNorm(step); !reason.empty()) return Error{reason};
+    const uint8_t type = value == "bf16" ? kBfloat16Type : kHalfType;
+    Result<Step> changed =
+        KnownBranches(step, WithFilledFlash(InLowWithHalfOnly(step, type, AllInLow)), type);
+    if (changed.ok() && changed.value().refuses != kNone) return Error{WhyRefused(changed.value())};
+    return changed;
+  }
+
+  Result<Outcome> Apply(const Step& step, std::string_view value, Scene&) const override {
+    const std::string type = value == "bf16" ? "torch.bfloat16" : "torch.float16";
+    Outcome outcome;
+    TellOtherBranches(step, outcome);
+    outcome.code = "model.to(\"cuda\", " + type + ")" +
+                   (step.OnlyForward() ? "" : "    # before its optimizer is made") +
+                   "\nx = x.to(\"cuda\", " + type + ")    # float inputs";
+    if (step.OnlyForward()) return outcome;
+    if (value == "fp16") {
+      if (!step.half_only.empty())
+        outcome.notes.push_back(
+            "the program clamps tensors or computes softmax in float32 with float16 alone, in " +
+            std::to_string(step.half_only.size()) + " places: taken into account");
+      outcome.notes.push_back(
+          "what its functions outside of forward do in float16 alone is not in the recording");
+    }
+    outcome.notes.push_back(value == "bf16"
+                                ? "bfloat16 has 8 bits of precision: small updates of weights round away"
+                                : "float16 holds up to 65,504, and GradScaler refuses gradients in it");
+    return outcome;
+  }
+};
+
+}  // namespace
+
+std::string WhyNotRetyped(const Step& step, std::string_view what) {
+  if (step.backward.empty() && !step.OnlyForward())
+    return "the recorded step has no backward pass; " + std::string(what) +
+           " is predicted for steps with one.";
+  if (!step.autocast.empty())
+    return "the program runs under autocast: --amp and --precision exclude each other.";
+  if (!step.OnlyForward() && (step.trained.empty() || step.nodes.empty()))
+    return "autograd was not seen: record with its hooks (vramscope info shows which are in place).";
+  bool single = false;
+  for (const Operand& operand : step.operands) {
+    single |= operand.block != kNone && operand.dtype == kFloatType && step.shapes[operand.shape].known;
+  }
+  if (!single)
+    return "no operator of the recorded step works on float32 tensors, or their shapes were not recorded.";
+  for (const Node& node : step.nodes) {
+    if (node.op != kNone && Within(step.backward, node.made))
+      return "backward of the recorded step computes activations again or builds a graph: record it "
+             "without checkpoints.";
+  }
+  return "";
+}
+
+const Lever& PrecisionLever() {
+  static const Precision lever;
+  return lever;
+}
+
+}  // namespace vramscope::whatif

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the allocator is told: its settings, and where the program empties its cache. Nothing that is
+// allocated changes.
+#include "profiler/allocator/settings.h"
+
+#include "profiler/whatif/answer/whole_run.h"
+#include "profiler/whatif/scene/lever.h"
+
+namespace vramscope::whatif {
+namespace {
+
+// Behind optimizer.step() and the zero_grad() that follows it, which the recorded step begins with.
+Position AfterStep(const Step& step, const Scene& scene) {
+  const Position end = scene.optimizer.empty() ? scene.forward.back().end : scene.optimizer.back().end;
+  if (step.run == nullptr || step.first_event == 0) return end;
+  const model::EventIndex before = step.first_event - 1;
+  const model::EventIndex after = AfterZeroGrad(*step.run, step.run->devices[step.device].process, before);
+  const Position zeroed = static_cast<Position>(after) - static_cast<Position>(step.first_event);
+  return zeroed > 0 && !scene.forward.empty() && zeroed < scene.forward.front().begin ? zeroed : end;
+}
+
+class AllocatorSettings final : public Lever {
+ public:
+  const LeverInfo& info() const override {
+    static constexpr LeverInfo kInfo = {"alloc-conf", "SETTINGS", "other settings of the caching allocator",
+                                        "a deep step; only reserved memory changes"};
+    return kInfo;
+  }
+
+  bool ChangesForward() const override { return true; }
+
+  // What the program has, with expandable segments, or with large blocks that are not split.
+  std::vector<std::string> Settings(const Step& step) const override {
+    const std::string others = step.settings.empty() ? "" : step.settings + ",";
+    std::vector<std::string> found;
+    for (const std::string one : {"expandable_segments:True", "max_split_size_mb:128"}) {
+      const bool given = step.settings.find(one.substr(0, one.find(':'))) != std::string::npos;
+      const auto parsed = allocator::ParseSettings(others + one, allocator::ReleaseOf(step.torch_version));
+      if (!given && parsed.ok()) found.push_back(others + one);
+    }
+    return found;
+  }
+
+  Result<Outcome> Apply(const Step& step, std::string_view value, Scene& scene) const override {
+    const auto settings = allocator::ParseSettings(value, allocator::ReleaseOf(step.torch_version));
+    if (!settings.ok()) return settings.error();
+    scene.settings = value;
+    Outcome outcome;
+    outcome.code = "PYTORCH_CUDA_ALLOC_CONF=" + std::string(value) + " python ...";
+    outcome.notes = settings->notes;
+    return outcome;
+  }
+};
+
+class EmptyCache final : public Lever {
+ public:
+  const LeverInfo& info() const override {
+    static constexpr LeverInfo kInfo = {
+        "empty-cache", "before-backward | before-optimizer | after-step",
+        "torch.cuda.empty_cache() once a step; after-step: behind zero_grad()",
+        "a deep step; only reserved memory changes"};
+    return kInfo;
+  }
+
+  bool ChangesForward() const override { return true; }
+
+  std::vector<std::string> Settings(const Step& step) const override {
+    if (step.backward.empty() || step.optimizer.empty()) return {};
+    return {"after-step", "before-optimizer", "before-backward"};
+  }
+
+  Result<Outcome> Apply(const Step& step, std::string_view value, Scene& scene) const override {
+    constexpr Position kAhead = 0.25;
+    if (step.OnlyForward() && value.substr(0, 7) == "before-")
+      return Error{"the recorded program only runs its model forward: --empty-cache is after-step."};
+    const std::optional<EmptyCacheAt> where = ParseEmptyCacheAt(value);
+    if (!where) {
+      return Error{"--empty-cache is before-backward, before-optimizer or after-step, not \"" +
+                   std::string(value) + "\"."};
+    }
+    const auto& windows = *where == EmptyCacheAt::kBeforeBackward ? scene.backward : scene.optimizer;
+    if (*where == EmptyCacheAt::kAfterStep)
+      scene.empty_cache.push_back(AfterStep(step, scene) + kAhead);
+    else if (!windows.empty())
+      scene.empty_cache.push_back(windows.front().begin - kAhead);
+    else
+      return Error{"the recorded step has nothing that --empty-cache " + std::string(value) +
+                   " could be before."};
+    Outcome outcome;
+    outcome.code = "torch.cuda.empty_cache()";
+    outcome.notes.push_back(
+        "each call waits for the device and gives segments back that the next step asks the driver for "
+        "again");
+    return outcome;
+  }
+};
+
+}  // namespace
+
+const Lever& AllocatorSettingsLever() {
+  static const AllocatorSettings lever;
+  return lever;
+}
+
+const Lever& EmptyCacheLever() {
+  static const EmptyCache lever;
+  return lever;
+}
+
+}  // namespace vramscope::whatif

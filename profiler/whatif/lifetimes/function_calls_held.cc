@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Until when the variables of a function hold what they stand for, when it returns.
+#include <algorithm>
+
+#include "profiler/whatif/lifetimes/function_calls.h"
+
+namespace vramscope::whatif {
+
+using model::kNone;
+
+constexpr Position kReturned = 0.2;   // before what follows
+constexpr Position kBeforeOne = 0.1;  // before another one
+constexpr Position kTurn = 1e-5;      // between two that nothing is known of
+
+bool FunctionCalls::IsGivenIn(const Lines& statement, const Call& call, std::string_view name) {
+  const std::vector<Given>& given = call.at.function->given;
+  return std::any_of(given.begin(), given.end(),
+                     [&](const Given& one) { return one.lines == statement && one.name == name; });
+}
+
+// When the last statement of a function that returns gave its variable a value: before the others, of which
+// some are seen to go.
+Position FunctionCalls::AssignedLast(const Call& call, const Stack& stack) const {
+  Position at = stack.next - kAssigned;
+  for (const auto& [name, value] : call.variables) {
+    if (value.block == kNone || IsGivenIn(call.statement, call, name)) continue;
+    const Position seen = step_.blocks[value.block].end;
+    if (stack.done < seen && seen <= at) at = seen - 2 * kBeforeOne;
+  }
+  return at;
+}
+
+// Variables go in the order in which the function first names them, in its head or a statement: before one
+// that was seen to go.
+void FunctionCalls::LetGo(Call& call, const Stack& stack) {
+  const bool own = IsForward(stack, call) && stack.over;  // returns with the module, whichever it called last
+  Position at = (own && stack.end < kForever ? stack.end : stack.next) - kReturned;
+  const std::vector<std::string>& names = call.at.function->names;
+  for (size_t i = names.size(); i-- > 0;) {
+    const auto variable = call.variables.find(names[i]);
+    if (variable == call.variables.end()) continue;
+    const Value value = variable->second;
+    if (own && IsGivenBehind(call, names[i])) {
+      Hold(value, stack.next - kReturned);
+      continue;
+    }
+    const Position seen = value.block == kNone ? kForever : step_.blocks[value.block].end;
+    if (stack.done < seen && seen < at) at = seen - kBeforeOne;
+    Hold(value, at);
+    at -= kTurn;
+  }
+  for (const Value& argument : call.arguments) Hold(argument, at);
+}
+
+// Of what is converted it is the copy.
+void FunctionCalls::HoldElsewhere(const Value& value) {
+  if (value.block != kNone && value.conversion == kNone) elsewhere_[value.block] = true;
+}
+
+void FunctionCalls::Hold(Value value, Position until) {
+  if (until >= kForever) return;
+  const auto extend = [until](Position& known) { known = std::max(known, until); };
+  if (value.conversion != kNone) {
+    extend(step_.ops[value.conversion].named);
+    // Where nothing is to be converted, it handed on what it was given.
+    if (value.block == kNone) value.block = OutputsOf(step_, step_.ops[value.conversion])[0].block;
+  }
+  if (value.block == kNone || step_.blocks[value.block].begin <= kBefore) return;
+  extend(held_[value.block]);
+  if (value.conversion == kNone) extend(unconverted_[value.block]);
+}
+
+}  // namespace vramscope::whatif

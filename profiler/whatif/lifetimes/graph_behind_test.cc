@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which nodes a tensor's graph goes back to, of steps that are written down by hand. The oracle is grad_fn in
+// PyTorch: who holds a tensor holds that node and all that lead to it.
+#include "profiler/whatif/lifetimes/graph_behind.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "profiler/whatif/testing/written_operators.h"
+
+namespace vramscope::whatif {
+namespace {
+
+using model::kNone;
+using testing::Pair;
+using testing::UnorderedElementsAre;
+
+constexpr Position kHeld = 350, kLonger = 360;
+
+//   x ─ first ─ a ─ second ─ state ─ third ─ out
+class GraphsBehindTest : public testing::Test, protected WrittenOperators {
+ protected:
+  GraphsBehindTest() {
+    x_ = AddBlock(1, 190), a_ = AddBlock(11, 190), state_ = AddBlock(21, 350), out_ = AddBlock(31, 190);
+    first_ = Made(10, {x_}, a_), second_ = Made(20, {a_}, state_), third_ = Made(30, {state_}, out_);
+  }
+
+  // The node of an operator.
+  uint32_t Made(Position at, const std::vector<uint32_t>& from, uint32_t to) {
+    return AddNode("Backward0", AddOp("aten::mul", kNone, {at, at + 2}, from, to), 200 - at);
+  }
+  [[nodiscard]] std::unordered_map<uint32_t, Position> Until(
+      const std::vector<std::pair<uint32_t, Position>>& held, Position from = 0) const {
+    return GraphsBehind(step_).Until(held, from);
+  }
+
+  uint32_t x_, a_, state_, out_, first_, second_, third_;
+};
+
+TEST_F(GraphsBehindTest, AllThatItWasComputedWithAndNothingThatItWent) {
+  EXPECT_THAT(Until({{state_, kHeld}}), UnorderedElementsAre(Pair(first_, kHeld), Pair(second_, kHeld)));
+}
+
+TEST_F(GraphsBehindTest, WhatWasMadeBeforeIsLeftOut) {
+  EXPECT_THAT(Until({{state_, kHeld}}, 15), UnorderedElementsAre(Pair(second_, kHeld)));
+  EXPECT_TRUE(Until({{state_, kHeld}}, 25).empty());
+}
+
+TEST_F(GraphsBehindTest, OfSeveralTheLongestCounts) {
+  EXPECT_THAT(Until({{a_, kLonger}, {out_, kHeld}}),
+              UnorderedElementsAre(Pair(first_, kLonger), Pair(second_, kHeld), Pair(third_, kHeld)));
+  EXPECT_THAT(Until({{out_, kLonger}, {a_, kHeld}}),
+              UnorderedElementsAre(Pair(first_, kLonger), Pair(second_, kLonger), Pair(third_, kLonger)));
+}
+
+// A Function's forward computes without a graph of its own, and calls others.
+TEST_F(GraphsBehindTest, WhatAFunctionCallsComputesForItsNode) {
+  const uint32_t inner = AddBlock(43, 190), result = AddBlock(45, 350);
+  const uint32_t function = AddOp("Function", kNone, {40, 50}, {}, kNone);
+  const uint32_t outer = AddOp("aten::exp", kNone, {42, 44}, {out_}, inner);
+  const uint32_t deep = AddOp("aten::neg", kNone, {44.5, 46}, {inner}, result);
+  step_.ops[outer].parent = function, step_.ops[deep].parent = outer;
+  const uint32_t node = AddNode("FunctionBackward", function, 130);
+  EXPECT_THAT(Until({{result, kHeld}}, 25), UnorderedElementsAre(Pair(node, kHeld), Pair(third_, kHeld)));
+  EXPECT_TRUE(Until({{result, kHeld}}, 41).empty()) << "the function was called before";
+}
+
+// Attention turns keys within itself.
+TEST_F(GraphsBehindTest, AViewThatAnOperatorTakesOfWhatItIsGivenDoesNotComeOutOfIt) {
+  const uint32_t attended = AddBlock(41, 190);
+  Made(40, {out_, state_}, attended);
+  step_.ops.back().end = 50;
+  step_.ops[AddOp("aten::transpose", kNone, {42, 44}, {state_}, state_)].parent =
+      static_cast<uint32_t>(step_.ops.size() - 2);
+  EXPECT_THAT(Until({{state_, kHeld}}), UnorderedElementsAre(Pair(first_, kHeld), Pair(second_, kHeld)));
+}
+
+TEST_F(GraphsBehindTest, ToHandsOnWhatItIsGivenWithoutANode) {
+  const uint32_t copy = AddBlock(41, 350);
+  AddOp("aten::to", kNone, {40, 42}, {state_}, copy);
+  EXPECT_THAT(Until({{copy, kHeld}}), UnorderedElementsAre(Pair(first_, kHeld), Pair(second_, kHeld)));
+}
+
+TEST_F(GraphsBehindTest, WhatIsComputedWithoutANodeHasNoGraph) {
+  const uint32_t argmax = AddBlock(41, 350);
+  AddOp("aten::argmax", kNone, {40, 42}, {state_}, argmax);
+  EXPECT_TRUE(Until({{argmax, kHeld}}).empty());
+}
+
+TEST_F(GraphsBehindTest, NorHasWhatTheProgramTakesOutOfIt) {
+  AddOp("aten::detach", kNone, {40, 42}, {state_}, state_);
+  EXPECT_TRUE(Until({{state_, kHeld}}).empty());
+  EXPECT_FALSE(Until({{out_, kHeld}}).empty()) << "another one";
+  EXPECT_FALSE(Until({{state_, kHeld}, {out_, kHeld}}).empty());
+}
+
+// Of what was taken out before the part that is looked at.
+TEST_F(GraphsBehindTest, NotIfItWasBefore) {
+  AddOp("aten::detach", kNone, {40, 42}, {state_}, state_);
+  const uint32_t written = Made(50, {out_, state_}, state_);
+  EXPECT_THAT(Until({{state_, kHeld}}, 45), UnorderedElementsAre(Pair(written, kHeld)));
+}
+
+// state.add_(more): its graph goes on from there.
+TEST_F(GraphsBehindTest, WhatIsWrittenIntoItLaterIsBehindIt) {
+  const uint32_t more = AddBlock(41, 190);
+  const uint32_t made = Made(40, {x_}, more), added = Made(50, {state_, more}, state_);
+  EXPECT_THAT(Until({{state_, kHeld}}), UnorderedElementsAre(Pair(first_, kHeld), Pair(second_, kHeld),
+                                                             Pair(made, kHeld), Pair(added, kHeld)));
+  EXPECT_THAT(Until({{a_, kHeld}}), UnorderedElementsAre(Pair(first_, kHeld)));
+}
+
+// What backward computes has no graph.
+TEST_F(GraphsBehindTest, OperatorsOfBackwardAreNone) {
+  AddOp("aten::to", third_, {171, 172}, {out_}, state_);
+  EXPECT_THAT(Until({{state_, kHeld}}), UnorderedElementsAre(Pair(first_, kHeld), Pair(second_, kHeld)));
+}
+
+}  // namespace
+}  // namespace vramscope::whatif

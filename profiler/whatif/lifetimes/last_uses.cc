@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/whatif/lifetimes/last_uses.h"
+
+#include <algorithm>
+
+#include "profiler/whatif/lifetimes/caches.h"
+#include "profiler/whatif/lifetimes/holders.h"
+
+namespace vramscope::whatif {
+namespace {
+
+using model::kNone;
+
+// What a node unpacks lies in variables of its function, which go when that returns: before the engine
+// converts what came out of it, and lets go of what it was given.
+constexpr Position kUnpacked = 0.2;
+constexpr int kMostArguments = 64;
+constexpr Position kTurn = 1e-8;  // between what goes one after the other at once
+
+std::vector<Position> UnpackedUntil(const Step& step) {
+  std::vector<Position> work_end(step.nodes.size(), kBefore);
+  for (const Op& op : step.ops) {
+    if (op.node != kNone && op.parent == kNone && op.end < kForever && op.name == step.nodes[op.node].name)
+      work_end[op.node] = op.end - kUnpacked;
+  }
+  std::vector<int> turns(step.nodes.size(), 0);
+  std::vector<Position> until;
+  for (const Saved& saved : step.saved) {
+    const Position end = saved.node == kNone ? kBefore : work_end[saved.node];
+    if (end == kBefore) {
+      until.push_back(saved.released);
+      continue;
+    }
+    const bool in_cpp = step.Text(step.nodes[saved.node].name).ends_with("Backward0");
+    until.push_back(std::min(end, saved.released) - kTurn * (in_cpp ? turns[saved.node]++ : 0));
+  }
+  return until;
+}
+
+// auto [attended, sums, seed] = attention(..., mask) is a tuple, which goes first, and its first elements.
+// What the operator around made to give it goes next, the last one first: left = left.reshape(...), right =
+// ...
+Position EndFor(const Step& step, const Op& op, const Operand& operand) {
+  if ((operand.flags & trace::kTensorIsOutput) == 0) {
+    const bool local = op.parent != kNone && step.blocks[operand.block].begin > step.ops[op.parent].begin;
+    return op.end - (local ? kTurn * std::min<int>(operand.argument, kMostArguments) / kMostArguments : 0);
+  }
+  return op.end - kTurn * (1 + 1.0 / (1 + operand.argument));
+}
+
+LastUses Find(const Step& step) {
+  LastUses uses;
+  uses.unpacked_until = UnpackedUntil(step);
+  // What is copied by a name's new value is used by that.
+  for (const StepBlock& block : step.blocks)
+    uses.of_block.push_back(block.replaced < kForever ? std::max(block.replaced, block.last_use)
+                                                      : block.last_use);
+  uses.held = uses.of_block;
+  const Holders holders(step);
+  for (const Operand& operand : step.operands) {
+    const Op& op = step.ops[operand.op];
+    if (operand.block == kNone || op.node != kNone || op.end >= kForever ||
+        op.begin > step.blocks[operand.block].replaced)
+      continue;
+    Position& last = uses.of_block[operand.block];
+    last = std::max(last, op.end);
+    // What attention gives is often overwritten by what is made of it (GPT-2): it is not held here.
+    const bool result = (operand.flags & trace::kTensorIsOutput) != 0;
+    Position& held = uses.held[operand.block];
+    held = std::max({held, EndFor(step, op, operand), result ? kBefore : holders.Until(operand)});
+  }
+  // No operand names a copy that a lever put in: its variables alone tell.
+  for (uint32_t i = 0; i < step.blocks.size(); ++i) {
+    if (step.blocks[i].last_use != kBefore) uses.held[i] = std::max(uses.held[i], holders.SeenUntil(i));
+  }
+  HoldCaches(step, uses.held);
+  return uses;
+}
+
+}  // namespace
+
+const LastUses& LastUsesOf(const Step& step) {
+  return step.last_uses.Get([&] { return Find(step); });
+}
+
+Takers::Takers(const Step& step) {
+  for (uint32_t i = 0; i < step.ops.size(); ++i) {
+    if (step.ops[i].parent != kNone) continue;
+    for (const Operand& operand : InputsOf(step, step.ops[i]))
+      if (operand.block != kNone) all_.emplace_back(operand.block, i);
+  }
+  std::sort(all_.begin(), all_.end());
+}
+
+uint32_t Takers::Next(uint32_t block, uint32_t op) const {
+  const auto next = std::upper_bound(all_.begin(), all_.end(), std::pair(block, op));
+  return next != all_.end() && next->first == block ? next->second : kNone;
+}
+
+const Takers& TakersOf(const Step& step) {
+  return step.takers.Get([&] { return Takers(step); });
+}
+
+}  // namespace vramscope::whatif

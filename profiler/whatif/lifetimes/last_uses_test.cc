@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// In which order what operators and nodes have goes, where all of it goes at once. The oracle is C++:
+// variables go in the reverse order of their declarations, elements of a std::tuple with the first one first.
+#include "profiler/whatif/lifetimes/last_uses.h"
+
+#include <gtest/gtest.h>
+
+#include "profiler/whatif/testing/written_operators.h"
+
+namespace vramscope::whatif {
+namespace {
+
+using model::kNone;
+
+class TurnsOfUsesTest : public testing::Test, protected WrittenOperators {
+ protected:
+  // auto [attended, sums, seed] = attention(query, mask)
+  TurnsOfUsesTest() {
+    for (const Position begin : {1.0, 5.0, 11.0, 12.0, 13.0}) (void)AddBlock(begin, 160);
+    attention_ = AddOp("attention", kNone, {10, 20}, {kQuery, kMask}, kAttended);
+    for (const uint32_t more : {kSums, kSeed}) {
+      Operand result = step_.operands.back();
+      result.block = more, ++result.argument;
+      step_.operands.push_back(result);
+      ++step_.ops.back().output_count;
+    }
+  }
+  // A node of that name keeps the query, the mask and the sums, in this order.
+  void Keep(const std::string& name) {
+    const uint32_t node = AddNode(name, attention_, 150);
+    (void)AddOp(name, node, {150, 154}, {kAttended}, kNone);
+    for (const uint32_t block : {kQuery, kMask, kSums}) {
+      Saved saved;
+      saved.block = block, saved.node = node, saved.at = 15, saved.released = 154;
+      step_.saved.push_back(saved);
+    }
+  }
+  [[nodiscard]] Position Unpacked(size_t saved) const {
+    return LastUsesOf(step_).UnpackedUntil(step_, step_.saved[saved]);
+  }
+
+  static constexpr uint32_t kQuery = 0, kMask = 1, kAttended = 2, kSums = 3, kSeed = 4;
+  uint32_t attention_ = kNone;
+};
+
+TEST_F(TurnsOfUsesTest, ResultsThatNobodyTakesGoInTheirOrderBeforeWhatTheyWereComputedFrom) {
+  const std::vector<Position>& held = LastUsesOf(step_).held;
+  EXPECT_LT(held[kSums], held[kSeed]);
+  EXPECT_LT(held[kSeed], held[kMask]);
+  EXPECT_NEAR(held[kSums], 20, 1e-6);
+}
+
+// left = left.expand(...), right = right.expand(...) in matmul: locals of the operator around the product.
+TEST_F(TurnsOfUsesTest, WhatTheOperatorAroundMadeGoesWithTheLastArgumentFirst) {
+  const uint32_t around = Call("around", kNone, 2, 22);
+  step_.ops[attention_].parent = around;
+  step_.operands[step_.ops[attention_].first_input + 1].argument = 1;
+  const uint32_t third = AddBlock(8, 160);
+  step_.operands[step_.ops[attention_].first_input].block = third;
+  const std::vector<Position>& held = LastUsesOf(step_).held;
+  EXPECT_LT(held[kMask], held[third]);
+  EXPECT_LT(held[kSeed], held[kMask]) << "behind the results";
+  step_.operands[step_.ops[attention_].first_input + 1].argument = 1000;  // of a library's own operator
+  const Step other(step_);
+  EXPECT_LT(LastUsesOf(other).held[kSeed], LastUsesOf(other).held[kMask]);
+}
+
+TEST_F(TurnsOfUsesTest, WhatANodeUnpacksGoesWithTheLastFirst) {
+  Keep("AttentionBackward0");
+  EXPECT_GT(Unpacked(0), Unpacked(1));
+  EXPECT_GT(Unpacked(1), Unpacked(2));
+  EXPECT_NEAR(Unpacked(2), 154, 0.3);
+}
+
+// def backward(ctx, grad): query, mask, sums = ctx.saved_tensors
+TEST_F(TurnsOfUsesTest, PythonsVariablesDoNot) {
+  Keep("AttentionBackward");
+  EXPECT_EQ(Unpacked(0), Unpacked(2));
+}
+
+// No operand names a copy that a lever put in.
+TEST_F(TurnsOfUsesTest, ACopyIsThereAsLongAsAVariableThatHoldsItToTheEnd) {
+  Module("model", 0, 90);
+  Module("model.layer", 8, 40, 0);
+  const uint32_t copy = AddBlock(6, 160);
+  step_.blocks[copy].copy_of = kMask, step_.blocks[copy].last_use = 40;
+  EXPECT_EQ(LastUsesOf(Step(step_)).held[copy], 40);
+  step_.held = {{copy, 1, Text("mask"), true}};
+  EXPECT_NEAR(LastUsesOf(Step(step_)).held[copy], 90, 0.2);
+}
+
+}  // namespace
+}  // namespace vramscope::whatif

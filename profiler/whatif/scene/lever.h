@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// A lever: one change to a training program, as a transform of its scene.
+//
+// Why one interface: levers compose. Each one takes the scene that those before it left and gives the scene
+// of the program with its change made; only at the end is a peak looked for. What a lever must know of
+// operators and tensors it asks the step, which never changes.
+//
+//   step ──MakeScene──► scene ──lever──► scene ──lever──► scene ──► peak, replay
+//
+// A lever that lacks a fact, or that would have to guess, refuses with one sentence.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "profiler/whatif/scene/scene.h"
+
+namespace vramscope::whatif {
+
+struct LeverInfo {
+  const char* name;     // "batch": the option without dashes
+  const char* values;   // "16, 0.5x"
+  const char* summary;  // one line
+  const char* facts;    // what must be recorded
+};
+
+// What a lever says beside the scene.
+struct Outcome {
+  double extra_ns = 0;     // time that it adds to a step, as far as it is known
+  std::string time_basis;  // where that comes from; "" = no statement about time
+  std::string code;        // the lines to write, for PyTorch
+  std::vector<std::string> notes;
+  bool unsure = false;  // it rests on what the recording does not say: the worst published errors are added
+};
+
+class Lever {
+ public:
+  virtual ~Lever() = default;
+  [[nodiscard]] virtual const LeverInfo& info() const = 0;
+  // Whether a search tries it only when it was asked to: it changes what training arrives at, or what is left
+  // of the model.
+  [[nodiscard]] virtual bool OnRequest() const { return false; }
+  // Values that a search may try on this step, the least change first; empty where none could lower what it
+  // takes, where the step lacks what the lever needs, and for changes that are a person's to choose: which
+  // modules are trained, in which numbers throughout, on how many machines.
+  [[nodiscard]] virtual std::vector<std::string> Settings(const Step& /*step*/) const { return {}; }
+  // Whether it also changes programs that only run their model forward.
+  [[nodiscard]] virtual bool ChangesForward() const { return false; }
+  // What the change does to the step ahead of all others: which tensors require gradients decides what levers
+  // that freeze leave. Nothing: it begins with Rewrite. An error is told by Apply again.
+  [[nodiscard]] virtual std::optional<Result<Step>> Prepare(const Step&, std::string_view /*value*/) const {
+    return {};
+  }
+  // For a change of what operators compute with: the step as it would have been recorded. Predict makes the
+  // scene anew from it, and asks it in the place of the recorded one from then on. Nothing: the lever changes
+  // the scene.
+  [[nodiscard]] virtual std::optional<Result<Step>> Rewrite(const Step&, std::string_view /*value*/) const {
+    return {};
+  }
+  // Changes `scene`, which is unchanged or to be thrown away after an error.
+  [[nodiscard]] virtual Result<Outcome> Apply(const Step& step, std::string_view value,
+                                              Scene& scene) const = 0;
+};
+
+// All levers, in the order in which they are applied, whatever the order on the command line: what changes
+// operators comes before what changes their sizes, and that before what repeats them.
+[[nodiscard]] std::span<const Lever* const> Levers();
+[[nodiscard]] const Lever* FindLever(std::string_view name);
+
+// One each, defined in lever_*.cc.
+const Lever& SequenceLever();
+const Lever& LoraLever();
+const Lever& FreezeLever();
+const Lever& AmpLever();
+const Lever& PrecisionLever();
+const Lever& AttentionLever();
+const Lever& QuantizeLever();
+const Lever& PruneLever();
+const Lever& CheckpointLever();
+const Lever& FreeEarlyLever();
+const Lever& ShardLever();
+const Lever& BatchLever();
+const Lever& AccumulateLever();
+const Lever& OptimizerLever();
+const Lever& ZeroGradLever();
+const Lever& OffloadLever();
+const Lever& AllocatorSettingsLever();
+const Lever& EmptyCacheLever();
+
+}  // namespace vramscope::whatif

@@ -1,0 +1,396 @@
+// SPDX-License-Identifier: Apache-2.0
+// torch.distributed.fsdp.fully_shard, as _fsdp_param_group.py and _fsdp_collectives.py of 2.15 allocate.
+//
+//   forward of unit i     the gathered bytes in one block, on a stream of their own, until those of unit i+1
+//                         are there; then parameter by parameter, until the unit is left
+//   backward of unit i    the same, and before it computes, the bytes of unit i-1 are gathered ahead
+//   behind it             parameters go; all gradients in one block, which stays until unit i-1 is done;
+//                         the gradients go, the last parameter's first; 1/N of them stays
+//
+// What puts many tensors into one block, or takes them out of it, takes a list of where each lies, on the
+// device for a moment (pack_vecs in aten/src/ATen/native/cuda/TensorShape.cu).
+//
+// The rest of the model is gathered with its first module and not let go of before backward is done.
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <set>
+
+#include "profiler/whatif/shard/shard.h"
+#include "profiler/whatif/shard/sums.h"
+#include "profiler/whatif/sizes/batch_axis.h"
+#include "profiler/whatif/training/parameters.h"
+
+namespace vramscope::whatif {
+namespace {
+
+using classify::Category;
+using model::kNone;
+
+constexpr Position kHair = 1e-6;
+constexpr Position kMoment = 0.01;  // between what hooks do one after the other
+constexpr uint64_t kScalar = 4;     // counts of steps are not sharded
+
+// Of the copies' kernels.
+constexpr uint64_t kThreads = 128, kBlockBytes = kThreads * 16, kNumber = 8;
+
+uint64_t Up(uint64_t a, uint64_t b) { return (a + b - 1) / b; }
+
+// split_with_sizes_copy_out_cuda_contiguous_no_cast, of so many chunks of which each holds a part of all.
+uint64_t ListOfTakenOut(const std::vector<uint64_t>& parts, uint64_t chunks, Multiprocessors device) {
+  const auto blocks_of = [&](uint64_t bytes) {
+    uint64_t blocks = 0;
+    for (const uint64_t part : parts) blocks += Up(part, bytes);
+    return blocks;
+  };
+  const uint64_t most = static_cast<uint64_t>(device.count * device.threads) / kThreads * 2;
+  const uint64_t turns = Up(blocks_of(kBlockBytes) * chunks, most);
+  const auto together = static_cast<uint64_t>(std::ceil(std::sqrt(static_cast<double>(turns))));
+  const uint64_t blocks = blocks_of(kBlockBytes * Up(turns, std::min(together, chunks)));
+  return (4 * parts.size() + blocks + 1) * kNumber;
+}
+
+// chunk_cat: six numbers for each tensor, where the last one ends in bytes and in thread blocks, and whose
+// each of these is.
+uint64_t ListOfPutTogether(const std::vector<uint64_t>& parts) {
+  uint64_t numbers = 6 * parts.size() + 2;
+  for (const uint64_t part : parts) numbers += Up(part, kBlockBytes);
+  return numbers * kNumber;
+}
+
+class Sharder {
+ public:
+  Sharder(const Step& step, const std::vector<Unit>& units, uint32_t ranks, bool reshard)
+      : step_(step), changed_(step), units_(units), ranks_(ranks), reshard_(reshard) {
+    const auto streams = static_cast<uint16_t>(step.run->streams.size());
+    gather_stream_ = streams;
+    reduce_stream_ = static_cast<uint16_t>(streams + 1);
+    changed_.added_streams = 2;
+    if (const Result<BatchAxis>& axis = FollowBatch(step); axis.ok()) device_ = axis->device;
+    FindShards();
+  }
+
+  Step Run() && {
+    order_ = ForwardOrder();
+    for (size_t i = 0; i < order_.size(); ++i) Forward(i);
+    Backward();
+    AddUpByUnit();
+    ShardState();
+    SetUp();
+    for (const auto& [parameter, shard] : shards_) changed_.blocks[parameter].requested = shard;
+    return std::move(changed_);
+  }
+
+ private:
+  struct Call {
+    uint32_t unit;
+    Window window, backward;
+  };
+
+  [[nodiscard]] const Unit& Rest() const { return units_.back(); }
+
+  // Rows of the first dimension, as torch.chunk deals them out, and bytes of those of rank 0. What no
+  // operator was given is taken to have the rows of another parameter of its size.
+  void FindShards() {
+    std::map<uint32_t, int64_t> rows;
+    for (const Operand& operand : step_.operands) {
+      if (operand.block == kNone || (operand.flags & trace::kTensorIsLeaf) == 0) continue;
+      if (step_.Rank(operand.shape) > 0) rows.emplace(operand.block, step_.Dims(operand.shape)[0]);
+    }
+    std::map<uint64_t, int64_t> rows_of_size;
+    for (const Unit& unit : units_)
+      for (const uint32_t parameter : unit.parameters)
+        if (const auto own = rows.find(parameter); own != rows.end())
+          rows_of_size.emplace(step_.blocks[parameter].requested, own->second);
+    for (const Unit& unit : units_) {
+      for (const uint32_t parameter : unit.parameters) {
+        const uint64_t bytes = step_.blocks[parameter].requested;
+        const auto own = rows.find(parameter);
+        const auto like = own == rows.end() ? rows_of_size.find(bytes) : rows_of_size.end();
+        const uint64_t count = own != rows.end()            ? static_cast<uint64_t>(own->second)
+                               : like != rows_of_size.end() ? static_cast<uint64_t>(like->second)
+                                                            : 0;
+        const uint64_t whole = count != 0 && bytes % count == 0 ? bytes / count : 1;
+        const uint64_t parts = whole == 1 ? bytes : count;
+        shards_[parameter] = (parts + ranks_ - 1) / ranks_ * whole;
+      }
+    }
+  }
+
+  [[nodiscard]] uint64_t Shard(const Unit& unit) const {
+    uint64_t bytes = 0;
+    for (const uint32_t parameter : unit.parameters) bytes += shards_.at(parameter);
+    return bytes;
+  }
+
+  uint32_t Add(Position begin, Position end, uint64_t bytes, uint32_t like, uint16_t stream,
+               Category category = Category::kCommunication) {
+    StepBlock block;
+    block.id = kNone;
+    block.requested = bytes;
+    block.begin = begin;
+    block.end = end;
+    block.copy_of = like;
+    block.stream = stream;
+    block.category = category;
+    changed_.blocks.push_back(block);
+    return static_cast<uint32_t>(changed_.blocks.size() - 1);
+  }
+
+  void AddParameters(const Unit& unit, Position begin, Position end) {
+    std::vector<uint64_t> parts;
+    for (const uint32_t parameter : unit.parameters) {
+      parts.push_back(shards_.at(parameter));
+      Add(begin += kHair, end, parts.back() * ranks_, parameter, step_.blocks[parameter].stream);
+    }
+    AddList(begin + kHair, ListOfTakenOut(parts, ranks_, device_), unit);
+  }
+
+  // As large with any batch.
+  void AddList(Position at, uint64_t bytes, const Unit& unit) {
+    Add(at, at + kHair, bytes, kNone, step_.blocks[unit.parameters.front()].stream);
+  }
+
+  // Calls of units that have parameters, in order; the rest of the model comes first.
+  [[nodiscard]] std::vector<Call> ForwardOrder() const {
+    std::vector<Call> calls;
+    for (uint32_t i = 0; i < units_.size(); ++i) {
+      if (units_[i].parameters.empty()) continue;
+      for (size_t k = 0; k < units_[i].forward.size(); ++k)
+        calls.push_back({i, units_[i].forward[k], units_[i].backwards[k]});
+    }
+    std::sort(calls.begin(), calls.end(), [](const Call& a, const Call& b) {
+      return a.window.begin != b.window.begin ? a.window.begin < b.window.begin : a.unit > b.unit;
+    });
+    return calls;
+  }
+
+  void Forward(size_t place) {
+    const Call& call = order_[place];
+    const Unit& unit = units_[call.unit];
+    const Position begin =
+        call.window.begin + kMoment * static_cast<Position>(call.unit + 1 == units_.size() ? 0 : 4);
+    if (!Gathers(call)) return;
+    const auto next = std::find_if(order_.begin() + static_cast<std::ptrdiff_t>(place) + 1, order_.end(),
+                                   [&](const Call& later) { return Gathers(later); });
+    const Position let_go =
+        next == order_.end() ? Rest().forward.front().end : next->window.begin + 5 * kMoment;
+    Add(begin, std::max(let_go, begin + 3 * kMoment), Shard(unit) * ranks_, unit.parameters.front(),
+        gather_stream_);
+    AddParameters(unit, begin + 2 * kMoment, (IsKept(unit) ? FirstDone(unit) : call.window.end) + kMoment);
+  }
+
+  // From forward until backward.
+  [[nodiscard]] bool IsKept(const Unit& unit) const { return &unit == &Rest() || !reshard_; }
+  // Or whether the unit has been gathered by a call before.
+  [[nodiscard]] bool Gathers(const Call& call) const {
+    const Unit& unit = units_[call.unit];
+    return !IsKept(unit) || call.window.begin == unit.forward.front().begin;
+  }
+
+  // Where the first backward of the unit's calls is over: its parameters go, also where there will be others
+  // (FSDPParamGroup.post_backward).
+  [[nodiscard]] Position FirstDone(const Unit& unit) const {
+    const Window* first = nullptr;
+    size_t calls = 0;
+    for (const Window& backward : unit.backwards) {
+      if (backward.begin >= kForever) continue;
+      ++calls;
+      if (first == nullptr || backward.begin < first->begin) first = &backward;
+    }
+    return calls > 1 && &unit != &Rest() ? first->end : Done(unit);
+  }
+
+  // Where the unit's backward is over, and its gradients are there; of one that has none, as frozen layers at
+  // the begin of a model, where that of the model is.
+  [[nodiscard]] Position Done(const Unit& unit) const {
+    if (&unit == &Rest()) return step_.backward.back().end - 10 * kMoment;
+    return HasBackward(unit) ? unit.backward.end : step_.backward.back().end - 4 * kMoment;
+  }
+  [[nodiscard]] bool HasBackward(const Unit& unit) const {
+    return &unit == &Rest() || unit.backward.begin < kForever || unit.backward.end > kBefore;
+  }
+
+  void Backward() {
+    GatherForBackward();
+    std::vector<const Unit*> order;  // in which backward ends them
+    for (const Unit& unit : units_) {
+      if (!unit.parameters.empty() && HasBackward(unit)) order.push_back(&unit);
+    }
+    std::sort(order.begin(), order.end(), [&](const Unit* a, const Unit* b) { return Done(*a) < Done(*b); });
+    for (size_t i = 0; i < order.size(); ++i) {
+      const Position at = Done(*order[i]);
+      const bool last = i + 1 == order.size();
+      Reduce(*order[i], at,
+             last ? at + 8 * kMoment : std::min(Done(*order[i + 1]), NextPassed(units_, at)) + 2 * kMoment);
+    }
+  }
+
+  // Backward of each call gathers its unit, unless that is there yet, or has been gathered ahead, and ahead
+  // what was called before it in forward, also where that has no backward: those bytes stay until they are
+  // needed, or all is over (FSDPParamGroup.pre_backward).
+  void GatherForBackward() {
+    std::vector<size_t> turns;  // into order_
+    for (size_t i = 0; i < order_.size(); ++i) {
+      if (&units_[order_[i].unit] != &Rest() && order_[i].backward.begin < kForever) turns.push_back(i);
+      if (IsKept(units_[order_[i].unit])) there_.insert(order_[i].unit);
+    }
+    std::sort(turns.begin(), turns.end(),
+              [&](size_t a, size_t b) { return order_[a].backward.begin < order_[b].backward.begin; });
+    if (!Rest().parameters.empty() && Rest().backward.begin < kForever)
+      GatherAhead(order_.size() - 1, kNone, Rest().backward.begin - 30 * kMoment);
+    for (size_t i = 0; i < turns.size(); ++i) {
+      const uint32_t unit = order_[turns[i]].unit;
+      const Position begin = order_[turns[i]].backward.begin - 40 * kMoment;
+      const bool last = std::none_of(turns.begin() + static_cast<std::ptrdiff_t>(i) + 1, turns.end(),
+                                     [&](size_t later) { return order_[later].unit == unit; });
+      if (there_.erase(unit) == 0) TakeOut(turns[i], begin, last);
+      if (turns[i] > 0) GatherAhead(turns[i] - 1, unit, begin + 10 * kMoment);
+    }
+    for (const auto& [unit, bytes] : ahead_) changed_.blocks[bytes].end = step_.backward.back().end - kMoment;
+  }
+
+  // What is gathered, until the call's backward is over, or the unit's where it is the last one.
+  void TakeOut(size_t place, Position begin, bool last) {
+    const Call& call = order_[place];
+    const Unit& unit = units_[call.unit];
+    if (!ahead_.contains(call.unit)) GatherAhead(place, kNone, begin);
+    StepBlock& bytes = changed_.blocks[ahead_.at(call.unit)];
+    // Where the loss is computed outside of the model, the rest and the last unit begin together.
+    bytes.begin = std::min(bytes.begin, begin);
+    bytes.end = begin + 2 * kMoment;
+    ahead_.erase(call.unit);
+    AddParameters(unit, begin + kMoment, (last ? Done(unit) : call.backward.end) + kMoment);
+  }
+
+  // `by`: the unit whose backward does; its own is there.
+  void GatherAhead(size_t place, uint32_t by, Position at) {
+    const uint32_t unit = order_[place].unit;
+    if (unit == by || there_.contains(unit) || ahead_.contains(unit)) return;
+    ahead_[unit] =
+        Add(at, kForever, Shard(units_[unit]) * ranks_, units_[unit].parameters.front(), gather_stream_);
+  }
+
+  // Gradients of those of the unit's parameters that have one are averaged, and one part stays.
+  void Reduce(const Unit& unit, Position at, Position next) {
+    std::map<std::string_view, size_t> mine;
+    for (size_t i = 0; i < unit.parameters.size(); ++i) mine[step_.blocks[unit.parameters[i]].name] = i;
+    std::vector<uint64_t> parts;
+    Position end = kBefore;      // of what this step keeps
+    Position carried = kBefore;  // of what the step before kept
+    for (uint32_t i = 0; i < step_.blocks.size(); ++i) {
+      const StepBlock& gradient = step_.blocks[i];
+      const auto place = mine.find(gradient.name);
+      if (place == mine.end()) continue;
+      if (gradient.accumulated < kForever) {
+        end = std::max(end, gradient.end);
+        parts.push_back(shards_.at(unit.parameters[place->second]));
+        changed_.blocks[i].end =
+            at + 5 * kMoment + kHair * static_cast<Position>(unit.parameters.size() - place->second);
+        changed_.blocks[i].accumulated = kForever;
+      } else if (gradient.category == Category::kGradient && gradient.begin == kBefore &&
+                 gradient.end < kForever) {
+        carried = std::max(carried, gradient.end);
+      }
+    }
+    if (end == kBefore) return;  // none of them is trained
+    const uint32_t like = unit.parameters.front();
+    const uint64_t shard = std::accumulate(parts.begin(), parts.end(), uint64_t{0});
+    Add(at + 4 * kMoment, next, shard * ranks_, like, step_.blocks[like].stream);
+    AddList(at + 4.5 * kMoment, ListOfPutTogether(parts), unit);
+    const uint32_t kept = Add(at + 6 * kMoment, end, shard, like, reduce_stream_, Category::kGradient);
+    changed_.blocks[kept].accumulated = at + 7 * kMoment;
+    if (carried != kBefore) Add(kBefore, carried, shard, like, reduce_stream_, Category::kGradient);
+  }
+
+  // Gradients that wait in sums of their units', which are added to those of the units before when the unit
+  // is done.
+  void AddUpByUnit() {
+    for (const SumOfUnit& sum : SumsOfUnits(step_, units_)) {
+      const Position added = Done(*sum.unit) + 9 * kMoment;
+      StepBlock& waits = changed_.blocks[LastVersionOf(step_, sum.gradient)];
+      waits.end = sum.second == kNone ? added : step_.ops[sum.second].end + kHair;
+      if (sum.second == kNone) continue;
+      const uint64_t bytes = waits.requested;
+      Add(step_.ops[sum.second].begin + kMoment, added, bytes, sum.gradient, waits.stream,
+          Category::kTemporaryBackward);
+    }
+  }
+
+  // Unit by unit, the rest of the model last: all its parameters and buffers come to the device, then shards
+  // are made of the parameters, then these go (FSDPParamGroup).
+  void SetUp() {
+    std::vector<uint32_t> buffers;
+    Position at = 0, last = -kForever;
+    for (uint32_t i = 0; i < step_.blocks.size(); ++i) {
+      const StepBlock& block = step_.blocks[i];
+      const bool buffer =
+          block.category == Category::kBuffer && block.begin == kBefore && !block.name.empty();
+      if (!buffer && !shards_.contains(i)) continue;
+      if (block.id >= step_.run->blocks.size()) return;  // a lever put it in
+      const model::EventIndex alloc = step_.run->blocks[block.id].alloc_event;
+      if (alloc >= step_.first.begin) return;  // not as programs are written
+      const Position came = Position(alloc) - Position(step_.first.begin) - 1;
+      at = std::min(at, came);
+      last = std::max(last, came);
+      if (buffer) buffers.push_back(i);
+    }
+    const Position moment = (last - at) / static_cast<Position>(3 * (shards_.size() + buffers.size()));
+    for (const Unit& unit : units_) {
+      const size_t whole = changed_.passing.size();
+      for (const uint32_t parameter : unit.parameters) {
+        const StepBlock& block = step_.blocks[parameter];
+        changed_.passing.push_back({at += moment, 0, block.requested, block.stream});
+      }
+      std::erase_if(buffers, [&](uint32_t buffer) {
+        const bool own = &unit == &Rest() || unit.Has(step_.blocks[buffer].name);
+        if (own) changed_.blocks[buffer].set_up = at += moment;
+        return own;
+      });
+      for (const uint32_t parameter : unit.parameters) changed_.blocks[parameter].set_up = at += moment;
+      for (size_t i = whole; i < changed_.passing.size(); ++i) changed_.passing[i].end = at += moment;
+    }
+  }
+
+  // State, and what the optimizer computes, by parameter; of one that is not known by its size.
+  void ShardState() {
+    std::map<uint64_t, uint64_t> shard_of_size;
+    for (const auto& [parameter, shard] : shards_) shard_of_size[step_.blocks[parameter].requested] = shard;
+    const std::vector<uint32_t> stepped = SteppedParameters(step_);
+    for (uint32_t i = 0; i < step_.blocks.size(); ++i) {
+      const StepBlock& block = step_.blocks[i];
+      if ((block.category != Category::kOptimizerState && !MadeByOptimizer(step_, block)) ||
+          block.requested <= kScalar)
+        continue;
+      const auto own = shards_.find(stepped[i]);
+      if (own != shards_.end() && block.requested == step_.blocks[own->first].requested) {
+        changed_.blocks[i].requested = own->second;
+        continue;
+      }
+      const auto found = shard_of_size.find(block.requested);
+      changed_.blocks[i].requested =
+          found != shard_of_size.end() ? found->second : (block.requested + ranks_ - 1) / ranks_;
+    }
+  }
+
+  const Step& step_;
+  Step changed_;
+  const std::vector<Unit>& units_;
+  const uint64_t ranks_;
+  const bool reshard_;
+  uint16_t gather_stream_ = 0, reduce_stream_ = 0;
+  std::map<uint32_t, uint64_t> shards_;  // by parameter: bytes, with what is put behind to make all equal
+  std::vector<Call> order_;
+  std::set<uint32_t> there_;            // units that what forward gathered is there of yet
+  std::map<uint32_t, uint32_t> ahead_;  // by unit: the block of what is gathered and not taken out yet
+  Multiprocessors device_;
+};
+
+}  // namespace
+
+Step FullySharded(const Step& step, const std::vector<Unit>& units, uint32_t ranks, bool reshard) {
+  return Sharder(step, units, ranks, reshard).Run();
+}
+
+}  // namespace vramscope::whatif

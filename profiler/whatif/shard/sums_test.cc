@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+// A decoder of three layers, each of which is given what the encoder returned, in a step put together by
+// hand: what their gradients of that wait in when each layer is one of FSDP's units.
+//
+//   backward    layer 2 ─ sum      layer 1 ─ key, sum += key ─ value, sum += value      layer 0 ─ ...
+#include "profiler/whatif/shard/sums.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "profiler/whatif/testing/written_operators.h"
+
+namespace vramscope::whatif {
+namespace {
+
+using classify::Category;
+using model::kNone;
+
+class ShardSumsTest : public testing::Test, protected WrittenOperators {
+ protected:
+  static constexpr Position kFirst = 110,
+                            kEach = 20;  // of backward: where the first layer begins, and how long
+
+  ShardSumsTest() {
+    for (int layer = 0; layer < 3; ++layer) {
+      const uint32_t parameter = AddBlock(kBefore, kForever);
+      step_.blocks[parameter].category = Category::kParameter;
+      const Position begin = 10 + 10 * layer, back = kFirst + kEach * (2 - layer);
+      units_.push_back(
+          {paths_[layer], {{begin, begin + 10}}, {back, back + kEach}, {parameter}, {{back, back + kEach}}});
+    }
+    const uint32_t head = AddBlock(kBefore, kForever);
+    units_.push_back({"", {{0, 50}}, {kFirst, 190}, {head}, {{kFirst, 190}}});
+    encoded_ = AddBlock(5, 190);
+    for (const Position at : {12, 14, 22, 24, 32, 34}) {
+      const uint32_t product = AddBlock(at + 0.5, 190);
+      forward_.push_back(AddOp("aten::linear", kNone, {at, at + 1}, {encoded_}, product));
+    }
+    sum_ = Gradient(5, kFirst + 2, 190);
+  }
+
+  // The gradient that the node of one of forward's operators computes.
+  uint32_t Gradient(size_t of, Position at, Position end) {
+    const uint32_t node = AddNode("MmBackward0", forward_[of], at);
+    const uint32_t gradient = AddBlock(at + 1.5, end);
+    AddOp("aten::mm", node, {at + 1, at + 2}, {encoded_}, gradient);
+    return gradient;
+  }
+  // That, which the engine adds to the sum, and which goes then.
+  struct Added {
+    uint32_t gradient, op;
+  };
+  Added AddTo(uint32_t sum, size_t of, Position at) {
+    const uint32_t gradient = Gradient(of, at, at + 4.5);
+    const auto node = static_cast<uint32_t>(step_.nodes.size() - 1);
+    return {gradient, AddOp("aten::add_", node, {at + 3, at + 4}, {sum, gradient}, sum)};
+  }
+
+  [[nodiscard]] std::vector<SumOfUnit> Sums() const { return SumsOfUnits(step_, units_); }
+
+  const char* const paths_[3] = {"layers.0", "layers.1", "layers.2"};
+  std::vector<Unit> units_;
+  std::vector<uint32_t> forward_;  // two operators of each layer
+  uint32_t encoded_ = 0, sum_ = 0;
+};
+
+TEST_F(ShardSumsTest, TwoThatALaterUnitAddsAreAddedUpInASumOfItsOwn) {
+  const Added key = AddTo(sum_, 3, 132), value = AddTo(sum_, 2, 140);
+  const std::vector<SumOfUnit> sums = Sums();
+  ASSERT_EQ(sums.size(), 1u);
+  EXPECT_EQ(sums[0].unit, &units_[1]);
+  EXPECT_EQ(sums[0].gradient, key.gradient);
+  EXPECT_EQ(sums[0].second, value.op);
+}
+
+TEST_F(ShardSumsTest, OneThatALaterUnitAddsWaits) {
+  const Added key = AddTo(sum_, 3, 132);
+  const std::vector<SumOfUnit> sums = Sums();
+  ASSERT_EQ(sums.size(), 1u);
+  EXPECT_EQ(sums[0].gradient, key.gradient);
+  EXPECT_EQ(sums[0].second, kNone);
+}
+
+TEST_F(ShardSumsTest, EachLaterUnitHasItsOwn) {
+  const Added first = AddTo(sum_, 3, 132), last = AddTo(sum_, 1, 152);
+  const std::vector<SumOfUnit> sums = Sums();
+  ASSERT_EQ(sums.size(), 2u);
+  for (const SumOfUnit& sum : sums)
+    EXPECT_EQ(sum.gradient, sum.unit == &units_[1] ? first.gradient : last.gradient);
+}
+
+TEST_F(ShardSumsTest, WhatTheUnitAddsThatMadeTheSumIsAsItWas) {
+  (void)AddTo(sum_, 4, 118);
+  EXPECT_TRUE(Sums().empty());
+}
+
+// Its residual: the sum came from that unit's own node, and what the unit adds first is no other's.
+TEST_F(ShardSumsTest, WhatAUnitAddsToASumThatItHandedOnItselfIsAsItWas) {
+  AddOp("AddBackward0", AddNode("AddBackward0", forward_[3], 130), {130.5, 131}, {sum_}, kNone);
+  (void)AddTo(sum_, 3, 132), (void)AddTo(sum_, 2, 140);
+  EXPECT_TRUE(Sums().empty());
+  const Added last = AddTo(sum_, 1, 152);
+  const std::vector<SumOfUnit> sums = Sums();
+  ASSERT_EQ(sums.size(), 1u);
+  EXPECT_EQ(sums[0].unit, &units_[0]);
+  EXPECT_EQ(sums[0].gradient, last.gradient);
+}
+
+TEST_F(ShardSumsTest, WhatIsAddedToASumThatWasHandedOnInBetweenIsLeftOut) {
+  const Added key = AddTo(sum_, 3, 132);
+  AddOp("aten::mul", AddNode("MulBackward0", forward_[2], 142), {143, 144}, {sum_}, AddBlock(143.5, 190));
+  (void)AddTo(sum_, 1, 152);
+  const std::vector<SumOfUnit> sums = Sums();
+  ASSERT_EQ(sums.size(), 1u);
+  EXPECT_EQ(sums[0].gradient, key.gradient);
+}
+
+TEST_F(ShardSumsTest, WhatStaysBehindTheAdditionWaitsAnyway) {
+  const Added key = AddTo(sum_, 3, 132);
+  step_.blocks[key.gradient].end = 160;
+  EXPECT_TRUE(Sums().empty()) << "another node has it";
+  step_.blocks[key.gradient].end = 137;
+  EXPECT_EQ(Sums().size(), 1u);
+  step_.blocks[key.gradient].accumulated = 136.5;
+  EXPECT_TRUE(Sums().empty()) << "a parameter's";
+}
+
+TEST_F(ShardSumsTest, UnitsAddThemUpWhenTheyAreDone) {
+  const Added key = AddTo(sum_, 3, 132), value = AddTo(sum_, 2, 140), last = AddTo(sum_, 1, 152);
+  const Step sharded = FullySharded(step_, units_, 2, true);
+  EXPECT_NEAR(sharded.blocks[key.gradient].end, step_.ops[value.op].end, 0.01) << "into their sum";
+  EXPECT_EQ(sharded.blocks[value.gradient].end, step_.blocks[value.gradient].end);
+  EXPECT_NEAR(sharded.blocks[last.gradient].end, units_[0].backward.end, 0.5) << "it waits";
+  std::vector<StepBlock> sums;
+  for (const StepBlock& block : sharded.blocks)
+    if (block.copy_of == key.gradient) sums.push_back(block);
+  ASSERT_EQ(sums.size(), 1u);
+  EXPECT_EQ(sums[0].requested, 512u);
+  EXPECT_GT(sums[0].begin, step_.ops[value.op].begin);
+  EXPECT_LT(sums[0].begin, step_.ops[value.op].end);
+  EXPECT_NEAR(sums[0].end, units_[1].backward.end, 0.5);
+}
+
+// In 16 bits, of what a node computed in float32.
+TEST_F(ShardSumsTest, OfAGradientThatWasConvertedTheCopyWaits) {
+  const Added key = AddTo(sum_, 3, 132), value = AddTo(sum_, 2, 140);
+  StepBlock copy = step_.blocks[key.gradient];
+  copy.copy_of = key.gradient, copy.requested /= 2;
+  const auto low = static_cast<uint32_t>(step_.blocks.size());
+  const Position converted = step_.blocks[key.gradient].begin + 0.2;
+  copy.begin = step_.blocks[key.gradient].end = converted;
+  step_.blocks.push_back(copy);
+  EXPECT_EQ(LastVersionOf(step_, key.gradient), low);
+  const Step sharded = FullySharded(step_, units_, 2, true);
+  EXPECT_EQ(sharded.blocks[key.gradient].end, converted);
+  EXPECT_NEAR(sharded.blocks[low].end, step_.ops[value.op].end, 0.01);
+}
+
+// Where the loss is computed outside of the model, the first node of the last layer is the model's too.
+TEST_F(ShardSumsTest, WhatIsGatheredAheadComesBeforeItGoes) {
+  for (const Position rest : {kFirst - 5, kFirst, kFirst + 5}) {
+    units_.back().backward.begin = rest;
+    uint32_t gathered = 0;
+    for (const StepBlock& block : FullySharded(step_, units_, 2, true).blocks) {
+      EXPECT_LT(block.begin, block.end) << "the rest begins at " << rest;
+      gathered += block.category == Category::kCommunication && block.begin > 100 && block.begin < kFirst;
+    }
+    EXPECT_GT(gathered, 0u) << rest;
+  }
+}
+
+}  // namespace
+}  // namespace vramscope::whatif

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+// Units of FSDP call by call, in steps put together by hand: layers that are called twice, and frozen ones.
+// The oracle is FSDPParamGroup.pre_backward and post_backward of PyTorch 2.15: backward of each call gathers
+// its unit unless that is there, gathers ahead what was called before it in forward, and lets go.
+//
+//   forward     10 layer ─ 20 layer ─ 30 layer ...      backward    from 110 on, 20 for each, the last first
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "profiler/whatif/shard/shard.h"
+#include "profiler/whatif/testing/written_operators.h"
+
+namespace vramscope::whatif {
+namespace {
+
+using classify::Category;
+using model::kNone;
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::Field;
+
+class ShardUnitsTest : public testing::Test, protected WrittenOperators {
+ protected:
+  static constexpr Position kBackward = 110, kEach = 20, kRuns = 4;  // how long a node does
+
+  struct Call {
+    int layer;
+    bool trained = true;  // backward runs what it made
+  };
+
+  // So many layers, and a parameter that is in none of them.
+  void Layers(int count, const std::vector<Call>& calls) {
+    for (int layer = 0; layer < count; ++layer)
+      parameters_.push_back(Parameter(kPaths[layer] + std::string(".weight")));
+    Parameter("head.weight");
+    std::vector<uint32_t> modules;
+    Position back = kBackward + kEach * static_cast<Position>(calls.size());
+    for (size_t i = 0; i < calls.size(); ++i) {
+      const Position begin = 10 + 10 * static_cast<Position>(i);
+      back -= kEach;
+      modules.push_back(static_cast<uint32_t>(step_.modules.size()));
+      Module(kPaths[calls[i].layer], begin, begin + 10);
+      const uint32_t made = AddBlock(begin + 2.5, 190);
+      const uint32_t op = AddOp("aten::linear", kNone, {begin + 2, begin + 4}, {made}, made);
+      if (calls[i].trained) AddNode("LinearBackward0", op, back);
+    }
+    units_ = UnitsOf(step_, modules);
+  }
+  uint32_t Parameter(const std::string& name) {
+    const uint32_t block = AddBlock(kBefore, kForever);
+    step_.blocks[block].category = Category::kParameter;
+    step_.blocks[block].name = step_.Text(Text(name));
+    return block;
+  }
+  // Lives of a layer's parameter, taken out of what was gathered, or of what was gathered.
+  [[nodiscard]] std::vector<StepBlock> Copies(int layer, bool taken_out, bool reshard = true) const {
+    std::vector<StepBlock> copies;
+    for (const StepBlock& block : FullySharded(step_, units_, 2, reshard).blocks)
+      if (block.copy_of == parameters_[static_cast<size_t>(layer)] && (block.stream == 0) == taken_out)
+        copies.push_back(block);
+    return copies;
+  }
+  [[nodiscard]] std::vector<StepBlock> Parameters(int layer, bool reshard = true) const {
+    return Copies(layer, true, reshard);
+  }
+  [[nodiscard]] std::vector<StepBlock> Gathered(int layer, bool reshard = true) const {
+    return Copies(layer, false, reshard);
+  }
+
+  static auto Life(Position begin, Position end) {
+    constexpr double kNear = 0.5;
+    return AllOf(Field("begin", &StepBlock::begin, testing::DoubleNear(begin, kNear)),
+                 Field("end", &StepBlock::end, testing::DoubleNear(end, kNear)));
+  }
+  static auto Time(Position begin, Position end) {
+    return AllOf(Field("begin", &Window::begin, begin), Field("end", &Window::end, end));
+  }
+
+  static constexpr const char* kPaths[] = {"layers.0", "layers.1", "layers.2"};
+  std::vector<uint32_t> parameters_;  // by layer
+  std::vector<Unit> units_;
+};
+
+TEST_F(ShardUnitsTest, EachCallHasABackwardOfItsOwn) {
+  Layers(2, {{0}, {1}, {0}, {1, false}});
+  ASSERT_EQ(units_.size(), 3u);
+  EXPECT_THAT(units_[0].backwards, ElementsAre(Time(170, 174), Time(130, 134)));
+  EXPECT_THAT(units_[0].backward, Time(130, 174)) << "the whole stretch";
+  EXPECT_THAT(units_[1].backwards, ElementsAre(Time(150, 154), Time(kForever, kBefore))) << "none";
+}
+
+// HRM's two levels, which take turns.
+TEST_F(ShardUnitsTest, AUnitThatIsCalledTwiceIsLetGoOfBehindBackwardOfEachCall) {
+  Layers(2, {{0}, {1}, {0}});
+  EXPECT_THAT(Parameters(0), ElementsAre(Life(10, 20), Life(30, 40), Life(110, 114), Life(150, 154)));
+  EXPECT_THAT(Parameters(1), ElementsAre(Life(20, 30), Life(130, 134)));
+}
+
+TEST_F(ShardUnitsTest, ItIsGatheredAheadForEachOfThem) {
+  Layers(2, {{0}, {1}, {0}});
+  EXPECT_THAT(Gathered(0), ElementsAre(Life(10, 20), Life(30, 40), Life(110, 110), Life(130, 150)));
+  EXPECT_THAT(Gathered(1), ElementsAre(Life(20, 30), Life(110, 130)));
+}
+
+TEST_F(ShardUnitsTest, TwoCallsInARowGatherForThemselves) {
+  Layers(2, {{1}, {0}, {0}});
+  EXPECT_THAT(Parameters(0), ElementsAre(Life(20, 30), Life(30, 40), Life(110, 114), Life(130, 134)));
+  EXPECT_THAT(Gathered(0), ElementsAre(Life(20, 30), Life(30, 40), Life(110, 110), Life(130, 130)))
+      << "none ahead of itself";
+}
+
+// Its parameters go when the engine has added up both gradients.
+TEST_F(ShardUnitsTest, OnlyBehindTheLastCallGradientsAreWaitedFor) {
+  Layers(2, {{0}, {1}, {0}});
+  units_[0].backward.end = 160;
+  EXPECT_THAT(Parameters(0), ElementsAre(Life(10, 20), Life(30, 40), Life(110, 114), Life(150, 160)));
+}
+
+// Also where that call leaves no gradients yet.
+TEST_F(ShardUnitsTest, WhatALayerReducedStaysUntilBackwardOfTheNextCallIsOver) {
+  Layers(2, {{0}, {0}, {1}});
+  const uint32_t gradient = AddBlock(111, 190);
+  step_.blocks[gradient].name = step_.blocks[parameters_[1]].name;
+  step_.blocks[gradient].accumulated = 113;
+  const auto reduced = [&] {
+    std::vector<StepBlock> sums = Parameters(1);
+    std::erase_if(sums, [](const StepBlock& block) { return block.begin < 113.5 || block.end < 115; });
+    return sums;
+  };
+  EXPECT_THAT(reduced(), ElementsAre(Life(114, 134)));
+  units_[0].backwards[0].begin = kForever;
+  EXPECT_THAT(reduced(), ElementsAre(Life(114, 154))) << "called once";
+}
+
+TEST_F(ShardUnitsTest, AFrozenUnitBeforeTheLastIsGatheredAheadAndStaysUntilBackwardIsOver) {
+  Layers(3, {{0, false}, {1}, {2}});
+  EXPECT_THAT(Gathered(0), ElementsAre(Life(10, 20), Life(130, 200)));
+  EXPECT_THAT(Parameters(0), ElementsAre(Life(10, 20))) << "nothing needs it";
+  EXPECT_THAT(Gathered(1), ElementsAre(Life(20, 30), Life(110, 130)));
+  EXPECT_THAT(Parameters(1), ElementsAre(Life(20, 30), Life(130, 134)));
+}
+
+TEST_F(ShardUnitsTest, OfSeveralFrozenUnitsTheOneDirectlyBeforeIs) {
+  Layers(3, {{0, false}, {1, false}, {2}});
+  EXPECT_THAT(Gathered(0), ElementsAre(Life(10, 20)));
+  EXPECT_THAT(Gathered(1), ElementsAre(Life(20, 30), Life(110, 200)));
+}
+
+TEST_F(ShardUnitsTest, AFrozenUnitThatIsThereIsNotGatheredAgain) {
+  Layers(3, {{0, false}, {1}, {0, false}, {2}});
+  EXPECT_THAT(Gathered(0), ElementsAre(Life(10, 20), Life(30, 40), Life(110, 200)));
+  EXPECT_THAT(Parameters(0), ElementsAre(Life(10, 20), Life(30, 40)));
+}
+
+// ZeRO-2 lets go of what has been reduced.
+TEST_F(ShardUnitsTest, KeptUnitsGoWithTheirBackwardAndFrozenOnesWithThatOfTheModel) {
+  Layers(2, {{0, false}, {1}});
+  EXPECT_THAT(Parameters(0, false), ElementsAre(Life(10, 200)));
+  EXPECT_THAT(Parameters(1, false), ElementsAre(Life(20, 114)));
+}
+
+TEST_F(ShardUnitsTest, KeptUnitsThatAreCalledAgainGoWithTheFirstBackwardAndAreGatheredForTheOthers) {
+  Layers(2, {{0}, {1}, {0}});
+  EXPECT_THAT(Parameters(0, false), ElementsAre(Life(10, 114), Life(150, 154)));
+  EXPECT_THAT(Parameters(1, false), ElementsAre(Life(20, 134)));
+  EXPECT_THAT(Gathered(0, false), ElementsAre(Life(10, 20), Life(130, 150)));
+  EXPECT_THAT(Gathered(1, false), ElementsAre(Life(20, 40)))
+      << "until the model returns: none is gathered behind";
+}
+
+// Six numbers for the gradient, one for its thread block, and two for where it ends.
+TEST_F(ShardUnitsTest, WhatPutsGradientsTogetherTakesAListOfThem) {
+  Layers(1, {{0}});
+  const uint32_t gradient = AddBlock(112, 190);
+  step_.blocks[gradient].name = step_.blocks[parameters_[0]].name;
+  step_.blocks[gradient].accumulated = 113;
+  EXPECT_THAT(FullySharded(step_, units_, 2, true).blocks,
+              testing::Contains(AllOf(Field(&StepBlock::requested, (6 + 1 + 2) * 8),
+                                      Field(&StepBlock::begin, testing::Gt(114.)))));
+}
+
+// X-Codec's decoder of meaning, which the model does not call.
+TEST_F(ShardUnitsTest, ListsThatNothingCallsAreUnitsWhichNothingGathers) {
+  for (const char* name : {"spare.0.inner.weight", "spare.0.inner.bias", "spare.1.inner.weight",
+                           "plain.0.weight", "plain.1.weight", "single.0.inner.weight"})
+    Parameter(name);
+  const uint32_t used = Parameter("read.0.inner.weight");
+  Parameter("read.1.inner.weight");
+  AddOp("aten::mul", kNone, {10, 12}, {used}, kNone);
+  Layers(1, {{0}});
+  EXPECT_THAT(UncalledUnits(step_, ""), ElementsAre("spare.0", "spare.1", "read.1"))
+      << "as train.py: members that consist of modules, of several";
+  EXPECT_THAT(UncalledUnits(step_, "plain.*,read.*"), ElementsAre("plain.0", "plain.1", "read.1"));
+  units_ = UnitsOf(step_, {0}, UncalledUnits(step_, ""));
+  ASSERT_EQ(units_.size(), 5u);
+  EXPECT_EQ(units_[1].parameters.size(), 2u);
+  const Step sharded = FullySharded(step_, units_, 2, true);
+  for (const uint32_t parameter : units_[1].parameters) {
+    EXPECT_EQ(sharded.blocks[parameter].requested, step_.blocks[parameter].requested / 2);
+    EXPECT_THAT(sharded.blocks, testing::Not(testing::Contains(Field(&StepBlock::copy_of, parameter))));
+  }
+}
+
+// An image encoder that the program does not call is sharded all the same.
+TEST_F(ShardUnitsTest, PatternsOfUnitsThatNothingCallsAreLeftOut) {
+  Parameter("spare.0.inner.weight"), Parameter("spare.1.inner.weight");
+  Layers(1, {{0}});
+  const std::string_view patterns = "spare.*,layers.*,none.*";
+  const std::vector<std::string_view> uncalled = UncalledUnits(step_, patterns);
+  EXPECT_EQ(CalledPatterns(step_, patterns, uncalled), "layers.*,none.*") << "which is refused";
+  EXPECT_EQ(CalledPatterns(step_, "spare.*", uncalled), "");
+}
+
+// Names of no module of PyTorch's.
+TEST_F(ShardUnitsTest, AListHasMembersWithNumbers) {
+  for (const char* name :
+       {"spare..inner.weight", "spare.0.inner.weight", "spare.a.inner.weight", ".weight", ""})
+    Parameter(name);
+  EXPECT_THAT(UncalledUnits(step_, ""), ElementsAre()) << "of which it has one";
+}
+
+TEST_F(ShardUnitsTest, AUnitThatIsCalledIsThereOnce) {
+  Layers(2, {{0}, {1}});
+  EXPECT_EQ(UnitsOf(step_, {0, 1}, {"layers.0"}).size(), 3u);
+}
+
+// A table of one row, which the second rank has nothing of, and one of as many bytes that is cut in two.
+class ShardStateTest : public testing::Test, protected WrittenOperators {
+ protected:
+  ShardStateTest() {
+    step_.optimizer.push_back({200, 300});
+    Module("net", 0, 90);
+    const std::vector<int64_t> shapes[] = {{1, 128}, {128, 1}};
+    for (size_t i = 0; i < 2; ++i) {
+      const uint32_t parameter = Named(kNames[i], Category::kParameter);
+      step_.trained.push_back(parameter);
+      AddOp("aten::mul", kNone, {10, 12}, {parameter}, kNone);
+      Operand& used = step_.operands.back();
+      used.shape = static_cast<uint32_t>(step_.shapes.size()), used.flags = trace::kTensorIsLeaf;
+      step_.shapes.push_back({static_cast<uint32_t>(step_.dims.size()), 2, true});
+      step_.dims.insert(step_.dims.end(), shapes[i].begin(), shapes[i].end());
+    }
+  }
+  uint32_t Named(const std::string& name, Category category) {
+    const uint32_t block = AddBlock(kBefore, kForever);
+    step_.blocks[block].category = category;
+    step_.blocks[block].name = step_.Text(Text(name));
+    return block;
+  }
+  [[nodiscard]] uint64_t BytesOnOneOfTwo(uint32_t block) const {
+    return FullySharded(step_, UnitsOf(step_, {}), 2, true).blocks[block].requested;
+  }
+
+  static constexpr const char* kNames[] = {"row", "column"};
+};
+
+TEST_F(ShardStateTest, StateHasTheShardOfItsOwnParameter) {
+  for (const bool column : {false, true}) {
+    EXPECT_EQ(BytesOnOneOfTwo(step_.trained[column]), column ? 256u : 512u);
+    const uint32_t state = Named(std::string("exp_avg of ") + kNames[column], Category::kOptimizerState);
+    EXPECT_EQ(BytesOnOneOfTwo(state), column ? 256u : 512u) << kNames[column];
+  }
+}
+
+TEST_F(ShardStateTest, WhatTheOptimizerComputesDoesToo) {
+  const uint32_t row = AddBlock(210, 215), column = AddBlock(220, 225);
+  EXPECT_EQ(BytesOnOneOfTwo(row), 512u) << "in the parameters' order";
+  EXPECT_EQ(BytesOnOneOfTwo(column), 256u);
+}
+
+TEST_F(ShardStateTest, StateOfAnotherSizeIsCutInTwo) {
+  const uint32_t state = Named("factor of row", Category::kOptimizerState);
+  step_.blocks[state].requested = 64;
+  EXPECT_EQ(BytesOnOneOfTwo(state), 32u);
+}
+
+// Marian's tables of positions: ZeroRedundancyOptimizer deals out model.parameters().
+TEST_F(ShardStateTest, FrozenParametersAreDealtOutToo) {
+  EXPECT_THAT(WithOwnState(step_, 2).trained, ElementsAre(step_.trained[0]));
+  step_.blocks[Named("positions", Category::kParameter)].requested = 700;
+  EXPECT_THAT(WithOwnState(step_, 2).trained, ElementsAre(step_.trained[0], step_.trained[1]))
+      << "the other rank has the positions";
+  step_.blocks[Named("table", Category::kParameter)].requested = 100'000;
+  EXPECT_THAT(WithOwnState(step_, 2).trained, ElementsAre()) << "the rank that gets most trains nothing";
+}
+
+}  // namespace
+}  // namespace vramscope::whatif

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// The reductions of a step that the batch goes into, and which device explains the partial sums that they
+// took.
+#include <algorithm>
+#include <charconv>
+#include <string_view>
+#include <unordered_map>
+
+#include "profiler/whatif/sizes/batch_axis.h"
+
+namespace vramscope::whatif {
+namespace {
+
+using model::kNone;
+
+constexpr uint64_t kSlack = uint64_t{1}
+                            << 20;  // that the allocator leaves in a block rather than splitting it
+constexpr uint64_t kLeast = 512;    // that the allocator hands out
+constexpr uint8_t kHalf = 5, kFloat = 6, kBFloat16 = 15;  // c10::ScalarType
+
+constexpr std::string_view kNorm = "aten::linalg_vector_norm";
+
+class Finder {
+ public:
+  Finder(const Step& step, BatchAxis& axis) : step_(step), axis_(axis) {
+    for (uint32_t i = 0; i < step.blocks.size(); ++i) {
+      if (step.blocks[i].op != kNone) born_[step.blocks[i].op].push_back(i);
+    }
+  }
+
+  void Find() {
+    for (uint32_t i = 0; i < step_.ops.size(); ++i) {
+      const std::string_view name = step_.NameOf(step_.ops[i]);
+      if (name == "aten::sum" || name == "aten::mean" || name == kNorm) Add(i);
+    }
+    ChooseDevice();
+    uint32_t unexplained = 0;
+    std::erase_if(axis_.reductions, [&](const BatchReduction& one) {
+      if (Explains(one, axis_.device)) return false;
+      if (one.block != kNone) {
+        axis_.stride[one.block] = 1;  // taken to grow like everything else
+        ++unexplained;
+      }
+      return true;
+    });
+    if (unexplained != 0)
+      axis_.notes.push_back(std::to_string(unexplained) +
+                            " reductions took partial sums whose size is not understood; they are taken to "
+                            "grow with the batch");
+  }
+
+ private:
+  void Add(uint32_t index) {
+    const Op& op = step_.ops[index];
+    if (op.input_count == 0) return;
+    const Operand& input = step_.operands[op.first_input];
+    const bool summed_as_float = input.dtype == kFloat || input.dtype == kHalf || input.dtype == kBFloat16;
+    if (input.block == kNone || axis_.stride[input.block] == 0 || !summed_as_float ||
+        !step_.shapes[input.strides].known)
+      return;
+    // A lever took away what it summed up, as the gradient of logits that are never there as a whole: it does
+    // not run.
+    if (step_.blocks[input.block].requested == 0) return;
+    BatchReduction found;
+    found.op = index;
+    FindScratch(op, found);
+    const uint32_t rank = step_.Rank(input.shape);
+    const std::vector<bool> reduced = ReducedOf(step_.Text(op.dims), rank);
+    for (uint32_t d = 0; d < rank; ++d) {
+      ReducedDimension dimension{step_.Dims(input.shape)[d], step_.Dims(input.strides)[d], reduced[d]};
+      if (ElementsOfSample(step_, axis_, input, d) != 0) {
+        // Of a dimension that holds the batch, what one sample has of it.
+        for (const int64_t beside : {axis_.BesideIn(input.block), int64_t{0}}) {
+          if (dimension.batch != 0 || dimension.size % (axis_.batch + beside) != 0) continue;
+          dimension.batch = dimension.size / (axis_.batch + beside), dimension.beside = beside;
+        }
+      }
+      found.reduction.dimensions.push_back(dimension);
+    }
+    axis_.reductions.push_back(std::move(found));
+  }
+
+  // Of what the operator made and did not hand out the largest block, and the one behind it. What has no
+  // bytes a lever took away.
+  void FindScratch(const Op& op, BatchReduction& found) const {
+    const auto born = born_.find(found.op);
+    if (born == born_.end()) return;
+    const auto bytes = [&](uint32_t block) { return block == kNone ? 0 : step_.blocks[block].requested; };
+    for (const uint32_t block : born->second) {
+      const auto is_block = [&](const Operand& output) { return output.block == block; };
+      if (bytes(block) == 0 || std::ranges::any_of(OutputsOf(step_, op), is_block)) continue;
+      if (bytes(block) > bytes(found.block))
+        found.block = block, found.counters = kNone;
+      else if (found.counters == kNone)
+        found.counters = block;
+    }
+  }
+
+  [[nodiscard]] bool Explains(const BatchReduction& one, Multiprocessors device) const {
+    const uint64_t bytes = ScratchOf(one.reduction, device).sums;
+    const uint64_t recorded = one.block == kNone ? 0 : step_.blocks[one.block].requested;
+    return one.block == kNone ? bytes == 0
+                              : bytes != 0 && bytes <= recorded && recorded - bytes < kSlack &&
+                                    (recorded < kSlack ? recorded - bytes < 512 : true);
+  }
+
+  void ChooseDevice() {
+    size_t best = 0;
+    for (const Multiprocessors& device : KnownMultiprocessors()) {
+      const auto explained = static_cast<size_t>(
+          std::count_if(axis_.reductions.begin(), axis_.reductions.end(),
+                        [&](const BatchReduction& one) { return Explains(one, device); }));
+      if (explained > best) best = explained, axis_.device = device;
+    }
+  }
+
+  const Step& step_;
+  BatchAxis& axis_;
+  std::unordered_map<uint32_t, std::vector<uint32_t>> born_;
+};
+
+}  // namespace
+
+uint64_t PlaceOfDims(std::string_view op) { return op == kNorm ? 2 : 1; }
+
+std::vector<bool> ReducedOf(std::string_view text, uint32_t rank) {
+  std::vector<bool> reduced(rank, false);
+  bool any = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    int64_t d = 0;
+    const auto [next, error] = std::from_chars(text.data() + i, text.data() + text.size(), d);
+    if (error != std::errc()) {
+      if (text[i] == '[' || text[i] == ',' || text[i] == ' ' || text[i] == ']') continue;
+      break;  // no list: another argument
+    }
+    i = static_cast<size_t>(next - text.data());
+    if (d < 0) d += rank;
+    if (d >= 0 && d < rank) reduced[static_cast<size_t>(d)] = any = true;
+  }
+  if (!any) reduced.assign(rank, true);
+  return reduced;
+}
+
+uint32_t SummedFrom(const Step& step, const Op& op, uint32_t block) {
+  const uint64_t bytes = step.blocks[block].requested;
+  for (const Operand& operand : InputsOf(step, op)) {
+    if (operand.block == kNone || step.Rank(operand.shape) == 0) continue;
+    const uint64_t elements = BytesUpTo(step, operand);
+    if (elements == bytes || (bytes > kLeast && elements == 2 * bytes)) return operand.block;
+  }
+  return kNone;
+}
+
+void FindReductions(const Step& step, BatchAxis& axis) { Finder(step, axis).Find(); }
+
+}  // namespace vramscope::whatif

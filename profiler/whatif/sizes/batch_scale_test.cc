@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a convolution, attention and a recurrent network take to work with, for another batch. The oracles are
+// what PyTorch asked for in the first convolution of ResNet-50 with 8 and with 16 images of 64 x 64, 574,464
+// and 1,098,752 bytes; and in the last attention of Swin with 12 and with 3 images of 4 windows, 6,150 and
+// 1,537.5 KiB.
+#include <gtest/gtest.h>
+
+#include "profiler/whatif/sizes/batch_axis.h"
+#include "profiler/whatif/step/insert.h"
+#include "profiler/whatif/testing/loop.h"
+
+namespace vramscope::whatif {
+namespace {
+
+constexpr uint8_t kFloat = 6;  // c10::ScalarType
+constexpr uint32_t kImages = 0, kWeight = 1, kResult = 2, kWorkspace = 3;
+
+// A tensor of floats, the next one of the step's operands.
+void AddTensor(whatif::Step& step, uint32_t op, uint32_t block, uint16_t argument, const char* shape,
+               const char* strides) {
+  Operand& operand = step.operands.emplace_back();
+  operand.op = op, operand.block = block, operand.argument = argument, operand.dtype = kFloat;
+  operand.shape = static_cast<uint32_t>(step.shapes.size());
+  operand.strides = operand.shape + 1;
+  step.shapes.push_back(ParseShape(shape, step.dims));
+  step.shapes.push_back(ParseShape(strides, step.dims));
+}
+
+class ConvolutionTest : public testing::Test {
+ protected:
+  ConvolutionTest() {
+    step_.run = &run_;
+    step_.own_texts = std::make_shared<std::deque<std::string>>();
+    step_.own_texts->push_back("aten::cudnn_convolution");
+    step_.shapes.push_back({});
+    step_.blocks.resize(4);
+    step_.blocks[kResult].requested = 8 * 64 * 32 * 32 * 4;
+    step_.blocks[kWorkspace].op = 0;
+    step_.blocks[kWorkspace].requested = 574'464;
+    Op op;
+    op.name = Step::kFirstOwnText;
+    op.input_count = 2;
+    op.first_output = 2;
+    op.output_count = 1;
+    step_.ops.push_back(op);
+    Add(kImages, 0, {8, 3, 64, 64});
+    Add(kWeight, 1, {64, 3, 7, 7});
+    Add(kResult, 0, {8, 64, 32, 32});
+    axis_.batch = 8;
+    axis_.stride = {3 * 64 * 64, 0, 64 * 32 * 32, 1};
+    axis_.second.resize(4);
+  }
+
+  // Of the work space with another batch.
+  [[nodiscard]] uint64_t Bytes(int64_t batch) const {
+    Scene scene;
+    scene.blocks.push_back({1, 2, step_.blocks[kWorkspace].requested, kWorkspace});
+    ScaleBatch(step_, axis_, batch, scene);
+    return scene.blocks[0].bytes;
+  }
+
+  model::Run run_;
+  Step step_;
+  BatchAxis axis_;
+
+  void Add(uint32_t block, uint16_t argument, const std::vector<int64_t>& sizes) {
+    Operand operand;
+    operand.block = block;
+    operand.argument = argument;
+    operand.dtype = kFloat;
+    operand.shape = static_cast<uint32_t>(step_.shapes.size());
+    step_.shapes.push_back(
+        {static_cast<uint32_t>(step_.dims.size()), static_cast<uint32_t>(sizes.size()), true});
+    step_.dims.insert(step_.dims.end(), sizes.begin(), sizes.end());
+    step_.operands.push_back(operand);
+  }
+};
+
+TEST_F(ConvolutionTest, TheCopyOfTheWeightDoesNotGrowWithTheBatch) {
+  EXPECT_EQ(Bytes(8), 574'464u);
+  EXPECT_EQ(Bytes(16), 1'098'752u);
+}
+
+// Of 8 and of 16 images in bfloat16, with channels in groups of 8 and the result converted too.
+TEST_F(ConvolutionTest, TheCopyOfTheWeightIsInSixteenBitsWhereTheResultIs) {
+  constexpr uint64_t kCopy = 64 * 8 * 7 * 7 * 2, kImage = (8 * 64 * 64 + 64 * 32 * 32) * 2;
+  step_.blocks[kResult].requested = 8 * 64 * 32 * 32 * 2;
+  step_.blocks[kWorkspace].requested = kCopy + 8 * kImage;
+  EXPECT_EQ(Bytes(16), kCopy + 16 * kImage);
+}
+
+// convolution_backward(gradient, images, weight) works for the gradient of the images, then of the weight.
+TEST_F(ConvolutionTest, TheGradientOfAWeightTakesNoCopyOfIt) {
+  constexpr uint64_t kCopy = 64 * 4 * 7 * 7 * 4, kBoth = (8 * 4 * 64 * 64 + 8 * 64 * 32 * 32) * 4;
+  step_.own_texts->front() = "aten::convolution_backward";
+  step_.operands[0].argument = 1, step_.operands[1].argument = 2, step_.operands[2].argument = 0;
+  step_.blocks.emplace_back().begin = 4;
+  Add(kWorkspace + 1, 1, {64, 3, 7, 7});
+  step_.ops[0].input_count = step_.ops[0].first_output = 3;
+  for (const bool of_weight : {false, true}) {
+    const uint64_t same = of_weight ? 0 : kCopy;
+    step_.blocks[kWorkspace].requested = kBoth, step_.blocks[kWorkspace].begin = of_weight ? 5 : 3;
+    EXPECT_EQ(Bytes(16), same + 2 * (kBoth - same));
+  }
+}
+
+TEST_F(ConvolutionTest, WhatIsTooSmallForACopyOfTheWeightGrowsWhole) {
+  step_.blocks[kWorkspace].requested = 4096;
+  EXPECT_EQ(Bytes(16), 8192u);
+}
+
+// images ─ _efficient_attention_backward { empty } ─ done
+// Backward lays its operands out anew with operators of their own, which return them.
+TEST_F(ConvolutionTest, WhatAConvolutionCallsMakesTensorsThatGrowWhole) {
+  step_.ops.push_back(step_.ops[0]);
+  step_.own_texts->push_back("aten::clone");
+  step_.ops[1].name = Step::kFirstOwnText + 1;
+  step_.ops[1].parent = 0;
+  step_.ops[1].input_count = step_.ops[1].output_count = 0;
+  step_.blocks[kWorkspace].op = 1;
+  EXPECT_EQ(Bytes(16), 2 * 574'464u);
+}
+
+TEST(AttentionScaleTest, TilesOfMemoryEfficientAttentionGrowWithTheWindowsOfTheBatch) {
+  constexpr uint64_t kTwelve = 6'150 * 1024, kThree = kTwelve / 4;
+  model::Run run;
+  Step step;
+  step.run = &run;
+  step.own_texts = std::make_shared<std::deque<std::string>>(
+      std::deque<std::string>{"aten::view", "aten::_efficient_attention_backward", "aten::empty"});
+  step.shapes.push_back({});
+  step.blocks.resize(2);
+  step.blocks[0].category = classify::Category::kInput;
+  step.blocks[1].begin = 4;
+  step.blocks[1].end = 5;
+  step.blocks[1].op = 2;
+  step.blocks[1].requested = kTwelve;
+  const auto add = [&](uint32_t op, uint32_t block, const std::vector<int64_t>& sizes,
+                       const std::vector<int64_t>& strides) {
+    const auto shape = [&](const std::vector<int64_t>& numbers) {
+      step.shapes.push_back(
+          {static_cast<uint32_t>(step.dims.size()), static_cast<uint32_t>(numbers.size()), true});
+      step.dims.insert(step.dims.end(), numbers.begin(), numbers.end());
+      return static_cast<uint32_t>(step.shapes.size() - 1);
+    };
+    Operand operand;
+    operand.op = op;
+    operand.block = block;
+    operand.dtype = kFloat;
+    operand.shape = shape(sizes);
+    operand.strides = shape(strides);
+    step.operands.push_back(operand);
+  };
+  add(0, 0, {12, 4, 16, 256}, {16384, 4096, 256, 1});
+  add(1, 0, {48, 16, 8, 32}, {4096, 256, 32, 1});
+  add(2, 1, {static_cast<int64_t>(kTwelve)}, {1});
+  for (uint32_t i = 0; i < 3; ++i) {
+    Op op;
+    op.name = Step::kFirstOwnText + i;
+    op.begin = i + 1;
+    op.end = 9 - i;
+    if (i == 2) op.parent = 1;
+    (i == 2 ? op.output_count : op.input_count) = 1;
+    op.first_input = op.first_output = i;
+    step.ops.push_back(op);
+  }
+  step.op_ends = {2, 1, 0};
+  const Result<BatchAxis>& axis = FollowBatch(step);
+  ASSERT_TRUE(axis.ok());
+  Scene scene;
+  scene.blocks.push_back({4, 5, kTwelve, 1});
+  ScaleBatch(step, *axis, 3, scene);
+  EXPECT_EQ(scene.blocks[0].bytes, kThree);
+}
+
+// The oracle is what the simulated cuDNN, by the sizes that were published, asks for an LSTM of two layers of
+// 256 with 12 and with 24 samples: 4,464,640 and 4,734,976 bytes.
+TEST(RecurrentTest, TheMatricesInAWorkspaceDoNotGrowWithTheBatch) {
+  Step step;
+  step.shapes.push_back({});
+  step.own_texts = std::make_shared<std::deque<std::string>>();
+  for (const char* name : {"aten::_cudnn_rnn", "aten::empty"}) step.own_texts->emplace_back(name);
+  step.blocks.resize(2);  // weights, workspace
+  step.blocks[1].requested = 4'464'640;
+  step.blocks[1].op = 1;
+  step.ops.resize(2);
+  step.ops[0].name = Step::kFirstOwnText, step.ops[1].name = Step::kFirstOwnText + 1;
+  step.ops[1].parent = 0;
+  const auto add = [&](Op& op, uint32_t& count, uint32_t block, uint16_t argument, uint8_t dtype,
+                       const char* shape) {
+    if (op.input_count + op.output_count == 0)
+      op.first_input = op.first_output = static_cast<uint32_t>(step.operands.size());
+    ++count;
+    Operand& operand = step.operands.emplace_back();
+    operand.block = block, operand.argument = argument, operand.dtype = dtype;
+    operand.shape = static_cast<uint32_t>(step.shapes.size());
+    step.shapes.push_back(ParseShape(shape, step.dims));
+  };
+  for (int i = 0; i < 4; ++i) add(step.ops[0], step.ops[0].input_count, 0, 1, kFloat, "1024,256");
+  for (int i = 0; i < 4; ++i) add(step.ops[0], step.ops[0].input_count, 0, 1, kFloat, "1024");
+  constexpr uint8_t kByte = 0;
+  add(step.ops[1], step.ops[1].output_count, 1, 0, kByte, "4464640");
+  EXPECT_EQ(MatricesInWorkspace(step, 1), 4u << 20);
+  EXPECT_EQ(MatricesInWorkspace(step, 0), 0u);
+  BatchAxis axis;
+  axis.batch = 12;
+  axis.stride = {0, 1};
+  axis.second.resize(2);
+  Scene scene;
+  scene.blocks.push_back({1, 2, step.blocks[1].requested, 1});
+  ScaleBatch(step, axis, 24, scene);
+  EXPECT_EQ(scene.blocks[0].bytes, 4'734'976u);
+}
+
+// The recorded loop, with memory that its gelu asks for through aten::empty, and whether aten::sum reads it.
+uint64_t StrideOfScratch(bool read) {
+  const Loop loop;
+  const whatif::Step recorded = loop.Read();
+  uint32_t gelu = 0;
+  while (recorded.NameOf(recorded.ops[gelu]) != "aten::gelu") ++gelu;
+  Inserter inserter(recorded, {});
+  const Position at = recorded.ops[gelu].begin + 0.1;
+  StepBlock scratch = CopyOf(recorded, InputsOf(recorded, recorded.ops[gelu])[0].block);
+  scratch.copy_of = model::kNone;
+  scratch.requested = 2 * kBatchBytes * 8;
+  scratch.begin = at + 0.1;
+  scratch.end = at + 0.5;
+  const uint32_t block = inserter.AddBlock(scratch);
+  const uint32_t made = inserter.Begin("aten::empty", gelu, model::kNone, at, {});
+  inserter.End(made, at + 0.2, {inserter.Matrix(block, 1, 8192)});
+  if (read)
+    inserter.End(inserter.Begin("aten::sum", gelu, model::kNone, at + 0.3, {inserter.Matrix(block, 1, 8192)}),
+                 at + 0.4, {});
+  whatif::Step step = std::move(inserter).Finish();
+  for (uint32_t i = 0; i < step.ops.size(); ++i)
+    if (step.NameOf(step.ops[i]) == "aten::empty") step.blocks[block].op = i;
+  return FollowBatch(step)->stride[block];
+}
+
+TEST(BatchScaleTest, WhatAnOperatorAsksAFactoryForAndKeepsToItselfGrows) {
+  EXPECT_NE(StrideOfScratch(false), 0u);
+  EXPECT_EQ(StrideOfScratch(true), 0u) << "what another operator reads is decided by that";
+}
+
+//   aten::_cudnn_rnn (input [8, 16, 4], weight [64, 4], hx [1, 8, 16] of zeros) -> output, hy
+TEST(BatchScaleTest, WhatARecurrentNetworkBeginsAndEndsWithHasTheBatchInTheMiddle) {
+  constexpr uint32_t kInput = 0, kMatrix = 1, kBegins = 2, kOutput = 3, kEnds = 4;
+  whatif::Step step;
+  step.shapes.push_back({});
+  step.own_texts = std::make_shared<std::deque<std::string>>(1, "aten::_cudnn_rnn");
+  step.blocks.resize(5);
+  step.blocks[kBegins].begin = 1;
+  step.blocks[kOutput].begin = step.blocks[kEnds].begin = 3;
+  step.blocks[kInput].category = classify::Category::kInput;
+  Op& op = step.ops.emplace_back();
+  op.name = Step::kFirstOwnText;
+  op.begin = 2, op.end = 5;
+  op.input_count = 3;
+  op.first_output = 3, op.output_count = 2;
+  step.op_ends = {0};
+  const auto add = [&](uint32_t block, uint16_t argument, const char* shape, const char* strides) {
+    AddTensor(step, 0, block, argument, shape, strides);
+  };
+  add(kInput, 0, "8,16,4", "64,4,1");
+  add(kMatrix, 1, "64,4", "4,1");
+  add(kBegins, 4, "1,8,16", "128,16,1");
+  add(kOutput, 0, "8,16,16", "256,16,1");
+  add(kEnds, 1, "1,8,16", "128,16,1");
+  const BatchAxis axis = FollowBatch(step).value();
+  EXPECT_EQ(axis.stride[kOutput], 256u);
+  EXPECT_EQ(axis.stride[kBegins], 16u);
+  EXPECT_EQ(axis.stride[kEnds], 16u);
+  EXPECT_EQ(axis.stride[kMatrix], 0u);
+}
+
+// x.norm(p=2, dim=(1, 2)) of 16 images, as recorded on an A100.
+TEST(BatchScaleTest, PartialSumsOfANormAreThoseOfASum) {
+  whatif::Step step;
+  step.shapes.push_back({});
+  step.own_texts =
+      std::make_shared<std::deque<std::string>>(std::deque<std::string>{"aten::linalg_vector_norm", "[1,2]"});
+  step.blocks.resize(4);
+  step.blocks[0].category = classify::Category::kInput;
+  step.blocks[0].requested = uint64_t{16} * 32 * 32 * 256 * 4;
+  step.blocks[1].begin = 3, step.blocks[2].begin = 4, step.blocks[3].begin = 4.5;
+  step.blocks[1].op = step.blocks[2].op = step.blocks[3].op = 0;
+  step.blocks[2].requested = 33554432, step.blocks[3].requested = 512;
+  Op& op = step.ops.emplace_back();
+  op.name = Step::kFirstOwnText, op.dims = Step::kFirstOwnText + 1;
+  op.begin = 2, op.end = 6;
+  op.input_count = op.first_output = op.output_count = 1;
+  step.op_ends = {0};
+  for (const auto& [block, shape, strides] :
+       {std::tuple(0u, "16,32,32,256", "262144,8192,256,1"), std::tuple(1u, "16,1,1,256", "256,256,256,1")}) {
+    AddTensor(step, 0, block, 0, shape, strides);
+  }
+  const BatchAxis axis = FollowBatch(step).value();
+  ASSERT_EQ(axis.reductions.size(), 1u);
+  EXPECT_EQ(axis.reductions[0].block, 2u);
+  EXPECT_EQ(axis.reductions[0].counters, 3u);
+  EXPECT_EQ(ScratchOf(WithBatch(axis.reductions[0].reduction, 4), axis.device).sums, 8388608u);
+  EXPECT_EQ(PlaceOfDims("aten::linalg_vector_norm"), 2u);
+  EXPECT_EQ(PlaceOfDims("aten::sum"), 1u);
+}
+
+// x [8, 8, 1024], summed up over 64 rows: of 4,096 rows the kernel needs 32 MiB for partial sums.
+std::vector<Block> PartialSumsOf(uint64_t bytes, bool taken_away = false) {
+  whatif::Step step;
+  step.shapes.push_back({});
+  step.own_texts =
+      std::make_shared<std::deque<std::string>>(std::deque<std::string>{"aten::view", "aten::sum", "[0]"});
+  step.blocks.resize(2);
+  step.blocks[0].category = classify::Category::kInput;
+  step.blocks[0].requested = bytes;
+  step.blocks[1].begin = 5;
+  const auto add = [&](uint32_t op, uint32_t block, const char* shape, const char* strides) {
+    AddTensor(step, op, block, 0, shape, strides);
+  };
+  add(0, 0, "8,8,1024", "8192,1024,1"), add(0, 0, "64,1024", "1024,1");
+  add(1, 0, "64,1024", "1024,1"), add(1, 1, "1024", "1");
+  for (uint32_t i = 0; i < 2; ++i) {
+    Op& op = step.ops.emplace_back();
+    op.name = Step::kFirstOwnText + i, op.dims = Step::kFirstOwnText + 2;
+    op.begin = 1 + 3 * i, op.end = op.begin + 2;
+    op.first_input = 2 * i, op.first_output = 2 * i + 1;
+    op.input_count = op.output_count = 1;
+    step.op_ends.push_back(i);
+  }
+  if (taken_away) step.blocks.emplace_back().begin = 4.5, step.blocks.back().op = 1;
+  Scene scene;
+  ScaleBatch(step, FollowBatch(step).value(), 512, scene);
+  return scene.blocks;
+}
+
+TEST(BatchScaleTest, WhatALeverTookAwayIsNotSummedUp) {
+  const std::vector<Block> sums = PartialSumsOf(8 * 8 * 1024 * 4);
+  ASSERT_EQ(sums.size(), 2u);
+  EXPECT_EQ(sums[0].bytes, 33'554'432u);
+  EXPECT_EQ(sums[1].bytes, 32u) << "counters of 8 thread blocks side by side";
+  EXPECT_LT(sums[0].begin, sums[1].begin);
+  EXPECT_LT(sums[1].end, sums[0].end);
+  EXPECT_TRUE(PartialSumsOf(0).empty());
+}
+
+// Fewer tokens needed none.
+TEST(BatchScaleTest, PartialSumsThatALeverTookAwayComeBack) {
+  const std::vector<Block> sums = PartialSumsOf(8 * 8 * 1024 * 4, true);
+  ASSERT_EQ(sums.size(), 2u);
+  EXPECT_EQ(sums[0].bytes, 33'554'432u);
+}
+
+TEST(BatchScaleTest, WhereOneThreadBlockSumsUpItCountsNoOthers) {
+  BatchAxis axis;
+  axis.batch = 4096, axis.stride = {1024, 0, 0}, axis.second = {0, 0, 0};
+  axis.reductions = {{0, 1, {{{4096, 1024, true, 1}, {1024, 1, false}}, 4}, 2}};
+  Step step;
+  step.blocks.resize(3);
+  for (const auto& [samples, counters] : {std::pair(2048, 512u), std::pair(8, 0u)}) {
+    Scene scene;
+    scene.blocks = {{1, 2, 33'554'432, 1}, {1, 2, 512, 2}};
+    ScaleBatch(step, axis, samples, scene);
+    EXPECT_EQ(scene.blocks[1].bytes, counters) << samples;
+  }
+}
+
+// view ─ embedding_dense_backward { arange, CUB's own, rows }
+TEST(BatchScaleTest, WhatIndicesAreSortedInGrowsAsTheyDo) {
+  constexpr uint32_t kIndices = 0, kNumbers = 1, kSort = 2, kRows = 3;
+  constexpr uint64_t kBytes = 8 * 32 * 32 * 4;
+  model::Run run;
+  Step step;
+  step.run = &run;
+  step.own_texts = std::make_shared<std::deque<std::string>>(
+      std::deque<std::string>{"aten::view", "aten::embedding_dense_backward", "aten::arange"});
+  step.shapes.push_back({});
+  step.blocks.resize(4);
+  step.blocks[kIndices].category = classify::Category::kInput;
+  const auto made = [&](uint32_t block, uint32_t op, uint64_t bytes) {
+    StepBlock& one = step.blocks[block];
+    one.begin = 5, one.end = 6, one.op = op, one.requested = bytes;
+  };
+  made(kNumbers, 2, kBytes), made(kSort, 1, 2 * kBytes), made(kRows, 2, kBytes + 512);
+  AddTensor(step, 0, kIndices, 0, "8,32,32", "1024,32,1");
+  AddTensor(step, 1, kIndices, 0, "8,32,32", "1024,32,1");
+  AddTensor(step, 1, kIndices, 1, "8,32,32", "1024,32,1");
+  for (uint32_t i = 0; i < 3; ++i) {
+    Op& op = step.ops.emplace_back();
+    op.name = Step::kFirstOwnText + i;
+    op.begin = 1 + i, op.end = i == 0 ? 1.5 : 9 - i;
+    op.first_input = i, op.input_count = i == 1 ? 2 : 1 - i / 2;
+    if (i == 2) op.parent = 1;
+  }
+  step.op_ends = {0, 2, 1};
+  const BatchAxis axis = FollowBatch(step).value();
+  EXPECT_EQ(axis.stride, (std::vector<uint64_t>{1024, 1024, 1024, 0}));
+}
+
+}  // namespace
+}  // namespace vramscope::whatif

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/whatif/sizes/carried_axis.h"
+
+#include <algorithm>
+#include <functional>
+
+namespace vramscope::whatif {
+namespace {
+
+// Results that have the shape of one argument: of the index, or of what was indexed.
+constexpr std::pair<std::string_view, uint16_t> kShapedLike[] = {{"aten::gather", 2},
+                                                                 {"aten::gather_backward", 1}};
+
+// Of a convolution or a pool: batch and channels come before.
+constexpr int64_t kSpatial = 2;
+
+// Of a copy in other sizes, which has all elements in their order.
+uint64_t WithinRow(const Step& step, const Operand& operand, AxisPlace place) {
+  uint64_t elements = place.inner;
+  for (const int64_t size : SizesOf(step, operand).subspan(place.dimension + 1))
+    elements *= static_cast<uint64_t>(size);
+  return elements;
+}
+
+// The place of dimension `d` when those that are reduced are gone; -1 when it is one of them.
+int64_t AfterReduction(const Step& step, const Op& op, uint32_t rank, uint32_t d) {
+  const std::vector<bool> reduced = ReducedOf(step.Text(op.dims), rank);
+  return reduced[d] ? -1 : std::count(reduced.begin(), reduced.begin() + d, false);
+}
+
+}  // namespace
+
+uint64_t CarryAxis(const Step& step, const Op& op, Kind kind, const Operand& operand, AxisPlace place,
+                   const Operand& result) {
+  const uint32_t in = step.Rank(operand.shape);
+  const uint32_t out = step.Rank(result.shape);
+  const int64_t size = step.Dims(operand.shape)[place.dimension];
+  const auto stride_at = [&](int64_t d) -> uint64_t {
+    if (d < 0 || d >= out) return 0;
+    const int64_t now = step.Dims(result.shape)[d];
+    const bool windows = kind == Kind::kWindows;
+    const bool longer = now > size && (kind == Kind::kJoin || windows);
+    const bool fewer = now < size && windows && d >= kSpatial && place.inner == 1;
+    if (now != size && !longer && !fewer) return 0;
+    return static_cast<uint64_t>(step.Dims(result.strides)[d]) * place.inner;
+  };
+  if (kind == Kind::kReduction && out < in) return stride_at(AfterReduction(step, op, in, place.dimension));
+  const int64_t left = place.dimension;
+  const int64_t right = static_cast<int64_t>(place.dimension) + out - in;
+  const int64_t first = kind == Kind::kLeading ? left : right;
+  if (const uint64_t stride = stride_at(first); stride != 0) return stride;
+  if (const uint64_t stride = stride_at(first == left ? right : left); stride != 0) return stride;
+  return step.NameOf(op) == "aten::reshape" ? WithinRow(step, operand, place) : 0;
+}
+
+void AddPlace(PlacesOfAxis& places, uint64_t stride) {
+  if (stride == 0 || places[0] == stride) return;
+  if (places[0] == 0)
+    places[0] = stride;
+  else if (places[1] == 0)
+    places[1] = stride;
+}
+
+void AddCompared(const Step& step, const BatchAxis& axis, const Op& op, const Operand& result,
+                 const Operand& first, const std::vector<bool>& left_out, PlacesOfAxis& places) {
+  if (!AreBroadcast(step, op, result) || !step.shapes[result.strides].known) return;
+  const uint32_t rank = step.Rank(result.shape);
+  // The operand has the same elements all along dimension `d` of the result.
+  const auto is_spread = [&](const Operand& operand, uint32_t d) {
+    const uint32_t missing = rank - step.Rank(operand.shape);
+    if (d < missing || step.Dims(operand.shape)[d - missing] == 1) return true;
+    return step.shapes[operand.strides].known && StridesOf(step, operand)[d - missing] == 0;
+  };
+  uint32_t own = 0;  // the dimension of the result in which the first one has the axis
+  while (own < rank && ElementsWithin(step, places[0], result, own) == 0) ++own;
+  if (own == rank) return;
+  for (const Operand& operand : InputsOf(step, op)) {
+    if (operand.block == model::kNone || left_out[operand.block]) continue;
+    const uint32_t missing = rank - step.Rank(operand.shape);
+    for (uint32_t d = missing; d < rank; ++d) {
+      if (d == own || (!is_spread(first, d) && !is_spread(operand, own))) continue;
+      for (const uint64_t stride : {axis.stride[operand.block], axis.second[operand.block]})
+        AddPlace(places, ElementsWithin(step, axis.StrideIn(operand, stride), operand, d - missing) *
+                             static_cast<uint64_t>(StridesOf(step, result)[d]));
+    }
+  }
+}
+
+PlacesOfAxis PlacesOfCompared(const Step& step, const BatchAxis& axis, const Op& op, const Operand& result) {
+  for (const Operand& operand : InputsOf(step, op)) {
+    if (operand.block == model::kNone || operand.block == result.block || axis.second[operand.block] == 0 ||
+        operand.dtype != result.dtype || !step.shapes[operand.strides].known)
+      continue;
+    if (std::ranges::equal(SizesOf(step, operand), SizesOf(step, result)) &&
+        std::ranges::equal(StridesOf(step, operand), StridesOf(step, result)))
+      return {axis.stride[operand.block], axis.second[operand.block]};
+  }
+  return {};
+}
+
+PlacesOfAxis CarryThroughProduct(const Step& step, const BatchAxis& axis, const Op& op,
+                                 const Operand& result) {
+  const Operand* factors[2] = {};
+  uint32_t found = 0;
+  for (const Operand& operand : InputsOf(step, op)) {
+    // addmm and baddbmm begin with what is added, which the matrices follow.
+    if (step.Rank(operand.shape) < 2) continue;
+    if (found == 2) factors[0] = factors[1], found = 1;
+    factors[found++] = &operand;
+  }
+  PlacesOfAxis places{};
+  if (found != 2) return places;
+  const uint32_t rank = step.Rank(result.shape);
+  const auto add = [&](const Operand& factor, uint32_t d) {
+    if (factor.block == model::kNone || step.Rank(factor.shape) != rank || d >= rank) return;
+    for (const uint64_t stride : {axis.stride[factor.block], axis.second[factor.block]})
+      AddPlace(places, ElementsWithin(step, axis.StrideIn(factor, stride), factor, d) *
+                           static_cast<uint64_t>(step.Dims(result.strides)[d]));
+  };
+  for (uint32_t d = 0; d + 2 < rank; ++d) add(*factors[0], d), add(*factors[1], d);
+  add(*factors[0], rank - 2);
+  add(*factors[1], rank - 1);
+  return places;
+}
+
+PlacesOfAxis PlacesOfWhole(const Step& step, const BatchAxis& axis, const Op& op, const Operand& result) {
+  PlacesOfAxis places{};
+  const std::string_view name = step.NameOf(op);
+  constexpr std::string_view kOfParts[] = {"aten::select_backward", "aten::slice_backward",
+                                           "aten::value_selecting_reduction_backward"};
+  if (std::ranges::find(kOfParts, name) == std::end(kOfParts)) return places;
+  const uint32_t viewed = op.node == model::kNone ? model::kNone : step.nodes[op.node].op;
+  if (viewed == model::kNone || step.ops[viewed].input_count == 0) return places;
+  const Operand& whole = InputsOf(step, step.ops[viewed])[0];
+  if (whole.block == model::kNone || !step.shapes[result.strides].known ||
+      !std::ranges::equal(SizesOf(step, whole), SizesOf(step, result)))
+    return places;
+  for (const uint64_t stride : {axis.stride[whole.block], axis.second[whole.block]}) {
+    for (uint32_t d = 0; stride != 0 && d < step.Rank(whole.shape); ++d)
+      AddPlace(places, ElementsWithin(step, axis.StrideIn(whole, stride), whole, d) *
+                           static_cast<uint64_t>(StridesOf(step, result)[d]));
+  }
+  return places;
+}
+
+const Op& AlignedIn(const Step& step, const Op& op) {
+  if (step.NameOf(op) != "aten::value_selecting_reduction_backward") return op;
+  const auto index = static_cast<uint32_t>(&op - step.ops.data());
+  for (uint32_t i = index + 1; i < step.ops.size() && step.ops[i].begin < op.end; ++i)
+    if (step.ops[i].parent == index && step.NameOf(step.ops[i]) == "aten::scatter_") return step.ops[i];
+  return op;
+}
+
+uint32_t LaidOutAs(const Step& step, const Op& op, const Operand& result) {
+  const uint32_t viewed = op.node == model::kNone ? model::kNone : step.nodes[op.node].op;
+  if (viewed == model::kNone || step.NameOf(step.ops[viewed]) != "aten::as_strided" ||
+      step.ops[viewed].input_count == 0)
+    return model::kNone;
+  const Operand& base = InputsOf(step, step.ops[viewed])[0];
+  const bool same = step.Rank(result.shape) == 1 && ElementsIn(step, result) == ElementsIn(step, base);
+  return same ? base.block : model::kNone;
+}
+
+PlacesOfAxis PlacesOfStatistics(const Step& step, const BatchAxis& axis, const Op& op,
+                                const Operand& result) {
+  constexpr uint32_t kChannels = 1;
+  PlacesOfAxis places{};
+  if (step.NameOf(op).find("batch_norm") == std::string_view::npos || op.input_count == 0) return places;
+  const Operand& normed = InputsOf(step, op)[0];
+  const std::span<const int64_t> sizes = SizesOf(step, normed), made = SizesOf(step, result);
+  if (normed.block == model::kNone || sizes.size() <= kChannels || made.size() != 1 ||
+      made[0] != sizes[kChannels] || !step.shapes[result.strides].known)
+    return places;
+  for (const uint64_t stride : {axis.stride[normed.block], axis.second[normed.block]})
+    AddPlace(places, ElementsWithin(step, axis.StrideIn(normed, stride), normed, kChannels) *
+                         static_cast<uint64_t>(StridesOf(step, result)[0]));
+  return places;
+}
+
+std::vector<Operand> MostTellingFirst(const Step& step, const Op& op, Kind kind) {
+  const std::span<const Operand> given = InputsOf(step, op);
+  std::vector<Operand> operands(given.begin(), given.end());
+  if (kind == Kind::kJoin)
+    std::ranges::stable_sort(operands, std::ranges::greater{},
+                             [&](const Operand& operand) { return ElementsIn(step, operand); });
+  return operands;
+}
+
+bool CopiesFromCpu(const Step& step, const Op& op, const Operand& result) {
+  const std::span<const Operand> inputs = InputsOf(step, op);
+  const auto in_block = [](const Operand& operand) { return operand.block != model::kNone; };
+  return step.NameOf(op) == "aten::_to_copy" && !inputs.empty() && std::ranges::none_of(inputs, in_block) &&
+         std::ranges::equal(SizesOf(step, inputs[0]), SizesOf(step, result));
+}
+
+bool IsMaskOfAttention(const Step& step, const Op& op, const Operand& operand) {
+  const std::string_view name = step.NameOf(op);
+  constexpr uint16_t kForward = 3, kBackward = 4;
+  return name.find("_attention") != std::string_view::npos &&
+         operand.argument == (name.ends_with("_backward") ? kBackward : kForward);
+}
+
+bool IsOfOtherRows(const Step& step, const Op& op, const Operand& operand, const Operand& result) {
+  const std::string_view name = step.NameOf(op);
+  if (name.find("_attention") == std::string_view::npos) return false;
+  if (!name.ends_with("_backward")) return operand.argument != 0;
+  constexpr uint16_t kQuery = 1;  // which the key and the value follow, as their gradients do
+  return result.argument < kGradientOfMask && operand.argument != kQuery + result.argument;
+}
+
+PlacesOfAxis Without(PlacesOfAxis places, PlacesOfAxis others) {
+  PlacesOfAxis rest{};
+  for (const uint64_t place : places)
+    if (place != others[0] && place != others[1]) AddPlace(rest, place);
+  return rest;
+}
+
+bool AreBroadcast(const Step& step, const Op& op, const Operand& result) {
+  const std::span<const int64_t> made = SizesOf(step, result);
+  const std::span<const Operand> operands = InputsOf(step, op);
+  return std::ranges::all_of(operands, [&](const Operand& operand) {
+    const std::span<const int64_t> sizes = SizesOf(step, operand);
+    if (sizes.size() > made.size()) return false;
+    return std::ranges::equal(sizes, made.last(sizes.size()),
+                              [](int64_t from, int64_t to) { return from == to || from == 1; });
+  });
+}
+
+const Operand* ShapedLike(const Step& step, const Op& op) {
+  for (const auto& [name, argument] : kShapedLike) {
+    if (step.NameOf(op) != name) continue;
+    for (const Operand& operand : InputsOf(step, op))
+      if (operand.argument == argument) return &operand;
+  }
+  return nullptr;
+}
+
+std::optional<AxisPlace> PlaceIn(const Step& step, const BatchAxis& axis, const Operand& operand,
+                                 uint64_t stride) {
+  for (uint32_t d = 0; d < step.Rank(operand.shape); ++d) {
+    if (const uint64_t inner = ElementsWithin(step, axis.StrideIn(operand, stride), operand, d); inner != 0)
+      return AxisPlace{d, inner};
+  }
+  return {};
+}
+
+uint64_t PlaceInResized(const Step& step, const BatchAxis& axis, const Op& op) {
+  if (op.input_count == 0 || op.output_count == 0 || step.NameOf(op) != "aten::resize_") return 0;
+  const Operand &from = InputsOf(step, op)[0], &to = OutputsOf(step, op)[0];
+  if (to.block == model::kNone || to.block != from.block || step.Rank(to.shape) == 0) return 0;
+  const auto place = PlaceIn(step, axis, from, axis.stride[to.block]);
+  if (!place || place->dimension != 0 || !step.shapes[to.strides].known) return 0;
+  if (step.Dims(to.shape)[0] != step.Dims(from.shape)[0]) return 0;
+  return place->inner * static_cast<uint64_t>(step.Dims(to.strides)[0]);
+}
+
+bool MultipliesFeatures(const Step& step, const BatchAxis& axis, const Op& op) {
+  if (op.node != model::kNone || op.input_count != 2) return false;
+  const Operand &left = InputsOf(step, op)[0], &right = InputsOf(step, op)[1];
+  const uint32_t rank = step.Rank(left.shape), other = step.Rank(right.shape);
+  if (left.block == model::kNone || right.block == model::kNone || rank < 2 || other < 2) return false;
+  const auto lies = [&](const Operand& operand, uint32_t dimension) {
+    return ElementsWithin(step, axis.StrideIn(operand, axis.stride[operand.block]), operand, dimension) !=
+               0 ||
+           ElementsWithin(step, axis.StrideIn(operand, axis.second[operand.block]), operand, dimension) != 0;
+  };
+  return lies(right, other - 2) && lies(left, rank - 2) && !lies(left, rank - 1);
+}
+
+std::vector<const Operand*> RecurrentStates(const Step& step, const BatchAxis& axis, const Op& op) {
+  constexpr uint16_t kWeights = 1;
+  const auto is_state = [&](const Operand& state) {
+    return state.block != model::kNone && step.Rank(state.shape) == 3 && axis.stride[state.block] == 0 &&
+           step.Dims(state.shape)[1] == axis.batch && step.blocks[state.block].begin != kBefore &&
+           step.shapes[state.strides].known;
+  };
+  std::vector<const Operand*> states;
+  for (const Operand& given : InputsOf(step, op))
+    if (given.argument > kWeights && is_state(given)) states.push_back(&given);
+  for (const Operand& result : OutputsOf(step, op))
+    if ((result.argument == 1 || result.argument == 2) && is_state(result)) states.push_back(&result);
+  return states;
+}
+
+}  // namespace vramscope::whatif

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// What one sample needs no copy for is looked at where it lies, so that its own views may need one.
+//
+//   q, k, v = qkv.permute(2, 0, 3, 1, 4).reshape(3, batch * heads, rows * columns, width).unbind(0)
+//   einsum("bhwc,wkc->bhwk", q.reshape(-1, rows, columns, width), positions)
+//
+//   the first reshape copies samples and heads into one dimension, and the one of einsum, which counts them
+//   together with the rows, is a view of that. With one sample the first is a view, and heads and rows of qkv
+//   lie apart: the second copies, for its product.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "profiler/whatif/sizes/batch_axis.h"
+#include "profiler/whatif/step/strides.h"
+
+namespace vramscope::whatif {
+
+// Distances in the block of what is reshaped of the dimensions that the result has with one sample; nothing
+// where that takes a copy, or the samples are in no dimension of their own.
+[[nodiscard]] std::optional<Extents> ViewOfOneSample(const Step& step, const BatchAxis& axis,
+                                                     const Op& reshape);
+
+// `copy`, of the scene, is what this operator copies and does not with one sample: blocks that views of it
+// are then. O(operators of the step).
+[[nodiscard]] std::vector<Block> CopiesOfViews(const Step& step, const BatchAxis& axis, const Op& reshape,
+                                               const Block& copy);
+
+}  // namespace vramscope::whatif

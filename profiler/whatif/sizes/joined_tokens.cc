@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/whatif/sizes/joined_tokens.h"
+
+#include <algorithm>
+
+namespace vramscope::whatif {
+
+using model::kNone;
+
+void JoinedTokens::Note(const Op& op, const Operand& result) {
+  if (axis_.stride[result.block] == 0) return;
+  int64_t& beside = axis_.beside[result.block];
+  const std::string_view name = step_.NameOf(op);
+  const int64_t more = name == "aten::cat"                           ? JoinedBy(op, result)
+                       : name.find("conv") != std::string_view::npos ? LeftBy(op, result)
+                                                                     : 0;
+  if (more != 0) {
+    known_.insert(beside = more);
+    return;
+  }
+  for (const Operand& operand : InputsOf(step_, op)) {
+    const int64_t tokens = operand.block == kNone ? 0 : axis_.beside[operand.block];
+    if (tokens != 0 && HoldsRunsOf(operand, tokens) && HoldsRunsOf(result, tokens)) {
+      beside = tokens;
+      return;
+    }
+  }
+  // Of backward of a slice the operand is shorter.
+  for (uint32_t d = 0; d < step_.Rank(result.shape); ++d) {
+    const int64_t size = step_.Dims(result.shape)[d];
+    if (IsLength(size) && ElementsOfSample(step_, axis_, result, d) == 1) beside = size - axis_.batch;
+  }
+}
+
+bool JoinedTokens::AreOthers(const Operand& operand, AxisPlace place) const {
+  const int64_t beside = axis_.beside[operand.block];
+  return beside != 0 && place.inner == 1 && step_.Dims(operand.shape)[place.dimension] == beside;
+}
+
+bool JoinedTokens::IsLength(int64_t size) const { return known_.contains(size - axis_.batch); }
+
+// Tokens beside those of the sequence; 0: none, or it cannot be told. As many more as there are in the
+// sequence may be a second one, unless it is known to be another.
+int64_t JoinedTokens::JoinedBy(const Op& op, const Operand& result) const {
+  const std::span<const Operand> inputs = InputsOf(step_, op);
+  for (uint32_t d = 0; d < step_.Rank(result.shape); ++d) {
+    if (ElementsOfSample(step_, axis_, result, d) != 1) continue;
+    const auto holds = [&](const Operand& operand) {
+      return d < step_.Rank(operand.shape) && ElementsOfSample(step_, axis_, operand, d) != 0;
+    };
+    const auto whole = std::find_if(inputs.begin(), inputs.end(), holds);
+    if (whole == inputs.end() || std::any_of(whole + 1, inputs.end(), holds)) continue;
+    const int64_t beside = step_.Dims(result.shape)[d] - axis_.batch;
+    const int64_t own = step_.Dims(whole->shape)[d] - axis_.batch;
+    const bool complete = own == 0 || own == axis_.beside[whole->block];
+    const bool known = std::ranges::any_of(inputs, [&](const Operand& operand) {
+      return others_ != nullptr && operand.block != kNone && others_->stride[operand.block] != 0;
+    });
+    if (complete && beside > own && (known || beside % axis_.batch != 0)) return beside;
+  }
+  return 0;
+}
+
+// Where one step of it is one token: of others the result is shorter.
+int64_t JoinedTokens::LeftBy(const Op& convolution, const Operand& result) const {
+  if (convolution.input_count < 2) return 0;
+  const Operand &from = InputsOf(step_, convolution)[0], &weight = InputsOf(step_, convolution)[1];
+  if (from.block == kNone || step_.Rank(from.shape) != step_.Rank(result.shape) ||
+      step_.Rank(weight.shape) != step_.Rank(result.shape))
+    return 0;
+  for (uint32_t d = 2; d < step_.Rank(result.shape); ++d) {
+    if (ElementsOfSample(step_, axis_, result, d) != 1 || ElementsOfSample(step_, axis_, from, d) == 0)
+      continue;
+    const int64_t own = step_.Dims(from.shape)[d] - axis_.batch;
+    const int64_t beside = step_.Dims(result.shape)[d] - axis_.batch;
+    const bool complete = own == 0 || own == axis_.beside[from.block];
+    if (complete && beside > own && beside - own < step_.Dims(weight.shape)[d]) return beside;
+  }
+  return 0;
+}
+
+// One behind the other.
+bool JoinedTokens::HoldsRunsOf(const Operand& operand, int64_t tokens) const {
+  for (uint32_t d = 0; d < step_.Rank(operand.shape); ++d) {
+    for (const uint64_t stride : {axis_.stride[operand.block], axis_.second[operand.block]}) {
+      const uint64_t inner = ElementsWithin(step_, axis_.StrideIn(operand, stride), operand, d);
+      if (inner != 0 &&
+          step_.Dims(operand.shape)[d] / static_cast<int64_t>(inner) % (axis_.batch + tokens) == 0)
+        return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace vramscope::whatif

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where more tokens than those of the sequence stand in one dimension, as words that are learned or regions
+// of a picture that come before them: they are as many with sequences of another length.
+//
+//   prompt [64, 8, 256] ─┬─ cat ─ [64, 136, 256]     128 tokens, and 8 beside them
+//   words [64, 128, 256] ┘
+//
+// So is the room that a convolution leaves at the sides, of up to a kernel.
+#pragma once
+
+#include <set>
+
+#include "profiler/whatif/sizes/batch_axis.h"
+#include "profiler/whatif/sizes/carried_axis.h"
+
+namespace vramscope::whatif {
+
+class JoinedTokens {
+ public:
+  // `axis`: the sequence, whose BatchAxis::beside is filled here. `others`: another one, or nullptr.
+  JoinedTokens(const Step& step, BatchAxis& axis, const BatchAxis* others)
+      : step_(step), axis_(axis), others_(others) {}
+
+  // Behind each operator, when it is known where the tokens are in its result.
+  void Note(const Op& op, const Operand& result);
+  // Of what was joined these are the tokens beside those of the sequence alone.
+  [[nodiscard]] bool AreOthers(const Operand& operand, AxisPlace place) const;
+  // A dimension of that size holds the tokens and others that were joined with them before.
+  [[nodiscard]] bool IsLength(int64_t size) const;
+
+ private:
+  [[nodiscard]] int64_t JoinedBy(const Op& op, const Operand& result) const;
+  [[nodiscard]] int64_t LeftBy(const Op& convolution, const Operand& result) const;
+  [[nodiscard]] bool HoldsRunsOf(const Operand& operand, int64_t tokens) const;
+
+  const Step& step_;
+  BatchAxis& axis_;
+  const BatchAxis* const others_;
+  std::set<int64_t> known_;  // tokens beside those of the sequence
+};
+
+}  // namespace vramscope::whatif

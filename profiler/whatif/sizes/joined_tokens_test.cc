@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tokens that stand beside those of the sequence. The oracles are CPM-Ant with 40 tokens of 8 that are
+// learned and 32 words, twice as many of which are 72, and VisualBERT's 8 regions of a picture behind its
+// words.
+#include "profiler/whatif/sizes/joined_tokens.h"
+
+#include <gtest/gtest.h>
+
+#include "profiler/whatif/sizes/sequence.h"
+#include "profiler/whatif/testing/view.h"
+
+namespace vramscope::whatif {
+namespace {
+
+constexpr uint8_t kFloat = 6, kLong = 4;  // c10::ScalarType
+constexpr uint32_t kWords = 0, kPrompt = 1, kFirstMade = 2;
+
+struct Call {
+  const char* name;
+  std::vector<std::pair<uint32_t, View>> given;
+  View result;  // a block of its own
+};
+
+class JoinedTokensTest : public testing::Test {
+ protected:
+  const View words_{{4, 32}, {32, 1}}, prompt_{{4, 8}, {8, 1}}, joined_{{4, 40}, {40, 1}};
+
+  [[nodiscard]] whatif::Step Written(const std::vector<Call>& calls, uint8_t prompt = 0) {
+    const whatif::Step bare = BareStep(&run_);
+    Inserter into(bare, {});
+    StepBlock input;
+    input.category = classify::Category::kInput;
+    (void)into.AddBlock(input);
+    if (prompt == 0) input.category = classify::Category::kParameter;
+    (void)into.AddBlock(input);
+    Position at = 0;
+    const auto call = [&](const char* name, const std::vector<Operand>& given,
+                          const std::vector<Operand>& made) {
+      const uint32_t op = into.Begin(name, model::kNone, model::kNone, ++at, given);
+      into.End(op, ++at, made);
+    };
+    const auto seen = [&](uint32_t block, const View& view, uint8_t type) {
+      return Viewed(into, block, view, type);
+    };
+    call("aten::view", {seen(kWords, words_, kLong)}, {});
+    if (prompt != 0) call("aten::view", {seen(kPrompt, {{4, 8, 16}, {128, 16, 1}}, prompt)}, {});
+    for (const auto& [name, given, result] : calls) {
+      StepBlock made;
+      made.begin = at + 1.5;
+      int64_t elements = 1;
+      for (const int64_t size : result.shape) elements *= size;
+      made.requested = static_cast<uint64_t>(elements) * 4;
+      const uint32_t block = into.AddBlock(made);
+      std::vector<Operand> operands;
+      for (const auto& [of, view] : given) operands.push_back(seen(of, view, kFloat));
+      call(name, operands, {seen(block, result, kFloat)});
+    }
+    return std::move(into).Finish();
+  }
+
+  // Of the blocks that were made, in elements, with so many words.
+  [[nodiscard]] std::vector<uint64_t> Elements(const std::vector<Call>& calls, int64_t words) {
+    const whatif::Step step = Written(calls);
+    const whatif::Step longer = AtLength(step, FollowSequence(step).value(), words);
+    std::vector<uint64_t> elements;
+    for (size_t i = 0; i < calls.size(); ++i) elements.push_back(longer.blocks[kFirstMade + i].requested / 4);
+    return elements;
+  }
+
+  [[nodiscard]] Call Joined() const { return {"aten::cat", {{kPrompt, prompt_}, {kWords, words_}}, joined_}; }
+
+ private:
+  model::Run run_;
+};
+
+TEST_F(JoinedTokensTest, WordsThatAreLearnedAreAsManyForAnyLength) {
+  const View rows{{4, 40, 1}, {40, 1, 1}}, columns{{4, 1, 40}, {40, 40, 1}};
+  const View pairs{{4, 40, 40}, {1600, 40, 1}};
+  const std::vector<Call> calls = {Joined(),
+                                   {"aten::eq", {{kFirstMade, rows}, {kFirstMade, columns}}, pairs},
+                                   // 160 of 4 samples are 5 times 32 tokens too
+                                   {"aten::exp", {{kFirstMade, {{160}, {1}}}}, {{160}, {1}}}};
+  using Numbers = std::vector<uint64_t>;
+  EXPECT_EQ(Elements(calls, 64), (Numbers{4 * 72, 4 * 72 * 72, 4 * 72}));
+  EXPECT_EQ(Elements(calls, 16), (Numbers{4 * 24, 4 * 24 * 24, 4 * 24}));
+}
+
+// Whichever direction was found first.
+TEST_F(JoinedTokensTest, BothDirectionsInOneDimensionAreCountedOneAfterTheOther) {
+  const View rows{{4, 40, 1}, {40, 1, 1}}, columns{{4, 1, 40}, {40, 40, 1}};
+  const View pairs{{4, 40, 40}, {1600, 40, 1}}, flat{{6400}, {1}};
+  for (const bool first : {false, true}) {
+    const Call eq{
+        "aten::eq", {{kFirstMade, first ? rows : columns}, {kFirstMade, first ? columns : rows}}, pairs};
+    const auto elements = Elements({Joined(), eq, {"aten::exp", {{kFirstMade + 1, flat}}, flat}}, 64);
+    EXPECT_EQ(elements.back(), 4u * 72 * 72) << first;
+  }
+}
+
+TEST_F(JoinedTokensTest, APartOfThemHasTheWordsOrTheOthers) {
+  const View words{{4, 32}, {40, 1}}, others{{4, 8}, {40, 1}};
+  const auto elements = Elements({Joined(),
+                                  {"aten::exp", {{kFirstMade, words}}, words_},
+                                  {"aten::exp", {{kFirstMade, others}}, prompt_},
+                                  {"aten::slice_backward", {{kFirstMade + 1, words_}}, joined_}},
+                                 64);
+  EXPECT_EQ(elements, (std::vector<uint64_t>{4 * 72, 4 * 64, 4 * 8, 4 * 72}));
+}
+
+TEST_F(JoinedTokensTest, WhatThereAreAsManyOfMayBeASecondSequence) {
+  const View twice{{4, 64}, {64, 1}};
+  const Call call{"aten::cat", {{kPrompt, words_}, {kWords, words_}}, twice};
+  EXPECT_EQ(Elements({call}, 64), std::vector<uint64_t>{4 * 128});
+}
+
+TEST_F(JoinedTokensTest, SumsOfRowsCountThemToo) {
+  const View rows{{160, 8}, {8, 1}}, scores{{4, 40, 8}, {320, 8, 1}};
+  whatif::Step step = Written({Joined(),
+                               {"aten::exp", {{kFirstMade, {{4, 40, 8}, {40, 1, 0}}}}, scores},
+                               {"aten::sum", {{kFirstMade + 1, rows}}, {{8}, {1}}}});
+  step.ops.back().dims = TextOf(step, "[0]");
+  const BatchAxis axis = FollowSequence(step).value();
+  ASSERT_EQ(axis.reductions.size(), 1u);
+  EXPECT_EQ(WithBatch(axis.reductions[0].reduction, 64).dimensions[0].size, 4 * 72);
+}
+
+// LFM3's short convolutions: a kernel of 7 with room for 6 on both sides, of which the last 6 are cut off.
+TEST_F(JoinedTokensTest, RoomAtTheSidesOfAConvolutionIsThatOfItsKernel) {
+  const View columns{{4, 5, 32}, {160, 32, 1}}, made{{4, 5, 38}, {190, 38, 1}};
+  const auto elements = [&](int64_t kernel) {
+    return Elements({{"aten::exp", {{kWords, {{4, 5, 32}, {32, 0, 1}}}}, columns},
+                     {"aten::_convolution",
+                      {{kFirstMade, columns}, {kPrompt, {{5, 1, kernel}, {kernel, kernel, 1}}}},
+                      made}},
+                    64)
+        .back();
+  };
+  EXPECT_EQ(elements(7), 4u * 5 * 70);
+  EXPECT_NE(elements(6), 4u * 5 * 70) << "it is longer for another reason";
+}
+
+TEST_F(JoinedTokensTest, IntegersAreTheTokensWhereAPictureHasRegions) {
+  EXPECT_EQ(FollowSequence(Written({}, kFloat))->batch, 32);
+  EXPECT_EQ(FollowSequence(Written({}, kLong))->batch, 8) << "the first of several";
+}
+
+}  // namespace
+}  // namespace vramscope::whatif

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/whatif/sizes/sample_parts.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+namespace vramscope::whatif {
+
+using model::kNone;
+
+int64_t OnlySampleIn(const Step& step, const BatchAxis& axis, const Operand& operand, uint64_t stride) {
+  if (axis.second[operand.block] != 0 || !step.shapes[operand.strides].known) return kNoSample;
+  for (uint32_t d = 0; d < step.Rank(operand.shape); ++d)
+    if (ElementsWithin(step, stride, operand, d) != 0) return kNoSample;
+  return static_cast<int64_t>(operand.offset / stride % static_cast<uint64_t>(axis.batch));
+}
+
+int64_t SampleParts::SampleIn(const Operand& operand) const {
+  if (operand.block == kNone) return kNoSample;
+  const uint64_t stride = axis_.StrideIn(operand, axis_.stride[operand.block]);
+  return stride == 0 ? sample_[operand.block] : OnlySampleIn(step_, axis_, operand, stride);
+}
+
+std::optional<int64_t> SampleParts::SampleGiven(const Op& op) const {
+  int64_t sample = kNoSample;
+  for (const Operand& input : InputsOf(step_, op)) {
+    const int64_t of_input = SampleIn(input);
+    const bool batch = input.block != kNone && (axis_.stride[input.block] != 0 || mixed_[input.block]);
+    // A state is made of its token and of those before it.
+    const bool others = !tokens_ && sample != kNoSample && sample != of_input;
+    if (of_input == kNoSample ? batch : others) return {};
+    sample = std::max(sample, of_input);
+  }
+  return sample;
+}
+
+void SampleParts::Note(const Op& op, uint32_t block) {
+  const std::optional<int64_t> sample = SampleGiven(op);
+  if (!sample) return;
+  sample_[block] = *sample;
+  apart_ |= *sample == axis_.batch - 1;
+}
+
+void SampleParts::NoteWritten(const Op& op, uint32_t block) {
+  if (axis_.stride[block] != 0 || step_.blocks[block].begin == kBefore || mixed_[block]) return;
+  const std::optional<int64_t> sample = SampleGiven(op);
+  mixed_[block] =
+      !sample || (sample_[block] != kNoSample && *sample != kNoSample && *sample != sample_[block]);
+  sample_[block] = mixed_[block] ? kNoSample : std::max(sample_[block], *sample);
+}
+
+bool SampleParts::AreOfSamples(std::span<const Operand> parts) const {
+  const auto of_each = static_cast<int64_t>(parts.size()) / axis_.batch;
+  int64_t place = 0;
+  return std::ranges::all_of(parts, [&](const Operand& one) { return SampleIn(one) == place++ / of_each; });
+}
+
+// Nothing of a sample is in them, but they are so many, and where samples are gone through.
+bool SampleParts::AreMadeForSamples(std::span<const Operand> parts) const {
+  std::set<uint32_t> blocks;
+  const bool numbers = std::ranges::all_of(parts, [&](const Operand& one) {
+    return one.block != kNone && step_.blocks[one.block].begin != kBefore && tables_.Has(one) &&
+           axis_.stride[one.block] == 0 && sample_[one.block] == kNoSample && blocks.insert(one.block).second;
+  });
+  return apart_ && numbers && static_cast<int64_t>(parts.size()) == axis_.batch;
+}
+
+uint64_t SampleParts::Joined(const Op& op, const Operand& result) {
+  const std::span<const Operand> parts = InputsOf(step_, op);
+  const auto count = static_cast<int64_t>(parts.size());
+  if (step_.NameOf(op) != "aten::cat" || count == 0 || count % axis_.batch != 0) return 0;
+  const std::span<const int64_t> sizes = SizesOf(step_, parts[0]), joined = SizesOf(step_, result);
+  const bool alike = std::ranges::all_of(
+      parts, [&](const Operand& part) { return std::ranges::equal(SizesOf(step_, part), sizes); });
+  if (!alike || sizes.size() != joined.size()) return 0;
+  const size_t d = std::ranges::mismatch(sizes, joined).in1 - sizes.begin();
+  if (d == sizes.size() || joined[d] != count * sizes[d]) return 0;
+  const bool made = AreMadeForSamples(parts);
+  if (!made && !AreOfSamples(parts)) return 0;
+  for (size_t i = 0; made && i < parts.size(); ++i) of_each_[parts[i].block] = static_cast<int64_t>(i);
+  return static_cast<uint64_t>(StridesOf(step_, result)[d] * sizes[d] * (count / axis_.batch));
+}
+
+std::vector<int64_t> SampleParts::Settle() const {
+  std::vector<int64_t> parts = of_each_, sample = sample_;
+  // The first that each sample has of a kind, the second...
+  using Kind = std::tuple<uint32_t, uint64_t, uint32_t>;  // operator, bytes, number
+  std::map<std::tuple<int64_t, uint32_t, uint64_t>, uint32_t> numbers;
+  std::map<Kind, std::vector<uint32_t>> kinds;
+  for (uint32_t i = 0; i < sample.size(); ++i) {
+    const StepBlock& block = step_.blocks[i];
+    if (block.copy_of != kNone && sample[i] == kNoSample) sample[i] = sample[block.copy_of];  // a lever's
+    const bool made = block.op != kNone || block.copy_of != kNone;
+    if (sample[i] == kNoSample || axis_.stride[i] != 0 || !made || block.accumulated < kForever) continue;
+    const uint32_t name = block.op == kNone ? kNone : step_.ops[block.op].name;
+    kinds[{name, block.requested, numbers[{sample[i], name, block.requested}]++}].push_back(i);
+  }
+  for (const auto& [kind, blocks] : kinds) {
+    std::set<int64_t> samples;
+    Position last_begin = kBefore, first_end = kForever;
+    for (const uint32_t i : blocks) {
+      samples.insert(sample[i]);
+      last_begin = std::max(last_begin, step_.blocks[i].begin);
+      first_end = std::min(first_end, step_.blocks[i].end);
+    }
+    // What one turn of a loop drops before the next is not there more often.
+    if (static_cast<int64_t>(samples.size()) != axis_.batch || last_begin >= first_end) continue;
+    for (const uint32_t i : blocks) parts[i] = sample[i];
+  }
+  return parts;
+}
+
+}  // namespace vramscope::whatif

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// Series of a batch of four that are prepared one by one, as TimesFM does, written down by hand.
+#include "profiler/whatif/sizes/sample_parts.h"
+
+#include <gtest/gtest.h>
+
+#include "profiler/whatif/testing/view.h"
+
+namespace vramscope::whatif {
+namespace {
+
+using model::kNone;
+using Sizes = std::vector<int64_t>;
+
+constexpr uint8_t kFloat = 6;  // c10::ScalarType
+constexpr int64_t kSamples = 4, kLong = 8, kPadding = 16;
+
+struct Written {
+  std::vector<uint32_t> parts, padding;
+  uint32_t joined = 0, padded = 0;
+  Step step;
+};
+
+// values [4, 8] ─ values[i].min() ─ stack      torch.zeros(16) for each of them ─ stack
+class SamplePartsTest : public testing::Test {
+ protected:
+  // `samples`: those of which something is computed, in the order in which it is joined.
+  [[nodiscard]] Written Write(const std::vector<int64_t>& samples, Position part_lives = 50) {
+    Step bare;
+    bare.run = &run_;
+    bare.shapes.push_back({});
+    Inserter into(bare, {});
+    const auto seen = [&](uint32_t block, const Sizes& sizes, const Sizes& strides, uint64_t offset = 0) {
+      Operand operand = Viewed(into, block, {sizes, strides}, kFloat);
+      operand.offset = offset;
+      return operand;
+    };
+    Position now = 1;
+    const auto call = [&](const char* name, const std::vector<Operand>& from, const Sizes& sizes) {
+      StepBlock made;
+      made.begin = now + 0.5, made.end = now + part_lives, made.requested = 64;
+      const uint32_t op = into.Begin(name, kNone, kNone, now, from);
+      made.op = op;
+      const uint32_t block = into.AddBlock(made);
+      into.End(op, now + 1, {seen(block, sizes, {1})});
+      now += 2;
+      return block;
+    };
+    StepBlock input;
+    input.category = classify::Category::kInput;
+    (void)into.AddBlock(input);
+    into.End(into.Begin("aten::view", kNone, kNone, 0, {seen(0, {kSamples, kLong}, {kLong, 1})}), 0.5, {});
+    Written written;
+    std::vector<Operand> parts, padding;
+    for (const int64_t sample : samples) {
+      const auto offset = static_cast<uint64_t>(sample * kLong);
+      written.parts.push_back(call("aten::min", {seen(0, {kLong}, {1}, offset)}, {1}));
+      parts.push_back(seen(written.parts.back(), {1}, {1}));
+    }
+    written.joined = call("aten::cat", parts, {static_cast<int64_t>(parts.size())});
+    for (int64_t i = 0; i < kSamples; ++i) {
+      written.padding.push_back(call("aten::zeros", {}, {kPadding}));
+      padding.push_back(seen(written.padding.back(), {kPadding}, {1}));
+    }
+    written.padded = call("aten::cat", padding, {kSamples * kPadding});
+    written.step = std::move(into).Finish();
+    return written;
+  }
+
+ private:
+  model::Run run_;
+};
+
+TEST_F(SamplePartsTest, WhatIsJoinedOfEachSampleHasTheBatch) {
+  const Written all = Write({0, 1, 2, 3}), two = Write({0, 0, 1, 1, 2, 2, 3, 3});
+  EXPECT_EQ(FollowBatch(all.step)->stride[all.joined], 1u);
+  EXPECT_EQ(FollowBatch(two.step)->stride[two.joined], 2u) << "two of each";
+  for (const std::vector<int64_t>& samples : {std::vector<int64_t>{0, 0, 0, 0}, {3, 2, 1, 0}, {0, 1, 2}}) {
+    const Written other = Write(samples);
+    EXPECT_EQ(FollowBatch(other.step)->stride[other.joined], 0u);
+  }
+}
+
+TEST_F(SamplePartsTest, SoHasWhatIsMadeOfNothingForEachWhereSamplesAreTakenApart) {
+  const Written all = Write({0, 1, 2, 3}), first = Write({0});
+  EXPECT_EQ(FollowBatch(all.step)->stride[all.padded], static_cast<uint64_t>(kPadding));
+  EXPECT_EQ(FollowBatch(first.step)->stride[first.padded], 0u);
+}
+
+TEST_F(SamplePartsTest, OfMoreSamplesThereAreMoreParts) {
+  const Written all = Write({0, 1, 2, 3});
+  const BatchAxis& axis = *FollowBatch(all.step);
+  const auto bytes = [&](uint32_t block, int64_t samples) {
+    Scene scene;
+    scene.blocks.push_back({1, 2, all.step.blocks[block].requested, block});
+    ScaleBatch(all.step, axis, samples, scene);
+    return scene.blocks[0].bytes;
+  };
+  for (const std::vector<uint32_t>& blocks : {all.parts, all.padding}) {
+    EXPECT_EQ(bytes(blocks[1], 8), 2 * 512u) << "in blocks of their own";
+    EXPECT_EQ(bytes(blocks[2], 5), 64u);
+    EXPECT_EQ(bytes(blocks[3], 5), 2 * 512u);
+    EXPECT_EQ(bytes(blocks[2], 2), 64u) << "backward goes through the last ones first";
+    EXPECT_EQ(bytes(blocks[1], 2), 0u);
+  }
+}
+
+TEST_F(SamplePartsTest, WhatATurnOfALoopDropsIsNotThereMoreOften) {
+  const Written turns = Write({0, 1, 2, 3}, 1.5);
+  EXPECT_EQ(FollowBatch(turns.step)->SampleOf(turns.parts[1]), kNoSample);
+  EXPECT_EQ(FollowBatch(turns.step)->stride[turns.joined], 1u);
+}
+
+// x [4, 6, 8]; for each token: state = f(state, x[:, t]) ─ stack ─ [4, 8, 6]
+TEST(TokenPartsTest, StatesOfAllTokensThatAreJoinedHaveTheSequence) {
+  constexpr int64_t kTokens = 6;
+  const auto joined = [&](const std::vector<int64_t>& tokens) {
+    model::Run run;
+    Step bare;
+    bare.run = &run;
+    bare.shapes.push_back({});
+    Inserter into(bare, {});
+    Position now = 1;
+    const auto call = [&](const char* name, const std::vector<Operand>& from, const View& made) {
+      StepBlock block;
+      block.begin = now + 0.5, block.end = 90, block.requested = 512;
+      block.op = into.Begin(name, kNone, kNone, now, from);
+      const Operand result = Viewed(into, into.AddBlock(block), made, kFloat);
+      into.End(block.op, now + 1, {result});
+      now += 2;
+      return result;
+    };
+    StepBlock input;
+    input.category = classify::Category::kInput;
+    const Operand x =
+        Viewed(into, into.AddBlock(input), {{kSamples, kTokens, kLong}, {kTokens * kLong, kLong, 1}}, kFloat);
+    Operand state = call("aten::zeros", {}, {{kSamples, kLong}, {kLong, 1}});
+    std::vector<Operand> states;
+    for (const int64_t token : tokens) {
+      Operand one = Viewed(into, x.block, {{kSamples, kLong}, {kTokens * kLong, 1}}, kFloat);
+      one.offset = static_cast<uint64_t>(token * kLong);
+      into.End(into.Begin("aten::select", kNone, kNone, now, {x}), now + 0.5, {one});
+      now += 1;
+      state = call("aten::add", {state, one}, {{kSamples, kLong}, {kLong, 1}});
+      states.push_back(Viewed(into, state.block, {{kSamples, kLong, 1}, {kLong, 1, 1}}, kFloat));
+    }
+    const auto count = static_cast<int64_t>(tokens.size());
+    const Operand all = call("aten::cat", states, {{kSamples, kLong, count}, {kLong * count, count, 1}});
+    const Step step = std::move(into).Finish();
+    return FollowSequence(step)->stride[all.block];
+  };
+  EXPECT_EQ(joined({0, 1, 2, 3, 4, 5}), 1u);
+  EXPECT_EQ(joined({0, 1, 2, 3}), 0u) << "some of them";
+}
+
+}  // namespace
+}  // namespace vramscope::whatif

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows for the tokens of four samples, of which a program makes and picks as many as a number says.
+#include "profiler/whatif/sizes/sample_rows.h"
+
+#include <gtest/gtest.h>
+
+#include "profiler/whatif/sizes/samples.h"
+#include "profiler/whatif/testing/view.h"
+
+namespace vramscope::whatif {
+namespace {
+
+using model::kNone;
+
+constexpr uint8_t kLong = 4, kFloat = 6;  // c10::ScalarType
+constexpr uint32_t kInput = 0, kMade = 1;
+const View kRows{{40, 6}, {6, 1}};  // of four samples of ten tokens
+
+class SampleRowsTest : public testing::Test {
+ protected:
+  // x [4, 10, 6] ─ view ─ [40, 6]      the operator, given what it is given ─ something new
+  [[nodiscard]] uint64_t StrideOf(const char* name, const std::vector<View>& given, const View& made,
+                                  int64_t size_of_model = 0) {
+    const Step bare = BareStep(&run_);
+    Inserter into(bare, {});
+    StepBlock block;
+    block.category = classify::Category::kInput;
+    (void)into.AddBlock(block);
+    block.category = classify::Category::kTemporaryForward;
+    block.begin = 6;
+    (void)into.AddBlock(block);
+    block.category = classify::Category::kParameter;
+    block.begin = kBefore;
+    const uint32_t weight = into.AddBlock(block);
+    const View whole{{4, 10, 6}, {60, 6, 1}};
+    into.End(into.Begin("aten::view", kNone, kNone, 0, {Viewed(into, kInput, whole, kFloat)}), 1, {});
+    into.End(into.Begin(
+                 "aten::relu", kNone, kNone, 2,
+                 {Viewed(into, kInput, kRows, kFloat), Viewed(into, weight, {{size_of_model}, {1}}, kFloat)}),
+             3, {});
+    std::vector<Operand> inputs;
+    for (const View& view : given) inputs.push_back(Viewed(into, kInput, view, kFloat));
+    for (int i = 0; i < numbers_; ++i) inputs.push_back(Viewed(into, kNone, {{40}, {1}}, kLong));
+    into.End(into.Begin(name, kNone, kNone, 5, inputs), 7, {Viewed(into, kMade, made, kFloat)});
+    const Step step = std::move(into).Finish();
+    const Result<BatchAxis>& axis = FollowBatch(step);
+    second_ = axis->second[kMade];
+    return axis->stride[kMade];
+  }
+
+  uint64_t second_ = 0;  // of the last one
+  int numbers_ = 0;      // so many operands are of the CPU, behind those given
+
+  model::Run run_;
+};
+
+TEST_F(SampleRowsTest, WhatIsMadeWithARowForEachTokenGrows) {
+  EXPECT_EQ(StrideOf("aten::zeros", {}, {{40, 3}, {3, 1}}), 30u);
+  EXPECT_EQ(StrideOf("aten::zeros", {}, {{40, 3}, {3, 1}}, 40), 0u) << "a size of the model, too";
+  EXPECT_EQ(StrideOf("aten::zeros", {}, {{40, 40}, {40, 1}}), 0u) << "a mask of so many tokens";
+  EXPECT_EQ(StrideOf("aten::zeros", {}, {{20, 3}, {3, 1}}), 0u) << "no such rows";
+}
+
+// where(mask.expand(40, 1, 5, 5), 0, -inf)
+TEST_F(SampleRowsTest, WhatIsExpandedToARowForEachTokenAndWrittenOutGrows) {
+  const View made{{40, 1, 5, 5}, {25, 25, 5, 1}};
+  EXPECT_EQ(StrideOf("aten::where", {{{40, 1, 5, 5}, {0, 0, 5, 1}}}, made), 250u);
+  EXPECT_EQ(StrideOf("aten::where", {{{40, 1, 5, 5}, {0, 0, 5, 1}}}, made, 40), 0u)
+      << "a size of the model, too";
+  EXPECT_EQ(StrideOf("aten::where", {{{20, 1, 5, 5}, {0, 0, 5, 1}}}, {{20, 1, 5, 5}, {25, 25, 5, 1}}), 0u)
+      << "no such rows";
+}
+
+// Those that a matrix of 1 compares with each other.
+TEST_F(SampleRowsTest, EyeHasThemInBothDirections) {
+  EXPECT_EQ(StrideOf("aten::eye", {}, {{40, 40}, {40, 1}}), 400u);
+  EXPECT_EQ(second_, 10u);
+  EXPECT_EQ(StrideOf("aten::eye", {}, {{40, 40}, {40, 1}}, 40), 0u) << "a size of the model, too";
+  EXPECT_EQ(StrideOf("aten::eye", {}, {{4, 4}, {4, 1}}), 4u) << "samples";
+  EXPECT_EQ(second_, 1u);
+}
+
+TEST_F(SampleRowsTest, WhatIsPickedOfAllTokensIsAShareOfThem) {
+  const View scores{{6, 40}, {1, 6}};
+  EXPECT_EQ(StrideOf("aten::topk", {scores}, {{6, 20}, {20, 1}}), 5u);
+  EXPECT_EQ(StrideOf("aten::topk", {scores}, {{6, 22}, {22, 1}}), 0u) << "samples have no equal parts of it";
+  EXPECT_EQ(StrideOf("aten::sort", {scores}, {{6, 20}, {20, 1}}), 0u) << "another operator";
+}
+
+TEST_F(SampleRowsTest, TheRoomForAllTokensIsAShareOfThem) {
+  EXPECT_EQ(StrideOf("aten::one_hot", {{{40}, {6}}}, {{40, 20}, {20, 1}}), 200u);
+  EXPECT_EQ(second_, 5u);
+  EXPECT_EQ(StrideOf("aten::one_hot", {{{40}, {6}}}, {{40, 20}, {20, 1}}, 20), 200u);
+  EXPECT_EQ(second_, 0u) << "classes";
+  EXPECT_EQ(StrideOf("aten::one_hot", {{{4, 10}, {60, 6}}}, {{4, 10, 20}, {200, 20, 1}}), 200u);
+  EXPECT_EQ(second_, 0u) << "of each token of each sample";
+}
+
+// labels[:, None] == labels[None]
+TEST_F(SampleRowsTest, WhatComparesSamplesGrowsInBothDirections) {
+  const View down{{40, 1}, {6, 0}}, across{{1, 40}, {0, 6}};
+  EXPECT_EQ(StrideOf("aten::eq", {down, across}, {{40, 40}, {40, 1}}), 400u);
+  EXPECT_EQ(second_, 10u);
+  EXPECT_EQ(StrideOf("aten::eq", {down, down}, {{40, 1}, {1, 1}}), 10u);
+  EXPECT_EQ(second_, 0u);
+  // A gradient for each of them that is spread over those it is compared with; and what has both already.
+  const View spread{{40, 40}, {6, 0}}, all{{40, 40}, {0, 6}};
+  EXPECT_EQ(StrideOf("aten::mul", {spread, all}, {{40, 40}, {40, 1}}), 400u);
+  EXPECT_EQ(second_, 10u);
+  // Two layouts of one size are not compared.
+  EXPECT_EQ(StrideOf("aten::mul", {{{40, 6}, {6, 1}}, {{40, 40}, {1, 6}}}, {{40, 40}, {40, 1}}), 400u);
+  EXPECT_EQ(second_, 0u);
+}
+
+// masks[samples, queries], ten of each of the four, and points that are drawn for each of them.
+TEST_F(SampleRowsTest, WhatTheCpuHasMatchedWithSamplesIsOfAllOfThem) {
+  const View masks{{4, 10, 6}, {60, 6, 1}}, made{{40, 6}, {6, 1}};
+  numbers_ = 2;
+  EXPECT_EQ(StrideOf("aten::index", {masks}, made), 60u);
+  EXPECT_EQ(StrideOf("aten::index", {{{10, 4, 6}, {6, 60, 1}}}, made), 0u) << "the samples are not first";
+  numbers_ = 1;
+  EXPECT_EQ(StrideOf("aten::index", {masks}, {{40, 10, 6}, {60, 6, 1}}), 0u) << "whole samples";
+  numbers_ = 0;
+  EXPECT_EQ(StrideOf("aten::index", {masks, {{40}, {1}}, {{40}, {1}}}, made), 0u)
+      << "what the device found may be any number";
+}
+
+// Graphs one behind the other: nodes [12, 6], edges [40, 6] and [4] answers.
+TEST_F(SampleRowsTest, InputsThatAllHaveAMultipleOfTheSamplesAreJoined) {
+  const auto samples = [&](int64_t edges) {
+    const Step bare = BareStep(&run_);
+    Inserter into(bare, {});
+    StepBlock block;
+    block.category = classify::Category::kInput;
+    for (const int64_t rows : {int64_t{12}, edges, edges, int64_t{4}}) {
+      const View view{{rows, 6}, {6, 1}};
+      const uint32_t input = into.AddBlock(block);
+      into.End(into.Begin("aten::view", kNone, kNone, 0, {Viewed(into, input, view, kFloat)}), 1, {});
+    }
+    return FindSamples(std::move(into).Finish());
+  };
+  const Samples graphs = samples(40);
+  EXPECT_EQ(graphs.count, 4);
+  ASSERT_EQ(graphs.inputs.size(), 4u);
+  EXPECT_EQ(graphs.inputs[1].second, 60u) << "ten edges of each";
+  EXPECT_EQ(samples(41).count, 41) << "no multiples: what most of them have";
+}
+
+}  // namespace
+}  // namespace vramscope::whatif

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/whatif/sizes/samples.h"
+
+#include <algorithm>
+#include <map>
+#include <span>
+
+#include "profiler/whatif/precision/moments.h"
+
+namespace vramscope::whatif {
+namespace {
+
+using classify::Category;
+using model::kNone;
+
+// Without backward nothing tells a batch from other tensors; it is what the model works on and did not make,
+// and what is none of its own.
+bool IsInput(const Step& step, const Operand& operand) {
+  const StepBlock& block = step.blocks[operand.block];
+  if (block.category == Category::kInput) return true;
+  const Position begin = step.ForwardBegin();
+  return step.OnlyForward() && block.begin < begin && step.ops[operand.op].begin >= begin &&
+         block.category != Category::kParameter && block.category != Category::kBuffer &&
+         (operand.flags & trace::kTensorRequiresGrad) == 0;
+}
+
+// Graphs whose nodes and edges lie one behind the other: nodes [320, 7], edges [1440, 3] and [16] answers are
+// 16 samples. 0: the first dimensions are no such multiples of one of them.
+int64_t SharedBy(const std::map<int64_t, uint32_t>& votes) {
+  constexpr size_t kEnough = 3;  // two of them may be so by chance
+  const int64_t least = votes.empty() ? 0 : votes.begin()->first;
+  const bool multiples =
+      least > 1 && std::ranges::all_of(votes, [&](const auto& vote) { return vote.first % least == 0; });
+  return multiples && votes.size() >= kEnough ? least : 0;
+}
+
+// Patches of all pictures of a batch: [64, 768] beside ids [4, 32]. What a loop hands over with a batch has
+// the samples somewhere, and numbers that are measured are no positions, which may be as many by chance.
+bool LieBehindEachOther(const Step& step, const Operand& operand, int64_t samples) {
+  const std::span<const int64_t> sizes = SizesOf(step, operand);
+  const bool handed_over = step.blocks[operand.block].category == Category::kInput;
+  return handed_over && samples > 1 && IsFloat(operand) && sizes.size() > 1 && sizes[0] % samples == 0 &&
+         std::ranges::find(sizes, samples) == sizes.end();
+}
+
+}  // namespace
+
+Samples FindSamples(const Step& step) {
+  Samples samples;
+  std::map<int64_t, uint32_t> votes;
+  std::vector<const Operand*> inputs;
+  std::vector<bool> seen(step.blocks.size(), false);
+  for (const Operand& operand : step.operands) {
+    if (operand.block == kNone || seen[operand.block] || !IsInput(step, operand)) continue;
+    if (step.Rank(operand.shape) == 0 || !step.shapes[operand.strides].known) continue;
+    seen[operand.block] = true;
+    ++votes[step.Dims(operand.shape)[0]];
+    inputs.push_back(&operand);
+  }
+  for (const auto& [size, count] : votes) {
+    const uint32_t most = samples.count == 0 ? 0 : votes[samples.count];
+    if (count > most || (count == most && size > 1 && samples.count <= 1)) samples.count = size;
+  }
+  const int64_t shared = SharedBy(votes);
+  if (shared != 0) samples.count = shared;
+  for (const Operand* const operand : inputs) {
+    const int64_t rows = step.Dims(operand->shape)[0];
+    if (rows == samples.count || shared != 0 || LieBehindEachOther(step, *operand, samples.count))
+      samples.inputs.emplace_back(
+          operand->block, static_cast<uint64_t>(rows / samples.count * step.Dims(operand->strides)[0]));
+  }
+  return samples;
+}
+
+}  // namespace vramscope::whatif

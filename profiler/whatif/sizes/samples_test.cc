@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// How many samples a step has, and where they lie in each of its inputs.
+#include "profiler/whatif/sizes/samples.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "profiler/whatif/testing/view.h"
+
+namespace vramscope::whatif {
+namespace {
+
+using testing::ElementsAre;
+using testing::Pair;
+
+constexpr uint8_t kFloat = 6, kLong = 4;  // c10::ScalarType
+
+struct Input {
+  View view;
+  uint8_t dtype;
+};
+
+// A step with an operator for each of these inputs.
+Samples Found(const std::vector<Input>& inputs) {
+  const model::Run run;
+  const Step bare = BareStep(&run);
+  Inserter into(bare, {});
+  Position now = 1;
+  for (const Input& input : inputs) {
+    StepBlock block;
+    block.category = classify::Category::kInput;
+    const uint32_t handed_over = into.AddBlock(block);
+    const uint32_t look = into.Begin("aten::view", model::kNone, model::kNone, now,
+                                     {Viewed(into, handed_over, input.view, input.dtype)});
+    into.End(look, now + 1, {});
+    now += 2;
+  }
+  return FindSamples(std::move(into).Finish());
+}
+
+const Input kIds{{{4, 32}, {32, 1}}, kLong};
+
+TEST(SamplesTest, TheyAreTheFirstDimensionThatMostInputsShare) {
+  const Samples found = Found({kIds, {{{4, 8}, {8, 1}}, kFloat}, {{{7, 8}, {8, 1}}, kLong}});
+  EXPECT_EQ(found.count, 4);
+  EXPECT_THAT(found.inputs, ElementsAre(Pair(0, 32), Pair(1, 8)));
+}
+
+// Hunyuan's pictures, in patches, beside the ids of their texts.
+TEST(SamplesTest, TheyMayLieBehindEachOther) {
+  const auto inputs = [](const View& patches, uint8_t dtype) {
+    return Found({kIds, {patches, dtype}}).inputs;
+  };
+  EXPECT_THAT(inputs({{64, 768}, {768, 1}}, kFloat), ElementsAre(Pair(0, 32), Pair(1, 16 * 768)));
+  EXPECT_THAT(inputs({{64, 768}, {768, 1}}, kLong), ElementsAre(Pair(0, 32))) << "positions";
+  EXPECT_THAT(inputs({{62, 768}, {768, 1}}, kFloat), ElementsAre(Pair(0, 32)));
+  EXPECT_THAT(inputs({{64, 4}, {4, 1}}, kFloat), ElementsAre(Pair(0, 32))) << "which of them is not known";
+}
+
+}  // namespace
+}  // namespace vramscope::whatif

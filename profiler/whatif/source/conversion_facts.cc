@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/whatif/source/conversion_facts.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "profiler/whatif/lifetimes/holders.h"
+
+namespace vramscope::whatif {
+
+namespace {
+
+std::optional<Asks> AsksOf(std::string_view word) {
+  for (const auto& [name, asks] : {std::pair("type", Asks::kType), std::pair("tensor", Asks::kTensor),
+                                   std::pair("origin", Asks::kOrigin), std::pair("-", Asks::kNotTold)})
+    if (word == name) return asks;
+  return std::nullopt;
+}
+
+}  // namespace
+
+void ConversionFacts::AddMark(trace::MarkKind kind, std::string_view name) {
+  if (kind == trace::MarkKind::kConversion) AddMark(name);
+  if (kind == trace::MarkKind::kFactory) factories_.AddMark(name);
+}
+
+void ConversionFacts::AddMark(std::string_view name) {
+  constexpr std::string_view kAgain = " again";
+  Fact fact;
+  fact.again = name.ends_with(kAgain);
+  if (fact.again) name.remove_suffix(kAgain.size());
+  const size_t blank = name.rfind(' ');
+  if (blank == std::string_view::npos) return;
+  for (std::string_view words = name.substr(blank); !words.empty();) {
+    words.remove_prefix(1);
+    const std::string_view word = words.substr(0, words.find(','));
+    const std::optional<Asks> asks = AsksOf(word);
+    if (!asks) return;
+    fact.asks.push_back(*asks);
+    words.remove_prefix(word.size());
+  }
+  lines_[std::string(name.substr(0, blank))] = std::move(fact);
+}
+
+// The file may have brackets in its name, the function's name has none.
+void ConversionFacts::AddCaller(uint32_t op, std::string_view frame) {
+  factories_.AddCaller(op, frame);
+  const size_t open = frame.find(" (");
+  if (open == std::string_view::npos || frame.back() != ')') return;
+  callers_.try_emplace(op, frame.substr(open + 2, frame.size() - open - 3));  // else one around it
+}
+
+void ConversionFacts::AddAsked(uint32_t call, uint32_t block, std::string_view what) {
+  asked_[std::string(what.substr(kAsked.size()))][call] = block;
+}
+
+void ConversionFacts::Tell(Step& step) const {
+  const std::vector<uint32_t> calls = CallsOf(step);
+  std::map<std::string_view, std::vector<uint32_t>> in_turn;
+  for (const auto& [op, line] : callers_) {
+    if (const auto asked = asked_.find(line); asked != asked_.end()) {
+      const auto told = asked->second.find(calls[op]);
+      if (told != asked->second.end()) step.ops[op].asked = told->second;
+    }
+    const auto found = lines_.find(line);
+    const bool like = IsFactory(step.NameOf(step.ops[op])) && step.ops[op].input_count != 0;
+    if (found == lines_.end() || like) continue;  // zeros_like(x.float())
+    if (found->second.asks.size() > 1)
+      in_turn[found->first].push_back(op);
+    else
+      step.ops[op].asks = found->second.asks[0], step.ops[op].again = found->second.again;
+  }
+  for (auto& [line, ops] : in_turn) TellEach(step, lines_.at(std::string(line)).asks, ops);
+  factories_.Tell(step);
+}
+
+// Each time that the line ran, all of its calls did.
+void ConversionFacts::TellEach(Step& step, const std::vector<Asks>& asks, std::vector<uint32_t>& ops) {
+  std::erase_if(ops, [&](uint32_t op) { return step.NameOf(step.ops[op]) != "aten::to"; });
+  if (ops.size() % asks.size() != 0) return;
+  std::sort(ops.begin(), ops.end());
+  for (size_t i = 0; i < ops.size(); ++i) step.ops[ops[i]].asks = asks[i % asks.size()];
+}
+
+bool OnlyMoves(const Step& step, const Op& op) {
+  if (op.parent == model::kNone) return false;
+  const Op& call = step.ops[op.parent];
+  return call.moves && step.NameOf(call) == "aten::to" && call.parent == model::kNone;
+}
+
+}  // namespace vramscope::whatif

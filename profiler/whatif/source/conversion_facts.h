@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the program's calls of Tensor.to() ask for, as its source says: told beside the operators, by line.
+//
+//   mark  kConversion   "models/gpt.py:42 type"           x.to(torch.float32) stands there
+//                       "models/gpt.py:43 tensor again"   x = x.to(y.dtype)
+//                       "models/gpt.py:44 type,origin"    f(x.float()).to(x.dtype), in their order
+//   op    aten::to      kOpCaller "rotate (models/gpt.py:42)"
+//
+// Why joined here: the source is read once for a file, the operator runs in every layer.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "profiler/whatif/source/factory_facts.h"
+#include "profiler/whatif/step/step.h"
+
+namespace vramscope::whatif {
+
+class ConversionFacts {
+ public:
+  static constexpr std::string_view kAsked = "asked ";
+  // Of either kind of mark; others say nothing of this.
+  void AddMark(trace::MarkKind kind, std::string_view name);
+  // The name of a mark. One that is not known is left out: it is of a newer recorder.
+  void AddMark(std::string_view name);
+  // `op`: into Step::ops; `frame`: as the recorder writes it. Of several the first counts.
+  void AddCaller(uint32_t op, std::string_view frame);
+  // "asked models/gpt.py:45": what is called there in this call of a module (into Step::modules, which may
+  // not be there yet) asks for the type of this block.
+  void AddAsked(uint32_t call, uint32_t block, std::string_view what);
+  // Sets Op::asks and Op::again where both are known, in any order of the two, and Op::asked.
+  void Tell(Step& step) const;
+
+ private:
+  // Of a line: each of its calls, or one that stands for all.
+  struct Fact {
+    std::vector<Asks> asks;
+    bool again = false;
+  };
+  static void TellEach(Step& step, const std::vector<Asks>& asks, std::vector<uint32_t>& ops);
+
+  FactoryFacts factories_;
+  std::unordered_map<std::string, Fact> lines_;        // by "models/gpt.py:42"
+  std::unordered_map<uint32_t, std::string> callers_;  // by operator: the innermost
+  std::unordered_map<std::string, std::unordered_map<uint32_t, uint32_t>> asked_;  // by line and call: block
+};
+
+// Whether it is of a call of to() that moves alone, x.to(device, copy=True): the type that it names is x's
+// own.
+[[nodiscard]] bool OnlyMoves(const Step& step, const Op& op);
+
+}  // namespace vramscope::whatif

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/whatif/source/conversion_facts.h"
+
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <memory>
+#include <string>
+
+namespace vramscope::whatif {
+namespace {
+
+// With so many operators, conversions all of them.
+Step StepOf(size_t ops) {
+  Step step;
+  step.own_texts =
+      std::make_shared<std::deque<std::string>>(std::deque<std::string>{"aten::to", "aten::mul"});
+  step.ops.resize(ops);
+  for (Op& op : step.ops) op.name = Step::kFirstOwnText;
+  return step;
+}
+
+TEST(ConversionFactsTest, JoinsALineWithTheFramesThatRunIt) {
+  ConversionFacts facts;
+  facts.AddCaller(0, "rotate (models/gpt.py:42)");
+  facts.AddMark("models/gpt.py:42 type");
+  facts.AddMark("models/gpt.py:43 tensor again");
+  facts.AddCaller(1, "rotate.<locals>.<lambda> (models/gpt.py:43)");
+  facts.AddCaller(2, "rotate (models/gpt.py:44)");
+  Step step = StepOf(4);
+  facts.Tell(step);
+  EXPECT_EQ(step.ops[0].asks, Asks::kType) << "whatever of the two came first";
+  EXPECT_FALSE(step.ops[0].again);
+  EXPECT_EQ(step.ops[1].asks, Asks::kTensor);
+  EXPECT_TRUE(step.ops[1].again);
+  EXPECT_EQ(step.ops[2].asks, Asks::kNotTold) << "of its line nothing was told";
+  EXPECT_EQ(step.ops[3].asks, Asks::kNotTold) << "its caller was not told";
+}
+
+TEST(ConversionFactsTest, CallsOfOneLineAreTakenInTheirOrder) {
+  ConversionFacts facts;
+  facts.AddMark("gpt.py:42 type,-,origin");
+  for (const uint32_t op : {5, 4, 2, 1, 0, 6, 3}) facts.AddCaller(op, "f (gpt.py:42)");
+  Step step = StepOf(7);
+  step.ops[3].name = Step::kFirstOwnText + 1;
+  facts.Tell(step);
+  const std::vector<Asks> wanted = {Asks::kType, Asks::kNotTold, Asks::kOrigin, Asks::kNotTold,
+                                    Asks::kType, Asks::kNotTold, Asks::kOrigin};
+  for (size_t op = 0; op < wanted.size(); ++op) EXPECT_EQ(step.ops[op].asks, wanted[op]) << op;
+}
+
+// Each call of a module asks for the type of its own argument; an inner one of the same class of another.
+TEST(ConversionFactsTest, AnArgumentWhoseTypeIsAskedForIsThatOfTheCall) {
+  ConversionFacts facts;
+  facts.AddAsked(0, 7, "asked gpt.py:42");
+  facts.AddAsked(1, 8, "asked gpt.py:42");
+  facts.AddAsked(1, 9, "asked gpt.py:43");
+  for (const uint32_t op : {0, 1, 2, 3}) facts.AddCaller(op, "f (gpt.py:42)");
+  facts.AddCaller(4, "f (gpt.py:44)");
+  Step step = StepOf(5);
+  for (uint32_t op = 0; op < 5; ++op) step.ops[op].begin = 10 * op + 5;
+  step.modules = {{0, model::kNone, 0, 30}, {0, 0, 12, 20}, {0, model::kNone, 32, 90}};
+  facts.Tell(step);
+  const uint32_t wanted[] = {7, 8, 7, model::kNone, model::kNone};
+  for (size_t op = 0; op < 5; ++op) EXPECT_EQ(step.ops[op].asked, wanted[op]) << op;
+}
+
+TEST(ConversionFactsTest, ALineThatDidNotRunToItsEndIsNotTold) {
+  ConversionFacts facts;
+  facts.AddMark("gpt.py:42 type,origin");
+  for (const uint32_t op : {0, 1, 2}) facts.AddCaller(op, "f (gpt.py:42)");
+  Step step = StepOf(3);
+  facts.Tell(step);
+  for (const Op& op : step.ops) EXPECT_EQ(op.asks, Asks::kNotTold);
+}
+
+TEST(ConversionFactsTest, FilesMayHaveSpacesAndBrackets) {
+  ConversionFacts facts;
+  facts.AddMark("my models (old)/gpt 2.py:7 type");
+  facts.AddCaller(0, "Norm.forward (my models (old)/gpt 2.py:7)");
+  Step step = StepOf(1);
+  facts.Tell(step);
+  EXPECT_EQ(step.ops[0].asks, Asks::kType);
+}
+
+TEST(ConversionFactsTest, WhatIsNotUnderstoodIsLeftOut) {
+  ConversionFacts facts;
+  facts.AddMark("");
+  facts.AddMark("type");
+  facts.AddMark("gpt.py:1 something new");
+  facts.AddMark("gpt.py:1 again");
+  facts.AddMark("gpt.py:1 type,more");
+  facts.AddMark("gpt.py:1 ,type");
+  facts.AddCaller(0, "");
+  facts.AddCaller(0, "gpt.py:1");
+  facts.AddCaller(0, "f (gpt.py:1");
+  facts.AddCaller(0, "f (gpt.py:1)");
+  Step step = StepOf(1);
+  facts.Tell(step);
+  EXPECT_EQ(step.ops[0].asks, Asks::kNotTold);
+}
+
+}  // namespace
+}  // namespace vramscope::whatif

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/whatif/source/factory_facts.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+
+#include "profiler/whatif/lifetimes/holders.h"
+
+namespace vramscope::whatif {
+
+namespace {
+
+using model::kNone;
+
+constexpr std::array<std::string_view, 20> kFactories = {
+    "zeros",      "ones",      "empty",      "full",      "arange",    "linspace",  "logspace",
+    "eye",        "rand",      "randn",      "new_zeros", "new_ones",  "new_empty", "new_full",
+    "zeros_like", "ones_like", "empty_like", "full_like", "rand_like", "randn_like"};
+
+// "models/gpt.py:42" of "scan (models/gpt.py:42)".
+std::string_view LineOf(std::string_view frame) {
+  const size_t open = frame.find(" (");
+  if (open == std::string_view::npos || !frame.ends_with(')')) return {};
+  return frame.substr(open + 2, frame.size() - open - 3);
+}
+
+}  // namespace
+
+bool IsFactory(std::string_view op) {
+  constexpr std::string_view kSpace = "aten::";
+  return op.starts_with(kSpace) &&
+         std::ranges::find(kFactories, op.substr(kSpace.size())) != kFactories.end();
+}
+
+void FactoryFacts::AddMark(std::string_view name) {
+  const size_t blank = name.rfind(' ');
+  if (blank == std::string_view::npos) return;
+  const std::string_view line = name.substr(0, blank), file = line.substr(0, line.rfind(':'));
+  std::vector<Fact> facts;
+  for (std::string_view words = name.substr(blank); !words.empty();) {
+    words.remove_prefix(1);
+    const std::string_view all = words.substr(0, words.find(','));
+    const std::string_view word = all.substr(0, all.find('@'));
+    words.remove_prefix(all.size());
+    if (word != "type" && word != "tensor" && word != "-") return;
+    Fact& fact = facts.emplace_back();
+    if (word != "-") fact.asks = word == "type" ? Asks::kType : Asks::kTensor;
+    if (word.size() < all.size())
+      fact.line = std::string(file) + ":" + std::string(all.substr(word.size() + 1));
+  }
+  lines_[std::string(line)] = std::move(facts);
+}
+
+void FactoryFacts::AddCaller(uint32_t op, std::string_view frame) {
+  if (const std::string_view line = LineOf(frame); !line.empty()) callers_.try_emplace(op, line);
+}
+
+void FactoryFacts::Tell(Step& step) const {
+  if (lines_.empty()) return;
+  const std::vector<uint32_t> calls = CallsOf(step);
+  std::map<std::pair<std::string_view, uint32_t>, uint32_t> first;  // by line and call of a module
+  std::map<std::string_view, std::vector<uint32_t>> made;
+  for (const auto& [op, line] : callers_) {
+    first.try_emplace({line, calls[op]}, op);
+    if (lines_.contains(line) && IsFactory(step.NameOf(step.ops[op]))) made[line].push_back(op);
+  }
+  for (const auto& [line, ops] : made) {
+    const std::vector<Fact>& facts = lines_.at(std::string(line));
+    if (ops.size() % facts.size() != 0) continue;
+    for (size_t i = 0; i < ops.size(); ++i) {
+      Op& op = step.ops[ops[i]];
+      const Fact& fact = facts[i % facts.size()];
+      op.asks = fact.asks;
+      const auto shows = first.find({fact.line, calls[ops[i]]});
+      if (op.asked != kNone || fact.line.empty() || shows == first.end()) continue;
+      const std::span<const Operand> given = InputsOf(step, step.ops[shows->second]);
+      if (!given.empty() && given[0].argument == 0 && given[0].element == 0) op.asked = given[0].block;
+    }
+  }
+}
+
+}  // namespace vramscope::whatif

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// What type the program asks for where it makes tensors of nothing, as its source says: told beside the
+// operators, by line.
+//
+//   mark  kFactory    "models/gpt.py:42 type"         torch.zeros(n, dtype=torch.float32) stands there
+//                     "models/gpt.py:43 tensor"       torch.zeros(n, dtype=x.dtype)
+//                     "models/gpt.py:44 tensor@51"    where x is what the first operator of line 51 is given
+//                     "models/gpt.py:45 -,type"       two of them, in their order; nothing is known of the
+//                     one
+//   op    aten::zeros kOpCaller "scan (models/gpt.py:42)"
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "profiler/whatif/step/step.h"
+
+namespace vramscope::whatif {
+
+class FactoryFacts {
+ public:
+  // The name of a mark. One that is not known is left out: it is of a newer recorder.
+  void AddMark(std::string_view name);
+  // `op`: into Step::ops; `frame`: as the recorder writes it. Of several the first counts.
+  void AddCaller(uint32_t op, std::string_view frame);
+  // Sets Op::asks, and Op::asked where the line is told that shows what is asked, and no module's argument
+  // was. Behind ConversionFacts::Tell(), which says that of all operators of a line.
+  void Tell(Step& step) const;
+
+ private:
+  struct Fact {
+    Asks asks = Asks::kNotTold;
+    std::string line;  // "models/gpt.py:51"
+  };
+
+  std::unordered_map<std::string, std::vector<Fact>> lines_;
+  std::map<uint32_t, std::string> callers_;  // by operator, in their order: the innermost
+};
+
+// Whether it makes a tensor of a type that the program names, whatever it is given: aten::zeros,
+// aten::zeros_like.
+[[nodiscard]] bool IsFactory(std::string_view op);
+
+}  // namespace vramscope::whatif

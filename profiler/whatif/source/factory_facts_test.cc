@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/whatif/source/factory_facts.h"
+
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <memory>
+#include <string>
+
+namespace vramscope::whatif {
+namespace {
+
+// Operators of these names, each given block 10, 11, ... first.
+Step StepOf(const std::vector<std::string>& names) {
+  Step step;
+  step.own_texts = std::make_shared<std::deque<std::string>>(names.begin(), names.end());
+  for (uint32_t i = 0; i < names.size(); ++i) {
+    Op& op = step.ops.emplace_back();
+    op.name = Step::kFirstOwnText + i;
+    op.begin = 10 * i + 5;
+    op.first_input = i, op.input_count = names[i] == "aten::zeros" ? 0 : 1;
+    step.operands.push_back({i, 10 + i, 0, 0, 0, 0, 0, 0, 6, 0});
+  }
+  return step;
+}
+
+TEST(FactoryFactsTest, JoinsALineWithWhatItMakes) {
+  FactoryFacts facts;
+  facts.AddMark("models/gpt.py:42 type");
+  facts.AddMark("models/gpt.py:43 tensor");
+  facts.AddMark("models/gpt.py:44 of a newer recorder");
+  facts.AddCaller(0, "scan (models/gpt.py:42)");
+  facts.AddCaller(1, "scan (models/gpt.py:42)");
+  facts.AddCaller(2, "scan (models/gpt.py:43)");
+  facts.AddCaller(3, "scan (models/gpt.py:44)");
+  Step step = StepOf({"aten::zeros", "aten::mul", "aten::zeros_like", "aten::zeros"});
+  facts.Tell(step);
+  EXPECT_EQ(step.ops[0].asks, Asks::kType);
+  EXPECT_EQ(step.ops[1].asks, Asks::kNotTold) << "it makes nothing of a type that is named";
+  EXPECT_EQ(step.ops[2].asks, Asks::kTensor);
+  EXPECT_EQ(step.ops[3].asks, Asks::kNotTold);
+}
+
+// In each call of a module, whether the line runs before or behind.
+TEST(FactoryFactsTest, WhatAnotherLineIsGivenFirstIsAsked) {
+  FactoryFacts facts;
+  facts.AddMark("gpt.py:42 tensor@45");
+  for (const uint32_t op : {0, 3}) facts.AddCaller(op, "scan (gpt.py:42)");
+  for (const uint32_t op : {1, 2, 4}) facts.AddCaller(op, "scan (gpt.py:45)");
+  Step step = StepOf({"aten::zeros", "aten::slice", "aten::mul", "aten::zeros", "aten::slice"});
+  step.modules = {{0, model::kNone, 0, 30}, {0, model::kNone, 32, 90}};
+  facts.Tell(step);
+  EXPECT_EQ(step.ops[0].asked, 11u);
+  EXPECT_EQ(step.ops[3].asked, 14u);
+}
+
+TEST(FactoryFactsTest, AnArgumentThatWasToldIsAsked) {
+  FactoryFacts facts;
+  facts.AddMark("gpt.py:42 tensor@45");
+  facts.AddCaller(0, "scan (gpt.py:42)");
+  facts.AddCaller(1, "scan (gpt.py:45)");
+  Step step = StepOf({"aten::zeros", "aten::slice"});
+  step.ops[0].asked = 7;
+  facts.Tell(step);
+  EXPECT_EQ(step.ops[0].asked, 7u);
+}
+
+TEST(FactoryFactsTest, SeveralInALineAreTakenInTheirOrder) {
+  FactoryFacts facts;
+  facts.AddMark("gpt.py:42 type,-,tensor@45");
+  for (uint32_t op = 0; op < 7; ++op) facts.AddCaller(op, "scan (gpt.py:42)");
+  facts.AddCaller(7, "scan (gpt.py:45)");
+  Step step = StepOf({"aten::zeros", "aten::zeros", "aten::mul", "aten::zeros", "aten::zeros", "aten::zeros",
+                      "aten::zeros", "aten::slice"});
+  facts.Tell(step);
+  const std::vector<Asks> wanted = {Asks::kType, Asks::kNotTold, Asks::kNotTold, Asks::kTensor,
+                                    Asks::kType, Asks::kNotTold, Asks::kTensor};
+  for (size_t op = 0; op < wanted.size(); ++op) EXPECT_EQ(step.ops[op].asks, wanted[op]) << op;
+  EXPECT_EQ(step.ops[3].asked, 17u);
+  EXPECT_EQ(step.ops[4].asked, model::kNone);
+}
+
+TEST(FactoryFactsTest, ALineThatDidNotRunToItsEndIsNotTold) {
+  FactoryFacts facts;
+  facts.AddMark("gpt.py:42 type,tensor");
+  for (uint32_t op = 0; op < 3; ++op) facts.AddCaller(op, "scan (gpt.py:42)");
+  Step step = StepOf({"aten::zeros", "aten::zeros", "aten::zeros"});
+  facts.Tell(step);
+  for (const Op& op : step.ops) EXPECT_EQ(op.asks, Asks::kNotTold);
+}
+
+}  // namespace
+}  // namespace vramscope::whatif

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the loop's first step had: a program of three steps whose first forward fills a cache, as that of
+// DINOv3's coordinates does, and whose batches come from no data loader.
+//
+//   step     batch ─► forward (cache, in the first)  backward  optimizer: state (in the first), temporary
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "profiler/whatif/scene/scene.h"
+#include "profiler/whatif/step/windows.h"
+#include "profiler/whatif/testing/tensor_script.h"
+
+namespace vramscope::whatif {
+namespace {
+
+constexpr uint64_t kBatch = 2048, kTemporary = 8192, kState = 16384, kCached = 1024;
+
+class CachingProgram : public TensorScript {
+ public:
+  CachingProgram() {
+    s.Device(model::testing::kCuda0).TotalsAre(0, 2 << 20);
+    s.Alloc("weight", kState).Parameter("weight", "linear.weight");
+    for (int step = 1; step <= 3; ++step) Step(step);
+    run_ = s.Load();
+    analysis_.emplace(run_);
+    step_ = ReadStep(*analysis_, 0).value();
+  }
+
+  whatif::Step step_;
+
+ private:
+  void Step(int step) {
+    if (step == 2) s.Mark(trace::MarkKind::kDeepBegin, 2);
+    s.Alloc("batch", kBatch);
+    const auto number = static_cast<uint64_t>(step);
+    s.Module("linear", [&] {
+      for (int i = 0; step == 1 && i < 3; ++i) s.Alloc("cached", kCached).Free("cached");
+      s.Op("aten::mm", [&] {
+        s.NodeCreated(number).Saved("batch").Saved("weight");
+        In("batch", "8,64", "64,1");
+        In("weight", "64,64", "1,64", 1);
+        s.Alloc("out", kBatch);
+        Out("out", "8,64", "64,1");
+      });
+    });
+    s.Backward([&] { s.Node("MmBackward0", number, [&] { s.Released("batch").Released("weight"); }); });
+    s.Optimizer("SGD", [&] {
+      if (step == 1)
+        s.Alloc("state", kState)
+            .Label("state", trace::Role::kOptimizerState, trace::LabelSource::kOptimizer,
+                   "momentum_buffer of linear.weight");
+      s.Alloc("root", kTemporary).Free("root");
+    });
+    s.Mark(trace::MarkKind::kOptimizerStepDone, number, "SGD");
+    s.Free("out").Free("batch");
+  }
+
+  model::Run run_;
+  std::optional<classify::Analysis> analysis_;
+};
+
+const Block& OfBytes(const Scene& scene, uint64_t bytes, Birth birth) {
+  return *std::find_if(scene.blocks.begin(), scene.blocks.end(),
+                       [&](const Block& block) { return block.bytes == bytes && block.birth == birth; });
+}
+
+TEST(FirstStepTest, StateComesBeforeWhatTheOptimizerWorksWithThoughTheFirstForwardMadeMore) {
+  const CachingProgram program;
+  const Scene scene = MakeScene(program.step_);
+  const Block& state = OfBytes(scene, kState, Birth::kOnce);
+  EXPECT_LT(state.begin, OfBytes(scene, kTemporary, Birth::kEachStep).begin);
+  EXPECT_GE(state.begin, program.step_.optimizer.front().begin);
+}
+
+// Each block of the batch stands for one.
+TEST(FirstStepTest, WhatElseTheSetupLeavesStaysInIt) {
+  model::Run run;
+  for (const uint64_t bytes : {kBatch, kCached}) {
+    model::Block block;
+    block.size = bytes;
+    run.blocks.push_back(block);
+  }
+  Step step;
+  step.run = &run;
+  step.modules.push_back({0, model::kNone, 10, 20});
+  for (const double begin : {3.0, 12.0}) {
+    StepBlock& block = step.blocks.emplace_back();
+    block.id = static_cast<model::BlockId>(step.blocks.size() - 1), block.begin = begin;
+  }
+  step.passing = {{-9, -1, kBatch, 0},
+                  {-8, -1, kBatch, 0},
+                  {-7, -1, kCached, 0},
+                  {-6, -1, kBatch, 1},
+                  {-5, -2, kBatch, 0}};
+  LeaveOutFirstBatch(step);
+  std::vector<Position> begins;
+  for (const Passing& one : step.passing) begins.push_back(one.begin);
+  EXPECT_EQ(begins, (std::vector<Position>{-8, -7, -6, -5}));
+}
+
+TEST(FirstStepTest, ItsBatchIsNotOfTheSetupToo) {
+  const CachingProgram program;
+  ASSERT_FALSE(program.step_.modules.empty());
+  EXPECT_TRUE(program.step_.passing.empty());
+}
+
+}  // namespace
+}  // namespace vramscope::whatif

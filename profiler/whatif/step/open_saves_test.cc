@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which of several references to a block a release is of: nodes put together by hand.
+#include "profiler/whatif/step/open_saves.h"
+
+#include <gtest/gtest.h>
+
+namespace vramscope::whatif {
+namespace {
+
+constexpr uint32_t kShared = 0, kOwn = 1;  // blocks
+constexpr uint32_t kFirst = 0, kSecond = 1, kThird = 2;
+
+// Three nodes that have not run keep a block; of the others a block of their own the second one alone.
+class OpenSavesTest : public testing::Test {
+ protected:
+  OpenSavesTest() {
+    step_.blocks.resize(2);
+    step_.nodes.resize(3);
+    for (const uint32_t node : {kFirst, kSecond, kThird}) Add(kShared, node);
+    Add(kOwn, kSecond);
+  }
+
+  void Add(uint32_t block, uint32_t node) {
+    Saved saved;
+    saved.block = block, saved.node = node;
+    saves_.Add(step_, saved);
+  }
+  // Whose reference it was.
+  uint32_t Release(uint32_t block) {
+    saves_.Release(step_, block, ++now_);
+    for (const Saved& saved : step_.saved)
+      if (saved.released == now_) return saved.node;
+    return model::kNone;
+  }
+
+  Step step_;
+  OpenSaves saves_;
+  Position now_ = 200;
+};
+
+TEST_F(OpenSavesTest, OfNodesThatNeverRanTheFirstOneLetsGo) {
+  EXPECT_EQ(Release(kShared), kFirst);
+  EXPECT_EQ(Release(kShared), kSecond);
+  EXPECT_EQ(Release(kShared), kThird);
+  EXPECT_EQ(Release(kShared), model::kNone) << "none is open";
+}
+
+// A graph that was not needed goes node by node.
+TEST_F(OpenSavesTest, OfNodesThatNeverRanTheOneThatJustLetGoOfSomethingLetsGo) {
+  EXPECT_EQ(Release(kOwn), kSecond);
+  EXPECT_EQ(Release(kShared), kSecond);
+  EXPECT_EQ(Release(kShared), kFirst) << "it has nothing more of it";
+}
+
+TEST_F(OpenSavesTest, WhatRanLastLetsGoWhicheverDidBefore) {
+  step_.nodes[kFirst].begin = 110, step_.nodes[kThird].begin = 120;
+  EXPECT_EQ(Release(kOwn), kSecond);
+  EXPECT_EQ(Release(kShared), kThird);
+  EXPECT_EQ(Release(kShared), kFirst);
+  EXPECT_EQ(Release(kShared), kSecond);
+}
+
+// The loss does not come to the second node: its reference was the one that went before backward.
+TEST_F(OpenSavesTest, WhatWentBeforeItsNodeRanWasOfOneThatNeverDid) {
+  EXPECT_EQ(Release(kShared), kFirst);
+  step_.nodes[kThird].begin = 210, now_ = 210;
+  EXPECT_EQ(Release(kShared), kThird);
+  step_.nodes[kFirst].begin = 220, now_ = 220;
+  EXPECT_EQ(Release(kShared), kSecond) << "released already, as far as was known";
+  OpenSaves::Settle(step_);
+  EXPECT_EQ(step_.saved[kFirst].released, 221);
+  EXPECT_EQ(step_.saved[kSecond].released, 201);
+  EXPECT_EQ(step_.saved[kThird].released, 211);
+}
+
+}  // namespace
+}  // namespace vramscope::whatif

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+// What autograd keeps of the weights of a recurrent network, which lie in one block. The oracle is what
+// PyTorch copies back under save_on_cpu() when CudnnRnnBackward0 runs: each weight, and their block.
+#include "profiler/whatif/step/saved_share.h"
+
+#include <gtest/gtest.h>
+
+#include "profiler/whatif/precision/versions.h"
+
+namespace vramscope::whatif {
+namespace {
+
+using model::kNone;
+
+constexpr uint8_t kBfloat16 = 15, kFloat = 6;  // c10::ScalarType
+constexpr uint64_t kElements = 1024;
+
+// One block in float32, of which an operator of forward keeps a quarter.
+class Weights : public testing::Test {
+ protected:
+  Weights() {
+    step_.shapes.push_back({});
+    step_.blocks.emplace_back().requested = kElements * sizeof(float);
+    step_.trained.push_back(0);
+    step_.own_texts =
+        std::make_shared<std::deque<std::string>>(std::deque<std::string>{"work", "aten::ones_like"});
+    Op& work = step_.ops.emplace_back();
+    work.name = Step::kFirstOwnText;
+    work.end = 20;
+    step_.nodes.resize(2);
+    step_.saved.push_back({0, 0, 15});
+    step_.saved.back().share = 0.25;
+    step_.shapes.push_back({0, 1, true});
+    step_.dims.push_back(kElements / 4);
+    quarter_.block = 0;
+    quarter_.shape = 1;
+    quarter_.dtype = kFloat;
+  }
+
+  Step step_;
+  Operand quarter_;
+};
+
+TEST_F(Weights, TensorsOfAListAreLetGoWithTheRestOfTheirNode) {
+  step_.saved.push_back({0, 0, 16, 90});  // a tensor of its own: its going is seen
+  step_.saved.push_back({0, 1, 17});      // of a graph that outlives the step
+  ReleaseUnseen(step_);
+  EXPECT_EQ(step_.saved[0].released, 90);
+  EXPECT_EQ(step_.saved[1].released, 90);
+  EXPECT_EQ(step_.saved[2].released, kForever);
+}
+
+// Node 0 ran from 60 to 100, node 1, an autograd.Function, from 110 to 120.
+class OwnFunction : public Weights {
+ protected:
+  OwnFunction() {
+    step_.backward.push_back({50, 200});
+    step_.nodes[0].begin = 60, step_.nodes[0].end = 100;
+    step_.nodes[1].begin = 110, step_.nodes[1].end = 120;
+    step_.saved[0].node = 1;
+  }
+};
+
+TEST_F(OwnFunction, LetsGoWithWhatItKept) {
+  step_.blocks.emplace_back().end = 119;
+  step_.saved.push_back({1, 1, 16});
+  step_.saved.push_back({0, 0, 17, 90});
+  ReleaseUnseen(step_);
+  EXPECT_EQ(step_.saved[0].released, 119);
+  EXPECT_EQ(step_.saved[1].released, 119);
+}
+
+TEST_F(OwnFunction, ThatKeptWhatOthersKeepLetsGoWhenItHasRun) {
+  step_.saved.push_back({0, 0, 17, 90});
+  ReleaseUnseen(step_);
+  EXPECT_EQ(step_.saved[0].released, 120);
+}
+
+TEST_F(OwnFunction, KeepsItsTensorsWhereTheGraphIsKept) {
+  ReleaseUnseen(step_);
+  EXPECT_EQ(step_.saved[0].released, kForever);
+}
+
+// A pooled output that nobody looks at: its layer norm keeps a hidden state that others keep too, and what it
+// made itself, which goes when the function returns.
+TEST_F(Weights, ANodeThatNeverRunsLetsGoWhenTheFirstOfItsBlocksGoes) {
+  for (const double end : {170.0, 31.0}) step_.blocks.emplace_back().end = end;
+  for (const uint32_t block : {1u, 2u}) step_.saved.push_back({block, 0, 16});
+  step_.saved.push_back({1, 1, 17, 160});
+  step_.nodes[1].begin = 150;
+  ReleaseNeverRun(step_);
+  for (const size_t saved : {0, 1, 2}) EXPECT_EQ(step_.saved[saved].released, 31);
+  EXPECT_EQ(step_.saved[3].released, 160);
+}
+
+// torch.isfinite(x) takes x.abs(), of which nothing is differentiated.
+TEST_F(Weights, ANodeThatNeverRunsLetsGoWhenWhatItMadeGoes) {
+  for (const bool differentiated : {false, true}) {
+    Step step = step_;
+    step.blocks[0].end = 170;
+    step.blocks.emplace_back().end = 31;
+    const auto call = [&](uint32_t from, uint32_t to) {
+      Op& op = step.ops.emplace_back();
+      op.first_input = static_cast<uint32_t>(step.operands.size()), op.input_count = op.output_count = 1;
+      op.first_output = op.first_input + 1;
+      for (const uint32_t block : {from, to}) step.operands.emplace_back().block = block;
+      return static_cast<uint32_t>(step.ops.size() - 1);
+    };
+    step.nodes[0].op = call(0, 1);
+    const uint32_t behind = call(1, 2);
+    step.blocks.emplace_back().end = 45;
+    if (differentiated) step.nodes[1].op = behind;
+    ReleaseNeverRun(step);
+    EXPECT_EQ(step.saved[0].released, differentiated ? 45 : 31);
+  }
+}
+
+TEST_F(Weights, ANodeThatRunsOrOutlivesTheStepIsNotTakenToLetGo) {
+  step_.saved.push_back({0, 1, 16});
+  step_.nodes[1].begin = 150;
+  step_.blocks.emplace_back().end = 170;
+  step_.saved.push_back({1, 1, 17});
+  ReleaseNeverRun(step_);
+  for (const Saved& saved : step_.saved) EXPECT_EQ(saved.released, kForever);
+}
+
+TEST_F(Weights, OfACopyOfAllAPartIsKept) {
+  Versions versions(step_, kFloat);
+  versions.CastWhole(0, kBfloat16, 10, 0);
+  const Step changed = std::move(versions).Finish({1});
+  EXPECT_EQ(changed.blocks[1].requested, kElements * 2);
+  EXPECT_DOUBLE_EQ(changed.saved[0].share, 0.25);
+}
+
+TEST_F(Weights, OfACopyOfThePartAllIsKept) {
+  Versions versions(step_, kFloat);
+  versions.Cast(0, kBfloat16, 10, 0, quarter_);
+  const Step changed = std::move(versions).Finish({1});
+  EXPECT_EQ(changed.blocks[1].requested, kElements / 4 * 2);
+  EXPECT_DOUBLE_EQ(changed.saved[0].share, 1);
+}
+
+// mask.to(half).expand(-1, 4, -1, -1)
+TEST_F(Weights, OfACopyThatIsExpandedMoreThanAllIsKept) {
+  step_.saved.back().share = 4;
+  Versions versions(step_, kFloat);
+  versions.CastWhole(0, kBfloat16, 10, 0);
+  EXPECT_DOUBLE_EQ(std::move(versions).Finish({1}).saved[0].share, 4);
+}
+
+// loss.backward() stands behind the `with`, and makes a gradient of ones before the engine starts.
+TEST_F(Weights, AutocastLetsGoOfItsCopyBeforeTheFirstGradientIsMade) {
+  Op& ones = step_.ops.emplace_back();
+  ones.name = Step::kFirstOwnText + 1;
+  ones.begin = 40, ones.end = 45;
+  step_.backward.push_back({50, 60});
+  Versions versions(step_, kFloat);
+  versions.UseCached(0, kBfloat16, 10, 0, quarter_);
+  const Step changed = std::move(versions).Finish({0});
+  EXPECT_GT(changed.blocks[1].end, 20);
+  EXPECT_LT(changed.blocks[1].end, 40);
+}
+
+// A mask [64, 64] for each of 8 samples, as attention keeps it.
+TEST(SavedShareTest, AnExpandedViewHasAsManyElementsAsItShows) {
+  Step step;
+  step.shapes = {{}, {0, 3, true}, {3, 3, true}, {6, 3, true}};
+  step.dims = {8, 64, 64, 0, 64, 1, 64 * 64, 64, 1};
+  step.blocks.resize(1);
+  step.blocks[0].requested = 64 * 64 * sizeof(float);
+  step.ops.resize(1);
+  step.ops[0].end = 20;
+  step.nodes.resize(1);
+  step.saved.push_back({0, 0, 15, 90, 1});
+  Operand mask;
+  mask.block = 0, mask.shape = 1, mask.strides = 2, mask.tensor = 1, mask.dtype = kFloat;
+  step.operands.push_back(mask);
+  MeasureSaved(step);
+  EXPECT_EQ(step.saved[0].share, 8);
+  EXPECT_EQ(step.saved[0].expanded, 8);
+  step.operands[0].strides = 3;
+  MeasureSaved(step);
+  EXPECT_EQ(step.saved[0].expanded, 0);
+}
+
+// relu_() of a view, as recorded: CopySlices, the view's node, then what relu_ keeps. In backward the view's
+// node runs first.
+class InPlaceOnAView : public Weights {
+ protected:
+  InPlaceOnAView() {
+    step_.own_texts->push_back("torch::autograd::CopySlices");
+    for (Node& node : step_.nodes) node.op = 0;
+    step_.nodes[0].name = Step::kFirstOwnText + 2;
+    step_.nodes[1].begin = 60, step_.nodes[1].end = 100;
+    step_.nodes[0].begin = 101, step_.nodes[0].end = 120;
+    step_.saved[0].node = 1, step_.saved[0].released = 100;
+  }
+};
+
+TEST_F(InPlaceOnAView, WhatItKeepsGoesWhenCopySlicesHasRun) {
+  GiveToCopySlices(step_);
+  EXPECT_EQ(step_.saved[0].node, 0u);
+  EXPECT_EQ(step_.saved[0].released, 120);
+}
+
+TEST_F(InPlaceOnAView, WhatWasNotLetGoStays) {
+  step_.saved[0].released = kForever;
+  GiveToCopySlices(step_);
+  EXPECT_EQ(step_.saved[0].node, 0u);
+  EXPECT_EQ(step_.saved[0].released, kForever);
+}
+
+TEST_F(InPlaceOnAView, ANodeOfAnotherOperatorKeepsItsOwn) {
+  step_.nodes[0].op = kNone;
+  GiveToCopySlices(step_);
+  EXPECT_EQ(step_.saved[0].node, 1u);
+  step_.nodes[0].op = 0, step_.nodes[0].name = Step::kFirstOwnText;  // not CopySlices
+  GiveToCopySlices(step_);
+  EXPECT_EQ(step_.saved[0].node, 1u);
+}
+
+}  // namespace
+}  // namespace vramscope::whatif

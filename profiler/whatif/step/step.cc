@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/whatif/step/step.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "profiler/whatif/sizes/batch_axis.h"
+#include "profiler/whatif/source/conversion_facts.h"
+#include "profiler/whatif/source/function_facts.h"
+#include "profiler/whatif/source/type_branches.h"
+#include "profiler/whatif/source/wide_lines.h"
+#include "profiler/whatif/step/open_saves.h"
+#include "profiler/whatif/step/piling_up.h"
+#include "profiler/whatif/step/recorded_steps.h"
+#include "profiler/whatif/step/saved_share.h"
+#include "profiler/whatif/step/windows.h"
+
+namespace vramscope::whatif {
+namespace {
+
+using model::BlockId;
+using model::EventIndex;
+using model::kNone;
+using trace::Event;
+using trace::EventType;
+
+// What the reader has open on one thread.
+struct OpenThread {
+  std::vector<uint32_t> ops;      // into Step::ops
+  std::vector<uint32_t> made;     // for each of them, the last node that was made directly in it
+  std::vector<uint32_t> modules;  // into Step::modules
+  uint32_t node = kNone;          // that the engine runs
+  uint32_t leaf = kNone;          // block that it gives a gradient, no parameter's
+};
+
+class Reader {
+ public:
+  Reader(const classify::Analysis& analysis, model::DeviceIndex device, const LoopSteps& steps)
+      : run_(analysis.run()), analysis_(analysis), device_(run_.devices[device]), recorded_(steps.chosen) {
+    step_.run = &run_;
+    step_.device = device;
+    step_.number = recorded_.number;
+    step_.first_event = recorded_.begin;
+    step_.length = recorded_.end - recorded_.begin;
+    step_.first = steps.first;
+    step_.shapes.push_back({});
+    threads_.resize(run_.threads.size());
+    const auto take = [&facts = run_.source->metadata()](const char* name, std::string& into) {
+      if (const auto found = facts.find(name); found != facts.end()) into = found->second;
+    };
+    take("torch.version", step_.torch_version);
+    take("torch.triton", step_.triton_ops);
+    take("env.PYTORCH_ALLOC_CONF", step_.settings);
+    take("env.PYTORCH_CUDA_ALLOC_CONF", step_.settings);
+  }
+
+  Result<Step> Read() && {
+    AddBlocks();
+    EventIndex at = 0;
+    const Status read = run_.source->ForEachBatch([&](std::span<const Event> events) {
+      for (const Event& event : events) {
+        if (at >= recorded_.end) return false;
+        now_ = at++;
+        const bool other = event.type == EventType::kCounter || event.thread >= run_.threads.size() ||
+                           run_.threads[event.thread].process != device_.process;
+        if (!other) AddEvent(event);
+        apart_ = other ? apart_ + 1 : 0;
+      }
+      return true;
+    });
+    if (!read.ok()) return read.error();
+    OpenSaves::Settle(step_), conversions_.Tell(step_), functions_.Tell(step_);
+    AddWindows(recorded_, step_), LeaveOutFirstBatch(step_);
+    std::sort(step_.trained.begin(), step_.trained.end());
+    step_.trained.erase(std::unique(step_.trained.begin(), step_.trained.end()), step_.trained.end());
+    for (StepBlock& block : step_.blocks) Classify(block);
+    MeasureSaved(step_), wide_lines_.PutIn(step_);
+    return std::move(step_);
+  }
+
+ private:
+  [[nodiscard]] Position Now() const { return static_cast<Position>(now_) - recorded_.begin; }
+  [[nodiscard]] bool Inside() const { return now_ >= recorded_.begin; }
+
+  // All blocks of the device that are alive at some time in the step.
+  void AddBlocks() {
+    for (const model::Change& change : device_.changes) {
+      if (change.freed()) continue;
+      const model::Block& block = run_.blocks[change.block()];
+      if (block.alloc_event >= recorded_.end) break;
+      const bool passing = block.free_event <= recorded_.begin;
+      if (passing) AddPassing(block);
+      if (passing) continue;
+      StepBlock made;
+      made.id = change.block();
+      made.stream = block.stream;
+      if (block.alloc_event >= recorded_.begin) made.begin = Position(block.alloc_event) - recorded_.begin;
+      if (block.free_event < recorded_.end) made.end = Position(block.free_event) - recorded_.begin;
+      index_.emplace(made.id, step_.blocks.size());
+      step_.blocks.push_back(made);
+    }
+  }
+
+  void AddPassing(const model::Block& block) {
+    const EventIndex begin = block.alloc_event, loop = step_.first.begin;
+    if (begin >= loop) return;  // of an earlier step
+    const Position end = std::min<Position>(block.free_event, loop);
+    step_.passing.push_back({Position(begin) - loop - 1, end - loop - 1, block.size, block.stream});
+  }
+
+  void AddEvent(const Event& event) {
+    switch (event.type) {
+      case EventType::kAlloc:
+        return AddAlloc(event);
+      case EventType::kFree:
+        return AddFree(event.field[trace::free_::kAddress]);
+      case EventType::kLabel:
+        return AddLabel(event);
+      case EventType::kSaved:
+        NoteBytes(BlockAt(event.field[trace::saved::kAddress]), event.field[trace::saved::kBytes]);
+        break;
+      case EventType::kMark:
+        return AddMark(event);
+      default:
+        break;
+    }
+    if (Inside()) AddDeepEvent(event);
+  }
+
+  void AddMark(const Event& event) {
+    const auto kind = static_cast<trace::MarkKind>(event.field[trace::mark::kKind]);
+    const std::string_view name = run_.Text(static_cast<uint32_t>(event.field[trace::mark::kName]));
+    conversions_.AddMark(kind, name);
+    if (kind == trace::MarkKind::kFunction) functions_.AddMark(name);
+    if (kind == trace::MarkKind::kDeepBegin) step_.sliding_windows.clear();  // of other models, perhaps
+    const auto value = static_cast<int64_t>(event.field[trace::mark::kValue]);
+    if (kind == trace::MarkKind::kSlidingWindow) step_.sliding_windows.push_back({std::string(name), value});
+    const OpenThread& thread = threads_[event.thread];
+    if (kind == trace::MarkKind::kCaller && Inside() && thread.node == kNone)  // nothing that it runs again
+      functions_.AddModuleCaller(thread.modules, event.field, name);
+    if (kind != trace::MarkKind::kFloatBuffer || name != "torch.float32") return;
+    if (const uint32_t block = BlockAt(static_cast<uint64_t>(value)); block != kNone)
+      step_.blocks[block].single_buffer = true;
+  }
+
+  // Which block of the step lies at an address now.
+  [[nodiscard]] uint32_t BlockAt(uint64_t address) const {
+    const auto found = live_.find(address);
+    return found == live_.end() ? kNone : found->second;
+  }
+
+  void AddAlloc(const Event& event) {
+    const BlockId id = next_block_ < run_.blocks.size() ? FindBlock() : kNone;
+    const auto found = index_.find(id);
+    const uint64_t address = event.field[trace::alloc::kAddress];
+    if (found == index_.end()) return static_cast<void>(live_.erase(address));
+    live_[address] = found->second;
+    StepBlock& block = step_.blocks[found->second];
+    block.requested = std::max(block.requested, event.field[trace::alloc::kRequested]);
+    if (!Inside()) return;
+    const OpenThread& thread = threads_[event.thread];
+    if (!thread.ops.empty()) block.op = thread.ops.back();
+  }
+
+  // What other processes did meanwhile, and samples of counters, do not part it from what led to it.
+  void AddFree(uint64_t address) {
+    const uint32_t block = BlockAt(address);
+    if (block != kNone && step_.blocks[block].end == Now()) step_.blocks[block].end -= Position(apart_);
+    live_.erase(address);
+  }
+
+  // The block that this event allocates.
+  BlockId FindBlock() {
+    while (next_block_ < run_.blocks.size() && run_.blocks[next_block_].alloc_event < now_) ++next_block_;
+    return next_block_ < run_.blocks.size() && run_.blocks[next_block_].alloc_event == now_ ? next_block_
+                                                                                            : kNone;
+  }
+
+  void NoteBytes(uint32_t block, uint64_t bytes) {
+    if (block == kNone || bytes > run_.blocks[step_.blocks[block].id].size) return;
+    step_.blocks[block].requested = std::max(step_.blocks[block].requested, bytes);
+  }
+
+  void AddLabel(const Event& event) {
+    const uint32_t block = BlockAt(event.field[trace::label::kAddress]);
+    if (block == kNone) return;
+    NoteBytes(block, event.field[trace::label::kBytes]);
+    const auto role = static_cast<trace::Role>(event.field[trace::label::kRole]);
+    if (role == trace::Role::kHeld || role == trace::Role::kHeldToEnd)
+      return AddHeld(block, event, role == trace::Role::kHeldToEnd);
+    if (role == trace::Role::kTypeBranch) {
+      const std::string_view what = run_.Text(static_cast<uint32_t>(event.field[trace::label::kName]));
+      if (Inside() && what.starts_with(ConversionFacts::kAsked))
+        conversions_.AddAsked(static_cast<uint32_t>(step_.modules.size()), block, what);
+      else if (Inside())
+        AddTypeBranch(step_, {block, Now()}, what);
+      return;
+    }
+    if (role == trace::Role::kWorkspace) step_.blocks[block].workspace = true;
+    const auto source = event.field[trace::label::kSource];
+    if (!Inside() || source != static_cast<uint64_t>(trace::LabelSource::kAccumulateGrad)) return;
+    StepBlock& labelled = step_.blocks[block];
+    OpenThread& thread = threads_[event.thread];
+    uint32_t& leaf = thread.leaf;
+    if (role == trace::Role::kGradient)
+      labelled.accumulated = std::min(labelled.accumulated, Now()), labelled.leaf = leaf;
+    if (role == trace::Role::kParameter)
+      leaf = labelled.begin == kBefore ? kNone : block;  // a batch that requires a gradient
+    // In forward the node is made, whether or not it will be given a gradient.
+    if (role == trace::Role::kParameter && leaf == kNone && thread.node != kNone)
+      step_.trained.push_back(block);
+  }
+
+  void AddHeld(uint32_t block, const Event& event, bool to_end) {
+    const std::vector<uint32_t>& calls = threads_[event.thread].modules;
+    const auto name = static_cast<uint32_t>(event.field[trace::label::kName]);
+    if (Inside() && !calls.empty()) step_.held.push_back({block, calls.back(), name, to_end});
+  }
+
+  void AddDeepEvent(const Event& event) {
+    const uint64_t* const field = event.field;
+    OpenThread& thread = threads_[event.thread];
+    switch (event.type) {
+      case EventType::kOpBegin:
+        return BeginOp(thread, static_cast<uint32_t>(field[trace::op::kName]));
+      case EventType::kOpEnd:
+        return EndOp(thread);
+      case EventType::kOpTensor:
+        return AddOperand(thread, field);
+      case EventType::kOpScalar:
+        return AddScalar(thread, field);
+      case EventType::kNodeCreated:
+        return MakeNode(thread, field[0]);
+      case EventType::kNodeBegin:
+        return BeginNode(thread, field);
+      case EventType::kNodeEnd:
+        if (thread.node != kNone) step_.nodes[thread.node].end = Now();
+        thread.node = kNone;
+        return;
+      case EventType::kSaved:
+        return AddSaved(thread, field);
+      case EventType::kSavedReleased:
+        return open_saves_.Release(step_, BlockAt(field[trace::saved::kAddress]), Now());
+      case EventType::kRangeBegin:
+        if (static_cast<trace::RangeKind>(field[trace::range::kKind]) == trace::RangeKind::kModule) {
+          const uint32_t parent = thread.modules.empty() ? kNone : thread.modules.back();
+          thread.modules.push_back(static_cast<uint32_t>(step_.modules.size()));
+          step_.modules.push_back({static_cast<uint32_t>(field[trace::range::kName]), parent, Now()});
+        }
+        return;
+      case EventType::kRangeEnd:
+        if (static_cast<trace::RangeKind>(field[trace::range::kKind]) == trace::RangeKind::kModule &&
+            !thread.modules.empty()) {
+          step_.modules[thread.modules.back()].end = Now();
+          thread.modules.pop_back();
+        }
+        return;
+      default:
+        return;
+    }
+  }
+
+  void BeginOp(OpenThread& thread, uint32_t name) {
+    Op op;
+    op.name = name;
+    op.parent = thread.ops.empty() ? kNone : thread.ops.back();
+    op.node = thread.node;
+    op.begin = Now();
+    op.first_input = op.first_output = static_cast<uint32_t>(step_.operands.size());
+    thread.ops.push_back(static_cast<uint32_t>(step_.ops.size()));
+    thread.made.push_back(kNone);
+    step_.ops.push_back(op);
+  }
+
+  void EndOp(OpenThread& thread) {
+    if (thread.ops.empty()) return;
+    step_.ops[thread.ops.back()].end = Now();
+    step_.op_ends.push_back(thread.ops.back());
+    thread.ops.pop_back(), thread.made.pop_back();
+  }
+
+  void AddScalar(const OpenThread& thread, const uint64_t* field) {
+    if (thread.ops.empty()) return;
+    Op& op = step_.ops[thread.ops.back()];
+    const auto text = static_cast<uint32_t>(field[trace::op_scalar::kText]);
+    if (field[trace::op_scalar::kPosition] == trace::kOpCaller)
+      return conversions_.AddCaller(thread.ops.back(), run_.Text(text)),
+             functions_.AddCaller(thread.ops.back(), text, run_.Text(text)),
+             wide_lines_.AddCaller(thread.ops.back(), text);
+    if (field[trace::op_scalar::kPosition] == PlaceOfDims(run_.Text(op.name))) op.dims = text;
+    op.sixth |= field[trace::op_scalar::kPosition] == 5 && run_.Text(text) == "True";
+    op.moves |= run_.Text(text) == "torch.strided";  // of aten::to alone it is told
+    op.contiguous |= run_.Text(text) == "torch.contiguous_format" && run_.Text(op.name) == "aten::to";
+    for (const std::string_view type : {"torch.float", "torch.bfloat", "torch.half", "torch.double"})
+      if (run_.Text(text).starts_with(type)) op.dtype = text;
+  }
+
+  void AddOperand(OpenThread& thread, const uint64_t* field) {
+    if (thread.ops.empty()) return;
+    Op& op = step_.ops[thread.ops.back()];
+    const uint64_t flags = field[trace::op_tensor::kFlags];
+    const bool output = (flags & trace::kTensorIsOutput) != 0;
+    uint32_t& first = output ? op.first_output : op.first_input;
+    uint32_t& count = output ? op.output_count : op.input_count;
+    const auto place = static_cast<uint32_t>(step_.operands.size());
+    // Should another thread's operand have come in between, what came before it is given up.
+    if (count == 0 || first + count != place) first = place, count = 0;
+    ++count;
+    Operand operand;
+    operand.op = thread.ops.back();
+    operand.block = BlockAt(field[trace::op_tensor::kStorage]);
+    operand.shape = ShapeOf(static_cast<uint32_t>(field[trace::op_tensor::kShape]));
+    operand.strides = ShapeOf(static_cast<uint32_t>(field[trace::op_tensor::kStrides]));
+    if (step_.shapes[operand.shape].count != step_.shapes[operand.strides].count) operand.strides = 0;
+    operand.offset = field[trace::op_tensor::kOffset];
+    operand.tensor = field[trace::op_tensor::kTensor];
+    operand.argument = static_cast<uint16_t>(field[trace::op_tensor::kPosition]);
+    operand.element = static_cast<uint16_t>(field[trace::op_tensor::kPosition] >> 16);
+    operand.dtype = static_cast<uint8_t>(field[trace::op_tensor::kDtype]);
+    operand.flags = static_cast<uint8_t>(flags);
+    step_.operands.push_back(operand);
+    NoteBytes(operand.block, BytesUpTo(step_, operand));
+  }
+
+  // "8,128,256", parsed once for each text; 0 for a text that is not known.
+  uint32_t ShapeOf(uint32_t text_id) {
+    if (text_id == 0) return 0;
+    const auto [place, fresh] = shapes_.try_emplace(text_id, static_cast<uint32_t>(step_.shapes.size()));
+    if (fresh) step_.shapes.push_back(ParseShape(run_.Text(text_id), step_.dims));
+    return place->second;
+  }
+
+  void MakeNode(OpenThread& thread, uint64_t sequence) {
+    if (sequence == trace::node::kNoSequence) return;
+    const auto node = static_cast<uint32_t>(step_.nodes.size());
+    nodes_[sequence] = node;
+    step_.nodes.push_back({0, thread.ops.empty() ? kNone : thread.ops.back(), Now()});
+    if (!thread.made.empty()) thread.made.back() = node;
+  }
+
+  void BeginNode(OpenThread& thread, const uint64_t* field) {
+    const uint64_t sequence = field[trace::node::kSequence];
+    const auto found = sequence == trace::node::kNoSequence ? nodes_.end() : nodes_.find(sequence);
+    thread.node = found != nodes_.end() ? found->second : static_cast<uint32_t>(step_.nodes.size());
+    if (found == nodes_.end()) step_.nodes.push_back({});
+    Node& node = step_.nodes[thread.node];
+    node.name = static_cast<uint32_t>(field[trace::node::kName]);
+    node.begin = Now();
+  }
+
+  // A node is made in the frame of the operator that it belongs to, before or after what it keeps; a frame
+  // makes at most one.
+  void AddSaved(const OpenThread& thread, const uint64_t* field) {
+    Saved saved;
+    saved.block = BlockAt(field[trace::saved::kAddress]);
+    saved.at = Now();
+    saved.tensor = field[trace::saved::kTensor];
+    if (!thread.made.empty()) saved.node = thread.made.back();
+    if (saved.block != kNone) open_saves_.Add(step_, saved);
+  }
+
+  void Classify(StepBlock& block) {
+    if (block.requested == 0) block.requested = run_.blocks[block.id].size;
+    // What it is for the longest: an activation that autograd has let go of is called a temporary for the
+    // moment that it still lives.
+    block.name = analysis_.names().Of(block.id);
+    const classify::Life life = analysis_.categories().Of(block.id);
+    block.category = life[life.size() - 1].category;
+    for (const classify::Stretch& stretch : life)
+      if (stretch.category == classify::Category::kActivation) block.category = stretch.category;
+  }
+
+  const model::Run& run_;
+  const classify::Analysis& analysis_;
+  const model::Device& device_;
+  const timeline::Step& recorded_;
+  Step step_;
+  ConversionFacts conversions_;
+  FunctionFacts functions_;
+  WideLines wide_lines_;
+  EventIndex now_ = 0, apart_ = 0;  // the second: so many events directly before it are not of the program
+  BlockId next_block_ = 0;
+  std::vector<OpenThread> threads_;
+  std::unordered_map<BlockId, uint32_t> index_;
+  std::unordered_map<uint64_t, uint32_t> live_, nodes_;  // by address: block; by sequence number
+  std::unordered_map<uint32_t, uint32_t> shapes_;
+  OpenSaves open_saves_;
+};
+
+}  // namespace
+
+Result<Step> ReadStep(const classify::Analysis& analysis, model::DeviceIndex device) {
+  const Result<LoopSteps> steps = ChooseSteps(analysis, analysis.run().devices[device].process);
+  if (!steps.ok()) return steps.error();
+  Result<Step> step = Reader(analysis, device, *steps).Read();
+  if (step.ok()) FindPilingUp(steps->before, step.value());
+  return step;
+}
+
+}  // namespace vramscope::whatif

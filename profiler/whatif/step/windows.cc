@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/whatif/step/windows.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace vramscope::whatif {
+namespace {
+
+// From each mark that says so to the one that takes it back. with autocast("cuda", enabled=mixed): around the
+// model's call is the loop's own switch, which would be on.
+void AddAutocastOff(const timeline::Step& recorded, Step& step) {
+  const model::Run& run = *step.run;
+  std::map<model::ThreadIndex, std::vector<size_t>> open;  // into the windows
+  for (const model::Mark& mark : run.marks) {
+    if (mark.kind != trace::MarkKind::kAutocastStaysOff || mark.event < recorded.begin ||
+        mark.event >= recorded.end || run.threads[mark.thread].process != run.devices[step.device].process)
+      continue;
+    std::vector<size_t>& inside = open[mark.thread];
+    const Position at = Position(mark.event) - recorded.begin;
+    if (mark.value != 0) {
+      inside.push_back(step.autocast_off.size());
+      step.autocast_off.push_back({at, at});
+    } else if (!inside.empty()) {
+      step.autocast_off[inside.back()].end = at;
+      inside.pop_back();
+    }
+  }
+  std::erase_if(step.autocast_off, [&](const Window& window) {
+    return std::ranges::none_of(step.modules, [&](const ModuleCall& call) {
+      return call.begin <= window.begin && window.begin < call.end;
+    });
+  });
+}
+
+}  // namespace
+
+void AddWindows(const timeline::Step& recorded, Step& step) {
+  const model::Run& run = *step.run;
+  const auto within = [&](const model::Range& range) {
+    return range.begin >= recorded.begin && range.begin < recorded.end && range.end != model::kNever;
+  };
+  std::set<std::string> classes;
+  for (const uint32_t index : run.processes[run.devices[step.device].process].ranges) {
+    const model::Range& range = run.ranges[index];
+    if (!within(range)) continue;
+    const Window window{Position(range.begin) - recorded.begin, Position(range.end) - recorded.begin};
+    if (range.kind == trace::RangeKind::kBackward) step.backward.push_back(window);
+    if (range.kind == trace::RangeKind::kZeroGrad) step.zero_grad.push_back(window);
+    if (range.kind == trace::RangeKind::kAutocast) step.autocast.push_back(window);
+    if (range.kind != trace::RangeKind::kOptimizer) continue;
+    step.optimizer.push_back(window);
+    classes.emplace(run.Text(range.name));
+  }
+  AddAutocastOff(recorded, step);
+  for (const std::string& name : classes)
+    step.optimizer_class += (step.optimizer_class.empty() ? "" : ", ") + name;
+}
+
+void LeaveOutFirstBatch(Step& step) {
+  constexpr Position kWhenTheLoopBegins = -1;
+  const Position forward = step.modules.empty() ? 0 : step.modules.front().begin;
+  std::map<std::pair<uint64_t, uint16_t>, size_t> batch;  // by bytes and stream: how many
+  for (const StepBlock& block : step.blocks)
+    if (block.begin >= 0 && block.begin < forward && block.id != model::kNone)
+      ++batch[{step.run->blocks[block.id].size, block.stream}];
+  std::erase_if(step.passing, [&](const Passing& one) {
+    const auto found = batch.find({one.bytes, one.stream});
+    if (one.end != kWhenTheLoopBegins || found == batch.end() || found->second == 0) return false;
+    --found->second;
+    return true;
+  });
+}
+
+}  // namespace vramscope::whatif

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// The stretches of a step that ranges of the recording mark: backward, the optimizer's step, zero_grad,
+// autocast.
+#pragma once
+
+#include "profiler/timeline/training.h"
+#include "profiler/whatif/step/step.h"
+
+namespace vramscope::whatif {
+
+// Fills Step::backward, optimizer, zero_grad, autocast and optimizer_class.
+void AddWindows(const timeline::Step& recorded, Step& step);
+
+// Takes out of Step::passing what the first step has too: the first step is told from its forward on, a later
+// one from the end of the one before, so that the batch of the loop's first step seems to be of its setup.
+// O(blocks + passing), with a logarithm.
+void LeaveOutFirstBatch(Step& step);
+
+}  // namespace vramscope::whatif

@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every tensor that a node keeps is copied to the host at that moment, and copied back when the node runs:
+//
+//   recorded   │ made ├ used ├───────────── kept ────────────────│ its node ├ released
+//   on host    │ made ├ used ├ freed               a copy comes back │ its node ├ freed
+//
+// One copy for each reference: what three nodes keep comes back three times, one after the other, and a
+// weight comes back beside itself. A view brings its own elements alone. One whose elements do not lie side
+// by side is packed on the device first. PyTorch: torch/autograd/graph.py, save_on_cpu;
+// copy_requires_temporaries in aten/src/ATen/native/cuda/Copy.cu; 2.1 to 2.15. A mask that is added in
+// memory-efficient attention comes back without the gaps that its rows were filled up with, and backward
+// fills them up anew (pad in _scaled_dot_product_efficient_attention_backward).
+//
+// What is computed again in backward keeps nothing, but for its positional arguments: they go to the host and
+// come back before the recomputation (_NoopSaveInputs in torch/utils/checkpoint.py). What is given by name
+// stays. A wrapper's variables show which is which, args and kwargs; without one, checkpoint() is taken to be
+// called as its documentation does, checkpoint(block, hidden, context), by position. Of a view that is given,
+// what first works on it tells its elements.
+#include "profiler/whatif/training/offload_activations.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "profiler/whatif/lifetimes/holders.h"
+#include "profiler/whatif/lifetimes/last_uses.h"
+#include "profiler/whatif/sizes/batch_axis.h"
+#include "profiler/whatif/step/strides.h"
+#include "profiler/whatif/step/up_to.h"
+
+namespace vramscope::whatif {
+namespace {
+
+using classify::Category;
+using model::kNone;
+
+constexpr Position kHair = 1e-6;
+constexpr Position kUnpacked = 0.5;  // between the begin of a node and the first event of its work
+constexpr Position kAtOnce = 1.5;    // a free that follows a release directly
+constexpr uint16_t kMask = 3;        // argument of attention
+constexpr uint64_t kAligned = 16;    // bytes that rows of a mask are multiples of
+
+class Offloader {
+ public:
+  Offloader(const Step& step, Scene& scene) : step_(step), uses_(LastUsesOf(step)), scene_(scene) {
+    for (const Block& block : scene.blocks) {
+      if (block.origin == kNone) continue;
+      const auto [place, fresh] = of_origin_.try_emplace(block.origin, block);
+      if (!fresh && block.begin < place->second.begin) place->second = block;
+      // A mask that the program asks a gradient of: the graph keeps it.
+      if (block.category == Category::kGradient && step.blocks[block.origin].category != Category::kGradient)
+        leaves_.insert(block.origin);
+    }
+    if (const Result<BatchAxis>& axis = FollowBatch(step); axis.ok()) axis_ = &axis.value();
+    kept_.resize(step.blocks.size(), kBefore);
+    stays_.resize(step.blocks.size(), false);
+  }
+
+  uint64_t Move() {
+    std::vector<Block> copies;
+    FindReleased();
+    FindPositional();
+    for (const Saved& saved : step_.saved) Send(saved, copies);
+    SendUnsaved(copies);
+    LeaveOutCopies();
+    for (Block& block : scene_.blocks) Drop(block);
+    scene_.blocks.insert(scene_.blocks.end(), copies.begin(), copies.end());
+    return moved_;
+  }
+
+ private:
+  // The part of forward that is computed again and holds that moment.
+  [[nodiscard]] const Again* AgainAt(Position at) const {
+    for (const Again& again : scene_.again)
+      if (again.begin <= at && at < again.end) return &again;
+    return nullptr;
+  }
+
+  // What these parts are given, and their nodes keep.
+  void FindReleased() {
+    for (const Saved& saved : step_.saved) {
+      const Again* const again = AgainAt(saved.at);
+      if (again == nullptr || step_.blocks[saved.block].begin >= again->begin) continue;
+      if (saved.released >= kForever) continue;  // not seen to be let go
+      released_[{saved.block, again}].insert(uses_.UnpackedUntil(step_, saved));
+    }
+  }
+
+  // def forward(self, *args, **kwargs), around that of each layer: what its modules are called with as args.
+  // A variable of the layer's own that is called so holds what was made in it. What is given twice comes
+  // twice.
+  void FindPositional() {
+    std::map<std::pair<uint32_t, uint32_t>, std::ptrdiff_t> times;  // by call and block
+    for (const Held& held : step_.held) {
+      const uint32_t around = step_.modules[held.call].parent;
+      const std::string_view name = step_.Text(held.name);
+      if (around == kNone || (name != "args" && name != "kwargs")) continue;
+      const Position begin = step_.modules[around].begin;
+      const Again* const again = AgainAt(begin);
+      if (again == nullptr || again->begin != begin || step_.blocks[held.block].begin >= begin) continue;
+      std::vector<uint32_t>& blocks = positional_[again];
+      if (name == "kwargs") continue;  // it is known that none of these is positional
+      if (std::ranges::count(blocks, held.block) < ++times[{held.call, held.block}])
+        blocks.push_back(held.block);
+    }
+  }
+
+  // Arguments that no node keeps, as a mask that was converted first: the checkpoint does.
+  void SendUnsaved(std::vector<Block>& copies) {
+    for (const Again& again : scene_.again) {
+      const auto known = positional_.find(&again);
+      for (const uint32_t block : known != positional_.end() ? known->second : WorkedOnIn(again)) {
+        const auto found = of_origin_.find(block);
+        if (found == of_origin_.end() || found->second.birth != Birth::kEachStep || stays_[block]) continue;
+        BringBack(block, again, copies);
+        if (kept_[block] == kBefore && !leaves_.contains(block)) unsaved_.insert(block);
+      }
+    }
+  }
+
+  [[nodiscard]] std::span<const Op> OpsOf(const Again& again) const {
+    const auto first = std::ranges::lower_bound(step_.ops, again.begin, {}, &Op::begin);
+    return {first, std::ranges::lower_bound(first, step_.ops.end(), again.end, {}, &Op::begin)};
+  }
+
+  // What a part is given, as far as it works on it.
+  [[nodiscard]] std::vector<uint32_t> WorkedOnIn(const Again& again) const {
+    std::vector<uint32_t> blocks;
+    for (const Op& op : OpsOf(again)) {
+      if (op.node != kNone) continue;
+      for (const Operand& one : InputsOf(step_, op)) {
+        const bool given = one.block != kNone && step_.blocks[one.block].begin > kBefore &&
+                           step_.blocks[one.block].begin < again.begin;
+        if (given && std::ranges::find(blocks, one.block) == blocks.end()) blocks.push_back(one.block);
+      }
+    }
+    return blocks;
+  }
+
+  [[nodiscard]] bool IsGivenByName(uint32_t block, const Again* again) const {
+    const auto known = positional_.find(again);
+    return known != positional_.end() &&
+           std::find(known->second.begin(), known->second.end(), block) == known->second.end();
+  }
+
+  // The first that a part works on: of what it was given, the tensor itself. nullptr: it does not, or how it
+  // lies is not known.
+  [[nodiscard]] const Operand* GivenAs(uint32_t block, const Again& again) const {
+    for (const Op& op : OpsOf(again))
+      for (const Operand& operand : InputsOf(step_, op))
+        if (operand.block == block && op.node == kNone) return IsLayoutKnown(operand) ? &operand : nullptr;
+    return nullptr;
+  }
+
+  [[nodiscard]] bool IsLayoutKnown(const Operand& operand) const {
+    const Shape &shape = step_.shapes[operand.shape], &strides = step_.shapes[operand.strides];
+    return shape.known && strides.known && shape.count == strides.count;
+  }
+
+  // A view brings its own elements alone, x.expand(8, -1) all eight times; both are packed on the device.
+  void BringAsGiven(Block& copy, const Again& again, std::vector<Block>& copies) const {
+    const Operand* const given = GivenAs(copy.origin, again);
+    const uint32_t maker = OutermostMaker(step_, copy.origin);
+    if (given == nullptr || maker == kNone) return;
+    uint64_t whole = 0;
+    for (const Operand& made : OutputsOf(step_, step_.ops[maker]))
+      if (made.block == copy.origin && step_.shapes[made.shape].known)
+        whole = std::max(whole, ElementsIn(step_, made));
+    const uint64_t elements = ElementsIn(step_, *given);
+    if (whole == 0 || elements == whole) return;
+    copy.bytes = copy.bytes / whole * elements;
+    const std::span<const int64_t> sizes = SizesOf(step_, *given), strides = StridesOf(step_, *given);
+    copy.for_each_sample |= axis_ != nullptr && !sizes.empty() && sizes[0] == axis_->batch && strides[0] == 0;
+    if (!LiesWithoutGaps(sizes, strides)) AddPacked(copy, again.begin, copies);
+  }
+
+  // What a recomputation needs, once for each argument that it is: one after the other. It goes with the last
+  // node that keeps it, or when the function that was given it returns.
+  void BringBack(uint32_t block, const Again& again, std::vector<Block>& copies) {
+    constexpr Position kNext = kHair / 256;
+    if (!inputs_.emplace(block, &again).second) return;
+    std::vector<Position> turns;
+    if (const auto known = positional_.find(&again); known != positional_.end()) {
+      for (size_t i = 0; i < known->second.size(); ++i)
+        if (known->second[i] == block) turns.push_back(kNext * static_cast<Position>(i));
+    }
+    if (turns.empty()) turns.push_back(0);
+    const std::set<Position>& kept = released_[{block, &again}];
+    auto last = kept.rbegin();
+    for (const Position turn : turns) {
+      Block copy = of_origin_.at(block);
+      copy.begin = again.at + turn;
+      copy.end = last == kept.rend() ? again.unwound : std::max(*last++, again.unwound);
+      for (const auto& [held, until] : again.held)
+        if (held == block) copy.end = std::max(copy.end, until);
+      BringAsGiven(copy, again, copies);
+      moved_ += copy.bytes;
+      copies.push_back(copy);
+    }
+  }
+
+  // Expanded to the batch, or to what has the batch in its first dimension: [samples x heads, tokens,
+  // tokens].
+  [[nodiscard]] bool IsForEachSample(const Saved& saved) const {
+    if (saved.expanded == 0 || axis_ == nullptr) return false;
+    if (saved.expanded == axis_->batch) return true;
+    const uint32_t op = saved.node == kNone ? kNone : step_.nodes[saved.node].op;
+    if (op == kNone) return false;
+    const std::span<const Operand> inputs = InputsOf(step_, step_.ops[op]);
+    return std::any_of(inputs.begin(), inputs.end(), [&](const Operand& operand) {
+      return operand.block != kNone && step_.shapes[operand.shape].known &&
+             step_.shapes[operand.shape].count > 0 && step_.Dims(operand.shape)[0] == saved.expanded &&
+             ElementsOfSample(step_, *axis_, operand, 0) != 0;
+    });
+  }
+
+  // A result that its own node keeps, as that of tanh(), and that nothing is computed from: without a
+  // variable both were gone, as backward does not reach them.
+  [[nodiscard]] bool KeepsItsNode(const Saved& saved) const {
+    if (saved.node == kNone || step_.nodes[saved.node].begin < kForever) return false;
+    uint32_t op = step_.nodes[saved.node].op;
+    if (op == kNone) return false;
+    const std::span<const Operand> results = OutputsOf(step_, step_.ops[op]);
+    if (results.empty() || results[0].block != saved.block) return false;
+    while (step_.ops[op].parent != kNone) op = step_.ops[op].parent;
+    return TakersOf(step_).Next(saved.block, op) == kNone;
+  }
+
+  void Send(const Saved& saved, std::vector<Block>& copies) {
+    const auto found = of_origin_.find(saved.block);
+    if (found == of_origin_.end()) return;
+    // Not seen to be let go: a graph that outlives the step. Or what keeps its own node, so a variable has
+    // it.
+    if (saved.released >= kForever || KeepsItsNode(saved)) {
+      stays_[saved.block] = true;
+      return;
+    }
+    const Again* const again = AgainAt(saved.at);
+    const bool inside = again != nullptr && step_.blocks[saved.block].begin >= again->begin;
+    if (inside) return;  // computed again, or kept by the checkpoint itself
+    if (again != nullptr && IsGivenByName(saved.block, again)) {
+      stays_[saved.block] = true;
+      return;
+    }
+    kept_[saved.block] = std::max(kept_[saved.block], saved.released);
+    if (again == nullptr)
+      BringBackReference(saved, found->second, copies);
+    else if (found->second.birth == Birth::kEachStep)
+      BringBack(saved.block, *again, copies);
+  }
+
+  void BringBackReference(const Saved& saved, Block copy, std::vector<Block>& copies) {
+    if (saved.node != kNone && step_.nodes[saved.node].begin >= kForever) return;  // backward never asks
+    copy.birth = Birth::kEachStep;
+    if (copy.category == Category::kParameter) copy.category = Category::kTemporaryBackward;
+    copy.bytes = static_cast<uint64_t>(static_cast<double>(copy.bytes) * saved.share);
+    copy.for_each_sample = IsForEachSample(saved);
+    copy.begin = saved.node == kNone ? saved.released - kUnpacked : step_.nodes[saved.node].begin + kUnpacked;
+    copy.end = std::max(uses_.UnpackedUntil(step_, saved) - kHair, copy.begin + kHair);
+    if (saved.gaps) AddPacked(copy, saved.at, copies);
+    if (const uint64_t filled = FilledUp(saved, copy.bytes); filled > copy.bytes) {
+      copies.push_back(copy);
+      copies.back().bytes = filled;
+      copies.back().begin = copy.begin + kHair;
+      copies.back().end = std::max(copy.end - kHair, copies.back().begin);
+    }
+    moved_ += copy.bytes;
+    copies.push_back(copy);
+  }
+
+  // Bytes of a mask with rows that memory-efficient attention takes, of one without gaps; 0: it is none.
+  [[nodiscard]] uint64_t FilledUp(const Saved& saved, uint64_t bytes) const {
+    const uint32_t made_in = saved.node == kNone ? kNone : step_.nodes[saved.node].op;
+    if (made_in == kNone ||
+        step_.NameOf(step_.ops[made_in]) != "aten::_scaled_dot_product_efficient_attention")
+      return 0;
+    for (const Operand& operand : InputsOf(step_, step_.ops[made_in])) {
+      if (operand.argument != kMask || operand.block == kNone ||
+          (operand.block != saved.block && operand.block != step_.blocks[saved.block].copy_of))
+        continue;
+      uint64_t rows = 1;
+      const std::span<const int64_t> sizes = SizesOf(step_, operand);
+      for (size_t d = 0; d + 1 < sizes.size(); ++d) rows *= static_cast<uint64_t>(sizes[d]);
+      return sizes.empty() || rows == 0 ? 0 : rows * UpTo(bytes / rows, kAligned);
+    }
+    return 0;
+  }
+
+  static void AddPacked(Block packed, Position at, std::vector<Block>& copies) {
+    packed.begin = at + kHair;
+    packed.end = at + 2 * kHair;
+    packed.category = Category::kTemporaryForward;
+    copies.push_back(packed);
+  }
+
+  // What lies with gaps comes back without: backward does not copy it any more for an operator that wants it
+  // so. What is computed again does not come back.
+  void LeaveOutCopies() {
+    std::set<std::pair<uint32_t, uint32_t>> packed;  // node, block
+    for (const Saved& saved : step_.saved) {
+      if (!saved.gaps || saved.node == kNone || stays_[saved.block] || AgainAt(saved.at) != nullptr) continue;
+      packed.emplace(saved.node, saved.block);
+      const uint32_t copied = step_.blocks[saved.block].copy_of;
+      if (copied != kNone) packed.emplace(saved.node, copied);
+    }
+    std::unordered_set<uint32_t> left_out;
+    for (const Op& op : step_.ops) {
+      if (op.node == kNone || op.input_count == 0 || op.output_count != 1) continue;
+      const Operand &given = InputsOf(step_, op)[0], &made = OutputsOf(step_, op)[0];
+      if (made.block == given.block || step_.NameOf(op) != "aten::contiguous" ||
+          !packed.contains({op.node, given.block}) || !IsLayoutKnown(given))
+        continue;
+      const std::span<const int64_t> sizes = SizesOf(step_, given), strides = StridesOf(step_, given);
+      if (LiesWithoutGaps(sizes, StridesOfResult(sizes, strides))) left_out.insert(made.block);
+    }
+    for (Block& block : scene_.blocks)
+      if (block.origin != kNone && left_out.contains(block.origin)) block.bytes = 0;
+  }
+
+  // The block itself goes with its last use in forward.
+  void Drop(Block& block) const {
+    if (unsaved_.contains(block.origin) && block.begin == step_.blocks[block.origin].begin)
+      block.end = std::min(block.end, step_.blocks[block.origin].end);
+    if (block.origin == kNone || block.birth != Birth::kEachStep || kept_[block.origin] == kBefore ||
+        stays_[block.origin])
+      return;
+    const StepBlock& recorded = step_.blocks[block.origin];
+    if (block.begin != recorded.begin || recorded.end > kept_[block.origin] + kAtOnce)
+      return;  // computed again, or held by somebody else for longer
+    block.end = std::min(block.end, std::max(uses_.held[block.origin], block.begin) + kHair);
+  }
+
+  const Step& step_;
+  const LastUses& uses_;
+  Scene& scene_;
+  std::unordered_map<uint32_t, Block> of_origin_;  // as forward made it
+  std::vector<Position> kept_;                     // by block: when the last node let go
+  std::vector<bool> stays_;
+  std::set<uint32_t> unsaved_, leaves_;
+  std::unordered_map<const Again*, std::vector<uint32_t>> positional_;  // blocks; of parts where it is known
+  // When nodes of the part let go of a block.
+  std::map<std::pair<uint32_t, const Again*>, std::set<Position>> released_;
+  const BatchAxis* axis_ = nullptr;                     // nullptr: not known
+  std::set<std::pair<uint32_t, const Again*>> inputs_;  // of what is computed again
+  uint64_t moved_ = 0;
+};
+
+}  // namespace
+
+Result<uint64_t> OffloadActivations(const Step& step, Scene& scene) {
+  if (step.backward.empty() || step.saved.empty())
+    return Error{"autograd was not seen to keep anything in the recorded step."};
+  return Offloader(step, scene).Move();
+}
+
+}  // namespace vramscope::whatif

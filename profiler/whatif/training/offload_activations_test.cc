@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Apache-2.0
+// Activations on the host, of layers that are computed again in backward: what the wrapper was given as args
+// goes there, what it was given as kwargs does not. The oracle is torch/utils/checkpoint.py, whose
+// _NoopSaveInputs keeps positional arguments alone; whole programs are in tests/whatif_accuracy.
+#include "profiler/whatif/training/offload_activations.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <initializer_list>
+#include <utility>
+#include <vector>
+
+#include "profiler/whatif/testing/lives.h"
+#include "profiler/whatif/testing/written_operators.h"
+
+namespace vramscope::whatif {
+namespace {
+
+using model::kNone;
+using testing::ElementsAre;
+using testing::Pair;
+
+// A wrapper from 10 to 50 calls its layer from 12 to 48, which keeps what it was given. Backward computes the
+// layer again from 120 on; its node works at 160.
+class OffloadedCheckpointTest : public testing::Test, protected WrittenStep {
+ protected:
+  OffloadedCheckpointTest() {
+    Module("layer", 10, 50);
+    Module("layer", 12, 48, 0);
+    hidden_ = AddBlock(2, 162);
+    mask_ = AddBlock(4, 162);
+    unkept_ = AddBlock(6, 60);
+    const uint32_t out = AddBlock(22, 170), node = Node(160);
+    Work(20, node, {hidden_, out});
+    Work(24, node, {mask_, out});
+  }
+
+  void Given(const char* variable, uint32_t block) { step_.held.push_back({block, 1, Text(variable)}); }
+
+  // Begin and end of what is made of a block, apart from a hair.
+  [[nodiscard]] std::vector<std::pair<Position, Position>> Lives(uint32_t block) const {
+    Scene scene = MakeScene(step_);
+    scene.again.push_back({10, 50, 120, 180, 150, held_});
+    EXPECT_TRUE(OffloadActivations(step_, scene).ok());
+    return LivesOf(scene, block);
+  }
+
+  uint32_t hidden_, mask_, unkept_;
+  std::vector<std::pair<uint32_t, Position>> held_;  // by a graph that a module holds
+};
+
+// The wrapper has it until it returns.
+TEST_F(OffloadedCheckpointTest, WhatIsGivenByPositionComesBackUntilItsNodeHasWorked) {
+  Given("args", hidden_);
+  Given("kwargs", mask_);
+  EXPECT_THAT(Lives(hidden_), ElementsAre(Life(2, 50), Life(120, 161.5)));
+}
+
+// The first layer of a model, given its embeddings as hidden states and as what every layer mixes in.
+TEST_F(OffloadedCheckpointTest, WhatIsGivenTwiceComesBackTwice) {
+  Given("args", hidden_);
+  Given("args", hidden_);
+  EXPECT_THAT(Lives(hidden_), ElementsAre(Life(2, 50), Life(120, 161.5), Life(120, 150)));
+}
+
+TEST_F(OffloadedCheckpointTest, EachOfThatGoesWithANodeOfItsOwn) {
+  Given("args", hidden_);
+  Given("args", hidden_);
+  Work(26, Node(155), {hidden_, AddBlock(27, 170)});
+  EXPECT_THAT(Lives(hidden_), ElementsAre(Life(2, 50), Life(120, 161.5), Life(120, 156.5)));
+}
+
+TEST_F(OffloadedCheckpointTest, WhatComesBackGoesWhenItsNodeHasWorkedAndBeforeTheEngineSumsThatUp) {
+  Given("args", hidden_);
+  step_.ops.push_back({.name = step_.nodes[0].name, .node = 0, .begin = 160.1, .end = 160.9});
+  EXPECT_THAT(Lives(hidden_), ElementsAre(Life(2, 50), Life(120, 160.7)));
+}
+
+TEST_F(OffloadedCheckpointTest, WhatIsGivenByNameStays) {
+  Given("args", hidden_);
+  Given("kwargs", mask_);
+  EXPECT_THAT(Lives(mask_), ElementsAre(Life(4, 162)));
+}
+
+TEST_F(OffloadedCheckpointTest, WhatNoNodeKeepsComesBackUntilTheCallReturns) {
+  Given("args", hidden_);
+  Given("args", unkept_);
+  EXPECT_THAT(Lives(unkept_), ElementsAre(Life(6, 60), Life(120, 150)));
+}
+
+// position_bias.requires_grad = True: mask_gradients.h puts its gradient into the scene.
+TEST_F(OffloadedCheckpointTest, WhatAGradientIsAskedOfStaysWithTheGraphToo) {
+  Given("args", hidden_);
+  Given("args", unkept_);
+  Scene scene = MakeScene(step_);
+  scene.again.push_back({10, 50, 120, 180, 150, {}});
+  whatif::Block& mask = *std::find_if(scene.blocks.begin(), scene.blocks.end(),
+                                      [&](const whatif::Block& one) { return one.origin == unkept_; });
+  mask.end = 310;
+  whatif::Block gradient = mask;
+  gradient.begin = 160, gradient.category = classify::Category::kGradient;
+  scene.blocks.push_back(gradient);
+  ASSERT_TRUE(OffloadActivations(step_, scene).ok());
+  EXPECT_THAT(LivesOf(scene, unkept_), ElementsAre(Life(6, 310), Life(160, 310), Life(120, 150)));
+}
+
+TEST_F(OffloadedCheckpointTest, ALayerThatIsGivenAllByNameSendsNothing) {
+  Given("kwargs", hidden_);
+  Given("kwargs", mask_);
+  EXPECT_THAT(Lives(hidden_), ElementsAre(Life(2, 162)));
+  EXPECT_THAT(Lives(mask_), ElementsAre(Life(4, 162)));
+}
+
+// args = (q, k), in the layer's own function.
+TEST_F(OffloadedCheckpointTest, WhatTheLayerMakesIsNoneOfItsArguments) {
+  const uint32_t inner = AddBlock(15, 30);
+  Given("args", inner);
+  EXPECT_THAT(Lives(inner), ElementsAre(Life(15, 30)));
+  EXPECT_THAT(Lives(hidden_), ElementsAre(Life(2, 50), Life(120, 161.5)));
+}
+
+// A second node keeps it beyond the step.
+TEST_F(OffloadedCheckpointTest, NoCopyIsKeptForGood) {
+  Given("args", hidden_);
+  Work(26, Node(180), {hidden_, AddBlock(27, 190)});
+  step_.saved.back().released = kForever;
+  for (const auto& [begin, end] : Lives(hidden_)) EXPECT_LT(end, kForever);
+}
+
+TEST_F(OffloadedCheckpointTest, WhatAGraphKeepsThatAModuleHoldsComesBackForAsLong) {
+  held_ = {{hidden_, 320}};
+  EXPECT_THAT(Lives(hidden_), ElementsAre(Life(2, 50), Life(120, 320)));
+  EXPECT_THAT(Lives(mask_), ElementsAre(Life(4, 50), Life(120, 161.5))) << "the graph does not keep it";
+  held_ = {{hidden_, 155}};
+  EXPECT_THAT(Lives(hidden_), ElementsAre(Life(2, 50), Life(120, 161.5))) << "its node has it longer";
+}
+
+// Of a pooled output that nobody looks at.
+TEST_F(OffloadedCheckpointTest, WhatANodeKeepsThatNeverRunsDoesNotComeBack) {
+  const uint32_t pooled = AddBlock(52, 80);
+  Work(54, Node(kForever), {pooled, AddBlock(55, 80)});
+  step_.saved.back().released = 80;
+  EXPECT_THAT(Lives(pooled), ElementsAre(Life(52, 56)));
+}
+
+// A pooled output that tanh() made and keeps: it is there as a variable has it.
+class OffloadedResultTest : public OffloadedCheckpointTest {
+ protected:
+  OffloadedResultTest() : pooled_(AddBlock(55, 80)) {
+    const uint32_t node = Node(kForever);
+    Work(54, node, {AddBlock(52, 56), pooled_});
+    step_.nodes[node].op = static_cast<uint32_t>(step_.ops.size() - 1);
+    step_.saved.back().block = pooled_, step_.saved.back().released = 80;
+  }
+
+  uint32_t pooled_;
+};
+
+TEST_F(OffloadedResultTest, WhatKeepsItsOwnNodeStays) {
+  EXPECT_THAT(Lives(pooled_), ElementsAre(Life(55, 80)));
+}
+
+TEST_F(OffloadedResultTest, ButNotWhereWhatComesOfItMayKeepTheNode) {
+  Work(58, Node(160), {pooled_, AddBlock(59, 162)});
+  step_.saved.pop_back();
+  EXPECT_THAT(Lives(pooled_), ElementsAre(Life(55, 60)));
+}
+
+// One argument after the other.
+TEST_F(OffloadedCheckpointTest, TheyComeBackInTheirOrder) {
+  Given("args", mask_);
+  Given("args", hidden_);
+  EXPECT_LT(Lives(mask_).back().first, Lives(hidden_).back().first);
+}
+
+// Of a layer whose call nobody saw: what is kept goes to the host.
+TEST_F(OffloadedCheckpointTest, WithoutAWrapperAllThatIsKeptGoes) {
+  EXPECT_THAT(Lives(hidden_), ElementsAre(Life(2, 50), Life(120, 161.5)));
+  EXPECT_THAT(Lives(mask_), ElementsAre(Life(4, 50), Life(120, 161.5)));
+}
+
+// x + self.convolve(self.norm(x)), of which norm copies x: no node keeps x itself, and the checkpoint does.
+TEST_F(OffloadedCheckpointTest, SoDoesWhatNoNodeKeepsAndThePartWorksOn) {
+  const uint32_t op = Call("aten::add", kNone, 30, 32);
+  step_.operands.emplace_back().op = op;
+  step_.operands.back().block = unkept_;
+  step_.ops.back().input_count = 1;
+  EXPECT_THAT(Lives(unkept_), ElementsAre(Life(6, 60), Life(120, 150)));
+  step_.ops.back().node = 0;
+  EXPECT_THAT(Lives(unkept_), ElementsAre(Life(6, 60)));
+}
+
+// A context for all blocks of a denoiser, checkpoint(block, hidden, context).
+TEST_F(OffloadedCheckpointTest, AsDoesWhatTwoPartsAreGivenAlike) {
+  Work(54, Node(114), {mask_, AddBlock(55, 170)});
+  Scene scene = MakeScene(step_);
+  scene.again.push_back({10, 50, 120, 180, 150, {}});
+  scene.again.push_back({52, 58, 105, 118, 110, {}});
+  EXPECT_TRUE(OffloadActivations(step_, scene).ok());
+  EXPECT_THAT(LivesOf(scene, mask_), ElementsAre(Life(4, 56), Life(120, 161.5), Life(105, 115.5)));
+}
+
+// A mask of 128 elements, of which the layer is given a view that nothing else tells of.
+class OffloadedViewTest : public testing::Test, protected WrittenOperators {
+ protected:
+  OffloadedViewTest() {
+    Module("layer", 10, 50), Module("layer", 12, 48, 0);
+    mask_ = AddBlock(4, 162);
+    AddOp("aten::triu", kNone, {3, 5}, {}, mask_);
+    used_ = AddOp("aten::add", kNone, {20, 22}, {mask_}, AddBlock(21, 170));
+    step_.held.push_back({mask_, 1, Text("args")});
+    AddOp("aten::sum", kNone, {90, 92}, {AddBlock(80, 170)}, kNone);
+    Saved saved;
+    saved.block = 2, saved.at = 91, saved.released = 165;
+    step_.saved.push_back(saved);
+  }
+
+  // What the layer's first operator that works on the mask is given.
+  void Given(std::initializer_list<int64_t> sizes, std::initializer_list<int64_t> strides) {
+    Operand& operand = step_.operands[step_.ops[used_].first_input];
+    operand.shape = Shaped(sizes), operand.strides = Shaped(strides);
+  }
+  // Bytes of the copies, in the order of their begins.
+  [[nodiscard]] std::vector<std::pair<Position, uint64_t>> Copies() const {
+    Scene scene = MakeScene(step_);
+    scene.again.push_back({10, 50, 120, 180, 150, {}});
+    EXPECT_TRUE(OffloadActivations(step_, scene).ok());
+    std::vector<std::pair<Position, uint64_t>> copies;
+    for (const whatif::Block& one : scene.blocks)
+      if (one.origin == mask_ && one.begin >= 10) copies.emplace_back(std::round(one.begin), one.bytes);
+    std::sort(copies.begin(), copies.end());
+    return copies;
+  }
+
+  uint32_t mask_, used_;
+};
+
+TEST_F(OffloadedViewTest, TheWholeOfItComesBackAsItIs) {
+  Given({128}, {1});
+  EXPECT_THAT(Copies(), ElementsAre(Pair(120, 512)));
+}
+
+TEST_F(OffloadedViewTest, WhatIsExpandedGoesAndComesBackWrittenOut) {
+  Given({8, 128}, {0, 1});
+  EXPECT_THAT(Copies(), ElementsAre(Pair(10, 4096), Pair(120, 4096)));
+}
+
+// A trace that is broken.
+TEST_F(OffloadedViewTest, OfWhichThereAreStridesForOtherDimensionsIsTakenAsAWhole) {
+  Given({8, 128}, {});
+  EXPECT_THAT(Copies(), ElementsAre(Pair(120, 512)));
+}
+
+TEST_F(OffloadedViewTest, OfAPartItsOwnElements) {
+  Given({64}, {1});
+  EXPECT_THAT(Copies(), ElementsAre(Pair(120, 256)));
+  Given({64}, {2});
+  EXPECT_THAT(Copies(), ElementsAre(Pair(10, 256), Pair(120, 256))) << "with gaps";
+}
+
+// Of keys that lie between queries and values an operator of backward makes a copy, unless they come back
+// without gaps: torch.Tensor.cpu() leaves none.
+TEST_F(OffloadedCheckpointTest, WhatComesBackWithoutGapsIsNotCopiedForAnOperator) {
+  const uint32_t node = step_.saved.front().node, copy = AddBlock(160.4, 161);
+  const uint32_t op = Call("aten::contiguous", model::kNone, 160.3, 160.6);
+  step_.dims = {2, 4, 8, 1};
+  step_.shapes.push_back({0, 2, true}), step_.shapes.push_back({2, 2, true});
+  for (const uint32_t block : {hidden_, copy}) {
+    Operand operand;
+    operand.op = op, operand.block = block, operand.shape = 1, operand.strides = 2;
+    step_.operands.push_back(operand);
+  }
+  step_.ops[op].node = node;
+  step_.ops[op].input_count = step_.ops[op].output_count = 1;
+  ++step_.ops[op].first_output;
+  bool again = false;
+  const auto bytes = [&] {
+    Scene scene = MakeScene(step_);
+    if (again) scene.again.push_back({10, 50, 120, 180, 150, {}});
+    EXPECT_TRUE(OffloadActivations(step_, scene).ok());
+    uint64_t sum = 0;
+    for (const Block& block : scene.blocks) sum += block.origin == copy ? block.bytes : 0;
+    return sum;
+  };
+  EXPECT_EQ(bytes(), 512u);
+  step_.saved.front().gaps = true;
+  EXPECT_EQ(bytes(), 0u);
+  again = true;
+  EXPECT_EQ(bytes(), 512u) << "computed again, with gaps as in forward";
+  again = false;
+  step_.operands[step_.ops[op].first_input].strides = 0;
+  EXPECT_EQ(bytes(), 512u) << "how it lies is not known";
+  step_.operands[step_.ops[op].first_input].strides = 2;
+  step_.operands[step_.ops[op].first_input].block = kNone;
+  EXPECT_EQ(bytes(), 512u) << "which one it is";
+}
+
+}  // namespace
+}  // namespace vramscope::whatif

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/whatif/training/parameters.h"
+
+#include <algorithm>
+#include <map>
+
+#include "profiler/classify/names.h"
+
+namespace vramscope::whatif {
+namespace {
+
+using model::kNone;
+
+constexpr Position kHair = 1e-6;
+
+class Turns {
+ public:
+  explicit Turns(const Step& step) {
+    for (const uint32_t parameter : step.trained)
+      of_size_[step.blocks[parameter].requested].push_back(parameter);
+  }
+  // kNone: no parameter has that size.
+  uint32_t Next(uint64_t bytes) {
+    const auto found = of_size_.find(bytes);
+    if (found == of_size_.end()) return kNone;
+    return found->second[turn_[bytes]++ % found->second.size()];
+  }
+
+ private:
+  std::map<uint64_t, std::vector<uint32_t>> of_size_;
+  std::map<uint64_t, size_t> turn_;
+};
+
+}  // namespace
+
+bool MadeByOptimizer(const Step& step, const StepBlock& block) { return Within(step.optimizer, block.begin); }
+
+bool HasFlatWeights(const Step& step) {
+  return std::any_of(step.ops.begin(), step.ops.end(),
+                     [&](const Op& op) { return step.NameOf(op) == "aten::_cudnn_rnn"; });
+}
+
+Position SetUpAt(const Step& step, uint32_t block) {
+  const model::BlockId id = step.blocks[block].id;
+  if (id >= step.run->blocks.size() || step.run->blocks[id].alloc_event >= step.first.begin) return kBefore;
+  return Position(step.run->blocks[id].alloc_event) - Position(step.first.begin) - 1;
+}
+
+bool IsParameter(const Step& step, uint32_t block) {
+  return std::binary_search(step.trained.begin(), step.trained.end(), block) ||
+         (step.blocks[block].category == classify::Category::kParameter &&
+          step.blocks[block].copy_of == kNone);
+}
+
+void Drop(StepBlock& block) {
+  block.requested = 0;
+  block.begin = block.begin == kBefore ? 0 : block.begin;
+  block.end = block.begin + kHair;
+  block.accumulated = kForever;
+}
+
+void TakeAwayOptimizer(Scene& scene) {
+  std::erase_if(scene.blocks, [&](const Block& block) {
+    if (block.category == classify::Category::kOptimizerState) return true;
+    return block.birth == Birth::kEachStep && Within(scene.optimizer, block.begin);
+  });
+}
+
+std::vector<uint32_t> SteppedParameters(const Step& step) {
+  std::map<std::string_view, uint32_t> by_name;
+  for (const uint32_t parameter : step.trained) by_name[step.blocks[parameter].name] = parameter;
+  Turns turns(step);
+  std::vector<uint32_t> parameters;
+  for (const StepBlock& block : step.blocks) {
+    parameters.push_back(kNone);
+    const bool state = block.category == classify::Category::kOptimizerState;
+    if (!state && !MadeByOptimizer(step, block)) continue;
+    const auto named = by_name.find(classify::ParameterOfName(block.name));
+    parameters.back() = state && named != by_name.end() ? named->second : turns.Next(block.requested);
+  }
+  return parameters;
+}
+
+void StepOnly(const std::function<bool(uint32_t)>& kept, Step& step) {
+  const std::vector<uint32_t> parameters = SteppedParameters(step);
+  for (uint32_t i = 0; i < parameters.size(); ++i) {
+    if (parameters[i] != kNone && !kept(parameters[i])) Drop(step.blocks[i]);
+  }
+  std::erase_if(step.trained, [&](uint32_t parameter) { return !kept(parameter); });
+}
+
+void AddTrained(const Step& with, uint32_t like, const std::vector<uint32_t>& stepped, uint32_t parameter,
+                Step& step) {
+  step.trained.push_back(parameter);
+  const uint64_t bytes = step.blocks[parameter].requested;
+  uint32_t last = kNone;  // of the state, which is made when that of `like` is complete
+  for (uint32_t i = 0; i < stepped.size(); ++i) {
+    if (stepped[i] == like && with.blocks[i].category == classify::Category::kOptimizerState) last = i;
+  }
+  for (uint32_t i = 0; i < stepped.size(); ++i) {
+    if (stepped[i] != like) continue;
+    StepBlock block = CopyOf(with, i);
+    if (block.category == classify::Category::kOptimizerState) block.copy_of = last;
+    if (block.requested == with.blocks[like].requested) block.requested = bytes;
+    if (block.begin != kBefore) block.begin += kHair;
+    block.name = {};
+    step.blocks.push_back(block);
+  }
+}
+
+}  // namespace vramscope::whatif

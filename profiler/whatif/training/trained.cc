@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/whatif/training/trained.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <unordered_map>
+
+namespace vramscope::whatif {
+namespace {
+
+struct Part {
+  uint64_t offset = 0;  // elements
+  Extent extent;
+};
+
+struct Seen {
+  std::vector<Part> leaves;     // what autograd takes for parameters of their own
+  std::optional<Extent> whole;  // of the block
+};
+
+// Of an operand whose elements lie in the order of its dimensions, or of a matrix that a layer sees
+// transposed.
+std::optional<Extent> ExtentOf(const Step& step, const Operand& operand) {
+  if (!step.shapes[operand.strides].known) return std::nullopt;
+  const uint32_t rank = step.Rank(operand.shape);
+  std::vector<int64_t> dims(step.Dims(operand.shape), step.Dims(operand.shape) + rank);
+  std::vector<int64_t> strides(step.Dims(operand.strides), step.Dims(operand.strides) + rank);
+  if (rank == 2 && strides[0] < strides[1]) {
+    std::swap(dims[0], dims[1]);
+    std::swap(strides[0], strides[1]);
+  }
+  Extent extent;
+  extent.element = BytesOf(operand.dtype);
+  extent.matrix = rank > 1;
+  extent.batched = rank > 2;
+  int64_t expected = 1;
+  for (uint32_t d = rank; d-- > 0;) {
+    if (strides[d] != expected && dims[d] != 1) return std::nullopt;
+    expected *= dims[d];
+    (d + 1 == rank ? extent.columns : d + 2 == rank ? extent.rows : extent.others) *= dims[d];
+  }
+  return extent;
+}
+
+bool IsParameter(const Operand& operand) {
+  constexpr uint64_t kBoth = trace::kTensorIsLeaf | trace::kTensorRequiresGrad;
+  return (operand.flags & kBoth) == kBoth;
+}
+
+void Look(const Step& step, const Operand& operand, Seen& seen) {
+  const std::optional<Extent> extent = ExtentOf(step, operand);
+  if (!extent) return;
+  const auto here = [&](const Part& part) { return part.offset == operand.offset; };
+  if (IsParameter(operand) && std::none_of(seen.leaves.begin(), seen.leaves.end(), here))
+    seen.leaves.push_back({operand.offset, *extent});
+  // In 16 bits as a lever wrote it, the operand still has the recorded type.
+  const uint64_t bytes = step.blocks[operand.block].requested;
+  if (seen.whole || (extent->Bytes() != bytes && extent->Bytes() != 2 * bytes)) return;
+  seen.whole = extent;
+  if (extent->Bytes() != bytes) seen.whole->element /= 2;
+}
+
+// Whether the block is shared out to its leaves, of which none is in another one.
+bool SharedOut(std::vector<Part> leaves) {
+  std::sort(leaves.begin(), leaves.end(), [](const Part& a, const Part& b) { return a.offset < b.offset; });
+  const auto into_next = [](const Part& one, const Part& next) {
+    return one.offset + static_cast<uint64_t>(one.extent.Values()) > next.offset;
+  };
+  return leaves.size() > 1 && std::adjacent_find(leaves.begin(), leaves.end(), into_next) == leaves.end();
+}
+
+void AddLeaves(const Step& step, uint32_t block, const Seen& seen,
+               std::vector<TrainedParameter>& parameters) {
+  uint64_t bytes = 0;
+  for (const Part& leaf : seen.leaves) bytes += leaf.extent.Bytes();
+  for (const Part& leaf : seen.leaves) {
+    Extent extent = leaf.extent;
+    if (bytes > step.blocks[block].requested) extent.element /= 2;  // as above
+    parameters.push_back({block, extent.Bytes(), extent});
+  }
+}
+
+// The trained blocks that operators of a window work on, with their turns.
+std::map<uint32_t, size_t> WorkedOn(const Step& step, const Window& window) {
+  std::map<uint32_t, size_t> turns;
+  for (const Op& op : step.ops) {
+    if (op.begin < window.begin || op.begin >= window.end) continue;
+    for (const Operand& operand : InputsOf(step, op)) {
+      if (std::binary_search(step.trained.begin(), step.trained.end(), operand.block))
+        turns.emplace(operand.block, turns.size());
+    }
+  }
+  return turns;
+}
+
+// parameters() names what a module has of its own before what is in its layers, which __init__ may have made
+// first: class_token behind patch_embed. Where an operator was not seen to step one of them, they stay as
+// they were allocated.
+void PutInTurn(const std::map<uint32_t, size_t>& turns, std::vector<TrainedParameter>& parameters) {
+  const auto seen = [&](const TrainedParameter& one) { return turns.contains(one.block); };
+  if (!std::all_of(parameters.begin(), parameters.end(), seen)) return;
+  std::stable_sort(parameters.begin(), parameters.end(),
+                   [&](const TrainedParameter& a, const TrainedParameter& b) {
+                     return turns.at(a.block) < turns.at(b.block);
+                   });
+}
+
+}  // namespace
+
+std::vector<TrainedParameter> TrainedParameters(const Step& step) {
+  std::unordered_map<uint32_t, Seen> seen;
+  for (const uint32_t block : step.trained) seen[block];
+  for (const Operand& operand : step.operands) {
+    if (const auto found = seen.find(operand.block); found != seen.end()) Look(step, operand, found->second);
+  }
+  std::vector<TrainedParameter> parameters;
+  for (const uint32_t block : step.trained) {
+    const Seen& of_block = seen[block];
+    if (SharedOut(of_block.leaves))
+      AddLeaves(step, block, of_block, parameters);
+    else
+      parameters.push_back({block, step.blocks[block].requested, of_block.whole});
+  }
+  return parameters;
+}
+
+Result<std::vector<OptimizerCall>> OptimizerCalls(const Step& step, const std::vector<Window>& times) {
+  const std::vector<TrainedParameter> all = TrainedParameters(step);
+  if (times.empty()) return Error{"no optimizer was seen to step in the recorded step."};
+  if (step.trained.empty())
+    return Error{
+        "no parameter was seen to get a gradient: record with the hooks of autograd (vramscope info shows "
+        "which are in place)."};
+  const bool only = times.size() == 1;
+  std::vector<OptimizerCall> calls;
+  std::set<uint32_t> before;  // blocks that have their state
+  for (size_t i = 0; i < times.size(); ++i) {
+    if (i > 0 && times[i].begin < times[i - 1].end)
+      return Error{"an optimizer of the recorded step steps inside the step of another one."};
+    OptimizerCall call{times[i], {}, {}};
+    std::map<uint32_t, size_t> own;
+    if (i < step.optimizer.size()) own = WorkedOn(step, step.optimizer[i]);
+    if (own.empty() && !only)
+      return Error{
+          "of the step's " + std::to_string(times.size()) +
+          " optimizer steps, one works without operators of PyTorch: which parameters it steps was not "
+          "seen."};
+    for (const TrainedParameter& parameter : all) {
+      if (!only && !own.contains(parameter.block)) continue;
+      call.stepped.push_back(parameter);
+      if (!before.contains(parameter.block)) call.fresh.push_back(parameter);
+    }
+    PutInTurn(own, call.stepped);
+    PutInTurn(own, call.fresh);
+    for (const TrainedParameter& parameter : call.stepped) before.insert(parameter.block);
+    calls.push_back(std::move(call));
+  }
+  return calls;
+}
+
+size_t CountOptimizers(const std::vector<OptimizerCall>& calls) {
+  return static_cast<size_t>(std::count_if(calls.begin(), calls.end(),
+                                           [](const OptimizerCall& call) { return !call.fresh.empty(); }));
+}
+
+}  // namespace vramscope::whatif
