@@ -10,22 +10,22 @@
 
 #include "profiler/model/testing/script.h"
 #include "profiler/whatif/answer/predict.h"
+#include "profiler/whatif/testing/loop.h"
 
 namespace vramscope::whatif {
 namespace {
 
 using model::testing::Script;
 
-constexpr uint64_t kBatchBytes = 8 * 64 * 4;
 constexpr uint64_t kHiddenBytes = 8 * 256 * 4;
-constexpr uint64_t kWeightBytes = 64 * 256 * 4;
+constexpr uint64_t kWideWeightBytes = 64 * 256 * 4;
 
 class Calls {
  public:
   Calls() {
     s.Device(model::testing::kCuda0).TotalsAre(0, 2 << 20);
-    s.Alloc("first", kWeightBytes).Parameter("first", "first.weight");
-    s.Alloc("second", kWeightBytes).Parameter("second", "second.weight");
+    s.Alloc("first", kWideWeightBytes).Parameter("first", "first.weight");
+    s.Alloc("second", kWideWeightBytes).Parameter("second", "second.weight");
     s.Alloc("batch", kBatchBytes);
     s.Mark(trace::MarkKind::kDeepBegin, 1);
     for (int call = 1; call <= 3; ++call) Call(call);
@@ -86,7 +86,8 @@ const Calls& TheCalls() {
   return calls;
 }
 
-constexpr uint64_t kThere = 2 * kWeightBytes + 2 * kBatchBytes;  // the weights, the batch, the result before
+constexpr uint64_t kThere =
+    2 * kWideWeightBytes + 2 * kBatchBytes;  // the weights, the batch, the result before
 
 TEST(ForwardTest, ACallOfTheModelIsAStep) {
   const whatif::Step& step = TheCalls().step;
@@ -101,8 +102,8 @@ TEST(ForwardTest, UnderAutocastThePeakRisesByTheCopiesOfWeightsThatItKeeps) {
   const Prediction after = TheCalls().After({{"amp", "bf16"}});
   ASSERT_TRUE(after.refused.empty()) << after.refused.front().reason;
   // Both weights are there twice, the second time in half the bytes; what is computed has half of them.
-  EXPECT_GE(after.after.peak.bytes, kThere + kWeightBytes + kHiddenBytes / 2);
-  EXPECT_LE(after.after.peak.bytes, kThere + kWeightBytes + kHiddenBytes);
+  EXPECT_GE(after.after.peak.bytes, kThere + kWideWeightBytes + kHiddenBytes / 2);
+  EXPECT_LE(after.after.peak.bytes, kThere + kWideWeightBytes + kHiddenBytes);
 }
 
 TEST(ForwardTest, AModelInSixteenBitsTakesHalf) {
@@ -114,7 +115,7 @@ TEST(ForwardTest, AModelInSixteenBitsTakesHalf) {
 TEST(ForwardTest, TheBatchIsWhatTheModelWorksOnAndDidNotMake) {
   const Prediction after = TheCalls().After({{"batch", "16"}});
   ASSERT_TRUE(after.refused.empty()) << after.refused.front().reason;
-  EXPECT_GE(after.after.peak.bytes, 2 * kWeightBytes + 2 * (kHiddenBytes + 2 * kBatchBytes));
+  EXPECT_GE(after.after.peak.bytes, 2 * kWideWeightBytes + 2 * (kHiddenBytes + 2 * kBatchBytes));
 }
 
 TEST(ForwardTest, WhatChangesTrainingAloneIsRefused) {

@@ -255,10 +255,10 @@ TEST(WhatifTest, AutocastRulesAreThoseOfTheRelease) {
   EXPECT_EQ(AutocastRuleOf("aten::linear", "2.15.0"), CastRule::kLow);
   EXPECT_EQ(AutocastRuleOf("aten::layer_norm", "2.2.2"), CastRule::kSingle);
   EXPECT_EQ(AutocastRuleOf("aten::softmax", "2.15.0"), CastRule::kIntoSingle);
-  EXPECT_EQ(AutocastRuleOf("aten::rms_norm", "2.6.0"), CastRule::kNone);
+  EXPECT_EQ(AutocastRuleOf("aten::rms_norm", "2.6.0"), CastRule::kAsGiven);
   EXPECT_EQ(AutocastRuleOf("aten::rms_norm", "2.15.0"), CastRule::kSingle);
-  EXPECT_EQ(AutocastRuleOf("aten::gelu", "2.15.0"), CastRule::kNone);
-  EXPECT_EQ(AutocastRuleOf("linear", "2.15.0"), CastRule::kNone);
+  EXPECT_EQ(AutocastRuleOf("aten::gelu", "2.15.0"), CastRule::kAsGiven);
+  EXPECT_EQ(AutocastRuleOf("linear", "2.15.0"), CastRule::kAsGiven);
 }
 
 TEST(WhatifTest, BackwardOfANormHasTheTypeOfItsGradientThoughItsStatisticsAreFloats) {

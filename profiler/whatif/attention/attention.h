@@ -13,11 +13,17 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "profiler/whatif/step/step.h"
 
 namespace vramscope::whatif {
+
+inline constexpr std::string_view kMathAttention = "aten::_scaled_dot_product_attention_math";
+inline constexpr std::string_view kEfficientForward = "aten::_efficient_attention_forward";
+inline constexpr std::string_view kEfficientBackward = "aten::_efficient_attention_backward";
+inline constexpr uint64_t kSeedBytes = 8, kSeedsBytes = 16;  // bytes: of dropout, kept without it too
 
 enum class AttentionKernel : uint8_t { kMath, kEfficient, kFlash, kOther };
 

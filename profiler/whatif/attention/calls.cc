@@ -90,10 +90,8 @@ class Finder {
     for (uint32_t i = index; i < call.last; ++i) {
       const std::string_view name = step_.NameOf(step_.ops[i]);
       call.dropout |= name == "aten::native_dropout" || DrawsOnHost(step_.ops[i]);
-      const bool efficient = name == "aten::_efficient_attention_forward";
-      if (!efficient && name != "aten::_flash_attention_forward" &&
-          name != "aten::_scaled_dot_product_attention_math")
-        continue;
+      const bool efficient = name == kEfficientForward;
+      if (!efficient && name != "aten::_flash_attention_forward" && name != kMathAttention) continue;
       call.kernel = efficient                                  ? AttentionKernel::kEfficient
                     : name == "aten::_flash_attention_forward" ? AttentionKernel::kFlash
                                                                : AttentionKernel::kMath;
@@ -106,7 +104,7 @@ class Finder {
   // device.
   [[nodiscard]] bool DrawsOnHost(const Op& op) const {
     constexpr uint16_t kSeed = 2;
-    if (step_.NameOf(op) != "aten::_efficient_attention_forward") return false;
+    if (step_.NameOf(op) != kEfficientForward) return false;
     for (uint32_t i = 0; i < op.output_count; ++i) {
       const Operand& result = step_.operands[op.first_output + i];
       if (result.argument == kSeed && result.block != kNone) return false;

@@ -15,8 +15,7 @@ namespace {
 
 using model::kNone;
 
-constexpr uint64_t kLow = 2, kFloat = 4;
-constexpr uint64_t kSeed = 8, kSeeds = 16;  // of dropout, kept without it too
+constexpr uint64_t kLow = 2;
 
 class FilledFlash {
  public:
@@ -32,12 +31,12 @@ class FilledFlash {
     stage.Deliver(room_.output());
     changed_.blocks[room_.output()].requested = call_.QueryBytes();
     const auto rows = static_cast<uint64_t>(call_.rows);
-    const uint32_t sums = stage.TakeEach(call_.Heads() * rows * kFloat);
+    const uint32_t sums = stage.TakeEach(call_.Heads() * rows * kFloatBytes);
     std::vector<uint32_t> passing;
     for (const uint64_t bytes : {needs_.split_sums, needs_.split_outputs})
       if (bytes != 0) passing.push_back(stage.TakeEach(bytes));
-    if (call_.dropout) passing.push_back(stage.TakeOnce(kSeeds));  // given up for another
-    const uint32_t seed = stage.TakeOnce(kSeed), offset = stage.TakeOnce(kSeeds);
+    if (call_.dropout) passing.push_back(stage.TakeOnce(kSeedsBytes));  // given up for another
+    const uint32_t seed = stage.TakeOnce(kSeedBytes), offset = stage.TakeOnce(kSeedsBytes);
     for (const uint32_t block : passing) stage.Free(block);
     room_.Name("aten::_scaled_dot_product_flash_attention", sums, rows);
     kept_ = {key, query, value, sums, room_.output(), seed, offset};

@@ -20,9 +20,6 @@ using model::kNone;
 
 constexpr uint64_t kFlashUnit = 8;  // elements
 constexpr std::string_view kAround = "aten::_scaled_dot_product_efficient_attention";
-constexpr std::string_view kProducts = "aten::_scaled_dot_product_attention_math";
-constexpr std::string_view kForward = "aten::_efficient_attention_forward";
-constexpr std::string_view kBackward = "aten::_efficient_attention_backward";
 
 uint32_t Outermost(const Step& step, uint32_t op) {
   while (step.ops[op].parent != kNone) op = step.ops[op].parent;
@@ -41,8 +38,8 @@ class Filling {
       const uint32_t result = OutputsOf(step_, op)[0].block;
       if (result == kNone || !low_[result]) continue;
       if (step_.NameOf(op) == kAround) Copies(i);
-      if (step_.NameOf(op) == kForward) Wider(result, op);
-      if (step_.NameOf(op) == kBackward && op.node != kNone) Backward(i);
+      if (step_.NameOf(op) == kEfficientForward) Wider(result, op);
+      if (step_.NameOf(op) == kEfficientBackward && op.node != kNone) Backward(i);
     }
   }
 
@@ -125,9 +122,10 @@ int64_t FilledWidth(int64_t width) {
 bool FillsHeads(const Step& step, const Op& op) {
   const std::string_view name = step.NameOf(op);
   if (step.keeps_products) return false;
-  if (name != kAround && name != kForward && name != kBackward) return false;
+  if (name != kAround && name != kEfficientForward && name != kEfficientBackward) return false;
   const std::span<const Operand> given = InputsOf(step, op);
-  const uint16_t bias = name == kBackward ? 4 : 3;  // a mask that is added: flash attention takes none
+  const uint16_t bias =
+      name == kEfficientBackward ? 4 : 3;  // a mask that is added: flash attention takes none
   const auto is_bias = [&](const Operand& operand) { return operand.argument == bias; };
   if (given.empty() || step.Rank(given[0].shape) != 4 || std::any_of(given.begin(), given.end(), is_bias))
     return false;
@@ -137,7 +135,7 @@ bool FillsHeads(const Step& step, const Op& op) {
 
 bool MayFillHeads(const Step& step) {
   return std::any_of(step.ops.begin(), step.ops.end(),
-                     [&](const Op& op) { return step.NameOf(op) == kProducts || FillsHeads(step, op); });
+                     [&](const Op& op) { return step.NameOf(op) == kMathAttention || FillsHeads(step, op); });
 }
 
 void FilledHeads::Begin(const Op& op) {

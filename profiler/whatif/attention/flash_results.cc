@@ -17,8 +17,6 @@ namespace {
 using model::kNone;
 
 constexpr size_t kRank = 4;
-constexpr std::string_view kForward = "aten::_efficient_attention_forward";
-constexpr std::string_view kBackward = "aten::_efficient_attention_backward";
 
 // A result, and how it lay and will lie.
 struct Moved {
@@ -30,7 +28,7 @@ struct Moved {
 // Whether flash attention is in the place of the operator, which makes `made`.
 bool IsFlash(const Step& step, const Op& op, const Operand& made, const std::vector<bool>& low) {
   const std::span<const Operand> given = InputsOf(step, op);
-  const uint16_t mask = step.NameOf(op) == kForward ? 3 : 4;  // argument
+  const uint16_t mask = step.NameOf(op) == kEfficientForward ? 3 : 4;  // argument
   return made.block != kNone && low[made.block] && !FillsHeads(step, op) &&
          std::none_of(given.begin(), given.end(), [&](const Operand& one) { return one.argument == mask; });
 }
@@ -49,7 +47,8 @@ std::optional<Moved> MovedLike(const Step& step, const Operand& like, const Oper
 
 // Nothing where flash attention is not in the place of `op`, or where the result lies as before.
 std::optional<Moved> MovedBy(const Step& step, const Op& op, const std::vector<bool>& low) {
-  if (step.NameOf(op) != kForward || op.output_count == 0 || op.input_count == 0) return std::nullopt;
+  if (step.NameOf(op) != kEfficientForward || op.output_count == 0 || op.input_count == 0)
+    return std::nullopt;
   const Operand& made = OutputsOf(step, op)[0];
   return IsFlash(step, op, made, low) ? MovedLike(step, InputsOf(step, op)[0], made) : std::nullopt;
 }
@@ -57,7 +56,7 @@ std::optional<Moved> MovedBy(const Step& step, const Op& op, const std::vector<b
 // The same of gradients that lie like queries, keys and values, which follow the gradient that is given.
 std::vector<Moved> GradientsMovedBy(const Step& step, const Op& op, const std::vector<bool>& low) {
   std::vector<Moved> gradients;
-  if (step.NameOf(op) != kBackward) return gradients;
+  if (step.NameOf(op) != kEfficientBackward) return gradients;
   for (const Operand& made : OutputsOf(step, op)) {
     if (made.argument > 2 || !IsFlash(step, op, made, low)) continue;
     for (const Operand& given : InputsOf(step, op)) {
@@ -210,7 +209,7 @@ void TakeBackGradientCopies(const Step& step, const std::vector<uint32_t>& gradi
 std::vector<uint32_t> AttentionGradientsOf(const Step& step, const std::vector<bool>& operands) {
   std::vector<uint32_t> gradients;
   for (const Op& op : step.ops) {
-    if (step.NameOf(op) != kBackward || FillsHeads(step, op)) continue;
+    if (step.NameOf(op) != kEfficientBackward || FillsHeads(step, op)) continue;
     for (const Operand& made : OutputsOf(step, op)) {
       const auto is_for = [&](const Operand& given) {
         return given.argument == made.argument + 1 && given.block != kNone && operands[given.block];

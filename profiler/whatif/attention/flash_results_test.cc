@@ -12,8 +12,7 @@ namespace {
 
 using model::kNone;
 
-constexpr uint8_t kFloat = 6;  // c10::ScalarType
-constexpr uint32_t kQueries = 0, kResult = 1, kCopy = 2;
+constexpr uint32_t kQueries = 0, kAttended = 1, kCopy = 2;
 constexpr uint64_t kBytes = 8 * 37 * 320 * 4;
 
 const View kRowsFirst = {{8, 37, 5, 64}, {320, 2560, 64, 1}},
@@ -33,10 +32,10 @@ Step Attend(const View& queries) {
     const uint32_t op = into.Begin(name, kNone, kNone, at, {from});
     into.End(op, at + 5, {to});
   };
-  const Operand permuted = Viewed(into, kResult, {{37, 8, 5, 64}, {320, 11840, 64, 1}}, kFloat);
+  const Operand permuted = Viewed(into, kAttended, {{37, 8, 5, 64}, {320, 11840, 64, 1}}, kFloat);
   call("aten::_efficient_attention_forward", 10, Viewed(into, kQueries, queries, kFloat),
-       Viewed(into, kResult, kSamplesFirst, kFloat));
-  call("aten::permute", 16, Viewed(into, kResult, kSamplesFirst, kFloat), permuted);
+       Viewed(into, kAttended, kSamplesFirst, kFloat));
+  call("aten::permute", 16, Viewed(into, kAttended, kSamplesFirst, kFloat), permuted);
   call("aten::reshape", 20, permuted, Viewed(into, kCopy, {{296, 320}, {320, 1}}, kFloat));
   into.Save(kCopy, into.AddNode(2, 30), 30);
   return std::move(into).Finish();
@@ -47,11 +46,11 @@ TEST(FlashResultsTest, WhatLiesInTheWantedOrderIsNotCopied) {
   Step changed = step;
   TakeResultsAsViews(step, {true, true, true}, changed);
   EXPECT_EQ(changed.blocks[kCopy].requested, 0u);
-  EXPECT_EQ(changed.blocks[kResult].end, step.blocks[kCopy].end);
-  EXPECT_EQ(changed.saved[0].block, kResult);
+  EXPECT_EQ(changed.blocks[kAttended].end, step.blocks[kCopy].end);
+  EXPECT_EQ(changed.saved[0].block, kAttended);
   EXPECT_THAT(StridesOf(changed, OutputsOf(changed, changed.ops[0])[0]),
               testing::ElementsAreArray(kRowsFirst.strides));
-  EXPECT_EQ(OutputsOf(changed, changed.ops[2])[0].block, kResult);
+  EXPECT_EQ(OutputsOf(changed, changed.ops[2])[0].block, kAttended);
 }
 
 TEST(FlashResultsTest, InFloatOrWithQueriesInAnotherOrderItIs) {

@@ -7,10 +7,6 @@ namespace vramscope::whatif {
 
 using model::kNone;
 
-namespace {
-constexpr Position kHair = 1e-6;
-}  // namespace
-
 bool ComputesAllGradients(const Step& step, const Op& op) {
   return op.node != kNone && step.NameOf(op).ends_with("attention_backward");
 }

@@ -16,7 +16,7 @@ constexpr Position kBeforeOp = 0.5;
 
 // Whether `op` is memory-efficient attention that flash attention would replace, with such queries.
 bool ReturnsHeadsFirst(const Step& step, const Op& op) {
-  if (step.NameOf(op) != "aten::_efficient_attention_forward") return false;
+  if (step.NameOf(op) != kEfficientForward) return false;
   const std::span<const Operand> given = InputsOf(step, op);
   const auto is_argument = [](uint16_t place) {
     return [place](const Operand& one) { return one.argument == place; };

@@ -14,9 +14,7 @@ namespace {
 
 using model::kNone;
 
-constexpr uint64_t kFloat = 4;
-constexpr uint64_t kSeed = 8, kSeeds = 16;  // of dropout, kept without it too
-constexpr uint64_t kMaskUnit = 8;           // elements that a row of an added mask is aligned to
+constexpr uint64_t kMaskUnit = 8;  // elements that a row of an added mask is aligned to
 
 // One number for each row in the place of scores.
 class Fused {
@@ -35,18 +33,18 @@ class Fused {
       const auto columns = static_cast<uint64_t>(call_.columns);
       if (columns % kMaskUnit != 0) keep(step_.blocks[mask].requested / columns * UpTo(columns, kMaskUnit));
     }
-    if (!flash_ && !call_.dropout) keep(kSeed, Grows::kNot), keep(kSeed, Grows::kNot);
+    if (!flash_ && !call_.dropout) keep(kSeedBytes, Grows::kNot), keep(kSeedBytes, Grows::kNot);
     stage.Deliver(room_.output());
     const auto recorded = static_cast<uint64_t>(call_.rows);
     const uint64_t rows = flash_ ? recorded : UpTo(recorded, kRowUnit);
-    keep(flash_ ? call_.Heads() * rows * kFloat : EfficientSums(call_), Grows::kWithBatch);
+    keep(flash_ ? call_.Heads() * rows * kFloatBytes : EfficientSums(call_), Grows::kWithBatch);
     const uint32_t sums = kept.back();
     if (flash_) {
       std::vector<uint32_t> split;
       for (const uint64_t bytes : {needs_.split_sums, needs_.split_outputs})
         if (bytes != 0) split.push_back(stage.TakeEach(bytes));
-      const uint32_t drawn = call_.dropout ? stage.TakeOnce(kSeeds) : kNone;  // and given up for another
-      keep(kSeed, Grows::kNot), keep(kSeeds, Grows::kNot);
+      const uint32_t drawn = call_.dropout ? stage.TakeOnce(kSeedsBytes) : kNone;  // and given up for another
+      keep(kSeedBytes, Grows::kNot), keep(kSeedsBytes, Grows::kNot);
       if (drawn != kNone) stage.Free(drawn);
       for (const uint32_t block : split) stage.Free(block);
     }
@@ -85,8 +83,8 @@ class Fused {
       return;
     }
     take_spread();
-    const uint64_t rows = call_.Heads() * static_cast<uint64_t>(call_.rows) * kFloat;
-    const bool wide = call_.element == kFloat;  // else the kernel itself multiplies and sums
+    const uint64_t rows = call_.Heads() * static_cast<uint64_t>(call_.rows) * kFloatBytes;
+    const bool wide = call_.element == kFloatBytes;  // else the kernel itself multiplies and sums
     const uint32_t product = wide ? stage.TakeEach(call_.QueryBytes()) : kNone;
     const uint32_t sum = stage.TakeEach(rows);
     uint32_t delta = sum;
@@ -128,10 +126,10 @@ class Products {
   Products(const Step& step, const AttentionCall& call, uint64_t workspace, AttentionRoom& room)
       : step_(step),
         call_(call),
-        low_(call.element != kFloat),
-        query_(call.QueryBytes() * kFloat / call.element),
-        key_(call.KeyBytes() * kFloat / call.element),
-        scores_(call.Scores() * kFloat),
+        low_(call.element != kFloatBytes),
+        query_(call.QueryBytes() * kFloatBytes / call.element),
+        key_(call.KeyBytes() * kFloatBytes / call.element),
+        scores_(call.Scores() * kFloatBytes),
         workspace_(workspace),
         room_(room) {}
 
@@ -156,7 +154,7 @@ class Products {
     weights_ = dropped_ = stage.TakeEach(scores_);
     const uint32_t hidden = stage.TakeEach(call_.Scores());  // which are -inf
     const uint32_t all_hidden = stage.TakeEach(call_.Heads() * static_cast<uint64_t>(call_.rows));
-    stage.Free(stage.TakeOnce(kFloat));  // the zero that their rows get
+    stage.Free(stage.TakeOnce(kFloatBytes));  // the zero that their rows get
     stage.Free(all_hidden), stage.Free(hidden);
     stage.Free(made);
     if (call_.dropout) {
@@ -164,7 +162,7 @@ class Products {
       dropped_ = stage.TakeEach(scores_);
     }
     const uint32_t other =
-        low_ ? stage.TakeEach(scores_ * call_.element / kFloat) : kNone;  // it could return
+        low_ ? stage.TakeEach(scores_ * call_.element / kFloatBytes) : kNone;  // it could return
     const bool copied = IsCopied(call_.value, low_);
     values_ = copied ? stage.TakeEach(key_) : low_ ? held[2] : call_.value.block;
     if (low_ && !copied && room_.backward()) held.erase(held.begin() + 2);
@@ -179,7 +177,7 @@ class Products {
     if (other != kNone) stage.Free(other);
     if (hides != kNone) stage.Free(hides);
     if (added != kNone) stage.Free(added);
-    room_.Name("aten::_scaled_dot_product_attention_math");
+    room_.Name(kMathAttention);
     const Position at = stage.Tick();
     for (const uint32_t block : {queries_, keys_, weights_, values_}) room_.Keep(block, at);
     if (call_.dropout) room_.Keep(drawn_, at), room_.Keep(dropped_, at);
@@ -251,8 +249,8 @@ class Products {
     const auto places = static_cast<uint64_t>(call_.rows * call_.columns);
     const uint32_t square = stage.TakeOnce(places), triangle = stage.TakeOnce(places);
     stage.Free(square);
-    const uint32_t hides = stage.TakeOnce(kFloat), shows = stage.TakeOnce(kFloat);
-    const uint32_t added = stage.TakeOnce(places * kFloat);
+    const uint32_t hides = stage.TakeOnce(kFloatBytes), shows = stage.TakeOnce(kFloatBytes);
+    const uint32_t added = stage.TakeOnce(places * kFloatBytes);
     for (const uint32_t block : {shows, hides, triangle}) stage.Free(block);
     return added;
   }

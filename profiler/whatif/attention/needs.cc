@@ -11,7 +11,6 @@
 namespace vramscope::whatif {
 namespace {
 
-constexpr uint64_t kFloat = 4;
 constexpr uint64_t kColumnsAtOnce = 64;  // that its backward takes of heads wider than one tile
 
 // How many thread blocks share the columns of one head: fewer where gradients of keys and values are summed
@@ -31,7 +30,7 @@ FlashNeeds FlashNeedsOf(const AttentionCall& call, int multiprocessors) {
   const auto rows = static_cast<uint64_t>(call.rows), columns = static_cast<uint64_t>(call.columns);
   const uint64_t width = UpTo(static_cast<uint64_t>(call.width), kWidth);
   FlashNeeds needs;
-  needs.sums = call.Heads() * UpTo(rows, kRows) * kFloat;
+  needs.sums = call.Heads() * UpTo(rows, kRows) * kFloatBytes;
   needs.queries = needs.sums * width;
   // set_params_splitkv and num_splits_heuristic: the columns are shared out when that fills the device more.
   const uint64_t block = call.width <= 64 ? 256 : call.width <= 128 ? 128 : 64;
@@ -54,13 +53,13 @@ FlashNeeds FlashNeedsOf(const AttentionCall& call, int multiprocessors) {
   const auto chosen = std::find_if(eligible.begin(), eligible.end(),
                                    [&](int splits) { return efficiency(splits) >= kNearlyBest * best; });
   if (chosen == eligible.end() || *chosen == 1) return needs;
-  needs.split_sums = static_cast<uint64_t>(*chosen) * call.Heads() * rows * kFloat;
+  needs.split_sums = static_cast<uint64_t>(*chosen) * call.Heads() * rows * kFloatBytes;
   needs.split_outputs = needs.split_sums * width;
   return needs;
 }
 
 uint64_t EfficientSums(const AttentionCall& call) {
-  return call.Heads() * UpTo(static_cast<uint64_t>(call.rows), kRowUnit) * kFloat;
+  return call.Heads() * UpTo(static_cast<uint64_t>(call.rows), kRowUnit) * kFloatBytes;
 }
 
 uint64_t EfficientWorkspace(const AttentionCall& call) {
@@ -70,15 +69,16 @@ uint64_t EfficientWorkspace(const AttentionCall& call) {
     const uint64_t width = UpTo(static_cast<uint64_t>(call.width), kBroad);
     const uint64_t rows = UpTo(static_cast<uint64_t>(call.rows), kBroad);
     const uint64_t locks = rows / kBroad * (width / kBroad) * 2 * kLocks;
-    const uint64_t summed = call.element == kFloat ? 0 : 2 * SplitsOfColumns(call) * kColumnsAtOnce * width;
-    return call.Heads() * (rows * width + locks + summed) * kFloat;
+    const uint64_t summed =
+        call.element == kFloatBytes ? 0 : 2 * SplitsOfColumns(call) * kColumnsAtOnce * width;
+    return call.Heads() * (rows * width + locks + summed) * kFloatBytes;
   }
   // A tile of queries' gradients for each block of rows, with its locks.
   const bool narrow = call.width <= static_cast<int64_t>(kNarrow);
   const uint64_t side = narrow ? kNarrow : kBroad;
-  const uint64_t locks = narrow || call.element != kFloat ? kLocks : 2 * kLocks;
+  const uint64_t locks = narrow || call.element != kFloatBytes ? kLocks : 2 * kLocks;
   return call.Heads() * (UpTo(static_cast<uint64_t>(call.rows), side) / side) * (side * side + locks) *
-         kFloat;
+         kFloatBytes;
 }
 
 std::optional<AttentionCall> EfficientCallOf(const Step& step, const Op& op, uint16_t query) {
@@ -100,8 +100,7 @@ std::optional<AttentionCall> EfficientCallOf(const Step& step, const Op& op, uin
 std::optional<uint64_t> WideWorkspaceWithBatch(const Step& step, uint32_t block, int64_t from, int64_t to) {
   constexpr uint64_t kLow = 2;
   uint32_t op = step.blocks[block].op;
-  while (op != model::kNone && step.NameOf(step.ops[op]) != "aten::_efficient_attention_backward")
-    op = step.ops[op].parent;
+  while (op != model::kNone && step.NameOf(step.ops[op]) != kEfficientBackward) op = step.ops[op].parent;
   if (op == model::kNone) return std::nullopt;
   std::optional<AttentionCall> call = EfficientCallOf(step, step.ops[op], 1);
   if (!call || call->width <= kWidestEfficient || call->batch % from != 0) return std::nullopt;

@@ -16,9 +16,7 @@ namespace {
 using classify::Category;
 using model::kNone;
 
-constexpr Position kHair = 1e-6;
-constexpr Position kAtOnce = 1.5;  // a free that follows a release directly
-constexpr Position kEngine = 2;    // events of the engine itself at the end of a node
+constexpr Position kEngine = 2;  // events of the engine itself at the end of a node
 
 // What a product hands out: without gaps, or with its last two dimensions exchanged.
 Extents StridesOfProduct(std::span<const int64_t> sizes, bool rows_last) {

@@ -77,8 +77,8 @@ TEST(WideHeadsTest, ThatShowsWithAnotherBatch) {
 }
 
 // [1, 64, 4, width] in 16 bits: batch, rows, heads, width.
-constexpr int64_t kRows = 64, kHeads = 4;
-constexpr uint64_t kAll = kRows * kHeads;
+constexpr int64_t kRowsOfHead = 64, kHeadsOfRow = 4;
+constexpr uint64_t kRowsOfAll = kRowsOfHead * kHeadsOfRow;
 constexpr uint32_t kQuery = 0, kResult = 4, kSums = 5, kSeed = 6, kOffset = 7;
 constexpr uint64_t kRecorded = 8192;  // what each of the blocks took
 constexpr Position kBegin = 10, kEnd = 19, kSeedsMade = 10.5, kResultMade = 11, kSumsMade = 12;
@@ -99,7 +99,7 @@ class Written {
   Written(const char* name, int64_t width) {
     step_.own_texts = std::make_shared<std::deque<std::string>>(1, name);
     const std::string dims =
-        "1," + std::to_string(kRows) + "," + std::to_string(kHeads) + "," + std::to_string(width);
+        "1," + std::to_string(kRowsOfHead) + "," + std::to_string(kHeadsOfRow) + "," + std::to_string(width);
     step_.shapes = {{}, ParseShape(dims, step_.dims)};
     step_.ops.emplace_back();
     step_.ops[0].name = Step::kFirstOwnText, step_.ops[0].begin = kBegin, step_.ops[0].end = kEnd;
@@ -147,7 +147,7 @@ Changed Forward(int64_t width, bool masked = false, bool gradients = true) {
 
 TEST(WideHeadsTest, ForwardOfMemoryEfficientAttentionStaysAndSumsInFloat) {
   const Changed changed = Forward(512);
-  ASSERT_THAT(changed.Bytes(), ElementsAre(kAll * 512 * 4)) << "as many elements as the result";
+  ASSERT_THAT(changed.Bytes(), ElementsAre(kRowsOfAll * 512 * 4)) << "as many elements as the result";
   EXPECT_GT(changed.added[0].begin, kSumsMade);
   EXPECT_LT(changed.added[0].end, kEnd);
   EXPECT_EQ(changed.step.blocks[kSums].requested, kRecorded) << "with its padding";
@@ -158,21 +158,21 @@ TEST(WideHeadsTest, HeadsUpTo256BecomeFlashAttention) {
   for (const int64_t width : {128, 192, 256}) {
     const Changed changed = Forward(width);
     EXPECT_THAT(changed.Bytes(), IsEmpty()) << width;
-    EXPECT_EQ(changed.step.blocks[kSums].requested, kAll * 4) << width;
+    EXPECT_EQ(changed.step.blocks[kSums].requested, kRowsOfAll * 4) << width;
     EXPECT_GT(changed.step.blocks[kSeed].begin, kSumsMade) << width;
   }
 }
 
 TEST(WideHeadsTest, WithAMaskHeadsOfOneTileNeedNoSum) {
   EXPECT_THAT(Forward(128, true).Bytes(), IsEmpty());
-  EXPECT_THAT(Forward(256, true).Bytes(), ElementsAre(kAll * 256 * 4));
+  EXPECT_THAT(Forward(256, true).Bytes(), ElementsAre(kRowsOfAll * 256 * 4));
   EXPECT_EQ(Forward(256, true).step.blocks[kSums].requested, kRecorded);
 }
 
 // As in torch.no_grad(), where memory-efficient attention computes no sums of rows.
 TEST(WideHeadsTest, WithoutGradientsFlashAttentionSumsRowsBehindItsResult) {
   const Changed changed = Forward(64, false, false);
-  ASSERT_THAT(changed.Bytes(), ElementsAre(kAll * 4));
+  ASSERT_THAT(changed.Bytes(), ElementsAre(kRowsOfAll * 4));
   EXPECT_GT(changed.added[0].begin, kResultMade);
   EXPECT_LT(changed.added[0].end, kEnd) << "nothing keeps them";
   EXPECT_GT(changed.step.blocks[kOffset].begin, changed.added[0].begin);
@@ -182,7 +182,7 @@ TEST(WideHeadsTest, WithoutGradientsFlashAttentionSumsRowsBehindItsResult) {
 TEST(WideHeadsTest, WithoutGradientsWhatStaysKeepsItsSeeds) {
   const Changed masked = Forward(64, true, false), wide = Forward(512, false, false);
   EXPECT_THAT(masked.Bytes(), IsEmpty());
-  EXPECT_THAT(wide.Bytes(), ElementsAre(kAll * 512 * 4)) << "sums in float with or without gradients";
+  EXPECT_THAT(wide.Bytes(), ElementsAre(kRowsOfAll * 512 * 4)) << "sums in float with or without gradients";
   for (const Changed* changed : {&masked, &wide}) {
     EXPECT_EQ(changed->step.blocks[kSeed].begin, kSeedsMade);
     EXPECT_EQ(changed->step.blocks[kOffset].begin, kSeedsMade);
@@ -194,14 +194,15 @@ TEST(WideHeadsTest, WithoutGradientsWhatStaysKeepsItsSeeds) {
 class JoinedHeads : protected WrittenStep {
  public:
   [[nodiscard]] bool AreCopied(int64_t width) {
-    const int64_t row = kHeads * width;
+    const int64_t row = kHeadsOfRow * width;
     const uint32_t query = AddBlock(1, 90), attended = AddBlock(12, 90);
     Call("aten::_efficient_attention_forward", kNone, kBegin, kEnd);
-    Add(query, {1, kRows, kHeads, width}, {kRows * row, width, kRows * width, 1}, false);
-    Add(attended, {1, kRows, kHeads, width}, {kRows * row, row, width, 1}, true);
+    Add(query, {1, kRowsOfHead, kHeadsOfRow, width}, {kRowsOfHead * row, width, kRowsOfHead * width, 1},
+        false);
+    Add(attended, {1, kRowsOfHead, kHeadsOfRow, width}, {kRowsOfHead * row, row, width, 1}, true);
     Call("aten::reshape", kNone, 20, 22);
-    Add(attended, {1, kRows, kHeads, width}, {kRows * row, row, width, 1}, false);
-    Add(attended, {1, kRows, row}, {kRows * row, row, 1}, true);
+    Add(attended, {1, kRowsOfHead, kHeadsOfRow, width}, {kRowsOfHead * row, row, width, 1}, false);
+    Add(attended, {1, kRowsOfHead, row}, {kRowsOfHead * row, row, 1}, true);
     Versions versions(step_, kBfloat16Type);
     versions.Decide(attended, kBfloat16Type);
     HeadsFirst heads_first(step_, kBfloat16Type, versions);
@@ -241,13 +242,14 @@ Changed Backward(int64_t width) {
 
 TEST(WideHeadsTest, BackwardOfMemoryEfficientAttentionStaysWithItsWorkspace) {
   const Changed changed = Backward(512);
-  EXPECT_THAT(changed.Bytes(), ElementsAre(kAll * 4, EfficientWorkspace(Heads(kHeads, kRows, 512, 2))));
+  EXPECT_THAT(changed.Bytes(),
+              ElementsAre(kRowsOfAll * 4, EfficientWorkspace(Heads(kHeadsOfRow, kRowsOfHead, 512, 2))));
   EXPECT_EQ(changed.step.blocks.at(5).requested, 0u) << "what float32 works in";
 }
 
 TEST(WideHeadsTest, BackwardUpTo256IsThatOfFlashAttention) {
   for (const int64_t width : {128, 256}) {
-    const FlashNeeds needs = FlashNeedsOf(Heads(kHeads, kRows, width, 2), 108);
+    const FlashNeeds needs = FlashNeedsOf(Heads(kHeadsOfRow, kRowsOfHead, width, 2), 108);
     EXPECT_THAT(Backward(width).Bytes(), ElementsAre(needs.sums, needs.queries)) << width;
   }
 }

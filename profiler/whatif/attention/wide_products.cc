@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "profiler/whatif/attention/attention.h"
 #include "profiler/whatif/precision/gradients.h"
 #include "profiler/whatif/precision/moments.h"
 #include "profiler/whatif/precision/precision.h"
@@ -12,13 +13,12 @@ namespace {
 
 using model::kNone;
 
-constexpr std::string_view kProducts = "aten::_scaled_dot_product_attention_math";
 constexpr uint16_t kValue = 2;  // behind the query and the key; the mask is added as it is
 
 }  // namespace
 
 bool StaysProducts(const Step& step, const Op& op) {
-  if (op.node != kNone || step.NameOf(op) != kProducts) return false;
+  if (op.node != kNone || step.NameOf(op) != kMathAttention) return false;
   const auto lies_apart = [&](const Operand& operand) {
     const std::span<const int64_t> sizes = SizesOf(step, operand), strides = StridesOf(step, operand);
     return IsFloat(operand) && !sizes.empty() && strides.size() == sizes.size() && sizes.back() > 1 &&

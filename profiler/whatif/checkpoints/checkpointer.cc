@@ -14,11 +14,9 @@ namespace {
 
 using model::kNone;
 
-constexpr Position kHair = 1e-6;
 // Between the begin of a node and its first event. Segments in others follow them there.
 constexpr Position kRecomputed = 0.8;
 constexpr Position kUnwound = 0.9;
-constexpr Position kAtOnce = 1.5;  // a free that follows a release directly
 
 }  // namespace
 

@@ -19,8 +19,6 @@ namespace {
 
 using model::kNone;
 
-constexpr Position kHair = 1e-6;
-
 bool IsGathered(const StepBlock& block) {
   return block.category == classify::Category::kCommunication && block.copy_of != kNone &&
          block.begin > kBefore;

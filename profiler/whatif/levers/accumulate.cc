@@ -24,7 +24,6 @@
 namespace vramscope::whatif {
 namespace {
 
-constexpr Position kHair = 1e-6;
 constexpr int64_t kMost = 1 << 20;
 constexpr int64_t kWritten = 4;
 

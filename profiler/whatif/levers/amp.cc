@@ -16,7 +16,6 @@ namespace {
 using classify::Category;
 using model::kNone;
 
-constexpr Position kHair = 1e-6;
 constexpr Position kBeforeSeed = 0.25;  // autocast has been left by then
 constexpr uint64_t kScalar = 4;
 

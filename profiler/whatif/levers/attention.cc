@@ -14,7 +14,7 @@ namespace {
 
 using Calls = std::vector<AttentionCall>;
 
-constexpr int64_t kUnit = 8;  // of it, in 16 bits
+constexpr int64_t kWidthUnit = 8;  // of it, in 16 bits
 
 struct Kernel {
   AttentionKernel kernel;
@@ -52,7 +52,7 @@ std::string WhyNot(const AttentionCall& call, AttentionKernel kernel) {
            "tokens, call F.scaled_dot_product_attention(q, k, v, is_causal=True), and record that";
   if (call.width > (flash ? kWidestFlash : kWidestEfficient))
     return "its heads have " + std::to_string(call.width) + " elements, more than is known of this kernel";
-  if (call.width % kUnit != 0)
+  if (call.width % kWidthUnit != 0)
     return "its heads have " + std::to_string(call.width) + " elements, which is not a multiple of 8";
   return "";
 }

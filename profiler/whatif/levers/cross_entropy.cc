@@ -11,7 +11,7 @@ namespace {
 constexpr std::string_view kChunked = "chunked:";
 
 // Parts; 0 = as many as Liger takes.
-Result<int64_t> Parse(std::string_view value) {
+Result<int64_t> ParseParts(std::string_view value) {
   if (value == "fused") return 0;
   int64_t parts = 0;
   const char* const end = value.data() + value.size();
@@ -41,7 +41,7 @@ class CrossEntropy final : public Lever {
   }
 
   std::optional<Result<Step>> Rewrite(const Step& step, std::string_view value) const override {
-    const Result<int64_t> parts = Parse(value);
+    const Result<int64_t> parts = ParseParts(value);
     if (!parts.ok()) return parts.error();
     if (step.backward.size() != 1)
       return Error{"the recorded step has " + std::to_string(step.backward.size()) +

@@ -26,8 +26,6 @@ namespace {
 
 using model::kNone;
 
-constexpr Position kHair = 1e-6;
-constexpr Position kAtOnce = 1.5;  // a free that follows the last use directly
 constexpr size_t kMostNamed = 5;
 
 struct Freed {

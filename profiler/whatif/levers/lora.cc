@@ -14,15 +14,15 @@ namespace {
 
 constexpr uint32_t kMostRank = 1 << 16;
 
-struct Question {
+struct LoraQuestion {
   uint32_t rank = 0;
   std::string_view patterns;
 };
 
-Result<Question> Parse(std::string_view value) {
+Result<LoraQuestion> ParseLora(std::string_view value) {
   const Error error{"--lora is a rank, as in 8, or 8:'layers.*.mlp' for modules, not \"" +
                     std::string(value) + "\"."};
-  Question question;
+  LoraQuestion question;
   const char* const end = value.data() + value.size();
   const auto [behind, failed] = std::from_chars(value.data(), end, question.rank);
   if (failed != std::errc() || question.rank == 0 || question.rank > kMostRank) return error;
@@ -45,7 +45,7 @@ class Lora final : public Lever {
   std::vector<std::string> Settings(const Step&) const override { return {"16", "8"}; }
 
   std::optional<Result<Step>> Rewrite(const Step& step, std::string_view value) const override {
-    const Result<Question> question = Parse(value);
+    const Result<LoraQuestion> question = ParseLora(value);
     if (!question.ok()) return question.error();
     if (step.backward.size() != 1 || step.optimizer.size() != 1) {
       return Error{"the recorded step has " + std::to_string(step.backward.size()) + " backward passes and " +

@@ -16,20 +16,20 @@ namespace vramscope::whatif {
 namespace {
 
 // Bandwidths between device and host in bytes a second; 0: none is said.
-struct Choice {
+struct OffloadChoice {
   std::optional<double> optimizer;
   std::optional<double> activations;
 };
 
 // "optimizer", "activations:25GB/s", or both with a comma between.
-Result<Choice> Parse(std::string_view value) {
+Result<OffloadChoice> ParseOffload(std::string_view value) {
   constexpr std::string_view kUnit = "GB/s";
   constexpr double kGiga = 1e9;
   const Error error{
       "--offload is optimizer, activations or both with a comma between, each also with the "
       "bandwidth to the host as in optimizer:25GB/s, not \"" +
       std::string(value) + "\"."};
-  Choice choice;
+  OffloadChoice choice;
   for (std::string_view rest = value; !rest.empty();) {
     const std::string_view part = rest.substr(0, rest.find(','));
     rest.remove_prefix(std::min(part.size() + 1, rest.size()));
@@ -60,7 +60,7 @@ class Offload final : public Lever {
   }
 
   Result<Outcome> Apply(const Step& step, std::string_view value, Scene& scene) const override {
-    const Result<Choice> choice = Parse(value);
+    const Result<OffloadChoice> choice = ParseOffload(value);
     if (!choice.ok()) return choice.error();
     Outcome outcome;
     if (choice->activations) {

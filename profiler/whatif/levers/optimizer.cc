@@ -27,7 +27,6 @@
 namespace vramscope::whatif {
 namespace {
 
-constexpr Position kHair = 1e-6;
 constexpr uint64_t kStepCounter = 4;  // one float
 
 enum class Family : uint8_t { kSgd, kMomentum, kAdam, kAdamW, kAdafactor, kAdam8bit, kAdamW8bit };
@@ -48,16 +47,16 @@ constexpr Known kKnown[] = {
     {"adamw8bit", Family::kAdamW8bit, "bitsandbytes.optim.AdamW8bit(model.parameters(), lr=..."},
 };
 
-struct Choice {
+struct OptimizerChoice {
   Family family;
   Way way;
   const char* code;
 };
 
-Result<Choice> Parse(std::string_view value) {
+Result<OptimizerChoice> ParseOptimizer(std::string_view value) {
   const size_t colon = value.find(':');
   const std::string_view family = value.substr(0, colon);
-  Choice choice{};
+  OptimizerChoice choice{};
   const auto* const known = std::find_if(std::begin(kKnown), std::end(kKnown),
                                          [&](const Known& one) { return one.name == family; });
   if (known == std::end(kKnown))
@@ -103,7 +102,7 @@ class Optimizer final : public Lever {
   }
 
   Result<Outcome> Apply(const Step& step, std::string_view value, Scene& scene) const override {
-    const Result<Choice> choice = Parse(value);
+    const Result<OptimizerChoice> choice = ParseOptimizer(value);
     if (!choice.ok()) return choice.error();
     const Result<std::vector<OptimizerCall>> calls = OptimizerCalls(step, scene.optimizer);
     if (!calls.ok()) return calls.error();
@@ -149,7 +148,8 @@ class Optimizer final : public Lever {
 
  private:
   // In the first step, before anything is computed, parameter by parameter.
-  static void AddState(const Step& step, const OptimizerCall& call, const Choice& choice, Scene& scene) {
+  static void AddState(const Step& step, const OptimizerCall& call, const OptimizerChoice& choice,
+                       Scene& scene) {
     const int copies = choice.family == Family::kSgd ? 0 : choice.family == Family::kMomentum ? 1 : 2;
     Position at = call.time.begin + kHair;
     for (const TrainedParameter& parameter : call.fresh) {
@@ -187,7 +187,7 @@ class Optimizer final : public Lever {
     }
   }
 
-  static std::string Code(const Choice& choice) {
+  static std::string Code(const OptimizerChoice& choice) {
     std::string code = choice.code;
     const bool adafactor = choice.family == Family::kAdafactor;
     if (choice.way == Way::kForLoop && !adafactor) code += ", foreach=False";

@@ -11,15 +11,15 @@
 namespace vramscope::whatif {
 namespace {
 
-struct Question {
+struct PruneQuestion {
   double fraction = 0;
   std::string_view patterns;
 };
 
-Result<Question> Parse(std::string_view value) {
+Result<PruneQuestion> ParsePrune(std::string_view value) {
   const Error error{"--prune is the part that goes, as in 0.25, or 0.25:'layers.*.mlp' for modules, not \"" +
                     std::string(value) + "\"."};
-  Question question;
+  PruneQuestion question;
   const char* const end = value.data() + value.size();
   const auto [behind, failed] = std::from_chars(value.data(), end, question.fraction);
   if (failed != std::errc() || !(question.fraction > 0) || question.fraction >= 1) return error;
@@ -51,7 +51,7 @@ class Prune final : public Lever {
   std::vector<std::string> Settings(const Step&) const override { return {"0.25", "0.5"}; }
 
   std::optional<Result<Step>> Rewrite(const Step& step, std::string_view value) const override {
-    const Result<Question> question = Parse(value);
+    const Result<PruneQuestion> question = ParsePrune(value);
     if (!question.ok()) return question.error();
     if (const auto reason = WhyNoHiddenWidths(step); !reason.empty()) return Error{reason};
     const HiddenWidths hidden = HiddenWidthsOf(step, question->patterns);
@@ -66,7 +66,7 @@ class Prune final : public Lever {
   }
 
   Result<Outcome> Apply(const Step& step, std::string_view value, Scene&) const override {
-    const Result<Question> question = Parse(value);
+    const Result<PruneQuestion> question = ParsePrune(value);
     if (!question.ok()) return question.error();
     const HiddenWidths hidden = HiddenWidthsOf(step, question->patterns);
     Outcome outcome;

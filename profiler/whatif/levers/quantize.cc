@@ -25,21 +25,21 @@ using model::kNone;
 constexpr int64_t kBlock = 64;        // elements that share a scale
 constexpr uint64_t kPairs = 256 * 2;  // of a byte's two codes: what they stand for
 constexpr uint64_t kIndex = 4;        // bytes of an index into these
-constexpr Position kHair = 1e-6, kMoment = 0.1;
+constexpr Position kMoment = 0.1;
 
-struct Question {
+struct QuantizeQuestion {
   bool four_bits = false;
   std::string_view patterns;
 };
 
-Result<Question> Parse(std::string_view value) {
+Result<QuantizeQuestion> ParseQuantize(std::string_view value) {
   const size_t colon = value.find(':');
   const std::string_view kind = value.substr(0, colon);
   if ((kind != "int8" && kind != "nf4") || colon + 1 == value.size())
     return Error{"--quantize is int8 or nf4, or int8:'layers.*' for modules, not \"" + std::string(value) +
                  "\"."};
-  return Question{kind == "nf4",
-                  colon == std::string_view::npos ? std::string_view{} : value.substr(colon + 1)};
+  return QuantizeQuestion{kind == "nf4",
+                          colon == std::string_view::npos ? std::string_view{} : value.substr(colon + 1)};
 }
 
 class Quantizer {
@@ -195,7 +195,7 @@ class Quantize final : public Lever {
   std::vector<std::string> Settings(const Step&) const override { return {"int8", "nf4"}; }
 
   std::optional<Result<Step>> Rewrite(const Step& step, std::string_view value) const override {
-    const Result<Question> question = Parse(value);
+    const Result<QuantizeQuestion> question = ParseQuantize(value);
     if (!question.ok()) return question.error();
     if (step.backward.size() != 1 || step.modules.empty())
       return Error{"calls of modules and one backward pass are needed: record a Python program that trains."};

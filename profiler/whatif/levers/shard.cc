@@ -17,21 +17,21 @@ constexpr uint32_t kMostRanks = 1 << 20;
 
 enum class Kind : uint8_t { kDdp, kZero1, kZero2, kZero3, kTensor, kPipeline };
 
-struct Question {
+struct ShardQuestion {
   Kind kind = Kind::kDdp;
   uint32_t ranks = 0;
   std::string_view option;  // "view", or units
   uint32_t parts = 1;       // of the batch, in a pipeline
 };
 
-Result<Question> Parse(std::string_view value) {
+Result<ShardQuestion> ParseShard(std::string_view value) {
   const Error error{
       "--shard is ddp, zero1, zero2, zero3, fsdp, tp or pp with a number of ranks, as in fsdp:8, not \"" +
       std::string(value) + "\"."};
   const size_t colon = value.find(':');
   if (colon == std::string_view::npos) return error;
   const std::string_view kind = value.substr(0, colon);
-  Question question;
+  ShardQuestion question;
   if (kind == "zero1")
     question.kind = Kind::kZero1;
   else if (kind == "zero2")
@@ -66,7 +66,7 @@ Result<Question> Parse(std::string_view value) {
 }
 
 // Each list of blocks, or each module that is meant, and the model.
-std::string FullyShardCode(const Step& step, const Question& question) {
+std::string FullyShardCode(const Step& step, const ShardQuestion& question) {
   const std::string how = question.kind == Kind::kZero2 ? ", reshard_after_forward=False)" : ")";
   std::string code;
   if (question.option.empty()) {
@@ -101,7 +101,7 @@ class Shard final : public Lever {
   }
 
   std::optional<Result<Step>> Rewrite(const Step& step, std::string_view value) const override {
-    const Result<Question> question = Parse(value);
+    const Result<ShardQuestion> question = ParseShard(value);
     if (!question.ok()) return question.error();
     if (step.backward.size() != 1 || step.optimizer.size() != 1) {
       return Error{"the recorded step has " + std::to_string(step.backward.size()) + " backward passes and " +
@@ -144,7 +144,7 @@ class Shard final : public Lever {
   }
 
   // Tensor parallel: all widths that are hidden, or none.
-  static Result<Step> Split(const Step& step, const Question& question) {
+  static Result<Step> Split(const Step& step, const ShardQuestion& question) {
     if (const auto reason = WhyNoHiddenWidths(step); !reason.empty()) return Error{reason};
     const HiddenWidths hidden = HiddenWidthsOf(step, question.option);
     if (hidden.widths.empty())
@@ -160,7 +160,7 @@ class Shard final : public Lever {
     return TensorParallel(step, hidden, question.ranks);
   }
 
-  static Result<Outcome> InPipeline(const Step& step, const Question& question, Scene& scene) {
+  static Result<Outcome> InPipeline(const Step& step, const ShardQuestion& question, Scene& scene) {
     const std::string parts = std::to_string(question.parts);
     if (question.parts > 1) {
       Scene tried = scene;
@@ -182,7 +182,7 @@ class Shard final : public Lever {
   }
 
   Result<Outcome> Apply(const Step& step, std::string_view value, Scene& scene) const override {
-    const Result<Question> question = Parse(value);
+    const Result<ShardQuestion> question = ParseShard(value);
     if (!question.ok()) return question.error();
     if (question->kind == Kind::kPipeline) return InPipeline(step, *question, scene);
     Outcome outcome;

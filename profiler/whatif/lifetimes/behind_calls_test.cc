@@ -33,7 +33,7 @@ class LateSumTest : public testing::Test, protected WrittenOperators {
     AddOp("aten::mm", product_, {111, 114}, {out}, gradient_);
     step_.nodes.push_back({Text("ViewBackward0"), linear_, 14, 120, 126});
     step_.nodes.push_back({Text("TBackward0"), linear_, 12, 130, 136});
-    rules_ = {CastRule::kLow, CastRule::kNone};
+    rules_ = {CastRule::kLow, CastRule::kAsGiven};
     of_weight_ = AddBlock(133, 134);
     copy_ = AddBlock(kAdd - kStride, 190), other_ = AddBlock(100, 125);
   }

@@ -12,9 +12,9 @@ namespace {
 
 using model::kNone;
 
-class Finder {
+class AsideFinder {
  public:
-  Finder(const Step& step, const std::vector<uint32_t>& calls) : step_(step), calls_(calls) {
+  AsideFinder(const Step& step, const std::vector<uint32_t>& calls) : step_(step), calls_(calls) {
     for (uint32_t i = 0; i < calls.size(); ++i) {
       looked_at_[calls[i]] = i;
       // What a segment was given its own variables have when it first calls another module.
@@ -92,7 +92,7 @@ class Finder {
 }  // namespace
 
 std::vector<HandedAside> FindHandedAside(const Step& step, const std::vector<uint32_t>& calls) {
-  return step.held.empty() ? std::vector<HandedAside>() : Finder(step, calls).Find();
+  return step.held.empty() ? std::vector<HandedAside>() : AsideFinder(step, calls).Find();
 }
 
 }  // namespace vramscope::whatif

@@ -35,9 +35,9 @@ bool IsForward(std::string_view function) {
 
 using Frames = std::span<const std::pair<uint32_t, uint32_t>>;
 
-class Finder {
+class LeftFinder {
  public:
-  Finder(Frames callers, const std::unordered_map<uint32_t, std::string_view>& frames, Step& step)
+  LeftFinder(Frames callers, const std::unordered_map<uint32_t, std::string_view>& frames, Step& step)
       : frames_(frames), step_(step), of_op_(step.ops.size()) {
     for (size_t i = 0, end = 0; i < callers.size(); i = end) {
       while (end < callers.size() && callers[end].first == callers[i].first) ++end;
@@ -92,7 +92,7 @@ void FindLeft(std::vector<std::pair<uint32_t, uint32_t>> callers,
               const std::unordered_map<uint32_t, std::string_view>& frames, Step& step) {
   std::stable_sort(callers.begin(), callers.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });
-  Finder(callers, frames, step).Find();
+  LeftFinder(callers, frames, step).Find();
 }
 
 }  // namespace vramscope::whatif

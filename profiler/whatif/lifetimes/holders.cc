@@ -15,7 +15,6 @@ using model::kNone;
 constexpr std::string_view kProducts[] = {"aten::matmul", "aten::bmm", "aten::baddbmm",
                                           "aten::scaled_dot_product_attention"};
 
-constexpr Position kHair = 1e-6;
 constexpr Position kBeforeNext = 0.05;  // in a function's return
 
 // Its variables go before what it was given does.

@@ -23,11 +23,11 @@ class Adversaries : public TensorScript {
     s.Device(model::testing::kCuda0).TotalsAre(0, 4 << 20);
     for (const char* name : {"judge", "maker"})
       s.Alloc(name, kWeightBytes).Parameter(name, std::string(name) + ".weight");
-    for (uint64_t step = 1; step <= 3; ++step) {
-      if (step == 2) s.Mark(trace::MarkKind::kDeepBegin, 2);
-      Turn("judge", 10 * step, step == 1);
-      Turn("judge", 10 * step + 2, false);
-      Turn("maker", 10 * step + 4, step == 1);
+    for (uint64_t turn = 1; turn <= 3; ++turn) {
+      if (turn == 2) s.Mark(trace::MarkKind::kDeepBegin, 2);
+      Turn("judge", 10 * turn, turn == 1);
+      Turn("judge", 10 * turn + 2, false);
+      Turn("maker", 10 * turn + 4, turn == 1);
     }
     run = s.Load();
     analysis.emplace(run);

@@ -80,7 +80,7 @@ uint8_t TypeToBe(const Step& step, const Versions& versions, uint8_t low, uint32
   if (operators == 0 || maker == kNone || maker <= op) return 0;
   const CastRule rule = AutocastRuleOf(step.NameOf(step.ops[maker]), step.torch_version);
   if (rule == CastRule::kLow) return low;
-  if (rule != CastRule::kNone) return 0;
+  if (rule != CastRule::kAsGiven) return 0;
   uint8_t type = 0;
   for (const Operand& operand : InputsOf(step, step.ops[maker])) {
     if (!SaysType(step, operand)) continue;

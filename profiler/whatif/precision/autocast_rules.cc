@@ -164,12 +164,12 @@ bool ListsRmsNorm(std::string_view torch) { return IsFrom(torch, 2, 8); }
 
 CastRule AutocastRuleOf(std::string_view op, std::string_view torch, bool half) {
   const std::string_view name = Bare(op);
-  if (name.empty()) return CastRule::kNone;
+  if (name.empty()) return CastRule::kAsGiven;
   if (In(kLow, name)) return CastRule::kLow;
   if (In(kSingle, name) || (name == "rms_norm" && ListsRmsNorm(torch))) return CastRule::kSingle;
   const bool softmax = name == "softmax" || name == "log_softmax";
   if (In(kIntoSingle, name)) return softmax && !half ? CastRule::kSingle : CastRule::kIntoSingle;
-  return In(kPromote, name) ? CastRule::kPromote : CastRule::kNone;
+  return In(kPromote, name) ? CastRule::kPromote : CastRule::kAsGiven;
 }
 
 bool IsLeftAlone(std::string_view op, std::string_view around) {

@@ -11,7 +11,7 @@
 namespace vramscope::whatif {
 
 enum class CastRule {
-  kNone,        // works on what it is given
+  kAsGiven,     // works on what it is given
   kLow,         // floats are cast to the low type
   kSingle,      // low ones are cast to float
   kIntoSingle,  // reads what it is given, and returns float: the conversion is inside its kernel

@@ -7,16 +7,16 @@
 
 #include "profiler/model/testing/script.h"
 #include "profiler/whatif/answer/predict.h"
+#include "profiler/whatif/testing/linear_script.h"
 
 namespace vramscope::whatif {
 namespace {
 
 using model::testing::Script;
 
-constexpr uint64_t kRow = 64 * 4;  // bytes in float32
 constexpr uint64_t kBatch = 1024 * kRow;
 constexpr uint64_t kColumn = 1024 * 4;
-constexpr uint64_t kWeight = 64 * kRow;
+constexpr uint64_t kLinearBytes = 64 * kRow;
 constexpr uint64_t kFilterBytes = 32 * 32 * 4;
 constexpr uint64_t kSmallFilterBytes = 4 * 4 * 4;
 constexpr int kKept = 6;
@@ -40,11 +40,11 @@ enum class Body : uint8_t {
   kConvolutionBackward
 };
 
-class Program {
+class ConvertingProgram {
  public:
-  explicit Program(Body body) : body_(body) {
+  explicit ConvertingProgram(Body body) : body_(body) {
     s_.Device(model::testing::kCuda0).TotalsAre(0, 2 << 20);
-    s_.Alloc("weight", kWeight).Parameter("weight", "linear.weight");
+    s_.Alloc("weight", kLinearBytes).Parameter("weight", "linear.weight");
     s_.Alloc("scale", kRow).Parameter("scale", "norm.weight");
     s_.Alloc("batch", kBatch);
     s_.Mark(trace::MarkKind::kDeepBegin, 1);
@@ -297,34 +297,34 @@ class Program {
   Baseline baseline_;
 };
 
-constexpr uint64_t kWeights = kWeight + 512;  // one row is rounded up
-constexpr uint64_t kHalfWeights = kWeight / 2 + 512;
+constexpr uint64_t kWeights = kLinearBytes + 512;  // one row is rounded up
+constexpr uint64_t kHalfWeights = kLinearBytes / 2 + 512;
 
 TEST(ConversionsTest, WhatALinearLayerRefusesBehindACallOfToWasNotConverted) {
-  EXPECT_EQ(Program(Body::kMoves).Peak(), kWeights + 2 * kBatch);
-  EXPECT_EQ(Program(Body::kMoves).PeakInLow(), kHalfWeights + 2 * kBatch / 2);
+  EXPECT_EQ(ConvertingProgram(Body::kMoves).Peak(), kWeights + 2 * kBatch);
+  EXPECT_EQ(ConvertingProgram(Body::kMoves).PeakInLow(), kHalfWeights + 2 * kBatch / 2);
 }
 
 // BART adds a buffer.to(logits.device) to its logits, which no product takes up. Nothing uses the weight
 // here, so that it stays.
 TEST(ConversionsTest, ACallOfToThatTellsALayoutOnlyMoves) {
-  EXPECT_EQ(Program(Body::kMovesOnly).Peak(), kWeights + 2 * kBatch);
-  EXPECT_EQ(Program(Body::kMovesOnly).PeakInLow(), kHalfWeights + 2 * kBatch / 2);
+  EXPECT_EQ(ConvertingProgram(Body::kMovesOnly).Peak(), kWeights + 2 * kBatch);
+  EXPECT_EQ(ConvertingProgram(Body::kMovesOnly).PeakInLow(), kHalfWeights + 2 * kBatch / 2);
 }
 
 TEST(ConversionsTest, AnAddedMaskThatAttentionMakesOfBoolsHasTheTypeOfItsQueries) {
-  EXPECT_EQ(Program(Body::kMask).Peak(), kWeights + 2 * kBatch + 512);
-  EXPECT_EQ(Program(Body::kMask).PeakInLow(), kHalfWeights + 2 * kBatch / 2 + 512);
+  EXPECT_EQ(ConvertingProgram(Body::kMask).Peak(), kWeights + 2 * kBatch + 512);
+  EXPECT_EQ(ConvertingProgram(Body::kMask).PeakInLow(), kHalfWeights + 2 * kBatch / 2 + 512);
 }
 
 // DeBERTa's mask of ones is float32 in any model; a layer of 16 bits would refuse what it made float32 too.
 TEST(ConversionsTest, WhatALinearLayerRefusesForAMaskThatWasMadeInFloatHadAskedForTheTypeBesideIt) {
-  EXPECT_EQ(Program(Body::kAsked).Peak(), kWeights + 3 * kBatch + kColumn);
-  EXPECT_EQ(Program(Body::kAsked).PeakInLow(), kHalfWeights + 3 * kBatch / 2 + kColumn);
+  EXPECT_EQ(ConvertingProgram(Body::kAsked).Peak(), kWeights + 3 * kBatch + kColumn);
+  EXPECT_EQ(ConvertingProgram(Body::kAsked).PeakInLow(), kHalfWeights + 3 * kBatch / 2 + kColumn);
 }
 
 TEST(ConversionsTest, WhatNoConversionExplainsIsRefusedAsPyTorchWouldRefuseIt) {
-  EXPECT_EQ(Program(Body::kRefused).Refusal(),
+  EXPECT_EQ(ConvertingProgram(Body::kRefused).Refusal(),
             "aten::linear in linear would get float32 beside 16 bits, which PyTorch refuses: the program "
             "stops there, or "
             "converts in a way that a recording in float32 does not show. Record it in 16 bits.");
@@ -333,62 +333,64 @@ TEST(ConversionsTest, WhatNoConversionExplainsIsRefusedAsPyTorchWouldRefuseIt) {
 // Of half there is a kernel that reads it and returns float; bfloat16 is converted first. The product behind
 // takes what was converted back.
 TEST(ConversionsTest, ASoftmaxThatIsAskedForFloatReturnsIt) {
-  EXPECT_EQ(Program(Body::kSoftmax).Peak(), kWeights + 3 * kBatch);
-  EXPECT_EQ(Program(Body::kSoftmax).PeakInLow("bf16"), kHalfWeights + kBatch / 2 + 2 * kBatch);
-  EXPECT_EQ(Program(Body::kSoftmax).PeakInLow("fp16"), kHalfWeights + kBatch / 2 + kBatch + 2 * kBatch / 2);
+  EXPECT_EQ(ConvertingProgram(Body::kSoftmax).Peak(), kWeights + 3 * kBatch);
+  EXPECT_EQ(ConvertingProgram(Body::kSoftmax).PeakInLow("bf16"), kHalfWeights + kBatch / 2 + 2 * kBatch);
+  EXPECT_EQ(ConvertingProgram(Body::kSoftmax).PeakInLow("fp16"),
+            kHalfWeights + kBatch / 2 + kBatch + 2 * kBatch / 2);
 }
 
 // T5's norm: x.to(float32) is there for one line, and before the weight comes `if weight.dtype in (float16,
 // bfloat16): z = z.to(weight.dtype)`, of which a step in float32 shows nothing.
 TEST(ConversionsTest, ANormThatAsksForTheTypeOfItsWeightComputesInFloatAndGoesBackBeforeIt) {
   // batch, squares and the product are never there together; two wide tensors beside the batch are.
-  EXPECT_EQ(Program(Body::kNorm).Peak(), kWeights + 3 * kBatch + 2 * kColumn);
+  EXPECT_EQ(ConvertingProgram(Body::kNorm).Peak(), kWeights + 3 * kBatch + 2 * kColumn);
   // x (half), x in float and its squares; later x, the product in float and its half.
-  EXPECT_EQ(Program(Body::kNorm).PeakInLow(), kHalfWeights + kBatch / 2 + 2 * kBatch);
+  EXPECT_EQ(ConvertingProgram(Body::kNorm).PeakInLow(), kHalfWeights + kBatch / 2 + 2 * kBatch);
 }
 
 // Gemma's norm: the name of x stays that of the half tensor.
 TEST(ConversionsTest, TypeAsGoesBackToTheTypeThatATensorHadBeforeTheProgramMadeItWider) {
-  EXPECT_EQ(Program(Body::kBack).Peak(), kWeights + 3 * kBatch);
+  EXPECT_EQ(ConvertingProgram(Body::kBack).Peak(), kWeights + 3 * kBatch);
   // x (half), x in float, and what is computed of it.
-  EXPECT_EQ(Program(Body::kBack).PeakInLow(), kHalfWeights + kBatch / 2 + 2 * kBatch);
+  EXPECT_EQ(ConvertingProgram(Body::kBack).PeakInLow(), kHalfWeights + kBatch / 2 + 2 * kBatch);
 }
 
 // What a function names anew inside, its caller still has as it was. No operator uses the weight here: it
 // stays.
 TEST(ConversionsTest, WhatAModuleMakesWiderForItselfStaysLowOutsideOfIt) {
-  EXPECT_EQ(Program(Body::kCaller).Peak(), kWeights + (1 + kKept) * kBatch);
-  EXPECT_EQ(Program(Body::kCaller).PeakInLow(), kHalfWeights + (1 + kKept) * kBatch / 2);
+  EXPECT_EQ(ConvertingProgram(Body::kCaller).Peak(), kWeights + (1 + kKept) * kBatch);
+  EXPECT_EQ(ConvertingProgram(Body::kCaller).PeakInLow(), kHalfWeights + (1 + kKept) * kBatch / 2);
 }
 
 // Each call makes a copy of its own, for the operator behind it.
 TEST(ConversionsTest, WhatAFunctionAsksForTwiceIsMadeTwice) {
-  EXPECT_EQ(Program(Body::kAgain).Peak(), kWeights + 4 * kBatch);
-  EXPECT_EQ(Program(Body::kAgain).PeakInLow(), kHalfWeights + kBatch / 2 + 3 * kBatch);
+  EXPECT_EQ(ConvertingProgram(Body::kAgain).Peak(), kWeights + 4 * kBatch);
+  EXPECT_EQ(ConvertingProgram(Body::kAgain).PeakInLow(), kHalfWeights + kBatch / 2 + 3 * kBatch);
 }
 
 TEST(ConversionsTest, WhatAFunctionConvertsToReturnItGoesWhenItReturns) {
-  EXPECT_EQ(Program(Body::kReturns).Peak(), kWeights + (2 + kKept) * kBatch);
-  EXPECT_EQ(Program(Body::kReturns).PeakInLow(), kHalfWeights + (2 + kKept) * kBatch / 2);
+  EXPECT_EQ(ConvertingProgram(Body::kReturns).Peak(), kWeights + (2 + kKept) * kBatch);
+  EXPECT_EQ(ConvertingProgram(Body::kReturns).PeakInLow(), kHalfWeights + (2 + kKept) * kBatch / 2);
 }
 
 // Memory-efficient attention returns rows, of which heads are joined for nothing; flash attention returns
 // what lies as its queries lie.
 TEST(ConversionsTest, HeadsThatFlashAttentionReturnsOneAfterTheOtherAreCopiedToBeJoined) {
-  EXPECT_EQ(Program(Body::kAttention).Peak(), kWeights + 2 * kBatch + kColumn);
-  EXPECT_EQ(Program(Body::kAttention).PeakInLow(), kHalfWeights + 3 * kBatch / 2);
+  EXPECT_EQ(ConvertingProgram(Body::kAttention).Peak(), kWeights + 2 * kBatch + kColumn);
+  EXPECT_EQ(ConvertingProgram(Body::kAttention).PeakInLow(), kHalfWeights + 3 * kBatch / 2);
 }
 
 // Forward in TF32 converts the layout of what goes in, in 16 bits that of what comes out too.
 TEST(ConversionsTest, AConvolutionInSixteenBitsConvertsItsResultToo) {
-  EXPECT_EQ(Program(Body::kConvolution).Peak(), kWeights + 3 * kBatch + kFilterBytes);
-  EXPECT_EQ(Program(Body::kConvolution).PeakInLow(), kHalfWeights + 4 * kBatch / 2 + kFilterBytes / 2);
+  EXPECT_EQ(ConvertingProgram(Body::kConvolution).Peak(), kWeights + 3 * kBatch + kFilterBytes);
+  EXPECT_EQ(ConvertingProgram(Body::kConvolution).PeakInLow(),
+            kHalfWeights + 4 * kBatch / 2 + kFilterBytes / 2);
 }
 
 // Vectors have 16 bytes in either type: four channels take as much in 16 bits as in float.
 TEST(ConversionsTest, WhatAConvolutionsBackwardConvertsIsFilledUpToWholeVectors) {
-  EXPECT_EQ(Program(Body::kConvolutionBackward).Peak(), kWeights + 4 * kBatch + 512);
-  EXPECT_EQ(Program(Body::kConvolutionBackward).PeakInLow(),
+  EXPECT_EQ(ConvertingProgram(Body::kConvolutionBackward).Peak(), kWeights + 4 * kBatch + 512);
+  EXPECT_EQ(ConvertingProgram(Body::kConvolutionBackward).PeakInLow(),
             kHalfWeights + 2 * kBatch / 2 + 2 * kBatch + 512);
 }
 

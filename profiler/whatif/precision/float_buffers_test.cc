@@ -13,15 +13,15 @@
 namespace vramscope::whatif {
 namespace {
 
-constexpr uint64_t kBytes = 2048;
+constexpr uint64_t kBufferBytes = 2048;
 
 // What a model has that runs three times, in deep steps. `type`: what is told of its buffer; empty: nothing.
 class Model : public TensorScript {
  public:
   explicit Model(const std::string& type, bool deep_first = false) {
     s.Device(model::testing::kCuda0).TotalsAre(0, 2 << 20);
-    s.Alloc("weight", kBytes).Parameter("weight", "linear.weight");
-    s.Alloc("scale", kBytes).Alloc("x", kBytes);
+    s.Alloc("weight", kBufferBytes).Parameter("weight", "linear.weight");
+    s.Alloc("scale", kBufferBytes).Alloc("x", kBufferBytes);
     s.Label("scale", trace::Role::kBuffer, trace::LabelSource::kModuleRegistry, "norm.scale");
     if (deep_first) s.Mark(trace::MarkKind::kDeepBegin, 1);
     if (!type.empty()) s.Mark(trace::MarkKind::kFloatBuffer, s.AddressOf("scale"), type);
@@ -31,7 +31,7 @@ class Model : public TensorScript {
         s.Op("aten::mul", [&] {
           In("x", "512", "1");
           In("weight", "512", "1", 1);
-          s.Alloc("out", kBytes);
+          s.Alloc("out", kBufferBytes);
           Out("out", "512", "1");
         });
         s.Free("out");
@@ -77,14 +77,14 @@ TEST(FloatBuffersTest, ABufferThatNoOperatorWorksOnIsConvertedWithItsModel) {
     const Model model(type);
     return model.In(AllInLow(model.step(), kBfloat16Type), block).requested;
   };
-  EXPECT_EQ(converted("torch.float32", "scale"), kBytes / 2);
-  EXPECT_EQ(converted("", "scale"), kBytes) << "it may be of integers";
-  EXPECT_EQ(converted("", "weight"), kBytes / 2);
+  EXPECT_EQ(converted("torch.float32", "scale"), kBufferBytes / 2);
+  EXPECT_EQ(converted("", "scale"), kBufferBytes) << "it may be of integers";
+  EXPECT_EQ(converted("", "weight"), kBufferBytes / 2);
 }
 
 TEST(FloatBuffersTest, UnderAutocastItStaysAsItIs) {
   const Model model("torch.float32");
-  EXPECT_EQ(model.In(UnderAutocast(model.step(), kBfloat16Type), "scale").requested, kBytes);
+  EXPECT_EQ(model.In(UnderAutocast(model.step(), kBfloat16Type), "scale").requested, kBufferBytes);
 }
 
 // A view of its bytes is one of integers: what it holds is not converted.
@@ -95,7 +95,7 @@ TEST(FloatBuffersTest, WhatAnOperatorSeesAsIntegersIsNotConverted) {
   const auto scale = static_cast<uint32_t>(&model.In(step, "scale") - step.blocks.data());
   for (Operand& operand : step.operands)
     if (step.blocks[operand.block].id == model.s.Id("x")) operand.block = scale, operand.dtype = kLong;
-  EXPECT_EQ(AllInLow(step, kBfloat16Type).blocks[scale].requested, kBytes);
+  EXPECT_EQ(AllInLow(step, kBfloat16Type).blocks[scale].requested, kBufferBytes);
 }
 
 }  // namespace

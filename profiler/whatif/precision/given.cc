@@ -90,7 +90,7 @@ uint8_t Conversions::TypeNamed(uint32_t op, uint8_t otherwise) const {
   const Op& made = step_.ops[op];
   const bool factory = IsFactory(step_.NameOf(made));
   if (made.dtype == 0 || !InModule(op) || (otherwise != 0 && !factory)) return otherwise;
-  if (step_.Text(made.dtype) != "torch.float32") return otherwise;
+  if (step_.Text(made.dtype) != kFloatName) return otherwise;
   if (made.asks == Asks::kType) return kFloatType;
   const uint8_t told = factory ? TypeOfTold(step_, versions_, op) : 0;
   return told != 0 ? told : otherwise;

@@ -223,7 +223,7 @@ uint32_t GradientMoments::CallOf(uint32_t block) const {
   const uint32_t op = step_.blocks[block].op;
   const uint32_t node = op == kNone ? kNone : step_.ops[op].node;
   uint32_t call = node == kNone ? kNone : step_.nodes[node].op;
-  while (call != kNone && rules_[call] == CastRule::kNone) call = step_.ops[call].parent;
+  while (call != kNone && rules_[call] == CastRule::kAsGiven) call = step_.ops[call].parent;
   return call;
 }
 

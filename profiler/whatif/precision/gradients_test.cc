@@ -20,7 +20,7 @@ namespace {
 
 using model::kNone;
 
-constexpr uint64_t kQuery = 64 * 64 * 4, kKey = 32 * 64 * 4;
+constexpr uint64_t kQueryBytes = 64 * 64 * 4, kKeyBytes = 32 * 64 * 4;
 
 class GradientMomentsTest : public testing::Test, protected WrittenStep {
  protected:
@@ -36,10 +36,10 @@ class GradientMomentsTest : public testing::Test, protected WrittenStep {
     step_.nodes[node_].op = 0;
     step_.nodes[node_].made = 11;
     step_.nodes.push_back({Text("ViewBackward0"), 0, 11.5, 114, 116});
-    rules_ = {CastRule::kLow, CastRule::kNone};
+    rules_ = {CastRule::kLow, CastRule::kAsGiven};
     Work(111, node_, {query, out});
     step_.ops[1].node = node_;
-    of_key_ = Made(kKey), of_query_ = Made(kQuery);
+    of_key_ = Made(kKeyBytes), of_query_ = Made(kQueryBytes);
   }
 
   uint32_t Made(uint64_t bytes) {
@@ -78,7 +78,7 @@ TEST_F(GradientMomentsTest, WhereTheCallConvertedNothingThereIsNoNodeForIt) {
 // mm's derivatives come in the order of "mat2", "self": PyTorch's generator sorts them by name.
 TEST_F(GradientMomentsTest, OfEqualGradientsAProductMakesThatOfItsSecondFactorFirst) {
   step_.operands[1].shape = 1;
-  step_.blocks[of_key_].requested = kQuery;
+  step_.blocks[of_key_].requested = kQueryBytes;
   const auto first_made_is_first_converted = [&] {
     GradientMoments moments(step_, rules_);
     moments.Converts(0);
@@ -146,7 +146,7 @@ TEST_F(GradientMomentsTest, TheEngineChecksGradientsInTheOrderOfArgumentsAndSums
 
 // x + f(x): the node of the addition hands its gradient on to x and to f, and is done with both by then.
 TEST_F(GradientMomentsTest, WhatASumIsGivenIsCheckedBehindTheNodeThatOnlyHandsItOn) {
-  rules_ = {CastRule::kNone, CastRule::kNone};
+  rules_ = {CastRule::kAsGiven, CastRule::kAsGiven};
   Work(140, node_, {of_query_, of_query_});
   GradientMoments moments(step_, rules_);
   Operand gradient;

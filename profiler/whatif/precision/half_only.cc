@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "profiler/whatif/precision/precision.h"
 #include "profiler/whatif/step/insert.h"
 
 namespace vramscope::whatif {
@@ -11,8 +12,6 @@ namespace {
 
 using classify::Category;
 using model::kNone;
-
-constexpr std::string_view kFloatName = "torch.float32";
 
 struct Clamp {
   uint32_t block = kNone;

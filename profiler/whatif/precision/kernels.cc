@@ -21,8 +21,6 @@ using model::kNone;
 constexpr uint64_t kFloatBytes = 4;
 constexpr uint16_t kForwardBias = 3, kBackwardBias = 4;  // arguments: a mask that is added
 constexpr uint16_t kBackwardKey = 2;
-constexpr uint64_t kSeeds = 16;
-constexpr Position kHair = 1e-6;
 constexpr uint8_t kByteType = 0;
 constexpr uint64_t kNotSplit = uint64_t{1} << 20;  // what the allocator leaves in a block
 
@@ -85,8 +83,8 @@ class Kernels {
   void Change() {
     for (uint32_t i = 0; i < step_.ops.size(); ++i) {
       const std::string_view name = step_.NameOf(step_.ops[i]);
-      if (name == "aten::_efficient_attention_forward") FlashForward(i);
-      if (name == "aten::_efficient_attention_backward") AttentionBackward(i);
+      if (name == kEfficientForward) FlashForward(i);
+      if (name == kEfficientBackward) AttentionBackward(i);
       if (name == "aten::cudnn_convolution" || name == "aten::cudnn_convolution_transpose" ||
           name == "aten::convolution_backward" || name == "aten::_cudnn_rnn" ||
           name == "aten::_cudnn_rnn_backward")
@@ -257,11 +255,11 @@ class Kernels {
   // Where dropout begins to draw: kept on the device by flash attention alone, the first of two blocks for it
   // is given up.
   void Draw(uint32_t sums, uint32_t index, Position at) {
-    Add(sums, index, at + 0.1, at + 0.4, kSeeds);
+    Add(sums, index, at + 0.1, at + 0.4, kSeedsBytes);
     uint32_t call = index;
     while (step_.ops[call].parent != kNone) call = step_.ops[call].parent;
     for (const Position begin : {at + 0.2, at + 0.3}) {
-      Add(sums, index, begin, changed_.blocks[sums].end + (at + 0.4 - begin) * kHair, kSeeds);
+      Add(sums, index, begin, changed_.blocks[sums].end + (at + 0.4 - begin) * kHair, kSeedsBytes);
       changed_.blocks.back().category = changed_.blocks[sums].category;
       changed_.blocks.back().last_use = step_.ops[call].end;
       for (size_t i = 0, count = changed_.saved.size(); i < count; ++i) {

@@ -5,12 +5,10 @@
 #include <gtest/gtest.h>
 
 #include "profiler/whatif/precision/precision.h"
+#include "profiler/whatif/testing/view.h"
 
 namespace vramscope::whatif {
 namespace {
-
-constexpr uint8_t kFloat = 6;  // c10::ScalarType
-constexpr uint32_t kGradient = 0, kInput = 1, kWeight = 2, kResult = 3, kWorkspace = 4;
 
 // What backward of a convolution takes beside its results in bfloat16. `strides`: of its input.
 struct Convolution {
@@ -18,6 +16,7 @@ struct Convolution {
 };
 
 uint64_t LowWorkspace(const Convolution& convolution, uint64_t recorded) {
+  constexpr uint32_t kGradient = 0, kInput = 1, kWeight = 2, kResult = 3, kWorkspace = 4;
   Step step;
   step.shapes.push_back({});
   step.own_texts = std::make_shared<std::deque<std::string>>(1, "aten::convolution_backward");

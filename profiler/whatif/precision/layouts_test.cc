@@ -18,9 +18,7 @@ namespace {
 
 using model::kNone;
 
-constexpr uint64_t kBytes = 2 * 3 * 4 * 5 * 4;
-constexpr uint32_t kProduct = 1, kClone = 2;  // blocks
-constexpr Position kReleased = 200;
+constexpr uint64_t kProductBytes = 2 * 3 * 4 * 5 * 4;
 
 // [2, 3, 4, 5], heads between rows: to, mul, and what clones a view of the product.
 struct Call {
@@ -32,9 +30,14 @@ struct Call {
 
 class PrecisionLayoutsTest : public testing::Test {
  protected:
+  static constexpr uint32_t kProduct = 1, kClone = 2;  // blocks
+  static constexpr Position kReleased = 200;
+
   PrecisionLayoutsTest() { run_.streams.push_back(0); }
 
-  [[nodiscard]] bool IsCloned(const Call& call) { return Changed(call).blocks[kClone].requested == kBytes; }
+  [[nodiscard]] bool IsCloned(const Call& call) {
+    return Changed(call).blocks[kClone].requested == kProductBytes;
+  }
 
   // A node keeps the clone until kReleased.
   [[nodiscard]] Step Changed(const Call& call) {
@@ -43,7 +46,7 @@ class PrecisionLayoutsTest : public testing::Test {
     Inserter into(bare, {});
     const auto add = [&](Position begin) {
       StepBlock block;
-      block.begin = begin, block.end = begin < 12 ? 90 : kReleased, block.requested = kBytes;
+      block.begin = begin, block.end = begin < 12 ? 90 : kReleased, block.requested = kProductBytes;
       return into.AddBlock(block);
     };
     Operand x;
@@ -144,14 +147,14 @@ class Parts : public TensorScript {
         To("both", kQuery, 11), To("both", kValue, 12);
         s.Op("aten::mul", [&] {
           In("both", kQuery[0], kQuery[1], 0, 11), In("both", kQuery[0], kQuery[1], 1, 11);
-          s.Alloc("product", kBytes);
+          s.Alloc("product", kProductBytes);
           Out("product", "2,3,4,5", "60,5,15,1");
         });
         s.Op("aten::reshape", [&] {
           In("product", "2,3,4,5", "60,5,15,1");
           s.Op("aten::clone", [&] {
             In("product", "2,3,4,5", "60,5,15,1");
-            s.Alloc("cloned", kBytes);
+            s.Alloc("cloned", kProductBytes);
             Out("cloned", "2,3,4,5", "60,20,5,1");
           });
           Out("cloned", "6,4,5", "20,5,1");
@@ -167,7 +170,7 @@ class Parts : public TensorScript {
     for (uint32_t op = 0; op < step.ops.size(); ++op)
       if (step.NameOf(step.ops[op]) == "aten::clone")
         return AllInLow(step, kBfloat16Type).blocks[OutputsOf(step, step.ops[op])[0].block].requested;
-    return kBytes;
+    return kProductBytes;
   }
 
  private:

@@ -15,9 +15,6 @@ namespace {
 
 using model::kNone;
 
-constexpr uint32_t kInput = 0, kClone = 1, kWorkspace = 2, kOther = 3;  // blocks
-constexpr uint64_t kOfMm = 8 << 20, kOfAddmm = 1 << 20, kOfBmm = 2 << 20;
-
 // linear(x, weight, bias) = clone, mm; then a layer that takes addmm.
 struct Layer {
   std::vector<int64_t> shape = {4, 32, 64}, strides = {32 * 64 * 3, 64, 1};  // of x: a third of each sample
@@ -27,6 +24,9 @@ struct Layer {
 
 class PrecisionLinearsTest : public testing::Test {
  protected:
+  static constexpr uint32_t kInput = 0, kClone = 1, kWorkspace = 2, kOther = 3;  // blocks
+  static constexpr uint64_t kOfMm = 8 << 20, kOfAddmm = 1 << 20, kOfBmm = 2 << 20;
+
   [[nodiscard]] Step Written(const Layer& layer) {
     Step bare;
     bare.run = &run_;

@@ -11,8 +11,6 @@ namespace {
 
 using model::kNone;
 
-constexpr Position kHair = 1e-6;
-
 // An addition in place that a linear layer ends with, and the block that it adds to.
 struct Addition {
   uint32_t block = kNone;

@@ -29,8 +29,6 @@ namespace {
 
 using model::kNone;
 
-constexpr std::string_view kFloatName = "torch.float32";
-
 enum class Way : uint8_t { kAutocast, kAllLow };
 
 class Retyped {
@@ -54,7 +52,7 @@ class Retyped {
         heads_first_(step, low, versions_),
         forward_(ForwardParts(step)),
         nodes_of_(NodesByOp(step)) {
-    rules_.resize(step.ops.size(), CastRule::kNone);
+    rules_.resize(step.ops.size(), CastRule::kAsGiven);
     covered_.resize(step.ops.size(), false);
     expected_.resize(step.nodes.size(), leaf_);
     read_type_.resize(step.nodes.size(), kFloatType);
@@ -99,7 +97,7 @@ class Retyped {
   // Forward: the outermost operator of the list converts, what is inside it works on what it is given.
   void BeginForward(uint32_t index) {
     const Op& op = step_.ops[index];
-    covered_[index] = op.parent != kNone && (covered_[op.parent] || rules_[op.parent] != CastRule::kNone);
+    covered_[index] = op.parent != kNone && (covered_[op.parent] || rules_[op.parent] != CastRule::kAsGiven);
     conversions_.Begin(index);
     if (heads_first_.Begin(op)) rules_[index] = CastRule::kSingle, moments_.Converts(index);
     if (const Operand* const wide = WidenedForTransform(step_, op, versions_))
@@ -126,7 +124,7 @@ class Retyped {
     if (rules_[index] == CastRule::kSingle)
       CastInputs(index, CastRule::kSingle);
     else if (rules_[index] != CastRule::kIntoSingle)
-      rules_[index] = CastRule::kNone;
+      rules_[index] = CastRule::kAsGiven;
   }
 
   void CastInputs(uint32_t index, CastRule rule) {

@@ -14,14 +14,17 @@
 //                                                              it is a gradient of
 #pragma once
 
+#include <string_view>
+
 #include "profiler/whatif/step/step.h"
 
 namespace vramscope::whatif {
 
-inline constexpr uint8_t kFloatType = 6;      // c10::ScalarType
-inline constexpr uint8_t kHalfType = 5;       // torch.float16
-inline constexpr uint8_t kBfloat16Type = 15;  // torch.bfloat16
-inline constexpr uint8_t kBoolType = 11;      // torch.bool
+inline constexpr uint8_t kFloatType = 6;                         // c10::ScalarType
+inline constexpr uint8_t kHalfType = 5;                          // torch.float16
+inline constexpr uint8_t kBfloat16Type = 15;                     // torch.bfloat16
+inline constexpr uint8_t kBoolType = 11;                         // torch.bool
+inline constexpr std::string_view kFloatName = "torch.float32";  // as a program writes it
 
 // What kernels take beside their results in the low type: attention's algorithm changes, cuDNN converts
 // layouts. Fitted to the recordings of the simulated device. `low`: by block of the recorded step.

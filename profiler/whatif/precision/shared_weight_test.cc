@@ -16,7 +16,7 @@ namespace {
 
 using model::kNone;
 
-constexpr uint64_t kBytes = 64 * 64 * 4;
+constexpr uint64_t kMatrixBytes = 64 * 64 * 4;
 
 class SharedWeightTest : public testing::Test {
  protected:
@@ -65,7 +65,7 @@ class SharedWeightTest : public testing::Test {
   [[nodiscard]] static std::vector<StepBlock> CopiesOf(const Step& changed, uint32_t block) {
     std::vector<StepBlock> copies;
     for (const StepBlock& one : changed.blocks)
-      if (one.copy_of == block && one.requested == kBytes) copies.push_back(one);
+      if (one.copy_of == block && one.requested == kMatrixBytes) copies.push_back(one);
     return copies;
   }
 
@@ -80,7 +80,7 @@ class SharedWeightTest : public testing::Test {
   }
   uint32_t Add(Position begin, Position end) {
     StepBlock block;
-    block.requested = kBytes;
+    block.requested = kMatrixBytes;
     block.begin = begin;
     block.end = end;
     step_.blocks.push_back(block);
@@ -118,7 +118,8 @@ class SharedWeightTest : public testing::Test {
 
 TEST_F(SharedWeightTest, TheSumOfItsGradientsIsConvertedOnce) {
   const Step changed = UnderAutocast(step_, kBfloat16Type);
-  for (const uint32_t low : {second_, first_, sum_}) EXPECT_EQ(changed.blocks[low].requested, kBytes / 2);
+  for (const uint32_t low : {second_, first_, sum_})
+    EXPECT_EQ(changed.blocks[low].requested, kMatrixBytes / 2);
   EXPECT_TRUE(CopiesOf(changed, second_).empty());
   EXPECT_TRUE(CopiesOf(changed, first_).empty());
   const std::vector<StepBlock> copies = CopiesOf(changed, sum_);
@@ -130,8 +131,8 @@ TEST_F(SharedWeightTest, TheSumOfItsGradientsIsConvertedOnce) {
 TEST_F(SharedWeightTest, WhatAccumulateGradCopiesHasBeenConverted) {
   const uint32_t copy = TakeACopy();
   const Step changed = UnderAutocast(step_, kBfloat16Type);
-  EXPECT_EQ(changed.blocks[copy].requested, kBytes) << "in the type of the weight";
-  EXPECT_EQ(changed.blocks[sum_].requested, kBytes / 2);
+  EXPECT_EQ(changed.blocks[copy].requested, kMatrixBytes) << "in the type of the weight";
+  EXPECT_EQ(changed.blocks[sum_].requested, kMatrixBytes / 2);
   const std::vector<StepBlock> converted = CopiesOf(changed, sum_);
   ASSERT_EQ(converted.size(), 1u);
   EXPECT_LT(converted[0].begin, changed.blocks[copy].begin);
@@ -150,7 +151,7 @@ TEST(AliasTest, WhatStandsForASumStaysItWhenItWasConverted) {
   step.backward.push_back({100, 200});
   for (const Position begin : {110.0, 120.0, 130.0}) {
     StepBlock& block = step.blocks.emplace_back();
-    block.requested = kBytes;
+    block.requested = kMatrixBytes;
     block.begin = begin, block.end = begin + 15;
   }
   Operand sum;
@@ -178,7 +179,7 @@ TEST(AliasTest, WhatStandsForASumGoesBeforeACopyThatIsUsedLater) {
   step.backward.push_back({100, 200});
   for (const Position begin : {110.0, 120.0}) {
     StepBlock& block = step.blocks.emplace_back();
-    block.requested = kBytes;
+    block.requested = kMatrixBytes;
     block.begin = begin, block.end = begin + 50;
   }
   Operand sum;
@@ -206,7 +207,7 @@ TEST(AddedInPlaceTest, NotAViewOfWhatWasConverted) {
   Operand& view = step.operands.emplace_back();
   view.block = 0, view.op = 0, view.tensor = 7;
   view.flags = trace::kTensorIsOutput | trace::kTensorIsView;
-  const std::vector<CastRule> rules = {CastRule::kNone};
+  const std::vector<CastRule> rules = {CastRule::kAsGiven};
   const GradientMoments moments(step, rules);
   EXPECT_TRUE(moments.IsShared(view, 115, 140));
   EXPECT_FALSE(moments.IsShared(view, 125, 140)) << "converted behind it: a tensor of its own";

@@ -9,23 +9,15 @@
 
 #include "profiler/whatif/answer/predict.h"
 #include "profiler/whatif/precision/precision.h"
-#include "profiler/whatif/testing/tensor_script.h"
+#include "profiler/whatif/testing/linear_script.h"
 
 namespace vramscope::whatif {
 namespace {
 
-constexpr uint64_t kRow = 64 * 4;  // bytes in float32
-constexpr uint64_t kWide = 1024 * kRow, kLow = kWide / 2;
-constexpr const char* kShape[] = {"1024,64", "64,1"};
-
 // One module that runs three times, in a deep step. What it is given, and weights, are there before.
-class Program : public TensorScript {
+class ConversionProgram : public LinearScript {
  public:
-  explicit Program(const std::function<void(Program&)>& body) {
-    s.Device(model::testing::kCuda0).TotalsAre(0, 2 << 20);
-    s.Alloc("weight", 64 * kRow).Parameter("weight", "linear.weight");
-    s.Alloc("x", kWide);
-    s.Mark(trace::MarkKind::kDeepBegin, 1);
+  explicit ConversionProgram(const std::function<void(ConversionProgram&)>& body) {
     s.Mark(trace::MarkKind::kConversion, 0, "net.py:1 type");
     s.Mark(trace::MarkKind::kConversion, 0, "net.py:2 tensor");
     s.Mark(trace::MarkKind::kConversion, 0, "net.py:3 tensor again");
@@ -67,15 +59,6 @@ class Program : public TensorScript {
       Out(result, kShape[0], kShape[1]);
     });
   }
-  void Linear(const std::string& from, const std::string& result) {
-    s.Op("aten::linear", [&] {
-      In(from, kShape[0], kShape[1]);
-      In("weight", "64,64", "64,1", 1);
-      s.Alloc(result, kWide);
-      Out(result, kShape[0], kShape[1]);
-    });
-  }
-
   void Norm(const std::string& from, const std::string& result, const char* strides) {
     s.Op("aten::batch_norm", [&] {
       In(from, "16,64,64", strides);
@@ -110,7 +93,7 @@ class Program : public TensorScript {
 // Where nothing is told, what a layer refuses shows that the call converted nothing (conversions_test.cc).
 TEST(ToldConversionsTest, WhatNamesAFloatConvertsWhateverRefusesIt) {
   for (const auto& [line, refused] : {std::pair(0, false), std::pair(1, true), std::pair(2, false)}) {
-    const Program program([line = line](Program& p) {
+    const ConversionProgram program([line = line](ConversionProgram& p) {
       p.To("x", line);
       p.Linear("x", "out");
       p.s.Free("out");
@@ -122,7 +105,9 @@ TEST(ToldConversionsTest, WhatNamesAFloatConvertsWhateverRefusesIt) {
 // nn.BatchNorm1d of x.transpose(1, 2), as in PatchTST: in float32 cuDNN's.
 TEST(ToldConversionsTest, ABatchNormThatCuDnnDoesNotComputeInSixteenBitsIsNotPredicted) {
   const auto refusal = [](const char* strides) {
-    return Program([strides](Program& p) { p.Norm("x", "out", strides), p.s.Free("out"); }).Refusal();
+    return ConversionProgram(
+               [strides](ConversionProgram& p) { p.Norm("x", "out", strides), p.s.Free("out"); })
+        .Refusal();
   };
   EXPECT_EQ(refusal("4096,64,1"), "");
   EXPECT_THAT(refusal("4096,1,64"),
@@ -132,7 +117,7 @@ TEST(ToldConversionsTest, ABatchNormThatCuDnnDoesNotComputeInSixteenBitsIsNotPre
 // logits = linear(x).float() * 30, and logits.float() in a library's function that computes the loss of them.
 TEST(ToldConversionsTest, NothingIsMadeNarrowerForALoss) {
   const auto copies = [](const char* taker, int line) {
-    return Program([=](Program& p) {
+    return ConversionProgram([=](ConversionProgram& p) {
              p.Linear("x", "logits");
              p.To("logits", 1);
              p.Make("aten::mul", "logits", "capped");
@@ -151,7 +136,7 @@ TEST(ToldConversionsTest, NothingIsMadeNarrowerForALoss) {
 // mask = torch.ones(...); x + mask.to(x.dtype): nothing refuses a mask in float32, and what comes of it.
 TEST(ToldConversionsTest, WhatAsksForTheTypeOfATensorGetsThatOfTheModel) {
   const auto peak = [](int line) {
-    return Program([line](Program& p) {
+    return ConversionProgram([line](ConversionProgram& p) {
              p.Make("aten::ones", "", "mask");
              p.To("mask", line);
              p.Make("aten::add", "x", "masked", "mask");
@@ -161,16 +146,16 @@ TEST(ToldConversionsTest, WhatAsksForTheTypeOfATensorGetsThatOfTheModel) {
            })
         .Peak("precision");
   };
-  EXPECT_EQ(peak(0), kLow + 2 * kWide) << "x, the mask, and the sum, as wide as the mask";
-  EXPECT_EQ(peak(1), kLow + 2 * kWide) << "it was that before";
-  EXPECT_EQ(peak(3), 2 * kLow + kWide) << "x, and both masks";
+  EXPECT_EQ(peak(0), kNarrow + 2 * kWide) << "x, the mask, and the sum, as wide as the mask";
+  EXPECT_EQ(peak(1), kNarrow + 2 * kWide) << "it was that before";
+  EXPECT_EQ(peak(3), 2 * kNarrow + kWide) << "x, and both masks";
 }
 
 // scores = softmax(q @ k); scores = scores.to(v.dtype); dropout(scores) @ v, under autocast: softmax returns
 // float32, and v has 16 bits.
 TEST(ToldConversionsTest, UnderAutocastATensorsTypeIsThatOfWhatItIsUsedWith) {
   const auto peak = [](int line) {
-    return Program([line](Program& p) {
+    return ConversionProgram([line](ConversionProgram& p) {
              p.Linear("x", "values");
              p.Make("aten::softmax", "x", "scores");
              p.To("scores", line);
@@ -180,17 +165,18 @@ TEST(ToldConversionsTest, UnderAutocastATensorsTypeIsThatOfWhatItIsUsedWith) {
            })
         .Peak("amp");
   };
-  EXPECT_EQ(peak(0), kWide + kLow + 4 * kWide + kLow + kLow)
+  EXPECT_EQ(peak(0), kWide + kNarrow + 4 * kWide + kNarrow + kNarrow)
       << "x, values, four in float32, c in 16 bits, out";
-  EXPECT_EQ(peak(3), kWide + kLow + 4 * kLow + kLow) << "x, values, four in 16 bits, out";
-  EXPECT_EQ(peak(2), kWide + kLow + kWide + 3 * kLow + kLow) << "another variable still holds the scores";
+  EXPECT_EQ(peak(3), kWide + kNarrow + 4 * kNarrow + kNarrow) << "x, values, four in 16 bits, out";
+  EXPECT_EQ(peak(2), kWide + kNarrow + kWide + 3 * kNarrow + kNarrow)
+      << "another variable still holds the scores";
 }
 
 // def forward(self, x, mask): mask = mask.to(x.dtype), under autocast: the caller's mask stays as it is, so
 // that each layer makes a copy, which goes with it. Of what is expanded, all is written out.
 TEST(ToldConversionsTest, UnderAutocastAMaskThatIsGivenIsCopiedInEachLayer) {
   const auto peak = [](const char* shape, const char* strides) {
-    return Program([=](Program& p) {
+    return ConversionProgram([=](ConversionProgram& p) {
              p.Linear("x", "hidden");
              p.Make("aten::ones", "", "mask");
              for (const char* layer : {"layer.0", "layer.1"}) {
@@ -204,15 +190,16 @@ TEST(ToldConversionsTest, UnderAutocastAMaskThatIsGivenIsCopiedInEachLayer) {
            })
         .Peak("amp");
   };
-  EXPECT_EQ(peak("1024,64", "64,1"), kWide + kLow + kWide + 2 * kLow) << "x, hidden, mask, copy and sum";
-  EXPECT_EQ(peak("4,1024,64", "0,64,1"), kWide + kLow + kWide + 5 * kLow);
+  EXPECT_EQ(peak("1024,64", "64,1"), kWide + kNarrow + kWide + 2 * kNarrow)
+      << "x, hidden, mask, copy and sum";
+  EXPECT_EQ(peak("4,1024,64", "0,64,1"), kWide + kNarrow + kWide + 5 * kNarrow);
 }
 
 // scores = bias.baddbmm(query, keys); scores.to(query.dtype), which is what they were computed from: the
 // first factor of the product, and not what it is added to.
 TEST(ToldConversionsTest, UnderAutocastTheTypeOfAnOriginIsThatOfTheProductsFirstFactor) {
   const auto peak = [](int line) {
-    return Program([line](Program& p) {
+    return ConversionProgram([line](ConversionProgram& p) {
              p.Linear("x", "query");
              p.Multiply("x", "query", "scores");
              p.Make("aten::softmax", "scores", "weights");
@@ -222,7 +209,7 @@ TEST(ToldConversionsTest, UnderAutocastTheTypeOfAnOriginIsThatOfTheProductsFirst
            })
         .Peak("amp");
   };
-  EXPECT_EQ(peak(4), peak(0) - 4 * kWide + 5 * kLow)
+  EXPECT_EQ(peak(4), peak(0) - 4 * kWide + 5 * kNarrow)
       << "query is in 16 bits, x is not; beside what softmax made";
 }
 
@@ -230,7 +217,7 @@ TEST(ToldConversionsTest, UnderAutocastTheTypeOfAnOriginIsThatOfTheProductsFirst
 // what that was given.
 TEST(ToldConversionsTest, UnderAutocastTheTypeOfAnOriginIsThatOfWhatAModuleReturned) {
   const auto peak = [](int line) {
-    return Program([line](Program& p) {
+    return ConversionProgram([line](ConversionProgram& p) {
              p.s.Module("q_proj", [&] { p.Linear("x", "query"); });
              p.Make("aten::softmax", "query", "rotated");
              p.To("rotated", line);
@@ -239,14 +226,14 @@ TEST(ToldConversionsTest, UnderAutocastTheTypeOfAnOriginIsThatOfWhatAModuleRetur
            })
         .Peak("amp");
   };
-  EXPECT_EQ(peak(4), peak(0) - 4 * kWide + 5 * kLow);
+  EXPECT_EQ(peak(4), peak(0) - 4 * kWide + 5 * kNarrow);
 }
 
 // def forward(self, x): cos, sin = ...; return cos.to(x.dtype), sin.to(x.dtype), under autocast: x is used by
 // nothing here, and who holds what is returned holds the copies.
 TEST(ToldConversionsTest, UnderAutocastAnArgumentsTypeIsThatOfWhatTheModuleWasGiven) {
   const auto peak = [](const char* argument) {
-    return Program([argument](Program& p) {
+    return ConversionProgram([argument](ConversionProgram& p) {
              p.Linear("x", "hidden");
              p.s.Label(argument, trace::Role::kTypeBranch, trace::LabelSource::kVariable, "asked net.py:2");
              p.s.Module("rotary", [&] {
@@ -261,15 +248,15 @@ TEST(ToldConversionsTest, UnderAutocastAnArgumentsTypeIsThatOfWhatTheModuleWasGi
            })
         .Peak("amp");
   };
-  EXPECT_EQ(peak("x"), kWide + kLow + 7 * kWide) << "x, hidden, and all that is made of x";
-  EXPECT_EQ(peak("hidden"), kWide + kLow + 7 * kLow) << "both are copied, and what they were is gone";
+  EXPECT_EQ(peak("x"), kWide + kNarrow + 7 * kWide) << "x, hidden, and all that is made of x";
+  EXPECT_EQ(peak("hidden"), kWide + kNarrow + 7 * kNarrow) << "both are copied, and what they were is gone";
 }
 
 // def forward(self, x, hidden): x.to(self.linear.weight.dtype) + hidden, under autocast: a parameter stays in
 // float32, though x meets what is in 16 bits, and though the weight was used as a copy in 16 bits.
 TEST(ToldConversionsTest, UnderAutocastAParametersTypeStaysWhatItIs) {
   const auto peak = [](bool told) {
-    return Program([=](Program& p) {
+    return ConversionProgram([=](ConversionProgram& p) {
              p.Linear("x", "hidden");
              if (told)
                p.s.Label("weight", trace::Role::kTypeBranch, trace::LabelSource::kVariable, "asked net.py:2");
@@ -282,14 +269,14 @@ TEST(ToldConversionsTest, UnderAutocastAParametersTypeStaysWhatItIs) {
            })
         .Peak("amp");
   };
-  EXPECT_EQ(peak(false), kWide + kLow + 5 * kLow) << "x, hidden, and what is made of their sum";
-  EXPECT_EQ(peak(true), kWide + kLow + 5 * kWide);
+  EXPECT_EQ(peak(false), kWide + kNarrow + 5 * kNarrow) << "x, hidden, and what is made of their sum";
+  EXPECT_EQ(peak(true), kWide + kNarrow + 5 * kWide);
 }
 
 // Nor is what the program made wider converted back, as where parameters are in 16 bits.
 TEST(ToldConversionsTest, UnderAutocastWhatIsWideStaysSoWhereAParametersTypeIsAskedFor) {
   const auto peak = [](bool told, const char* lever) {
-    return Program([=](Program& p) {
+    return ConversionProgram([=](ConversionProgram& p) {
              p.Linear("x", "hidden");
              p.To("hidden", 1);
              p.Make("aten::mul", "hidden", "wide");
@@ -303,13 +290,13 @@ TEST(ToldConversionsTest, UnderAutocastWhatIsWideStaysSoWhereAParametersTypeIsAs
            })
         .Peak(lever);
   };
-  EXPECT_EQ(peak(true, "amp") - peak(false, "amp"), 4 * (kWide - kLow) - kLow) << "nor is there a copy";
+  EXPECT_EQ(peak(true, "amp") - peak(false, "amp"), 4 * (kWide - kNarrow) - kNarrow) << "nor is there a copy";
   EXPECT_EQ(peak(true, "precision"), peak(false, "precision"));
 }
 
 // wide = x.float() * 2; self.norm(wide), which returns f(wide).to(wide.dtype)
 TEST(ToldConversionsTest, WhatCameWideToAModuleStaysSoWhereItsTypeIsAskedFor) {
-  const Program program([](Program& p) {
+  const ConversionProgram program([](ConversionProgram& p) {
     p.To("x", 1);
     p.Make("aten::mul", "x", "wide");
     p.s.Module("norm", [&] {
@@ -325,7 +312,7 @@ TEST(ToldConversionsTest, WhatCameWideToAModuleStaysSoWhereItsTypeIsAskedFor) {
 // y = x.float() where the source is told, and y.float() where it is not.
 TEST(ToldConversionsTest, WhatWasJustMadeWideIsNotConvertedBack) {
   for (const auto& [used, copies] : {std::pair(false, 1u), std::pair(true, 2u)}) {
-    const Program program([used = used](Program& p) {
+    const ConversionProgram program([used = used](ConversionProgram& p) {
       p.To("x", 1);
       if (used) p.Make("aten::exp", "x", "y");
       p.To("x", 0);
@@ -340,7 +327,7 @@ TEST(ToldConversionsTest, WhatWasJustMadeWideIsNotConvertedBack) {
 // wide = x.float() * 2; self.norm(wide.to(x.dtype)); wide * 2
 TEST(ToldConversionsTest, WhatAModuleAloneIsGivenLeavesTheCallersVariable) {
   const auto peak = [](int line) {
-    return Program([line](Program& p) {
+    return ConversionProgram([line](ConversionProgram& p) {
              p.To("x", 1);
              p.Make("aten::mul", "x", "wide");
              p.To("wide", line);
@@ -356,7 +343,7 @@ TEST(ToldConversionsTest, WhatAModuleAloneIsGivenLeavesTheCallersVariable) {
 
 // f(self.weight.float()); g(self.weight.float())
 TEST(ToldConversionsTest, AWeightIsConvertedAnewEachTime) {
-  const Program program([](Program& p) {
+  const ConversionProgram program([](ConversionProgram& p) {
     for (int time = 0; time < 2; ++time) p.To("weight", 1, "64,64", "64,1");
     p.Make("aten::mul", "x", "out");
     p.s.Free("out");

@@ -7,22 +7,15 @@
 #include <optional>
 
 #include "profiler/whatif/precision/precision.h"
-#include "profiler/whatif/testing/tensor_script.h"
+#include "profiler/whatif/testing/linear_script.h"
 
 namespace vramscope::whatif {
 namespace {
 
-constexpr uint64_t kWide = 1024 * 64 * 4, kLow = kWide / 2;
-constexpr const char* kShape[] = {"1024,64", "64,1"};
-
 // One module that runs twice, in a deep step. What it is given, and its weight, are there before.
-class Program : public TensorScript {
+class FactoryProgram : public LinearScript {
  public:
-  explicit Program(const std::function<void(Program&)>& body, bool switched = false) {
-    s.Device(model::testing::kCuda0).TotalsAre(0, 2 << 20);
-    s.Alloc("weight", 64 * 64 * 4).Parameter("weight", "linear.weight");
-    s.Alloc("x", kWide);
-    s.Mark(trace::MarkKind::kDeepBegin, 1);
+  explicit FactoryProgram(const std::function<void(FactoryProgram&)>& body, bool switched = false) {
     s.Mark(trace::MarkKind::kFactory, 0, "net.py:1 type");
     s.Mark(trace::MarkKind::kFactory, 0, "net.py:2 tensor@9");
     s.Mark(trace::MarkKind::kFactory, 0, "net.py:3 tensor");
@@ -36,14 +29,6 @@ class Program : public TensorScript {
     step_ = ReadStep(*analysis_, 0).value();
   }
 
-  void Linear(const std::string& from, const std::string& result) {
-    s.Op("aten::linear", [&] {
-      In(from, kShape[0], kShape[1]);
-      In("weight", "64,64", "64,1", 1);
-      s.Alloc(result, kWide);
-      Out(result, kShape[0], kShape[1]);
-    });
-  }
   // torch.zeros(..., dtype=...), zeros_like(x, dtype=...), x * y: in that line of net.py
   void Make(const char* op, int line, const std::string& result, const std::string& from = "",
             const std::string& other = "") {
@@ -71,8 +56,8 @@ class Program : public TensorScript {
 };
 
 // low = linear(x); state = torch.zeros(n, dtype=...); state * used; low * x
-Program Scanning(int line, const std::string& used) {
-  return Program([=](Program& p) {
+FactoryProgram Scanning(int line, const std::string& used) {
+  return FactoryProgram([=](FactoryProgram& p) {
     p.Linear("x", "low");
     p.Make("aten::zeros", line, "state");
     p.Make("aten::mul", 8, "next", "state", used);
@@ -83,18 +68,19 @@ Program Scanning(int line, const std::string& used) {
 
 TEST(ToldFactoriesTest, ATypeThatIsNamedStaysWhatItIsUsedWith) {
   EXPECT_EQ(Scanning(1, "low").Made("aten::zeros"), kWide);
-  EXPECT_EQ(Scanning(7, "low").Made("aten::zeros"), kLow) << "nothing is told: that of what it is used with";
+  EXPECT_EQ(Scanning(7, "low").Made("aten::zeros"), kNarrow)
+      << "nothing is told: that of what it is used with";
 }
 
 TEST(ToldFactoriesTest, TheTypeOfATensorIsThatOfWhatTheOtherLineIsGiven) {
-  EXPECT_EQ(Scanning(2, "x").Made("aten::zeros"), kLow);
+  EXPECT_EQ(Scanning(2, "x").Made("aten::zeros"), kNarrow);
   EXPECT_EQ(Scanning(3, "x").Made("aten::zeros"), kWide) << "of which one is not known";
-  EXPECT_EQ(Scanning(3, "low").Made("aten::zeros"), kLow);
+  EXPECT_EQ(Scanning(3, "low").Made("aten::zeros"), kNarrow);
 }
 
 TEST(ToldFactoriesTest, WhatIsMadeLikeATensorHasTheTypeThatIsAskedFor) {
   const auto made = [](int line) {
-    return Program([line](Program& p) {
+    return FactoryProgram([line](FactoryProgram& p) {
              p.Linear("x", "low");
              p.Make("aten::zeros_like", line, "state", "low");
              p.s.Free("low").Free("state");
@@ -102,15 +88,15 @@ TEST(ToldFactoriesTest, WhatIsMadeLikeATensorHasTheTypeThatIsAskedFor) {
         .Made("aten::zeros_like");
   };
   EXPECT_EQ(made(1), kWide);
-  EXPECT_EQ(made(3), kLow);
+  EXPECT_EQ(made(3), kNarrow);
 }
 
 // with torch.autocast("cuda", enabled=False): linear(x); mm(x, weight)
 TEST(ToldFactoriesTest, WhereAutocastWouldBeSwitchedOffOperatorsTakeWhatTheyAreGiven) {
-  const auto off = [](Program& p, uint64_t begins) {
+  const auto off = [](FactoryProgram& p, uint64_t begins) {
     p.s.Mark(trace::MarkKind::kAutocastStaysOff, begins, "cuda");
   };
-  const Program program([off](Program& p) {
+  const FactoryProgram program([off](FactoryProgram& p) {
     off(p, 1), off(p, 1), off(p, 0);
     p.Linear("x", "wide");
     off(p, 0);
@@ -118,13 +104,13 @@ TEST(ToldFactoriesTest, WhereAutocastWouldBeSwitchedOffOperatorsTakeWhatTheyAreG
     p.s.Free("wide").Free("low");
   });
   EXPECT_EQ(program.Made("aten::linear"), kWide);
-  EXPECT_EQ(program.Made("aten::mm"), kLow);
+  EXPECT_EQ(program.Made("aten::mm"), kNarrow);
 }
 
 // with torch.autocast("cuda", enabled=mixed): model(x), of a loop that could switch it on
 TEST(ToldFactoriesTest, TheSwitchOfALoopIsNotMeant) {
-  const Program program([](Program& p) { p.Linear("x", "low"), p.s.Free("low"); }, true);
-  EXPECT_EQ(program.Made("aten::linear"), kLow);
+  const FactoryProgram program([](FactoryProgram& p) { p.Linear("x", "low"), p.s.Free("low"); }, true);
+  EXPECT_EQ(program.Made("aten::linear"), kNarrow);
 }
 
 }  // namespace

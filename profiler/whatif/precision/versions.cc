@@ -15,7 +15,6 @@ namespace {
 using classify::Category;
 using model::kNone;
 
-constexpr Position kHair = 1e-6;
 constexpr Position kWithOperator = 0.3;  // before its end: what it converted for itself is gone
 
 }  // namespace

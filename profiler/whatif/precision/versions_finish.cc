@@ -12,8 +12,6 @@ namespace {
 using classify::Category;
 using model::kNone;
 
-constexpr Position kHair = 1e-6;
-constexpr Position kAtOnce = 2.5;   // a free that follows a release directly
 constexpr uint8_t kDoubleType = 7;  // c10::ScalarType
 
 // cat([x, y]), einsum("ij,jk->ik", x, y)
@@ -41,7 +39,7 @@ void Versions::Deal(uint32_t block, const std::vector<uint32_t>& versions,
   const bool forward = !InBackward(recorded.begin) && changed_.blocks[block].replaced >= kForever;
   // A variable of the program kept it beyond all that operators and nodes did.
   const uint32_t kept = returned_[block] != kNone ? returned_[block] : block;
-  const bool outlives = forward && (recorded.end > held[longest] + kAtOnce ||
+  const bool outlives = forward && (recorded.end > held[longest] + kSoon ||
                                     ReturnedBetween(recorded.begin, held[longest], recorded.end));
   const uint32_t last = outlives ? kept : longest;
   for (const uint32_t version : versions) {

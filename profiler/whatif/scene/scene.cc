@@ -16,7 +16,6 @@ namespace {
 using classify::Category;
 
 constexpr Position kHalf = 0.5;
-constexpr Position kHair = 1e-6;
 
 uint64_t Rounded(uint64_t bytes) { return UpTo(bytes, kBlockUnit); }
 

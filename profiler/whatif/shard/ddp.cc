@@ -25,7 +25,6 @@ using model::kNone;
 constexpr uint64_t kFirstBucket = 1ull << 20;  // kDefaultFirstBucketBytes
 constexpr uint64_t kBucket = 25ull << 20;      // kDefaultBucketBytesCap
 constexpr uint64_t kBroadcast = 250ull << 20;  // broadcast_bucket_size
-constexpr Position kHair = 1e-6;
 constexpr Position kHalf = 0.5;
 
 // Blocks that autograd took as gradients of parameters in the step, in that order.

@@ -28,9 +28,8 @@ namespace {
 using classify::Category;
 using model::kNone;
 
-constexpr Position kHair = 1e-6;
-constexpr Position kMoment = 0.01;  // between what hooks do one after the other
-constexpr uint64_t kScalar = 4;     // counts of steps are not sharded
+constexpr Position kBetweenHooks = 0.01;  // between what hooks do one after the other
+constexpr uint64_t kScalar = 4;           // counts of steps are not sharded
 
 // Of the copies' kernels.
 constexpr uint64_t kThreads = 128, kBlockBytes = kThreads * 16, kNumber = 8;
@@ -170,15 +169,16 @@ class Sharder {
     const Call& call = order_[place];
     const Unit& unit = units_[call.unit];
     const Position begin =
-        call.window.begin + kMoment * static_cast<Position>(call.unit + 1 == units_.size() ? 0 : 4);
+        call.window.begin + kBetweenHooks * static_cast<Position>(call.unit + 1 == units_.size() ? 0 : 4);
     if (!Gathers(call)) return;
     const auto next = std::find_if(order_.begin() + static_cast<std::ptrdiff_t>(place) + 1, order_.end(),
                                    [&](const Call& later) { return Gathers(later); });
     const Position let_go =
-        next == order_.end() ? Rest().forward.front().end : next->window.begin + 5 * kMoment;
-    Add(begin, std::max(let_go, begin + 3 * kMoment), Shard(unit) * ranks_, unit.parameters.front(),
+        next == order_.end() ? Rest().forward.front().end : next->window.begin + 5 * kBetweenHooks;
+    Add(begin, std::max(let_go, begin + 3 * kBetweenHooks), Shard(unit) * ranks_, unit.parameters.front(),
         gather_stream_);
-    AddParameters(unit, begin + 2 * kMoment, (IsKept(unit) ? FirstDone(unit) : call.window.end) + kMoment);
+    AddParameters(unit, begin + 2 * kBetweenHooks,
+                  (IsKept(unit) ? FirstDone(unit) : call.window.end) + kBetweenHooks);
   }
 
   // From forward until backward.
@@ -205,8 +205,8 @@ class Sharder {
   // Where the unit's backward is over, and its gradients are there; of one that has none, as frozen layers at
   // the begin of a model, where that of the model is.
   [[nodiscard]] Position Done(const Unit& unit) const {
-    if (&unit == &Rest()) return step_.backward.back().end - 10 * kMoment;
-    return HasBackward(unit) ? unit.backward.end : step_.backward.back().end - 4 * kMoment;
+    if (&unit == &Rest()) return step_.backward.back().end - 10 * kBetweenHooks;
+    return HasBackward(unit) ? unit.backward.end : step_.backward.back().end - 4 * kBetweenHooks;
   }
   [[nodiscard]] bool HasBackward(const Unit& unit) const {
     return &unit == &Rest() || unit.backward.begin < kForever || unit.backward.end > kBefore;
@@ -223,7 +223,8 @@ class Sharder {
       const Position at = Done(*order[i]);
       const bool last = i + 1 == order.size();
       Reduce(*order[i], at,
-             last ? at + 8 * kMoment : std::min(Done(*order[i + 1]), NextPassed(units_, at)) + 2 * kMoment);
+             last ? at + 8 * kBetweenHooks
+                  : std::min(Done(*order[i + 1]), NextPassed(units_, at)) + 2 * kBetweenHooks);
     }
   }
 
@@ -239,16 +240,17 @@ class Sharder {
     std::sort(turns.begin(), turns.end(),
               [&](size_t a, size_t b) { return order_[a].backward.begin < order_[b].backward.begin; });
     if (!Rest().parameters.empty() && Rest().backward.begin < kForever)
-      GatherAhead(order_.size() - 1, kNone, Rest().backward.begin - 30 * kMoment);
+      GatherAhead(order_.size() - 1, kNone, Rest().backward.begin - 30 * kBetweenHooks);
     for (size_t i = 0; i < turns.size(); ++i) {
       const uint32_t unit = order_[turns[i]].unit;
-      const Position begin = order_[turns[i]].backward.begin - 40 * kMoment;
+      const Position begin = order_[turns[i]].backward.begin - 40 * kBetweenHooks;
       const bool last = std::none_of(turns.begin() + static_cast<std::ptrdiff_t>(i) + 1, turns.end(),
                                      [&](size_t later) { return order_[later].unit == unit; });
       if (there_.erase(unit) == 0) TakeOut(turns[i], begin, last);
-      if (turns[i] > 0) GatherAhead(turns[i] - 1, unit, begin + 10 * kMoment);
+      if (turns[i] > 0) GatherAhead(turns[i] - 1, unit, begin + 10 * kBetweenHooks);
     }
-    for (const auto& [unit, bytes] : ahead_) changed_.blocks[bytes].end = step_.backward.back().end - kMoment;
+    for (const auto& [unit, bytes] : ahead_)
+      changed_.blocks[bytes].end = step_.backward.back().end - kBetweenHooks;
   }
 
   // What is gathered, until the call's backward is over, or the unit's where it is the last one.
@@ -259,9 +261,9 @@ class Sharder {
     StepBlock& bytes = changed_.blocks[ahead_.at(call.unit)];
     // Where the loss is computed outside of the model, the rest and the last unit begin together.
     bytes.begin = std::min(bytes.begin, begin);
-    bytes.end = begin + 2 * kMoment;
+    bytes.end = begin + 2 * kBetweenHooks;
     ahead_.erase(call.unit);
-    AddParameters(unit, begin + kMoment, (last ? Done(unit) : call.backward.end) + kMoment);
+    AddParameters(unit, begin + kBetweenHooks, (last ? Done(unit) : call.backward.end) + kBetweenHooks);
   }
 
   // `by`: the unit whose backward does; its own is there.
@@ -287,7 +289,7 @@ class Sharder {
         end = std::max(end, gradient.end);
         parts.push_back(shards_.at(unit.parameters[place->second]));
         changed_.blocks[i].end =
-            at + 5 * kMoment + kHair * static_cast<Position>(unit.parameters.size() - place->second);
+            at + 5 * kBetweenHooks + kHair * static_cast<Position>(unit.parameters.size() - place->second);
         changed_.blocks[i].accumulated = kForever;
       } else if (gradient.category == Category::kGradient && gradient.begin == kBefore &&
                  gradient.end < kForever) {
@@ -297,10 +299,10 @@ class Sharder {
     if (end == kBefore) return;  // none of them is trained
     const uint32_t like = unit.parameters.front();
     const uint64_t shard = std::accumulate(parts.begin(), parts.end(), uint64_t{0});
-    Add(at + 4 * kMoment, next, shard * ranks_, like, step_.blocks[like].stream);
-    AddList(at + 4.5 * kMoment, ListOfPutTogether(parts), unit);
-    const uint32_t kept = Add(at + 6 * kMoment, end, shard, like, reduce_stream_, Category::kGradient);
-    changed_.blocks[kept].accumulated = at + 7 * kMoment;
+    Add(at + 4 * kBetweenHooks, next, shard * ranks_, like, step_.blocks[like].stream);
+    AddList(at + 4.5 * kBetweenHooks, ListOfPutTogether(parts), unit);
+    const uint32_t kept = Add(at + 6 * kBetweenHooks, end, shard, like, reduce_stream_, Category::kGradient);
+    changed_.blocks[kept].accumulated = at + 7 * kBetweenHooks;
     if (carried != kBefore) Add(kBefore, carried, shard, like, reduce_stream_, Category::kGradient);
   }
 
@@ -308,12 +310,12 @@ class Sharder {
   // is done.
   void AddUpByUnit() {
     for (const SumOfUnit& sum : SumsOfUnits(step_, units_)) {
-      const Position added = Done(*sum.unit) + 9 * kMoment;
+      const Position added = Done(*sum.unit) + 9 * kBetweenHooks;
       StepBlock& waits = changed_.blocks[LastVersionOf(step_, sum.gradient)];
       waits.end = sum.second == kNone ? added : step_.ops[sum.second].end + kHair;
       if (sum.second == kNone) continue;
       const uint64_t bytes = waits.requested;
-      Add(step_.ops[sum.second].begin + kMoment, added, bytes, sum.gradient, waits.stream,
+      Add(step_.ops[sum.second].begin + kBetweenHooks, added, bytes, sum.gradient, waits.stream,
           Category::kTemporaryBackward);
     }
   }

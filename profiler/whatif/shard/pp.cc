@@ -20,8 +20,6 @@ namespace {
 
 using model::kNone;
 
-constexpr Position kHair = 1e-6;
-
 class FirstStage {
  public:
   FirstStage(const Step& step, Position cut) : step_(step), changed_(step), cut_(cut), resume_(kForever) {

@@ -9,8 +9,6 @@ namespace {
 
 using model::kNone;
 
-constexpr Position kAtOnce = 2.5;  // what follows the last use directly
-
 struct Additions {
   uint32_t from = kNone;      // the node that the sum came from: what it handed on is added to
   std::vector<uint32_t> ops;  // until the sum is handed on
@@ -66,7 +64,7 @@ std::vector<SumOfUnit> SumsOfUnits(const Step& step, const std::vector<Unit>& un
       if (unit == nullptr || unit == first) continue;
       const uint32_t gradient = InputsOf(step, step.ops[own[0]])[1].block;
       const StepBlock& waits = step.blocks[gradient];
-      if (waits.accumulated < kForever || waits.end > step.ops[own[0]].end + kAtOnce) continue;
+      if (waits.accumulated < kForever || waits.end > step.ops[own[0]].end + kSoon) continue;
       sums.push_back({unit, gradient, own.size() > 1 ? own[1] : kNone});
     }
   }

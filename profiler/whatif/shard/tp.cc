@@ -10,7 +10,7 @@
 namespace vramscope::whatif {
 namespace {
 
-constexpr Position kMoment = 0.1, kHair = 1e-6;
+constexpr Position kReduced = 0.1;
 
 // What was computed is one rank's part of a sum; the sum is what everybody worked on.
 void Reduce(uint32_t block, Position at, Step& step) {
@@ -38,11 +38,11 @@ Step TensorParallel(const Step& step, const HiddenWidths& hidden, uint32_t ranks
   for (const HiddenWidth& width : hidden.widths) {
     for (const uint32_t taker : width.takers) {
       const LinearCall& linear = hidden.linears[taker];
-      Reduce(linear.output, step.modules[linear.call].end + kMoment, changed);
+      Reduce(linear.output, step.modules[linear.call].end + kReduced, changed);
     }
     for (const uint32_t maker : width.makers) {
       const GradientPlace& place = places[maker];
-      if (place.sum != model::kNone) Reduce(place.sum, OwnWorkEnd(step, place.node) + kMoment, changed);
+      if (place.sum != model::kNone) Reduce(place.sum, OwnWorkEnd(step, place.node) + kReduced, changed);
     }
   }
   return changed;

@@ -11,12 +11,11 @@
 namespace vramscope::whatif {
 namespace {
 
-constexpr uint8_t kFloat = 6, kLong = 4;  // c10::ScalarType
-constexpr uint32_t kInput = 0, kKept = 1, kMade = 2;
-
 // input ─ view ─ done      what the model keeps ─ operator ─ something new
 class BatchAxisTest : public testing::Test {
  protected:
+  static constexpr uint32_t kInput = 0, kKept = 1, kMade = 2;
+
   whatif::Step Written(const View& input, uint8_t dtype, const char* name, const View& kept,
                        uint64_t kept_bytes, const View& made, uint16_t argument = 0) {
     const whatif::Step bare = BareStep(&run_);

@@ -8,11 +8,11 @@
 #include "profiler/whatif/sizes/batch_axis.h"
 #include "profiler/whatif/step/insert.h"
 #include "profiler/whatif/testing/loop.h"
+#include "profiler/whatif/testing/view.h"
 
 namespace vramscope::whatif {
 namespace {
 
-constexpr uint8_t kFloat = 6;  // c10::ScalarType
 constexpr uint32_t kImages = 0, kWeight = 1, kResult = 2, kWorkspace = 3;
 
 // A tensor of floats, the next one of the step's operands.

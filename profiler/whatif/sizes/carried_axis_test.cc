@@ -13,8 +13,6 @@ namespace {
 
 using model::kNone;
 
-constexpr uint8_t kFloat = 6, kLong = 4;  // c10::ScalarType
-
 // Two inputs, and an operator that is given views of them; kNone: nothing is known of that argument.
 class CarriedAxisTest : public testing::Test {
  protected:

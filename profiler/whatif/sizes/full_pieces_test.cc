@@ -14,11 +14,11 @@
 namespace vramscope::whatif {
 namespace {
 
-constexpr uint8_t kFloat = 6, kLong = 4;  // c10::ScalarType
-constexpr uint32_t kWords = 0, kHidden = 1, kPadded = 2, kMask = 3, kMasked = 4, kTogether = 5, kGradient = 6;
-
 class FullPiecesTest : public testing::Test {
  protected:
+  static constexpr uint32_t kWords = 0, kHidden = 1, kPadded = 2, kMask = 3, kMasked = 4, kTogether = 5,
+                            kGradient = 6;
+
   // Of each block, of 4 bytes, with so many words. `viewed`: what was filled up is seen as one piece.
   [[nodiscard]] std::vector<uint64_t> Elements(int64_t words, bool viewed = true) {
     const whatif::Step bare = BareStep(&run_);

@@ -12,17 +12,15 @@
 namespace vramscope::whatif {
 namespace {
 
-constexpr uint8_t kFloat = 6, kLong = 4;  // c10::ScalarType
-constexpr uint32_t kWords = 0, kPrompt = 1, kFirstMade = 2;
-
-struct Call {
-  const char* name;
-  std::vector<std::pair<uint32_t, View>> given;
-  View result;  // a block of its own
-};
-
 class JoinedTokensTest : public testing::Test {
  protected:
+  static constexpr uint32_t kWords = 0, kPrompt = 1, kFirstMade = 2;
+  struct Call {
+    const char* name;
+    std::vector<std::pair<uint32_t, View>> given;
+    View result;  // a block of its own
+  };
+
   const View words_{{4, 32}, {32, 1}}, prompt_{{4, 8}, {8, 1}}, joined_{{4, 40}, {40, 1}};
 
   [[nodiscard]] whatif::Step Written(const std::vector<Call>& calls, uint8_t prompt = 0) {

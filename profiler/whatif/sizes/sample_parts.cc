@@ -86,9 +86,9 @@ uint64_t SampleParts::Joined(const Op& op, const Operand& result) {
 std::vector<int64_t> SampleParts::Settle() const {
   std::vector<int64_t> parts = of_each_, sample = sample_;
   // The first that each sample has of a kind, the second...
-  using Kind = std::tuple<uint32_t, uint64_t, uint32_t>;  // operator, bytes, number
+  using Alike = std::tuple<uint32_t, uint64_t, uint32_t>;  // operator, bytes, number
   std::map<std::tuple<int64_t, uint32_t, uint64_t>, uint32_t> numbers;
-  std::map<Kind, std::vector<uint32_t>> kinds;
+  std::map<Alike, std::vector<uint32_t>> kinds;
   for (uint32_t i = 0; i < sample.size(); ++i) {
     const StepBlock& block = step_.blocks[i];
     if (block.copy_of != kNone && sample[i] == kNoSample) sample[i] = sample[block.copy_of];  // a lever's

@@ -12,8 +12,7 @@ namespace {
 using model::kNone;
 using Sizes = std::vector<int64_t>;
 
-constexpr uint8_t kFloat = 6;  // c10::ScalarType
-constexpr int64_t kSamples = 4, kLong = 8, kPadding = 16;
+constexpr int64_t kSamples = 4, kValues = 8, kPadding = 16;
 
 struct Written {
   std::vector<uint32_t> parts, padding;
@@ -49,12 +48,13 @@ class SamplePartsTest : public testing::Test {
     StepBlock input;
     input.category = classify::Category::kInput;
     (void)into.AddBlock(input);
-    into.End(into.Begin("aten::view", kNone, kNone, 0, {seen(0, {kSamples, kLong}, {kLong, 1})}), 0.5, {});
+    into.End(into.Begin("aten::view", kNone, kNone, 0, {seen(0, {kSamples, kValues}, {kValues, 1})}), 0.5,
+             {});
     Written written;
     std::vector<Operand> parts, padding;
     for (const int64_t sample : samples) {
-      const auto offset = static_cast<uint64_t>(sample * kLong);
-      written.parts.push_back(call("aten::min", {seen(0, {kLong}, {1}, offset)}, {1}));
+      const auto offset = static_cast<uint64_t>(sample * kValues);
+      written.parts.push_back(call("aten::min", {seen(0, {kValues}, {1}, offset)}, {1}));
       parts.push_back(seen(written.parts.back(), {1}, {1}));
     }
     written.joined = call("aten::cat", parts, {static_cast<int64_t>(parts.size())});
@@ -132,20 +132,20 @@ TEST(TokenPartsTest, StatesOfAllTokensThatAreJoinedHaveTheSequence) {
     };
     StepBlock input;
     input.category = classify::Category::kInput;
-    const Operand x =
-        Viewed(into, into.AddBlock(input), {{kSamples, kTokens, kLong}, {kTokens * kLong, kLong, 1}}, kFloat);
-    Operand state = call("aten::zeros", {}, {{kSamples, kLong}, {kLong, 1}});
+    const Operand x = Viewed(into, into.AddBlock(input),
+                             {{kSamples, kTokens, kValues}, {kTokens * kValues, kValues, 1}}, kFloat);
+    Operand state = call("aten::zeros", {}, {{kSamples, kValues}, {kValues, 1}});
     std::vector<Operand> states;
     for (const int64_t token : tokens) {
-      Operand one = Viewed(into, x.block, {{kSamples, kLong}, {kTokens * kLong, 1}}, kFloat);
-      one.offset = static_cast<uint64_t>(token * kLong);
+      Operand one = Viewed(into, x.block, {{kSamples, kValues}, {kTokens * kValues, 1}}, kFloat);
+      one.offset = static_cast<uint64_t>(token * kValues);
       into.End(into.Begin("aten::select", kNone, kNone, now, {x}), now + 0.5, {one});
       now += 1;
-      state = call("aten::add", {state, one}, {{kSamples, kLong}, {kLong, 1}});
-      states.push_back(Viewed(into, state.block, {{kSamples, kLong, 1}, {kLong, 1, 1}}, kFloat));
+      state = call("aten::add", {state, one}, {{kSamples, kValues}, {kValues, 1}});
+      states.push_back(Viewed(into, state.block, {{kSamples, kValues, 1}, {kValues, 1, 1}}, kFloat));
     }
     const auto count = static_cast<int64_t>(tokens.size());
-    const Operand all = call("aten::cat", states, {{kSamples, kLong, count}, {kLong * count, count, 1}});
+    const Operand all = call("aten::cat", states, {{kSamples, kValues, count}, {kValues * count, count, 1}});
     const Step step = std::move(into).Finish();
     return FollowSequence(step)->stride[all.block];
   };

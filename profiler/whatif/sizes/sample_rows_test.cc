@@ -12,12 +12,12 @@ namespace {
 
 using model::kNone;
 
-constexpr uint8_t kLong = 4, kFloat = 6;  // c10::ScalarType
-constexpr uint32_t kInput = 0, kMade = 1;
 const View kRows{{40, 6}, {6, 1}};  // of four samples of ten tokens
 
 class SampleRowsTest : public testing::Test {
  protected:
+  static constexpr uint32_t kInput = 0, kMade = 1;
+
   // x [4, 10, 6] ─ view ─ [40, 6]      the operator, given what it is given ─ something new
   [[nodiscard]] uint64_t StrideOf(const char* name, const std::vector<View>& given, const View& made,
                                   int64_t size_of_model = 0) {

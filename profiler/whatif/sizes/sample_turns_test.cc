@@ -13,13 +13,12 @@ namespace {
 using model::kNone;
 using Sizes = std::vector<int64_t>;
 
-constexpr uint8_t kFloat = 6;  // c10::ScalarType
-constexpr int64_t kSamples = 4, kWide = 128;
-constexpr uint64_t kBytes = kWide * sizeof(float);
-
 // x [4, 128]; for each of `samples`: x[i] ─ relu ─ put into zeros(128) ─ tanh ─ tanh
 class SampleTurnsTest : public testing::Test {
  protected:
+  static constexpr int64_t kSamples = 4, kWide = 128;
+  static constexpr uint64_t kBytes = kWide * sizeof(float);
+
   // What tanh() makes autograd keeps where `kept` says so. Where samples are not `alike`, some have more.
   // `whole`: rows of a tensor that is made of all samples, and kept, beside.
   [[nodiscard]] Step Write(const std::vector<int64_t>& samples, bool kept, int64_t whole = 0,

@@ -13,8 +13,6 @@ namespace {
 using testing::ElementsAre;
 using testing::Pair;
 
-constexpr uint8_t kFloat = 6, kLong = 4;  // c10::ScalarType
-
 struct Input {
   View view;
   uint8_t dtype;

@@ -59,8 +59,8 @@ class Stretcher {
     for (const BatchReduction& one : axis_.reductions) Reduce(one);
     for (uint32_t i = 0; i < step_.ops.size(); ++i) {
       const std::string_view name = step_.NameOf(step_.ops[i]);
-      if (name == "aten::_efficient_attention_forward") PadSums(step_.ops[i]);
-      if (name == "aten::_efficient_attention_backward") PadWork(i);
+      if (name == kEfficientForward) PadSums(step_.ops[i]);
+      if (name == kEfficientBackward) PadWork(i);
     }
     return std::move(changed_);
   }

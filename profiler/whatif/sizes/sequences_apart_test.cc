@@ -11,19 +11,17 @@
 namespace vramscope::whatif {
 namespace {
 
-constexpr uint8_t kFloat = 6, kLong = 4;  // c10::ScalarType
-constexpr uint32_t kWords = 0, kPatches = 1, kPlaces = 2, kTable = 3, kFirstMade = 4;
-
-struct Call {
-  const char* name;
-  std::vector<std::pair<uint32_t, View>> given;
-  View result;  // a block of its own
-  uint16_t argument = 0;
-  uint32_t into = model::kNone;  // a block that was made before, and that it writes into
-};
-
 class SequencesApartTest : public testing::Test {
  protected:
+  static constexpr uint32_t kWords = 0, kPatches = 1, kPlaces = 2, kTable = 3, kFirstMade = 4;
+  struct Call {
+    const char* name;
+    std::vector<std::pair<uint32_t, View>> given;
+    View result;  // a block of its own
+    uint16_t argument = 0;
+    uint32_t into = model::kNone;  // a block that was made before, and that it writes into
+  };
+
   const View ids_{{4, 32}, {32, 1}}, rows_{{4, 32, 16}, {512, 16, 1}}, columns_{{4, 16, 32}, {512, 1, 16}};
   const View table_{{1000, 16}, {16, 1}}, pairs_{{4, 32, 32}, {1024, 32, 1}};
   const Call words_{"aten::embedding", {{kTable, table_}, {kWords, ids_}}, rows_};

@@ -14,7 +14,6 @@ namespace {
 using model::kNone;
 
 constexpr int64_t kFewRounds = 3;  // as many may be something else: queries, keys and values
-constexpr Position kAtOnce = 1.5;  // a free that follows a release directly
 
 // x[:, t] of a tensor x with so many tokens.
 struct Taken {

@@ -29,6 +29,10 @@ namespace vramscope::whatif {
 using Position = double;
 inline constexpr Position kBefore = -1;     // of a begin: before the step
 inline constexpr Position kForever = 1e18;  // of an end: not within what was recorded
+inline constexpr Position kHair = 1e-6;     // between what is put in at one position, one after the other
+inline constexpr uint64_t kFloatBytes = 4;  // of an element in float32
+// How far behind a release, or a last use, what follows it is freed: directly, or with one event between.
+inline constexpr Position kAtOnce = 1.5, kSoon = 2.5;
 
 // A block of the device that was alive at some time in the step.
 // Whether what a lever puts in grows with the batch, where it says so: small blocks do not tell.

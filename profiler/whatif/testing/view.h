@@ -9,6 +9,8 @@
 
 namespace vramscope::whatif {
 
+inline constexpr uint8_t kFloat = 6, kLong = 4;  // c10::ScalarType
+
 struct View {
   std::vector<int64_t> shape, strides;
 };

@@ -16,13 +16,12 @@ namespace {
 using classify::Category;
 using model::kNone;
 
-constexpr uint64_t kFloat = 4, kIndex = 8, kBool = 1;
-constexpr Position kHair = 1e-6;
+constexpr uint64_t kIndex = 8, kBool = 1;
 constexpr int64_t kMostParts = 4;  // that are written out: the others are like the second and third
 
-class Finder {
+class LossFinder {
  public:
-  explicit Finder(const Step& step) : step_(step) {}
+  explicit LossFinder(const Step& step) : step_(step) {}
 
   Result<LinearLoss> Find() {
     for (uint32_t i = 0; i < step_.ops.size(); ++i) {
@@ -160,7 +159,7 @@ class Parts {
       changed_.saved.push_back({delivered, loss_.nodes.front(), op.end - kHair, loss_.backward.end - kHair});
     }
     if (gradients.begin() != of_weights) FollowRows(gradients.front());
-    const uint32_t total = Scalar(kFloat, stage);
+    const uint32_t total = Scalar(kFloatBytes, stage);
     const int64_t parts = (loss_.rows + rows_ - 1) / rows_;
     // Of two parts in a row the labels lie in two places by turns: as even a number as that of all.
     const int64_t written = parts < kMostParts ? parts : kMostParts - parts % 2;
@@ -300,16 +299,16 @@ class Parts {
     const uint64_t elements = each * static_cast<uint64_t>(loss_.vocabulary);
     const uint32_t logits = stage.Take(elements * loss_.element);
     stage.Workspace(workspace_);
-    const bool low = loss_.element != kFloat;
-    const uint32_t widened = low ? stage.Take(elements * kFloat) : kNone;
-    uint32_t gradient = stage.Take(elements * kFloat);
+    const bool low = loss_.element != kFloatBytes;
+    const uint32_t widened = low ? stage.Take(elements * kFloatBytes) : kNone;
+    uint32_t gradient = stage.Take(elements * kFloatBytes);
     if (low) stage.Free(widened);
     Labels labels;
     labels.chosen = stage.Take(each * kIndex);
     labels.used = stage.Take(each * kBool);
     before.Free(stage);
     AddToLoss(rows, stage);
-    stage.Free(stage.Take(each * kFloat));  // -1 for each label
+    stage.Free(stage.Take(each * kFloatBytes));  // -1 for each label
     if (low) {
       const uint32_t narrowed = stage.Take(elements * loss_.element);
       stage.Free(gradient);
@@ -319,7 +318,7 @@ class Parts {
     stage.Workspace(workspace_ == 0 ? 0 : kCublas);
     if (loss_.bias != kNone) {
       const uint32_t of_bias = Scalar(static_cast<uint64_t>(loss_.vocabulary) * loss_.element, stage);
-      Scratch({{{rows, loss_.vocabulary, true}, {loss_.vocabulary, 1, false}}, kFloat}, stage);
+      Scratch({{{rows, loss_.vocabulary, true}, {loss_.vocabulary, 1, false}}, kFloatBytes}, stage);
       stage.Free(of_bias);
     }
     stage.Free(logits), stage.Free(gradient);
@@ -328,15 +327,15 @@ class Parts {
 
   // What the labels were given, its logarithm, the same without those that do not count, and their sum.
   void AddToLoss(int64_t rows, Stage& stage) {
-    const uint64_t bytes = static_cast<uint64_t>(rows) * kFloat;
+    const uint64_t bytes = static_cast<uint64_t>(rows) * kFloatBytes;
     uint32_t last = stage.Take(bytes);
     for (int i = 0; i < 2; ++i) {
       const uint32_t next = stage.Take(bytes);
       stage.Free(last);
       last = next;
     }
-    const uint32_t sum = Scalar(kFloat, stage);
-    Scratch({{{rows, 1, true}}, kFloat}, stage);
+    const uint32_t sum = Scalar(kFloatBytes, stage);
+    Scratch({{{rows, 1, true}}, kFloatBytes}, stage);
     stage.Free(last), stage.Free(sum);
   }
 
@@ -368,7 +367,7 @@ class Parts {
 
 }  // namespace
 
-Result<LinearLoss> FindLinearLoss(const Step& step) { return Finder(step).Find(); }
+Result<LinearLoss> FindLinearLoss(const Step& step) { return LossFinder(step).Find(); }
 
 Step WithLossInParts(const Step& step, const LinearLoss& loss, int64_t rows) {
   return Parts(step, loss, rows).Run();

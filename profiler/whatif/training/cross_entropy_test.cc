@@ -19,9 +19,9 @@ using ::testing::HasSubstr;
 
 constexpr uint64_t kLogits = 128 * 64 * 4, kHidden = 128 * 16 * 4, kWeight = 64 * 16 * 4;
 
-struct Network {
+struct Classifier {
   // `elsewhere`: the logits are used for an accuracy too.
-  explicit Network(bool elsewhere = false) {
+  explicit Classifier(bool elsewhere = false) {
     Step bare;
     bare.length = 300;
     bare.shapes.push_back({});
@@ -104,7 +104,7 @@ uint64_t Most(const Step& step) {
 }
 
 TEST(CrossEntropyTest, ALinearLayerBeforeTheLossIsFound) {
-  const LinearLoss loss = FindLinearLoss(Network().step).value();
+  const LinearLoss loss = FindLinearLoss(Classifier().step).value();
   EXPECT_EQ(loss.rows, 128);
   EXPECT_EQ(loss.width, 16);
   EXPECT_EQ(loss.vocabulary, 64);
@@ -114,7 +114,7 @@ TEST(CrossEntropyTest, ALinearLayerBeforeTheLossIsFound) {
 
 TEST(CrossEntropyTest, LogitsAreNeverThereAsAWhole) {
   constexpr uint64_t kLabels = 128 * 8, kLoss = 4;
-  const Network network;
+  const Classifier network;
   // In backward: weight, hidden, logarithms and the gradient of the logits.
   EXPECT_EQ(Most(network.step), kWeight + kHidden + 2 * kLogits + kLabels + kLoss);
   const Step changed = network.With("chunked:8").value();
@@ -126,9 +126,9 @@ TEST(CrossEntropyTest, LogitsAreNeverThereAsAWhole) {
 }
 
 TEST(CrossEntropyTest, TheGradientOfWhatGoesInIsAskedForBeforeThatOfTheWeight) {
-  const Step changed = Network().With("chunked:8").value();
+  const Step changed = Classifier().With("chunked:8").value();
   Position hidden = kForever, weight = kForever;
-  const LinearLoss loss = FindLinearLoss(Network().step).value();
+  const LinearLoss loss = FindLinearLoss(Classifier().step).value();
   for (const uint32_t gradient : loss.gradients) {
     const StepBlock& block = changed.blocks[gradient];
     (block.requested == kHidden ? hidden : weight) = block.begin;
@@ -138,7 +138,7 @@ TEST(CrossEntropyTest, TheGradientOfWhatGoesInIsAskedForBeforeThatOfTheWeight) {
 
 // Else the gradient of a norm behind it would not grow with the batch.
 TEST(CrossEntropyTest, TheBatchIsFollowedFromWhatGoesInToItsGradient) {
-  Network network;
+  Classifier network;
   const LinearLoss loss = FindLinearLoss(network.step).value();
   const Step changed = WithLossInParts(network.step, loss, 16);
   const Op& op = changed.ops[loss.loss];
@@ -153,8 +153,8 @@ TEST(CrossEntropyTest, TheBatchIsFollowedFromWhatGoesInToItsGradient) {
 
 // The sizes that a part asks for before its logits go, in the order of tests/whatif_accuracy/chunked_loss.py.
 TEST(CrossEntropyTest, APartAsksForWhatItsLossTakesOneAfterTheOther) {
-  const Step changed = Network().With("chunked:2").value();
-  const Op& loss = changed.ops[FindLinearLoss(Network().step).value().loss];
+  const Step changed = Classifier().With("chunked:2").value();
+  const Op& loss = changed.ops[FindLinearLoss(Classifier().step).value().loss];
   std::vector<std::pair<Position, uint64_t>> made;
   for (const StepBlock& block : changed.blocks) {
     if (loss.begin < block.begin && block.begin < loss.end && block.requested != 0)
@@ -177,7 +177,7 @@ TEST(CrossEntropyTest, APartAsksForWhatItsLossTakesOneAfterTheOther) {
 
 // As a model does whose first and last weight are one: the engine adds what the embedding hands out.
 TEST(CrossEntropyTest, AGradientOfATiedWeightIsAddedToWhereItLies) {
-  Network network;
+  Classifier network;
   const LinearLoss loss = FindLinearLoss(network.step).value();
   Step step = network.step;
   step.blocks[loss.gradients[0]].end = 165;
@@ -202,7 +202,7 @@ TEST(CrossEntropyTest, AGradientOfATiedWeightIsAddedToWhereItLies) {
 
 // Labels before they were shifted, and those that the loss is given: what had them has returned.
 TEST(CrossEntropyTest, OfTheOldLossNothingIsKept) {
-  Network network;
+  Classifier network;
   const LinearLoss loss = FindLinearLoss(network.step).value();
   Inserter into(network.step, {});
   StepBlock made;
@@ -223,27 +223,27 @@ TEST(CrossEntropyTest, OfTheOldLossNothingIsKept) {
 }
 
 TEST(CrossEntropyTest, LogitsThatALeverConvertedAreNotThereEither) {
-  Network network;
+  Classifier network;
   StepBlock widened = CopyOf(network.step, OutputsOf(network.step, network.step.ops[0])[0].block);
   widened.begin = 18;
   widened.end = 125;
   network.step.blocks.push_back(widened);
   ASSERT_EQ(widened.requested, kLogits);
-  EXPECT_EQ(Most(network.With("chunked:8").value()), Most(Network().With("chunked:8").value()));
+  EXPECT_EQ(Most(network.With("chunked:8").value()), Most(Classifier().With("chunked:8").value()));
 }
 
 TEST(CrossEntropyTest, FusedHasPartsAsLigerHasThem) {
   // The vocabulary is 4 times as wide as the rows: 4 parts of 32.
-  const Network network;
+  const Classifier network;
   EXPECT_EQ(Most(network.With("fused").value()), Most(network.With("chunked:4").value()));
   EXPECT_NE(Most(network.With("fused").value()), Most(network.With("chunked:8").value()));
 }
 
 TEST(CrossEntropyTest, WhatIsNoLinearLossIsRefusedWithAReason) {
-  EXPECT_THAT(Network(true).With("fused").error().sentence, HasSubstr("for something else too"));
+  EXPECT_THAT(Classifier(true).With("fused").error().sentence, HasSubstr("for something else too"));
   for (const char* value : {"", "chunked", "chunked:1", "chunked:8x", "whole"})
-    EXPECT_THAT(Network().With(value).error().sentence, HasSubstr("chunked:8")) << value;
-  Network without;
+    EXPECT_THAT(Classifier().With(value).error().sentence, HasSubstr("chunked:8")) << value;
+  Classifier without;
   for (Op& op : without.step.ops) op.name = without.step.ops.back().name;
   EXPECT_THAT(without.With("fused").error().sentence, HasSubstr("no cross-entropy"));
 }

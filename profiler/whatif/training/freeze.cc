@@ -18,9 +18,6 @@ namespace {
 
 using model::kNone;
 
-constexpr Position kHair = 1e-6;
-constexpr Position kAtOnce = 2.5;  // a free that follows a release directly
-
 class Freezer {
  public:
   Freezer(const Step& step, const std::function<bool(uint32_t)>& frozen) : step_(step), changed_(step) {
@@ -274,7 +271,7 @@ class Freezer {
       StepBlock& block = changed_.blocks[i];
       const bool gradient = block.op != kNone && step_.ops[block.op].node != kNone && block.requested != 0;
       if (gradient && now[i] > block.begin && now[i] < before[i] && block.end > before[i] &&
-          block.end < done[i] + kAtOnce)
+          block.end < done[i] + kSoon)
         block.end = now[i] + kHair;
     }
   }
@@ -329,7 +326,7 @@ class Freezer {
     for (uint32_t i = 0; i < step_.blocks.size(); ++i) {
       StepBlock& block = changed_.blocks[i];
       // Somebody else held it longer.
-      if (!changes[i] || block.begin == kBefore || block.end > before[i] + kAtOnce) continue;
+      if (!changes[i] || block.begin == kBefore || block.end > before[i] + kSoon) continue;
       block.end = std::min(block.end, std::max(now[i], block.begin) + kHair);
     }
     std::vector<Saved> left;

@@ -90,7 +90,6 @@ bool AreMatricesInARow(const Step& step, const Operand& batch) {
 }
 
 HeldByCheckpoint HeldBy(const Step& step, size_t argument, const std::vector<bool>& kept) {
-  constexpr Position kAtOnce = 2.5;  // a free that follows a release directly
   const auto untold = [&](const Saved& saved) { return saved.node == kNone && saved.released >= kForever; };
   HeldByCheckpoint held;
   if (!untold(step.saved[argument])) return held;
@@ -103,7 +102,7 @@ HeldByCheckpoint HeldBy(const Step& step, size_t argument, const std::vector<boo
     const StepBlock& block = step.blocks[saved.block];
     if (saved.node == kNone || saved.at > step.backward.front().begin || saved.released >= kForever) break;
     const bool own = block.begin > entered;
-    if (own && block.end + kAtOnce > saved.released) break;  // the node holds the tensor: it is behind that
+    if (own && block.end + kSoon > saved.released) break;  // the node holds the tensor: it is behind that
     place_holders |= own;
     held.recorded = std::max(held.recorded, saved.released);
     if (kept[inside]) held.now = std::max(held.now, saved.released);

@@ -27,11 +27,9 @@
 namespace vramscope::whatif {
 namespace {
 
-constexpr Position kHair = 1e-6;
-constexpr uint64_t kFloat = 4;
 constexpr uint64_t kFewValues = 4096;  // min_8bit_size
 constexpr uint64_t kBlockValues = 256;
-constexpr uint64_t kTable = 256 * kFloat;
+constexpr uint64_t kTable = 256 * kFloatBytes;
 
 class Adafactor {
  public:
@@ -198,15 +196,15 @@ void AddStateOf8bit(const Step& step, const OptimizerCall& call, Scene& scene) {
       AddOptimizerBlock(step, parameter, at += kHair, kForever, bytes, scene);
     };
     if (values < kFewValues) {
-      add(values * kFloat);
-      add(values * kFloat);
+      add(values * kFloatBytes);
+      add(values * kFloatBytes);
       continue;
     }
     if (!tables) add(kTable), add(kTable);
     tables = true;
     add(values);
     add(values);
-    for (int i = 0; i < 2; ++i) add((values + kBlockValues - 1) / kBlockValues * kFloat);
+    for (int i = 0; i < 2; ++i) add((values + kBlockValues - 1) / kBlockValues * kFloatBytes);
   }
 }
 

@@ -15,9 +15,9 @@ namespace {
 
 using model::kNone;
 
-class Finder {
+class LinearFinder {
  public:
-  Finder(const Step& step, std::string_view patterns) : step_(step), patterns_(patterns) {
+  LinearFinder(const Step& step, std::string_view patterns) : step_(step), patterns_(patterns) {
     if (!patterns.empty()) return;
     if (const auto calls = ChooseSegments(step, "all"); calls.ok()) {
       for (const uint32_t call : *calls) blocks_.push_back(step.modules[call]);
@@ -212,7 +212,7 @@ class IdleFinder {
 
 std::vector<LinearCall> LinearCalls(const Step& step, std::string_view patterns,
                                     std::vector<std::string>* shared) {
-  return Finder(step, patterns).Find(shared);
+  return LinearFinder(step, patterns).Find(shared);
 }
 
 std::vector<LinearCall> UncalledLinears(const Step& step, const std::vector<LinearCall>& called,

@@ -19,7 +19,6 @@ namespace {
 using classify::Category;
 using model::kNone;
 
-constexpr Position kHair = 1e-6;
 constexpr Position kHalf = 0.5;
 
 // A product with a matrix that was put in: F.linear(x, matrix), x as [tokens, in] within.

@@ -134,7 +134,6 @@ void SumGradients(const LinearCall& linear, const GradientPlace& place, uint32_t
 }
 
 void KeepAsOthers(uint32_t gradient, std::string_view weight, int turn, Inserter& into) {
-  constexpr Position kHair = 1e-6;
   Position end = kForever, carried = kBefore, of_weight = kBefore;
   for (const StepBlock& other : into.step().blocks) {
     if (other.id == kNone || other.name.empty()) continue;

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "profiler/whatif/attention/attention.h"
 #include "profiler/whatif/step/segments.h"
 #include "profiler/whatif/step/up_to.h"
 #include "profiler/whatif/training/input_gradients.h"
@@ -15,14 +16,13 @@ namespace {
 using classify::Category;
 using model::kNone;
 
-constexpr uint16_t kBias = 4;  // an argument of backward
-constexpr Position kHair = 1e-6;
+constexpr uint16_t kAddedMask = 4;  // an argument of backward
 
 // What backward of attention is given as its mask; nullptr: it is no such operator, or has none.
 const Operand* MaskIn(const Step& step, const Op& op) {
-  if (op.node == kNone || step.NameOf(op) != "aten::_efficient_attention_backward") return nullptr;
+  if (op.node == kNone || step.NameOf(op) != kEfficientBackward) return nullptr;
   for (const Operand& operand : InputsOf(step, op))
-    if (operand.argument == kBias && operand.block != kNone && step.Rank(operand.shape) == 4 &&
+    if (operand.argument == kAddedMask && operand.block != kNone && step.Rank(operand.shape) == 4 &&
         step.shapes[operand.strides].known && step.Rank(operand.strides) == 4)
       return &operand;
   return nullptr;

@@ -17,11 +17,9 @@ namespace {
 
 using classify::Category;
 
-constexpr uint64_t kFloat = 4;
-
-class Network {
+class NarrowedNetwork {
  public:
-  Network() {
+  NarrowedNetwork() {
     Step bare;
     bare.length = 300;
     bare.shapes.push_back({});
@@ -32,7 +30,7 @@ class Network {
     const auto block = [&](const char* name, uint64_t elements, Position begin, Category category) {
       StepBlock made;
       made.id = static_cast<model::BlockId>(into.step().blocks.size());
-      made.requested = elements * kFloat;
+      made.requested = elements * kFloatBytes;
       made.begin = begin;
       made.category = category;
       made.name = into.step().Text(into.Text(name));
@@ -82,7 +80,7 @@ class Network {
   }
 
   [[nodiscard]] uint64_t Elements(const Step& changed, uint32_t block) const {
-    return changed.blocks[block].requested / kFloat;
+    return changed.blocks[block].requested / kFloatBytes;
   }
 
   Step step;
@@ -90,7 +88,7 @@ class Network {
 };
 
 TEST(NarrowTest, AHiddenWidthIsWhatOneLayerMakesAndAnotherTakesUp) {
-  const Network network;
+  const NarrowedNetwork network;
   const HiddenWidths hidden = HiddenWidthsOf(network.step, "*");
   ASSERT_EQ(hidden.linears.size(), 2u);
   // That of `narrow` goes into a sum with `x`, which is as wide.
@@ -103,7 +101,7 @@ TEST(NarrowTest, AHiddenWidthIsWhatOneLayerMakesAndAnotherTakesUp) {
 }
 
 TEST(NarrowTest, PruningShrinksWhatHasTheWidthAndNothingElse) {
-  const Network network;
+  const NarrowedNetwork network;
   const Step pruned = PruneLever().Rewrite(network.step, "0.25:*")->value();
   for (const uint32_t weight : {network.wide, network.narrow, network.state, network.gradient})
     EXPECT_EQ(network.Elements(pruned, weight), 16u * 24) << weight;
@@ -113,21 +111,21 @@ TEST(NarrowTest, PruningShrinksWhatHasTheWidthAndNothingElse) {
 }
 
 TEST(NarrowTest, EveryCallOfAPrunedLayerHasASmallerGradientOfTheWeight) {
-  const Network network;
+  const NarrowedNetwork network;
   const Step pruned = PruneLever().Rewrite(network.step, "0.25:*")->value();
   EXPECT_EQ(network.Elements(pruned, network.part), 16u * 24);
   EXPECT_EQ(network.Elements(pruned, network.of_given), 16u * 32);
 }
 
 TEST(NarrowTest, RanksShareOutAHiddenWidthAndAddUpWhatComesOfIt) {
-  const Network network;
+  const NarrowedNetwork network;
   const Step rank = ShardLever().Rewrite(network.step, "tp:4:*")->value();
   EXPECT_EQ(network.Elements(rank, network.wide), 16u * 8);
   EXPECT_EQ(network.Elements(rank, network.a), 8u * 8);
   // The sum over all ranks comes behind the layer, and this rank's part of it is gone then.
   ASSERT_EQ(rank.blocks.size(), network.step.blocks.size() + 1);
   const StepBlock& part = rank.blocks.back();
-  EXPECT_EQ(part.requested, 8u * 16 * kFloat);
+  EXPECT_EQ(part.requested, 8u * 16 * kFloatBytes);
   EXPECT_EQ(part.begin, network.step.blocks[network.y].begin);
   EXPECT_GT(rank.blocks[network.y].begin, network.step.modules[1].end);
   EXPECT_GT(part.end, rank.blocks[network.y].begin);
@@ -136,13 +134,13 @@ TEST(NarrowTest, RanksShareOutAHiddenWidthAndAddUpWhatComesOfIt) {
 }
 
 TEST(NarrowTest, HowManyRanksCouldShareAPrunedWidthIsNotKnown) {
-  const Network network;
+  const NarrowedNetwork network;
   const Step pruned = PruneLever().Rewrite(network.step, "0.5:*")->value();
   EXPECT_THAT(ShardLever().Rewrite(pruned, "tp:2:*")->error().sentence, testing::HasSubstr("pruned already"));
 }
 
 TEST(NarrowTest, WhatIsNotHiddenIsRefused) {
-  const Network network;
+  const NarrowedNetwork network;
   EXPECT_THAT(PruneLever().Rewrite(network.step, "0.5:narrow")->error().sentence,
               testing::HasSubstr("narrow"));
   for (const char* value : {"", "0", "1", "-0.5", "x", "0.5:"})

@@ -36,9 +36,7 @@ namespace {
 using classify::Category;
 using model::kNone;
 
-constexpr Position kHair = 1e-6;
 constexpr Position kUnpacked = 0.5;  // between the begin of a node and the first event of its work
-constexpr Position kAtOnce = 1.5;    // a free that follows a release directly
 constexpr uint16_t kMask = 3;        // argument of attention
 constexpr uint64_t kAligned = 16;    // bytes that rows of a mask are multiples of
 

@@ -11,8 +11,6 @@ namespace {
 
 using model::kNone;
 
-constexpr Position kHair = 1e-6;
-
 class Turns {
  public:
   explicit Turns(const Step& step) {

@@ -11,6 +11,7 @@
 #include "profiler/whatif/scene/lever.h"
 #include "profiler/whatif/shard/shard.h"
 #include "profiler/whatif/step/segments.h"
+#include "profiler/whatif/testing/view.h"
 #include "profiler/whatif/testing/written_step.h"
 #include "profiler/whatif/training/freeze.h"
 
@@ -23,9 +24,9 @@ constexpr double kGiga = 1e9;
 
 // 64 equal parameters, all in the model itself: forward from 0 to 100, backward to 200, optimizer to 300.
 // Gradients come in the order of their numbers.
-class Network {
+class EqualParameters {
  public:
-  Network(uint64_t parameter, uint64_t gradient, uint64_t state) {
+  EqualParameters(uint64_t parameter, uint64_t gradient, uint64_t state) {
     run.streams.push_back(0);
     step.run = &run;
     step.length = 300;
@@ -89,7 +90,7 @@ constexpr Position kComputing = 105, kStepping = 205;
 
 // 7.5 billion parameters in mixed precision with Adam on 64 GPUs: 2 + 2 + 12 bytes each.
 TEST(ShardTest, ModelStatesAreThoseOfTheZeroPaper) {
-  const Network network(15'000'000'000 / 64, 15'000'000'000 / 64, 90'000'000'000 / 64);
+  const EqualParameters network(15'000'000'000 / 64, 15'000'000'000 / 64, 90'000'000'000 / 64);
   EXPECT_NEAR(States(network.step, kStepping), 120, 0.05);
   EXPECT_NEAR(States(network.Sharded("zero1:64"), kStepping), 31.4, 0.05);
   const Step third = FullySharded(network.step, UnitsOf(network.step, {}), 64, true);
@@ -105,7 +106,7 @@ TEST(ShardTest, ModelStatesAreThoseOfTheZeroPaper) {
 // split_with_sizes_copy and chunk_cat_mixed_dtype of PyTorch 2.15 copied 5,120 bytes for a layer of
 // DistilBERT; here 64 parameters of 4 thread blocks' bytes on each of 2 ranks.
 TEST(ShardTest, TheListsOfCopiesAreOnTheDeviceForAMoment) {
-  const Network network(2 * 4 * 2048, 2 * 4 * 2048, 8);
+  const EqualParameters network(2 * 4 * 2048, 2 * 4 * 2048, 8);
   const Step changed = FullySharded(network.step, UnitsOf(network.step, {}), 2, true);
   std::vector<uint64_t> lists;
   for (const StepBlock& block : changed.blocks)
@@ -114,14 +115,14 @@ TEST(ShardTest, TheListsOfCopiesAreOnTheDeviceForAMoment) {
 }
 
 TEST(ShardTest, GradientsGoInTheOppositeOrderOfTheirParameters) {
-  const Network network(1024, 1024, 8);
+  const EqualParameters network(1024, 1024, 8);
   const Step changed = FullySharded(network.step, UnitsOf(network.step, {}), 2, true);
   for (size_t i = 65; i < 128; ++i) EXPECT_LT(changed.blocks[i].end, changed.blocks[i - 1].end);
 }
 
 // As a model that lies on the host comes to the device.
 TEST(ShardTest, AUnitIsThereAsAWholeUntilItsShardsAre) {
-  Network network(1024, 1024, 8);
+  EqualParameters network(1024, 1024, 8);
   network.step.first.begin = 200;
   for (uint32_t i = 0; i < 192; ++i) {
     model::Block block;
@@ -144,7 +145,7 @@ TEST(ShardTest, AUnitIsThereAsAWholeUntilItsShardsAre) {
 TEST(ShardTest, ASharedOptimizerLeavesWhatWasMeasuredOnTwoRanks) {
   constexpr double kGib = 1 << 30, kOthers = 51.301 - 2 * 12.691 - 25.383;
   const auto each = [](double gib) { return static_cast<uint64_t>(gib * kGib / 64); };
-  const Network network(each(12.691), each(12.691), each(25.383));
+  const EqualParameters network(each(12.691), each(12.691), each(25.383));
   const Step shared = network.Sharded("zero1:2");
   const auto peak = [&](const Step& step) { return States(step, kStepping) * kGiga / kGib + kOthers; };
   EXPECT_NEAR(peak(network.step), 51.301, 0.001);
@@ -155,7 +156,7 @@ TEST(ShardTest, ASharedOptimizerLeavesWhatWasMeasuredOnTwoRanks) {
 // 64 gradients of 3 MiB: one fills the first bucket, then nine each, as none is cut.
 TEST(ShardTest, BucketsAreFilledInTheOrderOfGradients) {
   constexpr uint64_t kEach = 3 << 20;
-  const Network network(kEach, kEach, kEach);
+  const EqualParameters network(kEach, kEach, kEach);
   const Step replicated = network.Sharded("ddp:8");
   std::vector<uint64_t> buckets;
   for (const StepBlock& block : replicated.blocks) {
@@ -169,7 +170,7 @@ TEST(ShardTest, BucketsAreFilledInTheOrderOfGradients) {
 // A batch that requires a gradient is no parameter of the module.
 TEST(ShardTest, BucketsHaveNoRoomForTheGradientOfABatch) {
   constexpr uint64_t kEach = 3 << 20;
-  Network network(kEach, kEach, kEach);
+  EqualParameters network(kEach, kEach, kEach);
   network.step.blocks[64 + 32].leaf = 0;
   std::vector<uint64_t> buckets;
   for (const StepBlock& block : network.Sharded("ddp:8").blocks)
@@ -181,7 +182,7 @@ TEST(ShardTest, BucketsHaveNoRoomForTheGradientOfABatch) {
 // MobileBERT's head is given two matrices as one; the gradient of each is a view of that of both.
 TEST(ShardTest, BucketsHaveRoomForAGradientAndNotForTheBlockItIsAViewOf) {
   constexpr uint64_t kEach = 3 << 20;
-  const Network network(kEach, 2 * kEach, kEach);
+  const EqualParameters network(kEach, 2 * kEach, kEach);
   std::vector<uint64_t> buckets;
   for (const StepBlock& block : network.Sharded("ddp:8").blocks)
     if (block.category == Category::kCommunication) buckets.push_back(block.requested / kEach);
@@ -190,7 +191,7 @@ TEST(ShardTest, BucketsHaveRoomForAGradientAndNotForTheBlockItIsAViewOf) {
 
 // I-BERT's ranges of values that it has seen: x_min = min(x_min, x.min()).
 TEST(ShardTest, WhatForwardPutsInThePlaceOfABufferComesBesideIt) {
-  Network network(1 << 20, 1 << 20, 512);
+  EqualParameters network(1 << 20, 1 << 20, 512);
   for (const auto& [begin, end] : {std::pair(kBefore, 50.0), std::pair(49.0, kForever)}) {
     StepBlock range = network.step.blocks[0];
     range.id = model::kNone, range.name = "x_min", range.category = Category::kBuffer, range.requested = 512;
@@ -213,8 +214,7 @@ TEST(ShardTest, WhatForwardPutsInThePlaceOfABufferComesBesideIt) {
 
 // VGG's norms have statistics and a count of batches: its run under DDP held both on their way at once.
 TEST(ShardTest, TwoFlatBlocksAreOnTheirWayInTheOrderOfTheirFirstTensors) {
-  constexpr uint8_t kFloat = 6, kLong = 4;
-  Network network(1 << 20, 1 << 20, 512);
+  EqualParameters network(1 << 20, 1 << 20, 512);
   Step& step = network.step;
   for (const uint8_t type : {kFloat, kLong, kFloat, kLong}) {
     StepBlock buffer = step.blocks[0];
@@ -242,7 +242,7 @@ TEST(ShardTest, TwoFlatBlocksAreOnTheirWayInTheOrderOfTheirFirstTensors) {
 // buckets behind it: one after the other in the same memory.
 TEST(ShardTest, TheFirstStepHasOneBucketOfAllGradients) {
   constexpr uint64_t kEach = 3 << 20, kAll = 64 * kEach;
-  Network network(kEach, kEach, kEach);
+  EqualParameters network(kEach, kEach, kEach);
   for (StepBlock& block : network.step.blocks) block.id = model::kNone;  // none of a recorded run
   Operand given;
   given.dtype = 6;
@@ -262,7 +262,7 @@ TEST(ShardTest, TheFirstStepHasOneBucketOfAllGradients) {
 }
 
 TEST(ShardTest, WholeParametersAreDealtOutEvenly) {
-  const Network network(512, 512, 1024);
+  const EqualParameters network(512, 512, 1024);
   EXPECT_EQ(network.Sharded("zero1:4").trained.size(), 16u);
   EXPECT_EQ(Alive(network.Sharded("zero1:4"), Category::kOptimizerState, kStepping), 16u * 1024);
   EXPECT_EQ(network.Sharded("zero1:48").trained.size(), 2u) << "the rank that has most";
@@ -270,7 +270,7 @@ TEST(ShardTest, WholeParametersAreDealtOutEvenly) {
 
 // The optimizer is given them so, and makes their state in that order.
 TEST(ShardTest, ARankStepsItsLargestParameterFirst) {
-  Network network(512, 512, 512);
+  EqualParameters network(512, 512, 512);
   for (StepBlock& block : network.step.blocks)
     if (block.name == "p30" || block.name == "exp_avg of p30") block.requested = 2048;
   const Step shared = network.Sharded("zero1:2");
@@ -339,7 +339,7 @@ TEST(TrainedTest, AParameterThatGetsNoGradientIsNotTrained) {
 // What is not trained has neither gradient nor state, and nothing of it is computed while the optimizer
 // steps.
 TEST(FreezeTest, FrozenParametersHaveNoGradientAndNoState) {
-  const Network network(512, 1024, 2048);
+  const EqualParameters network(512, 1024, 2048);
   const Step frozen = Frozen(network.step, [](uint32_t parameter) { return parameter < 48; });
   EXPECT_EQ(frozen.trained.size(), 16u);
   EXPECT_EQ(Alive(frozen, Category::kParameter, kStepping), 64u * 512);
@@ -364,7 +364,7 @@ TEST(ShardTest, AStemInTheListOfBlocksIsGatheredForItself) {
 }
 
 TEST(ShardTest, AModelWithoutAListOfBlocksIsGatheredAsAWhole) {
-  const Network network(512, 512, 512);
+  const EqualParameters network(512, 512, 512);
   EXPECT_TRUE(ListMembers(network.step).empty());
   const Step sharded = network.Sharded("fsdp:8");
   EXPECT_EQ(Alive(sharded, Category::kParameter, kComputing), 64u * 512 / 8);
@@ -373,7 +373,7 @@ TEST(ShardTest, AModelWithoutAListOfBlocksIsGatheredAsAWhole) {
 
 // LUKE's layers for entities, where there are words alone.
 TEST(ShardTest, WhatGetsNoGradientIsGatheredAndNotReduced) {
-  Network network(512, 512, 512);
+  EqualParameters network(512, 512, 512);
   for (size_t i = 32; i < 64; ++i) Drop(network.step.blocks[64 + i]);
   const Step sharded = network.Sharded("fsdp:8");
   EXPECT_EQ(Alive(sharded, Category::kCommunication, kComputing), 64u * 512);
@@ -381,7 +381,7 @@ TEST(ShardTest, WhatGetsNoGradientIsGatheredAndNotReduced) {
 }
 
 TEST(ShardTest, WhatIsNoWayToShardIsRefused) {
-  Network network(512, 512, 512);
+  EqualParameters network(512, 512, 512);
   network.step.modules.clear();  // so there are no units either
   for (const char* value : {"ddp", "ddp:1", "ddp:8:layers", "zero4:8", "fsdp:x", "fsdp:8:", "fsdp:8"}) {
     const auto answer = ShardLever().Rewrite(network.step, value);

@@ -8,7 +8,6 @@ using classify::Category;
 using model::kNone;
 
 constexpr int kMoments = 256;  // of a call, one after the other
-constexpr Position kHair = 1e-6;
 
 }  // namespace
 
