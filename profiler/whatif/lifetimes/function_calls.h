@@ -81,6 +81,7 @@ class FunctionCalls {
   void PassModules(Position until);
   void BeginModule(uint32_t module, const PlacedCall& called);
   void EndModule(uint32_t module);
+  void TellMakerOf(const std::vector<Value>& returned, uint32_t module);
   void SeeVariables(uint32_t module, Stack& stack);
   void TurnRound(Stack& stack, const std::vector<Place>& places);
   [[nodiscard]] std::vector<Value> ReturnedBy(uint32_t module);

@@ -136,6 +136,7 @@ void FunctionCalls::EndModule(uint32_t module) {
   // What is given what it returned has that at once, whatever the program does before it computes anything.
   stack.next = std::min(stack.next, stack.done + kBehindModule);
   stack.last = values;
+  if (IsPlaced(module)) TellMakerOf(values, module);
   stack.is_torchs = modules_.at(module).of_torch;
   const bool called = CallsAnother(function, next);
   for (Call& call : stack.calls) call.results = values, call.returned = true, call.called = called;
@@ -158,6 +159,15 @@ bool FunctionCalls::CallsAnother(uint32_t function, uint32_t op) const {
   uint32_t module = call_of_[op];
   while (step_.modules[module].parent != function) module = step_.modules[module].parent;
   return !modules_.contains(module);
+}
+
+// What one of torch's modules computes last it returns and keeps nowhere: its caller's variables alone hold
+// it.
+void FunctionCalls::TellMakerOf(const std::vector<Value>& returned, uint32_t module) {
+  const auto found = stacks_.find(module);
+  if (returned.size() != 1 || found == stacks_.end() || !found->second.is_torchs) return;
+  const uint32_t maker = OutermostMaker(step_, returned.front().block);
+  if (maker != kNone && call_of_[maker] == module) told_[maker] = true;
 }
 
 // What the call of a module that ends now returned: of torch's own what they computed last.

@@ -10,15 +10,15 @@ namespace vramscope::whatif {
 namespace {
 
 // A module that makes `result` of what x is, called in that line; line 0: that is not told.
-void Call(Program& p, int line, const char* given, const char* result, uint64_t place = 2) {
+void Call(Program& p, int line, const char* given, const char* result, uint64_t place = 2,
+          const char* forward = "Part.forward (/torch/nn/modules/part.py:5)") {
   p.s.Module("net.part", [&] {
     if (line > 0)
       p.s.Mark(trace::MarkKind::kCaller, place, "Net.forward (net.py:" + std::to_string(line) + ")");
     p.s.Label(given, trace::Role::kHeld, trace::LabelSource::kVariable, "x");
     p.s.Op("aten::mul", [&] {
       p.s.Alloc(result, kProgramBytes);
-      p.s.Event(trace::EventType::kOpScalar,
-                {trace::kOpCaller, p.s.trace().Intern("Part.forward (/torch/nn/modules/part.py:5)")});
+      p.s.Event(trace::EventType::kOpScalar, {trace::kOpCaller, p.s.trace().Intern(forward)});
       p.s.Event(trace::EventType::kOpTensor, {trace::kTensorIsOutput, 0, 9, p.s.AddressOf(result), 0,
                                               p.s.trace().Intern("1024,64"), p.s.trace().Intern("64,1"), 6});
     });
@@ -50,6 +50,22 @@ TEST(FunctionCallsModulesTest, AStatementOfItsOwnGivesWhatTheModuleReturns) {
 TEST(FunctionCallsModulesTest, AStatementThatComputesOnGivesItBehindItsLastOperator) {
   EXPECT_EQ(Until("10-20 11-11=x 13-13=x 14-14=y", 13, 1), 4u) << "x is what it was while that is computed";
   EXPECT_EQ(Until("10-20 11-11=x 13-13=x 14-14=y", 13, 2), 0u) << "what the module returns has no name";
+}
+
+// x = self.part(x): a module of torch's keeps nothing of what it returns; of another one that is not known.
+TEST(FunctionCallsModulesTest, OnlyItsCallersVariablesHoldWhatAModuleOfTorchsReturned) {
+  const auto known = [](const char* forward) {
+    return Program({"10-20 12-12(x 13-13=x"},
+                   [forward](Program& p) {
+                     Call(p, 12, "x", "parted", 2, forward);
+                     p.Make("out", {13}, {"parted"});
+                     p.s.Free("parted");
+                     p.End();
+                   })
+        .AllKnown(1);
+  };
+  EXPECT_TRUE(known("Part.forward (/torch/nn/modules/part.py:5)"));
+  EXPECT_FALSE(known("Part.forward (/parts/part.py:5)"));
 }
 
 // for ...: x = self.part(x): one line alone runs, again and again.
