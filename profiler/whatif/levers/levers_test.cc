@@ -58,6 +58,19 @@ TEST(TypeBranchTest, WhatAsksForTheTypeOfAParameterIsConvertedToItUnderAutocast)
   EXPECT_GT(copy->end, changed.backward.front().begin) << "which is what the next operator keeps";
 }
 
+// A torch.autograd.Function that computes again what it did not keep, as reversible layers do: its nodes are
+// made while no hook is in place.
+TEST(OffloadTest, WhereBackwardMakesNodesOfItsOwnOnlyTheOptimizerGoes) {
+  whatif::Step step = TheLoop().Read();
+  const auto node = std::find_if(step.nodes.begin(), step.nodes.end(),
+                                 [](const Node& one) { return one.op != model::kNone; });
+  ASSERT_NE(node, step.nodes.end());
+  node->made = step.backward.front().begin + 0.5;
+  Scene scene = MakeBaseline(step, *TheLoop().analysis)->scene;
+  EXPECT_FALSE(OffloadLever().Apply(step, "activations", scene).ok());
+  EXPECT_TRUE(OffloadLever().Apply(step, "optimizer", scene).ok());
+}
+
 TEST(OffloadTest, WhatAutogradKeepsGoesWithItsLastUseAndComesBackToItsNode) {
   const Use there = After({{"offload", "activations"}});
   // At the weight's gradient: weight, state, gradient, and the weight's copy; the batch and its copy, `out`

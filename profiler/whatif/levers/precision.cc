@@ -10,6 +10,7 @@
 #include "profiler/whatif/precision/half_only.h"
 #include "profiler/whatif/scene/lever.h"
 #include "profiler/whatif/source/type_branches.h"
+#include "profiler/whatif/step/forward_parts.h"
 #include "profiler/whatif/step/segments.h"
 #include "profiler/whatif/step/strides.h"
 
@@ -111,12 +112,7 @@ std::string WhyNotRetyped(const Step& step, std::string_view what) {
   }
   if (!single)
     return "no operator of the recorded step works on float32 tensors, or their shapes were not recorded.";
-  for (const Node& node : step.nodes) {
-    if (node.op != kNone && Within(step.backward, node.made))
-      return "backward of the recorded step computes activations again or builds a graph: record it "
-             "without checkpoints.";
-  }
-  return "";
+  return WhyBackwardIsMore(step);
 }
 
 const Lever& PrecisionLever() {

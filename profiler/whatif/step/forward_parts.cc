@@ -38,4 +38,13 @@ std::vector<Window> ForwardParts(const Step& step) {
   return parts;
 }
 
+std::string WhyBackwardIsMore(const Step& step) {
+  for (const Node& node : step.nodes) {
+    if (node.op != model::kNone && Within(step.backward, node.made))
+      return "backward of the recorded step computes activations again or builds a graph: record it "
+             "without checkpoints.";
+  }
+  return "";
+}
+
 }  // namespace vramscope::whatif

@@ -8,6 +8,7 @@
 //               ───────                                    ───────
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "profiler/whatif/step/step.h"
@@ -22,5 +23,10 @@ namespace vramscope::whatif {
 // The end of the last backward pass or optimizer step that begins before a position; 0 where none does.
 [[nodiscard]] Position LastEnd(const std::vector<Window>& backward, const std::vector<Window>& optimizer,
                                Position before);
+
+// Why backward is not that of the recorded forward alone, as one sentence: it makes nodes of its own, of a
+// checkpoint, of a torch.autograd.Function that computes again what it did not keep, or of a penalty on
+// gradients. "" when it makes none.
+[[nodiscard]] std::string WhyBackwardIsMore(const Step& step);
 
 }  // namespace vramscope::whatif

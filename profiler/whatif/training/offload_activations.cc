@@ -16,6 +16,10 @@
 // stays. A wrapper's variables show which is which, args and kwargs; without one, checkpoint() is taken to be
 // called as its documentation does, checkpoint(block, hidden, context), by position. Of a view that is given,
 // what first works on it tells its elements.
+//
+// The hooks are in place in forward alone: what nodes keep that backward itself makes stays on the device,
+// and works on copies of what came back, or on what a torch.autograd.Function keeps beside
+// save_for_backward(), which no hook sees. Which of them it is, the recording does not tell.
 #include "profiler/whatif/training/offload_activations.h"
 
 #include <algorithm>
@@ -27,6 +31,7 @@
 #include "profiler/whatif/lifetimes/holders.h"
 #include "profiler/whatif/lifetimes/last_uses.h"
 #include "profiler/whatif/sizes/batch_axis.h"
+#include "profiler/whatif/step/forward_parts.h"
 #include "profiler/whatif/step/strides.h"
 #include "profiler/whatif/step/up_to.h"
 
@@ -350,6 +355,7 @@ class Offloader {
 Result<uint64_t> OffloadActivations(const Step& step, Scene& scene) {
   if (step.backward.empty() || step.saved.empty())
     return Error{"autograd was not seen to keep anything in the recorded step."};
+  if (const std::string reason = WhyBackwardIsMore(step); !reason.empty()) return Error{reason};
   return Offloader(step, scene).Move();
 }
 
