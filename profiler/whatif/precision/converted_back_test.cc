@@ -247,6 +247,26 @@ TEST_F(ConvertedBackTest, WhatIsUsedAgainBehindACopyWithoutANameIsWhatItWas) {
   EXPECT_EQ(bytes(), std::pair(uint64_t{256}, uint64_t{512}));
 }
 
+// self.norm(hidden.float()) of def forward(self, x): kind = x.dtype; return layer_norm(x.float()).to(kind),
+// where the layer norm is not all that the module does with x.
+TEST_F(ConvertedBackTest, AModuleHasTheCopyThatItIsCalledWithForTheWholeOfItsCall) {
+  Module("net.norm", 15, 50, 0);
+  const uint32_t x = AddBlock(6, kFreed), normed = AddBlock(21, kFreed);
+  AddOp("aten::linear", kNone, {5, 7}, {weight_}, x);
+  Op& given = step_.ops[To("torch.float32", 10, x)];
+  given.asks = Asks::kType, given.taken = true;
+  step_.ops[To("torch.float32", 17, x)].asks = Asks::kType;
+  AddOp("aten::layer_norm", kNone, {20, 22}, {x}, normed);
+  step_.ops[To("torch.float32", kConverted, normed)].asks = Asks::kOrigin;
+  AddOp("aten::relu", kNone, {60, 62}, {normed}, AddBlock(61, kFreed));
+  const uint32_t behind = AddBlock(65, kFreed);
+  AddOp("aten::relu", kNone, {64, 66}, {x}, behind);
+  const whatif::Step changed = UnderAutocast(step_, kBfloat16Type);
+  EXPECT_TRUE(CopiesOf(changed, normed).empty()) << "x is float32 there, so nothing is converted back";
+  EXPECT_EQ(changed.blocks[normed].requested, 512u);
+  EXPECT_EQ(changed.blocks[behind].requested, 256u) << "the caller's variable is what it was";
+}
+
 // return weight * x.to(type): the node keeps the copy, and is all that works on it in backward.
 TEST_F(ConvertedBackTest, WhatIsUsedNoMoreIsTheCopyFromThenOn) {
   const uint32_t x = AddBlock(6, kFreed), square = AddBlock(21, 113.5), out = AddBlock(41, 190);

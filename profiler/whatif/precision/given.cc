@@ -37,8 +37,8 @@ bool Conversions::JustWidened(uint32_t block, uint32_t op) const {
 // def forward(x): x = x.to(float32); ... leaves the caller's x what it was.
 void Conversions::Remember(uint32_t block, uint32_t op) {
   const bool given = IsGiven(block, op);
-  const bool once = found_.passing.contains(op) || step_.ops[op].taken;
-  const uint32_t argument = CalledWith(op);
+  const uint32_t argument = CalledWith(op);  // which has it for the whole of its call
+  const bool once = found_.passing.contains(op) || (step_.ops[op].taken && argument == kNone);
   if (given || once || argument != kNone)
     themselves_.push_back({block, versions_.Current(block),
                            argument != kNone ? step_.modules[argument].end
