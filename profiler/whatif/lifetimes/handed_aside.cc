@@ -38,7 +38,7 @@ class AsideFinder {
       const uint32_t block = MeantAt(operand.block, op.begin);
       if (block == kNone || SegmentAt(step_.blocks[block].begin) != home) continue;
       bool& is = aside.try_emplace({block, operand.block}, ComesOfForward(operand.block)).first->second;
-      is &= !std::binary_search(given_.begin(), given_.end(), std::pair(operand.block, at));
+      is &= !IsGiven(operand.block, at) && !IsGiven(block, at);
     }
     std::vector<HandedAside> found;
     for (const auto& [block, is] : aside)
@@ -50,6 +50,11 @@ class AsideFinder {
   [[nodiscard]] bool HasInner(uint32_t segment) const {
     const uint32_t inner = calls_[segment] + 1;
     return inner < step_.modules.size() && step_.modules[inner].parent == calls_[segment];
+  }
+
+  // Variables that hold a copy in 16 bits are said to hold that.
+  [[nodiscard]] bool IsGiven(uint32_t block, uint32_t segment) const {
+    return std::binary_search(given_.begin(), given_.end(), std::pair(block, segment));
   }
 
   [[nodiscard]] uint32_t SegmentAt(Position at) const {

@@ -126,6 +126,15 @@ TEST_F(HandedAsideTest, WhatIsConvertedForItIsTheCopyAndHasTheGraphOfBoth) {
   EXPECT_THAT(LivesOf(scene, x_)[0], Life(15.5, kOver));
 }
 
+// x = (x.float() + y).type_as(x); the next layer is given x: variables are said to hold the copy.
+TEST_F(HandedAsideTest, NotACopyThatTheCallIsGiven) {
+  step_.blocks[keys_].end = 46.5;
+  const uint32_t copy = AddBlock(46, 96);
+  step_.blocks[copy].copy_of = keys_;
+  Given(copy, 5);
+  EXPECT_THAT(Found(), IsEmpty());
+}
+
 // Behind the last tensor that is kept nothing runs again: the object has what forward wrote.
 TEST_F(HandedAsideTest, WhatIsNotMadeAgainStaysInTheObject) {
   std::erase_if(step_.saved, [](const Saved& saved) { return saved.at == 56; });
