@@ -149,6 +149,9 @@ class Follower {
       const auto [left, right] = std::pair(InputsOf(step_, op)[0].block, InputsOf(step_, op)[1].block);
       if (sized_[right] && !sized_[left]) Set(right, {}), sized_[right] = false;  // as large by chance
     }
+    if (kind == Kind::kMatrix && !sequence_)
+      if (const uint32_t made = SizedByChance(step_, axis_, op, sized_); made != kNone)
+        Set(made, {}), sized_[made] = false;
     if (!sequence_) rows_.Note(op);
     if (const uint64_t place = sequence_ ? 0 : PlaceInResized(step_, axis_, op); place != 0)
       SetOf(OutputsOf(step_, op)[0], {place, 0});

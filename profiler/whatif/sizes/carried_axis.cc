@@ -2,6 +2,7 @@
 #include "profiler/whatif/sizes/carried_axis.h"
 
 #include <algorithm>
+#include <array>
 #include <functional>
 
 namespace vramscope::whatif {
@@ -98,18 +99,24 @@ PlacesOfAxis PlacesOfCompared(const Step& step, const BatchAxis& axis, const Op&
   return {};
 }
 
+namespace {
+
+// The last two operands that are matrices, or stacks of them: addmm and baddbmm begin with what is added,
+// which the matrices follow. Nothing: there are none.
+std::array<const Operand*, 2> FactorsOf(const Step& step, const Op& op) {
+  std::array<const Operand*, 2> factors{};
+  for (const Operand& operand : InputsOf(step, op))
+    if (step.Rank(operand.shape) >= 2) factors = {factors[1], &operand};
+  return factors;
+}
+
+}  // namespace
+
 PlacesOfAxis CarryThroughProduct(const Step& step, const BatchAxis& axis, const Op& op,
                                  const Operand& result) {
-  const Operand* factors[2] = {};
-  uint32_t found = 0;
-  for (const Operand& operand : InputsOf(step, op)) {
-    // addmm and baddbmm begin with what is added, which the matrices follow.
-    if (step.Rank(operand.shape) < 2) continue;
-    if (found == 2) factors[0] = factors[1], found = 1;
-    factors[found++] = &operand;
-  }
+  const auto factors = FactorsOf(step, op);
   PlacesOfAxis places{};
-  if (found != 2) return places;
+  if (factors[0] == nullptr) return places;
   const uint32_t rank = step.Rank(result.shape);
   const auto add = [&](const Operand& factor, uint32_t d) {
     if (factor.block == model::kNone || step.Rank(factor.shape) != rank || d >= rank) return;
@@ -121,6 +128,25 @@ PlacesOfAxis CarryThroughProduct(const Step& step, const BatchAxis& axis, const 
   add(*factors[0], rank - 2);
   add(*factors[1], rank - 1);
   return places;
+}
+
+uint32_t SizedByChance(const Step& step, const BatchAxis& axis, const Op& op,
+                       const std::vector<bool>& sized) {
+  const auto factors = FactorsOf(step, op);
+  if (factors[0] == nullptr || factors[0]->block == model::kNone || factors[1]->block == model::kNone)
+    return model::kNone;
+  const uint32_t which = sized[factors[0]->block] ? 0 : 1;
+  const Operand &made = *factors[which], &told = *factors[1 - which];
+  const uint32_t rank = step.Rank(made.shape);
+  if (!sized[made.block] || sized[told.block] || axis.stride[told.block] == 0 ||
+      rank != step.Rank(told.shape))
+    return model::kNone;
+  const auto has = [&](const Operand& factor, uint32_t d) {
+    return ElementsWithin(step, axis.StrideIn(factor, axis.stride[factor.block]), factor, d) != 0;
+  };
+  for (uint32_t d = 0; d + 2 < rank; ++d)
+    if (has(made, d) && !has(told, d)) return made.block;
+  return model::kNone;
 }
 
 PlacesOfAxis PlacesOfWhole(const Step& step, const BatchAxis& axis, const Op& op, const Operand& result) {

@@ -67,6 +67,12 @@ void AddCompared(const Step& step, const BatchAxis& axis, const Op& op, const Op
 // result of a factory that is so; or kNone.
 [[nodiscard]] uint32_t LaidOutAs(const Step& step, const Op& op, const Operand& result);
 
+// The two stacks of a batched product are of as many matrices: one that only its size says has the batch
+// there has it by chance where that of the other one lies elsewhere. The block of the first; `sized`, by
+// block: only a size says it. kNone: neither.
+[[nodiscard]] uint32_t SizedByChance(const Step& step, const BatchAxis& axis, const Op& op,
+                                     const std::vector<bool>& sized);
+
 // Of memory that is taken again for a tensor of other sizes, as col2im takes what it made for columns:
 // elements from one sample to the next; 0: `op` is no such operator, or the samples are not the first
 // dimension.

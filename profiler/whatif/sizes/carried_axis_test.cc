@@ -86,6 +86,22 @@ TEST_F(CarriedAxisTest, WhatIsMultipliedWithFeaturesHasNoTokensThere) {
   EXPECT_FALSE(multiplies()) << "the columns are tokens";
 }
 
+// vectors [4 samples, 4 heads, 64, 64] as [4 heads, 256, 64], and randn(4 heads, 64, 8) for all samples.
+TEST_F(CarriedAxisTest, AsManyMatricesAsSamplesAreNotAlwaysOneForEach) {
+  const View vectors{{4, 256, 64}, {64, 256, 1}}, turned{{4, 64, 8}, {512, 8, 1}};
+  const View heads{{4, 256, 8}, {2048, 8, 1}};
+  const Step step = Written("aten::bmm", vectors, kFloat, turned, {{0, vectors}, {1, turned}}, heads);
+  BatchAxis axis;
+  axis.stride = {16384, 512, 0}, axis.second = {0, 0, 0}, axis.element = {4, 4, 4};
+  const auto by_chance = [&](std::vector<bool> sized) {
+    return SizedByChance(step, axis, step.ops[1], sized);
+  };
+  EXPECT_EQ(by_chance({false, true, false}), 1u);
+  EXPECT_EQ(by_chance({false, false, false}), kNone) << "it was followed there";
+  axis.stride[0] = 64;
+  EXPECT_EQ(by_chance({false, true, false}), kNone) << "the other one has the samples there too";
+}
+
 // Instance norm of 12 samples with 8 channels: statistics of each channel of each sample; batch norm has one
 // of each channel.
 TEST_F(CarriedAxisTest, StatisticsOfAnInstanceNormHaveTheSamples) {
