@@ -24,6 +24,11 @@ class Lora(nn.Module):
         self.down, self.up = nn.Linear(columns, rank, bias=False), nn.Linear(rank, rows, bias=False)
         nn.init.zeros_(self.up.weight)
 
+    @property
+    def weight(self) -> Any:
+        """As peft has it: programs ask for its type."""
+        return self.base.weight
+
     def forward(self, x: Tensor) -> Tensor:
         return self.base(x) + self.up(self.down(x))
 
@@ -93,7 +98,7 @@ def quantize(model: nn.Module, kind: str, patterns: str) -> None:
 
 
 # What makes an inner width, and what takes it up.
-INNER = {"wide": "narrow", "c_fc": "c_proj", "intermediate.dense": "output.dense", "fc1": "fc2"}
+INNER = {"wide": "narrow", "c_fc": "c_proj", "intermediate.dense": "output.dense", "fc1": "fc2", "linear1": "linear2", "net.1": "net.3", "ff.1": "ff.3", "ff.0.0": "ff.2"}
 
 
 def cut(layer: nn.Module, made: bool, rows: Tensor) -> None:

@@ -16,4 +16,22 @@ DRAWN: Dict[str, Facts] = {
     "hunyuan_vl": Facts((4, 8, 8), ("model.language_model.layers.*", "model.vision_tower,model.language_model.layers.*,model.language_model.norm"), NO_WIDTHS,
                         units=":model.vision_tower.layers.*,model.language_model.layers.*",
                         checkpointed="model.vision_tower.layers.*,model.language_model.layers.*,inputs:model.language_model.embed_tokens"),
+    "mask2former": Facts((8, 12, 16), ("model.pixel_level_module.encoder.swin.encoder.layers.*,model.pixel_level_module.decoder.encoder.layers.*",
+                                       "model.pixel_level_module,model.transformer_module.queries_embedder,model.transformer_module.queries_features,model.transformer_module.level_embed,"
+                                       "model.transformer_module.decoder.layers,model.transformer_module.decoder.layernorm"),
+                         (*NO_BLOCKS, *NO_WIDTHS, *NO_TOKENS, "attention flash"),  # whose kernel takes no mask
+                         units=":model.pixel_level_module.encoder.swin.encoder.layers.*,model.pixel_level_module.decoder.input_projections.*,model.pixel_level_module.decoder.encoder.layers.*,"
+                               "model.transformer_module.decoder.layers.*"),
+    "reformer": Facts((4, 8, 8), ("reformer.encoder.layers.*", "reformer"),
+                      (*NO_BLOCKS, *NO_WIDTHS, *NO_TOKENS, "attention",  # which it writes out; and it says itself how many words there must be
+                       "fsdp", "lora")),  # its backward calls what is in a layer, and no layer; and there is none where what goes into the first needs no gradient
+    "mm_grounding_dino": Facts((4, 8, 8), ("model.encoder.layers.*,model.decoder.layers.*",
+                                           "model.backbone,model.input_proj_vision,model.text_backbone,model.text_projection,model.query_position_embeddings,model.encoder,model.level_embed,model.decoder.layers,"
+                                           "model.decoder.layer_norm,model.decoder.reference_points_head"),
+                               (*NO_BLOCKS, *NO_WIDTHS, "fsdp", "zero2", "attention flash")),  # which refuse a number that is no vector; whose kernel takes no mask
+    "mlcd": Facts((8, 12, 16), ("encoder.layers.*", "class_pos_emb,embeddings,pre_layrnorm,encoder,post_layernorm"), (*ONE_RANK, *NO_TOKENS), ":encoder.layers.*.mlp"),
+    "mgp_str": Facts((8, 12, 16), ("mgp_str.encoder.blocks.*", "mgp_str"), (*NO_BLOCKS, *ONE_RANK, *NO_TOKENS, "attention"),  # which it writes out
+                     ":mgp_str.encoder.blocks.*.mlp", units=":mgp_str.encoder.blocks.*"),
+    "exaone4_5": Facts((4, 8, 8), ("model.language_model.layers.*", "model"), NO_WIDTHS, units=":model.visual.blocks.*,model.language_model.layers.*",
+                       checkpointed="model.visual.blocks.*,model.language_model.layers.*,inputs:model.language_model.embed_tokens+model.visual.patch_embed"),
 }

@@ -50,4 +50,25 @@ OTHER_LIBRARIES: Dict[str, Facts] = {
                              units=":transformer.layers.*.*"),
     "x_transformers_decoder": Facts((4, 8, 8), ("net.attn_layers.layers.*", "net.token_emb,net.pos_emb,net.attn_layers"), (*NO_BLOCKS, *NO_WIDTHS, "attention"),
                                     units=":net.attn_layers.layers.*.0.*,net.attn_layers.layers.*.1"),
+    "timm_vision_transformer_sam": Facts((8, 12, 16), ("blocks.*", "pos_embed,patch_embed,blocks,neck"), (*ONE_RANK, *NO_TOKENS, "attention flash"),  # whose kernel takes no mask
+                                         ":blocks.*.mlp", units=":blocks.*", checkpointed="blocks.*"),
+    "timm_maxxvit": Facts((8, 12, 16), ("stages.*", "stem,stages,norm"), (*NO_WIDTHS, *NO_TOKENS, "lora", "quantize", "attention flash"),  # likewise
+                          units=":stages.*", checkpointed="stages.*.blocks.*"),
+    "timm_fasternet": Facts((8, 12, 16), ("stages.*", "patch_embed,stages,conv_head"), (*NO_LINEAR, *NO_TOKENS), units=":stages.*", checkpointed="stages.*.blocks.*"),
+    "diffusers_wan_vae": Facts((4, 8, 8), ("vae.encoder,vae.decoder.mid_block", "vae.encoder,vae.quant_conv,vae.post_quant_conv,vae.decoder.conv_in,vae.decoder.mid_block,vae.decoder.up_blocks"),
+                               (*NO_BLOCKS, "lora", "quantize", *NO_WIDTHS, *NO_TOKENS),
+                               units=":vae.encoder.down_blocks.*,vae.encoder.mid_block.attentions.*,vae.encoder.mid_block.resnets.*,"
+                                     "vae.decoder.mid_block.attentions.*,vae.decoder.mid_block.resnets.*,vae.decoder.up_blocks.*"),
+    "diffusers_hunyuan_image_vae": Facts((4, 8, 12), ("vae.encoder,vae.decoder.mid_block", "vae.encoder,vae.decoder.conv_in,vae.decoder.mid_block,vae.decoder.up_blocks"),
+                                         (*NO_BLOCKS, "lora", "quantize", *NO_WIDTHS, *NO_TOKENS),
+                                         units=":vae.encoder.down_blocks.*,vae.encoder.mid_block.attentions.*,vae.encoder.mid_block.resnets.*,"
+                                               "vae.decoder.mid_block.attentions.*,vae.decoder.mid_block.resnets.*,vae.decoder.up_blocks.*"),
+    "timm_levit": Facts((8, 12, 16), ("stages.*", "stem,stages"), (*NO_WIDTHS, *NO_TOKENS, "attention"),  # which it writes out
+                        units=":stem.*,stages.*", checkpointed="stages.*"),
+    "timm_mobilenetv5": Facts((8, 12, 16), ("blocks.*", "conv_stem,blocks,msfa"), (*NO_WIDTHS, *NO_TOKENS, "lora", "quantize", "fsdp, checkpoint"),  # which calls what is in a stage, and no stage
+                              units=":blocks.*", checkpointed="blocks.*.*"),
+    "timm_vovnet": Facts((8, 12, 16), ("stages.*", "stem,stages"), (*NO_LINEAR, *NO_TOKENS), units=":stem.*,stages.*", checkpointed="stages.*.blocks.*"),
+    "diffusers_wan_vace": Facts((4, 8, 8), ("blocks.*,vace_blocks.*", "patch_embedding,vace_patch_embedding,condition_embedder,blocks,vace_blocks"), (*NO_WIDTHS, *NO_TOKENS),
+                                units=":blocks.*,vace_blocks.*", checkpointed="blocks.*,vace_blocks.*"),
+    "diffusers_cosmos3": Facts((4, 8, 8), ("layers.*", "embed_tokens,proj_in,time_embedder,layers,norm_moe_gen"), (*NO_WIDTHS, *NO_TOKENS)),
 }

@@ -99,7 +99,7 @@ class OnHost:
 
     def step(self) -> None:
         for parameter, copy in zip(self.trained, self.copies):
-            copy.grad = parameter.grad.cpu()
+            copy.grad = None if parameter.grad is None else parameter.grad.cpu()  # of what the loss does not use
         self.optimizer.step()
         with torch.no_grad():
             for parameter, copy in zip(self.trained, self.copies):

@@ -262,3 +262,105 @@ def exaone4_5(size: str) -> Subject:
         return torch.randint(3, 998, (samples, int(length(size) * LENGTH.factor))), torch.randn(samples * rows * rows, 3 * 2 * side * side)
 
     return Subject(JoinedForConditionalGeneration(config), sample, lambda model, ids, given: model(ids, given).loss)
+
+
+
+def kosmos2(size: str) -> Subject:
+    """Says of an image what is where: a CLIP, and 64 vectors that look at all it saw take the places of as many words, written into the embeddings. The program counts these places on the host, since the model looks on the
+    device for where they are."""
+    from transformers import Kosmos2Config, Kosmos2ForConditionalGeneration
+
+    pixels, wide, queries = scaled(size, 56, 112, 168), scaled(size, 128, 192, 256), 64
+    sight = {"hidden_size": wide, "intermediate_size": 4 * wide, "num_hidden_layers": 3, "num_attention_heads": 4, "image_size": pixels, "patch_size": 14}
+    text = {"vocab_size": VOCABULARY, "embed_dim": width(size), "layers": 4, "ffn_dim": 1024, "attention_heads": 4, "max_position_embeddings": 512}
+    config: Any = Kosmos2Config(vision_config=sight, text_config=text, latent_query_num=queries)
+
+    class JoinedForConditionalGeneration(Kosmos2ForConditionalGeneration):
+        def forward(self, ids: Tensor, given: Tensor) -> Any:
+            frame = torch.arange(3, queries + 5, device=ids.device).expand(len(ids), -1)  # where an image begins, its places, and where it ends
+            seen = torch.zeros(len(ids), queries + 2 + ids.shape[1], dtype=torch.bool)
+            seen[:, 2 : queries + 2] = True
+            joined = torch.cat((ids[:, :1], frame, ids[:, 1:]), 1)
+            labels = torch.cat((ids[:, :1], torch.full_like(frame, -100), ids[:, 1:]), 1)
+            return super().forward(pixel_values=given, input_ids=joined, image_embeds_position_mask=seen, attention_mask=torch.ones_like(joined), labels=labels)
+
+    def sample(samples: int) -> Batch:
+        return torch.randint(3, VOCABULARY, (samples, int(length(size) * LENGTH.factor))), torch.randn(samples, 3, pixels, pixels)
+
+    return Subject(JoinedForConditionalGeneration(config), sample, lambda model, ids, given: model(ids, given).loss)
+
+
+def glm4v(size: str) -> Subject:
+    """Reads images of any shape before words: places are looked up in a picture of them, drawn as large as the image, a convolution makes a word of four patches, and each image attends to itself alone. Places in time, rows
+    and columns turn half of each head. The program joins words and images, since the model looks on the device for where they are to go, and counts places on the host."""
+    from transformers import Glm4vConfig, Glm4vForConditionalGeneration
+    from transformers.vision_utils import get_vision_cu_seqlens, get_vision_position_ids
+
+    side, rows, wide, merged = 14, scaled(size, 8, 12, 16), scaled(size, 128, 192, 256), 2
+    turned = width(size) // 4 // 4  # pairs of each head
+    places = turned * 3 // 8
+    sight = {"hidden_size": wide, "depth": 4, "num_heads": 4, "image_size": 10 * side, "patch_size": side, "spatial_merge_size": merged, "out_hidden_size": width(size), "intermediate_size": 1024}
+    text = {**stack(size), "num_key_value_heads": 2, "max_position_embeddings": 512, "pad_token_id": 0,
+            "rope_parameters": {"rope_type": "default", "rope_theta": 10000.0, "partial_rotary_factor": 0.5, "mrope_section": [turned - 2 * places, places, places]}}
+    config: Any = Glm4vConfig(vision_config=sight, text_config=text, image_token_id=998, video_token_id=999, image_start_token_id=994, image_end_token_id=995, video_start_token_id=996, video_end_token_id=997)
+
+    class JoinedForConditionalGeneration(Glm4vForConditionalGeneration):
+        def forward(self, ids: Tensor, given: Tensor) -> Any:
+            grid = torch.tensor([[1, rows, rows]] * len(ids))
+            where = get_vision_position_ids(grid, merged).to(given.device)
+            seen = self.model.visual(given, grid.to(given.device), position_ids=where, cu_seqlens=get_vision_cu_seqlens(grid)).pooler_output
+            images = seen.view(len(ids), -1, seen.shape[-1])
+            kinds = torch.cat((torch.ones(images.shape[:2], dtype=torch.int64), torch.zeros(ids.shape, dtype=torch.int64)), 1)
+            turns, _ = self.model.get_rope_index(kinds, kinds, grid)
+            labels = torch.cat((ids.new_full(images.shape[:2], -100), ids), 1)
+            return super().forward(inputs_embeds=torch.cat((images, self.get_input_embeddings()(ids)), 1), position_ids=turns.to(ids.device), labels=labels)
+
+    def on_device(_: nn.Module, given: Tuple[Tensor, ...]) -> Tuple[Tensor, ...]:
+        patches, lengths, *others = given
+        return patches, lengths.to(patches.device), *others
+
+    model = JoinedForConditionalGeneration(config)
+    model.model.visual.embeddings.register_forward_pre_hook(on_device)
+
+    def sample(samples: int) -> Batch:
+        return torch.randint(3, 994, (samples, int(length(size) * LENGTH.factor))), torch.randn(samples * rows * rows, 3 * 2 * side * side)
+
+    return Subject(model, sample, lambda model, ids, given: model(ids, given).loss)
+
+
+def decision_transformer(size: str) -> Subject:
+    """Learns of recorded runs what to do next: what is still to be won, what is seen and what was done are three words of each step, that a GPT-2 reads. What it says of states and returns is not trained on, as by its authors."""
+    from transformers import DecisionTransformerConfig, DecisionTransformerModel
+
+    steps, wide, state, act, longest = scaled(size, 20, 40, 60), scaled(size, 128, 192, 256), 17, 6, 1000
+    config: Any = DecisionTransformerConfig(state_dim=state, act_dim=act, hidden_size=wide, max_ep_len=longest)
+
+    class TrainableDecisionTransformer(DecisionTransformerModel):
+        supports_gradient_checkpointing = True  # as its encoder does
+
+    def acted(model: nn.Module, states: Tensor, actions: Tensor, rewards: Tensor, returns: Tensor, times: Tensor, mask: Tensor) -> Tensor:
+        said = model(states=states, actions=actions, rewards=rewards, returns_to_go=returns, timesteps=times, attention_mask=mask).action_preds
+        kept = torch.arange(mask.numel(), device=mask.device)  # all steps are there; its authors look on the device for which
+        return torch.mean((said.reshape(-1, act)[kept] - actions.reshape(-1, act)[kept]) ** 2)
+
+    def sample(samples: int) -> Batch:
+        count = int(steps * LENGTH.factor)
+        times = torch.randint(longest - 2 * steps, (samples, 1)) + torch.arange(count)
+        return (torch.randn(samples, count, state), torch.rand(samples, count, act), torch.randn(samples, count, 1), torch.randn(samples, count, 1), times, torch.ones(samples, count))
+
+    return Subject(TrainableDecisionTransformer(config), sample, acted)
+
+
+def seamless_m4t_v2(size: str) -> Subject:
+    """Writes down in one language what is said in another: a conformer, whose scores have relative positions and whose convolutions look back alone, a layer that leaves one of eight frames, and a decoder whose table is its
+    head. Without leaving out layers by chance."""
+    from transformers import SeamlessM4Tv2Config, SeamlessM4Tv2ForSpeechToText
+
+    frames, count, wide = scaled(size, 96, 192, 384), scaled(size, 16, 32, 64), scaled(size, 128, 192, 256)
+    config: Any = SeamlessM4Tv2Config(vocab_size=VOCABULARY, hidden_size=wide, speech_encoder_layers=3, speech_encoder_attention_heads=4, speech_encoder_intermediate_size=4 * wide, decoder_layers=2,
+                                      decoder_attention_heads=4, decoder_ffn_dim=4 * wide, max_position_embeddings=512, speech_encoder_layerdrop=0.0, encoder_layerdrop=0.0, decoder_layerdrop=0.0)
+
+    def written(model: nn.Module, sound: Tensor, mask: Tensor, labels: Tensor) -> Tensor:
+        return model(input_features=sound, attention_mask=mask, labels=labels).loss
+
+    return Subject(SeamlessM4Tv2ForSpeechToText(config), lambda samples: (torch.randn(samples, frames, 160), torch.ones(samples, frames, dtype=torch.int64), torch.randint(4, VOCABULARY, (samples, count))), written)
