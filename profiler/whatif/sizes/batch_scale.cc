@@ -77,10 +77,14 @@ uint64_t SameWithAnyBatch(const Step& step, uint32_t block) {
 
 // So many samples more or less stand for one of the recorded ones, each with a block of its own. Of fewer the
 // last ones stay: backward goes through these first, before it has made gradients.
-uint64_t BytesOfParts(uint64_t bytes, int64_t sample, int64_t recorded, int64_t wanted) {
+void ScaleParts(int64_t sample, int64_t recorded, int64_t wanted, Block& block) {
   constexpr uint64_t kUnit = 512;  // of the allocator
-  const auto parts = static_cast<uint64_t>((wanted + sample) / recorded);
-  return parts <= 1 ? bytes * parts : (bytes + kUnit - 1) / kUnit * kUnit * parts;
+  const auto parts = static_cast<uint32_t>((wanted + sample) / recorded);
+  if (parts > 1) {
+    block.bytes = (block.bytes + kUnit - 1) / kUnit * kUnit;
+    block.pieces *= parts;
+  }
+  block.bytes *= parts;
 }
 
 }  // namespace
@@ -166,7 +170,7 @@ void ScaleBatch(const Step& step, const BatchAxis& axis, int64_t wanted, Scene& 
     } else if (const auto work = WideWorkspaceWithBatch(step, block.origin, axis.batch, wanted)) {
       block.bytes = *work;
     } else if (const int64_t sample = axis.SampleOf(block.origin); sample != kNoSample) {
-      block.bytes = BytesOfParts(block.bytes, sample, axis.batch, wanted);
+      ScaleParts(sample, axis.batch, wanted, block);
     } else if (block.for_each_sample) {
       block.bytes = block.bytes / from * to;
     } else if (axis.stride[block.origin] != 0) {

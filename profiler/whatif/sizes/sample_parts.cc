@@ -86,16 +86,21 @@ uint64_t SampleParts::Joined(const Op& op, const Operand& result) {
 std::vector<int64_t> SampleParts::Settle() const {
   std::vector<int64_t> parts = of_each_, sample = sample_;
   // The first that each sample has of a kind, the second...
-  using Alike = std::tuple<uint32_t, uint64_t, uint32_t>;  // operator, bytes, number
-  std::map<std::tuple<int64_t, uint32_t, uint64_t>, uint32_t> numbers;
+  using Alike = std::tuple<uint32_t, uint64_t, uint32_t, uint32_t>;  // operator, bytes, parameter, number
+  std::map<std::tuple<int64_t, uint32_t, uint64_t, uint32_t>, uint32_t> numbers;
   std::map<Alike, std::vector<uint32_t>> kinds;
   for (uint32_t i = 0; i < sample.size(); ++i) {
     const StepBlock& block = step_.blocks[i];
     if (block.copy_of != kNone && sample[i] == kNoSample) sample[i] = sample[block.copy_of];  // a lever's
+    const bool of_parameter = block.copy_of != kNone && step_.blocks[block.copy_of].begin == kBefore;
+    if (of_parameter && block.op != kNone && step_.ops[block.op].node == kNone)
+      sample[i] = SampleGiven(step_.ops[block.op]).value_or(kNoSample);
     const bool made = block.op != kNone || block.copy_of != kNone;
     if (sample[i] == kNoSample || axis_.stride[i] != 0 || !made || block.accumulated < kForever) continue;
     const uint32_t name = block.op == kNone ? kNone : step_.ops[block.op].name;
-    kinds[{name, block.requested, numbers[{sample[i], name, block.requested}]++}].push_back(i);
+    const uint32_t parameter = of_parameter ? block.copy_of : kNone;
+    const uint32_t number = numbers[{sample[i], name, block.requested, parameter}]++;
+    kinds[{name, block.requested, parameter, number}].push_back(i);
   }
   for (const auto& [kind, blocks] : kinds) {
     std::set<int64_t> samples;

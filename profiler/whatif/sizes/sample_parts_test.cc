@@ -94,6 +94,7 @@ TEST_F(SamplePartsTest, OfMoreSamplesThereAreMoreParts) {
     Scene scene;
     scene.blocks.push_back({1, 2, all.step.blocks[block].requested, block});
     ScaleBatch(all.step, axis, samples, scene);
+    EXPECT_EQ(scene.blocks[0].pieces, std::max<uint64_t>(scene.blocks[0].bytes / 512, 1));
     return scene.blocks[0].bytes;
   };
   for (const std::vector<uint32_t>& blocks : {all.parts, all.padding}) {
@@ -103,6 +104,28 @@ TEST_F(SamplePartsTest, OfMoreSamplesThereAreMoreParts) {
     EXPECT_EQ(bytes(blocks[2], 2), 64u) << "backward goes through the last ones first";
     EXPECT_EQ(bytes(blocks[1], 2), 0u);
   }
+}
+
+// A frozen weight, which autocast converts for each of them; of one that is trained it keeps its copy.
+TEST_F(SamplePartsTest, SoThereAreCopiesOfAParameterThatAreMadeForOneSampleEach) {
+  Step step = Write({0, 1, 2, 3}).step;
+  for (const bool trained : {true, false}) {
+    StepBlock weight;
+    weight.category = classify::Category::kParameter;
+    step.blocks.push_back(weight);
+    const auto of = static_cast<uint32_t>(step.blocks.size() - 1);
+    for (uint32_t op = 1; op <= (trained ? 1 : kSamples); ++op) {  // behind the first view
+      StepBlock copy = CopyOf(step, of);
+      copy.op = op, copy.begin = step.ops[op].begin + 0.1, copy.end = 60, copy.requested = 64;
+      ASSERT_EQ(step.NameOf(step.ops[op]), "aten::min");
+      step.blocks.push_back(copy);
+    }
+  }
+  const Result<BatchAxis>& axis = FollowBatch(step);
+  const auto blocks = static_cast<uint32_t>(step.blocks.size());
+  EXPECT_EQ(axis->SampleOf(blocks - 6), kNoSample) << "of all samples";
+  for (int64_t sample = 0; sample < kSamples; ++sample)
+    EXPECT_EQ(axis->SampleOf(static_cast<uint32_t>(blocks - kSamples + sample)), sample);
 }
 
 TEST_F(SamplePartsTest, WhatATurnOfALoopDropsIsNotThereMoreOften) {
