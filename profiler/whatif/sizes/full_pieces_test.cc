@@ -3,6 +3,7 @@
 // whose 16 tokens are filled up to pieces of 32.
 #include "profiler/whatif/sizes/full_pieces.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <utility>
@@ -19,8 +20,8 @@ class FullPiecesTest : public testing::Test {
   static constexpr uint32_t kWords = 0, kHidden = 1, kPadded = 2, kMask = 3, kMasked = 4, kTogether = 5,
                             kGradient = 6;
 
-  // Of each block, of 4 bytes, with so many words. `viewed`: what was filled up is seen as one piece.
-  [[nodiscard]] std::vector<uint64_t> Elements(int64_t words, bool viewed = true) {
+  // `viewed`: what was filled up is seen as one piece.
+  [[nodiscard]] whatif::Step Written(bool viewed) {
     const whatif::Step bare = BareStep(&run_);
     Inserter into(bare, {});
     StepBlock input;
@@ -38,7 +39,11 @@ class FullPiecesTest : public testing::Test {
     const uint32_t node = into.AddNode(mul, at_);
     Call(into, "aten::add", {{kPadded, rows}, {kHidden, rows}}, kTogether, rows);
     Call(into, "aten::mul", {{kMasked, pairs}, {kMask, {{4, 32, 32}, {0, 32, 1}}}}, kGradient, pairs, node);
-    const whatif::Step step = std::move(into).Finish();
+    return std::move(into).Finish();
+  }
+  // Of each block, of 4 bytes, with so many words.
+  [[nodiscard]] std::vector<uint64_t> Elements(int64_t words, bool viewed = true) {
+    const whatif::Step step = Written(viewed);
     const whatif::Step other = AtLength(step, FollowSequence(step).value(), words);
     std::vector<uint64_t> elements;
     for (const StepBlock& block : other.blocks) elements.push_back(block.requested / 4);
@@ -84,7 +89,16 @@ TEST_F(FullPiecesTest, APaddingThatNothingSeesAsAPieceFillsNothingUp) {
   EXPECT_EQ(Elements(16, false)[kPadded], 4 * 16 * 8u);
 }
 
-TEST_F(FullPiecesTest, MoreTokensAreLonger) { EXPECT_EQ(Elements(64)[kHidden], 4 * 64 * 8u); }
+// One of twice the length, or two: they take different memory.
+TEST_F(FullPiecesTest, OfMoreTokensItIsNotKnownWhetherThereAreMorePieces) {
+  const auto why = [&](bool viewed, int64_t words) {
+    const whatif::Step step = Written(viewed);
+    return WhyInPieces(step, FollowSequence(step).value(), words);
+  };
+  EXPECT_THAT(why(true, 64), testing::HasSubstr("fills 32 tokens up to a piece of 32"));
+  EXPECT_EQ(why(true, 16), "");
+  EXPECT_EQ(why(false, 64), "");
+}
 
 }  // namespace
 }  // namespace vramscope::whatif

@@ -5,6 +5,7 @@
 #include <string>
 #include <tuple>
 
+#include "profiler/whatif/sizes/full_pieces.h"
 #include "profiler/whatif/sizes/sequence.h"
 #include "profiler/whatif/step/strides.h"
 
@@ -37,6 +38,7 @@ class Pieces {
         return Filled(piece);
       else if (length_ == piece && FillsWhatLiesApart(piece))
         return JustFull();
+    if (length_ > axis_.batch && !OfFullPiece(step_, axis_).empty()) return Filled(axis_.batch);
     return "";
   }
 
