@@ -16,6 +16,7 @@ from .modules import Registry
 from .optimizers import Optimizers
 from .regions import Regions
 from .scopes import Scopes
+from .settings import Settings
 from .steps import TrainingLoop
 
 _installed = False
@@ -56,6 +57,7 @@ class Recorder:
         compiler = Compiler()
         self._module_ranges = ModuleRanges(torch, self._registry)
         self._first_use = FirstUse(self._registry)
+        self._settings = Settings()
         self._loop = loop = TrainingLoop(native.step_done, self._step_turned)
         optimizers = Optimizers(torch, self._registry, loop, bool(reached & native.AUTOGRAD_HOOKS_REACHED))
         self._optimizers = optimizers
@@ -68,6 +70,7 @@ class Recorder:
             ("python.autocast", Regions().install),
             ("python.first_use", self._first_use.install),
             ("python.modules", self._module_ranges.install),
+            ("python.settings", self._settings.install),
         )
 
     def install(self) -> None:
@@ -99,6 +102,7 @@ class Recorder:
     def _step_turned(self, deep: int) -> None:
         self._first_use.stop()
         if deep:
+            self._settings.tell()
             self._module_ranges.enter()
         else:
             self._module_ranges.leave()

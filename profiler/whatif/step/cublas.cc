@@ -2,11 +2,21 @@
 #include "profiler/whatif/step/cublas.h"
 
 #include <algorithm>
+#include <charconv>
 
 #include "profiler/whatif/step/release.h"
 
 namespace vramscope::whatif {
 namespace {
+
+// Takes ":NUMBER" from the text's begin.
+bool TakeNumber(std::string_view& text, uint64_t& number) {
+  if (!text.starts_with(':')) return false;
+  const auto [behind, failed] = std::from_chars(text.data() + 1, text.data() + text.size(), number);
+  if (failed != std::errc()) return false;
+  text.remove_prefix(static_cast<size_t>(behind - text.data()));
+  return true;
+}
 
 bool IsProduct(std::string_view op) {
   constexpr std::string_view kProducts[] = {"aten::mm", "aten::addmm", "aten::bmm", "aten::baddbmm",
@@ -16,6 +26,21 @@ bool IsProduct(std::string_view op) {
 
 }  // namespace
 
+// parseChosenWorkspaceSize() in aten/src/ATen/cuda/CublasHandlePool.cpp goes through what matches
+// ":([0-9]+):([0-9]+)", wherever that stands.
+uint64_t ConfiguredWorkspace(const Step& step) {
+  uint64_t kibibytes = 0;
+  bool any = false;
+  for (std::string_view text = step.cublas; !text.empty();) {
+    uint64_t size = 0, count = 0;
+    std::string_view rest = text;
+    const bool first = TakeNumber(rest, size), both = first && TakeNumber(rest, count);
+    if (both) kibibytes += size * count, any = true;
+    text = both ? rest : text.substr(1);
+  }
+  return any ? kibibytes << 10 : kCublas;
+}
+
 CublasWorkspace WorkspaceOfProducts(const Step& step) {
   CublasWorkspace workspace;
   bool seen = false;
@@ -23,14 +48,14 @@ CublasWorkspace WorkspaceOfProducts(const Step& step) {
     seen |= block.workspace;
     if (!block.workspace || block.begin == kBefore || block.end >= kForever || block.op == model::kNone)
       continue;
-    workspace.bytes = kCublas;
+    workspace.bytes = ConfiguredWorkspace(step);
     if (step.NameOf(step.ops[block.op]) != "aten::bmm") continue;
     workspace.bytes = block.requested;
     break;
   }
   seen |=
       std::any_of(step.ops.begin(), step.ops.end(), [&](const Op& op) { return IsProduct(step.NameOf(op)); });
-  return seen ? workspace : CublasWorkspace{kCublas, !IsFrom(step.torch_version, 2, 15)};
+  return seen ? workspace : CublasWorkspace{ConfiguredWorkspace(step), !IsFrom(step.torch_version, 2, 15)};
 }
 
 bool TritonMakesOuterProducts(const Step& step) {

@@ -9,7 +9,11 @@
 
 namespace vramscope::whatif {
 
-inline constexpr uint64_t kCublas = (8192 + 128) << 10;  // CUBLAS_WORKSPACE_CONFIG=:4096:2:16:8
+inline constexpr uint64_t kCublas = (8192 + 128) << 10;  // of the releases, for devices before Hopper
+
+// What a product of two matrices takes that shows none: as CUBLAS_WORKSPACE_CONFIG has it, ":4096:2:16:8"
+// being KiB and how many times these, again and again. Without it, or with another text, the release's own.
+[[nodiscard]] uint64_t ConfiguredWorkspace(const Step& step);
 
 struct CublasWorkspace {
   uint64_t bytes = 0;  // 0: products take none, or it is there already

@@ -11,6 +11,7 @@
 #pragma once
 
 #include "profiler/classify/analysis.h"
+#include "profiler/whatif/step/step.h"
 #include "trace_format/result.h"
 
 namespace vramscope::whatif {
@@ -23,5 +24,9 @@ struct LoopSteps {
 
 // Of training when there are steps of it. An error is a sentence that says what to record.
 [[nodiscard]] Result<LoopSteps> ChooseSteps(const classify::Analysis& analysis, model::ProcessIndex process);
+
+// What the recording tells of releases and settings. What the program has set itself, in its environment,
+// counts more than what it was started with.
+void TakeFacts(const trace::Metadata& facts, Step& step);
 
 }  // namespace vramscope::whatif

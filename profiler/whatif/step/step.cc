@@ -45,13 +45,7 @@ class Reader {
     step_.first = steps.first;
     step_.shapes.push_back({});
     threads_.resize(run_.threads.size());
-    const auto take = [&facts = run_.source->metadata()](const char* name, std::string& into) {
-      if (const auto found = facts.find(name); found != facts.end()) into = found->second;
-    };
-    take("torch.version", step_.torch_version);
-    take("torch.triton", step_.triton_ops);
-    take("env.PYTORCH_ALLOC_CONF", step_.settings);
-    take("env.PYTORCH_CUDA_ALLOC_CONF", step_.settings);
+    TakeFacts(run_.source->metadata(), step_);
   }
 
   Result<Step> Read() && {

@@ -237,6 +237,7 @@ class Step {
   std::string torch_version;
   std::string triton_ops;  // "bmm": with commas, those that Triton's kernels do in place of PyTorch's own
   std::string settings;    // of the allocator, as the program began with them
+  std::string cublas;      // CUBLAS_WORKSPACE_CONFIG of the program
 
   std::vector<StepBlock> blocks;  // in order of their allocation
   std::vector<Passing> passing;   // that leave holes where later blocks lie

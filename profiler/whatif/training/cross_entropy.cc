@@ -314,8 +314,8 @@ class Parts {
       stage.Free(gradient);
       gradient = narrowed;
     }
-    stage.Workspace(workspace_ == 0 ? 0 : kCublas);
-    stage.Workspace(workspace_ == 0 ? 0 : kCublas);
+    stage.Workspace(workspace_ == 0 ? 0 : ConfiguredWorkspace(step_));
+    stage.Workspace(workspace_ == 0 ? 0 : ConfiguredWorkspace(step_));
     if (loss_.bias != kNone) {
       const uint32_t of_bias = Scalar(static_cast<uint64_t>(loss_.vocabulary) * loss_.element, stage);
       Scratch({{{rows, loss_.vocabulary, true}, {loss_.vocabulary, 1, false}}, kFloatBytes}, stage);

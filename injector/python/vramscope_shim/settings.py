@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Variables of the environment that PyTorch reads and that a program may have set itself, os.environ["CUBLAS_WORKSPACE_CONFIG"] = ":4096:8": the recorder,
+which knows those that the program was started with, does not see that. Packages set some as they are imported (MONAI), and many a script does in its
+first lines. Told as metadata, program.cublas_workspace_config.
+"""
+
+import os
+from typing import Any, Tuple
+
+from . import native
+
+_ALLOCATOR = ("PYTORCH_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF")
+_AT_FIRST_PRODUCT = ("CUBLAS_WORKSPACE_CONFIG", "CUBLASLT_WORKSPACE_SIZE")
+
+
+class Settings:
+    def __init__(self) -> None:
+        self._told = False
+
+    def install(self, _torch: Any) -> None:
+        """What the allocator reads at its first block: torch has just been imported."""
+        _tell(_ALLOCATOR)
+        if native.deep():
+            self.tell()
+
+    def tell(self) -> None:
+        """In a step: what is read once is read by now."""
+        if not self._told:
+            self._told = True
+            _tell(_AT_FIRST_PRODUCT)
+
+
+def _tell(names: Tuple[str, ...]) -> None:
+    for name in names:
+        value = os.environ.get(name)
+        if value is not None:
+            native.fact("program." + name.lower(), value)
