@@ -94,6 +94,8 @@ enum class Role : uint16_t {
                // behind that range's begin: held until it ends, or longer
   kTypeBranch = 10,  // the program asks for its type here, and with another one would go on with another tensor: `name` says how
   kHeldToEnd = 11,   // as kHeld, and held until the call of the module range around returns
+  kKeptResult = 12,  // in what a module returned that a variable gets, by name, and keeps until the call of the module range around returns; directly
+                     // before the range's end
 };
 
 // kLabel: which hook saw it.

@@ -12,6 +12,8 @@ from typing import Any, Dict, List, Optional
 
 from . import compiler, native, patches
 from .callers import Callers
+from .kept_results import KeptResults
+from .lasting import Lasting
 from .modules import Registry
 from .sliding_windows import SlidingWindows
 from .sources import Sources
@@ -37,7 +39,9 @@ class ModuleRanges:
         self._torch = torch
         self._registry = registry
         self._callers = Callers(torch)
-        self._variables = Variables(torch)
+        lasting = Lasting()
+        self._variables = Variables(torch, lasting)
+        self._kept_results = KeptResults(lasting)
         self._type_branches = TypeBranches(torch)
         self._sources = Sources()
         self._sliding_windows = SlidingWindows()
@@ -111,6 +115,9 @@ class ModuleRanges:
                 if call.module == id(module):
                     if call.passing is not None:
                         call.passing.returned(result)
+                    self._close(calls, depth + 1)
+                    if depth and KeptResults.may_be(result):
+                        self._kept_results.tell(result, self._callers.frames(sys._getframe()))
                     self._close(calls, depth)
                     return
         except Exception as error:

@@ -14,7 +14,7 @@ AUTOGRAD_HOOKS_REACHED = 2  # bit of vramscope_torch_ready
 
 class Role:
     PARAMETER, BUFFER, GRADIENT, OPTIMIZER_STATE, INPUT = 1, 2, 3, 4, 5
-    HELD, TYPE_BRANCH, HELD_TO_END = 9, 10, 11
+    HELD, TYPE_BRANCH, HELD_TO_END, KEPT_RESULT = 9, 10, 11, 12
 
 
 class Source:

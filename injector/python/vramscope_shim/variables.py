@@ -20,24 +20,24 @@ from typing import Any, FrozenSet, Iterator, List, Tuple
 from . import native, storage
 from .lasting import Lasting
 
-MAX_DEPTH = 3  # of lists in lists
-MAX_ITEMS = 256  # of one list
+MAX_DEPTH = 5  # of containers in containers
+MAX_ITEMS = 256  # of one container
+MAX_LOOKED_AT = 4096  # of one variable
 FAST_LOCALS = 0x1  # CO_OPTIMIZED
 NOBODY_ELSE = 3  # references to a frame's dictionary: the frame's, a variable, the argument of getrefcount
 
 
 class Variables:
-    def __init__(self, torch: Any) -> None:
+    def __init__(self, torch: Any, lasting: Lasting) -> None:
         self._file = torch.nn.Module._call_impl.__code__.co_filename
         self._tensor = torch.Tensor
-        self._lasting = Lasting()
+        self._lasting = lasting
         # By id: a class may have an odd metaclass that cannot be hashed.
         self._passed_over = {id(kind) for kind in (torch.nn.Parameter, int, float, bool, str, type(None))}
 
     def tell(self, frames: List[Any]) -> None:
         """Innermost first, up to the call of the module around (callers.py)."""
-        # What is around forward returns with it; helpers that it calls return before.
-        forward = max((i for i, each in enumerate(frames) if each.f_code.co_name == "forward"), default=len(frames))
+        forward = forward_in(frames)
         with storage.untouched():
             for i, each in enumerate(frames):
                 code = each.f_code
@@ -52,25 +52,42 @@ class Variables:
                 kind = type(value)
                 if id(kind) in self._passed_over:
                     continue
-                # A list may be given other things to hold.
-                role = native.Role.HELD_TO_END if name in lasting and kind is not list and kind is not dict else native.Role.HELD
-                for tensor in (value,) if kind is self._tensor else _tensors(value):
-                    if id(type(tensor)) in self._passed_over:
-                        continue
-                    for _, part, address, size in storage.places(tensor):
-                        native.label(role, native.Source.VARIABLE, address, size, native.intern(name), part._cdata)
+                role = native.Role.HELD_TO_END if name in lasting and not may_let_go(value) else native.Role.HELD
+                for tensor in (value,) if kind is self._tensor else tensors_in(value):
+                    if id(type(tensor)) not in self._passed_over:
+                        label(role, name, tensor)
         finally:
             if type(variables) is dict and sys.getrefcount(variables) == NOBODY_ELSE:
                 variables.clear()
 
 
-def _tensors(value: Any, depth: int = 0) -> Iterator[Any]:
-    """Of builtin containers alone, whose own code is not the program's; transformers' outputs are ordered dictionaries."""
-    if storage.is_tensor(value):
-        yield value
-    elif depth < MAX_DEPTH:
-        for inner in _items(value)[:MAX_ITEMS]:
-            yield from _tensors(inner, depth + 1)
+def forward_in(frames: List[Any]) -> int:
+    """The place of the module's own: what is around it returns with it, helpers that it calls return before."""
+    return max((i for i, each in enumerate(frames) if each.f_code.co_name == "forward"), default=len(frames))
+
+
+def may_let_go(value: Any) -> bool:
+    """A list may be given other things to hold."""
+    return type(value) is list or type(value) is dict
+
+
+def label(role: int, name: str, tensor: Any) -> None:
+    """That the variable of this name holds it."""
+    for _, part, address, size in storage.places(tensor):
+        native.label(role, native.Source.VARIABLE, address, size, native.intern(name), part._cdata)
+
+
+def tensors_in(value: Any) -> Iterator[Any]:
+    """Of builtin containers and dataclasses alone, whose own code is not the program's; transformers' outputs are ordered dictionaries."""
+    waiting = [(value, 0)]
+    for _ in range(MAX_LOOKED_AT):
+        if not waiting:
+            return
+        each, depth = waiting.pop()
+        if storage.is_tensor(each):
+            yield each
+        elif depth < MAX_DEPTH:
+            waiting += [(inner, depth + 1) for inner in reversed(_items(each)[:MAX_ITEMS])]
 
 
 def _items(value: Any) -> Tuple[Any, ...]:
@@ -81,4 +98,15 @@ def _items(value: Any) -> Tuple[Any, ...]:
         return tuple(value)
     if kind is dict or issubclass(kind, OrderedDict):
         return tuple(dict.values(value))
+    if any("__dataclass_fields__" in each.__dict__ for each in kind.__mro__):
+        return _fields(value)
     return ()
+
+
+def _fields(value: Any) -> Tuple[Any, ...]:
+    """Of a dataclass, read where they lie: one of its attributes may be a property."""
+    try:
+        fields = object.__getattribute__(value, "__dict__")
+    except AttributeError:  # with slots
+        return ()
+    return tuple(fields.values()) if type(fields) is dict else ()

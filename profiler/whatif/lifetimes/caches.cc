@@ -62,6 +62,7 @@ std::optional<Step> WithoutCaches(const Step& step, const std::vector<uint32_t>&
   };
   for (Operand& operand : changed.operands) rename(operand.block);
   for (Held& held : changed.held) rename(held.block);
+  for (KeptResult& kept : changed.kept_results) rename(kept.block);
   for (Named& named : changed.named) rename(named.block);
   MergeNamed(changed.named);
   for (Saved& saved : changed.saved) {

@@ -117,6 +117,14 @@ Holders::Holders(const Step& step)
     if (returned >= kForever) continue;
     returning_[{held.block, function}] = returned;  // in the last call all of its variables are told
   }
+  for (const KeptResult& kept : step.kept_results) {
+    const ModuleCall& call = step.modules[kept.call];
+    if (call.parent == kNone || step.modules[call.parent].end >= kForever) continue;
+    // Else what was returned is the copy.
+    if (call.end > step.blocks[kept.block].replaced) continue;
+    Position& returned = returning_[{kept.block, call.parent}];
+    returned = std::max(returned, Returns(step.modules[call.parent]));
+  }
   for (const auto& [in, returned] : returning_) {
     const auto [block, function] = in;
     if (returned <= lasting_[block]) continue;

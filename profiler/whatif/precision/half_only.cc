@@ -163,6 +163,9 @@ class Writer {
     for (Held& held : step.held) {
       if (held.block == block && step.modules[held.call].begin > from) held.block = made;
     }
+    for (KeptResult& kept : step.kept_results) {
+      if (kept.block == block && step.modules[kept.call].end > from) kept.block = made;
+    }
     const auto named = std::find_if(step.named.begin(), step.named.end(),
                                     [&](const Named& one) { return one.block == block && one.until > from; });
     if (named == step.named.end()) return;

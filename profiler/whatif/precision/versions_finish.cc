@@ -136,6 +136,7 @@ Step Versions::Finish(const std::vector<uint32_t>& saved_version) && {
     one.block = HeldAt(one.block, call.begin);
     if (call.end < kForever) UsedInForward(one.block, call.end);
   }
+  for (KeptResult& one : changed_.kept_results) one.block = HeldAt(one.block, changed_.modules[one.call].end);
   for (const auto& [version, left] : all_cached_) {
     changed_.blocks[version].end = std::max(left, held[version] + kHair);
     changed_.blocks[version].last_use = left;

@@ -180,8 +180,8 @@ class Reader {
     if (block == kNone) return;
     NoteBytes(block, event.field[trace::label::kBytes]);
     const auto role = static_cast<trace::Role>(event.field[trace::label::kRole]);
-    if (role == trace::Role::kHeld || role == trace::Role::kHeldToEnd)
-      return AddHeld(block, event, role == trace::Role::kHeldToEnd);
+    if (role == trace::Role::kHeld || role == trace::Role::kHeldToEnd || role == trace::Role::kKeptResult)
+      return AddHeld(block, event, role);
     if (role == trace::Role::kTypeBranch) {
       const std::string_view what = run_.Text(static_cast<uint32_t>(event.field[trace::label::kName]));
       if (Inside() && what.starts_with(ConversionFacts::kAsked))
@@ -205,10 +205,12 @@ class Reader {
       step_.trained.push_back(block);
   }
 
-  void AddHeld(uint32_t block, const Event& event, bool to_end) {
+  void AddHeld(uint32_t block, const Event& event, trace::Role role) {
     const std::vector<uint32_t>& calls = threads_[event.thread].modules;
-    const auto name = static_cast<uint32_t>(event.field[trace::label::kName]);
-    if (Inside() && !calls.empty()) step_.held.push_back({block, calls.back(), name, to_end});
+    if (!Inside() || calls.empty()) return;
+    if (role == trace::Role::kKeptResult) return step_.kept_results.push_back({block, calls.back()});
+    step_.held.push_back({block, calls.back(), static_cast<uint32_t>(event.field[trace::label::kName]),
+                          role == trace::Role::kHeldToEnd});
   }
 
   void AddDeepEvent(const Event& event) {

@@ -151,6 +151,13 @@ struct Held {
   bool to_end = false;           // nothing gives the variable another block before its function returns
 };
 
+// A variable of the function that called a module got what it returned, and keeps it until the function
+// returns.
+struct KeptResult {
+  uint32_t block = model::kNone;
+  uint32_t call = model::kNone;  // of that module
+};
+
 // A variable of a function that runs in a call of a module, or what it was given, holds a block so long.
 struct Named {
   uint32_t block = model::kNone;
@@ -247,7 +254,8 @@ class Step {
   std::vector<Node> nodes;
   std::vector<Saved> saved;
   std::vector<ModuleCall> modules;
-  std::vector<Held> held;             // in the order of the calls; empty: not recorded
+  std::vector<Held> held;  // in the order of the calls; empty: not recorded
+  std::vector<KeptResult> kept_results;
   std::vector<Named> named;           // the longest of each block, in the order of the blocks
   bool keeps_products = false;        // a lever makes the program name them for its attention
   std::vector<TypeBranch> half_only;  // what is done with 16 bits alone

@@ -111,7 +111,7 @@ HeldByCheckpoint HeldBy(const Step& step, size_t argument, const std::vector<boo
 }
 
 std::optional<Step> WithoutCallsInBackward(const Step& step) {
-  const auto again = [&](const Held& held) {
+  const auto again = [&](const auto& held) {
     const Position called = step.modules[held.call].begin;
     return std::ranges::any_of(step.backward, [&](const Window& backward) {
       return backward.begin < called && called < backward.end;
@@ -120,6 +120,7 @@ std::optional<Step> WithoutCallsInBackward(const Step& step) {
   if (std::ranges::none_of(step.held, again)) return std::nullopt;
   Step without = step;
   std::erase_if(without.held, again);
+  std::erase_if(without.kept_results, again);
   return without;
 }
 
