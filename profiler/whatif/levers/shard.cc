@@ -3,6 +3,7 @@
 // gradients sharded too (ZeRO-2), and with parameters (ZeRO-3, FSDP). Each rank keeps the recorded batch.
 #include "profiler/whatif/shard/shard.h"
 
+#include <algorithm>
 #include <charconv>
 #include <set>
 
@@ -88,6 +89,12 @@ std::string FullyShardCode(const Step& step, const ShardQuestion& question) {
   return code + "fully_shard(model" + how + "    # torch.distributed.fsdp, before the optimizer is made";
 }
 
+// Behind the units that are named is the model, with what is in none of them.
+bool NoneHasParameters(const std::vector<Unit>& units) {
+  return std::all_of(units.begin(), units.end() - 1,
+                     [](const Unit& unit) { return unit.parameters.empty(); });
+}
+
 std::string Mebibytes(uint64_t bytes) { return std::to_string(bytes >> 20) + " MiB"; }
 
 class Shard final : public Lever {
@@ -139,8 +146,11 @@ class Shard final : public Lever {
     if (!called.empty()) calls = ChooseSegments(step, called);
     if (!calls.ok()) return calls.error();
     if (const std::string reason = WhyListsAreLost(step, *calls); !reason.empty()) return Error{reason};
-    return FullySharded(step, UnitsOf(step, *calls, uncalled), question->ranks,
-                        question->kind == Kind::kZero3);
+    const std::vector<Unit> units = UnitsOf(step, *calls, uncalled);
+    if (!question->option.empty() && NoneHasParameters(units))
+      return Error{"no parameter of the recorded step is in " + std::string(question->option) +
+                   ": name modules as the parameters' names do."};
+    return FullySharded(step, units, question->ranks, question->kind == Kind::kZero3);
   }
 
   // Tensor parallel: all widths that are hidden, or none.

@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "profiler/whatif/scene/lever.h"
 #include "profiler/whatif/shard/shard.h"
 #include "profiler/whatif/testing/written_operators.h"
 
@@ -209,6 +210,20 @@ TEST_F(ShardUnitsTest, PatternsOfUnitsThatNothingCallsAreLeftOut) {
   const std::vector<std::string_view> uncalled = UncalledUnits(step_, patterns);
   EXPECT_EQ(CalledPatterns(step_, patterns, uncalled), "layers.*,none.*") << "which is refused";
   EXPECT_EQ(CalledPatterns(step_, "spare.*", uncalled), "");
+}
+
+// fully_shard() of modules without any leaves all to the model. Names of a second model's parameters begin
+// otherwise than paths of its modules do.
+TEST_F(ShardUnitsTest, UnitsWithoutAnyOfTheParametersAreRefused) {
+  Layers(2, {{0}, {1}});
+  step_.optimizer = {{191, 199}};
+  step_.trained = parameters_;
+  const auto answer = [&] { return *ShardLever().Rewrite(step_, "fsdp:2:layers.*"); };
+  EXPECT_TRUE(answer().ok());
+  for (const uint32_t parameter : parameters_) step_.blocks[parameter].name = "Net#2.layers.0.weight";
+  ASSERT_FALSE(answer().ok());
+  EXPECT_THAT(answer().error().sentence,
+              testing::StartsWith("no parameter of the recorded step is in layers.*"));
 }
 
 // Names of no module of PyTorch's.
