@@ -262,9 +262,10 @@ class Retyped {
     const uint32_t block = operand.block;
     if (!versions_.Known(block) || versions_.TypeOf(block) == wanted) return;
     Position at = moments_.OfAdded(operand, HandedOn(operand, add), add, node);
-    // A copy that a node made is checked when the next one hands it on.
+    // A copy that a node made is checked when the next one hands it on, or a view of it.
     const uint32_t last = consumers_.HandedOn(operand, false, add);
     if (versions_.IsCopy(block) && last != kNone) at = std::max(at, step_.ops[last].end + kStride);
+    if (versions_.IsCopy(block)) at = std::max(at, moments_.ViewedBefore(operand, add));
     at = std::min(std::max(at, copies_.Complete(block, node)), add - kStride);
     const uint32_t from = versions_.Current(block);
     versions_.Cast(block, wanted, at, kNone, operand);
