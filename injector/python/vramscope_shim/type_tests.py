@@ -35,15 +35,19 @@ def given_once(function: Any) -> Given:
 
 
 def _pairs(statement: Any) -> Iterator[Tuple[Any, Any]]:
-    """x = a; x, y = a, b"""
+    """x = a; x, y = a, b; of i, j, x = *a.shape, b those before what is unpacked there, and those behind it."""
     if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
         return
     target, value = statement.targets[0], statement.value
-    if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
-        if not any(isinstance(each, ast.Starred) for each in (*target.elts, *value.elts)):
-            yield from zip(target.elts, value.elts)
-    else:
+    if not (isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple)):
         yield target, value
+    elif not any(isinstance(each, ast.Starred) for each in target.elts):
+        unpacked = [i for i, each in enumerate(value.elts) if isinstance(each, ast.Starred)]
+        if not unpacked and len(target.elts) != len(value.elts):
+            return
+        behind = len(value.elts) - 1 - unpacked[-1] if unpacked else 0
+        yield from zip(target.elts, value.elts[: unpacked[0]] if unpacked else value.elts)
+        yield from zip(reversed(target.elts), reversed(value.elts[len(value.elts) - behind :]))
 
 
 def asked(test: Any, given: Given) -> Iterator[Any]:
