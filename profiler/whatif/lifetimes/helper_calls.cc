@@ -6,6 +6,7 @@
 #include <span>
 
 #include "profiler/whatif/lifetimes/holders.h"
+#include "profiler/whatif/step/release.h"
 
 namespace vramscope::whatif {
 namespace {
@@ -33,6 +34,11 @@ bool IsForward(std::string_view function) {
   return name == "forward" || name.ends_with(".forward");
 }
 
+bool IsTorchsAttention(std::string_view frame) {
+  return frame.starts_with("multi_head_attention_forward (") &&
+         frame.find("/torch/nn/functional.py:") != std::string_view::npos;
+}
+
 using Frames = std::span<const std::pair<uint32_t, uint32_t>>;
 
 class LeftFinder {
@@ -51,6 +57,7 @@ class LeftFinder {
     for (uint32_t op = 0; op < step_.ops.size(); ++op)
       if (step_.ops[op].parent == kNone && step_.ops[op].node == kNone && calls[op] != kNone)
         outer.push_back(op);
+    if (IsFrom(step_.torch_version, 2, 15)) LetGoOfProjections(outer, calls);
     for (size_t i = 0; i < outer.size(); ++i) {
       const Frames own = of_op_[outer[i]];
       if (own.empty() || own.size() >= kMostCallers) continue;
@@ -68,6 +75,24 @@ class LeftFinder {
   }
 
  private:
+  // del q, k, v
+  void LetGoOfProjections(const std::vector<uint32_t>& outer, const std::vector<uint32_t>& calls) {
+    for (size_t i = 0; i + 1 < outer.size(); ++i) {
+      const Op& op = step_.ops[outer[i]];
+      const Frames own = of_op_[outer[i]];
+      if (step_.NameOf(op) != "aten::scaled_dot_product_attention" || own.empty() ||
+          !IsTorchsAttention(frames_.at(own[0].second)))
+        continue;
+      const Position gone = step_.ops[outer[i + 1]].begin - kReturned;
+      for (const Operand& input : InputsOf(step_, op).first(std::min<size_t>(op.input_count, 3))) {
+        const uint32_t maker = OutermostMaker(step_, input.block);
+        if (maker != kNone && calls[maker] == calls[outer[i]])
+          step_.named.push_back({input.block, gone, gone, true, true});
+      }
+    }
+    MergeNamed(step_.named);
+  }
+
   // Whether an operator is called in the same call: its caller stands where it did, and its own line goes
   // forward.
   bool GoesOn(Frames own, Frames later, int& line) const {

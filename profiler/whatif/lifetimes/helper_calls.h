@@ -23,7 +23,8 @@ namespace vramscope::whatif {
 // Of an operator with so many the recorder has left out those around them (bridge/python_stack.h).
 inline constexpr size_t kMostCallers = 8;
 
-// Fills Op::left. `callers`: operator and frame, of each operator innermost frames first.
+// Fills Op::left, and Step::named with what multi_head_attention_forward() of torch/nn/functional.py has
+// projected: from 2.15 on it deletes its q, k and v directly behind attention. `callers`: operator and frame, of each operator innermost frames first.
 void FindLeft(std::vector<std::pair<uint32_t, uint32_t>> callers,
               const std::unordered_map<uint32_t, std::string_view>& frames, Step& step);
 

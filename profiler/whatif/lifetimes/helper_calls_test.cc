@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "profiler/whatif/lifetimes/holders.h"
 #include "profiler/whatif/testing/written_program.h"
 
 namespace vramscope::whatif {
@@ -31,6 +32,63 @@ TEST(HelperCallsTest, OrFromAnotherLineOrFromItsBegin) {
   });
   EXPECT_EQ(program.LeftBehind(1), 2u);
   EXPECT_EQ(program.LeftBehind(2), 3u);
+}
+
+// nn.MultiheadAttention, whose module ends at the end of the step's operators: projected, attended, out.
+class Attention : public TensorScript {
+ public:
+  explicit Attention(const char* frame, const char* release = "2.15.0") {
+    s.Device(model::testing::kCuda0).TotalsAre(0, 2 << 20);
+    s.trace().SetMetadata("torch.version", release);
+    s.Alloc("x", kProgramBytes);
+    s.Mark(trace::MarkKind::kDeepBegin, 1);
+    for (int call = 1; call <= 3; ++call) {
+      s.Module("attn", [&] {
+        Make("aten::linear", {"x"}, "projected", frame);
+        Make("aten::scaled_dot_product_attention", {"projected", "projected", "projected"}, "attended",
+             frame);
+        Make("aten::reshape", {"attended"}, "out", frame);
+      });
+      s.Free("projected").Free("attended").Free("out");
+    }
+    run_ = s.Load();
+    analysis_.emplace(run_);
+    step_ = ReadStep(*analysis_, 0).value();
+  }
+
+  // 1: when attention begins, 2: when the next one does, 3: when the module has returned.
+  [[nodiscard]] int ProjectedUntil() const {
+    const Operand& query = InputsOf(step_, step_.ops[1])[0];
+    const Position until = Holders(step_).Until(query);
+    return until < step_.ops[1].end ? 1 : until < step_.ops[2].begin ? 2 : 3;
+  }
+  [[nodiscard]] size_t Names() const { return step_.named.size(); }
+
+ private:
+  void Make(const char* name, std::initializer_list<const char*> from, const char* result,
+            const std::string& frame) {
+    s.Op(name, [&] {
+      uint64_t position = 0;
+      for (const char* const block : from) In(block, "1024,64", "64,1", position++);
+      s.Event(trace::EventType::kOpScalar, {trace::kOpCaller, s.trace().Intern(frame)});
+      s.Alloc(result, kProgramBytes);
+      Out(result, "1024,64", "64,1");
+    });
+  }
+
+  model::Run run_;
+  std::optional<classify::Analysis> analysis_;
+  Step step_;
+};
+
+// The oracle: "del q, k, v" in its source.
+TEST(HelperCallsTest, TorchsAttentionDeletesWhatItHasProjectedFrom215On) {
+  constexpr const char* kTorchs = "multi_head_attention_forward (/lib/torch/nn/functional.py:7151)";
+  EXPECT_EQ(Attention(kTorchs).ProjectedUntil(), 2);
+  EXPECT_EQ(Attention(kTorchs).Names(), 1u) << "one for the three of them";
+  EXPECT_EQ(Attention(kTorchs, "2.14.1").ProjectedUntil(), 3);
+  EXPECT_EQ(Attention("attend (/lib/torch/nn/functional.py:7151)").ProjectedUntil(), 3);
+  EXPECT_EQ(Attention("multi_head_attention_forward (own/functional.py:7151)").ProjectedUntil(), 3);
 }
 
 }  // namespace

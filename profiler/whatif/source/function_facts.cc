@@ -7,6 +7,7 @@
 
 #include "profiler/whatif/lifetimes/function_calls.h"
 #include "profiler/whatif/lifetimes/helper_calls.h"
+#include "profiler/whatif/lifetimes/holders.h"
 
 namespace vramscope::whatif {
 namespace {
@@ -129,6 +130,7 @@ void FunctionFacts::Tell(Step& step) const {
   FindLeft(callers_, frames_, step);
   if (files_.empty()) return;
   FunctionCalls(*this, step).Follow();
+  MergeNamed(step.named);
 }
 
 }  // namespace vramscope::whatif
