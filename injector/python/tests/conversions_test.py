@@ -110,6 +110,16 @@ class ToldTest(unittest.TestCase):
         told = self.told("    model = nn.Sequential(Norm(), nn.Linear(4, 4), Norm())\n    for _ in range(3):\n        model(torch.ones(2, 4))\n")
         self.assertEqual([each.rsplit("/", 1)[-1] for each in told], ["program.py:6 type", "program.py:12 origin"])
 
+    def test_also_of_one_that_puts_a_method_in_the_place_of_a_library_s(self) -> None:
+        library = "from torch import nn\\nclass Loss(nn.Module):\\n    def forward(self, x):\\n        return self.of(x.float())"
+        told = self.told(
+            f"    import pathlib, sys, tempfile\n    folder = tempfile.mkdtemp()\n    pathlib.Path(folder, 'library.py').write_text('{library}')\n"
+            "    sys.path.insert(0, folder)\n    import library\n"
+            "    class Own(library.Loss):\n        of = staticmethod(wide)\n        def __call__(self, x):\n            return super().__call__(x)\n"
+            "    Own()(torch.ones(2))\n"
+        )
+        self.assertEqual([each.rsplit("/", 1)[-1] for each in told], ["program.py:6 type", "program.py:12 origin", "library.py:4 type"])
+
     def test_nothing_without_deep_steps(self) -> None:
         self.assertEqual(self.told("    Norm()(torch.ones(2, 4))\n", deep="7-8"), [])
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the program's source says about what it runs, told in deep steps, as marks: once in a step for each file that has the class of a module which runs.
+"""What the program's source says about what it runs, told in deep steps, as marks: once in a step for each file that has the class of a module which runs,
+or one that this is derived from: a program may put a method of its own in the place of a library's, which calls it.
 
 Why: what a call of Tensor.to() means (conversions.py), what type torch.zeros() is asked for (factories.py), and how long a function's variables
 hold what they are given (functions.py), no operator shows. The source is read once for each file; the recorded operators say from which lines they were called.
@@ -19,7 +20,7 @@ MAX_TEXT = 8000  # bytes of a mark's name; longer ones would be cut (trace_forma
 
 class Sources:
     def __init__(self) -> None:
-        self._files = ByClass(_file_of)
+        self._files = ByClass(_files_of)
         self._marks: Dict[str, Tuple[Callable[[int], None], ...]] = {}  # by file
         self._told: Set[str] = set()
 
@@ -28,11 +29,13 @@ class Sources:
         self._told.clear()
 
     def tell(self, module: Any) -> None:
-        """Of the file that has its class, once in a deep step."""
-        file = self._files.of(type(module))
-        if file is None or file in self._told:
-            return
-        self._told.add(file)
+        """Of the files that have its class, once in a deep step."""
+        for file in self._files.of(type(module)):
+            if file not in self._told:
+                self._told.add(file)
+                self._tell(file)
+
+    def _tell(self, file: str) -> None:
         marks = self._marks.get(file)
         if marks is None:
             told = ((mark, f"{file}:{text}") for mark, text in _read(file))
@@ -41,10 +44,28 @@ class Sources:
             mark(0)
 
 
-def _file_of(kind: type) -> Optional[str]:
-    """None of torch's own, which ask for the types of their parameters."""
+def _files_of(kind: type) -> Tuple[str, ...]:
+    """Where its functions stand and those of what it is derived from, down to the class whose forward it runs. None of torch's own, which ask for the types
+    of their parameters."""
+    files: Dict[str, None] = {}
+    for each in kind.__mro__:
+        if each.__module__.startswith("torch."):
+            break
+        own = dict(vars(each))
+        forward = own.pop("forward", None)
+        for function in [forward] if forward else own.values():
+            file = _file_of(function) if forward or getattr(function, "__module__", None) == each.__module__ else None
+            if file:
+                files[file] = None
+        if forward:
+            break
+    return tuple(files)
+
+
+def _file_of(function: Any) -> Optional[str]:
     try:
-        return None if kind.__module__.startswith("torch.") else inspect.unwrap(kind.forward).__code__.co_filename  # type: ignore[attr-defined]
+        file: str = inspect.unwrap(function).__code__.co_filename
+        return file
     except Exception:
         return None
 
