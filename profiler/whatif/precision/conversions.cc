@@ -183,7 +183,7 @@ void Conversions::Convert(uint32_t op) {
     if (!WidenedBefore(block, op)) versions_.Widen(block, kNone);  // no wider than its origin
     return;
   } else if (call.asks == Asks::kType || IsForLoss(step_, op) || (!whole_ && AsksForParameter(step_, call))) {
-    return;
+    // It returns what it is given, which then has one more name.
   } else if (versions_.Widened(block) && !asked_.contains(versions_.WidenedBy(block))) {
     if (JustWidened(block, op)) return;
     if (IsGiven(block, op) || (call.taken && IsUsedAgain(block, op))) Remember(block, op);

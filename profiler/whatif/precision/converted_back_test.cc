@@ -267,6 +267,23 @@ TEST_F(ConvertedBackTest, AModuleHasTheCopyThatItIsCalledWithForTheWholeOfItsCal
   EXPECT_EQ(changed.blocks[behind].requested, 256u) << "the caller's variable is what it was";
 }
 
+// super().loss(x.float()) of a class whose method is called with x.float().
+TEST_F(ConvertedBackTest, WhatIsConvertedAlreadyLivesAsLongAsWhatASecondConversionReturns) {
+  const uint32_t x = AddBlock(6, kFreed);
+  AddOp("aten::linear", kNone, {5, 7}, {weight_}, x);
+  step_.ops[To("torch.float32", 10, x)].asks = Asks::kType;
+  const uint32_t second = To("torch.float32", 20, x);
+  step_.ops[second].asks = Asks::kType;
+  AddOp("aten::relu", kNone, {22, 24}, {x}, AddBlock(23, kFreed));
+  const auto copy_ends = [&] {
+    const whatif::Step changed = UnderAutocast(step_, kBfloat16Type);
+    return std::ranges::find(changed.blocks, x, &StepBlock::copy_of)->end;
+  };
+  EXPECT_LT(copy_ends(), 70);
+  step_.ops[second].named = 70;
+  EXPECT_GE(copy_ends(), 70);
+}
+
 // return weight * x.to(type): the node keeps the copy, and is all that works on it in backward.
 TEST_F(ConvertedBackTest, WhatIsUsedNoMoreIsTheCopyFromThenOn) {
   const uint32_t x = AddBlock(6, kFreed), square = AddBlock(21, 113.5), out = AddBlock(41, 190);
