@@ -23,7 +23,8 @@ HELD_OUT: Dict[str, Facts] = {
                              checkpointed="speech_encoder.encoder.layers.*,text_decoder.layers.*"),
     "timm_mambaout": Facts((8, 12, 16), ("stages.*", "stem,stages"), (*NO_WIDTHS, *NO_TOKENS, "attention"),  # of which there is none
                            units=":stages.*", checkpointed="stages.*.blocks.*"),
-    "timm_twins": Facts((8, 12, 16), ("blocks.*.*", "patch_embeds,blocks,pos_block,norm"), (*NO_BLOCKS, *ONE_RANK, *NO_TOKENS, "attention efficient", "attention flash"),  # whose kernels take no windows beside samples and heads
+    "timm_twins": Facts((8, 12, 16), ("blocks.*.*", "patch_embeds,blocks,pos_block,norm"),
+                         (*NO_BLOCKS, *ONE_RANK, *NO_TOKENS, "attention efficient", "attention flash"),  # whose kernels take no windows beside samples and heads
                          inner=":blocks.*.*.mlp", units=":patch_embeds.*,blocks.*.*,pos_block.*"),
     "diffusers_qwen_image": Facts((4, 8, 8), ("transformer_blocks.*", "time_text_embed,txt_norm,img_in,txt_in,transformer_blocks"), (*NO_WIDTHS, *NO_TOKENS, "attention flash")),  # whose kernel takes no mask
     "diffusers_kandinsky6": Facts((4, 8, 8), (_OF_KANDINSKY, "visual_embeddings,visual_token_type_embeddings,audio_embeddings,video_time_embeddings,audio_time_embeddings,video_text_embeddings,audio_text_embeddings,"
