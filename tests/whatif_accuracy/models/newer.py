@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Models of text, sound and images from the package transformers: what the files named after these have no room for."""
 
-from typing import Any
+from typing import Any, Tuple
 
 import torch
 from torch import Tensor, nn
