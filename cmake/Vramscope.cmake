@@ -7,8 +7,7 @@
 #     TESTS   writer_test.cc reader_test.cc  # one GoogleTest program, run by ctest case by case
 #     FUZZERS reader_fuzz.cc                 # one libFuzzer program each, when VRAMSCOPE_FUZZERS is on
 #     BENCHES codec_bench.cc                 # one Google Benchmark program each
-#     OWN_HEADERS                            # it precompiles its headers itself, or none
-#     TOGETHER)                              # files of one folder are compiled together (vramscope_read_together below)
+#     OWN_HEADERS)                           # it precompiles its headers itself, or none
 
 # What the sanitizer builds are for: `cmake --build --preset asan --target unit_tests fuzzers`.
 add_custom_target(unit_tests)
@@ -57,14 +56,17 @@ endif()
 
 # vramscope_read_together(TARGET folder/one.cc ...): files of one folder are compiled as one unit, or as a few of about the same size, so that their
 # headers are read once. Not more than a dozen in each: the compiler works on one for seconds, and after an edit that is what one waits for. Names
-# in unnamed namespaces have to be different within a folder.
+# in unnamed namespaces have to be different within a folder. The injected libraries stay apart: small files, small headers. So does the build with
+# the thread sanitizer, where a file that needs what another one includes is seen.
 function(vramscope_read_together target)
-  if(NOT VRAMSCOPE_UNITY)
+  if(NOT VRAMSCOPE_UNITY OR CMAKE_CURRENT_SOURCE_DIR MATCHES "/injector/")
     return()
   endif()
   set(most 12)
   set(folders "")
-  foreach(source ${ARGN})
+  set(sources ${ARGN})
+  list(FILTER sources EXCLUDE REGEX "^/")  # what is generated
+  foreach(source ${sources})
     get_filename_component(folder ${source} DIRECTORY)
     string(MAKE_C_IDENTIFIER "in_${folder}" folder)
     list(APPEND folders ${folder})
@@ -85,7 +87,7 @@ function(vramscope_read_together target)
 endfunction()
 
 function(vramscope_room name)
-  cmake_parse_arguments(ROOM "OWN_HEADERS;TOGETHER" "" "SOURCES;DEPS;TESTS;TEST_DEPS;FUZZERS;BENCHES" ${ARGN})
+  cmake_parse_arguments(ROOM "OWN_HEADERS" "" "SOURCES;DEPS;TESTS;TEST_DEPS;FUZZERS;BENCHES" ${ARGN})
   set(library vramscope_${name})
   if(ROOM_SOURCES)
     add_library(${library} STATIC ${ROOM_SOURCES})
@@ -94,9 +96,7 @@ function(vramscope_room name)
     if(TARGET vramscope_room_headers AND NOT CMAKE_CURRENT_SOURCE_DIR MATCHES "/injector/" AND NOT ROOM_OWN_HEADERS)
       target_precompile_headers(${library} REUSE_FROM vramscope_room_headers)
     endif()
-    if(ROOM_TOGETHER)
-      vramscope_read_together(${library} ${ROOM_SOURCES})
-    endif()
+    vramscope_read_together(${library} ${ROOM_SOURCES})
   else()
     add_library(${library} INTERFACE)
     target_link_libraries(${library} INTERFACE vramscope_options ${ROOM_DEPS})
@@ -106,9 +106,7 @@ function(vramscope_room name)
     add_executable(${name}_test ${ROOM_TESTS})
     target_link_libraries(${name}_test PRIVATE ${library} ${ROOM_TEST_DEPS} GTest::gtest GTest::gmock GTest::gtest_main)
     target_precompile_headers(${name}_test REUSE_FROM vramscope_test_headers)
-    if(ROOM_TOGETHER)
-      vramscope_read_together(${name}_test ${ROOM_TESTS})
-    endif()
+    vramscope_read_together(${name}_test ${ROOM_TESTS})
     target_compile_definitions(${name}_test PRIVATE
       VRAMSCOPE_SOURCE_DIR="${CMAKE_SOURCE_DIR}" VRAMSCOPE_BINARY_DIR="${CMAKE_BINARY_DIR}")
     target_compile_options(${name}_test PRIVATE ${test_optimization})

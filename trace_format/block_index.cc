@@ -7,7 +7,7 @@
 namespace vramscope::trace {
 namespace {
 
-enum Column : size_t {
+enum IndexColumn : size_t {
   kOffset,
   kType,
   kVersion,
@@ -17,7 +17,7 @@ enum Column : size_t {
   kLastTime,
   kFirstEvent,
   kFirstAlloc,
-  kColumnCount
+  kIndexColumns
 };
 
 // The header that stands at an entry's place, if header and payload are whole.
@@ -45,12 +45,12 @@ Bytes EncodeIndex(std::span<const BlockEntry> blocks) {
 }
 
 std::optional<std::vector<BlockEntry>> DecodeIndex(ByteView payload, uint32_t count, uint64_t index_offset) {
-  const auto rows = ReadRows(payload, kColumnCount, count);
+  const auto rows = ReadRows(payload, kIndexColumns, count);
   if (!rows) return std::nullopt;
   std::vector<BlockEntry> blocks(count);
   uint64_t free_from = kFileHeaderBytes;
   for (uint32_t i = 0; i < count; ++i) {
-    const auto value = [&](Column column) { return (*rows)[column][i]; };
+    const auto value = [&](IndexColumn column) { return (*rows)[column][i]; };
     BlockEntry& block = blocks[i];
     block.offset = value(kOffset);
     block.header.type = static_cast<BlockType>(value(kType));

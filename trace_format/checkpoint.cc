@@ -6,7 +6,7 @@
 namespace vramscope::trace {
 namespace {
 
-enum Column : size_t { kNumber, kAddress, kSize, kDevice, kTime, kProcess, kColumnCount };
+enum LiveColumn : size_t { kNumber, kAddress, kSize, kDevice, kTime, kProcess, kLiveColumns };
 
 }  // namespace
 
@@ -20,12 +20,12 @@ Bytes EncodeCheckpoint(std::span<const LiveBlock> blocks) {
 }
 
 std::optional<std::vector<LiveBlock>> DecodeCheckpoint(ByteView payload, uint32_t count) {
-  const auto rows = ReadRows(payload, kColumnCount, count);
+  const auto rows = ReadRows(payload, kLiveColumns, count);
   if (!rows) return std::nullopt;
   std::vector<LiveBlock> blocks;
   blocks.reserve(count);
   for (uint32_t i = 0; i < count; ++i) {
-    const auto value = [&](Column column) { return (*rows)[column][i]; };
+    const auto value = [&](LiveColumn column) { return (*rows)[column][i]; };
     if (value(kNumber) == 0) return std::nullopt;
     blocks.push_back({value(kNumber), value(kAddress), value(kSize), value(kDevice), value(kTime),
                       static_cast<uint32_t>(value(kProcess))});

@@ -17,18 +17,10 @@ namespace vramscope::trace {
 namespace {
 
 using testing::FirstDifference;
+using testing::FirstEvents;
 using testing::ReadAll;
 using testing::SameEvent;
-using testing::TrainingStream;
 using testing::WriteTrace;
-
-std::vector<Event> Training(size_t count) {
-  std::vector<Event> events;
-  TrainingStream stream(9);
-  while (events.size() < count) stream.AppendStep(&events);
-  events.resize(count);
-  return events;
-}
 
 Bytes SmallTrace(const std::vector<Event>& events, uint32_t events_per_block) {
   TraceWriter::Options options;
@@ -57,7 +49,7 @@ size_t EventsWithin(const BlockMap& map, size_t size) {
 }
 
 TEST(CutTraceTest, EveryLengthGivesTheEventsOfItsWholeBlocks) {
-  const std::vector<Event> events = Training(1500);
+  const std::vector<Event> events = FirstEvents(9, 1500);
   const Bytes whole = SmallTrace(events, 200);
   const BlockMap map = MapBlocks(whole);
   for (size_t size = 0; size < whole.size(); ++size) {
@@ -105,7 +97,7 @@ TEST(CutTraceTest, ASourceFileIsThereWholeOrNotAtAll) {
 }
 
 TEST(CutTraceTest, TheSentenceSaysWhatIsLeft) {
-  const std::vector<Event> events = Training(100'000);
+  const std::vector<Event> events = FirstEvents(9, 100'000);
   const Bytes whole = SmallTrace(events, 25'000);
   const BlockMap map = MapBlocks(whole);
   const auto sentence_at = [&](uint64_t size) {
@@ -133,7 +125,7 @@ TEST(DamagedTraceTest, TenThousandBitFlipsNeverGiveAWrongEvent) {
   const uint64_t seed = std::random_device{}();
   SCOPED_TRACE(::testing::Message() << "seed " << seed);
   std::mt19937_64 random(seed);
-  const std::vector<Event> events = Training(1200);
+  const std::vector<Event> events = FirstEvents(9, 1200);
   const Bytes whole = SmallTrace(events, 100);
   for (int round = 0; round < 10'000; ++round) {
     Bytes spoiled = whole;
@@ -156,7 +148,7 @@ TEST(DamagedTraceTest, SpoiledStretchesAreSteppedOver) {
   const uint64_t seed = std::random_device{}();
   SCOPED_TRACE(::testing::Message() << "seed " << seed);
   std::mt19937_64 random(seed);
-  const std::vector<Event> events = Training(2000);
+  const std::vector<Event> events = FirstEvents(9, 2000);
   const Bytes whole = SmallTrace(events, 100);
   for (int round = 0; round < 1000; ++round) {
     Bytes spoiled = whole;
@@ -175,7 +167,7 @@ TEST(DamagedTraceTest, SpoiledStretchesAreSteppedOver) {
 }
 
 TEST(DamagedTraceTest, TheSentenceCountsTheLoss) {
-  const std::vector<Event> events = Training(3000);
+  const std::vector<Event> events = FirstEvents(9, 3000);
   Bytes bytes = SmallTrace(events, 1000);
   for (const BlockEntry& block : MapBlocks(bytes).blocks) {
     if (block.header.first_event == 1000 && block.header.type == BlockType::kEvents)
@@ -192,7 +184,7 @@ TEST(DamagedTraceTest, TheSentenceCountsTheLoss) {
 }
 
 TEST(DamagedTraceTest, ADamagedHeaderCostsOnlyTheTimeOfDay) {
-  const std::vector<Event> events = Training(3000);
+  const std::vector<Event> events = FirstEvents(9, 3000);
   Bytes bytes = SmallTrace(events, 1000);
   bytes[3] ^= std::byte{0x40};
   const auto reader = TraceReader::OpenBytes(bytes, "run.vms");
@@ -207,7 +199,7 @@ TEST(DamagedTraceTest, ADamagedHeaderCostsOnlyTheTimeOfDay) {
 // A write that failed half way, after which the writer went on: the whole block inside the claimed length of
 // the broken one is found.
 TEST(DamagedTraceTest, ABlockWrittenAfterHalfABlockIsFound) {
-  const std::vector<Event> events = Training(3000);
+  const std::vector<Event> events = FirstEvents(9, 3000);
   Bytes bytes = SmallTrace(events, 1000);
   std::vector<BlockEntry> blocks;
   for (const BlockEntry& block : MapBlocks(bytes).blocks) {

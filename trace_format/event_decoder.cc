@@ -7,7 +7,7 @@
 namespace vramscope::trace {
 namespace {
 
-bool IsKnown(uint8_t type) { return type < kEventTypeCount && kEventSchema[type].name != nullptr; }
+bool IsKnownEvent(uint8_t type) { return type < kEventTypeCount && kEventSchema[type].name != nullptr; }
 
 const ColumnEntry* FindBlockColumn(std::span<const ColumnEntry> entries, uint8_t field) {
   for (const ColumnEntry& entry : entries) {
@@ -92,7 +92,7 @@ void EventDecoder::CountTypes() {
   }
   has_unknown_types_ = false;
   for (size_t type = 0; type < events_of_type_.size(); ++type) {
-    if (events_of_type_[type] != 0 && !IsKnown(static_cast<uint8_t>(type))) has_unknown_types_ = true;
+    if (events_of_type_[type] != 0 && !IsKnownEvent(static_cast<uint8_t>(type))) has_unknown_types_ = true;
   }
 }
 
@@ -107,7 +107,7 @@ EventDecoder::Column& EventDecoder::ColumnOf(uint8_t type, uint8_t field) {
 
 bool EventDecoder::OpenFieldColumn(const ColumnEntry& entry) {
   const uint8_t field = entry.field & ~kLiteralsOfField;
-  if (!IsKnown(entry.type) || field >= kEventSchema[entry.type].field_count)
+  if (!IsKnownEvent(entry.type) || field >= kEventSchema[entry.type].field_count)
     return true;  // from a newer writer
 
   auto values = ColumnReader::Open(entry.storage, entry.count, entry.bytes);
@@ -288,7 +288,7 @@ void EventDecoder::FillRunning(size_t size) {
 void EventDecoder::DropUnknownTypes() {
   size_t kept = 0;
   for (size_t i = 0; i < size_; ++i) {
-    if (!IsKnown(type_[i])) continue;
+    if (!IsKnownEvent(type_[i])) continue;
     events_[kept] = events_[i];
     process_[kept++] = process_[i];
   }

@@ -8,11 +8,11 @@
 namespace vramscope::trace {
 namespace {
 
-constexpr size_t kFirstSlots = 1024;
+constexpr size_t kFirstBlockSlots = 1024;
 
 }  // namespace
 
-LiveSet::LiveSet() : slots_(kFirstSlots) {}
+LiveSet::LiveSet() : slots_(kFirstBlockSlots) {}
 
 size_t LiveSet::HomeOf(uint32_t process, uint64_t address) const {
   // Addresses are aligned and close together: multiply, then take the high half, where every address bit has
@@ -60,7 +60,7 @@ void LiveSet::Erase(uint32_t process, uint64_t address) {
 }
 
 void LiveSet::Clear() {
-  slots_.assign(kFirstSlots, {});
+  slots_.assign(kFirstBlockSlots, {});
   size_ = 0;
 }
 

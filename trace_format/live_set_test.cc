@@ -28,7 +28,7 @@ void ExpectSame(const std::vector<LiveBlock>& got, const std::map<uint64_t, Live
 // sequences.
 TEST(LiveSetTest, AgreesWithAMapOverRandomChanges) {
   const uint64_t seed = std::random_device{}();
-  SCOPED_TRACE(testing::Message() << "seed " << seed);
+  SCOPED_TRACE(::testing::Message() << "seed " << seed);
   std::mt19937_64 random(seed);
   LiveSet set;
   std::map<Key, LiveBlock> oracle;

@@ -123,7 +123,7 @@ TEST(RawDefinitionTest, TextAndFramesNeverReachBeyondTheirRecord) {
 
 TEST(RawIteratorTest, SurvivesAnyBytes) {
   const uint64_t seed = std::random_device{}();
-  SCOPED_TRACE(testing::Message() << "seed " << seed);
+  SCOPED_TRACE(::testing::Message() << "seed " << seed);
   std::mt19937_64 random(seed);
   for (int round = 0; round < 2000; ++round) {
     std::vector<uint64_t> words(random() % 512);

@@ -22,11 +22,13 @@ bool IsDefinition(BlockType type) {
   return (type >= BlockType::kStrings && type <= BlockType::kMetadata) || type == BlockType::kSourceFiles;
 }
 
-bool IsKnown(BlockType type) {
+bool IsKnownBlock(BlockType type) {
   return IsDefinition(type) || type == BlockType::kEvents || type == BlockType::kCheckpoint;
 }
 
-bool IsReadable(const BlockHeader& header) { return IsKnown(header.type) && header.version <= kBlockVersion; }
+bool IsReadable(const BlockHeader& header) {
+  return IsKnownBlock(header.type) && header.version <= kBlockVersion;
+}
 
 // How much memory definitions may take, as a multiple of the file: real ones compress ten- or twentyfold.
 // More is a hostile file, of which the rest of the names reads as unknown.
@@ -173,7 +175,7 @@ Damage TraceReader::Impl::FindDamage() const {
   using State = Stretch::State;
   DamageFacts facts{name_, file_.size(), header_damaged_, map_.has_index, map_.trailer, {}};
   for (const BlockEntry& block : map_.blocks) {
-    const bool is_newer = IsKnown(block.header.type) && block.header.version > kBlockVersion;
+    const bool is_newer = IsKnownBlock(block.header.type) && block.header.version > kBlockVersion;
     const bool is_damaged = map_.from_index && !IsWhole(file_, block);
     const State state = is_damaged ? State::kDamaged : is_newer ? State::kNewer : State::kReadable;
     facts.stretches.push_back({block.offset, block.end() - block.offset, state, block.header});

@@ -22,27 +22,16 @@ namespace vramscope::trace {
 namespace {
 
 using testing::FirstDifference;
+using testing::FirstEvents;
 using testing::MemorySink;
 using testing::RandomEvent;
 using testing::ReadAll;
-using testing::TrainingStream;
+using testing::ReaderOf;
 using testing::WriteTrace;
-
-std::unique_ptr<TraceReader> ReaderOf(ByteView bytes) {
-  return std::move(TraceReader::OpenBytes(bytes, "run.vms")).value();
-}
 
 std::string RefusalOf(ByteView bytes) {
   const auto reader = TraceReader::OpenBytes(bytes, "run.vms");
   return reader.ok() ? "opened" : reader.error().sentence;
-}
-
-std::vector<Event> Training(size_t count) {
-  std::vector<Event> events;
-  TrainingStream stream(5);
-  while (events.size() < count) stream.AppendStep(&events);
-  events.resize(count);
-  return events;
 }
 
 TraceWriter::Options SmallBlocks(uint32_t events_per_block) {
@@ -67,7 +56,7 @@ TEST(ReaderTest, RefusesWhatIsNoTrace) {
 }
 
 TEST(ReaderTest, RefusesANewerMajorNamingBothVersions) {
-  Bytes bytes = WriteTrace(Training(10));
+  Bytes bytes = WriteTrace(FirstEvents(5, 10));
   FileHeader header;
   header.major = 2;
   header.minor = 3;
@@ -94,7 +83,7 @@ TEST(ReaderTest, AnEmptyTraceIsATrace) {
 }
 
 TEST(ReaderTest, StopsWhenTheVisitorHasEnough) {
-  const Bytes bytes = WriteTrace(Training(10'000), SmallBlocks(500));
+  const Bytes bytes = WriteTrace(FirstEvents(5, 10'000), SmallBlocks(500));
   size_t batches = 0;
   EXPECT_TRUE(ReaderOf(bytes)->ForEachBatch([&](std::span<const Event>) { return ++batches < 3; }).ok());
   EXPECT_EQ(batches, 3u);
@@ -102,7 +91,7 @@ TEST(ReaderTest, StopsWhenTheVisitorHasEnough) {
 
 // Oracle: a filter over all events. Times fall back now and then, so blocks overlap.
 TEST(ReaderTest, ARangeOfTimeGivesEveryEventInItAndFewOthers) {
-  std::vector<Event> events = Training(20'000);
+  std::vector<Event> events = FirstEvents(5, 20'000);
   for (size_t i = 0; i < events.size(); i += 700) events[i].time_ns /= 2;
   for (size_t i = 0; i < events.size(); i += 3001) events[i].time_ns += events[i].time_ns / 3;
   const Bytes bytes = WriteTrace(events, SmallBlocks(256));
@@ -211,7 +200,7 @@ TEST(LiveAtTest, AgreesWithReplayFromTheStart) {
 }
 
 TEST(LiveAtTest, ADamagedCheckpointIsReplacedByTheOneBefore) {
-  const std::vector<Event> events = Training(30'000);
+  const std::vector<Event> events = FirstEvents(5, 30'000);
   Bytes bytes = WriteTrace(events, SmallBlocks(512));
   std::vector<BlockEntry> checkpoints;
   for (const BlockEntry& block : MapBlocks(bytes).blocks) {
@@ -226,7 +215,7 @@ TEST(LiveAtTest, ADamagedCheckpointIsReplacedByTheOneBefore) {
 }
 
 TEST(ReaderTest, ManyThreadsMayReadAtOnce) {
-  const std::vector<Event> events = Training(50'000);
+  const std::vector<Event> events = FirstEvents(5, 50'000);
   const Bytes bytes = WriteTrace(events, SmallBlocks(4096));
   const auto reader = ReaderOf(bytes);
   std::atomic<int> wrong = 0;
@@ -258,7 +247,7 @@ Bytes WithBlock(const Bytes& trace, BlockType type, uint16_t version, ByteView p
 }
 
 TEST(ReaderTest, UnknownBlocksAreSteppedOver) {
-  const std::vector<Event> events = Training(3000);
+  const std::vector<Event> events = FirstEvents(5, 3000);
   const Bytes bytes =
       WithBlock(WriteTrace(events), static_cast<BlockType>(4711), 9, AsBytes("from the future"));
   const auto reader = ReaderOf(bytes);
@@ -267,7 +256,7 @@ TEST(ReaderTest, UnknownBlocksAreSteppedOver) {
 }
 
 TEST(ReaderTest, KnownBlocksOfANewerVersionAreSteppedOverAndReported) {
-  const std::vector<Event> events = Training(3000);
+  const std::vector<Event> events = FirstEvents(5, 3000);
   const Bytes bytes = WithBlock(WriteTrace(events), BlockType::kCheckpoint, 2, AsBytes("from the future"));
   const auto reader = ReaderOf(bytes);
   EXPECT_EQ(FirstDifference(ReadAll(*reader), events), "");
@@ -276,7 +265,7 @@ TEST(ReaderTest, KnownBlocksOfANewerVersionAreSteppedOverAndReported) {
 }
 
 TEST(ReaderTest, ABlockThatIsWholeAndMakesNoSenseIsSkippedAndTold) {
-  const std::vector<Event> events = Training(3000);
+  const std::vector<Event> events = FirstEvents(5, 3000);
   const Bytes bytes = WithBlock(WriteTrace(events), BlockType::kEvents, 1, AsBytes("no columns at all"));
   const auto reader = ReaderOf(bytes);
   size_t seen = 0;

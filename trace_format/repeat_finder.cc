@@ -7,7 +7,7 @@
 namespace vramscope::trace {
 namespace {
 
-constexpr size_t kFirstSlots = 256;
+constexpr size_t kFirstRepeatSlots = 256;
 
 }  // namespace
 
@@ -30,7 +30,7 @@ uint64_t RepeatFinder::DistanceTo(uint64_t value) {
 
 void RepeatFinder::Grow() {
   const std::vector<Slot> old =
-      std::exchange(slots_, std::vector<Slot>(std::max(kFirstSlots, slots_.size() * 2)));
+      std::exchange(slots_, std::vector<Slot>(std::max(kFirstRepeatSlots, slots_.size() * 2)));
   for (const Slot& slot : old) {
     if (slot.position != 0) slots_[SlotOf(slot.value)] = slot;
   }

@@ -20,24 +20,14 @@ namespace vramscope::trace {
 namespace {
 
 using testing::FirstDifference;
+using testing::FirstSteps;
 using testing::MemorySink;
 using testing::ReadAll;
+using testing::ReaderOf;
 using testing::SmallDisk;
-using testing::TrainingStream;
 
 std::unique_ptr<TraceWriter> WriterTo(Bytes* bytes, const TraceWriter::Options& options = {}) {
   return std::move(TraceWriter::Create(std::make_unique<MemorySink>(bytes), {7, 8}, options)).value();
-}
-
-std::unique_ptr<TraceReader> ReaderOf(ByteView bytes) {
-  return std::move(TraceReader::OpenBytes(bytes, "run.vms")).value();
-}
-
-std::vector<Event> Training(size_t steps) {
-  std::vector<Event> events;
-  TrainingStream stream(3);
-  for (size_t i = 0; i < steps; ++i) stream.AppendStep(&events);
-  return events;
 }
 
 size_t CountBlocks(ByteView bytes, BlockType type) {
@@ -130,7 +120,7 @@ TEST(WriterTest, ManyDefinitionsAreSplitIntoBlocks) {
 TEST(WriterTest, AfterAFlushAReaderSeesAllEventsSoFar) {
   Bytes bytes;
   const auto writer = WriterTo(&bytes);
-  const std::vector<Event> events = Training(2);
+  const std::vector<Event> events = FirstSteps(3, 2);
   ASSERT_TRUE(writer->Append(events).ok());
   ASSERT_TRUE(writer->Flush().ok());
   EXPECT_EQ(writer->events_written(), events.size());
@@ -149,7 +139,7 @@ TEST(WriterTest, AClosedWriterTakesNoMore) {
   const auto writer = WriterTo(&bytes);
   ASSERT_TRUE(writer->Close().ok());
   const size_t size = bytes.size();
-  EXPECT_FALSE(writer->Append(Training(1)).ok());
+  EXPECT_FALSE(writer->Append(FirstSteps(3, 1)).ok());
   EXPECT_TRUE(writer->Close().ok());
   EXPECT_EQ(bytes.size(), size);
   EXPECT_EQ(bytes.size(), writer->bytes_written());
@@ -160,7 +150,7 @@ TEST(WriterTest, CheckpointsComeByEventsNotByFlushes) {
   TraceWriter::Options options;
   options.events_per_block = 2048;
   const auto writer = WriterTo(&bytes, options);
-  const std::vector<Event> events = Training(40);
+  const std::vector<Event> events = FirstSteps(3, 40);
   for (const Event& event : events) {
     ASSERT_TRUE(writer->Append({&event, 1}).ok());
     if (&event - events.data() < 3000) {
@@ -181,7 +171,7 @@ TEST(WriterTest, AFullDiskCostsOnlyTheEventsOfItsBlocks) {
   auto writer =
       std::move(TraceWriter::Create(std::make_unique<SmallDisk>(&bytes, &room), {}, options)).value();
   writer->AddThread({});
-  const std::vector<Event> events = Training(40);
+  const std::vector<Event> events = FirstSteps(3, 40);
   const std::span<const Event> all(events);
   const Status failed = writer->Append(all.first(60'000));
   ASSERT_FALSE(failed.ok());
@@ -213,7 +203,7 @@ TEST(WriterTest, TheTrailerTellsOfEventsThatWereLostLast) {
   Bytes bytes;
   uint64_t room = uint64_t{1} << 30;
   auto writer = std::move(TraceWriter::Create(std::make_unique<SmallDisk>(&bytes, &room), {})).value();
-  const std::vector<Event> events = Training(3);
+  const std::vector<Event> events = FirstSteps(3, 3);
   ASSERT_TRUE(writer->Append(std::span(events).first(3000)).ok());
   ASSERT_TRUE(writer->Flush().ok());
   room = bytes.size();
@@ -228,7 +218,7 @@ TEST(WriterTest, CloseOnAFullDiskFailsWithTheSentenceAndWhatWasWrittenIsReadable
   Bytes bytes;
   uint64_t room = 30'000;
   auto writer = std::move(TraceWriter::Create(std::make_unique<SmallDisk>(&bytes, &room), {})).value();
-  const std::vector<Event> events = Training(5);
+  const std::vector<Event> events = FirstSteps(3, 5);
   ASSERT_TRUE(writer->Append(std::span(events).first(3000)).ok());
   ASSERT_TRUE(writer->Flush().ok());
   room = bytes.size();

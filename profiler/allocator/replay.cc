@@ -16,8 +16,6 @@ namespace {
 
 constexpr size_t kMostSplits = 64;  // of the completions before a request; each is a copy of the model
 constexpr size_t kMostWaits = 64;   // that gave nothing back, found by replaying from the start
-constexpr uint64_t kUnknownDeviceBytes = 80 * kGiB;  // only the reach of expandable segments depends on it
-
 bool IsRelease(Action action) { return action == Action::kSegmentFree || action == Action::kSegmentUnmap; }
 bool IsOutcome(Action action) { return action == Action::kAlloc || action == Action::kOutOfMemory; }
 
@@ -308,7 +306,8 @@ class Replayer : private Listener, private Driver {
   void NoteStep(uint64_t event) {
     NotePeak(event);
     if (sizes_ == nullptr || events_[event].action != Action::kAlloc) return;
-    if (const Block* const block = model_.Find(events_[event].address)) sizes_->by_event[event] = block->bytes;
+    if (const Block* const block = model_.Find(events_[event].address))
+      sizes_->by_event[event] = block->bytes;
   }
 
   void NotePeak(uint64_t event) {

@@ -13,8 +13,6 @@ namespace vramscope::allocator {
 namespace {
 
 // Only for recordings that do not say: the range of addresses of an expandable segment depends on it.
-constexpr uint64_t kUnknownDeviceBytes = 80 * kGiB;
-
 uint64_t DeviceBytes(const History& history, const RerunRequest& request) {
   if (history.device_bytes != 0) return history.device_bytes;
   return request.capacity != ModelledDriver::kUnlimited ? request.capacity : kUnknownDeviceBytes;

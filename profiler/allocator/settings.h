@@ -23,6 +23,8 @@ namespace vramscope::allocator {
 
 constexpr uint64_t kMiB = uint64_t{1} << 20;
 constexpr uint64_t kGiB = uint64_t{1} << 30;
+// Of a device whose size is not recorded: it decides only the reach of expandable segments.
+constexpr uint64_t kUnknownDeviceBytes = 80 * kGiB;
 constexpr uint64_t kUnlimited = std::numeric_limits<uint64_t>::max();
 
 // One divisor for each doubling of size from 1 MiB on; the first also serves all smaller sizes, the last all

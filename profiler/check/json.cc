@@ -4,16 +4,13 @@
 #include <nlohmann/json.hpp>
 
 #include "profiler/check/judge.h"
+#include "profiler/text/or_null.h"
 
 namespace vramscope::check {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-template <typename T>
-Json OrNull(const std::optional<T>& value) {
-  return value.has_value() ? Json(*value) : Json(nullptr);
-}
+using text::OrNull;
 
 Json VerdictJson(const Verdict& verdict) {
   Json json = {{"rule", RuleKey(verdict.rule.kind)},

@@ -70,7 +70,7 @@ Result<std::chrono::nanoseconds> ParseDuration(const std::string& text) {
   return Error{fmt::format("--duration is a time like 500ms, 30s, 5m or 1h, not '{}'.", Printable(text))};
 }
 
-Result<collector::AttachOptions> OptionsFrom(const Arguments& arguments, const char* verb) {
+Result<collector::AttachOptions> AttachOptionsFrom(const Arguments& arguments, const char* verb) {
   collector::AttachOptions options;
   const Result<pid_t> pid = PidFrom(arguments, fmt::format("{} 4711 --steps 5", verb));
   if (!pid.ok()) return pid.error();
@@ -131,7 +131,7 @@ int RecordUntilEnough(const collector::AttachOptions& options, bool quiet) {
 }
 
 int AttachVerb(const Arguments& arguments, const Terminal&) {
-  Result<collector::AttachOptions> options = OptionsFrom(arguments, "attach");
+  Result<collector::AttachOptions> options = AttachOptionsFrom(arguments, "attach");
   if (!options.ok()) return Fail(options.error().sentence);
   Result<collector::Installation> installation = collector::FindInstallation();
   if (!installation.ok()) return Fail(installation.error().sentence);
@@ -145,7 +145,7 @@ int AttachVerb(const Arguments& arguments, const Terminal&) {
 }
 
 int StartVerb(const Arguments& arguments, const Terminal&) {
-  Result<collector::AttachOptions> options = OptionsFrom(arguments, "start");
+  Result<collector::AttachOptions> options = AttachOptionsFrom(arguments, "start");
   if (!options.ok()) return Fail(options.error().sentence);
   Result<collector::Installation> installation = collector::FindInstallation();
   if (!installation.ok()) return Fail(installation.error().sentence);

@@ -125,8 +125,8 @@ Result<std::vector<Rule>> RulesFrom(const Arguments& arguments) {
 }
 
 // Of the device that the report chose.
-Result<fragmentation::Answer> FragmentationOf(const std::string& path, const classify::Analysis& analysis,
-                                              const report::Answer& run) {
+Result<fragmentation::Answer> JudgedFragmentation(const std::string& path, const classify::Analysis& analysis,
+                                                  const report::Answer& run) {
   const auto answered = [](Result<fragmentation::Subject> subject) -> Result<fragmentation::Answer> {
     if (!subject.ok()) return subject.error();
     const fragmentation::LayoutWalk walk(subject->history, subject->rules);
@@ -171,7 +171,7 @@ Result<Checked> Check(const std::string& path, const std::vector<Rule>& rules, c
   evidence.run = &side->answer;
   std::optional<Result<fragmentation::Answer>> fragmentation;
   if (Has(rules, Rule::Kind::kFragmentation))
-    evidence.fragmentation = &fragmentation.emplace(FragmentationOf(path, analysis, side->answer));
+    evidence.fragmentation = &fragmentation.emplace(JudgedFragmentation(path, analysis, side->answer));
   std::optional<Result<leaks::Answer>> leaks;
   if (Has(rules, Rule::Kind::kNoLeak)) evidence.leaks = &leaks.emplace(leaks::FindGrowth(analysis, *request));
   std::optional<Result<diff::Side>> baseline;

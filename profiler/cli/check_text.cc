@@ -10,7 +10,6 @@
 namespace vramscope::cli {
 namespace {
 
-using check::Outcome;
 using check::Rule;
 using check::Verdict;
 
@@ -37,7 +36,7 @@ std::string What(const Verdict& verdict) {
   return "";
 }
 
-std::string Measured(const Verdict& verdict) {
+std::string MeasuredText(const Verdict& verdict) {
   if (verdict.measured_share.has_value()) return Percent(*verdict.measured_share);
   return verdict.measured_bytes.has_value() ? FormatBytes(*verdict.measured_bytes) : "not known";
 }
@@ -57,7 +56,7 @@ std::string Limit(const Verdict& verdict) {
 
 // By how much a rule is broken, where one decimal might not show it.
 std::string Excess(const Verdict& verdict) {
-  if (verdict.outcome != Outcome::kFail || verdict.rule.kind == Rule::Kind::kNoLeak) return "";
+  if (verdict.outcome != check::Outcome::kFail || verdict.rule.kind == Rule::Kind::kNoLeak) return "";
   if (!verdict.measured_bytes.has_value()) return "";
   const uint64_t excess = *verdict.measured_bytes - *verdict.limit_bytes;
   return excess == 0 ? "is the limit" : FormatBytes(excess) + " too much";
@@ -75,21 +74,21 @@ std::string Remark(const Verdict& verdict) {
 // All on one line: "Peak allocated 23.1 GiB, below 22.0 GiB: 1.1 GiB too much"
 std::string Sentence(const Verdict& verdict) {
   const std::string remark = Remark(verdict);
-  return fmt::format("{} {}, {}{}{}", What(verdict), Measured(verdict), Limit(verdict),
+  return fmt::format("{} {}, {}{}{}", What(verdict), MeasuredText(verdict), Limit(verdict),
                      remark.empty() ? "" : ": ", remark);
 }
 
-size_t CountOf(const Checked& checked, Outcome outcome) {
+size_t CountOf(const Checked& checked, check::Outcome outcome) {
   return static_cast<size_t>(
       std::count_if(checked.verdicts.begin(), checked.verdicts.end(),
                     [&](const Verdict& verdict) { return verdict.outcome == outcome; }));
 }
 
 // "2 of 5 rules are broken, 1 could not be judged."
-std::string Headline(const Checked& checked) {
+std::string CheckHeadline(const Checked& checked) {
   const size_t all = checked.verdicts.size();
-  const size_t broken = CountOf(checked, Outcome::kFail);
-  const size_t open = CountOf(checked, Outcome::kNotJudged);
+  const size_t broken = CountOf(checked, check::Outcome::kFail);
+  const size_t open = CountOf(checked, check::Outcome::kNotJudged);
   if (broken == 0 && open == 0) return all == 1 ? "The rule holds." : fmt::format("All {} rules hold.", all);
   std::string text;
   if (broken != 0)
@@ -114,24 +113,25 @@ std::string About(const Checked& checked) {
 std::string CheckScreen(const Checked& checked, const Terminal& terminal) {
   Table table({Align::kLeft, Align::kLeft, Align::kRight, Align::kLeft, Align::kLeft});
   for (const Verdict& verdict : checked.verdicts) {
-    const std::string mark = verdict.outcome == Outcome::kPass   ? terminal.Paint("pass", Ink::Good())
-                             : verdict.outcome == Outcome::kFail ? terminal.Paint("FAIL", Ink::Bad())
-                                                                 : terminal.Paint("????", Ink::Warning());
-    table.AddRow({mark, What(verdict), Measured(verdict), Limit(verdict), Printable(Remark(verdict))});
+    const std::string mark = verdict.outcome == check::Outcome::kPass ? terminal.Paint("pass", Ink::Good())
+                             : verdict.outcome == check::Outcome::kFail
+                                 ? terminal.Paint("FAIL", Ink::Bad())
+                                 : terminal.Paint("????", Ink::Warning());
+    table.AddRow({mark, What(verdict), MeasuredText(verdict), Limit(verdict), Printable(Remark(verdict))});
   }
-  return terminal.Paint(Headline(checked), Ink::Bold()) + "\n" +
+  return terminal.Paint(CheckHeadline(checked), Ink::Bold()) + "\n" +
          terminal.Paint(Printable(About(checked)), Ink::Dim()) + "\n" + table.ToString();
 }
 
 std::string CheckMarkdown(const Checked& checked) {
   std::string text =
-      fmt::format("**GPU memory: {}** {}\n\n", Headline(checked), text::Markdown(About(checked)));
+      fmt::format("**GPU memory: {}** {}\n\n", CheckHeadline(checked), text::Markdown(About(checked)));
   text += "| | figure | measured | limit | |\n|---|---|---:|---:|---|\n";
   for (const Verdict& verdict : checked.verdicts) {
-    const char* mark = verdict.outcome == Outcome::kPass   ? ":white_check_mark:"
-                       : verdict.outcome == Outcome::kFail ? ":x:"
-                                                           : ":grey_question:";
-    text += fmt::format("| {} | {} | {} | {} | {} |\n", mark, What(verdict), Measured(verdict),
+    const char* mark = verdict.outcome == check::Outcome::kPass   ? ":white_check_mark:"
+                       : verdict.outcome == check::Outcome::kFail ? ":x:"
+                                                                  : ":grey_question:";
+    text += fmt::format("| {} | {} | {} | {} | {} |\n", mark, What(verdict), MeasuredText(verdict),
                         Limit(verdict), text::Markdown(Remark(verdict)));
   }
   return text;
@@ -140,7 +140,7 @@ std::string CheckMarkdown(const Checked& checked) {
 std::string CheckJUnit(const Checked& checked) {
   const std::string counts =
       fmt::format("tests=\"{}\" failures=\"{}\" errors=\"{}\"", checked.verdicts.size(),
-                  CountOf(checked, Outcome::kFail), CountOf(checked, Outcome::kNotJudged));
+                  CountOf(checked, check::Outcome::kFail), CountOf(checked, check::Outcome::kNotJudged));
   std::string xml = fmt::format(
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites {}>\n<testsuite name=\"vramscope check {}\" "
       "{}>\n",
@@ -149,9 +149,9 @@ std::string CheckJUnit(const Checked& checked) {
     const std::string sentence = text::Xml(Sentence(verdict));
     xml +=
         fmt::format("<testcase classname=\"vramscope.check\" name=\"{}\">\n", text::Xml(verdict.rule.asked));
-    if (verdict.outcome == Outcome::kFail) {
+    if (verdict.outcome == check::Outcome::kFail) {
       xml += fmt::format("<failure message=\"{}\"/>\n", sentence);
-    } else if (verdict.outcome == Outcome::kNotJudged) {
+    } else if (verdict.outcome == check::Outcome::kNotJudged) {
       xml += fmt::format("<error message=\"{}\"/>\n", sentence);
     }
     xml += fmt::format("<system-out>{}</system-out>\n</testcase>\n", sentence);

@@ -2,9 +2,12 @@
 #include "profiler/cli/command_output.h"
 
 #include <fcntl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdio>
+
+#include "profiler/collector/signal_relay.h"
 
 namespace vramscope::cli {
 namespace {
@@ -35,6 +38,11 @@ Redirected::Redirected(CommandOutput output, const std::string& file) {
 Redirected::~Redirected() {
   Restore(saved_out_, STDOUT_FILENO);
   Restore(saved_err_, STDERR_FILENO);
+}
+
+int ExitAsCommand(int wait_status) {
+  if (WIFSIGNALED(wait_status)) collector::DieBySignal(WTERMSIG(wait_status));
+  return WEXITSTATUS(wait_status);
 }
 
 }  // namespace vramscope::cli

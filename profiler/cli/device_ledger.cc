@@ -15,29 +15,27 @@
 namespace vramscope::cli {
 namespace {
 
-using Json = nlohmann::json;
-
-uint64_t Number(const Json& object, const char* key) {
+uint64_t Number(const nlohmann::json& object, const char* key) {
   const auto found = object.find(key);
   return found != object.end() && found->is_number_unsigned() ? found->get<uint64_t>() : 0;
 }
 
-uint64_t NumberOr(const Json& object, const char* key, uint64_t absent) {
+uint64_t NumberOr(const nlohmann::json& object, const char* key, uint64_t absent) {
   return object.contains(key) ? Number(object, key) : absent;
 }
 
-std::string Text(const Json& object, const char* key) {
+std::string Text(const nlohmann::json& object, const char* key) {
   const auto found = object.find(key);
   return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
 // The elements of an array; nothing when the key is no array.
-Json List(const Json& object, const char* key) {
+nlohmann::json List(const nlohmann::json& object, const char* key) {
   const auto found = object.is_object() ? object.find(key) : object.end();
-  return found != object.end() && found->is_array() ? *found : Json::array();
+  return found != object.end() && found->is_array() ? *found : nlohmann::json::array();
 }
 
-void AddEntry(const Json& row, std::vector<LedgerEntry>& entries) {
+void AddEntry(const nlohmann::json& row, std::vector<LedgerEntry>& entries) {
   const std::string library = Text(row, "library"), call = Text(row, "call");
   const auto found = std::ranges::find_if(
       entries, [&](const LedgerEntry& entry) { return entry.library == library && entry.call == call; });
@@ -50,14 +48,14 @@ void AddEntry(const Json& row, std::vector<LedgerEntry>& entries) {
 }
 
 // One process's view of one device.
-void AddProcess(const Json& device, DeviceLedger& ledger) {
+void AddProcess(const nlohmann::json& device, DeviceLedger& ledger) {
   ledger.capacity_bytes = std::max(ledger.capacity_bytes, Number(device, "capacity_bytes"));
   ledger.peak_bytes = std::max(ledger.peak_bytes, Number(device, "peak_bytes"));
   ledger.missing_bytes = std::max(ledger.missing_bytes, Number(device, "missing_bytes"));
   ledger.refusals += Number(device, "refusals");
   if (Number(device, "missing_bytes") != 0 && Text(device, "refused_basis") != "exact")
     ledger.refused_beside = Text(device, "refused_call");
-  for (const Json& row : List(device, "rows"))
+  for (const nlohmann::json& row : List(device, "rows"))
     if (row.is_object()) AddEntry(row, ledger.entries);
 }
 
@@ -87,8 +85,8 @@ std::vector<DeviceLedger> ReadDeviceLedgers(const std::string& folder, const std
   for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
     if (entry.path().extension() != ".json") continue;
     std::ifstream file(entry.path());
-    const Json document = Json::parse(file, nullptr, /*allow_exceptions=*/false);
-    for (const Json& device : List(document, "devices")) {
+    const nlohmann::json document = nlohmann::json::parse(file, nullptr, /*allow_exceptions=*/false);
+    for (const nlohmann::json& device : List(document, "devices")) {
       if (!device.is_object()) continue;
       const int number = static_cast<int>(Number(device, "device"));
       found[number].device = number;

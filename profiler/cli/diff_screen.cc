@@ -19,7 +19,7 @@ using diff::Row;
 using diff::Side;
 using report::Owner;
 
-constexpr int kWidestBar = 24;
+constexpr int kWidestDiffBar = 24;
 constexpr size_t kLongestCause = 200;  // columns; names of modules may be a megabyte
 
 struct OwnerKind {
@@ -38,9 +38,9 @@ std::vector<const OwnerRow*> RowsOf(const Diff& diff, Owner::Kind kind, size_t t
   return rows;
 }
 
-class Screen {
+class DiffText {
  public:
-  Screen(const Side& before, const Side& after, const Diff& diff, size_t top, const Terminal& terminal)
+  DiffText(const Side& before, const Side& after, const Diff& diff, size_t top, const Terminal& terminal)
       : before_(before), after_(after), diff_(diff), top_(top), terminal_(terminal) {}
 
   std::string Build() const {
@@ -80,7 +80,8 @@ class Screen {
     if (diff_.causes.size() < 2) return "";
     Table table({Align::kRight, Align::kLeft});
     for (const Cause& cause : diff_.causes) {
-      table.AddRow({cause.bytes == 0 ? "" : FormatSignedBytes(cause.bytes), Shorten(Printable(cause.what), kLongestCause, terminal_.unicode)});
+      table.AddRow({cause.bytes == 0 ? "" : FormatSignedBytes(cause.bytes),
+                    Shorten(Printable(cause.what), kLongestCause, terminal_.unicode)});
     }
     return Heading("What was changed") + table.ToString();
   }
@@ -90,7 +91,7 @@ class Screen {
     uint64_t largest = 0;
     for (const Row* row : rows) largest = std::max(largest, static_cast<uint64_t>(std::abs(row->change())));
     const auto name_width = static_cast<size_t>(std::clamp(terminal_.width - 64, 20, 60));
-    const int cells = std::clamp(terminal_.width - static_cast<int>(name_width) - 48, 0, kWidestBar);
+    const int cells = std::clamp(terminal_.width - static_cast<int>(name_width) - 48, 0, kWidestDiffBar);
     Table table({Align::kLeft, Align::kRight, Align::kRight, Align::kRight, Align::kRight, Align::kLeft});
     for (const Row* row : rows) {
       const auto size = static_cast<uint64_t>(std::abs(row->change()));
@@ -177,7 +178,7 @@ std::string DiffOwnerName(const OwnerRow& row) {
 
 std::string DiffScreen(const Side& before, const Side& after, const Diff& diff, size_t top,
                        const Terminal& terminal) {
-  return Screen(before, after, diff, top, terminal).Build();
+  return DiffText(before, after, diff, top, terminal).Build();
 }
 
 std::string DiffMarkdown(const Side& before, const Side& after, const Diff& diff, size_t top) {

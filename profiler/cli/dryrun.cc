@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // `vramscope dryrun`: the command on a GPU that is not there. Does it fit, what will it take.
 #include <fmt/format.h>
-#include <sys/wait.h>
 
 #include <algorithm>
 #include <deque>
 #include <functional>
 
 #include "profiler/cli/arguments.h"
+#include "profiler/cli/command_output.h"
 #include "profiler/cli/dryrun_plan.h"
 #include "profiler/cli/dryrun_run.h"
 #include "profiler/cli/dryrun_screen.h"
@@ -15,12 +15,9 @@
 #include "profiler/cli/report_screen.h"
 #include "profiler/cli/terminal.h"
 #include "profiler/cli/verb.h"
-#include "profiler/collector/signal_relay.h"
 
 namespace vramscope::cli {
 namespace {
-
-constexpr size_t kLogShown = 2000;
 
 int ListModels(const std::vector<collector::GpuModel>& models) {
   Table table({Align::kLeft, Align::kRight, Align::kLeft});
@@ -34,11 +31,6 @@ int NotUsed() {
   return Fail(
       "The command did not use the simulated GPU, so there is nothing to judge. Does it choose the CPU?",
       kCannotJudge);
-}
-
-int ExitAsCommand(int wait_status) {
-  if (WIFSIGNALED(wait_status)) collector::DieBySignal(WTERMSIG(wait_status));
-  return WEXITSTATUS(wait_status);
 }
 
 int OneRun(const DryrunPlan& plan, DryrunRunner& runner, const Arguments& arguments,
@@ -87,9 +79,9 @@ std::optional<DryrunResult> RunInSeries(DryrunRunner& runner, const std::vector<
 // One row a model, by as few runs as say enough: one on the largest of each kind of GPU where what the
 // program takes depends on the kind, else one on the largest of all; and one on each that is too near to its
 // limit.
-class GpuTable {
+class GpuRuns {
  public:
-  GpuTable(const DryrunPlan& plan, DryrunRunner& runner) : plan_(plan), runner_(runner) {}
+  GpuRuns(const DryrunPlan& plan, DryrunRunner& runner) : plan_(plan), runner_(runner) {}
 
   // False: `code` says how to end.
   bool Fill(int& code) {
@@ -149,7 +141,7 @@ class GpuTable {
 int AllGpus(const DryrunPlan& plan, DryrunRunner& runner, const Arguments& arguments,
             const Terminal& terminal) {
   int code = kDone;
-  GpuTable table(plan, runner);
+  GpuRuns table(plan, runner);
   if (!table.Fill(code)) return code;
   if (arguments.Has("json"))
     fmt::print("{}\n", GpuTableJson(table.rows(), table.first()));

@@ -50,18 +50,18 @@ bool ModelHolds(const MeasuredRun& run) {
   return again.ok() && again->peak.reserved_bytes == run.peak_reserved;
 }
 
-struct Outcome {
+struct Replayed {
   bool fits = false, retries = false;
   uint64_t reserved_bytes = 0;
 };
 
-std::optional<Outcome> AtCapacity(const MeasuredRun& run, const collector::GpuModel& gpu, uint64_t room) {
+std::optional<Replayed> AtCapacity(const MeasuredRun& run, const collector::GpuModel& gpu, uint64_t room) {
   allocator::History history = *run.history;
   history.device_bytes = gpu.capacity_bytes;
   const auto result = allocator::Rerun(history, {history.settings, room});
   if (!result.ok()) return std::nullopt;
-  return Outcome{result->failed_requests == 0, result->statistics.num_alloc_retries != 0,
-                 result->peak.reserved_bytes};
+  return Replayed{result->failed_requests == 0, result->statistics.num_alloc_retries != 0,
+                  result->peak.reserved_bytes};
 }
 
 }  // namespace

@@ -18,11 +18,10 @@ namespace {
 constexpr uint64_t kMostDevices = 16;
 constexpr uint64_t kMostRanks = 1 << 20;
 constexpr uint64_t kMostSteps = 1'000'000;
-constexpr uint64_t kLargestBatch = 1 << 24;
 constexpr uint64_t kMostShuffles = 1000;
 
 // A whole number of `text`, all of it; nullopt when it is none.
-std::optional<uint64_t> Number(std::string_view text) {
+std::optional<uint64_t> WholeNumber(std::string_view text) {
   uint64_t number = 0;
   const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
   if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size()) return std::nullopt;
@@ -31,7 +30,7 @@ std::optional<uint64_t> Number(std::string_view text) {
 
 Result<uint64_t> NumberOf(const Arguments& arguments, const char* option, uint64_t least, uint64_t most) {
   const std::string text = arguments.Get(option);
-  const std::optional<uint64_t> number = Number(text);
+  const std::optional<uint64_t> number = WholeNumber(text);
   if (!number || *number < least || *number > most)
     return Error{
         fmt::format("--{} {}: a number from {} to {} is needed.", option, Printable(text), least, most)};
@@ -70,7 +69,7 @@ Status ReadDevice(const Arguments& arguments, const std::vector<collector::GpuMo
   const size_t colon = asked.find(':');
   const std::string name = asked.substr(0, colon);
   if (colon != std::string::npos) {
-    const std::optional<uint64_t> devices = Number(std::string_view(asked).substr(colon + 1));
+    const std::optional<uint64_t> devices = WholeNumber(std::string_view(asked).substr(colon + 1));
     if (!devices || *devices < 1 || *devices > kMostDevices)
       return Error{fmt::format("--gpu {}: after the colon comes a number of GPUs, 1 to {}.", Printable(asked),
                                kMostDevices)};
@@ -125,8 +124,8 @@ Status ReadBatches(const Arguments& arguments, DryrunPlan& plan) {
   }
   const std::string text = arguments.Get("batch");
   const size_t dots = text.find("..");
-  const auto first = Number(std::string_view(text).substr(0, dots));
-  const auto last = dots == std::string::npos ? first : Number(std::string_view(text).substr(dots + 2));
+  const auto first = WholeNumber(std::string_view(text).substr(0, dots));
+  const auto last = dots == std::string::npos ? first : WholeNumber(std::string_view(text).substr(dots + 2));
   if (!first || !last || *first < 1 || *last < *first || *last > kLargestBatch)
     return Error{fmt::format("--batch {}: a range like 1..64 is needed.", Printable(text))};
   if (!named)

@@ -17,6 +17,7 @@ namespace vramscope::cli {
 
 // The word in the command that stands for the batch size: python train.py --batch-size {batch}.
 inline constexpr char kBatchWord[] = "{batch}";
+inline constexpr uint64_t kLargestBatch = 1 << 24;  // that can be asked for
 
 struct BatchRange {
   uint64_t first = 1;

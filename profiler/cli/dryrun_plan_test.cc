@@ -12,7 +12,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-Result<DryrunPlan> Plan(std::vector<std::string> words) {
+Result<DryrunPlan> PlanOf(std::vector<std::string> words) {
   const std::vector<collector::GpuModel> models = {{"small", "Small", 8ull << 30, 0, ""},
                                                    {"large", "Large", 80ull << 30, 0, ""},
                                                    {"mine", "Mine", 1ull << 30, 0, "mine;..."}};
@@ -21,74 +21,77 @@ Result<DryrunPlan> Plan(std::vector<std::string> words) {
   return PlanFrom(*arguments, models);
 }
 
-std::string Complaint(std::vector<std::string> words) {
-  const Result<DryrunPlan> plan = Plan(std::move(words));
+std::string DryrunComplaint(std::vector<std::string> words) {
+  const Result<DryrunPlan> plan = PlanOf(std::move(words));
   return plan.ok() ? "" : plan.error().sentence;
 }
 
 TEST(DryrunPlanTest, StopsWhenThePeakIsStableUnlessToldOtherwise) {
-  EXPECT_EQ(Plan({"--gpu", "small", "--", "x"})->steps, "stable");
-  EXPECT_EQ(Plan({"--gpu", "small", "--steps", "5", "--", "x"})->steps, "5");
-  EXPECT_EQ(Plan({"--gpu", "small", "--steps", "all", "--", "x"})->steps, "all");
-  EXPECT_THAT(Complaint({"--gpu", "small", "--steps", "0", "--", "x"}), HasSubstr("a number from 1"));
+  EXPECT_EQ(PlanOf({"--gpu", "small", "--", "x"})->steps, "stable");
+  EXPECT_EQ(PlanOf({"--gpu", "small", "--steps", "5", "--", "x"})->steps, "5");
+  EXPECT_EQ(PlanOf({"--gpu", "small", "--steps", "all", "--", "x"})->steps, "all");
+  EXPECT_THAT(DryrunComplaint({"--gpu", "small", "--steps", "0", "--", "x"}), HasSubstr("a number from 1"));
 }
 
 TEST(DryrunPlanTest, SourceIsEmbeddedWhereStacksAreRecorded) {
-  const auto plan = Plan({"--gpu", "small", "--stacks", "python", "--embed-source", "--", "x"});
+  const auto plan = PlanOf({"--gpu", "small", "--stacks", "python", "--embed-source", "--", "x"});
   EXPECT_EQ(plan->stacks, "python");
   EXPECT_TRUE(plan->embed_source);
-  EXPECT_THAT(Complaint({"--gpu", "small", "--embed-source", "--", "x"}), HasSubstr("Add --stacks python"));
-  EXPECT_THAT(Complaint({"--gpu", "small", "--stacks", "all", "--depth", "light", "--", "x"}),
+  EXPECT_THAT(DryrunComplaint({"--gpu", "small", "--embed-source", "--", "x"}),
+              HasSubstr("Add --stacks python"));
+  EXPECT_THAT(DryrunComplaint({"--gpu", "small", "--stacks", "all", "--depth", "light", "--", "x"}),
               HasSubstr("--depth light has none"));
-  EXPECT_THAT(Complaint({"--gpu", "small", "--depth", "much", "--", "x"}), HasSubstr("--depth is one of"));
+  EXPECT_THAT(DryrunComplaint({"--gpu", "small", "--depth", "much", "--", "x"}),
+              HasSubstr("--depth is one of"));
 }
 
 TEST(DryrunPlanTest, AllGpusMeansARunOnTheLargest) {
-  const auto plan = Plan({"--gpu", "all:2", "--", "x"});
+  const auto plan = PlanOf({"--gpu", "all:2", "--", "x"});
   EXPECT_EQ(plan->device.gpu.name, "large");
   EXPECT_EQ(plan->device.devices, 2);
   EXPECT_EQ(plan->table.size(), 3u);
-  EXPECT_THAT(Complaint({"--gpu", "all", "--capacity", "1GiB", "--", "x"}), HasSubstr("one model"));
+  EXPECT_THAT(DryrunComplaint({"--gpu", "all", "--capacity", "1GiB", "--", "x"}), HasSubstr("one model"));
 }
 
 TEST(DryrunPlanTest, TheBatchGoesWhereTheCommandNamesIt) {
   const auto plan =
-      Plan({"--gpu", "small", "--batch", "2..9", "--", "train", "--size={batch}", "{batch}x{batch}"});
+      PlanOf({"--gpu", "small", "--batch", "2..9", "--", "train", "--size={batch}", "{batch}x{batch}"});
   ASSERT_TRUE(plan.ok());
   EXPECT_EQ(plan->batches->first, 2u);
   EXPECT_EQ(plan->batches->last, 9u);
   EXPECT_THAT(WithBatch(plan->command, 12), ElementsAre("train", "--size=12", "12x12"));
-  EXPECT_THAT(Complaint({"--gpu", "small", "--batch", "1..4", "--", "train"}), HasSubstr("{batch}"));
-  EXPECT_THAT(Complaint({"--gpu", "small", "--", "train", "{batch}"}), HasSubstr("--batch"));
-  EXPECT_THAT(Complaint({"--gpu", "small", "--batch", "9..2", "--", "{batch}"}), HasSubstr("a range"));
+  EXPECT_THAT(DryrunComplaint({"--gpu", "small", "--batch", "1..4", "--", "train"}), HasSubstr("{batch}"));
+  EXPECT_THAT(DryrunComplaint({"--gpu", "small", "--", "train", "{batch}"}), HasSubstr("--batch"));
+  EXPECT_THAT(DryrunComplaint({"--gpu", "small", "--batch", "9..2", "--", "{batch}"}), HasSubstr("a range"));
 }
 
 TEST(DryrunPlanTest, ARankIsOneOfTheWorld) {
-  const auto plan = Plan({"--gpu", "small", "--world-size", "64", "--rank", "63", "--", "x"});
+  const auto plan = PlanOf({"--gpu", "small", "--world-size", "64", "--rank", "63", "--", "x"});
   EXPECT_EQ(plan->lone_rank->world, 64u);
   EXPECT_EQ(plan->lone_rank->rank, 63u);
-  EXPECT_THAT(Complaint({"--gpu", "small", "--world-size", "64", "--rank", "64", "--", "x"}),
+  EXPECT_THAT(DryrunComplaint({"--gpu", "small", "--world-size", "64", "--rank", "64", "--", "x"}),
               HasSubstr("0 to 63"));
-  EXPECT_THAT(Complaint({"--gpu", "small", "--rank", "1", "--", "x"}), HasSubstr("--world-size"));
+  EXPECT_THAT(DryrunComplaint({"--gpu", "small", "--rank", "1", "--", "x"}), HasSubstr("--world-size"));
 }
 
 TEST(DryrunPlanTest, ShufflesAreRunsOfAStatedLength) {
-  EXPECT_EQ(Plan({"--gpu", "small", "--shuffles", "5", "--steps", "all", "--", "x"})->shuffles, 5u);
-  EXPECT_EQ(Plan({"--gpu", "small", "--", "x"})->shuffles, 0u);
-  EXPECT_THAT(Complaint({"--gpu", "small", "--shuffles", "5", "--", "x"}), HasSubstr("--steps"));
-  EXPECT_THAT(Complaint({"--gpu", "small", "--shuffles", "1", "--steps", "9", "--", "x"}), HasSubstr("2 to"));
-  EXPECT_THAT(Complaint({"--gpu", "all", "--shuffles", "5", "--steps", "9", "--", "x"}),
+  EXPECT_EQ(PlanOf({"--gpu", "small", "--shuffles", "5", "--steps", "all", "--", "x"})->shuffles, 5u);
+  EXPECT_EQ(PlanOf({"--gpu", "small", "--", "x"})->shuffles, 0u);
+  EXPECT_THAT(DryrunComplaint({"--gpu", "small", "--shuffles", "5", "--", "x"}), HasSubstr("--steps"));
+  EXPECT_THAT(DryrunComplaint({"--gpu", "small", "--shuffles", "1", "--steps", "9", "--", "x"}),
+              HasSubstr("2 to"));
+  EXPECT_THAT(DryrunComplaint({"--gpu", "all", "--shuffles", "5", "--steps", "9", "--", "x"}),
               HasSubstr("--gpu all"));
 }
 
 TEST(DryrunPlanTest, TheOneGpuOfAFileNeedNotBeNamed) {
-  EXPECT_EQ(Plan({"--gpu-file", "my.json", "--", "x"})->device.gpu.name, "mine");
-  EXPECT_EQ(Plan({"--gpu-file", "my.json", "--gpu", "small:2", "--", "x"})->device.gpu.name, "small");
-  EXPECT_THAT(Complaint({"--", "x"}), HasSubstr("dryrun needs a GPU"));
+  EXPECT_EQ(PlanOf({"--gpu-file", "my.json", "--", "x"})->device.gpu.name, "mine");
+  EXPECT_EQ(PlanOf({"--gpu-file", "my.json", "--gpu", "small:2", "--", "x"})->device.gpu.name, "small");
+  EXPECT_THAT(DryrunComplaint({"--", "x"}), HasSubstr("dryrun needs a GPU"));
 }
 
 TEST(DryrunPlanTest, NamesTheNearestModel) {
-  EXPECT_THAT(Complaint({"--gpu", "smal", "--", "x"}), HasSubstr("did you mean small"));
+  EXPECT_THAT(DryrunComplaint({"--gpu", "smal", "--", "x"}), HasSubstr("did you mean small"));
 }
 
 }  // namespace

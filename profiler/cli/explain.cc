@@ -36,6 +36,7 @@ const VerbHelp& ExplainHelp() {
 
 namespace {
 
+using Json = nlohmann::ordered_json;
 using report::DeviceMemory;
 using report::DeviceRow;
 using report::Explanation;
@@ -128,7 +129,6 @@ std::string Wrap(const std::string& text, size_t width) {
 }
 
 std::string ExplainJson(const Explanation& explanation) {
-  using Json = nlohmann::ordered_json;
   const Moment& moment = explanation.moment;
   const auto or_null = [](const auto& value) { return value.has_value() ? Json(*value) : Json(nullptr); };
   Json between = Json::array();
@@ -153,7 +153,7 @@ std::string ExplainJson(const Explanation& explanation) {
   return document.dump(2, ' ', false, Json::error_handler_t::replace);
 }
 
-Result<report::Request> RequestFrom(const Arguments& arguments) {
+Result<report::Request> ExplainRequestFrom(const Arguments& arguments) {
   Result<report::Request> request = DeviceRequest(arguments);
   if (!request.ok()) return request.error();
   if (arguments.Has("at")) {
@@ -166,7 +166,7 @@ Result<report::Request> RequestFrom(const Arguments& arguments) {
 
 int ExplainVerb(const Arguments& arguments, const Terminal& terminal) {
   if (arguments.positionals().size() != 1) return Fail("explain needs one trace: vramscope explain run.vms");
-  const Result<report::Request> request = RequestFrom(arguments);
+  const Result<report::Request> request = ExplainRequestFrom(arguments);
   if (!request.ok()) return Fail(request.error().sentence);
   const std::string& path = arguments.positionals().front();
   const Result<model::Run> run = LoadTrace(path, arguments);

@@ -13,8 +13,6 @@
 namespace vramscope::cli {
 namespace {
 
-using fragmentation::Answer;
-using fragmentation::Cause;
 using fragmentation::kCauses;
 using fragmentation::LargestRequest;
 using fragmentation::MomentAnswer;
@@ -24,7 +22,7 @@ constexpr int kBar = 24;
 constexpr size_t kTitle = 58;
 constexpr size_t kMomentRows = 12;
 
-std::string Heading(std::string_view text, const Terminal& terminal) {
+std::string FragHeading(std::string_view text, const Terminal& terminal) {
   return "\n" + terminal.Paint(text, Ink::Bold()) + "\n";
 }
 
@@ -39,7 +37,7 @@ std::string When(const Subject& subject, const MomentAnswer& moment) {
   return text;
 }
 
-std::string Headline(const Subject& subject, const MomentAnswer& moment, const Terminal& terminal) {
+std::string FragHeadline(const Subject& subject, const MomentAnswer& moment, const Terminal& terminal) {
   const auto& total = moment.metrics.total;
   const uint64_t waste = total.reserved - total.requested;
   return fmt::format("{} of {} reserved are not {} ({}), at {}.\n",
@@ -48,7 +46,7 @@ std::string Headline(const Subject& subject, const MomentAnswer& moment, const T
                      When(subject, moment));
 }
 
-std::string Figures(const Answer& answer, const Terminal& terminal) {
+std::string Figures(const fragmentation::Answer& answer, const Terminal& terminal) {
   const auto& metrics = answer.chosen.metrics;
   const auto percent = [](double share) { return fmt::format("{:.1f} %", share * 100); };
   Table table({Align::kLeft, Align::kRight, Align::kLeft});
@@ -92,7 +90,7 @@ std::string Histogram(const MomentAnswer& moment, const Terminal& terminal) {
   return table.ToString();
 }
 
-std::string Moments(const Subject& subject, const Answer& answer) {
+std::string Moments(const Subject& subject, const fragmentation::Answer& answer) {
   Table table({Align::kLeft, Align::kRight, Align::kRight, Align::kRight, Align::kRight, Align::kRight});
   table.AddRow({"", "reserved", "allocated", "not asked for", "stranded", "largest free"});
   const size_t rows = std::min(answer.moments.size(), kMomentRows);
@@ -131,7 +129,7 @@ std::string DomainTitle(const Subject& subject, allocator::PoolIndex pool, alloc
 std::string CauseTable(const fragmentation::Decomposition& causes, const Terminal& terminal) {
   const uint64_t all = causes.Sum();
   Table table({Align::kLeft, Align::kRight, Align::kRight, Align::kLeft, Align::kLeft});
-  for (const Cause& cause : kCauses) {
+  for (const fragmentation::Cause& cause : kCauses) {
     const uint64_t bytes = causes.*cause.bytes;
     if (bytes == 0) continue;
     std::string bar = terminal.Bar(bytes, all, kBar);
@@ -165,26 +163,27 @@ std::string SegmentTable(const Subject& subject, const std::vector<fragmentation
   return table.ToString();
 }
 
-std::string FragScreen(const std::string& path, const Subject& subject, const Answer& answer,
+std::string FragScreen(const std::string& path, const Subject& subject, const fragmentation::Answer& answer,
                        const Terminal& terminal) {
-  std::string text = Headline(subject, answer.chosen, terminal);
+  std::string text = FragHeadline(subject, answer.chosen, terminal);
   text += terminal.Paint(fmt::format("{}, {} of {}", subject.device, subject.source, Printable(path)),
                          Ink::Dim()) +
           "\n\n";
   text += CauseTable(answer.chosen.metrics.causes, terminal);
-  text += Heading("How fragmented", terminal) + Figures(answer, terminal);
-  text += Heading("Largest request that would succeed", terminal) + Requests(subject, answer.chosen);
+  text += FragHeading("How fragmented", terminal) + Figures(answer, terminal);
+  text += FragHeading("Largest request that would succeed", terminal) + Requests(subject, answer.chosen);
   if (!answer.segments.empty()) {
-    text += Heading(fmt::format(
-                        "Who holds memory back: {} of {} with free bytes that cannot go back to the driver",
+    text +=
+        FragHeading(
+            fmt::format("Who holds memory back: {} of {} with free bytes that cannot go back to the driver",
                         answer.segments.size(), FormatCount(answer.segment_count, "segment")),
-                    terminal) +
-            SegmentTable(subject, answer.segments, terminal);
+            terminal) +
+        SegmentTable(subject, answer.segments, terminal);
   }
   if (!answer.chosen.metrics.histogram.empty()) {
-    text += Heading("Free blocks by size", terminal) + Histogram(answer.chosen, terminal);
+    text += FragHeading("Free blocks by size", terminal) + Histogram(answer.chosen, terminal);
   }
-  text += Heading("Moments", terminal) + Moments(subject, answer);
+  text += FragHeading("Moments", terminal) + Moments(subject, answer);
   for (const std::string& note : answer.notes) text += "\n" + terminal.Paint(note, Ink::Dim());
   return answer.notes.empty() ? text : text + "\n";
 }

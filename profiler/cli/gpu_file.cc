@@ -21,7 +21,6 @@
 namespace vramscope::cli {
 namespace {
 
-using Json = nlohmann::json;
 using Models = std::vector<collector::GpuModel>;
 
 // Whole numbers, in the order in which the device wants them after the compute capability.
@@ -53,10 +52,10 @@ std::vector<std::string> FieldNames() {
 // Reads one GPU; `error` is the first thing that is wrong with it.
 class Reader {
  public:
-  Reader(const Json& object, std::string where) : object_(object), where_(std::move(where)) {}
+  Reader(const nlohmann::json& object, std::string where) : object_(object), where_(std::move(where)) {}
 
   std::string Text(const char* name, const std::regex& shape, const char* wanted) {
-    const Json* const value = Find(name);
+    const nlohmann::json* const value = Find(name);
     if (value == nullptr) return "";
     if (!value->is_string() || !std::regex_match(value->get<std::string>(), shape)) {
       Complain(fmt::format("\"{}\" must be {}.", name, wanted));
@@ -66,7 +65,7 @@ class Reader {
   }
 
   uint64_t Number(const NumberField& field) {
-    const Json* const value = Find(field.name);
+    const nlohmann::json* const value = Find(field.name);
     if (value == nullptr) return 0;
     const bool number = value->is_number_unsigned();
     if (!number || value->get<uint64_t>() < field.least || value->get<uint64_t>() > field.most) {
@@ -95,27 +94,27 @@ class Reader {
   [[nodiscard]] const std::optional<Error>& error() const { return error_; }
 
  private:
-  const Json* Find(const char* name) {
+  const nlohmann::json* Find(const char* name) {
     const auto found = object_.find(name);
     if (found != object_.end()) return &*found;
     Complain(fmt::format("\"{}\" is missing; docs/dryrun.md explains the fields.", name));
     return nullptr;
   }
 
-  const Json& object_;
+  const nlohmann::json& object_;
   std::string where_;
   std::optional<Error> error_;
 };
 
-std::string NameOf(const Json& gpu) {
+std::string NameOfGpu(const nlohmann::json& gpu) {
   const auto found = gpu.find("name");
   return found != gpu.end() && found->is_string() ? Printable(found->get<std::string>()) : "";
 }
 
-Result<collector::GpuModel> ReadGpu(const Json& gpu, const std::string& path, const Models& known) {
+Result<collector::GpuModel> ReadGpu(const nlohmann::json& gpu, const std::string& path, const Models& known) {
   static const std::regex name_shape("[a-z0-9][a-z0-9._-]{0,39}"), product_shape("[A-Za-z0-9 ()/+._-]{1,80}"),
       capability_shape(R"([1-9][0-9]?\.[0-9])");
-  const std::string name = NameOf(gpu);
+  const std::string name = NameOfGpu(gpu);
   Reader reader(gpu, name.empty() ? path : fmt::format("{}: {}", path, name));
   reader.RefuseUnknown();
   collector::GpuModel model;
@@ -148,16 +147,16 @@ Result<collector::GpuModel> ReadGpu(const Json& gpu, const std::string& path, co
 }  // namespace
 
 Result<Models> ParseGpuFile(const std::string& text, const std::string& path, const Models& known) {
-  const Json document = Json::parse(text, nullptr, /*allow_exceptions=*/false);
-  const Json gpus = document.is_object() ? Json::array({document}) : document;
-  if (!gpus.is_array() || gpus.empty() || !std::ranges::all_of(gpus, &Json::is_object))
+  const nlohmann::json document = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+  const nlohmann::json gpus = document.is_object() ? nlohmann::json::array({document}) : document;
+  if (!gpus.is_array() || gpus.empty() || !std::ranges::all_of(gpus, &nlohmann::json::is_object))
     return Error{
         fmt::format("{}: a JSON object that describes a GPU is needed, or a list of such; docs/dryrun.md has "
                     "an example.",
                     path)};
   Models taken = known;
   Models models;
-  for (const Json& gpu : gpus) {
+  for (const nlohmann::json& gpu : gpus) {
     const Result<collector::GpuModel> model = ReadGpu(gpu, path, taken);
     if (!model.ok()) return model.error();
     taken.push_back(*model);

@@ -13,7 +13,7 @@ using testing::HasSubstr;
 
 const std::vector<collector::GpuModel> kKnown = {{"t4", "Tesla T4", 1ull << 30, 0, ""}};
 
-nlohmann::json Gpu() {
+nlohmann::json OwnGpu() {
   return {{"name", "rtx-a4000"},
           {"product", "NVIDIA RTX A4000"},
           {"compute_capability", "8.6"},
@@ -35,13 +35,13 @@ std::string Complaint(const nlohmann::json& document) {
 }
 
 std::string Complaint(const char* field, const nlohmann::json& value) {
-  nlohmann::json gpu = Gpu();
+  nlohmann::json gpu = OwnGpu();
   gpu[field] = value;
   return Complaint(gpu);
 }
 
 TEST(GpuFileTest, ReadsOneOrSeveral) {
-  const auto one = ParseGpuFile(Gpu().dump(), "my.json", kKnown);
+  const auto one = ParseGpuFile(OwnGpu().dump(), "my.json", kKnown);
   ASSERT_TRUE(one.ok());
   ASSERT_EQ(one->size(), 1u);
   EXPECT_EQ(one->front().name, "rtx-a4000");
@@ -49,13 +49,13 @@ TEST(GpuFileTest, ReadsOneOrSeveral) {
   EXPECT_EQ(one->front().context_bytes, uint64_t{260} << 20);
   EXPECT_EQ(one->front().description,
             "rtx-a4000;NVIDIA RTX A4000;8;6;48;16108;4;100;1536;16;1560;7001;256;260");
-  nlohmann::json other = Gpu();
+  nlohmann::json other = OwnGpu();
   other["name"] = "other";
-  EXPECT_EQ(ParseGpuFile(nlohmann::json::array({Gpu(), other}).dump(), "my.json", kKnown)->size(), 2u);
+  EXPECT_EQ(ParseGpuFile(nlohmann::json::array({OwnGpu(), other}).dump(), "my.json", kKnown)->size(), 2u);
 }
 
 TEST(GpuFileTest, NamesTheFieldThatIsMissingOrUnknown) {
-  nlohmann::json gpu = Gpu();
+  nlohmann::json gpu = OwnGpu();
   gpu.erase("bus_bits");
   EXPECT_THAT(Complaint(gpu), HasSubstr("my.json: rtx-a4000: \"bus_bits\" is missing"));
   EXPECT_THAT(Complaint("memory_mb", 1),
@@ -76,7 +76,7 @@ TEST(GpuFileTest, RefusesNonsense) {
 TEST(GpuFileTest, ANameStandsForOneGpu) {
   EXPECT_THAT(Complaint("name", "t4"), HasSubstr("choose another"));
   EXPECT_THAT(Complaint("name", "all"), HasSubstr("choose another"));
-  EXPECT_THAT(Complaint(nlohmann::json::array({Gpu(), Gpu()})), HasSubstr("choose another"));
+  EXPECT_THAT(Complaint(nlohmann::json::array({OwnGpu(), OwnGpu()})), HasSubstr("choose another"));
 }
 
 TEST(GpuFileTest, SaysWhatIsNeededWhenItIsNoDescription) {

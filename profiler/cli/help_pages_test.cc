@@ -23,7 +23,7 @@ const VerbHelp& BakeHelp() {
                                  {"heat", '\0', "low|high|N", "How hot."}}};
   return help;
 }
-constexpr Verb kBake = {"bake", "bakes", nullptr, BakeHelp};
+constexpr Verb kBakeVerb = {"bake", "bakes", nullptr, BakeHelp};
 
 TEST(OptionValueTest, AreReadOffTheHelp) {
   EXPECT_EQ(CompletedValue({"x", '\0', "FILE", ""}).kind, Completed::Kind::kFile);
@@ -51,7 +51,7 @@ TEST(EveryVerbTest, HasAnExampleOfItselfAndOptionsThatAreAscii) {
 }
 
 TEST(ManPageTest, NothingInATextIsARequestOrAnEscape) {
-  const std::string page = ManPage(kBake, "1.0");
+  const std::string page = ManPage(kBakeVerb, "1.0");
   EXPECT_THAT(page, HasSubstr(".TH VRAMSCOPE\\-BAKE 1"));
   EXPECT_THAT(page, HasSubstr("\n\\&.In two lines"));
   EXPECT_THAT(page, HasSubstr("a \\e in the meaning"));
@@ -60,10 +60,10 @@ TEST(ManPageTest, NothingInATextIsARequestOrAnEscape) {
 }
 
 TEST(CompletionTest, QuotesAreThoseOfTheShell) {
-  EXPECT_THAT(ZshCompletion({&kBake, 1}), HasSubstr("'bake:bake a cake, it'\\''s good'"));
-  EXPECT_THAT(FishCompletion({&kBake, 1}), HasSubstr("-d 'bake a cake, it\\'s good'"));
-  EXPECT_THAT(FishCompletion({&kBake, 1}), HasSubstr("-l heat -x -a 'low high'"));
-  EXPECT_THAT(BashCompletion({&kBake, 1}), HasSubstr("bake/--output | bake/-o) _vramscope_files -f ;;"));
+  EXPECT_THAT(ZshCompletion({&kBakeVerb, 1}), HasSubstr("'bake:bake a cake, it'\\''s good'"));
+  EXPECT_THAT(FishCompletion({&kBakeVerb, 1}), HasSubstr("-d 'bake a cake, it\\'s good'"));
+  EXPECT_THAT(FishCompletion({&kBakeVerb, 1}), HasSubstr("-l heat -x -a 'low high'"));
+  EXPECT_THAT(BashCompletion({&kBakeVerb, 1}), HasSubstr("bake/--output | bake/-o) _vramscope_files -f ;;"));
 }
 
 }  // namespace

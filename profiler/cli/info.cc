@@ -31,7 +31,7 @@ namespace {
 
 using trace::CoverageState;
 
-constexpr int kSchemaVersion = 1;
+constexpr int kInfoSchema = 1;
 
 nlohmann::json ProcessesJson(const TraceFacts& facts) {
   nlohmann::json processes = nlohmann::json::array();
@@ -72,7 +72,7 @@ std::string InfoJson(const model::Source& source, uint64_t file_bytes, const Tra
                        {"allocated_bytes", device.allocated_bytes}});
   }
   const trace::Damage& damage = source.damage();
-  const nlohmann::json document = {{"schema_version", kSchemaVersion},
+  const nlohmann::json document = {{"schema_version", kInfoSchema},
                                    {"events", facts.events},
                                    {"events_by_type", facts.by_type},
                                    {"dropped_events", facts.dropped_events},

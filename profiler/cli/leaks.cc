@@ -29,7 +29,6 @@ const VerbHelp& LeaksHelp() {
 
 namespace {
 
-using leaks::Answer;
 using leaks::Growth;
 
 constexpr size_t kMostShown = 12;
@@ -81,7 +80,7 @@ std::string Listed(const std::vector<Growth>& all, const Terminal& terminal) {
   return text;
 }
 
-std::string Text(const Answer& answer, const Terminal& terminal) {
+std::string LeaksText(const leaks::Answer& answer, const Terminal& terminal) {
   const std::string judged = fmt::format("{}, judged by steps {} to {} of {}", answer.device,
                                          answer.first_judged, answer.last_judged, answer.steps);
   if (answer.leaks.empty()) {
@@ -117,9 +116,9 @@ int LeaksVerb(const Arguments& arguments, const Terminal& terminal) {
   const Result<model::Run> run = LoadRun(path, arguments);
   if (!run.ok()) return Fail(run.error().sentence);
   const classify::Analysis analysis(*run);
-  const Result<Answer> answer = leaks::FindGrowth(analysis, *request);
+  const Result<leaks::Answer> answer = leaks::FindGrowth(analysis, *request);
   if (!answer.ok()) return Fail(path + ": " + answer.error().sentence, kCannotJudge);
-  fmt::print("{}", arguments.Has("json") ? leaks::ToJson(*answer) + "\n" : Text(*answer, terminal));
+  fmt::print("{}", arguments.Has("json") ? leaks::ToJson(*answer) + "\n" : LeaksText(*answer, terminal));
   return kDone;
 }
 

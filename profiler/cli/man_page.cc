@@ -9,7 +9,7 @@ namespace vramscope::cli {
 namespace {
 
 // As text of troff: no escape, no hyphen where a reader would copy a dash, no request at a line's begin.
-std::string Text(std::string_view text) {
+std::string Roff(std::string_view text) {
   std::string out;
   for (const char c : text) {
     if ((out.empty() || out.back() == '\n') && (c == '.' || c == '\'')) out += "\\&";
@@ -26,19 +26,19 @@ std::string Text(std::string_view text) {
   return out;
 }
 
-std::string Bold(std::string_view text) { return "\\fB" + Text(text) + "\\fR"; }
-std::string Italic(std::string_view text) { return "\\fI" + Text(text) + "\\fR"; }
+std::string Bold(std::string_view text) { return "\\fB" + Roff(text) + "\\fR"; }
+std::string Italic(std::string_view text) { return "\\fI" + Roff(text) + "\\fR"; }
 
-std::string Heading(const std::string& name, const std::string& version) {
+std::string PageHeading(const std::string& name, const std::string& version) {
   std::string upper = name;
   for (char& c : upper) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
-  return fmt::format(".TH {} 1 \"\" \"vramscope {}\" \"vramscope\"\n", Text(upper), Text(version));
+  return fmt::format(".TH {} 1 \"\" \"vramscope {}\" \"vramscope\"\n", Roff(upper), Roff(version));
 }
 
 std::string Examples(std::span<const Example> examples) {
   std::string text = ".SH EXAMPLES\n";
   for (const Example& example : examples)
-    text += fmt::format(".TP\n{}\n{}\n", Bold(example.command), Text(example.meaning));
+    text += fmt::format(".TP\n{}\n{}\n", Bold(example.command), Roff(example.meaning));
   return text;
 }
 
@@ -49,7 +49,7 @@ std::string OptionsText(const VerbHelp& help) {
     if (option.letter != '\0') text += Bold(fmt::format("-{}", option.letter)) + ", ";
     text += Bold(fmt::format("--{}", option.name));
     if (option.value != nullptr) text += " " + Italic(option.value);
-    text += "\n" + Text(option.help) + "\n";
+    text += "\n" + Roff(option.help) + "\n";
   }
   return text;
 }
@@ -66,7 +66,7 @@ constexpr const char* kExitStatusOfRecord =
 }  // namespace
 
 std::string ManPage(std::span<const Verb> verbs, const std::string& version) {
-  std::string text = Heading("vramscope", version);
+  std::string text = PageHeading("vramscope", version);
   text +=
       ".SH NAME\nvramscope \\- where the memory of a training run goes\n.SH SYNOPSIS\n.B vramscope\n"
       ".I VERB\n[options] ...\n.SH DESCRIPTION\nRecords what a PyTorch program allocates, on GPUs and on the "
@@ -76,24 +76,24 @@ std::string ManPage(std::span<const Verb> verbs, const std::string& version) {
                               {"vramscope report run.vms", "say where its memory went"}};
   text += Examples(examples) + ".SH VERBS\n";
   for (const Verb& verb : verbs)
-    text += fmt::format(".TP\n{}\n{}\n", Bold(verb.name), Text(verb.help().summary));
+    text += fmt::format(".TP\n{}\n{}\n", Bold(verb.name), Roff(verb.help().summary));
   text += kExitStatus;
   text += kExitStatusOfRecord;
   text += ".SH \"SEE ALSO\"\n";
   for (size_t i = 0; i < verbs.size(); ++i)
-    text += fmt::format(".BR vramscope\\-{} (1){}\n", Text(verbs[i].name), i + 1 < verbs.size() ? "," : "");
+    text += fmt::format(".BR vramscope\\-{} (1){}\n", Roff(verbs[i].name), i + 1 < verbs.size() ? "," : "");
   return text;
 }
 
 std::string ManPage(const Verb& verb, const std::string& version) {
   const VerbHelp& help = verb.help();
   const std::string name = fmt::format("vramscope-{}", verb.name);
-  std::string text = Heading(name, version);
-  text += fmt::format(".SH NAME\n{} \\- {}\n.SH SYNOPSIS\n.B vramscope {}\n", Text(name), Text(help.summary),
-                      Text(verb.name));
+  std::string text = PageHeading(name, version);
+  text += fmt::format(".SH NAME\n{} \\- {}\n.SH SYNOPSIS\n.B vramscope {}\n", Roff(name), Roff(help.summary),
+                      Roff(verb.name));
   const std::string_view usage = help.usage;
   const size_t space = usage.find(' ');
-  if (space != std::string_view::npos) text += Text(usage.substr(space + 1)) + "\n";
+  if (space != std::string_view::npos) text += Roff(usage.substr(space + 1)) + "\n";
   text += Examples(help.examples) + OptionsText(help) + kExitStatus;
   if (name == "vramscope-record") text += kExitStatusOfRecord;
   return text + ".SH \"SEE ALSO\"\n.BR vramscope (1)\n";

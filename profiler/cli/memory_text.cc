@@ -12,7 +12,6 @@ namespace {
 using report::DeviceMemory;
 using report::DeviceRow;
 
-constexpr int kWidestBar = 32;
 constexpr int kBesideBar = 52;  // columns that the rest of a row takes
 constexpr size_t kMostLibraries = 5;
 

@@ -41,10 +41,10 @@ const VerbHelp& PackHelp() {
 
 namespace {
 
-constexpr int kSchemaVersion = 1;
+constexpr int kPackSchema = 1;
 
 // What is to be packed, and what the allocator of the run took for it.
-struct Subject {
+struct PackSubject {
   packing::NamedItems blocks;
   std::string device;  // "" of a CSV file
   uint32_t pid = 0;
@@ -89,17 +89,17 @@ bool IsCsv(const std::string& path) {
   return line.find("lower") != std::string::npos && line.find("upper") != std::string::npos;
 }
 
-Result<Subject> FromCsv(const std::string& path) {
+Result<PackSubject> FromCsv(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   const std::string text{std::istreambuf_iterator<char>(file), {}};
   Result<packing::NamedItems> blocks = packing::ParseCsv(text);
   if (!blocks.ok()) return Error{path + ": " + blocks.error().sentence + "."};
-  Subject subject;
+  PackSubject subject;
   subject.blocks = std::move(blocks).value();
   return subject;
 }
 
-Result<Subject> FromRun(const std::string& path, const Arguments& arguments) {
+Result<PackSubject> FromRun(const std::string& path, const Arguments& arguments) {
   const Result<model::Run> run = LoadRun(path, arguments);
   if (!run.ok()) return run.error();
   const Result<report::Request> request = DeviceRequest(arguments);
@@ -110,7 +110,7 @@ Result<Subject> FromRun(const std::string& path, const Arguments& arguments) {
   const Result<model::DeviceIndex> chosen = report::ChooseDevice(*run, curves, *request);
   if (!chosen.ok()) return Error{path + ": " + chosen.error().sentence};
   if (*chosen == model::kNone) return Error{path + ": nothing was allocated, so there is nothing to pack."};
-  Subject subject;
+  PackSubject subject;
   subject.blocks = packing::ItemsOf(*run, *chosen);
   subject.device = run->devices[*chosen].name;
   subject.pid = run->processes[run->devices[*chosen].process].info.pid;
@@ -124,10 +124,10 @@ nlohmann::json OrNull(const std::optional<uint64_t>& value) {
   return value.has_value() ? nlohmann::json(*value) : nlohmann::json(nullptr);
 }
 
-std::string PackJson(const Subject& subject, const packing::Answer& answer) {
+std::string PackJson(const PackSubject& subject, const packing::Answer& answer) {
   const bool of_run = !subject.device.empty();
   const nlohmann::json document = {
-      {"schema_version", kSchemaVersion},
+      {"schema_version", kPackSchema},
       {"blocks", subject.blocks.items.size()},
       {"lower_bound_bytes", answer.lower_bound},
       {"achieved_bytes", answer.packing.height},
@@ -146,7 +146,7 @@ std::string Above(uint64_t bytes, uint64_t bound) {
   return fmt::format("  {:.2f} % above", 100 * (static_cast<double>(bytes) / static_cast<double>(bound) - 1));
 }
 
-std::string PackText(const std::string& path, const Subject& subject, const packing::Answer& answer,
+std::string PackText(const std::string& path, const PackSubject& subject, const packing::Answer& answer,
                      const Terminal& terminal) {
   std::string text = terminal.Paint(Printable(path), Ink::Bold());
   if (!subject.device.empty()) text += fmt::format(", {} of process {}", subject.device, subject.pid);
@@ -171,7 +171,7 @@ int Pack(const std::string& path, const Arguments& arguments, const Terminal& te
   if (!budget.ok()) return Fail(budget.error().sentence);
   const auto good_enough = GoodEnough(arguments, csv);
   if (!good_enough.ok()) return Fail(good_enough.error().sentence);
-  const Result<Subject> subject = csv ? FromCsv(path) : FromRun(path, arguments);
+  const Result<PackSubject> subject = csv ? FromCsv(path) : FromRun(path, arguments);
   if (!subject.ok()) return Fail(subject.error().sentence);
 
   const packing::Answer answer =

@@ -12,14 +12,13 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 using plan::Plan;
-using plan::Verdict;
 
-constexpr int kSchemaVersion = 1;
+constexpr int kPlanSchema = 1;
 
-uint64_t Reserved(const Verdict& verdict) { return verdict.prediction.after.allocator.reserved_peak; }
-uint64_t Allocated(const Verdict& verdict) { return verdict.prediction.after.allocator.allocated_peak; }
+uint64_t Reserved(const plan::Verdict& verdict) { return verdict.prediction.after.allocator.reserved_peak; }
+uint64_t Allocated(const plan::Verdict& verdict) { return verdict.prediction.after.allocator.allocated_peak; }
 
-bool Timed(const Verdict& verdict) {
+bool Timed(const plan::Verdict& verdict) {
   for (const whatif::Applied& lever : verdict.prediction.levers)
     if (!lever.outcome.time_basis.empty()) return true;
   return false;
@@ -77,7 +76,7 @@ std::string PlanTable(const PlanSubject& subject, const plan::Answer& answer) {
   table.AddRow({"", "allocated", "", "reserved", "", "at most", "more time"});
   table.AddRow({"recorded", FormatBytes(before.allocated_peak), "", FormatBytes(before.reserved_peak)});
   for (size_t i = 0; i < answer.plans.size(); ++i) {
-    const Verdict& verdict = answer.plans[i].verdict;
+    const plan::Verdict& verdict = answer.plans[i].verdict;
     table.AddRow({fmt::format("{}.", i + 1), FormatBytes(Allocated(verdict)),
                   ChangeText(before.allocated_peak, Allocated(verdict)), FormatBytes(Reserved(verdict)),
                   ChangeText(before.reserved_peak, Reserved(verdict)), FormatBytes(verdict.needed),
@@ -87,7 +86,7 @@ std::string PlanTable(const PlanSubject& subject, const plan::Answer& answer) {
 }
 
 std::string NothingFits(const PlanSubject& subject, const plan::Answer& answer, const Terminal& terminal) {
-  const Verdict& floor = answer.floor;
+  const plan::Verdict& floor = answer.floor;
   const uint64_t missing = floor.needed - std::min(floor.needed, subject.reserved_limit);
   return fmt::format(
       "{}\n{}The least that was found is {} reserved, at most {} in 99 of 100 runs, with\n    {}\n",
@@ -113,7 +112,7 @@ Json VerifiedJson(const Verified& verified) {
           {"fits", !verified.refuted}};
 }
 
-Json VerdictJson(const Verdict& verdict, std::optional<uint64_t> beside_bytes) {
+Json VerdictJson(const plan::Verdict& verdict, std::optional<uint64_t> beside_bytes) {
   return {{"changes", ChangesJson(verdict.changes)},
           {"after", UseJson(verdict.prediction.after, beside_bytes)},
           {"error_band", BandJson(verdict.prediction)},
@@ -131,7 +130,7 @@ std::optional<uint64_t> BesideOn(const PlanSubject& subject) {
 Json HeadJson(const PlanSubject& subject) {
   const RecordedStep& recorded = *subject.recorded;
   const model::Device& device = recorded.run.devices[recorded.device];
-  return {{"schema_version", kSchemaVersion},
+  return {{"schema_version", kPlanSchema},
           {"device", device.name},
           {"process", recorded.run.processes[device.process].info.pid},
           {"step", recorded.step.number},
@@ -153,7 +152,7 @@ std::string PlanOptions(const plan::Changes& changes) {
   return text.empty() ? "as it is" : text;
 }
 
-std::string PlanTime(const Verdict& verdict) {
+std::string PlanTime(const plan::Verdict& verdict) {
   if (!Timed(verdict)) return verdict.rank.open ? "open" : "none";
   return fmt::format("{}{}", FormatDuration(static_cast<uint64_t>(verdict.rank.extra_ns)),
                      verdict.rank.open ? ", open" : "");
@@ -252,7 +251,7 @@ std::string SmallestGpuText(const PlanSubject& subject, const std::vector<GpuAns
           {answer.gpu.name, FormatBytes(answer.gpu.capacity_bytes), "", "", "nothing that may be changed"});
       continue;
     }
-    const Verdict& verdict = answer.plans.plans.front().verdict;
+    const plan::Verdict& verdict = answer.plans.plans.front().verdict;
     table.AddRow({answer.gpu.name, FormatBytes(answer.gpu.capacity_bytes), FormatBytes(Reserved(verdict)),
                   PlanTime(verdict), PlanOptions(verdict.changes)});
   }

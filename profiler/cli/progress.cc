@@ -37,7 +37,7 @@ std::string TimeLeft(double seconds) {
   return FormatDuration(static_cast<uint64_t>(seconds) * 1'000'000'000) + " left";
 }
 
-std::string NameOf(const std::string& path) { return Printable(path.substr(path.find_last_of('/') + 1)); }
+std::string FileName(const std::string& path) { return Printable(path.substr(path.find_last_of('/') + 1)); }
 
 // Counts what is read.
 class WatchedSource final : public model::ForwardingSource {
@@ -62,7 +62,7 @@ class WatchedSource final : public model::ForwardingSource {
 Result<model::Run> Load(const std::string& path, std::shared_ptr<const model::Source> source,
                         const Arguments& arguments) {
   ProgressLine line(arguments, source->event_count());
-  const std::string what = "Reading " + NameOf(path);
+  const std::string what = "Reading " + FileName(path);
   return model::Load(std::move(source), [&](uint64_t done, uint64_t total) {
     line.Show(what, "events", done, total);
     return true;

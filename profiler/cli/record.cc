@@ -107,7 +107,7 @@ Result<uint32_t> ParseBlackBox(const Arguments& arguments) {
   return steps;
 }
 
-Result<collector::RecordOptions> OptionsFrom(const Arguments& arguments) {
+Result<collector::RecordOptions> RecordOptionsFrom(const Arguments& arguments) {
   collector::RecordOptions options;
   options.command = arguments.positionals();
   options.output = arguments.Get("output");
@@ -154,7 +154,7 @@ int RunDormant(const collector::RecordOptions& options, const collector::Install
 }
 
 int RecordVerb(const Arguments& arguments, const Terminal&) {
-  Result<collector::RecordOptions> options = OptionsFrom(arguments);
+  Result<collector::RecordOptions> options = RecordOptionsFrom(arguments);
   if (!options.ok()) return Fail(options.error().sentence);
   Result<collector::Installation> installation = collector::FindInstallation();
   if (!installation.ok()) return Fail(installation.error().sentence);

@@ -84,7 +84,7 @@ Json RerunJson(const History& history, const allocator::RerunRequest& request, c
           {"notes", result.notes}};
 }
 
-std::string Notes(const std::vector<std::string>& notes, const Terminal& terminal) {
+std::string NotesText(const std::vector<std::string>& notes, const Terminal& terminal) {
   std::string text;
   for (const std::string& note : notes) text += terminal.Paint(Printable(note), Ink::Dim()) + "\n";
   return text;
@@ -113,7 +113,7 @@ std::string ReplayText(const ReplayResult& result, const Terminal& terminal) {
                                      : fmt::format("The segments at the end differ: {}\n",
                                                    Printable(result.final_state_difference));
   }
-  return text + Notes(result.notes, terminal);
+  return text + NotesText(result.notes, terminal);
 }
 
 std::string RerunText(const RerunResult& result, const Terminal& terminal) {
@@ -127,7 +127,7 @@ std::string RerunText(const RerunResult& result, const Terminal& terminal) {
          fmt::format(" Peak {} allocated, {} reserved, by the rules of PyTorch {}.\n",
                      FormatBytes(result.peak.allocated_bytes), FormatBytes(result.peak.reserved_bytes),
                      result.release) +
-         Notes(result.notes, terminal);
+         NotesText(result.notes, terminal);
 }
 
 int RunAgain(const std::string& path, const fragmentation::Subject& subject, const Arguments& arguments,

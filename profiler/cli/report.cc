@@ -46,7 +46,7 @@ const VerbHelp& ReportHelp() {
 
 namespace {
 
-Result<report::Request> RequestFrom(const Arguments& arguments) {
+Result<report::Request> ReportRequestFrom(const Arguments& arguments) {
   Result<report::Request> chosen = DeviceRequest(arguments);
   if (!chosen.ok()) return chosen.error();
   report::Request request = std::move(*chosen);
@@ -131,7 +131,7 @@ int ReportVerb(const Arguments& arguments, const Terminal& terminal) {
     return Fail("report needs one trace or snapshot: vramscope report run.vms");
   if (arguments.Has("json") && arguments.Has("html"))
     return Fail("report writes --json or --html, not both at once.");
-  const Result<report::Request> request = RequestFrom(arguments);
+  const Result<report::Request> request = ReportRequestFrom(arguments);
   if (!request.ok()) return Fail(request.error().sentence);
   return Report(arguments.positionals().front(), *request, arguments, terminal);
 }

@@ -18,7 +18,6 @@ using report::Owner;
 
 constexpr size_t kStepRows = 9;  // more are elided in the middle
 constexpr size_t kDeviceRows = 6;
-constexpr int kWidestBar = 32;
 
 // "step 3, backward"; "before the first step"
 std::string PlaceInTime(const Moment& moment, const Answer& answer) {
@@ -38,9 +37,9 @@ Category Largest(const classify::CategoryBytes& bytes) {
 
 Ink InkOf(Category category) { return Ink::Rgb(classify::Info(category).rgb); }
 
-class Screen {
+class ReportText {
  public:
-  Screen(const std::string& path, const Answer& answer, OwnersShown shown, const Terminal& terminal)
+  ReportText(const std::string& path, const Answer& answer, OwnersShown shown, const Terminal& terminal)
       : path_(path), answer_(answer), shown_(shown), terminal_(terminal) {}
 
   std::string Build() const {
@@ -375,7 +374,7 @@ class Screen {
 
 std::string ReportScreen(const std::string& path, const Answer& answer, OwnersShown shown,
                          const Terminal& terminal) {
-  return Screen(path, answer, shown, terminal).Build();
+  return ReportText(path, answer, shown, terminal).Build();
 }
 
 }  // namespace vramscope::cli

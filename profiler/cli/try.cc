@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // `vramscope try`: the command with a change that its code does not have, and what it makes of its memory.
 #include <fmt/format.h>
-#include <sys/wait.h>
 
 #include <algorithm>
 #include <filesystem>
 
 #include "profiler/allocator/settings.h"
+#include "profiler/cli/command_output.h"
 #include "profiler/cli/try_screen.h"
 #include "profiler/cli/verb.h"
-#include "profiler/collector/signal_relay.h"
 #include "profiler/collector/torch_location.h"
 
 namespace vramscope::cli {
@@ -48,8 +47,6 @@ const VerbHelp& TryHelp() {
 }
 
 namespace {
-
-constexpr size_t kLogShown = 2000;
 
 // Command, steps and device as `vramscope dryrun` reads them; without --dry no device is asked for.
 Result<DryrunPlan> RunPlanFrom(const Arguments& arguments, const std::vector<collector::GpuModel>& models) {
@@ -115,11 +112,6 @@ Result<TryPlan> PlanFromArguments(const Arguments& arguments) {
       return Error{fmt::format("--keep {}: cannot be made: {}.", Printable(plan.keep), failed.message())};
   }
   return plan;
-}
-
-int ExitAsCommand(int wait_status) {
-  if (WIFSIGNALED(wait_status)) collector::DieBySignal(WTERMSIG(wait_status));
-  return WEXITSTATUS(wait_status);
 }
 
 int NothingAllocated() {

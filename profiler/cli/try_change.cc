@@ -11,12 +11,12 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "profiler/cli/dryrun_plan.h"
 #include "profiler/cli/terminal.h"
 
 namespace vramscope::cli {
 namespace {
 
-constexpr uint64_t kLargestBatch = 1 << 24;
 constexpr double kLargestFactor = 1024;
 constexpr uint64_t kMostMicroBatches = 1 << 20;
 constexpr uint32_t kMostRank = 1 << 16;

@@ -28,34 +28,35 @@ Result<Change> Read(std::vector<std::string> words) {
   return ChangeFrom(*arguments);
 }
 
-std::string Complaint(std::vector<std::string> words) {
+std::string ChangeComplaint(std::vector<std::string> words) {
   const Result<Change> change = Read(std::move(words));
   return change.ok() ? "" : change.error().sentence;
 }
 
-nlohmann::json Plan(std::vector<std::string> words) {
+nlohmann::json ChangePlan(std::vector<std::string> words) {
   return nlohmann::json::parse(PlanFor(*Read(std::move(words)), "/notes"));
 }
 
 TEST(TryChangeTest, SaysEverythingThatWasAskedForAndNothingElse) {
-  EXPECT_EQ(Plan({"--amp", "bf16"}), nlohmann::json::parse(R"({"notes": "/notes", "amp": "bf16"})"));
-  EXPECT_EQ(Plan({"--checkpoint", "layers.*,head", "--checkpoint", "x", "--batch", "0.5x", "--optimizer",
+  EXPECT_EQ(ChangePlan({"--amp", "bf16"}), nlohmann::json::parse(R"({"notes": "/notes", "amp": "bf16"})"));
+  EXPECT_EQ(
+      ChangePlan({"--checkpoint", "layers.*,head", "--checkpoint", "x", "--batch", "0.5x", "--optimizer",
                   "adamw:fused", "--zero-grad-to-none", "no", "--alloc-conf", "expandable_segments:True"}),
-            nlohmann::json::parse(
-                R"({"notes": "/notes", "checkpoint": ["layers.*", "head", "x"], "batch": {"factor": 0.5},
+      nlohmann::json::parse(
+          R"({"notes": "/notes", "checkpoint": ["layers.*", "head", "x"], "batch": {"factor": 0.5},
                                       "optimizer": "adamw", "implementation": "fused", "zero_grad_to_none": false,
                                       "alloc_conf": "expandable_segments:True"})"));
-  EXPECT_EQ(Plan({"--lora", "8:layers.*.mlp,head", "--freeze", "embed,layers.0", "--attention", "math",
-                  "--empty-cache", "after-step", "--prune", "0.5", "--cross-entropy", "fused"}),
+  EXPECT_EQ(ChangePlan({"--lora", "8:layers.*.mlp,head", "--freeze", "embed,layers.0", "--attention", "math",
+                        "--empty-cache", "after-step", "--prune", "0.5", "--cross-entropy", "fused"}),
             nlohmann::json::parse(
                 R"({"notes": "/notes", "lora": {"rank": 8, "modules": ["layers.*.mlp", "head"]},
                     "freeze": ["embed", "layers.0"], "attention": "math", "cross_entropy": "fused",
                     "empty_cache": "after-step"})"));
-  EXPECT_EQ(Plan({"--zero-grad", "keep"}), Plan({"--zero-grad-to-none", "no"}));
-  EXPECT_EQ(Plan({"--optimizer", "adamw:for-loop"}), Plan({"--optimizer", "adamw:loop"}));
-  EXPECT_EQ(Plan({"--offload", "activations"})["offload"], "activations");
-  EXPECT_EQ(Plan({"--accumulate", "4"})["accumulate"], 4);
-  EXPECT_EQ(Plan({"--batch", "16"})["batch"], nlohmann::json::parse(R"({"size": 16})"));
+  EXPECT_EQ(ChangePlan({"--zero-grad", "keep"}), ChangePlan({"--zero-grad-to-none", "no"}));
+  EXPECT_EQ(ChangePlan({"--optimizer", "adamw:for-loop"}), ChangePlan({"--optimizer", "adamw:loop"}));
+  EXPECT_EQ(ChangePlan({"--offload", "activations"})["offload"], "activations");
+  EXPECT_EQ(ChangePlan({"--accumulate", "4"})["accumulate"], 4);
+  EXPECT_EQ(ChangePlan({"--batch", "16"})["batch"], nlohmann::json::parse(R"({"size": 16})"));
 }
 
 TEST(TryChangeTest, IsWrittenAsItIsAskedFor) {
@@ -106,29 +107,30 @@ TEST(TryChangeTest, WhatOfALeverIsForCodeHasAReason) {
 }
 
 TEST(TryChangeTest, SaysWhatIsWrongWithAnOption) {
-  EXPECT_THAT(Complaint({}), HasSubstr("needs a change"));
-  EXPECT_THAT(Complaint({"--amp", "int8"}), HasSubstr("bf16 or fp16"));
-  EXPECT_THAT(Complaint({"--offload", "parameters"}), HasSubstr("activations or optimizer is needed"));
-  EXPECT_THAT(Complaint({"--checkpoint", ","}), HasSubstr("names no modules"));
-  EXPECT_THAT(Complaint({"--checkpoint", "all,ops:"}), HasSubstr("ops:matmul"));
-  EXPECT_EQ(Complaint({"--checkpoint", "all,ops:mm"}), "");
-  EXPECT_THAT(Complaint({"--checkpoint", "every:0"}), HasSubstr("a number from 1"));
-  EXPECT_THAT(Complaint({"--checkpoint", "all", "--checkpoint", "head"}), HasSubstr("stands alone"));
+  EXPECT_THAT(ChangeComplaint({}), HasSubstr("needs a change"));
+  EXPECT_THAT(ChangeComplaint({"--amp", "int8"}), HasSubstr("bf16 or fp16"));
+  EXPECT_THAT(ChangeComplaint({"--offload", "parameters"}), HasSubstr("activations or optimizer is needed"));
+  EXPECT_THAT(ChangeComplaint({"--checkpoint", ","}), HasSubstr("names no modules"));
+  EXPECT_THAT(ChangeComplaint({"--checkpoint", "all,ops:"}), HasSubstr("ops:matmul"));
+  EXPECT_EQ(ChangeComplaint({"--checkpoint", "all,ops:mm"}), "");
+  EXPECT_THAT(ChangeComplaint({"--checkpoint", "every:0"}), HasSubstr("a number from 1"));
+  EXPECT_THAT(ChangeComplaint({"--checkpoint", "all", "--checkpoint", "head"}), HasSubstr("stands alone"));
   for (const char* batch : {"x", "0x", "-1x", "nanx", "infx", "0", "1.5", "2y", ""})
-    EXPECT_THAT(Complaint({"--batch", batch}), HasSubstr("a factor like 0.5x")) << batch;
+    EXPECT_THAT(ChangeComplaint({"--batch", batch}), HasSubstr("a factor like 0.5x")) << batch;
   for (const char* optimizer : {"lion", "adamw:", "adamw:quick", ":fused"})
-    EXPECT_THAT(Complaint({"--optimizer", optimizer}), HasSubstr("sgd, momentum, adam, adamw or adafactor"))
+    EXPECT_THAT(ChangeComplaint({"--optimizer", optimizer}),
+                HasSubstr("sgd, momentum, adam, adamw or adafactor"))
         << optimizer;
-  EXPECT_THAT(Complaint({"--zero-grad-to-none", "maybe"}), HasSubstr("yes or no"));
-  EXPECT_THAT(Complaint({"--accumulate", "1"}), HasSubstr("from 2"));
+  EXPECT_THAT(ChangeComplaint({"--zero-grad-to-none", "maybe"}), HasSubstr("yes or no"));
+  EXPECT_THAT(ChangeComplaint({"--accumulate", "1"}), HasSubstr("from 2"));
   for (const char* lora : {"0", "x", "8:", "8:,", "70000"})
-    EXPECT_THAT(Complaint({"--lora", lora}), HasSubstr("a rank is needed")) << lora;
-  EXPECT_THAT(Complaint({"--freeze", ","}), HasSubstr("names no modules"));
-  EXPECT_THAT(Complaint({"--attention", "quick"}), HasSubstr("flash, efficient or math is needed"));
+    EXPECT_THAT(ChangeComplaint({"--lora", lora}), HasSubstr("a rank is needed")) << lora;
+  EXPECT_THAT(ChangeComplaint({"--freeze", ","}), HasSubstr("names no modules"));
+  EXPECT_THAT(ChangeComplaint({"--attention", "quick"}), HasSubstr("flash, efficient or math is needed"));
   for (const char* parts : {"chunked", "chunked:1", "chunked:x", "liger"})
-    EXPECT_THAT(Complaint({"--cross-entropy", parts}), HasSubstr("fused or chunked:K")) << parts;
-  EXPECT_THAT(Complaint({"--empty-cache", "often"}), HasSubstr("or after-step is needed"));
-  EXPECT_THAT(Complaint({"--zero-grad", "no"}), HasSubstr("keep is needed"));
+    EXPECT_THAT(ChangeComplaint({"--cross-entropy", parts}), HasSubstr("fused or chunked:K")) << parts;
+  EXPECT_THAT(ChangeComplaint({"--empty-cache", "often"}), HasSubstr("or after-step is needed"));
+  EXPECT_THAT(ChangeComplaint({"--zero-grad", "no"}), HasSubstr("keep is needed"));
 }
 
 TEST(TryChangeTest, TheLineForABatchIsTheCommandsOwnOptionWhereItHasOne) {

@@ -21,7 +21,7 @@ std::string Difference(std::optional<uint64_t> before, std::optional<uint64_t> a
                      100.0 * static_cast<double>(difference) / static_cast<double>(*before));
 }
 
-std::string Bytes(std::optional<uint64_t> bytes) { return bytes ? FormatBytes(*bytes) : "-"; }
+std::string BytesOrDash(std::optional<uint64_t> bytes) { return bytes ? FormatBytes(*bytes) : "-"; }
 
 std::string When(const report::Peak& peak) {
   if (peak.step == 0) return timeline::PhaseName(peak.phase);
@@ -43,7 +43,7 @@ std::string Missing(const Measured& run) {
   return fmt::format(", at least {} missing", FormatBytes(run.shortfall_bytes));
 }
 
-std::string Verdict(const Measured& before, const Measured& after, const std::vector<Outcome>& outcomes) {
+std::string VerdictText(const Measured& before, const Measured& after, const std::vector<Outcome>& outcomes) {
   if (std::ranges::all_of(outcomes, [](const Outcome& outcome) { return outcome.applied.empty(); }))
     return "Nothing of the change was applied: it ran as it is.";
   if (!after.fits)
@@ -153,8 +153,8 @@ std::string TryText(const TryPlan& plan, const Measured& before, const Measured&
   const auto add_known = [&](const char* name, std::optional<uint64_t> old_bytes,
                              std::optional<uint64_t> new_bytes) {
     if (!old_bytes && !new_bytes) return;
-    table.AddRow(
-        {name, Bytes(old_bytes), Bytes(new_bytes), comparable ? Difference(old_bytes, new_bytes) : ""});
+    table.AddRow({name, BytesOrDash(old_bytes), BytesOrDash(new_bytes),
+                  comparable ? Difference(old_bytes, new_bytes) : ""});
   };
   add_known("Peak allocated", before.answer.peak.allocated_bytes, after.answer.peak.allocated_bytes);
   add_known("Peak reserved", before.reserved_bytes, after.reserved_bytes);
@@ -162,7 +162,7 @@ std::string TryText(const TryPlan& plan, const Measured& before, const Measured&
   table.AddRow({"Peak in", When(before.answer.peak), When(after.answer.peak), ""});
   table.AddRow({"Ran", Ran(before), Ran(after), ""});
   return fmt::format("{}\nMeasured on {}: {}\n{}{}{}{}",
-                     terminal.Paint(Verdict(before, after, outcomes), good ? Ink::Good() : Ink::Bad()),
+                     terminal.Paint(VerdictText(before, after, outcomes), good ? Ink::Good() : Ink::Bad()),
                      Where(plan, after), Printable(plan.change.Text()), table.ToString(),
                      PredictedText(predicted, outcomes), AppliedText(outcomes),
                      NotAppliedText(plan, outcomes, predicted));

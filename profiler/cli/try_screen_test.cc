@@ -33,7 +33,7 @@ Measured OutOfMemory(uint64_t reached, uint64_t missing) {
   return run;
 }
 
-TryPlan Plan() {
+TryPlan HalfABatchInLow() {
   TryPlan plan;
   plan.change.amp = "bf16";
   plan.change.batch_factor = 0.5;
@@ -44,7 +44,7 @@ TryPlan Plan() {
 const std::vector<Outcome> kOutcomes = {{"amp", {"around Gpt"}, {}}, {"batch", {}, {"no DataLoader"}}};
 
 std::string Text(const Measured& before, const Measured& after) {
-  return TryText(Plan(), before, after, kOutcomes, Predicted{}, Terminal{});
+  return TryText(HalfABatchInLow(), before, after, kOutcomes, Predicted{}, Terminal{});
 }
 
 TEST(TryScreenTest, ThePeaksStandSideBySideWithTheirDifference) {
@@ -80,12 +80,12 @@ TEST(TryScreenTest, WhatWasNotAppliedComesWithItsReasonAndTheLines) {
 
 TEST(TryScreenTest, ARunToWhichNothingWasAppliedSaysNothingOfTheChange) {
   const std::vector<Outcome> none = {{"amp", {}, {"no module was called"}}, {"batch", {}, {"no DataLoader"}}};
-  EXPECT_THAT(TryText(Plan(), Ran(1), Ran(1), none, Predicted{}, Terminal{}),
+  EXPECT_THAT(TryText(HalfABatchInLow(), Ran(1), Ran(1), none, Predicted{}, Terminal{}),
               StartsWith("Nothing of the change was applied: it ran as it is.\n"));
 }
 
 TEST(TryScreenTest, WhatIsOnlyForCodeComesWithTheLinesOfThePrediction) {
-  TryPlan plan = Plan();
+  TryPlan plan = HalfABatchInLow();
   plan.change.beyond = {{"prune", "0.5"}};
   const std::vector<Outcome> outcomes = {{"prune", {}, {plan.change.WhyBeyond("prune")}}};
   EXPECT_THAT(NotAppliedText(plan, outcomes, {}),
@@ -97,8 +97,8 @@ TEST(TryScreenTest, WhatIsOnlyForCodeComesWithTheLinesOfThePrediction) {
 }
 
 TEST(TryScreenTest, JsonSaysTheSame) {
-  const auto document = nlohmann::json::parse(
-      TryJson(Plan(), OutOfMemory(300, 20), Ran(100, 120), kOutcomes, Predicted{"no step", 0, 0, 0, 0}));
+  const auto document = nlohmann::json::parse(TryJson(HalfABatchInLow(), OutOfMemory(300, 20), Ran(100, 120),
+                                                      kOutcomes, Predicted{"no step", 0, 0, 0, 0}));
   EXPECT_EQ(document["change"], "--amp bf16 --batch 0.5x");
   EXPECT_EQ(document["gpu"], nullptr);
   EXPECT_EQ(document["before"]["fits"], false);
@@ -113,8 +113,8 @@ TEST(TryScreenTest, JsonSaysTheSame) {
 TEST(TryScreenTest, WhatWasPredictedStandsBesideWhatWasMeasured) {
   const Predicted predicted{"", 74 * kMiB, 120 * kMiB, 76 * kMiB, 140 * kMiB};
   const std::vector<Outcome> applied = {{"amp", {"around Gpt"}, {}}};
-  const std::string text = TryText(Plan(), Ran(100 * kMiB, 120 * kMiB), Ran(75 * kMiB, 120 * kMiB), applied,
-                                   predicted, Terminal{});
+  const std::string text = TryText(HalfABatchInLow(), Ran(100 * kMiB, 120 * kMiB), Ran(75 * kMiB, 120 * kMiB),
+                                   applied, predicted, Terminal{});
   EXPECT_THAT(text,
               HasSubstr("Predicted from the run before: 74.0 MiB allocated, 120.0 MiB reserved; at most "
                         "76.0 MiB and 140.0 MiB in 99 of 100 runs.\n"));

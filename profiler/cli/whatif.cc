@@ -146,7 +146,7 @@ Result<std::vector<Case>> CasesOf(const Arguments& arguments) {
   return cases;
 }
 
-int List() {
+int ListLevers() {
   Table table({Align::kLeft, Align::kLeft});
   for (const whatif::Lever* lever : whatif::Levers()) {
     const whatif::LeverInfo& info = lever->info();
@@ -157,7 +157,7 @@ int List() {
   return kDone;
 }
 
-int Answer(const std::string& path, const Arguments& arguments, const Terminal& terminal) {
+int AnswerTo(const std::string& path, const Arguments& arguments, const Terminal& terminal) {
   const Result<std::vector<Case>> cases = CasesOf(arguments);
   if (!cases.ok()) return Fail(cases.error().sentence);
   const bool table = arguments.Has("sweep") || arguments.Has("compare");
@@ -186,10 +186,10 @@ int Answer(const std::string& path, const Arguments& arguments, const Terminal& 
 }
 
 int WhatifVerb(const Arguments& arguments, const Terminal& terminal) {
-  if (arguments.Has("list")) return List();
+  if (arguments.Has("list")) return ListLevers();
   if (arguments.positionals().size() != 1)
     return Fail("whatif needs one trace: vramscope whatif run.vms --batch 0.5x");
-  return Answer(arguments.positionals().front(), arguments, terminal);
+  return AnswerTo(arguments.positionals().front(), arguments, terminal);
 }
 
 }  // namespace

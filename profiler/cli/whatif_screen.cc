@@ -15,7 +15,7 @@ using Json = nlohmann::ordered_json;
 using whatif::Prediction;
 using whatif::Use;
 
-constexpr int kSchemaVersion = 1;
+constexpr int kWhatifSchema = 1;
 
 // The category that has most of the peak.
 const classify::CategoryInfo& LargestOf(const Use& use) {
@@ -200,7 +200,7 @@ std::string WhatifJson(const WhatifAnswer& answer) {
   const whatif::Step& step = *answer.step;
   const model::Device& device = step.run->devices[step.device];
   const Prediction& first = answer.cases.front().prediction;
-  Json document = {{"schema_version", kSchemaVersion},
+  Json document = {{"schema_version", kWhatifSchema},
                    {"device", device.name},
                    {"process", step.run->processes[device.process].info.pid},
                    {"step", step.number},

@@ -39,11 +39,6 @@ constexpr std::array kLayoutHeaders = {
     "torch/csrc/autograd/function.h", "torch/csrc/autograd/functions/accumulate_grad.h",
 };
 
-bool Exists(const fs::path& path) {
-  std::error_code ignored;
-  return fs::exists(path, ignored);
-}
-
 uint64_t SizeOf(const fs::path& path) {
   std::error_code failed;
   const uint64_t bytes = fs::file_size(path, failed);

@@ -23,11 +23,6 @@ constexpr int kOldestCuda = 12;
 constexpr char kInstall[] =
     "Install one with CUDA, which needs neither a GPU nor the nvidia packages: pip install --no-deps torch";
 
-bool Exists(const fs::path& path) {
-  std::error_code ignored;
-  return fs::exists(path, ignored);
-}
-
 // "cuda: Optional[str] = '13.2'" in version.py of a wheel, "2.6.0+cu124" in the build-version of a LibTorch
 // archive; 0 = neither says.
 int MajorInFiles(const fs::path& root) {

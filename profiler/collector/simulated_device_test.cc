@@ -10,10 +10,10 @@
 namespace vramscope::collector {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 // A torch as far as it is looked at.
-class SimulatedDeviceTest : public testing::Test {
+class SimulatedDeviceTest : public ::testing::Test {
  protected:
   SimulatedDeviceTest() { std::filesystem::create_directories(root_ + "/lib"); }
   ~SimulatedDeviceTest() override { std::filesystem::remove_all(root_); }
@@ -21,7 +21,7 @@ class SimulatedDeviceTest : public testing::Test {
     std::ofstream(root_ + "/" + name) << text;
   }
 
-  const std::string root_ = testing::TempDir() + "simulated_device_test";
+  const std::string root_ = ::testing::TempDir() + "simulated_device_test";
 };
 
 TEST_F(SimulatedDeviceTest, ReadsTheCudaReleaseFromTheWheel) {

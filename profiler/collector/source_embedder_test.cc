@@ -15,10 +15,10 @@
 namespace vramscope::collector {
 namespace {
 
-class SourceEmbedderTest : public testing::Test {
+class SourceEmbedderTest : public ::testing::Test {
  protected:
   SourceEmbedderTest() {
-    std::string name = testing::TempDir() + "/sources.XXXXXX";
+    std::string name = ::testing::TempDir() + "/sources.XXXXXX";
     folder_ = mkdtemp(name.data());
     writer_ = trace::TraceWriter::Create(trace::CreateFileSink(folder_ + "/run.vms").value(), {1, 1}).value();
   }

@@ -19,4 +19,9 @@ std::string ReadWhole(const std::string& path) {
   return text;
 }
 
+bool Exists(const std::filesystem::path& path) {
+  std::error_code ignored;
+  return std::filesystem::exists(path, ignored);
+}
+
 }  // namespace vramscope::collector

@@ -4,16 +4,13 @@
 #include "profiler/fragmentation/autopsy.h"
 #include "profiler/fragmentation/autopsy_words.h"
 #include "profiler/fragmentation/json.h"
+#include "profiler/text/or_null.h"
 
 namespace vramscope::fragmentation {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-template <typename T>
-Json OrNull(const std::optional<T>& value) {
-  return value.has_value() ? Json(*value) : Json(nullptr);
-}
+using text::OrNull;
 
 Json RequestJson(const Subject& subject, const Autopsy& autopsy) {
   if (!autopsy.failure.has_value()) return nullptr;

@@ -4,18 +4,15 @@
 #include <nlohmann/json.hpp>
 
 #include "profiler/fragmentation/cause.h"
+#include "profiler/text/or_null.h"
 
 namespace vramscope::fragmentation {
 namespace {
 
 using Json = nlohmann::ordered_json;
+using text::OrNull;
 
 constexpr int kSchemaVersion = 1;
-
-template <typename T>
-Json OrNull(const std::optional<T>& value) {
-  return value.has_value() ? Json(*value) : Json(nullptr);
-}
 
 Json TextOrNull(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
 

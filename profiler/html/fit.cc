@@ -55,11 +55,11 @@ void Cut(Json& value, const Limits& limits) {
   }
 }
 
+}  // namespace
+
 size_t SizeOf(const Json& document) {
   return document.dump(-1, ' ', false, Json::error_handler_t::replace).size();
 }
-
-}  // namespace
 
 std::string CutText(std::string_view text, size_t most) {
   if (text.size() <= most) return std::string(text);

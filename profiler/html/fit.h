@@ -22,6 +22,9 @@ namespace vramscope::html {
 // matters, the first. Returns how many entries each list of the document's top lost: {"steps": 9000}.
 nlohmann::ordered_json Fit(nlohmann::ordered_json& document, size_t budget);
 
+// Bytes of its text.
+[[nodiscard]] size_t SizeOf(const nlohmann::ordered_json& document);
+
 // As the text of a <script type="application/json">: nothing in it can end the element.
 [[nodiscard]] std::string ScriptSafe(const nlohmann::ordered_json& document);
 // As text between tags or in a quoted attribute.

@@ -15,17 +15,15 @@ using Json = nlohmann::ordered_json;
 
 constexpr uint64_t kLeastShare = 2000;  // an owner of less than this part of the whole is one of "others"
 constexpr size_t kMostChildren = 48;
-constexpr size_t kLongestName = 160;
+constexpr size_t kLongestOwner = 160;
 constexpr size_t kMostTreeBytes = 250'000;
 
 Json TreeJson(const report::OwnerNode& node) {
   Json list = Json::array();
   for (const report::OwnerNode& child : node.children) list.push_back(TreeJson(child));
   return Json::array(
-      {CutText(node.name, kLongestName), node.bytes, static_cast<size_t>(node.Mostly()), std::move(list)});
+      {CutText(node.name, kLongestOwner), node.bytes, static_cast<size_t>(node.Mostly()), std::move(list)});
 }
-
-size_t SizeOf(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace).size(); }
 
 }  // namespace
 

@@ -18,9 +18,9 @@ namespace {
 using testing::DriverScript;
 using testing::kCuda0;
 using testing::kCuda1;
+using testing::kMiB;
 using trace::DriverMemory;
 
-constexpr uint64_t kMiB = 1 << 20;
 constexpr const char* kTorch = "libc10_cuda.so";
 
 // What `process` has of the device at the end of the script.

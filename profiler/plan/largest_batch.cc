@@ -10,9 +10,9 @@ namespace {
 
 constexpr uint64_t kLargest = uint64_t{1} << 24;
 
-class Search {
+class BatchSearch {
  public:
-  Search(Judge& judge, uint64_t limit, uint64_t recorded)
+  BatchSearch(Judge& judge, uint64_t limit, uint64_t recorded)
       : judge_(judge), limit_(limit), recorded_(recorded) {}
 
   LargestBatch With(const Changes& others) {
@@ -66,7 +66,7 @@ Result<LargestBatches> FindLargestBatches(const whatif::Step& step, const whatif
   Judge judge(predictor, request.work);
   LargestBatches found;
   found.recorded = static_cast<uint64_t>((*axis)->batch);
-  Search search(judge, request.limit, found.recorded);
+  BatchSearch search(judge, request.limit, found.recorded);
   std::vector<LargestBatch> rows = {search.With({})};
   const std::vector<whatif::Asked> singles = Singles(step, request.levers);
   for (const whatif::Asked& single : singles) rows.push_back(search.With({single}));

@@ -51,9 +51,9 @@ struct Candidate {
   }
 };
 
-class Search {
+class PlanSearch {
  public:
-  Search(Judge& judge, const Request& request, Answer& answer)
+  PlanSearch(Judge& judge, const Request& request, Answer& answer)
       : judge_(judge),
         request_(request),
         step_(judge.predictor().step()),
@@ -263,7 +263,7 @@ Answer MakePlans(const whatif::Step& step, const whatif::Baseline& baseline, con
   if (answer.fits_already)
     answer.plans.push_back({as_it_is, true, 0});
   else
-    Search(judge, request, answer).Run();
+    PlanSearch(judge, request, answer).Run();
   if (answer.plans.empty() && !judge.stopped()) FindFloor(judge, answer);
   answer.replays = judge.replays();
   return answer;

@@ -15,11 +15,11 @@ namespace vramscope::report {
 namespace {
 
 using model::testing::DriverScript;
+using model::testing::kMiB;
 using ::testing::Contains;
 using ::testing::HasSubstr;
 using trace::DriverMemory;
 
-constexpr uint64_t kMiB = 1 << 20;
 constexpr uint64_t kHeap = 0x7f0000000000;
 constexpr const char* kTorch = "libc10_cuda.so";
 
@@ -37,7 +37,7 @@ DriverScript Training() {
   return s;
 }
 
-Answer Ask(const DriverScript& script, const Request& request = {}) {
+Answer AskOf(const DriverScript& script, const Request& request = {}) {
   const auto run = script.Load();
   return BuildAnswer(classify::Analysis(run), request).value();
 }
@@ -51,7 +51,7 @@ TEST(DeviceMemoryTest, RowsSumToWhatTheDriverSays) {
   const DriverScript s = Training();
   Request at_the_end;
   at_the_end.at.push_back(ParseMoment("100000").value());
-  const Answer answer = Ask(s, at_the_end);
+  const Answer answer = AskOf(s, at_the_end);
   ASSERT_TRUE(answer.peak.driver.has_value());
   const DeviceMemory& peak = *answer.peak.driver;
   EXPECT_EQ(peak.Of(DeviceRow::kAllocated), int64_t{30 * kMiB});
@@ -76,7 +76,7 @@ TEST(DeviceMemoryTest, RowsSumToWhatTheDriverSays) {
 }
 
 TEST(DeviceMemoryTest, TheJsonHasAllRows) {
-  const auto json = nlohmann::json::parse(ToJson(Ask(Training())));
+  const auto json = nlohmann::json::parse(ToJson(AskOf(Training())));
   EXPECT_EQ(json["peak"]["device_used_bytes"], 410 * kMiB);
   const auto& rows = json["devices"][0]["driver"];
   EXPECT_EQ(rows.size(), kDeviceRowCount);
@@ -98,7 +98,7 @@ TEST(DeviceMemoryTest, TheJsonHasAllRows) {
 TEST(DeviceMemoryTest, ContradictionsAreSaid) {
   DriverScript s = Training();
   s.Block("foreign", 0x7e0000000000, 50 * kMiB).Total(100 * kMiB);
-  const Answer answer = Ask(s);
+  const Answer answer = AskOf(s);
   EXPECT_EQ(answer.peak.driver->Of(DeviceRow::kCached), -int64_t{20 * kMiB})
       << "60 MiB of blocks in 40 of segments";
   EXPECT_THAT(answer.notes, Contains(HasSubstr("1 block lies in segments that were not seen to come")));

@@ -16,7 +16,7 @@ constexpr uint64_t kLeastGrowthPercent = 2;
 constexpr size_t kFewestValues = 8;
 constexpr size_t kParts = 4;
 
-uint64_t Peak(const Series& series) {
+uint64_t Highest(const Series& series) {
   uint64_t peak = 0;
   for (const TimedValue& value : series) peak = std::max(peak, value.value);
   return peak;
@@ -87,16 +87,16 @@ class Finder {
     memory.main = ProcessOf(main_);
     const std::vector<ProcessIndex> workers = Descendants();
     for (const ProcessIndex worker : workers) memory.workers.push_back(ProcessOf(worker));
-    memory.workers_peak_rss_bytes = Peak(SumOf(run_, counters_, workers, "host.rss"));
+    memory.workers_peak_rss_bytes = Highest(SumOf(run_, counters_, workers, "host.rss"));
     const Series pss = SumOf(run_, counters_, workers, "host.pss");
-    if (!pss.empty()) memory.workers_peak_pss_bytes = Peak(pss);
+    if (!pss.empty()) memory.workers_peak_pss_bytes = Highest(pss);
     // A fork counts its parent's pages as its own from the start: what it makes its own shows in its share
     // alone.
     memory.workers_growth = GrowthOf(pss);
     if (!memory.workers_growth.has_value())
       memory.workers_growth = GrowthOf(SumOf(run_, counters_, workers, "host.rss"));
-    memory.shm_peak_bytes = Peak(counters_.Of(main_, "host.shm_used"));
-    memory.shm_size_bytes = Peak(counters_.Of(main_, "host.shm_size"));
+    memory.shm_peak_bytes = Highest(counters_.Of(main_, "host.shm_used"));
+    memory.shm_size_bytes = Highest(counters_.Of(main_, "host.shm_size"));
     return memory;
   }
 
@@ -109,10 +109,10 @@ class Finder {
     process.role = role == metadata.end() ? "" : role->second;
     const Series& rss = counters_.Of(index, "host.rss");
     // The kernel's own peak has what came and went between two samples.
-    process.peak_rss_bytes = std::max(Peak(rss), Peak(counters_.Of(index, "host.rss_peak")));
-    process.peak_shared_bytes = Peak(counters_.Of(index, "host.rss_shared"));
+    process.peak_rss_bytes = std::max(Highest(rss), Highest(counters_.Of(index, "host.rss_peak")));
+    process.peak_shared_bytes = Highest(counters_.Of(index, "host.rss_shared"));
     const Series& pss = counters_.Of(index, "host.pss");
-    if (!pss.empty()) process.peak_pss_bytes = Peak(pss);
+    if (!pss.empty()) process.peak_pss_bytes = Highest(pss);
     process.growth = GrowthOf(rss);
     return process;
   }

@@ -15,8 +15,8 @@ namespace {
 
 using model::testing::DriverScript;
 using model::testing::kCpuDevice;
+using model::testing::kMiB;
 
-constexpr uint64_t kMiB = 1 << 20;
 constexpr uint64_t kSecond = 1'000'000'000;
 
 void Sample(DriverScript& s, const std::string& name, uint64_t value) {

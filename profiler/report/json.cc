@@ -5,16 +5,13 @@
 
 #include "profiler/report/memory_json.h"
 #include "profiler/report/savings_json.h"
+#include "profiler/text/or_null.h"
 
 namespace vramscope::report {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-template <typename T>
-Json OrNull(const std::optional<T>& value) {
-  return value.has_value() ? Json(*value) : Json(nullptr);
-}
+using text::OrNull;
 
 Json TextOrNull(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
 

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/report/memory_json.h"
 
+#include "profiler/text/or_null.h"
+
 namespace vramscope::report {
 
 using Json = nlohmann::ordered_json;
 
 namespace {
 
-template <typename T>
-Json OrNull(const std::optional<T>& value) {
-  return value.has_value() ? Json(*value) : Json(nullptr);
-}
+using text::OrNull;
 
 Json GrowthJson(const std::optional<Growth>& growth) {
   if (!growth.has_value()) return nullptr;

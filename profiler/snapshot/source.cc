@@ -17,7 +17,7 @@ using trace::EventType;
 
 constexpr uint8_t kCuda = 1;  // c10::DeviceType
 constexpr std::string_view kOptimizerStep = "Optimizer.step#";
-constexpr size_t kBatch = 4096;
+constexpr size_t kEventsAtOnce = 4096;
 
 class SnapshotSource final : public model::Source {
  public:
@@ -59,7 +59,7 @@ class SnapshotSource final : public model::Source {
    public:
     Telling(const SnapshotSource& source, const Visit& visit)
         : source_(source), snapshot_(*source.snapshot_), visit_(visit), devices_(source.timelines_.size()) {
-      batch_.reserve(kBatch + 8);
+      batch_.reserve(kEventsAtOnce + 8);
     }
 
     Status Run() {
@@ -114,7 +114,7 @@ class SnapshotSource final : public model::Source {
     }
 
     TraceEvent& New(EventType type, uint64_t time_us) {
-      if (batch_.size() >= kBatch) Send();
+      if (batch_.size() >= kEventsAtOnce) Send();
       TraceEvent& event = batch_.emplace_back();
       event.type = type;
       const uint64_t start = source_.start_us_;

@@ -22,6 +22,10 @@ Bytes WriteTrace(std::span<const Event> events, const TraceWriter::Options& opti
   return bytes;
 }
 
+std::unique_ptr<TraceReader> ReaderOf(ByteView bytes) {
+  return std::move(TraceReader::OpenBytes(bytes, "run.vms")).value();
+}
+
 std::vector<Event> ReadAll(const TraceReader& reader) {
   std::vector<Event> events;
   const Status read = reader.ForEachBatch([&](std::span<const Event> batch) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <random>
 #include <span>
 #include <string>
@@ -18,6 +19,9 @@ namespace vramscope::trace::testing {
 // A closed trace of these events, with `threads` threads in one process each.
 Bytes WriteTrace(std::span<const Event> events, const TraceWriter::Options& options = {},
                  uint32_t threads = 1);
+
+// Of a trace that can be opened.
+std::unique_ptr<TraceReader> ReaderOf(ByteView bytes);
 
 // Every event that the trace gives, in order.
 std::vector<Event> ReadAll(const TraceReader& reader);

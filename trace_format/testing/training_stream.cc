@@ -171,4 +171,19 @@ void TrainingStream::Optimize() {
   gradients_.clear();
 }
 
+std::vector<Event> FirstEvents(uint64_t seed, size_t count) {
+  std::vector<Event> events;
+  TrainingStream stream(seed);
+  while (events.size() < count) stream.AppendStep(&events);
+  events.resize(count);
+  return events;
+}
+
+std::vector<Event> FirstSteps(uint64_t seed, size_t steps) {
+  std::vector<Event> events;
+  TrainingStream stream(seed);
+  for (size_t i = 0; i < steps; ++i) stream.AppendStep(&events);
+  return events;
+}
+
 }  // namespace vramscope::trace::testing

@@ -61,4 +61,8 @@ class TrainingStream {
   uint64_t step_ = 0;
 };
 
+// The first events of a stream, or those of its first steps.
+std::vector<Event> FirstEvents(uint64_t seed, size_t count);
+std::vector<Event> FirstSteps(uint64_t seed, size_t steps);
+
 }  // namespace vramscope::trace::testing

@@ -13,6 +13,8 @@
 
 namespace vramscope::model::testing {
 
+inline constexpr uint64_t kMiB = 1 << 20;
+
 class DriverScript : public Script {
  public:
   DriverScript& Process(uint32_t pid) { return Script::Process(pid), *this; }

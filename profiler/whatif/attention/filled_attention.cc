@@ -15,8 +15,6 @@ namespace {
 
 using model::kNone;
 
-constexpr uint64_t kLow = 2;
-
 class FilledFlash {
  public:
   // `call`: with the width that its heads have then.
@@ -76,6 +74,7 @@ class FilledFlash {
 // sdp_utils.cpp), and nothing keeps flash attention from it.
 bool BecomesFlash(const Step& step, const AttentionCall& call) {
   constexpr int64_t kFloatsUnit = 4;
+  constexpr uint64_t kLow = 2;
   const auto lies = [&](const Operand& operand) {
     const std::span<const int64_t> strides = StridesOf(step, operand);
     return strides.size() == 4 && strides[3] == 1;

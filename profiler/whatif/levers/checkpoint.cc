@@ -68,8 +68,8 @@ class Checkpoint final : public Lever {
         !FindKeptOps(prepared, choice->operators).ok())
       return asking;
     std::optional<Step> apart = WithBiasesApart(prepared, *calls);
-    if (!apart) return asking;
-    return Result<Step>(std::move(*apart));
+    if (apart) asking.emplace(std::move(*apart));
+    return asking;
   }
 
   Result<Outcome> Apply(const Step& step, std::string_view value, Scene& scene) const override {
