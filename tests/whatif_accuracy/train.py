@@ -266,6 +266,7 @@ def train_variants(parser: argparse.ArgumentParser, options: argparse.Namespace)
         variant = parser.parse_args(common + switches)
         if made[1] != (variant.model, variant.size):
             made = (None, None)
+            gc.collect()  # MONAI's U-Net refers to itself: another one beside it would have other names
             made = (make_subject(variant), (variant.model, variant.size))
         in_child(lambda: train(variant, made[0]))
 

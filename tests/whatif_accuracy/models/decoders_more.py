@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """More models of text that foresee the next word, from the package transformers."""
 
+from typing import Any
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
