@@ -13,7 +13,8 @@ namespace {
 
 using model::kNone;
 
-constexpr uint16_t kValue = 2;  // behind the query and the key; the mask is added as it is
+constexpr uint32_t kDimensions = 4;  // of what kernels take: [batch, heads, rows, width]
+constexpr uint16_t kValue = 2;       // behind the query and the key; the mask is added as it is
 
 }  // namespace
 
@@ -24,7 +25,12 @@ bool StaysProducts(const Step& step, const Op& op) {
     return IsFloat(operand) && !sizes.empty() && strides.size() == sizes.size() && sizes.back() > 1 &&
            strides.back() != 1;
   };
-  return std::ranges::any_of(InputsOf(step, op), lies_apart);
+  const auto is_of_none = [&](const Operand& operand) {
+    const uint32_t rank = step.Rank(operand.shape);
+    return operand.argument <= kValue && rank != 0 && rank != kDimensions;
+  };
+  const std::span<const Operand> given = InputsOf(step, op);
+  return std::ranges::any_of(given, is_of_none) || std::ranges::any_of(given, lies_apart);
 }
 
 bool WideProducts::Begin(const Op& op) {

@@ -17,8 +17,9 @@
 
 namespace vramscope::whatif {
 
-// Whether `op` is such attention with any type: one of its operands does not lie element by element in its
-// last dimension (check_last_dim_stride_equals_1_dense in sdp_utils_cpp.h).
+// Whether `op` is such attention with any type: its queries, keys and values are not of four dimensions, as
+// those of windows (check_tensor_shapes in sdp_utils_cpp.h), or one of its operands does not lie element by
+// element in its last dimension (check_last_dim_stride_equals_1_dense there).
 [[nodiscard]] bool StaysProducts(const Step& step, const Op& op);
 
 class WideProducts {

@@ -21,9 +21,9 @@ constexpr uint64_t kWide = 512, kLow = 256;
 class WideProductsTest : public testing::Test, protected WrittenOperators {
  protected:
   // `apart`: elements of the mask's last dimension do not lie beside each other. `joined`: query, key and
-  // value are parts of one projection.
+  // value are parts of one projection. `windows`: which is a dimension more.
   void Attend(
-      bool apart, bool joined = false, const std::function<void()>& more = [] {}) {
+      bool apart, bool joined = false, const std::function<void()>& more = [] {}, bool windows = false) {
     const uint32_t weight = AddBlock(kBefore, kForever);
     step_.trained = {weight};
     Position at = 2;
@@ -39,7 +39,9 @@ class WideProductsTest : public testing::Test, protected WrittenOperators {
     products_ = AddOp("aten::_scaled_dot_product_attention_math", kNone, {20, 40}, given, result_);
     for (uint16_t i = 0; i < 4; ++i) {
       Operand& operand = step_.operands[step_.ops[products_].first_input + i];
-      operand.argument = i, operand.strides = Shaped({i == 3 && apart ? 2 : 1});
+      operand.argument = i;
+      operand.shape = windows ? Shaped({2, 2, 2, 2, 8}) : Shaped({2, 2, 4, 8});
+      operand.strides = windows ? Shaped({64, 32, 16, 8, 1}) : Shaped({64, 32, 8, i == 3 && apart ? 2 : 1});
     }
     Inside("aten::mul", 22, {given_[0]}, scaled);
     Inside("aten::bmm", 24, {scaled, given_[1]}, scores_);
@@ -126,6 +128,14 @@ TEST_F(WideProductsTest, GradientsAreConvertedBehindAllNodes) {
   ASSERT_EQ(CopiesOf(of_value_).size(), 1u);
   EXPECT_GT(CopiesOf(of_value_)[0].begin, 114);
   EXPECT_LT(CopiesOf(of_value_)[0].begin, CopiesOf(of_key_)[0].begin) << "the last one is converted first";
+}
+
+TEST_F(WideProductsTest, NoKernelTakesWindowsInADimensionOfTheirOwn) {
+  Attend(
+      false, false, [] {}, true);
+  EXPECT_TRUE(StaysProducts(step_, step_.ops[products_]));
+  EXPECT_EQ(CopiesOf(given_[0]).size(), 1u);
+  EXPECT_EQ(changed_.blocks[scores_].requested, kWide);
 }
 
 TEST_F(WideProductsTest, WhatAKernelMayTakeStaysLow) {
