@@ -21,7 +21,6 @@ namespace {
 
 using model::kNone;
 
-constexpr int64_t kMoved = 2;
 constexpr uint64_t kMaskUnit = 8;  // elements that a row of an added mask is aligned to
 
 // `count` of something, of which a sequence of `from` tokens has a whole number, or one of a few tokens more

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <set>
 #include <string>
@@ -7,6 +8,7 @@
 
 #include "profiler/whatif/sizes/full_pieces.h"
 #include "profiler/whatif/sizes/sequence.h"
+#include "profiler/whatif/sizes/tokens.h"
 #include "profiler/whatif/step/strides.h"
 
 namespace vramscope::whatif {
@@ -102,9 +104,10 @@ class Pieces {
     return false;
   }
 
-  // x[:, i * length : (i + 1) * length], of which this is the second at least.
+  // x[:, i * length : (i + 1) * length], of which this is the second at least. What foresees the next token
+  // has one less of them.
   [[nodiscard]] bool Sliced(const Operand& whole, const Operand& cut, Along from, Along to) {
-    if (from.count != axis_.batch || to.count < 2) return false;
+    if (std::abs(from.count - axis_.batch) > kMoved || to.count < 2) return false;
     const uint64_t at = cut.offset - whole.offset;
     const auto [first, fresh] = slices_.try_emplace({whole.block, whole.offset, to.count}, at);
     const uint64_t piece =

@@ -75,6 +75,9 @@ TEST(SequencePiecesTest, OneLengthDoesNotTellHowOthersAreCutIntoPieces) {
       second{first.op, first.from, first.to, first.strides, 256};
   EXPECT_NE(InPieces({first, second}), "");
   EXPECT_EQ(InPieces({first, first}), "") << "the same ones again";
+  const Cut moved{first.op, "4,95,8", first.to, first.strides},
+      behind{first.op, "4,95,8", first.to, first.strides, 256};
+  EXPECT_NE(InPieces({moved, behind}), "") << "all but the last, which foresee the next one";
   EXPECT_EQ(InPieces({{"aten::slice", "4,96,8", "4,1,8", "768,8,1"},
                       {"aten::slice", "4,96,8", "4,1,8", "768,8,1", 8}}),
             "")

@@ -11,6 +11,9 @@
 
 namespace vramscope::whatif {
 
+// So many tokens more or less are the same sequence, moved by one for what comes next or what was before.
+inline constexpr int64_t kMoved = 2;
+
 struct Tokens {
   int64_t length = 0;
   std::vector<std::pair<uint32_t, uint64_t>> inputs;  // blocks, and elements from one token to the next
