@@ -28,7 +28,8 @@ void JoinedTokens::Note(const Op& op, const Operand& result) {
   // Of backward of a slice the operand is shorter.
   for (uint32_t d = 0; d < step_.Rank(result.shape); ++d) {
     const int64_t size = step_.Dims(result.shape)[d];
-    if (IsLength(size) && ElementsOfSample(step_, axis_, result, d) == 1) beside = size - axis_.batch;
+    if (IsLength(size) && ElementsOfSample(step_, axis_, result, d) == 1)
+      beside = size - axis_.batch;
   }
 }
 
@@ -49,9 +50,12 @@ int64_t JoinedTokens::JoinedBy(const Op& op, const Operand& result) const {
       return d < step_.Rank(operand.shape) && ElementsOfSample(step_, axis_, operand, d) != 0;
     };
     const auto whole = std::find_if(inputs.begin(), inputs.end(), holds);
-    if (whole == inputs.end() || std::any_of(whole + 1, inputs.end(), holds)) continue;
+    const auto another = [&](const Operand& operand) {
+      return holds(operand) && operand.block != whole->block;
+    };
+    if (whole == inputs.end() || std::any_of(whole, inputs.end(), another)) continue;
     const int64_t beside = step_.Dims(result.shape)[d] - axis_.batch;
-    const int64_t own = step_.Dims(whole->shape)[d] - axis_.batch;
+    const int64_t own = TokensIn(inputs, whole->block, d) - axis_.batch;
     const bool complete = own == 0 || own == axis_.beside[whole->block];
     const bool known = std::ranges::any_of(inputs, [&](const Operand& operand) {
       return others_ != nullptr && operand.block != kNone && others_->stride[operand.block] != 0;
@@ -59,6 +63,22 @@ int64_t JoinedTokens::JoinedBy(const Op& op, const Operand& result) const {
     if (complete && beside > own && (known || beside % axis_.batch != 0)) return beside;
   }
   return 0;
+}
+
+// In dimension `d` of what is seen of a block: x[:, :1] and x[:, 1:], between which others may stand, are all
+// of x. 0: they do not follow one another in there, as when x is joined with itself.
+int64_t JoinedTokens::TokensIn(std::span<const Operand> parts, uint32_t block, uint32_t d) const {
+  int64_t tokens = 0;
+  uint64_t next = 0;
+  for (const Operand& part : parts) {
+    if (part.block != block) continue;
+    if (d >= step_.Rank(part.shape) || !step_.shapes[part.strides].known) return 0;
+    if (tokens != 0 && part.offset != next) return 0;
+    const int64_t count = SizesOf(step_, part)[d];
+    tokens += count;
+    next = part.offset + static_cast<uint64_t>(count * StridesOf(step_, part)[d]);
+  }
+  return tokens;
 }
 
 // Where one step of it is one token: of others the result is shorter.

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <set>
+#include <span>
 
 #include "profiler/whatif/sizes/batch_axis.h"
 #include "profiler/whatif/sizes/carried_axis.h"
@@ -30,6 +31,7 @@ class JoinedTokens {
 
  private:
   [[nodiscard]] int64_t JoinedBy(const Op& op, const Operand& result) const;
+  [[nodiscard]] int64_t TokensIn(std::span<const Operand> parts, uint32_t block, uint32_t d) const;
   [[nodiscard]] int64_t LeftBy(const Op& convolution, const Operand& result) const;
   [[nodiscard]] bool HoldsRunsOf(const Operand& operand, int64_t tokens) const;
 

@@ -111,6 +111,18 @@ TEST_F(JoinedTokensTest, WhatThereAreAsManyOfMayBeASecondSequence) {
   EXPECT_EQ(Elements({call}, 64), std::vector<uint64_t>{4 * 128});
 }
 
+// Kosmos-2: the first word, an image, the other words.
+TEST_F(JoinedTokensTest, WhatStandsBetweenWordsIsBesideThemToo) {
+  const View first{{4, 1}, {32, 1}}, others{{4, 31}, {32, 1}, 1};
+  EXPECT_EQ(Elements({{"aten::cat", {{kWords, first}, {kPrompt, prompt_}, {kWords, others}}, joined_}}, 64),
+            std::vector<uint64_t>{4 * 72});
+  EXPECT_NE(
+      Elements({{"aten::cat", {{kWords, others}, {kPrompt, prompt_}, {kWords, others}}, {{4, 70}, {70, 1}}}},
+               64),
+      std::vector<uint64_t>{4 * 102})
+      << "the same words again";
+}
+
 TEST_F(JoinedTokensTest, SumsOfRowsCountThemToo) {
   const View rows{{160, 8}, {8, 1}}, scores{{4, 40, 8}, {320, 8, 1}};
   whatif::Step step = Written({Joined(),

@@ -13,6 +13,7 @@ inline constexpr uint8_t kFloat = 6, kLong = 4;  // c10::ScalarType
 
 struct View {
   std::vector<int64_t> shape, strides;
+  uint64_t offset = 0;  // in elements
 };
 
 // A step that an Inserter begins with: nothing but a shape that is not known.
@@ -26,7 +27,7 @@ inline Step BareStep(const model::Run* run) {
 // What an operator is given of a block, or makes in it; `dtype` is a c10::ScalarType.
 inline Operand Viewed(Inserter& into, uint32_t block, const View& view, uint8_t dtype) {
   Operand operand;
-  operand.block = block, operand.dtype = dtype;
+  operand.block = block, operand.dtype = dtype, operand.offset = view.offset;
   operand.shape = into.ShapeOf(view.shape), operand.strides = into.ShapeOf(view.strides);
   return operand;
 }
