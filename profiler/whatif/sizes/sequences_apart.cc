@@ -73,7 +73,8 @@ bool MeetInPlace(const Step& step, const BatchAxis& one, const BatchAxis& other)
 Result<BatchAxis> FollowSequence(const Step& step) {
   Result<Tokens> tokens = FindTokens(step);
   if (!tokens.ok()) return tokens.error();
-  tokens->inputs.insert(tokens->inputs.end(), tokens->targets.begin(), tokens->targets.end());
+  for (const auto* more : {&tokens->targets, &tokens->values})
+    tokens->inputs.insert(tokens->inputs.end(), more->begin(), more->end());
   if (tokens->beside.empty()) return FollowTokens(step, *tokens, true, nullptr);
   Tokens features = *tokens;
   features.inputs = tokens->beside;

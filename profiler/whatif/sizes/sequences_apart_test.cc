@@ -165,6 +165,15 @@ TEST_F(SequencesApartTest, HeadsThatAreAsWideAsItIsLongStayAsWide) {
   EXPECT_EQ(Longer({wide, rows, {"aten::_efficient_attention_backward", given, heads}}).back(), 4u * 64 * 32);
 }
 
+// A decision transformer's, in float32.
+TEST_F(SequencesApartTest, AsManyNumbersOfASampleAreAMaskUnlessWeightsAreAsLarge) {
+  const Call mask{"aten::exp", {{kPlaces, ids_}}, ids_};
+  EXPECT_EQ(Longer({words_, mask}), (Numbers{4 * 64 * 16, 4 * 64}));
+  const Call layer{
+      "aten::mm", {{kEmbedded, {{128, 16}, {16, 1}}}, {kTable, {{16, 32}, {32, 1}}}}, {{128, 32}, {32, 1}}};
+  EXPECT_EQ(Longer({words_, mask, layer}), (Numbers{4 * 64 * 16, 4 * 32, 4 * 64 * 32}));
+}
+
 TEST_F(SequencesApartTest, IdsAreTheSequenceHoweverManyOthersAreThere) {
   EXPECT_EQ(FollowSequence(Written({words_}, 8))->batch, 32);
   EXPECT_EQ(FollowSequence(Written({}, 8))->batch, 8) << "numbers that nothing is looked up by";

@@ -31,9 +31,13 @@ std::vector<const Operand*> Inputs(const Step& step) {
     if (step.blocks[operand.block].category != Category::kInput || !step.shapes[operand.strides].known)
       continue;
     seen[operand.block] = true;
-    if (rank == 3 || (rank == 2 && !IsFloat(operand.dtype))) inputs.push_back(&operand);
+    if (rank == 3 || rank == 2) inputs.push_back(&operand);
   }
   return inputs;
+}
+
+bool AreValues(const Step& step, const Operand& input) {
+  return step.Rank(input.shape) == 2 && IsFloat(input.dtype);
 }
 
 // By block: it is ids, which a table is looked up by. What goes to each token beside it, a kind or a mask, is
@@ -115,7 +119,11 @@ Error AsManySamples(int64_t tokens) {
 }  // namespace
 
 Result<Tokens> FindTokens(const Step& step) {
-  const std::vector<const Operand*> inputs = Inputs(step);
+  std::vector<const Operand*> inputs = Inputs(step);
+  const auto values =
+      std::ranges::stable_partition(inputs, [&](const Operand* input) { return !AreValues(step, *input); });
+  const std::vector<const Operand*> of_each(values.begin(), values.end());
+  inputs.erase(values.begin(), values.end());
   // Ids are the tokens, and of as many of both kinds integers: the others may be regions of a picture, with
   // what they show and where they are.
   std::map<int64_t, Votes> votes;
@@ -159,6 +167,9 @@ Result<Tokens> FindTokens(const Step& step) {
     for (uint32_t d = 0; d < step.Rank(operand.shape); ++d)
       tokens.sizes_of_model.insert(step.Dims(operand.shape)[d]);
   }
+  for (const Operand* const input : of_each)
+    if (step.Dims(input->shape)[1] == tokens.length && !tokens.sizes_of_model.contains(tokens.length))
+      tokens.values.emplace_back(input->block, static_cast<uint64_t>(step.Dims(input->strides)[1]));
   return tokens;
 }
 

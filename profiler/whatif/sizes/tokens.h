@@ -20,6 +20,9 @@ struct Tokens {
   // Of features beside integers, which are as many: they may be another sequence, as patches of a picture
   // that the tokens are about.
   std::vector<std::pair<uint32_t, uint64_t>> beside;
+  // Numbers of each token in floating point, as a mask is: [samples, tokens]. As many features would be a
+  // dimension of weights.
+  std::vector<std::pair<uint32_t, uint64_t>> values;
   // Of ids of other lengths, as what an encoder-decoder is to write: they become longer by the same factor.
   std::vector<std::pair<uint32_t, uint64_t>> targets;
   std::set<int64_t> target_lengths;
