@@ -152,6 +152,7 @@ class Follower {
     if (kind == Kind::kMatrix && !sequence_)
       if (const uint32_t made = SizedByChance(step_, axis_, op, sized_); made != kNone)
         Set(made, {}), sized_[made] = false;
+    if (sequence_) joined_.NoteGiven(op);
     if (!sequence_) rows_.Note(op);
     if (const uint64_t place = sequence_ ? 0 : PlaceInResized(step_, axis_, op); place != 0)
       SetOf(OutputsOf(step_, op)[0], {place, 0});
@@ -266,7 +267,7 @@ class Follower {
       const int64_t size = step_.Dims(result.shape)[d];
       const bool other = joined_.IsLength(size) || (sequence_ && tokens_->IsLength(size));
       if (size == axis_.batch || (other && !IsOfModel(size)))
-        AddPlace(strides, static_cast<uint64_t>(step_.Dims(result.strides)[d]));
+        AddPlace(strides, static_cast<uint64_t>(step_.Dims(result.strides)[d]) * joined_.WithinOne(size));
       coincides_ |= size == axis_.batch && IsOfModel(size);
     }
     return strides;

@@ -7,6 +7,21 @@ namespace vramscope::whatif {
 
 using model::kNone;
 
+// [samples, 40 x 3, features]: of each token a return, a state and an action. What has no features beside
+// them has tokens among its features instead.
+void JoinedTokens::NoteGiven(const Op& op) {
+  if (op.node != kNone) return;
+  for (const Operand& operand : InputsOf(step_, op)) {
+    if (operand.block == kNone || axis_.stride[operand.block] == 0 || axis_.beside[operand.block] != 0)
+      continue;
+    for (uint32_t d = 0; d + 1 < step_.Rank(operand.shape); ++d) {
+      const auto within = static_cast<int64_t>(ElementsOfSample(step_, axis_, operand, d));
+      if (within > 1 && SizesOf(step_, operand)[d] == within * axis_.batch)
+        interleaved_.insert(within * axis_.batch);
+    }
+  }
+}
+
 void JoinedTokens::Note(const Op& op, const Operand& result) {
   if (axis_.stride[result.block] == 0) return;
   int64_t& beside = axis_.beside[result.block];
@@ -28,7 +43,7 @@ void JoinedTokens::Note(const Op& op, const Operand& result) {
   // Of backward of a slice the operand is shorter.
   for (uint32_t d = 0; d < step_.Rank(result.shape); ++d) {
     const int64_t size = step_.Dims(result.shape)[d];
-    if (IsLength(size) && ElementsOfSample(step_, axis_, result, d) == 1)
+    if (known_.contains(size - axis_.batch) && ElementsOfSample(step_, axis_, result, d) == 1)
       beside = size - axis_.batch;
   }
 }
@@ -38,7 +53,13 @@ bool JoinedTokens::AreOthers(const Operand& operand, AxisPlace place) const {
   return beside != 0 && place.inner == 1 && step_.Dims(operand.shape)[place.dimension] == beside;
 }
 
-bool JoinedTokens::IsLength(int64_t size) const { return known_.contains(size - axis_.batch); }
+bool JoinedTokens::IsLength(int64_t size) const {
+  return known_.contains(size - axis_.batch) || interleaved_.contains(size);
+}
+
+uint64_t JoinedTokens::WithinOne(int64_t size) const {
+  return interleaved_.contains(size) ? static_cast<uint64_t>(size / axis_.batch) : 1;
+}
 
 // Tokens beside those of the sequence; 0: none, or it cannot be told. As many more as there are in the
 // sequence may be a second one, unless it is known to be another.

@@ -5,7 +5,8 @@
 //   prompt [64, 8, 256] ─┬─ cat ─ [64, 136, 256]     128 tokens, and 8 beside them
 //   words [64, 128, 256] ┘
 //
-// So is the room that a convolution leaves at the sides, of up to a kernel.
+// So is the room that a convolution leaves at the sides, of up to a kernel. And where a program has several
+// words of each token, one behind the other, so many there are of any other length.
 #pragma once
 
 #include <set>
@@ -22,12 +23,17 @@ class JoinedTokens {
   JoinedTokens(const Step& step, BatchAxis& axis, const BatchAxis* others)
       : step_(step), axis_(axis), others_(others) {}
 
-  // Behind each operator, when it is known where the tokens are in its result.
+  // Before each operator.
+  void NoteGiven(const Op& op);
+  // Behind it, when it is known where the tokens are in its result.
   void Note(const Op& op, const Operand& result);
   // Of what was joined these are the tokens beside those of the sequence alone.
   [[nodiscard]] bool AreOthers(const Operand& operand, AxisPlace place) const;
-  // A dimension of that size holds the tokens and others that were joined with them before.
+  // A dimension of that size holds the tokens and others that were joined with them before, or several words
+  // of each.
   [[nodiscard]] bool IsLength(int64_t size) const;
+  // So many words of each are in a dimension of that size.
+  [[nodiscard]] uint64_t WithinOne(int64_t size) const;
 
  private:
   [[nodiscard]] int64_t JoinedBy(const Op& op, const Operand& result) const;
@@ -38,7 +44,8 @@ class JoinedTokens {
   const Step& step_;
   BatchAxis& axis_;
   const BatchAxis* const others_;
-  std::set<int64_t> known_;  // tokens beside those of the sequence
+  std::set<int64_t> known_;        // tokens beside those of the sequence
+  std::set<int64_t> interleaved_;  // sizes that hold several words of each token
 };
 
 }  // namespace vramscope::whatif

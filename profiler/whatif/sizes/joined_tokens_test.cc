@@ -123,6 +123,15 @@ TEST_F(JoinedTokensTest, WhatStandsBetweenWordsIsBesideThemToo) {
       << "the same words again";
 }
 
+// Decision transformers: a return, a state and an action of each step of a run.
+TEST_F(JoinedTokensTest, WhatIsMadeForSeveralWordsOfEachTokenBecomesLonger) {
+  const View words{{4, 32, 3, 8}, {768, 24, 8, 1}}, rows{{4, 96, 8}, {768, 8, 1}}, zeros{{4, 96}, {96, 1}};
+  const Call copied{"aten::exp", {{kWords, {{4, 32, 3, 8}, {32, 1, 0, 0}}}}, words};
+  const Call seen{"aten::exp", {{kFirstMade, rows}}, rows};
+  EXPECT_EQ(Elements({copied, seen, {"aten::zeros", {}, zeros}}, 64).back(), 4u * 192);
+  EXPECT_EQ(Elements({copied, {"aten::zeros", {}, zeros}}, 64).back(), 4u * 96);
+}
+
 TEST_F(JoinedTokensTest, SumsOfRowsCountThemToo) {
   const View rows{{160, 8}, {8, 1}}, scores{{4, 40, 8}, {320, 8, 1}};
   whatif::Step step = Written({Joined(),
