@@ -2,15 +2,17 @@
 """What the program's source says about what it runs, told in deep steps, as marks: once in a step for each file that has the class of a module which runs,
 or one that this is derived from: a program may put a method of its own in the place of a library's, which calls it.
 
-Why: what a call of Tensor.to() means (conversions.py), what type torch.zeros() is asked for (factories.py), and how long a function's variables
-hold what they are given (functions.py), no operator shows. The source is read once for each file; the recorded operators say from which lines they were called.
+Why: what a call of Tensor.to() means (conversions.py), what type torch.zeros() is asked for (factories.py, default_types.py), and how long a function's
+variables hold what they are given (functions.py), no operator shows. The source is read once for each file; the recorded operators say from which lines
+they were called.
 """
 
 import inspect
 import linecache
+import sys
 from typing import Any, Callable, Dict, Iterator, Optional, Set, Tuple
 
-from . import conversions, factories, functions, native
+from . import conversions, default_types, factories, functions, native
 from .by_class import ByClass
 from .source_text import parse
 
@@ -38,7 +40,7 @@ class Sources:
     def _tell(self, file: str) -> None:
         marks = self._marks.get(file)
         if marks is None:
-            told = ((mark, f"{file}:{text}") for mark, text in _read(file))
+            told = _read(file)
             marks = self._marks[file] = tuple(native.moment(mark, name) for mark, name in told if len(name.encode(errors="replace")) <= MAX_TEXT)
         for mark in marks:
             mark(0)
@@ -73,15 +75,22 @@ def _file_of(function: Any) -> Optional[str]:
 def _read(file: str) -> Tuple[Tuple[int, str], ...]:
     """Marks and their names; nothing where there is no source that can be read."""
     try:
-        return tuple(_marks(parse("".join(linecache.getlines(file)))))
+        return tuple(_marks(parse("".join(linecache.getlines(file))), file))
     except Exception:
         return ()
 
 
-def _marks(source: Any) -> Iterator[Tuple[int, str]]:
+def _marks(source: Any, file: str) -> Iterator[Tuple[int, str]]:
     for line, asks in sorted(conversions.found_in(source).items()):
-        yield native.Mark.CONVERSION, f"{line} {asks}"
+        yield native.Mark.CONVERSION, f"{file}:{line} {asks}"
     for line, asks in sorted(factories.found_in(source).items()):
-        yield native.Mark.FACTORY, f"{line} {asks}"
+        yield native.Mark.FACTORY, f"{file}:{line} {asks}"
+    for asks in default_types.found_in(source, file, _globals_of(file)):
+        yield native.Mark.FACTORY, asks
     for function in functions.found_in(source):
-        yield native.Mark.FUNCTION, function
+        yield native.Mark.FUNCTION, f"{file}:{function}"
+
+
+def _globals_of(file: str) -> Dict[str, Any]:
+    found = (vars(each) for each in list(sys.modules.values()) if getattr(each, "__file__", None) == file)
+    return next(found, {})

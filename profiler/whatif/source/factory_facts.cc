@@ -54,7 +54,10 @@ void FactoryFacts::AddMark(std::string_view name) {
 }
 
 void FactoryFacts::AddCaller(uint32_t op, std::string_view frame) {
-  if (const std::string_view line = LineOf(frame); !line.empty()) callers_.try_emplace(op, line);
+  const std::string line(LineOf(frame));
+  if (line.empty()) return;
+  const auto [caller, innermost] = callers_.try_emplace(op, Caller{line, ""});
+  if (!innermost && caller->second.both.empty()) caller->second.both = caller->second.line + "<" + line;
 }
 
 void FactoryFacts::Tell(Step& step) const {
@@ -62,9 +65,11 @@ void FactoryFacts::Tell(Step& step) const {
   const std::vector<uint32_t> calls = CallsOf(step);
   std::map<std::pair<std::string_view, uint32_t>, uint32_t> first;  // by line and call of a module
   std::map<std::string_view, std::vector<uint32_t>> made;
-  for (const auto& [op, line] : callers_) {
-    first.try_emplace({line, calls[op]}, op);
-    if (lines_.contains(line) && IsFactory(step.NameOf(step.ops[op]))) made[line].push_back(op);
+  for (const auto& [op, caller] : callers_) {
+    first.try_emplace({caller.line, calls[op]}, op);
+    if (!IsFactory(step.NameOf(step.ops[op]))) continue;
+    const std::string& line = lines_.contains(caller.line) ? caller.line : caller.both;
+    if (lines_.contains(line)) made[line].push_back(op);
   }
   for (const auto& [line, ops] : made) {
     const std::vector<Fact>& facts = lines_.at(std::string(line));

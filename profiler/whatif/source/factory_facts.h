@@ -7,6 +7,7 @@
 //                     "models/gpt.py:44 tensor@51"    where x is what the first operator of line 51 is given
 //                     "models/gpt.py:45 -,type"       two of them, in their order; nothing is known of the
 //                     one
+//                     "utils.py:7<models/gpt.py:46 type"  in utils.py, where it is called from that line
 //   op    aten::zeros kOpCaller "scan (models/gpt.py:42)"
 #pragma once
 
@@ -24,7 +25,7 @@ class FactoryFacts {
  public:
   // The name of a mark. One that is not known is left out: it is of a newer recorder.
   void AddMark(std::string_view name);
-  // `op`: into Step::ops; `frame`: as the recorder writes it. Of several the first counts.
+  // `op`: into Step::ops; `frame`: as the recorder writes it. Of several the first two count.
   void AddCaller(uint32_t op, std::string_view frame);
   // Sets Op::asks, and Op::asked where the line is told that shows what is asked, and no module's argument
   // was. Behind ConversionFacts::Tell(), which says that of all operators of a line.
@@ -37,7 +38,10 @@ class FactoryFacts {
   };
 
   std::unordered_map<std::string, std::vector<Fact>> lines_;
-  std::map<uint32_t, std::string> callers_;  // by operator, in their order: the innermost
+  struct Caller {
+    std::string line, both;  // the innermost, and with the one that it was called from
+  };
+  std::map<uint32_t, Caller> callers_;  // by operator, in their order
 };
 
 // Whether it makes a tensor of a type that the program names, whatever it is given: aten::zeros,

@@ -65,6 +65,21 @@ TEST(FactoryFactsTest, AnArgumentThatWasToldIsAsked) {
   EXPECT_EQ(step.ops[0].asked, 7u);
 }
 
+TEST(FactoryFactsTest, AnArgumentThatIsLeftOutNamesTheTypeForThatCall) {
+  FactoryFacts facts;
+  facts.AddMark("utils.py:7<dice.py:46 type");
+  const char* const from[] = {"forward (dice.py:46)", "forward (dice.py:50)"};
+  for (uint32_t op = 0; op < 2; ++op) {
+    facts.AddCaller(op, "one_hot (utils.py:7)");
+    facts.AddCaller(op, from[op]);
+    facts.AddCaller(op, "main (dice.py:46)");
+  }
+  Step step = StepOf({"aten::zeros", "aten::zeros"});
+  facts.Tell(step);
+  EXPECT_EQ(step.ops[0].asks, Asks::kType);
+  EXPECT_EQ(step.ops[1].asks, Asks::kNotTold);
+}
+
 TEST(FactoryFactsTest, SeveralInALineAreTakenInTheirOrder) {
   FactoryFacts facts;
   facts.AddMark("gpt.py:42 type,-,tensor@45");
