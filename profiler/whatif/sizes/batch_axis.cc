@@ -36,7 +36,7 @@ class Follower {
         seen_(step.blocks.size()),
         sized_(step.blocks.size()),
         tables_(step),
-        joined_(step, axis_, others),
+        joined_(step, axis_, others, tokens),
         parts_(step, axis_, tables_, tokens != nullptr),
         rows_(step, axis_) {
     axis_.beside.resize(step.blocks.size(), 0);
@@ -266,15 +266,11 @@ class Follower {
     for (uint32_t d = 0; d < step_.Rank(result.shape); ++d) {
       const int64_t size = step_.Dims(result.shape)[d];
       const bool other = joined_.IsLength(size) || (sequence_ && tokens_->IsLength(size));
-      if (size == axis_.batch || (other && !IsOfModel(size)))
+      if (size == axis_.batch || (other && !joined_.IsOfModel(size)))
         AddPlace(strides, static_cast<uint64_t>(step_.Dims(result.strides)[d]) * joined_.WithinOne(size));
-      coincides_ |= size == axis_.batch && IsOfModel(size);
+      coincides_ |= size == axis_.batch && joined_.IsOfModel(size);
     }
     return strides;
-  }
-  // A dimension of parameters.
-  [[nodiscard]] bool IsOfModel(int64_t size) const {
-    return sequence_ && tokens_->sizes_of_model.contains(size);
   }
 
   [[nodiscard]] Strides StridesOf(const Op& op, Kind kind, const Operand& result) const {
@@ -305,7 +301,8 @@ class Follower {
   // Where the operand's places are in the result.
   void AddOf(const Operand& operand, const Op& op, Kind kind, const Operand& result, Strides& found) const {
     for (uint32_t d = 0; d < step_.Rank(operand.shape); ++d)
-      if (IsCutToLength(operand, d)) AddPlace(found, CarryAxis(step_, op, kind, operand, {d, 1}, result));
+      if (IsCutToLength(operand, d) || (by_size_ && joined_.IsSpread(operand, d)))
+        AddPlace(found, CarryAxis(step_, op, kind, operand, {d, 1}, result));
     for (const uint64_t stride : Of(operand.block)) {
       const auto place = stride == 0 ? std::nullopt : PlaceIn(operand, stride);
       if (!place || (sequence_ && joined_.AreOthers(operand, *place))) continue;

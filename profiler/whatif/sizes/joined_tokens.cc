@@ -57,6 +57,20 @@ bool JoinedTokens::IsLength(int64_t size) const {
   return known_.contains(size - axis_.batch) || interleaved_.contains(size);
 }
 
+bool JoinedTokens::IsOfModel(int64_t size) const {
+  return tokens_ != nullptr && tokens_->sizes_of_model.contains(size);
+}
+
+bool JoinedTokens::IsSpread(const Operand& operand, uint32_t d) const {
+  if (tokens_ == nullptr || operand.block == kNone || axis_.stride[operand.block] == 0) return false;
+  const std::span<const int64_t> sizes = SizesOf(step_, operand);
+  if (!step_.shapes[operand.strides].known || StridesOf(step_, operand)[d] != 0) return false;
+  if (!IsLength(sizes[d]) || IsOfModel(sizes[d])) return false;
+  for (uint32_t own = 0; own < sizes.size(); ++own)
+    if (sizes[own] == sizes[d] && ElementsOfSample(step_, axis_, operand, own) == 1) return true;
+  return false;
+}
+
 uint64_t JoinedTokens::WithinOne(int64_t size) const {
   return interleaved_.contains(size) ? static_cast<uint64_t>(size / axis_.batch) : 1;
 }

@@ -14,14 +14,16 @@
 
 #include "profiler/whatif/sizes/batch_axis.h"
 #include "profiler/whatif/sizes/carried_axis.h"
+#include "profiler/whatif/sizes/tokens.h"
 
 namespace vramscope::whatif {
 
 class JoinedTokens {
  public:
   // `axis`: the sequence, whose BatchAxis::beside is filled here. `others`: another one, or nullptr.
-  JoinedTokens(const Step& step, BatchAxis& axis, const BatchAxis* others)
-      : step_(step), axis_(axis), others_(others) {}
+  // `tokens`: of which it is; nullptr: it is the batch.
+  JoinedTokens(const Step& step, BatchAxis& axis, const BatchAxis* others, const Tokens* tokens)
+      : step_(step), axis_(axis), others_(others), tokens_(tokens) {}
 
   // Before each operator.
   void NoteGiven(const Op& op);
@@ -32,6 +34,11 @@ class JoinedTokens {
   // A dimension of that size holds the tokens and others that were joined with them before, or several words
   // of each.
   [[nodiscard]] bool IsLength(int64_t size) const;
+  // A dimension of parameters.
+  [[nodiscard]] bool IsOfModel(int64_t size) const;
+  // mask[:, None, :].expand(-1, tokens, -1), which is the same for all queries: dimension `d` is of as many
+  // as another one has tokens. Not where they were not joined: a head may be as wide as a sequence is long.
+  [[nodiscard]] bool IsSpread(const Operand& operand, uint32_t d) const;
   // So many words of each are in a dimension of that size.
   [[nodiscard]] uint64_t WithinOne(int64_t size) const;
 
@@ -44,6 +51,7 @@ class JoinedTokens {
   const Step& step_;
   BatchAxis& axis_;
   const BatchAxis* const others_;
+  const Tokens* const tokens_;
   std::set<int64_t> known_;        // tokens beside those of the sequence
   std::set<int64_t> interleaved_;  // sizes that hold several words of each token
 };

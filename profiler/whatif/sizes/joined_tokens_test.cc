@@ -123,6 +123,14 @@ TEST_F(JoinedTokensTest, WhatStandsBetweenWordsIsBesideThemToo) {
       << "the same words again";
 }
 
+// _expand_mask() of transformers' Kosmos-2: a mask of keys, copied for each query.
+TEST_F(JoinedTokensTest, WhatIsCopiedForEachOfThemHasThemTwice) {
+  const View spread{{4, 1, 40, 40}, {40, 40, 0, 1}}, pairs{{4, 1, 40, 40}, {1600, 1600, 40, 1}};
+  EXPECT_EQ(Elements({Joined(), {"aten::_to_copy", {{kFirstMade, spread}}, pairs}}, 64).back(), 4u * 72 * 72);
+  const View heads{{4, 40, 12}, {40, 1, 0}}, copied{{4, 40, 12}, {480, 12, 1}};
+  EXPECT_EQ(Elements({Joined(), {"aten::_to_copy", {{kFirstMade, heads}}, copied}}, 64).back(), 4u * 72 * 12);
+}
+
 // Decision transformers: a return, a state and an action of each step of a run.
 TEST_F(JoinedTokensTest, WhatIsMadeForSeveralWordsOfEachTokenBecomesLonger) {
   const View words{{4, 32, 3, 8}, {768, 24, 8, 1}}, rows{{4, 96, 8}, {768, 8, 1}}, zeros{{4, 96}, {96, 1}};
