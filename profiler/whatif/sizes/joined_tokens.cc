@@ -2,6 +2,7 @@
 #include "profiler/whatif/sizes/joined_tokens.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 namespace vramscope::whatif {
 
@@ -37,6 +38,11 @@ void JoinedTokens::Note(const Op& op, const Operand& result) {
     const int64_t tokens = operand.block == kNone ? 0 : axis_.beside[operand.block];
     if (tokens != 0 && HoldsRunsOf(operand, tokens) && HoldsRunsOf(result, tokens)) {
       beside = tokens;
+      return;
+    }
+    const int64_t moved = tokens != 0 && AboutAsMany(operand, tokens) != 0 ? AboutAsMany(result, tokens) : 0;
+    if (moved != 0) {
+      beside = moved - axis_.batch;
       return;
     }
   }
@@ -130,6 +136,17 @@ int64_t JoinedTokens::LeftBy(const Op& convolution, const Operand& result) const
     const int64_t beside = step_.Dims(result.shape)[d] - axis_.batch;
     const bool complete = own == 0 || own == axis_.beside[from.block];
     if (complete && beside > own && beside - own < step_.Dims(weight.shape)[d]) return beside;
+  }
+  return 0;
+}
+
+// logits[:, :-1], and labels with room for one more, which stand for what comes next: how many they are. 0:
+// they are others.
+int64_t JoinedTokens::AboutAsMany(const Operand& operand, int64_t tokens) const {
+  for (uint32_t d = 0; d < step_.Rank(operand.shape); ++d) {
+    const int64_t count = SizesOf(step_, operand)[d];
+    if (ElementsOfSample(step_, axis_, operand, d) == 1 && std::abs(count - axis_.batch - tokens) <= kMoved)
+      return count;
   }
   return 0;
 }

@@ -46,6 +46,7 @@ class JoinedTokens {
   [[nodiscard]] int64_t JoinedBy(const Op& op, const Operand& result) const;
   [[nodiscard]] int64_t TokensIn(std::span<const Operand> parts, uint32_t block, uint32_t d) const;
   [[nodiscard]] int64_t LeftBy(const Op& convolution, const Operand& result) const;
+  [[nodiscard]] int64_t AboutAsMany(const Operand& operand, int64_t tokens) const;
   [[nodiscard]] bool HoldsRunsOf(const Operand& operand, int64_t tokens) const;
 
   const Step& step_;

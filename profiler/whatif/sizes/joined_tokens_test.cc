@@ -105,6 +105,18 @@ TEST_F(JoinedTokensTest, APartOfThemHasTheWordsOrTheOthers) {
   EXPECT_EQ(elements, (std::vector<uint64_t>{4 * 72, 4 * 64, 4 * 8, 4 * 72}));
 }
 
+// logits[:, :-1].contiguous(), and F.pad(labels, (0, 1)).
+TEST_F(JoinedTokensTest, OneMoreOrLessAreAsManyLonger) {
+  const View seen{{4, 39}, {40, 1}}, moved{{4, 39}, {39, 1}}, room{{4, 41}, {41, 1}}, flat{{156}, {1}};
+  const auto elements = Elements({Joined(),
+                                  {"aten::clone", {{kFirstMade, seen}}, moved},
+                                  {"aten::exp", {{kFirstMade + 1, flat}}, flat},
+                                  {"aten::constant_pad_nd", {{kFirstMade, joined_}}, room},
+                                  {"aten::clone", {{kFirstMade + 3, {{4, 40}, {41, 1}, 1}}}, joined_}},
+                                 64);
+  EXPECT_EQ(elements, (std::vector<uint64_t>{4 * 72, 4 * 71, 4 * 71, 4 * 73, 4 * 72}));
+}
+
 TEST_F(JoinedTokensTest, WhatThereAreAsManyOfMayBeASecondSequence) {
   const View twice{{4, 64}, {64, 1}};
   const Call call{"aten::cat", {{kPrompt, words_}, {kWords, words_}}, twice};

@@ -29,6 +29,7 @@ constexpr uint64_t kMaskUnit = 8;  // elements that a row of an added mask is al
 int64_t ScaledTokens(int64_t count, int64_t from, int64_t to, int64_t beside) {
   if (beside != 0 && count == beside) return count;
   if (beside != 0 && count % (from + beside) == 0) return count / (from + beside) * (to + beside);
+  if (beside != 0 && std::abs(count - from - beside) <= kMoved) return to + count - from;
   for (const int64_t more : {0, -1, 1, -2, 2, 3, 4}) {
     if (more > kMoved && count < from) break;
     if (from + more > 0 && count % (from + more) == 0)
