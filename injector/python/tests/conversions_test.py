@@ -67,6 +67,30 @@ class SourceTest(unittest.TestCase):
         self.assertEqual(self.asked("z = softmax(torch.matmul(x, y))", "z = z.to(wide.dtype)", "z = z @ wide"), ["2: tensor again"])
         self.assertEqual(self.asked("z = y * 2", "y = x", "return z.to(x.dtype)"), ["3: origin"], "lines are not told apart: y was another")
 
+    def test_what_comes_first_in_what_was_computed(self) -> None:
+        self.assertEqual(self.asked("return (x.float() + y.float() * 2).to(x.dtype)"), ["1: type,type,first"])
+        self.assertEqual(self.asked("return (y.float() + x.float() * 2).to(x.dtype)"), ["1: type,type,origin"])
+        self.assertEqual(self.asked("z = x.float()", "return self.norm(z).mul(y)[0].to(x.dtype)"), ["1: type", "2: first"])
+        self.assertEqual(self.asked("z = x * y", "return self.norm(z.float()).to(x.dtype)"), ["2: type,origin"], "z may be of another type")
+        self.assertEqual(self.asked("x = x * y", "return (x.float() + y).to(x.dtype)"), ["2: type,origin"], "one of two that it was given")
+
+    def test_what_comes_first_in_what_all_callers_give_a_function(self) -> None:
+        from vramscope_shim.conversions import found_in
+
+        scale = """
+            def scale(normed, x, by):
+                return (normed * by.float()).to(x.dtype)
+
+            def forward(self, x, y):
+                x = scale(self.norm(x.float()), x, y)
+                return scale(CALL)
+        """
+        for call, asks in (("torch.exp(y.float()), y, by=x", "first"), ("x, y, x", "tensor"), ("y.float() * 2, y, x", "first"), ("y, y, x", "tensor"), ("*y", "tensor"), ("x + y, x=x.sin(), by=y", "tensor")):
+            with self.subTest(call):
+                found = found_in(ast.parse(textwrap.dedent(scale.replace("CALL", call))))
+                self.assertEqual(found[3], f"type,{asks}")
+        self.assertEqual(found_in(ast.parse(textwrap.dedent(scale).split("def forward")[0]))[3], "type,tensor", "nobody calls it here")
+
     def test_one_of_two(self) -> None:
         self.assertEqual(self.asked("return x.to(y.dtype if wide else x.dtype)"), ["1: tensor"])
         self.assertEqual(self.asked("return x.to(torch.float32 if wide else x.dtype)"), [])

@@ -5,7 +5,8 @@
     mask = mask.to(x.dtype)            model.py:8 tensor again     the variable holds what it was converted from no more
     kind = x.dtype
     return wide.to(kind)               model.py:10 origin     the type of what it was computed from
-    f(y.float(), 2).to(x.dtype)        model.py:11 type,tensor     in the order in which they run; - for one that names no type
+    (x.float() + y).to(x.dtype)        model.py:11 type,first      the same, and it comes first in each line between (first_operands.py)
+    f(y.float(), 2).to(x.dtype)        model.py:12 type,tensor     in the order in which they run; - for one that names no type
 
 Why: in float32 neither does anything, and the operator that is recorded (aten::to) is the same. In 16 bits the one makes x wider, the other
 gives it back. Which it is shows in the source alone, which is read once for each file that has a class of a module; the recorded operator says
@@ -16,9 +17,10 @@ import ast
 import sys
 from typing import Any, Dict, Iterator, List, Set
 
+from .first_operands import come_first, is_first
 from .type_tests import Given, given_once
 
-TYPE, TENSOR, ORIGIN, UNCLEAR, NONE = "type", "tensor", "origin", "unclear", "-"
+TYPE, TENSOR, ORIGIN, FIRST, UNCLEAR, NONE = "type", "tensor", "origin", "first", "unclear", "-"
 AGAIN = " again"
 _NAMED = {"float", "half", "bfloat16", "double"}  # x.float()
 _TYPES = {*_NAMED, "float16", "float32", "float64"}  # torch.float16
@@ -41,7 +43,7 @@ def found_in(source: Any) -> Dict[int, str]:
                 again.add(each.value)
             elif isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute) and calls.get(each, UNCLEAR) == UNCLEAR:
                 asks = asks_of(each, given)
-                calls[each] = ORIGIN if asks == TENSOR and is_origin(function, each, given) else asks
+                calls[each] = _whose(source, function, each, given) if asks == TENSOR else asks
     lines: Dict[int, List[Any]] = {}
     for call in in_order(source):
         if calls.get(call) or (call in calls and _runs(call)):
@@ -49,6 +51,15 @@ def found_in(source: Any) -> Dict[int, str]:
     perhaps = {call for each in ast.walk(source) if isinstance(each, PERHAPS) for call in ast.walk(each)}
     told = {line: _told([calls[call] + AGAIN * (call in again) for call in there], not perhaps.isdisjoint(there)) for line, there in lines.items()}
     return {line: asks for line, asks in told.items() if asks}
+
+
+def _whose(source: Any, function: Any, call: Any, given: Given) -> str:
+    wanted = wanted_names(call, given)
+    if len(wanted) == 1 and is_first(function, call, min(wanted), given):
+        return FIRST
+    if is_origin(function, call, given):
+        return ORIGIN
+    return FIRST if len(wanted) == 1 and come_first(source, function, call, min(wanted), given) else TENSOR
 
 
 def _told(calls: List[str], perhaps: bool) -> str:
@@ -81,7 +92,7 @@ def _takes_its_name(statement: ast.Assign) -> bool:
 
 def is_origin(function: Any, call: Any, given: Given) -> bool:
     """Whether one whose type is asked for is among what the converted one was computed from, as the lines above it say."""
-    wanted = {name for argument in (*call.args, *(each.value for each in call.keywords)) for name in asked_names(argument, given, 0)}
+    wanted = wanted_names(call, given)
     above = [each for each in ast.walk(function) if isinstance(each, (ast.Assign, ast.AugAssign)) and each.lineno < call.lineno]
     known, new = set(), _names(call.func.value)
     while new:
@@ -90,6 +101,10 @@ def is_origin(function: Any, call: Any, given: Given) -> bool:
             return True
         new = {name for each in above if _targets(each) & new for name in _names(each.value)} - known
     return False
+
+
+def wanted_names(call: Any, given: Given) -> Set[str]:
+    return {name for argument in (*call.args, *(each.value for each in call.keywords)) for name in asked_names(argument, given, 0)}
 
 
 def asked_names(value: Any, given: Given, depth: int) -> Iterator[str]:

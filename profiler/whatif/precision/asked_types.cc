@@ -121,27 +121,40 @@ std::span<const Operand>::iterator FirstComputed(const Step& step, std::span<con
   });
 }
 
+// The first call behind `since` that asks for it in a type which the source names; kNone: there is none.
+uint32_t AskedInFloat(const Step& step, uint32_t block, Position since) {
+  const Takers& takers = TakersOf(step);
+  uint32_t op = takers.Next(block, OutermostMaker(step, block));
+  while (op != kNone && !(step.ops[op].begin >= since && step.ops[op].asks == Asks::kType))
+    op = takers.Next(block, op);
+  return op;
+}
+
 // kind = x.dtype; x = x.float(); x = x * silu(gate.float()); x.to(kind): of what something that the call made
-// wide was computed from, the type that a variable had which then stood for it in float32. 0 where the call
-// made that wide, or nothing shows.
-uint8_t TypeOfRenamed(const Step& step, const Versions& versions, uint32_t block, Position since) {
+// wide was computed from, the type that a variable had which then stood for it in float32. And of
+// (x.float() + gate.float() * y).to(x.dtype), where x is known to come `first`. 0 where the call made that
+// wide, or nothing shows.
+uint8_t TypeOfRenamed(const Step& step, const Versions& versions, uint32_t block, Position since,
+                      bool first) {
+  const auto is_itself = [&](uint32_t one) {
+    return first && versions.Known(one) && versions.TypeOf(one) == kFloatType &&
+           versions.WidenedBy(one) == kNone && AskedInFloat(step, one, since) != kNone;
+  };
   for (uint32_t steps = 0; step.blocks[block].begin >= since; ++steps) {
+    if (steps != 0 && is_itself(block)) return kFloatType;
     const uint32_t op = OutermostMaker(step, block);
     if (op == kNone || step.ops[op].node != kNone || steps == kMostBefore) return 0;
     const std::span<const Operand> inputs = InputsOf(step, step.ops[op]);
-    const auto first = FirstComputed(step, inputs);
-    if (first == inputs.end() || first->block == block) return 0;
-    block = first->block;
+    const auto computed = FirstComputed(step, inputs);
+    if (computed == inputs.end() || computed->block == block) return 0;
+    block = computed->block;
   }
   const uint32_t widened = versions.WidenedBy(block);
   if (!versions.Known(block) || step.blocks[block].begin == kBefore ||
       (widened != kNone && step.ops[widened].begin >= since))
     return 0;
-  const Takers& takers = TakersOf(step);
-  uint32_t op = takers.Next(block, OutermostMaker(step, block));
-  while (op != kNone && !(step.ops[op].begin >= since && step.ops[op].asks == Asks::kType))
-    op = takers.Next(block, op);
-  return op != kNone && step.ops[op].again ? versions.TypeOf(block) : 0;
+  const uint32_t op = AskedInFloat(step, block, since);
+  return op != kNone && (first || step.ops[op].again) ? versions.TypeOf(block) : 0;
 }
 
 }  // namespace
@@ -160,10 +173,11 @@ uint8_t TypeOfTold(const Step& step, const Versions& versions, uint32_t op) {
 
 // softmax(query @ keys, dtype=torch.float32).to(query.dtype): behind the product are numbers and masks. What
 // the program itself converted is given back what it was.
-uint8_t TypeOfOrigin(const Step& step, const Versions& versions, uint32_t block, Position since) {
+uint8_t TypeOfOrigin(const Step& step, const Versions& versions, uint32_t block, Position since,
+                     bool known_first) {
   const uint32_t widened = versions.WidenedBy(block);
   if (widened != kNone && step.ops[widened].begin >= since && step.NameOf(step.ops[widened]) == "aten::to")
-    return TypeOfRenamed(step, versions, block, since);
+    return TypeOfRenamed(step, versions, block, since, known_first);
   bool called = false;
   for (uint32_t steps = 0; steps < std::min<size_t>(step.ops.size(), kMostBefore); ++steps) {
     if (step.blocks[block].begin < since) return versions.Known(block) ? versions.TypeOf(block) : 0;
@@ -278,7 +292,7 @@ uint8_t TypeAskedFor(const Step& step, const Versions& versions, const std::vect
   if (asks == Asks::kTensor) return TypeMet(step, versions, calls, op);
   if (asks != Asks::kOrigin) return 0;
   const Position since = calls[op] == kNone ? kBefore : step.modules[calls[op]].begin;
-  return TypeOfOrigin(step, versions, InputsOf(step, step.ops[op])[0].block, since);
+  return TypeOfOrigin(step, versions, InputsOf(step, step.ops[op])[0].block, since, step.ops[op].first);
 }
 
 }  // namespace vramscope::whatif

@@ -28,9 +28,9 @@
 namespace vramscope::whatif {
 
 // c10::ScalarType of the first factor of the product that the block was computed from, or of what was there
-// before `since`, when the call of the module began; 0 where nothing shows.
-[[nodiscard]] uint8_t TypeOfOrigin(const Step& step, const Versions& versions, uint32_t block,
-                                   Position since);
+// before `since`, when the call of the module began; 0 where nothing shows. `known_first`: Op::first.
+[[nodiscard]] uint8_t TypeOfOrigin(const Step& step, const Versions& versions, uint32_t block, Position since,
+                                   bool known_first = false);
 
 // Of what the tensor that `op` converts is first used with, in the same call of a module; 0 where nothing
 // shows. `calls`: by operator.

@@ -98,13 +98,14 @@ TEST_F(AskedTypesTest, SoIsABuffer) {
 // norm(sum, gate): kind = sum.dtype; sum = sum.float(); x = sum * silu(gate.float()); weight * x.to(kind)
 class GatedNormTest : public AskedTypesTest {
  protected:
-  uint8_t AskedOf(uint8_t sum, bool again) {
+  uint8_t AskedOf(uint8_t sum, bool again, bool first = false) {
     InANorm();
     const uint32_t gate = AddBlock(18, 90), gated = AddBlock(41, 90);
     const uint32_t renamed = To(33, sum_, Asks::kType), opened = To(35, gate, Asks::kType);
     step_.ops[renamed].again = again;
     AddOp("aten::mul", kNone, {40, 42}, {sum_, gate}, gated);
     const uint32_t back = To(50, gated, Asks::kOrigin);
+    step_.ops[back].first = first;
     Versions versions(step_, kFloatType);
     versions.Decide(sum_, sum), versions.Decide(gated, kFloatType);
     if (sum != kFloatType) versions.Widen(sum_, renamed);
@@ -127,6 +128,37 @@ TEST_F(GatedNormTest, TheTypeIsThatOfWhatAVariableStoodForAlsoWhereAGateIsMadeWi
 TEST_F(GatedNormTest, WhatIsMadeWideIsGivenBackWhatItWas) { EXPECT_EQ(AskedOf(kBfloat16Type, true), 0); }
 
 TEST_F(GatedNormTest, WhatHasAnotherNameMayBeBesideIt) { EXPECT_EQ(AskedOf(kFloatType, false), 0); }
+
+// (sum.float() * silu(gate.float())).to(sum.dtype)
+TEST_F(GatedNormTest, WhatIsKnownToComeFirstIsTheOneWhoseTypeIsAskedFor) {
+  EXPECT_EQ(AskedOf(kFloatType, false, true), kFloatType);
+  EXPECT_EQ(AskedOf(kBfloat16Type, false, true), 0);
+}
+
+// In one module: sum = (sum.float() + gate.float()).to(sum.dtype), twice. The second one's sum is the first.
+TEST_F(AskedTypesTest, WhatComesFirstIsTheNearestThatWasAskedToBeInFloat) {
+  const uint32_t gate = AddBlock(18, 90), once = AddBlock(31, 90), twice = AddBlock(41, 90);
+  const auto to = [&](Position at, uint32_t block, Asks asks) {
+    const uint32_t op = AddOp("aten::to", kNone, {at, at + 1}, {block}, block);
+    step_.ops[op].asks = asks;
+    return op;
+  };
+  to(26, sum_, Asks::kType);
+  AddOp("aten::add", kNone, {30, 32}, {sum_, gate}, once);
+  to(36, once, Asks::kType);
+  const uint32_t widened = to(38, gate, Asks::kType);
+  AddOp("aten::add", kNone, {40, 42}, {once, gate}, twice);
+  const uint32_t back = to(50, twice, Asks::kOrigin);
+  step_.ops[back].first = true;
+  const auto asked = [&](uint8_t type) {
+    Versions versions(step_, kFloatType);
+    versions.Decide(hidden_, kBfloat16Type), versions.Decide(once, type);
+    versions.Decide(twice, kFloatType), versions.Widen(twice, widened);
+    return TypeAskedFor(step_, versions, CallsOf(step_), back);
+  };
+  EXPECT_EQ(asked(kFloatType), kFloatType);
+  EXPECT_EQ(asked(kBfloat16Type), 0);
+}
 
 // What a product of matrices returns asks for the type of its first factor: of hidden, in 16 bits, beside
 // what is in float32.

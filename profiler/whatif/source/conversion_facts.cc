@@ -11,9 +11,12 @@ namespace vramscope::whatif {
 
 namespace {
 
+constexpr std::string_view kFirst = "first";
+
 std::optional<Asks> AsksOf(std::string_view word) {
   for (const auto& [name, asks] : {std::pair("type", Asks::kType), std::pair("tensor", Asks::kTensor),
-                                   std::pair("origin", Asks::kOrigin), std::pair("-", Asks::kNotTold)})
+                                   std::pair("origin", Asks::kOrigin), std::pair("first", Asks::kOrigin),
+                                   std::pair("-", Asks::kNotTold)})
     if (word == name) return asks;
   return std::nullopt;
 }
@@ -37,7 +40,7 @@ void ConversionFacts::AddMark(std::string_view name) {
     const std::string_view word = words.substr(0, words.find(','));
     const std::optional<Asks> asks = AsksOf(word);
     if (!asks) return;
-    fact.asks.push_back(*asks);
+    fact.calls.push_back({*asks, word == kFirst});
     words.remove_prefix(word.size());
   }
   lines_[std::string(name.substr(0, blank))] = std::move(fact);
@@ -66,21 +69,23 @@ void ConversionFacts::Tell(Step& step) const {
     const auto found = lines_.find(line);
     const bool like = IsFactory(step.NameOf(step.ops[op])) && step.ops[op].input_count != 0;
     if (found == lines_.end() || like) continue;  // zeros_like(x.float())
-    if (found->second.asks.size() > 1)
+    if (found->second.calls.size() > 1)
       in_turn[found->first].push_back(op);
     else
-      step.ops[op].asks = found->second.asks[0], step.ops[op].again = found->second.again;
+      Tell(found->second.calls[0], step.ops[op]), step.ops[op].again = found->second.again;
   }
-  for (auto& [line, ops] : in_turn) TellEach(step, lines_.at(std::string(line)).asks, ops);
+  for (auto& [line, ops] : in_turn) TellEach(step, lines_.at(std::string(line)).calls, ops);
   factories_.Tell(step);
 }
 
+void ConversionFacts::Tell(const Call& call, Op& op) { op.asks = call.asks, op.first = call.first; }
+
 // Each time that the line ran, all of its calls did.
-void ConversionFacts::TellEach(Step& step, const std::vector<Asks>& asks, std::vector<uint32_t>& ops) {
+void ConversionFacts::TellEach(Step& step, const std::vector<Call>& calls, std::vector<uint32_t>& ops) {
   std::erase_if(ops, [&](uint32_t op) { return step.NameOf(step.ops[op]) != "aten::to"; });
-  if (ops.size() % asks.size() != 0) return;
+  if (ops.size() % calls.size() != 0) return;
   std::sort(ops.begin(), ops.end());
-  for (size_t i = 0; i < ops.size(); ++i) step.ops[ops[i]].asks = asks[i % asks.size()];
+  for (size_t i = 0; i < ops.size(); ++i) Tell(calls[i % calls.size()], step.ops[ops[i]]);
 }
 
 bool OnlyMoves(const Step& step, const Op& op) {

@@ -3,7 +3,8 @@
 //
 //   mark  kConversion   "models/gpt.py:42 type"           x.to(torch.float32) stands there
 //                       "models/gpt.py:43 tensor again"   x = x.to(y.dtype)
-//                       "models/gpt.py:44 type,origin"    f(x.float()).to(x.dtype), in their order
+//                       "models/gpt.py:44 type,origin"    f(y, x.float()).to(x.dtype), in their order
+//                       "models/gpt.py:45 type,first"     (x.float() + y).to(x.dtype)
 //   op    aten::to      kOpCaller "rotate (models/gpt.py:42)"
 //
 // Why joined here: the source is read once for a file, the operator runs in every layer.
@@ -32,16 +33,21 @@ class ConversionFacts {
   // "asked models/gpt.py:45": what is called there in this call of a module (into Step::modules, which may
   // not be there yet) asks for the type of this block.
   void AddAsked(uint32_t call, uint32_t block, std::string_view what);
-  // Sets Op::asks and Op::again where both are known, in any order of the two, and Op::asked.
+  // Sets Op::asks, Op::first and Op::again where both are known, in any order of the two, and Op::asked.
   void Tell(Step& step) const;
 
  private:
+  struct Call {
+    Asks asks = Asks::kNotTold;
+    bool first = false;
+  };
   // Of a line: each of its calls, or one that stands for all.
   struct Fact {
-    std::vector<Asks> asks;
+    std::vector<Call> calls;
     bool again = false;
   };
-  static void TellEach(Step& step, const std::vector<Asks>& asks, std::vector<uint32_t>& ops);
+  static void Tell(const Call& call, Op& op);
+  static void TellEach(Step& step, const std::vector<Call>& calls, std::vector<uint32_t>& ops);
 
   FactoryFacts factories_;
   std::unordered_map<std::string, Fact> lines_;        // by "models/gpt.py:42"

@@ -39,7 +39,7 @@ TEST(ConversionFactsTest, JoinsALineWithTheFramesThatRunIt) {
 
 TEST(ConversionFactsTest, CallsOfOneLineAreTakenInTheirOrder) {
   ConversionFacts facts;
-  facts.AddMark("gpt.py:42 type,-,origin");
+  facts.AddMark("gpt.py:42 type,-,first");
   for (const uint32_t op : {5, 4, 2, 1, 0, 6, 3}) facts.AddCaller(op, "f (gpt.py:42)");
   Step step = StepOf(7);
   step.ops[3].name = Step::kFirstOwnText + 1;
@@ -47,6 +47,7 @@ TEST(ConversionFactsTest, CallsOfOneLineAreTakenInTheirOrder) {
   const std::vector<Asks> wanted = {Asks::kType, Asks::kNotTold, Asks::kOrigin, Asks::kNotTold,
                                     Asks::kType, Asks::kNotTold, Asks::kOrigin};
   for (size_t op = 0; op < wanted.size(); ++op) EXPECT_EQ(step.ops[op].asks, wanted[op]) << op;
+  for (size_t op = 0; op < wanted.size(); ++op) EXPECT_EQ(step.ops[op].first, op == 2 || op == 6) << op;
 }
 
 // Each call of a module asks for the type of its own argument; an inner one of the same class of another.

@@ -104,6 +104,8 @@ struct Op {
   uint32_t dims = 0;   // text of the scalar argument that has the dimensions of a reduction, mostly 1
   uint32_t dtype = 0;  // text of the scalar argument that names an element type: "torch.float32"
   Asks asks = Asks::kNotTold;
+  bool first =
+      false;  // Asks::kOrigin: it comes first in each line between, as in (x.float() + y).to(x.dtype)
   bool again = false;  // aten::to: the variable that had what is converted gets the copy
   bool taken = false;  // aten::to: what it returns has no name and goes into the operator behind it
   bool moves = false;  // aten::to with a device alone
