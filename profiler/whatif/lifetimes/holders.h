@@ -50,8 +50,9 @@ namespace vramscope::whatif {
 // Whether it is known that no other variable holds the block itself.
 [[nodiscard]] bool AreNamesKnown(const Step& step, uint32_t block);
 
-// A function that is put into the step has the block until then. Whether others have it is known as before.
-void HoldInFunction(Step& step, uint32_t block, Position until);
+// A function that is put into the step behind `from` has the block until then, or the copy that the program
+// converted it to before. Whether others have it is known as before.
+void HoldInFunction(Step& step, uint32_t block, Position from, Position until);
 
 // Puts entries in the order of their blocks, after some were given others: one of each block, the longest.
 void MergeNamed(std::vector<Named>& named);

@@ -7,6 +7,8 @@
 namespace vramscope::whatif {
 namespace {
 
+using model::kNone;
+
 // Where a block's names are, or would be.
 size_t PlaceOfNames(const Step& step, uint32_t block) {
   const auto place = std::lower_bound(step.named.begin(), step.named.end(), block,
@@ -17,6 +19,17 @@ size_t PlaceOfNames(const Step& step, uint32_t block) {
 const Named* NamesOf(const Step& step, uint32_t block) {
   const size_t place = PlaceOfNames(step, block);
   return place == step.named.size() || step.named[place].block != block ? nullptr : &step.named[place];
+}
+
+// linear(x.type_as(y)): whatever x is, the layer has what it was given.
+bool IsTakenBackBefore(const Step& step, uint32_t block, Position from) {
+  return std::ranges::any_of(step.ops, [&](const Op& op) {
+    if (op.end > from || op.parent != kNone || op.node != kNone || op.input_count == 0) return false;
+    const std::string_view name = step.NameOf(op);
+    const bool back = name == "aten::type_as" ||
+                      (name == "aten::to" && (op.asks == Asks::kTensor || op.asks == Asks::kOrigin));
+    return back && step.operands[op.first_input].block == block;
+  });
 }
 
 }  // namespace
@@ -31,13 +44,15 @@ bool AreNamesKnown(const Step& step, uint32_t block) {
   return named != nullptr && named->itself;
 }
 
-void HoldInFunction(Step& step, uint32_t block, Position until) {
+void HoldInFunction(Step& step, uint32_t block, Position from, Position until) {
+  const bool converted = IsTakenBackBefore(step, block, from);
   const size_t place = PlaceOfNames(step, block);
   if (NamesOf(step, block) == nullptr)
     step.named.insert(step.named.begin() + static_cast<ptrdiff_t>(place),
-                      {block, until, until, false, false});
+                      {block, until, converted ? kBefore : until, false, false});
   Named& named = step.named[place];
-  named.until = std::max(named.until, until), named.unconverted = std::max(named.unconverted, until);
+  named.until = std::max(named.until, until);
+  if (!converted) named.unconverted = std::max(named.unconverted, until);
 }
 
 void MergeNamed(std::vector<Named>& named) {

@@ -384,5 +384,12 @@ TEST_F(HoldersTest, OfNamesOfOneBlockTheLongestCountsAndAllIsKnownOnlyOfBoth) {
   EXPECT_EQ(NamedUntil(step_, 0), kBefore);
 }
 
+TEST_F(HoldersTest, AFunctionThatIsPutInHasTheCopyThatItIsGiven) {
+  Add("aten::type_as", 15, {1, 0});
+  HoldInFunction(step_, 1, 20, 30), HoldInFunction(step_, 2, 20, 30);
+  EXPECT_EQ(NamedUntil(step_, 1), kBefore);
+  EXPECT_EQ(NamedUntil(step_, 2), 30);
+}
+
 }  // namespace
 }  // namespace vramscope::whatif

@@ -106,7 +106,7 @@ class Adapter {
     up.input = down.output;
     Multiply(linear, forward, up);
     const uint32_t sum = Add(linear, forward, output, up);
-    HoldInFunction(into_.step(), linear.given.block,
+    HoldInFunction(into_.step(), linear.given.block, into_.step().modules[linear.call].begin,
                    forward.Tick());  // of the layer, which has it until it returns
     Backward(i, sum, down, up);
   }
