@@ -286,13 +286,14 @@ bool IsForLoss(const Step& step, uint32_t op) {
 }
 
 uint8_t TypeAskedFor(const Step& step, const Versions& versions, const std::vector<uint32_t>& calls,
-                     uint32_t op) {
+                     uint32_t op, bool whole) {
   const Asks asks = step.ops[op].asks;
   if (const uint8_t told = TypeOfTold(step, versions, op); told != 0) return told;
   if (asks == Asks::kTensor) return TypeMet(step, versions, calls, op);
   if (asks != Asks::kOrigin) return 0;
   const Position since = calls[op] == kNone ? kBefore : step.modules[calls[op]].begin;
-  return TypeOfOrigin(step, versions, InputsOf(step, step.ops[op])[0].block, since, step.ops[op].first);
+  return TypeOfOrigin(step, versions, InputsOf(step, step.ops[op])[0].block, since,
+                      step.ops[op].first && !whole);
 }
 
 }  // namespace vramscope::whatif

@@ -74,7 +74,9 @@ namespace vramscope::whatif {
 [[nodiscard]] bool IsForLoss(const Step& step, uint32_t op);
 
 // Whichever of these the source says that `op` asks for; 0 where it says neither.
+// `whole`: the model is in 16 bits, not under autocast: what is in float32 there the program itself made
+// wide, wherever it comes.
 [[nodiscard]] uint8_t TypeAskedFor(const Step& step, const Versions& versions,
-                                   const std::vector<uint32_t>& calls, uint32_t op);
+                                   const std::vector<uint32_t>& calls, uint32_t op, bool whole = false);
 
 }  // namespace vramscope::whatif

@@ -150,14 +150,15 @@ TEST_F(AskedTypesTest, WhatComesFirstIsTheNearestThatWasAskedToBeInFloat) {
   AddOp("aten::add", kNone, {40, 42}, {once, gate}, twice);
   const uint32_t back = to(50, twice, Asks::kOrigin);
   step_.ops[back].first = true;
-  const auto asked = [&](uint8_t type) {
+  const auto asked = [&](uint8_t type, bool whole) {
     Versions versions(step_, kFloatType);
     versions.Decide(hidden_, kBfloat16Type), versions.Decide(once, type);
     versions.Decide(twice, kFloatType), versions.Widen(twice, widened);
-    return TypeAskedFor(step_, versions, CallsOf(step_), back);
+    return TypeAskedFor(step_, versions, CallsOf(step_), back, whole);
   };
-  EXPECT_EQ(asked(kFloatType), kFloatType);
-  EXPECT_EQ(asked(kBfloat16Type), 0);
+  EXPECT_EQ(asked(kFloatType, false), kFloatType);
+  EXPECT_EQ(asked(kBfloat16Type, false), 0);
+  EXPECT_EQ(asked(kFloatType, true), 0) << "16 bits throughout: the program made it wide";
 }
 
 // What a product of matrices returns asks for the type of its first factor: of hidden, in 16 bits, beside
