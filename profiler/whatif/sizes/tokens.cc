@@ -120,10 +120,10 @@ Error AsManySamples(int64_t tokens) {
 
 Result<Tokens> FindTokens(const Step& step) {
   std::vector<const Operand*> inputs = Inputs(step);
-  const auto values =
-      std::ranges::stable_partition(inputs, [&](const Operand* input) { return !AreValues(step, *input); });
-  const std::vector<const Operand*> of_each(values.begin(), values.end());
-  inputs.erase(values.begin(), values.end());
+  const auto values = std::stable_partition(inputs.begin(), inputs.end(),
+                                            [&](const Operand* input) { return !AreValues(step, *input); });
+  const std::vector<const Operand*> of_each(values, inputs.end());
+  inputs.erase(values, inputs.end());
   // Ids are the tokens, and of as many of both kinds integers: the others may be regions of a picture, with
   // what they show and where they are.
   std::map<int64_t, Votes> votes;
