@@ -25,9 +25,6 @@ class Receivers(NamedTuple):
     at: int  # offset of the instruction that gives the last one its value
 
 
-NOBODY = Receivers((), False, 0)
-
-
 class KeptResults:
     def __init__(self, lasting: Lasting) -> None:
         self._lasting = lasting
@@ -67,7 +64,7 @@ def _several(result: Any) -> Tuple[Any, ...]:
 def _receivers(code: Any, at: int) -> Optional[Receivers]:
     """Of what the call at that offset returns. None: the function returns it."""
     if code.co_flags & GENERATORS:
-        return NOBODY
+        return Receivers((), False, at)
     behind = [each for each in dis.get_instructions(code) if each.offset > at and each.opname != "EXTENDED_ARG"]
     if behind and behind[0].opname == "RETURN_VALUE":
         return None
