@@ -19,7 +19,7 @@ from types import FunctionType
 from typing import Any, Dict, Iterator, Tuple
 
 from . import factories
-from .source_text import parse
+from .source_text import is_written_out, parse
 
 
 def found_in(source: Any, file: str, names: Dict[str, Any]) -> Iterator[str]:
@@ -58,7 +58,7 @@ def _named_by(call: Any) -> str:
 
 def _left_out(function: FunctionType, call: Any) -> Dict[str, Any]:
     """Arguments that are not given, with their values."""
-    if any(isinstance(each, ast.Starred) for each in call.args) or any(each.arg is None for each in call.keywords):
+    if not is_written_out(call):
         return {}
     try:
         parameters = inspect.signature(function).parameters

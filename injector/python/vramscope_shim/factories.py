@@ -16,7 +16,7 @@ import ast
 from typing import Any, Dict, Iterator, List, Optional, Set
 
 from .conversions import NONE, PERHAPS, TENSOR, UNCLEAR, asked_names, in_order, line_of, of_value
-from .source_text import SCOPES, within
+from .source_text import SCOPES, parameters, within
 from .type_tests import given_once
 
 _MADE = {"zeros", "ones", "empty", "full", "arange", "linspace", "logspace", "eye", "rand", "randn"}
@@ -81,8 +81,7 @@ def _with_line(function: Any, call: Any, given: Any) -> str:
 def _line_given_first(function: Any, name: str, but: int) -> Optional[int]:
     """Of a variable that stands for one tensor throughout; of one that is given something, where that is done before all else that is looked at."""
     stored = [each for each in within(function, _SCOPES) if isinstance(each, ast.Name) and each.id == name and not isinstance(each.ctx, ast.Load)]
-    argument = any(each.arg == name for each in ast.walk(function.args) if isinstance(each, ast.arg))
-    if len(stored) != (0 if argument else 1):
+    if len(stored) != (0 if name in parameters(function) else 1):
         return None
     begun: Set[int] = {but}
     for each in sorted((each for each in within(function, _SCOPES) if isinstance(each, ast.stmt)), key=lambda one: (one.lineno, one.col_offset)):

@@ -10,6 +10,7 @@ Why: under autocast x may be in float32 and gate not. From what was computed, it
 import ast
 from typing import Any, List, Tuple
 
+from .source_text import is_written_out, parameters
 from .type_tests import Given
 
 _NO_VARIABLES = ("self", "torch", "F")
@@ -41,12 +42,12 @@ def first_operand(value: Any, given: Given) -> Tuple[str, bool]:
 
 
 def is_first(function: Any, call: Any, wanted: str, given: Given) -> bool:
-    return _times_given(function, wanted) <= (wanted not in _parameters(function)) and first_operand(call.func.value, given) == (wanted, True)
+    return _times_given(function, wanted) <= (wanted not in parameters(function)) and first_operand(call.func.value, given) == (wanted, True)
 
 
 def come_first(source: Any, function: Any, call: Any, wanted: str, given: Given) -> bool:
     """Of a function that is no method: whether that is so of what all calls in the file give it."""
-    names, (first, converted) = _parameters(function), first_operand(call.func.value, given)
+    names, (first, converted) = parameters(function), first_operand(call.func.value, given)
     if function not in source.body or converted or any(name not in names or _times_given(function, name) for name in (wanted, first)):
         return False
     callers = [each for each in ast.walk(source) if isinstance(each, ast.Call) and isinstance(each.func, ast.Name) and each.func.id == function.name]
@@ -54,15 +55,11 @@ def come_first(source: Any, function: Any, call: Any, wanted: str, given: Given)
 
 
 def _gives(caller: Any, names: List[str], wanted: str, first: str) -> bool:
-    if any(isinstance(each, ast.Starred) for each in caller.args) or any(each.arg is None for each in caller.keywords):
+    if not is_written_out(caller):
         return False
     values = {**dict(zip(names, caller.args)), **{each.arg: each.value for each in caller.keywords}}
     asked = values.get(wanted)
     return isinstance(asked, ast.Name) and first_operand(values.get(first), {}) == (asked.id, True)
-
-
-def _parameters(function: Any) -> List[str]:
-    return [each.arg for each in ast.walk(function.args) if isinstance(each, ast.arg)]
 
 
 def _times_given(function: Any, name: str) -> int:

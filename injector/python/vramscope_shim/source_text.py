@@ -3,7 +3,7 @@
 
 import ast
 import warnings
-from typing import Any, Iterator
+from typing import Any, Iterator, List
 
 SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
@@ -27,3 +27,13 @@ def within(function: Any, without: Any = SCOPES) -> Iterator[Any]:
         yield each
         if not isinstance(each, without):
             waiting += ast.iter_child_nodes(each)
+
+
+def parameters(function: Any) -> List[str]:
+    """In the order of the source, which is that of a call's arguments."""
+    return [each.arg for each in ast.walk(function.args) if isinstance(each, ast.arg)]
+
+
+def is_written_out(call: Any) -> bool:
+    """No *values and no **values, so that each argument shows what it is given."""
+    return not any(isinstance(each, ast.Starred) for each in call.args) and all(each.arg is not None for each in call.keywords)

@@ -11,6 +11,8 @@ import ast
 import itertools
 from typing import Any, Callable, Dict, Iterator, List, Optional, Set, Tuple
 
+from .source_text import parameters
+
 HALF, BFLOAT16, SINGLE, AUTOCAST = "float16", "bfloat16", "float32", "autocast"
 CHANGES = (HALF, BFLOAT16, AUTOCAST)  # autocast: nothing but that it is on
 _TYPES = {"half": HALF, "float": SINGLE, "double": "float64", "long": "int64", "int": "int32", "short": "int16"}
@@ -30,8 +32,8 @@ def given_once(function: Any) -> Given:
         for target, value in _pairs(each):
             if isinstance(target, ast.Name) and values[target.id] is UNKNOWN:
                 values[target.id] = value
-    parameters = {each.arg for each in ast.walk(function.args) if isinstance(each, ast.arg)}
-    return {name: value for name, value in values.items() if isinstance(value, ast.AST) and name not in parameters}
+    arguments = set(parameters(function))
+    return {name: value for name, value in values.items() if isinstance(value, ast.AST) and name not in arguments}
 
 
 def _pairs(statement: Any) -> Iterator[Tuple[Any, Any]]:
