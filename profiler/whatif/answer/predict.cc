@@ -117,13 +117,7 @@ std::optional<Result<const Predictor::Rewritten*>> Predictor::Keep(
   return rewritten_.emplace(key, std::move(kept)).first->second.get();
 }
 
-Changed Predictor::Change(std::vector<Asked> asked) {
-  std::stable_sort(asked.begin(), asked.end(),
-                   [](const Asked& a, const Asked& b) { return PlaceOf(a.lever) < PlaceOf(b.lever); });
-  Changed changed;
-  changed.scene = baseline_.scene;
-  changed.step = &step_;
-  std::string chain;  // of the levers that wrote changed.step
+void Predictor::Prepare(const std::vector<Asked>& asked, Changed& changed, std::string& chain) {
   for (const Asked& question : asked) {
     const Lever* const lever = FindLever(question.lever);
     if (lever == nullptr || step_.OnlyForward()) continue;
@@ -133,6 +127,16 @@ Changed Predictor::Change(std::vector<Asked> asked) {
     changed.step = &(**prepared)->step;
     changed.scene = (**prepared)->scene;
   }
+}
+
+Changed Predictor::Change(std::vector<Asked> asked) {
+  std::stable_sort(asked.begin(), asked.end(),
+                   [](const Asked& a, const Asked& b) { return PlaceOf(a.lever) < PlaceOf(b.lever); });
+  Changed changed;
+  changed.scene = baseline_.scene;
+  changed.step = &step_;
+  std::string chain;  // of the levers that wrote changed.step
+  bool prepared = false;
   for (Asked& question : asked) {
     const Lever* const lever = FindLever(question.lever);
     if (lever == nullptr) {
@@ -144,6 +148,11 @@ Changed Predictor::Change(std::vector<Asked> asked) {
       changed.refused.push_back(
           {std::move(question), "the recorded program only runs its model forward; this changes training."});
       continue;
+    }
+    // Behind what changes the program's data, of whose sizes the recording tells.
+    if (!prepared && lever != &SequenceLever()) {
+      Prepare(asked, changed, chain);
+      prepared = true;
     }
     if (PlaceOf(question.lever) > PlaceOf(AccumulateLever().info().name))
       RunInPipeline(*changed.step, changed.scene);

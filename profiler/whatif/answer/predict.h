@@ -97,6 +97,7 @@ class Predictor {
     Replayed before, after;
   };
   std::optional<Result<BeforeAndAfter>> OfWholeRun(const Changed& changed) const;
+  void Prepare(const std::vector<Asked>& asked, Changed& changed, std::string& chain);
   // Nothing: the lever rewrites no step. `chain`, of what has written `step`, is added to.
   std::optional<Result<const Rewritten*>> Rewrite(const Lever& lever, const std::string& value,
                                                   const Step& step, std::string* chain);

@@ -206,19 +206,4 @@ void TakeBackGradientCopies(const Step& step, const std::vector<uint32_t>& gradi
   }
 }
 
-std::vector<uint32_t> AttentionGradientsOf(const Step& step, const std::vector<bool>& operands) {
-  std::vector<uint32_t> gradients;
-  for (const Op& op : step.ops) {
-    if (step.NameOf(op) != kEfficientBackward || FillsHeads(step, op)) continue;
-    for (const Operand& made : OutputsOf(step, op)) {
-      const auto is_for = [&](const Operand& given) {
-        return given.argument == made.argument + 1 && given.block != kNone && operands[given.block];
-      };
-      if (made.block != kNone && std::ranges::any_of(InputsOf(step, op), is_for))
-        gradients.push_back(made.block);
-    }
-  }
-  return gradients;
-}
-
 }  // namespace vramscope::whatif

@@ -22,7 +22,5 @@ void TakeResultsAsViews(const Step& step, const std::vector<bool>& low, Step& ch
 void CopyGradientsInOtherOrder(const Step& step, const std::vector<bool>& low, Step& changed);
 // These gradients lie as they were recorded after all: `step` has the copies, and `changed` none any more.
 void TakeBackGradientCopies(const Step& step, const std::vector<uint32_t>& gradients, Step& changed);
-// What attention's backward makes for operands that are in such a block, where its heads are not filled up.
-[[nodiscard]] std::vector<uint32_t> AttentionGradientsOf(const Step& step, const std::vector<bool>& operands);
 
 }  // namespace vramscope::whatif

@@ -58,18 +58,20 @@ class Checkpoint final : public Lever {
   std::optional<Result<Step>> Prepare(const Step& step, std::string_view value) const override {
     const Result<CheckpointChoice> choice = ParseCheckpoint(value);
     if (!choice.ok()) return {};
-    std::optional<Result<Step>> asking;
-    if (!choice->inputs.empty()) asking = AskingForGradients(step, choice->inputs);
-    if (choice->operators.empty() || (asking && !asking->ok())) return asking;
-    const Step& prepared = asking ? **asking : step;
-    const auto calls = ChooseNestedSegments(prepared, choice->modules);
+    std::optional<Result<Step>> prepared;
+    if (!choice->inputs.empty()) prepared = AskingForGradients(step, choice->inputs);
+    const auto now = [&]() -> const Step& { return prepared && prepared->ok() ? **prepared : step; };
+    const auto calls = ChooseNestedSegments(now(), choice->modules);
     // What Apply refuses changes nothing.
-    if (!calls.ok() || AreNested(prepared, *calls) || !WhyCopiesUnknown(prepared, *calls).empty() ||
-        !FindKeptOps(prepared, choice->operators).ok())
-      return asking;
-    std::optional<Step> apart = WithBiasesApart(prepared, *calls);
-    if (apart) asking.emplace(std::move(*apart));
-    return asking;
+    if (!calls.ok() || !WhyCopiesUnknown(now(), *calls).empty() || step.backward.size() != 1) return prepared;
+    std::optional<Step> without_caches = WithoutCaches(now(), *calls);
+    if (without_caches) prepared.emplace(std::move(*without_caches));
+    if (choice->operators.empty() || (prepared && !prepared->ok()) || AreNested(now(), *calls) ||
+        !FindKeptOps(now(), choice->operators).ok())
+      return prepared;
+    std::optional<Step> apart = WithBiasesApart(now(), *calls);
+    if (apart) prepared.emplace(std::move(*apart));
+    return prepared;
   }
 
   Result<Outcome> Apply(const Step& step, std::string_view value, Scene& scene) const override {
@@ -87,8 +89,7 @@ class Checkpoint final : public Lever {
     if (!masks.ok()) return masks.error();
     const Result<std::vector<uint32_t>> kept_ops = FindKeptOps(step, choice->operators);
     if (!kept_ops.ok()) return kept_ops.error();
-    const std::optional<Step> without_caches = WithoutCaches(step, *calls, scene);
-    const Checkpointer checkpointer(without_caches ? *without_caches : step, *calls, *kept_ops);
+    const Checkpointer checkpointer(step, *calls, *kept_ops);
     if (!checkpointer.any())
       return Error{"autograd keeps nothing of these modules that could be computed again."};
     if (checkpointer.nested() && !choice->operators.empty())
@@ -97,7 +98,7 @@ class Checkpoint final : public Lever {
     checkpointer.Change(scene);
     AddMaskGradients(step, *masks, scene);
     Outcome outcome;
-    if (without_caches)
+    if (step.without_caches)
       outcome.notes.push_back(
           "the modules append keys and values to a cache, which would be done twice: taken "
           "to be turned off (use_cache=False)");

@@ -2,9 +2,9 @@
 #include "profiler/whatif/lifetimes/caches.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
-#include "profiler/whatif/attention/flash_results.h"
 #include "profiler/whatif/lifetimes/holders.h"
 
 namespace vramscope::whatif {
@@ -16,6 +16,32 @@ using model::kNone;
 bool IsNothing(const Step& step, const Operand& operand) {
   return operand.block == kNone && step.shapes[operand.shape].known && step.Rank(operand.shape) == 1 &&
          step.Dims(operand.shape)[0] == 0;
+}
+
+// cat() makes what it is given anew, head by head.
+struct Appended {
+  Operand given, made;
+};
+
+// A tensor with the dimensions of what was made, in any order: that of what it is made of.
+void LieAsGiven(const Appended& appended, Step& step, Operand& operand) {
+  const std::span<const int64_t> sizes = SizesOf(step, appended.made), made = StridesOf(step, appended.made),
+                                 given = StridesOf(step, appended.given);
+  if (made.size() != sizes.size() || given.size() != sizes.size() ||
+      step.Rank(operand.shape) != sizes.size() || step.Rank(operand.strides) != sizes.size())
+    return;
+  std::vector<int64_t> now;
+  for (size_t d = 0; d < sizes.size(); ++d) {
+    size_t from = 0;
+    while (from < sizes.size() &&
+           (sizes[from] != SizesOf(step, operand)[d] || made[from] != StridesOf(step, operand)[d]))
+      ++from;
+    if (from == sizes.size()) return;
+    now.push_back(given[from]);
+  }
+  operand.strides = static_cast<uint32_t>(step.shapes.size());
+  step.shapes.push_back({static_cast<uint32_t>(step.dims.size()), static_cast<uint32_t>(now.size()), true});
+  step.dims.insert(step.dims.end(), now.begin(), now.end());
 }
 
 }  // namespace
@@ -41,8 +67,9 @@ void HoldCaches(const Step& step, std::vector<Position>& held) {
   }
 }
 
-std::optional<Step> WithoutCaches(const Step& step, const std::vector<uint32_t>& calls, Scene& scene) {
+std::optional<Step> WithoutCaches(const Step& step, const std::vector<uint32_t>& calls) {
   std::vector<uint32_t> stands_for(step.blocks.size(), kNone);  // by block that was made: what it was made of
+  std::map<uint32_t, Appended> appended;                        // likewise
   bool any = false;
   for (const Op& op : step.ops) {
     const auto [given, made] = AppendedToNothing(step, op);
@@ -53,6 +80,7 @@ std::optional<Step> WithoutCaches(const Step& step, const std::vector<uint32_t>&
         }))
       continue;
     stands_for[made] = given;
+    appended[made] = {InputsOf(step, op)[1], OutputsOf(step, op)[0]};
     any = true;
   }
   if (!any) return std::nullopt;
@@ -60,7 +88,11 @@ std::optional<Step> WithoutCaches(const Step& step, const std::vector<uint32_t>&
   const auto rename = [&](uint32_t& block) {
     if (block != kNone && stands_for[block] != kNone) block = stands_for[block];
   };
-  for (Operand& operand : changed.operands) rename(operand.block);
+  for (Operand& operand : changed.operands) {
+    const auto found = appended.find(operand.block);
+    if (found != appended.end()) LieAsGiven(found->second, changed, operand);
+    rename(operand.block);
+  }
   for (Held& held : changed.held) rename(held.block);
   for (KeptResult& kept : changed.kept_results) rename(kept.block);
   for (Named& named : changed.named) rename(named.block);
@@ -81,18 +113,7 @@ std::optional<Step> WithoutCaches(const Step& step, const std::vector<uint32_t>&
     gone.requested = 0;
     gone.end = gone.begin;
   }
-  // Keys do not lie head by head then, and their gradients do not either.
-  std::vector<bool> appended(step.blocks.size());
-  for (uint32_t made = 0; made < stands_for.size(); ++made) appended[made] = stands_for[made] != kNone;
-  TakeBackGradientCopies(step, AttentionGradientsOf(step, appended), changed);
-  for (Block& block : scene.blocks) {
-    if (block.origin == kNone || block.origin >= stands_for.size()) continue;
-    const StepBlock& now = changed.blocks[block.origin];
-    if (now.requested == 0 && step.blocks[block.origin].requested != 0) block.bytes = 0;
-    if (now.end <= step.blocks[block.origin].end || block.begin != now.begin) continue;
-    block.end = std::max(block.end, now.end);
-    block.category = now.category;
-  }
+  changed.without_caches = true;
   return changed;
 }
 

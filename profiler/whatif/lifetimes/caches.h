@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "profiler/whatif/scene/scene.h"
+#include "profiler/whatif/step/step.h"
 
 namespace vramscope::whatif {
 
@@ -22,8 +22,7 @@ namespace vramscope::whatif {
 void HoldCaches(const Step& step, std::vector<Position>& held);
 
 // The step where in these calls (into Step::modules) nothing is appended: what was made of keys and values is
-// they themselves, also in the scene. Nothing: no cache is used there.
-[[nodiscard]] std::optional<Step> WithoutCaches(const Step& step, const std::vector<uint32_t>& calls,
-                                                Scene& scene);
+// they themselves, and lies as they do. Nothing: no cache is used there.
+[[nodiscard]] std::optional<Step> WithoutCaches(const Step& step, const std::vector<uint32_t>& calls);
 
 }  // namespace vramscope::whatif

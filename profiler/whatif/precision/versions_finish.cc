@@ -128,8 +128,11 @@ Step Versions::Finish(const std::vector<uint32_t>& saved_version) && {
     changed_.blocks[saved.block].category = Category::kActivation;
     saved.share = ShareOf(saved.block, saved.share);
   }
+  // return attended.transpose(1, 2).contiguous(): the function's own variable is named anew there, and those
+  // of its callers have the copy.
   for (Named& one : changed_.named) {
-    if (one.itself && changed_.blocks[one.block].replaced < kForever) one.until = one.unconverted;
+    const Position replaced = changed_.blocks[one.block].replaced;
+    if (replaced < kForever) one.until = one.itself ? one.unconverted : std::min(one.until, replaced);
   }
   for (auto& one : changed_.held) {
     const Window call{changed_.modules[one.call].begin, changed_.modules[one.call].end};

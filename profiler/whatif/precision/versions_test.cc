@@ -116,6 +116,16 @@ TEST_F(PrecisionVersionsTest, WhoHeldWhatIsLeftOutHoldsTheCopyThatItIsInstead) {
 }
 
 // x + self.positions.to(x.dtype), which are float64: module.to(torch.bfloat16) converts them.
+// Oracle: sdpa_attention_forward of transformers: y = y.transpose(1, 2).contiguous(); return y.
+TEST_F(PrecisionVersionsTest, OfWhatIsNamedAnewNoVariableHasTheRest) {
+  const uint32_t attended = AddBlock(10, 150);
+  step_.named = {{.block = attended, .until = 60, .unconverted = 60}};
+  Versions versions(step_, kFloatType);
+  versions.Decide(attended, kBfloat16Type);
+  versions.Replace(attended, kBfloat16Type, 20, step_.operands.back());
+  EXPECT_EQ(std::move(versions).Finish({}).named[0].until, 20);
+}
+
 TEST_F(PrecisionVersionsTest, ABufferOfFloat64IsNarrowedAndNeedsNoConversion) {
   constexpr uint8_t kDouble = 7;
   const uint32_t buffer = AddBlock(kBefore, kForever), copy = AddBlock(18, 60);

@@ -49,8 +49,9 @@ class Lever {
   [[nodiscard]] virtual std::vector<std::string> Settings(const Step& /*step*/) const { return {}; }
   // Whether it also changes programs that only run their model forward.
   [[nodiscard]] virtual bool ChangesForward() const { return false; }
-  // What the change does to the step ahead of all others: which tensors require gradients decides what levers
-  // that freeze leave. Nothing: it begins with Rewrite. An error is told by Apply again.
+  // What the change does to the step ahead of all others but another length of sequences: which tensors
+  // require gradients decides what levers that freeze leave. Nothing: it begins with Rewrite. An error is
+  // told by Apply again.
   [[nodiscard]] virtual std::optional<Result<Step>> Prepare(const Step&, std::string_view /*value*/) const {
     return {};
   }
