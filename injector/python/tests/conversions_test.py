@@ -47,6 +47,17 @@ class SourceTest(unittest.TestCase):
             with self.subTest(call):
                 self.assertEqual(self.asked(f"return {call}"), ["1: tensor"])
 
+    def test_another_tensor_itself(self) -> None:
+        from vramscope_shim.conversions import found_in
+        from vramscope_shim.source_text import parse
+
+        for beside, told in (("y.shape", {2: "tensor"}), ("x.to(y.device)", {2: "tensor"}), ("y.type", {}), ("y", {})):
+            with self.subTest(beside):
+                self.assertEqual(found_in(parse(f"def forward(self, x, y):\n    z = x.to(y)\n    return z, {beside}")), told, "y may be a device")
+
+    def test_the_type_of_floats_that_nothing_is_said_of(self) -> None:
+        self.assertEqual(self.asked("return x.to(torch.get_default_dtype())"), ["1: type"])
+
     def test_what_a_name_was_given(self) -> None:
         self.assertEqual(self.asked("before = x.dtype", "low = before", "return y.to(low)"), ["3: tensor"])
         self.assertEqual(self.asked("single = torch.float32", "return x.to(single)"), ["2: type"])

@@ -164,3 +164,5 @@ def of_value(value: Any, given: Given, depth: int) -> Iterator[str]:
             yield TYPE
     elif isinstance(value, ast.Attribute) and value.attr == "dtype":
         yield TENSOR
+    elif isinstance(value, ast.Call) and ast.unparse(value.func) == "torch.get_default_dtype":
+        yield TYPE

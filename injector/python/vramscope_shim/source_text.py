@@ -5,18 +5,33 @@ import ast
 import warnings
 from typing import Any, Iterator, List
 
+_OF_TENSORS = {"device", "dim", "dtype", "ndim", "shape", "size"}  # none of which types and devices have
 SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 
 def parse(text: str) -> Any:
-    """Raises SyntaxError. The filter goes into the list itself: warnings.simplefilter() would have Python show again what it showed once."""
+    """x.to(y) of a tensor as x.to(y.dtype), of which it is the type that counts. Raises SyntaxError. The filter goes into the list itself: warnings.simplefilter() would have Python show again what it showed once."""
     filters: Any = warnings.filters  # type: ignore[attr-defined]  # this list, whatever another thread puts in its place meanwhile
     silent = ("ignore", None, Warning, None, 0)
     filters.insert(0, silent)
     try:
-        return ast.parse(text)
+        source = ast.parse(text)
     finally:
         filters.remove(silent)
+    for function in ast.walk(source):
+        if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            _ask_for_types(function)
+    return source
+
+
+def _ask_for_types(function: Any) -> None:
+    nodes = list(ast.walk(function))
+    tensors = {each.value.id for each in nodes if isinstance(each, ast.Attribute) and isinstance(each.value, ast.Name) and each.attr in _OF_TENSORS}
+    for each in nodes:
+        if isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute) and each.func.attr == "to" and len(each.args) == 1 and not each.keywords:
+            other = each.args[0]
+            if isinstance(other, ast.Name) and other.id in tensors:
+                each.args[0] = ast.copy_location(ast.Attribute(other, "dtype", ast.Load()), other)
 
 
 def within(function: Any, without: Any = SCOPES) -> Iterator[Any]:
