@@ -7,6 +7,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "profiler/whatif/sizes/asked_axis.h"
 #include "profiler/whatif/sizes/batch_kinds.h"
 #include "profiler/whatif/sizes/carried_axis.h"
 #include "profiler/whatif/sizes/joined_tokens.h"
@@ -26,9 +27,11 @@ using Strides = PlacesOfAxis;
 class Follower {
  public:
   // `tokens`: those of a sample are followed; nullptr: the samples.
-  Follower(const Step& step, const Tokens* tokens, bool by_size, const BatchAxis* others)
+  Follower(const Step& step, const Tokens* tokens, bool by_size, const BatchAxis* others,
+           std::span<const AskedAxis> asked = {})
       : step_(step),
         tokens_(tokens),
+        asked_(asked),
         sequence_(tokens != nullptr),
         by_size_(by_size),
         others_(others),
@@ -49,6 +52,7 @@ class Follower {
     if (sequence_) {
       axis_.batch = tokens_->length;
       for (const auto& [block, stride] : tokens_->inputs) axis_.stride[block] = stride;
+      for (const AskedAxis& one : asked_) Ask(one);
     } else {
       const Samples samples = FindSamples(step_);
       axis_.batch = samples.count;
@@ -93,6 +97,11 @@ class Follower {
   [[nodiscard]] Strides Of(uint32_t block) const {
     if (block == kNone) return {};
     return {axis_.stride[block], axis_.second[block]};
+  }
+  void Ask(const AskedAxis& asked) {
+    Set(asked.block, asked.places);
+    axis_.element[asked.block] = asked.element;
+    axis_.beside[asked.block] = asked.beside;
   }
   void Set(uint32_t block, Strides strides) {
     if (others_ != nullptr) strides = Without(strides, {others_->stride[block], others_->second[block]});
@@ -325,20 +334,6 @@ class Follower {
     return own ? owner : made;
   }
 
-  // Backward of a lookup sorts many indices, beside a number for each of them (embedding_dense_backward_cuda
-  // in ATen/native/cuda/Embedding.cu). The rows that it adds up in, of ten indices each, are not followed.
-  [[nodiscard]] bool SettleSorted(const Op& op, uint32_t i) {
-    if (step_.NameOf(op) != "aten::embedding_dense_backward" || op.input_count < 2) return false;
-    const Operand& indices = InputsOf(step_, op)[1];
-    const uint64_t bytes = ElementsIn(step_, indices) * BytesOf(indices.dtype);
-    if (indices.block == kNone || bytes == 0 || step_.blocks[i].requested < bytes) return false;
-    const bool own = &op == &step_.ops[step_.blocks[i].op];  // what CUB works in, too
-    if (!own && step_.blocks[i].requested != bytes) return false;
-    Set(i, Of(indices.block));
-    axis_.beside[i] = axis_.beside[indices.block];
-    return true;
-  }
-
   // Gradients of parameters never grow; what an operator keeps to itself grows with what it works on, but for
   // a library's workspace and for the partial sums of reductions, whose size depends on how the device is
   // divided.
@@ -351,7 +346,11 @@ class Follower {
     if (!sequence_ && MatricesInWorkspace(step_, i) != 0) axis_.stride[i] = 1;
     if (decided_[i] || !by_size_ || block.workspace || block.op == kNone || axis_.stride[i] != 0) return;
     const Op& op = step_.ops[OwnerOf(i)];
-    if (SettleSorted(op, i)) return;
+    if (const uint32_t indices = SortedWith(step_, op, i); indices != kNone) {
+      Set(i, Of(indices));
+      axis_.beside[i] = axis_.beside[indices];
+      return;
+    }
     // Columns of one sample after the other (ATen/native/cuda/ConvolutionMM2d.cu,
     // NaiveDilatedConvolution.cu).
     const std::string_view name = step_.NameOf(op);
@@ -367,6 +366,7 @@ class Follower {
 
   const Step& step_;
   const Tokens* const tokens_;
+  const std::span<const AskedAxis> asked_;
   const bool sequence_;
   const bool by_size_;
   const BatchAxis* const others_;
@@ -389,9 +389,9 @@ const Result<BatchAxis>& FollowBatch(const Step& step) {
   return step.batch_axis.Get([&] { return Follower(step, nullptr, true, nullptr).Follow(); });
 }
 
-Result<BatchAxis> FollowTokens(const Step& step, const Tokens& tokens, bool by_size,
-                               const BatchAxis* others) {
-  return Follower(step, &tokens, by_size, others).Follow();
+Result<BatchAxis> FollowTokens(const Step& step, const Tokens& tokens, bool by_size, const BatchAxis* others,
+                               std::span<const AskedAxis> asked) {
+  return Follower(step, &tokens, by_size, others, asked).Follow();
 }
 
 }  // namespace vramscope::whatif

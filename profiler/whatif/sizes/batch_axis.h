@@ -12,6 +12,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "profiler/whatif/scene/scene.h"
@@ -66,11 +67,12 @@ struct BatchAxis {
 // its length. Features beside ids that are as many by chance are none of it. O(operands); not kept.
 [[nodiscard]] Result<BatchAxis> FollowSequence(const Step& step);
 
+struct AskedAxis;
 struct Tokens;
-// The sequence from its inputs alone. `by_size`: what has a dimension as long as it and tells nothing else is
-// taken for a part of it. `others`: where another sequence is, or nullptr: not this one.
+// The sequence from its inputs and `asked` alone. `by_size`: what has a dimension as long as it and tells
+// nothing else is taken for a part of it. `others`: where another sequence is, or nullptr: not this one.
 [[nodiscard]] Result<BatchAxis> FollowTokens(const Step& step, const Tokens& tokens, bool by_size,
-                                             const BatchAxis* others);
+                                             const BatchAxis* others, std::span<const AskedAxis> asked = {});
 
 // How many elements of the operand's dimension `d` lie `stride` apart or less, where `stride` is a place that
 // an axis has in its block; 0 when that is not in this dimension.

@@ -234,6 +234,16 @@ bool IsOfOtherRows(const Step& step, const Op& op, const Operand& operand, const
   return result.argument < kGradientOfMask && operand.argument != kQuery + result.argument;
 }
 
+uint32_t SortedWith(const Step& step, const Op& op, uint32_t block) {
+  if (step.NameOf(op) != "aten::embedding_dense_backward" || op.input_count < 2) return model::kNone;
+  const Operand& indices = InputsOf(step, op)[1];
+  const uint64_t bytes = ElementsIn(step, indices) * BytesOf(indices.dtype);
+  const StepBlock& made = step.blocks[block];
+  if (bytes == 0 || made.requested < bytes) return model::kNone;
+  const bool own = &op == &step.ops[made.op];
+  return own || made.requested == bytes ? indices.block : model::kNone;
+}
+
 PlacesOfAxis Without(PlacesOfAxis places, PlacesOfAxis others) {
   PlacesOfAxis rest{};
   for (const uint64_t place : places)

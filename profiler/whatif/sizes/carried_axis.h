@@ -112,6 +112,11 @@ inline constexpr uint16_t kGradientOfMask = 3;  // a result
 // torch.zeros(batch, heads, 32, 32): these are features.
 [[nodiscard]] bool MultipliesFeatures(const Step& step, const BatchAxis& axis, const Op& op);
 
+// Backward of a lookup sorts many indices, beside a number for each of them (embedding_dense_backward_cuda in
+// ATen/native/cuda/Embedding.cu): the block of the indices, where `block` is as long, or what CUB works in.
+// kNone: it is neither. The rows that it adds up in, of ten indices each, are not followed.
+[[nodiscard]] uint32_t SortedWith(const Step& step, const Op& op, uint32_t block);
+
 // Without those that are in `others`.
 [[nodiscard]] PlacesOfAxis Without(PlacesOfAxis places, PlacesOfAxis others);
 

@@ -2,6 +2,7 @@
 // Which of a step's inputs are its sequence, where several are as long.
 #include <algorithm>
 
+#include "profiler/whatif/sizes/asked_axis.h"
 #include "profiler/whatif/sizes/batch_axis.h"
 #include "profiler/whatif/sizes/batch_kinds.h"
 #include "profiler/whatif/sizes/carried_axis.h"
@@ -68,6 +69,20 @@ bool MeetInPlace(const Step& step, const BatchAxis& one, const BatchAxis& other)
   });
 }
 
+// With what that meets, and what is made of it.
+Result<BatchAxis> FollowAll(const Step& step, const Tokens& tokens, const BatchAxis* others) {
+  constexpr int kMostTurns = 8;
+  std::vector<AskedAxis> asked;
+  Result<BatchAxis> axis = FollowTokens(step, tokens, true, others);
+  for (int turn = 0; turn < kMostTurns && axis.ok(); ++turn) {
+    const std::vector<AskedAxis> more = AskedOfOperands(step, *axis);
+    if (more.empty()) break;
+    asked.insert(asked.end(), more.begin(), more.end());
+    axis = FollowTokens(step, tokens, true, others, asked);
+  }
+  return axis;
+}
+
 }  // namespace
 
 Result<BatchAxis> FollowSequence(const Step& step) {
@@ -75,7 +90,7 @@ Result<BatchAxis> FollowSequence(const Step& step) {
   if (!tokens.ok()) return tokens.error();
   for (const auto* more : {&tokens->targets, &tokens->values})
     tokens->inputs.insert(tokens->inputs.end(), more->begin(), more->end());
-  if (tokens->beside.empty()) return FollowTokens(step, *tokens, true, nullptr);
+  if (tokens->beside.empty()) return FollowAll(step, *tokens, nullptr);
   Tokens features = *tokens;
   features.inputs = tokens->beside;
   const Result<BatchAxis> own = FollowTokens(step, *tokens, false, nullptr);
@@ -84,13 +99,13 @@ Result<BatchAxis> FollowSequence(const Step& step) {
   if (!others.ok()) return others.error();
   if (Meet(step, *own, *others) || MeetInPlace(step, *own, *others)) {
     tokens->inputs.insert(tokens->inputs.end(), tokens->beside.begin(), tokens->beside.end());
-    return FollowTokens(step, *tokens, true, nullptr);
+    return FollowAll(step, *tokens, nullptr);
   }
   for (uint32_t i = 0; i < step.blocks.size(); ++i) {  // what is joined has both
     const PlacesOfAxis alone = Without(PlacesIn(*others, i), PlacesIn(*own, i));
     others->stride[i] = alone[0], others->second[i] = alone[1];
   }
-  return FollowTokens(step, *tokens, true, &*others);
+  return FollowAll(step, *tokens, &*others);
 }
 
 }  // namespace vramscope::whatif

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/whatif/sizes/asked_axis.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "profiler/whatif/sizes/batch_kinds.h"
+
+namespace vramscope::whatif {
+namespace {
+
+using model::kNone;
+
+class Asking {
+ public:
+  Asking(const Step& step, const BatchAxis& axis)
+      : step_(step), axis_(axis), cut_(step.blocks.size(), false) {
+    for (const Op& op : step.ops)
+      if (op.node == kNone && op.input_count != 0 && step.NameOf(op) == "aten::slice")
+        if (const uint32_t block = InputsOf(step, op)[0].block; block != kNone) cut_[block] = true;
+  }
+
+  void Ask(const Op& op) {
+    const Operand& result = OutputsOf(step_, op)[0];
+    if (!IsTold(result) || ShapedLike(step_, op) != nullptr) return;
+    const Kind kind = KindNamed(step_.NameOf(op));
+    const bool joins = step_.NameOf(op) == "aten::cat";
+    if (kind == Kind::kMatrix) return AskFactors(op, result);
+    if (!joins && (kind != Kind::kElementwise || !AreBroadcast(step_, op, result))) return;
+    for (const Operand& operand : InputsOf(step_, op)) {
+      const uint32_t rank = step_.Rank(result.shape), missing = rank - step_.Rank(operand.shape);
+      if (joins && missing != 0) continue;
+      for (uint32_t d = missing; d < rank; ++d) AskThere(result, d, operand, d - missing);
+    }
+  }
+
+  [[nodiscard]] std::vector<AskedAxis> All() const {
+    std::vector<AskedAxis> all;
+    for (const auto& [block, asked] : asked_) all.push_back(asked);
+    return all;
+  }
+
+ private:
+  [[nodiscard]] bool IsTold(const Operand& operand) const {
+    return operand.block != kNone && step_.shapes[operand.strides].known && axis_.stride[operand.block] != 0;
+  }
+
+  // How many elements of one token are in the dimension; 0: the tokens are not there.
+  [[nodiscard]] uint64_t Within(const Operand& operand, uint32_t d) const {
+    for (const uint64_t place : {axis_.stride[operand.block], axis_.second[operand.block]}) {
+      const uint64_t inner = ElementsWithin(step_, axis_.StrideIn(operand, place), operand, d);
+      if (inner != 0) return inner;
+    }
+    return 0;
+  }
+
+  // [rows, inner] x [inner, columns]: rows are those of the result, as columns are.
+  void AskFactors(const Op& op, const Operand& result) {
+    const std::span<const Operand> given = InputsOf(step_, op);
+    const uint32_t rank = step_.Rank(result.shape);
+    if (given.size() < 2 || rank < 2) return;
+    const Operand &left = given[given.size() - 2], &right = given.back();
+    if (step_.Rank(left.shape) != rank || step_.Rank(right.shape) != rank) return;
+    AskThere(result, rank - 2, left, rank - 2);
+    AskThere(result, rank - 1, right, rank - 1);
+  }
+
+  void AskThere(const Operand& told, uint32_t there, const Operand& operand, uint32_t d) {
+    const uint64_t inner = Within(told, there);
+    if (inner == 0 || operand.block == kNone || !step_.shapes[operand.strides].known) return;
+    const StepBlock& block = step_.blocks[operand.block];
+    const int64_t size = SizesOf(step_, operand)[d], stride = StridesOf(step_, operand)[d];
+    if (block.begin == kBefore || block.accumulated < kForever || cut_[operand.block] || size <= 1 ||
+        stride == 0 || size != SizesOf(step_, told)[there] || Within(operand, d) != 0)
+      return;
+    if (axis_.stride[operand.block] != 0 &&
+        (axis_.second[operand.block] != 0 || axis_.element[operand.block] != BytesOf(operand.dtype)))
+      return;
+    AskedAxis& asked = asked_[operand.block];
+    if (asked.block == kNone) {
+      asked.places = {axis_.stride[operand.block], axis_.second[operand.block]};
+      asked.block = operand.block, asked.element = static_cast<uint8_t>(BytesOf(operand.dtype));
+      asked.beside = axis_.BesideIn(told.block);
+    }
+    if (asked.element == BytesOf(operand.dtype))
+      AddPlace(asked.places, static_cast<uint64_t>(stride) * inner);
+  }
+
+  const Step& step_;
+  const BatchAxis& axis_;
+  std::vector<bool> cut_;  // by block: it may be a table that is longer than the sequence
+  std::map<uint32_t, AskedAxis> asked_;
+};
+
+}  // namespace
+
+std::vector<AskedAxis> AskedOfOperands(const Step& step, const BatchAxis& axis) {
+  Asking asking(step, axis);
+  for (const Op& op : step.ops)
+    if (op.node == kNone && op.output_count != 0 && op.begin < step.ForwardEnd()) asking.Ask(op);
+  return asking.All();
+}
+
+}  // namespace vramscope::whatif

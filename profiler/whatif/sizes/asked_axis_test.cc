@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cosines [4, 1, 32, 16] beside states [4, 2, 32, 16] of 32 tokens. The oracle is PyTorch's broadcasting:
+// dimensions are as large, or one.
+#include "profiler/whatif/sizes/asked_axis.h"
+
+#include <gtest/gtest.h>
+
+#include "profiler/whatif/testing/view.h"
+
+namespace vramscope::whatif {
+namespace {
+
+using model::kNone;
+
+constexpr uint32_t kStates = 0, kOther = 1, kMade = 2;
+const View kTwoHeads = {{4, 2, 32, 16}, {1024, 512, 16, 1}};
+
+class AskedAxisTest : public testing::Test {
+ protected:
+  struct Meeting {
+    const char* name = "aten::mul";
+    View states = kTwoHeads, other = {{4, 1, 32, 16}, {512, 512, 16, 1}}, made = kTwoHeads;
+    Position begin = 1;         // of the other one
+    const char* cut = nullptr;  // an operator that it has been through
+    uint64_t place = 16;        // of the tokens in the states, and in what is made
+    uint64_t made_place = 16;
+    bool indexes = false;  // gather(other, dimension, states)
+  };
+
+  // What is asked of the other one.
+  std::vector<AskedAxis> Asked(const Meeting& meeting) {
+    Inserter into(BareStep(&run_), {});
+    for (const Position begin : {Position{1}, meeting.begin, Position{11}}) {
+      StepBlock block;
+      block.begin = begin, block.end = 90;
+      (void)into.AddBlock(block);
+    }
+    const Operand other = Viewed(into, kOther, meeting.other, kFloat);
+    if (meeting.cut != nullptr) into.End(into.Begin(meeting.cut, kNone, kNone, 5, {other}), 6, {other});
+    const Operand states = Viewed(into, kStates, meeting.states, kFloat);
+    const std::vector<Operand> given =
+        meeting.indexes ? std::vector<Operand>{other, {}, states} : std::vector<Operand>{states, other};
+    const uint32_t op = into.Begin(meeting.name, kNone, kNone, 10, given);
+    into.End(op, 12, {Viewed(into, kMade, meeting.made, kFloat)});
+    Step step = std::move(into).Finish();
+    step.backward.push_back({100, 200});
+    BatchAxis axis;
+    axis.batch = 32;
+    axis.stride = {meeting.place, 0, meeting.made_place}, axis.second = {0, 0, 0};
+    axis.element = {4, 4, 4}, axis.beside = {0, 0, 5};
+    return AskedOfOperands(step, axis);
+  }
+
+ private:
+  model::Run run_;
+};
+
+TEST_F(AskedAxisTest, WhatMeetsTokensInADimensionOfAsManyHasThemToo) {
+  const auto asked = Asked({});
+  ASSERT_EQ(asked.size(), 1u);
+  EXPECT_EQ(asked[0].block, kOther);
+  EXPECT_EQ(asked[0].places, (PlacesOfAxis{16, 0}));
+  EXPECT_EQ(asked[0].beside, 5);
+  EXPECT_EQ(asked[0].element, 4);
+}
+
+TEST_F(AskedAxisTest, WhatIsTheSameForAllTokensHasNot) {
+  EXPECT_TRUE(Asked({.other = {{4, 1, 1, 16}, {16, 16, 16, 1}}}).empty());
+  EXPECT_TRUE(Asked({.other = {{4, 1, 32, 16}, {16, 16, 0, 1}}}).empty()) << "expanded";
+  EXPECT_TRUE(Asked({.name = "aten::gather", .indexes = true}).empty()) << "of as many buckets by chance";
+}
+
+TEST_F(AskedAxisTest, TablesMayBeLongerThanTheSequence) {
+  EXPECT_TRUE(Asked({.begin = kBefore}).empty());
+  EXPECT_TRUE(Asked({.cut = "aten::slice"}).empty());
+  EXPECT_FALSE(Asked({.cut = "aten::cos"}).empty());
+}
+
+// [8, 24, 16] x [8, 16, 32], of 32 keys.
+TEST_F(AskedAxisTest, RowsOfAProductAreThoseOfItsFirstFactorAndColumnsOfItsSecond) {
+  const View keys = {{8, 16, 32}, {512, 32, 1}}, rows = {{8, 24, 16}, {384, 16, 1}},
+             scores = {{8, 24, 32}, {768, 32, 1}};
+  const auto asked = Asked({"aten::bmm", rows, keys, scores, 1, nullptr, 0, 1});
+  ASSERT_EQ(asked.size(), 1u);
+  EXPECT_EQ(asked[0].block, kOther);
+  EXPECT_EQ(asked[0].places, (PlacesOfAxis{1, 0}));
+}
+
+}  // namespace
+}  // namespace vramscope::whatif
