@@ -14,8 +14,8 @@ using model::kNone;
 
 class Asking {
  public:
-  Asking(const Step& step, const BatchAxis& axis)
-      : step_(step), axis_(axis), cut_(step.blocks.size(), false) {
+  Asking(const Step& step, const BatchAxis& axis, bool sequence)
+      : step_(step), axis_(axis), sequence_(sequence), cut_(step.blocks.size(), false) {
     for (const Op& op : step.ops)
       if (op.node == kNone && op.input_count != 0 && step.NameOf(op) == "aten::slice")
         if (const uint32_t block = InputsOf(step, op)[0].block; block != kNone) cut_[block] = true;
@@ -43,7 +43,8 @@ class Asking {
 
  private:
   [[nodiscard]] bool IsTold(const Operand& operand) const {
-    return operand.block != kNone && step_.shapes[operand.strides].known && axis_.stride[operand.block] != 0;
+    return operand.block != kNone && step_.shapes[operand.strides].known &&
+           axis_.stride[operand.block] != 0 && (sequence_ || !axis_.IsSized(operand.block));
   }
 
   // How many elements of one token are in the dimension; 0: the tokens are not there.
@@ -74,12 +75,13 @@ class Asking {
     if (block.begin == kBefore || block.accumulated < kForever || cut_[operand.block] || size <= 1 ||
         stride == 0 || size != SizesOf(step_, told)[there] || Within(operand, d) != 0)
       return;
-    if (axis_.stride[operand.block] != 0 &&
-        (axis_.second[operand.block] != 0 || axis_.element[operand.block] != BytesOf(operand.dtype)))
+    const PlacesOfAxis known = {axis_.stride[operand.block], axis_.second[operand.block]};
+    if (known[0] != 0 &&
+        (!sequence_ || known[1] != 0 || axis_.element[operand.block] != BytesOf(operand.dtype)))
       return;
     AskedAxis& asked = asked_[operand.block];
     if (asked.block == kNone) {
-      asked.places = {axis_.stride[operand.block], axis_.second[operand.block]};
+      asked.places = known;
       asked.block = operand.block, asked.element = static_cast<uint8_t>(BytesOf(operand.dtype));
       asked.beside = axis_.BesideIn(told.block);
     }
@@ -89,17 +91,32 @@ class Asking {
 
   const Step& step_;
   const BatchAxis& axis_;
+  const bool sequence_;
   std::vector<bool> cut_;  // by block: it may be a table that is longer than the sequence
   std::map<uint32_t, AskedAxis> asked_;
 };
 
 }  // namespace
 
-std::vector<AskedAxis> AskedOfOperands(const Step& step, const BatchAxis& axis) {
-  Asking asking(step, axis);
+std::vector<AskedAxis> AskedOfOperands(const Step& step, const BatchAxis& axis, bool sequence) {
+  Asking asking(step, axis, sequence);
   for (const Op& op : step.ops)
     if (op.node == kNone && op.output_count != 0 && op.begin < step.ForwardEnd()) asking.Ask(op);
   return asking.All();
+}
+
+Result<BatchAxis> FollowAsked(const Step& step, bool sequence,
+                              const std::function<Result<BatchAxis>(std::span<const AskedAxis>)>& follow) {
+  constexpr int kMostTurns = 8;
+  std::vector<AskedAxis> asked;
+  Result<BatchAxis> axis = follow(asked);
+  for (int turn = 0; turn < kMostTurns && axis.ok(); ++turn) {
+    const std::vector<AskedAxis> more = AskedOfOperands(step, *axis, sequence);
+    if (more.empty()) break;
+    asked.insert(asked.end(), more.begin(), more.end());
+    axis = follow(asked);
+  }
+  return axis;
 }
 
 }  // namespace vramscope::whatif

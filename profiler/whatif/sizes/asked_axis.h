@@ -9,6 +9,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <span>
 #include <vector>
 
 #include "profiler/whatif/sizes/batch_axis.h"
@@ -24,7 +26,14 @@ struct AskedAxis {
 };
 
 // By operators of forward whose results have the axis where operands that the step made have not, in a
-// dimension of as many elements: those blocks, each once. O(operands).
-[[nodiscard]] std::vector<AskedAxis> AskedOfOperands(const Step& step, const BatchAxis& axis);
+// dimension of as many elements: those blocks, each once. Of samples, which are not joined with others, those
+// that have none anywhere: the wrong place may have been found, which is as good as the right one.
+// O(operands).
+[[nodiscard]] std::vector<AskedAxis> AskedOfOperands(const Step& step, const BatchAxis& axis, bool sequence);
+
+// What `follow` finds with all that is asked of what it finds.
+[[nodiscard]] Result<BatchAxis> FollowAsked(
+    const Step& step, bool sequence,
+    const std::function<Result<BatchAxis>(std::span<const AskedAxis>)>& follow);
 
 }  // namespace vramscope::whatif

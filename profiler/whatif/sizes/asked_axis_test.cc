@@ -24,6 +24,8 @@ class AskedAxisTest : public testing::Test {
     const char* cut = nullptr;  // an operator that it has been through
     uint64_t place = 16;        // of the tokens in the states, and in what is made
     uint64_t made_place = 16;
+    bool sequence = true, sized = false;
+    uint64_t own = 0;      // where they are in the other one
     bool indexes = false;  // gather(other, dimension, states)
   };
 
@@ -46,9 +48,10 @@ class AskedAxisTest : public testing::Test {
     step.backward.push_back({100, 200});
     BatchAxis axis;
     axis.batch = 32;
-    axis.stride = {meeting.place, 0, meeting.made_place}, axis.second = {0, 0, 0};
+    axis.stride = {meeting.place, meeting.own, meeting.made_place}, axis.second = {0, 0, 0};
     axis.element = {4, 4, 4}, axis.beside = {0, 0, 5};
-    return AskedOfOperands(step, axis);
+    axis.sized = {false, false, meeting.sized};
+    return AskedOfOperands(step, axis, meeting.sequence);
   }
 
  private:
@@ -84,6 +87,16 @@ TEST_F(AskedAxisTest, RowsOfAProductAreThoseOfItsFirstFactorAndColumnsOfItsSecon
   ASSERT_EQ(asked.size(), 1u);
   EXPECT_EQ(asked[0].block, kOther);
   EXPECT_EQ(asked[0].places, (PlacesOfAxis{1, 0}));
+}
+
+// The same of 32 samples: a place of their number by chance tells nothing, and one that is known is left.
+TEST_F(AskedAxisTest, OfSamplesNoMoreThanOnePlaceIsAsked) {
+  EXPECT_FALSE(Asked({.sequence = false}).empty());
+  EXPECT_TRUE(Asked({.sequence = false, .sized = true}).empty());
+  EXPECT_FALSE(Asked({.sized = true}).empty()) << "of tokens a mask of their number is one of them";
+  EXPECT_TRUE(Asked({.sequence = false, .own = 1}).empty());
+  EXPECT_FALSE(Asked({.own = 1}).empty()) << "scores have tokens twice";
+  EXPECT_TRUE(Asked({.made_place = 8, .sequence = false}).empty()) << "of which 64 would be there";
 }
 
 }  // namespace

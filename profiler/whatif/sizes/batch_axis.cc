@@ -57,6 +57,7 @@ class Follower {
       const Samples samples = FindSamples(step_);
       axis_.batch = samples.count;
       for (const auto& [block, stride] : samples.inputs) axis_.stride[block] = stride;
+      for (const AskedAxis& one : asked_) Ask(one);
       if (samples.count == 0)
         return Error{
             "which tensors are the batch was not seen: read batches through a DataLoader, or make them "
@@ -80,6 +81,7 @@ class Follower {
                    ", which is the length of the sequence and a size of the model too: record with another "
                    "length."};
     if (!sequence_) axis_.sample = parts_.Settle();
+    axis_.sized = sized_;
     FindReductions(step_, axis_);
     return std::move(axis_);
   }
@@ -111,10 +113,6 @@ class Follower {
   void SetOf(const Operand& result, Strides strides) {
     Set(result.block, strides);
     axis_.element[result.block] = static_cast<uint8_t>(BytesOf(result.dtype));
-  }
-
-  [[nodiscard]] std::optional<AxisPlace> PlaceIn(const Operand& operand, uint64_t stride) const {
-    return whatif::PlaceIn(step_, axis_, operand, stride);
   }
 
   // The first tokens of what the model keeps, a table of positions or a mask, or of a table that it makes for
@@ -167,7 +165,8 @@ class Follower {
       SetOf(OutputsOf(step_, op)[0], {place, 0});
     for (const Operand& index : InputsOf(step_, op)) {
       if (sequence_ || index.argument != 1 || step_.NameOf(op) != "aten::embedding") continue;
-      const auto place = index.block == kNone ? std::nullopt : PlaceIn(index, axis_.stride[index.block]);
+      const auto place =
+          index.block == kNone ? std::nullopt : PlaceIn(step_, axis_, index, axis_.stride[index.block]);
       time_first_ |= place && place->dimension == 1 && place->inner == 1 && step_.Dims(index.shape)[0] > 1;
     }
     for (uint32_t i = 0; i < op.output_count; ++i) {
@@ -313,7 +312,7 @@ class Follower {
       if (IsCutToLength(operand, d) || (by_size_ && joined_.IsSpread(operand, d)))
         AddPlace(found, CarryAxis(step_, op, kind, operand, {d, 1}, result));
     for (const uint64_t stride : Of(operand.block)) {
-      const auto place = stride == 0 ? std::nullopt : PlaceIn(operand, stride);
+      const auto place = stride == 0 ? std::nullopt : PlaceIn(step_, axis_, operand, stride);
       if (!place || (sequence_ && joined_.AreOthers(operand, *place))) continue;
       AddPlace(found, CarryAxis(step_, op, kind, operand, *place, result));
       AddPlace(found, rows_.Share(op, operand, *place, result));
@@ -386,7 +385,11 @@ class Follower {
 }  // namespace
 
 const Result<BatchAxis>& FollowBatch(const Step& step) {
-  return step.batch_axis.Get([&] { return Follower(step, nullptr, true, nullptr).Follow(); });
+  return step.batch_axis.Get([&] {
+    return FollowAsked(step, false, [&](std::span<const AskedAxis> asked) {
+      return Follower(step, nullptr, true, nullptr, asked).Follow();
+    });
+  });
 }
 
 Result<BatchAxis> FollowTokens(const Step& step, const Tokens& tokens, bool by_size, const BatchAxis* others,

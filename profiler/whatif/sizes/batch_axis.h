@@ -44,6 +44,8 @@ struct BatchAxis {
   std::vector<int64_t> beside;
   // Of the batch, by block: the sample that it is a part of, where there is one for each.
   std::vector<int64_t> sample;
+  // By block: a dimension of that size is all that tells of it.
+  std::vector<bool> sized;
   uint32_t internal =
       0;  // blocks that no operator handed out and whose operator the batch reaches: taken to grow
   std::vector<BatchReduction> reductions;
@@ -54,6 +56,7 @@ struct BatchAxis {
   // real ones as complex ones.
   [[nodiscard]] uint64_t StrideIn(const Operand& operand, uint64_t block_stride) const;
   [[nodiscard]] int64_t BesideIn(uint32_t block) const { return block < beside.size() ? beside[block] : 0; }
+  [[nodiscard]] bool IsSized(uint32_t block) const { return block < sized.size() && sized[block]; }
   [[nodiscard]] int64_t SampleOf(uint32_t block) const {
     return block < sample.size() ? sample[block] : kNoSample;
   }

@@ -71,16 +71,9 @@ bool MeetInPlace(const Step& step, const BatchAxis& one, const BatchAxis& other)
 
 // With what that meets, and what is made of it.
 Result<BatchAxis> FollowAll(const Step& step, const Tokens& tokens, const BatchAxis* others) {
-  constexpr int kMostTurns = 8;
-  std::vector<AskedAxis> asked;
-  Result<BatchAxis> axis = FollowTokens(step, tokens, true, others);
-  for (int turn = 0; turn < kMostTurns && axis.ok(); ++turn) {
-    const std::vector<AskedAxis> more = AskedOfOperands(step, *axis);
-    if (more.empty()) break;
-    asked.insert(asked.end(), more.begin(), more.end());
-    axis = FollowTokens(step, tokens, true, others, asked);
-  }
-  return axis;
+  return FollowAsked(step, true, [&](std::span<const AskedAxis> asked) {
+    return FollowTokens(step, tokens, true, others, asked);
+  });
 }
 
 }  // namespace
