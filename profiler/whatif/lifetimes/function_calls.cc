@@ -32,6 +32,7 @@ FunctionCalls::FunctionCalls(const FunctionFacts& facts, Step& step)
       seen_in_calls_(SeenInCalls()),
       held_(step.blocks.size(), kBefore),
       unconverted_(step.blocks.size(), kBefore),
+      since_(step.blocks.size()),
       conversions_(step.blocks.size()),
       views_(step),
       told_(step.ops.size(), false),
@@ -90,6 +91,11 @@ void FunctionCalls::Follow() {
     if (itself || held_[block] > kBefore)
       step_.named.push_back(
           {block, std::min(held_[block], end), std::min(unconverted_[block], end), all, itself});
+    // Mostly all of them hold what the operator returned that made the block.
+    const bool one = since_[block].size() == 1 && maker != kNone;
+    if (one && since_[block].begin()->first == step_.ops[maker].end) continue;
+    for (const auto& [since, until] : since_[block])
+      step_.named_since.push_back({block, since, std::min(until, end)});
   }
 }
 
@@ -232,7 +238,8 @@ void FunctionCalls::Give(Call& call, const Given& given, Value value, Position a
     value = other == call.variables.end() ? Value{} : other->second;
   }
   const auto [variable, fresh] = call.variables.try_emplace(given.name);
-  if (!fresh && variable->second != value) Hold(variable->second, at);
+  if (!fresh && (variable->second != value || variable->second.since != value.since))
+    Hold(variable->second, at);
   variable->second = value;
 }
 
@@ -296,7 +303,7 @@ std::vector<FunctionCalls::Value> FunctionCalls::ResultsOfOp(uint32_t op) const 
   for (const Operand& result : OutputsOf(step_, step_.ops[op])) {
     const bool there = result.block != kNone;
     const uint32_t conversion = converts ? op : there ? ConversionOf(result) : kNone;
-    values.push_back(there ? Value{converts ? kNone : result.block, conversion} : Value{});
+    values.push_back(there ? Value{converts ? kNone : result.block, conversion, step_.ops[op].end} : Value{});
   }
   return values;
 }
@@ -323,7 +330,7 @@ void FunctionCalls::NoteArguments(Call& call, uint32_t op) {
     const bool own = conversion != kNone &&
                      (step_.ops[conversion].begin >= call.begin ||
                       (call_of_[conversion] != call_of_[op] && IsWithin(call_of_[conversion], call_of_[op])));
-    call.arguments.insert({operand.block, own ? kNone : conversion});
+    call.arguments.insert({operand.block, own ? kNone : conversion, call.begin});
   }
 }
 

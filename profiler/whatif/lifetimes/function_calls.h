@@ -3,7 +3,6 @@
 // their variables hold (function_facts.h).
 #pragma once
 
-#include <compare>
 #include <map>
 #include <set>
 #include <unordered_map>
@@ -39,7 +38,14 @@ class FunctionCalls {
   // What a variable stands for: a block, or what an operator converts of it, which it hands on in float32.
   struct Value {
     uint32_t block = model::kNone, conversion = model::kNone;
-    auto operator<=>(const Value&) const = default;
+    // The end of the operator that made it, which may be a view; kBefore: not known. Not compared.
+    Position since = kBefore;
+    bool operator==(const Value& other) const {
+      return block == other.block && conversion == other.conversion;
+    }
+    bool operator<(const Value& other) const {
+      return std::pair(block, conversion) < std::pair(other.block, other.conversion);
+    }
   };
 
   // A call of a function that has not returned.
@@ -171,8 +177,9 @@ class FunctionCalls {
   uint32_t next_module_ = 0;                          // that has not begun yet
   std::vector<uint32_t> open_modules_;                // of modules_: begun, and not ended
   const std::map<uint32_t, std::vector<InCall>> seen_in_calls_;
-  std::vector<Position> held_;         // by block
-  std::vector<Position> unconverted_;  // of these without what may be of a copy
+  std::vector<Position> held_;                       // by block
+  std::vector<Position> unconverted_;                // of these without what may be of a copy
+  std::vector<std::map<Position, Position>> since_;  // by block: until when, of what was made at that moment
   // An operator that may have made a copy, and which tensor it did that of (into views_).
   struct Conversion {
     uint32_t op, tensor;

@@ -68,6 +68,7 @@ void FunctionCalls::Hold(Value value, Position until) {
   if (value.block == kNone || step_.blocks[value.block].begin <= kBefore) return;
   extend(held_[value.block]);
   if (value.conversion == kNone) extend(unconverted_[value.block]);
+  extend(since_[value.block].try_emplace(value.since, kBefore).first->second);
 }
 
 }  // namespace vramscope::whatif

@@ -87,6 +87,25 @@ TEST(FunctionCallsTest, WhatIsSeenBesideAConversionMayBeAnEarlierOnesCopy) {
   EXPECT_EQ(program(false).UnconvertedUntil(1), 6u) << "it is y itself";
 }
 
+// y = attention(...); y = y.reshape(...), or joined = y.reshape(...): where that copies, y has what was
+// before.
+TEST(FunctionCallsTest, AVariableThatIsGivenAViewHoldsWhatIsMadeThen) {
+  const auto until = [](const char* function, uint32_t before) {
+    return Program({function},
+                   [](Program& p) {
+                     p.Make("y", {11});
+                     p.View("y", 8, 12);
+                     p.Make("out", {13}, {"y"});
+                     p.Make("more", {14}, {"out"});
+                     p.End();
+                   })
+        .AsMadeUntil(1, before);
+  };
+  EXPECT_EQ(until("10-20 11-11=y 12-12=y", 2), 3u);
+  EXPECT_EQ(until("10-20 11-11=y 12-12=y", 3), 5u) << "the view is what it was before";
+  EXPECT_EQ(until("10-20 11-11=y 12-12=joined", 2), 5u);
+}
+
 // mean = x.mean(); y = x * mean; y = y * weight; return y, in a function that lets go of mean then.
 TEST(FunctionCallsTest, TheLastStatementGivesItsVariableBeforeTheOthersGo) {
   const Program program({"10-20", "30-34 args 31-31=mean 32-32=y 33-33=y 34-34>y"}, [](Program& p) {

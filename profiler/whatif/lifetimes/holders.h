@@ -47,6 +47,10 @@ namespace vramscope::whatif {
 // sources say (Step::named); kBefore: they do not.
 [[nodiscard]] Position NamedUntil(const Step& step, uint32_t block);
 
+// Until when variables of functions hold the block as it was before that moment, not what was made of it
+// then; kForever: they are not told apart.
+[[nodiscard]] Position NamedAsMadeBefore(const Step& step, uint32_t block, Position at);
+
 // Whether it is known that no other variable holds the block itself.
 [[nodiscard]] bool AreNamesKnown(const Step& step, uint32_t block);
 

@@ -39,6 +39,15 @@ Position NamedUntil(const Step& step, uint32_t block) {
   return named == nullptr ? kBefore : named->unconverted;
 }
 
+Position NamedAsMadeBefore(const Step& step, uint32_t block, Position at) {
+  auto one = std::partition_point(step.named_since.begin(), step.named_since.end(),
+                                  [block](const NamedSince& other) { return other.block < block; });
+  Position until = one == step.named_since.end() || one->block != block ? kForever : kBefore;
+  for (; one != step.named_since.end() && one->block == block; ++one)
+    if (one->since < at) until = std::max(until, one->until);
+  return until;
+}
+
 bool AreNamesKnown(const Step& step, uint32_t block) {
   const Named* const named = NamesOf(step, block);
   return named != nullptr && named->itself;

@@ -302,6 +302,21 @@ TEST_F(CopiesGradientsTest, WhatIsReplacedGoesWhoeverHeldIt) {
   EXPECT_GE(end(), 60) << "who called the layer with it has it";
 }
 
+// x = x.contiguous(), where nobody knows whether no other variable has x: those that are known do not.
+TEST_F(CopiesGradientsTest, NamesThatWereGivenTheReplacementHoldThatAlone) {
+  const auto until = [&](std::vector<NamedSince> since) {
+    step_.named = {{x_, 60, 60}};
+    step_.named_since = std::move(since);
+    Versions versions(step_, kBfloat16Type);
+    versions.Decide(x_, kFloatType);
+    versions.Replace(x_, kBfloat16Type, 27, step_.operands[1]);
+    return std::move(versions).Finish(std::vector<uint32_t>(step_.saved.size(), first_)).named[0].until;
+  };
+  EXPECT_EQ(until({}), 60) << "they are not told apart";
+  EXPECT_EQ(until({{x_, 12, 28}, {x_, 27, 60}}), 28);
+  EXPECT_EQ(until({{x_, 12, 50}, {x_, 27, 60}}), 50);
+}
+
 TEST_F(CopiesGradientsTest, WhatIsConvertedForAnotherNodeIsMadeOfWhatWasHandedOn) {
   Versions versions(step_, kBfloat16Type);
   versions.Decide(first_, kFloatType);

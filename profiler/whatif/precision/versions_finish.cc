@@ -2,6 +2,7 @@
 // How long each version of a block lives: told when all of them are known.
 #include <algorithm>
 
+#include "profiler/whatif/lifetimes/holders.h"
 #include "profiler/whatif/precision/precision.h"
 #include "profiler/whatif/precision/versions.h"
 #include "profiler/whatif/step/segments.h"
@@ -132,7 +133,9 @@ Step Versions::Finish(const std::vector<uint32_t>& saved_version) && {
   // of its callers have the copy.
   for (Named& one : changed_.named) {
     const Position replaced = changed_.blocks[one.block].replaced;
-    if (replaced < kForever) one.until = one.itself ? one.unconverted : std::min(one.until, replaced);
+    if (replaced >= kForever) continue;
+    if (one.itself) one.until = one.unconverted;
+    one.until = std::min(one.until, NamedAsMadeBefore(changed_, one.block, replaced));
   }
   for (auto& one : changed_.held) {
     const Window call{changed_.modules[one.call].begin, changed_.modules[one.call].end};

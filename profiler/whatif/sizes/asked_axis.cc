@@ -75,6 +75,7 @@ class Asking {
     if (block.begin == kBefore || block.accumulated < kForever || cut_[operand.block] || size <= 1 ||
         stride == 0 || size != SizesOf(step_, told)[there] || Within(operand, d) != 0)
       return;
+    if (!sequence_ && size != axis_.batch * static_cast<int64_t>(inner)) return;  // as large by chance
     const PlacesOfAxis known = {axis_.stride[operand.block], axis_.second[operand.block]};
     if (known[0] != 0 &&
         (!sequence_ || known[1] != 0 || axis_.element[operand.block] != BytesOf(operand.dtype)))

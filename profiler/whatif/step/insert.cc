@@ -49,6 +49,7 @@ Inserter::Inserter(const Step& step, std::vector<Position> behind)
   }
   for (Op& op : step_.ops) move(op.begin), move(op.end), move(op.named), move(op.left);
   for (Named& named : step_.named) move(named.until), move(named.unconverted);
+  for (NamedSince& named : step_.named_since) move(named.since), move(named.until);
   for (Node& node : step_.nodes) move(node.made), move(node.begin), move(node.end);
   for (Saved& saved : step_.saved) move(saved.at), move(saved.released);
   for (auto* facts : {&step_.half_only, &step_.to_parameter})

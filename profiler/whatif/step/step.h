@@ -169,6 +169,14 @@ struct Named {
   bool itself = false;             // nor before the program converts it, of what it converts
 };
 
+// Of blocks that variables hold as other tensors than the one that it was made as: those of the tensor that
+// was made at `since`.
+struct NamedSince {
+  uint32_t block = model::kNone;
+  Position since = kBefore;
+  Position until = kBefore;
+};
+
 // The program asked for the type of a block's tensor before, and would have done otherwise with another one.
 struct TypeBranch {
   enum class Form : uint8_t {
@@ -258,9 +266,10 @@ class Step {
   std::vector<ModuleCall> modules;
   std::vector<Held> held;  // in the order of the calls; empty: not recorded
   std::vector<KeptResult> kept_results;
-  std::vector<Named> named;           // the longest of each block, in the order of the blocks
-  bool keeps_products = false;        // a lever makes the program name them for its attention
-  std::vector<TypeBranch> half_only;  // what is done with 16 bits alone
+  std::vector<Named> named;             // the longest of each block, in the order of the blocks
+  std::vector<NamedSince> named_since;  // in the order of the blocks
+  bool keeps_products = false;          // a lever makes the program name them for its attention
+  std::vector<TypeBranch> half_only;    // what is done with 16 bits alone
   std::vector<TypeBranch>
       to_parameter;  // what is not in float32, as its parameters are, would have been converted
   std::vector<OtherBranch> other_branches;

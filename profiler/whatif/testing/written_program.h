@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "profiler/whatif/answer/predict.h"
+#include "profiler/whatif/lifetimes/holders.h"
 #include "profiler/whatif/testing/tensor_script.h"
 
 namespace vramscope::whatif {
@@ -98,6 +99,11 @@ class Program : public TensorScript {
     const uint32_t block = OutputsOf(step_, step_.ops[maker - 1])[0].block;
     return std::any_of(step_.named.begin(), step_.named.end(),
                        [&](const Named& named) { return named.block == block && named.all; });
+  }
+  // HeldUntil of variables that hold it as it was before the other operator.
+  [[nodiscard]] uint32_t AsMadeUntil(uint32_t maker, uint32_t before) const {
+    const uint32_t block = OutputsOf(step_, step_.ops[maker - 1])[0].block;
+    return FirstBehind(NamedAsMadeBefore(step_, block, step_.ops[before - 1].begin));
   }
   // HeldUntil of what that operator converts.
   [[nodiscard]] uint32_t ConvertedUntil(uint32_t op) const { return FirstBehind(step_.ops[op - 1].named); }
