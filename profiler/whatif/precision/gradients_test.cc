@@ -171,6 +171,23 @@ TEST_F(GradientMomentsTest, AnAdditionHandsOnTheTensorThatItWasGivenAlone) {
   EXPECT_EQ(consumers.HandedOn(other, true, 150), kNone);
   EXPECT_EQ(consumers.HandedOn(other, false, 150), 1u) << "no operator made it a part";
   EXPECT_EQ(consumers.HandedOn(part, true, 112), kNone) << "not yet";
+  const auto hands_on = [&](const char* node) {
+    step_.ops[1].name = step_.nodes[node_].name = Text(node);
+    return Consumers(step_).HandedOn(part, true, 150) == 1u;
+  };
+  EXPECT_TRUE(hands_on("SubBackward0"));
+  EXPECT_FALSE(hands_on("MulBackward0"));
+  // Of the node of what was added up.
+  const uint32_t of_query = Node(160), query = step_.operands[0].block;
+  const auto made = static_cast<uint32_t>(step_.ops.size());
+  Work(7, of_query, {AddBlock(4, 190), query});
+  step_.nodes[of_query].op = made;
+  const auto edge = [&](const char* node) {
+    step_.ops[1].name = step_.nodes[node_].name = Text(node);
+    return Consumers(step_).HandedOnTo(of_query, part.block, 150);
+  };
+  EXPECT_EQ(edge("AddBackward0"), 1u);
+  EXPECT_EQ(edge("SubBackward0"), kNone) << "no other edge has what this one has";
 }
 
 // A function of the program's own from 10 to 40: x ─► kept ─► result ─► passing.

@@ -12,7 +12,8 @@ namespace vramscope::whatif {
 using model::kNone;
 
 namespace {
-constexpr std::string_view kAddition = "AddBackward";
+// x - y too: x has the gradient as it is given (sub.Tensor in tools/autograd/derivatives.yaml).
+constexpr std::string_view kAddition = "AddBackward", kSubtraction = "SubBackward";
 constexpr Position kLeft = 0.5;  // before what follows: autocast is left
 
 // loss / 4: of a tensor without dimensions, and no other one on the device, another one.
@@ -62,7 +63,8 @@ Consumers::Consumers(const Step& step) : step_(step) {
   for (uint32_t number = 0; number < step.ops.size(); ++number) {
     const Op& op = step.ops[number];
     if (op.node == kNone || op.parent != kNone || op.name != step.nodes[op.node].name) continue;
-    const bool adds = step.NameOf(op).substr(0, kAddition.size()) == kAddition;
+    const std::string_view name = step.NameOf(op);
+    const bool adds = name.starts_with(kAddition) || name.starts_with(kSubtraction);
     for (uint32_t i = 0; i < op.input_count; ++i) {
       const Operand& operand = step.operands[op.first_input + i];
       if (!IsFloat(operand)) continue;
@@ -88,7 +90,9 @@ uint32_t Consumers::HandedOnTo(uint32_t node, uint32_t block, Position at) const
   if (found == handed_on_.end() || step_.nodes[node].op == kNone) return kNone;
   for (const auto& [op, tensor] : found->second) {
     const uint32_t added_by = step_.nodes[step_.ops[op].node].op;
-    if (added_by == kNone || step_.ops[op].begin >= at) continue;
+    // Of a subtraction one edge alone has it.
+    if (added_by == kNone || step_.ops[op].begin >= at || !step_.NameOf(step_.ops[op]).starts_with(kAddition))
+      continue;
     for (const Operand& added : InputsOf(step_, step_.ops[added_by]))
       for (const Operand& result : OutputsOf(step_, step_.ops[step_.nodes[node].op]))
         if (added.block != kNone && added.block == result.block) return op;
