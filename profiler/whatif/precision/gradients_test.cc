@@ -361,7 +361,7 @@ class GivenUpTest : public testing::Test, protected WrittenStep {
     operand.block = gradient;
     Versions versions(step_, kFloatType);
     versions.Decide(gradient, kBfloat16Type);
-    versions.GivenToNode(gradient, 113, 114);
+    versions.GivenToNode(operand, 113, 114);
     if (used_again > kBefore) versions.Used(gradient, used_again);
     versions.Cast(gradient, kFloatType, 113.1, kNone, operand);
     versions.GivenUp(gradient, given_up);

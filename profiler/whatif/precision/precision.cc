@@ -187,6 +187,7 @@ class Retyped {
     const Op& op = step_.ops[index];
     covered_[index] = true;
     if (op.parent != kNone) return;
+    for (const Operand& operand : Inputs(op)) versions_.See(operand);
     if (op.name == step_.nodes[op.node].name) {
       for (const Operand& gradient : Inputs(op)) {
         if (!IsFloat(gradient)) continue;
@@ -276,8 +277,7 @@ class Retyped {
     const Op& op = step_.ops[index];
     const Position until = op.node == kNone ? op.end : GivenUntil(step_, op, saves_.Of(op.node));
     if (op.node != kNone) edges_.NoteGiven(index);
-    for (const Operand& operand : Inputs(op))
-      if (operand.block != kNone) versions_.GivenToNode(operand.block, op.end, until);
+    for (const Operand& operand : Inputs(op)) versions_.GivenToNode(operand, op.end, until);
     way_ == Way::kAllLow ? copies_.NoteReads(nodes_of_[index]) : TakeCopyForClone(step_, op, versions_);
     EndTransform(step_, op, low_, versions_);
     Decide(index);

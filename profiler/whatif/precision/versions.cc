@@ -144,10 +144,12 @@ void Versions::Used(uint32_t block, Position at) {
   if (!InBackward(at)) UsedInForward(version, at);
 }
 
-void Versions::GivenToNode(uint32_t block, Position used, Position until) {
-  const uint32_t version = current_[block];
+void Versions::GivenToNode(const Operand& operand, Position used, Position until) {
+  if (operand.block == kNone) return;
+  See(operand);
+  const uint32_t version = current_[operand.block];
   given_[version] = {std::max(used_[version], used), until};
-  Used(block, until);
+  Used(operand.block, until);
 }
 
 void Versions::GivenUp(uint32_t version, Position at) {
@@ -184,24 +186,57 @@ uint32_t Versions::Add(uint32_t block, uint8_t type, Position at, uint32_t op, u
 
 // Of what is expanded all elements are written out (aten/src/ATen/native/TensorConversions.cpp: _to_copy).
 uint32_t Versions::Add(uint32_t block, uint8_t type, Position at, uint32_t op, const Operand& operand) {
+  const uint32_t from = current_[block];
   const uint32_t version = Add(block, type, at, op, ElementsIn(step_, operand) * BytesOf(type));
   const std::span<const int64_t> strides = StridesOf(step_, operand);
   if (strides.size() > 1 && strides[0] == 0) changed_.blocks[version].expanded = SizesOf(step_, operand)[0];
+  // Parts of what was converted as a whole are not told apart.
+  if (!InBackward(at) || from != itself_[block]) return version;
+  const Part part = PartOf(operand);
+  if (part.first > 0 || part.end < step_.blocks[block].requested) parts_.emplace(version, part);
   return version;
 }
 
-uint32_t Versions::Standing(uint32_t block, uint8_t type) const {
-  if (types_[block] == type && !unseen_[block] && !stale_[block]) return itself_[block];
+Versions::Part Versions::PartOf(const Operand& operand) const {
+  const uint64_t end = BytesUpTo(step_, operand);
+  return end == 0 ? Part{} : Part{operand.offset * BytesOf(operand.dtype), end};
+}
+
+bool Versions::Covers(uint32_t version, const Operand& seen) const {
+  const auto own = parts_.find(version);
+  if (own == parts_.end()) return true;
+  const Part part = PartOf(seen);
+  return own->second.first <= part.first && part.end <= own->second.end;
+}
+
+void Versions::See(const Operand& operand) {
+  if (operand.block == kNone || parts_.empty()) return;
+  uint32_t& current = current_[operand.block];
+  if (Covers(current, operand)) return;
+  current = itself_[operand.block];
+  for (const uint32_t copy : copies_[operand.block])
+    if (parts_.contains(copy) && Covers(copy, operand)) current = copy;
+}
+
+bool Versions::IsWritten(uint32_t block, const Operand* seen) const {
+  const uint32_t to = written_to_[block];
+  return to != kNone && (seen == nullptr || Covers(to, *seen));
+}
+
+uint32_t Versions::Standing(uint32_t block, uint8_t type, const Operand* seen) const {
+  const bool written = IsWritten(block, seen);
+  if (types_[block] == type && !unseen_[block] && !(written && stale_[block])) return itself_[block];
   for (const uint32_t copy : copies_[block]) {
     const Position made = changed_.blocks[copy].begin;
-    const bool fresh = made >= written_[block] || copy == written_to_[block];
-    if (types_[copy] == type && InBackward(made) && fresh) return copy;
+    const bool fresh = !written || made >= written_[block] || copy == written_to_[block];
+    const bool has = seen == nullptr || Covers(copy, *seen);
+    if (types_[copy] == type && InBackward(made) && fresh && has) return copy;
   }
   return kNone;
 }
 
 void Versions::Cast(uint32_t block, uint8_t type, Position at, uint32_t op, const Operand& operand) {
-  if (const uint32_t there = InBackward(at) ? Standing(block, type) : kNone; there != kNone)
+  if (const uint32_t there = InBackward(at) ? Standing(block, type, &operand) : kNone; there != kNone)
     return SetCurrent(block, there);
   const uint32_t from = current_[block];
   Used(block, at);

@@ -75,7 +75,7 @@ class Versions {
   void Widen(uint32_t block, uint32_t by) { widened_[current_[block]] = by; }
   void Used(uint32_t block, Position at);
   // An operator uses it, whose node lets go of it at `until`, behind the sum of what comes out.
-  void GivenToNode(uint32_t block, Position used, Position until);
+  void GivenToNode(const Operand& operand, Position used, Position until);
   // A conversion is a node of its own, before the sum: the node before it has let go of the version.
   void GivenUp(uint32_t version, Position at);
   // What was computed in `type` the operator that made the block has converted at `at` to what is recorded.
@@ -113,7 +113,11 @@ class Versions {
   }
 
   // In backward: the version of that type that is there and is the block as it is now; kNone: there is none.
-  [[nodiscard]] uint32_t Standing(uint32_t block, uint8_t type) const;
+  // `seen`: the part of the block that it must have; nullptr: any.
+  [[nodiscard]] uint32_t Standing(uint32_t block, uint8_t type, const Operand* seen = nullptr) const;
+  // In backward, before an operator works on the tensor: what cat() and stack() were given have gradients
+  // that are parts of one block, and copies of their own.
+  void See(const Operand& operand);
   // A new copy that is the block's current version from now on; in backward one that is there already is
   // taken. `op`: the operator of forward that converts; its copy ends with it unless a node keeps it.
   void Cast(uint32_t block, uint8_t type, Position at, uint32_t op, const Operand& operand);
@@ -174,6 +178,9 @@ class Versions {
   void SwapNames(uint32_t a, uint32_t b);
   // Which version a variable that has the block in the record holds at that moment.
   [[nodiscard]] uint32_t HeldAt(uint32_t block, Position at) const;
+  [[nodiscard]] bool Covers(uint32_t version, const Operand& seen) const;
+  // Whether it was written to, in that part.
+  [[nodiscard]] bool IsWritten(uint32_t block, const Operand* seen) const;
   [[nodiscard]] bool ReturnedBetween(Position made, Position from, Position until) const;
   void Deal(uint32_t block, const std::vector<uint32_t>& versions, const std::vector<Position>& held);
 
@@ -207,6 +214,13 @@ class Versions {
   std::vector<uint32_t> returned_;  // by recorded block: the version that was handed out in its place
   std::vector<bool> settled_;       // by version: its end is said
   std::vector<std::pair<uint32_t, uint32_t>> left_out_;  // blocks, and the copies that they are instead
+  // Of versions that backward made of the block itself: of which part, in bytes of the block as it is
+  // recorded.
+  struct Part {
+    uint64_t first = 0, end = UINT64_MAX;
+  };
+  [[nodiscard]] Part PartOf(const Operand& operand) const;
+  std::map<uint32_t, Part> parts_;           // by version: no others than of a part
   std::map<uint32_t, uint32_t> stands_for_;  // by version: the sum of gradients that it became last
 };
 

@@ -58,6 +58,37 @@ TEST_F(PrecisionVersionsTest, ACopyOfWhatWasWrittenToIsAnother) {
   EXPECT_NE(As(versions, gradient_, kBfloat16Type, 140, operand), low);
 }
 
+// stack([q, k]): the gradients of both are parts of one block, and each of them is converted.
+TEST_F(PrecisionVersionsTest, EachPartOfAGradientHasACopyOfItsOwn) {
+  step_.shapes.push_back({1, 1, true}), step_.shapes.push_back({2, 1, true});
+  step_.dims.push_back(64), step_.dims.push_back(1);
+  Operand whole = step_.operands.back(), first = whole;
+  whole.strides = first.strides = 3;
+  first.shape = 2;
+  Operand second = first;
+  second.offset = 64;
+  Versions versions(step_, kFloatType);
+  versions.Decide(gradient_, kFloatType);
+  const auto as = [&](const Operand& operand, Position at) {
+    versions.See(operand);
+    return As(versions, gradient_, kBfloat16Type, at, operand);
+  };
+  const uint32_t of_first = as(first, 120), of_second = as(second, 120.05);
+  EXPECT_NE(of_first, of_second);
+  EXPECT_EQ(as(first, 130), of_first);
+  EXPECT_EQ(as(second, 135), of_second);
+  versions.See(whole);
+  EXPECT_EQ(versions.Current(gradient_), gradient_);
+  versions.See(first);
+  versions.Written(gradient_, 137);
+  as(first, 138.5);
+  EXPECT_EQ(as(second, 139), of_second) << "nothing was added to that";
+  const uint32_t of_all = as(whole, 140);
+  EXPECT_NE(of_all, of_second);
+  versions.See(first);
+  EXPECT_EQ(versions.Current(gradient_), of_all) << "it has that part as well";
+}
+
 // lstm(x) + x under autocast: cuDNN's recurrent networks return float16 there, whatever x is in.
 TEST_F(PrecisionVersionsTest, TwoTypesOfSixteenBitsBecomeFloat) {
   const uint32_t x = AddBlock(10, 90), returned = AddBlock(12, 90);
@@ -116,16 +147,6 @@ TEST_F(PrecisionVersionsTest, WhoHeldWhatIsLeftOutHoldsTheCopyThatItIsInstead) {
 }
 
 // x + self.positions.to(x.dtype), which are float64: module.to(torch.bfloat16) converts them.
-// Oracle: sdpa_attention_forward of transformers: y = y.transpose(1, 2).contiguous(); return y.
-TEST_F(PrecisionVersionsTest, OfWhatIsNamedAnewNoVariableHasTheRest) {
-  const uint32_t attended = AddBlock(10, 150);
-  step_.named = {{.block = attended, .until = 60, .unconverted = 60}};
-  Versions versions(step_, kFloatType);
-  versions.Decide(attended, kBfloat16Type);
-  versions.Replace(attended, kBfloat16Type, 20, step_.operands.back());
-  EXPECT_EQ(std::move(versions).Finish({}).named[0].until, 20);
-}
-
 TEST_F(PrecisionVersionsTest, ABufferOfFloat64IsNarrowedAndNeedsNoConversion) {
   constexpr uint8_t kDouble = 7;
   const uint32_t buffer = AddBlock(kBefore, kForever), copy = AddBlock(18, 60);
