@@ -25,9 +25,10 @@ void FunctionCalls::PlaceModules() {
     bool direct = false, first = true;
     for (const FunctionFacts::ModuleCaller& caller : callers) {
       const std::string_view text = facts_.frames_.at(caller.frame);
-      // A class's own __call__ is still the way into the module.
-      if (first && text.substr(0, text.find(" (")).ends_with("__call__")) continue;
       Place place = PlaceOf(caller.frame);
+      // Such a function of a library's base class is still the way into the module.
+      if (first && place.function == nullptr && text.substr(0, text.find(" (")).ends_with("__call__"))
+        continue;
       place.code = caller.place;
       if (first) direct = place.function != nullptr, first = false;
       if (place.function != nullptr) call.places.push_back(place);

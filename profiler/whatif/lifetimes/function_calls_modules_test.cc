@@ -9,10 +9,14 @@
 namespace vramscope::whatif {
 namespace {
 
-// A module that makes `result` of what x is, called in that line; line 0: that is not told.
+constexpr const char* kOfTorch = "Part.forward (/torch/nn/modules/part.py:5)";
+
+// A module that makes `result` of what x is, called in that line; line 0: that is not told. `helper`: the
+// function that calls it there, of that line.
 void Call(Program& p, int line, const char* given, const char* result, uint64_t place = 2,
-          const char* forward = "Part.forward (/torch/nn/modules/part.py:5)") {
+          const char* forward = kOfTorch, const char* helper = nullptr) {
   p.s.Module("net.part", [&] {
+    if (helper != nullptr) p.s.Mark(trace::MarkKind::kCaller, place, helper);
     if (line > 0)
       p.s.Mark(trace::MarkKind::kCaller, place, "Net.forward (net.py:" + std::to_string(line) + ")");
     p.s.Label(given, trace::Role::kHeld, trace::LabelSource::kVariable, "x");
@@ -66,6 +70,32 @@ TEST(FunctionCallsModulesTest, OnlyItsCallersVariablesHoldWhatAModuleOfTorchsRet
   };
   EXPECT_TRUE(known("Part.forward (/torch/nn/modules/part.py:5)"));
   EXPECT_FALSE(known("Part.forward (/parts/part.py:5)"));
+}
+
+// return self.attend(x), of a class that is no module, whose __call__ does y = ...; y = self.part(y).
+TEST(FunctionCallsModulesTest, AFunctionThatObjectsAreCalledByGoesOnBehindTheModulesThatItCalls) {
+  const Program program({"10-20 12-12>=", "30-38 31-31=y 33-33(y 35-35>y"}, [](Program& p) {
+    p.Make("y", {31, 12});
+    Call(p, 12, "y", "parted", 2, kOfTorch, "Attend.__call__ (net.py:33)");
+    p.Make("out", {34, 12}, {"parted"});
+    for (const char* const name : {"y", "parted", "out"}) p.s.Free(name);
+  });
+  EXPECT_EQ(program.HeldUntil(1), 3u) << "y is what the module made";
+  EXPECT_EQ(program.HeldUntil(2), 4u) << "until it returns";
+}
+
+// x = self.part(x), which a library's class calls as its own __call__ does: that is no caller.
+TEST(FunctionCallsModulesTest, AModulesOwnWayIntoItIsNoneOfItsCallersFunctions) {
+  const Program program({"10-20 11-11=x 12-12(x 13-13=x"}, [](Program& p) {
+    p.Make("first", {11});
+    Call(p, 12, "first", "parted", 2, kOfTorch, "Layer.__call__ (/library/layers.py:33)");
+    p.Make("out", {13}, {"parted"});
+    p.Make("more", {14}, {"out"});
+    p.s.Free("parted");
+    p.End();
+  });
+  EXPECT_EQ(program.HeldUntil(1), 3u);
+  EXPECT_EQ(program.HeldUntil(2), 4u);
 }
 
 // for ...: x = self.part(x): one line alone runs, again and again.
