@@ -36,6 +36,7 @@ FunctionCalls::FunctionCalls(const FunctionFacts& facts, Step& step)
       conversions_(step.blocks.size()),
       views_(step),
       told_(step.ops.size(), false),
+      for_itself_(step.ops.size(), false),
       elsewhere_(step.blocks.size(), false) {
   // Stable, since the innermost caller of an operator comes first.
   std::stable_sort(callers_.begin(), callers_.end(),
@@ -211,7 +212,8 @@ std::vector<uint32_t> FunctionCalls::GivenToModules(const Call& call) const {
 }
 
 void FunctionCalls::Untold(const std::vector<uint32_t>& ops) {
-  for (const uint32_t op : ops) told_[op] = false;
+  for (const uint32_t op : ops)
+    if (!for_itself_[op]) told_[op] = false;
 }
 
 // Statements without operators of their own, on the way from one line to another. What may have been passed
@@ -347,52 +349,6 @@ void FunctionCalls::Return(Stack& stack, size_t depth) {
     if (stack.calls.size() > 1) HandBack(call, stack.calls[stack.calls.size() - 2]);
     LetGo(call, stack);
   }
-}
-
-// Null where several statements may have been the one.
-const Returned* FunctionCalls::HowItReturned(const Call& call) {
-  const Returned* found = nullptr;
-  for (const Returned& returned : call.at.function->returned) {
-    if (returned.lines.Has(call.at.line)) return &returned;
-    if (returned.lines.first < call.at.line) continue;
-    if (found != nullptr && returned.names != found->names) return nullptr;
-    found = &returned;
-    if (!returned.unsure) break;
-  }
-  return found;
-}
-
-void FunctionCalls::HandBack(const Call& call, Call& caller) {
-  if (call.at.function->returned.empty()) return;  // nothing, or an older recorder
-  const Returned* const returned = HowItReturned(call);
-  if (returned != nullptr && returned->names.size() == 1 && returned->names[0] == Returned::kComputed) return;
-  SetResults(call, caller, {});
-  if (returned == nullptr || returned->names[0] == Returned::kAnything) return Untold(caller.made);
-  SetResults(call, caller, ValuesOf(call, *returned));
-  if (caller.results.empty()) return Untold(caller.made);
-  caller.called = false;
-}
-
-// None where what is computed in its statement cannot be told apart. What it was given may be what it
-// returns.
-std::vector<FunctionCalls::Value> FunctionCalls::ValuesOf(const Call& call, const Returned& returned) {
-  const auto computed = std::count(returned.names.begin(), returned.names.end(), Returned::kComputed);
-  const bool there = returned.lines.Has(call.at.line);
-  if (computed > 0 && (!there || static_cast<size_t>(computed) != call.made.size())) return {};
-  std::vector<Value> values;
-  size_t next = 0;
-  for (const std::string& name : returned.names) {
-    const auto variable = call.variables.find(name);
-    if (name == Returned::kComputed) {
-      const std::vector<Value> results = ResultsOfOp(call.made[next++]);
-      values.push_back(AllSame(results) ? results[0] : Value{});
-      continue;
-    }
-    values.push_back(variable == call.variables.end() ? Value{} : variable->second);
-    if (variable != call.variables.end() || name == Returned::kAnything) continue;
-    for (const Value& argument : call.arguments) HoldElsewhere(argument);
-  }
-  return values;
 }
 
 }  // namespace vramscope::whatif

@@ -115,7 +115,9 @@ class FunctionCalls {
   void NoteTaken(const Call& call, const Op& op);
   void NoteArguments(Call& call, uint32_t op);
   void Return(Stack& stack, size_t depth);
+  [[nodiscard]] static std::vector<const Returned*> MayHaveReturned(const Call& call);
   [[nodiscard]] static const Returned* HowItReturned(const Call& call);
+  [[nodiscard]] bool ReturnsOnlyNamed(const Call& call, const Call& caller);
   void HandBack(const Call& call, Call& caller);
   void SetResults(const Call& call, Call& caller, std::vector<Value> results);
   [[nodiscard]] std::vector<Value> ResultsOfEach(const Call& call, uint32_t elements) const;
@@ -186,8 +188,9 @@ class FunctionCalls {
   };
   std::vector<std::vector<Conversion>> conversions_;  // by block, in order
   ViewedTensors views_;
-  std::vector<bool> told_;       // by operator: what holds its result is known
-  std::vector<bool> elsewhere_;  // by block: no variable of a function alone holds it
+  std::vector<bool> told_;        // by operator: what holds its result is known
+  std::vector<bool> for_itself_;  // by operator: of a function that returned something else
+  std::vector<bool> elsewhere_;   // by block: no variable of a function alone holds it
 };
 
 }  // namespace vramscope::whatif

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the functions of a program return, as their source says, and what their callers have of it.
+#include <algorithm>
+
+#include "profiler/whatif/lifetimes/function_calls.h"
+
+namespace vramscope::whatif {
+
+using model::kNone;
+
+// The statements that may have been the one, in their order.
+std::vector<const Returned*> FunctionCalls::MayHaveReturned(const Call& call) {
+  std::vector<const Returned*> found;
+  for (const Returned& returned : call.at.function->returned) {
+    if (returned.lines.Has(call.at.line)) return {&returned};
+    if (returned.lines.first < call.at.line) continue;
+    found.push_back(&returned);
+    if (!returned.unsure) break;
+  }
+  return found;
+}
+
+// Null where several statements may have been the one.
+const Returned* FunctionCalls::HowItReturned(const Call& call) {
+  const std::vector<const Returned*> found = MayHaveReturned(call);
+  const bool same = std::ranges::all_of(
+      found, [&](const Returned* returned) { return returned->names == found.front()->names; });
+  return found.empty() || !same ? nullptr : found.back();
+}
+
+// if y is not None: return x, y; else: return x. All that the function made but what these names stand for it
+// had for itself. False where others may be returned.
+bool FunctionCalls::ReturnsOnlyNamed(const Call& call, const Call& caller) {
+  std::vector<Value> returned;
+  for (const Returned* const one : MayHaveReturned(call)) {
+    for (const std::string& name : one->names) {
+      if (name == Returned::kComputed || name == Returned::kAnything) return false;
+      const auto variable = call.variables.find(name);
+      if (variable == call.variables.end()) {
+        returned.insert(returned.end(), call.arguments.begin(), call.arguments.end());
+        continue;
+      }
+      if (variable->second == Value{}) return false;
+      returned.push_back(variable->second);
+    }
+  }
+  for (const Value& value : returned) HoldElsewhere(value);
+  for (const uint32_t op : caller.made)
+    if (step_.ops[op].begin >= call.begin) for_itself_[op] = true;
+  return true;
+}
+
+void FunctionCalls::HandBack(const Call& call, Call& caller) {
+  if (call.at.function->returned.empty()) return;  // nothing, or an older recorder
+  const Returned* const returned = HowItReturned(call);
+  if (returned != nullptr && returned->names.size() == 1 && returned->names[0] == Returned::kComputed) return;
+  SetResults(call, caller, {});
+  if (returned == nullptr && ReturnsOnlyNamed(call, caller)) return;
+  if (returned == nullptr || returned->names[0] == Returned::kAnything) return Untold(caller.made);
+  SetResults(call, caller, ValuesOf(call, *returned));
+  if (caller.results.empty()) return Untold(caller.made);
+  caller.called = false;
+}
+
+// None where what is computed in its statement cannot be told apart. What it was given may be what it
+// returns.
+std::vector<FunctionCalls::Value> FunctionCalls::ValuesOf(const Call& call, const Returned& returned) {
+  const auto computed = std::count(returned.names.begin(), returned.names.end(), Returned::kComputed);
+  const bool there = returned.lines.Has(call.at.line);
+  if (computed > 0 && (!there || static_cast<size_t>(computed) != call.made.size())) return {};
+  std::vector<Value> values;
+  size_t next = 0;
+  for (const std::string& name : returned.names) {
+    const auto variable = call.variables.find(name);
+    if (name == Returned::kComputed) {
+      const std::vector<Value> results = ResultsOfOp(call.made[next++]);
+      values.push_back(AllSame(results) ? results[0] : Value{});
+      continue;
+    }
+    values.push_back(variable == call.variables.end() ? Value{} : variable->second);
+    if (variable != call.variables.end() || name == Returned::kAnything) continue;
+    for (const Value& argument : call.arguments) HoldElsewhere(argument);
+  }
+  return values;
+}
+
+}  // namespace vramscope::whatif
