@@ -67,7 +67,8 @@ LastUses Find(const Step& step) {
     // What attention gives is often overwritten by what is made of it (GPT-2): it is not held here.
     const bool result = (operand.flags & trace::kTensorIsOutput) != 0;
     Position& held = uses.held[operand.block];
-    held = std::max({held, EndFor(step, op, operand), result ? kBefore : holders.Until(operand)});
+    held = std::max({held, EndFor(step, op, operand), OwnVariableUntil(step, operand),
+                     result ? kBefore : holders.Until(operand)});
   }
   // No operand names a copy that a lever put in: its variables alone tell.
   for (uint32_t i = 0; i < step.blocks.size(); ++i) {
@@ -78,6 +79,18 @@ LastUses Find(const Step& step) {
 }
 
 }  // namespace
+
+Position OwnVariableUntil(const Step& step, const Operand& operand) {
+  const Op& op = step.ops[operand.op];
+  const bool given = operand.argument == 0 && (operand.flags & trace::kTensorIsOutput) == 0;
+  if (!given || op.parent == kNone || op.node != kNone || step.NameOf(op) != "aten::matmul") return kBefore;
+  const Op& around = step.ops[op.parent];
+  if (step.NameOf(around) != "aten::_scaled_dot_product_attention_math" || around.end >= kForever ||
+      step.blocks[operand.block].begin < around.begin)
+    return kBefore;
+  // The weights were declared last, and go first.
+  return around.end - kTurn * (1 + (op.begin - around.begin) / (around.end - around.begin));
+}
 
 const LastUses& LastUsesOf(const Step& step) {
   return step.last_uses.Get([&] { return Find(step); });

@@ -25,6 +25,12 @@ struct LastUses {
   }
 };
 
+// Until when a variable of the operator around this one holds what the operand is of; kBefore: none does.
+// Attention that is products of matrices has scaled queries in one, and the weights that softmax makes;
+// scaled keys are given to a product at once
+// (_scaled_dot_product_attention_math in aten/src/ATen/native/transformers/attention.cpp).
+[[nodiscard]] Position OwnVariableUntil(const Step& step, const Operand& operand);
+
 // O(operands) the first time; the answer is part of the step.
 [[nodiscard]] const LastUses& LastUsesOf(const Step& step);
 

@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <tuple>
+
 #include "profiler/whatif/testing/written_operators.h"
 
 namespace vramscope::whatif {
@@ -76,6 +78,41 @@ TEST_F(TurnsOfUsesTest, WhatANodeUnpacksGoesWithTheLastFirst) {
 TEST_F(TurnsOfUsesTest, PythonsVariablesDoNot) {
   Keep("AttentionBackward");
   EXPECT_EQ(Unpacked(0), Unpacked(2));
+}
+
+// query = query * scale; attn = softmax(matmul(query, key * scale)); return {matmul(attn, value), attn}
+class ProductsTest : public testing::Test, protected WrittenOperators {
+ protected:
+  void Write(const char* around) {
+    for (const Position begin : {21.0, 24.0, 27.0, 31.0, 35.0}) (void)AddBlock(begin, 160);
+    const uint32_t attention = AddOp(around, kNone, {20, 40}, {}, kOut);
+    for (const auto& [name, time, from, to] :
+         {std::tuple{"aten::mul", Window{20.5, 22}, std::vector<uint32_t>{}, kQuery},
+          {"aten::mul", {23, 25}, {}, kKey},
+          {"aten::matmul", {26, 28}, {kQuery, kKey}, kScores},
+          {"aten::softmax", {30, 32}, {kScores}, kWeights},
+          {"aten::matmul", {34, 36}, {kWeights}, kOut}}) {
+      const uint32_t op = AddOp(name, kNone, time, from, to);
+      step_.ops[op].parent = attention;
+      if (from.size() == 2) step_.operands[step_.ops[op].first_input + 1].argument = 1;
+    }
+  }
+  static constexpr uint32_t kQuery = 0, kKey = 1, kScores = 2, kWeights = 3, kOut = 4;
+};
+
+TEST_F(ProductsTest, AttentionHasItsQueriesAndWeightsInVariablesUntilItReturns) {
+  Write("aten::_scaled_dot_product_attention_math");
+  const std::vector<Position>& held = LastUsesOf(step_).held;
+  EXPECT_NEAR(held[kQuery], 40, 1e-6);
+  EXPECT_NEAR(held[kWeights], 40, 1e-6);
+  EXPECT_LT(held[kWeights], held[kQuery]) << "declared behind them";
+  EXPECT_NEAR(held[kKey], 28, 1e-6);
+  EXPECT_NEAR(held[kScores], 32, 1e-6);
+}
+
+TEST_F(ProductsTest, OtherOperatorsMayHaveNone) {
+  Write("aten::attend");
+  EXPECT_NEAR(LastUsesOf(step_).held[kQuery], 28, 1e-6);
 }
 
 // No operand names a copy that a lever put in.

@@ -8,6 +8,7 @@
 #include "profiler/whatif/attention/frozen_attention.h"
 #include "profiler/whatif/lifetimes/caches.h"
 #include "profiler/whatif/lifetimes/holders.h"
+#include "profiler/whatif/lifetimes/last_uses.h"
 #include "profiler/whatif/step/strides.h"
 #include "profiler/whatif/training/frozen_work.h"
 #include "profiler/whatif/training/input_gradients.h"
@@ -320,7 +321,8 @@ class Freezer {
     for (const Operand& operand : step_.operands) {
       const Op& op = step_.ops[operand.op];
       if (operand.block != kNone && op.end < kForever && run_[operand.op])
-        now[operand.block] = std::max({now[operand.block], op.end, holders.Until(operand)});
+        now[operand.block] =
+            std::max({now[operand.block], op.end, OwnVariableUntil(step_, operand), holders.Until(operand)});
     }
     HoldCaches(step_, now);
     for (uint32_t i = 0; i < step_.blocks.size(); ++i) {

@@ -257,6 +257,23 @@ TEST_F(FreezeBackwardTest, LayersThatGotNoGradientAreFrozenWithTheOthers) {
   EXPECT_EQ(WithFrozen(bias_).blocks[result].end, 142);
 }
 
+// matmul(query * scale, ...) in attention, whose variable has the scaled queries when no node keeps them.
+TEST_F(FreezeBackwardTest, WhatAttentionHasInAVariableIsThereUntilItReturns) {
+  const uint32_t scaled = Add("", 20.5, 141), scores = Add("", 23.5, 30);
+  const uint32_t attention =
+      AddOp("aten::_scaled_dot_product_attention_math", kNone, kNone, {20, 32}, {query_}, {});
+  const uint32_t scale = AddOp("aten::mul", attention, kNone, {20.2, 21}, {query_}, {scaled});
+  const uint32_t product = AddOp("aten::matmul", attention, kNone, {23, 24}, {scaled}, {scores});
+  step_.blocks[scaled].op = scale, step_.blocks[scores].op = product;
+  const auto node = static_cast<uint32_t>(step_.nodes.size());
+  step_.nodes.push_back({Text("BmmBackward"), product, 23.2, 135, 141});
+  step_.nodes.push_back({Text("MulBackward"), scale, 20.3, 142, 146});
+  step_.saved.push_back({scaled, node, 23.2, 141});
+  SortEnds();
+  EXPECT_NEAR(WithFrozen(query_).blocks[scaled].end, 32, 0.01);
+  EXPECT_EQ(WithFrozen(bias_).blocks[scaled].end, 141);
+}
+
 // checkpoint(layer, given): the node inside keeps a place holder for what goes in forward, and that refers to
 // what the checkpoint was given.
 TEST_F(FreezeBackwardTest, WhatACheckpointOfTheProgramIsGivenGoesWithTheNodesInside) {
