@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "profiler/whatif/attention/attention.h"
+#include "profiler/whatif/lifetimes/holders.h"
 #include "profiler/whatif/lifetimes/last_uses.h"
 #include "profiler/whatif/precision/kernels.h"
 #include "profiler/whatif/step/strides.h"
@@ -89,8 +90,9 @@ bool HeadsFirst::ReturnsRows(const Op& op) const {
 }
 
 void HeadsFirst::Copy(const Operand& attended, Position at) {
-  if (left_.contains(attended.block) && !versions_.IsCopy(attended.block))
-    versions_.Replace(attended.block, low_, at, attended);
+  if (!left_.contains(attended.block) || versions_.IsCopy(attended.block)) return;
+  versions_.Replace(attended.block, low_, at, attended);
+  versions_.NamedAtMost(attended.block, NamedAsMadeBefore(step_, attended.block, at));
 }
 
 }  // namespace vramscope::whatif

@@ -119,24 +119,6 @@ TEST(FunctionCallsTest, TheLastStatementGivesItsVariableBeforeTheOthersGo) {
   EXPECT_TRUE(program.GoesBefore(2, 1));
 }
 
-// y = x * 2; z = y * 2; if w is not None: return z, w; return z: neither returns y.
-TEST(FunctionCallsTest, WhatNoneOfSeveralReturnsNamesItsFunctionHadForItself) {
-  const auto known = [](const char* returns, uint32_t maker) {
-    return Program({"10-20 11-11(z", returns},
-                   [](Program& p) {
-                     p.Make("y", {31, 11});
-                     p.Make("z", {32, 11}, {"y"});
-                     p.Make("out", {12}, {"z"});
-                     p.End();
-                   })
-        .AllKnown(maker);
-  };
-  EXPECT_TRUE(known("30-38 31-31=y 32-32=z 34-34?>z,w 36-36>z", 1));
-  EXPECT_FALSE(known("30-38 31-31=y 32-32=z 34-34?>z,w 36-36>z", 2)) << "it may be in a tuple";
-  EXPECT_FALSE(known("30-38 31-31=y 32-32=z 34-34?>z,y 36-36>z", 1));
-  EXPECT_FALSE(known("30-38 31-31=y 32-32=z 34-34?>. 36-36>z", 1)) << "anything may be returned";
-}
-
 // for i in ...: y = a[:, i] * b[:, i], and a loop that comes back to that line with nothing between.
 TEST(FunctionCallsTest, SeveralViewsInALoopsStatementAreNoSeveralTurns) {
   const auto known = [](const std::function<void(Program&)>& body, uint32_t maker) {
