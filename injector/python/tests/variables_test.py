@@ -102,6 +102,41 @@ class VariablesTest(unittest.TestCase):
         self.assertLessEqual({"looped", "around", "again"}, set(ends[6][1]))
         self.assertNotIn("inside", ends[6][1], "the helper returns before")
 
+    def test_a_forward_that_returns_that_of_the_class_before_returns_with_it(self) -> None:
+        program = """
+            import functools
+
+            def decorated(function):
+                @functools.wraps(function)
+                def around(self, *given):
+                    result = function(self, *given)
+                    return result
+                return around
+
+            class Inner(Net):
+                @decorated
+                def forward(self, x):
+                    named = x * 1
+                    return self.first(named)
+            class HandsOn(Inner):
+                def forward(self, x):
+                    return super().forward(x * 1)
+            class Computes(Inner):
+                def forward(self, x):
+                    return super().forward(x * 1) * 2
+            class Helps(Inner):
+                def helped(self, x):
+                    return super().forward(x) * 2
+                def forward(self, x):
+                    return self.helped(x * 1)
+            with torch.no_grad():
+                for kind in (HandsOn, Computes, Helps):
+                    kind()(torch.ones(2, 4))
+        """
+        told = [names for module, names in self.held(self.run_well(program), HELD_TO_END) if module == "first"]
+        self.assertLessEqual({"x", "named", "given"}, set(told[0]))
+        self.assertEqual([{"named"} & set(names) for names in told[1:]], [set(), set()], "something is computed behind")
+
     def test_nothing_lives_longer(self) -> None:
         program = """
             class Watch(Net):

@@ -37,7 +37,7 @@ class KeptResults:
 
     def tell(self, result: Any, frames: List[Any]) -> None:
         """`frames`: of the call's callers, innermost first, up to the call of the module around (callers.py)."""
-        forward = forward_in(frames)
+        forward = forward_in(frames, self._lasting)
         for i, frame in enumerate(frames):
             code, at = frame.f_code, frame.f_lasti
             if (code, at) not in self._known:

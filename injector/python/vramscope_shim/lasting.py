@@ -30,12 +30,21 @@ class Lasting:
     def __init__(self) -> None:
         self._changes: Dict[Any, Changes] = {}  # by code
         self._known: Dict[Tuple[Any, int], FrozenSet[str]] = {}
+        self._returns: Dict[Tuple[Any, int], bool] = {}
 
     def behind(self, code: Any, at: int) -> FrozenSet[str]:
         """`at`: the offset of the instruction that is being carried out (f_lasti)."""
         known = self._known.get((code, at))
         if known is None:
             known = self._known[code, at] = self._read(code, at)
+        return known
+
+    def returns_behind(self, code: Any, at: int) -> bool:
+        """Whether the function returns what the call there returns: return f(x)."""
+        known = self._returns.get((code, at))
+        if known is None:
+            behind = (each.opname for each in dis.get_instructions(code) if each.offset > at and each.opname != "CACHE")
+            known = self._returns[code, at] = next(behind, "") == "RETURN_VALUE"
         return known
 
     def _read(self, code: Any, at: int) -> FrozenSet[str]:

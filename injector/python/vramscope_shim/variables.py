@@ -37,7 +37,7 @@ class Variables:
 
     def tell(self, frames: List[Any]) -> None:
         """Innermost first, up to the call of the module around (callers.py)."""
-        forward = forward_in(frames)
+        forward = forward_in(frames, self._lasting)
         with storage.untouched():
             for i, each in enumerate(frames):
                 code = each.f_code
@@ -61,9 +61,21 @@ class Variables:
                 variables.clear()
 
 
-def forward_in(frames: List[Any]) -> int:
-    """The place of the module's own: what is around it returns with it, helpers that it calls return before."""
-    return max((i for i, each in enumerate(frames) if each.f_code.co_name == "forward"), default=len(frames))
+def forward_in(frames: List[Any], lasting: Lasting) -> int:
+    """The place of the module's own: what is around it returns with it, helpers that it calls return before. Of one that says return super().forward(x),
+    that one's, with which it returns."""
+    forwards = [i for i, each in enumerate(frames) if each.f_code.co_name == "forward"]
+    place = forwards.pop() if forwards else len(frames)
+    while forwards and _hands_on(frames[forwards[-1] + 1 : place + 1], lasting):
+        place = forwards.pop()
+    return place
+
+
+def _hands_on(frames: List[Any], lasting: Lasting) -> bool:
+    """A forward, the last of these, returns what that of the class before it does; decorators' functions, which close over it, may lie between."""
+    *between, forward = frames
+    uses_super = "__class__" in forward.f_code.co_freevars
+    return uses_super and lasting.returns_behind(forward.f_code, forward.f_lasti) and all(each.f_code.co_freevars and "__class__" not in each.f_code.co_freevars for each in between)
 
 
 def may_let_go(value: Any) -> bool:
