@@ -3,7 +3,7 @@
 # Sets up, builds, and runs every test: the whole suite on the release build, unit tests and the viewer under the sanitizers, fuzz targets for
 # half a minute each. The sanitizer builds are made meanwhile, of what the tests leave idle.
 #
-#   scripts/test.sh                  about 33 minutes on two cores
+#   scripts/test.sh                  about 25 minutes on two cores
 #   scripts/test.sh --quick          fuzz targets for 5 seconds, no thread sanitizer
 #   scripts/test.sh --wheels all     the end-to-end tests also on PyTorch 2.6.0 and 2.2.2
 #   scripts/test.sh --strict         a test that fails has failed; otherwise it runs once more, alone, and is named if it passes then

@@ -61,6 +61,11 @@ class SourceTest(unittest.TestCase):
     def test_a_variable_that_does_not_stand_for_one_tensor(self) -> None:
         self.assertEqual(self.asked("s = torch.zeros(2, dtype=x.dtype)", "x = x * y", "return x * y"), ["1: tensor"])
         self.assertEqual(self.asked("z = x + y", "s = torch.zeros(2, dtype=z.dtype)", "return z * s"), ["2: tensor@4"])
+        self.assertEqual(self.asked("x = x + y", "s = torch.zeros(2, dtype=x.dtype)", "return x * s"), ["2: tensor@4"], "an argument that is given another one")
+
+    def test_several_lines_of_which_one_may_not_run(self) -> None:
+        body = ("if n:", "    z = x[0]", "if kind:", "    z = x * y", "return x + z")
+        self.assertEqual(self.asked("s = torch.zeros(2, dtype=x.dtype)", *body), ["1: tensor@4@6@7"])
 
     def test_several_in_a_line(self) -> None:
         self.assertEqual(self.asked("return torch.zeros(2, dtype=y.dtype), torch.ones(2, dtype=y.dtype)"), ["1: tensor"])

@@ -5,7 +5,7 @@
     state = torch.zeros(n, dtype=x.dtype)                  model.py:8 tensor
     def scan(keys):
         state = torch.zeros(n, dtype=keys.dtype)           model.py:10 tensor@11     of what is given first in line 11
-        first = keys[:, 0]
+        first = keys[:, 0]                                 "tensor@11@15" where the same may be given first in line 15
     a, b = x.new_zeros(n), x.new_ones(n, dtype=y.dtype)    model.py:12 -,tensor      in the order in which they run; - for one that is not known
 
 Why: in float32 both are the same, and the operator tells the type alone. What is given first in another line of the function shows whose type it is,
@@ -13,7 +13,7 @@ where that is no argument of a module (asked_arguments.py).
 """
 
 import ast
-from typing import Any, Dict, Iterator, List, Optional, Set
+from typing import Any, Dict, Iterator, List, Set
 
 from .conversions import NONE, PERHAPS, TENSOR, UNCLEAR, asked_names, in_order, line_of, of_value
 from .source_text import SCOPES, parameters, within
@@ -25,6 +25,7 @@ _NEW = {"new_zeros", "new_ones", "new_empty", "new_full"}
 _NO_TENSORS = {"size", "dim", "ndimension", "numel", "stride", "is_contiguous", "data_ptr", "get_device", "tolist", "item", "element_size"}
 _VIEWS = {"T", "mT", "H", "mH", "real", "imag"}  # y.T
 _NO_OPERATORS = {"len", "int", "float", "bool", "range", "isinstance", "getattr", "hasattr", "enumerate"}
+_MOST_LINES = 3
 _SCOPES = (*SCOPES, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
@@ -72,25 +73,26 @@ def _told(calls: List[str], perhaps: bool) -> str:
 
 
 def _with_line(function: Any, call: Any, given: Any) -> str:
-    """With the first other line where what is asked is what an operator is given first."""
+    """With other lines where what is asked is what an operator is given first: those of which one may not run."""
     names = {name for each in call.keywords if each.arg == "dtype" for name in asked_names(each.value, given, 0)}
-    line = _line_given_first(function, min(names), line_of(call)) if len(names) == 1 and "self" not in names else None
-    return TENSOR if line is None else f"{TENSOR}@{line}"
+    lines = _lines_given_first(function, min(names), line_of(call)) if len(names) == 1 and "self" not in names else []
+    return TENSOR + "".join(f"@{line}" for line in lines)
 
 
-def _line_given_first(function: Any, name: str, but: int) -> Optional[int]:
-    """Of a variable that stands for one tensor throughout; of one that is given something, where that is done before all else that is looked at."""
+def _lines_given_first(function: Any, name: str, but: int) -> List[int]:
+    """Of a variable that stands for one tensor throughout, or from the line on that gives it another one: behind that, as the call in line `but` is."""
     stored = [each for each in within(function, _SCOPES) if isinstance(each, ast.Name) and each.id == name and not isinstance(each.ctx, ast.Load)]
-    if len(stored) != (0 if name in parameters(function) else 1):
-        return None
+    if len(stored) > 1 or not (stored or name in parameters(function)) or any(but <= one.lineno for one in stored):
+        return []
     begun: Set[int] = {but}
+    found: List[int] = []
     for each in sorted((each for each in within(function, _SCOPES) if isinstance(each, ast.stmt)), key=lambda one: (one.lineno, one.col_offset)):
         for operator in _operators(each):
             line = _line(operator)
             if line not in begun and all(line > one.lineno for one in stored) and _is_given(operator, name):
-                return line
+                found.append(line)
             begun.add(line)
-    return None
+    return found[:_MOST_LINES]
 
 
 def _operators(statement: Any) -> Iterator[Any]:

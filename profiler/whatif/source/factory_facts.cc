@@ -47,8 +47,12 @@ void FactoryFacts::AddMark(std::string_view name) {
     if (word != "type" && word != "tensor" && word != "-") return;
     Fact& fact = facts.emplace_back();
     if (word != "-") fact.asks = word == "type" ? Asks::kType : Asks::kTensor;
-    if (word.size() < all.size())
-      fact.line = std::string(file) + ":" + std::string(all.substr(word.size() + 1));
+    for (std::string_view rest = all.substr(word.size()); !rest.empty();) {
+      rest.remove_prefix(1);
+      const std::string_view number = rest.substr(0, rest.find('@'));
+      fact.lines.push_back(std::string(file) + ":" + std::string(number));
+      rest.remove_prefix(number.size());
+    }
   }
   lines_[std::string(line)] = std::move(facts);
 }
@@ -78,8 +82,11 @@ void FactoryFacts::Tell(Step& step) const {
       Op& op = step.ops[ops[i]];
       const Fact& fact = facts[i % facts.size()];
       op.asks = fact.asks;
-      const auto shows = first.find({fact.line, calls[ops[i]]});
-      if (op.asked != kNone || fact.line.empty() || shows == first.end()) continue;
+      const auto ran = std::ranges::find_if(fact.lines, [&](const std::string& one) {
+        return first.contains({one, calls[ops[i]]});
+      });
+      if (op.asked != kNone || ran == fact.lines.end()) continue;
+      const auto shows = first.find({*ran, calls[ops[i]]});
       const std::span<const Operand> given = InputsOf(step, step.ops[shows->second]);
       if (!given.empty() && given[0].argument == 0 && given[0].element == 0) op.asked = given[0].block;
     }

@@ -5,6 +5,7 @@
 //   mark  kFactory    "models/gpt.py:42 type"         torch.zeros(n, dtype=torch.float32) stands there
 //                     "models/gpt.py:43 tensor"       torch.zeros(n, dtype=x.dtype)
 //                     "models/gpt.py:44 tensor@51"    where x is what the first operator of line 51 is given
+//                     "models/gpt.py:44 tensor@51@53"  or of line 53, where that does not run
 //                     "models/gpt.py:45 -,type"       two of them, in their order; nothing is known of the
 //                     one
 //                     "utils.py:7<models/gpt.py:46 type"  in utils.py, where it is called from that line
@@ -34,7 +35,7 @@ class FactoryFacts {
  private:
   struct Fact {
     Asks asks = Asks::kNotTold;
-    std::string line;  // "models/gpt.py:51"
+    std::vector<std::string> lines;  // "models/gpt.py:51"
   };
 
   std::unordered_map<std::string, std::vector<Fact>> lines_;

@@ -54,6 +54,19 @@ TEST(FactoryFactsTest, WhatAnotherLineIsGivenFirstIsAsked) {
   EXPECT_EQ(step.ops[3].asked, 14u);
 }
 
+TEST(FactoryFactsTest, OfSeveralLinesTheFirstThatRanShowsWhatIsAsked) {
+  FactoryFacts facts;
+  facts.AddMark("gpt.py:42 tensor@45@47");
+  for (const uint32_t op : {0, 2}) facts.AddCaller(op, "scan (gpt.py:42)");
+  facts.AddCaller(1, "scan (gpt.py:47)");
+  facts.AddCaller(3, "scan (gpt.py:47)"), facts.AddCaller(4, "scan (gpt.py:45)");
+  Step step = StepOf({"aten::zeros", "aten::slice", "aten::zeros", "aten::slice", "aten::mul"});
+  step.modules = {{0, model::kNone, 0, 20}, {0, model::kNone, 20, 90}};
+  facts.Tell(step);
+  EXPECT_EQ(step.ops[0].asked, 11u) << "line 45 did not run in this call";
+  EXPECT_EQ(step.ops[2].asked, 14u);
+}
+
 TEST(FactoryFactsTest, AnArgumentThatWasToldIsAsked) {
   FactoryFacts facts;
   facts.AddMark("gpt.py:42 tensor@45");
