@@ -3,6 +3,8 @@
 // both directions.
 #include "profiler/whatif/sizes/sequence.h"
 
+#include <cstdlib>
+
 #include "profiler/whatif/precision/asked_values.h"
 #include "profiler/whatif/scene/lever.h"
 #include "profiler/whatif/sizes/tokens.h"
@@ -16,7 +18,7 @@ std::string WhyNoTargets(const Step& step, const BatchAxis& axis, std::string_vi
   const Result<Tokens> tokens = FindTokens(step);
   if (!tokens.ok()) return "";
   for (const int64_t target : tokens->target_lengths) {
-    if (!value.ends_with('x'))
+    if (!value.ends_with('x') && std::abs(target - tokens->length) > kMoved)
       return "the step has sequences of " + std::to_string(axis.batch) + " and of " + std::to_string(target) +
              " tokens, and one number does not tell how long both become: ask for a factor, as 2x.";
     const int64_t longer = tokens->TargetAt(target, wanted);

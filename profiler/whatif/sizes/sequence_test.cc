@@ -45,7 +45,7 @@ whatif::Step Attention() {
   return step;
 }
 
-BatchAxis Tokens() {
+BatchAxis ThirtyTwoTokens() {
   BatchAxis axis;
   axis.batch = 32;
   axis.stride = {64, 1, 0};
@@ -54,13 +54,13 @@ BatchAxis Tokens() {
 }
 
 TEST(SequenceTest, FewerRowsThanAttentionWorksOnAtOnceTakeAsMuch) {
-  const Step shorter = AtLength(Attention(), Tokens(), 16);
+  const Step shorter = AtLength(Attention(), ThirtyTwoTokens(), 16);
   EXPECT_EQ(shorter.blocks[kSums].requested, 2048u);
   EXPECT_EQ(shorter.blocks[kWork].requested, 262'400u);
 }
 
 TEST(SequenceTest, MoreRowsTakeWholeGroups) {
-  const Step longer = AtLength(Attention(), Tokens(), 72);
+  const Step longer = AtLength(Attention(), ThirtyTwoTokens(), 72);
   EXPECT_EQ(longer.blocks[kSums].requested, 3 * 2048u);
   EXPECT_EQ(longer.blocks[kWork].requested, 2 * 262'400u);
 }
@@ -84,7 +84,7 @@ std::string TooLong(const char* op, const char* table, const char* strides, cons
     step.shapes.push_back(ParseShape(shape, step.dims));
     step.shapes.push_back(ParseShape(distances, step.dims));
   }
-  BatchAxis axis = Tokens();
+  BatchAxis axis = ThirtyTwoTokens();
   axis.stride = {0, 1};
   return WhyTooLong(step, axis, 64);
 }
@@ -141,7 +141,7 @@ std::string Numbered(int64_t count, bool cut, bool of_tokens = false) {
   op("aten::arange", 0), operand(0, rows, "1");
   op("aten::mul", 1), operand(0, rows + ",1", "1,1"), operand(1, rows + ",16", "16,1");
   if (cut) op("aten::slice", 1), operand(1, rows + ",16", "16,1"), operand(1, "32,16", "16,1");
-  BatchAxis axis = Tokens();
+  BatchAxis axis = ThirtyTwoTokens();
   axis.stride = {of_tokens ? 1u : 0u, 0};
   axis.second = {0, 0};
   return WhyUnknownTables(step, axis);

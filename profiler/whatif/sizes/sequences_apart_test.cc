@@ -6,6 +6,7 @@
 
 #include "profiler/whatif/scene/lever.h"
 #include "profiler/whatif/sizes/sequence.h"
+#include "profiler/whatif/sizes/tokens.h"
 #include "profiler/whatif/testing/view.h"
 
 namespace vramscope::whatif {
@@ -185,6 +186,15 @@ TEST_F(SequencesApartTest, WhatTheDecoderIsToWriteBecomesLongerByTheSameFactor) 
   EXPECT_EQ(Longer({words_, looked_up}), (Numbers{4 * 64 * 16, 4 * 24 * 16})) << "in the table of the words";
   const Call moved{"aten::embedding", {{kPatches, table_}, {kFirstMade + 1, written_}}, written_rows_};
   EXPECT_EQ(Longer({words_, zeros_, shown_, moved}), (Numbers{4 * 64 * 16, 4 * 24, 4 * 24 * 16}));
+  const Call filled{"aten::masked_fill", {{kPlaces, written_}}, written_};
+  EXPECT_EQ(Longer({words_, filled, moved}), (Numbers{4 * 64 * 16, 4 * 24, 4 * 24 * 16}));
+}
+
+TEST(TokensTest, ATargetOfOneMoreIsTheSequenceMovedByOne) {
+  Tokens tokens;
+  tokens.length = 96;
+  EXPECT_EQ(tokens.TargetAt(97, 192), 193);
+  EXPECT_EQ(tokens.TargetAt(48, 192), 96);
 }
 
 TEST_F(SequencesApartTest, WhatIsCopiedForEachTokenOfTheTargetGrowsAsItDoes) {

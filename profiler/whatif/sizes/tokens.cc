@@ -2,6 +2,7 @@
 #include "profiler/whatif/sizes/tokens.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <iterator>
 #include <map>
 #include <string_view>
@@ -66,6 +67,9 @@ class WrittenIds {
         LookUp(inputs[0].block, inputs[1]);
       } else if (step.NameOf(op) == "aten::copy_" && inputs.size() > 1 && op.output_count != 0) {
         Copy(inputs[1], OutputsOf(step, op)[0]);
+      } else if (op.output_count != 0) {
+        for (const Operand& input : inputs)
+          if (AreAsMany(input, OutputsOf(step, op)[0])) Copy(input, OutputsOf(step, op)[0]);
       }
     }
   }
@@ -90,6 +94,13 @@ class WrittenIds {
     if (input == model::kNone) return;
     tables_[table].insert(input);
     if (input != index.block) moved_.insert(input);
+  }
+
+  // ids.masked_fill(...), F.pad(ids, (1, 0)): so many tokens, or one more or less.
+  [[nodiscard]] bool AreAsMany(const Operand& from, const Operand& into) const {
+    if (step_.Rank(from.shape) != 2 || step_.Rank(into.shape) != 2) return false;
+    const std::span<const int64_t> given = SizesOf(step_, from), made = SizesOf(step_, into);
+    return given[0] == made[0] && std::abs(given[1] - made[1]) <= kMoved;
   }
 
   void Copy(const Operand& from, const Operand& into) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstdlib>
 #include <set>
 #include <utility>
 #include <vector>
@@ -36,6 +37,7 @@ struct Tokens {
   [[nodiscard]] bool IsLength(int64_t size) const { return size == length || target_lengths.contains(size); }
   // Of a target that has so many, with so many tokens instead of `length`.
   [[nodiscard]] int64_t TargetAt(int64_t target, int64_t tokens) const {
+    if (std::abs(target - length) <= kMoved) return tokens + target - length;
     return (target * tokens + length / 2) / length;
   }
 };
