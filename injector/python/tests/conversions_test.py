@@ -78,6 +78,12 @@ class SourceTest(unittest.TestCase):
         self.assertEqual(self.asked("z = softmax(torch.matmul(x, y))", "z = z.to(wide.dtype)", "z = z @ wide"), ["2: tensor again"])
         self.assertEqual(self.asked("z = y * 2", "y = x", "return z.to(x.dtype)"), ["3: origin"], "lines are not told apart: y was another")
 
+    def test_where_an_operator_is_given_what_it_was_computed_from(self) -> None:
+        masked = ("before = x.dtype", "if wide:", "    x = x.masked_fill(~y, 0)", "if y:", "    x = x + 1", "return softmax(x).to(before)")
+        self.assertEqual(self.asked(*masked), ["6: origin@4@6"], "~y is of no floats")
+        self.assertEqual(self.asked("before = x.dtype", "x = f(x)", "x = x + 1", "return x.to(before)"), ["4: origin"], "it is another one by then")
+        self.assertEqual(self.asked("before = x.dtype", "y = y * 2 + x.sin()", "return (x + y).to(before)"), ["3: origin"], "what runs first in that line is given something else")
+
     def test_what_comes_first_in_what_was_computed(self) -> None:
         self.assertEqual(self.asked("return (x.float() + y.float() * 2).to(x.dtype)"), ["1: type,type,first"])
         self.assertEqual(self.asked("return (y.float() + x.float() * 2).to(x.dtype)"), ["1: type,type,origin"])

@@ -15,7 +15,8 @@ import ast
 from typing import Any, Dict, List, Set
 
 from . import factories
-from .conversions import TENSOR, UNCLEAR, asked_names, asks_of, is_origin, line_of
+from .conversions import TENSOR, UNCLEAR, asked_names, asks_of, is_origin
+from .source_text import line_of
 from .type_tests import Given
 
 

@@ -4,7 +4,7 @@
     wide = x.to(torch.float32)         model.py:7 type        so does x.float()
     mask = mask.to(x.dtype)            model.py:8 tensor again     the variable holds what it was converted from no more
     kind = x.dtype
-    return wide.to(kind)               model.py:10 origin     the type of what it was computed from
+    return wide.to(kind)               model.py:10 origin     the type of what it was computed from, "origin@9" where an operator of line 9 is given that first
     (x.float() + y).to(x.dtype)        model.py:11 type,first      the same, and it comes first in each line between (first_operands.py)
     f(y.float(), 2).to(x.dtype)        model.py:12 type,tensor     in the order in which they run; - for one that names no type
 
@@ -14,10 +14,11 @@ from which line it was called. A line with a call that leaves a choice, or with 
 """
 
 import ast
-import sys
 from typing import Any, Dict, Iterator, List, Set
 
 from .first_operands import come_first, is_first
+from .given_first import lines_behind
+from .source_text import line_of
 from .type_tests import Given, given_once
 
 TYPE, TENSOR, ORIGIN, FIRST, UNCLEAR, NONE = "type", "tensor", "origin", "first", "unclear", "-"
@@ -58,8 +59,15 @@ def _whose(source: Any, function: Any, call: Any, given: Given) -> str:
     if len(wanted) == 1 and is_first(function, call, min(wanted), given):
         return FIRST
     if is_origin(function, call, given):
-        return ORIGIN
+        return ORIGIN + "".join(f"@{line}" for line in _lines_of_origin(function, call, given))
     return FIRST if len(wanted) == 1 and come_first(source, function, call, min(wanted), given) else TENSOR
+
+
+def _lines_of_origin(function: Any, call: Any, given: Given) -> List[int]:
+    """Of a type that was read before, kind = x.dtype: where x as it was then is given to an operator."""
+    values = [given[each.id] for each in (*call.args, *(each.value for each in call.keywords)) if isinstance(each, ast.Name) and each.id in given]
+    read = [each for each in values if isinstance(each, ast.Attribute) and each.attr == "dtype" and isinstance(each.value, ast.Name)]
+    return lines_behind(function, read[0].value.id, read[0].lineno, line_of(call)) if len(read) == 1 else []
 
 
 def _told(calls: List[str], perhaps: bool) -> str:
@@ -132,11 +140,6 @@ def _names(value: Any) -> Set[str]:
 
 def _targets(statement: Any) -> Set[str]:
     return {name for each in getattr(statement, "targets", None) or [statement.target] for name in _names(each)}
-
-
-def line_of(call: Any) -> int:
-    """That a frame has while it runs the call: of the method's name, and before Python 3.10 of what it is called on."""
-    return call.func.end_lineno if sys.version_info >= (3, 10) else call.lineno
 
 
 def asks_of(call: Any, given: Given) -> str:

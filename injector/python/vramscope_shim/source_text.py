@@ -2,6 +2,7 @@
 """The program's source, parsed without a word on its stderr: what its own compilation warned of, or would have, is not ours to say."""
 
 import ast
+import sys
 import warnings
 from typing import Any, Iterator, List
 
@@ -52,3 +53,8 @@ def parameters(function: Any) -> List[str]:
 def is_written_out(call: Any) -> bool:
     """No *values and no **values, so that each argument shows what it is given."""
     return not any(isinstance(each, ast.Starred) for each in call.args) and all(each.arg is not None for each in call.keywords)
+
+
+def line_of(call: Any) -> int:
+    """That a frame has while it runs the call: of the method's name, and before Python 3.10 of what it is called on."""
+    return call.func.end_lineno if sys.version_info >= (3, 10) else call.lineno

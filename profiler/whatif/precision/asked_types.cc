@@ -165,7 +165,8 @@ bool AsksForParameter(const Step& step, const Op& op) {
 }
 
 uint8_t TypeOfTold(const Step& step, const Versions& versions, uint32_t op) {
-  const bool told = step.ops[op].asks == Asks::kTensor && step.ops[op].asked != kNone;
+  const Asks asks = step.ops[op].asks;
+  const bool told = (asks == Asks::kTensor || asks == Asks::kOrigin) && step.ops[op].asked != kNone;
   if (!told) return 0;
   const uint32_t asked = step.ops[op].asked;
   return AsksForParameter(step, step.ops[op]) ? versions.TypeOfVersion(asked) : versions.TypeOf(asked);

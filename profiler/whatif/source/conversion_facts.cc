@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "profiler/whatif/lifetimes/holders.h"
+#include "profiler/whatif/precision/moments.h"
 
 namespace vramscope::whatif {
 
@@ -35,13 +36,20 @@ void ConversionFacts::AddMark(std::string_view name) {
   if (fact.again) name.remove_suffix(kAgain.size());
   const size_t blank = name.rfind(' ');
   if (blank == std::string_view::npos) return;
+  const std::string file(name.substr(0, name.substr(0, blank).rfind(':')));
   for (std::string_view words = name.substr(blank); !words.empty();) {
     words.remove_prefix(1);
-    const std::string_view word = words.substr(0, words.find(','));
+    const std::string_view all = words.substr(0, words.find(',')), word = all.substr(0, all.find('@'));
     const std::optional<Asks> asks = AsksOf(word);
     if (!asks) return;
-    fact.calls.push_back({*asks, word == kFirst});
-    words.remove_prefix(word.size());
+    Call& call = fact.calls.emplace_back(Call{*asks, word == kFirst, {}});
+    for (std::string_view rest = all.substr(word.size()); !rest.empty();) {
+      rest.remove_prefix(1);
+      const std::string_view number = rest.substr(0, rest.find('@'));
+      call.lines.push_back(file + ":" + std::string(number));
+      rest.remove_prefix(number.size());
+    }
+    words.remove_prefix(all.size());
   }
   lines_[std::string(name.substr(0, blank))] = std::move(fact);
 }
@@ -75,7 +83,30 @@ void ConversionFacts::Tell(Step& step) const {
       Tell(found->second.calls[0], step.ops[op]), step.ops[op].again = found->second.again;
   }
   for (auto& [line, ops] : in_turn) TellEach(step, lines_.at(std::string(line)).calls, ops);
+  TellWhose(step, calls);
   factories_.Tell(step);
+}
+
+// Of lines with one call alone.
+void ConversionFacts::TellWhose(Step& step, const std::vector<uint32_t>& calls) const {
+  std::map<std::pair<std::string_view, uint32_t>, uint32_t> first;  // by line and call of a module
+  for (const auto& [op, line] : callers_) {
+    const std::span<const Operand> given = InputsOf(step, step.ops[op]);
+    if (given.empty() || given[0].block == model::kNone || !IsFloat(given[0])) continue;
+    uint32_t& earliest = first.try_emplace({line, calls[op]}, op).first->second;
+    earliest = std::min(earliest, op);
+  }
+  for (const auto& [index, line] : callers_) {
+    const auto fact = lines_.find(line);
+    Op& op = step.ops[index];
+    if (fact == lines_.end() || fact->second.calls.size() != 1 || op.asked != model::kNone) continue;
+    for (const std::string& other : fact->second.calls[0].lines) {
+      const auto shows = first.find({other, calls[index]});
+      if (shows == first.end() || shows->second >= index) continue;
+      op.asked = InputsOf(step, step.ops[shows->second])[0].block;
+      break;
+    }
+  }
 }
 
 void ConversionFacts::Tell(const Call& call, Op& op) { op.asks = call.asks, op.first = call.first; }

@@ -5,6 +5,8 @@
 //                       "models/gpt.py:43 tensor again"   x = x.to(y.dtype)
 //                       "models/gpt.py:44 type,origin"    f(y, x.float()).to(x.dtype), in their order
 //                       "models/gpt.py:45 type,first"     (x.float() + y).to(x.dtype)
+//                       "models/gpt.py:46 origin@39@41"   kind = x.dtype; ...; y.to(kind), where the first
+//                       operator of line 39 on floats, or of line 41, is given x
 //   op    aten::to      kOpCaller "rotate (models/gpt.py:42)"
 //
 // Why joined here: the source is read once for a file, the operator runs in every layer.
@@ -40,6 +42,7 @@ class ConversionFacts {
   struct Call {
     Asks asks = Asks::kNotTold;
     bool first = false;
+    std::vector<std::string> lines;  // "models/gpt.py:39"
   };
   // Of a line: each of its calls, or one that stands for all.
   struct Fact {
@@ -48,6 +51,7 @@ class ConversionFacts {
   };
   static void Tell(const Call& call, Op& op);
   static void TellEach(Step& step, const std::vector<Call>& calls, std::vector<uint32_t>& ops);
+  void TellWhose(Step& step, const std::vector<uint32_t>& calls) const;
 
   FactoryFacts factories_;
   std::unordered_map<std::string, Fact> lines_;        // by "models/gpt.py:42"

@@ -66,6 +66,25 @@ TEST(ConversionFactsTest, AnArgumentWhoseTypeIsAskedForIsThatOfTheCall) {
   for (size_t op = 0; op < 5; ++op) EXPECT_EQ(step.ops[op].asked, wanted[op]) << op;
 }
 
+// Of line 40, which did not run, and line 41, where ~mask came before what is asked.
+TEST(ConversionFactsTest, WhatAnOperatorOfAnotherLineIsGivenFirstIsAsked) {
+  constexpr uint8_t kFloat = 6, kBool = 11;
+  ConversionFacts facts;
+  facts.AddMark("gpt.py:46 origin@40@41 again");
+  facts.AddCaller(0, "f (gpt.py:41)"), facts.AddCaller(1, "f (gpt.py:41)");
+  facts.AddCaller(2, "f (gpt.py:46)");
+  Step step = StepOf(3);
+  step.operands.resize(3);
+  for (uint32_t op = 0; op < 3; ++op) {
+    step.ops[op].first_input = op, step.ops[op].input_count = 1;
+    step.operands[op].block = 7 + op, step.operands[op].dtype = op == 0 ? kBool : kFloat;
+  }
+  facts.Tell(step);
+  EXPECT_EQ(step.ops[2].asks, Asks::kOrigin);
+  EXPECT_TRUE(step.ops[2].again);
+  EXPECT_EQ(step.ops[2].asked, 8u);
+}
+
 TEST(ConversionFactsTest, ALineThatDidNotRunToItsEndIsNotTold) {
   ConversionFacts facts;
   facts.AddMark("gpt.py:42 type,origin");
