@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "profiler/whatif/sizes/fixed_pieces.h"
 #include "profiler/whatif/sizes/sample_parts.h"
 
 namespace vramscope::whatif {
@@ -76,6 +77,10 @@ class Turns {
 Result<const BatchAxis*> BatchToScale(const Step& step) {
   const Result<BatchAxis>& axis = FollowBatch(step);
   if (!axis.ok()) return axis.error();
+  if (const int64_t rows = RowsOfFixedPieces(step, *axis); rows != 0)
+    return Error{"the program puts the samples of a batch through a part of its model in pieces of " +
+                 std::to_string(rows) +
+                 " rows: with another batch there are more or fewer of them, and none is larger."};
   if (Turns(step, *axis).AreKept())
     return Error{"the program puts the " + std::to_string(axis->batch) +
                  " samples of a batch through its model one by one: with another batch that is done more or "

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// Films whose frames go through a model in pieces, written down by hand.
+#include "profiler/whatif/sizes/fixed_pieces.h"
+
+#include <gtest/gtest.h>
+
+#include "profiler/whatif/scene/lever.h"
+#include "profiler/whatif/sizes/sample_turns.h"
+#include "profiler/whatif/testing/view.h"
+
+namespace vramscope::whatif {
+namespace {
+
+using model::kNone;
+using Sizes = std::vector<int64_t>;
+
+// films [4, frames, 8] ─ view [4 * frames, 8] ─ cut into pieces of `rows` each
+class FixedPiecesTest : public testing::Test {
+ protected:
+  static constexpr int64_t kSamples = 4, kWide = 8;
+
+  enum class Cut : uint8_t { kSplit, kChunk, kSlices };
+
+  [[nodiscard]] Step Write(int64_t frames, const Sizes& rows, Cut cut) {
+    Inserter into(BareStep(&run_), {});
+    const auto seen = [&](const Sizes& sizes, const Sizes& strides, int64_t before) {
+      return Viewed(into, 0, {sizes, strides, static_cast<uint64_t>(before * kWide)}, kFloat);
+    };
+    StepBlock input;
+    input.category = classify::Category::kInput;
+    (void)into.AddBlock(input);
+    const Operand flat = seen({kSamples * frames, kWide}, {kWide, 1}, 0);
+    into.End(into.Begin("aten::view", kNone, kNone, 0,
+                        {seen({kSamples, frames, kWide}, {frames * kWide, kWide, 1}, 0)}),
+             0.5, {flat});
+    std::vector<Operand> pieces;
+    int64_t before = 0;
+    for (const int64_t of_piece : rows) {
+      pieces.push_back(seen({of_piece, kWide}, {kWide, 1}, before));
+      before += of_piece;
+    }
+    Position now = 1;
+    if (cut == Cut::kSlices) {
+      for (const Operand& piece : pieces) {
+        into.End(into.Begin("aten::slice", kNone, kNone, now, {flat}), now + 1, {piece});
+        now += 2;
+      }
+      return std::move(into).Finish();
+    }
+    const uint32_t chunk =
+        cut == Cut::kChunk ? into.Begin("aten::chunk", kNone, kNone, now, {flat}) : uint32_t{kNone};
+    into.End(into.Begin("aten::split", chunk, kNone, now + 0.25, {flat}), now + 0.5, pieces);
+    if (chunk != kNone) into.End(chunk, now + 1, pieces);
+    return std::move(into).Finish();
+  }
+
+  [[nodiscard]] static int64_t RowsOf(const Step& step) {
+    return RowsOfFixedPieces(step, *FollowBatch(step));
+  }
+
+ private:
+  model::Run run_;
+};
+
+TEST_F(FixedPiecesTest, PiecesOfSoManyRowsAreNoBatchToScale) {
+  const Step step = Write(5, {8, 8, 4}, Cut::kSplit);
+  EXPECT_EQ(RowsOf(step), 8);
+  const Result<const BatchAxis*> axis = BatchToScale(step);
+  ASSERT_FALSE(axis.ok());
+  EXPECT_NE(axis.error().sentence.find("in pieces of 8 rows"), std::string::npos);
+  Scene scene;
+  EXPECT_FALSE(BatchLever().Apply(step, "2x", scene).ok());
+}
+
+TEST_F(FixedPiecesTest, FewerRowsThanASampleHasAreNoSample) {
+  EXPECT_EQ(RowsOf(Write(9, {8, 8, 8, 8, 4}, Cut::kSplit)), 8);
+  EXPECT_EQ(RowsOf(Write(6, {3, 3, 3, 3, 3, 3, 3, 3}, Cut::kSplit)), 3);
+}
+
+TEST_F(FixedPiecesTest, WholeSamplesInPiecesThatAreAlikeMayBeAShareOfTheBatch) {
+  EXPECT_EQ(RowsOf(Write(5, {10, 10}, Cut::kSplit)), 0);
+  EXPECT_EQ(RowsOf(Write(5, {5, 5, 5, 5}, Cut::kSplit)), 0);
+  EXPECT_EQ(RowsOf(Write(5, {20}, Cut::kSplit)), 0);
+  EXPECT_TRUE(BatchToScale(Write(5, {10, 10}, Cut::kSplit)).ok());
+}
+
+TEST_F(FixedPiecesTest, ChunkIsToldHowManyPiecesThereAreToBe) {
+  EXPECT_EQ(RowsOf(Write(5, {7, 7, 6}, Cut::kChunk)), 0);
+}
+
+TEST_F(FixedPiecesTest, SlicesAreSuchPiecesWhereThreeOrMoreFollowEachOther) {
+  EXPECT_EQ(RowsOf(Write(5, {8, 8, 4}, Cut::kSlices)), 8);
+  EXPECT_EQ(RowsOf(Write(1, {3, 1}, Cut::kSlices)), 0);
+  EXPECT_EQ(RowsOf(Write(5, {8, 8}, Cut::kSlices)), 0);
+  EXPECT_EQ(RowsOf(Write(5, {6, 8, 6}, Cut::kSlices)), 0);
+}
+
+}  // namespace
+}  // namespace vramscope::whatif
