@@ -43,6 +43,7 @@ inline constexpr std::pair<std::string_view, Kind> kKinds[] = {
     {"aten::all", Kind::kReduction},
     {"aten::any", Kind::kReduction},
     {"aten::argmax", Kind::kReduction},
+    {"aten::argmin", Kind::kReduction},
     {"aten::prod", Kind::kReduction},
     {"aten::logsumexp", Kind::kReduction},
     {"aten::linalg_vector_norm", Kind::kReduction},

@@ -20,6 +20,22 @@ constexpr uint8_t kHalf = 5, kFloat = 6, kBFloat16 = 15;  // c10::ScalarType
 
 constexpr std::string_view kNorm = "aten::linalg_vector_norm";
 
+// Bytes of what a thread block has of one output, where the operator is a reduction whose partial results are
+// understood; else 0.
+uint32_t AccumulatedBytes(const Step& step, const Op& op) {
+  constexpr uint32_t kSum = 4;         // floats, of 16-bit types too
+  constexpr uint32_t kWithPlace = 16;  // a pair of a value of any type and an int64_t
+  const std::string_view name = step.NameOf(op);
+  // aten/src/ATen/native/cuda/ReduceArgMaxKernel.cu, and max_launch_kernel in ReduceMaxValuesKernel.cu:
+  // max(dim) returns values and places, max() one value, max(other) the larger ones.
+  const bool finds = name == "aten::argmax" || name == "aten::argmin" ||
+                     ((name == "aten::max" || name == "aten::min") && op.output_count == 2);
+  if (finds) return kWithPlace;
+  if (op.input_count == 0 || (name != "aten::sum" && name != "aten::mean" && name != kNorm)) return 0;
+  const uint8_t dtype = InputsOf(step, op)[0].dtype;
+  return dtype == kFloat || dtype == kHalf || dtype == kBFloat16 ? kSum : 0;
+}
+
 class Finder {
  public:
   Finder(const Step& step, BatchAxis& axis) : step_(step), axis_(axis) {
@@ -29,10 +45,8 @@ class Finder {
   }
 
   void Find() {
-    for (uint32_t i = 0; i < step_.ops.size(); ++i) {
-      const std::string_view name = step_.NameOf(step_.ops[i]);
-      if (name == "aten::sum" || name == "aten::mean" || name == kNorm) Add(i);
-    }
+    for (uint32_t i = 0; i < step_.ops.size(); ++i)
+      if (const uint32_t bytes = AccumulatedBytes(step_, step_.ops[i]); bytes != 0) Add(i, bytes);
     ChooseDevice();
     uint32_t unexplained = 0;
     std::erase_if(axis_.reductions, [&](const BatchReduction& one) {
@@ -50,19 +64,17 @@ class Finder {
   }
 
  private:
-  void Add(uint32_t index) {
+  void Add(uint32_t index, uint32_t accumulated_bytes) {
     const Op& op = step_.ops[index];
     if (op.input_count == 0) return;
     const Operand& input = step_.operands[op.first_input];
-    const bool summed_as_float = input.dtype == kFloat || input.dtype == kHalf || input.dtype == kBFloat16;
-    if (input.block == kNone || axis_.stride[input.block] == 0 || !summed_as_float ||
-        !step_.shapes[input.strides].known)
-      return;
+    if (input.block == kNone || axis_.stride[input.block] == 0 || !step_.shapes[input.strides].known) return;
     // A lever took away what it summed up, as the gradient of logits that are never there as a whole: it does
     // not run.
     if (step_.blocks[input.block].requested == 0) return;
     BatchReduction found;
     found.op = index;
+    found.reduction.accumulated_bytes = accumulated_bytes;
     FindScratch(op, found);
     const uint32_t rank = step_.Rank(input.shape);
     const std::vector<bool> reduced = ReducedOf(step_.Text(op.dims), rank);

@@ -25,7 +25,7 @@ struct ReducedDimension {
 
 struct Reduction {
   std::vector<ReducedDimension> dimensions;  // of the input
-  uint32_t accumulated_bytes = 4;            // of one partial sum: floats for 16-bit types
+  uint32_t accumulated_bytes = 4;            // of one partial result: floats for 16-bit types
 };
 
 // The two figures of a device that decide.
