@@ -6,6 +6,7 @@
 
 #include "profiler/whatif/attention/attention.h"
 #include "profiler/whatif/sizes/batch_axis.h"
+#include "profiler/whatif/sizes/fixed_pieces.h"
 #include "profiler/whatif/sizes/single_sample.h"
 
 namespace vramscope::whatif {
@@ -161,11 +162,14 @@ void ScaleBatch(const Step& step, const BatchAxis& axis, int64_t wanted, Scene& 
       AddScratch(step.ops[one.op], kCounters, counters, scene, kLifeOfCounters);
     }
   }
+  const FixedPieces pieces = FindFixedPieces(step, axis);
   const bool single = to == 1 && from > 1;
   if (single) AddScans(step, axis, scene);
   for (Block& block : scene.blocks) {
     if (block.origin == model::kNone) continue;
-    if (const auto found = scratch.find(block.origin); found != scratch.end()) {
+    if (pieces.Has(block.origin)) {
+      block.bytes = pieces.BytesOf(block.bytes, wanted);
+    } else if (const auto found = scratch.find(block.origin); found != scratch.end()) {
       block.bytes = found->second;
     } else if (const auto work = WideWorkspaceWithBatch(step, block.origin, axis.batch, wanted)) {
       block.bytes = *work;

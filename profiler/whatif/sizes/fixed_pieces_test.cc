@@ -14,7 +14,7 @@ namespace {
 using model::kNone;
 using Sizes = std::vector<int64_t>;
 
-// films [4, frames, 8] ─ view [4 * frames, 8] ─ cut into pieces of `rows` each
+// films [4, frames, 8] ─ view [4 * frames, 8] ─ cut into pieces of `rows` each ─ relu, blocks 1, 2, ... ─ cat
 class FixedPiecesTest : public testing::Test {
  protected:
   static constexpr int64_t kSamples = 4, kWide = 8;
@@ -45,31 +45,73 @@ class FixedPiecesTest : public testing::Test {
         into.End(into.Begin("aten::slice", kNone, kNone, now, {flat}), now + 1, {piece});
         now += 2;
       }
-      return std::move(into).Finish();
+      return Finished(into, pieces, now);
     }
     const uint32_t chunk =
         cut == Cut::kChunk ? into.Begin("aten::chunk", kNone, kNone, now, {flat}) : uint32_t{kNone};
     into.End(into.Begin("aten::split", chunk, kNone, now + 0.25, {flat}), now + 0.5, pieces);
     if (chunk != kNone) into.End(chunk, now + 1, pieces);
+    return Finished(into, pieces, now + 2);
+  }
+
+  [[nodiscard]] static Step Finished(Inserter& into, const std::vector<Operand>& pieces, Position now) {
+    std::vector<Operand> made;
+    int64_t all = 0;
+    const auto call = [&](const char* name, const std::vector<Operand>& from, int64_t rows) {
+      const uint32_t op = into.Begin(name, kNone, kNone, now, from);
+      StepBlock block;
+      block.begin = now + 0.5, block.end = now + 3, block.op = op;
+      block.requested = static_cast<uint64_t>(rows * kWide) * sizeof(float);
+      const Operand result = Viewed(into, into.AddBlock(block), {{rows, kWide}, {kWide, 1}}, kFloat);
+      into.End(op, now + 1, {result});
+      now += 2;
+      return result;
+    };
+    std::vector<int64_t> sizes;
+    for (const Operand& piece : pieces) {
+      sizes.push_back(static_cast<int64_t>(into.step().Dims(piece.shape)[0]));
+      made.push_back(call("aten::relu", {piece}, sizes.back()));
+      all += sizes.back();
+    }
+    call("aten::cat", made, all);
     return std::move(into).Finish();
   }
 
   [[nodiscard]] static int64_t RowsOf(const Step& step) {
-    return RowsOfFixedPieces(step, *FollowBatch(step));
+    return FindFixedPieces(step, *FollowBatch(step)).rows;
   }
 
  private:
   model::Run run_;
 };
 
-TEST_F(FixedPiecesTest, PiecesOfSoManyRowsAreNoBatchToScale) {
-  const Step step = Write(5, {8, 8, 4}, Cut::kSplit);
+TEST_F(FixedPiecesTest, WhereAutogradKeepsPiecesThereIsNoBatchToScale) {
+  Step step = Write(5, {8, 8, 4}, Cut::kSplit);
   EXPECT_EQ(RowsOf(step), 8);
+  EXPECT_TRUE(BatchToScale(step).ok());
+  step.saved.push_back({2});
   const Result<const BatchAxis*> axis = BatchToScale(step);
   ASSERT_FALSE(axis.ok());
   EXPECT_NE(axis.error().sentence.find("in pieces of 8 rows"), std::string::npos);
   Scene scene;
   EXPECT_FALSE(BatchLever().Apply(step, "2x", scene).ok());
+}
+
+TEST_F(FixedPiecesTest, WhatAPieceDropsIsAsLargeWithMoreSamplesButWhatTheyAreJoinedToGrows) {
+  const Step step = Write(5, {8, 8, 4}, Cut::kSplit);
+  constexpr uint32_t kFirst = 1, kJoined = 4;
+  constexpr uint64_t kRow = kWide * sizeof(float);
+  for (const auto& [samples, first, joined] :
+       {std::tuple(8, 8, 40), std::tuple(2, 8, 10), std::tuple(1, 5, 5)}) {
+    Scene scene;
+    for (const uint32_t block : {kFirst, kJoined}) {
+      Block& one = scene.blocks.emplace_back();
+      one.origin = block, one.bytes = step.blocks[block].requested;
+    }
+    ScaleBatch(step, *FollowBatch(step), samples, scene);
+    EXPECT_EQ(scene.blocks[0].bytes, static_cast<uint64_t>(first) * kRow) << samples;
+    EXPECT_EQ(scene.blocks[1].bytes, static_cast<uint64_t>(joined) * kRow) << samples;
+  }
 }
 
 TEST_F(FixedPiecesTest, FewerRowsThanASampleHasAreNoSample) {

@@ -77,9 +77,9 @@ class Turns {
 Result<const BatchAxis*> BatchToScale(const Step& step) {
   const Result<BatchAxis>& axis = FollowBatch(step);
   if (!axis.ok()) return axis.error();
-  if (const int64_t rows = RowsOfFixedPieces(step, *axis); rows != 0)
+  if (const FixedPieces pieces = FindFixedPieces(step, *axis); pieces.AreKept(step))
     return Error{"the program puts the samples of a batch through a part of its model in pieces of " +
-                 std::to_string(rows) +
+                 std::to_string(pieces.rows) +
                  " rows: with another batch there are more or fewer of them, and none is larger."};
   if (Turns(step, *axis).AreKept())
     return Error{"the program puts the " + std::to_string(axis->batch) +

@@ -15,8 +15,8 @@
 namespace vramscope::whatif {
 
 // Where the batch is in the step, for a change of it. Fails with a sentence as FollowBatch does, where a good
-// part of what autograd keeps is of one sample alone, for each of them, and where samples are in pieces of so
-// many rows (fixed_pieces.h). O(operands).
+// part of what autograd keeps is of one sample alone, for each of them, and where something of it is of one
+// piece of so many rows (fixed_pieces.h). O(operands).
 [[nodiscard]] Result<const BatchAxis*> BatchToScale(const Step& step);
 
 }  // namespace vramscope::whatif
