@@ -76,10 +76,7 @@ class Follower {
     for (const uint32_t op : step_.op_ends) Pass(step_.ops[op]);
     for (uint32_t i = 0; i < step_.blocks.size(); ++i) Settle(i);
     for (uint32_t i = 0; i < step_.blocks.size(); ++i) PassCopy(i);
-    if (coincides_)
-      return Error{"a new tensor of the recorded step has a dimension of " + std::to_string(axis_.batch) +
-                   ", which is the length of the sequence and a size of the model too: record with another "
-                   "length."};
+    if (const std::string why = joined_.WhyNotTold(); !why.empty()) return Error{why};
     if (!sequence_) axis_.sample = parts_.Settle();
     axis_.sized = sized_;
     FindReductions(step_, axis_);
@@ -276,7 +273,7 @@ class Follower {
       const bool other = joined_.IsLength(size) || (sequence_ && tokens_->IsLength(size));
       if (size == axis_.batch || (other && !joined_.IsOfModel(size)))
         AddPlace(strides, static_cast<uint64_t>(step_.Dims(result.strides)[d]) * joined_.WithinOne(size));
-      coincides_ |= size == axis_.batch && joined_.IsOfModel(size);
+      joined_.NoteSized(size);
     }
     return strides;
   }
@@ -378,7 +375,6 @@ class Follower {
   SampleParts parts_;
   SampleRows rows_;
   std::unordered_map<uint32_t, Kind> kinds_;
-  bool coincides_ = false;   // one of them decided about a tensor
   bool time_first_ = false;  // token ids are [tokens, batch]
 };
 

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "profiler/whatif/sizes/batch_kinds.h"
+
 namespace vramscope::whatif {
 
 using model::kNone;
@@ -24,7 +26,7 @@ void JoinedTokens::NoteGiven(const Op& op) {
 }
 
 void JoinedTokens::Note(const Op& op, const Operand& result) {
-  if (axis_.stride[result.block] == 0) return;
+  if (axis_.stride[result.block] == 0) return NoteOthers(op, result);
   int64_t& beside = axis_.beside[result.block];
   const std::string_view name = step_.NameOf(op);
   const int64_t more = name == "aten::cat"                           ? JoinedBy(op, result)
@@ -46,17 +48,89 @@ void JoinedTokens::Note(const Op& op, const Operand& result) {
       return;
     }
   }
-  // Of backward of a slice the operand is shorter.
+  // Of backward of a slice the operand is shorter, and zeros(tokens, joined) has none.
   for (uint32_t d = 0; d < step_.Rank(result.shape); ++d) {
     const int64_t size = step_.Dims(result.shape)[d];
-    if (known_.contains(size - axis_.batch) && ElementsOfSample(step_, axis_, result, d) == 1)
+    const uint64_t second = axis_.StrideIn(result, axis_.second[result.block]);
+    if (known_.contains(size - axis_.batch) &&
+        (ElementsOfSample(step_, axis_, result, d) == 1 || ElementsWithin(step_, second, result, d) == 1))
       beside = size - axis_.batch;
   }
+}
+
+// Vectors that are learned, of which none is left out or repeated: a sequence of another length has as many.
+bool JoinedTokens::AreLearned(const Operand& operand) const {
+  if (operand.block == kNone || !step_.shapes[operand.strides].known) return false;
+  for (uint32_t d = 1; d < step_.Rank(operand.shape); ++d)
+    if (SizesOf(step_, operand)[d] > 1 && StridesOf(step_, operand)[d] == 0) return false;
+  const StepBlock& block = step_.blocks[operand.block];
+  const bool made = block.category == classify::Category::kParameter || learned_.contains(operand.block);
+  return made && operand.offset == 0 && BytesUpTo(step_, operand) == block.requested;
+}
+
+// How many: a mask of the joined ones may be joined before they are.
+void JoinedTokens::FindLearned() {
+  for (const Op& op : step_.ops) {
+    if (op.node != kNone || op.output_count == 0 || step_.NameOf(op) != "aten::cat") continue;
+    const std::span<const int64_t> made = SizesOf(step_, OutputsOf(step_, op)[0]);
+    for (const Operand& operand : InputsOf(step_, op)) {
+      const std::span<const int64_t> sizes = SizesOf(step_, operand);
+      if (sizes.size() != made.size() || !AreLearned(operand)) continue;
+      for (uint32_t d = 1; d < sizes.size(); ++d)
+        if (made[d] == sizes[d] + tokens_->length) counts_of_learned_.insert(sizes[d]);
+    }
+  }
+}
+
+// What is made of joined[:, :8] has as many of them, until it is joined again.
+void JoinedTokens::NoteOthers(const Op& op, const Operand& result) {
+  const std::span<const int64_t> sizes = SizesOf(step_, result);
+  bool learned = op.node == kNone, alike = false;
+  for (const Operand& operand : InputsOf(step_, op)) {
+    const int64_t others = OthersIn(operand);
+    if (others != 0 && std::ranges::find(sizes, others) != sizes.end()) apart_[result.block] = others;
+    if (operand.block == kNone) continue;
+    learned = learned && AreLearned(operand);
+    alike |= std::ranges::equal(sizes, SizesOf(step_, operand));
+  }
+  if (learned && alike) learned_.insert(result.block);
+}
+
+// How many others the operand has, of which it is known that they are no part of the sequence; 0: none.
+int64_t JoinedTokens::OthersIn(const Operand& operand) const {
+  if (operand.block == kNone) return 0;
+  if (const auto apart = apart_.find(operand.block); apart != apart_.end()) return apart->second;
+  const auto place = PlaceIn(step_, axis_, operand, axis_.stride[operand.block]);
+  return place && AreOthers(operand, *place) ? axis_.beside[operand.block] : 0;
+}
+
+// Dimension `d` has nothing to do with how long the sequence is: it has those others, learned ones, or what a
+// factory made for as many.
+bool JoinedTokens::IsCounted(const Operand& operand, uint32_t d) const {
+  if (operand.block == kNone || d >= step_.Rank(operand.shape)) return false;
+  const int64_t size = SizesOf(step_, operand)[d];
+  if (OthersIn(operand) == size) return true;
+  if (AreLearned(operand)) return size == 1 || StridesOf(step_, operand)[d] != 0;
+  const uint32_t op = step_.blocks[operand.block].op;
+  return op != kNone && counts_of_learned_.contains(size) &&
+         KindNamed(step_.NameOf(step_.ops[op])) == Kind::kFactory;
 }
 
 bool JoinedTokens::AreOthers(const Operand& operand, AxisPlace place) const {
   const int64_t beside = axis_.beside[operand.block];
   return beside != 0 && place.inner == 1 && step_.Dims(operand.shape)[place.dimension] == beside;
+}
+
+std::string JoinedTokens::WhyNotTold() const {
+  const std::string tokens = std::to_string(axis_.batch);
+  if (of_model_)
+    return "a new tensor of the recorded step has a dimension of " + tokens +
+           ", which is the length of the sequence and a size of the model too: record with another length.";
+  if (as_many_)
+    return "the recorded step joins the " + tokens +
+           " tokens of a sample with as many vectors that are none, and one length does not tell them "
+           "apart: record with another length.";
+  return "";
 }
 
 bool JoinedTokens::IsLength(int64_t size) const {
@@ -82,8 +156,8 @@ uint64_t JoinedTokens::WithinOne(int64_t size) const {
 }
 
 // Tokens beside those of the sequence; 0: none, or it cannot be told. As many more as there are in the
-// sequence may be a second one, unless it is known to be another.
-int64_t JoinedTokens::JoinedBy(const Op& op, const Operand& result) const {
+// sequence may be a second one, unless they are known to be others.
+int64_t JoinedTokens::JoinedBy(const Op& op, const Operand& result) {
   const std::span<const Operand> inputs = InputsOf(step_, op);
   for (uint32_t d = 0; d < step_.Rank(result.shape); ++d) {
     if (ElementsOfSample(step_, axis_, result, d) != 1) continue;
@@ -101,7 +175,11 @@ int64_t JoinedTokens::JoinedBy(const Op& op, const Operand& result) const {
     const bool known = std::ranges::any_of(inputs, [&](const Operand& operand) {
       return others_ != nullptr && operand.block != kNone && others_->stride[operand.block] != 0;
     });
-    if (complete && beside > own && (known || beside % axis_.batch != 0)) return beside;
+    const bool counted = std::ranges::all_of(
+        inputs, [&](const Operand& operand) { return holds(operand) || IsCounted(operand, d); });
+    if (!complete || beside <= own) continue;
+    as_many_ |= counted && !known && beside == axis_.batch;
+    if (known || counted || beside % axis_.batch != 0) return beside;
   }
   return 0;
 }

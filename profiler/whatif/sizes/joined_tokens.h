@@ -9,8 +9,10 @@
 // words of each token, one behind the other, so many there are of any other length.
 #pragma once
 
+#include <map>
 #include <set>
 #include <span>
+#include <string>
 
 #include "profiler/whatif/sizes/batch_axis.h"
 #include "profiler/whatif/sizes/carried_axis.h"
@@ -23,7 +25,9 @@ class JoinedTokens {
   // `axis`: the sequence, whose BatchAxis::beside is filled here. `others`: another one, or nullptr.
   // `tokens`: of which it is; nullptr: it is the batch.
   JoinedTokens(const Step& step, BatchAxis& axis, const BatchAxis* others, const Tokens* tokens)
-      : step_(step), axis_(axis), others_(others), tokens_(tokens) {}
+      : step_(step), axis_(axis), others_(others), tokens_(tokens) {
+    if (tokens != nullptr) FindLearned();
+  }
 
   // Before each operator.
   void NoteGiven(const Op& op);
@@ -31,6 +35,10 @@ class JoinedTokens {
   void Note(const Op& op, const Operand& result);
   // Of what was joined these are the tokens beside those of the sequence alone.
   [[nodiscard]] bool AreOthers(const Operand& operand, AxisPlace place) const;
+  // A dimension of that size told alone that the tokens are in a new tensor.
+  void NoteSized(int64_t size) { of_model_ |= size == axis_.batch && IsOfModel(size); }
+  // Why one length does not tell which tensors grow; empty: it does.
+  [[nodiscard]] std::string WhyNotTold() const;
   // A dimension of that size holds the tokens and others that were joined with them before, or several words
   // of each.
   [[nodiscard]] bool IsLength(int64_t size) const;
@@ -43,7 +51,12 @@ class JoinedTokens {
   [[nodiscard]] uint64_t WithinOne(int64_t size) const;
 
  private:
-  [[nodiscard]] int64_t JoinedBy(const Op& op, const Operand& result) const;
+  void FindLearned();
+  [[nodiscard]] bool AreLearned(const Operand& operand) const;
+  void NoteOthers(const Op& op, const Operand& result);
+  [[nodiscard]] int64_t OthersIn(const Operand& operand) const;
+  [[nodiscard]] bool IsCounted(const Operand& operand, uint32_t d) const;
+  [[nodiscard]] int64_t JoinedBy(const Op& op, const Operand& result);
   [[nodiscard]] int64_t TokensIn(std::span<const Operand> parts, uint32_t block, uint32_t d) const;
   [[nodiscard]] int64_t LeftBy(const Op& convolution, const Operand& result) const;
   [[nodiscard]] int64_t AboutAsMany(const Operand& operand, int64_t tokens) const;
@@ -53,8 +66,13 @@ class JoinedTokens {
   BatchAxis& axis_;
   const BatchAxis* const others_;
   const Tokens* const tokens_;
-  std::set<int64_t> known_;        // tokens beside those of the sequence
-  std::set<int64_t> interleaved_;  // sizes that hold several words of each token
+  std::set<int64_t> known_;              // tokens beside those of the sequence
+  std::map<uint32_t, int64_t> apart_;    // by block: so many of them, without the sequence
+  std::set<uint32_t> learned_;           // blocks that are made of parameters alone
+  std::set<int64_t> counts_of_learned_;  // which are joined with the tokens somewhere
+  std::set<int64_t> interleaved_;        // sizes that hold several words of each token
+  bool as_many_ = false;   // others as there are tokens: a part of what was joined may be either
+  bool of_model_ = false;  // a dimension as long as the sequence may be a size of the model
 };
 
 }  // namespace vramscope::whatif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tokens that stand beside those of the sequence. The oracles are CPM-Ant with 40 tokens of 8 that are
-// learned and 32 words, twice as many of which are 72, and VisualBERT's 8 regions of a picture behind its
-// words.
+// learned and 32 words, twice as many of which are 72, VisualBERT's 8 regions of a picture behind its words,
+// and InstructBLIP's 32 vectors that are learned and 16 words, twice as many of which are 64.
 #include "profiler/whatif/sizes/joined_tokens.h"
 
 #include <gtest/gtest.h>
@@ -30,6 +30,7 @@ class JoinedTokensTest : public testing::Test {
     input.category = classify::Category::kInput;
     (void)into.AddBlock(input);
     if (prompt == 0) input.category = classify::Category::kParameter;
+    input.requested = learned_ * 4;
     (void)into.AddBlock(input);
     Position at = 0;
     const auto call = [&](const char* name, const std::vector<Operand>& given,
@@ -45,6 +46,7 @@ class JoinedTokensTest : public testing::Test {
     for (const auto& [name, given, result] : calls) {
       StepBlock made;
       made.begin = at + 1.5;
+      made.op = static_cast<uint32_t>(into.step().ops.size());
       int64_t elements = 1;
       for (const int64_t size : result.shape) elements *= size;
       made.requested = static_cast<uint64_t>(elements) * 4;
@@ -64,6 +66,8 @@ class JoinedTokensTest : public testing::Test {
     for (size_t i = 0; i < calls.size(); ++i) elements.push_back(longer.blocks[kFirstMade + i].requested / 4);
     return elements;
   }
+
+  uint64_t learned_ = 0;  // elements of what is learned
 
   [[nodiscard]] Call Joined() const { return {"aten::cat", {{kPrompt, prompt_}, {kWords, words_}}, joined_}; }
 
@@ -121,6 +125,61 @@ TEST_F(JoinedTokensTest, WhatThereAreAsManyOfMayBeASecondSequence) {
   const View twice{{4, 64}, {64, 1}};
   const Call call{"aten::cat", {{kPrompt, words_}, {kWords, words_}}, twice};
   EXPECT_EQ(Elements({call}, 64), std::vector<uint64_t>{4 * 128});
+}
+
+// 64 are twice 32: what is learned, and what is made of it alone, is as many for any length.
+TEST_F(JoinedTokensTest, VectorsThatAreLearnedMayBeAMultipleOfTheWords) {
+  learned_ = 64;
+  const View expanded{{4, 64}, {0, 1}}, twice{{4, 64}, {64, 1}}, all{{4, 96}, {96, 1}};
+  const Call normed{"aten::mul", {{kPrompt, twice}, {kPrompt, twice}}, twice};
+  const auto joined = [&](uint32_t of, const View& view) {
+    return Call{"aten::cat", {{of, view}, {kWords, words_}}, all};
+  };
+  EXPECT_EQ(Elements({joined(kPrompt, expanded)}, 64), std::vector<uint64_t>{4 * 128});
+  learned_ = 4 * 64;
+  EXPECT_EQ(Elements({normed, joined(kFirstMade, twice)}, 64).back(), 4u * 128);
+  learned_ = 4 * 96;
+  EXPECT_EQ(Elements({joined(kPrompt, expanded)}, 64), std::vector<uint64_t>{4 * 192})
+      << "as much of a table as there are words";
+}
+
+// What is made of joined[:, :64], and joined with the words once more.
+TEST_F(JoinedTokensTest, WhatIsMadeOfTheOthersIsJoinedAgainAsOthers) {
+  learned_ = 64;
+  const View expanded{{4, 64}, {0, 1}}, twice{{4, 64}, {64, 1}}, all{{4, 96}, {96, 1}};
+  const View others{{4, 64}, {96, 1}};
+  const auto elements = Elements({{"aten::cat", {{kPrompt, expanded}, {kWords, words_}}, all},
+                                  {"aten::exp", {{kFirstMade, others}}, twice},
+                                  {"aten::cat", {{kFirstMade + 1, twice}, {kWords, words_}}, all}},
+                                 64);
+  EXPECT_EQ(elements, (std::vector<uint64_t>{4 * 128, 4 * 64, 4 * 128}));
+}
+
+// cat((ones(vectors.shape[:2]), mask), 1), ahead of the vectors themselves.
+TEST_F(JoinedTokensTest, AMaskOfThoseThatAreLearnedIsJoinedAsTheyAre) {
+  learned_ = 64;
+  const View expanded{{4, 64}, {0, 1}}, twice{{4, 64}, {64, 1}}, all{{4, 96}, {96, 1}};
+  const Call ones{"aten::ones", {}, twice};
+  const Call mask{"aten::cat", {{kFirstMade, twice}, {kWords, words_}}, all};
+  const Call joined{"aten::cat", {{kPrompt, expanded}, {kWords, words_}}, all};
+  EXPECT_EQ(Elements({ones, mask, joined}, 64)[1], 4u * 128);
+  EXPECT_EQ(Elements({ones, mask}, 64)[1], 4u * 192) << "there are none";
+}
+
+// T5's zeros(1, heads, words, keys), which stand for distances to what is not among the words.
+TEST_F(JoinedTokensTest, ATableOfWordsAndAllThatWereJoinedHasBoth) {
+  const Call zeros{"aten::zeros", {}, {{1, 4, 32, 40}, {5120, 1280, 40, 1}}};
+  EXPECT_EQ(Elements({Joined(), zeros}, 64).back(), 4u * 64 * 72);
+}
+
+TEST_F(JoinedTokensTest, AsManyThatAreLearnedAsWordsAreNotToldApart) {
+  learned_ = 32;
+  const Call call{"aten::cat", {{kPrompt, {{4, 32}, {0, 1}}}, {kWords, words_}}, {{4, 64}, {64, 1}}};
+  const Result<BatchAxis> axis = FollowSequence(Written({call}));
+  ASSERT_FALSE(axis.ok());
+  EXPECT_EQ(axis.error().sentence,
+            "the recorded step joins the 32 tokens of a sample with as many vectors that are none, and one "
+            "length does not tell them apart: record with another length.");
 }
 
 // Kosmos-2: the first word, an image, the other words.
