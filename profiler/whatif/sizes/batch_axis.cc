@@ -195,6 +195,7 @@ class Follower {
         continue;
       }
       decided_[result.block] = op.input_count != 0;
+      joined_.NoteAround(result.block);
       if (!sequence_ && CopiesFromCpu(step_, op, result)) continue;  // what it made the copy in has told
       tables_.Note(op, result.block);
       Strides strides = PlacesOfWhole(step_, axis_, op, result);
@@ -273,7 +274,7 @@ class Follower {
       const bool other = joined_.IsLength(size) || (sequence_ && tokens_->IsLength(size));
       if (size == axis_.batch || (other && !joined_.IsOfModel(size)))
         AddPlace(strides, static_cast<uint64_t>(step_.Dims(result.strides)[d]) * joined_.WithinOne(size));
-      joined_.NoteSized(size);
+      joined_.NoteSized(result.block, size);
     }
     return strides;
   }

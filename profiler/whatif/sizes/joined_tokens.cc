@@ -123,7 +123,7 @@ bool JoinedTokens::AreOthers(const Operand& operand, AxisPlace place) const {
 
 std::string JoinedTokens::WhyNotTold() const {
   const std::string tokens = std::to_string(axis_.batch);
-  if (of_model_)
+  if (!of_model_.empty())
     return "a new tensor of the recorded step has a dimension of " + tokens +
            ", which is the length of the sequence and a size of the model too: record with another length.";
   if (as_many_)

@@ -36,7 +36,11 @@ class JoinedTokens {
   // Of what was joined these are the tokens beside those of the sequence alone.
   [[nodiscard]] bool AreOthers(const Operand& operand, AxisPlace place) const;
   // A dimension of that size told alone that the tokens are in a new tensor.
-  void NoteSized(int64_t size) { of_model_ |= size == axis_.batch && IsOfModel(size); }
+  void NoteSized(uint32_t block, int64_t size) {
+    if (size == axis_.batch && IsOfModel(size)) of_model_.insert(block);
+  }
+  // What a factory made is the result of the operator around it, which says itself where the tokens are.
+  void NoteAround(uint32_t block) { of_model_.erase(block); }
   // Why one length does not tell which tensors grow; empty: it does.
   [[nodiscard]] std::string WhyNotTold() const;
   // A dimension of that size holds the tokens and others that were joined with them before, or several words
@@ -71,8 +75,8 @@ class JoinedTokens {
   std::set<uint32_t> learned_;           // blocks that are made of parameters alone
   std::set<int64_t> counts_of_learned_;  // which are joined with the tokens somewhere
   std::set<int64_t> interleaved_;        // sizes that hold several words of each token
-  bool as_many_ = false;   // others as there are tokens: a part of what was joined may be either
-  bool of_model_ = false;  // a dimension as long as the sequence may be a size of the model
+  bool as_many_ = false;         // others as there are tokens: a part of what was joined may be either
+  std::set<uint32_t> of_model_;  // blocks with a dimension that may be a size of the model
 };
 
 }  // namespace vramscope::whatif

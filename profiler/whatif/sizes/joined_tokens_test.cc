@@ -182,6 +182,32 @@ TEST_F(JoinedTokensTest, AsManyThatAreLearnedAsWordsAreNotToldApart) {
             "length does not tell them apart: record with another length.");
 }
 
+// Norms of 32 features of a picture: what they return is made by empty(), inside, and says where its words
+// are.
+TEST_F(JoinedTokensTest, ASizeOfTheModelIsDoubtfulWhereNothingElseTells) {
+  learned_ = 32;
+  const View weight{{32}, {1}}, rows{{4, 32}, {32, 1}};
+  const Call normed{"aten::layer_norm", {{kPrompt, weight}}, weight};  // weights of 32
+  const auto followed = [&](bool around) {
+    const whatif::Step step = Written({normed});
+    Inserter into(step, {});
+    StepBlock made;
+    made.begin = 100.5;
+    const uint32_t block = into.AddBlock(made);
+    const uint32_t norm = into.Begin("aten::native_layer_norm", model::kNone, model::kNone, 99,
+                                     {Viewed(into, kPrompt, rows, kFloat)});
+    const uint32_t empty = into.Begin("aten::empty", norm, model::kNone, 100, {});
+    into.End(empty, 101, {Viewed(into, block, rows, kFloat)});
+    into.End(norm, 102, around ? std::vector{Viewed(into, block, rows, kFloat)} : std::vector<Operand>{});
+    return FollowSequence(std::move(into).Finish());
+  };
+  EXPECT_TRUE(followed(true).ok());
+  ASSERT_FALSE(followed(false).ok());
+  EXPECT_EQ(followed(false).error().sentence,
+            "a new tensor of the recorded step has a dimension of 32, which is the length of the sequence "
+            "and a size of the model too: record with another length.");
+}
+
 // Kosmos-2: the first word, an image, the other words.
 TEST_F(JoinedTokensTest, WhatStandsBetweenWordsIsBesideThemToo) {
   const View first{{4, 1}, {32, 1}}, others{{4, 31}, {32, 1}, 1};
