@@ -64,6 +64,22 @@ TEST_F(FreezeBackwardTest, WhatAFrozenModuleReturnsStaysAsALeafWhereItsGradientI
   EXPECT_LT(Frozen(step_, all).blocks[out_].end, step_.length) << "no number";
 }
 
+// A tower that is recorded frozen, in front of which nothing is trained either, has no nodes.
+TEST_F(FreezeBackwardTest, OfAModuleWithoutNodesItIsNotKnownWhatItsGradientsWouldNeed) {
+  const auto asked = [&](const char* name) { return AskingForGradients(step_, name); };
+  ModuleCall call;
+  call.name = Text("embed"), call.begin = 0, call.end = 100;
+  step_.modules.push_back(call);
+  EXPECT_TRUE(asked("embed").ok());
+  step_.modules.back().begin = 99.9;
+  ASSERT_FALSE(asked("embed").ok());
+  EXPECT_EQ(
+      asked("embed").error().sentence,
+      "embed computes nothing with gradients in the recorded step, which does not show what would be kept "
+      "behind it: record a step in which it does.");
+  EXPECT_NE(asked("other").error().sentence, asked("embed").error().sentence) << "there is none";
+}
+
 // RoCBERT joins what its embedding returns with others, so that the gradient is a part of theirs.
 TEST_F(FreezeBackwardTest, AGradientOfALeafThatIsAPartOfABlockIsCopied) {
   step_.nodes[0].name = step_.ops[1].name;

@@ -32,9 +32,10 @@ Result<Step> AskingForGradients(const Step& step, std::string_view modules) {
   for (std::string_view rest = modules; !rest.empty();) {
     const std::string_view pattern = rest.substr(0, rest.find(','));
     rest.remove_prefix(std::min(pattern.size() + 1, rest.size()));
-    bool found = false;
+    bool found = false, called = false;
     for (const ModuleCall& call : step.modules) {
       if (!PathMatches(pattern, step.Text(call.name))) continue;
+      called = true;
       const uint32_t last = LastOf(step, call);
       if (last == kNone) continue;
       const Op& op = step.ops[last];
@@ -42,6 +43,11 @@ Result<Step> AskingForGradients(const Step& step, std::string_view modules) {
         changed.operands[op.first_output + i].flags |= kAsksForGradient;
       found |= op.output_count > 0;
     }
+    if (!found && called)
+      return Error{
+          std::string(pattern) +
+          " computes nothing with gradients in the recorded step, which does not show what would be kept "
+          "behind it: record a step in which it does."};
     if (!found)
       return Error{"no module of the recorded step that returns something computed is called " +
                    std::string(pattern) + "."};

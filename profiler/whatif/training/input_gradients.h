@@ -22,7 +22,7 @@ namespace vramscope::whatif {
 inline constexpr uint8_t kAsksForGradient = 1 << 7;
 
 // The step with what the modules return marked so. Fails with a sentence when one of the patterns, with
-// commas between them, names no module that returns floats.
+// commas between them, names no module that computes something with gradients.
 [[nodiscard]] Result<Step> AskingForGradients(const Step& step, std::string_view modules);
 
 // When autograd's graph goes, and with it such tensors and their gradients: where the next step gives the
