@@ -97,16 +97,17 @@ def quantize(model: nn.Module, kind: str, patterns: str) -> None:
         setattr(parent, name, Quantized(layer, kind))
 
 
-# What makes an inner width, and what takes it up.
-INNER = {"wide": "narrow", "c_fc": "c_proj", "intermediate.dense": "output.dense", "fc1": "fc2", "linear1": "linear2", "net.1": "net.3", "ff.1": "ff.3", "ff.0.0": "ff.2"}
+# What makes an inner width, and what takes it up: the first of these that is a layer, since some have dropout between.
+INNER = {"wide": ("narrow",), "c_fc": ("c_proj",), "intermediate.dense": ("output.dense",), "fc1": ("fc2",), "linear1": ("linear2",), "net.1": ("net.3", "net.4"),
+         "ff.1": ("ff.3",), "ff.0.0": ("ff.2",)}
 
 
 def cut(layer: nn.Module, made: bool, rows: Tensor) -> None:
-    """Leaves these elements of what the layer makes, or of what it takes up."""
+    """Leaves these elements of what the layer makes, or of what it takes up; what is not trained stays so."""
     axis = 0 if made == isinstance(layer, nn.Linear) else 1  # Conv1D has its weight the other way round
-    layer.weight = nn.Parameter(layer.weight.detach().index_select(axis, rows))
+    layer.weight = nn.Parameter(layer.weight.detach().index_select(axis, rows), layer.weight.requires_grad)
     if made and layer.bias is not None:
-        layer.bias = nn.Parameter(layer.bias.detach()[rows])
+        layer.bias = nn.Parameter(layer.bias.detach()[rows], layer.bias.requires_grad)
     if made and not isinstance(layer, nn.Linear):
         layer.nf = len(rows)
 
@@ -114,12 +115,13 @@ def cut(layer: nn.Module, made: bool, rows: Tensor) -> None:
 def prune(model: nn.Module, fraction: float) -> None:
     modules = dict(model.named_modules())
     for path, layer in modules.items():
-        for maker, taker in INNER.items():
-            if path.endswith("." + maker) and hasattr(layer, "weight"):
+        for maker, takers in INNER.items():
+            if path.endswith("." + maker) and hasattr(layer, "weight") and not isinstance(layer, nn.Conv2d):  # which gates have, by the names of MLPs
                 width = layer.weight.shape[0 if isinstance(layer, nn.Linear) else 1]
                 kept = torch.arange(width - int(width * fraction))
                 cut(layer, True, kept)
-                cut(modules[path[: -len(maker)] + taker], False, kept)
+                around = path[: -len(maker)]
+                cut(next(modules[around + taker] for taker in takers if hasattr(modules[around + taker], "weight")), False, kept)
         if hasattr(layer, "heads") and hasattr(layer, "qkv"):
             heads, width = layer.heads, layer.out.weight.shape[0]
             layer.heads = heads - int(heads * fraction)

@@ -34,4 +34,33 @@ DRAWN: Dict[str, Facts] = {
                      ":mgp_str.encoder.blocks.*.mlp", units=":mgp_str.encoder.blocks.*"),
     "exaone4_5": Facts((4, 8, 8), ("model.language_model.layers.*", "model"), NO_WIDTHS, units=":model.visual.blocks.*,model.language_model.layers.*",
                        checkpointed="model.visual.blocks.*,model.language_model.layers.*,inputs:model.language_model.embed_tokens+model.visual.patch_embed"),
+    "kosmos2": Facts((4, 8, 8), ("vision_model.model.encoder.layers.*,text_model.model.layers.*", "vision_model,image_to_text_projection,text_model.model.layers,text_model.model.layer_norm"),
+                     (*NO_WIDTHS, "attention flash"),  # whose kernel takes no mask
+                     units=":vision_model.model.encoder.layers.*,text_model.model.layers.*", checkpointed="vision_model.model.encoder.layers.*,text_model.model.layers.*"),
+    "glm4v": Facts((4, 8, 8), ("model.language_model.layers.*", "model"), NO_WIDTHS, units=":model.visual.blocks.*,model.language_model.layers.*",
+                   checkpointed="model.visual.blocks.*,model.language_model.layers.*,inputs:model.language_model.embed_tokens"),
+    "decision_transformer": Facts((32, 48, 64), ("encoder.h.*", "encoder,embed_timestep,embed_return,embed_state,embed_action,embed_ln"),
+                                  (*ONE_RANK, "attention flash", "ddp", "zero1"),  # likewise; which wait for gradients of what it does not train on
+                                  ":encoder.h.*.mlp", units=":encoder.h.*", checkpointed="encoder.h.*"),
+    "seamless_m4t_v2": Facts((4, 8, 8), ("speech_encoder.encoder.layers.*,text_decoder.layers.*", "speech_encoder,text_decoder.layers,text_decoder.layer_norm"),
+                             (*ONE_RANK, *NO_TOKENS, "attention flash"),  # likewise, of its encoder: where it adds what it knows of distances
+                             ":text_decoder.layers.*.ffn", units=":speech_encoder.encoder.layers.*,speech_encoder.adapter.layers.*,text_decoder.layers.*",
+                             checkpointed="speech_encoder.encoder.layers.*,text_decoder.layers.*"),
+    "llava_next": Facts((4, 8, 8), ("model.language_model.layers.*", "model"), (*ONE_RANK, "ddp", "zero1"),  # which wait for gradients of the last layer that sees, which is not read
+                        ":model.vision_tower.encoder.layers.*.mlp", units=":model.vision_tower.encoder.layers.*,model.language_model.layers.*",
+                        checkpointed="model.vision_tower.encoder.layers.*,model.language_model.layers.*,inputs:model.vision_tower.embeddings.patch_embedding+model.language_model.embed_tokens"),
+    "vipllava": Facts((4, 8, 8), ("model.language_model.layers.*", "model"), ONE_RANK,
+                      ":model.vision_tower.encoder.layers.*.mlp", units=":model.vision_tower.encoder.layers.*,model.language_model.layers.*",
+                      checkpointed="model.vision_tower.encoder.layers.*,model.language_model.layers.*,inputs:model.vision_tower.embeddings.patch_embedding+model.language_model.embed_tokens"),
+    "instructblip": Facts((4, 8, 8), ("qformer.encoder.layer.*", "vision_model,query_tokens,qformer,language_model"), (*ONE_RANK, "attention flash"),  # whose kernel takes no mask
+                          ":vision_model.encoder.layers.*.mlp,qformer.encoder.layer.*.intermediate",
+                          units=":vision_model.encoder.layers.*,qformer.encoder.layer.*,language_model.encoder.block.*,language_model.decoder.block.*",
+                          checkpointed="vision_model.encoder.layers.*,qformer.encoder.layer.*,language_model.encoder.block.*,language_model.decoder.block.*,masks:language_model.decoder.block.0.layer.1.EncDecAttention"),
+    "flava": Facts((8, 12, 16), ("flava.image_model.encoder.layer.*,flava.text_model.encoder.layer.*,flava.multimodal_model.encoder.layer.*", "flava"),
+                   (*ONE_RANK, "attention",  # which it writes out
+                    "fsdp", "zero2", "ddp", "zero1"),  # which refuse a number that is no vector; which wait for gradients of poolers and heads that are not used
+                   ":flava.image_model.encoder.layer.*.intermediate,flava.text_model.encoder.layer.*.intermediate,flava.multimodal_model.encoder.layer.*.intermediate",
+                   units=":flava.image_model.encoder.layer.*,flava.text_model.encoder.layer.*,flava.multimodal_model.encoder.layer.*,image_codebook.blocks.*",
+                   checkpointed="flava.image_model.encoder.layer.*,flava.text_model.encoder.layer.*,flava.multimodal_model.encoder.layer.*,"
+                                "inputs:flava.text_model.embeddings.word_embeddings+flava.image_model.embeddings.patch_embeddings"),
 }

@@ -3,7 +3,7 @@
 
 from typing import Callable, Dict
 
-from . import decoders, decoders_more, encoders, encoders_more, more_libraries, newer, other_libraries, own, scenes, series, sight, sight_more, sound
+from . import decoders, decoders_more, encoders, encoders_more, monai_and_x_transformers, more_libraries, newer, other_libraries, own, pictures_and_words, scenes, series, sight, sight_more, sound, timm_and_diffusers, vit_smp_and_clip
 from .subject import Subject
 
 MODELS: Dict[str, Callable[[str], Subject]] = {
@@ -355,4 +355,36 @@ MODELS: Dict[str, Callable[[str], Subject]] = {
     "vit_pytorch_dca": more_libraries.vit_pytorch_dca,
     "x_transformers_xval": more_libraries.x_transformers_xval,
     "x_transformers_xl": more_libraries.x_transformers_xl,
+    "llava_next": pictures_and_words.llava_next,
+    "vipllava": pictures_and_words.vipllava,
+    "instructblip": pictures_and_words.instructblip,
+    "flava": pictures_and_words.flava,
+    "pixtral": pictures_and_words.pixtral,
+    "dac": pictures_and_words.dac,
+    "chmv2": pictures_and_words.chmv2,
+    "molmo2": pictures_and_words.molmo2,
+    "timm_gcvit": timm_and_diffusers.timm_gcvit,
+    "timm_lowformer": timm_and_diffusers.timm_lowformer,
+    "diffusers_kandinsky6_sr_vae": timm_and_diffusers.diffusers_kandinsky6_sr_vae,
+    "diffusers_wan_animate": timm_and_diffusers.diffusers_wan_animate,
+    "timm_xception": timm_and_diffusers.timm_xception,
+    "timm_lcnetv2": timm_and_diffusers.timm_lcnetv2,
+    "diffusers_i2vgen_xl": timm_and_diffusers.diffusers_i2vgen_xl,
+    "diffusers_ltx2": timm_and_diffusers.diffusers_ltx2,
+    "monai_mednext": monai_and_x_transformers.monai_mednext,
+    "monai_ahnet": monai_and_x_transformers.monai_ahnet,
+    "x_transformers_latent_decoder": monai_and_x_transformers.x_transformers_latent_decoder,
+    "x_transformers_encoder_decoder": monai_and_x_transformers.x_transformers_encoder_decoder,
+    "monai_milmodel": monai_and_x_transformers.monai_milmodel,
+    "monai_masked_autoencoder_vit": monai_and_x_transformers.monai_masked_autoencoder_vit,
+    "x_transformers_continuous": monai_and_x_transformers.x_transformers_continuous,
+    "x_transformers_next_latent": monai_and_x_transformers.x_transformers_next_latent,
+    "vit_pytorch_max": vit_smp_and_clip.vit_pytorch_max,
+    "vit_pytorch_vit5": vit_smp_and_clip.vit_pytorch_vit5,
+    "smp_fpn": vit_smp_and_clip.smp_fpn,
+    "open_clip_eva02": vit_smp_and_clip.open_clip_eva02,
+    "vit_pytorch_deepvit": vit_smp_and_clip.vit_pytorch_deepvit,
+    "vit_pytorch_simple": vit_smp_and_clip.vit_pytorch_simple,
+    "smp_unetplusplus": vit_smp_and_clip.smp_unetplusplus,
+    "open_clip_rn50": vit_smp_and_clip.open_clip_rn50,
 }
