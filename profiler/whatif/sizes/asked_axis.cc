@@ -27,6 +27,7 @@ class Asking {
     const Kind kind = KindNamed(step_.NameOf(op));
     const bool joins = step_.NameOf(op) == "aten::cat";
     if (kind == Kind::kMatrix) return AskFactors(op, result);
+    if (step_.NameOf(op) == "aten::embedding") return AskIndex(op, result);
     if (!joins && (kind != Kind::kElementwise || !AreBroadcast(step_, op, result))) return;
     for (const Operand& operand : InputsOf(step_, op)) {
       const uint32_t rank = step_.Rank(result.shape), missing = rank - step_.Rank(operand.shape);
@@ -54,6 +55,14 @@ class Asking {
       if (inner != 0) return inner;
     }
     return 0;
+  }
+
+  // table[index], whose first dimensions are those of the index.
+  void AskIndex(const Op& op, const Operand& result) {
+    if (op.input_count < 2) return;
+    const Operand& index = InputsOf(step_, op)[1];
+    for (uint32_t d = 0; d < step_.Rank(index.shape) && d < step_.Rank(result.shape); ++d)
+      AskThere(result, d, index, d);
   }
 
   // [rows, inner] x [inner, columns]: rows are those of the result, as columns are.

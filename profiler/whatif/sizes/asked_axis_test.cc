@@ -89,6 +89,15 @@ TEST_F(AskedAxisTest, RowsOfAProductAreThoseOfItsFirstFactorAndColumnsOfItsSecon
   EXPECT_EQ(asked[0].places, (PlacesOfAxis{1, 0}));
 }
 
+// table[positions], of 32 positions that were numbered.
+TEST_F(AskedAxisTest, AnIndexHasTheTokensOfWhatIsLookedUpByIt) {
+  const View table = {{1000, 16}, {16, 1}}, positions = {{32}, {1}}, rows = {{32, 16}, {16, 1}};
+  const auto asked = Asked({"aten::embedding", table, positions, rows, 1, nullptr, 0, 16});
+  ASSERT_EQ(asked.size(), 1u);
+  EXPECT_EQ(asked[0].block, kOther);
+  EXPECT_EQ(asked[0].places, (PlacesOfAxis{1, 0}));
+}
+
 // The same of 32 samples: a place of their number by chance tells nothing, and one that is known is left.
 TEST_F(AskedAxisTest, OfSamplesNoMoreThanOnePlaceIsAsked) {
   EXPECT_FALSE(Asked({.sequence = false}).empty());

@@ -154,9 +154,10 @@ PlacesOfAxis PlacesOfWhole(const Step& step, const BatchAxis& axis, const Op& op
   const std::string_view name = step.NameOf(op);
   constexpr std::string_view kOfParts[] = {"aten::select_backward", "aten::slice_backward",
                                            "aten::value_selecting_reduction_backward"};
-  if (std::ranges::find(kOfParts, name) == std::end(kOfParts)) return places;
   const uint32_t viewed = op.node == model::kNone ? model::kNone : step.nodes[op.node].op;
   if (viewed == model::kNone || step.ops[viewed].input_count == 0) return places;
+  const bool spread = name == "aten::div" && step.NameOf(step.ops[viewed]) == "aten::mean";
+  if (!spread && std::ranges::find(kOfParts, name) == std::end(kOfParts)) return places;
   const Operand& whole = InputsOf(step, step.ops[viewed])[0];
   if (whole.block == model::kNone || !step.shapes[result.strides].known ||
       !std::ranges::equal(SizesOf(step, whole), SizesOf(step, result)))

@@ -54,7 +54,7 @@ void AddCompared(const Step& step, const BatchAxis& axis, const Op& op, const Op
                                                const Operand& result);
 
 // Of what backward puts the gradient of a part into, as that of max(dim): that of x[:, 0] has no tokens, that
-// of x has.
+// of x has. And of what it spreads the gradient of a mean over, which no operand shows.
 [[nodiscard]] PlacesOfAxis PlacesOfWhole(const Step& step, const BatchAxis& axis, const Op& op,
                                          const Operand& result);
 

@@ -242,10 +242,10 @@ TEST_F(CarriedAxisTest, WindowsThatLieApartAreFewerTokens) {
 // x.select(1, 0), or a slice of x, and what its node puts the gradient into, in zeros like x: elements from
 // one token to the next in there.
 PlacesOfAxis OfGradient(const char* name, const View& whole, std::array<uint64_t, 2> tokens,
-                        const View& gradient, bool of_view = true) {
+                        const View& gradient, bool of_view = true, const char* forward = "aten::select") {
   whatif::Step step;
   step.shapes.push_back({});
-  step.own_texts = std::make_shared<std::deque<std::string>>(1, name);
+  step.own_texts = std::make_shared<std::deque<std::string>>(std::deque<std::string>{forward, name});
   step.blocks.resize(2);
   step.nodes.emplace_back().op = of_view ? 0 : kNone;
   const auto shape = [&](const std::vector<int64_t>& dims) {
@@ -261,7 +261,7 @@ PlacesOfAxis OfGradient(const char* name, const View& whole, std::array<uint64_t
     operand.op = operand.block = block, operand.dtype = kFloat;
     operand.shape = shape(view.shape), operand.strides = shape(view.strides);
     Op& op = step.ops.emplace_back();
-    op.name = Step::kFirstOwnText;
+    op.name = Step::kFirstOwnText + block;
     op.first_input = op.first_output = block;
     (block == 0 ? op.input_count : op.output_count) = 1;
   }
@@ -280,6 +280,12 @@ TEST(PlacesOfWholeTest, AGradientHasTheTokensThatWhatWasCutHas) {
     EXPECT_EQ(OfGradient(name, across, {24, 0}, whole), (PlacesOfAxis{8, 0}));
   }
   EXPECT_EQ(OfGradient("aten::mul", whole, {8, 0}, whole), PlacesOfAxis{});
+}
+
+TEST(PlacesOfWholeTest, AGradientThatIsSpreadHasThoseOfWhatAMeanIsOf) {
+  const View whole{{3, 31, 8}, {256, 8, 1}}, spread{{3, 31, 8}, {248, 8, 1}};
+  EXPECT_EQ(OfGradient("aten::div", whole, {8, 0}, spread, true, "aten::mean"), (PlacesOfAxis{8, 0}));
+  EXPECT_EQ(OfGradient("aten::div", whole, {8, 0}, spread, true, "aten::div"), PlacesOfAxis{});
 }
 
 TEST(PlacesOfWholeTest, InBothDirections) {
