@@ -8,6 +8,7 @@
 #include "profiler/whatif/sizes/batch_axis.h"
 #include "profiler/whatif/sizes/fixed_pieces.h"
 #include "profiler/whatif/sizes/single_sample.h"
+#include "profiler/whatif/sizes/tokens.h"
 
 namespace vramscope::whatif {
 namespace {
@@ -88,6 +89,18 @@ void ScaleParts(int64_t sample, int64_t recorded, int64_t wanted, Block& block) 
   block.bytes *= parts;
 }
 
+// x.unfold(1, 30, 1) of 32 tokens is [batch, 3, features, 30] with one token from each window to the next, as
+// from each to the next within one (at::unfold in ATen/native/TensorShape.cpp): there are as many of both
+// together as tokens, and one more, so that a few of one are as few for any length of the other. Of which
+// neither is few both may follow the axis, as relative positions do.
+bool AreFewWindows(const Step& step, const Operand& operand, uint32_t d) {
+  for (uint32_t other = 0; other < step.Rank(operand.shape); ++other)
+    if (other != d && step.Dims(operand.strides)[other] == step.Dims(operand.strides)[d] &&
+        step.Dims(operand.shape)[other] > step.Dims(operand.shape)[d] + kMoved)
+      return true;
+  return false;
+}
+
 }  // namespace
 
 void AddScratch(const Op& op, Position before_end, uint64_t bytes, Scene& scene, Position life) {
@@ -138,6 +151,7 @@ uint64_t ElementsWithin(const Step& step, uint64_t axis, const Operand& operand,
   const auto size = static_cast<uint64_t>(step.Dims(operand.shape)[d]);
   const auto stride = static_cast<uint64_t>(step.Dims(operand.strides)[d]);
   if (size <= 1 || stride == 0 || stride > axis || axis % stride != 0 || axis >= stride * size) return 0;
+  if (stride == axis && AreFewWindows(step, operand, d)) return 0;
   return axis / stride;
 }
 

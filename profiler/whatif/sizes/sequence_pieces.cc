@@ -32,7 +32,8 @@ class Pieces {
       if (name == "aten::constant_pad_nd" && to.count != 0) filled_up_.insert(to.count);
       if (from.count == 0 || to.count == 0 || cut.block != whole.block || to.count >= from.count) continue;
       const bool views = name == "aten::view" || name == "aten::reshape" || name == "aten::unflatten";
-      if ((views && Viewed(cut, from, to)) || (name == "aten::slice" && Sliced(whole, cut, from, to)))
+      if ((views && !IsStacked(op) && Viewed(cut, from, to)) ||
+          (name == "aten::slice" && Sliced(whole, cut, from, to)))
         return Sentence(from.count, to.count);
     }
     for (const int64_t piece : FilledUp())
@@ -102,6 +103,11 @@ class Pieces {
         return true;
     }
     return false;
+  }
+
+  // stack() of whole tensors joins them and views them as so many (stack in ATen/native/TensorShape.cpp).
+  [[nodiscard]] bool IsStacked(const Op& op) const {
+    return op.parent != kNone && step_.NameOf(step_.ops[op.parent]) == "aten::stack";
   }
 
   // x[:, i * length : (i + 1) * length], of which this is the second at least. What foresees the next token

@@ -91,6 +91,15 @@ TEST(SequencePiecesTest, SeveralSequencesAreNoPiecesUnlessTheyWereFilledUp) {
   EXPECT_NE(InPieces({{"aten::constant_pad_nd", "4,96,8", "4,192,8", "1536,8,1"}, view}), "");
 }
 
+// stack() joins tensors one behind the other, and views them as so many.
+TEST(SequencePiecesTest, WholeTensorsThatAreStackedAreNoPieces) {
+  Step step = StepOf(
+      {{"aten::stack", "4,96,8", "4,96,8", "768,8,1"}, {"aten::view", "4,96,8", "4,3,32,8", "768,256,8,1"}});
+  EXPECT_NE(WhyInPieces(step, OfCuts(), 192), "");
+  step.ops[1].parent = 0;
+  EXPECT_EQ(WhyInPieces(step, OfCuts(), 192), "");
+}
+
 // CANINE, of no more letters than a piece has.
 TEST(SequencePiecesTest, LongerOnesMayBeMoreThanTheOnlyPiece) {
   const auto joined = [](const char* dimension) {

@@ -200,6 +200,21 @@ TEST(SequenceTest, WhatLiesBehindTheTokensOfEachChannelIsAsMuchForAnyLength) {
   EXPECT_EQ(OtherLength("4,256,16", "4864,19,1", 1, 16, 8).strides, (std::vector<int64_t>{256 * 11, 11, 1}));
 }
 
+// x[:, 1:].unfold(1, tokens - 1, 1), where x was padded by 2: what is to come after each token, three times.
+// The oracle: the same of 64 tokens, [4, 3, 16, 63] with 66 * 16 from each sample to the next.
+TEST(SequenceTest, WindowsThatOverlapAreAsManyWhereTheirLengthIsTheTokens) {
+  const Lengths longer = OtherLength("4,3,16,31", "544,16,1,16", 16, 32, 64);
+  EXPECT_EQ(longer.sizes, (std::vector<int64_t>{4, 3, 16, 63}));
+  EXPECT_EQ(longer.strides, (std::vector<int64_t>{66 * 16, 16, 1, 16}));
+}
+
+// x.unfold(1, 3, 1): each token with the two that follow.
+TEST(SequenceTest, AndAsLongWhereTheirNumberIsTheTokens) {
+  EXPECT_EQ(OtherLength("4,30,16,3", "512,16,1,16", 16, 32, 64).sizes, (std::vector<int64_t>{4, 62, 16, 3}));
+  EXPECT_EQ(OtherLength("4,31,32,16", "992,16,16,1", 16, 32, 64).sizes, (std::vector<int64_t>{4, 63, 64, 16}))
+      << "positions of each as others see them";
+}
+
 // Eight words of 32 letters.
 TEST(SequenceTest, AFewTokensAreNeverNone) {
   EXPECT_EQ(OtherLength("4,8,8", "64,8,1", 8, 32, 16).sizes, (std::vector<int64_t>{4, 4, 8}));
