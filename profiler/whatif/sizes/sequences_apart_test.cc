@@ -180,6 +180,19 @@ TEST_F(SequencesApartTest, IdsAreTheSequenceHoweverManyOthersAreThere) {
   EXPECT_EQ(FollowSequence(Written({}, 8))->batch, 8) << "numbers that nothing is looked up by";
 }
 
+// Molmo2's words, looked up behind ids that stand for an image.
+TEST_F(SequencesApartTest, SoAreIdsThatAreJoinedWithOthersBefore) {
+  const View joined{{4, 37}, {37, 1}};
+  const auto tokens = [&](const char* name) {
+    const Call made{name, {{kWords, ids_}}, joined};
+    const Call looked_up{
+        "aten::embedding", {{kTable, table_}, {kFirstMade, joined}}, {{4, 37, 16}, {592, 16, 1}}};
+    return FollowSequence(Written({made, looked_up}, 8))->batch;
+  };
+  EXPECT_EQ(tokens("aten::cat"), 32);
+  EXPECT_EQ(tokens("aten::eq"), 8) << "kinds of them";
+}
+
 TEST_F(SequencesApartTest, WhatTheDecoderIsToWriteBecomesLongerByTheSameFactor) {
   labels_ = true;
   const Call looked_up{"aten::embedding", {{kTable, table_}, {kPlaces, written_}}, written_rows_};

@@ -41,14 +41,31 @@ bool AreValues(const Step& step, const Operand& input) {
   return step.Rank(input.shape) == 2 && IsFloat(input.dtype);
 }
 
-// By block: it is ids, which a table is looked up by. What goes to each token beside it, a kind or a mask, is
-// none of its own.
+// By block: it is ids, which a table is looked up by, alone or joined with ids that stand for an image, as
+// torch.cat((ids.new_full((samples, 13), image), ids), 1). What goes to each token beside it, a kind or a
+// mask, is none of its own.
 std::vector<bool> LookedUp(const Step& step) {
   std::vector<bool> ids(step.blocks.size(), false);
-  for (const Op& op : step.ops) {
-    if (op.node != model::kNone || op.input_count < 2 || step.NameOf(op) != "aten::embedding") continue;
-    const Operand& index = InputsOf(step, op)[1];
-    if (index.block != model::kNone && step.Rank(index.shape) > 1) ids[index.block] = true;
+  std::vector<uint32_t> joined(step.blocks.size(), model::kNone);  // by block: the input that is in there
+  const auto input_of = [&](uint32_t block) {
+    return step.blocks[block].category == Category::kInput ? block : joined[block];
+  };
+  for (const uint32_t index : step.op_ends) {
+    const Op& op = step.ops[index];
+    if (op.node != model::kNone) continue;
+    const std::span<const Operand> inputs = InputsOf(step, op);
+    const std::string_view name = step.NameOf(op);
+    if (name == "aten::embedding" && inputs.size() > 1) {
+      const uint32_t block = inputs[1].block;
+      const uint32_t input = block == model::kNone ? block : input_of(block);
+      if (input != model::kNone && step.Rank(inputs[1].shape) > 1) ids[input] = true;
+    } else if (name == "aten::cat" && op.output_count != 0) {
+      const uint32_t made = OutputsOf(step, op)[0].block;
+      for (const Operand& part : inputs)
+        if (made != model::kNone && part.block != model::kNone && step.Rank(part.shape) == 2 &&
+            !IsFloat(part.dtype) && joined[made] == model::kNone)
+          joined[made] = input_of(part.block);
+    }
   }
   return ids;
 }
