@@ -58,6 +58,7 @@ class Offloader {
     }
     if (const Result<BatchAxis>& axis = FollowBatch(step); axis.ok()) axis_ = &axis.value();
     kept_.resize(step.blocks.size(), kBefore);
+    kept_by_again_.resize(step.blocks.size(), kBefore);
     stays_.resize(step.blocks.size(), false);
   }
 
@@ -242,7 +243,10 @@ class Offloader {
     }
     const Again* const again = AgainAt(saved.at);
     const bool inside = again != nullptr && step_.blocks[saved.block].begin >= again->begin;
-    if (inside) return;  // computed again, or kept by the checkpoint itself
+    if (inside) {  // computed again, or kept by the checkpoint itself
+      kept_by_again_[saved.block] = std::max(kept_by_again_[saved.block], saved.released);
+      return;
+    }
     if (again != nullptr && IsGivenByName(saved.block, again)) {
       stays_[saved.block] = true;
       return;
@@ -327,10 +331,11 @@ class Offloader {
     if (unsaved_.contains(block.origin) && block.begin == step_.blocks[block.origin].begin)
       block.end = std::min(block.end, step_.blocks[block.origin].end);
     if (block.origin == kNone || block.birth != Birth::kEachStep || kept_[block.origin] == kBefore ||
-        stays_[block.origin])
+        stays_[block.origin] || leaves_.contains(block.origin))
       return;
     const StepBlock& recorded = step_.blocks[block.origin];
-    if (block.begin != recorded.begin || recorded.end > kept_[block.origin] + kAtOnce)
+    const Position kept = std::max(kept_[block.origin], kept_by_again_[block.origin]);
+    if (block.begin != recorded.begin || recorded.end > kept + kAtOnce)
       return;  // computed again, or held by somebody else for longer
     block.end = std::min(block.end, std::max(uses_.held[block.origin], block.begin) + kHair);
   }
@@ -340,6 +345,9 @@ class Offloader {
   Scene& scene_;
   std::unordered_map<uint32_t, Block> of_origin_;  // as forward made it
   std::vector<Position> kept_;                     // by block: when the last node let go
+  // The same of nodes of the part that made it, as relu_() of its own result: they keep what is computed
+  // again.
+  std::vector<Position> kept_by_again_;
   std::vector<bool> stays_;
   std::set<uint32_t> unsaved_, leaves_;
   std::unordered_map<const Again*, std::vector<uint32_t>> positional_;  // blocks; of parts where it is known

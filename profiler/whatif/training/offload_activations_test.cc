@@ -107,6 +107,23 @@ TEST_F(OffloadedCheckpointTest, WhatAGradientIsAskedOfStaysWithTheGraphToo) {
   EXPECT_THAT(LivesOf(scene, unkept_), ElementsAre(Life(6, 310), Life(160, 310), Life(120, 150)));
 }
 
+// zeros(..., requires_grad=True) in the first layer of a T5, which adds it and hands it on: AccumulateGrad
+// has the tensor itself.
+TEST_F(OffloadedCheckpointTest, SoDoesOneThatTheFirstPartMakesAndKeeps) {
+  const uint32_t bias = AddBlock(45, 162);
+  Work(44, step_.saved.front().node, {bias, AddBlock(46, 170)});
+  Work(54, Node(114), {bias, AddBlock(55, 170)});
+  Scene scene = MakeScene(step_);
+  scene.again.push_back({10, 50, 120, 180, 150, {}});
+  scene.again.push_back({52, 58, 105, 118, 110, {}});
+  whatif::Block gradient = *std::find_if(scene.blocks.begin(), scene.blocks.end(),
+                                         [&](const whatif::Block& one) { return one.origin == bias; });
+  gradient.begin = 110, gradient.category = classify::Category::kGradient;
+  scene.blocks.push_back(gradient);
+  ASSERT_TRUE(OffloadActivations(step_, scene).ok());
+  EXPECT_THAT(LivesOf(scene, bias), ElementsAre(Life(45, 162), Life(110, 162), Life(105, 115.5)));
+}
+
 TEST_F(OffloadedCheckpointTest, ALayerThatIsGivenAllByNameSendsNothing) {
   Given("kwargs", hidden_);
   Given("kwargs", mask_);
@@ -174,6 +191,19 @@ TEST_F(OffloadedCheckpointTest, TheyComeBackInTheirOrder) {
   Given("args", mask_);
   Given("args", hidden_);
   EXPECT_LT(Lives(mask_).back().first, Lives(hidden_).back().first);
+}
+
+// A layer that ends in an activation: ReluBackward0 keeps its result, of what the layer computes again, and
+// the layer behind it what it was given.
+TEST_F(OffloadedCheckpointTest, WhatThePartsOwnNodeKeepsTooLeavesForwardWithTheNextPart) {
+  const uint32_t result = AddBlock(45, 162);
+  Work(44, step_.saved.front().node, {result, result});
+  Work(54, Node(114), {result, AddBlock(55, 170)});
+  Scene scene = MakeScene(step_);
+  scene.again.push_back({10, 50, 120, 180, 150, {}});
+  scene.again.push_back({52, 58, 105, 118, 110, {}});
+  EXPECT_TRUE(OffloadActivations(step_, scene).ok());
+  EXPECT_THAT(LivesOf(scene, result), ElementsAre(Life(45, 56), Life(105, 115.5)));
 }
 
 // Of a layer whose call nobody saw: what is kept goes to the host.
