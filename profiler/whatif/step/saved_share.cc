@@ -154,13 +154,21 @@ void ReleaseUnseen(Step& step) {
 }
 
 void GiveToCopySlices(Step& step) {
+  const auto holds = [&](uint32_t outer, const Node& inner) {
+    return outer < step.nodes.size() && inner.op != kNone && step.nodes[outer].op == inner.op &&
+           step.Text(step.nodes[outer].name) == "torch::autograd::CopySlices";
+  };
   for (Saved& saved : step.saved) {
-    if (saved.node == kNone || saved.node == 0) continue;
+    if (saved.node == kNone) continue;
     const Node& inner = step.nodes[saved.node];
-    const Node& outer = step.nodes[saved.node - 1];
-    if (inner.op == kNone || outer.op != inner.op || step.Text(outer.name) != "torch::autograd::CopySlices")
+    if (saved.node > 0 && holds(saved.node - 1, inner)) {
+      --saved.node;
+    } else if (inner.begin >= kForever && holds(saved.node + 1, inner)) {
+      ++saved.node;
+    } else {
       continue;
-    --saved.node;
+    }
+    const Node& outer = step.nodes[saved.node];
     if (saved.released < kForever && outer.end < kForever)
       saved.released = std::max(saved.released, outer.end);
   }

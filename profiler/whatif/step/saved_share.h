@@ -23,9 +23,10 @@ void ReleaseUnseen(Step& step);
 // step, and none of them went.
 void ReleaseNeverRun(Step& step);
 
-// An operator in place on a view makes CopySlices and a node for the view, and only then keeps its tensors:
-// in a node of its own, which CopySlices has within (rebase_history in torch/csrc/autograd/variable.cpp).
-// What was taken to be of the view's node goes when CopySlices has run. O(kept tensors).
+// An operator in place on a view makes a node of its own, and then CopySlices, which has that within, and a
+// node for the view (rebase_history in torch/csrc/autograd/variable.cpp). Backward runs the inner node as
+// part of CopySlices and not by itself. What it keeps goes when CopySlices has run: what addcmul_() is given
+// it keeps before CopySlices is made, and what relu_() makes only after the view's node. O(kept tensors).
 void GiveToCopySlices(Step& step);
 
 // Fills Saved::share, Saved::gaps and Saved::expanded, from the operands that are the same tensor; and

@@ -203,6 +203,28 @@ TEST_F(InPlaceOnAView, WhatItKeepsGoesWhenCopySlicesHasRun) {
   EXPECT_EQ(step_.saved[0].released, 120);
 }
 
+// out[..., 1:].addcmul_(sin, x): AddcmulBackward0 keeps sin, which all layers share, and then goes into
+// CopySlices. Nobody sees it let go.
+TEST_F(InPlaceOnAView, WhatItIsGivenAndKeepsBeforeGoesThenToo) {
+  std::swap(step_.nodes[0], step_.nodes[1]);
+  step_.nodes[0].begin = step_.nodes[0].end = kForever;
+  step_.backward = {{50, 200}};
+  step_.saved[0].node = 0, step_.saved[0].released = kForever;
+  step_.saved.resize(1);
+  Saved seen;
+  seen.block = step_.saved[0].block, seen.node = 2, seen.released = 130;
+  step_.nodes.resize(3);
+  step_.nodes[2].begin = 125, step_.nodes[2].end = 131;
+  step_.saved.push_back(seen);
+  GiveToCopySlices(step_);
+  ReleaseUnseen(step_);
+  EXPECT_EQ(step_.saved[0].node, 1u);
+  EXPECT_EQ(step_.saved[0].released, 120);
+  step_.saved[0].node = 0, step_.nodes[0].begin = 90;  // a node that runs keeps its own
+  GiveToCopySlices(step_);
+  EXPECT_EQ(step_.saved[0].node, 0u);
+}
+
 TEST_F(InPlaceOnAView, WhatWasNotLetGoStays) {
   step_.saved[0].released = kForever;
   GiveToCopySlices(step_);
