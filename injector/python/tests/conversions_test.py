@@ -55,6 +55,14 @@ class SourceTest(unittest.TestCase):
             with self.subTest(beside):
                 self.assertEqual(found_in(parse(f"def forward(self, x, y):\n    z = x.to(y)\n    return z, {beside}")), told, "y may be a device")
 
+    def test_another_tensor_that_it_is_added_to(self) -> None:
+        from vramscope_shim.conversions import found_in
+        from vramscope_shim.source_text import parse
+
+        for value, told in (("y + x.to(y)", {2: "tensor"}), ("x.to(y) * y", {2: "tensor"}), ("z + x.to(y)", {}), ("y + f(x.to(y))", {})):
+            with self.subTest(value):
+                self.assertEqual(found_in(parse(f"def forward(self, x, y, z):\n    return {value}")), told, "there is no sum of a device")
+
     def test_the_type_of_floats_that_nothing_is_said_of(self) -> None:
         self.assertEqual(self.asked("return x.to(torch.get_default_dtype())"), ["1: type"])
 

@@ -28,10 +28,13 @@ def parse(text: str) -> Any:
 def _ask_for_types(function: Any) -> None:
     nodes = list(ast.walk(function))
     tensors = {each.value.id for each in nodes if isinstance(each, ast.Attribute) and isinstance(each.value, ast.Name) and each.attr in _OF_TENSORS}
+    # y + x.to(y): a tensor is added to no type and to no device.
+    sums = [(each.left, each.right) for each in nodes if isinstance(each, ast.BinOp)]
+    beside = {(one.id, two) for pair in sums for one, two in (pair, pair[::-1]) if isinstance(one, ast.Name)}
     for each in nodes:
         if isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute) and each.func.attr == "to" and len(each.args) == 1 and not each.keywords:
             other = each.args[0]
-            if isinstance(other, ast.Name) and other.id in tensors:
+            if isinstance(other, ast.Name) and (other.id in tensors or (other.id, each) in beside):
                 each.args[0] = ast.copy_location(ast.Attribute(other, "dtype", ast.Load()), other)
 
 
