@@ -82,11 +82,12 @@ void FactoryFacts::Tell(Step& step) const {
       Op& op = step.ops[ops[i]];
       const Fact& fact = facts[i % facts.size()];
       op.asks = fact.asks;
+      const uint32_t call = calls[ops[i]];
       const auto ran = std::ranges::find_if(fact.lines, [&](const std::string& one) {
-        return first.contains({one, calls[ops[i]]});
+        return first.contains({one, call});
       });
       if (op.asked != kNone || ran == fact.lines.end()) continue;
-      const auto shows = first.find({*ran, calls[ops[i]]});
+      const auto shows = first.find({*ran, call});
       const std::span<const Operand> given = InputsOf(step, step.ops[shows->second]);
       if (!given.empty() && given[0].argument == 0 && given[0].element == 0) op.asked = given[0].block;
     }
