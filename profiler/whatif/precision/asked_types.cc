@@ -157,6 +157,14 @@ uint8_t TypeOfRenamed(const Step& step, const Versions& versions, uint32_t block
   return op != kNone && (first || step.ops[op].again) ? versions.TypeOf(block) : 0;
 }
 
+// y = x.float(): x.dtype stays what it was, though operators that are given y are said to be given x.
+bool HasNarrowerName(const Step& step, const Versions& versions, uint32_t block) {
+  const uint32_t by = versions.Known(block) ? versions.WidenedBy(block) : kNone;
+  if (by == kNone || step.NameOf(step.ops[by]) != "aten::to") return false;
+  const Op& widens = step.ops[by];
+  return widens.asks == Asks::kType && !widens.again && InputsOf(step, widens)[0].block == block;
+}
+
 }  // namespace
 
 bool AsksForParameter(const Step& step, const Op& op) {
@@ -169,6 +177,7 @@ uint8_t TypeOfTold(const Step& step, const Versions& versions, uint32_t op) {
   const bool told = (asks == Asks::kTensor || asks == Asks::kOrigin) && step.ops[op].asked != kNone;
   if (!told) return 0;
   const uint32_t asked = step.ops[op].asked;
+  if (HasNarrowerName(step, versions, asked)) return 0;
   return AsksForParameter(step, step.ops[op]) ? versions.TypeOfVersion(asked) : versions.TypeOf(asked);
 }
 

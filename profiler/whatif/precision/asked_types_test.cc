@@ -303,6 +303,25 @@ TEST_F(MeetsTypeTest, WhatTheProgramConvertsToItWasMadeInAnotherOne) {
   EXPECT_FALSE(Meets(kNone));
 }
 
+// kind = x.dtype; y = x.reshape(8, 64).float(); (y * 2).to(kind), in apply_split_rotary_emb of diffusers: x
+// itself was not made wider, and what its type is the rest of the function tells.
+TEST_F(AskedTypesTest, WhatHasAWiderCopyByAnotherNameIsNotAskedAsThat) {
+  const uint32_t wide = AddOp("aten::to", kNone, {30, 32}, {sum_}, sum_), twice = AddBlock(41, 90);
+  AddOp("aten::mul", kNone, {40, 42}, {sum_}, twice);
+  const uint32_t to = AddOp("aten::to", kNone, {50, 52}, {twice}, twice);
+  step_.ops[wide].asks = Asks::kType;
+  step_.ops[to].asks = Asks::kOrigin, step_.ops[to].asked = sum_;
+  const auto told = [&] {
+    Versions versions(step_, kFloatType);
+    versions.Decide(sum_, kFloatType);
+    versions.Widen(sum_, wide);
+    return TypeOfTold(step_, versions, to);
+  };
+  EXPECT_EQ(told(), 0);
+  step_.ops[wide].again = true;
+  EXPECT_EQ(told(), kFloatType) << "x = x.float()";
+}
+
 // hot = one_hot(hidden.argmin()).to(hidden.dtype); weight += hot; hot @ hidden
 TEST_F(AskedTypesTest, IntegersAreConvertedToTheTypeOfTheFactorThatTheyWereChosenBy) {
   const uint32_t hot = AddBlock(37, 90), converted = AddBlock(41, 90);
