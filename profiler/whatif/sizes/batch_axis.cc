@@ -158,6 +158,8 @@ class Follower {
         Set(made, {}), sized_[made] = false;
     if (sequence_) joined_.NoteGiven(op);
     if (!sequence_) rows_.Note(op);
+    if (const MaskOfRows mask = FindMaskOfRows(step_, axis_, op); !sequence_ && mask.operand != nullptr)
+      SetOf(*mask.operand, mask.places);
     if (const uint64_t place = sequence_ ? 0 : PlaceInResized(step_, axis_, op); place != 0)
       SetOf(OutputsOf(step_, op)[0], {place, 0});
     for (const Operand& index : InputsOf(step_, op)) {

@@ -5,6 +5,8 @@
 #include <array>
 #include <functional>
 
+#include "profiler/whatif/attention/attention.h"
+
 namespace vramscope::whatif {
 namespace {
 
@@ -45,6 +47,9 @@ uint64_t CarryAxis(const Step& step, const Op& op, Kind kind, const Operand& ope
     if (now != size && !longer && !fewer) return 0;
     return static_cast<uint64_t>(step.Dims(result.strides)[d]) * place.inner;
   };
+  // [samples, rows, heads, features]: sums of rows are [samples, heads, rows].
+  if (in == 4 && out == 3 && place.dimension == 1 && step.NameOf(op) == kEfficientForward)
+    return stride_at(2);
   if (kind == Kind::kReduction && out < in) return stride_at(AfterReduction(step, op, in, place.dimension));
   const int64_t left = place.dimension;
   const int64_t right = static_cast<int64_t>(place.dimension) + out - in;
@@ -225,6 +230,27 @@ bool IsMaskOfAttention(const Step& step, const Op& op, const Operand& operand) {
   constexpr uint16_t kForward = 3, kBackward = 4;
   return name.find("_attention") != std::string_view::npos &&
          operand.argument == (name.ends_with("_backward") ? kBackward : kForward);
+}
+
+MaskOfRows FindMaskOfRows(const Step& step, const BatchAxis& axis, const Op& op) {
+  const std::span<const Operand> inputs = InputsOf(step, op);
+  if (step.NameOf(op) != "aten::scaled_dot_product_attention" || inputs.size() < 4) return {};
+  const Operand& mask = inputs[3];
+  const uint32_t rank = step.Rank(mask.shape);
+  if (!IsMaskOfAttention(step, op, mask) || mask.block == model::kNone || rank < 2 ||
+      !step.shapes[mask.strides].known || step.blocks[mask.block].begin == kBefore ||
+      axis.stride[mask.block] != 0)
+    return {};
+  MaskOfRows found{&mask, {}};
+  for (const uint32_t factor : {0, 1}) {
+    const Operand& rows = inputs[factor];
+    const uint32_t of = step.Rank(rows.shape), d = rank - 2 + factor;
+    if (rows.block == model::kNone || of < 2 || SizesOf(step, rows)[of - 2] != SizesOf(step, mask)[d])
+      continue;
+    AddPlace(found.places,
+             ElementsOfSample(step, axis, rows, of - 2) * static_cast<uint64_t>(StridesOf(step, mask)[d]));
+  }
+  return found.places[0] != 0 ? found : MaskOfRows{};
 }
 
 bool IsOfOtherRows(const Step& step, const Op& op, const Operand& operand, const Operand& result) {

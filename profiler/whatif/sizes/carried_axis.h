@@ -102,6 +102,15 @@ void AddCompared(const Step& step, const BatchAxis& axis, const Op& op, const Op
 inline constexpr uint16_t kGradientOfMask = 3;  // a result
 [[nodiscard]] bool IsMaskOfAttention(const Step& step, const Op& op, const Operand& operand);
 
+// Where samples lie behind one another in one sequence, as patches of all images: what is added to its scores
+// has a row for each query and a column for each key, whatever made it, as full((patches, patches)) did
+// (attn_mask of scaled_dot_product_attention). `operand`: nullptr where it is no such mask, or known already.
+struct MaskOfRows {
+  const Operand* operand = nullptr;
+  PlacesOfAxis places{};
+};
+[[nodiscard]] MaskOfRows FindMaskOfRows(const Step& step, const BatchAxis& axis, const Op& op);
+
 // Whether an attention's result has rows of another operand than this one, however many that has: what it
 // returns has those of the query, and each gradient those of what it is of. Sums of rows have their rows
 // last, where the others have the width of a head.

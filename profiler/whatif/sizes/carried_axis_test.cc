@@ -119,6 +119,30 @@ TEST_F(CarriedAxisTest, StatisticsOfAnInstanceNormHaveTheSamples) {
   EXPECT_EQ(stride("aten::native_layer_norm_backward", joined, samples), 0u) << "a weight's gradient";
 }
 
+// Pixtral's patches: those of all images are one sequence, and full((48, 48)) keeps them apart.
+TEST_F(CarriedAxisTest, AMaskOfWhatSamplesHaveBehindOneAnotherHasThemTwice) {
+  const View image{{12, 4, 8}, {32, 8, 1}}, queries{{1, 1, 48, 8}, {384, 384, 8, 1}};
+  const auto places = [&](const char* name, const View& mask) {
+    whatif::Step step = Written(name, image, kFloat, image,
+                                {{0, queries}, {0, queries}, {0, queries}, {kResult, mask}}, queries);
+    for (uint16_t i = 0; i < 4; ++i) step.operands[step.ops[1].first_input + i].argument = i;
+    step.operands[step.ops[1].first_output].block = kNone;
+    const BatchAxis axis = FollowBatch(step).value();
+    return PlacesOfAxis{axis.stride[kResult], axis.second[kResult]};
+  };
+  const View mask{{1, 1, 48, 48}, {2304, 2304, 48, 1}}, keys{{1, 1, 1, 48}, {48, 48, 48, 1}};
+  EXPECT_EQ(places("aten::scaled_dot_product_attention", mask), (PlacesOfAxis{4 * 48, 4}));
+  EXPECT_EQ(places("aten::scaled_dot_product_attention", keys), (PlacesOfAxis{4, 0})) << "of all queries";
+  EXPECT_EQ(places("aten::addcmul", mask), (PlacesOfAxis{}));
+}
+
+TEST_F(CarriedAxisTest, SumsOfRowsHaveTheSamplesThatLieBehindOneAnother) {
+  const View image{{12, 4, 8}, {32, 8, 1}}, queries{{1, 48, 1, 8}, {384, 8, 8, 1}};
+  const Step step = Written("aten::_efficient_attention_forward", image, kFloat, image, {{0, queries}},
+                            {{1, 1, 48}, {48, 48, 1}});
+  EXPECT_EQ(FollowBatch(step)->stride[kResult], 4u);
+}
+
 // A convolution without cuDNN works on one sample after the other: seven rows of 640.
 TEST_F(CarriedAxisTest, ColumnsAreThoseOfOneSample) {
   const auto stride = [&](const char* name) {
