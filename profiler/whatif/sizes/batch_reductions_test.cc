@@ -13,16 +13,6 @@
 namespace vramscope::whatif {
 namespace {
 
-void AddOperand(Step& step, uint32_t op, uint32_t block, uint16_t argument, const char* shape,
-                const char* strides) {
-  Operand& operand = step.operands.emplace_back();
-  operand.op = op, operand.block = block, operand.argument = argument, operand.dtype = kFloat;
-  operand.shape = static_cast<uint32_t>(step.shapes.size());
-  operand.strides = operand.shape + 1;
-  step.shapes.push_back(ParseShape(shape, step.dims));
-  step.shapes.push_back(ParseShape(strides, step.dims));
-}
-
 // x.norm(p=2, dim=(1, 2)) of 16 images, as recorded on an A100.
 TEST(BatchReductionsTest, PartialSumsOfANormAreThoseOfASum) {
   whatif::Step step;
@@ -42,7 +32,7 @@ TEST(BatchReductionsTest, PartialSumsOfANormAreThoseOfASum) {
   step.op_ends = {0};
   for (const auto& [block, shape, strides] :
        {std::tuple(0u, "16,32,32,256", "262144,8192,256,1"), std::tuple(1u, "16,1,1,256", "256,256,256,1")}) {
-    AddOperand(step, 0, block, 0, shape, strides);
+    AddTensor(step, 0, block, 0, shape, strides);
   }
   const BatchAxis axis = FollowBatch(step).value();
   ASSERT_EQ(axis.reductions.size(), 1u);
@@ -64,7 +54,7 @@ std::vector<Block> PartialSumsOf(uint64_t bytes, bool taken_away = false) {
   step.blocks[0].requested = bytes;
   step.blocks[1].begin = 5;
   const auto add = [&](uint32_t op, uint32_t block, const char* shape, const char* strides) {
-    AddOperand(step, op, block, 0, shape, strides);
+    AddTensor(step, op, block, 0, shape, strides);
   };
   add(0, 0, "8,8,1024", "8192,1024,1"), add(0, 0, "64,1024", "1024,1");
   add(1, 0, "64,1024", "1024,1"), add(1, 1, "1024", "1");
@@ -129,9 +119,9 @@ BatchAxis AxisOfFound(const char* name, uint32_t results) {
   op.begin = 2, op.end = 9;
   op.input_count = op.first_output = 1, op.output_count = results;
   step.op_ends = {0};
-  AddOperand(step, 0, 0, 0, "16,1024,8,8", "65536,64,8,1");
+  AddTensor(step, 0, 0, 0, "16,1024,8,8", "65536,64,8,1");
   for (uint32_t i = 0; i < results; ++i)
-    AddOperand(step, 0, 3 + i, static_cast<uint16_t>(i), "16,8,8", "64,8,1");
+    AddTensor(step, 0, 3 + i, static_cast<uint16_t>(i), "16,8,8", "64,8,1");
   return FollowBatch(step).value();
 }
 

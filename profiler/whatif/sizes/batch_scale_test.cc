@@ -15,17 +15,6 @@ namespace {
 
 constexpr uint32_t kImages = 0, kWeight = 1, kResult = 2, kWorkspace = 3;
 
-// A tensor of floats, the next one of the step's operands.
-void AddTensor(whatif::Step& step, uint32_t op, uint32_t block, uint16_t argument, const char* shape,
-               const char* strides) {
-  Operand& operand = step.operands.emplace_back();
-  operand.op = op, operand.block = block, operand.argument = argument, operand.dtype = kFloat;
-  operand.shape = static_cast<uint32_t>(step.shapes.size());
-  operand.strides = operand.shape + 1;
-  step.shapes.push_back(ParseShape(shape, step.dims));
-  step.shapes.push_back(ParseShape(strides, step.dims));
-}
-
 class ConvolutionTest : public testing::Test {
  protected:
   ConvolutionTest() {

@@ -36,19 +36,13 @@ void ConversionFacts::AddMark(std::string_view name) {
   if (fact.again) name.remove_suffix(kAgain.size());
   const size_t blank = name.rfind(' ');
   if (blank == std::string_view::npos) return;
-  const std::string file(name.substr(0, name.substr(0, blank).rfind(':')));
+  const std::string_view file = name.substr(0, name.substr(0, blank).rfind(':'));
   for (std::string_view words = name.substr(blank); !words.empty();) {
     words.remove_prefix(1);
     const std::string_view all = words.substr(0, words.find(',')), word = all.substr(0, all.find('@'));
     const std::optional<Asks> asks = AsksOf(word);
     if (!asks) return;
-    Call& call = fact.calls.emplace_back(Call{*asks, word == kFirst, {}});
-    for (std::string_view rest = all.substr(word.size()); !rest.empty();) {
-      rest.remove_prefix(1);
-      const std::string_view number = rest.substr(0, rest.find('@'));
-      call.lines.push_back(file + ":" + std::string(number));
-      rest.remove_prefix(number.size());
-    }
+    fact.calls.push_back({*asks, word == kFirst, LinesBehind(file, all.substr(word.size()))});
     words.remove_prefix(all.size());
   }
   lines_[std::string(name.substr(0, blank))] = std::move(fact);

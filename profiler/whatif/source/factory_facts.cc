@@ -34,6 +34,17 @@ bool IsFactory(std::string_view op) {
          std::ranges::find(kFactories, op.substr(kSpace.size())) != kFactories.end();
 }
 
+std::vector<std::string> LinesBehind(std::string_view file, std::string_view numbers) {
+  std::vector<std::string> lines;
+  while (!numbers.empty()) {
+    numbers.remove_prefix(1);
+    const std::string_view number = numbers.substr(0, numbers.find('@'));
+    lines.push_back(std::string(file) + ":" + std::string(number));
+    numbers.remove_prefix(number.size());
+  }
+  return lines;
+}
+
 void FactoryFacts::AddMark(std::string_view name) {
   const size_t blank = name.rfind(' ');
   if (blank == std::string_view::npos) return;
@@ -47,12 +58,7 @@ void FactoryFacts::AddMark(std::string_view name) {
     if (word != "type" && word != "tensor" && word != "-") return;
     Fact& fact = facts.emplace_back();
     if (word != "-") fact.asks = word == "type" ? Asks::kType : Asks::kTensor;
-    for (std::string_view rest = all.substr(word.size()); !rest.empty();) {
-      rest.remove_prefix(1);
-      const std::string_view number = rest.substr(0, rest.find('@'));
-      fact.lines.push_back(std::string(file) + ":" + std::string(number));
-      rest.remove_prefix(number.size());
-    }
+    fact.lines = LinesBehind(file, all.substr(word.size()));
   }
   lines_[std::string(line)] = std::move(facts);
 }

@@ -45,6 +45,9 @@ class FactoryFacts {
   std::map<uint32_t, Caller> callers_;  // by operator, in their order
 };
 
+// "models/gpt.py:51" and ":53" of "@51@53", the end of a word of a mark of that file.
+[[nodiscard]] std::vector<std::string> LinesBehind(std::string_view file, std::string_view numbers);
+
 // Whether it makes a tensor of a type that the program names, whatever it is given: aten::zeros,
 // aten::zeros_like.
 [[nodiscard]] bool IsFactory(std::string_view op);

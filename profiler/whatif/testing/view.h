@@ -32,4 +32,15 @@ inline Operand Viewed(Inserter& into, uint32_t block, const View& view, uint8_t 
   return operand;
 }
 
+// A tensor of floats, the next one of the step's operands.
+inline void AddTensor(Step& step, uint32_t op, uint32_t block, uint16_t argument, const char* shape,
+                      const char* strides) {
+  Operand& operand = step.operands.emplace_back();
+  operand.op = op, operand.block = block, operand.argument = argument, operand.dtype = kFloat;
+  operand.shape = static_cast<uint32_t>(step.shapes.size());
+  operand.strides = operand.shape + 1;
+  step.shapes.push_back(ParseShape(shape, step.dims));
+  step.shapes.push_back(ParseShape(strides, step.dims));
+}
+
 }  // namespace vramscope::whatif

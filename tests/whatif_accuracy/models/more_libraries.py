@@ -221,15 +221,22 @@ def diffusers_kandinsky6(size: str) -> Subject:
     return Subject(model, sample, drawn)
 
 
+OF_CAMVID = 12  # classes
+
+
+def on_camvid(model: nn.Module, size: str) -> Subject:
+    """As smp's example trains it: a class for each pixel, and how far they lie over one another."""
+    from segmentation_models_pytorch.losses import MULTICLASS_MODE, DiceLoss
+
+    pixels, overlap = scaled(size, 64, 96, 160), DiceLoss(MULTICLASS_MODE, from_logits=True)
+    return Subject(model, lambda count: (torch.randn(count, 3, pixels, pixels), torch.randint(OF_CAMVID, (count, pixels, pixels))), lambda module, given, masks: overlap(module(given), masks))
+
+
 def smp_deeplabv3plus(size: str) -> Subject:
     """Convolutions that look far apart, beside each other and beside what is left of the whole image; their results meet an early layer of the encoder. Trained as in the package's example on CamVid."""
     from segmentation_models_pytorch import DeepLabV3Plus
-    from segmentation_models_pytorch.losses import MULTICLASS_MODE, DiceLoss
 
-    pixels, classes = scaled(size, 64, 96, 160), 12
-    model = DeepLabV3Plus(f"resnet{scaled(size, 18, 34, 50)}", encoder_weights=None, classes=classes)
-    overlap = DiceLoss(MULTICLASS_MODE, from_logits=True)
-    return Subject(model, lambda count: (torch.randn(count, 3, pixels, pixels), torch.randint(classes, (count, pixels, pixels))), lambda module, given, masks: overlap(module(given), masks))
+    return on_camvid(DeepLabV3Plus(f"resnet{scaled(size, 18, 34, 50)}", encoder_weights=None, classes=OF_CAMVID), size)
 
 
 def open_clip_convnext(size: str) -> Subject:

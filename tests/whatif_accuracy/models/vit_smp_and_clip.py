@@ -7,6 +7,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
+from .more_libraries import OF_CAMVID, on_camvid
 from .sizes import VOCABULARY
 from .subject import Subject, images, scaled
 
@@ -82,12 +83,8 @@ def vit_pytorch_simple(size: str) -> Subject:
 def smp_unetplusplus(size: str) -> Subject:
     """Between the encoder and each level up are more levels, each of which sees all those before it in its row. The encoder is one of timm's; trained as in the package's example on CamVid."""
     from segmentation_models_pytorch import UnetPlusPlus
-    from segmentation_models_pytorch.losses import MULTICLASS_MODE, DiceLoss
 
-    pixels, classes = scaled(size, 64, 96, 160), 12
-    model = UnetPlusPlus(f"tu-regnety_00{scaled(size, 2, 4, 8)}", encoder_weights=None, classes=classes)
-    overlap = DiceLoss(MULTICLASS_MODE, from_logits=True)
-    return Subject(model, lambda count: (torch.randn(count, 3, pixels, pixels), torch.randint(classes, (count, pixels, pixels))), lambda module, given, masks: overlap(module(given), masks))
+    return on_camvid(UnetPlusPlus(f"tu-regnety_00{scaled(size, 2, 4, 8)}", encoder_weights=None, classes=OF_CAMVID), size)
 
 
 def open_clip_rn50(size: str) -> Subject:
