@@ -52,17 +52,16 @@ class Follower {
     if (sequence_) {
       axis_.batch = tokens_->length;
       for (const auto& [block, stride] : tokens_->inputs) axis_.stride[block] = stride;
-      for (const AskedAxis& one : asked_) Ask(one);
     } else {
       const Samples samples = FindSamples(step_);
       axis_.batch = samples.count;
       for (const auto& [block, stride] : samples.inputs) axis_.stride[block] = stride;
-      for (const AskedAxis& one : asked_) Ask(one);
       if (samples.count == 0)
         return Error{
             "which tensors are the batch was not seen: read batches through a DataLoader, or make them "
             "inside the loop."};
     }
+    for (const AskedAxis& one : asked_) Ask(one);
     if (axis_.batch <= 1 && !sequence_)
       return Error{
           "the recorded batch has one sample, so no dimension of a tensor shows which one is the batch: "
