@@ -21,7 +21,7 @@ constexpr size_t kRank = 4;
 // A result, and how it lay and will lie.
 struct Moved {
   uint32_t block = kNone;
-  std::span<const int64_t> before;
+  std::span<const int64_t> sizes, before;
   Extents now;
 };
 
@@ -40,7 +40,7 @@ std::optional<Moved> MovedLike(const Step& step, const Operand& like, const Oper
   if (sizes.size() != kRank || strides.size() != kRank || before.size() != kRank ||
       sizes.back() > kWidestFlash || !std::ranges::equal(sizes, SizesOf(step, made)))
     return std::nullopt;
-  Moved moved{made.block, before, StridesOfResult(sizes, strides)};
+  Moved moved{made.block, sizes, before, StridesOfResult(sizes, strides)};
   if (std::ranges::equal(moved.before, moved.now)) return std::nullopt;
   return moved;
 }
@@ -66,6 +66,67 @@ std::vector<Moved> GradientsMovedBy(const Step& step, const Op& op, const std::v
   }
   return gradients;
 }
+
+// A gradient behind which copies were made that are views of it now.
+class Follower {
+ public:
+  Follower(const Step& step, const Moved& moved, const std::vector<bool>& low)
+      : step_(step), low_(low), block_(moved.block), requested_(step.blocks[moved.block].requested) {
+    // What is shown is [batch, rows, heads, width] in any order.
+    for (size_t d = 0; d < moved.now.size(); ++d)
+      lies_.push_back({moved.sizes[d], moved.before[d], moved.now[d]});
+  }
+
+  // Behind that moment, in order. Who reads it otherwise than as a view ends the search.
+  std::vector<uint32_t> Copies(Position behind) {
+    for (const Op& op : step_.ops) {
+      if (op.begin < behind || op.node == kNone || op.input_count == 0 || op.output_count == 0) continue;
+      const Operand &from = InputsOf(step_, op)[0], &to = OutputsOf(step_, op)[0];
+      if (from.block != block_) continue;
+      const std::string_view name = step_.NameOf(op);
+      const bool shown_otherwise = name == "aten::reshape" || name == "aten::view";
+      if (shown_otherwise ? !Show(from, to) : name != "aten::transpose" && name != "aten::permute") break;
+      behind = op.end;  // what is inside of it has been said
+    }
+    return std::move(copies_);
+  }
+
+ private:
+  struct Dimension {
+    int64_t size, before, now;
+  };
+
+  bool Show(const Operand& from, const Operand& to) {
+    const std::span<const int64_t> sizes = SizesOf(step_, from), strides = StridesOf(step_, from),
+                                   other = SizesOf(step_, to), before = StridesOf(step_, to);
+    if (strides.size() != sizes.size() || before.size() != other.size() || to.block == kNone) return false;
+    Extents now;
+    for (size_t d = 0; d < sizes.size(); ++d) {
+      const auto same = std::ranges::find_if(lies_, [&](const Dimension& one) {
+        return one.size == sizes[d] && (one.size == 1 || one.before == strides[d]);
+      });
+      if (same == lies_.end()) return false;
+      now.push_back(same->now);
+    }
+    const auto seen = StridesOfView(sizes, now, other);
+    if (!seen) return false;
+    if (to.block != block_) {
+      if (!low_[to.block] || step_.blocks[to.block].requested != requested_) return false;
+      copies_.push_back(to.block);
+      block_ = to.block;
+    }
+    lies_.clear();
+    for (size_t d = 0; d < other.size(); ++d) lies_.push_back({other[d], before[d], (*seen)[d]});
+    return !std::ranges::equal(before, *seen);
+  }
+
+  const Step& step_;
+  const std::vector<bool>& low_;
+  uint32_t block_;
+  uint64_t requested_;
+  std::vector<Dimension> lies_;
+  std::vector<uint32_t> copies_;
+};
 
 // Those of a tensor of the result, which has its dimensions in any order.
 std::optional<Extents> StridesNow(const Moved& moved, std::span<const int64_t> strides) {
@@ -190,6 +251,14 @@ void CopyGradientsInOtherOrder(const Step& step, const std::vector<bool>& low, S
       const uint32_t viewer = ViewerOf(step, moved, op.end);
       if (viewer != kNone) Copy(step, moved.block, viewer, changed);
     }
+  }
+}
+
+void TakeGradientsAsViews(const Step& step, const std::vector<bool>& low, Step& changed) {
+  Views views(changed);
+  for (const Op& op : step.ops) {
+    for (const Moved& moved : GradientsMovedBy(step, op, low))
+      for (const uint32_t copy : Follower(step, moved, low).Copies(op.end)) views.Take(moved, copy);
   }
 }
 

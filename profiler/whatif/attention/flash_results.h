@@ -19,6 +19,7 @@ namespace vramscope::whatif {
 
 // `low`: which blocks of `step` are 16 bits wide in `changed`.
 void TakeResultsAsViews(const Step& step, const std::vector<bool>& low, Step& changed);
+void TakeGradientsAsViews(const Step& step, const std::vector<bool>& low, Step& changed);
 void CopyGradientsInOtherOrder(const Step& step, const std::vector<bool>& low, Step& changed);
 // These gradients lie as they were recorded after all: `step` has the copies, and `changed` none any more.
 void TakeBackGradientCopies(const Step& step, const std::vector<uint32_t>& gradients, Step& changed);

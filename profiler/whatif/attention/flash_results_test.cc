@@ -112,5 +112,50 @@ TEST(FlashResultsTest, AGradientThatLiesHeadByHeadIsCopiedWhereHeadsComeBesideEa
   EXPECT_EQ(copies(HandOut(heads_first, false), false).blocks.size(), 2u) << "in float32";
 }
 
+// The gradient of queries [batch, rows, heads, width], as nn.MultiheadAttention takes it back to rows of
+// samples: it puts samples and heads together, then rows first.
+Step HandBack(const View& queries) {
+  constexpr uint32_t kGradient = 1, kTogether = 2, kJoined = 3;
+  Step bare = BareStep(nullptr);
+  bare.length = 300;
+  Inserter into(bare, {});
+  for (const Position begin : {1, 111, 121, 141}) {
+    StepBlock block;
+    block.requested = kBytes, block.begin = begin, block.end = 100 + begin;
+    into.AddBlock(block);
+  }
+  const auto call = [&](const char* name, Position at, std::vector<Operand> from, const Operand& to) {
+    const uint32_t op = into.Begin(name, kNone, into.AddNode(kNone, at), at, std::move(from));
+    into.End(op, at + 5, {to});
+  };
+  const auto show = [&](uint32_t block, const View& view) { return Viewed(into, block, view, kFloat); };
+  const Operand turned = show(kTogether, {{37, 40, 64}, {64, 2368, 1}});
+  call("aten::_efficient_attention_backward", 110, {{}, Viewed(into, 0, queries, kFloat), {}, {}},
+       show(kGradient, kSamplesFirst));
+  call("aten::reshape", 120, {show(kGradient, {{8, 5, 37, 64}, {11840, 64, 320, 1}})},
+       show(kTogether, {{40, 37, 64}, {2368, 64, 1}}));
+  call("aten::transpose", 130, {show(kTogether, {{40, 37, 64}, {2368, 64, 1}})}, turned);
+  call("aten::reshape", 140, {turned}, show(kJoined, {{37, 8, 320}, {2560, 320, 1}}));
+  return std::move(into).Finish();
+}
+
+TEST(FlashResultsTest, AGradientThatLiesRowsFirstIsNotCopiedOnItsWayBackToThem) {
+  const auto views = [](const View& queries, bool low) {
+    const Step step = HandBack(queries);
+    Step changed = step;
+    TakeGradientsAsViews(step, std::vector<bool>(4, low), changed);
+    return changed;
+  };
+  const Step viewed = views(kRowsFirst, true);
+  EXPECT_EQ(viewed.blocks[2].requested, 0u);
+  EXPECT_EQ(viewed.blocks[3].requested, 0u);
+  EXPECT_EQ(viewed.blocks[1].end, 241) << "where the last copy went";
+  EXPECT_EQ(OutputsOf(viewed, viewed.ops[3])[0].block, 1u);
+  for (const Step& copied : {views(kSamplesFirst, true), views(kRowsFirst, false)}) {
+    EXPECT_EQ(copied.blocks[2].requested, kBytes);
+    EXPECT_EQ(copied.blocks[3].requested, kBytes);
+  }
+}
+
 }  // namespace
 }  // namespace vramscope::whatif

@@ -229,12 +229,16 @@ TEST(WideHeadsTest, OnlyFlashAttentionReturnsHeadsOneAfterTheOther) {
   EXPECT_FALSE(JoinedHeads().AreCopied(512));
 }
 
-// gradient, query, key, value -> gradients; a block that it works in.
-Changed Backward(int64_t width) {
+// gradient, query, key, value -> gradients; a block that it works in. `strides` are of the query.
+Changed Backward(int64_t width, const char* strides = nullptr) {
   Written written("aten::_efficient_attention_backward", width);
   written.step_.nodes.emplace_back();
   written.step_.ops[0].node = 0;
   for (const uint16_t argument : {0, 1, 2, 3}) written.Add(written.Block(1), argument, false);
+  if (strides != nullptr) {
+    written.step_.operands[1].strides = static_cast<uint32_t>(written.step_.shapes.size());
+    written.step_.shapes.push_back(ParseShape(strides, written.step_.dims));
+  }
   written.Add(written.Block(kResultMade), 0, true);
   written.step_.blocks[written.Block(kSumsMade)].op = 0;
   return written.Change(6);
@@ -252,6 +256,13 @@ TEST(WideHeadsTest, BackwardUpTo256IsThatOfFlashAttention) {
     const FlashNeeds needs = FlashNeedsOf(Heads(kHeadsOfRow, kRowsOfHead, width, 2), 108);
     EXPECT_THAT(Backward(width).Bytes(), ElementsAre(needs.sums, needs.queries)) << width;
   }
+}
+
+TEST(WideHeadsTest, FlashAttentionCopiesAResultThatDoesNotLieRowByRow) {
+  const auto copies = [](const char* strides) { return Backward(64, strides).added.size() - 2; };
+  EXPECT_EQ(copies("16384,256,64,1"), 0u);
+  EXPECT_EQ(copies("49152,768,64,1"), 0u) << "queries are a part of wider rows; the result is not";
+  EXPECT_EQ(copies("16384,64,4096,1"), 1u) << "head by head";
 }
 
 }  // namespace

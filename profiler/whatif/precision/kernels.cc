@@ -304,11 +304,17 @@ class Kernels {
     // Its kernel wants the gradient that it is given, and the result of forward, row by row.
     if (filled || IsGivenWithGaps(op))
       Add(query.block, index, op.begin + 0.05, op.end - 0.05, call.QueryBytes());
-    if (filled || LiesHeadsFirst(step_, query))
+    if (filled || MakesResultWithGaps(query))
       Add(query.block, index, op.begin + 0.1, op.end - 0.1, call.QueryBytes());
     Add(query.block, index, op.end - 0.8, op.end - 0.2, needs.sums);
     Add(query.block, index, op.end - 0.7, op.end - 0.3, needs.queries);
     AddSpread(query, index, call, op.end - 0.6, op.end - 0.4);
+  }
+
+  // Its result lies as the queries do.
+  [[nodiscard]] bool MakesResultWithGaps(const Operand& query) const {
+    const std::span<const int64_t> sizes = SizesOf(step_, query), strides = StridesOf(step_, query);
+    return strides.size() == sizes.size() && !LiesWithoutGaps(sizes, StridesOfResult(sizes, strides));
   }
 
   [[nodiscard]] bool IsGivenWithGaps(const Op& op) const {
@@ -358,6 +364,7 @@ class Kernels {
 void ChangeKernels(const Step& step, const std::vector<bool>& low, Step& changed) {
   Kernels(step, low, changed).Change();
   TakeResultsAsViews(step, low, changed);
+  TakeGradientsAsViews(step, low, changed);
   CopyGradientsInOtherOrder(step, low, changed);
   FillHeads(step, low, changed);
 }
