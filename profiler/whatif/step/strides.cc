@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 namespace vramscope::whatif {
 
@@ -21,15 +22,27 @@ bool LiesWithoutGaps(std::span<const int64_t> sizes, std::span<const int64_t> st
   return true;
 }
 
+// infer_dense_strides in aten/src/ATen/ExpandUtils.cpp: a dimension without distance between its elements, of
+// x.expand(), stays where it is.
 Extents StridesOfResult(std::span<const int64_t> sizes, std::span<const int64_t> strides) {
-  std::vector<size_t> order(sizes.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return strides[a] > strides[b]; });
+  std::vector<size_t> order(sizes.size());  // the innermost first
+  std::iota(order.rbegin(), order.rend(), 0);
+  for (size_t i = 1; i < order.size(); ++i) {
+    size_t moving = i;
+    for (size_t inner = i; inner-- > 0;) {
+      const size_t a = order[inner], b = order[moving];
+      if (strides[a] == 0 || strides[b] == 0) continue;
+      if (strides[a] < strides[b]) break;
+      if (strides[a] == strides[b] && sizes[a] <= sizes[b]) continue;
+      std::swap(order[inner], order[moving]);
+      moving = inner;
+    }
+  }
   Extents result(sizes.size());
   int64_t next = 1;
-  for (size_t i = order.size(); i-- > 0;) {
-    result[order[i]] = next;
-    next *= std::max<int64_t>(sizes[order[i]], 1);
+  for (const size_t dimension : order) {
+    result[dimension] = next;
+    next *= std::max<int64_t>(sizes[dimension], 1);
   }
   return result;
 }

@@ -35,6 +35,12 @@ TEST(StridesTest, AResultHasNoGapsAndTheOrderOfWhatItWasComputedFrom) {
   EXPECT_EQ(StridesOfResult(kHeads, Extents{24576, 32, 384, 1}), kOfRows);
 }
 
+// As torch.empty_like() lays it out.
+TEST(StridesTest, WhatIsExpandedStaysInItsPlaceInAResult) {
+  EXPECT_EQ(StridesOfResult(Extents{8, 3, 64}, Extents{0, 64, 1}), (Extents{192, 64, 1}));
+  EXPECT_EQ(StridesOfResult(Extents{8, 4, 3, 96}, Extents{0, 0, 96, 1}), (Extents{1152, 288, 96, 1}));
+}
+
 TEST(StridesTest, DimensionsOfOneHaveAnyDistance) {
   EXPECT_TRUE(LiesWithoutGaps(Extents{4, 8, 16}, Extents{128, 16, 1}));
   EXPECT_TRUE(LiesWithoutGaps(Extents{4, 1, 16}, Extents{16, 999, 1}));
