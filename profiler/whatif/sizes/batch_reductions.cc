@@ -16,7 +16,7 @@ using model::kNone;
 constexpr uint64_t kSlack = uint64_t{1}
                             << 20;  // that the allocator leaves in a block rather than splitting it
 constexpr uint64_t kLeast = 512;    // that the allocator hands out
-constexpr uint8_t kHalf = 5, kFloat = 6, kBFloat16 = 15;  // c10::ScalarType
+constexpr uint8_t kLong = 4, kHalf = 5, kFloat = 6, kDouble = 7, kBFloat16 = 15;  // c10::ScalarType
 
 constexpr std::string_view kNorm = "aten::linalg_vector_norm";
 
@@ -24,6 +24,7 @@ constexpr std::string_view kNorm = "aten::linalg_vector_norm";
 // understood; else 0.
 uint32_t AccumulatedBytes(const Step& step, const Op& op) {
   constexpr uint32_t kSum = 4;         // floats, of 16-bit types too
+  constexpr uint32_t kWideSum = 8;     // of double and int64_t
   constexpr uint32_t kWithPlace = 16;  // a pair of a value of any type and an int64_t
   const std::string_view name = step.NameOf(op);
   // aten/src/ATen/native/cuda/ReduceArgMaxKernel.cu, and max_launch_kernel in ReduceMaxValuesKernel.cu:
@@ -33,6 +34,7 @@ uint32_t AccumulatedBytes(const Step& step, const Op& op) {
   if (finds) return kWithPlace;
   if (op.input_count == 0 || (name != "aten::sum" && name != "aten::mean" && name != kNorm)) return 0;
   const uint8_t dtype = InputsOf(step, op)[0].dtype;
+  if (dtype == kLong || dtype == kDouble) return kWideSum;
   return dtype == kFloat || dtype == kHalf || dtype == kBFloat16 ? kSum : 0;
 }
 

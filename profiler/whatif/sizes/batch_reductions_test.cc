@@ -105,7 +105,7 @@ TEST(BatchReductionsTest, WhereOneThreadBlockSumsUpItCountsNoOthers) {
 
 // Of x [16, 1024, 8, 8], reduced over channels by `name`, which returns `results` tensors; as recorded on an
 // A100.
-BatchAxis AxisOfFound(const char* name, uint32_t results) {
+BatchAxis AxisOfFound(const char* name, uint32_t results, uint8_t dtype = kFloat, uint64_t sums = 33554432) {
   Step step;
   step.shapes.push_back({});
   step.own_texts = std::make_shared<std::deque<std::string>>(std::deque<std::string>{name, "1"});
@@ -113,13 +113,14 @@ BatchAxis AxisOfFound(const char* name, uint32_t results) {
   step.blocks[0].category = classify::Category::kInput;
   step.blocks[0].requested = uint64_t{16} * 1024 * 64 * 4;
   for (uint32_t i = 1; i < 5; ++i) step.blocks[i].begin = 2 + i, step.blocks[i].op = 0;
-  step.blocks[1].requested = 33554432, step.blocks[2].requested = 512;
+  step.blocks[1].requested = sums, step.blocks[2].requested = 512;
   Op& op = step.ops.emplace_back();
   op.name = Step::kFirstOwnText, op.dims = Step::kFirstOwnText + 1;
   op.begin = 2, op.end = 9;
   op.input_count = op.first_output = 1, op.output_count = results;
   step.op_ends = {0};
   AddTensor(step, 0, 0, 0, "16,1024,8,8", "65536,64,8,1");
+  step.operands[0].dtype = dtype;
   for (uint32_t i = 0; i < results; ++i)
     AddTensor(step, 0, 3 + i, static_cast<uint16_t>(i), "16,8,8", "64,8,1");
   return FollowBatch(step).value();
@@ -135,6 +136,13 @@ TEST(BatchReductionsTest, WhereTheLargestIsIsFoundWithPairsOfAValueAndItsPlace) 
     EXPECT_EQ(ScratchOf(WithBatch(axis.reductions[0].reduction, 4), axis.device).sums, 8388608u);
   }
   EXPECT_TRUE(AxisOfFound("aten::max", 1).reductions.empty()) << "the larger ones of two";
+}
+
+TEST(BatchReductionsTest, IntegersAreSummedUpInEightBytes) {
+  const BatchAxis axis = AxisOfFound("aten::sum", 1, kLong, 16777216);
+  ASSERT_EQ(axis.reductions.size(), 1u);
+  EXPECT_EQ(axis.reductions[0].block, 1u);
+  EXPECT_TRUE(axis.notes.empty());
 }
 
 }  // namespace

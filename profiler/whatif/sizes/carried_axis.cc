@@ -25,6 +25,16 @@ uint64_t WithinRow(const Step& step, const Operand& operand, AxisPlace place) {
   return elements;
 }
 
+// A convolution whose windows lie beside each other, as those of patches do: `now` of them along dimension
+// `d` of so many elements, and whole ones of each step along the axis.
+bool AreCutIntoPatches(const Step& step, const Op& op, int64_t d, int64_t size, int64_t now, uint64_t inner) {
+  if (op.input_count < 2 || now == 0 || size % now != 0) return false;
+  const std::span<const int64_t> weight = SizesOf(step, InputsOf(step, op)[1]);
+  const int64_t patch = size / now;
+  return patch > 1 && d < static_cast<int64_t>(weight.size()) && weight[static_cast<size_t>(d)] == patch &&
+         inner % static_cast<uint64_t>(patch) == 0;
+}
+
 // The place of dimension `d` when those that are reduced are gone; -1 when it is one of them.
 int64_t AfterReduction(const Step& step, const Op& op, uint32_t rank, uint32_t d) {
   const std::vector<bool> reduced = ReducedOf(step.Text(op.dims), rank);
@@ -44,6 +54,9 @@ uint64_t CarryAxis(const Step& step, const Op& op, Kind kind, const Operand& ope
     const bool windows = kind == Kind::kWindows;
     const bool longer = now > size && (kind == Kind::kJoin || windows);
     const bool fewer = now < size && windows && d >= kSpatial && place.inner == 1;
+    if (windows && d >= kSpatial && AreCutIntoPatches(step, op, d, size, now, place.inner))
+      return static_cast<uint64_t>(step.Dims(result.strides)[d]) * place.inner /
+             static_cast<uint64_t>(size / now);
     if (now != size && !longer && !fewer) return 0;
     return static_cast<uint64_t>(step.Dims(result.strides)[d]) * place.inner;
   };

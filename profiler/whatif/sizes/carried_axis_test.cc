@@ -263,6 +263,18 @@ TEST_F(CarriedAxisTest, WindowsThatLieApartAreFewerTokens) {
   EXPECT_EQ(stride("aten::cat", words), 0u);
 }
 
+// Three pictures of 64 x 4 in one row, cut into patches of 4 x 4: 16 of each.
+TEST_F(CarriedAxisTest, PatchesOfPicturesInOneRowAreThoseOfEachPicture) {
+  const View ids{{3, 32}, {32, 1}}, row{{1, 1, 4, 192}, {768, 768, 192, 1}};
+  const auto stride = [&](const View& filter, const View& patches) {
+    Step step = Written("aten::convolution", ids, kLong, row, {{1, row}, {kNone, filter}}, patches);
+    return FollowBatch(step)->stride[kResult];
+  };
+  const View patches{{1, 8, 1, 48}, {384, 48, 48, 1}};
+  EXPECT_EQ(stride({{8, 1, 4, 4}, {16, 16, 4, 1}}, patches), 16u);
+  EXPECT_EQ(stride({{8, 1, 4, 6}, {24, 24, 6, 1}}, patches), 0u) << "windows that overlap lie in two of them";
+}
+
 // torch.tensor(frequencies).reshape(-1, 1).to(device), a number for each sample.
 TEST_F(OuterTest, WhatIsCopiedFromTheHostHasTheBatchWhereItIsMadeAsIfItHad) {
   const auto stride = [&](const View& copied) {

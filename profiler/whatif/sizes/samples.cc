@@ -43,6 +43,21 @@ bool LieBehindEachOther(const Step& step, const Operand& operand, int64_t sample
          std::ranges::find(sizes, samples) == sizes.end();
 }
 
+// Patches of all pictures one behind the other in a row: [1, 3, 14, 3584] beside ids [4, 32], as NaViT packs
+// them. The dimension; the rank where there is none.
+uint32_t PackedInto(const Step& step, const Operand& operand, int64_t samples) {
+  const std::span<const int64_t> sizes = SizesOf(step, operand);
+  const auto rank = static_cast<uint32_t>(sizes.size());
+  const bool handed_over = step.blocks[operand.block].category == Category::kInput;
+  if (!handed_over || samples <= 1 || !IsFloat(operand) || rank < 3 || sizes[0] != 1 ||
+      std::ranges::find(sizes, samples) != sizes.end())
+    return rank;
+  const auto longest = std::ranges::max_element(sizes);
+  return *longest % samples == 0 && std::ranges::count(sizes, *longest) == 1
+             ? static_cast<uint32_t>(longest - sizes.begin())
+             : rank;
+}
+
 }  // namespace
 
 Samples FindSamples(const Step& step) {
@@ -65,6 +80,10 @@ Samples FindSamples(const Step& step) {
   if (shared != 0) samples.count = shared;
   for (const Operand* const operand : inputs) {
     const int64_t rows = step.Dims(operand->shape)[0];
+    if (const uint32_t d = PackedInto(step, *operand, samples.count); d < step.Rank(operand->shape))
+      samples.inputs.emplace_back(operand->block,
+                                  static_cast<uint64_t>(step.Dims(operand->shape)[d] / samples.count *
+                                                        step.Dims(operand->strides)[d]));
     if (rows == samples.count || shared != 0 || LieBehindEachOther(step, *operand, samples.count))
       samples.inputs.emplace_back(
           operand->block, static_cast<uint64_t>(rows / samples.count * step.Dims(operand->strides)[0]));

@@ -55,5 +55,18 @@ TEST(SamplesTest, TheyMayLieBehindEachOther) {
   EXPECT_THAT(inputs({{64, 4}, {4, 1}}, kFloat), ElementsAre(Pair(0, 32))) << "which of them is not known";
 }
 
+// NaViT packs the patches of all pictures into one row.
+TEST(SamplesTest, TheyMayBePackedIntoOneRow) {
+  const auto inputs = [](const View& patches, uint8_t dtype) {
+    return Found({kIds, {patches, dtype}}).inputs;
+  };
+  const View packed{{1, 3, 14, 3584}, {150528, 50176, 3584, 1}};
+  EXPECT_THAT(inputs(packed, kFloat), ElementsAre(Pair(0, 32), Pair(1, 896)));
+  EXPECT_THAT(inputs(packed, kLong), ElementsAre(Pair(0, 32)));
+  EXPECT_THAT(inputs({{1, 3, 14, 3582}, {150444, 50148, 3582, 1}}, kFloat), ElementsAre(Pair(0, 32)));
+  EXPECT_THAT(inputs({{1, 64, 64}, {4096, 64, 1}}, kFloat), ElementsAre(Pair(0, 32)))
+      << "which dimension is not known";
+}
+
 }  // namespace
 }  // namespace vramscope::whatif

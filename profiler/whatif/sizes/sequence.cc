@@ -103,7 +103,7 @@ class Stretcher {
       if (count == FilledUp(columns)) return FilledUp(Scaled(columns, *of));
     }
     const int64_t beside = axis_.BesideIn(operand.block);
-    if (beside == 0 && pieces_.contains(count)) return count;
+    if (pieces_.contains(count)) return count;
     for (const auto& [target, wanted] : targets_)
       if (beside == 0 && std::abs(count - target) <= kMoved)
         return std::max<int64_t>(wanted + count - target, 1);

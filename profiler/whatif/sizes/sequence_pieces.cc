@@ -36,30 +36,31 @@ class Pieces {
           (name == "aten::slice" && Sliced(whole, cut, from, to)))
         return Sentence(from.count, to.count);
     }
-    for (const int64_t piece : FilledUp())
-      if (length_ > piece)
-        return Filled(piece);
-      else if (length_ == piece && FillsWhatLiesApart(piece))
-        return JustFull();
-    if (length_ > axis_.batch && !OfFullPiece(step_, axis_).empty()) return Filled(axis_.batch);
+    for (const auto& [piece, beside] : FilledUp())
+      if (length_ + beside > piece)
+        return Filled(piece, beside);
+      else if (length_ + beside == piece && FillsWhatLiesApart(piece))
+        return JustFull(beside);
+    if (length_ > axis_.batch && !OfFullPiece(step_, axis_).empty()) return Filled(axis_.batch, 0);
     return "";
   }
 
-  // F.pad(x, (0, 0, 0, -tokens % 64)).view(batch, -1, 64, width), of so few tokens that it is a single piece.
-  std::set<int64_t> FilledUp() {
-    std::set<int64_t> filled, single;
+  // F.pad(x, (0, 0, 0, -tokens % 64)).view(batch, -1, 64, width), of so few tokens that it is a single piece:
+  // by its length, how many of them are no part of the sequence.
+  std::map<int64_t, int64_t> FilledUp() {
+    std::map<int64_t, int64_t> filled, single;
     for (const Op& op : step_.ops) {
       if (op.node != kNone || op.input_count == 0 || op.output_count == 0) continue;
       const std::string_view name = step_.NameOf(op);
       const Operand &whole = InputsOf(step_, op)[0], &cut = OutputsOf(step_, op)[0];
       const Along from = AlongTokens(whole), to = AlongTokens(cut);
-      if (name == "aten::constant_pad_nd" && from.count == axis_.batch && to.count > from.count)
-        filled.insert(to.count);
+      if (name == "aten::constant_pad_nd" && to.count > from.count && HasAll(whole, from))
+        filled.emplace(to.count, from.count - axis_.batch);
       const bool views = name == "aten::view" || name == "aten::reshape" || name == "aten::unflatten";
       if (views && cut.block == whole.block && to.count == from.count && filled.contains(to.count) &&
           step_.Rank(cut.shape) == step_.Rank(whole.shape) + 1 && to.dimension == from.dimension + 1 &&
           SizesOf(step_, cut)[from.dimension] == 1)
-        single.insert(to.count);
+        single.insert(*filled.find(to.count));
     }
     return single;
   }
@@ -76,6 +77,11 @@ class Pieces {
     return {};
   }
 
+  // The sequence, and what stands beside it.
+  [[nodiscard]] bool HasAll(const Operand& operand, Along along) const {
+    return along.count != 0 && along.count == axis_.batch + axis_.BesideIn(operand.block);
+  }
+
   // x.transpose(1, 2): what is filled up lies one after the other, and what is full already stays as it is,
   // which products of matrices copy.
   [[nodiscard]] bool FillsWhatLiesApart(int64_t piece) const {
@@ -83,7 +89,7 @@ class Pieces {
       if (op.node != kNone || step_.NameOf(op) != "aten::constant_pad_nd") return false;
       if (op.input_count == 0 || op.output_count == 0) return false;
       const Operand &given = InputsOf(step_, op)[0], &filled = OutputsOf(step_, op)[0];
-      return AlongTokens(given).count == axis_.batch && AlongTokens(filled).count == piece &&
+      return HasAll(given, AlongTokens(given)) && AlongTokens(filled).count == piece &&
              !LiesWithoutGaps(SizesOf(step_, given), StridesOf(step_, given));
     });
   }
@@ -136,15 +142,15 @@ class Pieces {
            " tokens are cut: record it at that length.";
   }
 
-  [[nodiscard]] std::string Filled(int64_t piece) const {
-    return "the program fills " + std::to_string(axis_.batch) + " tokens up to a piece of " +
-           std::to_string(piece) + ", and one length does not tell into how many " + std::to_string(length_) +
-           " tokens are cut: record it at that length.";
+  [[nodiscard]] std::string Filled(int64_t piece, int64_t beside) const {
+    return "the program fills " + std::to_string(axis_.batch + beside) + " tokens up to a piece of " +
+           std::to_string(piece) + ", and one length does not tell into how many " +
+           std::to_string(length_ + beside) + " tokens are cut: record it at that length.";
   }
 
-  [[nodiscard]] std::string JustFull() const {
-    return "the program fills " + std::to_string(axis_.batch) + " tokens up to a piece, which " +
-           std::to_string(length_) +
+  [[nodiscard]] std::string JustFull(int64_t beside) const {
+    return "the program fills " + std::to_string(axis_.batch + beside) + " tokens up to a piece, which " +
+           std::to_string(length_ + beside) +
            " tokens are already: what is not filled up stays as it lies, and is copied elsewhere: record it "
            "at "
            "that length.";
@@ -171,7 +177,9 @@ std::string WhyInPieces(const Step& step, const BatchAxis& axis, int64_t length)
 }
 
 std::set<int64_t> FilledPieces(const Step& step, const BatchAxis& axis) {
-  return Pieces(step, axis, axis.batch).FilledUp();
+  std::set<int64_t> pieces;
+  for (const auto& [piece, beside] : Pieces(step, axis, axis.batch).FilledUp()) pieces.insert(piece);
+  return pieces;
 }
 
 }  // namespace vramscope::whatif

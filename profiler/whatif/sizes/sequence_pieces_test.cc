@@ -149,5 +149,20 @@ TEST_F(FilledPieceTest, ItStaysAsLongAsItIsFilledUp) {
   EXPECT_EQ(filled({pad_}), 4 * 96 * 8 * 4u) << "as much room as there are tokens";
 }
 
+// And of tokens that others stand beside, as those of a picture.
+TEST_F(FilledPieceTest, WhatStandsBesideTheTokensIsFilledUpWithThem) {
+  const std::vector<Cut> cuts = {{"aten::constant_pad_nd", "4,112,8", "4,192,8", "1536,8,1", 0, "896,8,1"},
+                                 view_};
+  BatchAxis axis = OfCuts();
+  axis.beside = {16, 96};
+  Step step = StepOf(cuts);
+  EXPECT_EQ(WhyInPieces(step, axis, 177),
+            "the program fills 112 tokens up to a piece of 192, and one length does not tell into how many "
+            "193 tokens are cut: record it at that length.");
+  EXPECT_EQ(WhyInPieces(step, axis, 48), "");
+  step.blocks[1].requested = 4 * 192 * 8 * 4;
+  EXPECT_EQ(AtLength(step, axis, 48).blocks[1].requested, 4 * 192 * 8 * 4u);
+}
+
 }  // namespace
 }  // namespace vramscope::whatif
