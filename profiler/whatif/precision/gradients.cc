@@ -12,6 +12,7 @@ using model::kNone;
 
 namespace {
 constexpr Position kReplaced = 1.45;  // a free behind the operator
+constexpr std::string_view kCopyBackward = "torch::autograd::CopyBackwards";
 
 uint64_t BytesOfFloats(const Step& step, const Operand& operand) {
   return ElementsIn(step, operand) * BytesOf(kFloatType);
@@ -57,10 +58,8 @@ Position GradientMoments::OfLeaf(const Operand& gradient, Position made, Positio
     if (other.op == kNone && other.begin > done && other.end < recorded)
       accumulated = std::max(accumulated, other.end);
   }
-  // Behind the last node of a pass comes another pass, or nothing.
-  for (const Window& backward : step_.backward) {
-    if (backward.begin > done && backward.begin < next) return recorded;
-  }
+  for (const Window& backward : step_.backward)
+    if (backward.begin < made && made < backward.end) next = std::min(next, backward.end);
   if (next >= kForever) return recorded;
   // The gradient before it is accumulated first.
   const Position from = recorded < next ? std::max(done, accumulated) : done;
@@ -124,7 +123,8 @@ Position GradientMoments::ViewedBefore(const Operand& gradient, Position before)
     if (operand.block != gradient.block || operand.tensor != gradient.tensor ||
         (operand.flags & trace::kTensorIsOutput) == 0 || step_.ops[op].end > before)
       continue;
-    while (step_.ops[op].parent != kNone) op = step_.ops[op].parent;
+    while (step_.ops[op].parent != kNone && step_.NameOf(step_.ops[op]) != kCopyBackward)
+      op = step_.ops[op].parent;
     made = std::min(step_.ops[op].end, before) - kStride;
   }
   return made;
@@ -236,7 +236,20 @@ Position GradientMoments::ProducedBefore(uint32_t block, Position add) const {
   uint32_t op = step_.blocks[block].op;
   while (op != kNone && step_.ops[op].parent != kNone) op = step_.ops[op].parent;
   if (op == kNone || step_.ops[op].end >= add) return add - kStride;
-  return std::min(Checked(op, block), add - kStride);
+  const Position copied = CopiedWithin(op, block);
+  return std::min(copied == kBefore ? Checked(op, block) : copied, add - kStride);
+}
+
+// torch::autograd::CopySlices runs the node of copy_(), which converts the gradient itself; else kBefore.
+Position GradientMoments::CopiedWithin(uint32_t outermost, uint32_t block) const {
+  for (uint32_t i = outermost + 1; i < step_.ops.size() && step_.ops[i].begin < step_.ops[outermost].end;
+       ++i) {
+    const Op& op = step_.ops[i];
+    if (op.parent == outermost && step_.NameOf(op) == kCopyBackward && op.input_count != 0 &&
+        InputsOf(step_, op)[0].block == block)
+      return op.end - kStride;
+  }
+  return kBefore;
 }
 
 // It sums up what was expanded, and what is summed up goes.

@@ -77,6 +77,7 @@ class GradientMoments {
  private:
   // Whether the node that made the gradient makes gradients in the order of its operator's arguments.
   [[nodiscard]] bool MadeInTurn(uint32_t block) const;
+  [[nodiscard]] Position CopiedWithin(uint32_t outermost, uint32_t block) const;
   [[nodiscard]] Position CheckedBehind(uint32_t op, uint32_t block) const;
   // The argument of a call that has so many bytes.
   [[nodiscard]] uint32_t ArgumentOfSize(uint32_t call, uint64_t bytes) const;

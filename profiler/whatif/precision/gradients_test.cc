@@ -112,6 +112,16 @@ TEST_F(GradientMomentsTest, AGradientOfAParameterIsConvertedWhenTheOneBeforeItIs
       << "it is accumulated when other calls have added theirs";
 }
 
+// Nothing comes behind those of the first layer.
+TEST_F(GradientMomentsTest, SoDoThoseOfTheLastNodesOfAPass) {
+  step_.backward = {{100, 180}};
+  Operand of_first, of_second;
+  of_first.block = of_query_, of_second.block = of_key_;
+  const GradientMoments moments(step_, rules_);
+  EXPECT_GT(moments.OfLeaf(of_second, 112, 113), 116) << "behind all nodes of the call";
+  EXPECT_LT(moments.OfLeaf(of_first, 112, 118), moments.OfLeaf(of_second, 112, 113));
+}
+
 TEST_F(GradientMomentsTest, WhatTheEngineAddsUpInANodeIsNoArgumentsGradient) {
   GradientMoments moments(step_, rules_);
   moments.Converts(0);
@@ -154,6 +164,21 @@ TEST_F(GradientMomentsTest, WhatASumIsGivenIsCheckedBehindTheNodeThatOnlyHandsIt
   EXPECT_LT(moments.OfAdded(gradient, kNone, 160, node_), 120);
   EXPECT_GT(moments.OfAdded(gradient, 2, 160, node_), 142);
   EXPECT_LT(moments.OfAdded(gradient, 2, 141, node_), 141);
+}
+
+// x[..., i] = f(x): the node of the copy is run by the one of what is written to, which goes on then.
+TEST_F(GradientMomentsTest, WhatIsCopiedToAPartIsConvertedByTheNodeOfTheCopy) {
+  EXPECT_NEAR(GradientMoments(step_, rules_).ProducedBefore(of_key_, 150), 114.5, 0.1);
+  Work(112, node_, {of_key_, of_key_});
+  step_.ops[1].end = 120;
+  step_.ops.back().name = Text("torch::autograd::CopyBackwards");
+  step_.ops.back().parent = 1;
+  const GradientMoments moments(step_, rules_);
+  EXPECT_NEAR(moments.ProducedBefore(of_key_, 150), 114, 0.1);
+  Operand gradient;
+  gradient.block = of_key_;
+  EXPECT_NEAR(moments.ViewedBefore(gradient, 150), 114, 0.1);
+  EXPECT_NEAR(moments.ProducedBefore(of_query_, 150), 121.5, 0.1) << "by the engine, behind the node";
 }
 
 // cat([a + b, c]): its gradient's parts lie in one block, and the addition is given one of them.
