@@ -72,6 +72,14 @@ Met FirstMet(const Step& step, const std::vector<uint32_t>& calls, uint32_t op, 
   return {};
 }
 
+// y = y.to(x.dtype) behind `op`, before `until`.
+bool IsAskedBetween(const Step& step, uint32_t block, uint32_t op, uint32_t until) {
+  const Takers& takers = TakersOf(step);
+  for (uint32_t i = takers.Next(block, op); i < until; i = takers.Next(block, i))
+    if (AsksTensor(step, i) && InputsOf(step, step.ops[i])[0].block == block) return true;
+  return false;
+}
+
 // Of a block that operators behind `op` make, as they will decide it; 0 where that is not that simple.
 uint8_t TypeToBe(const Step& step, const Versions& versions, uint8_t low, uint32_t op, uint32_t block,
                  int operators) {
@@ -80,11 +88,12 @@ uint8_t TypeToBe(const Step& step, const Versions& versions, uint8_t low, uint32
   if (operators == 0 || maker == kNone || maker <= op) return 0;
   const CastRule rule = AutocastRuleOf(step.NameOf(step.ops[maker]), step.torch_version);
   if (rule == CastRule::kLow) return low;
-  if (rule != CastRule::kAsGiven) return 0;
+  if (rule != CastRule::kAsGiven && rule != CastRule::kPromote) return 0;
   uint8_t type = 0;
   for (const Operand& operand : InputsOf(step, step.ops[maker])) {
     if (!SaysType(step, operand)) continue;
     const uint8_t own = TypeToBe(step, versions, low, op, operand.block, operators - 1);
+    if (own != low && IsAskedBetween(step, operand.block, op, maker)) continue;
     if (own != low) return own;
     type = low;
   }
@@ -217,10 +226,13 @@ uint8_t TypeOfOrigin(const Step& step, const Versions& versions, uint32_t block,
   return 0;
 }
 
-uint8_t TypeMet(const Step& step, const Versions& versions, const std::vector<uint32_t>& calls, uint32_t op) {
+uint8_t TypeMet(const Step& step, const Versions& versions, const std::vector<uint32_t>& calls, uint32_t op,
+                uint8_t low) {
   const uint32_t block = InputsOf(step, step.ops[op])[0].block;
   std::vector<uint32_t> met = FirstMet(step, calls, op, block).blocks;
-  if (!met.empty()) return versions.TypeOf(met.back());
+  if (!met.empty())
+    return low == 0 ? versions.TypeOf(met.back())
+                    : TypeToBe(step, versions, low, op, met.back(), kFewOperators);
   // decay = decay.to(state.dtype); self.cell(state, decay): both are handed on. What the module computes
   // before it uses x is not y, which was there when its type was asked for.
   met = FirstMet(step, calls, op, block, false, true).blocks;
@@ -278,6 +290,16 @@ bool IsAskedInto(const Step& step, const Versions& versions, uint8_t type, uint3
          versions.TypeOf(converted.block) == kFloatType;
 }
 
+bool MakesTensor(const Step& step, uint32_t op) {
+  const Op& call = step.ops[op];
+  if (step.NameOf(call) != "aten::to" || call.output_count == 0) return false;
+  const uint32_t made = OutputsOf(step, call)[0].block;
+  if (made == kNone) return false;
+  uint32_t next = TakersOf(step).Next(made, op);
+  while (next != kNone && step.ops[next].begin < call.end) next = TakersOf(step).Next(made, next);
+  return next != kNone && step.NameOf(step.ops[next]) == "aten::lift_fresh";
+}
+
 bool IsForLoss(const Step& step, uint32_t op) {
   if (step.ops[op].asks != Asks::kNotTold) return false;
   uint32_t block = InputsOf(step, step.ops[op])[0].block;
@@ -296,10 +318,10 @@ bool IsForLoss(const Step& step, uint32_t op) {
 }
 
 uint8_t TypeAskedFor(const Step& step, const Versions& versions, const std::vector<uint32_t>& calls,
-                     uint32_t op, bool whole) {
+                     uint32_t op, bool whole, uint8_t low) {
   const Asks asks = step.ops[op].asks;
   if (const uint8_t told = TypeOfTold(step, versions, op); told != 0) return told;
-  if (asks == Asks::kTensor) return TypeMet(step, versions, calls, op);
+  if (asks == Asks::kTensor) return TypeMet(step, versions, calls, op, low);
   if (asks != Asks::kOrigin) return 0;
   const Position since = calls[op] == kNone ? kBefore : step.modules[calls[op]].begin;
   return TypeOfOrigin(step, versions, InputsOf(step, step.ops[op])[0].block, since,

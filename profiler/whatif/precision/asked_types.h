@@ -35,7 +35,7 @@ namespace vramscope::whatif {
 // Of what the tensor that `op` converts is first used with, in the same call of a module; 0 where nothing
 // shows. `calls`: by operator.
 [[nodiscard]] uint8_t TypeMet(const Step& step, const Versions& versions, const std::vector<uint32_t>& calls,
-                              uint32_t op);
+                              uint32_t op, uint8_t low = 0);
 
 // Whether what `op` makes from nothing or from integers is first used with something that is, or will be, of
 // this low type, or the integers are multiplied with what was of it,
@@ -69,14 +69,21 @@ namespace vramscope::whatif {
 // of a parameter is nothing that the program sees.
 [[nodiscard]] uint8_t TypeOfTold(const Step& step, const Versions& versions, uint32_t op);
 
+// Whether the conversion is that of torch.tensor(0.0, device=...), which moves numbers of the host's and
+// returns them through lift_fresh() (internal_new_from_data and tensor_ctor in
+// torch/csrc/utils/tensor_new.cpp).
+[[nodiscard]] bool MakesTensor(const Step& step, uint32_t op);
+
 // Whether what `op` converts goes into a loss as it is, but for its shape, and nothing is told of the call:
 // logits.float() in a library's function. Nobody makes logits narrower for a loss.
 [[nodiscard]] bool IsForLoss(const Step& step, uint32_t op);
 
 // Whichever of these the source says that `op` asks for; 0 where it says neither.
 // `whole`: the model is in 16 bits, not under autocast: what is in float32 there the program itself made
-// wide, wherever it comes.
+// wide, wherever it comes. `low`: the type that products will make, of what is met and not made yet; 0: of
+// that nothing is known.
 [[nodiscard]] uint8_t TypeAskedFor(const Step& step, const Versions& versions,
-                                   const std::vector<uint32_t>& calls, uint32_t op, bool whole = false);
+                                   const std::vector<uint32_t>& calls, uint32_t op, bool whole = false,
+                                   uint8_t low = 0);
 
 }  // namespace vramscope::whatif

@@ -168,7 +168,8 @@ void Conversions::Convert(uint32_t op) {
   const Operand& from = InputsOf(step_, call)[0];
   const uint32_t block = from.block;
   if (!versions_.Known(block)) return;
-  const uint8_t met = !whole_ || CameWide(block, op) ? TypeAskedFor(step_, versions_, call_, op, whole_) : 0;
+  const uint8_t met =
+      !whole_ || CameWide(block, op) ? TypeAskedFor(step_, versions_, call_, op, whole_, low_) : 0;
   if (versions_.TypeOf(block) == low_) {
     if (DoesNothing(op) || met == low_) return;
     Remember(block, op);

@@ -102,6 +102,7 @@ class Retyped {
     if (heads_first_.Begin(op)) rules_[index] = CastRule::kSingle, moments_.Converts(index);
     if (const Operand* const wide = WidenedForTransform(step_, op, versions_))
       CastInside(index, *wide, op.begin);
+    if (step_.NameOf(op) == "aten::where" && op.parent == kNone) Promote(index);
     if (way_ == Way::kAllLow) return BeginInLow(index);
     if (covered_[index] || !Within(forward_, op.begin) || Within(step_.autocast_off, op.begin)) return;
     const bool back = GivesBack(step_, versions_, index);
@@ -156,6 +157,16 @@ class Retyped {
     const uint32_t before = versions_.Current(operand.block);
     versions_.Cast(operand.block, kFloatType, behind + kStride, index, operand);
     uncast_.push_back({index, operand.block, before, versions_.Current(operand.block), true});
+  }
+
+  // where(condition, x, y) converts what is narrower than the other, itself (aten/src/ATen/native/
+  // TensorCompare.cpp): a number without dimensions makes nothing wider.
+  void Promote(uint32_t index) {
+    const uint8_t wanted = versions_.PromotedOf(Inputs(step_.ops[index]));
+    for (const Operand& operand : Inputs(step_.ops[index]))
+      if (wanted == kFloatType && IsFloat(operand) && versions_.Known(operand.block) &&
+          step_.Rank(operand.shape) != 0 && versions_.TypeOf(operand.block) != wanted)
+        CastInside(index, operand, step_.ops[index].begin);
   }
 
   void BeginCumulative(uint32_t index) {
@@ -332,6 +343,7 @@ class Retyped {
     const Op& op = step_.ops[index];
     if (const uint8_t named = conversions_.TypeNamed(index, promoted); named != 0) return named;
     if (step_.NameOf(op) == "aten::_to_copy") return leaf_;
+    if (op.asks == Asks::kNotTold && MakesTensor(step_, index)) return kFloatType;
     return op.dtype == 0 ? kFloatType : conversions_.TypeMade(index, block);
   }
 
