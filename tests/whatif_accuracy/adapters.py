@@ -112,9 +112,17 @@ def cut(layer: nn.Module, made: bool, rows: Tensor) -> None:
         layer.nf = len(rows)
 
 
+# An MLP that is a list without a name of its own: its second layer and its fifth.
+BARE = ["Linear", "GELU", "Dropout", "Linear", "Dropout"]
+
+
 def prune(model: nn.Module, fraction: float) -> None:
     modules = dict(model.named_modules())
     for path, layer in modules.items():
+        if isinstance(layer, nn.Sequential) and path[-1:].isdigit() and [type(part).__name__ for part in layer][1:] == BARE:
+            kept = torch.arange(layer[1].out_features - int(layer[1].out_features * fraction))
+            cut(layer[1], True, kept)
+            cut(layer[4], False, kept)
         for maker, takers in INNER.items():
             if path.endswith("." + maker) and hasattr(layer, "weight") and not isinstance(layer, nn.Conv2d):  # which gates have, by the names of MLPs
                 width = layer.weight.shape[0 if isinstance(layer, nn.Linear) else 1]

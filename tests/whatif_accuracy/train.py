@@ -46,6 +46,10 @@ def checkpoint_blocks(model: nn.Module, kept: str) -> None:
     if getattr(model, "supports_gradient_checkpointing", False):
         model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False, **settings})
         return
+    checkpoint = torch.utils.checkpoint.checkpoint
+    for module in list(sys.modules.values()):  # open_clip has imported it by its name; and transformers, whose switch takes it as it is then
+        if getattr(module, "__dict__", {}).get("checkpoint") is checkpoint:
+            module.checkpoint = functools.partial(checkpoint, **settings)  # type: ignore[attr-defined]
     if hasattr(model, "set_grad_checkpointing"):  # of timm
         model.set_grad_checkpointing()
     elif hasattr(model, "enable_gradient_checkpointing"):  # of diffusers
@@ -54,10 +58,6 @@ def checkpoint_blocks(model: nn.Module, kept: str) -> None:
         model.checkpointed = True
     else:
         raise SystemExit("this model has no switch for checkpointing")
-    checkpoint = torch.utils.checkpoint.checkpoint
-    for module in list(sys.modules.values()):  # open_clip has imported it by its name
-        if getattr(module, "__dict__", {}).get("checkpoint") is checkpoint:
-            module.checkpoint = functools.partial(checkpoint, **settings)  # type: ignore[attr-defined]
 
 
 def freeze(model: nn.Module, patterns: str) -> None:
