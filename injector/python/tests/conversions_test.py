@@ -137,6 +137,17 @@ class SourceTest(unittest.TestCase):
         self.assertEqual(self.asked("x = x.to(y.dtype) + y.to(x.dtype)", "x, y = x.to(y.dtype), y"), ["1: tensor", "2: origin"])
         self.assertEqual(self.asked("x = x.to(y.dtype); y = x.to(y.dtype)"), [], "one of two that differ")
 
+    def test_what_is_converted_where_a_parameter_has_16_bits(self) -> None:
+        test = "if self.weight.dtype in [torch.float16, torch.bfloat16]:"
+        for use in ("x = x * self.weight", "return self.weight * x", "x = (x * self.weight).float()"):
+            with self.subTest(use):
+                told = self.asked(test, "    x = x.to(self.weight.dtype)", use)
+                self.assertEqual([each for each in told if not each.startswith("2")], ["3: narrowed" if "float" not in use else "3: type"])
+        for *lines, use in ((test, "    x = x.to(self.weight.dtype)", "x = y * self.weight"), (test, "    x = x.to(y.dtype)", "x = x * self.weight"),
+                            ("if self.training:", "    x = x.to(self.weight.dtype)", "x = x * self.weight"), (test, "    x = x.to(self.weight.dtype)", "return self.norm(x)")):
+            with self.subTest(lines=lines, use=use):
+                self.assertNotIn("3: narrowed", self.asked(*lines, use))
+
     def test_what_is_no_conversion(self) -> None:
         for call in ("x.to('cuda')", "x.to(device=y.device)", "x.to(y)", "float(x)", "x.type()", "x.item()"):
             with self.subTest(call):

@@ -7,6 +7,7 @@
     return wide.to(kind)               model.py:10 origin     the type of what it was computed from, "origin@9" where an operator of line 9 is given that first
     (x.float() + y).to(x.dtype)        model.py:11 type,first      the same, and it comes first in each line between (first_operands.py)
     f(y.float(), 2).to(x.dtype)        model.py:12 type,tensor     in the order in which they run; - for one that names no type
+    if weight.dtype in HALF: ...       model.py:15 narrowed        of line 15, behind a conversion that does not run in float32 (narrowed.py)
 
 Why: in float32 neither does anything, and the operator that is recorded (aten::to) is the same. In 16 bits the one makes x wider, the other
 gives it back. Which it is shows in the source alone, which is read once for each file that has a class of a module; the recorded operator says
@@ -18,10 +19,12 @@ from typing import Any, Dict, Iterator, List, Set
 
 from .first_operands import come_first, is_first
 from .given_first import lines_behind
+from .narrowed import narrowed_lines
 from .source_text import line_of
 from .type_tests import Given, given_once
 
 TYPE, TENSOR, ORIGIN, FIRST, UNCLEAR, NONE = "type", "tensor", "origin", "first", "unclear", "-"
+NARROWED = "narrowed"
 AGAIN = " again"
 _NAMED = {"float", "half", "bfloat16", "double"}  # x.float()
 _TYPES = {*_NAMED, "float16", "float32", "float64"}  # torch.float16
@@ -35,10 +38,12 @@ def found_in(source: Any) -> Dict[int, str]:
     """By line. A call within a function that stands in another one is met twice, with as many names known or more."""
     calls: Dict[Any, str] = {}
     again: Set[Any] = set()
+    narrowed: Set[int] = set()
     for function in ast.walk(source):
         if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
             continue
         given = given_once(function)
+        narrowed.update(narrowed_lines(function, given))
         for each in ast.walk(function):
             if isinstance(each, ast.Assign) and _takes_its_name(each):
                 again.add(each.value)
@@ -51,7 +56,7 @@ def found_in(source: Any) -> Dict[int, str]:
             lines.setdefault(line_of(call), []).append(call)
     perhaps = {call for each in ast.walk(source) if isinstance(each, PERHAPS) for call in ast.walk(each)}
     told = {line: _told([calls[call] + AGAIN * (call in again) for call in there], not perhaps.isdisjoint(there)) for line, there in lines.items()}
-    return {line: asks for line, asks in told.items() if asks}
+    return {**dict.fromkeys(narrowed, NARROWED), **{line: asks for line, asks in told.items() if asks}}
 
 
 def _whose(source: Any, function: Any, call: Any, given: Given) -> str:

@@ -29,8 +29,8 @@ def lines_given_first(function: Any, name: str, but: int) -> List[int]:
     begun: Set[int] = {but}
     found: List[int] = []
     for each in _statements(function):
-        for operator in _operators(each):
-            line = _line(operator)
+        for operator in operators_of(each):
+            line = line_of_operator(operator)
             if line not in begun and all(line > one.lineno for one in stored) and _is_given(operator, name):
                 found.append(line)
             begun.add(line)
@@ -44,8 +44,8 @@ def lines_behind(function: Any, name: str, read: int, but: int) -> List[int]:
     for each in _statements(function):
         if each.lineno <= read:
             continue
-        for operator in _operators(each):
-            line = _line(operator)
+        for operator in operators_of(each):
+            line = line_of_operator(operator)
             if line not in begun and _is_given(operator, name):
                 found.append(line)
             if not _of_bools(operator):
@@ -69,14 +69,14 @@ def _of_bools(operator: Any) -> bool:
     return isinstance(operator, ast.UnaryOp) and isinstance(operator.op, ast.Invert)
 
 
-def _operators(statement: Any) -> Iterator[Any]:
+def operators_of(statement: Any) -> Iterator[Any]:
     """What may run one, as it runs; not what stands in statements within, or in functions."""
     if isinstance(statement, (ast.IfExp, ast.BoolOp)):
         yield statement
         return
     for each in ast.iter_child_nodes(statement):
         if not isinstance(each, (ast.stmt, ast.Slice, *_SCOPES)):  # x[i * n : i * n + n]: of numbers
-            yield from _operators(each)
+            yield from operators_of(each)
     if isinstance(statement, ast.Call):
         if not _runs_none(statement):
             yield statement
@@ -123,5 +123,5 @@ def _name_of(value: Any) -> str:
     return value.attr if isinstance(value, ast.Attribute) else ""
 
 
-def _line(operator: Any) -> int:
+def line_of_operator(operator: Any) -> int:
     return line_of(operator) if isinstance(operator, ast.Call) and isinstance(operator.func, ast.Attribute) else operator.lineno

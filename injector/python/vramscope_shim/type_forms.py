@@ -5,7 +5,7 @@
     if x.dtype == torch.float16: x = softmax(x, dim=-1, dtype=torch.float32).to(torch.float16)
     else: x = softmax(x, dim=-1)
     if x.dtype != self.wo.weight.dtype: x = x.to(self.wo.weight.dtype)
-    if self.weight.dtype in (torch.float16, torch.bfloat16): x = x.to(self.weight.dtype)      (whatif finds it out by itself)
+    if self.weight.dtype in (torch.float16, torch.bfloat16): x = x.to(self.weight.dtype)      (told by the line behind it: narrowed.py)
 """
 
 import ast

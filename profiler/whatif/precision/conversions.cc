@@ -76,7 +76,7 @@ void Conversions::Begin(uint32_t op) {
   if (step_.NameOf(begun) == "aten::type_as") TakeName(begun);
   if (begun.node == kNone) ShowOthers(op);
   if (!whole_) return;
-  if (found_.narrowing.contains(op)) {
+  if (found_.narrowing.contains(op) || begun.narrows) {
     for (const Operand& operand : InputsOf(step_, begun)) {
       if (IsWider(operand)) versions_.Replace(operand.block, low_, begun.begin - kBeforeNode, operand);
     }

@@ -22,6 +22,7 @@ class ConversionProgram : public LinearScript {
     s.Mark(trace::MarkKind::kConversion, 0, "net.py:2 tensor");
     s.Mark(trace::MarkKind::kConversion, 0, "net.py:3 tensor again");
     s.Mark(trace::MarkKind::kConversion, 0, "net.py:4 origin");
+    s.Mark(trace::MarkKind::kConversion, 0, "net.py:5 narrowed");
     for (int call = 1; call <= 3; ++call) s.Module("", [&] { s.Module("attention", [&] { body(*this); }); });
     run_ = s.Load();
     analysis_.emplace(run_);
@@ -45,6 +46,16 @@ class ConversionProgram : public LinearScript {
     s.Op(op, [&] {
       if (!from.empty()) In(from, kShape[0], kShape[1]);
       if (!other.empty()) In(other, kShape[0], kShape[1], 1);
+      s.Alloc(result, kWide);
+      Out(result, kShape[0], kShape[1]);
+    });
+  }
+  // relu(x), in that line.
+  void Relu(const std::string& from, const std::string& result, int line) {
+    s.Op("aten::relu", [&] {
+      In(from, kShape[0], kShape[1]);
+      const std::string frame = "Net.forward (net.py:" + std::to_string(line) + ")";
+      s.Event(trace::EventType::kOpScalar, {trace::kOpCaller, s.trace().Intern(frame)});
       s.Alloc(result, kWide);
       Out(result, kShape[0], kShape[1]);
     });
@@ -100,6 +111,20 @@ TEST(ToldConversionsTest, WhatNamesAFloatConvertsWhateverRefusesIt) {
     });
     EXPECT_EQ(program.Refusal().starts_with("aten::linear in attention would get float32"), refused) << line;
   }
+}
+
+// wide = abs(x.float()); if weight.dtype in HALF: wide = wide.to(weight.dtype); relu(wide)
+TEST(ToldConversionsTest, WhatAParameterOf16BitsMakesNarrowerIsSoBeforeTheLineBehind) {
+  const auto program = [](int line) {
+    return ConversionProgram([line](ConversionProgram& p) {
+      p.To("x", 1);
+      p.Make("aten::abs", "x", "wide");
+      p.Relu("wide", "out", line);
+      p.s.Free("wide").Free("out");
+    });
+  };
+  EXPECT_EQ(program(5).Copies(), program(4).Copies() + 1);
+  EXPECT_EQ(program(5).Peak("amp"), program(4).Peak("amp")) << "under autocast it has not";
 }
 
 // nn.BatchNorm1d of x.transpose(1, 2), as in PatchTST: in float32 cuDNN's.

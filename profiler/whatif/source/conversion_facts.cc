@@ -13,6 +13,7 @@ namespace vramscope::whatif {
 namespace {
 
 constexpr std::string_view kFirst = "first";
+constexpr std::string_view kNarrowed = " narrowed";
 
 std::optional<Asks> AsksOf(std::string_view word) {
   for (const auto& [name, asks] : {std::pair("type", Asks::kType), std::pair("tensor", Asks::kTensor),
@@ -30,6 +31,10 @@ void ConversionFacts::AddMark(trace::MarkKind kind, std::string_view name) {
 }
 
 void ConversionFacts::AddMark(std::string_view name) {
+  if (name.ends_with(kNarrowed)) {
+    narrowed_.emplace(name.substr(0, name.size() - kNarrowed.size()));
+    return;
+  }
   constexpr std::string_view kAgain = " again";
   Fact fact;
   fact.again = name.ends_with(kAgain);
@@ -78,6 +83,7 @@ void ConversionFacts::Tell(Step& step) const {
   }
   for (auto& [line, ops] : in_turn) TellEach(step, lines_.at(std::string(line)).calls, ops);
   TellWhose(step, calls);
+  TellNarrowed(step, calls);
   factories_.Tell(step);
 }
 
@@ -101,6 +107,16 @@ void ConversionFacts::TellWhose(Step& step, const std::vector<uint32_t>& calls) 
       break;
     }
   }
+}
+
+void ConversionFacts::TellNarrowed(Step& step, const std::vector<uint32_t>& calls) const {
+  std::map<std::pair<std::string_view, uint32_t>, uint32_t> first;  // by line and call of a module
+  for (const auto& [op, line] : callers_) {
+    if (!narrowed_.contains(line) || step.ops[op].input_count == 0) continue;
+    uint32_t& earliest = first.try_emplace({line, calls[op]}, op).first->second;
+    earliest = std::min(earliest, op);
+  }
+  for (const auto& [line, op] : first) step.ops[op].narrows = true;
 }
 
 void ConversionFacts::Tell(const Call& call, Op& op) { op.asks = call.asks, op.first = call.first; }

@@ -7,11 +7,14 @@
 //                       "models/gpt.py:45 type,first"     (x.float() + y).to(x.dtype)
 //                       "models/gpt.py:46 origin@39@41"   kind = x.dtype; ...; y.to(kind), where the first
 //                       operator of line 39 on floats, or of line 41, is given x
+//                       "models/gpt.py:48 narrowed"       if weight.dtype in HALF: x = x.to(weight.dtype)
+//                       stands before it, and its first operator is given x
 //   op    aten::to      kOpCaller "rotate (models/gpt.py:42)"
 //
 // Why joined here: the source is read once for a file, the operator runs in every layer.
 #pragma once
 
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -52,9 +55,11 @@ class ConversionFacts {
   static void Tell(const Call& call, Op& op);
   static void TellEach(Step& step, const std::vector<Call>& calls, std::vector<uint32_t>& ops);
   void TellWhose(Step& step, const std::vector<uint32_t>& calls) const;
+  void TellNarrowed(Step& step, const std::vector<uint32_t>& calls) const;
 
   FactoryFacts factories_;
   std::unordered_map<std::string, Fact> lines_;        // by "models/gpt.py:42"
+  std::set<std::string> narrowed_;                     // lines
   std::unordered_map<uint32_t, std::string> callers_;  // by operator: the innermost
   std::unordered_map<std::string, std::unordered_map<uint32_t, uint32_t>> asked_;  // by line and call: block
 };

@@ -50,6 +50,21 @@ TEST(ConversionFactsTest, CallsOfOneLineAreTakenInTheirOrder) {
   for (size_t op = 0; op < wanted.size(); ++op) EXPECT_EQ(step.ops[op].first, op == 2 || op == 6) << op;
 }
 
+// if self.weight.dtype in HALF: x = x.to(self.weight.dtype), and behind it x * self.weight in line 42.
+TEST(ConversionFactsTest, TheFirstOperatorOfALineIsGivenWhatIsMadeNarrowerBefore) {
+  ConversionFacts facts;
+  facts.AddMark("norm.py:42 narrowed");
+  for (const uint32_t op : {2, 1, 3}) facts.AddCaller(op, "f (norm.py:42)");
+  facts.AddCaller(0, "f (norm.py:41)");
+  Step step = StepOf(4);
+  for (uint32_t op = 0; op < 4; ++op) step.ops[op].begin = 10 * op + 5, step.ops[op].input_count = 1;
+  step.operands.resize(1);
+  step.modules = {{0, model::kNone, 0, 29}, {0, model::kNone, 30, 90}};
+  facts.Tell(step);
+  const bool wanted[] = {false, true, false, true};
+  for (size_t op = 0; op < 4; ++op) EXPECT_EQ(step.ops[op].narrows, wanted[op]) << op;
+}
+
 // Each call of a module asks for the type of its own argument; an inner one of the same class of another.
 TEST(ConversionFactsTest, AnArgumentWhoseTypeIsAskedForIsThatOfTheCall) {
   ConversionFacts facts;
