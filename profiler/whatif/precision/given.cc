@@ -88,6 +88,7 @@ void Conversions::LeaveCalls(Position at) {
 uint8_t Conversions::TypeNamed(uint32_t op, uint8_t otherwise) const {
   while (otherwise != 0 && step_.ops[op].parent != kNone) op = step_.ops[op].parent;
   const Op& made = step_.ops[op];
+  if (otherwise == 0 && made.asks == Asks::kNotTold && MakesTensor(step_, op)) return kFloatType;
   const bool factory = IsFactory(step_.NameOf(made));
   if (made.dtype == 0 || !InModule(op) || (otherwise != 0 && !factory)) return otherwise;
   if (step_.Text(made.dtype) != kFloatName) return otherwise;

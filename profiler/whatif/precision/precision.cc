@@ -21,6 +21,7 @@
 #include "profiler/whatif/precision/saves.h"
 #include "profiler/whatif/precision/separate_weights.h"
 #include "profiler/whatif/precision/versions.h"
+#include "profiler/whatif/precision/widened_inside.h"
 #include "profiler/whatif/source/conversion_facts.h"
 #include "profiler/whatif/step/forward_parts.h"
 
@@ -100,9 +101,7 @@ class Retyped {
     covered_[index] = op.parent != kNone && (covered_[op.parent] || rules_[op.parent] != CastRule::kAsGiven);
     conversions_.Begin(index);
     if (heads_first_.Begin(op)) rules_[index] = CastRule::kSingle, moments_.Converts(index);
-    if (const Operand* const wide = WidenedForTransform(step_, op, versions_))
-      CastInside(index, *wide, op.begin);
-    if (step_.NameOf(op) == "aten::where" && op.parent == kNone) Promote(index);
+    for (const Operand* const wide : WidenedInside(step_, op, versions_)) CastInside(index, *wide, op.begin);
     if (way_ == Way::kAllLow) return BeginInLow(index);
     if (covered_[index] || !Within(forward_, op.begin) || Within(step_.autocast_off, op.begin)) return;
     const bool back = GivesBack(step_, versions_, index);
@@ -157,16 +156,6 @@ class Retyped {
     const uint32_t before = versions_.Current(operand.block);
     versions_.Cast(operand.block, kFloatType, behind + kStride, index, operand);
     uncast_.push_back({index, operand.block, before, versions_.Current(operand.block), true});
-  }
-
-  // where(condition, x, y) converts what is narrower than the other, itself (aten/src/ATen/native/
-  // TensorCompare.cpp): a number without dimensions makes nothing wider.
-  void Promote(uint32_t index) {
-    const uint8_t wanted = versions_.PromotedOf(Inputs(step_.ops[index]));
-    for (const Operand& operand : Inputs(step_.ops[index]))
-      if (wanted == kFloatType && IsFloat(operand) && versions_.Known(operand.block) &&
-          step_.Rank(operand.shape) != 0 && versions_.TypeOf(operand.block) != wanted)
-        CastInside(index, operand, step_.ops[index].begin);
   }
 
   void BeginCumulative(uint32_t index) {
@@ -343,7 +332,6 @@ class Retyped {
     const Op& op = step_.ops[index];
     if (const uint8_t named = conversions_.TypeNamed(index, promoted); named != 0) return named;
     if (step_.NameOf(op) == "aten::_to_copy") return leaf_;
-    if (op.asks == Asks::kNotTold && MakesTensor(step_, index)) return kFloatType;
     return op.dtype == 0 ? kFloatType : conversions_.TypeMade(index, block);
   }
 

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Types that are asked for of what is made later, and of what C++ makes of numbers.
+#include <gtest/gtest.h>
+
+#include "profiler/whatif/lifetimes/holders.h"
+#include "profiler/whatif/precision/asked_types.h"
+#include "profiler/whatif/precision/precision.h"
+#include "profiler/whatif/precision/versions.h"
+#include "profiler/whatif/testing/written_operators.h"
+
+namespace vramscope::whatif {
+namespace {
+
+using model::kNone;
+
+class AskedLaterTest : public testing::Test, protected WrittenOperators {
+ protected:
+  AskedLaterTest() {
+    Module("net", 0, 90);
+    hidden_ = AddBlock(5, 90);
+  }
+
+  uint32_t hidden_ = 0;
+};
+
+// places.to(x.dtype), of a parameter; x = cat([x, places of another one.to(x.dtype)]); x + places
+TEST_F(AskedLaterTest, WhatIsMadeLaterOfLowOnesWillBeLow) {
+  const uint32_t places = AddBlock(kBefore, kForever), other = AddBlock(kBefore, kForever);
+  const uint32_t joined = AddBlock(36, 90), added = AddBlock(41, 90);
+  const uint32_t to = AddOp("aten::to", kNone, {30, 31}, {places}, places);
+  const uint32_t of_other = AddOp("aten::to", kNone, {32, 33}, {other}, other);
+  AddOp("aten::cat", kNone, {35, 37}, {hidden_, other}, joined);
+  AddOp("aten::add", kNone, {40, 42}, {joined, places}, added);
+  step_.ops[to].asks = Asks::kTensor;
+  const auto asked = [&](uint8_t low) {
+    Versions versions(step_, kFloatType);
+    versions.Decide(hidden_, kBfloat16Type);
+    return TypeAskedFor(step_, versions, CallsOf(step_), to, false, low);
+  };
+  EXPECT_EQ(asked(kBfloat16Type), kFloatType) << "cat() is given a parameter";
+  step_.ops[of_other].asks = Asks::kTensor;
+  EXPECT_EQ(asked(kBfloat16Type), kBfloat16Type) << "which is converted before";
+  EXPECT_EQ(asked(0), 0);
+}
+
+// torch.tensor(0.0, device=...), in C++: x is made wide where both meet.
+TEST_F(AskedLaterTest, ATensorOfNumbersReturnsThroughLiftFresh) {
+  const uint32_t number = AddBlock(31, 90);
+  const uint32_t to = AddOp("aten::to", kNone, {30, 34}, {kNone}, number);
+  AddOp("aten::copy_", to, {32, 33}, {number}, number);
+  const uint32_t lift = AddOp("aten::lift_fresh", kNone, {35, 36}, {number}, number);
+  EXPECT_TRUE(MakesTensor(step_, to));
+  EXPECT_FALSE(MakesTensor(step_, lift));
+  EXPECT_FALSE(MakesTensor(step_, AddOp("aten::to", kNone, {40, 44}, {hidden_}, hidden_)));
+}
+
+}  // namespace
+}  // namespace vramscope::whatif
