@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <span>
+#include <utility>
 
 #include "profiler/whatif/precision/moments.h"
 
@@ -24,14 +26,30 @@ bool IsInput(const Step& step, const Operand& operand) {
          (operand.flags & trace::kTensorRequiresGrad) == 0;
 }
 
+// Questions [8, 32] and two passages for each of them [16, 128], both words of one vocabulary, or of two as
+// large, in a table for each of two models: how many there are of each.
+bool AreWordsOfSeveralCounts(const Step& step) {
+  std::map<std::pair<int64_t, int64_t>, std::set<int64_t>> counts;  // by the sizes of a table
+  for (const Op& op : step.ops) {
+    const std::span<const Operand> given = InputsOf(step, op);
+    if (op.node != kNone || given.size() < 2 || step.NameOf(op) != "aten::embedding") continue;
+    const std::span<const int64_t> table = SizesOf(step, given[0]), words = SizesOf(step, given[1]);
+    if (given[1].block == kNone || !IsInput(step, given[1]) || table.size() != 2 || words.size() != 2)
+      continue;
+    counts[{table[0], table[1]}].insert(words[0]);
+  }
+  return std::ranges::any_of(counts, [](const auto& of_table) { return of_table.second.size() > 1; });
+}
+
 // Graphs whose nodes and edges lie one behind the other: nodes [320, 7], edges [1440, 3] and [16] answers are
 // 16 samples. 0: the first dimensions are no such multiples of one of them.
-int64_t SharedBy(const std::map<int64_t, uint32_t>& votes) {
+int64_t SharedBy(const Step& step, const std::map<int64_t, uint32_t>& votes) {
   constexpr size_t kEnough = 3;  // two of them may be so by chance
   const int64_t least = votes.empty() ? 0 : votes.begin()->first;
   const bool multiples =
       least > 1 && std::ranges::all_of(votes, [&](const auto& vote) { return vote.first % least == 0; });
-  return multiples && votes.size() >= kEnough ? least : 0;
+  if (!multiples || votes.size() < 2) return 0;
+  return votes.size() >= kEnough || AreWordsOfSeveralCounts(step) ? least : 0;
 }
 
 // Patches of all pictures of a batch: [64, 768] beside ids [4, 32]. What a loop hands over with a batch has
@@ -76,7 +94,7 @@ Samples FindSamples(const Step& step) {
     const uint32_t most = samples.count == 0 ? 0 : votes[samples.count];
     if (count > most || (count == most && size > 1 && samples.count <= 1)) samples.count = size;
   }
-  const int64_t shared = SharedBy(votes);
+  const int64_t shared = SharedBy(step, votes);
   if (shared != 0) samples.count = shared;
   for (const Operand* const operand : inputs) {
     const int64_t rows = step.Dims(operand->shape)[0];

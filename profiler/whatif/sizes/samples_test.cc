@@ -68,5 +68,36 @@ TEST(SamplesTest, TheyMayBePackedIntoOneRow) {
       << "which dimension is not known";
 }
 
+// Questions [8, 32] and `passages` of 64 words with their kinds, in tables of so many words; the two kinds
+// have a table of their own.
+Samples FoundTexts(int64_t passages, int64_t words_of_questions, int64_t words_of_passages) {
+  const model::Run run;
+  const Step bare = BareStep(&run);
+  Inserter into(bare, {});
+  Position now = 1;
+  const auto look_up = [&](int64_t rows, const View& ids) {
+    StepBlock table, handed_over;
+    table.category = classify::Category::kParameter, handed_over.category = classify::Category::kInput;
+    const Operand weight = Viewed(into, into.AddBlock(table), {{rows, 16}, {16, 1}}, kFloat);
+    const Operand words = Viewed(into, into.AddBlock(handed_over), ids, kLong);
+    const uint32_t look = into.Begin("aten::embedding", model::kNone, model::kNone, now, {weight, words});
+    into.End(look, now + 1, {});
+    now += 2;
+  };
+  look_up(words_of_questions, {{8, 32}, {32, 1}});
+  look_up(words_of_passages, {{passages, 64}, {64, 1}});
+  look_up(2, {{passages, 64}, {64, 1}});
+  return FindSamples(std::move(into).Finish());
+}
+
+// DPR reads a question, and a passage that answers it beside one that does not.
+TEST(SamplesTest, TheyAreWhatSeveralTextsAreReadForEach) {
+  const Samples found = FoundTexts(16, 1000, 1000);
+  EXPECT_EQ(found.count, 8);
+  EXPECT_THAT(found.inputs, ElementsAre(Pair(1, 32), Pair(3, 2 * 64), Pair(5, 2 * 64)));
+  EXPECT_EQ(FoundTexts(16, 1000, 30).count, 16) << "numbers of other things, as many by chance";
+  EXPECT_EQ(FoundTexts(15, 1000, 1000).count, 15) << "not as many for each";
+}
+
 }  // namespace
 }  // namespace vramscope::whatif

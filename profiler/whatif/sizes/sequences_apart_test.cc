@@ -220,8 +220,15 @@ TEST_F(SequencesApartTest, WhatIsCopiedForEachTokenOfTheTargetGrowsAsItDoes) {
 
 TEST_F(SequencesApartTest, IdsOfAnotherTableAreNoTokens) {
   labels_ = true;
-  const Call kinds{"aten::embedding", {{kPatches, table_}, {kPlaces, written_}}, written_rows_};
+  const Call kinds{"aten::embedding", {{kPatches, {{30, 16}, {16, 1}}}, {kPlaces, written_}}, written_rows_};
   EXPECT_EQ(Longer({words_, kinds}), (Numbers{4 * 64 * 16, 4 * 12 * 16}));
+}
+
+// DPR reads questions and passages with a model each.
+TEST_F(SequencesApartTest, IdsOfATableAsLargeAreWordsThatAnotherModelReads) {
+  labels_ = true;
+  const Call others{"aten::embedding", {{kPatches, table_}, {kPlaces, written_}}, written_rows_};
+  EXPECT_EQ(Longer({words_, others}), (Numbers{4 * 64 * 16, 4 * 24 * 16}));
 }
 
 TEST_F(SequencesApartTest, OneNumberDoesNotTellTwoLengths) {

@@ -70,9 +70,10 @@ std::vector<bool> LookedUp(const Step& step) {
   return ids;
 }
 
-// Which ids are written behind one another as those of the first are: looked up in the same table, or moved
-// by one token before they are looked up, as labels that a decoder is shown (shift_tokens_right() of
-// transformers' models: new_zeros(), clone() and copy_()). Others may be kinds of anything.
+// Which ids are written behind one another as those of the first are: looked up in the same table, or in one
+// as large of another model that reads the same language, or moved by one token before they are looked up, as
+// labels that a decoder is shown (shift_tokens_right() of transformers' models: new_zeros(), clone() and
+// copy_()). Others may be kinds of anything.
 class WrittenIds {
  public:
   explicit WrittenIds(const Step& step) : step_(step), of_(step.blocks.size(), model::kNone) {
@@ -81,7 +82,7 @@ class WrittenIds {
       if (op.node != model::kNone) continue;
       const std::span<const Operand> inputs = InputsOf(step, op);
       if (step.NameOf(op) == "aten::embedding" && inputs.size() > 1) {
-        LookUp(inputs[0].block, inputs[1]);
+        LookUp(inputs[0], inputs[1]);
       } else if (step.NameOf(op) == "aten::copy_" && inputs.size() > 1 && op.output_count != 0) {
         Copy(inputs[1], OutputsOf(step, op)[0]);
       } else if (op.output_count != 0) {
@@ -105,11 +106,12 @@ class WrittenIds {
     return step_.blocks[block].category == Category::kInput ? block : of_[block];
   }
 
-  void LookUp(uint32_t table, const Operand& index) {
-    if (table == model::kNone || index.block == model::kNone || step_.Rank(index.shape) != 2) return;
+  void LookUp(const Operand& table, const Operand& index) {
+    if (table.block == model::kNone || index.block == model::kNone || step_.Rank(index.shape) != 2) return;
     const uint32_t input = InputOf(index.block);
     if (input == model::kNone) return;
-    tables_[table].insert(input);
+    const std::span<const int64_t> sizes = SizesOf(step_, table);
+    tables_[{sizes.begin(), sizes.end()}].insert(input);
     if (input != index.block) moved_.insert(input);
   }
 
@@ -127,8 +129,8 @@ class WrittenIds {
   }
 
   const Step& step_;
-  std::vector<uint32_t> of_;  // by block: the input that it is a copy of
-  std::map<uint32_t, std::set<uint32_t>> tables_;
+  std::vector<uint32_t> of_;                                   // by block: the input that it is a copy of
+  std::map<std::vector<int64_t>, std::set<uint32_t>> tables_;  // by the sizes of a table
   std::set<uint32_t> moved_;
 };
 
