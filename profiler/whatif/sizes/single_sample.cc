@@ -151,6 +151,30 @@ bool JoinsForSamples(const Step& step, const BatchAxis& axis, const Op& op) {
          std::ranges::all_of(parts, is_first);
 }
 
+// queries.expand(batch, -1, -1), transposed: torch.nn.MultiheadAttention(batch_first=True) puts the samples
+// behind the queries (torch/nn/modules/activation.py). `view`, one of `op`'s, has no distance along `d`.
+bool WasExpandedFirst(const Step& step, const BatchAxis& axis, const Op& op, const Operand& view,
+                      uint32_t d) {
+  if (view.block == kNone) return false;
+  const std::span<const int64_t> sizes = SizesOf(step, view), strides = StridesOf(step, view);
+  for (uint32_t other = 0; other < sizes.size(); ++other)
+    if (other != d && sizes[other] == axis.batch && strides[other] == 0) return false;  // which is not known
+  const auto is_view = [&](const Operand& one) {
+    return one.block == view.block && one.offset == view.offset &&
+           std::ranges::equal(SizesOf(step, one), sizes) && std::ranges::equal(StridesOf(step, one), strides);
+  };
+  for (const Op* made = &op; made != step.ops.data() && made->end > step.blocks[view.block].begin; --made) {
+    const Op& before = made[-1];
+    if (before.input_count == 0 || before.output_count == 0 || !is_view(OutputsOf(step, before)[0])) continue;
+    if (step.NameOf(before) != "aten::transpose" && step.NameOf(before) != "aten::permute") continue;
+    const Operand& from = InputsOf(step, before)[0];
+    return from.block == view.block && step.Rank(from.strides) == sizes.size() &&
+           step.Rank(from.shape) == sizes.size() && step.Dims(from.shape)[0] == axis.batch &&
+           step.Dims(from.strides)[0] == 0;
+  }
+  return false;
+}
+
 bool IsWithin(const Step& step, uint32_t op, uint32_t around) {
   while (op != kNone && op != around) op = step.ops[op].parent;
   return op == around;
@@ -208,8 +232,9 @@ uint64_t ExpandedAxis(const Step& step, const BatchAxis& axis, const Op& op, con
     const std::span<const int64_t> from = SizesOf(step, operand), apart = StridesOf(step, operand);
     uint32_t end = time_first ? 2 : 1;
     while (end < rank && from[end - 1] > 1 && apart[end - 1] == 0) ++end;
-    for (uint32_t d = 0; d < end; ++d)
-      if ((sizes[d] == axis.batch || joins) && from[d] == axis.batch && apart[d] == 0)
+    for (uint32_t d = 0; d < rank; ++d)
+      if ((sizes[d] == axis.batch || joins) && from[d] == axis.batch && apart[d] == 0 &&
+          (d < end || WasExpandedFirst(step, axis, op, operand, d)))
         return static_cast<uint64_t>(strides[d]);
   }
   return 0;

@@ -20,11 +20,11 @@ namespace vramscope::whatif {
 
 // Of what an operator makes of tensors that do not have the batch: elements from one sample to the next; 0
 // when there are none. x.expand(batch, -1, -1), written out: the first dimension, which has no distance in
-// the operand, or, where time comes first, the second, or the one behind others that x was expanded to as
-// well: positions.expand(4, batch, -1), of text, time, height and width; x.repeat(batch, 1, 1), of parameters
-// x.repeat(1, batch, 1) too, or
-// torch.cat([x] * batch), where all of x's first dimension is there once for each sample. What is joined of
-// several that were expanded has the samples of each.
+// the operand, or what became of it where that was transposed; or, where time comes first, the second, or the
+// one behind others that x was expanded to as well: positions.expand(4, batch, -1), of text, time, height and
+// width; x.repeat(batch, 1, 1), of parameters x.repeat(1, batch, 1) too, or torch.cat([x] * batch), where all
+// of x's first dimension is there once for each sample. What is joined of several that were expanded has the
+// samples of each.
 [[nodiscard]] uint64_t ExpandedAxis(const Step& step, const BatchAxis& axis, const Op& op,
                                     const Operand& result, bool time_first);
 

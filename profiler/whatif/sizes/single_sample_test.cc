@@ -184,6 +184,30 @@ TEST_F(SingleSampleTest, WhatIsExpandedOverSamplesHasThemInTheSecondDimensionOnl
     EXPECT_EQ(ExpandedAxis(step_, axis_, step_.ops.back(), step_.operands.back(), time_first), 256u);
 }
 
+// MultiheadAttention(batch_first=True) of queries.expand(4, -1, -1).
+TEST_F(SingleSampleTest, WhatIsExpandedOverSamplesMayBeTransposedThen) {
+  const auto axis = [&](const char* name, const Sizes& from, const Sizes& apart) {
+    const size_t before = step_.ops.size();
+    const uint32_t transpose = Call(name, kNone, 40, 45);
+    Add(mask_, from, apart);
+    Add(mask_, {32, 4, 8}, {8, 0, 1}, true);
+    Call("aten::as_strided", transpose, 42, 44);
+    Add(mask_, from, apart);
+    Add(mask_, {32, 4, 8}, {8, 0, 1}, true);
+    Call("aten::clone", kNone, 50, 60);
+    Add(mask_, {32, 4, 8}, {8, 0, 1});
+    Add(rows_, {32, 4, 8}, {32, 8, 1}, true);
+    const Op& op = step_.ops.back();
+    const uint64_t stride = ExpandedAxis(step_, axis_, op, OutputsOf(step_, op)[0], false);
+    step_.ops.resize(before);
+    return stride;
+  };
+  EXPECT_EQ(axis("aten::transpose", {4, 32, 8}, {0, 8, 1}), 8u);
+  EXPECT_EQ(axis("aten::permute", {4, 32, 8}, {0, 8, 1}), 8u);
+  EXPECT_EQ(axis("aten::expand", {32, 1, 8}, {8, 8, 1}), 0u) << "heads, perhaps";
+  EXPECT_EQ(axis("aten::transpose", {32, 8, 4}, {8, 1, 0}), 0u) << "behind all else before, too";
+}
+
 // torch.cat(weight.expand(4, -1, -1).split(8, dim=1)): groups of queries beside each other.
 TEST_F(SingleSampleTest, WhatIsJoinedOfPartsThatWereExpandedHasTheSamplesOfEach) {
   const auto axis = [&](const Sizes& sizes, const Sizes& strides) {
