@@ -198,7 +198,7 @@ class Accumulate final : public Lever {
       const bool added = block.origin != model::kNone && step.blocks[block.origin].leaf == model::kNone;
       const Position accumulated = added ? step.blocks[block.origin].accumulated : kForever;
       if (accumulated < kForever)
-        AddGradient(block, accumulated, part, repeats, blocks);
+        AddGradient(block, accumulated, IsCopiedForLeaf(step, block), part, repeats, blocks);
       else
         AddActivation(block, part, repeats, scene.blocks, blocks);
     }
@@ -213,13 +213,21 @@ class Accumulate final : public Lever {
     for (Position& at : scene.empty_cache) at = repeats.InLast(at);
   }
 
-  static void AddGradient(const Block& block, Position accumulated, size_t where, const Repeats& repeats,
-                          std::vector<Block>& blocks) {
+  // A gradient that does not lie as its parameter is copied when it is the first; others are added to that
+  // (AccumulateGrad::accumulateGrad in torch/csrc/autograd/functions/accumulate_grad.h).
+  static bool IsCopiedForLeaf(const Step& step, const Block& block) {
+    const uint32_t op = step.blocks[block.origin].op;
+    const uint32_t node = op == model::kNone ? model::kNone : step.ops[op].node;
+    return node != model::kNone && step.Text(step.nodes[node].name) == "torch::autograd::AccumulateGrad";
+  }
+
+  static void AddGradient(const Block& block, Position accumulated, bool copied, size_t where,
+                          const Repeats& repeats, std::vector<Block>& blocks) {
     Block kept = block;
     kept.begin = repeats.InFirst(block.begin);
     kept.end = repeats.Holds(where, block.end) ? repeats.InLast(block.end) : repeats.InFirst(block.end);
     blocks.push_back(kept);
-    for (int64_t part = 1; part < repeats.parts(); ++part) {
+    for (int64_t part = 1; !copied && part < repeats.parts(); ++part) {
       const Position behind = repeats.Behind(where, part);
       Block added = block;
       added.begin += behind;

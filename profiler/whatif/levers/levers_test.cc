@@ -283,6 +283,24 @@ TEST(BatchTest, TheGradientOfABatchIsNotAddedUpOverItsParts) {
   }
 }
 
+// A weight's gradient that lies otherwise than the weight.
+TEST(AccumulateTest, WhatTheLeafCopiesItDoesOnce) {
+  for (const char* const by : {"torch::autograd::AccumulateGrad", "ConvolutionBackward0"}) {
+    whatif::Step step = StepWithGradient(false);
+    const uint32_t between = BlockCalled(step, "between");
+    const uint32_t op = step.blocks[between].op;
+    ASSERT_NE(op, model::kNone);
+    step.ops[op].node = static_cast<uint32_t>(step.nodes.size());
+    Node& node = step.nodes.emplace_back();
+    node.name = TextOf(step, by);
+    Scene scene = MakeScene(step);
+    ASSERT_TRUE(AccumulateLever().Apply(step, "2", scene).ok());
+    const auto parts =
+        std::ranges::count_if(scene.blocks, [&](const Block& block) { return block.origin == between; });
+    EXPECT_EQ(parts, std::string_view(by).ends_with("Grad") ? 1 : 2);
+  }
+}
+
 // zero_grad() does not know it.
 TEST(ZeroGradTest, TheGradientOfABatchIsNotKept) {
   for (const bool of_batch : {false, true}) {
