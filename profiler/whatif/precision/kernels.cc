@@ -8,6 +8,7 @@
 #include "profiler/whatif/attention/attention.h"
 #include "profiler/whatif/attention/flash_results.h"
 #include "profiler/whatif/precision/precision.h"
+#include "profiler/whatif/step/radix_sort.h"
 #include "profiler/whatif/step/reduction.h"
 #include "profiler/whatif/step/strides.h"
 #include "profiler/whatif/step/up_to.h"
@@ -91,6 +92,7 @@ class Kernels {
         Halve(i);
       if (name == "aten::_slow_conv2d_forward" || name == "aten::slow_conv_dilated2d") HalveColumns(i);
       if (name == "aten::native_group_norm") GroupNorm(i);
+      if (name == "aten::sort") Sort(i);
     }
   }
 
@@ -183,6 +185,16 @@ class Kernels {
   void HalveBlock(uint32_t block) {
     if (!low_[block] && changed_.blocks[block].requested == step_.blocks[block].requested)
       changed_.blocks[block].requested = (step_.blocks[block].requested + 1) / 2;
+  }
+
+  // CUB sorts short keys in another way.
+  void Sort(uint32_t index) {
+    const Op& op = step_.ops[index];
+    if (!IsLow(op)) return;
+    const uint64_t items = ElementsIn(step_, OutputsOf(step_, op)[0]);
+    for (const uint32_t block : born_[index])
+      if (!IsResult(op, block) && step_.blocks[block].requested == OneSweepSortBytes(items))
+        changed_.blocks[block].requested = ManySweepSortBytes(items, Multiprocessors{}.count);
   }
 
   // Means and deviations are computed in float32, beside those that are returned, where these are low

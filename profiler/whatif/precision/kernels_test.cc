@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "profiler/whatif/precision/precision.h"
+#include "profiler/whatif/step/radix_sort.h"
 #include "profiler/whatif/testing/view.h"
 
 namespace vramscope::whatif {
@@ -88,6 +89,29 @@ TEST(PrecisionKernelsTest, ColumnsHaveTheTypeOfTheirInput) {
   changed = step;
   ChangeKernels(step, {false, false, false}, changed);
   EXPECT_EQ(changed.blocks[1].requested, 89'600u) << "in float32";
+}
+
+// As PyTorch asked for in float32 to sort what is worst of eight pictures; values and indices beside it.
+TEST(PrecisionKernelsTest, ShortKeysAreSortedInManySweeps) {
+  Step step;
+  step.own_texts = std::make_shared<std::deque<std::string>>(1, "aten::sort");
+  step.blocks.resize(4);
+  for (StepBlock& block : step.blocks) block.op = 0;
+  step.blocks[2].requested = 73'728 * 8;
+  step.blocks[3].requested = OneSweepSortBytes(73'728);
+  step.shapes = {{}, ParseShape("73728", step.dims)};
+  step.ops.push_back({.name = Step::kFirstOwnText, .output_count = 2});
+  for (const uint32_t block : {0u, 1u}) {
+    Operand& result = step.operands.emplace_back();
+    result.block = block, result.shape = 1;
+  }
+  Step changed = step;
+  ChangeKernels(step, {true, false, false, false}, changed);
+  EXPECT_EQ(changed.blocks[2].requested, 73'728u * 8) << "indices";
+  EXPECT_EQ(changed.blocks[3].requested, ManySweepSortBytes(73'728, 108));
+  changed = step;
+  ChangeKernels(step, {false, false, false, false}, changed);
+  EXPECT_EQ(changed.blocks[3].requested, OneSweepSortBytes(73'728)) << "in float32";
 }
 
 // Of the four results of attention on the device, only flash attention has the last two there with dropout.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Other sizes for the blocks that the batch reaches.
 #include <algorithm>
+#include <optional>
 #include <string_view>
 #include <unordered_map>
 
@@ -9,6 +10,7 @@
 #include "profiler/whatif/sizes/fixed_pieces.h"
 #include "profiler/whatif/sizes/single_sample.h"
 #include "profiler/whatif/sizes/tokens.h"
+#include "profiler/whatif/step/radix_sort.h"
 
 namespace vramscope::whatif {
 namespace {
@@ -75,6 +77,22 @@ uint64_t WeightCopyIn(const Step& step, uint32_t block) {
 uint64_t SameWithAnyBatch(const Step& step, uint32_t block) {
   const uint64_t copied = WeightCopyIn(step, block);
   return copied != 0 ? copied : MatricesInWorkspace(step, block);
+}
+
+// What values of all samples are sorted in, with more or fewer of them. nullopt for other blocks.
+std::optional<uint64_t> SortWithBatch(const Step& step, const BatchAxis& axis, uint32_t block,
+                                      int64_t wanted) {
+  if (step.blocks[block].op == model::kNone) return std::nullopt;
+  const Op& op = step.ops[step.blocks[block].op];
+  if (step.NameOf(op) != "aten::sort" || op.output_count == 0) return std::nullopt;
+  const Operand& sorted = OutputsOf(step, op)[0];
+  if (sorted.block == model::kNone || axis.stride[sorted.block] == 0) return std::nullopt;
+  const uint64_t items = ElementsIn(step, sorted), recorded = step.blocks[block].requested;
+  const uint64_t other = items / static_cast<uint64_t>(axis.batch) * static_cast<uint64_t>(wanted);
+  if (recorded == OneSweepSortBytes(items)) return OneSweepSortBytes(other);
+  if (recorded == ManySweepSortBytes(items, axis.device.count))
+    return ManySweepSortBytes(other, axis.device.count);
+  return std::nullopt;
 }
 
 // So many samples more or less stand for one of the recorded ones, each with a block of its own. Of fewer the
@@ -187,6 +205,8 @@ void ScaleBatch(const Step& step, const BatchAxis& axis, int64_t wanted, Scene& 
       block.bytes = found->second;
     } else if (const auto work = WideWorkspaceWithBatch(step, block.origin, axis.batch, wanted)) {
       block.bytes = *work;
+    } else if (const auto sort = SortWithBatch(step, axis, block.origin, wanted)) {
+      block.bytes = *sort;
     } else if (const int64_t sample = axis.SampleOf(block.origin); sample != kNoSample) {
       ScaleParts(sample, axis.batch, wanted, block);
     } else if (block.for_each_sample) {

@@ -7,6 +7,7 @@
 
 #include "profiler/whatif/sizes/batch_axis.h"
 #include "profiler/whatif/step/insert.h"
+#include "profiler/whatif/step/radix_sort.h"
 #include "profiler/whatif/testing/loop.h"
 #include "profiler/whatif/testing/view.h"
 
@@ -292,6 +293,31 @@ TEST(BatchScaleTest, WhatIndicesAreSortedInGrowsAsTheyDo) {
   step.op_ends = {0, 2, 1};
   const BatchAxis axis = FollowBatch(step).value();
   EXPECT_EQ(axis.stride, (std::vector<uint64_t>{1024, 1024, 1024, 0}));
+}
+
+TEST(BatchScaleTest, WhatIsSortedGrowsAndItsCountsOfDigitsStay) {
+  constexpr uint64_t kItems = 73'728;
+  Step step;
+  step.own_texts = std::make_shared<std::deque<std::string>>(1, "aten::sort");
+  step.blocks.resize(2);
+  step.blocks[1].op = 0;
+  step.shapes = {{}, ParseShape("73728", step.dims)};
+  step.ops.push_back({.name = Step::kFirstOwnText, .output_count = 1});
+  step.operands.emplace_back();
+  step.operands[0].block = 0, step.operands[0].shape = 1;
+  BatchAxis axis;
+  axis.batch = 8;
+  axis.stride = {kItems / 8, kItems / 8};
+  axis.second.resize(2);
+  const auto doubled = [&](uint64_t recorded) {
+    step.blocks[1].requested = recorded;
+    Scene scene;
+    scene.blocks.push_back({1, 2, recorded, 1});
+    ScaleBatch(step, axis, 16, scene);
+    return scene.blocks[0].bytes;
+  };
+  EXPECT_EQ(doubled(OneSweepSortBytes(kItems)), OneSweepSortBytes(2 * kItems));
+  EXPECT_EQ(doubled(ManySweepSortBytes(kItems, 108)), ManySweepSortBytes(2 * kItems, 108));
 }
 
 }  // namespace
