@@ -7,6 +7,7 @@
 #include "injector/simulated_cuda/runtime/fat_binary.h"
 #include "injector/simulated_cuda/runtime/host_reads.h"
 #include "injector/simulated_cuda/runtime/kernel_code.h"
+#include "injector/simulated_cuda/runtime/kernel_registers.h"
 #include "injector/simulated_cuda/runtime/registry.h"
 
 using namespace vramscope::simulated;
@@ -190,8 +191,11 @@ SIMULATED_EXPORT int cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int*
                                                                             int block_size,
                                                                             size_t shared_bytes,
                                                                             unsigned flags) {
-  ON_DEVICE(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, const_cast<void*>(function),
-                                                                 block_size, shared_bytes, flags));
+  if (const int no_device = UseDevice()) return Keep(no_device);
+  const int error = TheDriver()->cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+      blocks, const_cast<void*>(function), block_size, shared_bytes, flags);
+  if (error == kSuccess && TakesAllRegisters(KernelName(function))) *blocks = 1;
+  return Keep(error);
 }
 SIMULATED_EXPORT int cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* function,
                                                                    int block_size, size_t shared_bytes) {
