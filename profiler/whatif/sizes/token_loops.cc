@@ -140,6 +140,24 @@ std::vector<TokenLoop> FindTokenLoops(const Step& step, const BatchAxis& axis) {
   return loops;
 }
 
+std::string WhyOneByOne(const Step& step, const BatchAxis& axis) {
+  constexpr int64_t kFewTokens = 6, kMostTimes = 3;  // each token: recurrent networks in Python go on twice
+  if (axis.batch < kFewTokens) return "";
+  const std::vector<TokenLoop> loops = FindTokenLoops(step, axis);
+  const auto in_loop = [&](Position at) {
+    return std::ranges::any_of(loops, [at](const TokenLoop& loop) { return RoundAt(loop, at) != kNone; });
+  };
+  std::map<uint32_t, int64_t> calls;  // by name
+  for (const ModuleCall& call : step.modules)
+    if (!in_loop(call.begin)) ++calls[call.name];
+  for (const auto& [name, count] : calls)
+    if (count % axis.batch == 0 && count / axis.batch <= kMostTimes)
+      return "the program calls " + std::string(step.Text(name)) + " " + std::to_string(count) +
+             " times for its " + std::to_string(axis.batch) +
+             " tokens, and one length does not tell how often it does for others: record it at that length.";
+  return "";
+}
+
 void SetRounds(const TokenLoop& loop, int64_t wanted, Step& step) {
   const auto recorded = static_cast<int64_t>(loop.rounds.size());
   wanted = std::max<int64_t>(wanted, 2);

@@ -10,6 +10,7 @@
 // Why rounds in the middle are left out: what the first one finds and the last one leaves stays as it was.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "profiler/whatif/sizes/batch_axis.h"
@@ -25,6 +26,11 @@ struct TokenLoop {
 
 // In order. `axis` is the step's FollowSequence. O(operands).
 [[nodiscard]] std::vector<TokenLoop> FindTokenLoops(const Step& step, const BatchAxis& axis);
+
+// Why another length cannot be told of a program that calls a module for each of its tokens and is no such
+// loop, as one sentence: how often it does so then, and what each call finds and leaves, one length does not
+// tell. "" when it calls none so. O(calls of modules).
+[[nodiscard]] std::string WhyOneByOne(const Step& step, const BatchAxis& axis);
 
 // The loop with another number of rounds: the first and the last one are there always. Fewer: what is left
 // out has no bytes and is kept by no node. More: what outlives the round behind its own, of forward or of

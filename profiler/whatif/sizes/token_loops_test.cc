@@ -149,6 +149,26 @@ TEST_F(TokenLoopsTest, WhatIsNotKnownIsNoLoop) {
   EXPECT_THAT(Found(), ElementsAre());
 }
 
+// A wrapper that calls its network for each word, and finds in a cache what it made of those before.
+TEST_F(TokenLoopsTest, AModuleThatIsCalledForEachTokenIsFollowedInALoopAlone) {
+  const uint32_t name = Text("net");
+  const auto call = [&](int64_t calls) {
+    step_.modules.clear();
+    for (int64_t i = 0; i < calls; ++i) {
+      const auto begin = static_cast<Position>(10 * i + 12);
+      step_.modules.push_back({name, kNone, begin, begin + 2});
+    }
+    return WhyOneByOne(step_, axis_);
+  };
+  EXPECT_EQ(call(6),
+            "the program calls net 6 times for its 6 tokens, and one length does not tell how often it does "
+            "for others: record it at that length.");
+  EXPECT_NE(call(12), "");
+  EXPECT_EQ(call(5), "") << "layers";
+  TakeTokens(10, x_, {0, 1, 2, 3, 4, 5});
+  EXPECT_EQ(call(6), "");
+}
+
 // state = f(state, x[:, t]) from 10 on, a round of 10: its node keeps the state that it is given, and runs
 // from 190 on, the last first. Each makes something that it works with, and what is kept by its own node.
 class RoundsTest : public TokenLoopsTest {
