@@ -29,8 +29,8 @@ class Lora(nn.Module):
         """As peft has it: programs ask for its type."""
         return self.base.weight
 
-    def forward(self, x: Tensor) -> Tensor:
-        return self.base(x) + self.up(self.down(x))
+    def forward(self, input: Tensor) -> Tensor:  # as nn.Linear has it: some give it by name
+        return self.base(input) + self.up(self.down(input))
 
 
 def matches(name: str, patterns: str) -> bool:
@@ -88,8 +88,8 @@ class Quantized(nn.Module):
             return (self.codes * self.scales).view(self.shape)
         return F.embedding(self.codes.int(), self.pairs).view(-1, BLOCK).mul_(self.scales).view(self.shape)
 
-    def forward(self, x: Tensor) -> Tensor:
-        return Product.apply(x, self)
+    def forward(self, input: Tensor) -> Tensor:
+        return Product.apply(input, self)
 
 
 def quantize(model: nn.Module, kind: str, patterns: str) -> None:
@@ -112,17 +112,18 @@ def cut(layer: nn.Module, made: bool, rows: Tensor) -> None:
         layer.nf = len(rows)
 
 
-# An MLP that is a list without a name of its own: its second layer and its fifth.
-BARE = ["Linear", "GELU", "Dropout", "Linear", "Dropout"]
+# An MLP that is a list without a name of its own, behind its norm: where the layer is that takes up what its second makes.
+BARE = {("Linear", "GELU", "Dropout", "Linear", "Dropout"): 4, ("Linear", "GELU", "Linear"): 3}
 
 
 def prune(model: nn.Module, fraction: float) -> None:
     modules = dict(model.named_modules())
     for path, layer in modules.items():
-        if isinstance(layer, nn.Sequential) and path[-1:].isdigit() and [type(part).__name__ for part in layer][1:] == BARE:
+        taker = BARE.get(tuple(type(part).__name__ for part in layer)[1:]) if isinstance(layer, nn.Sequential) and path[-1:].isdigit() else None
+        if taker:
             kept = torch.arange(layer[1].out_features - int(layer[1].out_features * fraction))
             cut(layer[1], True, kept)
-            cut(layer[4], False, kept)
+            cut(layer[taker], False, kept)
         for maker, takers in INNER.items():
             if path.endswith("." + maker) and hasattr(layer, "weight") and not isinstance(layer, nn.Conv2d):  # which gates have, by the names of MLPs
                 width = layer.weight.shape[0 if isinstance(layer, nn.Linear) else 1]

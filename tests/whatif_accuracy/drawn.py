@@ -3,7 +3,7 @@
 
 from typing import Dict
 
-from facts import NO_BLOCKS, NO_TOKENS, NO_WIDTHS, ONE_RANK, Facts
+from facts import NO_BLOCKS, NO_LINEAR, NO_TOKENS, NO_WIDTHS, ONE_RANK, Facts
 
 DRAWN: Dict[str, Facts] = {
     "eomt_dinov3": Facts((8, 12, 16), ("layers.*", "embeddings,layernorm,query,layers"), (*NO_BLOCKS, *NO_WIDTHS, *NO_TOKENS, "attention flash"),  # whose kernel takes no mask
@@ -63,4 +63,45 @@ DRAWN: Dict[str, Facts] = {
                    units=":flava.image_model.encoder.layer.*,flava.text_model.encoder.layer.*,flava.multimodal_model.encoder.layer.*,image_codebook.blocks.*",
                    checkpointed="flava.image_model.encoder.layer.*,flava.text_model.encoder.layer.*,flava.multimodal_model.encoder.layer.*,"
                                 "inputs:flava.text_model.embeddings.word_embeddings+flava.image_model.embeddings.patch_embeddings"),
+    "pixtral": Facts((4, 8, 8), ("model.language_model.layers.*", "model"), (*NO_WIDTHS, "attention flash"),  # whose kernel takes no mask
+                     units=":model.vision_tower.transformer.layers.*,model.language_model.layers.*",
+                     checkpointed="model.vision_tower.transformer.layers.*,model.language_model.layers.*,inputs:model.vision_tower.patch_conv+model.language_model.embed_tokens"),
+    "dac": Facts((4, 4, 4), ("encoder.block.*,decoder.block.*", "encoder,quantizer,decoder.conv1,decoder.block,decoder.snake1"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS),
+                 units=":encoder.block.*,decoder.block.*,quantizer.quantizers.*"),
+    "chmv2": Facts((8, 12, 16), ("backbone.model.layer.*,head.fusion_layers.*", "backbone,head.reassemble_stage,head.convs,head.fusion_layers"), (*NO_WIDTHS, *NO_TOKENS),
+                   units=":backbone.model.layer.*,head.reassemble_stage.layers.*,head.reassemble_stage.readout_projects.*,head.fusion_layers.*", checkpointed="backbone.model.layer.*"),
+    "molmo2": Facts((4, 8, 8), ("model.language_model.layers.*", "model"), (*ONE_RANK, "attention flash"),  # whose kernel takes no mask
+                    ":model.vision_tower.layers.*.mlp", units=":model.vision_tower.layers.*,model.language_model.layers.*",
+                    checkpointed="model.vision_tower.layers.*,model.language_model.layers.*,inputs:model.language_model.embed_tokens"),
+    "idefics3": Facts((4, 8, 8), ("model.text_model.layers.*", "model"), ONE_RANK, ":model.vision_model.encoder.layers.*.mlp",
+                      units=":model.vision_model.encoder.layers.*,model.text_model.layers.*",
+                      checkpointed="model.vision_model.encoder.layers.*,model.text_model.layers.*,inputs:model.vision_model.embeddings+model.text_model.embed_tokens"),
+    "minicpmv4_7": Facts((4, 8, 8), ("model.language_model.layers.*", "model"), ONE_RANK, ":model.vision_tower.encoder.layers.*.mlp",
+                         units=":model.vision_tower.encoder.layers.*,model.language_model.layers.*,model.merger.mlp.*",
+                         checkpointed="model.vision_tower.encoder.layers.*,model.language_model.layers.*,inputs:model.vision_tower.embeddings.patch_embedding+model.language_model.embed_tokens"),
+    "mamba": Facts((4, 8, 8), ("backbone.layers.*.mixer.in_proj,backbone.layers.*.mixer.x_proj,backbone.layers.*.mixer.out_proj", "backbone.layers,backbone.norm_f"),
+                   (*NO_WIDTHS, "attention", "cross-entropy chunked:8, precision"),  # which is given 32 bits beside the 16 of its weights
+                   units=":backbone.layers.*", checkpointed="backbone.layers.*,inputs:backbone.embeddings"),
+    "lfm3_vl": Facts((4, 8, 8), ("model.language_model.layers.*", "model.vision_tower,model.multi_modal_projector,model.language_model.layers,model.language_model.embedding_norm"),
+                     (*NO_WIDTHS, "attention flash"),  # whose kernel takes no mask, as there is beyond a window
+                     units=":model.vision_tower.layers.*,model.language_model.layers.*",
+                     checkpointed="model.vision_tower.layers.*,model.language_model.layers.*,inputs:model.vision_tower.patch_embed+model.language_model.embed_tokens"),
+    "sam_hq": Facts((4, 8, 8), ("vision_encoder.layers.*,mask_decoder.transformer.layers.*",
+                                "shared_image_embedding,vision_encoder,prompt_encoder,mask_decoder.iou_token,mask_decoder.mask_tokens,mask_decoder.transformer"),
+                    (*NO_WIDTHS, *NO_TOKENS, "attention flash", "ddp", "zero1"),  # whose kernel takes no mask; which wait for gradients of what says how good masks are, which is not trained on
+                    units=":vision_encoder.layers.*,mask_decoder.transformer.layers.*,mask_decoder.output_hypernetworks_mlps.*", checkpointed="vision_encoder.layers.*"),
+    "dpr": Facts((4, 8, 8), ("question_model.question_encoder.bert_model.encoder.layer.*,ctx_model.ctx_encoder.bert_model.encoder.layer.*", "ctx_model"), ONE_RANK,
+                 inner=":question_model.question_encoder.bert_model.encoder.layer.*.intermediate,ctx_model.ctx_encoder.bert_model.encoder.layer.*.intermediate",
+                 units=":question_model.question_encoder.bert_model.encoder.layer.*,ctx_model.ctx_encoder.bert_model.encoder.layer.*",
+                 checkpointed="question_model.question_encoder.bert_model.encoder.layer.*,ctx_model.ctx_encoder.bert_model.encoder.layer.*,"
+                              "inputs:question_model.question_encoder.bert_model.embeddings.word_embeddings+ctx_model.ctx_encoder.bert_model.embeddings.word_embeddings"),
+    "pp_ocrv5_mobile_det": Facts((8, 8, 8), ("model.backbone.encoder.blocks.*", "model"), (*NO_LINEAR, *NO_TOKENS, "ddp", "zero1"),  # which wait for gradients of scales behind strides, which are not used
+                                 units=":model.backbone.encoder.blocks.*,model.neck.insert_conv.*,model.neck.input_conv.*",
+                                 checkpointed="model.backbone.encoder.blocks.*.layers.*"),
+    "deformable_detr": Facts((4, 8, 8), ("model.encoder.layers.*,model.decoder.layers.*", "model"),
+                             (*ONE_RANK, *NO_TOKENS, "precision",  # in which queries cannot be compared with things
+                              "offload activations, checkpoint"),  # where the first queries, of which all samples have the same, come back as their own, and are computed otherwise
+                             ":model.encoder.layers.*.mlp,model.decoder.layers.*.mlp",
+                             units=":model.backbone.model.layer1.*,model.backbone.model.layer2.*,model.backbone.model.layer3.*,model.backbone.model.layer4.*,model.input_proj.*,model.encoder.layers.*,model.decoder.layers.*",
+                             checkpointed="model.encoder.layers.*,model.decoder.layers.*"),
 }

@@ -16,11 +16,11 @@ HEADS: Dict[str, Tuple[str, bool]] = {
     "xlm_roberta_xl": ("lm_head.decoder", False), "xlm_roberta": ("lm_head.decoder", False), "longformer": ("lm_head.decoder", False), "ultrabert": ("head.decoder", False), "biogpt": ("output_projection", True), "reformer": ("lm_head.decoder", True),
     **{name: ("lm_head", True) for name in ("gpt2", "gpt_neox", "llama", "opt", "qwen2", "qwen3", "mistral", "phi3", "gemma", "olmo2", "phi", "starcoder2", "bloom", "falcon", "xglm", "stablelm", "smollm3", "gemma3", "exaone4", "helium",
                                               "apertus", "gpt_bigcode", "persimmon", "olmo", "glm4", "nemotron", "mpt", "seed_oss",
-                                              "minicpm3", "olmo3", "ctrl", "arcee", "hunyuan_v1_dense", "ernie4_5", "ministral", "ministral3", "openai", "glm", "jais2", "youtu", "lfm2", "imagegpt", "cwm", "bitnet", "doge", "emu3", "gemma4_unified", "kosmos2_5", "bark", "moshi", "qwen3_5", "bamba", "clvp", "olmo_hybrid")}}
+                                              "minicpm3", "olmo3", "ctrl", "arcee", "hunyuan_v1_dense", "ernie4_5", "ministral", "ministral3", "openai", "glm", "jais2", "youtu", "lfm2", "imagegpt", "cwm", "bitnet", "doge", "emu3", "gemma4_unified", "kosmos2_5", "bark", "moshi", "qwen3_5", "bamba", "clvp", "olmo_hybrid", "mamba")}}
 # The blocks, and what comes behind them: of models that can be cut into stages.
 STAGES: Dict[str, Tuple[str, List[str]]] = {
     "bamba": ("model.layers", ["model.final_layernorm", "lm_head"]), "clvp": ("model.decoder.layers", ["model.decoder.layer_norm", "final_norm", "lm_head"]),
-    "falcon_mamba": ("backbone.layers", ["backbone.norm_f", "lm_head"]), "mamba2": ("backbone.layers", ["backbone.norm_f", "lm_head"]), "xlstm": ("backbone.blocks", ["backbone.out_norm", "lm_head"]), "falcon_h1": ("model.layers", ["model.final_layernorm", "lm_head"]),
+    "falcon_mamba": ("backbone.layers", ["backbone.norm_f", "lm_head"]), "mamba": ("backbone.layers", ["backbone.norm_f", "lm_head"]), "mamba2": ("backbone.layers", ["backbone.norm_f", "lm_head"]), "xlstm": ("backbone.blocks", ["backbone.out_norm", "lm_head"]), "falcon_h1": ("model.layers", ["model.final_layernorm", "lm_head"]),
     "reformer": ("reformer.encoder.layers", ["reformer.encoder.layer_norm", "lm_head"]), "kosmos2_5": ("model.layers", ["model.layer_norm", "lm_head"]), "bark": ("layers", ["layernorm_final", "lm_head"]),
     "transformer": ("layers", ["head"]), "opt": ("model.decoder.layers", ["model.decoder.final_layer_norm", "lm_head"]), "xglm": ("model.layers", ["model.layer_norm", "lm_head"]),
     "phi": ("model.layers", ["model.final_layernorm", "lm_head"]), "persimmon": ("model.layers", ["model.final_layernorm", "lm_head"]),

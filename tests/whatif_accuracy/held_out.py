@@ -5,50 +5,55 @@ from typing import Dict
 
 from facts import NO_BLOCKS, NO_LINEAR, NO_TOKENS, NO_WIDTHS, ONE_RANK, Facts
 
-_OF_XCEPTION = [f"block{number}" for number in range(1, 13)]
 _WRITTEN_OUT = ("attention",)  # in each of them
 
 HELD_OUT: Dict[str, Facts] = {
-    "pixtral": Facts((4, 8, 8), ("model.language_model.layers.*", "model"), (*NO_WIDTHS, "attention flash"),  # whose kernel takes no mask
-                     units=":model.vision_tower.transformer.layers.*,model.language_model.layers.*",
-                     checkpointed="model.vision_tower.transformer.layers.*,model.language_model.layers.*,inputs:model.vision_tower.patch_conv+model.language_model.embed_tokens"),
-    "dac": Facts((4, 4, 4), ("encoder.block.*,decoder.block.*", "encoder,quantizer,decoder.conv1,decoder.block,decoder.snake1"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS),
-                 units=":encoder.block.*,decoder.block.*,quantizer.quantizers.*"),
-    "chmv2": Facts((8, 12, 16), ("backbone.model.layer.*,head.fusion_layers.*", "backbone,head.reassemble_stage,head.convs,head.fusion_layers"), (*NO_WIDTHS, *NO_TOKENS),
-                   units=":backbone.model.layer.*,head.reassemble_stage.layers.*,head.reassemble_stage.readout_projects.*,head.fusion_layers.*", checkpointed="backbone.model.layer.*"),
-    "molmo2": Facts((4, 8, 8), ("model.language_model.layers.*", "model"), (*ONE_RANK, "attention flash"),  # whose kernel takes no mask
-                    ":model.vision_tower.layers.*.mlp", units=":model.vision_tower.layers.*,model.language_model.layers.*",
-                    checkpointed="model.vision_tower.layers.*,model.language_model.layers.*,inputs:model.language_model.embed_tokens"),
-    "timm_xception": Facts((8, 8, 12), (",".join(_OF_XCEPTION), ",".join(("conv1", "bn1", "conv2", "bn2", *_OF_XCEPTION, "conv3", "bn3", "conv4", "bn4"))),
-                           (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS), units=":" + ",".join(block + ".rep.*" for block in _OF_XCEPTION)),
-    "timm_lcnetv2": Facts((8, 12, 16), ("stages.*", "stem,stages"), (*NO_LINEAR, *NO_TOKENS, "fsdp, checkpoint"),  # which calls what is in a stage, and no stage
-                          units=":stem.*,stages.*", checkpointed="stages.*.*"),
-    "diffusers_i2vgen_xl": Facts((4, 4, 4), ("down_blocks.*,mid_block", "conv_in,transformer_in,image_latents_proj_in,image_latents_temporal_encoder,image_latents_context_embedding,time_embedding,"
-                                                                        "context_embedding,fps_embedding,down_blocks,mid_block,up_blocks"), (*NO_BLOCKS, *NO_WIDTHS, *NO_TOKENS),
-                                 units=":transformer_in.transformer_blocks.*,image_latents_temporal_encoder.ff.net.*,down_blocks.*,up_blocks.*,"
-                                       "mid_block.attentions.*,mid_block.temp_attentions.*,mid_block.resnets.*,mid_block.temp_convs.*"),
-    "diffusers_ltx2": Facts((4, 8, 8), ("transformer_blocks.*", "proj_in,audio_proj_in,caption_projection,audio_caption_projection,time_embed,audio_time_embed,av_cross_attn_video_scale_shift,"
-                                                                "av_cross_attn_audio_scale_shift,av_cross_attn_video_a2v_gate,av_cross_attn_audio_v2a_gate,transformer_blocks"),
-                            (*NO_WIDTHS, *NO_TOKENS, "attention flash"), checkpointed="transformer_blocks.*"),  # whose kernel takes no mask
-    "monai_milmodel": Facts((4, 4, 4), ("net.layer1,net.layer2,net.layer3,net.layer4,transformer.layers.*.linear1,transformer.layers.*.linear2",  # of attention's other layer it takes the weight itself
-                                        "attention,transformer,net"), (*NO_BLOCKS, *ONE_RANK, *NO_TOKENS), ":transformer.layers.*.linear1",
-                            units=":transformer.layers.*,net.layer1.*,net.layer2.*,net.layer3.*,net.layer4.*"),
-    "monai_masked_autoencoder_vit": Facts((8, 8, 8), ("blocks.*,decoder_blocks.*", "cls_token,patch_embedding,blocks,decoder_embed,mask_tokens,decoder_blocks"),
-                                          (*NO_BLOCKS, *ONE_RANK, *NO_TOKENS, *_WRITTEN_OUT, "amp"),  # which puts 16 bits where its own have 32
-                                          ":blocks.*.mlp,decoder_blocks.*.mlp", units=":blocks.*,decoder_blocks.*"),
-    "x_transformers_continuous": Facts((4, 8, 8), ("net.attn_layers.layers.*", "net.pos_emb,net.attn_layers,net.project_in"), (*NO_BLOCKS, *ONE_RANK, *_WRITTEN_OUT),
-                                       ":net.attn_layers.layers.*.1.ff", units=":net.attn_layers.layers.*.0.*,net.attn_layers.layers.*.1"),
-    "x_transformers_next_latent": Facts((4, 8, 8), ("net.attn_layers.layers.*", "net.token_emb,net.pos_emb,net.attn_layers"), (*NO_BLOCKS, *ONE_RANK, *_WRITTEN_OUT),
-                                        ":net.attn_layers.layers.*.1.ff", units=":net.attn_layers.layers.*.0.*,net.attn_layers.layers.*.1,dynamics_model.net.*"),
-    "vit_pytorch_deepvit": Facts((8, 12, 12), ("transformer.layers.*", "to_patch_embedding,cls_token,pos_embedding,transformer"), (*NO_BLOCKS, *ONE_RANK, *NO_TOKENS, *_WRITTEN_OUT),
-                                 ":transformer.layers.*.1", units=":transformer.layers.*.*"),
-    "vit_pytorch_simple": Facts((8, 12, 16), ("transformer.layers.*", "to_patch_embedding,transformer"), (*NO_BLOCKS, *ONE_RANK, *NO_TOKENS, *_WRITTEN_OUT),
-                                ":transformer.layers.*.1", units=":transformer.layers.*.*"),
-    "smp_unetplusplus": Facts((4, 8, 8), ("encoder.model.s1.*,encoder.model.s2.*,encoder.model.s3.*,encoder.model.s4.*", "encoder,decoder"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS),
-                              units=":segmentation_head.*"),
-    "open_clip_rn50": Facts((8, 12, 16), ("visual.layer1,visual.layer2,visual.layer3,visual.layer4,transformer.resblocks.*.mlp.c_proj",  # likewise
-                                          "visual,positional_embedding,token_embedding,transformer,ln_final"),
-                            (*ONE_RANK, *NO_TOKENS, "attention flash"),  # whose kernel takes no mask
-                            inner=":transformer.resblocks.*.mlp", units=":visual.layer1.*,visual.layer2.*,visual.layer3.*,visual.layer4.*,transformer.resblocks.*",
-                            checkpointed="transformer.resblocks.*"),
+    "lfm2_vl": Facts((4, 8, 8), ("model.language_model.layers.*", "model.vision_tower,model.multi_modal_projector,model.language_model.layers,model.language_model.embedding_norm"), ONE_RANK,
+                     ":model.vision_tower.encoder.layers.*.mlp", units=":model.vision_tower.encoder.layers.*,model.language_model.layers.*",
+                     checkpointed="model.vision_tower.encoder.layers.*,model.language_model.layers.*,inputs:model.vision_tower.embeddings.patch_embedding+model.language_model.embed_tokens"),
+    "video_llama_3": Facts((4, 8, 8), ("model.language_model.layers.*", "model"), ONE_RANK,
+                           ":model.vision_model.encoder.layers.*.mlp", units=":model.vision_model.encoder.layers.*,model.language_model.layers.*",
+                           checkpointed="model.vision_model.encoder.layers.*,model.language_model.layers.*,inputs:model.vision_model.embeddings.patch_embedding+model.language_model.embed_tokens"),
+    "fun_asr_nano": Facts((4, 8, 8), ("model.audio_tower.layers.*,model.language_model.layers.*",
+                                      "model.audio_tower,model.multi_modal_projector,model.language_model.layers,model.language_model.norm"),
+                          (*ONE_RANK, "attention flash"),  # whose kernel takes no mask
+                          ":model.audio_tower.layers.*.mlp,model.multi_modal_projector.layers.*.mlp",
+                          units=":model.audio_tower.layers.*,model.language_model.layers.*,model.multi_modal_projector.layers.*",
+                          checkpointed="model.audio_tower.layers.*,model.language_model.layers.*,model.multi_modal_projector.layers.*,inputs:model.language_model.embed_tokens"),
+    "tapas": Facts((4, 8, 8), ("tapas.encoder.layer.*", "tapas"), (*ONE_RANK, "attention",  # which it writes out
+                                                                   "fsdp", "zero2"),  # which refuse a number that is no vector
+                   ":tapas.encoder.layer.*.intermediate", checkpointed="all,inputs:tapas.embeddings.word_embeddings"),
+    "timm_qwen3_vit": Facts((8, 12, 8), ("encoder.blocks.*", "encoder"), (*ONE_RANK, *NO_TOKENS), ":encoder.blocks.*.mlp", units=":encoder.blocks.*", checkpointed="encoder.blocks.*"),
+    "timm_inception_v4": Facts((8, 8, 12), (",".join(f"features.{number}" for number in range(10)), "features"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS),  # it refuses to be checkpointed
+                               units=":features.*"),
+    "diffusers_unet_motion_model": Facts((4, 4, 4), ("down_blocks.*.motion_modules.*,mid_block.motion_modules.*", "conv_in,time_embedding,down_blocks,mid_block,up_blocks.0,up_blocks.1,up_blocks.2"),
+                                         (*NO_WIDTHS, *NO_TOKENS),
+                                         units=":down_blocks.*,up_blocks.*,mid_block.attentions.*,mid_block.resnets.*,mid_block.motion_modules.*",
+                                         checkpointed="down_blocks.*.resnets.*,down_blocks.*.attentions.*.transformer_blocks.*,mid_block.attentions.*.transformer_blocks.*,mid_block.motion_modules.*,"
+                                                      "mid_block.resnets.1,up_blocks.*.resnets.*,up_blocks.*.attentions.*.transformer_blocks.*"),
+    "diffusers_uvit_2d": Facts((4, 4, 4), ("transformer_layers.*", "encoder_proj,encoder_proj_layer_norm,embed,cond_embed,down_block,project_to_hidden_norm,project_to_hidden,transformer_layers,"
+                                                                   "project_from_hidden_norm,project_from_hidden,up_block"),
+                               (*NO_BLOCKS, *NO_WIDTHS, *NO_TOKENS),  # what it checkpoints with takes no arguments by name, which it gives it
+                               units=":down_block.res_blocks.*,down_block.attention_blocks.*,transformer_layers.*,up_block.res_blocks.*,up_block.attention_blocks.*"),
+    "monai_dynunet": Facts((4, 4, 4), ("input_block,downsamples.*,bottleneck", "input_block,downsamples,bottleneck,upsamples"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS),
+                           units=":downsamples.*,upsamples.*,deep_supervision_heads.*"),
+    "monai_efficientnet": Facts((8, 8, 12), ("_blocks.*", "_conv_stem,_bn0,_blocks,_conv_head,_bn1"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS), units=":_blocks.*"),
+    "x_transformers_recirculation": Facts((16, 32, 48), ("net.attn_layers.layers.*", "net"),
+                                          (*NO_BLOCKS, *ONE_RANK, *_WRITTEN_OUT, "freeze blocks", "freeze all", "freeze,"),  # which are frozen as it is
+                                          ":net.attn_layers.layers.*.1.ff", units=":net.attn_layers.layers.*.0.*,net.attn_layers.layers.*.1,learned_mixers.*"),
+    "x_transformers_neo_mlp": Facts((256, 256, 256), ("transformer.layers.*", "input_embed,hidden_embed,output_embed,random_fourier,transformer"),
+                                    (*NO_BLOCKS, *ONE_RANK, *NO_TOKENS, *_WRITTEN_OUT),
+                                    ":transformer.layers.*.1.ff", units=":random_fourier.*,transformer.layers.*.0.*,transformer.layers.*.1"),
+    "vit_pytorch_registers": Facts((8, 12, 16), ("transformer.layers.*", "to_patch_embedding,register_tokens,transformer"), (*NO_BLOCKS, *ONE_RANK, *NO_TOKENS, *_WRITTEN_OUT),
+                                   ":transformer.layers.*.1", units=":transformer.layers.*.*"),
+    "vit_pytorch_uvit": Facts((8, 12, 12), ("transformer.layers.*", "to_patch_embedding,register_tokens,transformer"), (*NO_BLOCKS, *ONE_RANK, *NO_TOKENS, *_WRITTEN_OUT),
+                              ":transformer.layers.*.2", units=":transformer.layers.*.*"),
+    "smp_segformer": Facts((8, 8, 4), ("encoder.block1.*,encoder.block2.*,encoder.block3.*,encoder.block4.*", "encoder,decoder"), (*NO_BLOCKS, *NO_WIDTHS, *NO_TOKENS, *_WRITTEN_OUT),
+                           units=":encoder.block1.*,encoder.block2.*,encoder.block3.*,encoder.block4.*,decoder.mlp_stage.*,segmentation_head.*"),
+    "open_clip_vitamin": Facts((8, 12, 12), ("visual.trunk.blocks.*,text.transformer.resblocks.*.mlp.c_proj",  # of the texts' other layers it takes the weight, or its type, itself
+                                             "visual.trunk.pos_embed,visual.trunk.patch_embed,visual.trunk.blocks,visual.trunk.fc_norm,"
+                                             "text.token_embedding,text.positional_embedding,text.transformer,text.ln_final"),
+                               (*ONE_RANK, *NO_TOKENS, "attention flash"),  # whose kernel takes no mask
+                               inner=":text.transformer.resblocks.*.mlp", units=":visual.trunk.patch_embed.backbone.stages.*,visual.trunk.blocks.*,text.transformer.resblocks.*",
+                               checkpointed="visual.trunk.patch_embed.backbone.stages.*,visual.trunk.blocks.*,text.transformer.resblocks.*"),
 }

@@ -7,6 +7,10 @@ from facts import NO_BLOCKS, NO_LINEAR, NO_TOKENS, NO_WIDTHS, ONE_RANK, Facts
 
 _OF_KANDINSKY = "video_text_transformer_blocks.*,audio_text_transformer_blocks.*,visual_transformer_blocks.*"
 _WRITTEN_OUT = ("attention",)  # in each of them
+_OF_XCEPTION = [f"block{number}" for number in range(1, 13)]
+_OF_VAE = ",".join(f"{side}.layers.{number}" for side in ("encoder", "decoder") for number in range(1, 6))
+_DOWN = ("conv_0_0", "conv_1_0", "conv_2_0", "conv_3_0", "conv_4_0")
+_UP = tuple(f"upcat_{level}_{step}" for level in range(4) for step in range(1, 5 - level))  # of BasicUNetPlusPlus
 
 OTHER_LIBRARIES: Dict[str, Facts] = {
     "timm_vit": Facts((8, 12, 16), ("blocks.*", "cls_token,pos_embed,patch_embed,blocks,norm"), (*ONE_RANK, *NO_TOKENS), ":blocks.*.mlp"),
@@ -136,4 +140,109 @@ OTHER_LIBRARIES: Dict[str, Facts] = {
                              (*ONE_RANK, *NO_TOKENS, "attention flash"),  # whose kernel takes no mask
                              inner=":text.transformer.resblocks.*.mlp", units=":visual.trunk.blocks.*,text.transformer.resblocks.*",
                              checkpointed="visual.trunk.blocks.*,text.transformer.resblocks.*"),
+    "timm_xception": Facts((8, 8, 12), (",".join(_OF_XCEPTION), ",".join(("conv1", "bn1", "conv2", "bn2", *_OF_XCEPTION, "conv3", "bn3", "conv4", "bn4"))),
+                           (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS), units=":" + ",".join(block + ".rep.*" for block in _OF_XCEPTION)),
+    "timm_lcnetv2": Facts((8, 12, 16), ("stages.*", "stem,stages"), (*NO_LINEAR, *NO_TOKENS, "fsdp, checkpoint"),  # which calls what is in a stage, and no stage
+                          units=":stem.*,stages.*", checkpointed="stages.*.*"),
+    "diffusers_i2vgen_xl": Facts((4, 4, 4), ("down_blocks.*,mid_block", "conv_in,transformer_in,image_latents_proj_in,image_latents_temporal_encoder,image_latents_context_embedding,time_embedding,"
+                                                                        "context_embedding,fps_embedding,down_blocks,mid_block,up_blocks"), (*NO_BLOCKS, *NO_WIDTHS, *NO_TOKENS),
+                                 units=":transformer_in.transformer_blocks.*,image_latents_temporal_encoder.ff.net.*,down_blocks.*,up_blocks.*,"
+                                       "mid_block.attentions.*,mid_block.temp_attentions.*,mid_block.resnets.*,mid_block.temp_convs.*"),
+    "diffusers_ltx2": Facts((4, 8, 8), ("transformer_blocks.*", "proj_in,audio_proj_in,caption_projection,audio_caption_projection,time_embed,audio_time_embed,av_cross_attn_video_scale_shift,"
+                                                                "av_cross_attn_audio_scale_shift,av_cross_attn_video_a2v_gate,av_cross_attn_audio_v2a_gate,transformer_blocks"),
+                            (*NO_WIDTHS, *NO_TOKENS, "attention flash"), checkpointed="transformer_blocks.*"),  # whose kernel takes no mask
+    "monai_milmodel": Facts((4, 4, 4), ("net.layer1,net.layer2,net.layer3,net.layer4,transformer.layers.*.linear1,transformer.layers.*.linear2",  # of attention's other layer it takes the weight itself
+                                        "attention,transformer,net"), (*NO_BLOCKS, *ONE_RANK, *NO_TOKENS), ":transformer.layers.*.linear1",
+                            units=":transformer.layers.*,net.layer1.*,net.layer2.*,net.layer3.*,net.layer4.*"),
+    "monai_masked_autoencoder_vit": Facts((8, 8, 8), ("blocks.*,decoder_blocks.*", "cls_token,patch_embedding,blocks,decoder_embed,mask_tokens,decoder_blocks"),
+                                          (*NO_BLOCKS, *ONE_RANK, *NO_TOKENS, *_WRITTEN_OUT, "amp"),  # which puts 16 bits where its own have 32
+                                          ":blocks.*.mlp,decoder_blocks.*.mlp", units=":blocks.*,decoder_blocks.*"),
+    "x_transformers_continuous": Facts((4, 8, 8), ("net.attn_layers.layers.*", "net.pos_emb,net.attn_layers,net.project_in"), (*NO_BLOCKS, *ONE_RANK, *_WRITTEN_OUT),
+                                       ":net.attn_layers.layers.*.1.ff", units=":net.attn_layers.layers.*.0.*,net.attn_layers.layers.*.1"),
+    "x_transformers_next_latent": Facts((4, 8, 8), ("net.attn_layers.layers.*", "net.token_emb,net.pos_emb,net.attn_layers"), (*NO_BLOCKS, *ONE_RANK, *_WRITTEN_OUT),
+                                        ":net.attn_layers.layers.*.1.ff", units=":net.attn_layers.layers.*.0.*,net.attn_layers.layers.*.1,dynamics_model.net.*"),
+    "vit_pytorch_deepvit": Facts((8, 12, 12), ("transformer.layers.*", "to_patch_embedding,cls_token,pos_embedding,transformer"), (*NO_BLOCKS, *ONE_RANK, *NO_TOKENS, *_WRITTEN_OUT),
+                                 ":transformer.layers.*.1", units=":transformer.layers.*.*"),
+    "vit_pytorch_simple": Facts((8, 12, 16), ("transformer.layers.*", "to_patch_embedding,transformer"), (*NO_BLOCKS, *ONE_RANK, *NO_TOKENS, *_WRITTEN_OUT),
+                                ":transformer.layers.*.1", units=":transformer.layers.*.*"),
+    "smp_unetplusplus": Facts((4, 8, 8), ("encoder.model.s1.*,encoder.model.s2.*,encoder.model.s3.*,encoder.model.s4.*", "encoder,decoder"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS),
+                              units=":segmentation_head.*"),
+    "open_clip_rn50": Facts((8, 12, 16), ("visual.layer1,visual.layer2,visual.layer3,visual.layer4,transformer.resblocks.*.mlp.c_proj",  # likewise
+                                          "visual,positional_embedding,token_embedding,transformer,ln_final"),
+                            (*ONE_RANK, *NO_TOKENS, "attention flash"),  # whose kernel takes no mask
+                            inner=":transformer.resblocks.*.mlp", units=":visual.layer1.*,visual.layer2.*,visual.layer3.*,visual.layer4.*,transformer.resblocks.*",
+                            checkpointed="transformer.resblocks.*"),
+    "timm_resnest": Facts((8, 12, 16), ("layer1.*,layer2.*,layer3.*,layer4.*", "conv1,bn1,layer1,layer2,layer3,layer4"), (*NO_LINEAR, *NO_TOKENS),
+                          units=":layer1.*,layer2.*,layer3.*,layer4.*", checkpointed="layer1.*,layer2.*,layer3.*,layer4.*"),
+    "timm_res2net": Facts((8, 12, 16), ("layer1.*,layer2.*,layer3.*,layer4.*", "conv1,bn1,layer1,layer2,layer3,layer4"), (*NO_LINEAR, *NO_TOKENS),
+                          units=":layer1.*,layer2.*,layer3.*,layer4.*", checkpointed="layer1.*,layer2.*,layer3.*,layer4.*"),
+    "diffusers_prior_transformer": Facts((8, 12, 16), ("transformer_blocks.*", "time_embedding,proj_in,embedding_proj,encoder_hidden_states_proj,positional_embedding,prd_embedding,transformer_blocks,norm_out"),
+                                         (*NO_BLOCKS, *NO_WIDTHS, *NO_TOKENS, "attention flash")),  # whose kernel takes no mask
+    "diffusers_autoencoder_longcat_audio_dit": Facts((4, 4, 4), (_OF_VAE, "encoder,decoder.layers.0," + ",".join(f"decoder.layers.{number}" for number in range(1, 7))),
+                                                     (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS), units=":encoder.layers.*,decoder.layers.*"),
+    "timm_nextvit": Facts((8, 12, 16), ("stages.*", "stem,stages,norm"), (*NO_WIDTHS, *NO_TOKENS), units=":stem.*,stages.*", checkpointed="stages.*,stages.*.blocks.*"),
+    "timm_nest": Facts((8, 12, 16), ("levels.*", "patch_embed,levels,norm"), (*ONE_RANK, *NO_TOKENS, "attention efficient", "attention flash"),  # whose kernels take no blocks beside samples and heads
+                       inner=":levels.*.transformer_encoder.*.mlp", units=":levels.*", checkpointed="levels.*.transformer_encoder.*"),
+    "diffusers_transformer_hunyuan_video_framepack": Facts((8, 8, 8), ("transformer_blocks.*,single_transformer_blocks.*",
+                                                                       "x_embedder,clean_x_embedder,context_embedder,image_projection,time_text_embed,transformer_blocks,single_transformer_blocks"),
+                                                           (*NO_WIDTHS, *NO_TOKENS, "attention flash"),  # whose kernel takes no mask
+                                                           units=":context_embedder.token_refiner.refiner_blocks.*,transformer_blocks.*,single_transformer_blocks.*",
+                                                           checkpointed="transformer_blocks.*,single_transformer_blocks.*"),
+    "diffusers_transformer_longcat_audio_dit": Facts((8, 8, 8), ("blocks.*", "time_embed,input_embed,text_embed,blocks,adaln_global_mlp,text_conv_layer,latent_embed,latent_cond_embedder"),
+                                                     (*NO_BLOCKS, *NO_WIDTHS, *NO_TOKENS, "attention flash"),  # likewise
+                                                     units=":blocks.*,text_conv_layer.*"),
+    "monai_vnet": Facts((8, 8, 4), ("down_tr32,down_tr64,down_tr128,down_tr256", "in_tr,down_tr32,down_tr64,down_tr128,down_tr256,up_tr256,up_tr128,up_tr64,up_tr32"),
+                        (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS),
+                        units=":in_tr.conv_block.*,down_tr32.ops.*,down_tr64.ops.*,down_tr128.ops.*,down_tr256.ops.*,up_tr256.ops.*,up_tr128.ops.*,up_tr64.ops.*,up_tr32.ops.*,out_tr.conv_block.*"),
+    "monai_restormer": Facts((8, 4, 4), ("encoder_levels.*,latent", "patch_embed,encoder_levels,downsamples,latent,upsamples,reduce_channels,decoder_levels,refinement"),
+                             (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS),
+                             units=":encoder_levels.*,downsamples.*,latent.*,upsamples.*,reduce_channels.*,decoder_levels.*,refinement.*"),
+    "x_transformers_continuous_autoencoder": Facts((4, 8, 8), ("encoder.attn_layers.layers.*,decoder.attn_layers.layers.*",
+                                                               "encoder,bottleneck,from_latent_to_prepend_token,decoder.pos_emb,decoder.attn_layers,decoder.project_in"),
+                                                   (*NO_BLOCKS, *ONE_RANK, *_WRITTEN_OUT), ":encoder.attn_layers.layers.*.1.ff,decoder.attn_layers.layers.*.1.ff",
+                                                   units=":encoder.attn_layers.layers.*.0.*,encoder.attn_layers.layers.*.1,decoder.attn_layers.layers.*.0.*,decoder.attn_layers.layers.*.1"),
+    "x_transformers_discover_wrapper": Facts((4, 8, 8), ("decoder.attn_layers.layers.*", "decoder.token_emb,decoder.pos_emb,decoder.attn_layers"),
+                                             (*NO_BLOCKS, *ONE_RANK, *_WRITTEN_OUT, "precision"),  # where its mask says so, attention makes zeros of 32 bits
+                                             ":decoder.attn_layers.layers.*.1.ff", units=":decoder.attn_layers.layers.*.0.*,decoder.attn_layers.layers.*.1"),
+    "monai_resnet": Facts((4, 4, 4), ("layer1.*,layer2.*,layer3.*,layer4.*", "conv1,bn1,layer1,layer2,layer3,layer4"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS),
+                          units=":layer1.*,layer2.*,layer3.*,layer4.*"),
+    "monai_basic_unetplusplus": Facts((4, 4, 4), (",".join(_DOWN), ",".join((*_DOWN, *_UP))),
+                                      (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS, "ddp", "zero1"),  # which wait for gradients of the answers that are not trained
+                                      units=":" + ",".join(name + (".convs.*" if name in _UP else ".*") for name in (*_DOWN, *_UP))),
+    "x_transformers_multi_input": Facts((4, 8, 8), ("attn_layers.layers.*", "embeds,pos_emb,attn_layers"), (*NO_BLOCKS, *ONE_RANK, *_WRITTEN_OUT),
+                                        ":attn_layers.layers.*.1.ff", units=":attn_layers.layers.*.0.*,attn_layers.layers.*.1"),
+    "x_transformers_gpt_vae": Facts((4, 8, 8), ("encoder.attn_layers.layers.*,decoder.attn_layers.layers.*",
+                                                "encoder,to_latent_mean_log_variance,from_latent_to_prepend_token,decoder.token_emb,decoder.attn_layers"),
+                                    (*NO_BLOCKS, *ONE_RANK, *_WRITTEN_OUT, "precision"),  # as in DISCOVER: zeros of 32 bits
+                                    ":encoder.attn_layers.layers.*.1.ff,decoder.attn_layers.layers.*.1.ff",
+                                    units=":encoder.attn_layers.layers.*.0.*,encoder.attn_layers.layers.*.1,decoder.attn_layers.layers.*.0.*,decoder.attn_layers.layers.*.1"),
+    "vit_pytorch_nest": Facts((8, 8, 8), ("layers.*.0.layers.*", "to_patch_embedding,layers"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS), units=":layers.*.*"),
+    "vit_pytorch_look_vit": Facts((8, 12, 12), ("layers.*", "to_patches,pos_embedding,layers,norm,highres_norm"),
+                                  (*NO_BLOCKS, *ONE_RANK, *NO_TOKENS, *_WRITTEN_OUT, "precision",  # the places that it adds have 32 bits, and so what its layers are given
+                                   "ddp", "zero1"),  # which wait for gradients of its learned places, which it does not use
+                                  ":layers.*.1,layers.*.5", units=":to_patches.*,layers.*.*"),
+    "smp_linknet": Facts((8, 8, 8), ("encoder.stage1.*,encoder.stage2.*,encoder.stage3.*,encoder.stage4.*", "encoder,decoder"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS),
+                         units=":encoder.stage0.rbr_conv.*,encoder.stage1.*,encoder.stage2.*,encoder.stage3.*,encoder.stage4.*,decoder.blocks.*,segmentation_head.*"),
+    "open_clip_roberta": Facts((8, 12, 16), ("visual.transformer.resblocks.*.mlp,text.transformer.encoder.layer.*",  # of the other layers for images it takes the weight itself
+                                             "visual,text.transformer"),
+                               (*ONE_RANK, *NO_TOKENS),
+                               inner=":visual.transformer.resblocks.*.mlp,text.transformer.encoder.layer.*.intermediate",
+                               units=":visual.transformer.resblocks.*,text.transformer.encoder.layer.*",
+                               checkpointed="visual.transformer.resblocks.*,text.transformer.encoder.layer.*,inputs:text.transformer.embeddings.word_embeddings"),
+    "vit_pytorch_rvt": Facts((8, 12, 12), ("transformer.layers.*", "to_patch_embedding,cls_token,transformer"),
+                             (*NO_BLOCKS, *NO_WIDTHS, *NO_TOKENS, *_WRITTEN_OUT, "precision"),  # its turns have 32 bits, and so has what they turned; values have not
+                             units=":transformer.layers.*.*"),
+    "vit_pytorch_xcit": Facts((8, 12, 12), ("xcit_transformer.layers.*,cls_transformer.layers.*", "to_patch_embedding,pos_embedding,cls_token,xcit_transformer,final_norm,cls_transformer"),
+                              (*NO_BLOCKS, *ONE_RANK, *NO_TOKENS, *_WRITTEN_OUT), ":xcit_transformer.layers.*.2.fn,cls_transformer.layers.*.1.fn",
+                              units=":xcit_transformer.layers.*.*,cls_transformer.layers.*.*"),
+    "smp_dpt": Facts((8, 8, 4), ("encoder.model.blocks.*", "encoder,decoder"),
+                     (*NO_BLOCKS, *ONE_RANK, *NO_TOKENS, "ddp", "zero1"),  # which wait for gradients of its encoder's last norm and head, which it does not call
+                     ":encoder.model.blocks.*.mlp",
+                     units=":encoder.model.blocks.*,decoder.projection_blocks.*,decoder.reassemble_blocks.*,decoder.fusion_blocks.*"),
+    "open_clip_coca": Facts((8, 12, 16), ("visual.transformer.resblocks.*.mlp,text.transformer.resblocks.*.mlp.c_proj,text_decoder.resblocks.*.mlp,text_decoder.cross_attn.*.mlp",  # of others it takes the weight, or its type, itself
+                                          "visual,text,text_decoder.resblocks,text_decoder.cross_attn,text_decoder.ln_final"),
+                            (*ONE_RANK, *NO_TOKENS, "attention flash"),  # whose kernel takes no mask
+                            inner=":visual.transformer.resblocks.*.mlp,text.transformer.resblocks.*.mlp,text_decoder.resblocks.*.mlp,text_decoder.cross_attn.*.mlp",
+                            units=":visual.transformer.resblocks.*,text.transformer.resblocks.*,text_decoder.resblocks.*,text_decoder.cross_attn.*",
+                            checkpointed="visual.transformer.resblocks.*,text.transformer.resblocks.*,text_decoder.resblocks.*,text_decoder.cross_attn.*"),
 }

@@ -17,6 +17,7 @@ import json
 import os
 import sys
 import traceback
+from collections import Counter
 from typing import Any, Callable, Dict, Iterable, Iterator, List, Tuple
 
 import torch
@@ -81,10 +82,10 @@ def shard(model: nn.Module, kind: str) -> nn.Module:
     if kind.startswith(("ddp", "zero1")):
         return nn.parallel.DistributedDataParallel(model.to("cuda"), gradient_as_bucket_view=kind.endswith(":view"))
     lists = {path: module for path, module in model.named_modules() if isinstance(module, (nn.ModuleList, nn.Sequential)) and any(next(child.children(), None) for child in filter(None, module))}
-    for path, blocks in lists.items():
-        if not any(path.startswith(other + ".") for other in lists):
-            for block in called(blocks):
-                fully_shard(block, reshard_after_forward=kind != "zero2")
+    units = [block for path, blocks in lists.items() if not any(path.startswith(other + ".") for other in lists) for block in called(blocks)]
+    owners = Counter(id(parameter) for block in units for parameter in block.parameters())
+    for block in [unit for unit in units if all(owners[id(parameter)] == 1 for parameter in unit.parameters())]:  # heads that are one are the whole model's
+        fully_shard(block, reshard_after_forward=kind != "zero2")
     fully_shard(model, reshard_after_forward=False if kind == "zero2" else None)
     return model
 
