@@ -223,6 +223,12 @@ TEST(SequenceTest, AFewTokensAreNeverNone) {
   EXPECT_EQ(least.strides, (std::vector<int64_t>{16, 1}));
 }
 
+// The last three of 32, which LFM2's convolutions keep; four words of 32 letters.
+TEST(SequenceTest, TheLastOnesAreAsManyOfAnyLength) {
+  EXPECT_EQ(OtherLength("4,3,8", "24,8,1", 8, 32, 64).sizes, (std::vector<int64_t>{4, 3, 8}));
+  EXPECT_EQ(OtherLength("4,4,8", "32,8,1", 8, 32, 64).sizes, (std::vector<int64_t>{4, 8, 8}));
+}
+
 // NeoMME's mask of 132 tokens, 36 of them of an image, which attention fills up to rows of 136: of 228 to
 // 232.
 TEST(SequenceTest, AMaskThatAttentionFillsUpIsFilledUpAnew) {
