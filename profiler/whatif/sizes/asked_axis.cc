@@ -23,7 +23,9 @@ class Asking {
 
   void Ask(const Op& op) {
     const Operand& result = OutputsOf(step_, op)[0];
-    if (!IsTold(result) || ShapedLike(step_, op) != nullptr) return;
+    if (!IsTold(result)) return;
+    if (step_.NameOf(op) == "aten::gather") return AskGathered(op, result);
+    if (ShapedLike(step_, op) != nullptr) return;
     const Kind kind = KindNamed(step_.NameOf(op));
     const bool joins = step_.NameOf(op) == "aten::cat";
     if (kind == Kind::kMatrix) return AskFactors(op, result);
@@ -63,6 +65,19 @@ class Asking {
     const Operand& index = InputsOf(step_, op)[1];
     for (uint32_t d = 0; d < step_.Rank(index.shape) && d < step_.Rank(result.shape); ++d)
       AskThere(result, d, index, d);
+  }
+
+  // gather(x, dim, index), whose result is as large as the index: x has no fewer elements in the other
+  // dimensions (gather_shape_check, aten/src/ATen/native/ScatterGatherChecks.h), so one of as many grows with
+  // the samples. With fewer tokens it may have more than they: as many as the longest sequence has.
+  void AskGathered(const Op& op, const Operand& result) {
+    if (sequence_ || op.dims == 0 || op.input_count == 0) return;
+    const Operand& from = InputsOf(step_, op)[0];
+    const uint32_t rank = step_.Rank(from.shape);
+    if (rank != step_.Rank(result.shape)) return;
+    const std::vector<bool> along = ReducedOf(step_.Text(op.dims), rank);
+    for (uint32_t d = 0; d < rank; ++d)
+      if (!along[d]) AskThere(result, d, from, d);
   }
 
   // [rows, inner] x [inner, columns]: rows are those of the result, as columns are.

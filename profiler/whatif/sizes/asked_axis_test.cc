@@ -27,6 +27,7 @@ class AskedAxisTest : public testing::Test {
     bool sequence = true, sized = false;
     uint64_t own = 0;      // where they are in the other one
     bool indexes = false;  // gather(other, dimension, states)
+    const char* dimension = nullptr;
   };
 
   // What is asked of the other one.
@@ -43,6 +44,7 @@ class AskedAxisTest : public testing::Test {
     const std::vector<Operand> given =
         meeting.indexes ? std::vector<Operand>{other, {}, states} : std::vector<Operand>{states, other};
     const uint32_t op = into.Begin(meeting.name, kNone, kNone, 10, given);
+    if (meeting.dimension != nullptr) into.step().ops[op].dims = into.Text(meeting.dimension);
     into.End(op, 12, {Viewed(into, kMade, meeting.made, kFloat)});
     Step step = std::move(into).Finish();
     step.backward.push_back({100, 200});
@@ -96,6 +98,24 @@ TEST_F(AskedAxisTest, AnIndexHasTheTokensOfWhatIsLookedUpByIt) {
   ASSERT_EQ(asked.size(), 1u);
   EXPECT_EQ(asked[0].block, kOther);
   EXPECT_EQ(asked[0].places, (PlacesOfAxis{1, 0}));
+}
+
+// gather(numbers, dim, index), of an index [32, 8] with 32 samples and 64 numbers for each of them.
+TEST_F(AskedAxisTest, WhatIsGatheredFromHasTheSamplesOfTheIndexButAlongTheDimension) {
+  const View index = {{32, 8}, {8, 1}};
+  Meeting gathers{.name = "aten::gather", .states = index, .other = {{32, 64}, {64, 1}}, .made = index};
+  gathers.place = gathers.made_place = 8, gathers.sequence = false, gathers.indexes = true;
+  gathers.dimension = "1";
+  const auto asked = Asked(gathers);
+  ASSERT_EQ(asked.size(), 1u);
+  EXPECT_EQ(asked[0].block, kOther);
+  EXPECT_EQ(asked[0].places, (PlacesOfAxis{64, 0}));
+  gathers.dimension = "0";
+  EXPECT_TRUE(Asked(gathers).empty()) << "of as many numbers by chance";
+  gathers.dimension = "-1", gathers.other = {{40, 64}, {64, 1}};
+  EXPECT_TRUE(Asked(gathers).empty()) << "it may have more";
+  gathers.other = {{32, 64}, {64, 1}}, gathers.sequence = true;
+  EXPECT_TRUE(Asked(gathers).empty()) << "which may be for all tokens that the model takes";
 }
 
 // The same of 32 samples: a place of their number by chance tells nothing, and one that is known is left.
