@@ -185,6 +185,7 @@ void FunctionCalls::Complete(Call& call, Position at) {
     const bool known = fits && !called && given.what != Given::What::kNothingKnown;
     const Value returned = called && one && !again ? ReturnedByModule(call, given) : Value{};
     Give(call, given, known ? call.results[given.element] : returned, at);
+    if (!known && given.what == Given::What::kReturned) NoteOneOf(call, given.name);
     // x, y = f(): both may be held. What a module returns may be what it was given.
     const bool to_module = call.returned || (called && fits);
     if (!known || again || call.returned) Untold(to_module && !again ? GivenToModules(call) : call.made);
@@ -224,6 +225,7 @@ void FunctionCalls::PassOver(Call& call, int from, int to, Position at) {
     const bool calls = given.what == Given::What::kReturned || given.what == Given::What::kOneOfEach ||
                        given.what == Given::What::kNothingKnown;
     if (calls && call.called && IsHandedBack(call)) continue;
+    if (given.what == Given::What::kReturned && !call.called && IsOnlyHolder(call, given.name)) continue;
     if (!given.unsure || (calls && call.called)) Give(call, given, {}, at);
   }
 }
@@ -243,6 +245,7 @@ void FunctionCalls::Give(Call& call, const Given& given, Value value, Position a
   if (!fresh && (variable->second != value || variable->second.since != value.since))
     Hold(variable->second, at);
   variable->second = value;
+  call.one_of.erase(given.name);
 }
 
 void FunctionCalls::Note(Stack& stack, uint32_t op, bool direct) {

@@ -62,6 +62,8 @@ class FunctionCalls {
     uint32_t converted = model::kNone;  // the last one that converts for the function itself; not used yet
     std::set<Value> arguments;          // blocks that were there before, and are used in it
     std::map<std::string_view, Value> variables;
+    // Of variables that stand for one of several blocks, or none: those that their statement made.
+    std::map<std::string_view, std::vector<uint32_t>> one_of;
   };
 
   // What goes on in a call of a module, outermost first.
@@ -129,6 +131,10 @@ class FunctionCalls {
   void Untold(const std::vector<uint32_t>& ops);
   [[nodiscard]] static bool IsGivenIn(const Lines& statement, const Call& call, std::string_view name);
   [[nodiscard]] Position AssignedLast(const Call& call, const Stack& stack) const;
+  [[nodiscard]] static bool IsNamed(const Call& call, uint32_t block);
+  [[nodiscard]] Position SeenToGo(const Call& call, std::string_view name, Position since,
+                                  Position before) const;
+  void NoteOneOf(Call& call, std::string_view name);
   void LetGo(Call& call, const Stack& stack);
   [[nodiscard]] static bool IsGivenBehind(const Call& call, std::string_view name);
   void HoldElsewhere(const Value& value);
@@ -151,6 +157,7 @@ class FunctionCalls {
   // Whether no statement gives the variable anything between that which gave it the block and that of the
   // operator.
   [[nodiscard]] bool IsHandedBack(const Call& call) const;
+  [[nodiscard]] bool IsOnlyHolder(const Call& call, std::string_view name) const;
   [[nodiscard]] bool IsShownNext(const Call& call, const Given& given) const;
   [[nodiscard]] Value ReturnedByModule(const Call& call, const Given& given) const;
   [[nodiscard]] uint32_t OnlyCallSince(uint32_t op) const;

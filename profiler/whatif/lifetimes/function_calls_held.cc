@@ -30,6 +30,35 @@ Position FunctionCalls::AssignedLast(const Call& call, const Stack& stack) const
   return at;
 }
 
+bool FunctionCalls::IsNamed(const Call& call, uint32_t block) {
+  return std::ranges::any_of(call.variables, [&](const auto& one) { return one.second.block == block; });
+}
+
+void FunctionCalls::NoteOneOf(Call& call, std::string_view name) {
+  for (const uint32_t op : call.made)
+    for (const Operand& result : OutputsOf(step_, step_.ops[op]))
+      if (result.block != kNone) call.one_of[name].push_back(result.block);
+}
+
+// When a variable is seen to go as its function returns: kForever, it is not.
+Position FunctionCalls::SeenToGo(const Call& call, std::string_view name, Position since,
+                                 Position before) const {
+  const uint32_t block = call.variables.at(name).block;
+  if (block != kNone) {
+    const Position seen = step_.blocks[block].end;
+    return since < seen && seen < before ? seen : kForever;
+  }
+  Position last = kForever;
+  const auto found = call.one_of.find(name);
+  if (found == call.one_of.end()) return last;
+  for (const uint32_t one : found->second) {
+    const Position seen = step_.blocks[one].end;
+    const bool later = last == kForever || seen > last;
+    if (since < seen && seen < before && later && !IsNamed(call, one)) last = seen;
+  }
+  return last;
+}
+
 // Variables go in the order in which the function first names them, in its head or a statement: before one
 // that was seen to go.
 void FunctionCalls::LetGo(Call& call, const Stack& stack) {
@@ -44,8 +73,8 @@ void FunctionCalls::LetGo(Call& call, const Stack& stack) {
       Hold(value, stack.next - kReturned);
       continue;
     }
-    const Position seen = value.block == kNone ? kForever : step_.blocks[value.block].end;
-    if (stack.done < seen && seen < at) at = seen - kBeforeOne;
+    if (const Position seen = SeenToGo(call, names[i], stack.done, at); seen < kForever)
+      at = seen - kBeforeOne;
     Hold(value, at);
     at -= kTurn;
   }

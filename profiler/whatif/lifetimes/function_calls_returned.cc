@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "profiler/whatif/lifetimes/function_calls.h"
+#include "profiler/whatif/lifetimes/holders.h"
 
 namespace vramscope::whatif {
 
@@ -82,6 +83,25 @@ std::vector<FunctionCalls::Value> FunctionCalls::ValuesOf(const Call& call, cons
     for (const Value& argument : call.arguments) HoldElsewhere(argument);
   }
   return values;
+}
+
+// x, y = mask(x, y), without operators: what is worked on behind that, and what no other variable has, is
+// what the call handed back.
+bool FunctionCalls::IsOnlyHolder(const Call& call, std::string_view name) const {
+  const auto variable = call.variables.find(name);
+  if (variable == call.variables.end() || variable->second.block == kNone) return false;
+  const uint32_t block = variable->second.block;
+  // Of what was there before its callers have a name.
+  const uint32_t maker = OutermostMaker(step_, block);
+  if (maker == kNone || elsewhere_[block] || step_.ops[maker].begin < call.begin) return false;
+  for (const auto& [other, value] : call.variables)
+    if (other != name && value.block == block) return false;
+  for (auto op = std::ranges::lower_bound(step_.ops, now_, {}, &Op::begin); op != step_.ops.end(); ++op) {
+    if (op->node != kNone || op->parent != kNone) continue;
+    if (std::ranges::any_of(InputsOf(step_, *op), [&](const Operand& one) { return one.block == block; }))
+      return true;
+  }
+  return false;
 }
 
 }  // namespace vramscope::whatif

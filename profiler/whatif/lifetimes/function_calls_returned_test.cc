@@ -25,5 +25,41 @@ TEST(FunctionCallsTest, WhatNoneOfSeveralReturnsNamesItsFunctionHadForItself) {
   EXPECT_FALSE(known("30-38 31-31=y 32-32=z 34-34?>. 36-36>z", 1)) << "anything may be returned";
 }
 
+// y, z = mask(y, z), which computes nothing: what is worked on behind it somebody must have.
+TEST(FunctionCallsTest, WhatAFunctionWithoutOperatorsIsGivenItHandsBackWhereThatIsUsedBehindIt) {
+  const auto until = [](const char* function, const char* used) {
+    return Program({function},
+                   [used](Program& p) {
+                     p.Make("y", {11});
+                     p.Make("other", {13});
+                     p.Make("out", {15}, {used});
+                     p.Make("more", {16}, {"out"});
+                     p.End();
+                   })
+        .HeldUntil(1);
+  };
+  EXPECT_EQ(until("10-20 11-11=y 14-14(y,z", "y"), 5u);
+  EXPECT_EQ(until("10-20 11-11=y 14-14(y,z", "x"), 3u) << "not used any more";
+  EXPECT_EQ(until("10-20 11-11=y 14-14=y", "y"), 3u) << "no call";
+}
+
+// y = x * 2; a, b = f(y), of which b is one of two: y goes before b is seen to go.
+TEST(FunctionCallsTest, VariablesGoBeforeALaterOneOfWhichSeveralBlocksMayBeIt) {
+  const auto goes_before = [](const char* function) {
+    return Program({function},
+                   [](Program& p) {
+                     p.Make("y", {11});
+                     p.Make("a", {31, 12}, {"y"});
+                     p.Make("b", {32, 12}, {"y"});
+                     p.Make("out", {13}, {"a"});
+                     p.s.Free("b");
+                     for (const char* const name : {"y", "a", "out"}) p.s.Free(name);
+                   })
+        .GoesBefore(1, 3);
+  };
+  EXPECT_TRUE(goes_before("10-20 11-11=y 12-12(a,b"));
+  EXPECT_FALSE(goes_before("10-20 11-11=y 13-13=out")) << "no variable's";
+}
+
 }  // namespace
 }  // namespace vramscope::whatif

@@ -17,20 +17,37 @@ constexpr Position kUnpacked = 0.2;
 constexpr int kMostArguments = 64;
 constexpr Position kTurn = 1e-8;  // between what goes one after the other at once
 
-std::vector<Position> UnpackedUntil(const Step& step) {
-  std::vector<Position> work_end(step.nodes.size(), kBefore);
-  for (const Op& op : step.ops) {
-    if (op.node != kNone && op.parent == kNone && op.end < kForever && op.name == step.nodes[op.node].name)
-      work_end[op.node] = op.end - kUnpacked;
+// An operator in place on a view has its node within CopySlices, which copies the gradient first, and runs
+// that node with a part of the copy (torch/csrc/autograd/functions/tensor.cpp).
+bool IsWithinCopySlices(const Step& step, const Op& op) {
+  const std::string_view name = step.NameOf(op);
+  return op.parent != kNone && step.ops[op.parent].parent == kNone &&
+         step.NameOf(step.ops[op.parent]) == "torch::autograd::CopySlices" &&
+         name.find("Backward") != std::string_view::npos && name.find("::") == std::string_view::npos;
+}
+
+// By node: the operator that is its work.
+std::vector<uint32_t> FindWork(const Step& step) {
+  std::vector<uint32_t> work(step.nodes.size(), kNone);
+  for (uint32_t i = 0; i < step.ops.size(); ++i) {
+    const Op& op = step.ops[i];
+    if (op.node == kNone || op.end >= kForever) continue;
+    const bool itself = op.parent == kNone && op.name == step.nodes[op.node].name;
+    if (itself || IsWithinCopySlices(step, op)) work[op.node] = i;
   }
+  return work;
+}
+
+std::vector<Position> UnpackedUntil(const Step& step, const std::vector<uint32_t>& work) {
   std::vector<int> turns(step.nodes.size(), 0);
   std::vector<Position> until;
   for (const Saved& saved : step.saved) {
-    const Position end = saved.node == kNone ? kBefore : work_end[saved.node];
-    if (end == kBefore) {
+    const uint32_t op = saved.node == kNone ? kNone : work[saved.node];
+    if (op == kNone) {
       until.push_back(saved.released);
       continue;
     }
+    const Position end = step.ops[op].end - kUnpacked;
     const bool in_cpp = step.Text(step.nodes[saved.node].name).ends_with("Backward0");
     until.push_back(std::min(end, saved.released) - kTurn * (in_cpp ? turns[saved.node]++ : 0));
   }
@@ -50,7 +67,12 @@ Position EndFor(const Step& step, const Op& op, const Operand& operand) {
 
 LastUses Find(const Step& step) {
   LastUses uses;
-  uses.unpacked_until = UnpackedUntil(step);
+  const std::vector<uint32_t> work = FindWork(step);
+  uses.unpacked_until = UnpackedUntil(step, work);
+  for (uint32_t node = 0; node < step.nodes.size(); ++node) {
+    const bool within = work[node] != kNone && step.ops[work[node]].parent != kNone;
+    uses.works_from.push_back(within ? step.ops[work[node]].begin : step.nodes[node].begin);
+  }
   // What is copied by a name's new value is used by that.
   for (const StepBlock& block : step.blocks)
     uses.of_block.push_back(block.replaced < kForever ? std::max(block.replaced, block.last_use)

@@ -19,6 +19,7 @@ struct LastUses {
   // of it, and lets it go. What a node unpacks are variables of its function: C++ lets go of the last one
   // first.
   std::vector<Position> unpacked_until;
+  std::vector<Position> works_from;  // by node: before it unpacks what it keeps
   // `saved`: one of the step's.
   [[nodiscard]] Position UnpackedUntil(const Step& step, const Saved& saved) const {
     return unpacked_until[static_cast<size_t>(&saved - step.saved.data())];

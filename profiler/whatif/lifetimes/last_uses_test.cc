@@ -74,6 +74,19 @@ TEST_F(TurnsOfUsesTest, WhatANodeUnpacksGoesWithTheLastFirst) {
   EXPECT_NEAR(Unpacked(2), 154, 0.3);
 }
 
+// leaky_relu_() of a view: CopySlices runs its node.
+TEST_F(TurnsOfUsesTest, ANodeWithinCopySlicesUnpacksWhatItKeepsForItsOwnWork) {
+  Keep("torch::autograd::CopySlices");
+  EXPECT_NEAR(Unpacked(0), 154, 0.3);
+  EXPECT_EQ(LastUsesOf(step_).works_from[0], 150);
+  const uint32_t within = AddOp("LeakyReluBackward1", 0, {152, 153}, {kAttended}, kNone);
+  step_.ops[within].parent = within - 1;
+  const Step inside(step_);
+  EXPECT_NEAR(LastUsesOf(inside).UnpackedUntil(inside, inside.saved[0]), 153, 0.3);
+  EXPECT_LT(LastUsesOf(inside).UnpackedUntil(inside, inside.saved[0]), 153);
+  EXPECT_EQ(LastUsesOf(inside).works_from[0], 152);
+}
+
 // def backward(ctx, grad): query, mask, sums = ctx.saved_tensors
 TEST_F(TurnsOfUsesTest, PythonsVariablesDoNot) {
   Keep("AttentionBackward");

@@ -264,7 +264,7 @@ class Offloader {
     if (copy.category == Category::kParameter) copy.category = Category::kTemporaryBackward;
     copy.bytes = static_cast<uint64_t>(static_cast<double>(copy.bytes) * saved.share);
     copy.for_each_sample = IsForEachSample(saved);
-    copy.begin = saved.node == kNone ? saved.released - kUnpacked : step_.nodes[saved.node].begin + kUnpacked;
+    copy.begin = saved.node == kNone ? saved.released - kUnpacked : uses_.works_from[saved.node] + kUnpacked;
     copy.end = std::max(uses_.UnpackedUntil(step_, saved) - kHair, copy.begin + kHair);
     if (saved.gaps) AddPacked(copy, saved.at, copies);
     if (const uint64_t filled = FilledUp(saved, copy.bytes); filled > copy.bytes) {
