@@ -12,7 +12,7 @@ import ast
 from typing import Any, Iterator
 
 from .given_first import line_of_operator, operators_of
-from .type_forms import UNTOLD, form_of
+from .type_forms import narrowed
 from .type_tests import Given
 
 
@@ -22,8 +22,7 @@ def narrowed_lines(function: Any, given: Given) -> Iterator[int]:
             if not isinstance(block, list):
                 continue
             for statement, behind in zip(block, block[1:]):
-                form = form_of(statement, given) if isinstance(statement, ast.If) else None
-                first = next(operators_of(behind), None) if form is not None and form.what == UNTOLD else None
+                form, first = narrowed(statement, given), next(operators_of(behind), None)
                 if form is not None and first is not None and _takes(first, form.variable):
                     yield line_of_operator(first)
 

@@ -25,7 +25,7 @@ class Form(NamedTuple):
 
 
 def form_of(statement: Any, given: Given) -> Optional[Form]:
-    return _clamped(statement, given) or _converted(statement) or _softened(statement, given) or _narrowed(statement, given)
+    return _clamped(statement, given) or _converted(statement) or _softened(statement, given) or narrowed(statement, given)
 
 
 def _clamped(statement: Any, given: Given) -> Optional[Form]:
@@ -84,7 +84,7 @@ def _converted(statement: Any) -> Optional[Form]:
     return Form(CONVERT, x, path) if path and tests & known and tests <= known | others else None
 
 
-def _narrowed(statement: Any, given: Given) -> Optional[Form]:
+def narrowed(statement: Any, given: Given) -> Optional[Form]:
     """x of `if self.weight.dtype in (torch.float16, torch.bfloat16): x = x.to(self.weight.dtype)`."""
     if not isinstance(statement, ast.If) or statement.orelse or len(statement.body) != 1:
         return None

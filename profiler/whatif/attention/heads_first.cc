@@ -15,6 +15,14 @@ using model::kNone;
 constexpr uint16_t kBias = 3;  // argument: a mask that is added
 constexpr Position kBeforeOp = 0.5;
 
+// [batch, rows, heads, width] whose heads lie one after the other, all rows of one together.
+bool LiesHeadsFirst(const Step& step, const Operand& operand) {
+  if (step.Rank(operand.shape) != 4 || step.Rank(operand.strides) != 4) return false;
+  const int64_t* const dims = step.Dims(operand.shape);
+  const int64_t* const strides = step.Dims(operand.strides);
+  return dims[1] > 1 && dims[2] > 1 && strides[1] < strides[2];
+}
+
 // Whether `op` is memory-efficient attention that flash attention would replace, with such queries.
 bool ReturnsHeadsFirst(const Step& step, const Op& op) {
   if (step.NameOf(op) != kEfficientForward) return false;
@@ -34,13 +42,6 @@ const Op& OutermostOf(const Step& step, const Op& op) {
 }
 
 }  // namespace
-
-bool LiesHeadsFirst(const Step& step, const Operand& operand) {
-  if (step.Rank(operand.shape) != 4 || step.Rank(operand.strides) != 4) return false;
-  const int64_t* const dims = step.Dims(operand.shape);
-  const int64_t* const strides = step.Dims(operand.strides);
-  return dims[1] > 1 && dims[2] > 1 && strides[1] < strides[2];
-}
 
 bool JoinsHeads(const Step& step, const Op& op) {
   const std::string_view name = step.NameOf(op);

@@ -12,8 +12,6 @@
 
 namespace vramscope::whatif {
 
-// [batch, rows, heads, width] whose heads lie one after the other, all rows of one together.
-[[nodiscard]] bool LiesHeadsFirst(const Step& step, const Operand& operand);
 // Whether `op` puts the heads of what attention returned, or of a gradient of its, beside each other.
 [[nodiscard]] bool JoinsHeads(const Step& step, const Op& op);
 

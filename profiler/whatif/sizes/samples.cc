@@ -52,13 +52,19 @@ int64_t SharedBy(const Step& step, const std::map<int64_t, uint32_t>& votes) {
   return votes.size() >= kEnough || AreWordsOfSeveralCounts(step) ? least : 0;
 }
 
-// Patches of all pictures of a batch: [64, 768] beside ids [4, 32]. What a loop hands over with a batch has
-// the samples somewhere, and numbers that are measured are no positions, which may be as many by chance.
+// What a loop hands over with a batch has the samples somewhere, and numbers that are measured are no
+// positions, which may be as many by chance: no dimension is as long as there are samples, so that they lie
+// in a longer one.
+bool IsOfNoSuchSize(const Step& step, const Operand& operand, int64_t samples) {
+  const std::span<const int64_t> sizes = SizesOf(step, operand);
+  return step.blocks[operand.block].category == Category::kInput && samples > 1 && IsFloat(operand) &&
+         std::ranges::find(sizes, samples) == sizes.end();
+}
+
+// Patches of all pictures of a batch: [64, 768] beside ids [4, 32].
 bool LieBehindEachOther(const Step& step, const Operand& operand, int64_t samples) {
   const std::span<const int64_t> sizes = SizesOf(step, operand);
-  const bool handed_over = step.blocks[operand.block].category == Category::kInput;
-  return handed_over && samples > 1 && IsFloat(operand) && sizes.size() > 1 && sizes[0] % samples == 0 &&
-         std::ranges::find(sizes, samples) == sizes.end();
+  return IsOfNoSuchSize(step, operand, samples) && sizes.size() > 1 && sizes[0] % samples == 0;
 }
 
 // Patches of all pictures one behind the other in a row: [1, 3, 14, 3584] beside ids [4, 32], as NaViT packs
@@ -66,10 +72,7 @@ bool LieBehindEachOther(const Step& step, const Operand& operand, int64_t sample
 uint32_t PackedInto(const Step& step, const Operand& operand, int64_t samples) {
   const std::span<const int64_t> sizes = SizesOf(step, operand);
   const auto rank = static_cast<uint32_t>(sizes.size());
-  const bool handed_over = step.blocks[operand.block].category == Category::kInput;
-  if (!handed_over || samples <= 1 || !IsFloat(operand) || rank < 3 || sizes[0] != 1 ||
-      std::ranges::find(sizes, samples) != sizes.end())
-    return rank;
+  if (!IsOfNoSuchSize(step, operand, samples) || rank < 3 || sizes[0] != 1) return rank;
   const auto longest = std::ranges::max_element(sizes);
   return *longest % samples == 0 && std::ranges::count(sizes, *longest) == 1
              ? static_cast<uint32_t>(longest - sizes.begin())

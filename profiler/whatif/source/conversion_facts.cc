@@ -87,15 +87,24 @@ void ConversionFacts::Tell(Step& step) const {
   factories_.Tell(step);
 }
 
-// Of lines with one call alone.
-void ConversionFacts::TellWhose(Step& step, const std::vector<uint32_t>& calls) const {
-  std::map<std::pair<std::string_view, uint32_t>, uint32_t> first;  // by line and call of a module
+template <class Counts>
+ConversionFacts::FirstOfLines ConversionFacts::FirstOperators(const std::vector<uint32_t>& calls,
+                                                              const Counts& counts) const {
+  FirstOfLines first;
   for (const auto& [op, line] : callers_) {
-    const std::span<const Operand> given = InputsOf(step, step.ops[op]);
-    if (given.empty() || given[0].block == model::kNone || !IsFloat(given[0])) continue;
+    if (!counts(op, line)) continue;
     uint32_t& earliest = first.try_emplace({line, calls[op]}, op).first->second;
     earliest = std::min(earliest, op);
   }
+  return first;
+}
+
+// Of lines with one call alone.
+void ConversionFacts::TellWhose(Step& step, const std::vector<uint32_t>& calls) const {
+  const FirstOfLines first = FirstOperators(calls, [&](uint32_t op, const std::string&) {
+    const std::span<const Operand> given = InputsOf(step, step.ops[op]);
+    return !given.empty() && given[0].block != model::kNone && IsFloat(given[0]);
+  });
   for (const auto& [index, line] : callers_) {
     const auto fact = lines_.find(line);
     Op& op = step.ops[index];
@@ -110,12 +119,9 @@ void ConversionFacts::TellWhose(Step& step, const std::vector<uint32_t>& calls) 
 }
 
 void ConversionFacts::TellNarrowed(Step& step, const std::vector<uint32_t>& calls) const {
-  std::map<std::pair<std::string_view, uint32_t>, uint32_t> first;  // by line and call of a module
-  for (const auto& [op, line] : callers_) {
-    if (!narrowed_.contains(line) || step.ops[op].input_count == 0) continue;
-    uint32_t& earliest = first.try_emplace({line, calls[op]}, op).first->second;
-    earliest = std::min(earliest, op);
-  }
+  const FirstOfLines first = FirstOperators(calls, [&](uint32_t op, const std::string& line) {
+    return narrowed_.contains(line) && step.ops[op].input_count != 0;
+  });
   for (const auto& [line, op] : first) step.ops[op].narrows = true;
 }
 

@@ -14,6 +14,7 @@
 // Why joined here: the source is read once for a file, the operator runs in every layer.
 #pragma once
 
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -54,6 +55,10 @@ class ConversionFacts {
   };
   static void Tell(const Call& call, Op& op);
   static void TellEach(Step& step, const std::vector<Call>& calls, std::vector<uint32_t>& ops);
+  using FirstOfLines = std::map<std::pair<std::string_view, uint32_t>, uint32_t>;
+  // By line and call of a module: the first of the operators that `counts` says yes to, of it and its line.
+  template <class Counts>
+  [[nodiscard]] FirstOfLines FirstOperators(const std::vector<uint32_t>& calls, const Counts& counts) const;
   void TellWhose(Step& step, const std::vector<uint32_t>& calls) const;
   void TellNarrowed(Step& step, const std::vector<uint32_t>& calls) const;
 
