@@ -7,6 +7,7 @@
 
 #include "profiler/whatif/precision/asked_values.h"
 #include "profiler/whatif/scene/lever.h"
+#include "profiler/whatif/sizes/held_places.h"
 #include "profiler/whatif/sizes/token_loops.h"
 #include "profiler/whatif/sizes/tokens.h"
 #include "profiler/whatif/step/amount.h"
@@ -57,6 +58,7 @@ class Sequence final : public Lever {
     if (const std::string why = WhyOtherMasks(step, axis->batch, *wanted); !why.empty()) return Error{why};
     if (const std::string why = WhyGoneOnByValues(step); !why.empty()) return Error{why};
     if (const std::string why = WhyInPieces(step, *axis, *wanted); !why.empty()) return Error{why};
+    if (const std::string why = WhyPlacesAreHeld(step, *axis); !why.empty()) return Error{why};
     if (const std::string why = WhyOneByOne(step, *axis); !why.empty()) return Error{why};
     if (const std::string why = WhyUnknownTables(step, *axis); !why.empty()) return Error{why};
     if (const std::string why = WhyNoTargets(step, *axis, value, *wanted); !why.empty()) return Error{why};

@@ -203,7 +203,7 @@ class Follower {
       if (strides[0] == 0) strides = StridesOf(AlignedIn(step_, op), kind, result);
       if (!sequence_ && strides[0] == 0 && step_.Rank(result.shape) == 0)
         strides = Of(SummedFrom(step_, op, result.block));
-      if (strides[0] == 0) strides = {parts_.Joined(op, result), 0};
+      const bool parts = strides[0] == 0 && (strides[0] = parts_.Joined(op, result)) != 0;
       // A result with a dimension that no operand has so: attention's sums of rows.
       const bool shows = kind == Kind::kElementwise || kind == Kind::kJoin || kind == Kind::kWindows;
       if (!sequence_ && strides[0] == 0 && shows)
@@ -215,7 +215,7 @@ class Follower {
         strides = BySize(result);
       SetOf(result, strides);
       if (strides[0] == 0) parts_.Note(op, result.block);
-      sized_[result.block] = strides[0] != 0 && !FromOther(op);
+      sized_[result.block] = strides[0] != 0 && !parts && !FromOther(op);
       if (sequence_) joined_.Note(op, result);
       if (!sequence_ && step_.NameOf(op) == "aten::baddbmm") PassAdded(op, result);
     }
@@ -299,6 +299,7 @@ class Follower {
         AddOf(operand, op, kind, result, found);
         if (sequence_ || found[0] == 0) continue;
         if (kind == Kind::kElementwise) AddCompared(step_, axis_, op, result, operand, sized_, found);
+        AddAcross(step_, axis_, op, result, sized_, found);
         return found;
       }
     }

@@ -41,6 +41,21 @@ int64_t AfterReduction(const Step& step, const Op& op, uint32_t rank, uint32_t d
   return reduced[d] ? -1 : std::count(reduced.begin(), reduced.begin() + d, false);
 }
 
+// The operand whose rows are the columns of the result, where another's are its rows: distances of all to
+// all, or x[:, kinds], what is said of each kind that there is in any sample. nullptr: there is none.
+const Operand* RowsAcross(const Step& step, const Op& op, const Operand& result) {
+  if (op.input_count != 2 || !step.shapes[result.strides].known) return nullptr;
+  const Operand &first = InputsOf(step, op)[0], &second = InputsOf(step, op)[1];
+  const std::span<const int64_t> from = SizesOf(step, first), by = SizesOf(step, second);
+  const std::span<const int64_t> made = SizesOf(step, result);
+  if (step.NameOf(op) == "aten::cdist" || step.NameOf(op) == "aten::_cdist_forward")
+    return made.size() < 2 || by.size() < 2 ? nullptr : &second;
+  if (step.NameOf(op) != "aten::index" || from.size() != 2 || by.size() != 1 || made.size() != 2)
+    return nullptr;
+  const bool rows = made[0] == by[0] && made[1] == from[1];  // x[places]
+  return !rows && made[0] == from[0] && made[1] == by[0] ? &second : nullptr;
+}
+
 }  // namespace
 
 uint64_t CarryAxis(const Step& step, const Op& op, Kind kind, const Operand& operand, AxisPlace place,
@@ -103,6 +118,16 @@ void AddCompared(const Step& step, const BatchAxis& axis, const Op& op, const Op
                              static_cast<uint64_t>(StridesOf(step, result)[d]));
     }
   }
+}
+
+void AddAcross(const Step& step, const BatchAxis& axis, const Op& op, const Operand& result,
+               const std::vector<bool>& left_out, PlacesOfAxis& places) {
+  const Operand* const across = RowsAcross(step, op, result);
+  if (across == nullptr || across->block == model::kNone || left_out[across->block]) return;
+  const uint64_t stride = axis.StrideIn(*across, axis.stride[across->block]);
+  const uint64_t rows =
+      ElementsWithin(step, stride, *across, step.Rank(across->shape) == 1 ? 0 : step.Rank(across->shape) - 2);
+  AddPlace(places, rows * static_cast<uint64_t>(StridesOf(step, result).back()));
 }
 
 PlacesOfAxis PlacesOfCompared(const Step& step, const BatchAxis& axis, const Op& op, const Operand& result) {
@@ -171,6 +196,7 @@ PlacesOfAxis PlacesOfWhole(const Step& step, const BatchAxis& axis, const Op& op
   PlacesOfAxis places{};
   const std::string_view name = step.NameOf(op);
   constexpr std::string_view kOfParts[] = {"aten::select_backward", "aten::slice_backward",
+                                           "aten::diagonal_backward",
                                            "aten::value_selecting_reduction_backward"};
   const uint32_t viewed = op.node == model::kNone ? model::kNone : step.nodes[op.node].op;
   if (viewed == model::kNone || step.ops[viewed].input_count == 0) return places;

@@ -43,6 +43,11 @@ void AddPlace(PlacesOfAxis& places, uint64_t stride);
 void AddCompared(const Step& step, const BatchAxis& axis, const Op& op, const Operand& result,
                  const Operand& first, const std::vector<bool>& left_out, PlacesOfAxis& places);
 
+// The same of what has the rows of one operand and, across, those of another: distances of all to all, or
+// x[:, kinds] of kinds that each sample has some of.
+void AddAcross(const Step& step, const BatchAxis& axis, const Op& op, const Operand& result,
+               const std::vector<bool>& left_out, PlacesOfAxis& places);
+
 // Of what an inner operator laid out as what is the same for all samples, as log_sigmoid_backward does with
 // the gradient of a sum: the places of an operand of `op` that compares samples and lies like the result.
 // Zeros where there is none.

@@ -48,6 +48,24 @@ class CarriedAxisTest : public testing::Test {
   model::Run run_;
 };
 
+// cdist(boxes, things), and chances[:, kinds]: of each sample 3 boxes, and 4 things, each of its kind.
+TEST_F(CarriedAxisTest, RowsOfOneAgainstRowsOfAnotherCompareSamples) {
+  const View boxes{{36, 12}, {12, 1}}, things{{48, 12}, {12, 1}}, kinds{{48}, {1}}, all{{36, 48}, {48, 1}};
+  const auto places = [&](const char* name, const View& second, const View& result) {
+    const Step step =
+        Written(name, {{12, 36}, {36, 1}}, kFloat, {{12, 48}, {48, 1}}, {{0, boxes}, {1, second}}, result);
+    BatchAxis axis;
+    axis.batch = 12, axis.stride = {36, second.shape.size() == 1 ? 4u : 48u, 0}, axis.second.resize(3);
+    PlacesOfAxis found = {144, 0};
+    AddAcross(step, axis, step.ops[1], OutputsOf(step, step.ops[1])[0], {false, false, false}, found);
+    return found;
+  };
+  EXPECT_EQ(places("aten::cdist", things, all), (PlacesOfAxis{144, 4}));
+  EXPECT_EQ(places("aten::index", kinds, all), (PlacesOfAxis{144, 4}));
+  EXPECT_EQ(places("aten::mul", kinds, all), (PlacesOfAxis{144, 0}));
+  EXPECT_EQ(places("aten::index", kinds, things), (PlacesOfAxis{144, 0})) << "rows are picked";
+}
+
 // gather(table, 1, index): of the table four rows belong to a sample, of the index one.
 TEST_F(CarriedAxisTest, WhatIsGatheredHasTheShapeOfItsIndex) {
   const View table{{48, 9}, {9, 1}}, index{{48, 64}, {64, 1}};

@@ -51,7 +51,8 @@ PlacesOfAxis OfGradient(const char* name, const View& whole, std::array<uint64_t
 TEST(PlacesOfWholeTest, AGradientHasTheTokensThatWhatWasCutHas) {
   const View whole{{3, 32, 8}, {256, 8, 1}}, across{{3, 32, 8}, {8, 24, 1}};
   for (const char* const name :
-       {"aten::select_backward", "aten::slice_backward", "aten::value_selecting_reduction_backward"}) {
+       {"aten::select_backward", "aten::slice_backward", "aten::diagonal_backward",
+        "aten::value_selecting_reduction_backward"}) {
     EXPECT_EQ(OfGradient(name, whole, {8, 0}, whole), (PlacesOfAxis{8, 0}));
     EXPECT_EQ(OfGradient(name, whole, {8, 0}, across), (PlacesOfAxis{24, 0})) << "in its own layout";
     EXPECT_EQ(OfGradient(name, across, {24, 0}, whole), (PlacesOfAxis{8, 0}));

@@ -16,7 +16,7 @@ constexpr int64_t kSamples = 4, kValues = 8, kPadding = 16;
 
 struct Written {
   std::vector<uint32_t> parts, padding;
-  uint32_t joined = 0, padded = 0;
+  uint32_t joined = 0, padded = 0, compared = 0;
   Step step;
 };
 
@@ -35,13 +35,14 @@ class SamplePartsTest : public testing::Test {
       return operand;
     };
     Position now = 1;
-    const auto call = [&](const char* name, const std::vector<Operand>& from, const Sizes& sizes) {
+    const auto call = [&](const char* name, const std::vector<Operand>& from, const Sizes& sizes,
+                          const Sizes& strides = {1}) {
       StepBlock made;
       made.begin = now + 0.5, made.end = now + part_lives, made.requested = 64;
       const uint32_t op = into.Begin(name, kNone, kNone, now, from);
       made.op = op;
       const uint32_t block = into.AddBlock(made);
-      into.End(op, now + 1, {seen(block, sizes, {1})});
+      into.End(op, now + 1, {seen(block, sizes, strides)});
       now += 2;
       return block;
     };
@@ -58,6 +59,9 @@ class SamplePartsTest : public testing::Test {
       parts.push_back(seen(written.parts.back(), {1}, {1}));
     }
     written.joined = call("aten::cat", parts, {static_cast<int64_t>(parts.size())});
+    const auto count = static_cast<int64_t>(parts.size());
+    const Operand column = seen(0, {kSamples, 1}, {kValues, 1}), row = seen(written.joined, {count}, {1});
+    written.compared = call("aten::sub", {column, row}, {kSamples, count}, {count, 1});
     for (int64_t i = 0; i < kSamples; ++i) {
       written.padding.push_back(call("aten::zeros", {}, {kPadding}));
       padding.push_back(seen(written.padding.back(), {kPadding}, {1}));
@@ -79,6 +83,15 @@ TEST_F(SamplePartsTest, WhatIsJoinedOfEachSampleHasTheBatch) {
     const Written other = Write(samples);
     EXPECT_EQ(FollowBatch(other.step)->stride[other.joined], 0u);
   }
+}
+
+// values[:, None] - smallest[None]
+TEST_F(SamplePartsTest, AndComparesSamplesWithEachOther) {
+  const Written all = Write({0, 1, 2, 3}), first = Write({0, 0, 0, 0});
+  const BatchAxis &axis = *FollowBatch(all.step), &other = *FollowBatch(first.step);
+  EXPECT_EQ(axis.stride[all.compared], static_cast<uint64_t>(kSamples));
+  EXPECT_EQ(axis.second[all.compared], 1u);
+  EXPECT_EQ(other.second[first.compared], 0u) << "with the first one";
 }
 
 TEST_F(SamplePartsTest, SoHasWhatIsMadeOfNothingForEachWhereSamplesAreTakenApart) {

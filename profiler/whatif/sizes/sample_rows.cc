@@ -52,7 +52,7 @@ PlacesOfAxis SampleRows::Made(const Op& op, const Operand& result) const {
 
 uint64_t SampleRows::Expanded(const Op& op, const Operand& result) const {
   const std::span<const int64_t> sizes = SizesOf(step_, result), strides = StridesOf(step_, result);
-  if (sizes.size() < 2 || !step_.shapes[result.strides].known || sizes_of_model_.contains(sizes[0])) return 0;
+  if (sizes.empty() || !step_.shapes[result.strides].known || sizes_of_model_.contains(sizes[0])) return 0;
   const auto rows = of_sample_.find(sizes[0]);
   if (rows == of_sample_.end()) return 0;
   const std::span<const Operand> inputs = InputsOf(step_, op);

@@ -61,6 +61,13 @@ TEST_F(SampleRowsTest, WhatIsMadeWithARowForEachTokenGrows) {
   EXPECT_EQ(StrideOf("aten::zeros", {}, {{20, 3}, {3, 1}}), 0u) << "no such rows";
 }
 
+// -pairs.diagonal().sum(): the gradient of one number, spread over all pairs.
+TEST_F(SampleRowsTest, SoDoesOneNumberForEachOfThem) {
+  EXPECT_EQ(StrideOf("aten::neg", {{{40}, {0}}}, {{40}, {1}}), 10u);
+  EXPECT_EQ(StrideOf("aten::neg", {{{40}, {0}}}, {{40}, {1}}, 40), 0u) << "a size of the model, too";
+  EXPECT_EQ(StrideOf("aten::neg", {{{20}, {0}}}, {{20}, {1}}), 0u);
+}
+
 // where(mask.expand(40, 1, 5, 5), 0, -inf)
 TEST_F(SampleRowsTest, WhatIsExpandedToARowForEachTokenAndWrittenOutGrows) {
   const View made{{40, 1, 5, 5}, {25, 25, 5, 1}};
