@@ -187,6 +187,8 @@ class Follower {
       if (kind == Kind::kFactory) {
         if (const uint32_t base = LaidOutAs(step_, op, result); base != kNone) {
           SetOf(result, Of(base));
+        } else if (const Strides whole = PlacesOfWhole(step_, axis_, op, result); whole[0] != 0) {
+          SetOf(result, whole);
         } else {
           PassFactory(op, result);
           sized_[result.block] = axis_.stride[result.block] != 0;
@@ -319,20 +321,6 @@ class Follower {
     }
   }
 
-  // Whose memory a block is that no operator hands out: what a factory makes for the operator around it, and
-  // is gone with that without that anything else has seen it, is that operator's (the workspace of
-  // memory-efficient attention's backward). Not what cuDNN's recurrent networks work in: that was the same
-  // with half and with twice the batch.
-  [[nodiscard]] uint32_t OwnerOf(uint32_t block) {
-    const uint32_t made = step_.blocks[block].op;
-    uint32_t owner = made;
-    while (!seen_[block] && KindOf(step_.ops[owner]) == Kind::kFactory && step_.ops[owner].parent != kNone)
-      owner = step_.ops[owner].parent;
-    const bool own = step_.blocks[block].end < step_.ops[owner].end &&
-                     !step_.NameOf(step_.ops[owner]).starts_with("aten::_cudnn_rnn");
-    return own ? owner : made;
-  }
-
   // Gradients of parameters never grow; what an operator keeps to itself grows with what it works on, but for
   // a library's workspace and for the partial sums of reductions, whose size depends on how the device is
   // divided.
@@ -344,7 +332,7 @@ class Follower {
     }
     if (!sequence_ && MatricesInWorkspace(step_, i) != 0) axis_.stride[i] = 1;
     if (decided_[i] || !by_size_ || block.workspace || block.op == kNone || axis_.stride[i] != 0) return;
-    const Op& op = step_.ops[OwnerOf(i)];
+    const Op& op = step_.ops[OwnerOf(step_, i, seen_[i])];
     if (const uint32_t indices = SortedWith(step_, op, i); indices != kNone) {
       Set(i, Of(indices));
       axis_.beside[i] = axis_.beside[indices];
@@ -357,6 +345,7 @@ class Follower {
     const Kind kind = KindOf(op);
     if (kind == Kind::kMatrix || kind == Kind::kReduction || kind == Kind::kFactory || !Reached(op)) return;
     if (&op != &step_.ops[block.op] && (kind == Kind::kNever || kind == Kind::kFirstResult)) return;
+    if (!sequence_ && IsGivenOneSample(step_, axis_, op)) return;
     const bool small = block.requested < static_cast<uint64_t>(axis_.batch) * 512;
     if (block.grows == Grows::kUnsaid ? small : block.grows == Grows::kNot) return;
     axis_.stride[i] = 1;

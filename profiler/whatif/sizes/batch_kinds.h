@@ -8,6 +8,8 @@
 #include <string_view>
 #include <utility>
 
+#include "profiler/whatif/step/step.h"
+
 namespace vramscope::whatif {
 
 // How the batch passes through an operator.
@@ -99,6 +101,21 @@ inline constexpr std::string_view kFactories[] = {
     if (op == known) return kind;
   const bool factory = std::find(std::begin(kFactories), std::end(kFactories), op) != std::end(kFactories);
   return factory ? Kind::kFactory : Kind::kElementwise;
+}
+
+// Whose memory a block is that no operator hands out: what a factory makes for the operator around it, and is
+// gone with that without that anything else has `seen` it, is that operator's (the workspace of
+// memory-efficient attention's backward). Not what cuDNN's recurrent networks work in: that was the same with
+// half and with twice the batch.
+[[nodiscard]] inline uint32_t OwnerOf(const Step& step, uint32_t block, bool seen) {
+  const uint32_t made = step.blocks[block].op;
+  uint32_t owner = made;
+  while (!seen && KindNamed(step.NameOf(step.ops[owner])) == Kind::kFactory &&
+         step.ops[owner].parent != model::kNone)
+    owner = step.ops[owner].parent;
+  const bool own = step.blocks[block].end < step.ops[owner].end &&
+                   !step.NameOf(step.ops[owner]).starts_with("aten::_cudnn_rnn");
+  return own ? owner : made;
 }
 
 }  // namespace vramscope::whatif

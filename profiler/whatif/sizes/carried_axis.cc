@@ -201,7 +201,9 @@ PlacesOfAxis PlacesOfWhole(const Step& step, const BatchAxis& axis, const Op& op
   const uint32_t viewed = op.node == model::kNone ? model::kNone : step.nodes[op.node].op;
   if (viewed == model::kNone || step.ops[viewed].input_count == 0) return places;
   const bool spread = name == "aten::div" && step.NameOf(step.ops[viewed]) == "aten::mean";
-  if (!spread && std::ranges::find(kOfParts, name) == std::end(kOfParts)) return places;
+  // index_backward() in torch/csrc/autograd/FunctionsManual.cpp: of whole rows that numbers of the CPU pick.
+  const bool rows = name == "aten::new_zeros" && step.NameOf(step.ops[viewed]) == "aten::index";
+  if (!spread && !rows && std::ranges::find(kOfParts, name) == std::end(kOfParts)) return places;
   const Operand& whole = InputsOf(step, step.ops[viewed])[0];
   if (whole.block == model::kNone || !step.shapes[result.strides].known ||
       !std::ranges::equal(SizesOf(step, whole), SizesOf(step, result)))

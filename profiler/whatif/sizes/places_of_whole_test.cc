@@ -50,9 +50,8 @@ PlacesOfAxis OfGradient(const char* name, const View& whole, std::array<uint64_t
 
 TEST(PlacesOfWholeTest, AGradientHasTheTokensThatWhatWasCutHas) {
   const View whole{{3, 32, 8}, {256, 8, 1}}, across{{3, 32, 8}, {8, 24, 1}};
-  for (const char* const name :
-       {"aten::select_backward", "aten::slice_backward", "aten::diagonal_backward",
-        "aten::value_selecting_reduction_backward"}) {
+  for (const char* const name : {"aten::select_backward", "aten::slice_backward", "aten::diagonal_backward",
+                                 "aten::value_selecting_reduction_backward"}) {
     EXPECT_EQ(OfGradient(name, whole, {8, 0}, whole), (PlacesOfAxis{8, 0}));
     EXPECT_EQ(OfGradient(name, whole, {8, 0}, across), (PlacesOfAxis{24, 0})) << "in its own layout";
     EXPECT_EQ(OfGradient(name, across, {24, 0}, whole), (PlacesOfAxis{8, 0}));
@@ -64,6 +63,13 @@ TEST(PlacesOfWholeTest, AGradientThatIsSpreadHasThoseOfWhatAMeanIsOf) {
   const View whole{{3, 31, 8}, {256, 8, 1}}, spread{{3, 31, 8}, {248, 8, 1}};
   EXPECT_EQ(OfGradient("aten::div", whole, {8, 0}, spread, true, "aten::mean"), (PlacesOfAxis{8, 0}));
   EXPECT_EQ(OfGradient("aten::div", whole, {8, 0}, spread, true, "aten::div"), PlacesOfAxis{});
+}
+
+// x[numbers of the CPU]
+TEST(PlacesOfWholeTest, AGradientOfRowsThatArePickedHasThoseOfAllRows) {
+  const View whole{{64, 8}, {8, 1}};
+  EXPECT_EQ(OfGradient("aten::new_zeros", whole, {8, 0}, whole, true, "aten::index"), (PlacesOfAxis{8, 0}));
+  EXPECT_EQ(OfGradient("aten::new_zeros", whole, {8, 0}, whole, true, "aten::mul"), PlacesOfAxis{});
 }
 
 TEST(PlacesOfWholeTest, InBothDirections) {

@@ -17,6 +17,17 @@ int64_t OnlySampleIn(const Step& step, const BatchAxis& axis, const Operand& ope
   return static_cast<int64_t>(operand.offset / stride % static_cast<uint64_t>(axis.batch));
 }
 
+bool IsGivenOneSample(const Step& step, const BatchAxis& axis, const Op& op) {
+  bool given = false;
+  for (const Operand& input : InputsOf(step, op)) {
+    if (input.block == kNone || axis.stride[input.block] == 0) continue;
+    const uint64_t stride = axis.StrideIn(input, axis.stride[input.block]);
+    if (stride == 0 || OnlySampleIn(step, axis, input, stride) == kNoSample) return false;
+    given = true;
+  }
+  return given;
+}
+
 int64_t SampleParts::SampleIn(const Operand& operand) const {
   if (operand.block == kNone) return kNoSample;
   const uint64_t stride = axis_.StrideIn(operand, axis_.stride[operand.block]);

@@ -24,6 +24,9 @@ namespace vramscope::whatif {
 [[nodiscard]] int64_t OnlySampleIn(const Step& step, const BatchAxis& axis, const Operand& operand,
                                    uint64_t stride);
 
+// Whether the operator is given nothing of the batch but one sample: what it works in does not grow.
+[[nodiscard]] bool IsGivenOneSample(const Step& step, const BatchAxis& axis, const Op& op);
+
 class SampleParts {
  public:
   // `axis` and `tables` as far as they are known: operators are noted in their order. `tokens`: those of a

@@ -100,6 +100,24 @@ TEST_F(SamplePartsTest, SoHasWhatIsMadeOfNothingForEachWhereSamplesAreTakenApart
   EXPECT_EQ(FollowBatch(first.step)->stride[first.padded], 0u);
 }
 
+// Attention in a window of one picture works in as much memory, however many pictures there are.
+TEST_F(SamplePartsTest, AnOperatorMayBeGivenOneSampleOfTheBatch) {
+  whatif::Step step;
+  const uint32_t op = static_cast<uint32_t>(step.ops.size());
+  step.shapes.push_back({});
+  step.ops.emplace_back().input_count = 2;
+  step.blocks.resize(2);
+  BatchAxis axis;
+  axis.batch = kSamples, axis.stride = {kValues, 0}, axis.second = {0, 0};
+  AddTensor(step, op, 0, 0, std::to_string(kValues).c_str(), "1");
+  AddTensor(step, op, 1, 1, "3", "1");
+  EXPECT_TRUE(IsGivenOneSample(step, axis, step.ops[op]));
+  axis.stride[1] = 1;
+  EXPECT_FALSE(IsGivenOneSample(step, axis, step.ops[op])) << "and all of another block";
+  axis.stride = {0, 0};
+  EXPECT_FALSE(IsGivenOneSample(step, axis, step.ops[op])) << "nothing of the batch";
+}
+
 TEST_F(SamplePartsTest, OfMoreSamplesThereAreMoreParts) {
   const Written all = Write({0, 1, 2, 3});
   const BatchAxis& axis = *FollowBatch(all.step);
