@@ -9,6 +9,7 @@
 #include "profiler/whatif/attention/filled_heads.h"
 #include "profiler/whatif/precision/half_only.h"
 #include "profiler/whatif/scene/lever.h"
+#include "profiler/whatif/sizes/kept_samples.h"
 #include "profiler/whatif/source/type_branches.h"
 #include "profiler/whatif/step/forward_parts.h"
 #include "profiler/whatif/step/segments.h"
@@ -66,6 +67,8 @@ class Precision final : public Lever {
       return Error{"--precision is bf16 or fp16, not \"" + std::string(value) + "\"."};
     if (const auto reason = WhyNotRetyped(step, "training in 16 bits"); !reason.empty()) return Error{reason};
     if (const auto reason = WhyOtherNorm(step); !reason.empty()) return Error{reason};
+    if (const Result<BatchAxis>& samples = FollowBatch(step); samples.ok())
+      if (const auto reason = WhyKeptForSamples(step, *samples); !reason.empty()) return Error{reason};
     const uint8_t type = value == "bf16" ? kBfloat16Type : kHalfType;
     Result<Step> changed =
         KnownBranches(step, WithFilledFlash(InLowWithHalfOnly(step, type, AllInLow)), type);

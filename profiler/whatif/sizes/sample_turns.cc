@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "profiler/whatif/sizes/fixed_pieces.h"
+#include "profiler/whatif/sizes/kept_samples.h"
 #include "profiler/whatif/sizes/sample_parts.h"
 
 namespace vramscope::whatif {
@@ -81,6 +82,7 @@ Result<const BatchAxis*> BatchToScale(const Step& step) {
     return Error{"the program puts the samples of a batch through a part of its model in pieces of " +
                  std::to_string(pieces.rows) +
                  " rows: with another batch there are more or fewer of them, and none is larger."};
+  if (const std::string why = WhyKeptForSamples(step, *axis); !why.empty()) return Error{why};
   if (Turns(step, *axis).AreKept())
     return Error{"the program puts the " + std::to_string(axis->batch) +
                  " samples of a batch through its model one by one: with another batch that is done more or "
