@@ -113,7 +113,7 @@ def cut(layer: nn.Module, made: bool, rows: Tensor) -> None:
 
 
 # An MLP that is a list without a name of its own, behind its norm: where the layer is that takes up what its second makes.
-BARE = {("Linear", "GELU", "Dropout", "Linear", "Dropout"): 4, ("Linear", "GELU", "Linear"): 3}
+BARE = {("Linear", "GELU", "Dropout", "Linear", "Dropout"): 4, ("Linear", "GELU", "Linear"): 3, ("Linear", "GELU", "Dropout", "Linear"): 4}
 
 
 def prune(model: nn.Module, fraction: float) -> None:

@@ -18,6 +18,7 @@
 
 #include "profiler/whatif/scene/lever.h"
 #include "profiler/whatif/sizes/batch_axis.h"
+#include "profiler/whatif/sizes/copied_views.h"
 #include "profiler/whatif/sizes/sample_turns.h"
 #include "profiler/whatif/step/forward_parts.h"
 
@@ -115,6 +116,8 @@ class Accumulate final : public Lever {
       return Error{"the recorded batch of " + std::to_string(axis->batch) + " samples has no " +
                    std::to_string(parts) + " equal parts."};
     }
+    if (axis->batch == parts)
+      if (const std::string why = WhyOneLiesOtherwise(step, *axis); !why.empty()) return Error{why};
     ScaleBatch(step, *axis, axis->batch / parts, scene);
     Outcome outcome;
     const std::vector<Window> repeated = Repeated(scene);

@@ -2,6 +2,7 @@
 // Another batch size: blocks that the batch reaches grow or shrink with it, all others stay.
 #include "profiler/whatif/scene/lever.h"
 #include "profiler/whatif/sizes/batch_axis.h"
+#include "profiler/whatif/sizes/copied_views.h"
 #include "profiler/whatif/sizes/sample_turns.h"
 #include "profiler/whatif/step/amount.h"
 
@@ -37,6 +38,8 @@ class Batch final : public Lever {
     const BatchAxis* const axis = *followed;
     const Result<int64_t> wanted = ParseAmount("batch", "samples", value, axis->batch);
     if (!wanted.ok()) return wanted.error();
+    if (*wanted == 1)
+      if (const std::string why = WhyOneLiesOtherwise(step, *axis); !why.empty()) return Error{why};
     ScaleBatch(step, *axis, *wanted, scene);
     Outcome outcome;
     if (*wanted < axis->batch) {

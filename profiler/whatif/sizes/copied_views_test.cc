@@ -94,5 +94,26 @@ TEST_F(CopiedViewsTest, WhatCountsHeadsAloneIsAViewStill) {
   EXPECT_TRUE(Copies().empty());
 }
 
+// x.transpose(1, 2).view(4, 64, 8, 8) of tokens, as SegFormer makes an image of them.
+TEST_F(CopiedViewsTest, AnImageOfTokensDoesNotLieChannelsLastWithOneSample) {
+  const auto why = [&](const Sizes& strides, const Sizes& apart, const char* name = "aten::view",
+                       const char* next = "aten::convolution") {
+    step_.ops.clear(), step_.operands.clear();
+    axis_.stride[qkv_] = 4096;
+    (void)Call(name, model::kNone, 60, 61);
+    Give(qkv_, {4, 64, 64}, strides);
+    Make(qkv_, {4, 64, 8, 8}, apart);
+    (void)Call(next, model::kNone, 62, 63);
+    Give(qkv_, {4, 64, 8, 8}, apart);
+    return WhyOneLiesOtherwise(step_, axis_);
+  };
+  EXPECT_EQ(why({4096, 1, 64}, {4096, 1, 512, 64}),
+            "a view of [4, 64, 8, 8] lies channels last, which PyTorch does not say of one of one sample: "
+            "convolutions copy what they are given then. Record it with one sample.");
+  EXPECT_EQ(why({4096, 64, 1}, {4096, 64, 8, 1}), "") << "channels first";
+  EXPECT_EQ(why({4096, 1, 64}, {4096, 1, 512, 64}, "aten::permute"), "");
+  EXPECT_EQ(why({4096, 1, 64}, {4096, 1, 512, 64}, "aten::view", "aten::add"), "") << "no convolution";
+}
+
 }  // namespace
 }  // namespace vramscope::whatif
