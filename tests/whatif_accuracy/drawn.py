@@ -104,4 +104,62 @@ DRAWN: Dict[str, Facts] = {
                              ":model.encoder.layers.*.mlp,model.decoder.layers.*.mlp",
                              units=":model.backbone.model.layer1.*,model.backbone.model.layer2.*,model.backbone.model.layer3.*,model.backbone.model.layer4.*,model.input_proj.*,model.encoder.layers.*,model.decoder.layers.*",
                              checkpointed="model.encoder.layers.*,model.decoder.layers.*"),
+    "lfm2_vl": Facts((4, 8, 8), ("model.language_model.layers.*", "model.vision_tower,model.multi_modal_projector,model.language_model.layers,model.language_model.embedding_norm"), ONE_RANK,
+                     ":model.vision_tower.encoder.layers.*.mlp", units=":model.vision_tower.encoder.layers.*,model.language_model.layers.*",
+                     checkpointed="model.vision_tower.encoder.layers.*,model.language_model.layers.*,inputs:model.vision_tower.embeddings.patch_embedding+model.language_model.embed_tokens"),
+    "video_llama_3": Facts((4, 8, 8), ("model.language_model.layers.*", "model"), ONE_RANK,
+                           ":model.vision_model.encoder.layers.*.mlp", units=":model.vision_model.encoder.layers.*,model.language_model.layers.*",
+                           checkpointed="model.vision_model.encoder.layers.*,model.language_model.layers.*,inputs:model.vision_model.embeddings.patch_embedding+model.language_model.embed_tokens"),
+    "fun_asr_nano": Facts((4, 8, 8), ("model.audio_tower.layers.*,model.language_model.layers.*",
+                                      "model.audio_tower,model.multi_modal_projector,model.language_model.layers,model.language_model.norm"),
+                          (*ONE_RANK, "attention flash"),  # whose kernel takes no mask
+                          ":model.audio_tower.layers.*.mlp,model.multi_modal_projector.layers.*.mlp",
+                          units=":model.audio_tower.layers.*,model.language_model.layers.*,model.multi_modal_projector.layers.*",
+                          checkpointed="model.audio_tower.layers.*,model.language_model.layers.*,model.multi_modal_projector.layers.*,inputs:model.language_model.embed_tokens"),
+    "tapas": Facts((4, 8, 8), ("tapas.encoder.layer.*", "tapas"), (*ONE_RANK, "attention",  # which it writes out
+                                                                   "fsdp", "zero2"),  # which refuse a number that is no vector
+                   ":tapas.encoder.layer.*.intermediate", checkpointed="all,inputs:tapas.embeddings.word_embeddings"),
+    "pi0": Facts((4, 8, 8), ("model.dit.layers.*", "model,embed_action_time"),
+                 (*NO_BLOCKS, *ONE_RANK, "attention flash",  # in which layers keep no keys and values, of which actions are made; whose kernel takes no mask
+                  "ddp", "zero1", "fsdp"),  # which wait for gradients of what is behind the keys and values of the last layer of words; which does not gather this layer again, whose result is not read
+                 ":model.vlm.vision_tower.encoder.layers.*.mlp", units=":model.dit.layers.*,model.vlm.vision_tower.encoder.layers.*,model.vlm.language_model.layers.*"),
+    "videoprism": Facts((4, 8, 8), ("video_model.vision_model.spatial_layers.*,text_model.layers.*",
+                                    "video_model.vision_model,video_model.auxiliary_layers,text_model.embeddings,text_model.layers"),
+                        (*ONE_RANK, "attention"),  # which it writes out, and has no other
+                        ":video_model.vision_model.spatial_layers.*.mlp,video_model.vision_model.temporal_layers.*.mlp,video_model.auxiliary_layers.*.mlp,text_model.layers.*.mlp",
+                        units=":video_model.vision_model.spatial_layers.*,video_model.vision_model.temporal_layers.*,video_model.auxiliary_layers.*,text_model.layers.*",
+                        checkpointed="video_model.vision_model.spatial_layers.*,video_model.vision_model.temporal_layers.*,video_model.auxiliary_layers.*,text_model.layers.*"),
+    "pp_doclayout_v3": Facts((4, 8, 8), ("model.encoder.aifi.*,model.decoder.layers.*",
+                                         "model.backbone,model.encoder_input_proj,model.encoder,model.denoising_class_embed,model.enc_output,model.decoder_input_proj,model.decoder.layers,"
+                                         "model.decoder.query_pos_head,model.decoder_norm"),
+                             (*NO_BLOCKS, *ONE_RANK, *NO_TOKENS, "attention flash",  # whose kernel takes no mask
+                              "precision"),  # in which boxes that queries are told stay 32 bits, which no layer takes
+                             ":model.encoder.aifi.*.layers.*.mlp,model.decoder.layers.*.mlp",
+                             units=":model.backbone.model.encoder.stages.*,model.encoder_input_proj.*,model.encoder.aifi.*,model.encoder.lateral_convs.*,model.encoder.fpn_blocks.*,model.encoder.downsample_convs.*,"
+                                   "model.encoder.pan_blocks.*,model.encoder.mask_feature_head.scale_heads.*,model.decoder_input_proj.*,model.decoder.layers.*"),
+    "video_llava": Facts((4, 8, 8), ("model.language_model.layers.*", "model"), (*ONE_RANK, "ddp", "zero1"),  # which wait for gradients of the last layers that see, which are not read
+                         ":model.video_tower.encoder.layers.*.mlp,model.image_tower.encoder.layers.*.mlp",
+                         units=":model.video_tower.encoder.layers.*,model.image_tower.encoder.layers.*,model.language_model.layers.*",
+                         checkpointed="model.video_tower.encoder.layers.*,model.image_tower.encoder.layers.*,model.language_model.layers.*,"
+                                      "inputs:model.video_tower.embeddings.patch_embedding+model.image_tower.embeddings.patch_embedding+model.language_model.embed_tokens"),
+    "llava_onevision": Facts((4, 8, 8), ("model.language_model.layers.*", "model"), (*ONE_RANK, "ddp", "zero1"),  # which wait for gradients of the norm behind the last layer that sees, which is not read
+                             ":model.vision_tower.encoder.layers.*.mlp", units=":model.vision_tower.encoder.layers.*,model.language_model.layers.*",
+                             checkpointed="model.vision_tower.encoder.layers.*,model.language_model.layers.*,inputs:model.vision_tower.embeddings.patch_embedding+model.language_model.embed_tokens"),
+    "vibevoice_asr": Facts((4, 8, 8), ("model.language_model.layers.*", "model"), (*ONE_RANK, "attention flash"),  # whose kernel takes no mask
+                           ":model.acoustic_tokenizer_encoder.stem.stage.*.ffn,model.acoustic_tokenizer_encoder.conv_layers.*.stage.*.ffn,"
+                           "model.semantic_tokenizer_encoder.stem.stage.*.ffn,model.semantic_tokenizer_encoder.conv_layers.*.stage.*.ffn",
+                           units=":model.acoustic_tokenizer_encoder.stem.stage.*,model.acoustic_tokenizer_encoder.conv_layers.*,model.semantic_tokenizer_encoder.stem.stage.*,"
+                                 "model.semantic_tokenizer_encoder.conv_layers.*,model.language_model.layers.*",
+                           checkpointed="model.language_model.layers.*,inputs:model.language_model.embed_tokens"),
+    "mistral3": Facts((4, 8, 8), ("model.language_model.layers.*", "model.vision_tower,model.multi_modal_projector,model.language_model.layers,model.language_model.norm"),
+                      (*NO_WIDTHS, "attention flash"),  # whose kernel takes no mask
+                      units=":model.vision_tower.transformer.layers.*,model.language_model.layers.*",
+                      checkpointed="model.vision_tower.transformer.layers.*,model.language_model.layers.*,inputs:model.vision_tower.patch_conv+model.language_model.embed_tokens"),
+    "sam3_lite_text": Facts((4, 8, 8), ("vision_encoder.backbone.layers.*,text_encoder.layers.*,detr_encoder.layers.*,detr_decoder.layers.*",
+                                        "vision_encoder,text_encoder,text_projection,geometry_encoder,detr_encoder,detr_decoder"),
+                            (*ONE_RANK, "attention flash",  # whose kernel takes no mask
+                             "ddp", "zero1"),  # which wait for gradients of the coarsest picture, and of what sums up words, which are not read
+                            ":vision_encoder.backbone.layers.*.mlp,text_encoder.layers.*.mlp,geometry_encoder.layers.*.mlp,detr_encoder.layers.*.mlp,detr_decoder.layers.*.mlp",
+                            units=":vision_encoder.backbone.layers.*,vision_encoder.neck.fpn_layers.*,text_encoder.layers.*,geometry_encoder.layers.*,detr_encoder.layers.*,detr_decoder.layers.*",
+                            checkpointed="vision_encoder.backbone.layers.*,text_encoder.layers.1,text_encoder.layers.2"),
 }

@@ -245,4 +245,58 @@ OTHER_LIBRARIES: Dict[str, Facts] = {
                             inner=":visual.transformer.resblocks.*.mlp,text.transformer.resblocks.*.mlp,text_decoder.resblocks.*.mlp,text_decoder.cross_attn.*.mlp",
                             units=":visual.transformer.resblocks.*,text.transformer.resblocks.*,text_decoder.resblocks.*,text_decoder.cross_attn.*",
                             checkpointed="visual.transformer.resblocks.*,text.transformer.resblocks.*,text_decoder.resblocks.*,text_decoder.cross_attn.*"),
+    "timm_qwen3_vit": Facts((8, 12, 8), ("encoder.blocks.*", "encoder"), (*ONE_RANK, *NO_TOKENS), ":encoder.blocks.*.mlp", units=":encoder.blocks.*", checkpointed="encoder.blocks.*"),
+    "timm_inception_v4": Facts((8, 8, 12), (",".join(f"features.{number}" for number in range(10)), "features"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS),  # it refuses to be checkpointed
+                               units=":features.*"),
+    "diffusers_unet_motion_model": Facts((4, 4, 4), ("down_blocks.*.motion_modules.*,mid_block.motion_modules.*", "conv_in,time_embedding,down_blocks,mid_block,up_blocks.0,up_blocks.1,up_blocks.2"),
+                                         (*NO_WIDTHS, *NO_TOKENS),
+                                         units=":down_blocks.*,up_blocks.*,mid_block.attentions.*,mid_block.resnets.*,mid_block.motion_modules.*",
+                                         checkpointed="down_blocks.*.resnets.*,down_blocks.*.attentions.*.transformer_blocks.*,mid_block.attentions.*.transformer_blocks.*,mid_block.motion_modules.*,"
+                                                      "mid_block.resnets.1,up_blocks.*.resnets.*,up_blocks.*.attentions.*.transformer_blocks.*"),
+    "diffusers_uvit_2d": Facts((4, 4, 4), ("transformer_layers.*", "encoder_proj,encoder_proj_layer_norm,embed,cond_embed,down_block,project_to_hidden_norm,project_to_hidden,transformer_layers,"
+                                                                   "project_from_hidden_norm,project_from_hidden,up_block"),
+                               (*NO_BLOCKS, *NO_WIDTHS, *NO_TOKENS),  # what it checkpoints with takes no arguments by name, which it gives it
+                               units=":down_block.res_blocks.*,down_block.attention_blocks.*,transformer_layers.*,up_block.res_blocks.*,up_block.attention_blocks.*"),
+    "monai_dynunet": Facts((4, 4, 4), ("input_block,downsamples.*,bottleneck", "input_block,downsamples,bottleneck,upsamples"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS),
+                           units=":downsamples.*,upsamples.*,deep_supervision_heads.*"),
+    "monai_efficientnet": Facts((8, 8, 12), ("_blocks.*", "_conv_stem,_bn0,_blocks,_conv_head,_bn1"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS), units=":_blocks.*"),
+    "x_transformers_recirculation": Facts((16, 32, 48), ("net.attn_layers.layers.*", "net"),
+                                          (*NO_BLOCKS, *ONE_RANK, *_WRITTEN_OUT, "freeze blocks", "freeze all", "freeze,"),  # which are frozen as it is
+                                          ":net.attn_layers.layers.*.1.ff", units=":net.attn_layers.layers.*.0.*,net.attn_layers.layers.*.1,learned_mixers.*"),
+    "x_transformers_neo_mlp": Facts((256, 256, 256), ("transformer.layers.*", "input_embed,hidden_embed,output_embed,random_fourier,transformer"),
+                                    (*NO_BLOCKS, *ONE_RANK, *NO_TOKENS, *_WRITTEN_OUT),
+                                    ":transformer.layers.*.1.ff", units=":random_fourier.*,transformer.layers.*.0.*,transformer.layers.*.1"),
+    "vit_pytorch_registers": Facts((8, 12, 16), ("transformer.layers.*", "to_patch_embedding,register_tokens,transformer"), (*NO_BLOCKS, *ONE_RANK, *NO_TOKENS, *_WRITTEN_OUT),
+                                   ":transformer.layers.*.1", units=":transformer.layers.*.*"),
+    "vit_pytorch_uvit": Facts((8, 12, 12), ("transformer.layers.*", "to_patch_embedding,register_tokens,transformer"), (*NO_BLOCKS, *ONE_RANK, *NO_TOKENS, *_WRITTEN_OUT),
+                              ":transformer.layers.*.2", units=":transformer.layers.*.*"),
+    "smp_segformer": Facts((8, 8, 4), ("encoder.block1.*,encoder.block2.*,encoder.block3.*,encoder.block4.*", "encoder,decoder"), (*NO_BLOCKS, *NO_WIDTHS, *NO_TOKENS, *_WRITTEN_OUT),
+                           units=":encoder.block1.*,encoder.block2.*,encoder.block3.*,encoder.block4.*,decoder.mlp_stage.*,segmentation_head.*"),
+    "open_clip_vitamin": Facts((8, 12, 12), ("visual.trunk.blocks.*,text.transformer.resblocks.*.mlp.c_proj",  # of the texts' other layers it takes the weight, or its type, itself
+                                             "visual.trunk.pos_embed,visual.trunk.patch_embed,visual.trunk.blocks,visual.trunk.fc_norm,"
+                                             "text.token_embedding,text.positional_embedding,text.transformer,text.ln_final"),
+                               (*ONE_RANK, *NO_TOKENS, "attention flash"),  # whose kernel takes no mask
+                               inner=":text.transformer.resblocks.*.mlp", units=":visual.trunk.patch_embed.backbone.stages.*,visual.trunk.blocks.*,text.transformer.resblocks.*",
+                               checkpointed="visual.trunk.patch_embed.backbone.stages.*,visual.trunk.blocks.*,text.transformer.resblocks.*"),
+    "vit_pytorch_learnable_memory": Facts((8, 12, 12), ("vit.transformer.layers.*", "vit,memory_cls_token,memories_per_layer"),
+                                          (*NO_BLOCKS, *ONE_RANK, *NO_TOKENS, *_WRITTEN_OUT, "freeze blocks", "freeze, precision", "freeze, sgd"),  # which are frozen as it is
+                                          ":vit.transformer.layers.*.1", units=":vit.transformer.layers.*.*"),
+    "vit_pytorch_cait": Facts((8, 12, 12), ("patch_transformer.layers.*,cls_transformer.layers.*", "to_patch_embedding,pos_embedding,cls_token,patch_transformer,cls_transformer"),
+                              (*NO_BLOCKS, *ONE_RANK, *NO_TOKENS, *_WRITTEN_OUT), ":patch_transformer.layers.*.1.fn,cls_transformer.layers.*.1.fn",
+                              units=":patch_transformer.layers.*.*,cls_transformer.layers.*.*"),
+    "smp_manet": Facts((8, 8, 8), ("encoder.model.s1.*,encoder.model.s2.*,encoder.model.s3.*,encoder.model.s4.*", "encoder,decoder"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS),
+                       units=":decoder.blocks.*,segmentation_head.*"),
+    "open_clip_nllb": Facts((8, 12, 16), ("text.transformer.layers.*", "text.transformer"), (*ONE_RANK, *NO_TOKENS), ":visual.transformer.resblocks.*.mlp,text.transformer.layers.*.fc1",
+                            units=":visual.transformer.resblocks.*,text.transformer.layers.*",
+                            checkpointed="visual.transformer.resblocks.*,text.transformer.layers.*,inputs:text.transformer.embed_tokens"),
+    "vit_pytorch_regionvit": Facts((4, 8, 4), ("layers.*.2.layers.*", "local_encoder,region_encoder,layers"), (*NO_BLOCKS, *ONE_RANK, *NO_TOKENS, *_WRITTEN_OUT),
+                                   ":layers.*.2.layers.*.1", units=":layers.*.*"),
+    "vit_pytorch_cvt": Facts((8, 12, 12), ("layers.*.2.layers.*", "layers"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS), units=":layers.*"),
+    "smp_pan": Facts((8, 8, 8), ("encoder.model.blocks.*", "encoder,decoder"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS),
+                     units=":encoder.model.blocks.*,decoder.fpa.branch1.*,decoder.fpa.mid.*,decoder.fpa.down1.*,decoder.fpa.down2.*,decoder.fpa.down3.*,"
+                           "decoder.gau3.conv1.*,decoder.gau2.conv1.*,decoder.gau1.conv1.*,segmentation_head.*"),
+    "open_clip_clipa": Facts((8, 12, 16), ("visual.transformer.resblocks.*.mlp.c_proj,transformer.resblocks.*.mlp.c_proj",  # of the other layers it takes the weight, or its type, itself
+                                           "visual,positional_embedding,token_embedding,transformer,ln_final"), (*ONE_RANK, *NO_TOKENS),
+                             ":visual.transformer.resblocks.*.mlp,transformer.resblocks.*.mlp", units=":visual.transformer.resblocks.*,transformer.resblocks.*",
+                             checkpointed="visual.transformer.resblocks.*,transformer.resblocks.*"),
 }

@@ -3,7 +3,7 @@
 
 from typing import Callable, Dict
 
-from . import decoders, decoders_more, encoders, encoders_more, newer, of_libraries, own, pictures_and_words, scenes, series, sight, sight_more, sound, speech_and_tables, vision_and_text
+from . import decoders, decoders_more, encoders, encoders_more, newer, of_libraries, own, pictures_and_words, robots_and_pages, scenes, series, sight, sight_more, sound, speech_and_tables, vision_and_text
 from .subject import Subject
 
 MODELS: Dict[str, Callable[[str], Subject]] = {
@@ -331,4 +331,12 @@ MODELS: Dict[str, Callable[[str], Subject]] = {
     "fun_asr_nano": speech_and_tables.fun_asr_nano,
     "tapas": speech_and_tables.tapas,
     **of_libraries.MODELS,
+    "pi0": robots_and_pages.pi0,
+    "videoprism": robots_and_pages.videoprism,
+    "pp_doclayout_v3": robots_and_pages.pp_doclayout_v3,
+    "video_llava": robots_and_pages.video_llava,
+    "llava_onevision": robots_and_pages.llava_onevision,
+    "vibevoice_asr": robots_and_pages.vibevoice_asr,
+    "mistral3": robots_and_pages.mistral3,
+    "sam3_lite_text": robots_and_pages.sam3_lite_text,
 }

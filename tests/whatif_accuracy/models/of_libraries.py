@@ -3,7 +3,7 @@
 
 from typing import Callable, Dict
 
-from . import monai_and_x_transformers, more_libraries, motion_and_patches, other_libraries, registers_and_maps, scans_and_fields, splits_and_priors, timm_and_diffusers, trees_and_towers, vit_smp_and_clip, volumes_and_codes
+from . import latents_and_volumes, memories_and_regions, monai_and_x_transformers, more_libraries, motion_and_patches, other_libraries, registers_and_maps, scans_and_fields, splits_and_priors, timm_and_diffusers, trees_and_towers, vit_smp_and_clip, volumes_and_codes
 from .subject import Subject
 
 MODELS: Dict[str, Callable[[str], Subject]] = {
@@ -112,4 +112,20 @@ MODELS: Dict[str, Callable[[str], Subject]] = {
     "vit_pytorch_uvit": registers_and_maps.vit_pytorch_uvit,
     "smp_segformer": registers_and_maps.smp_segformer,
     "open_clip_vitamin": registers_and_maps.open_clip_vitamin,
+    "monai_transformer": latents_and_volumes.monai_transformer,
+    "monai_basic_unet": latents_and_volumes.monai_basic_unet,
+    "x_transformers_vi_transformer": latents_and_volumes.x_transformers_vi_transformer,
+    "x_transformers_full_bandwidth": latents_and_volumes.x_transformers_full_bandwidth,
+    "monai_vit": latents_and_volumes.monai_vit,
+    "monai_senet": latents_and_volumes.monai_senet,
+    "x_transformers_free_transformer": latents_and_volumes.x_transformers_free_transformer,
+    "x_transformers_encoder": latents_and_volumes.x_transformers_encoder,
+    "vit_pytorch_learnable_memory": memories_and_regions.vit_pytorch_learnable_memory,
+    "vit_pytorch_cait": memories_and_regions.vit_pytorch_cait,
+    "smp_manet": memories_and_regions.smp_manet,
+    "open_clip_nllb": memories_and_regions.open_clip_nllb,
+    "vit_pytorch_regionvit": memories_and_regions.vit_pytorch_regionvit,
+    "vit_pytorch_cvt": memories_and_regions.vit_pytorch_cvt,
+    "smp_pan": memories_and_regions.smp_pan,
+    "open_clip_clipa": memories_and_regions.open_clip_clipa,
 }
