@@ -19,6 +19,8 @@ void JoinedTokens::NoteGiven(const Op& op) {
       continue;
     for (uint32_t d = 0; d + 1 < step_.Rank(operand.shape); ++d) {
       const auto within = static_cast<int64_t>(ElementsOfSample(step_, axis_, operand, d));
+      const int64_t more = SizesOf(step_, operand)[d] - axis_.batch;
+      if (within == 1 && more != 0 && std::abs(more) <= kMoved) moved_.insert(axis_.batch + more);
       if (within > 1 && SizesOf(step_, operand)[d] == within * axis_.batch)
         interleaved_.insert(within * axis_.batch);
     }
@@ -149,6 +151,19 @@ bool JoinedTokens::IsSpread(const Operand& operand, uint32_t d) const {
   for (uint32_t own = 0; own < sizes.size(); ++own)
     if (sizes[own] == sizes[d] && ElementsOfSample(step_, axis_, operand, own) == 1) return true;
   return false;
+}
+
+uint64_t JoinedTokens::SpreadOverMoved(const Op& op, const Operand& result) const {
+  const std::span<const int64_t> sizes = SizesOf(step_, result);
+  if (!step_.shapes[result.strides].known) return 0;
+  for (const Operand& operand : InputsOf(step_, op)) {
+    const std::span<const int64_t> from = SizesOf(step_, operand), apart = StridesOf(step_, operand);
+    if (from.size() != sizes.size() || apart.size() != sizes.size()) continue;
+    for (uint32_t d = 0; d < sizes.size(); ++d)
+      if (moved_.contains(sizes[d]) && !IsOfModel(sizes[d]) && from[d] == sizes[d] && apart[d] == 0)
+        return static_cast<uint64_t>(StridesOf(step_, result)[d]);
+  }
+  return 0;
 }
 
 uint64_t JoinedTokens::WithinOne(int64_t size) const {

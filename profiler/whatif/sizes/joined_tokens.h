@@ -51,6 +51,9 @@ class JoinedTokens {
   // mask[:, None, :].expand(-1, tokens, -1), which is the same for all queries: dimension `d` is of as many
   // as another one has tokens. Not where they were not joined: a head may be as wide as a sequence is long.
   [[nodiscard]] bool IsSpread(const Operand& operand, uint32_t d) const;
+  // Elements from one token to the next in what is written out of something that was expanded to a token more
+  // or less than the sequence has, as ids[:, :-1] has them: learned.expand(-1, tokens, -1). 0: nothing was.
+  [[nodiscard]] uint64_t SpreadOverMoved(const Op& op, const Operand& result) const;
   // So many words of each are in a dimension of that size.
   [[nodiscard]] uint64_t WithinOne(int64_t size) const;
 
@@ -75,6 +78,7 @@ class JoinedTokens {
   std::set<uint32_t> learned_;           // blocks that are made of parameters alone
   std::set<int64_t> counts_of_learned_;  // which are joined with the tokens somewhere
   std::set<int64_t> interleaved_;        // sizes that hold several words of each token
+  std::set<int64_t> moved_;              // that hold all tokens but the last, or one more
   bool as_many_ = false;         // others as there are tokens: a part of what was joined may be either
   std::set<uint32_t> of_model_;  // blocks with a dimension that may be a size of the model
 };

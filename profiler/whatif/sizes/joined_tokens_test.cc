@@ -99,6 +99,18 @@ TEST_F(JoinedTokensTest, BothDirectionsInOneDimensionAreCountedOneAfterTheOther)
   }
 }
 
+// A vector that is learned, for each word but the last.
+TEST_F(JoinedTokensTest, WhatIsExpandedToOneWordLessHasAsMany) {
+  const View but_last{{4, 31, 8}, {248, 8, 1}}, spread{{4, 31, 8}, {0, 0, 1}};
+  const Call last{"aten::exp", {{kWords, {{4, 31, 1}, {32, 1, 1}}}}, {{4, 31, 1}, {31, 1, 1}}};
+  const Call of_words{"aten::relu", {{kFirstMade, {{4, 31, 1}, {31, 1, 1}}}}, {{4, 31, 1}, {31, 1, 1}}};
+  const auto elements = [&](const View& view) {
+    return Elements({last, of_words, {"aten::exp", {{kPrompt, view}}, but_last}}, 64).back();
+  };
+  EXPECT_EQ(elements(spread), 4u * 63 * 8);
+  EXPECT_EQ(elements(but_last), 4u * 31 * 8) << "of its own";
+}
+
 TEST_F(JoinedTokensTest, APartOfThemHasTheWordsOrTheOthers) {
   const View words{{4, 32}, {40, 1}}, others{{4, 8}, {40, 1}};
   const auto elements = Elements({Joined(),
