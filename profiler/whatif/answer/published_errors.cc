@@ -32,7 +32,7 @@ constexpr std::array kPublished = {
     PublishedBounds{"precision", 13629, 0, kExact, kExact, kExact},
     PublishedBounds{"prune", 1086, 0, 0.09, 0, 0},
     PublishedBounds{"quantize", 4929, 0, 0, kExact, kExact},
-    PublishedBounds{"sequence", 2357, 0, 0, kExact, 0},
+    PublishedBounds{"sequence", 2357, 0, 0, kExact, kExact},
     PublishedBounds{"shard", 11150, 0, 0, kExact, kExact},
     PublishedBounds{"zero-grad", 1356, kExact, kExact, kExact, kExact},
 };
