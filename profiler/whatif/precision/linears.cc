@@ -40,12 +40,6 @@ Extents StridesOfClone(const Step& step, const Op& clone) {
   return {strides.begin(), strides.end()};
 }
 
-bool IsSameView(const Step& step, const Operand& a, const Operand& b) {
-  return a.block == b.block && a.offset == b.offset &&
-         std::ranges::equal(SizesOf(step, a), SizesOf(step, b)) &&
-         std::ranges::equal(StridesOf(step, a), StridesOf(step, b));
-}
-
 // Whether the current version of the block is what the call that the operator is in, or in backward the one
 // that its node was made in, converted for itself.
 bool ConvertedForCall(const Step& step, const Op& op, uint32_t block, const Versions& versions) {

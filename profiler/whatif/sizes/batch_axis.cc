@@ -205,7 +205,8 @@ class Follower {
       if (strides[0] == 0) strides = StridesOf(AlignedIn(step_, op), kind, result);
       if (!sequence_ && strides[0] == 0 && step_.Rank(result.shape) == 0)
         strides = Of(SummedFrom(step_, op, result.block));
-      const bool parts = strides[0] == 0 && (strides[0] = parts_.Joined(op, result)) != 0;
+      const uint64_t of_parts = strides[0] == 0 ? parts_.Joined(op, result) : 0;
+      if (of_parts != 0) strides = {of_parts, 0};
       // A result with a dimension that no operand has so: attention's sums of rows.
       const bool shows = kind == Kind::kElementwise || kind == Kind::kJoin || kind == Kind::kWindows;
       if (!sequence_ && strides[0] == 0 && shows)
@@ -218,7 +219,7 @@ class Follower {
       if (sequence_ && strides[0] == 0 && shows) strides = {joined_.SpreadOverMoved(op, result), 0};
       SetOf(result, strides);
       if (strides[0] == 0) parts_.Note(op, result.block);
-      sized_[result.block] = strides[0] != 0 && !parts && !FromOther(op);
+      sized_[result.block] = strides[0] != 0 && of_parts == 0 && !FromOther(op);
       if (sequence_) joined_.Note(op, result);
       if (!sequence_ && step_.NameOf(op) == "aten::baddbmm") PassAdded(op, result);
     }
@@ -240,9 +241,7 @@ class Follower {
     if (op.input_count == 0) return;
     const Operand& added = InputsOf(step_, op)[0];
     if (added.block == kNone || decided_[added.block] || axis_.stride[added.block] != 0) return;
-    if (std::ranges::equal(SizesOf(step_, added), SizesOf(step_, sum)) &&
-        std::ranges::equal(whatif::StridesOf(step_, added), whatif::StridesOf(step_, sum)))
-      SetOf(added, Of(sum.block));
+    if (LieAlike(step_, added, sum)) SetOf(added, Of(sum.block));
   }
 
   // What a lever put in.

@@ -135,9 +135,7 @@ PlacesOfAxis PlacesOfCompared(const Step& step, const BatchAxis& axis, const Op&
     if (operand.block == model::kNone || operand.block == result.block || axis.second[operand.block] == 0 ||
         operand.dtype != result.dtype || !step.shapes[operand.strides].known)
       continue;
-    if (std::ranges::equal(SizesOf(step, operand), SizesOf(step, result)) &&
-        std::ranges::equal(StridesOf(step, operand), StridesOf(step, result)))
-      return {axis.stride[operand.block], axis.second[operand.block]};
+    if (LieAlike(step, operand, result)) return {axis.stride[operand.block], axis.second[operand.block]};
   }
   return {};
 }

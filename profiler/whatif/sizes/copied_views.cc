@@ -62,6 +62,14 @@ Position UntilProductLetsGo(const Step& step, uint32_t reshape, uint32_t block) 
   return end;
 }
 
+// A convolution is given what is seen so.
+bool IsConvolved(const Step& step, const Operand& image) {
+  return std::ranges::any_of(step.ops, [&](const Op& op) {
+    return op.node == kNone && op.input_count != 0 && step.NameOf(op) == "aten::convolution" &&
+           IsSameView(step, InputsOf(step, op)[0], image);
+  });
+}
+
 }  // namespace
 
 std::optional<Extents> ViewOfOneSample(const Step& step, const BatchAxis& axis, const Op& reshape) {
@@ -111,20 +119,6 @@ std::vector<Block> CopiesOfViews(const Step& step, const BatchAxis& axis, const 
   return copies;
 }
 
-namespace {
-
-// A convolution is given what is seen so.
-bool IsConvolved(const Step& step, const Operand& image) {
-  return std::ranges::any_of(step.ops, [&](const Op& op) {
-    if (op.node != kNone || op.input_count == 0 || step.NameOf(op) != "aten::convolution") return false;
-    const Operand& given = InputsOf(step, op)[0];
-    return given.block == image.block && std::ranges::equal(SizesOf(step, given), SizesOf(step, image)) &&
-           std::ranges::equal(StridesOf(step, given), StridesOf(step, image));
-  });
-}
-
-}  // namespace
-
 std::string WhyOneLiesOtherwise(const Step& step, const BatchAxis& axis) {
   constexpr uint32_t kImage = 4;
   for (const Op& op : step.ops) {
@@ -138,9 +132,8 @@ std::string WhyOneLiesOtherwise(const Step& step, const BatchAxis& axis) {
     if (!one || (*one)[0] >= sizes[1] * sizes[2] * sizes[3] || !IsConvolved(step, image)) continue;
     return "a view of [" + std::to_string(sizes[0]) + ", " + std::to_string(sizes[1]) + ", " +
            std::to_string(sizes[2]) + ", " + std::to_string(sizes[3]) +
-           "] lies channels last, which PyTorch does not say of one of one sample: convolutions copy what "
-           "they are "
-           "given then. Record it with one sample.";
+           "] lies channels last, which PyTorch does not say of one of one sample: convolutions copy "
+           "what they are given then. Record it with one sample.";
   }
   return "";
 }

@@ -30,7 +30,8 @@ namespace vramscope::whatif {
 // Why a batch of one sample is not told, as one sentence: x.transpose(1, 2).view(samples, channels, rows,
 // columns) lies channels last, and not of one sample, whose distance from the next is then one point's
 // (is_channels_last_strides_2d_s4 in c10/core/MemoryFormat.h), so that convolutions copy what they are given
-// and what follows lies otherwise. "" when the step has no such view. O(operands).
+// and what follows lies otherwise. "" when the step has no such view.
+// O(operands), and once more for each such view.
 [[nodiscard]] std::string WhyOneLiesOtherwise(const Step& step, const BatchAxis& axis);
 
 }  // namespace vramscope::whatif

@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "profiler/whatif/sizes/batch_kinds.h"
+#include "profiler/whatif/sizes/single_sample.h"
 
 namespace vramscope::whatif {
 
@@ -156,13 +157,9 @@ bool JoinedTokens::IsSpread(const Operand& operand, uint32_t d) const {
 uint64_t JoinedTokens::SpreadOverMoved(const Op& op, const Operand& result) const {
   const std::span<const int64_t> sizes = SizesOf(step_, result);
   if (!step_.shapes[result.strides].known) return 0;
-  for (const Operand& operand : InputsOf(step_, op)) {
-    const std::span<const int64_t> from = SizesOf(step_, operand), apart = StridesOf(step_, operand);
-    if (from.size() != sizes.size() || apart.size() != sizes.size()) continue;
-    for (uint32_t d = 0; d < sizes.size(); ++d)
-      if (moved_.contains(sizes[d]) && !IsOfModel(sizes[d]) && from[d] == sizes[d] && apart[d] == 0)
-        return static_cast<uint64_t>(StridesOf(step_, result)[d]);
-  }
+  for (uint32_t d = 0; d < sizes.size(); ++d)
+    if (moved_.contains(sizes[d]) && !IsOfModel(sizes[d]) && WritesOutExpanded(step_, op, result, d))
+      return static_cast<uint64_t>(StridesOf(step_, result)[d]);
   return 0;
 }
 

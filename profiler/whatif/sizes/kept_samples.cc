@@ -33,16 +33,16 @@ bool HasSamples(const Step& step, const BatchAxis& axis, const Op& op, const Ope
 std::string WhyKeptForSamples(const Step& step, const BatchAxis& axis) {
   for (const Op& op : step.ops) {
     if (op.node != kNone || op.output_count == 0 || op.input_count < 2) continue;
-    if (KindNamed(step.NameOf(op)) != Kind::kElementwise || !AreBroadcast(step, op, OutputsOf(step, op)[0]))
-      continue;
     const auto kept = [&](const Operand& operand) {
       return IsKept(step, operand.block) && HasSamples(step, axis, op, operand);
     };
+    // Few operators are given any: names are compared for those alone.
     if (!std::ranges::any_of(InputsOf(step, op), kept)) continue;
+    if (KindNamed(step.NameOf(op)) != Kind::kElementwise || !AreBroadcast(step, op, OutputsOf(step, op)[0]))
+      continue;
     return "the program keeps what it made for " + std::to_string(axis.batch) +
            " samples in a step before, as an lru_cache does, and of what the recorded step does not use "
-           "neither "
-           "the samples nor the type is known: record it with that change.";
+           "neither the samples nor the type is known: record it with that change.";
   }
   return "";
 }

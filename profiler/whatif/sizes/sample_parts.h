@@ -24,7 +24,7 @@ namespace vramscope::whatif {
 [[nodiscard]] int64_t OnlySampleIn(const Step& step, const BatchAxis& axis, const Operand& operand,
                                    uint64_t stride);
 
-// Whether the operator is given nothing of the batch but one sample: what it works in does not grow.
+// Whether each operand of it that has the batch shows one sample alone: what it works in does not grow.
 [[nodiscard]] bool IsGivenOneSample(const Step& step, const BatchAxis& axis, const Op& op);
 
 class SampleParts {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/whatif/sizes/sample_rows.h"
 
+#include "profiler/whatif/sizes/single_sample.h"
+
 namespace vramscope::whatif {
 
 using classify::Category;
@@ -55,12 +57,7 @@ uint64_t SampleRows::Expanded(const Op& op, const Operand& result) const {
   if (sizes.empty() || !step_.shapes[result.strides].known || sizes_of_model_.contains(sizes[0])) return 0;
   const auto rows = of_sample_.find(sizes[0]);
   if (rows == of_sample_.end()) return 0;
-  const std::span<const Operand> inputs = InputsOf(step_, op);
-  const bool expanded = std::ranges::any_of(inputs, [&](const Operand& operand) {
-    const std::span<const int64_t> from = SizesOf(step_, operand), apart = StridesOf(step_, operand);
-    return from.size() == sizes.size() && apart.size() == from.size() && from[0] == sizes[0] && apart[0] == 0;
-  });
-  return expanded ? rows->second * static_cast<uint64_t>(strides[0]) : 0;
+  return WritesOutExpanded(step_, op, result, 0) ? rows->second * static_cast<uint64_t>(strides[0]) : 0;
 }
 
 uint64_t SampleRows::Share(const Op& op, const Operand& rows, AxisPlace place, const Operand& result) const {

@@ -143,9 +143,7 @@ bool JoinsForSamples(const Step& step, const BatchAxis& axis, const Op& op) {
   const std::span<const int64_t> sizes = SizesOf(step, parts[0]);
   const std::span<const int64_t> joined = SizesOf(step, OutputsOf(step, op)[0]);
   const auto is_first = [&](const Operand& part) {
-    return part.block != kNone && part.block == parts[0].block && part.offset == parts[0].offset &&
-           std::ranges::equal(SizesOf(step, part), sizes) &&
-           std::ranges::equal(StridesOf(step, part), StridesOf(step, parts[0]));
+    return part.block != kNone && IsSameView(step, part, parts[0]);
   };
   return !sizes.empty() && joined.size() == sizes.size() && joined[0] == axis.batch * sizes[0] &&
          std::ranges::all_of(parts, is_first);
@@ -159,13 +157,11 @@ bool WasExpandedFirst(const Step& step, const BatchAxis& axis, const Op& op, con
   const std::span<const int64_t> sizes = SizesOf(step, view), strides = StridesOf(step, view);
   for (uint32_t other = 0; other < sizes.size(); ++other)
     if (other != d && sizes[other] == axis.batch && strides[other] == 0) return false;  // which is not known
-  const auto is_view = [&](const Operand& one) {
-    return one.block == view.block && one.offset == view.offset &&
-           std::ranges::equal(SizesOf(step, one), sizes) && std::ranges::equal(StridesOf(step, one), strides);
-  };
   for (const Op* made = &op; made != step.ops.data() && made->end > step.blocks[view.block].begin; --made) {
     const Op& before = made[-1];
-    if (before.input_count == 0 || before.output_count == 0 || !is_view(OutputsOf(step, before)[0])) continue;
+    if (before.input_count == 0 || before.output_count == 0 ||
+        !IsSameView(step, OutputsOf(step, before)[0], view))
+      continue;
     if (step.NameOf(before) != "aten::transpose" && step.NameOf(before) != "aten::permute") continue;
     const Operand& from = InputsOf(step, before)[0];
     return from.block == view.block && step.Rank(from.strides) == sizes.size() &&
@@ -244,6 +240,14 @@ bool TakesExpanded(const Step& step, const Op& op, int64_t size) {
   const std::span<const Operand> inputs = InputsOf(step, op);
   return std::any_of(inputs.begin(), inputs.end(), [&](const Operand& operand) {
     return IsExpanded(SizesOf(step, operand), StridesOf(step, operand), size);
+  });
+}
+
+bool WritesOutExpanded(const Step& step, const Op& op, const Operand& result, uint32_t d) {
+  const std::span<const int64_t> sizes = SizesOf(step, result);
+  return std::ranges::any_of(InputsOf(step, op), [&](const Operand& operand) {
+    const std::span<const int64_t> from = SizesOf(step, operand), apart = StridesOf(step, operand);
+    return from.size() == sizes.size() && apart.size() == from.size() && from[d] == sizes[d] && apart[d] == 0;
   });
 }
 

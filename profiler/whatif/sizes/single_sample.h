@@ -32,6 +32,9 @@ namespace vramscope::whatif {
 // expanded to the samples, or to a sequence.
 [[nodiscard]] bool TakesExpanded(const Step& step, const Op& op, int64_t size);
 
+// The same of an operand of as many dimensions as the result, along dimension `d` of both.
+[[nodiscard]] bool WritesOutExpanded(const Step& step, const Op& op, const Operand& result, uint32_t d);
+
 // Of which block this one is a copy that one sample does not need; kNone: it is none, or is needed. `axis`:
 // of the recorded batch, which has more.
 [[nodiscard]] uint32_t CopiedForSamples(const Step& step, const BatchAxis& axis, uint32_t block);

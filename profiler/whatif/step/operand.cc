@@ -63,4 +63,13 @@ Shape ParseShape(std::string_view text, std::vector<int64_t>& dims) {
   return shape;
 }
 
+bool LieAlike(const Step& step, const Operand& a, const Operand& b) {
+  return std::ranges::equal(SizesOf(step, a), SizesOf(step, b)) &&
+         std::ranges::equal(StridesOf(step, a), StridesOf(step, b));
+}
+
+bool IsSameView(const Step& step, const Operand& a, const Operand& b) {
+  return a.block == b.block && a.offset == b.offset && LieAlike(step, a, b);
+}
+
 }  // namespace vramscope::whatif

@@ -352,6 +352,11 @@ class Step {
   return {step.Dims(operand.strides), step.Rank(operand.strides)};
 }
 
+// Whether both have the same sizes and distances.
+[[nodiscard]] bool LieAlike(const Step& step, const Operand& a, const Operand& b);
+// Whether both show the same elements of a block in the same way.
+[[nodiscard]] bool IsSameView(const Step& step, const Operand& a, const Operand& b);
+
 // A block that a lever puts in: elements of `block`, with a size and a life that are still to be said.
 [[nodiscard]] StepBlock CopyOf(const Step& step, uint32_t block);
 
