@@ -96,6 +96,7 @@ enum class Role : uint16_t {
   kHeldToEnd = 11,   // as kHeld, and held until the call of the module range around returns
   kKeptResult = 12,  // in what a module returned that a variable gets, by name, and keeps until the call of the module range around returns; directly
                      // before the range's end
+  kHeldInGiven = 13,  // as kHeld, in a list or a table that is an argument of the variable's function
 };
 
 // kLabel: which hook saw it.

@@ -6,7 +6,7 @@ import unittest
 from typing import List, Tuple
 
 import harness
-from harness import HELD, HELD_TO_END, MODULE, needs_torch
+from harness import HELD, HELD_IN_GIVEN, HELD_TO_END, MODULE, needs_torch
 
 MODEL = """
     import gc
@@ -101,6 +101,25 @@ class VariablesTest(unittest.TestCase):
         self.assertNotIn("again", ends[5][1])
         self.assertLessEqual({"looped", "around", "again"}, set(ends[6][1]))
         self.assertNotIn("inside", ends[6][1], "the helper returns before")
+
+    def test_lists_and_tables_that_a_module_was_given_are_told_as_such(self) -> None:
+        program = """
+            def helped(layer, list_of_helper, x):
+                list_of_helper.append(x * 1)
+                return layer(x)
+
+            class Writes(Net):
+                def forward(self, x, table, anew, *, rows):
+                    anew, own = list(anew), []
+                    table["first"], own[:], anew[:] = x * 2, [x * 3], [x * 4]
+                    rows.append(x * 5)
+                    return helped(self.first, own, x)
+            with torch.no_grad():
+                Writes()(torch.ones(2, 4), {}, [], rows=[])
+        """
+        done = self.run_well(program)
+        self.assertEqual([names for module, names in self.held(done, HELD_IN_GIVEN) if module == "first"], [["rows", "table"]])
+        self.assertLessEqual({"anew", "own", "list_of_helper"}, set(self.held(done, HELD)[-1][1]), "made anew, or a helper's")
 
     def test_a_forward_that_returns_that_of_the_class_before_returns_with_it(self) -> None:
         program = """

@@ -8,6 +8,9 @@ decides what a step takes where autograd keeps less: with frozen parameters, che
     └──────── looked at ─────────────────┘    └ not looked at           variables hold now, they hold until then; some until their
                                                                         function returns (lasting.py)
 
+A list or a table that the module's own function was given is told as that: what is in it outlives the call, and is found there by whoever
+calls the module again.
+
 Nothing is held longer for it. Up to Python 3.12 a frame keeps the dictionary that its variables were shown in, with references of its own:
 it is emptied. The code of a module has its variables on no frame of ours (frames without fast locals are passed over), and a dictionary that
 the program has got itself, from locals(), is left as it is.
@@ -24,6 +27,7 @@ MAX_DEPTH = 5  # of containers in containers
 MAX_ITEMS = 256  # of one container
 MAX_LOOKED_AT = 4096  # of one variable
 FAST_LOCALS = 0x1  # CO_OPTIMIZED
+BEFORE_ALL = -1  # an offset in a function's code
 NOBODY_ELSE = 3  # references to a frame's dictionary: the frame's, a variable, the argument of getrefcount
 
 
@@ -43,22 +47,34 @@ class Variables:
                 code = each.f_code
                 # Torch's own frames hold the arguments of the call around, which its operators show.
                 if code.co_flags & FAST_LOCALS and code.co_filename != self._file:
-                    self._tell_frame(each, self._lasting.behind(code, each.f_lasti) if i >= forward else frozenset())
+                    own = i >= forward
+                    self._tell_frame(each, self._lasting.behind(code, each.f_lasti) if own else frozenset(), self._given(code) if own else frozenset())
 
-    def _tell_frame(self, frame: Any, lasting: FrozenSet[str]) -> None:
+    def _given(self, code: Any) -> FrozenSet[str]:
+        """The function's arguments that it never gives another value."""
+        arguments = code.co_argcount + code.co_kwonlyargcount
+        return self._lasting.behind(code, BEFORE_ALL).intersection(code.co_varnames[:arguments])
+
+    def _tell_frame(self, frame: Any, lasting: FrozenSet[str], given: FrozenSet[str]) -> None:
         variables = frame.f_locals
         try:
             for name, value in variables.items():
                 kind = type(value)
                 if id(kind) in self._passed_over:
                     continue
-                role = native.Role.HELD_TO_END if name in lasting and not may_let_go(value) else native.Role.HELD
+                role = _role(value, name in lasting, name in given)
                 for tensor in (value,) if kind is self._tensor else tensors_in(value):
                     if id(type(tensor)) not in self._passed_over:
                         label(role, name, tensor)
         finally:
             if type(variables) is dict and sys.getrefcount(variables) == NOBODY_ELSE:
                 variables.clear()
+
+
+def _role(value: Any, lasting: bool, given: bool) -> int:
+    if may_let_go(value):
+        return native.Role.HELD_IN_GIVEN if given else native.Role.HELD
+    return native.Role.HELD_TO_END if lasting else native.Role.HELD
 
 
 def forward_in(frames: List[Any], lasting: Lasting) -> int:

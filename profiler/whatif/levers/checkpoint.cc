@@ -4,6 +4,7 @@
 
 #include "profiler/whatif/checkpoints/checkpointer.h"
 #include "profiler/whatif/checkpoints/kept_ops.h"
+#include "profiler/whatif/checkpoints/left_behind.h"
 #include "profiler/whatif/lifetimes/caches.h"
 #include "profiler/whatif/precision/out_of_place.h"
 #include "profiler/whatif/scene/lever.h"
@@ -84,6 +85,7 @@ class Checkpoint final : public Lever {
     const auto calls = ChooseNestedSegments(step, choice->modules);
     if (!calls.ok()) return calls.error();
     if (const std::string why = WhyCopiesUnknown(step, *calls); !why.empty()) return Error{why};
+    if (const std::string why = WhyFindsWhatItLeft(step, *calls); !why.empty()) return Error{why};
     if (const auto asking = AskingForGradients(step, choice->inputs); !asking.ok()) return asking.error();
     const Result<std::vector<uint32_t>> masks = MasksOf(step, choice->masks);
     if (!masks.ok()) return masks.error();

@@ -180,7 +180,8 @@ class Reader {
     if (block == kNone) return;
     NoteBytes(block, event.field[trace::label::kBytes]);
     const auto role = static_cast<trace::Role>(event.field[trace::label::kRole]);
-    if (role == trace::Role::kHeld || role == trace::Role::kHeldToEnd || role == trace::Role::kKeptResult)
+    if (role == trace::Role::kHeld || role == trace::Role::kHeldToEnd || role == trace::Role::kHeldInGiven ||
+        role == trace::Role::kKeptResult)
       return AddHeld(block, event, role);
     if (role == trace::Role::kTypeBranch) {
       const std::string_view what = run_.Text(static_cast<uint32_t>(event.field[trace::label::kName]));
@@ -210,7 +211,7 @@ class Reader {
     if (!Inside() || calls.empty()) return;
     if (role == trace::Role::kKeptResult) return step_.kept_results.push_back({block, calls.back()});
     step_.held.push_back({block, calls.back(), static_cast<uint32_t>(event.field[trace::label::kName]),
-                          role == trace::Role::kHeldToEnd});
+                          role == trace::Role::kHeldToEnd, role == trace::Role::kHeldInGiven});
   }
 
   void AddDeepEvent(const Event& event) {

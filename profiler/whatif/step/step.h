@@ -152,6 +152,7 @@ struct Held {
   uint32_t call = model::kNone;  // into Step::modules
   uint32_t name = 0;             // the variable's: trace::StringId
   bool to_end = false;           // nothing gives the variable another block before its function returns
+  bool in_given = false;         // in a list or a table that the function was given
 };
 
 // A variable of the function that called a module got what it returned, and keeps it until the function
