@@ -202,6 +202,7 @@ class Follower {
       if (!sequence_ && CopiesFromCpu(step_, op, result)) continue;  // what it made the copy in has told
       tables_.Note(op, result.block);
       Strides strides = PlacesOfWhole(step_, axis_, op, result);
+      if (strides[0] == 0) strides[0] = parts_.Padded(op, result);
       if (strides[0] == 0) strides = StridesOf(AlignedIn(step_, op), kind, result);
       if (!sequence_ && strides[0] == 0 && step_.Rank(result.shape) == 0)
         strides = Of(SummedFrom(step_, op, result.block));

@@ -78,6 +78,16 @@ bool SampleParts::AreMadeForSamples(std::span<const Operand> parts) const {
   return apart_ && numbers && static_cast<int64_t>(parts.size()) == axis_.batch;
 }
 
+uint64_t SampleParts::Padded(const Op& op, const Operand& result) const {
+  if (tokens_ || step_.NameOf(op) != "aten::pad_sequence" ||
+      static_cast<int64_t>(op.input_count) != axis_.batch)
+    return 0;
+  const std::span<const int64_t> sizes = SizesOf(step_, result), strides = StridesOf(step_, result);
+  for (size_t d = 0; d < std::min<size_t>(strides.size(), 2); ++d)
+    if (sizes[d] == axis_.batch) return static_cast<uint64_t>(strides[d]);
+  return 0;
+}
+
 uint64_t SampleParts::Joined(const Op& op, const Operand& result) {
   const std::span<const Operand> parts = InputsOf(step_, op);
   const auto count = static_cast<int64_t>(parts.size());

@@ -46,6 +46,9 @@ class SampleParts {
   void NoteWritten(const Op& op, uint32_t block);
   // Elements from one sample to the next in what cat() makes of a part of each sample; 0: it does not.
   [[nodiscard]] uint64_t Joined(const Op& op, const Operand& result);
+  // The same of pad_sequence([first, second, ...]), which makes a row of each one, or a column
+  // (batch_first=False): of as many as there are samples, a sample each.
+  [[nodiscard]] uint64_t Padded(const Op& op, const Operand& result) const;
   // By block: which sample it is the part of, where there is one for each sample and all are there at once;
   // or kNoSample.
   [[nodiscard]] std::vector<int64_t> Settle() const;

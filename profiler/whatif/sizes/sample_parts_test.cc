@@ -12,11 +12,11 @@ namespace {
 using model::kNone;
 using Sizes = std::vector<int64_t>;
 
-constexpr int64_t kSamples = 4, kValues = 8, kPadding = 16;
+constexpr int64_t kSamples = 4, kValues = 8, kPadding = 16, kLongest = 32;
 
 struct Written {
   std::vector<uint32_t> parts, padding;
-  uint32_t joined = 0, padded = 0, compared = 0;
+  uint32_t joined = 0, padded = 0, compared = 0, rows = 0, columns = 0;
   Step step;
 };
 
@@ -67,6 +67,8 @@ class SamplePartsTest : public testing::Test {
       padding.push_back(seen(written.padding.back(), {kPadding}, {1}));
     }
     written.padded = call("aten::cat", padding, {kSamples * kPadding});
+    written.rows = call("aten::pad_sequence", parts, {count, kLongest}, {kLongest, 1});
+    written.columns = call("aten::pad_sequence", parts, {kLongest, count}, {count, 1});
     written.step = std::move(into).Finish();
     return written;
   }
@@ -83,6 +85,15 @@ TEST_F(SamplePartsTest, WhatIsJoinedOfEachSampleHasTheBatch) {
     const Written other = Write(samples);
     EXPECT_EQ(FollowBatch(other.step)->stride[other.joined], 0u);
   }
+}
+
+// Texts of other lengths: what is in a row does not tell whose it is.
+TEST_F(SamplePartsTest, OfAsManySequencesAsSamplesEachIsARow) {
+  const Written all = Write({0, 0, 0, 0}), three = Write({0, 0, 0});
+  const BatchAxis &axis = *FollowBatch(all.step), &other = *FollowBatch(three.step);
+  EXPECT_EQ(axis.stride[all.rows], static_cast<uint64_t>(kLongest));
+  EXPECT_EQ(axis.stride[all.columns], 1u) << "batch_first=False";
+  EXPECT_EQ(other.stride[three.rows], 0u);
 }
 
 // values[:, None] - smallest[None]
