@@ -95,6 +95,7 @@ void Conversions::End(uint32_t op) {
   if (ended.node != kNone) return;
   views_.End(op);
   if (ended.parent != kNone) return HideOthers(op);
+  MarkComplex(op);
   if (step_.NameOf(ended) == "aten::to")
     Convert(op);
   else if (step_.NameOf(ended) == "aten::type_as")

@@ -114,6 +114,7 @@ class Conversions {
   [[nodiscard]] Position Returned(uint32_t block, uint32_t op);
   [[nodiscard]] bool TakesBack(uint32_t op, uint32_t call) const;
   void TakeName(const Op& op);
+  void MarkComplex(uint32_t op);
   void ConvertAs(uint32_t op);
   void Remember(uint32_t block, uint32_t op);
   void NoteUses(const Op& op);

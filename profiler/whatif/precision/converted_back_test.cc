@@ -64,6 +64,19 @@ class ConvertedBackTest : public testing::Test, protected WrittenOperators {
     return changed.blocks[square].end;
   }
 
+  // Of the product of x.float(), or of what is in float32 before, with itself as complex numbers.
+  [[nodiscard]] std::vector<uint64_t> CopiesOfTurned(bool low) {
+    const uint32_t x = AddBlock(6, kFreed), turned = AddBlock(21, kFreed);
+    AddOp(low ? "aten::linear" : "aten::embedding", kNone, {5, 7}, {weight_}, x);
+    To("torch.float32", 10, x);
+    const uint32_t mul = AddOp("aten::mul", kNone, {20, 22}, {x, x}, turned);
+    for (uint32_t i = step_.ops[mul].first_input; i <= step_.ops[mul].first_output; ++i)
+      step_.operands[i].dtype = kComplexType;
+    AddOp("aten::type_as", kNone, {kConverted, kConverted + 2}, {turned, x}, turned);
+    AddOp("aten::relu", kNone, {40, 42}, {turned}, AddBlock(41, kFreed));
+    return CopiesOf(UnderAutocast(step_, kBfloat16Type), turned);
+  }
+
   // y = x.float(); y = y * y; y = y.to(x.dtype); the function goes on. When does the float32 y go? `told`:
   // what its variables hold.
   [[nodiscard]] Position WideEnds(bool told, bool goes_on = true) {
@@ -147,6 +160,15 @@ TEST_F(ConvertedBackTest, WhatGetsTheTypeOfAnotherTensorStaysWhereAVariableHolds
 
 TEST_F(ConvertedBackTest, WhatGetsTheTypeOfAnotherTensorMayBeHeldWhereNothingTells) {
   EXPECT_EQ(WideEndsBehindTypeAs({}), kFreed);
+}
+
+// view_as_real(view_as_complex(x.float()) * turned).type_as(x), as rotary embeddings have it.
+TEST_F(ConvertedBackTest, WhatIsComplexBetweenIsConvertedBack) {
+  EXPECT_EQ(CopiesOfTurned(true), std::vector<uint64_t>{256});
+}
+
+TEST_F(ConvertedBackTest, ButNotWhereNothingWasMadeWider) {
+  EXPECT_EQ(CopiesOfTurned(false), std::vector<uint64_t>{});
 }
 
 // x = norm(...), which returns y.to(type); f(x.float()).type_as(x)

@@ -10,8 +10,7 @@ namespace {
 
 using model::kNone;
 
-constexpr uint8_t kComplexType = 9;  // c10::ScalarType::ComplexFloat
-constexpr Position kAtEnd = 1.5;     // before the operator's: its copies have gone by then
+constexpr Position kAtEnd = 1.5;  // before the operator's: its copies have gone by then
 
 // The dimensions whose length the transform changes are those that it is over, the last of them; a result is
 // as long in the others.

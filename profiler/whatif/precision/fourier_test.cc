@@ -14,8 +14,6 @@ namespace {
 using model::kNone;
 using Sizes = std::vector<int64_t>;
 
-constexpr uint8_t kComplexType = 9;  // c10::ScalarType::ComplexFloat
-
 // x = linear(...), in 16 bits; rfft(x), for whose node autograd keeps x here.
 class PrecisionFourierTest : public testing::Test, protected WrittenOperators {
  protected:

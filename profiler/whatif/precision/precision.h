@@ -23,6 +23,7 @@ namespace vramscope::whatif {
 inline constexpr uint8_t kFloatType = 6;                         // c10::ScalarType
 inline constexpr uint8_t kHalfType = 5;                          // torch.float16
 inline constexpr uint8_t kBfloat16Type = 15;                     // torch.bfloat16
+inline constexpr uint8_t kComplexType = 9;                       // torch.complex64
 inline constexpr uint8_t kBoolType = 11;                         // torch.bool
 inline constexpr std::string_view kFloatName = "torch.float32";  // as a program writes it
 

@@ -30,6 +30,19 @@ void Conversions::TakeName(const Op& op) {
   std::erase_if(themselves_, [&](const Itself& one) { return one.block == block; });
 }
 
+// view_as_real(view_as_complex(x.float()) * turned).type_as(x): what is complex between is as wide.
+void Conversions::MarkComplex(uint32_t op) {
+  for (const Operand& result : OutputsOf(step_, step_.ops[op])) {
+    if (result.block == kNone || result.dtype != kComplexType || versions_.Known(result.block)) continue;
+    if (std::ranges::none_of(InputsOf(step_, step_.ops[op]), [&](const Operand& one) {
+          return one.block != kNone && versions_.Known(one.block) && versions_.Widened(one.block);
+        }))
+      continue;
+    versions_.Decide(result.block, kFloatType);
+    MarkWidened(op, result.block);
+  }
+}
+
 // output.type_as(x)
 void Conversions::ConvertAs(uint32_t op) {
   const std::span<const Operand> inputs = InputsOf(step_, step_.ops[op]);
