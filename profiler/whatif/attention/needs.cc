@@ -24,11 +24,11 @@ uint64_t SplitsOfColumns(const AttentionCall& call) {
 }  // namespace
 
 FlashNeeds FlashNeedsOf(const AttentionCall& call, int multiprocessors) {
-  constexpr uint64_t kRows = 128, kWidth = 32, kRowsOfTurn = 64;
+  constexpr uint64_t kRows = 128, kRowsOfTurn = 64;
   constexpr int kMostSplits = 128;
   constexpr double kFull = 0.8, kNearlyBest = 0.85;
   const auto rows = static_cast<uint64_t>(call.rows), columns = static_cast<uint64_t>(call.columns);
-  const uint64_t width = UpTo(static_cast<uint64_t>(call.width), kWidth);
+  const uint64_t width = UpTo(static_cast<uint64_t>(call.width), call.width <= 128 ? 32 : 64);
   FlashNeeds needs;
   needs.sums = call.Heads() * UpTo(rows, kRows) * kFloatBytes;
   needs.queries = needs.sums * width;
@@ -66,11 +66,12 @@ uint64_t EfficientWorkspace(const AttentionCall& call) {
   constexpr uint64_t kNarrow = 64, kBroad = 128, kLocks = 4;
   if (call.width > kWidestEfficient) {
     // Tiles beside each other; in 16 bits gradients of keys and values are summed in float beside them.
-    const uint64_t width = UpTo(static_cast<uint64_t>(call.width), kBroad);
+    const auto wanted = static_cast<uint64_t>(call.width);
+    const uint64_t width = UpTo(wanted, kNarrow);
     const uint64_t rows = UpTo(static_cast<uint64_t>(call.rows), kBroad);
-    const uint64_t locks = rows / kBroad * (width / kBroad) * 2 * kLocks;
+    const uint64_t locks = rows / kBroad * (width / kNarrow) * kLocks;
     const uint64_t summed =
-        call.element == kFloatBytes ? 0 : 2 * SplitsOfColumns(call) * kColumnsAtOnce * width;
+        call.element == kFloatBytes ? 0 : 2 * SplitsOfColumns(call) * kColumnsAtOnce * UpTo(wanted, kBroad);
     return call.Heads() * (rows * width + locks + summed) * kFloatBytes;
   }
   // A tile of queries' gradients for each block of rows, with its locks.

@@ -40,6 +40,22 @@ TEST(WideHeadsTest, SixteenBitsSumGradientsOfKeysAndValuesInFloatToo) {
   EXPECT_EQ(EfficientWorkspace(Heads(16, 32, 512, 2)), 8'390'656u);
 }
 
+// Of two samples of three heads with 200 rows: what PyTorch 2.15 asked for with heads that are so wide.
+TEST(WideHeadsTest, TilesAreHalfAsWideForGradientsOfQueriesAsForTheOthers) {
+  struct Asked {
+    int64_t width;
+    uint64_t single, low, flash;
+  };
+  for (const auto& [width, single, low, flash] :
+       {Asked{136, 1'180'224, 4'325'952, 1'179'648}, Asked{192, 1'180'224, 4'325'952, 1'179'648},
+        Asked{200, 1'573'632, 4'719'360, 1'572'864}, Asked{256, 1'573'632, 4'719'360, 1'572'864},
+        Asked{264, 1'967'040, 6'685'632, 0}, Asked{320, 1'967'040, 6'685'632, 0}}) {
+    EXPECT_EQ(EfficientWorkspace(Heads(6, 200, width, 4)), single) << width;
+    EXPECT_EQ(EfficientWorkspace(Heads(6, 200, width, 2)), low) << width;
+    if (flash != 0) EXPECT_EQ(FlashNeedsOf(Heads(6, 200, width, 2), 108).queries, flash) << width;
+  }
+}
+
 // Gemma 4's full attention with 8 and with 16 samples: 200 sums at most stand beside each other.
 TEST(WideHeadsTest, ManyHeadsShareTheDeviceSoThatFewerSumsStandBesideEachOther) {
   EXPECT_EQ(EfficientWorkspace(Heads(64, 256, 512, 2)), 83'902'464u);

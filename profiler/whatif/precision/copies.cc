@@ -209,10 +209,13 @@ bool CopiesGradients::Waits(const Op& add, uint32_t node) {
   if (there == kNone) return false;
   versions_.SetCurrent(added[0].block, there);
   Waiting& waiting =
-      waiting_.try_emplace(node, Waiting{added[1], add.end, kNone, added[0].block, twice}).first->second;
+      waiting_.try_emplace(node, Waiting{added[1], add.end, kNone, added[0].block, twice, kNone})
+          .first->second;
   waiting.since = add.end;
   const uint32_t result = OutputsOf(step_, add)[0].block;
-  if (result != added[0].block) waiting.sum = result, versions_.Decide(result, own);
+  if (result == added[0].block) return true;
+  waiting.sum = result, versions_.Decide(result, own);
+  if (step_.blocks[added[0].block].end < add.end + 2 * kGone) waiting.given = there;
   return true;
 }
 
@@ -255,8 +258,9 @@ void CopiesGradients::Join(uint32_t node) {
   if (found == waiting_.end()) return;
   const Waiting& waiting = found->second;
   const Position at = std::min(waiting.since + kGone, step_.nodes[node].begin - kBeforeNode);
-  versions_.CastSum(waiting.first, low_, at, waiting.twice ? kNone : waiting.sum);
+  if (!waiting.twice) versions_.CastSum(waiting.first, low_, at, waiting.sum, waiting.given);
   if (waiting.twice) {
+    versions_.CastSum(waiting.first, low_, at, kNone);
     versions_.CastSum(waiting.first, kFloatType, at + kStride, waiting.sum);
     if (waiting.sum == kNone) versions_.Written(waiting.own, at);
     waiting_.erase(found);

@@ -78,6 +78,7 @@ class CopiesGradients {
     uint32_t sum;    // of x's own gradient and them, where that is another block; else none
     uint32_t own;    // x's own gradient: a block of the record
     bool twice;      // they are of a wider copy of a low copy of x
+    uint32_t given;  // the version of x's own gradient that the sum takes and nothing else holds; else none
   };
 
   // Whether the second one, of a copy in the low type, is converted and added only when the copy's node runs:

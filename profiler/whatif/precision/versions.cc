@@ -261,13 +261,14 @@ void Versions::Return(uint32_t block, Position at) {
   held_[block] = named_[block] = kBefore;
 }
 
-void Versions::CastSum(const Operand& first, uint8_t type, Position at, uint32_t sum) {
+void Versions::CastSum(const Operand& first, uint8_t type, Position at, uint32_t sum, uint32_t given) {
   const uint32_t from = current_[first.block];
   const uint32_t copy = Add(first.block, type, at, kNone, first);
   changed_.blocks[from].end = at + kHair;
   changed_.blocks[copy].end = at + kStride;
   settled_[from] = settled_[copy] = true;
   if (sum != kNone) changed_.blocks[sum].begin = at + 2 * kHair;
+  if (given != kNone) changed_.blocks[given].end = at + 3 * kHair, settled_[given] = true;
 }
 
 void Versions::CastByNode(uint32_t block, uint8_t type, Position at, const Operand& operand) {

@@ -139,8 +139,9 @@ class Versions {
   // A node converts it, so that nothing sees it any more: who wants its type is given a new copy of the copy.
   void CastByNode(uint32_t block, uint8_t type, Position at, const Operand& operand);
   // Gradients of a copy that the program made have been added to the first of them: a node converts that, and
-  // adds it to the gradient of what was copied, or makes `sum` of both.
-  void CastSum(const Operand& first, uint8_t type, Position at, uint32_t sum);
+  // adds it to the gradient of what was copied, or makes `sum` of both. `given`: the version that it is added
+  // to, which goes then; kNone: something else holds it.
+  void CastSum(const Operand& first, uint8_t type, Position at, uint32_t sum, uint32_t given = model::kNone);
   // Before the node that begins at `before` two others converted a gradient: to this type, at `there`, and
   // back. Between them those of weights are converted.
   void ThereAndBack(uint32_t block, uint8_t type, Position there, Position before, const Operand& operand);
