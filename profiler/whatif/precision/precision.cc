@@ -214,7 +214,8 @@ class Retyped {
         edges_.ThereAndBack(gradient, node, low_, wanted))
       return saves_.HideUntilEnd(block, version);
     if (const auto back = copies_.ComesBack(block, node); back.at != kBefore) {
-      const Position there = moments_.ReadyBefore(gradient, HandedOn(gradient, before), before);
+      Position there = back.from == kFloatType ? moments_.OfArgument(block) : kForever;  // autocast's node
+      if (there >= kForever) there = moments_.ReadyBefore(gradient, HandedOn(gradient, before), before);
       return versions_.ThereAndBack(block, back.from, std::max(there, back.there), back.at, gradient);
     }
     if (versions_.TypeOf(block) == wanted)

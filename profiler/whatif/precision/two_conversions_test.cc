@@ -128,6 +128,14 @@ TEST_F(TwoConversionsTest, WhatAProgramWidensAndAutocastNarrowsHasAGradientThatI
   EXPECT_EQ(back.end, 190) << "what the node is given";
 }
 
+// The node that autocast's conversion made, behind all of its operator: what that kept is gone.
+TEST_F(TwoConversionsTest, TheFirstOneRunsWhenTheNodeBeforeItHasLetGoOfAll) {
+  WidenThenMultiply();
+  constexpr Position kDone = 125;
+  step_.nodes[0].end = kDone;
+  EXPECT_GT(UnderAutocast().copies.at(0).begin, kDone);
+}
+
 TEST_F(TwoConversionsTest, WhereTheProgramWidensNothingThereIsNone) {
   WidenThenMultiply(false);
   EXPECT_TRUE(UnderAutocast().copies.empty());
