@@ -278,15 +278,21 @@ bool Holders::IsRepeated(uint32_t call) const {
          });
 }
 
+bool Holders::IsLast(uint32_t call) const {
+  const uint32_t function = step_.modules[call].parent;
+  for (uint32_t i = call + 1; i < step_.modules.size(); ++i) {
+    if (step_.modules[i].begin >= step_.modules[function].end) break;
+    if (step_.modules[i].parent == function) return false;
+  }
+  return true;
+}
+
 Position Holders::BehindLast(uint32_t block, uint32_t call) const {
   const ModuleCall& last = step_.modules[call];
   const uint32_t function = last.parent;
   if (function == kNone || IsNumbered(step_.Text(last.name))) return last.end;
   const Position returned = step_.modules[function].end;
-  if (IsRepeated(call)) return last.end;
-  for (uint32_t i = call + 1; i < step_.modules.size() && step_.modules[i].begin < returned; ++i) {
-    if (step_.modules[i].parent == function) return last.end;
-  }
+  if (IsRepeated(call) || !IsLast(call)) return last.end;
   const uint32_t copied = step_.blocks[block].copy_of;  // a copy is used under the name of that
   for (const uint32_t use : uses_[copied != kNone ? copied : block]) {
     if (last.begin <= step_.ops[use].begin && step_.ops[use].begin < last.end) return last.end;

@@ -90,6 +90,8 @@ class Holders {
   [[nodiscard]] Position BehindLast(uint32_t block, uint32_t call) const;
   // Whether a call is one of a loop's, which calls the same modules in the same order again.
   [[nodiscard]] bool IsRepeated(uint32_t call) const;
+  // Whether the function that made the call makes no other one behind it.
+  [[nodiscard]] bool IsLast(uint32_t call) const;
   [[nodiscard]] bool MeetsAnother(const Op& op) const;
   // Whether a call of the function that the operator is in returned the block before another call of it that
   // has nothing to do with the block: so it has a name, or a place in a list.

@@ -54,6 +54,7 @@ void Holders::FindGivenUpLast() {
     const uint32_t call = step_.held[i].call, function = step_.modules[call].parent;
     if (function == kNone || step_.modules[call].end >= kForever) continue;
     const ModuleCall& last = step_.modules[call];
+    if (!IsLast(call)) continue;  // a later one would show it
     const Position returned = step_.modules[function].end;
     const uint32_t anew = FirstMadeBehind(last.end);
     if (anew == kNone || step_.ops[anew].end > returned) continue;

@@ -271,6 +271,9 @@ TEST_F(HoldersTest, WhatTheLastCallIsGivenIsHeldBehindItWhereItsResultGoesBehind
   step_.named = {{0, 53, 53, false, false}};
   EXPECT_EQ(Holders(step_).Until(given), 53) << "the function's source tells when it is given another value";
   step_.named.clear();
+  step_.modules.push_back({0, 0, 70, 80});
+  EXPECT_EQ(Holders(step_).Until(given), 50) << "no variable of a later call has it";
+  step_.modules.pop_back();
   (void)Add("aten::mul", 58.5, {2});
   EXPECT_EQ(Holders(step_).Until(given), 50) << "the operator may have taken the result's name";
 }
