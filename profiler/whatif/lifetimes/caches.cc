@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "profiler/whatif/lifetimes/holders.h"
+#include "profiler/whatif/lifetimes/last_uses.h"
 
 namespace vramscope::whatif {
 namespace {
@@ -97,18 +98,23 @@ std::optional<Step> WithoutCaches(const Step& step, const std::vector<uint32_t>&
   for (KeptResult& kept : changed.kept_results) rename(kept.block);
   for (Named& named : changed.named) rename(named.block);
   MergeNamed(changed.named);
+  std::vector<bool> kept(step.blocks.size(), false);  // by block that was made: autograd has it
   for (Saved& saved : changed.saved) {
     const uint32_t made = saved.block;
     rename(saved.block);
-    if (saved.block != made)
-      saved.share *= std::min(1.0, static_cast<double>(step.blocks[made].requested) /
-                                       static_cast<double>(step.blocks[saved.block].requested));
+    if (saved.block == made) continue;
+    kept[made] = true;
+    saved.share *= std::min(1.0, static_cast<double>(step.blocks[made].requested) /
+                                     static_cast<double>(step.blocks[saved.block].requested));
   }
+  // What autograd does not keep only the cache had longer than those who use it.
+  const std::vector<Position> used = LastUsesOf(changed).held;
+  changed.last_uses = {};
   for (uint32_t made = 0; made < stands_for.size(); ++made) {
     if (stands_for[made] == kNone) continue;
     StepBlock& itself = changed.blocks[stands_for[made]];
     StepBlock& gone = changed.blocks[made];
-    itself.end = std::max(itself.end, gone.end);
+    itself.end = std::max(itself.end, kept[made] ? gone.end : std::min(used[stands_for[made]], gone.end));
     itself.category = gone.category;
     gone.requested = 0;
     gone.end = gone.begin;

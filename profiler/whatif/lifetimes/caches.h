@@ -22,7 +22,8 @@ namespace vramscope::whatif {
 void HoldCaches(const Step& step, std::vector<Position>& held);
 
 // The step where in these calls (into Step::modules) nothing is appended: what was made of keys and values is
-// they themselves, and lies as they do. Nothing: no cache is used there.
+// they themselves, lies as they do, and goes behind those who use it, or whom autograd keeps it for. Nothing:
+// no cache is used there.
 [[nodiscard]] std::optional<Step> WithoutCaches(const Step& step, const std::vector<uint32_t>& calls);
 
 }  // namespace vramscope::whatif

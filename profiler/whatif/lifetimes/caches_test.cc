@@ -68,6 +68,21 @@ TEST_F(CachesTest, WhatIsAppendedToNothingIsWhatItIsMadeOf) {
   }
 }
 
+// Oracle: repeat_kv of transformers, which copies keys for the heads that share them; autograd keeps the
+// copy.
+TEST_F(CachesTest, WithoutItWhatAutogradDoesNotKeepGoesBehindThoseWhoUseIt) {
+  std::erase_if(step_.saved, [&](const Saved& saved) { return saved.block == cached_; });
+  step_.blocks[cached_].end = 61;
+  auto changed = WithoutCaches(step_, {0});
+  ASSERT_TRUE(changed.has_value());
+  EXPECT_NEAR(changed->blocks[keys_].end, step_.ops.back().end, 0.1);
+  Module("layer.out", 30, 40, 0);
+  step_.held = {{cached_, 1}};
+  changed = WithoutCaches(step_, {0});
+  ASSERT_TRUE(changed.has_value());
+  EXPECT_NEAR(changed->blocks[keys_].end, 40, 0.1) << "a variable has it";
+}
+
 TEST_F(CachesTest, OutsideOfTheseCallsAndWhereSomethingWasThereItStays) {
   step_.modules[0].end = 9;
   EXPECT_FALSE(WithoutCaches(step_, {0}).has_value());
