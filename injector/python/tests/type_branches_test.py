@@ -172,6 +172,7 @@ class TypeBranchesTest(unittest.TestCase):
                 "finds a number": ("low = -1e30\n            if x.dtype == torch.float16:\n                low = torch.finfo(x.dtype).min / 2", []),
                 "other numbers": ("if x.dtype == torch.float16:\n                x = x - 65500 * x\n            else:\n                x = x - 1e30 * x", []),
                 "a switch": ("way = 'slow'\n            if x.dtype == torch.float16:\n                way = 'fast'", ["perhaps in float16 32"]),
+                "clipped": ("if x.dtype == torch.float16:\n                x = x.clip(-1, 1)", ["clamp 32"]),
                 "clamped in both": ("if x.dtype in (torch.float16, torch.bfloat16):\n                x = x.clamp(-1, 1)", ["clamp 32", "clamp in bfloat16 32"]),
                 "a norm's": ("if self.second.weight.dtype in [torch.float16, torch.bfloat16]:\n                x = x.to(self.second.weight.dtype)", []),
             }

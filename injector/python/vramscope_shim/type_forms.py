@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Branches on a tensor's type whose meaning is known, found in the source of a forward.
 
-    if x.dtype == torch.float16: x = torch.clamp(x, ...)
+    if x.dtype == torch.float16: x = torch.clamp(x, ...)                                       (or clip)
     if x.dtype == torch.float16: x = softmax(x, dim=-1, dtype=torch.float32).to(torch.float16)
     else: x = softmax(x, dim=-1)
     if x.dtype != self.wo.weight.dtype: x = x.to(self.wo.weight.dtype)
@@ -14,6 +14,7 @@ from typing import Any, List, NamedTuple, Optional, Tuple
 from .type_tests import BFLOAT16, HALF, Given, asked, come_true
 
 CLAMP, CONVERT, SOFTMAX, UNTOLD = "clamp", "to parameter", "softmax", "untold"
+CLAMPS = (CLAMP, "clip")  # two names of one function
 VIEWS = {"view", "reshape", "transpose", "permute", "squeeze", "unsqueeze", "flatten"}
 
 
@@ -34,7 +35,7 @@ def _clamped(statement: Any, given: Given) -> Optional[Form]:
         return None
     name, types = _asked_alone(statement.test, given)
     call = statement.body[-1].value  # type: ignore[attr-defined]
-    if name is None or not (isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == CLAMP):
+    if name is None or not (isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr in CLAMPS):
         return None
     of_itself = any(isinstance(each, ast.Name) and each.id == name for each in (call.func.value, *call.args[:1]))
     also = [gives(each, name) for each in statement.body]
