@@ -92,6 +92,16 @@ class SourceTest(unittest.TestCase):
         self.assertEqual(self.asked("before = x.dtype", "x = f(x)", "x = x + 1", "return x.to(before)"), ["4: origin"], "it is another one by then")
         self.assertEqual(self.asked("before = x.dtype", "y = y * 2 + x.sin()", "return (x + y).to(before)"), ["3: origin"], "what runs first in that line is given something else")
 
+    def test_where_an_operator_is_given_what_it_has_the_type_of(self) -> None:
+        self.assertEqual(self.asked("y = f(y)", "y = g(y)", "z = y.sum() / x.to(y.dtype)"), ["3: tensor@4"])
+        self.assertEqual(self.asked("y = f(y)", "z = y * 2", "if wide:", "    return z * x.to(y.dtype)"), ["4: tensor"], "it may be another one there, as far as is looked")
+        self.assertEqual(self.asked("z = y * 2", "w = z * y", "return x.to(y.dtype)"), ["3: tensor@2"], "line 2 is given z first")
+        self.assertEqual(self.asked("z = y * 2", "if wide:", "    y = f(y)", "return x.to(y.dtype)"), ["4: tensor"], "it was another one, perhaps")
+        self.assertEqual(self.asked("for y in wide:", "    z = y.sum() / x.to(y.dtype)"), ["2: tensor"], "another one each time")
+        self.assertEqual(self.asked("z = x.to(y.dtype) / y.sum()"), ["1: tensor"], "what is behind it may be of another type")
+        self.assertEqual(self.asked("z = self.mean(y)", "return x.to(self.dtype)"), ["2: tensor"], "a module is no tensor")
+        self.assertEqual(self.asked("class Inner:", "    def forward(self, z, w):", "        return z.sum() / w.to(z.dtype)"), ["3: tensor@4"])
+
     def test_what_comes_first_in_what_was_computed(self) -> None:
         self.assertEqual(self.asked("return (x.float() + y.float() * 2).to(x.dtype)"), ["1: type,type,first"])
         self.assertEqual(self.asked("return (y.float() + x.float() * 2).to(x.dtype)"), ["1: type,type,origin"])

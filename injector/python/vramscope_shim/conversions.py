@@ -3,11 +3,12 @@
 
     wide = x.to(torch.float32)         model.py:7 type        so does x.float()
     mask = mask.to(x.dtype)            model.py:8 tensor again     the variable holds what it was converted from no more
+    mean = x.sum() / n.to(x.dtype)     model.py:9 tensor@9    of what an operator of line 9 is given first
     kind = x.dtype
-    return wide.to(kind)               model.py:10 origin     the type of what it was computed from, "origin@9" where an operator of line 9 is given that first
-    (x.float() + y).to(x.dtype)        model.py:11 type,first      the same, and it comes first in each line between (first_operands.py)
-    f(y.float(), 2).to(x.dtype)        model.py:12 type,tensor     in the order in which they run; - for one that names no type
-    if weight.dtype in HALF: ...       model.py:15 narrowed        of line 15, behind a conversion that does not run in float32 (narrowed.py)
+    return wide.to(kind)               model.py:11 origin     the type of what it was computed from, "origin@10" where an operator of line 10 is given that first
+    (x.float() + y).to(x.dtype)        model.py:12 type,first      the same, and it comes first in each line between (first_operands.py)
+    f(y.float(), 2).to(x.dtype)        model.py:13 type,tensor     in the order in which they run; - for one that names no type
+    if weight.dtype in HALF: ...       model.py:16 narrowed        of line 16, behind a conversion that does not run in float32 (narrowed.py)
 
 Why: in float32 neither does anything, and the operator that is recorded (aten::to) is the same. In 16 bits the one makes x wider, the other
 gives it back. Which it is shows in the source alone, which is read once for each file that has a class of a module; the recorded operator says
@@ -18,7 +19,7 @@ import ast
 from typing import Any, Dict, Iterator, List, Set
 
 from .first_operands import come_first, is_first
-from .given_first import lines_behind
+from .given_first import lines_before, lines_behind
 from .narrowed import narrowed_lines
 from .source_text import line_of
 from .type_tests import Given, given_once
@@ -47,9 +48,12 @@ def found_in(source: Any) -> Dict[int, str]:
         for each in ast.walk(function):
             if isinstance(each, ast.Assign) and _takes_its_name(each):
                 again.add(each.value)
-            elif isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute) and calls.get(each, UNCLEAR) == UNCLEAR:
-                asks = asks_of(each, given)
-                calls[each] = _whose(source, function, each, given) if asks == TENSOR else asks
+            elif isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute):
+                if calls.get(each, UNCLEAR) == UNCLEAR:
+                    asks = asks_of(each, given)
+                    calls[each] = _whose(source, function, each, given) if asks == TENSOR else asks
+                if calls[each] == TENSOR:
+                    calls[each] += "".join(f"@{line}" for line in _lines_before(function, each))
     lines: Dict[int, List[Any]] = {}
     for call in in_order(source):
         if calls.get(call) or (call in calls and _runs(call)):
@@ -73,6 +77,13 @@ def _lines_of_origin(function: Any, call: Any, given: Given) -> List[int]:
     values = [given[each.id] for each in (*call.args, *(each.value for each in call.keywords)) if isinstance(each, ast.Name) and each.id in given]
     read = [each for each in values if isinstance(each, ast.Attribute) and each.attr == "dtype" and isinstance(each.value, ast.Name)]
     return lines_behind(function, read[0].value.id, read[0].lineno, line_of(call)) if len(read) == 1 else []
+
+
+def _lines_before(function: Any, call: Any) -> List[int]:
+    """Of y.sum() / x.to(y.dtype): where y is given to an operator before the call."""
+    values = [*call.args, *(each.value for each in call.keywords if each.arg == "dtype")]
+    read = [each.value.id for each in values if isinstance(each, ast.Attribute) and each.attr == "dtype" and isinstance(each.value, ast.Name)]
+    return lines_before(function, read[0], call) if len(read) == 1 and read[0] != "self" else []
 
 
 def _told(calls: List[str], perhaps: bool) -> str:

@@ -5,6 +5,7 @@
     if known:
         first = x[:, 0]
     x = x.masked_fill(~mask, 0)             ~mask is of no floats
+    mean = x.sum() / n.to(x.dtype)          whose type n gets, its own line shows: x.sum() runs first
 
 Why: a type is asked for of a variable, and the recording knows operators, by their lines.
 """
@@ -53,6 +54,40 @@ def lines_behind(function: Any, name: str, read: int, but: int) -> List[int]:
         if each.lineno not in found and _gives(each, name):
             break
     return found[:_MOST_LINES]
+
+
+def lines_before(function: Any, name: str, call: Any) -> List[int]:
+    """Of a variable as it is when the call runs: since the statement that gave it that, which stands beside the call's. None in a loop, where it
+    may stand for another tensor each time."""
+    if any(isinstance(each, (ast.For, ast.AsyncFor, ast.While)) and call in set(ast.walk(each)) for each in ast.walk(function)):
+        return []
+    beside = _beside(function, name, call)
+    begun: Set[int] = set()
+    found: List[int] = []
+    for each in _statements(function):
+        for operator in operators_of(each):
+            if operator is call:
+                return found[-_MOST_LINES:]
+            line = line_of_operator(operator)
+            if line not in begun and each in beside and _is_given(operator, name):
+                found.append(line)
+            begun.add(line)
+    return []
+
+
+def _beside(function: Any, name: str, call: Any) -> List[Any]:
+    """The call's statement and those before it that give the variable nothing, back to one that does."""
+    for each in (function, *within(function, _SCOPES)):
+        for block in (getattr(each, field, None) for field in ("body", "orelse", "finalbody")):
+            last = next((i for i, one in enumerate(block) if any(operator is call for operator in operators_of(one))), None) if isinstance(block, list) else None
+            if last is not None:
+                giving = [i for i in range(last) if _stores(block[i], name)]
+                return block[giving[-1] + 1 if giving else 0 : last + 1]
+    return []
+
+
+def _stores(statement: Any, name: str) -> bool:
+    return any(isinstance(each, ast.Name) and each.id == name and not isinstance(each.ctx, ast.Load) for each in ast.walk(statement))
 
 
 def _statements(function: Any) -> List[Any]:

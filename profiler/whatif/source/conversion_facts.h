@@ -7,6 +7,8 @@
 //                       "models/gpt.py:45 type,first"     (x.float() + y).to(x.dtype)
 //                       "models/gpt.py:46 origin@39@41"   kind = x.dtype; ...; y.to(kind), where the first
 //                       operator of line 39 on floats, or of line 41, is given x
+//                       "models/gpt.py:47 tensor@47"      y.sum() / x.to(y.dtype), where the first operator
+//                       of the line is given y
 //                       "models/gpt.py:48 narrowed"       if weight.dtype in HALF: x = x.to(weight.dtype)
 //                       stands before it, and its first operator is given x
 //   op    aten::to      kOpCaller "rotate (models/gpt.py:42)"

@@ -100,6 +100,24 @@ TEST(ConversionFactsTest, WhatAnOperatorOfAnotherLineIsGivenFirstIsAsked) {
   EXPECT_EQ(step.ops[2].asked, 8u);
 }
 
+// y.sum() / x.to(y.dtype)
+TEST(ConversionFactsTest, WhatAnOperatorOfItsOwnLineIsGivenBeforeItIsAsked) {
+  constexpr uint8_t kFloat = 6;
+  ConversionFacts facts;
+  facts.AddMark("gpt.py:46 tensor@46");
+  for (const uint32_t op : {0, 1, 2}) facts.AddCaller(op, "f (gpt.py:46)");
+  Step step = StepOf(3);
+  step.ops[0].name = step.ops[2].name = Step::kFirstOwnText + 1;
+  step.operands.resize(3);
+  for (uint32_t op = 0; op < 3; ++op) {
+    step.ops[op].first_input = op, step.ops[op].input_count = 1;
+    step.operands[op].block = 7 + op, step.operands[op].dtype = kFloat;
+  }
+  facts.Tell(step);
+  EXPECT_EQ(step.ops[1].asks, Asks::kTensor);
+  EXPECT_EQ(step.ops[1].asked, 7u);
+}
+
 TEST(ConversionFactsTest, ALineThatDidNotRunToItsEndIsNotTold) {
   ConversionFacts facts;
   facts.AddMark("gpt.py:42 type,origin");
