@@ -218,6 +218,7 @@ class Follower {
           (Reached(op) || std::ranges::any_of(tokens_->Lengths(), expanded)))
         strides = BySize(result);
       if (sequence_ && strides[0] == 0 && shows) strides = {joined_.SpreadOverMoved(op, result), 0};
+      if (sequence_ && strides[0] == 0 && shows) strides = {joined_.SpreadOverIndices(op, result), 0};
       SetOf(result, strides);
       if (strides[0] == 0) parts_.Note(op, result.block);
       sized_[result.block] = strides[0] != 0 && of_parts == 0 && !FromOther(op);

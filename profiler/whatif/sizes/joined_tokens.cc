@@ -163,6 +163,25 @@ uint64_t JoinedTokens::SpreadOverMoved(const Op& op, const Operand& result) cons
   return 0;
 }
 
+uint64_t JoinedTokens::SpreadOverIndices(const Op& op, const Operand& result) const {
+  uint32_t index = op.parent;
+  while (index != kNone && step_.NameOf(step_.ops[index]) != "aten::index") index = step_.ops[index].parent;
+  if (index == kNone || !step_.shapes[result.strides].known) return 0;
+  const std::span<const int64_t> made = SizesOf(step_, result);
+  for (const Operand& other : InputsOf(step_, step_.ops[index])) {
+    if (other.block == kNone || axis_.stride[other.block] == 0 || other.element == 0) continue;
+    const std::span<const int64_t> sizes = SizesOf(step_, other);
+    for (size_t behind = 1; behind <= std::min(sizes.size(), made.size()); ++behind) {
+      const auto d = static_cast<uint32_t>(made.size() - behind);
+      const auto own = static_cast<uint32_t>(sizes.size() - behind);
+      if (made[d] == sizes[own] && ElementsOfSample(step_, axis_, other, own) == 1 &&
+          WritesOutExpanded(step_, op, result, d))
+        return static_cast<uint64_t>(StridesOf(step_, result)[d]);
+    }
+  }
+  return 0;
+}
+
 uint64_t JoinedTokens::WithinOne(int64_t size) const {
   return interleaved_.contains(size) ? static_cast<uint64_t>(size / axis_.batch) : 1;
 }

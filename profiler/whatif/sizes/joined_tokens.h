@@ -54,6 +54,10 @@ class JoinedTokens {
   // Elements from one token to the next in what is written out of something that was expanded to a token more
   // or less than the sequence has, as ids[:, :-1] has them: learned.expand(-1, tokens, -1). 0: nothing was.
   [[nodiscard]] uint64_t SpreadOverMoved(const Op& op, const Operand& result) const;
+  // The same in what an index is written out from that was expanded to the others: x[rows[:, None],
+  // tokens[None, :]], where rows and tokens become of one shape (expand_outplace() in
+  // aten/src/ATen/ExpandUtils.h).
+  [[nodiscard]] uint64_t SpreadOverIndices(const Op& op, const Operand& result) const;
   // So many words of each are in a dimension of that size.
   [[nodiscard]] uint64_t WithinOne(int64_t size) const;
 

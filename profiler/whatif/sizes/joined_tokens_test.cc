@@ -18,7 +18,8 @@ class JoinedTokensTest : public testing::Test {
   struct Call {
     const char* name;
     std::vector<std::pair<uint32_t, View>> given;
-    View result;  // a block of its own
+    View result;                                          // a block of its own
+    std::vector<std::pair<uint32_t, View>> indices = {};  // of the aten::index around it
   };
 
   const View words_{{4, 32}, {32, 1}}, prompt_{{4, 8}, {8, 1}}, joined_{{4, 40}, {40, 1}};
@@ -34,8 +35,8 @@ class JoinedTokensTest : public testing::Test {
     (void)into.AddBlock(input);
     Position at = 0;
     const auto call = [&](const char* name, const std::vector<Operand>& given,
-                          const std::vector<Operand>& made) {
-      const uint32_t op = into.Begin(name, model::kNone, model::kNone, ++at, given);
+                          const std::vector<Operand>& made, uint32_t around = model::kNone) {
+      const uint32_t op = into.Begin(name, around, model::kNone, ++at, given);
       into.End(op, ++at, made);
     };
     const auto seen = [&](uint32_t block, const View& view, uint8_t type) {
@@ -43,7 +44,16 @@ class JoinedTokensTest : public testing::Test {
     };
     call("aten::view", {seen(kWords, words_, kLong)}, {});
     if (prompt != 0) call("aten::view", {seen(kPrompt, {{4, 8, 16}, {128, 16, 1}}, prompt)}, {});
-    for (const auto& [name, given, result] : calls) {
+    for (const auto& [name, given, result, indices] : calls) {
+      uint32_t index = model::kNone;
+      if (!indices.empty()) {
+        std::vector<Operand> all;
+        for (const auto& [of, view] : indices) {
+          all.push_back(seen(of, view, kFloat));
+          all.back().element = static_cast<uint16_t>(all.size());
+        }
+        index = into.Begin("aten::index", model::kNone, model::kNone, ++at, all);
+      }
       StepBlock made;
       made.begin = at + 1.5;
       made.op = static_cast<uint32_t>(into.step().ops.size());
@@ -53,7 +63,8 @@ class JoinedTokensTest : public testing::Test {
       const uint32_t block = into.AddBlock(made);
       std::vector<Operand> operands;
       for (const auto& [of, view] : given) operands.push_back(seen(of, view, kFloat));
-      call(name, operands, {seen(block, result, kFloat)});
+      call(name, operands, {seen(block, result, kFloat)}, index);
+      if (index != model::kNone) into.End(index, ++at, {});
     }
     return std::move(into).Finish();
   }
@@ -109,6 +120,16 @@ TEST_F(JoinedTokensTest, WhatIsExpandedToOneWordLessHasAsMany) {
   };
   EXPECT_EQ(elements(spread), 4u * 63 * 8);
   EXPECT_EQ(elements(but_last), 4u * 31 * 8) << "of its own";
+}
+
+// kinds[rows[:, None], tokens[None, :]]: the rows are written out for each token.
+TEST_F(JoinedTokensTest, AnIndexThatIsExpandedToThemHasAsMany) {
+  const View rows{{4, 1}, {8, 8}}, spread{{4, 40}, {8, 0}}, tokens{{1, 40}, {40, 1}};
+  const auto elements = [&](const std::vector<std::pair<uint32_t, View>>& indices) {
+    return Elements({Joined(), {"aten::clone", {{kPrompt, spread}}, joined_, indices}}, 64).back();
+  };
+  EXPECT_EQ(elements({{kPrompt, rows}, {kFirstMade, tokens}}), 4u * 72);
+  EXPECT_EQ(elements({{kPrompt, rows}, {kPrompt, tokens}}), 4u * 40) << "of something else";
 }
 
 TEST_F(JoinedTokensTest, APartOfThemHasTheWordsOrTheOthers) {
