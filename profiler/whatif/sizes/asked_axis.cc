@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <set>
 
 #include "profiler/whatif/sizes/batch_kinds.h"
 
@@ -15,10 +16,10 @@ using model::kNone;
 class Asking {
  public:
   Asking(const Step& step, const BatchAxis& axis, bool sequence)
-      : step_(step), axis_(axis), sequence_(sequence), cut_(step.blocks.size(), false) {
+      : step_(step), axis_(axis), sequence_(sequence), cut_(step.blocks.size()) {
     for (const Op& op : step.ops)
-      if (op.node == kNone && op.input_count != 0 && step.NameOf(op) == "aten::slice")
-        if (const uint32_t block = InputsOf(step, op)[0].block; block != kNone) cut_[block] = true;
+      if (op.node == kNone && op.input_count != 0 && op.output_count != 0 && step.NameOf(op) == "aten::slice")
+        NoteCut(InputsOf(step, op)[0], OutputsOf(step, op)[0]);
   }
 
   void Ask(const Op& op) {
@@ -45,6 +46,14 @@ class Asking {
   }
 
  private:
+  // freqs[:, -tokens:] of as many cuts nothing.
+  void NoteCut(const Operand& whole, const Operand& part) {
+    if (whole.block == kNone || !step_.shapes[whole.strides].known) return;
+    const std::span<const int64_t> sizes = SizesOf(step_, whole), of_part = SizesOf(step_, part);
+    for (size_t d = 0; d < sizes.size() && d < of_part.size(); ++d)
+      if (sizes[d] != of_part[d]) cut_[whole.block].insert(StridesOf(step_, whole)[d]);
+  }
+
   [[nodiscard]] bool IsTold(const Operand& operand) const {
     return operand.block != kNone && step_.shapes[operand.strides].known &&
            axis_.stride[operand.block] != 0 && (sequence_ || !axis_.IsSized(operand.block));
@@ -96,8 +105,9 @@ class Asking {
     if (inner == 0 || operand.block == kNone || !step_.shapes[operand.strides].known) return;
     const StepBlock& block = step_.blocks[operand.block];
     const int64_t size = SizesOf(step_, operand)[d], stride = StridesOf(step_, operand)[d];
-    if (block.begin == kBefore || block.accumulated < kForever || cut_[operand.block] || size <= 1 ||
-        stride == 0 || size != SizesOf(step_, told)[there] || Within(operand, d) != 0)
+    if (block.begin == kBefore || block.accumulated < kForever || size <= 1 || stride == 0 ||
+        cut_[operand.block].contains(stride) || size != SizesOf(step_, told)[there] ||
+        Within(operand, d) != 0)
       return;
     if (!sequence_ && size != axis_.batch * static_cast<int64_t>(inner)) return;  // as large by chance
     const PlacesOfAxis known = {axis_.stride[operand.block], axis_.second[operand.block]};
@@ -117,7 +127,9 @@ class Asking {
   const Step& step_;
   const BatchAxis& axis_;
   const bool sequence_;
-  std::vector<bool> cut_;  // by block: it may be a table that is longer than the sequence
+  // By block: distances in it of dimensions that were cut, which may be those of a table that is longer than
+  // the sequence.
+  std::vector<std::set<int64_t>> cut_;
   std::map<uint32_t, AskedAxis> asked_;
 };
 

@@ -28,6 +28,7 @@ class AskedAxisTest : public testing::Test {
     uint64_t own = 0;      // where they are in the other one
     bool indexes = false;  // gather(other, dimension, states)
     const char* dimension = nullptr;
+    View whole = {{4, 1, 64, 16}, {1024, 1024, 16, 1}};  // that it was cut out of
   };
 
   // What is asked of the other one.
@@ -39,7 +40,9 @@ class AskedAxisTest : public testing::Test {
       (void)into.AddBlock(block);
     }
     const Operand other = Viewed(into, kOther, meeting.other, kFloat);
-    if (meeting.cut != nullptr) into.End(into.Begin(meeting.cut, kNone, kNone, 5, {other}), 6, {other});
+    if (meeting.cut != nullptr)
+      into.End(into.Begin(meeting.cut, kNone, kNone, 5, {Viewed(into, kOther, meeting.whole, kFloat)}), 6,
+               {other});
     const Operand states = Viewed(into, kStates, meeting.states, kFloat);
     const std::vector<Operand> given =
         meeting.indexes ? std::vector<Operand>{other, {}, states} : std::vector<Operand>{states, other};
@@ -78,6 +81,10 @@ TEST_F(AskedAxisTest, WhatIsTheSameForAllTokensHasNot) {
 TEST_F(AskedAxisTest, TablesMayBeLongerThanTheSequence) {
   EXPECT_TRUE(Asked({.begin = kBefore}).empty());
   EXPECT_TRUE(Asked({.cut = "aten::slice"}).empty());
+  EXPECT_EQ(Asked({.cut = "aten::slice", .whole = {{4, 1, 32, 16}, {512, 512, 16, 1}}}).size(), 1u)
+      << "x[:, -tokens:] of as many";
+  const View wide{{4, 1, 32, 64}, {2048, 2048, 64, 1}}, part{{4, 1, 32, 16}, {2048, 2048, 64, 1}};
+  EXPECT_EQ(Asked({.other = part, .cut = "aten::slice", .whole = wide}).size(), 1u) << "in another dimension";
   EXPECT_FALSE(Asked({.cut = "aten::cos"}).empty());
 }
 
