@@ -30,7 +30,8 @@ int64_t ScaledTokens(int64_t count, int64_t from, int64_t to, int64_t beside) {
   // x[:, -3:], which a convolution keeps of its sequence, are three of any length. Windows that lie apart are
   // fewer by a whole factor.
   constexpr int64_t kFew = 8;
-  if (beside == 0 && count > 1 && kFew * count < from && from % count != 0) return count;
+  const int64_t all = from + beside;
+  if (count > 1 && kFew * count < all && all % count != 0) return count;
   if (beside != 0 && count == beside) return count;
   if (beside != 0 && count % (from + beside) == 0) return count / (from + beside) * (to + beside);
   if (beside != 0 && std::abs(count - from - beside) <= kMoved) return to + count - from;

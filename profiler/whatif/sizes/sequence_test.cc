@@ -161,9 +161,9 @@ TEST(SequenceTest, MorePositionsThanTokensMayBeAsManyForAnyLength) {
 struct Lengths {
   std::vector<int64_t> sizes, strides;
 };
-// Of a block with the tokens so far from each other.
-Lengths OtherLength(const char* dims, const char* strides, uint64_t distance, int64_t tokens,
-                    int64_t length) {
+// Of a block with the tokens so far from each other, and so many others beside them.
+Lengths OtherLength(const char* dims, const char* strides, uint64_t distance, int64_t tokens, int64_t length,
+                    int64_t beside = 0) {
   whatif::Step step;
   step.shapes = {{}, ParseShape(dims, step.dims), ParseShape(strides, step.dims)};
   step.blocks.resize(1);
@@ -173,6 +173,7 @@ Lengths OtherLength(const char* dims, const char* strides, uint64_t distance, in
   axis.batch = tokens;
   axis.stride = {distance};
   axis.second = {0};
+  axis.beside = {beside};
   const Step other = AtLength(step, axis, length);
   const auto all = [](std::span<const int64_t> some) {
     return std::vector<int64_t>(some.begin(), some.end());
@@ -227,6 +228,8 @@ TEST(SequenceTest, AFewTokensAreNeverNone) {
 TEST(SequenceTest, TheLastOnesAreAsManyOfAnyLength) {
   EXPECT_EQ(OtherLength("4,3,8", "24,8,1", 8, 32, 64).sizes, (std::vector<int64_t>{4, 3, 8}));
   EXPECT_EQ(OtherLength("4,4,8", "32,8,1", 8, 32, 64).sizes, (std::vector<int64_t>{4, 8, 8}));
+  EXPECT_EQ(OtherLength("4,4,8", "32,8,1", 8, 32, 16, 11).sizes, (std::vector<int64_t>{4, 4, 8}))
+      << "the last four of 43, of which 32 are words";
 }
 
 // NeoMME's mask of 132 tokens, 36 of them of an image, which attention fills up to rows of 136: of 228 to
