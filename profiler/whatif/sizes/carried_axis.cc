@@ -161,9 +161,13 @@ PlacesOfAxis CarryThroughProduct(const Step& step, const BatchAxis& axis, const 
   const uint32_t rank = step.Rank(result.shape);
   const auto add = [&](const Operand& factor, uint32_t d) {
     if (factor.block == model::kNone || step.Rank(factor.shape) != rank || d >= rank) return;
-    for (const uint64_t stride : {axis.stride[factor.block], axis.second[factor.block]})
-      AddPlace(places, ElementsWithin(step, axis.StrideIn(factor, stride), factor, d) *
-                           static_cast<uint64_t>(step.Dims(result.strides)[d]));
+    const int64_t beside = axis.BesideIn(factor.block);
+    for (const uint64_t stride : {axis.stride[factor.block], axis.second[factor.block]}) {
+      const uint64_t inner = ElementsWithin(step, axis.StrideIn(factor, stride), factor, d);
+      // joined[:, :8]: those alone that stand beside the tokens.
+      if (inner == 1 && beside != 0 && SizesOf(step, factor)[d] == beside) continue;
+      AddPlace(places, inner * static_cast<uint64_t>(step.Dims(result.strides)[d]));
+    }
   };
   for (uint32_t d = 0; d + 2 < rank; ++d) add(*factors[0], d), add(*factors[1], d);
   add(*factors[0], rank - 2);

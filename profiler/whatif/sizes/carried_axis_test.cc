@@ -104,6 +104,21 @@ TEST_F(CarriedAxisTest, WhatIsMultipliedWithFeaturesHasNoTokensThere) {
   EXPECT_FALSE(multiplies()) << "the columns are tokens";
 }
 
+// The gradient [4, 38, 256] of 6 words of an image and of 32 tokens behind them, in one row, times a weight.
+TEST_F(CarriedAxisTest, WhatStandsBesideTheTokensAloneHasNone) {
+  const View joined{{4, 38, 256}, {9728, 256, 1}}, weight{{256, 512}, {512, 1}};
+  const auto carried = [&](int64_t rows) {
+    const Step step = Written("aten::mm", joined, kFloat, weight, {{0, {{rows, 256}, {256, 1}}}, {1, weight}},
+                              {{rows, 512}, {512, 1}});
+    BatchAxis axis;
+    axis.batch = 32, axis.stride = {256, 0, 0}, axis.second = {0, 0, 0};
+    axis.element = {4, 4, 4}, axis.beside = {6, 0, 0};
+    return CarryThroughProduct(step, axis, step.ops[1], OutputsOf(step, step.ops[1])[0]);
+  };
+  EXPECT_EQ(carried(6), PlacesOfAxis{});
+  EXPECT_EQ(carried(38), (PlacesOfAxis{512, 0}));
+}
+
 // vectors [4 samples, 4 heads, 64, 64] as [4 heads, 256, 64], and randn(4 heads, 64, 8) for all samples.
 TEST_F(CarriedAxisTest, AsManyMatricesAsSamplesAreNotAlwaysOneForEach) {
   const View vectors{{4, 256, 64}, {64, 256, 1}}, turned{{4, 64, 8}, {512, 8, 1}};
