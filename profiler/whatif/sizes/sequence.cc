@@ -144,6 +144,27 @@ class Stretcher {
     return static_cast<int64_t>(static_cast<double>(stride) * factor + 0.5);
   }
 
+  // Where the operand begins: behind as many samples, and in its own behind the tokens that it leaves out.
+  [[nodiscard]] uint64_t Offset(const Operand& operand) const {
+    const int64_t bytes = BytesOf(operand.dtype), tokens = axis_.batch + axis_.BesideIn(operand.block);
+    auto rest = static_cast<int64_t>(operand.offset);
+    int64_t offset = 0;
+    for (const uint64_t one : Of(operand)) {
+      const auto within = static_cast<int64_t>(one), whole = within * tokens;
+      if (within == 0 || rest == 0) continue;
+      if (static_cast<int64_t>(step_.blocks[operand.block].requested) % (whole * bytes) != 0)
+        return operand.offset;  // they have gaps
+      offset += rest / whole * Distance(whole, operand);
+      rest %= whole;
+      const int64_t before = rest / within, own = TokensAlong(one, operand);
+      const bool to_end = before + own == tokens;
+      const int64_t left = to_end ? Scaled(tokens, operand) - Scaled(own, operand) : Scaled(before, operand);
+      offset += (before == 0 ? 0 : left) * Distance(within, operand);
+      rest %= within;
+    }
+    return static_cast<uint64_t>(offset + rest);
+  }
+
   void Reshape(const Operand& operand, Operand& changed) {
     if (operand.block == kNone || axis_.stride[operand.block] == 0 || !step_.shapes[operand.strides].known)
       return;
@@ -166,6 +187,7 @@ class Stretcher {
       bytes_[operand.block] = std::max(bytes_[operand.block], spanned(dims, strides));
     changed.shape = Place(dims);
     changed.strides = Place(strides);
+    changed.offset = Offset(operand);
   }
 
   uint32_t Place(const std::vector<int64_t>& dims) {

@@ -160,15 +160,17 @@ TEST(SequenceTest, MorePositionsThanTokensMayBeAsManyForAnyLength) {
 
 struct Lengths {
   std::vector<int64_t> sizes, strides;
+  uint64_t offset = 0;
 };
 // Of a block with the tokens so far from each other, and so many others beside them.
 Lengths OtherLength(const char* dims, const char* strides, uint64_t distance, int64_t tokens, int64_t length,
-                    int64_t beside = 0) {
+                    int64_t beside = 0, uint64_t offset = 0) {
   whatif::Step step;
   step.shapes = {{}, ParseShape(dims, step.dims), ParseShape(strides, step.dims)};
   step.blocks.resize(1);
   Operand& operand = step.operands.emplace_back();
-  operand.block = 0, operand.dtype = 6, operand.shape = 1, operand.strides = 2;
+  operand.block = 0, operand.dtype = 6, operand.shape = 1, operand.strides = 2, operand.offset = offset;
+  step.blocks[0].requested = static_cast<uint64_t>(4 * (tokens + beside)) * distance * 4;
   BatchAxis axis;
   axis.batch = tokens;
   axis.stride = {distance};
@@ -178,7 +180,8 @@ Lengths OtherLength(const char* dims, const char* strides, uint64_t distance, in
   const auto all = [](std::span<const int64_t> some) {
     return std::vector<int64_t>(some.begin(), some.end());
   };
-  return {all(SizesOf(other, other.operands[0])), all(StridesOf(other, other.operands[0]))};
+  return {all(SizesOf(other, other.operands[0])), all(StridesOf(other, other.operands[0])),
+          other.operands[0].offset};
 }
 
 // 256 channels of 34 are as many numbers as 272 of 32. The oracle: [4, 256, 18] without gaps, and in the next
@@ -191,6 +194,16 @@ TEST(SequenceTest, WhatAConvolutionMakesOfRoomAtTheSidesIsThatMuchLonger) {
 
 TEST(SequenceTest, ASliceHasTheDistancesOfItsBlock) {
   EXPECT_EQ(OtherLength("4,2,8", "512,8,1", 8, 64, 100).strides, (std::vector<int64_t>{800, 8, 1}));
+}
+
+// Of an x of [4, 32, 8], and of one with 13 others before them.
+TEST(SequenceTest, APartBeginsWhereItDoesThen) {
+  EXPECT_EQ(OtherLength("32,8", "8,1", 8, 32, 16, 3 * 256).offset, 3u * 128) << "x[3]";
+  EXPECT_EQ(OtherLength("4,31,8", "256,8,1", 8, 32, 16, 8).offset, 8u) << "x[:, 1:]";
+  EXPECT_EQ(OtherLength("4,3,8", "256,8,1", 8, 32, 16, 29 * 8).offset, 13u * 8) << "x[:, -3:]";
+  EXPECT_EQ(OtherLength("4,8,8", "256,8,1", 8, 32, 16, 16 * 8 + 4).offset, 8u * 8 + 4) << "x[:, 16:24, 4:]";
+  EXPECT_EQ(OtherLength("13,8", "8,1", 8, 32, 16, 2 * 360, 13).offset, 2u * 232) << "x[2, :13]";
+  EXPECT_EQ(OtherLength("4,32,8", "360,8,1", 8, 32, 16, 13 * 8, 13).offset, 13u * 8) << "x[:, 13:]";
 }
 
 // The first 16 of 19 that a convolution made of 16 with room for 3: of 32 it makes 35.
