@@ -6,6 +6,8 @@
 #include <set>
 #include <tuple>
 
+#include "profiler/whatif/lifetimes/holders.h"
+
 namespace vramscope::whatif {
 
 using model::kNone;
@@ -106,9 +108,11 @@ uint64_t SampleParts::Joined(const Op& op, const Operand& result) {
 
 std::vector<int64_t> SampleParts::Settle() const {
   std::vector<int64_t> parts = of_each_, sample = sample_;
-  // The first that each sample has of a kind, the second...
-  using Alike = std::tuple<uint32_t, uint64_t, uint32_t, uint32_t>;  // operator, bytes, parameter, number
-  std::map<std::tuple<int64_t, uint32_t, uint64_t, uint32_t>, uint32_t> numbers;
+  // The first that each sample has of a kind, the second... What only some have in another place is of
+  // another kind.
+  // Operator, outermost one, bytes, parameter, number
+  using Alike = std::tuple<uint32_t, uint32_t, uint64_t, uint32_t, uint32_t>;
+  std::map<std::tuple<int64_t, uint32_t, uint32_t, uint64_t, uint32_t>, uint32_t> numbers;
   std::map<Alike, std::vector<uint32_t>> kinds;
   for (uint32_t i = 0; i < sample.size(); ++i) {
     const StepBlock& block = step_.blocks[i];
@@ -119,9 +123,10 @@ std::vector<int64_t> SampleParts::Settle() const {
     const bool made = block.op != kNone || block.copy_of != kNone;
     if (sample[i] == kNoSample || axis_.stride[i] != 0 || !made || block.accumulated < kForever) continue;
     const uint32_t name = block.op == kNone ? kNone : step_.ops[block.op].name;
+    const uint32_t maker = OutermostMaker(step_, i), around = maker == kNone ? kNone : step_.ops[maker].name;
     const uint32_t parameter = of_parameter ? block.copy_of : kNone;
-    const uint32_t number = numbers[{sample[i], name, block.requested, parameter}]++;
-    kinds[{name, block.requested, parameter, number}].push_back(i);
+    const uint32_t number = numbers[{sample[i], name, around, block.requested, parameter}]++;
+    kinds[{name, around, block.requested, parameter, number}].push_back(i);
   }
   for (const auto& [kind, blocks] : kinds) {
     std::set<int64_t> samples;
@@ -131,8 +136,9 @@ std::vector<int64_t> SampleParts::Settle() const {
       last_begin = std::max(last_begin, step_.blocks[i].begin);
       first_end = std::min(first_end, step_.blocks[i].end);
     }
-    // What one turn of a loop drops before the next is not there more often.
-    if (static_cast<int64_t>(samples.size()) != axis_.batch || last_begin >= first_end) continue;
+    // What one turn of a loop drops before the next is not there more often. Of several samples that have it,
+    // as pictures that lie otherwise than others, each has it as often as there is such a sample.
+    if (samples.size() < 2 || last_begin >= first_end) continue;
     for (const uint32_t i : blocks) parts[i] = sample[i];
   }
   return parts;

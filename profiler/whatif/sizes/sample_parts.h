@@ -49,7 +49,7 @@ class SampleParts {
   // The same of pad_sequence([first, second, ...]), which makes a row of each one, or a column
   // (batch_first=False): of as many as there are samples, a sample each.
   [[nodiscard]] uint64_t Padded(const Op& op, const Operand& result) const;
-  // By block: which sample it is the part of, where there is one for each sample and all are there at once;
+  // By block: which sample it is the part of, where several samples have one and all are there at once;
   // or kNoSample.
   [[nodiscard]] std::vector<int64_t> Settle() const;
 

@@ -176,6 +176,44 @@ TEST_F(SamplePartsTest, WhatATurnOfALoopDropsIsNotThereMoreOften) {
   EXPECT_EQ(FollowBatch(turns.step)->stride[turns.joined], 1u);
 }
 
+// Pictures of which some lie otherwise than the others, and are copied for that; patches are taken of all of
+// them.
+TEST(PicturePartsTest, WhatSomeSamplesHaveIsThereAsOftenAsTheyAre) {
+  const auto samples_of = [](const std::vector<int64_t>& copied) {
+    model::Run run;
+    Inserter into(BareStep(&run), {});
+    StepBlock input;
+    input.category = classify::Category::kInput;
+    (void)into.AddBlock(input);
+    const View all{{kSamples, kValues}, {kValues, 1}}, one{{kValues}, {1}};
+    into.End(into.Begin("aten::view", kNone, kNone, 0, {Viewed(into, 0, all, kFloat)}), 0.5, {});
+    Position now = 1;
+    std::vector<uint32_t> blocks;
+    const auto call = [&](const char* name, int64_t sample, Position end) {
+      Operand given = Viewed(into, 0, one, kFloat);
+      given.offset = static_cast<uint64_t>(sample * kValues);
+      const uint32_t op = into.Begin(name, kNone, kNone, now, {given});
+      StepBlock made;
+      made.begin = now + 0.5, made.end = end, made.requested = 64;
+      made.op = into.Begin("aten::empty", op, kNone, now + 0.25, {});
+      blocks.push_back(into.AddBlock(made));
+      const Operand result = Viewed(into, blocks.back(), one, kFloat);
+      into.End(made.op, now + 0.75, {result}), into.End(op, now + 1, {result});
+      now += 2;
+    };
+    for (const int64_t sample : copied) call("aten::flatten", sample, 10);
+    now = 10;
+    for (int64_t sample = 0; sample < kSamples; ++sample) call("aten::im2col", sample, 50);
+    const Step step = std::move(into).Finish();
+    std::vector<int64_t> samples;
+    for (const uint32_t block : blocks) samples.push_back(FollowBatch(step)->SampleOf(block));
+    return samples;
+  };
+  EXPECT_EQ(samples_of({1, 3}), (std::vector<int64_t>{1, 3, 0, 1, 2, 3}));
+  EXPECT_EQ(samples_of({1}), (std::vector<int64_t>{kNoSample, 0, 1, 2, 3}))
+      << "it may be no matter of samples";
+}
+
 // x [4, 6, 8]; for each token: state = f(state, x[:, t]) ─ stack ─ [4, 8, 6]
 TEST(TokenPartsTest, StatesOfAllTokensThatAreJoinedHaveTheSequence) {
   constexpr int64_t kTokens = 6;
