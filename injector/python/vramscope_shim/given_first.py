@@ -90,6 +90,17 @@ def _stores(statement: Any, name: str) -> bool:
     return any(isinstance(each, ast.Name) and each.id == name and not isinstance(each.ctx, ast.Load) for each in ast.walk(statement))
 
 
+def lines_given_attribute(kind: Any, name: str) -> List[int]:
+    """Of self.NAME, which the constructor of the class gives one of its variables, and nothing else does: those in which that variable is given."""
+    stored = [each for each in ast.walk(kind) if isinstance(each, ast.Attribute) and each.attr == name and not isinstance(each.ctx, ast.Load)]
+    for function in kind.body:
+        if len(stored) == 1 and isinstance(function, ast.FunctionDef) and function.name == "__init__":
+            for each in _statements(function):
+                if isinstance(each, ast.Assign) and each.targets == stored and ast.unparse(stored[0]) == f"self.{name}" and isinstance(each.value, ast.Name):
+                    return lines_given_first(function, each.value.id, each.lineno)
+    return []
+
+
 def _statements(function: Any) -> List[Any]:
     return sorted((each for each in within(function, _SCOPES) if isinstance(each, ast.stmt)), key=lambda one: (one.lineno, one.col_offset))
 

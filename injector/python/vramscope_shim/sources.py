@@ -2,7 +2,7 @@
 """What the program's source says about what it runs, told in deep steps, as marks: once in a step for each file that has the class of a module which runs,
 or one that this is derived from: a program may put a method of its own in the place of a library's, which calls it.
 
-Why: what a call of Tensor.to() means (conversions.py), what type torch.zeros() is asked for (factories.py, default_types.py), and how long a function's
+Why: what a call of Tensor.to() means (conversions.py), what type torch.zeros() is asked for (factories.py, passed_types.py), and how long a function's
 variables hold what they are given (functions.py), no operator shows. The source is read once for each file; the recorded operators say from which lines
 they were called.
 """
@@ -12,7 +12,7 @@ import linecache
 import sys
 from typing import Any, Callable, Dict, Iterator, Optional, Set, Tuple
 
-from . import conversions, default_types, factories, functions, native
+from . import conversions, factories, functions, native, passed_types
 from .by_class import ByClass
 from .source_text import parse
 
@@ -85,7 +85,7 @@ def _marks(source: Any, file: str) -> Iterator[Tuple[int, str]]:
         yield native.Mark.CONVERSION, f"{file}:{line} {asks}"
     for line, asks in sorted(factories.found_in(source).items()):
         yield native.Mark.FACTORY, f"{file}:{line} {asks}"
-    for asks in default_types.found_in(source, file, _globals_of(file)):
+    for asks in passed_types.found_in(source, file, _globals_of(file)):
         yield native.Mark.FACTORY, asks
     for function in functions.found_in(source):
         yield native.Mark.FUNCTION, f"{file}:{function}"

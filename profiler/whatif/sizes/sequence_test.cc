@@ -164,7 +164,7 @@ struct Lengths {
 };
 // Of a block with the tokens so far from each other, and so many others beside them.
 Lengths OtherLength(const char* dims, const char* strides, uint64_t distance, int64_t tokens, int64_t length,
-                    int64_t beside = 0, uint64_t offset = 0) {
+                    uint64_t offset = 0, int64_t beside = 0) {
   whatif::Step step;
   step.shapes = {{}, ParseShape(dims, step.dims), ParseShape(strides, step.dims)};
   step.blocks.resize(1);
@@ -241,7 +241,7 @@ TEST(SequenceTest, AFewTokensAreNeverNone) {
 TEST(SequenceTest, TheLastOnesAreAsManyOfAnyLength) {
   EXPECT_EQ(OtherLength("4,3,8", "24,8,1", 8, 32, 64).sizes, (std::vector<int64_t>{4, 3, 8}));
   EXPECT_EQ(OtherLength("4,4,8", "32,8,1", 8, 32, 64).sizes, (std::vector<int64_t>{4, 8, 8}));
-  EXPECT_EQ(OtherLength("4,4,8", "32,8,1", 8, 32, 16, 11).sizes, (std::vector<int64_t>{4, 4, 8}))
+  EXPECT_EQ(OtherLength("4,4,8", "32,8,1", 8, 32, 16, 0, 11).sizes, (std::vector<int64_t>{4, 4, 8}))
       << "the last four of 43, of which 32 are words";
 }
 

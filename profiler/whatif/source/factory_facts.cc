@@ -26,6 +26,16 @@ std::string_view LineOf(std::string_view frame) {
   return frame.substr(open + 2, frame.size() - open - 3);
 }
 
+// "models/gpt.py" of "models/gpt.py:42", and of "utils.py:7<models/gpt.py:42": the file that says it. Files
+// of what was typed in have names in such brackets.
+std::string_view FileOf(std::string_view line) {
+  size_t sign = line.find('<', 1);
+  while (sign != std::string_view::npos && (line[sign - 1] < '0' || line[sign - 1] > '9'))
+    sign = line.find('<', sign + 1);
+  if (sign != std::string_view::npos) line.remove_prefix(sign + 1);
+  return line.substr(0, line.rfind(':'));
+}
+
 }  // namespace
 
 bool IsFactory(std::string_view op) {
@@ -48,7 +58,7 @@ std::vector<std::string> LinesBehind(std::string_view file, std::string_view num
 void FactoryFacts::AddMark(std::string_view name) {
   const size_t blank = name.rfind(' ');
   if (blank == std::string_view::npos) return;
-  const std::string_view line = name.substr(0, blank), file = line.substr(0, line.rfind(':'));
+  const std::string_view line = name.substr(0, blank), file = FileOf(line);
   std::vector<Fact> facts;
   for (std::string_view words = name.substr(blank); !words.empty();) {
     words.remove_prefix(1);

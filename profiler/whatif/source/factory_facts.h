@@ -8,7 +8,8 @@
 //                     "models/gpt.py:44 tensor@51@53"  or of line 53, where that does not run
 //                     "models/gpt.py:45 -,type"       two of them, in their order; nothing is known of the
 //                     one
-//                     "utils.py:7<models/gpt.py:46 type"  in utils.py, where it is called from that line
+//                     "utils.py:7<models/gpt.py:46 type"  in utils.py, where it is called from that line;
+//                     other lines that are told, tensor@51, are of the calling file
 //   op    aten::zeros kOpCaller "scan (models/gpt.py:42)"
 #pragma once
 

@@ -93,6 +93,21 @@ TEST(FactoryFactsTest, AnArgumentThatIsLeftOutNamesTheTypeForThatCall) {
   EXPECT_EQ(step.ops[1].asks, Asks::kNotTold);
 }
 
+// DiagonalGaussianDistribution.sample() of diffusers: randn_tensor(shape, dtype=self.parameters.dtype).
+TEST(FactoryFactsTest, WhatACallerPassesOnIsShownByLinesOfItsOwnFile) {
+  for (const std::string file : {"vae.py", "<stdin>"}) {
+    FactoryFacts facts;
+    facts.AddMark("utils.py:7<" + file + ":46 tensor@40");
+    facts.AddCaller(0, "Gaussian.__init__ (utils.py:40)");
+    facts.AddCaller(1, "Gaussian.__init__ (" + file + ":40)");
+    facts.AddCaller(2, "randn (utils.py:7)"), facts.AddCaller(2, "Gaussian.sample (" + file + ":46)");
+    Step step = StepOf({"aten::mul", "aten::chunk", "aten::zeros"});
+    facts.Tell(step);
+    EXPECT_EQ(step.ops[2].asks, Asks::kTensor) << file;
+    EXPECT_EQ(step.ops[2].asked, 11u) << file;
+  }
+}
+
 TEST(FactoryFactsTest, SeveralInALineAreTakenInTheirOrder) {
   FactoryFacts facts;
   facts.AddMark("gpt.py:42 type,-,tensor@45");

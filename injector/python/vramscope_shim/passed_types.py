@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What type a function makes tensors of nothing in where its caller says so, by the argument which names it, or by leaving that out; told as what the
+program asks for (factories.py), of the line that makes them when it is called from that line.
+
+    def one_hot(labels, n, dtype=torch.float):
+        o = torch.zeros(len(labels), n, dtype=dtype)       utils.py:214
+
+    class Dice(nn.Module):
+        def forward(self, x, labels):
+            kept = one_hot(labels, 3, dtype=x.dtype)       "utils.py:214<dice.py:9 tensor@10"
+            return x * one_hot(labels, x.shape[1])         "utils.py:214<dice.py:10 type"
+
+    class Gaussian:                                        of any file, where a module's file makes one: Gaussian(y)
+        def __init__(self, y):
+            self.y = y
+            self.mean, self.std = y.chunk(2)
+        def sample(self):
+            return self.mean + self.std * one_hot(0, 3, dtype=self.y.dtype)       "utils.py:214<gaussian.py:6 tensor@4"
+
+Why: the function stands in another file, mostly, and somebody else may call it with another type.
+"""
+
+import ast
+import functools
+import inspect
+import linecache
+import sys
+from types import FunctionType
+from typing import Any, Dict, Iterator, List, Set, Tuple
+
+from . import factories
+from .conversions import TENSOR, TYPE, asked_names, of_value
+from .given_first import lines_given_attribute, lines_given_first
+from .source_text import is_written_out, line_of, parse
+from .type_tests import given_once
+
+_FLOATS = ("torch.float32", "torch.float16", "torch.bfloat16")
+
+
+def found_in(source: Any, file: str, names: Dict[str, Any]) -> Iterator[str]:
+    """`names`: globals of the file. Each with what it asks for."""
+    told: Dict[str, Set[str]] = {}
+    for line, asks in (*_told(source, source, file, names), *_told_of_objects(source, names)):
+        told.setdefault(line, set()).add(asks)
+    return (f"{line} {asks.pop()}" for line, asks in told.items() if len(asks) == 1)
+
+
+def _told_of_objects(source: Any, names: Dict[str, Any]) -> Iterator[Tuple[str, str]]:
+    """In the methods of those which the source makes, of classes in other files."""
+    for kind in _classes(source, names):
+        known = vars(sys.modules[kind.__module__]) if kind.__module__ in sys.modules else {}
+        file = known.get("__file__") or ""
+        there = _source_of(file) if file.endswith(".py") else ast.Module([], [])
+        for each in ast.walk(there):
+            if isinstance(each, ast.ClassDef) and each.name == kind.__name__:
+                yield from _told(each, there, file, known)
+
+
+def _told(part: Any, source: Any, file: str, names: Dict[str, Any]) -> Iterator[Tuple[str, str]]:
+    """Of the calls in that part of a file's source: the line in the function with that of the call, and what it asks for."""
+    own = _own_names(source)
+    for call, function, kind in _calls(part, None, None):
+        called = names.get(call.func.id) if call.func.id not in own else None
+        if isinstance(called, FunctionType) and not hasattr(called, "__wrapped__") and not called.__module__.startswith("torch."):
+            for argument, asks in _asked(call, called, function, kind):
+                for line in _lines(called, argument):
+                    yield f"{called.__code__.co_filename}:{line}<{file}:{call.lineno}", asks
+
+
+def _own_names(source: Any) -> Set[str]:
+    """That the file gives something else somewhere."""
+    nodes = list(ast.walk(source))
+    stored = {each.id for each in nodes if isinstance(each, ast.Name) and not isinstance(each.ctx, ast.Load)}
+    return stored | {each.arg for each in nodes if isinstance(each, ast.arg)}
+
+
+def _calls(node: Any, function: Any, kind: Any) -> Iterator[Tuple[Any, Any, Any]]:
+    """Of functions by their names, with the function and the class that each stands in."""
+    if isinstance(node, ast.ClassDef):
+        function, kind = None, node
+    elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        function = node
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+        yield node, function, kind
+    for each in ast.iter_child_nodes(node):
+        yield from _calls(each, function, kind)
+
+
+def _asked(call: Any, called: FunctionType, function: Any, kind: Any) -> Iterator[Tuple[str, str]]:
+    """Arguments with the types that they ask for."""
+    if not is_written_out(call):
+        return
+    try:
+        parameters = inspect.signature(called).parameters
+        arguments = inspect.signature(called).bind(*call.args, **{each.arg: each.value for each in call.keywords}).arguments
+    except TypeError:
+        return
+    given = given_once(function) if function else {}
+    for name, parameter in parameters.items():
+        value = arguments.get(name)
+        if name not in arguments:
+            if str(parameter.default) in _FLOATS:
+                yield name, TYPE
+        elif isinstance(value, ast.AST):  # no tuple of what *values are given
+            found = set(of_value(value, given, 0))
+            if found == {TYPE}:
+                yield name, TYPE
+            elif found == {TENSOR}:
+                yield name, TENSOR + "".join(f"@{line}" for line in _lines_of_whose(function, kind, call, set(asked_names(value, given, 0))))
+
+
+def _lines_of_whose(function: Any, kind: Any, call: Any, names: Any) -> List[int]:
+    """Of the caller's file, which show whose type it is."""
+    if not function or len(names) != 1:
+        return []
+    first, *path = min(names).split(".")
+    if first == "self":
+        return lines_given_attribute(kind, path[0]) if kind and len(path) == 1 else []
+    return [] if path else lines_given_first(function, first, call.lineno)
+
+
+def _lines(function: FunctionType, argument: str) -> List[int]:
+    """That make a tensor of the type which the argument names."""
+    code = function.__code__
+    return _made(code.co_filename, code.co_name, code.co_firstlineno).get(argument, [])
+
+
+@functools.lru_cache(maxsize=256)
+def _made(file: str, name: str, first: int) -> Dict[str, List[int]]:
+    """By argument, of a function."""
+    for each in ast.walk(_source_of(file)):
+        if isinstance(each, ast.FunctionDef) and each.name == name and each.lineno == first:
+            changed = {one.id for one in ast.walk(each) if isinstance(one, ast.Name) and not isinstance(one.ctx, ast.Load)}
+            made = [one for one in ast.walk(each) if isinstance(one, ast.Call) and factories.makes(one)]
+            lines = [line_of(one) for one in made]
+            named: Dict[str, List[int]] = {}
+            for one, line in zip(made, lines):
+                if lines.count(line) == 1 and _named_by(one) not in changed:
+                    named.setdefault(_named_by(one), []).append(line)
+            return named
+    return {}
+
+
+def _named_by(call: Any) -> str:
+    return next((each.value.id for each in call.keywords if each.arg == "dtype" and isinstance(each.value, ast.Name)), "")
+
+
+def _source_of(file: str) -> Any:
+    text = "".join(linecache.getlines(file))
+    return parse(text) if "dtype" in text else ast.Module([], [])
+
+
+def _classes(source: Any, names: Dict[str, Any]) -> Iterator[type]:
+    """Of which it makes objects: no modules and no tensors, and not those that stand in it."""
+    own = _own_names(source) | {each.name for each in ast.walk(source) if isinstance(each, ast.ClassDef)}
+    for name in sorted({call.func.id for call, _, _ in _calls(source, None, None)} - own):
+        kind = names.get(name)
+        if isinstance(kind, type) and not any(each.__module__.partition(".")[0] == "torch" for each in kind.__mro__):
+            yield kind
