@@ -7,6 +7,7 @@
 #include "profiler/whatif/lifetimes/holders.h"
 #include "profiler/whatif/precision/asked_types.h"
 #include "profiler/whatif/precision/autocast_rules.h"
+#include "profiler/whatif/precision/batch_norms.h"
 #include "profiler/whatif/precision/conversions.h"
 #include "profiler/whatif/precision/copies.h"
 #include "profiler/whatif/precision/cumulative.h"
@@ -67,6 +68,7 @@ class Retyped {
     Step changed = std::move(versions_).Finish(saves_.all());
     moments_.PutOffSums(changed);
     ChangeKernels(step_, low, changed);
+    if (low_ == kBfloat16Type || way_ == Way::kAllLow) NormalizeByOwnKernels(step_, low, changed);
     if (way_ == Way::kAllLow) {
       changed.refuses = conversions_.refuses();
       for (Passing& one : changed.passing) one.bytes /= BytesOf(kFloatType) / BytesOf(low_);
@@ -359,8 +361,7 @@ class Retyped {
 
   const Step& step_;
   const Way way_;
-  const uint8_t low_;
-  const uint8_t leaf_;  // of parameters and what belongs to them
+  const uint8_t low_, leaf_;  // the latter of parameters and what belongs to them
   Versions versions_;
   Conversions conversions_;
   const Consumers consumers_;
