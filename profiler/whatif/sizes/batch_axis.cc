@@ -76,7 +76,7 @@ class Follower {
     for (uint32_t i = 0; i < step_.blocks.size(); ++i) Settle(i);
     for (uint32_t i = 0; i < step_.blocks.size(); ++i) PassCopy(i);
     if (const std::string why = joined_.WhyNotTold(); !why.empty()) return Error{why};
-    if (!sequence_) axis_.sample = parts_.Settle();
+    if (!sequence_) axis_.sample = parts_.Settle(), axis_.uneven = parts_.uneven();
     axis_.sized = sized_;
     FindReductions(step_, axis_);
     return std::move(axis_);

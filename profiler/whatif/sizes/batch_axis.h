@@ -12,6 +12,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -44,6 +45,8 @@ struct BatchAxis {
   std::vector<int64_t> beside;
   // Of the batch, by block: the sample that it is a part of, where there is one for each.
   std::vector<int64_t> sample;
+  // Rows of what the program joins of parts of samples that are not alike.
+  std::set<int64_t> uneven;
   // By block: a dimension of that size is all that tells of it.
   std::vector<bool> sized;
   uint32_t internal =

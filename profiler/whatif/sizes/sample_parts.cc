@@ -90,6 +90,24 @@ uint64_t SampleParts::Padded(const Op& op, const Operand& result) const {
   return 0;
 }
 
+// cat([boxes of the first picture, boxes of the second, ...]), which have as many as there are things in
+// them.
+uint64_t SampleParts::JoinedUnevenly(std::span<const Operand> parts, const Operand& result) {
+  const std::span<const int64_t> joined = SizesOf(step_, result);
+  if (tokens_ || static_cast<int64_t>(parts.size()) != axis_.batch || joined.empty() ||
+      joined[0] % axis_.batch != 0 || !AreOfSamples(parts))
+    return 0;
+  int64_t rows = 0;
+  for (const Operand& part : parts) {
+    const std::span<const int64_t> sizes = SizesOf(step_, part);
+    if (sizes.size() != joined.size() || !std::ranges::equal(sizes.subspan(1), joined.subspan(1))) return 0;
+    rows += sizes[0];
+  }
+  if (rows != joined[0]) return 0;
+  uneven_.insert(rows);
+  return static_cast<uint64_t>(StridesOf(step_, result)[0] * (rows / axis_.batch));
+}
+
 uint64_t SampleParts::Joined(const Op& op, const Operand& result) {
   const std::span<const Operand> parts = InputsOf(step_, op);
   const auto count = static_cast<int64_t>(parts.size());
@@ -97,7 +115,8 @@ uint64_t SampleParts::Joined(const Op& op, const Operand& result) {
   const std::span<const int64_t> sizes = SizesOf(step_, parts[0]), joined = SizesOf(step_, result);
   const bool alike = std::ranges::all_of(
       parts, [&](const Operand& part) { return std::ranges::equal(SizesOf(step_, part), sizes); });
-  if (!alike || sizes.size() != joined.size()) return 0;
+  if (sizes.size() != joined.size()) return 0;
+  if (!alike) return JoinedUnevenly(parts, result);
   const size_t d = std::ranges::mismatch(sizes, joined).in1 - sizes.begin();
   if (d == sizes.size() || joined[d] != count * sizes[d]) return 0;
   const bool made = AreMadeForSamples(parts);

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "profiler/whatif/sizes/batch_axis.h"
@@ -44,8 +45,11 @@ class SampleParts {
   void Note(const Op& op, uint32_t block);
   // An operator writes into a block that was there: rows of a sample into a buffer that is zero elsewhere.
   void NoteWritten(const Op& op, uint32_t block);
-  // Elements from one sample to the next in what cat() makes of a part of each sample; 0: it does not.
+  // Elements from one sample to the next in what cat() makes of a part of each sample, on average where they
+  // are not alike; 0: it does not.
   [[nodiscard]] uint64_t Joined(const Op& op, const Operand& result);
+  // Rows of what it makes of parts that are not alike.
+  [[nodiscard]] const std::set<int64_t>& uneven() const { return uneven_; }
   // The same of pad_sequence([first, second, ...]), which makes a row of each one, or a column
   // (batch_first=False): of as many as there are samples, a sample each.
   [[nodiscard]] uint64_t Padded(const Op& op, const Operand& result) const;
@@ -58,6 +62,7 @@ class SampleParts {
   [[nodiscard]] std::optional<int64_t> SampleGiven(const Op& op) const;
   // The only sample that is in the operand.
   [[nodiscard]] int64_t SampleIn(const Operand& operand) const;
+  [[nodiscard]] uint64_t JoinedUnevenly(std::span<const Operand> parts, const Operand& result);
   [[nodiscard]] bool AreOfSamples(std::span<const Operand> parts) const;
   [[nodiscard]] bool AreMadeForSamples(std::span<const Operand> parts) const;
 
@@ -68,7 +73,8 @@ class SampleParts {
   std::vector<int64_t> sample_;   // by block: which one it was made of
   std::vector<int64_t> of_each_;  // by block of numbers: which one it was made for
   std::vector<bool> mixed_;       // by block: several samples were written into it
-  bool apart_ = false;            // the samples were taken apart
+  std::set<int64_t> uneven_;
+  bool apart_ = false;  // the samples were taken apart
 };
 
 }  // namespace vramscope::whatif

@@ -8,6 +8,7 @@
 #include "profiler/whatif/sizes/fixed_pieces.h"
 #include "profiler/whatif/sizes/kept_samples.h"
 #include "profiler/whatif/sizes/sample_parts.h"
+#include "profiler/whatif/sizes/uneven_samples.h"
 
 namespace vramscope::whatif {
 namespace {
@@ -83,6 +84,7 @@ Result<const BatchAxis*> BatchToScale(const Step& step) {
                  std::to_string(pieces.rows) +
                  " rows: with another batch there are more or fewer of them, and none is larger."};
   if (const std::string why = WhyKeptForSamples(step, *axis); !why.empty()) return Error{why};
+  if (const std::string why = WhyUneven(step, *axis); !why.empty()) return Error{why};
   if (Turns(step, *axis).AreKept())
     return Error{"the program puts the " + std::to_string(axis->batch) +
                  " samples of a batch through its model one by one: with another batch that is done more or "
