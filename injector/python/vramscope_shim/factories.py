@@ -23,6 +23,7 @@ from .type_tests import given_once
 _MADE = {"zeros", "ones", "empty", "full", "arange", "linspace", "logspace", "eye", "rand", "randn"}
 _LIKE = {"zeros_like", "ones_like", "empty_like", "full_like", "rand_like", "randn_like"}
 _NEW = {"new_zeros", "new_ones", "new_empty", "new_full"}
+MAKERS = _MADE | _LIKE | _NEW
 
 
 def found_in(source: Any) -> Dict[int, str]:

@@ -24,8 +24,7 @@ import ast
 import functools
 import inspect
 import linecache
-import sys
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import Any, Dict, Iterator, List, Set, Tuple
 
 from . import factories
@@ -40,7 +39,7 @@ _FLOATS = ("torch.float32", "torch.float16", "torch.bfloat16")
 def found_in(source: Any, file: str, names: Dict[str, Any]) -> Iterator[str]:
     """`names`: globals of the file. Each with what it asks for."""
     told: Dict[str, Set[str]] = {}
-    for line, asks in (*_told(source, source, file, names), *_told_of_objects(source, names)):
+    for line, asks in (*_told(source, file, names), *_told_of_objects(source, names)):
         told.setdefault(line, set()).add(asks)
     return (f"{line} {asks.pop()}" for line, asks in told.items() if len(asks) == 1)
 
@@ -48,23 +47,32 @@ def found_in(source: Any, file: str, names: Dict[str, Any]) -> Iterator[str]:
 def _told_of_objects(source: Any, names: Dict[str, Any]) -> Iterator[Tuple[str, str]]:
     """In the methods of those which the source makes, of classes in other files."""
     for kind in _classes(source, names):
-        known = vars(sys.modules[kind.__module__]) if kind.__module__ in sys.modules else {}
-        file = known.get("__file__") or ""
-        there = _source_of(file) if file.endswith(".py") else ast.Module([], [])
-        for each in ast.walk(there):
-            if isinstance(each, ast.ClassDef) and each.name == kind.__name__:
-                yield from _told(each, there, file, known)
+        methods = [each for each in vars(kind).values() if isinstance(each, FunctionType) and each.__module__ == kind.__module__]
+        if any(_passes_types_on(each) for each in methods):
+            body: List[Any] = [definition for each in methods for definition in _definitions(each.__code__)]
+            yield from _told(ast.ClassDef(kind.__name__, [], [], body, []), methods[0].__code__.co_filename, methods[0].__globals__)
 
 
-def _told(part: Any, source: Any, file: str, names: Dict[str, Any]) -> Iterator[Tuple[str, str]]:
+def _passes_types_on(function: FunctionType) -> bool:
+    """As far as its code says without its source, which takes a while to read."""
+    code, names = function.__code__, function.__globals__
+    return "dtype" in code.co_names and any(_is_own(names.get(name)) and _made(names[name].__code__) for name in code.co_names)
+
+
+def _told(part: Any, file: str, names: Dict[str, Any]) -> Iterator[Tuple[str, str]]:
     """Of the calls in that part of a file's source: the line in the function with that of the call, and what it asks for."""
-    own = _own_names(source)
+    own = _own_names(part)
     for call, function, kind in _calls(part, None, None):
         called = names.get(call.func.id) if call.func.id not in own else None
-        if isinstance(called, FunctionType) and not hasattr(called, "__wrapped__") and not called.__module__.startswith("torch."):
+        if _is_own(called):
             for argument, asks in _asked(call, called, function, kind):
-                for line in _lines(called, argument):
+                for line in _made(called.__code__).get(argument, []):
                     yield f"{called.__code__.co_filename}:{line}<{file}:{call.lineno}", asks
+
+
+def _is_own(called: Any) -> bool:
+    """A function, none of torch's."""
+    return isinstance(called, FunctionType) and not hasattr(called, "__wrapped__") and not called.__module__.startswith("torch.")
 
 
 def _own_names(source: Any) -> Set[str]:
@@ -119,35 +127,34 @@ def _lines_of_whose(function: Any, kind: Any, call: Any, names: Any) -> List[int
     return [] if path else lines_given_first(function, first, call.lineno)
 
 
-def _lines(function: FunctionType, argument: str) -> List[int]:
-    """That make a tensor of the type which the argument names."""
-    code = function.__code__
-    return _made(code.co_filename, code.co_name, code.co_firstlineno).get(argument, [])
-
-
 @functools.lru_cache(maxsize=256)
-def _made(file: str, name: str, first: int) -> Dict[str, List[int]]:
-    """By argument, of a function."""
-    for each in ast.walk(_source_of(file)):
-        if isinstance(each, ast.FunctionDef) and each.name == name and each.lineno == first:
-            changed = {one.id for one in ast.walk(each) if isinstance(one, ast.Name) and not isinstance(one.ctx, ast.Load)}
-            made = [one for one in ast.walk(each) if isinstance(one, ast.Call) and factories.makes(one)]
-            lines = [line_of(one) for one in made]
-            named: Dict[str, List[int]] = {}
-            for one, line in zip(made, lines):
-                if lines.count(line) == 1 and _named_by(one) not in changed:
-                    named.setdefault(_named_by(one), []).append(line)
-            return named
-    return {}
+def _made(code: CodeType) -> Dict[str, List[int]]:
+    """Lines that make a tensor of a type which an argument names, by argument."""
+    named: Dict[str, List[int]] = {}
+    for each in [] if factories.MAKERS.isdisjoint(code.co_names) else _definitions(code):
+        changed = {one.id for one in ast.walk(each) if isinstance(one, ast.Name) and not isinstance(one.ctx, ast.Load)}
+        made = [one for one in ast.walk(each) if isinstance(one, ast.Call) and factories.makes(one)]
+        lines = [line_of(one) for one in made]
+        for one, line in zip(made, lines):
+            if lines.count(line) == 1 and _named_by(one) not in changed:
+                named.setdefault(_named_by(one), []).append(line)
+    return named
+
+
+def _definitions(code: CodeType) -> List[Any]:
+    """Of that function, parsed without the rest of its file; none where that cannot be read."""
+    try:
+        lines = inspect.getblock(linecache.getlines(code.co_filename)[code.co_firstlineno - 1 :])
+        indented = lines[0][:1].isspace()
+        part = parse("".join(["if True:\n"] * indented + lines))
+    except Exception:
+        return []
+    ast.increment_lineno(part, code.co_firstlineno - 1 - indented)
+    return [each for each in (part.body[0].body if indented else part.body) if isinstance(each, ast.FunctionDef)]
 
 
 def _named_by(call: Any) -> str:
     return next((each.value.id for each in call.keywords if each.arg == "dtype" and isinstance(each.value, ast.Name)), "")
-
-
-def _source_of(file: str) -> Any:
-    text = "".join(linecache.getlines(file))
-    return parse(text) if "dtype" in text else ast.Module([], [])
 
 
 def _classes(source: Any, names: Dict[str, Any]) -> Iterator[type]:
