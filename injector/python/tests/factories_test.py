@@ -3,6 +3,7 @@
 """What type is asked for where tensors are made of nothing, as the source of modules says it."""
 
 import ast
+import os
 import sys
 import textwrap
 import unittest
@@ -82,6 +83,24 @@ class ToldTest(unittest.TestCase):
         told = [event.name.rsplit("/", 1)[-1] for event in done.named("mark", MARK_FACTORY)]
         self.assertEqual(told, ["program.py:6 tensor@7", "program.py:11 type"])
         self.assertEqual([], harness.run("    Cell()(torch.ones(2, 4))\n", MODEL).named("mark", MARK_FACTORY))
+
+    def test_of_functions_that_call_the_model(self) -> None:
+        program = """
+            def blank(n, dtype=torch.float32):
+                return torch.zeros(n, dtype=dtype)
+
+            def loss_of(model, made):
+                def loss(x):
+                    mask = torch.ones(4, dtype=torch.float32)
+                    return (model(x) * mask + made(4)).sum()
+                return loss
+
+            loss_of(nn.Linear(4, 4), blank)(torch.ones(2, 4))
+        """
+        done = harness.run(program, "import torch\nfrom torch import nn\n", environment={"VRAMSCOPE_STUB_DEEP": "1-99"})
+        self.assertEqual((done.exit_code, done.stderr), (0, ""))
+        told = [event.name.replace(os.path.dirname(event.name.split("<")[0]) + "/", "") for event in done.named("mark", MARK_FACTORY)]
+        self.assertEqual(told, ["program.py:9 type", "program.py:5<program.py:10 type"], "made is the function that it is given")
 
 
 if __name__ == "__main__":

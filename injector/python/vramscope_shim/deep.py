@@ -43,7 +43,7 @@ class ModuleRanges:
         self._variables = Variables(torch, lasting)
         self._kept_results = KeptResults(lasting)
         self._type_branches = TypeBranches(torch)
-        self._sources = Sources()
+        self._sources = Sources(torch)
         self._sliding_windows = SlidingWindows()
         self._handles: List[Any] = []
         self._ranges: Dict[str, native.Range] = {}
@@ -90,6 +90,7 @@ class ModuleRanges:
             around = calls[-1] if calls else None
             if around is None:  # a root: its tree may have been built since
                 self._registry.refresh()
+                self._sources.tell_callers(sys._getframe())
             elif around.passing is not None:
                 around.passing.before_call(sys._getframe())
             self._sources.tell(module)

@@ -23,14 +23,13 @@ Why: the function stands in another file, mostly, and somebody else may call it 
 import ast
 import functools
 import inspect
-import linecache
 from types import CodeType, FunctionType
 from typing import Any, Dict, Iterator, List, Set, Tuple
 
 from . import factories
 from .conversions import TENSOR, TYPE, asked_names, of_value
 from .given_first import lines_given_attribute, lines_given_first
-from .source_text import is_written_out, line_of, parse
+from .source_text import definitions_of, is_written_out, line_of
 from .type_tests import given_once
 
 _FLOATS = ("torch.float32", "torch.float16", "torch.bfloat16")
@@ -49,7 +48,7 @@ def _told_of_objects(source: Any, names: Dict[str, Any]) -> Iterator[Tuple[str, 
     for kind in _classes(source, names):
         methods = [each for each in vars(kind).values() if isinstance(each, FunctionType) and each.__module__ == kind.__module__]
         if any(_passes_types_on(each) for each in methods):
-            body: List[Any] = [definition for each in methods for definition in _definitions(each.__code__)]
+            body: List[Any] = [definition for each in methods for definition in definitions_of(each.__code__)]
             yield from _told(ast.ClassDef(kind.__name__, [], [], body, []), methods[0].__code__.co_filename, methods[0].__globals__)
 
 
@@ -131,7 +130,7 @@ def _lines_of_whose(function: Any, kind: Any, call: Any, names: Any) -> List[int
 def _made(code: CodeType) -> Dict[str, List[int]]:
     """Lines that make a tensor of a type which an argument names, by argument."""
     named: Dict[str, List[int]] = {}
-    for each in [] if factories.MAKERS.isdisjoint(code.co_names) else _definitions(code):
+    for each in [] if factories.MAKERS.isdisjoint(code.co_names) else definitions_of(code):
         changed = {one.id for one in ast.walk(each) if isinstance(one, ast.Name) and not isinstance(one.ctx, ast.Load)}
         made = [one for one in ast.walk(each) if isinstance(one, ast.Call) and factories.makes(one)]
         lines = [line_of(one) for one in made]
@@ -139,18 +138,6 @@ def _made(code: CodeType) -> Dict[str, List[int]]:
             if lines.count(line) == 1 and _named_by(one) not in changed:
                 named.setdefault(_named_by(one), []).append(line)
     return named
-
-
-def _definitions(code: CodeType) -> List[Any]:
-    """Of that function, parsed without the rest of its file; none where that cannot be read."""
-    try:
-        lines = inspect.getblock(linecache.getlines(code.co_filename)[code.co_firstlineno - 1 :])
-        indented = lines[0][:1].isspace()
-        part = parse("".join(["if True:\n"] * indented + lines))
-    except Exception:
-        return []
-    ast.increment_lineno(part, code.co_firstlineno - 1 - indented)
-    return [each for each in (part.body[0].body if indented else part.body) if isinstance(each, ast.FunctionDef)]
 
 
 def _named_by(call: Any) -> str:

@@ -2,8 +2,11 @@
 """The program's source, parsed without a word on its stderr: what its own compilation warned of, or would have, is not ours to say."""
 
 import ast
+import inspect
+import linecache
 import sys
 import warnings
+from types import CodeType
 from typing import Any, Iterator, List
 
 _OF_TENSORS = {"device", "dim", "dtype", "ndim", "shape", "size"}  # none of which types and devices have
@@ -23,6 +26,18 @@ def parse(text: str) -> Any:
         if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
             _ask_for_types(function)
     return source
+
+
+def definitions_of(code: CodeType) -> List[Any]:
+    """Of that function, parsed without the rest of its file; none where that cannot be read."""
+    try:
+        lines = inspect.getblock(linecache.getlines(code.co_filename)[code.co_firstlineno - 1 :])
+        indented = lines[0][:1].isspace()
+        part = parse("".join(["if True:\n"] * indented + lines))
+    except Exception:
+        return []
+    ast.increment_lineno(part, code.co_firstlineno - 1 - indented)
+    return [each for each in (part.body[0].body if indented else part.body) if isinstance(each, ast.FunctionDef)]
 
 
 def _ask_for_types(function: Any) -> None:

@@ -1,30 +1,37 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the program's source says about what it runs, told in deep steps, as marks: once in a step for each file that has the class of a module which runs,
-or one that this is derived from: a program may put a method of its own in the place of a library's, which calls it.
+or one that this is derived from: a program may put a method of its own in the place of a library's, which calls it. Of the files whose functions call the
+model, as losses and loops do, what type they ask for where tensors are made of nothing.
 
 Why: what a call of Tensor.to() means (conversions.py), what type torch.zeros() is asked for (factories.py, passed_types.py), and how long a function's
 variables hold what they are given (functions.py), no operator shows. The source is read once for each file; the recorded operators say from which lines
 they were called.
 """
 
+import ast
 import inspect
 import linecache
+import os
 import sys
-from typing import Any, Callable, Dict, Iterator, Optional, Set, Tuple
+from typing import Any, Callable, Dict, Iterable, Iterator, Optional, Set, Tuple
 
 from . import conversions, factories, functions, native, passed_types
 from .by_class import ByClass
-from .source_text import parse
+from .source_text import definitions_of, parse
+from .variables import NOBODY_ELSE
 
 
+MAX_CALLERS = 16  # functions around the model's call
 MAX_TEXT = 8000  # bytes of a mark's name; longer ones would be cut (trace_format/raw_record.h)
 
 
 class Sources:
-    def __init__(self) -> None:
+    def __init__(self, torch: Any) -> None:
         self._files = ByClass(_files_of)
         self._marks: Dict[str, Tuple[Callable[[int], None], ...]] = {}  # by file
-        self._told: Set[str] = set()
+        self._factories: Dict[Any, Tuple[Callable[[int], None], ...]] = {}  # of callers, by code
+        self._told: Set[Any] = set()  # files, and codes of callers
+        self._own = os.path.dirname(torch.__file__) + os.sep
 
     def begin(self) -> None:
         """A deep step begins: what is told lies in it, whatever else of the recording is kept."""
@@ -35,15 +42,28 @@ class Sources:
         for file in self._files.of(type(module)):
             if file not in self._told:
                 self._told.add(file)
-                self._tell(file)
+                if file not in self._marks:
+                    self._marks[file] = _moments(_read(file))
+                for mark in self._marks[file]:
+                    mark(0)
 
-    def _tell(self, file: str) -> None:
-        marks = self._marks.get(file)
-        if marks is None:
-            told = _read(file)
-            marks = self._marks[file] = tuple(native.moment(mark, name) for mark, name in told if len(name.encode(errors="replace")) <= MAX_TEXT)
-        for mark in marks:
-            mark(0)
+    def tell_callers(self, frame: Any) -> None:
+        """Of the functions around the call of a module that no other one calls."""
+        for _ in range(MAX_CALLERS):
+            if frame is None:
+                return
+            code = frame.f_code
+            if code not in self._told and not code.co_filename.startswith(self._own):
+                self._told.add(code)
+                if code not in self._factories:
+                    self._factories[code] = _moments((native.Mark.FACTORY, asks) for asks in _factories_of(frame))
+                for mark in self._factories[code]:
+                    mark(0)
+            frame = frame.f_back
+
+
+def _moments(told: Iterable[Tuple[int, str]]) -> Tuple[Callable[[int], None], ...]:
+    return tuple(native.moment(mark, name) for mark, name in told if len(name.encode(errors="replace")) <= MAX_TEXT)
 
 
 def _files_of(kind: type) -> Tuple[str, ...]:
@@ -78,6 +98,20 @@ def _read(file: str) -> Tuple[Tuple[int, str], ...]:
         return tuple(_marks(parse("".join(linecache.getlines(file))), file))
     except Exception:
         return ()
+
+
+def _factories_of(frame: Any) -> Iterator[str]:
+    """Of the function that it runs."""
+    code, names = frame.f_code, dict(frame.f_globals)
+    if code.co_freevars:
+        shown = frame.f_locals
+        names.update({name: shown[name] for name in code.co_freevars if name in shown})
+        if type(shown) is dict and sys.getrefcount(shown) == NOBODY_ELSE:
+            shown.clear()
+    for function in definitions_of(code):
+        for line, asks in sorted(factories.found_in(ast.Module([function], [])).items()):
+            yield f"{code.co_filename}:{line} {asks}"
+        yield from passed_types.found_in(function, code.co_filename, names)
 
 
 def _marks(source: Any, file: str) -> Iterator[Tuple[int, str]]:
