@@ -4,13 +4,14 @@
 
 import ast
 import os
+import re
 import sys
 import textwrap
 import unittest
 from typing import List
 
 import harness
-from harness import MARK_FACTORY, needs_torch
+from harness import MARK_FACTORY, TYPE_BRANCH, needs_torch
 
 sys.path.insert(0, harness.SHIM)
 
@@ -101,6 +102,29 @@ class ToldTest(unittest.TestCase):
         self.assertEqual((done.exit_code, done.stderr), (0, ""))
         told = [event.name.replace(os.path.dirname(event.name.split("<")[0]) + "/", "") for event in done.named("mark", MARK_FACTORY)]
         self.assertEqual(told, ["program.py:9 type", "program.py:5<program.py:10 type"], "made is the function that it is given")
+
+    def test_whose_type_is_asked_where_the_model_returned_that(self) -> None:
+        program = """
+            def blank(n, dtype=torch.float32):
+                return torch.zeros(n, dtype=dtype)
+
+            class Two(nn.Module):
+                def forward(self, x):
+                    return x * 1, torch.cat((x, x))
+
+            def loss(model, x):
+                first, second = model(x)
+                mask = torch.ones(4, dtype=first.dtype)
+                again = first
+                again = first * 2
+                return (first * mask).sum() + (second * blank(4, second.dtype)).sum() + blank(1, again.dtype)
+
+            loss(Two(), torch.ones(2, 4))
+        """
+        done = harness.run(program, "import torch\nfrom torch import nn\n", environment={"VRAMSCOPE_STUB_DEEP": "1-99"})
+        self.assertEqual((done.exit_code, done.stderr), (0, ""))
+        told = {re.sub("[^ <]*/", "", name): [size for _, size, _ in labels] for name, labels in done.labels(TYPE_BRANCH).items()}
+        self.assertEqual(told, {"asked around program.py:13": [32], "asked around program.py:5<program.py:16": [64]})
 
 
 if __name__ == "__main__":

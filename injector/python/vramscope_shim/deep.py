@@ -119,6 +119,8 @@ class ModuleRanges:
                     self._close(calls, depth + 1)
                     if depth and KeptResults.may_be(result):
                         self._kept_results.tell(result, self._callers.frames(sys._getframe()))
+                    if not depth:
+                        self._sources.tell_result(result, self._callers.frames(sys._getframe())[0])
                     self._close(calls, depth)
                     return
         except Exception as error:

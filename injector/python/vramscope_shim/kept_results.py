@@ -41,7 +41,7 @@ class KeptResults:
         for i, frame in enumerate(frames):
             code, at = frame.f_code, frame.f_lasti
             if (code, at) not in self._known:
-                self._known[code, at] = _receivers(code, at)
+                self._known[code, at] = receivers(code, at)
             given = self._known[code, at]
             if given is None:  # handed on, to the function around
                 continue
@@ -61,7 +61,7 @@ def _several(result: Any) -> Tuple[Any, ...]:
     return tuple(result) if type(result) is list else ()
 
 
-def _receivers(code: Any, at: int) -> Optional[Receivers]:
+def receivers(code: Any, at: int) -> Optional[Receivers]:
     """Of what the call at that offset returns. None: the function returns it."""
     if code.co_flags & GENERATORS:
         return Receivers((), False, at)

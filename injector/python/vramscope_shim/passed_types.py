@@ -74,6 +74,26 @@ def _is_own(called: Any) -> bool:
     return isinstance(called, FunctionType) and not hasattr(called, "__wrapped__") and not called.__module__.startswith("torch.")
 
 
+def asked_of_variables(function: Any, file: str, names: Dict[str, Any]) -> Iterator[Tuple[str, str]]:
+    """Variables that the function gives one tensor, and where tensors are made of nothing in the type of that: as found_in() says the place."""
+    stored = [each.id for each in ast.walk(function) if isinstance(each, ast.Name) and not isinstance(each.ctx, ast.Load)]
+    given = given_once(function)
+    for call, _, _ in _calls(function, None, None):
+        called = names.get(call.func.id) if call.func.id not in stored else None
+        if _is_own(called):
+            for argument, value in _arguments(call, called):
+                for name in _only(stored, asked_names(value, given, 0)):
+                    yield from ((name, f"{called.__code__.co_filename}:{line}<{file}:{call.lineno}") for line in _made(called.__code__).get(argument, []))
+    for call in (each for each in ast.walk(function) if isinstance(each, ast.Call) and factories.makes(each)):
+        for value in (each.value for each in call.keywords if each.arg == "dtype"):
+            yield from ((name, f"{file}:{line_of(call)}") for name in _only(stored, asked_names(value, given, 0)))
+
+
+def _only(stored: List[str], names: Iterator[str]) -> Set[str]:
+    found = set(names)
+    return found if len(found) == 1 and stored.count(min(found)) == 1 else set()
+
+
 def _own_names(source: Any) -> Set[str]:
     """That the file gives something else somewhere."""
     nodes = list(ast.walk(source))
@@ -95,6 +115,21 @@ def _calls(node: Any, function: Any, kind: Any) -> Iterator[Tuple[Any, Any, Any]
 
 def _asked(call: Any, called: FunctionType, function: Any, kind: Any) -> Iterator[Tuple[str, str]]:
     """Arguments with the types that they ask for."""
+    given = given_once(function) if function else {}
+    for name, value in _arguments(call, called):
+        if not isinstance(value, ast.AST):
+            if str(value) in _FLOATS:
+                yield name, TYPE
+        else:
+            found = set(of_value(value, given, 0))
+            if found == {TYPE}:
+                yield name, TYPE
+            elif found == {TENSOR}:
+                yield name, TENSOR + "".join(f"@{line}" for line in _lines_of_whose(function, kind, call, set(asked_names(value, given, 0))))
+
+
+def _arguments(call: Any, called: FunctionType) -> Iterator[Tuple[str, Any]]:
+    """What each one is given, or its default where the call says nothing of it."""
     if not is_written_out(call):
         return
     try:
@@ -102,18 +137,10 @@ def _asked(call: Any, called: FunctionType, function: Any, kind: Any) -> Iterato
         arguments = inspect.signature(called).bind(*call.args, **{each.arg: each.value for each in call.keywords}).arguments
     except TypeError:
         return
-    given = given_once(function) if function else {}
     for name, parameter in parameters.items():
-        value = arguments.get(name)
-        if name not in arguments:
-            if str(parameter.default) in _FLOATS:
-                yield name, TYPE
-        elif isinstance(value, ast.AST):  # no tuple of what *values are given
-            found = set(of_value(value, given, 0))
-            if found == {TYPE}:
-                yield name, TYPE
-            elif found == {TENSOR}:
-                yield name, TENSOR + "".join(f"@{line}" for line in _lines_of_whose(function, kind, call, set(asked_names(value, given, 0))))
+        value = arguments.get(name, parameter.default)
+        if not isinstance(value, tuple):  # what *values are given
+            yield name, value
 
 
 def _lines_of_whose(function: Any, kind: Any, call: Any, names: Any) -> List[int]:

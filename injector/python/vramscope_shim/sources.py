@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the program's source says about what it runs, told in deep steps, as marks: once in a step for each file that has the class of a module which runs,
 or one that this is derived from: a program may put a method of its own in the place of a library's, which calls it. Of the files whose functions call the
-model, as losses and loops do, what type they ask for where tensors are made of nothing.
+model, as losses and loops do, what type they ask for where tensors are made of nothing, and which tensor that the model returned has it.
 
 Why: what a call of Tensor.to() means (conversions.py), what type torch.zeros() is asked for (factories.py, passed_types.py), and how long a function's
 variables hold what they are given (functions.py), no operator shows. The source is read once for each file; the recorded operators say from which lines
@@ -13,12 +13,13 @@ import inspect
 import linecache
 import os
 import sys
-from typing import Any, Callable, Dict, Iterable, Iterator, Optional, Set, Tuple
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Set, Tuple
 
-from . import conversions, factories, functions, native, passed_types
+from . import conversions, factories, functions, native, passed_types, storage
 from .by_class import ByClass
+from .kept_results import receivers
 from .source_text import definitions_of, parse
-from .variables import NOBODY_ELSE
+from .variables import NOBODY_ELSE, label
 
 
 MAX_CALLERS = 16  # functions around the model's call
@@ -30,6 +31,7 @@ class Sources:
         self._files = ByClass(_files_of)
         self._marks: Dict[str, Tuple[Callable[[int], None], ...]] = {}  # by file
         self._factories: Dict[Any, Tuple[Callable[[int], None], ...]] = {}  # of callers, by code
+        self._asked: Dict[Any, Dict[str, List[str]]] = {}  # by code of a caller and its variable: places
         self._told: Set[Any] = set()  # files, and codes of callers
         self._own = os.path.dirname(torch.__file__) + os.sep
 
@@ -56,10 +58,34 @@ class Sources:
             if code not in self._told and not code.co_filename.startswith(self._own):
                 self._told.add(code)
                 if code not in self._factories:
-                    self._factories[code] = _moments((native.Mark.FACTORY, asks) for asks in _factories_of(frame))
+                    self._read_caller(frame)
                 for mark in self._factories[code]:
                     mark(0)
             frame = frame.f_back
+
+    def tell_result(self, result: Any, frame: Any) -> None:
+        """Of a module that no other one calls: whose type the function that called it, and now runs on, asks for later."""
+        asked = self._asked.get(frame.f_code)
+        given = receivers(frame.f_code, frame.f_lasti) if asked else None
+        if not asked or given is None:
+            return
+        values = result if given.each and type(result) in (tuple, list) else (result,)
+        with storage.untouched():
+            for name, value in zip(given.names, values):
+                for place in asked.get(name, ()) if storage.is_tensor(value) else ():
+                    label(native.Role.TYPE_BRANCH, f"asked around {place}", value)
+
+    def _read_caller(self, frame: Any) -> None:
+        code, names = frame.f_code, _names_of(frame)
+        told: List[Tuple[int, str]] = []
+        asked: Dict[str, List[str]] = {}
+        for function in definitions_of(code):
+            lines = factories.found_in(ast.Module([function], []))
+            told += [(native.Mark.FACTORY, f"{code.co_filename}:{line} {asks}") for line, asks in sorted(lines.items())]
+            told += [(native.Mark.FACTORY, asks) for asks in passed_types.found_in(function, code.co_filename, names)]
+            for name, place in passed_types.asked_of_variables(function, code.co_filename, names):
+                asked.setdefault(name, []).append(place)
+        self._factories[code], self._asked[code] = _moments(told), asked
 
 
 def _moments(told: Iterable[Tuple[int, str]]) -> Tuple[Callable[[int], None], ...]:
@@ -100,18 +126,15 @@ def _read(file: str) -> Tuple[Tuple[int, str], ...]:
         return ()
 
 
-def _factories_of(frame: Any) -> Iterator[str]:
-    """Of the function that it runs."""
+def _names_of(frame: Any) -> Dict[str, Any]:
+    """Of functions that its code may call."""
     code, names = frame.f_code, dict(frame.f_globals)
     if code.co_freevars:
         shown = frame.f_locals
         names.update({name: shown[name] for name in code.co_freevars if name in shown})
         if type(shown) is dict and sys.getrefcount(shown) == NOBODY_ELSE:
             shown.clear()
-    for function in definitions_of(code):
-        for line, asks in sorted(factories.found_in(ast.Module([function], [])).items()):
-            yield f"{code.co_filename}:{line} {asks}"
-        yield from passed_types.found_in(function, code.co_filename, names)
+    return names
 
 
 def _marks(source: Any, file: str) -> Iterator[Tuple[int, str]]:

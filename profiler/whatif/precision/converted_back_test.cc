@@ -162,6 +162,17 @@ TEST_F(ConvertedBackTest, WhatGetsTheTypeOfAnotherTensorMayBeHeldWhereNothingTel
   EXPECT_EQ(WideEndsBehindTypeAs({}), kFreed);
 }
 
+// x = net(...); torch.zeros(n, dtype=x.dtype), in a loss that is no module.
+TEST_F(ConvertedBackTest, OutsideOfModulesThatIsAskedWhichTheModelReturned) {
+  const uint32_t x = AddBlock(6, kFreed), zeros = AddBlock(85, kFreed);
+  AddOp("aten::linear", kNone, {5, 7}, {weight_}, x);
+  Op& made = step_.ops[AddOp("aten::zeros", kNone, {kReturned + 4, kReturned + 6}, {}, zeros)];
+  made.dtype = Text("torch.float32"), made.asks = Asks::kTensor, made.asked = x;
+  EXPECT_EQ(UnderAutocast(step_, kBfloat16Type).blocks[zeros].requested, 256u);
+  made.asked = kNone;
+  EXPECT_EQ(UnderAutocast(step_, kBfloat16Type).blocks[zeros].requested, 512u) << "not told which";
+}
+
 // view_as_real(view_as_complex(x.float()) * turned).type_as(x), as rotary embeddings have it.
 TEST_F(ConvertedBackTest, WhatIsComplexBetweenIsConvertedBack) {
   EXPECT_EQ(CopiesOfTurned(true), std::vector<uint64_t>{256});

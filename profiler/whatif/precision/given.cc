@@ -90,7 +90,10 @@ uint8_t Conversions::TypeNamed(uint32_t op, uint8_t otherwise) const {
   const Op& made = step_.ops[op];
   if (otherwise == 0 && made.asks == Asks::kNotTold && MakesTensor(step_, op)) return kFloatType;
   const bool factory = IsFactory(step_.NameOf(made));
-  if (made.dtype == 0 || !InModule(op) || (otherwise != 0 && !factory)) return otherwise;
+  // A type that a loop names stands for that of its batches; one that it asks a tensor for does not.
+  const bool of_tensor = made.asks == Asks::kTensor && made.asked != kNone;
+  if (!of_tensor && !InModule(op)) return otherwise;
+  if (made.dtype == 0 || (otherwise != 0 && !factory)) return otherwise;
   if (step_.Text(made.dtype) != kFloatName) return otherwise;
   if (made.asks == Asks::kType) return kFloatType;
   const uint8_t told = factory ? TypeOfTold(step_, versions_, op) : 0;

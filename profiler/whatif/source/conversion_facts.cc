@@ -62,7 +62,12 @@ void ConversionFacts::AddCaller(uint32_t op, std::string_view frame) {
 }
 
 void ConversionFacts::AddAsked(uint32_t call, uint32_t block, std::string_view what) {
-  asked_[std::string(what.substr(kAsked.size()))][call] = block;
+  constexpr std::string_view kAround = "around ";  // outside of modules, where tensors are made of nothing
+  const std::string_view where = what.substr(kAsked.size());
+  if (where.starts_with(kAround))
+    factories_.AddAsked(where.substr(kAround.size()), block);
+  else
+    asked_[std::string(where)][call] = block;
 }
 
 void ConversionFacts::Tell(Step& step) const {

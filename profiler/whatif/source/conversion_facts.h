@@ -39,7 +39,8 @@ class ConversionFacts {
   // `op`: into Step::ops; `frame`: as the recorder writes it. Of several the first counts.
   void AddCaller(uint32_t op, std::string_view frame);
   // "asked models/gpt.py:45": what is called there in this call of a module (into Step::modules, which may
-  // not be there yet) asks for the type of this block.
+  // not be there yet) asks for the type of this block. "asked around utils.py:7<train.py:12": what is made of
+  // nothing there, outside of modules.
   void AddAsked(uint32_t call, uint32_t block, std::string_view what);
   // Sets Op::asks, Op::first and Op::again where both are known, in any order of the two, and Op::asked.
   void Tell(Step& step) const;

@@ -80,6 +80,20 @@ void FactoryFacts::AddCaller(uint32_t op, std::string_view frame) {
   if (!innermost && caller->second.both.empty()) caller->second.both = caller->second.line + "<" + line;
 }
 
+void FactoryFacts::AddAsked(std::string_view line, uint32_t block) {
+  const uint32_t behind = callers_.empty() ? 0 : callers_.rbegin()->first;
+  asked_[std::string(line)].emplace_back(behind, block);
+}
+
+uint32_t FactoryFacts::AskedAround(std::string_view line, uint32_t op) const {
+  const auto found = asked_.find(std::string(line));
+  uint32_t asked = kNone;
+  if (found == asked_.end()) return asked;
+  for (const auto& [behind, block] : found->second)
+    if (behind <= op) asked = block;
+  return asked;
+}
+
 void FactoryFacts::Tell(Step& step) const {
   if (lines_.empty()) return;
   const std::vector<uint32_t> calls = CallsOf(step);
@@ -99,6 +113,7 @@ void FactoryFacts::Tell(Step& step) const {
       const Fact& fact = facts[i % facts.size()];
       op.asks = fact.asks;
       const uint32_t call = calls[ops[i]];
+      if (op.asked == kNone) op.asked = AskedAround(line, ops[i]);
       const auto ran = std::ranges::find_if(fact.lines, [&](const std::string& one) {
         return first.contains({one, call});
       });

@@ -17,6 +17,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "profiler/whatif/step/step.h"
@@ -29,6 +30,9 @@ class FactoryFacts {
   void AddMark(std::string_view name);
   // `op`: into Step::ops; `frame`: as the recorder writes it. Of several the first two count.
   void AddCaller(uint32_t op, std::string_view frame);
+  // What is made of nothing in the line of a mark, from here on, asks for the type of this block. Told
+  // between the operators in their order.
+  void AddAsked(std::string_view line, uint32_t block);
   // Sets Op::asks, and Op::asked where the line is told that shows what is asked, and no module's argument
   // was. Behind ConversionFacts::Tell(), which says that of all operators of a line.
   void Tell(Step& step) const;
@@ -40,6 +44,10 @@ class FactoryFacts {
   };
 
   std::unordered_map<std::string, std::vector<Fact>> lines_;
+  // The block that was told last before it; kNone: none was.
+  [[nodiscard]] uint32_t AskedAround(std::string_view line, uint32_t op) const;
+  // By line: the operator that was there when it was told, and the block.
+  std::unordered_map<std::string, std::vector<std::pair<uint32_t, uint32_t>>> asked_;
   struct Caller {
     std::string line, both;  // the innermost, and with the one that it was called from
   };

@@ -108,6 +108,22 @@ TEST(FactoryFactsTest, WhatACallerPassesOnIsShownByLinesOfItsOwnFile) {
   }
 }
 
+// warped, field = model(...); one_hot(labels, 3, dtype=field.dtype)
+TEST(FactoryFactsTest, WhatTheModelReturnedIsToldByTheLineThatAsksForItsType) {
+  FactoryFacts facts;
+  facts.AddMark("utils.py:7<train.py:46 tensor");
+  facts.AddMark("utils.py:7<train.py:47 tensor");
+  facts.AddAsked("utils.py:7<train.py:46", 3);
+  for (uint32_t op = 0; op < 2; ++op) {
+    facts.AddCaller(op, "one_hot (utils.py:7)");
+    facts.AddCaller(op, op == 0 ? "loss (train.py:46)" : "loss (train.py:47)");
+  }
+  Step step = StepOf({"aten::zeros", "aten::zeros"});
+  facts.Tell(step);
+  EXPECT_EQ(step.ops[0].asked, 3u);
+  EXPECT_EQ(step.ops[1].asked, model::kNone);
+}
+
 TEST(FactoryFactsTest, SeveralInALineAreTakenInTheirOrder) {
   FactoryFacts facts;
   facts.AddMark("gpt.py:42 type,-,tensor@45");
