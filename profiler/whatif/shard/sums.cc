@@ -56,8 +56,8 @@ std::vector<SumOfUnit> SumsOfUnits(const Step& step, const std::vector<Unit>& un
   for (const auto& [sum, additions] : AdditionsOf(step)) {
     const uint32_t maker = step.blocks[sum].op;
     const uint32_t from = additions.from != kNone || maker == kNone ? additions.from : step.ops[maker].node;
-    const Unit* const first = UnitOf(step, units, from);
-    if (first == nullptr) continue;
+    if (from == kNone) continue;
+    const Unit* const first = UnitOf(step, units, from);  // nullptr: the rest, of a layer behind all units
     std::map<const Unit*, std::vector<uint32_t>> by_unit;
     for (const uint32_t op : additions.ops) by_unit[UnitOf(step, units, step.ops[op].node)].push_back(op);
     for (const auto& [unit, own] : by_unit) {

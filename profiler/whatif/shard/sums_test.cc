@@ -94,6 +94,18 @@ TEST_F(ShardSumsTest, WhatTheUnitAddsThatMadeTheSumIsAsItWas) {
   EXPECT_TRUE(Sums().empty());
 }
 
+// As the final layer's of the times that each layer is given.
+TEST_F(ShardSumsTest, WhatIsAddedToASumOfALayerBehindAllUnitsWaitsToo) {
+  const uint32_t product = AddBlock(45.5, 190);
+  forward_.push_back(AddOp("aten::linear", kNone, {45, 46}, {encoded_}, product));
+  const uint32_t sum = Gradient(6, kFirst - 6, 190);
+  const Added first = AddTo(sum, 5, 114);
+  const std::vector<SumOfUnit> sums = Sums();
+  ASSERT_EQ(sums.size(), 1u);
+  EXPECT_EQ(sums[0].unit, &units_[2]);
+  EXPECT_EQ(sums[0].gradient, first.gradient);
+}
+
 // Its residual: the sum came from that unit's own node, and what the unit adds first is no other's.
 TEST_F(ShardSumsTest, WhatAUnitAddsToASumThatItHandedOnItselfIsAsItWas) {
   AddOp("AddBackward0", AddNode("AddBackward0", forward_[3], 130), {130.5, 131}, {sum_}, kNone);
