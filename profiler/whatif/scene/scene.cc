@@ -32,7 +32,8 @@ uint64_t LiveBytes(const Scene& scene, const Block& block, Position at) {
 // Where in the step the blocks belong that the first step made for good: behind as many of the step's own
 // allocations as there were in the first step before them, apart from those made for good. Counted from the
 // begin of the last backward pass or optimizer step on: a first forward may fill caches, with temporaries of
-// its own.
+// its own. Where it makes none, what it keeps is counted back from the first backward pass: it seems to begin
+// too late then, as forward is taken to make as much as in later steps.
 class FirstStep {
  public:
   explicit FirstStep(const Step& step) : step_(step) {
@@ -67,11 +68,19 @@ class FirstStep {
 
   [[nodiscard]] Position PlaceOf(model::EventIndex alloc) const {
     const auto behind = std::upper_bound(landmarks_.begin(), landmarks_.end(), std::pair(alloc, kForever));
-    const auto [from, own] = behind == landmarks_.begin() ? std::pair(begin_, kBefore) : *std::prev(behind);
-    const size_t since = CountBefore(ordinary_, alloc) - CountBefore(ordinary_, from);
-    const size_t before = CountBefore(own_, own) + since;
-    const Position next = before < own_.size() ? own_[before] : step_.length;
-    const Position place = since == 0 && own != kBefore ? own : next - kHalf;
+    const size_t so_far = CountBefore(ordinary_, alloc);
+    Position place = step_.length;
+    if (behind != landmarks_.begin()) {
+      const auto [from, own] = *std::prev(behind);
+      const size_t since = so_far - CountBefore(ordinary_, from);
+      place = since == 0 ? own : Ahead(CountBefore(own_, own) + since, step_.length);
+    } else if (behind == landmarks_.end() || HasTemporariesOfItsOwn(*behind)) {
+      place = Ahead(so_far, step_.length);
+    } else {
+      const auto [until, own] = *behind;
+      const size_t rest = CountBefore(ordinary_, until) - so_far, all = CountBefore(own_, own);
+      place = rest == 0 ? own - kHalf : Ahead(all - std::min(all, rest), own);
+    }
     // In the order of their allocation.
     return place + kHair * static_cast<Position>(alloc - begin_) / (1 + static_cast<Position>(end_ - begin_));
   }
@@ -80,6 +89,15 @@ class FirstStep {
   template <typename At>
   static size_t CountBefore(const std::vector<At>& ascending, At at) {
     return static_cast<size_t>(std::lower_bound(ascending.begin(), ascending.end(), at) - ascending.begin());
+  }
+  // Whether the first forward makes more than is kept and what this step's makes, up to that landmark.
+  [[nodiscard]] bool HasTemporariesOfItsOwn(const std::pair<model::EventIndex, Position>& end) const {
+    const Position forward = step_.modules.empty() ? 0 : step_.modules.front().begin;
+    return CountBefore(ordinary_, end.first) + CountBefore(own_, forward) > CountBefore(own_, end.second);
+  }
+  // Of that one of the step's own allocations; `end`: behind the last one.
+  [[nodiscard]] Position Ahead(size_t allocation, Position end) const {
+    return (allocation < own_.size() ? own_[allocation] : end) - kHalf;
   }
   void AddLandmarks(const std::vector<Window>& first, const std::vector<Window>& own) {
     if (first.size() != own.size()) return;

@@ -15,11 +15,11 @@
 namespace vramscope::whatif {
 namespace {
 
-constexpr uint64_t kBatch = 2048, kTemporary = 8192, kState = 16384, kCached = 1024;
+constexpr uint64_t kBatch = 2048, kTemporary = 8192, kState = 16384, kCached = 1024, kTable = 512;
 
 class CachingProgram : public TensorScript {
  public:
-  CachingProgram() {
+  explicit CachingProgram(int temporaries = 3) : temporaries_(temporaries) {
     s.Device(model::testing::kCuda0).TotalsAre(0, 2 << 20);
     s.Alloc("weight", kState).Parameter("weight", "linear.weight");
     for (int step = 1; step <= 3; ++step) Step(step);
@@ -36,7 +36,8 @@ class CachingProgram : public TensorScript {
     s.Alloc("batch", kBatch);
     const auto number = static_cast<uint64_t>(step);
     s.Module("linear", [&] {
-      for (int i = 0; step == 1 && i < 3; ++i) s.Alloc("cached", kCached).Free("cached");
+      for (int i = 0; step == 1 && i < temporaries_; ++i) s.Alloc("cached", kCached).Free("cached");
+      if (step == 1) s.Alloc("table", kTable);
       s.Op("aten::mm", [&] {
         s.NodeCreated(number).Saved("batch").Saved("weight");
         In("batch", "8,64", "64,1");
@@ -57,6 +58,7 @@ class CachingProgram : public TensorScript {
     s.Free("out").Free("batch");
   }
 
+  int temporaries_;
   model::Run run_;
   std::optional<classify::Analysis> analysis_;
 };
@@ -72,6 +74,16 @@ TEST(FirstStepTest, StateComesBeforeWhatTheOptimizerWorksWithThoughTheFirstForwa
   const Block& state = OfBytes(scene, kState, Birth::kOnce);
   EXPECT_LT(state.begin, OfBytes(scene, kTemporary, Birth::kEachStep).begin);
   EXPECT_GE(state.begin, program.step_.optimizer.front().begin);
+}
+
+// freqs = [f.to(device) for f in self.freqs], once: the first step has no batch, as it begins with forward.
+TEST(FirstStepTest, WhatTheFirstForwardKeepsComesBeforeAsManyAllocationsOfForward) {
+  const CachingProgram program(0);
+  const Scene scene = MakeScene(program.step_);
+  const Block& table = OfBytes(scene, kTable, Birth::kOnce);
+  const whatif::Step& step = program.step_;
+  EXPECT_GT(table.begin, step.blocks[InputsOf(step, step.ops[0])[0].block].begin) << "the batch";
+  EXPECT_LT(table.begin, step.blocks[OutputsOf(step, step.ops[0])[0].block].begin);
 }
 
 // Each block of the batch stands for one.
