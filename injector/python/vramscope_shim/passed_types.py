@@ -63,15 +63,16 @@ def _told(part: Any, file: str, names: Dict[str, Any]) -> Iterator[Tuple[str, st
     own = _own_names(part)
     for call, function, kind in _calls(part, None, None):
         called = names.get(call.func.id) if call.func.id not in own else None
-        if _is_own(called):
+        made = _made(called.__code__) if _is_own(called) else {}
+        if made:
             for argument, asks in _asked(call, called, function, kind):
-                for line in _made(called.__code__).get(argument, []):
+                for line in made.get(argument, []):
                     yield f"{called.__code__.co_filename}:{line}<{file}:{call.lineno}", asks
 
 
 def _is_own(called: Any) -> bool:
     """A function, none of torch's."""
-    return isinstance(called, FunctionType) and not hasattr(called, "__wrapped__") and not called.__module__.startswith("torch.")
+    return isinstance(called, FunctionType) and not hasattr(called, "__wrapped__") and not str(called.__module__).startswith("torch.")
 
 
 def asked_of_variables(function: Any, file: str, names: Dict[str, Any]) -> Iterator[Tuple[str, str]]:
@@ -80,10 +81,10 @@ def asked_of_variables(function: Any, file: str, names: Dict[str, Any]) -> Itera
     given = given_once(function)
     for call, _, _ in _calls(function, None, None):
         called = names.get(call.func.id) if call.func.id not in stored else None
-        if _is_own(called):
-            for argument, value in _arguments(call, called):
-                for name in _only(stored, asked_names(value, given, 0)):
-                    yield from ((name, f"{called.__code__.co_filename}:{line}<{file}:{call.lineno}") for line in _made(called.__code__).get(argument, []))
+        made = _made(called.__code__) if _is_own(called) else {}
+        for argument, value in _arguments(call, called) if made else ():
+            for name in _only(stored, asked_names(value, given, 0)):
+                yield from ((name, f"{called.__code__.co_filename}:{line}<{file}:{call.lineno}") for line in made.get(argument, []))
     for call in (each for each in ast.walk(function) if isinstance(each, ast.Call) and factories.makes(each)):
         for value in (each.value for each in call.keywords if each.arg == "dtype"):
             yield from ((name, f"{file}:{line_of(call)}") for name in _only(stored, asked_names(value, given, 0)))
@@ -135,7 +136,7 @@ def _arguments(call: Any, called: FunctionType) -> Iterator[Tuple[str, Any]]:
     try:
         parameters = inspect.signature(called).parameters
         arguments = inspect.signature(called).bind(*call.args, **{each.arg: each.value for each in call.keywords}).arguments
-    except TypeError:
+    except (TypeError, ValueError):
         return
     for name, parameter in parameters.items():
         value = arguments.get(name, parameter.default)
@@ -176,5 +177,5 @@ def _classes(source: Any, names: Dict[str, Any]) -> Iterator[type]:
     own = _own_names(source) | {each.name for each in ast.walk(source) if isinstance(each, ast.ClassDef)}
     for name in sorted({call.func.id for call, _, _ in _calls(source, None, None)} - own):
         kind = names.get(name)
-        if isinstance(kind, type) and not any(each.__module__.partition(".")[0] == "torch" for each in kind.__mro__):
+        if isinstance(kind, type) and not any(str(each.__module__).partition(".")[0] == "torch" for each in kind.__mro__):
             yield kind
