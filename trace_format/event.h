@@ -75,6 +75,7 @@ enum class MarkKind : uint16_t {
   kCaller = 15,            // directly behind kRangeBegin of a module: name is a function that it was called in, as kOpCaller tells it; innermost first. Value: offset in its byte code
   kFactory = 16,           // what type is asked for where the program's source makes tensors of nothing; name: "FILE:LINE type", "FILE:LINE tensor@51"; docs/trace-format.md has all words
   kAutocastStaysOff = 17,  // autocast(enabled=False) was entered (value 1) or left (0) while it was off; name: for which devices, "cuda"
+  kAutocastCleared = 18,   // the program called torch.clear_autocast_cache()
 };
 
 // kOpScalar: this position tells no argument but a Python function that the op was called in: "rotate (models/gpt.py:42)", innermost first.

@@ -32,8 +32,8 @@ def register(torch: Any, register_hook: Callable[..., Any], hook: Callable[..., 
     return handle
 
 
-def wrap_method(owner: type, name: str, build: Callable[[Callable[..., Any]], Callable[..., Any]]) -> None:
-    """Replaces owner.name by build(original), which looks like the original to inspect, TorchScript and dynamo."""
+def wrap_method(owner: Any, name: str, build: Callable[[Callable[..., Any]], Callable[..., Any]]) -> None:
+    """Replaces owner.name, of a class or a module, by build(original), which looks like the original to inspect, TorchScript and dynamo."""
     original = getattr(owner, name)
     before = vars(owner).get(name)
     ours = functools.wraps(original)(build(original))

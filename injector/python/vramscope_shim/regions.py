@@ -3,6 +3,7 @@
 
 Autocast: __enter__ and __exit__ of torch.autocast (torch.cuda.amp.autocast and the like are subclasses). autocast(enabled=False) where it is off already
 changes nothing: deep steps tell it as marks, since under autocast it would; not that of a recomputation, which enters what its forward had.
+So do they tell that the program itself empties autocast's cache, in which is nothing then.
 Checkpoint, use_reentrant=False: checkpoints.py. use_reentrant=True: the recomputation runs inside autocast contexts that CheckpointFunction.backward enters; its forward
 region has no edge that could be seen without standing in the program's tracebacks, and is left out.
 Module.zero_grad: the optimizers' own opens a scope (scopes.py), this one does not. No user code runs inside it.
@@ -23,6 +24,7 @@ class Regions:
         self._autocasts: Dict[Any, native.Range] = {}
         self._no_change = native.silent_range()
         self._stays_off = native.moment(native.Mark.AUTOCAST_STAYS_OFF, "cuda")
+        self._cleared = native.moment(native.Mark.AUTOCAST_CLEARED, "")
         self._recomputation = native.Range(native.Kind.CHECKPOINT, "recomputation")
         self._reentrant_backward: Any = None  # code of CheckpointFunction.backward
         self._thread = threading.local()
@@ -31,6 +33,7 @@ class Regions:
         autocast = torch.amp.autocast_mode.autocast
         patches.wrap_method(autocast, "__enter__", self._entering_autocast)
         patches.wrap_method(autocast, "__exit__", self._leaving_autocast)
+        patches.wrap_method(torch, "clear_autocast_cache", self._clearing_cache)
         native.coverage(AUTOCAST_HOOK, native.State.HOOKED)
         self._wrap_zero_grad(torch)
         import_hook.when_imported("torch.utils.checkpoint", self._install_checkpoint)
@@ -61,6 +64,17 @@ class Regions:
             return original(autocast, exc_type, exc_val, exc_tb)
 
         return __exit__
+
+    def _clearing_cache(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        def clear_autocast_cache() -> Any:
+            try:
+                if native.deep() and sys._getframe(1).f_globals.get("__name__") != "torch.amp.autocast_mode":  # __exit__
+                    self._cleared(0)
+            except Exception as error:
+                native.trouble(AUTOCAST_HOOK, error)
+            return original()
+
+        return clear_autocast_cache
 
     def _autocast_range(self, autocast: Any) -> native.Range:
         if not autocast._enabled and not autocast.prev:

@@ -71,7 +71,7 @@ TEST(CastAsideTest, AWeightsGradientIsConvertedByTheNodeThatIsOlderThanAllThatIs
   class Program : public WrittenOperators {
    public:
     // When the weight's gradient is converted; `first`: of two calls, one that autograd sees.
-    [[nodiscard]] Position Converted(bool first) {
+    [[nodiscard]] Position Converted(bool first, bool cleared = false) {
       const uint32_t weight = AddBlock(kBefore, kForever), gradient = AddBlock(112, 190);
       step_.trained = {weight};
       const uint32_t x = AddBlock(5, 190), unseen = AddBlock(11, 30), out = AddBlock(41, 190);
@@ -83,6 +83,7 @@ TEST(CastAsideTest, AWeightsGradientIsConvertedByTheNodeThatIsOlderThanAllThatIs
       AddOp("aten::mm", product, {111, 113}, {out}, gradient);
       AddOp("torch::autograd::AccumulateGrad", 2, {116.5, 117.5}, {gradient}, kNone);
       step_.blocks[gradient].accumulated = 117;
+      if (cleared) step_.autocast_cleared = {20};
       for (const StepBlock& block : UnderAutocast(step_, kBfloat16Type).blocks)
         if (block.copy_of == gradient) return block.begin;
       return kBefore;
@@ -91,6 +92,7 @@ TEST(CastAsideTest, AWeightsGradientIsConvertedByTheNodeThatIsOlderThanAllThatIs
   EXPECT_GT(Program().Converted(false), 134);
   EXPECT_LT(Program().Converted(false), 135);
   EXPECT_NEAR(Program().Converted(true), 114, 1) << "the call's own nodes have run";
+  EXPECT_NEAR(Program().Converted(false, true), 114, 1) << "torch.clear_autocast_cache() between the two";
 }
 
 }  // namespace

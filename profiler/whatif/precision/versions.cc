@@ -317,11 +317,10 @@ void Versions::WidenItself(uint32_t block, uint8_t type, Position at) {
 }
 
 void Versions::UseCached(uint32_t block, uint8_t type, Position at, uint32_t op, const Operand& operand) {
-  const auto part =
-      std::find_if(forward_.begin(), forward_.end(), [&](const Window& one) { return at < one.end; });
-  if (cached_[block] == kNone || changed_.blocks[cached_[block]].begin < part->begin) {
+  const Window kept = CacheAt(at);
+  if (cached_[block] == kNone || changed_.blocks[cached_[block]].begin < kept.begin) {
     cached_[block] = Add(block, type, at, op, operand);
-    all_cached_.push_back({cached_[block], left_[static_cast<size_t>(part - forward_.begin())]});
+    all_cached_.push_back({cached_[block], kept.end});
   }
   current_[block] = cached_[block];
 }

@@ -163,6 +163,8 @@ class Versions {
   [[nodiscard]] Step Finish(const std::vector<uint32_t>& saved_version) &&;
 
  private:
+  // From when to when autocast keeps what it converts then.
+  [[nodiscard]] Window CacheAt(Position at) const;
   // Copies that autocast keeps of one weight end with the part of forward that they are made in.
   struct Cached {
     uint32_t version;

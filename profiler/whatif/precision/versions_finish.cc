@@ -100,6 +100,16 @@ void Versions::NarrowDoubles() {
   }
 }
 
+Window Versions::CacheAt(Position at) const {
+  const auto part =
+      std::find_if(forward_.begin(), forward_.end(), [&](const Window& one) { return at < one.end; });
+  const std::vector<Position>& cleared = step_.autocast_cleared;
+  const auto next = std::ranges::upper_bound(cleared, at);
+  const Position left = left_[static_cast<size_t>(part - forward_.begin())];
+  return {next == cleared.begin() ? part->begin : std::max(part->begin, next[-1]),
+          next == cleared.end() ? left : std::min(left, *next)};
+}
+
 Step Versions::Finish(const std::vector<uint32_t>& saved_version) && {
   if (all_low_) NarrowDoubles();
   std::vector<Position> held = used_;

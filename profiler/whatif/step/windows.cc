@@ -15,11 +15,16 @@ void AddAutocastOff(const timeline::Step& recorded, Step& step) {
   const model::Run& run = *step.run;
   std::map<model::ThreadIndex, std::vector<size_t>> open;  // into the windows
   for (const model::Mark& mark : run.marks) {
-    if (mark.kind != trace::MarkKind::kAutocastStaysOff || mark.event < recorded.begin ||
+    const bool cleared = mark.kind == trace::MarkKind::kAutocastCleared;
+    if ((mark.kind != trace::MarkKind::kAutocastStaysOff && !cleared) || mark.event < recorded.begin ||
         mark.event >= recorded.end || run.threads[mark.thread].process != run.devices[step.device].process)
       continue;
-    std::vector<size_t>& inside = open[mark.thread];
     const Position at = Position(mark.event) - recorded.begin;
+    if (cleared) {
+      step.autocast_cleared.push_back(at);
+      continue;
+    }
+    std::vector<size_t>& inside = open[mark.thread];
     if (mark.value != 0) {
       inside.push_back(step.autocast_off.size());
       step.autocast_off.push_back({at, at});
