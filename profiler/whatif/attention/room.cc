@@ -229,8 +229,28 @@ void AttentionRoom::TakeBackCopies() {
 
 void AttentionRoom::SplitCopies() {
   Split(output_, call_.forward.end, false);
-  for (uint32_t& gradient : gradients_)  // of queries, keys and values
-    Split(gradient, call_.backward.end, gradients_.size() == 3 && &gradient == &gradients_[1]);
+  for (uint32_t& gradient : gradients_) {  // of queries, keys and values
+    const bool rows_last = gradients_.size() == 3 && &gradient == &gradients_[1];
+    if (IsViewOfProduct(gradient, call_.backward.end, rows_last))
+      Join(gradient, call_.backward.end);
+    else
+      Split(gradient, call_.backward.end, rows_last);
+  }
+}
+
+// The gradient of x.view(batch, heads, rows, width) asks for [batch * heads, rows, width].
+bool AttentionRoom::IsViewOfProduct(uint32_t block, Position behind, bool rows_last) const {
+  for (const Op& op : step_.ops) {
+    if (op.begin < behind || op.input_count == 0 || op.output_count == 0) continue;
+    const Operand &from = InputsOf(step_, op)[0], &to = OutputsOf(step_, op)[0];
+    if (from.block != block || !step_.NameOf(op).starts_with("aten::")) continue;
+    if (step_.NameOf(op) != "aten::reshape" || to.block == block) return false;
+    const std::span<const int64_t> sizes = SizesOf(step_, from);
+    const std::optional<Extents> strides = StridesOfProduct(sizes, rows_last);
+    return strides && strides->size() == sizes.size() &&
+           StridesOfView(sizes, *strides, SizesOf(step_, to)).has_value();
+  }
+  return false;
 }
 
 Stage AttentionRoom::Forward() { return {changed_, call_.forward, call_.first, Stream(), true}; }

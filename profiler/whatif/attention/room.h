@@ -51,6 +51,8 @@ class AttentionRoom {
   [[nodiscard]] uint32_t KeptOf(uint32_t block) const;
   [[nodiscard]] uint32_t CopyBehind(uint32_t block, Position behind) const;
   [[nodiscard]] uint32_t AskerBehind(uint32_t block, Position behind, bool rows_last) const;
+  // Whether the program copies it to see it in other sizes, which it need not of what a product hands out.
+  [[nodiscard]] bool IsViewOfProduct(uint32_t block, Position behind, bool rows_last) const;
   void Join(uint32_t& block, Position behind);
   void Split(uint32_t& block, Position behind, bool rows_last);
   void Revive(uint32_t op, std::string_view name, Window time, std::vector<Operand> outputs);

@@ -116,6 +116,46 @@ TEST(AttentionRoomTest, WhatOneKernelHasCopiedAnotherThatReturnsTheSameHasToo) {
   EXPECT_FALSE(joined(AttentionKernel::kEfficient));
 }
 
+// nn.MultiheadAttention: x.view(2, 4, 16, 8), whose gradient lies with rows before heads in one kernel's
+// result, and is copied to be seen as [8, 16, 8].
+TEST(AttentionRoomTest, WhatOneKernelsGradientIsCopiedForAProductsLiesSoAlready) {
+  const auto joined = [](const char* asker) {
+    Step bare;
+    bare.length = 300;
+    bare.shapes.push_back({});
+    bare.backward.push_back({100, 200});
+    Inserter into(bare, {});
+    StepBlock block;
+    block.requested = 4096, block.begin = 1, block.end = 200;
+    AttentionCall call = CallOf(0);
+    call.output = into.AddBlock(block);
+    const uint32_t gradient = into.AddBlock(block), copy = into.AddBlock(block);
+    call.gradients = {gradient};
+    const auto seen = [&](uint32_t of, const std::vector<int64_t>& sizes,
+                          const std::vector<int64_t>& strides) {
+      Operand operand = into.Matrix(of, 1, 1);
+      operand.shape = into.ShapeOf(sizes), operand.strides = into.ShapeOf(strides);
+      return operand;
+    };
+    const Operand made = seen(gradient, {2, 4, 16, 8}, {512, 8, 32, 1});
+    const Operand copied = seen(copy, {2, 4, 16, 8}, {512, 128, 8, 1});
+    const uint32_t op = into.Begin("aten::scaled_dot_product_attention", kNone, kNone, 10, {});
+    into.End(op, 12, {});
+    const uint32_t node = into.AddNode(op, 11);
+    into.End(into.Begin("backward", kNone, node, 185, {}), 187, {made});
+    const uint32_t asks = into.Begin(asker, kNone, kNone, 195, {made});
+    into.End(into.Begin("aten::clone", asks, kNone, 195.2, {made}), 195.4, {copied});
+    into.End(asks, 196, {seen(copy, {8, 16, 8}, {128, 8, 1})});
+    const Step step = std::move(into).Finish();
+    Step changed = step;
+    AttentionRoom room(step, call, changed);
+    room.SplitCopies();
+    return room.gradients()[0] == copy;
+  };
+  EXPECT_TRUE(joined("aten::reshape"));
+  EXPECT_FALSE(joined("aten::flip")) << "that makes another one of whatever it is given";
+}
+
 // Of 32 rows that look at 16 others, as a decoder at what an encoder made.
 TEST(AttentionRoomTest, GradientsAreAsLargeAsWhatTheyAreGradientsOf) {
   Step bare;
