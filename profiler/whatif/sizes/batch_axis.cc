@@ -10,6 +10,7 @@
 #include "profiler/whatif/sizes/asked_axis.h"
 #include "profiler/whatif/sizes/batch_kinds.h"
 #include "profiler/whatif/sizes/carried_axis.h"
+#include "profiler/whatif/sizes/chunked.h"
 #include "profiler/whatif/sizes/joined_tokens.h"
 #include "profiler/whatif/sizes/sample_parts.h"
 #include "profiler/whatif/sizes/sample_rows.h"
@@ -39,6 +40,7 @@ class Follower {
         seen_(step.blocks.size()),
         sized_(step.blocks.size()),
         tables_(step),
+        chunked_(FindChunked(step)),
         joined_(step, axis_, others, tokens),
         parts_(step, axis_, tables_, tokens != nullptr),
         rows_(step, axis_) {
@@ -120,7 +122,8 @@ class Follower {
     const StepBlock& block = step_.blocks[operand.block];
     const bool kept = block.begin == kBefore && block.category == classify::Category::kBuffer;
     const bool numbers = axis_.stride[operand.block] == 0 && tables_.Has(operand);
-    return (kept || numbers) && (operand.offset != 0 || BytesUpTo(step_, operand) != block.requested);
+    return (kept || numbers) && (operand.offset != 0 || BytesUpTo(step_, operand) != block.requested) &&
+           !chunked_.contains({operand.block, step_.Dims(operand.strides)[d]});
   }
 
   // It was not sizes alone that told where the axis is in what the operator works on.
@@ -365,6 +368,7 @@ class Follower {
   std::vector<bool> seen_;   // by block: an operator that is no factory has it
   std::vector<bool> sized_;  // by block: a dimension of that size is all that tells of the axis in it
   NumberTables tables_;
+  const std::set<std::pair<uint32_t, int64_t>> chunked_;
   JoinedTokens joined_;
   SampleParts parts_;
   SampleRows rows_;

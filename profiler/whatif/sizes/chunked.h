@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a program cuts into so many parts, whatever their size is.
+//
+//   table [16, 64] ─ chunk(2, -1) ─┬─ sines   [16, 32]
+//                                  └─ cosines [16, 32]     as many features, with 32 tokens or with 64
+//
+// Why told apart: the first part looks like one of a table of positions that is cut to the tokens.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <utility>
+
+#include "profiler/whatif/step/step.h"
+
+namespace vramscope::whatif {
+
+// Blocks, each with the distance between elements of the dimension. O(operators).
+[[nodiscard]] std::set<std::pair<uint32_t, int64_t>> FindChunked(const Step& step);
+
+}  // namespace vramscope::whatif
