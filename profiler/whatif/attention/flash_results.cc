@@ -217,20 +217,35 @@ class Views {
   Step& changed_;
 };
 
+// The gradient, or what was made of it in another type, which lies alike (empty_strided, empty_like): the
+// last one made that is there from before `viewer` until behind its node; kNone: none.
+uint32_t ShownBy(uint32_t gradient, Position viewer, Position behind, const Step& changed) {
+  uint32_t shown = kNone;
+  for (uint32_t i = gradient; i < changed.blocks.size(); ++i) {
+    const StepBlock& one = changed.blocks[i];
+    if ((i != gradient && one.copy_of != gradient) || one.requested == 0 || one.begin >= viewer ||
+        one.end <= behind)
+      continue;
+    if (shown == kNone || changed.blocks[shown].begin < one.begin) shown = i;
+  }
+  return shown;
+}
+
 // Where `viewer` works it copies the gradient, which goes behind the node.
 void Copy(const Step& step, uint32_t gradient, uint32_t viewer, Step& changed) {
   uint32_t outermost = viewer;
   while (step.ops[outermost].parent != kNone) outermost = step.ops[outermost].parent;
   const Position behind = step.ops[outermost].end;
-  if (changed.blocks[gradient].end <= behind) return;
+  const uint32_t shown = ShownBy(gradient, step.ops[viewer].begin, behind, changed);
+  if (shown == kNone) return;
   StepBlock copy = CopyOf(step, gradient);
-  copy.requested = changed.blocks[gradient].requested;
+  copy.requested = changed.blocks[shown].requested;
   copy.begin = step.ops[viewer].begin + kStride;
-  copy.end = changed.blocks[gradient].end;
+  copy.end = changed.blocks[shown].end;
   copy.op = viewer;
   copy.category = classify::Category::kTemporaryBackward;
   changed.blocks.push_back(copy);
-  changed.blocks[gradient].end = behind + kStride;
+  changed.blocks[shown].end = behind + kStride;
 }
 
 }  // namespace

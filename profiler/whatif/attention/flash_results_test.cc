@@ -112,6 +112,23 @@ TEST(FlashResultsTest, AGradientThatLiesHeadByHeadIsCopiedWhereHeadsComeBesideEa
   EXPECT_EQ(copies(HandOut(heads_first, false), false).blocks.size(), 2u) << "in float32";
 }
 
+// Of keys that were converted for attention it is converted back before.
+TEST(FlashResultsTest, SoIsWhatIsMadeOfSuchAGradientInAnotherType) {
+  const Step step = HandOut({{8, 37, 5, 64}, {11840, 64, 2368, 1}}, false);
+  Step changed = step;
+  changed.blocks[1].requested = kBytes / 2, changed.blocks[1].end = 117;
+  StepBlock wide = CopyOf(step, 1);
+  wide.requested = kBytes, wide.begin = 116, wide.end = 211;
+  changed.blocks.push_back(wide);
+  CopyGradientsInOtherOrder(step, {true, true}, changed);
+  ASSERT_EQ(changed.blocks.size(), 4u);
+  EXPECT_EQ(changed.blocks[1].end, 117);
+  EXPECT_NEAR(changed.blocks[2].end, 125, 0.2);
+  EXPECT_NEAR(changed.blocks[3].begin, 120, 0.2);
+  EXPECT_EQ(changed.blocks[3].end, 211);
+  EXPECT_EQ(changed.blocks[3].requested, kBytes);
+}
+
 // The gradient of queries [batch, rows, heads, width], as nn.MultiheadAttention takes it back to rows of
 // samples: it puts samples and heads together, then rows first.
 Step HandBack(const View& queries) {
