@@ -22,10 +22,10 @@ Extents ResultOf(const Step& step, const Operand& tensor) {
 }  // namespace
 
 void Layouts::Computed(const Op& op) {
-  if (op.contiguous || layouts_.empty()) return;
+  if (op.contiguous || (layouts_.empty() && op.node == kNone)) return;
   if (ClonesForNothing(op))
     versions_.LeaveOut(OutputsOf(step_, op)[0].block, InputsOf(step_, op)[0].block);
-  else
+  else if (op.node == kNone)
     NoteResults(op);
 }
 
@@ -88,6 +88,17 @@ void Layouts::NoteResults(const Op& op) {
   }
 }
 
+std::optional<Extents> Layouts::StridesOfPart(const Operand& gradient) const {
+  if (!HasStrides(step_, gradient) || !versions_.IsCopy(gradient.block)) return std::nullopt;
+  const std::span<const int64_t> sizes = SizesOf(step_, gradient), strides = StridesOf(step_, gradient);
+  const uint32_t copy = versions_.Current(gradient.block);
+  const uint64_t bytes = ElementsIn(step_, gradient) * BytesOf(versions_.TypeOfVersion(copy));
+  if (versions_.BytesOfVersion(copy) != bytes ||
+      std::ranges::any_of(strides, [](int64_t d) { return d <= 0; }))
+    return std::nullopt;
+  return StridesOfResult(sizes, strides);
+}
+
 // reshape(), of what can be viewed so now, and contiguous().
 bool Layouts::ClonesForNothing(const Op& op) const {
   if (step_.NameOf(op) != "aten::clone" || op.parent == kNone || op.input_count == 0 || op.output_count == 0)
@@ -98,7 +109,7 @@ bool Layouts::ClonesForNothing(const Op& op) const {
   if ((!joins && step_.NameOf(around) != "aten::contiguous") || around.output_count == 0 ||
       !HasStrides(step_, made) || !LiesWithoutGaps(SizesOf(step_, made), StridesOf(step_, made)))
     return false;
-  const auto now = StridesNow(given);
+  const auto now = op.node == kNone ? StridesNow(given) : StridesOfPart(given);
   if (!now) return false;
   const std::span<const int64_t> sizes = SizesOf(step_, given);
   return joins ? StridesOfView(sizes, *now, SizesOf(step_, OutputsOf(step_, around)[0])).has_value()

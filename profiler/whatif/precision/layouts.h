@@ -7,6 +7,9 @@
 //   float32    q.transpose(1, 2) ─ to ─ q itself, heads between rows ─ mul ─ matmul { reshape ─ clone ─ bmm }
 //   16 bits    q.transpose(1, 2) ─ to ─ copy, rows side by side      ─ mul ─ matmul { reshape ─ view  ─ bmm }
 //
+// So does a part of a gradient that a node converts, as that of one of those that cat() has put together in
+// another type: the copy is of the part alone.
+//
 // to_will_alias and _to_copy in aten/src/ATen/native/TensorConversions.cpp; results of operators lie as what
 // they are computed from (TensorIterator).
 #pragma once
@@ -28,7 +31,7 @@ class Layouts {
 
   // An operator has made the current version of a block of that one, of the tensor `from`: a copy.
   void Copied(const Operand& from, uint32_t before);
-  // Behind an operator of forward, while the versions that it was given are current: of several parts of a
+  // Behind an operator, while the versions that it was given are current: of several parts of a
   // block each may have been converted.
   void Computed(const Op& op);
   // Behind the conversion that it is.
@@ -48,6 +51,8 @@ class Layouts {
   }
   void Note(const Operand& tensor, Extents now);
   void NoteResults(const Op& op);
+  // The same of a gradient of which that tensor is a part, and was converted alone.
+  [[nodiscard]] std::optional<Extents> StridesOfPart(const Operand& gradient) const;
   [[nodiscard]] bool ClonesForNothing(const Op& op) const;
 
   const Step& step_;

@@ -81,7 +81,6 @@ class PrecisionLayoutsTest : public testing::Test {
     return std::move(versions).Finish({versions.Current(kClone)});
   }
 
- private:
   model::Run run_;
 };
 
@@ -123,6 +122,42 @@ TEST_F(PrecisionLayoutsTest, SoIsWhatAutocastConvertsOfIt) {
   EXPECT_FALSE(
       IsCloned({.autocast = true, .view = {2, 3, 2, 5}, .strides = {60, 5, 15, 1}, .joined = {12, 5}}));
   EXPECT_TRUE(IsCloned({.contiguous = false, .autocast = true}));
+}
+
+// cat() puts together words [2, 3, 5] in 16 bits and others [2, 7, 5] in float32, and its node hands out
+// parts of one block; that of the words is converted alone.
+TEST_F(PrecisionLayoutsTest, APartOfAGradientThatIsConvertedHasNoGaps) {
+  const auto is_cloned = [&](bool converted, const char* around) {
+    const std::vector<int64_t> sizes = {2, 3, 5};
+    Step bare = BareStep(&run_);
+    bare.length = 300;
+    bare.backward.push_back({50, 150});
+    Inserter into(bare, {});
+    StepBlock block;
+    block.begin = 60, block.end = 90, block.requested = 2 * 10 * 5 * 4;
+    Operand part;
+    part.block = into.AddBlock(block), part.dtype = kFloatType;
+    part.shape = into.ShapeOf(sizes), part.strides = into.ShapeOf({50, 5, 1});
+    block.begin = 72, block.requested = 2 * 3 * 5 * 4;
+    Operand cloned = part, joined = part;
+    cloned.block = joined.block = into.AddBlock(block);
+    cloned.strides = into.ShapeOf(StridesWithoutGaps(sizes));
+    joined.shape = into.ShapeOf({6, 5}), joined.strides = into.ShapeOf({5, 1});
+    const uint32_t node = into.AddNode(kNone, 70);
+    const uint32_t outer = into.Begin(around, kNone, node, 70, {part});
+    const uint32_t clone = into.Begin("aten::clone", outer, node, 71, {part});
+    into.End(clone, 73, {cloned}), into.End(outer, 74, {joined});
+    const Step step = std::move(into).Finish();
+    Versions versions(step, kFloatType);
+    Layouts layouts(step, versions);
+    versions.Decide(part.block, kFloatType);
+    if (converted) versions.Cast(part.block, kBfloat16Type, 65, kNone, part);
+    layouts.Computed(step.ops[clone]);
+    return std::move(versions).Finish({}).blocks[cloned.block].requested != 0;
+  };
+  EXPECT_FALSE(is_cloned(true, "aten::reshape"));
+  EXPECT_TRUE(is_cloned(false, "aten::reshape")) << "the others lie between";
+  EXPECT_TRUE(is_cloned(true, "aten::pad"));
 }
 
 // q, v = linear(x), other widths; both are converted, v the last; (q * q).reshape(...) of heads before rows.

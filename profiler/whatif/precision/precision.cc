@@ -285,7 +285,7 @@ class Retyped {
     EndTransform(step_, op, low_, versions_);
     Decide(index);
     NoteNodes(index);  // of what it was given, which the program's names may stand for no more behind it
-    if (op.node == kNone) heads_first_.Computed(op);
+    heads_first_.Computed(op);
     conversions_.End(index);  // what was converted for this operator alone is behind
     // Behind a conversion, a name of the program's may stand for the copy.
     for (const Operand& operand : Inputs(op))

@@ -27,6 +27,7 @@ class Versions {
   [[nodiscard]] uint8_t TypeOf(uint32_t block) const { return types_[current_[block]]; }
   [[nodiscard]] uint32_t Current(uint32_t block) const { return current_[block]; }
   [[nodiscard]] Position MadeAt(uint32_t version) const { return changed_.blocks[version].begin; }
+  [[nodiscard]] uint64_t BytesOfVersion(uint32_t version) const { return changed_.blocks[version].requested; }
   [[nodiscard]] bool IsCopy(uint32_t block) const { return current_[block] >= recorded_; }
   // The widest type of these operands, of those with dimensions when there are any; 0 when none is decided.
   [[nodiscard]] uint8_t PromotedOf(std::span<const Operand> operands) const;
