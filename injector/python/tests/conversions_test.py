@@ -190,6 +190,16 @@ class ToldTest(unittest.TestCase):
         )
         self.assertEqual([each.rsplit("/", 1)[-1] for each in told], ["program.py:6 type", "program.py:12 origin", "library.py:4 type"])
 
+    def test_also_of_that_of_a_function_which_a_module_calls(self) -> None:
+        library = "def turned(x, y):\\n    z = x * y\\n    return z.to(x.dtype)"
+        told = self.told(
+            f"    import pathlib, sys, tempfile\n    folder = tempfile.mkdtemp()\n    pathlib.Path(folder, 'library.py').write_text('{library}')\n"
+            "    sys.path.insert(0, folder)\n    from library import turned\n"
+            "    class Turn(nn.Module):\n        def forward(self, x):\n            return turned(x, x)\n"
+            "    Turn()(torch.ones(2))\n"
+        )
+        self.assertEqual([each.rsplit("/", 1)[-1] for each in told], ["program.py:6 type", "program.py:12 origin", "library.py:3 origin"])
+
     def test_nothing_without_deep_steps(self) -> None:
         self.assertEqual(self.told("    Norm()(torch.ones(2, 4))\n", deep="7-8"), [])
 

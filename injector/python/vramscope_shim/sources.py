@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the program's source says about what it runs, told in deep steps, as marks: once in a step for each file that has the class of a module which runs,
-or one that this is derived from: a program may put a method of its own in the place of a library's, which calls it. Of the files whose functions call the
-model, as losses and loops do, what type they ask for where tensors are made of nothing, and which tensor that the model returned has it.
+or one that this is derived from: a program may put a method of its own in the place of a library's, which calls it. So is the file of a function that such
+a class names, as one that turns queries by their places stands beside the module that makes the angles, which need not run. Of the files whose functions
+call the model, as losses and loops do, what type they ask for where tensors are made of nothing, and which tensor that the model returned has it.
 
 Why: what a call of Tensor.to() means (conversions.py), what type torch.zeros() is asked for (factories.py, passed_types.py), and how long a function's
 variables hold what they are given (functions.py), no operator shows. The source is read once for each file; the recorded operators say from which lines
@@ -13,6 +14,7 @@ import inspect
 import linecache
 import os
 import sys
+from types import FunctionType
 from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Set, Tuple
 
 from . import conversions, factories, functions, native, passed_types, storage
@@ -93,11 +95,12 @@ def _moments(told: Iterable[Tuple[int, str]]) -> Tuple[Callable[[int], None], ..
 
 
 def _files_of(kind: type) -> Tuple[str, ...]:
-    """Where its functions stand and those of what it is derived from, down to the class whose forward it runs. None of torch's own, which ask for the types
-    of their parameters."""
+    """Where its functions stand and those of what it is derived from, down to the class whose forward it runs, and the functions that they name. None of
+    torch's own, which ask for the types of their parameters."""
     files: Dict[str, None] = {}
+    named: Dict[str, None] = {}
     for each in kind.__mro__:
-        if each.__module__.startswith("torch."):
+        if _is_of_torch(each):
             break
         own = dict(vars(each))
         forward = own.pop("forward", None)
@@ -105,9 +108,27 @@ def _files_of(kind: type) -> Tuple[str, ...]:
             file = _file_of(function) if forward or getattr(function, "__module__", None) == each.__module__ else None
             if file:
                 files[file] = None
+                named.update(dict.fromkeys(filter(None, map(_file_of, _named_by(function)))))
         if forward:
             break
-    return tuple(files)
+    return tuple({**files, **named})
+
+
+def _named_by(function: Any) -> Iterator[Any]:
+    """Functions of the program and its libraries, by their own names: no methods, and none of what they name in turn."""
+    try:
+        function = inspect.unwrap(function)
+        names, known = function.__code__.co_names, function.__globals__
+    except Exception:
+        return
+    for name in names:
+        other = known.get(name)
+        if isinstance(other, FunctionType) and not _is_of_torch(other):
+            yield other
+
+
+def _is_of_torch(what: Any) -> bool:
+    return f"{what.__module__}.".startswith("torch.")
 
 
 def _file_of(function: Any) -> Optional[str]:
