@@ -102,6 +102,11 @@ class SourceTest(unittest.TestCase):
         self.assertEqual(self.given("return x.to(kind), -y, f(x)"), ["args", "1-1>=,.,."], "what is no single operator is not told apart")
         self.assertEqual(self.given("return Output(loss=x)"), ["args", "1-1>."])
         self.assertEqual(self.given("return"), ["args", "1-1>."])
+        self.assertEqual(self.given('return {"loss": x, "of": y, "weight": 2}'), ["args", "1-1>{x,y"])
+        self.assertEqual(self.given("return [x, x]"), ["args", "1-1>{x"])
+        for other in ('{"loss": x * y}', '{"loss": x, **y}', "{x: y}", "{}", "[x, *y]"):
+            with self.subTest(other):
+                self.assertEqual(self.given(f"return {other}"), ["args", "1-1>."])
 
     def test_several_statements_in_a_line(self) -> None:
         self.assertEqual(self.given("z = x * 2; w = z", "if x is None: z = y * 2"), ["args", "1-1~z", "1-1~w", "2-2?=z"])

@@ -80,12 +80,15 @@ def _changes(statement: Any, free: Set[str]) -> Iterator[Tuple[str, str]]:
     """Lines, and =x: it is given what the statement computes; (x: what a call returns, which may be one of a module; (x,y: each one of what it
     returns; [x,y: each what the same expression computes of another value, one behind the other; <x<y: what y stands for; ~x: it no more stands
     for what it did, and what the statement computes may stay anywhere; !x: what it stands for is held elsewhere as well; >x, >=, >.: the function
-    returns what x stands for, what the statement computes, or anything; >x,=: several."""
+    returns what x stands for, what the statement computes, or anything; >x,=: several; >{x,y: a dict or a list of what these stand for, and of nothing else."""
     lines = _own_lines(statement)
     yield from ((lines, f"~{each.target.id}") for part in _own(statement) for each in ast.walk(part) if type(each).__name__ == "NamedExpr")
     if isinstance(statement, ast.Return):
         value = statement.value
         several = isinstance(value, ast.Tuple) and len(value.elts) > 1
+        if _is_of_names(value, free):
+            yield lines, ">{" + ",".join(dict.fromkeys(names_kept(value)))
+            return
         yield lines, ">" + ",".join(_returned(each, free, several) for each in (value.elts if several else [value]))
     elif isinstance(statement, ast.Expr):
         if isinstance(statement.value, ast.Call):
@@ -95,6 +98,14 @@ def _changes(statement: Any, free: Set[str]) -> Iterator[Tuple[str, str]]:
         yield from ((lines, what) for what in _assigned(statement, free))
     else:
         yield from ((lines, "~" + name) for name in _bound(statement) if name not in free)
+
+
+def _is_of_names(value: Any, free: Set[str]) -> bool:
+    """{"loss": loss, "weight": 2}, [x, y]"""
+    parts = value.values if isinstance(value, ast.Dict) else value.elts if isinstance(value, ast.List) else []
+    keys = value.keys if isinstance(value, ast.Dict) else []
+    named = any(isinstance(each, ast.Name) for each in parts)
+    return named and all(isinstance(each, ast.Constant) or (isinstance(each, ast.Name) and each.id not in free) for each in parts) and all(isinstance(each, ast.Constant) for each in keys)
 
 
 def _returned(value: Any, free: Set[str], one_of_several: bool) -> str:

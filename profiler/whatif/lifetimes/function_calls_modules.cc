@@ -186,7 +186,7 @@ std::vector<FunctionCalls::Value> FunctionCalls::ReturnedBy(uint32_t module) {
   Complete(call, at);
   const Returned* const how = IsForward(stack, call) ? HowItReturned(call) : nullptr;
   std::vector<Value> values;
-  if (how != nullptr && how->names[0] != Returned::kAnything) {
+  if (how != nullptr && !how->kept && how->names[0] != Returned::kAnything) {
     const bool computed = how->names.size() == 1 && how->names[0] == Returned::kComputed;
     PassOver(call, std::max(call.statement.last, call.at.line), how->lines.first, at);
     if (!computed) values = ValuesOf(call, *how);

@@ -24,13 +24,14 @@ std::vector<const Returned*> FunctionCalls::MayHaveReturned(const Call& call) {
 // Null where several statements may have been the one.
 const Returned* FunctionCalls::HowItReturned(const Call& call) {
   const std::vector<const Returned*> found = MayHaveReturned(call);
-  const bool same = std::ranges::all_of(
-      found, [&](const Returned* returned) { return returned->names == found.front()->names; });
+  const bool same = std::ranges::all_of(found, [&](const Returned* returned) {
+    return returned->names == found.front()->names && returned->kept == found.front()->kept;
+  });
   return found.empty() || !same ? nullptr : found.back();
 }
 
-// if y is not None: return x, y; else: return x. All that the function made but what these names stand for it
-// had for itself. False where others may be returned.
+// if y is not None: return x, y; else: return x. Or return {"loss": x}. All that the function made but what
+// these names stand for it had for itself. False where others may be returned.
 bool FunctionCalls::ReturnsOnlyNamed(const Call& call, const Call& caller) {
   std::vector<Value> returned;
   for (const Returned* const one : MayHaveReturned(call)) {
@@ -56,8 +57,9 @@ void FunctionCalls::HandBack(const Call& call, Call& caller) {
   const Returned* const returned = HowItReturned(call);
   if (returned != nullptr && returned->names.size() == 1 && returned->names[0] == Returned::kComputed) return;
   SetResults(call, caller, {});
-  if (returned == nullptr && ReturnsOnlyNamed(call, caller)) return;
-  if (returned == nullptr || returned->names[0] == Returned::kAnything) return Untold(caller.made);
+  const bool apart = returned != nullptr && !returned->kept;  // each of its values is what one name stood for
+  if (!apart && ReturnsOnlyNamed(call, caller)) return;
+  if (!apart || returned->names[0] == Returned::kAnything) return Untold(caller.made);
   SetResults(call, caller, ValuesOf(call, *returned));
   if (caller.results.empty()) return Untold(caller.made);
   caller.called = false;

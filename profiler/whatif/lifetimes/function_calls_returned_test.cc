@@ -23,6 +23,10 @@ TEST(FunctionCallsTest, WhatNoneOfSeveralReturnsNamesItsFunctionHadForItself) {
   EXPECT_FALSE(known("30-38 31-31=y 32-32=z 34-34?>z,w 36-36>z", 2)) << "it may be in a tuple";
   EXPECT_FALSE(known("30-38 31-31=y 32-32=z 34-34?>z,y 36-36>z", 1));
   EXPECT_FALSE(known("30-38 31-31=y 32-32=z 34-34?>. 36-36>z", 1)) << "anything may be returned";
+  EXPECT_TRUE(known("30-38 31-31=y 32-32=z 36-36>{z", 1)) << "a dict of z";
+  EXPECT_FALSE(known("30-38 31-31=y 32-32=z 36-36>{z", 2)) << "the dict has it";
+  EXPECT_FALSE(known("30-38 31-31=y 32-32=z 36-36>{z,y", 1));
+  EXPECT_FALSE(known("30-38 31-31=y 32-32=z 36-36>.", 1));
 }
 
 // y, z = mask(y, z), which computes nothing: what is worked on behind it somebody must have.

@@ -49,7 +49,9 @@ bool TakeStatement(std::string_view word, Function& function) {
   const char what = word.front();
   word.remove_prefix(1);
   if (what == '>') {
-    function.returned.push_back({*lines, given.unsure, SplitAtCommas(word)});
+    const bool kept = word.front() == '{';
+    if (kept) word.remove_prefix(1);
+    function.returned.push_back({*lines, given.unsure, SplitAtCommas(word), kept});
     return true;
   }
   const size_t from = what == '<' ? word.find('<') : std::string_view::npos;

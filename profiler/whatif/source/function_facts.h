@@ -49,6 +49,7 @@ struct Returned {
   Lines lines;
   bool unsure = false;             // the statement may be passed over
   std::vector<std::string> names;  // of several all; kComputed, kAnything: of no variable
+  bool kept = false;               // a dict or a list of these, and of nothing else
   static constexpr std::string_view kComputed = "=", kAnything = ".";
 };
 
