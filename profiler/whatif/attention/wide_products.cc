@@ -14,7 +14,8 @@ namespace {
 using model::kNone;
 
 constexpr uint32_t kDimensions = 4;  // of what kernels take: [batch, heads, rows, width]
-constexpr uint16_t kValue = 2;       // behind the query and the key; the mask is added as it is
+constexpr uint16_t kValue = 2;       // behind the query and the key
+constexpr uint16_t kMask = 3;        // which is added as it is
 
 }  // namespace
 
@@ -30,7 +31,16 @@ bool StaysProducts(const Step& step, const Op& op) {
     return operand.argument <= kValue && rank != 0 && rank != kDimensions;
   };
   const std::span<const Operand> given = InputsOf(step, op);
-  return std::ranges::any_of(given, is_of_none) || std::ranges::any_of(given, lies_apart);
+  const auto is_mask = [&](const Operand& operand) {
+    return operand.argument == kMask && step.Rank(operand.shape) != 0;
+  };
+  // What one sample of queries asks of many of keys, PyTorch's products spread over them.
+  const auto has_other_samples = [&](const Operand& operand) {
+    return operand.argument <= kValue && step.Rank(operand.shape) == kDimensions &&
+           SizesOf(step, operand)[0] != SizesOf(step, given[0])[0];
+  };
+  return std::ranges::any_of(given, is_of_none) || std::ranges::any_of(given, lies_apart) ||
+         std::ranges::any_of(given, is_mask) || std::ranges::any_of(given, has_other_samples);
 }
 
 bool WideProducts::Begin(const Op& op) {

@@ -18,8 +18,12 @@
 namespace vramscope::whatif {
 
 // Whether `op` is such attention with any type: its queries, keys and values are not of four dimensions, as
-// those of windows (check_tensor_shapes in sdp_utils_cpp.h), or one of its operands does not lie element by
-// element in its last dimension (check_last_dim_stride_equals_1_dense there).
+// those of windows (check_tensor_shapes in sdp_utils_cpp.h), or of other numbers of samples
+// (check_batch_size_and_num_heads_dense), or one of its operands does not lie element by element in its last
+// dimension (check_last_dim_stride_equals_1_dense there). So does any with a mask, which flash attention does
+// not take (check_for_attn_mask): memory-efficient attention takes no heads in 16 bits that it would not in
+// float32 (minimum_gemm_alignment in cuda/sdp_utils.cpp), so that the program forbids it, as by
+// sdpa_kernel(SDPBackend.MATH), or the heads keep it away from both.
 [[nodiscard]] bool StaysProducts(const Step& step, const Op& op);
 
 class WideProducts {

@@ -17,13 +17,15 @@ using model::kNone;
 
 constexpr uint64_t kWide = 512, kLow = 256;
 
+// What keeps kernels away.
+enum class By { kNothing, kGaps, kWindows, kSamples, kMask };
+
 // Query, key, value and mask of linear layers, from 20 to 40 attention, then something that takes its result.
 class WideProductsTest : public testing::Test, protected WrittenOperators {
  protected:
-  // `apart`: elements of the mask's last dimension do not lie beside each other. `joined`: query, key and
-  // value are parts of one projection. `windows`: which is a dimension more.
+  // `joined`: query, key and value are parts of one projection.
   void Attend(
-      bool apart, bool joined = false, const std::function<void()>& more = [] {}, bool windows = false) {
+      By by, bool joined = false, const std::function<void()>& more = [] {}) {
     const uint32_t weight = AddBlock(kBefore, kForever);
     step_.trained = {weight};
     Position at = 2;
@@ -35,13 +37,15 @@ class WideProductsTest : public testing::Test, protected WrittenOperators {
     if (joined) given_[1] = given_[2] = given_[0];
     scores_ = AddBlock(25, 41), result_ = AddBlock(30, 60);
     const uint32_t scaled = AddBlock(23, 27);
-    const std::vector<uint32_t> given(given_, given_ + 4);
+    const std::vector<uint32_t> given(given_, given_ + (by == By::kMask ? 4 : 3));
     products_ = AddOp("aten::_scaled_dot_product_attention_math", kNone, {20, 40}, given, result_);
-    for (uint16_t i = 0; i < 4; ++i) {
+    for (uint16_t i = 0; i < given.size(); ++i) {
       Operand& operand = step_.operands[step_.ops[products_].first_input + i];
       operand.argument = i;
-      operand.shape = windows ? Shaped({2, 2, 2, 2, 8}) : Shaped({2, 2, 4, 8});
-      operand.strides = windows ? Shaped({64, 32, 16, 8, 1}) : Shaped({64, 32, 8, i == 3 && apart ? 2 : 1});
+      const int64_t samples = by == By::kSamples && i == 0 ? 1 : 2;
+      operand.shape = by == By::kWindows ? Shaped({2, 2, 2, 2, 8}) : Shaped({samples, 2, 4, 8});
+      operand.strides = by == By::kWindows ? Shaped({64, 32, 16, 8, 1})
+                                           : Shaped({64, 32, 8, i == 2 && by == By::kGaps ? 2 : 1});
     }
     Inside("aten::mul", 22, {given_[0]}, scaled);
     Inside("aten::bmm", 24, {scaled, given_[1]}, scores_);
@@ -70,7 +74,7 @@ class WideProductsTest : public testing::Test, protected WrittenOperators {
 };
 
 TEST_F(WideProductsTest, WhatNoKernelTakesIsConvertedToFloatAndMultiplied) {
-  Attend(true);
+  Attend(By::kMask);
   EXPECT_TRUE(StaysProducts(step_, step_.ops[products_]));
   for (int i = 0; i < 3; ++i) {
     const std::vector<StepBlock> copies = CopiesOf(given_[i]);
@@ -85,7 +89,7 @@ TEST_F(WideProductsTest, WhatNoKernelTakesIsConvertedToFloatAndMultiplied) {
 }
 
 TEST_F(WideProductsTest, WhatItHandsOutIsConvertedBack) {
-  Attend(true);
+  Attend(By::kGaps);
   EXPECT_EQ(changed_.blocks[result_].requested, kWide);
   const std::vector<StepBlock> results = CopiesOf(result_), scores = CopiesOf(scores_);
   ASSERT_EQ(results.size(), 1u);
@@ -98,7 +102,7 @@ TEST_F(WideProductsTest, WhatItHandsOutIsConvertedBack) {
 }
 
 TEST_F(WideProductsTest, PartsOfOneProjectionAreConvertedEachForItself) {
-  Attend(true, true);
+  Attend(By::kGaps, true);
   const std::vector<StepBlock> copies = CopiesOf(given_[0]);
   ASSERT_EQ(copies.size(), 3u);
   for (const StepBlock& copy : copies) EXPECT_NEAR(copy.end, 40, 0.1) << "when the function returns";
@@ -106,7 +110,7 @@ TEST_F(WideProductsTest, PartsOfOneProjectionAreConvertedEachForItself) {
 }
 
 TEST_F(WideProductsTest, WhatIsConvertedBackGoesAtOnce) {
-  Attend(true);
+  Attend(By::kGaps);
   EXPECT_NEAR(changed_.blocks[result_].end, 33, 0.1) << "variables hold what is handed out";
 }
 
@@ -124,22 +128,28 @@ TEST_F(WideProductsTest, GradientsAreConvertedBehindAllNodes) {
     }
     of_value_ = of_value, of_key_ = of_key;
   };
-  Attend(true, false, nodes);
+  Attend(By::kGaps, false, nodes);
   ASSERT_EQ(CopiesOf(of_value_).size(), 1u);
   EXPECT_GT(CopiesOf(of_value_)[0].begin, 114);
   EXPECT_LT(CopiesOf(of_value_)[0].begin, CopiesOf(of_key_)[0].begin) << "the last one is converted first";
 }
 
 TEST_F(WideProductsTest, NoKernelTakesWindowsInADimensionOfTheirOwn) {
-  Attend(
-      false, false, [] {}, true);
+  Attend(By::kWindows);
+  EXPECT_TRUE(StaysProducts(step_, step_.ops[products_]));
+  EXPECT_EQ(CopiesOf(given_[0]).size(), 1u);
+  EXPECT_EQ(changed_.blocks[scores_].requested, kWide);
+}
+
+TEST_F(WideProductsTest, NoKernelSpreadsQueriesOfOneSampleOverTheKeysOfAll) {
+  Attend(By::kSamples);
   EXPECT_TRUE(StaysProducts(step_, step_.ops[products_]));
   EXPECT_EQ(CopiesOf(given_[0]).size(), 1u);
   EXPECT_EQ(changed_.blocks[scores_].requested, kWide);
 }
 
 TEST_F(WideProductsTest, WhatAKernelMayTakeStaysLow) {
-  Attend(false);
+  Attend(By::kNothing);
   EXPECT_FALSE(StaysProducts(step_, step_.ops[products_]));
   EXPECT_EQ(changed_.blocks[scores_].requested, kLow);
   EXPECT_TRUE(CopiesOf(given_[0]).empty());

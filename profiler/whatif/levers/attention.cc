@@ -40,7 +40,8 @@ std::string WhyNot(const AttentionCall& call, AttentionKernel kernel) {
   const bool flash = kernel == AttentionKernel::kFlash;
   if (call.casts)
     return call.kernel == AttentionKernel::kMath
-               ? "no kernel takes what it is given as it lies in memory: products compute it in float32"
+               ? "no kernel takes what it is given, or the program forbids that: products compute it in "
+                 "float32"
                : "autocast converts its queries, keys and values, which is known of flash attention alone: "
                  "ask for --precision, or for flash";
   if (flash && call.element != 2)
