@@ -11,8 +11,8 @@ namespace vramscope::whatif {
 namespace {
 
 // Results that have the shape of one argument: of the index, or of what was indexed.
-constexpr std::pair<std::string_view, uint16_t> kShapedLike[] = {{"aten::gather", 2},
-                                                                 {"aten::gather_backward", 1}};
+constexpr std::pair<std::string_view, uint16_t> kShapedLike[] = {
+    {"aten::gather", 2}, {"aten::gather_backward", 1}, {"aten::nll_loss_backward", 1}};
 
 // Of a convolution or a pool: batch and channels come before.
 constexpr int64_t kSpatial = 2;

@@ -78,6 +78,17 @@ TEST_F(CarriedAxisTest, WhatIsGatheredHasTheShapeOfItsIndex) {
   EXPECT_EQ(stride("aten::where"), 4u * 64) << "the first that shows it";
 }
 
+// As many tokens, two of each sample, as there are words: the kinds of the tokens stand in no column.
+TEST_F(CarriedAxisTest, TheGradientOfChancesHasTheSamplesWhereTheChancesHave) {
+  const View chances{{24, 24}, {24, 1}}, kinds{{24}, {1}};
+  const BatchAxis axis =
+      FollowBatch(Written("aten::nll_loss_backward", {{12, 48}, {48, 1}}, kFloat, {{12, 2}, {2, 1}},
+                          {{kNone, {}}, {0, chances}, {1, kinds}}, chances))
+          .value();
+  EXPECT_EQ(axis.stride[kResult], 48u);
+  EXPECT_EQ(axis.second[kResult], 0u);
+}
+
 // Four windows of each sample, and before them the sample's first token, which repeat() has put in another
 // order.
 TEST_F(CarriedAxisTest, WhatIsJoinedHasTheSamplesWhereMostOfItHas) {
