@@ -20,6 +20,7 @@ using classify::Category;
 using model::kNone;
 
 constexpr uint8_t kInt64 = 4, kDouble = 7;  // c10::ScalarType
+constexpr size_t kMatrix = 2;               // dimensions of it, the last ones
 
 // What CUB's DeviceScan keeps of its tiles, of which a row has fewer than the 32 that it always reserves:
 // beside a value of 8 bytes a status does not fit into one word (cub/agent/single_pass_scan_operators.cuh).
@@ -171,6 +172,29 @@ bool WasExpandedFirst(const Step& step, const BatchAxis& axis, const Op& op, con
   return false;
 }
 
+// matmul() of what has no samples and of what has them, in `[samples, heads, ...]`: it expands the first to
+// these, and copies it where they become one dimension (_matmul_impl in
+// aten/src/ATen/native/LinearAlgebra.cpp).
+uint64_t ExpandedInProduct(const Step& step, const BatchAxis& axis, const Op& op, const Operand& result) {
+  uint32_t product = op.parent;
+  while (product != kNone && step.NameOf(step.ops[product]) != "aten::matmul")
+    product = step.ops[product].parent;
+  if (product == kNone) return 0;
+  const std::span<const int64_t> sizes = SizesOf(step, result), strides = StridesOf(step, result);
+  for (const Operand& other : InputsOf(step, step.ops[product])) {
+    const std::span<const int64_t> of = SizesOf(step, other);
+    if (other.block == kNone || of.size() > sizes.size()) continue;
+    const size_t missing = sizes.size() - of.size();
+    for (size_t d = missing; d + kMatrix < sizes.size(); ++d) {
+      if (of[d - missing] != sizes[d] || !WritesOutExpanded(step, op, result, static_cast<uint32_t>(d)))
+        continue;
+      const uint64_t inner = ElementsOfSample(step, axis, other, static_cast<uint32_t>(d - missing));
+      if (inner != 0) return inner * static_cast<uint64_t>(strides[d]);
+    }
+  }
+  return 0;
+}
+
 bool IsWithin(const Step& step, uint32_t op, uint32_t around) {
   while (op != kNone && op != around) op = step.ops[op].parent;
   return op == around;
@@ -233,7 +257,7 @@ uint64_t ExpandedAxis(const Step& step, const BatchAxis& axis, const Op& op, con
           (d < end || WasExpandedFirst(step, axis, op, operand, d)))
         return static_cast<uint64_t>(strides[d]);
   }
-  return 0;
+  return ExpandedInProduct(step, axis, op, result);
 }
 
 bool TakesExpanded(const Step& step, const Op& op, int64_t size) {

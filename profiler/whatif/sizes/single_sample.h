@@ -24,7 +24,7 @@ namespace vramscope::whatif {
 // one behind others that x was expanded to as well: positions.expand(4, batch, -1), of text, time, height and
 // width; x.repeat(batch, 1, 1), of parameters x.repeat(1, batch, 1) too, or torch.cat([x] * batch), where all
 // of x's first dimension is there once for each sample. What is joined of several that were expanded has the
-// samples of each.
+// samples of each; what a product expands has them as its other operand.
 [[nodiscard]] uint64_t ExpandedAxis(const Step& step, const BatchAxis& axis, const Op& op,
                                     const Operand& result, bool time_first);
 

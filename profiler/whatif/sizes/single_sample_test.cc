@@ -184,6 +184,24 @@ TEST_F(SingleSampleTest, WhatIsExpandedOverSamplesHasThemInTheSecondDimensionOnl
     EXPECT_EQ(ExpandedAxis(step_, axis_, step_.ops.back(), step_.operands.back(), time_first), 256u);
 }
 
+// Attention of three queries to the twelve parts of four samples: queries @ keys.
+TEST_F(SingleSampleTest, WhatAProductExpandsHasTheSamplesOfItsOtherOperand) {
+  const auto axis = [&](const char* name, const Sizes& from) {
+    axis_.stride[columns_] = 3 * 80;
+    const uint32_t product = Call(name, kNone, 50, 60);
+    Add(mask_, {1, 2, 3, 8}, {48, 8, 16, 1});
+    Add(columns_, {12, 2, 8, 5}, {80, 40, 5, 1});
+    Call("aten::clone", product, 52, 54);
+    Add(mask_, {12, 2, 3, 8}, from);
+    Add(rows_, {12, 2, 3, 8}, {48, 24, 8, 1}, true);
+    const Op& op = step_.ops.back();
+    return ExpandedAxis(step_, axis_, op, OutputsOf(step_, op)[0], false);
+  };
+  EXPECT_EQ(axis("aten::matmul", {0, 8, 16, 1}), 3u * 48);
+  EXPECT_EQ(axis("aten::matmul", {48, 8, 16, 1}), 0u) << "it has 12 by itself";
+  EXPECT_EQ(axis("aten::einsum", {0, 8, 16, 1}), 0u);
+}
+
 // MultiheadAttention(batch_first=True) of queries.expand(4, -1, -1).
 TEST_F(SingleSampleTest, WhatIsExpandedOverSamplesMayBeTransposedThen) {
   const auto axis = [&](const char* name, const Sizes& from, const Sizes& apart) {
