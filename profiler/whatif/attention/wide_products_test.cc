@@ -134,6 +134,26 @@ TEST_F(WideProductsTest, GradientsAreConvertedBehindAllNodes) {
   EXPECT_LT(CopiesOf(of_value_)[0].begin, CopiesOf(of_key_)[0].begin) << "the last one is converted first";
 }
 
+// That of the scores, which the first product's node is given too.
+TEST_F(WideProductsTest, TheGradientOfAMaskIsConvertedWhereTheMaskWasAdded) {
+  uint32_t of_scores = 0;
+  const auto nodes = [&] {
+    of_scores = AddBlock(101, 131);
+    AddOp("aten::_softmax_backward_data", AddNode("SafeSoftmaxBackward0", inner_[2], 100), {100.5, 102},
+          {scores_}, of_scores);
+    AddOp("AddBackward0", AddNode("AddBackward0", inner_[1], 104), {104.5, 105}, {of_scores}, kNone);
+    AddOp("aten::bmm", AddNode("BmmBackward0", inner_[1], 110), {110.5, 112}, {of_scores},
+          AddBlock(111, 131));
+    AddOp("linear", AddNode("linear", 3, 130), {130.5, 131}, {of_scores}, kNone);
+  };
+  Attend(By::kMask, false, nodes);
+  ASSERT_EQ(CopiesOf(of_scores).size(), 1u);
+  EXPECT_EQ(CopiesOf(of_scores)[0].requested, kLow);
+  EXPECT_GT(CopiesOf(of_scores)[0].begin, 104);
+  EXPECT_LT(CopiesOf(of_scores)[0].begin, 110) << "not behind all nodes of the call";
+  EXPECT_EQ(changed_.blocks[of_scores].requested, kWide);
+}
+
 TEST_F(WideProductsTest, NoKernelTakesWindowsInADimensionOfTheirOwn) {
   Attend(By::kWindows);
   EXPECT_TRUE(StaysProducts(step_, step_.ops[products_]));

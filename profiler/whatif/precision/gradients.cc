@@ -93,7 +93,16 @@ Position GradientMoments::BehindCall(uint32_t block) const {
 
 Position GradientMoments::OfArgument(uint32_t block) const {
   const uint32_t call = CallOf(block);
-  return call == kNone || !converts_[call] || IsSum(block) ? kForever : BehindCall(block);
+  const bool none = call == kNone || !converts_[call] || IsSum(block) || IsOfMask(block, call);
+  return none ? kForever : BehindCall(block);
+}
+
+// Products add a mask as it is: autograd's engine converts its gradient where the node of that addition hands
+// it on, which is that of the scores, or a sum of it.
+bool GradientMoments::IsOfMask(uint32_t block, uint32_t call) const {
+  if (!StaysProducts(step_, step_.ops[call])) return false;
+  const std::string_view made = step_.Text(step_.nodes[step_.ops[step_.blocks[block].op].node].name);
+  return made.starts_with("SafeSoftmaxBackward") || made.starts_with("AddBackward");
 }
 
 // The engine added up two gradients in the node that made the second one.

@@ -77,6 +77,8 @@ class GradientMoments {
  private:
   // Whether the node that made the gradient makes gradients in the order of its operator's arguments.
   [[nodiscard]] bool MadeInTurn(uint32_t block) const;
+  // Whether it is the gradient of what a call of attention adds to its scores.
+  [[nodiscard]] bool IsOfMask(uint32_t block, uint32_t call) const;
   [[nodiscard]] Position CopiedWithin(uint32_t outermost, uint32_t block) const;
   [[nodiscard]] Position CheckedBehind(uint32_t op, uint32_t block) const;
   // The argument of a call that has so many bytes.
