@@ -281,8 +281,8 @@ class Step {
   std::vector<Window> zero_grad;
   std::vector<Window> autocast;
   std::vector<Position> autocast_cleared;  // the program would empty autocast's cache there
-  std::vector<Window> autocast_off;  // the program would switch it off there, if it were on
-  std::string optimizer_class;       // "AdamW"; of optimizers of several classes, all with commas between
+  std::vector<Window> autocast_off;        // the program would switch it off there, if it were on
+  std::string optimizer_class;  // "AdamW"; of optimizers of several classes, all with commas between
   std::vector<Shape> shapes;
   std::vector<int64_t> dims;
 
