@@ -28,14 +28,19 @@ class Callers:
         # By the code's address, which is kept alive with it: codes of two files may be equal.
         self._known: Dict[Tuple[int, int], Tuple[Any, Callable[[int], None]]] = {}
 
-    def frames(self, frame: Any) -> List[Any]:
-        """`frame`: below the call of the module that begins."""
+    def caller(self, frame: Any) -> Any:
+        """The frame of the function that calls the module, of which `frame` is below the call; None where that is none of Python's."""
         while frame is not None and frame.f_code is not self._call:
             frame = frame.f_back
         if frame is not None:
             frame = frame.f_back
         if frame is not None and frame.f_code is self._entered:
             frame = frame.f_back
+        return frame
+
+    def frames(self, frame: Any) -> List[Any]:
+        """`frame`: below the call of the module that begins."""
+        frame = self.caller(frame)
         found: List[Any] = []
         while frame is not None and frame.f_code is not self._call and len(found) < MAX_FRAMES:
             found.append(frame)

@@ -82,8 +82,8 @@ def _lines_of_origin(function: Any, call: Any, given: Given) -> List[int]:
 def _lines_before(function: Any, call: Any) -> List[int]:
     """Of y.sum() / x.to(y.dtype): where y is given to an operator before the call."""
     values = [*call.args, *(each.value for each in call.keywords if each.arg == "dtype")]
-    read = [each.value.id for each in values if isinstance(each, ast.Attribute) and each.attr == "dtype" and isinstance(each.value, ast.Name)]
-    return lines_before(function, read[0], call) if len(read) == 1 and read[0] != "self" else []
+    read = [name for each in values for name in asked_names(each, {}, 0) if name.isidentifier() and name != "self"]
+    return lines_before(function, read[0], call) if len(read) == 1 else []
 
 
 def _told(calls: List[str], perhaps: bool) -> str:

@@ -120,7 +120,7 @@ class ModuleRanges:
                     if depth and KeptResults.may_be(result):
                         self._kept_results.tell(result, self._callers.frames(sys._getframe()))
                     if not depth:
-                        self._sources.tell_result(result, self._callers.frames(sys._getframe())[0])
+                        self._sources.tell_result(result, self._callers.caller(sys._getframe()))
                     self._close(calls, depth)
                     return
         except Exception as error:

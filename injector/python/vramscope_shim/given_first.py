@@ -13,7 +13,7 @@ Why: a type is asked for of a variable, and the recording knows operators, by th
 import ast
 from typing import Any, Iterator, List, Set
 
-from .source_text import SCOPES, line_of, parameters, within
+from .source_text import SCOPES, line_of, parameters, stored_in, within
 
 _NO_TENSORS = {"size", "dim", "ndimension", "numel", "stride", "is_contiguous", "data_ptr", "get_device", "tolist", "item", "element_size"}
 _VIEWS = {"T", "mT", "H", "mH", "real", "imag"}  # y.T
@@ -81,13 +81,9 @@ def _beside(function: Any, name: str, call: Any) -> List[Any]:
         for block in (getattr(each, field, None) for field in ("body", "orelse", "finalbody")):
             last = next((i for i, one in enumerate(block) if any(operator is call for operator in operators_of(one))), None) if isinstance(block, list) else None
             if last is not None:
-                giving = [i for i in range(last) if _stores(block[i], name)]
+                giving = [i for i in range(last) if name in stored_in(block[i])]
                 return block[giving[-1] + 1 if giving else 0 : last + 1]
     return []
-
-
-def _stores(statement: Any, name: str) -> bool:
-    return any(isinstance(each, ast.Name) and each.id == name and not isinstance(each.ctx, ast.Load) for each in ast.walk(statement))
 
 
 def lines_given_attribute(kind: Any, name: str) -> List[int]:

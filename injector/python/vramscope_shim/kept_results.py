@@ -10,7 +10,7 @@ behind the call tells.
 """
 
 import dis
-from typing import Any, Dict, List, NamedTuple, Optional, Tuple
+from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Tuple
 
 from . import native, storage
 from .lasting import GENERATORS, Lasting
@@ -23,6 +23,10 @@ class Receivers(NamedTuple):
     names: Tuple[str, ...]  # of variables; as many as are known, from the first
     each: bool  # of them is given one of several; else the one gets all
     at: int  # offset of the instruction that gives the last one its value
+
+    def pairs(self, result: Any) -> Iterator[Tuple[str, Any]]:
+        """Each variable with what it is given."""
+        return zip(self.names, _several(result) if self.each else (result,))
 
 
 class KeptResults:
@@ -48,7 +52,7 @@ class KeptResults:
             if i >= forward:
                 lasting = self._lasting.behind(code, given.at)
                 with storage.untouched():
-                    for name, value in zip(given.names, _several(result) if given.each else (result,)):
+                    for name, value in given.pairs(result):
                         if name in lasting and self.may_be(value) and not may_let_go(value):
                             for tensor in tensors_in(value):
                                 label(native.Role.KEPT_RESULT, name, tensor)

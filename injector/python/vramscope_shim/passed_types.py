@@ -29,7 +29,7 @@ from typing import Any, Dict, Iterator, List, Set, Tuple
 from . import factories
 from .conversions import TENSOR, TYPE, asked_names, of_value
 from .given_first import lines_given_attribute, lines_given_first
-from .source_text import definitions_of, is_written_out, line_of
+from .source_text import definitions_of, is_of_torch, is_written_out, line_of, stored_in
 from .type_tests import given_once
 
 _FLOATS = ("torch.float32", "torch.float16", "torch.bfloat16")
@@ -60,31 +60,36 @@ def _passes_types_on(function: FunctionType) -> bool:
 
 def _told(part: Any, file: str, names: Dict[str, Any]) -> Iterator[Tuple[str, str]]:
     """Of the calls in that part of a file's source: the line in the function with that of the call, and what it asks for."""
+    for call, called, function, kind in _calls_of_makers(part, names):
+        for argument, asks in _asked(call, called, function, kind):
+            yield from ((place, asks) for place in _places(called, argument, file, call))
+
+
+def _calls_of_makers(part: Any, names: Dict[str, Any]) -> Iterator[Tuple[Any, FunctionType, Any, Any]]:
+    """Calls of functions that make tensors of a type which an argument names; each with that function, and with the one and the class that it stands in."""
     own = _own_names(part)
     for call, function, kind in _calls(part, None, None):
         called = names.get(call.func.id) if call.func.id not in own else None
-        made = _made(called.__code__) if _is_own(called) else {}
-        if made:
-            for argument, asks in _asked(call, called, function, kind):
-                for line in made.get(argument, []):
-                    yield f"{called.__code__.co_filename}:{line}<{file}:{call.lineno}", asks
+        if _is_own(called) and _made(called.__code__):
+            yield call, called, function, kind
+
+
+def _places(called: FunctionType, argument: str, file: str, call: Any) -> Iterator[str]:
+    return (f"{called.__code__.co_filename}:{line}<{file}:{call.lineno}" for line in _made(called.__code__).get(argument, []))
 
 
 def _is_own(called: Any) -> bool:
     """A function, none of torch's."""
-    return isinstance(called, FunctionType) and not hasattr(called, "__wrapped__") and not str(called.__module__).startswith("torch.")
+    return isinstance(called, FunctionType) and not hasattr(called, "__wrapped__") and not is_of_torch(called)
 
 
 def asked_of_variables(function: Any, file: str, names: Dict[str, Any]) -> Iterator[Tuple[str, str]]:
     """Variables that the function gives one tensor, and where tensors are made of nothing in the type of that: as found_in() says the place."""
-    stored = [each.id for each in ast.walk(function) if isinstance(each, ast.Name) and not isinstance(each.ctx, ast.Load)]
-    given = given_once(function)
-    for call, _, _ in _calls(function, None, None):
-        called = names.get(call.func.id) if call.func.id not in stored else None
-        made = _made(called.__code__) if _is_own(called) else {}
-        for argument, value in _arguments(call, called) if made else ():
+    stored, given = list(stored_in(function)), given_once(function)
+    for call, called, _, _ in _calls_of_makers(function, names):
+        for argument, value in _arguments(call, called):
             for name in _only(stored, asked_names(value, given, 0)):
-                yield from ((name, f"{called.__code__.co_filename}:{line}<{file}:{call.lineno}") for line in made.get(argument, []))
+                yield from ((name, place) for place in _places(called, argument, file, call))
     for call in (each for each in ast.walk(function) if isinstance(each, ast.Call) and factories.makes(each)):
         for value in (each.value for each in call.keywords if each.arg == "dtype"):
             yield from ((name, f"{file}:{line_of(call)}") for name in _only(stored, asked_names(value, given, 0)))
@@ -97,9 +102,7 @@ def _only(stored: List[str], names: Iterator[str]) -> Set[str]:
 
 def _own_names(source: Any) -> Set[str]:
     """That the file gives something else somewhere."""
-    nodes = list(ast.walk(source))
-    stored = {each.id for each in nodes if isinstance(each, ast.Name) and not isinstance(each.ctx, ast.Load)}
-    return stored | {each.arg for each in nodes if isinstance(each, ast.arg)}
+    return {*stored_in(source), *(each.arg for each in ast.walk(source) if isinstance(each, ast.arg))}
 
 
 def _calls(node: Any, function: Any, kind: Any) -> Iterator[Tuple[Any, Any, Any]]:
@@ -159,7 +162,7 @@ def _made(code: CodeType) -> Dict[str, List[int]]:
     """Lines that make a tensor of a type which an argument names, by argument."""
     named: Dict[str, List[int]] = {}
     for each in [] if factories.MAKERS.isdisjoint(code.co_names) else definitions_of(code):
-        changed = {one.id for one in ast.walk(each) if isinstance(one, ast.Name) and not isinstance(one.ctx, ast.Load)}
+        changed = set(stored_in(each))
         made = [one for one in ast.walk(each) if isinstance(one, ast.Call) and factories.makes(one)]
         lines = [line_of(one) for one in made]
         for one, line in zip(made, lines):
@@ -177,5 +180,5 @@ def _classes(source: Any, names: Dict[str, Any]) -> Iterator[type]:
     own = _own_names(source) | {each.name for each in ast.walk(source) if isinstance(each, ast.ClassDef)}
     for name in sorted({call.func.id for call, _, _ in _calls(source, None, None)} - own):
         kind = names.get(name)
-        if isinstance(kind, type) and not any(str(each.__module__).partition(".")[0] == "torch" for each in kind.__mro__):
+        if isinstance(kind, type) and not any(map(is_of_torch, kind.__mro__)):
             yield kind

@@ -63,6 +63,16 @@ def within(function: Any, without: Any = SCOPES) -> Iterator[Any]:
             waiting += ast.iter_child_nodes(each)
 
 
+def stored_in(node: Any) -> Iterator[str]:
+    """Names that it gives something else, or takes away, as often as it does."""
+    return (each.id for each in ast.walk(node) if isinstance(each, ast.Name) and not isinstance(each.ctx, ast.Load))
+
+
+def is_of_torch(owner: Any) -> bool:
+    """A class or a function of torch itself: none of torchvision's."""
+    return str(owner.__module__).split(".", 1)[0] == "torch"
+
+
 def parameters(function: Any) -> List[str]:
     """In the order of the source, which is that of a call's arguments."""
     return [each.arg for each in ast.walk(function.args) if isinstance(each, ast.arg)]

@@ -20,7 +20,7 @@ from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Set,
 from . import conversions, factories, functions, native, passed_types, storage
 from .by_class import ByClass
 from .kept_results import receivers
-from .source_text import definitions_of, parse
+from .source_text import definitions_of, is_of_torch, parse
 from .variables import NOBODY_ELSE, label
 
 
@@ -67,13 +67,12 @@ class Sources:
 
     def tell_result(self, result: Any, frame: Any) -> None:
         """Of a module that no other one calls: whose type the function that called it, and now runs on, asks for later."""
-        asked = self._asked.get(frame.f_code)
+        asked = self._asked.get(frame.f_code) if frame is not None else None
         given = receivers(frame.f_code, frame.f_lasti) if asked else None
         if not asked or given is None:
             return
-        values = result if given.each and type(result) in (tuple, list) else (result,)
         with storage.untouched():
-            for name, value in zip(given.names, values):
+            for name, value in given.pairs(result):
                 for place in asked.get(name, ()) if storage.is_tensor(value) else ():
                     label(native.Role.TYPE_BRANCH, f"asked around {place}", value)
 
@@ -100,7 +99,7 @@ def _files_of(kind: type) -> Tuple[str, ...]:
     files: Dict[str, None] = {}
     named: Dict[str, None] = {}
     for each in kind.__mro__:
-        if _is_of_torch(each):
+        if is_of_torch(each):
             break
         own = dict(vars(each))
         forward = own.pop("forward", None)
@@ -123,12 +122,8 @@ def _named_by(function: Any) -> Iterator[Any]:
         return
     for name in names:
         other = known.get(name)
-        if isinstance(other, FunctionType) and not _is_of_torch(other):
+        if isinstance(other, FunctionType) and not is_of_torch(other):
             yield other
-
-
-def _is_of_torch(what: Any) -> bool:
-    return f"{what.__module__}.".startswith("torch.")
 
 
 def _file_of(function: Any) -> Optional[str]:

@@ -27,7 +27,7 @@ from .asked_arguments import asked_arguments, parameter_path
 from .by_class import ByClass
 from .other_branches import Other, others, others_of_helpers
 from .seen_values import Seen, type_name
-from .source_text import parse
+from .source_text import is_of_torch, parse
 from .type_forms import UNTOLD, Form, form_of, gives, viewing
 from .type_tests import AUTOCAST, HALF, Given, given_once
 
@@ -190,7 +190,7 @@ def _read(kind: type) -> Optional[Forward]:
         known = {each: form for each in ast.walk(function) if (form := form_of(each, given)) is not None and each.lineno in of_code}
         branches = tuple(_branches(function, known))
         # Torch's own ask whether a faster way can be gone, whose operators are seen.
-        told = [] if _is_torch(kind) else [*others(function, given, {each: bool(form.types) for each, form in known.items()})]
+        told = [] if is_of_torch(kind) else [*others(function, given, {each: bool(form.types) for each, form in known.items()})]
         if helpers:
             told += others_of_helpers(function, lambda name: _source_of(helpers[name]) if name in helpers else None)
         stored = [(each.id, each.lineno) for each in ast.walk(function) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)]
@@ -209,10 +209,6 @@ def _source_of(code: Any) -> Any:
     return ast.increment_lineno(parse(textwrap.dedent("".join(lines))), first - 1).body[0]  # type: ignore[attr-defined]
 
 
-def _is_torch(owner: Any) -> bool:
-    return str(owner.__module__).split(".", 1)[0] == "torch"
-
-
 def _asks_for_autocast(name: str) -> bool:
     return name.startswith("is_autocast_enabled")
 
@@ -221,9 +217,9 @@ def _helpers(kind: type, code: Any) -> Dict[str, Any]:
     """Functions of the program that forward may call by name, and that ask for autocast: their code."""
     scope = getattr(inspect.unwrap(kind.forward), "__globals__", {})  # type: ignore[attr-defined]
     found = {}
-    for name in () if _is_torch(kind) else code.co_names:
+    for name in () if is_of_torch(kind) else code.co_names:
         helper = scope.get(name)
-        if isinstance(helper, types.FunctionType) and not _is_torch(helper) and any(_asks_for_autocast(each) for each in helper.__code__.co_names):
+        if isinstance(helper, types.FunctionType) and not is_of_torch(helper) and any(_asks_for_autocast(each) for each in helper.__code__.co_names):
             found[name] = helper.__code__
     return found
 

@@ -24,11 +24,12 @@ uint64_t SplitsOfColumns(const AttentionCall& call) {
 }  // namespace
 
 FlashNeeds FlashNeedsOf(const AttentionCall& call, int multiprocessors) {
-  constexpr uint64_t kRows = 128, kRowsOfTurn = 64;
+  constexpr uint64_t kRows = 128, kRowsOfTurn = 64, kUnit = 32, kUnitOfWide = 64;  // of widths
+  constexpr int64_t kWide = 128;
   constexpr int kMostSplits = 128;
   constexpr double kFull = 0.8, kNearlyBest = 0.85;
   const auto rows = static_cast<uint64_t>(call.rows), columns = static_cast<uint64_t>(call.columns);
-  const uint64_t width = UpTo(static_cast<uint64_t>(call.width), call.width <= 128 ? 32 : 64);
+  const uint64_t width = UpTo(static_cast<uint64_t>(call.width), call.width <= kWide ? kUnit : kUnitOfWide);
   FlashNeeds needs;
   needs.sums = call.Heads() * UpTo(rows, kRows) * kFloatBytes;
   needs.queries = needs.sums * width;

@@ -15,11 +15,16 @@ using model::kNone;
 
 constexpr Position kBehindMask = 22, kReleased[] = {190, 150};  // of the first call last
 
-Step TwoCalls(Position mask_ends) {
+Step Bare(bool backward) {
   Step bare;
   bare.length = 300;
   bare.shapes.push_back({});
-  bare.backward.push_back({100, 200});
+  if (backward) bare.backward.push_back({100, 200});
+  return bare;
+}
+
+Step TwoCalls(Position mask_ends) {
+  const Step bare = Bare(true);
   Inserter into(bare, {});
   StepBlock mask;
   mask.requested = 4096, mask.begin = 1, mask.end = mask_ends;
@@ -67,9 +72,7 @@ TEST(AttentionRoomTest, AMaskThatTheProgramHoldsStays) {
 
 // queries, keys, values = projected.split(32, -1)
 TEST(AttentionRoomTest, TheResultLiesAsWhatIsBehindTheCallSeesIt) {
-  Step bare;
-  bare.length = 300;
-  bare.shapes.push_back({});
+  const Step bare = Bare(false);
   Inserter into(bare, {});
   StepBlock block;
   block.begin = 1, block.end = 200;
@@ -91,9 +94,7 @@ TEST(AttentionRoomTest, TheResultLiesAsWhatIsBehindTheCallSeesIt) {
 // attend(query, key, value).permute(1, 0, 2, 3).contiguous()
 TEST(AttentionRoomTest, WhatOneKernelHasCopiedAnotherThatReturnsTheSameHasToo) {
   const auto joined = [](AttentionKernel recorded) {
-    Step bare;
-    bare.length = 300;
-    bare.shapes.push_back({});
+    const Step bare = Bare(false);
     Inserter into(bare, {});
     StepBlock block;
     block.requested = 4096, block.begin = 1, block.end = 200;
@@ -120,10 +121,7 @@ TEST(AttentionRoomTest, WhatOneKernelHasCopiedAnotherThatReturnsTheSameHasToo) {
 // result, and is copied to be seen as [8, 16, 8].
 TEST(AttentionRoomTest, WhatOneKernelsGradientIsCopiedForAProductsLiesSoAlready) {
   const auto joined = [](const char* asker) {
-    Step bare;
-    bare.length = 300;
-    bare.shapes.push_back({});
-    bare.backward.push_back({100, 200});
+    const Step bare = Bare(true);
     Inserter into(bare, {});
     StepBlock block;
     block.requested = 4096, block.begin = 1, block.end = 200;
@@ -158,10 +156,7 @@ TEST(AttentionRoomTest, WhatOneKernelsGradientIsCopiedForAProductsLiesSoAlready)
 
 // Of 32 rows that look at 16 others, as a decoder at what an encoder made.
 TEST(AttentionRoomTest, GradientsAreAsLargeAsWhatTheyAreGradientsOf) {
-  Step bare;
-  bare.length = 300;
-  bare.shapes.push_back({});
-  bare.backward.push_back({100, 200});
+  const Step bare = Bare(true);
   Inserter into(bare, {});
   StepBlock block;
   block.begin = 1, block.end = 200;
@@ -194,9 +189,7 @@ TEST(AttentionRoomTest, GradientsAreAsLargeAsWhatTheyAreGradientsOf) {
 TEST(AttentionRoomTest, WhatCouldNotBeViewedTheFunctionHasCopied) {
   const auto copied = [](bool one_head, const char* asker = "aten::view", bool all = true,
                          bool already = false) {
-    Step bare;
-    bare.length = 300;
-    bare.shapes.push_back({});
+    const Step bare = Bare(false);
     Inserter into(bare, {});
     StepBlock block;
     block.begin = 11, block.end = 200, block.requested = 4096;

@@ -258,7 +258,6 @@ void CopiesGradients::Join(uint32_t node) {
   if (found == waiting_.end()) return;
   const Waiting& waiting = found->second;
   const Position at = std::min(waiting.since + kGone, step_.nodes[node].begin - kBeforeNode);
-  if (!waiting.twice) versions_.CastSum(waiting.first, low_, at, waiting.sum, waiting.given);
   if (waiting.twice) {
     versions_.CastSum(waiting.first, low_, at, kNone);
     versions_.CastSum(waiting.first, kFloatType, at + kStride, waiting.sum);
@@ -266,6 +265,7 @@ void CopiesGradients::Join(uint32_t node) {
     waiting_.erase(found);
     return;
   }
+  versions_.CastSum(waiting.first, low_, at, waiting.sum, waiting.given);
   if (const uint32_t low = versions_.Standing(waiting.own, low_); waiting.sum == kNone && low != kNone) {
     versions_.SetCurrent(waiting.own, low);
     versions_.Written(waiting.own, at);

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "profiler/whatif/sizes/batch_kinds.h"
+#include "profiler/whatif/sizes/chunked.h"
 
 namespace vramscope::whatif {
 namespace {
@@ -19,7 +20,8 @@ class Asking {
       : step_(step), axis_(axis), sequence_(sequence), cut_(step.blocks.size()) {
     for (const Op& op : step.ops)
       if (op.node == kNone && op.input_count != 0 && op.output_count != 0 && step.NameOf(op) == "aten::slice")
-        NoteCut(InputsOf(step, op)[0], OutputsOf(step, op)[0]);
+        for (const int64_t distance : DistancesCut(step, InputsOf(step, op)[0], OutputsOf(step, op)[0]))
+          cut_[InputsOf(step, op)[0].block].insert(distance);  // freqs[:, -tokens:] of as many cuts nothing
   }
 
   void Ask(const Op& op) {
@@ -46,14 +48,6 @@ class Asking {
   }
 
  private:
-  // freqs[:, -tokens:] of as many cuts nothing.
-  void NoteCut(const Operand& whole, const Operand& part) {
-    if (whole.block == kNone || !step_.shapes[whole.strides].known) return;
-    const std::span<const int64_t> sizes = SizesOf(step_, whole), of_part = SizesOf(step_, part);
-    for (size_t d = 0; d < sizes.size() && d < of_part.size(); ++d)
-      if (sizes[d] != of_part[d]) cut_[whole.block].insert(StridesOf(step_, whole)[d]);
-  }
-
   [[nodiscard]] bool IsTold(const Operand& operand) const {
     return operand.block != kNone && step_.shapes[operand.strides].known &&
            axis_.stride[operand.block] != 0 && (sequence_ || !axis_.IsSized(operand.block));

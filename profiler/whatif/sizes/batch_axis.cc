@@ -40,7 +40,7 @@ class Follower {
         seen_(step.blocks.size()),
         sized_(step.blocks.size()),
         tables_(step),
-        chunked_(FindChunked(step)),
+        chunked_(sequence_ ? FindChunked(step) : decltype(chunked_){}),
         joined_(step, axis_, others, tokens),
         parts_(step, axis_, tables_, tokens != nullptr),
         rows_(step, axis_) {

@@ -10,10 +10,15 @@
 #include <cstdint>
 #include <set>
 #include <utility>
+#include <vector>
 
 #include "profiler/whatif/step/step.h"
 
 namespace vramscope::whatif {
+
+// Distances between elements of the whole along dimensions in which the part of it is shorter; none where its
+// strides are not known.
+[[nodiscard]] std::vector<int64_t> DistancesCut(const Step& step, const Operand& whole, const Operand& part);
 
 // Blocks, each with the distance between elements of the dimension. O(operators).
 [[nodiscard]] std::set<std::pair<uint32_t, int64_t>> FindChunked(const Step& step);

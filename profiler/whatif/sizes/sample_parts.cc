@@ -81,8 +81,9 @@ bool SampleParts::AreMadeForSamples(std::span<const Operand> parts) const {
 }
 
 uint64_t SampleParts::Padded(const Op& op, const Operand& result) const {
-  if (tokens_ || step_.NameOf(op) != "aten::pad_sequence" ||
-      static_cast<int64_t>(op.input_count) != axis_.batch)
+  // Few operators are given so many: names are compared for those alone.
+  if (tokens_ || static_cast<int64_t>(op.input_count) != axis_.batch ||
+      step_.NameOf(op) != "aten::pad_sequence")
     return 0;
   const std::span<const int64_t> sizes = SizesOf(step_, result), strides = StridesOf(step_, result);
   for (size_t d = 0; d < std::min<size_t>(strides.size(), 2); ++d)

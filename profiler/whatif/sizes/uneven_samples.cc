@@ -44,9 +44,8 @@ std::string WhyUneven(const Step& step, const BatchAxis& axis) {
   const uint64_t all = MostAtOnce(step, std::vector<bool>(step.blocks.size(), true));
   if (MostAtOnce(step, made) * kShare <= all) return "";
   return "the samples of the recorded batch have unequally many things, " + std::to_string(rows) +
-         " together, and what is made of these is more than a hundredth of its memory: how many another "
-         "batch "
-         "has is not known. Record it with as many in each.";
+         " together, and what is made of these is more than a hundredth of its memory: "
+         "how many another batch has is not known. Record it with as many in each.";
 }
 
 }  // namespace vramscope::whatif

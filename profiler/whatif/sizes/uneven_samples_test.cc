@@ -5,7 +5,6 @@
 
 #include <gtest/gtest.h>
 
-#include "profiler/whatif/sizes/sample_parts.h"
 #include "profiler/whatif/testing/view.h"
 
 namespace vramscope::whatif {
@@ -14,7 +13,7 @@ namespace {
 using model::kNone;
 using Counts = std::vector<int64_t>;
 
-constexpr uint32_t kWanted = 0, kBoxes = 1, kCompared = 2, kOther = 3;
+constexpr uint32_t kWanted = 0, kBoxes = 1, kCompared = 2;
 constexpr int64_t kMost = 10, kSides = 4;
 
 class UnevenSamplesTest : public testing::Test {

@@ -9,9 +9,10 @@
 namespace vramscope::whatif {
 namespace {
 
-// From each mark that says so to the one that takes it back. with autocast("cuda", enabled=mixed): around the
+// Where its cache would be emptied, and where it would be off: from each mark that says so to the one that
+// takes it back. with autocast("cuda", enabled=mixed): around the
 // model's call is the loop's own switch, which would be on.
-void AddAutocastOff(const timeline::Step& recorded, Step& step) {
+void AddAutocastMarks(const timeline::Step& recorded, Step& step) {
   const model::Run& run = *step.run;
   std::map<model::ThreadIndex, std::vector<size_t>> open;  // into the windows
   for (const model::Mark& mark : run.marks) {
@@ -59,7 +60,7 @@ void AddWindows(const timeline::Step& recorded, Step& step) {
     step.optimizer.push_back(window);
     classes.emplace(run.Text(range.name));
   }
-  AddAutocastOff(recorded, step);
+  AddAutocastMarks(recorded, step);
   for (const std::string& name : classes)
     step.optimizer_class += (step.optimizer_class.empty() ? "" : ", ") + name;
 }
