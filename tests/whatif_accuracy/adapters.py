@@ -99,7 +99,7 @@ def quantize(model: nn.Module, kind: str, patterns: str) -> None:
 
 # What makes an inner width, and what takes it up: the first of these that is a layer, since some have dropout between.
 INNER = {"wide": ("narrow",), "c_fc": ("c_proj",), "intermediate.dense": ("output.dense",), "fc1": ("fc2",), "linear1": ("linear2",), "net.1": ("net.3", "net.4"),
-         "ff.1": ("ff.3",), "ff.0.0": ("ff.2",)}
+         "ff.1": ("ff.3",), "ff.0.0": ("ff.2",), "net.0": ("net.3",)}
 
 
 def cut(layer: nn.Module, made: bool, rows: Tensor) -> None:
@@ -126,6 +126,8 @@ def prune(model: nn.Module, fraction: float) -> None:
             cut(layer[taker], False, kept)
         for maker, takers in INNER.items():
             if path.endswith("." + maker) and hasattr(layer, "weight") and not isinstance(layer, nn.Conv2d):  # which gates have, by the names of MLPs
+                if maker == "net.0" and not (isinstance(layer, nn.Linear) and isinstance(modules.get(path[:-1] + "3"), nn.Linear)):
+                    continue  # a list that is no MLP
                 width = layer.weight.shape[0 if isinstance(layer, nn.Linear) else 1]
                 kept = torch.arange(width - int(width * fraction))
                 cut(layer, True, kept)

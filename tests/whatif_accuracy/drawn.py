@@ -162,4 +162,19 @@ DRAWN: Dict[str, Facts] = {
                             ":vision_encoder.backbone.layers.*.mlp,text_encoder.layers.*.mlp,geometry_encoder.layers.*.mlp,detr_encoder.layers.*.mlp,detr_decoder.layers.*.mlp",
                             units=":vision_encoder.backbone.layers.*,vision_encoder.neck.fpn_layers.*,text_encoder.layers.*,geometry_encoder.layers.*,detr_encoder.layers.*,detr_decoder.layers.*",
                             checkpointed="vision_encoder.backbone.layers.*,text_encoder.layers.1,text_encoder.layers.2"),
+    "rt_detr_v2": Facts((4, 4, 4), ("model.encoder.aifi.*,model.decoder.layers.*",
+                                    "model.backbone,model.encoder_input_proj,model.encoder,model.denoising_class_embed,model.enc_output,model.decoder_input_proj,model.decoder.layers,model.decoder.query_pos_head"),
+                        (*NO_BLOCKS, *ONE_RANK, *NO_TOKENS, "attention flash",  # whose kernel takes no mask
+                         "precision"),  # in which boxes that queries are told stay 32 bits, which no layer takes
+                        ":model.encoder.aifi.*.layers.*.mlp,model.decoder.layers.*.mlp",
+                        units=":model.backbone.model.embedder.embedder.*,model.backbone.model.encoder.stages.*,model.encoder_input_proj.*,model.encoder.aifi.*,model.encoder.lateral_convs.*,model.encoder.fpn_blocks.*,"
+                              "model.encoder.downsample_convs.*,model.encoder.pan_blocks.*,model.decoder_input_proj.*,model.decoder.layers.*"),
+    "perception_lm": Facts((4, 8, 8), ("model.language_model.layers.*", "model"), ONE_RANK, ":model.vision_tower.timm_model.blocks.*.mlp",
+                           units=":model.vision_tower.timm_model.blocks.*,model.language_model.layers.*", checkpointed="model.language_model.layers.*,inputs:model.language_model.embed_tokens"),
+    "granite_speech": Facts((4, 8, 8), ("model.encoder.layers.*,model.language_model.layers.*", "model.encoder,model.projector,model.language_model.layers,model.language_model.norm"),
+                            (*NO_BLOCKS, *NO_WIDTHS, "attention efficient", "attention flash"),  # whose kernels take no queries that all parts of a speech share
+                            units=":model.encoder.layers.*,model.projector.qformer.encoder.layer.*,model.language_model.layers.*"),
+    "idefics2": Facts((4, 8, 8), ("model.text_model.layers.*", "model"), ONE_RANK,
+                      ":model.vision_model.encoder.layers.*.mlp", units=":model.vision_model.encoder.layers.*,model.connector.perceiver_resampler.layers.*,model.text_model.layers.*",
+                      checkpointed="model.vision_model.encoder.layers.*,model.text_model.layers.*,inputs:model.vision_model.embeddings+model.text_model.embed_tokens"),
 }

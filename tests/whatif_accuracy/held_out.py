@@ -5,29 +5,25 @@ from typing import Dict
 
 from facts import NO_BLOCKS, NO_LINEAR, NO_TOKENS, NO_WIDTHS, ONE_RANK, Facts
 
-_WRITTEN_OUT = ("attention",)  # in each of them
-
 HELD_OUT: Dict[str, Facts] = {
-    "monai_transformer": Facts((4, 8, 8), ("blocks.*", "token_embeddings,position_embeddings,blocks"),
-                               (*NO_BLOCKS, *ONE_RANK, *_WRITTEN_OUT, "ddp", "zero1"),  # which wait for gradients of norms before attention to something else, of which there is none
-                               ":blocks.*.mlp", units=":blocks.*"),
-    "monai_basic_unet": Facts((4, 4, 4), ("conv_0,down_1,down_2,down_3,down_4", "conv_0,down_1,down_2,down_3,down_4,upcat_4,upcat_3,upcat_2,upcat_1"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS),
-                              units=":conv_0.*,down_1.*,down_2.*,down_3.*,down_4.*,upcat_4.convs.*,upcat_3.convs.*,upcat_2.convs.*,upcat_1.convs.*"),
-    "x_transformers_vi_transformer": Facts((8, 12, 8), ("attn_layers.layers.*", "pos_embedding,patch_to_embedding,attn_layers"), (*NO_BLOCKS, *ONE_RANK, *NO_TOKENS, *_WRITTEN_OUT),
-                                           ":attn_layers.layers.*.1.ff", units=":patch_to_embedding.*,attn_layers.layers.*.0.*,attn_layers.layers.*.1"),
-    "x_transformers_full_bandwidth": Facts((4, 8, 8), ("net.attn_layers.layers.*", "net.post_emb_norm,net.attn_layers,transitions"), (*NO_BLOCKS, *ONE_RANK, *_WRITTEN_OUT),
-                                           ":net.attn_layers.layers.*.1.ff", units=":net.attn_layers.layers.*.0.*,net.attn_layers.layers.*.1"),
-    "monai_vit": Facts((8, 8, 8), ("blocks.*", "cls_token,patch_embedding,blocks,norm"),
-                       (*NO_BLOCKS, *ONE_RANK, *NO_TOKENS, *_WRITTEN_OUT, "ddp", "zero1"),  # as of its other transformer
-                       ":blocks.*.mlp", units=":blocks.*"),
-    "monai_senet": Facts((8, 8, 8), ("layer1.*,layer2.*,layer3.*,layer4.*", "layer0,layer1,layer2,layer3,layer4"), (*NO_BLOCKS, *NO_WIDTHS, *NO_TOKENS, "attention"),  # of which there is none
-                         units=":layer1.*,layer2.*,layer3.*,layer4.*"),
-    "x_transformers_free_transformer": Facts((4, 8, 8), ("encoder.layers.*,decoder_head.layers.*,decoder_tail.layers.*",
-                                                         "token_emb,query_token_for_latents,encoder,to_latent_bit_logits,from_latent_to_condition,decoder_head,decoder_tail"),
-                                             (*NO_BLOCKS, *ONE_RANK, *_WRITTEN_OUT, "precision"),  # in which it multiplies what each code is, in 32 bits
-                                             ":encoder.layers.*.1.ff,decoder_head.layers.*.1.ff,decoder_tail.layers.*.1.ff",
-                                             units=":encoder.layers.*.0.*,encoder.layers.*.1,decoder_head.layers.*.0.*,decoder_head.layers.*.1,decoder_tail.layers.*.0.*,decoder_tail.layers.*.1"),
-    "x_transformers_encoder": Facts((4, 8, 8), ("attn_layers.layers.*", "token_emb,pos_emb,attn_layers"),
-                                    (*NO_BLOCKS, *ONE_RANK, *_WRITTEN_OUT, "precision"),  # where its mask says so, attention makes zeros of 32 bits
-                                    ":attn_layers.layers.*.1.ff", units=":attn_layers.layers.*.0.*,attn_layers.layers.*.1"),
+    "x_clip": Facts((4, 8, 8), ("text_model.encoder.layers.*,vision_model.encoder.layers.*", "text_model,vision_model"),
+                    (*ONE_RANK, *NO_TOKENS, "fsdp", "zero2"),  # which take no parameter that is a single number, as what distances are multiplied by
+                    ":text_model.encoder.layers.*.mlp,vision_model.encoder.layers.*.mlp,mit.encoder.layers.*.mlp",
+                    units=":text_model.encoder.layers.*,vision_model.encoder.layers.*,mit.encoder.layers.*,prompts_generator.decoder.*",
+                    checkpointed="text_model.encoder.layers.*,vision_model.encoder.layers.*,mit.encoder.layers.*,inputs:text_model.embeddings.token_embedding+vision_model.embeddings.patch_embedding"),
+    "qwen3_vl": Facts((4, 8, 8), ("model.language_model.layers.*", "model"), NO_WIDTHS, units=":model.visual.blocks.*,model.visual.deepstack_merger_list.*,model.language_model.layers.*",
+                      checkpointed="model.visual.blocks.*,model.language_model.layers.*,inputs:model.language_model.embed_tokens"),
+    "timm_tnt": Facts((8, 8, 8), ("blocks.*", "cls_token,patch_pos,pixel_pos,pixel_embed,norm1_proj,proj,norm2_proj,blocks,norm"), (*ONE_RANK, *NO_TOKENS, "attention"),  # which it writes out
+                      ":blocks.*.mlp_in,blocks.*.mlp", units=":blocks.*"),
+    "diffusers_unet_kandinsky3": Facts((4, 8, 8), ("down_blocks.*", "time_embedding,add_time_condition,conv_in,encoder_hid_proj,down_blocks,up_blocks"),
+                                       (*NO_BLOCKS, *NO_WIDTHS, *NO_TOKENS, "attention flash"),  # whose kernel takes no mask
+                                       units=":down_blocks.*,up_blocks.*"),
+    "monai_diffusion_model_unet": Facts((8, 8, 8), ("down_blocks.*,middle_block", "conv_in,time_embed,down_blocks,middle_block,up_blocks"),
+                                        (*NO_BLOCKS, *NO_WIDTHS, *NO_TOKENS, "attention"),  # which it writes out
+                                        units=":down_blocks.*,middle_block.*,up_blocks.*"),
+    "vit_pytorch_twins_svt": Facts((8, 8, 8), ("layers.*.1.layers.*,layers.*.3.layers.*", "layers.0,layers.1,layers.2,layers.3"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS), units=":layers.*.*"),
+    "smp_pspnet": Facts((8, 8, 8), ("encoder.layer1.*,encoder.layer2.*", "encoder,decoder"),
+                        (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS, "ddp", "zero1"),  # which wait for gradients of its encoder's last levels, which it does not call
+                        units=":encoder.layer1.*,encoder.layer2.*,decoder.psp.blocks.*,segmentation_head.*"),
+    "timm_xception_aligned": Facts((8, 8, 8), ("blocks.*", "stem,blocks"), (*NO_LINEAR, *NO_TOKENS), units=":blocks.*", checkpointed="blocks.*"),
 }

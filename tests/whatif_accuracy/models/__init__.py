@@ -3,7 +3,7 @@
 
 from typing import Callable, Dict
 
-from . import decoders, decoders_more, encoders, encoders_more, newer, of_libraries, own, pictures_and_words, robots_and_pages, scenes, series, sight, sight_more, sound, speech_and_tables, vision_and_text
+from . import clips_and_tiles, decoders, decoders_more, encoders, encoders_more, finders_and_speech, newer, of_libraries, own, pictures_and_words, robots_and_pages, scenes, series, sight, sight_more, sound, speech_and_tables, vision_and_text
 from .subject import Subject
 
 MODELS: Dict[str, Callable[[str], Subject]] = {
@@ -339,4 +339,16 @@ MODELS: Dict[str, Callable[[str], Subject]] = {
     "vibevoice_asr": robots_and_pages.vibevoice_asr,
     "mistral3": robots_and_pages.mistral3,
     "sam3_lite_text": robots_and_pages.sam3_lite_text,
+    "rt_detr_v2": finders_and_speech.rt_detr_v2,
+    "perception_lm": finders_and_speech.perception_lm,
+    "timm_crossvit": finders_and_speech.timm_crossvit,
+    "diffusers_autoencoder_kl_hunyuan_video": finders_and_speech.diffusers_autoencoder_kl_hunyuan_video,
+    "granite_speech": finders_and_speech.granite_speech,
+    "idefics2": finders_and_speech.idefics2,
+    "timm_fastvit": finders_and_speech.timm_fastvit,
+    "diffusers_transformer_sana_wm_refiner": finders_and_speech.diffusers_transformer_sana_wm_refiner,
+    "x_clip": clips_and_tiles.x_clip,
+    "qwen3_vl": clips_and_tiles.qwen3_vl,
+    "timm_tnt": clips_and_tiles.timm_tnt,
+    "diffusers_unet_kandinsky3": clips_and_tiles.diffusers_unet_kandinsky3,
 }

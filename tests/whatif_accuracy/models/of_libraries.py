@@ -3,7 +3,7 @@
 
 from typing import Callable, Dict
 
-from . import latents_and_volumes, memories_and_regions, monai_and_x_transformers, more_libraries, motion_and_patches, other_libraries, registers_and_maps, scans_and_fields, splits_and_priors, timm_and_diffusers, trees_and_towers, vit_smp_and_clip, volumes_and_codes
+from . import fields_and_readers, latents_and_volumes, memories_and_regions, monai_and_x_transformers, more_libraries, motion_and_patches, other_libraries, pyramids_and_scans, registers_and_maps, repeats_and_films, scans_and_fields, splits_and_priors, timm_and_diffusers, trees_and_towers, vit_smp_and_clip, volumes_and_codes
 from .subject import Subject
 
 MODELS: Dict[str, Callable[[str], Subject]] = {
@@ -128,4 +128,24 @@ MODELS: Dict[str, Callable[[str], Subject]] = {
     "vit_pytorch_cvt": memories_and_regions.vit_pytorch_cvt,
     "smp_pan": memories_and_regions.smp_pan,
     "open_clip_clipa": memories_and_regions.open_clip_clipa,
+    "timm_repvit": repeats_and_films.timm_repvit,
+    "timm_rexnet": repeats_and_films.timm_rexnet,
+    "diffusers_autoencoder_kl_kvae_video": repeats_and_films.diffusers_autoencoder_kl_kvae_video,
+    "diffusers_transformer_flux2": repeats_and_films.diffusers_transformer_flux2,
+    "timm_nfnet": repeats_and_films.timm_nfnet,
+    "timm_xcit": repeats_and_films.timm_xcit,
+    "diffusers_transformer_z_image": repeats_and_films.diffusers_transformer_z_image,
+    "diffusers_autoencoder_kl_qwenimage21": repeats_and_films.diffusers_autoencoder_kl_qwenimage21,
+    "monai_voxelmorph": fields_and_readers.monai_voxelmorph,
+    "vit_pytorch_mae": fields_and_readers.vit_pytorch_mae,
+    "smp_upernet": fields_and_readers.smp_upernet,
+    "open_clip_mammut": fields_and_readers.open_clip_mammut,
+    "monai_transchex": fields_and_readers.monai_transchex,
+    "vit_pytorch_vit_with_decorr": fields_and_readers.vit_pytorch_vit_with_decorr,
+    "smp_deeplabv3": fields_and_readers.smp_deeplabv3,
+    "open_clip_so400m": fields_and_readers.open_clip_so400m,
+    "monai_diffusion_model_unet": pyramids_and_scans.monai_diffusion_model_unet,
+    "vit_pytorch_twins_svt": pyramids_and_scans.vit_pytorch_twins_svt,
+    "smp_pspnet": pyramids_and_scans.smp_pspnet,
+    "timm_xception_aligned": pyramids_and_scans.timm_xception_aligned,
 }
