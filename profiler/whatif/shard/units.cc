@@ -46,6 +46,30 @@ std::set<std::string_view> ListsOfBlocks(const Step& step) {
   return composed;
 }
 
+// From where the model is called until it has returned. A module that the program calls for its loss has no
+// part in it: it has no parameter, and fully_shard() does not hook it.
+Window CallOfModel(const Step& step, const std::vector<uint32_t>& calls) {
+  const Position backward = step.backward.front().begin;
+  std::vector<Position> used;  // where units are called, and operators are given parameters
+  for (const uint32_t call : calls) used.push_back(step.modules[call].begin);
+  for (const Op& op : step.ops) {
+    if (op.begin < backward && std::ranges::any_of(InputsOf(step, op), [&](const Operand& given) {
+          return given.block != kNone && IsParameter(step, given.block);
+        }))
+      used.push_back(op.begin);
+  }
+  std::sort(used.begin(), used.end());
+  Window whole{kForever, kBefore}, all = whole;
+  for (const ModuleCall& call : step.modules) {
+    if (call.begin >= backward || call.end > backward) continue;
+    all = {std::min(all.begin, call.begin), std::max(all.end, call.end)};
+    const auto first = std::lower_bound(used.begin(), used.end(), call.begin);
+    if (first == used.end() || *first >= call.end) continue;
+    whole = {std::min(whole.begin, call.begin), std::max(whole.end, call.end)};
+  }
+  return whole.begin < kForever ? whole : all;
+}
+
 }  // namespace
 
 bool Unit::Has(std::string_view name) const {
@@ -104,13 +128,7 @@ std::vector<Unit> UnitsOf(const Step& step, const std::vector<uint32_t>& calls,
     if (std::none_of(units.begin(), units.end(), [&](const Unit& u) { return u.path == path; }))
       units.push_back({path, {}, {kForever, kBefore}, {}});
   }
-  Window whole{kForever, kBefore};
-  const Position backward = step.backward.front().begin;
-  for (const ModuleCall& call : step.modules) {
-    if (call.begin >= backward || call.end > backward) continue;
-    whole = {std::min(whole.begin, call.begin), std::max(whole.end, call.end)};
-  }
-  units.push_back({"", {whole}, {kForever, kBefore}, {}});
+  units.push_back({"", {CallOfModel(step, calls)}, {kForever, kBefore}, {}});
   for (Unit& unit : units) unit.backwards.resize(unit.forward.size(), {kForever, kBefore});
   for (const Node& node : step.nodes) {
     if (node.op == kNone || node.begin >= kForever) continue;

@@ -234,6 +234,16 @@ TEST_F(ShardUnitsTest, AListHasMembersWithNumbers) {
   EXPECT_THAT(UncalledUnits(step_, ""), ElementsAre()) << "of which it has one";
 }
 
+// A loss that is a module is called when the model has returned, and resharded what it gathered last.
+TEST_F(ShardUnitsTest, AModuleWithoutParametersBehindTheModelIsNoPartOfIt) {
+  Module("Net", 5, 60);
+  Layers(2, {{0}, {1}});
+  Module("Loss", 70, 100);
+  EXPECT_THAT(UnitsOf(step_, {1, 2}).back().forward, ElementsAre(Time(5, 60)));
+  AddOp("aten::mul", kNone, {80, 82}, {parameters_[1]}, kNone);
+  EXPECT_THAT(UnitsOf(step_, {1, 2}).back().forward, ElementsAre(Time(5, 100))) << "it has one";
+}
+
 TEST_F(ShardUnitsTest, AUnitThatIsCalledIsThereOnce) {
   Layers(2, {{0}, {1}});
   EXPECT_EQ(UnitsOf(step_, {0, 1}, {"layers.0"}).size(), 3u);
