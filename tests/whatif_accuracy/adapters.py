@@ -38,6 +38,11 @@ def matches(name: str, patterns: str) -> bool:
     return any(re.match(pattern.replace(".", r"\.").replace("*", "[^.]+") + r"(\.|$)", name) for pattern in patterns.split(",") if pattern)
 
 
+def is_one_of(name: str, patterns: str) -> bool:
+    """Whether a module is one of the patterns itself."""
+    return any(re.fullmatch(pattern.replace(".", r"\.").replace("*", "[^.]+"), name) for pattern in patterns.split(","))
+
+
 def linears(model: nn.Module, patterns: str) -> Iterator[Tuple[nn.Module, str, nn.Module]]:
     """(parent, name in it, layer) of nn.Linear and of transformers' Conv1D in modules of these patterns."""
     for path, parent in list(model.named_modules()):

@@ -165,6 +165,8 @@ def in_code(model: str, size: str, lever: str) -> List[str]:
     """The switches of train.py."""
     known = words(model, size)
     changed = [word.format(**known) for word in LEVERS[lever][1]] if lever != UNCHANGED else []
+    if lever != UNCHANGED and known["units"] and any("{units}" in word for word in LEVERS[lever][0]):
+        changed += ["--units", known["units"][1:]]
     return ["--size", size, "--batch", known["batch"], *changed]  # of a switch that is given twice the last counts
 
 

@@ -74,8 +74,16 @@ def called(blocks: Iterable[Any]) -> Iterator[nn.Module]:
         yield from called(block.children()) if isinstance(block, nn.ModuleList) or type(block) is nn.Module else (block,)
 
 
-def shard(model: nn.Module, kind: str) -> nn.Module:
-    """The model as one rank of those that WORLD_SIZE says."""
+def check_units(model: nn.Module, sharded: List[nn.Module], patterns: str) -> None:
+    """Ends the program unless the modules that a prediction is asked for are those that are sharded: it would answer something else."""
+    named = {path for path, module in model.named_modules() if adapters.is_one_of(path, patterns) and any(True for _ in module.parameters())}
+    there = {path for path, module in model.named_modules() if any(module is unit for unit in sharded) and any(True for _ in module.parameters())}
+    if named != there:
+        raise SystemExit(f"sharded but not named: {sorted(there - named)}; named but not sharded: {sorted(named - there)}")
+
+
+def shard(model: nn.Module, kind: str, named: str) -> nn.Module:
+    """The model as one rank of those that WORLD_SIZE says. `named`: patterns of the modules that are to be sharded one by one; empty: of those that are."""
     dist.init_process_group("nccl")
     if kind == "tp":
         return adapters.share_out(model.to("cuda"), dist.get_world_size())
@@ -84,7 +92,10 @@ def shard(model: nn.Module, kind: str) -> nn.Module:
     lists = {path: module for path, module in model.named_modules() if isinstance(module, (nn.ModuleList, nn.Sequential)) and any(next(child.children(), None) for child in filter(None, module))}
     units = [block for path, blocks in lists.items() if not any(path.startswith(other + ".") for other in lists) for block in called(blocks)]
     owners = Counter(id(parameter) for block in units for parameter in block.parameters())
-    for block in [unit for unit in units if all(owners[id(parameter)] == 1 for parameter in unit.parameters())]:  # heads that are one are the whole model's
+    units = [unit for unit in units if all(owners[id(parameter)] == 1 for parameter in unit.parameters())]  # heads that are one are the whole model's
+    if named:
+        check_units(model, units, named)
+    for block in units:
         fully_shard(block, reshard_after_forward=kind != "zero2")
     fully_shard(model, reshard_after_forward=False if kind == "zero2" else None)
     return model
@@ -154,6 +165,7 @@ def arguments() -> argparse.ArgumentParser:
     parser.add_argument("--prune", type=float, default=0, help="this part of the inner widths of MLPs goes, and of the heads of our own transformer")
     parser.add_argument("--quantize", default="", help="int8:PATHS or nf4:PATHS: the weights of linear layers in these modules are stored so, and not trained")
     parser.add_argument("--shard", choices=("ddp", "ddp:view", "zero1", "zero2", "fsdp", "tp", "pp:2:1", "pp:2:4"), default="", help="as one rank of those that torchrun's environment says")
+    parser.add_argument("--units", default="", help="patterns of the modules that zero2 and fsdp shard one by one: the program ends when they are others")
     parser.add_argument("--freeze", default="", help="paths of modules and parameters, with commas, in which * stands for one name")
     parser.add_argument("--lora", default="", help="RANK:PATHS: linear layers in these modules are frozen, with two trained matrices beside each")
     parser.add_argument("--offload", default="", help="on the host: optimizer, activations, or both with a comma between")
@@ -192,7 +204,7 @@ def train(options: argparse.Namespace, subject: Subject) -> None:
     kind, *numbers = options.shard.split(":")
     if kind == "pp":
         pipeline.keep_first_stage(model, options.model, int(numbers[0]))
-    model = shard(model, options.shard) if options.shard and kind != "pp" else model.to("cuda")
+    model = shard(model, options.shard, options.units) if options.shard and kind != "pp" else model.to("cuda")
     if options.checkpoint:
         checkpoint_blocks(model, options.keep_ops)
     if options.attention and getattr(getattr(model, "config", None), "_attn_implementation", "sdpa") != "sdpa":
