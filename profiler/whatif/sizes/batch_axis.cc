@@ -41,6 +41,7 @@ class Follower {
         sized_(step.blocks.size()),
         tables_(step),
         chunked_(sequence_ ? FindChunked(step) : decltype(chunked_){}),
+        uncut_(sequence_ ? FindUncut(step, tokens->Lengths()) : decltype(uncut_){}),
         joined_(step, axis_, others, tokens),
         parts_(step, axis_, tables_, tokens != nullptr),
         rows_(step, axis_) {
@@ -122,8 +123,9 @@ class Follower {
     const StepBlock& block = step_.blocks[operand.block];
     const bool kept = block.begin == kBefore && block.category == classify::Category::kBuffer;
     const bool numbers = axis_.stride[operand.block] == 0 && tables_.Has(operand);
+    const std::pair dimension(operand.block, step_.Dims(operand.strides)[d]);
     return (kept || numbers) && (operand.offset != 0 || BytesUpTo(step_, operand) != block.requested) &&
-           !chunked_.contains({operand.block, step_.Dims(operand.strides)[d]});
+           !chunked_.contains(dimension) && !uncut_.contains(dimension);
   }
 
   // It was not sizes alone that told where the axis is in what the operator works on.
@@ -369,6 +371,7 @@ class Follower {
   std::vector<bool> sized_;  // by block: a dimension of that size is all that tells of the axis in it
   NumberTables tables_;
   const std::set<std::pair<uint32_t, int64_t>> chunked_;
+  const std::set<std::pair<uint32_t, int64_t>> uncut_;
   JoinedTokens joined_;
   SampleParts parts_;
   SampleRows rows_;

@@ -25,4 +25,16 @@ std::set<std::pair<uint32_t, int64_t>> FindChunked(const Step& step) {
   return found;
 }
 
+std::set<std::pair<uint32_t, int64_t>> FindUncut(const Step& step, const std::set<int64_t>& lengths) {
+  std::set<std::pair<uint32_t, int64_t>> found;
+  for (const Operand& operand : step.operands) {
+    if (operand.block == model::kNone || !step.shapes[operand.strides].known || operand.offset != 0) continue;
+    if (BytesUpTo(step, operand) != step.blocks[operand.block].requested) continue;
+    for (uint32_t d = 0; d < step.Rank(operand.shape); ++d)
+      if (lengths.contains(SizesOf(step, operand)[d]))
+        found.emplace(operand.block, StridesOf(step, operand)[d]);
+  }
+  return found;
+}
+
 }  // namespace vramscope::whatif

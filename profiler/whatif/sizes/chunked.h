@@ -23,4 +23,10 @@ namespace vramscope::whatif {
 // Blocks, each with the distance between elements of the dimension. O(operators).
 [[nodiscard]] std::set<std::pair<uint32_t, int64_t>> FindChunked(const Step& step);
 
+// The same of dimensions of one of these lengths that a block has where all of it is seen: a part of it was
+// cut along another one, as unbind(1) takes the rows [32] of places [32, 2] that nonzero() found.
+// O(operands).
+[[nodiscard]] std::set<std::pair<uint32_t, int64_t>> FindUncut(const Step& step,
+                                                               const std::set<int64_t>& lengths);
+
 }  // namespace vramscope::whatif
