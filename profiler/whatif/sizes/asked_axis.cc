@@ -32,7 +32,9 @@ class Asking {
     const Kind kind = KindNamed(step_.NameOf(op));
     const bool joins = step_.NameOf(op) == "aten::cat";
     if (kind == Kind::kMatrix) return AskFactors(op, result);
+    if (kind == Kind::kReduction) return AskSummed(op, result);
     if (step_.NameOf(op) == "aten::embedding") return AskIndex(op, result);
+    if (step_.NameOf(op) == "aten::index") return AskIndices(op, result);
     if (!joins && (kind != Kind::kElementwise || !AreBroadcast(step_, op, result))) return;
     for (const Operand& operand : InputsOf(step_, op)) {
       const uint32_t rank = step_.Rank(result.shape), missing = rank - step_.Rank(operand.shape);
@@ -70,6 +72,20 @@ class Asking {
       AskThere(result, d, index, d);
   }
 
+  // x[rows, columns], whose first dimensions are those of the indices, before those of x that have none.
+  void AskIndices(const Op& op, const Operand& result) {
+    const std::span<const Operand> indices = InputsOf(step_, op).subspan(1);
+    if (indices.empty()) return;
+    const std::span<const int64_t> from = SizesOf(step_, InputsOf(step_, op)[0]);
+    const std::span<const int64_t> made = SizesOf(step_, result), index = SizesOf(step_, indices[0]);
+    const bool first = indices.size() <= from.size() && index.size() <= made.size() &&
+                       std::ranges::equal(made.subspan(index.size()), from.subspan(indices.size()));
+    if (!first) return;
+    for (const Operand& operand : indices)
+      for (uint32_t d = 0; step_.Rank(operand.shape) == index.size() && d < index.size(); ++d)
+        AskThere(result, d, operand, d);
+  }
+
   // gather(x, dim, index), whose result is as large as the index: x has no fewer elements in the other
   // dimensions (gather_shape_check, aten/src/ATen/native/ScatterGatherChecks.h), so one of as many grows with
   // the samples. With fewer tokens it may have more than they: as many as the longest sequence has.
@@ -81,6 +97,19 @@ class Asking {
     const std::vector<bool> along = ReducedOf(step_.Text(op.dims), rank);
     for (uint32_t d = 0; d < rank; ++d)
       if (!along[d]) AskThere(result, d, from, d);
+  }
+
+  // x.sum(1), which keeps the other dimensions.
+  void AskSummed(const Op& op, const Operand& result) {
+    if (op.input_count == 0) return;
+    const Operand& summed = InputsOf(step_, op)[0];
+    const uint32_t rank = step_.Rank(summed.shape);
+    const std::vector<bool> gone = ReducedOf(step_.Text(op.dims), rank);
+    const bool kept = step_.Rank(result.shape) == rank;  // as dimensions of one
+    for (uint32_t d = 0, there = 0; d < rank && there < step_.Rank(result.shape); ++d) {
+      if (!gone[d]) AskThere(result, there, summed, d);
+      if (!gone[d] || kept) ++there;
+    }
   }
 
   // [rows, inner] x [inner, columns]: rows are those of the result, as columns are.

@@ -27,6 +27,7 @@ class AskedAxisTest : public testing::Test {
     bool sequence = true, sized = false;
     uint64_t own = 0;      // where they are in the other one
     bool indexes = false;  // gather(other, dimension, states)
+    bool alone = false;    // of no states
     const char* dimension = nullptr;
     View whole = {{4, 1, 64, 16}, {1024, 1024, 16, 1}};  // that it was cut out of
   };
@@ -44,8 +45,9 @@ class AskedAxisTest : public testing::Test {
       into.End(into.Begin(meeting.cut, kNone, kNone, 5, {Viewed(into, kOther, meeting.whole, kFloat)}), 6,
                {other});
     const Operand states = Viewed(into, kStates, meeting.states, kFloat);
-    const std::vector<Operand> given =
-        meeting.indexes ? std::vector<Operand>{other, {}, states} : std::vector<Operand>{states, other};
+    std::vector<Operand> given{states, other};
+    if (meeting.indexes) given = {other, {}, states};
+    if (meeting.alone) given = {other};
     const uint32_t op = into.Begin(meeting.name, kNone, kNone, 10, given);
     if (meeting.dimension != nullptr) into.step().ops[op].dims = into.Text(meeting.dimension);
     into.End(op, 12, {Viewed(into, kMade, meeting.made, kFloat)});
@@ -105,6 +107,32 @@ TEST_F(AskedAxisTest, AnIndexHasTheTokensOfWhatIsLookedUpByIt) {
   ASSERT_EQ(asked.size(), 1u);
   EXPECT_EQ(asked[0].block, kOther);
   EXPECT_EQ(asked[0].places, (PlacesOfAxis{1, 0}));
+}
+
+// x[places], of 40 tokens and 32 places that nonzero() found.
+TEST_F(AskedAxisTest, PlacesHaveTheSamplesOfWhatIsPickedByThem) {
+  const View places = {{32}, {1}}, rows = {{32, 16}, {16, 1}};
+  Meeting picked{.name = "aten::index", .states = {{40, 16}, {16, 1}}, .other = places, .made = rows};
+  const auto asked = Asked(picked);
+  ASSERT_EQ(asked.size(), 1u);
+  EXPECT_EQ(asked[0].block, kOther);
+  EXPECT_EQ(asked[0].places, (PlacesOfAxis{1, 0}));
+  picked.states = {{32, 40}, {40, 1}}, picked.made = {{32, 32}, {32, 1}}, picked.made_place = 32;
+  EXPECT_TRUE(Asked(picked).empty()) << "x[:, places], of as many columns by chance";
+}
+
+// (rows * weights).sum(1), of four rows for each of 32 places.
+TEST_F(AskedAxisTest, WhatIsSummedUpHasTheDimensionsThatStay) {
+  Meeting sums{.name = "aten::sum", .other = {{32, 4, 16}, {64, 16, 1}}, .made = {{32, 16}, {16, 1}}};
+  sums.alone = true, sums.dimension = "1";
+  const auto asked = Asked(sums);
+  ASSERT_EQ(asked.size(), 1u);
+  EXPECT_EQ(asked[0].block, kOther);
+  EXPECT_EQ(asked[0].places, (PlacesOfAxis{64, 0}));
+  sums.other = {{4, 32, 16}, {512, 16, 1}}, sums.dimension = "0";
+  EXPECT_EQ(Asked(sums).at(0).places, (PlacesOfAxis{16, 0})) << "behind the one that goes";
+  sums.made = {{1, 32, 16}, {512, 16, 1}};
+  EXPECT_EQ(Asked(sums).at(0).places, (PlacesOfAxis{16, 0})) << "which may stay as one";
 }
 
 // gather(numbers, dim, index), of an index [32, 8] with 32 samples and 64 numbers for each of them.
