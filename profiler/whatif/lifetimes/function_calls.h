@@ -121,6 +121,7 @@ class FunctionCalls {
   [[nodiscard]] static const Returned* HowItReturned(const Call& call);
   [[nodiscard]] bool ReturnsOnlyNamed(const Call& call, const Call& caller);
   void HandBack(const Call& call, Call& caller);
+  void KeepTheOthers(const Call& call, const Call& caller);
   void SetResults(const Call& call, Call& caller, std::vector<Value> results);
   [[nodiscard]] std::vector<Value> ResultsOfEach(const Call& call, uint32_t elements) const;
   [[nodiscard]] std::vector<Value> ValuesOf(const Call& call, const Returned& returned);

@@ -63,6 +63,23 @@ void FunctionCalls::HandBack(const Call& call, Call& caller) {
   SetResults(call, caller, ValuesOf(call, *returned));
   if (caller.results.empty()) return Untold(caller.made);
   caller.called = false;
+  KeepTheOthers(call, caller);
+}
+
+// return y, z: whatever the caller returns, it has not got what else the function made.
+void FunctionCalls::KeepTheOthers(const Call& call, const Call& caller) {
+  std::set<uint32_t> returned;
+  for (const Value& value : caller.results) {
+    if (value == Value{}) return;
+    returned.insert(value.block);
+    if (value.conversion != kNone) returned.insert(OutputsOf(step_, step_.ops[value.conversion])[0].block);
+  }
+  for (const uint32_t op : caller.made) {
+    if (step_.ops[op].begin < call.begin) continue;
+    const std::span<const Operand> results = OutputsOf(step_, step_.ops[op]);
+    if (std::ranges::none_of(results, [&](const Operand& one) { return returned.contains(one.block); }))
+      for_itself_[op] = true;
+  }
 }
 
 // None where what is computed in its statement cannot be told apart. What it was given may be what it

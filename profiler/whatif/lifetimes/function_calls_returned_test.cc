@@ -29,6 +29,27 @@ TEST(FunctionCallsTest, WhatNoneOfSeveralReturnsNamesItsFunctionHadForItself) {
   EXPECT_FALSE(known("30-38 31-31=y 32-32=z 36-36>.", 1));
 }
 
+// y = x * 2; z = y * 2; return z, in a function that another one calls, of which nobody knows what it
+// returns.
+TEST(FunctionCallsTest, WhatAFunctionDoesNotReturnItsCallersCannotHandOn) {
+  const auto known = [](const char* returns, uint32_t maker) {
+    return Program({"10-20 11-11(z", "30-38 31-31(z 32-32>.", returns},
+                   [](Program& p) {
+                     p.Make("y", {51, 31, 11});
+                     p.Make("z", {52, 31, 11}, {"y"});
+                     p.Make("more", {32, 11}, {"z"});
+                     p.Make("out", {12}, {"more"});
+                     p.End();
+                   })
+        .AllKnown(maker);
+  };
+  EXPECT_TRUE(known("50-58 51-51=y 52-52=z 53-53>z", 1));
+  EXPECT_FALSE(known("50-58 51-51=y 52-52=z 53-53>z", 2)) << "they have it";
+  EXPECT_FALSE(known("50-58 51-51=y 52-52=z 53-53>z,y", 1));
+  EXPECT_FALSE(known("50-58 51-51=y 52-52=z 53-53>z,w", 1)) << "w may be anything";
+  EXPECT_FALSE(known("50-58 51-51=y 52-52=z 53-53>.", 1));
+}
+
 // y, z = mask(y, z), which computes nothing: what is worked on behind it somebody must have.
 TEST(FunctionCallsTest, WhatAFunctionWithoutOperatorsIsGivenItHandsBackWhereThatIsUsedBehindIt) {
   const auto until = [](const char* function, const char* used) {
