@@ -58,6 +58,7 @@ bool JoinsHeads(const Step& step, const Op& op) {
 
 bool HeadsFirst::Begin(const Op& op) {
   filled_.Begin(op);
+  masks_.Begin(op);
   if (products_.Begin(op)) return true;
   if (op.parent == kNone && JoinsHeads(step_, op)) Copy(InputsOf(step_, op)[0], op.begin - kBeforeOp);
   return false;
@@ -65,6 +66,7 @@ bool HeadsFirst::Begin(const Op& op) {
 
 void HeadsFirst::End(const Op& op) {
   filled_.End(op);
+  masks_.End(op);
   products_.End(op);
   layouts_.Converted(op);
   if (op.output_count == 0) return;

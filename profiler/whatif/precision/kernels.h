@@ -5,6 +5,7 @@
 #include <map>
 
 #include "profiler/whatif/attention/filled_heads.h"
+#include "profiler/whatif/attention/filled_masks.h"
 #include "profiler/whatif/attention/wide_products.h"
 #include "profiler/whatif/precision/layouts.h"
 #include "profiler/whatif/precision/versions.h"
@@ -29,6 +30,7 @@ class HeadsFirst {
         low_(low),
         versions_(versions),
         filled_(step, versions),
+        masks_(step, versions),
         products_(step, low, versions),
         layouts_(step, versions) {}
 
@@ -52,6 +54,7 @@ class HeadsFirst {
   const uint8_t low_;
   Versions& versions_;
   FilledHeads filled_;
+  FilledMasks masks_;
   WideProducts products_;
   Layouts layouts_;
   std::map<uint32_t, Position> left_;  // by what attention returned: when the function does that called it

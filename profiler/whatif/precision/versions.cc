@@ -300,10 +300,12 @@ void Versions::Rename(uint32_t block, uint8_t type, Position at, Position until,
 }
 
 void Versions::CastWhole(uint32_t block, uint8_t type, Position at, uint32_t op) {
-  const uint64_t elements = step_.blocks[block].requested / BytesOf(kFloatType);
-  const uint32_t copy = Add(block, type, at, op, elements * BytesOf(type));
-  used_[copy] = step_.ops[op].end - kWithOperator;
-  UsedInForward(copy, used_[copy]);
+  CopyInto(step_.blocks[block].requested / BytesOf(kFloatType) * BytesOf(type), block, type, at, op);
+}
+
+void Versions::CopyInto(uint64_t bytes, uint32_t block, uint8_t type, Position at, uint32_t op) {
+  const uint32_t copy = Add(block, type, at, op, bytes);
+  UsedInForward(copy, used_[copy] = step_.ops[op].end - kWithOperator);
 }
 
 void Versions::WidenItself(uint32_t block, uint8_t type, Position at) {

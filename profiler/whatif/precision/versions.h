@@ -130,6 +130,8 @@ class Versions {
   void CastFrom(uint32_t version, uint32_t block, uint8_t type, Position at, const Operand& operand);
   // The same as Cast of all that is in the block, of which operands are parts.
   void CastWhole(uint32_t block, uint8_t type, Position at, uint32_t op);
+  // Into so many bytes, as what is filled up.
+  void CopyInto(uint64_t bytes, uint32_t block, uint8_t type, Position at, uint32_t op);
   // The copy of a weight that autocast keeps until it is left, before backward; the first use makes it.
   void UseCached(uint32_t block, uint8_t type, Position at, uint32_t op, const Operand& operand);
   // A parameter's gradient, or its part of one that several share, is converted and handed over.
