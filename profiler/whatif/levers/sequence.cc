@@ -33,10 +33,16 @@ std::string WhyNoTargets(const Step& step, const BatchAxis& axis, std::string_vi
   return "";
 }
 
-// Said in a note.
-bool HasTargets(const Step& step) {
+// Of the program's other inputs: what becomes longer with the tokens, and what does not.
+void NoteOtherInputs(const Step& step, std::vector<std::string>& notes) {
   const Result<Tokens> tokens = FindTokens(step);
-  return tokens.ok() && !tokens->targets.empty();
+  if (!tokens.ok()) return;
+  if (!tokens->targets.empty())
+    notes.emplace_back("what the decoder is to write is taken to become longer by the same factor");
+  if (!tokens->other_lengths.empty())
+    notes.emplace_back(
+        "inputs of another length than the tokens' stay as they are, as spectra or patches that words are "
+        "about");
 }
 
 class Sequence final : public Lever {
@@ -72,8 +78,7 @@ class Sequence final : public Lever {
         "ids = ids[:, :" + tokens + "]    # or batches that are made with so many tokens in a sample";
     outcome.notes.emplace_back(
         "a table of positions stays as long as it is; kernels are taken to be those of the recorded length");
-    if (HasTargets(step))
-      outcome.notes.emplace_back("what the decoder is to write is taken to become longer by the same factor");
+    NoteOtherInputs(step, outcome.notes);
     return outcome;
   }
 };

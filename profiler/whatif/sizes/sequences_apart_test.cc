@@ -231,6 +231,15 @@ TEST_F(SequencesApartTest, IdsOfATableAsLargeAreWordsThatAnotherModelReads) {
   EXPECT_EQ(Longer({words_, others}), (Numbers{4 * 64 * 16, 4 * 24 * 16}));
 }
 
+// Pop2Piano's spectra of a song, beside what a piano plays.
+TEST_F(SequencesApartTest, InputsOfOtherLengthsAreSaidToStayAsTheyAre) {
+  const auto notes = [&](int64_t patches) {
+    Scene scene;
+    return SequenceLever().Apply(Written({words_}, patches), "2x", scene)->notes.size();
+  };
+  EXPECT_EQ(notes(8), notes(32) + 1);
+}
+
 TEST_F(SequencesApartTest, OneNumberDoesNotTellTwoLengths) {
   labels_ = true;
   const Call looked_up{"aten::embedding", {{kTable, table_}, {kPlaces, written_}}, written_rows_};

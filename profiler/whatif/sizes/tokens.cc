@@ -189,6 +189,8 @@ Result<Tokens> FindTokens(const Step& step) {
     tokens.targets.emplace_back(input->block, static_cast<uint64_t>(step.Dims(input->strides)[1]));
     tokens.target_lengths.insert(length);
   }
+  for (const auto& [size, vote] : votes)
+    if (size > 1 && !tokens.IsLength(size)) tokens.other_lengths.insert(size);
   for (const Operand& operand : step.operands) {
     const Op& op = step.ops[operand.op];
     if (operand.block == model::kNone || op.node != model::kNone || !IsLayer(step.NameOf(op)) ||

@@ -27,6 +27,7 @@ struct Tokens {
   // Of ids of other lengths, as what an encoder-decoder is to write: they become longer by the same factor.
   std::vector<std::pair<uint32_t, uint64_t>> targets;
   std::set<int64_t> target_lengths;
+  std::set<int64_t> other_lengths;   // of inputs that stay as they are, as the spectra that words are about
   std::set<int64_t> sizes_of_model;  // dimensions of weights
 
   [[nodiscard]] std::set<int64_t> Lengths() const {
