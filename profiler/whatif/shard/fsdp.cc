@@ -74,7 +74,8 @@ class Sharder {
     order_ = ForwardOrder();
     for (size_t i = 0; i < order_.size(); ++i) Forward(i);
     Backward();
-    AddUpByUnit();
+    AddUpByUnit(
+        step_, units_, [&](const Unit& unit) { return Done(unit) + 9 * kBetweenHooks; }, changed_);
     ShardState();
     SetUp();
     for (const auto& [parameter, shard] : shards_) changed_.blocks[parameter].requested = shard;
@@ -304,20 +305,6 @@ class Sharder {
     const uint32_t kept = Add(at + 6 * kBetweenHooks, end, shard, like, reduce_stream_, Category::kGradient);
     changed_.blocks[kept].accumulated = at + 7 * kBetweenHooks;
     if (carried != kBefore) Add(kBefore, carried, shard, like, reduce_stream_, Category::kGradient);
-  }
-
-  // Gradients that wait in sums of their units', which are added to those of the units before when the unit
-  // is done.
-  void AddUpByUnit() {
-    for (const SumOfUnit& sum : SumsOfUnits(step_, units_)) {
-      const Position added = Done(*sum.unit) + 9 * kBetweenHooks;
-      StepBlock& waits = changed_.blocks[LastVersionOf(step_, sum.gradient)];
-      waits.end = sum.second == kNone ? added : step_.ops[sum.second].end + kHair;
-      if (sum.second == kNone) continue;
-      const uint64_t bytes = waits.requested;
-      Add(step_.ops[sum.second].begin + kBetweenHooks, added, bytes, sum.gradient, waits.stream,
-          Category::kTemporaryBackward);
-    }
   }
 
   // Unit by unit, the rest of the model last: all its parameters and buffers come to the device, then shards

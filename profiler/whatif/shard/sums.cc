@@ -9,6 +9,8 @@ namespace {
 
 using model::kNone;
 
+constexpr Position kSoonBehind = 0.01;  // one of FSDP's hooks, or where an operator begins
+
 struct Additions {
   uint32_t from = kNone;      // the node that the sum came from: what it handed on is added to
   std::vector<uint32_t> ops;  // until the sum is handed on
@@ -49,11 +51,59 @@ const Unit* UnitOf(const Step& step, const std::vector<Unit>& units, uint32_t no
   return unit == units.end() - 1 ? nullptr : &*unit;
 }
 
+// Whether the engine made a new block for it, of what is there and what the operator's node computed.
+bool MakesSum(const Step& step, const Op& op) {
+  if (op.node == kNone || op.parent != kNone || op.input_count < 2 || op.output_count != 1 ||
+      step.NameOf(op) != "aten::add")
+    return false;
+  const uint32_t sum = OutputsOf(step, op)[0].block;
+  const std::span<const Operand> given = InputsOf(step, op);
+  return sum != kNone && given[0].block != kNone && given[1].block != kNone && sum != given[0].block &&
+         step.blocks[sum].begin >= op.begin && step.blocks[sum].accumulated >= kForever;
+}
+
+// The node that handed on what is added to: the first one that was given the same, as that of an addition,
+// which has it for both of its operands; else the one that made it.
+uint32_t HandedOnBy(const Step& step, uint32_t addition) {
+  const Operand& first = InputsOf(step, step.ops[addition])[0];
+  const auto same = [&](const Operand& other) { return IsSameView(step, other, first); };
+  uint32_t made = kNone, given = kNone;
+  for (uint32_t i = addition; i-- > 0 && step.ops[i].end >= step.blocks[first.block].begin;) {
+    const Op& op = step.ops[i];
+    if (op.node == kNone) continue;
+    const bool takes = std::ranges::any_of(InputsOf(step, op), same);
+    if (takes && op.name == step.nodes[op.node].name) given = op.node;
+    if (takes || !std::ranges::any_of(OutputsOf(step, op), same)) continue;
+    made = op.node;
+    break;
+  }
+  return given != kNone ? given : made;
+}
+
+// Else it is of what the unit made itself.
+bool IsUsedBehind(const Step& step, const Unit& unit, uint32_t addition) {
+  const uint32_t sum = OutputsOf(step, step.ops[addition])[0].block;
+  for (uint32_t i = addition + 1; i < step.ops.size() && step.ops[i].begin < unit.backward.end; ++i) {
+    const Op& op = step.ops[i];
+    const bool adds = op.parent == kNone && step.NameOf(op) == "aten::add_";
+    if (!adds && std::ranges::any_of(InputsOf(step, op), [&](const Operand& o) { return o.block == sum; }))
+      return false;
+  }
+  return true;
+}
+
+// Whether it goes when it has been added.
+bool GoesWith(const Step& step, uint32_t gradient, uint32_t addition) {
+  const StepBlock& block = step.blocks[gradient];
+  return block.accumulated >= kForever && block.end <= step.ops[addition].end + kSoon;
+}
+
 }  // namespace
 
 std::vector<SumOfUnit> SumsOfUnits(const Step& step, const std::vector<Unit>& units) {
   std::vector<SumOfUnit> sums;
-  for (const auto& [sum, additions] : AdditionsOf(step)) {
+  const std::map<uint32_t, Additions> in_place = AdditionsOf(step);
+  for (const auto& [sum, additions] : in_place) {
     const uint32_t maker = step.blocks[sum].op;
     const uint32_t from = additions.from != kNone || maker == kNone ? additions.from : step.ops[maker].node;
     if (from == kNone) continue;
@@ -63,12 +113,52 @@ std::vector<SumOfUnit> SumsOfUnits(const Step& step, const std::vector<Unit>& un
     for (const auto& [unit, own] : by_unit) {
       if (unit == nullptr || unit == first) continue;
       const uint32_t gradient = InputsOf(step, step.ops[own[0]])[1].block;
-      const StepBlock& waits = step.blocks[gradient];
-      if (waits.accumulated < kForever || waits.end > step.ops[own[0]].end + kSoon) continue;
-      sums.push_back({unit, gradient, own.size() > 1 ? own[1] : kNone});
+      if (GoesWith(step, gradient, own[0]))
+        sums.push_back({unit, gradient, own.size() > 1 ? own[1] : kNone, kNone});
     }
   }
+  for (uint32_t i = 0; i < step.ops.size(); ++i) {
+    if (!MakesSum(step, step.ops[i])) continue;
+    const Unit* const unit = UnitOf(step, units, step.ops[i].node);
+    if (unit == nullptr || unit == UnitOf(step, units, HandedOnBy(step, i))) continue;
+    const uint32_t gradient = InputsOf(step, step.ops[i])[1].block;
+    if (!GoesWith(step, gradient, i) || !IsUsedBehind(step, *unit, i)) continue;
+    const auto more = in_place.find(OutputsOf(step, step.ops[i])[0].block);
+    const bool own =
+        more != in_place.end() && UnitOf(step, units, step.ops[more->second.ops[0]].node) == unit;
+    sums.push_back({unit, gradient, own ? more->second.ops[0] : kNone, i});
+  }
   return sums;
+}
+
+void AddUpByUnit(const Step& step, const std::vector<Unit>& units,
+                 const std::function<Position(const Unit&)>& added, Step& changed) {
+  // One sum after the other is made, as what the unit is given: mostly what it uses first, of which backward
+  // has the gradient last. Then all goes that was added.
+  const std::vector<SumOfUnit> sums = SumsOfUnits(step, units);
+  std::map<const Unit*, Position> made;
+  for (auto each = sums.rbegin(); each != sums.rend(); ++each) {
+    const SumOfUnit& sum = *each;
+    const Position at = added(*sum.unit);
+    StepBlock& waits = changed.blocks[LastVersionOf(step, sum.gradient)];
+    waits.end = sum.second == kNone ? at : step.ops[sum.second].end + kHair;
+    if (sum.made != kNone) {
+      const Position begin = made.emplace(sum.unit, at - kSoonBehind / 2).first->second += 2 * kHair;
+      changed.blocks[OutputsOf(step, step.ops[sum.made])[0].block].begin = begin;
+      const uint32_t first = InputsOf(step, step.ops[sum.made])[0].block;
+      if (GoesWith(step, first, sum.made)) changed.blocks[LastVersionOf(step, first)].end = begin + kHair;
+    }
+    if (sum.second == kNone) continue;
+    StepBlock own;
+    own.id = kNone;
+    own.requested = waits.requested;
+    own.begin = step.ops[sum.second].begin + kSoonBehind;
+    own.end = at;
+    own.copy_of = sum.gradient;
+    own.stream = waits.stream;
+    own.category = classify::Category::kTemporaryBackward;
+    changed.blocks.push_back(own);
+  }
 }
 
 uint32_t LastVersionOf(const Step& step, uint32_t gradient) {

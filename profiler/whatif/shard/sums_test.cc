@@ -56,6 +56,19 @@ class ShardSumsTest : public testing::Test, protected WrittenOperators {
     return {gradient, AddOp("aten::add_", node, {at + 3, at + 4}, {sum, gradient}, sum)};
   }
 
+  // That, of which the engine makes a sum with another, in a new block.
+  struct Made {
+    uint32_t gradient, op, sum;
+  };
+  Made AddUp(uint32_t first, size_t of, Position at) {
+    const uint32_t gradient = Gradient(of, at, at + 4.5), sum = AddBlock(at + 3.5, 190);
+    const auto node = static_cast<uint32_t>(step_.nodes.size() - 1);
+    return {gradient, AddOp("aten::add", node, {at + 3, at + 4}, {first, gradient}, sum), sum};
+  }
+  void HandOn(size_t of, uint32_t gradient, Position at) {
+    AddOp("AddBackward0", AddNode("AddBackward0", forward_[of], at), {at + 0.5, at + 1}, {gradient}, kNone);
+  }
+
   [[nodiscard]] std::vector<SumOfUnit> Sums() const { return SumsOfUnits(step_, units_); }
 
   const char* const paths_[3] = {"layers.0", "layers.1", "layers.2"};
@@ -151,6 +164,62 @@ TEST_F(ShardSumsTest, UnitsAddThemUpWhenTheyAreDone) {
   EXPECT_GT(sums[0].begin, step_.ops[value.op].begin);
   EXPECT_LT(sums[0].begin, step_.ops[value.op].end);
   EXPECT_NEAR(sums[0].end, units_[1].backward.end, 0.5);
+}
+
+// PSPNet's four pools, beside what they pool: of what these are joined in, the gradient is a part with gaps.
+TEST_F(ShardSumsTest, ASumThatALaterUnitMakesIsMadeWhenItIsDone) {
+  const Made key = AddUp(sum_, 3, 132);
+  ASSERT_EQ(Sums().size(), 1u);
+  EXPECT_EQ(Sums()[0].unit, &units_[1]);
+  EXPECT_EQ(Sums()[0].made, key.op);
+  EXPECT_EQ(Sums()[0].second, kNone);
+  for (const bool goes : {false, true}) {
+    if (goes) step_.blocks[sum_].end = 136.5;
+    const Step sharded = FullySharded(step_, units_, 2, true);
+    EXPECT_NEAR(sharded.blocks[key.sum].begin, units_[1].backward.end, 0.5);
+    EXPECT_GT(sharded.blocks[key.gradient].end, sharded.blocks[key.sum].begin);
+    EXPECT_GT(sharded.blocks[sum_].end, sharded.blocks[key.sum].begin) << "what it adds to";
+    EXPECT_EQ(sharded.blocks[sum_].end < sharded.blocks[key.gradient].end, goes);
+  }
+}
+
+TEST_F(ShardSumsTest, WhatItAddsToThatWaitsInASumOfItsOwn) {
+  const Made key = AddUp(sum_, 3, 132);
+  const Added value = AddTo(key.sum, 2, 140);
+  ASSERT_EQ(Sums().size(), 1u);
+  EXPECT_EQ(Sums()[0].gradient, key.gradient);
+  EXPECT_EQ(Sums()[0].second, value.op);
+  const Step sharded = FullySharded(step_, units_, 2, true);
+  EXPECT_NEAR(sharded.blocks[key.gradient].end, step_.ops[value.op].end, 0.01);
+  EXPECT_NEAR(sharded.blocks[key.sum].begin, units_[1].backward.end, 0.5);
+}
+
+// Segment Anything's tokens and image, of which a layer uses the tokens first.
+TEST_F(ShardSumsTest, OfSeveralSumsThatAUnitMakesOneFollowsTheOther) {
+  const uint32_t other = Gradient(4, kFirst + 12, 145);
+  const Made image = AddUp(other, 3, 132), tokens = AddUp(sum_, 2, 140);
+  const Step sharded = FullySharded(step_, units_, 2, true);
+  EXPECT_LT(sharded.blocks[tokens.sum].begin, sharded.blocks[image.sum].begin);
+  EXPECT_LT(sharded.blocks[image.sum].begin, sharded.blocks[tokens.gradient].end);
+  EXPECT_EQ(sharded.blocks[image.gradient].end, sharded.blocks[tokens.gradient].end);
+}
+
+// A residual around a layer, and one within.
+TEST_F(ShardSumsTest, ASumIsTheUnitsOwnWhereOneOfItsNodesHandedOnWhatIsAddedTo) {
+  const uint32_t product = AddBlock(45.5, 190);
+  forward_.push_back(AddOp("aten::add", kNone, {45, 46}, {encoded_}, product));
+  HandOn(6, sum_, 129);
+  HandOn(3, sum_, 130);
+  (void)AddUp(sum_, 2, 140);
+  EXPECT_EQ(Sums().size(), 1u) << "the model's came first";
+  step_.nodes[step_.ops[step_.ops.size() - 4].node].made = step_.ops[forward_[3]].begin + 0.5;
+  EXPECT_TRUE(Sums().empty());
+}
+
+TEST_F(ShardSumsTest, ASumThatTheUnitUsesIsOfWhatItMadeItself) {
+  const Made key = AddUp(sum_, 3, 132);
+  AddOp("aten::mul", AddNode("MulBackward0", forward_[2], 142), {143, 144}, {key.sum}, AddBlock(143.5, 190));
+  EXPECT_TRUE(Sums().empty());
 }
 
 // In 16 bits, of what a node computed in float32.
