@@ -326,7 +326,8 @@ class Sharder {
       if (buffer) buffers.push_back(i);
     }
     const Position moment = (last - at) / static_cast<Position>(3 * (shards_.size() + buffers.size()));
-    for (const Unit& unit : units_) {
+    for (const Unit* const each : AsModulesLie(step_, units_)) {
+      const Unit& unit = *each;
       const size_t whole = changed_.passing.size();
       for (const uint32_t parameter : unit.parameters) {
         const StepBlock& block = step_.blocks[parameter];

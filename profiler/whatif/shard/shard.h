@@ -43,6 +43,9 @@ struct Unit {
 // and last of all the rest of the model. A parameter belongs to the module that its name begins with.
 [[nodiscard]] std::vector<Unit> UnitsOf(const Step& step, const std::vector<uint32_t>& calls,
                                         const std::vector<std::string_view>& uncalled = {});
+// As named_modules() has them, in which order a model's parameters and buffers come to the device, and not as
+// they are called, which some are not; the rest of the model last.
+[[nodiscard]] std::vector<const Unit*> AsModulesLie(const Step& step, const std::vector<Unit>& units);
 // Where backward of a call of such a module is over next, behind `at`, while other calls of it have yet to
 // add to its gradients: what waits for the next module goes there (FSDPParamGroup.post_backward). kForever:
 // nowhere.

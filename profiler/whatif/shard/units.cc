@@ -158,6 +158,27 @@ std::vector<Unit> UnitsOf(const Step& step, const std::vector<uint32_t>& calls,
   return units;
 }
 
+std::vector<const Unit*> AsModulesLie(const Step& step, const std::vector<Unit>& units) {
+  std::map<const Unit*, model::EventIndex> came;
+  for (const StepBlock& block : step.blocks) {
+    if (block.begin != kBefore || block.id >= step.run->blocks.size()) continue;
+    if (block.category != Category::kParameter && block.category != Category::kBuffer) continue;
+    const auto unit =
+        std::find_if(units.begin(), units.end() - 1, [&](const Unit& one) { return one.Has(block.name); });
+    if (unit == units.end() - 1) continue;
+    const model::EventIndex alloc = step.run->blocks[block.id].alloc_event;
+    const auto [first, fresh] = came.emplace(&*unit, alloc);
+    if (!fresh) first->second = std::min(first->second, alloc);
+  }
+  std::vector<const Unit*> order;
+  for (const Unit& unit : units) {
+    if (came.contains(&unit) || &unit == &units.back()) order.push_back(&unit);
+  }
+  std::stable_sort(order.begin(), order.end() - 1,
+                   [&](const Unit* a, const Unit* b) { return came.at(a) < came.at(b); });
+  return order;
+}
+
 Position NextPassed(const std::vector<Unit>& units, Position at) {
   Position next = kForever;
   for (const Unit& unit : units) {

@@ -244,6 +244,25 @@ TEST_F(ShardUnitsTest, AModuleWithoutParametersBehindTheModelIsNoPartOfIt) {
   EXPECT_THAT(UnitsOf(step_, {1, 2}).back().forward, ElementsAre(Time(5, 100))) << "it has one";
 }
 
+// PSPNet's encoder, of which the last two levels are not called, and come before the decoder.
+TEST_F(ShardUnitsTest, UnitsAreMadeAsModulesLieAndNotAsTheyAreCalled) {
+  Layers(3, {{2}, {0}});
+  step_.first.begin = 100;
+  for (StepBlock& block : step_.blocks) {
+    block.id = static_cast<uint32_t>(run_.blocks.size());
+    model::Block made;
+    made.alloc_event = 10 + block.id;
+    run_.blocks.push_back(made);
+  }
+  units_ = UnitsOf(step_, {0, 1}, {kPaths[1]});
+  std::vector<std::string_view> paths;
+  for (const Unit* const unit : AsModulesLie(step_, units_)) paths.push_back(unit->path);
+  EXPECT_THAT(paths, ElementsAre(kPaths[0], kPaths[1], kPaths[2], ""));
+  const Step sharded = FullySharded(step_, units_, 2, true);
+  for (const size_t layer : {0, 1})
+    EXPECT_LT(sharded.blocks[parameters_[layer]].set_up, sharded.blocks[parameters_[layer + 1]].set_up);
+}
+
 TEST_F(ShardUnitsTest, AUnitThatIsCalledIsThereOnce) {
   Layers(2, {{0}, {1}});
   EXPECT_EQ(UnitsOf(step_, {0, 1}, {"layers.0"}).size(), 3u);
