@@ -14,6 +14,10 @@ EventIndex FirstBegin(const std::vector<Interval>& intervals, EventIndex begin, 
   return within.empty() ? end : within.front().begin;
 }
 
+uint64_t Asked(const model::Block& block) {
+  return block.size - (block.slack == model::Block::kUnknownSlack ? 0 : block.slack);
+}
+
 }  // namespace
 
 std::span<const Interval> ForwardBegin::Within(const std::vector<Interval>& intervals, EventIndex begin,
@@ -68,7 +72,8 @@ EventIndex ForwardBegin::AsLearnt(const Gap& gap, EventIndex anchor) const {
   const auto autocast = Within(windows_.autocast, anchor, gap.end);
   const uint32_t from_last = lesson->autocast_from_last;
   if (from_last != 0 && from_last <= autocast.size()) return autocast[autocast.size() - from_last].begin;
-  return CountBack(gap, anchor, lesson->allocations);
+  const EventIndex matched = MatchBack(gap, anchor, *lesson);
+  return matched != model::kNever ? matched : CountBack(gap, anchor, lesson->allocations);
 }
 
 const ForwardBegin::Lesson* ForwardBegin::LessonFor(const Gap& gap) const {
@@ -94,11 +99,14 @@ void ForwardBegin::Learn(const Gap& gap) {
   const uint32_t allocations = CountAllocations(gap.thread, forward, gap.end);
   std::vector<Lesson>& lessons = learnt_[gap.micro_batch];
   if (lessons.empty() || lessons.back().last_step + 1 < gap.step) {
-    lessons.push_back({.first_step = gap.step, .allocations = allocations});
+    lessons.push_back({.first_step = gap.step});
   }
   Lesson& lesson = lessons.back();
   lesson.last_step = gap.step;
-  lesson.allocations = std::min(lesson.allocations, allocations);
+  if (lesson.end == 0 || allocations < lesson.allocations) {
+    lesson.forward = forward, lesson.end = gap.end, lesson.thread = gap.thread;
+    lesson.allocations = allocations;
+  }
   lesson.autocast_from_last = 0;
   const auto before = Within(windows_.autocast, edges.anchor, forward);
   if (!before.empty() && CountAllocations(gap.thread, before.back().begin, forward) == 0) {
@@ -115,6 +123,21 @@ uint32_t ForwardBegin::CountAllocations(model::ThreadIndex thread, EventIndex be
     count += block.thread == thread ? 1 : 0;
   }
   return count;
+}
+
+EventIndex ForwardBegin::MatchBack(const Gap& gap, EventIndex begin, const Lesson& lesson) const {
+  EventIndex found = model::kNever;
+  BlockId at = run_.FirstBlockFrom(gap.end);
+  for (BlockId id = run_.FirstBlockFrom(lesson.end); id-- > 0;) {
+    const model::Block& wanted = run_.blocks[id];
+    if (wanted.alloc_event < lesson.forward) return found;
+    if (wanted.thread != lesson.thread) continue;
+    do {
+      if (at-- == 0 || run_.blocks[at].alloc_event < begin) return model::kNever;
+    } while (run_.blocks[at].thread != gap.thread || Asked(run_.blocks[at]) != Asked(wanted));
+    found = run_.blocks[at].alloc_event;
+  }
+  return found;
 }
 
 EventIndex ForwardBegin::CountBack(const Gap& gap, EventIndex begin, uint32_t count) const {

@@ -8,12 +8,13 @@
 //               └ gap                     └ anchor        └ found here             └ gap ends
 //
 // In order of trust: the first module call (deep steps); the autocast region that enclosed just that call in
-// the deep steps of this run; as many allocations before backward as there, micro-batch by micro-batch (a
-// step repeats itself, and what comes between the steps, like an evaluation, does not move this count; but a
-// first step may make more, like a loss scale); the first autocast region; the first tensor that autograd
-// saves. A program may train several models in turn, so the deep steps nearest to a light one teach it. The
-// anchor is the end of the last data window that is followed by a save, so that batches of an evaluation in
-// the same gap are not taken for the training batch.
+// the deep steps of this run; the allocations before backward that were asked for there, in their order and
+// counted back, micro-batch by micro-batch (a step repeats itself, and what comes between the steps, like an
+// evaluation, does not move this; a first step may make more between them, like a loss scale or what its
+// forward caches); as many allocations, where others were asked for; the first autocast region; the first
+// tensor that autograd saves. A program may train several models in turn, so the deep steps nearest to a
+// light one teach it. The anchor is the end of the last data window that is followed by a save, so that
+// batches of an evaluation in the same gap are not taken for the training batch.
 #pragma once
 
 #include <unordered_map>
@@ -60,7 +61,10 @@ class ForwardBegin {
   struct Lesson {
     uint32_t first_step = 0;
     uint32_t last_step = 0;
-    uint32_t allocations = 0;         // of the forward
+    model::EventIndex forward = 0;  // of the shortest of them, until `end`, when backward begins
+    model::EventIndex end = 0;
+    model::ThreadIndex thread = 0;
+    uint32_t allocations = 0;         // of that forward
     uint32_t autocast_from_last = 0;  // the how-manieth region from the gap's end began with it; 0 = none did
   };
 
@@ -72,6 +76,10 @@ class ForwardBegin {
   // Allocations on the gap's thread in [begin, end).
   [[nodiscard]] uint32_t CountAllocations(model::ThreadIndex thread, model::EventIndex begin,
                                           model::EventIndex end) const;
+  // The event of the allocation that the lesson's forward begins with, if all its allocations are found in
+  // the gap's part behind `begin`, in their order and perhaps with others between them; else kNever.
+  [[nodiscard]] model::EventIndex MatchBack(const Gap& gap, model::EventIndex begin,
+                                            const Lesson& lesson) const;
   // The event of the `count`-th allocation before the gap's end; kNever if the gap's part behind `begin` has
   // fewer.
   [[nodiscard]] model::EventIndex CountBack(const Gap& gap, model::EventIndex begin, uint32_t count) const;

@@ -44,6 +44,35 @@ TEST(ForwardBeginTest, DeepStepsTeachTheLightOnesWhereForwardBegins) {
   }
 }
 
+// self._table = values / counts.clamp(min=1), when it is asked for first: a cache, and a temporary of its
+// own.
+TEST(ForwardBeginTest, WhatTheFirstForwardCachesDoesNotMoveItsBegin) {
+  Loop loop;
+  for (int step = 1; step <= 3; ++step) {
+    const bool deep = step == 2;
+    const std::string number = std::to_string(step);
+    if (deep) loop.s.Mark(MarkKind::kDeepBegin, 2);
+    if (step == 3) loop.s.Mark(MarkKind::kDeepEnd);
+    loop.s.Alloc("batch" + number, 64);
+    const auto forward = [&] {
+      loop.s.Alloc("first" + number, 8).Alloc("second" + number, 16);
+      if (step == 1) loop.s.Alloc("clamped", 32).Alloc("table", 24).Free("clamped");
+      loop.Forward();
+    };
+    deep ? (void)loop.s.Module("net", forward) : forward();
+    loop.Backward();
+    loop.Optimizer();
+  }
+  const auto run = loop.s.Load();
+  const Training training = FindTraining(run, 0);
+  const auto part = [&](const std::string& block) {
+    return training.SpanAt(run.blocks[loop.s.Id(block)].alloc_event).part;
+  };
+  EXPECT_EQ(part("batch1"), Part::kPrepare);
+  EXPECT_EQ(part("first1"), Part::kForward);
+  EXPECT_EQ(part("table"), Part::kForward);
+}
+
 // Two models in turn, as in a cross-validation: the second one's forward is longer.
 TEST(ForwardBeginTest, TheNearestDeepStepsTeach) {
   Loop loop;
