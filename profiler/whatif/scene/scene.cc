@@ -5,17 +5,15 @@
 #include <cmath>
 #include <utility>
 
+#include "profiler/whatif/scene/first_step.h"
 #include "profiler/whatif/step/forward_parts.h"
 #include "profiler/whatif/step/order.h"
 #include "profiler/whatif/step/up_to.h"
-#include "profiler/whatif/step/windows.h"
 
 namespace vramscope::whatif {
 namespace {
 
 using classify::Category;
-
-constexpr Position kHalf = 0.5;
 
 uint64_t Rounded(uint64_t bytes) { return UpTo(bytes, kBlockUnit); }
 
@@ -28,90 +26,6 @@ uint64_t LiveBytes(const Scene& scene, const Block& block, Position at) {
   const int copies = (block.begin <= at && at < block.end ? 1 : 0) + (at + scene.length < block.end ? 1 : 0);
   return static_cast<uint64_t>(copies) * Rounded(block.bytes);
 }
-
-// Where in the step the blocks belong that the first step made for good: behind as many of the step's own
-// allocations as there were in the first step before them, apart from those made for good. Counted from the
-// begin of the last backward pass or optimizer step on: a first forward may fill caches, with temporaries of
-// its own. Where it makes none, what it keeps is counted back from the first backward pass: it seems to begin
-// too late then, as forward is taken to make as much as in later steps.
-class FirstStep {
- public:
-  explicit FirstStep(const Step& step) : step_(step) {
-    if (step.first.number == step.number) return;
-    begin_ = step.first.begin;
-    end_ = step.first.end;
-    std::vector<model::BlockId> kept;
-    for (const StepBlock& block : step.blocks) {
-      // State of parameters that a lever took away was there too.
-      if ((block.begin == kBefore && block.end >= kForever) || block.category == Category::kOptimizerState)
-        kept.push_back(block.id);
-    }
-    std::sort(kept.begin(), kept.end());  // what levers put in has no number of its own
-    for (const model::Change& change : step.run->devices[step.device].changes) {
-      if (change.event >= end_) break;
-      if (change.freed() || change.event < begin_) continue;
-      if (!std::binary_search(kept.begin(), kept.end(), change.block())) ordinary_.push_back(change.event);
-    }
-    for (const StepBlock& block : step.blocks) {
-      if (block.begin > 0 && block.id != model::kNone) own_.push_back(block.begin);
-    }
-    Step first;
-    first.run = step.run, first.device = step.device;
-    AddWindows(step.first, first);
-    AddLandmarks(first.backward, step.backward);
-    AddLandmarks(first.optimizer, step.optimizer);
-    std::sort(landmarks_.begin(), landmarks_.end());
-  }
-
-  // Whether the block was made in the first step.
-  [[nodiscard]] bool Made(model::EventIndex alloc) const { return begin_ <= alloc && alloc < end_; }
-
-  [[nodiscard]] Position PlaceOf(model::EventIndex alloc) const {
-    const auto behind = std::upper_bound(landmarks_.begin(), landmarks_.end(), std::pair(alloc, kForever));
-    const size_t so_far = CountBefore(ordinary_, alloc);
-    Position place = step_.length;
-    if (behind != landmarks_.begin()) {
-      const auto [from, own] = *std::prev(behind);
-      const size_t since = so_far - CountBefore(ordinary_, from);
-      place = since == 0 ? own : Ahead(CountBefore(own_, own) + since, step_.length);
-    } else if (behind == landmarks_.end() || HasTemporariesOfItsOwn(*behind)) {
-      place = Ahead(so_far, step_.length);
-    } else {
-      const auto [until, own] = *behind;
-      const size_t rest = CountBefore(ordinary_, until) - so_far, all = CountBefore(own_, own);
-      place = rest == 0 ? own - kHalf : Ahead(all - std::min(all, rest), own);
-    }
-    // In the order of their allocation.
-    return place + kHair * static_cast<Position>(alloc - begin_) / (1 + static_cast<Position>(end_ - begin_));
-  }
-
- private:
-  template <typename At>
-  static size_t CountBefore(const std::vector<At>& ascending, At at) {
-    return static_cast<size_t>(std::lower_bound(ascending.begin(), ascending.end(), at) - ascending.begin());
-  }
-  // Whether the first forward makes more than is kept and what this step's makes, up to that landmark.
-  [[nodiscard]] bool HasTemporariesOfItsOwn(const std::pair<model::EventIndex, Position>& end) const {
-    const Position forward = step_.modules.empty() ? 0 : step_.modules.front().begin;
-    return CountBefore(ordinary_, end.first) + CountBefore(own_, forward) > CountBefore(own_, end.second);
-  }
-  // Of that one of the step's own allocations; `end`: behind the last one.
-  [[nodiscard]] Position Ahead(size_t allocation, Position end) const {
-    return (allocation < own_.size() ? own_[allocation] : end) - kHalf;
-  }
-  void AddLandmarks(const std::vector<Window>& first, const std::vector<Window>& own) {
-    if (first.size() != own.size()) return;
-    for (size_t i = 0; i < own.size(); ++i)
-      landmarks_.emplace_back(begin_ + static_cast<model::EventIndex>(first[i].begin), own[i].begin);
-  }
-
-  const Step& step_;
-  model::EventIndex begin_ = 0;
-  model::EventIndex end_ = 0;
-  std::vector<std::pair<model::EventIndex, Position>> landmarks_;  // in the first step and in this one
-  std::vector<model::EventIndex> ordinary_;  // allocations of the first step that are not for good
-  std::vector<Position> own_;                // the step's own allocations
-};
 
 // What a step leaves behind, joined with what the step before it left.
 class CarryOver {

@@ -19,7 +19,9 @@ constexpr uint64_t kBatch = 2048, kTemporary = 8192, kState = 16384, kCached = 1
 
 class CachingProgram : public TensorScript {
  public:
-  explicit CachingProgram(int temporaries = 3) : temporaries_(temporaries) {
+  // `normed`: what forward computes before it looks into its cache; 0: nothing.
+  explicit CachingProgram(int temporaries = 3, uint64_t normed = 0)
+      : temporaries_(temporaries), normed_(normed) {
     s.Device(model::testing::kCuda0).TotalsAre(0, 2 << 20);
     s.Alloc("weight", kState).Parameter("weight", "linear.weight");
     for (int step = 1; step <= 3; ++step) Step(step);
@@ -36,6 +38,7 @@ class CachingProgram : public TensorScript {
     s.Alloc("batch", kBatch);
     const auto number = static_cast<uint64_t>(step);
     s.Module("linear", [&] {
+      if (normed_ != 0) s.Alloc("normed", normed_);
       for (int i = 0; step == 1 && i < temporaries_; ++i) s.Alloc("cached", kCached).Free("cached");
       if (step == 1) s.Alloc("table", kTable);
       s.Op("aten::mm", [&] {
@@ -56,9 +59,11 @@ class CachingProgram : public TensorScript {
     });
     s.Mark(trace::MarkKind::kOptimizerStepDone, number, "SGD");
     s.Free("out").Free("batch");
+    if (normed_ != 0) s.Free("normed");
   }
 
   int temporaries_;
+  uint64_t normed_;
   model::Run run_;
   std::optional<classify::Analysis> analysis_;
 };
@@ -83,6 +88,17 @@ TEST(FirstStepTest, WhatTheFirstForwardKeepsComesBeforeAsManyAllocationsOfForwar
   const Block& table = OfBytes(scene, kTable, Birth::kOnce);
   const whatif::Step& step = program.step_;
   EXPECT_GT(table.begin, step.blocks[InputsOf(step, step.ops[0])[0].block].begin) << "the batch";
+  EXPECT_LT(table.begin, step.blocks[OutputsOf(step, step.ops[0])[0].block].begin);
+}
+
+// self._table = values / counts.clamp(min=1), when it is first asked for: behind the norm, before the
+// product, however many temporaries it took.
+TEST(FirstStepTest, WhatTheFirstForwardKeepsComesBetweenTheAllocationsThatItWasBetween) {
+  const CachingProgram program(3, kTemporary / 2);
+  const Scene scene = MakeScene(program.step_);
+  const Block& table = OfBytes(scene, kTable, Birth::kOnce);
+  const whatif::Step& step = program.step_;
+  EXPECT_GT(table.begin, OfBytes(scene, kTemporary / 2, Birth::kEachStep).begin);
   EXPECT_LT(table.begin, step.blocks[OutputsOf(step, step.ops[0])[0].block].begin);
 }
 
