@@ -80,7 +80,7 @@ class VariablesTest(unittest.TestCase):
                         self.second(around)
                     again = self.second(again)
                     del gone
-                    return helper(self.first, again)
+                    return helper(self.first, again), parts
 
             class Wrapped(Shapes):
                 def forward(self, *given):
@@ -102,6 +102,25 @@ class VariablesTest(unittest.TestCase):
         self.assertLessEqual({"looped", "around", "again"}, set(ends[6][1]))
         self.assertNotIn("inside", ends[6][1], "the helper returns before")
 
+    def test_what_a_list_holds_stays_where_nobody_reads_it_any_more(self) -> None:
+        program = """
+            class Lists(Net):
+                def forward(self, x):
+                    alone, table, nested, read, looped, other = [x * 1], {0: x * 2}, [[x * 3]], [x * 4], [x * 5], [x * 6]
+                    self.other = other
+                    for _ in range(2):
+                        self.first(x)
+                        looped.append(x)
+                    alone.append(x)
+                    y = self.second(x)
+                    return y, read
+            with torch.no_grad():
+                Lists()(torch.ones(2, 4))
+        """
+        told = self.held(self.run_well(program), HELD_TO_END)
+        self.assertEqual([names for module, names in told if module == "first"], 2 * [["table", "x"]], "others are read further down, or shared")
+        self.assertEqual([names for module, names in told if module == "second"], [["alone", "looped", "table", "x"]])
+
     def test_lists_and_tables_that_a_module_was_given_are_told_as_such(self) -> None:
         program = """
             def helped(layer, list_of_helper, x):
@@ -119,7 +138,7 @@ class VariablesTest(unittest.TestCase):
         """
         done = self.run_well(program)
         self.assertEqual([names for module, names in self.held(done, HELD_IN_GIVEN) if module == "first"], [["rows", "table"]])
-        self.assertLessEqual({"anew", "own", "list_of_helper"}, set(self.held(done, HELD)[-1][1]), "made anew, or a helper's")
+        self.assertLessEqual({"anew", "own", "list_of_helper"}, set(self.held(done, HELD, HELD_TO_END)[-1][1]), "made anew, or a helper's")
 
     def test_a_forward_that_returns_that_of_the_class_before_returns_with_it(self) -> None:
         program = """

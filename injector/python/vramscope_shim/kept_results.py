@@ -50,7 +50,7 @@ class KeptResults:
             if given is None:  # handed on, to the function around
                 continue
             if i >= forward:
-                lasting = self._lasting.behind(code, given.at)
+                lasting = self._lasting.behind(code, given.at).lasting
                 with storage.untouched():
                     for name, value in given.pairs(result):
                         if name in lasting and self.may_be(value) and not may_let_go(value):

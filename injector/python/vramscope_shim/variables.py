@@ -9,7 +9,8 @@ decides what a step takes where autograd keeps less: with frozen parameters, che
                                                                         function returns (lasting.py)
 
 A list or a table that the module's own function was given is told as that: what is in it outlives the call, and is found there by whoever
-calls the module again.
+calls the module again. Of others what is in them stays until the function returns where it does not read the variable any more and nobody
+else has the list, as the references to it tell.
 
 Nothing is held longer for it. Up to Python 3.12 a frame keeps the dictionary that its variables were shown in, with references of its own:
 it is emptied. The code of a module has its variables on no frame of ours (frames without fast locals are passed over), and a dictionary that
@@ -21,7 +22,7 @@ from collections import OrderedDict
 from typing import Any, FrozenSet, Iterator, List, Tuple
 
 from . import native, storage
-from .lasting import Lasting
+from .lasting import NONE, Behind, Lasting
 
 MAX_DEPTH = 5  # of containers in containers
 MAX_ITEMS = 256  # of one container
@@ -48,21 +49,22 @@ class Variables:
                 # Torch's own frames hold the arguments of the call around, which its operators show.
                 if code.co_flags & FAST_LOCALS and code.co_filename != self._file:
                     own = i >= forward
-                    self._tell_frame(each, self._lasting.behind(code, each.f_lasti) if own else frozenset(), self._given(code) if own else frozenset())
+                    self._tell_frame(each, self._lasting.behind(code, each.f_lasti) if own else NONE, self._given(code) if own else frozenset())
 
     def _given(self, code: Any) -> FrozenSet[str]:
         """The function's arguments that it never gives another value."""
         arguments = code.co_argcount + code.co_kwonlyargcount
-        return self._lasting.behind(code, BEFORE_ALL).intersection(code.co_varnames[:arguments])
+        return self._lasting.behind(code, BEFORE_ALL).lasting.intersection(code.co_varnames[:arguments])
 
-    def _tell_frame(self, frame: Any, lasting: FrozenSet[str], given: FrozenSet[str]) -> None:
+    def _tell_frame(self, frame: Any, behind: Behind, given: FrozenSet[str]) -> None:
         variables = frame.f_locals
         try:
+            alone = _alone(variables, behind.resting)
             for name, value in variables.items():
                 kind = type(value)
                 if id(kind) in self._passed_over:
                     continue
-                role = _role(value, name in lasting, name in given)
+                role = _role(value, name in behind.lasting, name in given, name in alone)
                 for tensor in (value,) if kind is self._tensor else tensors_in(value):
                     if id(type(tensor)) not in self._passed_over:
                         label(role, name, tensor)
@@ -71,10 +73,25 @@ class Variables:
                 variables.clear()
 
 
-def _role(value: Any, lasting: bool, given: bool) -> int:
-    if may_let_go(value):
+def _role(value: Any, lasting: bool, given: bool, alone: bool) -> int:
+    if may_let_go(value) and not alone:
         return native.Role.HELD_IN_GIVEN if given else native.Role.HELD
     return native.Role.HELD_TO_END if lasting else native.Role.HELD
+
+
+def _alone(variables: Any, names: FrozenSet[str]) -> FrozenSet[str]:
+    """Of these those that have a list or a table which nobody else has, nor others in it."""
+    held = (name for name in names if name in variables and may_let_go(variables[name]) and sys.getrefcount(variables[name]) == IN_A_FRAME_ALONE)
+    return frozenset(name for name in held if not any(may_let_go(item) for item in _items(variables[name])))
+
+
+def _references_in_a_frame_alone() -> int:
+    only: List[Any] = []
+    variables = sys._getframe().f_locals
+    return sys.getrefcount(variables["only"]) - len(only)
+
+
+IN_A_FRAME_ALONE = _references_in_a_frame_alone()  # of a list: what Python shows variables in has some of its own
 
 
 def forward_in(frames: List[Any], lasting: Lasting) -> int:
