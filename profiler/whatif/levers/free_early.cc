@@ -5,13 +5,14 @@
 //   recorded   │ logits made ├ cross_entropy ├ backward reads them ├──── `logits` ────│ the next step's
 //   logits freed      │ logits made ├ cross_entropy ├ backward reads them ├ del logits
 //
-// Only what outlives the call of the whole model: local variables of its modules are gone when that returns,
-// and what backward makes is autograd's own. The gradient of a leaf that is no parameter goes with the graph,
-// whose AccumulateGrad has that leaf: HuBERT asks for one of a view of its batch, and nobody reads it. Left
-// as they are: gradients of parameters and optimizer state, which are kept on purpose; what the optimizer
-// computes; what no operator was seen to use; and what the next step uses, a batch that is fetched ahead.
-// Python's calls hold their arguments until they return: that no `del` changes, and is left too, as is what a
-// module holds from step to step. A list goes as a whole.
+// Only what outlives the call of the whole model, and is there when backward begins: local variables of its
+// modules are gone when that returns, those of a loss around it when this does, and what they are asked for
+// there without operators, as their shapes, nobody knows. What backward makes is autograd's own. The gradient
+// of a leaf that is no parameter goes with the graph, whose AccumulateGrad has that leaf: HuBERT asks for one
+// of a view of its batch, and nobody reads it. Left as they are: gradients of parameters and optimizer state,
+// which are kept on purpose; what the optimizer computes; what no operator was seen to use; and what the next
+// step uses, a batch that is fetched ahead. Python's calls hold their arguments until they return: that no
+// `del` changes, and is left too, as is what a module holds from step to step. A list goes as a whole.
 #include <algorithm>
 #include <map>
 #include <tuple>
@@ -183,6 +184,10 @@ class Early {
       const bool argument = recorded.end >= backward.end && recorded.end <= backward.end + 2 * kAtOnce;
       if (argument || (backward.begin <= recorded.begin && recorded.begin < backward.end)) return false;
     }
+    // A variable of a function around the model, which has returned.
+    const auto next = std::ranges::find_if(
+        step_.backward, [&](const Window& backward) { return backward.begin > recorded.begin; });
+    if (next != step_.backward.end() && recorded.end < next->begin) return false;
     for (const Window& model : models_) {
       if (model.begin <= recorded.begin && recorded.end <= model.end) return false;
     }

@@ -81,6 +81,15 @@ TEST_F(BatchFreedEarlyTest, WhatIsNoBatchGoesWithItsLastUse) {
   EXPECT_LT(Ends().first, scales_.begin);
 }
 
+// def loss_of(model, x): noisy = ...; return (model(noisy) - noisy).mean()
+TEST_F(BatchFreedEarlyTest, WhatGoesBeforeBackwardIsAFunctionsThatReturned) {
+  step_.blocks[batch_].category = Category::kTemporaryForward;
+  const Position returned = step_.blocks[batch_].end = (scales_.end + step_.backward.front().begin) / 2;
+  EXPECT_EQ(Ends().first, returned);
+  step_.blocks[batch_].end = step_.backward.front().begin + 0.01;
+  EXPECT_LT(Ends().first, scales_.begin);
+}
+
 TEST_F(BatchFreedEarlyTest, ABatchThatBackwardNeedsGoesThere) {
   Saved kept;
   kept.block = batch_, kept.released = step_.backward.front().begin + 1;
