@@ -192,7 +192,7 @@ class Accumulate final : public Lever {
       if (part == Repeats::kNone) {
         blocks.push_back(block);
         Block& moved = blocks.back();
-        if (block.birth != Birth::kSetup) moved.begin = repeats.InLast(block.begin);
+        if (block.birth != Birth::kSetup) moved.begin = repeats.InFirst(block.begin);
         // It came before the parts (a batch that is fetched ahead): its end is that of the last part.
         moved.end = repeats.InLast(block.end);
         continue;

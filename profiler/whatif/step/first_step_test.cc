@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "profiler/whatif/scene/lever.h"
 #include "profiler/whatif/scene/scene.h"
 #include "profiler/whatif/step/windows.h"
 #include "profiler/whatif/testing/tensor_script.h"
@@ -100,6 +101,19 @@ TEST(FirstStepTest, WhatTheFirstForwardKeepsComesBetweenTheAllocationsThatItWasB
   const whatif::Step& step = program.step_;
   EXPECT_GT(table.begin, OfBytes(scene, kTemporary / 2, Birth::kEachStep).begin);
   EXPECT_LT(table.begin, step.blocks[OutputsOf(step, step.ops[0])[0].block].begin);
+}
+
+TEST(FirstStepTest, OfSeveralPartsTheFirstOneFillsTheCache) {
+  const CachingProgram program(0);
+  Scene scene = MakeScene(program.step_);
+  ASSERT_TRUE(AccumulateLever().Apply(program.step_, "2", scene).ok());
+  std::vector<Position> results;
+  for (const Block& block : scene.blocks)
+    if (block.bytes == kBatch / 2 && block.origin == OutputsOf(program.step_, program.step_.ops[0])[0].block)
+      results.push_back(block.begin);
+  ASSERT_EQ(results.size(), 2);
+  EXPECT_LT(OfBytes(scene, kTable, Birth::kOnce).begin, std::ranges::min(results));
+  EXPECT_GT(OfBytes(scene, kState, Birth::kOnce).begin, std::ranges::max(results)) << "the optimizer's";
 }
 
 // Each block of the batch stands for one.
