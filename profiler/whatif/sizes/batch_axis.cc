@@ -199,7 +199,7 @@ class Follower {
           sized_[result.block] = axis_.stride[result.block] != 0;
         }
         tables_.Note(op, result.block);
-        if (sequence_) joined_.Note(op, result);
+        joined_.Note(op, result);
         continue;
       }
       decided_[result.block] = op.input_count != 0;
@@ -227,7 +227,7 @@ class Follower {
       SetOf(result, strides);
       if (strides[0] == 0) parts_.Note(op, result.block);
       sized_[result.block] = strides[0] != 0 && of_parts == 0 && !FromOther(op);
-      if (sequence_) joined_.Note(op, result);
+      joined_.Note(op, result);
       if (!sequence_ && step_.NameOf(op) == "aten::baddbmm") PassAdded(op, result);
     }
   }
@@ -256,6 +256,7 @@ class Follower {
     const StepBlock& copy = step_.blocks[i];
     if (copy.copy_of == kNone || IsOfParameter(copy)) return;
     Set(i, Of(copy.copy_of));
+    if (!sequence_) axis_.beside[i] = axis_.beside[copy.copy_of];
     if (!sequence_ && axis_.stride[i] == 0 && copy.expanded == axis_.batch) axis_.stride[i] = 1;
   }
 
@@ -263,7 +264,7 @@ class Follower {
   void PassCopied(const Op& op, const Operand& into) {
     if (const Strides strides = StridesOf(op, Kind::kElementwise, into); axis_.stride[into.block] == 0)
       SetOf(into, strides);
-    if (sequence_) joined_.Note(op, into);
+    joined_.Note(op, into);
   }
 
   // Until the operator around it says otherwise.
@@ -322,7 +323,7 @@ class Follower {
         AddPlace(found, CarryAxis(step_, op, kind, operand, {d, 1}, result));
     for (const uint64_t stride : Of(operand.block)) {
       const auto place = stride == 0 ? std::nullopt : PlaceIn(step_, axis_, operand, stride);
-      if (!place || (sequence_ && joined_.AreOthers(operand, *place))) continue;
+      if (!place || joined_.AreOthers(operand, *place)) continue;
       AddPlace(found, CarryAxis(step_, op, kind, operand, *place, result));
       AddPlace(found, rows_.Share(op, operand, *place, result));
     }

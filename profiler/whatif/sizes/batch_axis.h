@@ -40,8 +40,8 @@ struct BatchAxis {
   std::vector<uint64_t> second;
   // By block: bytes of the elements that both are counted in; 0: as large as those of any operand.
   std::vector<uint8_t> element;
-  // Of a sequence, by block: so many tokens that are no part of it stand beside its own in the same
-  // dimension.
+  // By block: so many tokens that are no part of the sequence stand beside its own in the same dimension, or
+  // rows that are no sample's beside those of the batch.
   std::vector<int64_t> beside;
   // Of the batch, by block: the sample that it is a part of, where there is one for each.
   std::vector<int64_t> sample;

@@ -215,7 +215,10 @@ void ScaleBatch(const Step& step, const BatchAxis& axis, int64_t wanted, Scene& 
       // Whole samples, and what is beyond them (an allocator's slack where the request is not known) stays.
       const uint64_t same = SameWithAnyBatch(step, block.origin);
       const uint64_t grows = block.bytes - std::min(same, block.bytes);
-      block.bytes = block.bytes - grows + grows / from * to + grows % from;
+      const auto beside = static_cast<uint64_t>(axis.BesideIn(block.origin));
+      const bool rows = beside != 0 && grows % (from + beside) == 0;
+      block.bytes = block.bytes - grows +
+                    (rows ? grows / (from + beside) * (to + beside) : grows / from * to + grows % from);
       if (axis.second[block.origin] != 0) block.bytes = block.bytes / from * to;
     }
   }

@@ -320,5 +320,66 @@ TEST(BatchScaleTest, WhatIsSortedGrowsAndItsCountsOfDigitsStay) {
   EXPECT_EQ(doubled(ManySweepSortBytes(kItems, 108)), ManySweepSortBytes(2 * kItems, 108));
 }
 
+// cat([t, t.new_zeros(1)]) of 8 samples, what a layer makes of it, a copy of that, and what stands before or
+// behind.
+class JoinedRowsTest : public testing::Test {
+ protected:
+  // In elements, with so many samples.
+  [[nodiscard]] std::vector<uint64_t> Elements(const char* maker, int64_t more, int64_t wanted) {
+    const whatif::Step bare = BareStep(&run_);
+    Inserter into(bare, {});
+    StepBlock input;
+    input.category = classify::Category::kInput;
+    (void)into.AddBlock(input);
+    Position at = 0;
+    const auto call = [&](const char* name, const std::vector<std::pair<uint32_t, View>>& given,
+                          const View& made) {
+      StepBlock result;
+      result.begin = at + 1.5, result.op = static_cast<uint32_t>(into.step().ops.size());
+      result.requested = static_cast<uint64_t>(made.shape.front() * made.strides.front()) * 4;
+      const uint32_t block = into.AddBlock(result);
+      std::vector<Operand> operands;
+      for (const auto& [of, view] : given) operands.push_back(Viewed(into, of, view, kFloat));
+      const uint32_t op = into.Begin(name, model::kNone, model::kNone, ++at, operands);
+      into.End(op, ++at, {Viewed(into, block, made, kFloat)});
+      return block;
+    };
+    const View times{{8}, {1}}, zeros{{more}, {1}};
+    const int64_t rows = 8 + more;
+    const uint32_t other = call(maker, {{0, times}}, zeros);
+    const uint32_t joined = call("aten::cat", {{0, times}, {other, zeros}}, {{rows}, {1}});
+    const uint32_t made = call("aten::mul", {{joined, {{rows, 1}, {1, 1}}}}, {{rows, 4}, {4, 1}});
+    const uint32_t before = call("aten::clone", {{made, {{8, 4}, {4, 1}}}}, {{8, 4}, {4, 1}});
+    const uint32_t others = call("aten::clone", {{joined, {{more}, {1}, 8}}}, zeros);
+    StepBlock copy = into.step().blocks[made];
+    copy.copy_of = made;
+    const uint32_t copied = into.AddBlock(copy);
+    const whatif::Step step = std::move(into).Finish();
+    Scene scene;
+    for (const uint32_t block : {joined, made, copied, before, others})
+      scene.blocks.push_back({1, 2, step.blocks[block].requested, block});
+    ScaleBatch(step, FollowBatch(step).value(), wanted, scene);
+    std::vector<uint64_t> elements;
+    for (const Block& block : scene.blocks) elements.push_back(block.bytes / 4);
+    return elements;
+  }
+
+  using Sizes = std::vector<uint64_t>;
+  model::Run run_;
+};
+
+TEST_F(JoinedRowsTest, RowsThatAreMadeForAllSamplesTogetherAreAsManyWithOthers) {
+  EXPECT_EQ(Elements("aten::new_zeros", 1, 2), (Sizes{3, 12, 12, 8, 1}));
+  EXPECT_EQ(Elements("aten::new_zeros", 3, 16), (Sizes{19, 76, 76, 64, 3}));
+}
+
+TEST_F(JoinedRowsTest, AsManyOfThemAsThereAreSamplesMayBeOfThese) {
+  EXPECT_EQ(Elements("aten::new_zeros", 8, 16)[1], 128);
+}
+
+TEST_F(JoinedRowsTest, WhatIsPickedFromTheBatchMayBeMoreWithMore) {
+  EXPECT_EQ(Elements("aten::masked_select", 4, 16)[1], 96);
+}
+
 }  // namespace
 }  // namespace vramscope::whatif

@@ -29,12 +29,13 @@ void JoinedTokens::NoteGiven(const Op& op) {
 }
 
 void JoinedTokens::Note(const Op& op, const Operand& result) {
+  const std::string_view name = step_.NameOf(op);
+  const bool joins = name == "aten::cat", of_batch = tokens_ == nullptr;
+  if (of_batch && !joins && known_.empty()) return;
   if (axis_.stride[result.block] == 0) return NoteOthers(op, result);
   int64_t& beside = axis_.beside[result.block];
-  const std::string_view name = step_.NameOf(op);
-  const int64_t more = name == "aten::cat"                           ? JoinedBy(op, result)
-                       : name.find("conv") != std::string_view::npos ? LeftBy(op, result)
-                                                                     : 0;
+  const bool slides = !of_batch && name.find("conv") != std::string_view::npos;
+  const int64_t more = joins ? JoinedBy(op, result) : slides ? LeftBy(op, result) : 0;
   if (more != 0) {
     known_.insert(beside = more);
     return;
@@ -117,6 +118,17 @@ bool JoinedTokens::IsCounted(const Operand& operand, uint32_t d) const {
   const uint32_t op = step_.blocks[operand.block].op;
   return op != kNone && counts_of_learned_.contains(size) &&
          KindNamed(step_.NameOf(step_.ops[op])) == Kind::kFactory;
+}
+
+// t.new_zeros(1), or what the model has.
+bool JoinedTokens::IsMadeApart(const Operand& operand) const {
+  if (operand.block == kNone || axis_.stride[operand.block] != 0) return false;
+  const StepBlock& block = step_.blocks[operand.block];
+  if (block.begin == kBefore || block.op == kNone) return block.begin == kBefore;
+  uint32_t op = block.op;
+  while (step_.ops[op].parent != kNone && KindNamed(step_.NameOf(step_.ops[op])) == Kind::kFactory)
+    op = step_.ops[op].parent;
+  return KindNamed(step_.NameOf(step_.ops[op])) == Kind::kFactory;
 }
 
 bool JoinedTokens::AreOthers(const Operand& operand, AxisPlace place) const {
@@ -209,6 +221,11 @@ int64_t JoinedTokens::JoinedBy(const Op& op, const Operand& result) {
     const bool counted = std::ranges::all_of(
         inputs, [&](const Operand& operand) { return holds(operand) || IsCounted(operand, d); });
     if (!complete || beside <= own) continue;
+    if (tokens_ == nullptr) {
+      const bool apart = std::ranges::all_of(
+          inputs, [&](const Operand& operand) { return holds(operand) || IsMadeApart(operand); });
+      return apart && beside % axis_.batch != 0 ? beside : 0;
+    }
     as_many_ |= counted && !known && beside == axis_.batch;
     if (known || counted || beside % axis_.batch != 0) return beside;
   }

@@ -5,8 +5,9 @@
 //   prompt [64, 8, 256] ─┬─ cat ─ [64, 136, 256]     128 tokens, and 8 beside them
 //   words [64, 128, 256] ┘
 //
-// So is the room that a convolution leaves at the sides, of up to a kernel. And where a program has several
-// words of each token, one behind the other, so many there are of any other length.
+// So do rows beside those of the batch, which the program makes for all samples together: cat([t,
+// t.new_zeros(1)]). So is the room that a convolution leaves at the sides, of up to a kernel. And where a
+// program has several words of each token, one behind the other, so many there are of any other length.
 #pragma once
 
 #include <map>
@@ -66,6 +67,7 @@ class JoinedTokens {
   [[nodiscard]] bool AreLearned(const Operand& operand) const;
   void NoteOthers(const Op& op, const Operand& result);
   [[nodiscard]] int64_t OthersIn(const Operand& operand) const;
+  [[nodiscard]] bool IsMadeApart(const Operand& operand) const;
   [[nodiscard]] bool IsCounted(const Operand& operand, uint32_t d) const;
   [[nodiscard]] int64_t JoinedBy(const Op& op, const Operand& result);
   [[nodiscard]] int64_t TokensIn(std::span<const Operand> parts, uint32_t block, uint32_t d) const;
