@@ -26,7 +26,12 @@ std::string WhyRefused(const Step& changed) {
   std::string_view module;
   for (const ModuleCall& call : changed.modules)
     if (call.begin < op.begin && op.begin < call.end) module = changed.Text(call.name);
-  return std::string(changed.NameOf(op)) + (module.empty() ? "" : " in " + std::string(module)) +
+  const std::string place = module.empty() ? "" : " in " + std::string(module);
+  if (changed.NameOf(op) == "aten::_fused_rms_norm")
+    return "rms_norm()" + place +
+           " would get float32 beside a weight in 16 bits, for which PyTorch takes other operators than a "
+           "recording in float32 shows. Record it in 16 bits.";
+  return std::string(changed.NameOf(op)) + place +
          " would get float32 beside 16 bits, which PyTorch refuses: the program stops there, or converts in "
          "a way "
          "that a recording in float32 does not show. Record it in 16 bits.";

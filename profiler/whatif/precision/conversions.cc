@@ -81,6 +81,7 @@ void Conversions::Begin(uint32_t op) {
       if (IsWider(operand)) versions_.Replace(operand.block, low_, begun.begin - kBeforeNode, operand);
     }
   }
+  if (MixesInNorm(begun)) refuses_ = std::min(refuses_, op);
   if (!TakesLow(begun)) return;
   if (!Refuses(op)) return NoteWeightMet(op);
   for (const Operand& operand : InputsOf(step_, begun)) {
@@ -88,6 +89,15 @@ void Conversions::Begin(uint32_t op) {
     refuses_ = std::min(refuses_, op);
     if (versions_.Widened(operand.block)) Refute(versions_.WidenedBy(operand.block));
   }
+}
+
+// rms_norm() of one type with a weight of another is none of the fused kernel that a step in float32 shows
+// (rms_norm_symint in aten/src/ATen/native/layer_norm.cpp).
+bool Conversions::MixesInNorm(const Op& op) const {
+  const std::span<const Operand> inputs = InputsOf(step_, op);
+  return op.node == kNone && inputs.size() > 1 && step_.NameOf(op) == "aten::_fused_rms_norm" &&
+         IsFloat(inputs[0]) && IsFloat(inputs[1]) &&
+         versions_.TypeOf(inputs[0].block) != versions_.TypeOf(inputs[1].block);
 }
 
 void Conversions::End(uint32_t op) {

@@ -74,6 +74,7 @@ class Conversions {
   [[nodiscard]] bool IsWider(const Operand& operand) const;
   [[nodiscard]] bool TakesLow(const Op& op) const;
   [[nodiscard]] bool Refuses(uint32_t op) const;
+  [[nodiscard]] bool MixesInNorm(const Op& op) const;
   void Refute(uint32_t by);
   void NoteWeightMet(uint32_t op);
   // x.to(type) of floats, which does nothing in the record.

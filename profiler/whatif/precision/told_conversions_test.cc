@@ -101,6 +101,22 @@ class ConversionProgram : public LinearScript {
   Baseline baseline_;
 };
 
+// FLUX.3's queries: norm_q(query.float()), whose weight has 16 bits.
+TEST(ToldConversionsTest, ANormOfFloatWithAWeightOfSixteenBitsIsAnotherThanWasRecorded) {
+  const auto refusal = [](bool wide) {
+    return ConversionProgram([&](ConversionProgram& p) {
+             p.Linear("x", "queries");
+             if (wide) p.To("queries", 1);
+             p.Make("aten::_fused_rms_norm", "queries", "normed", "weight");
+             p.s.Free("normed").Free("queries");
+           })
+        .Refusal();
+  };
+  EXPECT_EQ(refusal(false), "");
+  EXPECT_THAT(refusal(true),
+              testing::StartsWith("rms_norm() in attention would get float32 beside a weight"));
+}
+
 // Where nothing is told, what a layer refuses shows that the call converted nothing (conversions_test.cc).
 TEST(ToldConversionsTest, WhatNamesAFloatConvertsWhateverRefusesIt) {
   for (const auto& [line, refused] : {std::pair(0, false), std::pair(1, true), std::pair(2, false)}) {
