@@ -26,10 +26,7 @@ class Freeze final : public Lever {
     }
     if (step.trained.empty() || step.nodes.empty())
       return Error{"autograd was not seen: record with its hooks (vramscope info shows which are in place)."};
-    if (HasFlatWeights(step))
-      return Error{
-          "the weights of a recurrent network lie in one block for cuDNN; which part of it is whose cannot "
-          "be told."};
+    if (std::string why = WhyFlatWeights(step); !why.empty()) return Error{why};
     const auto frozen = [&](uint32_t parameter) { return BelongsToOne(step.blocks[parameter].name, value); };
     size_t count = 0;
     for (const uint32_t parameter : step.trained) {

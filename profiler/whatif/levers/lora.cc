@@ -57,6 +57,7 @@ class Lora final : public Lever {
           "the program runs under autocast: record it without, and ask for --lora and --amp together."};
     if (step.trained.empty() || step.nodes.empty())
       return Error{"autograd was not seen: record with its hooks (vramscope info shows which are in place)."};
+    if (std::string why = WhyFlatWeights(step); !why.empty()) return Error{why};  // which would be frozen
     if (step.modules.empty())
       return Error{"calls of modules were not recorded: record a Python program with --depth auto."};
     std::vector<std::string> shared;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "profiler/whatif/scene/lever.h"
 #include "profiler/whatif/step/insert.h"
 #include "profiler/whatif/testing/loop.h"
 #include "profiler/whatif/training/lora_gradients.h"
@@ -131,6 +132,16 @@ TEST_F(GapsTest, AdaptersGoToTheDeviceBehindTheirLayer) {
 
 // What Informer's layers give their projections lies with gaps: linear() multiplies a copy, whose node hands
 // on what it is given.
+// Nemotron's decoder is an LSTM, all of whose weights would be frozen.
+TEST_F(GapsTest, WithARecurrentNetworkItIsRefused) {
+  EXPECT_TRUE(LoraLever().Rewrite(step_, "8")->ok());
+  Inserter into(step_, {});
+  into.End(into.Begin("aten::_cudnn_rnn", kNone, kNone, 1, {}), 2, {});
+  const std::optional<Result<Step>> changed = LoraLever().Rewrite(std::move(into).Finish(), "8");
+  ASSERT_FALSE(changed->ok());
+  EXPECT_TRUE(changed->error().sentence.starts_with("the weights of a recurrent network lie in one block"));
+}
+
 TEST(GradientPlacesTest, TheNodeOfACopyHandsOnTheGradientOfTheInput) {
   model::Run run;
   Step bare;

@@ -33,9 +33,12 @@ class Turns {
 
 bool MadeByOptimizer(const Step& step, const StepBlock& block) { return Within(step.optimizer, block.begin); }
 
-bool HasFlatWeights(const Step& step) {
-  return std::any_of(step.ops.begin(), step.ops.end(),
-                     [&](const Op& op) { return step.NameOf(op) == "aten::_cudnn_rnn"; });
+std::string WhyFlatWeights(const Step& step) {
+  const bool flat = std::any_of(step.ops.begin(), step.ops.end(),
+                                [&](const Op& op) { return step.NameOf(op) == "aten::_cudnn_rnn"; });
+  return flat ? "the weights of a recurrent network lie in one block for cuDNN; which part of it is whose "
+                "cannot be told."
+              : "";
 }
 
 Position SetUpAt(const Step& step, uint32_t block) {

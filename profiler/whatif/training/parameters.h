@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <string>
 
 #include "profiler/whatif/scene/scene.h"
 
@@ -11,9 +12,9 @@ namespace vramscope::whatif {
 // Whether the block was made while an optimizer stepped.
 [[nodiscard]] bool MadeByOptimizer(const Step& step, const StepBlock& block);
 
-// Whether parameters lie in one block: those of a recurrent network, which cuDNN wants so. What a block is
-// for cannot be told of its parts then.
-[[nodiscard]] bool HasFlatWeights(const Step& step);
+// Why parameters cannot be told apart: those of a recurrent network lie in one block, as cuDNN wants them.
+// Empty: the step has none.
+[[nodiscard]] std::string WhyFlatWeights(const Step& step);
 
 // When the block was made, before 0, of one that was there before the first step; else kBefore.
 [[nodiscard]] Position SetUpAt(const Step& step, uint32_t block);
