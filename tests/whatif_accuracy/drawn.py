@@ -177,4 +177,23 @@ DRAWN: Dict[str, Facts] = {
     "idefics2": Facts((4, 8, 8), ("model.text_model.layers.*", "model"), ONE_RANK,
                       ":model.vision_model.encoder.layers.*.mlp", units=":model.vision_model.encoder.layers.*,model.connector.perceiver_resampler.layers.*,model.text_model.layers.*",
                       checkpointed="model.vision_model.encoder.layers.*,model.text_model.layers.*,inputs:model.vision_model.embeddings+model.text_model.embed_tokens"),
+    "x_clip": Facts((4, 8, 8), ("text_model.encoder.layers.*,vision_model.encoder.layers.*", "text_model,vision_model"),
+                    (*ONE_RANK, *NO_TOKENS, "fsdp", "zero2"),  # which take no parameter that is a single number, as what distances are multiplied by
+                    ":text_model.encoder.layers.*.mlp,vision_model.encoder.layers.*.mlp,mit.encoder.layers.*.mlp",
+                    units=":text_model.encoder.layers.*,vision_model.encoder.layers.*,mit.encoder.layers.*,prompts_generator.decoder.*",
+                    checkpointed="text_model.encoder.layers.*,vision_model.encoder.layers.*,mit.encoder.layers.*,inputs:text_model.embeddings.token_embedding+vision_model.embeddings.patch_embedding"),
+    "qwen3_vl": Facts((4, 8, 8), ("model.language_model.layers.*", "model"), NO_WIDTHS, units=":model.visual.blocks.*,model.visual.deepstack_merger_list.*,model.language_model.layers.*",
+                      checkpointed="model.visual.blocks.*,model.language_model.layers.*,inputs:model.language_model.embed_tokens"),
+    "mimi": Facts((4, 8, 8), ("decoder.decoder_transformer.layers.*",
+                              "quantizer,decoder.upsample,decoder.decoder_transformer,decoder.decoder_seanet.layers.0,decoder.decoder_seanet.layers.2,decoder.decoder_seanet.layers.3,decoder.decoder_seanet.layers.5,"
+                              "decoder.decoder_seanet.layers.6,decoder.decoder_seanet.layers.8,decoder.decoder_seanet.layers.9,decoder.decoder_seanet.layers.11,decoder.decoder_seanet.layers.12"),
+                  (*ONE_RANK, *NO_TOKENS, "attention flash",  # whose kernel takes no mask, as there is beyond a window
+                   "ddp", "zero1"),  # which send buffers around, on the simulated device without what is in them: by how much it pads
+                  ":encoder.encoder_transformer.layers.*.mlp,decoder.decoder_transformer.layers.*.mlp",
+                  units=":encoder.encoder_seanet.layers.*,encoder.encoder_transformer.layers.*,decoder.decoder_transformer.layers.*,decoder.decoder_seanet.layers.*,"
+                        "quantizer.semantic_residual_vector_quantizer.layers.*,quantizer.acoustic_residual_vector_quantizer.layers.*",
+                  checkpointed="encoder.encoder_transformer.layers.*,decoder.decoder_transformer.layers.*"),
+    "pop2piano": Facts((4, 8, 8), ("encoder.block.*,decoder.block.*", "shared,mel_conditioner,encoder,decoder"), (*NO_WIDTHS, "attention flash"),  # whose kernel takes no mask
+                       checkpointed="all,inputs:decoder.embed_tokens,masks:decoder.block.0.layer.1.EncDecAttention"),
+    "pp_ocrv5_server_det": Facts((4, 8, 8), ("model.backbone.encoder.stages.*", "model"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS), units=":model.backbone.encoder.stages.*,model.neck.intraclass_blocks.*"),
 }

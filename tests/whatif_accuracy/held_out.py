@@ -6,24 +6,27 @@ from typing import Dict
 from facts import NO_BLOCKS, NO_LINEAR, NO_TOKENS, NO_WIDTHS, ONE_RANK, Facts
 
 HELD_OUT: Dict[str, Facts] = {
-    "x_clip": Facts((4, 8, 8), ("text_model.encoder.layers.*,vision_model.encoder.layers.*", "text_model,vision_model"),
-                    (*ONE_RANK, *NO_TOKENS, "fsdp", "zero2"),  # which take no parameter that is a single number, as what distances are multiplied by
-                    ":text_model.encoder.layers.*.mlp,vision_model.encoder.layers.*.mlp,mit.encoder.layers.*.mlp",
-                    units=":text_model.encoder.layers.*,vision_model.encoder.layers.*,mit.encoder.layers.*,prompts_generator.decoder.*",
-                    checkpointed="text_model.encoder.layers.*,vision_model.encoder.layers.*,mit.encoder.layers.*,inputs:text_model.embeddings.token_embedding+vision_model.embeddings.patch_embedding"),
-    "qwen3_vl": Facts((4, 8, 8), ("model.language_model.layers.*", "model"), NO_WIDTHS, units=":model.visual.blocks.*,model.visual.deepstack_merger_list.*,model.language_model.layers.*",
-                      checkpointed="model.visual.blocks.*,model.language_model.layers.*,inputs:model.language_model.embed_tokens"),
-    "timm_tnt": Facts((8, 8, 8), ("blocks.*", "cls_token,patch_pos,pixel_pos,pixel_embed,norm1_proj,proj,norm2_proj,blocks,norm"), (*ONE_RANK, *NO_TOKENS, "attention"),  # which it writes out
-                      ":blocks.*.mlp_in,blocks.*.mlp", units=":blocks.*"),
-    "diffusers_unet_kandinsky3": Facts((4, 8, 8), ("down_blocks.*", "time_embedding,add_time_condition,conv_in,encoder_hid_proj,down_blocks,up_blocks"),
-                                       (*NO_BLOCKS, *NO_WIDTHS, *NO_TOKENS, "attention flash"),  # whose kernel takes no mask
-                                       units=":down_blocks.*,up_blocks.*"),
-    "monai_diffusion_model_unet": Facts((8, 8, 8), ("down_blocks.*,middle_block", "conv_in,time_embed,down_blocks,middle_block,up_blocks"),
-                                        (*NO_BLOCKS, *NO_WIDTHS, *NO_TOKENS, "attention"),  # which it writes out
-                                        units=":down_blocks.*,up_blocks.*,out.0,out.2"),
-    "vit_pytorch_twins_svt": Facts((8, 8, 8), ("layers.*.1.layers.*,layers.*.3.layers.*", "layers.0,layers.1,layers.2,layers.3"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS), units=":layers.*"),
-    "smp_pspnet": Facts((8, 8, 8), ("encoder.layer1.*,encoder.layer2.*", "encoder,decoder"),
-                        (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS, "ddp", "zero1"),  # which wait for gradients of its encoder's last levels, which it does not call
-                        units=":encoder.layer1.*,encoder.layer2.*,encoder.layer3.*,encoder.layer4.*,decoder.psp.blocks.*,segmentation_head.*"),
-    "timm_xception_aligned": Facts((8, 8, 8), ("blocks.*", "stem,blocks"), (*NO_LINEAR, *NO_TOKENS), units=":blocks.*,stem.*", checkpointed="blocks.*"),
+    "minicpm_ocr": Facts((4, 8, 8), ("model.language_model.layers.*", "model.vision_tower,model.merger,model.language_model.layers,model.language_model.norm"),
+                         (*ONE_RANK, "ddp", "zero1"),  # which wait for gradients of what makes patches fewer on their way, which is not used
+                         ":model.vision_tower.encoder.layers.*.mlp", units=":model.vision_tower.encoder.layers.*,model.language_model.layers.*,model.merger.mlp.*",
+                         checkpointed="model.vision_tower.encoder.layers.*,model.language_model.layers.*,inputs:model.vision_tower.embeddings.patch_embedding+model.language_model.embed_tokens"),
+    "nemotron_asr_streaming": Facts((4, 8, 8), ("encoder.layers.*", "encoder,encoder_projector,decoder"), (*ONE_RANK, *NO_TOKENS, "attention flash"),  # whose kernel takes no mask; what it hears has another length than what was said
+                                    ":encoder.layers.*.feed_forward1,encoder.layers.*.feed_forward2", units=":encoder.subsampling.layers.*,encoder.layers.*", checkpointed="encoder.layers.*"),
+    "qianfan_ocr": Facts((4, 8, 8), ("model.language_model.layers.*", "model"), ONE_RANK, ":model.vision_tower.layers.*.mlp",
+                         units=":model.vision_tower.layers.*,model.language_model.layers.*",
+                         checkpointed="model.vision_tower.layers.*,model.language_model.layers.*,inputs:model.vision_tower.embeddings.patch_embeddings+model.language_model.embed_tokens"),
+    "diffusers_transformer_flux3": Facts((4, 8, 8), ("mode_blocks.*.*,txt_mode_blocks.*,single_transformer_blocks.*",
+                                                     "timestep_embedder,early_stream_modulations,single_stream_modulations,x_embedders,context_embedder,mode_blocks,txt_mode_blocks,single_transformer_blocks,norm_out"),
+                                         (*NO_WIDTHS, *NO_TOKENS), units=":mode_blocks.*.*,txt_mode_blocks.*,single_transformer_blocks.*",
+                                         checkpointed="mode_blocks.*.*,txt_mode_blocks.*,single_transformer_blocks.*"),
+    "timm_mlp_mixer": Facts((8, 12, 8), ("blocks.*", "stem,blocks,norm"), (*ONE_RANK, *NO_TOKENS, "attention"),  # of which there is none
+                            ":blocks.*.mlp_tokens,blocks.*.mlp_channels", units=":blocks.*", checkpointed="blocks.*"),
+    "monai_hovernet": Facts((4, 4, 4), ("res_blocks.*", "conv0,res_blocks,bottleneck,nucleus_prediction.decoder_blocks,horizontal_vertical.decoder_blocks,type_prediction.decoder_blocks"),
+                            (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS, "fsdp", "zero2",  # which gather what is called: of its blocks it calls forward, and of its decoders the layers
+                             "offload activations, batch x2")),  # for which the host must have 27 GiB, and that which measured had less
+    "vit_pytorch_simple_vit_with_qk_norm": Facts((8, 12, 12), ("transformer.layers.*", "to_patch_embedding,transformer"), (*NO_BLOCKS, *ONE_RANK, *NO_TOKENS, "attention"),  # which it writes out
+                                                 ":transformer.layers.*.1", units=":transformer.layers.*.*"),
+    "diffusers_unet_1d": Facts((4, 4, 4), ("down_blocks.*,mid_block", "down_blocks,mid_block,up_blocks.0,up_blocks.1,up_blocks.2,up_blocks.3,up_blocks.4"),
+                               (*NO_BLOCKS, *NO_WIDTHS, *NO_TOKENS, "attention"),  # likewise
+                               units=":down_blocks.*,up_blocks.*,mid_block.attentions.*,mid_block.resnets.*"),
 }

@@ -11,6 +11,7 @@ _OF_XCEPTION = [f"block{number}" for number in range(1, 13)]
 _OF_VAE = ",".join(f"{side}.layers.{number}" for side in ("encoder", "decoder") for number in range(1, 6))
 _DOWN = ("conv_0_0", "conv_1_0", "conv_2_0", "conv_3_0", "conv_4_0")
 _UP = tuple(f"upcat_{level}_{step}" for level in range(4) for step in range(1, 5 - level))  # of BasicUNetPlusPlus
+_SERIAL = ("serial_blocks1", "serial_blocks2", "serial_blocks3", "serial_blocks4")
 
 OTHER_LIBRARIES: Dict[str, Facts] = {
     "timm_vit": Facts((8, 12, 16), ("blocks.*", "cls_token,pos_embed,patch_embed,blocks,norm"), (*ONE_RANK, *NO_TOKENS), ":blocks.*.mlp"),
@@ -386,4 +387,33 @@ OTHER_LIBRARIES: Dict[str, Facts] = {
                                             "visual.trunk.pos_embed,visual.trunk.patch_embed,visual.trunk.blocks,visual.trunk.norm,text.token_embedding,text.positional_embedding,text.transformer,text.ln_final"),
                               (*ONE_RANK, *NO_TOKENS), ":visual.trunk.blocks.*.mlp,visual.trunk.attn_pool.mlp,text.transformer.resblocks.*.mlp",
                               units=":visual.trunk.blocks.*,text.transformer.resblocks.*", checkpointed="visual.trunk.blocks.*,text.transformer.resblocks.*"),
+    "timm_tnt": Facts((8, 8, 8), ("blocks.*", "cls_token,patch_pos,pixel_pos,pixel_embed,norm1_proj,proj,norm2_proj,blocks,norm"), (*ONE_RANK, *NO_TOKENS, "attention"),  # which it writes out
+                      ":blocks.*.mlp_in,blocks.*.mlp", units=":blocks.*"),
+    "diffusers_unet_kandinsky3": Facts((4, 8, 8), ("down_blocks.*", "time_embedding,add_time_condition,conv_in,encoder_hid_proj,down_blocks,up_blocks"),
+                                       (*NO_BLOCKS, *NO_WIDTHS, *NO_TOKENS, "attention flash"),  # whose kernel takes no mask
+                                       units=":down_blocks.*,up_blocks.*"),
+    "monai_diffusion_model_unet": Facts((8, 8, 8), ("down_blocks.*,middle_block", "conv_in,time_embed,down_blocks,middle_block,up_blocks"),
+                                        (*NO_BLOCKS, *NO_WIDTHS, *NO_TOKENS, "attention"),  # which it writes out
+                                        units=":down_blocks.*,up_blocks.*,out.0,out.2"),
+    "vit_pytorch_twins_svt": Facts((8, 8, 8), ("layers.*.1.layers.*,layers.*.3.layers.*", "layers.0,layers.1,layers.2,layers.3"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS), units=":layers.*"),
+    "smp_pspnet": Facts((8, 8, 8), ("encoder.layer1.*,encoder.layer2.*", "encoder,decoder"),
+                        (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS, "ddp", "zero1"),  # which wait for gradients of its encoder's last levels, which it does not call
+                        units=":encoder.layer1.*,encoder.layer2.*,encoder.layer3.*,encoder.layer4.*,decoder.psp.blocks.*,segmentation_head.*"),
+    "timm_xception_aligned": Facts((8, 8, 8), ("blocks.*", "stem,blocks"), (*NO_LINEAR, *NO_TOKENS), units=":blocks.*,stem.*", checkpointed="blocks.*"),
+    "diffusers_transformer_qwenimage21": Facts((4, 8, 8), ("transformer_blocks.*", "time_text_embed,txt_in,img_in,modulation,transformer_blocks,norm_out"),
+                                               (*NO_WIDTHS, *NO_TOKENS, "attention flash")),  # whose kernel takes no mask
+    "timm_iformer": Facts((8, 12, 16), ("stages.*", "stem,stages"),
+                          (*NO_WIDTHS, *NO_TOKENS, "lora", "quantize",  # its layers are convolutions
+                           "attention efficient", "attention flash"),  # whose kernels take nothing that lies in memory with channels first
+                          units=":stages.*", checkpointed="stages.*.blocks.*"),
+    "timm_coat": Facts((8, 8, 4), (",".join(f"{blocks}.*" for blocks in (*_SERIAL, "parallel_blocks")),
+                                   ",".join((*(f"{part}{stage}" for stage in range(1, 5) for part in ("cls_token", "patch_embed", "cpe", "crpe")), *_SERIAL, "parallel_blocks,norm2,norm3,norm4"))),
+                       (*NO_BLOCKS, *ONE_RANK, *NO_TOKENS, "attention",  # it refuses to be checkpointed; and writes attention out
+                        "fsdp", "zero2"),  # which take no blocks that have modules in common, as all of a stage have their convolutions
+                       ":" + ",".join((*(f"{blocks}.*.mlp" for blocks in _SERIAL), "parallel_blocks.*.mlp2"))),
+    "monai_attentionunet": Facts((4, 8, 4), ("model.0,model.1.submodule.0,model.1.submodule.1.submodule.0,model.1.submodule.1.submodule.1.submodule.0,model.1.submodule.1.submodule.1.submodule.1.submodule",
+                                             "model.0,model.1"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS), units=":model.*"),
+    "vit_pytorch_simple_vit_with_sparse_gating": Facts((8, 12, 12), ("transformer.layers.*", "to_patch_embedding,register_tokens,transformer"),
+                                                       (*NO_BLOCKS, *ONE_RANK, *NO_TOKENS, "attention"),  # which it writes out
+                                                       ":transformer.layers.*.1", units=":transformer.layers.*.*"),
 }

@@ -3,7 +3,7 @@
 
 from typing import Callable, Dict
 
-from . import clips_and_tiles, decoders, decoders_more, encoders, encoders_more, finders_and_speech, newer, of_libraries, own, pictures_and_words, robots_and_pages, scenes, series, sight, sight_more, sound, speech_and_tables, vision_and_text
+from . import cells_and_waves, clips_and_tiles, decoders, decoders_more, encoders, encoders_more, finders_and_speech, newer, of_libraries, own, pages_and_streams, pictures_and_words, robots_and_pages, scenes, series, sight, sight_more, songs_and_lines, sound, speech_and_tables, vision_and_text
 from .subject import Subject
 
 MODELS: Dict[str, Callable[[str], Subject]] = {
@@ -351,4 +351,16 @@ MODELS: Dict[str, Callable[[str], Subject]] = {
     "qwen3_vl": clips_and_tiles.qwen3_vl,
     "timm_tnt": clips_and_tiles.timm_tnt,
     "diffusers_unet_kandinsky3": clips_and_tiles.diffusers_unet_kandinsky3,
+    "mimi": songs_and_lines.mimi,
+    "pop2piano": songs_and_lines.pop2piano,
+    "pp_ocrv5_server_det": songs_and_lines.pp_ocrv5_server_det,
+    "diffusers_transformer_qwenimage21": songs_and_lines.diffusers_transformer_qwenimage21,
+    "minicpm_ocr": pages_and_streams.minicpm_ocr,
+    "nemotron_asr_streaming": pages_and_streams.nemotron_asr_streaming,
+    "qianfan_ocr": pages_and_streams.qianfan_ocr,
+    "diffusers_transformer_flux3": pages_and_streams.diffusers_transformer_flux3,
+    "timm_mlp_mixer": cells_and_waves.timm_mlp_mixer,
+    "monai_hovernet": cells_and_waves.monai_hovernet,
+    "vit_pytorch_simple_vit_with_qk_norm": cells_and_waves.vit_pytorch_simple_vit_with_qk_norm,
+    "diffusers_unet_1d": cells_and_waves.diffusers_unet_1d,
 }

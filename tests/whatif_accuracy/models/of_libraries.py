@@ -3,7 +3,7 @@
 
 from typing import Callable, Dict
 
-from . import fields_and_readers, latents_and_volumes, memories_and_regions, monai_and_x_transformers, more_libraries, motion_and_patches, other_libraries, pyramids_and_scans, registers_and_maps, repeats_and_films, scans_and_fields, splits_and_priors, timm_and_diffusers, trees_and_towers, vit_smp_and_clip, volumes_and_codes
+from . import fields_and_readers, latents_and_volumes, memories_and_regions, mixed_sights, monai_and_x_transformers, more_libraries, motion_and_patches, other_libraries, pyramids_and_scans, registers_and_maps, repeats_and_films, scans_and_fields, splits_and_priors, timm_and_diffusers, trees_and_towers, vit_smp_and_clip, volumes_and_codes
 from .subject import Subject
 
 MODELS: Dict[str, Callable[[str], Subject]] = {
@@ -148,4 +148,8 @@ MODELS: Dict[str, Callable[[str], Subject]] = {
     "vit_pytorch_twins_svt": pyramids_and_scans.vit_pytorch_twins_svt,
     "smp_pspnet": pyramids_and_scans.smp_pspnet,
     "timm_xception_aligned": pyramids_and_scans.timm_xception_aligned,
+    "timm_iformer": mixed_sights.timm_iformer,
+    "timm_coat": mixed_sights.timm_coat,
+    "monai_attentionunet": mixed_sights.monai_attentionunet,
+    "vit_pytorch_simple_vit_with_sparse_gating": mixed_sights.vit_pytorch_simple_vit_with_sparse_gating,
 }
