@@ -10,6 +10,7 @@ from drawn import DRAWN
 from facts import NO_BLOCKS, NO_LINEAR, NO_TOKENS, NO_WIDTHS, NOT_SHARDED, ONE_RANK, SIZES, Facts
 from heads import HEADS, STAGES
 from held_out import HELD_OUT
+from libraries_drawn import LIBRARIES_DRAWN
 from other_libraries import OTHER_LIBRARIES
 
 DEVELOPMENT: Dict[str, Facts] = {
@@ -375,6 +376,7 @@ DEVELOPMENT: Dict[str, Facts] = {
                       units=":text_model.layers.*,audio_encoder.embedder.dac_encoder.block.*,audio_encoder.layers.*", checkpointed="text_model.layers.*,audio_encoder.layers.*,inputs:text_model.embeddings.tok_embeddings"),
     **DRAWN,
     **OTHER_LIBRARIES,
+    **LIBRARIES_DRAWN,
 }
 ALL = {**DEVELOPMENT, **HELD_OUT}
 

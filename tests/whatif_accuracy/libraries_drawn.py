@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Models of other packages than transformers and torchvision that came by lot last, without torch, and were looked into since."""
+
+from typing import Dict
+
+from facts import NO_BLOCKS, NO_LINEAR, NO_TOKENS, NO_WIDTHS, ONE_RANK, Facts
+
+_WRITTEN_OUT = ("attention",)  # in each of them
+_SERIAL = ("serial_blocks1", "serial_blocks2", "serial_blocks3", "serial_blocks4")
+
+LIBRARIES_DRAWN: Dict[str, Facts] = {
+    "timm_repvit": Facts((8, 8, 12), ("stages.*", "stem,stages"), (*NO_LINEAR, *NO_TOKENS), units=":stages.*", checkpointed="stages.*"),
+    "timm_rexnet": Facts((8, 12, 16), ("features.*", "stem,features"), (*NO_LINEAR, *NO_TOKENS), units=":features.*", checkpointed="features.*"),
+    "diffusers_autoencoder_kl_kvae_video": Facts((4, 4, 4), ("vae.encoder.down.*.block.*,vae.encoder.mid.*", "vae.encoder,vae.decoder.conv_in,vae.decoder.mid,vae.decoder.up"),
+                                                 (*NO_LINEAR, *NO_TOKENS),
+                                                 units=":vae.encoder.down.*.block.*,vae.encoder.down.*.downsample,vae.decoder.up.*.block.*,vae.decoder.up.*.upsample",
+                                                 checkpointed="vae.encoder.down.*.block.*,vae.encoder.mid.*,vae.decoder.mid.*,vae.decoder.up.*.block.*"),
+    "diffusers_transformer_flux2": Facts((4, 8, 8), ("transformer_blocks.*,single_transformer_blocks.*",
+                                                     "time_guidance_embed,double_stream_modulation_img,double_stream_modulation_txt,single_stream_modulation,x_embedder,context_embedder,"
+                                                     "transformer_blocks,single_transformer_blocks"),
+                                         (*NO_WIDTHS, *NO_TOKENS), units=":transformer_blocks.*,single_transformer_blocks.*", checkpointed="transformer_blocks.*,single_transformer_blocks.*"),
+    "timm_nfnet": Facts((8, 12, 16), ("stages.*", "stem,stages,final_conv"), (*NO_LINEAR, *NO_TOKENS), units=":stages.*", checkpointed="stages.*"),
+    "timm_xcit": Facts((8, 12, 12), ("blocks.*,cls_attn_blocks.*", "cls_token,patch_embed,pos_embed,blocks,cls_attn_blocks,norm"), (*ONE_RANK, *NO_TOKENS), ":blocks.*.mlp,cls_attn_blocks.*.mlp",
+                       units=":patch_embed.proj.*,blocks.*,cls_attn_blocks.*", checkpointed="blocks.*,cls_attn_blocks.*"),
+    "diffusers_transformer_z_image": Facts((8, 8, 8), ("noise_refiner.*,context_refiner.*,layers.*",
+                                                       "all_x_embedder,noise_refiner,context_refiner,t_embedder,cap_embedder,x_pad_token,cap_pad_token,layers"),
+                                           (*NO_WIDTHS, *NO_TOKENS, "attention flash"),  # whose kernel takes no mask
+                                           units=":noise_refiner.*,context_refiner.*,layers.*", checkpointed="noise_refiner.*,context_refiner.*,layers.*"),
+    "diffusers_autoencoder_kl_qwenimage21": Facts((4, 8, 4), ("vae.encoder,vae.decoder.mid_block",
+                                                              "vae.encoder,vae.quant_conv,vae.post_quant_conv,vae.decoder.conv_in,vae.decoder.mid_block,vae.decoder.up_blocks"),
+                                                  (*NO_BLOCKS, "lora", "quantize", *NO_WIDTHS, *NO_TOKENS,
+                                                   "ddp", "zero1"),  # which wait for gradients of its layers along time, which one frame does not need
+                                                  units=":vae.encoder.down_blocks.*,vae.encoder.mid_block.attentions.*,vae.encoder.mid_block.resnets.*,"
+                                                        "vae.decoder.mid_block.attentions.*,vae.decoder.mid_block.resnets.*,vae.decoder.up_blocks.*"),
+    "timm_crossvit": Facts((8, 8, 8), ("blocks.*", "pos_embed_0,cls_token_0,pos_embed_1,cls_token_1,patch_embed,blocks,norm"), (*NO_BLOCKS, *ONE_RANK, *NO_TOKENS), ":blocks.*.blocks.*.*.mlp",
+                           units=":patch_embed.*,blocks.*"),
+    "diffusers_autoencoder_kl_hunyuan_video": Facts(
+        (4, 4, 4), ("vae.encoder,vae.decoder.mid_block", "vae.encoder,vae.quant_conv,vae.post_quant_conv,vae.decoder.conv_in,vae.decoder.mid_block,vae.decoder.up_blocks"),
+        (*NO_WIDTHS, *NO_TOKENS, "attention flash"),  # whose kernel takes no mask
+        units=":vae.encoder.down_blocks.*,vae.encoder.mid_block.attentions.*,vae.encoder.mid_block.resnets.*,vae.decoder.mid_block.attentions.*,vae.decoder.mid_block.resnets.*,vae.decoder.up_blocks.*",
+        checkpointed="vae.encoder.down_blocks.*,vae.encoder.down_blocks.*.resnets.*,vae.encoder.mid_block,vae.encoder.mid_block.resnets.*,"
+                     "vae.decoder.mid_block,vae.decoder.mid_block.resnets.*,vae.decoder.up_blocks.*,vae.decoder.up_blocks.*.resnets.*"),
+    "timm_fastvit": Facts((8, 12, 12), ("stages.*", "stem,stages,final_conv"), (*NO_WIDTHS, *NO_TOKENS), units=":stem.*,stages.*,final_conv.conv_kxk.*", checkpointed="stages.*.blocks.*"),
+    "diffusers_transformer_sana_wm_refiner": Facts(
+        (4, 8, 8), ("transformer_blocks.*", "proj_in,audio_proj_in,caption_projection,audio_caption_projection,time_embed,audio_time_embed,av_cross_attn_video_scale_shift,av_cross_attn_audio_scale_shift,"
+                                            "av_cross_attn_video_a2v_gate,av_cross_attn_audio_v2a_gate,transformer_blocks,audio_scale_shift_table,audio_proj_out"),
+        (*NO_BLOCKS, *NO_WIDTHS, *NO_TOKENS, "attention flash",  # whose kernel takes no mask
+         "ddp", "zero1"),  # which wait for gradients of layers for sound, which are not used
+        units=":transformer_blocks.*"),
+    "monai_voxelmorph": Facts((4, 4, 4), ("backbone.net.0.0,backbone.net.0.1", "backbone.net.0,backbone.net.1.final_conv_0,backbone.net.1.final_conv_1"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS),
+                              units=":backbone.net.*"),
+    "vit_pytorch_mae": Facts((8, 12, 12), ("encoder.transformer.layers.*,decoder.layers.*", "encoder,enc_to_dec,mask_token,decoder,decoder_pos_emb"),
+                             (*NO_BLOCKS, *ONE_RANK, *NO_TOKENS, *_WRITTEN_OUT, "precision",  # in which it puts 16 bits where its own have 32
+                              "ddp", "zero1"),  # which wait for gradients of the encoder's own head, which is not used
+                             ":encoder.transformer.layers.*.1,decoder.layers.*.1", units=":encoder.transformer.layers.*.*,decoder.layers.*.*"),
+    "smp_upernet": Facts((8, 8, 8), ("encoder.model.stages_0,encoder.model.stages_1,encoder.model.stages_2,encoder.model.stages_3", "encoder,decoder"),
+                         (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS),
+                         units=":encoder.model.stages_0.blocks.*,encoder.model.stages_1.blocks.*,encoder.model.stages_2.blocks.*,encoder.model.stages_3.blocks.*,"
+                               "decoder.psp.blocks.*,decoder.fpn_lateral_blocks.*,decoder.fpn_conv_blocks.*,segmentation_head.*"),
+    "open_clip_mammut": Facts((8, 12, 16), ("visual.transformer.resblocks.*.mlp,text.resblocks.*.mlp,text.cross_attn.*.mlp",  # of attention's other layer it takes the weight itself
+                                            "visual,map_viz2txt_kv,text.token_embedding,text.positional_embedding,text.resblocks,text.cross_attn,text.ln_final"),
+                              (*ONE_RANK, *NO_TOKENS, "attention flash"),  # whose kernel takes no mask
+                              ":visual.transformer.resblocks.*.mlp,text.resblocks.*.mlp,text.cross_attn.*.mlp",
+                              units=":visual.transformer.resblocks.*,text.resblocks.*,text.cross_attn.*", checkpointed="visual.transformer.resblocks.*,text.resblocks.*,text.cross_attn.*"),
+    "monai_transchex": Facts((8, 8, 8), ("multimodal.language_encoder.*,multimodal.vision_encoder.*,multimodal.mixed_encoder.*", "multimodal,vision_proj,norm_vision_pos,pos_embed_vis,pooler"),
+                             (*NO_BLOCKS, *ONE_RANK, *_WRITTEN_OUT, "ddp", "zero1"),  # which wait for gradients of the last layer's half for patches, which is not read
+                             ":multimodal.language_encoder.*.intermediate,multimodal.vision_encoder.*.intermediate",
+                             units=":multimodal.language_encoder.*,multimodal.vision_encoder.*,multimodal.mixed_encoder.*"),
+    "vit_pytorch_vit_with_decorr": Facts((8, 12, 8), ("transformer.layers.*", "to_patch_embedding,cls_token,pos_embedding,transformer"), (*NO_BLOCKS, *ONE_RANK, *NO_TOKENS, *_WRITTEN_OUT),
+                                         ":transformer.layers.*.1", units=":transformer.layers.*.*"),
+    "smp_deeplabv3": Facts((8, 8, 8), ("encoder.model.blocks.*", "encoder,decoder"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS),
+                           units=":encoder.model.blocks.*,decoder.aspp.convs.*,segmentation_head.*"),
+    "open_clip_so400m": Facts((8, 12, 16), ("visual.trunk.blocks.*,text.transformer.resblocks.*.mlp.c_proj",  # of the texts' other layers it takes the weight, or its type, itself
+                                            "visual.trunk.pos_embed,visual.trunk.patch_embed,visual.trunk.blocks,visual.trunk.norm,text.token_embedding,text.positional_embedding,text.transformer,text.ln_final"),
+                              (*ONE_RANK, *NO_TOKENS), ":visual.trunk.blocks.*.mlp,visual.trunk.attn_pool.mlp,text.transformer.resblocks.*.mlp",
+                              units=":visual.trunk.blocks.*,text.transformer.resblocks.*", checkpointed="visual.trunk.blocks.*,text.transformer.resblocks.*"),
+    "timm_tnt": Facts((8, 8, 8), ("blocks.*", "cls_token,patch_pos,pixel_pos,pixel_embed,norm1_proj,proj,norm2_proj,blocks,norm"), (*ONE_RANK, *NO_TOKENS, "attention"),  # which it writes out
+                      ":blocks.*.mlp_in,blocks.*.mlp", units=":blocks.*"),
+    "diffusers_unet_kandinsky3": Facts((4, 8, 8), ("down_blocks.*", "time_embedding,add_time_condition,conv_in,encoder_hid_proj,down_blocks,up_blocks"),
+                                       (*NO_BLOCKS, *NO_WIDTHS, *NO_TOKENS, "attention flash"),  # whose kernel takes no mask
+                                       units=":down_blocks.*,up_blocks.*"),
+    "monai_diffusion_model_unet": Facts((8, 8, 8), ("down_blocks.*,middle_block", "conv_in,time_embed,down_blocks,middle_block,up_blocks"),
+                                        (*NO_BLOCKS, *NO_WIDTHS, *NO_TOKENS, "attention"),  # which it writes out
+                                        units=":down_blocks.*,up_blocks.*,out.0,out.2"),
+    "vit_pytorch_twins_svt": Facts((8, 8, 8), ("layers.*.1.layers.*,layers.*.3.layers.*", "layers.0,layers.1,layers.2,layers.3"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS), units=":layers.*"),
+    "smp_pspnet": Facts((8, 8, 8), ("encoder.layer1.*,encoder.layer2.*", "encoder,decoder"),
+                        (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS, "ddp", "zero1"),  # which wait for gradients of its encoder's last levels, which it does not call
+                        units=":encoder.layer1.*,encoder.layer2.*,encoder.layer3.*,encoder.layer4.*,decoder.psp.blocks.*,segmentation_head.*"),
+    "timm_xception_aligned": Facts((8, 8, 8), ("blocks.*", "stem,blocks"), (*NO_LINEAR, *NO_TOKENS), units=":blocks.*,stem.*", checkpointed="blocks.*"),
+    "diffusers_transformer_qwenimage21": Facts((4, 8, 8), ("transformer_blocks.*", "time_text_embed,txt_in,img_in,modulation,transformer_blocks,norm_out"),
+                                               (*NO_WIDTHS, *NO_TOKENS, "attention flash")),  # whose kernel takes no mask
+    "timm_iformer": Facts((8, 12, 16), ("stages.*", "stem,stages"),
+                          (*NO_WIDTHS, *NO_TOKENS, "lora", "quantize",  # its layers are convolutions
+                           "attention efficient", "attention flash"),  # whose kernels take nothing that lies in memory with channels first
+                          units=":stages.*", checkpointed="stages.*.blocks.*"),
+    "timm_coat": Facts((8, 8, 4), (",".join(f"{blocks}.*" for blocks in (*_SERIAL, "parallel_blocks")),
+                                   ",".join((*(f"{part}{stage}" for stage in range(1, 5) for part in ("cls_token", "patch_embed", "cpe", "crpe")), *_SERIAL, "parallel_blocks,norm2,norm3,norm4"))),
+                       (*NO_BLOCKS, *ONE_RANK, *NO_TOKENS, "attention",  # it refuses to be checkpointed; and writes attention out
+                        "fsdp", "zero2"),  # which take no blocks that have modules in common, as all of a stage have their convolutions
+                       ":" + ",".join((*(f"{blocks}.*.mlp" for blocks in _SERIAL), "parallel_blocks.*.mlp2"))),
+    "monai_attentionunet": Facts((4, 8, 4), ("model.0,model.1.submodule.0,model.1.submodule.1.submodule.0,model.1.submodule.1.submodule.1.submodule.0,model.1.submodule.1.submodule.1.submodule.1.submodule",
+                                             "model.0,model.1"), (*NO_BLOCKS, *NO_LINEAR, *NO_TOKENS), units=":model.*"),
+    "vit_pytorch_simple_vit_with_sparse_gating": Facts((8, 12, 12), ("transformer.layers.*", "to_patch_embedding,register_tokens,transformer"),
+                                                       (*NO_BLOCKS, *ONE_RANK, *NO_TOKENS, "attention"),  # which it writes out
+                                                       ":transformer.layers.*.1", units=":transformer.layers.*.*"),
+}
