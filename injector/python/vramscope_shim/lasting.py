@@ -40,7 +40,9 @@ class Behind(NamedTuple):
     resting: FrozenSet[str]  # of these those that nothing reads either
 
 
-NONE = Behind(frozenset(), frozenset())
+def nothing() -> Behind:
+    """Where nothing is known. No constant: it and its class would hold each other when the recorder has gone."""
+    return Behind(frozenset(), frozenset())
 
 
 class Lasting:
@@ -66,7 +68,7 @@ class Lasting:
 
     def _read(self, code: Any, at: int) -> Behind:
         if code.co_flags & GENERATORS:
-            return NONE
+            return nothing()
         changes = self._changes.get(code)
         if changes is None:
             changes = self._changes[code] = _changes(code)

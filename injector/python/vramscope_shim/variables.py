@@ -22,7 +22,7 @@ from collections import OrderedDict
 from typing import Any, FrozenSet, Iterator, List, Tuple
 
 from . import native, storage
-from .lasting import NONE, Behind, Lasting
+from .lasting import Behind, Lasting, nothing
 
 MAX_DEPTH = 5  # of containers in containers
 MAX_ITEMS = 256  # of one container
@@ -49,7 +49,7 @@ class Variables:
                 # Torch's own frames hold the arguments of the call around, which its operators show.
                 if code.co_flags & FAST_LOCALS and code.co_filename != self._file:
                     own = i >= forward
-                    self._tell_frame(each, self._lasting.behind(code, each.f_lasti) if own else NONE, self._given(code) if own else frozenset())
+                    self._tell_frame(each, self._lasting.behind(code, each.f_lasti) if own else nothing(), self._given(code) if own else frozenset())
 
     def _given(self, code: Any) -> FrozenSet[str]:
         """The function's arguments that it never gives another value."""
